@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The only place that knows DPDK versions. The sources are written for the
+ * newest release; this header, included before everything else in an
+ * out-of-tree build, supplies what an older one spells differently.
+ */
+
+#ifndef OCTO_COMPAT_H
+#define OCTO_COMPAT_H
+
+#include <rte_version.h>
+
+#define OCTO_DPDK_BEFORE(year, month) (RTE_VERSION < RTE_VERSION_NUM(year, month, 0, 0))
+
+#if OCTO_DPDK_BEFORE(24, 3)
+/* 24.03: one line of log behind a prefix. */
+#include <rte_common.h>
+#include <rte_log.h>
+#define RTE_LOG_COMMA ,
+#define RTE_LOG_LINE_PREFIX(l, t, prefix, args, ...)                                               \
+	RTE_LOG(l, t,                                                                              \
+		RTE_FMT(prefix RTE_FMT_HEAD(__VA_ARGS__, ) "\n",                                   \
+			args RTE_LOG_COMMA RTE_FMT_TAIL(__VA_ARGS__, )))
+#define RTE_LOG_LINE(l, t, ...)                                                                    \
+	RTE_LOG(l, t, RTE_FMT(RTE_FMT_HEAD(__VA_ARGS__, ) "\n", RTE_FMT_TAIL(__VA_ARGS__, )))
+#endif
+
+#if OCTO_DPDK_BEFORE(23, 3)
+/* 23.03: renamed from _u64. */
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
+
+#if OCTO_DPDK_BEFORE(23, 11)
+/* 23.11: control threads are made with rte_thread_t. */
+#include "octo_compat_thread.h"
+#endif
+
+#if OCTO_DPDK_BEFORE(25, 7)
+/* 25.07: exported symbols are marked in the sources; before, by version.map. */
+#define RTE_EXPORT_INTERNAL_SYMBOL(name)
+#endif
+
+/*
+ * Signatures. The drivers define the op as the newest DPDK wants it. Where an
+ * older one wants another type, the definition is renamed by a function-like
+ * macro, and the plain name in the ops table is an adapter.
+ */
+#if OCTO_DPDK_BEFORE(25, 11)
+#include "octo_compat_ethdev.h"
+#endif
+
+#endif /* OCTO_COMPAT_H */

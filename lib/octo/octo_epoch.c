@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_pause.h>
+
+#include "octo_epoch.h"
+
+/* Time for a store to leave any CPU's store buffer where membarrier is missing. */
+#define NO_MEMBARRIER_WAIT_US 1000
+
+static int
+membarrier(int cmd)
+{
+	return (int)syscall(__NR_membarrier, cmd, 0, 0);
+}
+
+void
+octo_epoch_init(void)
+{
+	membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+}
+
+static void
+flush_store_buffers(void)
+{
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	if (membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
+		rte_delay_us_sleep(NO_MEMBARRIER_WAIT_US);
+}
+
+static bool
+has_left(struct octo_epoch *e, uint32_t seen)
+{
+	return rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) != seen;
+}
+
+int
+octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us)
+{
+	const uint64_t deadline = rte_get_timer_cycles() + timeout_us * rte_get_timer_hz() / 1000000;
+	int ret = 0;
+
+	flush_store_buffers();
+	for (unsigned int i = 0; i < nb; i++) {
+		uint32_t seen;
+
+		if (epochs[i] == NULL)
+			continue;
+		seen = rte_atomic_load_explicit(&epochs[i]->value, rte_memory_order_acquire);
+		if ((seen & 1) == 0)
+			continue;
+		while (!has_left(epochs[i], seen)) {
+			if (rte_get_timer_cycles() > deadline) {
+				ret = -ETIMEDOUT;
+				break;
+			}
+			/* the poller may need this very CPU to get out */
+			rte_delay_us_sleep(1);
+		}
+	}
+	return ret;
+}

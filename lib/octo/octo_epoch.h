@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_EPOCH_H
+#define OCTO_EPOCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_atomic.h>
+#include <rte_stdatomic.h>
+
+/**
+ * @file
+ * The in-burst epoch: lets the control side know that a poller has left the
+ * burst it was in, or is in a later one, without a lock or a fence on the data path.
+ *
+ * The value is odd inside a burst. The poller's store of the odd value and its
+ * later loads of what the control side publishes are kept apart by the compiler
+ * barrier here and by membarrier(2) in octo_epoch_await(). It lives in shared
+ * memory: pollers may be in any process that called octo_epoch_init().
+ */
+
+struct octo_epoch {
+	RTE_ATOMIC(uint32_t) value; /**< one writer: the thread that polls the queue */
+};
+
+/** Enter a burst. Pairs with the membarrier in octo_epoch_await(). */
+static inline void
+octo_epoch_enter(struct octo_epoch *e)
+{
+	uint32_t v = rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed);
+
+	rte_atomic_store_explicit(&e->value, v + 1, rte_memory_order_relaxed);
+	rte_compiler_barrier();
+}
+
+/** Leave a burst. The release pairs with the acquire in octo_epoch_await(). */
+static inline void
+octo_epoch_leave(struct octo_epoch *e)
+{
+	uint32_t v = rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed);
+
+	rte_atomic_store_explicit(&e->value, v + 1, rte_memory_order_release);
+}
+
+/** Is the poller inside a burst right now? */
+static inline bool
+octo_epoch_is_inside(const struct octo_epoch *e)
+{
+	return rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) & 1;
+}
+
+/**
+ * Prepare this process for octo_epoch_await() in this or another one.
+ * Once per process; calling it again does nothing.
+ */
+void octo_epoch_init(void);
+
+/**
+ * Wait until every poller that was inside a burst when this was called has
+ * left it. What the caller stored before is seen by every later burst.
+ *
+ * Never call it from a thread that is inside one of these bursts.
+ *
+ * @param epochs
+ *   Pointers to nb epochs; NULL entries are skipped.
+ * @param timeout_us
+ *   Gives up after so long: a process that died inside a burst never leaves it.
+ * @return
+ *   0, or -ETIMEDOUT.
+ */
+int octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us);
+
+#endif /* OCTO_EPOCH_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include "octo_flow_build.h"
+
+static struct rte_flow_item
+build_ipv4(struct octo_flow_rule *rule, const struct octo_tuple *t)
+{
+	memcpy(&rule->l3.v4.hdr.src_addr, t->src, 4);
+	memcpy(&rule->l3.v4.hdr.dst_addr, t->dst, 4);
+	memset(&rule->l3_mask.v4.hdr.src_addr, 0xff, 4);
+	memset(&rule->l3_mask.v4.hdr.dst_addr, 0xff, 4);
+	return (struct rte_flow_item){
+		.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &rule->l3, .mask = &rule->l3_mask};
+}
+
+static struct rte_flow_item
+build_ipv6(struct octo_flow_rule *rule, const struct octo_tuple *t)
+{
+	memcpy(&rule->l3.v6.hdr.src_addr, t->src, 16);
+	memcpy(&rule->l3.v6.hdr.dst_addr, t->dst, 16);
+	memset(&rule->l3_mask.v6.hdr.src_addr, 0xff, 16);
+	memset(&rule->l3_mask.v6.hdr.dst_addr, 0xff, 16);
+	return (struct rte_flow_item){
+		.type = RTE_FLOW_ITEM_TYPE_IPV6, .spec = &rule->l3, .mask = &rule->l3_mask};
+}
+
+static enum rte_flow_item_type
+l4_type(uint8_t proto)
+{
+	switch (proto) {
+	case IPPROTO_TCP:
+		return RTE_FLOW_ITEM_TYPE_TCP;
+	case IPPROTO_UDP:
+		return RTE_FLOW_ITEM_TYPE_UDP;
+	default:
+		return RTE_FLOW_ITEM_TYPE_SCTP;
+	}
+}
+
+/* TCP, UDP and SCTP headers all begin with source and destination port. */
+static struct rte_flow_item
+build_l4(struct octo_flow_rule *rule, const struct octo_tuple *t)
+{
+	rte_be16_t ports[2] = {t->src_port, t->dst_port};
+
+	memcpy(&rule->l4, ports, sizeof(ports));
+	memset(&rule->l4_mask, 0xff, sizeof(ports));
+	return (struct rte_flow_item){
+		.type = l4_type(t->proto), .spec = &rule->l4, .mask = &rule->l4_mask};
+}
+
+/* Returns where the pattern goes on. */
+static struct rte_flow_item *
+build_tuple(struct octo_flow_rule *rule, struct rte_flow_item *item, const struct octo_tuple *t)
+{
+	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
+	*item++ = t->family == OCTO_IPV4 ? build_ipv4(rule, t) : build_ipv6(rule, t);
+	*item++ = build_l4(rule, t);
+	return item;
+}
+
+static void
+build_actions(struct octo_flow_rule *rule, struct rte_flow_action fate, bool count)
+{
+	struct rte_flow_action *action = rule->actions;
+
+	if (count)
+		*action++ = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_COUNT,
+						     .conf = &rule->count};
+	*action++ = fate;
+	*action = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_END};
+}
+
+void
+octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+		      uint32_t priority, uint16_t queue, bool count)
+{
+	struct rte_flow_item *item = rule->pattern;
+
+	memset(rule, 0, sizeof(*rule));
+	rule->attr.ingress = 1;
+	rule->attr.priority = priority;
+	item = build_tuple(rule, item, tuple);
+	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
+	rule->queue.index = queue;
+	build_actions(rule,
+		      (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_QUEUE,
+					       .conf = &rule->queue},
+		      count);
+}
+
+void
+octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+		     uint16_t from_port, uint16_t to_port, bool count)
+{
+	struct rte_flow_item *item = rule->pattern;
+
+	memset(rule, 0, sizeof(*rule));
+	rule->attr.transfer = 1;
+	rule->from.port_id = from_port;
+	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
+					 .spec = &rule->from,
+					 .mask = &rte_flow_item_ethdev_mask};
+	item = build_tuple(rule, item, tuple);
+	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
+	rule->to.port_id = to_port;
+	build_actions(rule,
+		      (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
+					       .conf = &rule->to},
+		      count);
+}

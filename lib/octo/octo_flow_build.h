@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_FLOW_BUILD_H
+#define OCTO_FLOW_BUILD_H
+
+#include <stdbool.h>
+
+#include <rte_flow.h>
+
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * Writes an exact 5-tuple as an rte_flow rule; the inverse of octo_flow_parse().
+ * Pure: touches only the structure given, any thread, any process.
+ */
+
+/**
+ * One rule with everything that its items and actions point to. The pointers
+ * inside lead into the structure itself, so it must not be copied.
+ */
+struct octo_flow_rule {
+	struct rte_flow_attr attr;
+	struct rte_flow_item pattern[5];
+	struct rte_flow_action actions[3];
+	struct rte_flow_item_ethdev from;
+	union {
+		struct rte_flow_item_ipv4 v4;
+		struct rte_flow_item_ipv6 v6;
+	} l3, l3_mask;
+	union {
+		struct rte_flow_item_tcp tcp;
+		struct rte_flow_item_udp udp;
+		struct rte_flow_item_sctp sctp;
+	} l4, l4_mask;
+	struct rte_flow_action_queue queue;
+	struct rte_flow_action_ethdev to;
+	struct rte_flow_action_count count;
+};
+
+/** ARFS: ingress, 5-tuple, QUEUE queue [, COUNT]. */
+void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+			   uint32_t priority, uint16_t queue, bool count);
+
+/**
+ * MPFS: transfer, what enters from the network behind ethdev `from_port`,
+ * 5-tuple, PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic
+ * direction" and "Actions": PORT_REPRESENTOR gives to the ethdev itself).
+ */
+void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+			  uint16_t from_port, uint16_t to_port, bool count);
+
+#endif /* OCTO_FLOW_BUILD_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PLAN_H
+#define OCTO_PLAN_H
+
+#include <stdint.h>
+
+/**
+ * @file
+ * Who is home where: which PF serves a queue. Pure functions.
+ */
+
+#define OCTO_PLAN_MAX_PFS 8
+
+/** Distance between two nodes as ACPI SLIT gives it: 10 is local, more is farther. */
+typedef int (*octo_plan_distance_t)(int node_a, int node_b);
+
+/** What the plan needs to know of the PFs. */
+struct octo_plan_pfs {
+	uint16_t nb;                    /**< number of PFs */
+	uint32_t usable;                /**< bit mask: present, and link up where that matters */
+	int16_t node[OCTO_PLAN_MAX_PFS]; /**< NUMA node of each PF, -1 if unknown */
+};
+
+/**
+ * The home PF of a queue whose CPU is on `node`: the nearest usable PF. Where
+ * several are equally near, the queues spread over them by their number.
+ *
+ * @param node
+ *   -1 if unknown: all PFs are equally near.
+ * @return
+ *   Index of the PF, or -1 if none is usable.
+ */
+int octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
+		   octo_plan_distance_t distance);
+
+/** 10 for the same node, 20 otherwise: for nodes that exist in a socket map only. */
+int octo_plan_flat_distance(int node_a, int node_b);
+
+#endif /* OCTO_PLAN_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_TABLE_H
+#define OCTO_TABLE_H
+
+#include <stdint.h>
+
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * The steering table: 5-tuple to whatever the caller keeps for it. An rte_hash
+ * that grows. No locking: the port's control mutex covers it.
+ */
+
+struct octo_table;
+
+/**
+ * @param name
+ *   Unique prefix, at most 16 characters.
+ * @return
+ *   The table, or NULL with rte_errno set.
+ */
+struct octo_table *octo_table_create(const char *name, int socket);
+
+/** Frees the table, not what its values point to. NULL is ignored. */
+void octo_table_free(struct octo_table *t);
+
+/** @return 0, -EEXIST, or -ENOMEM; on failure the table is as before. */
+int octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value);
+
+/** @return the value that was removed, or NULL if the key is not there. */
+void *octo_table_remove(struct octo_table *t, const struct octo_tuple *key);
+
+/** @return the value, or NULL if the key is not there. */
+void *octo_table_find(const struct octo_table *t, const struct octo_tuple *key);
+
+/** Number of keys. */
+uint32_t octo_table_count(const struct octo_table *t);
+
+/**
+ * Walk the table in no particular order; keys may be removed, not added, on the way.
+ *
+ * @param next
+ *   Zero at first.
+ * @return
+ *   The next value, or NULL at the end.
+ */
+void *octo_table_next(const struct octo_table *t, uint32_t *next);
+
+#endif /* OCTO_TABLE_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_TUPLE_H
+#define OCTO_TUPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_byteorder.h>
+#include <rte_hash_crc.h>
+
+/**
+ * @file
+ * The 5-tuple by which a flow is steered (IOctopus, section 4: IOctoRFS).
+ *
+ * Pure functions on plain data: any thread, any process.
+ */
+
+enum octo_tuple_family {
+	OCTO_IPV4 = 4,
+	OCTO_IPV6 = 6,
+};
+
+/**
+ * Packed key: no padding, every byte counts in comparisons, so unused address
+ * bytes of IPv4 must be zero (start from octo_tuple_clear()).
+ */
+struct octo_tuple {
+	uint8_t family;      /**< enum octo_tuple_family */
+	uint8_t proto;       /**< IPPROTO_TCP, IPPROTO_UDP or IPPROTO_SCTP */
+	rte_be16_t src_port; /**< network order */
+	rte_be16_t dst_port; /**< network order */
+	uint16_t reserved;   /**< zero */
+	uint8_t src[16];     /**< network order; IPv4 in the first four bytes */
+	uint8_t dst[16];     /**< network order; IPv4 in the first four bytes */
+};
+
+/** Longest text that octo_tuple_format() writes, with the terminating NUL. */
+#define OCTO_TUPLE_TEXT_MAX 128
+
+/** Length in bytes of one address of the tuple's family. */
+static inline size_t
+octo_tuple_addr_len(const struct octo_tuple *t)
+{
+	return t->family == OCTO_IPV4 ? 4 : 16;
+}
+
+static inline uint32_t
+octo_tuple_hash(const struct octo_tuple *t, uint32_t seed)
+{
+	return rte_hash_crc(t, sizeof(*t), seed);
+}
+
+void octo_tuple_clear(struct octo_tuple *t);
+
+bool octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b);
+
+/** "tcp", "udp", "sctp", or "?" for any other number. */
+const char *octo_tuple_proto_name(uint8_t proto);
+
+/**
+ * Write the tuple for people: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
+ *
+ * @param text
+ *   At least OCTO_TUPLE_TEXT_MAX bytes.
+ * @return
+ *   text
+ */
+char *octo_tuple_format(const struct octo_tuple *t, char *text);
+
+/**
+ * Read a tuple from its five words.
+ *
+ * @param proto
+ *   "tcp", "udp" or "sctp".
+ * @param src, dst
+ *   Two IPv4 or two IPv6 addresses.
+ * @param culprit
+ *   Where not NULL: set to the name of the word that is wrong on failure.
+ * @return
+ *   0, or -EINVAL with *t unchanged.
+ */
+int octo_tuple_read(struct octo_tuple *t, const char *proto, const char *src, uint16_t src_port,
+		    const char *dst, uint16_t dst_port, const char **culprit);
+
+#endif /* OCTO_TUPLE_H */
