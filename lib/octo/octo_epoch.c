@@ -42,7 +42,8 @@ has_left(struct octo_epoch *e, uint32_t seen)
 int
 octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us)
 {
-	const uint64_t deadline = rte_get_timer_cycles() + timeout_us * rte_get_timer_hz() / 1000000;
+	const uint64_t deadline = rte_get_timer_cycles() +
+				  timeout_us * rte_get_timer_hz() / 1000000;
 	int ret = 0;
 
 	flush_store_buffers();

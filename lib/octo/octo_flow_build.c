@@ -86,10 +86,10 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 	item = build_tuple(rule, item, tuple);
 	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
 	rule->queue.index = queue;
-	build_actions(rule,
-		      (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_QUEUE,
-					       .conf = &rule->queue},
-		      count);
+	build_actions(
+		rule,
+		(struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &rule->queue},
+		count);
 }
 
 void

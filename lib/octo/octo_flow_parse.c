@@ -66,16 +66,18 @@ read_exact(struct reader *r, const struct rte_flow_item *item, const void *defau
 	uint8_t rest[sizeof(struct rte_flow_item_ipv6)];
 
 	if (spec == NULL)
-		return refuse_item(r, ENOTSUP, item,
-				   "addresses and ports must all be given: only exact 5-tuples are steered");
+		return refuse_item(
+			r, ENOTSUP, item,
+			"addresses and ports must all be given: only exact 5-tuples are steered");
 	if (item->last != NULL)
 		return refuse_item(r, ENOTSUP, item,
 				   "ranges (last) are not supported: give one value");
 	memcpy(rest, mask, size);
 	for (size_t i = 0; i < nb_fields; i++) {
 		if (!all_bytes_are(mask + fields[i].offset, fields[i].len, 0xff))
-			return refuse_item(r, ENOTSUP, item,
-					   "addresses and ports must be matched in full (mask all ones)");
+			return refuse_item(
+				r, ENOTSUP, item,
+				"addresses and ports must be matched in full (mask all ones)");
 		memset(rest + fields[i].offset, 0, fields[i].len);
 		memcpy(fields[i].to, spec + fields[i].offset, fields[i].len);
 	}
@@ -92,7 +94,8 @@ read_port(struct reader *r, const struct rte_flow_item *item)
 	const struct rte_flow_item_ethdev *mask = item->mask;
 
 	if (!r->spec.transfer)
-		return refuse_item(r, EINVAL, item, "REPRESENTED_PORT needs the transfer attribute");
+		return refuse_item(r, EINVAL, item,
+				   "REPRESENTED_PORT needs the transfer attribute");
 	if (spec == NULL || item->last != NULL || (mask != NULL && mask->port_id != UINT16_MAX))
 		return refuse_item(r, ENOTSUP, item,
 				   "REPRESENTED_PORT must name exactly one ethdev port");
@@ -106,8 +109,7 @@ read_eth(struct reader *r, const struct rte_flow_item *item)
 {
 	const struct rte_flow_item_eth *mask = item->mask;
 
-	if (item->spec != NULL &&
-	    (mask == NULL || !all_bytes_are(mask, sizeof(*mask), 0)))
+	if (item->spec != NULL && (mask == NULL || !all_bytes_are(mask, sizeof(*mask), 0)))
 		return refuse_item(r, ENOTSUP, item, "Ethernet fields cannot be matched here");
 	r->stage = STAGE_L3;
 	return 0;
@@ -143,8 +145,8 @@ read_ipv6(struct reader *r, const struct rte_flow_item *item)
 
 /* TCP, UDP and SCTP headers all begin with source and destination port. */
 static int
-read_l4(struct reader *r, const struct rte_flow_item *item, uint8_t proto,
-	const void *default_mask, size_t size)
+read_l4(struct reader *r, const struct rte_flow_item *item, uint8_t proto, const void *default_mask,
+	size_t size)
 {
 	const struct field fields[] = {
 		{0, sizeof(rte_be16_t), &r->spec.tuple.src_port},
@@ -196,8 +198,9 @@ read_item(struct reader *r, const struct rte_flow_item *item)
 	default:
 		break;
 	}
-	return refuse_item(r, ENOTSUP, item,
-			   "unsupported item here: the pattern must be eth / ipv4 or ipv6 / tcp, udp or sctp");
+	return refuse_item(
+		r, ENOTSUP, item,
+		"unsupported item here: the pattern must be eth / ipv4 or ipv6 / tcp, udp or sctp");
 }
 
 static int
@@ -211,8 +214,9 @@ read_pattern(struct reader *r, const struct rte_flow_item *item)
 			return ret;
 	}
 	if (r->stage != STAGE_DONE)
-		return refuse_item(r, ENOTSUP, item,
-				   "the pattern ends too early: eth / ipv4 or ipv6 / tcp, udp or sctp is needed");
+		return refuse_item(
+			r, ENOTSUP, item,
+			"the pattern ends too early: eth / ipv4 or ipv6 / tcp, udp or sctp is needed");
 	return 0;
 }
 
@@ -223,8 +227,9 @@ set_fate(struct reader *r, const struct rte_flow_action *action, enum octo_fate 
 		return refuse_action(r, EINVAL, action,
 				     "only one of queue, drop and port_representor can be given");
 	if (r->spec.transfer != (fate == OCTO_FATE_PORT_REPRESENTOR))
-		return refuse_action(r, ENOTSUP, action,
-				     "port_representor goes with transfer, queue and drop with ingress");
+		return refuse_action(
+			r, ENOTSUP, action,
+			"port_representor goes with transfer, queue and drop with ingress");
 	if (action->conf == NULL && fate != OCTO_FATE_DROP)
 		return refuse_action(r, EINVAL, action, "the action has no configuration");
 	r->spec.fate = fate;
@@ -281,8 +286,9 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 	case RTE_FLOW_ACTION_TYPE_COUNT:
 		return read_count(r, action);
 	default:
-		return refuse_action(r, ENOTSUP, action,
-				     "unsupported action: queue, drop, port_representor and count are known");
+		return refuse_action(
+			r, ENOTSUP, action,
+			"unsupported action: queue, drop, port_representor and count are known");
 	}
 }
 
@@ -297,8 +303,9 @@ read_actions(struct reader *r, const struct rte_flow_action *action)
 			return ret;
 	}
 	if (!r->has_fate)
-		return refuse_action(r, EINVAL, action,
-				     "the rule says nothing to do with the packet: add a queue action");
+		return refuse_action(
+			r, EINVAL, action,
+			"the rule says nothing to do with the packet: add a queue action");
 	return 0;
 }
 

@@ -17,7 +17,7 @@
  */
 
 enum octo_fate {
-	OCTO_FATE_QUEUE,           /**< to Rx queue `queue` of the port */
+	OCTO_FATE_QUEUE, /**< to Rx queue `queue` of the port */
 	OCTO_FATE_DROP,
 	OCTO_FATE_PORT_REPRESENTOR, /**< transfer: to ethdev `to_port` */
 };

@@ -17,8 +17,8 @@ typedef int (*octo_plan_distance_t)(int node_a, int node_b);
 
 /** What the plan needs to know of the PFs. */
 struct octo_plan_pfs {
-	uint16_t nb;                    /**< number of PFs */
-	uint32_t usable;                /**< bit mask: present, and link up where that matters */
+	uint16_t nb;                     /**< number of PFs */
+	uint32_t usable;                 /**< bit mask: present, and link up where that matters */
 	int16_t node[OCTO_PLAN_MAX_PFS]; /**< NUMA node of each PF, -1 if unknown */
 };
 

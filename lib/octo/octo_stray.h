@@ -20,11 +20,11 @@
 
 /** Zeroed memory is a valid start: every leg is due at once. */
 struct octo_stray {
-	uint32_t now;                           /**< bursts so far */
-	uint32_t due;                           /**< earliest of leg_due[] */
-	uint32_t leg_due[OCTO_STRAY_MAX_LEGS];  /**< burst at which the leg is polled next */
-	uint8_t interval[OCTO_STRAY_MAX_LEGS];  /**< bursts between two polls of the leg */
-	uint8_t first;                          /**< leg that is served first, round robin */
+	uint32_t now;                          /**< bursts so far */
+	uint32_t due;                          /**< earliest of leg_due[] */
+	uint32_t leg_due[OCTO_STRAY_MAX_LEGS]; /**< burst at which the leg is polled next */
+	uint8_t interval[OCTO_STRAY_MAX_LEGS]; /**< bursts between two polls of the leg */
+	uint8_t first;                         /**< leg that is served first, round robin */
 };
 
 /** Is burst count a not before b? Survives the wrap of the counter. */
