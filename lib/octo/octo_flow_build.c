@@ -94,12 +94,13 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 
 void
 octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-		     uint16_t from_port, uint16_t to_port, bool count)
+		     uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)
 {
 	struct rte_flow_item *item = rule->pattern;
 
 	memset(rule, 0, sizeof(*rule));
 	rule->attr.transfer = 1;
+	rule->attr.priority = priority;
 	rule->from.port_id = from_port;
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
 					 .spec = &rule->from,

@@ -48,6 +48,6 @@ void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple 
  * direction" and "Actions": PORT_REPRESENTOR gives to the ethdev itself).
  */
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-			  uint16_t from_port, uint16_t to_port, bool count);
+			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
 #endif /* OCTO_FLOW_BUILD_H */
