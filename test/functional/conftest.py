@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures, skips by name, and process output in failure reports."""
+
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from octotest import env, hugepages, process  # noqa: E402
+from octotest.netns import Host  # noqa: E402
+
+NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
+
+
+def pytest_report_header() -> str:
+    """Say what is tested."""
+    return (f"build: {env.BUILD}{' (ASan)' if env.ASAN else ''}, "
+            f"testpmd: {env.find_binary('dpdk-testpmd')}")
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Without the drivers nothing can be tested: say so once per test."""
+    if all(env.built_driver(name).exists() for name in env.DRIVERS):
+        return
+    missing = pytest.mark.skip(reason=f"no drivers below {env.BUILD}")
+    for item in items:
+        item.add_marker(missing)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Show what the processes of a failed test printed."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and process.STARTED:
+        report.sections.append(("processes", process.report()))
+
+
+@pytest.fixture(autouse=True)
+def no_process_left() -> Iterator[None]:
+    """Whatever a test starts ends with it (module fixtures re-register)."""
+    yield
+    for child in list(process.STARTED):
+        if not getattr(child, "keep", False):
+            child.kill()
+            process.STARTED.remove(child)
+
+
+@pytest.fixture
+def root() -> None:
+    """Only root makes namespaces."""
+    if not env.IS_ROOT:
+        pytest.skip("namespaces need root")
+
+
+@pytest.fixture
+def hosts(root) -> Iterator[tuple]:
+    """Two namespaces, each with a wire to DPDK."""
+    made = []
+    try:
+        for number in (1, 2):
+            made.append(Host(number, NIC_MAC[number]))
+        yield tuple(made)
+    finally:
+        for host in made:
+            host.remove()
+
+
+@pytest.fixture
+def huge_dir() -> Iterator[str]:
+    """A mount with 512 pages of 2 MiB."""
+    if not env.IS_ROOT:
+        pytest.skip("hugepages need root")
+    try:
+        with hugepages.reserved(512) as mount:
+            yield mount
+    except hugepages.NoHugepages as err:
+        pytest.skip(f"no hugepages: {err}")
+
+
+@pytest.fixture
+def program():
+    """A program of the system, or skip by its name."""
+    def find(name: str) -> str:
+        path = env.find_binary(name)
+        if path is None:
+            pytest.skip(f"{name} is not installed")
+        return path
+    return find

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Library of the functional tests: processes, packets, networks, telemetry."""

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where things are: binaries, build directory, plugins that EAL accepts."""
+
+import hashlib
+import itertools
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Iterable, List, Optional
+
+REPO = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("OCTO_BUILD_DIR", REPO / "build")).resolve()
+ASAN = os.environ.get("OCTO_ASAN") == "1"
+IS_ROOT = os.geteuid() == 0
+DRIVERS = ("octosim", "octo")
+
+_serial = itertools.count()
+
+
+def seconds(value: float) -> float:
+    """A time limit, stretched on slow machines and under sanitizers."""
+    factor = float(os.environ.get("OCTO_TIMEOUT_FACTOR", "1"))
+    return value * factor * (4 if ASAN else 1)
+
+
+def unique(prefix: str = "octot") -> str:
+    """A name that no other process on this machine uses."""
+    return f"{prefix}{os.getpid()}n{next(_serial)}"
+
+
+def find_binary(name: str) -> Optional[str]:
+    """A program of the system, sbin included, as non-root users lack it."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/local/bin"
+    return shutil.which(name, path=path)
+
+
+def find_built(name: str) -> Optional[Path]:
+    """An executable built below app/, wherever its subproject puts it."""
+    for path in sorted(BUILD.glob(f"app/**/{name}")):
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def built_driver(name: str) -> Path:
+    """The plugin as the build left it."""
+    return BUILD / "drivers" / f"librte_net_{name}.so"
+
+
+def _eal_accepts(path: Path) -> bool:
+    """EAL refuses a plugin below any world-writable directory."""
+    parts: Iterable[Path] = [path, *path.parents]
+    return not any(p.stat().st_mode & stat.S_IWOTH for p in parts)
+
+
+def plugin(name: str) -> Path:
+    """The plugin, copied to a safe place when the build is not in one."""
+    so = built_driver(name).resolve()
+    if _eal_accepts(so):
+        return so
+    cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    digest = hashlib.sha256(so.read_bytes()).hexdigest()[:16]
+    staged = Path(cache) / "net_octo" / "plugins" / digest / so.name
+    if not staged.exists():
+        staged.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        partial = staged.with_suffix(f".{os.getpid()}")
+        shutil.copy2(so, partial)
+        partial.rename(staged)
+    return staged
+
+
+def plugin_args() -> List[str]:
+    """The -d options that load both drivers."""
+    return [arg for name in DRIVERS for arg in ("-d", str(plugin(name)))]
+
+
+def runtime_dir(file_prefix: str) -> Path:
+    """Where EAL keeps the files of the process with this prefix."""
+    if IS_ROOT:
+        base = "/var/run"
+    else:
+        base = os.environ.get("XDG_RUNTIME_DIR", "/tmp")
+    return Path(base) / "dpdk" / file_prefix
+
+
+def gcc_library(name: str) -> str:
+    """The full path of a run-time library of the compiler."""
+    out = subprocess.run(["gcc", f"-print-file-name={name}"], check=True,
+                         capture_output=True, text=True)
+    return out.stdout.strip()

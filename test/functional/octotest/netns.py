@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Network namespaces joined to DPDK by veth pairs."""
+
+import itertools
+import os
+import subprocess
+from typing import List, Sequence
+
+from . import env
+
+_serial = itertools.count()
+
+
+def run(*argv: object, check: bool = True, timeout: float = 60) -> str:
+    """Run a program of the system; its output."""
+    words = [str(a) for a in argv]
+    words[0] = env.find_binary(words[0]) or words[0]
+    done = subprocess.run(words, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
+                          timeout=env.seconds(timeout), check=False)
+    assert not check or done.returncode == 0, \
+        f"{' '.join(words)}: {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+class Host:
+    """A namespace with one interface, whose other end is a DPDK wire."""
+
+    def __init__(self, number: int, gateway_mac: str) -> None:
+        tag = f"{os.getpid() % 100000}x{next(_serial)}"
+        self.number = number
+        self.name = f"octo{tag}"
+        self.wire = f"ow{tag}"  # in the root namespace
+        self.inner = "eth0"
+        self.mac = f"02:00:00:00:0a:{number:02x}"
+        self.ip4 = f"10.{number}.0.2"
+        self.ip6 = f"fd0{number}::2"
+        self.gateway_mac = gateway_mac
+        try:
+            self._make()
+        except AssertionError:
+            self.remove()
+            raise
+
+    def _make(self) -> None:
+        run("ip", "netns", "add", self.name)
+        run("ip", "link", "add", self.wire, "type", "veth", "peer", "name",
+            self.inner, "address", self.mac, "netns", self.name)
+        # The root namespace must not speak on the wire.
+        sysctl = f"/proc/sys/net/ipv6/conf/{self.wire}/disable_ipv6"
+        if os.path.exists(sysctl):
+            with open(sysctl, "w", encoding="ascii") as knob:
+                knob.write("1")
+        self.ip("link", "set", "lo", "up")
+        self._plain_offloads()
+        run("ip", "link", "set", self.wire, "up")
+        self.ip("link", "set", self.inner, "up")
+        self._address()
+
+    def _plain_offloads(self) -> None:
+        """net_af_packet computes no checksums and cuts no segments."""
+        off = [w for o in ("tx", "rx", "sg", "tso", "gso", "gro")
+               for w in (o, "off")]
+        run("ethtool", "-K", self.wire, *off, check=False)
+        self.run("ethtool", "-K", self.inner, *off, check=False)
+        left = self.run("ethtool", "-k", self.inner)
+        assert "tx-checksumming: off" in left, left
+
+    def _address(self) -> None:
+        self.ip("addr", "add", f"{self.ip4}/24", "dev", self.inner)
+        self.ip("addr", "add", f"{self.ip6}/64", "dev", self.inner, "nodad")
+
+    def route_through(self) -> None:
+        """Everything else is behind a router that answers no ARP."""
+        for via in (f"10.{self.number}.0.1", f"fd0{self.number}::1"):
+            self.neighbour(via, self.gateway_mac)
+            self.ip("route", "add", "default", "via", via)
+
+    def neighbour(self, address: str, mac: str) -> None:
+        """A static neighbour."""
+        self.ip("neigh", "replace", address, "lladdr", mac, "dev", self.inner,
+                "nud", "permanent")
+
+    def ip(self, *words: object) -> str:
+        """Run ip in the namespace."""
+        return run("ip", "-n", self.name, *words)
+
+    def argv(self, *words: object) -> List[str]:
+        """A command line that runs in the namespace."""
+        return [env.find_binary("ip") or "ip", "netns", "exec", self.name,
+                *map(str, words)]
+
+    def run(self, *words: object, check: bool = True,
+            timeout: float = 60) -> str:
+        """Run a program in the namespace."""
+        return run(*self.argv(*words), check=check, timeout=timeout)
+
+    def popen(self, words: Sequence[object], **more) -> subprocess.Popen:
+        """Start a program in the namespace."""
+        return subprocess.Popen(self.argv(*words), text=True,
+                                stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, **more)
+
+    def remove(self) -> None:
+        """Take everything away; the interface goes with the namespace."""
+        run("ip", "link", "del", self.wire, check=False)
+        run("ip", "netns", "del", self.name, check=False)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A child process on a pseudo terminal, talked to by expect-like calls."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from typing import Dict, List, Optional, Sequence
+
+from . import env
+from .sanitizer import Sanitizer
+
+# All processes of the running test, for failure reports.
+STARTED: List["Process"] = []
+
+
+class ProcessError(AssertionError):
+    """The process died or did not say in time what was expected."""
+
+
+class Process:
+    """stdout and stderr on one pty, so that their order is kept."""
+
+    def __init__(self, argv: Sequence[str],
+                 environ: Optional[Dict[str, str]] = None,
+                 prefix: Sequence[str] = ()) -> None:
+        self.argv = [*prefix, *map(str, argv)]
+        self.sanitizer = Sanitizer()
+        self.text = ""
+        self.status: Optional[int] = None
+        self._master, slave = pty.openpty()
+        full = {**os.environ, "TERM": "dumb", "LC_ALL": "C",
+                **self.sanitizer.environment(), **(environ or {})}
+        self._popen = subprocess.Popen(
+            self.argv, stdin=slave, stdout=slave, stderr=slave, env=full,
+            start_new_session=True, close_fds=True)
+        os.close(slave)
+        STARTED.append(self)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._popen.pid
+
+    def read(self, timeout: float = 0.0) -> bool:
+        """Take in what was printed; False once the process closed its end."""
+        ready, _, _ = select.select([self._master], [], [], timeout)
+        if not ready:
+            return True
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:
+            return False
+        self.text += data.decode(errors="replace").replace("\r", "")
+        return bool(data)
+
+    def expect(self, pattern: str, start: int = 0,
+               timeout: float = 20.0) -> "re.Match[str]":
+        """Wait until the output after offset `start` matches."""
+        deadline = time.monotonic() + env.seconds(timeout)
+        regex = re.compile(pattern)
+        while True:
+            found = regex.search(self.text, start)
+            if found:
+                return found
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ProcessError(f"no {pattern!r} in time from:\n"
+                                   f"{self.text[start:][-3000:]}")
+            if not self.read(min(left, 1.0)):
+                found = regex.search(self.text, start)
+                if found:
+                    return found
+                raise ProcessError(f"{self.argv[0]} ended before "
+                                   f"{pattern!r}:\n{self.text[-3000:]}")
+
+    def send(self, text: str) -> None:
+        """Type a line."""
+        os.write(self._master, text.encode() + b"\n")
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process only."""
+        self._popen.send_signal(number)
+
+    def wait(self, timeout: float = 20.0) -> int:
+        """Read until the process ends and return its exit status."""
+        deadline = time.monotonic() + env.seconds(timeout)
+        while time.monotonic() < deadline:
+            if not self.read(0.2):
+                break
+            if self._popen.poll() is not None:
+                self.read(0)
+                break
+        left = max(1.0, deadline - time.monotonic())
+        try:
+            self.status = self._popen.wait(left)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise ProcessError(f"{self.argv[0]} did not end:\n"
+                               f"{self.text[-3000:]}") from None
+        self._close()
+        complaints = self.sanitizer.complaints()
+        assert not complaints, "\n".join(complaints)
+        return self.status
+
+    def _close(self) -> None:
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
+
+    def kill(self) -> None:
+        """End it now; for cleaning up after a failure."""
+        if self._popen.poll() is None:
+            self._popen.send_signal(signal.SIGKILL)
+            self._popen.wait()
+        self._close()
+
+    def stop(self, number: int = signal.SIGINT, timeout: float = 20) -> int:
+        """Ask it to end by a signal."""
+        if self._popen.poll() is None:
+            self.send_signal(number)
+        return self.wait(timeout)
+
+    def rss_kib(self) -> int:
+        """Resident memory."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
+            for line in status:
+                if line.startswith("VmRSS"):
+                    return int(line.split()[1])
+        raise ProcessError("no VmRSS")
+
+
+def report() -> str:
+    """The end of what every process of this test printed."""
+    parts = []
+    for process in STARTED:
+        tail = "\n".join(process.text.splitlines()[-80:])
+        parts.append(f"$ {' '.join(process.argv)}\n{tail}")
+    return "\n\n".join(parts)

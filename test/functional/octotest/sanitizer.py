@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs stock binaries with sanitized plugins and judges the reports."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Dict, List
+
+from . import env
+
+OURS = re.compile(r"librte_net_octo|/app/octo|octo_testpmd")
+
+
+class Sanitizer:
+    """One process's sanitizer environment and its reports."""
+
+    def __init__(self) -> None:
+        self.dir = Path(tempfile.mkdtemp(prefix="octo-asan-")) \
+            if env.ASAN else None
+
+    def environment(self) -> Dict[str, str]:
+        """What to add to the environment of the process."""
+        if self.dir is None:
+            return {}
+        log = f"log_path={self.dir}/report"
+        return {
+            "LD_PRELOAD": env.gcc_library("libasan.so"),
+            "ASAN_OPTIONS": f"detect_leaks=1:halt_on_error=1:{log}",
+            # EAL leaks a little of its own: exit codes tell nothing here.
+            "LSAN_OPTIONS": "exitcode=0",
+            "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{log}",
+        }
+
+    def complaints(self) -> List[str]:
+        """Every report that is about our code; a leak if we are in it."""
+        if self.dir is None:
+            return []
+        found: List[str] = []
+        for path in sorted(self.dir.iterdir()):
+            found += _judge(path.read_text(errors="replace"))
+        return found
+
+
+def _judge(text: str) -> List[str]:
+    if "LeakSanitizer" not in text:
+        return [text]
+    blocks = re.split(r"\n\s*\n", text)
+    return [b for b in blocks if "leak of" in b and OURS.search(b)]
+
+
+def preload_hidden() -> Dict[str, str]:
+    """The environment of helpers that must not run sanitized."""
+    return {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}

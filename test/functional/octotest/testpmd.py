@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An interactive testpmd and readers of what it shows."""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
+
+from . import env
+from .process import Process, ProcessError
+from .telemetry import Telemetry
+
+PROMPT = "testpmd> "
+# Lcore 0 types, lcores 1 and 2 forward: CPU 0 is node 0, CPU 1 is node 1.
+LCORES = "0@0,1@0,2@1"
+
+
+class PortSummary(NamedTuple):
+    """One line of `show port summary all`."""
+
+    port: int
+    mac: str
+    name: str
+    driver: str
+    link: str
+
+
+class Seen(NamedTuple):
+    """One packet as `set verbose 1` prints it."""
+
+    port: int
+    queue: int
+    src: str
+    dst: str
+    length: int
+    text: str
+
+
+class Testpmd(Process):
+    """testpmd in interactive mode, the drivers loaded by -d."""
+
+    __test__ = False  # not a test class, pytest
+
+    def __init__(self, vdevs: Iterable[str] = (), app: Sequence[str] = (),
+                 binary: Optional[str] = None, eal: Sequence[str] = (),
+                 memory: Optional[int] = 128, queues: int = 2,
+                 mbufs: int = 8192, lcores: str = LCORES,
+                 plugins: bool = True, prefix: Sequence[str] = ()) -> None:
+        self.file_prefix = env.unique()
+        self._telemetry: Optional[Telemetry] = None
+        memory_args = ["--no-huge", "-m", memory] if memory else []
+        argv = [
+            binary or env.find_binary("dpdk-testpmd"), *memory_args,
+            "--no-pci", f"--lcores={lcores}",
+            f"--file-prefix={self.file_prefix}",
+            *(env.plugin_args() if plugins else []), *vdevs, *eal, "--", "-i",
+            f"--nb-cores={lcores.count(',') or 1}",
+            f"--rxq={queues}", f"--txq={queues}",
+            f"--total-num-mbufs={mbufs}", "--no-flush-rx", *app,
+        ]
+        super().__init__(argv, prefix=prefix)
+        try:
+            self.expect(re.escape(PROMPT), timeout=60)
+        except ProcessError:
+            self.kill()
+            raise
+        self.boot_text = self.text
+
+    def cmd(self, line: str, timeout: float = 20.0) -> str:
+        """Run one command and return what it printed."""
+        self.read(0)
+        start = len(self.text)
+        self.send(line)
+        # Packets printed by lcores may break the echo up, not the prompt.
+        done = self.expect(re.escape(PROMPT), start, timeout)
+        return self.text[start:done.start()].partition("\n")[2]
+
+    def cmds(self, lines: Iterable[str]) -> str:
+        """Run several commands."""
+        return "".join(self.cmd(line) for line in lines)
+
+    def quit(self, timeout: float = 30.0) -> int:
+        """Leave by the front door; the exit status."""
+        if self._telemetry is not None:
+            self._telemetry.close()
+            self._telemetry = None
+        if self.status is None:
+            self.send("quit")
+        return self.wait(timeout)
+
+    def __enter__(self) -> "Testpmd":
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            if self.status is None:
+                status = self.quit()
+                assert status == 0, f"testpmd ended with {status}"
+        else:
+            self.kill()
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """The telemetry connection, made when first needed."""
+        if self._telemetry is None:
+            self._telemetry = Telemetry(self.file_prefix)
+        return self._telemetry
+
+    # What it shows.
+
+    def ports(self) -> List[PortSummary]:
+        """Ports that the application may use."""
+        text = self.cmd("show port summary all")
+        rows = re.findall(r"^(\d+)\s+([0-9A-F:]{17}) (\S+)\s+(\S+)\s+(\S+)",
+                          text, re.MULTILINE)
+        return [PortSummary(int(r[0]), *r[1:]) for r in rows]
+
+    def port(self, name: str = "net_octo0") -> int:
+        """The number of the port with that name."""
+        for row in self.ports():
+            if row.name == name:
+                return row.port
+        raise ProcessError(f"no port {name}")
+
+    def link(self, port: int) -> str:
+        """`up` or `down`."""
+        for row in self.ports():
+            if row.port == port:
+                return row.link
+        raise ProcessError(f"no port {port}")
+
+    def stats(self, port: int) -> Dict[str, int]:
+        """Basic statistics, by the names that testpmd prints."""
+        text = self.cmd(f"show port stats {port}")
+        return {k: int(v) for k, v in
+                re.findall(r"([RT]X-\w+):\s+(\d+)", text)}
+
+    def xstats(self, port: int) -> Dict[str, int]:
+        """Extended statistics."""
+        text = self.cmd(f"show port xstats {port}")
+        return {k: int(v) for k, v in
+                re.findall(r"^(\S+): (\d+)$", text, re.MULTILINE)}
+
+    def info(self, port: int) -> Dict[str, str]:
+        """`show port info` as a dictionary."""
+        text = self.cmd(f"show port info {port}")
+        return dict(re.findall(r"^(\S[^:\n]*): (.*)$", text, re.MULTILINE))
+
+    # What it does.
+
+    def start(self, mode: str = "io", first: bool = False) -> None:
+        """Begin to forward."""
+        self.cmd(f"set fwd {mode}")
+        self.cmd("start tx_first" if first else "start")
+
+    def stop_forwarding(self) -> str:
+        """Stop and return the summary that testpmd prints."""
+        return self.cmd("stop")
+
+    def seen(self, at_least: int = 0) -> List[Seen]:
+        """Received packets so far, from `set verbose 1`."""
+        wait_until(f"{at_least} packets seen", lambda:
+                   len(_PACKET.findall(self.text)) >= at_least, 10, self)
+        return parse_seen(self.text)
+
+    def wait_until(self, what: str, check, timeout: float = 10.0):
+        """Ask again until the answer is true; the answer."""
+        return wait_until(what, check, timeout, self)
+
+
+def wait_until(what: str, check, timeout: float = 10.0,
+               process: Optional[Process] = None):
+    """Ask again until the answer is true; the answer."""
+    tries = int(env.seconds(timeout) / 0.05)
+    for _ in range(tries):
+        answer = check()
+        if answer:
+            return answer
+        if process is not None:
+            process.read(0.05)
+        else:
+            import time
+            time.sleep(0.05)
+    raise ProcessError(f"never came true: {what}")
+
+
+_BURST = re.compile(r"port (\d+)/queue (\d+): received (\d+) packets")
+_PACKET = re.compile(r"  src=([0-9A-F:]{17}) - dst=([0-9A-F:]{17}).*"
+                     r" - length=(\d+) .*Receive queue=0x([0-9a-f]+)")
+
+
+def parse_seen(text: str) -> List[Seen]:
+    """Packets in the verbose output of the rxonly engine."""
+    packets: List[Seen] = []
+    port = -1
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        burst = _BURST.search(line)
+        if burst:
+            port = int(burst[1])
+        found = _PACKET.search(line)
+        if found:
+            flags = lines[i + 1] if i + 1 < len(lines) else ""
+            packets.append(Seen(port, int(found[4], 16), found[1], found[2],
+                                int(found[3]), line + flags))
+    return packets
+
+
+def flow_id(text: str) -> int:
+    """The number of the rule that testpmd just made."""
+    found = re.search(r"Flow rule #(\d+) created", text)
+    assert found, text
+    return int(found[1])

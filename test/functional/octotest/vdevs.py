@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds --vdev options for simulated NICs and octo ports."""
+
+from pathlib import Path
+from typing import List, Optional, Sequence
+
+SOCKET_MAP = "0:0/1:1"
+
+
+def _args(pairs: dict) -> str:
+    return "".join(f",{k}={v}" for k, v in pairs.items() if v is not None)
+
+
+def octosim(index: int, nic: str, socket: int = 0, **more: object) -> str:
+    """One PF of a simulated NIC."""
+    return f"--vdev=net_octosim{index},nic={nic},socket={socket}{_args(more)}"
+
+
+def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
+        **more: object) -> List[str]:
+    """All PFs of a simulated NIC: PF i on socket i % 2; PF 0 has the wire."""
+    return [octosim(first + i, name, i % 2, wire=wire if i == 0 else None,
+                    **(more if i == 0 else _per_pf(more)))
+            for i in range(pfs)]
+
+
+def _per_pf(more: dict) -> dict:
+    """Of a NIC's parameters those that each PF needs for itself."""
+    keys = ("queues", "arfs_entries", "max_mtu")
+    return {k: v for k, v in more.items() if k in keys}
+
+
+def pf_names(first: int = 0, pfs: int = 2) -> List[str]:
+    """Names of the PFs that nic() makes."""
+    return [f"net_octosim{first + i}" for i in range(pfs)]
+
+
+def octo_devargs(index: int, pfs: Sequence[str], socket_map: Optional[str]
+                 = SOCKET_MAP, **more: object) -> str:
+    """The octo port as `port attach` takes it."""
+    legs = "".join(f",pf={pf}" for pf in pfs)
+    return f"net_octo{index}{legs}{_args({'socket_map': socket_map, **more})}"
+
+
+def octo(index: int = 0, first: int = 0, pfs: int = 2,
+         **more: object) -> str:
+    """The octo port over the PFs that nic() makes."""
+    return "--vdev=" + octo_devargs(index, pf_names(first, pfs), **more)
+
+
+def pcap_wire(rx: Path, tx: Path, index: int = 0) -> str:
+    """A wire that plays one file and records to another."""
+    return f"--vdev=net_pcap{index},rx_pcap={rx},tx_pcap={tx}"
+
+
+def back_to_back(pfs: int = 2, **more: object) -> List[str]:
+    """Two NICs joined by a cable, an octo port over each."""
+    return [*nic("A", 0, pfs, "nic:B", **more),
+            *nic("B", pfs, pfs, **more),
+            octo(0, 0, pfs), octo(1, pfs, pfs)]
+
+
+def looped(pfs: int = 2, **more: object) -> List[str]:
+    """One NIC that hears what it sends, an octo port over it."""
+    return [*nic("A", 0, pfs, "loop", **more), octo(0, 0, pfs)]
