@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# Configures and compiles, each variant in a directory of its own.
+
+# Sets build_dir, cc and variant_options from --debug, --asan and --clang, and
+# leaves the other arguments in rest.
+read_build_options() {
+	local arg
+	build_dir=$root/build
+	cc=${CC:-}
+	variant_options=()
+	asan=
+	rest=()
+	for arg in "$@"; do
+		case $arg in
+		--clang)
+			build_dir+=-clang
+			cc=clang
+			;;
+		--debug)
+			build_dir+=-debug
+			variant_options+=(-Dbuildtype=debug -Doptimization=0)
+			;;
+		--asan)
+			build_dir+=-asan
+			asan=1
+			variant_options+=("-Db_sanitize=address,undefined" -Db_lundef=false)
+			;;
+		*) rest+=("$arg") ;;
+		esac
+	done
+}
+
+# All that a build directory depends on besides the sources: one that was made
+# from something else is configured anew.
+build_identity() {
+	printf '%s\n' "$root" "${cc:-cc}" "${PKG_CONFIG_PATH:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
+		"$(dpdk_version)" "$@"
+}
+
+configure() {
+	local options=("$@") identity wipe=()
+	identity=$(build_identity "${options[@]}")
+	if [ -f "$build_dir/build.ninja" ] && [ "$(cat "$build_dir/.octo" 2>/dev/null)" = "$identity" ]; then
+		return
+	fi
+	say "configuring $build_dir"
+	[ ! -d "$build_dir/meson-private" ] || wipe=(--wipe)
+	rm -f "$build_dir/.octo"
+	if ! ${cc:+env CC="$cc"} meson setup "${wipe[@]}" "$build_dir" "$root" "${options[@]}" \
+		>"$build_dir.log" 2>&1; then
+		cat "$build_dir.log" >&2
+		die "meson could not configure the build"
+	fi
+	grep -A1 'WARNING' "$build_dir.log" >&2 || true
+	mv "$build_dir.log" "$build_dir/configure.log"
+	echo "$identity" >"$build_dir/.octo"
+}
+
+# Gets the variant that read_build_options was told of ready to compile.
+prepare_build() {
+	local tests=false
+	[ "$cc" != clang ] || need clang
+	setup_build
+	! have_pc cmocka || tests=true
+	configure -Ddpdk_src="$dpdk_src" -Dtests="$tests" "${variant_options[@]}"
+}
+
+# compile [TARGET...]: silent when there is nothing to do.
+compile() {
+	! ninja -C "$build_dir" -n "$@" | grep -q 'no work to do' || return 0
+	ninja -C "$build_dir" "$@" >&2 || die "the build in $build_dir failed"
+}
+
+has_target() {
+	grep -q "^build $1:" "$build_dir/build.ninja"
+}
+
+build_command() {
+	read_build_options "$@"
+	[ ${#rest[@]} -eq 0 ] || usage_error "build: unknown option '${rest[0]}'"
+	prepare_build
+	compile
+	say "built: $build_dir/drivers/librte_net_octo.so, librte_net_octosim.so"
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# Words to the user, and questions to the machine, for octo and .ci/run.
+
+say() {
+	printf '==> %s\n' "$*" >&2
+}
+
+warn() {
+	printf 'octo: warning: %s\n' "$*" >&2
+}
+
+die() {
+	printf 'octo: %s\n' "$*" >&2
+	exit 1
+}
+
+have() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+# A python3 early in PATH need not be the one that the distribution's modules
+# are for: print the first that has all the modules named.
+python_with() {
+	local python
+	for python in python3 /usr/bin/python3; do
+		if have "$python" && "$python" - "$@" 2>/dev/null <<-'END'; then
+			import importlib.util
+			import sys
+
+			sys.exit(any(importlib.util.find_spec(m) is None for m in sys.argv[1:]))
+		END
+			echo "$python"
+			return
+		fi
+	done
+	return 1
+}
+
+# Does pkg-config, or what it would read if it were there, know the library?
+have_pc() {
+	local dir
+	if have pkg-config; then
+		pkg-config --exists "$1"
+		return
+	fi
+	local IFS=:
+	for dir in ${PKG_CONFIG_PATH:-}; do
+		[ ! -f "$dir/$1.pc" ] || return 0
+	done
+	return 1
+}
+
+dpdk_version() {
+	pkg-config --modversion libdpdk
+}
+
+# "22.11" of 22.11.11
+release_of() {
+	cut -d. -f1,2 <<<"$1"
+}
+
+# Is libdpdk in use one that the user built, so that no package belongs to it?
+dpdk_is_private() {
+	have_pc libdpdk && have pkg-config &&
+		[ "$(pkg-config --variable=prefix libdpdk)" != /usr ]
+}
+
+# The driver headers are there when DPDK was installed with its driver SDK.
+have_driver_headers() {
+	local flag
+	for flag in $(pkg-config --cflags-only-I libdpdk) -I/usr/include; do
+		[ ! -f "${flag#-I}/ethdev_driver.h" ] || return 0
+	done
+	return 1
+}

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# Runs programs: what EAL asks of the machine, and where plugins may lie.
+
+# Compiles the program below app/ with what it needs; sets program to its path.
+build_program() {
+	local target=app/$1/octo-$1
+	prepare_build
+	has_target "$target" || die "$1 cannot be built without DPDK's source tree of release" \
+		"$(release_of "$(dpdk_version)"): give it by DPDK_SRC=DIR (nothing was downloaded," \
+		"as libdpdk came with its driver headers)"
+	compile "$target"
+	program=$build_dir/$target
+}
+
+hugepages_usable() {
+	local mount free
+	free=$(cat /sys/kernel/mm/hugepages/*/free_hugepages 2>/dev/null | grep -cv '^0$' || true)
+	[ "$free" -gt 0 ] || return 1
+	while read -r mount; do
+		[ ! -w "$mount" ] || return 0
+	done < <(awk '$3 == "hugetlbfs" {print $2}' /proc/mounts)
+	return 1
+}
+
+# Sets memory_args to what an EAL command line must begin with on a machine
+# without hugepages, unless it says something about memory itself.
+choose_memory() {
+	local arg
+	memory_args=()
+	for arg in "$@"; do
+		case $arg in
+		--) break ;;
+		--no-huge | -m | -m[0-9]* | --socket-mem* | --in-memory | --huge-dir* | -h | --help | -v | --version)
+			return
+			;;
+		esac
+	done
+	if ! hugepages_usable; then
+		memory_args=(--no-huge -m 1024)
+		say "no free hugepages: adding ${memory_args[*]}"
+	fi
+}
+
+# EAL keeps its run-time files in XDG_RUNTIME_DIR, else in /tmp/dpdk, which is
+# the first user's: give another user a directory of their own.
+choose_runtime_dir() {
+	local fallback
+	[ "$(id -u)" -ne 0 ] || return 0
+	[ -z "${RUNTIME_DIRECTORY:-}" ] || return 0
+	if [ -n "${XDG_RUNTIME_DIR:-}" ] && [ ! -w "$XDG_RUNTIME_DIR" ]; then
+		unset XDG_RUNTIME_DIR
+	fi
+	[ -z "${XDG_RUNTIME_DIR:-}" ] || return 0
+	if [ -e /tmp/dpdk ] && [ ! -O /tmp/dpdk ]; then
+		fallback=${XDG_CACHE_HOME:-$HOME/.cache}/net_octo/run
+		(umask 077 && mkdir -p "$fallback")
+		export XDG_RUNTIME_DIR=$fallback
+		say "/tmp/dpdk belongs to another user: EAL's run-time files are in $fallback"
+	fi
+}
+
+pmd_directory() {
+	sed -n 's/^ *PMD directory *: *//p' "$build_dir/configure.log"
+}
+
+# EAL loads all that is in DPDK's own PMD directory. A program that brings the
+# drivers along would then register them twice.
+refuse_installed_drivers() {
+	local dir
+	dir=$(pmd_directory)
+	if [ -e "$dir/librte_net_octo.so" ] || [ -e "$dir/librte_net_octosim.so" ]; then
+		die "the drivers are also installed in $dir, from where EAL loads them by itself," \
+			"and they cannot be loaded twice. Remove those first:" \
+			"rm $dir/librte_net_octo.so $dir/librte_net_octosim.so"
+	fi
+}
+
+# run_program ARG...: replaces this process.
+run_program() {
+	refuse_installed_drivers
+	choose_runtime_dir
+	exec "$program" "$@"
+}
+
+testpmd_command() {
+	read_build_options
+	build_program testpmd
+	choose_memory "$@"
+	run_program "${memory_args[@]}" "$@"
+}
+
+l3fwd_command() {
+	read_build_options
+	build_program l3fwd
+	choose_memory "$@"
+	run_program "${memory_args[@]}" "$@"
+}
+
+demo_command() {
+	read_build_options
+	prepare_build
+	compile app/octo-demo/octo-demo
+	program=$build_dir/app/octo-demo/octo-demo
+	run_program "$@"
+}
+
+# Would EAL load a plugin from this directory? None of its parents may be
+# writable for all, sticky or not.
+is_safe_directory() {
+	local dir
+	dir=$(realpath -m "$1")
+	while :; do
+		[ -z "$(find "$dir" -maxdepth 0 -perm -o+w 2>/dev/null)" ] || return 1
+		[ "$dir" != / ] || return 0
+		dir=$(dirname "$dir")
+	done
+}
+
+# Prints a directory that EAL loads the drivers from: the build's own or a copy.
+plugin_directory() {
+	local dir file
+	if is_safe_directory "$build_dir/drivers"; then
+		echo "$build_dir/drivers"
+		return
+	fi
+	for dir in "${XDG_CACHE_HOME:-$HOME/.cache}" "/run/user/$(id -u)" /var/lib; do
+		dir+=/net_octo/plugins/$(cksum <<<"$build_dir" | cut -d' ' -f1)
+		if is_safe_directory "$dir" && (umask 022 && mkdir -p "$dir") 2>/dev/null; then
+			for file in "$build_dir"/drivers/librte_net_octo{,sim}.so; do
+				cmp -s "$file" "$dir/${file##*/}" && continue
+				cp "$file" "$dir/.${file##*/}.$$"
+				mv "$dir/.${file##*/}.$$" "$dir/${file##*/}"
+			done
+			echo "$dir"
+			return
+		fi
+	done
+	die "found no directory from which EAL would load a plugin: every one that can be" \
+		"written to lies below a world-writable one"
+}
+
+# The -d options that make any DPDK program load the drivers.
+plugins_command() {
+	local dir
+	read_build_options "$@"
+	prepare_build
+	compile drivers/librte_net_octo.so drivers/librte_net_octosim.so
+	dir=$(plugin_directory)
+	echo "-d $dir/librte_net_octo.so -d $dir/librte_net_octosim.so"
+}

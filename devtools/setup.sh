@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# Installs what the subcommands need and the machine lacks; nothing else.
+
+# Sets of packages, each line: package, how to see that it (or what it
+# provides) is there already, what it is for.
+packages_build() {
+	cat <<-'END'
+		gcc|cmd:cc|to compile
+		libc6-dev|file:/usr/include/stdio.h|to compile
+		pkg-config|cmd:pkg-config|to find DPDK
+		meson|cmd:meson|the build system
+		ninja-build|cmd:ninja|the build system
+		libdpdk-dev|pc:libdpdk|DPDK: libraries, headers, drivers for the wires
+		libnuma-dev|file:/usr/include/numa.h|distances between CPU sockets
+		python3-pyelftools|py:elftools|to write the PMD information into the drivers
+	END
+}
+
+packages_unit() {
+	echo 'libcmocka-dev|pc:cmocka|the unit tests'
+}
+
+packages_functional() {
+	dpdk_is_private || cat <<-'END'
+		dpdk|cmd:dpdk-pmdinfo.py|functional tests: the stock dpdk-pmdinfo.py
+		dpdk-dev|cmd:dpdk-testpmd|functional tests: the stock dpdk-testpmd
+	END
+	cat <<-'END'
+		python3-pytest|py:pytest|functional tests: runs them
+		python3-scapy|py:scapy|functional tests: packets
+		iproute2|cmd:ip|functional tests: network namespaces
+		iputils-ping|cmd:ping|functional tests: ping
+		iperf3|cmd:iperf3|functional tests: TCP streams
+		ethtool|cmd:ethtool|functional tests: offloads of the veth devices
+		tcpdump|cmd:tcpdump|functional tests: what is on the wire
+	END
+}
+
+packages_source() {
+	echo "xz-utils|cmd:xz|to unpack DPDK's source package"
+}
+
+packages_clang() {
+	echo 'clang|cmd:clang|to compile with clang'
+}
+
+packages_docs() {
+	echo 'python3-sphinx|cmd:sphinx-build|the guides'
+}
+
+packages_lint() {
+	cat <<-'END'
+		clang-format|cmd:clang-format|checks: formatting of C
+		codespell|cmd:codespell|checks: spelling
+		shellcheck|cmd:shellcheck|checks: shell scripts
+	END
+}
+
+is_present() {
+	local kind=${1%%:*} name=${1#*:}
+	case $kind in
+	cmd) PATH=$PATH:/usr/sbin:/sbin have "$name" || { [ "$name" = cc ] && have "${CC:-cc}"; } ;;
+	pc) have_pc "$name" ;;
+	py) python_with "$name" >/dev/null ;;
+	file) [ -e "$name" ] ;;
+	esac
+}
+
+# The lines of the sets named whose package is missing.
+missing_of() {
+	local set line probe
+	for set in "$@"; do
+		while read -r line; do
+			probe=${line#*|}
+			is_present "${probe%%|*}" || echo "$line"
+		done < <("packages_$set")
+	done
+}
+
+print_packages() {
+	local name probe purpose
+	while IFS='|' read -r name probe purpose; do
+		printf '      %-20s %s\n' "$name" "$purpose" >&2
+	done <<<"$1"
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+check_can_install() {
+	local packages=$1
+	if ! have apt-get; then
+		die "this system has no apt-get: install the above by other means, then run this again." \
+			"(The names are Debian's.)"
+	fi
+	if [ "$(id -u)" -ne 0 ] && ! have sudo; then
+		die "installing needs root, and there is no sudo. Run this as root, then try again:" \
+			"apt-get install $packages"
+	fi
+}
+
+# need SET...: install the packages of the sets that are missing.
+need() {
+	local missing packages
+	missing=$(missing_of "$@")
+	[ -n "$missing" ] || return 0
+	say "missing, to be installed from the distribution:"
+	print_packages "$missing"
+	packages=$(cut -d'|' -f1 <<<"$missing" | paste -sd' ')
+	check_can_install "$packages"
+	say "apt-get update"
+	as_root apt-get -q update >&2 || warn "apt-get update had errors; trying to go on"
+	say "apt-get install $packages"
+	# shellcheck disable=SC2086 # a list of words
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+		-o DPkg::Lock::Timeout=300 install $packages >&2 ||
+		die "apt-get could not install all of: $packages"
+	hash -r
+	missing=$(missing_of "$@")
+	[ -z "$missing" ] || {
+		print_packages "$missing"
+		die "the above are still missing after they were installed"
+	}
+}
+
+check_dpdk_version() {
+	pkg-config --atleast-version=22.11 libdpdk ||
+		die "libdpdk is $(dpdk_version), but 22.11 or newer is needed"
+}
+
+# Everything to build with; sets dpdk_src (empty when libdpdk needs no source).
+setup_build() {
+	need build
+	check_dpdk_version
+	find_dpdk_source
+}
+
+setup_command() {
+	local what=${1:-default}
+	case $what in
+	default) need build unit functional ;;
+	build) need build ;;
+	all) need build unit functional docs clang lint ;;
+	*) usage_error "setup: unknown '$what': give build, all or nothing" ;;
+	esac
+	setup_build
+	say "ready: libdpdk $(dpdk_version)${dpdk_src:+, DPDK source in $dpdk_src}"
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# Runs the tests and counts them.
+
+passed=0
+failed=0
+skipped=0
+
+usage_test() {
+	usage_error "test: $1: octo test [unit|functional] [-k NAME]"
+}
+
+# Adds what cmocka said, test by test; a program that said nothing counts as one.
+count_unit() {
+	local log=$1 ok bad
+	ok=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) test.*/\1/p' "$log" | paste -sd+)
+	bad=$(sed -nE 's/^\[  FAILED  \] ([0-9]+) test.*/\1/p' "$log" | paste -sd+)
+	passed=$((passed + ${ok:-0}))
+	failed=$((failed + ${bad:-0}))
+}
+
+# The unit tests whose name has the word in it, or all.
+unit_tests() {
+	meson test -C "$build_dir" --no-rebuild --list 2>/dev/null |
+		sed -nE 's,^(.* / )?([a-z0-9_]+)$,\2,p' | grep -F -- "$1"
+}
+
+run_unit() {
+	local name=$1 tests status=0 log
+	log=$build_dir/meson-logs/testlog.txt
+	tests=$(unit_tests "$name") || return 0
+	say "unit tests"
+	rm -f "$log"
+	# shellcheck disable=SC2086 # a list of words
+	meson test -C "$build_dir" --no-rebuild --print-errorlogs $tests || status=$?
+	count_unit "$log"
+	# killed, timed out, or gone before cmocka could say anything
+	[ $status -eq 0 ] || [ $failed -gt 0 ] || failed=1
+}
+
+attribute() {
+	grep -o " $1=\"[0-9]*\"" "$2" | head -n 1 | tr -dc 0-9
+}
+
+count_functional() {
+	local xml=$1 tests bad
+	tests=$(attribute tests "$xml")
+	bad=$(($(attribute failures "$xml") + $(attribute errors "$xml")))
+	skipped=$((skipped + $(attribute skipped "$xml")))
+	failed=$((failed + bad))
+	passed=$((passed + tests - bad - $(attribute skipped "$xml")))
+}
+
+run_functional() {
+	local name=$1 python status=0 xml=$build_dir/functional.xml pytest_args
+	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
+	say "functional tests"
+	[ "$(id -u)" -eq 0 ] || say "not root: tests that need network namespaces are skipped"
+	rm -f "$xml"
+	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
+	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" -m pytest -p no:cacheprovider \
+		-ra --junitxml="$xml" "$root/test/functional" ${name:+-k "$name"} \
+		"${pytest_args[@]}" </dev/null || status=$?
+	if [ -f "$xml" ]; then
+		count_functional "$xml"
+	fi
+	# 5: no test of that name; anything else that failed no test failed as a whole
+	[ $status -eq 0 ] || [ $status -eq 5 ] || [ $failed -gt 0 ] || failed=1
+}
+
+# Sets which and name.
+read_test_options() {
+	which=all
+	name=
+	while [ $# -gt 0 ]; do
+		case $1 in
+		unit | functional) which=$1 ;;
+		-k)
+			[ $# -gt 1 ] || usage_test "-k needs a name"
+			name=$2
+			shift
+			;;
+		*) usage_test "unknown '$1'" ;;
+		esac
+		shift
+	done
+}
+
+test_command() {
+	local which name
+	read_build_options "$@"
+	read_test_options "${rest[@]}"
+	case $which in
+	unit) need build unit ;;
+	functional) need build functional ;;
+	all) need build unit functional ;;
+	esac
+	prepare_build
+	compile
+	[ "$which" = functional ] || run_unit "$name"
+	[ "$which" = unit ] || run_functional "$name"
+	[ $((passed + failed + skipped)) -gt 0 ] || die "no test is called like '$name'"
+	printf '\n%d passed, %d failed%s\n' $passed $failed \
+		"$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+	[ $failed -eq 0 ]
+}
