@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "octo_test.h"
+
+#include "octo_flow_build.h"
+#include "octo_flow_parse.h"
+
+static const char *const protos[] = {"tcp", "udp", "sctp"};
+
+static const struct {
+	const char *src;
+	const char *dst;
+} addrs[] = {
+	{"10.1.2.3", "192.168.254.1"},
+	{"0.0.0.0", "255.255.255.255"},
+	{"2001:db8::1", "fe80::ffff:1"},
+	{"::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
+};
+
+static const uint16_t ports[] = {0, 1, 80, 65535};
+
+/* What build_and_parse() is to do for each tuple. */
+struct wanted {
+	bool transfer;
+	bool count;
+	uint32_t priority;
+	uint16_t queue;
+	uint16_t from;
+	uint16_t to;
+};
+
+static void
+build_and_parse(const struct octo_tuple *tuple, const struct wanted *w)
+{
+	struct octo_flow_rule rule;
+	struct octo_flow_spec spec;
+	struct rte_flow_error error = {0};
+
+	memset(&rule, 0xa5, sizeof(rule));
+	if (w->transfer)
+		octo_flow_build_mpfs(&rule, tuple, w->priority, w->from, w->to, w->count);
+	else
+		octo_flow_build_queue(&rule, tuple, w->priority, w->queue, w->count);
+	if (octo_flow_parse(&rule.attr, rule.pattern, rule.actions, &spec, &error) != 0)
+		fail_msg("refused: %s", error.message);
+	assert_memory_equal(&spec.tuple, tuple, sizeof(*tuple));
+	assert_int_equal(spec.transfer, w->transfer);
+	assert_int_equal(spec.fate,
+			 w->transfer ? OCTO_FATE_PORT_REPRESENTOR : OCTO_FATE_QUEUE);
+	assert_int_equal(spec.priority, w->priority);
+	assert_int_equal(spec.count, w->count);
+	assert_int_equal(spec.queue, w->transfer ? 0 : w->queue);
+	assert_int_equal(spec.from_port, w->transfer ? w->from : OCTO_NO_PORT);
+	assert_int_equal(spec.to_port, w->transfer ? w->to : OCTO_NO_PORT);
+}
+
+static void
+for_all_tuples(const struct wanted *w)
+{
+	for (size_t a = 0; a < RTE_DIM(addrs); a++)
+		for (size_t p = 0; p < RTE_DIM(protos); p++)
+			for (size_t i = 0; i < RTE_DIM(ports); i++) {
+				struct octo_tuple t;
+
+				assert_int_equal(octo_tuple_read(&t, protos[p], addrs[a].src,
+								 ports[i], addrs[a].dst,
+								 ports[RTE_DIM(ports) - 1 - i],
+								 NULL),
+						 0);
+				build_and_parse(&t, w);
+			}
+}
+
+static void
+test_queue_rule_is_read_back(void **state)
+{
+	static const struct wanted cases[] = {
+		{.queue = 0},
+		{.queue = 65535, .priority = UINT32_MAX},
+		{.queue = 63, .priority = 1, .count = true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(cases); i++)
+		for_all_tuples(&cases[i]);
+}
+
+static void
+test_mpfs_rule_is_read_back(void **state)
+{
+	static const struct wanted cases[] = {
+		{.transfer = true, .from = 0, .to = 1},
+		{.transfer = true, .from = 31, .to = 31, .priority = 7},
+		{.transfer = true, .from = 2, .to = 0, .priority = UINT32_MAX, .count = true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(cases); i++)
+		for_all_tuples(&cases[i]);
+}
+
+static void
+test_queue_rule_has_the_form_that_nics_take(void **state)
+{
+	static const enum rte_flow_item_type items[] = {
+		RTE_FLOW_ITEM_TYPE_ETH, RTE_FLOW_ITEM_TYPE_IPV6, RTE_FLOW_ITEM_TYPE_SCTP,
+		RTE_FLOW_ITEM_TYPE_END};
+	struct octo_flow_rule rule;
+	struct octo_tuple t;
+
+	(void)state;
+	assert_int_equal(octo_tuple_read(&t, "sctp", "::1", 5, "::2", 6, NULL), 0);
+	octo_flow_build_queue(&rule, &t, 0, 3, false);
+	assert_true(rule.attr.ingress && !rule.attr.egress && !rule.attr.transfer);
+	for (size_t i = 0; i < RTE_DIM(items); i++)
+		assert_int_equal(rule.pattern[i].type, items[i]);
+	assert_int_equal(rule.actions[0].type, RTE_FLOW_ACTION_TYPE_QUEUE);
+	assert_int_equal(rule.actions[1].type, RTE_FLOW_ACTION_TYPE_END);
+	assert_int_equal(rule.l4.sctp.hdr.src_port, htons(5));
+	assert_int_equal(rule.l4_mask.sctp.hdr.dst_port, 0xffff);
+	assert_int_equal(rule.l4_mask.sctp.hdr.tag, 0);
+}
+
+static void
+test_mpfs_rule_begins_at_the_network_side(void **state)
+{
+	static const enum rte_flow_item_type items[] = {
+		RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT, RTE_FLOW_ITEM_TYPE_ETH,
+		RTE_FLOW_ITEM_TYPE_IPV4, RTE_FLOW_ITEM_TYPE_UDP, RTE_FLOW_ITEM_TYPE_END};
+	const struct rte_flow_action_ethdev *to;
+	struct octo_flow_rule rule;
+	struct octo_tuple t;
+
+	(void)state;
+	assert_int_equal(octo_tuple_read(&t, "udp", "1.1.1.1", 5, "2.2.2.2", 6, NULL), 0);
+	octo_flow_build_mpfs(&rule, &t, 0, 4, 9, true);
+	assert_true(rule.attr.transfer && !rule.attr.ingress && !rule.attr.egress);
+	for (size_t i = 0; i < RTE_DIM(items); i++)
+		assert_int_equal(rule.pattern[i].type, items[i]);
+	assert_int_equal(rule.actions[0].type, RTE_FLOW_ACTION_TYPE_COUNT);
+	assert_int_equal(rule.actions[1].type, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR);
+	to = rule.actions[1].conf;
+	assert_int_equal(to->port_id, 9);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_queue_rule_is_read_back),
+		cmocka_unit_test(test_mpfs_rule_is_read_back),
+		cmocka_unit_test(test_queue_rule_has_the_form_that_nics_take),
+		cmocka_unit_test(test_mpfs_rule_begins_at_the_network_side),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
