@@ -326,6 +326,23 @@ read_attr(struct reader *r, const struct rte_flow_attr *attr)
 	return 0;
 }
 
+/* ethdev hands on whatever the application gave. */
+static int
+check_given(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
+	    const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	if (attr == NULL)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR, NULL,
+					  "the attributes are missing");
+	if (pattern == NULL)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_NUM, NULL,
+					  "the pattern is missing");
+	if (actions == NULL)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
+					  "the actions are missing");
+	return 0;
+}
+
 int
 octo_flow_parse(const struct rte_flow_attr *attr, const struct rte_flow_item pattern[],
 		const struct rte_flow_action actions[], struct octo_flow_spec *spec,
@@ -337,7 +354,9 @@ octo_flow_parse(const struct rte_flow_attr *attr, const struct rte_flow_item pat
 	};
 	int ret;
 
-	ret = read_attr(&r, attr);
+	ret = check_given(attr, pattern, actions, error);
+	if (ret == 0)
+		ret = read_attr(&r, attr);
 	if (ret == 0)
 		ret = read_pattern(&r, pattern);
 	if (ret == 0)
