@@ -18,13 +18,17 @@ octo_plan_flat_distance(int node_a, int node_b)
 static int
 pf_distance(const struct octo_plan_pfs *pfs, uint16_t pf, int node, octo_plan_distance_t distance)
 {
+	int d;
+
 	if (!(pfs->usable & RTE_BIT32(pf)))
 		return INT_MAX;
 	if (node < 0)
 		return DISTANCE_LOCAL;
 	if (pfs->node[pf] < 0)
 		return INT_MAX - 1;
-	return distance(node, pfs->node[pf]);
+	d = distance(node, pfs->node[pf]);
+	/* libnuma says 0 of a node that the machine does not have */
+	return d > 0 ? d : octo_plan_flat_distance(node, pfs->node[pf]);
 }
 
 int

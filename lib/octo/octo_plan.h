@@ -12,7 +12,7 @@
 
 #define OCTO_PLAN_MAX_PFS 8
 
-/** Distance between two nodes as ACPI SLIT gives it: 10 is local, more is farther. */
+/** Distance between two nodes as ACPI SLIT gives it: 10 is local, more is farther, 0 unknown. */
 typedef int (*octo_plan_distance_t)(int node_a, int node_b);
 
 /** What the plan needs to know of the PFs. */
