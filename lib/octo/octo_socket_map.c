@@ -15,7 +15,7 @@ octo_socket_map_clear(struct octo_socket_map *map)
 	memset(map->node, -1, sizeof(map->node));
 }
 
-/* Read a number not above max and step over it. */
+/* Read a number not above max and step over it; what is wrong is not stepped over. */
 static bool
 read_number(const char **text, unsigned long max, unsigned long *number)
 {
@@ -24,8 +24,10 @@ read_number(const char **text, unsigned long max, unsigned long *number)
 	if (!isdigit((unsigned char)**text))
 		return false;
 	*number = strtoul(*text, &end, 10);
+	if (*number > max)
+		return false;
 	*text = end;
-	return *number <= max;
+	return true;
 }
 
 static bool
