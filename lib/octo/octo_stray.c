@@ -15,32 +15,41 @@ octo_stray_quota(uint16_t nb)
 	return RTE_MIN(nb, VECTOR_STEP);
 }
 
-/* In small bursts the quota is more than a quarter: make up for it by waiting. */
-static uint8_t
-interval_while_yielding(uint16_t nb)
-{
-	const uint16_t quota = octo_stray_quota(nb);
-
-	return nb == 0 ? 1 : (4 * quota + nb - 1) / nb;
-}
-
 void
 octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got)
 {
-	if (got > 0)
-		s->interval[leg] = interval_while_yielding(nb);
-	else
-		s->interval[leg] = RTE_MIN(RTE_MAX(s->interval[leg], 1) * 2,
-					   OCTO_STRAY_MAX_INTERVAL);
+	if (got > 0) {
+		s->interval[leg] = 1;
+		s->taken += got;
+		/*
+		 * In small bursts the quota is more than a quarter, and several
+		 * legs may each use it: make up for all of them by waiting.
+		 */
+		s->pause = (4 * s->taken + nb - 1) / nb;
+	} else {
+		s->interval[leg] =
+			RTE_MIN(RTE_MAX(s->interval[leg], 1) * 2, OCTO_STRAY_MAX_INTERVAL);
+	}
 	s->leg_due[leg] = s->now + s->interval[leg];
 }
 
 void
 octo_stray_plan(struct octo_stray *s, uint32_t legs)
 {
+	const uint32_t earliest = s->now + s->pause;
+
 	s->due = s->now + OCTO_STRAY_MAX_INTERVAL;
-	for (uint8_t leg = 0; leg < OCTO_STRAY_MAX_LEGS; leg++)
-		if ((legs & RTE_BIT32(leg)) && !octo_stray_reached(s->leg_due[leg], s->due))
+	for (uint8_t leg = 0; leg < OCTO_STRAY_MAX_LEGS; leg++) {
+		if (!(legs & RTE_BIT32(leg))) {
+			/* kept from falling so far behind that it seems to lie ahead */
+			s->leg_due[leg] = s->now;
+		} else if (!octo_stray_reached(s->leg_due[leg], s->due)) {
 			s->due = s->leg_due[leg];
-	s->first = (s->first + 1) % OCTO_STRAY_MAX_LEGS;
+			s->first = leg;
+		}
+	}
+	if (!octo_stray_reached(s->due, earliest))
+		s->due = earliest;
+	s->pause = 0;
+	s->taken = 0;
 }

@@ -15,7 +15,7 @@
 
 #define OCTO_STRAY_MAX_LEGS 8
 
-/** An empty leg is polled at least once in this many bursts. */
+/** An empty leg is due at least once in this many bursts. */
 #define OCTO_STRAY_MAX_INTERVAL 64
 
 /** Zeroed memory is a valid start: every leg is due at once. */
@@ -23,8 +23,10 @@ struct octo_stray {
 	uint32_t now;                          /**< bursts so far */
 	uint32_t due;                          /**< earliest of leg_due[] */
 	uint32_t leg_due[OCTO_STRAY_MAX_LEGS]; /**< burst at which the leg is polled next */
+	uint32_t pause;                        /**< bursts that the home leg has to itself next */
+	uint32_t taken;                        /**< packets from strays in the current burst */
 	uint8_t interval[OCTO_STRAY_MAX_LEGS]; /**< bursts between two polls of the leg */
-	uint8_t first;                         /**< leg that is served first, round robin */
+	uint8_t first;                         /**< leg to be served first: due for longest */
 };
 
 /** Is burst count a not before b? Survives the wrap of the counter. */
@@ -61,13 +63,15 @@ uint16_t octo_stray_quota(uint16_t nb);
  * @param nb
  *   Size of the application's whole burst.
  * @param got
- *   What the leg delivered. While it delivers it is due again as soon as its
- *   share of the packets stays at a quarter; each empty poll doubles the interval.
+ *   What the leg delivered. While it delivers it is due in every burst in which
+ *   strays are polled; each empty poll doubles the interval.
  */
 void octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got);
 
 /**
- * Close the stray part of a burst: find out when the next one is due.
+ * Close the stray part of a burst: find out when the next one is due. The more
+ * strays came, the later, so that they take a quarter of all packets together.
+ * Any other leg becomes due at once, for when it is a stray.
  *
  * @param legs
  *   Bit mask of the legs that are strays of this queue.
