@@ -39,11 +39,22 @@ has_left(struct octo_epoch *e, uint32_t seen)
 	return rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) != seen;
 }
 
+/* Saturates: "for ever" may be any large number. */
+static uint64_t
+us_to_cycles(uint64_t us)
+{
+	uint64_t cycles;
+
+	if (__builtin_mul_overflow(us, rte_get_timer_hz(), &cycles))
+		return UINT64_MAX;
+	return cycles / US_PER_S;
+}
+
 int
 octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us)
 {
-	const uint64_t deadline = rte_get_timer_cycles() +
-				  timeout_us * rte_get_timer_hz() / 1000000;
+	const uint64_t start = rte_get_timer_cycles();
+	const uint64_t patience = us_to_cycles(timeout_us);
 	int ret = 0;
 
 	flush_store_buffers();
@@ -56,7 +67,7 @@ octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t ti
 		if ((seen & 1) == 0)
 			continue;
 		while (!has_left(epochs[i], seen)) {
-			if (rte_get_timer_cycles() > deadline) {
+			if (rte_get_timer_cycles() - start > patience) {
 				ret = -ETIMEDOUT;
 				break;
 			}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <pthread.h>
+
+#include <rte_cycles.h>
+
+#include "octo_test.h"
+#include "octo_test_eal.h"
+
+#include "octo_epoch.h"
+
+#define LONG_US (10 * US_PER_S)
+
+static void
+test_enter_and_leave_say_inside(void **state)
+{
+	struct octo_epoch e = {0};
+
+	(void)state;
+	assert_false(octo_epoch_is_inside(&e));
+	octo_epoch_enter(&e);
+	assert_true(octo_epoch_is_inside(&e));
+	octo_epoch_leave(&e);
+	assert_false(octo_epoch_is_inside(&e));
+}
+
+static void
+test_inside_survives_the_wrap(void **state)
+{
+	struct octo_epoch e = {UINT32_MAX - 1};
+
+	(void)state;
+	octo_epoch_enter(&e);
+	assert_true(octo_epoch_is_inside(&e));
+	octo_epoch_leave(&e);
+	assert_false(octo_epoch_is_inside(&e));
+}
+
+static void
+test_await_nobody(void **state)
+{
+	struct octo_epoch e = {0};
+	struct octo_epoch *all[] = {NULL, &e, NULL};
+
+	(void)state;
+	assert_int_equal(octo_epoch_await(NULL, 0, 0), 0);
+	assert_int_equal(octo_epoch_await(all, RTE_DIM(all), 0), 0);
+}
+
+static void
+test_await_times_out_on_one_that_stays(void **state)
+{
+	struct octo_epoch e = {0};
+	struct octo_epoch *all[] = {&e};
+	uint64_t start = rte_get_timer_cycles();
+
+	(void)state;
+	octo_epoch_enter(&e);
+	assert_int_equal(octo_epoch_await(all, 1, 20000), -ETIMEDOUT);
+	assert_true(rte_get_timer_cycles() - start >= rte_get_timer_hz() / 50);
+	octo_epoch_leave(&e);
+	assert_int_equal(octo_epoch_await(all, 1, 20000), 0);
+}
+
+struct poller {
+	pthread_t thread;
+	struct octo_epoch *epoch;
+	RTE_ATOMIC(uint32_t) entered;
+	RTE_ATOMIC(uint32_t) may_leave;
+	RTE_ATOMIC(uint32_t) stop;
+	RTE_ATOMIC(uint32_t) last_words; /* plain data that leaving publishes */
+};
+
+/* Enters, stays 50 ms after being told, leaves. */
+static void *
+stay_a_while(void *arg)
+{
+	struct poller *p = arg;
+
+	octo_epoch_enter(p->epoch);
+	rte_atomic_store_explicit(&p->entered, 1, rte_memory_order_release);
+	while (!rte_atomic_load_explicit(&p->may_leave, rte_memory_order_acquire))
+		rte_delay_us_sleep(100);
+	rte_delay_us_sleep(50000);
+	rte_atomic_store_explicit(&p->last_words, 1, rte_memory_order_relaxed);
+	octo_epoch_leave(p->epoch);
+	return NULL;
+}
+
+static void
+await_entered(struct poller *p)
+{
+	while (!rte_atomic_load_explicit(&p->entered, rte_memory_order_acquire))
+		rte_delay_us_sleep(100);
+}
+
+static void
+check_await(uint64_t timeout_us)
+{
+	struct octo_epoch idle = {0}, busy = {0};
+	struct octo_epoch *all[] = {&idle, NULL, &busy};
+	struct poller p = {.epoch = &busy};
+
+	assert_int_equal(pthread_create(&p.thread, NULL, stay_a_while, &p), 0);
+	await_entered(&p);
+	rte_atomic_store_explicit(&p.may_leave, 1, rte_memory_order_release);
+	assert_int_equal(octo_epoch_await(all, RTE_DIM(all), timeout_us), 0);
+	assert_int_equal(rte_atomic_load_explicit(&p.last_words, rte_memory_order_relaxed), 1);
+	pthread_join(p.thread, NULL);
+}
+
+static void
+test_await_waits_for_a_poller_inside(void **state)
+{
+	(void)state;
+	check_await(LONG_US);
+}
+
+static void
+test_await_takes_any_timeout(void **state)
+{
+	(void)state;
+	check_await(UINT64_MAX);
+	/* in timer cycles it is just beyond 64 bits */
+	check_await(UINT64_MAX / rte_get_timer_hz() + 1);
+}
+
+/* One round: in a burst all the time but for an instant between two. */
+static void *
+poll_without_rest(void *arg)
+{
+	struct poller *p = arg;
+
+	while (!rte_atomic_load_explicit(&p->stop, rte_memory_order_relaxed)) {
+		octo_epoch_enter(p->epoch);
+		rte_atomic_store_explicit(&p->entered, 1, rte_memory_order_relaxed);
+		octo_epoch_leave(p->epoch);
+	}
+	return NULL;
+}
+
+static void
+test_await_does_not_need_a_pause(void **state)
+{
+	struct octo_epoch e = {0};
+	struct octo_epoch *all[] = {&e};
+	struct poller p = {.epoch = &e};
+
+	(void)state;
+	assert_int_equal(pthread_create(&p.thread, NULL, poll_without_rest, &p), 0);
+	await_entered(&p);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(octo_epoch_await(all, 1, LONG_US), 0);
+	rte_atomic_store_explicit(&p.stop, 1, rte_memory_order_relaxed);
+	pthread_join(p.thread, NULL);
+}
+
+/* What the epoch is for: a PF that is taken away while it is polled. */
+struct pf {
+	struct poller poller;
+	RTE_ATOMIC(uint32_t) up;
+	RTE_ATOMIC(uint32_t) stopped;
+	RTE_ATOMIC(uint32_t) polls_after_stop;
+};
+
+static void *
+poll_pf(void *arg)
+{
+	struct pf *pf = arg;
+	struct poller *p = &pf->poller;
+
+	while (!rte_atomic_load_explicit(&p->stop, rte_memory_order_relaxed)) {
+		octo_epoch_enter(p->epoch);
+		rte_atomic_store_explicit(&p->entered, 1, rte_memory_order_relaxed);
+		if (rte_atomic_load_explicit(&pf->up, rte_memory_order_relaxed) &&
+		    rte_atomic_load_explicit(&pf->stopped, rte_memory_order_relaxed))
+			rte_atomic_fetch_add_explicit(&pf->polls_after_stop, 1,
+						      rte_memory_order_relaxed);
+		octo_epoch_leave(p->epoch);
+	}
+	return NULL;
+}
+
+static void
+test_no_poll_after_await(void **state)
+{
+	struct octo_epoch e = {0};
+	struct octo_epoch *all[] = {&e};
+	struct pf pf = {.poller = {.epoch = &e}, .up = 1};
+
+	(void)state;
+	assert_int_equal(pthread_create(&pf.poller.thread, NULL, poll_pf, &pf), 0);
+	await_entered(&pf.poller);
+	for (int i = 0; i < 2000; i++) {
+		rte_atomic_store_explicit(&pf.up, 0, rte_memory_order_relaxed);
+		assert_int_equal(octo_epoch_await(all, 1, LONG_US), 0);
+		rte_atomic_store_explicit(&pf.stopped, 1, rte_memory_order_seq_cst);
+		rte_delay_us_block(5);
+		rte_atomic_store_explicit(&pf.stopped, 0, rte_memory_order_release);
+		rte_atomic_store_explicit(&pf.up, 1, rte_memory_order_release);
+	}
+	rte_atomic_store_explicit(&pf.poller.stop, 1, rte_memory_order_relaxed);
+	pthread_join(pf.poller.thread, NULL);
+	assert_int_equal(pf.polls_after_stop, 0);
+}
+
+static int
+setup(void **state)
+{
+	octo_epoch_init();
+	octo_epoch_init();
+	return octo_test_eal_init(state);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_enter_and_leave_say_inside),
+		cmocka_unit_test(test_inside_survives_the_wrap),
+		cmocka_unit_test(test_await_nobody),
+		cmocka_unit_test(test_await_times_out_on_one_that_stays),
+		cmocka_unit_test(test_await_waits_for_a_poller_inside),
+		cmocka_unit_test(test_await_takes_any_timeout),
+		cmocka_unit_test(test_await_does_not_need_a_pause),
+		cmocka_unit_test(test_no_poll_after_await),
+	};
+
+	return cmocka_run_group_tests(tests, setup, octo_test_eal_cleanup);
+}
