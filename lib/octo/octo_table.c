@@ -13,8 +13,14 @@
 #define INITIAL_ENTRIES 1024
 #define GROWTH 4
 
+/*
+ * The values are kept here rather than in the hash, by the position that the
+ * hash gives each key for good. rte_hash_iterate() misses keys if others are
+ * removed on the way, because a key may be moved into the room of the removed one.
+ */
 struct octo_table {
 	struct rte_hash *hash;
+	void **values; /* of capacity; NULL where the position is free */
 	uint32_t capacity;
 	uint32_t generation; /* rte_hash wants a new name for each */
 	int socket;
@@ -46,21 +52,49 @@ new_hash(struct octo_table *t, uint32_t entries)
 	return rte_hash_create(&params);
 }
 
+/* Room for so many keys, in place of what the table had. */
+static int
+make_room(struct octo_table *t, uint32_t capacity)
+{
+	struct rte_hash *hash = new_hash(t, capacity);
+	void **values;
+
+	if (hash == NULL)
+		return -rte_errno;
+	values = rte_calloc_socket("octo_table", capacity, sizeof(*values), 0, t->socket);
+	if (values == NULL) {
+		rte_hash_free(hash);
+		return -ENOMEM;
+	}
+	t->hash = hash;
+	t->values = values;
+	t->capacity = capacity;
+	return 0;
+}
+
+static void
+free_room(struct octo_table *t)
+{
+	rte_free(t->values);
+	rte_hash_free(t->hash);
+}
+
 struct octo_table *
 octo_table_create(const char *name, int socket)
 {
 	struct octo_table *t = rte_zmalloc_socket("octo_table", sizeof(*t), 0, socket);
+	int ret;
 
 	if (t == NULL) {
 		rte_errno = ENOMEM;
 		return NULL;
 	}
 	t->socket = socket;
-	t->capacity = INITIAL_ENTRIES;
 	rte_strscpy(t->name, name, sizeof(t->name));
-	t->hash = new_hash(t, t->capacity);
-	if (t->hash == NULL) {
+	ret = make_room(t, INITIAL_ENTRIES);
+	if (ret != 0) {
 		rte_free(t);
+		rte_errno = -ret;
 		return NULL;
 	}
 	return t;
@@ -71,40 +105,55 @@ octo_table_free(struct octo_table *t)
 {
 	if (t == NULL)
 		return;
-	rte_hash_free(t->hash);
+	free_room(t);
 	rte_free(t);
 }
 
 static int
-copy_all(const struct rte_hash *from, struct rte_hash *to)
+insert(struct octo_table *t, const void *key, void *value)
+{
+	int32_t position = rte_hash_add_key(t->hash, key);
+
+	if (position < 0)
+		return -ENOMEM;
+	t->values[position] = value;
+	return 0;
+}
+
+static int
+copy_all(const struct octo_table *from, struct octo_table *to)
 {
 	const void *key;
 	uint32_t next = 0;
-	void *value;
+	void *unused;
+	int32_t position = rte_hash_iterate(from->hash, &key, &unused, &next);
+	int ret = 0;
 
-	while (rte_hash_iterate(from, &key, &value, &next) >= 0) {
-		int ret = rte_hash_add_key_data(to, key, value);
-
-		if (ret != 0)
-			return ret;
+	while (position >= 0 && ret == 0) {
+		ret = insert(to, key, from->values[position]);
+		position = rte_hash_iterate(from->hash, &key, &unused, &next);
 	}
-	return 0;
+	return ret;
 }
 
 static int
 grow(struct octo_table *t)
 {
-	struct rte_hash *bigger = new_hash(t, t->capacity * GROWTH);
+	struct octo_table before = *t;
+	int ret;
 
-	if (bigger == NULL)
+	ret = make_room(t, t->capacity * GROWTH);
+	if (ret != 0)
 		return -ENOMEM;
-	if (copy_all(t->hash, bigger) != 0) {
-		rte_hash_free(bigger);
-		return -ENOMEM;
+	ret = copy_all(&before, t);
+	if (ret != 0) {
+		free_room(t);
+		t->hash = before.hash;
+		t->values = before.values;
+		t->capacity = before.capacity;
+		return ret;
 	}
-	rte_hash_free(t->hash);
-	t->hash = bigger;
-	t->capacity *= GROWTH;
+	free_room(&before);
 	return 0;
 }
 
@@ -120,26 +169,28 @@ octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value)
 		if (ret != 0)
 			return ret;
 	}
-	ret = rte_hash_add_key_data(t->hash, key, value);
-	return ret == 0 ? 0 : -ENOMEM;
+	return insert(t, key, value);
 }
 
 void *
 octo_table_remove(struct octo_table *t, const struct octo_tuple *key)
 {
-	void *value = octo_table_find(t, key);
+	int32_t position = rte_hash_del_key(t->hash, key);
+	void *value;
 
-	if (value != NULL)
-		rte_hash_del_key(t->hash, key);
+	if (position < 0)
+		return NULL;
+	value = t->values[position];
+	t->values[position] = NULL;
 	return value;
 }
 
 void *
 octo_table_find(const struct octo_table *t, const struct octo_tuple *key)
 {
-	void *value;
+	int32_t position = rte_hash_lookup(t->hash, key);
 
-	return rte_hash_lookup_data(t->hash, key, &value) >= 0 ? value : NULL;
+	return position >= 0 ? t->values[position] : NULL;
 }
 
 uint32_t
@@ -151,8 +202,11 @@ octo_table_count(const struct octo_table *t)
 void *
 octo_table_next(const struct octo_table *t, uint32_t *next)
 {
-	const void *key;
-	void *value;
+	while (*next < t->capacity) {
+		void *value = t->values[(*next)++];
 
-	return rte_hash_iterate(t->hash, &key, &value, next) >= 0 ? value : NULL;
+		if (value != NULL)
+			return value;
+	}
+	return NULL;
 }
