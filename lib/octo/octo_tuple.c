@@ -51,19 +51,26 @@ proto_read(const char *name, uint8_t *proto)
 }
 
 char *
+octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *text)
+{
+	if (inet_ntop(t->family == OCTO_IPV4 ? AF_INET : AF_INET6, addr, text,
+		      OCTO_ADDR_TEXT_MAX) == NULL)
+		text[0] = '\0';
+	return text;
+}
+
+char *
 octo_tuple_format(const struct octo_tuple *t, char *text)
 {
-	const int family = t->family == OCTO_IPV4 ? AF_INET : AF_INET6;
 	const char *open = t->family == OCTO_IPV4 ? "" : "[";
 	const char *close = t->family == OCTO_IPV4 ? "" : "]";
-	char src[INET6_ADDRSTRLEN] = "?";
-	char dst[INET6_ADDRSTRLEN] = "?";
+	char src[OCTO_ADDR_TEXT_MAX];
+	char dst[OCTO_ADDR_TEXT_MAX];
 
-	inet_ntop(family, t->src, src, sizeof(src));
-	inet_ntop(family, t->dst, dst, sizeof(dst));
 	snprintf(text, OCTO_TUPLE_TEXT_MAX, "%s %s%s%s:%u > %s%s%s:%u",
-		 octo_tuple_proto_name(t->proto), open, src, close, ntohs(t->src_port), open, dst,
-		 close, ntohs(t->dst_port));
+		 octo_tuple_proto_name(t->proto), open, octo_tuple_format_addr(t, t->src, src),
+		 close, ntohs(t->src_port), open, octo_tuple_format_addr(t, t->dst, dst), close,
+		 ntohs(t->dst_port));
 	return text;
 }
 

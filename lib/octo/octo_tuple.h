@@ -59,6 +59,21 @@ bool octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b);
 /** "tcp", "udp", "sctp", or "?" for any other number. */
 const char *octo_tuple_proto_name(uint8_t proto);
 
+/** Room for one address as text, with the terminating NUL. */
+#define OCTO_ADDR_TEXT_MAX 46
+
+/**
+ * Write one address of the tuple.
+ *
+ * @param addr
+ *   t->src or t->dst.
+ * @param text
+ *   At least OCTO_ADDR_TEXT_MAX bytes.
+ * @return
+ *   text
+ */
+char *octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *text);
+
 /**
  * Write the tuple for people: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
  *

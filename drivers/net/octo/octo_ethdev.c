@@ -1,20 +1,154 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+/* The port comes and goes: probe and remove of the vdev. */
+
+#include <errno.h>
+
 #include <bus_vdev_driver.h>
-#include <rte_kvargs.h>
+#include <ethdev_vdev.h>
+
+#include "octo_private.h"
+
+RTE_LOG_REGISTER_DEFAULT(octo_logtype, NOTICE);
+
+static void
+set_entry_points(struct rte_eth_dev *dev)
+{
+	dev->dev_ops = &octo_dev_ops;
+	dev->rx_pkt_burst = octo_rx_burst;
+	dev->tx_pkt_burst = octo_tx_burst;
+	dev->tx_pkt_prepare = octo_tx_prepare;
+	dev->rx_queue_count = octo_rx_queue_count;
+	dev->rx_descriptor_status = octo_rx_descriptor_status;
+	dev->tx_descriptor_status = octo_tx_descriptor_status;
+}
+
+/* One MAC for all: given, or that of the first PF. */
+static int
+set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct rte_eth_dev_info info;
+	int ret = octo_info_get(dev, &info);
+
+	if (ret != 0)
+		return ret;
+	dev->data->mac_addrs = rte_calloc(OCTO_DRIVER_NAME, RTE_MAX(info.max_mac_addrs, 1u),
+					  sizeof(struct rte_ether_addr), 0);
+	if (dev->data->mac_addrs == NULL)
+		return -ENOMEM;
+	if (!args->has_mac)
+		return rte_eth_macaddr_get(octo->pf[0].port_id, &dev->data->mac_addrs[0]);
+	rte_ether_addr_copy(&args->mac, &dev->data->mac_addrs[0]);
+	return 0;
+}
+
+/* Applications allocate on the node that this names, so it is never a simulated one. */
+static void
+set_node(struct rte_eth_dev *dev, const struct octo_args *args)
+{
+	const struct octo_dev *octo = octo_of(dev);
+
+	dev->data->numa_node = args->socket >= 0 ? args->socket : octo->pf[0].alloc_socket;
+	dev->device->numa_node = dev->data->numa_node;
+}
+
+static int
+build_port(struct rte_eth_dev *dev, const struct octo_args *args)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret;
+
+	octo->port_id = dev->data->port_id;
+	octo->manager = OCTO_NO_PF;
+	octo->ctrl.wake_fd = -1;
+	ret = octo_ctrl_mutex_init(octo);
+	if (ret != 0)
+		return ret;
+	ret = octo_pf_attach_all(octo, args);
+	if (ret != 0)
+		return ret;
+	ret = octo_info_check_alike(octo);
+	if (ret == 0)
+		ret = set_mac_table(dev, args);
+	if (ret == 0)
+		ret = octo_flow_init(octo);
+	if (ret != 0) {
+		octo_pf_detach_all(octo);
+		return ret;
+	}
+	octo_topo_init(octo, args);
+	set_node(dev, args);
+	return 0;
+}
+
+static int
+probe_primary(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct rte_eth_dev *dev;
+	struct octo_args args;
+	int ret;
+
+	ret = octo_args_parse(name, rte_vdev_device_args(vdev), &args);
+	if (ret != 0)
+		return ret;
+	ret = octo_pf_probe_missing(name, &args);
+	if (ret != 0)
+		return ret;
+	dev = rte_eth_vdev_allocate(vdev, sizeof(struct octo_dev));
+	if (dev == NULL) {
+		OCTO_LOG(ERR, "%s: no ethdev port or no memory is left", name);
+		octo_pf_unprobe(&args);
+		return -ENOMEM;
+	}
+	ret = build_port(dev, &args);
+	if (ret != 0) {
+		rte_eth_dev_release_port(dev);
+		octo_pf_unprobe(&args);
+		return ret;
+	}
+	set_entry_points(dev);
+	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC;
+	rte_eth_dev_probing_finish(dev);
+	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", name, dev->data->port_id, octo_of(dev)->nb_pfs);
+	return 0;
+}
+
+static int
+probe_secondary(struct rte_vdev_device *vdev)
+{
+	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
+
+	if (dev == NULL)
+		return -ENODEV;
+	dev->device = &vdev->device;
+	set_entry_points(dev);
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
 
 static int
 octo_probe(struct rte_vdev_device *vdev)
 {
-	RTE_SET_USED(vdev);
-	return -1;
+	octo_epoch_init();
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		return probe_secondary(vdev);
+	return probe_primary(vdev);
 }
 
 static int
 octo_remove(struct rte_vdev_device *vdev)
 {
-	RTE_SET_USED(vdev);
-	return 0;
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	int ret;
+
+	if (dev == NULL)
+		return 0;
+	ret = octo_close(dev);
+	if (ret == 0)
+		ret = rte_eth_dev_release_port(dev);
+	return ret;
 }
 
 static struct rte_vdev_driver octo_driver = {
@@ -23,4 +157,3 @@ static struct rte_vdev_driver octo_driver = {
 };
 
 RTE_PMD_REGISTER_VDEV(net_octo, octo_driver);
-RTE_PMD_REGISTER_PARAM_STRING(net_octo, "nic=<string>");

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_kvargs.h>
+#include <rte_string_fns.h>
+
+#include "octo_private.h"
+
+#define ARG_PF "pf"
+#define ARG_SOCKET_MAP "socket_map"
+#define ARG_SOCKET "socket"
+#define ARG_MAC "mac"
+
+static const char *const valid_args[] = {ARG_PF, ARG_SOCKET_MAP, ARG_SOCKET, ARG_MAC, NULL};
+
+static int
+read_node(const char *text, int *node)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (end == text || *end != '\0' || value < 0 || value > OCTO_SOCKET_MAP_MAX_NODE)
+		return -EINVAL;
+	*node = (int)value;
+	return 0;
+}
+
+/* pf=NAME[@SOCKET] */
+static int
+read_pf(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+	char *name = args->pf[RTE_MIN(args->nb_pfs, OCTO_MAX_PFS - 1)].name;
+	int *node = &args->pf[RTE_MIN(args->nb_pfs, OCTO_MAX_PFS - 1)].node;
+	char *at;
+
+	if (args->nb_pfs == OCTO_MAX_PFS) {
+		OCTO_LOG(ERR, "%s=%s: a port can have at most %d PFs", key, value, OCTO_MAX_PFS);
+		return -EINVAL;
+	}
+	*node = -1;
+	if (value == NULL || rte_strscpy(name, value, RTE_ETH_NAME_MAX_LEN) <= 0) {
+		OCTO_LOG(ERR, "%s=%s: an ethdev name or a PCI address is expected", key,
+			 value == NULL ? "" : value);
+		return -EINVAL;
+	}
+	at = strchr(name, '@');
+	if (at != NULL) {
+		*at = '\0';
+		if (at == name || read_node(at + 1, node) != 0) {
+			OCTO_LOG(ERR, "%s=%s: NAME@SOCKET with a socket of 0 to %d is expected",
+				 key, value, OCTO_SOCKET_MAP_MAX_NODE);
+			return -EINVAL;
+		}
+	}
+	args->nb_pfs++;
+	return 0;
+}
+
+static int
+read_socket_map(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+	char why[128];
+
+	if (octo_socket_map_read(&args->map, value == NULL ? "" : value, why, sizeof(why)) != 0) {
+		OCTO_LOG(ERR, "%s=%s: %s", key, value == NULL ? "" : value, why);
+		return -EINVAL;
+	}
+	args->has_map = true;
+	return 0;
+}
+
+static int
+read_socket(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	if (value == NULL || read_node(value, &args->socket) != 0) {
+		OCTO_LOG(ERR, "%s=%s: a NUMA node of 0 to %d is expected", key,
+			 value == NULL ? "" : value, OCTO_SOCKET_MAP_MAX_NODE);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+read_mac(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	if (value == NULL || rte_ether_unformat_addr(value, &args->mac) != 0 ||
+	    !rte_is_valid_assigned_ether_addr(&args->mac)) {
+		OCTO_LOG(ERR, "%s=%s: a unicast MAC address like 02:00:00:00:00:01 is expected",
+			 key, value == NULL ? "" : value);
+		return -EINVAL;
+	}
+	args->has_mac = true;
+	return 0;
+}
+
+static const struct {
+	const char *key;
+	arg_handler_t read;
+	bool many;
+} readers[] = {
+	{ARG_PF, read_pf, true},
+	{ARG_SOCKET_MAP, read_socket_map, false},
+	{ARG_SOCKET, read_socket, false},
+	{ARG_MAC, read_mac, false},
+};
+
+static int
+read_all(const struct rte_kvargs *kvlist, struct octo_args *args)
+{
+	for (unsigned int i = 0; i < RTE_DIM(readers); i++) {
+		unsigned int count = rte_kvargs_count(kvlist, readers[i].key);
+
+		if (count == 0)
+			continue;
+		if (count > 1 && !readers[i].many) {
+			OCTO_LOG(ERR, "%s= is given %u times: once is right", readers[i].key,
+				 count);
+			return -EINVAL;
+		}
+		if (rte_kvargs_process(kvlist, readers[i].key, readers[i].read, args) != 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int
+octo_args_parse(const char *name, const char *text, struct octo_args *args)
+{
+	struct rte_kvargs *kvlist;
+	int ret;
+
+	*args = (struct octo_args){.socket = -1};
+	octo_socket_map_clear(&args->map);
+	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
+	if (kvlist == NULL) {
+		OCTO_LOG(ERR,
+			 "%s: cannot read \"%s\": known are pf=, socket_map=, socket= and mac=",
+			 name, text);
+		return -EINVAL;
+	}
+	ret = read_all(kvlist, args);
+	rte_kvargs_free(kvlist);
+	if (ret == 0 && args->nb_pfs == 0) {
+		OCTO_LOG(ERR, "%s: no pf= is given: pf=NAME once for each PF, 1 to %d of them",
+			 name, OCTO_MAX_PFS);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+RTE_PMD_REGISTER_PARAM_STRING(net_octo, ARG_PF "=<ethdev or PCI address>[@<socket>] " ARG_SOCKET_MAP
+					       "=<cpus>:<node>[/<cpus>:<node>] " ARG_SOCKET
+					       "=<node> " ARG_MAC "=<address>");

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The control side: the mutex that every control operation takes, and the
+ * port's one thread, which follows links and homes. It never waits for an lcore.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* How soon a new home of a queue is followed by its rules. */
+#define TICK_MS 5
+/* How often the link of a PF is looked at that does not report changes. */
+#define LINK_POLL_MS 100
+
+int
+octo_ctrl_mutex_init(struct octo_dev *octo)
+{
+	pthread_mutexattr_t attr;
+	int ret = pthread_mutexattr_init(&attr);
+
+	if (ret != 0)
+		return -ret;
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	ret = pthread_mutex_init(&octo->mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return -ret;
+}
+
+void
+octo_lock(struct octo_dev *octo)
+{
+	if (pthread_mutex_lock(&octo->mutex) != EOWNERDEAD)
+		return;
+	OCTO_LOG(WARNING, "port %u: a process died in a control operation", octo->port_id);
+	pthread_mutex_consistent(&octo->mutex);
+}
+
+void
+octo_unlock(struct octo_dev *octo)
+{
+	pthread_mutex_unlock(&octo->mutex);
+}
+
+static void
+wake(struct octo_dev *octo)
+{
+	const uint64_t one = 1;
+
+	if (octo->ctrl.wake_fd >= 0 && write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
+		OCTO_LOG(DEBUG, "port %u: the control thread is awake already", octo->port_id);
+}
+
+/* From any thread: a PF's link may have changed. */
+void
+octo_ctrl_post_link(struct octo_dev *octo)
+{
+	rte_atomic_store_explicit(&octo->ctrl.link_changed, true, rte_memory_order_release);
+	wake(octo);
+}
+
+static bool
+must_poll_links(struct octo_dev *octo)
+{
+	const uint64_t now = rte_get_timer_cycles();
+	int i;
+
+	if (now < octo->ctrl.next_link_poll)
+		return false;
+	octo->ctrl.next_link_poll = now + rte_get_timer_hz() * LINK_POLL_MS / 1000;
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	if (!octo->pf[i].has_lsc)
+		return true;
+	return false;
+}
+
+static bool
+follow_links(struct octo_dev *octo)
+{
+	bool changed = rte_atomic_exchange_explicit(&octo->ctrl.link_changed, false,
+						    rte_memory_order_acquire);
+
+	if (!changed && !must_poll_links(octo))
+		return false;
+	return octo_link_refresh(octo);
+}
+
+/* The flows of a queue follow it to its home; see octo_topo_rx_home(). */
+static void
+follow_homes(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq *q = data->rx_queues[i];
+		uint8_t home;
+
+		if (q == NULL)
+			continue;
+		home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
+		if (home == q->rules_home)
+			continue;
+		octo_flow_rehome_locked(octo, i, home);
+		q->rules_home = home;
+	}
+}
+
+static void
+tick(struct octo_dev *octo)
+{
+	bool link_changed;
+
+	octo_lock(octo);
+	link_changed = octo->started && follow_links(octo);
+	if (octo->started)
+		follow_homes(octo);
+	octo_unlock(octo);
+	/* without the mutex: the application may call back into the port */
+	if (link_changed)
+		rte_eth_dev_callback_process(&rte_eth_devices[octo->port_id],
+					     RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+static void
+wait_for_work(struct octo_dev *octo)
+{
+	struct pollfd fd = {.fd = octo->ctrl.wake_fd, .events = POLLIN};
+	uint64_t count;
+
+	if (poll(&fd, 1, TICK_MS) > 0 && read(fd.fd, &count, sizeof(count)) < 0)
+		OCTO_LOG(DEBUG, "port %u: nothing to read", octo->port_id);
+}
+
+static uint32_t
+run(void *arg)
+{
+	struct octo_dev *octo = arg;
+
+	while (!rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
+		wait_for_work(octo);
+		tick(octo);
+	}
+	return 0;
+}
+
+int
+octo_ctrl_start(struct octo_dev *octo)
+{
+	struct octo_ctrl *ctrl = &octo->ctrl;
+	char name[16];
+	int ret;
+
+	ctrl->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (ctrl->wake_fd < 0)
+		return -errno;
+	rte_atomic_store_explicit(&ctrl->stop, false, rte_memory_order_release);
+	snprintf(name, sizeof(name), "octo-%u", octo->port_id);
+	ret = rte_thread_create_internal_control(&ctrl->thread, name, run, octo);
+	if (ret != 0) {
+		OCTO_LOG(ERR, "port %u: no control thread: %s", octo->port_id, rte_strerror(-ret));
+		close(ctrl->wake_fd);
+		ctrl->wake_fd = -1;
+		return ret;
+	}
+	ctrl->running = true;
+	return 0;
+}
+
+void
+octo_ctrl_stop(struct octo_dev *octo)
+{
+	struct octo_ctrl *ctrl = &octo->ctrl;
+
+	if (!ctrl->running)
+		return;
+	rte_atomic_store_explicit(&ctrl->stop, true, rte_memory_order_release);
+	wake(octo);
+	rte_thread_join(ctrl->thread, NULL);
+	close(ctrl->wake_fd);
+	ctrl->wake_fd = -1;
+	ctrl->running = false;
+}

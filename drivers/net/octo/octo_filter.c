@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What comes in at all: MAC addresses, VLANs, promiscuity, MTU; alike on every PF. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+static int
+pf_mtu(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_set_mtu(pf->port_id, *(const uint16_t *)arg);
+}
+
+int
+octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const uint16_t before = dev->data->mtu;
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the MTU", pf_mtu,
+					       pf_mtu, &mtu, &before));
+}
+
+static int
+pf_promiscuous_enable(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	return rte_eth_promiscuous_enable(pf->port_id);
+}
+
+static int
+pf_promiscuous_disable(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	return rte_eth_promiscuous_disable(pf->port_id);
+}
+
+int
+octo_promiscuous_enable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "become promiscuous",
+					       pf_promiscuous_enable, pf_promiscuous_disable, NULL,
+					       NULL));
+}
+
+int
+octo_promiscuous_disable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "stop being promiscuous",
+					       pf_promiscuous_disable, pf_promiscuous_enable, NULL,
+					       NULL));
+}
+
+static int
+pf_allmulticast_enable(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	return rte_eth_allmulticast_enable(pf->port_id);
+}
+
+static int
+pf_allmulticast_disable(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	return rte_eth_allmulticast_disable(pf->port_id);
+}
+
+int
+octo_allmulticast_enable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "take all multicast",
+					       pf_allmulticast_enable, pf_allmulticast_disable,
+					       NULL, NULL));
+}
+
+int
+octo_allmulticast_disable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "stop taking all multicast",
+					       pf_allmulticast_disable, pf_allmulticast_enable,
+					       NULL, NULL));
+}
+
+/* A PF that has the address already need not be able to change it. */
+static int
+pf_mac_set(struct octo_pf *pf, const void *arg)
+{
+	struct rte_ether_addr mac = *(const struct rte_ether_addr *)arg;
+	struct rte_ether_addr now;
+
+	if (rte_eth_macaddr_get(pf->port_id, &now) == 0 && rte_is_same_ether_addr(&now, &mac))
+		return 0;
+	return rte_eth_dev_default_mac_addr_set(pf->port_id, &mac);
+}
+
+int
+octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct rte_ether_addr before = dev->data->mac_addrs[0];
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "set the MAC address",
+					       pf_mac_set, pf_mac_set, mac, &before));
+}
+
+struct mac_arg {
+	struct rte_ether_addr mac;
+	uint32_t pool;
+};
+
+static int
+pf_mac_add(struct octo_pf *pf, const void *arg)
+{
+	struct mac_arg a = *(const struct mac_arg *)arg;
+
+	return rte_eth_dev_mac_addr_add(pf->port_id, &a.mac, a.pool);
+}
+
+static int
+pf_mac_remove(struct octo_pf *pf, const void *arg)
+{
+	struct mac_arg a = *(const struct mac_arg *)arg;
+
+	return rte_eth_dev_mac_addr_remove(pf->port_id, &a.mac);
+}
+
+int
+octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct mac_arg arg = {.mac = *mac, .pool = pool};
+
+	RTE_SET_USED(index);
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "add the MAC address",
+					       pf_mac_add, pf_mac_remove, &arg, &arg));
+}
+
+void
+octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct mac_arg arg = {.mac = dev->data->mac_addrs[index]};
+
+	(void)OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "remove the MAC address",
+					      pf_mac_remove, NULL, &arg, NULL));
+}
+
+struct mc_arg {
+	struct rte_ether_addr *list;
+	uint32_t nb;
+};
+
+static int
+pf_mc_list(struct octo_pf *pf, const void *arg)
+{
+	const struct mc_arg *a = arg;
+
+	return rte_eth_dev_set_mc_addr_list(pf->port_id, a->list, a->nb);
+}
+
+/* The list before is not known: what was set is cleared. */
+int
+octo_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t nb)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct mc_arg arg = {.list = list, .nb = nb};
+	const struct mc_arg none = {.list = NULL, .nb = 0};
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "set the multicast list",
+					       pf_mc_list, pf_mc_list, &arg, &none));
+}
+
+struct vlan_arg {
+	uint16_t id;
+	int on;
+};
+
+static int
+pf_vlan_filter(struct octo_pf *pf, const void *arg)
+{
+	const struct vlan_arg *a = arg;
+
+	return rte_eth_dev_vlan_filter(pf->port_id, a->id, a->on);
+}
+
+int
+octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct vlan_arg arg = {.id = vlan_id, .on = on};
+	const struct vlan_arg undo = {.id = vlan_id, .on = !on};
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN filter",
+					       pf_vlan_filter, pf_vlan_filter, &arg, &undo));
+}
+
+static int
+pf_vlan_offload(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_set_vlan_offload(pf->port_id, *(const int *)arg);
+}
+
+/* rte_eth_dev_set_vlan_offload() speaks of the offloads in bits of its own. */
+static int
+vlan_bits(uint64_t offloads)
+{
+	int bits = 0;
+
+	if (offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP)
+		bits |= RTE_ETH_VLAN_STRIP_OFFLOAD;
+	if (offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER)
+		bits |= RTE_ETH_VLAN_FILTER_OFFLOAD;
+	if (offloads & RTE_ETH_RX_OFFLOAD_VLAN_EXTEND)
+		bits |= RTE_ETH_VLAN_EXTEND_OFFLOAD;
+	if (offloads & RTE_ETH_RX_OFFLOAD_QINQ_STRIP)
+		bits |= RTE_ETH_QINQ_STRIP_OFFLOAD;
+	return bits;
+}
+
+/* ethdev has written the wanted offloads into dev_conf and restores them if this fails. */
+int
+octo_vlan_offload(struct rte_eth_dev *dev, int mask)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const int wanted = vlan_bits(dev->data->dev_conf.rxmode.offloads);
+	const int before = wanted ^ mask;
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN offloads",
+					       pf_vlan_offload, pf_vlan_offload, &wanted, &before));
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * rte_flow on the port: a steered flow is an ARFS rule on every PF (whichever PF
+ * it comes in by, it reaches its queue) and an MPFS rule to the queue's home PF.
+ * All of them or none. Everything here is under the control mutex.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include <rte_malloc.h>
+
+#include "octo_flow_build.h"
+#include "octo_flow_parse.h"
+#include "octo_private.h"
+
+const char *
+octo_tier_name(enum octo_tier tier)
+{
+	static const char *const names[] = {
+		[OCTO_TIER_NONE] = "none",
+		[OCTO_TIER_QUEUE] = "queue",
+		[OCTO_TIER_EXACT] = "exact",
+	};
+
+	return names[tier];
+}
+
+int
+octo_flow_init(struct octo_dev *octo)
+{
+	char name[24];
+
+	TAILQ_INIT(&octo->rules);
+	snprintf(name, sizeof(name), "octo_p%u", octo->port_id);
+	octo->table = octo_table_create(name, SOCKET_ID_ANY);
+	if (octo->table == NULL) {
+		OCTO_LOG(ERR, "%s: no memory for the steering table", octo_data(octo)->name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void
+octo_flow_fini(struct octo_dev *octo)
+{
+	octo_flow_flush_locked(octo, NULL);
+	octo_table_free(octo->table);
+	octo->table = NULL;
+}
+
+static int
+remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	int ret;
+
+	if (rule->arfs[pf] == NULL)
+		return 0;
+	ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
+	rule->arfs[pf] = NULL;
+	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
+}
+
+/* Teardown goes on after an error and reports the first. */
+static int
+remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	int first_error = 0;
+
+	if (rule->mpfs != NULL)
+		first_error = octo->mpfs_ops->remove(octo, rule, error);
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		int ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
+
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
+static int
+insert_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+	struct octo_flow_rule r;
+
+	octo_flow_build_queue(&r, &rule->tuple, rule->priority, rule->queue,
+			      rule->count || octo->count_rules);
+	rule->arfs[pf] = rte_flow_create(p->port_id, &r.attr, r.pattern, r.actions, error);
+	return rule->arfs[pf] != NULL ? 0 : octo_flow_blame(p, -rte_errno, error);
+}
+
+static uint8_t
+home_of(const struct octo_dev *octo, uint16_t queue)
+{
+	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+
+	return rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
+}
+
+/* First the queue on every PF, then the way to the PF: no packet finds a PF without its rule. */
+static int
+insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	int ret = 0;
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+	{
+		ret = insert_arfs(octo, rule, (uint8_t)pf, error);
+		if (ret != 0)
+			break;
+	}
+	if (ret == 0 && octo->tier == OCTO_TIER_EXACT)
+		ret = octo->mpfs_ops->insert(octo, rule, home_of(octo, rule->queue), error);
+	if (ret != 0)
+		remove_from_pfs(octo, rule, NULL);
+	return ret;
+}
+
+struct rte_flow *
+octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
+		     uint16_t queue, bool count, struct rte_flow_error *error)
+{
+	struct rte_flow *rule = rte_zmalloc("octo_flow", sizeof(*rule), 0);
+	int ret;
+
+	if (rule == NULL) {
+		rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				   "no memory for the rule");
+		return NULL;
+	}
+	rule->tuple = *tuple;
+	rule->priority = priority;
+	rule->queue = queue;
+	rule->count = count;
+	rule->pf = OCTO_NO_PF;
+	ret = octo_table_add(octo->table, tuple, rule);
+	if (ret != 0) {
+		rte_flow_error_set(
+			error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			ret == -EEXIST ?
+				"this 5-tuple is steered already: destroy that rule first" :
+				"no memory for the steering table");
+		rte_free(rule);
+		return NULL;
+	}
+	if (insert_on_pfs(octo, rule, error) != 0) {
+		ret = rte_errno;
+		octo_table_remove(octo->table, tuple);
+		rte_free(rule);
+		rte_errno = ret;
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&octo->rules, rule, next);
+	return rule;
+}
+
+int
+octo_flow_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	int ret = remove_from_pfs(octo, rule, error);
+
+	octo_table_remove(octo->table, &rule->tuple);
+	TAILQ_REMOVE(&octo->rules, rule, next);
+	rte_free(rule);
+	return ret;
+}
+
+int
+octo_flow_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	struct rte_flow *rule;
+	int first_error = 0;
+
+	while ((rule = TAILQ_FIRST(&octo->rules)) != NULL) {
+		int ret = octo_flow_remove_locked(octo, rule, first_error == 0 ? error : NULL);
+
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
+/* The flows of a queue go to its new home. A rule that cannot be moved stays: it only strays. */
+void
+octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home)
+{
+	unsigned int failed = 0;
+	struct rte_flow *rule;
+
+	if (octo->tier != OCTO_TIER_EXACT)
+		return;
+	TAILQ_FOREACH(rule, &octo->rules, next) {
+		if (rule->queue != queue || rule->pf == home)
+			continue;
+		if (rule->mpfs == NULL)
+			failed += octo->mpfs_ops->insert(octo, rule, home, NULL) != 0;
+		else
+			failed += octo->mpfs_ops->flip(octo, rule, home, NULL) != 0;
+	}
+	if (failed > 0)
+		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s",
+			 octo->port_id, failed, queue, octo->pf[home].name);
+}
+
+/* The PF's rules went with it, and the MPFS with the manager. */
+void
+octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf)
+{
+	const bool manager = octo->manager == pf;
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->rules, next) {
+		rule->arfs[pf] = NULL;
+		if (manager) {
+			rule->mpfs = NULL;
+			rule->pf = OCTO_NO_PF;
+		}
+	}
+	if (!manager)
+		return;
+	octo->manager = OCTO_NO_PF;
+	if (octo->tier == OCTO_TIER_EXACT) {
+		octo->tier = OCTO_TIER_QUEUE;
+		OCTO_LOG(WARNING, "port %u: the manager PF is gone: steering tier is queue now",
+			 octo->port_id);
+	}
+}
+
+static bool
+pfs_accept_queue_rules(struct octo_dev *octo, bool count)
+{
+	const struct octo_tuple example = {.family = OCTO_IPV4, .proto = 6};
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+	int pf;
+
+	octo_flow_build_queue(&r, &example, 0, 0, count);
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+	if (rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions, &error) != 0)
+		return false;
+	return true;
+}
+
+/* Ask the PFs what they would accept; said once. */
+void
+octo_flow_probe_tier(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+	int ret;
+
+	octo->tier = OCTO_TIER_NONE;
+	octo->mpfs_ops = &octo_mpfs_switch_ops;
+	octo->count_rules = pfs_accept_queue_rules(octo, true);
+	if (!octo->count_rules && !pfs_accept_queue_rules(octo, false)) {
+		OCTO_LOG(NOTICE, "port %u: steering tier none: the PFs refuse 5-tuple rules",
+			 octo->port_id);
+		return;
+	}
+	ret = octo->mpfs_ops->probe(octo, &error);
+	octo->tier = ret == 0 ? OCTO_TIER_EXACT : OCTO_TIER_QUEUE;
+	OCTO_LOG(NOTICE, "port %u: steering tier %s%s%s", octo->port_id, octo_tier_name(octo->tier),
+		 ret == 0 ? "" : ": no MPFS rules: ",
+		 ret == 0              ? "" :
+		 error.message != NULL ? error.message :
+					 rte_strerror(-ret));
+}
+
+static int
+check_spec(const struct octo_dev *octo, const struct octo_flow_spec *spec,
+	   struct rte_flow_error *error)
+{
+	if (!octo->started)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the port is stopped: start it first");
+	if (spec->transfer || spec->fate != OCTO_FATE_QUEUE)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+					  "only ingress rules with a queue action are supported");
+	if (spec->queue >= octo_data(octo)->nb_rx_queues)
+		return rte_flow_error_set(
+			error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+			"the queue index is not below the port's number of Rx queues");
+	return 0;
+}
+
+static int
+read_rule(struct octo_dev *octo, const struct rte_flow_attr *attr,
+	  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	  struct octo_flow_spec *spec, struct rte_flow_error *error)
+{
+	int ret = octo_flow_parse(attr, pattern, actions, spec, error);
+
+	return ret == 0 ? check_spec(octo, spec, error) : ret;
+}
+
+static int
+validate_locked(struct octo_dev *octo, const struct octo_flow_spec *spec,
+		struct rte_flow_error *error)
+{
+	struct octo_flow_rule r;
+	int ret;
+	int pf;
+
+	if (octo_table_find(octo->table, &spec->tuple) != NULL)
+		return rte_flow_error_set(
+			error, EEXIST, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"this 5-tuple is steered already: destroy that rule first");
+	octo_flow_build_queue(&r, &spec->tuple, spec->priority, spec->queue, spec->count);
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+	{
+		ret = rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions, error);
+		if (ret != 0)
+			return octo_flow_blame(&octo->pf[pf], ret, error);
+	}
+	return 0;
+}
+
+static int
+flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	      const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	      struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct octo_flow_spec spec;
+	int ret;
+
+	octo_lock(octo);
+	ret = read_rule(octo, attr, pattern, actions, &spec, error);
+	if (ret == 0)
+		ret = validate_locked(octo, &spec, error);
+	octo_unlock(octo);
+	return ret;
+}
+
+static struct rte_flow *
+flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	    struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct rte_flow *rule = NULL;
+	struct octo_flow_spec spec;
+
+	octo_lock(octo);
+	if (read_rule(octo, attr, pattern, actions, &spec, error) == 0)
+		rule = octo_flow_add_locked(octo, &spec.tuple, spec.priority, spec.queue,
+					    spec.count, error);
+	octo_unlock(octo);
+	return rule;
+}
+
+static int
+flow_destroy(struct rte_eth_dev *dev, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_flow_remove_locked(octo, rule, error));
+}
+
+static int
+flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_flow_flush_locked(octo, error));
+}
+
+static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
+
+/* The sum over the PFs. */
+static int
+query_count(struct octo_dev *octo, const struct rte_flow *rule, bool reset,
+	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
+{
+	*sum = (struct rte_flow_query_count){.reset = reset};
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		const struct rte_flow_action actions[] = {count_action,
+							  {.type = RTE_FLOW_ACTION_TYPE_END}};
+		struct rte_flow_query_count one = {.reset = reset};
+		int ret;
+
+		if (rule->arfs[pf] == NULL)
+			continue;
+		ret = rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, &one, error);
+		if (ret != 0)
+			return octo_flow_blame(&octo->pf[pf], ret, error);
+		sum->hits_set |= one.hits_set;
+		sum->bytes_set |= one.bytes_set;
+		sum->hits += one.hits;
+		sum->bytes += one.bytes;
+	}
+	return 0;
+}
+
+uint64_t
+octo_flow_hits_locked(struct octo_dev *octo, const struct rte_flow *rule)
+{
+	struct rte_flow_query_count sum;
+
+	if (!octo->count_rules && !rule->count)
+		return 0;
+	return query_count(octo, rule, false, &sum, NULL) == 0 ? sum.hits : 0;
+}
+
+static int
+flow_query(struct rte_eth_dev *dev, struct rte_flow *rule, const struct rte_flow_action *actions,
+	   void *data, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct rte_flow_query_count *asked = data;
+
+	if (actions->type != RTE_FLOW_ACTION_TYPE_COUNT)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+					  "only count can be queried");
+	if (!rule->count)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
+					  "the rule was created without a count action");
+	return OCTO_LOCKED(octo, query_count(octo, rule, asked->reset, data, error));
+}
+
+static int
+isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
+{
+	int ret = 0;
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
+	{
+		ret = rte_flow_isolate(octo->pf[pf].port_id, set, error);
+		if (ret != 0)
+			break;
+	}
+	if (ret == 0) {
+		octo->isolated = set != 0;
+		return 0;
+	}
+	octo_flow_blame(&octo->pf[pf], ret, error);
+	while (--pf >= 0)
+		rte_flow_isolate(octo->pf[pf].port_id, !set, NULL);
+	return ret;
+}
+
+static int
+flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, isolate_locked(octo, set, error));
+}
+
+static const struct rte_flow_ops flow_ops = {
+	.validate = flow_validate,
+	.create = flow_create,
+	.destroy = flow_destroy,
+	.flush = flow_flush,
+	.query = flow_query,
+	.isolate = flow_isolate,
+};
+
+int
+octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	RTE_SET_USED(dev);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return -ENOTSUP;
+	*ops = &flow_ops;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+/*
+ * Pass a PF's refusal on, with the PF's name in front of its own words. The
+ * text lives per thread, until that thread's next refusal. Returns -errno.
+ */
+int
+octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+{
+	static __thread char text[256];
+	const char *said = error == NULL || error->message == NULL ? rte_strerror(-ret) :
+								     error->message;
+	const int code = ret < 0 ? -ret : EIO;
+
+	snprintf(text, sizeof(text), "PF %s: %s", pf->name, said);
+	return rte_flow_error_set(error, code,
+				  error == NULL ? RTE_FLOW_ERROR_TYPE_UNSPECIFIED : error->type,
+				  error == NULL ? NULL : error->cause, text);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What the port can do: what all of its PFs can do. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+/* Not offered on top of PFs that have them (design, "Surface"). */
+#define RX_OFFLOADS_HIDDEN (RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
+/* A Tx queue's state has one writer. */
+#define TX_OFFLOADS_HIDDEN (RTE_ETH_TX_OFFLOAD_MT_LOCKFREE)
+
+static void
+narrow_desc_lim(struct rte_eth_desc_lim *lim, const struct rte_eth_desc_lim *pf)
+{
+	lim->nb_max = RTE_MIN(lim->nb_max, pf->nb_max);
+	lim->nb_min = RTE_MAX(lim->nb_min, pf->nb_min);
+	lim->nb_align = RTE_MAX(lim->nb_align, pf->nb_align);
+	lim->nb_seg_max = RTE_MIN(lim->nb_seg_max, pf->nb_seg_max);
+	lim->nb_mtu_seg_max = RTE_MIN(lim->nb_mtu_seg_max, pf->nb_mtu_seg_max);
+}
+
+static void
+narrow_limits(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf)
+{
+	info->min_mtu = RTE_MAX(info->min_mtu, pf->min_mtu);
+	info->max_mtu = RTE_MIN(info->max_mtu, pf->max_mtu);
+	info->min_rx_bufsize = RTE_MAX(info->min_rx_bufsize, pf->min_rx_bufsize);
+	info->max_rx_pktlen = RTE_MIN(info->max_rx_pktlen, pf->max_rx_pktlen);
+	info->max_lro_pkt_size = RTE_MIN(info->max_lro_pkt_size, pf->max_lro_pkt_size);
+	info->max_rx_queues = RTE_MIN(info->max_rx_queues, pf->max_rx_queues);
+	info->max_tx_queues = RTE_MIN(info->max_tx_queues, pf->max_tx_queues);
+	info->max_mac_addrs = RTE_MIN(info->max_mac_addrs, pf->max_mac_addrs);
+	info->speed_capa &= pf->speed_capa;
+	narrow_desc_lim(&info->rx_desc_lim, &pf->rx_desc_lim);
+	narrow_desc_lim(&info->tx_desc_lim, &pf->tx_desc_lim);
+}
+
+static void
+narrow_features(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf)
+{
+	info->rx_offload_capa &= pf->rx_offload_capa;
+	info->tx_offload_capa &= pf->tx_offload_capa;
+	info->rx_queue_offload_capa &= pf->rx_queue_offload_capa;
+	info->tx_queue_offload_capa &= pf->tx_queue_offload_capa;
+	info->flow_type_rss_offloads &= pf->flow_type_rss_offloads;
+	/* a table or key of another size cannot be made equal */
+	if (info->reta_size != pf->reta_size)
+		info->reta_size = 0;
+	if (info->hash_key_size != pf->hash_key_size)
+		info->hash_key_size = 0;
+}
+
+/* What a single port offers and octo does not pass on. */
+static void
+hide_features(struct rte_eth_dev_info *info)
+{
+	info->rx_offload_capa &= ~RX_OFFLOADS_HIDDEN;
+	info->rx_queue_offload_capa &= ~RX_OFFLOADS_HIDDEN;
+	info->tx_offload_capa &= ~TX_OFFLOADS_HIDDEN;
+	info->tx_queue_offload_capa &= ~TX_OFFLOADS_HIDDEN;
+	info->default_rxconf.offloads &= info->rx_offload_capa;
+	info->default_txconf.offloads &= info->tx_offload_capa;
+	if (info->reta_size > OCTO_MAX_RETA)
+		info->reta_size = 0;
+	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
+		info->hash_key_size = 0;
+	info->dev_capa = 0;
+	info->max_rx_mempools = 0;
+	info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
+	info->max_hash_mac_addrs = 0;
+	info->max_vfs = 0;
+	info->max_vmdq_pools = 0;
+	info->vmdq_queue_base = 0;
+	info->vmdq_queue_num = 0;
+	info->vmdq_pool_base = 0;
+	info->if_index = 0;
+	info->err_handle_mode = RTE_ETH_ERROR_HANDLE_MODE_NONE;
+	info->switch_info = (struct rte_eth_switch_info){
+		.domain_id = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID};
+}
+
+int
+octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	const struct octo_dev *octo = octo_of(dev);
+	struct rte_eth_dev_info pf;
+	bool first = true;
+	int ret;
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	{
+		ret = rte_eth_dev_info_get(octo->pf[i].port_id, &pf);
+		if (ret != 0)
+			return ret;
+		if (first)
+			*info = pf;
+		narrow_limits(info, &pf);
+		narrow_features(info, &pf);
+		first = false;
+	}
+	if (first)
+		return -ENODEV;
+	hide_features(info);
+	/* ethdev fills these from the PF's data above: they are the octo port's */
+	info->device = dev->device;
+	info->driver_name = dev->device != NULL && dev->device->driver != NULL ?
+				    dev->device->driver->name :
+				    OCTO_DRIVER_NAME;
+	info->dev_flags = &dev->data->dev_flags;
+	info->nb_rx_queues = dev->data->nb_rx_queues;
+	info->nb_tx_queues = dev->data->nb_tx_queues;
+	return 0;
+}
+
+static int
+check_limit(const struct octo_dev *octo, uint16_t i, const char *what, uint32_t first, uint32_t pf)
+{
+	if (first == pf)
+		return 0;
+	OCTO_LOG(ERR, "%s: PF %s has %s %u but PF %s has %u: the PFs of one NIC are alike",
+		 octo_data(octo)->name, octo->pf[i].name, what, pf, octo->pf[0].name, first);
+	return -EINVAL;
+}
+
+/* PFs of one NIC have the same limits; others were named by mistake. */
+int
+octo_info_check_alike(struct octo_dev *octo)
+{
+	struct rte_eth_dev_info first, pf;
+	int ret = rte_eth_dev_info_get(octo->pf[0].port_id, &first);
+
+	for (uint16_t i = 1; ret == 0 && i < octo->nb_pfs; i++) {
+		ret = rte_eth_dev_info_get(octo->pf[i].port_id, &pf);
+		if (ret != 0)
+			break;
+		ret = check_limit(octo, i, "max MTU", first.max_mtu, pf.max_mtu);
+		if (ret == 0)
+			ret = check_limit(octo, i, "min MTU", first.min_mtu, pf.min_mtu);
+		if (ret == 0)
+			ret = check_limit(octo, i, "max Rx queues", first.max_rx_queues,
+					  pf.max_rx_queues);
+		if (ret == 0)
+			ret = check_limit(octo, i, "max Tx queues", first.max_tx_queues,
+					  pf.max_tx_queues);
+	}
+	return ret;
+}
+
+#define MAX_PTYPES 128
+
+static bool
+contains(const uint32_t *list, int n, uint32_t ptype)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] == ptype)
+			return true;
+	return false;
+}
+
+/* Keep what this PF knows too; returns how many are left. */
+static int
+narrow_ptypes(uint16_t port_id, uint32_t *kept, int nb_kept)
+{
+	uint32_t pf[MAX_PTYPES];
+	int n = rte_eth_dev_get_supported_ptypes(port_id, RTE_PTYPE_ALL_MASK, pf, MAX_PTYPES);
+	int left = 0;
+
+	for (int i = 0; i < nb_kept; i++)
+		if (contains(pf, RTE_MIN(n, MAX_PTYPES), kept[i]))
+			kept[left++] = kept[i];
+	return left;
+}
+
+/* The list lives per thread: ethdev reads it before it returns to the caller. */
+const uint32_t *
+octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
+{
+	static __thread uint32_t ptypes[MAX_PTYPES + 1];
+	const struct octo_dev *octo = octo_of(dev);
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int nb, i;
+
+	*n = 0;
+	if (first < 0)
+		return NULL;
+	nb = rte_eth_dev_get_supported_ptypes(octo->pf[first].port_id, RTE_PTYPE_ALL_MASK, ptypes,
+					      MAX_PTYPES);
+	nb = RTE_MIN(nb, MAX_PTYPES);
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	nb = narrow_ptypes(octo->pf[i].port_id, ptypes, nb);
+	if (nb <= 0)
+		return NULL;
+	ptypes[nb] = RTE_PTYPE_UNKNOWN;
+	*n = (size_t)nb;
+	return ptypes;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The port's link: up while any PF is, as fast as the fastest PF. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+static struct rte_eth_link
+no_link(void)
+{
+	return (struct rte_eth_link){
+		.link_speed = RTE_ETH_SPEED_NUM_NONE,
+		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
+		.link_autoneg = RTE_ETH_LINK_AUTONEG,
+		.link_status = RTE_ETH_LINK_DOWN,
+	};
+}
+
+/* A multi-PF NIC has one wire, so the PFs' speeds do not add up. */
+static struct rte_eth_link
+best_link(const struct octo_dev *octo, uint32_t *up)
+{
+	struct rte_eth_link best = no_link();
+	int i;
+
+	*up = 0;
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	{
+		struct rte_eth_link link = no_link();
+
+		if (rte_eth_link_get_nowait(octo->pf[i].port_id, &link) != 0 ||
+		    link.link_status != RTE_ETH_LINK_UP)
+			continue;
+		*up |= RTE_BIT32(i);
+		if (best.link_status == RTE_ETH_LINK_DOWN || link.link_speed > best.link_speed)
+			best = link;
+	}
+	return best;
+}
+
+int
+octo_link_update(struct rte_eth_dev *dev, int wait_to_complete)
+{
+	const struct octo_dev *octo = octo_of(dev);
+	struct rte_eth_link link;
+	uint32_t up;
+
+	RTE_SET_USED(wait_to_complete);
+	link = octo->started ? best_link(octo, &up) : no_link();
+	return rte_eth_linkstatus_set(dev, &link);
+}
+
+/*
+ * Look at every PF's link; under the control mutex. A PF that lost its link
+ * stays polled, but is nobody's home. Returns whether the port's own link changed.
+ */
+bool
+octo_link_refresh(struct octo_dev *octo)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[octo->port_id];
+	struct rte_eth_link link, before;
+	uint32_t up;
+
+	link = best_link(octo, &up);
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		const bool is_up = (up & RTE_BIT32(i)) != 0;
+
+		if (octo->pf[i].link_up != is_up)
+			OCTO_LOG(NOTICE, "port %u: link of PF %s is %s", octo->port_id,
+				 octo->pf[i].name, is_up ? "up" : "down");
+		octo->pf[i].link_up = is_up;
+	}
+	octo_topo_update(octo);
+	rte_eth_linkstatus_get(dev, &before);
+	rte_eth_linkstatus_set(dev, &link);
+	return before.link_status != link.link_status;
+}
+
+static int
+pf_link_up(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	return rte_eth_dev_set_link_up(pf->port_id);
+}
+
+static int
+pf_link_down(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	return rte_eth_dev_set_link_down(pf->port_id);
+}
+
+int
+octo_set_link_up(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the link up",
+					       pf_link_up, pf_link_down, NULL, NULL));
+}
+
+int
+octo_set_link_down(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the link down",
+					       pf_link_down, pf_link_up, NULL, NULL));
+}

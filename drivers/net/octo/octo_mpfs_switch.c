@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The MPFS behind `transfer` rules of the NIC's own switch: what enters from the
+ * network and has this 5-tuple is given to the ethdev of the chosen PF
+ * (REPRESENTED_PORT -> PORT_REPRESENTOR), on the port that
+ * rte_flow_pick_transfer_proxy() names.
+ */
+
+#include <errno.h>
+#include <netinet/in.h>
+
+#include "octo_flow_build.h"
+#include "octo_private.h"
+
+/* A tuple that no network carries (RFC 5737), to ask what could be inserted. */
+static const struct octo_tuple example = {
+	.family = OCTO_IPV4,
+	.proto = IPPROTO_TCP,
+	.src_port = RTE_BE16(9),
+	.dst_port = RTE_BE16(9),
+	.src = {192, 0, 2, 1},
+	.dst = {192, 0, 2, 2},
+};
+
+static const struct octo_pf *
+manager(const struct octo_dev *octo)
+{
+	return &octo->pf[octo->manager];
+}
+
+static int
+switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	const int first = octo_pf_first(octo, OCTO_PF_STARTED);
+	struct octo_flow_rule rule;
+	uint16_t proxy;
+	int ret;
+	int i;
+
+	if (first < 0)
+		return -ENODEV;
+	ret = rte_flow_pick_transfer_proxy(octo->pf[first].port_id, &proxy, error);
+	if (ret != 0)
+		return ret;
+	octo->manager = OCTO_NO_PF;
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	if (octo->pf[i].port_id == proxy)
+		octo->manager = (uint8_t)i;
+	if (octo->manager == OCTO_NO_PF)
+		return rte_flow_error_set(
+			error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"the switch is managed by a port that is not one of the PFs");
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	{
+		octo_flow_build_mpfs(&rule, &example, 0, proxy, octo->pf[i].port_id, false);
+		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+static struct rte_flow *
+create(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
+       struct rte_flow_error *error)
+{
+	const uint16_t proxy = manager(octo)->port_id;
+	struct octo_flow_rule r;
+	struct rte_flow *flow;
+
+	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->pf[pf].port_id, false);
+	flow = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
+	if (flow == NULL)
+		octo_flow_blame(manager(octo), -rte_errno, error);
+	return flow;
+}
+
+static int
+switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+	      struct rte_flow_error *error)
+{
+	rule->mpfs = create(octo, rule, 0, pf, error);
+	if (rule->mpfs == NULL)
+		return -rte_errno;
+	rule->mpfs_priority = 0;
+	rule->pf = pf;
+	return 0;
+}
+
+static int
+switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	int ret;
+
+	if (rule->mpfs == NULL)
+		return 0;
+	ret = rte_flow_destroy(manager(octo)->port_id, rule->mpfs, error);
+	if (ret != 0)
+		return octo_flow_blame(manager(octo), ret, error);
+	rule->mpfs = NULL;
+	rule->pf = OCTO_NO_PF;
+	return 0;
+}
+
+/*
+ * Make before break: the new rule is there at the other priority before the old
+ * one goes, so that no packet in between goes by the default PF.
+ */
+static int
+switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	const uint8_t priority = !rule->mpfs_priority;
+	struct rte_flow *flow = create(octo, rule, priority, pf, error);
+
+	if (flow == NULL) {
+		/* a full table has no room for both */
+		if (rte_errno != ENOSPC || switch_remove(octo, rule, error) != 0)
+			return -rte_errno;
+		return switch_insert(octo, rule, pf, error);
+	}
+	rte_flow_destroy(manager(octo)->port_id, rule->mpfs, NULL);
+	rule->mpfs = flow;
+	rule->mpfs_priority = priority;
+	rule->pf = pf;
+	return 0;
+}
+
+const struct octo_mpfs_ops octo_mpfs_switch_ops = {
+	.name = "switch",
+	.probe = switch_probe,
+	.insert = switch_insert,
+	.flip = switch_flip,
+	.remove = switch_remove,
+};

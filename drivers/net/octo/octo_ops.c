@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The table of what ethdev can ask of the port. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+static int
+pf_ptypes_set(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_set_ptypes(pf->port_id, *(const uint32_t *)arg, NULL, 0);
+}
+
+static int
+octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const uint32_t all = RTE_PTYPE_ALL_MASK;
+
+	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "set the packet types",
+					       pf_ptypes_set, pf_ptypes_set, &mask, &all));
+}
+
+static int
+octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
+{
+	const struct octo_dev *octo = octo_of(dev);
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+
+	return first < 0 ? -ENODEV :
+			   rte_eth_dev_fw_version_get(octo->pf[first].port_id, version, size);
+}
+
+/* Gone when the last PF is. */
+static int
+octo_is_removed(struct rte_eth_dev *dev)
+{
+	return octo_pf_first(octo_of(dev), OCTO_PF_OWNED) < 0;
+}
+
+/* Not const: octo_ops_aggr.c adds what only newer releases have. */
+struct eth_dev_ops octo_dev_ops = {
+	.dev_configure = octo_configure,
+	.dev_start = octo_start,
+	.dev_stop = octo_stop,
+	.dev_close = octo_close,
+	.dev_infos_get = octo_info_get,
+	.dev_set_link_up = octo_set_link_up,
+	.dev_set_link_down = octo_set_link_down,
+	.link_update = octo_link_update,
+	.is_removed = octo_is_removed,
+	.promiscuous_enable = octo_promiscuous_enable,
+	.promiscuous_disable = octo_promiscuous_disable,
+	.allmulticast_enable = octo_allmulticast_enable,
+	.allmulticast_disable = octo_allmulticast_disable,
+	.mac_addr_set = octo_mac_set,
+	.mac_addr_add = octo_mac_add,
+	.mac_addr_remove = octo_mac_remove,
+	.set_mc_addr_list = octo_mc_list,
+	.mtu_set = octo_mtu_set,
+	.vlan_filter_set = octo_vlan_filter,
+	.vlan_offload_set = octo_vlan_offload,
+	.stats_get = octo_stats_get,
+	.stats_reset = octo_stats_reset,
+	.xstats_get = octo_xstats_get,
+	.xstats_get_names = octo_xstats_get_names,
+	.xstats_reset = octo_xstats_reset,
+	.fw_version_get = octo_fw_version_get,
+	.dev_supported_ptypes_get = octo_ptypes_get,
+	.dev_ptypes_set = octo_ptypes_set,
+	.rx_queue_setup = octo_rx_queue_setup,
+	.rx_queue_release = octo_rx_queue_release,
+	.rx_queue_start = octo_rx_queue_start,
+	.rx_queue_stop = octo_rx_queue_stop,
+	.tx_queue_setup = octo_tx_queue_setup,
+	.tx_queue_release = octo_tx_queue_release,
+	.tx_queue_start = octo_tx_queue_start,
+	.tx_queue_stop = octo_tx_queue_stop,
+	.tx_done_cleanup = octo_tx_done_cleanup,
+	.rxq_info_get = octo_rxq_info,
+	.txq_info_get = octo_txq_info,
+	.rx_burst_mode_get = octo_rx_burst_mode,
+	.tx_burst_mode_get = octo_tx_burst_mode,
+	.reta_update = octo_reta_update,
+	.reta_query = octo_reta_query,
+	.rss_hash_update = octo_rss_hash_update,
+	.rss_hash_conf_get = octo_rss_hash_get,
+	.flow_ops_get = octo_flow_ops_get,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The aggregated ports API (DPDK 23.03): an application sees how many PFs there
+ * are and can pin a Tx queue to one. A file of its own, because the oldest DPDK
+ * supported does not have these ops.
+ */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+static int
+octo_count_aggr_ports(struct rte_eth_dev *dev)
+{
+	return octo_of(dev)->nb_pfs;
+}
+
+/* affinity: 1 for the first PF, 0 for none. ethdev refuses it on a started port. */
+static int
+octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t affinity)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct octo_txq *q = dev->data->tx_queues[tx_queue_id];
+
+	if (affinity > octo->nb_pfs)
+		return -EINVAL;
+	if (q == NULL) {
+		OCTO_LOG(ERR, "port %u: set up Tx queue %u before it is pinned to a PF",
+			 octo->port_id, tx_queue_id);
+		return -EINVAL;
+	}
+	q->pinned = affinity;
+	q->home = affinity > 0 ? affinity - 1 : octo_topo_home(octo, -1, tx_queue_id);
+	return 0;
+}
+
+RTE_INIT(octo_ops_aggr_init)
+{
+	octo_dev_ops.count_aggr_ports = octo_count_aggr_ports;
+	octo_dev_ops.map_aggr_tx_affinity = octo_map_aggr_tx_affinity;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The PFs' ports: found or probed, owned, told apart, taken away. */
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <dev_driver.h>
+#include <rte_devargs.h>
+#include <rte_kvargs.h>
+#include <rte_malloc.h>
+#include <rte_string_fns.h>
+
+#include "octo_private.h"
+
+/* A process that died inside a burst never leaves it. */
+#define EPOCH_TIMEOUT_US 1000000
+
+static bool
+looks_like_pci(const char *name)
+{
+	return isxdigit((unsigned char)name[0]) && strchr(name, ':') != NULL;
+}
+
+/* Find a port by its name, or by any spelling of its PCI address. */
+static int
+find_port(const char *name, uint16_t *port_id)
+{
+	struct rte_dev_iterator it;
+	uint16_t id, found = RTE_MAX_ETHPORTS;
+
+	if (rte_eth_dev_get_port_by_name(name, port_id) == 0)
+		return 0;
+	if (!looks_like_pci(name))
+		return -ENODEV;
+	RTE_ETH_FOREACH_MATCHING_DEV(id, name, &it)
+	if (found == RTE_MAX_ETHPORTS)
+		found = id;
+	if (found == RTE_MAX_ETHPORTS)
+		return -ENODEV;
+	*port_id = found;
+	return 0;
+}
+
+/* The arguments that EAL was given for this device, or NULL. */
+static const struct rte_devargs *
+eal_devargs(const char *name)
+{
+	struct rte_devargs *da;
+
+	RTE_EAL_DEVARGS_FOREACH("vdev", da)
+	if (strcmp(da->name, name) == 0)
+		return da;
+	return NULL;
+}
+
+static int
+probe_with_args(const char *name, const char *args)
+{
+	char *text = NULL;
+	int ret;
+
+	if (args == NULL || args[0] == '\0')
+		return rte_dev_probe(name);
+	if (asprintf(&text, "%s,%s", name, args) < 0)
+		return -ENOMEM;
+	ret = rte_dev_probe(text);
+	free(text);
+	return ret;
+}
+
+/* EAL probes vdevs in the order they were given: this one's turn may not have come. */
+static int
+probe_one(const char *port, const char *name, bool *probed_here)
+{
+	const struct rte_devargs *da = eal_devargs(name);
+	uint16_t port_id;
+	int ret;
+
+	ret = probe_with_args(name, da == NULL ? NULL : da->args);
+	if (ret != 0 && ret != -EEXIST) {
+		OCTO_LOG(ERR, "%s: pf=%s: no such port, and probing it failed: %s", port, name,
+			 rte_strerror(-ret));
+		return -ENODEV;
+	}
+	*probed_here = da == NULL;
+	if (find_port(name, &port_id) != 0) {
+		OCTO_LOG(ERR, "%s: pf=%s: the device was probed but has no ethdev port", port,
+			 name);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+int
+octo_pf_probe_missing(const char *port, struct octo_args *args)
+{
+	uint16_t port_id;
+	int ret;
+
+	for (uint16_t i = 0; i < args->nb_pfs; i++) {
+		const char *name = args->pf[i].name;
+
+		if (find_port(name, &port_id) == 0)
+			continue;
+		if (strcmp(name, port) == 0) {
+			OCTO_LOG(ERR, "%s: pf=%s: a port cannot be its own PF", port, name);
+			ret = -EINVAL;
+		} else {
+			ret = probe_one(port, name, &args->pf[i].probed_here);
+		}
+		if (ret != 0) {
+			octo_pf_unprobe(args);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void
+remove_device(uint16_t port_id)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(port_id, &info) == 0 && info.device != NULL)
+		rte_dev_remove(info.device);
+}
+
+void
+octo_pf_unprobe(const struct octo_args *args)
+{
+	uint16_t port_id;
+
+	for (int i = args->nb_pfs - 1; i >= 0; i--)
+		if (args->pf[i].probed_here && find_port(args->pf[i].name, &port_id) == 0)
+			remove_device(port_id);
+}
+
+static int
+read_socket(const char *key, const char *value, void *arg)
+{
+	RTE_SET_USED(key);
+	*(int16_t *)arg = (int16_t)(value == NULL ? -1 : atoi(value));
+	return 0;
+}
+
+/* What a simulated PF says of its socket: its own socket= devarg, 0 by default. */
+static bool
+simulated_node(const struct rte_eth_dev_info *info, int16_t *node)
+{
+	const struct rte_devargs *da;
+	struct rte_kvargs *kvlist;
+
+	if (info->driver_name == NULL || strcmp(info->driver_name, "net_octosim") != 0)
+		return false;
+	*node = 0;
+	da = rte_dev_devargs(info->device);
+	kvlist = rte_kvargs_parse(da == NULL || da->args == NULL ? "" : da->args, NULL);
+	if (kvlist != NULL) {
+		rte_kvargs_process(kvlist, "socket", read_socket, node);
+		rte_kvargs_free(kvlist);
+	}
+	return true;
+}
+
+static void
+describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
+{
+	const int socket = rte_eth_dev_socket_id(pf->port_id);
+
+	pf->alloc_socket = socket;
+	pf->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
+	if (node >= 0) {
+		pf->node = (int16_t)node;
+		pf->simulated = node != socket;
+	} else {
+		pf->node = (int16_t)socket;
+		pf->simulated = simulated_node(info, &pf->node);
+	}
+}
+
+static const enum rte_eth_event_type watched[] = {
+	RTE_ETH_EVENT_INTR_LSC,
+	RTE_ETH_EVENT_INTR_RMV,
+	RTE_ETH_EVENT_DESTROY,
+};
+
+static void
+unwatch(struct octo_dev *octo, const struct octo_pf *pf)
+{
+	for (unsigned int i = 0; i < RTE_DIM(watched); i++)
+		rte_eth_dev_callback_unregister(pf->port_id, watched[i], octo_pf_event, octo);
+}
+
+static int
+watch(struct octo_dev *octo, const struct octo_pf *pf)
+{
+	for (unsigned int i = 0; i < RTE_DIM(watched); i++) {
+		int ret = rte_eth_dev_callback_register(pf->port_id, watched[i], octo_pf_event,
+							octo);
+
+		if (ret != 0) {
+			unwatch(octo, pf);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* May this port be a PF of ours? */
+static int
+check_candidate(const struct octo_dev *octo, const char *name, uint16_t port_id,
+		const struct rte_eth_dev_info *info)
+{
+	const char *port = octo_data(octo)->name;
+
+	if (info->driver_name != NULL && strcmp(info->driver_name, OCTO_DRIVER_NAME) == 0) {
+		OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
+		return -EINVAL;
+	}
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		if (octo->pf[i].port_id == port_id) {
+			OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
+			return -EEXIST;
+		}
+	}
+	return 0;
+}
+
+static int
+own(const struct octo_dev *octo, const char *name, uint16_t port_id)
+{
+	struct rte_eth_dev_owner owner = {.id = octo->owner_id};
+	struct rte_eth_dev_owner other;
+	int ret;
+
+	rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
+	if (rte_eth_dev_owner_get(port_id, &other) == 0 && other.id != RTE_ETH_DEV_NO_OWNER) {
+		OCTO_LOG(ERR, "%s: pf=%s is already owned by %s", octo_data(octo)->name, name,
+			 other.name);
+		return -EBUSY;
+	}
+	ret = rte_eth_dev_owner_set(port_id, &owner);
+	if (ret != 0)
+		OCTO_LOG(ERR, "%s: pf=%s cannot be owned: %s", octo_data(octo)->name, name,
+			 rte_strerror(-ret));
+	return ret;
+}
+
+static int
+attach(struct octo_dev *octo, const char *name, int node, bool probed_here)
+{
+	struct octo_pf *pf = &octo->pf[octo->nb_pfs];
+	struct rte_eth_dev_info info;
+	uint16_t port_id;
+	int ret;
+
+	ret = find_port(name, &port_id);
+	if (ret == 0)
+		ret = rte_eth_dev_info_get(port_id, &info);
+	if (ret == 0)
+		ret = check_candidate(octo, name, port_id, &info);
+	if (ret == 0)
+		ret = own(octo, name, port_id);
+	if (ret != 0)
+		return ret;
+	*pf = (struct octo_pf){.port_id = port_id, .probed_here = probed_here};
+	rte_eth_dev_get_name_by_port(port_id, pf->name);
+	describe(pf, &info, node);
+	ret = watch(octo, pf);
+	if (ret != 0) {
+		rte_eth_dev_owner_unset(port_id, octo->owner_id);
+		return ret;
+	}
+	pf->state = OCTO_PF_OWNED;
+	octo->nb_pfs++;
+	return 0;
+}
+
+static void
+detach(struct octo_dev *octo, struct octo_pf *pf)
+{
+	if (pf->state == OCTO_PF_GONE)
+		return;
+	unwatch(octo, pf);
+	rte_eth_dev_owner_unset(pf->port_id, octo->owner_id);
+	pf->state = OCTO_PF_GONE;
+	if (pf->probed_here)
+		remove_device(pf->port_id);
+}
+
+int
+octo_pf_attach_all(struct octo_dev *octo, const struct octo_args *args)
+{
+	int ret = rte_eth_dev_owner_new(&octo->owner_id);
+
+	for (uint16_t i = 0; ret == 0 && i < args->nb_pfs; i++)
+		ret = attach(octo, args->pf[i].name, args->pf[i].node, args->pf[i].probed_here);
+	if (ret != 0)
+		octo_pf_detach_all(octo);
+	return ret;
+}
+
+void
+octo_pf_detach_all(struct octo_dev *octo)
+{
+	for (int i = octo->nb_pfs - 1; i >= 0; i--)
+		detach(octo, &octo->pf[i]);
+	octo->nb_pfs = 0;
+}
+
+/*
+ * Do something to every PF, or to none: what was done is undone in reverse when
+ * one refuses. undo may be NULL where there is nothing to undo.
+ */
+int
+octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
+	      octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg)
+{
+	int ret = 0;
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, at_least)
+	{
+		ret = apply(&octo->pf[i], arg);
+		if (ret != 0)
+			break;
+	}
+	if (ret == 0)
+		return 0;
+	OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->pf[i].name, what,
+		 rte_strerror(-ret));
+	while (undo != NULL && --i >= 0)
+		if (octo->pf[i].state >= at_least)
+			undo(&octo->pf[i], undo_arg);
+	return ret;
+}
+
+uint32_t
+octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least)
+{
+	uint32_t mask = 0;
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, at_least)
+	mask |= RTE_BIT32(i);
+	return mask;
+}
+
+/* Index of the first PF that has at least this state, or -1. */
+int
+octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
+{
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, at_least)
+	return i;
+	return -1;
+}
+
+/* await_bursts() takes a queue for its epoch */
+static_assert(offsetof(struct octo_rxq, epoch) == 0, "the epoch comes first");
+static_assert(offsetof(struct octo_txq, epoch) == 0, "the epoch comes first");
+
+/* Wait until no poller is inside a burst that may use what was just unpublished. */
+static int
+await_bursts(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const unsigned int nb = data->nb_rx_queues + data->nb_tx_queues;
+	struct octo_epoch **epochs = calloc(nb + 1, sizeof(*epochs));
+	int ret;
+
+	if (epochs == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
+		epochs[i] = data->rx_queues[i];
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+		epochs[data->nb_rx_queues + i] = data->tx_queues[i];
+	ret = octo_epoch_await(epochs, nb, EPOCH_TIMEOUT_US);
+	free(epochs);
+	return ret;
+}
+
+/* Design, "Taking a PF away": published as down, every epoch awaited, then it may go. */
+int
+octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
+{
+	int ret;
+
+	if (octo->pf[pf].state == OCTO_PF_GONE)
+		return 0;
+	octo->pf[pf].state = OCTO_PF_GONE;
+	octo->pf[pf].link_up = false;
+	octo_topo_publish_live(octo);
+	ret = await_bursts(octo);
+	if (ret != 0)
+		OCTO_LOG(ERR, "port %u: a poller did not leave its burst while PF %s went: %s",
+			 octo->port_id, octo->pf[pf].name, rte_strerror(-ret));
+	octo_flow_forget_pf(octo, pf);
+	OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, octo->pf[pf].name);
+	return ret;
+}
+
+static int
+index_of(const struct octo_dev *octo, uint16_t port_id)
+{
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	if (octo->pf[i].port_id == port_id)
+		return i;
+	return -1;
+}
+
+static void
+take_away_port(struct octo_dev *octo, uint16_t port_id)
+{
+	bool last;
+	int i;
+
+	octo_lock(octo);
+	i = index_of(octo, port_id);
+	if (i >= 0)
+		octo_pf_take_away(octo, (uint8_t)i);
+	last = octo_pf_first(octo, OCTO_PF_OWNED) < 0;
+	octo_unlock(octo);
+	octo_ctrl_post_link(octo);
+	if (i >= 0 && last)
+		rte_eth_dev_callback_process(&rte_eth_devices[octo->port_id],
+					     RTE_ETH_EVENT_INTR_RMV, NULL);
+}
+
+/* In the thread that raises the event. The port is freed when a removal event returns. */
+int
+octo_pf_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
+{
+	struct octo_dev *octo = arg;
+
+	RTE_SET_USED(ret_param);
+	if (event == RTE_ETH_EVENT_INTR_LSC)
+		octo_ctrl_post_link(octo);
+	else
+		take_away_port(octo, port_id);
+	return 0;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PRIVATE_H
+#define OCTO_PRIVATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ethdev_driver.h>
+#include <rte_ether.h>
+#include <rte_flow.h>
+#include <rte_flow_driver.h>
+#include <rte_log.h>
+#include <rte_stdatomic.h>
+#include <rte_thread.h>
+
+#include "octo_epoch.h"
+#include "octo_plan.h"
+#include "octo_socket_map.h"
+#include "octo_stray.h"
+#include "octo_table.h"
+#include "octo_tuple.h"
+
+#define OCTO_DRIVER_NAME "net_octo"
+#define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
+#define OCTO_NO_PF UINT8_MAX
+#define OCTO_MAX_RETA RTE_ETH_RSS_RETA_SIZE_512
+#define OCTO_MAX_RSS_KEY 64
+
+extern int octo_logtype;
+#define RTE_LOGTYPE_OCTO octo_logtype
+#define OCTO_LOG(level, ...) RTE_LOG_LINE_PREFIX(level, OCTO, "%s", "", __VA_ARGS__)
+
+/* What can be steered; design, "Steering tiers". Ordered: a higher one can do more. */
+enum octo_tier {
+	OCTO_TIER_NONE,  /* RSS only */
+	OCTO_TIER_QUEUE, /* ARFS rules choose the queue, the network the PF */
+	OCTO_TIER_EXACT, /* MPFS rules choose the PF as well */
+};
+
+/* Ordered: each state includes the ones before. */
+enum octo_pf_state {
+	OCTO_PF_GONE,
+	OCTO_PF_OWNED,
+	OCTO_PF_CONFIGURED,
+	OCTO_PF_STARTED,
+};
+
+/* A PF: one PCIe function of the NIC, a lower ethdev owned by the octo port. */
+struct octo_pf {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	uint16_t port_id;
+	int16_t node;             /* NUMA node, simulated or real; -1 unknown */
+	int alloc_socket;         /* where its rings are allocated: never a simulated node */
+	enum octo_pf_state state; /* under the control mutex */
+	bool link_up;             /* under the control mutex */
+	bool has_lsc;             /* reports link changes by itself */
+	bool probed_here;         /* by octo, not by EAL or the application */
+	bool simulated;           /* node is from a devarg, not from the machine */
+};
+
+/* Counters of what came in by one kind of leg; one writer, the poller. */
+struct octo_rx_count {
+	uint64_t packets;
+	uint64_t bytes;
+};
+
+struct octo_dev;
+
+/*
+ * An Rx queue: hardware queue `queue_id` of every PF. In shared memory; written
+ * by the thread that polls it, except live.
+ */
+struct __rte_cache_aligned octo_rxq {
+	struct octo_epoch epoch;
+	RTE_ATOMIC(uint32_t) live; /* legs that may be polled; written by the control side */
+	uint16_t port_id;
+	uint16_t queue_id;
+	uint16_t leg_port[OCTO_MAX_PFS];
+	RTE_ATOMIC(uint8_t) home; /* PF index */
+	uint8_t other_node_seen;  /* samples in a row from another node than ours */
+	int16_t node;             /* of the polling CPU; -1 before the first burst */
+	uint32_t plan_generation; /* of octo_dev.plan that home comes from */
+	struct octo_stray stray;
+	struct octo_dev *octo;
+	struct octo_rx_count home_count;
+	struct octo_rx_count stray_count;
+	/* cold */
+	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
+	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
+	uint16_t nb_desc;
+	struct rte_mempool *pool;
+	struct rte_eth_rxconf conf;
+};
+
+/* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
+struct __rte_cache_aligned octo_txq {
+	struct octo_epoch epoch;
+	RTE_ATOMIC(uint32_t) live; /* legs that may send; written by the control side */
+	uint16_t queue_id;
+	uint16_t nb_desc;
+	uint16_t leg_port[OCTO_MAX_PFS];
+	RTE_ATOMIC(uint8_t) home; /* PF index */
+	uint8_t pinned;           /* PF index + 1 by map_aggr_tx_affinity, 0 if free */
+	uint8_t other_node_seen;
+	int16_t node;
+	uint32_t plan_generation;
+	uint32_t now; /* bursts so far */
+	struct octo_dev *octo;
+	uint64_t packets[OCTO_MAX_PFS];
+	uint64_t bytes[OCTO_MAX_PFS];
+	/* cold */
+	RTE_ATOMIC(int16_t) cpu;
+	struct rte_eth_txconf conf;
+};
+
+/* A steered flow: an ARFS rule on every PF, an MPFS rule on the manager PF. */
+struct rte_flow {
+	TAILQ_ENTRY(rte_flow) next;
+	struct octo_tuple tuple;
+	uint32_t priority;
+	uint16_t queue;
+	uint8_t pf;            /* where the MPFS rule leads, OCTO_NO_PF without one */
+	uint8_t mpfs_priority; /* of the MPFS rule: 0 and 1 in turn */
+	bool count;            /* the application asked for COUNT */
+	bool by_command;       /* made by octo_steer_add(), not through rte_flow */
+	struct rte_flow *mpfs;
+	struct rte_flow *arfs[OCTO_MAX_PFS];
+};
+
+/*
+ * How an MPFS rule is written; design, "Steering tiers". All under the control
+ * mutex, all return 0 or a negative errno with *error filled.
+ */
+struct octo_mpfs_ops {
+	const char *name;
+	/* Could a rule be inserted? Decides about tier exact. */
+	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
+	/* Send rule->tuple to PF pf: sets rule->mpfs and rule->pf. */
+	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+		      struct rte_flow_error *error);
+	/* Send it to another PF; on failure it goes where it went before or, at worst, nowhere. */
+	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+		    struct rte_flow_error *error);
+	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+};
+
+/* Primary process only; never touched by the data path. */
+struct octo_ctrl {
+	rte_thread_t thread;
+	int wake_fd; /* eventfd */
+	bool running;
+	RTE_ATOMIC(bool) stop;
+	RTE_ATOMIC(bool) link_changed;
+	uint64_t next_link_poll; /* TSC */
+};
+
+/* dev_private: in shared memory. */
+struct octo_dev {
+	uint16_t port_id;
+	uint16_t nb_pfs;
+	enum octo_tier tier;
+	uint8_t manager;  /* index of the manager PF, OCTO_NO_PF without MPFS */
+	bool count_rules; /* the PFs can count the hits of ARFS rules */
+	bool started;
+	bool isolated;
+	bool mapped; /* nodes come from socket_map or are simulated: libnuma knows nothing of them */
+	bool reta_set;
+	uint16_t reta_size;
+	uint16_t reta[OCTO_MAX_RETA];
+	uint64_t owner_id;
+	struct octo_pf pf[OCTO_MAX_PFS];
+	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
+	struct octo_plan_pfs plan;
+	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
+	pthread_mutex_t mutex;                 /* the control mutex: process-shared, robust */
+	/* primary only */
+	const struct octo_mpfs_ops *mpfs_ops;
+	struct octo_table *table;
+	TAILQ_HEAD(, rte_flow) rules; /* in order of creation */
+	struct octo_ctrl ctrl;
+};
+
+struct octo_args {
+	uint16_t nb_pfs;
+	struct {
+		char name[RTE_ETH_NAME_MAX_LEN];
+		int node;         /* -1: not given */
+		bool probed_here; /* by octo_pf_probe_missing() */
+	} pf[OCTO_MAX_PFS];
+	bool has_map;
+	struct octo_socket_map map;
+	int socket; /* -1: not given */
+	bool has_mac;
+	struct rte_ether_addr mac;
+};
+
+static inline struct octo_dev *
+octo_of(const struct rte_eth_dev *dev)
+{
+	return dev->data->dev_private;
+}
+
+static inline struct rte_eth_dev_data *
+octo_data(const struct octo_dev *octo)
+{
+	return rte_eth_devices[octo->port_id].data;
+}
+
+/* The PFs that have at least this state; PF index in i. */
+#define OCTO_FOREACH_PF(octo, i, at_least)                                                         \
+	for ((i) = 0; (i) < (octo)->nb_pfs; (i)++)                                                 \
+		if ((octo)->pf[i].state >= (at_least))
+
+/* octo_args.c */
+int octo_args_parse(const char *name, const char *text, struct octo_args *args);
+
+/* octo_pf.c: what is done to the PFs' ports */
+typedef int (*octo_pf_fn)(struct octo_pf *pf, const void *arg);
+int octo_pf_probe_missing(const char *port, struct octo_args *args);
+void octo_pf_unprobe(const struct octo_args *args);
+int octo_pf_attach_all(struct octo_dev *octo, const struct octo_args *args);
+void octo_pf_detach_all(struct octo_dev *octo);
+int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
+		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);
+uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
+int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
+int octo_pf_take_away(struct octo_dev *octo, uint8_t pf);
+int octo_pf_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param);
+
+/* octo_info.c: what all PFs can do */
+int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
+int octo_info_check_alike(struct octo_dev *octo);
+const uint32_t *octo_ptypes_get(struct rte_eth_dev *dev, size_t *n);
+
+/* octo_topo.c: nodes, home PFs, legs */
+void octo_topo_init(struct octo_dev *octo, const struct octo_args *args);
+void octo_topo_update(struct octo_dev *octo);
+void octo_topo_publish_live(struct octo_dev *octo);
+uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
+int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
+void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
+void octo_topo_tx_home(struct octo_txq *q, uint32_t live);
+
+/* octo_queue.c */
+int octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
+			unsigned int socket, const struct rte_eth_rxconf *conf,
+			struct rte_mempool *pool);
+void octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
+			unsigned int socket, const struct rte_eth_txconf *conf);
+void octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
+void octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_info *info);
+void octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_info *info);
+int octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
+int octo_tx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
+
+/* octo_rxtx.c: the data path */
+uint16_t octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
+int octo_rx_queue_count(void *rxq);
+int octo_rx_descriptor_status(void *rxq, uint16_t offset);
+int octo_tx_descriptor_status(void *txq, uint16_t offset);
+int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
+
+/* octo_ops.c */
+extern struct eth_dev_ops octo_dev_ops;
+int octo_close(struct rte_eth_dev *dev);
+
+/* octo_state.c: configure, start, stop */
+int octo_configure(struct rte_eth_dev *dev);
+int octo_start(struct rte_eth_dev *dev);
+int octo_stop(struct rte_eth_dev *dev);
+
+/* octo_link.c */
+int octo_link_update(struct rte_eth_dev *dev, int wait_to_complete);
+int octo_set_link_up(struct rte_eth_dev *dev);
+int octo_set_link_down(struct rte_eth_dev *dev);
+bool octo_link_refresh(struct octo_dev *octo);
+
+/* octo_rss.c */
+int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
+void octo_rss_level(struct octo_dev *octo);
+int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+int octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+
+/* octo_filter.c: MAC, VLAN, promiscuity, MTU */
+int octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);
+int octo_promiscuous_enable(struct rte_eth_dev *dev);
+int octo_promiscuous_disable(struct rte_eth_dev *dev);
+int octo_allmulticast_enable(struct rte_eth_dev *dev);
+int octo_allmulticast_disable(struct rte_eth_dev *dev);
+int octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
+int
+octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool);
+void octo_mac_remove(struct rte_eth_dev *dev, uint32_t index);
+int octo_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t nb);
+int octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on);
+int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
+
+/* octo_stats.c */
+int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
+		   struct eth_queue_stats *qstats);
+int octo_stats_reset(struct rte_eth_dev *dev);
+
+/* octo_xstats.c */
+int
+octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
+int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n);
+int octo_xstats_reset(struct rte_eth_dev *dev);
+
+/* octo_flow.c: the PFs' rules */
+int octo_flow_init(struct octo_dev *octo);
+void octo_flow_fini(struct octo_dev *octo);
+int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+void octo_flow_probe_tier(struct octo_dev *octo);
+int octo_flow_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
+void octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
+void octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf);
+uint64_t octo_flow_hits_locked(struct octo_dev *octo, const struct rte_flow *rule);
+struct rte_flow *
+octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
+		     uint16_t queue, bool count, struct rte_flow_error *error);
+int
+octo_flow_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+const char *octo_tier_name(enum octo_tier tier);
+
+/* octo_flow_error.c */
+int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
+
+/* octo_mpfs_switch.c */
+extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
+
+/* octo_ctrl.c: the control mutex and the control thread */
+int octo_ctrl_mutex_init(struct octo_dev *octo);
+void octo_lock(struct octo_dev *octo);
+void octo_unlock(struct octo_dev *octo);
+int octo_ctrl_start(struct octo_dev *octo);
+void octo_ctrl_stop(struct octo_dev *octo);
+void octo_ctrl_post_link(struct octo_dev *octo);
+
+/* Run one call under the control mutex; the value is the call's. */
+#define OCTO_LOCKED(octo, call)                                                                    \
+	__extension__({                                                                            \
+		octo_lock(octo);                                                                   \
+		typeof(call) octo_locked_ret = (call);                                             \
+		octo_unlock(octo);                                                                 \
+		octo_locked_ret;                                                                   \
+	})
+
+#endif /* OCTO_PRIVATE_H */

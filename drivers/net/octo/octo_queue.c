@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Queues: set up, released, started and stopped on every leg, or on none. */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "octo_private.h"
+
+struct rx_setup {
+	uint16_t queue_id;
+	uint16_t nb_desc;
+	const struct rte_eth_rxconf *conf;
+	struct rte_mempool *pool;
+};
+
+struct tx_setup {
+	uint16_t queue_id;
+	uint16_t nb_desc;
+	const struct rte_eth_txconf *conf;
+};
+
+/* The rings of a leg belong on its PF's node, whatever the application names. */
+static int
+rx_leg_setup(struct octo_pf *pf, const void *arg)
+{
+	const struct rx_setup *s = arg;
+
+	return rte_eth_rx_queue_setup(pf->port_id, s->queue_id, s->nb_desc, pf->alloc_socket,
+				      s->conf, s->pool);
+}
+
+static int
+tx_leg_setup(struct octo_pf *pf, const void *arg)
+{
+	const struct tx_setup *s = arg;
+
+	return rte_eth_tx_queue_setup(pf->port_id, s->queue_id, s->nb_desc, pf->alloc_socket,
+				      s->conf);
+}
+
+static void
+copy_leg_ports(const struct octo_dev *octo, uint16_t *leg_port)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		leg_port[i] = octo->pf[i].port_id;
+}
+
+static struct octo_rxq *
+new_rxq(struct octo_dev *octo, const struct rx_setup *s)
+{
+	struct octo_rxq *q = rte_zmalloc_socket("octo_rxq", sizeof(*q), RTE_CACHE_LINE_SIZE,
+						octo_data(octo)->numa_node);
+
+	if (q == NULL)
+		return NULL;
+	q->port_id = octo->port_id;
+	q->queue_id = s->queue_id;
+	q->octo = octo;
+	q->node = -1;
+	q->cpu = -1;
+	q->home = octo_topo_home(octo, -1, s->queue_id);
+	q->rules_home = q->home;
+	q->nb_desc = s->nb_desc;
+	q->pool = s->pool;
+	q->conf = *s->conf;
+	copy_leg_ports(octo, q->leg_port);
+	return q;
+}
+
+static struct octo_txq *
+new_txq(struct octo_dev *octo, const struct tx_setup *s)
+{
+	struct octo_txq *q = rte_zmalloc_socket("octo_txq", sizeof(*q), RTE_CACHE_LINE_SIZE,
+						octo_data(octo)->numa_node);
+
+	if (q == NULL)
+		return NULL;
+	q->queue_id = s->queue_id;
+	q->octo = octo;
+	q->node = -1;
+	q->cpu = -1;
+	q->home = octo_topo_home(octo, -1, s->queue_id);
+	q->nb_desc = s->nb_desc;
+	q->conf = *s->conf;
+	copy_leg_ports(octo, q->leg_port);
+	return q;
+}
+
+/* ethdev cannot release one queue of a PF: the next configure does. */
+static int
+rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
+{
+	struct octo_rxq *q = new_rxq(octo, s);
+	int ret;
+
+	if (q == NULL)
+		return -ENOMEM;
+	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Rx queue", rx_leg_setup, NULL, s,
+			    NULL);
+	if (ret != 0) {
+		rte_free(q);
+		return ret;
+	}
+	octo_data(octo)->rx_queues[s->queue_id] = q;
+	return 0;
+}
+
+int
+octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
+		    unsigned int socket, const struct rte_eth_rxconf *conf,
+		    struct rte_mempool *pool)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct rx_setup s = {
+		.queue_id = queue_id, .nb_desc = nb_desc, .conf = conf, .pool = pool};
+
+	RTE_SET_USED(socket);
+	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, &s));
+}
+
+void
+octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	rte_free(dev->data->rx_queues[queue_id]);
+	dev->data->rx_queues[queue_id] = NULL;
+}
+
+static int
+tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
+{
+	struct octo_txq *q = new_txq(octo, s);
+	int ret;
+
+	if (q == NULL)
+		return -ENOMEM;
+	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Tx queue", tx_leg_setup, NULL, s,
+			    NULL);
+	if (ret != 0) {
+		rte_free(q);
+		return ret;
+	}
+	octo_data(octo)->tx_queues[s->queue_id] = q;
+	return 0;
+}
+
+int
+octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
+		    unsigned int socket, const struct rte_eth_txconf *conf)
+{
+	struct octo_dev *octo = octo_of(dev);
+	const struct tx_setup s = {.queue_id = queue_id, .nb_desc = nb_desc, .conf = conf};
+
+	RTE_SET_USED(socket);
+	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, &s));
+}
+
+void
+octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	rte_free(dev->data->tx_queues[queue_id]);
+	dev->data->tx_queues[queue_id] = NULL;
+}
+
+static int
+rx_leg_start(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_rx_queue_start(pf->port_id, *(const uint16_t *)arg);
+}
+
+static int
+rx_leg_stop(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_rx_queue_stop(pf->port_id, *(const uint16_t *)arg);
+}
+
+static int
+tx_leg_start(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_tx_queue_start(pf->port_id, *(const uint16_t *)arg);
+}
+
+static int
+tx_leg_stop(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_tx_queue_stop(pf->port_id, *(const uint16_t *)arg);
+}
+
+int
+octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "start the Rx queue",
+						  rx_leg_start, rx_leg_stop, &queue_id, &queue_id));
+
+	if (ret == 0)
+		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+int
+octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue",
+						  rx_leg_stop, rx_leg_start, &queue_id, &queue_id));
+
+	if (ret == 0)
+		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+int
+octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "start the Tx queue",
+						  tx_leg_start, tx_leg_stop, &queue_id, &queue_id));
+
+	if (ret == 0)
+		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+int
+octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue",
+						  tx_leg_stop, tx_leg_start, &queue_id, &queue_id));
+
+	if (ret == 0)
+		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+void
+octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_info *info)
+{
+	const struct octo_rxq *q = dev->data->rx_queues[queue_id];
+	const int first = octo_pf_first(octo_of(dev), OCTO_PF_CONFIGURED);
+	struct rte_eth_rxq_info leg;
+
+	info->mp = q->pool;
+	info->conf = q->conf;
+	info->nb_desc = q->nb_desc;
+	info->scattered_rx = dev->data->scattered_rx;
+	if (first >= 0 && rte_eth_rx_queue_info_get(q->leg_port[first], queue_id, &leg) == 0) {
+		info->rx_buf_size = leg.rx_buf_size;
+		info->scattered_rx = leg.scattered_rx;
+		info->nb_desc = leg.nb_desc;
+	}
+}
+
+void
+octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_info *info)
+{
+	const struct octo_txq *q = dev->data->tx_queues[queue_id];
+
+	info->conf = q->conf;
+	info->nb_desc = q->nb_desc;
+}
+
+/* "Octo over <mode of the first PF>"; the flags are the PF's. */
+static int
+name_burst_mode(struct rte_eth_burst_mode *mode,
+		int (*get)(uint16_t, uint16_t, struct rte_eth_burst_mode *), int port,
+		uint16_t queue_id)
+{
+	struct rte_eth_burst_mode leg = {0};
+
+	if (port < 0 || get((uint16_t)port, queue_id, &leg) != 0)
+		snprintf(leg.info, sizeof(leg.info), "unnamed mode");
+	mode->flags = leg.flags;
+	snprintf(mode->info, sizeof(mode->info), "Octo over %.*s", (int)sizeof(mode->info) - 16,
+		 leg.info);
+	return 0;
+}
+
+static int
+first_port(const struct octo_dev *octo)
+{
+	const int first = octo_pf_first(octo, OCTO_PF_CONFIGURED);
+
+	return first < 0 ? -1 : octo->pf[first].port_id;
+}
+
+int
+octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode)
+{
+	return name_burst_mode(mode, rte_eth_rx_burst_mode_get, first_port(octo_of(dev)), queue_id);
+}
+
+int
+octo_tx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode)
+{
+	return name_burst_mode(mode, rte_eth_tx_burst_mode_get, first_port(octo_of(dev)), queue_id);
+}

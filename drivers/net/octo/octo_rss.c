@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * RSS is the same on every PF, so that a flow lands in the same queue whichever
+ * PF it came in by.
+ */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+/* Used where the application gives no key: the PFs' own defaults may differ. */
+static const uint8_t default_key[OCTO_MAX_RSS_KEY] = {
+	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43,
+	0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb,
+	0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01,
+	0xfa, 0x9a, 0x1e, 0x57, 0xc3, 0x36, 0xd1, 0x8b, 0x4f, 0xe2, 0x70, 0x1d, 0x95,
+	0x68, 0xbf, 0x0b, 0x27, 0xc8, 0x5d, 0xf4, 0x13, 0x99, 0x7e, 0xa0, 0x3c,
+};
+
+/* Complete the configuration of a PF with the key that all of them get. */
+int
+octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
+{
+	struct rte_eth_rss_conf *rss = &conf->rx_adv_conf.rss_conf;
+	struct rte_eth_dev_info info;
+	int ret = octo_info_get(&rte_eth_devices[octo->port_id], &info);
+
+	if (ret != 0)
+		return ret;
+	octo->reta_set = false;
+	octo->reta_size = info.reta_size;
+	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG))
+		return 0;
+	if (rss->rss_key == NULL && info.hash_key_size > 0) {
+		rss->rss_key = (uint8_t *)(uintptr_t)default_key;
+		rss->rss_key_len = info.hash_key_size;
+	}
+	if (octo->nb_pfs > 1 && (info.hash_key_size == 0 || info.reta_size == 0))
+		OCTO_LOG(WARNING,
+			 "port %u: the PFs' RSS cannot be made equal: a flow that "
+			 "changes PF may change queue",
+			 octo->port_id);
+	return 0;
+}
+
+static void
+reta_to_entries(const uint16_t *reta, uint16_t size, struct rte_eth_rss_reta_entry64 *entries)
+{
+	for (uint16_t i = 0; i < size; i++) {
+		entries[i / RTE_ETH_RETA_GROUP_SIZE].mask |= RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE);
+		entries[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = reta[i];
+	}
+}
+
+static void
+entries_to_reta(const struct rte_eth_rss_reta_entry64 *entries, uint16_t size, uint16_t *reta)
+{
+	for (uint16_t i = 0; i < size; i++)
+		if (entries[i / RTE_ETH_RETA_GROUP_SIZE].mask &
+		    RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE))
+			reta[i] = entries[i / RTE_ETH_RETA_GROUP_SIZE]
+					  .reta[i % RTE_ETH_RETA_GROUP_SIZE];
+}
+
+struct reta_arg {
+	struct rte_eth_rss_reta_entry64 entries[OCTO_MAX_RETA / RTE_ETH_RETA_GROUP_SIZE];
+	uint16_t size;
+};
+
+static int
+pf_reta_update(struct octo_pf *pf, const void *arg)
+{
+	struct reta_arg reta = *(const struct reta_arg *)arg;
+
+	return rte_eth_dev_rss_reta_update(pf->port_id, reta.entries, reta.size);
+}
+
+static int
+apply_reta(struct octo_dev *octo, const uint16_t *reta)
+{
+	struct reta_arg arg = {.size = octo->reta_size};
+	struct reta_arg before = {.size = octo->reta_size};
+
+	reta_to_entries(reta, octo->reta_size, arg.entries);
+	reta_to_entries(octo->reta, octo->reta_size, before.entries);
+	return octo_pf_apply(octo, OCTO_PF_CONFIGURED, "update the RETA", pf_reta_update,
+			     pf_reta_update, &arg, &before);
+}
+
+/* At start: the same table everywhere, the application's or the usual one. */
+void
+octo_rss_level(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	if (!(data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) || octo->reta_size == 0 ||
+	    data->nb_rx_queues == 0)
+		return;
+	if (!octo->reta_set)
+		for (uint16_t i = 0; i < octo->reta_size; i++)
+			octo->reta[i] = i % data->nb_rx_queues;
+	if (apply_reta(octo, octo->reta) != 0)
+		OCTO_LOG(WARNING,
+			 "port %u: the PFs' RETAs may differ: a flow that changes PF may "
+			 "change queue",
+			 octo->port_id);
+}
+
+static int
+reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 *conf,
+		   uint16_t size)
+{
+	uint16_t reta[OCTO_MAX_RETA];
+	int ret;
+
+	if (size != octo->reta_size) {
+		OCTO_LOG(ERR, "port %u: the RETA has %u entries, not %u", octo->port_id,
+			 octo->reta_size, size);
+		return -EINVAL;
+	}
+	if (!octo->reta_set && !octo->started)
+		for (uint16_t i = 0; i < octo->reta_size; i++)
+			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
+	memcpy(reta, octo->reta, sizeof(reta));
+	entries_to_reta(conf, size, reta);
+	ret = apply_reta(octo, reta);
+	if (ret == 0) {
+		memcpy(octo->reta, reta, sizeof(reta));
+		octo->reta_set = true;
+	}
+	return ret;
+}
+
+int
+octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, reta_update_locked(octo, conf, size));
+}
+
+int
+octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	const struct octo_dev *octo = octo_of(dev);
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+
+	if (first < 0 || octo->reta_size == 0)
+		return -ENOTSUP;
+	return rte_eth_dev_rss_reta_query(octo->pf[first].port_id, conf, size);
+}
+
+static int
+pf_hash_update(struct octo_pf *pf, const void *arg)
+{
+	struct rte_eth_rss_conf conf = *(const struct rte_eth_rss_conf *)arg;
+
+	return rte_eth_dev_rss_hash_update(pf->port_id, &conf);
+}
+
+static int
+hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
+{
+	uint8_t key[OCTO_MAX_RSS_KEY];
+	struct rte_eth_rss_conf before = {.rss_key = key, .rss_key_len = sizeof(key)};
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int ret;
+
+	if (first < 0)
+		return -ENODEV;
+	ret = rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, &before);
+	if (ret != 0)
+		return ret;
+	return octo_pf_apply(octo, OCTO_PF_OWNED, "update the RSS hash", pf_hash_update,
+			     pf_hash_update, conf, &before);
+}
+
+int
+octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, hash_update_locked(octo, conf));
+}
+
+int
+octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	const struct octo_dev *octo = octo_of(dev);
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+
+	if (first < 0)
+		return -ENODEV;
+	return rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, conf);
+}

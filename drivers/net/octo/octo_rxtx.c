@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The data path: no lock, no allocation, no log, no rte_flow call. */
+
+#include "octo_private.h"
+
+/* Bursts between two looks at the CPU that polls; a power of two. */
+#define HOME_SAMPLE 64
+
+/* Make the packets of a leg the octo port's own, and count them. */
+static inline void
+adopt(const struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb, struct octo_rx_count *count)
+{
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < nb; i++) {
+		pkts[i]->port = q->port_id;
+		bytes += pkts[i]->pkt_len;
+	}
+	count->packets += nb;
+	count->bytes += bytes;
+}
+
+static inline uint16_t
+poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
+	 struct octo_rx_count *count)
+{
+	uint16_t got = rte_eth_rx_burst(q->leg_port[leg], q->queue_id, pkts, nb);
+
+	adopt(q, pkts, got, count);
+	return got;
+}
+
+/* Poll the stray legs that are due; they share a quarter of the burst. */
+static __rte_noinline uint16_t
+poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint16_t quota = octo_stray_quota(nb);
+	uint16_t got = 0;
+
+	for (uint8_t i = 0; i < OCTO_MAX_PFS && got < quota; i++) {
+		const uint8_t leg = (q->stray.first + i) % OCTO_MAX_PFS;
+		uint16_t n;
+
+		if (!(strays & RTE_BIT32(leg)) || !octo_stray_leg_due(&q->stray, leg))
+			continue;
+		n = poll_leg(q, leg, pkts + got, quota - got, &q->stray_count);
+		octo_stray_polled(&q->stray, leg, nb, n);
+		got += n;
+	}
+	octo_stray_plan(&q->stray, strays);
+	return got;
+}
+
+uint16_t
+octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_rxq *q = rxq;
+	uint16_t got = 0;
+	uint32_t live;
+	uint8_t home;
+	bool due;
+
+	octo_epoch_enter(&q->epoch);
+	/* pairs with the release in octo_topo_publish_live() */
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	due = octo_stray_tick(&q->stray);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	if (unlikely((q->stray.now & (HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
+		octo_topo_rx_home(q, live);
+		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	}
+	if (due)
+		got = poll_strays(q, live & ~RTE_BIT32(home), pkts, nb);
+	if (likely(live & RTE_BIT32(home)) && got < nb)
+		got += poll_leg(q, home, pkts + got, nb - got, &q->home_count);
+	octo_epoch_leave(&q->epoch);
+	return got;
+}
+
+static inline uint64_t
+sum_bytes(struct rte_mbuf **pkts, uint16_t nb)
+{
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < nb; i++)
+		bytes += pkts[i]->pkt_len;
+	return bytes;
+}
+
+static inline uint8_t
+tx_home(struct octo_txq *q, uint32_t live)
+{
+	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+
+	if (unlikely((q->now++ & (HOME_SAMPLE - 1)) == 0 || !(live & RTE_BIT32(home)))) {
+		octo_topo_tx_home(q, live);
+		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	}
+	return home;
+}
+
+uint16_t
+octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_txq *q = txq;
+	uint16_t sent = 0;
+	uint64_t bytes;
+	uint32_t live;
+	uint8_t home;
+
+	octo_epoch_enter(&q->epoch);
+	/* pairs with the release in octo_topo_publish_live() */
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	home = tx_home(q, live);
+	if (likely(live & RTE_BIT32(home))) {
+		/* before the burst: what was sent belongs to the PF */
+		bytes = sum_bytes(pkts, nb);
+		sent = rte_eth_tx_burst(q->leg_port[home], q->queue_id, pkts, nb);
+		q->packets[home] += sent;
+		q->bytes[home] += bytes - sum_bytes(pkts + sent, nb - sent);
+	}
+	octo_epoch_leave(&q->epoch);
+	return sent;
+}
+
+uint16_t
+octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_txq *q = txq;
+	uint16_t ready = 0;
+	uint32_t live;
+	uint8_t home;
+
+	octo_epoch_enter(&q->epoch);
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	if (likely(live & RTE_BIT32(home)))
+		ready = rte_eth_tx_prepare(q->leg_port[home], q->queue_id, pkts, nb);
+	else
+		rte_errno = ENODEV;
+	octo_epoch_leave(&q->epoch);
+	return ready;
+}
+
+/*
+ * These may be called from another thread than the one that polls, so they
+ * cannot use the queue's epoch; a PF is taken away only while its port is
+ * removed, and then ethdev answers for it.
+ */
+
+int
+octo_rx_queue_count(void *rxq)
+{
+	struct octo_rxq *q = rxq;
+	uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	int used = 0;
+
+	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
+		int n;
+
+		if (!(live & RTE_BIT32(leg)))
+			continue;
+		n = rte_eth_rx_queue_count(q->leg_port[leg], q->queue_id);
+		if (n < 0)
+			return n;
+		used += n;
+	}
+	return used;
+}
+
+int
+octo_rx_descriptor_status(void *rxq, uint16_t offset)
+{
+	struct octo_rxq *q = rxq;
+	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+
+	return rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+}
+
+int
+octo_tx_descriptor_status(void *txq, uint16_t offset)
+{
+	struct octo_txq *q = txq;
+	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+
+	return rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+}
+
+/* Frees on every leg, since an earlier home may still hold packets. */
+int
+octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
+{
+	struct octo_txq *q = txq;
+	uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	uint32_t freed = 0;
+
+	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
+		int n;
+
+		if (!(live & RTE_BIT32(leg)))
+			continue;
+		n = rte_eth_tx_done_cleanup(q->leg_port[leg], q->queue_id,
+					    free_cnt == 0 ? 0 : free_cnt - freed);
+		if (n < 0)
+			return n;
+		freed += n;
+		if (free_cnt != 0 && freed >= free_cnt)
+			break;
+	}
+	return (int)freed;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The port's life: configured, started, stopped, closed; on every PF, or on none. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+static int
+check_configuration(const struct rte_eth_dev *dev)
+{
+	const struct rte_eth_conf *conf = &dev->data->dev_conf;
+
+	if (conf->intr_conf.rxq) {
+		OCTO_LOG(ERR, "port %u: Rx interrupts are not supported: poll", dev->data->port_id);
+		return -ENOTSUP;
+	}
+	if (conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG) {
+		OCTO_LOG(ERR, "port %u: Rx multi-queue mode %u is not supported: none or RSS",
+			 dev->data->port_id, conf->rxmode.mq_mode);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+static int
+pf_configure(struct octo_pf *pf, const void *arg)
+{
+	const struct rte_eth_dev_data *data = arg;
+	struct rte_eth_conf conf = data->dev_conf;
+	int ret;
+
+	/* the control thread looks at PFs that do not report link changes */
+	conf.intr_conf.lsc = pf->has_lsc;
+	conf.intr_conf.rmv = 0;
+	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
+	if (ret == 0)
+		pf->state = OCTO_PF_CONFIGURED;
+	return ret;
+}
+
+static int
+pf_forget_configuration(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	pf->state = OCTO_PF_OWNED;
+	return 0;
+}
+
+static int
+configure_locked(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = octo_rss_configure(octo, &dev->data->dev_conf);
+
+	if (ret != 0)
+		return ret;
+	return octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
+			     pf_forget_configuration, dev->data, NULL);
+}
+
+int
+octo_configure(struct rte_eth_dev *dev)
+{
+	int ret = check_configuration(dev);
+
+	if (ret != 0)
+		return ret;
+	return OCTO_LOCKED(octo_of(dev), configure_locked(dev));
+}
+
+static int
+pf_start(struct octo_pf *pf, const void *arg)
+{
+	int ret = rte_eth_dev_start(pf->port_id);
+
+	RTE_SET_USED(arg);
+	if (ret == 0)
+		pf->state = OCTO_PF_STARTED;
+	return ret;
+}
+
+static int
+pf_stop(struct octo_pf *pf, const void *arg)
+{
+	int ret;
+
+	RTE_SET_USED(arg);
+	if (pf->state < OCTO_PF_STARTED)
+		return 0;
+	ret = rte_eth_dev_stop(pf->port_id);
+	pf->state = OCTO_PF_CONFIGURED;
+	pf->link_up = false;
+	return ret;
+}
+
+static void
+set_queue_states(struct rte_eth_dev *dev, bool started)
+{
+	struct rte_eth_dev_data *data = dev->data;
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		const struct octo_rxq *q = data->rx_queues[i];
+
+		data->rx_queue_state[i] = started && !q->conf.rx_deferred_start ?
+						  RTE_ETH_QUEUE_STATE_STARTED :
+						  RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		const struct octo_txq *q = data->tx_queues[i];
+
+		data->tx_queue_state[i] = started && !q->conf.tx_deferred_start ?
+						  RTE_ETH_QUEUE_STATE_STARTED :
+						  RTE_ETH_QUEUE_STATE_STOPPED;
+	}
+}
+
+static int
+check_queues(const struct rte_eth_dev *dev)
+{
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++) {
+		if (dev->data->rx_queues[i] == NULL) {
+			OCTO_LOG(ERR, "port %u: Rx queue %u is not set up", dev->data->port_id, i);
+			return -EINVAL;
+		}
+	}
+	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
+		if (dev->data->tx_queues[i] == NULL) {
+			OCTO_LOG(ERR, "port %u: Tx queue %u is not set up", dev->data->port_id, i);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int
+start_locked(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = check_queues(dev);
+
+	if (ret != 0)
+		return ret;
+	octo_rss_level(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
+	if (ret != 0)
+		return ret;
+	octo->started = true;
+	octo_link_refresh(octo);
+	octo_topo_publish_live(octo);
+	octo_flow_probe_tier(octo);
+	set_queue_states(dev, true);
+	return 0;
+}
+
+static int
+stop_locked(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct rte_eth_link link = {.link_duplex = RTE_ETH_LINK_FULL_DUPLEX};
+	int first_error = 0;
+	int i;
+
+	octo->started = false;
+	octo_flow_flush_locked(octo, NULL);
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	{
+		int ret = pf_stop(&octo->pf[i], NULL);
+
+		if (ret != 0 && first_error == 0)
+			first_error = ret;
+	}
+	octo_topo_publish_live(octo);
+	set_queue_states(dev, false);
+	rte_eth_linkstatus_set(dev, &link);
+	return first_error;
+}
+
+int
+octo_start(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, start_locked(dev));
+
+	if (ret != 0)
+		return ret;
+	ret = octo_ctrl_start(octo);
+	if (ret != 0)
+		(void)OCTO_LOCKED(octo, stop_locked(dev));
+	return ret;
+}
+
+int
+octo_stop(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	/* before the mutex is taken, because the thread takes it too */
+	octo_ctrl_stop(octo);
+	return OCTO_LOCKED(octo, stop_locked(dev));
+}
+
+/* Called with the port stopped, or from remove with the port in any state. */
+int
+octo_close(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = 0;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	if (octo->started)
+		ret = octo_stop(dev);
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++)
+		octo_rx_queue_release(dev, i);
+	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
+		octo_tx_queue_release(dev, i);
+	octo_flow_fini(octo);
+	octo_pf_detach_all(octo);
+	pthread_mutex_destroy(&octo->mutex);
+	return ret;
+}

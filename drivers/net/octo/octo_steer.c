@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "octo_private.h"
+#include "octo_steer.h"
+#include "octo_view.h"
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_add)
+int
+octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
+	       struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_view_dev(port_id);
+	struct rte_flow *rule = NULL;
+	int ret = 0;
+
+	if (octo == NULL)
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "this is not an octo port");
+	octo_lock(octo);
+	if (!octo->started)
+		ret = rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "the port is stopped: start it first");
+	else if (queue >= octo_data(octo)->nb_rx_queues)
+		ret = rte_flow_error_set(
+			error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+			"the queue index is not below the port's number of Rx queues");
+	else
+		rule = octo_flow_add_locked(octo, tuple, 0, queue, false, error);
+	if (rule != NULL)
+		rule->by_command = true;
+	else if (ret == 0)
+		ret = -rte_errno;
+	octo_unlock(octo);
+	return ret;
+}
+
+static int
+remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, struct rte_flow_error *error)
+{
+	struct rte_flow *rule = octo_table_find(octo->table, tuple);
+
+	if (rule == NULL)
+		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "this 5-tuple is not steered");
+	if (!rule->by_command)
+		return rte_flow_error_set(error, EPERM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "this rule was made through rte_flow: destroy it there");
+	return octo_flow_remove_locked(octo, rule, error);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_remove)
+int
+octo_steer_remove(uint16_t port_id, const struct octo_tuple *tuple, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_view_dev(port_id);
+
+	if (octo == NULL)
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "this is not an octo port");
+	return OCTO_LOCKED(octo, remove_locked(octo, tuple, error));
+}
+
+static int
+remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	struct rte_flow *rule = TAILQ_FIRST(&octo->rules);
+	int removed = 0;
+
+	while (rule != NULL) {
+		struct rte_flow *next = TAILQ_NEXT(rule, next);
+
+		if (rule->by_command) {
+			int ret = octo_flow_remove_locked(octo, rule, error);
+
+			if (ret != 0)
+				return ret;
+			removed++;
+		}
+		rule = next;
+	}
+	return removed;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_remove_all)
+int
+octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_view_dev(port_id);
+
+	if (octo == NULL)
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "this is not an octo port");
+	return OCTO_LOCKED(octo, remove_all_locked(octo, error));
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* /octo/...: the port's views in any application that has telemetry. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <rte_telemetry.h>
+
+#include "octo_private.h"
+#include "octo_view.h"
+
+/* A reply holds 16 KiB; a rule takes up to 200 bytes of it. */
+#define RULES_PER_REPLY 64
+#define MAX_PARAMS 3
+
+/* Read "PORT[,NUMBER[,NUMBER]]"; returns how many numbers, or -EINVAL. */
+static int
+read_params(const char *params, uint32_t *numbers)
+{
+	const char *at = params;
+	char *end;
+	int n = 0;
+
+	if (params == NULL || params[0] == '\0')
+		return -EINVAL;
+	while (n < MAX_PARAMS) {
+		unsigned long value = strtoul(at, &end, 10);
+
+		if (end == at || value > UINT32_MAX)
+			return -EINVAL;
+		numbers[n++] = (uint32_t)value;
+		if (*end == '\0')
+			return n;
+		if (*end != ',')
+			return -EINVAL;
+		at = end + 1;
+	}
+	return -EINVAL;
+}
+
+static int
+read_port(const char *params, int max_params, uint32_t *numbers)
+{
+	const int n = read_params(params, numbers);
+
+	if (n < 1 || n > max_params || numbers[0] >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	return octo_view_dev((uint16_t)numbers[0]) == NULL ? -ENODEV : n;
+}
+
+static void
+add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view)
+{
+	struct rte_tel_data *pf = rte_tel_data_alloc();
+
+	if (pf == NULL)
+		return;
+	rte_tel_data_start_dict(pf);
+	rte_tel_data_add_dict_uint(pf, "index", index);
+	rte_tel_data_add_dict_string(pf, "name", view->name);
+	rte_tel_data_add_dict_uint(pf, "port", view->port_id);
+	rte_tel_data_add_dict_int(pf, "socket", view->socket);
+	rte_tel_data_add_dict_string(pf, "link", view->link_up ? "up" : "down");
+	rte_tel_data_add_dict_string(pf, "state", view->state);
+	rte_tel_data_add_dict_int(pf, "manager", view->manager);
+	rte_tel_data_add_array_container(pfs, pf, 0);
+}
+
+static void
+add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
+{
+	struct rte_tel_data *queue = rte_tel_data_alloc();
+
+	if (queue == NULL)
+		return;
+	rte_tel_data_start_dict(queue);
+	rte_tel_data_add_dict_uint(queue, "queue", index);
+	rte_tel_data_add_dict_int(queue, "cpu", view->cpu);
+	rte_tel_data_add_dict_int(queue, "socket", view->socket);
+	rte_tel_data_add_dict_int(queue, "home_pf", view->home_pf);
+	rte_tel_data_add_array_container(queues, queue, 0);
+}
+
+static struct rte_tel_data *
+new_array(void)
+{
+	struct rte_tel_data *array = rte_tel_data_alloc();
+
+	if (array != NULL)
+		rte_tel_data_start_array(array, RTE_TEL_CONTAINER);
+	return array;
+}
+
+static int
+tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct rte_tel_data *pfs, *queues;
+	struct octo_view_topology view;
+	struct octo_view_queue queue;
+	uint32_t port[MAX_PARAMS];
+	int ret = read_port(params, 1, port);
+
+	RTE_SET_USED(cmd);
+	if (ret < 0)
+		return ret;
+	ret = octo_view_topology((uint16_t)port[0], &view);
+	if (ret != 0)
+		return ret;
+	pfs = new_array();
+	queues = new_array();
+	if (pfs == NULL || queues == NULL) {
+		rte_tel_data_free(pfs);
+		rte_tel_data_free(queues);
+		return -ENOMEM;
+	}
+	for (uint16_t i = 0; i < view.nb_pfs; i++)
+		add_pf(pfs, i, &view.pf[i]);
+	for (uint16_t i = 0; i < view.nb_rx_queues; i++)
+		if (octo_view_queue((uint16_t)port[0], i, &queue) == 0)
+			add_queue(queues, i, &queue);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", port[0]);
+	rte_tel_data_add_dict_string(d, "name", view.name);
+	rte_tel_data_add_dict_string(d, "tier", view.tier);
+	rte_tel_data_add_dict_string(d, "mpfs", view.mpfs);
+	rte_tel_data_add_dict_int(d, "socket", view.socket);
+	rte_tel_data_add_dict_string(d, "link", view.link_up ? "up" : "down");
+	rte_tel_data_add_dict_container(d, "pfs", pfs, 0);
+	rte_tel_data_add_dict_container(d, "queues", queues, 0);
+	return 0;
+}
+
+static void
+add_address(struct rte_tel_data *rule, const char *key, const struct octo_tuple *t,
+	    const uint8_t *addr)
+{
+	char text[OCTO_ADDR_TEXT_MAX];
+
+	rte_tel_data_add_dict_string(rule, key, octo_tuple_format_addr(t, addr, text));
+}
+
+static void
+add_rule(struct rte_tel_data *rules, const struct octo_view_rule *view)
+{
+	const struct octo_tuple *t = &view->tuple;
+	struct rte_tel_data *rule = rte_tel_data_alloc();
+
+	if (rule == NULL)
+		return;
+	rte_tel_data_start_dict(rule);
+	rte_tel_data_add_dict_string(rule, "proto", octo_tuple_proto_name(t->proto));
+	add_address(rule, "src", t, t->src);
+	rte_tel_data_add_dict_uint(rule, "src_port", rte_be_to_cpu_16(t->src_port));
+	add_address(rule, "dst", t, t->dst);
+	rte_tel_data_add_dict_uint(rule, "dst_port", rte_be_to_cpu_16(t->dst_port));
+	rte_tel_data_add_dict_uint(rule, "queue", view->queue);
+	rte_tel_data_add_dict_int(rule, "pf", view->pf);
+	rte_tel_data_add_dict_uint(rule, "hits", view->hits);
+	rte_tel_data_add_array_container(rules, rule, 0);
+}
+
+static int
+tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct octo_view_rule view[RULES_PER_REPLY];
+	uint32_t args[MAX_PARAMS] = {0, 0, RULES_PER_REPLY};
+	int nb = read_port(params, MAX_PARAMS, args);
+	struct rte_tel_data *rules;
+	uint32_t total;
+
+	RTE_SET_USED(cmd);
+	if (nb < 0)
+		return nb;
+	nb = octo_view_rules((uint16_t)args[0], args[1], view, RTE_MIN(args[2], RULES_PER_REPLY),
+			     &total);
+	rules = new_array();
+	if (nb < 0 || rules == NULL) {
+		rte_tel_data_free(rules);
+		return nb < 0 ? nb : -ENOMEM;
+	}
+	for (int i = 0; i < nb; i++)
+		add_rule(rules, &view[i]);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", args[0]);
+	rte_tel_data_add_dict_uint(d, "total", total);
+	rte_tel_data_add_dict_uint(d, "start", args[1]);
+	rte_tel_data_add_dict_container(d, "rules", rules, 0);
+	return 0;
+}
+
+static void
+add_strays(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
+{
+	struct rte_tel_data *queue = rte_tel_data_alloc();
+
+	if (queue == NULL)
+		return;
+	rte_tel_data_start_dict(queue);
+	rte_tel_data_add_dict_uint(queue, "queue", index);
+	rte_tel_data_add_dict_uint(queue, "home_packets", view->home_packets);
+	rte_tel_data_add_dict_uint(queue, "stray_packets", view->stray_packets);
+	rte_tel_data_add_array_container(queues, queue, 0);
+}
+
+static int
+tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct octo_view_queue view, sum = {0};
+	struct rte_tel_data *queues;
+	uint32_t port[MAX_PARAMS];
+	char fraction[32];
+	uint64_t all;
+	int ret = read_port(params, 1, port);
+
+	RTE_SET_USED(cmd);
+	if (ret < 0)
+		return ret;
+	queues = new_array();
+	if (queues == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; octo_view_queue((uint16_t)port[0], i, &view) == 0; i++) {
+		add_strays(queues, i, &view);
+		sum.home_packets += view.home_packets;
+		sum.stray_packets += view.stray_packets;
+	}
+	all = sum.home_packets + sum.stray_packets;
+	snprintf(fraction, sizeof(fraction), "%.6f",
+		 all == 0 ? 0. : (double)sum.stray_packets / (double)all);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", port[0]);
+	rte_tel_data_add_dict_uint(d, "home_packets", sum.home_packets);
+	rte_tel_data_add_dict_uint(d, "stray_packets", sum.stray_packets);
+	rte_tel_data_add_dict_string(d, "stray_fraction", fraction);
+	rte_tel_data_add_dict_container(d, "queues", queues, 0);
+	return 0;
+}
+
+static int
+tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	uint16_t port;
+
+	RTE_SET_USED(cmd);
+	RTE_SET_USED(params);
+	rte_tel_data_start_array(d, RTE_TEL_INT_VAL);
+	RTE_ETH_FOREACH_DEV(port)
+		if (octo_view_dev(port) != NULL)
+			rte_tel_data_add_array_int(d, port);
+	return 0;
+}
+
+RTE_INIT(octo_telemetry_init)
+{
+	rte_telemetry_register_cmd("/octo/list", tell_list,
+				   "Returns the octo ports. Takes no parameters");
+	rte_telemetry_register_cmd(
+		"/octo/topology", tell_topology,
+		"Returns PFs, sockets, links, tier, homes. Parameters: int port_id");
+	rte_telemetry_register_cmd(
+		"/octo/steering", tell_steering,
+		"Returns rules. Parameters: int port_id [, int start [, int n]]");
+	rte_telemetry_register_cmd("/octo/strays", tell_strays,
+				   "Returns home and stray packets. Parameters: int port_id");
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The octo commands of testpmd: what can be seen of a port, and steering by hand. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmdline_parse.h>
+#include <cmdline_parse_num.h>
+#include <cmdline_parse_string.h>
+#include <rte_ethdev.h>
+
+#include "octo_steer.h"
+#include "octo_tuple.h"
+#include "octo_view.h"
+#include "testpmd.h"
+
+#define RULES_PER_PAGE 64
+
+static const char *
+number_or_dash(int number, char *text, size_t len)
+{
+	if (number < 0)
+		return "-";
+	snprintf(text, len, "%d", number);
+	return text;
+}
+
+static void
+not_an_octo_port(uint16_t port_id)
+{
+	fprintf(stderr, "octo: port %u is not an octo port (driver net_octo)\n", port_id);
+}
+
+static void
+complain(uint16_t port_id, const struct rte_flow_error *error, int ret)
+{
+	fprintf(stderr, "octo: port %u: %s\n", port_id,
+		error->message != NULL ? error->message : rte_strerror(-ret));
+}
+
+static const char *
+pf_name(const struct octo_view_topology *view, int pf)
+{
+	return pf < 0 || pf >= view->nb_pfs ? "-" : view->pf[pf].name;
+}
+
+static void
+print_pfs(const struct octo_view_topology *view)
+{
+	char socket[16];
+
+	printf("  %-3s %-24s %4s %6s %-5s %-10s %s\n", "PF", "Name", "Port", "Socket", "Link",
+	       "State", "MPFS");
+	for (uint16_t i = 0; i < view->nb_pfs; i++) {
+		const struct octo_view_pf *pf = &view->pf[i];
+
+		printf("  %-3u %-24s %4u %6s %-5s %-10s %s\n", i, pf->name, pf->port_id,
+		       number_or_dash(pf->socket, socket, sizeof(socket)),
+		       pf->link_up ? "up" : "down", pf->state, pf->manager ? "manager" : "-");
+	}
+}
+
+static void
+print_queues(uint16_t port_id, const struct octo_view_topology *view)
+{
+	char cpu[16], socket[16];
+	struct octo_view_queue queue;
+
+	printf("  %-7s %5s %6s  %s\n", "Queue", "CPU", "Socket", "Home PF");
+	for (uint16_t i = 0; octo_view_queue(port_id, i, &queue) == 0; i++)
+		printf("  Rx %-4u %5s %6s  %d (%s)\n", i,
+		       number_or_dash(queue.cpu, cpu, sizeof(cpu)),
+		       number_or_dash(queue.socket, socket, sizeof(socket)), queue.home_pf,
+		       pf_name(view, queue.home_pf));
+}
+
+static void
+show_topology(uint16_t port_id)
+{
+	struct octo_view_topology view;
+	char socket[16];
+
+	if (octo_view_topology(port_id, &view) != 0) {
+		not_an_octo_port(port_id);
+		return;
+	}
+	printf("Port %u: %s, link %s, steering tier %s, MPFS back end %s, allocate on socket %s\n",
+	       port_id, view.name, view.link_up ? "up" : "down", view.tier, view.mpfs,
+	       number_or_dash(view.socket, socket, sizeof(socket)));
+	print_pfs(&view);
+	print_queues(port_id, &view);
+}
+
+static void
+print_rules(const struct octo_view_topology *view, const struct octo_view_rule *rules, int nb)
+{
+	char text[OCTO_TUPLE_TEXT_MAX];
+
+	for (int i = 0; i < nb; i++)
+		printf("  %-56s %5u  %-24s %12" PRIu64 "\n",
+		       octo_tuple_format(&rules[i].tuple, text), rules[i].queue,
+		       pf_name(view, rules[i].pf), rules[i].hits);
+}
+
+static void
+show_steering(uint16_t port_id)
+{
+	static struct octo_view_rule rules[RULES_PER_PAGE];
+	struct octo_view_topology view;
+	uint32_t total = 0;
+	uint32_t start = 0;
+	int nb;
+
+	if (octo_view_topology(port_id, &view) != 0) {
+		not_an_octo_port(port_id);
+		return;
+	}
+	nb = octo_view_rules(port_id, 0, rules, RULES_PER_PAGE, &total);
+	printf("Port %u: %u steered flows, tier %s\n", port_id, total, view.tier);
+	if (nb > 0)
+		printf("  %-56s %5s  %-24s %12s\n", "Flow", "Queue", "PF", "Hits");
+	while (nb > 0) {
+		print_rules(&view, rules, nb);
+		start += (uint32_t)nb;
+		nb = octo_view_rules(port_id, start, rules, RULES_PER_PAGE, &total);
+	}
+}
+
+static double
+stray_percent(uint64_t home, uint64_t stray)
+{
+	return home + stray == 0 ? 0. : 100. * (double)stray / (double)(home + stray);
+}
+
+static void
+print_strays(const char *name, uint64_t home, uint64_t stray)
+{
+	printf("  %-7s %16" PRIu64 " %16" PRIu64 " %8.3f %%\n", name, home, stray,
+	       stray_percent(home, stray));
+}
+
+static void
+show_strays(uint16_t port_id)
+{
+	uint64_t home = 0, stray = 0;
+	struct octo_view_topology view;
+	struct octo_view_queue queue;
+	char name[16];
+
+	if (octo_view_topology(port_id, &view) != 0) {
+		not_an_octo_port(port_id);
+		return;
+	}
+	printf("Port %u: packets that arrived by the home PF of their queue, and strays\n",
+	       port_id);
+	printf("  %-7s %16s %16s %10s\n", "Queue", "Home", "Stray", "Stray");
+	for (uint16_t i = 0; octo_view_queue(port_id, i, &queue) == 0; i++) {
+		snprintf(name, sizeof(name), "Rx %u", i);
+		print_strays(name, queue.home_packets, queue.stray_packets);
+		home += queue.home_packets;
+		stray += queue.stray_packets;
+	}
+	print_strays("All", home, stray);
+}
+
+/* octo show topology|steering|strays PORT */
+
+struct octo_show {
+	cmdline_fixed_string_t octo;
+	cmdline_fixed_string_t show;
+	cmdline_fixed_string_t what;
+	uint16_t port_id;
+};
+
+static void
+octo_show_parsed(void *parsed, struct cmdline *cl, void *data)
+{
+	const struct octo_show *cmd = parsed;
+
+	RTE_SET_USED(cl);
+	RTE_SET_USED(data);
+	if (strcmp(cmd->what, "topology") == 0)
+		show_topology(cmd->port_id);
+	else if (strcmp(cmd->what, "steering") == 0)
+		show_steering(cmd->port_id);
+	else
+		show_strays(cmd->port_id);
+}
+
+static cmdline_parse_token_string_t show_octo = TOKEN_STRING_INITIALIZER(struct octo_show, octo,
+									 "octo");
+static cmdline_parse_token_string_t show_show = TOKEN_STRING_INITIALIZER(struct octo_show, show,
+									 "show");
+static cmdline_parse_token_string_t show_what = TOKEN_STRING_INITIALIZER(
+	struct octo_show, what, "topology#steering#strays");
+static cmdline_parse_token_num_t show_port = TOKEN_NUM_INITIALIZER(struct octo_show, port_id,
+								   RTE_UINT16);
+
+static cmdline_parse_inst_t octo_show_cmd = {
+	.f = octo_show_parsed,
+	.help_str = "octo show topology|steering|strays <port_id>",
+	.tokens =
+		{
+			(void *)&show_octo,
+			(void *)&show_show,
+			(void *)&show_what,
+			(void *)&show_port,
+			NULL,
+		},
+};
+
+/* octo steer PORT PROTO SRC SPORT DST DPORT queue Q; octo unsteer PORT PROTO ... */
+
+struct octo_steer {
+	cmdline_fixed_string_t octo;
+	cmdline_fixed_string_t steer;
+	uint16_t port_id;
+	cmdline_fixed_string_t proto;
+	cmdline_fixed_string_t src;
+	uint16_t src_port;
+	cmdline_fixed_string_t dst;
+	uint16_t dst_port;
+	cmdline_fixed_string_t queue;
+	uint16_t queue_id;
+};
+
+static int
+read_tuple(const struct octo_steer *cmd, struct octo_tuple *tuple)
+{
+	const char *culprit = NULL;
+	int ret = octo_tuple_read(tuple, cmd->proto, cmd->src, cmd->src_port, cmd->dst,
+				  cmd->dst_port, &culprit);
+
+	if (ret != 0)
+		fprintf(stderr, "octo: bad %s: two IPv4 or two IPv6 addresses are expected\n",
+			culprit);
+	return ret;
+}
+
+static void
+octo_steer_parsed(void *parsed, struct cmdline *cl, void *data)
+{
+	const struct octo_steer *cmd = parsed;
+	struct rte_flow_error error = {.message = NULL};
+	char text[OCTO_TUPLE_TEXT_MAX];
+	struct octo_tuple tuple;
+	int ret;
+
+	RTE_SET_USED(cl);
+	RTE_SET_USED(data);
+	if (read_tuple(cmd, &tuple) != 0)
+		return;
+	ret = octo_steer_add(cmd->port_id, &tuple, cmd->queue_id, &error);
+	if (ret != 0)
+		complain(cmd->port_id, &error, ret);
+	else
+		printf("Port %u: %s goes to queue %u\n", cmd->port_id,
+		       octo_tuple_format(&tuple, text), cmd->queue_id);
+}
+
+static void
+octo_unsteer_parsed(void *parsed, struct cmdline *cl, void *data)
+{
+	const struct octo_steer *cmd = parsed;
+	struct rte_flow_error error = {.message = NULL};
+	char text[OCTO_TUPLE_TEXT_MAX];
+	struct octo_tuple tuple;
+	int ret;
+
+	RTE_SET_USED(cl);
+	RTE_SET_USED(data);
+	if (read_tuple(cmd, &tuple) != 0)
+		return;
+	ret = octo_steer_remove(cmd->port_id, &tuple, &error);
+	if (ret != 0)
+		complain(cmd->port_id, &error, ret);
+	else
+		printf("Port %u: %s is not steered any more\n", cmd->port_id,
+		       octo_tuple_format(&tuple, text));
+}
+
+static void
+octo_unsteer_all_parsed(void *parsed, struct cmdline *cl, void *data)
+{
+	const struct octo_steer *cmd = parsed;
+	struct rte_flow_error error = {.message = NULL};
+	int ret;
+
+	RTE_SET_USED(cl);
+	RTE_SET_USED(data);
+	ret = octo_steer_remove_all(cmd->port_id, &error);
+	if (ret < 0)
+		complain(cmd->port_id, &error, ret);
+	else
+		printf("Port %u: %d flows are not steered any more\n", cmd->port_id, ret);
+}
+
+static cmdline_parse_token_string_t steer_octo = TOKEN_STRING_INITIALIZER(struct octo_steer, octo,
+									  "octo");
+static cmdline_parse_token_string_t steer_steer = TOKEN_STRING_INITIALIZER(struct octo_steer, steer,
+									   "steer");
+static cmdline_parse_token_string_t steer_unsteer = TOKEN_STRING_INITIALIZER(struct octo_steer,
+									     steer, "unsteer");
+static cmdline_parse_token_num_t steer_port = TOKEN_NUM_INITIALIZER(struct octo_steer, port_id,
+								    RTE_UINT16);
+static cmdline_parse_token_string_t steer_proto = TOKEN_STRING_INITIALIZER(struct octo_steer, proto,
+									   "tcp#udp#sctp");
+static cmdline_parse_token_string_t steer_all = TOKEN_STRING_INITIALIZER(struct octo_steer, proto,
+									 "all");
+static cmdline_parse_token_string_t steer_src = TOKEN_STRING_INITIALIZER(struct octo_steer, src,
+									 NULL);
+static cmdline_parse_token_num_t steer_src_port = TOKEN_NUM_INITIALIZER(struct octo_steer, src_port,
+									RTE_UINT16);
+static cmdline_parse_token_string_t steer_dst = TOKEN_STRING_INITIALIZER(struct octo_steer, dst,
+									 NULL);
+static cmdline_parse_token_num_t steer_dst_port = TOKEN_NUM_INITIALIZER(struct octo_steer, dst_port,
+									RTE_UINT16);
+static cmdline_parse_token_string_t steer_queue = TOKEN_STRING_INITIALIZER(struct octo_steer, queue,
+									   "queue");
+static cmdline_parse_token_num_t steer_queue_id = TOKEN_NUM_INITIALIZER(struct octo_steer, queue_id,
+									RTE_UINT16);
+
+static cmdline_parse_inst_t octo_steer_cmd = {
+	.f = octo_steer_parsed,
+	.help_str = "octo steer <port_id> tcp|udp|sctp <src> <src_port> <dst> <dst_port> "
+		    "queue <queue_id>",
+	.tokens =
+		{
+			(void *)&steer_octo,
+			(void *)&steer_steer,
+			(void *)&steer_port,
+			(void *)&steer_proto,
+			(void *)&steer_src,
+			(void *)&steer_src_port,
+			(void *)&steer_dst,
+			(void *)&steer_dst_port,
+			(void *)&steer_queue,
+			(void *)&steer_queue_id,
+			NULL,
+		},
+};
+
+static cmdline_parse_inst_t octo_unsteer_cmd = {
+	.f = octo_unsteer_parsed,
+	.help_str = "octo unsteer <port_id> tcp|udp|sctp <src> <src_port> <dst> <dst_port>",
+	.tokens =
+		{
+			(void *)&steer_octo,
+			(void *)&steer_unsteer,
+			(void *)&steer_port,
+			(void *)&steer_proto,
+			(void *)&steer_src,
+			(void *)&steer_src_port,
+			(void *)&steer_dst,
+			(void *)&steer_dst_port,
+			NULL,
+		},
+};
+
+static cmdline_parse_inst_t octo_unsteer_all_cmd = {
+	.f = octo_unsteer_all_parsed,
+	.help_str = "octo unsteer <port_id> all",
+	.tokens =
+		{
+			(void *)&steer_octo,
+			(void *)&steer_unsteer,
+			(void *)&steer_port,
+			(void *)&steer_all,
+			NULL,
+		},
+};
+
+static struct testpmd_driver_commands octo_cmds = {
+	.commands =
+		{
+			{
+				&octo_show_cmd,
+				"octo show (topology|steering|strays) (port_id)\n"
+				"	Show the PFs with their sockets and links and the home PF of each queue;\n"
+				"	the steered flows with their hits; or the packets that arrived by another\n"
+				"	PF than their queue's home.\n",
+			},
+			{
+				&octo_steer_cmd,
+				"octo steer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port) queue (queue_id)\n"
+				"	Steer a 5-tuple to a queue, by the PF on the socket that polls it.\n",
+			},
+			{
+				&octo_unsteer_cmd,
+				"octo unsteer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port)\n"
+				"	Take back one octo steer.\n",
+			},
+			{
+				&octo_unsteer_all_cmd,
+				"octo unsteer (port_id) all\n"
+				"	Take back every octo steer of the port.\n",
+			},
+			{NULL, NULL},
+		},
+};
+TESTPMD_ADD_DRIVER_COMMANDS(octo_cmds)

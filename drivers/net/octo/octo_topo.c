@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Who is near whom: nodes of CPUs and PFs, the home PF of a queue, its live legs. */
+
+#include <numa.h>
+#include <sched.h>
+
+#include "octo_private.h"
+
+/* Samples in a row that must agree before a queue follows its poller to another node. */
+#define SAMPLES_TO_MOVE 4
+
+static int
+machine_distance(int node_a, int node_b)
+{
+	int distance = numa_available() < 0 ? 0 : numa_distance(node_a, node_b);
+
+	return distance > 0 ? distance : octo_plan_flat_distance(node_a, node_b);
+}
+
+static int8_t
+machine_node(unsigned int cpu)
+{
+	return (int8_t)(numa_available() < 0 ? 0 : numa_node_of_cpu((int)cpu));
+}
+
+static void
+read_cpu_nodes(struct octo_dev *octo, const struct octo_socket_map *map)
+{
+	for (unsigned int cpu = 0; cpu < OCTO_SOCKET_MAP_CPUS; cpu++) {
+		int node = octo_socket_map_node(map, cpu);
+
+		octo->cpu_node[cpu] = node >= 0 ? (int8_t)node : machine_node(cpu);
+	}
+}
+
+void
+octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
+{
+	octo->mapped = args->has_map;
+	octo->plan.nb = octo->nb_pfs;
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		octo->plan.node[i] = octo->pf[i].node;
+		octo->mapped |= octo->pf[i].simulated;
+	}
+	read_cpu_nodes(octo, &args->map);
+	octo_topo_update(octo);
+}
+
+/* Recompute which PFs can be a home: started ones with link, else started ones. */
+void
+octo_topo_update(struct octo_dev *octo)
+{
+	uint32_t usable = 0;
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	if (octo->pf[i].link_up)
+		usable |= RTE_BIT32(i);
+	if (usable == 0)
+		usable = octo_pf_mask(octo, OCTO_PF_STARTED);
+	if (usable == 0)
+		usable = octo_pf_mask(octo, OCTO_PF_OWNED);
+	if (usable == octo->plan.usable)
+		return;
+	octo->plan.usable = usable;
+	/* pairs with the acquire in needs_plan() */
+	rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
+}
+
+/* Tell every queue which of its legs may be used. */
+void
+octo_topo_publish_live(struct octo_dev *octo)
+{
+	const uint32_t live = octo_pf_mask(octo, OCTO_PF_STARTED);
+	struct rte_eth_dev_data *data = octo_data(octo);
+
+	/* pairs with the acquire at the start of each burst */
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq *q = data->rx_queues[i];
+
+		if (q != NULL)
+			rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
+	}
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		struct octo_txq *q = data->tx_queues[i];
+
+		if (q != NULL)
+			rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
+	}
+	/* last, so that no queue plans for a leg that it may not use yet */
+	octo_topo_update(octo);
+}
+
+uint8_t
+octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue)
+{
+	int pf = octo_plan_home(&octo->plan, node, queue,
+				octo->mapped ? octo_plan_flat_distance : machine_distance);
+
+	return pf < 0 ? 0 : (uint8_t)pf;
+}
+
+/* Node and number of the CPU that this runs on: EAL thread or not, pinned or not. */
+int
+octo_topo_here(const struct octo_dev *octo, int16_t *cpu)
+{
+	const int here = sched_getcpu();
+
+	*cpu = (int16_t)here;
+	return here < 0 || here >= OCTO_SOCKET_MAP_CPUS ? -1 : octo->cpu_node[here];
+}
+
+/*
+ * Should a queue look for a new home? At the first burst, when the PFs changed,
+ * or when it has been polled from another node for a while.
+ */
+static bool
+needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node, uint32_t *generation,
+	   uint8_t *other_node_seen)
+{
+	const uint32_t now = rte_atomic_load_explicit(&octo->plan_generation,
+						      rte_memory_order_acquire);
+
+	if (node == *queue_node) {
+		*other_node_seen = 0;
+		if (now == *generation)
+			return false;
+	} else if (*queue_node >= 0 && now == *generation && ++*other_node_seen < SAMPLES_TO_MOVE) {
+		return false;
+	}
+	*queue_node = (int16_t)node;
+	*generation = now;
+	*other_node_seen = 0;
+	return true;
+}
+
+void
+octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
+{
+	int16_t cpu;
+	const int node = octo_topo_here(q->octo, &cpu);
+	uint8_t home;
+
+	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
+	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
+		return;
+	home = octo_topo_home(q->octo, q->node, q->queue_id);
+	/* read by the control thread, which sends the queue's flows after it */
+	if (live & RTE_BIT32(home))
+		rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
+}
+
+/* Has the PF sent everything that was put on its ring? Unknown counts as yes. */
+static bool
+is_drained(const struct octo_txq *q, uint8_t pf)
+{
+	return rte_eth_tx_descriptor_status(q->leg_port[pf], q->queue_id, q->nb_desc - 1) !=
+	       RTE_ETH_TX_DESC_FULL;
+}
+
+void
+octo_topo_tx_home(struct octo_txq *q, uint32_t live)
+{
+	int16_t cpu;
+	const int node = octo_topo_here(q->octo, &cpu);
+	uint8_t old = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	uint8_t home;
+
+	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
+	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
+		return;
+	home = q->pinned != 0 ? q->pinned - 1 : octo_topo_home(q->octo, q->node, q->queue_id);
+	if (home == old || !(live & RTE_BIT32(home)))
+		return;
+	if ((live & RTE_BIT32(old)) && q->packets[old] != 0 && !is_drained(q, old)) {
+		/* the paper's ooo_okay: not before the old ring is empty; look again next time */
+		q->plan_generation--;
+		return;
+	}
+	rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
+}

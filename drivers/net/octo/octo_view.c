@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_string_fns.h>
+
+#include "octo_private.h"
+#include "octo_view.h"
+
+struct octo_dev *
+octo_view_dev(uint16_t port_id)
+{
+	struct rte_eth_dev *dev;
+
+	if (!rte_eth_dev_is_valid_port(port_id) || rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return NULL;
+	dev = &rte_eth_devices[port_id];
+	return dev->dev_ops == &octo_dev_ops ? octo_of(dev) : NULL;
+}
+
+static const char *
+state_name(enum octo_pf_state state)
+{
+	static const char *const names[] = {
+		[OCTO_PF_GONE] = "gone",
+		[OCTO_PF_OWNED] = "owned",
+		[OCTO_PF_CONFIGURED] = "configured",
+		[OCTO_PF_STARTED] = "started",
+	};
+
+	return names[state];
+}
+
+static void
+view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
+{
+	const struct octo_pf *pf = &octo->pf[i];
+
+	rte_strscpy(view->name, pf->name, sizeof(view->name));
+	view->state = state_name(pf->state);
+	view->port_id = pf->port_id;
+	view->socket = pf->node;
+	view->link_up = pf->link_up;
+	view->manager = octo->manager == i;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_view_topology)
+int
+octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
+{
+	struct octo_dev *octo = octo_view_dev(port_id);
+	const struct rte_eth_dev_data *data;
+
+	if (octo == NULL)
+		return -ENODEV;
+	data = octo_data(octo);
+	octo_lock(octo);
+	rte_strscpy(view->name, data->name, sizeof(view->name));
+	view->tier = octo_tier_name(octo->started ? octo->tier : OCTO_TIER_NONE);
+	view->mpfs = octo->started && octo->tier == OCTO_TIER_EXACT ? octo->mpfs_ops->name : "none";
+	view->socket = data->numa_node;
+	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
+	view->started = octo->started;
+	view->nb_pfs = octo->nb_pfs;
+	view->nb_rx_queues = data->nb_rx_queues;
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		view_pf(octo, i, &view->pf[i]);
+	octo_unlock(octo);
+	return 0;
+}
+
+static int
+view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_queue *view)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *q;
+
+	if (queue_id >= data->nb_rx_queues || data->rx_queues[queue_id] == NULL)
+		return -EINVAL;
+	q = data->rx_queues[queue_id];
+	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
+	view->socket = q->node;
+	view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	view->home_packets = q->home_count.packets;
+	view->stray_packets = q->stray_count.packets;
+	return 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_view_queue)
+int
+octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view)
+{
+	struct octo_dev *octo = octo_view_dev(port_id);
+
+	if (octo == NULL)
+		return -ENODEV;
+	return OCTO_LOCKED(octo, view_queue_locked(octo, queue_id, view));
+}
+
+static uint32_t
+copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *rules, uint32_t nb)
+{
+	const struct rte_flow *rule;
+	uint32_t at = 0;
+	uint32_t copied = 0;
+
+	TAILQ_FOREACH(rule, &octo->rules, next) {
+		if (at++ < start)
+			continue;
+		if (copied == nb)
+			break;
+		rules[copied++] = (struct octo_view_rule){
+			.tuple = rule->tuple,
+			.hits = octo_flow_hits_locked(octo, rule),
+			.queue = rule->queue,
+			.pf = rule->pf == OCTO_NO_PF ? -1 : rule->pf,
+		};
+	}
+	return copied;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_view_rules)
+int
+octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
+		uint32_t *total)
+{
+	struct octo_dev *octo = octo_view_dev(port_id);
+	uint32_t copied;
+
+	if (octo == NULL)
+		return -ENODEV;
+	octo_lock(octo);
+	*total = octo_table_count(octo->table);
+	copied = copy_rules_locked(octo, start, rules, nb);
+	octo_unlock(octo);
+	return (int)copied;
+}

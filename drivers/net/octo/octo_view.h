@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_VIEW_H
+#define OCTO_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * What can be seen of an octo port: the data behind the telemetry commands and
+ * the testpmd commands. Snapshots, copied out. Primary process; any thread but
+ * one that is inside a burst.
+ */
+
+#define OCTO_VIEW_MAX_PFS 8
+
+struct octo_view_pf {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	const char *state; /**< "gone", "owned", "configured" or "started" */
+	uint16_t port_id;
+	int socket; /**< simulated or real node, -1 unknown */
+	bool link_up;
+	bool manager;
+};
+
+struct octo_view_topology {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	const char *tier; /**< "none", "queue" or "exact" */
+	const char *mpfs; /**< name of the MPFS back end, "none" without */
+	int socket;       /**< node on which the application allocates */
+	bool link_up;
+	bool started;
+	uint16_t nb_pfs;
+	uint16_t nb_rx_queues;
+	struct octo_view_pf pf[OCTO_VIEW_MAX_PFS];
+};
+
+struct octo_view_queue {
+	int cpu;     /**< last polled from, -1 if never */
+	int socket;  /**< of that CPU, -1 if never polled */
+	int home_pf; /**< PF index */
+	uint64_t home_packets;
+	uint64_t stray_packets;
+};
+
+struct octo_view_rule {
+	struct octo_tuple tuple;
+	uint64_t hits; /**< 0 where the PFs cannot count */
+	uint16_t queue;
+	int pf; /**< PF index that the MPFS rule leads to, -1 without one */
+};
+
+struct octo_dev;
+
+/** The driver's own state behind a port, or NULL if it is not an octo port. */
+struct octo_dev *octo_view_dev(uint16_t port_id);
+
+/** @return 0, or -ENODEV if it is not an octo port. */
+int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
+
+/** @return 0, -ENODEV if it is not an octo port, -EINVAL if there is no such Rx queue. */
+int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view);
+
+/**
+ * Copy out rules in the order of their creation.
+ *
+ * @param total
+ *   Set to the number of all rules.
+ * @return
+ *   How many were copied, or -ENODEV if it is not an octo port.
+ */
+int octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
+		    uint32_t *total);
+
+#endif /* OCTO_VIEW_H */

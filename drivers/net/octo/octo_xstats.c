@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Extended statistics: the port's own (home and stray packets, where packets
+ * were sent), then those of every PF under the prefix pf<index>_.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "octo_private.h"
+
+/* Writes names, values or both; counts in any case. */
+struct writer {
+	struct rte_eth_xstat_name *names; /* may be NULL */
+	struct rte_eth_xstat *values;     /* may be NULL */
+	unsigned int room;
+	unsigned int nb;
+};
+
+__rte_format_printf(3, 4) static void put(struct writer *w, uint64_t value, const char *format, ...)
+{
+	va_list ap;
+
+	if (w->nb < w->room) {
+		if (w->names != NULL) {
+			va_start(ap, format);
+			vsnprintf(w->names[w->nb].name, RTE_ETH_XSTATS_NAME_SIZE, format, ap);
+			va_end(ap);
+		}
+		if (w->values != NULL) {
+			w->values[w->nb].id = w->nb;
+			w->values[w->nb].value = value;
+		}
+	}
+	w->nb++;
+}
+
+static void
+put_rx_queues(struct writer *w, const struct rte_eth_dev_data *data)
+{
+	struct octo_rx_count home = {0};
+	struct octo_rx_count stray = {0};
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		static const struct octo_rxq none;
+		const struct octo_rxq *q = data->rx_queues[i] != NULL ? data->rx_queues[i] : &none;
+
+		put(w, q->home_count.packets, "rx_q%u_home_packets", i);
+		put(w, q->home_count.bytes, "rx_q%u_home_bytes", i);
+		put(w, q->stray_count.packets, "rx_q%u_stray_packets", i);
+		put(w, q->stray_count.bytes, "rx_q%u_stray_bytes", i);
+		home.packets += q->home_count.packets;
+		stray.packets += q->stray_count.packets;
+	}
+	put(w, home.packets, "rx_home_packets");
+	put(w, stray.packets, "rx_stray_packets");
+}
+
+static void
+put_tx_queues(struct writer *w, const struct rte_eth_dev_data *data, uint16_t nb_pfs)
+{
+	uint64_t sum[OCTO_MAX_PFS] = {0};
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		static const struct octo_txq none;
+		const struct octo_txq *q = data->tx_queues[i] != NULL ? data->tx_queues[i] : &none;
+
+		for (uint16_t pf = 0; pf < nb_pfs; pf++) {
+			put(w, q->packets[pf], "tx_q%u_pf%u_packets", i, pf);
+			sum[pf] += q->packets[pf];
+		}
+	}
+	for (uint16_t pf = 0; pf < nb_pfs; pf++)
+		put(w, sum[pf], "tx_pf%u_packets", pf);
+}
+
+static int
+put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
+{
+	const int nb = rte_eth_xstats_get_names(port_id, NULL, 0);
+	struct rte_eth_xstat_name *names;
+	struct rte_eth_xstat *values;
+	int ret = 0;
+
+	if (nb <= 0)
+		return nb;
+	names = calloc(nb, sizeof(*names));
+	values = calloc(nb, sizeof(*values));
+	if (names == NULL || values == NULL)
+		ret = -ENOMEM;
+	else if (rte_eth_xstats_get_names(port_id, names, nb) != nb ||
+		 rte_eth_xstats_get(port_id, values, nb) != nb)
+		ret = -EAGAIN;
+	for (int i = 0; ret == 0 && i < nb; i++)
+		put(w, values[i].value, "pf%u_%.*s", pf, RTE_ETH_XSTATS_NAME_SIZE - 8,
+		    names[i].name);
+	free(names);
+	free(values);
+	return ret;
+}
+
+static uint64_t
+count_steered(struct octo_dev *octo)
+{
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	return OCTO_LOCKED(octo, octo_table_count(octo->table));
+}
+
+static int
+put_all(struct rte_eth_dev *dev, struct writer *w)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret;
+	int i;
+
+	put_rx_queues(w, dev->data);
+	put_tx_queues(w, dev->data, octo->nb_pfs);
+	put(w, count_steered(octo), "steered_flows");
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	{
+		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);
+		if (ret != 0)
+			return ret;
+	}
+	return (int)w->nb;
+}
+
+int
+octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n)
+{
+	struct writer w = {.names = names, .room = names == NULL ? 0 : n};
+
+	return put_all(dev, &w);
+}
+
+int
+octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n)
+{
+	struct writer w = {.values = stats, .room = stats == NULL ? 0 : n};
+
+	return put_all(dev, &w);
+}
+
+int
+octo_xstats_reset(struct rte_eth_dev *dev)
+{
+	const struct octo_dev *octo = octo_of(dev);
+	int ret = octo_stats_reset(dev);
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	{
+		int pf = rte_eth_xstats_reset(octo->pf[i].port_id);
+
+		if (ret == 0)
+			ret = pf;
+	}
+	return ret;
+}
