@@ -30,7 +30,10 @@ octo_test_eal_init(void **state)
 	while (!CPU_ISSET(cpu, &allowed))
 		cpu++;
 	snprintf(lcores, sizeof(lcores), "--lcores=0@%d", cpu);
-	return rte_eal_init(RTE_DIM(argv), argv) < 0 ? -1 : 0;
+	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+		return -1;
+	/* EAL binds this thread; those that the tests start shall run beside it */
+	return sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
 static inline int

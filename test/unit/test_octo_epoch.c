@@ -164,17 +164,27 @@ struct pf {
 	RTE_ATOMIC(uint32_t) polls_after_stop;
 };
 
+/* A poll takes its time, in which the PF must not be stopped. */
+static bool
+is_stopped_meanwhile(struct pf *pf)
+{
+	for (int i = 0; i < 100; i++)
+		if (rte_atomic_load_explicit(&pf->stopped, rte_memory_order_relaxed))
+			return true;
+	return false;
+}
+
 static void *
 poll_pf(void *arg)
 {
 	struct pf *pf = arg;
 	struct poller *p = &pf->poller;
 
+	rte_atomic_store_explicit(&p->entered, 1, rte_memory_order_relaxed);
 	while (!rte_atomic_load_explicit(&p->stop, rte_memory_order_relaxed)) {
 		octo_epoch_enter(p->epoch);
-		rte_atomic_store_explicit(&p->entered, 1, rte_memory_order_relaxed);
 		if (rte_atomic_load_explicit(&pf->up, rte_memory_order_relaxed) &&
-		    rte_atomic_load_explicit(&pf->stopped, rte_memory_order_relaxed))
+		    is_stopped_meanwhile(pf))
 			rte_atomic_fetch_add_explicit(&pf->polls_after_stop, 1,
 						      rte_memory_order_relaxed);
 		octo_epoch_leave(p->epoch);
@@ -192,11 +202,11 @@ test_no_poll_after_await(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&pf.poller.thread, NULL, poll_pf, &pf), 0);
 	await_entered(&pf.poller);
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		rte_atomic_store_explicit(&pf.up, 0, rte_memory_order_relaxed);
 		assert_int_equal(octo_epoch_await(all, 1, LONG_US), 0);
-		rte_atomic_store_explicit(&pf.stopped, 1, rte_memory_order_seq_cst);
-		rte_delay_us_block(5);
+		rte_atomic_store_explicit(&pf.stopped, 1, rte_memory_order_relaxed);
+		rte_delay_us_block(2);
 		rte_atomic_store_explicit(&pf.stopped, 0, rte_memory_order_release);
 		rte_atomic_store_explicit(&pf.up, 1, rte_memory_order_release);
 	}

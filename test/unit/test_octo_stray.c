@@ -134,6 +134,22 @@ test_sparse_strays_in_small_bursts_do_not_wait(void **state)
 }
 
 static void
+test_leg_that_dries_up_is_looked_at_soon(void **state)
+{
+	struct sim sim = {.legs = 0x2};
+
+	(void)state;
+	/* four packets of a burst of four: three bursts are home's, then one poll is in vain */
+	sim.backlog[1] = 4;
+	for (int i = 0; i < 5; i++)
+		burst(&sim, 4);
+	assert_int_equal(sim.last_poll[1], 5);
+	for (int i = 0; i < 2; i++)
+		burst(&sim, 4);
+	assert_int_equal(sim.last_poll[1], 7);
+}
+
+static void
 test_leg_that_yields_again_is_polled_often_again(void **state)
 {
 	struct sim sim = {.legs = 0x2};
@@ -285,6 +301,7 @@ main(void)
 		cmocka_unit_test(test_empty_leg_backs_off_exponentially),
 		cmocka_unit_test(test_yielding_leg_is_polled_every_burst),
 		cmocka_unit_test(test_sparse_strays_in_small_bursts_do_not_wait),
+		cmocka_unit_test(test_leg_that_dries_up_is_looked_at_soon),
 		cmocka_unit_test(test_leg_that_yields_again_is_polled_often_again),
 		cmocka_unit_test(test_strays_take_a_quarter_whatever_the_burst),
 		cmocka_unit_test(test_yielding_legs_share_evenly),
