@@ -26,6 +26,11 @@ find_dpdk_source() {
 	fi
 }
 
+have_driver_source() {
+	[ -n "${DPDK_SRC:-}" ] || { have pkg-config && have_pc libdpdk &&
+		{ have_driver_headers || [ -n "$(fetched_source "$(release_of "$(dpdk_version)")")" ]; }; }
+}
+
 use_given_source() {
 	local file
 	for file in VERSION lib/ethdev/ethdev_driver.h; do
@@ -51,11 +56,13 @@ fetched_source() {
 
 fetch_source() {
 	local version=$1 release=$2 tmp
+	if ! have apt-get; then
+		say "missing:"
+		print_packages "$driver_source_line"
+		die "this system has no apt-get: get DPDK's source of release $release by other means"
+	fi
 	say "DPDK $version was installed without its driver headers:" \
 		"fetching them from the distribution's source package (~20 MB) into .deps/"
-	have apt-get || die "this system has no apt-get. Give DPDK's source tree of release $release:" \
-		"DPDK_SRC=DIR ./octo ...; or install a DPDK built with -Denable_driver_sdk=true" \
-		"and set PKG_CONFIG_PATH"
 	need source
 	mkdir -p "$root/.deps"
 	exec 9>"$root/.deps/lock"

@@ -86,6 +86,9 @@ print_packages() {
 	done <<<"$1"
 }
 
+driver_source_line="DPDK's source tree||driver headers: give DPDK_SRC=DIR, or install a DPDK built with \
+-Denable_driver_sdk=true and set PKG_CONFIG_PATH"
+
 as_root() {
 	if [ "$(id -u)" -eq 0 ]; then
 		"$@"
@@ -97,8 +100,9 @@ as_root() {
 check_can_install() {
 	local packages=$1
 	if ! have apt-get; then
-		die "this system has no apt-get: install the above by other means, then run this again." \
-			"(The names are Debian's.)"
+		have_driver_source || print_packages "$driver_source_line"
+		die "this system has no apt-get: install the above by other means, then run this again" \
+			"(the names are Debian's)"
 	fi
 	if [ "$(id -u)" -ne 0 ] && ! have sudo; then
 		die "installing needs root, and there is no sudo. Run this as root, then try again:" \
@@ -111,7 +115,7 @@ need() {
 	local missing packages
 	missing=$(missing_of "$@")
 	[ -n "$missing" ] || return 0
-	say "missing, to be installed from the distribution:"
+	say "missing:"
 	print_packages "$missing"
 	packages=$(cut -d'|' -f1 <<<"$missing" | paste -sd' ')
 	check_can_install "$packages"
