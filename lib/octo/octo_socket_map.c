@@ -43,6 +43,7 @@ step_over(const char **text, char c)
 static const char *
 read_entry(struct octo_socket_map *map, const char **text)
 {
+	const char *const entry = *text;
 	unsigned long first, last, node;
 
 	if (!read_number(text, OCTO_SOCKET_MAP_CPUS - 1, &first))
@@ -57,8 +58,10 @@ read_entry(struct octo_socket_map *map, const char **text)
 	if (!read_number(text, OCTO_SOCKET_MAP_MAX_NODE, &node))
 		return "a node number up to 63 is expected after ':'";
 	for (unsigned long cpu = first; cpu <= last; cpu++) {
-		if (map->node[cpu] != -1)
+		if (map->node[cpu] != -1) {
+			*text = entry;
 			return "a CPU is given twice";
+		}
 		map->node[cpu] = (int8_t)node;
 	}
 	return NULL;

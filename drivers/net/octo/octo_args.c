@@ -37,21 +37,22 @@ read_pf(const char *key, const char *value, void *arg)
 	char *at;
 
 	if (args->nb_pfs == OCTO_MAX_PFS) {
-		OCTO_LOG(ERR, "%s=%s: a port can have at most %d PFs", key, value, OCTO_MAX_PFS);
+		OCTO_LOG(ERR, "%s: %s=%s: a port can have at most %d PFs", args->port, key, value,
+			 OCTO_MAX_PFS);
 		return -EINVAL;
 	}
 	*node = -1;
 	if (value == NULL || rte_strscpy(name, value, RTE_ETH_NAME_MAX_LEN) <= 0) {
-		OCTO_LOG(ERR, "%s=%s: an ethdev name or a PCI address is expected", key,
-			 value == NULL ? "" : value);
+		OCTO_LOG(ERR, "%s: %s=%s: an ethdev name or a PCI address is expected", args->port,
+			 key, value == NULL ? "" : value);
 		return -EINVAL;
 	}
 	at = strchr(name, '@');
 	if (at != NULL) {
 		*at = '\0';
 		if (at == name || read_node(at + 1, node) != 0) {
-			OCTO_LOG(ERR, "%s=%s: NAME@SOCKET with a socket of 0 to %d is expected",
-				 key, value, OCTO_SOCKET_MAP_MAX_NODE);
+			OCTO_LOG(ERR, "%s: %s=%s: NAME@SOCKET with a socket of 0 to %d is expected",
+				 args->port, key, value, OCTO_SOCKET_MAP_MAX_NODE);
 			return -EINVAL;
 		}
 	}
@@ -66,7 +67,7 @@ read_socket_map(const char *key, const char *value, void *arg)
 	char why[128];
 
 	if (octo_socket_map_read(&args->map, value == NULL ? "" : value, why, sizeof(why)) != 0) {
-		OCTO_LOG(ERR, "%s=%s: %s", key, value == NULL ? "" : value, why);
+		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);
 		return -EINVAL;
 	}
 	args->has_map = true;
@@ -79,7 +80,7 @@ read_socket(const char *key, const char *value, void *arg)
 	struct octo_args *args = arg;
 
 	if (value == NULL || read_node(value, &args->socket) != 0) {
-		OCTO_LOG(ERR, "%s=%s: a NUMA node of 0 to %d is expected", key,
+		OCTO_LOG(ERR, "%s: %s=%s: a NUMA node of 0 to %d is expected", args->port, key,
 			 value == NULL ? "" : value, OCTO_SOCKET_MAP_MAX_NODE);
 		return -EINVAL;
 	}
@@ -93,8 +94,8 @@ read_mac(const char *key, const char *value, void *arg)
 
 	if (value == NULL || rte_ether_unformat_addr(value, &args->mac) != 0 ||
 	    !rte_is_valid_assigned_ether_addr(&args->mac)) {
-		OCTO_LOG(ERR, "%s=%s: a unicast MAC address like 02:00:00:00:00:01 is expected",
-			 key, value == NULL ? "" : value);
+		OCTO_LOG(ERR, "%s: %s=%s: a unicast MAC address like 02:00:00:00:00:01 is expected",
+			 args->port, key, value == NULL ? "" : value);
 		return -EINVAL;
 	}
 	args->has_mac = true;
@@ -121,8 +122,8 @@ read_all(const struct rte_kvargs *kvlist, struct octo_args *args)
 		if (count == 0)
 			continue;
 		if (count > 1 && !readers[i].many) {
-			OCTO_LOG(ERR, "%s= is given %u times: once is right", readers[i].key,
-				 count);
+			OCTO_LOG(ERR, "%s: %s= is given %u times: once is right", args->port,
+				 readers[i].key, count);
 			return -EINVAL;
 		}
 		if (rte_kvargs_process(kvlist, readers[i].key, readers[i].read, args) != 0)
@@ -137,7 +138,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	struct rte_kvargs *kvlist;
 	int ret;
 
-	*args = (struct octo_args){.socket = -1};
+	*args = (struct octo_args){.port = name, .socket = -1};
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
 	if (kvlist == NULL) {

@@ -66,7 +66,7 @@ octo_link_refresh(struct octo_dev *octo)
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		const bool is_up = (up & RTE_BIT32(i)) != 0;
 
-		if (octo->pf[i].link_up != is_up)
+		if (octo->started && octo->pf[i].link_up != is_up)
 			OCTO_LOG(NOTICE, "port %u: link of PF %s is %s", octo->port_id,
 				 octo->pf[i].name, is_up ? "up" : "down");
 		octo->pf[i].link_up = is_up;

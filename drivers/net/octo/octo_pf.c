@@ -331,8 +331,12 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 	}
 	if (ret == 0)
 		return 0;
-	OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->pf[i].name, what,
-		 rte_strerror(-ret));
+	/* what a PF does not have is no failure of the port: ethdev tells the caller */
+	if (ret == -ENOTSUP)
+		OCTO_LOG(INFO, "port %u: PF %s does not %s", octo->port_id, octo->pf[i].name, what);
+	else
+		OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->pf[i].name, what,
+			 rte_strerror(-ret));
 	while (undo != NULL && --i >= 0)
 		if (octo->pf[i].state >= at_least)
 			undo(&octo->pf[i], undo_arg);

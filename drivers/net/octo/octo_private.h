@@ -183,6 +183,7 @@ struct octo_dev {
 };
 
 struct octo_args {
+	const char *port; /* whose arguments they are, for messages */
 	uint16_t nb_pfs;
 	struct {
 		char name[RTE_ETH_NAME_MAX_LEN];

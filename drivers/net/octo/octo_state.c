@@ -145,8 +145,8 @@ start_locked(struct rte_eth_dev *dev)
 	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
 	if (ret != 0)
 		return ret;
-	octo->started = true;
 	octo_link_refresh(octo);
+	octo->started = true;
 	octo_topo_publish_live(octo);
 	octo_flow_probe_tier(octo);
 	set_queue_states(dev, true);
