@@ -1,20 +1,118 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+
 #include <bus_vdev_driver.h>
-#include <rte_kvargs.h>
+#include <ethdev_vdev.h>
+#include <rte_malloc.h>
+
+#include "octosim.h"
+
+RTE_LOG_REGISTER_DEFAULT(octosim_logtype, NOTICE);
+
+static void
+init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+
+	pf->data = dev->data;
+	pf->port_id = dev->data->port_id;
+	pf->args = *args;
+	pf->arfs.max = args->arfs_entries;
+	pf->max_frame = RTE_ETHER_MTU + OCTOSIM_OVERHEAD;
+	rte_atomic_store_explicit(&pf->link_up, true, rte_memory_order_relaxed);
+	TAILQ_INIT(&pf->flows);
+	octosim_rss_set_key(&pf->rss_state, octosim_rss_default_key);
+	dev->data->mtu = RTE_MIN((uint32_t)RTE_ETHER_MTU, args->max_mtu);
+	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
+				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	octosim_set_bursts(dev);
+}
+
+static struct rte_eth_dev *
+create_port(struct rte_vdev_device *vdev, const struct octosim_args *args)
+{
+	struct rte_eth_dev *dev = rte_eth_vdev_allocate(vdev, sizeof(struct octosim_pf));
+
+	if (dev == NULL)
+		return NULL;
+	dev->data->mac_addrs = rte_zmalloc("octosim_macs",
+					   OCTOSIM_MAX_MACS * sizeof(struct rte_ether_addr), 0);
+	if (dev->data->mac_addrs == NULL) {
+		rte_eth_dev_release_port(dev);
+		return NULL;
+	}
+	init_pf(dev, args);
+	return dev;
+}
+
+static int
+probe_locked(struct rte_vdev_device *vdev, const struct octosim_args *args)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct octosim_nic *nic;
+	struct rte_eth_dev *dev;
+	int ret;
+
+	ret = octosim_nic_get(name, args, &nic);
+	if (ret != 0)
+		return ret;
+	dev = create_port(vdev, args);
+	if (dev == NULL) {
+		OCTOSIM_LOG(ERR, name, "no memory or no port id for the port");
+		octosim_nic_put(nic);
+		return -ENOMEM;
+	}
+	dev->data->mac_addrs[0] = nic->mac_addr;
+	octosim_nic_add_pf(nic, dev->data->dev_private);
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
+
+static int
+probe_secondary(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(name);
+
+	if (dev == NULL) {
+		OCTOSIM_LOG(ERR, name, "the primary process has no such port");
+		return -ENODEV;
+	}
+	dev->device = &vdev->device;
+	octosim_set_bursts(dev);
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
 
 static int
 octosim_probe(struct rte_vdev_device *vdev)
 {
-	RTE_SET_USED(vdev);
-	return -1;
+	const char *name = rte_vdev_device_name(vdev);
+	struct octosim_args args;
+	int ret;
+
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		return probe_secondary(vdev);
+	ret = octosim_args_parse(name, rte_vdev_device_args(vdev), &args);
+	if (ret != 0)
+		return ret;
+	octosim_control_lock();
+	ret = probe_locked(vdev, &args);
+	octosim_control_unlock();
+	return ret;
 }
 
 static int
 octosim_remove(struct rte_vdev_device *vdev)
 {
-	RTE_SET_USED(vdev);
-	return 0;
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+
+	/* the application may have closed the port before */
+	if (dev == NULL)
+		return 0;
+	octosim_close(dev);
+	return rte_eth_dev_release_port(dev);
 }
 
 static struct rte_vdev_driver octosim_driver = {
@@ -23,4 +121,14 @@ static struct rte_vdev_driver octosim_driver = {
 };
 
 RTE_PMD_REGISTER_VDEV(net_octosim, octosim_driver);
-RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string>");
+RTE_PMD_REGISTER_PARAM_STRING(net_octosim,
+	"nic=<string> "
+	"socket=<int> "
+	"wire=<ethdev name>|nic:<string>|loop "
+	"default_pf=<int> "
+	"mpfs_entries=<int> "
+	"arfs_entries=<int> "
+	"queues=<int> "
+	"mac=<mac address> "
+	"wire_ring=<int> "
+	"max_mtu=<int>");

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTOSIM_H
+#define OCTOSIM_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <ethdev_driver.h>
+#include <rte_flow_driver.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+#include <rte_spinlock.h>
+#include <rte_stdatomic.h>
+
+#include "octosim_parse.h"
+#include "octosim_rss.h"
+#include "octosim_table.h"
+
+/**
+ * @file
+ * The simulated multi-PF NIC.
+ *
+ * Everything below lives in shared memory, so that a secondary process can poll
+ * and send. What the receive side of a NIC reads is changed only under the
+ * NIC's lock, which whoever moves packets from the wire to the queues holds.
+ */
+
+#define OCTOSIM_MAX_PFS 8
+#define OCTOSIM_MAX_QUEUES 64
+#define OCTOSIM_MAX_MACS 64
+#define OCTOSIM_MAX_MC_ADDRS 64
+#define OCTOSIM_NAME_MAX 32
+#define OCTOSIM_BURST 32
+
+#define OCTOSIM_FRAME_MAX 9728
+#define OCTOSIM_OVERHEAD 18 /* Ethernet header and one VLAN tag */
+#define OCTOSIM_MTU_MAX (OCTOSIM_FRAME_MAX - OCTOSIM_OVERHEAD)
+#define OCTOSIM_MTU_MIN 68
+
+#define OCTOSIM_BUF_MIN 256 /* all headers fit: OCTOSIM_HDR_MAX */
+#define OCTOSIM_DESC_MIN 32
+#define OCTOSIM_DESC_MAX 8192
+#define OCTOSIM_DESC_DEFAULT 1024
+
+extern int octosim_logtype;
+#define RTE_LOGTYPE_OCTOSIM octosim_logtype
+#define OCTOSIM_LOG(level, who, ...)                                                               \
+	RTE_LOG_LINE_PREFIX(level, OCTOSIM, "%s: ", who, __VA_ARGS__)
+
+enum octosim_wire_kind {
+	OCTOSIM_WIRE_NONE,
+	OCTOSIM_WIRE_LOOP,
+	OCTOSIM_WIRE_NIC,
+	OCTOSIM_WIRE_ETHDEV,
+};
+
+/** The devargs of one PF; "given" bits tell which of those of the NIC were there. */
+struct octosim_args {
+	char nic[OCTOSIM_NAME_MAX];
+	char wire[RTE_ETH_NAME_MAX_LEN]; /**< as given, "" if not */
+	enum octosim_wire_kind wire_kind;
+	struct rte_ether_addr mac;
+	uint32_t given;        /**< bits of enum octosim_nic_arg */
+	uint32_t default_pf;
+	uint32_t mpfs_entries;
+	uint32_t wire_ring;    /**< frames the wire holds */
+	uint32_t arfs_entries;
+	uint32_t queues;
+	uint32_t max_mtu;
+	uint32_t socket;
+};
+
+/** Devargs that belong to the NIC and may be given by any of its PFs. */
+enum octosim_nic_arg {
+	OCTOSIM_ARG_WIRE = 1 << 0,
+	OCTOSIM_ARG_MAC = 1 << 1,
+	OCTOSIM_ARG_DEFAULT_PF = 1 << 2,
+	OCTOSIM_ARG_MPFS_ENTRIES = 1 << 3,
+	OCTOSIM_ARG_WIRE_RING = 1 << 4,
+};
+
+/** One writer: who holds the NIC's lock. */
+struct octosim_rxq_stats {
+	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
+	uint64_t bytes;
+	uint64_t missed; /**< ring full */
+	uint64_t nombuf;
+	uint64_t errors; /**< longer than a buffer, without scatter */
+};
+
+/** One writer: the thread that sends on the queue. */
+struct octosim_txq_stats {
+	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
+	uint64_t bytes;
+	uint64_t errors;    /**< malformed, or an offload that does not fit the frame */
+	uint64_t no_wire;   /**< dropped for want of a wire, or of a peer that listens */
+	uint64_t link_down; /**< dropped because the PF's link is down */
+	uint64_t copied;    /**< copied because an offload had to change a shared buffer */
+};
+
+/** Drops and decisions of one PF. One writer: who holds the NIC's lock. */
+struct octosim_pf_stats {
+	uint64_t stopped;       /**< PF or queue not started */
+	uint64_t link_down;
+	uint64_t oversize;      /**< longer than the MTU allows */
+	uint64_t vlan_filtered;
+	uint64_t isolated;      /**< matched no rule in isolated mode */
+	uint64_t rule_drops;    /**< DROP action, or QUEUE that is not set up */
+	uint64_t arfs_hits;
+	uint64_t mpfs_hits;     /**< sent here by a MPFS rule */
+};
+
+/** One writer: who holds the NIC's lock. */
+struct octosim_nic_stats {
+	uint64_t wire_packets; /**< taken from the wire */
+	uint64_t wire_bytes;
+	uint64_t mac_filtered;
+	uint64_t runts; /**< shorter than an Ethernet header */
+	uint64_t no_pf; /**< MPFS rule to a PF that is gone */
+};
+
+struct octosim_pf;
+struct octosim_nic;
+
+struct octosim_rxq {
+	/* consumer */
+	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *ring;
+	struct octosim_nic *nic;
+	/* producer, under the NIC's lock */
+	alignas(RTE_CACHE_LINE_SIZE) struct rte_mempool *pool;
+	struct octosim_rxq_stats *stats;
+	struct octosim_pf *pf;
+	uint64_t offloads; /**< RTE_ETH_RX_OFFLOAD_* */
+	uint32_t room;     /**< bytes of data per buffer */
+	uint16_t port_id;
+	bool started;
+	uint8_t nb_pending;
+	uint8_t pending[OCTOSIM_BURST]; /**< indices of frames in the pump's burst */
+	/* control */
+	uint16_t nb_desc;
+	bool deferred_start;
+};
+
+struct octosim_txq {
+	alignas(RTE_CACHE_LINE_SIZE) struct octosim_pf *pf;
+	struct octosim_nic *nic;
+	struct octosim_txq_stats *stats;
+	uint64_t offloads; /**< RTE_ETH_TX_OFFLOAD_* */
+	RTE_ATOMIC(bool) started;
+	uint16_t nb_desc;
+	bool deferred_start;
+};
+
+TAILQ_HEAD(octosim_flows, rte_flow);
+
+/** dev_private of a port. */
+struct octosim_pf {
+	struct octosim_nic *nic;
+	struct rte_eth_dev_data *data;
+	uint16_t port_id;
+	uint16_t index;     /**< in nic->pf[] */
+	uint16_t nb_rxq;    /**< configured */
+	bool started;
+	bool isolated;
+	bool rss;
+	bool vlan_filter;
+	RTE_ATOMIC(bool) link_up; /**< as set by rte_eth_dev_set_link_up/down() */
+	uint32_t max_frame; /**< by the MTU */
+	struct octosim_rxq *rxq[OCTOSIM_MAX_QUEUES];
+	struct octosim_table arfs;
+	struct octosim_rss rss_state;
+	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is let in */
+	struct octosim_pf_stats stats;
+	struct octosim_rxq_stats rxq_stats[OCTOSIM_MAX_QUEUES];
+	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
+	/* control only */
+	struct octosim_flows flows;
+	struct octosim_args args;
+	struct octosim_pf_stats base;
+	struct octosim_nic_stats nic_base;
+	struct octosim_rxq_stats rxq_base[OCTOSIM_MAX_QUEUES];
+	struct octosim_txq_stats txq_base[OCTOSIM_MAX_QUEUES];
+	uint32_t nb_mc;
+	uint64_t mc[OCTOSIM_MAX_MC_ADDRS]; /**< octosim_mac_key() */
+};
+
+/** A rule, as the application holds it. */
+struct rte_flow {
+	struct octosim_rule rule;
+	TAILQ_ENTRY(rte_flow) list;
+	struct octosim_table *table; /**< the PF's ARFS or the NIC's MPFS */
+	uint64_t hits_base;
+	uint64_t bytes_base;
+	bool count;
+};
+
+struct octosim_mac {
+	uint64_t key;     /**< octosim_mac_key() */
+	uint32_t pf_mask; /**< PFs that asked for it */
+};
+
+struct octosim_nic {
+	rte_spinlock_t lock;
+	RTE_ATOMIC(uint32_t) waiters; /**< control threads that want the lock */
+
+	/* wire */
+	alignas(RTE_CACHE_LINE_SIZE) RTE_ATOMIC(uint32_t) wire_kind; /**< enum octosim_wire_kind */
+	uint16_t wire_port;         /**< ethdev wire: port id */
+	bool wire_linear;           /**< ethdev wire: takes no chained mbufs */
+	RTE_ATOMIC(bool) wire_on;   /**< ethdev wire: started */
+	RTE_ATOMIC(uint32_t) started; /**< mask of the PFs that are started */
+	struct octosim_nic *peer;   /**< where Tx goes: the other NIC, or this one for loop */
+	struct rte_ring *wire_in;   /**< frames that arrive; many producers */
+	struct rte_mempool *pool;   /**< for the wire and for copies on Tx; NULL until needed */
+	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< ethdev wire: its Tx queue */
+
+	/* receive side */
+	alignas(RTE_CACHE_LINE_SIZE) struct octosim_pf *pf[OCTOSIM_MAX_PFS];
+	uint32_t promisc;  /**< mask of PFs */
+	uint32_t allmulti; /**< mask of PFs */
+	uint64_t mac;      /**< octosim_mac_key() of the NIC's own address */
+	uint16_t nb_macs;
+	uint16_t nb_pfs;
+	uint32_t default_pf;
+	struct octosim_mac macs[OCTOSIM_MAX_MACS]; /**< further ones */
+	struct octosim_table mpfs;
+	struct octosim_nic_stats stats;
+	uint8_t scratch[OCTOSIM_BURST][OCTOSIM_HDR_MAX]; /**< headers of chained frames */
+
+	/* control only */
+	char name[OCTOSIM_NAME_MAX];
+	char wire_name[RTE_ETH_NAME_MAX_LEN];
+	uint32_t given;     /**< bits of enum octosim_nic_arg */
+	uint32_t wire_ring; /**< size of wire_in */
+	uint64_t wire_owner;
+	uint16_t switch_domain;
+	struct rte_ether_addr mac_addr;
+	TAILQ_ENTRY(octosim_nic) list;
+};
+
+/** An address as a number, for fast comparison. */
+static inline uint64_t
+octosim_mac_key(const uint8_t *addr)
+{
+	uint32_t high;
+	uint16_t low;
+
+	memcpy(&high, addr, 4);
+	memcpy(&low, addr + 4, 2);
+	return (uint64_t)low << 32 | high;
+}
+
+/* octosim_args.c */
+int octosim_args_parse(const char *who, const char *text, struct octosim_args *args);
+
+/* octosim_nic.c */
+
+/** Serialises probing, starting and stopping; process-local, of the primary. */
+void octosim_control_lock(void);
+void octosim_control_unlock(void);
+
+/**
+ * Find or make the NIC that a PF names, and check that their devargs agree.
+ * With the control lock held.
+ *
+ * @return
+ *   0 or a negative errno; an error was logged.
+ */
+int octosim_nic_get(const char *who, const struct octosim_args *args, struct octosim_nic **nic);
+
+/** Free the NIC if neither a PF nor a cable holds it. With the control lock held. */
+void octosim_nic_put(struct octosim_nic *nic);
+
+/** Find a NIC, or make one without any PF: the far end of a cable. Control lock held. */
+struct octosim_nic *octosim_nic_find_or_create(const char *name);
+
+void octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf);
+void octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf);
+
+/** The PF that takes the transfer rules, and unmatched traffic if the default one is gone. */
+struct octosim_pf *octosim_nic_first_pf(const struct octosim_nic *nic);
+
+/** The PF behind a port id, if it belongs to this NIC; else NULL. */
+struct octosim_pf *octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id);
+
+/** For control threads: pollers, who only ever try the lock, step back meanwhile. */
+void octosim_nic_lock(struct octosim_nic *nic);
+void octosim_nic_unlock(struct octosim_nic *nic);
+
+/** The NIC's own buffers, for its ethdev wire and for copies on Tx. */
+int octosim_nic_need_pool(struct octosim_nic *nic);
+
+/* octosim_wire.c */
+
+/** Pairs with octosim_wire_set_kind(): what belongs to the kind is there. */
+static inline enum octosim_wire_kind
+octosim_wire_kind(const struct octosim_nic *nic)
+{
+	return (enum octosim_wire_kind)rte_atomic_load_explicit(&nic->wire_kind,
+								rte_memory_order_acquire);
+}
+
+static inline void
+octosim_wire_set_kind(struct octosim_nic *nic, enum octosim_wire_kind kind)
+{
+	rte_atomic_store_explicit(&nic->wire_kind, (uint32_t)kind, rte_memory_order_release);
+}
+
+int octosim_wire_attach(struct octosim_nic *nic, const char *who,
+			const struct octosim_args *args);
+void octosim_wire_detach(struct octosim_nic *nic);
+int octosim_wire_start(struct octosim_nic *nic);
+void octosim_wire_stop(struct octosim_nic *nic);
+bool octosim_wire_is_up(struct octosim_nic *nic);
+
+/* octosim_wire_io.c */
+
+/** Under the NIC's lock. */
+uint16_t octosim_wire_rx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n);
+
+/** Any thread. Takes the first so many; frames that nobody listens to are not taken. */
+uint16_t octosim_wire_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n);
+
+/** Is there anybody at the other end? */
+bool octosim_wire_has_listener(const struct octosim_nic *nic);
+
+/** Is there surely nothing to take from the wire? Without the lock. */
+bool octosim_wire_is_idle(const struct octosim_nic *nic);
+
+/* octosim_ethdev.c */
+int octosim_close(struct rte_eth_dev *dev);
+
+/* octosim_ops.c */
+extern const struct eth_dev_ops octosim_ops;
+void octosim_set_bursts(struct rte_eth_dev *dev);
+
+/* octosim_info.c */
+int octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
+const uint32_t *octosim_ptypes_get(struct rte_eth_dev *dev, size_t *n);
+int octosim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue,
+			   struct rte_eth_burst_mode *mode);
+
+/* octosim_filter.c */
+int octosim_promiscuous_enable(struct rte_eth_dev *dev);
+int octosim_promiscuous_disable(struct rte_eth_dev *dev);
+int octosim_allmulticast_enable(struct rte_eth_dev *dev);
+int octosim_allmulticast_disable(struct rte_eth_dev *dev);
+int octosim_mac_addr_set(struct rte_eth_dev *dev, struct rte_ether_addr *addr);
+int octosim_mac_addr_add(struct rte_eth_dev *dev, struct rte_ether_addr *addr, uint32_t index,
+			 uint32_t pool);
+void octosim_mac_addr_remove(struct rte_eth_dev *dev, uint32_t index);
+int octosim_mc_addr_list_set(struct rte_eth_dev *dev, struct rte_ether_addr *addrs, uint32_t n);
+int octosim_vlan_filter_set(struct rte_eth_dev *dev, uint16_t vlan, int on);
+int octosim_vlan_offload_set(struct rte_eth_dev *dev, int mask);
+void octosim_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t queue, int on);
+
+/** Forget what the PF asked for; it is closing. Under the NIC's lock. */
+void octosim_filter_forget(struct octosim_pf *pf);
+
+/** Does the NIC take frames to this destination? Under the NIC's lock. */
+bool octosim_filter_accepts(const struct octosim_nic *nic, const uint8_t *dst);
+
+/* octosim_rss_ops.c */
+int octosim_rss_configure(struct octosim_pf *pf, const struct rte_eth_conf *conf);
+int octosim_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+int octosim_rss_hash_conf_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+int octosim_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
+			uint16_t size);
+int octosim_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
+		       uint16_t size);
+
+/* octosim_queue.c */
+int octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
+			   unsigned int socket, const struct rte_eth_rxconf *conf,
+			   struct rte_mempool *pool);
+void octosim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue);
+int octosim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue);
+int octosim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue);
+int octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
+			   unsigned int socket, const struct rte_eth_txconf *conf);
+void octosim_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue);
+int octosim_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue);
+int octosim_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue);
+void octosim_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info);
+void octosim_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info);
+int octosim_rx_queue_count(void *rxq);
+int octosim_rx_descriptor_status(void *rxq, uint16_t offset);
+int octosim_tx_descriptor_status(void *txq, uint16_t offset);
+int octosim_tx_done_cleanup(void *txq, uint32_t n);
+
+/* octosim_rx.c, octosim_pump.c, octosim_classify.c */
+uint16_t octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
+
+/** Move a burst from the wire to the queues. Under the NIC's lock. */
+void octosim_pump(struct octosim_nic *nic);
+
+/** What the pump knows of the burst in its hands. */
+struct octosim_batch {
+	uint16_t n;
+	struct rte_mbuf *frame[OCTOSIM_BURST];
+	const uint8_t *hdr[OCTOSIM_BURST]; /**< headers, contiguous */
+	struct octosim_parsed parsed[OCTOSIM_BURST];
+	struct octosim_pf *pf[OCTOSIM_BURST];   /**< NULL: dropped */
+	struct octosim_rxq *rxq[OCTOSIM_BURST]; /**< NULL: dropped */
+	uint32_t hash[OCTOSIM_BURST];
+	bool hashed[OCTOSIM_BURST];
+	struct octosim_rule *rule[OCTOSIM_BURST]; /**< ARFS, or NULL */
+};
+
+/** Find the queue of every frame of the batch. Under the NIC's lock. */
+void octosim_classify(struct octosim_nic *nic, struct octosim_batch *b);
+
+/* octosim_steer.c: the two rule tables in the data path */
+void octosim_steer(struct octosim_nic *nic, struct octosim_batch *b);
+
+/* octosim_tx.c */
+uint16_t octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
+
+/* octosim_stats.c */
+int octosim_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
+		      struct eth_queue_stats *qstats);
+int octosim_stats_reset(struct rte_eth_dev *dev);
+int octosim_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsigned int n);
+int octosim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
+			     unsigned int n);
+
+/* octosim_flow.c */
+int octosim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+/** Free all rules made on this PF. */
+void octosim_flow_free_all(struct octosim_pf *pf);
+
+#endif /* OCTOSIM_H */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_kvargs.h>
+
+#include "octosim.h"
+
+#define DEFAULT_ENTRIES 65536
+#define DEFAULT_WIRE_RING 4096
+#define DEFAULT_QUEUES 16
+
+/* One devarg. Numbers say where they go and what they may be; others have a reader. */
+struct arg {
+	const char *key;
+	size_t offset;
+	uint32_t min;
+	uint32_t max;
+	int (*read)(const char *who, const char *value, struct octosim_args *args);
+	uint32_t given;
+};
+
+static int
+read_nic(const char *who, const char *value, struct octosim_args *args)
+{
+	size_t len = strlen(value);
+
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)value[i]) && strchr("_.-", value[i]) == NULL)
+			len = 0;
+	if (len == 0 || len >= sizeof(args->nic)) {
+		OCTOSIM_LOG(ERR, who,
+			    "nic=%s: a name of 1 to %zu letters, digits, '_', '.' or '-' is needed",
+			    value, sizeof(args->nic) - 1);
+		return -EINVAL;
+	}
+	strlcpy(args->nic, value, sizeof(args->nic));
+	return 0;
+}
+
+static int
+read_wire(const char *who, const char *value, struct octosim_args *args)
+{
+	if (value[0] == '\0' || strcmp(value, "nic:") == 0 || strlen(value) >= sizeof(args->wire)) {
+		OCTOSIM_LOG(ERR, who,
+			    "wire=%s: the name of an ethdev, nic:NAME or loop is needed", value);
+		return -EINVAL;
+	}
+	strlcpy(args->wire, value, sizeof(args->wire));
+	if (strcmp(value, "loop") == 0)
+		args->wire_kind = OCTOSIM_WIRE_LOOP;
+	else if (strncmp(value, "nic:", 4) == 0)
+		args->wire_kind = OCTOSIM_WIRE_NIC;
+	else
+		args->wire_kind = OCTOSIM_WIRE_ETHDEV;
+	return 0;
+}
+
+static int
+read_mac(const char *who, const char *value, struct octosim_args *args)
+{
+	if (rte_ether_unformat_addr(value, &args->mac) != 0 ||
+	    !rte_is_valid_assigned_ether_addr(&args->mac)) {
+		OCTOSIM_LOG(ERR, who,
+			    "mac=%s: a unicast address like 02:00:00:00:00:01 is needed", value);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+#define NUMBER(name, lowest, highest)                                                              \
+	.key = #name, .offset = offsetof(struct octosim_args, name), .min = (lowest),              \
+	.max = (highest)
+
+static const struct arg known_args[] = {
+	{.key = "nic", .read = read_nic},
+	{.key = "wire", .read = read_wire, .given = OCTOSIM_ARG_WIRE},
+	{.key = "mac", .read = read_mac, .given = OCTOSIM_ARG_MAC},
+	{NUMBER(socket, 0, 63)},
+	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
+	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
+	{NUMBER(arfs_entries, 1, 1 << 22)},
+	{NUMBER(wire_ring, OCTOSIM_BURST, 1 << 20), .given = OCTOSIM_ARG_WIRE_RING},
+	{NUMBER(queues, 1, OCTOSIM_MAX_QUEUES)},
+	{NUMBER(max_mtu, OCTOSIM_MTU_MIN, OCTOSIM_MTU_MAX)},
+};
+
+static int
+read_number(const char *who, const struct arg *arg, const char *value, struct octosim_args *args)
+{
+	unsigned long v;
+	char *end;
+
+	errno = 0;
+	v = strtoul(value, &end, 10);
+	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || v < arg->min ||
+	    v > arg->max) {
+		OCTOSIM_LOG(ERR, who, "%s=%s: a number from %u to %u is needed", arg->key, value,
+			    arg->min, arg->max);
+		return -EINVAL;
+	}
+	*(uint32_t *)RTE_PTR_ADD(args, arg->offset) = v;
+	return 0;
+}
+
+static const struct arg *
+find_arg(const char *key)
+{
+	for (unsigned int i = 0; i < RTE_DIM(known_args); i++)
+		if (strcmp(known_args[i].key, key) == 0)
+			return &known_args[i];
+	return NULL;
+}
+
+static int
+read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_args *args)
+{
+	const struct arg *arg = find_arg(pair->key);
+	const char *value = pair->value == NULL ? "" : pair->value;
+	int ret;
+
+	if (arg == NULL) {
+		OCTOSIM_LOG(ERR, who,
+			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
+			    "arfs_entries, queues, mac, wire_ring and max_mtu are known",
+			    pair->key);
+		return -EINVAL;
+	}
+	ret = arg->read != NULL ? arg->read(who, value, args) : read_number(who, arg, value, args);
+	if (ret == 0)
+		args->given |= arg->given;
+	return ret;
+}
+
+static int
+read_pairs(const char *who, const struct rte_kvargs *kvlist, struct octosim_args *args)
+{
+	int ret;
+
+	for (unsigned int i = 0; i < kvlist->count; i++) {
+		if (rte_kvargs_count(kvlist, kvlist->pairs[i].key) > 1) {
+			OCTOSIM_LOG(ERR, who, "argument '%s' is given twice: once is enough",
+				    kvlist->pairs[i].key);
+			return -EINVAL;
+		}
+		ret = read_pair(who, &kvlist->pairs[i], args);
+		if (ret != 0)
+			return ret;
+	}
+	if (args->nic[0] == '\0') {
+		OCTOSIM_LOG(ERR, who,
+			    "argument 'nic' is missing: nic=NAME says which NIC the PF belongs to");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+octosim_args_parse(const char *who, const char *text, struct octosim_args *args)
+{
+	struct rte_kvargs *kvlist;
+	int ret;
+
+	*args = (struct octosim_args){
+		.mpfs_entries = DEFAULT_ENTRIES,
+		.arfs_entries = DEFAULT_ENTRIES,
+		.wire_ring = DEFAULT_WIRE_RING,
+		.queues = DEFAULT_QUEUES,
+		.max_mtu = OCTOSIM_MTU_MAX,
+	};
+	kvlist = rte_kvargs_parse(text == NULL ? "" : text, NULL);
+	if (kvlist == NULL) {
+		OCTOSIM_LOG(ERR, who, "cannot read the arguments '%s': key=value,... is needed",
+			    text);
+		return -EINVAL;
+	}
+	ret = read_pairs(who, kvlist, args);
+	rte_kvargs_free(kvlist);
+	return ret;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_ether.h>
+#include <rte_prefetch.h>
+
+#include "octosim.h"
+
+/* Headers may be scattered over a chain: gather what the parser may look at. */
+static void
+read_headers(struct octosim_nic *nic, struct octosim_batch *b)
+{
+	for (uint16_t i = 0; i < b->n; i++) {
+		const struct rte_mbuf *m = b->frame[i];
+
+		if (likely(m->data_len >= RTE_MIN(m->pkt_len, (uint32_t)OCTOSIM_HDR_MAX)))
+			b->hdr[i] = rte_pktmbuf_mtod(m, const uint8_t *);
+		else
+			b->hdr[i] = rte_pktmbuf_read(m, 0,
+						     RTE_MIN(m->pkt_len, (uint32_t)OCTOSIM_HDR_MAX),
+						     nic->scratch[i]);
+		rte_prefetch0(b->hdr[i]);
+	}
+}
+
+static struct octosim_pf *
+default_pf(const struct octosim_nic *nic)
+{
+	struct octosim_pf *pf = nic->pf[nic->default_pf];
+
+	return pf != NULL ? pf : octosim_nic_first_pf(nic);
+}
+
+/* Parse, and let in what is for this NIC: first of all to the default PF. */
+static void
+admit(struct octosim_nic *nic, struct octosim_batch *b)
+{
+	struct octosim_pf *pf = default_pf(nic);
+
+	nic->stats.wire_packets += b->n;
+	for (uint16_t i = 0; i < b->n; i++) {
+		const uint32_t len = b->frame[i]->pkt_len;
+
+		b->rule[i] = NULL;
+		b->pf[i] = NULL;
+		nic->stats.wire_bytes += len;
+		if (unlikely(len < RTE_ETHER_HDR_LEN)) {
+			nic->stats.runts++;
+			continue;
+		}
+		if (unlikely(!octosim_filter_accepts(nic, b->hdr[i]))) {
+			nic->stats.mac_filtered++;
+			continue;
+		}
+		octosim_parse(b->hdr[i], RTE_MIN(len, (uint32_t)OCTOSIM_HDR_MAX), len,
+			      &b->parsed[i]);
+		b->pf[i] = pf;
+	}
+}
+
+static bool
+vlan_let_in(const struct octosim_pf *pf, const struct octosim_parsed *p)
+{
+	const uint16_t id = p->vlan_tci & 0xfff;
+
+	/* id 0 is a priority tag, in no VLAN */
+	return !pf->vlan_filter || !p->vlan || id == 0 || (pf->vlans[id / 64] >> (id % 64) & 1);
+}
+
+/* What a PF does with a frame before it looks for the queue. */
+static bool
+pf_takes(struct octosim_pf *pf, const struct octosim_parsed *p, uint32_t len)
+{
+	uint64_t *drop = NULL;
+
+	if (unlikely(!pf->started))
+		drop = &pf->stats.stopped;
+	else if (unlikely(!rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed)))
+		drop = &pf->stats.link_down;
+	else if (unlikely(len > pf->max_frame))
+		drop = &pf->stats.oversize;
+	else if (unlikely(!vlan_let_in(pf, p)))
+		drop = &pf->stats.vlan_filtered;
+	if (likely(drop == NULL))
+		return true;
+	(*drop)++;
+	return false;
+}
+
+static struct octosim_rxq *
+queue_by_rule(struct octosim_pf *pf, struct octosim_rule *rule, uint32_t len)
+{
+	struct octosim_rxq *q = rule->drop ? NULL : pf->rxq[rule->target];
+
+	rule->hits++;
+	rule->bytes += len;
+	pf->stats.arfs_hits++;
+	if (q == NULL)
+		pf->stats.rule_drops++;
+	return q;
+}
+
+static struct octosim_rxq *
+queue_by_rss(struct octosim_pf *pf, bool hashed, uint32_t hash)
+{
+	if (unlikely(pf->isolated)) {
+		pf->stats.isolated++;
+		return NULL;
+	}
+	return pf->rxq[hashed ? octosim_rss_queue(&pf->rss_state, hash) : 0];
+}
+
+static void
+find_queue(struct octosim_batch *b, uint16_t i)
+{
+	struct octosim_pf *pf = b->pf[i];
+	const uint32_t len = b->frame[i]->pkt_len;
+	struct octosim_rxq *q;
+
+	b->rxq[i] = NULL;
+	if (pf == NULL || !pf_takes(pf, &b->parsed[i], len))
+		return;
+	b->hashed[i] = pf->rss && octosim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i],
+						   &b->hash[i]);
+	if (b->rule[i] != NULL)
+		q = queue_by_rule(pf, b->rule[i], len);
+	else
+		q = queue_by_rss(pf, b->hashed[i], b->hash[i]);
+	if (q != NULL && unlikely(!q->started)) {
+		pf->stats.stopped++;
+		q = NULL;
+	}
+	b->rxq[i] = q;
+}
+
+void
+octosim_classify(struct octosim_nic *nic, struct octosim_batch *b)
+{
+	read_headers(nic, b);
+	admit(nic, b);
+	octosim_steer(nic, b);
+	for (uint16_t i = 0; i < b->n; i++)
+		find_queue(b, i);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+#include <rte_pause.h>
+#include <rte_string_fns.h>
+
+#include "octosim.h"
+
+/* A jumbo frame each; enough for a wire's ring, a burst in flight and the caches. */
+#define POOL_SIZE 1024
+#define POOL_CACHE 64
+
+/* How often a control thread tries the lock before it lets others have the CPU. */
+#define LOCK_SPINS 256
+
+static TAILQ_HEAD(, octosim_nic) nics = TAILQ_HEAD_INITIALIZER(nics);
+static pthread_mutex_t control_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void
+octosim_control_lock(void)
+{
+	pthread_mutex_lock(&control_mutex);
+}
+
+void
+octosim_control_unlock(void)
+{
+	pthread_mutex_unlock(&control_mutex);
+}
+
+void
+octosim_nic_lock(struct octosim_nic *nic)
+{
+	unsigned int tries = 0;
+
+	/* pollers look at it before they try: several busy ones would starve us */
+	rte_atomic_fetch_add_explicit(&nic->waiters, 1, rte_memory_order_relaxed);
+	while (!rte_spinlock_trylock(&nic->lock)) {
+		/* the holder may wait for this very CPU */
+		if (++tries % LOCK_SPINS == 0)
+			sched_yield();
+		else
+			rte_pause();
+	}
+	rte_atomic_fetch_sub_explicit(&nic->waiters, 1, rte_memory_order_relaxed);
+}
+
+void
+octosim_nic_unlock(struct octosim_nic *nic)
+{
+	rte_spinlock_unlock(&nic->lock);
+}
+
+static void
+set_mac(struct octosim_nic *nic, const struct rte_ether_addr *addr)
+{
+	nic->mac_addr = *addr;
+	nic->mac = octosim_mac_key(addr->addr_bytes);
+}
+
+/* The same name gets the same address in every run. */
+static void
+set_default_mac(struct octosim_nic *nic)
+{
+	const uint32_t hash = rte_hash_crc(nic->name, strlen(nic->name), 0);
+	struct rte_ether_addr addr = {{0x02, 0x0c, hash >> 24, hash >> 16, hash >> 8, hash}};
+
+	set_mac(nic, &addr);
+}
+
+/* What devargs can set, as it is when none are given. */
+static void
+set_defaults(struct octosim_nic *nic)
+{
+	nic->given &= OCTOSIM_ARG_WIRE;
+	nic->default_pf = 0;
+	set_default_mac(nic);
+}
+
+static struct octosim_nic *
+nic_create(const char *name)
+{
+	struct octosim_nic *nic = rte_zmalloc("octosim_nic", sizeof(*nic), RTE_CACHE_LINE_SIZE);
+
+	if (nic == NULL)
+		return NULL;
+	strlcpy(nic->name, name, sizeof(nic->name));
+	rte_spinlock_init(&nic->lock);
+	rte_spinlock_init(&nic->tx_lock);
+	nic->wire_port = RTE_MAX_ETHPORTS;
+	if (rte_eth_switch_domain_alloc(&nic->switch_domain) != 0)
+		nic->switch_domain = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID;
+	set_defaults(nic);
+	TAILQ_INSERT_TAIL(&nics, nic, list);
+	return nic;
+}
+
+static void
+nic_free(struct octosim_nic *nic)
+{
+	TAILQ_REMOVE(&nics, nic, list);
+	octosim_wire_detach(nic);
+	octosim_table_free(&nic->mpfs);
+	rte_mempool_free(nic->pool);
+	if (nic->switch_domain != RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID)
+		rte_eth_switch_domain_free(nic->switch_domain);
+	rte_free(nic);
+}
+
+struct octosim_nic *
+octosim_nic_find_or_create(const char *name)
+{
+	struct octosim_nic *nic;
+
+	TAILQ_FOREACH(nic, &nics, list)
+		if (strcmp(nic->name, name) == 0)
+			return nic;
+	return nic_create(name);
+}
+
+static int
+contradiction(const struct octosim_nic *nic, const char *who, const char *key)
+{
+	OCTOSIM_LOG(ERR, who,
+		    "argument '%s' contradicts another PF of NIC %s: give the same value, or only once",
+		    key, nic->name);
+	return -EINVAL;
+}
+
+static int
+check_args(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
+{
+	const uint32_t both = nic->given & args->given;
+
+	if (nic->nb_pfs == OCTOSIM_MAX_PFS) {
+		OCTOSIM_LOG(ERR, who, "NIC %s has %u PFs already: no more fit", nic->name,
+			    OCTOSIM_MAX_PFS);
+		return -ENOSPC;
+	}
+	if ((both & OCTOSIM_ARG_MAC) && !rte_is_same_ether_addr(&nic->mac_addr, &args->mac))
+		return contradiction(nic, who, "mac");
+	if ((both & OCTOSIM_ARG_DEFAULT_PF) && nic->default_pf != args->default_pf)
+		return contradiction(nic, who, "default_pf");
+	if ((both & OCTOSIM_ARG_MPFS_ENTRIES) && nic->mpfs.max != args->mpfs_entries)
+		return contradiction(nic, who, "mpfs_entries");
+	if ((args->given & OCTOSIM_ARG_MPFS_ENTRIES) && nic->mpfs.hash != NULL &&
+	    nic->mpfs.max != args->mpfs_entries)
+		return contradiction(nic, who, "mpfs_entries");
+	if ((both & OCTOSIM_ARG_WIRE_RING) && nic->wire_ring != args->wire_ring)
+		return contradiction(nic, who, "wire_ring");
+	if ((args->given & OCTOSIM_ARG_WIRE_RING) && nic->wire_in != NULL &&
+	    nic->wire_ring != args->wire_ring)
+		return contradiction(nic, who, "wire_ring");
+	return 0;
+}
+
+/* Nothing polls for what these fields hold while the first PF is being probed, save default_pf. */
+static void
+apply_args(struct octosim_nic *nic, const struct octosim_args *args)
+{
+	octosim_nic_lock(nic);
+	if (args->given & OCTOSIM_ARG_MAC)
+		set_mac(nic, &args->mac);
+	if (args->given & OCTOSIM_ARG_DEFAULT_PF)
+		nic->default_pf = args->default_pf;
+	if ((args->given & OCTOSIM_ARG_MPFS_ENTRIES) || nic->mpfs.max == 0)
+		nic->mpfs.max = args->mpfs_entries;
+	if ((args->given & OCTOSIM_ARG_WIRE_RING) || nic->wire_ring == 0)
+		nic->wire_ring = args->wire_ring;
+	nic->given |= args->given & ~(uint32_t)OCTOSIM_ARG_WIRE;
+	octosim_nic_unlock(nic);
+}
+
+int
+octosim_nic_get(const char *who, const struct octosim_args *args, struct octosim_nic **found)
+{
+	struct octosim_nic *nic = octosim_nic_find_or_create(args->nic);
+	int ret;
+
+	if (nic == NULL) {
+		OCTOSIM_LOG(ERR, who, "no memory for NIC %s", args->nic);
+		return -ENOMEM;
+	}
+	ret = check_args(nic, who, args);
+	if (ret == 0)
+		ret = octosim_wire_attach(nic, who, args);
+	if (ret != 0) {
+		octosim_nic_put(nic);
+		return ret;
+	}
+	apply_args(nic, args);
+	*found = nic;
+	return 0;
+}
+
+void
+octosim_nic_put(struct octosim_nic *nic)
+{
+	struct octosim_nic *peer = octosim_wire_kind(nic) == OCTOSIM_WIRE_NIC ? nic->peer : NULL;
+
+	if (nic->nb_pfs > 0)
+		return;
+	if (peer != NULL && peer->nb_pfs > 0) {
+		/* the peer may be sending to this NIC right now */
+		octosim_table_free(&nic->mpfs);
+		nic->mpfs.max = 0;
+		set_defaults(nic);
+		return;
+	}
+	nic_free(nic);
+	if (peer != NULL)
+		nic_free(peer);
+}
+
+void
+octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf)
+{
+	uint16_t i = 0;
+
+	octosim_nic_lock(nic);
+	while (nic->pf[i] != NULL)
+		i++;
+	pf->nic = nic;
+	pf->index = i;
+	nic->pf[i] = pf;
+	nic->nb_pfs++;
+	octosim_nic_unlock(nic);
+}
+
+void
+octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf)
+{
+	octosim_nic_lock(nic);
+	octosim_filter_forget(pf);
+	nic->pf[pf->index] = NULL;
+	nic->nb_pfs--;
+	octosim_nic_unlock(nic);
+	octosim_nic_put(nic);
+}
+
+struct octosim_pf *
+octosim_nic_first_pf(const struct octosim_nic *nic)
+{
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+		if (nic->pf[i] != NULL)
+			return nic->pf[i];
+	return NULL;
+}
+
+struct octosim_pf *
+octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id)
+{
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+		if (nic->pf[i] != NULL && nic->pf[i]->port_id == port_id)
+			return nic->pf[i];
+	return NULL;
+}
+
+int
+octosim_nic_need_pool(struct octosim_nic *nic)
+{
+	static uint32_t serial;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (nic->pool != NULL)
+		return 0;
+	snprintf(name, sizeof(name), "octosim_%u", serial++);
+	nic->pool = rte_pktmbuf_pool_create(name, POOL_SIZE - 1, POOL_CACHE, 0,
+					    OCTOSIM_FRAME_MAX + RTE_PKTMBUF_HEADROOM,
+					    SOCKET_ID_ANY);
+	return nic->pool == NULL ? -rte_errno : 0;
+}

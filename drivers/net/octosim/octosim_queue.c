@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "octosim.h"
+
+static void
+drain(struct octosim_rxq *q)
+{
+	struct rte_mbuf *bufs[OCTOSIM_BURST];
+	unsigned int n;
+
+	do {
+		n = rte_ring_dequeue_burst(q->ring, (void **)bufs, OCTOSIM_BURST, NULL);
+		rte_pktmbuf_free_bulk(bufs, n);
+	} while (n > 0);
+}
+
+static struct rte_ring *
+ring_create(uint16_t nb_desc, unsigned int socket)
+{
+	const uint32_t slots = rte_align32pow2(nb_desc + 1);
+	struct rte_ring *r;
+
+	/* not rte_ring_create(): a memzone per queue would use them up */
+	r = rte_zmalloc_socket("octosim_ring", rte_ring_get_memsize(slots), RTE_CACHE_LINE_SIZE,
+			       socket);
+	if (r == NULL)
+		return NULL;
+	/* one producer: the NIC's lock; one consumer: the queue's poller */
+	if (rte_ring_init(r, "octosim_rxq", nb_desc,
+			  RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ) != 0) {
+		rte_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void
+rxq_free(struct octosim_rxq *q)
+{
+	if (q == NULL)
+		return;
+	if (q->ring != NULL)
+		drain(q);
+	rte_free(q->ring);
+	rte_free(q);
+}
+
+int
+octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
+		       unsigned int socket, const struct rte_eth_rxconf *conf,
+		       struct rte_mempool *pool)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	struct octosim_rxq *q;
+
+	q = rte_zmalloc_socket("octosim_rxq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
+	if (q == NULL)
+		return -ENOMEM;
+	q->ring = ring_create(nb_desc, socket);
+	if (q->ring == NULL) {
+		rxq_free(q);
+		return -ENOMEM;
+	}
+	q->nic = pf->nic;
+	q->pf = pf;
+	q->pool = pool;
+	q->stats = &pf->rxq_stats[queue];
+	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;
+	q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+	q->port_id = pf->port_id;
+	q->nb_desc = nb_desc;
+	q->deferred_start = conf->rx_deferred_start;
+	octosim_nic_lock(pf->nic);
+	pf->rxq[queue] = q;
+	octosim_nic_unlock(pf->nic);
+	dev->data->rx_queues[queue] = q;
+	return 0;
+}
+
+void
+octosim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	struct octosim_rxq *q;
+
+	octosim_nic_lock(pf->nic);
+	q = pf->rxq[queue];
+	pf->rxq[queue] = NULL;
+	octosim_nic_unlock(pf->nic);
+	rxq_free(q);
+}
+
+static void
+rxq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	struct octosim_rxq *q = pf->rxq[queue];
+
+	octosim_nic_lock(pf->nic);
+	q->started = on;
+	octosim_nic_unlock(pf->nic);
+	dev->data->rx_queue_state[queue] =
+		on ? RTE_ETH_QUEUE_STATE_STARTED : RTE_ETH_QUEUE_STATE_STOPPED;
+}
+
+int
+octosim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
+{
+	rxq_set_started(dev, queue, true);
+	return 0;
+}
+
+int
+octosim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+
+	rxq_set_started(dev, queue, false);
+	/* the application may free the pool next */
+	drain(pf->rxq[queue]);
+	return 0;
+}
+
+int
+octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
+		       unsigned int socket, const struct rte_eth_txconf *conf)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	struct octosim_txq *q;
+
+	q = rte_zmalloc_socket("octosim_txq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
+	if (q == NULL)
+		return -ENOMEM;
+	q->pf = pf;
+	q->nic = pf->nic;
+	q->stats = &pf->txq_stats[queue];
+	q->offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
+	q->nb_desc = nb_desc;
+	q->deferred_start = conf->tx_deferred_start;
+	dev->data->tx_queues[queue] = q;
+	return 0;
+}
+
+void
+octosim_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
+{
+	rte_free(dev->data->tx_queues[queue]);
+}
+
+static void
+txq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
+{
+	struct octosim_txq *q = dev->data->tx_queues[queue];
+
+	rte_atomic_store_explicit(&q->started, on, rte_memory_order_release);
+	dev->data->tx_queue_state[queue] =
+		on ? RTE_ETH_QUEUE_STATE_STARTED : RTE_ETH_QUEUE_STATE_STOPPED;
+}
+
+int
+octosim_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
+{
+	txq_set_started(dev, queue, true);
+	return 0;
+}
+
+int
+octosim_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
+{
+	txq_set_started(dev, queue, false);
+	return 0;
+}
+
+void
+octosim_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info)
+{
+	const struct octosim_rxq *q = dev->data->rx_queues[queue];
+
+	info->mp = q->pool;
+	info->nb_desc = q->nb_desc;
+	info->rx_buf_size = q->room;
+	info->scattered_rx = (q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
+	info->conf.offloads = q->offloads;
+	info->conf.rx_deferred_start = q->deferred_start;
+	info->conf.rx_drop_en = 1;
+}
+
+void
+octosim_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info)
+{
+	const struct octosim_txq *q = dev->data->tx_queues[queue];
+
+	info->nb_desc = q->nb_desc;
+	info->conf.offloads = q->offloads;
+	info->conf.tx_deferred_start = q->deferred_start;
+}
+
+int
+octosim_rx_queue_count(void *rxq)
+{
+	const struct octosim_rxq *q = rxq;
+
+	return rte_ring_count(q->ring);
+}
+
+int
+octosim_rx_descriptor_status(void *rxq, uint16_t offset)
+{
+	const struct octosim_rxq *q = rxq;
+
+	if (offset >= q->nb_desc)
+		return -EINVAL;
+	return offset < rte_ring_count(q->ring) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
+}
+
+/* A frame that was taken is on the wire at once: no descriptor is ever in use. */
+int
+octosim_tx_descriptor_status(void *txq, uint16_t offset)
+{
+	const struct octosim_txq *q = txq;
+
+	return offset < q->nb_desc ? RTE_ETH_TX_DESC_DONE : -EINVAL;
+}
+
+int
+octosim_tx_done_cleanup(void *txq, uint32_t n)
+{
+	RTE_SET_USED(txq);
+	RTE_SET_USED(n);
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include <rte_bitops.h>
+#include <rte_ethdev.h>
+
+#include "octosim_rss.h"
+
+/* The key of Microsoft's RSS specification, which its test vectors use. */
+const uint8_t octosim_rss_default_key[OCTOSIM_RSS_KEY_LEN] = {
+	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
+	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
+	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+};
+
+/* Hash types of each class: by addresses and ports, and by addresses only. */
+static const struct {
+	uint64_t with_ports;
+	uint64_t addresses;
+	uint8_t addr_len;
+} classes[OCTOSIM_NB_CLASSES] = {
+	[OCTOSIM_CLASS_IPV4] = {0, RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER, 8},
+	[OCTOSIM_CLASS_IPV4_FRAG] = {0, RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4, 8},
+	[OCTOSIM_CLASS_IPV4_TCP] = {RTE_ETH_RSS_NONFRAG_IPV4_TCP, RTE_ETH_RSS_IPV4, 8},
+	[OCTOSIM_CLASS_IPV4_UDP] = {RTE_ETH_RSS_NONFRAG_IPV4_UDP, RTE_ETH_RSS_IPV4, 8},
+	[OCTOSIM_CLASS_IPV4_SCTP] = {RTE_ETH_RSS_NONFRAG_IPV4_SCTP, RTE_ETH_RSS_IPV4, 8},
+	[OCTOSIM_CLASS_IPV6] = {0, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER, 32},
+	[OCTOSIM_CLASS_IPV6_FRAG] = {0, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6, 32},
+	[OCTOSIM_CLASS_IPV6_TCP] = {RTE_ETH_RSS_NONFRAG_IPV6_TCP, RTE_ETH_RSS_IPV6, 32},
+	[OCTOSIM_CLASS_IPV6_UDP] = {RTE_ETH_RSS_NONFRAG_IPV6_UDP, RTE_ETH_RSS_IPV6, 32},
+	[OCTOSIM_CLASS_IPV6_SCTP] = {RTE_ETH_RSS_NONFRAG_IPV6_SCTP, RTE_ETH_RSS_IPV6, 32},
+};
+
+/* The 32 bits of the key from bit `bit` on: what a set input bit there adds. */
+static uint32_t
+key_window(const uint8_t *key, unsigned int bit)
+{
+	const uint8_t *p = key + bit / 8;
+	uint64_t w = 0;
+
+	for (int i = 0; i < 5; i++)
+		w = w << 8 | p[i];
+	return w >> (8 - bit % 8);
+}
+
+void
+octosim_rss_set_key(struct octosim_rss *rss, const uint8_t *key)
+{
+	memmove(rss->key, key, OCTOSIM_RSS_KEY_LEN);
+	for (unsigned int i = 0; i < OCTOSIM_RSS_INPUT_MAX; i++) {
+		rss->table[i][0] = 0;
+		for (unsigned int v = 1; v < 256; v++) {
+			unsigned int bit = i * 8 + 7 - rte_bsf32(v);
+
+			rss->table[i][v] = rss->table[i][v & (v - 1)] ^ key_window(rss->key, bit);
+		}
+	}
+}
+
+void
+octosim_rss_set_hf(struct octosim_rss *rss, uint64_t hf)
+{
+	rss->hf = hf & OCTOSIM_RSS_HF;
+	for (unsigned int c = 0; c < OCTOSIM_NB_CLASSES; c++) {
+		if (rss->hf & classes[c].with_ports)
+			rss->input_len[c] = classes[c].addr_len + 4;
+		else if (rss->hf & classes[c].addresses)
+			rss->input_len[c] = classes[c].addr_len;
+		else
+			rss->input_len[c] = 0;
+	}
+}
+
+void
+octosim_rss_set_default_reta(struct octosim_rss *rss, uint16_t nb_queues)
+{
+	for (unsigned int i = 0; i < OCTOSIM_RSS_RETA_SIZE; i++)
+		rss->reta[i] = nb_queues > 0 ? i % nb_queues : 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTOSIM_RSS_H
+#define OCTOSIM_RSS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "octosim_parse.h"
+
+/**
+ * @file
+ * Toeplitz hash and redirection table of one PF. The same numbers as
+ * rte_softrss_be() over addresses and ports, by table look-up per byte.
+ * Pure: no device; the caller does the locking.
+ */
+
+#define OCTOSIM_RSS_KEY_LEN 40
+#define OCTOSIM_RSS_RETA_SIZE 128
+#define OCTOSIM_RSS_INPUT_MAX 36 /**< two IPv6 addresses and two ports */
+
+struct octosim_rss {
+	uint32_t table[OCTOSIM_RSS_INPUT_MAX][256]; /**< what each value of each byte adds */
+	uint16_t reta[OCTOSIM_RSS_RETA_SIZE];       /**< hash to queue */
+	uint8_t input_len[OCTOSIM_NB_CLASSES];      /**< bytes hashed; 0: the class is not */
+	uint8_t key[OCTOSIM_RSS_KEY_LEN];
+	uint64_t hf; /**< RTE_ETH_RSS_*, 0 when off */
+};
+
+/** The hash types that can be asked for. */
+#define OCTOSIM_RSS_HF                                                                             \
+	(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_TCP |                 \
+	 RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_SCTP |                            \
+	 RTE_ETH_RSS_NONFRAG_IPV4_OTHER | RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 |               \
+	 RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |                             \
+	 RTE_ETH_RSS_NONFRAG_IPV6_SCTP | RTE_ETH_RSS_NONFRAG_IPV6_OTHER)
+
+/** The key that NICs come up with. */
+extern const uint8_t octosim_rss_default_key[OCTOSIM_RSS_KEY_LEN];
+
+void octosim_rss_set_key(struct octosim_rss *rss, const uint8_t *key);
+
+/** Types that are not in OCTOSIM_RSS_HF are ignored. */
+void octosim_rss_set_hf(struct octosim_rss *rss, uint64_t hf);
+
+/** Spread the buckets evenly over the queues. */
+void octosim_rss_set_default_reta(struct octosim_rss *rss, uint16_t nb_queues);
+
+static inline uint16_t
+octosim_rss_queue(const struct octosim_rss *rss, uint32_t hash)
+{
+	return rss->reta[hash % OCTOSIM_RSS_RETA_SIZE];
+}
+
+/**
+ * @param data
+ *   The frame from which *p was parsed.
+ * @return
+ *   Is the packet of a kind that is hashed? If so, *hash is set.
+ */
+static inline bool
+octosim_rss_hash(const struct octosim_rss *rss, const uint8_t *data,
+		 const struct octosim_parsed *p, uint32_t *hash)
+{
+	const uint32_t(*table)[256] = rss->table;
+	const unsigned int len = rss->input_len[p->cls];
+	const bool ipv4 = octosim_class_is_ipv4(p->cls);
+	const unsigned int addrs = ipv4 ? 8 : 32;
+	const uint8_t *in = data + p->l3_off + (ipv4 ? 12 : 8);
+	uint32_t h = 0;
+
+	if (len == 0)
+		return false;
+	for (unsigned int i = 0; i < addrs; i += 4)
+		h ^= table[i][in[i]] ^ table[i + 1][in[i + 1]] ^ table[i + 2][in[i + 2]] ^
+		     table[i + 3][in[i + 3]];
+	in = data + p->l4_off;
+	table += addrs;
+	if (len > addrs)
+		h ^= table[0][in[0]] ^ table[1][in[1]] ^ table[2][in[2]] ^ table[3][in[3]];
+	*hash = h;
+	return true;
+}
+
+#endif /* OCTOSIM_RSS_H */

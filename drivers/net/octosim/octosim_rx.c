@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "octosim.h"
+
+/*
+ * Hardware moves frames by itself; here the pollers do it on the side: whoever
+ * finds the lock free moves a burst for all of them.
+ */
+static inline void
+try_pump(struct octosim_nic *nic)
+{
+	if (octosim_wire_is_idle(nic))
+		return;
+	if (rte_atomic_load_explicit(&nic->waiters, rte_memory_order_relaxed) != 0)
+		return;
+	if (!rte_spinlock_trylock(&nic->lock))
+		return;
+	octosim_pump(nic);
+	rte_spinlock_unlock(&nic->lock);
+}
+
+uint16_t
+octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct octosim_rxq *q = rxq;
+
+	if (rte_ring_count(q->ring) < n)
+		try_pump(q->nic);
+	return rte_ring_sc_dequeue_burst(q->ring, (void **)pkts, n, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_ether.h>
+
+#include "octosim.h"
+#include "octosim_csum.h"
+
+#define NEEDS_WORK (RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_VLAN)
+
+static inline bool
+frame_is_valid(const struct rte_mbuf *m)
+{
+	return m->pkt_len >= RTE_ETHER_HDR_LEN && m->pkt_len <= OCTOSIM_FRAME_MAX;
+}
+
+/* May the headers be changed in place? */
+static bool
+headers_writable(const struct rte_mbuf *m)
+{
+	return RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1 &&
+	       octosim_csum_headers(m) <= m->data_len && m->data_len >= RTE_ETHER_HDR_LEN;
+}
+
+/* Keep only the requests that the queue was set up for. */
+static uint64_t
+wanted_work(const struct octosim_txq *q, const struct rte_mbuf *m)
+{
+	uint64_t work = m->ol_flags & NEEDS_WORK;
+
+	if (!(q->offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
+		work &= ~RTE_MBUF_F_TX_VLAN;
+	if (!(q->offloads & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+			     RTE_ETH_TX_OFFLOAD_TCP_CKSUM)))
+		work &= RTE_MBUF_F_TX_VLAN;
+	return work;
+}
+
+/* Do the work in place: checksums first, while l2_len says where they are. */
+static int
+perform(struct rte_mbuf *m, uint64_t work)
+{
+	int ret = 0;
+
+	if (work & ~RTE_MBUF_F_TX_VLAN)
+		ret = octosim_csum_fill(m);
+	if (ret == 0 && (work & RTE_MBUF_F_TX_VLAN)) {
+		ret = rte_vlan_insert(&m);
+		m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
+	}
+	return ret;
+}
+
+/*
+ * Make the frame that goes to the wire. It is a copy where the application's
+ * buffer is shared or cannot be changed in place.
+ *
+ * Returns 0; -ENOBUFS: no buffer for a copy, try again later; -EINVAL: bad frame.
+ */
+static int
+prepare_one(struct octosim_txq *q, struct rte_mbuf *m, struct rte_mbuf **out)
+{
+	const uint64_t work = wanted_work(q, m);
+	const bool chain = q->nic->wire_linear && m->nb_segs > 1;
+	bool copy = chain || (work != 0 && !headers_writable(m));
+	int ret;
+
+	*out = m;
+	if (!frame_is_valid(m))
+		return -EINVAL;
+	if ((work & RTE_MBUF_F_TX_VLAN) && rte_pktmbuf_headroom(m) < sizeof(struct rte_vlan_hdr))
+		copy = true;
+	if (copy) {
+		*out = rte_pktmbuf_copy(m, q->nic->pool, 0, UINT32_MAX);
+		if (*out == NULL)
+			return -ENOBUFS;
+	}
+	ret = work == 0 ? 0 : perform(*out, work);
+	if (ret != 0 && copy)
+		rte_pktmbuf_free(*out);
+	return ret;
+}
+
+/* Frames on their way out, and the application's buffers they were made from. */
+struct outgoing {
+	uint16_t n;
+	struct rte_mbuf *frame[OCTOSIM_BURST];
+	struct rte_mbuf *orig[OCTOSIM_BURST];
+};
+
+/* Returns how many of pkts were consumed or are in *out; bad ones are freed here. */
+static uint16_t
+prepare(struct octosim_txq *q, struct rte_mbuf **pkts, uint16_t n, struct outgoing *out)
+{
+	uint16_t i;
+
+	out->n = 0;
+	for (i = 0; i < n; i++) {
+		int ret = prepare_one(q, pkts[i], &out->frame[out->n]);
+
+		if (ret == -ENOBUFS)
+			break;
+		if (ret != 0) {
+			/* only what comes before it can be sent: the caller comes again */
+			if (out->n > 0)
+				break;
+			rte_pktmbuf_free(pkts[i]);
+			q->stats->errors++;
+			continue;
+		}
+		out->orig[out->n++] = pkts[i];
+	}
+	return i;
+}
+
+/* Keep accounts, and drop either the original or the unsent copy. */
+static void
+settle(struct octosim_txq *q, struct outgoing *out, uint16_t sent)
+{
+	for (uint16_t i = 0; i < out->n; i++) {
+		if (out->frame[i] == out->orig[i])
+			continue;
+		if (i < sent) {
+			q->stats->copied++;
+			rte_pktmbuf_free(out->orig[i]);
+		} else {
+			rte_pktmbuf_free(out->frame[i]);
+		}
+	}
+}
+
+static uint64_t
+total_len(struct rte_mbuf **pkts, uint16_t n)
+{
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		bytes += pkts[i]->pkt_len;
+	return bytes;
+}
+
+static uint16_t
+transmit(struct octosim_txq *q, struct rte_mbuf **frames, uint16_t n)
+{
+	/* once sent, a frame may be gone */
+	const uint64_t bytes = total_len(frames, n);
+	const uint16_t sent = octosim_wire_tx(q->nic, frames, n);
+
+	q->stats->packets += sent;
+	q->stats->bytes += bytes - total_len(frames + sent, n - sent);
+	return sent;
+}
+
+/* Any frame that is to be worked on or that is no frame takes the long way. */
+static bool
+all_plain(const struct octosim_txq *q, struct rte_mbuf **pkts, uint16_t n)
+{
+	const uint64_t flags = q->offloads & ~(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
+					       RTE_ETH_TX_OFFLOAD_MULTI_SEGS) ? NEEDS_WORK : 0;
+	uint64_t work = 0;
+	bool bad = false;
+
+	for (uint16_t i = 0; i < n; i++) {
+		work |= pkts[i]->ol_flags & flags;
+		bad |= !frame_is_valid(pkts[i]);
+		bad |= q->nic->wire_linear && pkts[i]->nb_segs > 1;
+	}
+	return work == 0 && !bad;
+}
+
+static uint16_t
+send_chunk(struct octosim_txq *q, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct outgoing out;
+	uint16_t taken, sent;
+
+	if (likely(all_plain(q, pkts, n)))
+		return transmit(q, pkts, n);
+	taken = prepare(q, pkts, n, &out);
+	sent = transmit(q, out.frame, out.n);
+	settle(q, &out, sent);
+	return taken - (out.n - sent);
+}
+
+static uint16_t
+drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter)
+{
+	rte_pktmbuf_free_bulk(pkts, n);
+	*counter += n;
+	return n;
+}
+
+uint16_t
+octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct octosim_txq *q = txq;
+	uint16_t done = 0;
+
+	if (unlikely(!rte_atomic_load_explicit(&q->started, rte_memory_order_relaxed)))
+		return 0;
+	if (unlikely(!rte_atomic_load_explicit(&q->pf->link_up, rte_memory_order_relaxed)))
+		return drop_all(pkts, n, &q->stats->link_down);
+	if (unlikely(!octosim_wire_has_listener(q->nic)))
+		return drop_all(pkts, n, &q->stats->no_wire);
+	while (done < n) {
+		const uint16_t chunk = RTE_MIN(n - done, OCTOSIM_BURST);
+		const uint16_t sent = send_chunk(q, pkts + done, chunk);
+
+		if (sent == 0)
+			break;
+		done += sent;
+	}
+	return done;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_malloc.h>
+#include <rte_string_fns.h>
+
+#include "octosim.h"
+
+#define WIRE_DESC 256
+
+/* The wire ethdev goes away under us: after this callback its port id is void. */
+static int
+wire_destroyed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	struct octosim_nic *nic = arg;
+
+	RTE_SET_USED(event);
+	RTE_SET_USED(ret);
+	octosim_nic_lock(nic);
+	rte_spinlock_lock(&nic->tx_lock);
+	if (nic->wire_port == port_id) {
+		rte_atomic_store_explicit(&nic->wire_on, false, rte_memory_order_relaxed);
+		nic->wire_port = RTE_MAX_ETHPORTS;
+		OCTOSIM_LOG(NOTICE, nic->name, "the wire %s is gone", nic->wire_name);
+	}
+	rte_spinlock_unlock(&nic->tx_lock);
+	octosim_nic_unlock(nic);
+	return 0;
+}
+
+/* A --vdev that comes later on the command line has not been probed yet. */
+static int
+probe_wire(const char *name)
+{
+	char text[RTE_ETH_NAME_MAX_LEN + 1024];
+	struct rte_devargs *da;
+	bool known = false;
+
+	RTE_EAL_DEVARGS_FOREACH(NULL, da) {
+		if (strcmp(da->name, name) != 0)
+			continue;
+		known = true;
+		if (da->args != NULL && da->args[0] != '\0')
+			snprintf(text, sizeof(text), "%s,%s", name, da->args);
+		else
+			snprintf(text, sizeof(text), "%s", name);
+		break;
+	}
+	/* probing replaces the entry, so it must not be under the iterator */
+	return known ? rte_dev_probe(text) : -ENODEV;
+}
+
+static int
+attach_ethdev(struct octosim_nic *nic, const char *who, const char *name)
+{
+	struct rte_eth_dev_owner owner = {0};
+	uint16_t port;
+	int ret;
+
+	if (rte_eth_dev_get_port_by_name(name, &port) != 0 &&
+	    (probe_wire(name) != 0 || rte_eth_dev_get_port_by_name(name, &port) != 0)) {
+		OCTOSIM_LOG(ERR, who,
+			    "wire=%s: there is no such ethdev: add --vdev=%s,... or another name",
+			    name, name);
+		return -ENODEV;
+	}
+	ret = rte_eth_dev_owner_new(&owner.id);
+	if (ret == 0) {
+		snprintf(owner.name, sizeof(owner.name), "octosim NIC %s", nic->name);
+		ret = rte_eth_dev_owner_set(port, &owner);
+	}
+	if (ret != 0) {
+		OCTOSIM_LOG(ERR, who, "wire=%s: the ethdev belongs to somebody else: %s", name,
+			    rte_strerror(-ret));
+		return ret;
+	}
+	ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
+	if (ret != 0) {
+		rte_eth_dev_owner_unset(port, owner.id);
+		return ret;
+	}
+	nic->wire_owner = owner.id;
+	nic->wire_port = port;
+	octosim_wire_set_kind(nic, OCTOSIM_WIRE_ETHDEV);
+	return 0;
+}
+
+static void
+detach_ethdev(struct octosim_nic *nic)
+{
+	if (nic->wire_port == RTE_MAX_ETHPORTS)
+		return;
+	rte_eth_dev_callback_unregister(nic->wire_port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
+	rte_eth_dev_owner_unset(nic->wire_port, nic->wire_owner);
+	nic->wire_port = RTE_MAX_ETHPORTS;
+}
+
+static void
+cable(struct octosim_nic *nic, struct octosim_nic *peer)
+{
+	octosim_nic_lock(nic);
+	nic->peer = peer;
+	if (nic != peer)
+		snprintf(nic->wire_name, sizeof(nic->wire_name), "nic:%s", peer->name);
+	octosim_wire_set_kind(nic, nic == peer ? OCTOSIM_WIRE_LOOP : OCTOSIM_WIRE_NIC);
+	octosim_nic_unlock(nic);
+}
+
+/* The wire may come with a later PF than the first, when others run already. */
+static int
+start_if_running(struct octosim_nic *nic)
+{
+	if (rte_atomic_load_explicit(&nic->started, rte_memory_order_relaxed) == 0)
+		return 0;
+	return octosim_wire_start(nic);
+}
+
+static int
+attach_nic(struct octosim_nic *nic, const char *who, const char *wire)
+{
+	struct octosim_nic *peer = octosim_nic_find_or_create(wire + strlen("nic:"));
+
+	if (peer == NULL) {
+		OCTOSIM_LOG(ERR, who, "no memory for the NIC of wire=%s", wire);
+		return -ENOMEM;
+	}
+	if (peer == nic) {
+		OCTOSIM_LOG(ERR, who, "wire=%s names the NIC itself: use wire=loop", wire);
+		return -EINVAL;
+	}
+	if (octosim_wire_kind(peer) != OCTOSIM_WIRE_NONE) {
+		OCTOSIM_LOG(ERR, who, "wire=%s: NIC %s has the wire %s already", wire, peer->name,
+			    peer->wire_name);
+		return -EBUSY;
+	}
+	cable(nic, peer);
+	cable(peer, nic);
+	return start_if_running(peer);
+}
+
+int
+octosim_wire_attach(struct octosim_nic *nic, const char *who, const struct octosim_args *args)
+{
+	int ret = 0;
+
+	if (!(args->given & OCTOSIM_ARG_WIRE))
+		return 0;
+	if (octosim_wire_kind(nic) != OCTOSIM_WIRE_NONE) {
+		if (strcmp(nic->wire_name, args->wire) == 0)
+			return 0;
+		OCTOSIM_LOG(ERR, who, "wire=%s: NIC %s has the wire %s already", args->wire,
+			    nic->name, nic->wire_name);
+		return -EBUSY;
+	}
+	if (args->wire_kind == OCTOSIM_WIRE_LOOP)
+		cable(nic, nic);
+	else if (args->wire_kind == OCTOSIM_WIRE_NIC)
+		ret = attach_nic(nic, who, args->wire);
+	else
+		ret = attach_ethdev(nic, who, args->wire);
+	if (ret != 0)
+		return ret;
+	strlcpy(nic->wire_name, args->wire, sizeof(nic->wire_name));
+	return start_if_running(nic);
+}
+
+static void
+drain(struct octosim_nic *nic)
+{
+	struct rte_mbuf *pkts[OCTOSIM_BURST];
+	unsigned int n;
+
+	if (nic->wire_in == NULL)
+		return;
+	do {
+		n = rte_ring_dequeue_burst(nic->wire_in, (void **)pkts, OCTOSIM_BURST, NULL);
+		rte_pktmbuf_free_bulk(pkts, n);
+	} while (n > 0);
+}
+
+void
+octosim_wire_detach(struct octosim_nic *nic)
+{
+	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_ETHDEV)
+		detach_ethdev(nic);
+	drain(nic);
+	rte_free(nic->wire_in);
+	nic->wire_in = NULL;
+	octosim_wire_set_kind(nic, OCTOSIM_WIRE_NONE);
+}
+
+static int
+start_ring(struct octosim_nic *nic)
+{
+	const uint32_t slots = rte_align32pow2(nic->wire_ring + 1);
+	struct rte_ring *r;
+	int ret;
+
+	if (nic->wire_in != NULL)
+		return 0;
+	r = rte_zmalloc("octosim_wire", rte_ring_get_memsize(slots), RTE_CACHE_LINE_SIZE);
+	if (r == NULL)
+		return -ENOMEM;
+	/* senders may outnumber the CPUs, so one that is preempted must not hold up the rest */
+	ret = rte_ring_init(r, nic->name, nic->wire_ring,
+			    RING_F_EXACT_SZ | RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+	if (ret != 0) {
+		rte_free(r);
+		return ret;
+	}
+	nic->wire_in = r;
+	return 0;
+}
+
+/* The longest frames that both sides can take. */
+static uint16_t
+wire_mtu(const struct rte_eth_dev_info *info)
+{
+	uint32_t mtu = info->max_mtu;
+
+	/* without a limit of its own the frame length limits it (eth_dev_validate_mtu) */
+	if (mtu == UINT16_MAX || mtu == 0)
+		mtu = info->max_rx_pktlen > OCTOSIM_OVERHEAD ?
+			      info->max_rx_pktlen - OCTOSIM_OVERHEAD :
+			      RTE_ETHER_MTU;
+	return RTE_MIN(mtu, (uint32_t)OCTOSIM_MTU_MAX);
+}
+
+static int
+configure_ethdev(struct octosim_nic *nic)
+{
+	const uint16_t port = nic->wire_port;
+	uint16_t rx_desc = WIRE_DESC, tx_desc = WIRE_DESC;
+	struct rte_eth_conf conf = {0};
+	struct rte_eth_dev_info info;
+	int ret;
+
+	ret = rte_eth_dev_info_get(port, &info);
+	if (ret != 0)
+		return ret;
+	conf.rxmode.mtu = wire_mtu(&info);
+	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	nic->wire_linear = conf.txmode.offloads == 0;
+	ret = rte_eth_dev_configure(port, 1, 1, &conf);
+	if (ret == 0)
+		ret = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx_desc, &tx_desc);
+	if (ret == 0)
+		ret = rte_eth_rx_queue_setup(port, 0, rx_desc, SOCKET_ID_ANY, NULL, nic->pool);
+	if (ret == 0)
+		ret = rte_eth_tx_queue_setup(port, 0, tx_desc, SOCKET_ID_ANY, NULL);
+	return ret;
+}
+
+static int
+start_ethdev(struct octosim_nic *nic)
+{
+	int ret;
+
+	if (nic->wire_port == RTE_MAX_ETHPORTS)
+		return -ENODEV;
+	ret = configure_ethdev(nic);
+	if (ret == 0)
+		ret = rte_eth_dev_start(nic->wire_port);
+	if (ret != 0) {
+		OCTOSIM_LOG(ERR, nic->name, "the wire %s does not start: %s", nic->wire_name,
+			    rte_strerror(-ret));
+		return ret;
+	}
+	/* the NIC has a MAC filter of its own; not every ethdev can be promiscuous */
+	rte_eth_promiscuous_enable(nic->wire_port);
+	rte_eth_allmulticast_enable(nic->wire_port);
+	rte_atomic_store_explicit(&nic->wire_on, true, rte_memory_order_release);
+	return 0;
+}
+
+int
+octosim_wire_start(struct octosim_nic *nic)
+{
+	int ret;
+
+	switch (octosim_wire_kind(nic)) {
+	case OCTOSIM_WIRE_LOOP:
+	case OCTOSIM_WIRE_NIC:
+		return start_ring(nic);
+	case OCTOSIM_WIRE_ETHDEV:
+		ret = octosim_nic_need_pool(nic);
+		return ret == 0 ? start_ethdev(nic) : ret;
+	default:
+		return 0;
+	}
+}
+
+void
+octosim_wire_stop(struct octosim_nic *nic)
+{
+	octosim_nic_lock(nic);
+	rte_spinlock_lock(&nic->tx_lock);
+	rte_atomic_store_explicit(&nic->wire_on, false, rte_memory_order_relaxed);
+	rte_spinlock_unlock(&nic->tx_lock);
+	drain(nic);
+	octosim_nic_unlock(nic);
+	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_ETHDEV && nic->wire_port != RTE_MAX_ETHPORTS)
+		rte_eth_dev_stop(nic->wire_port);
+}
+
+bool
+octosim_wire_is_up(struct octosim_nic *nic)
+{
+	struct rte_eth_link link = {0};
+
+	switch (octosim_wire_kind(nic)) {
+	case OCTOSIM_WIRE_NIC:
+		return nic->peer->nb_pfs > 0;
+	case OCTOSIM_WIRE_ETHDEV:
+		return nic->wire_port != RTE_MAX_ETHPORTS &&
+		       rte_eth_link_get_nowait(nic->wire_port, &link) == 0 &&
+		       link.link_status == RTE_ETH_LINK_UP;
+	default:
+		return true;
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_ethdev.h>
+
+#include "octosim.h"
+
+/* The ethdev that is the wire was probed and started by the primary only. */
+static inline bool
+ethdev_usable(const struct octosim_nic *nic)
+{
+	return rte_atomic_load_explicit(&nic->wire_on, rte_memory_order_relaxed) &&
+	       rte_eal_process_type() == RTE_PROC_PRIMARY;
+}
+
+bool
+octosim_wire_has_listener(const struct octosim_nic *nic)
+{
+	switch (octosim_wire_kind(nic)) {
+	case OCTOSIM_WIRE_LOOP:
+	case OCTOSIM_WIRE_NIC:
+		/* pairs with the release in octosim_start(): wire_in is there */
+		return rte_atomic_load_explicit(&nic->peer->started,
+						rte_memory_order_acquire) != 0;
+	case OCTOSIM_WIRE_ETHDEV:
+		return ethdev_usable(nic);
+	default:
+		return false;
+	}
+}
+
+bool
+octosim_wire_is_idle(const struct octosim_nic *nic)
+{
+	switch (octosim_wire_kind(nic)) {
+	case OCTOSIM_WIRE_LOOP:
+	case OCTOSIM_WIRE_NIC:
+		return nic->wire_in == NULL || rte_ring_empty(nic->wire_in);
+	case OCTOSIM_WIRE_ETHDEV:
+		return !ethdev_usable(nic);
+	default:
+		return true;
+	}
+}
+
+/* Some kernels and NICs take the tag out of the frame: on our wire it is part of it. */
+static void
+restore_tags(struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		if (unlikely(pkts[i]->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED))
+			rte_vlan_insert(&pkts[i]);
+}
+
+uint16_t
+octosim_wire_rx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
+{
+	switch (octosim_wire_kind(nic)) {
+	case OCTOSIM_WIRE_LOOP:
+	case OCTOSIM_WIRE_NIC:
+		if (nic->wire_in == NULL)
+			return 0;
+		return rte_ring_sc_dequeue_burst(nic->wire_in, (void **)pkts, n, NULL);
+	case OCTOSIM_WIRE_ETHDEV:
+		if (!ethdev_usable(nic))
+			return 0;
+		n = rte_eth_rx_burst(nic->wire_port, 0, pkts, n);
+		restore_tags(pkts, n);
+		return n;
+	default:
+		return 0;
+	}
+}
+
+static uint16_t
+ethdev_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t sent = 0;
+
+	rte_spinlock_lock(&nic->tx_lock);
+	/* looked at again: the wire may have been stopped since octosim_wire_has_listener() */
+	if (ethdev_usable(nic))
+		sent = rte_eth_tx_burst(nic->wire_port, 0, pkts, n);
+	rte_spinlock_unlock(&nic->tx_lock);
+	return sent;
+}
+
+uint16_t
+octosim_wire_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_ETHDEV)
+		return ethdev_tx(nic, pkts, n);
+	return rte_ring_enqueue_burst(nic->peer->wire_in, (void **)pkts, n, NULL);
+}
