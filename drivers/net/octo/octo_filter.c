@@ -112,6 +112,23 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 					       pf_mac_set, pf_mac_set, mac, &before));
 }
 
+/* At start: one MAC for all of the NIC. A PF that keeps its own is no reason not to start. */
+void
+octo_mac_level(struct octo_dev *octo)
+{
+	const struct rte_ether_addr *mac = &octo_data(octo)->mac_addrs[0];
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED)
+	{
+		int ret = pf_mac_set(&octo->pf[i], mac);
+
+		if (ret != 0)
+			OCTO_LOG(WARNING, "port %u: PF %s keeps a MAC address of its own: %s",
+				 octo->port_id, octo->pf[i].name, rte_strerror(-ret));
+	}
+}
+
 struct mac_arg {
 	struct rte_ether_addr mac;
 	uint32_t pool;

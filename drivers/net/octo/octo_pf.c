@@ -389,7 +389,23 @@ await_bursts(struct octo_dev *octo)
 	return ret;
 }
 
-/* Design, "Taking a PF away": published as down, every epoch awaited, then it may go. */
+/*
+ * Design, "Taking a PF away": the legs that are not in `live` are published as
+ * down and every burst that may still use them is awaited. Then they may go.
+ */
+int
+octo_pf_unpublish(struct octo_dev *octo, uint32_t live)
+{
+	int ret;
+
+	octo_topo_publish_live(octo, live);
+	ret = await_bursts(octo);
+	if (ret != 0)
+		OCTO_LOG(ERR, "port %u: a poller does not leave its burst: %s", octo->port_id,
+			 rte_strerror(-ret));
+	return ret;
+}
+
 int
 octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 {
@@ -399,11 +415,7 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 		return 0;
 	octo->pf[pf].state = OCTO_PF_GONE;
 	octo->pf[pf].link_up = false;
-	octo_topo_publish_live(octo);
-	ret = await_bursts(octo);
-	if (ret != 0)
-		OCTO_LOG(ERR, "port %u: a poller did not leave its burst while PF %s went: %s",
-			 octo->port_id, octo->pf[pf].name, rte_strerror(-ret));
+	ret = octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_flow_forget_pf(octo, pf);
 	OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, octo->pf[pf].name);
 	return ret;

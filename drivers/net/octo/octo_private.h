@@ -227,6 +227,7 @@ int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char
 		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);
 uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
+int octo_pf_unpublish(struct octo_dev *octo, uint32_t live);
 int octo_pf_take_away(struct octo_dev *octo, uint8_t pf);
 int octo_pf_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param);
 
@@ -238,7 +239,7 @@ const uint32_t *octo_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 /* octo_topo.c: nodes, home PFs, legs */
 void octo_topo_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_topo_update(struct octo_dev *octo);
-void octo_topo_publish_live(struct octo_dev *octo);
+void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
 uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
 void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
@@ -300,6 +301,7 @@ int octo_promiscuous_disable(struct rte_eth_dev *dev);
 int octo_allmulticast_enable(struct rte_eth_dev *dev);
 int octo_allmulticast_disable(struct rte_eth_dev *dev);
 int octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
+void octo_mac_level(struct octo_dev *octo);
 int
 octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool);
 void octo_mac_remove(struct rte_eth_dev *dev, uint32_t index);

@@ -142,12 +142,13 @@ start_locked(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	octo_rss_level(octo);
+	octo_mac_level(octo);
 	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
 	if (ret != 0)
 		return ret;
 	octo_link_refresh(octo);
 	octo->started = true;
-	octo_topo_publish_live(octo);
+	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_flow_probe_tier(octo);
 	set_queue_states(dev, true);
 	return 0;
@@ -162,6 +163,7 @@ stop_locked(struct rte_eth_dev *dev)
 	int i;
 
 	octo->started = false;
+	octo_pf_unpublish(octo, 0);
 	octo_flow_flush_locked(octo, NULL);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
 	{
@@ -170,7 +172,6 @@ stop_locked(struct rte_eth_dev *dev)
 		if (ret != 0 && first_error == 0)
 			first_error = ret;
 	}
-	octo_topo_publish_live(octo);
 	set_queue_states(dev, false);
 	rte_eth_linkstatus_set(dev, &link);
 	return first_error;

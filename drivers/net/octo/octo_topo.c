@@ -68,11 +68,10 @@ octo_topo_update(struct octo_dev *octo)
 	rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 }
 
-/* Tell every queue which of its legs may be used. */
+/* Tell every queue which of its legs may be used: a bit mask of PFs. */
 void
-octo_topo_publish_live(struct octo_dev *octo)
+octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 {
-	const uint32_t live = octo_pf_mask(octo, OCTO_PF_STARTED);
 	struct rte_eth_dev_data *data = octo_data(octo);
 
 	/* pairs with the acquire at the start of each burst */
