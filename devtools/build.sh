@@ -32,30 +32,33 @@ read_build_options() {
 	done
 }
 
-# All that a build directory depends on besides the sources: one that was made
-# from something else is configured anew.
+# What a build directory is made from: when it differs, nothing in there is of use.
 build_identity() {
-	printf '%s\n' "$root" "${cc:-cc}" "${PKG_CONFIG_PATH:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
-		"$(dpdk_version)" "$@"
+	printf '%s|' "$root" "${cc:-cc}" "${PKG_CONFIG_PATH:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
+		"$(dpdk_version)"
 }
 
+# configure OPTION...: unless the build directory was configured so already.
 configure() {
-	local options=("$@") identity wipe=()
-	identity=$(build_identity "${options[@]}")
-	if [ -f "$build_dir/build.ninja" ] && [ "$(cat "$build_dir/.octo" 2>/dev/null)" = "$identity" ]; then
-		return
+	local options=("$@") identity before='' again=()
+	identity=$(build_identity)
+	[ ! -f "$build_dir/build.ninja" ] || before=$(cat "$build_dir/.octo" 2>/dev/null || true)
+	[ "$before" != "$identity ${options[*]}" ] || return 0
+	if [ "${before%%| *}|" = "$identity" ]; then
+		again=(--reconfigure)
+	elif [ -d "$build_dir/meson-private" ]; then
+		again=(--wipe)
 	fi
 	say "configuring $build_dir"
-	[ ! -d "$build_dir/meson-private" ] || wipe=(--wipe)
 	rm -f "$build_dir/.octo"
-	if ! ${cc:+env CC="$cc"} meson setup "${wipe[@]}" "$build_dir" "$root" "${options[@]}" \
+	if ! ${cc:+env CC="$cc"} meson setup "${again[@]}" "$build_dir" "$root" "${options[@]}" \
 		>"$build_dir.log" 2>&1; then
 		cat "$build_dir.log" >&2
 		die "meson could not configure the build"
 	fi
 	grep -A1 'WARNING' "$build_dir.log" >&2 || true
 	mv "$build_dir.log" "$build_dir/configure.log"
-	echo "$identity" >"$build_dir/.octo"
+	echo "$identity ${options[*]}" >"$build_dir/.octo"
 }
 
 # Gets the variant that read_build_options was told of ready to compile.
