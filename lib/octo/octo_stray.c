@@ -20,6 +20,7 @@ octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got)
 {
 	if (got > 0) {
 		s->interval[leg] = 1;
+		s->active |= RTE_BIT32(leg);
 		s->taken += got;
 		/*
 		 * In small bursts the quota is more than a quarter, and several
@@ -27,8 +28,9 @@ octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got)
 		 */
 		s->pause = (4 * s->taken + nb - 1) / nb;
 	} else {
-		s->interval[leg] =
-			RTE_MIN(RTE_MAX(s->interval[leg], 1) * 2, OCTO_STRAY_MAX_INTERVAL);
+		s->active &= ~RTE_BIT32(leg);
+		s->interval[leg] = RTE_MIN(RTE_MAX(s->interval[leg], 1) * 2,
+					   OCTO_STRAY_MAX_INTERVAL);
 	}
 	s->leg_due[leg] = s->now + s->interval[leg];
 }

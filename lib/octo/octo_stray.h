@@ -26,6 +26,7 @@ struct octo_stray {
 	uint32_t pause;                        /**< bursts that the home leg has to itself next */
 	uint32_t taken;                        /**< packets from strays in the current burst */
 	uint8_t interval[OCTO_STRAY_MAX_LEGS]; /**< bursts between two polls of the leg */
+	uint8_t active;                        /**< bit mask of legs that last yielded */
 	uint8_t first;                         /**< leg to be served first: due for longest */
 };
 

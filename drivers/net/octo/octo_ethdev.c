@@ -157,3 +157,22 @@ static struct rte_vdev_driver octo_driver = {
 };
 
 RTE_PMD_REGISTER_VDEV(net_octo, octo_driver);
+
+/*
+ * The vdev bus gives a device to the first driver whose name begins like the
+ * device's. "net_octo" begins "net_octosim0" as well, so this driver has to be
+ * the last in the list, whatever order the plugins were loaded in. The bus
+ * calls this before each probe.
+ */
+static void
+become_last(void *arg)
+{
+	RTE_SET_USED(arg);
+	rte_vdev_unregister(&octo_driver);
+	rte_vdev_register(&octo_driver);
+}
+
+RTE_INIT(octo_order_init)
+{
+	rte_vdev_add_custom_scan(become_last, NULL);
+}

@@ -52,12 +52,24 @@ poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_
 	return got;
 }
 
+/* The quarter is for a busy home leg's sake: what that leaves free, strays may have. */
+static __rte_noinline uint16_t
+poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
+{
+	uint16_t got = 0;
+
+	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && got < nb; leg++)
+		if (strays & RTE_BIT32(leg))
+			got += poll_leg(q, leg, pkts + got, nb - got, &q->stray_count);
+	return got;
+}
+
 uint16_t
 octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_rxq *q = rxq;
 	uint16_t got = 0;
-	uint32_t live;
+	uint32_t live, strays;
 	uint8_t home;
 	bool due;
 
@@ -70,10 +82,14 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 		octo_topo_rx_home(q, live);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	}
+	strays = live & ~RTE_BIT32(home);
 	if (due)
-		got = poll_strays(q, live & ~RTE_BIT32(home), pkts, nb);
+		got = poll_strays(q, strays, pkts, nb);
 	if (likely(live & RTE_BIT32(home)) && got < nb)
 		got += poll_leg(q, home, pkts + got, nb - got, &q->home_count);
+	strays &= q->stray.active;
+	if (unlikely(strays != 0) && got < nb)
+		got += poll_strays_again(q, strays, pkts + got, nb - got);
 	octo_epoch_leave(&q->epoch);
 	return got;
 }
