@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# What can be judged without compiling. Each prints what is wrong and fails.
+
+# The project's files with these name patterns (all without one).
+project_files() {
+	if git -C "$root" rev-parse --git-dir >/dev/null 2>&1; then
+		git -C "$root" ls-files -- "$@"
+	else
+		die "the checks need a git clone"
+	fi
+}
+
+c_files() {
+	project_files '*.c' '*.h'
+}
+
+# Prints the lines of stdin, if any, under a heading, and then fails.
+none_of() {
+	local found
+	found=$(cat)
+	[ -n "$found" ] || return 0
+	printf '%s:\n%s\n' "$1" "$found" >&2
+	return 1
+}
+
+check_spdx() {
+	local file
+	while read -r file; do
+		case $file in
+		LICENSE | MAINTAINERS | *.md | *.json | *.ini | .gitignore | *.svg | *.map) continue ;;
+		esac
+		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
+	done < <(project_files) | none_of "no SPDX line"
+}
+
+check_format() {
+	local formatter=clang-format files
+	! have clang-format-14 || formatter=clang-format-14
+	mapfile -t files < <(c_files)
+	"$formatter" -n --Werror "${files[@]}"
+}
+
+check_spelling() {
+	local files
+	mapfile -t files < <(project_files)
+	codespell -L "fo,ot,nd" "${files[@]}"
+}
+
+check_shell() {
+	local files
+	mapfile -t files < <(project_files '*.sh' | grep -vE '^devtools/(common|setup|dpdk-source|build|run|test|checks)\.sh')
+	# -a: what octo and .ci/run source is checked with them, where its variables are known
+	shellcheck -x -a octo .ci/run "${files[@]}"
+}
+
+# grep that is content when it finds nothing
+find_lines() {
+	grep -nE "$@" || true
+}
+
+# What clang-format does not see to.
+check_limits() {
+	local files status=0
+	mapfile -t files < <(c_files)
+	wc -l "${files[@]}" | awk '$1 > 600 && $2 != "total" { print $2, $1 }' |
+		none_of "more than 600 lines" || status=1
+	mapfile -t files < <(project_files '*.c' '*.h' '*.py' '*.sh' '*meson.build' octo .ci/run)
+	find_lines '[[:blank:]]+$' "${files[@]}" | none_of "blanks at the end" || status=1
+	return $status
+}
+
+check_words() {
+	local files status=0
+	mapfile -t files < <(c_files)
+	find_lines -i '\<(slave|master)s?\>' "${files[@]}" | none_of "words that are not used" || status=1
+	mapfile -t files < <(project_files 'drivers/*.[ch]' 'lib/*.[ch]' | grep -v _testpmd)
+	find_lines '\<(printf|rte_exit|rte_panic) *\(|__atomic_|rte_smp_|\<volatile\>' "${files[@]}" |
+		none_of "not for drivers" || status=1
+	return $status
+}
+
+# Of one commit's message.
+message_faults() {
+	local headline=$1 message=$2 text=${1#*: }
+	[ ${#headline} -le 60 ] || echo "headline longer than 60"
+	[[ $headline =~ ^[a-z./-]+(/[a-z0-9-]+)*:\ [a-z] ]] || [[ $headline == Merge* ]] ||
+		echo "headline is not 'prefix: verb object' without a capital"
+	[[ $text != *. ]] || echo "headline ends with a full stop"
+	grep -q '^Signed-off-by: ' <<<"$message" || echo "not signed off"
+	! awk 'length > 75 && !/^(Fixes|Signed-off-by|Reported-by|Co-authored-by|Link):/ { exit 1 }' \
+		<<<"$message" || return 0
+	echo "body wider than 75"
+}
+
+check_messages() {
+	local commit headline
+	while read -r commit headline; do
+		message_faults "$headline" "$(git -C "$root" log -1 --format=%b "$commit")" |
+			sed "s|^|${commit:0:12} ($headline): |"
+	done < <(git -C "$root" log --no-merges --format='%H %s') | none_of "commit messages"
+}
