@@ -156,7 +156,3 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	}
 	return ret;
 }
-
-RTE_PMD_REGISTER_PARAM_STRING(net_octo, ARG_PF "=<ethdev or PCI address>[@<socket>] " ARG_SOCKET_MAP
-					       "=<cpus>:<node>[/<cpus>:<node>] " ARG_SOCKET
-					       "=<node> " ARG_MAC "=<address>");

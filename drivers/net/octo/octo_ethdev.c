@@ -157,6 +157,10 @@ static struct rte_vdev_driver octo_driver = {
 };
 
 RTE_PMD_REGISTER_VDEV(net_octo, octo_driver);
+RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
+					"socket_map=<cpus>:<node>[/<cpus>:<node>] "
+					"socket=<node> "
+					"mac=<address>");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

@@ -11,8 +11,9 @@
 #include "octo_private.h"
 #include "octo_view.h"
 
-/* A reply holds 16 KiB; a rule takes up to 200 bytes of it. */
+/* A reply holds 16 KiB; a rule takes up to 200 bytes of it, a queue 100. */
 #define RULES_PER_REPLY 64
+#define QUEUES_PER_REPLY 128
 #define MAX_PARAMS 3
 
 /* Read "PORT[,NUMBER[,NUMBER]]"; returns how many numbers, or -EINVAL. */
@@ -50,14 +51,37 @@ read_port(const char *params, int max_params, uint32_t *numbers)
 	return octo_view_dev((uint16_t)numbers[0]) == NULL ? -ENODEV : n;
 }
 
+static struct rte_tel_data *
+new_dict(void)
+{
+	struct rte_tel_data *dict = rte_tel_data_alloc();
+
+	if (dict != NULL)
+		rte_tel_data_start_dict(dict);
+	return dict;
+}
+
+/*
+ * Lists are dictionaries with the index as key: DPDK 22.11 cannot write an array
+ * of dictionaries inside of a dictionary.
+ */
+static void
+add_numbered(struct rte_tel_data *list, uint32_t index, struct rte_tel_data *entry)
+{
+	char key[16];
+
+	snprintf(key, sizeof(key), "%u", index);
+	if (rte_tel_data_add_dict_container(list, key, entry, 0) != 0)
+		rte_tel_data_free(entry);
+}
+
 static void
 add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view)
 {
-	struct rte_tel_data *pf = rte_tel_data_alloc();
+	struct rte_tel_data *pf = new_dict();
 
 	if (pf == NULL)
 		return;
-	rte_tel_data_start_dict(pf);
 	rte_tel_data_add_dict_uint(pf, "index", index);
 	rte_tel_data_add_dict_string(pf, "name", view->name);
 	rte_tel_data_add_dict_uint(pf, "port", view->port_id);
@@ -65,32 +89,21 @@ add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view
 	rte_tel_data_add_dict_string(pf, "link", view->link_up ? "up" : "down");
 	rte_tel_data_add_dict_string(pf, "state", view->state);
 	rte_tel_data_add_dict_int(pf, "manager", view->manager);
-	rte_tel_data_add_array_container(pfs, pf, 0);
+	add_numbered(pfs, index, pf);
 }
 
 static void
 add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
 {
-	struct rte_tel_data *queue = rte_tel_data_alloc();
+	struct rte_tel_data *queue = new_dict();
 
 	if (queue == NULL)
 		return;
-	rte_tel_data_start_dict(queue);
 	rte_tel_data_add_dict_uint(queue, "queue", index);
 	rte_tel_data_add_dict_int(queue, "cpu", view->cpu);
 	rte_tel_data_add_dict_int(queue, "socket", view->socket);
 	rte_tel_data_add_dict_int(queue, "home_pf", view->home_pf);
-	rte_tel_data_add_array_container(queues, queue, 0);
-}
-
-static struct rte_tel_data *
-new_array(void)
-{
-	struct rte_tel_data *array = rte_tel_data_alloc();
-
-	if (array != NULL)
-		rte_tel_data_start_array(array, RTE_TEL_CONTAINER);
-	return array;
+	add_numbered(queues, index, queue);
 }
 
 static int
@@ -99,8 +112,8 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	struct rte_tel_data *pfs, *queues;
 	struct octo_view_topology view;
 	struct octo_view_queue queue;
-	uint32_t port[MAX_PARAMS];
-	int ret = read_port(params, 1, port);
+	uint32_t port[MAX_PARAMS] = {0}; /* and the first queue */
+	int ret = read_port(params, 2, port);
 
 	RTE_SET_USED(cmd);
 	if (ret < 0)
@@ -108,8 +121,8 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	ret = octo_view_topology((uint16_t)port[0], &view);
 	if (ret != 0)
 		return ret;
-	pfs = new_array();
-	queues = new_array();
+	pfs = new_dict();
+	queues = new_dict();
 	if (pfs == NULL || queues == NULL) {
 		rte_tel_data_free(pfs);
 		rte_tel_data_free(queues);
@@ -117,9 +130,9 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	}
 	for (uint16_t i = 0; i < view.nb_pfs; i++)
 		add_pf(pfs, i, &view.pf[i]);
-	for (uint16_t i = 0; i < view.nb_rx_queues; i++)
-		if (octo_view_queue((uint16_t)port[0], i, &queue) == 0)
-			add_queue(queues, i, &queue);
+	for (uint32_t i = port[1]; i < view.nb_rx_queues && i < port[1] + QUEUES_PER_REPLY; i++)
+		if (octo_view_queue((uint16_t)port[0], (uint16_t)i, &queue) == 0)
+			add_queue(queues, (uint16_t)i, &queue);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "port", port[0]);
 	rte_tel_data_add_dict_string(d, "name", view.name);
@@ -142,14 +155,13 @@ add_address(struct rte_tel_data *rule, const char *key, const struct octo_tuple 
 }
 
 static void
-add_rule(struct rte_tel_data *rules, const struct octo_view_rule *view)
+add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule *view)
 {
 	const struct octo_tuple *t = &view->tuple;
-	struct rte_tel_data *rule = rte_tel_data_alloc();
+	struct rte_tel_data *rule = new_dict();
 
 	if (rule == NULL)
 		return;
-	rte_tel_data_start_dict(rule);
 	rte_tel_data_add_dict_string(rule, "proto", octo_tuple_proto_name(t->proto));
 	add_address(rule, "src", t, t->src);
 	rte_tel_data_add_dict_uint(rule, "src_port", rte_be_to_cpu_16(t->src_port));
@@ -158,7 +170,7 @@ add_rule(struct rte_tel_data *rules, const struct octo_view_rule *view)
 	rte_tel_data_add_dict_uint(rule, "queue", view->queue);
 	rte_tel_data_add_dict_int(rule, "pf", view->pf);
 	rte_tel_data_add_dict_uint(rule, "hits", view->hits);
-	rte_tel_data_add_array_container(rules, rule, 0);
+	add_numbered(rules, index, rule);
 }
 
 static int
@@ -175,13 +187,13 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 		return nb;
 	nb = octo_view_rules((uint16_t)args[0], args[1], view, RTE_MIN(args[2], RULES_PER_REPLY),
 			     &total);
-	rules = new_array();
+	rules = new_dict();
 	if (nb < 0 || rules == NULL) {
 		rte_tel_data_free(rules);
 		return nb < 0 ? nb : -ENOMEM;
 	}
 	for (int i = 0; i < nb; i++)
-		add_rule(rules, &view[i]);
+		add_rule(rules, args[1] + i, &view[i]);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "port", args[0]);
 	rte_tel_data_add_dict_uint(d, "total", total);
@@ -193,15 +205,14 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 static void
 add_strays(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
 {
-	struct rte_tel_data *queue = rte_tel_data_alloc();
+	struct rte_tel_data *queue = new_dict();
 
 	if (queue == NULL)
 		return;
-	rte_tel_data_start_dict(queue);
 	rte_tel_data_add_dict_uint(queue, "queue", index);
 	rte_tel_data_add_dict_uint(queue, "home_packets", view->home_packets);
 	rte_tel_data_add_dict_uint(queue, "stray_packets", view->stray_packets);
-	rte_tel_data_add_array_container(queues, queue, 0);
+	add_numbered(queues, index, queue);
 }
 
 static int
@@ -217,11 +228,12 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (ret < 0)
 		return ret;
-	queues = new_array();
+	queues = new_dict();
 	if (queues == NULL)
 		return -ENOMEM;
 	for (uint16_t i = 0; octo_view_queue((uint16_t)port[0], i, &view) == 0; i++) {
-		add_strays(queues, i, &view);
+		if (i >= port[1] && i < port[1] + QUEUES_PER_REPLY)
+			add_strays(queues, i, &view);
 		sum.home_packets += view.home_packets;
 		sum.stray_packets += view.stray_packets;
 	}
@@ -257,10 +269,11 @@ RTE_INIT(octo_telemetry_init)
 				   "Returns the octo ports. Takes no parameters");
 	rte_telemetry_register_cmd(
 		"/octo/topology", tell_topology,
-		"Returns PFs, sockets, links, tier, homes. Parameters: int port_id");
+		"Returns PFs, links, tier, homes. Parameters: int port_id [, int queue]");
 	rte_telemetry_register_cmd(
 		"/octo/steering", tell_steering,
 		"Returns rules. Parameters: int port_id [, int start [, int n]]");
-	rte_telemetry_register_cmd("/octo/strays", tell_strays,
-				   "Returns home and stray packets. Parameters: int port_id");
+	rte_telemetry_register_cmd(
+		"/octo/strays", tell_strays,
+		"Returns home and stray packets. Parameters: int port_id [, int queue]");
 }
