@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef DEMO_H
+#define DEMO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <rte_mempool.h>
+
+/**
+ * @file
+ * The demo: an application with one lcore per socket echoes the packets of its
+ * port, which is made of two PFs. It knows ethdev and rte_flow and nothing else.
+ */
+
+#define DEMO_NB_LCORES 2
+#define DEMO_NB_PFS 2
+#define DEMO_NB_FLOWS 64
+#define DEMO_BURST 32
+
+/** Packets that one lcore has under way at most: all of them fit in any ring. */
+#define DEMO_WINDOW 256
+#define DEMO_RING 1024
+
+#define DEMO_PORT "net_octo0"
+#define DEMO_PEER "net_octosim2"
+#define DEMO_SPEED_PORT "net_octosim3"
+
+struct demo_options {
+	const char *json; /**< file to write, or NULL */
+	uint64_t packets; /**< per phase */
+	bool verbose;     /**< show what EAL and the drivers log */
+};
+
+/** The machine as the demo uses it. */
+struct demo_machine {
+	unsigned int cpu[DEMO_NB_LCORES]; /**< CPU of each working lcore */
+	const char *pf_name[DEMO_NB_PFS];
+	int pf_socket[DEMO_NB_PFS];
+	bool hugepages;
+};
+
+struct demo_ports {
+	uint16_t octo;
+	uint16_t peer;
+	struct rte_mempool *octo_pool;
+	struct rte_mempool *peer_pool;
+};
+
+struct demo_pf_result {
+	uint64_t rx_packets;
+	uint64_t tx_packets;
+};
+
+/** What one phase came to. */
+struct demo_result {
+	const char *name;
+	uint64_t packets; /**< that the application received on its port */
+	uint64_t home_packets;
+	uint64_t stray_packets;
+	uint64_t lost;
+	uint64_t reordered;
+	uint64_t duplicated;
+	struct demo_pf_result pf[DEMO_NB_PFS];
+};
+
+/* demo_options.c */
+
+/** @return 0 to go on, 1 if all is done (help), or -EINVAL after a message. */
+int demo_options_read(struct demo_options *options, int argc, char *argv[]);
+
+/* demo_eal.c */
+
+/** Choose CPUs and memory, start EAL with the simulated NICs. Says what is wrong. */
+int demo_eal_start(struct demo_machine *machine, const struct demo_options *options);
+
+/** EAL's id of the lcore that works on machine.cpu[index]. */
+unsigned int demo_lcore(unsigned int index);
+
+/* demo_port.c */
+int demo_ports_start(struct demo_ports *ports);
+void demo_ports_stop(const struct demo_ports *ports);
+int demo_port_start(const char *name, struct rte_mempool *pool, uint16_t *port);
+void demo_port_stop(uint16_t port);
+struct rte_mempool *demo_pool_create(const char *name);
+
+/** @return 0, or a negative errno after a message. */
+int demo_xstat(uint16_t port, const char *name, uint64_t *value);
+
+/* demo_speed.c */
+
+/** Measure a simulated NIC by itself: Mpps from wire to queue on one core. */
+int demo_speed_measure(double *mpps);
+
+/* demo_report.c */
+void demo_report_intro(const struct demo_machine *machine);
+void demo_report_table(const struct demo_machine *machine, const struct demo_result results[],
+		       unsigned int nb, double mpps);
+
+/** Name the claims that do not hold. @return their number. */
+unsigned int demo_report_verdict(const struct demo_result results[], unsigned int nb);
+void demo_report_json(FILE *f, const struct demo_machine *machine,
+		      const struct demo_result results[], unsigned int nb, double mpps);
+
+#endif /* DEMO_H */

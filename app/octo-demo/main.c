@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+
+#include "demo_traffic.h"
+
+enum {
+	UNSTEERED,
+	STEERED,
+	NB_PHASES,
+};
+
+static struct demo_traffic traffic;
+
+/* Each flow to the queue of the lcore that is to consume it. */
+static int
+steer_all(uint16_t port)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < DEMO_NB_FLOWS && ret == 0; i++) {
+		const struct demo_flow_id id = demo_flow_id(i);
+
+		ret = demo_flow_steer(port, &id, i % DEMO_NB_LCORES);
+	}
+	return ret;
+}
+
+static int
+run_phases(const struct demo_ports *ports, uint64_t packets, struct demo_result *results)
+{
+	int ret = demo_traffic_init(&traffic, ports);
+
+	if (ret == 0)
+		ret = demo_phase_run(&traffic, ports, "unsteered", packets, &results[UNSTEERED]);
+	/* nothing is under way now, and the sequence numbers go on */
+	if (ret == 0)
+		ret = steer_all(ports->octo);
+	if (ret == 0)
+		ret = demo_phase_run(&traffic, ports, "steered", packets, &results[STEERED]);
+	return ret;
+}
+
+static int
+run(const struct demo_machine *machine, uint64_t packets, FILE *json)
+{
+	struct demo_result results[NB_PHASES];
+	struct demo_ports ports = {0};
+	double mpps = 0;
+	int ret = demo_speed_measure(&mpps);
+
+	if (ret == 0)
+		ret = demo_ports_start(&ports);
+	if (ret != 0)
+		return ret;
+	ret = run_phases(&ports, packets, results);
+	demo_ports_stop(&ports);
+	if (ret != 0)
+		return ret;
+	demo_report_table(machine, results, NB_PHASES, mpps);
+	if (json != NULL)
+		demo_report_json(json, machine, results, NB_PHASES, mpps);
+	return demo_report_verdict(results, NB_PHASES) == 0 ? 0 : -EPROTO;
+}
+
+/* Before anything else: a run that fails must not leave the figures of an earlier one. */
+static int
+open_json(const char *file, FILE **json)
+{
+	*json = NULL;
+	if (file == NULL)
+		return 0;
+	*json = fopen(file, "we");
+	if (*json == NULL) {
+		fprintf(stderr, "octo demo: cannot write %s: %s\n", file, strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+static int
+close_json(const char *file, FILE *json)
+{
+	bool bad;
+
+	if (json == NULL)
+		return 0;
+	bad = ferror(json) != 0;
+	if (fclose(json) != 0)
+		bad = true;
+	if (bad)
+		fprintf(stderr, "octo demo: %s could not be written in full\n", file);
+	return bad ? -EIO : 0;
+}
+
+static int
+start_and_run(const struct demo_options *options, FILE *json)
+{
+	struct demo_machine machine = {
+		.pf_name = {"net_octosim0", "net_octosim1"},
+		.pf_socket = {0, 1},
+	};
+	int ret = demo_eal_start(&machine, options);
+
+	if (ret != 0)
+		return ret;
+	demo_report_intro(&machine);
+	ret = run(&machine, options->packets, json);
+	rte_eal_cleanup();
+	return ret;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct demo_options options;
+	int ret = demo_options_read(&options, argc, argv);
+	FILE *json;
+
+	if (ret != 0)
+		return ret > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (open_json(options.json, &json) != 0)
+		return EXIT_FAILURE;
+	ret = start_and_run(&options, json);
+	if (close_json(options.json, json) != 0)
+		ret = -EIO;
+	return ret == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
