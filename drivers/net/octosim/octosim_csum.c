@@ -27,16 +27,39 @@ pseudo_sum(const uint8_t *l3, bool ipv4, uint8_t proto, uint32_t l4_len)
 	return sum + rte_cpu_to_be_16(proto) + rte_cpu_to_be_16(l4_len);
 }
 
+/*
+ * Sum of len bytes from off on. rte_raw_cksum_mbuf() of DPDK 22.11 loses the
+ * carries of a segment that starts at an odd offset.
+ */
+static uint32_t
+chain_sum(const struct rte_mbuf *m, uint32_t off, uint32_t len)
+{
+	uint32_t done = 0;
+	uint32_t sum = 0;
+
+	for (; m != NULL && done < len; m = m->next) {
+		uint32_t n;
+		uint16_t part;
+
+		if (off >= m->data_len) {
+			off -= m->data_len;
+			continue;
+		}
+		n = RTE_MIN(m->data_len - off, len - done);
+		part = rte_raw_cksum(rte_pktmbuf_mtod_offset(m, const void *, off), n);
+		sum += done & 1 ? rte_bswap16(part) : part;
+		done += n;
+		off = 0;
+	}
+	return sum;
+}
+
 /* One's complement sum over pseudo header and L4; 0xffff when the checksum in it is right. */
 static uint16_t
 l4_sum(const struct rte_mbuf *m, const uint8_t *l3, bool ipv4, uint8_t proto, uint32_t l4_off,
        uint32_t l4_len)
 {
-	uint16_t raw = 0;
-
-	if (rte_raw_cksum_mbuf(m, l4_off, l4_len, &raw) != 0)
-		return 0;
-	return fold(raw + pseudo_sum(l3, ipv4, proto, l4_len));
+	return fold(chain_sum(m, l4_off, l4_len) + pseudo_sum(l3, ipv4, proto, l4_len));
 }
 
 static bool
