@@ -111,6 +111,9 @@ octosim_remove(struct rte_vdev_device *vdev)
 	/* the application may have closed the port before */
 	if (dev == NULL)
 		return 0;
+	/* whoever polls the port must leave it before its queues are freed */
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
 	octosim_close(dev);
 	return rte_eth_dev_release_port(dev);
 }
