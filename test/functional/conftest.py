@@ -37,6 +37,8 @@ def pytest_runtest_makereport(item, call):
     report = outcome.get_result()
     if report.failed and process.STARTED:
         report.sections.append(("processes", process.report()))
+        for child in process.STARTED:  # shared ones start afresh
+            child.kill()
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +92,40 @@ def program():
             pytest.skip(f"{name} is not installed")
         return path
     return find
+
+
+class Shared:
+    """A testpmd that tests of one module use in turn, restarted on failure."""
+
+    def __init__(self, make) -> None:
+        self._make = make
+        self._pmd = None
+
+    def get(self):
+        """The running testpmd, which is not forwarding."""
+        if self._pmd is None or not self._pmd.alive():
+            self._pmd = self._make()
+            self._pmd.keep = True
+        elif self._pmd not in process.STARTED:
+            process.STARTED.append(self._pmd)
+        return self._pmd
+
+    def close(self) -> None:
+        """End it and look at how it ended."""
+        pmd, self._pmd = self._pmd, None
+        if pmd is not None and pmd.alive():
+            assert pmd.quit() == 0
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Makes Shared objects that end with the module."""
+    made = []
+
+    def make(function) -> Shared:
+        made.append(Shared(function))
+        return made[-1]
+    yield make
+    process.STARTED.clear()
+    for one in made:
+        one.close()

@@ -24,10 +24,7 @@ def test_harness_sees_each_packet(tmp_path):
     tx = tmp_path / "out.pcap"
     wire = f"--vdev=net_pcap0,rx_pcap={rx},tx_pcap={tx}"
     with Testpmd([wire], plugins=False, queues=1) as pmd:
-        pmd.cmd("set verbose 1")
-        pmd.start("io")
-        seen = pmd.seen(at_least=15)
-        pmd.stop_forwarding()
+        seen = pmd.watch(15, "io")
         assert [s.src for s in seen] == \
             [packets.flow_mac(i) for i in range(3)] * 5
         assert pmd.stats(0)["TX-packets"] == 15

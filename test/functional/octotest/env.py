@@ -12,7 +12,7 @@ from typing import Iterable, List, Optional
 
 REPO = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("OCTO_BUILD_DIR", REPO / "build")).resolve()
-ASAN = os.environ.get("OCTO_ASAN") == "1"
+ASAN = os.environ.get("OCTO_ASAN", "0") not in ("", "0", "false")
 IS_ROOT = os.geteuid() == 0
 DRIVERS = ("octosim", "octo")
 

@@ -65,9 +65,11 @@ class Flow(NamedTuple):
 
 def flows(number: int, version: int = 4, proto: str = "udp") -> List[Flow]:
     """Different flows of one kind."""
-    net = ("10.1.0.{}", "10.2.0.1") if version == 4 else ("fd01::{}", "fd02::1")
-    return [Flow(proto, net[0].format(i + 1), 1000 + i, net[1], 2000 + i)
-            for i in range(number)]
+    src, dst = ("10.1.0.{}", "10.2.0.1") if version == 4 else \
+        ("fd01::{}", "fd02::1")
+    # Numbers that a Toeplitz hash with a repetitive key spreads, too.
+    return [Flow(proto, src.format(i + 1), 1024 + i * i * 7 % 60000, dst,
+                 2000 + i) for i in range(number)]
 
 
 def flow_mac(index: int) -> str:

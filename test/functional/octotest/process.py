@@ -45,6 +45,10 @@ class Process:
         """The process id."""
         return self._popen.pid
 
+    def alive(self) -> bool:
+        """Has it not ended?"""
+        return self._master >= 0 and self._popen.poll() is None
+
     def read(self, timeout: float = 0.0) -> bool:
         """Take in what was printed; False once the process closed its end."""
         ready, _, _ = select.select([self._master], [], [], timeout)

@@ -2,6 +2,7 @@
 """An interactive testpmd and readers of what it shows."""
 
 import re
+import time
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 from . import env
@@ -54,7 +55,9 @@ class Testpmd(Process):
             *(env.plugin_args() if plugins else []), *vdevs, *eal, "--", "-i",
             f"--nb-cores={lcores.count(',') or 1}",
             f"--rxq={queues}", f"--txq={queues}",
-            f"--total-num-mbufs={mbufs}", "--no-flush-rx", *app,
+            # --rxq-share, of no use otherwise: packets are shown with port
+            f"--total-num-mbufs={mbufs}", "--no-flush-rx", "--rxq-share",
+            *app,
         ]
         super().__init__(argv, prefix=prefix)
         try:
@@ -82,7 +85,7 @@ class Testpmd(Process):
         if self._telemetry is not None:
             self._telemetry.close()
             self._telemetry = None
-        if self.status is None:
+        if self.alive():
             self.send("quit")
         return self.wait(timeout)
 
@@ -90,10 +93,9 @@ class Testpmd(Process):
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            if self.status is None:
-                status = self.quit()
-                assert status == 0, f"testpmd ended with {status}"
+        if kind is None and self.alive():
+            status = self.quit()
+            assert status == 0, f"testpmd ended with {status}"
         else:
             self.kill()
 
@@ -155,11 +157,22 @@ class Testpmd(Process):
         """Stop and return the summary that testpmd prints."""
         return self.cmd("stop")
 
-    def seen(self, at_least: int = 0) -> List[Seen]:
-        """Received packets so far, from `set verbose 1`."""
-        wait_until(f"{at_least} packets seen", lambda:
-                   len(_PACKET.findall(self.text)) >= at_least, 10, self)
-        return parse_seen(self.text)
+    def watch(self, number: int, mode: str = "rxonly") -> List[Seen]:
+        """Forward until so many packets came in; each of them, in order.
+
+        Lcores print them and break up what the prompt thread prints, so
+        that nothing but the answer to `stop` is waited for.
+        """
+        self.cmds([f"set fwd {mode}", "set verbose 1"])
+        start = len(self.text)
+        self.send("start")
+        self.wait_until(f"{number} packets seen", lambda: self.text.count(
+            "Receive queue=", start) >= number)
+        self.send("stop")
+        self.expect(r"\nDone\.\s+" + PROMPT, start)
+        seen = parse_seen(self.text[start:])
+        self.cmd("set verbose 0")
+        return seen
 
     def wait_until(self, what: str, check, timeout: float = 10.0):
         """Ask again until the answer is true; the answer."""
@@ -177,30 +190,26 @@ def wait_until(what: str, check, timeout: float = 10.0,
         if process is not None:
             process.read(0.05)
         else:
-            import time
             time.sleep(0.05)
     raise ProcessError(f"never came true: {what}")
 
 
-_BURST = re.compile(r"port (\d+)/queue (\d+): received (\d+) packets")
-_PACKET = re.compile(r"  src=([0-9A-F:]{17}) - dst=([0-9A-F:]{17}).*"
-                     r" - length=(\d+) .*Receive queue=0x([0-9a-f]+)")
+_PACKET = re.compile(
+    r"port (?P<port>\d+),   src=(?P<src>[0-9A-F:]{17}) - dst=(?P<dst>[0-9A-F:]"
+    r"{17}).* - length=(?P<length>\d+) .*Receive queue=0x(?P<queue>[0-9a-f]+)")
 
 
 def parse_seen(text: str) -> List[Seen]:
-    """Packets in the verbose output of the rxonly engine."""
+    """Packets as `set verbose 1` shows them; the port is mbuf->port."""
     packets: List[Seen] = []
-    port = -1
     lines = text.splitlines()
     for i, line in enumerate(lines):
-        burst = _BURST.search(line)
-        if burst:
-            port = int(burst[1])
         found = _PACKET.search(line)
         if found:
             flags = lines[i + 1] if i + 1 < len(lines) else ""
-            packets.append(Seen(port, int(found[4], 16), found[1], found[2],
-                                int(found[3]), line + flags))
+            packets.append(Seen(int(found["port"]), int(found["queue"], 16),
+                                found["src"], found["dst"],
+                                int(found["length"]), line + flags))
     return packets
 
 

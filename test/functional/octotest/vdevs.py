@@ -2,7 +2,7 @@
 """Builds --vdev options for simulated NICs and octo ports."""
 
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import Dict, List, Optional, Sequence
 
 SOCKET_MAP = "0:0/1:1"
 
@@ -17,11 +17,17 @@ def octosim(index: int, nic: str, socket: int = 0, **more: object) -> str:
 
 
 def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
+        arfs_on: Optional[Dict[int, int]] = None,
         **more: object) -> List[str]:
     """All PFs of a simulated NIC: PF i on socket i % 2; PF 0 has the wire."""
-    return [octosim(first + i, name, i % 2, wire=wire if i == 0 else None,
-                    **(more if i == 0 else _per_pf(more)))
-            for i in range(pfs)]
+    args = []
+    for i in range(pfs):
+        own = dict(more if i == 0 else _per_pf(more))
+        if arfs_on and i in arfs_on:
+            own["arfs_entries"] = arfs_on[i]
+        args.append(octosim(first + i, name, i % 2,
+                            wire=wire if i == 0 else None, **own))
+    return args
 
 
 def _per_pf(more: dict) -> dict:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an octo port says of itself: telemetry, xstats, its PFs' ports."""
+
+import re
+from typing import Any, Dict, List
+
+from .packets import Flow
+from .process import ProcessError
+from .testpmd import Testpmd
+
+
+def ask(pmd: Any, what: str, *params: object) -> Any:
+    """An /octo/ reply; DPDK 22.11 can only put tables in as dicts of dicts."""
+    telemetry = getattr(pmd, "telemetry", pmd)
+    reply = telemetry.get(f"/octo/{what}", *params)
+    for key, value in (reply or {}).items():
+        if isinstance(value, dict):
+            reply[key] = [value[k] for k in sorted(value, key=int)]
+    return reply
+
+
+class View:
+    """One octo port of a running testpmd."""
+
+    def __init__(self, pmd: Testpmd, name: str = "net_octo0") -> None:
+        self.pmd = pmd
+        self.name = name
+        self.port = pmd.port(name)
+
+    def topology(self) -> Dict[str, Any]:
+        """PFs and queues."""
+        return ask(self.pmd, "topology", self.port)
+
+    def strays(self) -> Dict[str, Any]:
+        """Home and stray packets."""
+        return ask(self.pmd, "strays", self.port)
+
+    def steering(self) -> Dict[str, Any]:
+        """All rules, put together from pages."""
+        first = ask(self.pmd, "steering", self.port)
+        rules: List[dict] = list(first["rules"])
+        while len(rules) < first["total"]:
+            page = ask(self.pmd, "steering", self.port, len(rules))
+            assert page["rules"], "an empty page before the end"
+            rules += page["rules"]
+        first["rules"] = rules
+        return first
+
+    def rule(self, flow: Flow) -> Dict[str, Any]:
+        """How a flow is steered."""
+        for rule in self.steering()["rules"]:
+            if all(rule[k] == v for k, v in flow.key().items()):
+                return rule
+        raise ProcessError(f"{flow} is not steered")
+
+    def xstats(self) -> Dict[str, int]:
+        """Extended statistics of the octo port."""
+        return self.pmd.xstats(self.port)
+
+    def stats(self) -> Dict[str, int]:
+        """Basic statistics of the octo port."""
+        return self.pmd.stats(self.port)
+
+    def homes(self) -> Dict[int, int]:
+        """Queue to home PF, once somebody polls it."""
+        return {q["queue"]: q["home_pf"] for q in self.topology()["queues"]}
+
+    def pf_ports(self) -> List[int]:
+        """The ethdev port of every PF."""
+        return [pf["port"] for pf in self.topology()["pfs"]]
+
+    def pf_info(self) -> List[Dict[str, Any]]:
+        """ethdev's own view of every PF, which applications do not see."""
+        return [self.pmd.telemetry.get("/ethdev/info", port)
+                for port in self.pf_ports()]
+
+    def pf_stats(self) -> List[Dict[str, int]]:
+        """Basic statistics of every PF."""
+        return [self.pmd.telemetry.get("/ethdev/stats", port)
+                for port in self.pf_ports()]
+
+    def assert_lost_nothing(self) -> None:
+        """Nothing was lost by the port nor by any PF of the NIC."""
+        stats = self.stats()
+        for name in ("RX-missed", "RX-errors", "RX-nombuf", "TX-errors"):
+            assert stats[name] == 0, (name, stats)
+        for pf in self.pf_stats():
+            for name in ("imissed", "ierrors", "rx_nombuf", "oerrors"):
+                assert pf[name] == 0, (name, pf)
+
+
+def forwarded(summary: str, port: int) -> Dict[str, int]:
+    """A port's part of what testpmd prints on `stop`."""
+    block = re.search(rf"statistics for port {port} .*?\n(.*?)\n  -{{9}}",
+                      summary, re.DOTALL)
+    assert block, summary
+    return {k: int(v) for k, v in
+            re.findall(r"([RT]X-\w+): (\d+)", block[1])}

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong devargs: one clear error that names the culprit, nothing left."""
+
+import re
+
+import pytest
+
+from octotest import env, vdevs
+from octotest.process import Process
+from octotest.testpmd import Testpmd
+from octotest.view import View
+
+TWO = "pf=net_octosim0,pf=net_octosim1"
+NINE = ",".join(f"pf=net_octosim{i}" for i in range(9))
+
+
+@pytest.fixture(scope="module")
+def running(shared):
+    """PFs 0 to 8 are free; net_octo8 has two others; queues, MTU differ."""
+    args = [*vdevs.nic("A", 0, 8, "loop"), vdevs.octosim(8, "B"),
+            vdevs.octosim(10, "C", max_mtu=2000),
+            vdevs.octosim(11, "D", queues=4),
+            vdevs.octosim(12, "E"), vdevs.octosim(13, "E"),
+            vdevs.octo(8, 12, 2), "--vdev=net_null0"]
+    return shared(lambda: Testpmd(args, app=["--disable-device-start"],
+                                  queues=1, memory=192))
+
+
+@pytest.fixture
+def pmd(running):
+    """That testpmd."""
+    return running.get()
+
+
+def _state(pmd) -> tuple:
+    """What a failed attach must leave as it was."""
+    return (pmd.ports(), pmd.telemetry.get("/octo/list"),
+            pmd.telemetry.get("/ethdev/list"),
+            [pmd.telemetry.get("/ethdev/info", port) is None
+             for port in range(24)])
+
+
+def _refused(pmd, device: str) -> str:
+    before = _state(pmd)
+    out = pmd.cmd(f"port attach {device}")
+    assert "Failed to attach port" in out, out
+    assert _state(pmd) == before
+    return out
+
+
+def _complaints(out: str) -> list:
+    """Lines that the drivers logged."""
+    return re.findall(r"^(?:OCTO|OCTOSIM): .*$", out, re.MULTILINE)
+
+
+def _check_error(out: str, names: str) -> None:
+    """Exactly one line of ours, and it names the culprit."""
+    lines = _complaints(out)
+    assert len(lines) == 1, f"one error expected:\n{out}"
+    assert re.search(names, lines[0]), f"/{names}/ not in: {lines[0]}"
+
+
+def _good(pmd) -> None:
+    """The good port can be made, and goes away again."""
+    out = pmd.cmd(f"port attach net_octo9,{TWO}")
+    assert "Failed" not in out and _complaints(out) == [], out
+    port = pmd.port("net_octo9")
+    assert len(View(pmd, "net_octo9").topology()["pfs"]) == 2
+    out = pmd.cmd(f"port detach {port}")
+    assert "is detached" in out or "Done" in out, out
+    assert "net_octo9" not in [p.name for p in pmd.ports()]
+
+
+def test_good_port_can_come_and_go(pmd):
+    """The reference for all that follows."""
+    before = {p.name for p in pmd.ports()}
+    _good(pmd)
+    _good(pmd)
+    assert {p.name for p in pmd.ports()} == before
+
+
+OCTO_ROWS = [
+    ("no-pf", "", r"no pf="),
+    ("only-map", "socket_map=0:0", r"no pf="),
+    ("unknown-pf", "pf=net_octosim0,pf=net_octosim99", r"net_octosim99"),
+    ("unknown-driver", "pf=nothing_like_this0", r"nothing_like_this0"),
+    ("unknown-pci", "pf=0000:ff:1f.7", r"0000:ff:1f\.7"),
+    ("twice", "pf=net_octosim0,pf=net_octosim0", r"net_octosim0.*twice"),
+    ("owned", "pf=net_octosim0,pf=net_octosim12",
+     r"net_octosim12.*net_octo8"),
+    ("itself", "pf=net_octosim0,pf=net_octo9", r"pf=net_octo9"),
+    ("other-octo", "pf=net_octosim0,pf=net_octo8", r"pf=net_octo8"),
+    ("mtu-differs", "pf=net_octosim0,pf=net_octosim10",
+     r"net_octosim10.*MTU"),
+    ("queues-differ", "pf=net_octosim0,pf=net_octosim11",
+     r"net_octosim11.*queues"),
+    ("nine-pfs", NINE, r"net_octosim8.*8"),
+    ("unknown-argument", TWO + ",colour=blue", r"colour"),
+    ("empty-pf", "pf=", r"pf"),
+    ("pf-without-value", "pf", r"pf"),
+    ("empty-second-pf", "pf=net_octosim0,pf=", r"pf"),
+    ("socket-empty", "pf=net_octosim0@", r"net_octosim0@"),
+    ("socket-no-name", "pf=@1", r"@1"),
+    ("socket-word", "pf=net_octosim0@one", r"@one"),
+    ("socket-negative", "pf=net_octosim0@-1", r"@-1"),
+    ("socket-huge", "pf=net_octosim0@64", r"@64"),
+    ("port-socket-word", TWO + ",socket=one", r"socket=one"),
+    ("port-socket-negative", TWO + ",socket=-1", r"socket=-1"),
+    ("port-socket-twice", TWO + ",socket=0,socket=1", r"socket="),
+    ("mac-word", TWO + ",mac=hello", r"mac=hello"),
+    ("mac-group", TWO + ",mac=01:00:5e:00:00:01", r"mac=01:00:5e"),
+    ("mac-zero", TWO + ",mac=00:00:00:00:00:00", r"mac=00:00"),
+    ("long-name", "pf=" + "x" * 70, r"pf=x+"),
+    *((f"map-{name}", f"{TWO},socket_map={text}",
+       r"socket_map=" + re.escape(text)) for name, text in (
+        ("no-node", "0"), ("empty-node", "0:"), ("empty-cpu", ":0"),
+        ("trailing", "0:0/"), ("backwards", "1-0:0"),
+        ("cpu-twice", "0:0/0:1"),
+        ("word", "a:0"), ("node-huge", "0:99"), ("cpu-huge", "5000:0"),
+        ("double-slash", "0:0//1:1"), ("open-range", "0-:0"),
+        ("negative", "0:-1"), ("space", "0:0;1:1"))),
+    ("map-empty", TWO + ",socket_map=", r"socket_map"),
+    ("map-twice", TWO + ",socket_map=0:0,socket_map=1:1", r"socket_map"),
+]
+
+
+@pytest.mark.parametrize("args, names", [r[1:] for r in OCTO_ROWS],
+                         ids=[r[0] for r in OCTO_ROWS])
+def test_octo_refuses(pmd, args, names):
+    """A bad octo port is refused; the good one can then be made."""
+    out = _refused(pmd, f"net_octo9,{args}" if args else "net_octo9")
+    _check_error(out, names)
+    _good(pmd)
+
+
+SIM_ROWS = [
+    ("no-nic", "", r"nic"),
+    ("empty-nic", "nic=", r"nic"),
+    ("bad-nic", "nic=a:b", r"nic=a:b"),
+    ("nic-twice", "nic=X,nic=Y", r"nic"),
+    ("unknown-argument", "nic=X,colour=blue", r"colour"),
+    ("socket-word", "nic=X,socket=one", r"socket=one"),
+    ("socket-negative", "nic=X,socket=-1", r"socket=-1"),
+    ("wire-unknown", "nic=X,wire=net_nothing7", r"wire=net_nothing7"),
+    ("wire-empty", "nic=X,wire=", r"wire="),
+    ("wire-no-nic", "nic=X,wire=nic:", r"wire=nic:"),
+    ("wire-self", "nic=X,wire=nic:X", r"wire=nic:X"),
+    ("wire-is-pf", "nic=X,wire=net_octosim12", r"wire=net_octosim12"),
+    ("wire-differs", "nic=B,wire=loop,mac=02:00:00:00:00:09", r"mac|wire"),
+    ("default-pf", "nic=X,default_pf=8", r"default_pf=8"),
+    ("entries-zero", "nic=X,mpfs_entries=0", r"mpfs_entries=0"),
+    ("arfs-zero", "nic=X,arfs_entries=0", r"arfs_entries=0"),
+    ("entries-word", "nic=X,mpfs_entries=many", r"mpfs_entries=many"),
+    ("queues-zero", "nic=X,queues=0", r"queues=0"),
+    ("queues-65", "nic=X,queues=65", r"queues=65"),
+    ("queues-tail", "nic=X,queues=4x", r"queues=4x"),
+    ("mac-word", "nic=X,mac=hello", r"mac=hello"),
+    ("mac-group", "nic=X,mac=01:00:5e:00:00:01", r"mac=01:00"),
+    ("mtu-small", "nic=X,max_mtu=10", r"max_mtu=10"),
+    ("ninth-pf", "nic=A", r"\bA\b"),
+]
+
+
+@pytest.mark.parametrize("args, names", [r[1:] for r in SIM_ROWS],
+                         ids=[r[0] for r in SIM_ROWS])
+def test_octosim_refuses(pmd, args, names):
+    """A bad PF is refused; a good one can then be made."""
+    if names == r"mac|wire":  # first give NIC B a MAC to differ from
+        args = args.replace("nic=B", "nic=A")
+    out = _refused(pmd, f"net_octosim30,{args}" if args else "net_octosim30")
+    _check_error(out, names)
+    out = pmd.cmd("port attach net_octosim30,nic=X")
+    assert "Failed" not in out, out
+    pmd.cmd(f"port detach {pmd.port('net_octosim30')}")
+
+
+def test_wire_of_another_nic_is_refused(pmd):
+    """A wire that one NIC owns cannot be the wire of another."""
+    assert "Failed" not in pmd.cmd("port attach net_octosim31,nic=Y,"
+                                   "wire=net_null0")
+    before = _state(pmd)
+    out = pmd.cmd("port attach net_octosim32,nic=Z,wire=net_null0")
+    assert "Failed to attach" in out
+    _check_error(out, r"wire=net_null0")
+    assert _state(pmd) == before
+    pmd.cmd(f"port detach {pmd.port('net_octosim31')}")
+    assert "net_null0" in [p.name for p in pmd.ports()]
+
+
+def test_more_queues_than_the_pfs_have():
+    """The port offers what the PFs have and takes no more."""
+    args = [*vdevs.nic("A", 0, 2, "loop", queues=4), vdevs.octo()]
+    with Testpmd(args, queues=4) as pmd:
+        view = View(pmd)
+        assert pmd.info(view.port)["Max possible RX queues"] == "4"
+        assert pmd.info(view.port)["Max possible TX queues"] == "4"
+        pmd.cmd("port stop all")
+        out = pmd.cmd("port config all rxq 5")
+        assert re.search(r"rxq \(5\)|invalid|Fail", out)
+        pmd.cmd("port start all")
+        pmd.start("io", first=True)
+        pmd.wait_until("traffic", lambda: view.stats()["RX-packets"] > 100)
+        pmd.stop_forwarding()
+
+
+def test_rule_on_a_stopped_port():
+    """Rules need a started port; the refusal says so."""
+    with Testpmd(vdevs.looped()) as pmd:
+        view = View(pmd)
+        pmd.cmd(f"port stop {view.port}")
+        out = pmd.cmd(f"flow create {view.port} ingress pattern eth / ipv4 "
+                      "src is 10.0.0.1 dst is 10.0.0.2 / udp src is 1 dst "
+                      "is 2 / end actions queue index 0 / end")
+        assert "Caught" in out and "start" in out.lower()
+        pmd.cmd(f"port start {view.port}")
+        assert view.steering()["total"] == 0
+
+
+def test_isolate_on_a_started_port_is_answered():
+    """Isolation is set while stopped; else an error that says so."""
+    with Testpmd(vdevs.looped()) as pmd:
+        view = View(pmd)
+        out = pmd.cmd(f"flow isolate {view.port} 1")
+        assert "Caught" in out and "stop" in out.lower()
+        pmd.start("io", first=True)
+        pmd.wait_until("traffic", lambda: view.stats()["RX-packets"] > 100)
+        pmd.stop_forwarding()
+
+
+def test_detach_of_a_started_port_is_refused(pmd):
+    """testpmd refuses it; the port stays whole."""
+    port = pmd.port("net_octo8")
+    pmd.cmd(f"port start {port}")
+    before = pmd.ports()
+    assert "not stopped" in pmd.cmd(f"port detach {port}")
+    assert pmd.ports() == before
+    pmd.cmd(f"port stop {port}")
+
+
+@pytest.mark.parametrize("bad", [
+    "--vdev=net_octo0", "--vdev=net_octo0,pf=net_octosim7",
+    "--vdev=net_octo0,pf=net_octosim0,pf=net_octosim0",
+    "--vdev=net_octo0,pf=net_octosim0,socket_map=zero",
+], ids=["no-pf", "unknown-pf", "twice", "map"])
+def test_application_fails_to_start(bad):
+    """A program that needs the port ends with exit status not 0."""
+    l3fwd = env.find_built("octo-l3fwd")
+    if l3fwd is None:
+        pytest.skip("octo-l3fwd is not built")
+    process = Process([
+        l3fwd, "--no-huge", "-m", "64", "--no-pci", "--lcores=0@0",
+        f"--file-prefix={env.unique()}", *vdevs.nic("A", 0, 2, "loop"), bad,
+        "--", "-p", "0x4", "-P", "--config=(2,0,0)"])
+    assert process.wait() != 0
+    assert len(_complaints(process.text)) == 1, process.text

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plugins as files: what they say, need and export; stock loading."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from octotest import env
+from octotest.testpmd import Testpmd
+
+PARAMETERS = {
+    "octo": ["pf", "socket_map", "socket", "mac"],
+    "octosim": ["nic", "socket", "wire", "default_pf", "mpfs_entries",
+                "arfs_entries", "queues", "mac"],
+}
+
+
+@pytest.mark.parametrize("name", env.DRIVERS)
+def test_pmdinfo_lists_name_and_parameters(name, program):
+    """dpdk-pmdinfo.py finds the driver's name and every devarg."""
+    out = subprocess.run(
+        ["/usr/bin/python3", program("dpdk-pmdinfo.py"),
+         env.built_driver(name)],
+        check=True, capture_output=True, text=True).stdout
+    info = [i for i in json.loads(out) if i["name"] == f"net_{name}"]
+    assert len(info) == 1
+    known = set(re.findall(r"(\w+)=", info[0]["params"]))
+    assert set(PARAMETERS[name]) <= known
+
+
+@pytest.mark.parametrize("name", env.DRIVERS)
+def test_ldd_finds_everything(name, program):
+    """No library that the plugin needs is missing."""
+    out = subprocess.run([program("ldd"), "-r", env.built_driver(name)],
+                         check=True, capture_output=True, text=True)
+    text = out.stdout + out.stderr
+    assert "not found" not in text
+    missing = re.findall(r"undefined symbol: (\w+)", text)
+    assert [m for m in missing if not _sanitizer(m)] == []
+
+
+def _sanitizer(symbol: str) -> bool:
+    return env.ASAN and symbol.startswith(("__asan", "__ubsan", "__lsan"))
+
+
+@pytest.mark.parametrize("name", env.DRIVERS)
+def test_exports_only_what_its_map_names(name, program):
+    """A plugin must not leak its inner names into the application."""
+    out = subprocess.run([program("nm"), "-D", "--defined-only",
+                          env.built_driver(name)],
+                         check=True, capture_output=True, text=True).stdout
+    symbols = {line.split()[-1].split("@")[0] for line in out.splitlines()}
+    text = (env.REPO / "drivers/net" / name / "version.map").read_text()
+    named = set(re.findall(r"^\s*(\w+);", text, re.MULTILINE)) - {"local"}
+    symbols = {s for s in symbols if not re.match(r"DPDK_|EXPERIMENTAL|"
+                                                  r"INTERNAL", s)}
+    assert symbols <= named
+    assert all(s.startswith(("octo_", "octosim_", "rte_pmd_octo"))
+               for s in symbols)
+    assert len(symbols) <= 16
+
+
+def test_stock_testpmd_loads_both_drivers():
+    """The distribution's binary makes an octo port with -d alone."""
+    vdevs = ["--vdev=net_octosim0,nic=A", "--vdev=net_octosim1,nic=A",
+             "--vdev=net_octo0,pf=net_octosim0,pf=net_octosim1"]
+    with Testpmd(vdevs) as pmd:
+        assert [(p.name, p.driver) for p in pmd.ports()] == \
+            [("net_octo0", "net_octo")]
+        assert not re.search(r"plugin|dlopen|undefined symbol|failed",
+                             pmd.boot_text)

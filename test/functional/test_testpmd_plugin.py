@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""octo's own testpmd: the commands of the plugin."""
+
+import re
+
+import pytest
+
+from octotest import env, packets, vdevs
+from octotest.packets import gen_flow
+from octotest.testpmd import Testpmd
+from octotest.view import View
+
+V4, V6 = packets.flows(1)[0], packets.flows(1, 6, "tcp")[0]
+
+
+@pytest.fixture(scope="module")
+def plugged(shared):
+    """octo-testpmd brings the drivers along: no -d."""
+    binary = env.find_built("octo-testpmd")
+    if binary is None:
+        pytest.skip("octo-testpmd is not built")
+    return shared(lambda: Testpmd(
+        vdevs.looped(), binary=str(binary), plugins=False,
+        app=["--flowgen-flows=8"]))
+
+
+@pytest.fixture
+def pmd(plugged):
+    """That testpmd, without rules."""
+    pmd = plugged.get()
+    yield pmd
+    if pmd.alive():
+        pmd.cmd(f"flow flush {pmd.port()}")
+        pmd.cmd(f"octo unsteer {pmd.port()} all")
+
+
+@pytest.fixture
+def view(pmd):
+    """Its octo port."""
+    return View(pmd)
+
+
+def test_show_topology(pmd, view):
+    """PFs with sockets and links; queues with lcore, socket and home."""
+    pmd.start("flowgen")
+    pmd.wait_until("polled", lambda: min(view.homes().values()) >= 0)
+    pmd.stop_forwarding()
+    out = pmd.cmd(f"octo show topology {view.port}")
+    for name in vdevs.pf_names():
+        assert re.search(rf"{name}\b.*\bup\b", out)
+    assert "exact" in out
+    for queue, home in view.homes().items():
+        assert re.search(rf"^\s*Rx {queue}\b.*\b{home}\b", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("flow", [V4, V6], ids=["v4-udp", "v6-tcp"])
+def test_steer_show_unsteer(pmd, view, flow):
+    """A steered flow is shown with queue, PF and hits until unsteered."""
+    assert "rror" not in pmd.cmd(
+        f"octo steer {view.port} {flow.words()} queue 1")
+    rule = view.rule(flow)
+    assert rule["queue"] == 1 and rule["hits"] == 0
+    out = pmd.cmd(f"octo show steering {view.port}")
+    line = next(ln for ln in out.splitlines() if flow.src in ln)
+    for word in (flow.proto, flow.dst, str(flow.sport), str(flow.dport)):
+        assert word in line
+    pmd.cmd(f"octo unsteer {view.port} {flow.words()}")
+    assert view.steering()["total"] == 0
+
+
+def test_unsteer_all(pmd, view):
+    """`all` removes every rule that the commands made."""
+    for i in range(4):
+        pmd.cmd(f"octo steer {view.port} {gen_flow(i).words()} queue 1")
+    assert view.steering()["total"] == 4
+    pmd.cmd(f"octo unsteer {view.port} all")
+    assert view.steering()["total"] == 0
+
+
+def test_steered_traffic_is_counted(pmd, view):
+    """Hits grow, strays stop growing once all flows are steered."""
+    for i in range(8):
+        pmd.cmd(f"octo steer {view.port} {gen_flow(i).words()} queue {i % 2}")
+    pmd.cmd("clear port xstats all")
+    pmd.start("flowgen")
+    pmd.wait_until("hits", lambda: all(
+        r["hits"] > 100 for r in view.steering()["rules"]))
+    pmd.stop_forwarding()
+    out = pmd.cmd(f"octo show strays {view.port}")
+    strays = view.strays()
+    assert str(strays["home_packets"]) in out
+    assert view.pmd.cmd(f"octo show steering {view.port}").count("udp") == 8
+
+
+def test_show_strays(pmd, view):
+    """Home and stray packets per queue are those of telemetry."""
+    pmd.start("flowgen")
+    pmd.wait_until("strays",
+                   lambda: view.strays()["stray_packets"] > 1000)
+    pmd.stop_forwarding()
+    out = pmd.cmd(f"octo show strays {view.port}")
+    strays = view.strays()
+    for queue in strays["queues"]:
+        assert re.search(rf"^\s*Rx {queue['queue']}\b.*"
+                         rf"\b{queue['home_packets']}\b.*"
+                         rf"\b{queue['stray_packets']}\b", out, re.MULTILINE)
+
+
+def test_steer_during_forwarding(pmd, view):
+    """Rules added while packets fly bring the strays to an end."""
+    pmd.start("flowgen")
+    pmd.wait_until("strays", lambda: view.strays()["stray_packets"] > 1000)
+    for i in range(8):
+        pmd.cmd(f"octo steer {view.port} {gen_flow(i).words()} queue {i % 2}")
+    seen = []
+
+    def settled() -> bool:
+        seen.append(view.strays()["stray_packets"])
+        return len(seen) > 3 and seen[-1] == seen[-4]
+    pmd.wait_until("no more strays", settled)
+    before = view.strays()
+    pmd.wait_until("home traffic", lambda: view.strays()["home_packets"]
+                   > before["home_packets"] + 10000)
+    assert view.strays()["stray_packets"] == before["stray_packets"]
+    pmd.stop_forwarding()
+
+
+def test_help(pmd):
+    """Every command is in the help."""
+    out = pmd.cmd("help drivers") + pmd.cmd("help all")
+    for command in ("octo show topology", "octo show steering",
+                    "octo steer", "octo unsteer", "octo show strays"):
+        assert command in out
+
+
+@pytest.mark.parametrize("command, says", [
+    ("octo show topology 99", r"99|port"),
+    ("octo show steering 99", r"99|port"),
+    ("octo show strays 99", r"99|port"),
+    ("octo show topology 0", r"octo|port"),  # a PF
+    ("octo steer 99 {flow} queue 0", r"99|port"),
+    ("octo steer {port} {flow} queue 77", r"queue"),
+    ("octo steer {port} icmp 10.0.0.1 1 10.0.0.2 2 queue 0",
+     r"icmp|proto|Bad argument"),
+    ("octo steer {port} udp 10.0.0.300 1 10.0.0.2 2 queue 0",
+     r"10\.0\.0\.300|address|Bad argument"),
+    ("octo steer {port} udp 10.0.0.1 1 fd00::1 2 queue 0",
+     r"fd00::1|address|family|IPv"),
+    ("octo steer {port} udp 10.0.0.1 70000 10.0.0.2 2 queue 0",
+     r"70000|port|Bad argument"),
+    ("octo unsteer {port} {flow}", r"not steered|no such|No such|found"),
+    ("octo unsteer 99 all", r"99|port"),
+    ("octo show nothing {port}", r"Bad argument"),
+])
+def test_errors(pmd, view, command, says):
+    """Each mistake gets an answer that names it and changes nothing."""
+    before = view.steering()
+    out = pmd.cmd(command.format(port=view.port, flow=V4.words()))
+    assert re.search(says, out), out
+    assert view.steering() == before
+
+
+def test_steer_twice(pmd, view):
+    """The same 5-tuple is steered once."""
+    pmd.cmd(f"octo steer {view.port} {V4.words()} queue 0")
+    out = pmd.cmd(f"octo steer {view.port} {V4.words()} queue 1")
+    assert "exists" in out or "already" in out
+    assert view.rule(V4)["queue"] == 0

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real TCP through real applications: the main job.
+
+    namespace 1 - veth - net_af_packet - NIC A - octo port \\
+                                             l3fwd or testpmd
+    namespace 2 - veth - net_af_packet - NIC B - octo port /
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Iterator, List
+
+import pytest
+
+from octotest import env, vdevs
+from octotest.netns import Host
+from octotest.packets import Flow
+from octotest.process import Process
+from octotest.telemetry import Telemetry
+from octotest.testpmd import Testpmd, wait_until
+from octotest.view import View, ask, forwarded
+
+PORTS = (6, 7)  # of the octo ports: after two wires and four PFs
+FILE_SIZE = 64 << 20
+STREAMS = 8
+
+
+@pytest.fixture(autouse=True)
+def tools(program) -> None:
+    """Skip by the name of what is missing."""
+    for name in ("ip", "ethtool", "ping", "iperf3", "curl", "ss"):
+        program(name)
+
+
+def _wired(hosts) -> List[str]:
+    """Two NICs with a namespace at the end of each wire."""
+    args = []
+    for i, host in enumerate(hosts):
+        args.append(f"--vdev=net_af_packet{i},iface={host.wire},"
+                    "blocksz=4096,framesz=2048,framecnt=2048")
+    for i, host in enumerate(hosts):
+        args += vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}",
+                          mac=host.gateway_mac)
+    return [*args, vdevs.octo(0, 0), vdevs.octo(1, 2)]
+
+
+def _small_windows(host: Host) -> None:
+    """Less in flight than the rings hold: then nothing may be lost."""
+    for name in ("tcp_rmem", "tcp_wmem"):
+        host.run("sh", "-c", "echo 4096 65536 65536 >"
+                 f" /proc/sys/net/ipv4/{name}")
+
+
+@pytest.fixture
+def routed(hosts, tmp_path) -> Iterator[tuple]:
+    """l3fwd between the hosts: (host 1, host 2, l3fwd, telemetry)."""
+    binary = env.find_built("octo-l3fwd") or env.find_binary("dpdk-l3fwd")
+    if binary is None:
+        pytest.skip("l3fwd is not built")
+    for host in hosts:
+        host.route_through()
+        _small_windows(host)
+    prefix = env.unique()
+    l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path))
+    l3fwd.expect(r"L3FWD: +-- lcoreid=1", timeout=60)
+    telemetry = Telemetry(prefix)
+    yield (*hosts, l3fwd, telemetry)
+    telemetry.close()
+    if l3fwd.alive():
+        assert l3fwd.stop() == 0
+
+
+def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path) -> List[str]:
+    rules4, rules6 = tmp_path / "v4.cfg", tmp_path / "v6.cfg"
+    rules4.write_text("".join(f"R10.{h.number}.0.0/24 {p}\n"
+                              for h, p in zip(hosts, PORTS)))
+    rules6.write_text("".join(f"Rfd0{h.number}::/64 {p}\n"
+                              for h, p in zip(hosts, PORTS)))
+    config = ",".join(f"({p},{q},{q})" for p in PORTS for q in (0, 1))
+    return [str(binary), "--no-huge", "-m", "512", "--no-pci",
+            "--lcores=0@0,1@1", f"--file-prefix={prefix}",
+            *([] if "octo-" in str(binary) else env.plugin_args()),
+            *_wired(hosts), "--", "-P", f"-p{sum(1 << p for p in PORTS):#x}",
+            f"--config={config}", f"--rule_ipv4={rules4}",
+            f"--rule_ipv6={rules6}",
+            *(f"--eth-dest={p},{h.mac}" for h, p in zip(hosts, PORTS))]
+
+
+@pytest.fixture
+def bridged(hosts) -> Iterator[tuple]:
+    """testpmd in io mode between the hosts: (host 1, host 2, testpmd)."""
+    for host in hosts:
+        _small_windows(host)
+        host.ip("addr", "add", f"10.9.0.{host.number}/24", "dev", host.inner)
+        host.ip("addr", "add", f"fd09::{host.number}/64", "dev", host.inner,
+                "nodad")
+        host.ip4, host.ip6 = f"10.9.0.{host.number}", f"fd09::{host.number}"
+    with Testpmd(_wired(hosts), memory=256, mbufs=16384) as pmd:
+        pmd.cmd("port config all rss all")
+        pmd.start("io")
+        yield (*hosts, pmd)
+        if not pmd.alive():  # ended by a failure that is reported
+            return
+        summary = pmd.stop_forwarding()
+        for name in ("net_octo0", "net_octo1"):
+            view = View(pmd, name)
+            view.assert_lost_nothing()
+            done = forwarded(summary, view.port)
+            assert done["TX-dropped"] == 0 and done["RX-dropped"] == 0
+
+
+def _ping(src: Host, dst: Host) -> None:
+    """Both families; each request is answered."""
+    for flag, address in (("-4", dst.ip4), ("-6", dst.ip6)):
+        out = src.run("ping", flag, "-c", "5", "-i", "0.05", "-W", "5",
+                      address)
+        assert " 0% packet loss" in out, out
+
+
+@contextlib.contextmanager
+def _iperf_server(host: Host) -> Iterator[None]:
+    server = host.popen(["iperf3", "-s", "--forceflush"])
+    try:
+        for line in server.stdout:
+            if "listening" in line:
+                break
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+
+def _iperf(src: Host, address: str, *more: str) -> dict:
+    out = src.run("iperf3", "-c", address, "-P", STREAMS, "-J", *more,
+                  timeout=90)
+    result = json.loads(out)
+    assert "error" not in result, out
+    return result
+
+
+def _check_iperf(result: dict, size: int) -> None:
+    """All streams carried something, together at least the size."""
+    streams = result["end"]["streams"]
+    assert len(streams) == STREAMS
+    assert all(s["receiver"]["bytes"] > 0 for s in streams)
+    assert result["end"]["sum_sent"]["bytes"] >= size
+
+
+def _iperf_both_ways(src: Host, dst: Host) -> None:
+    with _iperf_server(dst):
+        for direction in ([], ["-R"]):
+            _check_iperf(_iperf(src, dst.ip4, "-n", "48M", *direction),
+                         48 << 20)
+        _check_iperf(_iperf(src, dst.ip6, "-n", "16M"), 16 << 20)
+
+
+def _fetch_file(client: Host, server: Host, directory: Path) -> None:
+    """A big file arrives as it was."""
+    served = directory / "served"
+    served.mkdir()
+    data = os.urandom(1 << 20) * (FILE_SIZE >> 20)
+    data = data[:-8] + os.urandom(8)
+    (served / "file").write_bytes(data)
+    httpd = server.popen([sys.executable, "-u", "-m", "http.server", "8080",
+                          "--bind", server.ip4, "-d", served])
+    try:
+        assert "Serving" in httpd.stdout.readline()
+        client.run("curl", "-sf", "-o", directory / "got",
+                   f"http://{server.ip4}:8080/file", timeout=120)
+    finally:
+        httpd.terminate()
+        httpd.wait()
+        httpd.stdout.close()
+    got = hashlib.sha256((directory / "got").read_bytes()).hexdigest()
+    assert got == hashlib.sha256(data).hexdigest()
+
+
+def _lost_nothing(telemetry: Telemetry) -> None:
+    """No drop in any octo port or PF; the wires' own are not ours."""
+    for port in range(2, 8):
+        stats = telemetry.get("/ethdev/stats", port)
+        for name in ("imissed", "ierrors", "rx_nombuf", "oerrors"):
+            assert stats[name] == 0, (port, stats)
+
+
+def test_l3fwd_ping(routed):
+    """IPv4 and IPv6, both ways, several addresses: both queues at work."""
+    one, two, _, telemetry = routed
+    _ping(one, two)
+    _ping(two, one)
+    for i in range(10, 26):
+        one.ip("addr", "add", f"10.1.0.{i}/24", "dev", one.inner)
+        one.run("ping", "-c", "1", "-W", "5", "-I", f"10.1.0.{i}", two.ip4)
+    for port in PORTS:
+        topology = ask(telemetry, "topology", port)
+        assert [q["socket"] for q in topology["queues"]] == [0, 1]
+        assert [q["home_pf"] for q in topology["queues"]] == [0, 1]
+        strays = ask(telemetry, "strays", port)
+        for queue in strays["queues"]:
+            assert queue["home_packets"] + queue["stray_packets"] > 0
+        # All enters by PF 0, which is home of queue 0 only.
+        assert strays["queues"][0]["stray_packets"] == 0
+        assert strays["queues"][1]["home_packets"] == 0
+    _lost_nothing(telemetry)
+
+
+def test_l3fwd_iperf3(routed):
+    """TCP with 8 streams both ways."""
+    one, two, _, telemetry = routed
+    _iperf_both_ways(one, two)
+    _lost_nothing(telemetry)
+
+
+def test_l3fwd_http(routed, tmp_path):
+    """A 64 MiB file has the same SHA-256 at the other end."""
+    one, two, _, telemetry = routed
+    _fetch_file(one, two, tmp_path)
+    _lost_nothing(telemetry)
+
+
+def test_testpmd_ping_iperf3_http(bridged, tmp_path):
+    """The same through testpmd in io mode."""
+    one, two, _ = bridged
+    _ping(one, two)
+    _ping(two, one)
+    _iperf_both_ways(one, two)
+    _fetch_file(one, two, tmp_path)
+
+
+def _connections(host: Host, address: str) -> List[Flow]:
+    """The TCP connections of iperf3, as this host sends them."""
+    flows = []
+    dst = f"[{address}]" if ":" in address else address
+    for line in host.run("ss", "-Htn", "dst", dst).splitlines():
+        words = line.split()
+        if words[0] == "ESTAB" and words[4].endswith(":5201"):
+            src, sport = words[3].rsplit(":", 1)
+            flows.append(Flow("tcp", src.strip("[]"), int(sport), address,
+                              5201))
+    return flows
+
+
+def _reverse(flow: Flow) -> Flow:
+    return Flow(flow.proto, flow.dst, flow.dport, flow.src, flow.sport)
+
+
+def _steer_all(pmd, views, flows: List[Flow]) -> None:
+    for i, flow in enumerate(flows):
+        for view, tuple_ in zip(views, (flow, _reverse(flow))):
+            out = pmd.cmd(tuple_.rule(view.port, i % 2))
+            assert "created" in out, out
+
+
+def _strays_end(pmd, views) -> None:
+    """While much comes home, no stray at all comes in."""
+    def window() -> bool:
+        before = [v.strays() for v in views]
+        for view, then in zip(views, before):
+            pmd.wait_until("home traffic", lambda v=view, t=then: v.strays()[
+                "home_packets"] > t["home_packets"] + 3000)
+        return all(v.strays()["stray_packets"] == t["stray_packets"]
+                   for v, t in zip(views, before))
+    pmd.wait_until("a window without strays", window, 10)
+
+
+@pytest.mark.parametrize("family", ["4", "6"])
+def test_steering_while_it_runs(bridged, family):
+    """Connections stay up, strays end, nothing is lost (see the fixture)."""
+    one, two, pmd = bridged
+    views = [View(pmd, n) for n in ("net_octo0", "net_octo1")]
+    address = two.ip4 if family == "4" else two.ip6
+    with _iperf_server(two):
+        client = one.popen(["iperf3", "-c", address, "-P", str(STREAMS),
+                            "-t", "8", "-J"])
+        flows = wait_until("connections", lambda: (
+            lambda f: f if len(f) == STREAMS + 1 else None)(
+                _connections(one, address)))
+        pmd.wait_until("strays", lambda: all(
+            v.strays()["stray_packets"] > 100 for v in views))
+        _steer_all(pmd, views, flows)
+        _strays_end(pmd, views)
+        still = _connections(one, address)
+        out, _ = client.communicate(timeout=env.seconds(60))
+    assert set(still) == set(flows)
+    assert client.returncode == 0, out
+    result = json.loads(out)
+    assert len(result["end"]["streams"]) == STREAMS
+    assert all(s["receiver"]["bytes"] > 0 for s in result["end"]["streams"])
+    for view in views:
+        assert view.steering()["total"] == STREAMS + 1
+        assert all(r["hits"] > 0 for r in view.steering()["rules"])
