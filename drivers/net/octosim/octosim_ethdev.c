@@ -97,6 +97,9 @@ octosim_probe(struct rte_vdev_device *vdev)
 	ret = octosim_args_parse(name, rte_vdev_device_args(vdev), &args);
 	if (ret != 0)
 		return ret;
+	/* the real node, for those who allocate there; socket= is for octo only */
+	if (vdev->device.numa_node == SOCKET_ID_ANY)
+		vdev->device.numa_node = (int)rte_socket_id();
 	octosim_control_lock();
 	ret = probe_locked(vdev, &args);
 	octosim_control_unlock();
