@@ -16,6 +16,7 @@ packages_build() {
 		libnuma-dev|file:/usr/include/numa.h|distances between CPU sockets
 		python3-pyelftools|py:elftools|to write the PMD information into the drivers
 	END
+	have_driver_source || packages_source
 }
 
 packages_unit() {
