@@ -16,8 +16,8 @@ struct demo_flow_id
 demo_flow_id(unsigned int flow)
 {
 	return (struct demo_flow_id){
-		.src = rte_cpu_to_be_32(RTE_IPV4(198, 18, 0, 1 + flow / 8)),
-		.dst = rte_cpu_to_be_32(RTE_IPV4(198, 19, 0, 1)),
+		.src = rte_cpu_to_be_32(RTE_IPV4(198U, 18U, 0U, 1U + flow / 8)),
+		.dst = rte_cpu_to_be_32(RTE_IPV4(198U, 19U, 0U, 1U)),
 		.src_port = rte_cpu_to_be_16(FIRST_PORT + flow),
 		.dst_port = rte_cpu_to_be_16(ECHO_PORT),
 	};

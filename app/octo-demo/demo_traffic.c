@@ -9,7 +9,7 @@
 #include "demo_traffic.h"
 
 /* After so long without any packet back, what is missing counts as lost. */
-#define PATIENCE_S 5
+#define PATIENCE_S 10
 
 static unsigned int
 flow_owner(unsigned int flow)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <rte_byteorder.h>
+#include <rte_common.h>
 #include <rte_hash_crc.h>
 
 /**
@@ -24,9 +25,10 @@ enum octo_tuple_family {
 
 /**
  * Packed key: no padding, every byte counts in comparisons, so unused address
- * bytes of IPv4 must be zero (start from octo_tuple_clear()).
+ * bytes of IPv4 must be zero (start from octo_tuple_clear()). Aligned, since
+ * it is hashed in words of eight bytes.
  */
-struct octo_tuple {
+struct __rte_aligned(8) octo_tuple {
 	uint8_t family;      /**< enum octo_tuple_family */
 	uint8_t proto;       /**< IPPROTO_TCP, IPPROTO_UDP or IPPROTO_SCTP */
 	rte_be16_t src_port; /**< network order */

@@ -137,6 +137,20 @@ test_every_part_distinguishes(void **state)
 }
 
 static void
+test_is_made_of_whole_aligned_words(void **state)
+{
+	const struct {
+		char before;
+		struct octo_tuple tuple;
+	} s = {0};
+
+	(void)state;
+	assert_int_equal((uintptr_t)&s.tuple % sizeof(uint64_t), 0);
+	assert_int_equal(sizeof(s.tuple) % sizeof(uint64_t), 0);
+	assert_int_equal(sizeof(s.tuple), 2 + 2 * sizeof(rte_be16_t) + 2 + 2 * 16);
+}
+
+static void
 test_proto_name_of_the_unknown(void **state)
 {
 	(void)state;
@@ -153,6 +167,7 @@ main(void)
 		cmocka_unit_test(test_read_is_in_network_order),
 		cmocka_unit_test(test_read_refuses_and_names_the_culprit),
 		cmocka_unit_test(test_every_part_distinguishes),
+		cmocka_unit_test(test_is_made_of_whole_aligned_words),
 		cmocka_unit_test(test_proto_name_of_the_unknown),
 	};
 
