@@ -224,7 +224,8 @@ check_candidate(const struct octo_dev *octo, const char *name, uint16_t port_id,
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		if (octo->pf[i].port_id == port_id) {
 			OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
-			return -EEXIST;
+			/* not -EEXIST: EAL takes that for "probed already" */
+			return -EINVAL;
 		}
 	}
 	return 0;

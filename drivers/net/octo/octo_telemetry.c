@@ -220,10 +220,10 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct octo_view_queue view, sum = {0};
 	struct rte_tel_data *queues;
-	uint32_t port[MAX_PARAMS];
+	uint32_t port[MAX_PARAMS] = {0}; /* and the first queue */
 	char fraction[32];
 	uint64_t all;
-	int ret = read_port(params, 1, port);
+	int ret = read_port(params, 2, port);
 
 	RTE_SET_USED(cmd);
 	if (ret < 0)

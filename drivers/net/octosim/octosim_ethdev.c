@@ -106,6 +106,21 @@ octosim_probe(struct rte_vdev_device *vdev)
 	return ret;
 }
 
+/*
+ * Whoever polls the port must leave it before its queues are freed. An
+ * application that removes a port of its own knows; the owner of one does not.
+ */
+static void
+tell_owner(struct rte_eth_dev *dev)
+{
+	struct rte_eth_dev_owner owner;
+
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY &&
+	    rte_eth_dev_owner_get(dev->data->port_id, &owner) == 0 &&
+	    owner.id != RTE_ETH_DEV_NO_OWNER)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+}
+
 static int
 octosim_remove(struct rte_vdev_device *vdev)
 {
@@ -114,9 +129,7 @@ octosim_remove(struct rte_vdev_device *vdev)
 	/* the application may have closed the port before */
 	if (dev == NULL)
 		return 0;
-	/* whoever polls the port must leave it before its queues are freed */
-	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
-		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+	tell_owner(dev);
 	octosim_close(dev);
 	return rte_eth_dev_release_port(dev);
 }
