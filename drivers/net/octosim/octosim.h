@@ -278,6 +278,9 @@ void octosim_nic_put(struct octosim_nic *nic);
 /** Find a NIC, or make one without any PF: the far end of a cable. Control lock held. */
 struct octosim_nic *octosim_nic_find_or_create(const char *name);
 
+/** All PFs of a NIC have one address, so every port shows the new one. Under the NIC's lock. */
+void octosim_nic_set_mac(struct octosim_nic *nic, const struct rte_ether_addr *addr);
+
 void octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 void octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 
@@ -286,6 +289,9 @@ struct octosim_pf *octosim_nic_first_pf(const struct octosim_nic *nic);
 
 /** The PF behind a port id, if it belongs to this NIC; else NULL. */
 struct octosim_pf *octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id);
+
+/** Set the bit of every port that is a PF. Control lock held. */
+void octosim_nic_get_ports(uint64_t *ports);
 
 /** For control threads: pollers, who only ever try the lock, step back meanwhile. */
 void octosim_nic_lock(struct octosim_nic *nic);
@@ -309,6 +315,9 @@ octosim_wire_set_kind(struct octosim_nic *nic, enum octosim_wire_kind kind)
 {
 	rte_atomic_store_explicit(&nic->wire_kind, (uint32_t)kind, rte_memory_order_release);
 }
+
+/** Do the devargs name another wire than the NIC has? */
+bool octosim_wire_differs(const struct octosim_nic *nic, const struct octosim_args *args);
 
 int octosim_wire_attach(struct octosim_nic *nic, const char *who,
 			const struct octosim_args *args);
@@ -337,6 +346,14 @@ int octosim_close(struct rte_eth_dev *dev);
 /* octosim_ops.c */
 extern const struct eth_dev_ops octosim_ops;
 void octosim_set_bursts(struct rte_eth_dev *dev);
+
+/* octosim_link.c */
+int octosim_link_update(struct rte_eth_dev *dev, int wait);
+int octosim_set_link_up(struct rte_eth_dev *dev);
+int octosim_set_link_down(struct rte_eth_dev *dev);
+
+/** A wire may have changed: look at the links of all PFs soon, from another thread. */
+void octosim_link_recheck(void);
 
 /* octosim_info.c */
 int octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);

@@ -50,18 +50,19 @@ static int
 probe_locked(struct rte_vdev_device *vdev, const struct octosim_args *args)
 {
 	const char *name = rte_vdev_device_name(vdev);
+	struct rte_eth_dev *dev = create_port(vdev, args);
 	struct octosim_nic *nic;
-	struct rte_eth_dev *dev;
 	int ret;
 
-	ret = octosim_nic_get(name, args, &nic);
-	if (ret != 0)
-		return ret;
-	dev = create_port(vdev, args);
 	if (dev == NULL) {
 		OCTOSIM_LOG(ERR, name, "no memory or no port id for the port");
-		octosim_nic_put(nic);
 		return -ENOMEM;
+	}
+	/* may probe the wire, which is to get a port id behind that of the PF */
+	ret = octosim_nic_get(name, args, &nic);
+	if (ret != 0) {
+		rte_eth_dev_release_port(dev);
+		return ret;
 	}
 	dev->data->mac_addrs[0] = nic->mac_addr;
 	octosim_nic_add_pf(nic, dev->data->dev_private);

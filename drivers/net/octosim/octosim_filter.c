@@ -84,20 +84,14 @@ octosim_allmulticast_disable(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/* All PFs of a NIC have one address, so every port shows the new one. */
 int
 octosim_mac_addr_set(struct rte_eth_dev *dev, struct rte_ether_addr *addr)
 {
 	struct octosim_pf *pf = dev->data->dev_private;
-	struct octosim_nic *nic = pf->nic;
 
-	octosim_nic_lock(nic);
-	nic->mac_addr = *addr;
-	nic->mac = octosim_mac_key(addr->addr_bytes);
-	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
-		if (nic->pf[i] != NULL)
-			nic->pf[i]->data->mac_addrs[0] = *addr;
-	octosim_nic_unlock(nic);
+	octosim_nic_lock(pf->nic);
+	octosim_nic_set_mac(pf->nic, addr);
+	octosim_nic_unlock(pf->nic);
 	return 0;
 }
 

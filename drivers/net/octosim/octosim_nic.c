@@ -57,11 +57,14 @@ octosim_nic_unlock(struct octosim_nic *nic)
 	rte_spinlock_unlock(&nic->lock);
 }
 
-static void
-set_mac(struct octosim_nic *nic, const struct rte_ether_addr *addr)
+void
+octosim_nic_set_mac(struct octosim_nic *nic, const struct rte_ether_addr *addr)
 {
 	nic->mac_addr = *addr;
 	nic->mac = octosim_mac_key(addr->addr_bytes);
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+		if (nic->pf[i] != NULL)
+			nic->pf[i]->data->mac_addrs[0] = *addr;
 }
 
 /* The same name gets the same address in every run. */
@@ -71,7 +74,7 @@ set_default_mac(struct octosim_nic *nic)
 	const uint32_t hash = rte_hash_crc(nic->name, strlen(nic->name), 0);
 	struct rte_ether_addr addr = {{0x02, 0x0c, hash >> 24, hash >> 16, hash >> 8, hash}};
 
-	set_mac(nic, &addr);
+	octosim_nic_set_mac(nic, &addr);
 }
 
 /* What devargs can set, as it is when none are given. */
@@ -138,11 +141,6 @@ check_args(const struct octosim_nic *nic, const char *who, const struct octosim_
 {
 	const uint32_t both = nic->given & args->given;
 
-	if (nic->nb_pfs == OCTOSIM_MAX_PFS) {
-		OCTOSIM_LOG(ERR, who, "NIC %s has %u PFs already: no more fit", nic->name,
-			    OCTOSIM_MAX_PFS);
-		return -ENOSPC;
-	}
 	if ((both & OCTOSIM_ARG_MAC) && !rte_is_same_ether_addr(&nic->mac_addr, &args->mac))
 		return contradiction(nic, who, "mac");
 	if ((both & OCTOSIM_ARG_DEFAULT_PF) && nic->default_pf != args->default_pf)
@@ -157,16 +155,25 @@ check_args(const struct octosim_nic *nic, const char *who, const struct octosim_
 	if ((args->given & OCTOSIM_ARG_WIRE_RING) && nic->wire_in != NULL &&
 	    nic->wire_ring != args->wire_ring)
 		return contradiction(nic, who, "wire_ring");
+	if (octosim_wire_differs(nic, args)) {
+		OCTOSIM_LOG(ERR, who, "wire=%s: NIC %s has the wire %s already", args->wire,
+			    nic->name, nic->wire_name);
+		return -EBUSY;
+	}
+	if (nic->nb_pfs == OCTOSIM_MAX_PFS) {
+		OCTOSIM_LOG(ERR, who, "NIC %s has %u PFs already: no more fit", nic->name,
+			    OCTOSIM_MAX_PFS);
+		return -ENOSPC;
+	}
 	return 0;
 }
 
-/* Nothing polls for what these fields hold while the first PF is being probed, save default_pf. */
 static void
 apply_args(struct octosim_nic *nic, const struct octosim_args *args)
 {
 	octosim_nic_lock(nic);
 	if (args->given & OCTOSIM_ARG_MAC)
-		set_mac(nic, &args->mac);
+		octosim_nic_set_mac(nic, &args->mac);
 	if (args->given & OCTOSIM_ARG_DEFAULT_PF)
 		nic->default_pf = args->default_pf;
 	if ((args->given & OCTOSIM_ARG_MPFS_ENTRIES) || nic->mpfs.max == 0)
@@ -231,6 +238,8 @@ octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf)
 	nic->pf[i] = pf;
 	nic->nb_pfs++;
 	octosim_nic_unlock(nic);
+	/* to its peer the cable is plugged in now */
+	octosim_link_recheck();
 }
 
 void
@@ -242,6 +251,7 @@ octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf)
 	nic->nb_pfs--;
 	octosim_nic_unlock(nic);
 	octosim_nic_put(nic);
+	octosim_link_recheck();
 }
 
 struct octosim_pf *
@@ -260,6 +270,18 @@ octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id)
 		if (nic->pf[i] != NULL && nic->pf[i]->port_id == port_id)
 			return nic->pf[i];
 	return NULL;
+}
+
+void
+octosim_nic_get_ports(uint64_t *ports)
+{
+	const struct octosim_nic *nic;
+
+	TAILQ_FOREACH(nic, &nics, list)
+		for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+			if (nic->pf[i] != NULL)
+				ports[nic->pf[i]->port_id / 64] |= UINT64_C(1)
+								   << nic->pf[i]->port_id % 64;
 }
 
 int

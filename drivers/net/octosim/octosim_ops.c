@@ -28,51 +28,6 @@ octosim_configure(struct rte_eth_dev *dev)
 	return octosim_rss_configure(pf, &dev->data->dev_conf);
 }
 
-static int
-octosim_link_update(struct rte_eth_dev *dev, int wait)
-{
-	struct octosim_pf *pf = dev->data->dev_private;
-	struct rte_eth_link link = {
-		.link_speed = RTE_ETH_SPEED_NUM_100G,
-		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
-		.link_autoneg = RTE_ETH_LINK_FIXED,
-	};
-
-	RTE_SET_USED(wait);
-	/* the wire can only be asked in the process that owns it */
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return 0;
-	link.link_status = rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed) &&
-			   octosim_wire_is_up(pf->nic);
-	if (link.link_status == RTE_ETH_LINK_DOWN)
-		link.link_speed = RTE_ETH_SPEED_NUM_NONE;
-	return rte_eth_linkstatus_set(dev, &link);
-}
-
-static int
-set_link(struct rte_eth_dev *dev, bool up)
-{
-	struct octosim_pf *pf = dev->data->dev_private;
-
-	rte_atomic_store_explicit(&pf->link_up, up, rte_memory_order_relaxed);
-	/* 0: the status has changed */
-	if (octosim_link_update(dev, 0) == 0)
-		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
-	return 0;
-}
-
-static int
-octosim_set_link_up(struct rte_eth_dev *dev)
-{
-	return set_link(dev, true);
-}
-
-static int
-octosim_set_link_down(struct rte_eth_dev *dev)
-{
-	return set_link(dev, false);
-}
-
 static void
 start_queues(struct rte_eth_dev *dev)
 {

@@ -29,7 +29,37 @@ wire_destroyed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void 
 	}
 	rte_spinlock_unlock(&nic->tx_lock);
 	octosim_nic_unlock(nic);
+	octosim_link_recheck();
 	return 0;
+}
+
+static int
+wire_link_changed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(port_id);
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	octosim_link_recheck();
+	return 0;
+}
+
+static int
+listen_to(struct octosim_nic *nic, uint16_t port)
+{
+	int ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
+
+	if (ret == 0)
+		ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC,
+						    wire_link_changed, nic);
+	return ret;
+}
+
+static void
+unlisten_to(struct octosim_nic *nic, uint16_t port)
+{
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, wire_link_changed, nic);
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
 }
 
 /* A --vdev that comes later on the command line has not been probed yet. */
@@ -78,8 +108,9 @@ attach_ethdev(struct octosim_nic *nic, const char *who, const char *name)
 			    rte_strerror(-ret));
 		return ret;
 	}
-	ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
+	ret = listen_to(nic, port);
 	if (ret != 0) {
+		unlisten_to(nic, port);
 		rte_eth_dev_owner_unset(port, owner.id);
 		return ret;
 	}
@@ -94,7 +125,7 @@ detach_ethdev(struct octosim_nic *nic)
 {
 	if (nic->wire_port == RTE_MAX_ETHPORTS)
 		return;
-	rte_eth_dev_callback_unregister(nic->wire_port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
+	unlisten_to(nic, nic->wire_port);
 	rte_eth_dev_owner_unset(nic->wire_port, nic->wire_owner);
 	nic->wire_port = RTE_MAX_ETHPORTS;
 }
@@ -142,20 +173,21 @@ attach_nic(struct octosim_nic *nic, const char *who, const char *wire)
 	return start_if_running(peer);
 }
 
+bool
+octosim_wire_differs(const struct octosim_nic *nic, const struct octosim_args *args)
+{
+	return (args->given & OCTOSIM_ARG_WIRE) &&
+	       octosim_wire_kind(nic) != OCTOSIM_WIRE_NONE &&
+	       strcmp(nic->wire_name, args->wire) != 0;
+}
+
 int
 octosim_wire_attach(struct octosim_nic *nic, const char *who, const struct octosim_args *args)
 {
 	int ret = 0;
 
-	if (!(args->given & OCTOSIM_ARG_WIRE))
+	if (!(args->given & OCTOSIM_ARG_WIRE) || octosim_wire_kind(nic) != OCTOSIM_WIRE_NONE)
 		return 0;
-	if (octosim_wire_kind(nic) != OCTOSIM_WIRE_NONE) {
-		if (strcmp(nic->wire_name, args->wire) == 0)
-			return 0;
-		OCTOSIM_LOG(ERR, who, "wire=%s: NIC %s has the wire %s already", args->wire,
-			    nic->name, nic->wire_name);
-		return -EBUSY;
-	}
 	if (args->wire_kind == OCTOSIM_WIRE_LOOP)
 		cable(nic, nic);
 	else if (args->wire_kind == OCTOSIM_WIRE_NIC)
@@ -244,6 +276,7 @@ configure_ethdev(struct octosim_nic *nic)
 		return ret;
 	conf.rxmode.mtu = wire_mtu(&info);
 	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	conf.intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	nic->wire_linear = conf.txmode.offloads == 0;
 	ret = rte_eth_dev_configure(port, 1, 1, &conf);
 	if (ret == 0)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_alarm.h>
+
+#include "octosim.h"
+
+int
+octosim_link_update(struct rte_eth_dev *dev, int wait)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	struct rte_eth_link link = {
+		.link_speed = RTE_ETH_SPEED_NUM_100G,
+		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
+		.link_autoneg = RTE_ETH_LINK_FIXED,
+	};
+
+	RTE_SET_USED(wait);
+	/* the wire can only be asked in the process that owns it */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	link.link_status = pf->started &&
+			   rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed) &&
+			   octosim_wire_is_up(pf->nic);
+	if (link.link_status == RTE_ETH_LINK_DOWN)
+		link.link_speed = RTE_ETH_SPEED_NUM_NONE;
+	return rte_eth_linkstatus_set(dev, &link);
+}
+
+static void
+update_and_tell(struct rte_eth_dev *dev)
+{
+	/* 0: the status has changed */
+	if (octosim_link_update(dev, 0) == 0)
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+static int
+set_link(struct rte_eth_dev *dev, bool up)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+
+	rte_atomic_store_explicit(&pf->link_up, up, rte_memory_order_relaxed);
+	update_and_tell(dev);
+	return 0;
+}
+
+int
+octosim_set_link_up(struct rte_eth_dev *dev)
+{
+	return set_link(dev, true);
+}
+
+int
+octosim_set_link_down(struct rte_eth_dev *dev)
+{
+	return set_link(dev, false);
+}
+
+/* In the interrupt thread, as link changes of hardware are. */
+static void
+recheck(void *arg)
+{
+	uint64_t ports[(RTE_MAX_ETHPORTS + 63) / 64] = {0};
+
+	RTE_SET_USED(arg);
+	octosim_control_lock();
+	octosim_nic_get_ports(ports);
+	octosim_control_unlock();
+	/* not under the lock: who listens may hold locks of its own */
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		if ((ports[p / 64] >> (p % 64) & 1) != 0 && rte_eth_dev_is_valid_port(p))
+			update_and_tell(&rte_eth_devices[p]);
+}
+
+void
+octosim_link_recheck(void)
+{
+	rte_eal_alarm_set(1, recheck, NULL);
+}
