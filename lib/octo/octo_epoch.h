@@ -30,7 +30,8 @@ octo_epoch_enter(struct octo_epoch *e)
 {
 	uint32_t v = rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed);
 
-	rte_atomic_store_explicit(&e->value, v + 1, rte_memory_order_relaxed);
+	/* odd also where a poller that died inside a burst left it odd */
+	rte_atomic_store_explicit(&e->value, (v + 1) | 1, rte_memory_order_relaxed);
 	rte_compiler_barrier();
 }
 

@@ -19,8 +19,11 @@
 /* How often the link of a PF is looked at that does not report changes. */
 #define LINK_POLL_MS 100
 
-int
-octo_ctrl_mutex_init(struct octo_dev *octo)
+/* How soon flows that could not follow their queue are tried again. */
+#define REHOME_RETRY_MS 100
+
+static int
+mutex_init(struct octo_dev *octo)
 {
 	pthread_mutexattr_t attr;
 	int ret = pthread_mutexattr_init(&attr);
@@ -29,9 +32,32 @@ octo_ctrl_mutex_init(struct octo_dev *octo)
 		return -ret;
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	/* a PF raises events inside of operations, and a listener may ask the port something */
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	ret = pthread_mutex_init(&octo->mutex, &attr);
 	pthread_mutexattr_destroy(&attr);
 	return -ret;
+}
+
+int
+octo_ctrl_init(struct octo_dev *octo)
+{
+	int ret;
+
+	octo->ctrl.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (octo->ctrl.wake_fd < 0)
+		return -errno;
+	ret = mutex_init(octo);
+	if (ret != 0)
+		close(octo->ctrl.wake_fd);
+	return ret;
+}
+
+void
+octo_ctrl_fini(struct octo_dev *octo)
+{
+	pthread_mutex_destroy(&octo->mutex);
+	close(octo->ctrl.wake_fd);
 }
 
 void
@@ -54,7 +80,7 @@ wake(struct octo_dev *octo)
 {
 	const uint64_t one = 1;
 
-	if (octo->ctrl.wake_fd >= 0 && write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
+	if (write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
 		OCTO_LOG(DEBUG, "port %u: the control thread is awake already", octo->port_id);
 }
 
@@ -92,6 +118,28 @@ follow_links(struct octo_dev *octo)
 	return octo_link_refresh(octo);
 }
 
+/* A flow that cannot follow strays, but arrives: said once, and tried again later. */
+static void
+follow_home(struct octo_dev *octo, struct octo_rxq *q)
+{
+	const uint8_t home = octo_flow_home(octo, q->queue_id);
+	const uint64_t now = rte_get_timer_cycles();
+	unsigned int failed;
+
+	if (home == q->rules_home || now < q->rehome_retry)
+		return;
+	failed = octo_flow_rehome_locked(octo, q->queue_id, home);
+	if (failed == 0) {
+		q->rules_home = home;
+		q->rehome_retry = 0;
+		return;
+	}
+	if (q->rehome_retry == 0)
+		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
+			 octo->port_id, failed, q->queue_id, octo->pf[home].name);
+	q->rehome_retry = now + rte_get_timer_hz() * REHOME_RETRY_MS / 1000;
+}
+
 /* The flows of a queue follow it to its home; see octo_topo_rx_home(). */
 static void
 follow_homes(struct octo_dev *octo)
@@ -100,15 +148,9 @@ follow_homes(struct octo_dev *octo)
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
-		uint8_t home;
 
-		if (q == NULL)
-			continue;
-		home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
-		if (home == q->rules_home)
-			continue;
-		octo_flow_rehome_locked(octo, i, home);
-		q->rules_home = home;
+		if (q != NULL)
+			follow_home(octo, q);
 	}
 }
 
@@ -122,10 +164,8 @@ tick(struct octo_dev *octo)
 	if (octo->started)
 		follow_homes(octo);
 	octo_unlock(octo);
-	/* without the mutex: the application may call back into the port */
 	if (link_changed)
-		rte_eth_dev_callback_process(&rte_eth_devices[octo->port_id],
-					     RTE_ETH_EVENT_INTR_LSC, NULL);
+		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 }
 
 static void
@@ -157,16 +197,11 @@ octo_ctrl_start(struct octo_dev *octo)
 	char name[16];
 	int ret;
 
-	ctrl->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (ctrl->wake_fd < 0)
-		return -errno;
 	rte_atomic_store_explicit(&ctrl->stop, false, rte_memory_order_release);
 	snprintf(name, sizeof(name), "octo-%u", octo->port_id);
 	ret = rte_thread_create_internal_control(&ctrl->thread, name, run, octo);
 	if (ret != 0) {
 		OCTO_LOG(ERR, "port %u: no control thread: %s", octo->port_id, rte_strerror(-ret));
-		close(ctrl->wake_fd);
-		ctrl->wake_fd = -1;
 		return ret;
 	}
 	ctrl->running = true;
@@ -183,7 +218,5 @@ octo_ctrl_stop(struct octo_dev *octo)
 	rte_atomic_store_explicit(&ctrl->stop, true, rte_memory_order_release);
 	wake(octo);
 	rte_thread_join(ctrl->thread, NULL);
-	close(ctrl->wake_fd);
-	ctrl->wake_fd = -1;
 	ctrl->running = false;
 }

@@ -33,7 +33,8 @@ set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 
 	if (ret != 0)
 		return ret;
-	dev->data->mac_addrs = rte_calloc(OCTO_DRIVER_NAME, RTE_MAX(info.max_mac_addrs, 1u),
+	octo->nb_macs = RTE_MAX(info.max_mac_addrs, 1u);
+	dev->data->mac_addrs = rte_calloc(OCTO_DRIVER_NAME, octo->nb_macs,
 					  sizeof(struct rte_ether_addr), 0);
 	if (dev->data->mac_addrs == NULL)
 		return -ENOMEM;
@@ -61,25 +62,28 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 
 	octo->port_id = dev->data->port_id;
 	octo->manager = OCTO_NO_PF;
-	octo->ctrl.wake_fd = -1;
-	ret = octo_ctrl_mutex_init(octo);
+	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
 	ret = octo_pf_attach_all(octo, args);
 	if (ret != 0)
-		return ret;
+		goto err_ctrl;
 	ret = octo_info_check_alike(octo);
 	if (ret == 0)
 		ret = set_mac_table(dev, args);
 	if (ret == 0)
 		ret = octo_flow_init(octo);
-	if (ret != 0) {
-		octo_pf_detach_all(octo);
-		return ret;
-	}
+	if (ret != 0)
+		goto err_pfs;
 	octo_topo_init(octo, args);
 	set_node(dev, args);
 	return 0;
+
+err_pfs:
+	octo_pf_detach_all(octo, false);
+err_ctrl:
+	octo_ctrl_fini(octo);
+	return ret;
 }
 
 static int
@@ -110,7 +114,9 @@ probe_primary(struct rte_vdev_device *vdev)
 	}
 	set_entry_points(dev);
 	/* rte_flow operations take the control mutex */
-	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
+	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
+				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
+	octo_registry_add(octo_of(dev));
 	rte_eth_dev_probing_finish(dev);
 	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", name, dev->data->port_id, octo_of(dev)->nb_pfs);
 	return 0;
@@ -132,7 +138,12 @@ probe_secondary(struct rte_vdev_device *vdev)
 static int
 octo_probe(struct rte_vdev_device *vdev)
 {
+	int ret = octo_event_init();
+
+	if (ret != 0)
+		return ret;
 	octo_epoch_init();
+	octo_topo_read_distances();
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
 		return probe_secondary(vdev);
 	return probe_primary(vdev);
@@ -143,13 +154,14 @@ octo_remove(struct rte_vdev_device *vdev)
 {
 	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
 	int ret;
+	int released;
 
 	if (dev == NULL)
 		return 0;
-	ret = octo_close(dev);
-	if (ret == 0)
-		ret = rte_eth_dev_release_port(dev);
-	return ret;
+	/* the bus may be walking its devices: the PFs stay on it */
+	ret = octo_take_down(dev, false);
+	released = rte_eth_dev_release_port(dev);
+	return ret != 0 ? ret : released;
 }
 
 static struct rte_vdev_driver octo_driver = {

@@ -166,9 +166,19 @@ octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const struct mac_arg arg = {.mac = dev->data->mac_addrs[index]};
+	int i;
 
-	(void)OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "remove the MAC address",
-					      pf_mac_remove, NULL, &arg, NULL));
+	octo_lock(octo);
+	/* ethdev forgets the address in any case, so every PF is asked */
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	{
+		int ret = pf_mac_remove(&octo->pf[i], &arg);
+
+		if (ret != 0)
+			OCTO_LOG(ERR, "port %u: PF %s cannot remove the MAC address: %s",
+				 octo->port_id, octo->pf[i].name, rte_strerror(-ret));
+	}
+	octo_unlock(octo);
 }
 
 struct mc_arg {
@@ -253,4 +263,35 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 
 	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN offloads",
 					       pf_vlan_offload, pf_vlan_offload, &wanted, &before));
+}
+
+static void
+pf_restore(struct octo_dev *octo, struct octo_pf *pf)
+{
+	const struct rte_ether_addr *macs = octo_data(octo)->mac_addrs;
+
+	for (uint32_t i = 1; macs != NULL && i < octo->nb_macs; i++) {
+		const struct mac_arg extra = {.mac = macs[i]};
+
+		if (!rte_is_zero_ether_addr(&extra.mac))
+			pf_mac_remove(pf, &extra);
+	}
+	if (!rte_is_zero_ether_addr(&pf->mac))
+		pf_mac_set(pf, &pf->mac);
+	rte_eth_promiscuous_disable(pf->port_id);
+	rte_eth_allmulticast_disable(pf->port_id);
+	if (octo->isolated)
+		rte_flow_isolate(pf->port_id, 0, NULL);
+}
+
+/* The PFs are given back as they were found, as far as they can. */
+void
+octo_filter_restore(struct octo_dev *octo)
+{
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	{
+		pf_restore(octo, &octo->pf[i]);
+	}
 }

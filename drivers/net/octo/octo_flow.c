@@ -91,12 +91,15 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	return rule->arfs[pf] != NULL ? 0 : octo_flow_blame(p, -rte_errno, error);
 }
 
-static uint8_t
-home_of(const struct octo_dev *octo, uint16_t queue)
+/* Where the flows of a queue belong. Its poller may not have noticed yet that its PF is gone. */
+uint8_t
+octo_flow_home(const struct octo_dev *octo, uint16_t queue)
 {
 	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
 
-	return rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
+	return octo->pf[home].state >= OCTO_PF_STARTED ? home :
+							 octo_topo_home(octo, q->node, queue);
 }
 
 /* First the queue on every PF, then the way to the PF: no packet finds a PF without its rule. */
@@ -113,7 +116,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 			break;
 	}
 	if (ret == 0 && octo->tier == OCTO_TIER_EXACT)
-		ret = octo->mpfs_ops->insert(octo, rule, home_of(octo, rule->queue), error);
+		ret = octo->mpfs_ops->insert(octo, rule, octo_flow_home(octo, rule->queue), error);
 	if (ret != 0)
 		remove_from_pfs(octo, rule, NULL);
 	return ret;
@@ -146,11 +149,11 @@ octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint
 		rte_free(rule);
 		return NULL;
 	}
-	if (insert_on_pfs(octo, rule, error) != 0) {
-		ret = rte_errno;
+	ret = insert_on_pfs(octo, rule, error);
+	if (ret != 0) {
 		octo_table_remove(octo->table, tuple);
 		rte_free(rule);
-		rte_errno = ret;
+		rte_errno = -ret;
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&octo->rules, rule, next);
@@ -183,15 +186,15 @@ octo_flow_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	return first_error;
 }
 
-/* The flows of a queue go to its new home. A rule that cannot be moved stays: it only strays. */
-void
+/* The flows of a queue go to its new home. Returns how many could not. */
+unsigned int
 octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home)
 {
 	unsigned int failed = 0;
 	struct rte_flow *rule;
 
 	if (octo->tier != OCTO_TIER_EXACT)
-		return;
+		return 0;
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		if (rule->queue != queue || rule->pf == home)
 			continue;
@@ -200,9 +203,7 @@ octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home)
 		else
 			failed += octo->mpfs_ops->flip(octo, rule, home, NULL) != 0;
 	}
-	if (failed > 0)
-		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s",
-			 octo->port_id, failed, queue, octo->pf[home].name);
+	return failed;
 }
 
 /* The PF's rules went with it, and the MPFS with the manager. */
@@ -252,6 +253,7 @@ octo_flow_probe_tier(struct octo_dev *octo)
 	int ret;
 
 	octo->tier = OCTO_TIER_NONE;
+	octo->manager = OCTO_NO_PF;
 	octo->mpfs_ops = &octo_mpfs_switch_ops;
 	octo->count_rules = pfs_accept_queue_rules(octo, true);
 	if (!octo->count_rules && !pfs_accept_queue_rules(octo, false)) {
@@ -261,6 +263,8 @@ octo_flow_probe_tier(struct octo_dev *octo)
 	}
 	ret = octo->mpfs_ops->probe(octo, &error);
 	octo->tier = ret == 0 ? OCTO_TIER_EXACT : OCTO_TIER_QUEUE;
+	if (ret != 0)
+		octo->manager = OCTO_NO_PF;
 	OCTO_LOG(NOTICE, "port %u: steering tier %s%s%s", octo->port_id, octo_tier_name(octo->tier),
 		 ret == 0 ? "" : ": no MPFS rules: ",
 		 ret == 0              ? "" :
@@ -438,7 +442,7 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	}
 	octo_flow_blame(&octo->pf[pf], ret, error);
 	while (--pf >= 0)
-		rte_flow_isolate(octo->pf[pf].port_id, !set, NULL);
+		rte_flow_isolate(octo->pf[pf].port_id, octo->isolated, NULL);
 	return ret;
 }
 

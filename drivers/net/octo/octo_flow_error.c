@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include <rte_string_fns.h>
+
 #include "octo_private.h"
 
 /*
@@ -12,12 +14,17 @@ int
 octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 {
 	static __thread char text[256];
+	char words[160];
 	const char *said = error == NULL || error->message == NULL ? rte_strerror(-ret) :
 								     error->message;
 	const int code = ret < 0 ? -ret : EIO;
 
-	snprintf(text, sizeof(text), "PF %s: %s", pf->name, said);
-	return rte_flow_error_set(error, code,
-				  error == NULL ? RTE_FLOW_ERROR_TYPE_UNSPECIFIED : error->type,
-				  error == NULL ? NULL : error->cause, text);
+	/* nobody asks: what was said to somebody else before stays as it is */
+	if (error == NULL) {
+		rte_errno = code;
+		return -code;
+	}
+	rte_strscpy(words, said, sizeof(words)); /* it may be in text */
+	snprintf(text, sizeof(text), "PF %s: %s", pf->name, words);
+	return rte_flow_error_set(error, code, error->type, error->cause, text);
 }

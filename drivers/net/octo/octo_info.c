@@ -104,6 +104,8 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	if (first)
 		return -ENODEV;
 	hide_features(info);
+	if (octo->nb_macs != 0)
+		info->max_mac_addrs = RTE_MIN(info->max_mac_addrs, octo->nb_macs);
 	/* ethdev fills these from the PF's data above: they are the octo port's */
 	info->device = dev->device;
 	info->driver_name = dev->device != NULL && dev->device->driver != NULL ?

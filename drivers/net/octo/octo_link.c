@@ -47,6 +47,9 @@ octo_link_update(struct rte_eth_dev *dev, int wait_to_complete)
 	uint32_t up;
 
 	RTE_SET_USED(wait_to_complete);
+	/* a secondary process need not have the PFs' drivers: the primary says how it is */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
 	link = octo->started ? best_link(octo, &up) : no_link();
 	return rte_eth_linkstatus_set(dev, &link);
 }

@@ -114,9 +114,11 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	struct rte_flow *flow = create(octo, rule, priority, pf, error);
 
 	if (flow == NULL) {
-		/* a full table has no room for both */
-		if (rte_errno != ENOSPC || switch_remove(octo, rule, error) != 0)
-			return -rte_errno;
+		int ret = -rte_errno;
+
+		/* a full table, or a switch of one priority, has no room for both */
+		if (rule->mpfs != NULL && switch_remove(octo, rule, error) != 0)
+			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
 	rte_flow_destroy(manager(octo)->port_id, rule->mpfs, NULL);

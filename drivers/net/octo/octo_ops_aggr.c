@@ -25,13 +25,9 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 
 	if (affinity > octo->nb_pfs)
 		return -EINVAL;
-	if (q == NULL) {
-		OCTO_LOG(ERR, "port %u: set up Tx queue %u before it is pinned to a PF",
-			 octo->port_id, tx_queue_id);
-		return -EINVAL;
-	}
-	q->pinned = affinity;
-	q->home = affinity > 0 ? affinity - 1 : octo_topo_home(octo, -1, tx_queue_id);
+	octo->tx_pin[tx_queue_id] = affinity;
+	if (q != NULL)
+		q->node = -1; /* plan anew at the first burst */
 	return 0;
 }
 

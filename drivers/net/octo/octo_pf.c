@@ -18,6 +18,7 @@
 
 /* A process that died inside a burst never leaves it. */
 #define EPOCH_TIMEOUT_US 1000000
+#define SIM_DRIVER_NAME "net_octosim"
 
 static bool
 looks_like_pci(const char *name)
@@ -95,6 +96,14 @@ probe_one(const char *port, const char *name, bool *probed_here)
 	return 0;
 }
 
+/* Ports that name each other would be probed without end. */
+static bool
+would_be_octo(const char *name)
+{
+	return strncmp(name, OCTO_DRIVER_NAME, strlen(OCTO_DRIVER_NAME)) == 0 &&
+	       strncmp(name, SIM_DRIVER_NAME, strlen(SIM_DRIVER_NAME)) != 0;
+}
+
 int
 octo_pf_probe_missing(const char *port, struct octo_args *args)
 {
@@ -106,8 +115,8 @@ octo_pf_probe_missing(const char *port, struct octo_args *args)
 
 		if (find_port(name, &port_id) == 0)
 			continue;
-		if (strcmp(name, port) == 0) {
-			OCTO_LOG(ERR, "%s: pf=%s: a port cannot be its own PF", port, name);
+		if (would_be_octo(name)) {
+			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 			ret = -EINVAL;
 		} else {
 			ret = probe_one(port, name, &args->pf[i].probed_here);
@@ -154,7 +163,7 @@ simulated_node(const struct rte_eth_dev_info *info, int16_t *node)
 	const struct rte_devargs *da;
 	struct rte_kvargs *kvlist;
 
-	if (info->driver_name == NULL || strcmp(info->driver_name, "net_octosim") != 0)
+	if (info->driver_name == NULL || strcmp(info->driver_name, SIM_DRIVER_NAME) != 0)
 		return false;
 	*node = 0;
 	da = rte_dev_devargs(info->device);
@@ -172,6 +181,7 @@ describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
 	const int socket = rte_eth_dev_socket_id(pf->port_id);
 
 	pf->alloc_socket = socket;
+	pf->has_rmv = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_RMV);
 	pf->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
 	if (node >= 0) {
 		pf->node = (int16_t)node;
@@ -180,34 +190,6 @@ describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
 		pf->node = (int16_t)socket;
 		pf->simulated = simulated_node(info, &pf->node);
 	}
-}
-
-static const enum rte_eth_event_type watched[] = {
-	RTE_ETH_EVENT_INTR_LSC,
-	RTE_ETH_EVENT_INTR_RMV,
-	RTE_ETH_EVENT_DESTROY,
-};
-
-static void
-unwatch(struct octo_dev *octo, const struct octo_pf *pf)
-{
-	for (unsigned int i = 0; i < RTE_DIM(watched); i++)
-		rte_eth_dev_callback_unregister(pf->port_id, watched[i], octo_pf_event, octo);
-}
-
-static int
-watch(struct octo_dev *octo, const struct octo_pf *pf)
-{
-	for (unsigned int i = 0; i < RTE_DIM(watched); i++) {
-		int ret = rte_eth_dev_callback_register(pf->port_id, watched[i], octo_pf_event,
-							octo);
-
-		if (ret != 0) {
-			unwatch(octo, pf);
-			return ret;
-		}
-	}
-	return 0;
 }
 
 /* May this port be a PF of ours? */
@@ -270,26 +252,25 @@ attach(struct octo_dev *octo, const char *name, int node, bool probed_here)
 		return ret;
 	*pf = (struct octo_pf){.port_id = port_id, .probed_here = probed_here};
 	rte_eth_dev_get_name_by_port(port_id, pf->name);
+	rte_eth_macaddr_get(port_id, &pf->mac);
 	describe(pf, &info, node);
-	ret = watch(octo, pf);
-	if (ret != 0) {
-		rte_eth_dev_owner_unset(port_id, octo->owner_id);
-		return ret;
-	}
 	pf->state = OCTO_PF_OWNED;
 	octo->nb_pfs++;
 	return 0;
 }
 
+/* A PF that is gone may still have its port; its owner is gone now, too. */
 static void
-detach(struct octo_dev *octo, struct octo_pf *pf)
+detach(struct octo_dev *octo, struct octo_pf *pf, bool remove_probed)
 {
-	if (pf->state == OCTO_PF_GONE)
+	struct rte_eth_dev_owner owner;
+
+	if (!rte_eth_dev_is_valid_port(pf->port_id) ||
+	    rte_eth_dev_owner_get(pf->port_id, &owner) != 0 || owner.id != octo->owner_id)
 		return;
-	unwatch(octo, pf);
 	rte_eth_dev_owner_unset(pf->port_id, octo->owner_id);
 	pf->state = OCTO_PF_GONE;
-	if (pf->probed_here)
+	if (remove_probed && pf->probed_here)
 		remove_device(pf->port_id);
 }
 
@@ -301,16 +282,30 @@ octo_pf_attach_all(struct octo_dev *octo, const struct octo_args *args)
 	for (uint16_t i = 0; ret == 0 && i < args->nb_pfs; i++)
 		ret = attach(octo, args->pf[i].name, args->pf[i].node, args->pf[i].probed_here);
 	if (ret != 0)
-		octo_pf_detach_all(octo);
+		octo_pf_detach_all(octo, false);
 	return ret;
 }
 
+/*
+ * remove_probed: remove the devices that octo probed itself. Not while a bus
+ * walks its devices, as in rte_eal_cleanup().
+ */
 void
-octo_pf_detach_all(struct octo_dev *octo)
+octo_pf_detach_all(struct octo_dev *octo, bool remove_probed)
 {
 	for (int i = octo->nb_pfs - 1; i >= 0; i--)
-		detach(octo, &octo->pf[i]);
+		detach(octo, &octo->pf[i], remove_probed);
 	octo->nb_pfs = 0;
+}
+
+/* The PFs are configured by the primary process: what it did is known there only. */
+bool
+octo_is_primary(const struct octo_dev *octo, const char *what)
+{
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		return true;
+	OCTO_LOG(ERR, "port %u: only the primary process can %s", octo->port_id, what);
+	return false;
 }
 
 /*
@@ -324,6 +319,8 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 	int ret = 0;
 	int i;
 
+	if (!octo_is_primary(octo, what))
+		return -ENOTSUP;
 	OCTO_FOREACH_PF(octo, i, at_least)
 	{
 		ret = apply(&octo->pf[i], arg);
@@ -414,53 +411,11 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 
 	if (octo->pf[pf].state == OCTO_PF_GONE)
 		return 0;
+	octo_stats_keep(octo, pf);
 	octo->pf[pf].state = OCTO_PF_GONE;
 	octo->pf[pf].link_up = false;
 	ret = octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_flow_forget_pf(octo, pf);
 	OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, octo->pf[pf].name);
 	return ret;
-}
-
-static int
-index_of(const struct octo_dev *octo, uint16_t port_id)
-{
-	int i;
-
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	if (octo->pf[i].port_id == port_id)
-		return i;
-	return -1;
-}
-
-static void
-take_away_port(struct octo_dev *octo, uint16_t port_id)
-{
-	bool last;
-	int i;
-
-	octo_lock(octo);
-	i = index_of(octo, port_id);
-	if (i >= 0)
-		octo_pf_take_away(octo, (uint8_t)i);
-	last = octo_pf_first(octo, OCTO_PF_OWNED) < 0;
-	octo_unlock(octo);
-	octo_ctrl_post_link(octo);
-	if (i >= 0 && last)
-		rte_eth_dev_callback_process(&rte_eth_devices[octo->port_id],
-					     RTE_ETH_EVENT_INTR_RMV, NULL);
-}
-
-/* In the thread that raises the event. The port is freed when a removal event returns. */
-int
-octo_pf_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
-{
-	struct octo_dev *octo = arg;
-
-	RTE_SET_USED(ret_param);
-	if (event == RTE_ETH_EVENT_INTR_LSC)
-		octo_ctrl_post_link(octo);
-	else
-		take_away_port(octo, port_id);
-	return 0;
 }

@@ -51,13 +51,15 @@ enum octo_pf_state {
 struct octo_pf {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	uint16_t port_id;
-	int16_t node;             /* NUMA node, simulated or real; -1 unknown */
-	int alloc_socket;         /* where its rings are allocated: never a simulated node */
-	enum octo_pf_state state; /* under the control mutex */
-	bool link_up;             /* under the control mutex */
-	bool has_lsc;             /* reports link changes by itself */
-	bool probed_here;         /* by octo, not by EAL or the application */
-	bool simulated;           /* node is from a devarg, not from the machine */
+	int16_t node;              /* NUMA node, simulated or real; -1 unknown */
+	int alloc_socket;          /* where its rings are allocated: never a simulated node */
+	enum octo_pf_state state;  /* under the control mutex */
+	bool link_up;              /* under the control mutex */
+	bool has_lsc;              /* reports link changes by itself */
+	bool has_rmv;              /* reports its removal */
+	bool probed_here;          /* by octo, not by EAL or the application */
+	struct rte_ether_addr mac; /* before octo set its own */
+	bool simulated;            /* node is from a devarg, not from the machine */
 };
 
 /* Counters of what came in by one kind of leg; one writer, the poller. */
@@ -89,6 +91,10 @@ struct __rte_cache_aligned octo_rxq {
 	/* cold */
 	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
+	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
+	/* what the counters were at the last reset: only the poller writes counters */
+	struct octo_rx_count home_base;
+	struct octo_rx_count stray_base;
 	uint16_t nb_desc;
 	struct rte_mempool *pool;
 	struct rte_eth_rxconf conf;
@@ -102,7 +108,6 @@ struct __rte_cache_aligned octo_txq {
 	uint16_t nb_desc;
 	uint16_t leg_port[OCTO_MAX_PFS];
 	RTE_ATOMIC(uint8_t) home; /* PF index */
-	uint8_t pinned;           /* PF index + 1 by map_aggr_tx_affinity, 0 if free */
 	uint8_t other_node_seen;
 	int16_t node;
 	uint32_t plan_generation;
@@ -110,7 +115,9 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_dev *octo;
 	uint64_t packets[OCTO_MAX_PFS];
 	uint64_t bytes[OCTO_MAX_PFS];
-	/* cold */
+	/* cold; see octo_rxq.home_base */
+	uint64_t packets_base[OCTO_MAX_PFS];
+	uint64_t bytes_base[OCTO_MAX_PFS];
 	RTE_ATOMIC(int16_t) cpu;
 	struct rte_eth_txconf conf;
 };
@@ -174,7 +181,10 @@ struct octo_dev {
 	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
-	pthread_mutex_t mutex;                 /* the control mutex: process-shared, robust */
+	pthread_mutex_t mutex;     /* the control mutex: process-shared, robust, recursive */
+	uint32_t nb_macs;          /* entries of the port's MAC table */
+	struct rte_eth_stats gone; /* what PFs counted that are not there any more */
+	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	/* primary only */
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_table *table;
@@ -222,14 +232,26 @@ typedef int (*octo_pf_fn)(struct octo_pf *pf, const void *arg);
 int octo_pf_probe_missing(const char *port, struct octo_args *args);
 void octo_pf_unprobe(const struct octo_args *args);
 int octo_pf_attach_all(struct octo_dev *octo, const struct octo_args *args);
-void octo_pf_detach_all(struct octo_dev *octo);
+void octo_pf_detach_all(struct octo_dev *octo, bool remove_probed);
+bool octo_is_primary(const struct octo_dev *octo, const char *what);
 int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
 		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);
 uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_unpublish(struct octo_dev *octo, uint32_t live);
 int octo_pf_take_away(struct octo_dev *octo, uint8_t pf);
-int octo_pf_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param);
+
+/* octo_registry.c: the octo ports of this process */
+void octo_registry_add(struct octo_dev *octo);
+void octo_registry_remove(struct octo_dev *octo);
+struct octo_dev *octo_registry_get(uint16_t port_id);
+struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
+void octo_registry_put(void);
+
+/* octo_event.c: what the PFs raise, and what the port raises */
+int octo_event_init(void);
+void octo_event_raise(struct octo_dev *octo, enum rte_eth_event_type event);
+void octo_event_cancel(struct octo_dev *octo);
 
 /* octo_info.c: what all PFs can do */
 int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
@@ -238,6 +260,7 @@ const uint32_t *octo_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 
 /* octo_topo.c: nodes, home PFs, legs */
 void octo_topo_init(struct octo_dev *octo, const struct octo_args *args);
+void octo_topo_read_distances(void);
 void octo_topo_update(struct octo_dev *octo);
 void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
 uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
@@ -273,12 +296,13 @@ int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
 
 /* octo_ops.c */
 extern struct eth_dev_ops octo_dev_ops;
-int octo_close(struct rte_eth_dev *dev);
 
 /* octo_state.c: configure, start, stop */
 int octo_configure(struct rte_eth_dev *dev);
 int octo_start(struct rte_eth_dev *dev);
 int octo_stop(struct rte_eth_dev *dev);
+int octo_close(struct rte_eth_dev *dev);
+int octo_take_down(struct rte_eth_dev *dev, bool remove_probed);
 
 /* octo_link.c */
 int octo_link_update(struct rte_eth_dev *dev, int wait_to_complete);
@@ -302,6 +326,7 @@ int octo_allmulticast_enable(struct rte_eth_dev *dev);
 int octo_allmulticast_disable(struct rte_eth_dev *dev);
 int octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
 void octo_mac_level(struct octo_dev *octo);
+void octo_filter_restore(struct octo_dev *octo);
 int
 octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool);
 void octo_mac_remove(struct rte_eth_dev *dev, uint32_t index);
@@ -313,6 +338,9 @@ int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
 int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
 int octo_stats_reset(struct rte_eth_dev *dev);
+void octo_stats_keep(struct octo_dev *octo, uint8_t pf);
+void
+octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo_rx_count *stray);
 
 /* octo_xstats.c */
 int
@@ -326,8 +354,9 @@ void octo_flow_fini(struct octo_dev *octo);
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_probe_tier(struct octo_dev *octo);
 int octo_flow_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-void octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
+unsigned int octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf);
+uint8_t octo_flow_home(const struct octo_dev *octo, uint16_t queue);
 uint64_t octo_flow_hits_locked(struct octo_dev *octo, const struct rte_flow *rule);
 struct rte_flow *
 octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
@@ -343,7 +372,8 @@ int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *er
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
 
 /* octo_ctrl.c: the control mutex and the control thread */
-int octo_ctrl_mutex_init(struct octo_dev *octo);
+int octo_ctrl_init(struct octo_dev *octo);
+void octo_ctrl_fini(struct octo_dev *octo);
 void octo_lock(struct octo_dev *octo);
 void octo_unlock(struct octo_dev *octo);
 int octo_ctrl_start(struct octo_dev *octo);

@@ -81,7 +81,8 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->octo = octo;
 	q->node = -1;
 	q->cpu = -1;
-	q->home = octo_topo_home(octo, -1, s->queue_id);
+	q->home = octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
+						   octo_topo_home(octo, -1, s->queue_id);
 	q->nb_desc = s->nb_desc;
 	q->conf = *s->conf;
 	copy_leg_ports(octo, q->leg_port);
@@ -123,8 +124,12 @@ octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 void
 octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 {
+	struct octo_dev *octo = octo_of(dev);
+
+	octo_lock(octo);
 	rte_free(dev->data->rx_queues[queue_id]);
 	dev->data->rx_queues[queue_id] = NULL;
+	octo_unlock(octo);
 }
 
 static int
@@ -159,8 +164,12 @@ octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 void
 octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 {
+	struct octo_dev *octo = octo_of(dev);
+
+	octo_lock(octo);
 	rte_free(dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;
+	octo_unlock(octo);
 }
 
 static int

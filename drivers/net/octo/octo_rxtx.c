@@ -38,7 +38,8 @@ poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_
 	const uint16_t quota = octo_stray_quota(nb);
 	uint16_t got = 0;
 
-	for (uint8_t i = 0; i < OCTO_MAX_PFS && got < quota; i++) {
+	/* a vector PMD that is asked for less than four seems to be empty */
+	for (uint8_t i = 0; i < OCTO_MAX_PFS && quota - got >= RTE_MIN(quota, 4); i++) {
 		const uint8_t leg = (q->stray.first + i) % OCTO_MAX_PFS;
 		uint16_t n;
 
@@ -208,21 +209,23 @@ int
 octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 {
 	struct octo_txq *q = txq;
-	uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	uint32_t freed = 0;
+	uint32_t live;
+	int n = 0;
 
+	octo_epoch_enter(&q->epoch);
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
-		int n;
-
 		if (!(live & RTE_BIT32(leg)))
 			continue;
 		n = rte_eth_tx_done_cleanup(q->leg_port[leg], q->queue_id,
 					    free_cnt == 0 ? 0 : free_cnt - freed);
 		if (n < 0)
-			return n;
+			break;
 		freed += n;
 		if (free_cnt != 0 && freed >= free_cnt)
 			break;
 	}
-	return (int)freed;
+	octo_epoch_leave(&q->epoch);
+	return n < 0 ? n : (int)freed;
 }

@@ -32,7 +32,7 @@ pf_configure(struct octo_pf *pf, const void *arg)
 
 	/* the control thread looks at PFs that do not report link changes */
 	conf.intr_conf.lsc = pf->has_lsc;
-	conf.intr_conf.rmv = 0;
+	conf.intr_conf.rmv = pf->has_rmv;
 	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
 	if (ret == 0)
 		pf->state = OCTO_PF_CONFIGURED;
@@ -55,6 +55,7 @@ configure_locked(struct rte_eth_dev *dev)
 
 	if (ret != 0)
 		return ret;
+	memset(octo->tx_pin, 0, sizeof(octo->tx_pin));
 	return octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
 			     pf_forget_configuration, dev->data, NULL);
 }
@@ -62,11 +63,12 @@ configure_locked(struct rte_eth_dev *dev)
 int
 octo_configure(struct rte_eth_dev *dev)
 {
+	struct octo_dev *octo = octo_of(dev);
 	int ret = check_configuration(dev);
 
 	if (ret != 0)
 		return ret;
-	return OCTO_LOCKED(octo_of(dev), configure_locked(dev));
+	return OCTO_LOCKED(octo, configure_locked(dev));
 }
 
 static int
@@ -181,8 +183,11 @@ int
 octo_start(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, start_locked(dev));
+	int ret;
 
+	if (!octo_is_primary(octo, "start the port"))
+		return -ENOTSUP;
+	ret = OCTO_LOCKED(octo, start_locked(dev));
 	if (ret != 0)
 		return ret;
 	ret = octo_ctrl_start(octo);
@@ -196,28 +201,49 @@ octo_stop(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
+	if (!octo_is_primary(octo, "stop the port"))
+		return -ENOTSUP;
 	/* before the mutex is taken, because the thread takes it too */
 	octo_ctrl_stop(octo);
 	return OCTO_LOCKED(octo, stop_locked(dev));
 }
 
-/* Called with the port stopped, or from remove with the port in any state. */
+static void
+close_locked(struct rte_eth_dev *dev, bool remove_probed)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	octo_filter_restore(octo);
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++)
+		octo_rx_queue_release(dev, i);
+	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
+		octo_tx_queue_release(dev, i);
+	octo_flow_fini(octo);
+	octo_pf_detach_all(octo, remove_probed);
+}
+
+/* The inverse of build_port() in octo_ethdev.c; the port may be in any state. */
 int
-octo_close(struct rte_eth_dev *dev)
+octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 {
 	struct octo_dev *octo = octo_of(dev);
 	int ret = 0;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
+	octo_registry_remove(octo);
 	if (octo->started)
 		ret = octo_stop(dev);
-	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++)
-		octo_rx_queue_release(dev, i);
-	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
-		octo_tx_queue_release(dev, i);
-	octo_flow_fini(octo);
-	octo_pf_detach_all(octo);
-	pthread_mutex_destroy(&octo->mutex);
+	octo_event_cancel(octo);
+	octo_lock(octo);
+	close_locked(dev, remove_probed);
+	octo_unlock(octo);
+	octo_ctrl_fini(octo);
 	return ret;
+}
+
+int
+octo_close(struct rte_eth_dev *dev)
+{
+	return octo_take_down(dev, true);
 }

@@ -17,6 +17,16 @@ add_pf(struct rte_eth_stats *sum, const struct rte_eth_stats *pf)
 	sum->rx_nombuf += pf->rx_nombuf;
 }
 
+/* What a queue counted since the last reset. */
+void
+octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo_rx_count *stray)
+{
+	home->packets = q->home_count.packets - q->home_base.packets;
+	home->bytes = q->home_count.bytes - q->home_base.bytes;
+	stray->packets = q->stray_count.packets - q->stray_base.packets;
+	stray->bytes = q->stray_count.bytes - q->stray_base.bytes;
+}
+
 static void
 fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 {
@@ -25,18 +35,20 @@ fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 
 	for (uint16_t i = 0; i < nb_rx; i++) {
 		const struct octo_rxq *q = data->rx_queues[i];
+		struct octo_rx_count home, stray;
 
 		if (q == NULL)
 			continue;
-		qstats->q_ipackets[i] = q->home_count.packets + q->stray_count.packets;
-		qstats->q_ibytes[i] = q->home_count.bytes + q->stray_count.bytes;
+		octo_rx_counts(q, &home, &stray);
+		qstats->q_ipackets[i] = home.packets + stray.packets;
+		qstats->q_ibytes[i] = home.bytes + stray.bytes;
 	}
 	for (uint16_t i = 0; i < nb_tx; i++) {
 		const struct octo_txq *q = data->tx_queues[i];
 
 		for (uint8_t pf = 0; q != NULL && pf < OCTO_MAX_PFS; pf++) {
-			qstats->q_opackets[i] += q->packets[pf];
-			qstats->q_obytes[i] += q->bytes[pf];
+			qstats->q_opackets[i] += q->packets[pf] - q->packets_base[pf];
+			qstats->q_obytes[i] += q->bytes[pf] - q->bytes_base[pf];
 		}
 	}
 }
@@ -49,6 +61,7 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	int ret;
 	int i;
 
+	add_pf(stats, &octo->gone);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
 	{
 		ret = rte_eth_stats_get(octo->pf[i].port_id, &pf);
@@ -61,6 +74,17 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	return 0;
 }
 
+/* A PF is about to go: the port's counters must not go back. */
+void
+octo_stats_keep(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_eth_stats last;
+
+	if (rte_eth_stats_get(octo->pf[pf].port_id, &last) == 0)
+		add_pf(&octo->gone, &last);
+}
+
+/* The counters themselves have one writer, the poller. */
 static void
 clear_queues(const struct rte_eth_dev_data *data)
 {
@@ -69,25 +93,27 @@ clear_queues(const struct rte_eth_dev_data *data)
 
 		if (q == NULL)
 			continue;
-		q->home_count = (struct octo_rx_count){0};
-		q->stray_count = (struct octo_rx_count){0};
+		q->home_base = q->home_count;
+		q->stray_base = q->stray_count;
 	}
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
 
 		if (q == NULL)
 			continue;
-		memset(q->packets, 0, sizeof(q->packets));
-		memset(q->bytes, 0, sizeof(q->bytes));
+		memcpy(q->packets_base, q->packets, sizeof(q->packets));
+		memcpy(q->bytes_base, q->bytes, sizeof(q->bytes));
 	}
 }
 
 int
 octo_stats_reset(struct rte_eth_dev *dev)
 {
-	const struct octo_dev *octo = octo_of(dev);
+	struct octo_dev *octo = octo_of(dev);
 	int first_error = 0;
 	int i;
+
+	octo->gone = (struct rte_eth_stats){0};
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
 	{

@@ -4,14 +4,13 @@
 
 #include "octo_private.h"
 #include "octo_steer.h"
-#include "octo_view.h"
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_add)
 int
 octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 	       struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_view_dev(port_id);
+	struct octo_dev *octo = octo_registry_get(port_id);
 	struct rte_flow *rule = NULL;
 	int ret = 0;
 
@@ -33,6 +32,7 @@ octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 	else if (ret == 0)
 		ret = -rte_errno;
 	octo_unlock(octo);
+	octo_registry_put();
 	return ret;
 }
 
@@ -54,43 +54,51 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_remove)
 int
 octo_steer_remove(uint16_t port_id, const struct octo_tuple *tuple, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_view_dev(port_id);
+	struct octo_dev *octo = octo_registry_get(port_id);
+	int ret;
 
 	if (octo == NULL)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this is not an octo port");
-	return OCTO_LOCKED(octo, remove_locked(octo, tuple, error));
+	ret = OCTO_LOCKED(octo, remove_locked(octo, tuple, error));
+	octo_registry_put();
+	return ret;
 }
 
 static int
 remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	struct rte_flow *rule = TAILQ_FIRST(&octo->rules);
+	int first_error = 0;
 	int removed = 0;
 
 	while (rule != NULL) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
 		if (rule->by_command) {
-			int ret = octo_flow_remove_locked(octo, rule, error);
+			int ret = octo_flow_remove_locked(octo, rule,
+							  first_error == 0 ? error : NULL);
 
-			if (ret != 0)
-				return ret;
+			if (first_error == 0)
+				first_error = ret;
 			removed++;
 		}
 		rule = next;
 	}
-	return removed;
+	return first_error != 0 ? first_error : removed;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_remove_all)
 int
 octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_view_dev(port_id);
+	struct octo_dev *octo = octo_registry_get(port_id);
+	int ret;
 
 	if (octo == NULL)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this is not an octo port");
-	return OCTO_LOCKED(octo, remove_all_locked(octo, error));
+	ret = OCTO_LOCKED(octo, remove_all_locked(octo, error));
+	octo_registry_put();
+	return ret;
 }

@@ -48,7 +48,7 @@ read_port(const char *params, int max_params, uint32_t *numbers)
 
 	if (n < 1 || n > max_params || numbers[0] >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
-	return octo_view_dev((uint16_t)numbers[0]) == NULL ? -ENODEV : n;
+	return octo_view_is_octo((uint16_t)numbers[0]) ? n : -ENODEV;
 }
 
 static struct rte_tel_data *
@@ -258,7 +258,7 @@ tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(params);
 	rte_tel_data_start_array(d, RTE_TEL_INT_VAL);
 	RTE_ETH_FOREACH_DEV(port)
-		if (octo_view_dev(port) != NULL)
+		if (octo_view_is_octo(port))
 			rte_tel_data_add_array_int(d, port);
 	return 0;
 }

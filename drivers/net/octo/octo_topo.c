@@ -10,12 +10,31 @@
 /* Samples in a row that must agree before a queue follows its poller to another node. */
 #define SAMPLES_TO_MOVE 4
 
+#define NODES (OCTO_SOCKET_MAP_MAX_NODE + 1)
+
+/* Read before there is a data path: libnuma reads files and allocates. */
+static uint8_t distances[NODES][NODES];
+
+/* Once per process, at probe. */
+void
+octo_topo_read_distances(void)
+{
+	const bool known = numa_available() >= 0;
+
+	for (int a = 0; a < NODES; a++) {
+		for (int b = 0; b < NODES; b++) {
+			int d = known ? numa_distance(a, b) : 0;
+
+			distances[a][b] = (uint8_t)(d > 0 ? d : octo_plan_flat_distance(a, b));
+		}
+	}
+}
+
 static int
 machine_distance(int node_a, int node_b)
 {
-	int distance = numa_available() < 0 ? 0 : numa_distance(node_a, node_b);
-
-	return distance > 0 ? distance : octo_plan_flat_distance(node_a, node_b);
+	return node_a < NODES && node_b < NODES ? distances[node_a][node_b] :
+						  octo_plan_flat_distance(node_a, node_b);
 }
 
 static int8_t
@@ -145,9 +164,13 @@ octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
 		return;
 	home = octo_topo_home(q->octo, q->node, q->queue_id);
+	if (!(live & RTE_BIT32(home))) {
+		/* the plan is newer than the legs seen by this burst: look again */
+		q->plan_generation--;
+		return;
+	}
 	/* read by the control thread, which sends the queue's flows after it */
-	if (live & RTE_BIT32(home))
-		rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
+	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
 }
 
 /* Has the PF sent everything that was put on its ring? Unknown counts as yes. */
@@ -156,6 +179,16 @@ is_drained(const struct octo_txq *q, uint8_t pf)
 {
 	return rte_eth_tx_descriptor_status(q->leg_port[pf], q->queue_id, q->nb_desc - 1) !=
 	       RTE_ETH_TX_DESC_FULL;
+}
+
+static uint8_t
+planned_tx_home(const struct octo_txq *q, uint32_t live)
+{
+	const uint8_t pin = q->octo->tx_pin[q->queue_id];
+
+	if (pin != 0 && (live & RTE_BIT32(pin - 1)))
+		return pin - 1;
+	return octo_topo_home(q->octo, q->node, q->queue_id);
 }
 
 void
@@ -169,12 +202,13 @@ octo_topo_tx_home(struct octo_txq *q, uint32_t live)
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
 		return;
-	home = q->pinned != 0 ? q->pinned - 1 : octo_topo_home(q->octo, q->node, q->queue_id);
-	if (home == old || !(live & RTE_BIT32(home)))
+	home = planned_tx_home(q, live);
+	if (home == old)
 		return;
-	if ((live & RTE_BIT32(old)) && q->packets[old] != 0 && !is_drained(q, old)) {
-		/* the paper's ooo_okay: not before the old ring is empty; look again next time */
-		q->plan_generation--;
+	/* the paper's ooo_okay: not before the old ring is empty */
+	if (!(live & RTE_BIT32(home)) ||
+	    ((live & RTE_BIT32(old)) && q->packets[old] != 0 && !is_drained(q, old))) {
+		q->plan_generation--; /* look again */
 		return;
 	}
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);

@@ -7,17 +7,6 @@
 #include "octo_private.h"
 #include "octo_view.h"
 
-struct octo_dev *
-octo_view_dev(uint16_t port_id)
-{
-	struct rte_eth_dev *dev;
-
-	if (!rte_eth_dev_is_valid_port(port_id) || rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return NULL;
-	dev = &rte_eth_devices[port_id];
-	return dev->dev_ops == &octo_dev_ops ? octo_of(dev) : NULL;
-}
-
 static const char *
 state_name(enum octo_pf_state state)
 {
@@ -44,11 +33,21 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 	view->manager = octo->manager == i;
 }
 
+bool
+octo_view_is_octo(uint16_t port_id)
+{
+	const bool is_octo = octo_registry_get(port_id) != NULL;
+
+	if (is_octo)
+		octo_registry_put();
+	return is_octo;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_view_topology)
 int
 octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
-	struct octo_dev *octo = octo_view_dev(port_id);
+	struct octo_dev *octo = octo_registry_get(port_id);
 	const struct rte_eth_dev_data *data;
 
 	if (octo == NULL)
@@ -66,6 +65,7 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		view_pf(octo, i, &view->pf[i]);
 	octo_unlock(octo);
+	octo_registry_put();
 	return 0;
 }
 
@@ -73,6 +73,7 @@ static int
 view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_queue *view)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_rx_count home, stray;
 	const struct octo_rxq *q;
 
 	if (queue_id >= data->nb_rx_queues || data->rx_queues[queue_id] == NULL)
@@ -81,8 +82,9 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
 	view->socket = q->node;
 	view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	view->home_packets = q->home_count.packets;
-	view->stray_packets = q->stray_count.packets;
+	octo_rx_counts(q, &home, &stray);
+	view->home_packets = home.packets;
+	view->stray_packets = stray.packets;
 	return 0;
 }
 
@@ -90,11 +92,14 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_view_queue)
 int
 octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view)
 {
-	struct octo_dev *octo = octo_view_dev(port_id);
+	struct octo_dev *octo = octo_registry_get(port_id);
+	int ret;
 
 	if (octo == NULL)
 		return -ENODEV;
-	return OCTO_LOCKED(octo, view_queue_locked(octo, queue_id, view));
+	ret = OCTO_LOCKED(octo, view_queue_locked(octo, queue_id, view));
+	octo_registry_put();
+	return ret;
 }
 
 static uint32_t
@@ -124,7 +129,7 @@ int
 octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 		uint32_t *total)
 {
-	struct octo_dev *octo = octo_view_dev(port_id);
+	struct octo_dev *octo = octo_registry_get(port_id);
 	uint32_t copied;
 
 	if (octo == NULL)
@@ -133,5 +138,6 @@ octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, 
 	*total = octo_table_count(octo->table);
 	copied = copy_rules_locked(octo, start, rules, nb);
 	octo_unlock(octo);
+	octo_registry_put();
 	return (int)copied;
 }

@@ -55,10 +55,8 @@ struct octo_view_rule {
 	int pf; /**< PF index that the MPFS rule leads to, -1 without one */
 };
 
-struct octo_dev;
-
-/** The driver's own state behind a port, or NULL if it is not an octo port. */
-struct octo_dev *octo_view_dev(uint16_t port_id);
+/** Is this an octo port? */
+bool octo_view_is_octo(uint16_t port_id);
 
 /** @return 0, or -ENODEV if it is not an octo port. */
 int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);

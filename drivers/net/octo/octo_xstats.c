@@ -40,22 +40,24 @@ __rte_format_printf(3, 4) static void put(struct writer *w, uint64_t value, cons
 static void
 put_rx_queues(struct writer *w, const struct rte_eth_dev_data *data)
 {
-	struct octo_rx_count home = {0};
-	struct octo_rx_count stray = {0};
+	uint64_t all_home = 0;
+	uint64_t all_stray = 0;
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		static const struct octo_rxq none;
 		const struct octo_rxq *q = data->rx_queues[i] != NULL ? data->rx_queues[i] : &none;
+		struct octo_rx_count home, stray;
 
-		put(w, q->home_count.packets, "rx_q%u_home_packets", i);
-		put(w, q->home_count.bytes, "rx_q%u_home_bytes", i);
-		put(w, q->stray_count.packets, "rx_q%u_stray_packets", i);
-		put(w, q->stray_count.bytes, "rx_q%u_stray_bytes", i);
-		home.packets += q->home_count.packets;
-		stray.packets += q->stray_count.packets;
+		octo_rx_counts(q, &home, &stray);
+		put(w, home.packets, "rx_q%u_home_packets", i);
+		put(w, home.bytes, "rx_q%u_home_bytes", i);
+		put(w, stray.packets, "rx_q%u_stray_packets", i);
+		put(w, stray.bytes, "rx_q%u_stray_bytes", i);
+		all_home += home.packets;
+		all_stray += stray.packets;
 	}
-	put(w, home.packets, "rx_home_packets");
-	put(w, stray.packets, "rx_stray_packets");
+	put(w, all_home, "rx_home_packets");
+	put(w, all_stray, "rx_stray_packets");
 }
 
 static void
@@ -68,8 +70,10 @@ put_tx_queues(struct writer *w, const struct rte_eth_dev_data *data, uint16_t nb
 		const struct octo_txq *q = data->tx_queues[i] != NULL ? data->tx_queues[i] : &none;
 
 		for (uint16_t pf = 0; pf < nb_pfs; pf++) {
-			put(w, q->packets[pf], "tx_q%u_pf%u_packets", i, pf);
-			sum[pf] += q->packets[pf];
+			const uint64_t packets = q->packets[pf] - q->packets_base[pf];
+
+			put(w, packets, "tx_q%u_pf%u_packets", i, pf);
+			sum[pf] += packets;
 		}
 	}
 	for (uint16_t pf = 0; pf < nb_pfs; pf++)

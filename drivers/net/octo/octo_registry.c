@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The octo ports of this process, for those who come from outside of a control
+ * operation: a PF's events, telemetry, testpmd. They hold the registry while
+ * they use a port; a port leaves it before anything of it is freed.
+ *
+ * A reader may wait for a port's control mutex, and a thread that holds the
+ * mutex may become a reader (a PF raises an event inside of an operation). So
+ * readers come before a waiting writer, which is the default of a rwlock here,
+ * and a writer holds no mutex.
+ */
+
+#include <pthread.h>
+
+#include "octo_private.h"
+
+static pthread_rwlock_t registry_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct octo_dev *registry[RTE_MAX_ETHPORTS];
+
+void
+octo_registry_add(struct octo_dev *octo)
+{
+	pthread_rwlock_wrlock(&registry_lock);
+	registry[octo->port_id] = octo;
+	pthread_rwlock_unlock(&registry_lock);
+}
+
+/* When this returns, nobody uses the port from outside, nor will. */
+void
+octo_registry_remove(struct octo_dev *octo)
+{
+	pthread_rwlock_wrlock(&registry_lock);
+	registry[octo->port_id] = NULL;
+	pthread_rwlock_unlock(&registry_lock);
+}
+
+/* The octo port with this id, or NULL. Where not NULL, octo_registry_put() must follow. */
+struct octo_dev *
+octo_registry_get(uint16_t port_id)
+{
+	struct octo_dev *octo;
+
+	if (port_id >= RTE_MAX_ETHPORTS)
+		return NULL;
+	pthread_rwlock_rdlock(&registry_lock);
+	octo = registry[port_id];
+	if (octo == NULL)
+		pthread_rwlock_unlock(&registry_lock);
+	return octo;
+}
+
+static bool
+has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	{
+		if (octo->pf[i].port_id == pf_port_id)
+			return true;
+	}
+	return false;
+}
+
+/* The octo port that owns this PF, or NULL. Where not NULL, octo_registry_put() must follow. */
+struct octo_dev *
+octo_registry_get_by_pf(uint16_t pf_port_id)
+{
+	pthread_rwlock_rdlock(&registry_lock);
+	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
+		if (registry[i] != NULL && has_pf(registry[i], pf_port_id))
+			return registry[i];
+	pthread_rwlock_unlock(&registry_lock);
+	return NULL;
+}
+
+void
+octo_registry_put(void)
+{
+	pthread_rwlock_unlock(&registry_lock);
+}
