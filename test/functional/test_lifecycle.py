@@ -7,9 +7,9 @@ from typing import Dict
 
 import pytest
 
-from octotest import env, vdevs
+from octotest import env, packets, vdevs
 from octotest.process import Process
-from octotest.testpmd import Testpmd
+from octotest.testpmd import Testpmd, flow_id
 from octotest.view import View
 
 ROUNDS = 100
@@ -46,11 +46,10 @@ def _one_life(pmd, with_pfs: bool) -> None:
     port = int(re.search(r"Port (\d+) is attached", out)[1])
     pmd.cmd(f"port start {port}")
     pmd.cmd(f"set portlist {port}")
-    pmd.cmd(f"flow create {port} ingress pattern eth / ipv4 src is 10.0.0.1 "
-            "dst is 10.0.0.2 / udp src is 1 dst is 2 / end actions queue "
-            "index 1 / end")
+    flow_id(pmd.cmd(packets.flows(1)[0].rule(port, 0)))
     _carry_traffic(pmd, port)
-    pmd.cmds([f"port stop {port}", f"port close {port}"])
+    pmd.cmds([f"port stop {port}", f"port close {port}",
+              "device detach net_octo0"])
     if with_pfs:
         for name in vdevs.pf_names():
             pmd.cmd(f"device detach {name}")
@@ -64,6 +63,7 @@ def test_hundred_lives(with_pfs):
     with Testpmd([*pfs, "--vdev=net_null0"],
                  app=["--disable-device-start"], queues=1,
                  lcores="0@0,1@1") as pmd:
+        pmd.cmd(f"port start {pmd.port('net_null0')}")
         for _ in range(WARM_UP):
             _one_life(pmd, with_pfs)
         before, rss = _resources(pmd), pmd.rss_kib()

@@ -25,7 +25,7 @@ def primary(huge_dir):
 
 def _proc_info(pmd, program, *args: str) -> str:
     process = Process([
-        program("dpdk-proc-info"), "--no-pci", "--lcores=0@1",
+        program("dpdk-proc-info"), "--no-pci",
         f"--file-prefix={pmd.file_prefix}", *env.plugin_args(), "--",
         *args])
     assert process.wait(60) == 0, process.text
@@ -48,7 +48,7 @@ def test_proc_info_xstats(primary, program):
     shown = {k: int(v) for k, v in
              re.findall(r"^(\S+): (\d+)$", out, re.MULTILINE)}
     xstats = view.xstats()
-    assert xstats["rx_home_packets"] > 0
+    assert xstats["rx_home_packets"] + xstats["rx_stray_packets"] > 0
     assert {k: shown.get(k) for k in xstats} == xstats
 
 

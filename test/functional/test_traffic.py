@@ -48,10 +48,10 @@ def _wired(hosts) -> List[str]:
     return [*args, vdevs.octo(0, 0), vdevs.octo(1, 2)]
 
 
-def _small_windows(host: Host) -> None:
+def _small_windows(host: Host, size: int = 65536) -> None:
     """Less in flight than the rings hold: then nothing may be lost."""
     for name in ("tcp_rmem", "tcp_wmem"):
-        host.run("sh", "-c", "echo 4096 65536 65536 >"
+        host.run("sh", "-c", f"echo 4096 {size} {size} >"
                  f" /proc/sys/net/ipv4/{name}")
 
 
@@ -123,7 +123,8 @@ def _ping(src: Host, dst: Host) -> None:
 
 @contextlib.contextmanager
 def _iperf_server(host: Host) -> Iterator[None]:
-    server = host.popen(["iperf3", "-s", "--forceflush"])
+    """For one run: a server that has just served may refuse the next."""
+    server = host.popen(["iperf3", "-s", "-1", "--forceflush"])
     try:
         for line in server.stdout:
             if "listening" in line:
@@ -135,9 +136,10 @@ def _iperf_server(host: Host) -> Iterator[None]:
         server.stdout.close()
 
 
-def _iperf(src: Host, address: str, *more: str) -> dict:
-    out = src.run("iperf3", "-c", address, "-P", STREAMS, "-J", *more,
-                  timeout=90)
+def _iperf(src: Host, dst: Host, address: str, *more: str) -> dict:
+    with _iperf_server(dst):
+        out = src.run("iperf3", "-c", address, "-P", STREAMS, "-J", *more,
+                      timeout=90)
     result = json.loads(out)
     assert "error" not in result, out
     return result
@@ -152,15 +154,16 @@ def _check_iperf(result: dict, size: int) -> None:
 
 
 def _iperf_both_ways(src: Host, dst: Host) -> None:
-    with _iperf_server(dst):
-        for direction in ([], ["-R"]):
-            _check_iperf(_iperf(src, dst.ip4, "-n", "48M", *direction),
-                         48 << 20)
-        _check_iperf(_iperf(src, dst.ip6, "-n", "16M"), 16 << 20)
+    for direction in ([], ["-R"]):
+        _check_iperf(_iperf(src, dst, dst.ip4, "-n", "48M", *direction),
+                     48 << 20)
+    _check_iperf(_iperf(src, dst, dst.ip6, "-n", "16M"), 16 << 20)
 
 
 def _fetch_file(client: Host, server: Host, directory: Path) -> None:
     """A big file arrives as it was."""
+    for host in (client, server):  # one connection: its window is all
+        _small_windows(host, 8 * 65536)
     served = directory / "served"
     served.mkdir()
     data = os.urandom(1 << 20) * (FILE_SIZE >> 20)

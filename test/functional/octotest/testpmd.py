@@ -182,15 +182,15 @@ class Testpmd(Process):
 def wait_until(what: str, check, timeout: float = 10.0,
                process: Optional[Process] = None):
     """Ask again until the answer is true; the answer."""
-    tries = int(env.seconds(timeout) / 0.05)
+    tries = int(env.seconds(timeout) / 0.02)
     for _ in range(tries):
         answer = check()
         if answer:
             return answer
         if process is not None:
-            process.read(0.05)
+            process.read(0.02)
         else:
-            time.sleep(0.05)
+            time.sleep(0.02)
     raise ProcessError(f"never came true: {what}")
 
 
