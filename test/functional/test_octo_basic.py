@@ -629,3 +629,108 @@ def test_all_links_down_is_an_event():
         pmd.wait_until("second event", lambda: _after_start(
             pmd, view.port).count("link state change") == 2)
         assert view.topology()["link"] == "up"
+
+
+# PFs that go away.
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_pf_removed_under_traffic(gone):
+    """The other PF carries on; the lost one is told as gone."""
+    left = 1 - gone
+    with Testpmd(vdevs.looped(), app=["--flowgen-flows=8"]) as pmd:
+        view = View(pmd)
+        for i in range(8):
+            flow_id(pmd.cmd(packets.gen_flow(i).rule(view.port, i % 2)))
+        pmd.start("flowgen")
+        pmd.wait_until("traffic", lambda: view.stats()["RX-packets"] > 10000)
+        out = pmd.cmd(f"device detach net_octosim{gone}")
+        assert "is detached" in out
+        pmd.wait_until("homes moved", lambda:
+                       set(view.homes().values()) == {left})
+        states = [pf["state"] for pf in view.topology()["pfs"]]
+        assert states[gone] == "gone" and states[left] == "started"
+        assert pmd.link(view.port) == "up"
+        before = view.xstats()
+        pmd.wait_until("more traffic both ways", lambda: all(
+            view.xstats()[name] > before[name] + 10000 for name in
+            ("rx_home_packets", f"tx_pf{left}_packets")))
+        pmd.stop_forwarding()
+        pmd.cmds([f"port stop {view.port}", f"port start {view.port}"])
+        pmd.start("io", first=True)
+        start = view.stats()["RX-packets"]
+        pmd.wait_until("traffic after a restart", lambda:
+                       view.stats()["RX-packets"] > start + 1000)
+        pmd.stop_forwarding()
+
+
+def test_last_pf_removed_removes_the_port():
+    """The port is told as removed; the application can end as usual."""
+    with Testpmd([*vdevs.looped(), "--vdev=net_null0"]) as pmd:
+        view = View(pmd)
+        pmd.start("flowgen")
+        pmd.wait_until("traffic", lambda: view.stats()["RX-packets"] > 1000)
+        pmd.cmds(["device detach net_octosim1",
+                  "device detach net_octosim0"])
+        pmd.wait_until("told", lambda: "device removal event" in
+                       _after_start(pmd, view.port))
+        pmd.wait_until("removed by testpmd", lambda: [
+            p.name for p in pmd.ports()] == ["net_null0"])
+
+
+# Sizes.
+
+def test_jumbo_frames(tmp_path):
+    """Frames that need several buffers come and go unchanged."""
+    flow_list = packets.flows(4)
+    frames = packets.numbered(flow_list, 2, payload=8900)
+    rx = packets.write(tmp_path / "in.pcap", frames)
+    wire = vdevs.pcap_wire(rx, tmp_path / "out.pcap")
+    with Testpmd([wire, *vdevs.nic("A", 0, 2, "net_pcap0"), vdevs.octo()],
+                 app=["--max-pkt-len=9018", "--enable-scatter"]) as pmd:
+        port = pmd.port()
+        assert pmd.info(port)["MTU"] == "9000"
+        seen = pmd.watch(8, "io")
+        assert {s.length for s in seen} == {len(f) for f in frames}
+        assert not re.search(r"nb_segs=1\b", "".join(s.text for s in seen))
+        View(pmd).assert_lost_nothing()
+    assert sorted(packets.read_bytes(tmp_path / "out.pcap")) == \
+        sorted(bytes(f) for f in frames)
+
+
+def test_sixty_four_queues():
+    """As many queues as a PF can have, all of them in use."""
+    args = [*vdevs.nic("A", 0, 2, "loop", queues=64), vdevs.octo()]
+    with Testpmd(args, queues=64, memory=256, mbufs=32768, app=[
+            "--rxd=128", "--txd=128", "--flowgen-flows=512"]) as pmd:
+        view = View(pmd)
+        pmd.start("flowgen")
+        pmd.wait_until("all queues receive", lambda: all(
+            q["home_packets"] + q["stray_packets"] > 0
+            for q in view.strays()["queues"]))
+        pmd.stop_forwarding()
+        assert sorted(view.homes().values()) == [0] * 32 + [1] * 32
+
+
+def test_offloads_of_the_pfs_are_offered(pmd, view):
+    """What l3fwd and others need is there; a switch domain is not."""
+    out = pmd.cmd(f"show port {view.port} rx_offload capabilities")
+    for name in ("VLAN_STRIP", "IPV4_CKSUM", "UDP_CKSUM", "TCP_CKSUM",
+                 "SCATTER", "RSS_HASH"):
+        assert name in out
+    out = pmd.cmd(f"show port {view.port} tx_offload capabilities")
+    for name in ("VLAN_INSERT", "IPV4_CKSUM", "UDP_CKSUM", "TCP_CKSUM",
+                 "MULTI_SEGS"):
+        assert name in out
+    assert "Switch domain" not in pmd.cmd(f"show port info {view.port}")
+
+
+def test_bad_checksums_are_flagged(tmp_path):
+    """The PFs' checksum verdict reaches the application."""
+    frames = packets.numbered(FLOWS[:2], 1)
+    frames[1] = Ether(bytes(frames[1]))
+    frames[1][IP].chksum = 0x1234
+    with _played(tmp_path, frames, app=["--enable-rx-cksum"]) as pmd:
+        verdict = {s.src: s.text for s in pmd.watch(2)}
+    assert "IP_CKSUM_GOOD" in verdict[packets.flow_mac(0)]
+    assert "L4_CKSUM_GOOD" in verdict[packets.flow_mac(0)]
+    assert "RX_IP_CKSUM_BAD" in verdict[packets.flow_mac(1)]
