@@ -63,6 +63,7 @@ struct demo_result {
 	uint64_t lost;
 	uint64_t reordered;
 	uint64_t duplicated;
+	uint64_t elsewhere; /**< received by another lcore than the flow's rule says or would say */
 	struct demo_pf_result pf[DEMO_NB_PFS];
 };
 

@@ -50,6 +50,7 @@ prepare(struct demo_traffic *traffic, uint64_t packets)
 		w->to_send = packets / DEMO_NB_LCORES + (i < packets % DEMO_NB_LCORES);
 		w->sent = 0;
 		w->echoed = 0;
+		w->elsewhere = 0;
 		memset(&w->count, 0, sizeof(w->count));
 		rte_atomic_store_explicit(&w->progress, 0, rte_memory_order_relaxed);
 	}
@@ -107,6 +108,7 @@ add_up(const struct demo_traffic *traffic, struct demo_result *r)
 		sent += w->sent;
 		received += w->count.received;
 		r->packets += w->echoed;
+		r->elsewhere += w->elsewhere;
 		r->reordered += w->count.reordered;
 		/* a stranger in place of a packet shows as lost; on top of all, as one too many */
 		r->duplicated += w->count.duplicated + w->count.foreign;

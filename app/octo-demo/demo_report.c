@@ -7,8 +7,8 @@
 
 #include "demo.h"
 
-#define MIN_UNSTEERED 0.4
-#define MAX_UNSTEERED 0.6
+#define MIN_HALF 0.4
+#define MAX_HALF 0.6
 
 static double
 stray_fraction(const struct demo_result *r)
@@ -61,6 +61,12 @@ demo_report_table(const struct demo_machine *machine, const struct demo_result r
 	       mpps);
 }
 
+static bool
+is_about_half(uint64_t part, uint64_t whole)
+{
+	return part >= MIN_HALF * whole && part <= MAX_HALF * whole;
+}
+
 static unsigned int
 claim(bool holds, const char *phase, const char *otherwise)
 {
@@ -84,19 +90,30 @@ check_any(const struct demo_result *r)
 	return failed;
 }
 
+static unsigned int
+check_steered(const struct demo_result *r)
+{
+	unsigned int failed = 0;
+
+	failed += claim(r->stray_packets == 0, r->name, "there are still strays");
+	failed += claim(r->elsewhere == 0, r->name, "packets came to an lcore that no rule says");
+	for (unsigned int i = 0; i < DEMO_NB_PFS; i++)
+		failed += claim(is_about_half(r->pf[i].rx_packets, r->packets), r->name,
+				"not about half of the packets came in by each PF");
+	return failed;
+}
+
 unsigned int
 demo_report_verdict(const struct demo_result results[], unsigned int nb)
 {
 	const struct demo_result *unsteered = &results[0];
-	const struct demo_result *steered = &results[nb - 1];
 	unsigned int failed = 0;
 
 	for (unsigned int i = 0; i < nb; i++)
 		failed += check_any(&results[i]);
-	failed += claim(stray_fraction(unsteered) >= MIN_UNSTEERED &&
-				stray_fraction(unsteered) <= MAX_UNSTEERED,
+	failed += claim(is_about_half(unsteered->stray_packets, unsteered->packets),
 			unsteered->name, "not about half of the packets are strays (40 to 60 %)");
-	failed += claim(steered->stray_packets == 0, steered->name, "there are still strays");
+	failed += check_steered(&results[nb - 1]);
 	if (failed == 0)
 		printf("It holds: steering took the strays from %.1f %% to none, and not one packet "
 		       "was lost or reordered.\n",

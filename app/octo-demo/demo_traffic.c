@@ -11,12 +11,6 @@
 /* After so long without any packet back, what is missing counts as lost. */
 #define PATIENCE_S 10
 
-static unsigned int
-flow_owner(unsigned int flow)
-{
-	return flow % DEMO_NB_LCORES;
-}
-
 int
 demo_traffic_init(struct demo_traffic *traffic, const struct demo_ports *ports)
 {
@@ -33,29 +27,36 @@ demo_traffic_init(struct demo_traffic *traffic, const struct demo_ports *ports)
 
 		demo_frame_init(&traffic->flow[i].frame, i, &peer_mac, &octo_mac);
 		/* who sends a flow also checks what comes back */
-		ret = demo_flow_steer(ports->peer, &echo, flow_owner(i));
+		ret = demo_flow_steer(ports->peer, &echo, demo_flow_queue(i));
 	}
 	for (unsigned int i = 0; i < DEMO_NB_LCORES; i++) {
 		traffic->worker[i].queue = i;
-		traffic->worker[i].turn = i;
 		traffic->worker[i].ports = ports;
 		traffic->worker[i].traffic = traffic;
 	}
 	return ret;
 }
 
-/* The next packet of the flow whose turn it is. */
+/* The flows of this lcore, one after the other. */
+static struct demo_flow *
+next_flow(struct demo_worker *w)
+{
+	do
+		w->turn = (w->turn + 1) % DEMO_NB_FLOWS;
+	while (demo_flow_queue(w->turn) != w->queue);
+	return &w->traffic->flow[w->turn];
+}
+
 static void
 fill_next(struct demo_worker *w, struct rte_mbuf *m)
 {
-	struct demo_flow *flow = &w->traffic->flow[w->turn];
+	struct demo_flow *flow = next_flow(w);
 	struct demo_frame *frame = rte_pktmbuf_mtod(m, struct demo_frame *);
 
 	*frame = flow->frame;
 	frame->seq = flow->next_seq++;
 	m->data_len = DEMO_FRAME_LEN;
 	m->pkt_len = DEMO_FRAME_LEN;
-	w->turn = (w->turn + DEMO_NB_LCORES) % DEMO_NB_FLOWS;
 }
 
 /* The peer: send as much as the window lets. */
@@ -91,17 +92,27 @@ send_unsent(struct demo_worker *w)
 	memmove(w->unsent, w->unsent + sent, w->nb_unsent * sizeof(w->unsent[0]));
 }
 
+static void
+receive(struct demo_worker *w)
+{
+	w->nb_unsent = rte_eth_rx_burst(w->ports->octo, w->queue, w->unsent, DEMO_BURST);
+	w->echoed += w->nb_unsent;
+	for (uint16_t i = 0; i < w->nb_unsent; i++) {
+		const struct demo_frame *f =
+			rte_pktmbuf_mtod(w->unsent[i], const struct demo_frame *);
+
+		if (demo_flow_queue(f->flow) != w->queue)
+			w->elsewhere++;
+		demo_frame_turn_round(w->unsent[i]);
+	}
+}
+
 /* The application: give back what comes in, out of the queue of the same lcore. */
 static void
 echo(struct demo_worker *w)
 {
-	if (w->nb_unsent == 0) {
-		w->nb_unsent =
-			rte_eth_rx_burst(w->ports->octo, w->queue, w->unsent, DEMO_BURST);
-		w->echoed += w->nb_unsent;
-		for (uint16_t i = 0; i < w->nb_unsent; i++)
-			demo_frame_turn_round(w->unsent[i]);
-	}
+	if (w->nb_unsent == 0)
+		receive(w);
 	if (w->nb_unsent > 0)
 		send_unsent(w);
 }
@@ -116,7 +127,7 @@ check(struct demo_worker *w)
 	for (uint16_t i = 0; i < n; i++) {
 		const struct demo_frame *f = rte_pktmbuf_mtod(pkts[i], const struct demo_frame *);
 
-		if (demo_frame_is_ours(pkts[i]) && flow_owner(f->flow) == w->queue)
+		if (demo_frame_is_ours(pkts[i]) && demo_flow_queue(f->flow) == w->queue)
 			demo_check_packet(&w->traffic->flow[f->flow].check, f->seq, &w->count);
 		else
 			w->count.foreign++;

@@ -63,7 +63,8 @@ struct __rte_cache_aligned demo_worker {
 	uint64_t to_send; /**< in this phase */
 	uint64_t sent;
 	unsigned int turn; /**< flow that sends next */
-	uint64_t echoed;  /**< packets received on the octo port */
+	uint64_t echoed;    /**< packets received on the octo port */
+	uint64_t elsewhere; /**< of these, those of flows that are for the other lcore */
 	struct demo_check_count count;
 	uint64_t active; /**< TSC when a packet last came back */
 	uint16_t nb_unsent;
@@ -91,6 +92,13 @@ bool demo_frame_is_ours(const struct rte_mbuf *m);
 void demo_check_packet(struct demo_check *check, uint64_t seq, struct demo_check_count *count);
 
 /* demo_flow.c: plain rte_flow */
+
+/** Queue, hence lcore, that a flow is for: of the peer at all times, of octo once steered. */
+static inline uint16_t
+demo_flow_queue(unsigned int flow)
+{
+	return flow / 2 % DEMO_NB_LCORES;
+}
 
 /** Steer a flow to a queue of a port. @return 0, or a negative errno after a message. */
 int demo_flow_steer(uint16_t port, const struct demo_flow_id *id, uint16_t queue);

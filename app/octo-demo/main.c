@@ -26,7 +26,7 @@ steer_all(uint16_t port)
 	for (unsigned int i = 0; i < DEMO_NB_FLOWS && ret == 0; i++) {
 		const struct demo_flow_id id = demo_flow_id(i);
 
-		ret = demo_flow_steer(port, &id, i % DEMO_NB_LCORES);
+		ret = demo_flow_steer(port, &id, demo_flow_queue(i));
 	}
 	return ret;
 }
