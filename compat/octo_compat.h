@@ -36,11 +36,6 @@
 #include "octo_compat_thread.h"
 #endif
 
-#if OCTO_DPDK_BEFORE(25, 7)
-/* 25.07: exported symbols are marked in the sources; before, by version.map. */
-#define RTE_EXPORT_INTERNAL_SYMBOL(name)
-#endif
-
 /*
  * Signatures. The drivers define the op as the newest DPDK wants it. Where an
  * older one wants another type, the definition is renamed by a function-like

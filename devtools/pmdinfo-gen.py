@@ -4,7 +4,7 @@
 
 usage: pmdinfo-gen.py OUTPUT.c OBJECT.o...
 
-RTE_PMD_REGISTER_* leave the driver's name in a symbol called this_pmd_nameN and
+RTE_PMD_REGISTER_* leave the driver's name in a symbol that begins with this_pmd_name,
 its parameters in __<name>_param_string_export and its kernel modules in
 __<name>_kmod_dep_export. Each driver becomes one JSON string that starts with
 PMD_INFO_STRING=, as DPDK's own build makes it.
@@ -40,7 +40,7 @@ def drivers(path):
     """The information of every driver that an object registers."""
     obj = ObjectFile(path)
     for symbol in sorted(obj.symbols):
-        if not re.fullmatch(r"this_pmd_name\d*", symbol):
+        if not re.fullmatch(r"this_pmd_name\w*", symbol):
             continue
         name = obj.string(symbol)
         yield {

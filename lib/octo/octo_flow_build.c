@@ -93,8 +93,8 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 }
 
 void
-octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-		     uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)
+octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
+		     uint16_t from_port, uint16_t to_port, bool count)
 {
 	struct rte_flow_item *item = rule->pattern;
 

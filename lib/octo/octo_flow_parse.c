@@ -216,7 +216,7 @@ read_pattern(struct reader *r, const struct rte_flow_item *item)
 	if (r->stage != STAGE_DONE)
 		return refuse_item(
 			r, ENOTSUP, item,
-			"the pattern ends too early: eth / ipv4 or ipv6 / tcp, udp or sctp is needed");
+			"the pattern ends too early: eth / ipv4|ipv6 / tcp|udp|sctp is needed");
 	return 0;
 }
 

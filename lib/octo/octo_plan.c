@@ -2,6 +2,7 @@
 
 #include <limits.h>
 
+#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "octo_plan.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "octo_stray.h"

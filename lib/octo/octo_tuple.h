@@ -3,12 +3,12 @@
 #ifndef OCTO_TUPLE_H
 #define OCTO_TUPLE_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <rte_byteorder.h>
-#include <rte_common.h>
 #include <rte_hash_crc.h>
 
 /**
@@ -28,14 +28,14 @@ enum octo_tuple_family {
  * bytes of IPv4 must be zero (start from octo_tuple_clear()). Aligned, since
  * it is hashed in words of eight bytes.
  */
-struct __rte_aligned(8) octo_tuple {
-	uint8_t family;      /**< enum octo_tuple_family */
-	uint8_t proto;       /**< IPPROTO_TCP, IPPROTO_UDP or IPPROTO_SCTP */
-	rte_be16_t src_port; /**< network order */
-	rte_be16_t dst_port; /**< network order */
-	uint16_t reserved;   /**< zero */
-	uint8_t src[16];     /**< network order; IPv4 in the first four bytes */
-	uint8_t dst[16];     /**< network order; IPv4 in the first four bytes */
+struct octo_tuple {
+	alignas(8) uint8_t family; /**< enum octo_tuple_family */
+	uint8_t proto;             /**< IPPROTO_TCP, IPPROTO_UDP or IPPROTO_SCTP */
+	rte_be16_t src_port;       /**< network order */
+	rte_be16_t dst_port;       /**< network order */
+	uint16_t reserved;         /**< zero */
+	uint8_t src[16];           /**< network order; IPv4 in the first four bytes */
+	uint8_t dst[16];           /**< network order; IPv4 in the first four bytes */
 };
 
 /** Longest text that octo_tuple_format() writes, with the terminating NUL. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <ethdev_driver.h>
+#include <rte_bitops.h>
 #include <rte_ether.h>
 #include <rte_flow.h>
 #include <rte_flow_driver.h>

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include <eal_export.h>
+
 #include "octo_private.h"
 #include "octo_steer.h"
 

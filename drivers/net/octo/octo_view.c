@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <eal_export.h>
 #include <rte_string_fns.h>
 
 #include "octo_private.h"
