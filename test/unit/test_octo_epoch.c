@@ -37,6 +37,24 @@ test_inside_survives_the_wrap(void **state)
 	assert_false(octo_epoch_is_inside(&e));
 }
 
+/* A poller that died inside of a burst leaves the value odd to the next one. */
+static void
+test_inside_after_one_that_never_left(void **state)
+{
+	struct octo_epoch e = {0};
+	struct octo_epoch *all[] = {&e};
+
+	(void)state;
+	octo_epoch_enter(&e);
+	octo_epoch_enter(&e);
+	assert_true(octo_epoch_is_inside(&e));
+	assert_int_equal(octo_epoch_await(all, 1, 1000), -ETIMEDOUT);
+	octo_epoch_leave(&e);
+	assert_false(octo_epoch_is_inside(&e));
+	octo_epoch_enter(&e);
+	assert_true(octo_epoch_is_inside(&e));
+}
+
 static void
 test_await_nobody(void **state)
 {
@@ -229,6 +247,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enter_and_leave_say_inside),
 		cmocka_unit_test(test_inside_survives_the_wrap),
+		cmocka_unit_test(test_inside_after_one_that_never_left),
 		cmocka_unit_test(test_await_nobody),
 		cmocka_unit_test(test_await_times_out_on_one_that_stays),
 		cmocka_unit_test(test_await_waits_for_a_poller_inside),

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <bus_driver.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_mbuf.h>
+
+#include "octo_port.h"
+#include "octo_port_fault.h"
+
+#define HANG_S 60
+
+struct rte_mempool *octo_port_pool;
+
+static cpu_set_t allowed;
+static int cpu_of_node[2] = {-1, -1};
+
+static void
+find_cpus(void)
+{
+	unsigned int found = 0;
+
+	CPU_ZERO(&allowed);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return;
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < RTE_DIM(cpu_of_node); cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			cpu_of_node[found++] = cpu;
+}
+
+static int
+init_eal(void)
+{
+	static char lcores[32], prefix[48];
+	char *argv[] = {
+		(char *)(uintptr_t) "test",
+		(char *)(uintptr_t) "--no-huge",
+		(char *)(uintptr_t) "--no-pci",
+		(char *)(uintptr_t) "--no-telemetry",
+		(char *)(uintptr_t) "--no-shconf",
+		(char *)(uintptr_t) "--log-level=warning",
+		(char *)(uintptr_t) "-m",
+		(char *)(uintptr_t) "512",
+		lcores,
+		prefix,
+	};
+
+	snprintf(lcores, sizeof(lcores), "--lcores=0@%d", cpu_of_node[0]);
+	snprintf(prefix, sizeof(prefix), "--file-prefix=octo_port_%d", getpid());
+	return rte_eal_init(RTE_DIM(argv), argv);
+}
+
+int
+octo_port_group_setup(void **state)
+{
+	RTE_SET_USED(state);
+	find_cpus();
+	if (cpu_of_node[0] < 0 || init_eal() < 0)
+		return -1;
+	/* EAL binds this thread; those that the tests start shall run beside it */
+	octo_port_run_anywhere();
+	octo_port_pool = rte_pktmbuf_pool_create("octo_port", OCTO_PORT_MBUFS, 0, 0,
+						 RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	return octo_port_pool == NULL ? -1 : 0;
+}
+
+int
+octo_port_group_teardown(void **state)
+{
+	RTE_SET_USED(state);
+	rte_mempool_free(octo_port_pool);
+	return rte_eal_cleanup();
+}
+
+int
+octo_port_setup(void **state)
+{
+	RTE_SET_USED(state);
+	/* a deadlock ends the program instead of the patience of who waits for it */
+	alarm(HANG_S);
+	return 0;
+}
+
+/* Nothing may stay behind: no device, no packet. */
+int
+octo_port_teardown(void **state)
+{
+	RTE_SET_USED(state);
+	octo_port_faults_off();
+	octo_port_run_anywhere();
+	octo_port_destroy();
+	alarm(0);
+	if (rte_eth_dev_count_total() != 0) {
+		print_error("%u ports are left\n", rte_eth_dev_count_total());
+		return -1;
+	}
+	if (rte_mempool_in_use_count(octo_port_pool) != 0) {
+		print_error("%u mbufs are lost\n", rte_mempool_in_use_count(octo_port_pool));
+		return -1;
+	}
+	return 0;
+}
+
+bool
+octo_port_has_two_nodes(void)
+{
+	return cpu_of_node[1] >= 0;
+}
+
+void
+octo_port_run_on(int node)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu_of_node[node], &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+void
+octo_port_run_anywhere(void)
+{
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
+const char *
+octo_port_pf_name(unsigned int pf)
+{
+	static const char *const names[OCTO_PORT_MAX_PFS] = {
+		"net_octosim0", "net_octosim1", "net_octosim2", "net_octosim3",
+		"net_octosim4", "net_octosim5", "net_octosim6", "net_octosim7",
+	};
+
+	assert_true(pf < RTE_DIM(names));
+	return names[pf];
+}
+
+uint16_t
+octo_port_pf(unsigned int pf)
+{
+	uint16_t port;
+
+	assert_int_equal(rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port), 0);
+	return port;
+}
+
+static const char *
+comma(const char *text)
+{
+	return text == NULL ? "" : ",";
+}
+
+static const char *
+or_nothing(const char *text)
+{
+	return text == NULL ? "" : text;
+}
+
+void
+octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
+{
+	const char *nic = pf == 0 ? conf->nic : NULL;
+	char args[256];
+
+	snprintf(args, sizeof(args), "nic=T,socket=%u%s%s%s%s%s%s%s", conf->two_nodes ? pf % 2 : 0,
+		 pf == 0 ? ",wire=loop" : "", comma(nic), or_nothing(nic), comma(conf->all),
+		 or_nothing(conf->all), comma(conf->pf[pf]), or_nothing(conf->pf[pf]));
+	assert_int_equal(rte_eal_hotplug_add("vdev", octo_port_pf_name(pf), args), 0);
+}
+
+void
+octo_port_remove_pf(unsigned int pf)
+{
+	assert_int_equal(rte_eal_hotplug_remove("vdev", octo_port_pf_name(pf)), 0);
+}
+
+static unsigned int
+nb_pfs(const struct octo_port_conf *conf)
+{
+	return conf->nb_pfs == 0 ? 2 : conf->nb_pfs;
+}
+
+void
+octo_port_add_pfs(const struct octo_port_conf *conf)
+{
+	for (unsigned int pf = 0; pf < nb_pfs(conf); pf++)
+		octo_port_add_pf(conf, pf);
+}
+
+uint16_t
+octo_port_add(const struct octo_port_conf *conf)
+{
+	uint16_t port = RTE_MAX_ETHPORTS;
+	char args[512];
+	int len = snprintf(args, sizeof(args), "socket_map=%d:0", cpu_of_node[0]);
+
+	if (octo_port_has_two_nodes())
+		len += snprintf(args + len, sizeof(args) - len, "/%d:1", cpu_of_node[1]);
+	for (unsigned int pf = 0; pf < nb_pfs(conf); pf++)
+		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", octo_port_pf_name(pf));
+	assert_int_equal(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, args), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
+	return port;
+}
+
+void
+octo_port_close_and_remove(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_close(port), 0);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", OCTO_PORT_NAME), 0);
+}
+
+uint16_t
+octo_port_create(const struct octo_port_conf *conf)
+{
+	octo_port_add_pfs(conf);
+	return octo_port_add(conf);
+}
+
+static int
+compare_name(const struct rte_device *dev, const void *name)
+{
+	return strcmp(rte_dev_name(dev), name);
+}
+
+/* Asked first, because EAL logs an error when there is no such device. */
+static void
+remove_if_there(const char *name)
+{
+	const struct rte_bus *bus = rte_bus_find_by_name("vdev");
+
+	if (bus != NULL && bus->find_device(NULL, compare_name, name) != NULL)
+		rte_eal_hotplug_remove("vdev", name);
+}
+
+void
+octo_port_destroy(void)
+{
+	remove_if_there(OCTO_PORT_NAME);
+	for (unsigned int pf = 0; pf < OCTO_PORT_MAX_PFS; pf++)
+		remove_if_there(octo_port_pf_name(pf));
+}
+
+int
+octo_port_configure(uint16_t port, uint16_t nb_queues)
+{
+	const struct rte_eth_conf conf = {.intr_conf = {.lsc = 1}};
+	int ret = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
+
+	for (uint16_t q = 0; ret == 0 && q < nb_queues; q++) {
+		ret = rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
+					     octo_port_pool);
+		if (ret == 0)
+			ret = rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
+						     NULL);
+	}
+	return ret;
+}
+
+void
+octo_port_up(uint16_t port, uint16_t nb_queues)
+{
+	assert_int_equal(octo_port_configure(port, nb_queues), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PORT_H
+#define OCTO_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_mempool.h>
+#include <rte_stdatomic.h>
+
+#include "octo_test.h"
+
+#include "octo_view.h"
+
+/**
+ * @file
+ * A net_octo port over octosim PFs, all in this process: what the tests of the
+ * port share. Whatever goes wrong fails the test that runs.
+ */
+
+#define OCTO_PORT_MAX_PFS 8
+#define OCTO_PORT_NAME "net_octo0"
+#define OCTO_PORT_NB_DESC 512
+#define OCTO_PORT_MBUFS 16383
+#define OCTO_PORT_FRAME_LEN 60
+
+/** Zeroed: two PFs on node 0, so that queue Q is at home on PF Q % 2, on a looped wire. */
+struct octo_port_conf {
+	unsigned int nb_pfs;               /**< 0 means 2 */
+	bool two_nodes;                    /**< PF P is on node P % 2 */
+	const char *nic;                   /**< more devargs of the NIC */
+	const char *all;                   /**< more devargs of every PF */
+	const char *pf[OCTO_PORT_MAX_PFS]; /**< more devargs of this PF */
+};
+
+/** What came in. */
+struct octo_port_tally {
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t wrong_port; /**< mbuf->port was not the octo port */
+	uint64_t wrong_flow; /**< was not sent by octo_port_send() */
+};
+
+extern struct rte_mempool *octo_port_pool;
+
+/* cmocka fixtures: of the group (EAL), of a test (nothing stays behind it) */
+int octo_port_group_setup(void **state);
+int octo_port_group_teardown(void **state);
+int octo_port_setup(void **state);
+int octo_port_teardown(void **state);
+
+#define octo_port_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, octo_port_teardown)
+
+/* the devices */
+const char *octo_port_pf_name(unsigned int pf);
+uint16_t octo_port_pf(unsigned int pf);
+void octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf);
+void octo_port_remove_pf(unsigned int pf);
+void octo_port_add_pfs(const struct octo_port_conf *conf);
+uint16_t octo_port_add(const struct octo_port_conf *conf);
+void octo_port_close_and_remove(uint16_t port);
+/** PFs and the octo port over them; @return its port id. */
+uint16_t octo_port_create(const struct octo_port_conf *conf);
+/** Remove whatever of it is there. */
+void octo_port_destroy(void);
+
+/** Configure and set up; a negative errno on failure. */
+int octo_port_configure(uint16_t port, uint16_t nb_queues);
+/** octo_port_configure() and start, which must succeed. */
+void octo_port_up(uint16_t port, uint16_t nb_queues);
+
+/* CPUs: socket_map makes the first allowed CPU node 0 and the second node 1 */
+bool octo_port_has_two_nodes(void);
+void octo_port_run_on(int node);
+void octo_port_run_anywhere(void);
+
+/** Steer UDP 10.0.0.1:src_port > 10.0.0.2:9 to a queue; *error is cleared first. */
+struct rte_flow *
+octo_port_steer(uint16_t port, uint16_t src_port, uint16_t queue, struct rte_flow_error *error);
+/** The same, with *error as it is. */
+struct rte_flow *octo_port_steer_again(uint16_t port, uint16_t src_port, uint16_t queue,
+				       struct rte_flow_error *error);
+int octo_port_validate(uint16_t port, uint16_t src_port, uint16_t queue);
+/** The PF that the rule leads to; -1 if it has no MPFS rule, -2 if there is no rule. */
+int octo_port_rule_pf(uint16_t port, uint16_t src_port);
+
+/** Make n frames of the 5-tuple with this source port. */
+void octo_port_make(uint16_t port, uint16_t src_port, struct rte_mbuf **pkts, uint16_t n);
+/** Send n frames of the 5-tuple with this source port. */
+void octo_port_send(uint16_t port, uint16_t queue, uint16_t src_port, unsigned int n);
+/** One burst of up to nb; @return what it got. */
+uint16_t octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_port_tally *tally);
+/** Poll until this many came, or until nothing has come for long. */
+void
+octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally);
+/** Let the NIC move all that is on its wire into the rings of the PFs. */
+void octo_port_pump(uint16_t idle_queue);
+
+uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_printf(2, 3);
+
+/** Wait up to two seconds for a condition. */
+#define octo_port_await(condition)                                                                 \
+	do {                                                                                       \
+		for (int tries_ = 0; tries_ < 2000 && !(condition); tries_++)                      \
+			rte_delay_us_sleep(1000);                                                  \
+		assert_true(condition);                                                            \
+	} while (0)
+
+#endif /* OCTO_PORT_H */

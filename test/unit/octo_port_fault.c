@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <ethdev_driver.h>
+#include <rte_flow_driver.h>
+
+#include "octo_port.h"
+#include "octo_port_fault.h"
+
+static struct replaced {
+	struct octo_port_faults faults;
+	const struct eth_dev_ops *real;
+	const struct rte_flow_ops *real_flow;
+	struct eth_dev_ops ops;
+} replaced[RTE_MAX_ETHPORTS];
+
+static struct replaced *
+of(const struct rte_eth_dev *dev)
+{
+	return &replaced[dev->data->port_id];
+}
+
+static int
+stop(struct rte_eth_dev *dev)
+{
+	return of(dev)->faults.stop != 0 ? -of(dev)->faults.stop : of(dev)->real->dev_stop(dev);
+}
+
+static int
+infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	int ret = of(dev)->real->dev_infos_get(dev, info);
+
+	if (of(dev)->faults.max_macs != 0)
+		info->max_mac_addrs = of(dev)->faults.max_macs;
+	return ret;
+}
+
+static int
+refuse(const struct rte_eth_dev *dev, int code, struct rte_flow_error *error)
+{
+	rte_errno = code;
+	if (of(dev)->faults.silent)
+		return -code;
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "made up for the test");
+}
+
+static int
+validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	 const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	 struct rte_flow_error *error)
+{
+	const struct octo_port_faults *f = &of(dev)->faults;
+	const int code = attr->transfer ? f->validate_transfer : f->validate_ingress;
+
+	return code != 0 ? refuse(dev, code, error) :
+			   of(dev)->real_flow->validate(dev, attr, pattern, actions, error);
+}
+
+static struct rte_flow *
+create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+       struct rte_flow_error *error)
+{
+	const struct octo_port_faults *f = &of(dev)->faults;
+	const int code = attr->transfer ? f->create_transfer : f->create_ingress;
+
+	if (code == 0)
+		return of(dev)->real_flow->create(dev, attr, pattern, actions, error);
+	refuse(dev, code, error);
+	return NULL;
+}
+
+static int
+destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct octo_port_faults *f = &of(dev)->faults;
+	int ret = of(dev)->real_flow->destroy(dev, flow, error);
+
+	if (f->errno_after != 0)
+		rte_errno = f->errno_after;
+	return f->destroy != 0 ? refuse(dev, f->destroy, error) : ret;
+}
+
+static int
+flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	return of(dev)->real_flow->flush(dev, error);
+}
+
+static int
+query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *actions,
+      void *data, struct rte_flow_error *error)
+{
+	return of(dev)->real_flow->query(dev, flow, actions, data, error);
+}
+
+static int
+isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
+{
+	if (of(dev)->faults.isolate != 0)
+		return refuse(dev, of(dev)->faults.isolate, error);
+	of(dev)->faults.isolated = set;
+	return of(dev)->real_flow->isolate(dev, set, error);
+}
+
+static int
+pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_error *error)
+{
+	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
+}
+
+static const struct rte_flow_ops flow_ops = {
+	.validate = validate,
+	.create = create,
+	.destroy = destroy,
+	.flush = flush,
+	.query = query,
+	.isolate = isolate,
+	.pick_transfer_proxy = pick_transfer_proxy,
+};
+
+static int
+flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	int ret = of(dev)->real->flow_ops_get(dev, &of(dev)->real_flow);
+
+	*ops = &flow_ops;
+	return ret;
+}
+
+struct octo_port_faults *
+octo_port_faults_on(unsigned int pf)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(pf)];
+	struct replaced *r = of(dev);
+
+	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
+	r->ops.dev_stop = stop;
+	r->ops.dev_infos_get = infos_get;
+	r->ops.flow_ops_get = flow_ops_get;
+	dev->dev_ops = &r->ops;
+	return &r->faults;
+}
+
+void
+octo_port_lack_mac_remove(unsigned int pf)
+{
+	octo_port_faults_on(pf);
+	replaced[octo_port_pf(pf)].ops.mac_addr_remove = NULL;
+}
+
+void
+octo_port_faults_off(void)
+{
+	for (unsigned int i = 0; i < RTE_DIM(replaced); i++) {
+		struct rte_eth_dev *dev = &rte_eth_devices[i];
+
+		/* a port that has come since has operations of its own */
+		if (replaced[i].real != NULL && dev->dev_ops == &replaced[i].ops)
+			dev->dev_ops = replaced[i].real;
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PORT_FAULT_H
+#define OCTO_PORT_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * @file
+ * PFs that refuse: an octosim port of this process with some of its operations
+ * replaced. Everything is as ever while nothing is set.
+ */
+
+struct octo_port_faults {
+	/* errno of a refusal, 0: none */
+	int stop;
+	int isolate;
+	int validate_ingress;
+	int validate_transfer;
+	int create_ingress;
+	int create_transfer;
+	int destroy;       /* said after the rule is gone */
+	bool silent;       /* refuse without a word, as the error structure allows */
+	int errno_after;   /* what destroying a rule leaves in rte_errno, 0: as it was */
+	uint32_t max_macs; /* size of the MAC table, 0: as it is */
+	int isolated;      /* what was last asked for and done */
+};
+
+/** Put the faults of this PF in place, none yet. */
+struct octo_port_faults *octo_port_faults_on(unsigned int pf);
+
+/** Take away an operation. */
+void octo_port_lack_mac_remove(unsigned int pf);
+
+/** All PFs are as they were. */
+void octo_port_faults_off(void);
+
+#endif /* OCTO_PORT_FAULT_H */

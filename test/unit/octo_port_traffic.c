@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include <rte_cycles.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "octo_port.h"
+
+#include "octo_flow_build.h"
+
+#define SRC_IP RTE_BE32(0x0a000001)
+#define DST_IP RTE_BE32(0x0a000002)
+#define DST_PORT RTE_BE16(9)
+#define BURST 32
+/* how often nothing may come before nothing is left; strays of an idle leg need 64 */
+#define PATIENCE 300
+
+struct frame {
+	struct rte_ether_hdr eth;
+	struct rte_ipv4_hdr ip;
+	struct rte_udp_hdr udp;
+};
+
+static_assert(sizeof(struct frame) == 42, "as on the wire");
+
+static struct octo_tuple
+tuple_of(uint16_t src_port)
+{
+	const rte_be32_t src = SRC_IP, dst = DST_IP;
+	struct octo_tuple t = {
+		.family = OCTO_IPV4,
+		.proto = IPPROTO_UDP,
+		.src_port = rte_cpu_to_be_16(src_port),
+		.dst_port = DST_PORT,
+	};
+
+	memcpy(t.src, &src, sizeof(src));
+	memcpy(t.dst, &dst, sizeof(dst));
+	return t;
+}
+
+struct rte_flow *
+octo_port_steer_again(uint16_t port, uint16_t src_port, uint16_t queue,
+		      struct rte_flow_error *error)
+{
+	const struct octo_tuple t = tuple_of(src_port);
+	struct octo_flow_rule r;
+
+	octo_flow_build_queue(&r, &t, 0, queue, false);
+	return rte_flow_create(port, &r.attr, r.pattern, r.actions, error);
+}
+
+struct rte_flow *
+octo_port_steer(uint16_t port, uint16_t src_port, uint16_t queue, struct rte_flow_error *error)
+{
+	if (error != NULL)
+		*error = (struct rte_flow_error){.message = NULL};
+	return octo_port_steer_again(port, src_port, queue, error);
+}
+
+int
+octo_port_validate(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	const struct octo_tuple t = tuple_of(src_port);
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+
+	octo_flow_build_queue(&r, &t, 0, queue, false);
+	return rte_flow_validate(port, &r.attr, r.pattern, r.actions, &error);
+}
+
+int
+octo_port_rule_pf(uint16_t port, uint16_t src_port)
+{
+	const struct octo_tuple t = tuple_of(src_port);
+	struct octo_view_rule rules[64];
+	uint32_t total;
+	int nb = octo_view_rules(port, 0, rules, RTE_DIM(rules), &total);
+
+	for (int i = 0; i < nb; i++)
+		if (octo_tuple_equal(&rules[i].tuple, &t))
+			return rules[i].pf;
+	return -2;
+}
+
+static void
+fill(struct rte_mbuf *m, const struct rte_ether_addr *dst, uint16_t src_port)
+{
+	const uint16_t ip_len = OCTO_PORT_FRAME_LEN - sizeof(struct rte_ether_hdr);
+	struct frame f = {
+		.eth = {.dst_addr = *dst,
+			.src_addr = {{0x02}},
+			.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4)},
+		.ip = {.version_ihl = RTE_IPV4_VHL_DEF,
+		       .total_length = rte_cpu_to_be_16(ip_len),
+		       .time_to_live = 64,
+		       .next_proto_id = IPPROTO_UDP,
+		       .src_addr = SRC_IP,
+		       .dst_addr = DST_IP},
+		.udp = {.src_port = rte_cpu_to_be_16(src_port),
+			.dst_port = DST_PORT,
+			.dgram_len = rte_cpu_to_be_16(ip_len - sizeof(struct rte_ipv4_hdr))},
+	};
+	char *data = rte_pktmbuf_append(m, OCTO_PORT_FRAME_LEN);
+
+	f.ip.hdr_checksum = rte_ipv4_cksum(&f.ip);
+	if (data == NULL)
+		fail_msg("no room for a frame");
+	memset(data, 0, OCTO_PORT_FRAME_LEN);
+	memcpy(data, &f, sizeof(f));
+}
+
+void
+octo_port_make(uint16_t port, uint16_t src_port, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rte_ether_addr dst;
+
+	assert_int_equal(rte_eth_macaddr_get(port, &dst), 0);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(octo_port_pool, pkts, n), 0);
+	for (uint16_t i = 0; i < n; i++)
+		fill(pkts[i], &dst, src_port);
+}
+
+void
+octo_port_send(uint16_t port, uint16_t queue, uint16_t src_port, unsigned int n)
+{
+	while (n > 0) {
+		const uint16_t nb = RTE_MIN(n, (unsigned int)BURST);
+		struct rte_mbuf *pkts[BURST];
+
+		octo_port_make(port, src_port, pkts, nb);
+		assert_int_equal(rte_eth_tx_burst(port, queue, pkts, nb), nb);
+		n -= nb;
+	}
+}
+
+static void
+count(struct octo_port_tally *tally, const struct rte_mbuf *m, uint16_t port)
+{
+	const struct frame *f = rte_pktmbuf_mtod(m, const struct frame *);
+
+	tally->packets++;
+	tally->bytes += m->pkt_len;
+	tally->wrong_port += m->port != port;
+	tally->wrong_flow += m->pkt_len != OCTO_PORT_FRAME_LEN || f->ip.dst_addr != DST_IP ||
+			     f->udp.dst_port != DST_PORT;
+}
+
+uint16_t
+octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_port_tally *tally)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t got;
+
+	assert_true(nb <= BURST);
+	got = rte_eth_rx_burst(port, queue, pkts, nb);
+	assert_true(got <= nb);
+	for (uint16_t i = 0; i < got; i++)
+		count(tally, pkts[i], port);
+	rte_pktmbuf_free_bulk(pkts, got);
+	return got;
+}
+
+void
+octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally)
+{
+	const uint64_t end = tally->packets + packets;
+	unsigned int idle = 0;
+
+	while (tally->packets < end && idle < PATIENCE)
+		idle = octo_port_poll(port, queue, BURST, tally) == 0 ? idle + 1 : 0;
+}
+
+/* A poll of a PF moves a burst from the wire into whatever rings it belongs to. */
+void
+octo_port_pump(uint16_t idle_queue)
+{
+	const uint16_t pf = octo_port_pf(0);
+	struct rte_mbuf *pkts[BURST];
+
+	for (unsigned int i = 0; i < 4096 / BURST + 1; i++)
+		assert_int_equal(rte_eth_rx_burst(pf, idle_queue, pkts, BURST), 0);
+}
+
+static int
+find_xstat(uint16_t port, const char *name, uint64_t *value)
+{
+	uint64_t id;
+
+	return rte_eth_xstats_get_id_by_name(port, name, &id) == 0 ?
+		       rte_eth_xstats_get_by_id(port, &id, value, 1) :
+		       -1;
+}
+
+uint64_t
+octo_port_xstat(uint16_t port, const char *format, ...)
+{
+	char name[RTE_ETH_XSTATS_NAME_SIZE];
+	uint64_t value = 0;
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(name, sizeof(name), format, ap);
+	va_end(ap);
+	if (find_xstat(port, name, &value) != 1)
+		fail_msg("port %u has no xstat %s", port, name);
+	return value;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Steered flows: all of a rule's parts or none, wherever its queue's home goes. */
+
+#include <errno.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+
+#include "octo_port.h"
+#include "octo_port_fault.h"
+
+static const struct octo_port_conf two_pfs;
+
+/* The poller of a queue learns of a new home when it polls. */
+static void
+poll_a_while(uint16_t port, uint16_t queue)
+{
+	for (int i = 0; i < 300; i++)
+		octo_port_poll(port, queue, 32, &(struct octo_port_tally){0});
+}
+
+static void
+assert_refused(uint16_t port, uint16_t src_port, uint16_t queue, int code, const char *words)
+{
+	struct rte_flow_error error;
+
+	assert_null(octo_port_steer(port, src_port, queue, &error));
+	assert_int_equal(rte_errno, code);
+	assert_non_null(error.message);
+	assert_non_null(strstr(error.message, words));
+}
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 20);
+	octo_port_receive(port, queue, 20, &tally);
+	assert_int_equal(tally.packets, 20);
+	assert_int_equal(tally.wrong_flow, 0);
+	assert_int_equal(tally.wrong_port, 0);
+}
+
+static void
+test_rules_live_while_the_port_is_started(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_refused(port, 7, 0, EINVAL, "stopped");
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_refused(port, 7, 0, EINVAL, "stopped");
+	assert_int_equal(octo_port_validate(port, 7, 0), -EINVAL);
+	assert_int_equal(rte_flow_flush(port, &error), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_validate(port, 7, 0), 0);
+	assert_non_null(octo_port_steer(port, 7, 0, &error));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+	assert_refused(port, 7, 0, EINVAL, "stopped");
+	assert_int_equal(rte_flow_flush(port, &error), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_rule_pf(port, 7), -2);
+	assert_non_null(octo_port_steer(port, 7, 1, &error));
+	assert_arrives(port, 7, 1);
+}
+
+static void
+test_a_tuple_is_steered_once(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rule = octo_port_steer(port, 7, 0, &error);
+	assert_non_null(rule);
+	assert_refused(port, 7, 0, EEXIST, "already");
+	assert_refused(port, 7, 1, EEXIST, "already");
+	assert_int_equal(octo_port_validate(port, 7, 1), -EEXIST);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
+	assert_arrives(port, 7, 0);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	assert_non_null(octo_port_steer(port, 7, 1, &error));
+	assert_arrives(port, 7, 1);
+	assert_refused(port, 8, 2, EINVAL, "queue");
+}
+
+/* Fills the table whose refusal says `words`, and tries it over and over. */
+static void
+check_full(uint16_t port, unsigned int room, const char *words)
+{
+	for (int round = 0; round < 3; round++) {
+		for (unsigned int i = 0; i < room; i++)
+			assert_non_null(octo_port_steer(port, 100 + i, i % 2, NULL));
+		/* had one of these left anything, another table would be full soon */
+		for (unsigned int i = 0; i < 20; i++)
+			assert_refused(port, 200 + i, i % 2, ENOSPC, words);
+		assert_int_equal(octo_port_xstat(port, "steered_flows"), room);
+		for (unsigned int i = 0; i < room; i++)
+			assert_arrives(port, 100 + i, i % 2);
+		assert_int_equal(rte_flow_flush(port, NULL), 0);
+	}
+}
+
+static void
+test_a_full_mpfs_leaves_nothing(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=8", .all = "arfs_entries=9"};
+	uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	check_full(port, 8, "MPFS table");
+}
+
+static void
+test_a_full_arfs_of_the_second_pf_leaves_nothing(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=5",
+					    .pf = {"arfs_entries=5", "arfs_entries=4"}};
+	uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	check_full(port, 4, "PF net_octosim1: the ARFS table");
+}
+
+/* R21: taking the other parts back must not change what is said. */
+static void
+test_errno_is_that_of_the_refusal(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_faults_on(0)->errno_after = EPERM;
+	octo_port_faults_on(1)->create_ingress = ENOSPC;
+	assert_refused(port, 7, 0, ENOSPC, "PF net_octosim1: made up");
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+/* R26: the text of a refusal that nobody cleared is its own source. */
+static void
+test_text_of_a_silent_refusal(void **state)
+{
+	static const char name[] = "PF net_octosim0: ";
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *first = octo_port_faults_on(0);
+	struct rte_flow_error error;
+	char wanted[256];
+
+	(void)state;
+	octo_port_up(port, 2);
+	first->create_ingress = ENOSPC;
+	assert_null(octo_port_steer(port, 7, 0, &error));
+	assert_string_equal(error.message, "PF net_octosim0: made up for the test");
+	first->silent = true;
+	snprintf(wanted, sizeof(wanted), "%s%s", name, error.message);
+	assert_null(octo_port_steer_again(port, 7, 0, &error));
+	assert_string_equal(error.message, wanted);
+	assert_null(octo_port_steer(port, 7, 0, &error));
+	assert_string_equal(error.message, "PF net_octosim0: No space left on device");
+}
+
+/* R26: a refusal that nobody asks about leaves the text of another alone. */
+static void
+test_text_survives_an_unasked_refusal(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 8, 0, NULL));
+	octo_port_faults_on(0)->destroy = EIO;
+	second->destroy = EIO;
+	second->create_ingress = ENOSPC;
+	assert_null(octo_port_steer(port, 7, 0, &error));
+	assert_int_equal(rte_errno, ENOSPC);
+	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	/* the rules are flushed without a word; some go by the manager, some by each PF */
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+}
+
+/* R8: nobody has polled the queue since its PF went. */
+static void
+test_steered_to_a_queue_whose_home_is_gone(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	poll_a_while(port, 1);
+	octo_port_remove_pf(1);
+	assert_non_null(octo_port_steer(port, 7, 1, &error));
+	assert_int_equal(octo_port_rule_pf(port, 7), 0);
+	assert_arrives(port, 7, 1);
+}
+
+/* R8: so do the rules that were there. */
+static void
+test_rules_leave_a_dead_pf(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 1);
+	octo_port_remove_pf(1);
+	octo_port_await(octo_port_rule_pf(port, 7) == 0);
+	assert_arrives(port, 7, 1);
+	assert_int_equal(octo_port_xstat(port, "pf0_nic_no_pf_drops"), 0);
+}
+
+static void
+test_rules_survive_the_manager(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 0, NULL));
+	octo_port_remove_pf(0);
+	assert_int_equal(octo_port_rule_pf(port, 7), -1);
+	assert_arrives(port, 7, 0);
+	assert_refused(port, 7, 0, EEXIST, "already");
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_arrives(port, 7, 1);
+}
+
+static void
+move_home(uint16_t port, bool back)
+{
+	if (back)
+		assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
+	else
+		assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	rte_delay_us_sleep(20000);
+	poll_a_while(port, 1);
+}
+
+static void
+await_rules(uint16_t port, unsigned int nb, int pf)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		octo_port_await(octo_port_rule_pf(port, 100 + i) == pf);
+}
+
+/* A full MPFS has no room for the new rule beside the old one. */
+static void
+test_flows_follow_with_a_full_mpfs(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=8"};
+	uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
+	for (int round = 0; round < 3; round++) {
+		move_home(port, false);
+		await_rules(port, 8, 0);
+		assert_arrives(port, 107, 1);
+		move_home(port, true);
+		await_rules(port, 8, 1);
+		assert_arrives(port, 100, 1);
+	}
+	assert_refused(port, 200, 1, ENOSPC, "MPFS table");
+}
+
+/* R9: what could not follow is tried again. */
+static void
+test_flows_follow_once_there_is_room(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *manager = octo_port_faults_on(0);
+
+	(void)state;
+	octo_port_up(port, 2);
+	poll_a_while(port, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
+	manager->create_transfer = ENOSPC;
+	move_home(port, false);
+	/* somebody else was faster: the old rule is gone, the new one refused */
+	await_rules(port, 4, -1);
+	/* not just in the very next moment */
+	rte_delay_us_sleep(150000);
+	await_rules(port, 4, -1);
+	manager->create_transfer = 0;
+	await_rules(port, 4, 0);
+	move_home(port, true);
+	await_rules(port, 4, 1);
+}
+
+/* Polled from another node, a queue takes its flows along. */
+static void
+test_flows_follow_the_poller(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true};
+	uint16_t port;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_run_on(0);
+	port = octo_port_create(&conf);
+	octo_port_up(port, 1);
+	poll_a_while(port, 0);
+	assert_non_null(octo_port_steer(port, 7, 0, NULL));
+	assert_int_equal(octo_port_rule_pf(port, 7), 0);
+	for (int node = 1; node >= 0; node--) {
+		octo_port_run_on(node);
+		poll_a_while(port, 0);
+		octo_port_await(octo_port_rule_pf(port, 7) == node);
+		assert_int_equal(rte_eth_xstats_reset(port), 0);
+		assert_arrives(port, 7, 0);
+		assert_int_equal(octo_port_xstat(port, "rx_q0_home_packets"), 20);
+		assert_int_equal(octo_port_xstat(port, "rx_q0_stray_packets"), 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_rules_live_while_the_port_is_started),
+		octo_port_test(test_a_tuple_is_steered_once),
+		octo_port_test(test_a_full_mpfs_leaves_nothing),
+		octo_port_test(test_a_full_arfs_of_the_second_pf_leaves_nothing),
+		octo_port_test(test_errno_is_that_of_the_refusal),
+		octo_port_test(test_text_of_a_silent_refusal),
+		octo_port_test(test_text_survives_an_unasked_refusal),
+		octo_port_test(test_steered_to_a_queue_whose_home_is_gone),
+		octo_port_test(test_rules_leave_a_dead_pf),
+		octo_port_test(test_rules_survive_the_manager),
+		octo_port_test(test_flows_follow_with_a_full_mpfs),
+		octo_port_test(test_flows_follow_once_there_is_room),
+		octo_port_test(test_flows_follow_the_poller),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
