@@ -120,8 +120,9 @@ demo_eal_start(struct demo_machine *machine, const struct demo_options *options)
 	int ret = choose_cpus(machine);
 
 	if (ret == -ENODEV) {
-		fprintf(stderr, "octo demo: two CPUs are needed, one for each socket, but this "
-				"process may run on one only (see taskset -p %d)\n",
+		fprintf(stderr,
+			"octo demo: two CPUs are needed, one for each socket, but this "
+			"process may run on one only (see taskset -p %d)\n",
 			(int)getpid());
 		return ret;
 	}

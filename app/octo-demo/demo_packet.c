@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <assert.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "demo_traffic.h"
 
-#define MAGIC RTE_BE32(0x0c700c70)
+#define MAGIC RTE_BE16(0x0c70)
 #define ECHO_PORT 7
 #define FIRST_PORT 40000
 
-_Static_assert(sizeof(struct demo_frame) == DEMO_FRAME_LEN, "the frame has 64 bytes");
+static_assert(sizeof(struct demo_frame) == DEMO_FRAME_LEN, "the frame has 64 bytes");
+static_assert(offsetof(struct demo_frame, magic) == 14 + 20 + 8, "the headers have no gaps");
 
 /* Addresses of RFC 2544, which are for measurements. */
 struct demo_flow_id
@@ -57,8 +60,8 @@ demo_frame_init(struct demo_frame *frame, unsigned int flow, const struct rte_et
 	frame->ip = ip;
 	frame->udp.src_port = id.src_port;
 	frame->udp.dst_port = id.dst_port;
-	frame->udp.dgram_len =
-		rte_cpu_to_be_16(DEMO_FRAME_LEN - sizeof(frame->eth) - sizeof(frame->ip));
+	frame->udp.dgram_len = rte_cpu_to_be_16(DEMO_FRAME_LEN - sizeof(frame->eth) -
+						sizeof(frame->ip));
 	frame->magic = MAGIC;
 	frame->flow = flow;
 }

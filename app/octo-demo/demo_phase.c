@@ -69,8 +69,7 @@ look_on(struct demo_traffic *traffic, const char *name, uint64_t packets)
 		uint64_t done = 0;
 
 		rte_delay_us_sleep(LOOK_MS * 1000);
-		if (!terminal ||
-		    rte_get_timer_cycles() - start < SHOW_AFTER_S * rte_get_timer_hz())
+		if (!terminal || rte_get_timer_cycles() - start < SHOW_AFTER_S * rte_get_timer_hz())
 			continue;
 		for (unsigned int i = 0; i < DEMO_NB_LCORES; i++)
 			done += rte_atomic_load_explicit(&traffic->worker[i].progress,

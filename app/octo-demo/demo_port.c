@@ -35,8 +35,8 @@ configure(uint16_t port)
 
 	if (ret != 0)
 		return ret;
-	conf.rx_adv_conf.rss_conf.rss_hf =
-		(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP) & info.flow_type_rss_offloads;
+	conf.rx_adv_conf.rss_conf.rss_hf = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP) &
+					   info.flow_type_rss_offloads;
 	return rte_eth_dev_configure(port, DEMO_NB_LCORES, DEMO_NB_LCORES, &conf);
 }
 
@@ -65,7 +65,8 @@ demo_port_start(const char *name, struct rte_mempool *pool, uint16_t *port)
 	if (ret == 0)
 		ret = rte_eth_dev_start(*port);
 	if (ret != 0)
-		fprintf(stderr, "octo demo: port %s does not start: %s\n", name, rte_strerror(-ret));
+		fprintf(stderr, "octo demo: port %s does not start: %s\n", name,
+			rte_strerror(-ret));
 	return ret;
 }
 

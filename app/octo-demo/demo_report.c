@@ -115,8 +115,8 @@ demo_report_verdict(const struct demo_result results[], unsigned int nb)
 			unsteered->name, "not about half of the packets are strays (40 to 60 %)");
 	failed += check_steered(&results[nb - 1]);
 	if (failed == 0)
-		printf("It holds: steering took the strays from %.1f %% to none, and not one packet "
-		       "was lost or reordered.\n",
+		printf("It holds: steering took the strays from %.1f %% to none, and not one "
+		       "packet was lost or reordered.\n",
 		       100 * stray_fraction(unsteered));
 	else
 		printf("It does not hold: see above.\n");

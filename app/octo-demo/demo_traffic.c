@@ -98,8 +98,8 @@ receive(struct demo_worker *w)
 	w->nb_unsent = rte_eth_rx_burst(w->ports->octo, w->queue, w->unsent, DEMO_BURST);
 	w->echoed += w->nb_unsent;
 	for (uint16_t i = 0; i < w->nb_unsent; i++) {
-		const struct demo_frame *f =
-			rte_pktmbuf_mtod(w->unsent[i], const struct demo_frame *);
+		const struct demo_frame *f = rte_pktmbuf_mtod(w->unsent[i],
+							      const struct demo_frame *);
 
 		if (demo_flow_queue(f->flow) != w->queue)
 			w->elsewhere++;

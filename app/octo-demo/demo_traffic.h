@@ -14,14 +14,14 @@
 /** Frame as it lies in the buffer. */
 #define DEMO_FRAME_LEN 64
 
-struct __rte_packed __rte_aligned(2) demo_frame {
+struct demo_frame {
 	struct rte_ether_hdr eth;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
-	uint32_t magic;
+	uint16_t magic;
 	uint32_t flow;
 	uint64_t seq;
-	uint8_t padding[6];
+	uint8_t padding[8];
 };
 
 /** Both ends of a flow, as the peer sends it. */
@@ -37,7 +37,7 @@ struct demo_flow_id {
 
 /** What the peer knows of the packets that came back on one flow. */
 struct demo_check {
-	uint64_t next; /**< lowest sequence number above all that were seen */
+	uint64_t next;                    /**< lowest sequence number above all that were seen */
 	uint64_t seen[DEMO_HISTORY / 64]; /**< bit per sequence number, modulo */
 };
 
@@ -62,7 +62,7 @@ struct __rte_cache_aligned demo_worker {
 	struct demo_traffic *traffic;
 	uint64_t to_send; /**< in this phase */
 	uint64_t sent;
-	unsigned int turn; /**< flow that sends next */
+	unsigned int turn;  /**< flow that sends next */
 	uint64_t echoed;    /**< packets received on the octo port */
 	uint64_t elsewhere; /**< of these, those of flows that are for the other lcore */
 	struct demo_check_count count;
