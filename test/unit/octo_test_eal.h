@@ -15,10 +15,14 @@ octo_test_eal_init(void **state)
 {
 	static char lcores[32];
 	char *argv[] = {
-		(char *)(uintptr_t)"test",	    (char *)(uintptr_t)"--no-huge",
-		(char *)(uintptr_t)"--no-pci",	    (char *)(uintptr_t)"--no-shconf",
-		(char *)(uintptr_t)"--no-telemetry", (char *)(uintptr_t)"--log-level=warning",
-		(char *)(uintptr_t)"-m",	    (char *)(uintptr_t)"256",
+		(char *)(uintptr_t) "test",
+		(char *)(uintptr_t) "--no-huge",
+		(char *)(uintptr_t) "--no-pci",
+		(char *)(uintptr_t) "--no-shconf",
+		(char *)(uintptr_t) "--no-telemetry",
+		(char *)(uintptr_t) "--log-level=warning",
+		(char *)(uintptr_t) "-m",
+		(char *)(uintptr_t) "256",
 		lcores,
 	};
 	cpu_set_t allowed;

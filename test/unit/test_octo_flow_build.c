@@ -50,8 +50,7 @@ build_and_parse(const struct octo_tuple *tuple, const struct wanted *w)
 		fail_msg("refused: %s", error.message);
 	assert_memory_equal(&spec.tuple, tuple, sizeof(*tuple));
 	assert_int_equal(spec.transfer, w->transfer);
-	assert_int_equal(spec.fate,
-			 w->transfer ? OCTO_FATE_PORT_REPRESENTOR : OCTO_FATE_QUEUE);
+	assert_int_equal(spec.fate, w->transfer ? OCTO_FATE_PORT_REPRESENTOR : OCTO_FATE_QUEUE);
 	assert_int_equal(spec.priority, w->priority);
 	assert_int_equal(spec.count, w->count);
 	assert_int_equal(spec.queue, w->transfer ? 0 : w->queue);

@@ -41,8 +41,14 @@ check(const struct home_case *cases, size_t nb)
 				 cases[i].home);
 }
 
-#define TWO {.nb = 2, .usable = 0x3, .node = {0, 1}}
-#define FOUR {.nb = 4, .usable = 0xf, .node = {0, 1, 0, 1}}
+#define TWO                                                                                        \
+	{                                                                                          \
+		.nb = 2, .usable = 0x3, .node = { 0, 1 }                                           \
+	}
+#define FOUR                                                                                       \
+	{                                                                                          \
+		.nb = 4, .usable = 0xf, .node = { 0, 1, 0, 1 }                                     \
+	}
 
 static void
 test_home_is_the_same_node(void **state)
@@ -62,10 +68,14 @@ static void
 test_home_spreads_over_equals(void **state)
 {
 	static const struct home_case cases[] = {
-		{FOUR, 0, 0, octo_plan_flat_distance, 0},  {FOUR, 0, 1, octo_plan_flat_distance, 2},
-		{FOUR, 1, 0, octo_plan_flat_distance, 1},  {FOUR, 1, 1, octo_plan_flat_distance, 3},
-		{FOUR, 7, 6, octo_plan_flat_distance, 2},  {FOUR, -1, 0, octo_plan_flat_distance, 0},
-		{FOUR, -1, 3, octo_plan_flat_distance, 3}, {FOUR, -1, 4, octo_plan_flat_distance, 0},
+		{FOUR, 0, 0, octo_plan_flat_distance, 0},
+		{FOUR, 0, 1, octo_plan_flat_distance, 2},
+		{FOUR, 1, 0, octo_plan_flat_distance, 1},
+		{FOUR, 1, 1, octo_plan_flat_distance, 3},
+		{FOUR, 7, 6, octo_plan_flat_distance, 2},
+		{FOUR, -1, 0, octo_plan_flat_distance, 0},
+		{FOUR, -1, 3, octo_plan_flat_distance, 3},
+		{FOUR, -1, 4, octo_plan_flat_distance, 0},
 	};
 
 	(void)state;

@@ -14,9 +14,9 @@
  */
 struct sim {
 	struct octo_stray s;
-	uint32_t legs;                       /* mask of the stray legs */
+	uint32_t legs;                         /* mask of the stray legs */
 	uint32_t backlog[OCTO_STRAY_MAX_LEGS]; /* packets that wait on each of them */
-	uint32_t now;                        /* bursts so far */
+	uint32_t now;                          /* bursts so far */
 	uint32_t last_poll[OCTO_STRAY_MAX_LEGS];
 	uint32_t max_gap[OCTO_STRAY_MAX_LEGS]; /* longest time between two polls */
 	uint64_t got[OCTO_STRAY_MAX_LEGS];
@@ -72,9 +72,9 @@ test_quota_is_a_quarter_in_vector_steps(void **state)
 		uint16_t nb;
 		uint16_t quota;
 	} cases[] = {
-		{0, 0},	 {1, 1},   {2, 2},   {3, 3},   {4, 4},	  {5, 4},      {8, 4},
-		{15, 4}, {16, 4},  {31, 4},  {32, 8},  {33, 8},	  {64, 16},    {100, 24},
-		{128, 32}, {256, 64}, {512, 128}, {65535, 16380},
+		{0, 0},   {1, 1},    {2, 2},    {3, 3},    {4, 4},     {5, 4},
+		{8, 4},   {15, 4},   {16, 4},   {31, 4},   {32, 8},    {33, 8},
+		{64, 16}, {100, 24}, {128, 32}, {256, 64}, {512, 128}, {65535, 16380},
 	};
 
 	(void)state;
