@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_byteorder.h>
 #include <rte_hash_crc.h>
@@ -51,7 +52,14 @@ octo_tuple_addr_len(const struct octo_tuple *t)
 static inline uint32_t
 octo_tuple_hash(const struct octo_tuple *t, uint32_t seed)
 {
-	return rte_hash_crc(t, sizeof(*t), seed);
+	uint64_t words[sizeof(*t) / sizeof(uint64_t)];
+
+	/*
+	 * rte_hash_crc() reads words, which may not alias the fields of the
+	 * tuple: without the copy gcc reads before it stores the fields.
+	 */
+	memcpy(words, t, sizeof(words));
+	return rte_hash_crc(words, sizeof(words), seed);
 }
 
 void octo_tuple_clear(struct octo_tuple *t);
