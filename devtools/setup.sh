@@ -35,7 +35,8 @@ packages_functional() {
 		iputils-ping|cmd:ping|functional tests: ping
 		iperf3|cmd:iperf3|functional tests: TCP streams
 		ethtool|cmd:ethtool|functional tests: offloads of the veth devices
-		tcpdump|cmd:tcpdump|functional tests: what is on the wire
+		curl|cmd:curl|functional tests: a file by HTTP
+		valgrind|cmd:valgrind|functional tests: memory that leaks or is read too early
 	END
 }
 
