@@ -88,12 +88,15 @@ def test_forwards(pmd, view):
 
 def test_each_lcore_sends_by_its_own_pf(pmd, view):
     """Tx leaves by the PF local to the sending CPU."""
-    pmd.cmd("clear port xstats all")
+    pmd.cmds(["clear port stats all", "clear port xstats all"])
     pmd.start("flowgen")
     pmd.wait_until("traffic", lambda: view.stats()["TX-packets"] > 10000)
     pmd.stop_forwarding()
     xstats, homes = view.xstats(), view.homes()
     assert sorted(homes.values()) == [0, 1]
+    # Not only octo's word for it: the PFs say the same.
+    assert [pf["opackets"] for pf in view.pf_stats()] == \
+        [xstats["tx_pf0_packets"], xstats["tx_pf1_packets"]]
     for queue, home in homes.items():
         assert xstats[f"tx_q{queue}_pf{home}_packets"] > 0
         assert xstats[f"tx_q{queue}_pf{1 - home}_packets"] == 0

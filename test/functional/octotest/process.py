@@ -121,6 +121,7 @@ class Process:
             self._popen.send_signal(signal.SIGKILL)
             self._popen.wait()
         self._close()
+        self.sanitizer.discard()
 
     def stop(self, number: int = signal.SIGINT, timeout: float = 20) -> int:
         """Ask it to end by a signal."""
