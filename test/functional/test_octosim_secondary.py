@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The simulated NIC in two processes, each polling a queue of its own."""
+
+import re
+
+from octotest import vdevs
+from octotest.testpmd import Testpmd
+
+
+def _start(huge_dir, proc: int, lcores: str, like=None, vdevs_=()) -> Testpmd:
+    """One of two testpmds that share ports and queues."""
+    eal = [f"--huge-dir={huge_dir}"]
+    if like is None:
+        eal += ["-m", "256", "--proc-type=primary"]
+    else:
+        # the last one counts
+        eal += ["--proc-type=secondary", f"--file-prefix={like.file_prefix}"]
+    return Testpmd(vdevs_, memory=None, eal=eal, lcores=lcores,
+                   app=["--num-procs=2", f"--proc-id={proc}"])
+
+
+def _received(pmd) -> int:
+    """What the process itself received since it was told to start."""
+    out = pmd.stop_forwarding()
+    total = out[out.index("Accumulated"):]
+    return int(re.search(r"RX-packets: (\d+)", total)[1])
+
+
+def test_secondary_polls_and_sends(huge_dir):
+    """Each process gets and sends the packets of its own queue."""
+    args = [vdevs.octosim(0, "A", wire="nic:B"), vdevs.octosim(1, "B")]
+    with _start(huge_dir, 0, "0@0,1@0", vdevs_=args) as one, \
+            _start(huge_dir, 1, "2@1,3@1", like=one) as two:
+        for pmd in (one, two):
+            pmd.cmd("set fwd flowgen")
+            pmd.cmd("start")
+        for queue in (0, 1):
+            one.wait_until("traffic", lambda name=f"rx_q{queue}_packets": all(
+                one.telemetry.get("/ethdev/xstats", p)[name] > 10000
+                for p in (0, 1)))
+        assert _received(two) > 1000
+        assert _received(one) > 1000
+        # the secondary sees the counters of both
+        stats = {p: one.stats(p) for p in (0, 1)}
+        assert stats == {p: two.stats(p) for p in (0, 1)}
+        assert all(s["RX-errors"] == s["TX-errors"] == 0
+                   for s in stats.values())
+
+
+def test_primary_survives_the_secondary(huge_dir):
+    """Its coming and going leaves ports and traffic alone."""
+    args = [vdevs.octosim(0, "A", wire="loop")]
+    with _start(huge_dir, 0, "0@0,1@0", vdevs_=args) as one:
+        for _ in range(2):
+            with _start(huge_dir, 1, "2@1,3@1", like=one) as two:
+                assert [p.name for p in two.ports()] == ["net_octosim0"]
+        before = one.stats(0)["RX-packets"]
+        one.start("flowgen")  # RSS gives half of the flows to its queue
+        one.wait_until("traffic", lambda:
+                       one.stats(0)["RX-packets"] > before + 1000)
+        one.stop_forwarding()
