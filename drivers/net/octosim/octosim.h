@@ -397,6 +397,10 @@ int octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_
 void octosim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue);
 int octosim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue);
 int octosim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue);
+
+/** Free what is on the ring. Nobody may be polling the queue. */
+void octosim_rx_queue_drain(struct rte_eth_dev *dev, uint16_t queue);
+
 int octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
 			   unsigned int socket, const struct rte_eth_txconf *conf);
 void octosim_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue);

@@ -102,11 +102,15 @@ queue_by_rule(struct octosim_pf *pf, struct octosim_rule *rule, uint32_t len)
 static struct octosim_rxq *
 queue_by_rss(struct octosim_pf *pf, bool hashed, uint32_t hash)
 {
+	struct octosim_rxq *q = pf->rxq[hashed ? octosim_rss_queue(&pf->rss_state, hash) : 0];
+
 	if (unlikely(pf->isolated)) {
 		pf->stats.isolated++;
 		return NULL;
 	}
-	return pf->rxq[hashed ? octosim_rss_queue(&pf->rss_state, hash) : 0];
+	if (unlikely(q == NULL))
+		pf->stats.stopped++;
+	return q;
 }
 
 static void
@@ -127,7 +131,7 @@ find_queue(struct octosim_batch *b, uint16_t i)
 		q = queue_by_rss(pf, b->hashed[i], b->hash[i]);
 	if (q != NULL && unlikely(!q->started)) {
 		pf->stats.stopped++;
-		q = NULL;
+		return;
 	}
 	b->rxq[i] = q;
 }

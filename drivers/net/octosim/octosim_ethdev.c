@@ -47,25 +47,44 @@ create_port(struct rte_vdev_device *vdev, const struct octosim_args *args)
 }
 
 static int
-probe_locked(struct rte_vdev_device *vdev, const struct octosim_args *args)
+join_nic(struct rte_eth_dev *dev, const struct octosim_args *args)
 {
-	const char *name = rte_vdev_device_name(vdev);
-	struct rte_eth_dev *dev = create_port(vdev, args);
 	struct octosim_nic *nic;
 	int ret;
 
+	octosim_control_lock();
+	ret = octosim_nic_get(dev->data->name, args, &nic);
+	if (ret == 0) {
+		dev->data->mac_addrs[0] = nic->mac_addr;
+		octosim_nic_add_pf(nic, dev->data->dev_private);
+	}
+	octosim_control_unlock();
+	return ret;
+}
+
+static int
+probe_primary(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct octosim_args args;
+	struct rte_eth_dev *dev;
+	int ret;
+
+	ret = octosim_args_parse(name, rte_vdev_device_args(vdev), &args);
+	if (ret != 0)
+		return ret;
+	dev = create_port(vdev, &args);
 	if (dev == NULL) {
 		OCTOSIM_LOG(ERR, name, "no memory or no port id for the port");
 		return -ENOMEM;
 	}
 	/* may probe the wire, which is to get a port id behind that of the PF */
-	ret = octosim_nic_get(name, args, &nic);
+	ret = join_nic(dev, &args);
 	if (ret != 0) {
 		rte_eth_dev_release_port(dev);
 		return ret;
 	}
-	dev->data->mac_addrs[0] = nic->mac_addr;
-	octosim_nic_add_pf(nic, dev->data->dev_private);
+	/* without any lock: the application is told, and may use the port at once */
 	rte_eth_dev_probing_finish(dev);
 	return 0;
 }
@@ -89,22 +108,9 @@ probe_secondary(struct rte_vdev_device *vdev)
 static int
 octosim_probe(struct rte_vdev_device *vdev)
 {
-	const char *name = rte_vdev_device_name(vdev);
-	struct octosim_args args;
-	int ret;
-
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
 		return probe_secondary(vdev);
-	ret = octosim_args_parse(name, rte_vdev_device_args(vdev), &args);
-	if (ret != 0)
-		return ret;
-	/* the real node, for those who allocate there; socket= is for octo only */
-	if (vdev->device.numa_node == SOCKET_ID_ANY)
-		vdev->device.numa_node = (int)rte_socket_id();
-	octosim_control_lock();
-	ret = probe_locked(vdev, &args);
-	octosim_control_unlock();
-	return ret;
+	return probe_primary(vdev);
 }
 
 /*

@@ -37,13 +37,17 @@ check_queue(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
 	return refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, why);
 }
 
-/* Transfer rules: from the network side of the NIC to one of its PFs, given to its proxy. */
+/*
+ * Transfer rules: from the network side of the NIC to one of its PFs, given to
+ * its proxy. Under the NIC's lock, as PFs come and go.
+ */
 static int
-check_transfer(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
-	       struct rte_flow_error *error)
+check_transfer_locked(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
+		      uint16_t *target, struct rte_flow_error *error)
 {
 	const struct octosim_nic *nic = pf->nic;
 	const struct octosim_pf *proxy = octosim_nic_first_pf(nic);
+	const struct octosim_pf *to = octosim_nic_pf_by_port(nic, spec->to_port);
 	size_t len;
 	char *why = message_buffer(&len);
 
@@ -60,18 +64,20 @@ check_transfer(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
 			 spec->from_port, nic->name);
 		return refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, why);
 	}
-	if (octosim_nic_pf_by_port(nic, spec->to_port) == NULL) {
+	if (to == NULL) {
 		snprintf(why, len, "port_representor: ethdev %u is no PF of NIC %s", spec->to_port,
 			 nic->name);
 		return refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, why);
 	}
+	*target = to->index;
 	return 0;
 }
 
+/* Read and check a rule; *target is the queue or PF that it means. */
 static int
 read_rule(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-	  struct octo_flow_spec *spec, struct rte_flow_error *error)
+	  struct octo_flow_spec *spec, uint16_t *target, struct rte_flow_error *error)
 {
 	const struct octosim_pf *pf = dev->data->dev_private;
 	int ret;
@@ -82,7 +88,13 @@ read_rule(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	ret = octo_flow_parse(attr, pattern, actions, spec, error);
 	if (ret != 0)
 		return ret;
-	return spec->transfer ? check_transfer(pf, spec, error) : check_queue(pf, spec, error);
+	*target = spec->queue;
+	if (!spec->transfer)
+		return check_queue(pf, spec, error);
+	octosim_nic_lock(pf->nic);
+	ret = check_transfer_locked(pf, spec, target, error);
+	octosim_nic_unlock(pf->nic);
+	return ret;
 }
 
 static int
@@ -91,12 +103,13 @@ octosim_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		      struct rte_flow_error *error)
 {
 	struct octo_flow_spec spec;
+	uint16_t target = 0;
 
-	return read_rule(dev, attr, pattern, actions, &spec, error);
+	return read_rule(dev, attr, pattern, actions, &spec, &target, error);
 }
 
 static struct rte_flow *
-flow_alloc(struct octosim_pf *pf, const struct octo_flow_spec *spec)
+flow_alloc(struct octosim_pf *pf, const struct octo_flow_spec *spec, uint16_t target)
 {
 	struct rte_flow *flow = rte_zmalloc("octosim_flow", sizeof(*flow), 0);
 
@@ -105,14 +118,9 @@ flow_alloc(struct octosim_pf *pf, const struct octo_flow_spec *spec)
 	flow->rule.tuple = spec->tuple;
 	flow->rule.priority = spec->priority;
 	flow->rule.drop = spec->fate == OCTO_FATE_DROP;
+	flow->rule.target = target;
 	flow->count = spec->count;
-	if (spec->transfer) {
-		flow->table = &pf->nic->mpfs;
-		flow->rule.target = octosim_nic_pf_by_port(pf->nic, spec->to_port)->index;
-	} else {
-		flow->table = &pf->arfs;
-		flow->rule.target = spec->queue;
-	}
+	flow->table = spec->transfer ? &pf->nic->mpfs : &pf->arfs;
 	return flow;
 }
 
@@ -163,11 +171,12 @@ octosim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct octosim_pf *pf = dev->data->dev_private;
 	struct octo_flow_spec spec;
 	struct rte_flow *flow;
+	uint16_t target = 0;
 	int ret;
 
-	if (read_rule(dev, attr, pattern, actions, &spec, error) != 0)
+	if (read_rule(dev, attr, pattern, actions, &spec, &target, error) != 0)
 		return NULL;
-	flow = flow_alloc(pf, &spec);
+	flow = flow_alloc(pf, &spec, target);
 	if (flow == NULL) {
 		refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "no memory for the rule");
 		return NULL;
@@ -285,7 +294,9 @@ octosim_flow_pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port,
 	const struct octosim_pf *pf = dev->data->dev_private;
 
 	RTE_SET_USED(error);
+	octosim_nic_lock(pf->nic);
 	*port = octosim_nic_first_pf(pf->nic)->port_id;
+	octosim_nic_unlock(pf->nic);
 	return 0;
 }
 

@@ -20,7 +20,8 @@
 #define LOCK_SPINS 256
 
 static TAILQ_HEAD(, octosim_nic) nics = TAILQ_HEAD_INITIALIZER(nics);
-static pthread_mutex_t control_mutex = PTHREAD_MUTEX_INITIALIZER;
+/* recursive: probing a wire tells the application of a new port, which may act on it */
+static pthread_mutex_t control_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 void
 octosim_control_lock(void)

@@ -28,6 +28,25 @@ octosim_configure(struct rte_eth_dev *dev)
 	return octosim_rss_configure(pf, &dev->data->dev_conf);
 }
 
+/* ethdev starts a port that lacks queues as well */
+static int
+check_queues(const struct rte_eth_dev *dev)
+{
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++) {
+		if (dev->data->rx_queues[i] != NULL)
+			continue;
+		OCTOSIM_LOG(ERR, dev->data->name, "Rx queue %u is not set up", i);
+		return -EINVAL;
+	}
+	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
+		if (dev->data->tx_queues[i] != NULL)
+			continue;
+		OCTOSIM_LOG(ERR, dev->data->name, "Tx queue %u is not set up", i);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static void
 start_queues(struct rte_eth_dev *dev)
 {
@@ -51,9 +70,13 @@ stop_queues(struct rte_eth_dev *dev)
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
 		if (dev->data->tx_queues[i] != NULL)
 			octosim_tx_queue_stop(dev, i);
-	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++)
-		if (dev->data->rx_queues[i] != NULL)
-			octosim_rx_queue_stop(dev, i);
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++) {
+		if (dev->data->rx_queues[i] == NULL)
+			continue;
+		octosim_rx_queue_stop(dev, i);
+		/* the application may free the pool next */
+		octosim_rx_queue_drain(dev, i);
+	}
 }
 
 /* Copies on Tx are only ever made for an offload. */
@@ -119,7 +142,9 @@ octosim_start(struct rte_eth_dev *dev)
 
 	if (is_secondary(dev, "starting"))
 		return -ENOTSUP;
-	ret = start_nic(dev);
+	ret = check_queues(dev);
+	if (ret == 0)
+		ret = start_nic(dev);
 	if (ret != 0)
 		return ret;
 	start_queues(dev);

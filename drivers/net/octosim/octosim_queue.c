@@ -117,12 +117,15 @@ octosim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
 int
 octosim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
 {
-	struct octosim_pf *pf = dev->data->dev_private;
-
+	/* what is on the ring stays: a thread may be polling it right now */
 	rxq_set_started(dev, queue, false);
-	/* the application may free the pool next */
-	drain(pf->rxq[queue]);
 	return 0;
+}
+
+void
+octosim_rx_queue_drain(struct rte_eth_dev *dev, uint16_t queue)
+{
+	drain(dev->data->rx_queues[queue]);
 }
 
 int
