@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,6 +17,12 @@
 #define HANG_S 60
 
 struct rte_mempool *octo_port_pool;
+
+static struct {
+	pthread_t id;
+	bool running;
+	RTE_ATOMIC(bool) stop;
+} thread;
 
 static cpu_set_t allowed;
 static int cpu_of_node[2] = {-1, -1};
@@ -86,11 +93,36 @@ octo_port_setup(void **state)
 	return 0;
 }
 
+void
+octo_port_thread_start(void *(*fn)(void *), void *arg)
+{
+	rte_atomic_store_explicit(&thread.stop, false, rte_memory_order_relaxed);
+	assert_int_equal(pthread_create(&thread.id, NULL, fn, arg), 0);
+	thread.running = true;
+}
+
+bool
+octo_port_thread_must_stop(void)
+{
+	return rte_atomic_load_explicit(&thread.stop, rte_memory_order_relaxed);
+}
+
+void
+octo_port_thread_stop(void)
+{
+	if (!thread.running)
+		return;
+	rte_atomic_store_explicit(&thread.stop, true, rte_memory_order_relaxed);
+	pthread_join(thread.id, NULL);
+	thread.running = false;
+}
+
 /* Nothing may stay behind: no device, no packet. */
 int
 octo_port_teardown(void **state)
 {
 	RTE_SET_USED(state);
+	octo_port_thread_stop();
 	octo_port_faults_off();
 	octo_port_run_anywhere();
 	octo_port_destroy();

@@ -99,6 +99,12 @@ octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_p
 /** Let the NIC move all that is on its wire into the rings of the PFs. */
 void octo_port_pump(uint16_t idle_queue);
 
+/** Run fn(arg) beside the test; arg is not on the stack of the test, which may end early. */
+void octo_port_thread_start(void *(*fn)(void *), void *arg);
+bool octo_port_thread_must_stop(void);
+/** Does the teardown, too. */
+void octo_port_thread_stop(void);
+
 uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_printf(2, 3);
 
 /** Wait up to two seconds for a condition. */

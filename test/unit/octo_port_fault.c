@@ -151,6 +151,12 @@ octo_port_lack_mac_remove(unsigned int pf)
 }
 
 void
+octo_port_flag_removal(unsigned int pf)
+{
+	rte_eth_devices[octo_port_pf(pf)].data->dev_flags |= RTE_ETH_DEV_INTR_RMV;
+}
+
+void
 octo_port_faults_off(void)
 {
 	for (unsigned int i = 0; i < RTE_DIM(replaced); i++) {

@@ -33,6 +33,9 @@ struct octo_port_faults *octo_port_faults_on(unsigned int pf);
 /** Take away an operation. */
 void octo_port_lack_mac_remove(unsigned int pf);
 
+/** The PF says that it reports its removal, as PMDs of hardware do when asked to. */
+void octo_port_flag_removal(unsigned int pf);
+
 /** All PFs are as they were. */
 void octo_port_faults_off(void);
 

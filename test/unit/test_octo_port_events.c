@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
 
 static const struct octo_port_conf two_pfs;
 
@@ -287,6 +288,25 @@ test_the_port_is_removed_with_its_last_pf(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
 }
 
+/* R10: a PMD reports its removal only when it was asked to, and refuses where it cannot. */
+static void
+test_pfs_are_asked_for_removal_events(void **state)
+{
+	struct rte_eth_conf conf;
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pfs(&two_pfs);
+	octo_port_flag_removal(1);
+	port = octo_port_add(&two_pfs);
+	assert_int_equal(octo_port_configure(port, 1), 0);
+	assert_int_equal(rte_eth_dev_conf_get(octo_port_pf(0), &conf), 0);
+	assert_int_equal(conf.intr_conf.rmv, 0);
+	assert_int_equal(rte_eth_dev_conf_get(octo_port_pf(1), &conf), 0);
+	assert_int_equal(conf.intr_conf.rmv, 1);
+	assert_int_equal(conf.intr_conf.lsc, 1);
+}
+
 int
 main(void)
 {
@@ -299,6 +319,7 @@ main(void)
 		octo_port_test(test_a_listener_may_stop_the_port),
 		octo_port_test(test_a_listener_may_close_the_port),
 		octo_port_test(test_the_port_is_removed_with_its_last_pf),
+		octo_port_test(test_pfs_are_asked_for_removal_events),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

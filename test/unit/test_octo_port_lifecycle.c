@@ -2,9 +2,6 @@
 
 /* The port comes, changes and goes; so do its PFs. */
 
-#include <pthread.h>
-#include <stdio.h>
-
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
@@ -179,8 +176,6 @@ test_created_again_and_again(void **state)
 }
 
 struct poller {
-	pthread_t thread;
-	RTE_ATOMIC(bool) stop;
 	RTE_ATOMIC(uint64_t) received;
 	uint16_t port;
 	uint16_t queue;
@@ -192,7 +187,7 @@ poll_and_send(void *arg)
 {
 	struct poller *p = arg;
 
-	while (!rte_atomic_load_explicit(&p->stop, rte_memory_order_relaxed)) {
+	while (!octo_port_thread_must_stop()) {
 		struct rte_mbuf *pkts[32];
 		uint16_t got = rte_eth_rx_burst(p->port, p->queue, pkts, 32);
 		uint16_t sent = 0;
@@ -219,13 +214,14 @@ test_pfs_go_while_they_are_polled(void **state)
 {
 	const struct octo_port_conf conf = {.nb_pfs = 4};
 	uint16_t port = octo_port_create(&conf);
-	struct poller p = {.port = port, .queue = 3};
+	static struct poller p;
 
 	(void)state;
+	p = (struct poller){.port = port, .queue = 3};
 	octo_port_up(port, 4);
 	assert_non_null(octo_port_steer(port, 7, 3, NULL));
 	octo_port_send(port, 3, 7, 32);
-	assert_int_equal(pthread_create(&p.thread, NULL, poll_and_send, &p), 0);
+	octo_port_thread_start(poll_and_send, &p);
 	for (int pf = 3; pf > 0; pf--) {
 		await_packets(&p);
 		octo_port_remove_pf(pf);
@@ -234,14 +230,30 @@ test_pfs_go_while_they_are_polled(void **state)
 		octo_port_send(port, 1, 7, 32);
 		await_packets(&p);
 	}
-	rte_atomic_store_explicit(&p.stop, true, rte_memory_order_relaxed);
-	pthread_join(p.thread, NULL);
+	octo_port_thread_stop();
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
 }
 
+/* Somebody ignores that the PF has an owner: all that comes is the event of its end. */
+static void
+test_a_pf_is_closed_by_somebody_else(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_view_topology view;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_int_equal(rte_eth_dev_stop(octo_port_pf(1)), 0);
+	assert_int_equal(rte_eth_dev_close(octo_port_pf(1)), 0);
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_string_equal(view.pf[1].state, "gone");
+	octo_port_await(octo_port_rule_pf(port, 7) == 0);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	check_traffic(port, 2);
+}
+
 struct viewer {
-	pthread_t thread;
-	RTE_ATOMIC(bool) stop;
 	RTE_ATOMIC(uint64_t) seen;
 	uint16_t port;
 };
@@ -252,7 +264,7 @@ view_all(void *arg)
 {
 	struct viewer *v = arg;
 
-	while (!rte_atomic_load_explicit(&v->stop, rte_memory_order_relaxed)) {
+	while (!octo_port_thread_must_stop()) {
 		struct octo_view_topology topology;
 		struct octo_view_rule rules[8];
 		struct octo_view_queue queue;
@@ -271,12 +283,12 @@ view_all(void *arg)
 static void
 test_viewed_while_it_comes_and_goes(void **state)
 {
-	struct viewer v = {0};
+	static struct viewer v;
 
 	(void)state;
 	octo_port_add_pfs(&two_pfs);
 	v.port = octo_port_add(&two_pfs);
-	assert_int_equal(pthread_create(&v.thread, NULL, view_all, &v), 0);
+	octo_port_thread_start(view_all, &v);
 	for (int i = 0; i < 40; i++) {
 		octo_port_up(v.port, 2);
 		assert_non_null(octo_port_steer(v.port, 7, 1, NULL));
@@ -287,8 +299,7 @@ test_viewed_while_it_comes_and_goes(void **state)
 		assert_int_equal(octo_port_add(&two_pfs), v.port);
 	}
 	octo_port_await(rte_atomic_load_explicit(&v.seen, rte_memory_order_relaxed) > 0);
-	rte_atomic_store_explicit(&v.stop, true, rte_memory_order_relaxed);
-	pthread_join(v.thread, NULL);
+	octo_port_thread_stop();
 }
 
 int
@@ -304,6 +315,7 @@ main(void)
 		octo_port_test(test_8_pfs),
 		octo_port_test(test_created_again_and_again),
 		octo_port_test(test_pfs_go_while_they_are_polled),
+		octo_port_test(test_a_pf_is_closed_by_somebody_else),
 		octo_port_test(test_viewed_while_it_comes_and_goes),
 	};
 

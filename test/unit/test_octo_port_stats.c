@@ -2,8 +2,6 @@
 
 /* Every packet is counted once, on the right leg, and bears the port's number. */
 
-#include <pthread.h>
-
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
 
@@ -216,9 +214,7 @@ test_counters_survive_a_pf(void **state)
 }
 
 struct poller {
-	pthread_t thread;
 	uint16_t port;
-	RTE_ATOMIC(bool) stop;
 	RTE_ATOMIC(uint64_t) received; /* told after it was counted */
 };
 
@@ -227,7 +223,7 @@ send_and_poll(void *arg)
 {
 	struct poller *p = arg;
 
-	while (!rte_atomic_load_explicit(&p->stop, rte_memory_order_relaxed)) {
+	while (!octo_port_thread_must_stop()) {
 		struct rte_mbuf *pkts[BURST];
 		uint16_t got = rte_eth_rx_burst(p->port, 0, pkts, BURST);
 		uint16_t sent = rte_eth_tx_burst(p->port, 0, pkts, got);
@@ -265,17 +261,17 @@ static void
 test_a_reset_is_not_undone(void **state)
 {
 	uint16_t port = create_with_strays(&stray_conf);
-	struct poller p = {.port = port};
+	static struct poller p;
 	uint64_t end;
 
 	(void)state;
+	p = (struct poller){.port = port};
 	fill_legs(port, 64, 64);
-	assert_int_equal(pthread_create(&p.thread, NULL, send_and_poll, &p), 0);
+	octo_port_thread_start(send_and_poll, &p);
 	end = rte_get_timer_cycles() + rte_get_timer_hz() / 2;
 	while (rte_get_timer_cycles() < end)
 		check_reset(&p);
-	rte_atomic_store_explicit(&p.stop, true, rte_memory_order_relaxed);
-	pthread_join(p.thread, NULL);
+	octo_port_thread_stop();
 	octo_port_receive(port, 0, 128, &(struct octo_port_tally){0});
 	assert_int_equal(rte_eth_xstats_reset(port), 0);
 	assert_queue_0(port, 0, 0);
