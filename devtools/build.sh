@@ -61,11 +61,22 @@ configure() {
 	echo "$identity ${options[*]}" >"$build_dir/.octo"
 }
 
+# The loader and the shell do not know where the user installed a DPDK.
+find_private_dpdk() {
+	local prefix libdir
+	dpdk_is_private || return 0
+	prefix=$(pkg-config --variable=prefix libdpdk)
+	libdir=$(pkg-config --variable=libdir libdpdk)
+	export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export PATH=$prefix/bin:$PATH
+}
+
 # Gets the variant that read_build_options was told of ready to compile.
 prepare_build() {
 	local tests=false
 	[ "$cc" != clang ] || need clang
 	setup_build
+	find_private_dpdk
 	! have_pc cmocka || tests=true
 	configure -Ddpdk_src="$dpdk_src" -Dtests="$tests" "${variant_options[@]}"
 }
