@@ -15,7 +15,7 @@ def _start(huge_dir, proc: int, lcores: str, like=None, vdevs_=()) -> Testpmd:
     else:
         # the last one counts
         eal += ["--proc-type=secondary", f"--file-prefix={like.file_prefix}"]
-    return Testpmd(vdevs_, memory=None, eal=eal, lcores=lcores,
+    return Testpmd(vdevs_, memory=None, eal=eal, lcores=lcores, mbufs=16384,
                    app=["--num-procs=2", f"--proc-id={proc}"])
 
 

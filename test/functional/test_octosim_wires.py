@@ -28,7 +28,7 @@ def test_loop_hears_itself():
         assert pmd.stats(1)["RX-packets"] == 0
         # what is still on the wire when forwarding stops was not received
         assert 0 <= pmd.stats(1)["TX-packets"] + pmd.stats(0)["TX-packets"] \
-            - pmd.stats(0)["RX-packets"] <= 4096
+            - pmd.stats(0)["RX-packets"] <= 1024
 
 
 @pytest.mark.parametrize("one, other", [("nic:B", None), (None, "nic:A"),
@@ -65,7 +65,7 @@ def test_cable_to_nobody_is_down():
         assert xstats["tx_errors"] == xstats["tx_no_wire_drops"]
         out = pmd.cmd("port attach net_octosim1,nic=B")
         assert "is attached" in out, out
-        assert pmd.link(0) == "up"
+        pmd.wait_until("link up", lambda: pmd.link(0) == "up")
 
 
 def test_no_wire_drops_and_counts():
@@ -137,7 +137,7 @@ def test_wire_that_goes_away():
         _forward(pmd, [0])
         pmd.cmd("device detach net_null0")
         assert "wire net_null0 is gone" in pmd.text
-        assert pmd.link(0) == "down"
+        pmd.wait_until("link down", lambda: pmd.link(0) == "down")
         before = pmd.stats(0)["RX-packets"]
         pmd.start("io", first=True)
         pmd.stop_forwarding()

@@ -10,7 +10,7 @@
 #include "octosim.h"
 
 #define DEFAULT_ENTRIES 65536
-#define DEFAULT_WIRE_RING 4096
+#define DEFAULT_WIRE_RING 1024
 #define DEFAULT_QUEUES 16
 
 /* One devarg. Numbers say where they go and what they may be; others have a reader. */
