@@ -2,6 +2,7 @@
 """The demo's JSON is what the README promises."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -21,7 +22,9 @@ def demo(tmp_path_factory):
         pytest.skip("the demo counts millions of packets: too slow with ASan")
     path = tmp_path_factory.mktemp("demo") / "out.json"
     done = subprocess.run([binary, "--json", path], capture_output=True,
-                          text=True, timeout=env.seconds(120), check=False)
+                          text=True, timeout=env.seconds(120), check=False,
+                          env={**os.environ, "RUNTIME_DIRECTORY":
+                               str(env.runtime_base())})
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(path.read_text()), done.stdout
 

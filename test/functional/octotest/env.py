@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where things are: binaries, build directory, plugins that EAL accepts."""
 
+import atexit
+import functools
 import hashlib
 import itertools
 import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Iterable, List, Optional
 
@@ -76,13 +79,17 @@ def plugin_args() -> List[str]:
     return [arg for name in DRIVERS for arg in ("-d", str(plugin(name)))]
 
 
+@functools.lru_cache(maxsize=None)
+def runtime_base() -> Path:
+    """A RUNTIME_DIRECTORY of our own: EAL's /tmp/dpdk is the first user's."""
+    base = tempfile.mkdtemp(prefix="octo-run-")
+    atexit.register(shutil.rmtree, base, ignore_errors=True)
+    return Path(base)
+
+
 def runtime_dir(file_prefix: str) -> Path:
     """Where EAL keeps the files of the process with this prefix."""
-    if IS_ROOT:
-        base = "/var/run"
-    else:
-        base = os.environ.get("XDG_RUNTIME_DIR", "/tmp")
-    return Path(base) / "dpdk" / file_prefix
+    return runtime_base() / "dpdk" / file_prefix
 
 
 def gcc_library(name: str) -> str:

@@ -33,6 +33,7 @@ class Process:
         self.status: Optional[int] = None
         self._master, slave = pty.openpty()
         full = {**os.environ, "TERM": "dumb", "LC_ALL": "C",
+                "RUNTIME_DIRECTORY": str(env.runtime_base()),
                 **self.sanitizer.environment(), **(environ or {})}
         self._popen = subprocess.Popen(
             self.argv, stdin=slave, stdout=slave, stderr=slave, env=full,

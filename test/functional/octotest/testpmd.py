@@ -53,7 +53,7 @@ class Testpmd(Process):
             "--no-pci", f"--lcores={lcores}",
             f"--file-prefix={self.file_prefix}",
             *(env.plugin_args() if plugins else []), *vdevs, *eal, "--", "-i",
-            f"--nb-cores={lcores.count(',') or 1}",
+            f"--nb-cores={lcores.count(',') or 1}", "--no-mlockall",
             f"--rxq={queues}", f"--txq={queues}",
             # --rxq-share, of no use otherwise: packets are shown with port
             f"--total-num-mbufs={mbufs}", "--no-flush-rx", "--rxq-share",
