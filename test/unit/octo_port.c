@@ -15,6 +15,7 @@
 #include "octo_port_fault.h"
 
 #define HANG_S 60
+#define WIRE_RING 4096
 
 struct rte_mempool *octo_port_pool;
 
@@ -193,15 +194,25 @@ or_nothing(const char *text)
 	return text == NULL ? "" : text;
 }
 
+static const char *
+nic_args(const struct octo_port_conf *conf, char *text, size_t len)
+{
+	snprintf(text, len, "wire=loop,wire_ring=%u%s%s",
+		 conf->wire_ring == 0 ? WIRE_RING : conf->wire_ring, comma(conf->nic),
+		 or_nothing(conf->nic));
+	return text;
+}
+
 void
 octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
 {
-	const char *nic = pf == 0 ? conf->nic : NULL;
+	char of_nic[128];
+	const char *nic = pf == 0 ? nic_args(conf, of_nic, sizeof(of_nic)) : NULL;
 	char args[256];
 
-	snprintf(args, sizeof(args), "nic=T,socket=%u%s%s%s%s%s%s%s", conf->two_nodes ? pf % 2 : 0,
-		 pf == 0 ? ",wire=loop" : "", comma(nic), or_nothing(nic), comma(conf->all),
-		 or_nothing(conf->all), comma(conf->pf[pf]), or_nothing(conf->pf[pf]));
+	snprintf(args, sizeof(args), "nic=T,socket=%u%s%s%s%s%s%s", conf->two_nodes ? pf % 2 : 0,
+		 comma(nic), or_nothing(nic), comma(conf->all), or_nothing(conf->all),
+		 comma(conf->pf[pf]), or_nothing(conf->pf[pf]));
 	assert_int_equal(rte_eal_hotplug_add("vdev", octo_port_pf_name(pf), args), 0);
 }
 

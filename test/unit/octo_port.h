@@ -29,10 +29,11 @@
 
 /** Zeroed: two PFs on node 0, so that queue Q is at home on PF Q % 2, on a looped wire. */
 struct octo_port_conf {
-	unsigned int nb_pfs;               /**< 0 means 2 */
-	bool two_nodes;                    /**< PF P is on node P % 2 */
-	const char *nic;                   /**< more devargs of the NIC */
-	const char *all;                   /**< more devargs of every PF */
+	unsigned int nb_pfs;    /**< 0 means 2 */
+	bool two_nodes;         /**< PF P is on node P % 2 */
+	unsigned int wire_ring; /**< frames that the wire holds, 0 means more than any test sends */
+	const char *nic;        /**< more devargs of the NIC */
+	const char *all;        /**< more devargs of every PF */
 	const char *pf[OCTO_PORT_MAX_PFS]; /**< more devargs of this PF */
 };
 

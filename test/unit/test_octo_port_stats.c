@@ -168,7 +168,7 @@ test_all_packets_are_accounted_for(void **state)
 static void
 test_a_full_wire_takes_what_fits(void **state)
 {
-	const struct octo_port_conf conf = {.nic = "wire_ring=64"};
+	const struct octo_port_conf conf = {.wire_ring = 64};
 	uint16_t port = octo_port_create(&conf);
 	struct octo_port_tally tally = {0};
 	struct rte_mbuf *pkts[96];
