@@ -29,7 +29,7 @@ index_of(const struct octo_dev *octo, uint16_t pf_port_id)
 
 /* The port is freed when a removal event returns, so this does not wait for a thread. */
 static void
-take_away(struct octo_dev *octo, uint16_t pf_port_id)
+take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
 {
 	bool last = false;
 	int i;
@@ -37,6 +37,9 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id)
 	octo_lock(octo);
 	i = index_of(octo, pf_port_id);
 	if (i >= 0) {
+		/* DESTROY comes when the PMD has closed the port already */
+		if (event == RTE_ETH_EVENT_INTR_RMV)
+			octo_stats_keep(octo, (uint8_t)i);
 		octo_pf_take_away(octo, (uint8_t)i);
 		last = octo_pf_first(octo, OCTO_PF_OWNED) < 0;
 	}
@@ -59,7 +62,7 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 	if (event == RTE_ETH_EVENT_INTR_LSC)
 		octo_ctrl_post_link(octo);
 	else
-		take_away(octo, port_id);
+		take_away(octo, port_id, event);
 	octo_registry_put();
 	return 0;
 }

@@ -411,7 +411,6 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 
 	if (octo->pf[pf].state == OCTO_PF_GONE)
 		return 0;
-	octo_stats_keep(octo, pf);
 	octo->pf[pf].state = OCTO_PF_GONE;
 	octo->pf[pf].link_up = false;
 	ret = octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
