@@ -48,8 +48,7 @@
 
 extern int octosim_logtype;
 #define RTE_LOGTYPE_OCTOSIM octosim_logtype
-#define OCTOSIM_LOG(level, who, ...)                                                               \
-	RTE_LOG_LINE_PREFIX(level, OCTOSIM, "%s: ", who, __VA_ARGS__)
+#define OCTOSIM_LOG(level, who, ...) RTE_LOG_LINE_PREFIX(level, OCTOSIM, "%s: ", who, __VA_ARGS__)
 
 enum octosim_wire_kind {
 	OCTOSIM_WIRE_NONE,
@@ -64,10 +63,10 @@ struct octosim_args {
 	char wire[RTE_ETH_NAME_MAX_LEN]; /**< as given, "" if not */
 	enum octosim_wire_kind wire_kind;
 	struct rte_ether_addr mac;
-	uint32_t given;        /**< bits of enum octosim_nic_arg */
+	uint32_t given; /**< bits of enum octosim_nic_arg */
 	uint32_t default_pf;
 	uint32_t mpfs_entries;
-	uint32_t wire_ring;    /**< frames the wire holds */
+	uint32_t wire_ring; /**< frames the wire holds */
 	uint32_t arfs_entries;
 	uint32_t queues;
 	uint32_t max_mtu;
@@ -104,14 +103,14 @@ struct octosim_txq_stats {
 
 /** Drops and decisions of one PF. One writer: who holds the NIC's lock. */
 struct octosim_pf_stats {
-	uint64_t stopped;       /**< PF or queue not started */
+	uint64_t stopped; /**< PF or queue not started */
 	uint64_t link_down;
-	uint64_t oversize;      /**< longer than the MTU allows */
+	uint64_t oversize; /**< longer than the MTU allows */
 	uint64_t vlan_filtered;
-	uint64_t isolated;      /**< matched no rule in isolated mode */
-	uint64_t rule_drops;    /**< DROP action, or QUEUE that is not set up */
+	uint64_t isolated;   /**< matched no rule in isolated mode */
+	uint64_t rule_drops; /**< DROP action, or QUEUE that is not set up */
 	uint64_t arfs_hits;
-	uint64_t mpfs_hits;     /**< sent here by a MPFS rule */
+	uint64_t mpfs_hits; /**< sent here by a MPFS rule */
 };
 
 /** One writer: who holds the NIC's lock. */
@@ -162,14 +161,14 @@ struct octosim_pf {
 	struct octosim_nic *nic;
 	struct rte_eth_dev_data *data;
 	uint16_t port_id;
-	uint16_t index;     /**< in nic->pf[] */
-	uint16_t nb_rxq;    /**< configured */
+	uint16_t index;  /**< in nic->pf[] */
+	uint16_t nb_rxq; /**< configured */
 	bool started;
 	bool isolated;
 	bool rss;
 	bool vlan_filter;
 	RTE_ATOMIC(bool) link_up; /**< as set by rte_eth_dev_set_link_up/down() */
-	uint32_t max_frame; /**< by the MTU */
+	uint32_t max_frame;       /**< by the MTU */
 	struct octosim_rxq *rxq[OCTOSIM_MAX_QUEUES];
 	struct octosim_table arfs;
 	struct octosim_rss rss_state;
@@ -209,13 +208,13 @@ struct octosim_nic {
 
 	/* wire */
 	alignas(RTE_CACHE_LINE_SIZE) RTE_ATOMIC(uint32_t) wire_kind; /**< enum octosim_wire_kind */
-	uint16_t wire_port;         /**< ethdev wire: port id */
-	bool wire_linear;           /**< ethdev wire: takes no chained mbufs */
-	RTE_ATOMIC(bool) wire_on;   /**< ethdev wire: started */
+	uint16_t wire_port;                                          /**< ethdev wire: port id */
+	bool wire_linear;             /**< ethdev wire: takes no chained mbufs */
+	RTE_ATOMIC(bool) wire_on;     /**< ethdev wire: started */
 	RTE_ATOMIC(uint32_t) started; /**< mask of the PFs that are started */
-	struct octosim_nic *peer;   /**< where Tx goes: the other NIC, or this one for loop */
-	struct rte_ring *wire_in;   /**< frames that arrive; many producers */
-	struct rte_mempool *pool;   /**< for the wire and for copies on Tx; NULL until needed */
+	struct octosim_nic *peer;     /**< where Tx goes: the other NIC, or this one for loop */
+	struct rte_ring *wire_in;     /**< frames that arrive; many producers */
+	struct rte_mempool *pool;     /**< for the wire and for copies on Tx; NULL until needed */
 	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< ethdev wire: its Tx queue */
 
 	/* receive side */
@@ -319,8 +318,7 @@ octosim_wire_set_kind(struct octosim_nic *nic, enum octosim_wire_kind kind)
 /** Do the devargs name another wire than the NIC has? */
 bool octosim_wire_differs(const struct octosim_nic *nic, const struct octosim_args *args);
 
-int octosim_wire_attach(struct octosim_nic *nic, const char *who,
-			const struct octosim_args *args);
+int octosim_wire_attach(struct octosim_nic *nic, const char *who, const struct octosim_args *args);
 void octosim_wire_detach(struct octosim_nic *nic);
 int octosim_wire_start(struct octosim_nic *nic);
 void octosim_wire_stop(struct octosim_nic *nic);
@@ -358,8 +356,8 @@ void octosim_link_recheck(void);
 /* octosim_info.c */
 int octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 const uint32_t *octosim_ptypes_get(struct rte_eth_dev *dev, size_t *n);
-int octosim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue,
-			   struct rte_eth_burst_mode *mode);
+int
+octosim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
 
 /* octosim_filter.c */
 int octosim_promiscuous_enable(struct rte_eth_dev *dev);
@@ -385,10 +383,10 @@ bool octosim_filter_accepts(const struct octosim_nic *nic, const uint8_t *dst);
 int octosim_rss_configure(struct octosim_pf *pf, const struct rte_eth_conf *conf);
 int octosim_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
 int octosim_rss_hash_conf_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
-int octosim_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
-			uint16_t size);
-int octosim_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
-		       uint16_t size);
+int
+octosim_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size);
+int
+octosim_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size);
 
 /* octosim_queue.c */
 int octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
@@ -446,8 +444,8 @@ int octosim_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		      struct eth_queue_stats *qstats);
 int octosim_stats_reset(struct rte_eth_dev *dev);
 int octosim_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsigned int n);
-int octosim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
-			     unsigned int n);
+int
+octosim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 
 /* octosim_flow.c */
 int octosim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
