@@ -28,7 +28,8 @@ setup(void **state)
 
 	if (ret != 0)
 		return ret;
-	pool = rte_pktmbuf_pool_create("test", 255, 0, 0, RTE_PKTMBUF_HEADROOM + 512, SOCKET_ID_ANY);
+	pool = rte_pktmbuf_pool_create("test", 255, 0, 0, RTE_PKTMBUF_HEADROOM + 512,
+				       SOCKET_ID_ANY);
 	return pool == NULL ? -1 : 0;
 }
 

@@ -32,7 +32,10 @@ put_l4(uint8_t proto)
 static uint16_t
 l4_len(uint8_t proto)
 {
-	return proto == IPPROTO_TCP ? 20 : proto == IPPROTO_UDP ? 8 : proto == IPPROTO_SCTP ? 12 : 0;
+	return proto == IPPROTO_TCP  ? 20 :
+	       proto == IPPROTO_UDP  ? 8 :
+	       proto == IPPROTO_SCTP ? 12 :
+				       0;
 }
 
 static const struct {
@@ -57,8 +60,7 @@ ipv4_is_told_by_protocol(void **state)
 		put_l4(kinds[i].proto);
 		parse();
 		assert_int_equal(p.cls, kinds[i].cls4);
-		assert_int_equal(p.ptype,
-				 RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | kinds[i].ptype);
+		assert_int_equal(p.ptype, RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | kinds[i].ptype);
 		assert_int_equal(p.l3_off, 14);
 		assert_int_equal(p.l4_off, 34);
 		assert_int_equal(p.l4_len, l4_len(kinds[i].proto));
@@ -75,8 +77,7 @@ ipv6_is_told_by_protocol(void **state)
 		put_l4(kinds[i].proto);
 		parse();
 		assert_int_equal(p.cls, kinds[i].cls6);
-		assert_int_equal(p.ptype,
-				 RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV6 | kinds[i].ptype);
+		assert_int_equal(p.ptype, RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV6 | kinds[i].ptype);
 		assert_int_equal(p.l4_off, 54);
 	}
 }
@@ -101,7 +102,7 @@ ipv6_extensions_are_skipped(void **state)
 	put_eth(&f, RTE_ETHER_TYPE_IPV6);
 	put_ipv6(&f, IPPROTO_HOPOPTS, 8 + 16 + 20);
 	put_bytes(&f, "\x3c\0\0\0\0\0\0\0", 8); /* next: destination options */
-	put_bytes(&f, "\x06\x01", 2);            /* next: TCP, 16 bytes */
+	put_bytes(&f, "\x06\x01", 2);           /* next: TCP, 16 bytes */
 	put_zeros(&f, 14);
 	put_tcp(&f);
 	parse();

@@ -95,7 +95,8 @@ small_table_holds_what_it_says(void **state)
 static void
 lowest_priority_number_wins(void **state)
 {
-	const uint32_t order[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+	const uint32_t order[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+				     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
 	RTE_SET_USED(state);
 	for (unsigned int i = 0; i < RTE_DIM(order); i++) {
@@ -112,7 +113,8 @@ lowest_priority_number_wins(void **state)
 static void
 rules_can_leave_in_any_order(void **state)
 {
-	const uint32_t order[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+	const uint32_t order[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+				     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
 	RTE_SET_USED(state);
 	for (unsigned int i = 0; i < RTE_DIM(order); i++) {
@@ -168,8 +170,10 @@ main(void)
 						free_table),
 		cmocka_unit_test_setup_teardown(small_table_holds_what_it_says, make_table,
 						free_table),
-		cmocka_unit_test_setup_teardown(lowest_priority_number_wins, make_table, free_table),
-		cmocka_unit_test_setup_teardown(rules_can_leave_in_any_order, make_table, free_table),
+		cmocka_unit_test_setup_teardown(lowest_priority_number_wins, make_table,
+						free_table),
+		cmocka_unit_test_setup_teardown(rules_can_leave_in_any_order, make_table,
+						free_table),
 		cmocka_unit_test_setup_teardown(same_key_and_priority_is_refused, make_table,
 						free_table),
 		cmocka_unit_test_setup_teardown(bulk_finds_each, make_table, free_table),

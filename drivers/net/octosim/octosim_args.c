@@ -45,8 +45,8 @@ static int
 read_wire(const char *who, const char *value, struct octosim_args *args)
 {
 	if (value[0] == '\0' || strcmp(value, "nic:") == 0 || strlen(value) >= sizeof(args->wire)) {
-		OCTOSIM_LOG(ERR, who,
-			    "wire=%s: the name of an ethdev, nic:NAME or loop is needed", value);
+		OCTOSIM_LOG(ERR, who, "wire=%s: the name of an ethdev, nic:NAME or loop is needed",
+			    value);
 		return -EINVAL;
 	}
 	strlcpy(args->wire, value, sizeof(args->wire));
@@ -64,8 +64,8 @@ read_mac(const char *who, const char *value, struct octosim_args *args)
 {
 	if (rte_ether_unformat_addr(value, &args->mac) != 0 ||
 	    !rte_is_valid_assigned_ether_addr(&args->mac)) {
-		OCTOSIM_LOG(ERR, who,
-			    "mac=%s: a unicast address like 02:00:00:00:00:01 is needed", value);
+		OCTOSIM_LOG(ERR, who, "mac=%s: a unicast address like 02:00:00:00:00:01 is needed",
+			    value);
 		return -EINVAL;
 	}
 	return 0;

@@ -123,8 +123,8 @@ find_queue(struct octosim_batch *b, uint16_t i)
 	b->rxq[i] = NULL;
 	if (pf == NULL || !pf_takes(pf, &b->parsed[i], len))
 		return;
-	b->hashed[i] = pf->rss && octosim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i],
-						   &b->hash[i]);
+	b->hashed[i] = pf->rss &&
+		       octosim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i], &b->hash[i]);
 	if (b->rule[i] != NULL)
 		q = queue_by_rule(pf, b->rule[i], len);
 	else

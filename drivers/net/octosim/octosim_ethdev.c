@@ -147,14 +147,13 @@ static struct rte_vdev_driver octosim_driver = {
 };
 
 RTE_PMD_REGISTER_VDEV(net_octosim, octosim_driver);
-RTE_PMD_REGISTER_PARAM_STRING(net_octosim,
-	"nic=<string> "
-	"socket=<int> "
-	"wire=<ethdev name>|nic:<string>|loop "
-	"default_pf=<int> "
-	"mpfs_entries=<int> "
-	"arfs_entries=<int> "
-	"queues=<int> "
-	"mac=<mac address> "
-	"wire_ring=<int> "
-	"max_mtu=<int>");
+RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
+					   "socket=<int> "
+					   "wire=<ethdev name>|nic:<string>|loop "
+					   "default_pf=<int> "
+					   "mpfs_entries=<int> "
+					   "arfs_entries=<int> "
+					   "queues=<int> "
+					   "mac=<mac address> "
+					   "wire_ring=<int> "
+					   "max_mtu=<int>");

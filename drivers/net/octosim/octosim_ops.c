@@ -22,8 +22,8 @@ octosim_configure(struct rte_eth_dev *dev)
 		return -ENOTSUP;
 	octosim_nic_lock(pf->nic);
 	pf->nb_rxq = dev->data->nb_rx_queues;
-	pf->vlan_filter = (dev->data->dev_conf.rxmode.offloads &
-			   RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+	pf->vlan_filter = (dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) !=
+			  0;
 	octosim_nic_unlock(pf->nic);
 	return octosim_rss_configure(pf, &dev->data->dev_conf);
 }
@@ -86,8 +86,8 @@ needs_copies(const struct rte_eth_dev *dev)
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct octosim_txq *q = dev->data->tx_queues[i];
 
-		if (q->offloads & ~(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
-				    RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
+		if (q->offloads &
+		    ~(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
 			return true;
 	}
 	return false;

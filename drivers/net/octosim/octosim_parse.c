@@ -80,8 +80,7 @@ parse_ipv4(struct cursor *c, struct octosim_parsed *p)
 		return;
 	ihl = (ip[0] & 0xf) * 4;
 	total = be16_at(ip + 2);
-	if (ihl < IPV4_HDR_MIN || c->off + ihl > c->avail || total < ihl ||
-	    c->off + total > c->end)
+	if (ihl < IPV4_HDR_MIN || c->off + ihl > c->avail || total < ihl || c->off + total > c->end)
 		return;
 	p->l3_off = c->off;
 	p->ptype |= ihl == IPV4_HDR_MIN ? RTE_PTYPE_L3_IPV4 : RTE_PTYPE_L3_IPV4_EXT;

@@ -51,8 +51,8 @@ struct octosim_parsed {
  * @param frame_len
  *   Length of the whole frame, at least 14.
  */
-void octosim_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len,
-		   struct octosim_parsed *p);
+void
+octosim_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octosim_parsed *p);
 
 static inline bool
 octosim_class_is_ipv4(uint8_t cls)
@@ -69,7 +69,6 @@ octosim_class_has_ports(uint8_t cls)
 }
 
 /** Write the 5-tuple of a packet whose class has ports. */
-void octosim_parse_tuple(const uint8_t *data, const struct octosim_parsed *p,
-			 struct octo_tuple *t);
+void octosim_parse_tuple(const uint8_t *data, const struct octosim_parsed *p, struct octo_tuple *t);
 
 #endif /* OCTOSIM_PARSE_H */

@@ -73,8 +73,7 @@ describe(const struct octosim_rxq *q, const struct octosim_batch *b, uint16_t i,
 		m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 	}
 	if (q->offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM)
-		m->ol_flags |= octosim_csum_check(m, p,
-						  q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
+		m->ol_flags |= octosim_csum_check(m, p, q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
 						  q->offloads & RTE_ETH_RX_OFFLOAD_UDP_CKSUM,
 						  q->offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
 	if (p->vlan && (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
@@ -108,8 +107,7 @@ admit_pending(struct octosim_rxq *q, const struct octosim_batch *b)
 	for (uint16_t k = 0; k < q->nb_pending; k++) {
 		const struct rte_mbuf *m = b->frame[q->pending[k]];
 
-		if (unlikely(m->pkt_len > q->room &&
-			     !(q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER)))
+		if (unlikely(m->pkt_len > q->room && !(q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER)))
 			q->stats->errors++;
 		else if (unlikely(n == space))
 			q->stats->missed++;

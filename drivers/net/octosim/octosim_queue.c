@@ -103,8 +103,8 @@ rxq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
 	octosim_nic_lock(pf->nic);
 	q->started = on;
 	octosim_nic_unlock(pf->nic);
-	dev->data->rx_queue_state[queue] =
-		on ? RTE_ETH_QUEUE_STATE_STARTED : RTE_ETH_QUEUE_STATE_STOPPED;
+	dev->data->rx_queue_state[queue] = on ? RTE_ETH_QUEUE_STATE_STARTED :
+						RTE_ETH_QUEUE_STATE_STOPPED;
 }
 
 int
@@ -160,8 +160,8 @@ txq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
 	struct octosim_txq *q = dev->data->tx_queues[queue];
 
 	rte_atomic_store_explicit(&q->started, on, rte_memory_order_release);
-	dev->data->tx_queue_state[queue] =
-		on ? RTE_ETH_QUEUE_STATE_STARTED : RTE_ETH_QUEUE_STATE_STOPPED;
+	dev->data->tx_queue_state[queue] = on ? RTE_ETH_QUEUE_STATE_STARTED :
+						RTE_ETH_QUEUE_STATE_STOPPED;
 }
 
 int

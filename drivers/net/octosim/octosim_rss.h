@@ -59,8 +59,8 @@ octosim_rss_queue(const struct octosim_rss *rss, uint32_t hash)
  *   Is the packet of a kind that is hashed? If so, *hash is set.
  */
 static inline bool
-octosim_rss_hash(const struct octosim_rss *rss, const uint8_t *data,
-		 const struct octosim_parsed *p, uint32_t *hash)
+octosim_rss_hash(const struct octosim_rss *rss, const uint8_t *data, const struct octosim_parsed *p,
+		 uint32_t *hash)
 {
 	const uint32_t(*table)[256] = rss->table;
 	const unsigned int len = rss->input_len[p->cls];

@@ -125,8 +125,8 @@ octosim_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *ret
 	octosim_nic_lock(pf->nic);
 	for (uint16_t i = 0; i < size; i++)
 		if (reta_selected(reta, i))
-			reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] =
-				pf->rss_state.reta[i];
+			reta[i / RTE_ETH_RETA_GROUP_SIZE]
+				.reta[i % RTE_ETH_RETA_GROUP_SIZE] = pf->rss_state.reta[i];
 	octosim_nic_unlock(pf->nic);
 	return 0;
 }

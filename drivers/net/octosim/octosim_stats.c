@@ -16,7 +16,10 @@ struct totals {
 	struct octosim_nic_stats nic;
 };
 
-#define COUNTER(label, part, name) {label, offsetof(struct totals, part.name)}
+#define COUNTER(label, part, name)                                                                 \
+	{                                                                                          \
+		label, offsetof(struct totals, part.name)                                          \
+	}
 
 static const struct {
 	const char *name;

@@ -155,7 +155,9 @@ static bool
 all_plain(const struct octosim_txq *q, struct rte_mbuf **pkts, uint16_t n)
 {
 	const uint64_t flags = q->offloads & ~(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
-					       RTE_ETH_TX_OFFLOAD_MULTI_SEGS) ? NEEDS_WORK : 0;
+					       RTE_ETH_TX_OFFLOAD_MULTI_SEGS) ?
+				       NEEDS_WORK :
+				       0;
 	uint64_t work = 0;
 	bool bad = false;
 

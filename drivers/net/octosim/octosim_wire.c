@@ -50,8 +50,8 @@ listen_to(struct octosim_nic *nic, uint16_t port)
 	int ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
 
 	if (ret == 0)
-		ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC,
-						    wire_link_changed, nic);
+		ret = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC, wire_link_changed,
+						    nic);
 	return ret;
 }
 
@@ -70,7 +70,8 @@ probe_wire(const char *name)
 	struct rte_devargs *da;
 	bool known = false;
 
-	RTE_EAL_DEVARGS_FOREACH(NULL, da) {
+	RTE_EAL_DEVARGS_FOREACH(NULL, da)
+	{
 		if (strcmp(da->name, name) != 0)
 			continue;
 		known = true;
@@ -176,8 +177,7 @@ attach_nic(struct octosim_nic *nic, const char *who, const char *wire)
 bool
 octosim_wire_differs(const struct octosim_nic *nic, const struct octosim_args *args)
 {
-	return (args->given & OCTOSIM_ARG_WIRE) &&
-	       octosim_wire_kind(nic) != OCTOSIM_WIRE_NONE &&
+	return (args->given & OCTOSIM_ARG_WIRE) && octosim_wire_kind(nic) != OCTOSIM_WIRE_NONE &&
 	       strcmp(nic->wire_name, args->wire) != 0;
 }
 

@@ -19,8 +19,7 @@ octosim_wire_has_listener(const struct octosim_nic *nic)
 	case OCTOSIM_WIRE_LOOP:
 	case OCTOSIM_WIRE_NIC:
 		/* pairs with the release in octosim_start(): wire_in is there */
-		return rte_atomic_load_explicit(&nic->peer->started,
-						rte_memory_order_acquire) != 0;
+		return rte_atomic_load_explicit(&nic->peer->started, rte_memory_order_acquire) != 0;
 	case OCTOSIM_WIRE_ETHDEV:
 		return ethdev_usable(nic);
 	default:
