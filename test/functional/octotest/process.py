@@ -143,6 +143,7 @@ def report() -> str:
     """The end of what every process of this test printed."""
     parts = []
     for process in STARTED:
-        tail = "\n".join(process.text.splitlines()[-80:])
+        tail = "\n".join(process.text.splitlines()[-80:]
+                         + process.sanitizer.complaints())
         parts.append(f"$ {' '.join(process.argv)}\n{tail}")
     return "\n\n".join(parts)

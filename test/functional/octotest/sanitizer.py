@@ -17,8 +17,8 @@ class Sanitizer:
     """One process's sanitizer environment and its reports."""
 
     def __init__(self) -> None:
-        self.dir = Path(tempfile.mkdtemp(prefix="octo-asan-")) \
-            if env.ASAN else None
+        self.dir = Path(tempfile.mkdtemp(
+            prefix="asan-", dir=env.runtime_base())) if env.ASAN else None
 
     def environment(self) -> Dict[str, str]:
         """What to add to the environment of the process."""
