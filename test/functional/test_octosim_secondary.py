@@ -3,7 +3,7 @@
 
 import re
 
-from octotest import vdevs
+from octotest import hugepages, vdevs
 from octotest.testpmd import Testpmd
 
 
@@ -11,7 +11,7 @@ def _start(huge_dir, proc: int, lcores: str, like=None, vdevs_=()) -> Testpmd:
     """One of two testpmds that share ports and queues."""
     eal = [f"--huge-dir={huge_dir}"]
     if like is None:
-        eal += ["-m", "256", "--proc-type=primary"]
+        eal += ["-m", "256", "--proc-type=primary", *hugepages.SHARED]
     else:
         # the last one counts
         eal += ["--proc-type=secondary", f"--file-prefix={like.file_prefix}"]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from octotest import env, vdevs
+from octotest import env, hugepages, vdevs
 from octotest.process import Process
 from octotest.testpmd import Testpmd
 from octotest.view import View
@@ -15,7 +15,8 @@ from octotest.view import View
 def primary(huge_dir):
     """A testpmd in hugepages that has carried some packets."""
     with Testpmd(vdevs.looped(), memory=None,
-                 eal=["-m", "256", f"--huge-dir={huge_dir}"]) as pmd:
+                 eal=["-m", "256", f"--huge-dir={huge_dir}",
+                      *hugepages.SHARED]) as pmd:
         pmd.start("io", first=True)
         pmd.wait_until("traffic", lambda:
                        pmd.stats(pmd.port())["RX-packets"] > 1000)

@@ -11,6 +11,12 @@ from .netns import run
 NR = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 
 
+# Memory that a secondary process can map at the same address. EAL's own default
+# lies where the sanitizers keep their shadow; then the kernel picks an address,
+# which the secondary, laid out at random, may find taken.
+SHARED = ("--base-virtaddr=0x200000000000",)
+
+
 class NoHugepages(Exception):
     """The machine gives none."""
 
