@@ -31,6 +31,7 @@ index_of(const struct octo_dev *octo, uint16_t pf_port_id)
 static void
 take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
 {
+	bool link_changed = false;
 	bool last = false;
 	int i;
 
@@ -42,9 +43,13 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 			octo_stats_keep(octo, (uint8_t)i);
 		octo_pf_take_away(octo, (uint8_t)i);
 		last = octo_pf_first(octo, OCTO_PF_OWNED) < 0;
+		/* the link is as it is before anybody hears of the removal */
+		link_changed = octo->started && octo_link_refresh(octo);
 	}
 	octo_unlock(octo);
 	octo_ctrl_post_link(octo);
+	if (link_changed)
+		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	if (last)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_RMV);
 }
