@@ -19,8 +19,7 @@ index_of(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		if (octo->pf[i].port_id == pf_port_id)
 			return i;
 	}

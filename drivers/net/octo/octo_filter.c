@@ -119,8 +119,7 @@ octo_mac_level(struct octo_dev *octo)
 	const struct rte_ether_addr *mac = &octo_data(octo)->mac_addrs[0];
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED) {
 		int ret = pf_mac_set(&octo->pf[i], mac);
 
 		if (ret != 0)
@@ -170,8 +169,7 @@ octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
 
 	octo_lock(octo);
 	/* ethdev forgets the address in any case, so every PF is asked */
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		int ret = pf_mac_remove(&octo->pf[i], &arg);
 
 		if (ret != 0)
@@ -290,8 +288,7 @@ octo_filter_restore(struct octo_dev *octo)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		pf_restore(octo, &octo->pf[i]);
 	}
 }

@@ -109,8 +109,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	int ret = 0;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-	{
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
 		ret = insert_arfs(octo, rule, (uint8_t)pf, error);
 		if (ret != 0)
 			break;
@@ -240,8 +239,9 @@ pfs_accept_queue_rules(struct octo_dev *octo, bool count)
 
 	octo_flow_build_queue(&r, &example, 0, 0, count);
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-	if (rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions, &error) != 0)
-		return false;
+		if (rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions,
+				      &error) != 0)
+			return false;
 	return true;
 }
 
@@ -312,8 +312,7 @@ validate_locked(struct octo_dev *octo, const struct octo_flow_spec *spec,
 			error, EEXIST, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"this 5-tuple is steered already: destroy that rule first");
 	octo_flow_build_queue(&r, &spec->tuple, spec->priority, spec->queue, spec->count);
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-	{
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
 		ret = rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions, error);
 		if (ret != 0)
 			return octo_flow_blame(&octo->pf[pf], ret, error);
@@ -430,8 +429,7 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	int ret = 0;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED) {
 		ret = rte_flow_isolate(octo->pf[pf].port_id, set, error);
 		if (ret != 0)
 			break;

@@ -90,8 +90,7 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	int ret;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = rte_eth_dev_info_get(octo->pf[i].port_id, &pf);
 		if (ret != 0)
 			return ret;
@@ -192,7 +191,7 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 					      MAX_PTYPES);
 	nb = RTE_MIN(nb, MAX_PTYPES);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	nb = narrow_ptypes(octo->pf[i].port_id, ptypes, nb);
+		nb = narrow_ptypes(octo->pf[i].port_id, ptypes, nb);
 	if (nb <= 0)
 		return NULL;
 	ptypes[nb] = RTE_PTYPE_UNKNOWN;

@@ -25,8 +25,7 @@ best_link(const struct octo_dev *octo, uint32_t *up)
 	int i;
 
 	*up = 0;
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		struct rte_eth_link link = no_link();
 
 		if (rte_eth_link_get_nowait(octo->pf[i].port_id, &link) != 0 ||

@@ -45,14 +45,13 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		return ret;
 	octo->manager = OCTO_NO_PF;
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-	if (octo->pf[i].port_id == proxy)
-		octo->manager = (uint8_t)i;
+		if (octo->pf[i].port_id == proxy)
+			octo->manager = (uint8_t)i;
 	if (octo->manager == OCTO_NO_PF)
 		return rte_flow_error_set(
 			error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"the switch is managed by a port that is not one of the PFs");
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		octo_flow_build_mpfs(&rule, &example, 0, proxy, octo->pf[i].port_id, false);
 		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
 		if (ret != 0)

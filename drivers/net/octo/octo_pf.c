@@ -38,8 +38,8 @@ find_port(const char *name, uint16_t *port_id)
 	if (!looks_like_pci(name))
 		return -ENODEV;
 	RTE_ETH_FOREACH_MATCHING_DEV(id, name, &it)
-	if (found == RTE_MAX_ETHPORTS)
-		found = id;
+		if (found == RTE_MAX_ETHPORTS)
+			found = id;
 	if (found == RTE_MAX_ETHPORTS)
 		return -ENODEV;
 	*port_id = found;
@@ -53,8 +53,8 @@ eal_devargs(const char *name)
 	struct rte_devargs *da;
 
 	RTE_EAL_DEVARGS_FOREACH("vdev", da)
-	if (strcmp(da->name, name) == 0)
-		return da;
+		if (strcmp(da->name, name) == 0)
+			return da;
 	return NULL;
 }
 
@@ -321,8 +321,7 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 
 	if (!octo_is_primary(octo, what))
 		return -ENOTSUP;
-	OCTO_FOREACH_PF(octo, i, at_least)
-	{
+	OCTO_FOREACH_PF(octo, i, at_least) {
 		ret = apply(&octo->pf[i], arg);
 		if (ret != 0)
 			break;
@@ -348,7 +347,7 @@ octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, at_least)
-	mask |= RTE_BIT32(i);
+		mask |= RTE_BIT32(i);
 	return mask;
 }
 
@@ -359,7 +358,7 @@ octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, at_least)
-	return i;
+		return i;
 	return -1;
 }
 

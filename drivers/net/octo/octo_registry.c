@@ -55,8 +55,7 @@ has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		if (octo->pf[i].port_id == pf_port_id)
 			return true;
 	}

@@ -167,8 +167,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo->started = false;
 	octo_pf_unpublish(octo, 0);
 	octo_flow_flush_locked(octo, NULL);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 
 		if (ret != 0 && first_error == 0)

@@ -62,8 +62,7 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	int i;
 
 	add_pf(stats, &octo->gone);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = rte_eth_stats_get(octo->pf[i].port_id, &pf);
 		if (ret != 0)
 			return ret;
@@ -115,8 +114,7 @@ octo_stats_reset(struct rte_eth_dev *dev)
 
 	octo->gone = (struct rte_eth_stats){0};
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		int ret = rte_eth_stats_reset(octo->pf[i].port_id);
 
 		if (first_error == 0)

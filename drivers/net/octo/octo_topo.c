@@ -74,8 +74,8 @@ octo_topo_update(struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-	if (octo->pf[i].link_up)
-		usable |= RTE_BIT32(i);
+		if (octo->pf[i].link_up)
+			usable |= RTE_BIT32(i);
 	if (usable == 0)
 		usable = octo_pf_mask(octo, OCTO_PF_STARTED);
 	if (usable == 0)

@@ -123,8 +123,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 	put_rx_queues(w, dev->data);
 	put_tx_queues(w, dev->data, octo->nb_pfs);
 	put(w, count_steered(octo), "steered_flows");
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);
 		if (ret != 0)
 			return ret;
@@ -155,8 +154,7 @@ octo_xstats_reset(struct rte_eth_dev *dev)
 	int ret = octo_stats_reset(dev);
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-	{
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		int pf = rte_eth_xstats_reset(octo->pf[i].port_id);
 
 		if (ret == 0)

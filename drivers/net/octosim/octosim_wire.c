@@ -70,8 +70,7 @@ probe_wire(const char *name)
 	struct rte_devargs *da;
 	bool known = false;
 
-	RTE_EAL_DEVARGS_FOREACH(NULL, da)
-	{
+	RTE_EAL_DEVARGS_FOREACH(NULL, da) {
 		if (strcmp(da->name, name) != 0)
 			continue;
 		known = true;
