@@ -272,17 +272,14 @@ octo_flow_probe_tier(struct octo_dev *octo)
 					 rte_strerror(-ret));
 }
 
-static int
-check_spec(const struct octo_dev *octo, const struct octo_flow_spec *spec,
-	   struct rte_flow_error *error)
+/* Can flows be steered to this queue now? */
+int
+octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error)
 {
 	if (!octo->started)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is stopped: start it first");
-	if (spec->transfer || spec->fate != OCTO_FATE_QUEUE)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
-					  "only ingress rules with a queue action are supported");
-	if (spec->queue >= octo_data(octo)->nb_rx_queues)
+	if (queue >= octo_data(octo)->nb_rx_queues)
 		return rte_flow_error_set(
 			error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
 			"the queue index is not below the port's number of Rx queues");
@@ -296,7 +293,12 @@ read_rule(struct octo_dev *octo, const struct rte_flow_attr *attr,
 {
 	int ret = octo_flow_parse(attr, pattern, actions, spec, error);
 
-	return ret == 0 ? check_spec(octo, spec, error) : ret;
+	if (ret == 0)
+		ret = octo_flow_check_queue(octo, spec->queue, error);
+	if (ret == 0 && (spec->transfer || spec->fate != OCTO_FATE_QUEUE))
+		ret = rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+					 "only ingress rules with a queue action are supported");
+	return ret;
 }
 
 static int

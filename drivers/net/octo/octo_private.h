@@ -357,6 +357,8 @@ void octo_flow_probe_tier(struct octo_dev *octo);
 int octo_flow_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
 unsigned int octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf);
+int
+octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
 uint8_t octo_flow_home(const struct octo_dev *octo, uint16_t queue);
 uint64_t octo_flow_hits_locked(struct octo_dev *octo, const struct rte_flow *rule);
 struct rte_flow *

@@ -14,20 +14,14 @@ octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 {
 	struct octo_dev *octo = octo_registry_get(port_id);
 	struct rte_flow *rule = NULL;
-	int ret = 0;
+	int ret;
 
 	if (octo == NULL)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this is not an octo port");
 	octo_lock(octo);
-	if (!octo->started)
-		ret = rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					 "the port is stopped: start it first");
-	else if (queue >= octo_data(octo)->nb_rx_queues)
-		ret = rte_flow_error_set(
-			error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
-			"the queue index is not below the port's number of Rx queues");
-	else
+	ret = octo_flow_check_queue(octo, queue, error);
+	if (ret == 0)
 		rule = octo_flow_add_locked(octo, tuple, 0, queue, false, error);
 	if (rule != NULL)
 		rule->by_command = true;
