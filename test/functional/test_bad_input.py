@@ -162,6 +162,9 @@ SIM_ROWS = [
     ("mac-word", "nic=X,mac=hello", r"mac=hello"),
     ("mac-group", "nic=X,mac=01:00:5e:00:00:01", r"mac=01:00"),
     ("mtu-small", "nic=X,max_mtu=10", r"max_mtu=10"),
+    ("ignore-word", "nic=X,ignore=none", r"ignore=none"),
+    ("ignore-empty", "nic=X,ignore=", r"ignore="),
+    ("ignore-twice", "nic=X,ignore=mpfs,ignore=arfs", r"ignore"),
     ("ninth-pf", "nic=A", r"\bA\b"),
 ]
 

@@ -13,7 +13,7 @@ from octotest.testpmd import Testpmd
 PARAMETERS = {
     "octo": ["pf", "socket_map", "socket", "mac"],
     "octosim": ["nic", "socket", "wire", "default_pf", "mpfs_entries",
-                "arfs_entries", "queues", "mac"],
+                "arfs_entries", "queues", "mac", "ignore"],
 }
 
 

@@ -302,3 +302,26 @@ def test_default_pf_devarg(tmp_path):
         flow_id(bench.cmd(mpfs_rule(FLOWS[0], PF0)))
         seen = bench.play(packets.numbered(FLOWS, 1))
         assert Counter(s.port for s in seen) == {PF0: 1, PF1: 7}
+
+
+@pytest.mark.parametrize("ignore", ["mpfs", "arfs", "all"])
+def test_ignored_rules_do_nothing(tmp_path, ignore):
+    """They are accepted and refused as ever; packets and counts show it."""
+    nic = vdevs.nic("A", ignore=ignore, mpfs_entries=1, arfs_entries=1)
+    with SimBench(tmp_path, QUEUES, nic=nic) as bench:
+        rss = toeplitz(DEFAULT_KEY, _hash_input(FLOWS[0])) % 128 % QUEUES
+        queue = (rss + 1) % QUEUES
+        rules = [(PF0, mpfs_rule(FLOWS[0], PF1, more="count / "))]
+        rules += [(pf, rule(FLOWS[0], f"queue index {queue} / count", pf))
+                  for pf in (PF0, PF1)]
+        made = [(pf, flow_id(bench.cmd(line))) for pf, line in rules]
+        assert all("File exists" in bench.cmd(line) for _, line in rules)
+        assert "is full" in bench.cmd(mpfs_rule(FLOWS[1], PF1))
+        seen = bench.play(packets.numbered(FLOWS[:1], 4))
+        mpfs, arfs = ignore == "arfs", ignore == "mpfs"
+        assert {(s.port, s.queue) for s in seen} == {
+            (PF1 if mpfs else PF0, queue if arfs else rss)}
+        hits = [4 if mpfs else 0, 4 if arfs else 0, 0]
+        for (port, number), count in zip(made, hits):
+            assert re.search(rf"hits: {count}\b", bench.cmd(
+                f"flow query {port} {number} count"))

@@ -71,6 +71,13 @@ struct octosim_args {
 	uint32_t queues;
 	uint32_t max_mtu;
 	uint32_t socket;
+	uint32_t ignore; /**< bits of enum octosim_ignore */
+};
+
+/** Tables whose rules, made on the PF, are accepted and do nothing. */
+enum octosim_ignore {
+	OCTOSIM_IGNORE_MPFS = 1 << 0,
+	OCTOSIM_IGNORE_ARFS = 1 << 1,
 };
 
 /** Devargs that belong to the NIC and may be given by any of its PFs. */

@@ -71,6 +71,20 @@ read_mac(const char *who, const char *value, struct octosim_args *args)
 	return 0;
 }
 
+static int
+read_ignore(const char *who, const char *value, struct octosim_args *args)
+{
+	if (strcmp(value, "mpfs") == 0)
+		args->ignore = OCTOSIM_IGNORE_MPFS;
+	else if (strcmp(value, "arfs") == 0)
+		args->ignore = OCTOSIM_IGNORE_ARFS;
+	else if (strcmp(value, "all") == 0)
+		args->ignore = OCTOSIM_IGNORE_MPFS | OCTOSIM_IGNORE_ARFS;
+	else
+		OCTOSIM_LOG(ERR, who, "ignore=%s: mpfs, arfs or all is needed", value);
+	return args->ignore != 0 ? 0 : -EINVAL;
+}
+
 #define NUMBER(name, lowest, highest)                                                              \
 	.key = #name, .offset = offsetof(struct octosim_args, name), .min = (lowest),              \
 	.max = (highest)
@@ -79,6 +93,7 @@ static const struct arg known_args[] = {
 	{.key = "nic", .read = read_nic},
 	{.key = "wire", .read = read_wire, .given = OCTOSIM_ARG_WIRE},
 	{.key = "mac", .read = read_mac, .given = OCTOSIM_ARG_MAC},
+	{.key = "ignore", .read = read_ignore},
 	{NUMBER(socket, 0, 63)},
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
 	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
@@ -125,7 +140,7 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 	if (arg == NULL) {
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
-			    "arfs_entries, queues, mac, wire_ring and max_mtu are known",
+			    "arfs_entries, queues, mac, wire_ring, max_mtu and ignore are known",
 			    pair->key);
 		return -EINVAL;
 	}

@@ -156,4 +156,5 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "queues=<int> "
 					   "mac=<mac address> "
 					   "wire_ring=<int> "
-					   "max_mtu=<int>");
+					   "max_mtu=<int> "
+					   "ignore=mpfs|arfs|all");

@@ -121,6 +121,8 @@ flow_alloc(struct octosim_pf *pf, const struct octo_flow_spec *spec, uint16_t ta
 	flow->rule.target = target;
 	flow->count = spec->count;
 	flow->table = spec->transfer ? &pf->nic->mpfs : &pf->arfs;
+	flow->rule.inert = pf->args.ignore &
+			   (spec->transfer ? OCTOSIM_IGNORE_MPFS : OCTOSIM_IGNORE_ARFS);
 	return flow;
 }
 

@@ -44,7 +44,7 @@ apply_mpfs(struct octosim_nic *nic, struct octosim_batch *b, struct steerable *s
 		const uint16_t i = s->frame[k];
 		struct octosim_rule *rule = rules[k];
 
-		if (rule == NULL)
+		if (rule == NULL || unlikely(rule->inert))
 			continue;
 		count_hit(rule, b->frame[i]);
 		b->pf[i] = nic->pf[rule->target];
@@ -76,7 +76,8 @@ apply_arfs(struct octosim_pf *pf, struct octosim_batch *b, const struct steerabl
 		return;
 	octosim_table_lookup(&pf->arfs, keys, sigs, n, rules);
 	for (uint16_t k = 0; k < n; k++)
-		b->rule[frame[k]] = rules[k];
+		if (rules[k] != NULL && likely(!rules[k]->inert))
+			b->rule[frame[k]] = rules[k];
 }
 
 void

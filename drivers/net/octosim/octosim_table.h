@@ -23,6 +23,7 @@ struct octosim_rule {
 	uint32_t priority;         /**< 0 wins */
 	uint16_t target;           /**< ARFS: queue; MPFS: index of the PF */
 	bool drop;
+	bool inert;     /**< takes its room in the table and does nothing */
 	uint64_t hits;  /**< packets; written under the NIC's lock */
 	uint64_t bytes; /**< their length */
 };
