@@ -12,8 +12,10 @@
 #define ARG_SOCKET_MAP "socket_map"
 #define ARG_SOCKET "socket"
 #define ARG_MAC "mac"
+#define ARG_AGENT "agent"
 
-static const char *const valid_args[] = {ARG_PF, ARG_SOCKET_MAP, ARG_SOCKET, ARG_MAC, NULL};
+static const char *const valid_args[] = {ARG_PF,  ARG_SOCKET_MAP, ARG_SOCKET,
+					 ARG_MAC, ARG_AGENT,      NULL};
 
 static int
 read_node(const char *text, int *node)
@@ -102,15 +104,29 @@ read_mac(const char *key, const char *value, void *arg)
 	return 0;
 }
 
+static int
+read_agent(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+	struct octo_agent_addr addr;
+	char why[128];
+
+	if (octo_agent_addr_read(&addr, value == NULL ? "" : value, why, sizeof(why)) != 0) {
+		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);
+		return -EINVAL;
+	}
+	rte_strscpy(args->agent, value, sizeof(args->agent));
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
 	bool many;
 } readers[] = {
-	{ARG_PF, read_pf, true},
-	{ARG_SOCKET_MAP, read_socket_map, false},
-	{ARG_SOCKET, read_socket, false},
-	{ARG_MAC, read_mac, false},
+	{ARG_PF, read_pf, true},          {ARG_SOCKET_MAP, read_socket_map, false},
+	{ARG_SOCKET, read_socket, false}, {ARG_MAC, read_mac, false},
+	{ARG_AGENT, read_agent, false},
 };
 
 static int
@@ -142,9 +158,10 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
 	if (kvlist == NULL) {
-		OCTO_LOG(ERR,
-			 "%s: cannot read \"%s\": known are pf=, socket_map=, socket= and mac=",
-			 name, text);
+		OCTO_LOG(
+			ERR,
+			"%s: cannot read \"%s\": known are pf=, socket_map=, socket=, mac= and agent=",
+			name, text);
 		return -EINVAL;
 	}
 	ret = read_all(kvlist, args);

@@ -163,6 +163,8 @@ tick(struct octo_dev *octo)
 	link_changed = octo->started && follow_links(octo);
 	if (octo->started)
 		follow_homes(octo);
+	if (octo->started && octo->mpfs_ops->tick != NULL)
+		octo->mpfs_ops->tick(octo);
 	octo_unlock(octo);
 	if (link_changed)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);

@@ -72,13 +72,18 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	if (ret == 0)
 		ret = set_mac_table(dev, args);
 	if (ret == 0)
-		ret = octo_flow_init(octo);
+		ret = octo_mpfs_agent_init(octo, args);
 	if (ret != 0)
 		goto err_pfs;
+	ret = octo_flow_init(octo);
+	if (ret != 0)
+		goto err_agent;
 	octo_topo_init(octo, args);
 	set_node(dev, args);
 	return 0;
 
+err_agent:
+	octo_mpfs_agent_fini(octo);
 err_pfs:
 	octo_pf_detach_all(octo, false);
 err_ctrl:
@@ -173,7 +178,8 @@ RTE_PMD_REGISTER_VDEV(net_octo, octo_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"socket_map=<cpus>:<node>[/<cpus>:<node>] "
 					"socket=<node> "
-					"mac=<address>");
+					"mac=<address> "
+					"agent=unix:<path>|tcp:<address>:<port>|dev:<path>");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

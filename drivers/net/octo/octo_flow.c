@@ -66,10 +66,8 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 static int
 remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	int first_error = 0;
+	int first_error = octo->mpfs_ops->remove(octo, rule, error);
 
-	if (rule->mpfs != NULL)
-		first_error = octo->mpfs_ops->remove(octo, rule, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		int ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
 
@@ -102,15 +100,32 @@ octo_flow_home(const struct octo_dev *octo, uint16_t queue)
 							 octo_topo_home(octo, q->node, queue);
 }
 
+/* What the PFs are not asked about. */
+static int
+check_agent_rule(const struct octo_dev *octo, bool count, struct rte_flow_error *error)
+{
+	if (octo->tier != OCTO_TIER_EXACT)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the PFs refuse 5-tuple rules, and no agent that chooses "
+					  "queues was there yet");
+	if (count && !octo->count_rules)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+					  "neither the PFs nor the agent can count");
+	return 0;
+}
+
 /* First the queue on every PF, then the way to the PF: no packet finds a PF without its rule. */
 static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	int ret = 0;
+	int ret = octo->agent_queues ? check_agent_rule(octo, rule->count, error) : 0;
 	int pf;
 
+	if (ret != 0)
+		return ret;
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		ret = insert_arfs(octo, rule, (uint8_t)pf, error);
+		if (!octo->agent_queues)
+			ret = insert_arfs(octo, rule, (uint8_t)pf, error);
 		if (ret != 0)
 			break;
 	}
@@ -197,7 +212,7 @@ octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home)
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		if (rule->queue != queue || rule->pf == home)
 			continue;
-		if (rule->mpfs == NULL)
+		if (rule->pf == OCTO_NO_PF)
 			failed += octo->mpfs_ops->insert(octo, rule, home, NULL) != 0;
 		else
 			failed += octo->mpfs_ops->flip(octo, rule, home, NULL) != 0;
@@ -245,31 +260,49 @@ pfs_accept_queue_rules(struct octo_dev *octo, bool count)
 	return true;
 }
 
+/* What rules can do here; error->message says why not more. */
+static enum octo_tier
+find_tier(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	bool queue_rules;
+	int ret;
+
+	octo->count_rules = pfs_accept_queue_rules(octo, true);
+	queue_rules = octo->count_rules || pfs_accept_queue_rules(octo, false);
+	octo->agent_queues = octo->agent != NULL && !queue_rules;
+	error->message = "the PFs refuse 5-tuple rules";
+	if (!queue_rules && octo->agent == NULL)
+		return OCTO_TIER_NONE;
+	error->message = NULL;
+	ret = octo->mpfs_ops->probe(octo, error);
+	if (ret != 0) {
+		octo->manager = OCTO_NO_PF;
+		if (error->message == NULL)
+			error->message = rte_strerror(-ret);
+		return queue_rules ? OCTO_TIER_QUEUE : OCTO_TIER_NONE;
+	}
+	if (queue_rules)
+		return OCTO_TIER_EXACT;
+	octo->count_rules = octo_mpfs_agent_counts(octo);
+	error->message = "the PFs refuse 5-tuple rules, and the agent does not choose queues";
+	return octo_mpfs_agent_places_queues(octo) ? OCTO_TIER_EXACT : OCTO_TIER_NONE;
+}
+
 /* Ask the PFs what they would accept; said once. */
 void
 octo_flow_probe_tier(struct octo_dev *octo)
 {
 	struct rte_flow_error error = {.message = NULL};
-	int ret;
 
-	octo->tier = OCTO_TIER_NONE;
 	octo->manager = OCTO_NO_PF;
-	octo->mpfs_ops = &octo_mpfs_switch_ops;
-	octo->count_rules = pfs_accept_queue_rules(octo, true);
-	if (!octo->count_rules && !pfs_accept_queue_rules(octo, false)) {
-		OCTO_LOG(NOTICE, "port %u: steering tier none: the PFs refuse 5-tuple rules",
-			 octo->port_id);
-		return;
-	}
-	ret = octo->mpfs_ops->probe(octo, &error);
-	octo->tier = ret == 0 ? OCTO_TIER_EXACT : OCTO_TIER_QUEUE;
-	if (ret != 0)
-		octo->manager = OCTO_NO_PF;
-	OCTO_LOG(NOTICE, "port %u: steering tier %s%s%s", octo->port_id, octo_tier_name(octo->tier),
-		 ret == 0 ? "" : ": no MPFS rules: ",
-		 ret == 0              ? "" :
-		 error.message != NULL ? error.message :
-					 rte_strerror(-ret));
+	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
+	octo->tier = find_tier(octo, &error);
+	if (octo->tier == OCTO_TIER_EXACT)
+		OCTO_LOG(NOTICE, "port %u: steering tier exact, by %s", octo->port_id,
+			 octo->mpfs_ops->name);
+	else
+		OCTO_LOG(NOTICE, "port %u: steering tier %s: %s", octo->port_id,
+			 octo_tier_name(octo->tier), error.message);
 }
 
 /* Can flows be steered to this queue now? */
@@ -313,6 +346,8 @@ validate_locked(struct octo_dev *octo, const struct octo_flow_spec *spec,
 		return rte_flow_error_set(
 			error, EEXIST, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"this 5-tuple is steered already: destroy that rule first");
+	if (octo->agent_queues)
+		return check_agent_rule(octo, spec->count, error);
 	octo_flow_build_queue(&r, &spec->tuple, spec->priority, spec->queue, spec->count);
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
 		ret = rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions, error);
@@ -376,10 +411,12 @@ static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE
 
 /* The sum over the PFs. */
 static int
-query_count(struct octo_dev *octo, const struct rte_flow *rule, bool reset,
+query_count(struct octo_dev *octo, struct rte_flow *rule, bool reset,
 	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
 {
 	*sum = (struct rte_flow_query_count){.reset = reset};
+	if (octo->agent_queues)
+		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		const struct rte_flow_action actions[] = {count_action,
 							  {.type = RTE_FLOW_ACTION_TYPE_END}};
@@ -400,7 +437,7 @@ query_count(struct octo_dev *octo, const struct rte_flow *rule, bool reset,
 }
 
 uint64_t
-octo_flow_hits_locked(struct octo_dev *octo, const struct rte_flow *rule)
+octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	struct rte_flow_query_count sum;
 

@@ -16,6 +16,7 @@
 #include <rte_stdatomic.h>
 #include <rte_thread.h>
 
+#include "octo_agent_addr.h"
 #include "octo_epoch.h"
 #include "octo_plan.h"
 #include "octo_socket_map.h"
@@ -135,6 +136,10 @@ struct rte_flow {
 	bool by_command;       /* made by octo_steer_add(), not through rte_flow */
 	struct rte_flow *mpfs;
 	struct rte_flow *arfs[OCTO_MAX_PFS];
+	struct {
+		uint64_t hits;
+		uint64_t bytes;
+	} agent_base; /* what an agent had counted at the last reset */
 };
 
 /*
@@ -151,7 +156,13 @@ struct octo_mpfs_ops {
 	/* Send it to another PF; on failure it goes where it went before or, at worst, nowhere. */
 	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
+	/* Whatever of the rule there may be. */
 	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+	/* NULL, or the hits of a rule that no PF has. */
+	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
+		     struct rte_flow_query_count *count, struct rte_flow_error *error);
+	/* NULL, or called often by the control thread while the port is started. */
+	void (*tick)(struct octo_dev *octo);
 };
 
 /* Primary process only; never touched by the data path. */
@@ -169,8 +180,9 @@ struct octo_dev {
 	uint16_t port_id;
 	uint16_t nb_pfs;
 	enum octo_tier tier;
-	uint8_t manager;  /* index of the manager PF, OCTO_NO_PF without MPFS */
-	bool count_rules; /* the PFs can count the hits of ARFS rules */
+	uint8_t manager;   /* index of the manager PF, OCTO_NO_PF without MPFS */
+	bool count_rules;  /* the hits of all rules are counted */
+	bool agent_queues; /* the agent is to choose the queue: the PFs refuse ARFS rules */
 	bool started;
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: libnuma knows nothing of them */
@@ -188,6 +200,9 @@ struct octo_dev {
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	/* primary only */
 	const struct octo_mpfs_ops *mpfs_ops;
+	struct octo_agent *agent;      /* NULL without */
+	struct rte_flow *agent_replay; /* the next rule to put again */
+	bool agent_replaying;          /* not all rules were put in this session */
 	struct octo_table *table;
 	TAILQ_HEAD(, rte_flow) rules; /* in order of creation */
 	struct octo_ctrl ctrl;
@@ -206,6 +221,7 @@ struct octo_args {
 	int socket; /* -1: not given */
 	bool has_mac;
 	struct rte_ether_addr mac;
+	char agent[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
 };
 
 static inline struct octo_dev *
@@ -360,7 +376,7 @@ void octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf);
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
 uint8_t octo_flow_home(const struct octo_dev *octo, uint16_t queue);
-uint64_t octo_flow_hits_locked(struct octo_dev *octo, const struct rte_flow *rule);
+uint64_t octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule);
 struct rte_flow *
 octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
 		     uint16_t queue, bool count, struct rte_flow_error *error);
@@ -373,6 +389,13 @@ int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *er
 
 /* octo_mpfs_switch.c */
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
+
+/* octo_mpfs_agent.c */
+extern const struct octo_mpfs_ops octo_mpfs_agent_ops;
+int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
+void octo_mpfs_agent_fini(struct octo_dev *octo);
+bool octo_mpfs_agent_places_queues(const struct octo_dev *octo);
+bool octo_mpfs_agent_counts(const struct octo_dev *octo);
 
 /* octo_ctrl.c: the control mutex and the control thread */
 int octo_ctrl_init(struct octo_dev *octo);

@@ -106,7 +106,7 @@ octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *vie
 static uint32_t
 copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *rules, uint32_t nb)
 {
-	const struct rte_flow *rule;
+	struct rte_flow *rule;
 	uint32_t at = 0;
 	uint32_t copied = 0;
 

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The MPFS behind an agent, on a machine whose switch belongs to another CPU.
+ * The agent keeps the rules while the connection is down; a new session puts
+ * them all again, and the agent drops what was not put. See "The agent's
+ * protocol" in the guide.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "octo_agent.h"
+#include "octo_private.h"
+
+/* How long a start waits for the agent; after that it may come when it likes. */
+#define START_MS 500
+/* Rules put again in one go, so that control operations need not wait long. */
+#define REPLAY_MAX (8 * OCTO_AGENT_WINDOW)
+
+static int
+refuse(struct octo_dev *octo, int ret, struct rte_flow_error *error)
+{
+	static __thread char text[OCTO_AGENT_TEXT_MAX + OCTO_AGENT_ADDR_TEXT_MAX + 16];
+
+	snprintf(text, sizeof(text), "agent %s%s: %s", octo->agent->addr.text,
+		 ret == -ENOTCONN ? " is away" : "", octo->agent->why);
+	return rte_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, text);
+}
+
+static struct octo_agent_msg
+msg_of(enum octo_agent_type type, const struct rte_flow *rule, uint8_t pf)
+{
+	return (struct octo_agent_msg){
+		.type = type,
+		.rule = {.tuple = rule->tuple, .queue = rule->queue, .pf = pf},
+	};
+}
+
+int
+octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args)
+{
+	if (args->agent[0] == '\0')
+		return 0;
+	octo->agent = malloc(sizeof(*octo->agent));
+	if (octo->agent == NULL) {
+		OCTO_LOG(ERR, "%s: no memory for the agent", args->port);
+		return -ENOMEM;
+	}
+	octo_agent_init(octo->agent, args->agent, (uint8_t)octo->nb_pfs);
+	return 0;
+}
+
+void
+octo_mpfs_agent_fini(struct octo_dev *octo)
+{
+	if (octo->agent == NULL)
+		return;
+	octo_agent_fini(octo->agent);
+	free(octo->agent);
+	octo->agent = NULL;
+}
+
+bool
+octo_mpfs_agent_places_queues(const struct octo_dev *octo)
+{
+	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_PLACES_QUEUES) != 0;
+}
+
+bool
+octo_mpfs_agent_counts(const struct octo_dev *octo)
+{
+	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
+}
+
+static void
+start_replay(struct octo_dev *octo)
+{
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->rules, next)
+		rule->pf = OCTO_NO_PF;
+	octo->agent_replay = TAILQ_FIRST(&octo->rules);
+	octo->agent_replaying = true;
+}
+
+static int
+agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	const uint64_t session = octo->agent->sessions;
+
+	octo->manager = OCTO_NO_PF;
+	if (!octo_agent_await(octo->agent, START_MS))
+		return refuse(octo, -ENOTCONN, error);
+	if (octo->agent->sessions != session)
+		start_replay(octo);
+	return 0;
+}
+
+/*
+ * While the agent is away a rule waits for it, and its packets come by the
+ * default PF into the right queue; but only if the PFs know that queue.
+ */
+static int
+agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	struct octo_agent_msg msg = msg_of(OCTO_AGENT_PUT, rule, pf);
+	struct octo_agent_msg answer;
+	int ret = octo_agent_ask(octo->agent, &msg, &answer);
+
+	if (ret == 0)
+		rule->pf = pf;
+	if (ret == -ENOTCONN && !octo->agent_queues)
+		return 0;
+	return ret == 0 ? 0 : refuse(octo, ret, error);
+}
+
+/* The agent makes before it breaks; see octo_agent_msg.h on put. */
+static int
+agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	return agent_insert(octo, rule, pf, error);
+}
+
+static int
+agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	struct octo_agent_msg msg = msg_of(OCTO_AGENT_REMOVE, rule, 0);
+	struct octo_agent_msg answer;
+	int ret;
+
+	if (octo->agent_replay == rule)
+		octo->agent_replay = TAILQ_NEXT(rule, next);
+	ret = octo_agent_ask(octo->agent, &msg, &answer);
+	rule->pf = OCTO_NO_PF;
+	/* a rule that it does not know, or does not get to know again, is gone */
+	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN)
+		return 0;
+	return refuse(octo, ret, error);
+}
+
+static int
+agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_count *count,
+	    struct rte_flow_error *error)
+{
+	struct octo_agent_msg msg = msg_of(OCTO_AGENT_QUERY, rule, 0);
+	struct octo_agent_msg answer;
+	int ret = octo_agent_ask(octo->agent, &msg, &answer);
+
+	if (ret != 0)
+		return refuse(octo, ret, error);
+	if (answer.type != OCTO_AGENT_COUNT)
+		return refuse(octo, -EPROTO, error);
+	/* the agent began anew, and so did its counters */
+	if (answer.count.hits < rule->agent_base.hits)
+		memset(&rule->agent_base, 0, sizeof(rule->agent_base));
+	count->hits_set = 1;
+	count->bytes_set = 1;
+	count->hits = answer.count.hits - rule->agent_base.hits;
+	count->bytes = answer.count.bytes - rule->agent_base.bytes;
+	if (count->reset) {
+		rule->agent_base.hits = answer.count.hits;
+		rule->agent_base.bytes = answer.count.bytes;
+	}
+	return 0;
+}
+
+/* Up to a window of rules, from octo->agent_replay on. Returns how many it could not take. */
+static unsigned int
+replay_window(struct octo_dev *octo)
+{
+	struct rte_flow *rules[OCTO_AGENT_WINDOW];
+	struct octo_agent_msg msg[OCTO_AGENT_WINDOW];
+	struct octo_agent_msg answer;
+	unsigned int failed = 0;
+	unsigned int n = 0;
+
+	for (struct rte_flow *r = octo->agent_replay; r != NULL && n < RTE_DIM(rules);
+	     r = TAILQ_NEXT(r, next)) {
+		msg[n] = msg_of(OCTO_AGENT_PUT, r, octo_flow_home(octo, r->queue));
+		if (octo_agent_say(octo->agent, &msg[n]) != 0)
+			return failed;
+		rules[n++] = r;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		int ret = octo_agent_hear(octo->agent, msg[i].seq, &answer);
+
+		if (ret == -ENOTCONN)
+			return failed;
+		if (ret == 0)
+			rules[i]->pf = msg[i].rule.pf;
+		failed += ret != 0;
+		octo->agent_replay = TAILQ_NEXT(rules[i], next);
+	}
+	return failed;
+}
+
+static void
+replay(struct octo_dev *octo)
+{
+	struct octo_agent_msg synced = {.type = OCTO_AGENT_SYNCED};
+	struct octo_agent_msg answer;
+	unsigned int failed = 0;
+
+	for (unsigned int n = 0;
+	     n < REPLAY_MAX && octo->agent_replay != NULL && octo->agent->state == OCTO_AGENT_READY;
+	     n += OCTO_AGENT_WINDOW)
+		failed += replay_window(octo);
+	if (failed > 0)
+		OCTO_LOG(WARNING, "port %u: %u flows are not steered: agent %s: %s", octo->port_id,
+			 failed, octo->agent->addr.text, octo->agent->why);
+	if (octo->agent_replay == NULL && octo_agent_ask(octo->agent, &synced, &answer) == 0)
+		octo->agent_replaying = false;
+}
+
+/* From the control thread, often. */
+static void
+agent_tick(struct octo_dev *octo)
+{
+	if (octo_agent_poll(octo->agent)) {
+		start_replay(octo);
+		if (octo->tier != OCTO_TIER_EXACT)
+			octo_flow_probe_tier(octo);
+	}
+	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
+		replay(octo);
+}
+
+const struct octo_mpfs_ops octo_mpfs_agent_ops = {
+	.name = "agent",
+	.probe = agent_probe,
+	.insert = agent_insert,
+	.flip = agent_flip,
+	.remove = agent_remove,
+	.query = agent_query,
+	.tick = agent_tick,
+};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "octo_agent_stream.h"
+
+void
+octo_agent_stream_init(struct octo_agent_stream *stream)
+{
+	stream->fd = -1;
+	stream->in = 0;
+	stream->out = 0;
+}
+
+void
+octo_agent_stream_attach(struct octo_agent_stream *stream, int fd)
+{
+	octo_agent_stream_init(stream);
+	stream->fd = fd;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+void
+octo_agent_stream_close(struct octo_agent_stream *stream)
+{
+	if (stream->fd >= 0)
+		close(stream->fd);
+	octo_agent_stream_init(stream);
+}
+
+static int
+wait_for(int fd, short events, int timeout_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int ret = poll(&p, 1, timeout_ms);
+
+	if (ret < 0)
+		return errno == EINTR ? -ETIMEDOUT : -errno;
+	if (ret == 0)
+		return -ETIMEDOUT;
+	/* what came in before the end is read first */
+	return (p.revents & events) != 0 ? 0 : -EPIPE;
+}
+
+static int
+finish_connect(int fd, int timeout_ms)
+{
+	socklen_t len = sizeof(int);
+	int error = 0;
+	int ret = wait_for(fd, POLLOUT, timeout_ms);
+
+	if (ret == -ETIMEDOUT)
+		return ret;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+		return -errno;
+	return error != 0 ? -error : ret;
+}
+
+static int
+open_socket(const struct octo_agent_addr *addr, int timeout_ms)
+{
+	int fd = socket(addr->sock.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, &addr->sock.any, addr->len) != 0)
+		ret = errno == EINPROGRESS ? finish_connect(fd, timeout_ms) : -errno;
+	if (ret == 0)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+static int
+open_device(const char *path)
+{
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int
+octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr,
+			  int timeout_ms)
+{
+	int fd = addr->device != NULL ? open_device(addr->device) : open_socket(addr, timeout_ms);
+
+	if (fd < 0)
+		return fd;
+	octo_agent_stream_attach(stream, fd);
+	return 0;
+}
+
+int
+octo_agent_stream_flush(struct octo_agent_stream *stream)
+{
+	while (stream->out > 0) {
+		/* a device knows no MSG_NOSIGNAL, so a socket whose peer is gone is asked first */
+		ssize_t n = send(stream->fd, stream->unsent, stream->out, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == ENOTSOCK)
+			n = write(stream->fd, stream->unsent, stream->out);
+		if (n < 0)
+			return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -errno;
+		stream->out -= (size_t)n;
+		memmove(stream->unsent, stream->unsent + n, stream->out);
+	}
+	return 0;
+}
+
+int
+octo_agent_stream_send(struct octo_agent_stream *stream, const struct octo_agent_msg *msg)
+{
+	int ret;
+
+	if (stream->fd < 0)
+		return -ENOTCONN;
+	if (sizeof(stream->unsent) - stream->out < OCTO_AGENT_MSG_MAX)
+		return -EAGAIN;
+	stream->out += octo_agent_msg_write(stream->unsent + stream->out, msg);
+	ret = octo_agent_stream_flush(stream);
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+/* Takes what the file descriptor has, as far as there is room. */
+static int
+fill(struct octo_agent_stream *stream)
+{
+	ssize_t n = read(stream->fd, stream->bytes + stream->in,
+			 sizeof(stream->bytes) - stream->in);
+
+	if (n < 0)
+		return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	if (n == 0)
+		return -EPIPE;
+	stream->in += (size_t)n;
+	return 0;
+}
+
+/* -EAGAIN: there is no complete one among the bytes. */
+static int
+take(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
+{
+	size_t used = 0;
+	size_t all = 0;
+	int ret;
+
+	do {
+		ret = octo_agent_msg_read(stream->bytes + all, stream->in - all, msg, &used);
+		all += used;
+	} while (ret == -EBADMSG);
+	stream->in -= all;
+	memmove(stream->bytes, stream->bytes + all, stream->in);
+	return ret;
+}
+
+int
+octo_agent_stream_receive(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
+{
+	int ret;
+
+	if (stream->fd < 0)
+		return -ENOTCONN;
+	while ((ret = take(stream, msg)) == -EAGAIN) {
+		ret = fill(stream);
+		if (ret != 0)
+			break;
+	}
+	return ret;
+}
+
+int
+octo_agent_stream_wait(struct octo_agent_stream *stream, int timeout_ms)
+{
+	const short events = stream->out > 0 ? POLLIN | POLLOUT : POLLIN;
+
+	return stream->fd < 0 ? -ENOTCONN : wait_for(stream->fd, events, timeout_ms);
+}
