@@ -131,6 +131,9 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 
 	if (octo->agent_replay == rule)
 		octo->agent_replay = TAILQ_NEXT(rule, next);
+	/* what is not put again in a new session goes by itself */
+	if (rule->pf == OCTO_NO_PF)
+		return 0;
 	ret = octo_agent_ask(octo->agent, &msg, &answer);
 	rule->pf = OCTO_NO_PF;
 	/* a rule that it does not know, or does not get to know again, is gone */

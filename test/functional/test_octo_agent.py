@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPFS behind an agent: its rules, and what becomes of them without it."""
+
+import re
+import time
+
+import pytest
+
+from octotest import packets, vdevs
+from octotest.fakeagent import (COUNTS, HELLO, PING, PLACES_QUEUES, PUT,
+                                REMOVE, RESULT, SYNCED, FakeAgent, message)
+from octotest.testpmd import Testpmd, flow_id, wait_until
+from octotest.view import View
+
+FLOWS = packets.flows(6)
+NO_RULES = ("--vdev=net_null0", "--vdev=net_null1")
+
+
+def _key(flow):
+    return (flow.proto, flow.src, flow.sport, flow.dst, flow.dport)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where the agent listens."""
+    return tmp_path / "agent.sock"
+
+
+def _over_octosim(path, **more):
+    """PFs that take ARFS rules; the agent has the MPFS."""
+    return Testpmd([*vdevs.nic("A", wire="loop"),
+                    vdevs.octo(agent=f"unix:{path}", **more)],
+                   ["--auto-start", "--forward-mode=rxonly"])
+
+
+def _over_null(path):
+    """PFs that know no rules."""
+    return Testpmd([*NO_RULES, "--vdev=" + vdevs.octo_devargs(
+        0, ["net_null0@0", "net_null1@1"], agent=f"unix:{path}")],
+        ["--auto-start", "--forward-mode=rxonly"])
+
+
+def _create(pmd, flow, queue, **more):
+    return pmd.cmd(flow.rule(pmd.port(), queue, **more))
+
+
+def _tier(pmd):
+    return View(pmd).topology()["tier"]
+
+
+def _await_sync(agent, sessions=1):
+    wait_until("all rules are put again", lambda: agent.sessions >= sessions
+               and SYNCED in agent.log)
+
+
+def test_a_rule_is_put_and_removed(path):
+    """The agent is told PF and queue, by the queue's home."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        assert _tier(pmd) == "exact"
+        view = View(pmd)
+        wait_until("both queues are polled", lambda: len(
+            set(view.homes().values())) == 2)
+        rules = [flow_id(_create(pmd, flow, i % 2))
+                 for i, flow in enumerate(FLOWS)]
+        homes = view.homes()
+        assert agent.rules == {
+            _key(flow): (homes[i % 2], i % 2) for i, flow in enumerate(FLOWS)}
+        assert all(view.rule(flow)["pf"] == homes[i % 2]
+                   for i, flow in enumerate(FLOWS))
+        pmd.cmd(f"flow destroy {view.port} rule {rules[0]}")
+        assert _key(FLOWS[0]) not in agent.rules
+        assert len(agent.rules) == len(FLOWS) - 1
+        pmd.cmd(f"flow flush {view.port}")
+        assert agent.rules == {}
+
+
+def test_what_the_agent_refuses_is_refused(path):
+    """With its words and its name, and nothing is left on the PFs."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        agent.refuse = lambda kind: (28, "the table of the switch is full") \
+            if kind == PUT else None
+        text = _create(pmd, FLOWS[0], 0)
+        assert f"agent unix:{path}: the table of the switch is full" in text
+        assert View(pmd).steering()["total"] == 0
+        agent.refuse = None
+        flow_id(_create(pmd, FLOWS[0], 0))
+
+
+def test_start_without_an_agent(path):
+    """The port works at once, and steers when the agent comes."""
+    with _over_octosim(path) as pmd:
+        assert "is away" in pmd.boot_text
+        assert pmd.boot_text.count("is away") == 2  # the agent, the tier
+        assert _tier(pmd) == "queue"
+        flow_id(_create(pmd, FLOWS[0], 1))
+        assert View(pmd).rule(FLOWS[0])["pf"] == -1
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            wait_until("tier exact", lambda: _tier(pmd) == "exact")
+            assert list(agent.rules) == [_key(FLOWS[0])]
+            assert View(pmd).rule(FLOWS[0])["pf"] == \
+                agent.rules[_key(FLOWS[0])][0]
+            flow_id(_create(pmd, FLOWS[1], 1))
+            assert len(agent.rules) == 2
+
+
+def test_a_new_session_puts_all_again(path):
+    """What was made and removed in between is right afterwards."""
+    with _over_octosim(path) as pmd:
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            rules = [flow_id(_create(pmd, flow, 1)) for flow in FLOWS[:3]]
+            kept = dict(agent.rules)
+        port = pmd.port()
+        pmd.wait_until("it is missed", lambda: "closed the connection" in
+                       pmd.text, 10)
+        pmd.cmd(f"flow destroy {port} rule {rules[0]}")
+        flow_id(_create(pmd, FLOWS[3], 1))
+        assert _tier(pmd) == "exact"
+        with FakeAgent(path) as agent:
+            agent.rules = kept
+            _await_sync(agent)
+            assert set(agent.rules) == {_key(f) for f in FLOWS[1:4]}
+            assert View(pmd).rule(FLOWS[3])["pf"] >= 0
+
+
+def test_many_rules_are_put_again(path):
+    """More than fit into one window, in the order of their creation."""
+    flows = packets.flows(200) + packets.flows(200, 6)
+    with _over_octosim(path) as pmd:
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            pmd.cmds(flow.rule(pmd.port(), i % 2)
+                     for i, flow in enumerate(flows))
+            assert len(agent.rules) == len(flows)
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            assert list(agent.rules) == [_key(flow) for flow in flows]
+
+
+def test_a_silent_agent_is_given_up(path):
+    """A rule is not waited for for ever; it is there when the agent is."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        _await_sync(agent)
+        agent.silent = True
+        flow_id(_create(pmd, FLOWS[0], 1))
+        assert "it does not answer" in pmd.text
+        agent.silent = False
+        wait_until("it is put", lambda: _key(FLOWS[0]) in agent.rules)
+
+
+def test_silence_is_noticed_without_rules(path):
+    """Pings see to that."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        _await_sync(agent)
+        wait_until("a ping", lambda: PING in agent.log)
+        agent.silent = True
+        pmd.wait_until("it is given up", lambda: "it does not answer" in
+                       pmd.text)
+        agent.silent = False
+        wait_until("a new session", lambda: agent.sessions >= 2)
+
+
+def test_an_agent_that_began_anew_is_told_all(path):
+    """It does not know the session: the port begins another."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        _await_sync(agent)
+        flow_id(_create(pmd, FLOWS[0], 0))
+        agent.rules = {}
+        agent.log = []
+        agent.stale = True
+        flow_id(_create(pmd, FLOWS[1], 0))
+        _await_sync(agent, 2)
+        assert set(agent.rules) == {_key(f) for f in FLOWS[:2]}
+
+
+@pytest.mark.parametrize("left, sessions", [
+    (b"noise OCT" + message(RESULT, 1, 2, b"\0\0\0\0"), 1),
+    # it ends inside of the welcome, which is lost
+    (message(RESULT, 1, 2, b"\0\0\0\0")[:10], 2),
+])
+def test_leftovers_of_another_session_are_skipped(path, left, sessions):
+    """A character device keeps what was said to somebody else."""
+    with FakeAgent(path, preface=left) as agent, _over_octosim(path) as pmd:
+        _await_sync(agent, sessions)
+        assert agent.sessions == sessions
+        assert _tier(pmd) == "exact"
+        flow_id(_create(pmd, FLOWS[0], 0))
+
+
+def test_an_agent_of_another_nic_is_refused(path):
+    """The reason is shown once, and the port works without."""
+    with FakeAgent(path) as agent:
+        agent.refuse = lambda kind: (22, "the agent's NIC has 3 PFs, the port"
+                                     " 2") if kind == HELLO else None
+        with _over_octosim(path) as pmd:
+            wait_until("tried again", lambda: agent.log.count(HELLO) > 1)
+            assert _tier(pmd) == "queue"
+            pmd.read(0)
+            lines = re.findall(r"agent unix:\S+ is away: the agent's NIC has",
+                               pmd.text)
+            assert len(lines) == 2  # once by itself, once in the tier's line
+
+
+def test_pfs_without_rules_are_steered_by_the_agent(path):
+    """An agent that chooses queues needs no rules on the PFs."""
+    flags = PLACES_QUEUES | COUNTS
+    with FakeAgent(path, flags) as agent, _over_null(path) as pmd:
+        assert _tier(pmd) == "exact"
+        rule = flow_id(_create(pmd, FLOWS[0], 1, count=True))
+        assert agent.rules[_key(FLOWS[0])][1] == 1
+        port = pmd.port()
+        for hits in ("7", "7"):
+            assert hits in pmd.cmd(f"flow query {port} {rule} count")
+        assert View(pmd).rule(FLOWS[0])["hits"] == 7
+        agent.close()
+        pmd.wait_until("it is missed", lambda: "closed the connection" in
+                       pmd.text)
+        text = _create(pmd, FLOWS[2], 1)
+        assert "is away" in text
+        assert View(pmd).steering()["total"] == 1
+
+
+def test_pfs_without_rules_need_an_agent_that_chooses_queues(path):
+    """Else nothing would send the flow to its queue."""
+    with FakeAgent(path) as agent, _over_null(path) as pmd:
+        assert _tier(pmd) == "none"
+        assert "does not choose queues" in pmd.boot_text
+        assert "5-tuple rules" in _create(pmd, FLOWS[0], 1)
+        assert PUT not in agent.log
+
+
+def test_rules_end_with_the_port(path):
+    """Stop takes them back; start begins without."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        port = pmd.port()
+        flow_id(_create(pmd, FLOWS[0], 0))
+        pmd.cmds(["stop", f"port stop {port}"])
+        assert agent.rules == {}
+        # longer than a ping takes: an idle port has nobody to ping
+        time.sleep(0.1)
+        pmd.cmd(f"port start {port}")
+        flow_id(_create(pmd, FLOWS[0], 0))
+        assert len(agent.rules) == 1
+        assert agent.sessions == 1
+        assert REMOVE in agent.log
+
+
+@pytest.mark.parametrize("value, words", [
+    ("", "unix:PATH"), ("/run/x", "unix:PATH, tcp:ADDRESS:PORT or dev:PATH"),
+    ("tcp:host:1", "numeric"), ("tcp:127.0.0.1", "a port of 1 to 65535"),
+    ("dev:tty", "full path"), ("unix:" + "x" * 120, "1 to 107 bytes"),
+])
+def test_bad_addresses(value, words):
+    """One error that says what would be right."""
+    with Testpmd([*vdevs.nic("A", wire="loop")]) as pmd:
+        text = pmd.cmd("port attach " + vdevs.octo_devargs(
+            0, vdevs.pf_names(), agent=value))
+        assert f"net_octo0: agent={value}: " in text and words in text
+        assert "net_octo0" not in [p.name for p in pmd.ports()]
