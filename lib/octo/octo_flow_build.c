@@ -92,9 +92,10 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 		count);
 }
 
-void
-octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
-		     uint16_t from_port, uint16_t to_port, bool count)
+/* A transfer rule; without a tuple, for all that enters by from_port. */
+static void
+build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
+	       uint16_t from_port, enum rte_flow_action_type fate, uint16_t to_port, bool count)
 {
 	struct rte_flow_item *item = rule->pattern;
 
@@ -105,11 +106,25 @@ octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
 					 .spec = &rule->from,
 					 .mask = &rte_flow_item_ethdev_mask};
-	item = build_tuple(rule, item, tuple);
+	if (tuple != NULL)
+		item = build_tuple(rule, item, tuple);
 	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
 	rule->to.port_id = to_port;
-	build_actions(rule,
-		      (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
-					       .conf = &rule->to},
-		      count);
+	build_actions(rule, (struct rte_flow_action){.type = fate, .conf = &rule->to}, count);
+}
+
+void
+octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
+		     uint16_t from_port, uint16_t to_port, bool count)
+{
+	build_transfer(rule, tuple, priority, from_port, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
+		       to_port, count);
+}
+
+void
+octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+			uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)
+{
+	build_transfer(rule, tuple, priority, from_port, RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT,
+		       to_port, count);
 }

@@ -50,4 +50,12 @@ void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple 
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
+/**
+ * E-Switch: transfer, what enters from behind ethdev `from_port` (an uplink: the
+ * network; a representor: its PF), 5-tuple, REPRESENTED_PORT `to_port` [, COUNT].
+ * Without a tuple (NULL): all that enters there.
+ */
+void octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+			     uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
+
 #endif /* OCTO_FLOW_BUILD_H */

@@ -213,11 +213,19 @@ read_pattern(struct reader *r, const struct rte_flow_item *item)
 		if (ret != 0)
 			return ret;
 	}
-	if (r->stage != STAGE_DONE)
+	/* only what a port of the switch sends can be meant as a whole */
+	r->spec.match_all = r->spec.from_port != OCTO_NO_PORT && r->stage < STAGE_L4;
+	if (r->stage != STAGE_DONE && !r->spec.match_all)
 		return refuse_item(
 			r, ENOTSUP, item,
 			"the pattern ends too early: eth / ipv4|ipv6 / tcp|udp|sctp is needed");
 	return 0;
+}
+
+static bool
+is_port(enum octo_fate fate)
+{
+	return fate == OCTO_FATE_PORT_REPRESENTOR || fate == OCTO_FATE_REPRESENTED_PORT;
 }
 
 static int
@@ -225,11 +233,15 @@ set_fate(struct reader *r, const struct rte_flow_action *action, enum octo_fate 
 {
 	if (r->has_fate)
 		return refuse_action(r, EINVAL, action,
-				     "only one of queue, drop and port_representor can be given");
-	if (r->spec.transfer != (fate == OCTO_FATE_PORT_REPRESENTOR))
-		return refuse_action(
-			r, ENOTSUP, action,
-			"port_representor goes with transfer, queue and drop with ingress");
+				     "only one of queue, drop, port_representor and "
+				     "represented_port can be given");
+	if (r->spec.transfer != is_port(fate))
+		return refuse_action(r, ENOTSUP, action,
+				     "port_representor and represented_port go with transfer, "
+				     "queue and drop with ingress");
+	if (r->spec.match_all && fate != OCTO_FATE_REPRESENTED_PORT)
+		return refuse_action(r, ENOTSUP, action,
+				     "a rule without a 5-tuple must send to a represented_port");
 	if (action->conf == NULL && fate != OCTO_FATE_DROP)
 		return refuse_action(r, EINVAL, action, "the action has no configuration");
 	r->spec.fate = fate;
@@ -249,10 +261,10 @@ read_queue(struct reader *r, const struct rte_flow_action *action)
 }
 
 static int
-read_port_representor(struct reader *r, const struct rte_flow_action *action)
+read_to_port(struct reader *r, const struct rte_flow_action *action, enum octo_fate fate)
 {
 	const struct rte_flow_action_ethdev *conf = action->conf;
-	int ret = set_fate(r, action, OCTO_FATE_PORT_REPRESENTOR);
+	int ret = set_fate(r, action, fate);
 
 	if (ret == 0)
 		r->spec.to_port = conf->port_id;
@@ -282,13 +294,15 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 	case RTE_FLOW_ACTION_TYPE_DROP:
 		return set_fate(r, action, OCTO_FATE_DROP);
 	case RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR:
-		return read_port_representor(r, action);
+		return read_to_port(r, action, OCTO_FATE_PORT_REPRESENTOR);
+	case RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT:
+		return read_to_port(r, action, OCTO_FATE_REPRESENTED_PORT);
 	case RTE_FLOW_ACTION_TYPE_COUNT:
 		return read_count(r, action);
 	default:
-		return refuse_action(
-			r, ENOTSUP, action,
-			"unsupported action: queue, drop, port_representor and count are known");
+		return refuse_action(r, ENOTSUP, action,
+				     "unsupported action: queue, drop, port_representor, "
+				     "represented_port and count are known");
 	}
 }
 

@@ -20,6 +20,7 @@ enum octo_fate {
 	OCTO_FATE_QUEUE, /**< to Rx queue `queue` of the port */
 	OCTO_FATE_DROP,
 	OCTO_FATE_PORT_REPRESENTOR, /**< transfer: to ethdev `to_port` */
+	OCTO_FATE_REPRESENTED_PORT, /**< transfer: to what is behind ethdev `to_port` */
 };
 
 #define OCTO_NO_PORT UINT16_MAX
@@ -30,17 +31,19 @@ struct octo_flow_spec {
 	enum octo_fate fate;
 	uint32_t priority;  /**< 0 is the highest (rte_flow) */
 	bool transfer;      /**< belongs to the NIC's switch, not to the port */
+	bool match_all;     /**< all that enters by `from_port`: there is no tuple */
 	bool count;         /**< has a COUNT action */
 	uint32_t count_id;  /**< of the COUNT action */
 	uint16_t queue;     /**< with OCTO_FATE_QUEUE */
 	uint16_t from_port; /**< ethdev of item REPRESENTED_PORT, or OCTO_NO_PORT */
-	uint16_t to_port;   /**< with OCTO_FATE_PORT_REPRESENTOR, else OCTO_NO_PORT */
+	uint16_t to_port;   /**< ethdev of the two port actions, or OCTO_NO_PORT */
 };
 
 /**
  * Read a rule: [REPRESENTED_PORT /] ETH / IPV4|IPV6 / TCP|UDP|SCTP with full
- * addresses and ports and nothing else matched, one fate (QUEUE, DROP or
- * PORT_REPRESENTOR) and at most one COUNT. VOID is skipped everywhere.
+ * addresses and ports and nothing else matched, one fate (QUEUE, DROP,
+ * PORT_REPRESENTOR or REPRESENTED_PORT) and at most one COUNT. The last of the
+ * fates may also have REPRESENTED_PORT [/ ETH] alone as its pattern. VOID is skipped everywhere.
  * ETH may be left out; a field that is not part of the 5-tuple must be masked out.
  *
  * @param spec

@@ -27,12 +27,21 @@ static const uint16_t ports[] = {0, 1, 80, 65535};
 /* What build_and_parse() is to do for each tuple. */
 struct wanted {
 	bool transfer;
+	bool eswitch; /* with transfer */
 	bool count;
 	uint32_t priority;
 	uint16_t queue;
 	uint16_t from;
 	uint16_t to;
 };
+
+static enum octo_fate
+fate_of(const struct wanted *w)
+{
+	if (w->eswitch)
+		return OCTO_FATE_REPRESENTED_PORT;
+	return w->transfer ? OCTO_FATE_PORT_REPRESENTOR : OCTO_FATE_QUEUE;
+}
 
 static void
 build_and_parse(const struct octo_tuple *tuple, const struct wanted *w)
@@ -42,7 +51,9 @@ build_and_parse(const struct octo_tuple *tuple, const struct wanted *w)
 	struct rte_flow_error error = {0};
 
 	memset(&rule, 0xa5, sizeof(rule));
-	if (w->transfer)
+	if (w->eswitch)
+		octo_flow_build_eswitch(&rule, tuple, w->priority, w->from, w->to, w->count);
+	else if (w->transfer)
 		octo_flow_build_mpfs(&rule, tuple, w->priority, w->from, w->to, w->count);
 	else
 		octo_flow_build_queue(&rule, tuple, w->priority, w->queue, w->count);
@@ -50,7 +61,7 @@ build_and_parse(const struct octo_tuple *tuple, const struct wanted *w)
 		fail_msg("refused: %s", error.message);
 	assert_memory_equal(&spec.tuple, tuple, sizeof(*tuple));
 	assert_int_equal(spec.transfer, w->transfer);
-	assert_int_equal(spec.fate, w->transfer ? OCTO_FATE_PORT_REPRESENTOR : OCTO_FATE_QUEUE);
+	assert_int_equal(spec.fate, fate_of(w));
 	assert_int_equal(spec.priority, w->priority);
 	assert_int_equal(spec.count, w->count);
 	assert_int_equal(spec.queue, w->transfer ? 0 : w->queue);
@@ -104,6 +115,34 @@ test_mpfs_rule_is_read_back(void **state)
 }
 
 static void
+test_eswitch_rule_is_read_back(void **state)
+{
+	static const struct wanted cases[] = {
+		{.transfer = true, .eswitch = true, .from = 0, .to = 1},
+		{.transfer = true, .eswitch = true, .from = 9, .to = 2, .priority = 1, .count = 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(cases); i++)
+		for_all_tuples(&cases[i]);
+}
+
+static void
+test_eswitch_rule_without_tuple_is_for_all(void **state)
+{
+	struct octo_flow_spec spec = {0};
+	struct octo_flow_rule rule;
+
+	(void)state;
+	octo_flow_build_eswitch(&rule, NULL, 5, 6, 7, false);
+	assert_int_equal(octo_flow_parse(&rule.attr, rule.pattern, rule.actions, &spec, NULL), 0);
+	assert_true(spec.match_all);
+	assert_int_equal(spec.priority, 5);
+	assert_int_equal(spec.from_port, 6);
+	assert_int_equal(spec.to_port, 7);
+}
+
+static void
 test_queue_rule_has_the_form_that_nics_take(void **state)
 {
 	static const enum rte_flow_item_type items[] = {
@@ -153,6 +192,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_rule_is_read_back),
 		cmocka_unit_test(test_mpfs_rule_is_read_back),
+		cmocka_unit_test(test_eswitch_rule_is_read_back),
+		cmocka_unit_test(test_eswitch_rule_without_tuple_is_for_all),
 		cmocka_unit_test(test_queue_rule_has_the_form_that_nics_take),
 		cmocka_unit_test(test_mpfs_rule_begins_at_the_network_side),
 	};

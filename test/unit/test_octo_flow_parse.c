@@ -70,7 +70,10 @@ static const struct rte_flow_item ip4_udp_from[] = {ITEM_OF(REPRESENTED_PORT, &f
 						    ITEM(ETH), ITEM_OF(IPV4, &ip4, NULL),
 						    ITEM_OF(UDP, &udp, NULL), END_ITEM};
 static const struct rte_flow_action to_queue[] = {ACTION(QUEUE, &queue), END_ACTION};
+static const struct rte_flow_item all_from[] = {ITEM_OF(REPRESENTED_PORT, &from, NULL), END_ITEM};
 static const struct rte_flow_action to_port[] = {ACTION(PORT_REPRESENTOR, &to), END_ACTION};
+static const struct rte_flow_action to_represented[] = {ACTION(COUNT, NULL),
+							ACTION(REPRESENTED_PORT, &to), END_ACTION};
 
 static void
 parse_ok(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
@@ -162,6 +165,39 @@ test_transfer_rule_from_anywhere(void **state)
 	(void)state;
 	parse_ok(&transfer, ip4_udp, to_port, &spec);
 	assert_int_equal(spec.from_port, OCTO_NO_PORT);
+}
+
+static void
+test_rule_to_represented_port(void **state)
+{
+	struct octo_flow_spec spec;
+
+	(void)state;
+	parse_ok(&transfer, ip4_udp_from, to_represented, &spec);
+	assert_true(spec.transfer);
+	assert_true(spec.count);
+	assert_false(spec.match_all);
+	assert_int_equal(spec.fate, OCTO_FATE_REPRESENTED_PORT);
+	assert_int_equal(spec.from_port, 3);
+	assert_int_equal(spec.to_port, 4);
+}
+
+static void
+test_rule_for_all_of_a_port(void **state)
+{
+	const struct rte_flow_item with_eth[] = {ITEM_OF(REPRESENTED_PORT, &from, NULL), ITEM(ETH),
+						 END_ITEM};
+	static const struct octo_tuple none;
+	struct octo_flow_spec spec;
+
+	(void)state;
+	parse_ok(&transfer, with_eth, to_represented, &spec);
+	assert_true(spec.match_all);
+	parse_ok(&transfer, all_from, to_represented, &spec);
+	assert_true(spec.match_all);
+	assert_memory_equal(&spec.tuple, &none, sizeof(none));
+	assert_int_equal(spec.from_port, 3);
+	assert_int_equal(spec.to_port, 4);
 }
 
 static void
@@ -440,6 +476,10 @@ test_refuses_actions(void **state)
 		 -ENOTSUP,
 		 BAD_ACTION,
 		 {ACTION(PORT_REPRESENTOR, &to), END_ACTION}},
+		{"represented port of an ingress rule",
+		 -ENOTSUP,
+		 BAD_ACTION,
+		 {ACTION(REPRESENTED_PORT, &to), END_ACTION}},
 	};
 
 	(void)state;
@@ -479,6 +519,31 @@ test_refuses_transfer_rules(void **state)
 		 {ITEM_OF(REPRESENTED_PORT, &from, &from_part_mask), ITEM(ETH),
 		  ITEM_OF(IPV4, &ip4, NULL), ITEM_OF(UDP, &udp, NULL), END_ITEM},
 		 {ACTION(PORT_REPRESENTOR, &to), END_ACTION}},
+		{"all, to a port representor",
+		 -ENOTSUP,
+		 RTE_FLOW_ERROR_TYPE_ACTION,
+		 TRANSFER,
+		 {ITEM_OF(REPRESENTED_PORT, &from, NULL), END_ITEM},
+		 {ACTION(PORT_REPRESENTOR, &to), END_ACTION}},
+		{"all from anywhere",
+		 -ENOTSUP,
+		 RTE_FLOW_ERROR_TYPE_ITEM,
+		 TRANSFER,
+		 {ITEM(ETH), END_ITEM},
+		 {ACTION(REPRESENTED_PORT, &to), END_ACTION}},
+		{"addresses only",
+		 -ENOTSUP,
+		 RTE_FLOW_ERROR_TYPE_ITEM,
+		 TRANSFER,
+		 {ITEM_OF(REPRESENTED_PORT, &from, NULL), ITEM(ETH), ITEM_OF(IPV4, &ip4, NULL),
+		  END_ITEM},
+		 {ACTION(REPRESENTED_PORT, &to), END_ACTION}},
+		{"no represented port to go to",
+		 -EINVAL,
+		 RTE_FLOW_ERROR_TYPE_ACTION,
+		 TRANSFER,
+		 GOOD_PATTERN,
+		 {ACTION(REPRESENTED_PORT, NULL), END_ACTION}},
 		{"represented port last",
 		 -ENOTSUP,
 		 RTE_FLOW_ERROR_TYPE_ITEM,
@@ -515,6 +580,8 @@ main(void)
 		cmocka_unit_test(test_drop_and_count),
 		cmocka_unit_test(test_transfer_rule),
 		cmocka_unit_test(test_transfer_rule_from_anywhere),
+		cmocka_unit_test(test_rule_to_represented_port),
+		cmocka_unit_test(test_rule_for_all_of_a_port),
 		cmocka_unit_test(test_void_is_skipped),
 		cmocka_unit_test(test_eth_may_be_left_out_or_blank),
 		cmocka_unit_test(test_what_is_masked_out_does_not_matter),
