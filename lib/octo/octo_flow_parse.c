@@ -237,8 +237,8 @@ set_fate(struct reader *r, const struct rte_flow_action *action, enum octo_fate 
 				     "represented_port can be given");
 	if (r->spec.transfer != is_port(fate))
 		return refuse_action(r, ENOTSUP, action,
-				     "port_representor and represented_port go with transfer, "
-				     "queue and drop with ingress");
+				     "port_representor goes with transfer, and so does "
+				     "represented_port; queue and drop with ingress");
 	if (r->spec.match_all && fate != OCTO_FATE_REPRESENTED_PORT)
 		return refuse_action(r, ENOTSUP, action,
 				     "a rule without a 5-tuple must send to a represented_port");

@@ -22,6 +22,8 @@ def running(shared):
             vdevs.octosim(10, "C", max_mtu=2000),
             vdevs.octosim(11, "D", queues=4),
             vdevs.octosim(12, "E"), vdevs.octosim(13, "E"),
+            "--vdev=net_octosim15,nic=F,representor=uplink",
+            "--vdev=net_octosim16,nic=F,representor=pf1",
             vdevs.octo(8, 12, 2), "--vdev=net_null0"]
     return shared(lambda: Testpmd(args, app=["--disable-device-start"],
                                   queues=1, memory=192))
@@ -166,6 +168,14 @@ SIM_ROWS = [
     ("ignore-empty", "nic=X,ignore=", r"ignore="),
     ("ignore-twice", "nic=X,ignore=mpfs,ignore=arfs", r"ignore"),
     ("ninth-pf", "nic=A", r"\bA\b"),
+    ("representor-empty", "nic=X,representor=", r"representor="),
+    ("representor-word", "nic=X,representor=port0", r"representor=port0"),
+    ("representor-pf8", "nic=X,representor=pf8", r"representor=pf8.*pf7"),
+    ("representor-tail", "nic=X,representor=pf12", r"representor=pf12"),
+    ("uplink-twice", "nic=F,representor=uplink",
+     r"representor.*net_octosim15"),
+    ("representor-twice", "nic=F,representor=pf1",
+     r"representor.*net_octosim16"),
 ]
 
 

@@ -16,6 +16,8 @@
 #include <rte_spinlock.h>
 #include <rte_stdatomic.h>
 
+#include "octo_flow_parse.h"
+
 #include "octosim_parse.h"
 #include "octosim_rss.h"
 #include "octosim_table.h"
@@ -30,6 +32,10 @@
  */
 
 #define OCTOSIM_MAX_PFS 8
+/* Slots of nic->pf[]: the PFs, the representor of each, the uplink. */
+#define OCTOSIM_REP(pf) (OCTOSIM_MAX_PFS + (pf))
+#define OCTOSIM_UPLINK (2 * OCTOSIM_MAX_PFS)
+#define OCTOSIM_MAX_PORTS (OCTOSIM_UPLINK + 1)
 #define OCTOSIM_MAX_QUEUES 64
 #define OCTOSIM_MAX_MACS 64
 #define OCTOSIM_MAX_MC_ADDRS 64
@@ -63,7 +69,8 @@ struct octosim_args {
 	char wire[RTE_ETH_NAME_MAX_LEN]; /**< as given, "" if not */
 	enum octosim_wire_kind wire_kind;
 	struct rte_ether_addr mac;
-	uint32_t given; /**< bits of enum octosim_nic_arg */
+	uint32_t given;       /**< bits of enum octosim_nic_arg */
+	uint32_t representor; /**< slot: OCTOSIM_REP(pf) or OCTOSIM_UPLINK; 0 for a PF */
 	uint32_t default_pf;
 	uint32_t mpfs_entries;
 	uint32_t wire_ring; /**< frames the wire holds */
@@ -126,7 +133,7 @@ struct octosim_nic_stats {
 	uint64_t wire_bytes;
 	uint64_t mac_filtered;
 	uint64_t runts; /**< shorter than an Ethernet header */
-	uint64_t no_pf; /**< MPFS rule to a PF that is gone */
+	uint64_t no_pf; /**< to a PF that is gone */
 };
 
 struct octosim_pf;
@@ -163,12 +170,12 @@ struct octosim_txq {
 
 TAILQ_HEAD(octosim_flows, rte_flow);
 
-/** dev_private of a port. */
+/** dev_private of a port: of a PF, and of a representor, which has all that a PF has. */
 struct octosim_pf {
 	struct octosim_nic *nic;
 	struct rte_eth_dev_data *data;
 	uint16_t port_id;
-	uint16_t index;  /**< in nic->pf[] */
+	uint16_t index;  /**< in nic->pf[]: from OCTOSIM_MAX_PFS on, a representor */
 	uint16_t nb_rxq; /**< configured */
 	bool started;
 	bool isolated;
@@ -198,7 +205,8 @@ struct octosim_pf {
 struct rte_flow {
 	struct octosim_rule rule;
 	TAILQ_ENTRY(rte_flow) list;
-	struct octosim_table *table; /**< the PF's ARFS or the NIC's MPFS */
+	struct octosim_table *table; /**< the PF's ARFS or the NIC's MPFS; NULL: nic->way[] */
+	uint16_t from;               /**< index in nic->way[] */
 	uint64_t hits_base;
 	uint64_t bytes_base;
 	bool count;
@@ -218,22 +226,24 @@ struct octosim_nic {
 	uint16_t wire_port;                                          /**< ethdev wire: port id */
 	bool wire_linear;             /**< ethdev wire: takes no chained mbufs */
 	RTE_ATOMIC(bool) wire_on;     /**< ethdev wire: started */
-	RTE_ATOMIC(uint32_t) started; /**< mask of the PFs that are started */
+	RTE_ATOMIC(uint32_t) started; /**< mask of the ports that are started */
+	RTE_ATOMIC(uint32_t) to_wire; /**< mask of the ports that send to the wire */
 	struct octosim_nic *peer;     /**< where Tx goes: the other NIC, or this one for loop */
 	struct rte_ring *wire_in;     /**< frames that arrive; many producers */
 	struct rte_mempool *pool;     /**< for the wire and for copies on Tx; NULL until needed */
 	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< ethdev wire: its Tx queue */
 
 	/* receive side */
-	alignas(RTE_CACHE_LINE_SIZE) struct octosim_pf *pf[OCTOSIM_MAX_PFS];
+	alignas(RTE_CACHE_LINE_SIZE) struct octosim_pf *pf[OCTOSIM_MAX_PORTS];
 	uint32_t promisc;  /**< mask of PFs */
 	uint32_t allmulti; /**< mask of PFs */
 	uint64_t mac;      /**< octosim_mac_key() of the NIC's own address */
 	uint16_t nb_macs;
-	uint16_t nb_pfs;
+	uint16_t nb_ports; /**< PFs and representors */
 	uint32_t default_pf;
 	struct octosim_mac macs[OCTOSIM_MAX_MACS]; /**< further ones */
 	struct octosim_table mpfs;
+	struct octosim_rule *way[OCTOSIM_MAX_PORTS]; /**< for all that comes from behind a port */
 	struct octosim_nic_stats stats;
 	uint8_t scratch[OCTOSIM_BURST][OCTOSIM_HDR_MAX]; /**< headers of chained frames */
 
@@ -293,10 +303,10 @@ void octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 /** The PF that takes the transfer rules, and unmatched traffic if the default one is gone. */
 struct octosim_pf *octosim_nic_first_pf(const struct octosim_nic *nic);
 
-/** The PF behind a port id, if it belongs to this NIC; else NULL. */
+/** The PF or representor with this port id, if it belongs to this NIC; else NULL. */
 struct octosim_pf *octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id);
 
-/** Set the bit of every port that is a PF. Control lock held. */
+/** Set the bit of every port. Control lock held. */
 void octosim_nic_get_ports(uint64_t *ports);
 
 /** For control threads: pollers, who only ever try the lock, step back meanwhile. */
@@ -424,6 +434,9 @@ uint16_t octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 /** Move a burst from the wire to the queues. Under the NIC's lock. */
 void octosim_pump(struct octosim_nic *nic);
 
+/** Move up to OCTOSIM_BURST frames to the queues of this port. Under the NIC's lock. */
+void octosim_pump_to(struct octosim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n);
+
 /** What the pump knows of the burst in its hands. */
 struct octosim_batch {
 	uint16_t n;
@@ -437,11 +450,57 @@ struct octosim_batch {
 	struct octosim_rule *rule[OCTOSIM_BURST]; /**< ARFS, or NULL */
 };
 
-/** Find the queue of every frame of the batch. Under the NIC's lock. */
+/** Find the port and the queue of every frame from the wire. Under the NIC's lock. */
 void octosim_classify(struct octosim_nic *nic, struct octosim_batch *b);
+
+/** Find the queue of every frame on this port. Under the NIC's lock. */
+void octosim_classify_on(struct octosim_pf *pf, struct octosim_batch *b);
 
 /* octosim_steer.c: the two rule tables in the data path */
 void octosim_steer(struct octosim_nic *nic, struct octosim_batch *b);
+
+/** Look at the rules of the ports only. */
+void octosim_steer_queues(struct octosim_nic *nic, struct octosim_batch *b);
+
+/* octosim_eswitch.c */
+
+/** Has the NIC an E-Switch: an uplink, behind which another CPU owns the switch? */
+static inline bool
+octosim_has_eswitch(const struct octosim_nic *nic)
+{
+	return nic->pf[OCTOSIM_UPLINK] != NULL;
+}
+
+static inline bool
+octosim_is_representor(const struct octosim_pf *pf)
+{
+	return pf->index >= OCTOSIM_MAX_PFS;
+}
+
+/** Does what the port sends go to the wire, or else to the other side of its representor? */
+static inline bool
+octosim_sends_to_wire(const struct octosim_pf *pf)
+{
+	/* no pair: nothing else is read that goes with it */
+	return (rte_atomic_load_explicit(&pf->nic->to_wire, rte_memory_order_relaxed) >> pf->index &
+		1) != 0;
+}
+
+/** Where ports send to may have changed. Under the NIC's lock. */
+void octosim_eswitch_update(struct octosim_nic *nic);
+
+/** Is there somebody on the other side of this PF's representor, or of this representor? */
+bool octosim_eswitch_has_listener(const struct octosim_pf *pf);
+
+/** Like octosim_wire_tx(), to the other side; at most OCTOSIM_BURST frames. */
+uint16_t octosim_eswitch_tx(struct octosim_pf *pf, struct rte_mbuf **pkts, uint16_t n);
+
+/** Refuse a PF: only representors have to do with the rules. Under the NIC's lock. */
+int octosim_eswitch_check_owner(const struct octosim_pf *pf, struct rte_flow_error *error);
+
+/** Check a transfer rule and find out what it means. Under the NIC's lock. */
+int octosim_eswitch_check(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
+			  uint16_t *from, uint16_t *to, struct rte_flow_error *error);
 
 /* octosim_tx.c */
 uint16_t octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
@@ -456,6 +515,11 @@ octosim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *nam
 
 /* octosim_flow.c */
 int octosim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+/** Refuse a rule with a sentence, which lives until the thread's next refusal. */
+__rte_format_printf(4, 5) int octosim_flow_refuse(struct rte_flow_error *error, int code,
+						  enum rte_flow_error_type type, const char *format,
+						  ...);
 
 /** Free all rules made on this PF. */
 void octosim_flow_free_all(struct octosim_pf *pf);

@@ -85,6 +85,22 @@ read_ignore(const char *who, const char *value, struct octosim_args *args)
 	return args->ignore != 0 ? 0 : -EINVAL;
 }
 
+static int
+read_representor(const char *who, const char *value, struct octosim_args *args)
+{
+	if (strcmp(value, "uplink") == 0) {
+		args->representor = OCTOSIM_UPLINK;
+	} else if (strncmp(value, "pf", 2) == 0 && value[2] >= '0' &&
+		   value[2] < '0' + OCTOSIM_MAX_PFS && value[3] == '\0') {
+		args->representor = OCTOSIM_REP(value[2] - '0');
+	} else {
+		OCTOSIM_LOG(ERR, who, "representor=%s: uplink, or pf0 to pf%u is needed", value,
+			    OCTOSIM_MAX_PFS - 1);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 #define NUMBER(name, lowest, highest)                                                              \
 	.key = #name, .offset = offsetof(struct octosim_args, name), .min = (lowest),              \
 	.max = (highest)
@@ -94,6 +110,7 @@ static const struct arg known_args[] = {
 	{.key = "wire", .read = read_wire, .given = OCTOSIM_ARG_WIRE},
 	{.key = "mac", .read = read_mac, .given = OCTOSIM_ARG_MAC},
 	{.key = "ignore", .read = read_ignore},
+	{.key = "representor", .read = read_representor},
 	{NUMBER(socket, 0, 63)},
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
 	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
@@ -140,7 +157,8 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 	if (arg == NULL) {
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
-			    "arfs_entries, queues, mac, wire_ring, max_mtu and ignore are known",
+			    "arfs_entries, queues, mac, wire_ring, max_mtu, ignore and "
+			    "representor are known",
 			    pair->key);
 		return -EINVAL;
 	}

@@ -30,30 +30,42 @@ default_pf(const struct octosim_nic *nic)
 	return pf != NULL ? pf : octosim_nic_first_pf(nic);
 }
 
-/* Parse, and let in what is for this NIC: first of all to the default PF. */
+/* Parse; the frame is for this port unless the switch says otherwise. */
+static void
+assign(struct octosim_batch *b, uint16_t i, struct octosim_pf *pf)
+{
+	const uint32_t len = b->frame[i]->pkt_len;
+
+	octosim_parse(b->hdr[i], RTE_MIN(len, (uint32_t)OCTOSIM_HDR_MAX), len, &b->parsed[i]);
+	b->rule[i] = NULL;
+	b->pf[i] = pf;
+}
+
+/* Let in what is for this NIC: first of all to the uplink, or else the default PF. */
 static void
 admit(struct octosim_nic *nic, struct octosim_batch *b)
 {
-	struct octosim_pf *pf = default_pf(nic);
+	const bool eswitch = octosim_has_eswitch(nic);
+	struct octosim_pf *pf = eswitch ? nic->pf[OCTOSIM_UPLINK] : default_pf(nic);
 
 	nic->stats.wire_packets += b->n;
 	for (uint16_t i = 0; i < b->n; i++) {
 		const uint32_t len = b->frame[i]->pkt_len;
 
-		b->rule[i] = NULL;
 		b->pf[i] = NULL;
 		nic->stats.wire_bytes += len;
 		if (unlikely(len < RTE_ETHER_HDR_LEN)) {
 			nic->stats.runts++;
 			continue;
 		}
-		if (unlikely(!octosim_filter_accepts(nic, b->hdr[i]))) {
+		/* an E-Switch takes all: its PFs look at the address */
+		if (unlikely(!eswitch && !octosim_filter_accepts(nic, b->hdr[i]))) {
 			nic->stats.mac_filtered++;
 			continue;
 		}
-		octosim_parse(b->hdr[i], RTE_MIN(len, (uint32_t)OCTOSIM_HDR_MAX), len,
-			      &b->parsed[i]);
-		b->pf[i] = pf;
+		assign(b, i, pf);
+		if (unlikely(pf == NULL))
+			nic->stats.no_pf++;
 	}
 }
 
@@ -83,6 +95,19 @@ pf_takes(struct octosim_pf *pf, const struct octosim_parsed *p, uint32_t len)
 	if (likely(drop == NULL))
 		return true;
 	(*drop)++;
+	return false;
+}
+
+/* The address filter of a PF behind an E-Switch; any other NIC has looked at it before. */
+static bool
+address_fits(const struct octosim_pf *pf, const uint8_t *dst)
+{
+	struct octosim_nic *nic = pf->nic;
+
+	if (likely(!octosim_has_eswitch(nic)) || octosim_is_representor(pf) ||
+	    octosim_filter_accepts(nic, dst))
+		return true;
+	nic->stats.mac_filtered++;
 	return false;
 }
 
@@ -121,7 +146,7 @@ find_queue(struct octosim_batch *b, uint16_t i)
 	struct octosim_rxq *q;
 
 	b->rxq[i] = NULL;
-	if (pf == NULL || !pf_takes(pf, &b->parsed[i], len))
+	if (pf == NULL || !address_fits(pf, b->hdr[i]) || !pf_takes(pf, &b->parsed[i], len))
 		return;
 	b->hashed[i] = pf->rss &&
 		       octosim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i], &b->hash[i]);
@@ -142,6 +167,17 @@ octosim_classify(struct octosim_nic *nic, struct octosim_batch *b)
 	read_headers(nic, b);
 	admit(nic, b);
 	octosim_steer(nic, b);
+	for (uint16_t i = 0; i < b->n; i++)
+		find_queue(b, i);
+}
+
+void
+octosim_classify_on(struct octosim_pf *pf, struct octosim_batch *b)
+{
+	read_headers(pf->nic, b);
+	for (uint16_t i = 0; i < b->n; i++)
+		assign(b, i, pf);
+	octosim_steer_queues(pf->nic, b);
 	for (uint16_t i = 0; i < b->n; i++)
 		find_queue(b, i);
 }

@@ -26,6 +26,10 @@ init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
 	dev->data->mtu = RTE_MIN((uint32_t)RTE_ETHER_MTU, args->max_mtu);
 	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
 				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	if (args->representor != 0 && args->representor != OCTOSIM_UPLINK) {
+		dev->data->dev_flags |= RTE_ETH_DEV_REPRESENTOR;
+		dev->data->representor_id = args->representor - OCTOSIM_REP(0);
+	}
 	octosim_set_bursts(dev);
 }
 
@@ -157,4 +161,5 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "mac=<mac address> "
 					   "wire_ring=<int> "
 					   "max_mtu=<int> "
-					   "ignore=mpfs|arfs|all");
+					   "ignore=mpfs|arfs|all "
+					   "representor=uplink|pf<int>");

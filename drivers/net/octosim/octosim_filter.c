@@ -40,6 +40,9 @@ octosim_filter_accepts(const struct octosim_nic *nic, const uint8_t *dst)
 static void
 set_mode(struct octosim_pf *pf, uint32_t *mask, bool on)
 {
+	/* a representor sees all that comes to it, and a PF is none of its business */
+	if (octosim_is_representor(pf))
+		return;
 	octosim_nic_lock(pf->nic);
 	if (on)
 		*mask |= 1u << pf->index;
@@ -89,6 +92,8 @@ octosim_mac_addr_set(struct rte_eth_dev *dev, struct rte_ether_addr *addr)
 {
 	struct octosim_pf *pf = dev->data->dev_private;
 
+	if (octosim_is_representor(pf))
+		return 0;
 	octosim_nic_lock(pf->nic);
 	octosim_nic_set_mac(pf->nic, addr);
 	octosim_nic_unlock(pf->nic);
@@ -127,6 +132,8 @@ octosim_mac_addr_add(struct rte_eth_dev *dev, struct rte_ether_addr *addr, uint3
 
 	RTE_SET_USED(index);
 	RTE_SET_USED(pool);
+	if (octosim_is_representor(pf))
+		return 0;
 	octosim_nic_lock(pf->nic);
 	ret = add_mac_locked(pf->nic, octosim_mac_key(addr->addr_bytes), 1u << pf->index);
 	octosim_nic_unlock(pf->nic);

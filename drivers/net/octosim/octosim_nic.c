@@ -63,7 +63,7 @@ octosim_nic_set_mac(struct octosim_nic *nic, const struct rte_ether_addr *addr)
 {
 	nic->mac_addr = *addr;
 	nic->mac = octosim_mac_key(addr->addr_bytes);
-	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++)
 		if (nic->pf[i] != NULL)
 			nic->pf[i]->data->mac_addrs[0] = *addr;
 }
@@ -101,6 +101,7 @@ nic_create(const char *name)
 	if (rte_eth_switch_domain_alloc(&nic->switch_domain) != 0)
 		nic->switch_domain = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID;
 	set_defaults(nic);
+	octosim_eswitch_update(nic);
 	TAILQ_INSERT_TAIL(&nics, nic, list);
 	return nic;
 }
@@ -138,6 +139,47 @@ contradiction(const struct octosim_nic *nic, const char *who, const char *key)
 	return -EINVAL;
 }
 
+/* PFs count in the order of probing, a representor has a place of its own. */
+static uint16_t
+find_slot(const struct octosim_nic *nic, const struct octosim_args *args)
+{
+	uint16_t i = 0;
+
+	if (args->representor != 0)
+		return args->representor;
+	while (i < OCTOSIM_MAX_PFS && nic->pf[i] != NULL)
+		i++;
+	return i;
+}
+
+static int
+check_slot(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
+{
+	const uint16_t slot = find_slot(nic, args);
+
+	if (args->representor == 0) {
+		if (slot < OCTOSIM_MAX_PFS)
+			return 0;
+		OCTOSIM_LOG(ERR, who, "NIC %s has %u PFs already: no more fit", nic->name,
+			    OCTOSIM_MAX_PFS);
+		return -ENOSPC;
+	}
+	if (nic->pf[slot] != NULL) {
+		OCTOSIM_LOG(ERR, who, "argument 'representor': it is port %s of NIC %s already",
+			    nic->pf[slot]->data->name, nic->name);
+		/* -EEXIST would mean to EAL that this very device was there before */
+		return -EBUSY;
+	}
+	if (slot == OCTOSIM_UPLINK && nic->mpfs.count > 0) {
+		OCTOSIM_LOG(ERR, who,
+			    "representor=uplink: NIC %s has transfer rules, made by a PF: remove "
+			    "them first",
+			    nic->name);
+		return -EBUSY;
+	}
+	return 0;
+}
+
 static int
 check_args(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
 {
@@ -162,12 +204,7 @@ check_args(const struct octosim_nic *nic, const char *who, const struct octosim_
 			    nic->name, nic->wire_name);
 		return -EBUSY;
 	}
-	if (nic->nb_pfs == OCTOSIM_MAX_PFS) {
-		OCTOSIM_LOG(ERR, who, "NIC %s has %u PFs already: no more fit", nic->name,
-			    OCTOSIM_MAX_PFS);
-		return -ENOSPC;
-	}
-	return 0;
+	return check_slot(nic, who, args);
 }
 
 static void
@@ -213,9 +250,9 @@ octosim_nic_put(struct octosim_nic *nic)
 {
 	struct octosim_nic *peer = octosim_wire_kind(nic) == OCTOSIM_WIRE_NIC ? nic->peer : NULL;
 
-	if (nic->nb_pfs > 0)
+	if (nic->nb_ports > 0)
 		return;
-	if (peer != NULL && peer->nb_pfs > 0) {
+	if (peer != NULL && peer->nb_ports > 0) {
 		/* the peer may be sending to this NIC right now */
 		octosim_table_free(&nic->mpfs);
 		nic->mpfs.max = 0;
@@ -230,15 +267,12 @@ octosim_nic_put(struct octosim_nic *nic)
 void
 octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf)
 {
-	uint16_t i = 0;
-
 	octosim_nic_lock(nic);
-	while (nic->pf[i] != NULL)
-		i++;
 	pf->nic = nic;
-	pf->index = i;
-	nic->pf[i] = pf;
-	nic->nb_pfs++;
+	pf->index = find_slot(nic, &pf->args);
+	nic->pf[pf->index] = pf;
+	nic->nb_ports++;
+	octosim_eswitch_update(nic);
 	octosim_nic_unlock(nic);
 	/* to its peer the cable is plugged in now */
 	octosim_link_recheck();
@@ -250,7 +284,8 @@ octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf)
 	octosim_nic_lock(nic);
 	octosim_filter_forget(pf);
 	nic->pf[pf->index] = NULL;
-	nic->nb_pfs--;
+	nic->nb_ports--;
+	octosim_eswitch_update(nic);
 	octosim_nic_unlock(nic);
 	octosim_nic_put(nic);
 	octosim_link_recheck();
@@ -268,7 +303,7 @@ octosim_nic_first_pf(const struct octosim_nic *nic)
 struct octosim_pf *
 octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id)
 {
-	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++)
 		if (nic->pf[i] != NULL && nic->pf[i]->port_id == port_id)
 			return nic->pf[i];
 	return NULL;
@@ -280,7 +315,7 @@ octosim_nic_get_ports(uint64_t *ports)
 	const struct octosim_nic *nic;
 
 	TAILQ_FOREACH(nic, &nics, list)
-		for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+		for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++)
 			if (nic->pf[i] != NULL)
 				ports[nic->pf[i]->port_id / 64] |= UINT64_C(1)
 								   << nic->pf[i]->port_id % 64;

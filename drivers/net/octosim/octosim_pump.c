@@ -174,6 +174,17 @@ dispatch(struct octosim_batch *b)
 }
 
 void
+octosim_pump_to(struct octosim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n)
+{
+	struct octosim_batch b;
+
+	b.n = n;
+	memcpy(b.frame, pkts, n * sizeof(*pkts));
+	octosim_classify_on(pf, &b);
+	dispatch(&b);
+}
+
+void
 octosim_pump(struct octosim_nic *nic)
 {
 	struct octosim_batch b;

@@ -31,20 +31,41 @@ count_hit(struct octosim_rule *rule, const struct rte_mbuf *frame)
 	rule->bytes += frame->pkt_len;
 }
 
+/*
+ * The switch's rule for each frame, or NULL. One for all that comes from the
+ * wire is the last resort, unless its priority is higher.
+ */
+static void
+find_mpfs(const struct octosim_nic *nic, const struct octosim_batch *b, struct steerable *s,
+	  struct octosim_rule *rules[])
+{
+	struct octosim_rule *const all = nic->way[OCTOSIM_UPLINK];
+	const struct octo_tuple *keys[OCTOSIM_BURST];
+	struct octosim_rule *found[OCTOSIM_BURST];
+
+	for (uint16_t i = 0; i < b->n; i++)
+		rules[i] = all;
+	if (nic->mpfs.count == 0 || s->n == 0)
+		return;
+	for (uint16_t k = 0; k < s->n; k++)
+		keys[k] = &s->tuple[k];
+	octosim_table_lookup(&nic->mpfs, keys, s->sig, s->n, found);
+	for (uint16_t k = 0; k < s->n; k++)
+		if (found[k] != NULL && likely(!found[k]->inert) &&
+		    (all == NULL || found[k]->priority <= all->priority))
+			rules[s->frame[k]] = found[k];
+}
+
 static void
 apply_mpfs(struct octosim_nic *nic, struct octosim_batch *b, struct steerable *s)
 {
-	const struct octo_tuple *keys[OCTOSIM_BURST];
 	struct octosim_rule *rules[OCTOSIM_BURST];
 
-	for (uint16_t k = 0; k < s->n; k++)
-		keys[k] = &s->tuple[k];
-	octosim_table_lookup(&nic->mpfs, keys, s->sig, s->n, rules);
-	for (uint16_t k = 0; k < s->n; k++) {
-		const uint16_t i = s->frame[k];
-		struct octosim_rule *rule = rules[k];
+	find_mpfs(nic, b, s, rules);
+	for (uint16_t i = 0; i < b->n; i++) {
+		struct octosim_rule *rule = rules[i];
 
-		if (rule == NULL || unlikely(rule->inert))
+		if (rule == NULL || b->pf[i] == NULL)
 			continue;
 		count_hit(rule, b->frame[i]);
 		b->pf[i] = nic->pf[rule->target];
@@ -80,23 +101,48 @@ apply_arfs(struct octosim_pf *pf, struct octosim_batch *b, const struct steerabl
 			b->rule[frame[k]] = rules[k];
 }
 
+static uint32_t
+ports_with_rules(const struct octosim_nic *nic)
+{
+	uint32_t ports = 0;
+
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++)
+		if (nic->pf[i] != NULL && nic->pf[i]->arfs.count > 0)
+			ports |= 1u << i;
+	return ports;
+}
+
+static void
+steer_queues(struct octosim_nic *nic, struct octosim_batch *b, const struct steerable *s,
+	     uint32_t ports)
+{
+	for (uint16_t i = 0; s->n > 0 && i < OCTOSIM_MAX_PORTS; i++)
+		if ((ports >> i & 1) != 0)
+			apply_arfs(nic->pf[i], b, s);
+}
+
 void
 octosim_steer(struct octosim_nic *nic, struct octosim_batch *b)
 {
-	uint32_t arfs = 0;
+	const uint32_t ports = ports_with_rules(nic);
 	struct steerable s;
 
-	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
-		if (nic->pf[i] != NULL && nic->pf[i]->arfs.count > 0)
-			arfs |= 1u << i;
-	if (nic->mpfs.count == 0 && arfs == 0)
+	if (nic->mpfs.count == 0 && nic->way[OCTOSIM_UPLINK] == NULL && ports == 0)
 		return;
 	collect(b, &s);
-	if (s.n == 0)
-		return;
-	if (nic->mpfs.count > 0)
+	if (nic->mpfs.count > 0 || nic->way[OCTOSIM_UPLINK] != NULL)
 		apply_mpfs(nic, b, &s);
-	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
-		if ((arfs >> i & 1) != 0)
-			apply_arfs(nic->pf[i], b, &s);
+	steer_queues(nic, b, &s, ports);
+}
+
+void
+octosim_steer_queues(struct octosim_nic *nic, struct octosim_batch *b)
+{
+	const uint32_t ports = ports_with_rules(nic);
+	struct steerable s;
+
+	if (ports == 0)
+		return;
+	collect(b, &s);
+	steer_queues(nic, b, &s, ports);
 }

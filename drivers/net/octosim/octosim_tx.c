@@ -139,11 +139,12 @@ total_len(struct rte_mbuf **pkts, uint16_t n)
 }
 
 static uint16_t
-transmit(struct octosim_txq *q, struct rte_mbuf **frames, uint16_t n)
+transmit(struct octosim_txq *q, bool to_wire, struct rte_mbuf **frames, uint16_t n)
 {
 	/* once sent, a frame may be gone */
 	const uint64_t bytes = total_len(frames, n);
-	const uint16_t sent = octosim_wire_tx(q->nic, frames, n);
+	const uint16_t sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :
+						octosim_eswitch_tx(q->pf, frames, n);
 
 	q->stats->packets += sent;
 	q->stats->bytes += bytes - total_len(frames + sent, n - sent);
@@ -170,15 +171,15 @@ all_plain(const struct octosim_txq *q, struct rte_mbuf **pkts, uint16_t n)
 }
 
 static uint16_t
-send_chunk(struct octosim_txq *q, struct rte_mbuf **pkts, uint16_t n)
+send_chunk(struct octosim_txq *q, bool to_wire, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct outgoing out;
 	uint16_t taken, sent;
 
 	if (likely(all_plain(q, pkts, n)))
-		return transmit(q, pkts, n);
+		return transmit(q, to_wire, pkts, n);
 	taken = prepare(q, pkts, n, &out);
-	sent = transmit(q, out.frame, out.n);
+	sent = transmit(q, to_wire, out.frame, out.n);
 	settle(q, &out, sent);
 	return taken - (out.n - sent);
 }
@@ -191,21 +192,30 @@ drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter)
 	return n;
 }
 
+static bool
+has_listener(const struct octosim_pf *pf, bool to_wire)
+{
+	return likely(to_wire) ? octosim_wire_has_listener(pf->nic) :
+				 octosim_eswitch_has_listener(pf);
+}
+
 uint16_t
 octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct octosim_txq *q = txq;
+	/* asked once: who listens at the one end tells nothing of the other */
+	const bool to_wire = octosim_sends_to_wire(q->pf);
 	uint16_t done = 0;
 
 	if (unlikely(!rte_atomic_load_explicit(&q->started, rte_memory_order_relaxed)))
 		return 0;
 	if (unlikely(!rte_atomic_load_explicit(&q->pf->link_up, rte_memory_order_relaxed)))
 		return drop_all(pkts, n, &q->stats->link_down);
-	if (unlikely(!octosim_wire_has_listener(q->nic)))
+	if (unlikely(!has_listener(q->pf, to_wire)))
 		return drop_all(pkts, n, &q->stats->no_wire);
 	while (done < n) {
 		const uint16_t chunk = RTE_MIN(n - done, OCTOSIM_BURST);
-		const uint16_t sent = send_chunk(q, pkts + done, chunk);
+		const uint16_t sent = send_chunk(q, to_wire, pkts + done, chunk);
 
 		if (sent == 0)
 			break;

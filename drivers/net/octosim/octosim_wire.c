@@ -346,7 +346,7 @@ octosim_wire_is_up(struct octosim_nic *nic)
 
 	switch (octosim_wire_kind(nic)) {
 	case OCTOSIM_WIRE_NIC:
-		return nic->peer->nb_pfs > 0;
+		return nic->peer->nb_ports > 0;
 	case OCTOSIM_WIRE_ETHDEV:
 		return nic->wire_port != RTE_MAX_ETHPORTS &&
 		       rte_eth_link_get_nowait(nic->wire_port, &link) == 0 &&

@@ -30,6 +30,7 @@ class SimBench(Testpmd):
                  nic: Iterable[str] = (), **more) -> None:
         self.directory = directory
         self.queues = queues
+        self.wired: Sequence[int] = (PF0, PF1)  # what they send, FAR gets
         for i in range(queues):
             packets.write(self._in(i), [])
         files = "".join(f",rx_pcap={self._in(i)}" for i in range(queues)) + \
@@ -66,7 +67,7 @@ class SimBench(Testpmd):
 
     def play(self, frames: Sequence[Packet], ports: Sequence[int] =
              (PF0, PF1), engine: str = "io") -> List[Seen]:
-        """Send the frames to the NIC; what its PFs received of them."""
+        """Send the frames to the NIC; what these of its ports received."""
         packets.write(self._in(0), frames)
         self.cmds([f"port stop {PLAYER}", f"port start {PLAYER}",
                    "clear port stats all", "clear port xstats all",
@@ -82,7 +83,7 @@ class SimBench(Testpmd):
         self.expect(r"\nDone\.\s+testpmd> ", start)
         self.cmds(["set verbose 0", f"port stop {PLAYER}"])
         return [s for s in parse_seen(self.text[start:])
-                if s.port in (PF0, PF1)]
+                if s.port in ports]
 
     def _is_quiet(self, start: int, ports: Sequence[int]) -> bool:
         arrived = [self.xstat(p, "rx_good_packets") for p in ports]
@@ -91,7 +92,7 @@ class SimBench(Testpmd):
         return ([sum(s.port == p for s in seen) for p in ports] == arrived
                 and sum(s.port == FAR for s in seen) == back
                 and back == sum(self.xstat(p, "tx_good_packets")
-                                for p in (PF0, PF1)))
+                                for p in self.wired))
 
     def returned(self) -> List[bytes]:
         """The frames that the far end got back."""

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The NIC as the CPU sees it that owns its switch, as on a BlueField: an uplink
+ * representor stands for the wire, and one more for each PF of the host. Rules
+ * lead from one to the other. What no rule matches comes to that CPU: on the
+ * representor of where it entered.
+ */
+
+#include <errno.h>
+
+#include "octosim.h"
+
+void
+octosim_eswitch_update(struct octosim_nic *nic)
+{
+	uint32_t mask = 1u << OCTOSIM_UPLINK;
+
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
+		if (!octosim_has_eswitch(nic) || nic->way[OCTOSIM_REP(i)] != NULL)
+			mask |= 1u << i;
+	rte_atomic_store_explicit(&nic->to_wire, mask, rte_memory_order_relaxed);
+}
+
+/* What a PF sends comes out of its representor, and the other way round. */
+static uint16_t
+other_side(const struct octosim_pf *pf)
+{
+	return octosim_is_representor(pf) ? pf->index - OCTOSIM_REP(0) : OCTOSIM_REP(pf->index);
+}
+
+bool
+octosim_eswitch_has_listener(const struct octosim_pf *pf)
+{
+	/* no pair: what is delivered is looked at again under the lock */
+	return (rte_atomic_load_explicit(&pf->nic->started, rte_memory_order_relaxed) >>
+			other_side(pf) &
+		1) != 0;
+}
+
+uint16_t
+octosim_eswitch_tx(struct octosim_pf *pf, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct octosim_nic *nic = pf->nic;
+	struct octosim_pf *to;
+
+	octosim_nic_lock(nic);
+	to = nic->pf[other_side(pf)];
+	/* it may have gone since somebody listened */
+	if (to != NULL)
+		octosim_pump_to(to, pkts, n);
+	octosim_nic_unlock(nic);
+	rte_pktmbuf_free_bulk(pkts, n);
+	return n;
+}
+
+int
+octosim_eswitch_check_owner(const struct octosim_pf *pf, struct rte_flow_error *error)
+{
+	const struct octosim_pf *uplink = pf->nic->pf[OCTOSIM_UPLINK];
+
+	if (octosim_is_representor(pf))
+		return 0;
+	return octosim_flow_refuse(error, EPERM, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+				   "the switch of NIC %s belongs to another CPU: transfer rules "
+				   "are made there, on the uplink representor %s",
+				   pf->nic->name, uplink->data->name);
+}
+
+/* The representor with this port id; NULL if it is none of this NIC. */
+static const struct octosim_pf *
+find_representor(const struct octosim_nic *nic, uint16_t port_id)
+{
+	const struct octosim_pf *rep = octosim_nic_pf_by_port(nic, port_id);
+
+	return rep != NULL && octosim_is_representor(rep) ? rep : NULL;
+}
+
+/* From the wire to a PF, or all of a PF to the wire: there are no other ways. */
+static int
+check_way(const struct octosim_pf *from, const struct octosim_pf *to,
+	  const struct octo_flow_spec *spec, struct rte_flow_error *error)
+{
+	if ((from->index == OCTOSIM_UPLINK) == (to->index == OCTOSIM_UPLINK))
+		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+					   "represented_port: rules lead from the uplink "
+					   "representor to that of a PF, or back");
+	if (from->index != OCTOSIM_UPLINK && !spec->match_all)
+		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
+					   "what a PF sends is not told apart: give no 5-tuple");
+	if (from->index != OCTOSIM_UPLINK && spec->count)
+		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+					   "what a PF sends is not counted by its rule");
+	return 0;
+}
+
+int
+octosim_eswitch_check(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
+		      uint16_t *from, uint16_t *to, struct rte_flow_error *error)
+{
+	const struct octosim_nic *nic = pf->nic;
+	const struct octosim_pf *uplink = nic->pf[OCTOSIM_UPLINK];
+	const struct octosim_pf *a = find_representor(nic, spec->from_port);
+	const struct octosim_pf *b = find_representor(nic, spec->to_port);
+	int ret = octosim_eswitch_check_owner(pf, error);
+
+	if (ret != 0)
+		return ret;
+	if (pf != uplink)
+		return octosim_flow_refuse(
+			error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+			"transfer rules of NIC %s are made on its proxy, port %u (%s)", nic->name,
+			uplink->port_id, uplink->data->name);
+	if (a == NULL)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,
+					   "item represented_port of a representor of NIC %s must "
+					   "come first",
+					   nic->name);
+	if (spec->fate != OCTO_FATE_REPRESENTED_PORT || b == NULL)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+					   "action represented_port of a representor of NIC %s is "
+					   "needed",
+					   nic->name);
+	*from = a->index;
+	*to = b == uplink ? OCTOSIM_UPLINK : other_side(b);
+	return check_way(a, b, spec, error);
+}
