@@ -88,17 +88,21 @@ apt_lists() {
 		sort
 }
 
-# One-line format: deb becomes deb-src. No archive on a disc has the sources.
-deb_src_of_lists() {
-	sed -nE '/cdrom:/d; s/^[[:space:]]*deb(-src)?([[:space:]])/deb-src\2/p' "$@" | sort -u
+# One-line format: what is there, as TYPE. An archive on a disc is not there.
+retyped_lists() {
+	local type=$1
+	shift
+	sed -nE "/cdrom:/d; s/^[[:space:]]*deb(-src)?([[:space:]])/$type\2/p" "$@" | sort -u
 }
 
 # deb822 format: stanzas, which may be disabled and have folded fields.
-deb_src_of_stanzas() {
-	awk '
+retyped_stanzas() {
+	local type=$1
+	shift
+	awk -v type="$type" '
 		function flush() {
 			if (stanza != "" && enabled)
-				printf "Types: deb-src\n%s\n", stanza
+				printf "Types: %s\n%s\n", type, stanza
 			stanza = ""; enabled = 1; skip = 0
 		}
 		BEGIN { enabled = 1 }
@@ -116,7 +120,8 @@ deb_src_of_stanzas() {
 	' "$@"
 }
 
-# Writes $1/parts: the machine's package sources, as sources of source packages.
+# Writes $1/parts: the machine's package sources, as sources of TYPE $2: deb
+# for packages, deb-src for source packages.
 write_private_lists() {
 	local file one_line=() stanzas=()
 	while read -r file; do
@@ -127,8 +132,8 @@ write_private_lists() {
 		esac
 	done < <(apt_lists)
 	mkdir -p "$1/parts" "$1/lists/partial" "$1/cache/archives/partial"
-	[ ${#one_line[@]} -eq 0 ] || deb_src_of_lists "${one_line[@]}" >"$1/parts/octo.list"
-	[ ${#stanzas[@]} -eq 0 ] || deb_src_of_stanzas "${stanzas[@]}" >"$1/parts/octo.sources"
+	[ ${#one_line[@]} -eq 0 ] || retyped_lists "$2" "${one_line[@]}" >"$1/parts/octo.list"
+	[ ${#stanzas[@]} -eq 0 ] || retyped_stanzas "$2" "${stanzas[@]}" >"$1/parts/octo.sources"
 	# what the machine does after each update is not for this one
 	printf '#clear APT::Update::%s;\n' Pre-Invoke Post-Invoke Post-Invoke-Success >"$1/apt.conf"
 }
@@ -159,7 +164,7 @@ pick_version() {
 
 download_source() {
 	local version=$1 release=$2 dir=$3 versions wanted
-	write_private_lists "$dir"
+	write_private_lists "$dir" deb-src
 	say "reading the list of source packages"
 	private_apt "$dir" apt-get -qq update >&2 ||
 		warn "some package sources could not be read; trying to go on"

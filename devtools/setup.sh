@@ -40,6 +40,10 @@ packages_functional() {
 	END
 }
 
+packages_vm() {
+	echo 'busybox-static|cmd:busybox|vm tests: all that is in the guest besides the tests'
+}
+
 packages_source() {
 	echo "xz-utils|cmd:xz|to unpack DPDK's source package"
 }

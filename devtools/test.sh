@@ -8,7 +8,7 @@ failed=0
 skipped=0
 
 usage_test() {
-	usage_error "test: $1: octo test [unit|functional] [-k NAME]"
+	usage_error "test: $1: octo test [unit|functional|vm] [-k NAME]"
 }
 
 # Adds what cmocka said, test by test; a program that said nothing counts as one.
@@ -43,7 +43,7 @@ attribute() {
 	grep -o " $1=\"[0-9]*\"" "$2" | head -n 1 | tr -dc 0-9
 }
 
-count_functional() {
+count_pytest() {
 	local xml=$1 tests bad
 	tests=$(attribute tests "$xml")
 	bad=$(($(attribute failures "$xml") + $(attribute errors "$xml")))
@@ -52,21 +52,31 @@ count_functional() {
 	passed=$((passed + tests - bad - $(attribute skipped "$xml")))
 }
 
-run_functional() {
-	local name=$1 python status=0 xml=$build_dir/functional.xml pytest_args
+# run_pytest SUITE NAME: the tests in the directory test/SUITE.
+run_pytest() {
+	local suite=$1 name=$2 python status=0 xml=$build_dir/$1.xml pytest_args
 	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
-	say "functional tests"
-	[ "$(id -u)" -eq 0 ] || say "not root: tests that need network namespaces are skipped"
 	rm -f "$xml"
 	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
 	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" -m pytest -p no:cacheprovider \
-		-ra --junitxml="$xml" "$root/test/functional" ${name:+-k "$name"} \
+		-ra --junitxml="$xml" "$root/test/$suite" ${name:+-k "$name"} \
 		"${pytest_args[@]}" </dev/null || status=$?
 	if [ -f "$xml" ]; then
-		count_functional "$xml"
+		count_pytest "$xml"
 	fi
 	# 5: no test of that name; anything else that failed no test failed as a whole
 	[ $status -eq 0 ] || [ $status -eq 5 ] || [ $failed -gt 0 ] || failed=1
+}
+
+run_functional() {
+	say "functional tests"
+	[ "$(id -u)" -eq 0 ] || say "not root: tests that need network namespaces are skipped"
+	run_pytest functional "$1"
+}
+
+run_vm() {
+	say "tests in a virtual machine"
+	run_pytest vm "$1"
 }
 
 # Sets which and name.
@@ -75,7 +85,7 @@ read_test_options() {
 	name=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		unit | functional) which=$1 ;;
+		unit | functional | vm) which=$1 ;;
 		-k)
 			[ $# -gt 1 ] || usage_test "-k needs a name"
 			name=$2
@@ -93,13 +103,23 @@ test_command() {
 	read_test_options "${rest[@]}"
 	case $which in
 	unit) need build unit ;;
-	functional) need build functional ;;
+	functional | vm) need build functional ;;
 	all) need build unit functional ;;
 	esac
 	prepare_build
 	compile
-	[ "$which" = functional ] || run_unit "$name"
-	[ "$which" = unit ] || run_functional "$name"
+	case $which in
+	unit) run_unit "$name" ;;
+	functional) run_functional "$name" ;;
+	vm)
+		prepare_vm
+		run_vm "$name"
+		;;
+	all)
+		run_unit "$name"
+		run_functional "$name"
+		;;
+	esac
 	[ $((passed + failed + skipped)) -gt 0 ] || die "no test is called like '$name'"
 	printf '\n%d passed, %d failed%s\n' $passed $failed \
 		"$([ $skipped -eq 0 ] || echo ", $skipped skipped")"

@@ -44,13 +44,15 @@ class Testpmd(Process):
                  binary: Optional[str] = None, eal: Sequence[str] = (),
                  memory: Optional[int] = 128, queues: int = 2,
                  mbufs: int = 8192, lcores: str = LCORES,
-                 plugins: bool = True, prefix: Sequence[str] = ()) -> None:
+                 plugins: bool = True, prefix: Sequence[str] = (),
+                 pci: Sequence[str] = ()) -> None:
         self.file_prefix = env.unique()
         self._telemetry: Optional[Telemetry] = None
         memory_args = ["--no-huge", "-m", memory] if memory else []
         argv = [
             binary or env.find_binary("dpdk-testpmd"), *memory_args,
-            "--no-pci", f"--lcores={lcores}",
+            *([f"-a{address}" for address in pci] or ["--no-pci"]),
+            f"--lcores={lcores}",
             f"--file-prefix={self.file_prefix}",
             *(env.plugin_args() if plugins else []), *vdevs, *eal, "--", "-i",
             f"--nb-cores={lcores.count(',') or 1}", "--no-mlockall",

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures: a booted machine per module; skips by name; the guest in reports."""
+
+import sys
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "functional")]
+
+from octotest import env, process  # noqa: E402
+from octovm import initramfs, qemu  # noqa: E402
+from octovm.guest import Guest  # noqa: E402
+
+
+def pytest_report_header() -> str:
+    """Say what is tested."""
+    return f"build: {env.BUILD}, QEMU: {qemu.QEMU or 'none'}, kernel: {qemu.KERNEL_ROOT.name}"
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Without a machine nothing can be tested: say so."""
+    reason = qemu.environment_lacks()
+    if reason:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=f"no virtual machine: {reason}"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Show what the guest and the processes of a failed test printed."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for child in process.STARTED:
+            if isinstance(child, qemu.Qemu):
+                report.sections.append(("guest's kernel", child.serial()[-3000:]))
+        report.sections.append(("processes", process.report()))
+
+
+@pytest.fixture(autouse=True)
+def no_process_left() -> Iterator[None]:
+    """Whatever a test starts ends with it; the machine with its module."""
+    yield
+    for child in list(process.STARTED):
+        if not getattr(child, "keep", False):
+            child.kill()
+            process.STARTED.remove(child)
+
+
+@pytest.fixture(scope="session")
+def initrd(tmp_path_factory) -> Path:
+    """The guest's file system."""
+    return initramfs.build(tmp_path_factory.mktemp("vm") / "initrd")
+
+
+@pytest.fixture(scope="module")
+def boot(initrd) -> Iterator[Callable[[qemu.Machine], Guest]]:
+    """Boots machines, which end with the module."""
+    booted = []
+
+    def make(machine: qemu.Machine) -> Guest:
+        machine_process = qemu.Qemu(machine, initramfs.kernel_image(), initrd)
+        booted.append(machine_process)
+        return Guest(machine_process)
+    yield make
+    for machine_process in booted:
+        machine_process.close()
+        process.STARTED.remove(machine_process)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the guest lacks a program for:
+ *
+ *   octo-guest telemetry SOCKET COMMAND             one question to a DPDK process
+ *   octo-guest udp SRC SPORT DST DPORT COUNT        datagrams from a kernel socket
+ */
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int
+fail(const char *what)
+{
+	perror(what);
+	return 1;
+}
+
+static int
+telemetry(char **argv)
+{
+	static char answer[1 << 20];
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	ssize_t len;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", argv[0]);
+	if (connect(sock, (struct sockaddr *)&at, sizeof(at)) != 0)
+		return fail(argv[0]);
+	/* DPDK introduces itself first */
+	if (recv(sock, answer, sizeof(answer), 0) <= 0 ||
+	    send(sock, argv[1], strlen(argv[1]), 0) < 0)
+		return fail("telemetry");
+	len = recv(sock, answer, sizeof(answer), 0);
+	if (len <= 0)
+		return fail("telemetry");
+	printf("%.*s\n", (int)len, answer);
+	return 0;
+}
+
+static struct sockaddr_in
+address(const char *host, const char *port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(atoi(port))};
+
+	if (inet_pton(AF_INET, host, &at.sin_addr) != 1)
+		exit(fail(host));
+	return at;
+}
+
+static int
+udp(char **argv)
+{
+	struct sockaddr_in from = address(argv[0], argv[1]);
+	struct sockaddr_in to = address(argv[2], argv[3]);
+	int sock = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (bind(sock, (struct sockaddr *)&from, sizeof(from)) != 0)
+		return fail("bind");
+	for (int i = 0; i < atoi(argv[4]); i++)
+		if (sendto(sock, "octo", 4, 0, (struct sockaddr *)&to, sizeof(to)) != 4)
+			return fail("sendto");
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 4 && strcmp(argv[1], "telemetry") == 0)
+		return telemetry(argv + 2);
+	if (argc == 7 && strcmp(argv[1], "udp") == 0)
+		return udp(argv + 2);
+	fprintf(stderr, "octo-guest: telemetry SOCKET COMMAND | udp SRC SPORT DST DPORT COUNT\n");
+	return 2;
+}

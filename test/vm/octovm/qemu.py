@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine as data, and the QEMU that is one: two nodes, a PCIe root each.
+
+QEMU emulates every instruction (TCG), on any x86-64 machine alike. To the guest's
+kernel the nodes are real, the time that anything takes there is not.
+"""
+
+import dataclasses
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from octotest import env
+from octotest.process import Process, ProcessError
+from octotest.testpmd import wait_until
+
+QEMU = os.environ.get("OCTO_VM_QEMU", "")
+KERNEL_ROOT = Path(os.environ.get("OCTO_VM_KERNEL", "/nonexistent"))
+SHELLS = 4  # the first is for commands, the others for programs on a terminal
+NODES = 2
+READY = "octovm: ready"
+
+_BUS = 0x40  # node n's root complex has bus 0x40 * (n + 1)
+
+
+class Pf(NamedTuple):
+    """A PCI function below a root port of a node; {id} becomes its name."""
+
+    node: int
+    device: str
+    backend: Sequence[str] = ()
+
+
+@dataclasses.dataclass
+class Machine:
+    """What to boot."""
+
+    pfs: Sequence[Pf] = ()
+    # virtio-serial ports: name to the socket at which QEMU listens
+    ports: Mapping[str, Path] = dataclasses.field(default_factory=dict)
+    options: Sequence[str] = ()  # more for QEMU's command line
+    memory: int = 1024  # MiB of each node
+    cpus: int = 2  # of each node
+
+    def address(self, index: int) -> str:
+        """Where the guest finds the PF."""
+        node = self.pfs[index].node
+        before = sum(pf.node == node for pf in self.pfs[:index])
+        return f"0000:{_BUS * (node + 1) + 1 + before:02x}:00.0"
+
+    def addresses(self) -> List[str]:
+        """Where the guest finds the PFs."""
+        return [self.address(i) for i in range(len(self.pfs))]
+
+
+def pf_id(index: int) -> str:
+    """The PF's name on QEMU's command line and monitor."""
+    return f"pf{index}"
+
+
+def _board(machine: Machine, memory: Path) -> List[str]:
+    """Processors and memory; one file per node, which vhost-user shares."""
+    total = machine.cpus * NODES
+    args = ["-nodefaults", "-nographic", "-no-reboot",
+            "-accel", "tcg,thread=multi", "-cpu", "max", "-machine", "q35",
+            "-m", f"{machine.memory * NODES}M",
+            "-smp", f"{total},sockets={NODES},cores={machine.cpus},threads=1",
+            "-device", "intel-iommu,intremap=on,caching-mode=off"]
+    for node in range(NODES):
+        first = node * machine.cpus
+        args += ["-object", f"memory-backend-file,id=mem{node},share=on,"
+                 f"size={machine.memory}M,mem-path={memory}/node{node}",
+                 "-numa", f"node,nodeid={node},memdev=mem{node},"
+                 f"cpus={first}-{first + machine.cpus - 1}",
+                 "-device", f"pxb-pcie,id=rc{node},bus_nr={_BUS * (node + 1)},"
+                 f"numa_node={node},bus=pcie.0"]
+    return [*args, "-numa", "dist,src=0,dst=1,val=21"]
+
+
+def _functions(machine: Machine) -> List[str]:
+    args: List[str] = []
+    for i, pf in enumerate(machine.pfs):
+        name = pf_id(i)
+        args += [option.format(id=name) for option in pf.backend]
+        args += ["-device", f"pcie-root-port,id=rp{i},bus=rc{pf.node},"
+                 f"chassis={i + 1},slot={i + 1}",
+                 "-device", f"{pf.device.format(id=name)},bus=rp{i}"]
+    return args
+
+
+def _listen(name: str, path: Path) -> List[str]:
+    return ["-chardev", f"socket,id={name},path={path},server=on,wait=off"]
+
+
+def _channels(machine: Machine, directory: Path) -> List[str]:
+    """The monitor, the serial line and virtio-serial ports."""
+    args = [*_listen("qmp", directory / "qmp"), "-mon", "qmp,mode=control",
+            "-serial", f"file:{directory}/serial",
+            "-device", "virtio-serial-pci,id=serial,bus=pcie.0,max_ports=16"]
+    ports = {f"octo.shell.{i}": shell(directory, i) for i in range(SHELLS)}
+    for i, (name, path) in enumerate({**ports, **machine.ports}.items()):
+        args += [*_listen(f"port{i}", path), "-device",
+                 f"virtserialport,bus=serial.0,chardev=port{i},name={name}"]
+    return args
+
+
+def shell(directory: Path, number: int) -> Path:
+    """The socket of a shell."""
+    return directory / f"shell{number}"
+
+
+def command_line(machine: Machine, directory: Path, memory: Path,
+                 kernel: Path, initrd: Path) -> List[str]:
+    """The whole of QEMU's command line."""
+    return [QEMU, *_board(machine, memory), *_channels(machine, directory),
+            *_functions(machine), *machine.options,
+            "-kernel", str(kernel), "-initrd", str(initrd), "-append",
+            "console=ttyS0 panic=-1 quiet mitigations=off intel_iommu=on iommu=pt"
+            f" OCTO_PORTS={SHELLS + len(machine.ports)}"]
+
+
+def _memory_directory(machine: Machine) -> str:
+    """/dev/shm, unless it is too small."""
+    need = machine.memory * NODES << 20
+    shm = Path("/dev/shm")
+    fits = shm.is_dir() and shutil.disk_usage(shm).free > need
+    return tempfile.mkdtemp(prefix="octovm-", dir=shm if fits else None)
+
+
+class Monitor:
+    """QEMU's machine protocol."""
+
+    def __init__(self, path: Path) -> None:
+        self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._sock.settimeout(env.seconds(20))
+        self._sock.connect(str(path))
+        self._lines = self._sock.makefile("r")
+        json.loads(self._lines.readline())  # the greeting
+        self.command("qmp_capabilities")
+
+    def command(self, name: str, **arguments: object) -> Any:
+        """Run one command; its answer."""
+        request = {"execute": name, "arguments": arguments}
+        self._sock.sendall(json.dumps(request).encode() + b"\n")
+        for line in self._lines:
+            answer = json.loads(line)
+            if "error" in answer:
+                raise ProcessError(f"{request}: {answer['error']}")
+            if "return" in answer:  # not an event
+                return answer["return"]
+        raise ProcessError(f"{request}: QEMU hung up")
+
+    def set_link(self, pf: int, up: bool) -> None:
+        """Plug the PF's cable in or out."""
+        self.command("set_link", name=pf_id(pf), up=up)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._lines.close()
+        self._sock.close()
+
+
+class Qemu(Process):
+    """A running machine, booted."""
+
+    keep = True  # for all tests of a module
+
+    def __init__(self, machine: Machine, kernel: Path, initrd: Path) -> None:
+        self.machine = machine
+        self.directory = Path(tempfile.mkdtemp(prefix="octovm-"))
+        self.memory = Path(_memory_directory(machine))
+        self.monitor: Optional[Monitor] = None
+        # whoever kills the tests kills the machine
+        argv = ["setpriv", "--pdeathsig", "KILL",
+                *command_line(machine, self.directory, self.memory, kernel, initrd)]
+        super().__init__(argv)
+        try:
+            wait_until("the guest's init is ready", self._is_ready, 90, self)
+            self.monitor = Monitor(self.directory / "qmp")
+        except BaseException as err:
+            self.close()
+            if isinstance(err, ProcessError):
+                raise ProcessError(f"{err}\n{self.serial()[-3000:]}{self.text}") from None
+            raise
+
+    def _is_ready(self) -> bool:
+        if not self.alive():
+            raise ProcessError("QEMU ended before the guest was up")
+        return READY in self.serial()
+
+    def serial(self) -> str:
+        """What the guest's kernel and init said."""
+        log = self.directory / "serial"
+        return log.read_text(errors="replace") if log.exists() else ""
+
+    def kill(self) -> None:
+        """End it, and leave nothing."""
+        super().kill()
+        shutil.rmtree(self.memory, ignore_errors=True)
+
+    def close(self) -> None:
+        """Switch the machine off."""
+        if self.monitor is not None:
+            self.monitor.close()
+            self.monitor = None
+        self.kill()
+        self.last_words = self.serial()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def environment_lacks() -> str:
+    """Why no machine can be booted, or nothing."""
+    if os.environ.get("OCTO_VM_MISSING"):
+        return os.environ["OCTO_VM_MISSING"]
+    return "" if QEMU else "run them by ./octo test vm"
+
+
+def has_device(name: str) -> bool:
+    """Can this QEMU emulate it?"""
+    out = subprocess.run([QEMU, "-device", "help"], capture_output=True,
+                         text=True, check=True).stdout
+    return f'name "{name}"' in out
