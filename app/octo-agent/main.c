@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "agent_log.h"
+#include "agent_port.h"
+#include "agent_vhost.h"
+
+RTE_LOG_REGISTER(agent_logtype, octo.agent, INFO)
+
+#define POOL_CACHE 256
+#define POOL_SPARE 4096 /* on the wire, and in the caches of the lcores */
+
+/* Rounds without a packet before a pause: the machine may have other work to do. */
+#define IDLE_ROUNDS 1000
+#define IDLE_US 50
+
+static RTE_ATOMIC(bool) stop_asked;
+static RTE_ATOMIC(bool) report_asked;
+static struct agent the_agent;
+
+static void
+on_signal(int number)
+{
+	rte_atomic_store_explicit(number == SIGUSR1 ? &report_asked : &stop_asked, true,
+				  rte_memory_order_relaxed);
+}
+
+static void
+catch_signals(void)
+{
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+static int
+create_pool(struct agent *agent)
+{
+	uint32_t nb = POOL_SPARE;
+
+	for (uint16_t i = 0; i < agent->options.nb_pfs; i++)
+		nb += agent_port_buffers(&agent->options.pf[i]);
+	agent->pool = rte_pktmbuf_pool_create("octo_agent", nb, POOL_CACHE, 0,
+					      RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	if (agent->pool != NULL)
+		return 0;
+	fprintf(stderr, "octo-agent: no memory for %u buffers: %s; EAL's -m gives more\n", nb,
+		rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static void
+stop_ports(struct agent *agent)
+{
+	for (uint16_t i = 0; i < agent->nb_started; i++)
+		if (agent->options.pf[i].vhost[0] != '\0')
+			agent_port_stop(agent->pf[i].port);
+}
+
+static int
+start_ports(struct agent *agent)
+{
+	int ret = 0;
+
+	for (uint16_t i = 0; i < agent->options.nb_pfs && ret == 0; i++) {
+		struct agent_pf *pf = &agent->pf[i];
+
+		pf->own = &agent->options.pf[i];
+		pf->options = &agent->options;
+		pf->pool = agent->pool;
+		pf->index = i;
+		pf->port = RTE_MAX_ETHPORTS;
+		if (pf->own->vhost[0] != '\0')
+			ret = agent_port_start(pf->own, agent->pool, &pf->port);
+		if (ret == 0)
+			agent->nb_started++;
+	}
+	return ret;
+}
+
+static void
+poll_until_stopped(struct agent *agent)
+{
+	unsigned int idle = 0;
+
+	while (!rte_atomic_load_explicit(&stop_asked, rte_memory_order_relaxed)) {
+		if (agent_forward_poll(agent) > 0)
+			idle = 0;
+		else if (++idle > IDLE_ROUNDS)
+			rte_delay_us_sleep(IDLE_US);
+		if (rte_atomic_exchange_explicit(&report_asked, false, rte_memory_order_relaxed))
+			agent_report_print(agent);
+	}
+}
+
+static int
+run(struct agent *agent)
+{
+	int ret = create_pool(agent);
+
+	if (ret == 0)
+		ret = start_ports(agent);
+	if (ret == 0)
+		ret = agent_vhost_start(agent);
+	if (ret == 0) {
+		agent_telemetry_start(agent);
+		AGENT_LOG(INFO, "octo-agent", "%u PFs", agent->options.nb_pfs);
+		poll_until_stopped(agent);
+		if (agent->options.audit)
+			agent_report_print(agent);
+		agent_vhost_stop(agent);
+	}
+	stop_ports(agent);
+	return ret;
+}
+
+int
+main(int argc, char *argv[])
+{
+	int ret;
+
+	rte_set_application_usage_hook(agent_options_usage);
+	/* every message otherwise; EAL's --log-level has the last word */
+	rte_log_set_level_pattern("lib.vhost.config", RTE_LOG_WARNING);
+	ret = rte_eal_init(argc, argv);
+	if (ret < 0) {
+		fprintf(stderr, "octo-agent: DPDK could not start: %s\n", rte_strerror(rte_errno));
+		return EXIT_FAILURE;
+	}
+	catch_signals();
+	ret = agent_options_read(&the_agent.options, argc - ret, argv + ret);
+	if (ret == 0)
+		ret = run(&the_agent);
+	rte_eal_cleanup();
+	return ret >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

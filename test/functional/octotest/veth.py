@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A wire whose far end is a raw socket of the test itself."""
+
+import itertools
+import os
+import select
+import socket
+import time
+from typing import List, Sequence
+
+from scapy.packet import Packet
+
+from . import env
+from .netns import run
+
+_serial = itertools.count()
+_ETH_P_ALL = 3
+
+
+class Wire:
+    """A veth pair: `name` is for DPDK, the other end is spoken to here."""
+
+    def __init__(self, mtu: int = 1500) -> None:
+        tag = f"{os.getpid() % 100000}v{next(_serial)}"
+        self.name = f"ov{tag}"
+        self._far = f"of{tag}"
+        run("ip", "link", "add", self.name, "mtu", mtu, "type", "veth",
+            "peer", "name", self._far, "mtu", mtu)
+        try:
+            for end in (self.name, self._far):
+                self._silence(end)
+                run("ip", "link", "set", end, "up")
+            self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+                                         socket.htons(_ETH_P_ALL))
+            self._socket.bind((self._far, 0))
+        except (AssertionError, OSError):
+            self._remove()
+            raise
+
+    @staticmethod
+    def _silence(end: str) -> None:
+        """The kernel must not speak on the wire."""
+        knob = f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6"
+        if os.path.exists(knob):
+            with open(knob, "w", encoding="ascii") as file:
+                file.write("1")
+
+    def _remove(self) -> None:
+        run("ip", "link", "del", self.name, check=False)
+
+    def close(self) -> None:
+        """Take the pair away."""
+        self._socket.close()
+        self._remove()
+
+    def __enter__(self) -> "Wire":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, frame: bytes) -> None:
+        """Put a frame on the wire."""
+        self._socket.send(frame)
+
+    def receive(self, number: int, timeout: float = 10.0) -> List[bytes]:
+        """So many frames; fewer if they do not come in time."""
+        frames: List[bytes] = []
+        deadline = time.monotonic() + env.seconds(timeout)
+        while len(frames) < number:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._socket], [], [], left)[0]:
+                break
+            frame, address = self._socket.recvfrom(65536)
+            if address[2] != socket.PACKET_OUTGOING:
+                frames.append(frame)
+        return frames
+
+    def exchange(self, packets: Sequence[Packet], window: int = 32
+                 ) -> List[bytes]:
+        """Send all, a window at a time, and take what comes back."""
+        back: List[bytes] = []
+        for at in range(0, len(packets), window):
+            part = packets[at:at + window]
+            for packet in part:
+                self.send(bytes(packet))
+            back += self.receive(len(part))
+        return back
