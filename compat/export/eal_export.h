@@ -8,6 +8,7 @@
 #ifndef OCTO_COMPAT_EXPORT_H
 #define OCTO_COMPAT_EXPORT_H
 
+#define RTE_EXPORT_EXPERIMENTAL_SYMBOL(name, release)
 #define RTE_EXPORT_INTERNAL_SYMBOL(name)
 
 #endif /* OCTO_COMPAT_EXPORT_H */

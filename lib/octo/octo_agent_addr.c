@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <eal_export.h>
+
 #include "octo_agent_addr.h"
 
 static bool
@@ -105,6 +107,7 @@ read_tcp(struct octo_agent_addr *addr, const char *text, char *why, size_t why_l
 				"and a port of 1 to 65535 is expected");
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_addr_read)
 int
 octo_agent_addr_read(struct octo_agent_addr *addr, const char *text, char *why, size_t why_len)
 {
@@ -123,6 +126,7 @@ octo_agent_addr_read(struct octo_agent_addr *addr, const char *text, char *why, 
 	return refuse(why, why_len, "unix:PATH, tcp:ADDRESS:PORT or dev:PATH is expected");
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_addr_is_local)
 bool
 octo_agent_addr_is_local(const struct octo_agent_addr *addr)
 {

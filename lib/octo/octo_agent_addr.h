@@ -10,6 +10,8 @@
 
 #include <netinet/in.h>
 
+#include <rte_compat.h>
+
 /**
  * @file
  * Where the agent is to be found: "unix:PATH", "tcp:ADDRESS:PORT" (numeric; IPv6
@@ -39,9 +41,11 @@ struct octo_agent_addr {
  * @return
  *   0, or -EINVAL.
  */
+__rte_internal
 int octo_agent_addr_read(struct octo_agent_addr *addr, const char *text, char *why, size_t why_len);
 
 /** Can nobody but this machine reach it? */
+__rte_internal
 bool octo_agent_addr_is_local(const struct octo_agent_addr *addr);
 
 #endif /* OCTO_AGENT_ADDR_H */

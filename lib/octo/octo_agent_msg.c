@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include <eal_export.h>
 #include <rte_common.h>
 
 #include "octo_agent_msg.h"
@@ -188,6 +189,7 @@ get_body(const uint8_t *at, size_t len, struct octo_agent_msg *msg)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_msg_write)
 size_t
 octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg)
 {
@@ -220,6 +222,7 @@ begins_with_magic(const uint8_t *bytes, size_t len)
 	return memcmp(bytes, magic, RTE_MIN(len, sizeof(magic))) == 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_msg_read)
 int
 octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg, size_t *used)
 {

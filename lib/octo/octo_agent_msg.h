@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 #include "octo_tuple.h"
 
 /**
@@ -94,6 +96,7 @@ struct octo_agent_msg {
  * @return
  *   Its length in bytes.
  */
+__rte_internal
 size_t octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg);
 
 /**
@@ -106,6 +109,7 @@ size_t octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg);
  *   are none (a peer restarted in the middle of one, or speaks something else),
  *   and *used leads to where the next may begin.
  */
+__rte_internal
 int octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg, size_t *used);
 
 #endif /* OCTO_AGENT_MSG_H */

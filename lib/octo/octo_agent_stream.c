@@ -7,8 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <eal_export.h>
+
 #include "octo_agent_stream.h"
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_init)
 void
 octo_agent_stream_init(struct octo_agent_stream *stream)
 {
@@ -17,6 +20,7 @@ octo_agent_stream_init(struct octo_agent_stream *stream)
 	stream->out = 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_attach)
 void
 octo_agent_stream_attach(struct octo_agent_stream *stream, int fd)
 {
@@ -25,6 +29,7 @@ octo_agent_stream_attach(struct octo_agent_stream *stream, int fd)
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_close)
 void
 octo_agent_stream_close(struct octo_agent_stream *stream)
 {
@@ -85,6 +90,7 @@ open_device(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_connect)
 int
 octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr,
 			  int timeout_ms)
@@ -97,6 +103,7 @@ octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_ag
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_flush)
 int
 octo_agent_stream_flush(struct octo_agent_stream *stream)
 {
@@ -114,6 +121,7 @@ octo_agent_stream_flush(struct octo_agent_stream *stream)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_send)
 int
 octo_agent_stream_send(struct octo_agent_stream *stream, const struct octo_agent_msg *msg)
 {
@@ -160,6 +168,7 @@ take(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_receive)
 int
 octo_agent_stream_receive(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
 {
@@ -175,6 +184,7 @@ octo_agent_stream_receive(struct octo_agent_stream *stream, struct octo_agent_ms
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_wait)
 int
 octo_agent_stream_wait(struct octo_agent_stream *stream, int timeout_ms)
 {

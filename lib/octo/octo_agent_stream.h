@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 #include "octo_agent_addr.h"
 #include "octo_agent_msg.h"
 
@@ -24,9 +26,11 @@ struct octo_agent_stream {
 };
 
 /** Set up a stream that is closed. */
+__rte_internal
 void octo_agent_stream_init(struct octo_agent_stream *stream);
 
 /** Take over a file descriptor, which is made not to block. */
+__rte_internal
 void octo_agent_stream_attach(struct octo_agent_stream *stream, int fd);
 
 /**
@@ -37,10 +41,12 @@ void octo_agent_stream_attach(struct octo_agent_stream *stream, int fd);
  * @return
  *   0, or a negative errno with the stream closed.
  */
+__rte_internal
 int octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr,
 			      int timeout_ms);
 
 /** Close it; harmless if it is closed. */
+__rte_internal
 void octo_agent_stream_close(struct octo_agent_stream *stream);
 
 /**
@@ -49,9 +55,11 @@ void octo_agent_stream_close(struct octo_agent_stream *stream);
  * @return
  *   0, -EAGAIN if there is no room to keep it, or a negative errno of a broken stream.
  */
+__rte_internal
 int octo_agent_stream_send(struct octo_agent_stream *stream, const struct octo_agent_msg *msg);
 
 /** Send what was kept. @return 0 when all is sent, -EAGAIN, or a negative errno. */
+__rte_internal
 int octo_agent_stream_flush(struct octo_agent_stream *stream);
 
 /**
@@ -61,6 +69,7 @@ int octo_agent_stream_flush(struct octo_agent_stream *stream);
  *   0, -EAGAIN if there is none yet, -EPIPE at the end of the stream, or another
  *   negative errno.
  */
+__rte_internal
 int octo_agent_stream_receive(struct octo_agent_stream *stream, struct octo_agent_msg *msg);
 
 /**
@@ -69,6 +78,7 @@ int octo_agent_stream_receive(struct octo_agent_stream *stream, struct octo_agen
  * @return
  *   0, -ETIMEDOUT, or -EPIPE if the peer is gone.
  */
+__rte_internal
 int octo_agent_stream_wait(struct octo_agent_stream *stream, int timeout_ms);
 
 #endif /* OCTO_AGENT_STREAM_H */

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <eal_export.h>
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
@@ -19,6 +20,7 @@ membarrier(int cmd)
 	return (int)syscall(__NR_membarrier, cmd, 0, 0);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_epoch_init)
 void
 octo_epoch_init(void)
 {
@@ -50,6 +52,7 @@ us_to_cycles(uint64_t us)
 	return cycles / US_PER_S;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_epoch_await)
 int
 octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us)
 {

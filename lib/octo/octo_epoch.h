@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <rte_atomic.h>
+#include <rte_compat.h>
 #include <rte_stdatomic.h>
 
 /**
@@ -55,6 +56,7 @@ octo_epoch_is_inside(const struct octo_epoch *e)
  * Prepare this process for octo_epoch_await() in this or another one.
  * Once per process; calling it again does nothing.
  */
+__rte_internal
 void octo_epoch_init(void);
 
 /**
@@ -70,6 +72,7 @@ void octo_epoch_init(void);
  * @return
  *   0, or -ETIMEDOUT.
  */
+__rte_internal
 int octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us);
 
 #endif /* OCTO_EPOCH_H */

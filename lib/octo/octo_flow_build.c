@@ -3,6 +3,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include <eal_export.h>
+
 #include "octo_flow_build.h"
 
 static struct rte_flow_item
@@ -74,6 +76,7 @@ build_actions(struct octo_flow_rule *rule, struct rte_flow_action fate, bool cou
 	*action = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_END};
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_queue)
 void
 octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 		      uint32_t priority, uint16_t queue, bool count)
@@ -113,6 +116,7 @@ build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint
 	build_actions(rule, (struct rte_flow_action){.type = fate, .conf = &rule->to}, count);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_mpfs)
 void
 octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
 		     uint16_t from_port, uint16_t to_port, bool count)
@@ -121,6 +125,7 @@ octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple
 		       to_port, count);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_eswitch)
 void
 octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include <rte_compat.h>
 #include <rte_flow.h>
 
 #include "octo_tuple.h"
@@ -39,6 +40,7 @@ struct octo_flow_rule {
 };
 
 /** ARFS: ingress, 5-tuple, QUEUE queue [, COUNT]. */
+__rte_internal
 void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			   uint32_t priority, uint16_t queue, bool count);
 
@@ -47,6 +49,7 @@ void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple 
  * 5-tuple, PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic
  * direction" and "Actions": PORT_REPRESENTOR gives to the ethdev itself).
  */
+__rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
@@ -55,6 +58,7 @@ void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *
  * network; a representor: its PF), 5-tuple, REPRESENTED_PORT `to_port` [, COUNT].
  * Without a tuple (NULL): all that enters there.
  */
+__rte_internal
 void octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			     uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 

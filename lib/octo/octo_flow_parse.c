@@ -4,6 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include <eal_export.h>
+
 #include "octo_flow_parse.h"
 
 /* Where the pattern is: each item must bring it forward. */
@@ -357,6 +359,7 @@ check_given(const struct rte_flow_attr *attr, const struct rte_flow_item *patter
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_parse)
 int
 octo_flow_parse(const struct rte_flow_attr *attr, const struct rte_flow_item pattern[],
 		const struct rte_flow_action actions[], struct octo_flow_spec *spec,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
 #include <rte_flow.h>
 
 #include "octo_tuple.h"
@@ -54,6 +55,7 @@ struct octo_flow_spec {
  *   0, or a negative errno with rte_errno set: -ENOTSUP for what is not an exact
  *   5-tuple rule, -EINVAL for what contradicts itself.
  */
+__rte_internal
 int octo_flow_parse(const struct rte_flow_attr *attr, const struct rte_flow_item pattern[],
 		    const struct rte_flow_action actions[], struct octo_flow_spec *spec,
 		    struct rte_flow_error *error);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 
+#include <eal_export.h>
 #include <rte_bitops.h>
 #include <rte_common.h>
 
@@ -10,6 +11,7 @@
 #define DISTANCE_LOCAL 10
 #define DISTANCE_REMOTE 20
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_flat_distance)
 int
 octo_plan_flat_distance(int node_a, int node_b)
 {
@@ -32,6 +34,7 @@ pf_distance(const struct octo_plan_pfs *pfs, uint16_t pf, int node, octo_plan_di
 	return d > 0 ? d : octo_plan_flat_distance(node, pfs->node[pf]);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_home)
 int
 octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
 	       octo_plan_distance_t distance)

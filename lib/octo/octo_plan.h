@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 /**
  * @file
  * Who is home where: which PF serves a queue. Pure functions.
@@ -31,10 +33,12 @@ struct octo_plan_pfs {
  * @return
  *   Index of the PF, or -1 if none is usable.
  */
+__rte_internal
 int octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
 		   octo_plan_distance_t distance);
 
 /** 10 for the same node, 20 otherwise: for nodes that exist in a socket map only. */
+__rte_internal
 int octo_plan_flat_distance(int node_a, int node_b);
 
 #endif /* OCTO_PLAN_H */

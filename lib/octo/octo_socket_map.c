@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <eal_export.h>
+
 #include "octo_socket_map.h"
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_socket_map_clear)
 void
 octo_socket_map_clear(struct octo_socket_map *map)
 {
@@ -67,6 +70,7 @@ read_entry(struct octo_socket_map *map, const char **text)
 	return NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_socket_map_read)
 int
 octo_socket_map_read(struct octo_socket_map *map, const char *text, char *why, size_t why_len)
 {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 /**
  * @file
  * A two-socket view of a machine that has one: CPU numbers to nodes.
@@ -20,6 +22,7 @@ struct octo_socket_map {
 };
 
 /** No CPU is mapped. */
+__rte_internal
 void octo_socket_map_clear(struct octo_socket_map *map);
 
 /**
@@ -30,6 +33,7 @@ void octo_socket_map_clear(struct octo_socket_map *map);
  * @return
  *   0, or -EINVAL with *map unchanged.
  */
+__rte_internal
 int octo_socket_map_read(struct octo_socket_map *map, const char *text, char *why, size_t why_len);
 
 /** Node of a CPU, or -1 if it is not mapped. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <eal_export.h>
 #include <rte_bitops.h>
 #include <rte_common.h>
 
@@ -8,6 +9,7 @@
 /* What vector PMDs hand out at least (i40e, ixgbe, iavf, mlx5: four descriptors a step). */
 #define VECTOR_STEP 4
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_stray_quota)
 uint16_t
 octo_stray_quota(uint16_t nb)
 {
@@ -16,6 +18,7 @@ octo_stray_quota(uint16_t nb)
 	return RTE_MIN(nb, VECTOR_STEP);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_stray_polled)
 void
 octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got)
 {
@@ -36,6 +39,7 @@ octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got)
 	s->leg_due[leg] = s->now + s->interval[leg];
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_stray_plan)
 void
 octo_stray_plan(struct octo_stray *s, uint32_t legs)
 {

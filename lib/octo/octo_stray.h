@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 /**
  * @file
  * When a queue's stray legs are polled: each burst while they yield, ever more
@@ -56,6 +58,7 @@ octo_stray_leg_due(const struct octo_stray *s, uint8_t leg)
  * quarter, but never so few that a vector PMD, which hands out multiples of
  * four only, returns nothing for ever.
  */
+__rte_internal
 uint16_t octo_stray_quota(uint16_t nb);
 
 /**
@@ -67,6 +70,7 @@ uint16_t octo_stray_quota(uint16_t nb);
  *   What the leg delivered. While it delivers it is due in every burst in which
  *   strays are polled; each empty poll doubles the interval.
  */
+__rte_internal
 void octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got);
 
 /**
@@ -77,6 +81,7 @@ void octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t 
  * @param legs
  *   Bit mask of the legs that are strays of this queue.
  */
+__rte_internal
 void octo_stray_plan(struct octo_stray *s, uint32_t legs);
 
 #endif /* OCTO_STRAY_H */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <eal_export.h>
 #include <rte_errno.h>
 #include <rte_hash.h>
 #include <rte_malloc.h>
@@ -79,6 +80,7 @@ free_room(struct octo_table *t)
 	rte_hash_free(t->hash);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_create)
 struct octo_table *
 octo_table_create(const char *name, int socket)
 {
@@ -100,6 +102,7 @@ octo_table_create(const char *name, int socket)
 	return t;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_free)
 void
 octo_table_free(struct octo_table *t)
 {
@@ -157,6 +160,7 @@ grow(struct octo_table *t)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_add)
 int
 octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value)
 {
@@ -172,6 +176,7 @@ octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value)
 	return insert(t, key, value);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_remove)
 void *
 octo_table_remove(struct octo_table *t, const struct octo_tuple *key)
 {
@@ -185,6 +190,7 @@ octo_table_remove(struct octo_table *t, const struct octo_tuple *key)
 	return value;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_find)
 void *
 octo_table_find(const struct octo_table *t, const struct octo_tuple *key)
 {
@@ -193,12 +199,14 @@ octo_table_find(const struct octo_table *t, const struct octo_tuple *key)
 	return position >= 0 ? t->values[position] : NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_count)
 uint32_t
 octo_table_count(const struct octo_table *t)
 {
 	return rte_hash_count(t->hash);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_next)
 void *
 octo_table_next(const struct octo_table *t, uint32_t *next)
 {

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 #include "octo_tuple.h"
 
 /**
@@ -21,21 +23,27 @@ struct octo_table;
  * @return
  *   The table, or NULL with rte_errno set.
  */
+__rte_internal
 struct octo_table *octo_table_create(const char *name, int socket);
 
 /** Frees the table, not what its values point to. NULL is ignored. */
+__rte_internal
 void octo_table_free(struct octo_table *t);
 
 /** @return 0, -EEXIST, or -ENOMEM; on failure the table is as before. */
+__rte_internal
 int octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value);
 
 /** @return the value that was removed, or NULL if the key is not there. */
+__rte_internal
 void *octo_table_remove(struct octo_table *t, const struct octo_tuple *key);
 
 /** @return the value, or NULL if the key is not there. */
+__rte_internal
 void *octo_table_find(const struct octo_table *t, const struct octo_tuple *key);
 
 /** Number of keys. */
+__rte_internal
 uint32_t octo_table_count(const struct octo_table *t);
 
 /**
@@ -46,6 +54,7 @@ uint32_t octo_table_count(const struct octo_table *t);
  * @return
  *   The next value, or NULL at the end.
  */
+__rte_internal
 void *octo_table_next(const struct octo_table *t, uint32_t *next);
 
 #endif /* OCTO_TABLE_H */

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <eal_export.h>
+#include <rte_common.h>
+
 #include "octo_tuple.h"
 
 static const struct {
@@ -17,22 +20,25 @@ static const struct {
 	{"sctp", IPPROTO_SCTP},
 };
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_clear)
 void
 octo_tuple_clear(struct octo_tuple *t)
 {
 	memset(t, 0, sizeof(*t));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_equal)
 bool
 octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_proto_name)
 const char *
 octo_tuple_proto_name(uint8_t proto)
 {
-	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
+	for (size_t i = 0; i < RTE_DIM(protocols); i++)
 		if (protocols[i].number == proto)
 			return protocols[i].name;
 	return "?";
@@ -41,7 +47,7 @@ octo_tuple_proto_name(uint8_t proto)
 static int
 proto_read(const char *name, uint8_t *proto)
 {
-	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
+	for (size_t i = 0; i < RTE_DIM(protocols); i++) {
 		if (strcmp(protocols[i].name, name) == 0) {
 			*proto = protocols[i].number;
 			return 0;
@@ -50,6 +56,7 @@ proto_read(const char *name, uint8_t *proto)
 	return -EINVAL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_format_addr)
 char *
 octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *text)
 {
@@ -59,6 +66,7 @@ octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *te
 	return text;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_tuple_format, 26.11)
 char *
 octo_tuple_format(const struct octo_tuple *t, char *text)
 {
@@ -80,6 +88,7 @@ addr_read(const char *text, uint8_t family, uint8_t *addr)
 	return inet_pton(family == OCTO_IPV4 ? AF_INET : AF_INET6, text, addr) == 1 ? 0 : -EINVAL;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_tuple_read, 26.11)
 int
 octo_tuple_read(struct octo_tuple *t, const char *proto, const char *src, uint16_t src_port,
 		const char *dst, uint16_t dst_port, const char **culprit)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
+#include <rte_compat.h>
 #include <rte_hash_crc.h>
 
 /**
@@ -62,11 +63,14 @@ octo_tuple_hash(const struct octo_tuple *t, uint32_t seed)
 	return rte_hash_crc(words, sizeof(words), seed);
 }
 
+__rte_internal
 void octo_tuple_clear(struct octo_tuple *t);
 
+__rte_internal
 bool octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b);
 
 /** "tcp", "udp", "sctp", or "?" for any other number. */
+__rte_internal
 const char *octo_tuple_proto_name(uint8_t proto);
 
 /** Room for one address as text, with the terminating NUL. */
@@ -82,6 +86,7 @@ const char *octo_tuple_proto_name(uint8_t proto);
  * @return
  *   text
  */
+__rte_internal
 char *octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *text);
 
 /**
@@ -92,6 +97,7 @@ char *octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, ch
  * @return
  *   text
  */
+__rte_experimental
 char *octo_tuple_format(const struct octo_tuple *t, char *text);
 
 /**
@@ -106,6 +112,7 @@ char *octo_tuple_format(const struct octo_tuple *t, char *text);
  * @return
  *   0, or -EINVAL with *t unchanged.
  */
+__rte_experimental
 int octo_tuple_read(struct octo_tuple *t, const char *proto, const char *src, uint16_t src_port,
 		    const char *dst, uint16_t dst_port, const char **culprit);
 

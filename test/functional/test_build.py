@@ -4,6 +4,7 @@
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,22 @@ def test_exports_only_what_its_map_names(name, program):
     assert all(s.startswith(("octo_", "octosim_", "rte_pmd_octo"))
                for s in symbols)
     assert len(symbols) <= 16
+
+
+def test_library_exports_what_it_shares(program):
+    """In a DPDK tree the drivers see of lib/octo only what it exports."""
+    library = (Path(env.IN_TREE) if env.IN_TREE else env.BUILD) / \
+        "lib/librte_octo.a"
+    out = subprocess.run([program("objdump"), "-t", library], check=True,
+                         capture_output=True, text=True).stdout
+    shared = {name: section for section, name in re.findall(
+        r" g +F +(\S+)\s.*\b(\w+)$", out, re.MULTILINE)}
+    tags = {"EXPERIMENTAL": ".text.experimental", "INTERNAL": ".text.internal"}
+    exported = {name: tags[kind] for path in env.REPO.glob("lib/octo/*.c")
+                for kind, name in re.findall(
+                    r"^RTE_EXPORT_(\w+)_SYMBOL\((\w+)", path.read_text(),
+                    re.MULTILINE)}
+    assert shared == exported
 
 
 def test_stock_testpmd_loads_both_drivers():

@@ -7,7 +7,7 @@
 #include "octo_private.h"
 #include "octo_steer.h"
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_add)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_add, 26.11)
 int
 octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 	       struct rte_flow_error *error)
@@ -46,7 +46,7 @@ remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, struct rte_
 	return octo_flow_remove_locked(octo, rule, error);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_remove)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_remove, 26.11)
 int
 octo_steer_remove(uint16_t port_id, const struct octo_tuple *tuple, struct rte_flow_error *error)
 {
@@ -84,7 +84,7 @@ remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	return first_error != 0 ? first_error : removed;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_steer_remove_all)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_remove_all, 26.11)
 int
 octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error)
 {

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include <rte_compat.h>
 #include <rte_flow.h>
 
 #include "octo_tuple.h"
@@ -23,6 +24,7 @@
  *   0, or a negative errno with *error filled: -ENODEV if it is not an octo port,
  *   else what rte_flow_create() would say.
  */
+__rte_experimental
 int octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 		   struct rte_flow_error *error);
 
@@ -33,10 +35,12 @@ int octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t qu
  *   0, or a negative errno with *error filled: -ENOENT if the 5-tuple is not
  *   steered, -EPERM if the rule was made through rte_flow.
  */
+__rte_experimental
 int
 octo_steer_remove(uint16_t port_id, const struct octo_tuple *tuple, struct rte_flow_error *error);
 
 /** Take back everything that octo_steer_add() did. @return how many, or a negative errno. */
+__rte_experimental
 int octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error);
 
 #endif /* OCTO_STEER_H */

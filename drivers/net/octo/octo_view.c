@@ -44,7 +44,7 @@ octo_view_is_octo(uint16_t port_id)
 	return is_octo;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_view_topology)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_topology, 26.11)
 int
 octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
@@ -89,7 +89,7 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_view_queue)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_queue, 26.11)
 int
 octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view)
 {
@@ -125,7 +125,7 @@ copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *
 	return copied;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_view_rules)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_rules, 26.11)
 int
 octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 		uint32_t *total)

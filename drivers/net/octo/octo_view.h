@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
 #include <rte_ethdev.h>
 
 #include "octo_tuple.h"
@@ -59,9 +60,11 @@ struct octo_view_rule {
 bool octo_view_is_octo(uint16_t port_id);
 
 /** @return 0, or -ENODEV if it is not an octo port. */
+__rte_experimental
 int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 
 /** @return 0, -ENODEV if it is not an octo port, -EINVAL if there is no such Rx queue. */
+__rte_experimental
 int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view);
 
 /**
@@ -72,6 +75,7 @@ int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue 
  * @return
  *   How many were copied, or -ENODEV if it is not an octo port.
  */
+__rte_experimental
 int octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 		    uint32_t *total);
 
