@@ -158,10 +158,10 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
 	if (kvlist == NULL) {
-		OCTO_LOG(
-			ERR,
-			"%s: cannot read \"%s\": known are pf=, socket_map=, socket=, mac= and agent=",
-			name, text);
+		OCTO_LOG(ERR,
+			 "%s: cannot read \"%s\": "
+			 "known are pf=, socket_map=, socket=, mac= and agent=",
+			 name, text);
 		return -EINVAL;
 	}
 	ret = read_all(kvlist, args);

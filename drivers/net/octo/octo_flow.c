@@ -136,6 +136,17 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	return ret;
 }
 
+/* The table did not take the rule. */
+static int
+refuse_rule(struct rte_flow_error *error, int ret)
+{
+	static const char *const twice = "this 5-tuple is steered already: destroy that rule first";
+	static const char *const memory = "no memory for the steering table";
+
+	return rte_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  ret == -EEXIST ? twice : memory);
+}
+
 struct rte_flow *
 octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
 		     uint16_t queue, bool count, struct rte_flow_error *error)
@@ -155,11 +166,7 @@ octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint
 	rule->pf = OCTO_NO_PF;
 	ret = octo_table_add(octo->table, tuple, rule);
 	if (ret != 0) {
-		rte_flow_error_set(
-			error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			ret == -EEXIST ?
-				"this 5-tuple is steered already: destroy that rule first" :
-				"no memory for the steering table");
+		refuse_rule(error, ret);
 		rte_free(rule);
 		return NULL;
 	}
@@ -313,9 +320,9 @@ octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_fl
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is stopped: start it first");
 	if (queue >= octo_data(octo)->nb_rx_queues)
-		return rte_flow_error_set(
-			error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
-			"the queue index is not below the port's number of Rx queues");
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+					  "the queue index is not below the port's number "
+					  "of Rx queues");
 	return 0;
 }
 
@@ -343,9 +350,7 @@ validate_locked(struct octo_dev *octo, const struct octo_flow_spec *spec,
 	int pf;
 
 	if (octo_table_find(octo->table, &spec->tuple) != NULL)
-		return rte_flow_error_set(
-			error, EEXIST, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"this 5-tuple is steered already: destroy that rule first");
+		return refuse_rule(error, -EEXIST);
 	if (octo->agent_queues)
 		return check_agent_rule(octo, spec->count, error);
 	octo_flow_build_queue(&r, &spec->tuple, spec->priority, spec->queue, spec->count);

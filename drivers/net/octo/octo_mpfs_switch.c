@@ -48,9 +48,8 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		if (octo->pf[i].port_id == proxy)
 			octo->manager = (uint8_t)i;
 	if (octo->manager == OCTO_NO_PF)
-		return rte_flow_error_set(
-			error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"the switch is managed by a port that is not one of the PFs");
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the port that manages the switch is not a PF");
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		octo_flow_build_mpfs(&rule, &example, 0, proxy, octo->pf[i].port_id, false);
 		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
@@ -61,8 +60,8 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 }
 
 static struct rte_flow *
-create(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
-       struct rte_flow_error *error)
+create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
+	    struct rte_flow_error *error)
 {
 	const uint16_t proxy = manager(octo)->port_id;
 	struct octo_flow_rule r;
@@ -79,7 +78,7 @@ static int
 switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	      struct rte_flow_error *error)
 {
-	rule->mpfs = create(octo, rule, 0, pf, error);
+	rule->mpfs = create_rule(octo, rule, 0, pf, error);
 	if (rule->mpfs == NULL)
 		return -rte_errno;
 	rule->mpfs_priority = 0;
@@ -110,7 +109,7 @@ static int
 switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
 	const uint8_t priority = !rule->mpfs_priority;
-	struct rte_flow *flow = create(octo, rule, priority, pf, error);
+	struct rte_flow *flow = create_rule(octo, rule, priority, pf, error);
 
 	if (flow == NULL) {
 		int ret = -rte_errno;

@@ -185,7 +185,7 @@ struct octo_dev {
 	bool agent_queues; /* the agent is to choose the queue: the PFs refuse ARFS rules */
 	bool started;
 	bool isolated;
-	bool mapped; /* nodes come from socket_map or are simulated: libnuma knows nothing of them */
+	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
 	bool reta_set;
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
@@ -236,10 +236,19 @@ octo_data(const struct octo_dev *octo)
 	return rte_eth_devices[octo->port_id].data;
 }
 
+/* The first PF from i on that has at least this state; nb_pfs if there is none. */
+static inline uint16_t
+octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_least)
+{
+	while (i < octo->nb_pfs && octo->pf[i].state < at_least)
+		i++;
+	return i;
+}
+
 /* The PFs that have at least this state; PF index in i. */
 #define OCTO_FOREACH_PF(octo, i, at_least)                                                         \
-	for ((i) = 0; (i) < (octo)->nb_pfs; (i)++)                                                 \
-		if ((octo)->pf[i].state >= (at_least))
+	for ((i) = octo_pf_next(octo, 0, at_least); (i) < (octo)->nb_pfs;                          \
+	     (i) = octo_pf_next(octo, (i) + 1, at_least))
 
 /* octo_args.c */
 int octo_args_parse(const char *name, const char *text, struct octo_args *args);
@@ -409,9 +418,10 @@ void octo_ctrl_post_link(struct octo_dev *octo);
 /* Run one call under the control mutex; the value is the call's. */
 #define OCTO_LOCKED(octo, call)                                                                    \
 	__extension__({                                                                            \
-		octo_lock(octo);                                                                   \
+		struct octo_dev *octo_locked_dev = (octo);                                         \
+		octo_lock(octo_locked_dev);                                                        \
 		typeof(call) octo_locked_ret = (call);                                             \
-		octo_unlock(octo);                                                                 \
+		octo_unlock(octo_locked_dev);                                                      \
 		octo_locked_ret;                                                                   \
 	})
 

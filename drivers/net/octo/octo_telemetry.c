@@ -12,7 +12,7 @@
 #include "octo_view.h"
 
 /* A reply holds 16 KiB; a rule takes up to 200 bytes of it, a queue 100. */
-#define RULES_PER_REPLY 64
+#define RULES_PER_REPLY 64u
 #define QUEUES_PER_REPLY 128
 #define MAX_PARAMS 3
 
@@ -267,13 +267,13 @@ RTE_INIT(octo_telemetry_init)
 {
 	rte_telemetry_register_cmd("/octo/list", tell_list,
 				   "Returns the octo ports. Takes no parameters");
-	rte_telemetry_register_cmd(
-		"/octo/topology", tell_topology,
-		"Returns PFs, links, tier, homes. Parameters: int port_id [, int queue]");
-	rte_telemetry_register_cmd(
-		"/octo/steering", tell_steering,
-		"Returns rules. Parameters: int port_id [, int start [, int n]]");
-	rte_telemetry_register_cmd(
-		"/octo/strays", tell_strays,
-		"Returns home and stray packets. Parameters: int port_id [, int queue]");
+	rte_telemetry_register_cmd("/octo/topology", tell_topology,
+				   "Returns PFs, links, tier, homes. "
+				   "Parameters: int port_id [, int queue]");
+	rte_telemetry_register_cmd("/octo/steering", tell_steering,
+				   "Returns rules. "
+				   "Parameters: int port_id [, int start [, int n]]");
+	rte_telemetry_register_cmd("/octo/strays", tell_strays,
+				   "Returns home and stray packets. "
+				   "Parameters: int port_id [, int queue]");
 }

@@ -194,23 +194,25 @@ static cmdline_parse_token_string_t show_octo = TOKEN_STRING_INITIALIZER(struct 
 									 "octo");
 static cmdline_parse_token_string_t show_show = TOKEN_STRING_INITIALIZER(struct octo_show, show,
 									 "show");
-static cmdline_parse_token_string_t show_what = TOKEN_STRING_INITIALIZER(
-	struct octo_show, what, "topology#steering#strays");
+static cmdline_parse_token_string_t shown = TOKEN_STRING_INITIALIZER(struct octo_show, what,
+								     "topology#steering#strays");
 static cmdline_parse_token_num_t show_port = TOKEN_NUM_INITIALIZER(struct octo_show, port_id,
 								   RTE_UINT16);
 
+/* clang-format would put the braces of arrays on lines of their own. */
+/* clang-format off */
 static cmdline_parse_inst_t octo_show_cmd = {
 	.f = octo_show_parsed,
 	.help_str = "octo show topology|steering|strays <port_id>",
-	.tokens =
-		{
-			(void *)&show_octo,
-			(void *)&show_show,
-			(void *)&show_what,
-			(void *)&show_port,
-			NULL,
-		},
+	.tokens = {
+		(void *)&show_octo,
+		(void *)&show_show,
+		(void *)&shown,
+		(void *)&show_port,
+		NULL,
+	},
 };
+/* clang-format on */
 
 /* octo steer PORT PROTO SRC SPORT DST DPORT queue Q; octo unsteer PORT PROTO ... */
 
@@ -323,82 +325,81 @@ static cmdline_parse_token_string_t steer_queue = TOKEN_STRING_INITIALIZER(struc
 static cmdline_parse_token_num_t steer_queue_id = TOKEN_NUM_INITIALIZER(struct octo_steer, queue_id,
 									RTE_UINT16);
 
+/* clang-format would put the braces of arrays on lines of their own. */
+/* clang-format off */
 static cmdline_parse_inst_t octo_steer_cmd = {
 	.f = octo_steer_parsed,
 	.help_str = "octo steer <port_id> tcp|udp|sctp <src> <src_port> <dst> <dst_port> "
 		    "queue <queue_id>",
-	.tokens =
-		{
-			(void *)&steer_octo,
-			(void *)&steer_steer,
-			(void *)&steer_port,
-			(void *)&steer_proto,
-			(void *)&steer_src,
-			(void *)&steer_src_port,
-			(void *)&steer_dst,
-			(void *)&steer_dst_port,
-			(void *)&steer_queue,
-			(void *)&steer_queue_id,
-			NULL,
-		},
+	.tokens = {
+		(void *)&steer_octo,
+		(void *)&steer_steer,
+		(void *)&steer_port,
+		(void *)&steer_proto,
+		(void *)&steer_src,
+		(void *)&steer_src_port,
+		(void *)&steer_dst,
+		(void *)&steer_dst_port,
+		(void *)&steer_queue,
+		(void *)&steer_queue_id,
+		NULL,
+	},
 };
 
 static cmdline_parse_inst_t octo_unsteer_cmd = {
 	.f = octo_unsteer_parsed,
 	.help_str = "octo unsteer <port_id> tcp|udp|sctp <src> <src_port> <dst> <dst_port>",
-	.tokens =
-		{
-			(void *)&steer_octo,
-			(void *)&steer_unsteer,
-			(void *)&steer_port,
-			(void *)&steer_proto,
-			(void *)&steer_src,
-			(void *)&steer_src_port,
-			(void *)&steer_dst,
-			(void *)&steer_dst_port,
-			NULL,
-		},
+	.tokens = {
+		(void *)&steer_octo,
+		(void *)&steer_unsteer,
+		(void *)&steer_port,
+		(void *)&steer_proto,
+		(void *)&steer_src,
+		(void *)&steer_src_port,
+		(void *)&steer_dst,
+		(void *)&steer_dst_port,
+		NULL,
+	},
 };
 
 static cmdline_parse_inst_t octo_unsteer_all_cmd = {
 	.f = octo_unsteer_all_parsed,
 	.help_str = "octo unsteer <port_id> all",
-	.tokens =
-		{
-			(void *)&steer_octo,
-			(void *)&steer_unsteer,
-			(void *)&steer_port,
-			(void *)&steer_all,
-			NULL,
-		},
+	.tokens = {
+		(void *)&steer_octo,
+		(void *)&steer_unsteer,
+		(void *)&steer_port,
+		(void *)&steer_all,
+		NULL,
+	},
 };
 
 static struct testpmd_driver_commands octo_cmds = {
-	.commands =
+	.commands = {
 		{
-			{
-				&octo_show_cmd,
-				"octo show (topology|steering|strays) (port_id)\n"
-				"	Show the PFs with their sockets and links and the home PF of each queue;\n"
-				"	the steered flows with their hits; or the packets that arrived by another\n"
-				"	PF than their queue's home.\n",
-			},
-			{
-				&octo_steer_cmd,
-				"octo steer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port) queue (queue_id)\n"
-				"	Steer a 5-tuple to a queue, by the PF on the socket that polls it.\n",
-			},
-			{
-				&octo_unsteer_cmd,
-				"octo unsteer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port)\n"
-				"	Take back one octo steer.\n",
-			},
-			{
-				&octo_unsteer_all_cmd,
-				"octo unsteer (port_id) all\n"
-				"	Take back every octo steer of the port.\n",
-			},
-			{NULL, NULL},
+			&octo_show_cmd,
+			"octo show (topology|steering|strays) (port_id)\n"
+			"	Show the PFs with their sockets and links and the home PF of each queue;\n"
+			"	the steered flows with their hits; or the packets that arrived by another\n"
+			"	PF than their queue's home.\n",
 		},
+		{
+			&octo_steer_cmd,
+			"octo steer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port) queue (queue_id)\n"
+			"	Steer a 5-tuple to a queue, by the PF on the socket that polls it.\n",
+		},
+		{
+			&octo_unsteer_cmd,
+			"octo unsteer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port)\n"
+			"	Take back one octo steer.\n",
+		},
+		{
+			&octo_unsteer_all_cmd,
+			"octo unsteer (port_id) all\n"
+			"	Take back every octo steer of the port.\n",
+		},
+		{NULL, NULL},
+	},
 };
+/* clang-format on */
 TESTPMD_ADD_DRIVER_COMMANDS(octo_cmds)

@@ -56,8 +56,8 @@ chain_sum(const struct rte_mbuf *m, uint32_t off, uint32_t len)
 
 /* One's complement sum over pseudo header and L4; 0xffff when the checksum in it is right. */
 static uint16_t
-l4_sum(const struct rte_mbuf *m, const uint8_t *l3, bool ipv4, uint8_t proto, uint32_t l4_off,
-       uint32_t l4_len)
+full_l4_sum(const struct rte_mbuf *m, const uint8_t *l3, bool ipv4, uint8_t proto, uint32_t l4_off,
+	    uint32_t l4_len)
 {
 	return fold(chain_sum(m, l4_off, l4_len) + pseudo_sum(l3, ipv4, proto, l4_len));
 }
@@ -91,7 +91,7 @@ check_l4(const struct rte_mbuf *m, const struct octosim_parsed *p, bool udp, boo
 	default:
 		return 0;
 	}
-	return l4_sum(m, data + p->l3_off, ipv4, proto, p->l4_off, p->l4_len) == 0xffff ?
+	return full_l4_sum(m, data + p->l3_off, ipv4, proto, p->l4_off, p->l4_len) == 0xffff ?
 		       RTE_MBUF_F_RX_L4_CKSUM_GOOD :
 		       RTE_MBUF_F_RX_L4_CKSUM_BAD;
 }
@@ -149,7 +149,7 @@ fill_l4(struct rte_mbuf *m, uint8_t *l3, uint8_t proto)
 	memcpy(&ip_len, l3 + (ipv4 ? 2 : 4), sizeof(ip_len));
 	l4_len = RTE_MIN(l4_len, rte_be_to_cpu_16(ip_len) - (ipv4 ? m->l3_len : m->l3_len - 40u));
 	memset(field, 0, 2);
-	sum = ~l4_sum(m, l3, ipv4, proto, l4_off, l4_len);
+	sum = ~full_l4_sum(m, l3, ipv4, proto, l4_off, l4_len);
 	if (sum == 0 && proto == IPPROTO_UDP)
 		sum = 0xffff;
 	memcpy(field, &sum, 2);

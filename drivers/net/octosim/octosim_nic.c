@@ -132,10 +132,10 @@ octosim_nic_find_or_create(const char *name)
 static int
 contradiction(const struct octosim_nic *nic, const char *who, const char *key)
 {
-	OCTOSIM_LOG(
-		ERR, who,
-		"argument '%s' contradicts another PF of NIC %s: give the same value, or only once",
-		key, nic->name);
+	OCTOSIM_LOG(ERR, who,
+		    "argument '%s' contradicts another PF of NIC %s: "
+		    "give the same value, or only once",
+		    key, nic->name);
 	return -EINVAL;
 }
 
