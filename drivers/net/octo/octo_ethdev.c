@@ -120,7 +120,8 @@ probe_primary(struct rte_vdev_device *vdev)
 	set_entry_points(dev);
 	/* rte_flow operations take the control mutex */
 	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
-				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
+				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
+				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
 	octo_registry_add(octo_of(dev));
 	rte_eth_dev_probing_finish(dev);
 	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", name, dev->data->port_id, octo_of(dev)->nb_pfs);
