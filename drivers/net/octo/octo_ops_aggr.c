@@ -26,8 +26,11 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 	if (affinity > octo->nb_pfs)
 		return -EINVAL;
 	octo->tx_pin[tx_queue_id] = affinity;
-	if (q != NULL)
-		q->node = -1; /* plan anew at the first burst */
+	if (q != NULL) {
+		/* the next burst is a sample, and plans anew */
+		q->node = -1;
+		q->now = 0;
+	}
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 
 import re
 import time
-from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import env
 from .process import Process, ProcessError
@@ -45,8 +45,9 @@ class Testpmd(Process):
                  memory: Optional[int] = 128, queues: int = 2,
                  mbufs: int = 8192, lcores: str = LCORES,
                  plugins: bool = True, prefix: Sequence[str] = (),
-                 pci: Sequence[str] = ()) -> None:
-        self.file_prefix = env.unique()
+                 pci: Sequence[str] = (),
+                 file_prefix: Optional[str] = None) -> None:
+        self.file_prefix = file_prefix or env.unique()
         self._telemetry: Optional[Telemetry] = None
         memory_args = ["--no-huge", "-m", memory] if memory else []
         argv = [
@@ -109,6 +110,11 @@ class Testpmd(Process):
         return self._telemetry
 
     # What it shows.
+
+    def release(self) -> Tuple[int, ...]:
+        """Of its DPDK: (23, 11) of `DPDK 23.11.7`."""
+        numbers = re.findall(r"\d+", self.telemetry.info["version"])
+        return tuple(map(int, numbers[:2]))
 
     def ports(self) -> List[PortSummary]:
         """Ports that the application may use."""
