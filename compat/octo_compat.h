@@ -36,6 +36,11 @@
 #include "octo_compat_thread.h"
 #endif
 
+#if OCTO_DPDK_BEFORE(24, 11)
+/* 24.11: handlers of _opt alone are called for keys without a value. */
+#define rte_kvargs_process_opt rte_kvargs_process
+#endif
+
 /*
  * Signatures. The drivers define the op as the newest DPDK wants it. Where an
  * older one wants another type, the definition is renamed by a function-like

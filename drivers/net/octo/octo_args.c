@@ -142,7 +142,8 @@ read_all(const struct rte_kvargs *kvlist, struct octo_args *args)
 				 readers[i].key, count);
 			return -EINVAL;
 		}
-		if (rte_kvargs_process(kvlist, readers[i].key, readers[i].read, args) != 0)
+		/* _opt: a key without a value is for the reader to refuse */
+		if (rte_kvargs_process_opt(kvlist, readers[i].key, readers[i].read, args) != 0)
 			return -EINVAL;
 	}
 	return 0;
