@@ -110,10 +110,8 @@ def test_killed_while_forwarding():
         pmd.wait_until("traffic", lambda:
                        pmd.stats(pmd.port())["RX-packets"] > 100)
         pmd.kill()
-        prefix = f"--file-prefix={pmd.file_prefix}"
         pmd.status = -9
-        with Testpmd(vdevs.looped(), eal=[prefix]) as again:
-            again.file_prefix = pmd.file_prefix
+        with Testpmd(vdevs.looped(), file_prefix=pmd.file_prefix) as again:
             _carry_traffic(again, again.port())
 
 

@@ -13,9 +13,9 @@ def _start(huge_dir, proc: int, lcores: str, like=None, vdevs_=()) -> Testpmd:
     if like is None:
         eal += ["-m", "256", "--proc-type=primary", *hugepages.SHARED]
     else:
-        # the last one counts
-        eal += ["--proc-type=secondary", f"--file-prefix={like.file_prefix}"]
+        eal += ["--proc-type=secondary"]
     return Testpmd(vdevs_, memory=None, eal=eal, lcores=lcores, mbufs=16384,
+                   file_prefix=like and like.file_prefix,
                    app=["--num-procs=2", f"--proc-id={proc}"])
 
 

@@ -279,7 +279,7 @@ def test_steering_while_it_runs(bridged, family):
     address = two.ip4 if family == "4" else two.ip6
     with _iperf_server(two):
         client = one.popen(["iperf3", "-c", address, "-P", str(STREAMS),
-                            "-t", "8", "-J"])
+                            "-t", str(round(env.seconds(8))), "-J"])
         flows = wait_until("connections", lambda: (
             lambda f: f if len(f) == STREAMS + 1 else None)(
                 _connections(one, address)))

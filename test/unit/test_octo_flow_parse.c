@@ -46,7 +46,7 @@ static const struct rte_flow_item_ipv4 ip4_tos_mask = {.hdr = {.type_of_service 
 							       .src_addr = RTE_BE32(0xffffffff),
 							       .dst_addr = RTE_BE32(0xffffffff)}};
 static const struct rte_flow_item_ipv6 ip6 = {
-	.hdr = {.src_addr = "\x20\x01\x0d\xb8", .dst_addr = "\xfe\x80"}};
+	.hdr = {.src_addr = {"\x20\x01\x0d\xb8"}, .dst_addr = {"\xfe\x80"}}};
 static const struct rte_flow_item_udp udp = {
 	.hdr = {.src_port = RTE_BE16(1000), .dst_port = RTE_BE16(2000)}};
 static const struct rte_flow_item_udp udp_range = {

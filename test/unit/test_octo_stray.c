@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "octo_test.h"

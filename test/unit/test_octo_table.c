@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_memory.h>
+
 #include "octo_test.h"
 #include "octo_test_eal.h"
 

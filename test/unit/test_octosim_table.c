@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include <rte_memory.h>
+
 #include "octo_test.h"
 #include "octo_test_eal.h"
 
