@@ -3,33 +3,73 @@
 #
 # Configures and compiles, each variant in a directory of its own.
 
-# Sets build_dir, cc and variant_options from --debug, --asan and --clang, and
-# leaves the other arguments in rest.
-read_build_options() {
-	local arg
-	build_dir=$root/build
+# Takes the option that the arguments begin with; sets taken to its words, 0
+# when the first argument is none of the options of a build.
+take_build_option() {
+	taken=1
+	case ${1:-} in
+	--clang)
+		variant+=-clang
+		cc=clang
+		;;
+	--debug)
+		variant+=-debug
+		variant_options+=(-Dbuildtype=debug -Doptimization=0)
+		;;
+	--asan)
+		variant+=-asan
+		asan=1
+		variant_options+=("-Db_sanitize=address,undefined" -Db_lundef=false)
+		;;
+	--dpdk-src)
+		[ -d "${2:-}" ] || usage_error "--dpdk-src needs a DPDK source tree, and '${2:-}' is no directory"
+		dpdk_tree=$(cd "$2" && pwd -P)
+		taken=2
+		;;
+	*) taken=0 ;;
+	esac
+}
+
+no_build_options() {
 	cc=${CC:-}
+	variant=
 	variant_options=()
 	asan=
+	dpdk_tree=
 	rest=()
-	for arg in "$@"; do
-		case $arg in
-		--clang)
-			build_dir+=-clang
-			cc=clang
-			;;
-		--debug)
-			build_dir+=-debug
-			variant_options+=(-Dbuildtype=debug -Doptimization=0)
-			;;
-		--asan)
-			build_dir+=-asan
-			asan=1
-			variant_options+=("-Db_sanitize=address,undefined" -Db_lundef=false)
-			;;
-		*) rest+=("$arg") ;;
-		esac
+}
+
+# Each variant has a directory of its own, and so has each release of --dpdk-src.
+choose_build_dir() {
+	[ -z "$dpdk_tree" ] || check_given_tree "$dpdk_tree"
+	build_dir=$root/build${dpdk_tree:+-dpdk-$(release_of "$(cat "$dpdk_tree/VERSION")")}$variant
+}
+
+# Sets build_dir, cc, variant_options, asan and dpdk_tree, and leaves the other
+# arguments in rest.
+read_build_options() {
+	local taken
+	no_build_options
+	while [ $# -gt 0 ]; do
+		take_build_option "$@"
+		if [ $taken -eq 0 ]; then
+			rest+=("$1")
+			taken=1
+		fi
+		shift $taken
 	done
+	choose_build_dir
+}
+
+# The same for programs, to whom all belongs that comes after these options.
+read_leading_options() {
+	local taken=1
+	no_build_options
+	while take_build_option "$@" && [ $taken -gt 0 ]; do
+		shift $taken
+	done
+	rest=("$@")
+	choose_build_dir
 }
 
 # What a build directory is made from: when it differs, nothing in there is of use.
@@ -74,6 +114,7 @@ find_private_dpdk() {
 # Gets the variant that read_build_options was told of ready to compile.
 prepare_build() {
 	local tests=false
+	use_given_dpdk
 	[ "$cc" != clang ] || need clang
 	setup_build
 	find_private_dpdk

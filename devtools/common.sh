@@ -61,6 +61,11 @@ release_of() {
 	cut -d. -f1,2 <<<"$1"
 }
 
+# version_at_least LEAST VERSION
+version_at_least() {
+	[ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
 # Is libdpdk in use one that the user built, so that no package belongs to it?
 dpdk_is_private() {
 	have_pc libdpdk && have pkg-config &&

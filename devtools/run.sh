@@ -85,37 +85,25 @@ run_program() {
 }
 
 testpmd_command() {
-	read_build_options
+	read_leading_options "$@"
 	build_program testpmd
-	choose_memory "$@"
-	run_program "${memory_args[@]}" "$@"
+	choose_memory "${rest[@]}"
+	run_program "${memory_args[@]}" "${rest[@]}"
 }
 
 l3fwd_command() {
-	read_build_options
+	read_leading_options "$@"
 	build_program l3fwd
-	choose_memory "$@"
-	run_program "${memory_args[@]}" "$@"
+	choose_memory "${rest[@]}"
+	run_program "${memory_args[@]}" "${rest[@]}"
 }
 
 demo_command() {
-	read_build_options
+	read_leading_options "$@"
 	prepare_build
 	compile app/octo-demo/octo-demo
 	program=$build_dir/app/octo-demo/octo-demo
-	run_program "$@"
-}
-
-# Would EAL load a plugin from this directory? None of its parents may be
-# writable for all, sticky or not.
-is_safe_directory() {
-	local dir
-	dir=$(realpath -m "$1")
-	while :; do
-		[ -z "$(find "$dir" -maxdepth 0 -perm -o+w 2>/dev/null)" ] || return 1
-		[ "$dir" != / ] || return 0
-		dir=$(dirname "$dir")
-	done
+	run_program "${rest[@]}"
 }
 
 # Prints a directory that EAL loads the drivers from: the build's own or a copy.

@@ -5,17 +5,21 @@
 
 # Sets of packages, each line: package, how to see that it (or what it
 # provides) is there already, what it is for.
-packages_build() {
+packages_compile() {
 	cat <<-'END'
 		gcc|cmd:cc|to compile
 		libc6-dev|file:/usr/include/stdio.h|to compile
 		pkg-config|cmd:pkg-config|to find DPDK
 		meson|cmd:meson|the build system
 		ninja-build|cmd:ninja|the build system
-		libdpdk-dev|pc:libdpdk|DPDK: libraries, headers, drivers for the wires
 		libnuma-dev|file:/usr/include/numa.h|distances between CPU sockets
 		python3-pyelftools|py:elftools|to write the PMD information into the drivers
 	END
+}
+
+packages_build() {
+	packages_compile
+	echo 'libdpdk-dev|pc:libdpdk|DPDK: libraries, headers, drivers for the wires'
 	have_driver_source || packages_source
 }
 

@@ -101,6 +101,7 @@ test_command() {
 	local which name
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
+	use_given_dpdk
 	case $which in
 	unit) need build unit ;;
 	functional | vm) need build functional ;;

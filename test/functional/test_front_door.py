@@ -8,8 +8,11 @@ import pytest
 
 from octotest import env
 
-COMMANDS = ["setup", "build", "demo", "test", "testpmd", "l3fwd", "docs",
-            "clean", "help"]
+COMMANDS = ["setup", "build", "demo", "test", "versions", "testpmd", "l3fwd",
+            "docs", "clean", "help"]
+# What makes a DPDK source tree, as far as is looked at.
+TREE = ["meson.build", "lib/ethdev/ethdev_driver.h",
+        "app/test-pmd/meson.build", "drivers/net/ring/meson.build"]
 
 
 def _octo(*words: str, cwd=None) -> subprocess.CompletedProcess:
@@ -30,6 +33,9 @@ def test_help_names_every_command(words):
 @pytest.mark.parametrize("words", [
     ("nonsense",), ("build", "--nonsense"), ("test", "--nonsense"),
     ("test", "-k"), ("docs", "extra"), ("clean", "--some"),
+    ("build", "--dpdk-src"), ("build", "--dpdk-src", "/nonexistent"),
+    ("testpmd", "--dpdk-src", "/nonexistent"), ("versions",),
+    ("versions", "--json"), ("versions", "--nonsense"),
 ])
 def test_wrong_use_is_one_line_and_status_2(words):
     """The message names the culprit; nothing is begun."""
@@ -47,3 +53,27 @@ def test_works_from_anywhere(tmp_path):
     done = subprocess.run([link, "help"], cwd=tmp_path, text=True,
                           capture_output=True, check=False)
     assert done.returncode == 0 and "demo" in done.stdout
+
+
+def _tree(path, version: str, files=tuple(TREE)):
+    path.mkdir()
+    (path / "VERSION").write_text(version + "\n")
+    for name in files:
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).touch()
+    return path
+
+
+@pytest.mark.parametrize("command", ["build", "test", "plugins", "testpmd",
+                                     "versions"])
+def test_what_is_no_dpdk_tree_is_refused(tmp_path, command):
+    """One line names what is missing, or the release that is needed."""
+    partial = _tree(tmp_path / "partial", "25.11.0", TREE[:2])
+    old = _tree(tmp_path / "old", "21.11.3")
+    for tree, says in ((partial, TREE[2]), (old, "22.11"),
+                       (tmp_path, "VERSION")):
+        option = [] if command == "versions" else ["--dpdk-src"]
+        done = _octo(command, *option, str(tree))
+        assert done.returncode == 1 and done.stdout == ""
+        assert len(done.stderr.splitlines()) == 1
+        assert says in done.stderr and str(tree) in done.stderr
