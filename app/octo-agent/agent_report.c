@@ -97,9 +97,9 @@ agent_report_print(struct agent *agent)
 {
 	struct agent_audit_row row;
 
+	printf("%-39s  %-45s   %s\n", "", "packets", "buffers not used yet");
 	printf("%-16s %4s %5s %-3s %8s %12s %12s %12s %8s %7s %7s %7s\n", "PF", "node", "queue",
-	       "dir", "rings", "local", "remote", "unknown", "share", "posted", "remote",
-	       "unknown");
+	       "dir", "rings", "local", "remote", "unknown", "share", "local", "remote", "unknown");
 	for (uint16_t i = 0; i < agent->options.nb_pfs; i++)
 		for (uint16_t q = 0; q < agent->options.pf[i].queues; q++)
 			for (int tx = 0; tx < 2; tx++) {

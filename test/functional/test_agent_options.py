@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""octo-agent's command line: each fault is one clear error, and nothing is left."""
+
+import re
+import socket
+
+import pytest
+
+from octotest import vdevs
+from octotest.agent import Agent
+
+NIC = vdevs.nic("A", 0, 2, "loop")
+LONG = "/tmp/" + "x" * 103
+
+
+def _errors(firmware: Agent) -> list:
+    """How it ended; what it complained of."""
+    assert firmware.wait() == 1, firmware.text
+    return re.findall(r"^octo-agent: (.*)$", firmware.text, re.MULTILINE)
+
+
+def _one_error(pfs, options=(), nic=None, **more) -> str:
+    firmware = Agent(NIC if nic is None else nic, pfs, options, wait=False,
+                     **more)
+    errors = _errors(firmware)
+    assert len(errors) == 1, firmware.text
+    return errors[0]
+
+
+PF_FAULTS = {
+    "": r"--pf : ETHDEV,vhost=SOCKET is needed",
+    "net_octosim0": r"--pf net_octosim0: vhost=SOCKET is needed",
+    "net_octosim0,vhost=": r"vhost=: a path of 1 to 107 bytes",
+    f"net_octosim0,vhost={LONG}": r"a path of 1 to 107 bytes",
+    "net_octosim0,vhost=S,vhost=S": r"vhost= is given twice",
+    "net_octosim0,vhost=S,speed=9": r"'speed' is not known: vhost=, mode=",
+    "net_octosim0,vhost=S,queues=0": r"queues=0: a number from 1 to 64",
+    "net_octosim0,vhost=S,queues=65": r"queues=65: a number from 1 to 64",
+    "net_octosim0,vhost=S,queues=2x": r"queues=2x: a number from 1 to 64",
+    "net_octosim0,vhost=S,queues": r"queues=: a number from 1 to 64",
+    "net_octosim0,vhost=S,node=-1": r"node=-1: a number from 0 to 63",
+    "net_octosim0,vhost=S,node=64": r"node=64: a number from 0 to 63",
+    "net_octosim0,vhost=S,mode=both": r"mode=both: server or client",
+    "net_octosim0,vhost=S,rep=": r"rep=: the name of an ethdev",
+    "net_octosim9,vhost=S": r"--pf net_octosim9: there is no such ethdev",
+    "net_octosim0,vhost=S,queues=17": r"does not start with 17 queues",
+    "net_octosim0,vhost=/nowhere/S": r"vhost=/nowhere/S cannot be used: No ",
+}
+
+
+@pytest.mark.parametrize("value", PF_FAULTS)
+def test_pf_fault(tmp_path, value):
+    """The error names the PF, the key and what would be right."""
+    path = tmp_path / "pf.sock"
+    error = _one_error([value.replace("=S", f"={path}")])
+    assert re.search(PF_FAULTS[value], error), error
+    assert not path.exists()
+
+
+FAULTS = {
+    "--memory 0": r"--memory 0: NODE=FILE is needed, with NODE from 0 to 63",
+    "--memory 0=": r"--memory 0=: NODE=FILE is needed",
+    "--memory 64=/f": r"--memory 64=/f: NODE=FILE is needed",
+    "--memory x=/f": r"--memory x=/f: NODE=FILE is needed",
+    "please": r"'please' is not an option",
+}
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_fault(tmp_path, words):
+    """The same for everything else."""
+    path = tmp_path / "pf.sock"
+    error = _one_error([f"net_octosim0,vhost={path}"], words.split())
+    assert re.search(FAULTS[words], error), error
+    assert not path.exists()
+
+
+def test_unknown_option():
+    """getopt names it, we tell where to look."""
+    firmware = Agent(NIC, ["net_octosim0,vhost=x"], ["--bogus"], wait=False)
+    assert _errors(firmware) == ["try -- --help"]
+    assert "unrecognized option '--bogus'" in firmware.text
+
+
+def test_nothing_to_do():
+    """Without a PF there is no agent."""
+    assert "--pf ETHDEV,vhost=SOCKET is needed" in _one_error([])
+
+
+def test_pf_twice(tmp_path):
+    """Each PF, and each socket, belongs to one."""
+    pf = [f"net_octosim{i},vhost={tmp_path}/{i}" for i in range(2)]
+    assert "net_octosim0 is given twice" in _one_error(
+        [pf[0], f"net_octosim0,vhost={tmp_path}/2"])
+    assert "is the socket of net_octosim0" in _one_error(
+        [pf[0], f"net_octosim1,vhost={tmp_path}/0"])
+
+
+def test_too_many_pfs(tmp_path):
+    """A NIC has eight."""
+    pfs = [f"net_octosim{i},vhost={tmp_path}/{i}" for i in range(9)]
+    assert "a NIC has 8 PFs at most" in _one_error(pfs)
+
+
+def test_memory_that_does_not_suffice(tmp_path):
+    """EAL's option is named."""
+    error = _one_error([f"net_octosim0,vhost={tmp_path}/0,queues=16"],
+                       memory=32)
+    assert re.search(r"no memory for \d+ buffers: .* -m gives more", error)
+
+
+def test_path_that_is_a_file(tmp_path):
+    """Nobody's file is removed."""
+    path = tmp_path / "precious"
+    path.write_text("data", encoding="ascii")
+    assert "cannot be used: File exists" in _one_error(
+        [f"net_octosim0,vhost={path}"])
+    assert path.read_text(encoding="ascii") == "data"
+
+
+def test_socket_of_somebody_else(tmp_path):
+    """A socket on which somebody listens is not taken over."""
+    path = tmp_path / "pf.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.bind(str(path))
+        other.listen()
+        # the PF before it lets go of its own
+        first = tmp_path / "first.sock"
+        assert "cannot be used: Address already in use" in _one_error(
+            [f"net_octosim1,vhost={first}", f"net_octosim0,vhost={path}"])
+        assert path.is_socket()
+        assert not first.exists()
+
+
+def test_help():
+    """Every option is explained."""
+    firmware = Agent([], [], ["--help"], wait=False)
+    assert firmware.wait() == 0
+    for word in ("--pf", "vhost=", "mode=", "queues=", "node=", "rep=",
+                 "--uplink", "--memory", "--audit"):
+        assert word in firmware.text
