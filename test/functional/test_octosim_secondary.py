@@ -47,6 +47,24 @@ def test_secondary_polls_and_sends(huge_dir):
                    for s in stats.values())
 
 
+def test_secondary_sends_to_an_ethdev_wire(huge_dir):
+    """The primary, which alone has the ethdev, sends its frames for it."""
+    args = ["--vdev=net_ring0", vdevs.octosim(0, "A", wire="net_ring0")]
+    with _start(huge_dir, 0, "0@0,1@0", vdevs_=args) as one, \
+            _start(huge_dir, 1, "2@1,3@1", like=one) as two:
+        port = one.port("net_octosim0")
+        one.start("rxonly")
+        two.start("flowgen")
+        for name in ("tx_q1_packets", "rx_q0_packets", "rx_q1_packets"):
+            one.wait_until(name, lambda n=name: one.telemetry.get(
+                "/ethdev/xstats", port)[n] > 10000)
+        assert _received(two) > 1000
+        assert _received(one) > 1000
+        stats = one.stats(port)
+        assert stats["TX-errors"] == stats["RX-errors"] == 0
+        assert one.xstats(port)["tx_q0_packets"] == 0
+
+
 def test_primary_survives_the_secondary(huge_dir):
     """Its coming and going leaves ports and traffic alone."""
     args = [vdevs.octosim(0, "A", wire="loop")]

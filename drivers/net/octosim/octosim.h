@@ -229,7 +229,7 @@ struct octosim_nic {
 	RTE_ATOMIC(uint32_t) started; /**< mask of the ports that are started */
 	RTE_ATOMIC(uint32_t) to_wire; /**< mask of the ports that send to the wire */
 	struct octosim_nic *peer;     /**< where Tx goes: the other NIC, or this one for loop */
-	struct rte_ring *wire_in;     /**< frames that arrive; many producers */
+	struct rte_ring *wire_frames; /**< that arrive, or wait for the primary to send them */
 	struct rte_mempool *pool;     /**< for the wire and for copies on Tx; NULL until needed */
 	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< ethdev wire: its Tx queue */
 
@@ -251,7 +251,7 @@ struct octosim_nic {
 	char name[OCTOSIM_NAME_MAX];
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
 	uint32_t given;     /**< bits of enum octosim_nic_arg */
-	uint32_t wire_ring; /**< size of wire_in */
+	uint32_t wire_ring; /**< size of wire_frames */
 	uint64_t wire_owner;
 	uint16_t switch_domain;
 	struct rte_ether_addr mac_addr;

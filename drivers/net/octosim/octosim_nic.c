@@ -196,7 +196,7 @@ check_args(const struct octosim_nic *nic, const char *who, const struct octosim_
 		return contradiction(nic, who, "mpfs_entries");
 	if ((both & OCTOSIM_ARG_WIRE_RING) && nic->wire_ring != args->wire_ring)
 		return contradiction(nic, who, "wire_ring");
-	if ((args->given & OCTOSIM_ARG_WIRE_RING) && nic->wire_in != NULL &&
+	if ((args->given & OCTOSIM_ARG_WIRE_RING) && nic->wire_frames != NULL &&
 	    nic->wire_ring != args->wire_ring)
 		return contradiction(nic, who, "wire_ring");
 	if (octosim_wire_differs(nic, args)) {

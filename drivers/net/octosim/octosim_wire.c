@@ -205,10 +205,10 @@ drain(struct octosim_nic *nic)
 	struct rte_mbuf *pkts[OCTOSIM_BURST];
 	unsigned int n;
 
-	if (nic->wire_in == NULL)
+	if (nic->wire_frames == NULL)
 		return;
 	do {
-		n = rte_ring_dequeue_burst(nic->wire_in, (void **)pkts, OCTOSIM_BURST, NULL);
+		n = rte_ring_dequeue_burst(nic->wire_frames, (void **)pkts, OCTOSIM_BURST, NULL);
 		rte_pktmbuf_free_bulk(pkts, n);
 	} while (n > 0);
 }
@@ -219,8 +219,8 @@ octosim_wire_detach(struct octosim_nic *nic)
 	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_ETHDEV)
 		detach_ethdev(nic);
 	drain(nic);
-	rte_free(nic->wire_in);
-	nic->wire_in = NULL;
+	rte_free(nic->wire_frames);
+	nic->wire_frames = NULL;
 	octosim_wire_set_kind(nic, OCTOSIM_WIRE_NONE);
 }
 
@@ -231,7 +231,7 @@ start_ring(struct octosim_nic *nic)
 	struct rte_ring *r;
 	int ret;
 
-	if (nic->wire_in != NULL)
+	if (nic->wire_frames != NULL)
 		return 0;
 	r = rte_zmalloc("octosim_wire", rte_ring_get_memsize(slots), RTE_CACHE_LINE_SIZE);
 	if (r == NULL)
@@ -243,7 +243,7 @@ start_ring(struct octosim_nic *nic)
 		rte_free(r);
 		return ret;
 	}
-	nic->wire_in = r;
+	nic->wire_frames = r;
 	return 0;
 }
 
@@ -320,6 +320,8 @@ octosim_wire_start(struct octosim_nic *nic)
 		return start_ring(nic);
 	case OCTOSIM_WIRE_ETHDEV:
 		ret = octosim_nic_need_pool(nic);
+		if (ret == 0)
+			ret = start_ring(nic);
 		return ret == 0 ? start_ethdev(nic) : ret;
 	default:
 		return 0;

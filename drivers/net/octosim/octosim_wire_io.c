@@ -4,12 +4,18 @@
 
 #include "octosim.h"
 
+static inline bool
+ethdev_started(const struct octosim_nic *nic)
+{
+	/* pairs with the release in start_ethdev(): wire_frames is there */
+	return rte_atomic_load_explicit(&nic->wire_on, rte_memory_order_acquire);
+}
+
 /* The ethdev that is the wire was probed and started by the primary only. */
 static inline bool
 ethdev_usable(const struct octosim_nic *nic)
 {
-	return rte_atomic_load_explicit(&nic->wire_on, rte_memory_order_relaxed) &&
-	       rte_eal_process_type() == RTE_PROC_PRIMARY;
+	return ethdev_started(nic) && rte_eal_process_type() == RTE_PROC_PRIMARY;
 }
 
 bool
@@ -18,10 +24,10 @@ octosim_wire_has_listener(const struct octosim_nic *nic)
 	switch (octosim_wire_kind(nic)) {
 	case OCTOSIM_WIRE_LOOP:
 	case OCTOSIM_WIRE_NIC:
-		/* pairs with the release in octosim_start(): wire_in is there */
+		/* pairs with the release in octosim_start(): wire_frames is there */
 		return rte_atomic_load_explicit(&nic->peer->started, rte_memory_order_acquire) != 0;
 	case OCTOSIM_WIRE_ETHDEV:
-		return ethdev_usable(nic);
+		return ethdev_started(nic);
 	default:
 		return false;
 	}
@@ -33,7 +39,7 @@ octosim_wire_is_idle(const struct octosim_nic *nic)
 	switch (octosim_wire_kind(nic)) {
 	case OCTOSIM_WIRE_LOOP:
 	case OCTOSIM_WIRE_NIC:
-		return nic->wire_in == NULL || rte_ring_empty(nic->wire_in);
+		return nic->wire_frames == NULL || rte_ring_empty(nic->wire_frames);
 	case OCTOSIM_WIRE_ETHDEV:
 		return !ethdev_usable(nic);
 	default:
@@ -50,26 +56,6 @@ restore_tags(struct rte_mbuf **pkts, uint16_t n)
 			rte_vlan_insert(&pkts[i]);
 }
 
-uint16_t
-octosim_wire_rx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
-{
-	switch (octosim_wire_kind(nic)) {
-	case OCTOSIM_WIRE_LOOP:
-	case OCTOSIM_WIRE_NIC:
-		if (nic->wire_in == NULL)
-			return 0;
-		return rte_ring_sc_dequeue_burst(nic->wire_in, (void **)pkts, n, NULL);
-	case OCTOSIM_WIRE_ETHDEV:
-		if (!ethdev_usable(nic))
-			return 0;
-		n = rte_eth_rx_burst(nic->wire_port, 0, pkts, n);
-		restore_tags(pkts, n);
-		return n;
-	default:
-		return 0;
-	}
-}
-
 static uint16_t
 ethdev_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -83,10 +69,50 @@ ethdev_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 	return sent;
 }
 
+/* The frames that secondary processes left; the wire may be full. */
+static void
+send_for_secondaries(struct octosim_nic *nic)
+{
+	struct rte_mbuf *pkts[OCTOSIM_BURST];
+	unsigned int n;
+
+	if (rte_ring_empty(nic->wire_frames))
+		return;
+	n = rte_ring_dequeue_burst_start(nic->wire_frames, (void **)pkts, OCTOSIM_BURST, NULL);
+	rte_ring_dequeue_finish(nic->wire_frames, ethdev_tx(nic, pkts, n));
+}
+
+uint16_t
+octosim_wire_rx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
+{
+	switch (octosim_wire_kind(nic)) {
+	case OCTOSIM_WIRE_LOOP:
+	case OCTOSIM_WIRE_NIC:
+		if (nic->wire_frames == NULL)
+			return 0;
+		return rte_ring_sc_dequeue_burst(nic->wire_frames, (void **)pkts, n, NULL);
+	case OCTOSIM_WIRE_ETHDEV:
+		if (!ethdev_usable(nic))
+			return 0;
+		send_for_secondaries(nic);
+		n = rte_eth_rx_burst(nic->wire_port, 0, pkts, n);
+		restore_tags(pkts, n);
+		return n;
+	default:
+		return 0;
+	}
+}
+
 uint16_t
 octosim_wire_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 {
-	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_ETHDEV)
+	struct rte_ring *frames;
+
+	if (octosim_wire_kind(nic) != OCTOSIM_WIRE_ETHDEV)
+		frames = nic->peer->wire_frames;
+	else if (rte_eal_process_type() == RTE_PROC_PRIMARY)
 		return ethdev_tx(nic, pkts, n);
-	return rte_ring_enqueue_burst(nic->peer->wire_in, (void **)pkts, n, NULL);
+	else
+		frames = nic->wire_frames; /* for the primary to send */
+	return rte_ring_enqueue_burst(frames, (void **)pkts, n, NULL);
 }
