@@ -515,6 +515,7 @@ def test_octo_before_its_pfs():
     with Testpmd([vdevs.octo(), *sims]) as pmd:
         view = View(pmd)
         assert [p.name for p in pmd.ports()] == ["net_octo0"]
+        assert view.port == 0  # what is given first is numbered first
         assert [pf["socket"] for pf in view.topology()["pfs"]] == [0, 1]
         assert "failed" not in pmd.boot_text.lower()
         pmd.start("io", first=True)

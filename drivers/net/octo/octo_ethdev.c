@@ -102,16 +102,15 @@ probe_primary(struct rte_vdev_device *vdev)
 	ret = octo_args_parse(name, rte_vdev_device_args(vdev), &args);
 	if (ret != 0)
 		return ret;
-	ret = octo_pf_probe_missing(name, &args);
-	if (ret != 0)
-		return ret;
+	/* before the PFs are probed: a port that is given first has the first number */
 	dev = rte_eth_vdev_allocate(vdev, sizeof(struct octo_dev));
 	if (dev == NULL) {
 		OCTO_LOG(ERR, "%s: no ethdev port or no memory is left", name);
-		octo_pf_unprobe(&args);
 		return -ENOMEM;
 	}
-	ret = build_port(dev, &args);
+	ret = octo_pf_probe_missing(name, &args);
+	if (ret == 0)
+		ret = build_port(dev, &args);
 	if (ret != 0) {
 		rte_eth_dev_release_port(dev);
 		octo_pf_unprobe(&args);

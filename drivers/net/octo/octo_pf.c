@@ -121,10 +121,8 @@ octo_pf_probe_missing(const char *port, struct octo_args *args)
 		} else {
 			ret = probe_one(port, name, &args->pf[i].probed_here);
 		}
-		if (ret != 0) {
-			octo_pf_unprobe(args);
+		if (ret != 0)
 			return ret;
-		}
 	}
 	return 0;
 }
