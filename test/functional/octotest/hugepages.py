@@ -2,6 +2,7 @@
 """2 MiB hugepages for a test, given back afterwards."""
 
 import contextlib
+import fcntl
 import tempfile
 from pathlib import Path
 from typing import Iterator
@@ -21,18 +22,29 @@ class NoHugepages(Exception):
     """The machine gives none."""
 
 
+def _change(pages: int) -> int:
+    """Add to the machine's pages, or take away; by how many they changed.
+
+    Several runs of the tests may do so at the same time, hence the lock.
+    """
+    try:
+        with NR.open("r+", encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            before = int(file.read())
+            NR.write_text(str(max(0, before + pages)))
+            return int(NR.read_text()) - before
+    except OSError as err:
+        raise NoHugepages(str(err)) from err
+
+
 @contextlib.contextmanager
 def reserved(pages: int) -> Iterator[str]:
     """Reserve pages and mount them; the --huge-dir."""
-    before = int(NR.read_text()) if NR.exists() else 0
-    try:
-        NR.write_text(str(before + pages))
-    except OSError as err:
-        raise NoHugepages(str(err)) from err
+    got = _change(pages)
     mount = tempfile.mkdtemp(prefix="octo-huge-")
     try:
-        if int(NR.read_text()) < before + pages:
-            raise NoHugepages(f"less than {pages} pages could be reserved")
+        if got < pages:
+            raise NoHugepages(f"only {got} of {pages} pages could be reserved")
         out = run("mount", "-t", "hugetlbfs", "-o", "pagesize=2M", "none",
                   mount, check=False)
         if out:
@@ -41,5 +53,4 @@ def reserved(pages: int) -> Iterator[str]:
     finally:
         run("umount", mount, check=False)
         Path(mount).rmdir()
-        # another run of the tests may have taken some meanwhile
-        NR.write_text(str(max(0, int(NR.read_text()) - pages)))
+        _change(-got)
