@@ -6,7 +6,6 @@
     namespace 2 - veth - net_af_packet - NIC B - octo port /
 """
 
-import contextlib
 import hashlib
 import json
 import os
@@ -16,7 +15,8 @@ from typing import Iterator, List
 
 import pytest
 
-from octotest import env, vdevs
+from octotest import env, iperf, vdevs
+from octotest.iperf import STREAMS
 from octotest.netns import Host
 from octotest.packets import Flow
 from octotest.process import Process
@@ -26,7 +26,6 @@ from octotest.view import View, ask, forwarded
 
 PORTS = (6, 7)  # of the octo ports: after two wires and four PFs
 FILE_SIZE = 64 << 20
-STREAMS = 8
 
 
 @pytest.fixture(autouse=True)
@@ -48,13 +47,6 @@ def _wired(hosts) -> List[str]:
     return [*args, vdevs.octo(0, 0), vdevs.octo(1, 2)]
 
 
-def _small_windows(host: Host, size: int = 65536) -> None:
-    """Less in flight than the rings hold: then nothing may be lost."""
-    for name in ("tcp_rmem", "tcp_wmem"):
-        host.run("sh", "-c", f"echo 4096 {size} {size} >"
-                 f" /proc/sys/net/ipv4/{name}")
-
-
 @pytest.fixture
 def routed(hosts, tmp_path) -> Iterator[tuple]:
     """l3fwd between the hosts: (host 1, host 2, l3fwd, telemetry)."""
@@ -63,7 +55,7 @@ def routed(hosts, tmp_path) -> Iterator[tuple]:
         pytest.skip("l3fwd is not built")
     for host in hosts:
         host.route_through()
-        _small_windows(host)
+        host.small_windows()
     prefix = env.unique()
     l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path))
     l3fwd.expect(r"L3FWD: +-- lcoreid=1", timeout=60)
@@ -94,7 +86,7 @@ def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path) -> List[str]:
 def bridged(hosts) -> Iterator[tuple]:
     """testpmd in io mode between the hosts: (host 1, host 2, testpmd)."""
     for host in hosts:
-        _small_windows(host)
+        host.small_windows()
         host.ip("addr", "add", f"10.9.0.{host.number}/24", "dev", host.inner)
         host.ip("addr", "add", f"fd09::{host.number}/64", "dev", host.inner,
                 "nodad")
@@ -121,49 +113,17 @@ def _ping(src: Host, dst: Host) -> None:
         assert " 0% packet loss" in out, out
 
 
-@contextlib.contextmanager
-def _iperf_server(host: Host) -> Iterator[None]:
-    """For one run: a server that has just served may refuse the next."""
-    server = host.popen(["iperf3", "-s", "-1", "--forceflush"])
-    try:
-        for line in server.stdout:
-            if "listening" in line:
-                break
-        yield
-    finally:
-        server.terminate()
-        server.wait()
-        server.stdout.close()
-
-
-def _iperf(src: Host, dst: Host, address: str, *more: str) -> dict:
-    with _iperf_server(dst):
-        out = src.run("iperf3", "-c", address, "-P", STREAMS, "-J", *more,
-                      timeout=90)
-    result = json.loads(out)
-    assert "error" not in result, out
-    return result
-
-
-def _check_iperf(result: dict, size: int) -> None:
-    """All streams carried something, together at least the size."""
-    streams = result["end"]["streams"]
-    assert len(streams) == STREAMS
-    assert all(s["receiver"]["bytes"] > 0 for s in streams)
-    assert result["end"]["sum_sent"]["bytes"] >= size
-
-
 def _iperf_both_ways(src: Host, dst: Host) -> None:
     for direction in ([], ["-R"]):
-        _check_iperf(_iperf(src, dst, dst.ip4, "-n", "48M", *direction),
-                     48 << 20)
-    _check_iperf(_iperf(src, dst, dst.ip6, "-n", "16M"), 16 << 20)
+        iperf.check(iperf.measure(src, dst, dst.ip4, "-n", "48M", *direction),
+                    48 << 20)
+    iperf.check(iperf.measure(src, dst, dst.ip6, "-n", "16M"), 16 << 20)
 
 
 def _fetch_file(client: Host, server: Host, directory: Path) -> None:
     """A big file arrives as it was."""
     for host in (client, server):  # one connection: its window is all
-        _small_windows(host, 8 * 65536)
+        host.small_windows(8 * 65536)
     served = directory / "served"
     served.mkdir()
     data = os.urandom(1 << 20) * (FILE_SIZE >> 20)
@@ -277,7 +237,7 @@ def test_steering_while_it_runs(bridged, family):
     one, two, pmd = bridged
     views = [View(pmd, n) for n in ("net_octo0", "net_octo1")]
     address = two.ip4 if family == "4" else two.ip6
-    with _iperf_server(two):
+    with iperf.server(two):
         client = one.popen(["iperf3", "-c", address, "-P", str(STREAMS),
                             "-t", str(round(env.seconds(8))), "-J"])
         flows = wait_until("connections", lambda: (

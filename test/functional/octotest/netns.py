@@ -76,6 +76,12 @@ class Host:
             self.neighbour(via, self.gateway_mac)
             self.ip("route", "add", "default", "via", via)
 
+    def small_windows(self, size: int = 65536) -> None:
+        """TCP with less in flight than rings hold: then nothing gets lost."""
+        for name in ("tcp_rmem", "tcp_wmem"):
+            self.run("sh", "-c", f"echo 4096 {size} {size} >"
+                     f" /proc/sys/net/ipv4/{name}")
+
     def neighbour(self, address: str, mac: str) -> None:
         """A static neighbour."""
         self.ip("neigh", "replace", address, "lladdr", mac, "dev", self.inner,
