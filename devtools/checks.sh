@@ -50,7 +50,7 @@ check_spelling() {
 
 check_shell() {
 	local files
-	mapfile -t files < <(project_files '*.sh' | grep -vE '^devtools/(common|setup|dpdk-source|dpdk-build|build|run|test|versions|vm|checks)\.sh')
+	mapfile -t files < <(project_files '*.sh' | grep -vE '^devtools/(common|setup|dpdk-source|dpdk-build|build|ovs|run|test|versions|vm|checks)\.sh')
 	# -a: what octo and .ci/run source is checked with them, where its variables are known
 	shellcheck -x -a octo .ci/run "${files[@]}"
 }

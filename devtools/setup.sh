@@ -75,6 +75,7 @@ is_present() {
 	pc) have_pc "$name" ;;
 	py) python_with "$name" >/dev/null ;;
 	file) [ -e "$name" ] ;;
+	dpkg) dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed ;;
 	esac
 }
 
@@ -164,6 +165,7 @@ setup_command() {
 	all) need build unit functional docs clang lint ;;
 	*) usage_error "setup: unknown '$what': give build, all or nothing" ;;
 	esac
+	[ "$what" = build ] || need_ovs
 	setup_build
 	say "ready: libdpdk $(dpdk_version)${dpdk_src:+, DPDK source in $dpdk_src}"
 }

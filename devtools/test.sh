@@ -107,6 +107,9 @@ test_command() {
 	functional | vm) need build functional ;;
 	all) need build unit functional ;;
 	esac
+	case $which in
+	functional | all) need_ovs ;;
+	esac
 	prepare_build
 	compile
 	case $which in

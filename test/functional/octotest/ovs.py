@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open vSwitch with DPDK, all of it in a namespace and a directory of its own.
+"""Open vSwitch with DPDK, in a namespace and a directory of its own.
 
 Nothing of the system's is used but the programs: no service, no database, no
-interface, so that a running Open vSwitch is not disturbed.
+interface. So a running Open vSwitch is not disturbed.
 """
 
-import os
 import re
-import tempfile
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Dict, Iterable, List, Optional
 
@@ -20,39 +19,50 @@ from .testpmd import wait_until
 
 DAEMON = "usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 SCHEMA = "usr/share/openvswitch/vswitch.ovsschema"
+PAGES = 384  # of 2 MiB: 256 MiB at once, the rest for further pools
+
+
+def _eal_of(binary: Path) -> str:
+    found = re.search(r"librte_eal\S* => (\S+)", run("ldd", binary))
+    return found[1] if found else "none"
 
 
 def find() -> Optional[Path]:
-    """The tree that the programs are in: the system's, or an unpacked one."""
+    """The tree that the programs are in: the system's, or an unpacked one.
+
+    None that is linked with another DPDK than the drivers is of use.
+    """
     for tree in (Path("/"), *sorted((env.REPO / ".deps").glob("ovs-*"))):
-        if all((tree / file).exists() for file in (DAEMON, SCHEMA)):
+        if all((tree / file).exists() for file in (DAEMON, SCHEMA)) and \
+                _eal_of(tree / DAEMON) == _eal_of(env.plugin("octo")):
             return tree
     return None
 
 
 class Switch:
-    """A bridge, br0, and DPDK ports; ovs-vswitchd runs on all CPUs."""
+    """A running ovs-vswitchd with the bridge br0 and no other port.
 
-    def __init__(self, tree: Path, huge_dir: str, dpdk: Iterable[str]) -> None:
-        self._tree = tree
-        self._dir = Path(tempfile.mkdtemp(prefix="octo-ovs-"))
+    `hosts` are those whose wires the switch gets, `dpdk` what EAL is told.
+    """
+
+    def __init__(self, tree: Path, huge_dir: str, hosts: Iterable[Host],
+                 dpdk: Iterable[str]) -> None:
         self.name = env.unique("octovs")
         self.file_prefix = env.unique()
+        self._tree = tree
+        self._dir = Path(tempfile.mkdtemp(prefix="octo-ovs-"))
         self._processes: List[Process] = []
         self._telemetry: Optional[Telemetry] = None
-        self._huge_dir = huge_dir
-        self._dpdk = list(dpdk)
-
-    def __enter__(self) -> "Switch":
         try:
-            run("ip", "netns", "add", self.name)
-            run("ip", "-n", self.name, "link", "set", "lo", "up")
+            self._make_namespace(hosts)
+            self._start_database()
+            self._start_switch(huge_dir, dpdk)
         except BaseException:
-            self.__exit__()
+            self.close()
             raise
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Leave nothing behind."""
         if self._telemetry is not None:
             self._telemetry.close()
         for process in reversed(self._processes):
@@ -60,16 +70,65 @@ class Switch:
         run("ip", "netns", "del", self.name, check=False)
         shutil.rmtree(self._dir, ignore_errors=True)
 
-    def take(self, host: Host) -> None:
-        """The wire of a host comes here."""
-        run("ip", "link", "set", host.wire, "netns", self.name)
-        self.run("sysctl", "-qw", f"net.ipv6.conf.{host.wire}.disable_ipv6=1",
-                 check=False)
-        run("ip", "-n", self.name, "link", "set", host.wire, "up")
+    # How it is made.
+
+    def _make_namespace(self, hosts: Iterable[Host]) -> None:
+        run("ip", "netns", "add", self.name)
+        self.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
+                 "net.ipv6.conf.default.disable_ipv6=1", check=False)
+        self.ip("link", "set", "lo", "up")
+        for host in hosts:
+            run("ip", "link", "set", host.wire, "netns", self.name)
+            self.ip("link", "set", host.wire, "up")
+
+    def _start_database(self) -> None:
+        database = self._dir / "conf.db"
+        self._ask("ovsdb-tool", "create", database, self._tree / SCHEMA)
+        self._start(self._program("ovsdb-server"), database,
+                    f"--remote=punix:{self._dir}/db.sock",
+                    f"--unixctl={self._dir}/database.ctl")
+        wait_until("the database", (self._dir / "db.sock").exists)
+        self.vsctl("--no-wait", "init")
+
+    def _start_switch(self, huge_dir: str, dpdk: Iterable[str]) -> None:
+        eal = " ".join(["--no-pci", f"--file-prefix={self.file_prefix}",
+                        *env.plugin_args(), *dpdk])
+        self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(
+            f"other_config:{item}" for item in (
+                "dpdk-init=true", "per-port-memory=true",
+                "dpdk-socket-mem=256", f'dpdk-hugepage-dir="{huge_dir}"',
+                f'dpdk-extra="{eal}"', "pmd-cpu-mask=0x3")))
+        self.daemon = self._start(
+            self._tree / DAEMON, f"unix:{self._dir}/db.sock",
+            f"--unixctl={self._dir}/switch.ctl", "-vsyslog:off")
+        self.daemon.expect("DPDK Enabled - initialized", timeout=60)
+        self.vsctl("add-br", "br0", "--", "set", "Bridge", "br0",
+                   "datapath_type=netdev")
 
     def _environment(self) -> Dict[str, str]:
         return {f"OVS_{name}": str(self._dir) for name in
                 ("RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR")}
+
+    def _program(self, name: str) -> Path:
+        for directory in ("usr/bin", "usr/sbin"):
+            if (self._tree / directory / name).exists():
+                return self._tree / directory / name
+        raise FileNotFoundError(name)
+
+    def _start(self, *argv: object) -> Process:
+        process = Process([str(a) for a in argv], self._environment(),
+                          prefix=self.argv())
+        process.keep = True
+        self._processes.append(process)
+        return process
+
+    def _ask(self, program: str, *words: object) -> str:
+        for process in self._processes:
+            process.read()
+        names = [f"{k}={v}" for k, v in self._environment().items()]
+        return run("env", *names, self._program(program), *words)
+
+    # What it does.
 
     def argv(self, *words: object) -> List[str]:
         """A command line that runs in the switch's namespace."""
@@ -81,60 +140,63 @@ class Switch:
         """Run a program in the switch's namespace."""
         return run(*self.argv(*words), check=check, timeout=timeout)
 
-    def _program(self, name: str) -> str:
-        for directory in ("usr/bin", "usr/sbin"):
-            path = self._tree / directory / name
-            if path.exists():
-                return str(path)
-        raise FileNotFoundError(name)
-
-    def _start(self, *argv: object) -> Process:
-        process = Process([str(a) for a in argv], self._environment(),
-                          prefix=self.argv())
-        process.keep = True
-        self._processes.append(process)
-        return process
-
-    def start(self, *config: str) -> None:
-        """Database, then switch, as a distribution starts them."""
-        database = self._dir / "conf.db"
-        self._local("ovsdb-tool", "create", database, self._tree / SCHEMA)
-        self._start(self._program("ovsdb-server"), database,
-                    f"--remote=punix:{self._dir}/db.sock",
-                    f"--unixctl={self._dir}/ovsdb.ctl")
-        wait_until("the database", (self._dir / "db.sock").exists)
-        self.vsctl("--no-wait", "init")
-        self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(
-            f'other_config:{item}' for item in (
-                "dpdk-init=true", "per-port-memory=true",
-                "dpdk-socket-mem=256", f'dpdk-hugepage-dir="{self._huge_dir}"',
-                f'dpdk-extra="{" ".join(self._eal())}"', *config)))
-        self.daemon = self._start(
-            self._tree / DAEMON, f"unix:{self._dir}/db.sock",
-            f"--unixctl={self._dir}/vswitchd.ctl",
-            f"--log-file={self._dir}/vswitchd.log")
-        self.daemon.expect("DPDK Enabled - initialized", timeout=60)
-        self.vsctl("add-br", "br0", "--", "set", "Bridge", "br0",
-                   "datapath_type=netdev")
-
-    def _eal(self) -> List[str]:
-        return ["--no-pci", f"--file-prefix={self.file_prefix}",
-                *env.plugin_args(), *self._dpdk]
-
-    def _local(self, program: str, *words: object) -> str:
-        names = [f"{k}={v}" for k, v in self._environment().items()]
-        return run("env", *names, self._program(program), *words)
+    def ip(self, *words: object) -> str:
+        """Run ip in the switch's namespace."""
+        return run("ip", "-n", self.name, *words)
 
     def vsctl(self, *words: object) -> str:
         """Change or ask the configuration; returns when it is in force."""
-        return self._local("ovs-vsctl", "--timeout=30",
-                           f"--db=unix:{self._dir}/db.sock", *words)
+        return self._ask("ovs-vsctl", "--timeout=60",
+                         f"--db=unix:{self._dir}/db.sock", *words)
 
     def appctl(self, *words: object) -> str:
         """Ask the running switch."""
-        return self._local("ovs-appctl", f"--target={self._dir}/vswitchd.ctl",
-                           *words)
+        return self._ask("ovs-appctl", "--timeout=60",
+                         f"--target={self._dir}/switch.ctl", *words)
 
-    def log(self) -> str:
-        """What the switch logged."""
-        return (self._dir / "vswitchd.log").read_text()
+    def add_dpdk_port(self, name: str, devargs: str, affinity: str) -> None:
+        """A port on the bridge, two queues, each pinned to a CPU's thread."""
+        out = self.vsctl(
+            "add-port", "br0", name, "--", "set", "Interface", name,
+            "type=dpdk", f'options:dpdk-devargs="{devargs}"',
+            "options:n_rxq=2", f'other_config:pmd-rxq-affinity="{affinity}"')
+        assert out == "", out
+        assert self.vsctl("get", "Interface", name, "error") == "[]\n"
+
+    def pin(self, name: str, affinity: str) -> None:
+        """Give the port's queues to other threads: "queue:cpu,..."."""
+        self.vsctl("set", "Interface", name,
+                   f'other_config:pmd-rxq-affinity="{affinity}"')
+
+    def pinned(self, name: str) -> Dict[int, int]:
+        """The CPU whose thread polls each queue of the port."""
+        shown: Dict[int, int] = {}
+        cpu = -1
+        for line in self.appctl("dpif-netdev/pmd-rxq-show").splitlines():
+            thread = re.match(r"pmd thread numa_id \d+ core_id (\d+):", line)
+            cpu = int(thread[1]) if thread else cpu
+            queue = re.match(rf"  port: {name} +queue-id: +(\d+) \(enabled\)",
+                             line)
+            if queue:
+                shown[int(queue[1])] = cpu
+        return shown
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """DPDK's telemetry of the switch."""
+        if self._telemetry is None:
+            self._telemetry = Telemetry(self.file_prefix)
+        return self._telemetry
+
+    def port(self, name: str) -> int:
+        """The number that DPDK gave to the port of that name."""
+        return self.ports()[name]
+
+    def ports(self) -> Dict[str, int]:
+        """Names and numbers of the ports that nobody owns."""
+        return {self.telemetry.get("/ethdev/info", n)["name"]: n
+                for n in self.telemetry.get("/ethdev/list")}
+
+    def xstats(self, port: int) -> Dict[str, int]:
+        """Extended statistics of a DPDK port."""
+        return self.telemetry.get("/ethdev/xstats", port)

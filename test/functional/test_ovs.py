@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open vSwitch with DPDK, its ports octo ports that its PMD threads poll.
+
+    namespace 1 - veth - net_af_packet - NIC A - octo port \\
+                                                 bridge br0 - tap
+    namespace 2 - veth - net_af_packet - NIC B - octo port /
+
+The PMD thread of CPU 0, on socket 0, polls queue 0; that of CPU 1, on socket
+1, queue 1. So PF 0 is home of the former and PF 1 of the latter.
+"""
+
+import json
+import re
+from typing import Dict, Iterator
+
+import pytest
+
+from octotest import env, iperf, ovs, vdevs
+from octotest.testpmd import wait_until
+from octotest.view import View
+
+PORTS = ("net_octo0", "net_octo1")
+PINNED = "0:0,1:1"
+SWAPPED = "0:1,1:0"
+TAP = "10.9.0.9"
+SOURCES = [f"10.9.0.{i}" for i in range(20, 36)]  # RSS spreads them
+
+
+@pytest.fixture
+def switch(program, hosts, huge_dir) -> Iterator[ovs.Switch]:
+    """Both hosts and the tap of the bridge are in one network."""
+    for name in ("ip", "ethtool", "ping", "iperf3"):
+        program(name)
+    tree = ovs.find()
+    if tree is None:
+        pytest.skip("no Open vSwitch is there that has this DPDK")
+    wires = [f"--vdev=net_af_packet{i},iface={host.wire},blocksz=4096,"
+             "framesz=2048,framecnt=2048" for i, host in enumerate(hosts)]
+    nics = [arg for i in (0, 1) for arg in
+            vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}")]
+    made = ovs.Switch(tree, huge_dir, hosts, [*wires, *nics])
+    try:
+        for host in hosts:
+            host.ip4 = f"10.9.0.{host.number}"
+            host.ip("addr", "add", f"{host.ip4}/24", "dev", host.inner)
+            host.small_windows()
+        made.ip("addr", "add", f"{TAP}/24", "dev", "br0")
+        made.ip("link", "set", "br0", "up")
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def views(switch):
+    """The octo ports, both on the bridge."""
+    for i, name in enumerate(PORTS):
+        switch.add_dpdk_port(name, vdevs.octo_devargs(
+            i, vdevs.pf_names(2 * i)), PINNED)
+    return [View(switch, name) for name in PORTS]
+
+
+def _ping_from_all(src, dst) -> None:
+    """Each of the sources is answered, those that RSS puts on any queue."""
+    for source in SOURCES:
+        src.ip("addr", "add", f"{source}/24", "dev", src.inner)
+        src.run("ping", "-c", "1", "-W", "5", "-I", source, dst.ip4)
+
+
+def _is_home(views, homes: Dict[int, int]) -> None:
+    wait_until(f"homes {homes}", lambda: all(
+        {q: view.homes()[q] for q in (0, 1)} == homes for view in views))
+
+
+def _sent(view: View) -> Dict[str, int]:
+    """Packets by Tx queue and PF."""
+    return {k: v for k, v in view.xstats().items()
+            if re.fullmatch(r"tx_q\d+_pf\d+_packets", k)}
+
+
+def _lost_nothing(switch, views) -> None:
+    for view in views:
+        for stats in (switch.telemetry.get("/ethdev/stats", view.port),
+                      *view.pf_stats()):
+            for name in ("imissed", "ierrors", "rx_nombuf", "oerrors"):
+                assert stats[name] == 0, (view.name, stats)
+
+
+def test_each_thread_is_served_by_its_own_pf(switch, views, hosts):
+    """Homes follow the pinning, and what a thread sends leaves by its PF."""
+    one, two = hosts
+    for name in PORTS:
+        assert switch.pinned(name) == {0: 0, 1: 1}
+    _is_home(views, {0: 0, 1: 1})
+    one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+    before = [_sent(view) for view in views]
+    _ping_from_all(one, two)
+    for view, then in zip(views, before):
+        queues = view.strays()["queues"]
+        # All enters by PF 0: at home for queue 0, a stray for queue 1.
+        assert queues[0]["home_packets"] > 0 == queues[0]["stray_packets"]
+        assert queues[1]["stray_packets"] > 0 == queues[1]["home_packets"]
+        used = [re.findall(r"\d+", k) for k, v in _sent(view).items()
+                if v > then[k]]
+        assert len(used) == len({queue for queue, _ in used}), used
+        assert {pf for _, pf in used} == {"0", "1"}, used
+    _lost_nothing(switch, views)
+
+
+def test_tcp_between_ports_and_to_the_tap(switch, views, hosts):
+    """Both directions; the tap is served by no PMD thread."""
+    one, two = hosts
+    for src, dst in ((one, two), (switch, one)):
+        src.run("ping", "-c", "3", "-i", "0.1", "-W", "5", dst.ip4)
+        for direction in ([], ["-R"]):
+            iperf.check(iperf.measure(src, dst, dst.ip4, "-n", "24M",
+                                      *direction), 24 << 20)
+    _lost_nothing(switch, views)
+
+
+def test_pinned_anew_while_it_runs(switch, views, hosts):
+    """Queues that go to other threads get other homes; no stream breaks."""
+    one, two = hosts
+    with iperf.server(two):
+        client = one.popen(["iperf3", "-c", two.ip4, "-P",
+                            str(iperf.STREAMS), "-t", "5", "-J"])
+        wait_until("traffic", lambda: all(
+            view.strays()["home_packets"] > 1000 for view in views))
+        for pins, homes in ((SWAPPED, {0: 1, 1: 0}), ("0:1,1:1", {0: 1, 1: 1}),
+                            (PINNED, {0: 0, 1: 1})):
+            for name in PORTS:
+                switch.pin(name, pins)
+            _is_home(views, homes)
+        out, _ = client.communicate(timeout=env.seconds(60))
+    assert client.returncode == 0, out
+    result = json.loads(out)
+    iperf.check(result, 1)
+    _lost_nothing(switch, views)
+
+
+def test_reconfigured_while_it_runs(switch, views, hosts):
+    """OVS stops the port for it, and it comes back with what was asked."""
+    one, two = hosts
+    for pins in ("0:0,1:1,2:0,3:1", "0:1", PINNED):
+        homes = {int(q): int(cpu) for q, cpu in re.findall(r"(.):(.)", pins)}
+        switch.vsctl("set", "Interface", PORTS[0],
+                     f"options:n_rxq={len(homes)}",
+                     f'other_config:pmd-rxq-affinity="{pins}"')
+        wait_until(f"homes {homes}", lambda h=homes: views[0].homes() == h)
+        assert switch.pinned(PORTS[0]) == homes
+        one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+    switch.vsctl("set", "Interface", PORTS[0], "mtu_request=1400")
+    wait_until("the MTU", lambda: switch.vsctl(
+        "get", "Interface", PORTS[0], "mtu").strip() == "1400")
+    assert {pf["mtu"] for pf in views[0].pf_info()} == {1400}
+    one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+
+
+def test_port_taken_away_and_given_back(switch, views, hosts):
+    """Without the port its PFs are everybody's; it may have them again."""
+    one, two = hosts
+    for _ in range(3):
+        switch.vsctl("del-port", "br0", PORTS[1])
+        assert set(switch.ports()) == {PORTS[0], *vdevs.pf_names(2)}
+        switch.add_dpdk_port(PORTS[1], vdevs.octo_devargs(
+            1, vdevs.pf_names(2)), SWAPPED)
+        assert set(switch.ports()) == set(PORTS)
+        _is_home([views[0]], {0: 0, 1: 1})
+        _is_home([View(switch, PORTS[1])], {0: 1, 1: 0})
+        one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
