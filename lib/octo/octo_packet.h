@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PACKET_H
+#define OCTO_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * The 5-tuple of a packet, as a rule of its flow would name it. Bytes in, tuple
+ * out; nothing is believed that is not within the packet.
+ */
+
+/** Headers must lie within so many bytes; what is beyond is not looked at. */
+#define OCTO_PACKET_HDR_MAX 192
+
+/**
+ * @param data
+ *   Start of the Ethernet frame.
+ * @param avail
+ *   Bytes that may be read there, at most frame_len; OCTO_PACKET_HDR_MAX are enough.
+ * @param frame_len
+ *   Length of the whole frame.
+ * @param t
+ *   Written on success only.
+ * @return
+ *   Is it a whole TCP, UDP or SCTP packet over IPv4 or IPv6, behind two VLAN tags
+ *   at most? False for fragments, which have no ports, and for broken headers.
+ */
+bool
+octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t);
+
+/** The same of a packet as a PMD received it, in one segment or in many. */
+bool octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t);
+
+#endif /* OCTO_PACKET_H */
