@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "octo_sample.h"
+
+/*
+ * Not every eighth burst exactly: flows that come in turns could keep out of its
+ * way for ever. A linear congruential generator, whose high bits are good enough.
+ */
+static uint32_t
+next_random(struct octo_sampler *s, uint32_t below)
+{
+	s->random = s->random * 1664525 + 1013904223;
+	return (s->random >> 16) % below;
+}
+
+static void
+count_turn(struct octo_sampler_leg *leg, uint16_t got, uint16_t ring)
+{
+	leg->taken += got;
+	if (got != 0 && leg->taken < ring)
+		return;
+	leg->turn++;
+	leg->taken = 0;
+}
+
+int
+octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring)
+{
+	count_turn(&s->leg[leg], got, ring);
+	if (got == 0)
+		return -1;
+	if (s->wait > 0) {
+		s->wait--;
+		return -1;
+	}
+	s->wait = OCTO_SAMPLE_EVERY / 2 + next_random(s, OCTO_SAMPLE_EVERY);
+	return (int)next_random(s, got);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_SAMPLE_H
+#define OCTO_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_stdatomic.h>
+
+#include "octo_stray.h"
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * Strays as samples: which packet of which burst is one, and the ring by which
+ * the poller of a queue hands them to the control thread. No device, no clock,
+ * no lock, no pointer: the ring lies in shared memory, and its two ends may be
+ * in two processes.
+ */
+
+/** Of so many bursts of strays, on average, one packet is a sample. */
+#define OCTO_SAMPLE_EVERY 8
+
+/** A stray. */
+struct octo_sample {
+	struct octo_tuple tuple;
+	uint32_t turn;  /**< of the leg's ring, see octo_sampler_polled() */
+	uint16_t queue; /**< it came to */
+	uint8_t pf;     /**< it came by */
+};
+
+struct octo_sampler_leg {
+	uint32_t turn;  /**< how often the ring has been emptied, or its size taken from it */
+	uint32_t taken; /**< packets since */
+};
+
+/** Owned by the thread that polls the queue. Zeroed memory is a valid start. */
+struct octo_sampler {
+	uint32_t wait; /**< bursts of strays to pass over */
+	uint32_t random;
+	struct octo_sampler_leg leg[OCTO_STRAY_MAX_LEGS];
+};
+
+/**
+ * Note that a stray leg was polled.
+ *
+ * A leg whose turn has gone up by two since some moment has nothing in its ring
+ * any more that was there at that moment, however slow its poller may be.
+ *
+ * @param got
+ *   Packets that the leg delivered.
+ * @param ring
+ *   Descriptors of the leg's ring.
+ * @return
+ *   Which of them is a sample, or -1 for none.
+ */
+int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring);
+
+/** Samples that wait for the control thread at most; a power of two. */
+#define OCTO_SAMPLE_ROOM 64
+
+/** One producer, the poller; one consumer, the control thread. Zeroed memory is empty. */
+struct octo_sample_ring {
+	RTE_ATOMIC(uint32_t) head; /**< written by the producer */
+	RTE_ATOMIC(uint32_t) tail; /**< written by the consumer */
+	struct octo_sample sample[OCTO_SAMPLE_ROOM];
+};
+
+/** @return false if there is no room: the sample is dropped. */
+static inline bool
+octo_sample_push(struct octo_sample_ring *r, const struct octo_sample *s)
+{
+	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
+	/* pairs with the release in octo_sample_pop(): the room has been read */
+	const uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_acquire);
+
+	if (unlikely(head - tail >= OCTO_SAMPLE_ROOM))
+		return false;
+	r->sample[head % OCTO_SAMPLE_ROOM] = *s;
+	rte_atomic_store_explicit(&r->head, head + 1, rte_memory_order_release);
+	return true;
+}
+
+/** @return false if there is none. */
+static inline bool
+octo_sample_pop(struct octo_sample_ring *r, struct octo_sample *s)
+{
+	const uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
+	/* pairs with the release in octo_sample_push(): the sample has been written */
+	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_acquire);
+
+	if (head == tail)
+		return false;
+	*s = r->sample[tail % OCTO_SAMPLE_ROOM];
+	rte_atomic_store_explicit(&r->tail, tail + 1, rte_memory_order_release);
+	return true;
+}
+
+#endif /* OCTO_SAMPLE_H */
