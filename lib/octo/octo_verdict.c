@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_common.h>
+
+#include "octo_verdict.h"
+
+/* Rises by so many between two packets of a ring that were not in it together. */
+#define TURNS 2
+
+void
+octo_evidence_start(struct octo_evidence *e, uint64_t now)
+{
+	*e = (struct octo_evidence){.placed = now};
+}
+
+void
+octo_evidence_move(struct octo_evidence *e, uint64_t now)
+{
+	*e = (struct octo_evidence){.placed = now, .hits_unknown = true};
+}
+
+static bool
+is_same_ring(const struct octo_evidence *e, const struct octo_sample *s)
+{
+	return e->has_bad && e->queue == s->queue && e->pf == s->pf;
+}
+
+static void
+count_proof(uint8_t *proofs, bool wrong)
+{
+	if (!wrong)
+		*proofs = 0;
+	else if (*proofs < OCTO_VERDICT_PROOFS)
+		++*proofs;
+}
+
+void
+octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
+		    const struct octo_sample *s, uint64_t now)
+{
+	const bool wrong_queue = s->queue != promised->queue;
+	const bool wrong_pf = promised->pf != OCTO_VERDICT_ANY_PF && s->pf != promised->pf;
+
+	if (now - e->placed < OCTO_VERDICT_GRACE_MS)
+		return;
+	if (!wrong_queue)
+		e->kept_queue = true;
+	/* as promised: the queue has another home since, and the rule will follow */
+	if (!wrong_queue && !wrong_pf)
+		return;
+	e->last_bad = now;
+	if (is_same_ring(e, s)) {
+		if (s->turn - e->turn < TURNS)
+			return;
+		count_proof(&e->wrong_queue, wrong_queue);
+		count_proof(&e->wrong_pf, wrong_pf);
+	}
+	e->has_bad = true;
+	e->queue = s->queue;
+	e->pf = s->pf;
+	e->turn = s->turn;
+}
+
+/* Also where the application has set the PFs' counters back to zero. */
+static bool
+has_grown(uint64_t before, uint64_t now)
+{
+	return now != before && now != 0;
+}
+
+/* While packets come that should not, hits of long ago are no excuse. */
+static void
+end_of_reading(struct octo_evidence *e, bool by_its_pf, bool by_any, uint64_t now)
+{
+	if (e->wrong_pf >= OCTO_VERDICT_PROOFS || e->wrong_queue >= OCTO_VERDICT_PROOFS) {
+		e->kept_pf = by_its_pf;
+		e->kept_queue = by_any;
+	}
+	if (by_its_pf && now - e->last_bad >= OCTO_VERDICT_QUIET_MS) {
+		e->wrong_pf = 0;
+		e->wrong_queue = 0;
+		e->has_bad = false;
+	}
+}
+
+void
+octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now)
+{
+	const bool by_its_pf = !e->hits_unknown && has_grown(e->hits_pf, by_pf);
+	const bool by_any = !e->hits_unknown && has_grown(e->hits_all, by_all);
+
+	e->kept_pf |= by_its_pf;
+	e->kept_queue |= by_any;
+	/* who asks twice in a moment sees no packets in between */
+	if (!e->hits_unknown && now - e->hits_read < OCTO_VERDICT_QUIET_MS)
+		return;
+	end_of_reading(e, by_its_pf, by_any, now);
+	e->hits_pf = by_pf;
+	e->hits_all = by_all;
+	e->hits_read = now;
+	e->hits_unknown = false;
+}
+
+enum octo_verdict
+octo_evidence_verdict(const struct octo_evidence *e)
+{
+	const bool wrong_queue = e->wrong_queue >= OCTO_VERDICT_PROOFS;
+	const bool wrong_pf = e->wrong_pf >= OCTO_VERDICT_PROOFS;
+
+	if (!wrong_queue && !wrong_pf)
+		return e->kept_pf ? OCTO_VERDICT_WORKS : OCTO_VERDICT_UNPROVEN;
+	if (e->kept_pf)
+		return OCTO_VERDICT_PARTLY;
+	return wrong_queue ? OCTO_VERDICT_QUEUE_IGNORED : OCTO_VERDICT_PF_IGNORED;
+}
+
+const char *
+octo_verdict_name(enum octo_verdict v)
+{
+	static const char *const names[] = {
+		[OCTO_VERDICT_UNPROVEN] = "unproven",
+		[OCTO_VERDICT_WORKS] = "works",
+		[OCTO_VERDICT_PARTLY] = "works in part",
+		[OCTO_VERDICT_PF_IGNORED] = "PF ignored",
+		[OCTO_VERDICT_QUEUE_IGNORED] = "queue ignored",
+	};
+
+	return names[v];
+}
+
+static void
+add_way(struct octo_tally *t, uint16_t way)
+{
+	if (t->kept + t->broken == 0)
+		t->way = way;
+	t->several |= t->way != way;
+}
+
+static void
+add(struct octo_tally *t, bool kept, bool broken, uint16_t promised, uint16_t came)
+{
+	if (!kept && !broken) {
+		t->unknown++;
+		return;
+	}
+	add_way(t, kept ? promised : came);
+	t->kept += kept;
+	t->broken += !kept;
+}
+
+void
+octo_tally_pf(struct octo_tally *t, const struct octo_evidence *e, uint8_t promised)
+{
+	add(t, e->kept_pf, e->wrong_pf >= OCTO_VERDICT_PROOFS, promised, e->pf);
+}
+
+void
+octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint16_t promised)
+{
+	add(t, e->kept_queue, e->wrong_queue >= OCTO_VERDICT_PROOFS, promised, e->queue);
+}
+
+bool
+octo_tally_is_ignored(const struct octo_tally *t, bool waited)
+{
+	if (t->broken == 0)
+		return false;
+	if (t->kept == 0 || !t->several)
+		return t->broken >= OCTO_VERDICT_MANY || (waited && t->unknown == 0);
+	return t->broken >= OCTO_VERDICT_MANY && t->broken >= t->kept;
+}

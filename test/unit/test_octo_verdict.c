@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_common.h>
+
+#include "octo_test.h"
+
+#include "octo_verdict.h"
+
+#define QUEUE 3
+#define PF 1
+#define OTHER_QUEUE 2
+#define OTHER_PF 0
+
+static const struct octo_promise promise = {.queue = QUEUE, .pf = PF};
+static const struct octo_promise any_pf = {.queue = QUEUE, .pf = OCTO_VERDICT_ANY_PF};
+
+static struct octo_evidence e;
+static uint64_t now;
+static uint32_t turn;
+
+static int
+new_rule(void **state)
+{
+	RTE_SET_USED(state);
+	now = 5000;
+	turn = UINT32_MAX - 3; /* wraps in most tests */
+	octo_evidence_start(&e, now);
+	now += OCTO_VERDICT_GRACE_MS;
+	return 0;
+}
+
+static void
+stray(const struct octo_promise *p, uint16_t queue, uint8_t pf)
+{
+	const struct octo_sample s = {.turn = turn, .queue = queue, .pf = pf};
+
+	octo_evidence_stray(&e, p, &s, now);
+}
+
+/* Strays one after another, each from a ring that has been emptied since the last. */
+static void
+strays(const struct octo_promise *p, uint16_t queue, uint8_t pf, int n)
+{
+	for (; n > 0; n--) {
+		turn += 2;
+		now++;
+		stray(p, queue, pf);
+	}
+}
+
+static void
+assert_verdict(enum octo_verdict v)
+{
+	assert_string_equal(octo_verdict_name(octo_evidence_verdict(&e)), octo_verdict_name(v));
+}
+
+static void
+test_nothing_is_known_of_a_new_rule(void **state)
+{
+	RTE_SET_USED(state);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	octo_evidence_hits(&e, 0, 0, now);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+}
+
+static void
+test_hits_by_its_pf_show_that_it_works(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_hits(&e, 1, 1, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+static void
+test_hits_by_another_pf_prove_nothing(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_hits(&e, 0, 100, now);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+}
+
+static void
+test_another_pf_all_the_time(void **state)
+{
+	RTE_SET_USED(state);
+	/* the first says where to look, each further one is a proof */
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	strays(&promise, QUEUE, OTHER_PF, 1);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	strays(&promise, QUEUE, OTHER_PF, 1000);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+}
+
+static void
+test_another_queue_all_the_time(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, OTHER_QUEUE, PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_QUEUE_IGNORED);
+}
+
+static void
+test_another_queue_by_another_pf(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, OTHER_QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_QUEUE_IGNORED);
+}
+
+static void
+test_without_a_switch_any_pf_is_right(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&any_pf, QUEUE, 0, 100);
+	strays(&any_pf, QUEUE, 7, 100);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	strays(&any_pf, OTHER_QUEUE, 0, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_QUEUE_IGNORED);
+}
+
+/* The queue's home has moved on, the rule has not followed yet. */
+static void
+test_a_stray_by_the_promised_pf_is_no_lie(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, QUEUE, PF, 1000);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+}
+
+static void
+test_packets_under_way_do_not_count(void **state)
+{
+	RTE_SET_USED(state);
+	now -= OCTO_VERDICT_GRACE_MS;
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_GRACE_MS - 1);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	assert_false(e.has_bad);
+}
+
+/* A poller that stood still for an hour finds full rings: all that is in one is one sample. */
+static void
+test_old_packets_in_a_ring_do_not_count(void **state)
+{
+	RTE_SET_USED(state);
+	now += 3600 * 1000;
+	for (int i = 0; i < 1000; i++)
+		stray(&promise, QUEUE, OTHER_PF);
+	turn++;
+	for (int i = 0; i < 1000; i++)
+		stray(&promise, QUEUE, OTHER_PF);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	assert_int_equal(e.wrong_pf, 0);
+}
+
+static void
+test_turns_of_two_rings_are_apart(void **state)
+{
+	RTE_SET_USED(state);
+	for (int i = 0; i < 100; i++) {
+		turn += 2;
+		stray(&promise, QUEUE, OTHER_PF + (i % 2) * 2);
+	}
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+}
+
+/* A queue whose home goes back and forth under traffic: each time, strays for a while. */
+static void
+test_a_rule_that_moves_starts_anew(void **state)
+{
+	RTE_SET_USED(state);
+	for (int i = 0; i < 100; i++) {
+		strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
+		octo_evidence_move(&e, now);
+		assert_verdict(OCTO_VERDICT_UNPROVEN);
+		strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_GRACE_MS - 1);
+		now += OCTO_VERDICT_GRACE_MS;
+	}
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	octo_evidence_move(&e, now);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+}
+
+static void
+test_hits_from_before_a_move_prove_nothing(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_hits(&e, 10, 10, now);
+	octo_evidence_move(&e, now);
+	octo_evidence_hits(&e, 7, 17, now);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	now += 2 * OCTO_VERDICT_QUIET_MS;
+	octo_evidence_hits(&e, 7, 17, now);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	octo_evidence_hits(&e, 8, 18, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+/* The application may set the counters back. */
+static void
+test_hits_after_a_reset(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_move(&e, now);
+	octo_evidence_hits(&e, 10, 10, now);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_hits(&e, 0, 0, now);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	octo_evidence_hits(&e, 3, 3, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+static void
+test_some_come_and_some_stray(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_hits(&e, 10, 10, now);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_PARTLY);
+	for (int i = 2; i < 10; i++) {
+		now += OCTO_VERDICT_QUIET_MS;
+		strays(&promise, QUEUE, OTHER_PF, 1);
+		octo_evidence_hits(&e, i * 10, i * 20, now);
+		/* asked again at once: that no packet has come since means nothing */
+		octo_evidence_hits(&e, i * 10, i * 20, now + 1);
+		assert_verdict(OCTO_VERDICT_PARTLY);
+	}
+}
+
+/* A switch that forgot its rules. */
+static void
+test_a_rule_that_works_no_more(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_hits(&e, 10, 10, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+	now += 3600 * 1000;
+	octo_evidence_hits(&e, 1000, 1000, now);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_PARTLY);
+	now += OCTO_VERDICT_QUIET_MS;
+	strays(&promise, QUEUE, OTHER_PF, 1);
+	octo_evidence_hits(&e, 1000, 1010, now);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	assert_true(e.kept_queue);
+}
+
+/* A switch that took its time. */
+static void
+test_a_rule_that_works_at_last(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_hits(&e, 0, 50, now);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_hits(&e, 10, 60, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
+	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+static void
+test_which_are_ineffective(void **state)
+{
+	RTE_SET_USED(state);
+	assert_false(octo_verdict_is_ineffective(OCTO_VERDICT_UNPROVEN));
+	assert_false(octo_verdict_is_ineffective(OCTO_VERDICT_WORKS));
+	assert_false(octo_verdict_is_ineffective(OCTO_VERDICT_PARTLY));
+	assert_true(octo_verdict_is_ineffective(OCTO_VERDICT_PF_IGNORED));
+	assert_true(octo_verdict_is_ineffective(OCTO_VERDICT_QUEUE_IGNORED));
+}
+
+/* The tier: rules of both kinds, n of each */
+
+static const struct octo_evidence unknown;
+
+static void
+add(struct octo_tally *t, int n, bool kept, uint8_t promised, uint8_t came)
+{
+	const struct octo_evidence rule = {
+		.kept_pf = kept,
+		.kept_queue = kept,
+		.wrong_pf = kept ? 0 : OCTO_VERDICT_PROOFS,
+		.wrong_queue = kept ? 0 : OCTO_VERDICT_PROOFS,
+		.pf = came,
+		.queue = came,
+	};
+
+	for (; n > 0; n--) {
+		if (n % 2 == 0)
+			octo_tally_pf(t, &rule, promised);
+		else
+			octo_tally_queue(t, &rule, promised);
+	}
+}
+
+static void
+assert_ignored(const struct octo_tally *t, bool at_once, bool in_time)
+{
+	assert_int_equal(octo_tally_is_ignored(t, false), at_once);
+	assert_int_equal(octo_tally_is_ignored(t, true), in_time);
+}
+
+static void
+test_no_rule_is_known_not_to_work(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	assert_ignored(&t, false, false);
+	octo_tally_pf(&t, &unknown, 1);
+	assert_ignored(&t, false, false);
+	add(&t, 100, true, 1, 1);
+	assert_ignored(&t, false, false);
+}
+
+static void
+test_the_only_rule_does_not_work(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	add(&t, 1, false, 1, 0);
+	assert_ignored(&t, false, true);
+	/* no packet came of another one: nobody knows */
+	octo_tally_pf(&t, &unknown, 1);
+	assert_ignored(&t, false, false);
+}
+
+static void
+test_many_rules_do_not_work(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	octo_tally_queue(&t, &unknown, 1);
+	add(&t, OCTO_VERDICT_MANY - 1, false, 1, 0);
+	assert_ignored(&t, false, false);
+	add(&t, 1, false, 1, 0);
+	assert_ignored(&t, true, true);
+}
+
+/* All come by the default PF: that some rules lead there proves nothing for the others. */
+static void
+test_rules_that_come_true_by_chance(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	add(&t, 100, true, 0, 0);
+	add(&t, 1, false, 1, 0);
+	assert_ignored(&t, false, true);
+	add(&t, OCTO_VERDICT_MANY, false, 1, 0);
+	assert_ignored(&t, true, true);
+}
+
+/* The network spreads the packets over the PFs as it likes: half of all rules come true. */
+static void
+test_no_better_than_chance(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	add(&t, 2, true, 0, 0);
+	add(&t, 2, true, 1, 1);
+	add(&t, 2, false, 1, 0);
+	add(&t, 2, false, 0, 1);
+	assert_ignored(&t, false, false);
+	add(&t, 2, true, 0, 0);
+	add(&t, 2, true, 1, 1);
+	add(&t, 2, false, 1, 0);
+	add(&t, 2, false, 0, 1);
+	assert_ignored(&t, true, true);
+}
+
+/* The switch works, but there are flows that it cannot match (tunnels, options). */
+static void
+test_a_few_that_do_not_work_among_many(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	add(&t, 20, true, 0, 0);
+	add(&t, 20, true, 1, 1);
+	add(&t, OCTO_VERDICT_MANY, false, 1, 0);
+	assert_ignored(&t, false, false);
+}
+
+#define of_a_rule(f) cmocka_unit_test_setup(f, new_rule)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		of_a_rule(test_nothing_is_known_of_a_new_rule),
+		of_a_rule(test_hits_by_its_pf_show_that_it_works),
+		of_a_rule(test_hits_by_another_pf_prove_nothing),
+		of_a_rule(test_another_pf_all_the_time),
+		of_a_rule(test_another_queue_all_the_time),
+		of_a_rule(test_another_queue_by_another_pf),
+		of_a_rule(test_without_a_switch_any_pf_is_right),
+		of_a_rule(test_a_stray_by_the_promised_pf_is_no_lie),
+		of_a_rule(test_packets_under_way_do_not_count),
+		of_a_rule(test_old_packets_in_a_ring_do_not_count),
+		of_a_rule(test_turns_of_two_rings_are_apart),
+		of_a_rule(test_a_rule_that_moves_starts_anew),
+		of_a_rule(test_hits_from_before_a_move_prove_nothing),
+		of_a_rule(test_hits_after_a_reset),
+		of_a_rule(test_some_come_and_some_stray),
+		of_a_rule(test_a_rule_that_works_at_last),
+		of_a_rule(test_a_rule_that_works_no_more),
+		cmocka_unit_test(test_which_are_ineffective),
+		cmocka_unit_test(test_no_rule_is_known_not_to_work),
+		cmocka_unit_test(test_the_only_rule_does_not_work),
+		cmocka_unit_test(test_many_rules_do_not_work),
+		cmocka_unit_test(test_rules_that_come_true_by_chance),
+		cmocka_unit_test(test_no_better_than_chance),
+		cmocka_unit_test(test_a_few_that_do_not_work_among_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
