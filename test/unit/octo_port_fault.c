@@ -45,14 +45,25 @@ refuse(const struct rte_eth_dev *dev, int code, struct rte_flow_error *error)
 				  "made up for the test");
 }
 
+static bool
+has_count(const struct rte_flow_action *actions)
+{
+	while (actions->type != RTE_FLOW_ACTION_TYPE_END &&
+	       actions->type != RTE_FLOW_ACTION_TYPE_COUNT)
+		actions++;
+	return actions->type == RTE_FLOW_ACTION_TYPE_COUNT;
+}
+
 static int
 validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	 const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 	 struct rte_flow_error *error)
 {
 	const struct octo_port_faults *f = &of(dev)->faults;
-	const int code = attr->transfer ? f->validate_transfer : f->validate_ingress;
+	int code = attr->transfer ? f->validate_transfer : f->validate_ingress;
 
+	if (f->count != 0 && has_count(actions))
+		code = f->count;
 	return code != 0 ? refuse(dev, code, error) :
 			   of(dev)->real_flow->validate(dev, attr, pattern, actions, error);
 }

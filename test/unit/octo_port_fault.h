@@ -20,6 +20,7 @@ struct octo_port_faults {
 	int validate_transfer;
 	int create_ingress;
 	int create_transfer;
+	int count;         /* of rules that shall count */
 	int destroy;       /* said after the rule is gone */
 	bool silent;       /* refuse without a word, as the error structure allows */
 	int errno_after;   /* what destroying a rule leaves in rte_errno, 0: as it was */

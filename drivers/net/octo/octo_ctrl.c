@@ -161,10 +161,13 @@ tick(struct octo_dev *octo)
 
 	octo_lock(octo);
 	link_changed = octo->started && follow_links(octo);
-	if (octo->started)
+	if (octo->started) {
+		/* samples first: they are of rules as they were */
+		octo_truth_follow_locked(octo);
 		follow_homes(octo);
-	if (octo->started && octo->mpfs_ops->tick != NULL)
-		octo->mpfs_ops->tick(octo);
+		if (octo->mpfs_ops->tick != NULL)
+			octo->mpfs_ops->tick(octo);
+	}
 	octo_unlock(octo);
 	if (link_changed)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);

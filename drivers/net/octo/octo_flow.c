@@ -177,6 +177,7 @@ octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint
 		rte_errno = -ret;
 		return NULL;
 	}
+	octo_evidence_start(&rule->evidence, octo_truth_now());
 	TAILQ_INSERT_TAIL(&octo->rules, rule, next);
 	return rule;
 }
@@ -223,6 +224,7 @@ octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home)
 			failed += octo->mpfs_ops->insert(octo, rule, home, NULL) != 0;
 		else
 			failed += octo->mpfs_ops->flip(octo, rule, home, NULL) != 0;
+		octo_evidence_move(&rule->evidence, octo_truth_now());
 	}
 	return failed;
 }
@@ -239,6 +241,7 @@ octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf)
 		if (manager) {
 			rule->mpfs = NULL;
 			rule->pf = OCTO_NO_PF;
+			octo_evidence_move(&rule->evidence, octo_truth_now());
 		}
 	}
 	if (!manager)
@@ -302,6 +305,7 @@ octo_flow_probe_tier(struct octo_dev *octo)
 	struct rte_flow_error error = {.message = NULL};
 
 	octo->manager = OCTO_NO_PF;
+	octo->ignored = NULL;
 	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
 	octo->tier = find_tier(octo, &error);
 	if (octo->tier == OCTO_TIER_EXACT)
@@ -319,6 +323,11 @@ octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_fl
 	if (!octo->started)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is stopped: start it first");
+	if (octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
+		return rte_flow_error_set(
+			error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"the NIC accepts rules and ignores them, as strays have shown: "
+			"nothing can be steered until the port is started again");
 	if (queue >= octo_data(octo)->nb_rx_queues)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
 					  "the queue index is not below the port's number "
@@ -414,6 +423,20 @@ flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 
 static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
 
+/* The hits on one PF, none if it has no rule. */
+static int
+query_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
+	 struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	const struct rte_flow_action actions[] = {count_action, {.type = RTE_FLOW_ACTION_TYPE_END}};
+	int ret;
+
+	if (rule->arfs[pf] == NULL)
+		return 0;
+	ret = rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, count, error);
+	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
+}
+
 /* The sum over the PFs. */
 static int
 query_count(struct octo_dev *octo, struct rte_flow *rule, bool reset,
@@ -423,16 +446,11 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, bool reset,
 	if (octo->agent_queues)
 		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct rte_flow_action actions[] = {count_action,
-							  {.type = RTE_FLOW_ACTION_TYPE_END}};
 		struct rte_flow_query_count one = {.reset = reset};
-		int ret;
+		int ret = query_pf(octo, rule, pf, &one, error);
 
-		if (rule->arfs[pf] == NULL)
-			continue;
-		ret = rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, &one, error);
 		if (ret != 0)
-			return octo_flow_blame(&octo->pf[pf], ret, error);
+			return ret;
 		sum->hits_set |= one.hits_set;
 		sum->bytes_set |= one.bytes_set;
 		sum->hits += one.hits;
@@ -441,14 +459,19 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, bool reset,
 	return 0;
 }
 
-uint64_t
-octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule)
+/* By one PF, or by all for OCTO_NO_PF. Returns false if that is not known. */
+bool
+octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits)
 {
-	struct rte_flow_query_count sum;
+	struct rte_flow_query_count count = {0};
+	int ret;
 
 	if (!octo->count_rules && !rule->count)
-		return 0;
-	return query_count(octo, rule, false, &sum, NULL) == 0 ? sum.hits : 0;
+		return false;
+	ret = pf == OCTO_NO_PF ? query_count(octo, rule, false, &count, NULL) :
+				 query_pf(octo, rule, pf, &count, NULL);
+	*hits = count.hits;
+	return ret == 0 && count.hits_set;
 }
 
 static int

@@ -190,8 +190,10 @@ replay_window(struct octo_dev *octo)
 
 		if (ret == -ENOTCONN)
 			return failed;
-		if (ret == 0)
+		if (ret == 0) {
 			rules[i]->pf = msg[i].rule.pf;
+			octo_evidence_move(&rules[i]->evidence, octo_truth_now());
+		}
 		failed += ret != 0;
 		octo->agent_replay = TAILQ_NEXT(rules[i], next);
 	}

@@ -23,6 +23,7 @@
 #include "octo_stray.h"
 #include "octo_table.h"
 #include "octo_tuple.h"
+#include "octo_verdict.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
 #define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
@@ -90,6 +91,8 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_dev *octo;
 	struct octo_rx_count home_count;
 	struct octo_rx_count stray_count;
+	struct octo_sampler sampler; /* of strays */
+	uint64_t sampled;            /* strays put into samples */
 	/* cold */
 	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
@@ -97,9 +100,11 @@ struct __rte_cache_aligned octo_rxq {
 	/* what the counters were at the last reset: only the poller writes counters */
 	struct octo_rx_count home_base;
 	struct octo_rx_count stray_base;
+	uint64_t sampled_base;
 	uint16_t nb_desc;
 	struct rte_mempool *pool;
 	struct rte_eth_rxconf conf;
+	struct octo_sample_ring samples; /* to the control thread */
 };
 
 /* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
@@ -134,6 +139,8 @@ struct rte_flow {
 	uint8_t mpfs_priority; /* of the MPFS rule: 0 and 1 in turn */
 	bool count;            /* the application asked for COUNT */
 	bool by_command;       /* made by octo_steer_add(), not through rte_flow */
+	uint64_t strays;       /* samples of it */
+	struct octo_evidence evidence;
 	struct rte_flow *mpfs;
 	struct rte_flow *arfs[OCTO_MAX_PFS];
 	struct {
@@ -175,6 +182,17 @@ struct octo_ctrl {
 	uint64_t next_link_poll; /* TSC */
 };
 
+/* What is known of the rules of all flows; under the control mutex. */
+struct octo_truth {
+	uint64_t steered_strays; /* samples that have a rule */
+	uint64_t steered_base;   /* what they were at the last reset */
+	bool told;               /* of the first ineffective rule */
+	bool suspect;            /* a rule is known not to work, or not always */
+	uint64_t since;          /* ms; for how long */
+	uint64_t next_look;      /* ms; at all of them */
+	uint32_t pause;          /* ms; until the look after that */
+};
+
 /* dev_private: in shared memory. */
 struct octo_dev {
 	uint16_t port_id;
@@ -198,7 +216,9 @@ struct octo_dev {
 	uint32_t nb_macs;          /* entries of the port's MAC table */
 	struct rte_eth_stats gone; /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
+	struct octo_truth truth;
 	/* primary only */
+	const char *ignored; /* the rules that the NIC accepts and ignores, NULL: none known */
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_agent *agent;      /* NULL without */
 	struct rte_flow *agent_replay; /* the next rule to put again */
@@ -385,13 +405,22 @@ void octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf);
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
 uint8_t octo_flow_home(const struct octo_dev *octo, uint16_t queue);
-uint64_t octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule);
+bool
+octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits);
 struct rte_flow *
 octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
 		     uint16_t queue, bool count, struct rte_flow_error *error);
 int
 octo_flow_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 const char *octo_tier_name(enum octo_tier tier);
+
+/* octo_truth.c: what becomes of steered flows */
+uint64_t octo_truth_now(void);
+void octo_truth_start_locked(struct octo_dev *octo);
+void octo_truth_follow_locked(struct octo_dev *octo);
+uint32_t octo_truth_count_ineffective_locked(const struct octo_dev *octo);
+enum octo_verdict
+octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits);
 
 /* octo_flow_error.c */
 int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error);

@@ -2,6 +2,7 @@
 
 /* The data path: no lock, no allocation, no log, no rte_flow call. */
 
+#include "octo_packet.h"
 #include "octo_private.h"
 
 /* Bursts between two looks at the CPU that polls; a power of two. */
@@ -31,6 +32,30 @@ poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
 	return got;
 }
 
+/* Now and then a stray is told to the control thread; home legs pay nothing for it. */
+static void
+sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint16_t nb)
+{
+	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->nb_desc);
+	struct octo_sample s = {
+		.turn = q->sampler.leg[leg].turn,
+		.queue = q->queue_id,
+		.pf = leg,
+	};
+
+	if (i >= 0 && octo_packet_tuple(pkts[i], &s.tuple))
+		q->sampled += octo_sample_push(&q->samples, &s);
+}
+
+static uint16_t
+poll_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint16_t got = poll_leg(q, leg, pkts, nb, &q->stray_count);
+
+	sample_stray(q, leg, pkts, got);
+	return got;
+}
+
 /* Poll the stray legs that are due; they share a quarter of the burst. */
 static __rte_noinline uint16_t
 poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
@@ -45,7 +70,7 @@ poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_
 
 		if (!(strays & RTE_BIT32(leg)) || !octo_stray_leg_due(&q->stray, leg))
 			continue;
-		n = poll_leg(q, leg, pkts + got, quota - got, &q->stray_count);
+		n = poll_stray(q, leg, pkts + got, quota - got);
 		octo_stray_polled(&q->stray, leg, nb, n);
 		got += n;
 	}
@@ -61,7 +86,7 @@ poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, u
 
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && got < nb; leg++)
 		if (strays & RTE_BIT32(leg))
-			got += poll_leg(q, leg, pkts + got, nb - got, &q->stray_count);
+			got += poll_stray(q, leg, pkts + got, nb - got);
 	return got;
 }
 

@@ -152,6 +152,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo->started = true;
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_flow_probe_tier(octo);
+	octo_truth_start_locked(octo);
 	set_queue_states(dev, true);
 	return 0;
 }

@@ -94,6 +94,7 @@ clear_queues(const struct rte_eth_dev_data *data)
 			continue;
 		q->home_base = q->home_count;
 		q->stray_base = q->stray_count;
+		q->sampled_base = q->sampled;
 	}
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
@@ -120,6 +121,7 @@ octo_stats_reset(struct rte_eth_dev *dev)
 		if (first_error == 0)
 			first_error = ret;
 	}
+	octo->truth.steered_base = octo->truth.steered_strays;
 	clear_queues(dev->data);
 	return first_error;
 }

@@ -11,8 +11,8 @@
 #include "octo_private.h"
 #include "octo_view.h"
 
-/* A reply holds 16 KiB; a rule takes up to 200 bytes of it, a queue 100. */
-#define RULES_PER_REPLY 64u
+/* A reply holds 16 KiB; a rule takes up to 270 bytes of it, a queue 100. */
+#define RULES_PER_REPLY 50u
 #define QUEUES_PER_REPLY 128
 #define MAX_PARAMS 3
 
@@ -138,6 +138,7 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "name", view.name);
 	rte_tel_data_add_dict_string(d, "tier", view.tier);
 	rte_tel_data_add_dict_string(d, "mpfs", view.mpfs);
+	rte_tel_data_add_dict_string(d, "ignored", view.ignored);
 	rte_tel_data_add_dict_int(d, "socket", view.socket);
 	rte_tel_data_add_dict_string(d, "link", view.link_up ? "up" : "down");
 	rte_tel_data_add_dict_container(d, "pfs", pfs, 0);
@@ -169,7 +170,13 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 	rte_tel_data_add_dict_uint(rule, "dst_port", rte_be_to_cpu_16(t->dst_port));
 	rte_tel_data_add_dict_uint(rule, "queue", view->queue);
 	rte_tel_data_add_dict_int(rule, "pf", view->pf);
-	rte_tel_data_add_dict_uint(rule, "hits", view->hits);
+	/* DPDK 22.11 has room for 32 bits in a signed number */
+	if (view->hits < 0)
+		rte_tel_data_add_dict_int(rule, "hits", -1);
+	else
+		rte_tel_data_add_dict_uint(rule, "hits", view->hits);
+	rte_tel_data_add_dict_uint(rule, "strays", view->strays);
+	rte_tel_data_add_dict_string(rule, "verdict", view->verdict);
 	add_numbered(rules, index, rule);
 }
 
@@ -179,12 +186,15 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 	struct octo_view_rule view[RULES_PER_REPLY];
 	uint32_t args[MAX_PARAMS] = {0, 0, RULES_PER_REPLY};
 	int nb = read_port(params, MAX_PARAMS, args);
+	struct octo_view_topology topology;
 	struct rte_tel_data *rules;
 	uint32_t total;
 
 	RTE_SET_USED(cmd);
 	if (nb < 0)
 		return nb;
+	if (octo_view_topology((uint16_t)args[0], &topology) != 0)
+		return -ENODEV;
 	nb = octo_view_rules((uint16_t)args[0], args[1], view, RTE_MIN(args[2], RULES_PER_REPLY),
 			     &total);
 	rules = new_dict();
@@ -197,6 +207,7 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "port", args[0]);
 	rte_tel_data_add_dict_uint(d, "total", total);
+	rte_tel_data_add_dict_uint(d, "ineffective", topology.nb_ineffective);
 	rte_tel_data_add_dict_uint(d, "start", args[1]);
 	rte_tel_data_add_dict_container(d, "rules", rules, 0);
 	return 0;

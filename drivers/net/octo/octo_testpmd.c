@@ -18,13 +18,14 @@
 #include "testpmd.h"
 
 #define RULES_PER_PAGE 64
+#define TIER_TEXT_MAX 96
 
 static const char *
-number_or_dash(int number, char *text, size_t len)
+number_or_dash(int64_t number, char *text, size_t len)
 {
 	if (number < 0)
 		return "-";
-	snprintf(text, len, "%d", number);
+	snprintf(text, len, "%" PRId64, number);
 	return text;
 }
 
@@ -77,10 +78,22 @@ print_queues(uint16_t port_id, const struct octo_view_topology *view)
 		       pf_name(view, queue.home_pf));
 }
 
+/* The tier, and why it is not a higher one if the NIC promised more than it does. */
+static const char *
+tier_text(const struct octo_view_topology *view, char *text)
+{
+	if (strcmp(view->ignored, "none") == 0)
+		return view->tier;
+	snprintf(text, TIER_TEXT_MAX, "%s (the NIC accepts %s rules and ignores them)", view->tier,
+		 view->ignored);
+	return text;
+}
+
 static void
 show_topology(uint16_t port_id)
 {
 	struct octo_view_topology view;
+	char tier[TIER_TEXT_MAX];
 	char socket[16];
 
 	if (octo_view_topology(port_id, &view) != 0) {
@@ -88,7 +101,7 @@ show_topology(uint16_t port_id)
 		return;
 	}
 	printf("Port %u: %s, link %s, steering tier %s, MPFS back end %s, allocate on socket %s\n",
-	       port_id, view.name, view.link_up ? "up" : "down", view.tier, view.mpfs,
+	       port_id, view.name, view.link_up ? "up" : "down", tier_text(&view, tier), view.mpfs,
 	       number_or_dash(view.socket, socket, sizeof(socket)));
 	print_pfs(&view);
 	print_queues(port_id, &view);
@@ -97,12 +110,14 @@ show_topology(uint16_t port_id)
 static void
 print_rules(const struct octo_view_topology *view, const struct octo_view_rule *rules, int nb)
 {
-	char text[OCTO_TUPLE_TEXT_MAX];
+	char text[OCTO_TUPLE_TEXT_MAX], hits[24];
 
 	for (int i = 0; i < nb; i++)
-		printf("  %-56s %5u  %-24s %12" PRIu64 "\n",
+		printf("  %-56s %5u  %-24s %12s %8" PRIu64 "  %s\n",
 		       octo_tuple_format(&rules[i].tuple, text), rules[i].queue,
-		       pf_name(view, rules[i].pf), rules[i].hits);
+		       pf_name(view, rules[i].pf),
+		       number_or_dash(rules[i].hits, hits, sizeof(hits)), rules[i].strays,
+		       rules[i].verdict);
 }
 
 static void
@@ -110,6 +125,7 @@ show_steering(uint16_t port_id)
 {
 	static struct octo_view_rule rules[RULES_PER_PAGE];
 	struct octo_view_topology view;
+	char tier[TIER_TEXT_MAX];
 	uint32_t total = 0;
 	uint32_t start = 0;
 	int nb;
@@ -119,9 +135,11 @@ show_steering(uint16_t port_id)
 		return;
 	}
 	nb = octo_view_rules(port_id, 0, rules, RULES_PER_PAGE, &total);
-	printf("Port %u: %u steered flows, tier %s\n", port_id, total, view.tier);
+	printf("Port %u: %u steered flows, %u of them ineffective, tier %s\n", port_id, total,
+	       view.nb_ineffective, tier_text(&view, tier));
 	if (nb > 0)
-		printf("  %-56s %5s  %-24s %12s\n", "Flow", "Queue", "PF", "Hits");
+		printf("  %-56s %5s  %-24s %12s %8s  %s\n", "Flow", "Queue", "PF", "Hits", "Strays",
+		       "Verdict");
 	while (nb > 0) {
 		print_rules(&view, rules, nb);
 		start += (uint32_t)nb;
@@ -380,8 +398,8 @@ static struct testpmd_driver_commands octo_cmds = {
 			&octo_show_cmd,
 			"octo show (topology|steering|strays) (port_id)\n"
 			"	Show the PFs with their sockets and links and the home PF of each queue;\n"
-			"	the steered flows with their hits; or the packets that arrived by another\n"
-			"	PF than their queue's home.\n",
+			"	the steered flows with their hits, sampled strays, and whether their rules\n"
+			"	work; or the packets that arrived by another PF than their queue's home.\n",
 		},
 		{
 			&octo_steer_cmd,

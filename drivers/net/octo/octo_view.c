@@ -58,6 +58,9 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	rte_strscpy(view->name, data->name, sizeof(view->name));
 	view->tier = octo_tier_name(octo->started ? octo->tier : OCTO_TIER_NONE);
 	view->mpfs = octo->started && octo->tier == OCTO_TIER_EXACT ? octo->mpfs_ops->name : "none";
+	view->ignored = octo->ignored != NULL ? octo->ignored : "none";
+	view->nb_rules = octo_table_count(octo->table);
+	view->nb_ineffective = octo_truth_count_ineffective_locked(octo);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
 	view->started = octo->started;
@@ -103,6 +106,25 @@ octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *vie
 	return ret;
 }
 
+/* A rule is said to lead to a PF only while the tier stands for it. */
+static void
+view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *view)
+{
+	const bool has_pf = octo->tier == OCTO_TIER_EXACT && rule->pf != OCTO_NO_PF;
+	int64_t hits;
+	const enum octo_verdict verdict = octo_truth_verdict_locked(octo, rule, &hits);
+
+	*view = (struct octo_view_rule){
+		.tuple = rule->tuple,
+		.hits = hits,
+		.strays = rule->strays,
+		.queue = rule->queue,
+		.pf = has_pf ? rule->pf : -1,
+		.verdict = octo_verdict_name(verdict),
+		.ineffective = octo_verdict_is_ineffective(verdict),
+	};
+}
+
 static uint32_t
 copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *rules, uint32_t nb)
 {
@@ -115,12 +137,7 @@ copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *
 			continue;
 		if (copied == nb)
 			break;
-		rules[copied++] = (struct octo_view_rule){
-			.tuple = rule->tuple,
-			.hits = octo_flow_hits_locked(octo, rule),
-			.queue = rule->queue,
-			.pf = rule->pf == OCTO_NO_PF ? -1 : rule->pf,
-		};
+		view_rule(octo, rule, &rules[copied++]);
 	}
 	return copied;
 }

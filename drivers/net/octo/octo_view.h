@@ -33,7 +33,11 @@ struct octo_view_topology {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	const char *tier; /**< "none", "queue" or "exact" */
 	const char *mpfs; /**< name of the MPFS back end, "none" without */
-	int socket;       /**< node on which the application allocates */
+	const char
+		*ignored; /**< rules that the NIC accepts and ignores: "none", "MPFS" or "queue" */
+	uint32_t nb_rules;
+	uint32_t nb_ineffective;
+	int socket; /**< node on which the application allocates */
 	bool link_up;
 	bool started;
 	uint16_t nb_pfs;
@@ -51,9 +55,12 @@ struct octo_view_queue {
 
 struct octo_view_rule {
 	struct octo_tuple tuple;
-	uint64_t hits; /**< 0 where the PFs cannot count */
+	int64_t hits;    /**< -1 where the PFs cannot count */
+	uint64_t strays; /**< samples of strays that are of this flow */
 	uint16_t queue;
-	int pf; /**< PF index that the MPFS rule leads to, -1 without one */
+	int pf;              /**< PF index that the MPFS rule leads to, -1 without one */
+	const char *verdict; /**< octo_verdict_name() */
+	bool ineffective;    /**< the verdict is that a promise is broken */
 };
 
 /** Is this an octo port? */

@@ -42,6 +42,7 @@ put_rx_queues(struct writer *w, const struct rte_eth_dev_data *data)
 {
 	uint64_t all_home = 0;
 	uint64_t all_stray = 0;
+	uint64_t sampled = 0;
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		static const struct octo_rxq none;
@@ -55,9 +56,11 @@ put_rx_queues(struct writer *w, const struct rte_eth_dev_data *data)
 		put(w, stray.bytes, "rx_q%u_stray_bytes", i);
 		all_home += home.packets;
 		all_stray += stray.packets;
+		sampled += q->sampled - q->sampled_base;
 	}
 	put(w, all_home, "rx_home_packets");
 	put(w, all_stray, "rx_stray_packets");
+	put(w, sampled, "rx_stray_sampled");
 }
 
 static void
@@ -105,12 +108,22 @@ put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 	return ret;
 }
 
-static uint64_t
-count_steered(struct octo_dev *octo)
+/* Rules are the primary's. */
+static void
+put_rules(struct writer *w, struct octo_dev *octo)
 {
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return 0;
-	return OCTO_LOCKED(octo, octo_table_count(octo->table));
+	uint32_t steered = 0;
+	uint32_t ineffective = 0;
+
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {
+		octo_lock(octo);
+		steered = octo_table_count(octo->table);
+		ineffective = octo_truth_count_ineffective_locked(octo);
+		octo_unlock(octo);
+	}
+	put(w, octo->truth.steered_strays - octo->truth.steered_base, "rx_stray_steered");
+	put(w, steered, "steered_flows");
+	put(w, ineffective, "steered_flows_ineffective");
 }
 
 static int
@@ -122,7 +135,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 
 	put_rx_queues(w, dev->data);
 	put_tx_queues(w, dev->data, octo->nb_pfs);
-	put(w, count_steered(octo), "steered_flows");
+	put_rules(w, octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);
 		if (ret != 0)
