@@ -20,7 +20,7 @@
  */
 #define PRIORITY_LAST 2
 
-/* A tuple that no network carries (RFC 5737), to ask what could be inserted. */
+/* A tuple that no network carries (RFC 5737), to try what can be inserted. */
 static const struct octo_tuple example = {
 	.family = OCTO_IPV4,
 	.proto = IPPROTO_TCP,
@@ -402,16 +402,31 @@ close_ways(struct agent_rules *rules)
 	return first;
 }
 
+/* By making it: there are drivers whose rte_flow_validate() does not look at the actions. */
 static int
 could_place(uint16_t port, const struct octo_flow_rule *r, char *why)
 {
-	struct rte_flow_error error = {.message = NULL};
-	int ret = rte_flow_validate(port, &r->attr, r->pattern, r->actions, &error);
+	struct placed p = {.flow = NULL};
+	int ret = place(&p, port, r, why);
 
-	return ret == 0 ? 0 : blame(port, &error, ret, why);
+	return ret != 0 ? ret : take_away(&p, why);
 }
 
-/* What can be asked before there is a rule; counting is no condition. */
+static int
+probe_pf(const struct agent_rules *rules, uint8_t pf, char *why)
+{
+	struct octo_flow_rule r;
+	int ret;
+
+	build_mpfs(rules, &r, &example, 0, pf, rules->counts);
+	ret = could_place(rules->proxy, &r, why);
+	if (ret != 0 || !rules->queues)
+		return ret;
+	octo_flow_build_queue(&r, &example, 0, 0, false);
+	return could_place(rules->config.pf_port[pf], &r, why);
+}
+
+/* What can be known before there is a rule; counting is no condition. */
 static int
 probe(struct agent_rules *rules, char *why)
 {
@@ -420,14 +435,8 @@ probe(struct agent_rules *rules, char *why)
 
 	build_mpfs(rules, &r, &example, 0, 0, true);
 	rules->counts = could_place(rules->proxy, &r, NULL) == 0;
-	for (uint8_t pf = 0; ret == 0 && pf < rules->config.nb_pfs; pf++) {
-		build_mpfs(rules, &r, &example, 0, pf, rules->counts);
-		ret = could_place(rules->proxy, &r, why);
-		if (ret != 0 || !rules->queues)
-			continue;
-		octo_flow_build_queue(&r, &example, 0, 0, false);
-		ret = could_place(rules->config.pf_port[pf], &r, why);
-	}
+	for (uint8_t pf = 0; ret == 0 && pf < rules->config.nb_pfs; pf++)
+		ret = probe_pf(rules, pf, why);
 	return ret;
 }
 
