@@ -83,6 +83,38 @@ test_link_is_up_while_any_pf_has_it(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
 }
 
+static bool
+pf_has_link(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return view.pf[pf].link_up;
+}
+
+/* Once the port knows, no packet is given to a PF that cannot send it, and back. */
+static void
+test_nothing_is_sent_without_a_link(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_send(port, 0, 1000, 1);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_pf0_packets"), 1);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
+	octo_port_await(!pf_has_link(port, 0));
+	octo_port_send(port, 0, 1000, 8);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_pf0_packets"), 1);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_pf1_packets"), 8);
+	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(0)), 0);
+	octo_port_await(pf_has_link(port, 0));
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(!pf_has_link(port, 1));
+	octo_port_send(port, 0, 1000, 8);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_pf0_packets"), 9);
+}
+
 /*
  * R1. ethdev keeps callbacks by port id, so one that a closed octo port left on
  * the id of a PF would be called with freed, zeroed memory: it writes to file
@@ -312,6 +344,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_link_is_up_while_any_pf_has_it),
+		octo_port_test(test_nothing_is_sent_without_a_link),
 		octo_port_test(test_a_closed_port_hears_nothing),
 		octo_port_test(test_a_pf_that_came_back_is_taken_again),
 		octo_port_test(test_events_go_to_the_owner),

@@ -110,7 +110,8 @@ struct __rte_cache_aligned octo_rxq {
 /* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
 struct __rte_cache_aligned octo_txq {
 	struct octo_epoch epoch;
-	RTE_ATOMIC(uint32_t) live; /* legs that may send; written by the control side */
+	RTE_ATOMIC(uint32_t) live;    /* legs that may be touched; written by the control side */
+	RTE_ATOMIC(uint32_t) sending; /* those of them with link, all of them if none has */
 	uint16_t queue_id;
 	uint16_t nb_desc;
 	uint16_t leg_port[OCTO_MAX_PFS];
@@ -312,7 +313,7 @@ void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
 uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
 void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
-void octo_topo_tx_home(struct octo_txq *q, uint32_t live);
+void octo_topo_tx_home(struct octo_txq *q, uint32_t sending);
 
 /* octo_queue.c */
 int octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,

@@ -131,12 +131,12 @@ sum_bytes(struct rte_mbuf **pkts, uint16_t nb)
 }
 
 static inline uint8_t
-tx_home(struct octo_txq *q, uint32_t live)
+tx_home(struct octo_txq *q, uint32_t sending)
 {
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
-	if (unlikely((q->now++ & (HOME_SAMPLE - 1)) == 0 || !(live & RTE_BIT32(home)))) {
-		octo_topo_tx_home(q, live);
+	if (unlikely((q->now++ & (HOME_SAMPLE - 1)) == 0 || !(sending & RTE_BIT32(home)))) {
+		octo_topo_tx_home(q, sending);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	}
 	return home;
@@ -148,14 +148,14 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	struct octo_txq *q = txq;
 	uint16_t sent = 0;
 	uint64_t bytes;
-	uint32_t live;
+	uint32_t sending;
 	uint8_t home;
 
 	octo_epoch_enter(&q->epoch);
-	/* pairs with the release in octo_topo_publish_live() */
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	home = tx_home(q, live);
-	if (likely(live & RTE_BIT32(home))) {
+	/* pairs with the release in publish_sending() */
+	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+	home = tx_home(q, sending);
+	if (likely(sending & RTE_BIT32(home))) {
 		/* before the burst: what was sent belongs to the PF */
 		bytes = sum_bytes(pkts, nb);
 		sent = rte_eth_tx_burst(q->leg_port[home], q->queue_id, pkts, nb);
@@ -171,13 +171,13 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_txq *q = txq;
 	uint16_t ready = 0;
-	uint32_t live;
+	uint32_t sending;
 	uint8_t home;
 
 	octo_epoch_enter(&q->epoch);
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	if (likely(live & RTE_BIT32(home)))
+	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+	home = tx_home(q, sending);
+	if (likely(sending & RTE_BIT32(home)))
 		ready = rte_eth_tx_prepare(q->leg_port[home], q->queue_id, pkts, nb);
 	else
 		rte_errno = ENODEV;

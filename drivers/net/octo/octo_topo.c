@@ -66,9 +66,27 @@ octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 	octo_topo_update(octo);
 }
 
-/* Recompute which PFs can be a home: started ones with link, else started ones. */
-void
-octo_topo_update(struct octo_dev *octo)
+/* Queues leave a PF without link at once: what is on its ring may never be sent. */
+static void
+publish_sending(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		struct octo_txq *q = data->tx_queues[i];
+		uint32_t live;
+
+		if (q == NULL)
+			continue;
+		live = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
+		/* pairs with the acquire at the start of each burst */
+		rte_atomic_store_explicit(&q->sending, live & octo->plan.usable,
+					  rte_memory_order_release);
+	}
+}
+
+static uint32_t
+usable_pfs(const struct octo_dev *octo)
 {
 	uint32_t usable = 0;
 	int i;
@@ -78,13 +96,21 @@ octo_topo_update(struct octo_dev *octo)
 			usable |= RTE_BIT32(i);
 	if (usable == 0)
 		usable = octo_pf_mask(octo, OCTO_PF_STARTED);
-	if (usable == 0)
-		usable = octo_pf_mask(octo, OCTO_PF_OWNED);
-	if (usable == octo->plan.usable)
-		return;
-	octo->plan.usable = usable;
-	/* pairs with the acquire in needs_plan() */
-	rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
+	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PF_OWNED);
+}
+
+/* Recompute which PFs can be a home: started ones with link, else started ones. */
+void
+octo_topo_update(struct octo_dev *octo)
+{
+	const uint32_t usable = usable_pfs(octo);
+
+	if (usable != octo->plan.usable) {
+		octo->plan.usable = usable;
+		/* pairs with the acquire in needs_plan() */
+		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
+	}
+	publish_sending(octo);
 }
 
 /* Tell every queue which of its legs may be used: a bit mask of PFs. */
@@ -182,17 +208,17 @@ is_drained(const struct octo_txq *q, uint8_t pf)
 }
 
 static uint8_t
-planned_tx_home(const struct octo_txq *q, uint32_t live)
+planned_tx_home(const struct octo_txq *q, uint32_t sending)
 {
 	const uint8_t pin = q->octo->tx_pin[q->queue_id];
 
-	if (pin != 0 && (live & RTE_BIT32(pin - 1)))
+	if (pin != 0 && (sending & RTE_BIT32(pin - 1)))
 		return pin - 1;
 	return octo_topo_home(q->octo, q->node, q->queue_id);
 }
 
 void
-octo_topo_tx_home(struct octo_txq *q, uint32_t live)
+octo_topo_tx_home(struct octo_txq *q, uint32_t sending)
 {
 	int16_t cpu;
 	const int node = octo_topo_here(q->octo, &cpu);
@@ -202,12 +228,12 @@ octo_topo_tx_home(struct octo_txq *q, uint32_t live)
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
 		return;
-	home = planned_tx_home(q, live);
+	home = planned_tx_home(q, sending);
 	if (home == old)
 		return;
-	/* the paper's ooo_okay: not before the old ring is empty */
-	if (!(live & RTE_BIT32(home)) ||
-	    ((live & RTE_BIT32(old)) && q->packets[old] != 0 && !is_drained(q, old))) {
+	/* the paper's ooo_okay: not before the old ring is empty, if it can ever be */
+	if (!(sending & RTE_BIT32(home)) ||
+	    ((sending & RTE_BIT32(old)) && q->packets[old] != 0 && !is_drained(q, old))) {
 		q->plan_generation--; /* look again */
 		return;
 	}
