@@ -143,7 +143,7 @@ class Monitor:
         json.loads(self._lines.readline())  # the greeting
         self.command("qmp_capabilities")
 
-    def command(self, name: str, **arguments: object) -> Any:
+    def command(self, name: str, /, **arguments: object) -> Any:
         """Run one command; its answer."""
         request = {"execute": name, "arguments": arguments}
         self._sock.sendall(json.dumps(request).encode() + b"\n")
@@ -180,7 +180,7 @@ class Qemu(Process):
                 *command_line(machine, self.directory, self.memory, kernel, initrd)]
         super().__init__(argv)
         try:
-            wait_until("the guest's init is ready", self._is_ready, 90, self)
+            wait_until("the guest's init is ready", self._is_ready, 180, self)
             self.monitor = Monitor(self.directory / "qmp")
         except BaseException as err:
             self.close()

@@ -6,7 +6,7 @@ import socket
 import tempfile
 import time
 from pathlib import Path
-from typing import List, Tuple
+from typing import List, Sequence, Tuple
 
 from octotest import env
 
@@ -40,7 +40,7 @@ class Wire:
                   ("-netdev", netdev))
 
     def send(self, pf: int, frame: bytes) -> None:
-        """Send a frame to a PF, once QEMU has taken in earlier ones."""
+        """Send a frame to a PF, once it can take it in."""
         sock = self._socks[pf]
         sock.settimeout(env.seconds(10))
         sock.sendto(frame, self._there(pf))
@@ -57,17 +57,25 @@ class Wire:
                 pass
         return len(self.frames)
 
+    def exchange(self, frames: Sequence[Tuple[int, bytes]], window: int = 32,
+                 timeout: float = 20.0) -> List[Tuple[int, bytes]]:
+        """Send the frames, each to its PF, to a guest that returns them all;
+        what came back. No more than a window of them is under way: rings do
+        not overflow however slow the guest is."""
+        self.receive()
+        self.frames.clear()
+        for number, (pf, frame) in enumerate(frames):
+            self.send(pf, frame)
+            self.wait_for(number - window, timeout)
+        self.wait_for(len(frames), timeout)
+        return list(self.frames)
+
     def wait_for(self, number: int, timeout: float = 20.0) -> None:
         """Until so many frames came."""
         deadline = time.monotonic() + env.seconds(timeout)
-        while self.receive(0.1) < number:
+        while self.receive(0.1 if len(self.frames) < number else 0) < number:
             assert time.monotonic() < deadline, \
                 f"{len(self.frames)} frames came, {number} were to come"
-
-    def forget(self) -> None:
-        """Begin to count anew."""
-        self.receive()
-        self.frames.clear()
 
     def close(self) -> None:
         """Cut the cables."""

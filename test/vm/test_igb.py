@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""octo over two igb, one per node, each with a cable to this process.
+
+QEMU's igb has real RSS in its "hardware" and an interrupt for its link. It takes
+5-tuple rules and does nothing about them.
+"""
+
+from collections import Counter
+
+import pytest
+
+from octotest import packets
+from octotest.bench import order_of
+from octotest.testpmd import flow_id
+from octotest.view import View
+from octovm import qemu
+from octovm.wire import Wire
+
+MAC = "02:0c:70:00:00:01"
+FLOWS = packets.flows(16)
+NIC = "igb" if qemu.QEMU and qemu.has_device("igb") else "vmxnet3"
+
+
+@pytest.fixture(scope="module")
+def wire():
+    """The other end of both cables."""
+    made = Wire()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def guest(boot, wire):
+    """Two PFs with one MAC, bound to vfio-pci."""
+    if NIC != "igb":
+        print("this QEMU has no igb: vmxnet3 instead")
+    booted = boot(qemu.Machine(pfs=[wire.nic(i, NIC, MAC) for i in range(2)]))
+    booted.bind_vfio()
+    return booted
+
+
+def links(view):
+    """Of each PF."""
+    return [pf["link"] for pf in view.topology()["pfs"]]
+
+
+def start(guest):
+    """testpmd that returns what comes, with all links up."""
+    pfs = guest.machine.addresses()
+    pmd = guest.testpmd(["--vdev=net_octo0," + ",".join(f"pf={pf}" for pf in pfs)],
+                        pci=pfs, app=["--rss-udp"])
+    pmd.keep = True
+    view = View(pmd)
+    pmd.wait_until("both links", lambda: links(view) == ["up", "up"], 30)
+    return view
+
+
+@pytest.fixture(scope="module")
+def running(guest):
+    """That testpmd, for all tests."""
+    view = start(guest)
+    yield view
+    assert view.pmd.quit() == 0
+
+
+@pytest.fixture
+def view(running):
+    """It forwards, and has counted nothing yet."""
+    pmd = running.pmd
+    pmd.cmds(["clear port stats all", "clear port xstats all"])
+    pmd.start("io")
+    pmd.wait_until("homes are known", lambda: all(
+        queue["cpu"] >= 0 for queue in running.topology()["queues"]))
+    yield running
+    pmd.stop_forwarding()
+
+
+def frames(number, pf_of):
+    """Numbered frames of all flows, each to the PF that its flow is given."""
+    made = packets.numbered(FLOWS, number)
+    for frame in made:
+        frame.dst = MAC
+    return [(pf_of(i % len(FLOWS)), bytes(frame)) for i, frame in enumerate(made)]
+
+
+def counted(view):
+    """Of each queue: packets by its home PF, and strays."""
+    return [(queue["home_packets"], queue["stray_packets"])
+            for queue in view.strays()["queues"]]
+
+
+def test_nodes_are_the_machines(view):
+    """Sockets are told by the kernel, not by a map; homes follow the lcores."""
+    topology = view.topology()
+    assert [pf["socket"] for pf in topology["pfs"]] == [0, 1]
+    assert [(q["cpu"], q["socket"], q["home_pf"]) for q in topology["queues"]] == \
+        [(1, 0, 0), (2, 1, 1)]
+
+
+def test_nothing_is_lost_or_reordered(view, wire):
+    """Frames by both PFs come back once each and in the order of their flow."""
+    sent = frames(100, lambda flow: flow % 2)
+    back = wire.exchange(sent)
+    order = order_of(frame for _, frame in back)
+    assert order == {str(i): list(range(100)) for i in range(len(FLOWS))}
+    assert Counter(f for _, f in back) == Counter(f for _, f in sent)
+    view.assert_lost_nothing()
+
+
+def test_a_flow_has_one_queue_by_either_pf(view, wire):
+    """RSS is the same on both: a stray costs, but it goes where it belongs."""
+    wire.exchange(frames(10, lambda flow: 0))
+    (home0, stray0), (home1, stray1) = counted(view)
+    assert (stray0, home1) == (0, 0)
+    assert home0 > 0 and stray1 > 0 and home0 + stray1 == 10 * len(FLOWS)
+    wire.exchange(frames(10, lambda flow: 1))
+    assert counted(view) == [(home0, home0), (stray1, stray1)]
+
+
+def test_answers_leave_by_the_senders_own_pf(view, wire):
+    """Whichever PF a frame came in by."""
+    ways = []
+    for pf in (0, 1):
+        back = wire.exchange(frames(5, lambda flow, pf=pf: pf))
+        ways.append({(via, frame[6:12]) for via, frame in back})
+    assert ways[0] == ways[1]
+    assert len(ways[0]) == len(FLOWS)
+    assert {via for via, _ in ways[0]} == {0, 1}
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_the_port_lives_on_one_pf(view, guest, wire, lost):
+    """A cable is pulled: the port stays up, all goes by the other PF. It is
+    plugged in: each flow has its own PF again."""
+    pmd, other = view.pmd, 1 - lost
+    guest.qemu.monitor.set_link(lost, False)
+    try:
+        pmd.wait_until("PF down", lambda: links(view)[lost] == "down")
+        assert links(view)[other] == "up" and pmd.link(view.port) == "up"
+        pmd.wait_until("homes moved", lambda: set(view.homes().values()) == {other})
+        back = wire.exchange(frames(20, lambda flow: other))
+        assert {via for via, _ in back} == {other}
+        assert all(stray == 0 for _, stray in counted(view))
+    finally:
+        guest.qemu.monitor.set_link(lost, True)
+    pmd.wait_until("PF up", lambda: links(view) == ["up", "up"], 30)
+    pmd.wait_until("homes are back", lambda: view.homes() == {0: 0, 1: 1})
+    # a sender looks for its home now and then, nothing is lost meanwhile
+    pmd.wait_until("answers by both PFs", lambda: {via for via, _ in wire.exchange(
+        frames(5, lambda flow: lost))} == {0, 1})
+    view.assert_lost_nothing()
+
+
+def test_the_port_is_down_when_all_are(view, guest):
+    """Link events of the port itself: down with its last PF, up with its first."""
+    pmd = view.pmd
+    said = len(pmd.text)
+    event = rf"Port {view.port}: link state change event"
+    guest.qemu.monitor.set_link(0, False)
+    pmd.wait_until("PF down", lambda: links(view)[0] == "down")
+    assert pmd.text.count(event, said) == 0
+    guest.qemu.monitor.set_link(1, False)
+    pmd.expect(event, said)
+    assert pmd.link(view.port) == "down"
+    said = len(pmd.text)
+    guest.qemu.monitor.set_link(1, True)
+    pmd.expect(event, said, 30)
+    assert pmd.link(view.port) == "up"
+    guest.qemu.monitor.set_link(0, True)
+    pmd.wait_until("both links", lambda: links(view) == ["up", "up"], 30)
+
+
+def test_rules_without_effect_are_not_claimed(view, wire):
+    """The PFs take the rules, and the frames go where they went before."""
+    wire.exchange(frames(5, lambda flow: 0))
+    before = counted(view)
+    ruled = FLOWS[:8]  # the 82576 has no more filters
+    for flow in ruled:
+        flow_id(view.pmd.cmd(flow.rule(view.port, 1)))
+    view.pmd.cmds(["clear port stats all", "clear port xstats all"])
+    wire.exchange(frames(5, lambda flow: 0))
+    assert counted(view) == before  # 0 of them would have been at home in queue 0
+    steering = view.pmd.cmd(f"octo show steering {view.port}")
+    assert f"{len(ruled)} steered flows, tier queue" in steering
+    for rule in view.steering()["rules"]:
+        assert (rule["pf"], rule["hits"]) == (-1, 0)
+    view.pmd.cmd(f"flow flush {view.port}")
+    assert view.steering()["total"] == 0
