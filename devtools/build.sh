@@ -73,8 +73,9 @@ read_leading_options() {
 }
 
 # What a build directory is made from: when it differs, nothing in there is of use.
+# The number is of how the build directory is laid out: count it up to start afresh.
 build_identity() {
-	printf '%s|' "$root" "${cc:-cc}" "${PKG_CONFIG_PATH:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
+	printf '%s|' 2 "$root" "${cc:-cc}" "${PKG_CONFIG_PATH:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
 		"$(dpdk_version)"
 }
 

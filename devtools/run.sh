@@ -65,16 +65,28 @@ pmd_directory() {
 	sed -n 's/^ *PMD directory *: *//p' "$build_dir/configure.log"
 }
 
+# How to remove a file that a package, or ninja install, brought.
+removal_of() {
+	local file=$1 package libdir
+	package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || true
+	if [ -n "$package" ]; then
+		echo "apt remove $package"
+	else
+		libdir=$(pkg-config --variable=libdir libdpdk)
+		echo "rm ${file%/*}/librte_net_octo*.so* $libdir/librte_net_octo*.so*"
+	fi
+}
+
 # EAL loads all that is in DPDK's own PMD directory. A program that brings the
 # drivers along would then register them twice.
 refuse_installed_drivers() {
-	local dir
+	local dir file
 	dir=$(pmd_directory)
-	if [ -e "$dir/librte_net_octo.so" ] || [ -e "$dir/librte_net_octosim.so" ]; then
+	for file in "$dir"/librte_net_octo{,sim}.so.* "$dir"/librte_net_octo{,sim}.so; do
+		[ -e "$file" ] || continue
 		die "the drivers are also installed in $dir, from where EAL loads them by itself," \
-			"and they cannot be loaded twice. Remove those first:" \
-			"rm $dir/librte_net_octo.so $dir/librte_net_octosim.so"
-	fi
+			"and they cannot be loaded twice. Remove those first: $(removal_of "$file")"
+	done
 }
 
 # run_program ARG...: replaces this process.
@@ -134,7 +146,8 @@ plugins_command() {
 	local dir
 	read_build_options "$@"
 	prepare_build
-	compile drivers/librte_net_octo.so drivers/librte_net_octosim.so
+	refuse_installed_drivers
+	compile plugins
 	dir=$(plugin_directory)
 	echo "-d $dir/librte_net_octo.so -d $dir/librte_net_octosim.so"
 }

@@ -111,6 +111,7 @@ test_command() {
 	functional | all) need_ovs ;;
 	esac
 	prepare_build
+	refuse_installed_drivers
 	compile
 	case $which in
 	unit) run_unit "$name" ;;
