@@ -42,6 +42,7 @@ packages_functional() {
 		curl|cmd:curl|functional tests: a file by HTTP
 		valgrind|cmd:valgrind|functional tests: memory that leaks or is read too early
 	END
+	dpdk_is_private || packages_package
 }
 
 packages_vm() {
@@ -50,6 +51,13 @@ packages_vm() {
 
 packages_source() {
 	echo "xz-utils|cmd:xz|to unpack DPDK's source package"
+}
+
+packages_package() {
+	cat <<-'END'
+		dpkg-dev|cmd:dpkg-buildpackage|to build Debian packages
+		debhelper|cmd:dh|to build Debian packages
+	END
 }
 
 packages_clang() {
@@ -162,7 +170,7 @@ setup_command() {
 	case $what in
 	default) need build unit functional ;;
 	build) need build ;;
-	all) need build unit functional docs clang lint ;;
+	all) need build unit functional package docs clang lint ;;
 	*) usage_error "setup: unknown '$what': give build, all or nothing" ;;
 	esac
 	[ "$what" = build ] || need_ovs

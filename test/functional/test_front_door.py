@@ -9,7 +9,7 @@ import pytest
 from octotest import env
 
 COMMANDS = ["setup", "build", "demo", "test", "versions", "testpmd", "l3fwd",
-            "docs", "clean", "help"]
+            "package", "docs", "clean", "help"]
 # What makes a DPDK source tree, as far as is looked at.
 TREE = ["meson.build", "lib/ethdev/ethdev_driver.h",
         "app/test-pmd/meson.build", "drivers/net/ring/meson.build"]
@@ -36,6 +36,7 @@ def test_help_names_every_command(words):
     ("build", "--dpdk-src"), ("build", "--dpdk-src", "/nonexistent"),
     ("testpmd", "--dpdk-src", "/nonexistent"), ("versions",),
     ("versions", "--json"), ("versions", "--nonsense"),
+    ("package", "extra"),
 ])
 def test_wrong_use_is_one_line_and_status_2(words):
     """The message names the culprit; nothing is begun."""
