@@ -56,16 +56,27 @@ def initrd(tmp_path_factory) -> Path:
     return initramfs.build(tmp_path_factory.mktemp("vm") / "initrd")
 
 
-@pytest.fixture(scope="module")
-def boot(initrd) -> Iterator[Callable[[qemu.Machine], Guest]]:
-    """Boots machines, which end with the module."""
+def boots(initrd: Path) -> Iterator[Callable[[qemu.Machine], Guest]]:
+    """A function that boots machines; they are switched off afterwards."""
     booted = []
 
-    def make(machine: qemu.Machine) -> Guest:
-        machine_process = qemu.Qemu(machine, initramfs.kernel_image(), initrd)
-        booted.append(machine_process)
-        return Guest(machine_process)
-    yield make
+    def boot_one(machine: qemu.Machine) -> Guest:
+        booted.append(qemu.Qemu(machine, initramfs.kernel_image(), initrd))
+        return Guest(booted[-1])
+    yield boot_one
     for machine_process in booted:
         machine_process.close()
         process.STARTED.remove(machine_process)
+
+
+@pytest.fixture(scope="module")
+def boot(initrd) -> Iterator[Callable[[qemu.Machine], Guest]]:
+    """Boots machines, which end with the module."""
+    yield from boots(initrd)
+
+
+@pytest.fixture(scope="session")
+def bare(initrd) -> Iterator[Guest]:
+    """A machine without PFs, for whoever needs but the nodes."""
+    for boot_one in boots(initrd):
+        yield boot_one(qemu.Machine())

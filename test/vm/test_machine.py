@@ -1,46 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The machine is what the other tests take it for."""
 
-import pytest
 
-from octovm.qemu import Machine
-
-
-@pytest.fixture(scope="module")
-def guest(boot):
-    """A machine without PFs."""
-    return boot(Machine())
-
-
-def test_two_nodes(guest):
+def test_two_nodes(bare):
     """The kernel sees the nodes, their CPUs and how far they are apart."""
     node = "/sys/devices/system/node/node"
-    assert guest.read(f"{node}0/cpulist") == "0-1"
-    assert guest.read(f"{node}1/cpulist") == "2-3"
-    assert guest.read(f"{node}0/distance").split() == ["10", "21"]
-    assert guest.read(f"{node}1/distance").split() == ["21", "10"]
+    assert bare.read(f"{node}0/cpulist") == "0-1"
+    assert bare.read(f"{node}1/cpulist") == "2-3"
+    assert bare.read(f"{node}0/distance").split() == ["10", "21"]
+    assert bare.read(f"{node}1/distance").split() == ["21", "10"]
 
 
-def test_commands_tell_how_they_ended(guest):
+def test_commands_tell_how_they_ended(bare):
     """Output byte by byte, standard error included, and the exit status."""
-    assert guest.call("printf 'a\\nb'; echo c >&2; exit 3") == (3, "a\nbc\n")
-    assert guest.call("true") == (0, "")
-    long = guest.run("seq 20000")
+    assert bare.call("printf 'a\\nb'; echo c >&2; exit 3") == (3, "a\nbc\n")
+    assert bare.call("true") == (0, "")
+    long = bare.run("seq 20000")
     assert long.split() == [str(i + 1) for i in range(20000)]
 
 
-def test_programs_have_a_terminal(guest):
+def test_programs_have_a_terminal(bare):
     """A program on a terminal can be typed at, and killed."""
-    with_status = guest.process("sh", "-c", "tty; read x; echo got $x; exit 4")
+    with_status = bare.process("sh", "-c", "tty; read x; echo got $x; exit 4")
     with_status.expect("/dev/pts/")
     with_status.send("word")
     with_status.expect("got word")
     assert with_status.wait() == 4
     for _ in range(5):  # more than there are shells: they serve again
-        endless = guest.process("sh", "-c", "echo begun; sleep 1000")
+        endless = bare.process("sh", "-c", "echo begun; sleep 1000")
         endless.expect("begun")
         endless.kill()
-    interrupted = guest.process("sh", "-c", "echo begun; sleep 1000")
+    interrupted = bare.process("sh", "-c", "echo begun; sleep 1000")
     interrupted.expect("begun")
     interrupted.send("\x03")
     assert interrupted.wait() != 0
