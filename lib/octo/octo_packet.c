@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include <eal_export.h>
 #include <rte_byteorder.h>
 #include <rte_common.h>
 #include <rte_ether.h>
@@ -139,6 +140,7 @@ is_tag(uint16_t type)
 	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_packet_parse)
 bool
 octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t)
 {
@@ -163,6 +165,7 @@ octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struc
 	return ok;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_packet_tuple)
 bool
 octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t)
 {

@@ -32,10 +32,12 @@
  *   Is it a whole TCP, UDP or SCTP packet over IPv4 or IPv6, behind two VLAN tags
  *   at most? False for fragments, which have no ports, and for broken headers.
  */
+__rte_internal
 bool
 octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t);
 
 /** The same of a packet as a PMD received it, in one segment or in many. */
+__rte_internal
 bool octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t);
 
 #endif /* OCTO_PACKET_H */

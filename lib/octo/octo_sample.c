@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <eal_export.h>
+
 #include "octo_sample.h"
 
 /*
@@ -23,6 +25,7 @@ count_turn(struct octo_sampler_leg *leg, uint16_t got, uint16_t ring)
 	leg->taken = 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_sampler_polled)
 int
 octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring)
 {

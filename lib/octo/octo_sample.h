@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_compat.h>
 #include <rte_stdatomic.h>
 
 #include "octo_stray.h"
@@ -56,6 +57,7 @@ struct octo_sampler {
  * @return
  *   Which of them is a sample, or -1 for none.
  */
+__rte_internal
 int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring);
 
 /** Samples that wait for the control thread at most; a power of two. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <eal_export.h>
 #include <rte_common.h>
 
 #include "octo_verdict.h"
@@ -7,12 +8,14 @@
 /* Rises by so many between two packets of a ring that were not in it together. */
 #define TURNS 2
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_start)
 void
 octo_evidence_start(struct octo_evidence *e, uint64_t now)
 {
 	*e = (struct octo_evidence){.placed = now};
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_move)
 void
 octo_evidence_move(struct octo_evidence *e, uint64_t now)
 {
@@ -34,6 +37,7 @@ count_proof(uint8_t *proofs, bool wrong)
 		++*proofs;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_stray)
 void
 octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
 		    const struct octo_sample *s, uint64_t now)
@@ -83,6 +87,7 @@ end_of_reading(struct octo_evidence *e, bool by_its_pf, bool by_any, uint64_t no
 	}
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_hits)
 void
 octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now)
 {
@@ -101,6 +106,7 @@ octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uin
 	e->hits_unknown = false;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_verdict)
 enum octo_verdict
 octo_evidence_verdict(const struct octo_evidence *e)
 {
@@ -114,6 +120,7 @@ octo_evidence_verdict(const struct octo_evidence *e)
 	return wrong_queue ? OCTO_VERDICT_QUEUE_IGNORED : OCTO_VERDICT_PF_IGNORED;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_verdict_name)
 const char *
 octo_verdict_name(enum octo_verdict v)
 {
@@ -148,18 +155,21 @@ add(struct octo_tally *t, bool kept, bool broken, uint16_t promised, uint16_t ca
 	t->broken += !kept;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_pf)
 void
 octo_tally_pf(struct octo_tally *t, const struct octo_evidence *e, uint8_t promised)
 {
 	add(t, e->kept_pf, e->wrong_pf >= OCTO_VERDICT_PROOFS, promised, e->pf);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_queue)
 void
 octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint16_t promised)
 {
 	add(t, e->kept_queue, e->wrong_queue >= OCTO_VERDICT_PROOFS, promised, e->queue);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_is_ignored)
 bool
 octo_tally_is_ignored(const struct octo_tally *t, bool waited)
 {

@@ -52,9 +52,11 @@ struct octo_evidence {
 };
 
 /** The rule is new. */
+__rte_internal
 void octo_evidence_start(struct octo_evidence *e, uint64_t now);
 
 /** The rule leads elsewhere from now on: what was known is history. */
+__rte_internal
 void octo_evidence_move(struct octo_evidence *e, uint64_t now);
 
 /**
@@ -63,12 +65,15 @@ void octo_evidence_move(struct octo_evidence *e, uint64_t now);
  * Packets may be under way, or wait in rings, while rules change. So it takes some
  * that certainly entered a ring after the rule was placed; see OCTO_VERDICT_PROOFS.
  */
+__rte_internal
 void octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
 			 const struct octo_sample *s, uint64_t now);
 
 /** So many packets hit the rule, by the promised PF and by all of them. */
+__rte_internal
 void octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now);
 
+__rte_internal
 enum octo_verdict octo_evidence_verdict(const struct octo_evidence *e);
 
 static inline bool
@@ -78,6 +83,7 @@ octo_verdict_is_ineffective(enum octo_verdict v)
 }
 
 /** "unproven", "works", "works in part", "PF ignored", "queue ignored" */
+__rte_internal
 const char *octo_verdict_name(enum octo_verdict v);
 
 /** Packets in a row that broke a promise and cannot have been under way. */
@@ -99,9 +105,11 @@ struct octo_tally {
 };
 
 /** Add the rule, by the PF that its packets come by. */
+__rte_internal
 void octo_tally_pf(struct octo_tally *t, const struct octo_evidence *e, uint8_t promised);
 
 /** Add the rule, by the queue that its packets come to. */
+__rte_internal
 void octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint16_t promised);
 
 /**
@@ -113,6 +121,7 @@ void octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint1
  * @param waited
  *   It has been like that for a while.
  */
+__rte_internal
 bool octo_tally_is_ignored(const struct octo_tally *t, bool waited);
 
 #endif /* OCTO_VERDICT_H */
