@@ -51,6 +51,6 @@ def reserved(pages: int) -> Iterator[str]:
             raise NoHugepages(out)
         yield mount
     finally:
-        run("umount", mount, check=False)
+        run("umount", "-l", mount, check=False)
         Path(mount).rmdir()
         _change(-got)
