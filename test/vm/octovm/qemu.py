@@ -43,6 +43,9 @@ class Machine:
     pfs: Sequence[Pf] = ()
     # virtio-serial ports: name to the socket at which QEMU listens
     ports: Mapping[str, Path] = dataclasses.field(default_factory=dict)
+    # ... and to the socket to which it connects, again and again
+    calls: Mapping[str, Path] = dataclasses.field(default_factory=dict)
+    memory_directory: Optional[Path] = None  # with the nodes' files; default: our own
     options: Sequence[str] = ()  # more for QEMU's command line
     memory: int = 1024  # MiB of each node
     cpus: int = 2  # of each node
@@ -97,14 +100,20 @@ def _listen(name: str, path: Path) -> List[str]:
     return ["-chardev", f"socket,id={name},path={path},server=on,wait=off"]
 
 
+def _call(name: str, path: Path) -> List[str]:
+    return ["-chardev", f"socket,id={name},path={path},server=off,reconnect=1"]
+
+
 def _channels(machine: Machine, directory: Path) -> List[str]:
     """The monitor, the serial line and virtio-serial ports."""
     args = [*_listen("qmp", directory / "qmp"), "-mon", "qmp,mode=control",
             "-serial", f"file:{directory}/serial",
             "-device", "virtio-serial-pci,id=serial,bus=pcie.0,max_ports=16"]
     ports = {f"octo.shell.{i}": shell(directory, i) for i in range(SHELLS)}
-    for i, (name, path) in enumerate({**ports, **machine.ports}.items()):
-        args += [*_listen(f"port{i}", path), "-device",
+    chardevs = {name: (_listen, path) for name, path in {**ports, **machine.ports}.items()}
+    chardevs.update({name: (_call, path) for name, path in machine.calls.items()})
+    for i, (name, (option, path)) in enumerate(chardevs.items()):
+        args += [*option(f"port{i}", path), "-device",
                  f"virtserialport,bus=serial.0,chardev=port{i},name={name}"]
     return args
 
@@ -121,15 +130,15 @@ def command_line(machine: Machine, directory: Path, memory: Path,
             *_functions(machine), *machine.options,
             "-kernel", str(kernel), "-initrd", str(initrd), "-append",
             "console=ttyS0 panic=-1 quiet mitigations=off intel_iommu=on iommu=pt"
-            f" OCTO_PORTS={SHELLS + len(machine.ports)}"]
+            f" OCTO_PORTS={SHELLS + len(machine.ports) + len(machine.calls)}"]
 
 
-def _memory_directory(machine: Machine) -> str:
-    """/dev/shm, unless it is too small."""
+def memory_directory(machine: Machine) -> Path:
+    """A new one, in /dev/shm unless that is too small."""
     need = machine.memory * NODES << 20
     shm = Path("/dev/shm")
     fits = shm.is_dir() and shutil.disk_usage(shm).free > need
-    return tempfile.mkdtemp(prefix="octovm-", dir=shm if fits else None)
+    return Path(tempfile.mkdtemp(prefix="octovm-", dir=shm if fits else None))
 
 
 class Monitor:
@@ -173,7 +182,7 @@ class Qemu(Process):
     def __init__(self, machine: Machine, kernel: Path, initrd: Path) -> None:
         self.machine = machine
         self.directory = Path(tempfile.mkdtemp(prefix="octovm-"))
-        self.memory = Path(_memory_directory(machine))
+        self.memory = machine.memory_directory or memory_directory(machine)
         self.monitor: Optional[Monitor] = None
         # whoever kills the tests kills the machine
         argv = ["setpriv", "--pdeathsig", "KILL",

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A port whose queues each have an lcore and a mempool on a node of choice, as an
+ * application has that cares where its memory is; testpmd has one pool per port.
+ * Whatever comes in by a queue leaves by the same, with its MACs exchanged.
+ *
+ *   octo-echo EAL... -- PORT QUEUE@LCORE:NODE...
+ *
+ * and then, line by line on standard input:
+ *
+ *   steer PROTO SRC SPORT DST DPORT QUEUE    "rule N", or "error: ..."
+ *   destroy N                                "destroyed"
+ *   counts                                   "queue Q: N" for each
+ *   quit
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "octo_flow_build.h"
+
+#define MAX_QUEUES 8
+#define MAX_RULES 256
+#define BURST 32
+#define NB_DESC 256
+#define NB_MBUFS 4095
+
+static struct queue {
+	unsigned int lcore;
+	int node;
+	struct rte_mempool *pool;
+	uint64_t packets;
+} queues[MAX_QUEUES];
+
+static uint16_t nb_queues;
+static uint16_t port;
+static volatile bool stopping;
+static struct rte_flow *rules[MAX_RULES];
+static unsigned int nb_rules;
+
+static void
+die(const char *what, int ret)
+{
+	rte_exit(EXIT_FAILURE, "octo-echo: %s: %s\n", what, rte_strerror(-ret));
+}
+
+static void
+exchange_macs(struct rte_mbuf *pkt)
+{
+	struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt, struct rte_ether_hdr *);
+	struct rte_ether_addr src = eth->src_addr;
+
+	eth->src_addr = eth->dst_addr;
+	eth->dst_addr = src;
+}
+
+static void
+echo_burst(uint16_t q)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = rte_eth_rx_burst(port, q, pkts, BURST);
+	uint16_t sent = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		exchange_macs(pkts[i]);
+	/* nothing is to be lost here: what does not fit waits */
+	while (sent < n && !stopping)
+		sent += rte_eth_tx_burst(port, q, pkts + sent, n - sent);
+	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
+	queues[q].packets += sent;
+}
+
+static int
+run_lcore(void *arg)
+{
+	const unsigned int lcore = rte_lcore_id();
+
+	(void)arg;
+	while (!stopping)
+		for (uint16_t q = 0; q < nb_queues; q++)
+			if (queues[q].lcore == lcore)
+				echo_burst(q);
+	return 0;
+}
+
+static void
+read_queue(const char *text)
+{
+	unsigned int q, lcore;
+	int node;
+
+	if (nb_queues == MAX_QUEUES || sscanf(text, "%u@%u:%d", &q, &lcore, &node) != 3 ||
+	    q != nb_queues)
+		rte_exit(EXIT_FAILURE, "octo-echo: '%s' is no QUEUE@LCORE:NODE in order\n", text);
+	queues[nb_queues++] = (struct queue){.lcore = lcore, .node = node};
+}
+
+static void
+set_up_queue(uint16_t q)
+{
+	const unsigned int node = rte_lcore_to_socket_id(queues[q].lcore);
+	char name[32];
+	int ret;
+
+	snprintf(name, sizeof(name), "echo%u", q);
+	queues[q].pool = rte_pktmbuf_pool_create(name, NB_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+						 queues[q].node);
+	if (queues[q].pool == NULL)
+		die("no mempool", -rte_errno);
+	ret = rte_eth_rx_queue_setup(port, q, NB_DESC, node, NULL, queues[q].pool);
+	if (ret == 0)
+		ret = rte_eth_tx_queue_setup(port, q, NB_DESC, node, NULL);
+	if (ret != 0)
+		die("queue setup", ret);
+}
+
+static void
+set_up_port(const char *name)
+{
+	struct rte_eth_conf conf = {.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE};
+	int ret = rte_eth_dev_get_port_by_name(name, &port);
+
+	if (ret != 0)
+		die(name, ret);
+	ret = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
+	if (ret != 0)
+		die("configure", ret);
+	for (uint16_t q = 0; q < nb_queues; q++)
+		set_up_queue(q);
+	ret = rte_eth_dev_start(port);
+	if (ret != 0)
+		die("start", ret);
+	rte_eth_promiscuous_enable(port);
+}
+
+static void
+steer(const char *line)
+{
+	char proto[8], src[64], dst[64];
+	unsigned int src_port, dst_port, queue;
+	struct rte_flow_error error = {.message = NULL};
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+
+	if (sscanf(line, "steer %7s %63s %u %63s %u %u", proto, src, &src_port, dst, &dst_port,
+		   &queue) != 6 ||
+	    octo_tuple_read(&tuple, proto, src, src_port, dst, dst_port, NULL) != 0 ||
+	    nb_rules == MAX_RULES) {
+		printf("error: cannot read '%s'\n", line);
+		return;
+	}
+	octo_flow_build_queue(&rule, &tuple, 0, queue, false);
+	rules[nb_rules] = rte_flow_create(port, &rule.attr, rule.pattern, rule.actions, &error);
+	if (rules[nb_rules] == NULL)
+		printf("error: %s\n", error.message != NULL ? error.message : "no reason given");
+	else
+		printf("rule %u\n", nb_rules++);
+}
+
+static void
+destroy(const char *line)
+{
+	struct rte_flow_error error = {.message = NULL};
+	unsigned int n;
+
+	if (sscanf(line, "destroy %u", &n) != 1 || n >= nb_rules || rules[n] == NULL) {
+		printf("error: no such rule\n");
+	} else if (rte_flow_destroy(port, rules[n], &error) != 0) {
+		printf("error: %s\n", error.message != NULL ? error.message : "no reason given");
+	} else {
+		rules[n] = NULL;
+		printf("destroyed\n");
+	}
+}
+
+static void
+counts(void)
+{
+	for (uint16_t q = 0; q < nb_queues; q++)
+		printf("queue %u: %lu\n", q, (unsigned long)queues[q].packets);
+}
+
+static void
+obey(void)
+{
+	char line[256];
+
+	printf("ready\n");
+	while (fgets(line, sizeof(line), stdin) != NULL && strncmp(line, "quit", 4) != 0) {
+		if (strncmp(line, "steer ", 6) == 0)
+			steer(line);
+		else if (strncmp(line, "destroy ", 8) == 0)
+			destroy(line);
+		else if (strncmp(line, "counts", 6) == 0)
+			counts();
+		else
+			printf("error: unknown\n");
+		printf("done\n");
+	}
+}
+
+int
+main(int argc, char *argv[])
+{
+	int used;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	used = rte_eal_init(argc, argv);
+	if (used < 0)
+		die("EAL", -rte_errno);
+	if (argc - used < 3)
+		rte_exit(EXIT_FAILURE, "usage: octo-echo EAL... -- PORT QUEUE@LCORE:NODE...\n");
+	for (int i = used + 2; i < argc; i++)
+		read_queue(argv[i]);
+	set_up_port(argv[used + 1]);
+	rte_eal_mp_remote_launch(run_lcore, NULL, SKIP_MAIN);
+	obey();
+	stopping = true;
+	rte_eal_mp_wait_lcore();
+	rte_eth_dev_stop(port);
+	rte_eth_dev_close(port);
+	return rte_eal_cleanup();
+}
