@@ -27,7 +27,12 @@ static const char usage[] =
 	"         queues=N           queue pairs, 1 to 64 (default 1)\n"
 	"         node=N             NUMA node that the PF is on, for the auditor\n"
 	"         rep=ETHDEV         represents the PF to the switch\n"
-	"  --uplink ETHDEV           represents the wire to the switch\n"
+	"  --uplink ETHDEV           represents the wire to the switch: each PF needs rep= then,\n"
+	"                            and no vhost= if it belongs to another machine\n"
+	"  --listen ADDRESS          steer for the octo port that connects to unix:PATH,\n"
+	"                            tcp:ADDRESS:PORT or dev:PATH; the PFs are its, in its order\n"
+	"  --allow-remote            listen on an address that other machines can reach: whoever\n"
+	"                            reaches it may steer, as nobody is asked who they are\n"
 	"  --memory NODE=FILE        memory in this file is on this NUMA node; several times\n"
 	"  --audit                   print the auditor's table at the end (SIGUSR1: now)\n"
 	"  -h, --help                this text\n";
@@ -172,7 +177,7 @@ check_pf(const struct agent_options *options, const struct agent_pf_options *pf)
 static int
 read_pf(const char *text, struct agent_options *options)
 {
-	struct agent_pf_options pf = {.queues = 1, .node = AGENT_NODE_UNKNOWN};
+	struct agent_pf_options pf = {.option = "--pf", .queues = 1, .node = AGENT_NODE_UNKNOWN};
 	char copy[PF_TEXT_MAX];
 	char *rest = copy, *name;
 	uint32_t seen = 0;
@@ -236,6 +241,12 @@ read_option(int option, char *value, struct agent_options *options)
 	case 'u':
 		options->uplink = value;
 		return 0;
+	case 'l':
+		options->listen = value;
+		return 0;
+	case 'r':
+		options->remote = true;
+		return 0;
 	case 'a':
 		options->audit = true;
 		return 0;
@@ -248,12 +259,38 @@ read_option(int option, char *value, struct agent_options *options)
 	}
 }
 
+/* All PFs are behind the switch, or none is. */
+static int
+check_switch(const struct agent_options *options)
+{
+	for (uint16_t i = 0; i < options->nb_pfs; i++) {
+		const struct agent_pf_options *pf = &options->pf[i];
+
+		if (options->uplink != NULL && pf->rep[0] == '\0') {
+			fprintf(stderr, "octo-agent: --pf %s: rep=ETHDEV is needed with --uplink\n",
+				pf->name);
+			return -EINVAL;
+		}
+		if (options->uplink == NULL && pf->rep[0] != '\0') {
+			fprintf(stderr, "octo-agent: --pf %s: rep=%s: --uplink is needed with it\n",
+				pf->name, pf->rep);
+			return -EINVAL;
+		}
+	}
+	if (options->remote && options->listen == NULL) {
+		fprintf(stderr, "octo-agent: --allow-remote: --listen is needed with it\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 agent_options_read(struct agent_options *options, int argc, char *argv[])
 {
 	static const struct option known[] = {
 		{"pf", required_argument, NULL, 'p'},     {"memory", required_argument, NULL, 'm'},
-		{"uplink", required_argument, NULL, 'u'}, {"audit", no_argument, NULL, 'a'},
+		{"uplink", required_argument, NULL, 'u'}, {"listen", required_argument, NULL, 'l'},
+		{"allow-remote", no_argument, NULL, 'r'}, {"audit", no_argument, NULL, 'a'},
 		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
 	int option, ret;
@@ -272,5 +309,5 @@ agent_options_read(struct agent_options *options, int argc, char *argv[])
 		fprintf(stderr, "octo-agent: --pf ETHDEV,vhost=SOCKET is needed\n");
 		return -EINVAL;
 	}
-	return 0;
+	return check_switch(options);
 }

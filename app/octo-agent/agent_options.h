@@ -16,6 +16,7 @@
 
 /** One --pf. PFs count in the order of the command line. */
 struct agent_pf_options {
+	const char *option; /**< that named it */
 	char name[RTE_ETH_NAME_MAX_LEN];
 	char vhost[AGENT_PATH_MAX];     /**< its socket; "": another program has the PF */
 	char rep[RTE_ETH_NAME_MAX_LEN]; /**< the ethdev that represents it to the switch, or "" */
@@ -35,6 +36,8 @@ struct agent_options {
 	uint16_t nb_files;
 	bool audit;         /**< print the auditor's table at the end */
 	const char *uplink; /**< the ethdev of the switch's wire, or NULL */
+	const char *listen; /**< where a port that wants flows steered connects, or NULL */
+	bool remote;        /**< from other machines, too */
 	struct agent_pf_options pf[AGENT_MAX_PFS];
 	struct agent_memory_file file[AGENT_MAX_FILES];
 };

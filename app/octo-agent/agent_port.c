@@ -62,9 +62,9 @@ agent_port_start(const struct agent_pf_options *options, struct rte_mempool *poo
 
 	if (ret != 0) {
 		fprintf(stderr,
-			"octo-agent: --pf %s: there is no such ethdev; EAL makes one by --vdev or "
+			"octo-agent: %s %s: there is no such ethdev; EAL makes one by --vdev or "
 			"-a\n",
-			options->name);
+			options->option, options->name);
 		return ret;
 	}
 	ret = configure(*port, options->queues);
@@ -76,8 +76,8 @@ agent_port_start(const struct agent_pf_options *options, struct rte_mempool *poo
 	if (ret == 0)
 		ret = rte_eth_dev_start(*port);
 	if (ret != 0)
-		fprintf(stderr, "octo-agent: --pf %s: it does not start with %u queues: %s\n",
-			options->name, options->queues, strerror(-ret));
+		fprintf(stderr, "octo-agent: %s %s: it does not start with %u queues: %s\n",
+			options->option, options->name, options->queues, strerror(-ret));
 	return ret;
 }
 

@@ -13,6 +13,7 @@
 
 #include "agent_log.h"
 #include "agent_port.h"
+#include "agent_steer.h"
 #include "agent_vhost.h"
 
 RTE_LOG_REGISTER(agent_logtype, octo.agent, INFO)
@@ -106,12 +107,25 @@ poll_until_stopped(struct agent *agent)
 }
 
 static int
+start_steering(struct agent *agent, struct agent_steer *steer)
+{
+	uint16_t port[AGENT_MAX_PFS];
+
+	for (uint16_t i = 0; i < agent->options.nb_pfs; i++)
+		port[i] = agent->pf[i].port;
+	return agent_steer_start(steer, &agent->options, port, agent->pool);
+}
+
+static int
 run(struct agent *agent)
 {
+	struct agent_steer steer = {0};
 	int ret = create_pool(agent);
 
 	if (ret == 0)
 		ret = start_ports(agent);
+	if (ret == 0)
+		ret = start_steering(agent, &steer);
 	if (ret == 0)
 		ret = agent_vhost_start(agent);
 	if (ret == 0) {
@@ -122,6 +136,7 @@ run(struct agent *agent)
 			agent_report_print(agent);
 		agent_vhost_stop(agent);
 	}
+	agent_steer_stop(&steer);
 	stop_ports(agent);
 	return ret;
 }

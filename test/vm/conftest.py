@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "functional")]
 
 from octotest import env, process  # noqa: E402
-from octovm import initramfs, qemu  # noqa: E402
+from octovm import initramfs, qemu, report  # noqa: E402
 from octovm.guest import Guest  # noqa: E402
 
 
@@ -26,6 +26,14 @@ def pytest_collection_modifyitems(items) -> None:
     if reason:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=f"no virtual machine: {reason}"))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Packets by whether their memory was on the PF's own node."""
+    if report.ROWS:
+        terminalreporter.section("NUDMA audit: packets by the node of their memory")
+        terminalreporter.write_line("\n".join(report.lines()))
+        report.write(env.BUILD / "vm-audit.json")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -110,9 +110,9 @@ def _pmd_directory() -> Path:
 
 
 def _add_programs(tree: Tree) -> None:
-    testpmd = env.find_built("octo-testpmd")
-    assert testpmd, "octo-testpmd was not built"
-    programs = [testpmd, *(Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc")) if p)]
+    programs = [env.find_built("octo-testpmd"), env.find_built("octo-echo")]
+    assert all(programs), "octo-testpmd or octo-echo was not built"
+    programs += [Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc")) if p]
     for program in programs:
         tree.add(program)
     for name in env.DRIVERS:

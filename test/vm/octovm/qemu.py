@@ -210,7 +210,8 @@ class Qemu(Process):
     def kill(self) -> None:
         """End it, and leave nothing."""
         super().kill()
-        shutil.rmtree(self.memory, ignore_errors=True)
+        if self.machine.memory_directory is None:
+            shutil.rmtree(self.memory, ignore_errors=True)
 
     def close(self) -> None:
         """Switch the machine off."""

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two PFs on two real nodes, our own firmware behind them, and an auditor.
+
+The NIC is octo-agent on this host: octosim's core behind vhost-user. It sees the
+addresses that the guest gives it, and tells of each packet on which node it lies.
+"""
+
+import shutil
+
+import pytest
+
+from octotest import packets, vdevs
+from octotest.agent import Agent, Dma, dma, pf
+from octovm import report
+from octovm.cable import Cable, assert_whole
+from octovm.echo import Echo, on_own_nodes
+from octovm.qemu import Machine, Pf, memory_directory
+
+MAC = "52:54:00:00:00:01"
+SERIAL = "org.octo.agent"
+QUEUES = 2
+FLOWS = packets.flows(8)
+EACH = 250
+
+
+def _vhost_pf(node: int, path) -> Pf:
+    return Pf(node, f"virtio-net-pci,netdev={{id}},mac={MAC},mq=on,vectors={2 * QUEUES + 2},"
+              "disable-legacy=on,romfile=",
+              ("-chardev", f"socket,id={{id}}c,path={path}",
+               "-netdev", f"vhost-user,id={{id}},chardev={{id}}c,queues={QUEUES}"))
+
+
+@pytest.fixture(scope="module")
+def cable():
+    """The NIC's wire."""
+    made = Cable()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def memory():
+    """The machine's, which the firmware has to know before."""
+    made = memory_directory(Machine())
+    for node in range(2):
+        (made / f"node{node}").touch()
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="module")
+def firmware(cable, memory, tmp_path_factory):
+    """The NIC."""
+    base = tmp_path_factory.mktemp("nic")
+    sockets = [base / f"pf{i}" for i in range(2)]
+    agent = Agent(
+        [f"--vdev=net_af_packet0,iface={cable.wire}",
+         *vdevs.nic("N", wire="net_af_packet0", queues=QUEUES)],
+        [pf(f"net_octosim{i}", path, queues=QUEUES, node=i) for i, path in enumerate(sockets)],
+        [f"--memory={node}={memory / f'node{node}'}" for node in range(2)]
+        + [f"--listen=unix:{base / 'agent'}"], memory=256)
+    agent.keep = True
+    agent.sockets = sockets
+    agent.listens = base / "agent"
+    yield agent
+    assert agent.quit() == 0
+
+
+@pytest.fixture(scope="module")
+def guest(boot, firmware, memory):
+    """A machine whose PFs and agent are the firmware's."""
+    guest = boot(Machine([_vhost_pf(i, path) for i, path in enumerate(firmware.sockets)],
+                         calls={SERIAL: firmware.listens}, memory_directory=memory))
+    guest.bind_vfio()
+    return guest
+
+
+def _octo(guest) -> str:
+    legs = "".join(f",pf={address}" for address in guest.machine.addresses())
+    return f"--vdev=net_octo0{legs},agent=dev:/dev/virtio-ports/{SERIAL}"
+
+
+def _start(guest, queues) -> Echo:
+    return Echo(guest, "net_octo0", queues, [_octo(guest)], guest.machine.addresses())
+
+
+def _audited(agent: Agent, direction: str) -> Dma:
+    """Of both PFs."""
+    return Dma(*(sum(n) for n in zip(*(agent.packets(i, direction) for i in range(2)))))
+
+
+def _report(agent: Agent, setup: str) -> None:
+    report.add(setup, {d: _audited(agent, d) for d in ("rx", "tx")})
+
+
+def test_steered_dma_is_local(guest, firmware, cable):
+    """Every packet of every flow, in and out; and the rings of the home legs."""
+    echo = _start(guest, on_own_nodes())
+    for i, flow in enumerate(FLOWS):
+        echo.steer(flow, i % QUEUES)
+    firmware.reset()
+    assert_whole(cable.exchange(FLOWS, EACH, MAC), EACH)
+    _report(firmware, "octo, steered")
+    total = len(FLOWS) * EACH
+    assert _audited(firmware, "rx") == Dma(total, 0, 0)
+    assert _audited(firmware, "tx") == Dma(total, 0, 0)
+    assert echo.counts() == {q: total // QUEUES for q in range(QUEUES)}
+    for i in range(2):
+        home = firmware.audit(i)[i]  # queue i is polled on node i
+        for direction in ("rx", "tx"):
+            ring = home[direction]
+            assert [ring[f"{part}_node"] for part in ("desc", "avail", "used")] == [i] * 3
+        assert dma(home["rx"], "posted").remote == 0
+    echo.quit()
+
+
+def test_unsteered_dma_crosses(guest, firmware, cable):
+    """What comes by the default PF for the other node's queue is seen to cross."""
+    echo = _start(guest, on_own_nodes())
+    firmware.reset()
+    assert_whole(cable.exchange(FLOWS, EACH, MAC), EACH)
+    _report(firmware, "octo, unsteered")
+    assert _audited(firmware, "rx").remote == echo.counts()[1] > 0
+    assert _audited(firmware, "tx").remote == 0
+    echo.quit()
+
+
+def test_the_auditor_catches_pools_on_the_wrong_node(guest, firmware, cable):
+    """Steered to the lcore's PF, but its buffers are on the other node."""
+    echo = _start(guest, ["0@1:1", "1@3:0"])
+    for i, flow in enumerate(FLOWS):
+        echo.steer(flow, i % QUEUES)
+    firmware.reset()
+    assert_whole(cable.exchange(FLOWS, EACH, MAC), EACH)
+    _report(firmware, "octo, pools on the wrong node")
+    total = len(FLOWS) * EACH
+    assert _audited(firmware, "rx") == Dma(0, total, 0)
+    assert _audited(firmware, "tx") == Dma(0, total, 0)
+    echo.quit()
+
+
+@pytest.mark.parametrize("lcores", [(3, 1), (1, 1), (3, 3), (1, 2)])
+def test_any_layout_is_local(guest, firmware, cable, lcores):
+    """Whichever lcore polls a queue: its packets come by the PF of that node."""
+    echo = _start(guest, on_own_nodes(lcores))
+    for i, flow in enumerate(FLOWS):
+        echo.steer(flow, i % QUEUES)
+    firmware.reset()
+    assert_whole(cable.exchange(FLOWS, EACH, MAC), EACH)
+    for direction in ("rx", "tx"):
+        assert _audited(firmware, direction) == Dma(len(FLOWS) * EACH, 0, 0)
+    echo.quit()
+
+
+def test_rules_outlive_the_connection(guest, firmware, cable):
+    """A port that is killed leaves its rules; the next one's replace them."""
+    echo = _start(guest, on_own_nodes())
+    for flow in FLOWS:
+        echo.steer(flow, 0)
+    echo.process.kill()
+    echo = _start(guest, on_own_nodes())
+    for flow in FLOWS[:4]:
+        echo.steer(flow, 1)
+    assert_whole(cable.exchange(FLOWS[:4], EACH, MAC), EACH)
+    assert echo.counts() == {0: 0, 1: 4 * EACH}
+    echo.quit()
+
+
+def test_bonding_beside_it(guest, firmware, cable):
+    """The same PFs under net_bonding: reported, as nothing there is to be asserted."""
+    members = "".join(f",slave={address}" for address in guest.machine.addresses())
+    echo = Echo(guest, "net_bonding0", on_own_nodes(),
+                [f"--vdev=net_bonding0{members},mode=2,xmit_policy=l34"],
+                guest.machine.addresses())
+    firmware.reset()
+    back = cable.exchange(FLOWS, EACH, MAC)
+    _report(firmware, "net_bonding, balance")
+    assert sum(map(len, back.values())) == len(FLOWS) * EACH
+    assert _audited(firmware, "rx").all == len(FLOWS) * EACH
+    echo.quit()
