@@ -36,6 +36,12 @@
 #include "octo_compat_thread.h"
 #endif
 
+#if OCTO_DPDK_BEFORE(25, 3)
+/* 25.03: what clang's analysis of locks is told. */
+#define __rte_acquire_capability(...)
+#define __rte_release_capability(...)
+#endif
+
 #if OCTO_DPDK_BEFORE(24, 11)
 /* 24.11: handlers of _opt alone are called for keys without a value. */
 #define rte_kvargs_process_opt rte_kvargs_process

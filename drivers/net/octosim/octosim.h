@@ -310,8 +310,8 @@ struct octosim_pf *octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_
 void octosim_nic_get_ports(uint64_t *ports);
 
 /** For control threads: pollers, who only ever try the lock, step back meanwhile. */
-void octosim_nic_lock(struct octosim_nic *nic);
-void octosim_nic_unlock(struct octosim_nic *nic);
+void octosim_nic_lock(struct octosim_nic *nic) __rte_acquire_capability(&nic->lock);
+void octosim_nic_unlock(struct octosim_nic *nic) __rte_release_capability(&nic->lock);
 
 /** The NIC's own buffers, for its ethdev wire and for copies on Tx. */
 int octosim_nic_need_pool(struct octosim_nic *nic);
