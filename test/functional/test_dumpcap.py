@@ -46,9 +46,8 @@ def _preloaded(primary: Process) -> str:
     """
     linked = re.findall(r"=> (\S*/librte_mempool_\S+)",
                         run("ldd", primary.argv[0]))
-    drivers = [str(env.plugin(name)) for name in env.DRIVERS]
     before = os.environ.get("LD_PRELOAD", "").split()
-    return " ".join([*before, *linked, *drivers])
+    return " ".join([*before, *linked, *env.plugins()])
 
 
 def _dumpcap(program, pmd, *args: object) -> Process:

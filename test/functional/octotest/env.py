@@ -18,6 +18,9 @@ BUILD = Path(os.environ.get("OCTO_BUILD_DIR", REPO / "build")).resolve()
 ASAN = os.environ.get("OCTO_ASAN", "0") not in ("", "0", "false")
 IS_ROOT = os.geteuid() == 0
 DRIVERS = ("octosim", "octo")
+# Where a DPDK is installed that has the drivers in it (devtools/in-tree.sh):
+# its programs are the ones to test, and need no plugin.
+IN_TREE = os.environ.get("OCTO_IN_TREE")
 
 _serial = itertools.count()
 
@@ -35,12 +38,17 @@ def unique(prefix: str = "octot") -> str:
 
 def find_binary(name: str) -> Optional[str]:
     """A program of the system, sbin included, as non-root users lack it."""
+    if IN_TREE and name.startswith("dpdk-"):
+        return shutil.which(name, path=f"{IN_TREE}/bin")
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/local/bin"
     return shutil.which(name, path=path)
 
 
 def find_built(name: str) -> Optional[Path]:
     """An executable built below app/, wherever its subproject puts it."""
+    if IN_TREE:
+        path = find_binary(name.replace("octo-", "dpdk-"))
+        return Path(path) if path else None
     for path in sorted(BUILD.glob(f"app/**/{name}")):
         if path.is_file() and os.access(path, os.X_OK):
             return path
@@ -49,6 +57,9 @@ def find_built(name: str) -> Optional[Path]:
 
 def built_driver(name: str) -> Path:
     """The plugin as the build left it."""
+    if IN_TREE:
+        return next(Path(IN_TREE).glob(f"lib/dpdk/pmds-*/librte_net_{name}.so"),
+                    Path(IN_TREE, f"librte_net_{name}.so"))
     return BUILD / "drivers" / f"librte_net_{name}.so"
 
 
@@ -74,9 +85,14 @@ def plugin(name: str) -> Path:
     return staged
 
 
+def plugins() -> List[str]:
+    """What a program of DPDK has to load; nothing if the drivers are its own."""
+    return [] if IN_TREE else [str(plugin(name)) for name in DRIVERS]
+
+
 def plugin_args() -> List[str]:
     """The -d options that load both drivers."""
-    return [arg for name in DRIVERS for arg in ("-d", str(plugin(name)))]
+    return [arg for path in plugins() for arg in ("-d", path)]
 
 
 @functools.lru_cache(maxsize=None)
