@@ -7,8 +7,8 @@
 # It comes from the distribution's own source package, by a list of package
 # sources that is private to this clone: the system's own is never edited.
 
-source_parts=(lib drivers/bus app/test-pmd examples/common examples/l3fwd VERSION
-	'drivers/net/*/*testpmd*.[ch]')
+source_parts=(lib drivers/bus app/test-pmd examples/common examples/l3fwd
+	examples/multi_process/symmetric_mp VERSION 'drivers/net/*/*testpmd*.[ch]')
 
 # Sets dpdk_src, fetching the source if there is no other way.
 find_dpdk_source() {
@@ -43,11 +43,19 @@ use_given_source() {
 		die "DPDK_SRC=$DPDK_SRC is DPDK $given, but libdpdk is $1: give the same release"
 }
 
+# An older clone may have fetched fewer parts.
+has_all_parts() {
+	local part
+	for part in "${source_parts[@]}"; do
+		compgen -G "$1/$part" >/dev/null || return 1
+	done
+}
+
 # A tree of the release, if there is one; it gets its name when it is complete.
 fetched_source() {
 	local tree
 	for tree in "$root/.deps/dpdk-$1".*; do
-		if [ -f "$tree/VERSION" ]; then
+		if has_all_parts "$tree"; then
 			echo "$tree"
 			return
 		fi
@@ -191,6 +199,7 @@ unpack_source() {
 		--anchored --wildcards --no-wildcards-match-slash "${patterns[@]}" ||
 		die "DPDK's source package could not be unpacked"
 	version=$(cat "$dir/tree/VERSION")
+	[ ! -e "$root/.deps/dpdk-$version" ] || mv -T "$root/.deps/dpdk-$version" "$dir/old"
 	mv -T "$dir/tree" "$root/.deps/dpdk-$version"
 	say "unpacked into .deps/dpdk-$version"
 }

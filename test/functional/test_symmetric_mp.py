@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DPDK's symmetric_mp: two processes, each with a queue of two octo ports.
+
+    test - veth - net_af_packet - NIC A - net_octo0 \\  queue 0: the primary
+                                                     >
+    test - veth - net_af_packet - NIC B - net_octo1 /  queue 1: the secondary
+
+The primary runs on CPU 0, on socket 0, the secondary on CPU 1, on socket 1.
+"""
+
+from collections import defaultdict
+from typing import Dict, Iterator, List
+
+import pytest
+
+from octotest import env, hugepages, packets, vdevs
+from octotest.cable import Cable
+from octotest.process import Process
+from octotest.telemetry import Telemetry
+from octotest.testpmd import wait_until
+from octotest.view import ask
+
+FLOWS = packets.flows(16)  # RSS on addresses gives both queues some
+PORTS = ("net_octo0", "net_octo1")
+
+
+class Pair:
+    """The two processes and the ends of the cables."""
+
+    def __init__(self, huge_dir: str, cables) -> None:
+        self.cables = cables
+        self.prefix = env.unique()
+        args = [*(vdevs.octo(i, 2 * i) for i in (0, 1)),
+                *(f"--vdev=net_af_packet{i},iface={cable.dpdk},blocksz=4096,"
+                  "framesz=2048,framecnt=2048"
+                  for i, cable in enumerate(cables))]
+        for i in (0, 1):
+            args += vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}")
+        self.primary = self._start(0, "--proc-type=primary", "-m", "256",
+                                   f"--huge-dir={huge_dir}", *args,
+                                   *hugepages.SHARED)
+        self.telemetry = Telemetry(self.prefix)
+        self.secondary = self.start_secondary()
+        self._sequence = 0
+
+    def _start(self, number: int, *eal: str) -> Process:
+        """Each lcore has a cache in the shared pool: no two may be alike."""
+        process = Process([
+            env.find_built("octo-symmetric_mp"), "--no-pci",
+            f"--lcores={number}@{number}", f"--file-prefix={self.prefix}",
+            *eal, "--", "-p", "ffff", "--num-procs=2", f"--proc-id={number}"])
+        process.expect(f"lcore {number} using queue {number} of each port",
+                       timeout=60)
+        return process
+
+    def start_secondary(self) -> Process:
+        """Another, when the first is gone."""
+        self.secondary = self._start(1, "--proc-type=secondary")
+        return self.secondary
+
+    def send(self, source: int, each: int) -> List[bytes]:
+        """Frames of every flow, no two alike, into one cable."""
+        frames = []
+        for _ in range(each):
+            for i, flow in enumerate(FLOWS):
+                self._sequence += 1
+                frames.append(bytes(flow.packet(
+                    packets.flow_mac(i), payload=f"{self._sequence:8}".encode()
+                    .ljust(64, b"."))))
+                self.cables[source].send(frames[-1])
+        return frames
+
+    def exchange(self, each: int) -> None:
+        """All arrive at the other end, once and in order; both directions."""
+        for source in (0, 1):
+            sent = self.send(source, each)
+            got = self.cables[1 - source].receive(len(sent))
+            assert by_flow(got) == by_flow(sent)
+
+    def queues(self, name: str) -> List[dict]:
+        """Homes and strays of a port's queues, as the primary tells."""
+        port = self.port(name)
+        return [{**home, **stray} for home, stray in
+                zip(ask(self.telemetry, "topology", port)["queues"],
+                    ask(self.telemetry, "strays", port)["queues"])]
+
+    def port(self, name: str) -> int:
+        """The port's number."""
+        return next(n for n in self.telemetry.get("/ethdev/list")
+                    if self.telemetry.get("/ethdev/info", n)["name"] == name)
+
+
+def by_flow(frames: List[bytes]) -> Dict[bytes, List[bytes]]:
+    """The payloads of each flow, as the source MAC names it, in order."""
+    flows = defaultdict(list)
+    for frame in frames:
+        flows[frame[6:12]].append(frame)
+    return flows
+
+
+@pytest.fixture
+def pair(program, huge_dir) -> Iterator[Pair]:
+    """Both processes forward between the cables."""
+    program("ip")
+    if env.find_built("octo-symmetric_mp") is None:
+        pytest.skip("symmetric_mp is not built")
+    cables: List[Cable] = []
+    try:
+        for _ in range(2):
+            cables.append(Cable())
+        made = Pair(huge_dir, cables)
+        yield made
+        made.telemetry.close()
+        for process in (made.secondary, made.primary):
+            if process.alive():
+                assert process.stop() == 0
+    finally:
+        for cable in cables:
+            cable.remove()
+
+
+def test_each_process_serves_its_queue(pair):
+    """Nothing is lost, doubled or swapped; each queue is at home with its
+    process; what comes in by the other PF is counted as a stray."""
+    for _ in range(4):
+        pair.exchange(20)
+    wait_until("homes", lambda: all(
+        [q["home_pf"] for q in pair.queues(name)] == [0, 1]
+        for name in PORTS))
+    for name in PORTS:
+        primary, secondary = pair.queues(name)
+        assert primary["home_packets"] > 0 == primary["stray_packets"]
+        # All enters by PF 0, and the secondary's home is PF 1.
+        assert secondary["stray_packets"] > 0
+        sent = pair.telemetry.get("/ethdev/xstats", pair.port(name))
+        assert sent["tx_q0_pf0_packets"] > 0 == sent["tx_q0_pf1_packets"]
+        assert sent["tx_q1_pf1_packets"] > 0 == sent["tx_q1_pf0_packets"]
+
+
+def _at_home(pair) -> int:
+    """What the primary got by the first port."""
+    return pair.queues(PORTS[0])[0]["home_packets"]
+
+
+def test_secondary_killed_and_started_again(pair):
+    """Meanwhile the primary goes on; then the queue is served again."""
+    for _ in range(3):
+        before = _at_home(pair)
+        pair.exchange(10)
+        share = _at_home(pair) - before
+        pair.secondary.kill()
+        sent = pair.send(0, 10)
+        got = pair.cables[1].receive(share)
+        assert 0 < len(got) == share < len(sent)
+        assert _at_home(pair) == before + 2 * share
+        pair.start_secondary()
+        got += pair.cables[1].receive(len(sent) - share)  # waited in the rings
+        assert by_flow(got) == by_flow(sent)
+    pair.exchange(10)
