@@ -89,7 +89,7 @@ def counted(view):
             for queue in view.strays()["queues"]]
 
 
-def test_nodes_are_the_machines(view):
+def test_nodes_are_those_of_the_kernel(view):
     """Sockets are told by the kernel, not by a map; homes follow the lcores."""
     topology = view.topology()
     assert [pf["socket"] for pf in topology["pfs"]] == [0, 1]
@@ -170,19 +170,40 @@ def test_the_port_is_down_when_all_are(view, guest):
     pmd.wait_until("both links", lambda: links(view) == ["up", "up"], 30)
 
 
-def test_rules_without_effect_are_not_claimed(view, wire):
-    """The PFs take the rules, and the frames go where they went before."""
-    wire.exchange(frames(5, lambda flow: 0))
+def queue_of(view, wire, number):
+    """Where RSS puts a flow."""
     before = counted(view)
-    ruled = FLOWS[:8]  # the 82576 has no more filters
-    for flow in ruled:
-        flow_id(view.pmd.cmd(flow.rule(view.port, 1)))
-    view.pmd.cmds(["clear port stats all", "clear port xstats all"])
-    wire.exchange(frames(5, lambda flow: 0))
-    assert counted(view) == before  # 0 of them would have been at home in queue 0
-    steering = view.pmd.cmd(f"octo show steering {view.port}")
-    assert f"{len(ruled)} steered flows, tier queue" in steering
+    wire.exchange([frame for i, frame in enumerate(frames(1, lambda flow: 0)) if i == number])
+    got = [sum(now) - sum(then) for now, then in zip(counted(view), before)]
+    return got.index(1)
+
+
+def test_rules_without_effect_are_not_claimed(view, wire):
+    """The PFs take rules, and the frames go where they went before: that is told of
+    each, the tier is dropped, and no more such rules are taken. Nothing is lost."""
+    ruled = range(8)  # the 82576 has no more filters
+    hashed = [queue_of(view, wire, number) for number in ruled]
+    for number in ruled:
+        flow_id(view.pmd.cmd(FLOWS[number].rule(view.port, 1 - hashed[number])))
+    assert view.topology()["tier"] == "queue"
+
+    # each by the PF that is not the home of the queue that it really goes to
+    sent = frames(1, lambda flow: 1 - hashed[flow] if flow in ruled else 0)
+
+    def all_are_known():
+        # one at a time, for a burst each: of every eighth burst one is looked at
+        for number in ruled:
+            wire.exchange([sent[number]] * 40, window=0)
+        return view.steering()["ineffective"] == len(ruled)
+    view.pmd.wait_until("all are known not to work", all_are_known)
     for rule in view.steering()["rules"]:
-        assert (rule["pf"], rule["hits"]) == (-1, 0)
+        assert (rule["verdict"], rule["pf"], rule["hits"]) == ("queue ignored", -1, -1)
+    view.pmd.wait_until("the tier is dropped", lambda: view.topology()["tier"] == "none")
+    assert view.topology()["ignored"] == "queue"
+    refused = view.pmd.cmd(FLOWS[9].rule(view.port, 1))
+    assert "Caught PMD error" in refused and "created" not in refused
+    assert view.xstats()["rx_home_packets"] + view.xstats()["rx_stray_packets"] == \
+        view.stats()["RX-packets"]
+    view.assert_lost_nothing()
     view.pmd.cmd(f"flow flush {view.port}")
     assert view.steering()["total"] == 0
