@@ -95,7 +95,8 @@ commit() {
 # put PATH...: files of this tree, as they are. What DPDK gets from the sources
 # (the map of symbols) stays here.
 put() {
-	tar -C "$root" -c --exclude=version.map "$@" | tar -C "$tree" -x
+	# -m: as of now, or a build of what was there before would pass for newer
+	tar -C "$root" -c --exclude=version.map "$@" | tar -C "$tree" -x -m
 }
 
 # insert FILE BEFORE LINE...: in front of the first line that begins with BEFORE.
