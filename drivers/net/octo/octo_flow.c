@@ -324,10 +324,10 @@ octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_fl
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is stopped: start it first");
 	if (octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
-		return rte_flow_error_set(
-			error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"the NIC accepts rules and ignores them, as strays have shown: "
-			"nothing can be steered until the port is started again");
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the NIC accepts rules and ignores them, "
+					  "as strays have shown: nothing can be steered "
+					  "until the port is started again");
 	if (queue >= octo_data(octo)->nb_rx_queues)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
 					  "the queue index is not below the port's number "

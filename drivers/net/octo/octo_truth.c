@@ -90,10 +90,10 @@ complain(struct octo_dev *octo, const struct rte_flow *rule)
 			 "port %u: the rule for %s is ineffective: it comes by PF %s, not %s",
 			 octo->port_id, text, by, octo->pf[rule->pf].name);
 	else
-		OCTO_LOG(
-			WARNING,
-			"port %u: the rule for %s is ineffective: PF %s puts it into queue %u, not %u",
-			octo->port_id, text, by, e->queue, rule->queue);
+		OCTO_LOG(WARNING,
+			 "port %u: the rule for %s is ineffective: "
+			 "PF %s puts it into queue %u, not %u",
+			 octo->port_id, text, by, e->queue, rule->queue);
 	octo->truth.told = true;
 }
 

@@ -81,14 +81,17 @@ static int
 check_way(const struct octosim_pf *from, const struct octosim_pf *to,
 	  const struct octo_flow_spec *spec, struct rte_flow_error *error)
 {
-	if ((from->index == OCTOSIM_UPLINK) == (to->index == OCTOSIM_UPLINK))
+	const bool from_uplink = from->index == OCTOSIM_UPLINK;
+	const bool to_uplink = to->index == OCTOSIM_UPLINK;
+
+	if (from_uplink == to_uplink)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 					   "represented_port: rules lead from the uplink "
 					   "representor to that of a PF, or back");
-	if (from->index != OCTOSIM_UPLINK && !spec->match_all)
+	if (!from_uplink && !spec->match_all)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 					   "what a PF sends is not told apart: give no 5-tuple");
-	if (from->index != OCTOSIM_UPLINK && spec->count)
+	if (!from_uplink && spec->count)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 					   "what a PF sends is not counted by its rule");
 	return 0;
@@ -107,10 +110,10 @@ octosim_eswitch_check(const struct octosim_pf *pf, const struct octo_flow_spec *
 	if (ret != 0)
 		return ret;
 	if (pf != uplink)
-		return octosim_flow_refuse(
-			error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
-			"transfer rules of NIC %s are made on its proxy, port %u (%s)", nic->name,
-			uplink->port_id, uplink->data->name);
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+					   "transfer rules of NIC %s are made on its proxy, "
+					   "port %u (%s)",
+					   nic->name, uplink->port_id, uplink->data->name);
 	if (a == NULL)
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,
 					   "item represented_port of a representor of NIC %s must "

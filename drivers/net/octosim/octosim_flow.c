@@ -51,19 +51,19 @@ check_switch(const struct octosim_pf *pf, const struct octo_flow_spec *spec, uin
 	const struct octosim_pf *to = octosim_nic_pf_by_port(nic, spec->to_port);
 
 	if (pf != proxy && proxy != NULL)
-		return octosim_flow_refuse(
-			error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
-			"transfer rules of NIC %s are made on its proxy, port %u (%s)", nic->name,
-			proxy->port_id, proxy->data->name);
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+					   "transfer rules of NIC %s are made on its proxy, "
+					   "port %u (%s)",
+					   nic->name, proxy->port_id, proxy->data->name);
 	if (spec->fate == OCTO_FATE_REPRESENTED_PORT)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 					   "represented_port: NIC %s has no uplink representor: "
 					   "port_representor of a PF is known",
 					   nic->name);
 	if (spec->from_port == OCTO_NO_PORT)
-		return octosim_flow_refuse(
-			error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
-			"item represented_port of a PF of this NIC must come first");
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
+					   "item represented_port of a PF of this NIC "
+					   "must come first");
 	if (from == NULL || octosim_is_representor(from))
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,
 					   "represented_port: ethdev %u is no PF of NIC %s",
@@ -158,9 +158,10 @@ explain(const struct octosim_pf *pf, const struct rte_flow *flow, int code,
 					   "already",
 					   pf->nic->name);
 	if (code == -EEXIST)
-		return octosim_flow_refuse(
-			error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
-			"the %s %s has a rule with this 5-tuple and priority already", what, name);
+		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
+					   "the %s %s has a rule with this 5-tuple "
+					   "and priority already",
+					   what, name);
 	if (code == -ENOSPC)
 		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
 					   "the %s %s is full (%u entries)", what, name,

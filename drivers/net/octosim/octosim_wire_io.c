@@ -106,13 +106,12 @@ octosim_wire_rx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 uint16_t
 octosim_wire_tx(struct octosim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 {
+	const bool is_ethdev = octosim_wire_kind(nic) == OCTOSIM_WIRE_ETHDEV;
 	struct rte_ring *frames;
 
-	if (octosim_wire_kind(nic) != OCTOSIM_WIRE_ETHDEV)
-		frames = nic->peer->wire_frames;
-	else if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+	if (is_ethdev && rte_eal_process_type() == RTE_PROC_PRIMARY)
 		return ethdev_tx(nic, pkts, n);
-	else
-		frames = nic->wire_frames; /* for the primary to send */
+	/* a secondary leaves it to the primary to send by the ethdev */
+	frames = is_ethdev ? nic->wire_frames : nic->peer->wire_frames;
 	return rte_ring_enqueue_burst(frames, (void **)pkts, n, NULL);
 }
