@@ -9,7 +9,7 @@ import pytest
 
 from octotest import packets, vdevs
 from octotest.simbench import FAR, PF0, PF1, SimBench, mpfs_rule, rule
-from octotest.testpmd import flow_id
+from octotest.testpmd import Testpmd, flow_id
 
 UPLINK, REP0, REP1 = range(4, 7)
 FLOWS = packets.flows(4)
@@ -250,3 +250,16 @@ def test_nobody_behind_the_representor(tmp_path):
         seen = bench.play(packets.numbered(FLOWS[:1], 3))
         assert Counter(s.port for s in seen) == {PF1: 3}
         assert bench.xstat(PF0, "tx_no_wire_drops") == 3
+
+
+def test_octo_steers_queues_where_the_switch_is_not_its_own():
+    """The tier says so, and the log why and whose the switch is."""
+    args = [*vdevs.nic("A", 0, 2, "loop"), representor(2, "uplink"),
+            representor(3, "pf0"), representor(4, "pf1"), vdevs.octo()]
+    with Testpmd(args, eal=["--log-level=pmd.net.octo:info"]) as pmd:
+        port = pmd.port()
+        assert re.search(r"tier queue: .*belongs to another CPU.*net_octosim2",
+                         pmd.boot_text)
+        flow_id(pmd.cmd(FLOWS[0].rule(port, 1)))
+        topology = pmd.telemetry.get("/octo/topology", port)
+        assert (topology["tier"], topology["mpfs"]) == ("queue", "none")
