@@ -22,10 +22,9 @@
 
 static uint8_t memory[3][PIECE];
 static struct vring_desc desc[SIZE];
-static struct {
-	struct vring_avail avail;
-	uint16_t ring[SIZE];
-} avail;
+/* flags and index, then the ring that struct vring_avail ends in */
+static uint16_t avail_room[2 + SIZE];
+static struct vring_avail *const avail = (struct vring_avail *)avail_room;
 
 static const struct agent_memory mem = {
 	.nb = 3,
@@ -41,7 +40,7 @@ static const struct agent_memory mem = {
 };
 static const struct agent_ring ring = {
 	.desc = desc,
-	.avail = &avail.avail,
+	.avail = (struct vring_avail *)avail_room,
 	.size = SIZE,
 	.node = {0, 0, 0},
 };
@@ -55,10 +54,10 @@ reset(void **state)
 {
 	RTE_SET_USED(state);
 	memset(memory, 0, sizeof(memory));
-	memset(&avail, 0, sizeof(avail));
+	memset(avail_room, 0, sizeof(avail_room));
 	for (uint16_t i = 0; i < SIZE; i++) {
 		desc[i] = (struct vring_desc){.addr = NODE0 + i * 256u, .len = 256};
-		avail.avail.ring[i] = i;
+		avail->ring[i] = i;
 	}
 	return 0;
 }
@@ -156,9 +155,9 @@ test_long_packet_takes_entries_in_order(void **state)
 	struct agent_span span;
 
 	RTE_SET_USED(state);
-	avail.avail.ring[7] = 3;
-	avail.avail.ring[0] = 4;
-	avail.avail.ring[1] = 5;
+	avail->ring[7] = 3;
+	avail->ring[0] = 4;
+	avail->ring[1] = 5;
 	desc[4].addr = NODE1;
 	/* the index runs on, the ring wraps */
 	assert_int_equal(agent_audit_write(&on_node0, 7, 3, 600, true, &span), 0);
@@ -212,7 +211,7 @@ test_malformed_chains(void **state)
 	struct agent_span span;
 
 	RTE_SET_USED(state);
-	avail.avail.ring[0] = SIZE; /* no such descriptor */
+	avail->ring[0] = SIZE; /* no such descriptor */
 	desc[1].addr = UNMAPPED;
 	desc[2].len = 2 * PIECE; /* runs out of node 1 */
 	desc[3].flags = VRING_DESC_F_NEXT;
@@ -233,7 +232,7 @@ static void
 test_posted(void **state)
 {
 	RTE_SET_USED(state);
-	avail.avail.idx = 5;
+	avail->idx = 5;
 	assert_int_equal(agent_audit_posted(&ring, 5), 0);
 	assert_int_equal(agent_audit_posted(&ring, 2), 3);
 	assert_int_equal(agent_audit_posted(&ring, UINT16_MAX - 1), 7);
