@@ -17,7 +17,7 @@
  * all must have failed; and how rarely at last, because it takes a query for each.
  */
 #define LOOK_MS 1000
-#define MAX_LOOK_MS 64000
+#define MAX_LOOK_MS 64000u
 
 uint64_t
 octo_truth_now(void)
