@@ -22,33 +22,20 @@ from octotest.view import View
 PORTS = ("net_octo0", "net_octo1")
 PINNED = "0:0,1:1"
 SWAPPED = "0:1,1:0"
-TAP = "10.9.0.9"
 SOURCES = [f"10.9.0.{i}" for i in range(20, 36)]  # RSS spreads them
 
 
 @pytest.fixture
 def switch(program, hosts, huge_dir) -> Iterator[ovs.Switch]:
-    """Both hosts and the tap of the bridge are in one network."""
+    """Open vSwitch, without a port."""
     for name in ("ip", "ethtool", "ping", "iperf3"):
         program(name)
     tree = ovs.find()
     if tree is None:
         pytest.skip("no Open vSwitch is there that has this DPDK")
-    wires = [f"--vdev=net_af_packet{i},iface={host.wire},blocksz=4096,"
-             "framesz=2048,framecnt=2048" for i, host in enumerate(hosts)]
-    nics = [arg for i in (0, 1) for arg in
-            vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}")]
-    made = ovs.Switch(tree, huge_dir, hosts, [*wires, *nics])
-    try:
-        for host in hosts:
-            host.ip4 = f"10.9.0.{host.number}"
-            host.ip("addr", "add", f"{host.ip4}/24", "dev", host.inner)
-            host.small_windows()
-        made.ip("addr", "add", f"{TAP}/24", "dev", "br0")
-        made.ip("link", "set", "br0", "up")
-        yield made
-    finally:
-        made.close()
+    made = ovs.Switch(tree, huge_dir, hosts)
+    yield made
+    made.close()
 
 
 @pytest.fixture

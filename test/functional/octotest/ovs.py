@@ -9,17 +9,17 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional
+from typing import Dict, Iterable, List, Optional, Sequence
 
-from . import env
+from . import env, vdevs
 from .netns import Host, run
 from .process import Process
 from .telemetry import Telemetry
-from .testpmd import wait_until
 
 DAEMON = "usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 SCHEMA = "usr/share/openvswitch/vswitch.ovsschema"
-PAGES = 384  # of 2 MiB: 256 MiB at once, the rest for further pools
+PAGES = 512  # of 2 MiB: 256 MiB at once, the rest for further pools
+TAP = "10.9.0.9"
 
 
 def _eal_of(binary: Path) -> str:
@@ -39,14 +39,26 @@ def find() -> Optional[Path]:
     return None
 
 
-class Switch:
-    """A running ovs-vswitchd with the bridge br0 and no other port.
+def _nics(hosts: Sequence[Host]) -> List[str]:
+    """What EAL is told: a wire to each host, a NIC with two PFs at each."""
+    args = []
+    for i, host in enumerate(hosts):
+        args += [f"--vdev=net_af_packet{i},iface={host.wire},blocksz=4096,"
+                 "framesz=2048,framecnt=2048",
+                 *vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}")]
+    return args
 
-    `hosts` are those whose wires the switch gets, `dpdk` what EAL is told.
+
+class Switch:
+    """A running ovs-vswitchd with the bridge br0 and no port on it yet.
+
+    Host i is at the wire of a NIC with the PFs octosim 2i and 2i+1. All hosts
+    and the tap of the bridge are in one network. Threads that are idle sleep
+    for up to `sleep` microseconds.
     """
 
-    def __init__(self, tree: Path, huge_dir: str, hosts: Iterable[Host],
-                 dpdk: Iterable[str]) -> None:
+    def __init__(self, tree: Path, huge_dir: str, hosts: Sequence[Host],
+                 sleep: int = 0) -> None:
         self.name = env.unique("octovs")
         self.file_prefix = env.unique()
         self._tree = tree
@@ -56,7 +68,8 @@ class Switch:
         try:
             self._make_namespace(hosts)
             self._start_database()
-            self._start_switch(huge_dir, dpdk)
+            self._start_switch(huge_dir, _nics(hosts), sleep)
+            self._connect(hosts)
         except BaseException:
             self.close()
             raise
@@ -87,23 +100,32 @@ class Switch:
         self._start(self._program("ovsdb-server"), database,
                     f"--remote=punix:{self._dir}/db.sock",
                     f"--unixctl={self._dir}/database.ctl")
-        wait_until("the database", (self._dir / "db.sock").exists)
         self.vsctl("--no-wait", "init")
 
-    def _start_switch(self, huge_dir: str, dpdk: Iterable[str]) -> None:
+    def _start_switch(self, huge_dir: str, dpdk: Iterable[str],
+                      sleep: int) -> None:
         eal = " ".join(["--no-pci", f"--file-prefix={self.file_prefix}",
                         *env.plugin_args(), *dpdk])
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(
             f"other_config:{item}" for item in (
                 "dpdk-init=true", "per-port-memory=true",
                 "dpdk-socket-mem=256", f'dpdk-hugepage-dir="{huge_dir}"',
-                f'dpdk-extra="{eal}"', "pmd-cpu-mask=0x3")))
+                f'dpdk-extra="{eal}"', "pmd-cpu-mask=0x3",
+                f"pmd-maxsleep={sleep}")))
         self.daemon = self._start(
             self._tree / DAEMON, f"unix:{self._dir}/db.sock",
             f"--unixctl={self._dir}/switch.ctl", "-vsyslog:off")
         self.daemon.expect("DPDK Enabled - initialized", timeout=60)
         self.vsctl("add-br", "br0", "--", "set", "Bridge", "br0",
                    "datapath_type=netdev")
+
+    def _connect(self, hosts: Iterable[Host]) -> None:
+        for host in hosts:
+            host.ip4 = f"10.9.0.{host.number}"
+            host.ip("addr", "add", f"{host.ip4}/24", "dev", host.inner)
+            host.small_windows()
+        self.ip("addr", "add", f"{TAP}/24", "dev", "br0")
+        self.ip("link", "set", "br0", "up")
 
     def _environment(self) -> Dict[str, str]:
         return {f"OVS_{name}": str(self._dir) for name in
@@ -146,7 +168,7 @@ class Switch:
 
     def vsctl(self, *words: object) -> str:
         """Change or ask the configuration; returns when it is in force."""
-        return self._ask("ovs-vsctl", "--timeout=60",
+        return self._ask("ovs-vsctl", "--retry", "--timeout=60",
                          f"--db=unix:{self._dir}/db.sock", *words)
 
     def appctl(self, *words: object) -> str:
