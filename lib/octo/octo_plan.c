@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include <eal_export.h>
 #include <rte_bitops.h>
@@ -54,4 +55,32 @@ octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
 		nearest[nb_nearest++] = pf;
 	}
 	return nb_nearest == 0 ? -1 : nearest[queue % nb_nearest];
+}
+
+static bool
+differ(int node, int pf_node)
+{
+	return node == OCTO_PLAN_MIXED || (node >= 0 && node != pf_node);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_crossings)
+uint32_t
+octo_plan_crossings(const struct octo_place *place)
+{
+	if (place->pf < 0)
+		return 0;
+	return (differ(place->ring, place->pf) ? OCTO_CROSS_RING : 0) |
+	       (differ(place->pool, place->pf) ? OCTO_CROSS_POOL : 0) |
+	       (differ(place->cpu, place->pf) ? OCTO_CROSS_CPU : 0);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_crossing_names)
+const char *
+octo_plan_crossing_names(uint32_t crossings)
+{
+	static const char *const names[] = {
+		"none", "ring", "pool", "ring pool", "cpu", "ring cpu", "pool cpu", "ring pool cpu",
+	};
+
+	return crossings < RTE_DIM(names) ? names[crossings] : "unknown";
 }

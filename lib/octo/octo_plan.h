@@ -41,4 +41,25 @@ int octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
 __rte_internal
 int octo_plan_flat_distance(int node_a, int node_b);
 
+/** Memory that lies on several nodes. */
+#define OCTO_PLAN_MIXED (-2)
+
+/** Nodes of what a queue's packets meet; -1 where unknown, which crosses nothing. */
+struct octo_place {
+	int pf;   /**< its home */
+	int ring; /**< descriptors on the home PF */
+	int pool; /**< packets; may be OCTO_PLAN_MIXED */
+	int cpu;  /**< that polls it */
+};
+
+#define OCTO_CROSS_RING 0x1u
+#define OCTO_CROSS_POOL 0x2u
+#define OCTO_CROSS_CPU 0x4u
+
+/** What lies on another node than the PF: a mask of OCTO_CROSS_*. */
+uint32_t octo_plan_crossings(const struct octo_place *place);
+
+/** "none", "ring", "pool", "cpu", or several of them with blanks between. */
+const char *octo_plan_crossing_names(uint32_t crossings);
+
 #endif /* OCTO_PLAN_H */

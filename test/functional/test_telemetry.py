@@ -55,7 +55,8 @@ def test_topology_keys(view):
                 "manager"} <= set(pf)
         assert pf["link"] == "up"
     for queue in topology["queues"]:
-        assert {"queue", "cpu", "socket", "home_pf"} <= set(queue)
+        assert {"queue", "cpu", "socket", "home_pf", "ring", "pool",
+                "crosses"} <= set(queue)
 
 
 def test_unpolled_queue_is_unknown():
@@ -74,6 +75,26 @@ def test_polled_queue_is_known(pmd, view):
     for queue in view.topology()["queues"]:
         assert queue["cpu"] == queue["socket"] == queue["home_pf"] \
             == queue["queue"]
+
+
+def test_mapped_memory_is_nowhere(view):
+    """Sockets that exist in a map only have no memory."""
+    for queue in view.topology()["queues"]:
+        assert queue["ring"] == queue["pool"] == -1
+
+
+def test_a_cpu_far_from_all_pfs_crosses():
+    """There is no PF on its socket: shown, and told once."""
+    with Testpmd([*vdevs.nic("A", pfs=1), vdevs.octo(pfs=1)]) as pmd:
+        view = View(pmd)
+        pmd.start("rxonly")
+        pmd.wait_until("polled", lambda: all(
+            queue["cpu"] >= 0 for queue in view.topology()["queues"]))
+        pmd.expect(r"Rx queue 1 crosses sockets: its cpu and its home PF")
+        pmd.stop_forwarding()
+        assert [queue["crosses"] for queue in view.topology()["queues"]] == \
+            ["none", "cpu"]
+        assert pmd.text.count("crosses sockets") == 1
 
 
 def test_strays_keys_and_sums(pmd, view):

@@ -50,7 +50,7 @@ def test_show_topology(pmd, view):
         assert re.search(rf"{name}\b.*\bup\b", out)
     assert "exact" in out
     for queue, home in view.homes().items():
-        assert re.search(rf"^\s*Rx {queue}\b.*\b{home}\b", out, re.MULTILINE)
+        assert re.search(rf"^\s*Rx {queue}\b.*\b{home}\b.* none$", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("flow", [V4, V6], ids=["v4-udp", "v6-tcp"])

@@ -149,6 +149,37 @@ test_flat_distance(void **state)
 	assert_int_equal(octo_plan_flat_distance(0, 1), 20);
 }
 
+static void
+test_crossings_are_what_is_on_other_nodes(void **state)
+{
+	static const struct {
+		struct octo_place place;
+		uint32_t crossings;
+		const char *names;
+	} cases[] = {
+		{{.pf = 1, .ring = 1, .pool = 1, .cpu = 1}, 0, "none"},
+		{{.pf = 1, .ring = 1, .pool = 0, .cpu = 1}, OCTO_CROSS_POOL, "pool"},
+		{{.pf = 0, .ring = 1, .pool = 0, .cpu = 1},
+		 OCTO_CROSS_RING | OCTO_CROSS_CPU,
+		 "ring cpu"},
+		{{.pf = 0, .ring = 0, .pool = OCTO_PLAN_MIXED, .cpu = 0}, OCTO_CROSS_POOL, "pool"},
+		{{.pf = 2, .ring = 0, .pool = 1, .cpu = 3},
+		 OCTO_CROSS_RING | OCTO_CROSS_POOL | OCTO_CROSS_CPU,
+		 "ring pool cpu"},
+		/* what is unknown is not said to cross */
+		{{.pf = 1, .ring = -1, .pool = -1, .cpu = -1}, 0, "none"},
+		{{.pf = -1, .ring = 0, .pool = 1, .cpu = 0}, 0, "none"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		const uint32_t got = octo_plan_crossings(&cases[i].place);
+
+		assert_int_equal(got, cases[i].crossings);
+		assert_string_equal(octo_plan_crossing_names(got), cases[i].names);
+	}
+}
+
 int
 main(void)
 {
@@ -160,6 +191,7 @@ main(void)
 		cmocka_unit_test(test_pf_of_unknown_node_is_the_last_choice),
 		cmocka_unit_test(test_unknown_distance_still_tells_own_node),
 		cmocka_unit_test(test_flat_distance),
+		cmocka_unit_test(test_crossings_are_what_is_on_other_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

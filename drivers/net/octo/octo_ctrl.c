@@ -165,6 +165,7 @@ tick(struct octo_dev *octo)
 		/* samples first: they are of rules as they were */
 		octo_truth_follow_locked(octo);
 		follow_homes(octo);
+		octo_place_follow_locked(octo);
 		if (octo->mpfs_ops->tick != NULL)
 			octo->mpfs_ops->tick(octo);
 	}

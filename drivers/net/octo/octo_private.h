@@ -103,6 +103,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint64_t sampled_base;
 	uint16_t nb_desc;
 	struct rte_mempool *pool;
+	int pool_node; /* see octo_place_pool() */
 	struct rte_eth_rxconf conf;
 	struct octo_sample_ring samples; /* to the control thread */
 };
@@ -205,6 +206,7 @@ struct octo_dev {
 	bool started;
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
+	uint32_t crossings_told; /* OCTO_CROSS_... since the port was started */
 	bool reta_set;
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
@@ -314,6 +316,11 @@ uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
 void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
 void octo_topo_tx_home(struct octo_txq *q, uint32_t sending);
+
+/* octo_place.c */
+int octo_place_pool(struct rte_mempool *pool);
+struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q);
+void octo_place_follow_locked(struct octo_dev *octo);
 
 /* octo_queue.c */
 int octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,

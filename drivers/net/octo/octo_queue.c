@@ -64,6 +64,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->rules_home = q->home;
 	q->nb_desc = s->nb_desc;
 	q->pool = s->pool;
+	q->pool_node = octo_place_pool(s->pool);
 	q->conf = *s->conf;
 	copy_leg_ports(octo, q->leg_port);
 	return q;

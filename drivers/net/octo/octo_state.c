@@ -149,6 +149,7 @@ start_locked(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	octo_link_refresh(octo);
+	octo->crossings_told = 0;
 	octo->started = true;
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_flow_probe_tier(octo);

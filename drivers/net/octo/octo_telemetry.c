@@ -11,9 +11,9 @@
 #include "octo_private.h"
 #include "octo_view.h"
 
-/* A reply holds 16 KiB; a rule takes up to 270 bytes of it, a queue 100. */
+/* A reply holds 16 KiB; a rule takes up to 270 bytes of it, a queue 140. */
 #define RULES_PER_REPLY 50u
-#define QUEUES_PER_REPLY 128
+#define QUEUES_PER_REPLY 96
 #define MAX_PARAMS 3
 
 /* Read "PORT[,NUMBER[,NUMBER]]"; returns how many numbers, or -EINVAL. */
@@ -103,6 +103,9 @@ add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_qu
 	rte_tel_data_add_dict_int(queue, "cpu", view->cpu);
 	rte_tel_data_add_dict_int(queue, "socket", view->socket);
 	rte_tel_data_add_dict_int(queue, "home_pf", view->home_pf);
+	rte_tel_data_add_dict_int(queue, "ring", view->ring_socket);
+	rte_tel_data_add_dict_int(queue, "pool", view->pool_socket);
+	rte_tel_data_add_dict_string(queue, "crosses", view->crosses);
 	add_numbered(queues, index, queue);
 }
 

@@ -67,15 +67,18 @@ print_pfs(const struct octo_view_topology *view)
 static void
 print_queues(uint16_t port_id, const struct octo_view_topology *view)
 {
-	char cpu[16], socket[16];
+	char cpu[16], socket[16], ring[16], pool[16];
 	struct octo_view_queue queue;
 
-	printf("  %-7s %5s %6s  %s\n", "Queue", "CPU", "Socket", "Home PF");
+	printf("  %-7s %5s %6s %5s %5s  %-28s %s\n", "Queue", "CPU", "Socket", "Ring", "Pool",
+	       "Home PF", "Crosses");
 	for (uint16_t i = 0; octo_view_queue(port_id, i, &queue) == 0; i++)
-		printf("  Rx %-4u %5s %6s  %d (%s)\n", i,
+		printf("  Rx %-4u %5s %6s %5s %5s  %d %-26s %s\n", i,
 		       number_or_dash(queue.cpu, cpu, sizeof(cpu)),
-		       number_or_dash(queue.socket, socket, sizeof(socket)), queue.home_pf,
-		       pf_name(view, queue.home_pf));
+		       number_or_dash(queue.socket, socket, sizeof(socket)),
+		       number_or_dash(queue.ring_socket, ring, sizeof(ring)),
+		       number_or_dash(queue.pool_socket, pool, sizeof(pool)), queue.home_pf,
+		       pf_name(view, queue.home_pf), queue.crosses);
 }
 
 /* The tier, and why it is not a higher one if the NIC promised more than it does. */

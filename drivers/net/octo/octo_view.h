@@ -46,9 +46,12 @@ struct octo_view_topology {
 };
 
 struct octo_view_queue {
-	int cpu;     /**< last polled from, -1 if never */
-	int socket;  /**< of that CPU, -1 if never polled */
-	int home_pf; /**< PF index */
+	int cpu;             /**< last polled from, -1 if never */
+	int socket;          /**< of that CPU, -1 if never polled */
+	int home_pf;         /**< PF index */
+	int ring_socket;     /**< of its descriptors on the home PF, -1 unknown or simulated */
+	int pool_socket;     /**< of its packets, -1 unknown, simulated or several */
+	const char *crosses; /**< what is on another socket than the home PF, or "none" */
 	uint64_t home_packets;
 	uint64_t stray_packets;
 };

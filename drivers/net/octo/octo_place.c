@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Where the memory of a queue is, and what of it crosses from one node to another. */
+
+#include <rte_memory.h>
+#include <rte_mempool.h>
+
+#include "octo_private.h"
+
+/* No chunk seen yet. */
+#define NOTHING (-3)
+
+/* Memory that did not come from EAL's heaps of the machine's nodes is nowhere. */
+static void
+see_chunk(struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk, unsigned int index)
+{
+	const struct rte_memseg_list *list = rte_mem_virt2memseg_list(chunk->addr);
+	const int node = list == NULL || list->external ? -1 : list->socket_id;
+	int *seen = arg;
+
+	RTE_SET_USED(pool);
+	RTE_SET_USED(index);
+	if (*seen == NOTHING)
+		*seen = node;
+	else if (*seen != node)
+		*seen = OCTO_PLAN_MIXED;
+}
+
+/*
+ * The node that the packets of the pool are on, whatever node it was asked for.
+ * Without hugepages memory is where it was touched first.
+ */
+int
+octo_place_pool(struct rte_mempool *pool)
+{
+	int node = NOTHING;
+
+	if (pool == NULL || !rte_eal_has_hugepages())
+		return -1;
+	rte_mempool_mem_iter(pool, see_chunk, &node);
+	return node == NOTHING ? -1 : node;
+}
+
+/* Simulated and mapped nodes are not where memory is. */
+struct octo_place
+octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	const struct octo_pf *pf = &octo->pf[home];
+
+	return (struct octo_place){
+		.pf = pf->node,
+		.ring = octo->mapped ? -1 : pf->alloc_socket,
+		.pool = octo->mapped ? -1 : q->pool_node,
+		.cpu = q->node,
+	};
+}
+
+static void
+tell(struct octo_dev *octo, const struct octo_rxq *q, uint32_t crossings)
+{
+	const char *what = octo_plan_crossing_names(crossings);
+
+	OCTO_LOG(WARNING,
+		 "port %u: Rx queue %u crosses sockets: its %s and its home PF are on two "
+		 "(all queues: octo show topology, /octo/topology)",
+		 octo->port_id, q->queue_id, what);
+	octo->crossings_told |= crossings;
+}
+
+/*
+ * By the control thread: what crosses is told once. Not of a queue that nobody has
+ * polled, as its home is a guess, nor while a PF has no link: then queues must cross.
+ */
+void
+octo_place_follow_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	if (octo->plan.usable != octo_pf_mask(octo, OCTO_PF_STARTED))
+		return;
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		const struct octo_rxq *q = data->rx_queues[i];
+		struct octo_place place;
+		uint32_t crossings;
+
+		if (q == NULL || q->node < 0)
+			continue;
+		place = octo_place_rx(octo, q);
+		crossings = octo_plan_crossings(&place) & ~octo->crossings_told;
+		if (crossings != 0)
+			tell(octo, q, crossings);
+	}
+}
