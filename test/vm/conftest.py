@@ -13,6 +13,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "functional")]
 from octotest import env, process  # noqa: E402
 from octovm import initramfs, qemu, report  # noqa: E402
 from octovm.guest import Guest  # noqa: E402
+from octovm.wire import Wire  # noqa: E402
+
+MAC = "02:0c:70:00:00:01"  # of all PFs of a machine
 
 
 def pytest_report_header() -> str:
@@ -88,3 +91,24 @@ def bare(initrd) -> Iterator[Guest]:
     """A machine without PFs, for whoever needs but the nodes."""
     for boot_one in boots(initrd):
         yield boot_one(qemu.Machine())
+
+
+@pytest.fixture(scope="session")
+def wire() -> Iterator[Wire]:
+    """The other end of both igbs' cables."""
+    made = Wire()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def igbs(initrd, wire) -> Iterator[Guest]:
+    """Two igb on different nodes, with one MAC, bound to vfio-pci."""
+    model = "igb"
+    if not qemu.has_device(model):
+        model = "vmxnet3"
+        print("this QEMU has no igb: vmxnet3 instead")
+    for boot_one in boots(initrd):
+        guest = boot_one(qemu.Machine(pfs=[wire.nic(i, model, MAC) for i in range(2)]))
+        guest.bind_vfio()
+        yield guest

@@ -13,30 +13,10 @@ from octotest import packets
 from octotest.bench import order_of
 from octotest.testpmd import flow_id
 from octotest.view import View
-from octovm import qemu
-from octovm.wire import Wire
 
-MAC = "02:0c:70:00:00:01"
+from conftest import MAC
+
 FLOWS = packets.flows(16)
-NIC = "igb" if qemu.QEMU and qemu.has_device("igb") else "vmxnet3"
-
-
-@pytest.fixture(scope="module")
-def wire():
-    """The other end of both cables."""
-    made = Wire()
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def guest(boot, wire):
-    """Two PFs with one MAC, bound to vfio-pci."""
-    if NIC != "igb":
-        print("this QEMU has no igb: vmxnet3 instead")
-    booted = boot(qemu.Machine(pfs=[wire.nic(i, NIC, MAC) for i in range(2)]))
-    booted.bind_vfio()
-    return booted
 
 
 def links(view):
@@ -56,9 +36,9 @@ def start(guest):
 
 
 @pytest.fixture(scope="module")
-def running(guest):
+def running(igbs):
     """That testpmd, for all tests."""
-    view = start(guest)
+    view = start(igbs)
     yield view
     assert view.pmd.quit() == 0
 
@@ -129,11 +109,11 @@ def test_answers_leave_by_the_senders_own_pf(view, wire):
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-def test_the_port_lives_on_one_pf(view, guest, wire, lost):
+def test_the_port_lives_on_one_pf(view, igbs, wire, lost):
     """A cable is pulled: the port stays up, all goes by the other PF. It is
     plugged in: each flow has its own PF again."""
     pmd, other = view.pmd, 1 - lost
-    guest.qemu.monitor.set_link(lost, False)
+    igbs.qemu.monitor.set_link(lost, False)
     try:
         pmd.wait_until("PF down", lambda: links(view)[lost] == "down")
         assert links(view)[other] == "up" and pmd.link(view.port) == "up"
@@ -142,7 +122,7 @@ def test_the_port_lives_on_one_pf(view, guest, wire, lost):
         assert {via for via, _ in back} == {other}
         assert all(stray == 0 for _, stray in counted(view))
     finally:
-        guest.qemu.monitor.set_link(lost, True)
+        igbs.qemu.monitor.set_link(lost, True)
     pmd.wait_until("PF up", lambda: links(view) == ["up", "up"], 30)
     pmd.wait_until("homes are back", lambda: view.homes() == {0: 0, 1: 1})
     # a sender looks for its home now and then, nothing is lost meanwhile
@@ -151,22 +131,22 @@ def test_the_port_lives_on_one_pf(view, guest, wire, lost):
     view.assert_lost_nothing()
 
 
-def test_the_port_is_down_when_all_are(view, guest):
+def test_the_port_is_down_when_all_are(view, igbs):
     """Link events of the port itself: down with its last PF, up with its first."""
     pmd = view.pmd
     said = len(pmd.text)
     event = rf"Port {view.port}: link state change event"
-    guest.qemu.monitor.set_link(0, False)
+    igbs.qemu.monitor.set_link(0, False)
     pmd.wait_until("PF down", lambda: links(view)[0] == "down")
     assert pmd.text.count(event, said) == 0
-    guest.qemu.monitor.set_link(1, False)
+    igbs.qemu.monitor.set_link(1, False)
     pmd.expect(event, said)
     assert pmd.link(view.port) == "down"
     said = len(pmd.text)
-    guest.qemu.monitor.set_link(1, True)
+    igbs.qemu.monitor.set_link(1, True)
     pmd.expect(event, said, 30)
     assert pmd.link(view.port) == "up"
-    guest.qemu.monitor.set_link(0, True)
+    igbs.qemu.monitor.set_link(0, True)
     pmd.wait_until("both links", lambda: links(view) == ["up", "up"], 30)
 
 
