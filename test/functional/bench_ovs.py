@@ -20,20 +20,22 @@ from octotest.netns import Host
 PINNED = "0:0,1:1"
 
 
-def _ports(kind: str) -> list:
+def _ports(kind: str, socket_map: str) -> list:
     if kind == "octo":
-        return [vdevs.octo_devargs(i, vdevs.pf_names(2 * i)) for i in (0, 1)]
+        return [vdevs.octo_devargs(i, vdevs.pf_names(2 * i), socket_map)
+                for i in (0, 1)]
     return ["net_octosim0", "net_octosim2"]
 
 
-def _measure(switch, hosts, kind: str, seconds: int) -> float:
+def _measure(switch, hosts, kind: str, options) -> float:
     """Mbit/s from the first host to the second."""
     one, two = hosts
     names = [f"{kind}{i}" for i in (0, 1)]
-    for name, devargs in zip(names, _ports(kind)):
+    for name, devargs in zip(names, _ports(kind, options.socket_map)):
         switch.add_dpdk_port(name, devargs, PINNED)
     one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
-    result = iperf.measure(one, two, two.ip4, "-t", seconds, "-O", 1)
+    result = iperf.measure(one, two, two.ip4, "-t", options.seconds,
+                           "-O", 1)
     for name in names:
         switch.vsctl("del-port", "br0", name)
     return result["end"]["sum_received"]["bits_per_second"] / 1e6
@@ -43,7 +45,7 @@ def _rounds(switch, hosts, options) -> list:
     ratios = []
     for number in range(options.rounds):
         kinds = ["octo", "bare"][::1 if number % 2 else -1]
-        mbps = {k: _measure(switch, hosts, k, options.seconds) for k in kinds}
+        mbps = {k: _measure(switch, hosts, k, options) for k in kinds}
         ratios.append(mbps["octo"] / mbps["bare"])
         print(f"round {number + 1}: bare {mbps['bare']:.0f} Mbit/s, octo "
               f"{mbps['octo']:.0f} Mbit/s, ratio {ratios[-1]:.3f}", flush=True)
@@ -57,6 +59,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--sleep", type=int, default=0, metavar="US",
                         help="let idle PMD threads sleep for so long at most")
+    parser.add_argument("--socket-map", default=vdevs.SOCKET_MAP, metavar="MAP",
+                        help="of the octo ports; 0-1:0, and nothing strays")
     options = parser.parse_args()
     tree = ovs.find()
     if tree is None:

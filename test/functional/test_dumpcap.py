@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-dumpcap records what a running octo port receives and sends."""
 
-import os
 import re
 from collections import Counter
 from typing import List
@@ -46,8 +45,8 @@ def _preloaded(primary: Process) -> str:
     """
     linked = re.findall(r"=> (\S*/librte_mempool_\S+)",
                         run("ldd", primary.argv[0]))
-    before = os.environ.get("LD_PRELOAD", "").split()
-    return " ".join([*before, *linked, *env.plugins()])
+    return " ".join([*primary.sanitizer.preloaded(), *linked,
+                     *env.plugins()])
 
 
 def _dumpcap(program, pmd, *args: object) -> Process:

@@ -34,8 +34,11 @@ def switch(program, hosts, huge_dir) -> Iterator[ovs.Switch]:
     if tree is None:
         pytest.skip("no Open vSwitch is there that has this DPDK")
     made = ovs.Switch(tree, huge_dir, hosts)
-    yield made
-    made.close()
+    try:
+        yield made
+        made.stop()
+    finally:
+        made.close()
 
 
 @pytest.fixture

@@ -32,6 +32,8 @@ def find() -> Optional[Path]:
 
     None that is linked with another DPDK than the drivers is of use.
     """
+    if env.IN_TREE:
+        return None
     for tree in (Path("/"), *sorted((env.REPO / ".deps").glob("ovs-*"))):
         if all((tree / file).exists() for file in (DAEMON, SCHEMA)) and \
                 _eal_of(tree / DAEMON) == _eal_of(env.plugin("octo")):
@@ -73,6 +75,11 @@ class Switch:
         except BaseException:
             self.close()
             raise
+
+    def stop(self) -> None:
+        """End as a service does, with the ports still there."""
+        self.appctl("exit")
+        assert self.daemon.wait(30) == 0
 
     def close(self) -> None:
         """Leave nothing behind."""

@@ -20,13 +20,17 @@ class Sanitizer:
         self.dir = Path(tempfile.mkdtemp(
             prefix="asan-", dir=env.runtime_base())) if env.ASAN else None
 
+    def preloaded(self) -> List[str]:
+        """What the loader has to load before all else."""
+        return [] if self.dir is None else [env.gcc_library("libasan.so")]
+
     def environment(self) -> Dict[str, str]:
         """What to add to the environment of the process."""
         if self.dir is None:
             return {}
         log = f"log_path={self.dir}/report"
         return {
-            "LD_PRELOAD": env.gcc_library("libasan.so"),
+            "LD_PRELOAD": " ".join(self.preloaded()),
             "ASAN_OPTIONS": f"detect_leaks=1:halt_on_error=1:{log}",
             # EAL leaks a little of its own: exit codes tell nothing here.
             "LSAN_OPTIONS": "exitcode=0",
