@@ -74,15 +74,26 @@ run_functional() {
 	run_pytest functional "$1"
 }
 
+# A shell in the machine, for a look around.
+shell_in_vm() {
+	local python
+	prepare_vm
+	[ -z "${OCTO_VM_MISSING:-}" ] || die "no virtual machine: $OCTO_VM_MISSING"
+	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
+	OCTO_BUILD_DIR=$build_dir PYTHONPATH=$root/test/vm:$root/test/functional \
+		exec "$python" -m octovm.interactive
+}
+
 run_vm() {
 	say "tests in a virtual machine"
 	run_pytest vm "$1"
 }
 
-# Sets which and name.
+# Sets which, name and shell.
 read_test_options() {
 	which=all
 	name=
+	shell=
 	while [ $# -gt 0 ]; do
 		case $1 in
 		unit | functional | vm) which=$1 ;;
@@ -91,6 +102,7 @@ read_test_options() {
 			name=$2
 			shift
 			;;
+		--shell) shell=1 ;;
 		*) usage_test "unknown '$1'" ;;
 		esac
 		shift
@@ -98,9 +110,10 @@ read_test_options() {
 }
 
 test_command() {
-	local which name
+	local which name shell
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
+	[ -z "$shell" ] || [ "$which" = vm ] || usage_test "--shell is for vm"
 	use_given_dpdk
 	case $which in
 	unit) need build unit ;;
@@ -113,6 +126,7 @@ test_command() {
 	prepare_build
 	refuse_installed_drivers
 	compile
+	[ -z "$shell" ] || shell_in_vm
 	case $which in
 	unit) run_unit "$name" ;;
 	functional) run_functional "$name" ;;
