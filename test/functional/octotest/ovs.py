@@ -78,8 +78,9 @@ class Switch:
 
     def stop(self) -> None:
         """End as a service does, with the ports still there."""
-        self.appctl("exit")
-        assert self.daemon.wait(30) == 0
+        if self.daemon.alive():  # else its end was reported
+            self.appctl("exit")
+            assert self.daemon.wait(30) == 0
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -153,7 +154,8 @@ class Switch:
 
     def _ask(self, program: str, *words: object) -> str:
         for process in self._processes:
-            process.read()
+            if process.alive():
+                process.read()
         names = [f"{k}={v}" for k, v in self._environment().items()]
         return run("env", *names, self._program(program), *words)
 
