@@ -53,7 +53,7 @@ def _dumpcap(program, pmd, *args: object) -> Process:
     dump = Process([program("dpdk-dumpcap"),
                     f"--file-prefix={pmd.file_prefix}", *map(str, args)],
                    {"LD_PRELOAD": _preloaded(pmd)})
-    dump.expect("Capturing on 'net_octo0'")
+    dump.expect("Packets captured: ")  # once it listens
     return dump
 
 
