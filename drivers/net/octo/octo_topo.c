@@ -226,7 +226,9 @@ octo_topo_tx_home(struct octo_txq *q, uint32_t sending)
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
+	/* a plan that was made with an older mask may have led where nothing can be sent now */
+	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen) &&
+	    (sending & RTE_BIT32(old)))
 		return;
 	home = planned_tx_home(q, sending);
 	if (home == old)
