@@ -20,6 +20,10 @@
 #define SILENT_S 5
 /* How soon a device is opened again whose other side has gone. */
 #define REOPEN_MS 1000
+/* How long one that is turned away may take to say hello: the other one waits. */
+#define HELLO_MS 10
+/* Messages in one go: whoever floods the agent cannot keep it from stopping. */
+#define SERVE_MAX 1024
 
 struct agent_server {
 	struct octo_agent_addr addr;
@@ -28,6 +32,7 @@ struct agent_server {
 	int listen_fd; /* -1: a device */
 	int stop_fd;
 	time_t heard; /* of the port that is connected */
+	bool more;    /* messages may have been left in the stream */
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of stats */
 	struct agent_server_stats stats;
@@ -70,7 +75,7 @@ serve(struct agent_server *server)
 	unsigned int messages = 0;
 	int ret = octo_agent_stream_flush(&server->stream);
 
-	while (ret == 0) {
+	while (ret == 0 && messages < SERVE_MAX) {
 		ret = octo_agent_stream_receive(&server->stream, &msg);
 		if (ret != 0)
 			break;
@@ -81,7 +86,8 @@ serve(struct agent_server *server)
 		server->heard = now_s();
 		messages++;
 	}
-	if (ret != -EAGAIN)
+	server->more = ret == 0;
+	if (ret != 0 && ret != -EAGAIN)
 		disconnect(server);
 	else if (messages > 0)
 		update_stats(server, messages);
@@ -102,7 +108,7 @@ turn_away(int fd)
 	}
 	octo_agent_stream_attach(stream, fd);
 	/* its hello tells the number that its answer must have */
-	if (octo_agent_stream_wait(stream, 100) != 0 ||
+	if (octo_agent_stream_wait(stream, HELLO_MS) != 0 ||
 	    octo_agent_stream_receive(stream, &hello) != 0)
 		hello = unheard;
 	agent_session_refuse(&hello, EBUSY, "another port is connected", &answer);
@@ -149,11 +155,11 @@ run(void *arg)
 
 		if (server->stream.out > 0)
 			fds[2].events = POLLOUT;
-		if (poll(fds, 3, REOPEN_MS) < 0 && errno != EINTR)
+		if (poll(fds, 3, server->more ? 0 : REOPEN_MS) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents != 0)
 			break;
-		if (fds[2].revents != 0)
+		if (fds[2].revents != 0 || server->more)
 			serve(server);
 		if (fds[1].revents != 0)
 			welcome(server);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,9 +25,13 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_attach)
 void
 octo_agent_stream_attach(struct octo_agent_stream *stream, int fd)
 {
+	const int on = 1;
+
 	octo_agent_stream_init(stream);
 	stream->fd = fd;
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	/* small messages in both directions; of other streams than TCP it means nothing */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_close)

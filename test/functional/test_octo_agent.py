@@ -188,6 +188,96 @@ def test_leftovers_of_another_session_are_skipped(path, left, sessions):
         flow_id(_create(pmd, FLOWS[0], 0))
 
 
+def test_a_ping_finds_an_agent_that_began_anew(path):
+    """On a stream that outlives the agent, nothing else would."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        _await_sync(agent)
+        flow_id(_create(pmd, FLOWS[0], 0))
+        agent.rules = {}
+        agent.stale = True
+        wait_until("a new session", lambda: agent.sessions == 2)
+        wait_until("all is put again", lambda: _key(FLOWS[0]) in agent.rules)
+
+
+def test_a_rule_refused_at_replay_is_put_later(path):
+    """What is stale goes first; then there may be room."""
+    def full(kind):
+        return (28, "full") if kind == PUT and SYNCED not in agent.log \
+            else None
+    with _over_octosim(path) as pmd:
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            for flow in FLOWS[:3]:
+                flow_id(_create(pmd, flow, 1))
+        with FakeAgent(path) as agent:
+            agent.refuse = full
+            _await_sync(agent)
+            wait_until("all rules are put", lambda: len(agent.rules) == 3)
+            pmd.read(0)
+            assert "3 flows are not steered" in pmd.text
+
+
+def test_a_flow_moves_though_the_table_is_full(path):
+    """No room to make before breaking: then it is broken first."""
+    def full(kind):
+        return (28, "full") if kind == PUT and agent.rules else None
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        view = View(pmd)
+        pmd.wait_until("both queues are polled", lambda: len(
+            set(view.homes().values())) == 2)
+        flow_id(_create(pmd, FLOWS[0], 0))
+        agent.refuse = full
+        before = agent.rules[_key(FLOWS[0])][0]
+        pmd.cmds(["stop", "set corelist 2,1", "start"])
+        pmd.wait_until("the flow follows its queue", lambda: agent.rules.get(
+            _key(FLOWS[0])) == (1 - before, 0))
+        assert REMOVE in agent.log
+        assert view.rule(FLOWS[0])["pf"] == 1 - before
+
+
+def test_a_start_finds_an_agent_that_was_restarted(path):
+    """Its old connection is dead, which the port did not look at meanwhile."""
+    with _over_octosim(path) as pmd:
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            port = pmd.port()
+            pmd.cmds(["stop", f"port stop {port}"])
+        with FakeAgent(path) as agent:
+            pmd.cmd(f"port start {port}")
+            assert _tier(pmd) == "exact"
+            flow_id(_create(pmd, FLOWS[0], 0))
+            assert _key(FLOWS[0]) in agent.rules
+
+
+def test_an_agent_that_is_gone_is_not_blamed(path):
+    """It may have taken its rules with it; one that is there is believed less."""
+    flows = [packets.gen_flow(i) for i in range(9)]
+    with FakeAgent(path) as agent:
+        pmd = _over_octosim(path)
+        view = View(pmd)
+        pmd.wait_until("both queues are polled", lambda: len(
+            set(view.homes().values())) == 2)
+        pmd.cmd("stop")
+        for flow in flows:
+            flow_id(_create(pmd, flow, 1))
+    pmd.wait_until("it is missed", lambda: "is away" in pmd.text)
+    sampled = view.xstats()["rx_stray_steered"]
+    pmd.start("flowgen")
+    pmd.wait_until("many samples", lambda: view.xstats()["rx_stray_steered"]
+                   > sampled + 200)
+    assert view.xstats()["steered_flows_ineffective"] == 0
+    assert _tier(pmd) == "exact"
+    with FakeAgent(path) as agent:  # which keeps books, and steers nothing
+        _await_sync(agent)
+        pmd.wait_until("the tier is dropped", lambda: _tier(pmd) == "queue",
+                       20)
+    pmd.wait_until("it is missed", lambda: pmd.text.count("is away") == 2)
+    with FakeAgent(path) as agent:
+        _await_sync(agent)
+        assert _tier(pmd) == "queue", "till the port is started again"
+    pmd.kill()
+
+
 def test_an_agent_of_another_nic_is_refused(path):
     """The reason is shown once, and the port works without."""
     with FakeAgent(path) as agent:

@@ -144,6 +144,23 @@ hear_welcome(struct octo_agent *agent)
 	return true;
 }
 
+static int
+read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
+{
+	if (answer->type != OCTO_AGENT_RESULT || answer->result.error == 0)
+		return 0;
+	if (answer->result.error == ESTALE) {
+		/* it began anew in between: a new session tells it all again */
+		lose(agent, answer->result.text);
+		return -ENOTCONN;
+	}
+	rte_strscpy(agent->why, answer->result.text, sizeof(agent->why));
+	/* -ENOTCONN is what this side says of the agent itself */
+	return answer->result.error > 0 && answer->result.error != ENOTCONN ?
+		       -answer->result.error :
+		       -EIO;
+}
+
 /* Answers nobody waits for are those to pings. */
 static void
 keep_alive(struct octo_agent *agent)
@@ -152,9 +169,9 @@ keep_alive(struct octo_agent *agent)
 	struct octo_agent_msg answer;
 	int ret;
 
-	do {
-		ret = receive(agent, &answer);
-	} while (ret == 0);
+	while ((ret = receive(agent, &answer)) == 0)
+		if (read_answer(agent, &answer) == -ENOTCONN)
+			return;
 	if (ret != -EAGAIN || !is_over(agent->next_ping))
 		return;
 	if (agent->pinging) {
@@ -187,6 +204,9 @@ octo_agent_await(struct octo_agent *agent, int timeout_ms)
 {
 	const uint64_t end = in_ms((unsigned int)timeout_ms);
 
+	/* one that went away unnoticed may be back by now */
+	if (!octo_agent_poll(agent) && agent->state == OCTO_AGENT_AWAY)
+		agent->next_try = 0;
 	do {
 		octo_agent_poll(agent);
 		if (agent->state != OCTO_AGENT_GREETING)
@@ -202,13 +222,12 @@ octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg)
 	return agent->state == OCTO_AGENT_READY ? send_msg(agent, msg) : -ENOTCONN;
 }
 
-/* Waits for whatever comes next. */
+/* Waits for whatever comes next, until the deadline. */
 static int
 receive_soon(struct octo_agent *agent, struct octo_agent_msg *msg)
 {
 	int ret;
 
-	agent->deadline = in_ms(ANSWER_MS);
 	while ((ret = receive(agent, msg)) == -EAGAIN) {
 		ret = octo_agent_stream_flush(&agent->stream);
 		if (ret == 0 || ret == -EAGAIN)
@@ -221,25 +240,12 @@ receive_soon(struct octo_agent *agent, struct octo_agent_msg *msg)
 	return ret == 0 ? 0 : -ENOTCONN;
 }
 
-static int
-read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
-{
-	if (answer->type != OCTO_AGENT_RESULT || answer->result.error == 0)
-		return 0;
-	if (answer->result.error == ESTALE) {
-		/* it began anew in between: a new session tells it all again */
-		lose(agent, answer->result.text);
-		return -ENOTCONN;
-	}
-	rte_strscpy(agent->why, answer->result.text, sizeof(agent->why));
-	return answer->result.error > 0 ? -answer->result.error : -EIO;
-}
-
 int
 octo_agent_hear(struct octo_agent *agent, uint32_t seq, struct octo_agent_msg *answer)
 {
 	if (agent->state != OCTO_AGENT_READY)
 		return -ENOTCONN;
+	agent->deadline = in_ms(ANSWER_MS);
 	do {
 		int ret = receive_soon(agent, answer);
 

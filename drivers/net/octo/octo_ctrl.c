@@ -20,7 +20,9 @@
 #define LINK_POLL_MS 100
 
 /* How soon flows that could not follow their queue are tried again. */
-#define REHOME_RETRY_MS 100
+#define REHOME_RETRY_MS 100u
+/* A full table may stay full, and every try asks for every flow. */
+#define REHOME_RETRY_MAX_MS 3200u
 
 static int
 mutex_init(struct octo_dev *octo)
@@ -132,12 +134,15 @@ follow_home(struct octo_dev *octo, struct octo_rxq *q)
 	if (failed == 0) {
 		q->rules_home = home;
 		q->rehome_retry = 0;
+		q->rehome_pause = 0;
 		return;
 	}
 	if (q->rehome_retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
 			 octo->port_id, failed, q->queue_id, octo->pf[home].name);
-	q->rehome_retry = now + rte_get_timer_hz() * REHOME_RETRY_MS / 1000;
+	q->rehome_pause = RTE_MIN(RTE_MAX(2 * q->rehome_pause, REHOME_RETRY_MS),
+				  REHOME_RETRY_MAX_MS);
+	q->rehome_retry = now + rte_get_timer_hz() * q->rehome_pause / 1000;
 }
 
 /* The flows of a queue follow it to its home; see octo_topo_rx_home(). */
@@ -162,12 +167,13 @@ tick(struct octo_dev *octo)
 	octo_lock(octo);
 	link_changed = octo->started && follow_links(octo);
 	if (octo->started) {
-		/* samples first: they are of rules as they were */
+		/* an agent that is gone is not to be blamed for what came since */
+		if (octo->mpfs_ops->tick != NULL)
+			octo->mpfs_ops->tick(octo);
+		/* samples before homes: they are of rules as they were */
 		octo_truth_follow_locked(octo);
 		follow_homes(octo);
 		octo_place_follow_locked(octo);
-		if (octo->mpfs_ops->tick != NULL)
-			octo->mpfs_ops->tick(octo);
 	}
 	octo_unlock(octo);
 	if (link_changed)

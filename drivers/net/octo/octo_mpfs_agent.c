@@ -15,8 +15,8 @@
 
 /* How long a start waits for the agent; after that it may come when it likes. */
 #define START_MS 500
-/* Rules put again in one go, so that control operations need not wait long. */
-#define REPLAY_MAX (8 * OCTO_AGENT_WINDOW)
+/* How long rules are put again in one go: control operations wait meanwhile. */
+#define REPLAY_MS 20
 
 static int
 refuse(struct octo_dev *octo, int ret, struct rte_flow_error *error)
@@ -73,15 +73,38 @@ octo_mpfs_agent_counts(const struct octo_dev *octo)
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
 }
 
+/* An agent that is away may have taken its rules with it; whose rule is not there is not at fault. */
+bool
+octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	if (octo->agent == NULL)
+		return false;
+	return octo->agent->state != OCTO_AGENT_READY ||
+	       (octo->agent_queues && rule->pf == OCTO_NO_PF);
+}
+
 static void
 start_replay(struct octo_dev *octo)
 {
 	struct rte_flow *rule;
 
-	TAILQ_FOREACH(rule, &octo->rules, next)
+	TAILQ_FOREACH(rule, &octo->rules, next) {
 		rule->pf = OCTO_NO_PF;
+		octo_evidence_move(&rule->evidence, octo_truth_now());
+	}
 	octo->agent_replay = TAILQ_FIRST(&octo->rules);
 	octo->agent_replaying = true;
+}
+
+/* All rules were put: what is left of sessions before goes. */
+static void
+finish_replay(struct octo_dev *octo)
+{
+	struct octo_agent_msg synced = {.type = OCTO_AGENT_SYNCED};
+	struct octo_agent_msg answer;
+
+	if (octo_agent_ask(octo->agent, &synced, &answer) == 0)
+		octo->agent_replaying = false;
 }
 
 static int
@@ -94,6 +117,9 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		return refuse(octo, -ENOTCONN, error);
 	if (octo->agent->sessions != session)
 		start_replay(octo);
+	/* an earlier process may have left rules, and this one may need their room at once */
+	if (octo->agent_replaying && TAILQ_EMPTY(&octo->rules))
+		finish_replay(octo);
 	return 0;
 }
 
@@ -115,13 +141,6 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 	return ret == 0 ? 0 : refuse(octo, ret, error);
 }
 
-/* The agent makes before it breaks; see octo_agent_msg.h on put. */
-static int
-agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
-{
-	return agent_insert(octo, rule, pf, error);
-}
-
 static int
 agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -140,6 +159,17 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN)
 		return 0;
 	return refuse(octo, ret, error);
+}
+
+/* The agent makes before it breaks, for which a full table has no room: then it is broken first. */
+static int
+agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	int ret = agent_insert(octo, rule, pf, error);
+
+	if (ret == 0 || ret == -ENOTCONN || agent_remove(octo, rule, error) != 0)
+		return ret;
+	return agent_insert(octo, rule, pf, error);
 }
 
 static int
@@ -168,6 +198,14 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	return 0;
 }
 
+static void
+try_again_later(const struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+
+	q->rules_home = OCTO_NO_PF;
+}
+
 /* Up to a window of rules, from octo->agent_replay on. Returns how many it could not take. */
 static unsigned int
 replay_window(struct octo_dev *octo)
@@ -194,7 +232,11 @@ replay_window(struct octo_dev *octo)
 			rules[i]->pf = msg[i].rule.pf;
 			octo_evidence_move(&rules[i]->evidence, octo_truth_now());
 		}
-		failed += ret != 0;
+		if (ret != 0) {
+			/* once the rest is there, and what is stale is gone, there may be room */
+			try_again_later(octo, rules[i]->queue);
+			failed++;
+		}
 		octo->agent_replay = TAILQ_NEXT(rules[i], next);
 	}
 	return failed;
@@ -203,28 +245,32 @@ replay_window(struct octo_dev *octo)
 static void
 replay(struct octo_dev *octo)
 {
-	struct octo_agent_msg synced = {.type = OCTO_AGENT_SYNCED};
-	struct octo_agent_msg answer;
+	const uint64_t end = octo_truth_now() + REPLAY_MS;
 	unsigned int failed = 0;
 
-	for (unsigned int n = 0;
-	     n < REPLAY_MAX && octo->agent_replay != NULL && octo->agent->state == OCTO_AGENT_READY;
-	     n += OCTO_AGENT_WINDOW)
+	while (octo->agent_replay != NULL && octo->agent->state == OCTO_AGENT_READY &&
+	       octo_truth_now() <= end)
 		failed += replay_window(octo);
 	if (failed > 0)
 		OCTO_LOG(WARNING, "port %u: %u flows are not steered: agent %s: %s", octo->port_id,
 			 failed, octo->agent->addr.text, octo->agent->why);
-	if (octo->agent_replay == NULL && octo_agent_ask(octo->agent, &synced, &answer) == 0)
-		octo->agent_replaying = false;
+	if (octo->agent_replay == NULL)
+		finish_replay(octo);
 }
 
-/* From the control thread, often. */
+/*
+ * From the control thread, often. A tier that was dropped as its rules are ignored
+ * gets its next chance when the port is started again, not when the agent is.
+ */
 static void
 agent_tick(struct octo_dev *octo)
 {
+	const uint8_t flags = octo->agent->flags;
+
 	if (octo_agent_poll(octo->agent)) {
 		start_replay(octo);
-		if (octo->tier != OCTO_TIER_EXACT)
+		if (octo->ignored == NULL &&
+		    (octo->tier != OCTO_TIER_EXACT || octo->agent->flags != flags))
 			octo_flow_probe_tier(octo);
 	}
 	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)

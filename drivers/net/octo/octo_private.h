@@ -97,6 +97,7 @@ struct __rte_cache_aligned octo_rxq {
 	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
 	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
+	uint32_t rehome_pause;   /* ms; until the try after that */
 	/* what the counters were at the last reset: only the poller writes counters */
 	struct octo_rx_count home_base;
 	struct octo_rx_count stray_base;
@@ -193,6 +194,7 @@ struct octo_truth {
 	uint64_t since;          /* ms; for how long */
 	uint64_t next_look;      /* ms; at all of them */
 	uint32_t pause;          /* ms; until the look after that */
+	uint64_t drained;        /* ms; when samples were last taken out */
 };
 
 /* dev_private: in shared memory. */
@@ -442,6 +444,7 @@ int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_mpfs_agent_fini(struct octo_dev *octo);
 bool octo_mpfs_agent_places_queues(const struct octo_dev *octo);
 bool octo_mpfs_agent_counts(const struct octo_dev *octo);
+bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
 
 /* octo_ctrl.c: the control mutex and the control thread */
 int octo_ctrl_init(struct octo_dev *octo);

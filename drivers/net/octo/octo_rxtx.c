@@ -52,7 +52,9 @@ poll_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const uint16_t got = poll_leg(q, leg, pkts, nb, &q->stray_count);
 
-	sample_stray(q, leg, pkts, got);
+	/* a vector PMD that is asked for less than four seems to be empty */
+	if (got > 0 || nb >= 4)
+		sample_stray(q, leg, pkts, got);
 	return got;
 }
 

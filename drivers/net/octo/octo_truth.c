@@ -118,6 +118,8 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	const bool was_wrong = octo_evidence_verdict(&rule->evidence) > OCTO_VERDICT_WORKS;
 
 	rule->strays++;
+	if (octo_mpfs_agent_may_lack(octo, rule))
+		return;
 	octo_evidence_stray(&rule->evidence, &p, s, now);
 	if (was_wrong || octo_evidence_verdict(&rule->evidence) <= OCTO_VERDICT_WORKS)
 		return;
@@ -129,8 +131,9 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	octo->truth.pause = LOOK_MS;
 }
 
+/* Samples that waited too long to tell which rules they came after judge nobody. */
 static void
-drain(struct octo_dev *octo, struct octo_rxq *q)
+drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh)
 {
 	struct octo_sample s;
 
@@ -141,7 +144,8 @@ drain(struct octo_dev *octo, struct octo_rxq *q)
 		if (rule == NULL)
 			continue;
 		octo->truth.steered_strays++;
-		judge(octo, rule, &s);
+		if (fresh)
+			judge(octo, rule, &s);
 	}
 }
 
@@ -155,6 +159,8 @@ tally(struct octo_dev *octo, struct octo_tally *pf, struct octo_tally *queue)
 		const struct octo_promise p = promise_of(rule);
 		const struct octo_evidence *e = &rule->evidence;
 
+		if (octo_mpfs_agent_may_lack(octo, rule))
+			continue;
 		if (octo_evidence_verdict(e) != OCTO_VERDICT_WORKS)
 			review(octo, rule);
 		octo->truth.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
@@ -201,10 +207,13 @@ void
 octo_truth_follow_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint64_t now = octo_truth_now();
+	const bool fresh = now - octo->truth.drained < OCTO_VERDICT_GRACE_MS;
 
+	octo->truth.drained = now;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
 		if (data->rx_queues[i] != NULL)
-			drain(octo, data->rx_queues[i]);
+			drain(octo, data->rx_queues[i], fresh);
 	look_at_tier(octo);
 }
 
