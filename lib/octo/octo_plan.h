@@ -57,9 +57,11 @@ struct octo_place {
 #define OCTO_CROSS_CPU 0x4u
 
 /** What lies on another node than the PF: a mask of OCTO_CROSS_*. */
+__rte_internal
 uint32_t octo_plan_crossings(const struct octo_place *place);
 
 /** "none", "ring", "pool", "cpu", or several of them with blanks between. */
+__rte_internal
 const char *octo_plan_crossing_names(uint32_t crossings);
 
 #endif /* OCTO_PLAN_H */
