@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <bus_driver.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -266,19 +265,25 @@ octo_port_create(const struct octo_port_conf *conf)
 	return octo_port_add(conf);
 }
 
-static int
-compare_name(const struct rte_device *dev, const void *name)
+/* Asked first, because EAL logs an error when there is no such device. */
+static bool
+is_there(const char *name)
 {
-	return strcmp(rte_dev_name(dev), name);
+	struct rte_dev_iterator it;
+	struct rte_device *dev;
+	char filter[64];
+	bool found = false;
+
+	snprintf(filter, sizeof(filter), "bus=vdev,name=%s", name);
+	RTE_DEV_FOREACH(dev, filter, &it)
+	found = true;
+	return found;
 }
 
-/* Asked first, because EAL logs an error when there is no such device. */
 static void
 remove_if_there(const char *name)
 {
-	const struct rte_bus *bus = rte_bus_find_by_name("vdev");
-
-	if (bus != NULL && bus->find_device(NULL, compare_name, name) != NULL)
+	if (is_there(name))
 		rte_eal_hotplug_remove("vdev", name);
 }
 
