@@ -130,8 +130,9 @@ fetch_vm() {
 	fi
 }
 
+# One that was fetched and has no igb is the best there is.
 vm_is_ready() {
-	find_kernel && find_qemu && has_igb "$qemu"
+	find_kernel && find_qemu && { has_igb "$qemu" || [ "${qemu#"$root/.deps/"}" != "$qemu" ]; }
 }
 
 # Dies with the reason if there can be no virtual machine here.

@@ -87,7 +87,7 @@ def test_nothing_is_lost_or_reordered(view, wire):
     view.assert_lost_nothing()
 
 
-def test_a_flow_has_one_queue_by_either_pf(view, wire):
+def test_a_flow_has_one_queue_by_either_pf(view, wire, real_igbs):
     """RSS is the same on both: a stray costs, but it goes where it belongs."""
     wire.exchange(frames(10, lambda flow: 0))
     (home0, stray0), (home1, stray1) = counted(view)
@@ -97,7 +97,7 @@ def test_a_flow_has_one_queue_by_either_pf(view, wire):
     assert counted(view) == [(home0, home0), (stray1, stray1)]
 
 
-def test_answers_leave_by_the_senders_own_pf(view, wire):
+def test_answers_leave_by_the_senders_own_pf(view, wire, real_igbs):
     """Whichever PF a frame came in by."""
     ways = []
     for pf in (0, 1):
@@ -109,11 +109,11 @@ def test_answers_leave_by_the_senders_own_pf(view, wire):
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-def test_the_port_lives_on_one_pf(view, igbs, wire, lost):
+def test_the_port_lives_on_one_pf(view, real_igbs, wire, lost):
     """A cable is pulled: the port stays up, all goes by the other PF. It is
     plugged in: each flow has its own PF again."""
     pmd, other = view.pmd, 1 - lost
-    igbs.qemu.monitor.set_link(lost, False)
+    real_igbs.qemu.monitor.set_link(lost, False)
     try:
         pmd.wait_until("PF down", lambda: links(view)[lost] == "down")
         assert links(view)[other] == "up" and pmd.link(view.port) == "up"
@@ -122,7 +122,7 @@ def test_the_port_lives_on_one_pf(view, igbs, wire, lost):
         assert {via for via, _ in back} == {other}
         assert all(stray == 0 for _, stray in counted(view))
     finally:
-        igbs.qemu.monitor.set_link(lost, True)
+        real_igbs.qemu.monitor.set_link(lost, True)
     pmd.wait_until("PF up", lambda: links(view) == ["up", "up"], 30)
     pmd.wait_until("homes are back", lambda: view.homes() == {0: 0, 1: 1})
     # a sender looks for its home now and then, nothing is lost meanwhile
@@ -131,22 +131,22 @@ def test_the_port_lives_on_one_pf(view, igbs, wire, lost):
     view.assert_lost_nothing()
 
 
-def test_the_port_is_down_when_all_are(view, igbs):
+def test_the_port_is_down_when_all_are(view, real_igbs):
     """Link events of the port itself: down with its last PF, up with its first."""
     pmd = view.pmd
     said = len(pmd.text)
     event = rf"Port {view.port}: link state change event"
-    igbs.qemu.monitor.set_link(0, False)
+    real_igbs.qemu.monitor.set_link(0, False)
     pmd.wait_until("PF down", lambda: links(view)[0] == "down")
     assert pmd.text.count(event, said) == 0
-    igbs.qemu.monitor.set_link(1, False)
+    real_igbs.qemu.monitor.set_link(1, False)
     pmd.expect(event, said)
     assert pmd.link(view.port) == "down"
     said = len(pmd.text)
-    igbs.qemu.monitor.set_link(1, True)
+    real_igbs.qemu.monitor.set_link(1, True)
     pmd.expect(event, said, 30)
     assert pmd.link(view.port) == "up"
-    igbs.qemu.monitor.set_link(0, True)
+    real_igbs.qemu.monitor.set_link(0, True)
     pmd.wait_until("both links", lambda: links(view) == ["up", "up"], 30)
 
 
@@ -158,7 +158,7 @@ def queue_of(view, wire, number):
     return got.index(1)
 
 
-def test_rules_without_effect_are_not_claimed(view, wire):
+def test_rules_without_effect_are_not_claimed(view, wire, real_igbs):
     """The PFs take rules, and the frames go where they went before: that is told of
     each, the tier is dropped, and no more such rules are taken. Nothing is lost."""
     ruled = range(8)  # the 82576 has no more filters

@@ -72,12 +72,12 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_crossings_are_those_of_the_kernel(igbs, layout):
+def test_crossings_are_those_of_the_kernel(real_igbs, layout):
     """Each queue's ring, pool and CPU: shown where they are, and no others."""
     pfs, app, crossings = LAYOUTS[layout]
-    addresses = [igbs.machine.address(i) for i in pfs]
+    addresses = [real_igbs.machine.address(i) for i in pfs]
     port = len(pfs)  # after those of the PFs
-    with igbs.testpmd(["--vdev=net_octo0," + ",".join(f"pf={a}" for a in addresses)],
+    with real_igbs.testpmd(["--vdev=net_octo0," + ",".join(f"pf={a}" for a in addresses)],
                       pci=addresses, app=[a.format(port=port) for a in app]) as pmd:
         view = View(pmd)
         assert view.port == port
@@ -85,7 +85,7 @@ def test_crossings_are_those_of_the_kernel(igbs, layout):
             pf["link"] == "up" for pf in view.topology()["pfs"]), 30)
         pmd.start("rxonly")
         pmd.wait_until("homes", lambda: [q["cpu"] for q in view.topology()["queues"]] == [1, 2])
-        truth = Truth(igbs, pmd)
+        truth = Truth(real_igbs, pmd)
         for queue, crossing in zip(view.topology()["queues"], crossings):
             nodes = queue_truth(truth, pmd, view, queue)
             assert (queue["ring"], queue["pool"]) == (nodes["ring"], nodes["pool"])
