@@ -11,7 +11,8 @@ from octotest.testpmd import Testpmd
 from octotest.view import View
 
 TWO = "pf=net_octosim0,pf=net_octosim1"
-NINE = ",".join(f"pf=net_octosim{i}" for i in range(9))
+# Short: from 26.07 on EAL takes no more than 127 bytes of a hot-plugged device.
+NINE = ",".join(f"pf=pf{i}" for i in range(9))
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,7 @@ OCTO_ROWS = [
      r"net_octosim10.*MTU"),
     ("queues-differ", "pf=net_octosim0,pf=net_octosim11",
      r"net_octosim11.*queues"),
-    ("nine-pfs", NINE, r"net_octosim8.*8"),
+    ("nine-pfs", NINE, r"pf8.*8"),
     ("unknown-argument", TWO + ",colour=blue", r"colour"),
     ("empty-pf", "pf=", r"pf"),
     ("pf-without-value", "pf", r"pf"),

@@ -343,8 +343,8 @@ def test_rules_end_with_the_port(path):
 ])
 def test_bad_addresses(value, words):
     """One error that says what would be right."""
-    with Testpmd([*vdevs.nic("A", wire="loop")]) as pmd:
-        text = pmd.cmd("port attach " + vdevs.octo_devargs(
-            0, vdevs.pf_names(), agent=value))
+    with Testpmd([*vdevs.nic("A", wire="loop"),
+                  vdevs.octo(agent=value)]) as pmd:
+        text = pmd.boot_text
         assert f"net_octo0: agent={value}: " in text and words in text
         assert "net_octo0" not in [p.name for p in pmd.ports()]

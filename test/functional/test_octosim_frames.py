@@ -151,10 +151,12 @@ def test_mtu_limits_the_frame(bench):
 
 @pytest.fixture
 def jumbo(bench):
-    """MTU 9710 at either end of the cable."""
-    bench.cmd(f"port stop {FAR}")
-    bench.cmd(f"port config {FAR} rx_offload scatter on")
-    bench.cmd(f"port start {FAR}")
+    """MTU 9710 at either end of the cable; the player, too, may have to be told."""
+    for port in (PLAYER, FAR):
+        if "SCATTER" in bench.cmd(f"show port {port} rx_offload capabilities"):
+            bench.cmds([f"port stop {port}",
+                        f"port config {port} rx_offload scatter on",
+                        f"port start {port}"])
     bench.cmds(f"port config mtu {p} 9710" for p in (FAR, PF0, PF1))
     yield bench
     if bench.alive():

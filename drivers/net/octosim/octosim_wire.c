@@ -84,20 +84,39 @@ probe_wire(const char *name)
 	return known ? rte_dev_probe(text) : -ENODEV;
 }
 
+/* Sets *port to the ethdev of that name; one that is yet to come is probed. */
 static int
-attach_ethdev(struct octosim_nic *nic, const char *who, const char *name)
+find_ethdev(const char *who, const char *name, uint16_t *port)
 {
-	struct rte_eth_dev_owner owner = {0};
-	uint16_t port;
-	int ret;
+	int ret = 0;
 
-	if (rte_eth_dev_get_port_by_name(name, &port) != 0 &&
-	    (probe_wire(name) != 0 || rte_eth_dev_get_port_by_name(name, &port) != 0)) {
+	if (rte_eth_dev_get_port_by_name(name, port) != 0)
+		ret = probe_wire(name);
+	if (ret == -E2BIG) {
+		OCTOSIM_LOG(ERR, who,
+			    "wire=%s: its arguments are too long for it to be probed "
+			    "from here: give it before this PF",
+			    name);
+		return ret;
+	}
+	if (ret != 0 || rte_eth_dev_get_port_by_name(name, port) != 0) {
 		OCTOSIM_LOG(ERR, who,
 			    "wire=%s: there is no such ethdev: add --vdev=%s,... or another name",
 			    name, name);
 		return -ENODEV;
 	}
+	return 0;
+}
+
+static int
+attach_ethdev(struct octosim_nic *nic, const char *who, const char *name)
+{
+	struct rte_eth_dev_owner owner = {0};
+	uint16_t port;
+	int ret = find_ethdev(who, name, &port);
+
+	if (ret != 0)
+		return ret;
 	ret = rte_eth_dev_owner_new(&owner.id);
 	if (ret == 0) {
 		snprintf(owner.name, sizeof(owner.name), "octosim NIC %s", nic->name);
