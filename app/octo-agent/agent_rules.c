@@ -208,7 +208,7 @@ move(const struct agent_rules *rules, struct rule *rule, uint8_t pf, uint16_t qu
 	rule->pf = pf;
 	if (!new_queue)
 		return 0;
-	/* one that stays all the same does no harm: it is behind the new rule, or gets no packets */
+	/* one that stays all the same does no harm: it is behind the new rule or gets no packets */
 	take_away(&rule->arfs, NULL);
 	rule->arfs = arfs;
 	rule->queue = queue;

@@ -175,7 +175,10 @@ octo_tally_is_ignored(const struct octo_tally *t, bool waited)
 {
 	if (t->broken == 0)
 		return false;
-	/* where nobody counts, flows that the NIC cannot match are seen, and those that work are not */
+	/*
+	 * where nobody counts, flows that the NIC cannot match are seen, and
+	 * those that work are not
+	 */
 	if (t->kept == 0 || !t->several)
 		return (t->broken >= OCTO_VERDICT_MANY &&
 			t->broken >= t->unknown / OCTO_VERDICT_MANY) ||

@@ -73,7 +73,10 @@ octo_mpfs_agent_counts(const struct octo_dev *octo)
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
 }
 
-/* An agent that is away may have taken its rules with it; whose rule is not there is not at fault. */
+/*
+ * An agent that is away may have taken its rules with it; whose rule is not
+ * there is not at fault.
+ */
 bool
 octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule)
 {
