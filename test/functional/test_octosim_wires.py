@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from octotest import packets, vdevs
+from octotest import env, packets, vdevs
 from octotest.netns import run
 from octotest.testpmd import Testpmd
 
@@ -162,7 +162,7 @@ def test_last_pf_gives_the_wire_back():
 def test_kernel_packets_come_through(root, program):
     """net_af_packet on a veth: ping is answered by testpmd's icmpecho."""
     program("ping")
-    tag = "octow"
+    tag = env.unique("w")
     run("ip", "link", "add", f"{tag}0", "type", "veth", "peer", f"{tag}1")
     try:
         run("ip", "netns", "add", tag)

@@ -14,10 +14,10 @@ from typing import Dict, Iterator, List
 import pytest
 
 from octotest import env, hugepages, packets, vdevs
-from octotest.cable import Cable
 from octotest.process import Process
 from octotest.telemetry import Telemetry
 from octotest.testpmd import wait_until
+from octotest.veth import Wire
 from octotest.view import ask
 
 FLOWS = packets.flows(16)  # RSS on addresses gives both queues some
@@ -31,7 +31,7 @@ class Pair:
         self.cables = cables
         self.prefix = env.unique()
         args = [*(vdevs.octo(i, 2 * i) for i in (0, 1)),
-                *(f"--vdev=net_af_packet{i},iface={cable.dpdk},blocksz=4096,"
+                *(f"--vdev=net_af_packet{i},iface={cable.name},blocksz=4096,"
                   "framesz=2048,framecnt=2048"
                   for i, cable in enumerate(cables))]
         for i in (0, 1):
@@ -104,10 +104,10 @@ def pair(program, huge_dir) -> Iterator[Pair]:
     program("ip")
     if env.find_built("octo-symmetric_mp") is None:
         pytest.skip("symmetric_mp is not built")
-    cables: List[Cable] = []
+    cables: List[Wire] = []
     try:
         for _ in range(2):
-            cables.append(Cable())
+            cables.append(Wire())
         made = Pair(huge_dir, cables)
         yield made
         made.telemetry.close()
@@ -116,7 +116,7 @@ def pair(program, huge_dir) -> Iterator[Pair]:
                 assert process.stop() == 0
     finally:
         for cable in cables:
-            cable.remove()
+            cable.close()
 
 
 def test_each_process_serves_its_queue(pair):

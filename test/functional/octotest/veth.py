@@ -30,9 +30,11 @@ class Wire:
             for end in (self.name, self._far):
                 self._silence(end)
                 run("ip", "link", "set", end, "up")
-            self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
-                                         socket.htons(_ETH_P_ALL))
-            self._socket.bind((self._far, 0))
+            # no protocol before it is bound, or it hears all other interfaces
+            self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
+                                    4 << 20)
+            self._socket.bind((self._far, _ETH_P_ALL))
         except (AssertionError, OSError):
             self._remove()
             raise
