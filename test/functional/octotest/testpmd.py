@@ -10,6 +10,8 @@ from .process import Process, ProcessError
 from .telemetry import Telemetry
 
 PROMPT = "testpmd> "
+# What is left of it at the start of a line when another thread's log broke it up.
+PROMPT_OR_REST = PROMPT + r"|\n(?:estpmd|stpmd|tpmd|pmd|md|d)> "
 # Lcore 0 types, lcores 1 and 2 forward: CPU 0 is node 0, CPU 1 is node 1.
 LCORES = "0@0,1@0,2@1"
 
@@ -70,13 +72,13 @@ class Testpmd(Process):
             raise
         self.boot_text = self.text
 
-    def cmd(self, line: str, timeout: float = 20.0) -> str:
+    def cmd(self, line: str, timeout: float = 40.0) -> str:
         """Run one command and return what it printed."""
         self.read(0)
         start = len(self.text)
         self.send(line)
-        # Packets printed by lcores may break the echo up, not the prompt.
-        done = self.expect(re.escape(PROMPT), start, timeout)
+        # Packets printed by lcores may break the echo up.
+        done = self.expect(PROMPT_OR_REST, start, timeout)
         return self.text[start:done.start()].partition("\n")[2]
 
     def cmds(self, lines: Iterable[str]) -> str:
