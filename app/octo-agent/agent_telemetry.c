@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <rte_telemetry.h>
 
 #include "agent_vhost.h"
+#include "octo_tel.h"
 
 /* A reply holds 16 KiB; a queue takes up to 700 bytes of it. */
 #define QUEUES_PER_REPLY 20
@@ -21,58 +19,6 @@ static struct agent *
 get_agent(void)
 {
 	return rte_atomic_load_explicit(&the_agent, rte_memory_order_acquire);
-}
-
-/* Read "NUMBER[,NUMBER]"; returns how many numbers, or -EINVAL. */
-static int
-read_params(const char *params, uint32_t *numbers)
-{
-	const char *at = params;
-	char *end;
-	int n = 0;
-
-	if (params == NULL || params[0] == '\0')
-		return 0;
-	while (n < MAX_PARAMS) {
-		unsigned long value = strtoul(at, &end, 10);
-
-		if (end == at || value > UINT16_MAX)
-			return -EINVAL;
-		numbers[n++] = (uint32_t)value;
-		if (*end == '\0')
-			return n;
-		if (*end != ',')
-			return -EINVAL;
-		at = end + 1;
-	}
-	return -EINVAL;
-}
-
-static struct rte_tel_data *
-new_dict(void)
-{
-	struct rte_tel_data *dict = rte_tel_data_alloc();
-
-	if (dict != NULL)
-		rte_tel_data_start_dict(dict);
-	return dict;
-}
-
-static void
-add_dict(struct rte_tel_data *to, const char *key, struct rte_tel_data *dict)
-{
-	if (dict != NULL && rte_tel_data_add_dict_container(to, key, dict, 0) != 0)
-		rte_tel_data_free(dict);
-}
-
-/* DPDK 22.11 cannot write an array of dictionaries inside of a dictionary. */
-static void
-add_numbered(struct rte_tel_data *to, uint32_t index, struct rte_tel_data *dict)
-{
-	char key[16];
-
-	snprintf(key, sizeof(key), "%u", index);
-	add_dict(to, key, dict);
 }
 
 static void
@@ -90,7 +36,7 @@ add_places(struct rte_tel_data *dict, const char *what, const uint64_t counts[AG
 static struct rte_tel_data *
 tell_ring(struct agent_pf *pf, uint16_t queue, bool tx)
 {
-	struct rte_tel_data *dict = new_dict();
+	struct rte_tel_data *dict = octo_tel_new_dict();
 	struct agent_audit_row row;
 
 	if (dict == NULL)
@@ -110,14 +56,14 @@ static void
 add_queues(struct rte_tel_data *to, struct agent_pf *pf, uint32_t first)
 {
 	for (uint32_t q = first; q < pf->own->queues && q < first + QUEUES_PER_REPLY; q++) {
-		struct rte_tel_data *dict = new_dict();
+		struct rte_tel_data *dict = octo_tel_new_dict();
 
 		if (dict == NULL)
 			return;
 		rte_tel_data_add_dict_uint(dict, "queue", q);
-		add_dict(dict, "rx", tell_ring(pf, q, false));
-		add_dict(dict, "tx", tell_ring(pf, q, true));
-		add_numbered(to, q, dict);
+		octo_tel_add_dict(dict, "rx", tell_ring(pf, q, false));
+		octo_tel_add_dict(dict, "tx", tell_ring(pf, q, true));
+		octo_tel_add_numbered(to, q, dict);
 	}
 }
 
@@ -133,10 +79,11 @@ tell_audit(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (agent == NULL)
 		return -ENODEV;
-	if (read_params(params, at) < 1 || at[0] >= agent->options.nb_pfs)
+	if (octo_tel_read_params(params, UINT16_MAX, at, MAX_PARAMS) < 1 ||
+	    at[0] >= agent->options.nb_pfs)
 		return -EINVAL;
 	pf = &agent->pf[at[0]];
-	queues = new_dict();
+	queues = octo_tel_new_dict();
 	if (queues == NULL)
 		return -ENOMEM;
 	add_queues(queues, pf, at[1]);
@@ -191,7 +138,7 @@ add_sums(struct rte_tel_data *dict, const struct agent_pf *pf)
 static struct rte_tel_data *
 tell_pf(struct agent_pf *pf)
 {
-	struct rte_tel_data *dict = new_dict();
+	struct rte_tel_data *dict = octo_tel_new_dict();
 	uint32_t enabled = 0;
 
 	if (dict == NULL)
@@ -222,11 +169,11 @@ tell_pfs(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(params);
 	if (agent == NULL)
 		return -ENODEV;
-	pfs = new_dict();
+	pfs = octo_tel_new_dict();
 	if (pfs == NULL)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < agent->options.nb_pfs; i++)
-		add_numbered(pfs, i, tell_pf(&agent->pf[i]));
+		octo_tel_add_numbered(pfs, i, tell_pf(&agent->pf[i]));
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_container(d, "pfs", pfs, 0);
 	return 0;

@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-
-#include <rte_telemetry.h>
 
 #include "octo_private.h"
+#include "octo_tel.h"
 #include "octo_view.h"
 
 /* A reply holds 16 KiB; a rule takes up to 270 bytes of it, a queue 140. */
@@ -16,69 +14,21 @@
 #define QUEUES_PER_REPLY 96
 #define MAX_PARAMS 3
 
-/* Read "PORT[,NUMBER[,NUMBER]]"; returns how many numbers, or -EINVAL. */
-static int
-read_params(const char *params, uint32_t *numbers)
-{
-	const char *at = params;
-	char *end;
-	int n = 0;
-
-	if (params == NULL || params[0] == '\0')
-		return -EINVAL;
-	while (n < MAX_PARAMS) {
-		unsigned long value = strtoul(at, &end, 10);
-
-		if (end == at || value > UINT32_MAX)
-			return -EINVAL;
-		numbers[n++] = (uint32_t)value;
-		if (*end == '\0')
-			return n;
-		if (*end != ',')
-			return -EINVAL;
-		at = end + 1;
-	}
-	return -EINVAL;
-}
-
+/* "PORT[,NUMBER[,NUMBER]]"; returns how many numbers, or a negative errno. */
 static int
 read_port(const char *params, int max_params, uint32_t *numbers)
 {
-	const int n = read_params(params, numbers);
+	const int n = octo_tel_read_params(params, UINT32_MAX, numbers, MAX_PARAMS);
 
 	if (n < 1 || n > max_params || numbers[0] >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
 	return octo_view_is_octo((uint16_t)numbers[0]) ? n : -ENODEV;
 }
 
-static struct rte_tel_data *
-new_dict(void)
-{
-	struct rte_tel_data *dict = rte_tel_data_alloc();
-
-	if (dict != NULL)
-		rte_tel_data_start_dict(dict);
-	return dict;
-}
-
-/*
- * Lists are dictionaries with the index as key: DPDK 22.11 cannot write an array
- * of dictionaries inside of a dictionary.
- */
-static void
-add_numbered(struct rte_tel_data *list, uint32_t index, struct rte_tel_data *entry)
-{
-	char key[16];
-
-	snprintf(key, sizeof(key), "%u", index);
-	if (rte_tel_data_add_dict_container(list, key, entry, 0) != 0)
-		rte_tel_data_free(entry);
-}
-
 static void
 add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view)
 {
-	struct rte_tel_data *pf = new_dict();
+	struct rte_tel_data *pf = octo_tel_new_dict();
 
 	if (pf == NULL)
 		return;
@@ -89,13 +39,13 @@ add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view
 	rte_tel_data_add_dict_string(pf, "link", view->link_up ? "up" : "down");
 	rte_tel_data_add_dict_string(pf, "state", view->state);
 	rte_tel_data_add_dict_int(pf, "manager", view->manager);
-	add_numbered(pfs, index, pf);
+	octo_tel_add_numbered(pfs, index, pf);
 }
 
 static void
 add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
 {
-	struct rte_tel_data *queue = new_dict();
+	struct rte_tel_data *queue = octo_tel_new_dict();
 
 	if (queue == NULL)
 		return;
@@ -106,7 +56,7 @@ add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_qu
 	rte_tel_data_add_dict_int(queue, "ring", view->ring_socket);
 	rte_tel_data_add_dict_int(queue, "pool", view->pool_socket);
 	rte_tel_data_add_dict_string(queue, "crosses", view->crosses);
-	add_numbered(queues, index, queue);
+	octo_tel_add_numbered(queues, index, queue);
 }
 
 static int
@@ -124,8 +74,8 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	ret = octo_view_topology((uint16_t)port[0], &view);
 	if (ret != 0)
 		return ret;
-	pfs = new_dict();
-	queues = new_dict();
+	pfs = octo_tel_new_dict();
+	queues = octo_tel_new_dict();
 	if (pfs == NULL || queues == NULL) {
 		rte_tel_data_free(pfs);
 		rte_tel_data_free(queues);
@@ -162,7 +112,7 @@ static void
 add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule *view)
 {
 	const struct octo_tuple *t = &view->tuple;
-	struct rte_tel_data *rule = new_dict();
+	struct rte_tel_data *rule = octo_tel_new_dict();
 
 	if (rule == NULL)
 		return;
@@ -180,7 +130,7 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 		rte_tel_data_add_dict_uint(rule, "hits", view->hits);
 	rte_tel_data_add_dict_uint(rule, "strays", view->strays);
 	rte_tel_data_add_dict_string(rule, "verdict", view->verdict);
-	add_numbered(rules, index, rule);
+	octo_tel_add_numbered(rules, index, rule);
 }
 
 static int
@@ -200,7 +150,7 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 		return -ENODEV;
 	nb = octo_view_rules((uint16_t)args[0], args[1], view, RTE_MIN(args[2], RULES_PER_REPLY),
 			     &total);
-	rules = new_dict();
+	rules = octo_tel_new_dict();
 	if (nb < 0 || rules == NULL) {
 		rte_tel_data_free(rules);
 		return nb < 0 ? nb : -ENOMEM;
@@ -219,14 +169,14 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 static void
 add_strays(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
 {
-	struct rte_tel_data *queue = new_dict();
+	struct rte_tel_data *queue = octo_tel_new_dict();
 
 	if (queue == NULL)
 		return;
 	rte_tel_data_add_dict_uint(queue, "queue", index);
 	rte_tel_data_add_dict_uint(queue, "home_packets", view->home_packets);
 	rte_tel_data_add_dict_uint(queue, "stray_packets", view->stray_packets);
-	add_numbered(queues, index, queue);
+	octo_tel_add_numbered(queues, index, queue);
 }
 
 static int
@@ -242,7 +192,7 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (ret < 0)
 		return ret;
-	queues = new_dict();
+	queues = octo_tel_new_dict();
 	if (queues == NULL)
 		return -ENOMEM;
 	for (uint16_t i = 0; octo_view_queue((uint16_t)port[0], i, &view) == 0; i++) {

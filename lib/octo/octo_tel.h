@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_TEL_H
+#define OCTO_TEL_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_telemetry.h>
+
+/**
+ * @file
+ * What telemetry commands of the port and of the agent share. Telemetry's thread.
+ */
+
+/**
+ * Read "NUMBER[,NUMBER...]".
+ *
+ * @param text
+ *   The parameters of the command, or NULL.
+ * @param max
+ *   Largest number that is right.
+ * @param room
+ *   Of numbers.
+ * @return
+ *   How many there are, 0 without text, or -EINVAL.
+ */
+static inline int
+octo_tel_read_params(const char *text, unsigned long max, uint32_t *numbers, int room)
+{
+	char *end;
+	int n = 0;
+
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	while (n < room) {
+		unsigned long value = strtoul(text, &end, 10);
+
+		if (end == text || value > max)
+			return -EINVAL;
+		numbers[n++] = (uint32_t)value;
+		if (*end == '\0')
+			return n;
+		if (*end != ',')
+			return -EINVAL;
+		text = end + 1;
+	}
+	return -EINVAL;
+}
+
+/** An empty dictionary, or NULL. */
+static inline struct rte_tel_data *
+octo_tel_new_dict(void)
+{
+	struct rte_tel_data *dict = rte_tel_data_alloc();
+
+	if (dict != NULL)
+		rte_tel_data_start_dict(dict);
+	return dict;
+}
+
+/** Add a dictionary, which is freed if it cannot be; NULL adds nothing. */
+static inline void
+octo_tel_add_dict(struct rte_tel_data *to, const char *key, struct rte_tel_data *dict)
+{
+	if (dict != NULL && rte_tel_data_add_dict_container(to, key, dict, 0) != 0)
+		rte_tel_data_free(dict);
+}
+
+/**
+ * The same with an index as key: lists are dictionaries, as DPDK 22.11 cannot
+ * write an array of dictionaries inside of a dictionary.
+ */
+static inline void
+octo_tel_add_numbered(struct rte_tel_data *list, uint32_t index, struct rte_tel_data *dict)
+{
+	char key[16];
+
+	snprintf(key, sizeof(key), "%u", index);
+	octo_tel_add_dict(list, key, dict);
+}
+
+#endif /* OCTO_TEL_H */
