@@ -85,28 +85,12 @@ read_ipv4(struct cursor *c, struct octo_tuple *t)
 	return read_ports(c, ip[9], t);
 }
 
-/* Length of an extension header, or 0 if proto is none that is skipped. */
-static uint32_t
-extension_len(uint8_t proto, const uint8_t *ext)
-{
-	switch (proto) {
-	case IPPROTO_HOPOPTS:
-	case IPPROTO_ROUTING:
-	case IPPROTO_DSTOPTS:
-		return (ext[1] + 1) * 8;
-	case IPPROTO_AH:
-		return (ext[1] + 2) * 4;
-	default:
-		return 0;
-	}
-}
-
 static bool
 read_ipv6_payload(struct cursor *c, uint8_t proto, struct octo_tuple *t)
 {
 	for (int i = 0; i < IPV6_MAX_EXTENSIONS && c->left >= 8; i++) {
 		const uint8_t *ext = c->at;
-		const uint32_t len = extension_len(proto, ext);
+		const uint32_t len = octo_packet_extension_len(proto, ext);
 
 		/* a Fragment header ends up here, too: NICs do not look behind it */
 		if (len == 0)

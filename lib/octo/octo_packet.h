@@ -3,6 +3,7 @@
 #ifndef OCTO_PACKET_H
 #define OCTO_PACKET_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,25 @@
 
 /** Headers must lie within so many bytes; what is beyond is not looked at. */
 #define OCTO_PACKET_HDR_MAX 192
+
+/**
+ * Length in bytes of an IPv6 extension header of which the first two bytes are
+ * there, or 0 if proto is none that is skipped on the way to the ports.
+ */
+static inline uint32_t
+octo_packet_extension_len(uint8_t proto, const uint8_t *ext)
+{
+	switch (proto) {
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+		return (ext[1] + 1) * 8;
+	case IPPROTO_AH:
+		return (ext[1] + 2) * 4;
+	default:
+		return 0;
+	}
+}
 
 /**
  * @param data

@@ -7,6 +7,7 @@
 #include <rte_ether.h>
 #include <rte_mbuf_ptype.h>
 
+#include "octo_packet.h"
 #include "octosim_parse.h"
 
 #define IPV4_HDR_MIN 20
@@ -93,22 +94,6 @@ parse_ipv4(struct cursor *c, struct octosim_parsed *p)
 		parse_l4(c, ip[9], OCTOSIM_CLASS_IPV4, p);
 }
 
-/* Length of an extension header, or 0 if proto is none that is skipped. */
-static uint32_t
-ipv6_extension_len(uint8_t proto, const uint8_t *ext)
-{
-	switch (proto) {
-	case IPPROTO_HOPOPTS:
-	case IPPROTO_ROUTING:
-	case IPPROTO_DSTOPTS:
-		return (ext[1] + 1) * 8;
-	case IPPROTO_AH:
-		return (ext[1] + 2) * 4;
-	default:
-		return 0;
-	}
-}
-
 static void
 parse_ipv6_payload(struct cursor *c, uint8_t proto, struct octosim_parsed *p)
 {
@@ -127,7 +112,7 @@ parse_ipv6_payload(struct cursor *c, uint8_t proto, struct octosim_parsed *p)
 			}
 			len = 8;
 		} else {
-			len = ipv6_extension_len(proto, ext);
+			len = octo_packet_extension_len(proto, ext);
 		}
 		if (len == 0 || !has(c, len))
 			break;
