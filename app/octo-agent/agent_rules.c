@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,16 +18,6 @@
  * are there; the default path comes after them.
  */
 #define PRIORITY_LAST 2
-
-/* A tuple that no network carries (RFC 5737), to try what can be inserted. */
-static const struct octo_tuple example = {
-	.family = OCTO_IPV4,
-	.proto = IPPROTO_TCP,
-	.src_port = RTE_BE16(9),
-	.dst_port = RTE_BE16(9),
-	.src = {192, 0, 2, 1},
-	.dst = {192, 0, 2, 2},
-};
 
 /* A rule of rte_flow, and where it is. */
 struct placed {
@@ -418,11 +407,11 @@ probe_pf(const struct agent_rules *rules, uint8_t pf, char *why)
 	struct octo_flow_rule r;
 	int ret;
 
-	build_mpfs(rules, &r, &example, 0, pf, rules->counts);
+	build_mpfs(rules, &r, &octo_tuple_example, 0, pf, rules->counts);
 	ret = could_place(rules->proxy, &r, why);
 	if (ret != 0 || !rules->queues)
 		return ret;
-	octo_flow_build_queue(&r, &example, 0, 0, false);
+	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, false);
 	return could_place(rules->config.pf_port[pf], &r, why);
 }
 
@@ -433,7 +422,7 @@ probe(struct agent_rules *rules, char *why)
 	struct octo_flow_rule r;
 	int ret = 0;
 
-	build_mpfs(rules, &r, &example, 0, 0, true);
+	build_mpfs(rules, &r, &octo_tuple_example, 0, 0, true);
 	rules->counts = could_place(rules->proxy, &r, NULL) == 0;
 	for (uint8_t pf = 0; ret == 0 && pf < rules->config.nb_pfs; pf++)
 		ret = probe_pf(rules, pf, why);

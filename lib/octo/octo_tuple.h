@@ -3,6 +3,7 @@
 #ifndef OCTO_TUPLE_H
 #define OCTO_TUPLE_H
 
+#include <netinet/in.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +39,16 @@ struct octo_tuple {
 	uint16_t reserved;         /**< zero */
 	uint8_t src[16];           /**< network order; IPv4 in the first four bytes */
 	uint8_t dst[16];           /**< network order; IPv4 in the first four bytes */
+};
+
+/** One that no network carries (RFC 5737), to ask what could be inserted. */
+static const struct octo_tuple octo_tuple_example = {
+	.family = OCTO_IPV4,
+	.proto = IPPROTO_TCP,
+	.src_port = RTE_BE16(9),
+	.dst_port = RTE_BE16(9),
+	.src = {192, 0, 2, 1},
+	.dst = {192, 0, 2, 2},
 };
 
 /** Longest text that octo_tuple_format() writes, with the terminating NUL. */

@@ -257,12 +257,11 @@ octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf)
 static bool
 pfs_accept_queue_rules(struct octo_dev *octo, bool count)
 {
-	const struct octo_tuple example = {.family = OCTO_IPV4, .proto = 6};
 	struct rte_flow_error error;
 	struct octo_flow_rule r;
 	int pf;
 
-	octo_flow_build_queue(&r, &example, 0, 0, count);
+	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, count);
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
 		if (rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions,
 				      &error) != 0)

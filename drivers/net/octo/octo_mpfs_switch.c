@@ -8,20 +8,9 @@
  */
 
 #include <errno.h>
-#include <netinet/in.h>
 
 #include "octo_flow_build.h"
 #include "octo_private.h"
-
-/* A tuple that no network carries (RFC 5737), to ask what could be inserted. */
-static const struct octo_tuple example = {
-	.family = OCTO_IPV4,
-	.proto = IPPROTO_TCP,
-	.src_port = RTE_BE16(9),
-	.dst_port = RTE_BE16(9),
-	.src = {192, 0, 2, 1},
-	.dst = {192, 0, 2, 2},
-};
 
 static const struct octo_pf *
 manager(const struct octo_dev *octo)
@@ -51,7 +40,8 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port that manages the switch is not a PF");
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		octo_flow_build_mpfs(&rule, &example, 0, proxy, octo->pf[i].port_id, false);
+		octo_flow_build_mpfs(&rule, &octo_tuple_example, 0, proxy, octo->pf[i].port_id,
+				     false);
 		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
 		if (ret != 0)
 			return ret;
