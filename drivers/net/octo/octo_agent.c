@@ -204,8 +204,10 @@ octo_agent_await(struct octo_agent *agent, int timeout_ms)
 {
 	const uint64_t end = in_ms((unsigned int)timeout_ms);
 
-	/* one that went away unnoticed may be back by now */
-	if (!octo_agent_poll(agent) && agent->state == OCTO_AGENT_AWAY)
+	/* one that was ready may have gone unnoticed, and be back by now */
+	if (agent->state == OCTO_AGENT_READY)
+		octo_agent_poll(agent);
+	if (agent->state == OCTO_AGENT_AWAY)
 		agent->next_try = 0;
 	do {
 		octo_agent_poll(agent);
