@@ -57,10 +57,7 @@ def pytest_runtest_makereport(item, call):
 def no_process_left() -> Iterator[None]:
     """Whatever a test starts ends with it; the machine with its module."""
     yield
-    for child in list(process.STARTED):
-        if not getattr(child, "keep", False):
-            child.kill()
-            process.STARTED.remove(child)
+    process.kill_leftovers()
 
 
 @pytest.fixture(scope="session")

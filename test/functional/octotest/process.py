@@ -147,3 +147,11 @@ def report() -> str:
                          + process.sanitizer.complaints())
         parts.append(f"$ {' '.join(process.argv)}\n{tail}")
     return "\n\n".join(parts)
+
+
+def kill_leftovers() -> None:
+    """Kill what was started, but not what is to be kept for other tests."""
+    for child in list(STARTED):
+        if not getattr(child, "keep", False):
+            child.kill()
+            STARTED.remove(child)
