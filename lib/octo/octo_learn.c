@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include <eal_export.h>
+#include <rte_bitops.h>
+#include <rte_common.h>
+
+#include "octo_learn.h"
+#include "octo_worth.h"
+
+/* Beats between two looks at the hits of a rule. */
+#define READ_EVERY 8
+/* A candidate must be worth 5/4 of what it replaces. */
+#define CLEARLY_NUM 5
+#define CLEARLY_DEN 4
+/* Rules that go for others in a beat: a part of all, but some. */
+#define SWAPS_PART 8
+#define SWAPS_MIN 16
+/* Rules that nobody counts and that go on trial in a beat. */
+#define TRIALS_PART 256
+/* When so much of the table is free it is not full any more. */
+#define ROOM_PART 16
+/* How soon a full table is tried again, and how rarely at last. */
+#define PAUSE_MS 100u
+#define MAX_PAUSE_MS 6400u
+/* Rules whose hits are read again to find the one of least worth. */
+#define VICTIM_TRIES 4
+
+/* Candidates: sets of ways, the least of which goes for a new one. */
+#define WAYS 8
+#define SETS 2048
+
+struct octo_learned {
+	TAILQ_ENTRY(octo_learned) by_reading;
+	TAILQ_ENTRY(octo_learned) by_worth;
+	void *rule;
+	uint64_t hits : 56; /* when they were read last */
+	uint64_t step : 8;  /* of worth */
+	uint32_t sum;       /* of packets, as of then */
+	uint32_t first;     /* beat since which it is watched */
+	uint32_t read;      /* beat in which hits were read last */
+	uint32_t hit;       /* beat in which they had grown last */
+};
+
+TAILQ_HEAD(octo_learned_list, octo_learned);
+
+struct candidate {
+	struct octo_tuple tuple; /* family 0: free */
+	uint32_t sum;
+	uint32_t first;
+	uint32_t beat; /* of sum */
+};
+
+struct octo_learn {
+	struct octo_learn_conf conf;
+	const struct octo_learn_ops *ops;
+	void *ctx;
+	struct octo_learned *current; /* is being installed */
+	uint32_t limit;               /* rules that fit, as far as is known */
+	uint32_t pause;               /* ms until the try after the next one */
+	uint64_t retry;               /* ms; no try with more rules before */
+	bool broken;                  /* nor with any other until then */
+	bool full;
+	uint32_t beat;   /* to which the budgets belong */
+	uint32_t swaps;  /* left of it */
+	uint32_t trials; /* left of it */
+	struct octo_learned_list by_reading;
+	struct octo_learned_list by_worth[OCTO_WORTH_STEPS];
+	uint64_t used_steps[OCTO_WORTH_STEPS / 64];
+	struct candidate *candidates; /* NULL until the table is full for the first time */
+	struct octo_learn_stats stats;
+	struct octo_worth fading;
+};
+
+/* The list of a step */
+
+static void
+put_on_step(struct octo_learn *l, struct octo_learned *f, uint8_t step)
+{
+	f->step = step;
+	TAILQ_INSERT_TAIL(&l->by_worth[step], f, by_worth);
+	l->used_steps[step / 64] |= RTE_BIT64(step % 64);
+}
+
+static void
+take_off_step(struct octo_learn *l, struct octo_learned *f)
+{
+	const uint8_t step = f->step;
+
+	TAILQ_REMOVE(&l->by_worth[step], f, by_worth);
+	if (TAILQ_EMPTY(&l->by_worth[step]))
+		l->used_steps[step / 64] &= ~RTE_BIT64(step % 64);
+}
+
+static struct octo_learned *
+least(const struct octo_learn *l)
+{
+	for (unsigned int i = 0; i < RTE_DIM(l->used_steps); i++)
+		if (l->used_steps[i] != 0)
+			return TAILQ_FIRST(
+				&l->by_worth[i * 64 + __builtin_ctzll(l->used_steps[i])]);
+	return NULL;
+}
+
+/* Candidates */
+
+static bool
+have_candidates(struct octo_learn *l)
+{
+	if (l->candidates == NULL)
+		l->candidates = calloc(SETS * WAYS, sizeof(*l->candidates));
+	return l->candidates != NULL;
+}
+
+static bool
+is_less(const struct octo_learn *l, const struct candidate *a, const struct candidate *b,
+	uint32_t beat)
+{
+	const uint32_t sum_a = octo_worth_fade(&l->fading, a->sum, beat - a->beat);
+	const uint32_t sum_b = octo_worth_fade(&l->fading, b->sum, beat - b->beat);
+
+	return sum_a < sum_b || (sum_a == sum_b && beat - a->beat > beat - b->beat);
+}
+
+static struct candidate *
+set_of(const struct octo_learn *l, const struct octo_tuple *tuple)
+{
+	return &l->candidates[octo_tuple_hash(tuple, 0) % SETS * WAYS];
+}
+
+/* The flow's place, or the one that it takes from the least of its set. */
+static struct candidate *
+place_of(struct octo_learn *l, const struct octo_tuple *tuple, uint32_t beat)
+{
+	struct candidate *set = set_of(l, tuple);
+	struct candidate *c = set;
+
+	for (unsigned int i = 0; i < WAYS; i++) {
+		if (octo_tuple_equal(&set[i].tuple, tuple))
+			return &set[i];
+		if (c->tuple.family != 0 &&
+		    (set[i].tuple.family == 0 || is_less(l, &set[i], c, beat)))
+			c = &set[i];
+	}
+	l->stats.candidates += c->tuple.family == 0;
+	*c = (struct candidate){.tuple = *tuple, .first = beat, .beat = beat};
+	return c;
+}
+
+static void
+drop_candidate(struct octo_learn *l, const struct octo_tuple *tuple)
+{
+	struct candidate *set = set_of(l, tuple);
+
+	for (unsigned int i = 0; i < WAYS; i++) {
+		if (!octo_tuple_equal(&set[i].tuple, tuple))
+			continue;
+		set[i].tuple.family = 0;
+		l->stats.candidates--;
+	}
+}
+
+/* Rules */
+
+static void
+unlink_flow(struct octo_learn *l, struct octo_learned *f)
+{
+	TAILQ_REMOVE(&l->by_reading, f, by_reading);
+	take_off_step(l, f);
+	l->stats.rules--;
+	free(f);
+}
+
+/* The flow may stay in mind, and come back if it is worth it. */
+static void
+evict(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
+{
+	struct octo_tuple tuple;
+
+	l->ops->remove(l->ctx, f->rule, &tuple);
+	if (have_candidates(l)) {
+		struct candidate *c = place_of(l, &tuple, beat);
+
+		c->sum = f->sum;
+		c->first = f->first;
+		c->beat = beat;
+	}
+	unlink_flow(l, f);
+	l->stats.evicted++;
+}
+
+static void
+age_out(struct octo_learn *l, struct octo_learned *f)
+{
+	struct octo_tuple tuple;
+
+	l->ops->remove(l->ctx, f->rule, &tuple);
+	unlink_flow(l, f);
+	l->stats.aged++;
+}
+
+static void
+no_room(struct octo_learn *l, uint64_t now)
+{
+	l->stats.refused++;
+	l->limit = l->stats.rules;
+	l->full = true;
+	l->pause = RTE_MIN(RTE_MAX(2 * l->pause, PAUSE_MS), MAX_PAUSE_MS);
+	l->retry = now + l->pause;
+}
+
+static void
+no_rule(struct octo_learn *l, uint64_t now)
+{
+	l->stats.failed++;
+	l->broken = true;
+	l->pause = RTE_MIN(RTE_MAX(2 * l->pause, PAUSE_MS), MAX_PAUSE_MS);
+	l->retry = now + l->pause;
+}
+
+static bool
+install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
+	const struct octo_learned *what, uint64_t now)
+{
+	struct octo_learned *f = malloc(sizeof(*f));
+	int ret = -ENOMEM;
+
+	if (f != NULL) {
+		*f = *what;
+		l->current = f;
+		ret = l->ops->install(l->ctx, tuple, queue, &f->rule);
+		l->current = NULL;
+	}
+	if (ret != 0) {
+		free(f);
+		if (ret == -ENOSPC)
+			no_room(l, now);
+		else
+			no_rule(l, now);
+		return false;
+	}
+	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
+	/* nothing is known of it before its hits are read */
+	put_on_step(l, f, OCTO_WORTH_STEPS - 1);
+	l->stats.rules++;
+	l->stats.installed++;
+	if (l->stats.rules >= l->limit)
+		l->full = true;
+	return true;
+}
+
+/* Hits that nobody counts leave the rule as it was. @return false for those. */
+static bool
+read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
+{
+	uint64_t hits;
+
+	TAILQ_REMOVE(&l->by_reading, f, by_reading);
+	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
+	if (!l->ops->hits(l->ctx, f->rule, &hits)) {
+		/* it stays what it was worth when it came */
+		f->sum = octo_worth_of(&l->fading, f->sum, f->read - f->first);
+		f->first = beat - OCTO_WORTH_FOREVER;
+		f->read = beat;
+		take_off_step(l, f);
+		put_on_step(l, f, octo_worth_step(f->sum));
+		return false;
+	}
+	if (hits != f->hits)
+		f->hit = beat;
+	f->sum = octo_worth_fade(&l->fading, f->sum, beat - f->read);
+	/* who set it back to zero began anew */
+	f->sum = octo_worth_add(f->sum, hits >= f->hits ? hits - f->hits : hits);
+	f->hits = hits;
+	f->read = beat;
+	take_off_step(l, f);
+	put_on_step(l, f, octo_worth_step(octo_worth_of(&l->fading, f->sum, beat - f->first)));
+	return true;
+}
+
+/* The rule of least worth, if that is what it is worth now. */
+static struct octo_learned *
+find_victim(struct octo_learn *l, uint32_t beat)
+{
+	for (unsigned int i = 0; i < VICTIM_TRIES; i++) {
+		struct octo_learned *f = least(l);
+		uint8_t step;
+
+		if (f == NULL || f->read == beat)
+			return f;
+		step = f->step;
+		if (!read_hits(l, f, beat) || f->step <= step)
+			return f;
+	}
+	return least(l);
+}
+
+static void
+renew_budgets(struct octo_learn *l, uint32_t beat)
+{
+	if (l->beat == beat)
+		return;
+	l->beat = beat;
+	l->swaps = RTE_MAX(l->stats.rules / SWAPS_PART, (uint32_t)SWAPS_MIN);
+	l->trials = RTE_MAX(l->stats.rules / TRIALS_PART, 1u);
+}
+
+/* Whether a rule may be tried without that another goes for it. */
+static bool
+has_room(struct octo_learn *l, uint64_t now)
+{
+	const uint32_t max = l->conf.max_rules;
+
+	if (l->limit < max && now >= l->retry) {
+		l->limit = max;
+		return l->stats.rules < max;
+	}
+	l->full = l->full && l->stats.rules + l->limit / ROOM_PART >= l->limit;
+	return l->stats.rules < l->limit;
+}
+
+static bool
+is_clearly_more(uint64_t a, uint64_t b)
+{
+	return a * CLEARLY_DEN > b * CLEARLY_NUM;
+}
+
+/* Whether it may have a rule, be it for that of another. */
+static bool
+deserves(struct octo_learn *l, uint32_t w, bool room, uint32_t beat)
+{
+	struct octo_learned *f;
+
+	/* nothing but its first sample is known */
+	if (w == 0)
+		return false;
+	f = least(l);
+	if (room)
+		return f == NULL || octo_worth_step(w) >= f->step;
+	if (f == NULL || l->swaps == 0 || octo_worth_step(w) < f->step)
+		return false;
+	l->swaps--;
+	f = find_victim(l, beat);
+	if (!is_clearly_more(w, octo_worth_of(&l->fading, f->sum, beat - f->first)))
+		return false;
+	evict(l, f, beat);
+	return true;
+}
+
+/* The table is full, or nearly. */
+static void
+compete(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue, uint32_t packets,
+	bool room, uint64_t now)
+{
+	const uint32_t beat = octo_worth_beat(now);
+	struct octo_learned what;
+	struct candidate *c;
+
+	if (!have_candidates(l))
+		return;
+	c = place_of(l, tuple, beat);
+	/* what comes before the first sample was not watched */
+	if (c->first != beat || c->sum != 0)
+		c->sum = octo_worth_add(octo_worth_fade(&l->fading, c->sum, beat - c->beat),
+					packets);
+	c->beat = beat;
+	what = (struct octo_learned){.sum = c->sum, .first = c->first, .read = beat, .hit = beat};
+	if (!deserves(l, octo_worth_of(&l->fading, c->sum, beat - c->first), room, beat))
+		return;
+	if (install(l, tuple, queue, &what, now))
+		drop_candidate(l, tuple);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_stray)
+void
+octo_learn_stray(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
+		 uint32_t packets, uint64_t now)
+{
+	const uint32_t beat = octo_worth_beat(now);
+	bool room;
+
+	if (l->broken && now < l->retry)
+		return;
+	l->broken = false;
+	renew_budgets(l, beat);
+	room = has_room(l, now);
+	if (room && !l->full) {
+		const struct octo_learned what = {.first = beat, .read = beat, .hit = beat};
+
+		if (install(l, tuple, queue, &what, now)) {
+			l->pause = 0;
+			return;
+		}
+	}
+	compete(l, tuple, queue, packets, room, now);
+}
+
+/* Nobody counts its hits: whether it is worth its place, only its strays can tell. */
+static void
+try_without(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
+{
+	if (!l->full || l->trials == 0)
+		return;
+	l->trials--;
+	f->sum /= 2;
+	evict(l, f, beat);
+}
+
+static bool
+is_idle(const struct octo_learn *l, const struct octo_learned *f, uint32_t beat)
+{
+	return l->conf.idle_ms != 0 &&
+	       (beat - f->hit) * (uint64_t)OCTO_WORTH_BEAT_MS >= l->conf.idle_ms;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_work)
+bool
+octo_learn_work(struct octo_learn *l, uint64_t now)
+{
+	struct octo_learned *f = TAILQ_FIRST(&l->by_reading);
+	const uint32_t beat = octo_worth_beat(now);
+	bool counted;
+
+	renew_budgets(l, beat);
+	if (f == NULL)
+		return false;
+	if (l->stats.rules > l->conf.max_rules) {
+		evict(l, least(l), beat);
+		return true;
+	}
+	if (beat - f->read < READ_EVERY)
+		return false;
+	counted = read_hits(l, f, beat);
+	if (is_idle(l, f, beat))
+		age_out(l, f);
+	else if (!counted)
+		try_without(l, f, beat);
+	return true;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_make_room)
+bool
+octo_learn_make_room(struct octo_learn *l, uint64_t now)
+{
+	struct octo_learned *f = find_victim(l, octo_worth_beat(now));
+
+	if (f == NULL)
+		return false;
+	evict(l, f, octo_worth_beat(now));
+	/* the room is for somebody else */
+	l->limit = l->stats.rules;
+	l->full = true;
+	l->retry = now + PAUSE_MS;
+	return true;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_current)
+struct octo_learned *
+octo_learn_current(struct octo_learn *l)
+{
+	return l->current;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_forget)
+void
+octo_learn_forget(struct octo_learn *l, struct octo_learned *flow)
+{
+	unlink_flow(l, flow);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_forget_all)
+void
+octo_learn_forget_all(struct octo_learn *l)
+{
+	struct octo_learned *f;
+
+	while ((f = TAILQ_FIRST(&l->by_reading)) != NULL)
+		unlink_flow(l, f);
+	free(l->candidates);
+	l->candidates = NULL;
+	l->stats.candidates = 0;
+	octo_learn_configure(l, &l->conf);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_configure)
+void
+octo_learn_configure(struct octo_learn *l, const struct octo_learn_conf *conf)
+{
+	l->conf = *conf;
+	l->limit = conf->max_rules;
+	l->full = l->stats.rules >= l->limit;
+	l->broken = false;
+	l->pause = 0;
+	l->retry = 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_stats)
+void
+octo_learn_stats(const struct octo_learn *l, struct octo_learn_stats *stats)
+{
+	*stats = l->stats;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_create)
+struct octo_learn *
+octo_learn_create(const struct octo_learn_conf *conf, const struct octo_learn_ops *ops, void *ctx)
+{
+	struct octo_learn *l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return NULL;
+	l->ops = ops;
+	l->ctx = ctx;
+	TAILQ_INIT(&l->by_reading);
+	for (unsigned int i = 0; i < OCTO_WORTH_STEPS; i++)
+		TAILQ_INIT(&l->by_worth[i]);
+	octo_worth_init(&l->fading);
+	octo_learn_configure(l, conf);
+	return l;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_free)
+void
+octo_learn_free(struct octo_learn *l)
+{
+	if (l == NULL)
+		return;
+	octo_learn_forget_all(l);
+	free(l);
+}
