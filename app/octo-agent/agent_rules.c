@@ -222,7 +222,7 @@ rule_new(struct agent_rules *rules, const struct octo_tuple *tuple, char *why)
 		rule->tuple = *tuple;
 		rule->mpfs.priority = 1;
 		rule->arfs.priority = 1;
-		if (octo_table_add(rules->table, tuple, rule) == 0)
+		if (octo_table_add(rules->table, &rule->tuple, rule) == 0)
 			return rule;
 	}
 	free(rule);

@@ -12,13 +12,26 @@
 #include "octo_table.h"
 
 #define INITIAL_ENTRIES 1024
-#define GROWTH 4
+#define GROWTH 2
 
 /*
+ * What rte_hash_create() takes: buckets of a cache line for eight keys, as many
+ * to extend them, and 32-bit indices of what is free of both. The ring of free
+ * keys has one more than there are keys, which makes it the next power of two.
+ */
+#define KEYS_PER_BUCKET 8
+#define HASH_KEY_BYTES 16
+
+/*
+ * The hash knows where a key is, not what it is: the tuple is in the memory of
+ * whoever uses the table, and once is enough.
+ *
  * The values are kept here rather than in the hash, by the position that the
  * hash gives each key for good. rte_hash_iterate() misses keys if others are
  * removed on the way, because a key may be moved into the room of the removed one.
  */
+typedef const struct octo_tuple *key_ref;
+
 struct octo_table {
 	struct rte_hash *hash;
 	void **values; /* of capacity; NULL where the position is free */
@@ -32,7 +45,17 @@ static uint32_t
 hash_key(const void *key, uint32_t len, uint32_t seed)
 {
 	RTE_SET_USED(len);
-	return octo_tuple_hash(key, seed);
+	return octo_tuple_hash(*(const key_ref *)key, seed);
+}
+
+/* The hash also compares with the place that it keeps for no key at all. */
+static int
+compare_keys(const void *asked, const void *kept, size_t len)
+{
+	const key_ref key = *(const key_ref *)kept;
+
+	RTE_SET_USED(len);
+	return key == NULL || !octo_tuple_equal(*(const key_ref *)asked, key);
 }
 
 static struct rte_hash *
@@ -42,15 +65,20 @@ new_hash(struct octo_table *t, uint32_t entries)
 	const struct rte_hash_parameters params = {
 		.name = name,
 		.entries = entries,
-		.key_len = sizeof(struct octo_tuple),
+		.key_len = sizeof(key_ref),
 		.hash_func = hash_key,
 		.socket_id = t->socket,
 		/* never "full" before the last entry is used */
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 
+	struct rte_hash *hash;
+
 	snprintf(name, sizeof(name), "%.16s_%u", t->name, ++t->generation);
-	return rte_hash_create(&params);
+	hash = rte_hash_create(&params);
+	if (hash != NULL)
+		rte_hash_set_cmp_func(hash, compare_keys);
+	return hash;
 }
 
 /* Room for so many keys, in place of what the table had. */
@@ -113,12 +141,15 @@ octo_table_free(struct octo_table *t)
 }
 
 static int
-insert(struct octo_table *t, const void *key, void *value)
+insert(struct octo_table *t, key_ref key, void *value)
 {
-	int32_t position = rte_hash_add_key(t->hash, key);
+	/* finds the key if it is there already */
+	int32_t position = rte_hash_add_key(t->hash, &key);
 
 	if (position < 0)
 		return -ENOMEM;
+	if (t->values[position] != NULL)
+		return -EEXIST;
 	t->values[position] = value;
 	return 0;
 }
@@ -133,7 +164,7 @@ copy_all(const struct octo_table *from, struct octo_table *to)
 	int ret = 0;
 
 	while (position >= 0 && ret == 0) {
-		ret = insert(to, key, from->values[position]);
+		ret = insert(to, *(const key_ref *)key, from->values[position]);
 		position = rte_hash_iterate(from->hash, &key, &unused, &next);
 	}
 	return ret;
@@ -166,9 +197,9 @@ octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value)
 {
 	int ret;
 
-	if (rte_hash_lookup(t->hash, key) >= 0)
-		return -EEXIST;
 	if (octo_table_count(t) == t->capacity) {
+		if (octo_table_find(t, key) != NULL)
+			return -EEXIST;
 		ret = grow(t);
 		if (ret != 0)
 			return ret;
@@ -180,7 +211,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_table_remove)
 void *
 octo_table_remove(struct octo_table *t, const struct octo_tuple *key)
 {
-	int32_t position = rte_hash_del_key(t->hash, key);
+	int32_t position = rte_hash_del_key(t->hash, &key);
 	void *value;
 
 	if (position < 0)
@@ -194,7 +225,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_table_find)
 void *
 octo_table_find(const struct octo_table *t, const struct octo_tuple *key)
 {
-	int32_t position = rte_hash_lookup(t->hash, key);
+	int32_t position = rte_hash_lookup(t->hash, &key);
 
 	return position >= 0 ? t->values[position] : NULL;
 }
@@ -217,4 +248,16 @@ octo_table_next(const struct octo_table *t, uint32_t *next)
 			return value;
 	}
 	return NULL;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_table_bytes)
+size_t
+octo_table_bytes(const struct octo_table *t)
+{
+	const size_t keys = t->capacity;
+	const size_t buckets = keys / KEYS_PER_BUCKET;
+
+	return 2 * buckets * RTE_CACHE_LINE_MIN_SIZE + keys * HASH_KEY_BYTES +
+	       sizeof(uint32_t) * (rte_align64pow2(keys + 1) + rte_align64pow2(buckets + 1)) +
+	       keys * sizeof(t->values[0]);
 }

@@ -3,6 +3,7 @@
 #ifndef OCTO_TABLE_H
 #define OCTO_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_compat.h>
@@ -30,7 +31,15 @@ struct octo_table *octo_table_create(const char *name, int socket);
 __rte_internal
 void octo_table_free(struct octo_table *t);
 
-/** @return 0, -EEXIST, or -ENOMEM; on failure the table is as before. */
+/**
+ * @param key
+ *   Not copied: it must stay as it is, and where it is, until it is removed.
+ *   Usually it is part of the value.
+ * @param value
+ *   Not NULL.
+ * @return
+ *   0, -EEXIST, or -ENOMEM; on failure the table is as before.
+ */
 __rte_internal
 int octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value);
 
@@ -45,6 +54,10 @@ void *octo_table_find(const struct octo_table *t, const struct octo_tuple *key);
 /** Number of keys. */
 __rte_internal
 uint32_t octo_table_count(const struct octo_table *t);
+
+/** @return what the table takes from the heap, within a few kilobytes. */
+__rte_internal
+size_t octo_table_bytes(const struct octo_table *t);
 
 /**
  * Walk the table in no particular order; keys may be removed, not added, on the way.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_malloc.h>
 #include <rte_memory.h>
 
 #include "octo_test.h"
@@ -16,6 +17,7 @@
 #define MANY 200000
 
 static uint8_t values[MANY];
+static struct octo_tuple keys[MANY]; /* a table does not copy them */
 
 /* The i-th of many different tuples, of both families. */
 static struct octo_tuple
@@ -35,9 +37,8 @@ nth_key(uint32_t i)
 static int
 add_nth(struct octo_table *t, uint32_t i)
 {
-	const struct octo_tuple key = nth_key(i);
-
-	return octo_table_add(t, &key, &values[i]);
+	keys[i] = nth_key(i);
+	return octo_table_add(t, &keys[i], &values[i]);
 }
 
 static void *
@@ -262,6 +263,46 @@ test_free_returns_all_memory(void **state)
 	octo_table_free(NULL);
 }
 
+static size_t
+heap_bytes(void)
+{
+	struct rte_malloc_socket_stats stats;
+	size_t sum = 0;
+
+	for (unsigned int i = 0; i < rte_socket_count(); i++)
+		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) == 0)
+			sum += stats.heap_allocsz_bytes;
+	return sum;
+}
+
+static void
+test_bytes_are_those_of_the_heap(void **state)
+{
+	static const uint32_t sizes[] = {0, 1024, 1025, 65536, 65537};
+
+	(void)state;
+	for (size_t s = 0; s < RTE_DIM(sizes); s++) {
+		const size_t before = heap_bytes();
+		struct octo_table *t = octo_table_create("bytes", SOCKET_ID_ANY);
+		size_t taken, told;
+
+		assert_non_null(t);
+		fill(t, sizes[s]);
+		taken = heap_bytes() - before;
+		told = octo_table_bytes(t);
+		assert_in_range(told, taken - taken / 100 - 4096, taken);
+		octo_table_free(t);
+		assert_int_equal(heap_bytes(), before);
+	}
+}
+
+static void
+test_takes_at_most_64_bytes_for_a_key_when_full(void **state)
+{
+	fill(*state, 65536);
+	assert_in_range(octo_table_bytes(*state), 1, 65536 * 64);
+}
+
 int
 main(void)
 {
@@ -286,6 +327,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_two_tables_are_apart, make_table, free_table),
 		cmocka_unit_test(test_longest_name_can_grow),
 		cmocka_unit_test(test_free_returns_all_memory),
+		cmocka_unit_test(test_bytes_are_those_of_the_heap),
+		cmocka_unit_test_setup_teardown(test_takes_at_most_64_bytes_for_a_key_when_full,
+						make_table, free_table),
 	};
 
 	return cmocka_run_group_tests(tests, octo_test_eal_init, octo_test_eal_cleanup);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include <eal_export.h>
+#include <rte_common.h>
+#include <rte_malloc.h>
+
+#include "octo_slab.h"
+
+/* Small beside a hugepage, so that a last chunk with one object does not matter. */
+#define CHUNK_BYTES (64u << 10)
+#define ALIGNMENT 8
+
+struct octo_slab_chunk {
+	struct octo_slab_chunk *next;
+	char objects[];
+};
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_init)
+void
+octo_slab_init(struct octo_slab *slab, const char *name, size_t size, int socket)
+{
+	const uint32_t aligned = (uint32_t)RTE_ALIGN_CEIL(size, ALIGNMENT);
+
+	*slab = (struct octo_slab){
+		.name = name,
+		.socket = socket,
+		.size = aligned,
+		.per_chunk = RTE_MAX(1u, CHUNK_BYTES / aligned),
+	};
+}
+
+static size_t
+chunk_bytes(const struct octo_slab *slab)
+{
+	return sizeof(struct octo_slab_chunk) + (size_t)slab->per_chunk * slab->size;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_fini)
+void
+octo_slab_fini(struct octo_slab *slab)
+{
+	while (slab->chunks != NULL) {
+		struct octo_slab_chunk *next = slab->chunks->next;
+
+		rte_free(slab->chunks);
+		slab->chunks = next;
+	}
+	slab->nb_chunks = 0;
+	slab->fresh = 0;
+	slab->used = 0;
+	slab->free = NULL;
+}
+
+static int
+add_chunk(struct octo_slab *slab)
+{
+	struct octo_slab_chunk *chunk = rte_malloc_socket(slab->name, chunk_bytes(slab), 0,
+							  slab->socket);
+
+	if (chunk == NULL)
+		return -1;
+	chunk->next = slab->chunks;
+	slab->chunks = chunk;
+	slab->nb_chunks++;
+	slab->fresh = slab->per_chunk;
+	return 0;
+}
+
+static void *
+take_free(struct octo_slab *slab)
+{
+	void *object = slab->free;
+
+	memcpy(&slab->free, object, sizeof(slab->free));
+	return object;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_get)
+void *
+octo_slab_get(struct octo_slab *slab)
+{
+	void *object;
+
+	if (slab->free != NULL)
+		object = take_free(slab);
+	else if (slab->fresh > 0 || add_chunk(slab) == 0)
+		object = slab->chunks->objects + (size_t)--slab->fresh * slab->size;
+	else
+		return NULL;
+	slab->used++;
+	return memset(object, 0, slab->size);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_put)
+void
+octo_slab_put(struct octo_slab *slab, void *object)
+{
+	if (--slab->used == 0) {
+		octo_slab_fini(slab);
+		return;
+	}
+	memcpy(object, &slab->free, sizeof(slab->free));
+	slab->free = object;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_bytes)
+size_t
+octo_slab_bytes(const struct octo_slab *slab)
+{
+	/* every allocation of the heap has a cache line in front of it */
+	return slab->nb_chunks * (chunk_bytes(slab) + RTE_CACHE_LINE_SIZE);
+}
