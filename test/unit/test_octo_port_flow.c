@@ -10,6 +10,8 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
+#define MANY 10000
+
 static const struct octo_port_conf two_pfs;
 
 /* The poller of a queue learns of a new home when it polls. */
@@ -330,6 +332,30 @@ test_flows_follow_the_poller(void **state)
 	}
 }
 
+/* Rules come and go; what they take is told, and is not left behind. */
+static void
+test_memory_of_rules_is_told(void **state)
+{
+	const uint64_t per_flow = 256;
+	uint16_t port = octo_port_create(&two_pfs);
+	uint64_t none, some;
+
+	(void)state;
+	octo_port_up(port, 2);
+	none = octo_port_xstat(port, "steered_flows_bytes");
+	for (int round = 0; round < 2; round++) {
+		for (uint16_t i = 0; i < MANY; i++)
+			assert_non_null(octo_port_steer(port, 1000 + i, i % 2, NULL));
+		some = octo_port_xstat(port, "steered_flows_bytes");
+		assert_in_range(some, none + MANY * sizeof(struct octo_tuple),
+				none + MANY * per_flow);
+		assert_int_equal(rte_flow_flush(port, NULL), 0);
+		/* the table stays as large as it was */
+		assert_in_range(octo_port_xstat(port, "steered_flows_bytes"), none,
+				some - MANY * sizeof(struct octo_tuple));
+	}
+}
+
 int
 main(void)
 {
@@ -347,6 +373,7 @@ main(void)
 		octo_port_test(test_flows_follow_with_a_full_mpfs),
 		octo_port_test(test_flows_follow_once_there_is_room),
 		octo_port_test(test_flows_follow_the_poller),
+		octo_port_test(test_memory_of_rules_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

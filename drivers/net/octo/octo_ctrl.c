@@ -124,13 +124,13 @@ follow_links(struct octo_dev *octo)
 static void
 follow_home(struct octo_dev *octo, struct octo_rxq *q)
 {
-	const uint8_t home = octo_flow_home(octo, q->queue_id);
+	const uint8_t home = octo_rule_home(octo, q->queue_id);
 	const uint64_t now = rte_get_timer_cycles();
 	unsigned int failed;
 
 	if (home == q->rules_home || now < q->rehome_retry)
 		return;
-	failed = octo_flow_rehome_locked(octo, q->queue_id, home);
+	failed = octo_rule_list_rehome_locked(octo, q->queue_id, home);
 	if (failed == 0) {
 		q->rules_home = home;
 		q->rehome_retry = 0;

@@ -75,7 +75,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 		ret = octo_mpfs_agent_init(octo, args);
 	if (ret != 0)
 		goto err_pfs;
-	ret = octo_flow_init(octo);
+	ret = octo_rule_list_init(octo);
 	if (ret != 0)
 		goto err_agent;
 	octo_topo_init(octo, args);

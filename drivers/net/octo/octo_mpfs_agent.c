@@ -93,7 +93,7 @@ start_replay(struct octo_dev *octo)
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		rule->pf = OCTO_NO_PF;
-		octo_evidence_move(&rule->evidence, octo_truth_now());
+		octo_rule_notes_moved(rule);
 	}
 	octo->agent_replay = TAILQ_FIRST(&octo->rules);
 	octo->agent_replaying = true;
@@ -180,23 +180,28 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	    struct rte_flow_error *error)
 {
 	struct octo_agent_msg msg = msg_of(OCTO_AGENT_QUERY, rule, 0);
+	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
 	struct octo_agent_msg answer;
-	int ret = octo_agent_ask(octo->agent, &msg, &answer);
+	int ret;
 
+	if (notes == NULL)
+		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "no memory for the counters of the rule");
+	ret = octo_agent_ask(octo->agent, &msg, &answer);
 	if (ret != 0)
 		return refuse(octo, ret, error);
 	if (answer.type != OCTO_AGENT_COUNT)
 		return refuse(octo, -EPROTO, error);
 	/* the agent began anew, and so did its counters */
-	if (answer.count.hits < rule->agent_base.hits)
-		memset(&rule->agent_base, 0, sizeof(rule->agent_base));
+	if (answer.count.hits < notes->agent_base.hits)
+		memset(&notes->agent_base, 0, sizeof(notes->agent_base));
 	count->hits_set = 1;
 	count->bytes_set = 1;
-	count->hits = answer.count.hits - rule->agent_base.hits;
-	count->bytes = answer.count.bytes - rule->agent_base.bytes;
+	count->hits = answer.count.hits - notes->agent_base.hits;
+	count->bytes = answer.count.bytes - notes->agent_base.bytes;
 	if (count->reset) {
-		rule->agent_base.hits = answer.count.hits;
-		rule->agent_base.bytes = answer.count.bytes;
+		notes->agent_base.hits = answer.count.hits;
+		notes->agent_base.bytes = answer.count.bytes;
 	}
 	return 0;
 }
@@ -221,7 +226,7 @@ replay_window(struct octo_dev *octo)
 
 	for (struct rte_flow *r = octo->agent_replay; r != NULL && n < RTE_DIM(rules);
 	     r = TAILQ_NEXT(r, next)) {
-		msg[n] = msg_of(OCTO_AGENT_PUT, r, octo_flow_home(octo, r->queue));
+		msg[n] = msg_of(OCTO_AGENT_PUT, r, octo_rule_home(octo, r->queue));
 		if (octo_agent_say(octo->agent, &msg[n]) != 0)
 			return failed;
 		rules[n++] = r;
@@ -233,7 +238,7 @@ replay_window(struct octo_dev *octo)
 			return failed;
 		if (ret == 0) {
 			rules[i]->pf = msg[i].rule.pf;
-			octo_evidence_move(&rules[i]->evidence, octo_truth_now());
+			octo_rule_notes_moved(rules[i]);
 		}
 		if (ret != 0) {
 			/* once the rest is there, and what is stale is gone, there may be room */
@@ -273,7 +278,7 @@ agent_tick(struct octo_dev *octo)
 	if (octo_agent_poll(octo->agent)) {
 		start_replay(octo);
 		if (octo->ignored == NULL &&
-		    (octo->tier != OCTO_TIER_EXACT || octo->agent->flags != flags))
+		    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
 			octo_flow_probe_tier(octo);
 	}
 	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)

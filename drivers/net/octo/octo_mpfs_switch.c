@@ -49,6 +49,13 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	return 0;
 }
 
+/* Learned rules give way to those that somebody asked for, should both match. */
+static uint8_t
+first_priority(const struct rte_flow *rule)
+{
+	return rule->origin == OCTO_BY_LEARNING ? 2 : 0;
+}
+
 static struct rte_flow *
 create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	    struct rte_flow_error *error)
@@ -68,10 +75,12 @@ static int
 switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	      struct rte_flow_error *error)
 {
-	rule->mpfs = create_rule(octo, rule, 0, pf, error);
+	const uint8_t priority = first_priority(rule);
+
+	rule->mpfs = create_rule(octo, rule, priority, pf, error);
 	if (rule->mpfs == NULL)
 		return -rte_errno;
-	rule->mpfs_priority = 0;
+	rule->mpfs_priority = priority;
 	rule->pf = pf;
 	return 0;
 }
@@ -98,7 +107,7 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 static int
 switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	const uint8_t priority = !rule->mpfs_priority;
+	const uint8_t priority = rule->mpfs_priority ^ 1;
 	struct rte_flow *flow = create_rule(octo, rule, priority, pf, error);
 
 	if (flow == NULL) {

@@ -19,6 +19,8 @@
 #include "octo_agent_addr.h"
 #include "octo_epoch.h"
 #include "octo_plan.h"
+#include "octo_rule.h"
+#include "octo_slab.h"
 #include "octo_socket_map.h"
 #include "octo_stray.h"
 #include "octo_table.h"
@@ -41,6 +43,13 @@ enum octo_tier {
 	OCTO_TIER_QUEUE, /* ARFS rules choose the queue, the network the PF */
 	OCTO_TIER_EXACT, /* MPFS rules choose the PF as well */
 };
+
+/* Do rules of the NIC's switch choose the PF? */
+static inline bool
+octo_tier_has_mpfs(enum octo_tier tier)
+{
+	return tier == OCTO_TIER_EXACT;
+}
 
 /* Ordered: each state includes the ones before. */
 enum octo_pf_state {
@@ -132,26 +141,6 @@ struct __rte_cache_aligned octo_txq {
 	struct rte_eth_txconf conf;
 };
 
-/* A steered flow: an ARFS rule on every PF, an MPFS rule on the manager PF. */
-struct rte_flow {
-	TAILQ_ENTRY(rte_flow) next;
-	struct octo_tuple tuple;
-	uint32_t priority;
-	uint16_t queue;
-	uint8_t pf;            /* where the MPFS rule leads, OCTO_NO_PF without one */
-	uint8_t mpfs_priority; /* of the MPFS rule: 0 and 1 in turn */
-	bool count;            /* the application asked for COUNT */
-	bool by_command;       /* made by octo_steer_add(), not through rte_flow */
-	uint64_t strays;       /* samples of it */
-	struct octo_evidence evidence;
-	struct rte_flow *mpfs;
-	struct rte_flow *arfs[OCTO_MAX_PFS];
-	struct {
-		uint64_t hits;
-		uint64_t bytes;
-	} agent_base; /* what an agent had counted at the last reset */
-};
-
 /*
  * How an MPFS rule is written; design, "Steering tiers". All under the control
  * mutex, all return 0 or a negative errno with *error filled.
@@ -229,7 +218,11 @@ struct octo_dev {
 	struct rte_flow *agent_replay; /* the next rule to put again */
 	bool agent_replaying;          /* not all rules were put in this session */
 	struct octo_table *table;
-	TAILQ_HEAD(, rte_flow) rules; /* in order of creation */
+	struct octo_rules rules;     /* in order of creation */
+	struct octo_all_notes notes; /* of those of which something is known */
+	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
+	struct octo_slab notes_slab; /* struct octo_notes */
+	struct octo_rules queue_rules[RTE_MAX_QUEUES_PER_PORT]; /* by the queue they lead to */
 	struct octo_ctrl ctrl;
 };
 
@@ -404,25 +397,17 @@ octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n);
 int octo_xstats_reset(struct rte_eth_dev *dev);
 
-/* octo_flow.c: the PFs' rules */
-int octo_flow_init(struct octo_dev *octo);
-void octo_flow_fini(struct octo_dev *octo);
+/* octo_flow.c: rte_flow on the port */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_probe_tier(struct octo_dev *octo);
-int octo_flow_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-unsigned int octo_flow_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
-void octo_flow_forget_pf(struct octo_dev *octo, uint8_t pf);
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
-uint8_t octo_flow_home(const struct octo_dev *octo, uint16_t queue);
-bool
-octo_flow_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits);
-struct rte_flow *
-octo_flow_add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority,
-		     uint16_t queue, bool count, struct rte_flow_error *error);
-int
-octo_flow_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+struct rte_flow *octo_flow_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
+					uint16_t queue, struct rte_flow_error *error);
 const char *octo_tier_name(enum octo_tier tier);
+
+/* octo_learn.c */
+bool octo_learn_make_room_locked(struct octo_dev *octo);
 
 /* octo_truth.c: what becomes of steered flows */
 uint64_t octo_truth_now(void);

@@ -168,7 +168,7 @@ stop_locked(struct rte_eth_dev *dev)
 
 	octo->started = false;
 	octo_pf_unpublish(octo, 0);
-	octo_flow_flush_locked(octo, NULL);
+	octo_rule_list_flush_locked(octo, NULL);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 
@@ -219,7 +219,7 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 		octo_rx_queue_release(dev, i);
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
 		octo_tx_queue_release(dev, i);
-	octo_flow_fini(octo);
+	octo_rule_list_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pf_detach_all(octo, remove_probed);
 }

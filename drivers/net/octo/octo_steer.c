@@ -12,8 +12,12 @@ int
 octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 	       struct rte_flow_error *error)
 {
+	const struct octo_rule_wish wish = {
+		.tuple = tuple,
+		.origin = OCTO_BY_COMMAND,
+		.queue = queue,
+	};
 	struct octo_dev *octo = octo_registry_get(port_id);
-	struct rte_flow *rule = NULL;
 	int ret;
 
 	if (octo == NULL)
@@ -21,11 +25,7 @@ octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 					  "this is not an octo port");
 	octo_lock(octo);
 	ret = octo_flow_check_queue(octo, queue, error);
-	if (ret == 0)
-		rule = octo_flow_add_locked(octo, tuple, 0, queue, false, error);
-	if (rule != NULL)
-		rule->by_command = true;
-	else if (ret == 0)
+	if (ret == 0 && octo_rule_add_locked(octo, &wish, error) == NULL)
 		ret = -rte_errno;
 	octo_unlock(octo);
 	octo_registry_put();
@@ -40,10 +40,10 @@ remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, struct rte_
 	if (rule == NULL)
 		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this 5-tuple is not steered");
-	if (!rule->by_command)
+	if (rule->origin == OCTO_BY_APP)
 		return rte_flow_error_set(error, EPERM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this rule was made through rte_flow: destroy it there");
-	return octo_flow_remove_locked(octo, rule, error);
+	return octo_rule_remove_locked(octo, rule, error);
 }
 
 RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_remove, 26.11)
@@ -71,8 +71,8 @@ remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	while (rule != NULL) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
-		if (rule->by_command) {
-			int ret = octo_flow_remove_locked(octo, rule,
+		if (rule->origin == OCTO_BY_COMMAND) {
+			int ret = octo_rule_remove_locked(octo, rule,
 							  first_error == 0 ? error : NULL);
 
 			if (first_error == 0)

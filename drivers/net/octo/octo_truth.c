@@ -43,16 +43,20 @@ static bool
 read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 {
 	const struct octo_promise p = promise_of(rule);
+	struct octo_notes *notes;
 	uint64_t by_pf;
 
-	if (!octo_flow_hits_locked(octo, rule, OCTO_NO_PF, hits))
+	if (!octo_rule_hits_locked(octo, rule, OCTO_NO_PF, hits))
 		return false;
 	if (octo->agent_queues)
 		return true;
+	notes = octo_rule_notes_get(octo, rule);
+	if (notes == NULL)
+		return true;
 	by_pf = *hits;
-	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_flow_hits_locked(octo, rule, p.pf, &by_pf))
+	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
 		return false;
-	octo_evidence_hits(&rule->evidence, by_pf, *hits, octo_truth_now());
+	octo_evidence_hits(&notes->evidence, by_pf, *hits, octo_truth_now());
 	return true;
 }
 
@@ -62,17 +66,17 @@ octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t 
 	uint64_t counted;
 
 	*hits = read_hits(octo, rule, &counted) ? (int64_t)counted : -1;
-	return octo_evidence_verdict(&rule->evidence);
+	return octo_rule_notes_verdict(rule);
 }
 
 uint32_t
 octo_truth_count_ineffective_locked(const struct octo_dev *octo)
 {
-	const struct rte_flow *rule;
+	const struct octo_notes *notes;
 	uint32_t n = 0;
 
-	TAILQ_FOREACH(rule, &octo->rules, next)
-		n += octo_verdict_is_ineffective(octo_evidence_verdict(&rule->evidence));
+	TAILQ_FOREACH(notes, &octo->notes, next)
+		n += octo_verdict_is_ineffective(octo_evidence_verdict(&notes->evidence));
 	return n;
 }
 
@@ -80,7 +84,7 @@ octo_truth_count_ineffective_locked(const struct octo_dev *octo)
 static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
-	const struct octo_evidence *e = &rule->evidence;
+	const struct octo_evidence *e = &rule->notes->evidence;
 	const char *by = octo->pf[e->pf].name;
 	char text[OCTO_TUPLE_TEXT_MAX];
 
@@ -105,8 +109,7 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (!octo->agent_queues)
 		read_hits(octo, rule, &hits);
-	if (!octo->truth.told &&
-	    octo_verdict_is_ineffective(octo_evidence_verdict(&rule->evidence)))
+	if (!octo->truth.told && octo_verdict_is_ineffective(octo_rule_notes_verdict(rule)))
 		complain(octo, rule);
 }
 
@@ -115,13 +118,16 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
 	const struct octo_promise p = promise_of(rule);
 	const uint64_t now = octo_truth_now();
-	const bool was_wrong = octo_evidence_verdict(&rule->evidence) > OCTO_VERDICT_WORKS;
+	const bool was_wrong = octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS;
+	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
 
-	rule->strays++;
+	if (notes == NULL)
+		return;
+	notes->strays++;
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	octo_evidence_stray(&rule->evidence, &p, s, now);
-	if (was_wrong || octo_evidence_verdict(&rule->evidence) <= OCTO_VERDICT_WORKS)
+	octo_evidence_stray(&notes->evidence, &p, s, now);
+	if (was_wrong || octo_rule_notes_verdict(rule) <= OCTO_VERDICT_WORKS)
 		return;
 	review(octo, rule);
 	if (!octo->truth.suspect)
@@ -152,17 +158,19 @@ drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh)
 static void
 tally(struct octo_dev *octo, struct octo_tally *pf, struct octo_tally *queue)
 {
+	static const struct octo_evidence nothing;
 	struct rte_flow *rule;
 
 	octo->truth.suspect = false;
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		const struct octo_promise p = promise_of(rule);
-		const struct octo_evidence *e = &rule->evidence;
+		const struct octo_evidence *e;
 
 		if (octo_mpfs_agent_may_lack(octo, rule))
 			continue;
-		if (octo_evidence_verdict(e) != OCTO_VERDICT_WORKS)
+		if (octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS)
 			review(octo, rule);
+		e = rule->notes != NULL ? &rule->notes->evidence : &nothing;
 		octo->truth.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
 		octo_tally_queue(queue, e, rule->queue);
 		if (p.pf != OCTO_VERDICT_ANY_PF)
@@ -198,7 +206,7 @@ look_at_tier(struct octo_dev *octo)
 	tally(octo, &pf, &queue);
 	if (octo_tally_is_ignored(&queue, waited))
 		drop_tier(octo, OCTO_TIER_NONE, "queue", &queue);
-	else if (octo->tier == OCTO_TIER_EXACT && octo_tally_is_ignored(&pf, waited))
+	else if (octo_tier_has_mpfs(octo->tier) && octo_tally_is_ignored(&pf, waited))
 		drop_tier(octo, octo->agent_queues ? OCTO_TIER_NONE : OCTO_TIER_QUEUE, "MPFS", &pf);
 }
 

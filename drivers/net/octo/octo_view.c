@@ -57,10 +57,12 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	octo_lock(octo);
 	rte_strscpy(view->name, data->name, sizeof(view->name));
 	view->tier = octo_tier_name(octo->started ? octo->tier : OCTO_TIER_NONE);
-	view->mpfs = octo->started && octo->tier == OCTO_TIER_EXACT ? octo->mpfs_ops->name : "none";
+	view->mpfs = octo->started && octo_tier_has_mpfs(octo->tier) ? octo->mpfs_ops->name :
+								       "none";
 	view->ignored = octo->ignored != NULL ? octo->ignored : "none";
 	view->nb_rules = octo_table_count(octo->table);
 	view->nb_ineffective = octo_truth_count_ineffective_locked(octo);
+	view->rule_bytes = octo_rule_list_bytes_locked(octo);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
 	view->started = octo->started;
@@ -115,14 +117,14 @@ octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *vie
 static void
 view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *view)
 {
-	const bool has_pf = octo->tier == OCTO_TIER_EXACT && rule->pf != OCTO_NO_PF;
+	const bool has_pf = octo_tier_has_mpfs(octo->tier) && rule->pf != OCTO_NO_PF;
 	int64_t hits;
 	const enum octo_verdict verdict = octo_truth_verdict_locked(octo, rule, &hits);
 
 	*view = (struct octo_view_rule){
 		.tuple = rule->tuple,
 		.hits = hits,
-		.strays = rule->strays,
+		.strays = rule->notes != NULL ? rule->notes->strays : 0,
 		.queue = rule->queue,
 		.pf = has_pf ? rule->pf : -1,
 		.verdict = octo_verdict_name(verdict),

@@ -37,7 +37,8 @@ struct octo_view_topology {
 		*ignored; /**< rules that the NIC accepts and ignores: "none", "MPFS" or "queue" */
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
-	int socket; /**< node on which the application allocates */
+	uint64_t rule_bytes; /**< memory that the port keeps for its rules */
+	int socket;          /**< node on which the application allocates */
 	bool link_up;
 	bool started;
 	uint16_t nb_pfs;

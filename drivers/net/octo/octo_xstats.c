@@ -114,16 +114,19 @@ put_rules(struct writer *w, struct octo_dev *octo)
 {
 	uint32_t steered = 0;
 	uint32_t ineffective = 0;
+	uint64_t bytes = 0;
 
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {
 		octo_lock(octo);
 		steered = octo_table_count(octo->table);
 		ineffective = octo_truth_count_ineffective_locked(octo);
+		bytes = octo_rule_list_bytes_locked(octo);
 		octo_unlock(octo);
 	}
 	put(w, octo->truth.steered_strays - octo->truth.steered_base, "rx_stray_steered");
 	put(w, steered, "steered_flows");
 	put(w, ineffective, "steered_flows_ineffective");
+	put(w, bytes, "steered_flows_bytes");
 }
 
 static int

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_RULE_H
+#define OCTO_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_flow.h>
+
+#include "octo_tuple.h"
+#include "octo_verdict.h"
+
+/* Who wanted a rule. */
+enum octo_origin {
+	OCTO_BY_APP,      /* rte_flow: the application holds a pointer to it */
+	OCTO_BY_COMMAND,  /* octo_steer_add() */
+	OCTO_BY_LEARNING, /* strays: one MPFS rule, for RSS chooses the queue on every PF */
+};
+
+/* What is known of a rule that has strayed, or whose hits somebody looked at. */
+struct octo_notes {
+	TAILQ_ENTRY(octo_notes) next;
+	struct rte_flow *rule;
+	struct octo_evidence evidence;
+	uint64_t strays; /* samples of it */
+	struct {
+		uint64_t hits;
+		uint64_t bytes;
+	} agent_base; /* what an agent had counted at the last reset */
+};
+
+/*
+ * A steered flow: an ARFS rule on every PF, an MPFS rule on the manager PF. There
+ * may be millions, so whatever few of them need is in its notes.
+ */
+struct rte_flow {
+	TAILQ_ENTRY(rte_flow) next;          /* in octo_dev.rules */
+	TAILQ_ENTRY(rte_flow) next_of_queue; /* in octo_dev.queue_rules */
+	struct octo_tuple tuple;             /* the table refers to it */
+	struct octo_notes *notes;            /* NULL as long as nothing is known */
+	struct rte_flow *mpfs;
+	uint32_t priority;
+	uint32_t placed; /* ms, the lower half: when it was made to lead where it leads */
+	uint16_t queue;
+	uint8_t pf;              /* where the MPFS rule leads, OCTO_NO_PF without one */
+	uint8_t mpfs_priority;   /* of the MPFS rule: one of two, in turn */
+	uint8_t origin;          /* enum octo_origin */
+	bool count;              /* the application asked for COUNT */
+	bool moved;              /* it led elsewhere before: hits may be from then */
+	struct rte_flow *arfs[]; /* by PF */
+};
+
+TAILQ_HEAD(octo_rules, rte_flow);
+TAILQ_HEAD(octo_all_notes, octo_notes);
+
+/* A rule that somebody wants. */
+struct octo_rule_wish {
+	const struct octo_tuple *tuple;
+	enum octo_origin origin;
+	uint32_t priority;
+	uint16_t queue;
+	bool count;
+};
+
+struct octo_dev;
+
+/* octo_rule.c: one steered flow on the PFs; all under the control mutex */
+struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+				      struct rte_flow_error *error);
+int
+octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+			   struct rte_flow_error *error);
+uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
+
+/* octo_rule_list.c: all of them, and what they take */
+int octo_rule_list_init(struct octo_dev *octo);
+void octo_rule_list_fini(struct octo_dev *octo);
+uint64_t octo_rule_list_bytes_locked(const struct octo_dev *octo);
+int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
+unsigned int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
+void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
+
+/* octo_rule_notes.c: what is known of a rule */
+struct octo_notes *octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_notes_placed(struct rte_flow *rule);
+void octo_rule_notes_moved(struct rte_flow *rule);
+enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
+
+/* octo_rule_hits.c: what the PFs have counted */
+int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule, bool reset,
+				struct rte_flow_query_count *sum, struct rte_flow_error *error);
+bool
+octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits);
+
+#endif /* OCTO_RULE_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What is known of a rule. Of nearly all of a million rules nothing is known but
+ * when they were placed: the rest is kept for those that need it.
+ */
+
+#include "octo_private.h"
+
+/* The whole time of which the rule has the lower half. */
+static uint64_t
+time_placed(const struct rte_flow *rule)
+{
+	const uint64_t now = octo_truth_now();
+
+	return now - (uint32_t)(now - rule->placed);
+}
+
+/* Returns NULL if there is no memory: then nothing gets known. */
+struct octo_notes *
+octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (rule->notes != NULL)
+		return rule->notes;
+	rule->notes = octo_slab_get(&octo->notes_slab);
+	if (rule->notes == NULL)
+		return NULL;
+	rule->notes->rule = rule;
+	if (rule->moved)
+		octo_evidence_move(&rule->notes->evidence, time_placed(rule));
+	else
+		octo_evidence_start(&rule->notes->evidence, time_placed(rule));
+	TAILQ_INSERT_TAIL(&octo->notes, rule->notes, next);
+	return rule->notes;
+}
+
+void
+octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (rule->notes == NULL)
+		return;
+	TAILQ_REMOVE(&octo->notes, rule->notes, next);
+	octo_slab_put(&octo->notes_slab, rule->notes);
+	rule->notes = NULL;
+}
+
+/* The rule is new. */
+void
+octo_rule_notes_placed(struct rte_flow *rule)
+{
+	rule->placed = (uint32_t)octo_truth_now();
+}
+
+/* It leads elsewhere from now on: what was known is history. */
+void
+octo_rule_notes_moved(struct rte_flow *rule)
+{
+	const uint64_t now = octo_truth_now();
+
+	rule->placed = (uint32_t)now;
+	rule->moved = true;
+	if (rule->notes != NULL)
+		octo_evidence_move(&rule->notes->evidence, now);
+}
+
+enum octo_verdict
+octo_rule_notes_verdict(const struct rte_flow *rule)
+{
+	return rule->notes != NULL ? octo_evidence_verdict(&rule->notes->evidence) :
+				     OCTO_VERDICT_UNPROVEN;
+}
