@@ -9,20 +9,22 @@
 
 #include <rte_mempool.h>
 
+#include "app.h"
+
 /**
  * @file
  * The demo: an application with one lcore per socket echoes the packets of its
  * port, which is made of two PFs. It knows ethdev and rte_flow and nothing else.
  */
 
-#define DEMO_NB_LCORES 2
+#define DEMO_NB_LCORES APP_NB_WORKERS
 #define DEMO_NB_PFS 2
 #define DEMO_NB_FLOWS 64
-#define DEMO_BURST 32
+#define DEMO_BURST APP_BURST
 
 /** Packets that one lcore has under way at most: all of them fit in any ring. */
 #define DEMO_WINDOW 256
-#define DEMO_RING 1024
+#define DEMO_POOL_SIZE 8191
 
 #define DEMO_PORT "net_octo0"
 #define DEMO_PEER "net_octosim2"
@@ -36,10 +38,9 @@ struct demo_options {
 
 /** The machine as the demo uses it. */
 struct demo_machine {
-	unsigned int cpu[DEMO_NB_LCORES]; /**< CPU of each working lcore */
+	struct app_machine real; /**< CPU of each working lcore */
 	const char *pf_name[DEMO_NB_PFS];
 	int pf_socket[DEMO_NB_PFS];
-	bool hugepages;
 };
 
 struct demo_ports {
@@ -77,18 +78,9 @@ int demo_options_read(struct demo_options *options, int argc, char *argv[]);
 /** Choose CPUs and memory, start EAL with the simulated NICs. Says what is wrong. */
 int demo_eal_start(struct demo_machine *machine, const struct demo_options *options);
 
-/** EAL's id of the lcore that works on machine.cpu[index]. */
-unsigned int demo_lcore(unsigned int index);
-
 /* demo_port.c */
 int demo_ports_start(struct demo_ports *ports);
 void demo_ports_stop(const struct demo_ports *ports);
-int demo_port_start(const char *name, struct rte_mempool *pool, uint16_t *port);
-void demo_port_stop(uint16_t port);
-struct rte_mempool *demo_pool_create(const char *name);
-
-/** @return 0, or a negative errno after a message. */
-int demo_xstat(uint16_t port, const char *name, uint64_t *value);
 
 /* demo_speed.c */
 

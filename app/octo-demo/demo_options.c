@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "demo.h"
 
@@ -26,24 +23,6 @@ static const char usage[] =
 	"\n"
 	"Exit code: 0 if all that is claimed holds, 1 if not.\n";
 
-static int
-read_packets(const char *text, uint64_t *packets)
-{
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end != '\0' || errno != 0 || n < MIN_PACKETS ||
-	    n > MAX_PACKETS) {
-		fprintf(stderr, "octo demo: --packets %s: a number from %d to %lld is needed\n",
-			text, MIN_PACKETS, (long long)MAX_PACKETS);
-		return -EINVAL;
-	}
-	*packets = n;
-	return 0;
-}
-
 int
 demo_options_read(struct demo_options *options, int argc, char *argv[])
 {
@@ -63,7 +42,8 @@ demo_options_read(struct demo_options *options, int argc, char *argv[])
 			options->json = optarg;
 			break;
 		case 'n':
-			if (read_packets(optarg, &options->packets) != 0)
+			if (app_read_number("--packets", optarg, MIN_PACKETS, MAX_PACKETS,
+					    &options->packets) != 0)
 				return -EINVAL;
 			break;
 		case 'v':

@@ -25,17 +25,17 @@ static int
 read_counters(uint16_t port, struct counters *c)
 {
 	char name[RTE_ETH_XSTATS_NAME_SIZE];
-	int ret = demo_xstat(port, "rx_home_packets", &c->home);
+	int ret = app_xstat(port, "rx_home_packets", &c->home);
 
 	if (ret == 0)
-		ret = demo_xstat(port, "rx_stray_packets", &c->stray);
+		ret = app_xstat(port, "rx_stray_packets", &c->stray);
 	for (unsigned int i = 0; i < DEMO_NB_PFS && ret == 0; i++) {
 		snprintf(name, sizeof(name), "pf%u_rx_good_packets", i);
-		ret = demo_xstat(port, name, &c->pf[i].rx_packets);
+		ret = app_xstat(port, name, &c->pf[i].rx_packets);
 		if (ret != 0)
 			break;
 		snprintf(name, sizeof(name), "pf%u_tx_good_packets", i);
-		ret = demo_xstat(port, name, &c->pf[i].tx_packets);
+		ret = app_xstat(port, name, &c->pf[i].tx_packets);
 	}
 	return ret;
 }
@@ -88,7 +88,7 @@ run_workers(struct demo_traffic *traffic, const char *name, uint64_t packets)
 
 	prepare(traffic, packets);
 	for (unsigned int i = 0; i < DEMO_NB_LCORES && ret == 0; i++)
-		ret = rte_eal_remote_launch(demo_traffic_work, &traffic->worker[i], demo_lcore(i));
+		ret = rte_eal_remote_launch(demo_traffic_work, &traffic->worker[i], app_lcore(i));
 	if (ret != 0)
 		return ret;
 	look_on(traffic, name, packets);

@@ -28,8 +28,8 @@ demo_report_intro(const struct demo_machine *machine)
 	       "its DMA crosses the sockets. Without rules all packets come in by the default PF,\n"
 	       "and those of the other socket's lcore stray. Then one rte_flow rule for each of\n"
 	       "the %d flows brings it to the queue and the PF of the lcore that consumes it.\n\n",
-	       machine->cpu[0], machine->pf_socket[0], machine->cpu[1], machine->pf_socket[1],
-	       DEMO_PORT, DEMO_NB_FLOWS);
+	       machine->real.cpu[0], machine->pf_socket[0], machine->real.cpu[1],
+	       machine->pf_socket[1], DEMO_PORT, DEMO_NB_FLOWS);
 	fflush(stdout);
 }
 
@@ -159,5 +159,5 @@ demo_report_json(FILE *f, const struct demo_machine *machine, const struct demo_
 		"  \"cpus\": [%u, %u],\n"
 		"  \"dpdk\": \"%s\"\n"
 		"}\n",
-		mpps, DEMO_NB_FLOWS, machine->cpu[0], machine->cpu[1], rte_version());
+		mpps, DEMO_NB_FLOWS, machine->real.cpu[0], machine->real.cpu[1], rte_version());
 }

@@ -103,8 +103,8 @@ measure_on_worker(struct speed *s)
 		return ret;
 	for (unsigned int i = 0; i < DEMO_NB_FLOWS; i++)
 		demo_frame_init(&s->frame[i], i, &mac, &mac);
-	ret = rte_eal_remote_launch(measure, s, demo_lcore(0));
-	return ret != 0 ? ret : rte_eal_wait_lcore(demo_lcore(0));
+	ret = rte_eal_remote_launch(measure, s, app_lcore(0));
+	return ret != 0 ? ret : rte_eal_wait_lcore(app_lcore(0));
 }
 
 int
@@ -115,17 +115,17 @@ demo_speed_measure(double *mpps)
 
 	if (s == NULL)
 		return ret;
-	s->pool = demo_pool_create("demo_speed");
+	s->pool = app_pool_create("demo_speed", DEMO_POOL_SIZE);
 	if (s->pool == NULL)
 		goto free_speed;
-	ret = demo_port_start(DEMO_SPEED_PORT, s->pool, &s->port);
+	ret = app_port_start(DEMO_SPEED_PORT, DEMO_NB_LCORES, s->pool, &s->port);
 	if (ret != 0)
 		goto free_pool;
 	ret = measure_on_worker(s);
 	*mpps = s->mpps;
 	if (ret != 0)
 		fprintf(stderr, "octo demo: the simulated NIC loses packets of its own\n");
-	demo_port_stop(s->port);
+	app_port_stop(s->port);
 free_pool:
 	rte_mempool_free(s->pool);
 free_speed:

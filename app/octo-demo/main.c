@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_eal.h>
 
@@ -14,6 +12,8 @@ enum {
 	STEERED,
 	NB_PHASES,
 };
+
+const char app_name[] = "octo demo";
 
 static struct demo_traffic traffic;
 
@@ -68,36 +68,6 @@ run(const struct demo_machine *machine, uint64_t packets, FILE *json)
 	return demo_report_verdict(results, NB_PHASES) == 0 ? 0 : -EPROTO;
 }
 
-/* Before anything else: a run that fails must not leave the figures of an earlier one. */
-static int
-open_json(const char *file, FILE **json)
-{
-	*json = NULL;
-	if (file == NULL)
-		return 0;
-	*json = fopen(file, "we");
-	if (*json == NULL) {
-		fprintf(stderr, "octo demo: cannot write %s: %s\n", file, strerror(errno));
-		return -errno;
-	}
-	return 0;
-}
-
-static int
-close_json(const char *file, FILE *json)
-{
-	bool bad;
-
-	if (json == NULL)
-		return 0;
-	bad = ferror(json) != 0;
-	if (fclose(json) != 0)
-		bad = true;
-	if (bad)
-		fprintf(stderr, "octo demo: %s could not be written in full\n", file);
-	return bad ? -EIO : 0;
-}
-
 static int
 start_and_run(const struct demo_options *options, FILE *json)
 {
@@ -124,10 +94,10 @@ main(int argc, char *argv[])
 
 	if (ret != 0)
 		return ret > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-	if (open_json(options.json, &json) != 0)
+	if (app_file_open(options.json, &json) != 0)
 		return EXIT_FAILURE;
 	ret = start_and_run(&options, json);
-	if (close_json(options.json, json) != 0)
+	if (app_file_close(options.json, json) != 0)
 		ret = -EIO;
 	return ret == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "app.h"
+
+#define POOL_CACHE 256
+#define LINK_WAIT_MS 2000
+
+struct rte_mempool *
+app_pool_create(const char *name, unsigned int size)
+{
+	struct rte_mempool *pool;
+
+	pool = rte_pktmbuf_pool_create(name, size, POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+				       SOCKET_ID_ANY);
+	if (pool == NULL)
+		fprintf(stderr, "%s: no memory for buffers: %s\n", app_name,
+			rte_strerror(rte_errno));
+	return pool;
+}
+
+static int
+configure(uint16_t port, uint16_t nb_queues)
+{
+	struct rte_eth_conf conf = {.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS};
+	struct rte_eth_dev_info info;
+	int ret = rte_eth_dev_info_get(port, &info);
+
+	if (ret != 0)
+		return ret;
+	conf.rx_adv_conf.rss_conf.rss_hf = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) &
+					   info.flow_type_rss_offloads;
+	return rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
+}
+
+static int
+set_up_queues(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool)
+{
+	int ret = 0;
+
+	for (uint16_t q = 0; q < nb_queues && ret == 0; q++) {
+		ret = rte_eth_rx_queue_setup(port, q, APP_RING, SOCKET_ID_ANY, NULL, pool);
+		if (ret == 0)
+			ret = rte_eth_tx_queue_setup(port, q, APP_RING, SOCKET_ID_ANY, NULL);
+	}
+	return ret;
+}
+
+int
+app_port_start(const char *name, uint16_t nb_queues, struct rte_mempool *pool, uint16_t *port)
+{
+	int ret = rte_eth_dev_get_port_by_name(name, port);
+
+	if (ret == 0)
+		ret = configure(*port, nb_queues);
+	if (ret == 0)
+		ret = set_up_queues(*port, nb_queues, pool);
+	if (ret == 0)
+		ret = rte_eth_dev_start(*port);
+	if (ret != 0)
+		fprintf(stderr, "%s: port %s does not start: %s\n", app_name, name,
+			rte_strerror(-ret));
+	return ret;
+}
+
+void
+app_port_stop(uint16_t port)
+{
+	rte_eth_dev_stop(port);
+	rte_eth_dev_close(port);
+}
+
+int
+app_port_await_link(uint16_t port, const char *name)
+{
+	struct rte_eth_link link = {0};
+
+	for (int i = 0; i < LINK_WAIT_MS / 10; i++) {
+		if (rte_eth_link_get_nowait(port, &link) == 0 && link.link_status)
+			return 0;
+		rte_delay_us_sleep(10 * 1000);
+	}
+	fprintf(stderr, "%s: the link of %s does not come up\n", app_name, name);
+	return -ENETDOWN;
+}
+
+int
+app_xstat(uint16_t port, const char *name, uint64_t *value)
+{
+	uint64_t id;
+	int ret = rte_eth_xstats_get_id_by_name(port, name, &id);
+
+	if (ret == 0 && rte_eth_xstats_get_by_id(port, &id, value, 1) != 1)
+		ret = -EIO;
+	if (ret != 0)
+		fprintf(stderr, "%s: port %u has no statistic %s\n", app_name, port, name);
+	return ret;
+}
