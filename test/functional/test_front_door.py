@@ -8,8 +8,8 @@ import pytest
 
 from octotest import env
 
-COMMANDS = ["setup", "build", "demo", "test", "versions", "testpmd", "l3fwd",
-            "package", "docs", "clean", "help"]
+COMMANDS = ["setup", "build", "demo", "bench", "test", "versions", "testpmd",
+            "l3fwd", "package", "docs", "clean", "help"]
 # What makes a DPDK source tree, as far as is looked at.
 TREE = ["meson.build", "lib/ethdev/ethdev_driver.h",
         "app/test-pmd/meson.build", "drivers/net/ring/meson.build"]

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A million rules: through octo, and the same ones put straight on the PFs, in
+ * turn. Every rule that octo made is verified by a packet.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_flow.h>
+#include <rte_malloc.h>
+
+#include "bench_tap.h"
+#include "bench_traffic.h"
+#include "octo_flow_build.h"
+
+#define FLOWS 1000000
+#define QUICK_FLOWS 20000
+#define NB_PFS 2
+#define NB_QUEUES 4
+
+/* Rules are made in blocks; every other one is taken apart by the tap, which takes time itself. */
+#define BLOCK 10000
+
+struct insert {
+	struct bench *bench;
+	struct bench_nic nic;
+	struct bench_flows flows;
+	struct bench_traffic traffic;
+	uint32_t nb;
+	uint8_t *queue; /* of each flow */
+	double *own;    /* cycles of octo of each rule that the tap saw */
+	uint32_t nb_own;
+	struct bench_series bytes, ns, rate_octo, rate_direct;
+};
+
+/* What the case asks of the NIC. */
+static const struct bench_nic_conf conf = {
+	.nb_pfs = NB_PFS,
+	.nb_queues = NB_QUEUES,
+	.octo_args = "",
+};
+
+static inline unsigned int
+home_of(uint16_t queue)
+{
+	return queue % NB_PFS;
+}
+
+static uint64_t
+heap_bytes(void)
+{
+	struct rte_malloc_socket_stats stats;
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < rte_socket_count(); i++)
+		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) == 0)
+			bytes += stats.heap_allocsz_bytes;
+	return bytes;
+}
+
+static int
+create(uint16_t port, const struct octo_flow_rule *rule)
+{
+	struct rte_flow_error error = {0};
+
+	if (rte_flow_create(port, &rule->attr, rule->pattern, rule->actions, &error) != NULL)
+		return 0;
+	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, port,
+		error.message != NULL ? error.message : rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+typedef int (*insert_t)(struct insert *c, uint32_t flow);
+
+static int
+insert_octo(struct insert *c, uint32_t flow)
+{
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+
+	bench_flow_tuple(flow, &tuple);
+	octo_flow_build_queue(&rule, &tuple, 0, c->queue[flow], false);
+	return create(c->nic.octo, &rule);
+}
+
+/* The time that octo itself takes. */
+static int
+insert_tapped(struct insert *c, uint32_t flow)
+{
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+	uint64_t start, cycles;
+	int ret;
+
+	bench_flow_tuple(flow, &tuple);
+	octo_flow_build_queue(&rule, &tuple, 0, c->queue[flow], false);
+	bench_tap_reset();
+	start = rte_rdtsc();
+	ret = create(c->nic.octo, &rule);
+	cycles = rte_rdtsc() - start;
+	c->own[c->nb_own++] = (double)bench_tap_rest(cycles);
+	return ret;
+}
+
+/* What octo does to the PFs, in the same order. */
+static int
+insert_direct(struct insert *c, uint32_t flow)
+{
+	const unsigned int home = home_of(c->queue[flow]);
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+	int ret = 0;
+
+	bench_flow_tuple(flow, &tuple);
+	octo_flow_build_queue(&rule, &tuple, 0, c->queue[flow], bench_tap_counts(false));
+	for (unsigned int i = 0; i < NB_PFS && ret == 0; i++)
+		ret = create(c->nic.pf[i], &rule);
+	if (ret != 0)
+		return ret;
+	octo_flow_build_mpfs(&rule, &tuple, 0, c->nic.pf[0], c->nic.pf[home],
+			     bench_tap_counts(true));
+	return create(c->nic.pf[0], &rule);
+}
+
+/* Adds to *cycles what the block takes. */
+static int
+insert_block(struct insert *c, uint32_t first, insert_t insert, uint64_t *cycles)
+{
+	const uint32_t end = RTE_MIN(first + BLOCK, c->nb);
+	const uint64_t start = rte_rdtsc();
+	int ret = 0;
+
+	for (uint32_t flow = first; flow < end && ret == 0; flow++)
+		ret = insert(c, flow);
+	*cycles += rte_rdtsc() - start;
+	bench_progress_part(end, c->nb);
+	return ret;
+}
+
+static double
+per_second(uint64_t nb, uint64_t cycles)
+{
+	return cycles == 0 ? 0 : (double)nb * rte_get_tsc_hz() / cycles;
+}
+
+static void
+tap_pfs(struct insert *c, bool on)
+{
+	for (unsigned int i = 0; i < NB_PFS; i++) {
+		if (on)
+			bench_tap_on(c->nic.pf[i]);
+		else
+			bench_tap_off(c->nic.pf[i]);
+	}
+}
+
+static int
+insert_all_octo(struct insert *c)
+{
+	uint64_t plain = 0, tapped = 0;
+	uint32_t nb_plain = 0;
+	int ret = 0;
+
+	c->nb_own = 0;
+	for (uint32_t first = 0; first < c->nb && ret == 0; first += BLOCK) {
+		if (first / BLOCK % 2 == 0) {
+			ret = insert_block(c, first, insert_octo, &plain);
+			nb_plain += RTE_MIN(c->nb - first, (uint32_t)BLOCK);
+			continue;
+		}
+		tap_pfs(c, true);
+		ret = insert_block(c, first, insert_tapped, &tapped);
+		tap_pfs(c, false);
+	}
+	bench_progress_end();
+	bench_series_add(&c->rate_octo, per_second(nb_plain, plain));
+	bench_series_add(&c->ns, bench_median(c->own, c->nb_own) * 1e9 / rte_get_tsc_hz());
+	return ret;
+}
+
+static int
+insert_all_direct(struct insert *c)
+{
+	uint64_t cycles = 0;
+	int ret = 0;
+
+	for (uint32_t first = 0; first < c->nb && ret == 0; first += BLOCK)
+		ret = insert_block(c, first, insert_direct, &cycles);
+	bench_progress_end();
+	bench_series_add(&c->rate_direct, per_second(c->nb, cycles));
+	return ret;
+}
+
+/* One packet of each flow: it must come, to the queue of its rule, by that queue's home leg. */
+static int
+verify(struct insert *c)
+{
+	const uint64_t to_send[APP_NB_WORKERS] = {(c->nb + 1) / 2, c->nb / 2};
+	struct bench_insert *result = &c->bench->results.insert;
+	uint64_t before, strays, lost = 0;
+	struct bench_count count;
+	int ret = app_xstat(c->nic.octo, "rx_stray_packets", &before);
+
+	if (ret == 0)
+		ret = bench_traffic_run(&c->traffic, to_send);
+	if (ret == 0)
+		ret = app_xstat(c->nic.octo, "rx_stray_packets", &strays);
+	if (ret != 0)
+		return ret;
+	bench_traffic_count(&c->traffic, &count);
+	for (uint32_t flow = 0; flow < c->nb; flow++)
+		lost += bench_traffic_arrived(&c->traffic, flow) == 0;
+	result->misdirected = RTE_MAX(result->misdirected, count.misdirected + strays - before);
+	result->lost = RTE_MAX(result->lost, lost);
+	return 0;
+}
+
+static int
+open_traffic(struct insert *c)
+{
+	int ret = bench_flows_make(&c->flows, c->nb, c->nic.peer, c->nic.octo,
+				   bench_flow_write_plain);
+
+	if (ret == 0)
+		ret = bench_traffic_open(&c->traffic, c->bench, &c->nic, &c->flows,
+					 bench_pick_in_turn, NULL);
+	if (ret != 0)
+		return ret;
+	c->traffic.expected = c->queue;
+	for (uint16_t q = 0; q < NB_QUEUES; q++)
+		bench_traffic_poll(&c->traffic, home_of(q), q);
+	return bench_traffic_settle(&c->traffic);
+}
+
+static int
+open_nic(struct insert *c, bool bare)
+{
+	struct bench_nic_conf want = conf;
+
+	want.bare = bare;
+	want.mpfs_entries = want.arfs_entries = c->nb;
+	return bench_nic_open(&c->nic, c->bench, &want);
+}
+
+static int
+run_octo(struct insert *c, uint64_t *bytes)
+{
+	const uint64_t before = heap_bytes();
+	int ret = open_nic(c, false);
+
+	if (ret == 0)
+		ret = open_traffic(c);
+	if (ret == 0)
+		ret = insert_all_octo(c);
+	*bytes = heap_bytes() - before;
+	if (ret == 0)
+		ret = verify(c);
+	bench_traffic_close(&c->traffic);
+	bench_flows_free(&c->flows);
+	bench_nic_close(&c->nic);
+	return ret;
+}
+
+static int
+run_direct(struct insert *c, uint64_t *bytes)
+{
+	const uint64_t before = heap_bytes();
+	int ret = open_nic(c, true);
+
+	if (ret == 0)
+		ret = insert_all_direct(c);
+	*bytes = heap_bytes() - before;
+	bench_nic_close(&c->nic);
+	return ret;
+}
+
+static int
+run_all(struct insert *c)
+{
+	const uint64_t runs = c->bench->options.runs;
+	int ret = 0;
+
+	for (unsigned int run = 0; run < runs && ret == 0; run++) {
+		uint64_t octo, direct;
+
+		bench_progress_run(BENCH_INSERT, run, runs);
+		ret = run_octo(c, &octo);
+		if (ret == 0)
+			ret = run_direct(c, &direct);
+		if (ret == 0)
+			bench_series_add(&c->bytes, ((double)octo - (double)direct) / c->nb);
+	}
+	return ret;
+}
+
+static void
+choose_queues(struct insert *c)
+{
+	for (uint32_t flow = 0; flow < c->nb; flow++)
+		c->queue[flow] = bench_random_of(~(uint64_t)flow) % NB_QUEUES;
+}
+
+int
+bench_insert_run(struct bench *bench)
+{
+	static struct insert c;
+	struct bench_insert *result = &bench->results.insert;
+	int ret = -ENOMEM;
+
+	c.bench = bench;
+	c.nb = bench_count(bench, FLOWS, QUICK_FLOWS);
+	c.queue = malloc(c.nb);
+	c.own = malloc(c.nb * sizeof(c.own[0]));
+	if (c.queue != NULL && c.own != NULL) {
+		choose_queues(&c);
+		bench_tap_calibrate();
+		ret = run_all(&c);
+	}
+	free(c.own);
+	free(c.queue);
+	result->flows = c.nb;
+	result->bytes_per_flow = bench_series_median(&c.bytes);
+	result->octo_ns_per_insert = bench_series_median(&c.ns);
+	result->rate_octo = bench_series_median(&c.rate_octo);
+	result->rate_direct = bench_series_median(&c.rate_direct);
+	return ret;
+}

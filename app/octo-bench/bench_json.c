@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <inttypes.h>
+
+#include <rte_bitops.h>
+
+#include "bench.h"
+
+static void
+write_insert(FILE *f, const struct bench_results *results)
+{
+	const struct bench_insert *r = &results->insert;
+
+	fprintf(f,
+		"{\"flows\": %u, \"misdirected\": %" PRIu64 ", \"lost\": %" PRIu64
+		",\n    \"bytes_per_flow\": %.1f, \"octo_ns_per_insert\": %.1f,\n"
+		"    \"rate_octo\": %.0f, \"rate_direct\": %.0f}",
+		r->flows, r->misdirected, r->lost, r->bytes_per_flow, r->octo_ns_per_insert,
+		r->rate_octo, r->rate_direct);
+}
+
+static void
+write_converge(FILE *f, const struct bench_results *results)
+{
+	const struct bench_converge *r = &results->converge;
+
+	fprintf(f, "{\"flows\": %u, \"seconds\": ", r->flows);
+	if (r->seconds < 0)
+		fprintf(f, "null");
+	else
+		fprintf(f, "%.3f", r->seconds);
+	fprintf(f, ", \"stray_fraction\": %.6f, \"strays_per_flow\": %.2f}", r->stray_fraction,
+		r->strays_per_flow);
+}
+
+static void
+write_zipf(FILE *f, const struct bench_results *results)
+{
+	const struct bench_zipf *r = &results->zipf;
+
+	fprintf(f,
+		"{\"flows\": %u, \"entries\": %u, \"stray_fraction\": %.6f, "
+		"\"ratio_to_best\": %.4f}",
+		r->flows, r->entries, r->stray_fraction, r->ratio_to_best);
+}
+
+static void
+write_partition(FILE *f, const struct bench_results *results)
+{
+	fprintf(f, "[");
+	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
+		const struct bench_partition *r = &results->partition[i];
+
+		fprintf(f,
+			"%s\n    {\"pfs\": %u, \"queues\": %u, \"strays\": %" PRIu64
+			", \"imbalance\": %.4f}",
+			i == 0 ? "" : ",", r->pfs, r->queues, r->strays, r->imbalance);
+	}
+	fprintf(f, "]");
+}
+
+static void
+write_learning(FILE *f, const struct bench_results *results)
+{
+	fprintf(f, "{\"throughput_ratio\": %.4f}", results->learning.throughput_ratio);
+}
+
+void
+bench_json_write(FILE *f, const struct bench *bench)
+{
+	static void (*const write[BENCH_NB_CASES])(FILE *, const struct bench_results *) = {
+		[BENCH_INSERT] = write_insert,     [BENCH_CONVERGE] = write_converge,
+		[BENCH_ZIPF] = write_zipf,         [BENCH_PARTITION] = write_partition,
+		[BENCH_LEARNING] = write_learning,
+	};
+	const char *separator = "{";
+
+	for (int i = 0; i < BENCH_NB_CASES; i++) {
+		if (!(bench->results.cases & RTE_BIT32(i)))
+			continue;
+		fprintf(f, "%s\n  \"%s\": ", separator, bench_case_name(i));
+		write[i](f, &bench->results);
+		separator = ",";
+	}
+	if (bench->options.quick)
+		fprintf(f, "%s\n  \"quick\": true", separator);
+	fprintf(f, "\n}\n");
+}

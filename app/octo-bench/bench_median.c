@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdlib.h>
+
+#include "bench.h"
+
+static int
+compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double
+bench_median(double values[], unsigned int nb)
+{
+	if (nb == 0)
+		return 0;
+	qsort(values, nb, sizeof(values[0]), compare);
+	return nb % 2 != 0 ? values[nb / 2] : (values[nb / 2 - 1] + values[nb / 2]) / 2;
+}
+
+void
+bench_series_add(struct bench_series *series, double value)
+{
+	series->value[series->nb++] = value;
+}
+
+double
+bench_series_median(struct bench_series *series)
+{
+	return bench_median(series->value, series->nb);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "bench_nic.h"
+
+#define OCTO "net_octo0"
+#define PEER "net_octosim9"
+#define NAME_LEN 32
+#define ARGS_LEN 256
+
+static const char *
+pf_name(unsigned int index)
+{
+	static const char *const names[BENCH_MAX_PFS] = {
+		"net_octosim0",
+		"net_octosim1",
+		"net_octosim2",
+		"net_octosim3",
+	};
+
+	return names[index];
+}
+
+static int
+add_device(const char *name, const char *args)
+{
+	const int ret = rte_eal_hotplug_add("vdev", name, args);
+
+	if (ret != 0)
+		fprintf(stderr, "%s: %s cannot be made with %s: %s\n", app_name, name, args,
+			rte_strerror(-ret));
+	return ret;
+}
+
+static int
+add_pfs(const struct bench_nic_conf *conf)
+{
+	char args[ARGS_LEN];
+	int ret = 0;
+
+	for (unsigned int i = 0; i < conf->nb_pfs && ret == 0; i++) {
+		snprintf(args, sizeof(args), "nic=A,socket=%u,arfs_entries=%u,mpfs_entries=%u",
+			 i % APP_NB_WORKERS, conf->arfs_entries, conf->mpfs_entries);
+		ret = add_device(pf_name(i), args);
+	}
+	return ret;
+}
+
+static int
+add_octo(const struct bench_nic_conf *conf, const struct app_machine *machine)
+{
+	char args[ARGS_LEN];
+	int len = snprintf(args, sizeof(args), "socket_map=%u:0/%u:1%s", machine->cpu[0],
+			   machine->cpu[1], conf->octo_args);
+
+	for (unsigned int i = 0; i < conf->nb_pfs; i++)
+		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", pf_name(i));
+	return add_device(OCTO, args);
+}
+
+static int
+add_devices(const struct bench *bench, const struct bench_nic_conf *conf)
+{
+	int ret = add_device(PEER, "nic=B,wire=nic:A");
+
+	if (ret == 0)
+		ret = add_pfs(conf);
+	if (ret == 0 && !conf->bare)
+		ret = add_octo(conf, &bench->machine);
+	return ret;
+}
+
+static int
+start_pfs(struct bench_nic *nic, const struct bench *bench)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nic->conf.nb_pfs && ret == 0; i++)
+		ret = nic->conf.bare ? app_port_start(pf_name(i), nic->conf.nb_queues, bench->pool,
+						      &nic->pf[i]) :
+				       rte_eth_dev_get_port_by_name(pf_name(i), &nic->pf[i]);
+	return ret;
+}
+
+static int
+start_ports(struct bench_nic *nic, const struct bench *bench)
+{
+	int ret = app_port_start(PEER, APP_NB_WORKERS, bench->peer_pool, &nic->peer);
+
+	if (ret == 0)
+		ret = start_pfs(nic, bench);
+	if (ret != 0 || nic->conf.bare)
+		return ret;
+	ret = app_port_start(OCTO, nic->conf.nb_queues, bench->pool, &nic->octo);
+	if (ret == 0)
+		ret = app_port_await_link(nic->octo, OCTO);
+	if (ret == 0)
+		ret = app_port_await_link(nic->peer, PEER);
+	return ret;
+}
+
+int
+bench_nic_open(struct bench_nic *nic, const struct bench *bench, const struct bench_nic_conf *conf)
+{
+	int ret;
+
+	*nic = (struct bench_nic){.conf = *conf};
+	ret = add_devices(bench, conf);
+	return ret == 0 ? start_ports(nic, bench) : ret;
+}
+
+static void
+remove_device(const char *name)
+{
+	uint16_t port;
+
+	if (rte_eth_dev_get_port_by_name(name, &port) != 0)
+		return;
+	rte_eth_dev_stop(port);
+	rte_eal_hotplug_remove("vdev", name);
+}
+
+void
+bench_nic_close(struct bench_nic *nic)
+{
+	remove_device(PEER);
+	if (!nic->conf.bare)
+		remove_device(OCTO);
+	for (unsigned int i = 0; i < nic->conf.nb_pfs; i++)
+		remove_device(pf_name(i));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef BENCH_NIC_H
+#define BENCH_NIC_H
+
+#include "bench.h"
+
+/**
+ * @file
+ * The NIC under test and the one at the other end of its cable, which generates.
+ */
+
+#define BENCH_MAX_PFS 4
+
+struct bench_nic_conf {
+	unsigned int nb_pfs; /**< PF i on socket i modulo the number of workers */
+	uint16_t nb_queues;
+	uint32_t mpfs_entries;
+	uint32_t arfs_entries; /**< of each PF */
+	bool bare;             /**< no octo port: the PFs are the application's own */
+	const char *octo_args; /**< more devargs of the octo port, or "" */
+};
+
+struct bench_nic {
+	struct bench_nic_conf conf;
+	uint16_t peer;
+	uint16_t pf[BENCH_MAX_PFS]; /**< ports, an octo port's as well */
+	uint16_t octo;              /**< unless bare */
+};
+
+/** Make the NICs and start their ports. @return 0, or a negative errno after a message. */
+int
+bench_nic_open(struct bench_nic *nic, const struct bench *bench, const struct bench_nic_conf *conf);
+
+/** Remove whatever bench_nic_open() made, also after it failed. */
+void bench_nic_close(struct bench_nic *nic);
+
+#endif /* BENCH_NIC_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include <rte_bitops.h>
+#include <rte_version.h>
+
+#include "bench.h"
+
+#define CASE_WIDTH 10
+#define WHAT_WIDTH 48
+#define VALUE_WIDTH 12
+
+void
+bench_report_intro(const struct bench *bench)
+{
+	const struct bench_options *options = &bench->options;
+
+	printf("net_octo: steering, measured on a simulated NIC (%s, CPU %u plays socket 0,\n"
+	       "CPU %u socket 1)",
+	       rte_version(), bench->machine.cpu[0], bench->machine.cpu[1]);
+	if (options->quick)
+		printf(". QUICK: counts are small, so that times and fractions mean nothing.\n");
+	else if (options->runs > 1)
+		printf("; medians of %" PRIu64 " runs, counts of faults are the worst.\n",
+		       options->runs);
+	else
+		printf("; one run.\n");
+	if (!bench->machine.hugepages)
+		printf("There are no free hugepages: all figures are on 4 KiB pages.\n");
+	printf("\n");
+	fflush(stdout);
+}
+
+/* A line of the table; wanted may be empty. */
+static void
+line(const char *name, const char *what, double value, int digits, const char *unit,
+     const char *wanted, bool met)
+{
+	printf("%-*s %-*s %*.*f %-5s", CASE_WIDTH, name, WHAT_WIDTH, what, VALUE_WIDTH, digits,
+	       value, unit);
+	if (wanted[0] != '\0')
+		printf(" %-9s %s", wanted, met ? "yes" : "NO");
+	printf("\n");
+}
+
+static void
+report_insert(const struct bench_results *results)
+{
+	const struct bench_insert *r = &results->insert;
+
+	line("insert", "flows steered through octo, 2 PFs", r->flows, 0, "", "", true);
+	line("", "packets to another queue, or strays", r->misdirected, 0, "", "0",
+	     r->misdirected == 0);
+	line("", "flows whose packet did not arrive", r->lost, 0, "", "0", r->lost == 0);
+	line("", "octo's memory per flow", r->bytes_per_flow, 1, "B", "<= 256",
+	     r->bytes_per_flow <= 256);
+	line("", "octo's own time per insertion (median)", r->octo_ns_per_insert, 0, "ns",
+	     "<= 1000", r->octo_ns_per_insert <= 1000);
+	line("", "insertions through octo", r->rate_octo / 1e3, 1, "k/s", "", true);
+	line("", "the same rules straight on the PFs", r->rate_direct / 1e3, 1, "k/s", "", true);
+}
+
+static void
+report_converge(const struct bench_results *results)
+{
+	const struct bench_converge *r = &results->converge;
+
+	line("converge", "equal flows, all strays at first", r->flows, 0, "", "", true);
+	if (r->seconds < 0)
+		printf("%-*s never fewer than 0.1 %% strays\n", CASE_WIDTH, "");
+	else
+		line("", "until fewer than 0.1 % of the packets stray", r->seconds * 1e3, 0, "ms",
+		     "<= 1000", r->seconds <= 1);
+	line("", "packets that stray after that", r->stray_fraction * 100, 4, "%", "< 0.1",
+	     r->stray_fraction < 0.001);
+	line("", "strays per flow until then", r->strays_per_flow, 1, "", "", true);
+}
+
+static void
+report_zipf(const struct bench_results *results)
+{
+	const struct bench_zipf *r = &results->zipf;
+
+	line("zipf", "Zipf(1.1) flows", r->flows, 0, "", "", true);
+	line("", "entries of the NIC's table", r->entries, 0, "", "", true);
+	line("", "packets that stray", r->stray_fraction * 100, 2, "%", "", true);
+	line("", "strays, to those of the best static choice", r->ratio_to_best, 3, "", "<= 1.15",
+	     r->ratio_to_best <= 1.15);
+}
+
+static void
+report_partition(const struct bench_results *results)
+{
+	char what[WHAT_WIDTH + 1];
+
+	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
+		const struct bench_partition *r = &results->partition[i];
+
+		snprintf(what, sizeof(what), "strays, %u PFs, %u queues", r->pfs, r->queues);
+		line(i == 0 ? "partition" : "", what, r->strays, 0, "", "0", r->strays == 0);
+		line("", "  queue that is farthest from an equal share", r->imbalance * 100, 2, "%",
+		     "<= 5", r->imbalance <= 0.05);
+	}
+}
+
+static void
+report_learning(const struct bench_results *results)
+{
+	const double ratio = results->learning.throughput_ratio;
+
+	line("learning", "throughput by home legs, learning on to off", ratio, 4, "", ">= 0.99",
+	     ratio >= 0.99);
+}
+
+void
+bench_report_table(const struct bench *bench)
+{
+	static void (*const report[BENCH_NB_CASES])(const struct bench_results *) = {
+		[BENCH_INSERT] = report_insert,     [BENCH_CONVERGE] = report_converge,
+		[BENCH_ZIPF] = report_zipf,         [BENCH_PARTITION] = report_partition,
+		[BENCH_LEARNING] = report_learning,
+	};
+
+	printf("%-*s %-*s %*s %-5s %-9s %s\n", CASE_WIDTH, "case", WHAT_WIDTH, "what", VALUE_WIDTH,
+	       "measured", "", "wanted", "met");
+	for (int i = 0; i < BENCH_NB_CASES; i++)
+		if (bench->results.cases & RTE_BIT32(i))
+			report[i](&bench->results);
+	if (bench->options.quick)
+		printf("\nA quick run: only the counts mean anything.\n");
+}

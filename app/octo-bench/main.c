@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_bitops.h>
+#include <rte_eal.h>
+#include <rte_malloc.h>
+
+#include "bench.h"
+
+#define POOL_SIZE 16383
+#define MEMORY_MIB 2048
+#define QUICK_MEMORY_MIB 512
+
+/* Bytes of each MiB: most of it, as some is in use. */
+#define TOUCHED (3 << 18)
+
+const char app_name[] = "octo bench";
+
+static int
+run_cases(struct bench *bench)
+{
+	static int (*const run[BENCH_NB_CASES])(struct bench *) = {
+		[BENCH_INSERT] = bench_insert_run,
+	};
+	int ret = 0;
+
+	for (int i = 0; i < BENCH_NB_CASES && ret == 0; i++) {
+		if (!(bench->options.cases & RTE_BIT32(i)) || run[i] == NULL)
+			continue;
+		ret = run[i](bench);
+		if (ret == 0)
+			bench->results.cases |= RTE_BIT32(i);
+		else
+			fprintf(stderr, "%s: case %s failed: %s\n", app_name, bench_case_name(i),
+				strerror(-ret));
+	}
+	bench_progress_end();
+	return ret;
+}
+
+/* So that no run pays for being the first that touches a page. */
+static void
+touch_memory(size_t bytes)
+{
+	void *most = rte_malloc("bench", bytes, 0);
+
+	if (most != NULL)
+		memset(most, 0, bytes);
+	rte_free(most);
+}
+
+static int
+run(struct bench *bench, FILE *json)
+{
+	int ret;
+
+	touch_memory((size_t)bench_count(bench, MEMORY_MIB, QUICK_MEMORY_MIB) * TOUCHED);
+
+	bench->pool = app_pool_create("bench", POOL_SIZE);
+	bench->peer_pool = app_pool_create("bench_peer", POOL_SIZE);
+	if (bench->pool == NULL || bench->peer_pool == NULL)
+		return -ENOMEM;
+	bench_report_intro(bench);
+	ret = run_cases(bench);
+	bench_report_table(bench);
+	if (json != NULL && ret == 0)
+		bench_json_write(json, bench);
+	return ret;
+}
+
+static int
+start_and_run(struct bench *bench, FILE *json)
+{
+	static struct app_args args;
+	const bool verbose = bench->options.verbose;
+	int ret = app_args_begin(&args, &bench->machine,
+				 bench_count(bench, MEMORY_MIB, QUICK_MEMORY_MIB), verbose);
+
+	if (ret == 0)
+		ret = app_eal_start(&args, verbose);
+	if (ret != 0)
+		return ret;
+	ret = run(bench, json);
+	rte_eal_cleanup();
+	return ret;
+}
+
+int
+main(int argc, char *argv[])
+{
+	static struct bench bench;
+	int ret = bench_options_read(&bench.options, argc, argv);
+	FILE *json;
+
+	if (ret != 0)
+		return ret > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (app_file_open(bench.options.json, &json) != 0)
+		return EXIT_FAILURE;
+	ret = start_and_run(&bench, json);
+	if (app_file_close(bench.options.json, json) != 0)
+		ret = -EIO;
+	return ret == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# ./octo bench: measures with hugepages where it may reserve them, and gives them back.
+
+nr_hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+
+# change_hugepages N: prints by how many pages of 2 MiB the machine's number changed.
+# Others, tests for one, may do so at the same time, hence the lock.
+change_hugepages() {
+	local lock before
+	exec {lock}<>"$nr_hugepages"
+	flock "$lock"
+	before=$(<"$nr_hugepages")
+	echo $((before + $1)) >"$nr_hugepages" || true
+	echo $(($(<"$nr_hugepages") - before))
+	exec {lock}>&-
+}
+
+release_hugepages() {
+	[ "$reserved" -eq 0 ] || change_hugepages -"$reserved" >/dev/null
+	reserved=0
+}
+
+# Sets reserved to how many pages were added, all that are wanted or none.
+reserve_hugepages() {
+	local wanted=$1
+	reserved=0
+	[ -w "$nr_hugepages" ] || return 0
+	# as much again stays free for others
+	[ "$(awk '/^MemAvailable:/ {print int($2 / 2048)}' /proc/meminfo)" -gt $((2 * wanted)) ] ||
+		return 0
+	trap release_hugepages EXIT
+	reserved=$(change_hugepages "$wanted")
+	[ "$reserved" -eq "$wanted" ] || release_hugepages
+}
+
+# What the benchmark needs, in pages: a short one needs less.
+bench_pages() {
+	case " $* " in
+	*" -h "* | *" --help "*) echo 0 ;;
+	*" --quick "*) echo 512 ;;
+	*) echo 2048 ;;
+	esac
+}
+
+bench_command() {
+	local status=0
+	read_leading_options "$@"
+	prepare_build
+	compile app/octo-bench/octo-bench
+	refuse_installed_drivers
+	choose_runtime_dir
+	reserve_hugepages "$(bench_pages "${rest[@]}")"
+	"$build_dir/app/octo-bench/octo-bench" "${rest[@]}" || status=$?
+	release_hugepages
+	return $status
+}

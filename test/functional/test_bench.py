@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmark measures what it says, shown by a quick run: counts, no times."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from octotest import env
+
+KEYS = {
+    "insert": {"flows", "misdirected", "lost", "bytes_per_flow",
+               "octo_ns_per_insert", "rate_octo", "rate_direct"},
+}
+
+
+def _bench(*args: object) -> subprocess.CompletedProcess:
+    binary = env.find_built("octo-bench")
+    if binary is None:
+        pytest.skip("octo-bench is not built")
+    return subprocess.run([binary, *map(str, args)], capture_output=True,
+                          text=True, timeout=env.seconds(120), check=False,
+                          env={**os.environ, "RUNTIME_DIRECTORY":
+                               str(env.runtime_base())})
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    """What a quick run of all cases wrote and said: (JSON, text)."""
+    if env.ASAN:
+        pytest.skip("the benchmark makes rules by the ten thousand: "
+                    "too slow with ASan")
+    path = tmp_path_factory.mktemp("bench") / "out.json"
+    done = _bench("steering", "--quick", "--json", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(path.read_text()), done.stdout
+
+
+def test_json_has_every_figure(bench):
+    """The cases and figures that are promised, and no others."""
+    figures = dict(bench[0])
+    assert figures.pop("quick") is True
+    assert {name: set(case) for name, case in figures.items()} == KEYS
+
+
+def test_every_inserted_rule_works(bench):
+    """A packet of each flow: none lost, none elsewhere, and it cost something."""
+    insert = bench[0]["insert"]
+    assert insert["flows"] == 20000
+    assert insert["misdirected"] == 0 and insert["lost"] == 0
+    assert insert["bytes_per_flow"] > 0
+    assert insert["octo_ns_per_insert"] > 0
+    assert insert["rate_direct"] > 0 and insert["rate_octo"] > 0
+
+
+def test_text_says_that_it_was_quick(bench):
+    """Nobody is to take its figures for figures."""
+    assert "QUICK" in bench[1] and "insert" in bench[1]
+
+
+@pytest.mark.parametrize("args, culprit", [
+    ([], "steering"), (["nudma"], "nudma"), (["steering", "more"], "more"),
+    (["steering", "--runs", "0"], "--runs 0"),
+    (["steering", "--case", "no"], "--case no"),
+    (["steering", "--json", "/nonexistent/file"], "/nonexistent/file"),
+])
+def test_wrong_use_is_one_line(args, culprit):
+    """The message names the culprit; nothing is measured."""
+    done = _bench(*args)
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
