@@ -142,6 +142,17 @@ types_not_asked_for_are_not_hashed(void **state)
 	}
 }
 
+/* RTE_ETH_RSS_IP has the extension type in it, and applications ask for all of that. */
+static void
+extension_types_hash_what_the_header_says(void **state)
+{
+	RTE_SET_USED(state);
+	check_against_reference(OCTOSIM_CLASS_IPV6, RTE_ETH_RSS_IPV6_EX, 8);
+	check_against_reference(OCTOSIM_CLASS_IPV6_TCP, RTE_ETH_RSS_IPV6_TCP_EX, 9);
+	check_against_reference(OCTOSIM_CLASS_IPV6_UDP, RTE_ETH_RSS_IPV6_UDP_EX, 9);
+	assert_int_equal(RTE_ETH_RSS_IP & ~OCTOSIM_RSS_HF, 0);
+}
+
 static void
 unknown_types_are_left_out(void **state)
 {
@@ -173,6 +184,7 @@ main(void)
 		cmocka_unit_test(addresses_are_hashed_as_dpdk_does),
 		cmocka_unit_test(published_vector_matches),
 		cmocka_unit_test(types_not_asked_for_are_not_hashed),
+		cmocka_unit_test(extension_types_hash_what_the_header_says),
 		cmocka_unit_test(unknown_types_are_left_out),
 		cmocka_unit_test(default_table_spreads_evenly),
 	};

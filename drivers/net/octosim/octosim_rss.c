@@ -14,7 +14,15 @@ const uint8_t octosim_rss_default_key[OCTOSIM_RSS_KEY_LEN] = {
 	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
-/* Hash types of each class: by addresses and ports, and by addresses only. */
+#define IPV6 (RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_IPV6_EX)
+#define IPV6_TCP (RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_IPV6_TCP_EX)
+#define IPV6_UDP (RTE_ETH_RSS_NONFRAG_IPV6_UDP | RTE_ETH_RSS_IPV6_UDP_EX)
+
+/*
+ * Hash types of each class: by addresses and ports, and by addresses only. The
+ * types of IPv6 with extensions (RTE_ETH_RSS_IPV6_EX, which RTE_ETH_RSS_IP has in it)
+ * mean the addresses of the header here, too, as with NICs that know no others.
+ */
 static const struct {
 	uint64_t with_ports;
 	uint64_t addresses;
@@ -25,11 +33,11 @@ static const struct {
 	[OCTOSIM_CLASS_IPV4_TCP] = {RTE_ETH_RSS_NONFRAG_IPV4_TCP, RTE_ETH_RSS_IPV4, 8},
 	[OCTOSIM_CLASS_IPV4_UDP] = {RTE_ETH_RSS_NONFRAG_IPV4_UDP, RTE_ETH_RSS_IPV4, 8},
 	[OCTOSIM_CLASS_IPV4_SCTP] = {RTE_ETH_RSS_NONFRAG_IPV4_SCTP, RTE_ETH_RSS_IPV4, 8},
-	[OCTOSIM_CLASS_IPV6] = {0, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER, 32},
-	[OCTOSIM_CLASS_IPV6_FRAG] = {0, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6, 32},
-	[OCTOSIM_CLASS_IPV6_TCP] = {RTE_ETH_RSS_NONFRAG_IPV6_TCP, RTE_ETH_RSS_IPV6, 32},
-	[OCTOSIM_CLASS_IPV6_UDP] = {RTE_ETH_RSS_NONFRAG_IPV6_UDP, RTE_ETH_RSS_IPV6, 32},
-	[OCTOSIM_CLASS_IPV6_SCTP] = {RTE_ETH_RSS_NONFRAG_IPV6_SCTP, RTE_ETH_RSS_IPV6, 32},
+	[OCTOSIM_CLASS_IPV6] = {0, IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER, 32},
+	[OCTOSIM_CLASS_IPV6_FRAG] = {0, IPV6 | RTE_ETH_RSS_FRAG_IPV6, 32},
+	[OCTOSIM_CLASS_IPV6_TCP] = {IPV6_TCP, IPV6, 32},
+	[OCTOSIM_CLASS_IPV6_UDP] = {IPV6_UDP, IPV6, 32},
+	[OCTOSIM_CLASS_IPV6_SCTP] = {RTE_ETH_RSS_NONFRAG_IPV6_SCTP, IPV6, 32},
 };
 
 /* The 32 bits of the key from bit `bit` on: what a set input bit there adds. */
