@@ -5,7 +5,7 @@
 #include "octo_sample.h"
 
 /*
- * Not every eighth burst exactly: flows that come in turns could keep out of its
+ * Not every eighth stray exactly: flows that come in turns could keep out of its
  * way for ever. A linear congruential generator, whose high bits are good enough.
  */
 static uint32_t
@@ -27,15 +27,17 @@ count_turn(struct octo_sampler_leg *leg, uint16_t got, uint16_t ring)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_sampler_polled)
 int
-octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring)
+octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring,
+		    uint32_t every)
 {
 	count_turn(&s->leg[leg], got, ring);
 	if (got == 0)
 		return -1;
-	if (s->wait > 0) {
-		s->wait--;
+	s->since += got;
+	if (s->wait >= got) {
+		s->wait -= got;
 		return -1;
 	}
-	s->wait = OCTO_SAMPLE_EVERY / 2 + next_random(s, OCTO_SAMPLE_EVERY);
+	s->wait = every / 2 + next_random(s, every);
 	return (int)next_random(s, got);
 }

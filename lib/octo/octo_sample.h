@@ -21,15 +21,17 @@
  * in two processes.
  */
 
-/** Of so many bursts of strays, on average, one packet is a sample. */
+/** Of about so many strays one is a sample, unless the user wants another number. */
 #define OCTO_SAMPLE_EVERY 8
+#define OCTO_SAMPLE_EVERY_MAX 65536
 
 /** A stray. */
 struct octo_sample {
 	struct octo_tuple tuple;
-	uint32_t turn;  /**< of the leg's ring, see octo_sampler_polled() */
-	uint16_t queue; /**< it came to */
-	uint8_t pf;     /**< it came by */
+	uint32_t turn;    /**< of the leg's ring, see octo_sampler_polled() */
+	uint32_t packets; /**< strays that it stands for */
+	uint16_t queue;   /**< it came to */
+	uint8_t pf;       /**< it came by */
 };
 
 struct octo_sampler_leg {
@@ -39,7 +41,8 @@ struct octo_sampler_leg {
 
 /** Owned by the thread that polls the queue. Zeroed memory is a valid start. */
 struct octo_sampler {
-	uint32_t wait; /**< bursts of strays to pass over */
+	uint32_t wait;  /**< strays to pass over */
+	uint32_t since; /**< strays since a sample was last handed over */
 	uint32_t random;
 	struct octo_sampler_leg leg[OCTO_STRAY_MAX_LEGS];
 };
@@ -54,14 +57,20 @@ struct octo_sampler {
  *   Packets that the leg delivered.
  * @param ring
  *   Descriptors of the leg's ring.
+ * @param every
+ *   Of about so many strays one is a sample; of one burst never more than one.
  * @return
  *   Which of them is a sample, or -1 for none.
  */
 __rte_internal
-int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring);
+int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring,
+			uint32_t every);
 
-/** Samples that wait for the control thread at most; a power of two. */
-#define OCTO_SAMPLE_ROOM 64
+/**
+ * Samples that wait for the control thread at most; a power of two. It comes each
+ * millisecond while there are any: two million strays per second.
+ */
+#define OCTO_SAMPLE_ROOM 256
 
 /** One producer, the poller; one consumer, the control thread. Zeroed memory is empty. */
 struct octo_sample_ring {
@@ -83,6 +92,14 @@ octo_sample_push(struct octo_sample_ring *r, const struct octo_sample *s)
 	r->sample[head % OCTO_SAMPLE_ROOM] = *s;
 	rte_atomic_store_explicit(&r->head, head + 1, rte_memory_order_release);
 	return true;
+}
+
+/** How many wait. By the consumer. */
+static inline uint32_t
+octo_sample_waiting(const struct octo_sample_ring *r)
+{
+	return rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed) -
+	       rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
 }
 
 /** @return false if there is none. */

@@ -30,6 +30,7 @@ struct octo_stray {
 	uint8_t interval[OCTO_STRAY_MAX_LEGS]; /**< bursts between two polls of the leg */
 	uint8_t active;                        /**< bit mask of legs that last yielded */
 	uint8_t first;                         /**< leg to be served first: due for longest */
+	uint8_t idle;                          /**< leg that was last polled for want of work */
 };
 
 /** Is burst count a not before b? Survives the wrap of the counter. */
@@ -83,5 +84,15 @@ void octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t 
  */
 __rte_internal
 void octo_stray_plan(struct octo_stray *s, uint32_t legs);
+
+/** The leg to be polled for want of anything else, each in its turn; legs is not 0. */
+static inline uint8_t
+octo_stray_next_idle(struct octo_stray *s, uint32_t legs)
+{
+	do
+		s->idle = (s->idle + 1) % OCTO_STRAY_MAX_LEGS;
+	while (!(legs >> s->idle & 1));
+	return s->idle;
+}
 
 #endif /* OCTO_STRAY_H */

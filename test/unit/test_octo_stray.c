@@ -293,6 +293,19 @@ test_counter_wraps_without_a_hole(void **state)
 	assert_in_range(sim.max_gap[1], 1, OCTO_STRAY_MAX_INTERVAL + 4);
 }
 
+static void
+test_idle_legs_have_their_turns(void **state)
+{
+	static const uint8_t want[] = {1, 4, 7, 1, 4, 7};
+	struct octo_stray s = {0};
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < RTE_DIM(want); i++)
+		assert_int_equal(octo_stray_next_idle(&s, 1 << 1 | 1 << 4 | 1 << 7), want[i]);
+	assert_int_equal(octo_stray_next_idle(&s, 1 << 2), 2);
+	assert_int_equal(octo_stray_next_idle(&s, 1 << 2), 2);
+}
+
 int
 main(void)
 {
@@ -310,6 +323,7 @@ main(void)
 		cmocka_unit_test(test_empty_leg_has_its_turn_among_yielding_ones),
 		cmocka_unit_test(test_home_leg_is_due_as_soon_as_it_is_a_stray),
 		cmocka_unit_test(test_counter_wraps_without_a_hole),
+		cmocka_unit_test(test_idle_legs_have_their_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 
 	octo->port_id = dev->data->port_id;
 	octo->manager = OCTO_NO_PF;
+	octo->sample_every = OCTO_SAMPLE_EVERY;
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;

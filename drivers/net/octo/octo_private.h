@@ -211,6 +211,7 @@ struct octo_dev {
 	struct rte_eth_stats gone; /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_truth truth;
+	RTE_ATOMIC(uint32_t) sample_every; /* of about so many strays one is a sample */
 	/* primary only */
 	const char *ignored; /* the rules that the NIC accepts and ignores, NULL: none known */
 	const struct octo_mpfs_ops *mpfs_ops;

@@ -36,15 +36,21 @@ poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
 static void
 sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint16_t nb)
 {
-	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->nb_desc);
+	/* no pair: the number may change at any time, and nothing comes with it */
+	const uint32_t every = rte_atomic_load_explicit(&q->octo->sample_every,
+							rte_memory_order_relaxed);
+	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->nb_desc, every);
 	struct octo_sample s = {
 		.turn = q->sampler.leg[leg].turn,
+		.packets = q->sampler.since,
 		.queue = q->queue_id,
 		.pf = leg,
 	};
 
-	if (i >= 0 && octo_packet_tuple(pkts[i], &s.tuple))
-		q->sampled += octo_sample_push(&q->samples, &s);
+	if (i < 0 || !octo_packet_tuple(pkts[i], &s.tuple) || !octo_sample_push(&q->samples, &s))
+		return;
+	q->sampled++;
+	q->sampler.since = 0;
 }
 
 static uint16_t
@@ -92,6 +98,31 @@ poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, u
 	return got;
 }
 
+/*
+ * A poller that goes to sleep when nothing comes would see what waits in an idle
+ * leg only after many naps: one leg more while there is nothing else to do.
+ */
+static __rte_noinline uint16_t
+poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
+{
+	/* pairs with the release in octo_topo_publish_live() */
+	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	const uint32_t strays = live & ~RTE_BIT32(home);
+	uint16_t got;
+	uint8_t leg;
+
+	if (strays == 0 || nb == 0)
+		return 0;
+	leg = octo_stray_next_idle(&q->stray, strays);
+	got = poll_stray(q, leg, pkts, nb);
+	if (got > 0) {
+		octo_stray_polled(&q->stray, leg, nb, got);
+		octo_stray_plan(&q->stray, strays);
+	}
+	return got;
+}
+
 uint16_t
 octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -118,6 +149,8 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	strays &= q->stray.active;
 	if (unlikely(strays != 0) && got < nb)
 		got += poll_strays_again(q, strays, pkts + got, nb - got);
+	if (unlikely(got == 0))
+		got = poll_idle_stray(q, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return got;
 }
