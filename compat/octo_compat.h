@@ -42,6 +42,11 @@
 #define __rte_release_capability(...)
 #endif
 
+#if OCTO_DPDK_BEFORE(24, 3)
+/* 24.03: the ops of flow queues left struct rte_flow_ops. */
+#define rte_flow_fp_ops rte_flow_ops
+#endif
+
 #if OCTO_DPDK_BEFORE(24, 11)
 /* 24.11: handlers of _opt alone are called for keys without a value. */
 #define rte_kvargs_process_opt rte_kvargs_process

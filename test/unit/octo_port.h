@@ -13,6 +13,7 @@
 
 #include "octo_test.h"
 
+#include "octo_flow_build.h"
 #include "octo_view.h"
 
 /**
@@ -78,6 +79,8 @@ bool octo_port_has_two_nodes(void);
 void octo_port_run_on(int node);
 void octo_port_run_anywhere(void);
 
+/** The rule that sends UDP 10.0.0.1:src_port > 10.0.0.2:9 to a queue. */
+void octo_port_build(struct octo_flow_rule *r, uint16_t src_port, uint16_t queue);
 /** Steer UDP 10.0.0.1:src_port > 10.0.0.2:9 to a queue; *error is cleared first. */
 struct rte_flow *
 octo_port_steer(uint16_t port, uint16_t src_port, uint16_t queue, struct rte_flow_error *error);

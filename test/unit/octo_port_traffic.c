@@ -43,14 +43,21 @@ tuple_of(uint16_t src_port)
 	return t;
 }
 
+void
+octo_port_build(struct octo_flow_rule *r, uint16_t src_port, uint16_t queue)
+{
+	const struct octo_tuple t = tuple_of(src_port);
+
+	octo_flow_build_queue(r, &t, 0, queue, false);
+}
+
 struct rte_flow *
 octo_port_steer_again(uint16_t port, uint16_t src_port, uint16_t queue,
 		      struct rte_flow_error *error)
 {
-	const struct octo_tuple t = tuple_of(src_port);
 	struct octo_flow_rule r;
 
-	octo_flow_build_queue(&r, &t, 0, queue, false);
+	octo_port_build(&r, src_port, queue);
 	return rte_flow_create(port, &r.attr, r.pattern, r.actions, error);
 }
 

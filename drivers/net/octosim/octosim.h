@@ -136,6 +136,7 @@ struct octosim_nic_stats {
 	uint64_t no_pf; /**< to a PF that is gone */
 };
 
+struct octosim_async;
 struct octosim_pf;
 struct octosim_nic;
 
@@ -192,6 +193,7 @@ struct octosim_pf {
 	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
 	/* control only */
 	struct octosim_flows flows;
+	struct octosim_async *async; /**< NULL without flow queues */
 	struct octosim_args args;
 	struct octosim_pf_stats base;
 	struct octosim_nic_stats nic_base;
@@ -210,6 +212,8 @@ struct rte_flow {
 	uint64_t hits_base;
 	uint64_t bytes_base;
 	bool count;
+	bool effective;                                 /**< it is in its table */
+	struct rte_flow_template_table *template_table; /**< NULL: not by a flow queue */
 };
 
 struct octosim_mac {
@@ -513,8 +517,21 @@ int octosim_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, un
 int
 octosim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 
-/* octosim_flow.c */
+/* octosim_flow.c; the ops that come from other files are filled in there */
+extern struct rte_flow_ops octosim_flow_ops;
 int octosim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+/** Read a rule. It is of no effect yet. */
+struct rte_flow *
+octosim_flow_make(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+		  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		  struct rte_flow_error *error);
+
+/** Put it into its table. It must be dropped even if that fails. */
+int octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error);
+
+/** Take it out of its table, if it is there, and free it. */
+void octosim_flow_drop(struct octosim_pf *pf, struct rte_flow *flow);
 
 /** Refuse a rule with a sentence, which lives until the thread's next refusal. */
 __rte_format_printf(4, 5) int octosim_flow_refuse(struct rte_flow_error *error, int code,

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "octosim.h"
+#include "octosim_async.h"
 
 RTE_LOG_REGISTER_DEFAULT(octosim_logtype, NOTICE);
 
@@ -31,6 +32,7 @@ init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
 		dev->data->representor_id = args->representor - OCTOSIM_REP(0);
 	}
 	octosim_set_bursts(dev);
+	octosim_async_install(dev);
 }
 
 static struct rte_eth_dev *

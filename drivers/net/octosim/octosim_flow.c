@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "octosim.h"
+#include "octosim_async.h"
 
 /* A rule that was understood: what is asked for, and what it means on this NIC. */
 struct reading {
@@ -186,6 +187,9 @@ static void
 remove_locked(struct octosim_pf *pf, struct rte_flow *flow)
 {
 	TAILQ_REMOVE(&pf->flows, flow, list);
+	if (!flow->effective)
+		return;
+	flow->effective = false;
 	if (flow->table != NULL) {
 		octosim_table_remove(flow->table, &flow->rule);
 		return;
@@ -194,35 +198,14 @@ remove_locked(struct octosim_pf *pf, struct rte_flow *flow)
 	octosim_eswitch_update(pf->nic);
 }
 
-static int
-flow_insert(struct octosim_pf *pf, struct rte_flow *flow)
-{
-	int ret = 0;
-
-	/* outside of the NIC's lock: it takes long, and the pollers need not wait */
-	octosim_control_lock();
-	if (flow->table != NULL)
-		ret = octosim_table_prepare(flow->table, SOCKET_ID_ANY);
-	octosim_control_unlock();
-	if (ret != 0)
-		return ret;
-	octosim_nic_lock(pf->nic);
-	ret = insert_locked(pf->nic, flow);
-	if (ret == 0)
-		TAILQ_INSERT_TAIL(&pf->flows, flow, list);
-	octosim_nic_unlock(pf->nic);
-	return ret;
-}
-
-static struct rte_flow *
-octosim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
-		    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-		    struct rte_flow_error *error)
+struct rte_flow *
+octosim_flow_make(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+		  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		  struct rte_flow_error *error)
 {
 	struct octosim_pf *pf = dev->data->dev_private;
 	struct rte_flow *flow;
 	struct reading r;
-	int ret;
 
 	if (read_rule(dev, attr, pattern, actions, &r, error) != 0)
 		return NULL;
@@ -232,27 +215,69 @@ octosim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 				    "no memory for the rule");
 		return NULL;
 	}
-	ret = flow_insert(pf, flow);
-	if (ret != 0) {
-		explain(pf, flow, ret, error);
-		rte_free(flow);
-		return NULL;
-	}
+	octosim_nic_lock(pf->nic);
+	TAILQ_INSERT_TAIL(&pf->flows, flow, list);
+	octosim_nic_unlock(pf->nic);
 	return flow;
+}
+
+int
+octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	int ret = 0;
+
+	/* outside of the NIC's lock: it takes long, and the pollers need not wait */
+	octosim_control_lock();
+	if (flow->table != NULL)
+		ret = octosim_table_prepare(flow->table, SOCKET_ID_ANY);
+	octosim_control_unlock();
+	if (ret != 0)
+		return explain(pf, flow, ret, error);
+	octosim_nic_lock(pf->nic);
+	ret = insert_locked(pf->nic, flow);
+	flow->effective = ret == 0;
+	octosim_nic_unlock(pf->nic);
+	return ret == 0 ? 0 : explain(pf, flow, ret, error);
+}
+
+static void
+flow_free(struct rte_flow *flow)
+{
+	if (flow->template_table != NULL)
+		octosim_async_leave(flow->template_table);
+	rte_free(flow);
+}
+
+void
+octosim_flow_drop(struct octosim_pf *pf, struct rte_flow *flow)
+{
+	octosim_nic_lock(pf->nic);
+	remove_locked(pf, flow);
+	octosim_nic_unlock(pf->nic);
+	flow_free(flow);
+}
+
+static struct rte_flow *
+octosim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+		    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		    struct rte_flow_error *error)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	struct rte_flow *flow = octosim_flow_make(dev, attr, pattern, actions, error);
+
+	if (flow == NULL || octosim_flow_put(pf, flow, error) == 0)
+		return flow;
+	octosim_flow_drop(pf, flow);
+	return NULL;
 }
 
 static int
 octosim_flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
-	struct octosim_pf *pf = dev->data->dev_private;
-
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 					   "rules are removed by the primary process");
-	octosim_nic_lock(pf->nic);
-	remove_locked(pf, flow);
-	octosim_nic_unlock(pf->nic);
-	rte_free(flow);
+	octosim_flow_drop(dev->data->dev_private, flow);
 	return 0;
 }
 
@@ -262,6 +287,7 @@ octosim_flow_free_all(struct octosim_pf *pf)
 	struct octosim_flows flows = TAILQ_HEAD_INITIALIZER(flows);
 	struct rte_flow *flow;
 
+	octosim_async_forget(pf);
 	octosim_nic_lock(pf->nic);
 	while ((flow = TAILQ_FIRST(&pf->flows)) != NULL) {
 		remove_locked(pf, flow);
@@ -270,7 +296,7 @@ octosim_flow_free_all(struct octosim_pf *pf)
 	octosim_nic_unlock(pf->nic);
 	while ((flow = TAILQ_FIRST(&flows)) != NULL) {
 		TAILQ_REMOVE(&flows, flow, list);
-		rte_free(flow);
+		flow_free(flow);
 	}
 }
 
@@ -354,7 +380,7 @@ octosim_flow_pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port,
 	return ret;
 }
 
-static const struct rte_flow_ops flow_ops = {
+struct rte_flow_ops octosim_flow_ops = {
 	.validate = octosim_flow_validate,
 	.create = octosim_flow_create,
 	.destroy = octosim_flow_destroy,
@@ -368,6 +394,6 @@ int
 octosim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 {
 	RTE_SET_USED(dev);
-	*ops = &flow_ops;
+	*ops = &octosim_flow_ops;
 	return 0;
 }

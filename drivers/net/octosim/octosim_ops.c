@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "octosim.h"
+#include "octosim_async.h"
 
 static bool
 is_secondary(const struct rte_eth_dev *dev, const char *what)
@@ -201,6 +202,7 @@ octosim_close(struct rte_eth_dev *dev)
 		octosim_stop(dev);
 	release_queues(dev);
 	octosim_flow_free_all(pf);
+	octosim_template_free_all(pf);
 	octosim_table_free(&pf->arfs);
 	octosim_control_lock();
 	octosim_nic_remove_pf(pf->nic, pf);

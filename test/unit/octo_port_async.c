@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "octo_port_async.h"
+
+int
+octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_flow_error *error)
+{
+	const struct rte_flow_queue_attr queue = {.size = size};
+	const struct rte_flow_queue_attr *queues[64];
+	const struct rte_flow_port_attr attr = {0};
+
+	assert_true(nb <= RTE_DIM(queues));
+	for (uint16_t i = 0; i < nb; i++)
+		queues[i] = &queue;
+	return rte_flow_configure(port, &attr, nb, queues, error);
+}
+
+void
+octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flows)
+{
+	const struct rte_flow_action_queue open = {0};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &open},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	const struct rte_flow_template_table_attr attr = {.flow_attr.ingress = 1,
+							  .nb_flows = nb_flows};
+	const struct rte_flow_pattern_template_attr pattern_attr = {.ingress = 1};
+	const struct rte_flow_actions_template_attr actions_attr = {.ingress = 1};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, 0, 0);
+	t->port = port;
+	t->pattern = rte_flow_pattern_template_create(port, &pattern_attr, r.pattern, NULL);
+	assert_non_null(t->pattern);
+	t->actions = rte_flow_actions_template_create(port, &actions_attr, actions, actions, NULL);
+	assert_non_null(t->actions);
+	t->table = rte_flow_template_table_create(port, &attr, &t->pattern, 1, &t->actions, 1,
+						  NULL);
+	assert_non_null(t->table);
+}
+
+void
+octo_port_table_destroy(struct octo_port_table *t)
+{
+	assert_int_equal(rte_flow_template_table_destroy(t->port, t->table, NULL), 0);
+	assert_int_equal(rte_flow_actions_template_destroy(t->port, t->actions, NULL), 0);
+	assert_int_equal(rte_flow_pattern_template_destroy(t->port, t->pattern, NULL), 0);
+}
+
+struct rte_flow *
+octo_port_enqueue(const struct octo_port_table *t, uint16_t src_port, uint16_t queue, bool postpone,
+		  struct rte_flow_error *error)
+{
+	const struct rte_flow_op_attr attr = {.postpone = postpone};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, queue);
+	return rte_flow_async_create(t->port, 0, &attr, t->table, r.pattern, 0, r.actions, 0,
+				     (void *)(uintptr_t)src_port, error);
+}
+
+int
+octo_port_enqueue_destroy(uint16_t port, struct rte_flow *flow, uint16_t src_port, bool postpone)
+{
+	const struct rte_flow_op_attr attr = {.postpone = postpone};
+
+	return rte_flow_async_destroy(port, 0, &attr, flow, (void *)(uintptr_t)src_port, NULL);
+}
+
+void
+octo_port_pull(uint16_t port, uint16_t src_port, enum rte_flow_op_status status)
+{
+	struct rte_flow_op_result result;
+
+	assert_int_equal(rte_flow_pull(port, 0, &result, 1, NULL), 1);
+	assert_int_equal((uintptr_t)result.user_data, src_port);
+	assert_int_equal(result.status, status);
+}
+
+void
+octo_port_pull_nothing(uint16_t port)
+{
+	struct rte_flow_op_result result;
+
+	assert_int_equal(rte_flow_pull(port, 0, &result, 1, NULL), 0);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PORT_ASYNC_H
+#define OCTO_PORT_ASYNC_H
+
+#include "octo_port.h"
+
+/**
+ * @file
+ * Rules through flow queues, on any port: a table of the 5-tuples of octo_port,
+ * whose queue is the rule's own.
+ */
+
+struct octo_port_table {
+	uint16_t port;
+	struct rte_flow_pattern_template *pattern;
+	struct rte_flow_actions_template *actions;
+	struct rte_flow_template_table *table;
+};
+
+/** Flow queues that hold this many operations; a negative errno on failure. */
+int octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_flow_error *error);
+
+/** Templates and a table of this many rules. */
+void octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flows);
+void octo_port_table_destroy(struct octo_port_table *t);
+
+/** By flow queue 0; what is given as user_data is the source port. */
+struct rte_flow *octo_port_enqueue(const struct octo_port_table *t, uint16_t src_port,
+				   uint16_t queue, bool postpone, struct rte_flow_error *error);
+int
+octo_port_enqueue_destroy(uint16_t port, struct rte_flow *flow, uint16_t src_port, bool postpone);
+
+/** The next result of flow queue 0 must be this one. */
+void octo_port_pull(uint16_t port, uint16_t src_port, enum rte_flow_op_status status);
+void octo_port_pull_nothing(uint16_t port);
+
+#endif /* OCTO_PORT_ASYNC_H */
