@@ -261,6 +261,26 @@ def test_application_fails_to_start(bad):
     assert len(_complaints(process.text)) == 1, process.text
 
 
+@pytest.mark.parametrize("more, why", [
+    ("", "wire=net_octosim1 is a port of NIC A itself"),
+    (",wire=net_gone", "wire=net_octosim1: there is no such ethdev"),
+], ids=["comes", "fails"])
+def test_wire_that_is_a_port_of_the_nic(more, why):
+    """It is probed on the way, into a NIC that has no port yet."""
+    l3fwd = env.find_built("octo-l3fwd")
+    if l3fwd is None:
+        pytest.skip("octo-l3fwd is not built")
+    process = Process([
+        l3fwd, "--no-huge", "-m", "64", "--no-pci", "--lcores=0@0",
+        f"--file-prefix={env.unique()}",
+        "--vdev=net_octosim0,nic=A,wire=net_octosim1",
+        f"--vdev=net_octosim1,nic=A{more}", "--", "-p", "0x1", "-P",
+        "--config=(0,0,0)"])
+    assert process.wait() > 0
+    assert re.search(why, process.text), process.text
+    assert "Invalid memory" not in process.text  # freed twice
+
+
 def test_removal_asked_for_is_no_event(pmd):
     """A removal event would make applications remove the next port, too."""
     pmd.cmd("port attach net_octosim33,nic=X")

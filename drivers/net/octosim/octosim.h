@@ -255,6 +255,7 @@ struct octosim_nic {
 	char name[OCTOSIM_NAME_MAX];
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
 	uint32_t given;     /**< bits of enum octosim_nic_arg */
+	uint32_t held;      /**< not to be freed, though it has no port yet */
 	uint32_t wire_ring; /**< size of wire_frames */
 	uint64_t wire_owner;
 	uint16_t switch_domain;

@@ -234,8 +234,11 @@ octosim_nic_get(const char *who, const struct octosim_args *args, struct octosim
 		return -ENOMEM;
 	}
 	ret = check_args(nic, who, args);
+	/* a wire that is probed on the way may be a PF of this very NIC, and fail */
+	nic->held++;
 	if (ret == 0)
 		ret = octosim_wire_attach(nic, who, args);
+	nic->held--;
 	if (ret != 0) {
 		octosim_nic_put(nic);
 		return ret;
@@ -250,7 +253,7 @@ octosim_nic_put(struct octosim_nic *nic)
 {
 	struct octosim_nic *peer = octosim_wire_kind(nic) == OCTOSIM_WIRE_NIC ? nic->peer : NULL;
 
-	if (nic->nb_ports > 0)
+	if (nic->nb_ports > 0 || nic->held > 0)
 		return;
 	if (peer != NULL && peer->nb_ports > 0) {
 		/* the peer may be sending to this NIC right now */

@@ -117,6 +117,11 @@ attach_ethdev(struct octosim_nic *nic, const char *who, const char *name)
 
 	if (ret != 0)
 		return ret;
+	if (octosim_nic_pf_by_port(nic, port) != NULL) {
+		OCTOSIM_LOG(ERR, who, "wire=%s is a port of NIC %s itself: use wire=loop", name,
+			    nic->name);
+		return -EINVAL;
+	}
 	ret = rte_eth_dev_owner_new(&owner.id);
 	if (ret == 0) {
 		snprintf(owner.name, sizeof(owner.name), "octosim NIC %s", nic->name);
