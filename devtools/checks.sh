@@ -29,7 +29,7 @@ check_spdx() {
 	local file
 	while read -r file; do
 		case $file in
-		debian/changelog | debian/copyright | debian/source/format) continue ;;
+		debian/changelog | debian/copyright | debian/source/format | test/fuzz/corpus/*) continue ;;
 		LICENSE | MAINTAINERS | *.md | *.json | *.ini | .gitignore | *.svg | *.map) continue ;;
 		esac
 		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
@@ -45,7 +45,7 @@ check_format() {
 
 check_spelling() {
 	local files
-	mapfile -t files < <(project_files)
+	mapfile -t files < <(project_files | grep -v '^test/fuzz/corpus/')
 	codespell -L "fo,ot,nd" "${files[@]}"
 }
 

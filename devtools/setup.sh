@@ -64,6 +64,11 @@ packages_clang() {
 	echo 'clang|cmd:clang|to compile with clang'
 }
 
+packages_fuzz() {
+	packages_clang
+	echo 'libclang-rt-dev|fuzzer:clang|fuzzing: libFuzzer, ASan and UBSan of clang'
+}
+
 packages_docs() {
 	echo 'python3-sphinx|cmd:sphinx-build|the guides'
 }
@@ -83,6 +88,10 @@ is_present() {
 	pc) have_pc "$name" ;;
 	py) python_with "$name" >/dev/null ;;
 	file) [ -e "$name" ] ;;
+	fuzzer)
+		echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+			"$name" -x c -fsanitize=fuzzer,address,undefined -o /dev/null - 2>/dev/null
+		;;
 	dpkg) dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed ;;
 	esac
 }
@@ -170,7 +179,7 @@ setup_command() {
 	case $what in
 	default) need build unit functional ;;
 	build) need build ;;
-	all) need build unit functional package docs clang lint ;;
+	all) need build unit functional package docs clang fuzz lint ;;
 	*) usage_error "setup: unknown '$what': give build, all or nothing" ;;
 	esac
 	[ "$what" = build ] || need_ovs

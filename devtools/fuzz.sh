@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+#
+# Feeds the drivers what nobody means to feed them: libFuzzer, with ASan and UBSan.
+
+fuzz_targets=(devargs packet)
+
+usage_fuzz() {
+	usage_error "fuzz: $1: octo fuzz [${fuzz_targets[*]}] [--seconds N] [--keep | FILE...]"
+}
+
+# Sets targets, seconds, keep and files.
+read_fuzz_options() {
+	targets=()
+	seconds=60
+	keep=
+	files=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--seconds)
+			[[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || usage_fuzz "--seconds needs a number"
+			seconds=$2
+			shift
+			;;
+		--keep) keep=1 ;;
+		*)
+			if [[ " ${fuzz_targets[*]} " == *" $1 "* ]]; then
+				targets+=("$1")
+			elif [ -f "$1" ]; then
+				files+=("$(readlink -f "$1")")
+			else
+				usage_fuzz "'$1' is neither a target nor a file"
+			fi
+			;;
+		esac
+		shift
+	done
+	[ ${#files[@]} -eq 0 ] || [ ${#targets[@]} -eq 1 ] || usage_fuzz "a file needs its target"
+	[ ${#targets[@]} -gt 0 ] || targets=("${fuzz_targets[@]}")
+}
+
+# Optimized less than what is shipped: that is compiled twice as fast.
+prepare_fuzz() {
+	cc=clang
+	build_dir=$root/build-fuzz
+	need build fuzz
+	check_dpdk_version
+	find_dpdk_source
+	find_private_dpdk
+	configure -Ddpdk_src="$dpdk_src" -Dapps=false -Dtests=false -Dfuzz=true -Doptimization=1 \
+		-Db_sanitize=address,undefined -Db_lundef=false
+	compile "${targets[@]/#/test/fuzz/fuzz_}"
+}
+
+# run_target TARGET ARG...: in a runtime directory of its own, which goes with it.
+run_target() {
+	local target=$1 run status=0
+	shift
+	run=$(mktemp -d)
+	RUNTIME_DIRECTORY=$run ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+		"$build_dir/test/fuzz/fuzz_$target" "$@" </dev/null >"$build_dir/$target.log" 2>&1 ||
+		status=$?
+	rm -rf "$run"
+	return $status
+}
+
+# From the corpus in the repository and from what was found here before.
+fuzz_target() {
+	local target=$1 found=$build_dir/corpus/$1 corpus=$root/test/fuzz/corpus/$1
+	local options=(-max_total_time="$seconds" -timeout=60 -print_final_stats=1
+		-artifact_prefix="$build_dir/crashes/$target-")
+	[ ! -f "$root/test/fuzz/$target.dict" ] || options+=(-dict="$root/test/fuzz/$target.dict")
+	mkdir -p "$found" "$build_dir/crashes"
+	if ! run_target "$target" "${options[@]}" "$found" "$corpus"; then
+		tail -n 60 "$build_dir/$target.log" >&2
+		say "again: ./octo fuzz $target FILE, with the file named above"
+		return 1
+	fi
+	say "$target: clean, $(sed -n 's/^stat::number_of_executed_units: *//p' "$build_dir/$target.log")" \
+		"inputs in $seconds s, $(grep -o 'cov: [0-9]*' "$build_dir/$target.log" | tail -n 1)"
+}
+
+# Replaces the corpus by the fewest and smallest inputs that reach as much.
+keep_corpus() {
+	local target=$1 least=$build_dir/least/$1
+	rm -rf "$least"
+	mkdir -p "$least"
+	run_target "$target" -merge=1 "$least" "$root/test/fuzz/corpus/$target" "$build_dir/corpus/$target" ||
+		die "$target: libFuzzer could not merge the corpora: see $build_dir/$target.log"
+	rm -rf "$root/test/fuzz/corpus/$target"
+	mv "$least" "$root/test/fuzz/corpus/$target"
+	say "$target: $(find "$root/test/fuzz/corpus/$target" -type f | wc -l) inputs are kept"
+}
+
+fuzz_command() {
+	local targets seconds keep files target failures=0
+	read_fuzz_options "$@"
+	prepare_fuzz
+	if [ ${#files[@]} -gt 0 ]; then
+		run_target "${targets[0]}" "${files[@]}" || failures=1
+		cat "$build_dir/${targets[0]}.log"
+		return $failures
+	fi
+	for target in "${targets[@]}"; do
+		say "fuzzing $target for $seconds s"
+		fuzz_target "$target" || failures=$((failures + 1))
+		[ -z "$keep" ] || [ $failures -gt 0 ] || keep_corpus "$target"
+	done
+	[ $failures -eq 0 ]
+}

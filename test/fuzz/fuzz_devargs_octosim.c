@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "fuzz_devargs.h"
+#include "octosim.h"
+
+#define MAX_ENTRIES 4096
+
+int
+fuzz_read_octosim(const char *name, const char *text, bool *harmless)
+{
+	struct octosim_args args;
+	int ret = octosim_args_parse(name, text, &args);
+
+	if (ret != 0)
+		return ret;
+	*harmless = args.mpfs_entries <= MAX_ENTRIES && args.arfs_entries <= MAX_ENTRIES &&
+		    args.wire_ring <= MAX_ENTRIES &&
+		    (args.wire_kind != OCTOSIM_WIRE_ETHDEV ||
+		     fuzz_is_device(args.wire, "net_octosim"));
+	return 0;
+}
