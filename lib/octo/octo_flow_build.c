@@ -95,10 +95,9 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 		count);
 }
 
-/* A transfer rule; without a tuple, for all that enters by from_port. */
-static void
-build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
-	       uint16_t from_port, enum rte_flow_action_type fate, uint16_t to_port, bool count)
+/* How a transfer rule begins; returns where the pattern goes on. */
+static struct rte_flow_item *
+begin_transfer(struct octo_flow_rule *rule, uint32_t priority, uint16_t from_port)
 {
 	struct rte_flow_item *item = rule->pattern;
 
@@ -109,11 +108,74 @@ build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
 					 .spec = &rule->from,
 					 .mask = &rte_flow_item_ethdev_mask};
-	if (tuple != NULL)
-		item = build_tuple(rule, item, tuple);
+	return item;
+}
+
+/* And how it ends. */
+static void
+end_transfer(struct octo_flow_rule *rule, struct rte_flow_item *item,
+	     enum rte_flow_action_type fate, uint16_t to_port, bool count)
+{
 	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
 	rule->to.port_id = to_port;
 	build_actions(rule, (struct rte_flow_action){.type = fate, .conf = &rule->to}, count);
+}
+
+/* A transfer rule; without a tuple, for all that enters by from_port. */
+static void
+build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
+	       uint16_t from_port, enum rte_flow_action_type fate, uint16_t to_port, bool count)
+{
+	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
+
+	if (tuple != NULL)
+		item = build_tuple(rule, item, tuple);
+	end_transfer(rule, item, fate, to_port, count);
+}
+
+/* The last 32 bits of an address, in the network's order. */
+static void
+set_low_bits(void *addr, size_t len, uint32_t bits)
+{
+	const rte_be32_t be = rte_cpu_to_be_32(bits);
+
+	memcpy((uint8_t *)addr + len - sizeof(be), &be, sizeof(be));
+}
+
+static struct rte_flow_item
+build_masked_ipv4(struct octo_flow_rule *rule, const struct octo_partition_rule *part)
+{
+	set_low_bits(&rule->l3.v4.hdr.src_addr, 4, part->src);
+	set_low_bits(&rule->l3.v4.hdr.dst_addr, 4, part->dst);
+	set_low_bits(&rule->l3_mask.v4.hdr.src_addr, 4, part->src_mask);
+	set_low_bits(&rule->l3_mask.v4.hdr.dst_addr, 4, part->dst_mask);
+	return (struct rte_flow_item){
+		.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &rule->l3, .mask = &rule->l3_mask};
+}
+
+static struct rte_flow_item
+build_masked_ipv6(struct octo_flow_rule *rule, const struct octo_partition_rule *part)
+{
+	set_low_bits(&rule->l3.v6.hdr.src_addr, 16, part->src);
+	set_low_bits(&rule->l3.v6.hdr.dst_addr, 16, part->dst);
+	set_low_bits(&rule->l3_mask.v6.hdr.src_addr, 16, part->src_mask);
+	set_low_bits(&rule->l3_mask.v6.hdr.dst_addr, 16, part->dst_mask);
+	return (struct rte_flow_item){
+		.type = RTE_FLOW_ITEM_TYPE_IPV6, .spec = &rule->l3, .mask = &rule->l3_mask};
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_masked)
+void
+octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
+		       const struct octo_partition_rule *part, uint32_t priority,
+		       uint16_t from_port, uint16_t to_port)
+{
+	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
+
+	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
+	*item++ = family == OCTO_IPV4 ? build_masked_ipv4(rule, part) :
+					build_masked_ipv6(rule, part);
+	end_transfer(rule, item, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, to_port, false);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_mpfs)

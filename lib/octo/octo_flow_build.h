@@ -8,11 +8,13 @@
 #include <rte_compat.h>
 #include <rte_flow.h>
 
+#include "octo_partition.h"
 #include "octo_tuple.h"
 
 /**
  * @file
- * Writes an exact 5-tuple as an rte_flow rule; the inverse of octo_flow_parse().
+ * Writes what octo asks PFs for as rte_flow rules; of an exact 5-tuple, that is
+ * the inverse of octo_flow_parse().
  * Pure: touches only the structure given, any thread, any process.
  */
 
@@ -48,10 +50,17 @@ void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple 
  * MPFS: transfer, what enters from the network behind ethdev `from_port`,
  * 5-tuple, PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic
  * direction" and "Actions": PORT_REPRESENTOR gives to the ethdev itself).
+ * Without a tuple (NULL): all that enters there.
  */
 __rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
+
+/** The same for IP packets of a family that are in a part of them. */
+__rte_internal
+void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
+			    const struct octo_partition_rule *part, uint32_t priority,
+			    uint16_t from_port, uint16_t to_port);
 
 /**
  * E-Switch: transfer, what enters from behind ethdev `from_port` (an uplink: the

@@ -116,6 +116,9 @@ OCTO_ROWS = [
     ("mac-word", TWO + ",mac=hello", r"mac=hello"),
     ("mac-group", TWO + ",mac=01:00:5e:00:00:01", r"mac=01:00:5e"),
     ("mac-zero", TWO + ",mac=00:00:00:00:00:00", r"mac=00:00"),
+    ("tier-word", TWO + ",tier=best", r"tier=best.*partition"),
+    ("tier-empty", TWO + ",tier=", r"tier="),
+    ("tier-twice", TWO + ",tier=exact,tier=queue", r"tier="),
     ("long-name", "pf=" + "x" * 70, r"pf=x+"),
     *((f"map-{name}", f"{TWO},socket_map={text}",
        r"socket_map=" + re.escape(text)) for name, text in (

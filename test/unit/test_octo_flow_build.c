@@ -186,6 +186,50 @@ test_mpfs_rule_begins_at_the_network_side(void **state)
 	assert_int_equal(to->port_id, 9);
 }
 
+static const struct octo_partition_rule part = {.src = 0x105,
+						.src_mask = 0x30f,
+						.dst = 0x0a,
+						.dst_mask = 0x1e,
+						.pf = 1};
+
+/* The item's address fields are the last of the header. */
+static void
+assert_masked(const struct octo_flow_rule *rule, enum rte_flow_item_type type, const void *spec,
+	      const void *mask, size_t len)
+{
+	static const uint8_t src[] = {0, 0, 1, 5}, dst[] = {0, 0, 0, 0x0a};
+	static const uint8_t src_mask[] = {0, 0, 3, 0x0f}, dst_mask[] = {0, 0, 0, 0x1e};
+	uint8_t want[32] = {0}, want_mask[32] = {0};
+
+	memcpy(want + len - 4, src, 4);
+	memcpy(want + 2 * len - 4, dst, 4);
+	memcpy(want_mask + len - 4, src_mask, 4);
+	memcpy(want_mask + 2 * len - 4, dst_mask, 4);
+	assert_true(rule->attr.transfer && !rule->attr.ingress);
+	assert_int_equal(rule->attr.priority, 4);
+	assert_int_equal(rule->pattern[0].type, RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT);
+	assert_int_equal(rule->pattern[1].type, RTE_FLOW_ITEM_TYPE_ETH);
+	assert_int_equal(rule->pattern[2].type, type);
+	assert_int_equal(rule->pattern[3].type, RTE_FLOW_ITEM_TYPE_END);
+	assert_memory_equal(spec, want, 2 * len);
+	assert_memory_equal(mask, want_mask, 2 * len);
+	assert_int_equal(rule->to.port_id, 9);
+}
+
+static void
+test_masked_rule_matches_low_bits_of_addresses(void **state)
+{
+	struct octo_flow_rule rule;
+
+	(void)state;
+	octo_flow_build_masked(&rule, OCTO_IPV4, &part, 4, 3, 9);
+	assert_masked(&rule, RTE_FLOW_ITEM_TYPE_IPV4, &rule.l3.v4.hdr.src_addr,
+		      &rule.l3_mask.v4.hdr.src_addr, 4);
+	octo_flow_build_masked(&rule, OCTO_IPV6, &part, 4, 3, 9);
+	assert_masked(&rule, RTE_FLOW_ITEM_TYPE_IPV6, &rule.l3.v6.hdr.src_addr,
+		      &rule.l3_mask.v6.hdr.src_addr, 16);
+}
+
 int
 main(void)
 {
@@ -196,6 +240,7 @@ main(void)
 		cmocka_unit_test(test_eswitch_rule_without_tuple_is_for_all),
 		cmocka_unit_test(test_queue_rule_has_the_form_that_nics_take),
 		cmocka_unit_test(test_mpfs_rule_begins_at_the_network_side),
+		cmocka_unit_test(test_masked_rule_matches_low_bits_of_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,10 @@
 #define ARG_SOCKET "socket"
 #define ARG_MAC "mac"
 #define ARG_AGENT "agent"
+#define ARG_TIER "tier"
 
-static const char *const valid_args[] = {ARG_PF,  ARG_SOCKET_MAP, ARG_SOCKET,
-					 ARG_MAC, ARG_AGENT,      NULL};
+static const char *const valid_args[] = {ARG_PF,    ARG_SOCKET_MAP, ARG_SOCKET, ARG_MAC,
+					 ARG_AGENT, ARG_TIER,       NULL};
 
 static int
 read_node(const char *text, int *node)
@@ -119,6 +120,20 @@ read_agent(const char *key, const char *value, void *arg)
 	return 0;
 }
 
+static int
+read_tier(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	if (value == NULL || octo_tier_read(value, &args->tier) != 0) {
+		OCTO_LOG(ERR, "%s: %s=%s: exact, partition, queue or none is expected", args->port,
+			 key, value == NULL ? "" : value);
+		return -EINVAL;
+	}
+	args->has_tier = true;
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
@@ -126,7 +141,7 @@ static const struct {
 } readers[] = {
 	{ARG_PF, read_pf, true},          {ARG_SOCKET_MAP, read_socket_map, false},
 	{ARG_SOCKET, read_socket, false}, {ARG_MAC, read_mac, false},
-	{ARG_AGENT, read_agent, false},
+	{ARG_AGENT, read_agent, false},   {ARG_TIER, read_tier, false},
 };
 
 static int
@@ -161,7 +176,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	if (kvlist == NULL) {
 		OCTO_LOG(ERR,
 			 "%s: cannot read \"%s\": "
-			 "known are pf=, socket_map=, socket=, mac= and agent=",
+			 "known are pf=, socket_map=, socket=, mac=, agent= and tier=",
 			 name, text);
 		return -EINVAL;
 	}

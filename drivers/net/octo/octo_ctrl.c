@@ -173,6 +173,7 @@ tick(struct octo_dev *octo)
 		/* samples before homes: they are of rules as they were */
 		octo_truth_follow_locked(octo);
 		follow_homes(octo);
+		octo_spread_follow_locked(octo);
 		octo_place_follow_locked(octo);
 	}
 	octo_unlock(octo);

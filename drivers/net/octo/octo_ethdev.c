@@ -80,6 +80,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	if (ret != 0)
 		goto err_agent;
 	octo_topo_init(octo, args);
+	octo_tier_init(octo, args);
 	set_node(dev, args);
 	return 0;
 
@@ -180,7 +181,8 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"socket_map=<cpus>:<node>[/<cpus>:<node>] "
 					"socket=<node> "
 					"mac=<address> "
-					"agent=unix:<path>|tcp:<address>:<port>|dev:<path>");
+					"agent=unix:<path>|tcp:<address>:<port>|dev:<path> "
+					"tier=exact|partition|queue|none");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

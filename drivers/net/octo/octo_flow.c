@@ -1,85 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* rte_flow on the port, under the control mutex, and what the PFs would accept. */
+/* rte_flow on the port, under the control mutex. */
 
 #include <errno.h>
 
-#include "octo_flow_build.h"
 #include "octo_flow_parse.h"
 #include "octo_private.h"
-
-const char *
-octo_tier_name(enum octo_tier tier)
-{
-	static const char *const names[] = {
-		[OCTO_TIER_NONE] = "none",
-		[OCTO_TIER_QUEUE] = "queue",
-		[OCTO_TIER_EXACT] = "exact",
-	};
-
-	return names[tier];
-}
-
-static bool
-pfs_accept_queue_rules(struct octo_dev *octo, bool count)
-{
-	struct rte_flow_error error;
-	struct octo_flow_rule r;
-	int pf;
-
-	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, count);
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-		if (rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions,
-				      &error) != 0)
-			return false;
-	return true;
-}
-
-/* What rules can do here; error->message says why not more. */
-static enum octo_tier
-find_tier(struct octo_dev *octo, struct rte_flow_error *error)
-{
-	bool queue_rules;
-	int ret;
-
-	octo->count_rules = pfs_accept_queue_rules(octo, true);
-	queue_rules = octo->count_rules || pfs_accept_queue_rules(octo, false);
-	octo->agent_queues = octo->agent != NULL && !queue_rules;
-	error->message = "the PFs refuse 5-tuple rules";
-	if (!queue_rules && octo->agent == NULL)
-		return OCTO_TIER_NONE;
-	error->message = NULL;
-	ret = octo->mpfs_ops->probe(octo, error);
-	if (ret != 0) {
-		octo->manager = OCTO_NO_PF;
-		if (error->message == NULL)
-			error->message = rte_strerror(-ret);
-		return queue_rules ? OCTO_TIER_QUEUE : OCTO_TIER_NONE;
-	}
-	if (queue_rules)
-		return OCTO_TIER_EXACT;
-	octo->count_rules = octo_mpfs_agent_counts(octo);
-	error->message = "the PFs refuse 5-tuple rules, and the agent does not choose queues";
-	return octo_mpfs_agent_places_queues(octo) ? OCTO_TIER_EXACT : OCTO_TIER_NONE;
-}
-
-/* Ask the PFs what they would accept; said once. */
-void
-octo_flow_probe_tier(struct octo_dev *octo)
-{
-	struct rte_flow_error error = {.message = NULL};
-
-	octo->manager = OCTO_NO_PF;
-	octo->ignored = NULL;
-	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
-	octo->tier = find_tier(octo, &error);
-	if (octo->tier == OCTO_TIER_EXACT)
-		OCTO_LOG(NOTICE, "port %u: steering tier exact, by %s", octo->port_id,
-			 octo->mpfs_ops->name);
-	else
-		OCTO_LOG(NOTICE, "port %u: steering tier %s: %s", octo->port_id,
-			 octo_tier_name(octo->tier), error.message);
-}
 
 /* Can flows be steered to this queue now? */
 int
@@ -88,6 +14,9 @@ octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_fl
 	if (!octo->started)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is stopped: start it first");
+	if (octo->tier == OCTO_TIER_NONE && octo->tier_wanted == OCTO_TIER_NONE)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the port was made with tier=none: nothing is steered");
 	if (octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the NIC accepts rules and ignores them, "

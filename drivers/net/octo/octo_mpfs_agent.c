@@ -279,7 +279,7 @@ agent_tick(struct octo_dev *octo)
 		start_replay(octo);
 		if (octo->ignored == NULL &&
 		    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
-			octo_flow_probe_tier(octo);
+			octo_tier_probe_locked(octo);
 	}
 	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
 		replay(octo);

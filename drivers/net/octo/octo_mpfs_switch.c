@@ -131,4 +131,7 @@ const struct octo_mpfs_ops octo_mpfs_switch_ops = {
 	.insert = switch_insert,
 	.flip = switch_flip,
 	.remove = switch_remove,
+	.probe_spread = octo_mpfs_spread_probe,
+	.spread = octo_mpfs_spread_set,
+	.unspread = octo_mpfs_spread_clear,
 };

@@ -22,6 +22,7 @@
 #include "octo_rule.h"
 #include "octo_slab.h"
 #include "octo_socket_map.h"
+#include "octo_spread.h"
 #include "octo_stray.h"
 #include "octo_table.h"
 #include "octo_tuple.h"
@@ -39,16 +40,17 @@ extern int octo_logtype;
 
 /* What can be steered; design, "Steering tiers". Ordered: a higher one can do more. */
 enum octo_tier {
-	OCTO_TIER_NONE,  /* RSS only */
-	OCTO_TIER_QUEUE, /* ARFS rules choose the queue, the network the PF */
-	OCTO_TIER_EXACT, /* MPFS rules choose the PF as well */
+	OCTO_TIER_NONE,      /* RSS only */
+	OCTO_TIER_QUEUE,     /* ARFS rules choose the queue, the network the PF */
+	OCTO_TIER_EXACT,     /* MPFS rules choose the PF as well */
+	OCTO_TIER_PARTITION, /* masked ones do for all else: nothing strays */
 };
 
 /* Do rules of the NIC's switch choose the PF? */
 static inline bool
 octo_tier_has_mpfs(enum octo_tier tier)
 {
-	return tier == OCTO_TIER_EXACT;
+	return tier >= OCTO_TIER_EXACT;
 }
 
 /* Ordered: each state includes the ones before. */
@@ -160,6 +162,15 @@ struct octo_mpfs_ops {
 	/* NULL, or the hits of a rule that no PF has. */
 	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
 		     struct rte_flow_query_count *count, struct rte_flow_error *error);
+	/* NULL, or could masked rules be inserted? Decides about tier partition. */
+	int (*probe_spread)(struct octo_dev *octo, struct rte_flow_error *error);
+	/*
+	 * What has no rule of its own goes by these, and what they do not match to
+	 * default_pf; in place of those before. On failure there are none.
+	 */
+	int (*spread)(struct octo_dev *octo, const struct octo_spread *spread,
+		      struct rte_flow_error *error);
+	void (*unspread)(struct octo_dev *octo);
 	/* NULL, or called often by the control thread while the port is started. */
 	void (*tick)(struct octo_dev *octo);
 };
@@ -191,8 +202,11 @@ struct octo_dev {
 	uint16_t port_id;
 	uint16_t nb_pfs;
 	enum octo_tier tier;
-	uint8_t manager;   /* index of the manager PF, OCTO_NO_PF without MPFS */
-	bool count_rules;  /* the hits of all rules are counted */
+	enum octo_tier tier_wanted; /* no higher one is used */
+	bool tier_forced;           /* by the devarg */
+	bool rss_by_app;            /* the application sees or sets RSS: one for all PFs */
+	uint8_t manager;            /* index of the manager PF, OCTO_NO_PF without MPFS */
+	bool count_rules;           /* the hits of all rules are counted */
 	bool agent_queues; /* the agent is to choose the queue: the PFs refuse ARFS rules */
 	bool started;
 	bool isolated;
@@ -218,6 +232,7 @@ struct octo_dev {
 	struct octo_agent *agent;      /* NULL without */
 	struct rte_flow *agent_replay; /* the next rule to put again */
 	bool agent_replaying;          /* not all rules were put in this session */
+	struct octo_spreading spreading;
 	struct octo_table *table;
 	struct octo_rules rules;     /* in order of creation */
 	struct octo_all_notes notes; /* of those of which something is known */
@@ -241,6 +256,8 @@ struct octo_args {
 	bool has_mac;
 	struct rte_ether_addr mac;
 	char agent[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
+	bool has_tier;
+	enum octo_tier tier;
 };
 
 static inline struct octo_dev *
@@ -363,6 +380,8 @@ bool octo_link_refresh(struct octo_dev *octo);
 /* octo_rss.c */
 int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
 void octo_rss_level(struct octo_dev *octo);
+bool octo_rss_is_on(const struct octo_dev *octo);
+int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta);
 int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
 int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
 int octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
@@ -400,12 +419,16 @@ int octo_xstats_reset(struct rte_eth_dev *dev);
 
 /* octo_flow.c: rte_flow on the port */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
-void octo_flow_probe_tier(struct octo_dev *octo);
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
 struct rte_flow *octo_flow_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
 					uint16_t queue, struct rte_flow_error *error);
+
+/* octo_tier.c: what can be steered */
 const char *octo_tier_name(enum octo_tier tier);
+int octo_tier_read(const char *name, enum octo_tier *tier);
+void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
+void octo_tier_probe_locked(struct octo_dev *octo);
 
 /* octo_learn.c */
 bool octo_learn_make_room_locked(struct octo_dev *octo);
@@ -423,6 +446,12 @@ int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *er
 
 /* octo_mpfs_switch.c */
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
+
+/* octo_mpfs_spread.c: the masked rules of that switch */
+int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
+int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
+			 struct rte_flow_error *error);
+void octo_mpfs_spread_clear(struct octo_dev *octo);
 
 /* octo_mpfs_agent.c */
 extern const struct octo_mpfs_ops octo_mpfs_agent_ops;

@@ -29,6 +29,7 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	if (ret != 0)
 		return ret;
 	octo->reta_set = false;
+	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
 	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG))
 		return 0;
@@ -88,14 +89,28 @@ apply_reta(struct octo_dev *octo, const uint16_t *reta)
 			     pf_reta_update, &arg, &before);
 }
 
+bool
+octo_rss_is_on(const struct octo_dev *octo)
+{
+	return (octo_data(octo)->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
+}
+
+int
+octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta)
+{
+	struct reta_arg arg = {.size = octo->reta_size};
+
+	reta_to_entries(reta, octo->reta_size, arg.entries);
+	return pf_reta_update(&octo->pf[pf], &arg);
+}
+
 /* At start: the same table everywhere, the application's or the usual one. */
 void
 octo_rss_level(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
-	if (!(data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) || octo->reta_size == 0 ||
-	    data->nb_rx_queues == 0)
+	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || data->nb_rx_queues == 0)
 		return;
 	if (!octo->reta_set)
 		for (uint16_t i = 0; i < octo->reta_size; i++)
@@ -119,6 +134,9 @@ reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 
 			 octo->reta_size, size);
 		return -EINVAL;
 	}
+	ret = octo_spread_leave_locked(octo, "sets a RETA");
+	if (ret != 0)
+		return ret;
 	if (!octo->reta_set && !octo->started)
 		for (uint16_t i = 0; i < octo->reta_size; i++)
 			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
@@ -140,15 +158,26 @@ octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf,
 	return OCTO_LOCKED(octo, reta_update_locked(octo, conf, size));
 }
 
-int
-octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+static int
+reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 {
-	const struct octo_dev *octo = octo_of(dev);
 	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int ret;
 
 	if (first < 0 || octo->reta_size == 0)
 		return -ENOTSUP;
+	ret = octo_spread_leave_locked(octo, "asks for the RETA");
+	if (ret != 0)
+		return ret;
 	return rte_eth_dev_rss_reta_query(octo->pf[first].port_id, conf, size);
+}
+
+int
+octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, reta_query_locked(octo, conf, size));
 }
 
 static int
@@ -169,6 +198,9 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 
 	if (first < 0)
 		return -ENODEV;
+	ret = octo_spread_leave_locked(octo, "sets the RSS hash");
+	if (ret != 0)
+		return ret;
 	ret = rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, &before);
 	if (ret != 0)
 		return ret;
@@ -184,13 +216,24 @@ octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 	return OCTO_LOCKED(octo, hash_update_locked(octo, conf));
 }
 
-int
-octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+/* The types alone are no secret: nothing depends on them but what they say. */
+static int
+hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 {
-	const struct octo_dev *octo = octo_of(dev);
 	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int ret = 0;
 
 	if (first < 0)
 		return -ENODEV;
-	return rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, conf);
+	if (conf->rss_key != NULL)
+		ret = octo_spread_leave_locked(octo, "asks for the RSS key");
+	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, conf);
+}
+
+int
+octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, hash_get_locked(octo, conf));
 }

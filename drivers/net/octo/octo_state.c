@@ -152,7 +152,8 @@ start_locked(struct rte_eth_dev *dev)
 	octo->crossings_told = 0;
 	octo->started = true;
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
-	octo_flow_probe_tier(octo);
+	octo_tier_probe_locked(octo);
+	octo_spread_follow_locked(octo);
 	octo_truth_start_locked(octo);
 	set_queue_states(dev, true);
 	return 0;
@@ -169,6 +170,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo->started = false;
 	octo_pf_unpublish(octo, 0);
 	octo_rule_list_flush_locked(octo, NULL);
+	octo_spread_stop_locked(octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 

@@ -10,7 +10,7 @@ Queues are polled once before rules are made: then their homes are known.
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Dict, Iterable, List, Sequence, Tuple
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple
 
 from scapy.packet import Packet
 
@@ -24,7 +24,8 @@ class Bench(Testpmd):
     """That testpmd."""
 
     def __init__(self, directory: Path, queues: int = 2, pfs: int = 2,
-                 app: Sequence[str] = (), **nic: object) -> None:
+                 app: Sequence[str] = (), port: Optional[dict] = None,
+                 **nic: object) -> None:
         self.directory = directory
         self.queues = queues
         for i in range(queues):
@@ -33,7 +34,8 @@ class Bench(Testpmd):
             "".join(f",tx_pcap={self._out(i)}" for i in range(queues))
         args = [f"--vdev=net_pcap0{files}",
                 vdevs.octosim(20, "B", wire="nic:A"),
-                *vdevs.nic("A", 0, pfs, **nic), vdevs.octo(0, 0, pfs)]
+                *vdevs.nic("A", 0, pfs, **nic),
+                vdevs.octo(0, 0, pfs, **(port or {}))]
         super().__init__(args, queues=queues, app=app)
         self.view = View(self)
         self.player = self.port("net_pcap0")

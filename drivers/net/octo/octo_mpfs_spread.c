@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Masked `transfer` rules of the NIC's own switch, and one for all that enters
+ * from the network; see octo_mpfs_switch.c.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "octo_flow_build.h"
+#include "octo_private.h"
+
+/* Below the rules of flows. Each one of two, in turn: the new are there before the old go. */
+#define SPREAD_PRIORITY 4
+#define DEFAULT_PRIORITY 6
+
+static const struct octo_pf *
+manager(const struct octo_dev *octo)
+{
+	return &octo->pf[octo->manager];
+}
+
+static int
+validate(const struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_error *error)
+{
+	const int ret = rte_flow_validate(manager(octo)->port_id, &r->attr, r->pattern, r->actions,
+					  error);
+
+	return ret == 0 ? 0 : octo_flow_blame(manager(octo), ret, error);
+}
+
+int
+octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	static const struct octo_partition_rule odd = {.src = 1, .src_mask = 1, .dst_mask = 2};
+	const uint16_t proxy = manager(octo)->port_id;
+	struct octo_flow_rule r;
+	int ret;
+
+	octo_flow_build_masked(&r, OCTO_IPV4, &odd, SPREAD_PRIORITY, proxy, proxy);
+	ret = validate(octo, &r, error);
+	if (ret != 0)
+		return ret;
+	octo_flow_build_masked(&r, OCTO_IPV6, &odd, SPREAD_PRIORITY, proxy, proxy);
+	ret = validate(octo, &r, error);
+	if (ret != 0)
+		return ret;
+	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY, proxy, proxy, false);
+	return validate(octo, &r, error);
+}
+
+static void
+destroy(const struct octo_dev *octo, struct rte_flow **flows, unsigned int nb)
+{
+	while (nb > 0)
+		rte_flow_destroy(manager(octo)->port_id, flows[--nb], NULL);
+}
+
+/* One more rule of a set that is being made. */
+static int
+add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spreading *set,
+    struct rte_flow_error *error)
+{
+	struct rte_flow *flow = rte_flow_create(manager(octo)->port_id, &r->attr, r->pattern,
+						r->actions, error);
+
+	if (flow == NULL)
+		return octo_flow_blame(manager(octo), -rte_errno, error);
+	set->flows[set->nb_flows++] = flow;
+	return 0;
+}
+
+static int
+add_family(const struct octo_dev *octo, enum octo_tuple_family family,
+	   const struct octo_spread *spread, struct octo_spreading *set,
+	   struct rte_flow_error *error)
+{
+	struct octo_flow_rule r;
+	int ret = 0;
+
+	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
+		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
+				       manager(octo)->port_id,
+				       octo->pf[spread->rules[i].pf].port_id);
+		ret = add(octo, &r, set, error);
+	}
+	return ret;
+}
+
+/* All of a set, or nothing. What catches the rest comes first: it is wrong for nobody. */
+static int
+create(const struct octo_dev *octo, const struct octo_spread *spread, struct octo_spreading *set,
+       struct rte_flow_error *error)
+{
+	struct octo_flow_rule r;
+	int ret;
+
+	set->nb_flows = 0;
+	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn, manager(octo)->port_id,
+			     octo->pf[spread->default_pf].port_id, false);
+	ret = add(octo, &r, set, error);
+	if (ret == 0 && spread->ipv4)
+		ret = add_family(octo, OCTO_IPV4, spread, set, error);
+	if (ret == 0 && spread->ipv6)
+		ret = add_family(octo, OCTO_IPV6, spread, set, error);
+	if (ret != 0)
+		destroy(octo, set->flows, set->nb_flows);
+	return ret;
+}
+
+void
+octo_mpfs_spread_clear(struct octo_dev *octo)
+{
+	struct octo_spreading *now = &octo->spreading;
+
+	/* without a manager they are gone */
+	if (octo->manager != OCTO_NO_PF)
+		destroy(octo, now->flows, now->nb_flows);
+	free(now->flows);
+	now->flows = NULL;
+	now->nb_flows = 0;
+}
+
+int
+octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
+		     struct rte_flow_error *error)
+{
+	struct octo_spreading next = {.turn = octo->spreading.turn ^ 1};
+	int ret;
+
+	next.flows = calloc(2 * spread->nb_rules + 1, sizeof(*next.flows));
+	if (next.flows == NULL) {
+		octo_mpfs_spread_clear(octo);
+		return -ENOMEM;
+	}
+	ret = create(octo, spread, &next, error);
+	octo_mpfs_spread_clear(octo);
+	/* a full table, or one of few priorities, may have no room for both */
+	if (ret != 0)
+		ret = create(octo, spread, &next, error);
+	if (ret != 0) {
+		free(next.flows);
+		return ret;
+	}
+	octo->spreading.flows = next.flows;
+	octo->spreading.nb_flows = next.nb_flows;
+	octo->spreading.turn = next.turn;
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_SPREAD_H
+#define OCTO_SPREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+#include "octo_partition.h"
+
+/* How the MPFS is to spread what has no rule of its own. */
+struct octo_spread {
+	const struct octo_partition_rule *rules;
+	unsigned int nb_rules;
+	bool ipv4; /* they are for IPv4 */
+	bool ipv6; /* and for IPv6 */
+	uint8_t default_pf;
+};
+
+/* Tier partition as it is now; under the control mutex. */
+struct octo_spreading {
+	bool on;                               /* the PFs' RETAs differ */
+	uint8_t home[RTE_MAX_QUEUES_PER_PORT]; /* of each queue, as it was spread for */
+	struct rte_flow **flows;               /* on the manager PF */
+	unsigned int nb_flows;
+	uint8_t turn; /* their priority: one of two, in turn */
+};
+
+struct octo_dev;
+
+/* octo_spread.c */
+void octo_spread_follow_locked(struct octo_dev *octo);
+int octo_spread_leave_locked(struct octo_dev *octo, const char *what);
+void octo_spread_stop_locked(struct octo_dev *octo);
+
+#endif /* OCTO_SPREAD_H */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What can be steered: the PFs are asked what they would accept, and the devarg
+ * tier= may ask for less, or for the partition, which nobody gets unasked.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "octo_flow_build.h"
+#include "octo_private.h"
+
+static const char *const tier_names[] = {
+	[OCTO_TIER_NONE] = "none",
+	[OCTO_TIER_QUEUE] = "queue",
+	[OCTO_TIER_EXACT] = "exact",
+	[OCTO_TIER_PARTITION] = "partition",
+};
+
+const char *
+octo_tier_name(enum octo_tier tier)
+{
+	return tier_names[tier];
+}
+
+int
+octo_tier_read(const char *name, enum octo_tier *tier)
+{
+	for (unsigned int i = 0; i < RTE_DIM(tier_names); i++) {
+		if (strcmp(name, tier_names[i]) == 0) {
+			*tier = (enum octo_tier)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+void
+octo_tier_init(struct octo_dev *octo, const struct octo_args *args)
+{
+	octo->tier_forced = args->has_tier;
+	octo->tier_wanted = args->has_tier ? args->tier : OCTO_TIER_EXACT;
+}
+
+static bool
+pfs_accept_queue_rules(struct octo_dev *octo, bool count)
+{
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+	int pf;
+
+	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, count);
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+		if (rte_flow_validate(octo->pf[pf].port_id, &r.attr, r.pattern, r.actions,
+				      &error) != 0)
+			return false;
+	return true;
+}
+
+/* Can the PFs' rules choose the queue, or an agent that chooses the PF as well? */
+static bool
+find_queue_rules(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	bool queue_rules;
+
+	octo->count_rules = pfs_accept_queue_rules(octo, true);
+	queue_rules = octo->count_rules || pfs_accept_queue_rules(octo, false);
+	octo->agent_queues = octo->agent != NULL && !queue_rules;
+	error->message = "the PFs refuse 5-tuple rules";
+	return queue_rules;
+}
+
+/* A back end says why not, or its errno does. */
+static int
+explain(int ret, struct rte_flow_error *error)
+{
+	if (ret != 0 && error->message == NULL)
+		error->message = rte_strerror(-ret);
+	return ret;
+}
+
+/* What the switch can do, where rules choose the queue if queue_rules. */
+static enum octo_tier
+find_mpfs_tier(struct octo_dev *octo, bool queue_rules, struct rte_flow_error *error)
+{
+	error->message = NULL;
+	if (explain(octo->mpfs_ops->probe(octo, error), error) != 0) {
+		octo->manager = OCTO_NO_PF;
+		return queue_rules ? OCTO_TIER_QUEUE : OCTO_TIER_NONE;
+	}
+	if (queue_rules)
+		return OCTO_TIER_EXACT;
+	octo->count_rules = octo_mpfs_agent_counts(octo);
+	error->message = "the PFs refuse 5-tuple rules, and the agent does not choose queues";
+	return octo_mpfs_agent_places_queues(octo) ? OCTO_TIER_EXACT : OCTO_TIER_NONE;
+}
+
+static bool
+can_partition(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	error->message = "an agent takes no masked rules";
+	if (octo->mpfs_ops->probe_spread == NULL)
+		return false;
+	error->message = "the application sets or reads the RSS key or the RETA";
+	if (octo->rss_by_app)
+		return false;
+	error->message = "the PFs have no RETA that could be set";
+	if (octo_rss_is_on(octo) && octo->reta_size == 0)
+		return false;
+	error->message = NULL;
+	return explain(octo->mpfs_ops->probe_spread(octo, error), error) == 0;
+}
+
+/* What is wanted, or the best below it; error->message says why not more. */
+static enum octo_tier
+find_tier(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	const enum octo_tier wanted = octo->tier_wanted;
+	enum octo_tier tier;
+	bool queue_rules;
+
+	octo->agent_queues = false;
+	if (wanted == OCTO_TIER_NONE)
+		return OCTO_TIER_NONE;
+	queue_rules = find_queue_rules(octo, error);
+	if (wanted == OCTO_TIER_QUEUE)
+		octo->agent_queues = false;
+	if (!queue_rules && !octo->agent_queues)
+		return OCTO_TIER_NONE;
+	if (wanted == OCTO_TIER_QUEUE)
+		return OCTO_TIER_QUEUE;
+	tier = find_mpfs_tier(octo, queue_rules, error);
+	if (tier == OCTO_TIER_EXACT && wanted == OCTO_TIER_PARTITION && can_partition(octo, error))
+		return OCTO_TIER_PARTITION;
+	return tier;
+}
+
+/* Said once: what it is, and why it is not what it might be. */
+static void
+tell(const struct octo_dev *octo, const char *why)
+{
+	const char *name = octo_tier_name(octo->tier);
+
+	if (octo->tier_forced && octo->tier < octo->tier_wanted)
+		OCTO_LOG(WARNING, "port %u: tier=%s cannot be had, steering tier is %s: %s",
+			 octo->port_id, octo_tier_name(octo->tier_wanted), name, why);
+	else if (octo->tier < octo->tier_wanted)
+		OCTO_LOG(NOTICE, "port %u: steering tier %s: %s", octo->port_id, name, why);
+	else if (octo_tier_has_mpfs(octo->tier))
+		OCTO_LOG(NOTICE, "port %u: steering tier %s, by %s", octo->port_id, name,
+			 octo->mpfs_ops->name);
+	else
+		OCTO_LOG(NOTICE, "port %u: steering tier %s, as it was asked for", octo->port_id,
+			 name);
+}
+
+/* Ask the PFs what they would accept. */
+void
+octo_tier_probe_locked(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+
+	octo->manager = OCTO_NO_PF;
+	octo->ignored = NULL;
+	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
+	octo->tier = find_tier(octo, &error);
+	tell(octo, error.message);
+}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steering tiers: all packets arrive on all of them, whatever the NIC lacks."""
+
+import re
+from collections import Counter
+
+import pytest
+from scapy.layers.l2 import ARP, Ether
+
+from octotest import packets
+from octotest.bench import Bench, landed, order_of
+from octotest.testpmd import flow_id
+
+QUEUES = 4
+NB_FLOWS = 16
+EACH = 4
+FLOWS = packets.flows(NB_FLOWS)
+TIERS = ("exact", "queue", "none")
+
+
+@pytest.fixture(scope="module", params=TIERS)
+def shared_bench(request, shared, tmp_path_factory):
+    """A port of each tier, by the devarg: (tier, testpmd to share)."""
+    return request.param, shared(lambda: Bench(
+        tmp_path_factory.mktemp("bench"), QUEUES,
+        port={"tier": request.param}))
+
+
+@pytest.fixture
+def tiered(shared_bench):
+    """That port, without rules: (tier, testpmd)."""
+    tier, shared = shared_bench
+    bench = shared.get()
+    yield tier, bench
+    if bench.alive():
+        bench.flush()
+
+
+def _everything(each: int = EACH) -> list:
+    """IPv4 and IPv6, all protocols, and what is not IP."""
+    flows = [flow for version, proto in packets.COMBINATIONS
+             for flow in packets.flows(NB_FLOWS, version, proto)]
+    arp = Ether(src=packets.flow_mac(len(flows)), dst="ff:ff:ff:ff:ff:ff") / \
+        ARP(psrc="10.1.0.1", pdst="10.1.0.2") / f"f{len(flows)} n0 ".encode()
+    return [*packets.numbered(flows, each), arp]
+
+
+def _assert_identical(bench, frames) -> None:
+    """Each came back once, unchanged, in order within its flow."""
+    back = bench.returned()
+    assert Counter(back) == Counter(bytes(f) for f in frames)
+    assert order_of(back) == order_of(bytes(f) for f in frames)
+    bench.view.assert_lost_nothing()
+
+
+def test_is_the_tier_that_was_asked_for(tiered):
+    """Telemetry, testpmd and one line in the log say so."""
+    tier, bench = tiered
+    topology = bench.view.topology()
+    assert topology["tier"] == tier
+    assert topology["mpfs"] == ("none" if tier in ("queue", "none")
+                                else "switch")
+    assert len(re.findall(rf"steering tier {tier}\b", bench.boot_text)) == 1
+    assert "cannot be had" not in bench.boot_text
+
+
+def test_all_packets_arrive(tiered):
+    """Without rules: each once, and each flow in one queue."""
+    _, bench = tiered
+    frames = _everything()
+    seen = bench.play(frames)
+    assert len(seen) == len(frames)
+    assert all(len(queues) == 1 for queues in landed(seen).values())
+    assert len({s.queue for s in seen}) == QUEUES
+    _assert_identical(bench, frames)
+
+
+def _assert_refused(bench, flow) -> None:
+    """With a sentence that says why; nothing is left behind."""
+    out = bench.steer(flow, 1)
+    assert "Caught" in out and "tier=none" in out, out
+    assert bench.view.steering()["total"] == 0
+
+
+def _steer(tier, bench, flows) -> None:
+    for i, flow in enumerate(flows):
+        flow_id(bench.steer(flow, i % QUEUES))
+    homes = bench.view.homes()
+    for i, flow in enumerate(flows):
+        rule = bench.view.rule(flow)
+        assert rule["queue"] == i % QUEUES
+        assert rule["pf"] == (-1 if tier == "queue" else homes[i % QUEUES])
+
+
+@pytest.mark.parametrize("version, proto", packets.COMBINATIONS)
+def test_steered_flows_arrive(tiered, version, proto):
+    """At their queue, and by its PF if the tier can do that."""
+    tier, bench = tiered
+    flows = packets.flows(NB_FLOWS, version, proto)
+    if tier == "none":
+        _assert_refused(bench, flows[0])
+    else:
+        _steer(tier, bench, flows)
+    frames = packets.numbered(flows, EACH)
+    seen = landed(bench.play(frames))
+    assert {mac: sum(n.values()) for mac, n in seen.items()} == \
+        {packets.flow_mac(i): EACH for i in range(NB_FLOWS)}
+    if tier != "none":
+        assert seen == {packets.flow_mac(i): Counter({i % QUEUES: EACH})
+                        for i in range(NB_FLOWS)}
+    strays = bench.view.strays()["stray_packets"]
+    assert (strays > 0) == (tier in ("queue", "none"))
+    _assert_identical(bench, frames)
+
+
+def test_port_starts_again_in_its_tier(tiered):
+    """A stop and a start lose nothing."""
+    tier, bench = tiered
+    port = bench.view.port
+    bench.cmds([f"port stop {port}", f"port start {port}"])
+    bench.poll_once()
+    assert bench.view.topology()["tier"] == tier
+    frames = _everything(1)
+    assert len(bench.play(frames)) == len(frames)
+    _assert_identical(bench, frames)
