@@ -16,8 +16,7 @@
 #include <rte_spinlock.h>
 #include <rte_stdatomic.h>
 
-#include "octo_flow_parse.h"
-
+#include "octosim_generic.h"
 #include "octosim_parse.h"
 #include "octosim_rss.h"
 #include "octosim_table.h"
@@ -75,6 +74,7 @@ struct octosim_args {
 	uint32_t mpfs_entries;
 	uint32_t wire_ring; /**< frames the wire holds */
 	uint32_t arfs_entries;
+	uint32_t generic_entries;
 	uint32_t queues;
 	uint32_t max_mtu;
 	uint32_t socket;
@@ -185,7 +185,8 @@ struct octosim_pf {
 	RTE_ATOMIC(bool) link_up; /**< as set by rte_eth_dev_set_link_up/down() */
 	uint32_t max_frame;       /**< by the MTU */
 	struct octosim_rxq *rxq[OCTOSIM_MAX_QUEUES];
-	struct octosim_table arfs;
+	struct octosim_table arfs;      /**< ingress rules that are exact 5-tuples */
+	struct octosim_generic generic; /**< and all others */
 	struct octosim_rss rss_state;
 	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is let in */
 	struct octosim_pf_stats stats;
@@ -193,7 +194,8 @@ struct octosim_pf {
 	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
 	/* control only */
 	struct octosim_flows flows;
-	struct octosim_async *async; /**< NULL without flow queues */
+	struct octosim_async *async;      /**< NULL without flow queues */
+	struct octosim_counters counters; /**< with an id */
 	struct octosim_args args;
 	struct octosim_pf_stats base;
 	struct octosim_nic_stats nic_base;
@@ -201,19 +203,6 @@ struct octosim_pf {
 	struct octosim_txq_stats txq_base[OCTOSIM_MAX_QUEUES];
 	uint32_t nb_mc;
 	uint64_t mc[OCTOSIM_MAX_MC_ADDRS]; /**< octosim_mac_key() */
-};
-
-/** A rule, as the application holds it. */
-struct rte_flow {
-	struct octosim_rule rule;
-	TAILQ_ENTRY(rte_flow) list;
-	struct octosim_table *table; /**< the PF's ARFS or the NIC's MPFS; NULL: nic->way[] */
-	uint16_t from;               /**< index in nic->way[] */
-	uint64_t hits_base;
-	uint64_t bytes_base;
-	bool count;
-	bool effective;                                 /**< it is in its table */
-	struct rte_flow_template_table *template_table; /**< NULL: not by a flow queue */
 };
 
 struct octosim_mac {
@@ -245,13 +234,15 @@ struct octosim_nic {
 	uint16_t nb_macs;
 	uint16_t nb_ports; /**< PFs and representors */
 	uint32_t default_pf;
-	struct octosim_mac macs[OCTOSIM_MAX_MACS]; /**< further ones */
-	struct octosim_table mpfs;
+	struct octosim_mac macs[OCTOSIM_MAX_MACS];   /**< further ones */
+	struct octosim_table mpfs;                   /**< transfer rules that are exact 5-tuples */
+	struct octosim_generic masked;               /**< and others: mpfs.max is for both */
 	struct octosim_rule *way[OCTOSIM_MAX_PORTS]; /**< for all that comes from behind a port */
 	struct octosim_nic_stats stats;
 	uint8_t scratch[OCTOSIM_BURST][OCTOSIM_HDR_MAX]; /**< headers of chained frames */
 
 	/* control only */
+	struct octosim_hash_keys hash_keys;
 	char name[OCTOSIM_NAME_MAX];
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
 	uint32_t given;     /**< bits of enum octosim_nic_arg */
@@ -453,7 +444,19 @@ struct octosim_batch {
 	uint32_t hash[OCTOSIM_BURST];
 	bool hashed[OCTOSIM_BURST];
 	struct octosim_rule *rule[OCTOSIM_BURST]; /**< ARFS, or NULL */
+	uint8_t marked[OCTOSIM_BURST];            /**< OCTOSIM_FATE_MARK, OCTOSIM_FATE_FLAG */
+	uint32_t mark[OCTOSIM_BURST];
+	uint32_t keyed;       /**< mask of the frames of which key[] is set */
+	uint32_t keyed_inner; /**< with what is in their tunnels */
+	struct octosim_key key[OCTOSIM_BURST];
 };
+
+/** Contiguous bytes at b->hdr[i]. */
+static inline uint32_t
+octosim_batch_avail(const struct octosim_batch *b, uint16_t i)
+{
+	return RTE_MIN(b->frame[i]->pkt_len, (uint32_t)OCTOSIM_HDR_MAX);
+}
 
 /** Find the port and the queue of every frame from the wire. Under the NIC's lock. */
 void octosim_classify(struct octosim_nic *nic, struct octosim_batch *b);
@@ -466,6 +469,14 @@ void octosim_steer(struct octosim_nic *nic, struct octosim_batch *b);
 
 /** Look at the rules of the ports only. */
 void octosim_steer_queues(struct octosim_nic *nic, struct octosim_batch *b);
+
+/**
+ * Follow the rules of the PF that the frame is on.
+ *
+ * @return
+ *   What the last of them says, or NULL: none says where to.
+ */
+const struct octosim_dest *octosim_steer_ingress(struct octosim_batch *b, uint16_t i);
 
 /* octosim_eswitch.c */
 
@@ -499,13 +510,6 @@ bool octosim_eswitch_has_listener(const struct octosim_pf *pf);
 
 /** Like octosim_wire_tx(), to the other side; at most OCTOSIM_BURST frames. */
 uint16_t octosim_eswitch_tx(struct octosim_pf *pf, struct rte_mbuf **pkts, uint16_t n);
-
-/** Refuse a PF: only representors have to do with the rules. Under the NIC's lock. */
-int octosim_eswitch_check_owner(const struct octosim_pf *pf, struct rte_flow_error *error);
-
-/** Check a transfer rule and find out what it means. Under the NIC's lock. */
-int octosim_eswitch_check(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
-			  uint16_t *from, uint16_t *to, struct rte_flow_error *error);
 
 /* octosim_tx.c */
 uint16_t octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);

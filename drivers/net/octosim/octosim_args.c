@@ -115,6 +115,7 @@ static const struct arg known_args[] = {
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
 	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
 	{NUMBER(arfs_entries, 1, 1 << 22)},
+	{NUMBER(generic_entries, 1, 1 << 22)},
 	{NUMBER(wire_ring, OCTOSIM_BURST, 1 << 20), .given = OCTOSIM_ARG_WIRE_RING},
 	{NUMBER(queues, 1, OCTOSIM_MAX_QUEUES)},
 	{NUMBER(max_mtu, OCTOSIM_MTU_MIN, OCTOSIM_MTU_MAX)},
@@ -157,8 +158,8 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 	if (arg == NULL) {
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
-			    "arfs_entries, queues, mac, wire_ring, max_mtu, ignore and "
-			    "representor are known",
+			    "arfs_entries, generic_entries, queues, mac, wire_ring, max_mtu, "
+			    "ignore and representor are known",
 			    pair->key);
 		return -EINVAL;
 	}
@@ -200,6 +201,7 @@ octosim_args_parse(const char *who, const char *text, struct octosim_args *args)
 	*args = (struct octosim_args){
 		.mpfs_entries = DEFAULT_ENTRIES,
 		.arfs_entries = DEFAULT_ENTRIES,
+		.generic_entries = DEFAULT_ENTRIES,
 		.wire_ring = DEFAULT_WIRE_RING,
 		.queues = DEFAULT_QUEUES,
 		.max_mtu = OCTOSIM_MTU_MAX,

@@ -7,7 +7,7 @@
 
 #include "octo_template.h"
 
-#include "octosim.h"
+#include "octosim_flow.h"
 
 /**
  * @file

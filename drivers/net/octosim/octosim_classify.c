@@ -36,8 +36,9 @@ assign(struct octosim_batch *b, uint16_t i, struct octosim_pf *pf)
 {
 	const uint32_t len = b->frame[i]->pkt_len;
 
-	octosim_parse(b->hdr[i], RTE_MIN(len, (uint32_t)OCTOSIM_HDR_MAX), len, &b->parsed[i]);
+	octosim_parse(b->hdr[i], octosim_batch_avail(b, i), len, &b->parsed[i]);
 	b->rule[i] = NULL;
+	b->marked[i] = 0;
 	b->pf[i] = pf;
 }
 
@@ -111,13 +112,31 @@ address_fits(const struct octosim_pf *pf, const uint8_t *dst)
 	return false;
 }
 
+/* A RSS action hashes by itself, and the packet is told that hash. */
 static struct octosim_rxq *
-queue_by_rule(struct octosim_pf *pf, struct octosim_rule *rule, uint32_t len)
+queue_by_spread(struct octosim_batch *b, uint16_t i, const struct octosim_spread *s)
 {
-	struct octosim_rxq *q = rule->drop ? NULL : pf->rxq[rule->target];
+	const struct octosim_parsed *p = &b->parsed[i];
+	struct octosim_parsed inner;
+	uint32_t off;
 
-	rule->hits++;
-	rule->bytes += len;
+	if (s->level > 1 && octosim_key_tunnel(b->hdr[i], octosim_batch_avail(b, i), p, &off,
+					       &inner) != OCTOSIM_TUNNEL_NONE)
+		p = &inner;
+	b->hashed[i] = octosim_rss_hash_by(s->key->table, s->input_len, b->hdr[i], p, &b->hash[i]);
+	return b->pf[i]->rxq[s->queues[b->hashed[i] ? b->hash[i] % s->nb_queues : 0]];
+}
+
+static struct octosim_rxq *
+queue_by_rule(struct octosim_batch *b, uint16_t i, const struct octosim_dest *dest)
+{
+	struct octosim_pf *pf = b->pf[i];
+	struct octosim_rxq *q = NULL;
+
+	if (dest->kind == OCTOSIM_TO_QUEUE)
+		q = pf->rxq[dest->target];
+	else if (dest->kind == OCTOSIM_TO_RSS)
+		q = queue_by_spread(b, i, dest->spread);
 	pf->stats.arfs_hits++;
 	if (q == NULL)
 		pf->stats.rule_drops++;
@@ -143,6 +162,7 @@ find_queue(struct octosim_batch *b, uint16_t i)
 {
 	struct octosim_pf *pf = b->pf[i];
 	const uint32_t len = b->frame[i]->pkt_len;
+	const struct octosim_dest *dest;
 	struct octosim_rxq *q;
 
 	b->rxq[i] = NULL;
@@ -150,8 +170,9 @@ find_queue(struct octosim_batch *b, uint16_t i)
 		return;
 	b->hashed[i] = pf->rss &&
 		       octosim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i], &b->hash[i]);
-	if (b->rule[i] != NULL)
-		q = queue_by_rule(pf, b->rule[i], len);
+	dest = octosim_steer_ingress(b, i);
+	if (dest != NULL)
+		q = queue_by_rule(b, i, dest);
 	else
 		q = queue_by_rss(pf, b->hashed[i], b->hash[i]);
 	if (q != NULL && unlikely(!q->started)) {

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "octosim.h"
+#include "octosim_flow.h"
 
 void
 octosim_eswitch_update(struct octosim_nic *nic)
@@ -78,8 +78,8 @@ find_representor(const struct octosim_nic *nic, uint16_t port_id)
 
 /* From the wire to a PF, or all of a PF to the wire: there are no other ways. */
 static int
-check_way(const struct octosim_pf *from, const struct octosim_pf *to,
-	  const struct octo_flow_spec *spec, struct rte_flow_error *error)
+check_way(const struct octosim_pf *from, const struct octosim_pf *to, struct octosim_reading *r,
+	  struct rte_flow_error *error)
 {
 	const bool from_uplink = from->index == OCTOSIM_UPLINK;
 	const bool to_uplink = to->index == OCTOSIM_UPLINK;
@@ -88,23 +88,26 @@ check_way(const struct octosim_pf *from, const struct octosim_pf *to,
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 					   "represented_port: rules lead from the uplink "
 					   "representor to that of a PF, or back");
-	if (!from_uplink && !spec->match_all)
+	if (!from_uplink && !octosim_match_is_all(&r->match))
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
 					   "what a PF sends is not told apart: give no 5-tuple");
-	if (!from_uplink && spec->count)
+	if (!from_uplink && r->orders.fate.flags != 0)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 					   "what a PF sends is not counted by its rule");
+	r->from = from->index;
+	r->whole_way = octosim_match_is_all(&r->match);
+	r->orders.fate.own.target = to_uplink ? OCTOSIM_UPLINK : other_side(to);
 	return 0;
 }
 
 int
-octosim_eswitch_check(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
-		      uint16_t *from, uint16_t *to, struct rte_flow_error *error)
+octosim_eswitch_check(const struct octosim_pf *pf, struct octosim_reading *r,
+		      struct rte_flow_error *error)
 {
 	const struct octosim_nic *nic = pf->nic;
 	const struct octosim_pf *uplink = nic->pf[OCTOSIM_UPLINK];
-	const struct octosim_pf *a = find_representor(nic, spec->from_port);
-	const struct octosim_pf *b = find_representor(nic, spec->to_port);
+	const struct octosim_pf *a = find_representor(nic, r->match.from_port);
+	const struct octosim_pf *b = find_representor(nic, r->orders.to_port);
 	int ret = octosim_eswitch_check_owner(pf, error);
 
 	if (ret != 0)
@@ -119,12 +122,10 @@ octosim_eswitch_check(const struct octosim_pf *pf, const struct octo_flow_spec *
 					   "item represented_port of a representor of NIC %s must "
 					   "come first",
 					   nic->name);
-	if (spec->fate != OCTO_FATE_REPRESENTED_PORT || b == NULL)
+	if (!r->orders.to_represented || b == NULL)
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 					   "action represented_port of a representor of NIC %s is "
 					   "needed",
 					   nic->name);
-	*from = a->index;
-	*to = b == uplink ? OCTOSIM_UPLINK : other_side(b);
-	return check_way(a, b, spec, error);
+	return check_way(a, b, r, error);
 }

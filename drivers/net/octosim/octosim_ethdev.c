@@ -20,6 +20,7 @@ init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
 	pf->port_id = dev->data->port_id;
 	pf->args = *args;
 	pf->arfs.max = args->arfs_entries;
+	pf->generic.max = args->generic_entries;
 	pf->max_frame = RTE_ETHER_MTU + OCTOSIM_OVERHEAD;
 	rte_atomic_store_explicit(&pf->link_up, true, rte_memory_order_relaxed);
 	TAILQ_INIT(&pf->flows);
@@ -159,6 +160,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "default_pf=<int> "
 					   "mpfs_entries=<int> "
 					   "arfs_entries=<int> "
+					   "generic_entries=<int> "
 					   "queues=<int> "
 					   "mac=<mac address> "
 					   "wire_ring=<int> "

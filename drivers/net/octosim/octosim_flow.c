@@ -6,15 +6,10 @@
 
 #include <rte_malloc.h>
 
-#include "octosim.h"
 #include "octosim_async.h"
+#include "octosim_flow.h"
 
-/* A rule that was understood: what is asked for, and what it means on this NIC. */
-struct reading {
-	struct octo_flow_spec spec;
-	uint16_t from; /* with spec.match_all: index in nic->way[] */
-	uint16_t to;   /* queue, or index of the port */
-};
+static RTE_ATOMIC(uint64_t) next_serial;
 
 int
 octosim_flow_refuse(struct rte_flow_error *error, int code, enum rte_flow_error_type type,
@@ -30,87 +25,116 @@ octosim_flow_refuse(struct rte_flow_error *error, int code, enum rte_flow_error_
 	return rte_flow_error_set(error, code, type, NULL, text);
 }
 
-static int
-check_queue(const struct octosim_pf *pf, const struct octo_flow_spec *spec,
-	    struct rte_flow_error *error)
-{
-	if (spec->fate != OCTO_FATE_QUEUE || spec->queue < pf->nb_rxq)
-		return 0;
-	return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
-				   "queue index %u: port %s has %u Rx queues", spec->queue,
-				   pf->data->name, pf->nb_rxq);
-}
-
 /* Transfer rules: from the network side of the NIC to one of its PFs, given to its proxy. */
 static int
-check_switch(const struct octosim_pf *pf, const struct octo_flow_spec *spec, uint16_t *target,
-	     struct rte_flow_error *error)
+check_switch(const struct octosim_pf *pf, struct octosim_reading *r, struct rte_flow_error *error)
 {
 	const struct octosim_nic *nic = pf->nic;
 	const struct octosim_pf *proxy = octosim_nic_first_pf(nic);
-	const struct octosim_pf *from = octosim_nic_pf_by_port(nic, spec->from_port);
-	const struct octosim_pf *to = octosim_nic_pf_by_port(nic, spec->to_port);
+	const struct octosim_pf *from = octosim_nic_pf_by_port(nic, r->match.from_port);
+	const struct octosim_pf *to = octosim_nic_pf_by_port(nic, r->orders.to_port);
 
 	if (pf != proxy && proxy != NULL)
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
 					   "transfer rules of NIC %s are made on its proxy, "
 					   "port %u (%s)",
 					   nic->name, proxy->port_id, proxy->data->name);
-	if (spec->fate == OCTO_FATE_REPRESENTED_PORT)
+	if (r->orders.to_represented)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
 					   "represented_port: NIC %s has no uplink representor: "
 					   "port_representor of a PF is known",
 					   nic->name);
-	if (spec->from_port == OCTO_NO_PORT)
+	if (r->match.from_port == OCTOSIM_NO_PORT)
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
 					   "item represented_port of a PF of this NIC "
 					   "must come first");
 	if (from == NULL || octosim_is_representor(from))
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,
 					   "represented_port: ethdev %u is no PF of NIC %s",
-					   spec->from_port, nic->name);
+					   r->match.from_port, nic->name);
 	if (to == NULL || octosim_is_representor(to))
 		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
 					   "port_representor: ethdev %u is no PF of NIC %s",
-					   spec->to_port, nic->name);
-	*target = to->index;
+					   r->orders.to_port, nic->name);
+	r->orders.fate.own.target = to->index;
 	return 0;
 }
 
 /* PFs come and go, so what the rule means is found out under the NIC's lock. */
 static int
-check_transfer(const struct octosim_pf *pf, struct reading *r, struct rte_flow_error *error)
+check_transfer(const struct octosim_pf *pf, struct octosim_reading *r, struct rte_flow_error *error)
 {
 	int ret;
 
+	if (r->group != 0)
+		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_GROUP,
+					   "transfer rules have group 0 only");
 	octosim_nic_lock(pf->nic);
 	if (octosim_has_eswitch(pf->nic))
-		ret = octosim_eswitch_check(pf, &r->spec, &r->from, &r->to, error);
+		ret = octosim_eswitch_check(pf, r, error);
 	else
-		ret = check_switch(pf, &r->spec, &r->to, error);
+		ret = check_switch(pf, r, error);
 	octosim_nic_unlock(pf->nic);
 	return ret;
 }
 
-/* Read and check a rule. */
 static int
-read_rule(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
-	  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-	  struct reading *r, struct rte_flow_error *error)
+check_ingress(const struct octosim_pf *pf, struct octosim_reading *r, struct rte_flow_error *error)
 {
-	const struct octosim_pf *pf = dev->data->dev_private;
-	int ret;
+	if (r->match.from_port != OCTOSIM_NO_PORT)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
+					   "item represented_port goes with transfer");
+	r->match.value.group = r->group;
+	r->match.mask.group = UINT32_MAX;
+	return octosim_actions_check(pf, &r->orders, error);
+}
 
+/* ethdev hands on whatever the application gave. */
+static int
+check_given(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
+	    const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 					   "rules are made by the primary process");
-	ret = octo_flow_parse(attr, pattern, actions, &r->spec, error);
+	if (attr == NULL)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR,
+					   "the attributes are missing");
+	if (pattern == NULL)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_NUM,
+					   "the pattern is missing");
+	if (actions == NULL)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_NUM,
+					   "the actions are missing");
+	if (attr->egress)
+		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS,
+					   "there are no egress rules: ingress and transfer are "
+					   "known");
+	if (attr->transfer == attr->ingress)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS,
+					   "exactly one of ingress and transfer is needed");
+	return 0;
+}
+
+/* Read and check a rule. */
+static int
+read_rule(const struct octosim_pf *pf, const struct rte_flow_attr *attr,
+	  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	  struct octosim_reading *r, struct rte_flow_error *error)
+{
+	int ret = check_given(attr, pattern, actions, error);
+
+	if (ret == 0)
+		ret = octosim_match_read(pattern, &r->match, error);
+	if (ret == 0)
+		ret = octosim_actions_read(attr, actions, &r->orders, error);
 	if (ret != 0)
 		return ret;
-	if (r->spec.transfer)
-		return check_transfer(pf, r, error);
-	r->to = r->spec.queue;
-	return check_queue(pf, &r->spec, error);
+	r->transfer = attr->transfer;
+	r->whole_way = false;
+	r->priority = attr->priority;
+	r->group = attr->group;
+	return attr->transfer ? check_transfer(pf, r, error) : check_ingress(pf, r, error);
 }
 
 static int
@@ -118,84 +142,181 @@ octosim_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		      const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		      struct rte_flow_error *error)
 {
-	struct reading r;
+	struct octosim_reading r;
 
-	return read_rule(dev, attr, pattern, actions, &r, error);
+	return read_rule(dev->data->dev_private, attr, pattern, actions, &r, error);
+}
+
+/* Which table takes it? What goes on to further rules needs the one that can go on. */
+static void
+choose_table(struct octosim_pf *pf, const struct octosim_reading *r, struct rte_flow *flow)
+{
+	const bool passes = octosim_fate_dest(&r->orders.fate)->kind == OCTOSIM_TO_NEXT;
+
+	flow->from = r->from;
+	if (r->whole_way)
+		return;
+	if (r->match.exact && r->group == 0 && !passes)
+		flow->exact = r->transfer ? &pf->nic->mpfs : &pf->arfs;
+	else
+		flow->generic = r->transfer ? &pf->nic->masked : &pf->generic;
+	flow->rule.inert = pf->args.ignore &
+			   (r->transfer ? OCTOSIM_IGNORE_MPFS : OCTOSIM_IGNORE_ARFS);
+}
+
+/* What the entries of a generic table are made of, once it is put there. */
+static int
+keep_match(struct rte_flow *flow, const struct octosim_match *match)
+{
+	if (flow->generic == NULL)
+		return 0;
+	flow->match = rte_malloc("octosim_match", sizeof(*match), 0);
+	if (flow->match == NULL)
+		return -ENOMEM;
+	*flow->match = *match;
+	return 0;
 }
 
 static struct rte_flow *
-flow_alloc(struct octosim_pf *pf, const struct reading *r)
+flow_alloc(struct octosim_pf *pf, const struct octosim_reading *r, struct rte_flow_error *error)
 {
-	struct rte_flow *flow = rte_zmalloc("octosim_flow", sizeof(*flow), 0);
+	const uint32_t entries = octosim_match_count(&r->match);
+	struct rte_flow *flow;
 
+	flow = rte_zmalloc("octosim_flow", sizeof(*flow) + entries * sizeof(flow->entries[0]), 0);
 	if (flow == NULL)
-		return NULL;
-	flow->rule.tuple = r->spec.tuple;
-	flow->rule.priority = r->spec.priority;
-	flow->rule.drop = r->spec.fate == OCTO_FATE_DROP;
-	flow->rule.target = r->to;
-	flow->count = r->spec.count;
-	if (r->spec.match_all) {
-		flow->from = r->from;
+		goto no_memory;
+	flow->rule.tuple = r->match.tuple;
+	flow->rule.priority = r->priority;
+	flow->rule.serial = rte_atomic_fetch_add_explicit(&next_serial, 1,
+							  rte_memory_order_relaxed);
+	flow->group = r->group;
+	flow->transfer = r->transfer;
+	choose_table(pf, r, flow);
+	if (keep_match(flow, &r->match) != 0)
+		goto no_memory;
+	if (octosim_fate_make(pf, &r->orders, &flow->rule.fate, error) == 0)
 		return flow;
-	}
-	flow->table = r->spec.transfer ? &pf->nic->mpfs : &pf->arfs;
-	flow->rule.inert = pf->args.ignore &
-			   (r->spec.transfer ? OCTOSIM_IGNORE_MPFS : OCTOSIM_IGNORE_ARFS);
-	return flow;
+	rte_free(flow->match);
+	rte_free(flow);
+	return NULL;
+no_memory:
+	rte_free(flow);
+	octosim_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+			    "no memory for the rule");
+	return NULL;
+}
+
+/* What the table of this rule is called, and how many entries it has. */
+static void
+name_table(const struct octosim_pf *pf, const struct rte_flow *flow, char *text, size_t size,
+	   uint32_t *max)
+{
+	if (flow->transfer)
+		snprintf(text, size, "MPFS table of NIC %s", pf->nic->name);
+	else
+		snprintf(text, size, "%s table of PF %s", flow->exact != NULL ? "ARFS" : "generic",
+			 pf->data->name);
+	*max = flow->transfer      ? pf->nic->mpfs.max :
+	       flow->exact != NULL ? pf->arfs.max :
+				     pf->generic.max;
 }
 
 static int
 explain(const struct octosim_pf *pf, const struct rte_flow *flow, int code,
 	struct rte_flow_error *error)
 {
-	const bool mpfs = flow->table == &pf->nic->mpfs;
-	const char *what = mpfs ? "MPFS table of NIC" : "ARFS table of PF";
-	const char *name = mpfs ? pf->nic->name : pf->data->name;
+	char table[RTE_ETH_NAME_MAX_LEN + 32];
+	uint32_t max;
 
-	if (flow->table == NULL)
+	name_table(pf, flow, table, sizeof(table), &max);
+	if (flow->exact == NULL && flow->generic == NULL)
 		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
 					   "NIC %s has a rule for all of this represented_port "
 					   "already",
 					   pf->nic->name);
 	if (code == -EEXIST)
 		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
-					   "the %s %s has a rule with this 5-tuple "
-					   "and priority already",
-					   what, name);
+					   "the %s has a rule with this %s and priority already",
+					   table, flow->exact != NULL ? "5-tuple" : "pattern");
 	if (code == -ENOSPC)
 		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
-					   "the %s %s is full (%u entries)", what, name,
-					   flow->table->max);
-	return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
-				   "no memory for the %s %s", what, name);
+					   "the %s is full (%u entries)", table, max);
+	return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE, "no memory for the %s",
+				   table);
+}
+
+static void
+remove_entries(struct rte_flow *flow)
+{
+	while (flow->nb_entries > 0)
+		octosim_generic_remove(flow->generic, flow->entries[--flow->nb_entries]);
+}
+
+static int
+add_entries(struct rte_flow *flow)
+{
+	const struct octosim_match *match = flow->match;
+	const uint32_t n = octosim_match_count(match);
+	struct octosim_key value, mask;
+	int ret = 0;
+
+	for (uint32_t i = 0; ret == 0 && i < n; i++) {
+		octosim_match_entry(match, i, &value, &mask);
+		ret = octosim_generic_add(flow->generic, &value, &mask, &flow->rule,
+					  &flow->entries[i]);
+		if (ret == 0)
+			flow->nb_entries++;
+	}
+	if (ret != 0)
+		remove_entries(flow);
+	return ret;
+}
+
+/* Take it out of the tables again. */
+static void
+withdraw_locked(struct octosim_nic *nic, struct rte_flow *flow)
+{
+	if (flow->exact != NULL) {
+		octosim_table_remove(flow->exact, &flow->rule);
+	} else if (flow->generic != NULL) {
+		remove_entries(flow);
+	} else {
+		nic->way[flow->from] = NULL;
+		octosim_eswitch_update(nic);
+	}
 }
 
 static int
 insert_locked(struct octosim_nic *nic, struct rte_flow *flow)
 {
-	if (flow->table != NULL)
-		return octosim_table_add(flow->table, &flow->rule);
-	if (nic->way[flow->from] != NULL)
-		return -EEXIST;
-	nic->way[flow->from] = &flow->rule;
-	octosim_eswitch_update(nic);
-	return 0;
+	int ret = 0;
+
+	if (flow->exact != NULL) {
+		ret = octosim_table_add(flow->exact, &flow->rule);
+	} else if (flow->generic != NULL) {
+		ret = add_entries(flow);
+	} else if (nic->way[flow->from] != NULL) {
+		ret = -EEXIST;
+	} else {
+		nic->way[flow->from] = &flow->rule;
+		octosim_eswitch_update(nic);
+	}
+	/* the switch has one table: exact rules and others share its entries */
+	if (ret == 0 && nic->mpfs.count + nic->masked.count > nic->mpfs.max) {
+		withdraw_locked(nic, flow);
+		ret = -ENOSPC;
+	}
+	return ret;
 }
 
 static void
 remove_locked(struct octosim_pf *pf, struct rte_flow *flow)
 {
 	TAILQ_REMOVE(&pf->flows, flow, list);
-	if (!flow->effective)
-		return;
+	if (flow->effective)
+		withdraw_locked(pf->nic, flow);
 	flow->effective = false;
-	if (flow->table != NULL) {
-		octosim_table_remove(flow->table, &flow->rule);
-		return;
-	}
-	pf->nic->way[flow->from] = NULL;
-	octosim_eswitch_update(pf->nic);
 }
 
 struct rte_flow *
@@ -204,47 +325,61 @@ octosim_flow_make(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		  struct rte_flow_error *error)
 {
 	struct octosim_pf *pf = dev->data->dev_private;
+	struct octosim_reading r;
 	struct rte_flow *flow;
-	struct reading r;
 
-	if (read_rule(dev, attr, pattern, actions, &r, error) != 0)
+	if (read_rule(pf, attr, pattern, actions, &r, error) != 0)
 		return NULL;
-	flow = flow_alloc(pf, &r);
-	if (flow == NULL) {
-		octosim_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
-				    "no memory for the rule");
+	flow = flow_alloc(pf, &r, error);
+	if (flow == NULL)
 		return NULL;
-	}
 	octosim_nic_lock(pf->nic);
 	TAILQ_INSERT_TAIL(&pf->flows, flow, list);
 	octosim_nic_unlock(pf->nic);
 	return flow;
 }
 
-int
-octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error)
+static int
+prepare_table(struct octosim_nic *nic, struct rte_flow *flow)
 {
 	int ret = 0;
 
-	/* outside of the NIC's lock: it takes long, and the pollers need not wait */
 	octosim_control_lock();
-	if (flow->table != NULL)
-		ret = octosim_table_prepare(flow->table, SOCKET_ID_ANY);
+	if (flow->exact != NULL)
+		ret = octosim_table_prepare(flow->exact, SOCKET_ID_ANY);
+	nic->masked.max = nic->mpfs.max;
+	if (flow->generic != NULL)
+		ret = octosim_generic_prepare(flow->generic, SOCKET_ID_ANY);
 	octosim_control_unlock();
+	return ret;
+}
+
+int
+octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	/* outside of the NIC's lock: it takes long, and the pollers need not wait */
+	int ret = prepare_table(pf->nic, flow);
+
 	if (ret != 0)
 		return explain(pf, flow, ret, error);
 	octosim_nic_lock(pf->nic);
 	ret = insert_locked(pf->nic, flow);
 	flow->effective = ret == 0;
 	octosim_nic_unlock(pf->nic);
-	return ret == 0 ? 0 : explain(pf, flow, ret, error);
+	if (ret != 0)
+		return explain(pf, flow, ret, error);
+	rte_free(flow->match);
+	flow->match = NULL;
+	return 0;
 }
 
 static void
-flow_free(struct rte_flow *flow)
+flow_free(struct octosim_pf *pf, struct rte_flow *flow)
 {
 	if (flow->template_table != NULL)
 		octosim_async_leave(flow->template_table);
+	octosim_fate_release(pf, &flow->rule.fate);
+	rte_free(flow->match);
 	rte_free(flow);
 }
 
@@ -254,7 +389,7 @@ octosim_flow_drop(struct octosim_pf *pf, struct rte_flow *flow)
 	octosim_nic_lock(pf->nic);
 	remove_locked(pf, flow);
 	octosim_nic_unlock(pf->nic);
-	flow_free(flow);
+	flow_free(pf, flow);
 }
 
 static struct rte_flow *
@@ -296,7 +431,7 @@ octosim_flow_free_all(struct octosim_pf *pf)
 	octosim_nic_unlock(pf->nic);
 	while ((flow = TAILQ_FIRST(&flows)) != NULL) {
 		TAILQ_REMOVE(&flows, flow, list);
-		flow_free(flow);
+		flow_free(pf, flow);
 	}
 }
 
@@ -307,41 +442,6 @@ octosim_flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 		return octosim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 					   "rules are removed by the primary process");
 	octosim_flow_free_all(dev->data->dev_private);
-	return 0;
-}
-
-static void
-query_locked(struct rte_flow *flow, struct rte_flow_query_count *q)
-{
-	q->hits_set = 1;
-	q->bytes_set = 1;
-	q->hits = flow->rule.hits - flow->hits_base;
-	q->bytes = flow->rule.bytes - flow->bytes_base;
-	if (q->reset) {
-		flow->hits_base = flow->rule.hits;
-		flow->bytes_base = flow->rule.bytes;
-	}
-}
-
-static int
-octosim_flow_query(struct rte_eth_dev *dev, struct rte_flow *flow,
-		   const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
-{
-	struct octosim_pf *pf = dev->data->dev_private;
-
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		if (action->type == RTE_FLOW_ACTION_TYPE_VOID)
-			continue;
-		if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
-			return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
-						  action, "only count can be queried");
-		if (!flow->count)
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, flow,
-						  "the rule was made without a count action");
-		octosim_nic_lock(pf->nic);
-		query_locked(flow, data);
-		octosim_nic_unlock(pf->nic);
-	}
 	return 0;
 }
 

@@ -112,6 +112,7 @@ nic_free(struct octosim_nic *nic)
 	TAILQ_REMOVE(&nics, nic, list);
 	octosim_wire_detach(nic);
 	octosim_table_free(&nic->mpfs);
+	octosim_generic_free(&nic->masked);
 	rte_mempool_free(nic->pool);
 	if (nic->switch_domain != RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID)
 		rte_eth_switch_domain_free(nic->switch_domain);
@@ -170,7 +171,7 @@ check_slot(const struct octosim_nic *nic, const char *who, const struct octosim_
 		/* -EEXIST would mean to EAL that this very device was there before */
 		return -EBUSY;
 	}
-	if (slot == OCTOSIM_UPLINK && nic->mpfs.count > 0) {
+	if (slot == OCTOSIM_UPLINK && nic->mpfs.count + nic->masked.count > 0) {
 		OCTOSIM_LOG(ERR, who,
 			    "representor=uplink: NIC %s has transfer rules, made by a PF: remove "
 			    "them first",
@@ -258,6 +259,7 @@ octosim_nic_put(struct octosim_nic *nic)
 	if (peer != NULL && peer->nb_ports > 0) {
 		/* the peer may be sending to this NIC right now */
 		octosim_table_free(&nic->mpfs);
+		octosim_generic_free(&nic->masked);
 		nic->mpfs.max = 0;
 		set_defaults(nic);
 		return;

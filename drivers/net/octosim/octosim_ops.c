@@ -204,6 +204,7 @@ octosim_close(struct rte_eth_dev *dev)
 	octosim_flow_free_all(pf);
 	octosim_template_free_all(pf);
 	octosim_table_free(&pf->arfs);
+	octosim_generic_free(&pf->generic);
 	octosim_control_lock();
 	octosim_nic_remove_pf(pf->nic, pf);
 	octosim_control_unlock();

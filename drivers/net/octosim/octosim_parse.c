@@ -44,6 +44,7 @@ parse_l4(const struct cursor *c, uint8_t proto, uint8_t cls_other, struct octosi
 {
 	p->l4_off = c->off;
 	p->l4_len = c->end - c->off;
+	p->proto = proto;
 	p->cls = cls_other;
 	if (proto == IPPROTO_TCP && has(c, 20)) {
 		p->cls = cls_other + (OCTOSIM_CLASS_IPV4_TCP - OCTOSIM_CLASS_IPV4);
@@ -63,10 +64,11 @@ parse_l4(const struct cursor *c, uint8_t proto, uint8_t cls_other, struct octosi
 }
 
 static void
-parse_fragment(const struct cursor *c, uint8_t cls, struct octosim_parsed *p)
+parse_fragment(const struct cursor *c, uint8_t proto, uint8_t cls, struct octosim_parsed *p)
 {
 	p->l4_off = c->off;
 	p->l4_len = c->end - c->off;
+	p->proto = proto;
 	p->cls = cls;
 	p->ptype |= RTE_PTYPE_L4_FRAG;
 }
@@ -89,7 +91,7 @@ parse_ipv4(struct cursor *c, struct octosim_parsed *p)
 	c->off += ihl;
 	/* more fragments, or an offset */
 	if ((be16_at(ip + 6) & 0x3fff) != 0)
-		parse_fragment(c, OCTOSIM_CLASS_IPV4_FRAG, p);
+		parse_fragment(c, ip[9], OCTOSIM_CLASS_IPV4_FRAG, p);
 	else
 		parse_l4(c, ip[9], OCTOSIM_CLASS_IPV4, p);
 }
@@ -107,7 +109,7 @@ parse_ipv6_payload(struct cursor *c, uint8_t proto, struct octosim_parsed *p)
 			p->ptype |= RTE_PTYPE_L3_IPV6_EXT;
 			/* RFC 6946: offset 0 without "more" is a whole packet */
 			if ((be16_at(ext + 2) & 0xfff9) != 0) {
-				parse_fragment(c, OCTOSIM_CLASS_IPV6_FRAG, p);
+				parse_fragment(c, ext[0], OCTOSIM_CLASS_IPV6_FRAG, p);
 				return;
 			}
 			len = 8;
@@ -144,7 +146,7 @@ parse_ipv6(struct cursor *c, struct octosim_parsed *p)
 static uint16_t
 parse_vlan(struct cursor *c, uint16_t type, struct octosim_parsed *p)
 {
-	int tags = 0;
+	uint8_t tags = 0;
 
 	while ((type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ) && tags < 2 &&
 	       c->off + 4 <= c->avail) {
@@ -156,9 +158,23 @@ parse_vlan(struct cursor *c, uint16_t type, struct octosim_parsed *p)
 		c->off += 4;
 		tags++;
 	}
+	p->tags = tags;
 	if (tags > 0)
 		p->ptype = tags == 1 ? RTE_PTYPE_L2_ETHER_VLAN : RTE_PTYPE_L2_ETHER_QINQ;
 	return type;
+}
+
+static void
+parse_from(struct cursor *c, uint16_t type, struct octosim_parsed *p)
+{
+	if (unlikely(type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ))
+		type = parse_vlan(c, type, p);
+	if (type == RTE_ETHER_TYPE_IPV4)
+		parse_ipv4(c, p);
+	else if (type == RTE_ETHER_TYPE_IPV6)
+		parse_ipv6(c, p);
+	else if (type == RTE_ETHER_TYPE_ARP && p->ptype == RTE_PTYPE_L2_ETHER)
+		p->ptype = RTE_PTYPE_L2_ETHER_ARP;
 }
 
 void
@@ -170,17 +186,26 @@ octosim_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct oc
 		.off = RTE_ETHER_HDR_LEN,
 		.end = frame_len,
 	};
-	uint16_t type = be16_at(data + 12);
 
 	*p = (struct octosim_parsed){.ptype = RTE_PTYPE_L2_ETHER};
-	if (unlikely(type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ))
-		type = parse_vlan(&c, type, p);
-	if (type == RTE_ETHER_TYPE_IPV4)
-		parse_ipv4(&c, p);
-	else if (type == RTE_ETHER_TYPE_IPV6)
-		parse_ipv6(&c, p);
-	else if (type == RTE_ETHER_TYPE_ARP && p->ptype == RTE_PTYPE_L2_ETHER)
-		p->ptype = RTE_PTYPE_L2_ETHER_ARP;
+	parse_from(&c, be16_at(data + 12), p);
+}
+
+void
+octosim_parse_inner(const uint8_t *data, uint32_t avail, uint32_t end, uint32_t off, uint16_t type,
+		    struct octosim_parsed *p)
+{
+	struct cursor c = {.data = data, .avail = avail, .off = off, .end = end};
+
+	*p = (struct octosim_parsed){.ptype = RTE_PTYPE_L2_ETHER};
+	if (type == RTE_ETHER_TYPE_TEB) {
+		if (!has(&c, RTE_ETHER_HDR_LEN))
+			return;
+		type = be16_at(data + off + 12);
+		c.off += RTE_ETHER_HDR_LEN;
+		p->frame_off = off;
+	}
+	parse_from(&c, type, p);
 }
 
 static uint8_t

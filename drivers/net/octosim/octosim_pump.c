@@ -72,6 +72,13 @@ describe(const struct octosim_rxq *q, const struct octosim_batch *b, uint16_t i,
 		m->hash.rss = b->hash[i];
 		m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 	}
+	if (unlikely(b->marked[i] != 0)) {
+		m->ol_flags |= RTE_MBUF_F_RX_FDIR;
+		if (b->marked[i] & OCTOSIM_FATE_MARK) {
+			m->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
+			m->hash.fdir.hi = b->mark[i];
+		}
+	}
 	if (q->offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM)
 		m->ol_flags |= octosim_csum_check(m, p, q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
 						  q->offloads & RTE_ETH_RX_OFFLOAD_UDP_CKSUM,
@@ -179,6 +186,8 @@ octosim_pump_to(struct octosim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n)
 	struct octosim_batch b;
 
 	b.n = n;
+	b.keyed = 0;
+	b.keyed_inner = 0;
 	memcpy(b.frame, pkts, n * sizeof(*pkts));
 	octosim_classify_on(pf, &b);
 	dispatch(&b);
@@ -189,6 +198,8 @@ octosim_pump(struct octosim_nic *nic)
 {
 	struct octosim_batch b;
 
+	b.keyed = 0;
+	b.keyed_inner = 0;
 	b.n = octosim_wire_rx(nic, b.frame, OCTOSIM_BURST);
 	if (b.n == 0)
 		return;

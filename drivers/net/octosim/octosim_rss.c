@@ -53,31 +53,43 @@ key_window(const uint8_t *key, unsigned int bit)
 }
 
 void
-octosim_rss_set_key(struct octosim_rss *rss, const uint8_t *key)
+octosim_rss_fill_table(octosim_rss_table table, const uint8_t *key)
 {
-	memmove(rss->key, key, OCTOSIM_RSS_KEY_LEN);
 	for (unsigned int i = 0; i < OCTOSIM_RSS_INPUT_MAX; i++) {
-		rss->table[i][0] = 0;
+		table[i][0] = 0;
 		for (unsigned int v = 1; v < 256; v++) {
 			unsigned int bit = i * 8 + 7 - rte_bsf32(v);
 
-			rss->table[i][v] = rss->table[i][v & (v - 1)] ^ key_window(rss->key, bit);
+			table[i][v] = table[i][v & (v - 1)] ^ key_window(key, bit);
 		}
 	}
+}
+
+void
+octosim_rss_set_types(uint8_t input_len[OCTOSIM_NB_CLASSES], uint64_t types)
+{
+	for (unsigned int c = 0; c < OCTOSIM_NB_CLASSES; c++) {
+		if (types & classes[c].with_ports)
+			input_len[c] = classes[c].addr_len + 4;
+		else if (types & classes[c].addresses)
+			input_len[c] = classes[c].addr_len;
+		else
+			input_len[c] = 0;
+	}
+}
+
+void
+octosim_rss_set_key(struct octosim_rss *rss, const uint8_t *key)
+{
+	memmove(rss->key, key, OCTOSIM_RSS_KEY_LEN);
+	octosim_rss_fill_table(rss->table, rss->key);
 }
 
 void
 octosim_rss_set_hf(struct octosim_rss *rss, uint64_t hf)
 {
 	rss->hf = hf & OCTOSIM_RSS_HF;
-	for (unsigned int c = 0; c < OCTOSIM_NB_CLASSES; c++) {
-		if (rss->hf & classes[c].with_ports)
-			rss->input_len[c] = classes[c].addr_len + 4;
-		else if (rss->hf & classes[c].addresses)
-			rss->input_len[c] = classes[c].addr_len;
-		else
-			rss->input_len[c] = 0;
-	}
+	octosim_rss_set_types(rss->input_len, rss->hf);
 }
 
 void

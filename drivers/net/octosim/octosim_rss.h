@@ -39,6 +39,14 @@ struct octosim_rss {
 /** The key that NICs come up with. */
 extern const uint8_t octosim_rss_default_key[OCTOSIM_RSS_KEY_LEN];
 
+/** Hash input to hash: what each value of each byte adds. */
+typedef uint32_t octosim_rss_table[OCTOSIM_RSS_INPUT_MAX][256];
+
+void octosim_rss_fill_table(octosim_rss_table table, const uint8_t *key);
+
+/** Bytes that are hashed of each class with these RTE_ETH_RSS_* types; 0: it is not. */
+void octosim_rss_set_types(uint8_t input_len[OCTOSIM_NB_CLASSES], uint64_t types);
+
 void octosim_rss_set_key(struct octosim_rss *rss, const uint8_t *key);
 
 /** Types that are not in OCTOSIM_RSS_HF are ignored. */
@@ -54,17 +62,18 @@ octosim_rss_queue(const struct octosim_rss *rss, uint32_t hash)
 }
 
 /**
+ * @param input_len
+ *   As octosim_rss_set_types() made it.
  * @param data
  *   The frame from which *p was parsed.
  * @return
  *   Is the packet of a kind that is hashed? If so, *hash is set.
  */
 static inline bool
-octosim_rss_hash(const struct octosim_rss *rss, const uint8_t *data, const struct octosim_parsed *p,
-		 uint32_t *hash)
+octosim_rss_hash_by(const uint32_t (*table)[256], const uint8_t input_len[], const uint8_t *data,
+		    const struct octosim_parsed *p, uint32_t *hash)
 {
-	const uint32_t(*table)[256] = rss->table;
-	const unsigned int len = rss->input_len[p->cls];
+	const unsigned int len = input_len[p->cls];
 	const bool ipv4 = octosim_class_is_ipv4(p->cls);
 	const unsigned int addrs = ipv4 ? 8 : 32;
 	const uint8_t *in = data + p->l3_off + (ipv4 ? 12 : 8);
@@ -81,6 +90,13 @@ octosim_rss_hash(const struct octosim_rss *rss, const uint8_t *data, const struc
 		h ^= table[0][in[0]] ^ table[1][in[1]] ^ table[2][in[2]] ^ table[3][in[3]];
 	*hash = h;
 	return true;
+}
+
+static inline bool
+octosim_rss_hash(const struct octosim_rss *rss, const uint8_t *data, const struct octosim_parsed *p,
+		 uint32_t *hash)
+{
+	return octosim_rss_hash_by(rss->table, rss->input_len, data, p, hash);
 }
 
 #endif /* OCTOSIM_RSS_H */

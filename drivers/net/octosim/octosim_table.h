@@ -3,10 +3,10 @@
 #ifndef OCTOSIM_TABLE_H
 #define OCTOSIM_TABLE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "octo_tuple.h"
+#include "octosim_rule.h"
 
 /**
  * @file
@@ -15,18 +15,6 @@
  */
 
 struct rte_hash;
-
-/** One rule. The caller allocates it, in shared memory. */
-struct octosim_rule {
-	struct octo_tuple tuple;
-	struct octosim_rule *next; /**< same tuple, next in precedence */
-	uint32_t priority;         /**< 0 wins */
-	uint16_t target;           /**< ARFS: queue; MPFS: index of the PF */
-	bool drop;
-	bool inert;     /**< takes its room in the table and does nothing */
-	uint64_t hits;  /**< packets; written under the NIC's lock */
-	uint64_t bytes; /**< their length */
-};
 
 struct octosim_table {
 	struct rte_hash *hash; /**< tuple to the first rule of its chain; NULL until needed */

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "octosim_flow.h"
+
+static struct octosim_hash_key *
+find_key(const struct octosim_nic *nic, const uint8_t *key)
+{
+	struct octosim_hash_key *k;
+
+	LIST_FOREACH(k, &nic->hash_keys, list)
+		if (memcmp(k->key, key, sizeof(k->key)) == 0)
+			return k;
+	return NULL;
+}
+
+static struct octosim_hash_key *
+get_key(struct octosim_nic *nic, const uint8_t *key)
+{
+	struct octosim_hash_key *fresh, *k;
+
+	/* outside of the lock: it takes long */
+	fresh = rte_malloc("octosim_hash_key", sizeof(*fresh), 0);
+	if (fresh == NULL)
+		return NULL;
+	fresh->refs = 0;
+	octosim_nic_lock(nic);
+	k = find_key(nic, key);
+	if (k == NULL) {
+		memcpy(fresh->key, key, sizeof(fresh->key));
+		octosim_rss_fill_table(fresh->table, key);
+		LIST_INSERT_HEAD(&nic->hash_keys, fresh, list);
+		k = fresh;
+		fresh = NULL;
+	}
+	k->refs++;
+	octosim_nic_unlock(nic);
+	rte_free(fresh);
+	return k;
+}
+
+static void
+put_key(struct octosim_nic *nic, struct octosim_hash_key *k)
+{
+	bool last;
+
+	octosim_nic_lock(nic);
+	last = --k->refs == 0;
+	if (last)
+		LIST_REMOVE(k, list);
+	octosim_nic_unlock(nic);
+	if (last)
+		rte_free(k);
+}
+
+/* What is hashed if the action does not say: as the PF does, or all that is known. */
+static uint64_t
+choose_types(const struct octosim_pf *pf, uint64_t types)
+{
+	types &= OCTOSIM_RSS_HF;
+	if (types == 0 && pf->rss)
+		types = pf->rss_state.hf;
+	return types != 0 ? types : OCTOSIM_RSS_HF;
+}
+
+static struct octosim_spread *
+make_spread(struct octosim_pf *pf, const struct rte_flow_action_rss *rss)
+{
+	const bool own_key = rss->key != NULL && rss->key_len != 0;
+	struct octosim_spread *s;
+
+	s = rte_zmalloc("octosim_spread", sizeof(*s) + rss->queue_num * sizeof(s->queues[0]), 0);
+	if (s == NULL)
+		return NULL;
+	s->key = get_key(pf->nic, own_key ? rss->key : pf->rss_state.key);
+	if (s->key == NULL) {
+		rte_free(s);
+		return NULL;
+	}
+	s->types = choose_types(pf, rss->types);
+	s->func = rss->func;
+	s->level = rss->level;
+	octosim_rss_set_types(s->input_len, s->types);
+	s->nb_queues = rss->queue_num;
+	memcpy(s->queues, rss->queue, rss->queue_num * sizeof(s->queues[0]));
+	return s;
+}
+
+void
+octosim_dest_release(struct octosim_pf *pf, struct octosim_dest *dest)
+{
+	if (dest->spread == NULL)
+		return;
+	put_key(pf->nic, dest->spread->key);
+	rte_free(dest->spread);
+	dest->spread = NULL;
+}
+
+static struct octosim_counter *
+find_counter(const struct octosim_pf *pf, uint32_t id)
+{
+	struct octosim_counter *c;
+
+	LIST_FOREACH(c, &pf->counters, list)
+		if (c->id == id)
+			return c;
+	return NULL;
+}
+
+/* The counter with this id, which rules of the PF share. */
+static struct octosim_counter *
+get_counter(struct octosim_pf *pf, uint32_t id)
+{
+	struct octosim_counter *fresh, *c;
+
+	fresh = rte_zmalloc("octosim_counter", sizeof(*fresh), 0);
+	if (fresh == NULL)
+		return NULL;
+	octosim_nic_lock(pf->nic);
+	c = find_counter(pf, id);
+	if (c == NULL) {
+		fresh->id = id;
+		LIST_INSERT_HEAD(&pf->counters, fresh, list);
+		c = fresh;
+		fresh = NULL;
+	}
+	c->refs++;
+	octosim_nic_unlock(pf->nic);
+	rte_free(fresh);
+	return c;
+}
+
+static void
+put_counter(struct octosim_pf *pf, struct octosim_counter *c)
+{
+	bool last;
+
+	octosim_nic_lock(pf->nic);
+	last = --c->refs == 0;
+	if (last && c->id != 0)
+		LIST_REMOVE(c, list);
+	octosim_nic_unlock(pf->nic);
+	if (last)
+		rte_free(c);
+}
+
+int
+octosim_fate_make(struct octosim_pf *pf, const struct octosim_orders *orders,
+		  struct octosim_fate *fate, struct rte_flow_error *error)
+{
+	*fate = orders->fate;
+	if (orders->rss != NULL) {
+		fate->own.spread = make_spread(pf, orders->rss);
+		if (fate->own.spread == NULL)
+			goto no_memory;
+	}
+	if (orders->count_id != 0) {
+		fate->counter = get_counter(pf, orders->count_id);
+		if (fate->counter == NULL)
+			goto free_dest;
+	}
+	return 0;
+free_dest:
+	octosim_dest_release(pf, &fate->own);
+no_memory:
+	return octosim_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+				   "no memory for the actions");
+}
+
+void
+octosim_fate_release(struct octosim_pf *pf, struct octosim_fate *fate)
+{
+	if (fate->counter != NULL)
+		put_counter(pf, fate->counter);
+	octosim_dest_release(pf, &fate->own);
+}

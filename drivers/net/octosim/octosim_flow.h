@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTOSIM_FLOW_H
+#define OCTOSIM_FLOW_H
+
+#include "octosim.h"
+#include "octosim_match.h"
+
+/**
+ * @file
+ * The rte_flow operations: octosim_flow.c has the rules, octosim_actions.c reads
+ * what they ask for, octosim_fate.c makes it.
+ */
+
+/** Actions that were read: nothing is allocated, pointers are the application's. */
+struct octosim_orders {
+	struct octosim_fate fate; /**< own.spread, counter: not made yet */
+	const struct rte_flow_action_rss *rss;
+	uint32_t count_id;
+	uint16_t to_port;    /**< ethdev of a port action, or OCTOSIM_NO_PORT */
+	bool to_represented; /**< REPRESENTED_PORT, not PORT_REPRESENTOR */
+};
+
+/** A rule that was read. */
+struct octosim_reading {
+	uint32_t priority;
+	uint32_t group;
+	bool transfer;
+	bool whole_way; /**< all that comes from behind a port of an E-Switch */
+	uint16_t from;  /**< index in nic->way[] */
+	struct octosim_match match;
+	struct octosim_orders orders;
+};
+
+/** A rule, as the application holds it. */
+struct rte_flow {
+	struct octosim_rule rule;
+	TAILQ_ENTRY(rte_flow) list;
+	struct octosim_table *exact;     /**< the table that it is in: this, */
+	struct octosim_generic *generic; /**< or this; neither: nic->way[] */
+	uint32_t group;
+	uint16_t from; /**< index in nic->way[] */
+	bool transfer;
+	bool effective;                                 /**< it is in its table */
+	struct rte_flow_template_table *template_table; /**< NULL: not by a flow queue */
+	struct octosim_match *match;                    /**< with generic, until it is in there */
+	uint64_t hits_base;
+	uint64_t bytes_base;
+	uint32_t nb_entries;
+	struct octosim_entry *entries[]; /**< with generic */
+};
+
+/* octosim_actions.c */
+
+/** Read the actions of a rule; looks at no device. */
+int octosim_actions_read(const struct rte_flow_attr *attr, const struct rte_flow_action actions[],
+			 struct octosim_orders *orders, struct rte_flow_error *error);
+
+/** Can this PF do that? For ingress rules. */
+int octosim_actions_check(const struct octosim_pf *pf, const struct octosim_orders *orders,
+			  struct rte_flow_error *error);
+
+/* octosim_fate.c */
+
+/**
+ * Make what was ordered. Without the NIC's lock.
+ *
+ * @param fate
+ *   Filled on success; octosim_fate_release() is its inverse.
+ */
+int octosim_fate_make(struct octosim_pf *pf, const struct octosim_orders *orders,
+		      struct octosim_fate *fate, struct rte_flow_error *error);
+
+/** The rules that had it are out of the tables. Without the NIC's lock. */
+void octosim_fate_release(struct octosim_pf *pf, struct octosim_fate *fate);
+
+/** Of a destination only. */
+void octosim_dest_release(struct octosim_pf *pf, struct octosim_dest *dest);
+
+/* octosim_flow_query.c */
+int
+octosim_flow_query(struct rte_eth_dev *dev, struct rte_flow *flow,
+		   const struct rte_flow_action *action, void *data, struct rte_flow_error *error);
+
+/* octosim_eswitch.c */
+
+/** Refuse a PF: only representors have to do with the rules. Under the NIC's lock. */
+int octosim_eswitch_check_owner(const struct octosim_pf *pf, struct rte_flow_error *error);
+
+/** Check a transfer rule and find out what it means. Under the NIC's lock. */
+int octosim_eswitch_check(const struct octosim_pf *pf, struct octosim_reading *reading,
+			  struct rte_flow_error *error);
+
+#endif /* OCTOSIM_FLOW_H */

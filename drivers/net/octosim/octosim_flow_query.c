@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What can be asked of a rule. */
+
+#include <errno.h>
+
+#include "octosim_flow.h"
+
+static void
+query_count_locked(struct rte_flow *flow, struct rte_flow_query_count *q)
+{
+	struct octosim_counter *shared = flow->rule.fate.counter;
+
+	q->hits_set = 1;
+	q->bytes_set = 1;
+	q->hits = shared != NULL ? shared->hits : flow->rule.hits - flow->hits_base;
+	q->bytes = shared != NULL ? shared->bytes : flow->rule.bytes - flow->bytes_base;
+	if (!q->reset)
+		return;
+	if (shared != NULL) {
+		shared->hits = 0;
+		shared->bytes = 0;
+	} else {
+		flow->hits_base = flow->rule.hits;
+		flow->bytes_base = flow->rule.bytes;
+	}
+}
+
+static int
+query_rss_locked(const struct rte_flow *flow, struct rte_flow_action_rss *rss)
+{
+	const struct octosim_dest *dest = octosim_fate_dest(&flow->rule.fate);
+	const struct octosim_spread *s = dest->spread;
+
+	if (dest->kind != OCTOSIM_TO_RSS)
+		return -EINVAL;
+	*rss = (struct rte_flow_action_rss){
+		.func = s->func,
+		.level = s->level,
+		.types = s->types,
+		.key_len = OCTOSIM_RSS_KEY_LEN,
+		.key = s->key->key,
+		.queue_num = s->nb_queues,
+		.queue = s->queues,
+	};
+	return 0;
+}
+
+static int
+query_locked(struct rte_flow *flow, const struct rte_flow_action *action, void *data)
+{
+	switch (action->type) {
+	case RTE_FLOW_ACTION_TYPE_VOID:
+		return 0;
+	case RTE_FLOW_ACTION_TYPE_COUNT:
+		if ((flow->rule.fate.flags & OCTOSIM_FATE_COUNT) == 0)
+			return -EINVAL;
+		query_count_locked(flow, data);
+		return 0;
+	case RTE_FLOW_ACTION_TYPE_RSS:
+		return query_rss_locked(flow, data);
+	default:
+		return -ENOTSUP;
+	}
+}
+
+static const char *
+name_action(enum rte_flow_action_type type)
+{
+	return type == RTE_FLOW_ACTION_TYPE_RSS ? " rss" : " count";
+}
+
+int
+octosim_flow_query(struct rte_eth_dev *dev, struct rte_flow *flow,
+		   const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	int ret = 0;
+
+	for (; ret == 0 && action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		octosim_nic_lock(pf->nic);
+		ret = query_locked(flow, action, data);
+		octosim_nic_unlock(pf->nic);
+		if (ret == -ENOTSUP)
+			return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+						  action, "only count and rss can be queried");
+		if (ret == -EINVAL)
+			return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE,
+						   "the rule was made without a%s action",
+						   name_action(action->type));
+	}
+	return ret;
+}
