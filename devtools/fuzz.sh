@@ -3,7 +3,7 @@
 #
 # Feeds the drivers what nobody means to feed them: libFuzzer, with ASan and UBSan.
 
-fuzz_targets=(devargs packet)
+fuzz_targets=(flow devargs packet)
 
 usage_fuzz() {
 	usage_error "fuzz: $1: octo fuzz [${fuzz_targets[*]}] [--seconds N] [--keep | FILE...]"
