@@ -40,13 +40,13 @@ struct bench_options {
 
 struct bench_insert {
 	uint32_t flows;
-	uint64_t misdirected; /**< packets to another queue or by another PF, the worst run */
-	uint64_t lost;        /**< flows whose packet did not arrive, the worst run */
-	double bytes_per_flow;
+	uint64_t misdirected;  /**< packets to another queue or by another PF, the worst run */
+	uint64_t lost;         /**< flows whose packet did not arrive, the worst run */
+	double bytes_per_flow; /**< heap that octo adds, its port included */
 	double octo_ns_per_insert;
 	double rate_octo;          /**< insertions/s through octo */
 	double rate_direct;        /**< the same rules straight on the PFs */
-	double own_bytes_per_flow; /**< what octo says of itself, 0 if nothing */
+	double own_bytes_per_flow; /**< what octo says that its rules take */
 };
 
 struct bench_converge {
@@ -107,6 +107,10 @@ bench_count(const struct bench *bench, uint32_t full, uint32_t quick)
 
 /* The cases: 0 or a negative errno after a message. */
 int bench_insert_run(struct bench *bench);
+int bench_converge_run(struct bench *bench);
+int bench_zipf_run(struct bench *bench);
+int bench_partition_run(struct bench *bench);
+int bench_learning_run(struct bench *bench);
 
 /* bench_median.c: one figure in many runs */
 struct bench_series {

@@ -34,7 +34,7 @@ struct insert {
 	uint8_t *queue; /* of each flow */
 	double *own;    /* cycles of octo of each rule that the tap saw */
 	uint32_t nb_own;
-	struct bench_series bytes, ns, rate_octo, rate_direct;
+	struct bench_series bytes, own_bytes, ns, rate_octo, rate_direct;
 };
 
 /* What the case asks of the NIC. */
@@ -201,20 +201,22 @@ verify(struct insert *c)
 {
 	const uint64_t to_send[APP_NB_WORKERS] = {(c->nb + 1) / 2, c->nb / 2};
 	struct bench_insert *result = &c->bench->results.insert;
-	uint64_t before, strays, lost = 0;
+	struct bench_received before, after;
 	struct bench_count count;
-	int ret = app_xstat(c->nic.octo, "rx_stray_packets", &before);
+	uint64_t lost = 0;
+	int ret = bench_nic_received(&c->nic, &before);
 
 	if (ret == 0)
 		ret = bench_traffic_run(&c->traffic, to_send);
 	if (ret == 0)
-		ret = app_xstat(c->nic.octo, "rx_stray_packets", &strays);
+		ret = bench_nic_received(&c->nic, &after);
 	if (ret != 0)
 		return ret;
 	bench_traffic_count(&c->traffic, &count);
 	for (uint32_t flow = 0; flow < c->nb; flow++)
 		lost += bench_traffic_arrived(&c->traffic, flow) == 0;
-	result->misdirected = RTE_MAX(result->misdirected, count.misdirected + strays - before);
+	result->misdirected = RTE_MAX(result->misdirected,
+				      count.misdirected + after.stray - before.stray);
 	result->lost = RTE_MAX(result->lost, lost);
 	return 0;
 }
@@ -246,6 +248,17 @@ open_nic(struct insert *c, bool bare)
 	return bench_nic_open(&c->nic, c->bench, &want);
 }
 
+/* What octo says that it keeps for its rules. */
+static int
+ask_own_bytes(struct insert *c)
+{
+	uint64_t bytes = 0;
+	const int ret = app_xstat(c->nic.octo, "steered_flows_bytes", &bytes);
+
+	bench_series_add(&c->own_bytes, (double)bytes / c->nb);
+	return ret;
+}
+
 static int
 run_octo(struct insert *c, uint64_t *bytes)
 {
@@ -257,6 +270,8 @@ run_octo(struct insert *c, uint64_t *bytes)
 	if (ret == 0)
 		ret = insert_all_octo(c);
 	*bytes = heap_bytes() - before;
+	if (ret == 0)
+		ret = ask_own_bytes(c);
 	if (ret == 0)
 		ret = verify(c);
 	bench_traffic_close(&c->traffic);
@@ -324,6 +339,7 @@ bench_insert_run(struct bench *bench)
 	free(c.queue);
 	result->flows = c.nb;
 	result->bytes_per_flow = bench_series_median(&c.bytes);
+	result->own_bytes_per_flow = bench_series_median(&c.own_bytes);
 	result->octo_ns_per_insert = bench_series_median(&c.ns);
 	result->rate_octo = bench_series_median(&c.rate_octo);
 	result->rate_direct = bench_series_median(&c.rate_direct);

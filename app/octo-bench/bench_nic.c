@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -86,6 +88,18 @@ start_pfs(struct bench_nic *nic, const struct bench *bench)
 }
 
 static int
+find_xstats(struct bench_nic *nic)
+{
+	int ret = rte_eth_xstats_get_id_by_name(nic->octo, "rx_home_packets", &nic->xstat[0]);
+
+	if (ret == 0)
+		ret = rte_eth_xstats_get_id_by_name(nic->octo, "rx_stray_packets", &nic->xstat[1]);
+	if (ret != 0)
+		fprintf(stderr, "%s: port %u does not count strays\n", app_name, nic->octo);
+	return ret;
+}
+
+static int
 start_ports(struct bench_nic *nic, const struct bench *bench)
 {
 	int ret = app_port_start(PEER, APP_NB_WORKERS, bench->peer_pool, &nic->peer);
@@ -96,10 +110,26 @@ start_ports(struct bench_nic *nic, const struct bench *bench)
 		return ret;
 	ret = app_port_start(OCTO, nic->conf.nb_queues, bench->pool, &nic->octo);
 	if (ret == 0)
+		ret = find_xstats(nic);
+	if (ret == 0)
 		ret = app_port_await_link(nic->octo, OCTO);
 	if (ret == 0)
 		ret = app_port_await_link(nic->peer, PEER);
 	return ret;
+}
+
+int
+bench_nic_received(const struct bench_nic *nic, struct bench_received *received)
+{
+	uint64_t values[RTE_DIM(nic->xstat)];
+
+	if (rte_eth_xstats_get_by_id(nic->octo, nic->xstat, values, RTE_DIM(values)) !=
+	    RTE_DIM(values)) {
+		fprintf(stderr, "%s: port %u does not tell its strays\n", app_name, nic->octo);
+		return -EIO;
+	}
+	*received = (struct bench_received){.home = values[0], .stray = values[1]};
+	return 0;
 }
 
 int

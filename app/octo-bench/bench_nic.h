@@ -26,6 +26,13 @@ struct bench_nic {
 	uint16_t peer;
 	uint16_t pf[BENCH_MAX_PFS]; /**< ports, an octo port's as well */
 	uint16_t octo;              /**< unless bare */
+	uint64_t xstat[2];          /**< its statistics of bench_nic_received() */
+};
+
+/** Packets that the octo port received. */
+struct bench_received {
+	uint64_t home;
+	uint64_t stray;
 };
 
 /** Make the NICs and start their ports. @return 0, or a negative errno after a message. */
@@ -34,5 +41,8 @@ bench_nic_open(struct bench_nic *nic, const struct bench *bench, const struct be
 
 /** Remove whatever bench_nic_open() made, also after it failed. */
 void bench_nic_close(struct bench_nic *nic);
+
+/** Read in a microsecond or so. @return 0, or a negative errno after a message. */
+int bench_nic_received(const struct bench_nic *nic, struct bench_received *received);
 
 #endif /* BENCH_NIC_H */

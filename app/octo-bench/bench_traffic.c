@@ -17,7 +17,9 @@
 /* After so long without any packet, what is missing counts as lost. */
 #define PATIENCE_S 10
 
-#define LOOK_MS 50
+/* Looked at ever more rarely. */
+#define LOOK_US 500
+#define LOOK_US_MAX 50000
 
 /* More than a queue needs to find its home: it looks at its first burst and every 64th. */
 #define SETTLE_POLLS 1024
@@ -280,9 +282,11 @@ bench_traffic_run(struct bench_traffic *t, const uint64_t to_send[APP_NB_WORKERS
 {
 	const uint64_t before = total_received(t);
 	const int ret = bench_traffic_start(t, to_send);
+	unsigned int pause = LOOK_US;
 
 	while (ret == 0 && !bench_traffic_is_over(t)) {
-		rte_delay_us_sleep(LOOK_MS * 1000);
+		rte_delay_us_sleep(pause);
+		pause = RTE_MIN(2 * pause, (unsigned int)LOOK_US_MAX);
 		bench_progress_part(total_received(t) - before, to_send[0] + to_send[1]);
 	}
 	bench_progress_end();

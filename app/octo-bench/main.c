@@ -24,6 +24,7 @@ run_cases(struct bench *bench)
 {
 	static int (*const run[BENCH_NB_CASES])(struct bench *) = {
 		[BENCH_INSERT] = bench_insert_run,
+		[BENCH_PARTITION] = bench_partition_run,
 	};
 	int ret = 0;
 

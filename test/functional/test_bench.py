@@ -12,6 +12,7 @@ from octotest import env
 KEYS = {
     "insert": {"flows", "misdirected", "lost", "bytes_per_flow",
                "octo_ns_per_insert", "rate_octo", "rate_direct"},
+    "partition": {"pfs", "queues", "strays", "imbalance"},
 }
 
 
@@ -41,7 +42,10 @@ def test_json_has_every_figure(bench):
     """The cases and figures that are promised, and no others."""
     figures = dict(bench[0])
     assert figures.pop("quick") is True
-    assert {name: set(case) for name, case in figures.items()} == KEYS
+    assert set(figures) == set(KEYS)
+    for name, case in figures.items():
+        for each in case if isinstance(case, list) else [case]:
+            assert set(each) == KEYS[name]
 
 
 def test_every_inserted_rule_works(bench):
@@ -52,6 +56,16 @@ def test_every_inserted_rule_works(bench):
     assert insert["bytes_per_flow"] > 0
     assert insert["octo_ns_per_insert"] > 0
     assert insert["rate_direct"] > 0 and insert["rate_octo"] > 0
+
+
+def test_partition_never_strays(bench):
+    """Two PFs and four, with as many queues on each, and not."""
+    shapes = bench[0]["partition"]
+    assert [(each["pfs"], each["queues"]) for each in shapes] == \
+        [(2, 4), (2, 3), (4, 8), (4, 5)]
+    assert [each["strays"] for each in shapes] == [0, 0, 0, 0]
+    # random flows, few of them: some queue gets more than another
+    assert all(0 < each["imbalance"] < 1 for each in shapes)
 
 
 def test_text_says_that_it_was_quick(bench):
