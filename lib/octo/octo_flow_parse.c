@@ -382,3 +382,15 @@ octo_flow_parse(const struct rte_flow_attr *attr, const struct rte_flow_item pat
 		*spec = r.spec;
 	return ret;
 }
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_parse_tuple)
+int
+octo_flow_parse_tuple(const struct rte_flow_item pattern[], struct octo_tuple *tuple)
+{
+	struct reader r = {.spec = {.from_port = OCTO_NO_PORT, .to_port = OCTO_NO_PORT}};
+	int ret = read_pattern(&r, pattern);
+
+	if (ret == 0)
+		*tuple = r.spec.tuple;
+	return ret;
+}

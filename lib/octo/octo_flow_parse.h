@@ -60,4 +60,15 @@ int octo_flow_parse(const struct rte_flow_attr *attr, const struct rte_flow_item
 		    const struct rte_flow_action actions[], struct octo_flow_spec *spec,
 		    struct rte_flow_error *error);
 
+/**
+ * Is an ingress pattern exactly one 5-tuple?
+ *
+ * @param tuple
+ *   Set if it is, else unchanged.
+ * @return
+ *   0 if it is, else a negative errno.
+ */
+__rte_internal
+int octo_flow_parse_tuple(const struct rte_flow_item pattern[], struct octo_tuple *tuple);
+
 #endif /* OCTO_FLOW_PARSE_H */

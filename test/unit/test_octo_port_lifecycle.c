@@ -293,6 +293,7 @@ test_viewed_while_it_comes_and_goes(void **state)
 		octo_port_up(v.port, 2);
 		assert_non_null(octo_port_steer(v.port, 7, 1, NULL));
 		assert_int_equal(octo_port_configure(v.port, 2), -EBUSY);
+		assert_int_equal(rte_flow_flush(v.port, NULL), 0);
 		assert_int_equal(rte_eth_dev_stop(v.port), 0);
 		octo_port_up(v.port, 1);
 		octo_port_close_and_remove(v.port);

@@ -65,6 +65,8 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 		return 0;
 	if (event == RTE_ETH_EVENT_INTR_LSC)
 		octo_ctrl_post_link(octo);
+	else if (event == RTE_ETH_EVENT_FLOW_AGED)
+		octo_event_raise(octo, event);
 	else
 		take_away(octo, port_id, event);
 	octo_registry_put();
@@ -78,6 +80,7 @@ octo_event_init(void)
 		RTE_ETH_EVENT_INTR_LSC,
 		RTE_ETH_EVENT_INTR_RMV,
 		RTE_ETH_EVENT_DESTROY,
+		RTE_ETH_EVENT_FLOW_AGED,
 	};
 	static bool done;
 
@@ -103,6 +106,25 @@ raise_rmv(void *arg)
 	rte_eth_dev_callback_process(arg, RTE_ETH_EVENT_INTR_RMV, NULL);
 }
 
+static void
+raise_aged(void *arg)
+{
+	rte_eth_dev_callback_process(arg, RTE_ETH_EVENT_FLOW_AGED, NULL);
+}
+
+static rte_eal_alarm_callback
+raiser_of(enum rte_eth_event_type event)
+{
+	switch (event) {
+	case RTE_ETH_EVENT_INTR_LSC:
+		return raise_lsc;
+	case RTE_ETH_EVENT_FLOW_AGED:
+		return raise_aged;
+	default:
+		return raise_rmv;
+	}
+}
+
 /*
  * Raise an event of the port in EAL's interrupt thread, as a PMD with real
  * interrupts does: the application may stop or close the port in its callback,
@@ -112,8 +134,7 @@ void
 octo_event_raise(struct octo_dev *octo, enum rte_eth_event_type event)
 {
 	struct rte_eth_dev *dev = &rte_eth_devices[octo->port_id];
-	int ret = rte_eal_alarm_set(1, event == RTE_ETH_EVENT_INTR_LSC ? raise_lsc : raise_rmv,
-				    dev);
+	int ret = rte_eal_alarm_set(1, raiser_of(event), dev);
 
 	if (ret != 0)
 		OCTO_LOG(ERR, "port %u: event %d cannot be raised: %s", octo->port_id, event,
@@ -126,4 +147,5 @@ octo_event_cancel(struct octo_dev *octo)
 {
 	rte_eal_alarm_cancel(raise_lsc, &rte_eth_devices[octo->port_id]);
 	rte_eal_alarm_cancel(raise_rmv, &rte_eth_devices[octo->port_id]);
+	rte_eal_alarm_cancel(raise_aged, &rte_eth_devices[octo->port_id]);
 }

@@ -7,17 +7,14 @@
 #include "octo_flow_parse.h"
 #include "octo_private.h"
 
-/* Can flows be steered to this queue now? */
+/* Can flows be steered to this queue? */
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error)
 {
-	if (!octo->started)
-		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the port is stopped: start it first");
-	if (octo->tier == OCTO_TIER_NONE && octo->tier_wanted == OCTO_TIER_NONE)
+	if (octo->tier_wanted == OCTO_TIER_NONE)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port was made with tier=none: nothing is steered");
-	if (octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
+	if (octo->started && octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the NIC accepts rules and ignores them, "
 					  "as strays have shown: nothing can be steered "
@@ -29,31 +26,99 @@ octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_fl
 	return 0;
 }
 
-static int
-read_rule(struct octo_dev *octo, const struct rte_flow_attr *attr,
-	  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-	  struct octo_flow_spec *spec, struct rte_flow_error *error)
-{
-	int ret = octo_flow_parse(attr, pattern, actions, spec, error);
+/* A rule as the application gave it, and what is to become of it. Points into itself. */
+struct request {
+	struct octo_flow_spec spec;
+	struct rte_flow_conv_rule words;
+	struct octo_rule_wish wish;
+};
 
-	if (ret == 0)
-		ret = octo_flow_check_queue(octo, spec->queue, error);
-	if (ret == 0 && (spec->transfer || spec->fate != OCTO_FATE_QUEUE))
-		ret = rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
-					 "only ingress rules with a queue action are supported");
-	return ret;
+/* Does another rule steer this tuple that differs in how it ranks? Then the PFs decide. */
+static bool
+is_outranked(const struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority)
+{
+	const struct rte_flow *known = octo_table_find(octo->table, tuple);
+
+	return known != NULL && known->origin != OCTO_BY_LEARNING && known->priority != priority;
 }
 
-static struct octo_rule_wish
-wish_of(const struct octo_flow_spec *spec)
+static bool
+is_exact(const struct octo_dev *octo, const struct octo_flow_spec *spec)
 {
-	return (struct octo_rule_wish){
-		.tuple = &spec->tuple,
+	return !spec->transfer && spec->fate == OCTO_FATE_QUEUE && spec->count_id == 0 &&
+	       !is_outranked(octo, &spec->tuple, spec->priority);
+}
+
+static void
+wish_exactly(struct request *r)
+{
+	r->wish = (struct octo_rule_wish){
+		.tuple = &r->spec.tuple,
 		.origin = OCTO_BY_APP,
-		.priority = spec->priority,
-		.queue = spec->queue,
-		.count = spec->count,
+		.priority = r->spec.priority,
+		.queue = r->spec.queue,
+		.count = r->spec.count,
 	};
+}
+
+/* Is it one flow to one queue, whatever else the rule does with it? */
+static bool
+leads_to_a_queue(const struct octo_dev *octo, struct request *r)
+{
+	const struct rte_flow_attr *attr = r->words.attr_ro;
+	const struct rte_flow_action_queue *queue;
+	bool found;
+
+	if (!attr->ingress || attr->egress || attr->transfer || attr->group != 0)
+		return false;
+	queue = octo_words_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE, &found);
+	if (queue == NULL || queue->index >= octo_data(octo)->nb_rx_queues)
+		return false;
+	r->spec.queue = queue->index;
+	return octo_flow_parse_tuple(r->words.pattern_ro, &r->spec.tuple) == 0 &&
+	       !is_outranked(octo, &r->spec.tuple, attr->priority);
+}
+
+static void
+wish_in_words(const struct octo_dev *octo, struct request *r)
+{
+	const bool steered = leads_to_a_queue(octo, r);
+	bool count;
+
+	octo_words_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_COUNT, &count);
+	r->wish = (struct octo_rule_wish){
+		.tuple = steered ? &r->spec.tuple : NULL,
+		.words = &r->words,
+		.origin = OCTO_BY_APP,
+		.priority = r->words.attr_ro->priority,
+		.queue = steered ? r->spec.queue : 0,
+		.count = count,
+	};
+}
+
+/* An exact 5-tuple to a queue is octo's business, anything else the PFs'. */
+static int
+read_request(const struct octo_dev *octo, const struct rte_flow_attr *attr,
+	     const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	     struct request *r, struct rte_flow_error *error)
+{
+	const bool given = attr != NULL && pattern != NULL && actions != NULL;
+	int ret = octo_flow_parse(attr, pattern, actions, &r->spec, given ? NULL : error);
+
+	if (!given)
+		return ret;
+	if (!octo_data(octo)->dev_configured)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_STATE, NULL,
+					  "the port is not configured: configure it first");
+	if (ret == 0 && is_exact(octo, &r->spec)) {
+		wish_exactly(r);
+		return octo_flow_check_queue(octo, r->spec.queue, error);
+	}
+	r->words.attr_ro = attr;
+	r->words.pattern_ro = pattern;
+	r->words.actions_ro = actions;
+	wish_in_words(octo, r);
+	return 0;
 }
 
 static int
@@ -62,16 +127,13 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	      struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
-	struct octo_rule_wish wish;
-	struct octo_flow_spec spec;
+	struct request r;
 	int ret;
 
 	octo_lock(octo);
-	ret = read_rule(octo, attr, pattern, actions, &spec, error);
-	if (ret == 0) {
-		wish = wish_of(&spec);
-		ret = octo_rule_check_locked(octo, &wish, error);
-	}
+	ret = read_request(octo, attr, pattern, actions, &r, error);
+	if (ret == 0)
+		ret = octo_rule_check_locked(octo, &r.wish, error);
 	octo_unlock(octo);
 	return ret;
 }
@@ -83,14 +145,11 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 {
 	struct octo_dev *octo = octo_of(dev);
 	struct rte_flow *rule = NULL;
-	struct octo_rule_wish wish;
-	struct octo_flow_spec spec;
+	struct request r;
 
 	octo_lock(octo);
-	if (read_rule(octo, attr, pattern, actions, &spec, error) == 0) {
-		wish = wish_of(&spec);
-		rule = octo_rule_add_locked(octo, &wish, error);
-	}
+	if (read_request(octo, attr, pattern, actions, &r, error) == 0)
+		rule = octo_rule_add_locked(octo, &r.wish, error);
 	octo_unlock(octo);
 	return rule;
 }
@@ -116,16 +175,28 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *rule, const struct rte_flow
 	   void *data, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
-	const struct rte_flow_query_count *asked = data;
 
-	if (actions->type != RTE_FLOW_ACTION_TYPE_COUNT)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, actions,
-					  "only count can be queried");
-	if (!rule->count)
-		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, actions,
-					  "the rule was created without a count action");
-	return OCTO_LOCKED(octo,
-			   octo_rule_hits_query_locked(octo, rule, asked->reset, data, error));
+	while (actions->type == RTE_FLOW_ACTION_TYPE_VOID)
+		actions++;
+	return OCTO_LOCKED(octo, octo_rule_hits_query_locked(octo, rule, actions, data, error));
+}
+
+static int
+flow_dev_dump(struct rte_eth_dev *dev, struct rte_flow *rule, FILE *file,
+	      struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_rule_dump_locked(octo, rule, file, error));
+}
+
+static int
+flow_get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb,
+		    struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_rule_aged_locked(octo, contexts, nb, error));
 }
 
 /* Strays have taught that this flow belongs to this queue, where RSS puts it. */
@@ -141,7 +212,7 @@ octo_flow_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, ui
 
 	if (octo_flow_check_queue(octo, queue, error) != 0)
 		return NULL;
-	if (!octo_tier_has_mpfs(octo->tier)) {
+	if (!octo->started || !octo_tier_has_mpfs(octo->tier)) {
 		rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 				   "there is no switch between the PFs that takes rules");
 		return NULL;
@@ -170,6 +241,17 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	return ret;
 }
 
+/* A PF may forget when it is configured or stopped. */
+void
+octo_flow_isolate_again_locked(struct octo_dev *octo)
+{
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
+		if (octo->isolated)
+			rte_flow_isolate(octo->pf[pf].port_id, 1, NULL);
+}
+
 static int
 flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 {
@@ -184,6 +266,8 @@ static const struct rte_flow_ops flow_ops = {
 	.destroy = flow_destroy,
 	.flush = flow_flush,
 	.query = flow_query,
+	.dev_dump = flow_dev_dump,
+	.get_aged_flows = flow_get_aged_flows,
 	.isolate = flow_isolate,
 };
 

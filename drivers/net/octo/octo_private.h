@@ -235,6 +235,8 @@ struct octo_dev {
 	struct octo_spreading spreading;
 	struct octo_table *table;
 	struct octo_rules rules;     /* in order of creation */
+	struct octo_rules others;    /* that are not of one flow, in order of creation */
+	uint64_t words_bytes;        /* of all generic rules */
 	struct octo_all_notes notes; /* of those of which something is known */
 	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
 	struct octo_slab notes_slab; /* struct octo_notes */
@@ -419,6 +421,7 @@ int octo_xstats_reset(struct rte_eth_dev *dev);
 
 /* octo_flow.c: rte_flow on the port */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+void octo_flow_isolate_again_locked(struct octo_dev *octo);
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
 struct rte_flow *octo_flow_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,

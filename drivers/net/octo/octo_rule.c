@@ -27,8 +27,11 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 static int
 remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	int first_error = octo->mpfs_ops->remove(octo, rule, error);
+	int first_error = 0;
 
+	/* a rule that was made before the first start was never anywhere */
+	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
+		first_error = octo->mpfs_ops->remove(octo, rule, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		int ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
 
@@ -38,23 +41,63 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_er
 	return first_error;
 }
 
-/* The queue of the flow, on every PF. */
+/* What the PFs are told of a rule. Points into itself. */
+struct text {
+	struct octo_flow_rule built;
+	struct rte_flow_conv_rule rule;
+	uint32_t pfs; /* mask of those that are told */
+};
+
+static int
+write_text(const struct octo_dev *octo, const struct octo_rule_wish *wish, struct text *text,
+	   struct rte_flow_error *error)
+{
+	if (wish->words != NULL) {
+		text->rule = *wish->words;
+		return octo_words_pfs(octo, wish->words, &text->pfs, error);
+	}
+	octo_flow_build_queue(&text->built, wish->tuple, wish->priority, wish->queue, wish->count);
+	text->rule.attr_ro = &text->built.attr;
+	text->rule.pattern_ro = text->built.pattern;
+	text->rule.actions_ro = text->built.actions;
+	text->pfs = UINT32_MAX;
+	return 0;
+}
+
+static struct octo_rule_wish
+wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return (struct octo_rule_wish){
+		.tuple = &rule->tuple,
+		.words = rule->generic ? rule->notes->words.rule : NULL,
+		.priority = rule->priority,
+		.queue = rule->queue,
+		.count = rule->count || octo->count_rules,
+	};
+}
+
+/* The rule on the PFs, usually on every one. */
 static int
 insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	struct octo_flow_rule r;
+	const struct octo_rule_wish wish = wish_of(octo, rule);
+	struct text text;
+	int ret = write_text(octo, &wish, &text, error);
 	int pf;
 
-	octo_flow_build_queue(&r, &rule->tuple, rule->priority, rule->queue,
-			      rule->count || octo->count_rules);
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
 		const struct octo_pf *p = &octo->pf[pf];
 
-		rule->arfs[pf] = rte_flow_create(p->port_id, &r.attr, r.pattern, r.actions, error);
+		if (ret != 0)
+			break;
+		if ((text.pfs & RTE_BIT32(pf)) == 0)
+			continue;
+		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
+						 text.rule.pattern_ro, text.rule.actions_ro, error);
 		if (rule->arfs[pf] == NULL)
-			return octo_flow_blame(p, -rte_errno, error);
+			ret = octo_flow_blame(p, -rte_errno, error);
 	}
-	return 0;
+	return ret;
 }
 
 /* Where the flows of a queue belong. Its poller may not have noticed yet that its PF is gone. */
@@ -82,33 +125,75 @@ check_agent_rule(const struct octo_dev *octo, bool count, struct rte_flow_error 
 	return 0;
 }
 
+/* Would the PFs take it? While the port is stopped nobody knows what an agent would. */
+static int
+ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+	struct rte_flow_error *error)
+{
+	struct text text;
+	int ret = 0;
+	int pf;
+
+	if (wish->words == NULL && octo->agent != NULL && !octo->started)
+		return 0;
+	if (wish->words == NULL && octo->agent_queues)
+		return check_agent_rule(octo, wish->count, error);
+	ret = write_text(octo, wish, &text, error);
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		if (ret != 0)
+			break;
+		if ((text.pfs & RTE_BIT32(pf)) == 0)
+			continue;
+		ret = rte_flow_validate(p->port_id, text.rule.attr_ro, text.rule.pattern_ro,
+					text.rule.actions_ro, error);
+		if (ret != 0)
+			ret = octo_flow_blame(p, ret, error);
+	}
+	return ret;
+}
+
 /* First the queue on every PF, then the way to the PF: no packet finds a PF without its rule. */
 static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	int ret = 0;
 
-	if (octo->agent_queues)
+	if (octo->agent_queues && !rule->generic)
 		ret = check_agent_rule(octo, rule->count, error);
 	else if (rule->origin != OCTO_BY_LEARNING)
 		ret = insert_arfs(octo, rule, error);
-	if (ret == 0 && octo_tier_has_mpfs(octo->tier))
+	if (ret == 0 && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier))
 		ret = octo->mpfs_ops->insert(octo, rule, octo_rule_home(octo, rule->queue), error);
 	if (ret != 0)
 		remove_from_pfs(octo, rule, NULL);
 	return ret;
 }
 
-/* What the application wants goes before what octo thinks is good for it. */
-static int
-insert_with_room(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+/* Explicit rules go before learned ones. */
+int
+octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	int ret = insert_on_pfs(octo, rule, error);
 
 	while (ret == -ENOSPC && rule->origin != OCTO_BY_LEARNING &&
 	       octo_learn_make_room_locked(octo))
 		ret = insert_on_pfs(octo, rule, error);
+	if (ret == 0)
+		octo_rule_notes_placed(rule);
 	return ret;
+}
+
+/* The rule is kept, the PFs lose it: the inverse of octo_rule_place_locked(). */
+void
+octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	remove_from_pfs(octo, rule, NULL);
+	/* what a PF did not give up is lost to us all the same */
+	rule->mpfs = NULL;
+	rule->pf = OCTO_NO_PF;
+	octo_rule_notes_reset(rule);
 }
 
 static int
@@ -118,87 +203,126 @@ refuse_twice(struct rte_flow_error *error)
 				  "this 5-tuple is steered already: destroy that rule first");
 }
 
-/* Returns NULL with rte_errno set to what octo_table_add() says. */
-static struct rte_flow *
-new_rule(struct octo_dev *octo, const struct octo_rule_wish *wish)
+static int
+refuse_memory(struct rte_flow_error *error)
 {
-	struct rte_flow *rule = octo_slab_get(&octo->rule_slab);
-	int ret;
-
-	if (rule == NULL) {
-		rte_errno = ENOMEM;
-		return NULL;
-	}
-	rule->tuple = *wish->tuple;
-	rule->origin = wish->origin;
-	rule->priority = wish->priority;
-	rule->queue = wish->queue;
-	rule->count = wish->count;
-	rule->pf = OCTO_NO_PF;
-	ret = octo_table_add(octo->table, &rule->tuple, rule);
-	if (ret == 0)
-		return rule;
-	octo_slab_put(&octo->rule_slab, rule);
-	rte_errno = -ret;
-	return NULL;
+	return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "no memory for the rule");
 }
 
 static void
 free_rule(struct octo_dev *octo, struct rte_flow *rule)
 {
-	octo_table_remove(octo->table, &rule->tuple);
+	if (rule->generic) {
+		octo->words_bytes -= rule->notes->words.bytes;
+		octo_words_drop(&rule->notes->words);
+	}
 	octo_rule_notes_drop(octo, rule);
 	octo_slab_put(&octo->rule_slab, rule);
 }
 
-/* May this tuple be steered? By whom it is already, if it is; a learned rule steps aside. */
-static bool
-is_taken(const struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow **known)
+static int
+keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_conv_rule *words,
+	   struct rte_flow_error *error)
 {
-	*known = octo_table_find(octo->table, wish->tuple);
-	return *known != NULL &&
-	       ((*known)->origin != OCTO_BY_LEARNING || wish->origin == OCTO_BY_LEARNING);
+	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	int ret;
+
+	if (notes == NULL)
+		return refuse_memory(error);
+	ret = octo_words_take(&notes->words, words, rule, error);
+	if (ret != 0)
+		return ret;
+	octo->words_bytes += notes->words.bytes;
+	rule->generic = true;
+	return 0;
 }
 
-/* The new rule in the table, with no other of its tuple. */
+/* Returns NULL with *error set. */
 static struct rte_flow *
-enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow_error *error)
+new_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow_error *error)
 {
-	struct rte_flow *rule = new_rule(octo, wish);
+	struct rte_flow *rule = octo_slab_get(&octo->rule_slab);
+
+	if (rule == NULL) {
+		refuse_memory(error);
+		return NULL;
+	}
+	if (wish->tuple != NULL)
+		rule->tuple = *wish->tuple;
+	rule->origin = wish->origin;
+	rule->priority = wish->priority;
+	rule->queue = wish->queue;
+	rule->count = wish->count;
+	rule->pf = OCTO_NO_PF;
+	if (wish->words != NULL && keep_words(octo, rule, wish->words, error) != 0) {
+		free_rule(octo, rule);
+		return NULL;
+	}
+	return rule;
+}
+
+/* Is this tuple somebody else's? A learned rule steps aside. */
+static bool
+is_taken(const struct octo_rule_wish *wish, const struct rte_flow *known)
+{
+	return known->origin != OCTO_BY_LEARNING || wish->origin == OCTO_BY_LEARNING;
+}
+
+/* The rule into the table; it is freed on failure. */
+static int
+enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow *rule,
+	   struct rte_flow_error *error)
+{
+	int ret = octo_table_add(octo->table, &rule->tuple, rule);
 	struct rte_flow *known;
 
-	if (rule == NULL && rte_errno == EEXIST) {
-		if (is_taken(octo, wish, &known)) {
-			refuse_twice(error);
-			return NULL;
-		}
+	if (ret == -EEXIST) {
+		known = octo_table_find(octo->table, wish->tuple);
+		if (is_taken(wish, known))
+			return refuse_twice(error);
 		octo_rule_remove_locked(octo, known, NULL);
-		rule = new_rule(octo, wish);
+		ret = octo_table_add(octo->table, &rule->tuple, rule);
 	}
-	if (rule == NULL)
-		rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "no memory for the rule");
-	return rule;
+	return ret == 0 ? 0 : refuse_memory(error);
+}
+
+static int
+place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow *rule,
+	  struct rte_flow_error *error)
+{
+	int ret = octo_rule_has_tuple(rule) ? enter_rule(octo, wish, rule, error) : 0;
+
+	if (ret != 0)
+		return ret;
+	ret = octo->started ? octo_rule_place_locked(octo, rule, error) :
+			      ask_pfs(octo, wish, error);
+	if (ret != 0 && octo_rule_has_tuple(rule))
+		octo_table_remove(octo->table, &rule->tuple);
+	return ret;
 }
 
 struct rte_flow *
 octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		     struct rte_flow_error *error)
 {
-	struct rte_flow *rule = enter_rule(octo, wish, error);
+	struct rte_flow *rule = new_rule(octo, wish, error);
 	int ret;
 
 	if (rule == NULL)
 		return NULL;
-	ret = insert_with_room(octo, rule, error);
+	ret = place_new(octo, wish, rule, error);
 	if (ret != 0) {
 		free_rule(octo, rule);
 		rte_errno = -ret;
 		return NULL;
 	}
-	octo_rule_notes_placed(rule);
-	TAILQ_INSERT_TAIL(&octo->rules, rule, next);
-	TAILQ_INSERT_TAIL(&octo->queue_rules[rule->queue], rule, next_of_queue);
+	if (octo_rule_has_tuple(rule)) {
+		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
+		TAILQ_INSERT_TAIL(&octo->queue_rules[rule->queue], rule, next_of_queue);
+	} else {
+		TAILQ_INSERT_TAIL(&octo->others, rule, next);
+	}
 	return rule;
 }
 
@@ -207,8 +331,13 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 {
 	int ret = remove_from_pfs(octo, rule, error);
 
-	TAILQ_REMOVE(&octo->rules, rule, next);
-	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+	if (octo_rule_has_tuple(rule)) {
+		TAILQ_REMOVE(&octo->rules, rule, next);
+		TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+		octo_table_remove(octo->table, &rule->tuple);
+	} else {
+		TAILQ_REMOVE(&octo->others, rule, next);
+	}
 	free_rule(octo, rule);
 	return ret;
 }
@@ -218,21 +347,11 @@ int
 octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		       struct rte_flow_error *error)
 {
-	struct octo_flow_rule r;
-	struct rte_flow *known;
-	int pf;
+	const struct rte_flow *known = NULL;
 
-	if (is_taken(octo, wish, &known))
+	if (wish->tuple != NULL)
+		known = octo_table_find(octo->table, wish->tuple);
+	if (known != NULL && is_taken(wish, known))
 		return refuse_twice(error);
-	if (octo->agent_queues)
-		return check_agent_rule(octo, wish->count, error);
-	octo_flow_build_queue(&r, wish->tuple, wish->priority, wish->queue, wish->count);
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		const struct octo_pf *p = &octo->pf[pf];
-		int ret = rte_flow_validate(p->port_id, &r.attr, r.pattern, r.actions, error);
-
-		if (ret != 0)
-			return octo_flow_blame(p, ret, error);
-	}
-	return 0;
+	return ask_pfs(octo, wish, error);
 }

@@ -5,12 +5,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/queue.h>
 
 #include <rte_flow.h>
 
 #include "octo_tuple.h"
 #include "octo_verdict.h"
+#include "octo_words.h"
 
 /* Who wanted a rule. */
 enum octo_origin {
@@ -19,10 +21,14 @@ enum octo_origin {
 	OCTO_BY_LEARNING, /* strays: one MPFS rule, for RSS chooses the queue on every PF */
 };
 
-/* What is known of a rule that has strayed, or whose hits somebody looked at. */
+/*
+ * What few rules need: those that have strayed, whose hits somebody looked at, or
+ * that are more than a 5-tuple to a queue.
+ */
 struct octo_notes {
 	TAILQ_ENTRY(octo_notes) next;
 	struct rte_flow *rule;
+	struct octo_words words; /* of generic rules */
 	struct octo_evidence evidence;
 	uint64_t strays; /* samples of it */
 	struct {
@@ -33,12 +39,14 @@ struct octo_notes {
 
 /*
  * A steered flow: an ARFS rule on every PF, an MPFS rule on the manager PF. There
- * may be millions, so whatever few of them need is in its notes.
+ * may be millions, so whatever few of them need is in its notes. A generic rule is
+ * one in the application's own words on every PF; it has an MPFS rule if it, too,
+ * leads a 5-tuple to a queue.
  */
 struct rte_flow {
-	TAILQ_ENTRY(rte_flow) next;          /* in octo_dev.rules */
+	TAILQ_ENTRY(rte_flow) next;          /* in octo_dev.rules, or .others without a tuple */
 	TAILQ_ENTRY(rte_flow) next_of_queue; /* in octo_dev.queue_rules */
-	struct octo_tuple tuple;             /* the table refers to it */
+	struct octo_tuple tuple;             /* the table refers to it; family 0: there is none */
 	struct octo_notes *notes;            /* NULL as long as nothing is known */
 	struct rte_flow *mpfs;
 	uint32_t priority;
@@ -47,8 +55,9 @@ struct rte_flow {
 	uint8_t pf;              /* where the MPFS rule leads, OCTO_NO_PF without one */
 	uint8_t mpfs_priority;   /* of the MPFS rule: one of two, in turn */
 	uint8_t origin;          /* enum octo_origin */
-	bool count;              /* the application asked for COUNT */
-	bool moved;              /* it led elsewhere before: hits may be from then */
+	bool generic : 1;        /* in the words of its notes */
+	bool count : 1;          /* the application asked for COUNT */
+	bool moved : 1;          /* it led elsewhere before: hits may be from then */
 	struct rte_flow *arfs[]; /* by PF */
 };
 
@@ -57,7 +66,8 @@ TAILQ_HEAD(octo_all_notes, octo_notes);
 
 /* A rule that somebody wants. */
 struct octo_rule_wish {
-	const struct octo_tuple *tuple;
+	const struct octo_tuple *tuple; /* NULL: not one flow, or none that goes to one queue */
+	const struct rte_flow_conv_rule *words; /* NULL: no more than the rest says */
 	enum octo_origin origin;
 	uint32_t priority;
 	uint16_t queue;
@@ -66,6 +76,12 @@ struct octo_rule_wish {
 
 struct octo_dev;
 
+static inline bool
+octo_rule_has_tuple(const struct rte_flow *rule)
+{
+	return rule->tuple.family != 0;
+}
+
 /* octo_rule.c: one steered flow on the PFs; all under the control mutex */
 struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 				      struct rte_flow_error *error);
@@ -73,12 +89,18 @@ int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 			   struct rte_flow_error *error);
+int
+octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+void octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
 uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
 
 /* octo_rule_list.c: all of them, and what they take */
 int octo_rule_list_init(struct octo_dev *octo);
 void octo_rule_list_fini(struct octo_dev *octo);
 uint64_t octo_rule_list_bytes_locked(const struct octo_dev *octo);
+int octo_rule_list_place_locked(struct octo_dev *octo);
+void octo_rule_list_withdraw_locked(struct octo_dev *octo);
+int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
 unsigned int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
@@ -88,12 +110,24 @@ struct octo_notes *octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *r
 void octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_placed(struct rte_flow *rule);
 void octo_rule_notes_moved(struct rte_flow *rule);
+void octo_rule_notes_reset(struct rte_flow *rule);
 enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: what the PFs have counted */
-int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule, bool reset,
-				struct rte_flow_query_count *sum, struct rte_flow_error *error);
+int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
+				const struct rte_flow_action *action, void *data,
+				struct rte_flow_error *error);
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits);
+
+/* octo_rule_aged.c */
+int octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
+			  struct rte_flow_error *error);
+
+/* octo_rule_dump.c: rules as text */
+#define OCTO_RULE_TEXT_MAX 512
+char *octo_rule_dump_format(const struct rte_flow *rule, char *text);
+int octo_rule_dump_locked(struct octo_dev *octo, struct rte_flow *rule, FILE *file,
+			  struct rte_flow_error *error);
 
 #endif /* OCTO_RULE_H */

@@ -1,37 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the PFs have counted of a rule, or an agent for them. */
+/* What the PFs know of a rule and tell when asked, or an agent for them. */
+
+#include <errno.h>
 
 #include "octo_private.h"
 
-/* The hits on one PF, none if it has no rule. */
-static int
-query_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
-	 struct rte_flow_query_count *count, struct rte_flow_error *error)
-{
-	static const struct rte_flow_action actions[] = {
-		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
-		{.type = RTE_FLOW_ACTION_TYPE_END},
-	};
-	int ret;
+static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
 
-	if (rule->arfs[pf] == NULL)
-		return 0;
-	ret = rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, count, error);
+/* Ask one PF, which has the rule. */
+static int
+ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
+       const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
+{
+	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
+	int ret = rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, data, error);
+
 	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
 }
 
-/* The sum over the PFs. */
-int
-octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule, bool reset,
-			    struct rte_flow_query_count *sum, struct rte_flow_error *error)
+/* The hits on one PF, none if it has no rule. */
+static int
+count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
+	    const struct rte_flow_action *action, struct rte_flow_query_count *count,
+	    struct rte_flow_error *error)
 {
+	return rule->arfs[pf] == NULL ? 0 : ask_pf(octo, rule, pf, action, count, error);
+}
+
+/*
+ * The sum over the PFs. A counter that rules share is one on each PF, so that it
+ * is in the sum once for each PF, whose own packets it has.
+ */
+static int
+query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action *action,
+	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
+{
+	const bool reset = sum->reset;
+
 	*sum = (struct rte_flow_query_count){.reset = reset};
-	if (octo->agent_queues)
+	if (octo->agent_queues && !rule->generic)
 		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow_query_count one = {.reset = reset};
-		int ret = query_pf(octo, rule, pf, &one, error);
+		int ret = count_of_pf(octo, rule, pf, action, &one, error);
 
 		if (ret != 0)
 			return ret;
@@ -43,6 +55,63 @@ octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule, bool r
 	return 0;
 }
 
+/* Aged when it is so on every PF, and as young as on the PF that saw its last packet. */
+static int
+query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_flow_action *action,
+	  struct rte_flow_query_age *age, struct rte_flow_error *error)
+{
+	*age = (struct rte_flow_query_age){.aged = 1};
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct rte_flow_query_age one = {0};
+		int ret = rule->arfs[pf] == NULL ? 0 : ask_pf(octo, rule, pf, action, &one, error);
+
+		if (ret != 0)
+			return ret;
+		if (rule->arfs[pf] == NULL)
+			continue;
+		age->aged &= one.aged;
+		if (one.sec_since_last_hit_valid &&
+		    (!age->sec_since_last_hit_valid ||
+		     one.sec_since_last_hit < age->sec_since_last_hit))
+			age->sec_since_last_hit = one.sec_since_last_hit;
+		age->sec_since_last_hit_valid |= one.sec_since_last_hit_valid;
+	}
+	return 0;
+}
+
+/* The same on every PF. */
+static int
+query_first(struct octo_dev *octo, const struct rte_flow *rule,
+	    const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (rule->arfs[pf] != NULL)
+			return ask_pf(octo, rule, pf, action, data, error);
+	return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+				  "no PF has this rule now");
+}
+
+int
+octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
+			    const struct rte_flow_action *action, void *data,
+			    struct rte_flow_error *error)
+{
+	switch (action->type) {
+	case RTE_FLOW_ACTION_TYPE_COUNT:
+		if (!rule->count)
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
+						  "the rule was created without a count action");
+		return query_count(octo, rule, action, data, error);
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		return query_age(octo, rule, action, data, error);
+	case RTE_FLOW_ACTION_TYPE_RSS:
+		return query_first(octo, rule, action, data, error);
+	default:
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+					  "only count, age and rss can be queried");
+	}
+}
+
 /* By one PF, or by all for OCTO_NO_PF. Returns false if that is not known. */
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits)
@@ -50,10 +119,10 @@ octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, 
 	struct rte_flow_query_count count = {0};
 	int ret;
 
-	if (!octo->count_rules && !rule->count)
+	if (!rule->count && (rule->generic || !octo->count_rules))
 		return false;
-	ret = pf == OCTO_NO_PF ? octo_rule_hits_query_locked(octo, rule, false, &count, NULL) :
-				 query_pf(octo, rule, pf, &count, NULL);
+	ret = pf == OCTO_NO_PF ? query_count(octo, rule, &count_action, &count, NULL) :
+				 count_of_pf(octo, rule, pf, &count_action, &count, NULL);
 	*hits = count.hits;
 	return ret == 0 && count.hits_set;
 }

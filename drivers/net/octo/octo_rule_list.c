@@ -12,6 +12,7 @@ octo_rule_list_init(struct octo_dev *octo)
 	char name[24];
 
 	TAILQ_INIT(&octo->rules);
+	TAILQ_INIT(&octo->others);
 	TAILQ_INIT(&octo->notes);
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
 		TAILQ_INIT(&octo->queue_rules[i]);
@@ -43,22 +44,149 @@ uint64_t
 octo_rule_list_bytes_locked(const struct octo_dev *octo)
 {
 	return octo_table_bytes(octo->table) + octo_slab_bytes(&octo->rule_slab) +
-	       octo_slab_bytes(&octo->notes_slab);
+	       octo_slab_bytes(&octo->notes_slab) + octo->words_bytes;
 }
 
+/* An agent that has yet to come is told of the rules when it does. */
+static bool
+waits_for_agent(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return octo->agent_queues && !rule->generic && !octo_tier_has_mpfs(octo->tier);
+}
+
+static int
+place_all(struct octo_dev *octo, const struct octo_rules *rules)
+{
+	struct rte_flow_error error = {.message = NULL};
+	char text[OCTO_RULE_TEXT_MAX];
+	struct rte_flow *rule;
+	int ret;
+
+	TAILQ_FOREACH(rule, rules, next) {
+		if (waits_for_agent(octo, rule))
+			continue;
+		ret = octo_rule_place_locked(octo, rule, &error);
+		if (ret == 0)
+			continue;
+		OCTO_LOG(ERR, "port %u: cannot start with this rule, destroy it first: %s: %s",
+			 octo->port_id, octo_rule_dump_format(rule, text),
+			 error.message != NULL ? error.message : rte_strerror(-ret));
+		return ret;
+	}
+	return 0;
+}
+
+/* The port starts: the PFs get the rules that were kept. All of them, or none. */
 int
-octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
+octo_rule_list_place_locked(struct octo_dev *octo)
+{
+	int ret = place_all(octo, &octo->rules);
+
+	if (ret == 0)
+		ret = place_all(octo, &octo->others);
+	if (ret != 0)
+		octo_rule_list_withdraw_locked(octo);
+	return ret;
+}
+
+/* The port stops: rules are kept, but for learned ones, which are learned again. */
+void
+octo_rule_list_withdraw_locked(struct octo_dev *octo)
+{
+	struct rte_flow *rule, *next;
+
+	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
+		next = TAILQ_NEXT(rule, next);
+		if (rule->origin == OCTO_BY_LEARNING)
+			octo_rule_remove_locked(octo, rule, NULL);
+		else
+			octo_rule_withdraw_locked(octo, rule);
+	}
+	TAILQ_FOREACH(rule, &octo->others, next)
+		octo_rule_withdraw_locked(octo, rule);
+}
+
+/* The highest queue that the rule leads to, -1 if it leads to none by name. */
+static int
+queue_of(const struct rte_flow *rule)
+{
+	const int queue = octo_rule_has_tuple(rule) ? rule->queue : -1;
+
+	return rule->generic ? RTE_MAX(queue, octo_words_max_queue(rule->notes->words.rule)) :
+			       queue;
+}
+
+/* What somebody did by hand must not be in the application's way, which knows nothing of it. */
+static void
+drop_commands(struct octo_dev *octo, uint16_t nb_queues)
+{
+	struct rte_flow *rule, *next;
+	unsigned int dropped = 0;
+
+	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
+		next = TAILQ_NEXT(rule, next);
+		if (rule->origin != OCTO_BY_COMMAND || rule->queue < nb_queues)
+			continue;
+		octo_rule_remove_locked(octo, rule, NULL);
+		dropped++;
+	}
+	if (dropped > 0)
+		OCTO_LOG(NOTICE,
+			 "port %u: %u flows are not steered any more: there are %u queues now",
+			 octo->port_id, dropped, nb_queues);
+}
+
+static int
+check_queues(const struct octo_dev *octo, const struct octo_rules *rules, uint16_t nb_queues)
+{
+	char text[OCTO_RULE_TEXT_MAX];
+	const struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, rules, next) {
+		if (queue_of(rule) < nb_queues)
+			continue;
+		OCTO_LOG(ERR,
+			 "port %u: a rule leads to queue %d, destroy it before there are %u: %s",
+			 octo->port_id, queue_of(rule), nb_queues,
+			 octo_rule_dump_format(rule, text));
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* The port is to have so many Rx queues: can it, with the rules that were kept? */
+int
+octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues)
+{
+	int ret;
+
+	drop_commands(octo, nb_queues);
+	ret = check_queues(octo, &octo->rules, nb_queues);
+	return ret != 0 ? ret : check_queues(octo, &octo->others, nb_queues);
+}
+
+static int
+flush(struct octo_dev *octo, struct octo_rules *rules, struct rte_flow_error *error)
 {
 	struct rte_flow *rule;
 	int first_error = 0;
 
-	while ((rule = TAILQ_FIRST(&octo->rules)) != NULL) {
+	while ((rule = TAILQ_FIRST(rules)) != NULL) {
 		int ret = octo_rule_remove_locked(octo, rule, first_error == 0 ? error : NULL);
 
 		if (first_error == 0)
 			first_error = ret;
 	}
 	return first_error;
+}
+
+int
+octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	int steered = flush(octo, &octo->rules, error);
+	int others = flush(octo, &octo->others, steered == 0 ? error : NULL);
+
+	return steered != 0 ? steered : others;
 }
 
 /* The flows of a queue go to its new home. Returns how many could not. */
@@ -97,6 +225,8 @@ octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 			octo_rule_notes_moved(rule);
 		}
 	}
+	TAILQ_FOREACH(rule, &octo->others, next)
+		rule->arfs[pf] = NULL;
 	if (!manager)
 		return;
 	octo->manager = OCTO_NO_PF;

@@ -48,7 +48,11 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 void
 octo_rule_notes_placed(struct rte_flow *rule)
 {
-	rule->placed = (uint32_t)octo_truth_now();
+	const uint64_t now = octo_truth_now();
+
+	rule->placed = (uint32_t)now;
+	if (rule->notes != NULL)
+		octo_evidence_start(&rule->notes->evidence, now);
 }
 
 /* It leads elsewhere from now on: what was known is history. */
@@ -61,6 +65,18 @@ octo_rule_notes_moved(struct rte_flow *rule)
 	rule->moved = true;
 	if (rule->notes != NULL)
 		octo_evidence_move(&rule->notes->evidence, now);
+}
+
+/* It leads nowhere for now, and begins anew. */
+void
+octo_rule_notes_reset(struct rte_flow *rule)
+{
+	rule->moved = false;
+	if (rule->notes == NULL)
+		return;
+	octo_evidence_start(&rule->notes->evidence, octo_truth_now());
+	rule->notes->strays = 0;
+	memset(&rule->notes->agent_base, 0, sizeof(rule->notes->agent_base));
 }
 
 enum octo_verdict

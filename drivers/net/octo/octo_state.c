@@ -51,8 +51,10 @@ static int
 configure_locked(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = octo_rss_configure(octo, &dev->data->dev_conf);
+	int ret = octo_rule_list_fit_locked(octo, dev->data->nb_rx_queues);
 
+	if (ret == 0)
+		ret = octo_rss_configure(octo, &dev->data->dev_conf);
 	if (ret != 0)
 		return ret;
 	memset(octo->tx_pin, 0, sizeof(octo->tx_pin));
@@ -136,6 +138,29 @@ check_queues(const struct rte_eth_dev *dev)
 }
 
 static int
+stop_locked(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct rte_eth_link link = {.link_duplex = RTE_ETH_LINK_FULL_DUPLEX};
+	int first_error = 0;
+	int i;
+
+	octo->started = false;
+	octo_pf_unpublish(octo, 0);
+	octo_rule_list_withdraw_locked(octo);
+	octo_spread_stop_locked(octo);
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
+		int ret = pf_stop(&octo->pf[i], NULL);
+
+		if (ret != 0 && first_error == 0)
+			first_error = ret;
+	}
+	set_queue_states(dev, false);
+	rte_eth_linkstatus_set(dev, &link);
+	return first_error;
+}
+
+static int
 start_locked(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
@@ -145,6 +170,7 @@ start_locked(struct rte_eth_dev *dev)
 		return ret;
 	octo_rss_level(octo);
 	octo_mac_level(octo);
+	octo_flow_isolate_again_locked(octo);
 	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
 	if (ret != 0)
 		return ret;
@@ -156,30 +182,10 @@ start_locked(struct rte_eth_dev *dev)
 	octo_spread_follow_locked(octo);
 	octo_truth_start_locked(octo);
 	set_queue_states(dev, true);
-	return 0;
-}
-
-static int
-stop_locked(struct rte_eth_dev *dev)
-{
-	struct octo_dev *octo = octo_of(dev);
-	struct rte_eth_link link = {.link_duplex = RTE_ETH_LINK_FULL_DUPLEX};
-	int first_error = 0;
-	int i;
-
-	octo->started = false;
-	octo_pf_unpublish(octo, 0);
-	octo_rule_list_flush_locked(octo, NULL);
-	octo_spread_stop_locked(octo);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		int ret = pf_stop(&octo->pf[i], NULL);
-
-		if (ret != 0 && first_error == 0)
-			first_error = ret;
-	}
-	set_queue_states(dev, false);
-	rte_eth_linkstatus_set(dev, &link);
-	return first_error;
+	ret = octo_rule_list_place_locked(octo);
+	if (ret != 0)
+		stop_locked(dev);
+	return ret;
 }
 
 int

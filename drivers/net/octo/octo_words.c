@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Rules in the application's own words: what octo needs to know of them to pass
+ * them on. What they mean is the PFs' business.
+ */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "octo_private.h"
+#include "octo_words.h"
+
+/* Without a context PFs name an aged flow by their own rule, which means nothing to others. */
+static void
+take_age_context(struct octo_words *words, void *owner)
+{
+	struct rte_flow_action *action = words->rule->actions;
+
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		struct rte_flow_action_age *age = (void *)(uintptr_t)action->conf;
+
+		if (action->type != RTE_FLOW_ACTION_TYPE_AGE || age == NULL)
+			continue;
+		if (age->context == NULL)
+			age->context = owner;
+		words->age_context = age->context;
+		words->ages = true;
+	}
+}
+
+/* The inverse of octo_words_drop(). */
+int
+octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
+		struct rte_flow_error *error)
+{
+	int bytes = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, rule, error);
+
+	if (bytes < 0)
+		return bytes;
+	words->rule = rte_malloc("octo_words", (size_t)bytes, 0);
+	if (words->rule == NULL)
+		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "no memory for the rule");
+	rte_flow_conv(RTE_FLOW_CONV_OP_RULE, words->rule, (size_t)bytes, rule, NULL);
+	words->bytes = (uint32_t)bytes;
+	take_age_context(words, owner);
+	return 0;
+}
+
+void
+octo_words_drop(struct octo_words *words)
+{
+	rte_free(words->rule);
+	*words = (struct octo_words){0};
+}
+
+/* The configuration of the first action of a type; NULL also if it has none. */
+const void *
+octo_words_find(const struct rte_flow_action *actions, enum rte_flow_action_type type, bool *found)
+{
+	while (actions->type != RTE_FLOW_ACTION_TYPE_END && actions->type != type)
+		actions++;
+	*found = actions->type == type;
+	return *found ? actions->conf : NULL;
+}
+
+/* The highest queue that the rule names, -1 for none. */
+int
+octo_words_max_queue(const struct rte_flow_conv_rule *rule)
+{
+	const struct rte_flow_action *action = rule->actions_ro;
+	int highest = -1;
+
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action_queue *queue = action->conf;
+		const struct rte_flow_action_rss *rss = action->conf;
+
+		if (action->conf == NULL)
+			continue;
+		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
+			highest = RTE_MAX(highest, queue->index);
+		for (uint32_t i = 0; action->type == RTE_FLOW_ACTION_TYPE_RSS && i < rss->queue_num;
+		     i++)
+			highest = RTE_MAX(highest, rss->queue[i]);
+	}
+	return highest;
+}
+
+static int
+index_of(const struct octo_dev *octo, uint32_t port_id)
+{
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
+		if (octo->pf[pf].port_id == port_id)
+			return pf;
+	return -1;
+}
+
+/* The ethdev port that an item names, or -1. */
+static int
+item_port(const struct rte_flow_item *item)
+{
+	const struct rte_flow_item_ethdev *ethdev = item->spec;
+
+	if ((item->type != RTE_FLOW_ITEM_TYPE_PORT_REPRESENTOR &&
+	     item->type != RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT) ||
+	    ethdev == NULL)
+		return -1;
+	return ethdev->port_id;
+}
+
+static int
+action_port(const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_ethdev *ethdev = action->conf;
+
+	if ((action->type != RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR &&
+	     action->type != RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT) ||
+	    ethdev == NULL)
+		return -1;
+	return ethdev->port_id;
+}
+
+/* The first PF that the rule names; -1 if it names none, -2 if it names the octo port. */
+static int
+named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
+{
+	const struct rte_flow_action *action = rule->actions_ro;
+	const struct rte_flow_item *item = rule->pattern_ro;
+	int pf = -1;
+	int port;
+
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
+		port = item_port(item);
+		if (port == octo->port_id)
+			return -2;
+		if (pf < 0 && port >= 0)
+			pf = index_of(octo, (uint32_t)port);
+	}
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		port = action_port(action);
+		if (port == octo->port_id)
+			return -2;
+		if (pf < 0 && port >= 0)
+			pf = index_of(octo, (uint32_t)port);
+	}
+	return pf;
+}
+
+/* The PF that takes the transfer rules of the one that is named. */
+static int
+transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
+	    struct rte_flow_error *error)
+{
+	const int named = named_pf(octo, rule);
+	uint16_t proxy;
+	int ret;
+
+	if (named == -2)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
+					  "the NIC's switch does not know the octo port: name "
+					  "one of its PFs instead");
+	if (named < 0)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
+					  "a transfer rule goes to the PF that it names: add the "
+					  "item represented_port with the ethdev port of a PF");
+	ret = rte_flow_pick_transfer_proxy(octo->pf[named].port_id, &proxy, error);
+	if (ret != 0)
+		return octo_flow_blame(&octo->pf[named], ret, error);
+	ret = index_of(octo, proxy);
+	if (ret < 0)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
+					  "the port that manages the PF's switch is not a PF of "
+					  "this port: make the rule there");
+	return ret;
+}
+
+/* On which PFs the rule belongs, as a mask: on all, or on the one with the switch. */
+int
+octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule, uint32_t *pfs,
+	       struct rte_flow_error *error)
+{
+	int pf;
+
+	*pfs = UINT32_MAX;
+	if (!rule->attr_ro->transfer)
+		return 0;
+	pf = transfer_pf(octo, rule, error);
+	if (pf < 0)
+		return pf;
+	*pfs = RTE_BIT32(pf);
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <ethdev_driver.h>
+#include <rte_flow_driver.h>
+
+#include "octo_port.h"
+#include "octo_port_taker.h"
+
+static struct replaced {
+	struct octo_port_taker taker;
+	const struct eth_dev_ops *real;
+	const struct rte_flow_ops *real_flow;
+	struct eth_dev_ops ops;
+} replaced[RTE_MAX_ETHPORTS];
+
+static struct replaced *
+of(const struct rte_eth_dev *dev)
+{
+	return &replaced[dev->data->port_id];
+}
+
+/* The rule that this is the handle of, or NULL if octosim has it. */
+static struct octo_port_taken *
+taken(struct octo_port_taker *t, const struct rte_flow *flow)
+{
+	for (unsigned int i = 0; i < RTE_DIM(t->rule); i++)
+		if ((const void *)&t->rule[i] == (const void *)flow)
+			return &t->rule[i];
+	return NULL;
+}
+
+static int
+refuse(struct octo_port_taker *t, struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, t->refuse, RTE_FLOW_ERROR_TYPE_ITEM, NULL,
+				  "made up for the test");
+}
+
+static int
+validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	 const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	 struct rte_flow_error *error)
+{
+	struct octo_port_taker *t = &of(dev)->taker;
+
+	if (attr->priority < OCTO_PORT_TAKEN)
+		return of(dev)->real_flow->validate(dev, attr, pattern, actions, error);
+	return t->refuse != 0 ? refuse(t, error) : 0;
+}
+
+static void
+note(struct octo_port_taken *rule, const struct rte_flow_attr *attr,
+     const struct rte_flow_item *item, const struct rte_flow_action *action)
+{
+	*rule = (struct octo_port_taken){.used = true, .attr = *attr};
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
+		rule->nb_items++;
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		rule->nb_actions++;
+		if (action->type == RTE_FLOW_ACTION_TYPE_AGE)
+			rule->age_context = ((const struct rte_flow_action_age *)action->conf)
+						    ->context;
+		if (action->type == RTE_FLOW_ACTION_TYPE_MARK)
+			rule->mark = ((const struct rte_flow_action_mark *)action->conf)->id;
+	}
+}
+
+static struct rte_flow *
+create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+       struct rte_flow_error *error)
+{
+	struct octo_port_taker *t = &of(dev)->taker;
+	unsigned int i = 0;
+
+	if (attr->priority < OCTO_PORT_TAKEN)
+		return of(dev)->real_flow->create(dev, attr, pattern, actions, error);
+	if (t->refuse != 0) {
+		refuse(t, error);
+		return NULL;
+	}
+	while (t->rule[i].used)
+		assert_true(++i < RTE_DIM(t->rule));
+	note(&t->rule[i], attr, pattern, actions);
+	t->nb++;
+	return (struct rte_flow *)&t->rule[i];
+}
+
+static int
+destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	struct octo_port_taken *rule = taken(&of(dev)->taker, flow);
+
+	if (rule == NULL)
+		return of(dev)->real_flow->destroy(dev, flow, error);
+	assert_true(rule->used);
+	rule->used = false;
+	of(dev)->taker.nb--;
+	return 0;
+}
+
+static int
+flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	return of(dev)->real_flow->flush(dev, error);
+}
+
+static int
+query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *action,
+      void *data, struct rte_flow_error *error)
+{
+	struct octo_port_taker *t = &of(dev)->taker;
+	const struct octo_port_taken *rule = taken(t, flow);
+	struct rte_flow_query_count *count = data;
+	struct rte_flow_query_age *age = data;
+
+	if (rule == NULL)
+		return of(dev)->real_flow->query(dev, flow, action, data, error);
+	if (action->type == RTE_FLOW_ACTION_TYPE_AGE) {
+		*age = (struct rte_flow_query_age){.aged = rule->aged,
+						   .sec_since_last_hit_valid = 1,
+						   .sec_since_last_hit = t->idle};
+		return 0;
+	}
+	assert_int_equal(action->type, RTE_FLOW_ACTION_TYPE_COUNT);
+	t->reset = count->reset;
+	*count = t->count;
+	return 0;
+}
+
+static int
+get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb, struct rte_flow_error *error)
+{
+	const struct octo_port_taker *t = &of(dev)->taker;
+	uint32_t n = 0;
+
+	RTE_SET_USED(error);
+	for (unsigned int i = 0; i < RTE_DIM(t->rule); i++) {
+		if (!t->rule[i].used || !t->rule[i].aged)
+			continue;
+		if (n < nb)
+			contexts[n] = t->rule[i].age_context;
+		n++;
+	}
+	return (int)(nb == 0 ? n : RTE_MIN(n, nb));
+}
+
+static int
+dev_dump(struct rte_eth_dev *dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error)
+{
+	RTE_SET_USED(error);
+	of(dev)->taker.nb_dumps++;
+	fprintf(file, "taker %s: %s\n", dev->data->name, flow == NULL ? "all" : "one");
+	return 0;
+}
+
+static int
+isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
+{
+	return of(dev)->real_flow->isolate(dev, set, error);
+}
+
+static int
+pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_error *error)
+{
+	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
+}
+
+static const struct rte_flow_ops flow_ops = {
+	.validate = validate,
+	.create = create,
+	.destroy = destroy,
+	.flush = flush,
+	.query = query,
+	.get_aged_flows = get_aged_flows,
+	.dev_dump = dev_dump,
+	.isolate = isolate,
+	.pick_transfer_proxy = pick_transfer_proxy,
+};
+
+static int
+flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	int ret = of(dev)->real->flow_ops_get(dev, &of(dev)->real_flow);
+
+	*ops = &flow_ops;
+	return ret;
+}
+
+struct octo_port_taker *
+octo_port_taker_on(unsigned int pf)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(pf)];
+	struct replaced *r = of(dev);
+
+	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
+	r->ops.flow_ops_get = flow_ops_get;
+	dev->dev_ops = &r->ops;
+	return &r->taker;
+}
+
+void
+octo_port_taker_tell_aged(unsigned int pf)
+{
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(pf)], RTE_ETH_EVENT_FLOW_AGED,
+				     NULL);
+}
+
+void
+octo_port_takers_off(void)
+{
+	for (unsigned int i = 0; i < RTE_DIM(replaced); i++) {
+		struct rte_eth_dev *dev = &rte_eth_devices[i];
+
+		/* a port that has come since has operations of its own */
+		if (replaced[i].real != NULL && dev->dev_ops == &replaced[i].ops)
+			dev->dev_ops = replaced[i].real;
+	}
+}

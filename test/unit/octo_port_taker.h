@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PORT_TAKER_H
+#define OCTO_PORT_TAKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+/**
+ * @file
+ * PFs that take rules of any kind and do nothing: an octosim port of this process
+ * that keeps the rules of priority OCTO_PORT_TAKEN and lower to itself. What has
+ * a higher priority is octosim's as ever.
+ */
+
+#define OCTO_PORT_TAKEN 10
+#define OCTO_PORT_TAKER_ROOM 16
+
+struct octo_port_taken {
+	bool used;
+	bool aged;
+	struct rte_flow_attr attr;
+	unsigned int nb_items;
+	unsigned int nb_actions;
+	void *age_context;
+	uint32_t mark; /* id of its MARK action */
+};
+
+struct octo_port_taker {
+	unsigned int nb; /* rules that it has now */
+	struct octo_port_taken rule[OCTO_PORT_TAKER_ROOM];
+	int refuse;                        /* errno of a refusal, 0: none */
+	struct rte_flow_query_count count; /* of each rule */
+	uint32_t idle;                     /* seconds since the last hit of each rule */
+	bool reset;                        /* what the last query asked for */
+	unsigned int nb_dumps;
+};
+
+/** Put it in place of the operations of this PF. */
+struct octo_port_taker *octo_port_taker_on(unsigned int pf);
+/** The PF says that a rule has aged. */
+void octo_port_taker_tell_aged(unsigned int pf);
+
+/** All PFs are as they were; their rules must be gone. */
+void octo_port_takers_off(void);
+
+#endif /* OCTO_PORT_TAKER_H */

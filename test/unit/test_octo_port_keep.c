@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Rules outlive a stop (RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP): the port puts them back. */
+
+#include <errno.h>
+
+#include <rte_errno.h>
+
+#include "octo_port.h"
+#include "octo_port_fault.h"
+
+#include "octo_steer.h"
+
+static const struct octo_port_conf two_pfs;
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 20);
+	octo_port_receive(port, queue, 20, &tally);
+	assert_int_equal(tally.packets, 20);
+	assert_int_equal(tally.wrong_flow, 0);
+}
+
+static void
+restart(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+static void
+test_the_port_says_that_it_keeps_rules(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_true(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP);
+}
+
+static void
+test_rules_are_put_back(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule[4];
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < 4; i++) {
+		rule[i] = octo_port_steer(port, 100 + i, i % 2, NULL);
+		assert_non_null(rule[i]);
+	}
+	for (int round = 0; round < 3; round++) {
+		restart(port);
+		assert_int_equal(octo_port_xstat(port, "steered_flows"), 4);
+		for (uint16_t i = 0; i < 4; i++) {
+			assert_int_equal(octo_port_rule_pf(port, 100 + i), i % 2);
+			assert_arrives(port, 100 + i, i % 2);
+		}
+	}
+	for (uint16_t i = 0; i < 4; i++)
+		assert_int_equal(rte_flow_destroy(port, rule[i], NULL), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+/* A NIC whose tables are full of them: nothing of before is in the way. */
+static void
+test_full_tables_are_full_of_the_same_rules(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=8", .all = "arfs_entries=8"};
+	uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < 8; i++)
+		assert_non_null(octo_port_steer(port, 100 + i, i % 2, NULL));
+	for (int round = 0; round < 3; round++)
+		restart(port);
+	assert_null(octo_port_steer(port, 200, 0, NULL));
+	assert_int_equal(rte_errno, ENOSPC);
+	for (uint16_t i = 0; i < 8; i++)
+		assert_arrives(port, 100 + i, i % 2);
+}
+
+static void
+test_rules_made_while_the_port_is_stopped(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_null(octo_port_steer(port, 7, 1, NULL));
+	assert_int_equal(rte_errno, EEXIST);
+	assert_int_equal(octo_port_rule_pf(port, 7), -1);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_non_null(octo_port_steer(port, 8, 1, NULL));
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_arrives(port, 7, 1);
+	assert_arrives(port, 8, 1);
+}
+
+static void
+test_rules_destroyed_while_the_port_is_stopped(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rule = octo_port_steer(port, 7, 1, NULL);
+	assert_non_null(octo_port_steer(port, 8, 1, NULL));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_rule_pf(port, 7), -2);
+	assert_int_equal(octo_port_rule_pf(port, 8), 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+static void
+test_a_stopped_port_asks_the_pfs(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	octo_port_faults_on(1)->validate_ingress = EPERM;
+	assert_null(octo_port_steer(port, 7, 1, &error));
+	assert_int_equal(rte_errno, EPERM);
+	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+/* All of them are put back, or the port does not start and none is left on any PF. */
+static void
+test_a_rule_that_cannot_be_put_back(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=2", .all = "arfs_entries=2"};
+	uint16_t port = octo_port_create(&conf);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 0, NULL));
+	rule = octo_port_steer(port, 8, 1, NULL);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	second->create_ingress = ENOSPC;
+	assert_int_equal(rte_eth_dev_start(port), -ENOSPC);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 2);
+	second->create_ingress = 0;
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_arrives(port, 7, 0);
+	assert_arrives(port, 8, 1);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+}
+
+static void
+test_fewer_queues_than_a_rule_needs(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 0, NULL));
+	rule = octo_port_steer(port, 8, 1, NULL);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(octo_port_configure(port, 1), -EBUSY);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+	octo_port_up(port, 1);
+	assert_arrives(port, 7, 0);
+}
+
+/* The application does not know of those that somebody made by command. */
+static void
+test_commands_are_in_nobodys_way(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_tuple t = octo_tuple_example;
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(octo_steer_add(port, &t, 1, &error), 0);
+	t.src_port++;
+	assert_int_equal(octo_steer_add(port, &t, 0, &error), 0);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 1);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
+	assert_int_equal(octo_steer_remove(port, &t, &error), 0);
+}
+
+/* A PF may forget over a stop. */
+static void
+test_isolation_is_kept(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *pf[] = {octo_port_faults_on(0), octo_port_faults_on(1)};
+
+	(void)state;
+	assert_int_equal(rte_flow_isolate(port, 1, NULL), 0);
+	octo_port_up(port, 2);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(rte_eth_dev_stop(port), 0);
+		pf[0]->isolated = 0;
+		pf[1]->isolated = 0;
+		assert_int_equal(rte_eth_dev_start(port), 0);
+		assert_int_equal(pf[0]->isolated, 1);
+		assert_int_equal(pf[1]->isolated, 1);
+	}
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_flow_isolate(port, 0, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(pf[0]->isolated, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_the_port_says_that_it_keeps_rules),
+		octo_port_test(test_rules_are_put_back),
+		octo_port_test(test_full_tables_are_full_of_the_same_rules),
+		octo_port_test(test_rules_made_while_the_port_is_stopped),
+		octo_port_test(test_rules_destroyed_while_the_port_is_stopped),
+		octo_port_test(test_a_stopped_port_asks_the_pfs),
+		octo_port_test(test_a_rule_that_cannot_be_put_back),
+		octo_port_test(test_fewer_queues_than_a_rule_needs),
+		octo_port_test(test_commands_are_in_nobodys_way),
+		octo_port_test(test_isolation_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
