@@ -358,3 +358,50 @@ def test_mpfs_counts_all_rules(bench):
                      bench.cmd(f"flow query {PF0} {number} count"))
     bench.cmd(f"flow destroy {PF0} rule {first}")
     flow_id(bench.cmd(_transfer("/ eth / ipv6 ", PF1)))
+
+
+# What a NIC can be told to lack.
+
+EXACT = FLOWS[0].pattern()[:-6]
+CAPS = {
+    "mpfs": [_transfer(f"/ {EXACT} ", PF1), _transfer("", PF1)],
+    "masked": [_transfer("/ ipv4 src is 1.2.3.4 ", PF1), _transfer("", PF1)],
+    "arfs": [_create(EXACT, "queue index 0")],
+    "generic": [_create("eth / ipv4", "queue index 0"),
+                _create(EXACT, "passthru")],
+    "count": [_create(EXACT, "count / queue index 0"),
+              _transfer(f"/ {EXACT} ", PF1, more="count / ")],
+    "rss": [_create(EXACT, "rss queues 0 1 end")],
+    "mark": [_create(EXACT, "mark id 1 / queue index 0"),
+             _create(EXACT, "flag / queue index 0")],
+}
+
+
+@pytest.mark.parametrize("lacks, has", [
+    (("mpfs", "generic", "mark"), [*CAPS["arfs"], *CAPS["rss"]]),
+    (("masked", "arfs"), [CAPS["mpfs"][0], *CAPS["generic"]]),
+    (("count", "rss"), [*CAPS["masked"], *CAPS["mark"][:1]]),
+], ids=["mpfs", "masked", "count"])
+def test_what_is_lacking_is_refused(tmp_path, lacks, has):
+    """By validate and create, with what is lacking; the rest is taken."""
+    nic = vdevs.nic("A", caps="/".join(f"-{word}" for word in lacks))
+    with SimBench(tmp_path, QUEUES, nic=nic) as bench:
+        for word in lacks:
+            for line in CAPS[word]:
+                for verb in ("validate", "create"):
+                    out = bench.cmd(line.replace("create", verb))
+                    assert "Caught" in out and f"caps=-{word})" in out, out
+        for line in has:
+            flow_id(bench.cmd(line))
+            bench.cmd(f"flow flush {PF0}")
+
+
+def test_nic_without_a_redirection_table(tmp_path):
+    """It says so, and spreads packets all the same."""
+    nic = vdevs.nic("A", caps="-reta")
+    with SimBench(tmp_path, QUEUES, nic=nic) as bench:
+        out = bench.cmd(f"show port info {PF0}")
+        assert "Redirection table size" not in out, out
+        flows = packets.flows(32)
+        seen = bench.play(packets.numbered(flows, 1))
+        assert len({s.queue for s in seen}) == QUEUES

@@ -79,6 +79,7 @@ struct octosim_args {
 	uint32_t max_mtu;
 	uint32_t socket;
 	uint32_t ignore; /**< bits of enum octosim_ignore */
+	uint32_t lacks;  /**< bit per enum octosim_cap that is not there */
 };
 
 /** Tables whose rules, made on the PF, are accepted and do nothing. */

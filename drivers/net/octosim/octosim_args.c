@@ -8,6 +8,7 @@
 #include <rte_kvargs.h>
 
 #include "octosim.h"
+#include "octosim_caps.h"
 
 #define DEFAULT_ENTRIES 65536
 #define DEFAULT_WIRE_RING 1024
@@ -86,6 +87,12 @@ read_ignore(const char *who, const char *value, struct octosim_args *args)
 }
 
 static int
+read_caps(const char *who, const char *value, struct octosim_args *args)
+{
+	return octosim_caps_parse(who, value, &args->lacks);
+}
+
+static int
 read_representor(const char *who, const char *value, struct octosim_args *args)
 {
 	if (strcmp(value, "uplink") == 0) {
@@ -110,6 +117,7 @@ static const struct arg known_args[] = {
 	{.key = "wire", .read = read_wire, .given = OCTOSIM_ARG_WIRE},
 	{.key = "mac", .read = read_mac, .given = OCTOSIM_ARG_MAC},
 	{.key = "ignore", .read = read_ignore},
+	{.key = "caps", .read = read_caps},
 	{.key = "representor", .read = read_representor},
 	{NUMBER(socket, 0, 63)},
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
@@ -159,7 +167,7 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
 			    "arfs_entries, generic_entries, queues, mac, wire_ring, max_mtu, "
-			    "ignore and representor are known",
+			    "ignore, caps and representor are known",
 			    pair->key);
 		return -EINVAL;
 	}

@@ -166,4 +166,5 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "wire_ring=<int> "
 					   "max_mtu=<int> "
 					   "ignore=mpfs|arfs|all "
+					   "caps=-<word>[/-<word>...] "
 					   "representor=uplink|pf<int>");

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "octosim_async.h"
+#include "octosim_caps.h"
 #include "octosim_flow.h"
 
 static RTE_ATOMIC(uint64_t) next_serial;
@@ -134,7 +135,8 @@ read_rule(const struct octosim_pf *pf, const struct rte_flow_attr *attr,
 	r->whole_way = false;
 	r->priority = attr->priority;
 	r->group = attr->group;
-	return attr->transfer ? check_transfer(pf, r, error) : check_ingress(pf, r, error);
+	ret = attr->transfer ? check_transfer(pf, r, error) : check_ingress(pf, r, error);
+	return ret != 0 ? ret : octosim_caps_check_rule(pf, r, error);
 }
 
 static int
@@ -147,16 +149,14 @@ octosim_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	return read_rule(dev->data->dev_private, attr, pattern, actions, &r, error);
 }
 
-/* Which table takes it? What goes on to further rules needs the one that can go on. */
+/* Which table takes it? */
 static void
 choose_table(struct octosim_pf *pf, const struct octosim_reading *r, struct rte_flow *flow)
 {
-	const bool passes = octosim_fate_dest(&r->orders.fate)->kind == OCTOSIM_TO_NEXT;
-
 	flow->from = r->from;
 	if (r->whole_way)
 		return;
-	if (r->match.exact && r->group == 0 && !passes)
+	if (octosim_reading_is_exact(r))
 		flow->exact = r->transfer ? &pf->nic->mpfs : &pf->arfs;
 	else
 		flow->generic = r->transfer ? &pf->nic->masked : &pf->generic;

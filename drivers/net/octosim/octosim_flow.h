@@ -32,6 +32,14 @@ struct octosim_reading {
 	struct octosim_orders orders;
 };
 
+/** Is it for a table of exact 5-tuples? What goes on to further rules is not. */
+static inline bool
+octosim_reading_is_exact(const struct octosim_reading *r)
+{
+	return r->match.exact && r->group == 0 &&
+	       octosim_fate_dest(&r->orders.fate)->kind != OCTOSIM_TO_NEXT;
+}
+
 /** A rule, as the application holds it. */
 struct rte_flow {
 	struct octosim_rule rule;

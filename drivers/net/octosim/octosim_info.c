@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "octosim.h"
+#include "octosim_caps.h"
 
 #define RX_QUEUE_OFFLOADS                                                                          \
 	(RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_VLAN_STRIP | RTE_ETH_RX_OFFLOAD_SCATTER)
@@ -50,7 +51,7 @@ octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->tx_queue_offload_capa = TX_OFFLOADS;
 	info->tx_offload_capa = TX_OFFLOADS;
 	info->flow_type_rss_offloads = OCTOSIM_RSS_HF;
-	info->reta_size = OCTOSIM_RSS_RETA_SIZE;
+	info->reta_size = octosim_caps_has(pf, OCTOSIM_CAP_RETA) ? OCTOSIM_RSS_RETA_SIZE : 0;
 	info->hash_key_size = OCTOSIM_RSS_KEY_LEN;
 	info->speed_capa = RTE_ETH_LINK_SPEED_100G;
 	info->default_rxconf.rx_drop_en = 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "octosim.h"
+#include "octosim_caps.h"
 
 static int
 check_key(const struct octosim_pf *pf, const struct rte_eth_rss_conf *conf)
@@ -81,6 +82,10 @@ reta_selected(const struct rte_eth_rss_reta_entry64 *reta, uint16_t i)
 static int
 check_reta_size(const struct rte_eth_dev *dev, uint16_t size)
 {
+	if (!octosim_caps_has(dev->data->dev_private, OCTOSIM_CAP_RETA)) {
+		OCTOSIM_LOG(ERR, dev->data->name, "there is no redirection table (caps=-reta)");
+		return -ENOTSUP;
+	}
 	if (size == OCTOSIM_RSS_RETA_SIZE)
 		return 0;
 	OCTOSIM_LOG(ERR, dev->data->name, "the redirection table has %u entries, not %u",

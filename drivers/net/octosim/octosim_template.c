@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "octosim_async.h"
+#include "octosim_caps.h"
 
 /* As a mask: attributes of rules and of templates have the same three bits. */
 #define DIRECTIONS(attr) ((attr)->ingress | (attr)->egress << 1 | (attr)->transfer << 2)
@@ -30,7 +31,6 @@ template_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
 {
 	const struct octosim_pf *pf = dev->data->dev_private;
 
-	RTE_SET_USED(error);
 	*port = (struct rte_flow_port_info){
 		.max_nb_queues = OCTOSIM_MAX_FLOW_QUEUES,
 		/* each rule may have one of its own */
@@ -40,7 +40,7 @@ template_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
 	};
 	if (queue != NULL)
 		queue->max_size = OCTOSIM_MAX_FLOW_OPS;
-	return 0;
+	return octosim_caps_need(pf, OCTOSIM_CAP_ASYNC, error);
 }
 
 static int
@@ -72,8 +72,10 @@ check_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr, 
 		const struct rte_flow_queue_attr *const queue_attr[], struct rte_flow_error *error)
 {
 	const struct octosim_pf *pf = dev->data->dev_private;
-	int ret = check_port_attr(dev, attr, nb_queue, error);
+	int ret = octosim_caps_need(pf, OCTOSIM_CAP_ASYNC, error);
 
+	if (ret == 0)
+		ret = check_port_attr(dev, attr, nb_queue, error);
 	if (ret != 0)
 		return ret;
 	for (uint16_t i = 0; i < nb_queue; i++)

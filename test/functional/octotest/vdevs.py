@@ -32,7 +32,8 @@ def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
 
 def _per_pf(more: dict) -> dict:
     """Of a NIC's parameters those that each PF needs for itself."""
-    keys = ("queues", "arfs_entries", "max_mtu", "ignore")
+    keys = ("queues", "arfs_entries", "generic_entries", "max_mtu", "ignore",
+            "caps")
     return {k: v for k, v in more.items() if k in keys}
 
 
