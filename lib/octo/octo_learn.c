@@ -457,6 +457,15 @@ octo_learn_make_room(struct octo_learn *l, uint64_t now)
 	return true;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_least)
+void *
+octo_learn_least(const struct octo_learn *l)
+{
+	const struct octo_learned *f = least(l);
+
+	return f != NULL ? f->rule : NULL;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_current)
 struct octo_learned *
 octo_learn_current(struct octo_learn *l)

@@ -94,6 +94,10 @@ bool octo_learn_work(struct octo_learn *l, uint64_t now);
 __rte_internal
 bool octo_learn_make_room(struct octo_learn *l, uint64_t now);
 
+/** @return the rule of least worth, as far as is known, or NULL if there is none. */
+__rte_internal
+void *octo_learn_least(const struct octo_learn *l);
+
 /**
  * During install(): what to keep with the rule for octo_learn_forget().
  */

@@ -14,9 +14,15 @@
 #define ARG_MAC "mac"
 #define ARG_AGENT "agent"
 #define ARG_TIER "tier"
+#define ARG_LEARN "learn"
+#define ARG_LEARN_SAMPLE "learn_sample"
+#define ARG_LEARN_MAX "learn_max"
+#define ARG_IDLE_MS "idle_ms"
 
-static const char *const valid_args[] = {ARG_PF,    ARG_SOCKET_MAP, ARG_SOCKET, ARG_MAC,
-					 ARG_AGENT, ARG_TIER,       NULL};
+static const char *const valid_args[] = {
+	ARG_PF,    ARG_SOCKET_MAP,   ARG_SOCKET,    ARG_MAC,     ARG_AGENT, ARG_TIER,
+	ARG_LEARN, ARG_LEARN_SAMPLE, ARG_LEARN_MAX, ARG_IDLE_MS, NULL,
+};
 
 static int
 read_node(const char *text, int *node)
@@ -134,14 +140,72 @@ read_tier(const char *key, const char *value, void *arg)
 	return 0;
 }
 
+static int
+read_learn(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	if (value == NULL || (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)) {
+		OCTO_LOG(ERR, "%s: %s=%s: on or off is expected", args->port, key,
+			 value == NULL ? "" : value);
+		return -EINVAL;
+	}
+	args->learning.on = strcmp(value, "on") == 0;
+	return 0;
+}
+
+/* Whether the number itself is good is for octo_learning_check() to say. */
+static int
+read_count(const char *value, uint32_t *number)
+{
+	char *end;
+	unsigned long n;
+
+	if (value == NULL || value[0] < '0' || value[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (errno != 0 || *end != '\0' || n > UINT32_MAX)
+		return -EINVAL;
+	*number = (uint32_t)n;
+	return 0;
+}
+
+static int
+read_learn_number(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+	struct octo_learning_settings s = args->learning;
+	uint32_t *number = strcmp(key, ARG_LEARN_SAMPLE) == 0 ? &s.sample :
+			   strcmp(key, ARG_LEARN_MAX) == 0    ? &s.max_rules :
+								&s.idle_ms;
+	const char *why = "a number is expected";
+
+	if (read_count(value, number) == 0)
+		why = octo_learning_check(&s);
+	if (why != NULL) {
+		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);
+		return -EINVAL;
+	}
+	args->learning = s;
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
 	bool many;
 } readers[] = {
-	{ARG_PF, read_pf, true},          {ARG_SOCKET_MAP, read_socket_map, false},
-	{ARG_SOCKET, read_socket, false}, {ARG_MAC, read_mac, false},
-	{ARG_AGENT, read_agent, false},   {ARG_TIER, read_tier, false},
+	{ARG_PF, read_pf, true},
+	{ARG_SOCKET_MAP, read_socket_map, false},
+	{ARG_SOCKET, read_socket, false},
+	{ARG_MAC, read_mac, false},
+	{ARG_AGENT, read_agent, false},
+	{ARG_TIER, read_tier, false},
+	{ARG_LEARN, read_learn, false},
+	{ARG_LEARN_SAMPLE, read_learn_number, false},
+	{ARG_LEARN_MAX, read_learn_number, false},
+	{ARG_IDLE_MS, read_learn_number, false},
 };
 
 static int
@@ -170,13 +234,14 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	struct rte_kvargs *kvlist;
 	int ret;
 
-	*args = (struct octo_args){.port = name, .socket = -1};
+	*args = (struct octo_args){.port = name, .socket = -1, .learning = octo_learning_default};
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
 	if (kvlist == NULL) {
 		OCTO_LOG(ERR,
 			 "%s: cannot read \"%s\": "
-			 "known are pf=, socket_map=, socket=, mac=, agent= and tier=",
+			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
+			 "learn_sample=, learn_max= and idle_ms=",
 			 name, text);
 		return -EINVAL;
 	}

@@ -16,6 +16,8 @@
 
 /* How soon a new home of a queue is followed by its rules. */
 #define TICK_MS 5
+/* While there are strays to learn from; the mutex is free meanwhile. */
+#define BUSY_TICK_MS 1
 /* How often the link of a PF is looked at that does not report changes. */
 #define LINK_POLL_MS 100
 
@@ -159,10 +161,12 @@ follow_homes(struct octo_dev *octo)
 	}
 }
 
-static void
+/* Returns whether it is worth while to come back soon. */
+static bool
 tick(struct octo_dev *octo)
 {
 	bool link_changed;
+	bool busy = false;
 
 	octo_lock(octo);
 	link_changed = octo->started && follow_links(octo);
@@ -171,7 +175,8 @@ tick(struct octo_dev *octo)
 		if (octo->mpfs_ops->tick != NULL)
 			octo->mpfs_ops->tick(octo);
 		/* samples before homes: they are of rules as they were */
-		octo_truth_follow_locked(octo);
+		busy = octo_truth_follow_locked(octo);
+		octo_learn_tick_locked(octo);
 		follow_homes(octo);
 		octo_spread_follow_locked(octo);
 		octo_place_follow_locked(octo);
@@ -179,15 +184,16 @@ tick(struct octo_dev *octo)
 	octo_unlock(octo);
 	if (link_changed)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
+	return busy;
 }
 
 static void
-wait_for_work(struct octo_dev *octo)
+wait_for_work(struct octo_dev *octo, int ms)
 {
 	struct pollfd fd = {.fd = octo->ctrl.wake_fd, .events = POLLIN};
 	uint64_t count;
 
-	if (poll(&fd, 1, TICK_MS) > 0 && read(fd.fd, &count, sizeof(count)) < 0)
+	if (poll(&fd, 1, ms) > 0 && read(fd.fd, &count, sizeof(count)) < 0)
 		OCTO_LOG(DEBUG, "port %u: nothing to read", octo->port_id);
 }
 
@@ -195,10 +201,11 @@ static uint32_t
 run(void *arg)
 {
 	struct octo_dev *octo = arg;
+	bool busy = false;
 
 	while (!rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		wait_for_work(octo);
-		tick(octo);
+		wait_for_work(octo, busy ? BUSY_TICK_MS : TICK_MS);
+		busy = tick(octo);
 	}
 	return 0;
 }

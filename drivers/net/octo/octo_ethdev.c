@@ -62,7 +62,6 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 
 	octo->port_id = dev->data->port_id;
 	octo->manager = OCTO_NO_PF;
-	octo->sample_every = OCTO_SAMPLE_EVERY;
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
@@ -76,14 +75,19 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 		ret = octo_mpfs_agent_init(octo, args);
 	if (ret != 0)
 		goto err_pfs;
-	ret = octo_rule_list_init(octo);
+	ret = octo_learn_init(octo, &args->learning);
 	if (ret != 0)
 		goto err_agent;
+	ret = octo_rule_list_init(octo);
+	if (ret != 0)
+		goto err_learn;
 	octo_topo_init(octo, args);
 	octo_tier_init(octo, args);
 	set_node(dev, args);
 	return 0;
 
+err_learn:
+	octo_learn_fini(octo);
 err_agent:
 	octo_mpfs_agent_fini(octo);
 err_pfs:
@@ -182,7 +186,11 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"socket=<node> "
 					"mac=<address> "
 					"agent=unix:<path>|tcp:<address>:<port>|dev:<path> "
-					"tier=exact|partition|queue|none");
+					"tier=exact|partition|queue|none "
+					"learn=on|off "
+					"learn_sample=<int> "
+					"learn_max=<int> "
+					"idle_ms=<int>");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

@@ -1,13 +1,320 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Strays teach steering. */
+/*
+ * Strays teach steering: the control thread makes an MPFS rule of what the
+ * pollers have sampled, so that the flow comes by its queue's home PF. Which
+ * flows get one is decided by lib/octo/octo_learn.c; here is what that does to
+ * the port. All under the control mutex, which is why every step is short.
+ */
 
+#include <errno.h>
+
+#include <eal_export.h>
+#include <rte_cycles.h>
+
+#include "octo_agent.h"
 #include "octo_private.h"
+
+/* So long, in a tick, hits of learned rules are read. */
+#define WORK_US 250
+
+static uint64_t
+deadline(unsigned int us)
+{
+	return rte_get_timer_cycles() + rte_get_timer_hz() * us / 1000000;
+}
+
+static void
+say_no_room(struct octo_dev *octo)
+{
+	struct octo_learn_stats stats;
+
+	if (octo->learning.told_full)
+		return;
+	octo->learning.told_full = true;
+	octo_learn_stats(octo->learning.policy, &stats);
+	OCTO_LOG(NOTICE,
+		 "port %u: the switch is full with %u learned rules: "
+		 "from now on the flows with most packets have them",
+		 octo->port_id, stats.rules);
+}
+
+static void
+say_refused(struct octo_dev *octo, const struct rte_flow_error *error)
+{
+	if (octo->learning.told_refused)
+		return;
+	octo->learning.told_refused = true;
+	OCTO_LOG(WARNING, "port %u: a learned rule was refused, and will be tried again: %s",
+		 octo->port_id, error->message != NULL ? error->message : rte_strerror(rte_errno));
+}
+
+static int
+install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
+{
+	struct rte_flow_error error = {.message = NULL};
+	struct octo_dev *octo = ctx;
+	struct rte_flow *flow = octo_flow_learn_locked(octo, tuple, queue, &error);
+
+	if (flow != NULL) {
+		flow->learned = octo_learn_current(octo->learning.policy);
+		*rule = flow;
+		return 0;
+	}
+	/* drivers have two words for a full table */
+	if (rte_errno == ENOSPC || rte_errno == ENOMEM) {
+		say_no_room(octo);
+		return -ENOSPC;
+	}
+	say_refused(octo, &error);
+	return -rte_errno;
+}
+
+static void
+take_out(void *ctx, void *rule, struct octo_tuple *tuple)
+{
+	struct rte_flow *flow = rule;
+
+	*tuple = flow->tuple;
+	flow->learned = NULL;
+	octo_rule_remove_locked(ctx, flow, NULL);
+}
+
+static bool
+read_hits(void *ctx, void *rule, uint64_t *hits)
+{
+	return octo_rule_hits_locked(ctx, rule, OCTO_NO_PF, hits);
+}
+
+static const struct octo_learn_ops ops = {
+	.install = install,
+	.remove = take_out,
+	.hits = read_hits,
+};
+
+/* Rules can be made, and work. */
+static bool
+has_use(const struct octo_dev *octo)
+{
+	return octo->learning.settings.on && octo_tier_has_mpfs(octo->tier);
+}
+
+static bool
+agent_is_away(const struct octo_dev *octo)
+{
+	return octo->agent != NULL &&
+	       (octo->agent->state != OCTO_AGENT_READY || octo->agent_replaying);
+}
+
+int
+octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *settings)
+{
+	const struct octo_learn_conf conf = {settings->max_rules, settings->idle_ms};
+
+	octo->learning.settings = *settings;
+	rte_atomic_store_explicit(&octo->sample_every, settings->sample, rte_memory_order_relaxed);
+	octo->learning.policy = octo_learn_create(&conf, &ops, octo);
+	if (octo->learning.policy != NULL)
+		return 0;
+	OCTO_LOG(ERR, "%s: no memory for what strays teach", octo_data(octo)->name);
+	return -ENOMEM;
+}
+
+void
+octo_learn_fini(struct octo_dev *octo)
+{
+	octo_learn_free(octo->learning.policy);
+	octo->learning.policy = NULL;
+}
+
+/* What can be done has changed, or what is wanted. */
+void
+octo_learn_adapt_locked(struct octo_dev *octo)
+{
+	struct octo_learning *l = &octo->learning;
+	const struct octo_learn_conf conf = {l->settings.max_rules, l->settings.idle_ms};
+
+	l->counted = has_use(octo) && octo->mpfs_ops->counts(octo);
+	l->told_full = false;
+	l->told_refused = false;
+	octo_learn_configure(l->policy, &conf);
+}
+
+/* A flow without a rule strays. */
+void
+octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
+{
+	if (!has_use(octo) || agent_is_away(octo))
+		return;
+	/* the queue has another home since */
+	if (s->pf == octo_rule_home(octo, s->queue))
+		return;
+	octo->learning.samples++;
+	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_truth_now());
+}
+
+/* RSS, or a rule of the application's, has put the flow into another queue. */
+void
+octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
+{
+	const uint8_t home = octo_rule_home(octo, queue);
+
+	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+	TAILQ_INSERT_TAIL(&octo->queue_rules[queue], rule, next_of_queue);
+	rule->queue = queue;
+	if (rule->pf == home || !has_use(octo))
+		return;
+	if (rule->pf == OCTO_NO_PF)
+		octo->mpfs_ops->insert(octo, rule, home, NULL);
+	else
+		octo->mpfs_ops->flip(octo, rule, home, NULL);
+	octo_rule_notes_moved(octo, rule);
+}
 
 /* A table is full and an explicit rule wants in. Returns false if nothing learned can go. */
 bool
 octo_learn_make_room_locked(struct octo_dev *octo)
 {
-	RTE_SET_USED(octo);
-	return false;
+	return octo_learn_make_room(octo->learning.policy, octo_truth_now());
+}
+
+/* A learned rule goes by another's will. */
+void
+octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (rule->learned == NULL)
+		return;
+	octo_learn_forget(octo->learning.policy, rule->learned);
+	rule->learned = NULL;
+}
+
+/* Nothing is learned any more, and what was learned goes by and by. */
+static void
+put_out(struct octo_dev *octo, uint64_t end)
+{
+	struct rte_flow *rule;
+
+	do {
+		rule = octo_learn_least(octo->learning.policy);
+		if (rule != NULL)
+			octo_rule_remove_locked(octo, rule, NULL);
+	} while (rule != NULL && rte_get_timer_cycles() < end);
+}
+
+/* By the control thread, often. */
+void
+octo_learn_tick_locked(struct octo_dev *octo)
+{
+	const uint64_t end = deadline(WORK_US);
+
+	if (!has_use(octo)) {
+		put_out(octo, end);
+		return;
+	}
+	if (agent_is_away(octo))
+		return;
+	while (rte_get_timer_cycles() < end &&
+	       octo_learn_work(octo->learning.policy, octo_truth_now()))
+		;
+}
+
+void
+octo_learn_counts_locked(const struct octo_dev *octo, struct octo_learn_stats *stats)
+{
+	const struct octo_learn_stats *base = &octo->learning.base;
+
+	octo_learn_stats(octo->learning.policy, stats);
+	stats->installed -= base->installed;
+	stats->evicted -= base->evicted;
+	stats->aged -= base->aged;
+	stats->refused -= base->refused;
+	stats->failed -= base->failed;
+}
+
+void
+octo_learn_reset_counts_locked(struct octo_dev *octo)
+{
+	octo->learning.samples_base = octo->learning.samples;
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		octo_learn_stats(octo->learning.policy, &octo->learning.base);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learning_check)
+const char *
+octo_learning_check(const struct octo_learning_settings *s)
+{
+	if (s->sample < 1 || s->sample > OCTO_SAMPLE_EVERY_MAX)
+		return "one stray of 1 to 65536 can be looked at";
+	if (s->max_rules < 1 || s->max_rules > OCTO_LEARNING_MAX_RULES)
+		return "1 to 16777216 learned rules are possible";
+	if (s->idle_ms > OCTO_LEARNING_MAX_IDLE_MS)
+		return "a learned rule may be idle for up to 86400000 ms, or for ever with 0";
+	return NULL;
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_learning_set, 26.11)
+int
+octo_learning_set(uint16_t port_id, const struct octo_learning_settings *settings, const char **why)
+{
+	struct octo_dev *octo;
+
+	*why = octo_learning_check(settings);
+	if (*why != NULL)
+		return -EINVAL;
+	octo = octo_registry_get(port_id);
+	if (octo == NULL) {
+		*why = "this is not an octo port";
+		return -ENODEV;
+	}
+	octo_lock(octo);
+	octo->learning.settings = *settings;
+	rte_atomic_store_explicit(&octo->sample_every, settings->sample, rte_memory_order_relaxed);
+	if (octo->started)
+		octo_learn_adapt_locked(octo);
+	octo_unlock(octo);
+	octo_registry_put();
+	return 0;
+}
+
+static const char *
+state_of(const struct octo_dev *octo)
+{
+	if (!octo->learning.settings.on)
+		return "off";
+	if (!octo->started)
+		return "the port is stopped";
+	if (!octo_tier_has_mpfs(octo->tier))
+		return "asleep: in this tier no rule chooses the PF";
+	if (agent_is_away(octo))
+		return "asleep: the agent is away";
+	return "on";
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_learning_view, 26.11)
+int
+octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
+{
+	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_learn_stats stats;
+
+	if (octo == NULL)
+		return -ENODEV;
+	octo_lock(octo);
+	octo_learn_counts_locked(octo, &stats);
+	*view = (struct octo_learning_view){
+		.settings = octo->learning.settings,
+		.state = state_of(octo),
+		.samples = octo->learning.samples - octo->learning.samples_base,
+		.installed = stats.installed,
+		.evicted = stats.evicted,
+		.aged = stats.aged,
+		.refused = stats.refused,
+		.failed = stats.failed,
+		.rules = stats.rules,
+		.candidates = stats.candidates,
+		.counted = octo->learning.counted,
+	};
+	octo_unlock(octo);
+	octo_registry_put();
+	return 0;
 }

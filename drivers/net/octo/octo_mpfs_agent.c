@@ -93,7 +93,7 @@ start_replay(struct octo_dev *octo)
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		rule->pf = OCTO_NO_PF;
-		octo_rule_notes_moved(rule);
+		octo_rule_notes_moved(octo, rule);
 	}
 	octo->agent_replay = TAILQ_FIRST(&octo->rules);
 	octo->agent_replaying = true;
@@ -175,6 +175,12 @@ agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_
 	return agent_insert(octo, rule, pf, error);
 }
 
+static bool
+agent_counts(struct octo_dev *octo)
+{
+	return octo_mpfs_agent_counts(octo);
+}
+
 static int
 agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_count *count,
 	    struct rte_flow_error *error)
@@ -238,7 +244,7 @@ replay_window(struct octo_dev *octo)
 			return failed;
 		if (ret == 0) {
 			rules[i]->pf = msg[i].rule.pf;
-			octo_rule_notes_moved(rules[i]);
+			octo_rule_notes_moved(octo, rules[i]);
 		}
 		if (ret != 0) {
 			/* once the rest is there, and what is stale is gone, there may be room */
@@ -291,6 +297,7 @@ const struct octo_mpfs_ops octo_mpfs_agent_ops = {
 	.insert = agent_insert,
 	.flip = agent_flip,
 	.remove = agent_remove,
+	.counts = agent_counts,
 	.query = agent_query,
 	.tick = agent_tick,
 };

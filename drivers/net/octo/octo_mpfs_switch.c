@@ -64,7 +64,8 @@ create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority
 	struct octo_flow_rule r;
 	struct rte_flow *flow;
 
-	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->pf[pf].port_id, false);
+	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->pf[pf].port_id,
+			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
 	flow = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
 	if (flow == NULL)
 		octo_flow_blame(manager(octo), -rte_errno, error);
@@ -125,12 +126,42 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	return 0;
 }
 
+/* Only learned rules are counted here: of others the PFs know more. */
+static bool
+switch_counts(struct octo_dev *octo)
+{
+	const uint16_t proxy = manager(octo)->port_id;
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+
+	octo_flow_build_mpfs(&r, &octo_tuple_example, 2, proxy, proxy, true);
+	return rte_flow_validate(proxy, &r.attr, r.pattern, r.actions, &error) == 0;
+}
+
+static int
+switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_count *count,
+	     struct rte_flow_error *error)
+{
+	static const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	int ret;
+
+	if (rule->mpfs == NULL)
+		return 0;
+	ret = rte_flow_query(manager(octo)->port_id, rule->mpfs, actions, count, error);
+	return ret == 0 ? 0 : octo_flow_blame(manager(octo), ret, error);
+}
+
 const struct octo_mpfs_ops octo_mpfs_switch_ops = {
 	.name = "switch",
 	.probe = switch_probe,
 	.insert = switch_insert,
 	.flip = switch_flip,
 	.remove = switch_remove,
+	.counts = switch_counts,
+	.query = switch_query,
 	.probe_spread = octo_mpfs_spread_probe,
 	.spread = octo_mpfs_spread_set,
 	.unspread = octo_mpfs_spread_clear,

@@ -18,6 +18,8 @@
 
 #include "octo_agent_addr.h"
 #include "octo_epoch.h"
+#include "octo_learn.h"
+#include "octo_learning.h"
 #include "octo_plan.h"
 #include "octo_rule.h"
 #include "octo_slab.h"
@@ -159,7 +161,9 @@ struct octo_mpfs_ops {
 		    struct rte_flow_error *error);
 	/* Whatever of the rule there may be. */
 	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
-	/* NULL, or the hits of a rule that no PF has. */
+	/* Are the hits of rules counted that no PF has? */
+	bool (*counts)(struct octo_dev *octo);
+	/* The hits of such a rule. */
 	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
 		     struct rte_flow_query_count *count, struct rte_flow_error *error);
 	/* NULL, or could masked rules be inserted? Decides about tier partition. */
@@ -195,6 +199,30 @@ struct octo_truth {
 	uint64_t next_look;      /* ms; at all of them */
 	uint32_t pause;          /* ms; until the look after that */
 	uint64_t drained;        /* ms; when samples were last taken out */
+	uint16_t first_queue;    /* whose samples are taken first */
+	uint32_t ineffective;    /* rules that are known not to work */
+	/* at all rules, a few in each tick */
+	struct {
+		bool under_way;
+		bool waited;
+		bool suspect;
+		struct rte_flow *next;
+		struct octo_tally pf;
+		struct octo_tally queue;
+	} look;
+};
+
+/* What strays taught; under the control mutex. */
+struct octo_learning {
+	struct octo_learning_settings settings;
+	bool counted; /* the switch counts the hits of learned rules */
+	bool told_full;
+	bool told_refused;
+	uint64_t samples; /* of flows without a rule */
+	/* what they were at the last reset */
+	uint64_t samples_base;
+	struct octo_learn_stats base;
+	struct octo_learn *policy; /* primary only */
 };
 
 /* dev_private: in shared memory. */
@@ -225,6 +253,7 @@ struct octo_dev {
 	struct rte_eth_stats gone; /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_truth truth;
+	struct octo_learning learning;
 	RTE_ATOMIC(uint32_t) sample_every; /* of about so many strays one is a sample */
 	/* primary only */
 	const char *ignored; /* the rules that the NIC accepts and ignores, NULL: none known */
@@ -260,6 +289,7 @@ struct octo_args {
 	char agent[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
 	bool has_tier;
 	enum octo_tier tier;
+	struct octo_learning_settings learning;
 };
 
 static inline struct octo_dev *
@@ -433,14 +463,24 @@ int octo_tier_read(const char *name, enum octo_tier *tier);
 void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_tier_probe_locked(struct octo_dev *octo);
 
-/* octo_learn.c */
+/* octo_learn.c: what strays teach */
+int octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *settings);
+void octo_learn_fini(struct octo_dev *octo);
+void octo_learn_adapt_locked(struct octo_dev *octo);
+void octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s);
+void octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
 bool octo_learn_make_room_locked(struct octo_dev *octo);
+void octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule);
+void octo_learn_tick_locked(struct octo_dev *octo);
+void octo_learn_counts_locked(const struct octo_dev *octo, struct octo_learn_stats *stats);
+void octo_learn_reset_counts_locked(struct octo_dev *octo);
 
 /* octo_truth.c: what becomes of steered flows */
 uint64_t octo_truth_now(void);
 void octo_truth_start_locked(struct octo_dev *octo);
-void octo_truth_follow_locked(struct octo_dev *octo);
-uint32_t octo_truth_count_ineffective_locked(const struct octo_dev *octo);
+bool octo_truth_follow_locked(struct octo_dev *octo);
+void octo_truth_count_locked(struct octo_dev *octo, struct octo_notes *notes);
+void octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule);
 enum octo_verdict
 octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits);
 

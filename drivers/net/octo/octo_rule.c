@@ -154,6 +154,19 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return ret;
 }
 
+/* What the application wants goes before what octo thinks is good for it. */
+static int
+insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	const uint8_t home = octo_rule_home(octo, rule->queue);
+	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
+
+	while (ret == -ENOSPC && rule->origin != OCTO_BY_LEARNING &&
+	       octo_learn_make_room_locked(octo))
+		ret = octo->mpfs_ops->insert(octo, rule, home, error);
+	return ret;
+}
+
 /* First the queue on every PF, then the way to the PF: no packet finds a PF without its rule. */
 static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
@@ -165,21 +178,17 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	else if (rule->origin != OCTO_BY_LEARNING)
 		ret = insert_arfs(octo, rule, error);
 	if (ret == 0 && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier))
-		ret = octo->mpfs_ops->insert(octo, rule, octo_rule_home(octo, rule->queue), error);
+		ret = insert_mpfs(octo, rule, error);
 	if (ret != 0)
 		remove_from_pfs(octo, rule, NULL);
 	return ret;
 }
 
-/* Explicit rules go before learned ones. */
 int
 octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	int ret = insert_on_pfs(octo, rule, error);
 
-	while (ret == -ENOSPC && rule->origin != OCTO_BY_LEARNING &&
-	       octo_learn_make_room_locked(octo))
-		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)
 		octo_rule_notes_placed(rule);
 	return ret;
@@ -193,7 +202,7 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	/* what a PF did not give up is lost to us all the same */
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
-	octo_rule_notes_reset(rule);
+	octo_rule_notes_reset(octo, rule);
 }
 
 static int
@@ -331,6 +340,8 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 {
 	int ret = remove_from_pfs(octo, rule, error);
 
+	octo_learn_forget_locked(octo, rule);
+	octo_truth_forget_locked(octo, rule);
 	if (octo_rule_has_tuple(rule)) {
 		TAILQ_REMOVE(&octo->rules, rule, next);
 		TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);

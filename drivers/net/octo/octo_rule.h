@@ -10,6 +10,7 @@
 
 #include <rte_flow.h>
 
+#include "octo_learn.h"
 #include "octo_tuple.h"
 #include "octo_verdict.h"
 #include "octo_words.h"
@@ -30,7 +31,8 @@ struct octo_notes {
 	struct rte_flow *rule;
 	struct octo_words words; /* of generic rules */
 	struct octo_evidence evidence;
-	uint64_t strays; /* samples of it */
+	bool ineffective; /* is in octo_truth.ineffective */
+	uint64_t strays;  /* samples of it */
 	struct {
 		uint64_t hits;
 		uint64_t bytes;
@@ -52,13 +54,14 @@ struct rte_flow {
 	uint32_t priority;
 	uint32_t placed; /* ms, the lower half: when it was made to lead where it leads */
 	uint16_t queue;
-	uint8_t pf;              /* where the MPFS rule leads, OCTO_NO_PF without one */
-	uint8_t mpfs_priority;   /* of the MPFS rule: one of two, in turn */
-	uint8_t origin;          /* enum octo_origin */
-	bool generic : 1;        /* in the words of its notes */
-	bool count : 1;          /* the application asked for COUNT */
-	bool moved : 1;          /* it led elsewhere before: hits may be from then */
-	struct rte_flow *arfs[]; /* by PF */
+	uint8_t pf;                   /* where the MPFS rule leads, OCTO_NO_PF without one */
+	uint8_t mpfs_priority;        /* of the MPFS rule: one of two, in turn */
+	uint8_t origin;               /* enum octo_origin */
+	bool generic : 1;             /* in the words of its notes */
+	bool count : 1;               /* the application asked for COUNT */
+	bool moved : 1;               /* it led elsewhere before: hits may be from then */
+	struct octo_learned *learned; /* NULL unless strays taught it */
+	struct rte_flow *arfs[];      /* by PF */
 };
 
 TAILQ_HEAD(octo_rules, rte_flow);
@@ -109,8 +112,8 @@ void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 struct octo_notes *octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_placed(struct rte_flow *rule);
-void octo_rule_notes_moved(struct rte_flow *rule);
-void octo_rule_notes_reset(struct rte_flow *rule);
+void octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule);
 enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: what the PFs have counted */

@@ -39,7 +39,8 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	const bool reset = sum->reset;
 
 	*sum = (struct rte_flow_query_count){.reset = reset};
-	if (octo->agent_queues && !rule->generic)
+	/* of a learned rule, a PF knows nothing */
+	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING)
 		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow_query_count one = {.reset = reset};
@@ -112,6 +113,14 @@ octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 	}
 }
 
+static bool
+is_counted(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	if (rule->origin == OCTO_BY_LEARNING)
+		return octo->learning.counted;
+	return rule->count || (octo->count_rules && !rule->generic);
+}
+
 /* By one PF, or by all for OCTO_NO_PF. Returns false if that is not known. */
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits)
@@ -119,7 +128,7 @@ octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, 
 	struct rte_flow_query_count count = {0};
 	int ret;
 
-	if (!rule->count && (rule->generic || !octo->count_rules))
+	if (!is_counted(octo, rule))
 		return false;
 	ret = pf == OCTO_NO_PF ? query_count(octo, rule, &count_action, &count, NULL) :
 				 count_of_pf(octo, rule, pf, &count_action, &count, NULL);

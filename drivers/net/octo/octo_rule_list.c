@@ -205,7 +205,7 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 			failed += octo->mpfs_ops->insert(octo, rule, home, NULL) != 0;
 		else
 			failed += octo->mpfs_ops->flip(octo, rule, home, NULL) != 0;
-		octo_rule_notes_moved(rule);
+		octo_rule_notes_moved(octo, rule);
 	}
 	return failed;
 }
@@ -222,7 +222,7 @@ octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 		if (manager) {
 			rule->mpfs = NULL;
 			rule->pf = OCTO_NO_PF;
-			octo_rule_notes_moved(rule);
+			octo_rule_notes_moved(octo, rule);
 		}
 	}
 	TAILQ_FOREACH(rule, &octo->others, next)

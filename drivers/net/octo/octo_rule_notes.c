@@ -39,6 +39,7 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (rule->notes == NULL)
 		return;
+	octo->truth.ineffective -= rule->notes->ineffective;
 	TAILQ_REMOVE(&octo->notes, rule->notes, next);
 	octo_slab_put(&octo->notes_slab, rule->notes);
 	rule->notes = NULL;
@@ -57,24 +58,27 @@ octo_rule_notes_placed(struct rte_flow *rule)
 
 /* It leads elsewhere from now on: what was known is history. */
 void
-octo_rule_notes_moved(struct rte_flow *rule)
+octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule)
 {
 	const uint64_t now = octo_truth_now();
 
 	rule->placed = (uint32_t)now;
 	rule->moved = true;
-	if (rule->notes != NULL)
-		octo_evidence_move(&rule->notes->evidence, now);
+	if (rule->notes == NULL)
+		return;
+	octo_evidence_move(&rule->notes->evidence, now);
+	octo_truth_count_locked(octo, rule->notes);
 }
 
 /* It leads nowhere for now, and begins anew. */
 void
-octo_rule_notes_reset(struct rte_flow *rule)
+octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule)
 {
 	rule->moved = false;
 	if (rule->notes == NULL)
 		return;
 	octo_evidence_start(&rule->notes->evidence, octo_truth_now());
+	octo_truth_count_locked(octo, rule->notes);
 	rule->notes->strays = 0;
 	memset(&rule->notes->agent_base, 0, sizeof(rule->notes->agent_base));
 }

@@ -228,6 +228,7 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
 		octo_tx_queue_release(dev, i);
 	octo_rule_list_fini(octo);
+	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pf_detach_all(octo, remove_probed);
 }

@@ -122,6 +122,7 @@ octo_stats_reset(struct rte_eth_dev *dev)
 			first_error = ret;
 	}
 	octo->truth.steered_base = octo->truth.steered_strays;
+	octo_learn_reset_counts_locked(octo);
 	clear_queues(dev->data);
 	return first_error;
 }

@@ -7,6 +7,7 @@
 
 #include "octo_private.h"
 #include "octo_tel.h"
+#include "octo_learning.h"
 #include "octo_view.h"
 
 /* A reply holds 16 KiB; a rule takes up to 270 bytes of it, a queue 140. */
@@ -215,6 +216,37 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 }
 
 static int
+tell_learning(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct octo_learning_view view;
+	uint32_t port[MAX_PARAMS];
+	int ret = read_port(params, 1, port);
+
+	RTE_SET_USED(cmd);
+	if (ret < 0)
+		return ret;
+	ret = octo_learning_view((uint16_t)port[0], &view);
+	if (ret != 0)
+		return ret;
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", port[0]);
+	rte_tel_data_add_dict_string(d, "state", view.state);
+	rte_tel_data_add_dict_uint(d, "learn_sample", view.settings.sample);
+	rte_tel_data_add_dict_uint(d, "learn_max", view.settings.max_rules);
+	rte_tel_data_add_dict_uint(d, "idle_ms", view.settings.idle_ms);
+	rte_tel_data_add_dict_int(d, "counted", view.counted);
+	rte_tel_data_add_dict_uint(d, "rules", view.rules);
+	rte_tel_data_add_dict_uint(d, "candidates", view.candidates);
+	rte_tel_data_add_dict_uint(d, "samples", view.samples);
+	rte_tel_data_add_dict_uint(d, "installed", view.installed);
+	rte_tel_data_add_dict_uint(d, "evicted", view.evicted);
+	rte_tel_data_add_dict_uint(d, "aged", view.aged);
+	rte_tel_data_add_dict_uint(d, "refused", view.refused);
+	rte_tel_data_add_dict_uint(d, "failed", view.failed);
+	return 0;
+}
+
+static int
 tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	uint16_t port;
@@ -238,6 +270,9 @@ RTE_INIT(octo_telemetry_init)
 	rte_telemetry_register_cmd("/octo/steering", tell_steering,
 				   "Returns rules. "
 				   "Parameters: int port_id [, int start [, int n]]");
+	rte_telemetry_register_cmd("/octo/learning", tell_learning,
+				   "Returns what strays have taught. "
+				   "Parameters: int port_id");
 	rte_telemetry_register_cmd("/octo/strays", tell_strays,
 				   "Returns home and stray packets. "
 				   "Parameters: int port_id [, int queue]");

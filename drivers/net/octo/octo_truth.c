@@ -18,6 +18,15 @@
  */
 #define LOOK_MS 1000
 #define MAX_LOOK_MS 64000u
+/* So long, in a tick, samples are taken and rules looked at: others wait for the mutex. */
+#define DRAIN_US 1000
+#define LOOK_US 250
+
+static uint64_t
+deadline(unsigned int us)
+{
+	return rte_get_timer_cycles() + rte_get_timer_hz() * us / 1000000;
+}
 
 uint64_t
 octo_truth_now(void)
@@ -37,7 +46,8 @@ promise_of(const struct rte_flow *rule)
 
 /*
  * What was counted; not every PF can. Returns false if nothing is known. What an
- * agent counts is what its switch matched, not what came in: no evidence.
+ * agent counts, or the switch of a learned rule, is what it matched, not what came
+ * in: no evidence.
  */
 static bool
 read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
@@ -48,7 +58,7 @@ read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 
 	if (!octo_rule_hits_locked(octo, rule, OCTO_NO_PF, hits))
 		return false;
-	if (octo->agent_queues)
+	if (octo->agent_queues || rule->origin == OCTO_BY_LEARNING)
 		return true;
 	notes = octo_rule_notes_get(octo, rule);
 	if (notes == NULL)
@@ -57,6 +67,7 @@ read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
 		return false;
 	octo_evidence_hits(&notes->evidence, by_pf, *hits, octo_truth_now());
+	octo_truth_count_locked(octo, notes);
 	return true;
 }
 
@@ -69,15 +80,16 @@ octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t 
 	return octo_rule_notes_verdict(rule);
 }
 
-uint32_t
-octo_truth_count_ineffective_locked(const struct octo_dev *octo)
+/* What is known of the rule may have changed: nobody walks all rules to count. */
+void
+octo_truth_count_locked(struct octo_dev *octo, struct octo_notes *notes)
 {
-	const struct octo_notes *notes;
-	uint32_t n = 0;
+	const enum octo_verdict verdict = octo_evidence_verdict(&notes->evidence);
+	const bool ineffective = octo_verdict_is_ineffective(verdict);
 
-	TAILQ_FOREACH(notes, &octo->notes, next)
-		n += octo_verdict_is_ineffective(octo_evidence_verdict(&notes->evidence));
-	return n;
+	octo->truth.ineffective += ineffective;
+	octo->truth.ineffective -= notes->ineffective;
+	notes->ineffective = ineffective;
 }
 
 /* The first one is told; octo show steering knows the others. */
@@ -113,20 +125,31 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 		complain(octo, rule);
 }
 
+/* Of most learned rules a stray or two were under way when they were made. */
+static bool
+is_under_way(const struct rte_flow *rule, uint64_t now)
+{
+	return rule->notes == NULL && (uint32_t)now - rule->placed < OCTO_VERDICT_GRACE_MS;
+}
+
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
 	const struct octo_promise p = promise_of(rule);
 	const uint64_t now = octo_truth_now();
 	const bool was_wrong = octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS;
-	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	struct octo_notes *notes;
 
+	if (rule->origin == OCTO_BY_LEARNING && is_under_way(rule, now))
+		return;
+	notes = octo_rule_notes_get(octo, rule);
 	if (notes == NULL)
 		return;
 	notes->strays++;
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
 	octo_evidence_stray(&notes->evidence, &p, s, now);
+	octo_truth_count_locked(octo, notes);
 	if (was_wrong || octo_rule_notes_verdict(rule) <= OCTO_VERDICT_WORKS)
 		return;
 	review(octo, rule);
@@ -137,45 +160,76 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	octo->truth.pause = LOOK_MS;
 }
 
-/* Samples that waited too long to tell which rules they came after judge nobody. */
 static void
-drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh)
+heed(struct octo_dev *octo, const struct octo_sample *s, bool fresh)
 {
-	struct octo_sample s;
+	struct rte_flow *rule = octo_table_find(octo->table, &s->tuple);
 
-	/* bounded: the poller may be as fast as this is */
-	for (unsigned int i = 0; i < OCTO_SAMPLE_ROOM && octo_sample_pop(&q->samples, &s); i++) {
-		struct rte_flow *rule = octo_table_find(octo->table, &s.tuple);
-
-		if (rule == NULL)
-			continue;
-		octo->truth.steered_strays++;
-		if (fresh)
-			judge(octo, rule, &s);
+	if (rule == NULL) {
+		octo_learn_stray_locked(octo, s);
+		return;
 	}
+	octo->truth.steered_strays++;
+	if (rule->origin == OCTO_BY_LEARNING && rule->queue != s->queue)
+		octo_learn_follow_queue_locked(octo, rule, s->queue);
+	else if (fresh)
+		judge(octo, rule, s);
 }
 
+/* Samples that waited too long to tell which rules they came after judge nobody. */
+static bool
+drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh, uint64_t end)
+{
+	struct octo_sample s;
+	unsigned int n = 0;
+
+	/* bounded: the poller may be as fast as this is */
+	while (n < OCTO_SAMPLE_ROOM && rte_get_timer_cycles() < end &&
+	       octo_sample_pop(&q->samples, &s)) {
+		heed(octo, &s, fresh);
+		n++;
+	}
+	return n > 0;
+}
+
+/* Each queue in its turn is the first, as time may not suffice for all. */
+static bool
+drain_all(struct octo_dev *octo, bool fresh)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint64_t end = deadline(DRAIN_US);
+	bool any = false;
+
+	octo->truth.first_queue++;
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq
+			*q = data->rx_queues[(octo->truth.first_queue + i) % data->nb_rx_queues];
+
+		if (q != NULL)
+			any |= drain(octo, q, fresh, end);
+	}
+	return any;
+}
+
+/* RSS chooses the queue of a learned flow, and then its rule does not. */
 static void
-tally(struct octo_dev *octo, struct octo_tally *pf, struct octo_tally *queue)
+tally(struct octo_dev *octo, struct rte_flow *rule)
 {
 	static const struct octo_evidence nothing;
-	struct rte_flow *rule;
+	const struct octo_promise p = promise_of(rule);
+	const bool learned = rule->origin == OCTO_BY_LEARNING;
+	const struct octo_evidence *e;
 
-	octo->truth.suspect = false;
-	TAILQ_FOREACH(rule, &octo->rules, next) {
-		const struct octo_promise p = promise_of(rule);
-		const struct octo_evidence *e;
-
-		if (octo_mpfs_agent_may_lack(octo, rule))
-			continue;
-		if (octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS)
-			review(octo, rule);
-		e = rule->notes != NULL ? &rule->notes->evidence : &nothing;
-		octo->truth.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
-		octo_tally_queue(queue, e, rule->queue);
-		if (p.pf != OCTO_VERDICT_ANY_PF)
-			octo_tally_pf(pf, e, p.pf);
-	}
+	if (octo_mpfs_agent_may_lack(octo, rule))
+		return;
+	if (!learned && octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS)
+		review(octo, rule);
+	e = rule->notes != NULL ? &rule->notes->evidence : &nothing;
+	octo->truth.look.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
+	if (!learned)
+		octo_tally_queue(&octo->truth.look.queue, e, rule->queue);
+	if (p.pf != OCTO_VERDICT_ANY_PF)
+		octo_tally_pf(&octo->truth.look.pf, e, p.pf);
 }
 
 static void
@@ -188,41 +242,86 @@ drop_tier(struct octo_dev *octo, enum octo_tier tier, const char *what, const st
 		 octo_tier_name(octo->tier));
 	octo->tier = tier;
 	octo->ignored = what;
+	octo_learn_adapt_locked(octo);
+}
+
+static void
+begin_look(struct octo_dev *octo, uint64_t now)
+{
+	struct octo_truth *t = &octo->truth;
+
+	t->next_look = now + t->pause;
+	t->pause = RTE_MIN(2 * t->pause, MAX_LOOK_MS);
+	t->look.under_way = true;
+	t->look.waited = now - t->since >= LOOK_MS;
+	t->look.suspect = false;
+	t->look.next = TAILQ_FIRST(&octo->rules);
+	t->look.pf = (struct octo_tally){0};
+	t->look.queue = (struct octo_tally){0};
 }
 
 /* Does the tier hold what it promises? */
 static void
-look_at_tier(struct octo_dev *octo)
+end_look(struct octo_dev *octo)
 {
-	struct octo_tally pf = {0}, queue = {0};
-	const uint64_t now = octo_truth_now();
-	bool waited;
+	struct octo_truth *t = &octo->truth;
 
-	if (!octo->truth.suspect || now < octo->truth.next_look || octo->tier == OCTO_TIER_NONE)
-		return;
-	octo->truth.next_look = now + octo->truth.pause;
-	octo->truth.pause = RTE_MIN(2 * octo->truth.pause, MAX_LOOK_MS);
-	waited = now - octo->truth.since >= LOOK_MS;
-	tally(octo, &pf, &queue);
-	if (octo_tally_is_ignored(&queue, waited))
-		drop_tier(octo, OCTO_TIER_NONE, "queue", &queue);
-	else if (octo_tier_has_mpfs(octo->tier) && octo_tally_is_ignored(&pf, waited))
-		drop_tier(octo, octo->agent_queues ? OCTO_TIER_NONE : OCTO_TIER_QUEUE, "MPFS", &pf);
+	t->look.under_way = false;
+	t->suspect = t->look.suspect;
+	if (octo_tally_is_ignored(&t->look.queue, t->look.waited))
+		drop_tier(octo, OCTO_TIER_NONE, "queue", &t->look.queue);
+	else if (octo_tier_has_mpfs(octo->tier) &&
+		 octo_tally_is_ignored(&t->look.pf, t->look.waited))
+		drop_tier(octo, octo->agent_queues ? OCTO_TIER_NONE : OCTO_TIER_QUEUE, "MPFS",
+			  &t->look.pf);
 }
 
-/* By the control thread, now and then. */
+/* At all rules, of which there may be a million: a few in each tick. */
+static void
+look_at_rules(struct octo_dev *octo)
+{
+	const uint64_t end = deadline(LOOK_US);
+	struct octo_truth *t = &octo->truth;
+	const uint64_t now = octo_truth_now();
+
+	if (octo->tier == OCTO_TIER_NONE)
+		return;
+	if (!t->look.under_way) {
+		if (!t->suspect || now < t->next_look)
+			return;
+		begin_look(octo, now);
+	}
+	while (t->look.next != NULL) {
+		struct rte_flow *rule = t->look.next;
+
+		t->look.next = TAILQ_NEXT(rule, next);
+		tally(octo, rule);
+		if (rte_get_timer_cycles() >= end && t->look.next != NULL)
+			return;
+	}
+	end_look(octo);
+}
+
+/* The rule goes. */
 void
+octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule)
+{
+	if (octo->truth.look.next == rule)
+		octo->truth.look.next = TAILQ_NEXT(rule, next);
+}
+
+/* By the control thread, now and then. Returns whether there were samples. */
+bool
 octo_truth_follow_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t now = octo_truth_now();
 	const bool fresh = now - octo->truth.drained < OCTO_VERDICT_GRACE_MS;
+	bool any;
 
 	octo->truth.drained = now;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		if (data->rx_queues[i] != NULL)
-			drain(octo, data->rx_queues[i], fresh);
-	look_at_tier(octo);
+	any = drain_all(octo, fresh);
+	look_at_rules(octo);
+	return any;
 }
 
 /* The port starts: what was known is history. */
@@ -234,6 +333,7 @@ octo_truth_start_locked(struct octo_dev *octo)
 
 	octo->truth.told = false;
 	octo->truth.suspect = false;
+	octo->truth.look.under_way = false;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 

@@ -61,7 +61,7 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 								       "none";
 	view->ignored = octo->ignored != NULL ? octo->ignored : "none";
 	view->nb_rules = octo_table_count(octo->table);
-	view->nb_ineffective = octo_truth_count_ineffective_locked(octo);
+	view->nb_ineffective = octo->truth.ineffective;
 	view->rule_bytes = octo_rule_list_bytes_locked(octo);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;

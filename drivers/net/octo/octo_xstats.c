@@ -114,18 +114,26 @@ put_rules(struct writer *w, struct octo_dev *octo)
 {
 	uint32_t steered = 0;
 	uint32_t ineffective = 0;
+	struct octo_learn_stats learned = {0};
 	uint64_t bytes = 0;
 
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {
 		octo_lock(octo);
 		steered = octo_table_count(octo->table);
-		ineffective = octo_truth_count_ineffective_locked(octo);
+		ineffective = octo->truth.ineffective;
+		octo_learn_counts_locked(octo, &learned);
 		bytes = octo_rule_list_bytes_locked(octo);
 		octo_unlock(octo);
 	}
 	put(w, octo->truth.steered_strays - octo->truth.steered_base, "rx_stray_steered");
 	put(w, steered, "steered_flows");
 	put(w, ineffective, "steered_flows_ineffective");
+	put(w, learned.rules, "learned_flows");
+	put(w, octo->learning.samples - octo->learning.samples_base, "learn_samples");
+	put(w, learned.installed, "learn_installed");
+	put(w, learned.evicted, "learn_evicted");
+	put(w, learned.aged, "learn_aged");
+	put(w, learned.refused, "learn_refused");
 	put(w, bytes, "steered_flows_bytes");
 }
 
