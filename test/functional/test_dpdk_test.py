@@ -36,13 +36,6 @@ TESTS: Dict[str, Tuple[List[str], List[str]]] = {
 }
 
 
-def _eal(path: str) -> str:
-    """The library that it is linked with, named by its ABI."""
-    with open(path, "rb") as file:
-        found = re.search(rb"librte_eal\.so\.[\w.]+", file.read())
-    return found[0].decode() if found else ""
-
-
 def _run(binary: str, name: str, ports: List[str]) -> Tuple[int, List[str]]:
     """Exit status, and what the test's cases came to."""
     test = Process([binary, "--no-huge", "-m", "512", "--no-pci",
@@ -59,7 +52,7 @@ def _run(binary: str, name: str, ports: List[str]) -> Tuple[int, List[str]]:
 def test_passes_as_on_a_bare_pf(program, name):
     """The same cases, the same outcome: success."""
     binary = program("dpdk-test")
-    if _eal(binary) not in map(_eal, env.plugins()):
+    if env.is_of_another_dpdk(binary):
         pytest.skip("this dpdk-test is of another DPDK")
     bare, octo = (_run(binary, name, ports) for ports in TESTS[name])
     assert bare[0] == 0 and bare[1][-1:] == ["Test OK"], bare

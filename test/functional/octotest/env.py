@@ -6,6 +6,7 @@ import functools
 import hashlib
 import itertools
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -93,6 +94,18 @@ def plugins() -> List[str]:
 def plugin_args() -> List[str]:
     """The -d options that load both drivers."""
     return [arg for path in plugins() for arg in ("-d", path)]
+
+
+def _eal(path: str) -> str:
+    """The library that it is linked with, named by its ABI."""
+    with open(path, "rb") as file:
+        found = re.search(rb"librte_eal\.so\.[\w.]+", file.read())
+    return found[0].decode() if found else ""
+
+
+def is_of_another_dpdk(binary: str) -> bool:
+    """Could this program not load the plugins?"""
+    return not IN_TREE and _eal(binary) not in map(_eal, plugins())
 
 
 @functools.lru_cache(maxsize=None)
