@@ -279,6 +279,47 @@ def test_rss_level_2_hashes_what_is_inside(bench):
         bench.cmd(f"flow flush {PF0}")
 
 
+def test_age_tells_which_rules_rest(tmp_path):
+    """By an event, by the list, and by a query; a hit makes them young."""
+    with SimBench(tmp_path, QUEUES, app=["--print-event=flow_aged"]) as bench:
+        made = [flow_id(bench.cmd(_create(
+            f"ipv4 src is {FLOWS[i].src}",
+            f"age timeout {timeout} / queue index 1")))
+            for i, timeout in enumerate((1, 100000))]
+        bench.wait_until("the event", lambda: re.search(
+            rf"Port {PF0}: flow aged event", bench.text, re.IGNORECASE))
+        out = bench.cmd(f"flow query {PF0} {made[0]} age")
+        assert re.search(r"aged: 1\b", out), out
+        out = bench.cmd(f"flow query {PF0} {made[1]} age")
+        assert re.search(r"aged: 0\b", out), out
+        out = bench.cmd(f"flow aged {PF0}")
+        assert re.search(r"total aged flows: 1\b", out), out
+        assert "total aged flows: 0" in bench.cmd(f"flow aged {PF0}")
+        bench.play(packets.numbered(FLOWS[:2], 1))
+        bench.wait_until("it has aged again", lambda: re.search(
+            r"total aged flows: 1\b", bench.cmd(f"flow aged {PF0}")))
+        bench.cmd(f"flow flush {PF0}")
+        assert "total aged flows: 0" in bench.cmd(f"flow aged {PF0}")
+
+
+def test_dump_shows_all_rules(bench, tmp_path):
+    """One line each, and what they match."""
+    flow_id(bench.cmd(rule(FLOWS[0], "queue index 1")))
+    flow_id(bench.cmd(_create("eth / ipv4", "mark id 6 / jump group 2",
+                              priority=4)))
+    flow_id(bench.cmd(_create("eth", "rss queues 1 3 end", group=2)))
+    bench.play(packets.numbered(FLOWS, 1))
+    bench.cmd(f"flow dump {PF0} all {tmp_path}/rules")
+    text = (tmp_path / "rules").read_text()
+    assert re.search(rf"priority 0: queue 1, hits 1,.*\n.*{FLOWS[0].src}",
+                     text), text
+    assert "group 0 priority 4: jump to group 2, mark 6, hits 7" in text
+    assert "group 2 priority 0: rss 1 3, hits 7" in text
+    bench.cmd(f"flow dump {PF0} rule 2 {tmp_path}/one")
+    assert "group 2" in (tmp_path / "one").read_text()
+    assert "group 0" not in (tmp_path / "one").read_text()
+
+
 def test_full_table_refuses(bench):
     """ENOSPC names the PF and the size; ranges take several entries."""
     for i in range(ENTRIES - 2):
@@ -301,6 +342,7 @@ def test_full_table_refuses(bench):
     ("eth", "jump group 0", r"higher number"),
     ("eth", "rss queues 0 9 end", r"queue index 9: port .* has 4 Rx"),
     ("eth", "rss func simple_xor queues 0 end", r"toeplitz"),
+    ("eth", "age timeout 0 / queue index 0", r"timeout of at least"),
     ("eth", "dec_ttl / queue index 0", r"unsupported action"),
     ("represented_port ethdev_port_id is 2 / eth", "queue index 0",
      r"goes with transfer"),
@@ -371,6 +413,8 @@ CAPS = {
                 _create(EXACT, "passthru")],
     "count": [_create(EXACT, "count / queue index 0"),
               _transfer(f"/ {EXACT} ", PF1, more="count / ")],
+    "age": [_create(EXACT, "age timeout 9 / queue index 0"),
+            _transfer(f"/ {EXACT} ", PF1, more="age timeout 9 / ")],
     "rss": [_create(EXACT, "rss queues 0 1 end")],
     "mark": [_create(EXACT, "mark id 1 / queue index 0"),
              _create(EXACT, "flag / queue index 0")],
@@ -379,8 +423,9 @@ CAPS = {
 
 @pytest.mark.parametrize("lacks, has", [
     (("mpfs", "generic", "mark"), [*CAPS["arfs"], *CAPS["rss"]]),
-    (("masked", "arfs"), [CAPS["mpfs"][0], *CAPS["generic"]]),
-    (("count", "rss"), [*CAPS["masked"], *CAPS["mark"][:1]]),
+    (("masked", "arfs"), [CAPS["mpfs"][0], CAPS["age"][1],
+                          *CAPS["generic"]]),
+    (("count", "rss", "age"), [*CAPS["masked"], *CAPS["mark"][:1]]),
 ], ids=["mpfs", "masked", "count"])
 def test_what_is_lacking_is_refused(tmp_path, lacks, has):
     """By validate and create, with what is lacking; the rest is taken."""

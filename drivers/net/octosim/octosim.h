@@ -197,6 +197,8 @@ struct octosim_pf {
 	struct octosim_flows flows;
 	struct octosim_async *async;      /**< NULL without flow queues */
 	struct octosim_counters counters; /**< with an id */
+	struct octosim_ages ages;         /**< changed under the NIC's lock */
+	bool told_of_aged;                /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
 	struct octosim_args args;
 	struct octosim_pf_stats base;
 	struct octosim_nic_stats nic_base;

@@ -92,10 +92,10 @@ add(struct reader *r, const struct rte_flow_action *action, uint32_t flag)
 
 	if (fate->flags & flag)
 		return refuse(r, ENOTSUP, action, "this action can be given only once");
-	if (r->attr->transfer && flag != OCTOSIM_FATE_COUNT)
+	if (r->attr->transfer && (flag & (OCTOSIM_FATE_MARK | OCTOSIM_FATE_FLAG)) != 0)
 		return refuse(r, ENOTSUP, action,
-			      "with transfer there are port_representor, represented_port and "
-			      "count only");
+			      "with transfer there are port_representor, represented_port, "
+			      "count and age only");
 	fate->flags |= flag;
 	return 0;
 }
@@ -121,6 +121,17 @@ read_mark(struct reader *r, const struct rte_flow_action *action)
 }
 
 static int
+read_age(struct reader *r, const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_age *conf = action->conf;
+
+	if (conf == NULL || conf->timeout == 0 || conf->reserved != 0)
+		return refuse(r, EINVAL, action, "age needs a timeout of at least a second");
+	r->orders->age = conf;
+	return add(r, action, OCTOSIM_FATE_AGE);
+}
+
+static int
 read_action(struct reader *r, const struct rte_flow_action *action)
 {
 	switch (action->type) {
@@ -141,6 +152,8 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 		return read_port(r, action);
 	case RTE_FLOW_ACTION_TYPE_COUNT:
 		return read_count(r, action);
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		return read_age(r, action);
 	case RTE_FLOW_ACTION_TYPE_MARK:
 		return read_mark(r, action);
 	case RTE_FLOW_ACTION_TYPE_FLAG:
@@ -148,7 +161,7 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 	default:
 		return refuse(r, ENOTSUP, action,
 			      "unsupported action: queue, rss, drop, passthru, jump, mark, flag, "
-			      "count, port_representor and represented_port are known");
+			      "count, age, port_representor and represented_port are known");
 	}
 }
 

@@ -109,6 +109,8 @@ octosim_caps_check_rule(const struct octosim_pf *pf, const struct octosim_readin
 		ret = octosim_caps_need(pf, table_of(r), error);
 	if (ret == 0 && (flags & OCTOSIM_FATE_COUNT) != 0)
 		ret = octosim_caps_need(pf, OCTOSIM_CAP_COUNT, error);
+	if (ret == 0 && (flags & OCTOSIM_FATE_AGE) != 0)
+		ret = octosim_caps_need(pf, OCTOSIM_CAP_AGE, error);
 	if (ret == 0 && (flags & (OCTOSIM_FATE_MARK | OCTOSIM_FATE_FLAG)) != 0)
 		ret = octosim_caps_need(pf, OCTOSIM_CAP_MARK, error);
 	if (ret == 0 && octosim_fate_dest(&r->orders.fate)->kind == OCTOSIM_TO_RSS)

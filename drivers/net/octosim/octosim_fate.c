@@ -163,7 +163,15 @@ octosim_fate_make(struct octosim_pf *pf, const struct octosim_orders *orders,
 		if (fate->counter == NULL)
 			goto free_dest;
 	}
+	if (orders->age != NULL) {
+		fate->age = octosim_age_create(pf, orders->age);
+		if (fate->age == NULL)
+			goto free_counter;
+	}
 	return 0;
+free_counter:
+	if (fate->counter != NULL)
+		put_counter(pf, fate->counter);
 free_dest:
 	octosim_dest_release(pf, &fate->own);
 no_memory:
@@ -174,6 +182,8 @@ no_memory:
 void
 octosim_fate_release(struct octosim_pf *pf, struct octosim_fate *fate)
 {
+	if (fate->age != NULL)
+		octosim_age_put(pf, fate->age);
 	if (fate->counter != NULL)
 		put_counter(pf, fate->counter);
 	octosim_dest_release(pf, &fate->own);

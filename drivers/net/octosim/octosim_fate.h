@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "octosim_age.h"
 #include "octosim_rss.h"
 
 /**
@@ -70,11 +71,13 @@ LIST_HEAD(octosim_counters, octosim_counter);
 #define OCTOSIM_FATE_COUNT (1 << 0) /**< counts, by itself unless there is a counter */
 #define OCTOSIM_FATE_MARK (1 << 1)
 #define OCTOSIM_FATE_FLAG (1 << 2)
+#define OCTOSIM_FATE_AGE (1 << 3) /**< has an age */
 
 struct octosim_fate {
 	struct octosim_dest own;
 	struct octosim_dest *shared;     /**< that of an indirect action instead, or NULL */
 	struct octosim_counter *counter; /**< shared, or NULL */
+	struct octosim_age *age;         /**< NULL: does not age */
 	uint32_t mark;
 	uint32_t flags; /**< OCTOSIM_FATE_* */
 };

@@ -195,8 +195,11 @@ flow_alloc(struct octosim_pf *pf, const struct octosim_reading *r, struct rte_fl
 	choose_table(pf, r, flow);
 	if (keep_match(flow, &r->match) != 0)
 		goto no_memory;
-	if (octosim_fate_make(pf, &r->orders, &flow->rule.fate, error) == 0)
+	if (octosim_fate_make(pf, &r->orders, &flow->rule.fate, error) == 0) {
+		if (r->orders.age != NULL && r->orders.age->context == NULL)
+			flow->rule.fate.age->context = flow;
 		return flow;
+	}
 	rte_free(flow->match);
 	rte_free(flow);
 	return NULL;
@@ -486,6 +489,8 @@ struct rte_flow_ops octosim_flow_ops = {
 	.destroy = octosim_flow_destroy,
 	.flush = octosim_flow_flush,
 	.query = octosim_flow_query,
+	.dev_dump = octosim_flow_dump,
+	.get_aged_flows = octosim_age_get_aged,
 	.isolate = octosim_flow_isolate,
 	.pick_transfer_proxy = octosim_flow_pick_transfer_proxy,
 };

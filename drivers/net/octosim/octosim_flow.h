@@ -14,8 +14,9 @@
 
 /** Actions that were read: nothing is allocated, pointers are the application's. */
 struct octosim_orders {
-	struct octosim_fate fate; /**< own.spread, counter: not made yet */
+	struct octosim_fate fate; /**< own.spread, counter, age: not made yet */
 	const struct rte_flow_action_rss *rss;
+	const struct rte_flow_action_age *age;
 	uint32_t count_id;
 	uint16_t to_port;    /**< ethdev of a port action, or OCTOSIM_NO_PORT */
 	bool to_represented; /**< REPRESENTED_PORT, not PORT_REPRESENTOR */
@@ -89,6 +90,10 @@ void octosim_dest_release(struct octosim_pf *pf, struct octosim_dest *dest);
 int
 octosim_flow_query(struct rte_eth_dev *dev, struct rte_flow *flow,
 		   const struct rte_flow_action *action, void *data, struct rte_flow_error *error);
+
+/* octosim_flow_dump.c */
+int octosim_flow_dump(struct rte_eth_dev *dev, struct rte_flow *flow, FILE *file,
+		      struct rte_flow_error *error);
 
 /* octosim_eswitch.c */
 

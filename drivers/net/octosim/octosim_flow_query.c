@@ -57,6 +57,11 @@ query_locked(struct rte_flow *flow, const struct rte_flow_action *action, void *
 			return -EINVAL;
 		query_count_locked(flow, data);
 		return 0;
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		if (flow->rule.fate.age == NULL)
+			return -EINVAL;
+		octosim_age_query(flow->rule.fate.age, data);
+		return 0;
 	case RTE_FLOW_ACTION_TYPE_RSS:
 		return query_rss_locked(flow, data);
 	default:
@@ -67,7 +72,9 @@ query_locked(struct rte_flow *flow, const struct rte_flow_action *action, void *
 static const char *
 name_action(enum rte_flow_action_type type)
 {
-	return type == RTE_FLOW_ACTION_TYPE_RSS ? " rss" : " count";
+	return type == RTE_FLOW_ACTION_TYPE_RSS ? " rss" :
+	       type == RTE_FLOW_ACTION_TYPE_AGE ? "n age" :
+						  " count";
 }
 
 int
@@ -83,7 +90,7 @@ octosim_flow_query(struct rte_eth_dev *dev, struct rte_flow *flow,
 		octosim_nic_unlock(pf->nic);
 		if (ret == -ENOTSUP)
 			return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
-						  action, "only count and rss can be queried");
+						  action, "only count, age and rss can be queried");
 		if (ret == -EINVAL)
 			return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE,
 						   "the rule was made without a%s action",

@@ -35,6 +35,8 @@ count_hit(struct octosim_rule *rule, const struct rte_mbuf *frame)
 		counter->hits++;
 		counter->bytes += frame->pkt_len;
 	}
+	if (rule->fate.age != NULL)
+		octosim_age_hit(rule->fate.age);
 }
 
 /* What masked rules see of the frame; made once, and once more if they look into tunnels. */

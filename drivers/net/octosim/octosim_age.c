@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_alarm.h>
+#include <rte_malloc.h>
+
+#include "octosim_flow.h"
+
+#define LOOK_US 1000000
+
+/* Is somebody going to look? Under the control lock. */
+static bool armed;
+
+static void look(void *arg);
+
+static void
+arm_locked(void)
+{
+	armed = armed || rte_eal_alarm_set(LOOK_US, look, NULL) == 0;
+}
+
+static bool
+is_too_old(const struct octosim_age *age, uint64_t now)
+{
+	/* the clock of another CPU may be a little ahead */
+	return now > age->last && now - age->last >= age->timeout;
+}
+
+/* Which have become too old; true if the application is to be told. */
+static bool
+look_at_pf(struct octosim_pf *pf)
+{
+	const uint64_t now = rte_rdtsc();
+	struct octosim_age *age;
+	bool news = false;
+
+	octosim_nic_lock(pf->nic);
+	LIST_FOREACH(age, &pf->ages, list) {
+		const bool old = is_too_old(age, now);
+
+		news = news || (old && !age->aged);
+		age->reported = age->reported && old;
+		age->aged = old;
+	}
+	/* once, until it has asked which */
+	news = news && !pf->told_of_aged;
+	pf->told_of_aged = pf->told_of_aged || news;
+	octosim_nic_unlock(pf->nic);
+	return news;
+}
+
+/* In the interrupt thread, as the events of hardware are. */
+static void
+look(void *arg)
+{
+	uint64_t ports[(RTE_MAX_ETHPORTS + 63) / 64] = {0};
+	bool news[RTE_MAX_ETHPORTS] = {false};
+
+	RTE_SET_USED(arg);
+	octosim_control_lock();
+	armed = false;
+	octosim_nic_get_ports(ports);
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		struct octosim_pf *pf;
+
+		if ((ports[p / 64] >> (p % 64) & 1) == 0)
+			continue;
+		pf = rte_eth_devices[p].data->dev_private;
+		news[p] = look_at_pf(pf);
+		if (!LIST_EMPTY(&pf->ages))
+			arm_locked();
+	}
+	octosim_control_unlock();
+	/* not under the lock: who listens may hold locks of its own */
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		if (news[p] && rte_eth_dev_is_valid_port(p))
+			rte_eth_dev_callback_process(&rte_eth_devices[p], RTE_ETH_EVENT_FLOW_AGED,
+						     NULL);
+}
+
+static void
+set_locked(struct octosim_age *age, uint32_t seconds)
+{
+	age->timeout = seconds * rte_get_tsc_hz();
+	age->last = rte_rdtsc();
+	age->aged = false;
+	age->reported = false;
+}
+
+struct octosim_age *
+octosim_age_create(struct octosim_pf *pf, const struct rte_flow_action_age *conf)
+{
+	struct octosim_age *age = rte_zmalloc("octosim_age", sizeof(*age), 0);
+
+	if (age == NULL)
+		return NULL;
+	age->context = conf->context;
+	age->refs = 1;
+	set_locked(age, conf->timeout);
+	octosim_control_lock();
+	octosim_nic_lock(pf->nic);
+	LIST_INSERT_HEAD(&pf->ages, age, list);
+	octosim_nic_unlock(pf->nic);
+	arm_locked();
+	octosim_control_unlock();
+	return age;
+}
+
+void
+octosim_age_set(struct octosim_pf *pf, struct octosim_age *age, uint32_t seconds)
+{
+	octosim_nic_lock(pf->nic);
+	set_locked(age, seconds);
+	octosim_nic_unlock(pf->nic);
+}
+
+void
+octosim_age_put(struct octosim_pf *pf, struct octosim_age *age)
+{
+	bool last;
+
+	octosim_nic_lock(pf->nic);
+	last = --age->refs == 0;
+	if (last)
+		LIST_REMOVE(age, list);
+	octosim_nic_unlock(pf->nic);
+	if (last)
+		rte_free(age);
+}
+
+void
+octosim_age_query(const struct octosim_age *age, struct rte_flow_query_age *query)
+{
+	const uint64_t now = rte_rdtsc();
+	const uint64_t idle = now > age->last ? now - age->last : 0;
+
+	*query = (struct rte_flow_query_age){
+		.aged = is_too_old(age, now),
+		.sec_since_last_hit_valid = 1,
+		.sec_since_last_hit = idle / rte_get_tsc_hz(),
+	};
+}
+
+int
+octosim_age_get_aged(struct rte_eth_dev *dev, void **contexts, uint32_t n,
+		     struct rte_flow_error *error)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	const uint64_t now = rte_rdtsc();
+	struct octosim_age *age;
+	uint32_t found = 0;
+
+	if (n > 0 && contexts == NULL)
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+					   "there is no room for the contexts");
+	octosim_nic_lock(pf->nic);
+	/* the lists of the application are what it has heard of now: the next is news again */
+	if (n > 0)
+		pf->told_of_aged = false;
+	LIST_FOREACH(age, &pf->ages, list) {
+		if (n > 0 && found == n)
+			break;
+		if (age->reported || !is_too_old(age, now))
+			continue;
+		if (n > 0) {
+			contexts[found] = age->context;
+			age->aged = true;
+			age->reported = true;
+		}
+		found++;
+	}
+	octosim_nic_unlock(pf->nic);
+	return found;
+}
