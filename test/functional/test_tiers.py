@@ -15,7 +15,7 @@ QUEUES = 4
 NB_FLOWS = 16
 EACH = 4
 FLOWS = packets.flows(NB_FLOWS)
-TIERS = ("exact", "queue", "none")
+TIERS = ("exact", "partition", "queue", "none")
 
 
 @pytest.fixture(scope="module", params=TIERS)
@@ -65,13 +65,15 @@ def test_is_the_tier_that_was_asked_for(tiered):
 
 
 def test_all_packets_arrive(tiered):
-    """Without rules: each once, and each flow in one queue."""
-    _, bench = tiered
+    """Without rules: each once, each flow in one queue; who strays."""
+    tier, bench = tiered
     frames = _everything()
     seen = bench.play(frames)
     assert len(seen) == len(frames)
     assert all(len(queues) == 1 for queues in landed(seen).values())
     assert len({s.queue for s in seen}) == QUEUES
+    strays = bench.view.strays()["stray_packets"]
+    assert (strays == 0) == (tier == "partition")
     _assert_identical(bench, frames)
 
 

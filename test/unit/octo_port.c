@@ -245,6 +245,8 @@ octo_port_add(const struct octo_port_conf *conf)
 		len += snprintf(args + len, sizeof(args) - len, "/%d:1", cpu_of_node[1]);
 	for (unsigned int pf = 0; pf < nb_pfs(conf); pf++)
 		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", octo_port_pf_name(pf));
+	if (conf->octo != NULL)
+		snprintf(args + len, sizeof(args) - len, ",%s", conf->octo);
 	assert_int_equal(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, args), 0);
 	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
 	return port;

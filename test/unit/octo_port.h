@@ -36,6 +36,7 @@ struct octo_port_conf {
 	const char *nic;        /**< more devargs of the NIC */
 	const char *all;        /**< more devargs of every PF */
 	const char *pf[OCTO_PORT_MAX_PFS]; /**< more devargs of this PF */
+	const char *octo;                  /**< more devargs of the octo port */
 };
 
 /** What came in. */

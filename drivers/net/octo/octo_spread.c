@@ -71,7 +71,7 @@ set_rules(struct octo_dev *octo, struct rte_flow_error *error)
 	return ret;
 }
 
-/* First the queues, then the way to the PF. */
+/* First the rules: those that lead to a PF that is gone lead nowhere. */
 static void
 spread(struct octo_dev *octo)
 {
@@ -79,9 +79,9 @@ spread(struct octo_dev *octo)
 	int ret;
 
 	octo->spreading.on = true;
-	ret = set_retas(octo);
+	ret = set_rules(octo, &error);
 	if (ret == 0)
-		ret = set_rules(octo, &error);
+		ret = set_retas(octo);
 	if (ret == 0)
 		return;
 	OCTO_LOG(WARNING, "port %u: traffic cannot be spread: steering tier is exact now: %s",
