@@ -23,13 +23,14 @@ static int
 run_cases(struct bench *bench)
 {
 	static int (*const run[BENCH_NB_CASES])(struct bench *) = {
-		[BENCH_INSERT] = bench_insert_run,
-		[BENCH_PARTITION] = bench_partition_run,
+		[BENCH_INSERT] = bench_insert_run,     [BENCH_CONVERGE] = bench_converge_run,
+		[BENCH_ZIPF] = bench_zipf_run,         [BENCH_PARTITION] = bench_partition_run,
+		[BENCH_LEARNING] = bench_learning_run,
 	};
 	int ret = 0;
 
 	for (int i = 0; i < BENCH_NB_CASES && ret == 0; i++) {
-		if (!(bench->options.cases & RTE_BIT32(i)) || run[i] == NULL)
+		if (!(bench->options.cases & RTE_BIT32(i)))
 			continue;
 		ret = run[i](bench);
 		if (ret == 0)

@@ -12,6 +12,9 @@ from octotest import env
 KEYS = {
     "insert": {"flows", "misdirected", "lost", "bytes_per_flow",
                "octo_ns_per_insert", "rate_octo", "rate_direct"},
+    "converge": {"flows", "seconds", "stray_fraction", "strays_per_flow"},
+    "zipf": {"flows", "entries", "stray_fraction", "ratio_to_best"},
+    "learning": {"throughput_ratio"},
     "partition": {"pfs", "queues", "strays", "imbalance"},
 }
 
@@ -66,6 +69,18 @@ def test_partition_never_strays(bench):
     assert [each["strays"] for each in shapes] == [0, 0, 0, 0]
     # random flows, few of them: some queue gets more than another
     assert all(0 < each["imbalance"] < 1 for each in shapes)
+
+
+def test_strays_teach(bench):
+    """Every flow strays before it has a rule, and not all of them for ever."""
+    converge, zipf = bench[0]["converge"], bench[0]["zipf"]
+    assert converge["flows"] == 500 and converge["strays_per_flow"] >= 1
+    assert 0 <= converge["stray_fraction"] < 1
+    assert (zipf["flows"], zipf["entries"]) == (5000, 128)
+    # about half of the packets would stray if nothing was learned
+    assert 0 < zipf["stray_fraction"] < 0.4
+    assert zipf["ratio_to_best"] > 0
+    assert bench[0]["learning"]["throughput_ratio"] > 0
 
 
 def test_text_says_that_it_was_quick(bench):
