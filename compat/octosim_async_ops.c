@@ -9,6 +9,9 @@
 RTE_INIT(octosim_async_ops_init)
 {
 	octosim_async_fill(&octosim_flow_ops);
+#if !OCTO_DPDK_BEFORE(23, 7)
+	octosim_update_fill(&octosim_flow_ops);
+#endif
 }
 
 void

@@ -2,6 +2,57 @@
 
 #include "octo_port_async.h"
 
+void
+octo_port_queue_action(struct rte_flow_action *action, struct rte_flow_action_queue *queue,
+		       uint16_t index)
+{
+	queue->index = index;
+	*action = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = queue};
+}
+
+struct rte_flow_action_handle *
+octo_port_indirect_queue(uint16_t port, uint16_t queue)
+{
+	const struct rte_flow_indir_action_conf conf = {.ingress = 1};
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_action_queue index;
+	struct rte_flow_action action;
+
+	octo_port_queue_action(&action, &index, queue);
+	handle = rte_flow_action_handle_create(port, &conf, &action, NULL);
+	assert_non_null(handle);
+	return handle;
+}
+
+struct rte_flow *
+octo_port_steer_by(uint16_t port, uint16_t src_port, struct rte_flow_action_handle *queue,
+		   struct rte_flow_error *error)
+{
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = queue},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, 0);
+	return rte_flow_create(port, &r.attr, r.pattern, actions, error);
+}
+
+struct rte_flow *
+octo_port_steer_and_count_by(uint16_t port, uint16_t src_port, uint16_t queue,
+			     struct rte_flow_action_handle *count, struct rte_flow_error *error)
+{
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, queue);
+	r.actions[1] = (struct rte_flow_action){
+		.type = RTE_FLOW_ACTION_TYPE_INDIRECT,
+		.conf = count,
+	};
+	r.actions[2] = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_END};
+	return rte_flow_create(port, &r.attr, r.pattern, r.actions, error);
+}
+
 int
 octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_flow_error *error)
 {

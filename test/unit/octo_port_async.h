@@ -7,9 +7,22 @@
 
 /**
  * @file
- * Rules through flow queues, on any port: a table of the 5-tuples of octo_port,
- * whose queue is the rule's own.
+ * Indirect actions, and rules through flow queues, on any port: a table of the
+ * 5-tuples of octo_port, whose queue is the rule's own.
  */
+
+/** A QUEUE action in the memory that is given. */
+void octo_port_queue_action(struct rte_flow_action *action, struct rte_flow_action_queue *queue,
+			    uint16_t index);
+/** An indirect one. */
+struct rte_flow_action_handle *octo_port_indirect_queue(uint16_t port, uint16_t queue);
+/** octo_port_steer() by an indirect QUEUE action, and with an indirect COUNT action. */
+struct rte_flow *
+octo_port_steer_by(uint16_t port, uint16_t src_port, struct rte_flow_action_handle *queue,
+		   struct rte_flow_error *error);
+struct rte_flow *
+octo_port_steer_and_count_by(uint16_t port, uint16_t src_port, uint16_t queue,
+			     struct rte_flow_action_handle *count, struct rte_flow_error *error);
 
 struct octo_port_table {
 	uint16_t port;

@@ -195,10 +195,11 @@ struct octosim_pf {
 	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
 	/* control only */
 	struct octosim_flows flows;
-	struct octosim_async *async;      /**< NULL without flow queues */
-	struct octosim_counters counters; /**< with an id */
-	struct octosim_ages ages;         /**< changed under the NIC's lock */
-	bool told_of_aged;                /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
+	struct octosim_async *async;                 /**< NULL without flow queues */
+	LIST_HEAD(, rte_flow_action_handle) handles; /**< indirect actions */
+	struct octosim_counters counters;            /**< with an id */
+	struct octosim_ages ages;                    /**< changed under the NIC's lock */
+	bool told_of_aged; /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
 	struct octosim_args args;
 	struct octosim_pf_stats base;
 	struct octosim_nic_stats nic_base;

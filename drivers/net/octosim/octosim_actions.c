@@ -120,6 +120,30 @@ read_mark(struct reader *r, const struct rte_flow_action *action)
 	return add(r, action, OCTOSIM_FATE_MARK);
 }
 
+/* Whose it is, is seen when it is known on which PF the rule is to be. */
+static int
+read_indirect(struct reader *r, const struct rte_flow_action *action)
+{
+	struct rte_flow_action_handle *h = (void *)(uintptr_t)action->conf;
+	struct octosim_orders *orders = r->orders;
+	int ret;
+
+	if (h == NULL)
+		return refuse(r, EINVAL, action, "the indirect action is missing");
+	if (h->counter != NULL) {
+		orders->count_handle = h;
+		return add(r, action, OCTOSIM_FATE_COUNT);
+	}
+	if (h->age != NULL) {
+		orders->age_handle = h;
+		return add(r, action, OCTOSIM_FATE_AGE);
+	}
+	ret = set_dest(r, action, h->dest.kind);
+	if (ret == 0)
+		orders->dest_handle = h;
+	return ret;
+}
+
 static int
 read_age(struct reader *r, const struct rte_flow_action *action)
 {
@@ -158,6 +182,8 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 		return read_mark(r, action);
 	case RTE_FLOW_ACTION_TYPE_FLAG:
 		return add(r, action, OCTOSIM_FATE_FLAG);
+	case RTE_FLOW_ACTION_TYPE_INDIRECT:
+		return read_indirect(r, action);
 	default:
 		return refuse(r, ENOTSUP, action,
 			      "unsupported action: queue, rss, drop, passthru, jump, mark, flag, "
@@ -232,6 +258,13 @@ int
 octosim_actions_check(const struct octosim_pf *pf, const struct octosim_orders *orders,
 		      struct rte_flow_error *error)
 {
+	if ((orders->dest_handle != NULL && orders->dest_handle->pf != pf) ||
+	    (orders->count_handle != NULL && orders->count_handle->pf != pf) ||
+	    (orders->age_handle != NULL && orders->age_handle->pf != pf))
+		return octosim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+					   "the indirect action is not of port %s", pf->data->name);
+	if (orders->dest_handle != NULL)
+		return 0;
 	if (orders->rss != NULL)
 		return check_rss(pf, orders->rss, error);
 	if (orders->fate.own.kind == OCTOSIM_TO_QUEUE)

@@ -14,6 +14,11 @@
 enum kind {
 	FLOW_CREATE,
 	FLOW_DESTROY,
+	FLOW_UPDATE,
+	HANDLE_CREATE, /* it is there from the start, so that rules that follow can have it */
+	HANDLE_DESTROY,
+	HANDLE_UPDATE,
+	HANDLE_QUERY,
 };
 
 struct op {
@@ -21,6 +26,12 @@ struct op {
 	enum rte_flow_op_status status; /* once performed */
 	void *user_data;
 	struct rte_flow *flow;
+	struct rte_flow_action_handle *handle;
+	union {
+		struct octosim_fate fate;              /* FLOW_UPDATE: made already */
+		struct octosim_indirect_update update; /* HANDLE_UPDATE: the same */
+		void *data;                            /* HANDLE_QUERY */
+	};
 };
 
 /* Counters that never wrap: pulled <= performed <= queued <= pulled + size. */
@@ -85,25 +96,39 @@ find_room(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *err
 }
 
 static int
-perform_op(struct octosim_pf *pf, const struct op *op)
+perform_op(struct rte_eth_dev *dev, const struct op *op)
 {
+	struct octosim_pf *pf = dev->data->dev_private;
+
 	switch (op->kind) {
 	case FLOW_CREATE:
 		return octosim_flow_put(pf, op->flow, NULL);
 	case FLOW_DESTROY:
 		octosim_flow_drop(pf, op->flow);
 		return 0;
+	case FLOW_UPDATE:
+		octosim_flow_swap_fate(pf, op->flow, &op->fate);
+		return 0;
+	case HANDLE_CREATE:
+		return 0;
+	case HANDLE_DESTROY:
+		return octosim_indirect_destroy(dev, op->handle, NULL);
+	case HANDLE_UPDATE:
+		octosim_indirect_apply(pf, op->handle, &op->update);
+		return 0;
+	case HANDLE_QUERY:
+		return octosim_indirect_query(dev, op->handle, op->data, NULL);
 	}
 	return -EINVAL;
 }
 
 static void
-perform(struct octosim_pf *pf, struct octosim_async_queue *q)
+perform(struct rte_eth_dev *dev, struct octosim_async_queue *q)
 {
 	for (; q->performed < q->queued; q->performed++) {
 		struct op *op = op_at(q, q->performed);
 
-		op->status = perform_op(pf, op) == 0 ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
+		op->status = perform_op(dev, op) == 0 ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
 	}
 }
 
@@ -113,7 +138,7 @@ enqueue(struct rte_eth_dev *dev, struct octosim_async_queue *q, const struct rte
 {
 	*op_at(q, q->queued++) = *op;
 	if (attr == NULL || !attr->postpone)
-		perform(dev->data->dev_private, q);
+		perform(dev, q);
 }
 
 /* A place in the table, which is given back by octosim_async_leave(). */
@@ -204,7 +229,7 @@ async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *er
 
 	if (q == NULL)
 		return -rte_errno;
-	perform(dev->data->dev_private, q);
+	perform(dev, q);
 	return 0;
 }
 
@@ -226,14 +251,106 @@ async_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_op_result
 	return n;
 }
 
+int
+octosim_async_enqueue_update(struct rte_eth_dev *dev, uint32_t queue_id,
+			     const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+			     const struct octosim_fate *fate, void *user_data,
+			     struct rte_flow_error *error)
+{
+	struct octosim_async_queue *q = find_room(dev, queue_id, error);
+	const struct op op = {
+		.kind = FLOW_UPDATE,
+		.user_data = user_data,
+		.flow = flow,
+		.fate = *fate,
+	};
+
+	if (q == NULL)
+		return -rte_errno;
+	enqueue(dev, q, attr, &op);
+	return 0;
+}
+
+static struct rte_flow_action_handle *
+async_handle_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
+		    const struct rte_flow_indir_action_conf *conf,
+		    const struct rte_flow_action *action, void *user_data,
+		    struct rte_flow_error *error)
+{
+	struct octosim_async_queue *q = find_room(dev, queue_id, error);
+	struct op op = {.kind = HANDLE_CREATE, .user_data = user_data};
+
+	if (q == NULL)
+		return NULL;
+	op.handle = octosim_indirect_create(dev, conf, action, error);
+	if (op.handle != NULL)
+		enqueue(dev, q, attr, &op);
+	return op.handle;
+}
+
+static int
+async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+		     const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
+		     void *user_data, struct rte_flow_error *error)
+{
+	struct octosim_async_queue *q = find_room(dev, queue_id, error);
+	const struct op op = {.kind = HANDLE_DESTROY, .user_data = user_data, .handle = handle};
+
+	if (q == NULL)
+		return -rte_errno;
+	enqueue(dev, q, attr, &op);
+	return 0;
+}
+
+static int
+async_handle_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
+		    struct rte_flow_action_handle *handle, const void *update, void *user_data,
+		    struct rte_flow_error *error)
+{
+	struct octosim_async_queue *q = find_room(dev, queue_id, error);
+	struct op op = {.kind = HANDLE_UPDATE, .user_data = user_data, .handle = handle};
+	int ret;
+
+	if (q == NULL)
+		return -rte_errno;
+	ret = octosim_indirect_read_update(dev->data->dev_private, handle, update, &op.update,
+					   error);
+	if (ret == 0)
+		enqueue(dev, q, attr, &op);
+	return ret;
+}
+
+static int
+async_handle_query(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
+		   const struct rte_flow_action_handle *handle, void *data, void *user_data,
+		   struct rte_flow_error *error)
+{
+	struct octosim_async_queue *q = find_room(dev, queue_id, error);
+	const struct op op = {
+		.kind = HANDLE_QUERY,
+		.user_data = user_data,
+		.handle = (void *)(uintptr_t)handle,
+		.data = data,
+	};
+
+	if (q == NULL)
+		return -rte_errno;
+	enqueue(dev, q, attr, &op);
+	return 0;
+}
+
 /* The rules are freed by the caller. */
 static void
-forget(struct octosim_async_queue *q)
+forget(struct octosim_pf *pf, struct octosim_async_queue *q)
 {
 	for (; q->performed < q->queued; q->performed++) {
 		struct op *op = op_at(q, q->performed);
 
 		op->status = op->kind == FLOW_DESTROY ? RTE_FLOW_OP_SUCCESS : RTE_FLOW_OP_ERROR;
+		if (op->kind == FLOW_UPDATE)
+			octosim_fate_release(pf, &op->fate);
+		if (op->kind == HANDLE_UPDATE)
+			octosim_dest_release(pf, &op->update.dest);
 	}
 }
 
@@ -241,13 +358,13 @@ void
 octosim_async_forget(struct octosim_pf *pf)
 {
 	for (uint16_t i = 0; pf->async != NULL && i < pf->async->nb_queues; i++)
-		forget(pf->async->queues[i]);
+		forget(pf, pf->async->queues[i]);
 }
 
 void
-octosim_async_queue_free(struct octosim_async_queue *q)
+octosim_async_queue_free(struct octosim_pf *pf, struct octosim_async_queue *q)
 {
-	forget(q);
+	forget(pf, q);
 	free(q);
 }
 
@@ -258,4 +375,8 @@ octosim_async_fill(struct rte_flow_fp_ops *ops)
 	ops->async_destroy = async_destroy;
 	ops->push = async_push;
 	ops->pull = async_pull;
+	ops->async_action_handle_create = async_handle_create;
+	ops->async_action_handle_destroy = async_handle_destroy;
+	ops->async_action_handle_update = async_handle_update;
+	ops->async_action_handle_query = async_handle_query;
 }

@@ -50,7 +50,7 @@ struct octosim_async {
 
 /* octosim_async.c: what goes through flow queues */
 struct octosim_async_queue *octosim_async_queue_create(uint32_t size);
-void octosim_async_queue_free(struct octosim_async_queue *q);
+void octosim_async_queue_free(struct octosim_pf *pf, struct octosim_async_queue *q);
 
 /** All rules of the PF are about to go: what was not pushed yet fails. */
 void octosim_async_forget(struct octosim_pf *pf);
@@ -58,8 +58,17 @@ void octosim_async_forget(struct octosim_pf *pf);
 /** A rule of the table is freed. */
 void octosim_async_leave(struct rte_flow_template_table *table);
 
+/** On success the fate belongs to the queue. */
+int octosim_async_enqueue_update(struct rte_eth_dev *dev, uint32_t queue_id,
+				 const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+				 const struct octosim_fate *fate, void *user_data,
+				 struct rte_flow_error *error);
+
 /** Where these ops are depends on the DPDK: see octosim_async_install(). */
 void octosim_async_fill(struct rte_flow_fp_ops *ops);
+
+/* octosim_flow_update.c, from DPDK 23.07 on */
+void octosim_update_fill(struct rte_flow_fp_ops *ops);
 
 /* octosim_template.c: what is set up before; its rules are gone already */
 void octosim_template_free_all(struct octosim_pf *pf);

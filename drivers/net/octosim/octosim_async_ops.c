@@ -16,6 +16,7 @@ RTE_INIT(octosim_async_ops_init)
 	/* called without a look at them: what is not here must refuse */
 	fp_ops = rte_flow_fp_default_ops;
 	octosim_async_fill(&fp_ops);
+	octosim_update_fill(&fp_ops);
 }
 
 void

@@ -134,8 +134,8 @@ get_counter(struct octosim_pf *pf, uint32_t id)
 	return c;
 }
 
-static void
-put_counter(struct octosim_pf *pf, struct octosim_counter *c)
+void
+octosim_counter_release(struct octosim_pf *pf, struct octosim_counter *c)
 {
 	bool last;
 
@@ -146,6 +146,26 @@ put_counter(struct octosim_pf *pf, struct octosim_counter *c)
 	octosim_nic_unlock(pf->nic);
 	if (last)
 		rte_free(c);
+}
+
+/* Indirect actions that have a rule cannot be destroyed. */
+static void
+hold_handles(struct octosim_pf *pf, const struct octosim_orders *orders, struct octosim_fate *fate)
+{
+	octosim_nic_lock(pf->nic);
+	if (orders->dest_handle != NULL) {
+		fate->shared = &orders->dest_handle->dest;
+		octosim_indirect_count_user(fate->shared, 1);
+	}
+	if (orders->count_handle != NULL) {
+		fate->counter = orders->count_handle->counter;
+		fate->counter->refs++;
+	}
+	if (orders->age_handle != NULL) {
+		fate->age = orders->age_handle->age;
+		fate->age->refs++;
+	}
+	octosim_nic_unlock(pf->nic);
 }
 
 int
@@ -168,10 +188,13 @@ octosim_fate_make(struct octosim_pf *pf, const struct octosim_orders *orders,
 		if (fate->age == NULL)
 			goto free_counter;
 	}
+	if (orders->dest_handle != NULL || orders->count_handle != NULL ||
+	    orders->age_handle != NULL)
+		hold_handles(pf, orders, fate);
 	return 0;
 free_counter:
 	if (fate->counter != NULL)
-		put_counter(pf, fate->counter);
+		octosim_counter_release(pf, fate->counter);
 free_dest:
 	octosim_dest_release(pf, &fate->own);
 no_memory:
@@ -185,6 +208,11 @@ octosim_fate_release(struct octosim_pf *pf, struct octosim_fate *fate)
 	if (fate->age != NULL)
 		octosim_age_put(pf, fate->age);
 	if (fate->counter != NULL)
-		put_counter(pf, fate->counter);
+		octosim_counter_release(pf, fate->counter);
 	octosim_dest_release(pf, &fate->own);
+	if (fate->shared == NULL)
+		return;
+	octosim_nic_lock(pf->nic);
+	octosim_indirect_count_user(fate->shared, -1);
+	octosim_nic_unlock(pf->nic);
 }

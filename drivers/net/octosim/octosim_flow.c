@@ -395,6 +395,19 @@ octosim_flow_drop(struct octosim_pf *pf, struct rte_flow *flow)
 	flow_free(pf, flow);
 }
 
+void
+octosim_flow_swap_fate(struct octosim_pf *pf, struct rte_flow *flow,
+		       const struct octosim_fate *fate)
+{
+	struct octosim_fate old;
+
+	octosim_nic_lock(pf->nic);
+	old = flow->rule.fate;
+	flow->rule.fate = *fate;
+	octosim_nic_unlock(pf->nic);
+	octosim_fate_release(pf, &old);
+}
+
 static struct rte_flow *
 octosim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],

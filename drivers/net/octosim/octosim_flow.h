@@ -18,6 +18,9 @@ struct octosim_orders {
 	const struct rte_flow_action_rss *rss;
 	const struct rte_flow_action_age *age;
 	uint32_t count_id;
+	struct rte_flow_action_handle *dest_handle;  /**< instead of fate.own, or NULL */
+	struct rte_flow_action_handle *count_handle; /**< instead of count_id, or NULL */
+	struct rte_flow_action_handle *age_handle;   /**< instead of age, or NULL */
 	uint16_t to_port;    /**< ethdev of a port action, or OCTOSIM_NO_PORT */
 	bool to_represented; /**< REPRESENTED_PORT, not PORT_REPRESENTOR */
 };
@@ -59,6 +62,23 @@ struct rte_flow {
 	struct octosim_entry *entries[]; /**< with generic */
 };
 
+/** An indirect action of a PF. */
+struct rte_flow_action_handle {
+	LIST_ENTRY(rte_flow_action_handle) list;
+	struct octosim_pf *pf;
+	enum rte_flow_action_type type;
+	uint32_t users; /**< rules that go to dest; under the NIC's lock */
+	struct octosim_dest dest;
+	struct octosim_counter *counter; /**< instead of dest; one reference is the handle's */
+	struct octosim_age *age;         /**< the same */
+};
+
+/** What an indirect action is to be. */
+struct octosim_indirect_update {
+	struct octosim_dest dest;
+	struct rte_flow_update_age age; /**< if it is an age */
+};
+
 /* octosim_actions.c */
 
 /** Read the actions of a rule; looks at no device. */
@@ -86,7 +106,35 @@ void octosim_fate_release(struct octosim_pf *pf, struct octosim_fate *fate);
 /** Of a destination only. */
 void octosim_dest_release(struct octosim_pf *pf, struct octosim_dest *dest);
 
+/** Of a counter that is shared. Without the NIC's lock. */
+void octosim_counter_release(struct octosim_pf *pf, struct octosim_counter *counter);
+
+/* octosim_flow.c */
+
+/** Give a rule other actions. Those that it had are released. */
+void octosim_flow_swap_fate(struct octosim_pf *pf, struct rte_flow *flow,
+			    const struct octosim_fate *fate);
+
+/* octosim_flow_indirect.c */
+struct rte_flow_action_handle *
+octosim_indirect_create(struct rte_eth_dev *dev, const struct rte_flow_indir_action_conf *conf,
+			const struct rte_flow_action *action, struct rte_flow_error *error);
+int octosim_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *h,
+			     struct rte_flow_error *error);
+int octosim_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *h,
+			   void *data, struct rte_flow_error *error);
+
+/** Read an update and make what it needs; on success it must be applied. */
+int octosim_indirect_read_update(struct octosim_pf *pf, const struct rte_flow_action_handle *h,
+				 const void *given, struct octosim_indirect_update *update,
+				 struct rte_flow_error *error);
+void octosim_indirect_apply(struct octosim_pf *pf, struct rte_flow_action_handle *h,
+			    const struct octosim_indirect_update *update);
+void octosim_indirect_count_user(struct octosim_dest *shared, int step);
+void octosim_indirect_free_all(struct octosim_pf *pf);
+
 /* octosim_flow_query.c */
+void octosim_counter_query_locked(struct octosim_counter *c, struct rte_flow_query_count *q);
 int
 octosim_flow_query(struct rte_eth_dev *dev, struct rte_flow *flow,
 		   const struct rte_flow_action *action, void *data, struct rte_flow_error *error);

@@ -6,21 +6,32 @@
 
 #include "octosim_flow.h"
 
+/* What rules share; under the NIC's lock. */
+void
+octosim_counter_query_locked(struct octosim_counter *c, struct rte_flow_query_count *q)
+{
+	q->hits_set = 1;
+	q->bytes_set = 1;
+	q->hits = c->hits;
+	q->bytes = c->bytes;
+	if (q->reset) {
+		c->hits = 0;
+		c->bytes = 0;
+	}
+}
+
 static void
 query_count_locked(struct rte_flow *flow, struct rte_flow_query_count *q)
 {
-	struct octosim_counter *shared = flow->rule.fate.counter;
-
+	if (flow->rule.fate.counter != NULL) {
+		octosim_counter_query_locked(flow->rule.fate.counter, q);
+		return;
+	}
 	q->hits_set = 1;
 	q->bytes_set = 1;
-	q->hits = shared != NULL ? shared->hits : flow->rule.hits - flow->hits_base;
-	q->bytes = shared != NULL ? shared->bytes : flow->rule.bytes - flow->bytes_base;
-	if (!q->reset)
-		return;
-	if (shared != NULL) {
-		shared->hits = 0;
-		shared->bytes = 0;
-	} else {
+	q->hits = flow->rule.hits - flow->hits_base;
+	q->bytes = flow->rule.bytes - flow->bytes_base;
+	if (q->reset) {
 		flow->hits_base = flow->rule.hits;
 		flow->bytes_base = flow->rule.bytes;
 	}

@@ -4,6 +4,7 @@
 
 #include "octosim.h"
 #include "octosim_async.h"
+#include "octosim_flow.h"
 
 static bool
 is_secondary(const struct rte_eth_dev *dev, const char *what)
@@ -202,6 +203,7 @@ octosim_close(struct rte_eth_dev *dev)
 		octosim_stop(dev);
 	release_queues(dev);
 	octosim_flow_free_all(pf);
+	octosim_indirect_free_all(pf);
 	octosim_template_free_all(pf);
 	octosim_table_free(&pf->arfs);
 	octosim_generic_free(&pf->generic);

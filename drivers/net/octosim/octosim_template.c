@@ -18,10 +18,10 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 }
 
 static void
-free_queues(struct octosim_async *async)
+free_queues(struct octosim_pf *pf, struct octosim_async *async)
 {
 	for (uint16_t i = 0; i < async->nb_queues; i++)
-		octosim_async_queue_free(async->queues[i]);
+		octosim_async_queue_free(pf, async->queues[i]);
 	free(async);
 }
 
@@ -108,7 +108,7 @@ template_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *att
 
 		q = octosim_async_queue_create(queue_attr[async->nb_queues]->size);
 		if (q == NULL) {
-			free_queues(async);
+			free_queues(pf, async);
 			return refuse(error, ENOMEM, "no memory for flow queues");
 		}
 		async->queues[async->nb_queues++] = q;
@@ -301,7 +301,7 @@ octosim_template_free_all(struct octosim_pf *pf)
 		table_free(table);
 	while ((t = LIST_FIRST(&pf->async->templates)) != NULL)
 		template_free(t);
-	free_queues(pf->async);
+	free_queues(pf, pf->async);
 	pf->async = NULL;
 }
 
