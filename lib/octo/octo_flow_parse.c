@@ -113,6 +113,9 @@ read_eth(struct reader *r, const struct rte_flow_item *item)
 
 	if (item->spec != NULL && (mask == NULL || !all_bytes_are(mask, sizeof(*mask), 0)))
 		return refuse_item(r, ENOTSUP, item, "Ethernet fields cannot be matched here");
+	/* of nothing, which is not for us to put right */
+	if (item->last != NULL)
+		return refuse_item(r, ENOTSUP, item, "a range of Ethernet fields is not matched");
 	r->stage = STAGE_L3;
 	return 0;
 }

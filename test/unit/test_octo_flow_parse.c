@@ -31,6 +31,7 @@
 	{                                                                                          \
 		.type = RTE_FLOW_ACTION_TYPE_##name, .conf = (c)                                   \
 	}
+#define IPV4_UDP_END ITEM_OF(IPV4, &ip4, NULL), ITEM_OF(UDP, &udp, NULL), END_ITEM
 
 static const struct rte_flow_attr ingress = {.ingress = 1};
 static const struct rte_flow_attr transfer = {.transfer = 1};
@@ -220,11 +221,8 @@ static void
 test_eth_may_be_left_out_or_blank(void **state)
 {
 	const struct rte_flow_item_eth no_mask = {0};
-	const struct rte_flow_item without[] = {ITEM_OF(IPV4, &ip4, NULL), ITEM_OF(UDP, &udp, NULL),
-						END_ITEM};
-	const struct rte_flow_item blank[] = {ITEM_OF(ETH, &eth, &no_mask),
-					      ITEM_OF(IPV4, &ip4, NULL), ITEM_OF(UDP, &udp, NULL),
-					      END_ITEM};
+	const struct rte_flow_item without[] = {IPV4_UDP_END};
+	const struct rte_flow_item blank[] = {ITEM_OF(ETH, &eth, &no_mask), IPV4_UDP_END};
 	struct octo_flow_spec spec;
 
 	(void)state;
@@ -395,6 +393,10 @@ test_refuses_what_is_not_exact(void **state)
 		 BAD_ITEM,
 		 {ITEM_OF(ETH, &eth, &eth_dst_mask), ITEM_OF(IPV4, &ip4, NULL),
 		  ITEM_OF(UDP, &udp, NULL), END_ITEM},
+		 GOOD_ACTIONS},
+		{"eth range",
+		 BAD_ITEM,
+		 {{.type = RTE_FLOW_ITEM_TYPE_ETH, .last = &eth}, IPV4_UDP_END},
 		 GOOD_ACTIONS},
 		{"eth default mask",
 		 BAD_ITEM,

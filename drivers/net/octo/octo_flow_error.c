@@ -13,8 +13,8 @@
 int
 octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 {
-	static __thread char text[256];
-	char words[160];
+	static __thread char text[RTE_ETH_NAME_MAX_LEN + 344];
+	char words[320];
 	const char *said = error == NULL || error->message == NULL ? rte_strerror(-ret) :
 								     error->message;
 	const int code = ret < 0 ? -ret : EIO;
