@@ -30,6 +30,9 @@ void fuzz_log_forget(void);
 unsigned int fuzz_log_lines(void);
 const char *fuzz_log_text(void);
 
+/** Not a message, but of use behind one. */
+void fuzz_log_note(const char *what, const char *type, const void *ptr);
+
 /** Bytes of EAL's heap in use. */
 size_t fuzz_heap_bytes(void);
 

@@ -509,7 +509,13 @@ run(struct fuzz_input *in)
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static const uint8_t first[2][20] = {{0}, {3}};
+	/* rules by a prefix of an address, for a queue and for the switch */
+	static const uint8_t first[][48] = {
+		{0, 0, 0, 4, 6, 0, 3, 5, 20, 0, 0, 0, 1,  0,
+		 2, 7, 0, 0, 6, 0, 1, 5, 0,  5, 0, 0, 11, 1},
+		{3, 0, 0, 4, 6, 0, 3, 5, 20, 0, 0, 0, 1,  0,
+		 2, 7, 0, 0, 6, 0, 1, 5, 0,  5, 0, 0, 11, 1},
+	};
 
 	RTE_SET_USED(argc);
 	RTE_SET_USED(argv);

@@ -64,6 +64,7 @@ __wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int
 	/* who holds it may be in EAL's memory, where LSan does not look: live tells */
 	__lsan_ignore_object(ptr);
 	rte_atomic_fetch_add_explicit(&live, 1, rte_memory_order_relaxed);
+	fuzz_log_note("allocated", type, ptr);
 	return ptr;
 }
 
@@ -112,5 +113,6 @@ __wrap_rte_free(void *ptr)
 		return;
 	}
 	rte_atomic_fetch_sub_explicit(&live, 1, rte_memory_order_relaxed);
+	fuzz_log_note("freed", "", ptr);
 	free(ptr);
 }

@@ -124,7 +124,8 @@ make_mask(struct fuzz_input *in, const struct kind *kind, uint8_t how, uint8_t *
 		for (unsigned int i = 0; i < bits; i++)
 			mask[kind->from + i / 8] |= 0x80 >> i % 8;
 		break;
-	case 4:
+	case 4: /* none */
+	case 6: /* the item's own */
 		break;
 	case 5:
 		memset(mask, 0xff, kind->size);
@@ -200,7 +201,8 @@ read_parts(struct fuzz_input *in, const struct fuzz_names *names, struct fuzz_ru
 	if ((how & 64) != 0)
 		poke(in, kind, mask);
 	memcpy(last, spec, kind->size);
-	last[kind->to - (kind->to > 0)] += fuzz_u8(in) & (how & 16 ? 0xff : 0);
+	if ((how & 16) != 0)
+		last[kind->to - (kind->to > 0)] += fuzz_u8(in);
 	if ((how & 128) != 0)
 		poke(in, kind, last);
 	item->spec = (how & 8) == 0 ? spec : NULL;

@@ -16,18 +16,33 @@ static struct {
 	char text[16384];
 } log_kept;
 
-static ssize_t
-keep(void *cookie, const char *text, size_t len)
+static void
+add(const char *text, size_t len, unsigned int lines)
 {
-	RTE_SET_USED(cookie);
 	rte_spinlock_lock(&log_kept.lock);
-	log_kept.lines++;
+	log_kept.lines += lines;
 	if (log_kept.len + len < sizeof(log_kept.text)) {
 		memcpy(log_kept.text + log_kept.len, text, len);
 		log_kept.len += len;
 	}
 	rte_spinlock_unlock(&log_kept.lock);
+}
+
+static ssize_t
+keep(void *cookie, const char *text, size_t len)
+{
+	RTE_SET_USED(cookie);
+	add(text, len, 1);
 	return (ssize_t)len;
+}
+
+void
+fuzz_log_note(const char *what, const char *type, const void *ptr)
+{
+	char text[128];
+	int len = snprintf(text, sizeof(text), "%s %s %p\n", what, type, ptr);
+
+	add(text, RTE_MIN((size_t)len, sizeof(text) - 1), 0);
 }
 
 void
