@@ -35,7 +35,15 @@ def tools(program) -> None:
         program(name)
 
 
-def _wired(hosts) -> List[str]:
+TIERS = ("exact", "partition", "queue", "none")
+
+
+def _on_tiers(fixture: str):
+    """Run the test in each tier; others run in the best that is not asked for."""
+    return pytest.mark.parametrize(fixture, TIERS, indirect=True)
+
+
+def _wired(hosts, tier: str) -> List[str]:
     """Two NICs with a namespace at the end of each wire."""
     args = []
     for i, host in enumerate(hosts):
@@ -44,11 +52,11 @@ def _wired(hosts) -> List[str]:
     for i, host in enumerate(hosts):
         args += vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}",
                           mac=host.gateway_mac)
-    return [*args, vdevs.octo(0, 0), vdevs.octo(1, 2)]
+    return [*args, vdevs.octo(0, 0, tier=tier), vdevs.octo(1, 2, tier=tier)]
 
 
 @pytest.fixture
-def routed(hosts, tmp_path) -> Iterator[tuple]:
+def routed(request, hosts, tmp_path) -> Iterator[tuple]:
     """l3fwd between the hosts: (host 1, host 2, l3fwd, telemetry)."""
     binary = env.find_built("octo-l3fwd") or env.find_binary("dpdk-l3fwd")
     if binary is None:
@@ -57,16 +65,20 @@ def routed(hosts, tmp_path) -> Iterator[tuple]:
         host.route_through()
         host.small_windows()
     prefix = env.unique()
-    l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path))
+    tier = getattr(request, "param", "exact")
+    l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path, tier))
     l3fwd.expect(r"L3FWD: +-- lcoreid=1", timeout=60)
     telemetry = Telemetry(prefix)
+    for port in PORTS:
+        assert ask(telemetry, "topology", port)["tier"] == tier
     yield (*hosts, l3fwd, telemetry)
     telemetry.close()
     if l3fwd.alive():
         assert l3fwd.stop() == 0
 
 
-def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path) -> List[str]:
+def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path,
+                tier: str) -> List[str]:
     rules4, rules6 = tmp_path / "v4.cfg", tmp_path / "v6.cfg"
     rules4.write_text("".join(f"R10.{h.number}.0.0/24 {p}\n"
                               for h, p in zip(hosts, PORTS)))
@@ -76,14 +88,14 @@ def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path) -> List[str]:
     return [str(binary), "--no-huge", "-m", "512", "--no-pci",
             "--lcores=0@0,1@1", f"--file-prefix={prefix}",
             *([] if "octo-" in str(binary) else env.plugin_args()),
-            *_wired(hosts), "--", "-P", f"-p{sum(1 << p for p in PORTS):#x}",
+            *_wired(hosts, tier), "--", "-P", f"-p{sum(1 << p for p in PORTS):#x}",
             f"--config={config}", f"--rule_ipv4={rules4}",
             f"--rule_ipv6={rules6}",
             *(f"--eth-dest={p},{h.mac}" for h, p in zip(hosts, PORTS))]
 
 
 @pytest.fixture
-def bridged(hosts) -> Iterator[tuple]:
+def bridged(request, hosts) -> Iterator[tuple]:
     """testpmd in io mode between the hosts: (host 1, host 2, testpmd)."""
     for host in hosts:
         host.small_windows()
@@ -91,8 +103,10 @@ def bridged(hosts) -> Iterator[tuple]:
         host.ip("addr", "add", f"fd09::{host.number}/64", "dev", host.inner,
                 "nodad")
         host.ip4, host.ip6 = f"10.9.0.{host.number}", f"fd09::{host.number}"
-    with Testpmd(_wired(hosts), memory=256, mbufs=16384) as pmd:
-        pmd.cmd("port config all rss all")
+    tier = getattr(request, "param", "exact")
+    with Testpmd(_wired(hosts, tier), memory=256, mbufs=16384) as pmd:
+        if tier != "partition":  # which it would leave for that
+            pmd.cmd("port config all rss all")
         pmd.start("io")
         yield (*hosts, pmd)
         if not pmd.alive():  # ended by a failure that is reported
@@ -100,6 +114,7 @@ def bridged(hosts) -> Iterator[tuple]:
         summary = pmd.stop_forwarding()
         for name in ("net_octo0", "net_octo1"):
             view = View(pmd, name)
+            assert view.topology()["tier"] == tier
             view.assert_lost_nothing()
             done = forwarded(summary, view.port)
             assert done["TX-dropped"] == 0 and done["RX-dropped"] == 0
@@ -151,6 +166,18 @@ def _lost_nothing(telemetry: Telemetry) -> None:
             assert stats[name] == 0, (port, stats)
 
 
+def _assert_strays(tier: str, queues: List[dict]) -> None:
+    """Without rules all enters by PF 0, which is home of queue 0 only."""
+    for queue in queues:
+        assert queue["home_packets"] + queue["stray_packets"] > 0
+    assert queues[0]["stray_packets"] == 0
+    if tier == "partition":
+        assert queues[1]["stray_packets"] == 0
+    else:
+        assert queues[1]["home_packets"] == 0
+
+
+@_on_tiers("routed")
 def test_l3fwd_ping(routed):
     """IPv4 and IPv6, both ways, several addresses: both queues at work."""
     one, two, _, telemetry = routed
@@ -163,15 +190,12 @@ def test_l3fwd_ping(routed):
         topology = ask(telemetry, "topology", port)
         assert [q["socket"] for q in topology["queues"]] == [0, 1]
         assert [q["home_pf"] for q in topology["queues"]] == [0, 1]
-        strays = ask(telemetry, "strays", port)
-        for queue in strays["queues"]:
-            assert queue["home_packets"] + queue["stray_packets"] > 0
-        # All enters by PF 0, which is home of queue 0 only.
-        assert strays["queues"][0]["stray_packets"] == 0
-        assert strays["queues"][1]["home_packets"] == 0
+        _assert_strays(topology["tier"],
+                       ask(telemetry, "strays", port)["queues"])
     _lost_nothing(telemetry)
 
 
+@_on_tiers("routed")
 def test_l3fwd_iperf3(routed):
     """TCP with 8 streams both ways."""
     one, two, _, telemetry = routed
@@ -186,6 +210,7 @@ def test_l3fwd_http(routed, tmp_path):
     _lost_nothing(telemetry)
 
 
+@_on_tiers("bridged")
 def test_testpmd_ping_iperf3_http(bridged, tmp_path):
     """The same through testpmd in io mode."""
     one, two, _ = bridged
