@@ -41,7 +41,7 @@ struct insert {
 static const struct bench_nic_conf conf = {
 	.nb_pfs = NB_PFS,
 	.nb_queues = NB_QUEUES,
-	.octo_args = "",
+	.octo_args = ",learn=off",
 };
 
 static inline unsigned int

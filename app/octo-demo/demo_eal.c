@@ -15,7 +15,8 @@ add_nics(struct app_args *args, const struct demo_machine *machine)
 		app_args_add(args, "--vdev=%s,nic=A,socket=%d", machine->pf_name[i],
 			     machine->pf_socket[i]);
 	app_args_add(args, "--vdev=%s,nic=C,wire=loop", DEMO_SPEED_PORT);
-	app_args_add(args, "--vdev=%s,pf=%s,pf=%s,socket_map=%u:%d/%u:%d", DEMO_PORT,
+	/* strays are to stay until there are rules */
+	app_args_add(args, "--vdev=%s,pf=%s,pf=%s,learn=off,socket_map=%u:%d/%u:%d", DEMO_PORT,
 		     machine->pf_name[0], machine->pf_name[1], cpu[0], machine->pf_socket[0],
 		     cpu[1], machine->pf_socket[1]);
 }

@@ -16,7 +16,7 @@ class Learner(Testpmd):
 
     def __init__(self, flows: int = FLOWS, nic: dict = None, port: dict = None,
                  commands: bool = False) -> None:
-        more = {"learn": "on", **(port or {})}
+        more = {"learn": None, **(port or {})}
         binary = env.find_built("octo-testpmd") if commands else None
         if commands and binary is None:
             pytest.skip("octo-testpmd is not built")
@@ -205,7 +205,7 @@ def test_heavy_flows_have_the_rules(tmp_path, nic):
     port = {} if nic else {"learn_max": 4}
     args = [f"--vdev=net_pcap0,rx_pcap={path},infinite_rx=1",
             *vdevs.nic("A", 0, 2, "net_pcap0", **nic),
-            vdevs.octo(learn="on", **port)]
+            vdevs.octo(learn=None, **port)]
     with Testpmd(args, mbufs=16384) as pmd:
         view = View(pmd)
         pmd.start("rxonly")
@@ -218,7 +218,8 @@ def test_heavy_flows_have_the_rules(tmp_path, nic):
         pmd.wait_until("rules of heavy flows", only_heavy, timeout=30)
         learning = ask(pmd, "learning", view.port)
         assert learning["rules"] == 4
-        assert learning["candidates"] > 0
+        pmd.wait_until("candidates", lambda: ask(
+            pmd, "learning", view.port)["candidates"] > 0)
         pmd.stop_forwarding()
 
 

@@ -239,7 +239,8 @@ octo_port_add(const struct octo_port_conf *conf)
 {
 	uint16_t port = RTE_MAX_ETHPORTS;
 	char args[512];
-	int len = snprintf(args, sizeof(args), "socket_map=%d:0", cpu_of_node[0]);
+	int len = snprintf(args, sizeof(args), "learn=%s,socket_map=%d:0",
+			   conf->learn ? "on" : "off", cpu_of_node[0]);
 
 	if (octo_port_has_two_nodes())
 		len += snprintf(args + len, sizeof(args) - len, "/%d:1", cpu_of_node[1]);

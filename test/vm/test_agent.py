@@ -77,7 +77,7 @@ def guest(boot, firmware, memory):
 
 def _octo(guest) -> str:
     legs = "".join(f",pf={address}" for address in guest.machine.addresses())
-    return f"--vdev=net_octo0{legs},agent=dev:/dev/virtio-ports/{SERIAL}"
+    return f"--vdev=net_octo0{legs},learn=off,agent=dev:/dev/virtio-ports/{SERIAL}"
 
 
 def _start(guest, queues) -> Echo:

@@ -27,7 +27,7 @@ def links(view):
 def start(guest):
     """testpmd that returns what comes, with all links up."""
     pfs = guest.machine.addresses()
-    pmd = guest.testpmd(["--vdev=net_octo0," + ",".join(f"pf={pf}" for pf in pfs)],
+    pmd = guest.testpmd(["--vdev=net_octo0,learn=off," + ",".join(f"pf={pf}" for pf in pfs)],
                         pci=pfs, app=["--rss-udp"])
     pmd.keep = True
     view = View(pmd)

@@ -77,7 +77,7 @@ def test_crossings_are_those_of_the_kernel(real_igbs, layout):
     pfs, app, crossings = LAYOUTS[layout]
     addresses = [real_igbs.machine.address(i) for i in pfs]
     port = len(pfs)  # after those of the PFs
-    with real_igbs.testpmd(["--vdev=net_octo0," + ",".join(f"pf={a}" for a in addresses)],
+    with real_igbs.testpmd(["--vdev=net_octo0,learn=off," + ",".join(f"pf={a}" for a in addresses)],
                       pci=addresses, app=[a.format(port=port) for a in app]) as pmd:
         view = View(pmd)
         assert view.port == port

@@ -34,7 +34,7 @@ def running(bare):
     # or the kernel would say something by itself
     bare.run("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6")
     pmd = bare.testpmd(["--vdev=net_tap0,iface=dtap0", "--vdev=net_tap1,iface=dtap1",
-                        "--vdev=net_octo0,pf=net_tap0@0,pf=net_tap1@1"], queues=QUEUES)
+                        "--vdev=net_octo0,learn=off,pf=net_tap0@0,pf=net_tap1@1"], queues=QUEUES)
     pmd.keep = True
     for pf in (0, 1):
         prepare(bare, pf)

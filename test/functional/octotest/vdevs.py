@@ -43,10 +43,16 @@ def pf_names(first: int = 0, pfs: int = 2) -> List[str]:
 
 
 def octo_devargs(index: int, pfs: Sequence[str], socket_map: Optional[str]
-                 = SOCKET_MAP, **more: object) -> str:
-    """The octo port as `port attach` takes it."""
+                 = SOCKET_MAP, learn: Optional[str] = "off",
+                 **more: object) -> str:
+    """The octo port as `port attach` takes it.
+
+    Strays are not to teach it anything by themselves unless a test wants it:
+    "on", or None for the port's default, which is the same.
+    """
     legs = "".join(f",pf={pf}" for pf in pfs)
-    return f"net_octo{index}{legs}{_args({'socket_map': socket_map, **more})}"
+    args = _args({"socket_map": socket_map, "learn": learn, **more})
+    return f"net_octo{index}{legs}{args}"
 
 
 def octo(index: int = 0, first: int = 0, pfs: int = 2,
