@@ -3,6 +3,7 @@
 
 import re
 from collections import Counter
+from typing import NamedTuple, Optional
 
 import pytest
 from scapy.layers.l2 import ARP, Ether
@@ -14,24 +15,55 @@ from octotest.testpmd import flow_id
 QUEUES = 4
 NB_FLOWS = 16
 EACH = 4
-FLOWS = packets.flows(NB_FLOWS)
-TIERS = ("exact", "partition", "queue", "none")
 
 
-@pytest.fixture(scope="module", params=TIERS)
+class Case(NamedTuple):
+    """What was asked for, what the NIC lacks, and what comes of it."""
+
+    tier: str
+    asked: Optional[str] = None
+    caps: Optional[str] = None
+
+    @property
+    def name(self) -> str:
+        """For pytest."""
+        return self.tier + "".join(
+            f":{word}" for word in (self.asked and f"tier={self.asked}",
+                                    self.caps and f"caps={self.caps}") if word)
+
+    @property
+    def words(self) -> str:
+        """By which a refused rule says why."""
+        return f"caps={self.caps}" if self.caps else "tier=none"
+
+
+CASES = (
+    *(Case(tier, tier) for tier in ("exact", "partition", "queue", "none")),
+    Case("exact"),
+    Case("exact", "partition", "-masked"),
+    Case("exact", "partition", "-reta"),
+    Case("partition", "partition", "-count"),
+    Case("queue", None, "-mpfs"),
+    Case("queue", "exact", "-mpfs"),
+    Case("none", "partition", "-arfs"),
+)
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
 def shared_bench(request, shared, tmp_path_factory):
-    """A port of each tier, by the devarg: (tier, testpmd to share)."""
-    return request.param, shared(lambda: Bench(
+    """A port in each tier: (case, testpmd to share)."""
+    case = request.param
+    return case, shared(lambda: Bench(
         tmp_path_factory.mktemp("bench"), QUEUES,
-        port={"tier": request.param}))
+        port={"tier": case.asked, "learn": "off"}, caps=case.caps))
 
 
 @pytest.fixture
 def tiered(shared_bench):
-    """That port, without rules: (tier, testpmd)."""
-    tier, shared = shared_bench
+    """That port, without rules: (case, testpmd)."""
+    case, shared = shared_bench
     bench = shared.get()
-    yield tier, bench
+    yield case, bench
     if bench.alive():
         bench.flush()
 
@@ -53,34 +85,39 @@ def _assert_identical(bench, frames) -> None:
     bench.view.assert_lost_nothing()
 
 
-def test_is_the_tier_that_was_asked_for(tiered):
-    """Telemetry, testpmd and one line in the log say so."""
-    tier, bench = tiered
+def test_is_the_best_tier_that_was_asked_for(tiered):
+    """Telemetry and one line in the log say so; it warns of what is not."""
+    case, bench = tiered
+    tier = case.tier
     topology = bench.view.topology()
     assert topology["tier"] == tier
     assert topology["mpfs"] == ("none" if tier in ("queue", "none")
                                 else "switch")
-    assert len(re.findall(rf"steering tier {tier}\b", bench.boot_text)) == 1
-    assert "cannot be had" not in bench.boot_text
+    said = re.findall(rf"steering tier (?:is )?{tier}\b", bench.boot_text)
+    assert len(said) == 1
+    assert (case.asked not in (None, tier)) == (
+        f"tier={case.asked} cannot be had" in bench.boot_text)
+    if case.asked not in (None, tier):
+        assert re.search(rf"cannot be had, .* {tier}: .*\w", bench.boot_text)
 
 
 def test_all_packets_arrive(tiered):
     """Without rules: each once, each flow in one queue; who strays."""
-    tier, bench = tiered
+    case, bench = tiered
     frames = _everything()
     seen = bench.play(frames)
     assert len(seen) == len(frames)
     assert all(len(queues) == 1 for queues in landed(seen).values())
     assert len({s.queue for s in seen}) == QUEUES
     strays = bench.view.strays()["stray_packets"]
-    assert (strays == 0) == (tier == "partition")
+    assert (strays == 0) == (case.tier == "partition")
     _assert_identical(bench, frames)
 
 
-def _assert_refused(bench, flow) -> None:
+def _assert_refused(case, bench, flow) -> None:
     """With a sentence that says why; nothing is left behind."""
     out = bench.steer(flow, 1)
-    assert "Caught" in out and "tier=none" in out, out
+    assert "Caught" in out and case.words in out, out
     assert bench.view.steering()["total"] == 0
 
 
@@ -97,10 +134,11 @@ def _steer(tier, bench, flows) -> None:
 @pytest.mark.parametrize("version, proto", packets.COMBINATIONS)
 def test_steered_flows_arrive(tiered, version, proto):
     """At their queue, and by its PF if the tier can do that."""
-    tier, bench = tiered
+    case, bench = tiered
+    tier = case.tier
     flows = packets.flows(NB_FLOWS, version, proto)
     if tier == "none":
-        _assert_refused(bench, flows[0])
+        _assert_refused(case, bench, flows[0])
     else:
         _steer(tier, bench, flows)
     frames = packets.numbered(flows, EACH)
@@ -117,11 +155,11 @@ def test_steered_flows_arrive(tiered, version, proto):
 
 def test_port_starts_again_in_its_tier(tiered):
     """A stop and a start lose nothing."""
-    tier, bench = tiered
+    case, bench = tiered
     port = bench.view.port
     bench.cmds([f"port stop {port}", f"port start {port}"])
     bench.poll_once()
-    assert bench.view.topology()["tier"] == tier
+    assert bench.view.topology()["tier"] == case.tier
     frames = _everything(1)
     assert len(bench.play(frames)) == len(frames)
     _assert_identical(bench, frames)
