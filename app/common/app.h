@@ -23,9 +23,8 @@ extern const char app_name[];
 /** A working lcore for each socket; the main lcore, 0, shares the first one's CPU. */
 #define APP_NB_WORKERS 2
 
-/** Packets of a burst, and descriptors of a ring. */
+/** Packets of a burst. */
 #define APP_BURST 32
-#define APP_RING 1024
 
 /** EAL's id of the lcore that works on app_machine.cpu[index]. */
 static inline unsigned int
@@ -63,7 +62,8 @@ int app_eal_start(struct app_args *args, bool verbose);
 
 /* app_port.c */
 struct rte_mempool *app_pool_create(const char *name, unsigned int size);
-int app_port_start(const char *name, uint16_t nb_queues, struct rte_mempool *pool, uint16_t *port);
+int app_port_start(const char *name, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool,
+		   uint16_t *port);
 void app_port_stop(uint16_t port);
 int app_port_await_link(uint16_t port, const char *name);
 int app_xstat(uint16_t port, const char *name, uint64_t *value);

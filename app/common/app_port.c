@@ -39,27 +39,28 @@ configure(uint16_t port, uint16_t nb_queues)
 }
 
 static int
-set_up_queues(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool)
+set_up_queues(uint16_t port, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool)
 {
 	int ret = 0;
 
 	for (uint16_t q = 0; q < nb_queues && ret == 0; q++) {
-		ret = rte_eth_rx_queue_setup(port, q, APP_RING, SOCKET_ID_ANY, NULL, pool);
+		ret = rte_eth_rx_queue_setup(port, q, nb_desc, SOCKET_ID_ANY, NULL, pool);
 		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(port, q, APP_RING, SOCKET_ID_ANY, NULL);
+			ret = rte_eth_tx_queue_setup(port, q, nb_desc, SOCKET_ID_ANY, NULL);
 	}
 	return ret;
 }
 
 int
-app_port_start(const char *name, uint16_t nb_queues, struct rte_mempool *pool, uint16_t *port)
+app_port_start(const char *name, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool,
+	       uint16_t *port)
 {
 	int ret = rte_eth_dev_get_port_by_name(name, port);
 
 	if (ret == 0)
 		ret = configure(*port, nb_queues);
 	if (ret == 0)
-		ret = set_up_queues(*port, nb_queues, pool);
+		ret = set_up_queues(*port, nb_queues, nb_desc, pool);
 	if (ret == 0)
 		ret = rte_eth_dev_start(*port);
 	if (ret != 0)

@@ -44,8 +44,9 @@ add_pfs(const struct bench_nic_conf *conf)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < conf->nb_pfs && ret == 0; i++) {
-		snprintf(args, sizeof(args), "nic=A,socket=%u,arfs_entries=%u,mpfs_entries=%u",
-			 i % APP_NB_WORKERS, conf->arfs_entries, conf->mpfs_entries);
+		snprintf(args, sizeof(args),
+			 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u",
+			 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries);
 		ret = add_device(pf_name(i), args);
 	}
 	return ret;
@@ -66,7 +67,7 @@ add_octo(const struct bench_nic_conf *conf, const struct app_machine *machine)
 static int
 add_devices(const struct bench *bench, const struct bench_nic_conf *conf)
 {
-	int ret = add_device(PEER, "nic=B,wire=nic:A");
+	int ret = add_device(PEER, "nic=B,wire=nic:A,wire_ring=" RTE_STR(BENCH_RING));
 
 	if (ret == 0)
 		ret = add_pfs(conf);
@@ -81,8 +82,8 @@ start_pfs(struct bench_nic *nic, const struct bench *bench)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < nic->conf.nb_pfs && ret == 0; i++)
-		ret = nic->conf.bare ? app_port_start(pf_name(i), nic->conf.nb_queues, bench->pool,
-						      &nic->pf[i]) :
+		ret = nic->conf.bare ? app_port_start(pf_name(i), nic->conf.nb_queues, BENCH_RING,
+						      bench->pool, &nic->pf[i]) :
 				       rte_eth_dev_get_port_by_name(pf_name(i), &nic->pf[i]);
 	return ret;
 }
@@ -102,13 +103,13 @@ find_xstats(struct bench_nic *nic)
 static int
 start_ports(struct bench_nic *nic, const struct bench *bench)
 {
-	int ret = app_port_start(PEER, APP_NB_WORKERS, bench->peer_pool, &nic->peer);
+	int ret = app_port_start(PEER, APP_NB_WORKERS, BENCH_RING, bench->peer_pool, &nic->peer);
 
 	if (ret == 0)
 		ret = start_pfs(nic, bench);
 	if (ret != 0 || nic->conf.bare)
 		return ret;
-	ret = app_port_start(OCTO, nic->conf.nb_queues, bench->pool, &nic->octo);
+	ret = app_port_start(OCTO, nic->conf.nb_queues, BENCH_RING, bench->pool, &nic->octo);
 	if (ret == 0)
 		ret = find_xstats(nic);
 	if (ret == 0)

@@ -12,6 +12,9 @@
 
 #define BENCH_MAX_PFS 4
 
+/** Frames that a ring of a queue, or the cable, has room for. */
+#define BENCH_RING 4096
+
 struct bench_nic_conf {
 	unsigned int nb_pfs; /**< PF i on socket i modulo the number of workers */
 	uint16_t nb_queues;

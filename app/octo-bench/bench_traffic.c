@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,14 @@
 #include "bench_traffic.h"
 
 /* Packets under way at most: they fit in any one ring. */
-#define WINDOW (APP_RING / 2)
+#define WINDOW (BENCH_RING / 2)
 
 /* After so long without any packet, what is missing counts as lost. */
 #define PATIENCE_S 10
 
 /* Looked at ever more rarely. */
 #define LOOK_US 500
+#define IDLE_POLLS 1024
 #define LOOK_US_MAX 50000
 
 /* More than a queue needs to find its home: it looks at its first burst and every 64th. */
@@ -156,12 +158,19 @@ work(void *arg)
 {
 	struct bench_worker *w = arg;
 	uint64_t last = UINT64_MAX, since = rte_rdtsc();
+	unsigned int idle = 0;
 
 	/* the others' packets pass here, too: go on until all have come */
 	while (!is_over(w->traffic, &last, &since)) {
+		const uint64_t before = w->sent + w->received;
+
 		generate(w);
 		for (uint16_t i = 0; i < w->nb_queues; i++)
 			receive(w, w->queue[i]);
+		/* the others cannot go on: perhaps they wait for a CPU */
+		idle = w->sent + w->received == before ? idle + 1 : 0;
+		if (idle % IDLE_POLLS == IDLE_POLLS - 1)
+			sched_yield();
 	}
 	return 0;
 }
@@ -242,6 +251,13 @@ bench_traffic_settle(struct bench_traffic *t)
 	return ret;
 }
 
+/* One that neither sends nor polls would only be in the way. */
+static bool
+has_work(const struct bench_worker *w)
+{
+	return w->to_send > w->sent || w->nb_queues > 0;
+}
+
 int
 bench_traffic_start(struct bench_traffic *t, const uint64_t to_send[APP_NB_WORKERS])
 {
@@ -253,10 +269,11 @@ bench_traffic_start(struct bench_traffic *t, const uint64_t to_send[APP_NB_WORKE
 		struct bench_worker *w = &t->worker[i];
 
 		w->to_send = to_send[i] == UINT64_MAX ? UINT64_MAX : w->sent + to_send[i];
-		rte_atomic_store_explicit(&w->done, false, rte_memory_order_relaxed);
+		rte_atomic_store_explicit(&w->done, !has_work(w), rte_memory_order_relaxed);
 	}
 	for (unsigned int i = 0; i < APP_NB_WORKERS && ret == 0; i++)
-		ret = rte_eal_remote_launch(work, &t->worker[i], app_lcore(i));
+		if (has_work(&t->worker[i]))
+			ret = rte_eal_remote_launch(work, &t->worker[i], app_lcore(i));
 	return ret;
 }
 

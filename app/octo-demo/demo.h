@@ -24,6 +24,7 @@
 
 /** Packets that one lcore has under way at most: all of them fit in any ring. */
 #define DEMO_WINDOW 256
+#define DEMO_RING 1024
 #define DEMO_POOL_SIZE 8191
 
 #define DEMO_PORT "net_octo0"

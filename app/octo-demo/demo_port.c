@@ -13,9 +13,10 @@ demo_ports_start(struct demo_ports *ports)
 	ports->peer_pool = app_pool_create("demo_peer", DEMO_POOL_SIZE);
 	if (ports->octo_pool == NULL || ports->peer_pool == NULL)
 		return -ENOMEM;
-	ret = app_port_start(DEMO_PORT, DEMO_NB_LCORES, ports->octo_pool, &ports->octo);
+	ret = app_port_start(DEMO_PORT, DEMO_NB_LCORES, DEMO_RING, ports->octo_pool, &ports->octo);
 	if (ret == 0)
-		ret = app_port_start(DEMO_PEER, DEMO_NB_LCORES, ports->peer_pool, &ports->peer);
+		ret = app_port_start(DEMO_PEER, DEMO_NB_LCORES, DEMO_RING, ports->peer_pool,
+				     &ports->peer);
 	if (ret == 0)
 		ret = app_port_await_link(ports->octo, DEMO_PORT);
 	if (ret == 0)

@@ -118,7 +118,7 @@ demo_speed_measure(double *mpps)
 	s->pool = app_pool_create("demo_speed", DEMO_POOL_SIZE);
 	if (s->pool == NULL)
 		goto free_speed;
-	ret = app_port_start(DEMO_SPEED_PORT, DEMO_NB_LCORES, s->pool, &s->port);
+	ret = app_port_start(DEMO_SPEED_PORT, DEMO_NB_LCORES, DEMO_RING, s->pool, &s->port);
 	if (ret != 0)
 		goto free_pool;
 	ret = measure_on_worker(s);
