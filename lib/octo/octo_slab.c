@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <stdalign.h>
 #include <string.h>
 
 #include <eal_export.h>
@@ -12,9 +13,10 @@
 #define CHUNK_BYTES (64u << 10)
 #define ALIGNMENT 8
 
+/* An object whose size is a multiple of a cache line touches no more lines than it must. */
 struct octo_slab_chunk {
 	struct octo_slab_chunk *next;
-	char objects[];
+	alignas(RTE_CACHE_LINE_MIN_SIZE) char objects[];
 };
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_init)

@@ -246,6 +246,8 @@ def test_dump_tells_what_is_where(bench):
                      rf"  MPFS rule to PF: net_octosim{home}\n"
                      r"  verdict: unproven", out), out
     assert "priority 4, pattern ETH VLAN, actions MARK QUEUE" in out, out
+    steering = bench.view.steering()
+    assert (steering["total"], steering["others"]) == (1, 1)
 
 
 def test_flush_leaves_nothing(bench):

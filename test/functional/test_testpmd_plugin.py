@@ -53,6 +53,17 @@ def test_show_topology(pmd, view):
         assert re.search(rf"^\s*Rx {queue}\b.*\b{home}\b.* none$", out, re.MULTILINE)
 
 
+def test_other_rules_are_mentioned(pmd, view):
+    """Those that steer no single flow have no line of their own."""
+    out = pmd.cmd(f"flow create {view.port} ingress pattern eth / vlan / end "
+                  "actions queue index 1 / end")
+    assert "created" in out
+    assert "and 1 rules that steer no single flow" in \
+        pmd.cmd(f"octo show steering {view.port}")
+    pmd.cmd(f"flow flush {view.port}")
+    assert "no single flow" not in pmd.cmd(f"octo show steering {view.port}")
+
+
 @pytest.mark.parametrize("flow", [V4, V6], ids=["v4-udp", "v6-tcp"])
 def test_steer_show_unsteer(pmd, view, flow):
     """A steered flow is shown with queue, PF and hits until unsteered."""

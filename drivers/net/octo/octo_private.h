@@ -263,8 +263,13 @@ struct octo_dev {
 	bool agent_replaying;          /* not all rules were put in this session */
 	struct octo_spreading spreading;
 	struct octo_table *table;
-	struct octo_rules rules;     /* in order of creation */
-	struct octo_rules others;    /* that are not of one flow, in order of creation */
+	struct octo_rules rules;  /* in order of creation */
+	struct octo_rules others; /* that are not of one flow, in order of creation */
+	uint32_t nb_others;
+	struct {
+		struct rte_flow *rule; /* NULL: unknown */
+		uint32_t start;
+	} page;                      /* of octo_view_rules(), where the next one begins */
 	uint64_t words_bytes;        /* of all generic rules */
 	struct octo_all_notes notes; /* of those of which something is known */
 	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */

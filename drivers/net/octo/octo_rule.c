@@ -184,11 +184,20 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	return ret;
 }
 
+static bool
+is_transfer(const struct rte_flow *rule)
+{
+	return rule->generic && rule->notes->words.rule->attr->transfer;
+}
+
 int
 octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	int ret = insert_on_pfs(octo, rule, error);
 
+	/* the application's own rules for the switch go first there, too */
+	while (ret == -ENOSPC && is_transfer(rule) && octo_learn_make_room_locked(octo))
+		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)
 		octo_rule_notes_placed(rule);
 	return ret;
@@ -331,6 +340,7 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		TAILQ_INSERT_TAIL(&octo->queue_rules[rule->queue], rule, next_of_queue);
 	} else {
 		TAILQ_INSERT_TAIL(&octo->others, rule, next);
+		octo->nb_others++;
 	}
 	return rule;
 }
@@ -348,6 +358,7 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 		octo_table_remove(octo->table, &rule->tuple);
 	} else {
 		TAILQ_REMOVE(&octo->others, rule, next);
+		octo->nb_others--;
 	}
 	free_rule(octo, rule);
 	return ret;

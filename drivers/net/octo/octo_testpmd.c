@@ -140,6 +140,9 @@ show_steering(uint16_t port_id)
 	nb = octo_view_rules(port_id, 0, rules, RULES_PER_PAGE, &total);
 	printf("Port %u: %u steered flows, %u of them ineffective, tier %s\n", port_id, total,
 	       view.nb_ineffective, tier_text(&view, tier));
+	if (view.nb_others > 0)
+		printf("  and %u rules that steer no single flow: see flow dump %u all\n",
+		       view.nb_others, port_id);
 	if (nb > 0)
 		printf("  %-56s %5s  %-24s %12s %8s  %s\n", "Flow", "Queue", "PF", "Hits", "Strays",
 		       "Verdict");

@@ -62,6 +62,7 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	view->ignored = octo->ignored != NULL ? octo->ignored : "none";
 	view->nb_rules = octo_table_count(octo->table);
 	view->nb_ineffective = octo->truth.ineffective;
+	view->nb_others = octo->nb_others;
 	view->rule_bytes = octo_rule_list_bytes_locked(octo);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
@@ -132,20 +133,28 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 	};
 }
 
+/* Whoever reads all rules page by page goes on where the page before ended. */
+static struct rte_flow *
+rule_at(const struct octo_dev *octo, uint32_t start)
+{
+	const bool known = octo->page.rule != NULL && octo->page.start <= start;
+	struct rte_flow *rule = known ? octo->page.rule : TAILQ_FIRST(&octo->rules);
+
+	for (uint32_t at = known ? octo->page.start : 0; rule != NULL && at < start; at++)
+		rule = TAILQ_NEXT(rule, next);
+	return rule;
+}
+
 static uint32_t
 copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *rules, uint32_t nb)
 {
-	struct rte_flow *rule;
-	uint32_t at = 0;
+	struct rte_flow *rule = rule_at(octo, start);
 	uint32_t copied = 0;
 
-	TAILQ_FOREACH(rule, &octo->rules, next) {
-		if (at++ < start)
-			continue;
-		if (copied == nb)
-			break;
+	for (; rule != NULL && copied < nb; rule = TAILQ_NEXT(rule, next))
 		view_rule(octo, rule, &rules[copied++]);
-	}
+	octo->page.rule = rule;
+	octo->page.start = start + copied;
 	return copied;
 }
 

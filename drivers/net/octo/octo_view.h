@@ -37,6 +37,7 @@ struct octo_view_topology {
 		*ignored; /**< rules that the NIC accepts and ignores: "none", "MPFS" or "queue" */
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
+	uint32_t nb_others;  /**< rules that steer no single flow: the PFs know what they do */
 	uint64_t rule_bytes; /**< memory that the port keeps for its rules */
 	int socket;          /**< node on which the application allocates */
 	bool link_up;
