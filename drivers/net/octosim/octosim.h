@@ -474,6 +474,13 @@ void octosim_steer(struct octosim_nic *nic, struct octosim_batch *b);
 /** Look at the rules of the ports only. */
 void octosim_steer_queues(struct octosim_nic *nic, struct octosim_batch *b);
 
+/** Is there any rule that may match the frame on the PF that it is on? */
+static inline bool
+octosim_has_ingress_rules(const struct octosim_batch *b, uint16_t i)
+{
+	return b->rule[i] != NULL || b->pf[i]->generic.count > 0;
+}
+
 /**
  * Follow the rules of the PF that the frame is on.
  *

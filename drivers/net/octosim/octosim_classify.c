@@ -117,12 +117,11 @@ static struct octosim_rxq *
 queue_by_spread(struct octosim_batch *b, uint16_t i, const struct octosim_spread *s)
 {
 	const struct octosim_parsed *p = &b->parsed[i];
-	struct octosim_parsed inner;
-	uint32_t off;
+	struct octosim_inside in;
 
-	if (s->level > 1 && octosim_key_tunnel(b->hdr[i], octosim_batch_avail(b, i), p, &off,
-					       &inner) != OCTOSIM_TUNNEL_NONE)
-		p = &inner;
+	if (s->level > 1 &&
+	    octosim_key_tunnel(b->hdr[i], octosim_batch_avail(b, i), p, &in) != OCTOSIM_TUNNEL_NONE)
+		p = &in.parsed;
 	b->hashed[i] = octosim_rss_hash_by(s->key->table, s->input_len, b->hdr[i], p, &b->hash[i]);
 	return b->pf[i]->rxq[s->queues[b->hashed[i] ? b->hash[i] % s->nb_queues : 0]];
 }
@@ -170,7 +169,7 @@ find_queue(struct octosim_batch *b, uint16_t i)
 		return;
 	b->hashed[i] = pf->rss &&
 		       octosim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i], &b->hash[i]);
-	dest = octosim_steer_ingress(b, i);
+	dest = octosim_has_ingress_rules(b, i) ? octosim_steer_ingress(b, i) : NULL;
 	if (dest != NULL)
 		q = queue_by_rule(b, i, dest);
 	else

@@ -168,7 +168,7 @@ tell_tunnel(const uint8_t *l4, const struct octosim_parsed *p, uint32_t room, ui
 
 enum octosim_tunnel
 octosim_key_tunnel(const uint8_t *data, uint32_t avail, const struct octosim_parsed *outer,
-		   uint32_t *off, struct octosim_parsed *inner)
+		   struct octosim_inside *inside)
 {
 	const uint32_t end = outer->l4_off + outer->l4_len;
 	enum octosim_tunnel tunnel;
@@ -181,8 +181,9 @@ octosim_key_tunnel(const uint8_t *data, uint32_t avail, const struct octosim_par
 			     &type);
 	if (tunnel == OCTOSIM_TUNNEL_NONE)
 		return tunnel;
-	*off = outer->l4_off + (tunnel == OCTOSIM_TUNNEL_GRE ? 0 : 8);
-	octosim_parse_inner(data, avail, end, *off + len, type, inner);
+	inside->tunnel_off = outer->l4_off + (tunnel == OCTOSIM_TUNNEL_GRE ? 0 : 8);
+	inside->frame_off = octosim_parse_inner(data, avail, end, inside->tunnel_off + len, type,
+						&inside->parsed);
 	return tunnel;
 }
 
@@ -204,18 +205,17 @@ static void
 copy_inside(const uint8_t *data, uint32_t avail, const struct octosim_parsed *outer,
 	    struct octosim_key *key)
 {
-	struct octosim_parsed p;
+	const uint32_t end = outer->l4_off + outer->l4_len;
+	struct octosim_inside in;
 	enum octosim_tunnel tunnel;
-	uint32_t off;
 
-	tunnel = octosim_key_tunnel(data, avail, outer, &off, &p);
+	tunnel = octosim_key_tunnel(data, avail, outer, &in);
 	if (tunnel == OCTOSIM_TUNNEL_NONE)
 		return;
-	copy_tunnel(data + off, RTE_MIN(avail, (uint32_t)outer->l4_off + outer->l4_len) - off,
-		    tunnel, key);
-	if (p.frame_off != 0)
-		copy_l2(data + p.frame_off, &p, &key->layer[1]);
-	copy_l3_up(data, avail, &p, &key->layer[1]);
+	copy_tunnel(data + in.tunnel_off, RTE_MIN(avail, end) - in.tunnel_off, tunnel, key);
+	if (in.frame_off != 0)
+		copy_l2(data + in.frame_off, &in.parsed, &key->layer[1]);
+	copy_l3_up(data, avail, &in.parsed, &key->layer[1]);
 }
 
 void

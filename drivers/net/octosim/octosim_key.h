@@ -68,20 +68,23 @@ struct octosim_key {
 void octosim_key_extract(const uint8_t *data, uint32_t avail, const struct octosim_parsed *p,
 			 bool inner, struct octosim_key *key);
 
+/** What was found in a tunnel. */
+struct octosim_inside {
+	struct octosim_parsed parsed; /**< offsets are those of the whole frame */
+	uint32_t tunnel_off;          /**< of the tunnel's header */
+	uint32_t frame_off;           /**< of the Ethernet header in it; 0: there is none */
+};
+
 /**
  * Find out what a tunnel carries.
  *
  * @param outer
  *   What was parsed of the frame.
- * @param off
- *   Set to where the tunnel's header starts.
- * @param inner
- *   What is inside; its offsets are from data on.
  * @return
- *   What kind of tunnel it is, or OCTOSIM_TUNNEL_NONE: then *inner is not set.
+ *   What kind of tunnel it is, or OCTOSIM_TUNNEL_NONE: then *inside is not set.
  */
 enum octosim_tunnel
 octosim_key_tunnel(const uint8_t *data, uint32_t avail, const struct octosim_parsed *outer,
-		   uint32_t *off, struct octosim_parsed *inner);
+		   struct octosim_inside *inside);
 
 #endif /* OCTOSIM_KEY_H */

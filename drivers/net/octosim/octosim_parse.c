@@ -191,21 +191,24 @@ octosim_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct oc
 	parse_from(&c, be16_at(data + 12), p);
 }
 
-void
+uint32_t
 octosim_parse_inner(const uint8_t *data, uint32_t avail, uint32_t end, uint32_t off, uint16_t type,
 		    struct octosim_parsed *p)
 {
 	struct cursor c = {.data = data, .avail = avail, .off = off, .end = end};
 
+	uint32_t frame = 0;
+
 	*p = (struct octosim_parsed){.ptype = RTE_PTYPE_L2_ETHER};
 	if (type == RTE_ETHER_TYPE_TEB) {
 		if (!has(&c, RTE_ETHER_HDR_LEN))
-			return;
+			return 0;
 		type = be16_at(data + off + 12);
 		c.off += RTE_ETHER_HDR_LEN;
-		p->frame_off = off;
+		frame = off;
 	}
 	parse_from(&c, type, p);
+	return frame;
 }
 
 static uint8_t

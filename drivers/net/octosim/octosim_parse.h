@@ -34,16 +34,15 @@ enum octosim_class {
 };
 
 struct octosim_parsed {
-	uint32_t ptype;     /**< RTE_PTYPE_* */
-	uint16_t frame_off; /**< of the Ethernet header; 0 in a tunnel: there is none */
-	uint16_t l3_off;    /**< of the IP header; set for IP only */
-	uint16_t l4_off;    /**< behind the IP header and its extensions */
-	uint16_t l4_len;    /**< bytes from l4_off on, by the IP header */
-	uint16_t vlan_tci;  /**< host order; of the outermost tag, if vlan */
-	uint8_t cls;        /**< enum octosim_class */
-	uint8_t proto;      /**< of what is at l4_off; set for IP only */
-	uint8_t tags;       /**< VLAN tags that were skipped, at most 2 */
-	bool vlan;          /**< the outermost tag is IEEE 802.1Q */
+	uint32_t ptype;    /**< RTE_PTYPE_* */
+	uint16_t l3_off;   /**< of the IP header; set for IP only */
+	uint16_t l4_off;   /**< behind the IP header and its extensions */
+	uint16_t l4_len;   /**< bytes from l4_off on, by the IP header */
+	uint16_t vlan_tci; /**< host order; of the outermost tag, if vlan */
+	uint8_t cls;       /**< enum octosim_class */
+	uint8_t proto;     /**< of what is at l4_off; set for IP only */
+	uint8_t tags;      /**< VLAN tags that were skipped, at most 2 */
+	bool vlan;         /**< the outermost tag is IEEE 802.1Q */
 };
 
 /**
@@ -66,9 +65,11 @@ octosim_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct oc
  *   Where it starts; offsets in *p are from data on all the same.
  * @param type
  *   Its EtherType; RTE_ETHER_TYPE_TEB for a frame.
+ * @return
+ *   Where its Ethernet header is; 0: it has none.
  */
-void octosim_parse_inner(const uint8_t *data, uint32_t avail, uint32_t end, uint32_t off,
-			 uint16_t type, struct octosim_parsed *p);
+uint32_t octosim_parse_inner(const uint8_t *data, uint32_t avail, uint32_t end, uint32_t off,
+			     uint16_t type, struct octosim_parsed *p);
 
 static inline bool
 octosim_class_is_ipv4(uint8_t cls)
