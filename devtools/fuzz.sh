@@ -80,12 +80,12 @@ fuzz_target() {
 		"inputs in $seconds s, $(grep -o 'cov: [0-9]*' "$build_dir/$target.log" | tail -n 1)"
 }
 
-# Replaces the corpus by the fewest and smallest inputs that reach as much.
+# Replaces the corpus by the fewest and smallest inputs that reach as many places.
 keep_corpus() {
 	local target=$1 least=$build_dir/least/$1
 	rm -rf "$least"
 	mkdir -p "$least"
-	run_target "$target" -merge=1 "$least" "$root/test/fuzz/corpus/$target" "$build_dir/corpus/$target" ||
+	run_target "$target" -merge=1 -use_counters=0 "$least" "$root/test/fuzz/corpus/$target" "$build_dir/corpus/$target" ||
 		die "$target: libFuzzer could not merge the corpora: see $build_dir/$target.log"
 	rm -rf "$root/test/fuzz/corpus/$target"
 	mv "$least" "$root/test/fuzz/corpus/$target"

@@ -327,12 +327,16 @@ op_handle_create(struct fuzz_input *in)
 							     &rules[who].actions[0], &error);
 		refused += handles[who] == NULL ? 1 : 0;
 	}
-	FUZZ_CHECK(refused == 0 || refused == s.nb_who || !s.nic->has_twin,
+	FUZZ_CHECK(refused == 0 || refused == s.nb_who,
 		   "indirect action %d: the port %s it, %u of %u refuse", rules[0].actions[0].type,
 		   handles[0] == NULL ? "refuses" : "takes", refused, s.nb_who);
 	free_rules(rules);
-	for (unsigned int who = 0; refused == 0 && who < s.nb_who; who++)
-		s.handle[who][s.nb_handles] = handles[who];
+	for (unsigned int who = 0; who < s.nb_who; who++) {
+		if (refused == 0)
+			s.handle[who][s.nb_handles] = handles[who];
+		else if (handles[who] != NULL)
+			rte_flow_action_handle_destroy(s.port[who], handles[who], NULL);
+	}
 	s.nb_handles += refused == 0 ? 1 : 0;
 }
 
