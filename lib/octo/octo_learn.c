@@ -52,6 +52,7 @@ struct candidate {
 	uint32_t sum;
 	uint32_t first;
 	uint32_t beat; /* of sum */
+	bool seen;     /* more than once */
 };
 
 struct octo_learn {
@@ -184,6 +185,7 @@ evict(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 	if (have_candidates(l)) {
 		struct candidate *c = place_of(l, &tuple, beat);
 
+		c->seen = true;
 		c->sum = f->sum;
 		c->first = f->first;
 		c->beat = beat;
@@ -363,9 +365,10 @@ compete(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue, ui
 		return;
 	c = place_of(l, tuple, beat);
 	/* what comes before the first sample was not watched */
-	if (c->first != beat || c->sum != 0)
+	if (c->seen)
 		c->sum = octo_worth_add(octo_worth_fade(&l->fading, c->sum, beat - c->beat),
 					packets);
+	c->seen = true;
 	c->beat = beat;
 	what = (struct octo_learned){.sum = c->sum, .first = c->first, .read = beat, .hit = beat};
 	if (!deserves(l, octo_worth_of(&l->fading, c->sum, beat - c->first), room, beat))

@@ -21,7 +21,7 @@
  * in two processes.
  */
 
-/** Of about so many strays one is a sample, unless the user wants another number. */
+/** Of about so many strays one is a sample where nothing is learned from them. */
 #define OCTO_SAMPLE_EVERY 8
 #define OCTO_SAMPLE_EVERY_MAX 65536
 

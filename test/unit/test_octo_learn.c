@@ -383,7 +383,7 @@ test_candidates_are_bounded(void **state)
 /* Traces */
 
 /* As the data path does it: a sample for about so many strays, handed over each millisecond. */
-#define SAMPLE 8
+#define SAMPLE 2
 #define RING 256
 #define WORK_PER_MS 100
 

@@ -106,13 +106,24 @@ agent_is_away(const struct octo_dev *octo)
 	       (octo->agent->state != OCTO_AGENT_READY || octo->agent_replaying);
 }
 
+/* Fewer samples are enough to judge rules, and where nothing is learned strays do not end. */
+static void
+set_sampling(struct octo_dev *octo)
+{
+	const uint32_t sample = octo->learning.settings.sample;
+	const uint32_t every = has_use(octo) ? sample :
+					       RTE_MAX(sample, (uint32_t)OCTO_SAMPLE_EVERY);
+
+	rte_atomic_store_explicit(&octo->sample_every, every, rte_memory_order_relaxed);
+}
+
 int
 octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *settings)
 {
 	const struct octo_learn_conf conf = {settings->max_rules, settings->idle_ms};
 
 	octo->learning.settings = *settings;
-	rte_atomic_store_explicit(&octo->sample_every, settings->sample, rte_memory_order_relaxed);
+	set_sampling(octo);
 	octo->learning.policy = octo_learn_create(&conf, &ops, octo);
 	if (octo->learning.policy != NULL)
 		return 0;
@@ -137,6 +148,7 @@ octo_learn_adapt_locked(struct octo_dev *octo)
 	l->counted = has_use(octo) && octo->mpfs_ops->counts(octo);
 	l->told_full = false;
 	l->told_refused = false;
+	set_sampling(octo);
 	octo_learn_configure(l->policy, &conf);
 }
 
@@ -268,7 +280,6 @@ octo_learning_set(uint16_t port_id, const struct octo_learning_settings *setting
 	}
 	octo_lock(octo);
 	octo->learning.settings = *settings;
-	rte_atomic_store_explicit(&octo->sample_every, settings->sample, rte_memory_order_relaxed);
 	if (octo->started)
 		octo_learn_adapt_locked(octo);
 	octo_unlock(octo);

@@ -26,7 +26,7 @@ struct octo_learning_settings {
 
 static const struct octo_learning_settings octo_learning_default = {
 	.on = true,
-	.sample = 8,
+	.sample = 2,
 	.max_rules = 1 << 20,
 	.idle_ms = 60000,
 };
