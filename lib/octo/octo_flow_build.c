@@ -168,14 +168,14 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_masked)
 void
 octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
 		       const struct octo_partition_rule *part, uint32_t priority,
-		       uint16_t from_port, uint16_t to_port)
+		       uint16_t from_port, uint16_t to_port, bool count)
 {
 	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
 
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
 	*item++ = family == OCTO_IPV4 ? build_masked_ipv4(rule, part) :
 					build_masked_ipv6(rule, part);
-	end_transfer(rule, item, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, to_port, false);
+	end_transfer(rule, item, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, to_port, count);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_mpfs)

@@ -56,11 +56,11 @@ __rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
-/** The same for IP packets of a family that are in a part of them. */
+/** The same for IP packets of a family that are in a part of them [, COUNT]. */
 __rte_internal
 void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
 			    const struct octo_partition_rule *part, uint32_t priority,
-			    uint16_t from_port, uint16_t to_port);
+			    uint16_t from_port, uint16_t to_port, bool count);
 
 /**
  * E-Switch: transfer, what enters from behind ethdev `from_port` (an uplink: the

@@ -222,10 +222,10 @@ test_masked_rule_matches_low_bits_of_addresses(void **state)
 	struct octo_flow_rule rule;
 
 	(void)state;
-	octo_flow_build_masked(&rule, OCTO_IPV4, &part, 4, 3, 9);
+	octo_flow_build_masked(&rule, OCTO_IPV4, &part, 4, 3, 9, false);
 	assert_masked(&rule, RTE_FLOW_ITEM_TYPE_IPV4, &rule.l3.v4.hdr.src_addr,
 		      &rule.l3_mask.v4.hdr.src_addr, 4);
-	octo_flow_build_masked(&rule, OCTO_IPV6, &part, 4, 3, 9);
+	octo_flow_build_masked(&rule, OCTO_IPV6, &part, 4, 3, 9, false);
 	assert_masked(&rule, RTE_FLOW_ITEM_TYPE_IPV6, &rule.l3.v6.hdr.src_addr,
 		      &rule.l3_mask.v6.hdr.src_addr, 16);
 }

@@ -501,6 +501,44 @@ test_a_table_without_room_gives_tier_exact(void **state)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
 }
 
+/* The queues of the PF by which all comes have all the load; they do not stray for that. */
+static void
+test_masked_rules_that_are_ignored(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "ignore=mpfs", .octo = "tier=partition"};
+	const uint16_t port = octo_port_create(&conf);
+	struct octo_view_topology view;
+
+	(void)state;
+	up(port, 4, RSS_TYPES, NULL);
+	assert_string_equal(tier(port), "partition");
+	for (int i = 0; i < 500 && strcmp(tier(port), "exact") != 0; i++) {
+		talk(port, 4, ANY_IP, 640);
+		rte_delay_us_sleep(10000);
+	}
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_string_equal(view.tier, "exact");
+	assert_string_equal(view.ignored, "masked");
+	assert_int_equal(reta_of(0), 0xf);
+}
+
+/* A while in which most packets come by a rule of their flow proves nothing. */
+static void
+test_masked_rules_that_nothing_needs(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	up(port, 2, RSS_TYPES, NULL);
+	assert_non_null(octo_port_steer(port, 100, 1, NULL));
+	for (int i = 0; i < 300; i++) {
+		octo_port_send(port, 0, 100, BURST);
+		receive(port, 2, BURST);
+		rte_delay_us_sleep(10000);
+	}
+	assert_string_equal(tier(port), "partition");
+}
+
 int
 main(void)
 {
@@ -520,6 +558,8 @@ main(void)
 		octo_port_test(test_a_pf_without_link_is_left),
 		octo_port_test(test_queues_that_move_take_their_share_along),
 		octo_port_test(test_a_table_without_room_gives_tier_exact),
+		octo_port_test(test_masked_rules_that_are_ignored),
+		octo_port_test(test_masked_rules_that_nothing_needs),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -38,11 +38,11 @@ octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	struct octo_flow_rule r;
 	int ret;
 
-	octo_flow_build_masked(&r, OCTO_IPV4, &odd, SPREAD_PRIORITY, proxy, proxy);
+	octo_flow_build_masked(&r, OCTO_IPV4, &odd, SPREAD_PRIORITY, proxy, proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
-	octo_flow_build_masked(&r, OCTO_IPV6, &odd, SPREAD_PRIORITY, proxy, proxy);
+	octo_flow_build_masked(&r, OCTO_IPV6, &odd, SPREAD_PRIORITY, proxy, proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
@@ -82,7 +82,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
 		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
 				       manager(octo)->port_id,
-				       octo->pf[spread->rules[i].pf].port_id);
+				       octo->pf[spread->rules[i].pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
 	return ret;
@@ -98,7 +98,7 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 
 	set->nb_flows = 0;
 	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn, manager(octo)->port_id,
-			     octo->pf[spread->default_pf].port_id, false);
+			     octo->pf[spread->default_pf].port_id, set->counted);
 	ret = add(octo, &r, set, error);
 	if (ret == 0 && spread->ipv4)
 		ret = add_family(octo, OCTO_IPV4, spread, set, error);
@@ -122,6 +122,30 @@ octo_mpfs_spread_clear(struct octo_dev *octo)
 	now->nb_flows = 0;
 }
 
+/* What all of them matched. Returns false if that is not known. */
+bool
+octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
+{
+	static const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+
+	*hits = 0;
+	if (!octo->spreading.counted)
+		return false;
+	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
+		struct rte_flow_query_count count = {0};
+
+		if (rte_flow_query(manager(octo)->port_id, octo->spreading.flows[i], actions,
+				   &count, NULL) != 0 ||
+		    !count.hits_set)
+			return false;
+		*hits += count.hits;
+	}
+	return true;
+}
+
 int
 octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 		     struct rte_flow_error *error)
@@ -129,6 +153,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	struct octo_spreading next = {.turn = octo->spreading.turn ^ 1};
 	int ret;
 
+	next.counted = octo->mpfs_ops->counts(octo);
 	next.flows = calloc(2 * spread->nb_rules + 1, sizeof(*next.flows));
 	if (next.flows == NULL) {
 		octo_mpfs_spread_clear(octo);
@@ -146,5 +171,6 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	octo->spreading.flows = next.flows;
 	octo->spreading.nb_flows = next.nb_flows;
 	octo->spreading.turn = next.turn;
+	octo->spreading.counted = next.counted;
 	return 0;
 }

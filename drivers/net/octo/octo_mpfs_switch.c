@@ -165,4 +165,5 @@ const struct octo_mpfs_ops octo_mpfs_switch_ops = {
 	.probe_spread = octo_mpfs_spread_probe,
 	.spread = octo_mpfs_spread_set,
 	.unspread = octo_mpfs_spread_clear,
+	.spread_hits = octo_mpfs_spread_hits,
 };

@@ -175,6 +175,8 @@ struct octo_mpfs_ops {
 	int (*spread)(struct octo_dev *octo, const struct octo_spread *spread,
 		      struct rte_flow_error *error);
 	void (*unspread)(struct octo_dev *octo);
+	/* What these have matched; false if that is not known. */
+	bool (*spread_hits)(const struct octo_dev *octo, uint64_t *hits);
 	/* NULL, or called often by the control thread while the port is started. */
 	void (*tick)(struct octo_dev *octo);
 };
@@ -500,6 +502,7 @@ int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
 int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 			 struct rte_flow_error *error);
 void octo_mpfs_spread_clear(struct octo_dev *octo);
+bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
 
 /* octo_mpfs_agent.c */
 extern const struct octo_mpfs_ops octo_mpfs_agent_ops;

@@ -16,6 +16,9 @@
 
 #include "octo_private.h"
 
+/* How often rules that have matched nothing are looked at. */
+#define TRIAL_MS 1000
+
 static void
 read_homes(const struct octo_dev *octo, uint8_t *home)
 {
@@ -79,6 +82,8 @@ spread(struct octo_dev *octo)
 	int ret;
 
 	octo->spreading.on = true;
+	octo->spreading.trial.begun = false;
+	octo->spreading.trial.next = octo_truth_now() + TRIAL_MS;
 	ret = set_rules(octo, &error);
 	if (ret == 0)
 		ret = set_retas(octo);
@@ -98,7 +103,76 @@ octo_spread_stop_locked(struct octo_dev *octo)
 		return;
 	octo->mpfs_ops->unspread(octo);
 	octo->spreading.on = false;
+	octo->spreading.trial.done = false;
 	octo_rss_level(octo);
+}
+
+static uint64_t
+received(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	uint64_t packets = 0;
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		const struct octo_rxq *q = data->rx_queues[i];
+
+		packets += q->home_count.packets + q->stray_count.packets;
+	}
+	return packets;
+}
+
+/* As many packets as may have come before the rules: what all rings can hold. */
+static uint64_t
+backlog(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	uint64_t packets = 0;
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		const struct octo_rxq *q = data->rx_queues[i];
+
+		packets += (uint64_t)q->nb_desc * octo->nb_pfs;
+	}
+	return packets;
+}
+
+/*
+ * Some NICs accept rules and ignore them. Of these rules one matches whatever has
+ * no rule of its own; so where nothing has one, and packets come, one must.
+ */
+static bool
+are_ignored(struct octo_dev *octo)
+{
+	struct octo_spreading *s = &octo->spreading;
+	const uint64_t now = octo_truth_now();
+	const uint64_t packets = received(octo);
+	uint64_t hits;
+
+	if (s->trial.done || now < s->trial.next)
+		return false;
+	s->trial.next = now + TRIAL_MS;
+	s->trial.done = !octo->mpfs_ops->spread_hits(octo, &hits) || hits > 0;
+	if (s->trial.done)
+		return false;
+	if (!s->trial.begun || !TAILQ_EMPTY(&octo->rules)) {
+		s->trial.base = packets;
+		s->trial.begun = true;
+	}
+	return packets - s->trial.base > backlog(octo);
+}
+
+static void
+drop_if_ignored(struct octo_dev *octo)
+{
+	if (!are_ignored(octo))
+		return;
+	OCTO_LOG(WARNING,
+		 "port %u: the NIC accepts masked rules and ignores them: "
+		 "steering tier is exact now, not partition",
+		 octo->port_id);
+	octo->tier = OCTO_TIER_EXACT;
+	octo->ignored = "masked";
+	octo_spread_stop_locked(octo);
 }
 
 /* By the control thread, and whenever the tier changed: do as it says. */
@@ -113,8 +187,10 @@ octo_spread_follow_locked(struct octo_dev *octo)
 		return;
 	}
 	read_homes(octo, home);
-	if (octo->spreading.on && memcmp(home, octo->spreading.home, nb_queues) == 0)
+	if (octo->spreading.on && memcmp(home, octo->spreading.home, nb_queues) == 0) {
+		drop_if_ignored(octo);
 		return;
+	}
 	memcpy(octo->spreading.home, home, nb_queues);
 	spread(octo);
 }

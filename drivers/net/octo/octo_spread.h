@@ -26,6 +26,13 @@ struct octo_spreading {
 	struct rte_flow **flows;               /* on the manager PF */
 	unsigned int nb_flows;
 	uint8_t turn; /* their priority: one of two, in turn */
+	bool counted; /* what they match */
+	struct {
+		bool done;     /* they match packets, or it cannot be told */
+		bool begun;    /* base is set */
+		uint64_t next; /* ms; when to look at them */
+		uint64_t base; /* packets received when they had settled */
+	} trial;
 };
 
 struct octo_dev;

@@ -31,10 +31,10 @@ struct octo_view_pf {
 
 struct octo_view_topology {
 	char name[RTE_ETH_NAME_MAX_LEN];
-	const char *tier; /**< "none", "queue" or "exact" */
-	const char *mpfs; /**< name of the MPFS back end, "none" without */
-	const char
-		*ignored; /**< rules that the NIC accepts and ignores: "none", "MPFS" or "queue" */
+	const char *tier;    /**< "none", "queue", "exact" or "partition" */
+	const char *mpfs;    /**< name of the MPFS back end, "none" without */
+	const char *ignored; /**< rules that the NIC accepts and ignores: "none", "masked",
+		   "MPFS" or "queue" */
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
 	uint32_t nb_others;  /**< rules that steer no single flow: the PFs know what they do */
