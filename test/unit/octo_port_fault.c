@@ -11,6 +11,7 @@ static struct replaced {
 	const struct eth_dev_ops *real;
 	const struct rte_flow_ops *real_flow;
 	struct eth_dev_ops ops;
+	struct rte_flow_ops flow;
 } replaced[RTE_MAX_ETHPORTS];
 
 static struct replaced *
@@ -121,22 +122,60 @@ pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_err
 	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
 }
 
-static const struct rte_flow_ops flow_ops = {
-	.validate = validate,
-	.create = create,
-	.destroy = destroy,
-	.flush = flush,
-	.query = query,
-	.isolate = isolate,
-	.pick_transfer_proxy = pick_transfer_proxy,
-};
+static struct rte_flow_action_handle *
+handle_create(struct rte_eth_dev *dev, const struct rte_flow_indir_action_conf *conf,
+	      const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct octo_port_faults *f = &of(dev)->faults;
+	struct rte_flow_action_handle *handle;
 
+	if (f->handle_create != 0) {
+		refuse(dev, f->handle_create, error);
+		return NULL;
+	}
+	handle = of(dev)->real_flow->action_handle_create(dev, conf, action, error);
+	f->handles += handle != NULL;
+	return handle;
+}
+
+static int
+handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	       struct rte_flow_error *error)
+{
+	int ret = of(dev)->real_flow->action_handle_destroy(dev, handle, error);
+
+	of(dev)->faults.handles -= ret == 0;
+	return ret;
+}
+
+static int
+handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle, const void *update,
+	      struct rte_flow_error *error)
+{
+	if (of(dev)->faults.handle_update != 0)
+		return refuse(dev, of(dev)->faults.handle_update, error);
+	return of(dev)->real_flow->action_handle_update(dev, handle, update, error);
+}
+
+/* All others are the PF's own. */
 static int
 flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 {
 	int ret = of(dev)->real->flow_ops_get(dev, &of(dev)->real_flow);
+	struct rte_flow_ops *flow = &of(dev)->flow;
 
-	*ops = &flow_ops;
+	*flow = *of(dev)->real_flow;
+	flow->validate = validate;
+	flow->create = create;
+	flow->destroy = destroy;
+	flow->flush = flush;
+	flow->query = query;
+	flow->isolate = isolate;
+	flow->pick_transfer_proxy = pick_transfer_proxy;
+	flow->action_handle_create = handle_create;
+	flow->action_handle_destroy = handle_destroy;
+	flow->action_handle_update = handle_update;
+	*ops = flow;
 	return ret;
 }
 

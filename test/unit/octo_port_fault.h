@@ -22,6 +22,9 @@ struct octo_port_faults {
 	int create_transfer;
 	int count;         /* of rules that shall count */
 	int destroy;       /* said after the rule is gone */
+	int handle_create; /* of indirect actions */
+	int handle_update;
+	int handles;       /* indirect actions that were made and not destroyed */
 	bool silent;       /* refuse without a word, as the error structure allows */
 	int errno_after;   /* what destroying a rule leaves in rte_errno, 0: as it was */
 	uint32_t max_macs; /* size of the MAC table, 0: as it is */

@@ -67,11 +67,12 @@ leads_to_a_queue(const struct octo_dev *octo, struct request *r)
 {
 	const struct rte_flow_attr *attr = r->words.attr_ro;
 	const struct rte_flow_action_queue *queue;
-	bool found;
+	const struct rte_flow_action *action;
 
 	if (!attr->ingress || attr->egress || attr->transfer || attr->group != 0)
 		return false;
-	queue = octo_words_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE, &found);
+	action = octo_indirect_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE);
+	queue = action == NULL ? NULL : action->conf;
 	if (queue == NULL || queue->index >= octo_data(octo)->nb_rx_queues)
 		return false;
 	r->spec.queue = queue->index;
@@ -114,6 +115,9 @@ read_request(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		wish_exactly(r);
 		return octo_flow_check_queue(octo, r->spec.queue, error);
 	}
+	ret = octo_indirect_check(octo, actions, error);
+	if (ret != 0)
+		return ret;
 	r->words.attr_ro = attr;
 	r->words.pattern_ro = pattern;
 	r->words.actions_ro = actions;
@@ -260,7 +264,7 @@ flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 	return OCTO_LOCKED(octo, isolate_locked(octo, set, error));
 }
 
-static const struct rte_flow_ops flow_ops = {
+struct rte_flow_ops octo_flow_ops = {
 	.validate = flow_validate,
 	.create = flow_create,
 	.destroy = flow_destroy,
@@ -277,6 +281,6 @@ octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 	RTE_SET_USED(dev);
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return -ENOTSUP;
-	*ops = &flow_ops;
+	*ops = &octo_flow_ops;
 	return 0;
 }

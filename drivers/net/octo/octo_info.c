@@ -67,7 +67,7 @@ hide_features(struct rte_eth_dev_info *info)
 	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
 		info->hash_key_size = 0;
 	/* octo keeps them itself and puts them back */
-	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP;
+	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->max_rx_mempools = 0;
 	info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
 	info->max_hash_mac_addrs = 0;

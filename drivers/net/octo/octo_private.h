@@ -21,6 +21,7 @@
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_plan.h"
+#include "octo_flow_indirect.h"
 #include "octo_rule.h"
 #include "octo_slab.h"
 #include "octo_socket_map.h"
@@ -273,6 +274,7 @@ struct octo_dev {
 		uint32_t start;
 	} page;                      /* of octo_view_rules(), where the next one begins */
 	uint64_t words_bytes;        /* of all generic rules */
+	struct octo_handles handles; /* indirect actions */
 	struct octo_all_notes notes; /* of those of which something is known */
 	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
 	struct octo_slab notes_slab; /* struct octo_notes */
@@ -457,6 +459,7 @@ int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 int octo_xstats_reset(struct rte_eth_dev *dev);
 
 /* octo_flow.c: rte_flow on the port */
+extern struct rte_flow_ops octo_flow_ops; /* other files fill in theirs */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);
 int

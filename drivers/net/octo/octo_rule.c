@@ -81,6 +81,8 @@ static int
 insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	const struct octo_rule_wish wish = wish_of(octo, rule);
+	const struct rte_flow_action *actions;
+	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
 	struct text text;
 	int ret = write_text(octo, &wish, &text, error);
 	int pf;
@@ -92,8 +94,9 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 			break;
 		if ((text.pfs & RTE_BIT32(pf)) == 0)
 			continue;
+		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
-						 text.rule.pattern_ro, text.rule.actions_ro, error);
+						 text.rule.pattern_ro, actions, error);
 		if (rule->arfs[pf] == NULL)
 			ret = octo_flow_blame(p, -rte_errno, error);
 	}
@@ -130,6 +133,7 @@ static int
 ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	struct rte_flow_error *error)
 {
+	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
 	struct text text;
 	int ret = 0;
 	int pf;
@@ -147,7 +151,8 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 		if ((text.pfs & RTE_BIT32(pf)) == 0)
 			continue;
 		ret = rte_flow_validate(p->port_id, text.rule.attr_ro, text.rule.pattern_ro,
-					text.rule.actions_ro, error);
+					octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, own),
+					error);
 		if (ret != 0)
 			ret = octo_flow_blame(p, ret, error);
 	}
@@ -233,6 +238,7 @@ free_rule(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (rule->generic) {
 		octo->words_bytes -= rule->notes->words.bytes;
+		octo_indirect_release(rule->notes->words.rule->actions_ro);
 		octo_words_drop(&rule->notes->words);
 	}
 	octo_rule_notes_drop(octo, rule);
@@ -251,6 +257,7 @@ keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_c
 	ret = octo_words_take(&notes->words, words, rule, error);
 	if (ret != 0)
 		return ret;
+	octo_indirect_hold(notes->words.rule->actions_ro);
 	octo->words_bytes += notes->words.bytes;
 	rule->generic = true;
 	return 0;

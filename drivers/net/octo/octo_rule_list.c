@@ -12,6 +12,7 @@ octo_rule_list_init(struct octo_dev *octo)
 	char name[24];
 
 	TAILQ_INIT(&octo->rules);
+	TAILQ_INIT(&octo->handles);
 	TAILQ_INIT(&octo->others);
 	TAILQ_INIT(&octo->notes);
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)

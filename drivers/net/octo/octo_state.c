@@ -54,6 +54,8 @@ configure_locked(struct rte_eth_dev *dev)
 	int ret = octo_rule_list_fit_locked(octo, dev->data->nb_rx_queues);
 
 	if (ret == 0)
+		ret = octo_indirect_fit_locked(octo, dev->data->nb_rx_queues);
+	if (ret == 0)
 		ret = octo_rss_configure(octo, &dev->data->dev_conf);
 	if (ret != 0)
 		return ret;
@@ -148,6 +150,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo->started = false;
 	octo_pf_unpublish(octo, 0);
 	octo_rule_list_withdraw_locked(octo);
+	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
@@ -182,7 +185,9 @@ start_locked(struct rte_eth_dev *dev)
 	octo_spread_follow_locked(octo);
 	octo_truth_start_locked(octo);
 	set_queue_states(dev, true);
-	ret = octo_rule_list_place_locked(octo);
+	ret = octo_indirect_place_locked(octo);
+	if (ret == 0)
+		ret = octo_rule_list_place_locked(octo);
 	if (ret != 0)
 		stop_locked(dev);
 	return ret;
@@ -228,6 +233,7 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
 		octo_tx_queue_release(dev, i);
 	octo_rule_list_fini(octo);
+	octo_indirect_free_locked(octo);
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pf_detach_all(octo, remove_probed);

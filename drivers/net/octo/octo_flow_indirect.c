@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Indirect actions of the port: one on every PF, all or none. What the rules that
+ * have one do changes with it, and if that is the queue, their PF may change too.
+ */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "octo_private.h"
+
+static int
+refuse(struct rte_flow_error *error, int code, const char *why)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
+}
+
+/* An ethdev without the operation has no words for it. */
+static int
+blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+{
+	if (ret == -ENOSYS)
+		refuse(error, ENOSYS, "it has no indirect actions");
+	return octo_flow_blame(pf, ret, error);
+}
+
+/* Teardown goes on after an error and reports the first. */
+static int
+remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+		struct rte_flow_error *error)
+{
+	int first_error = 0;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		const struct octo_pf *p = &octo->pf[pf];
+		int ret;
+
+		if (handle->on[pf] == NULL)
+			continue;
+		ret = rte_flow_action_handle_destroy(p->port_id, handle->on[pf],
+						     first_error == 0 ? error : NULL);
+		handle->on[pf] = NULL;
+		if (ret != 0 && first_error == 0)
+			first_error = blame(p, ret, error);
+	}
+	return first_error;
+}
+
+static int
+insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	      struct rte_flow_error *error)
+{
+	int ret;
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf,
+							       handle->action, error);
+		if (handle->on[pf] != NULL)
+			continue;
+		ret = blame(p, -rte_errno, error);
+		remove_from_pfs(octo, handle, NULL);
+		rte_errno = -ret;
+		return ret;
+	}
+	return 0;
+}
+
+static struct rte_flow_action *
+copy_action(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const int size = rte_flow_conv(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, error);
+	struct rte_flow_action *copy;
+
+	if (size < 0)
+		return NULL;
+	copy = rte_zmalloc("octo_indirect", (size_t)size, 0);
+	if (copy == NULL)
+		refuse(error, ENOMEM, "no memory for the indirect action");
+	else
+		rte_flow_conv(RTE_FLOW_CONV_OP_ACTION, copy, (size_t)size, action, NULL);
+	return copy;
+}
+
+static int
+check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
+	     struct rte_flow_error *error)
+{
+	const struct rte_flow_action_queue *queue = action->conf;
+
+	if (!octo->started)
+		return refuse(error, EINVAL, "the port is stopped: start it first");
+	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+		return refuse(error, EINVAL, "an indirect action cannot be one itself");
+	if (action->type != RTE_FLOW_ACTION_TYPE_QUEUE)
+		return 0;
+	if (queue == NULL)
+		return refuse(error, EINVAL, "the action has no configuration");
+	return octo_flow_check_queue(octo, queue->index, error);
+}
+
+/* Without a context a PF names what has aged by its own handle, which means nothing to others. */
+static void
+set_age_context(struct rte_flow_action_handle *handle)
+{
+	const struct rte_flow_action *action = handle->action;
+	struct rte_flow_action_age *age;
+
+	if (action == NULL || action->type != RTE_FLOW_ACTION_TYPE_AGE || action->conf == NULL)
+		return;
+	age = (void *)(uintptr_t)action->conf;
+	if (age->context == NULL)
+		age->context = handle;
+}
+
+static void
+free_handle(struct rte_flow_action_handle *handle)
+{
+	rte_free(handle->action);
+	rte_free(handle);
+}
+
+static struct rte_flow_action_handle *
+create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
+	      const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *handle;
+
+	if (conf == NULL || action == NULL) {
+		refuse(error, EINVAL, "the configuration or the action is missing");
+		return NULL;
+	}
+	if (check_action(octo, action, error) != 0)
+		return NULL;
+	handle = rte_zmalloc("octo_indirect", sizeof(*handle), 0);
+	if (handle == NULL) {
+		refuse(error, ENOMEM, "no memory for the indirect action");
+		return NULL;
+	}
+	handle->octo = octo;
+	handle->conf = *conf;
+	handle->action = copy_action(action, error);
+	set_age_context(handle);
+	if (handle->action == NULL || insert_on_pfs(octo, handle, error) != 0) {
+		free_handle(handle);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&octo->handles, handle, next);
+	return handle;
+}
+
+static int
+destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	       struct rte_flow_error *error)
+{
+	int ret;
+
+	if (handle->users != 0)
+		return refuse(error, EBUSY, "rules have this indirect action: destroy them first");
+	ret = remove_from_pfs(octo, handle, error);
+	TAILQ_REMOVE(&octo->handles, handle, next);
+	free_handle(handle);
+	return ret;
+}
+
+/* On every PF, or on none: what was changed is changed back. */
+static int
+update_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle, const void *update,
+	      const void *undo, struct rte_flow_error *error)
+{
+	int ret;
+
+	for (int pf = 0; pf < octo->nb_pfs; pf++) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		if (handle->on[pf] == NULL)
+			continue;
+		ret = rte_flow_action_handle_update(p->port_id, handle->on[pf], update, error);
+		if (ret == 0)
+			continue;
+		ret = blame(p, ret, error);
+		while (--pf >= 0)
+			if (handle->on[pf] != NULL)
+				rte_flow_action_handle_update(octo->pf[pf].port_id, handle->on[pf],
+							      undo, NULL);
+		rte_errno = -ret;
+		return ret;
+	}
+	return 0;
+}
+
+/* The PFs have put its flows into the other queue already; their PF may be another, too. */
+static void
+follow_queue(struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint16_t from,
+	     uint16_t to)
+{
+	struct octo_rules *const rules = &octo->queue_rules[from];
+	struct rte_flow *rule = TAILQ_FIRST(rules);
+
+	while (rule != NULL) {
+		struct rte_flow *next = TAILQ_NEXT(rule, next_of_queue);
+
+		if (octo_rule_has_handle(rule, handle))
+			octo_rule_requeue_locked(octo, rule, to);
+		rule = next;
+	}
+}
+
+/* rte_flow: the update is an action of the same type. */
+static int
+check_update(const struct rte_flow_action_handle *handle, const struct rte_flow_action *update,
+	     struct rte_flow_error *error)
+{
+	if (update == NULL || update->type != handle->action->type || update->conf == NULL)
+		return refuse(error, EINVAL,
+			      "the update of an indirect queue or rss action is an action "
+			      "of the same type");
+	return 0;
+}
+
+static int
+update_action(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	      const struct rte_flow_action *update, struct rte_flow_error *error)
+{
+	struct rte_flow_action *old = handle->action;
+	struct rte_flow_action *new;
+	int ret = check_update(handle, update, error);
+
+	if (ret == 0)
+		ret = check_action(octo, update, error);
+	if (ret != 0)
+		return ret;
+	new = copy_action(update, error);
+	if (new == NULL)
+		return -rte_errno;
+	ret = update_on_pfs(octo, handle, new, old, error);
+	if (ret != 0) {
+		rte_free(new);
+		return ret;
+	}
+	handle->action = new;
+	if (new->type == RTE_FLOW_ACTION_TYPE_QUEUE)
+		follow_queue(octo, handle, ((const struct rte_flow_action_queue *)old->conf)->index,
+			     ((const struct rte_flow_action_queue *)new->conf)->index);
+	rte_free(old);
+	return 0;
+}
+
+static int
+update_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	   const struct rte_flow_update_age *update, struct rte_flow_error *error)
+{
+	struct rte_flow_action_age *age = (void *)(uintptr_t)handle->action->conf;
+	const struct rte_flow_update_age undo = {.timeout_valid = 1, .timeout = age->timeout};
+	int ret;
+
+	if (update == NULL)
+		return refuse(error, EINVAL, "the update is missing");
+	ret = update_on_pfs(octo, handle, update, &undo, error);
+	if (ret == 0 && update->timeout_valid)
+		age->timeout = update->timeout;
+	return ret;
+}
+
+static int
+update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle, const void *update,
+	      struct rte_flow_error *error)
+{
+	switch (handle->action->type) {
+	case RTE_FLOW_ACTION_TYPE_QUEUE:
+	case RTE_FLOW_ACTION_TYPE_RSS:
+		return update_action(octo, handle, update, error);
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		return update_age(octo, handle, update, error);
+	default:
+		return refuse(error, ENOTSUP,
+			      "of indirect actions queue, rss and age can be updated");
+	}
+}
+
+/* The sum over the PFs. */
+static int
+query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
+{
+	const bool reset = sum->reset;
+
+	*sum = (struct rte_flow_query_count){
+		.reset = reset,
+		.hits_set = 1,
+		.bytes_set = 1,
+		.hits = handle->hits,
+		.bytes = handle->bytes,
+	};
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct rte_flow_query_count one = {.reset = reset};
+		int ret;
+
+		if (handle->on[pf] == NULL)
+			continue;
+		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
+						   error);
+		if (ret != 0)
+			return blame(&octo->pf[pf], ret, error);
+		sum->hits_set &= one.hits_set;
+		sum->bytes_set &= one.bytes_set;
+		sum->hits += one.hits;
+		sum->bytes += one.bytes;
+	}
+	if (reset) {
+		handle->hits = 0;
+		handle->bytes = 0;
+	}
+	return 0;
+}
+
+/* Aged is what no PF has seen for that long. */
+static int
+query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	  struct rte_flow_query_age *all, struct rte_flow_error *error)
+{
+	*all = (struct rte_flow_query_age){.aged = 1};
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct rte_flow_query_age one = {0};
+		int ret;
+
+		if (handle->on[pf] == NULL)
+			continue;
+		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
+						   error);
+		if (ret != 0)
+			return blame(&octo->pf[pf], ret, error);
+		all->aged &= one.aged;
+		if (!one.sec_since_last_hit_valid)
+			continue;
+		if (!all->sec_since_last_hit_valid ||
+		    one.sec_since_last_hit < all->sec_since_last_hit)
+			all->sec_since_last_hit = one.sec_since_last_hit;
+		all->sec_since_last_hit_valid = 1;
+	}
+	return 0;
+}
+
+static int
+query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle, void *data,
+	     struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *h = (void *)(uintptr_t)handle;
+
+	switch (handle->action->type) {
+	case RTE_FLOW_ACTION_TYPE_COUNT:
+		return query_count(octo, h, data, error);
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		return query_age(octo, h, data, error);
+	default:
+		return refuse(error, ENOTSUP, "of indirect actions count and age can be queried");
+	}
+}
+
+/* The port starts. */
+int
+octo_indirect_place_locked(struct octo_dev *octo)
+{
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_error error = {.message = NULL};
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		int ret = insert_on_pfs(octo, handle, &error);
+
+		if (ret == 0)
+			continue;
+		OCTO_LOG(ERR, "port %u: an indirect action cannot be kept: %s", octo->port_id,
+			 error.message);
+		octo_indirect_withdraw_locked(octo);
+		return ret;
+	}
+	return 0;
+}
+
+/* The port stops, and no PF need keep what is shared: its inverse. */
+void
+octo_indirect_withdraw_locked(struct octo_dev *octo)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		struct rte_flow_query_count count = {0};
+
+		if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT &&
+		    query_count(octo, handle, &count, NULL) == 0) {
+			handle->hits = count.hits;
+			handle->bytes = count.bytes;
+		}
+		remove_from_pfs(octo, handle, NULL);
+	}
+}
+
+/* The port is closed: what the application did not destroy goes, and the rules are gone. */
+void
+octo_indirect_free_locked(struct octo_dev *octo)
+{
+	struct rte_flow_action_handle *handle;
+
+	while ((handle = TAILQ_FIRST(&octo->handles)) != NULL) {
+		remove_from_pfs(octo, handle, NULL);
+		TAILQ_REMOVE(&octo->handles, handle, next);
+		free_handle(handle);
+	}
+}
+
+void
+octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next)
+		handle->on[pf] = NULL;
+}
+
+/* The port is to have fewer queues. */
+int
+octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
+{
+	const struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		const struct rte_flow_action_queue *queue = handle->action->conf;
+
+		if (handle->action->type != RTE_FLOW_ACTION_TYPE_QUEUE || queue->index < nb_queues)
+			continue;
+		OCTO_LOG(ERR,
+			 "port %u: an indirect action leads to queue %u: destroy it before "
+			 "there are only %u queues",
+			 octo->port_id, queue->index, nb_queues);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static struct rte_flow_action_handle *
+handle_create(struct rte_eth_dev *dev, const struct rte_flow_indir_action_conf *conf,
+	      const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, create_locked(octo, conf, action, error));
+}
+
+static int
+handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	       struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, destroy_locked(octo, handle, error));
+}
+
+static int
+handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle, const void *update,
+	      struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, update_locked(octo, handle, update, error));
+}
+
+static int
+handle_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle, void *data,
+	     struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, query_locked(octo, handle, data, error));
+}
+
+RTE_INIT(octo_flow_indirect_init)
+{
+	octo_flow_ops.action_handle_create = handle_create;
+	octo_flow_ops.action_handle_destroy = handle_destroy;
+	octo_flow_ops.action_handle_update = handle_update;
+	octo_flow_ops.action_handle_query = handle_query;
+}

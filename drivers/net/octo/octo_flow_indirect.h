@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_FLOW_INDIRECT_H
+#define OCTO_FLOW_INDIRECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_flow.h>
+
+#include "octo_plan.h"
+#include "octo_template.h"
+
+struct octo_dev;
+
+/* An indirect action of the octo port: one on every PF. */
+struct rte_flow_action_handle {
+	TAILQ_ENTRY(rte_flow_action_handle) next; /* in octo_dev.handles */
+	struct octo_dev *octo;                    /* whose it is */
+	struct rte_flow_indir_action_conf conf;
+	struct rte_flow_action *action; /* as it is now; a copy of its own */
+	uint32_t users;                 /* rules that have it */
+	uint64_t hits;                  /* counted by those of the PFs that are gone */
+	uint64_t bytes;
+	struct rte_flow_action_handle *on[OCTO_PLAN_MAX_PFS];
+};
+
+TAILQ_HEAD(octo_handles, rte_flow_action_handle);
+
+/* octo_flow_indirect.c; all under the control mutex */
+int octo_indirect_place_locked(struct octo_dev *octo);
+void octo_indirect_withdraw_locked(struct octo_dev *octo);
+void octo_indirect_free_locked(struct octo_dev *octo);
+void octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf);
+int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
+
+/* octo_indirect_use.c: the actions of rules that may be indirect */
+int octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
+			struct rte_flow_error *error);
+void octo_indirect_hold(const struct rte_flow_action actions[]);
+void octo_indirect_release(const struct rte_flow_action actions[]);
+bool octo_indirect_is_used(const struct rte_flow_action actions[],
+			   const struct rte_flow_action_handle *handle);
+const struct rte_flow_action *
+octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_type type);
+const struct rte_flow_action *
+octo_indirect_on_pf(const struct rte_flow_action actions[], uint8_t pf,
+		    struct rte_flow_action out[OCTO_TEMPLATE_MAX]);
+
+#endif /* OCTO_FLOW_INDIRECT_H */

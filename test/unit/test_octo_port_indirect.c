@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Indirect actions of the port: one on every PF, and flows that follow an update. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "octo_port_async.h"
+#include "octo_port_fault.h"
+
+static const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
+static const struct rte_flow_action count = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
+static const struct octo_port_conf two_pfs;
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 20);
+	octo_port_receive(port, queue, 20, &tally);
+	assert_int_equal(tally.packets, 20);
+	assert_int_equal(tally.wrong_port, 0);
+}
+
+static void
+assert_refused(bool refused, int code, const struct rte_flow_error *error, const char *words)
+{
+	assert_true(refused);
+	assert_int_equal(rte_errno, code);
+	assert_non_null(error->message);
+	if (strstr(error->message, words) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", error->message, words);
+}
+
+static int
+update(uint16_t port, struct rte_flow_action_handle *h, uint16_t queue,
+       struct rte_flow_error *error)
+{
+	struct rte_flow_action_queue index;
+	struct rte_flow_action action;
+
+	octo_port_queue_action(&action, &index, queue);
+	return rte_flow_action_handle_update(port, h, &action, error);
+}
+
+/* Queue Q is at home on PF Q % 2. */
+static void
+test_an_update_takes_all_flows_along(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 4);
+	h = octo_port_indirect_queue(port, 0);
+	for (uint16_t i = 1; i <= 3; i++)
+		assert_non_null(octo_port_steer_by(port, i, h, NULL));
+	assert_non_null(octo_port_steer(port, 4, 0, NULL));
+	for (uint16_t queue = 1; queue <= 4; queue++) {
+		assert_int_equal(update(port, h, queue % 4, NULL), 0);
+		assert_int_equal(rte_eth_xstats_reset(port), 0);
+		for (uint16_t i = 1; i <= 3; i++) {
+			assert_int_equal(octo_port_rule_pf(port, i), queue % 2);
+			assert_arrives(port, i, queue % 4);
+		}
+		assert_int_equal(octo_port_xstat(port, "rx_q%u_home_packets", queue % 4), 60);
+		assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
+		assert_int_equal(octo_port_rule_pf(port, 4), 0);
+		assert_arrives(port, 4, 0);
+	}
+}
+
+static void
+test_all_pfs_or_none(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *first = octo_port_faults_on(0);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+	struct rte_flow_action_handle *h;
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 4);
+	second->handle_create = ENOSPC;
+	assert_refused(rte_flow_action_handle_create(port, &ingress, &count, &error) == NULL,
+		       ENOSPC, &error, "PF net_octosim1: made up");
+	assert_int_equal(first->handles, 0);
+	second->handle_create = 0;
+	h = octo_port_indirect_queue(port, 0);
+	assert_int_equal(first->handles, 1);
+	assert_int_equal(second->handles, 1);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	second->handle_update = EBUSY;
+	assert_refused(update(port, h, 1, &error) == -EBUSY, EBUSY, &error,
+		       "PF net_octosim1: made up");
+	assert_int_equal(octo_port_rule_pf(port, 7), 0);
+	assert_arrives(port, 7, 0);
+	assert_refused(rte_flow_action_handle_destroy(port, h, &error) == -EBUSY, EBUSY, &error,
+		       "destroy them first");
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_int_equal(rte_flow_action_handle_destroy(port, h, NULL), 0);
+	assert_int_equal(first->handles, 0);
+	assert_int_equal(second->handles, 0);
+}
+
+static void
+test_a_pf_without_them_is_named(void **state)
+{
+	const struct octo_port_conf conf = {.pf = {NULL, "caps=-indirect"}};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_refused(rte_flow_action_handle_create(port, &ingress, &count, &error) == NULL,
+		       ENOTSUP, &error, "PF net_octosim1");
+}
+
+static void
+test_bad_updates(void **state)
+{
+	const struct rte_flow_action drop = {.type = RTE_FLOW_ACTION_TYPE_DROP};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = octo_port_indirect_queue(port, 0);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	assert_refused(update(port, h, 2, &error) == -EINVAL, EINVAL, &error, "queue index");
+	assert_refused(rte_flow_action_handle_update(port, h, &drop, &error) == -EINVAL, EINVAL,
+		       &error, "of the same type");
+	assert_refused(rte_flow_action_handle_update(port, h, NULL, &error) == -EINVAL, EINVAL,
+		       &error, "of the same type");
+	assert_refused(octo_port_steer_by(port, 7, h, &error) == NULL, EEXIST, &error, "already");
+	assert_arrives(port, 7, 0);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_refused(update(port, h, 1, &error) == -EINVAL, EINVAL, &error, "start it first");
+}
+
+static void
+assert_counted(uint16_t port, struct rte_flow_action_handle *h, uint64_t hits, bool reset)
+{
+	struct rte_flow_query_count q = {.reset = reset};
+
+	assert_int_equal(rte_flow_action_handle_query(port, h, &q, NULL), 0);
+	assert_int_equal(q.hits_set, 1);
+	assert_int_equal(q.hits, hits);
+	assert_int_equal(q.bytes, hits * OCTO_PORT_FRAME_LEN);
+}
+
+/* One flow counts on the first PF, the other on the second. */
+static void
+test_a_counter_is_the_sum_and_survives(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = rte_flow_action_handle_create(port, &ingress, &count, NULL);
+	assert_non_null(h);
+	assert_non_null(octo_port_steer_and_count_by(port, 7, 0, h, NULL));
+	assert_non_null(octo_port_steer_and_count_by(port, 8, 1, h, NULL));
+	assert_arrives(port, 7, 0);
+	assert_counted(port, h, 20, false);
+	assert_arrives(port, 8, 1);
+	assert_counted(port, h, 40, true);
+	assert_counted(port, h, 0, false);
+	assert_arrives(port, 8, 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_counted(port, h, 20, false);
+	assert_arrives(port, 7, 0);
+	assert_counted(port, h, 40, true);
+	assert_counted(port, h, 0, false);
+}
+
+static void
+test_they_are_kept_over_stop_and_start(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = octo_port_indirect_queue(port, 0);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	assert_int_equal(update(port, h, 1, NULL), 0);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(second->handles, 0);
+	/* the handle leads to the second queue */
+	assert_int_equal(octo_port_configure(port, 1), -EBUSY);
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(second->handles, 1);
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 1);
+	assert_int_equal(update(port, h, 0, NULL), 0);
+	assert_int_equal(octo_port_rule_pf(port, 7), 0);
+	assert_arrives(port, 7, 0);
+}
+
+static void
+test_a_pf_goes(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = octo_port_indirect_queue(port, 1);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	octo_port_remove_pf(1);
+	assert_int_equal(update(port, h, 0, NULL), 0);
+	assert_arrives(port, 7, 0);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_int_equal(rte_flow_action_handle_destroy(port, h, NULL), 0);
+}
+
+/* A switch that cannot follow makes strays, no losses, and is asked again. */
+static void
+test_a_switch_that_cannot_follow(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *manager = octo_port_faults_on(0);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = octo_port_indirect_queue(port, 0);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	manager->create_transfer = EIO;
+	assert_int_equal(update(port, h, 1, NULL), 0);
+	assert_arrives(port, 7, 1);
+	manager->create_transfer = 0;
+	octo_port_await(octo_port_rule_pf(port, 7) == 1);
+	assert_arrives(port, 7, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_an_update_takes_all_flows_along),
+		octo_port_test(test_all_pfs_or_none),
+		octo_port_test(test_a_pf_without_them_is_named),
+		octo_port_test(test_bad_updates),
+		octo_port_test(test_a_counter_is_the_sum_and_survives),
+		octo_port_test(test_they_are_kept_over_stop_and_start),
+		octo_port_test(test_a_pf_goes),
+		octo_port_test(test_a_switch_that_cannot_follow),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
