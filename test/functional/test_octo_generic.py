@@ -183,6 +183,24 @@ def test_count_is_the_sum_over_pfs(bench):
     assert [_hits(bench, rule) for rule in shared] == [2 * len(FLOWS)] * 2
 
 
+def test_aged_when_it_is_so_on_both_pfs(bench):
+    """By the list and by a query; packets by one of them keep it young."""
+    port = bench.view.port
+    old = _create(bench, "ipv4 src is 10.1.0.1",
+                  "age timeout 1 / queue index 1")
+    young = _create(bench, "ipv4 src is 10.1.0.2",
+                    "age timeout 100000 / queue index 1")
+    bench.wait_until("it is aged", lambda: re.search(
+        r"total aged flows: 1\b", bench.cmd(f"flow aged {port}")))
+    assert "total aged flows: 0" in bench.cmd(f"flow aged {port}")
+    assert re.search(r"aged: 1\b", bench.cmd(f"flow query {port} {old} age"))
+    assert re.search(r"aged: 0\b",
+                     bench.cmd(f"flow query {port} {young} age"))
+    bench.play(packets.numbered(FLOWS[:1], 1))
+    bench.wait_until("it is aged again", lambda: re.search(
+        r"total aged flows: 1\b", bench.cmd(f"flow aged {port}")))
+
+
 def test_rss_spreads_over_its_own_queues(bench):
     """The same queue for a flow, whichever PF it comes by."""
     rule = _create(bench, "eth / ipv4 / udp",

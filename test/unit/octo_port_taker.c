@@ -116,6 +116,9 @@ query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_acti
 
 	if (rule == NULL)
 		return of(dev)->real_flow->query(dev, flow, action, data, error);
+	if (action->type == RTE_FLOW_ACTION_TYPE_AGE && t->tells_no_age)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+					  "made up for the test");
 	if (action->type == RTE_FLOW_ACTION_TYPE_AGE) {
 		*age = (struct rte_flow_query_age){.aged = rule->aged,
 						   .sec_since_last_hit_valid = 1,
@@ -131,15 +134,17 @@ query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_acti
 static int
 get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb, struct rte_flow_error *error)
 {
-	const struct octo_port_taker *t = &of(dev)->taker;
+	struct octo_port_taker *t = &of(dev)->taker;
 	uint32_t n = 0;
 
 	RTE_SET_USED(error);
 	for (unsigned int i = 0; i < RTE_DIM(t->rule); i++) {
-		if (!t->rule[i].used || !t->rule[i].aged)
+		if (!t->rule[i].used || !t->rule[i].aged || (t->rule[i].told && t->tells_once))
 			continue;
-		if (n < nb)
+		if (n < nb) {
 			contexts[n] = t->rule[i].age_context;
+			t->rule[i].told = true;
+		}
 		n++;
 	}
 	return (int)(nb == 0 ? n : RTE_MIN(n, nb));

@@ -21,6 +21,7 @@
 struct octo_port_taken {
 	bool used;
 	bool aged;
+	bool told; /* of it */
 	struct rte_flow_attr attr;
 	unsigned int nb_items;
 	unsigned int nb_actions;
@@ -35,6 +36,8 @@ struct octo_port_taker {
 	struct rte_flow_query_count count; /* of each rule */
 	uint32_t idle;                     /* seconds since the last hit of each rule */
 	bool reset;                        /* what the last query asked for */
+	bool tells_once;                   /* get_aged_flows() names a rule once */
+	bool tells_no_age;                 /* a query of AGE is refused */
 	unsigned int nb_dumps;
 };
 

@@ -328,6 +328,70 @@ test_flows_of_one_context_age_one_by_one(void **state)
 	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 2);
 }
 
+static uint32_t
+nb_aged(uint16_t port)
+{
+	void *contexts[4];
+	int nb = rte_flow_get_aged_flows(port, NULL, 0, NULL);
+
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), nb);
+	return (uint32_t)nb;
+}
+
+/* PFs that name a rule once do so at different times. */
+static void
+check_told_once(bool tells_no_age)
+{
+	uint16_t port = make_port();
+
+	create_aging(port, NULL);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
+		taker[pf]->tells_once = true;
+		taker[pf]->tells_no_age = tells_no_age;
+	}
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 1);
+	assert_int_equal(nb_aged(port), 0);
+	/* it was hit on one PF, and is old there again; on the other it has been all the time */
+	taker[0]->rule[0].told = false;
+	assert_int_equal(nb_aged(port), 1);
+	assert_int_equal(nb_aged(port), 0);
+}
+
+static void
+test_pfs_that_tell_once(void **state)
+{
+	(void)state;
+	check_told_once(false);
+}
+
+static void
+test_pfs_that_tell_once_and_no_age(void **state)
+{
+	(void)state;
+	check_told_once(true);
+}
+
+static void
+test_a_flow_that_was_hit_meanwhile_is_young(void **state)
+{
+	uint16_t port = make_port();
+
+	(void)state;
+	create_aging(port, NULL);
+	taker[0]->tells_once = true;
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	taker[0]->rule[0].aged = false;
+	taker[0]->rule[0].told = false;
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 1);
+}
+
 static void
 test_age_is_that_of_the_busiest_pf(void **state)
 {
@@ -503,6 +567,9 @@ main(void)
 		generic_test(test_what_was_not_asked_for_cannot_be_queried),
 		generic_test(test_a_flow_is_aged_on_every_pf_or_not),
 		generic_test(test_flows_of_one_context_age_one_by_one),
+		generic_test(test_pfs_that_tell_once),
+		generic_test(test_pfs_that_tell_once_and_no_age),
+		generic_test(test_a_flow_that_was_hit_meanwhile_is_young),
 		generic_test(test_age_is_that_of_the_busiest_pf),
 		generic_test(test_the_pfs_event_is_passed_on),
 		generic_test(test_transfer_goes_to_the_switch_of_the_pf_named),

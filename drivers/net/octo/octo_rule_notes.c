@@ -80,6 +80,8 @@ octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule)
 	octo_evidence_start(&rule->notes->evidence, octo_truth_now());
 	octo_truth_count_locked(octo, rule->notes);
 	rule->notes->strays = 0;
+	rule->notes->words.aged_on = 0;
+	rule->notes->words.aged_told = false;
 	memset(&rule->notes->agent_base, 0, sizeof(rule->notes->agent_base));
 }
 

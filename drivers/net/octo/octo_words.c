@@ -12,7 +12,7 @@
 #include "octo_private.h"
 #include "octo_words.h"
 
-/* Without a context PFs name an aged flow by their own rule, which means nothing to others. */
+/* The PFs name an aged rule by what is in its context: by the owner, which is unique. */
 static void
 take_age_context(struct octo_words *words, void *owner)
 {
@@ -23,10 +23,10 @@ take_age_context(struct octo_words *words, void *owner)
 
 		if (action->type != RTE_FLOW_ACTION_TYPE_AGE || age == NULL)
 			continue;
-		if (age->context == NULL)
-			age->context = owner;
-		words->age_context = age->context;
+		/* without one the application knows it by the rule (rte_flow guide, "AGE") */
+		words->age_context = age->context != NULL ? age->context : owner;
 		words->ages = true;
+		age->context = owner;
 	}
 }
 

@@ -14,9 +14,11 @@
  */
 struct octo_words {
 	struct rte_flow_conv_rule *rule; /* a copy of its own */
-	void *age_context;               /* by which the PFs name it when it is aged */
+	void *age_context;               /* by which the application knows it when it is aged */
 	uint32_t bytes;
-	bool ages; /* has an AGE action */
+	uint32_t aged_on; /* mask of PFs that have named it so */
+	bool aged_told;   /* the application knows */
+	bool ages;        /* has an AGE action */
 };
 
 struct octo_dev;
