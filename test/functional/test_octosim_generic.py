@@ -267,6 +267,14 @@ def test_rss_action_has_its_own_queues(bench):
     assert re.search(r"1 3", out), out
 
 
+def test_rss_without_queues_means_all(bench):
+    """As with other NICs; and PF changes nothing."""
+    flow_id(bench.cmd(_create("eth / ipv4", "pf / rss types ipv4-udp end "
+                              "queues end")))
+    seen = bench.play(packets.numbered(packets.flows(32), 1))
+    assert {s.queue for s in seen} == set(range(QUEUES))
+
+
 def test_rss_level_2_hashes_what_is_inside(bench):
     """One outer flow, several queues."""
     frames = [_frame(*VX, VXLAN(vni=7), Ether(), IP(src=f"10.0.0.{i}"),

@@ -160,6 +160,7 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 {
 	switch (action->type) {
 	case RTE_FLOW_ACTION_TYPE_VOID:
+	case RTE_FLOW_ACTION_TYPE_PF: /* it is the PF */
 		return 0;
 	case RTE_FLOW_ACTION_TYPE_QUEUE:
 		return read_queue(r, action);
@@ -236,8 +237,12 @@ check_rss(const struct octosim_pf *pf, const struct rte_flow_action_rss *rss,
 		return refuse_rss(error, ENOTSUP, "toeplitz is the only hash function");
 	if (rss->level > 2)
 		return refuse_rss(error, ENOTSUP, "level is 0, 1, or 2 for what a tunnel carries");
-	if (rss->queue_num == 0 || rss->queue == NULL || rss->queue_num > OCTOSIM_RSS_RETA_SIZE)
-		return refuse_rss(error, EINVAL, "1 to 128 queues are needed");
+	if (rss->queue_num > OCTOSIM_RSS_RETA_SIZE)
+		return refuse_rss(error, EINVAL, "128 queues can be named, no more");
+	if (rss->queue_num > 0 && rss->queue == NULL)
+		return refuse_rss(error, EINVAL, "the queues are missing");
+	if (rss->queue_num == 0 && pf->nb_rxq == 0)
+		return refuse_rss(error, EINVAL, "the port has no Rx queues yet");
 	if (rss->key != NULL && rss->key_len != 0 && rss->key_len != OCTOSIM_RSS_KEY_LEN)
 		return refuse_rss(error, EINVAL, "the key has 40 bytes");
 	if (rss->key == NULL && rss->key_len != 0)

@@ -97,23 +97,32 @@ table_of(const struct octosim_reading *r)
 }
 
 int
+octosim_caps_check_actions(const struct octosim_pf *pf, const struct octosim_orders *orders,
+			   struct rte_flow_error *error)
+{
+	const uint32_t flags = orders->fate.flags;
+	int ret = 0;
+
+	if ((flags & OCTOSIM_FATE_COUNT) != 0)
+		ret = octosim_caps_need(pf, OCTOSIM_CAP_COUNT, error);
+	if (ret == 0 && (flags & OCTOSIM_FATE_AGE) != 0)
+		ret = octosim_caps_need(pf, OCTOSIM_CAP_AGE, error);
+	if (ret == 0 && (flags & (OCTOSIM_FATE_MARK | OCTOSIM_FATE_FLAG)) != 0)
+		ret = octosim_caps_need(pf, OCTOSIM_CAP_MARK, error);
+	if (ret == 0 && orders->rss != NULL)
+		ret = octosim_caps_need(pf, OCTOSIM_CAP_RSS, error);
+	return ret;
+}
+
+int
 octosim_caps_check_rule(const struct octosim_pf *pf, const struct octosim_reading *r,
 			struct rte_flow_error *error)
 {
-	const uint32_t flags = r->orders.fate.flags;
 	int ret = 0;
 
 	if (r->transfer)
 		ret = octosim_caps_need(pf, OCTOSIM_CAP_MPFS, error);
 	if (ret == 0)
 		ret = octosim_caps_need(pf, table_of(r), error);
-	if (ret == 0 && (flags & OCTOSIM_FATE_COUNT) != 0)
-		ret = octosim_caps_need(pf, OCTOSIM_CAP_COUNT, error);
-	if (ret == 0 && (flags & OCTOSIM_FATE_AGE) != 0)
-		ret = octosim_caps_need(pf, OCTOSIM_CAP_AGE, error);
-	if (ret == 0 && (flags & (OCTOSIM_FATE_MARK | OCTOSIM_FATE_FLAG)) != 0)
-		ret = octosim_caps_need(pf, OCTOSIM_CAP_MARK, error);
-	if (ret == 0 && octosim_fate_dest(&r->orders.fate)->kind == OCTOSIM_TO_RSS)
-		ret = octosim_caps_need(pf, OCTOSIM_CAP_RSS, error);
-	return ret;
+	return ret != 0 ? ret : octosim_caps_check_actions(pf, &r->orders, error);
 }

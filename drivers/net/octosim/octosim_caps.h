@@ -14,6 +14,7 @@
  * NICs that cannot do all that this one can.
  */
 
+struct octosim_orders;
 struct octosim_pf;
 struct octosim_reading;
 
@@ -49,7 +50,11 @@ bool octosim_caps_has(const struct octosim_pf *pf, enum octosim_cap cap);
 int
 octosim_caps_need(const struct octosim_pf *pf, enum octosim_cap cap, struct rte_flow_error *error);
 
-/** The same for all that a rule needs. */
+/** The same for all that these actions need. */
+int octosim_caps_check_actions(const struct octosim_pf *pf, const struct octosim_orders *orders,
+			       struct rte_flow_error *error);
+
+/** And for all that a rule needs. */
 int octosim_caps_check_rule(const struct octosim_pf *pf, const struct octosim_reading *reading,
 			    struct rte_flow_error *error);
 

@@ -71,9 +71,11 @@ static struct octosim_spread *
 make_spread(struct octosim_pf *pf, const struct rte_flow_action_rss *rss)
 {
 	const bool own_key = rss->key != NULL && rss->key_len != 0;
+	/* none means all, as with other NICs */
+	const uint16_t nb_queues = rss->queue_num > 0 ? rss->queue_num : pf->nb_rxq;
 	struct octosim_spread *s;
 
-	s = rte_zmalloc("octosim_spread", sizeof(*s) + rss->queue_num * sizeof(s->queues[0]), 0);
+	s = rte_zmalloc("octosim_spread", sizeof(*s) + nb_queues * sizeof(s->queues[0]), 0);
 	if (s == NULL)
 		return NULL;
 	s->key = get_key(pf->nic, own_key ? rss->key : pf->rss_state.key);
@@ -85,8 +87,9 @@ make_spread(struct octosim_pf *pf, const struct rte_flow_action_rss *rss)
 	s->func = rss->func;
 	s->level = rss->level;
 	octosim_rss_set_types(s->input_len, s->types);
-	s->nb_queues = rss->queue_num;
-	memcpy(s->queues, rss->queue, rss->queue_num * sizeof(s->queues[0]));
+	s->nb_queues = nb_queues;
+	for (uint16_t i = 0; i < nb_queues; i++)
+		s->queues[i] = rss->queue_num > 0 ? rss->queue[i] : i;
 	return s;
 }
 

@@ -39,6 +39,8 @@ make_fate(struct rte_eth_dev *dev, const struct rte_flow *flow,
 		ret = octosim_actions_read(&attr, actions, &orders, error);
 	if (ret == 0)
 		ret = octosim_actions_check(pf, &orders, error);
+	if (ret == 0)
+		ret = octosim_caps_check_actions(pf, &orders, error);
 	if (ret != 0)
 		return ret;
 	if (flow->exact != NULL && octosim_fate_dest(&orders.fate)->kind == OCTOSIM_TO_NEXT)
