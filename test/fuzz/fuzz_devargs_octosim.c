@@ -14,7 +14,7 @@ fuzz_read_octosim(const char *name, const char *text, bool *harmless)
 	if (ret != 0)
 		return ret;
 	*harmless = args.mpfs_entries <= MAX_ENTRIES && args.arfs_entries <= MAX_ENTRIES &&
-		    args.wire_ring <= MAX_ENTRIES &&
+		    args.generic_entries <= MAX_ENTRIES && args.wire_ring <= MAX_ENTRIES &&
 		    (args.wire_kind != OCTOSIM_WIRE_ETHDEV ||
 		     fuzz_is_device(args.wire, "net_octosim"));
 	return 0;
