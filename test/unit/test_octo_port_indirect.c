@@ -243,6 +243,27 @@ test_a_switch_that_cannot_follow(void **state)
 	assert_arrives(port, 7, 1);
 }
 
+/* The PFs refuse what has a length and no list; copying it must not come first. */
+static void
+test_a_list_that_is_missing(void **state)
+{
+	const struct rte_flow_action_rss rss = {.queue_num = 2};
+	const struct rte_flow_action actions[] = {{.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss},
+						  {.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct rte_flow_item eth[] = {{.type = RTE_FLOW_ITEM_TYPE_ETH},
+					    {.type = RTE_FLOW_ITEM_TYPE_END}};
+	const struct rte_flow_attr attr = {.ingress = 1};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error = {0};
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_refused(rte_flow_action_handle_create(port, &ingress, actions, &error) == NULL,
+		       EINVAL, &error, "list");
+	assert_refused(rte_flow_create(port, &attr, eth, actions, &error) == NULL, EINVAL, &error,
+		       "PF net_octosim0: ");
+}
+
 int
 main(void)
 {
@@ -255,6 +276,7 @@ main(void)
 		octo_port_test(test_they_are_kept_over_stop_and_start),
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_a_switch_that_cannot_follow),
+		octo_port_test(test_a_list_that_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

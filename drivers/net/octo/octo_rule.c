@@ -246,7 +246,7 @@ free_rule(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 static int
-keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_conv_rule *words,
+keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct octo_rule_wish *wish,
 	   struct rte_flow_error *error)
 {
 	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
@@ -254,7 +254,10 @@ keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_c
 
 	if (notes == NULL)
 		return refuse_memory(error);
-	ret = octo_words_take(&notes->words, words, rule, error);
+	/* copying follows pointers that nobody has looked at before the PFs do */
+	ret = ask_pfs(octo, wish, error);
+	if (ret == 0)
+		ret = octo_words_take(&notes->words, wish->words, rule, error);
 	if (ret != 0)
 		return ret;
 	octo_indirect_hold(notes->words.rule->actions_ro);
@@ -280,7 +283,7 @@ new_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_fl
 	rule->queue = wish->queue;
 	rule->count = wish->count;
 	rule->pf = OCTO_NO_PF;
-	if (wish->words != NULL && keep_words(octo, rule, wish->words, error) != 0) {
+	if (wish->words != NULL && keep_words(octo, rule, wish, error) != 0) {
 		free_rule(octo, rule);
 		return NULL;
 	}
