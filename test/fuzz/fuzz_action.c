@@ -35,7 +35,7 @@ rss_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 
 	for (uint16_t i = 0; i < nb; i++)
 		queue[i] = nb > FUZZ_QUEUES || (how & 1) != 0 ? fuzz_u8(in) & 7 : i;
-	conf->queue = nb > 0 ? queue : NULL;
+	conf->queue = nb > 0 && (how & 32) == 0 ? queue : NULL;
 	conf->queue_num = nb;
 	conf->types = types[fuzz_u8(in) % RTE_DIM(types)];
 	conf->level = (how & 2) != 0 ? fuzz_u8(in) : 0;
@@ -80,11 +80,12 @@ age_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 }
 
 static void *
-encap_conf(struct fuzz_rule *rule)
+encap_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 {
 	struct rte_flow_action_vxlan_encap *conf = fuzz_piece(rule, sizeof(*conf));
 
-	conf->definition = fuzz_piece(rule, sizeof(*conf->definition));
+	if ((fuzz_u8(in) & 1) == 0)
+		conf->definition = fuzz_piece(rule, sizeof(*conf->definition));
 	return conf;
 }
 
@@ -94,7 +95,8 @@ sample_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 	struct rte_flow_action_sample *conf = fuzz_piece(rule, sizeof(*conf));
 
 	conf->ratio = fuzz_u8(in);
-	conf->actions = fuzz_piece(rule, sizeof(*conf->actions));
+	if ((conf->ratio & 1) == 0)
+		conf->actions = fuzz_piece(rule, sizeof(*conf->actions));
 	return conf;
 }
 
@@ -154,7 +156,7 @@ read_conf(struct fuzz_input *in, const struct fuzz_names *names, struct fuzz_rul
 	case RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT:
 		return port_conf(in, names, rule);
 	case RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP:
-		return encap_conf(rule);
+		return encap_conf(in, rule);
 	case RTE_FLOW_ACTION_TYPE_SAMPLE:
 		return sample_conf(in, rule);
 	case RTE_FLOW_ACTION_TYPE_DROP:

@@ -427,6 +427,16 @@ set_isolated(int on)
 		FUZZ_CHECK(rte_flow_isolate(s.port[who], on, NULL) == 0, "isolate %d", on);
 }
 
+/* Rules are kept. */
+static void
+restart(void)
+{
+	for (unsigned int who = 0; who < s.nb_who; who++)
+		FUZZ_CHECK(rte_eth_dev_stop(s.port[who]) == 0, "port %u does not stop", who);
+	for (unsigned int who = 0; who < s.nb_who; who++)
+		FUZZ_CHECK(rte_eth_dev_start(s.port[who]) == 0, "port %u does not start", who);
+}
+
 /* Answers are not compared: times and pointers are everybody's own. */
 static void
 op_look(struct fuzz_input *in)
@@ -464,7 +474,7 @@ run_op(uint8_t op, struct fuzz_input *in)
 	case 13:
 		return set_isolated(op & 16);
 	case 14:
-		return op_look(in);
+		return (op & 16) != 0 ? restart() : op_look(in);
 	case 15:
 		return op_flush();
 	default:

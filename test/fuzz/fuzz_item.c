@@ -167,13 +167,13 @@ name_port(struct fuzz_rule *rule, const struct fuzz_names *names, int type, uint
 static void
 read_raw(struct fuzz_input *in, struct fuzz_rule *rule, struct rte_flow_item *item)
 {
-	const uint8_t len = fuzz_u8(in) & 31;
+	const uint8_t how = fuzz_u8(in), len = how & 31;
 	uint8_t *pattern = fuzz_piece(rule, len);
 	struct rte_flow_item_raw *spec = fuzz_piece(rule, sizeof(*spec));
 	struct rte_flow_item_raw *mask = fuzz_piece(rule, sizeof(*mask));
 
 	fuzz_bytes(in, pattern, len);
-	*spec = (struct rte_flow_item_raw){.length = len, .pattern = pattern};
+	*spec = (struct rte_flow_item_raw){.length = len, .pattern = how < 128 ? pattern : NULL};
 	spec->offset = fuzz_u8(in);
 	*mask = *spec;
 	item->spec = spec;
