@@ -104,6 +104,25 @@ def test_start_without_an_agent(path):
             assert len(agent.rules) == 2
 
 
+def test_an_agent_takes_no_masked_rules(path):
+    """Tier partition cannot be had of it; the port says so and is exact."""
+    with FakeAgent(path) as agent, _over_octosim(path, tier="partition") as pmd:
+        assert "an agent takes no masked rules" in pmd.boot_text
+        assert _tier(pmd) == "exact"
+        flow_id(_create(pmd, FLOWS[0], 1))
+        assert list(agent.rules) == [_key(FLOWS[0])]
+
+
+def test_tier_queue_leaves_the_agent_alone(path):
+    """No connection, no rule; the queue is chosen by the PFs."""
+    with FakeAgent(path) as agent, _over_octosim(path, tier="queue") as pmd:
+        assert "the agent is not used" in pmd.boot_text
+        assert _tier(pmd) == "queue"
+        flow_id(_create(pmd, FLOWS[0], 1))
+        assert View(pmd).rule(FLOWS[0])["pf"] == -1
+        assert (agent.sessions, agent.rules) == (0, {})
+
+
 def test_a_new_session_puts_all_again(path):
     """What was made and removed in between is right afterwards."""
     with _over_octosim(path) as pmd:

@@ -42,6 +42,11 @@ octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args)
 {
 	if (args->agent[0] == '\0')
 		return 0;
+	if (args->has_tier && !octo_tier_has_mpfs(args->tier)) {
+		OCTO_LOG(NOTICE, "%s: with tier=%s the agent is not used", args->port,
+			 octo_tier_name(args->tier));
+		return 0;
+	}
 	octo->agent = malloc(sizeof(*octo->agent));
 	if (octo->agent == NULL) {
 		OCTO_LOG(ERR, "%s: no memory for the agent", args->port);
