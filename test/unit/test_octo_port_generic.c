@@ -137,6 +137,30 @@ test_validation_asks_every_pf(void **state)
 	assert_on_pfs(0, 0);
 }
 
+/* What the PFs would not look at, a copy would. */
+static void
+test_lengths_without_contents_are_refused(void **state)
+{
+	const struct rte_flow_attr attr = {.ingress = 1, .priority = OCTO_PORT_TAKEN};
+	const struct rte_flow_action drop[] = {{.type = RTE_FLOW_ACTION_TYPE_DROP},
+					       {.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct rte_flow_action_rss rss = {.queue_num = 2};
+	const struct rte_flow_item_raw raw = {.length = 4};
+	const struct rte_flow_item pattern[] = {{.type = RTE_FLOW_ITEM_TYPE_RAW, .spec = &raw},
+						{.type = RTE_FLOW_ITEM_TYPE_END}};
+	uint16_t port = make_port();
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_null(create_simple(port, RTE_FLOW_ACTION_TYPE_RSS, &rss, &error));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_non_null(strstr(error.message, "but no queues"));
+	assert_null(create(port, &attr, pattern, drop, &error));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_non_null(strstr(error.message, "but no pattern"));
+	assert_on_pfs(0, 0);
+}
+
 static void
 test_flush_takes_all(void **state)
 {
@@ -274,172 +298,6 @@ test_what_was_not_asked_for_cannot_be_queried(void **state)
 	assert_string_equal(error.message, "only count, age and rss can be queried");
 }
 
-static struct rte_flow *
-create_aging(uint16_t port, void *context)
-{
-	const struct rte_flow_action_age age = {.timeout = 10, .context = context};
-	struct rte_flow *rule = create_simple(port, RTE_FLOW_ACTION_TYPE_AGE, &age, NULL);
-
-	assert_non_null(rule);
-	return rule;
-}
-
-/* The context by which the PFs know it; the application gave it, or none. */
-static void
-test_a_flow_is_aged_on_every_pf_or_not(void **state)
-{
-	uint16_t port = make_port();
-	struct rte_flow *nameless = create_aging(port, NULL);
-	void *contexts[4];
-	int given;
-
-	(void)state;
-	create_aging(port, &given);
-	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 0);
-	taker[0]->rule[0].aged = true;
-	taker[0]->rule[1].aged = true;
-	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 0);
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 0);
-	taker[1]->rule[1].aged = true;
-	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 1);
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 1);
-	assert_ptr_equal(contexts[0], &given);
-	taker[1]->rule[0].aged = true;
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 2);
-	assert_true(contexts[0] == nameless || contexts[1] == nameless);
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 1, NULL), 1);
-}
-
-static void
-test_flows_of_one_context_age_one_by_one(void **state)
-{
-	uint16_t port = make_port();
-	void *contexts[4];
-	int given;
-
-	(void)state;
-	for (int i = 0; i < 3; i++) {
-		create_aging(port, &given);
-		taker[0]->rule[i].aged = true;
-	}
-	taker[1]->rule[1].aged = true;
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 1);
-	taker[1]->rule[2].aged = true;
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 2);
-}
-
-static uint32_t
-nb_aged(uint16_t port)
-{
-	void *contexts[4];
-	int nb = rte_flow_get_aged_flows(port, NULL, 0, NULL);
-
-	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), nb);
-	return (uint32_t)nb;
-}
-
-/* PFs that name a rule once do so at different times. */
-static void
-check_told_once(bool tells_no_age)
-{
-	uint16_t port = make_port();
-
-	create_aging(port, NULL);
-	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
-		taker[pf]->tells_once = true;
-		taker[pf]->tells_no_age = tells_no_age;
-	}
-	taker[1]->rule[0].aged = true;
-	assert_int_equal(nb_aged(port), 0);
-	taker[0]->rule[0].aged = true;
-	assert_int_equal(nb_aged(port), 1);
-	assert_int_equal(nb_aged(port), 0);
-	/* it was hit on one PF, and is old there again; on the other it has been all the time */
-	taker[0]->rule[0].told = false;
-	assert_int_equal(nb_aged(port), 1);
-	assert_int_equal(nb_aged(port), 0);
-}
-
-static void
-test_pfs_that_tell_once(void **state)
-{
-	(void)state;
-	check_told_once(false);
-}
-
-static void
-test_pfs_that_tell_once_and_no_age(void **state)
-{
-	(void)state;
-	check_told_once(true);
-}
-
-static void
-test_a_flow_that_was_hit_meanwhile_is_young(void **state)
-{
-	uint16_t port = make_port();
-
-	(void)state;
-	create_aging(port, NULL);
-	taker[0]->tells_once = true;
-	taker[0]->rule[0].aged = true;
-	assert_int_equal(nb_aged(port), 0);
-	taker[0]->rule[0].aged = false;
-	taker[0]->rule[0].told = false;
-	taker[1]->rule[0].aged = true;
-	assert_int_equal(nb_aged(port), 0);
-	taker[0]->rule[0].aged = true;
-	assert_int_equal(nb_aged(port), 1);
-}
-
-static void
-test_age_is_that_of_the_busiest_pf(void **state)
-{
-	const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_AGE};
-	uint16_t port = make_port();
-	struct rte_flow *rule = create_aging(port, NULL);
-	struct rte_flow_query_age age;
-
-	(void)state;
-	taker[0]->idle = 30;
-	taker[1]->idle = 20;
-	taker[0]->rule[0].aged = true;
-	assert_int_equal(rte_flow_query(port, rule, &action, &age, NULL), 0);
-	assert_int_equal(age.aged, 0);
-	assert_int_equal(age.sec_since_last_hit_valid, 1);
-	assert_int_equal(age.sec_since_last_hit, 20);
-	taker[1]->rule[0].aged = true;
-	assert_int_equal(rte_flow_query(port, rule, &action, &age, NULL), 0);
-	assert_int_equal(age.aged, 1);
-}
-
-static RTE_ATOMIC(unsigned int) nb_events;
-
-static int
-on_aged(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
-{
-	RTE_SET_USED(port);
-	RTE_SET_USED(event);
-	RTE_SET_USED(arg);
-	RTE_SET_USED(ret);
-	rte_atomic_fetch_add_explicit(&nb_events, 1, rte_memory_order_relaxed);
-	return 0;
-}
-
-static void
-test_the_pfs_event_is_passed_on(void **state)
-{
-	uint16_t port = make_port();
-
-	(void)state;
-	assert_int_equal(
-		rte_eth_dev_callback_register(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL), 0);
-	octo_port_taker_tell_aged(1);
-	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
-	assert_int_equal(
-		rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL), 0);
-}
-
 /* With the ethdev port in an item, or without any for RTE_MAX_ETHPORTS. */
 static struct rte_flow *
 create_transfer(uint16_t port, uint16_t named, struct rte_flow_error *error)
@@ -558,6 +416,7 @@ main(void)
 		generic_test(test_a_rule_is_on_every_pf),
 		generic_test(test_all_pfs_or_none),
 		generic_test(test_validation_asks_every_pf),
+		generic_test(test_lengths_without_contents_are_refused),
 		generic_test(test_flush_takes_all),
 		generic_test(test_kept_over_a_stop),
 		generic_test(test_kept_queues_must_stay),
@@ -565,13 +424,6 @@ main(void)
 		generic_test(test_the_same_flow_at_another_priority),
 		generic_test(test_count_is_the_sum),
 		generic_test(test_what_was_not_asked_for_cannot_be_queried),
-		generic_test(test_a_flow_is_aged_on_every_pf_or_not),
-		generic_test(test_flows_of_one_context_age_one_by_one),
-		generic_test(test_pfs_that_tell_once),
-		generic_test(test_pfs_that_tell_once_and_no_age),
-		generic_test(test_a_flow_that_was_hit_meanwhile_is_young),
-		generic_test(test_age_is_that_of_the_busiest_pf),
-		generic_test(test_the_pfs_event_is_passed_on),
 		generic_test(test_transfer_goes_to_the_switch_of_the_pf_named),
 		generic_test(test_egress_goes_to_every_pf),
 		generic_test(test_dump_tells_rules_and_asks_pfs),

@@ -33,22 +33,6 @@ struct request {
 	struct octo_rule_wish wish;
 };
 
-/* Does another rule steer this tuple that differs in how it ranks? Then the PFs decide. */
-static bool
-is_outranked(const struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t priority)
-{
-	const struct rte_flow *known = octo_table_find(octo->table, tuple);
-
-	return known != NULL && known->origin != OCTO_BY_LEARNING && known->priority != priority;
-}
-
-static bool
-is_exact(const struct octo_dev *octo, const struct octo_flow_spec *spec)
-{
-	return !spec->transfer && spec->fate == OCTO_FATE_QUEUE && spec->count_id == 0 &&
-	       !is_outranked(octo, &spec->tuple, spec->priority);
-}
-
 static void
 wish_exactly(struct request *r)
 {
@@ -76,14 +60,12 @@ leads_to_a_queue(const struct octo_dev *octo, struct request *r)
 	if (queue == NULL || queue->index >= octo_data(octo)->nb_rx_queues)
 		return false;
 	r->spec.queue = queue->index;
-	return octo_flow_parse_tuple(r->words.pattern_ro, &r->spec.tuple) == 0 &&
-	       !is_outranked(octo, &r->spec.tuple, attr->priority);
+	return octo_flow_parse_tuple(r->words.pattern_ro, &r->spec.tuple) == 0;
 }
 
 static void
-wish_in_words(const struct octo_dev *octo, struct request *r)
+wish_in_words(struct request *r, bool steered)
 {
-	const bool steered = leads_to_a_queue(octo, r);
 	bool count;
 
 	octo_words_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_COUNT, &count);
@@ -95,6 +77,21 @@ wish_in_words(const struct octo_dev *octo, struct request *r)
 		.queue = steered ? r->spec.queue : 0,
 		.count = count,
 	};
+}
+
+/* The flow is steered already by a rule of another rank: then the PFs decide which one wins. */
+static bool
+leaves_it_to_pfs(const struct octo_dev *octo, struct request *r)
+{
+	const struct rte_flow *known;
+
+	if (r->wish.tuple == NULL)
+		return false;
+	known = octo_table_find(octo->table, r->wish.tuple);
+	if (known == NULL || known->priority == r->wish.priority)
+		return false;
+	wish_in_words(r, false);
+	return true;
 }
 
 /* An exact 5-tuple to a queue is octo's business, anything else the PFs'. */
@@ -111,18 +108,28 @@ read_request(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	if (!octo_data(octo)->dev_configured)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_STATE, NULL,
 					  "the port is not configured: configure it first");
-	if (ret == 0 && is_exact(octo, &r->spec)) {
+	r->words.attr_ro = attr;
+	r->words.pattern_ro = pattern;
+	r->words.actions_ro = actions;
+	if (ret == 0 && !r->spec.transfer && r->spec.fate == OCTO_FATE_QUEUE &&
+	    r->spec.count_id == 0) {
 		wish_exactly(r);
 		return octo_flow_check_queue(octo, r->spec.queue, error);
 	}
 	ret = octo_indirect_check(octo, actions, error);
-	if (ret != 0)
-		return ret;
-	r->words.attr_ro = attr;
-	r->words.pattern_ro = pattern;
-	r->words.actions_ro = actions;
-	wish_in_words(octo, r);
-	return 0;
+	if (ret == 0)
+		wish_in_words(r, leads_to_a_queue(octo, r));
+	return ret;
+}
+
+static int
+validate_locked(struct octo_dev *octo, struct request *r, struct rte_flow_error *error)
+{
+	int ret = octo_rule_check_locked(octo, &r->wish, error);
+
+	if (ret == -EEXIST && leaves_it_to_pfs(octo, r))
+		ret = octo_rule_check_locked(octo, &r->wish, error);
+	return ret;
 }
 
 static int
@@ -137,9 +144,19 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	octo_lock(octo);
 	ret = read_request(octo, attr, pattern, actions, &r, error);
 	if (ret == 0)
-		ret = octo_rule_check_locked(octo, &r.wish, error);
+		ret = validate_locked(octo, &r, error);
 	octo_unlock(octo);
 	return ret;
+}
+
+static struct rte_flow *
+create_locked(struct octo_dev *octo, struct request *r, struct rte_flow_error *error)
+{
+	struct rte_flow *rule = octo_rule_add_locked(octo, &r->wish, error);
+
+	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, r))
+		rule = octo_rule_add_locked(octo, &r->wish, error);
+	return rule;
 }
 
 static struct rte_flow *
@@ -153,7 +170,7 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 
 	octo_lock(octo);
 	if (read_request(octo, attr, pattern, actions, &r, error) == 0)
-		rule = octo_rule_add_locked(octo, &r.wish, error);
+		rule = create_locked(octo, &r, error);
 	octo_unlock(octo);
 	return rule;
 }

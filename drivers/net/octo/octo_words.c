@@ -30,13 +30,43 @@ take_age_context(struct octo_words *words, void *owner)
 	}
 }
 
+/* A length without what it is the length of: rte_flow_conv() would follow it. */
+static int
+check_lengths(const struct rte_flow_conv_rule *rule, struct rte_flow_error *error)
+{
+	const struct rte_flow_action *action = rule->actions_ro;
+	const struct rte_flow_item *item = rule->pattern_ro;
+
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action_rss *rss = action->conf;
+
+		if (action->type == RTE_FLOW_ACTION_TYPE_RSS && rss != NULL && rss->queue_num > 0 &&
+		    rss->queue == NULL)
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+						  rss,
+						  "the rss action has a number of queues, "
+						  "but no queues");
+	}
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
+		const struct rte_flow_item_raw *raw = item->spec;
+
+		if (item->type == RTE_FLOW_ITEM_TYPE_RAW && raw != NULL && raw->length > 0 &&
+		    raw->pattern == NULL)
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, raw,
+						  "the raw item has a length, but no pattern");
+	}
+	return 0;
+}
+
 /* The inverse of octo_words_drop(). */
 int
 octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
 		struct rte_flow_error *error)
 {
-	int bytes = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, rule, error);
+	int bytes = check_lengths(rule, error);
 
+	if (bytes == 0)
+		bytes = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, rule, error);
 	if (bytes < 0)
 		return bytes;
 	words->rule = rte_malloc("octo_words", (size_t)bytes, 0);

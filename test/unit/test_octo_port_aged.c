@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Rules that age: on every PF, or not at all. */
+
+#include "octo_port.h"
+#include "octo_port_taker.h"
+
+#define NB_PFS 2
+
+static const struct octo_port_conf two_pfs;
+static struct octo_port_taker *taker[NB_PFS];
+
+static uint16_t
+make_port(void)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		taker[pf] = octo_port_taker_on(pf);
+	octo_port_up(port, 2);
+	return port;
+}
+
+static int
+teardown(void **state)
+{
+	int ret = octo_port_teardown(state);
+
+	octo_port_takers_off();
+	return ret;
+}
+
+static struct rte_flow *
+create_aging(uint16_t port, void *context)
+{
+	const struct rte_flow_attr attr = {.ingress = 1, .priority = OCTO_PORT_TAKEN};
+	const struct rte_flow_item eth[] = {{.type = RTE_FLOW_ITEM_TYPE_ETH},
+					    {.type = RTE_FLOW_ITEM_TYPE_END}};
+	const struct rte_flow_action_age age = {.timeout = 10, .context = context};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = &age},
+		{.type = RTE_FLOW_ACTION_TYPE_PASSTHRU},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct rte_flow *rule = rte_flow_create(port, &attr, eth, actions, NULL);
+
+	assert_non_null(rule);
+	return rule;
+}
+
+/* The context by which the PFs know it; the application gave it, or none. */
+static void
+test_a_flow_is_aged_on_every_pf_or_not(void **state)
+{
+	uint16_t port = make_port();
+	struct rte_flow *nameless = create_aging(port, NULL);
+	void *contexts[4];
+	int given;
+
+	(void)state;
+	create_aging(port, &given);
+	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 0);
+	taker[0]->rule[0].aged = true;
+	taker[0]->rule[1].aged = true;
+	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 0);
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 0);
+	taker[1]->rule[1].aged = true;
+	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 1);
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 1);
+	assert_ptr_equal(contexts[0], &given);
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 2);
+	assert_true(contexts[0] == nameless || contexts[1] == nameless);
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 1, NULL), 1);
+}
+
+static void
+test_flows_of_one_context_age_one_by_one(void **state)
+{
+	uint16_t port = make_port();
+	void *contexts[4];
+	int given;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		create_aging(port, &given);
+		taker[0]->rule[i].aged = true;
+	}
+	taker[1]->rule[1].aged = true;
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 1);
+	taker[1]->rule[2].aged = true;
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, 4, NULL), 2);
+}
+
+static uint32_t
+nb_aged(uint16_t port)
+{
+	void *contexts[4];
+	int nb = rte_flow_get_aged_flows(port, NULL, 0, NULL);
+
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), nb);
+	return (uint32_t)nb;
+}
+
+/* PFs that name a rule once do so at different times. */
+static void
+check_told_once(bool tells_no_age)
+{
+	uint16_t port = make_port();
+
+	create_aging(port, NULL);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
+		taker[pf]->tells_once = true;
+		taker[pf]->tells_no_age = tells_no_age;
+	}
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 1);
+	assert_int_equal(nb_aged(port), 0);
+	/* it was hit on one PF, and is old there again; on the other it has been all the time */
+	taker[0]->rule[0].told = false;
+	assert_int_equal(nb_aged(port), 1);
+	assert_int_equal(nb_aged(port), 0);
+}
+
+static void
+test_pfs_that_tell_once(void **state)
+{
+	(void)state;
+	check_told_once(false);
+}
+
+static void
+test_pfs_that_tell_once_and_no_age(void **state)
+{
+	(void)state;
+	check_told_once(true);
+}
+
+static void
+test_a_flow_that_was_hit_meanwhile_is_young(void **state)
+{
+	uint16_t port = make_port();
+
+	(void)state;
+	create_aging(port, NULL);
+	taker[0]->tells_once = true;
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	taker[0]->rule[0].aged = false;
+	taker[0]->rule[0].told = false;
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 1);
+}
+
+static void
+test_age_is_that_of_the_busiest_pf(void **state)
+{
+	const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_AGE};
+	uint16_t port = make_port();
+	struct rte_flow *rule = create_aging(port, NULL);
+	struct rte_flow_query_age age;
+
+	(void)state;
+	taker[0]->idle = 30;
+	taker[1]->idle = 20;
+	taker[0]->rule[0].aged = true;
+	assert_int_equal(rte_flow_query(port, rule, &action, &age, NULL), 0);
+	assert_int_equal(age.aged, 0);
+	assert_int_equal(age.sec_since_last_hit_valid, 1);
+	assert_int_equal(age.sec_since_last_hit, 20);
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(rte_flow_query(port, rule, &action, &age, NULL), 0);
+	assert_int_equal(age.aged, 1);
+}
+
+static RTE_ATOMIC(unsigned int) nb_events;
+
+static int
+on_aged(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	rte_atomic_fetch_add_explicit(&nb_events, 1, rte_memory_order_relaxed);
+	return 0;
+}
+
+static void
+test_the_pfs_event_is_passed_on(void **state)
+{
+	uint16_t port = make_port();
+
+	(void)state;
+	assert_int_equal(
+		rte_eth_dev_callback_register(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL), 0);
+	octo_port_taker_tell_aged(1);
+	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
+	assert_int_equal(
+		rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL), 0);
+}
+
+#define aged_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		aged_test(test_a_flow_is_aged_on_every_pf_or_not),
+		aged_test(test_flows_of_one_context_age_one_by_one),
+		aged_test(test_pfs_that_tell_once),
+		aged_test(test_pfs_that_tell_once_and_no_age),
+		aged_test(test_a_flow_that_was_hit_meanwhile_is_young),
+		aged_test(test_age_is_that_of_the_busiest_pf),
+		aged_test(test_the_pfs_event_is_passed_on),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
