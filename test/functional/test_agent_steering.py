@@ -50,14 +50,14 @@ class Nic:
                for i, path in enumerate(self.sockets)]
         return Agent(args, pfs, [f"--listen=unix:{self.listens}", *options])
 
-    def octo(self) -> Testpmd:
+    def octo(self, **more: object) -> Testpmd:
         """A port over it, which sends back what it receives."""
         args = [f"--vdev=net_virtio_user{i},path={path},queues={QUEUES},"
                 "mac=02:00:00:00:00:02" for i, path in enumerate(self.sockets)]
         return Testpmd([*args, "--vdev=" + vdevs.octo_devargs(
             0, ["net_virtio_user0@0", "net_virtio_user1@1"],
-            agent=f"unix:{self.listens}")], ["--auto-start",
-                                             "--forward-mode=io"])
+            agent=f"unix:{self.listens}", **more)],
+            ["--auto-start", "--forward-mode=io"])
 
 
 @pytest.fixture(params=["direct", "eswitch"])
@@ -111,6 +111,35 @@ def test_flows_go_to_queue_and_pf(nic):
         firmware.reset()
         _exchange(nic)
         assert _received(firmware) == by_default
+
+
+def test_strays_teach_the_agent(nic):
+    """Nobody makes a rule; flows come by the PF that is their queue's home."""
+    with nic.start() as firmware, nic.octo(learn=None) as pmd:
+        firmware.wait_connected(QUEUES)
+        _homes(pmd)
+        view = View(pmd)
+
+        def strays() -> int:
+            return view.xstats()["rx_stray_packets"]
+
+        def all_at_home() -> bool:
+            before = strays()
+            back = order_of(nic.wire.exchange(packets.numbered(FLOWS, EACH)))
+            # A flow that comes home may overtake itself, and loses nothing.
+            assert sorted(map(sorted, back.values())) == \
+                [list(range(EACH))] * len(FLOWS)
+            return strays() == before
+        pmd.wait_until("no strays", all_at_home, timeout=30)
+        learned = view.xstats()["learned_flows"]
+        assert 0 < learned < len(FLOWS)
+        assert view.xstats()["steered_flows"] == learned
+        # An explicit rule is put in the place of a learned one.
+        known = view.steering()["rules"][0]
+        flow = next(f for f in FLOWS if f.sport == known["src_port"])
+        flow_id(pmd.cmd(flow.rule(pmd.port(), 1 - known["queue"])))
+        assert view.xstats()["learned_flows"] == learned - 1
+        assert all_at_home()
 
 
 def test_rules_survive_an_agent_that_is_killed(nic):
