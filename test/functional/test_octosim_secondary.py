@@ -4,7 +4,7 @@
 import re
 
 from octotest import hugepages, vdevs
-from octotest.testpmd import Testpmd
+from octotest.testpmd import Testpmd, flow_id
 
 
 def _start(huge_dir, proc: int, lcores: str, like=None, vdevs_=()) -> Testpmd:
@@ -63,6 +63,31 @@ def test_secondary_sends_to_an_ethdev_wire(huge_dir):
         stats = one.stats(port)
         assert stats["TX-errors"] == stats["RX-errors"] == 0
         assert one.xstats(port)["tx_q0_packets"] == 0
+
+
+def test_secondary_follows_rules_of_any_kind(huge_dir):
+    """It alone polls: what the primary has made of a rule is there, too."""
+    args = [vdevs.octosim(0, "A", wire="nic:B"), vdevs.octosim(1, "B")]
+    rules = ["priority 1 ingress pattern eth / end actions mark id 5 / "
+             "count / age timeout 1000 / passthru",
+             "priority 2 ingress pattern eth / ipv4 src spec 10.0.0.0 src "
+             "prefix 8 / udp / end actions count identifier 4 / jump group 1",
+             "group 1 ingress pattern eth / end actions count / rss level 1 "
+             "queues 1 end types ipv4-udp end",
+             "transfer pattern represented_port ethdev_port_id is 1 / ipv4 / "
+             "end actions count / port_representor port_id 1"]
+    with _start(huge_dir, 0, "0@0,1@0", vdevs_=args) as one, \
+            _start(huge_dir, 1, "2@1,3@1", like=one) as two:
+        made = [flow_id(one.cmd(f"flow create 1 {r} / end")) for r in rules]
+        two.start("flowgen")
+        one.wait_until("traffic", lambda: one.telemetry.get(
+            "/ethdev/xstats", 1)["rx_q1_packets"] > 10000)
+        assert _received(two) > 1000
+        stats = one.telemetry.get("/ethdev/xstats", 1)
+        assert stats["rx_q0_packets"] == 0
+        for number in made:
+            out = one.cmd(f"flow query 1 {number} count")
+            assert int(re.search(r"hits: (\d+)", out)[1]) > 10000, out
 
 
 def test_primary_survives_the_secondary(huge_dir):
