@@ -10,6 +10,10 @@
 #include "octosim_caps.h"
 #include "octosim_flow.h"
 
+/* a million of them are made, and the pump has to do with the first two lines of each */
+static_assert(sizeof(struct octosim_rule) <= 128, "a rule takes two cache lines of 64 bytes");
+static_assert(sizeof(struct rte_flow) <= 192, "a rule of the application takes three");
+
 static RTE_ATOMIC(uint64_t) next_serial;
 
 int
@@ -177,10 +181,17 @@ keep_match(struct rte_flow *flow, const struct octosim_match *match)
 	return 0;
 }
 
+/* In a generic table; the other ones know the rule itself. */
+static uint32_t
+count_entries(const struct octosim_reading *r)
+{
+	return r->whole_way || octosim_reading_is_exact(r) ? 0 : octosim_match_count(&r->match);
+}
+
 static struct rte_flow *
 flow_alloc(struct octosim_pf *pf, const struct octosim_reading *r, struct rte_flow_error *error)
 {
-	const uint32_t entries = octosim_match_count(&r->match);
+	const uint32_t entries = count_entries(r);
 	struct rte_flow *flow;
 
 	flow = rte_zmalloc("octosim_flow", sizeof(*flow) + entries * sizeof(flow->entries[0]), 0);

@@ -56,8 +56,6 @@ struct rte_flow {
 	bool effective;                                 /**< it is in its table */
 	struct rte_flow_template_table *template_table; /**< NULL: not by a flow queue */
 	struct octosim_match *match;                    /**< with generic, until it is in there */
-	uint64_t hits_base;
-	uint64_t bytes_base;
 	uint32_t nb_entries;
 	struct octosim_entry *entries[]; /**< with generic */
 };

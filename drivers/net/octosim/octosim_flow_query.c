@@ -6,35 +6,33 @@
 
 #include "octosim_flow.h"
 
+static void
+read_count(uint64_t *hits, uint64_t *bytes, struct rte_flow_query_count *q)
+{
+	q->hits_set = 1;
+	q->bytes_set = 1;
+	q->hits = *hits;
+	q->bytes = *bytes;
+	if (q->reset) {
+		*hits = 0;
+		*bytes = 0;
+	}
+}
+
 /* What rules share; under the NIC's lock. */
 void
 octosim_counter_query_locked(struct octosim_counter *c, struct rte_flow_query_count *q)
 {
-	q->hits_set = 1;
-	q->bytes_set = 1;
-	q->hits = c->hits;
-	q->bytes = c->bytes;
-	if (q->reset) {
-		c->hits = 0;
-		c->bytes = 0;
-	}
+	read_count(&c->hits, &c->bytes, q);
 }
 
 static void
 query_count_locked(struct rte_flow *flow, struct rte_flow_query_count *q)
 {
-	if (flow->rule.fate.counter != NULL) {
+	if (flow->rule.fate.counter != NULL)
 		octosim_counter_query_locked(flow->rule.fate.counter, q);
-		return;
-	}
-	q->hits_set = 1;
-	q->bytes_set = 1;
-	q->hits = flow->rule.hits - flow->hits_base;
-	q->bytes = flow->rule.bytes - flow->bytes_base;
-	if (q->reset) {
-		flow->hits_base = flow->rule.hits;
-		flow->bytes_base = flow->rule.bytes;
-	}
+	else
+		read_count(&flow->rule.hits, &flow->rule.bytes, q);
 }
 
 static int

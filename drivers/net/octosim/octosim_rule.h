@@ -16,7 +16,7 @@ struct octosim_rule {
 	uint64_t serial;           /**< of rules with equal priority, the lowest wins */
 	uint32_t priority;         /**< 0 wins */
 	bool inert;                /**< takes its room in the table and does nothing */
-	uint64_t hits;             /**< packets; written under the NIC's lock */
+	uint64_t hits;             /**< packets since the last reset; under the NIC's lock */
 	uint64_t bytes;            /**< their length */
 	struct octosim_fate fate;
 };
