@@ -154,6 +154,21 @@ def test_explicit_rules_have_the_room_of_learned_ones():
         assert pmd.view.xstats()["steered_flows"] == 0
 
 
+def test_rules_for_the_switch_have_that_room_too():
+    """An application's own transfer rule, through the octo port."""
+    with Learner(256, nic={"mpfs_entries": 32}) as pmd:
+        pmd.begin()
+        pmd.await_rules(32)
+        pmd.stop_forwarding()
+        pf = pmd.view.topology()["pfs"][0]["port"]
+        flow_id(pmd.cmd(
+            f"flow create {pmd.view.port} transfer pattern represented_port "
+            f"ethdev_port_id is {pf} / {gen_flow(1000).pattern()} actions "
+            f"port_representor port_id {pf} / end"))
+        assert pmd.view.xstats()["learned_flows"] == 31
+        assert pmd.view.steering()["others"] == 1
+
+
 def test_a_flush_takes_learned_rules_too():
     """They are learned again; nothing is learned twice."""
     with Learner() as pmd:
