@@ -112,6 +112,19 @@ def test_priority_decides_even_against_a_tuple(bench, priority, winner):
     assert _ports(seen) == {0: {PF0}, 1: {winner}}
 
 
+def test_masked_rules_come_between_a_tuple_and_all(bench):
+    """With equal priorities; a group is not known here."""
+    flow_id(bench.cmd(switch_rule(UPLINK, ALL, REP0)))
+    flow_id(bench.cmd(switch_rule(
+        UPLINK, "ipv4 src spec 0.0.0.1 src mask 0.0.0.1 / end", REP1)))
+    flow_id(bench.cmd(to_pf(FLOWS[0], REP0)))
+    seen = bench.play(packets.numbered(FLOWS, 2), (PF0, PF1, UPLINK))
+    assert _ports(seen) == {0: {PF0}, 1: {PF0}, 2: {PF1}, 3: {PF0}}
+    out = bench.cmd(to_pf(FLOWS[1], REP0).replace("priority", "group 1 "
+                                                  "priority"))
+    assert "group 0 only" in out, out
+
+
 def test_what_a_pf_sends_comes_to_its_representor(bench):
     """Until a rule lets it out to the wire."""
     flow_id(bench.cmd(to_pf(FLOWS[0], REP1)))
