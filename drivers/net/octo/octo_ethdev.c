@@ -15,6 +15,7 @@ static void
 set_entry_points(struct rte_eth_dev *dev)
 {
 	dev->dev_ops = &octo_dev_ops;
+	octo_async_install(dev);
 	dev->rx_pkt_burst = octo_rx_burst;
 	dev->tx_pkt_burst = octo_tx_burst;
 	dev->tx_pkt_prepare = octo_tx_prepare;

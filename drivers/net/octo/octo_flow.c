@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "octo_flow_parse.h"
 #include "octo_private.h"
 
 /* Can flows be steered to this queue? */
@@ -26,15 +25,8 @@ octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_fl
 	return 0;
 }
 
-/* A rule as the application gave it, and what is to become of it. Points into itself. */
-struct request {
-	struct octo_flow_spec spec;
-	struct rte_flow_conv_rule words;
-	struct octo_rule_wish wish;
-};
-
 static void
-wish_exactly(struct request *r)
+wish_exactly(struct octo_flow_request *r)
 {
 	r->wish = (struct octo_rule_wish){
 		.tuple = &r->spec.tuple,
@@ -47,7 +39,7 @@ wish_exactly(struct request *r)
 
 /* Is it one flow to one queue, whatever else the rule does with it? */
 static bool
-leads_to_a_queue(const struct octo_dev *octo, struct request *r)
+leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 {
 	const struct rte_flow_attr *attr = r->words.attr_ro;
 	const struct rte_flow_action_queue *queue;
@@ -64,7 +56,7 @@ leads_to_a_queue(const struct octo_dev *octo, struct request *r)
 }
 
 static void
-wish_in_words(struct request *r, bool steered)
+wish_in_words(struct octo_flow_request *r, bool steered)
 {
 	bool count;
 
@@ -81,7 +73,7 @@ wish_in_words(struct request *r, bool steered)
 
 /* The flow is steered already by a rule of another rank: then the PFs decide which one wins. */
 static bool
-leaves_it_to_pfs(const struct octo_dev *octo, struct request *r)
+leaves_it_to_pfs(const struct octo_dev *octo, struct octo_flow_request *r)
 {
 	const struct rte_flow *known;
 
@@ -95,10 +87,10 @@ leaves_it_to_pfs(const struct octo_dev *octo, struct request *r)
 }
 
 /* An exact 5-tuple to a queue is octo's business, anything else the PFs'. */
-static int
-read_request(const struct octo_dev *octo, const struct rte_flow_attr *attr,
-	     const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-	     struct request *r, struct rte_flow_error *error)
+int
+octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
+	       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	       struct octo_flow_request *r, struct rte_flow_error *error)
 {
 	const bool given = attr != NULL && pattern != NULL && actions != NULL;
 	int ret = octo_flow_parse(attr, pattern, actions, &r->spec, given ? NULL : error);
@@ -123,7 +115,7 @@ read_request(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 }
 
 static int
-validate_locked(struct octo_dev *octo, struct request *r, struct rte_flow_error *error)
+validate_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
 {
 	int ret = octo_rule_check_locked(octo, &r->wish, error);
 
@@ -138,11 +130,11 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	      struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
-	struct request r;
+	struct octo_flow_request r;
 	int ret;
 
 	octo_lock(octo);
-	ret = read_request(octo, attr, pattern, actions, &r, error);
+	ret = octo_flow_read(octo, attr, pattern, actions, &r, error);
 	if (ret == 0)
 		ret = validate_locked(octo, &r, error);
 	octo_unlock(octo);
@@ -150,7 +142,7 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 }
 
 static struct rte_flow *
-create_locked(struct octo_dev *octo, struct request *r, struct rte_flow_error *error)
+create_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
 {
 	struct rte_flow *rule = octo_rule_add_locked(octo, &r->wish, error);
 
@@ -166,10 +158,10 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 {
 	struct octo_dev *octo = octo_of(dev);
 	struct rte_flow *rule = NULL;
-	struct request r;
+	struct octo_flow_request r;
 
 	octo_lock(octo);
-	if (read_request(octo, attr, pattern, actions, &r, error) == 0)
+	if (octo_flow_read(octo, attr, pattern, actions, &r, error) == 0)
 		rule = create_locked(octo, &r, error);
 	octo_unlock(octo);
 	return rule;
@@ -218,6 +210,23 @@ flow_get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb,
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, octo_rule_aged_locked(octo, contexts, nb, error));
+}
+
+/* A rule of a template table, which is on no PF yet. */
+struct rte_flow *
+octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
+		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		       struct rte_flow_error *error)
+{
+	struct octo_flow_request r;
+	struct rte_flow *rule;
+
+	if (octo_flow_read(octo, attr, pattern, actions, &r, error) != 0)
+		return NULL;
+	rule = octo_rule_enter_locked(octo, &r.wish, error);
+	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, &r))
+		rule = octo_rule_enter_locked(octo, &r.wish, error);
+	return rule;
 }
 
 /* Strays have taught that this flow belongs to this queue, where RSS puts it. */

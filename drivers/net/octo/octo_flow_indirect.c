@@ -151,9 +151,9 @@ free_handle(struct rte_flow_action_handle *handle)
 	rte_free(handle);
 }
 
-static struct rte_flow_action_handle *
-create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
-	      const struct rte_flow_action *action, struct rte_flow_error *error)
+struct rte_flow_action_handle *
+octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
+			    const struct rte_flow_action *action, struct rte_flow_error *error)
 {
 	struct rte_flow_action_handle *handle;
 
@@ -180,9 +180,9 @@ create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *co
 	return handle;
 }
 
-static int
-destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
-	       struct rte_flow_error *error)
+int
+octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			     struct rte_flow_error *error)
 {
 	int ret;
 
@@ -293,9 +293,9 @@ update_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	return ret;
 }
 
-static int
-update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle, const void *update,
-	      struct rte_flow_error *error)
+int
+octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			    const void *update, struct rte_flow_error *error)
 {
 	switch (handle->action->type) {
 	case RTE_FLOW_ACTION_TYPE_QUEUE:
@@ -307,6 +307,23 @@ update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle, cons
 		return refuse(error, ENOTSUP,
 			      "of indirect actions queue, rss and age can be updated");
 	}
+}
+
+/* As long as it is needed; to be freed by rte_free(). */
+void *
+octo_indirect_copy_update(const struct rte_flow_action_handle *handle, const void *update,
+			  struct rte_flow_error *error)
+{
+	struct rte_flow_update_age *age;
+
+	if (handle->action->type != RTE_FLOW_ACTION_TYPE_AGE)
+		return check_update(handle, update, error) == 0 ? copy_action(update, error) : NULL;
+	age = update == NULL ? NULL : rte_malloc("octo_indirect", sizeof(*age), 0);
+	if (age == NULL)
+		refuse(error, EINVAL, "the update is missing, or there is no memory for it");
+	else
+		memcpy(age, update, sizeof(*age));
+	return age;
 }
 
 /* The sum over the PFs. */
@@ -372,9 +389,9 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	return 0;
 }
 
-static int
-query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle, void *data,
-	     struct rte_flow_error *error)
+int
+octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
+			   void *data, struct rte_flow_error *error)
 {
 	struct rte_flow_action_handle *h = (void *)(uintptr_t)handle;
 
@@ -474,7 +491,7 @@ handle_create(struct rte_eth_dev *dev, const struct rte_flow_indir_action_conf *
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, create_locked(octo, conf, action, error));
+	return OCTO_LOCKED(octo, octo_indirect_create_locked(octo, conf, action, error));
 }
 
 static int
@@ -483,7 +500,7 @@ handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, destroy_locked(octo, handle, error));
+	return OCTO_LOCKED(octo, octo_indirect_destroy_locked(octo, handle, error));
 }
 
 static int
@@ -492,7 +509,7 @@ handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle, co
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, update_locked(octo, handle, update, error));
+	return OCTO_LOCKED(octo, octo_indirect_update_locked(octo, handle, update, error));
 }
 
 static int
@@ -501,7 +518,7 @@ handle_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handl
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, query_locked(octo, handle, data, error));
+	return OCTO_LOCKED(octo, octo_indirect_query_locked(octo, handle, data, error));
 }
 
 RTE_INIT(octo_flow_indirect_init)

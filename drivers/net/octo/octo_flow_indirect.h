@@ -29,6 +29,17 @@ struct rte_flow_action_handle {
 TAILQ_HEAD(octo_handles, rte_flow_action_handle);
 
 /* octo_flow_indirect.c; all under the control mutex */
+struct rte_flow_action_handle *
+octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
+			    const struct rte_flow_action *action, struct rte_flow_error *error);
+int octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+				 struct rte_flow_error *error);
+int octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+				const void *update, struct rte_flow_error *error);
+int octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
+			       void *data, struct rte_flow_error *error);
+void *octo_indirect_copy_update(const struct rte_flow_action_handle *handle, const void *update,
+				struct rte_flow_error *error);
 int octo_indirect_place_locked(struct octo_dev *octo);
 void octo_indirect_withdraw_locked(struct octo_dev *octo);
 void octo_indirect_free_locked(struct octo_dev *octo);

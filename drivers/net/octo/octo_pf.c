@@ -413,6 +413,8 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 	ret = octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_rule_list_forget_pf(octo, pf);
 	octo_indirect_forget_pf(octo, pf);
+	octo_async_forget_pf(octo, pf);
+	octo_template_forget_pf(octo, pf);
 	OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, octo->pf[pf].name);
 	return ret;
 }

@@ -21,7 +21,9 @@
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_plan.h"
+#include "octo_flow_async.h"
 #include "octo_flow_indirect.h"
+#include "octo_flow_parse.h"
 #include "octo_rule.h"
 #include "octo_slab.h"
 #include "octo_socket_map.h"
@@ -275,6 +277,7 @@ struct octo_dev {
 	} page;                      /* of octo_view_rules(), where the next one begins */
 	uint64_t words_bytes;        /* of all generic rules */
 	struct octo_handles handles; /* indirect actions */
+	struct octo_async *async;    /* NULL without flow queues */
 	struct octo_all_notes notes; /* of those of which something is known */
 	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
 	struct octo_slab notes_slab; /* struct octo_notes */
@@ -459,6 +462,21 @@ int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 int octo_xstats_reset(struct rte_eth_dev *dev);
 
 /* octo_flow.c: rte_flow on the port */
+
+/* A rule as the application gave it, and what is to become of it. Points into itself. */
+struct octo_flow_request {
+	struct octo_flow_spec spec;
+	struct rte_flow_conv_rule words;
+	struct octo_rule_wish wish;
+};
+
+int octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
+		   const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		   struct octo_flow_request *r, struct rte_flow_error *error);
+struct rte_flow *
+octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
+		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		       struct rte_flow_error *error);
 extern struct rte_flow_ops octo_flow_ops; /* other files fill in theirs */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);

@@ -32,7 +32,8 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_er
 	/* a rule that was made before the first start was never anywhere */
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	/* of a rule from a template table the PFs' own go by their flow queues */
+	for (uint8_t pf = 0; !rule->by_table && pf < octo->nb_pfs; pf++) {
 		int ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
 
 		if (first_error == 0)
@@ -41,16 +42,9 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_er
 	return first_error;
 }
 
-/* What the PFs are told of a rule. Points into itself. */
-struct text {
-	struct octo_flow_rule built;
-	struct rte_flow_conv_rule rule;
-	uint32_t pfs; /* mask of those that are told */
-};
-
-static int
-write_text(const struct octo_dev *octo, const struct octo_rule_wish *wish, struct text *text,
-	   struct rte_flow_error *error)
+int
+octo_rule_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+		struct octo_rule_text *text, struct rte_flow_error *error)
 {
 	if (wish->words != NULL) {
 		text->rule = *wish->words;
@@ -64,8 +58,8 @@ write_text(const struct octo_dev *octo, const struct octo_rule_wish *wish, struc
 	return 0;
 }
 
-static struct octo_rule_wish
-wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
+struct octo_rule_wish
+octo_rule_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	return (struct octo_rule_wish){
 		.tuple = &rule->tuple,
@@ -80,11 +74,11 @@ wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
 static int
 insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	const struct octo_rule_wish wish = wish_of(octo, rule);
+	const struct octo_rule_wish wish = octo_rule_wish_of(octo, rule);
 	const struct rte_flow_action *actions;
 	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
-	struct text text;
-	int ret = write_text(octo, &wish, &text, error);
+	struct octo_rule_text text;
+	int ret = octo_rule_write(octo, &wish, &text, error);
 	int pf;
 
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
@@ -134,7 +128,7 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	struct rte_flow_error *error)
 {
 	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
-	struct text text;
+	struct octo_rule_text text;
 	int ret = 0;
 	int pf;
 
@@ -142,7 +136,7 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 		return 0;
 	if (wish->words == NULL && octo->agent_queues)
 		return check_agent_rule(octo, wish->count, error);
-	ret = write_text(octo, wish, &text, error);
+	ret = octo_rule_write(octo, wish, &text, error);
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
 		const struct octo_pf *p = &octo->pf[pf];
 
@@ -180,7 +174,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (octo->agent_queues && !rule->generic)
 		ret = check_agent_rule(octo, rule->count, error);
-	else if (rule->origin != OCTO_BY_LEARNING)
+	else if (rule->origin != OCTO_BY_LEARNING && !rule->by_table)
 		ret = insert_arfs(octo, rule, error);
 	if (ret == 0 && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier))
 		ret = insert_mpfs(octo, rule, error);
@@ -330,6 +324,32 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
 	return ret;
 }
 
+static void
+enlist(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (octo_rule_has_tuple(rule)) {
+		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
+		TAILQ_INSERT_TAIL(&octo->queue_rules[rule->queue], rule, next_of_queue);
+	} else {
+		TAILQ_INSERT_TAIL(&octo->others, rule, next);
+		octo->nb_others++;
+	}
+}
+
+/* Out of the lists, and of the table. */
+static void
+delist(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (octo_rule_has_tuple(rule)) {
+		TAILQ_REMOVE(&octo->rules, rule, next);
+		TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+		octo_table_remove(octo->table, &rule->tuple);
+	} else {
+		TAILQ_REMOVE(&octo->others, rule, next);
+		octo->nb_others--;
+	}
+}
+
 struct rte_flow *
 octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		     struct rte_flow_error *error)
@@ -345,31 +365,56 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		rte_errno = -ret;
 		return NULL;
 	}
-	if (octo_rule_has_tuple(rule)) {
-		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
-		TAILQ_INSERT_TAIL(&octo->queue_rules[rule->queue], rule, next_of_queue);
-	} else {
-		TAILQ_INSERT_TAIL(&octo->others, rule, next);
-		octo->nb_others++;
-	}
+	enlist(octo, rule);
 	return rule;
+}
+
+/* A rule of a template table, which is on no PF yet. */
+struct rte_flow *
+octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+		       struct rte_flow_error *error)
+{
+	struct rte_flow *rule = new_rule(octo, wish, error);
+	int ret = 0;
+
+	if (rule == NULL)
+		return NULL;
+	rule->by_table = true;
+	rule->pending = true;
+	if (octo_rule_notes_get(octo, rule) == NULL)
+		ret = refuse_memory(error);
+	if (ret == 0 && octo_rule_has_tuple(rule))
+		ret = enter_rule(octo, wish, rule, error);
+	if (ret != 0) {
+		free_rule(octo, rule);
+		rte_errno = -ret;
+		return NULL;
+	}
+	enlist(octo, rule);
+	return rule;
+}
+
+/* No PF has it any more: it leads nowhere, and its tuple is free for others. */
+void
+octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	remove_from_pfs(octo, rule, NULL);
+	delist(octo, rule);
+	rule->tuple = (struct octo_tuple){0};
+	enlist(octo, rule);
 }
 
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	int ret = remove_from_pfs(octo, rule, error);
+	int ret;
 
+	if (rule->by_table)
+		octo_async_withdraw_locked(octo, rule);
+	ret = remove_from_pfs(octo, rule, error);
 	octo_learn_forget_locked(octo, rule);
 	octo_truth_forget_locked(octo, rule);
-	if (octo_rule_has_tuple(rule)) {
-		TAILQ_REMOVE(&octo->rules, rule, next);
-		TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
-		octo_table_remove(octo->table, &rule->tuple);
-	} else {
-		TAILQ_REMOVE(&octo->others, rule, next);
-		octo->nb_others--;
-	}
+	delist(octo, rule);
 	free_rule(octo, rule);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include <rte_flow.h>
 
 #include "octo_learn.h"
+#include "octo_flow_build.h"
 #include "octo_tuple.h"
 #include "octo_verdict.h"
 #include "octo_words.h"
@@ -31,8 +32,10 @@ struct octo_notes {
 	struct rte_flow *rule;
 	struct octo_words words; /* of generic rules */
 	struct octo_evidence evidence;
-	bool ineffective; /* is in octo_truth.ineffective */
-	uint64_t strays;  /* samples of it */
+	struct rte_flow_template_table *table; /* with by_table */
+	uint16_t flow_queue;                   /* the same */
+	bool ineffective;                      /* is in octo_truth.ineffective */
+	uint64_t strays;                       /* samples of it */
 	struct {
 		uint64_t hits;
 		uint64_t bytes;
@@ -59,6 +62,8 @@ struct rte_flow {
 	uint8_t origin;               /* enum octo_origin */
 	bool generic : 1;             /* in the words of its notes */
 	bool count : 1;               /* the application asked for COUNT */
+	bool by_table : 1;            /* from a template table, by a flow queue */
+	bool pending : 1;             /* with by_table: the PFs do not have it yet */
 	bool moved : 1;               /* it led elsewhere before: hits may be from then */
 	struct octo_learned *learned; /* NULL unless strays taught it */
 	struct rte_flow *arfs[];      /* by PF */
@@ -75,6 +80,13 @@ struct octo_rule_wish {
 	uint32_t priority;
 	uint16_t queue;
 	bool count;
+};
+
+/* What the PFs are told of a rule. Points into itself. */
+struct octo_rule_text {
+	struct octo_flow_rule built;
+	struct rte_flow_conv_rule rule;
+	uint32_t pfs; /* mask of those that are told */
 };
 
 struct octo_dev;
@@ -95,6 +107,12 @@ int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *w
 int
 octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 void octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
+int octo_rule_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+		    struct octo_rule_text *text, struct rte_flow_error *error);
+struct octo_rule_wish octo_rule_wish_of(const struct octo_dev *octo, const struct rte_flow *rule);
+struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+					struct rte_flow_error *error);
+void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
 uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
 
 /* octo_rule_move.c: a rule that leads elsewhere than before */

@@ -200,7 +200,7 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 	if (!octo_tier_has_mpfs(octo->tier))
 		return 0;
 	TAILQ_FOREACH(rule, &octo->queue_rules[queue], next_of_queue) {
-		if (rule->pf == home)
+		if (rule->pf == home || rule->pending)
 			continue;
 		if (rule->pf == OCTO_NO_PF)
 			failed += octo->mpfs_ops->insert(octo, rule, home, NULL) != 0;

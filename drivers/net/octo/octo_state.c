@@ -147,6 +147,7 @@ stop_locked(struct rte_eth_dev *dev)
 	int first_error = 0;
 	int i;
 
+	octo_async_settle_locked(octo);
 	octo->started = false;
 	octo_pf_unpublish(octo, 0);
 	octo_rule_list_withdraw_locked(octo);
@@ -234,6 +235,7 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 		octo_tx_queue_release(dev, i);
 	octo_rule_list_fini(octo);
 	octo_indirect_free_locked(octo);
+	octo_template_free_locked(octo);
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pf_detach_all(octo, remove_probed);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_FLOW_ASYNC_H
+#define OCTO_FLOW_ASYNC_H
+
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_flow.h>
+#include <rte_flow_driver.h>
+
+#include "octo_plan.h"
+#include "octo_template.h"
+
+#define OCTO_FLOW_OPS_DEFAULT 128 /* that a flow queue holds of which no size was asked */
+
+struct octo_async_queue;
+struct octo_dev;
+
+/* A template of either kind: what all PFs have, and a copy to read rules with. */
+struct octo_pf_template {
+	struct octo_template common;
+	void *on[OCTO_PLAN_MAX_PFS];
+	bool is_pattern;
+	LIST_ENTRY(octo_pf_template) next;
+};
+
+struct rte_flow_template_table {
+	struct rte_flow_attr attr; /* of its rules */
+	struct rte_flow_template_table *on[OCTO_PLAN_MAX_PFS];
+	uint32_t nb_flows; /* not destroyed yet */
+	uint8_t nb_patterns;
+	uint8_t nb_actions;
+	struct octo_pf_template *patterns[UINT8_MAX];
+	struct octo_pf_template *actions[UINT8_MAX];
+	LIST_ENTRY(rte_flow_template_table) next;
+};
+
+/* What rte_flow_configure() set up: flow queue Q is flow queue Q of every PF. */
+struct octo_async {
+	LIST_HEAD(, octo_pf_template) templates;
+	LIST_HEAD(, rte_flow_template_table) tables;
+	uint16_t nb_queues;
+	struct octo_async_queue *queues[]; /* by id */
+};
+
+/* A rule as it comes through a flow queue. */
+struct octo_async_rule {
+	struct rte_flow_template_table *table;
+	const struct rte_flow_item *pattern;
+	const struct rte_flow_action *actions;
+	uint8_t pattern_index;
+	uint8_t actions_index;
+};
+
+/* octo_flow_template.c; all under the control mutex */
+void octo_template_forget_pf(struct octo_dev *octo, uint8_t pf);
+void octo_template_free_locked(struct octo_dev *octo);
+
+/* octo_flow_async.c; all under the control mutex */
+struct octo_async_queue *octo_async_queue_create(uint16_t id, uint32_t size);
+const struct rte_flow_queue_attr *octo_async_queue_attr(const struct octo_async_queue *q);
+void octo_async_queue_free(struct octo_async_queue *q);
+void octo_async_forget_pf(struct octo_dev *octo, uint8_t pf);
+void octo_async_settle_locked(struct octo_dev *octo);
+void octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
+
+/* Where these ops are depends on the DPDK: see octo_async_install(). */
+void octo_async_fill(struct rte_flow_fp_ops *ops);
+
+/* octo_async_ops.c; its place is taken by a file of compat/ where DPDK is older */
+void octo_async_install(struct rte_eth_dev *dev);
+
+#endif /* OCTO_FLOW_ASYNC_H */

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the template API sets up before the first rule: flow queues, templates and
+ * tables, the same on every PF or on none.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "octo_private.h"
+
+static int
+refuse(struct rte_flow_error *error, int code, const char *why)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
+}
+
+/* An ethdev without the operation has no words for it. */
+static int
+blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+{
+	if (ret == -ENOSYS || ret == -ENOTSUP)
+		if (error != NULL &&
+		    (error->message == NULL || strcmp(error->message, rte_strerror(-ret)) == 0))
+			refuse(error, -ret, "it has no template tables and flow queues");
+	return octo_flow_blame(pf, ret, error);
+}
+
+static void
+take_less(struct rte_flow_port_info *all, const struct rte_flow_port_info *one)
+{
+	all->max_nb_queues = RTE_MIN(all->max_nb_queues, one->max_nb_queues);
+	all->max_nb_counters = RTE_MIN(all->max_nb_counters, one->max_nb_counters);
+	all->max_nb_aging_objects = RTE_MIN(all->max_nb_aging_objects, one->max_nb_aging_objects);
+	all->max_nb_meters = RTE_MIN(all->max_nb_meters, one->max_nb_meters);
+	all->max_nb_conn_tracks = RTE_MIN(all->max_nb_conn_tracks, one->max_nb_conn_tracks);
+	all->supported_flags &= one->supported_flags;
+}
+
+/* What every PF has. */
+static int
+info_get_locked(struct octo_dev *octo, struct rte_flow_port_info *port, uint32_t *max_size,
+		struct rte_flow_error *error)
+{
+	const int first = octo_pf_first(octo, OCTO_PF_CONFIGURED);
+	int pf;
+
+	*max_size = UINT32_MAX;
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+		struct rte_flow_queue_info queue = {0};
+		struct rte_flow_port_info one = {0};
+		int ret = rte_flow_info_get(octo->pf[pf].port_id, &one, &queue, error);
+
+		if (ret != 0)
+			return blame(&octo->pf[pf], ret, error);
+		if (pf == first)
+			*port = one;
+		take_less(port, &one);
+		*max_size = RTE_MIN(*max_size, queue.max_size);
+	}
+	return first < 0 ? refuse(error, ENODEV, "no PF is left") : 0;
+}
+
+static void
+free_queues(struct octo_async *async)
+{
+	for (uint16_t i = 0; i < async->nb_queues; i++)
+		octo_async_queue_free(async->queues[i]);
+	free(async);
+}
+
+static struct octo_async *
+make_queues(uint16_t nb_queue, const struct rte_flow_queue_attr *const attr[])
+{
+	struct octo_async *async = calloc(1, sizeof(*async) + nb_queue * sizeof(async->queues[0]));
+
+	for (uint16_t i = 0; async != NULL && i < nb_queue; i++) {
+		async->queues[i] = octo_async_queue_create(i, attr[i]->size);
+		if (async->queues[i] == NULL) {
+			free_queues(async);
+			return NULL;
+		}
+		async->nb_queues++;
+	}
+	return async;
+}
+
+static int
+check_configure(struct octo_dev *octo, const struct rte_flow_port_attr *attr, uint16_t nb_queue,
+		const struct rte_flow_queue_attr *const queue_attr[], uint32_t *max_size,
+		struct rte_flow_error *error)
+{
+	struct rte_flow_port_info max;
+	int ret = info_get_locked(octo, &max, max_size, error);
+
+	if (ret != 0)
+		return ret;
+	if (nb_queue == 0 || nb_queue > max.max_nb_queues)
+		return refuse(error, EINVAL, "that many flow queues are not possible on every PF");
+	for (uint16_t i = 0; i < nb_queue; i++)
+		if (queue_attr[i] == NULL || queue_attr[i]->size > *max_size)
+			return refuse(error, EINVAL,
+				      "flow queues of that size are not possible on every PF");
+	if ((attr->flags & ~max.supported_flags) != 0)
+		return refuse(error, ENOTSUP, "a port flag is not known to every PF");
+	if (octo->async != NULL && !LIST_EMPTY(&octo->async->templates))
+		return refuse(error, EBUSY,
+			      "there are templates: destroy them and their tables first");
+	return 0;
+}
+
+/* A PF need not have the size that octo would choose. */
+static int
+configure_pfs(struct octo_dev *octo, const struct rte_flow_port_attr *attr,
+	      const struct octo_async *async, struct rte_flow_error *error)
+{
+	const struct rte_flow_queue_attr **sizes = calloc(async->nb_queues, sizeof(sizes[0]));
+	int ret = 0;
+	int pf;
+
+	if (sizes == NULL)
+		return refuse(error, ENOMEM, "no memory for flow queues");
+	for (uint16_t i = 0; i < async->nb_queues; i++)
+		sizes[i] = octo_async_queue_attr(async->queues[i]);
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+		ret = rte_flow_configure(octo->pf[pf].port_id, attr, async->nb_queues, sizes,
+					 error);
+		if (ret == 0)
+			continue;
+		ret = blame(&octo->pf[pf], ret, error);
+		break;
+	}
+	free(sizes);
+	return ret;
+}
+
+static int
+configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, uint16_t nb_queue,
+		 const struct rte_flow_queue_attr *const queue_attr[], struct rte_flow_error *error)
+{
+	struct octo_async *async;
+	uint32_t max_size;
+	int ret = check_configure(octo, attr, nb_queue, queue_attr, &max_size, error);
+
+	if (ret != 0)
+		return ret;
+	async = make_queues(nb_queue, queue_attr);
+	if (async == NULL)
+		return refuse(error, ENOMEM, "no memory for flow queues");
+	ret = configure_pfs(octo, attr, async, error);
+	if (ret != 0) {
+		free_queues(async);
+		return ret;
+	}
+	octo_template_free_locked(octo);
+	octo->async = async;
+	return 0;
+}
+
+/* On the PFs, where there is one. */
+static int
+destroy_on_pf(const struct octo_dev *octo, struct octo_pf_template *t, uint8_t pf,
+	      struct rte_flow_error *error)
+{
+	const uint16_t port = octo->pf[pf].port_id;
+	void *on = t->on[pf];
+
+	t->on[pf] = NULL;
+	if (on == NULL)
+		return 0;
+	return t->is_pattern ? rte_flow_pattern_template_destroy(port, on, error) :
+			       rte_flow_actions_template_destroy(port, on, error);
+}
+
+/* Teardown goes on after an error and reports the first. */
+static int
+free_template(const struct octo_dev *octo, struct octo_pf_template *t, struct rte_flow_error *error)
+{
+	int first_error = 0;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		int ret = destroy_on_pf(octo, t, pf, first_error == 0 ? error : NULL);
+
+		if (ret != 0 && first_error == 0)
+			first_error = blame(&octo->pf[pf], ret, error);
+	}
+	octo_template_clear(&t->common);
+	free(t);
+	return first_error;
+}
+
+/* What a template is made of; the attributes and lists of one of the two kinds. */
+struct making {
+	const struct rte_flow_pattern_template_attr *pattern_attr;
+	const struct rte_flow_item *pattern;
+	const struct rte_flow_actions_template_attr *actions_attr;
+	const struct rte_flow_action *actions;
+	const struct rte_flow_action *masks;
+};
+
+static void *
+create_on_pf(uint16_t port, const struct making *m, uint8_t pf, struct rte_flow_error *error)
+{
+	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	const struct rte_flow_action *actions;
+
+	if (m->pattern_attr != NULL)
+		return rte_flow_pattern_template_create(port, m->pattern_attr, m->pattern, error);
+	actions = octo_indirect_on_pf(m->actions, pf, own);
+	return rte_flow_actions_template_create(port, m->actions_attr, actions, m->masks, error);
+}
+
+static int
+copy_template(const struct octo_dev *octo, struct octo_pf_template *t, const struct making *m,
+	      struct rte_flow_error *error)
+{
+	int ret;
+
+	t->is_pattern = m->pattern_attr != NULL;
+	if (t->is_pattern)
+		return octo_template_set_pattern(&t->common, m->pattern, error);
+	/* an indirect action may be left open */
+	ret = octo_indirect_check(octo, m->actions, error);
+	if (ret != 0)
+		return ret;
+	return octo_template_set_actions(&t->common, m->actions, m->masks, error);
+}
+
+static struct octo_pf_template *
+create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_error *error)
+{
+	struct octo_pf_template *t = calloc(1, sizeof(*t));
+	int ret;
+	int pf;
+
+	if (t == NULL) {
+		refuse(error, ENOMEM, "no memory for the template");
+		return NULL;
+	}
+	if (copy_template(octo, t, m, error) != 0) {
+		free(t);
+		return NULL;
+	}
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		t->on[pf] = create_on_pf(p->port_id, m, (uint8_t)pf, error);
+		if (t->on[pf] != NULL)
+			continue;
+		ret = blame(p, -rte_errno, error);
+		free_template(octo, t, NULL);
+		rte_errno = -ret;
+		return NULL;
+	}
+	LIST_INSERT_HEAD(&octo->async->templates, t, next);
+	return t;
+}
+
+static int
+destroy_template(const struct octo_dev *octo, struct octo_pf_template *t,
+		 struct rte_flow_error *error)
+{
+	if (t->common.users != 0)
+		return refuse(error, EBUSY, "a template table uses the template: destroy it first");
+	LIST_REMOVE(t, next);
+	return free_template(octo, t, error);
+}
+
+static void
+count_users(const struct rte_flow_template_table *t, int step)
+{
+	for (uint8_t i = 0; i < t->nb_patterns; i++)
+		t->patterns[i]->common.users += step;
+	for (uint8_t i = 0; i < t->nb_actions; i++)
+		t->actions[i]->common.users += step;
+}
+
+static int
+free_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
+	   struct rte_flow_error *error)
+{
+	int first_error = 0;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		int ret;
+
+		if (t->on[pf] == NULL)
+			continue;
+		ret = rte_flow_template_table_destroy(octo->pf[pf].port_id, t->on[pf],
+						      first_error == 0 ? error : NULL);
+		if (ret != 0 && first_error == 0)
+			first_error = blame(&octo->pf[pf], ret, error);
+	}
+	free(t);
+	return first_error;
+}
+
+static struct rte_flow_template_table *
+create_table_on_pf(const struct rte_flow_template_table *t, uint16_t port, uint8_t pf,
+		   const struct rte_flow_template_table_attr *attr, struct rte_flow_error *error)
+{
+	struct rte_flow_pattern_template *patterns[UINT8_MAX];
+	struct rte_flow_actions_template *actions[UINT8_MAX];
+
+	for (uint8_t i = 0; i < t->nb_patterns; i++)
+		patterns[i] = t->patterns[i]->on[pf];
+	for (uint8_t i = 0; i < t->nb_actions; i++)
+		actions[i] = t->actions[i]->on[pf];
+	return rte_flow_template_table_create(port, attr, patterns, t->nb_patterns, actions,
+					      t->nb_actions, error);
+}
+
+/* With its templates filled in; it is freed on failure. */
+static int
+create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
+	     const struct rte_flow_template_table_attr *attr, struct rte_flow_error *error)
+{
+	int ret;
+	int pf;
+
+	t->attr = attr->flow_attr;
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		t->on[pf] = create_table_on_pf(t, p->port_id, (uint8_t)pf, attr, error);
+		if (t->on[pf] != NULL)
+			continue;
+		ret = blame(p, -rte_errno, error);
+		free_table(octo, t, NULL);
+		rte_errno = -ret;
+		return ret;
+	}
+	count_users(t, 1);
+	LIST_INSERT_HEAD(&octo->async->tables, t, next);
+	return 0;
+}
+
+static int
+destroy_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
+	      struct rte_flow_error *error)
+{
+	if (t->nb_flows != 0)
+		return refuse(error, EBUSY, "the table has rules: destroy them first");
+	count_users(t, -1);
+	LIST_REMOVE(t, next);
+	return free_table(octo, t, error);
+}
+
+void
+octo_template_forget_pf(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow_template_table *table;
+	struct octo_pf_template *t;
+
+	if (octo->async == NULL)
+		return;
+	LIST_FOREACH(table, &octo->async->tables, next)
+		table->on[pf] = NULL;
+	LIST_FOREACH(t, &octo->async->templates, next)
+		t->on[pf] = NULL;
+}
+
+/* The port is closed: what the application did not destroy goes, and the rules are gone. */
+void
+octo_template_free_locked(struct octo_dev *octo)
+{
+	struct rte_flow_template_table *table;
+	struct octo_pf_template *t;
+
+	if (octo->async == NULL)
+		return;
+	while ((table = LIST_FIRST(&octo->async->tables)) != NULL) {
+		LIST_REMOVE(table, next);
+		free_table(octo, table, NULL);
+	}
+	while ((t = LIST_FIRST(&octo->async->templates)) != NULL) {
+		LIST_REMOVE(t, next);
+		free_template(octo, t, NULL);
+	}
+	free_queues(octo->async);
+	octo->async = NULL;
+}
+
+static int
+template_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
+		  struct rte_flow_queue_info *queue, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+	uint32_t max_size;
+	int ret = OCTO_LOCKED(octo, info_get_locked(octo, port, &max_size, error));
+
+	if (ret == 0 && queue != NULL)
+		queue->max_size = max_size;
+	return ret;
+}
+
+static int
+template_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
+		   uint16_t nb_queue, const struct rte_flow_queue_attr *queue_attr[],
+		   struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, configure_locked(octo, attr, nb_queue, queue_attr, error));
+}
+
+static struct rte_flow_pattern_template *
+template_pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_template_attr *attr,
+			const struct rte_flow_item pattern[], struct rte_flow_error *error)
+{
+	const struct making m = {.pattern_attr = attr, .pattern = pattern};
+	struct octo_dev *octo = octo_of(dev);
+
+	return (void *)OCTO_LOCKED(octo, create_template(octo, &m, error));
+}
+
+static int
+template_pattern_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *t,
+			 struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, destroy_template(octo, (void *)t, error));
+}
+
+static struct rte_flow_actions_template *
+template_actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_template_attr *attr,
+			const struct rte_flow_action actions[],
+			const struct rte_flow_action masks[], struct rte_flow_error *error)
+{
+	const struct making m = {.actions_attr = attr, .actions = actions, .masks = masks};
+	struct octo_dev *octo = octo_of(dev);
+
+	return (void *)OCTO_LOCKED(octo, create_template(octo, &m, error));
+}
+
+static int
+template_actions_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *t,
+			 struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, destroy_template(octo, (void *)t, error));
+}
+
+static struct rte_flow_template_table *
+template_table_create(struct rte_eth_dev *dev, const struct rte_flow_template_table_attr *attr,
+		      struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
+		      struct rte_flow_actions_template *actions[], uint8_t nb_actions,
+		      struct rte_flow_error *error)
+{
+	struct rte_flow_template_table *t = calloc(1, sizeof(*t));
+	struct octo_dev *octo = octo_of(dev);
+
+	if (t == NULL) {
+		refuse(error, ENOMEM, "no memory for the template table");
+		return NULL;
+	}
+	t->nb_patterns = nb_patterns;
+	t->nb_actions = nb_actions;
+	memcpy(t->patterns, patterns, nb_patterns * sizeof(patterns[0]));
+	memcpy(t->actions, actions, nb_actions * sizeof(actions[0]));
+	return OCTO_LOCKED(octo, create_table(octo, t, attr, error)) == 0 ? t : NULL;
+}
+
+static int
+template_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *t,
+		       struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, destroy_table(octo, t, error));
+}
+
+RTE_INIT(octo_flow_template_init)
+{
+	octo_flow_ops.info_get = template_info_get;
+	octo_flow_ops.configure = template_configure;
+	octo_flow_ops.pattern_template_create = template_pattern_create;
+	octo_flow_ops.pattern_template_destroy = template_pattern_destroy;
+	octo_flow_ops.actions_template_create = template_actions_create;
+	octo_flow_ops.actions_template_destroy = template_actions_destroy;
+	octo_flow_ops.template_table_create = template_table_create;
+	octo_flow_ops.template_table_destroy = template_table_destroy;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Rules of the port through flow queues: one on every PF, and the way to the right one. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "octo_port_async.h"
+
+#define OK RTE_FLOW_OP_SUCCESS
+#define FAILED RTE_FLOW_OP_ERROR
+
+static uint16_t
+start_port(const struct octo_port_conf *conf, struct octo_port_table *t)
+{
+	uint16_t port = octo_port_create(conf);
+
+	assert_int_equal(octo_port_configure(port, 4), 0);
+	assert_int_equal(octo_port_flow_queues(port, 2, 16, NULL), 0);
+	octo_port_table_create(t, port, 64);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	return port;
+}
+
+static const struct octo_port_conf two_pfs;
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 20);
+	octo_port_receive(port, queue, 20, &tally);
+	assert_int_equal(tally.packets, 20);
+	assert_int_equal(tally.wrong_port, 0);
+}
+
+static void
+assert_refused(bool refused, int code, const struct rte_flow_error *error, const char *words)
+{
+	assert_true(refused);
+	assert_int_equal(rte_errno, code);
+	assert_non_null(error->message);
+	if (strstr(error->message, words) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", error->message, words);
+}
+
+static void
+test_rules_lead_home(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+	struct rte_flow *flows[4];
+
+	(void)state;
+	for (uint16_t i = 0; i < 4; i++) {
+		flows[i] = octo_port_enqueue(&t, 100 + i, i, true, NULL);
+		assert_non_null(flows[i]);
+	}
+	octo_port_pull_nothing(port);
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	for (uint16_t i = 0; i < 4; i++)
+		octo_port_pull(port, 100 + i, OK);
+	assert_int_equal(rte_eth_xstats_reset(port), 0);
+	for (uint16_t i = 0; i < 4; i++) {
+		assert_int_equal(octo_port_rule_pf(port, 100 + i), i % 2);
+		assert_arrives(port, 100 + i, i);
+	}
+	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
+	for (uint16_t i = 0; i < 4; i++)
+		assert_int_equal(octo_port_enqueue_destroy(port, flows[i], 200 + i, false), 0);
+	for (uint16_t i = 0; i < 4; i++)
+		octo_port_pull(port, 200 + i, OK);
+	assert_int_equal(octo_port_rule_pf(port, 100), -2);
+	assert_arrives(port, 103, 0);
+	octo_port_table_destroy(&t);
+}
+
+/* Had a rejected rule left anything on a PF, that would be full soon. */
+static void
+check_rejected(const struct octo_port_conf *conf, unsigned int room)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(conf, &t);
+	struct rte_flow *flow;
+
+	for (uint16_t i = 0; i < room; i++) {
+		assert_non_null(octo_port_enqueue(&t, 100 + i, i % 4, false, NULL));
+		octo_port_pull(port, 100 + i, OK);
+	}
+	for (unsigned int i = 0; i < 20; i++) {
+		flow = octo_port_enqueue(&t, 200, 1, false, NULL);
+		assert_non_null(flow);
+		octo_port_pull(port, 200, FAILED);
+		octo_port_pull_nothing(port);
+		assert_int_equal(octo_port_rule_pf(port, 200), -2);
+		assert_int_equal(octo_port_enqueue_destroy(port, flow, 201, false), 0);
+		octo_port_pull(port, 201, OK);
+	}
+	for (uint16_t i = 0; i < room; i++)
+		assert_arrives(port, 100 + i, i % 4);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), room);
+}
+
+static void
+test_a_pf_that_is_full(void **state)
+{
+	const struct octo_port_conf conf = {.pf = {"arfs_entries=5", "arfs_entries=4"}};
+
+	(void)state;
+	check_rejected(&conf, 4);
+}
+
+static void
+test_a_switch_that_is_full(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=4", .all = "arfs_entries=5"};
+
+	(void)state;
+	check_rejected(&conf, 4);
+}
+
+static void
+test_a_tuple_is_steered_once(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_non_null(octo_port_steer(port, 7, 0, NULL));
+	assert_refused(octo_port_enqueue(&t, 7, 1, false, &error) == NULL, EEXIST, &error,
+		       "already");
+	assert_non_null(octo_port_enqueue(&t, 8, 1, true, NULL));
+	assert_refused(octo_port_steer(port, 8, 0, &error) == NULL, EEXIST, &error, "already");
+	assert_refused(octo_port_enqueue(&t, 9, 4, true, &error) == NULL, EINVAL, &error, "queue");
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	octo_port_pull(port, 8, OK);
+	octo_port_pull_nothing(port);
+}
+
+static void
+test_a_full_queue_refuses(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+	struct rte_flow_error error;
+
+	(void)state;
+	for (uint16_t i = 0; i < 16; i++)
+		assert_non_null(octo_port_enqueue(&t, 100 + i, 0, true, NULL));
+	assert_refused(octo_port_enqueue(&t, 200, 0, true, &error) == NULL, EAGAIN, &error, "full");
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	octo_port_pull(port, 100, OK);
+	assert_non_null(octo_port_enqueue(&t, 200, 0, true, NULL));
+}
+
+static void
+test_a_pf_without_flow_queues_is_named(void **state)
+{
+	const struct octo_port_conf conf = {.pf = {NULL, "caps=-async"}};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 1), 0);
+	assert_refused(octo_port_flow_queues(port, 1, 16, &error) == -ENOTSUP, ENOTSUP, &error,
+		       "PF net_octosim1");
+}
+
+static void
+test_flushing_and_stopping(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_non_null(octo_port_enqueue(&t, 7, 1, false, NULL));
+	octo_port_pull(port, 7, OK);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_refused(octo_port_enqueue(&t, 8, 1, false, &error) == NULL, EINVAL, &error,
+		       "start it first");
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 1);
+	assert_non_null(octo_port_enqueue(&t, 8, 1, true, NULL));
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	octo_port_pull(port, 8, OK);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+	assert_arrives(port, 7, 0);
+	octo_port_table_destroy(&t);
+}
+
+static void
+test_a_pf_goes(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+	struct rte_flow *flow;
+
+	(void)state;
+	flow = octo_port_enqueue(&t, 7, 1, false, NULL);
+	octo_port_pull(port, 7, OK);
+	assert_non_null(octo_port_enqueue(&t, 8, 1, true, NULL));
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	octo_port_pull(port, 8, OK);
+	octo_port_await(octo_port_rule_pf(port, 7) == 0);
+	assert_arrives(port, 7, 1);
+	assert_arrives(port, 8, 1);
+	assert_int_equal(octo_port_enqueue_destroy(port, flow, 9, false), 0);
+	octo_port_pull(port, 9, OK);
+}
+
+/* In order: each waits for those before it. */
+static void
+test_indirect_actions_through_a_queue(void **state)
+{
+	const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
+	const struct rte_flow_op_attr postponed = {.postpone = 1};
+	struct rte_flow_action_handle *h;
+	struct rte_flow_action_queue queue;
+	struct rte_flow_action action;
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+
+	(void)state;
+	octo_port_queue_action(&action, &queue, 0);
+	h = rte_flow_async_action_handle_create(port, 0, &postponed, &ingress, &action, (void *)1,
+						NULL);
+	assert_non_null(h);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	queue.index = 3;
+	assert_int_equal(rte_flow_async_action_handle_update(port, 0, &postponed, h, &action,
+							     (void *)2, NULL),
+			 0);
+	queue.index = 2; /* it was read already */
+	assert_int_equal(
+		rte_flow_async_action_handle_destroy(port, 0, &postponed, h, (void *)3, NULL), 0);
+	assert_int_equal(octo_port_rule_pf(port, 7), 0);
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	octo_port_pull(port, 1, OK);
+	octo_port_pull(port, 2, OK);
+	octo_port_pull(port, 3, FAILED);
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 3);
+}
+
+static void
+test_closing_with_all_of_it(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+
+	(void)state;
+	assert_non_null(octo_port_enqueue(&t, 7, 1, false, NULL));
+	assert_non_null(octo_port_enqueue(&t, 8, 1, true, NULL));
+	octo_port_close_and_remove(port);
+	/* the PFs are as they were: what was made of them is gone */
+	assert_int_equal(octo_port_flow_queues(octo_port_pf(0), 1, 4, NULL), 0);
+	assert_int_equal(octo_port_flow_queues(octo_port_pf(1), 1, 4, NULL), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_rules_lead_home),
+		octo_port_test(test_a_pf_that_is_full),
+		octo_port_test(test_a_switch_that_is_full),
+		octo_port_test(test_a_tuple_is_steered_once),
+		octo_port_test(test_a_full_queue_refuses),
+		octo_port_test(test_a_pf_without_flow_queues_is_named),
+		octo_port_test(test_flushing_and_stopping),
+		octo_port_test(test_a_pf_goes),
+		octo_port_test(test_indirect_actions_through_a_queue),
+		octo_port_test(test_closing_with_all_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
