@@ -514,6 +514,8 @@ void
 octo_learn_stats(const struct octo_learn *l, struct octo_learn_stats *stats)
 {
 	*stats = l->stats;
+	stats->bytes = l->stats.rules * sizeof(struct octo_learned) +
+		       (l->candidates == NULL ? 0 : SETS * WAYS * sizeof(*l->candidates));
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_create)

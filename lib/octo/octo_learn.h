@@ -4,6 +4,7 @@
 #define OCTO_LEARN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_compat.h>
@@ -50,6 +51,7 @@ struct octo_learn_stats {
 	uint64_t failed;     /**< rules that could not be made for another reason */
 	uint32_t rules;      /**< now */
 	uint32_t candidates; /**< flows without a rule that are remembered now */
+	size_t bytes;        /**< memory for all of them, without the rules themselves */
 };
 
 struct octo_learn;

@@ -85,7 +85,7 @@ def test_an_application_without_rules():
         assert len(rules) == learning["rules"]
         homes = pmd.view.homes()
         assert {(r["queue"], r["pf"]) for r in rules} == {(1, homes[1])}
-        assert all(r["hits"] > 0 for r in rules)
+        assert all(r["hits"] > 0 and r["learned"] for r in rules)
         pmd.stop_forwarding()
         xstats = pmd.view.xstats()
         assert xstats["learned_flows"] == learning["rules"]
@@ -125,6 +125,7 @@ def test_an_explicit_rule_takes_the_place_of_a_learned_one():
                     if f.dst == known["dst"])
         rule = flow_id(pmd.cmd(flow.rule(pmd.view.port, 0)))
         assert pmd.view.rule(flow)["queue"] == 0
+        assert not pmd.view.rule(flow)["learned"]
         assert pmd.view.xstats()["learned_flows"] == learned - 1
         assert pmd.view.xstats()["steered_flows"] == learned
         pmd.await_no_strays()
@@ -301,6 +302,7 @@ def test_commands_at_run_time():
         assert (f"Port {port}: learning on, one of about 4 strays is a "
                 "sample, at most 10 rules, idle for at most 60000 ms, "
                 "hits counted") in out
+        assert pmd.cmd(f"octo show steering {port}").count(", learned\n") == 10
         assert pmd.cmd(f"octo learn {port} on max 5 idle 0") == ""
         pmd.await_rules(5)
         pmd.await_strays()

@@ -44,8 +44,11 @@ octo_rule_list_fini(struct octo_dev *octo)
 uint64_t
 octo_rule_list_bytes_locked(const struct octo_dev *octo)
 {
+	struct octo_learn_stats learned;
+
+	octo_learn_stats(octo->learning.policy, &learned);
 	return octo_table_bytes(octo->table) + octo_slab_bytes(&octo->rule_slab) +
-	       octo_slab_bytes(&octo->notes_slab) + octo->words_bytes;
+	       octo_slab_bytes(&octo->notes_slab) + octo->words_bytes + learned.bytes;
 }
 
 /* An agent that has yet to come is told of the rules when it does. */

@@ -10,7 +10,7 @@
 #include "octo_learning.h"
 #include "octo_view.h"
 
-/* A reply holds 16 KiB; a rule takes up to 270 bytes of it, a queue 140. */
+/* A reply holds 16 KiB; a rule takes up to 282 bytes of it, a queue 140. */
 #define RULES_PER_REPLY 50u
 #define QUEUES_PER_REPLY 96
 #define MAX_PARAMS 3
@@ -131,6 +131,7 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 		rte_tel_data_add_dict_uint(rule, "hits", view->hits);
 	rte_tel_data_add_dict_uint(rule, "strays", view->strays);
 	rte_tel_data_add_dict_string(rule, "verdict", view->verdict);
+	rte_tel_data_add_dict_int(rule, "learned", view->learned);
 	octo_tel_add_numbered(rules, index, rule);
 }
 

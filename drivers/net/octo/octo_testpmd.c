@@ -116,11 +116,11 @@ print_rules(const struct octo_view_topology *view, const struct octo_view_rule *
 	char text[OCTO_TUPLE_TEXT_MAX], hits[24];
 
 	for (int i = 0; i < nb; i++)
-		printf("  %-56s %5u  %-24s %12s %8" PRIu64 "  %s\n",
+		printf("  %-56s %5u  %-24s %12s %8" PRIu64 "  %s%s\n",
 		       octo_tuple_format(&rules[i].tuple, text), rules[i].queue,
 		       pf_name(view, rules[i].pf),
 		       number_or_dash(rules[i].hits, hits, sizeof(hits)), rules[i].strays,
-		       rules[i].verdict);
+		       rules[i].verdict, rules[i].learned ? ", learned" : "");
 }
 
 static void

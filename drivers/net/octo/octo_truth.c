@@ -156,6 +156,8 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	if (!octo->truth.suspect)
 		octo->truth.since = now;
 	octo->truth.suspect = true;
+	/* a look that is under way may have passed the rule */
+	octo->truth.look.suspect = true;
 	octo->truth.next_look = now;
 	octo->truth.pause = LOOK_MS;
 }
@@ -331,6 +333,7 @@ octo_truth_start_locked(struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_sample s;
 
+	octo_learn_forget_all(octo->learning.policy);
 	octo->truth.told = false;
 	octo->truth.suspect = false;
 	octo->truth.look.under_way = false;

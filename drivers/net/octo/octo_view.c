@@ -130,6 +130,7 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 		.pf = has_pf ? rule->pf : -1,
 		.verdict = octo_verdict_name(verdict),
 		.ineffective = octo_verdict_is_ineffective(verdict),
+		.learned = rule->origin == OCTO_BY_LEARNING,
 	};
 }
 

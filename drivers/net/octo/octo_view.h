@@ -66,6 +66,7 @@ struct octo_view_rule {
 	int pf;              /**< PF index that the MPFS rule leads to, -1 without one */
 	const char *verdict; /**< octo_verdict_name() */
 	bool ineffective;    /**< the verdict is that a promise is broken */
+	bool learned;        /**< strays have taught it */
 };
 
 /** Is this an octo port? */
