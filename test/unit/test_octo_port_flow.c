@@ -346,6 +346,32 @@ test_memory_of_rules_is_told(void **state)
 	}
 }
 
+/* Whoever reads page by page, while rules go, reads no rule that is gone. */
+static void
+test_a_page_begins_where_a_rule_went(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule[4];
+	struct octo_view_rule view;
+	uint32_t total;
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < RTE_DIM(rule); i++) {
+		rule[i] = octo_port_steer(port, 1000 + i, 0, NULL);
+		assert_non_null(rule[i]);
+	}
+	assert_int_equal(octo_view_rules(port, 0, &view, 1, &total), 1);
+	assert_int_equal(total, 4);
+	assert_int_equal(rte_flow_destroy(port, rule[1], NULL), 0);
+	assert_int_equal(octo_view_rules(port, 1, &view, 1, &total), 1);
+	assert_int_equal(rte_be_to_cpu_16(view.tuple.src_port), 1002);
+	assert_int_equal(rte_flow_destroy(port, rule[0], NULL), 0);
+	assert_int_equal(octo_view_rules(port, 1, &view, 1, &total), 1);
+	assert_int_equal(rte_be_to_cpu_16(view.tuple.src_port), 1003);
+	assert_int_equal(total, 2);
+}
+
 int
 main(void)
 {
@@ -364,6 +390,7 @@ main(void)
 		octo_port_test(test_flows_follow_once_there_is_room),
 		octo_port_test(test_flows_follow_the_poller),
 		octo_port_test(test_memory_of_rules_is_told),
+		octo_port_test(test_a_page_begins_where_a_rule_went),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

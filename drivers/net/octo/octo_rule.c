@@ -341,6 +341,9 @@ static void
 delist(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (octo_rule_has_tuple(rule)) {
+		octo_truth_forget_locked(octo, rule);
+		/* the rules behind it have other numbers from now on */
+		octo->page.rule = NULL;
 		TAILQ_REMOVE(&octo->rules, rule, next);
 		TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
 		octo_table_remove(octo->table, &rule->tuple);
@@ -413,7 +416,6 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 		octo_async_withdraw_locked(octo, rule);
 	ret = remove_from_pfs(octo, rule, error);
 	octo_learn_forget_locked(octo, rule);
-	octo_truth_forget_locked(octo, rule);
 	delist(octo, rule);
 	free_rule(octo, rule);
 	return ret;
