@@ -9,7 +9,7 @@ import pytest
 from octotest import env
 
 COMMANDS = ["setup", "build", "demo", "bench", "test", "versions", "testpmd",
-            "l3fwd", "package", "docs", "clean", "help"]
+            "l3fwd", "package", "docs", "clean", "help", "fuzz"]
 # What makes a DPDK source tree, as far as is looked at.
 TREE = ["meson.build", "lib/ethdev/ethdev_driver.h",
         "app/test-pmd/meson.build", "drivers/net/ring/meson.build"]
@@ -36,7 +36,8 @@ def test_help_names_every_command(words):
     ("build", "--dpdk-src"), ("build", "--dpdk-src", "/nonexistent"),
     ("testpmd", "--dpdk-src", "/nonexistent"), ("versions",),
     ("versions", "--json"), ("versions", "--nonsense"),
-    ("package", "extra"),
+    ("package", "extra"), ("fuzz", "nonsense"), ("fuzz", "--seconds", "no"),
+    ("fuzz", "flow", "devargs", __file__),
 ])
 def test_wrong_use_is_one_line_and_status_2(words):
     """The message names the culprit; nothing is begun."""
