@@ -38,3 +38,20 @@ octo_rule_requeue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t 
 		q->rules_home = OCTO_NO_PF;
 	octo_rule_notes_moved(octo, rule);
 }
+
+/* Its words are others, or none; there are notes to keep them in if there are any. */
+void
+octo_rule_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words)
+{
+	if (words->rule != NULL)
+		octo_indirect_hold(words->rule->actions_ro);
+	octo->words_bytes += words->bytes;
+	if (rule->generic) {
+		octo->words_bytes -= rule->notes->words.bytes;
+		octo_indirect_release(rule->notes->words.rule->actions_ro);
+		octo_words_drop(&rule->notes->words);
+	}
+	rule->generic = words->rule != NULL;
+	if (rule->generic)
+		rule->notes->words = *words;
+}
