@@ -94,14 +94,6 @@ octo_sample_push(struct octo_sample_ring *r, const struct octo_sample *s)
 	return true;
 }
 
-/** How many wait. By the consumer. */
-static inline uint32_t
-octo_sample_waiting(const struct octo_sample_ring *r)
-{
-	return rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed) -
-	       rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
-}
-
 /** @return false if there is none. */
 static inline bool
 octo_sample_pop(struct octo_sample_ring *r, struct octo_sample *s)
