@@ -201,6 +201,23 @@ def test_aged_when_it_is_so_on_both_pfs(bench):
         r"total aged flows: 1\b", bench.cmd(f"flow aged {port}")))
 
 
+def test_indirect_age_is_that_of_both_pfs(bench):
+    """They call it aged at different times; it is told all the same."""
+    port = bench.view.port
+    out = bench.cmd(f"flow indirect_action {port} create action_id 7 ingress "
+                    "action age timeout 1 / end")
+    assert "created" in out, out
+    rule = _create(bench, "ipv4 src is 10.1.0.1",
+                   "indirect 7 / queue index 1")
+    bench.play(packets.numbered(FLOWS[:1], 1))
+    bench.wait_until("it is aged", lambda: re.search(
+        r"total aged flows: 1\b", bench.cmd(f"flow aged {port}")))
+    assert "total aged flows: 0" in bench.cmd(f"flow aged {port}")
+    bench.cmd(f"flow destroy {port} rule {rule}")
+    assert "destroyed" in bench.cmd(
+        f"flow indirect_action {port} destroy action_id 7")
+
+
 def test_rss_spreads_over_its_own_queues(bench):
     """The same queue for a flow, whichever PF it comes by."""
     rule = _create(bench, "eth / ipv4 / udp",

@@ -23,6 +23,8 @@ struct rte_flow_action_handle {
 	uint32_t users;                 /* rules that have it */
 	uint64_t hits;                  /* counted by those of the PFs that are gone */
 	uint64_t bytes;
+	uint32_t aged_on; /* mask of PFs that have named it as aged */
+	bool aged_told;   /* the application knows */
 	struct rte_flow_action_handle *on[OCTO_PLAN_MAX_PFS];
 };
 

@@ -11,18 +11,9 @@
 
 #include "octo_private.h"
 
-/* A context that a PF named and that is no rule of ours: of an indirect action. */
-struct foreign {
-	void *context;
-	uint8_t pf;
-};
-
 struct search {
 	struct rte_flow **rules; /* with AGE, by address */
 	uint32_t nb_rules;
-	struct foreign *foreign;
-	uint32_t nb_foreign;
-	uint32_t pfs; /* mask of those that were asked */
 };
 
 static int
@@ -33,27 +24,12 @@ refuse_memory(struct rte_flow_error *error)
 }
 
 static int
-compare_addresses(uintptr_t a, uintptr_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int
 compare_rules(const void *a, const void *b)
 {
-	struct rte_flow *const *x = a;
-	struct rte_flow *const *y = b;
+	const uintptr_t x = (uintptr_t) * (struct rte_flow *const *)a;
+	const uintptr_t y = (uintptr_t) * (struct rte_flow *const *)b;
 
-	return compare_addresses((uintptr_t)*x, (uintptr_t)*y);
-}
-
-static int
-compare_foreign(const void *a, const void *b)
-{
-	const struct foreign *x = a;
-	const struct foreign *y = b;
-
-	return compare_addresses((uintptr_t)x->context, (uintptr_t)y->context);
+	return x < y ? -1 : x > y;
 }
 
 /* Our rules that age, so that contexts can be told from those of others. */
@@ -77,49 +53,56 @@ list_rules(const struct octo_dev *octo, struct search *s)
 	return 0;
 }
 
-static int
-keep_foreign(struct search *s, void *context, uint8_t pf)
+static const struct rte_flow_action_age *
+age_of(const struct rte_flow_action_handle *handle)
 {
-	struct foreign *more = realloc(s->foreign, (s->nb_foreign + 1) * sizeof(*more));
-
-	if (more == NULL)
-		return -ENOMEM;
-	more[s->nb_foreign++] = (struct foreign){.context = context, .pf = pf};
-	s->foreign = more;
-	return 0;
+	return handle->action->type == RTE_FLOW_ACTION_TYPE_AGE ? handle->action->conf : NULL;
 }
 
-static int
-keep_named(struct search *s, void *const *contexts, int nb, uint8_t pf)
+/*
+ * What is no rule of ours is an indirect action, or it is gone. Of several with
+ * one context each is asked before it is told.
+ */
+static void
+keep_indirect(struct octo_dev *octo, const void *context, uint8_t pf)
 {
-	int ret = 0;
+	struct rte_flow_action_handle *handle;
 
-	for (int i = 0; i < nb && ret == 0; i++) {
-		struct rte_flow **found = s->nb_rules == 0 ?
-						  NULL :
-						  bsearch(&contexts[i], s->rules, s->nb_rules,
-							  sizeof(struct rte_flow *), compare_rules);
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		if (age_of(handle) == NULL || age_of(handle)->context != context)
+			continue;
+		handle->aged_on |= RTE_BIT32(pf);
+		handle->aged_told = false;
+	}
+}
 
+static void
+keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts, int nb, uint8_t pf)
+{
+	for (int i = 0; i < nb; i++) {
+		struct rte_flow **found = NULL;
+
+		if (s->nb_rules > 0)
+			found = bsearch(&contexts[i], s->rules, s->nb_rules,
+					sizeof(struct rte_flow *), compare_rules);
 		if (found == NULL) {
-			ret = keep_foreign(s, contexts[i], pf);
+			keep_indirect(octo, contexts[i], pf);
 			continue;
 		}
 		(*found)->notes->words.aged_on |= RTE_BIT32(pf);
 		(*found)->notes->words.aged_told = false;
 	}
-	return ret;
 }
 
 /* More may age between the two calls: they are told the next time. */
 static int
-ask_pf(const struct octo_dev *octo, uint8_t pf, struct search *s, struct rte_flow_error *error)
+ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flow_error *error)
 {
 	const uint16_t port = octo->pf[pf].port_id;
 	int nb = rte_flow_get_aged_flows(port, NULL, 0, error);
 	void **contexts;
 	int ret = 0;
 
-	s->pfs |= RTE_BIT32(pf);
 	if (nb == 0)
 		return 0;
 	if (nb < 0)
@@ -130,8 +113,8 @@ ask_pf(const struct octo_dev *octo, uint8_t pf, struct search *s, struct rte_flo
 	nb = rte_flow_get_aged_flows(port, contexts, (uint32_t)nb, error);
 	if (nb < 0)
 		ret = octo_flow_blame(&octo->pf[pf], nb, error);
-	else if (keep_named(s, contexts, nb, pf) != 0)
-		ret = refuse_memory(error);
+	else
+		keep_named(octo, s, contexts, nb, pf);
 	free(contexts);
 	return ret;
 }
@@ -182,25 +165,43 @@ tell_rules(const struct octo_dev *octo, const struct search *s, void **contexts,
 	return aged;
 }
 
-/* Whoever has it in an indirect action has it on every PF: all must name it. */
-static uint32_t
-tell_foreign(struct search *s, void **contexts, uint32_t nb, uint32_t aged)
+/* See is_aged(). */
+static bool
+is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
-	uint32_t end;
+	int pf;
 
-	if (s->nb_foreign == 0)
-		return aged;
-	qsort(s->foreign, s->nb_foreign, sizeof(*s->foreign), compare_foreign);
-	for (uint32_t i = 0; i < s->nb_foreign && (nb == 0 || aged < nb); i = end) {
-		void *const context = s->foreign[i].context;
-		uint32_t by = 0;
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		const uint16_t port = octo->pf[pf].port_id;
+		struct rte_flow_query_age age = {0};
 
-		for (end = i; end < s->nb_foreign && s->foreign[end].context == context; end++)
-			by |= RTE_BIT32(s->foreign[end].pf);
-		if (by != s->pfs)
+		if (handle->on[pf] == NULL)
 			continue;
-		if (nb > 0)
-			contexts[aged] = context;
+		if ((handle->aged_on & RTE_BIT32(pf)) == 0)
+			return false;
+		if (rte_flow_action_handle_query(port, handle->on[pf], &age, NULL) == 0 &&
+		    !age.aged) {
+			handle->aged_on &= ~RTE_BIT32(pf);
+			return false;
+		}
+	}
+	return handle->aged_on != 0;
+}
+
+static uint32_t
+tell_indirect(const struct octo_dev *octo, void **contexts, uint32_t nb, uint32_t aged)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		if (nb > 0 && aged == nb)
+			break;
+		if (age_of(handle) == NULL || handle->aged_told || !is_indirect_aged(octo, handle))
+			continue;
+		if (nb > 0) {
+			contexts[aged] = age_of(handle)->context;
+			handle->aged_told = true;
+		}
 		aged++;
 	}
 	return aged;
@@ -220,8 +221,7 @@ octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 		ret = ask_pf(octo, (uint8_t)pf, &s, error);
 	}
 	if (ret == 0)
-		ret = (int)tell_foreign(&s, contexts, nb, tell_rules(octo, &s, contexts, nb));
+		ret = (int)tell_indirect(octo, contexts, nb, tell_rules(octo, &s, contexts, nb));
 	free(s.rules);
-	free(s.foreign);
 	return ret;
 }
