@@ -49,7 +49,7 @@ _PLAIN = [
     _queue("eth / udp / ipv4", 6),
     _queue("eth / ipv4 src is 10.1.1.1 dst is 10.2.0.0", 6),
     _queue("eth / ipv4 src spec 10.1.1.1 src last 10.1.1.9 src mask "
-           "255.255.255.255 dst spec 10.2.0.0 dst prefix 16", 6),
+           "255.255.255.255 dst spec 10.2.0.0 dst mask 255.255.0.0", 6),
     _create(_UDP, "drop"),
     _queue(_UDP, 6),
     _create(_UDP, "queue"),
@@ -243,7 +243,7 @@ _MORE: List[Tuple[str, ...]] = [
      "flow query {port} 0 count"),
     (_create(_UDP, "mark id 7 / queue index 4"),
      _create("eth / ipv4 / tcp", "flag / queue index 5")),
-    (_create("eth / ipv4 dst spec 10.2.0.0 dst prefix 16",
+    (_create("eth / ipv4 dst spec 10.2.0.0 dst mask 255.255.0.0",
              "queue index 4 / count"), "flow query {port} 0 count"),
     (_create("eth / ipv4", "queue index 1", "priority 3 ingress"),
      _create(_UDP, "drop / count", "priority 1 ingress"),
