@@ -180,6 +180,7 @@ tick(struct octo_dev *octo)
 		follow_homes(octo);
 		octo_spread_follow_locked(octo);
 		octo_place_follow_locked(octo);
+		octo_xstats_count_rules_locked(octo);
 	}
 	octo_unlock(octo);
 	if (link_changed)

@@ -230,6 +230,14 @@ struct octo_learning {
 	struct octo_learn *policy; /* primary only */
 };
 
+/* What the primary process last knew of its rules: a secondary has no other way to tell. */
+struct octo_rule_counts {
+	uint32_t steered;
+	uint32_t ineffective;
+	uint64_t bytes;
+	struct octo_learn_stats learned;
+};
+
 /* dev_private: in shared memory. */
 struct octo_dev {
 	uint16_t port_id;
@@ -259,6 +267,7 @@ struct octo_dev {
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_truth truth;
 	struct octo_learning learning;
+	struct octo_rule_counts rule_counts;
 	RTE_ATOMIC(uint32_t) sample_every; /* of about so many strays one is a sample */
 	/* primary only */
 	const char *ignored; /* the rules that the NIC accepts and ignores, NULL: none known */
@@ -460,6 +469,7 @@ int
 octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n);
 int octo_xstats_reset(struct rte_eth_dev *dev);
+void octo_xstats_count_rules_locked(struct octo_dev *octo);
 
 /* octo_flow.c: rte_flow on the port */
 

@@ -108,33 +108,46 @@ put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 	return ret;
 }
 
-/* Rules are the primary's. */
+/* By the primary, whose rules they are. */
+void
+octo_xstats_count_rules_locked(struct octo_dev *octo)
+{
+	struct octo_rule_counts *counts = &octo->rule_counts;
+
+	counts->steered = octo_table_count(octo->table);
+	counts->ineffective = octo->truth.ineffective;
+	counts->bytes = octo_rule_list_bytes_locked(octo);
+	octo_learn_counts_locked(octo, &counts->learned);
+}
+
+static struct octo_rule_counts
+read_rule_counts(struct octo_dev *octo)
+{
+	struct octo_rule_counts counts;
+
+	octo_lock(octo);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		octo_xstats_count_rules_locked(octo);
+	counts = octo->rule_counts;
+	octo_unlock(octo);
+	return counts;
+}
+
 static void
 put_rules(struct writer *w, struct octo_dev *octo)
 {
-	uint32_t steered = 0;
-	uint32_t ineffective = 0;
-	struct octo_learn_stats learned = {0};
-	uint64_t bytes = 0;
+	const struct octo_rule_counts counts = read_rule_counts(octo);
 
-	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {
-		octo_lock(octo);
-		steered = octo_table_count(octo->table);
-		ineffective = octo->truth.ineffective;
-		octo_learn_counts_locked(octo, &learned);
-		bytes = octo_rule_list_bytes_locked(octo);
-		octo_unlock(octo);
-	}
 	put(w, octo->truth.steered_strays - octo->truth.steered_base, "rx_stray_steered");
-	put(w, steered, "steered_flows");
-	put(w, ineffective, "steered_flows_ineffective");
-	put(w, learned.rules, "learned_flows");
+	put(w, counts.steered, "steered_flows");
+	put(w, counts.ineffective, "steered_flows_ineffective");
+	put(w, counts.learned.rules, "learned_flows");
 	put(w, octo->learning.samples - octo->learning.samples_base, "learn_samples");
-	put(w, learned.installed, "learn_installed");
-	put(w, learned.evicted, "learn_evicted");
-	put(w, learned.aged, "learn_aged");
-	put(w, learned.refused, "learn_refused");
-	put(w, bytes, "steered_flows_bytes");
+	put(w, counts.learned.installed, "learn_installed");
+	put(w, counts.learned.evicted, "learn_evicted");
+	put(w, counts.learned.aged, "learn_aged");
+	put(w, counts.learned.refused, "learn_refused");
+	put(w, counts.bytes, "steered_flows_bytes");
 }
 
 static int
