@@ -272,6 +272,22 @@ def test_a_nic_that_ignores_mpfs_rules_ends_learning():
         assert pmd.count("steering tier is queue now, not exact") == 2
 
 
+def test_nothing_is_learned_where_nothing_strays():
+    """Tier partition has no use for it; once that is left, it begins."""
+    with Learner(port={"tier": "partition"}) as pmd:
+        pmd.begin()
+        pmd.await_no_strays()
+        assert pmd.learning()["state"] == "asleep: in this tier nothing strays"
+        assert pmd.learning()["rules"] == 0
+        pmd.cmd(f"show port {pmd.view.port} rss-hash key")
+        pmd.wait_until("learned rules", lambda: pmd.learning()["rules"] > 0,
+                       timeout=20)
+        assert pmd.view.topology()["tier"] == "exact"
+        assert pmd.learning()["state"] == "on"
+        pmd.await_no_strays()
+        pmd.stop_forwarding()
+
+
 def test_rules_follow_the_redirection_table():
     """A flow that RSS puts elsewhere strays once more, and comes home."""
     with Learner() as pmd:

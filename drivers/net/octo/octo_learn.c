@@ -92,11 +92,11 @@ static const struct octo_learn_ops ops = {
 	.hits = read_hits,
 };
 
-/* Rules can be made, and work. */
+/* Rules can be made, and work; in tier partition what strays does so for a moment only. */
 static bool
 has_use(const struct octo_dev *octo)
 {
-	return octo->learning.settings.on && octo_tier_has_mpfs(octo->tier);
+	return octo->learning.settings.on && octo->tier == OCTO_TIER_EXACT;
 }
 
 static bool
@@ -165,11 +165,12 @@ octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_truth_now());
 }
 
-/* RSS, or a rule of the application's, has put the flow into another queue. */
+/* RSS, or a rule of the application's, has put the flow into another queue. May remove the rule. */
 void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
 	const uint8_t home = octo_rule_home(octo, queue);
+	int ret;
 
 	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
 	TAILQ_INSERT_TAIL(&octo->queue_rules[queue], rule, next_of_queue);
@@ -177,10 +178,14 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	if (rule->pf == home || !has_use(octo))
 		return;
 	if (rule->pf == OCTO_NO_PF)
-		octo->mpfs_ops->insert(octo, rule, home, NULL);
+		ret = octo->mpfs_ops->insert(octo, rule, home, NULL);
 	else
-		octo->mpfs_ops->flip(octo, rule, home, NULL);
-	octo_rule_notes_moved(octo, rule);
+		ret = octo->mpfs_ops->flip(octo, rule, home, NULL);
+	if (ret == 0)
+		octo_rule_notes_moved(octo, rule);
+	else
+		/* without it the flow is learned again */
+		octo_rule_remove_locked(octo, rule, NULL);
 }
 
 /* A table is full and an explicit rule wants in. Returns false if nothing learned can go. */
@@ -296,6 +301,8 @@ state_of(const struct octo_dev *octo)
 		return "the port is stopped";
 	if (!octo_tier_has_mpfs(octo->tier))
 		return "asleep: in this tier no rule chooses the PF";
+	if (octo->tier == OCTO_TIER_PARTITION)
+		return "asleep: in this tier nothing strays";
 	if (agent_is_away(octo))
 		return "asleep: the agent is away";
 	return "on";

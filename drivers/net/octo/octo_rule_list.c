@@ -236,6 +236,7 @@ octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 	octo->manager = OCTO_NO_PF;
 	if (octo_tier_has_mpfs(octo->tier)) {
 		octo->tier = OCTO_TIER_QUEUE;
+		octo_learn_adapt_locked(octo);
 		OCTO_LOG(WARNING, "port %u: the manager PF is gone: steering tier is queue now",
 			 octo->port_id);
 	}

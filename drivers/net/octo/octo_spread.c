@@ -105,6 +105,7 @@ octo_spread_stop_locked(struct octo_dev *octo)
 	octo->spreading.on = false;
 	octo->spreading.trial.done = false;
 	octo_rss_level(octo);
+	octo_learn_adapt_locked(octo);
 }
 
 static uint64_t
@@ -154,7 +155,7 @@ are_ignored(struct octo_dev *octo)
 	s->trial.done = !octo->mpfs_ops->spread_hits(octo, &hits) || hits > 0;
 	if (s->trial.done)
 		return false;
-	if (!s->trial.begun || !TAILQ_EMPTY(&octo->rules)) {
+	if (!s->trial.begun || !TAILQ_EMPTY(&octo->rules) || octo->nb_others != 0) {
 		s->trial.base = packets;
 		s->trial.begun = true;
 	}
