@@ -18,6 +18,8 @@
  */
 #define LOOK_MS 1000
 #define MAX_LOOK_MS 64000u
+/* So many samples would have been taken if all of a learned flow had strayed. */
+#define MANY_SAMPLES 64
 /* So long, in a tick, samples are taken and rules looked at: others wait for the mutex. */
 #define DRAIN_US 1000
 #define LOOK_US 250
@@ -213,10 +215,22 @@ drain_all(struct octo_dev *octo, bool fresh)
 	return any;
 }
 
+/* The switch has counted many of a learned flow, and of those that are sampled none strayed. */
+static bool
+came_home(struct octo_dev *octo, struct rte_flow *rule)
+{
+	const uint64_t many = (uint64_t)MANY_SAMPLES * octo->learning.settings.sample;
+	uint64_t hits;
+
+	return rule->origin == OCTO_BY_LEARNING && rule->notes == NULL && octo->agent == NULL &&
+	       octo_rule_hits_locked(octo, rule, OCTO_NO_PF, &hits) && hits > many;
+}
+
 /* RSS chooses the queue of a learned flow, and then its rule does not. */
 static void
 tally(struct octo_dev *octo, struct rte_flow *rule)
 {
+	static const struct octo_evidence home = {.kept_pf = true};
 	static const struct octo_evidence nothing;
 	const struct octo_promise p = promise_of(rule);
 	const bool learned = rule->origin == OCTO_BY_LEARNING;
@@ -226,7 +240,7 @@ tally(struct octo_dev *octo, struct rte_flow *rule)
 		return;
 	if (!learned && octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS)
 		review(octo, rule);
-	e = rule->notes != NULL ? &rule->notes->evidence : &nothing;
+	e = rule->notes != NULL ? &rule->notes->evidence : came_home(octo, rule) ? &home : &nothing;
 	octo->truth.look.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
 	if (!learned)
 		octo_tally_queue(&octo->truth.look.queue, e, rule->queue);
