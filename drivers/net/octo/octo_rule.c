@@ -11,6 +11,9 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
+/* Learned rules that go for one of the application's: what does not help then never will. */
+#define MAKE_ROOM_TRIES 16
+
 static int
 remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
@@ -153,6 +156,13 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return ret;
 }
 
+/* Drivers have two words for a full table. */
+static bool
+is_full(int ret)
+{
+	return ret == -ENOSPC || ret == -ENOMEM;
+}
+
 /* What the application wants goes before what octo thinks is good for it. */
 static int
 insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
@@ -160,8 +170,10 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	const uint8_t home = octo_rule_home(octo, rule->queue);
 	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
 
-	while (ret == -ENOSPC && rule->origin != OCTO_BY_LEARNING &&
-	       octo_learn_make_room_locked(octo))
+	for (unsigned int i = 0;
+	     i < MAKE_ROOM_TRIES && is_full(ret) && rule->origin != OCTO_BY_LEARNING &&
+	     octo_learn_make_room_locked(octo);
+	     i++)
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
 	return ret;
 }
@@ -195,7 +207,9 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 	int ret = insert_on_pfs(octo, rule, error);
 
 	/* the application's own rules for the switch go first there, too */
-	while (ret == -ENOSPC && is_transfer(rule) && octo_learn_make_room_locked(octo))
+	for (unsigned int i = 0; i < MAKE_ROOM_TRIES && is_full(ret) && is_transfer(rule) &&
+				 octo_learn_make_room_locked(octo);
+	     i++)
 		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)
 		octo_rule_notes_placed(rule);
