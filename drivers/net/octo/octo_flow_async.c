@@ -13,44 +13,11 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
+#include "octo_async_queue.h"
 #include "octo_private.h"
 
 #define PULL_BURST 32
 #define SETTLE_MS 1000 /* what PFs may take for operations that octo must wait for */
-
-enum kind {
-	FLOW_CREATE,
-	FLOW_DESTROY,
-	HANDLE_CREATE,
-	HANDLE_DESTROY,
-	HANDLE_UPDATE,
-	HANDLE_QUERY,
-};
-
-struct op {
-	enum kind kind;
-	enum rte_flow_op_status status; /* once done */
-	uint32_t awaited;               /* PFs that have it, as a mask */
-	bool failed;                    /* on a PF, or it could not be enqueued on all */
-	bool undone;                    /* it was tried, and is being taken back */
-	bool untold;                    /* the application knows nothing of it */
-	void *user_data;
-	struct rte_flow *rule;
-	struct rte_flow_action_handle *handle;
-	void *data; /* HANDLE_UPDATE: a copy of the update; HANDLE_QUERY: where the answer goes */
-};
-
-/* Counters that never wrap: told <= done <= pushed <= queued <= told + size. */
-struct octo_async_queue {
-	uint64_t queued;
-	uint64_t pushed;
-	uint64_t done;
-	uint64_t told;
-	struct rte_flow_queue_attr attr; /* what the PFs were asked for */
-	uint16_t id;
-	struct op own; /* of octo itself, which waits for it */
-	struct op ops[];
-};
 
 struct octo_async_queue *
 octo_async_queue_create(uint16_t id, uint32_t size)
@@ -296,6 +263,16 @@ finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 	return true;
 }
 
+/* What a PF did not destroy the application may try to destroy again. */
+static void
+finish_destroy(struct octo_dev *octo, const struct op *op)
+{
+	if (op->rule != NULL && op->failed)
+		octo_rule_leave_locked(octo, op->rule);
+	else if (op->rule != NULL)
+		free_rule(octo, op->rule);
+}
+
 /* Every PF has answered: what there is to do then. Returns whether it is done. */
 static bool
 finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
@@ -304,9 +281,9 @@ finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 
 	switch (op->kind) {
 	case FLOW_CREATE:
-		return finish_create(octo, q, op);
+		return op->rule == NULL || finish_create(octo, q, op);
 	case FLOW_DESTROY:
-		free_rule(octo, op->rule);
+		finish_destroy(octo, op);
 		return true;
 	case HANDLE_DESTROY:
 		ret = octo_indirect_destroy_locked(octo, op->handle, NULL);
@@ -465,6 +442,20 @@ octo_async_settle_locked(struct octo_dev *octo)
 		settle(octo, octo->async->queues[i]);
 }
 
+/* What waits in a queue does not free the rule any more. */
+static void
+disown(struct octo_dev *octo, struct rte_flow *rule)
+{
+	for (uint16_t i = 0; i < octo->async->nb_queues; i++) {
+		struct octo_async_queue *q = octo->async->queues[i];
+
+		for (uint64_t k = q->done; k < q->queued; k++)
+			if (op_at(q, k)->rule == rule)
+				op_at(q, k)->rule = NULL;
+	}
+	rule->pending = false;
+}
+
 /* The rule is removed by other means than a flow queue: off the PFs with it. */
 void
 octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
@@ -473,9 +464,10 @@ octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (rule->notes->table == NULL)
 		return;
-	/* what there is to do with it in the queue comes first */
+	/* what there is to do with it in the queues comes first */
+	disown(octo, rule);
+	octo_async_settle_locked(octo);
 	q = octo->async->queues[rule->notes->flow_queue];
-	settle(octo, q);
 	q->own = (struct op){.kind = FLOW_DESTROY, .rule = rule};
 	destroy_on_pfs(octo, &q->own, q->id);
 	settle(octo, q);

@@ -78,9 +78,11 @@ switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 {
 	const uint8_t priority = first_priority(rule);
 
-	rule->mpfs = create_rule(octo, rule, priority, pf, error);
-	if (rule->mpfs == NULL)
+	struct rte_flow *flow = create_rule(octo, rule, priority, pf, error);
+
+	if (flow == NULL)
 		return -rte_errno;
+	rule->mpfs = flow;
 	rule->mpfs_priority = priority;
 	rule->pf = pf;
 	return 0;

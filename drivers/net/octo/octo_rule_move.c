@@ -16,7 +16,7 @@ lead_home(struct octo_dev *octo, struct rte_flow *rule)
 {
 	const uint8_t home = octo_rule_home(octo, rule->queue);
 
-	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pf == home)
+	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending || rule->pf == home)
 		return 0;
 	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, home, NULL) :
 					octo->mpfs_ops->flip(octo, rule, home, NULL);

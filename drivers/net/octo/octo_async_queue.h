@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_ASYNC_QUEUE_H
+#define OCTO_ASYNC_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+/* What a flow queue holds; for octo_flow_async.c only. */
+
+enum kind {
+	FLOW_CREATE,
+	FLOW_DESTROY,
+	HANDLE_CREATE,
+	HANDLE_DESTROY,
+	HANDLE_UPDATE,
+	HANDLE_QUERY,
+};
+
+struct op {
+	enum kind kind;
+	enum rte_flow_op_status status; /* once done */
+	uint32_t awaited;               /* PFs that have it, as a mask */
+	bool failed;                    /* on a PF, or it could not be enqueued on all */
+	bool undone;                    /* it was tried, and is being taken back */
+	bool untold;                    /* the application knows nothing of it */
+	void *user_data;
+	struct rte_flow *rule;
+	struct rte_flow_action_handle *handle;
+	void *data; /* HANDLE_UPDATE: a copy of the update; HANDLE_QUERY: where the answer goes */
+};
+
+/* Counters that never wrap: told <= done <= pushed <= queued <= told + size. */
+struct octo_async_queue {
+	uint64_t queued;
+	uint64_t pushed;
+	uint64_t done;
+	uint64_t told;
+	struct rte_flow_queue_attr attr; /* what the PFs were asked for */
+	uint16_t id;
+	struct op own; /* of octo itself, which waits for it */
+	struct op ops[];
+};
+
+#endif /* OCTO_ASYNC_QUEUE_H */
