@@ -41,7 +41,9 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 			continue;
 		ret = rte_flow_action_handle_destroy(p->port_id, handle->on[pf],
 						     first_error == 0 ? error : NULL);
-		handle->on[pf] = NULL;
+		/* rules of template tables stay on the PF, and have it */
+		if (ret != -EBUSY)
+			handle->on[pf] = NULL;
 		if (ret != 0 && first_error == 0)
 			first_error = blame(p, ret, error);
 	}
@@ -58,6 +60,8 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
 		const struct octo_pf *p = &octo->pf[pf];
 
+		if (handle->on[pf] != NULL)
+			continue;
 		handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf,
 							       handle->action, error);
 		if (handle->on[pf] != NULL)
@@ -228,6 +232,9 @@ follow_queue(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
 	struct octo_rules *const rules = &octo->queue_rules[from];
 	struct rte_flow *rule = TAILQ_FIRST(rules);
 
+	/* rules that go to the end of this list would come again and again */
+	if (from == to)
+		return;
 	while (rule != NULL) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next_of_queue);
 
@@ -425,22 +432,31 @@ octo_indirect_place_locked(struct octo_dev *octo)
 	return 0;
 }
 
+/* Counts go on in what a PF keeps, and in here for what is gone. */
+static void
+withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
+{
+	struct rte_flow_query_count count = {0};
+	bool counted = handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT &&
+		       query_count(octo, handle, &count, NULL) == 0;
+
+	remove_from_pfs(octo, handle, NULL);
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		counted &= handle->on[pf] == NULL;
+	if (!counted)
+		return;
+	handle->hits = count.hits;
+	handle->bytes = count.bytes;
+}
+
 /* The port stops, and no PF need keep what is shared: its inverse. */
 void
 octo_indirect_withdraw_locked(struct octo_dev *octo)
 {
 	struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next) {
-		struct rte_flow_query_count count = {0};
-
-		if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT &&
-		    query_count(octo, handle, &count, NULL) == 0) {
-			handle->hits = count.hits;
-			handle->bytes = count.bytes;
-		}
-		remove_from_pfs(octo, handle, NULL);
-	}
+	TAILQ_FOREACH(handle, &octo->handles, next)
+		withdraw(octo, handle);
 }
 
 /* The port is closed: what the application did not destroy goes, and the rules are gone. */

@@ -34,6 +34,10 @@ octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action ac
 						  "this indirect action is not of this port");
 		any = true;
 	}
+	if (any && !octo->started)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+					  "the port is stopped: start it before a rule gets an "
+					  "indirect action");
 	if (any && n >= OCTO_TEMPLATE_MAX)
 		return rte_flow_error_set(error, E2BIG, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
 					  "a rule with an indirect action has 31 actions at most");
