@@ -18,6 +18,15 @@ check_pattern(const struct rte_flow_item pattern[], struct rte_flow_error *error
 				  "a pattern template holds 32 items at most, end included");
 }
 
+static bool
+lacks_queues(const struct rte_flow_action *action)
+{
+	const struct rte_flow_action_rss *rss = action->conf;
+
+	return action->type == RTE_FLOW_ACTION_TYPE_RSS && rss != NULL && rss->queue_num > 0 &&
+	       rss->queue == NULL;
+}
+
 static int
 check_actions(const struct rte_flow_action actions[], const struct rte_flow_action masks[],
 	      struct rte_flow_error *error)
@@ -30,6 +39,12 @@ check_actions(const struct rte_flow_action actions[], const struct rte_flow_acti
 						  &masks[i],
 						  "the masks must list the types of the actions, "
 						  "in the same order");
+		/* copying would follow the missing list */
+		if (lacks_queues(&actions[i]) || lacks_queues(&masks[i]))
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+						  &actions[i],
+						  "the rss action has a number of queues, "
+						  "but no queues");
 		if (actions[i].type == RTE_FLOW_ACTION_TYPE_END)
 			return 0;
 	}

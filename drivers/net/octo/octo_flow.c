@@ -267,7 +267,8 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	}
 	octo_flow_blame(&octo->pf[pf], ret, error);
 	while (--pf >= 0)
-		rte_flow_isolate(octo->pf[pf].port_id, octo->isolated, NULL);
+		if (octo->pf[pf].state >= OCTO_PF_OWNED)
+			rte_flow_isolate(octo->pf[pf].port_id, octo->isolated, NULL);
 	return ret;
 }
 

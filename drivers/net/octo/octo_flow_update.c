@@ -170,6 +170,9 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	if (ret != 0)
 		return ret;
 	old = r.wish;
+	/* with the context by which the PFs name it to octo when it ages */
+	if (words.rule != NULL)
+		old.words = words.rule;
 	old.count = r.wish.count || octo->count_rules;
 	ret = octo_rule_write(octo, &old, &to, error);
 	if (ret == 0)

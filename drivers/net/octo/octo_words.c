@@ -30,6 +30,12 @@ take_age_context(struct octo_words *words, void *owner)
 	}
 }
 
+static bool
+lacks_pattern(const struct rte_flow_item_raw *raw)
+{
+	return raw != NULL && raw->length > 0 && raw->pattern == NULL;
+}
+
 /* A length without what it is the length of: rte_flow_conv() would follow it. */
 static int
 check_lengths(const struct rte_flow_conv_rule *rule, struct rte_flow_error *error)
@@ -47,14 +53,12 @@ check_lengths(const struct rte_flow_conv_rule *rule, struct rte_flow_error *erro
 						  "the rss action has a number of queues, "
 						  "but no queues");
 	}
-	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
-		const struct rte_flow_item_raw *raw = item->spec;
-
-		if (item->type == RTE_FLOW_ITEM_TYPE_RAW && raw != NULL && raw->length > 0 &&
-		    raw->pattern == NULL)
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, raw,
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
+		if (item->type == RTE_FLOW_ITEM_TYPE_RAW &&
+		    (lacks_pattern(item->spec) || lacks_pattern(item->mask) ||
+		     lacks_pattern(item->last)))
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, item,
 						  "the raw item has a length, but no pattern");
-	}
 	return 0;
 }
 
