@@ -121,8 +121,10 @@ octo_stats_reset(struct rte_eth_dev *dev)
 		if (first_error == 0)
 			first_error = ret;
 	}
+	octo_lock(octo);
 	octo->truth.steered_base = octo->truth.steered_strays;
 	octo_learn_reset_counts_locked(octo);
+	octo_unlock(octo);
 	clear_queues(dev->data);
 	return first_error;
 }
