@@ -74,6 +74,29 @@ test_an_update_takes_all_flows_along(void **state)
 }
 
 static void
+test_an_update_to_the_same_queue(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 4);
+	h = octo_port_indirect_queue(port, 1);
+	for (uint16_t i = 1; i <= 3; i++)
+		assert_non_null(octo_port_steer_by(port, i, h, NULL));
+	assert_int_equal(update(port, h, 1, NULL), 0);
+	for (uint16_t i = 1; i <= 3; i++) {
+		assert_int_equal(octo_port_rule_pf(port, i), 1);
+		assert_arrives(port, i, 1);
+	}
+	assert_int_equal(update(port, h, 2, NULL), 0);
+	for (uint16_t i = 1; i <= 3; i++) {
+		assert_int_equal(octo_port_rule_pf(port, i), 0);
+		assert_arrives(port, i, 2);
+	}
+}
+
+static void
 test_all_pfs_or_none(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
@@ -269,6 +292,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_an_update_takes_all_flows_along),
+		octo_port_test(test_an_update_to_the_same_queue),
 		octo_port_test(test_all_pfs_or_none),
 		octo_port_test(test_a_pf_without_them_is_named),
 		octo_port_test(test_bad_updates),
