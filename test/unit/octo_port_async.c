@@ -66,14 +66,10 @@ octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_flow
 	return rte_flow_configure(port, &attr, nb, queues, error);
 }
 
-void
-octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flows)
+static void
+create_table(struct octo_port_table *t, uint16_t port, uint32_t nb_flows,
+	     const struct rte_flow_action *actions, const struct rte_flow_action *masks)
 {
-	const struct rte_flow_action_queue open = {0};
-	const struct rte_flow_action actions[] = {
-		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &open},
-		{.type = RTE_FLOW_ACTION_TYPE_END},
-	};
 	const struct rte_flow_template_table_attr attr = {.flow_attr.ingress = 1,
 							  .nb_flows = nb_flows};
 	const struct rte_flow_pattern_template_attr pattern_attr = {.ingress = 1};
@@ -84,11 +80,39 @@ octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flo
 	t->port = port;
 	t->pattern = rte_flow_pattern_template_create(port, &pattern_attr, r.pattern, NULL);
 	assert_non_null(t->pattern);
-	t->actions = rte_flow_actions_template_create(port, &actions_attr, actions, actions, NULL);
+	t->actions = rte_flow_actions_template_create(port, &actions_attr, actions, masks, NULL);
 	assert_non_null(t->actions);
 	t->table = rte_flow_template_table_create(port, &attr, &t->pattern, 1, &t->actions, 1,
 						  NULL);
 	assert_non_null(t->table);
+}
+
+void
+octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flows)
+{
+	const struct rte_flow_action_queue open = {0};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &open},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+
+	create_table(t, port, nb_flows, actions, actions);
+}
+
+void
+octo_port_table_create_by_handle(struct octo_port_table *t, uint16_t port, uint32_t nb_flows)
+{
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_INDIRECT},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	/* for what is behind it */
+	const struct rte_flow_action masks[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+
+	create_table(t, port, nb_flows, actions, masks);
 }
 
 void
@@ -109,6 +133,22 @@ octo_port_enqueue(const struct octo_port_table *t, uint16_t src_port, uint16_t q
 	octo_port_build(&r, src_port, queue);
 	return rte_flow_async_create(t->port, 0, &attr, t->table, r.pattern, 0, r.actions, 0,
 				     (void *)(uintptr_t)src_port, error);
+}
+
+struct rte_flow *
+octo_port_enqueue_by(const struct octo_port_table *t, uint16_t src_port,
+		     struct rte_flow_action_handle *queue, bool postpone)
+{
+	const struct rte_flow_op_attr attr = {.postpone = postpone};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = queue},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, 0);
+	return rte_flow_async_create(t->port, 0, &attr, t->table, r.pattern, 0, actions, 0,
+				     (void *)(uintptr_t)src_port, NULL);
 }
 
 int

@@ -36,11 +36,15 @@ int octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_
 
 /** Templates and a table of this many rules. */
 void octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flows);
+/** Whose queue is an indirect action. */
+void octo_port_table_create_by_handle(struct octo_port_table *t, uint16_t port, uint32_t nb_flows);
 void octo_port_table_destroy(struct octo_port_table *t);
 
 /** By flow queue 0; what is given as user_data is the source port. */
 struct rte_flow *octo_port_enqueue(const struct octo_port_table *t, uint16_t src_port,
 				   uint16_t queue, bool postpone, struct rte_flow_error *error);
+struct rte_flow *octo_port_enqueue_by(const struct octo_port_table *t, uint16_t src_port,
+				      struct rte_flow_action_handle *queue, bool postpone);
 int
 octo_port_enqueue_destroy(uint16_t port, struct rte_flow *flow, uint16_t src_port, bool postpone);
 

@@ -194,6 +194,60 @@ test_flushing_and_stopping(void **state)
 	octo_port_table_destroy(&t);
 }
 
+/* There is room for one rule: were the flushed one left on a PF, no other would fit. */
+static void
+check_flush_of_a_destroyed_rule(bool created, uint32_t queue_id)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=1", .all = "arfs_entries=1"};
+	const struct rte_flow_op_attr postponed = {.postpone = 1};
+	struct rte_flow_op_result result;
+	struct octo_port_table t;
+	uint16_t port = start_port(&conf, &t);
+	struct rte_flow *flow = octo_port_enqueue(&t, 7, 1, !created, NULL);
+
+	assert_non_null(flow);
+	if (created)
+		octo_port_pull(port, 7, OK);
+	assert_int_equal(rte_flow_async_destroy(port, queue_id, &postponed, flow, (void *)8, NULL),
+			 0);
+	assert_int_equal(rte_flow_push(port, queue_id, NULL), 0);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+	if (!created)
+		octo_port_pull(port, 7, OK);
+	assert_int_equal(rte_flow_pull(port, queue_id, &result, 1, NULL), 1);
+	assert_int_equal((uintptr_t)result.user_data, 8);
+	assert_int_equal(result.status, OK);
+	octo_port_pull_nothing(port);
+	assert_non_null(octo_port_enqueue(&t, 7, 3, false, NULL));
+	octo_port_pull(port, 7, OK);
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 3);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	octo_port_table_destroy(&t);
+}
+
+static void
+test_flushing_what_is_being_destroyed(void **state)
+{
+	(void)state;
+	check_flush_of_a_destroyed_rule(true, 0);
+}
+
+static void
+test_flushing_what_is_being_made_and_destroyed(void **state)
+{
+	(void)state;
+	check_flush_of_a_destroyed_rule(false, 0);
+}
+
+static void
+test_flushing_what_another_queue_destroys(void **state)
+{
+	(void)state;
+	check_flush_of_a_destroyed_rule(true, 1);
+}
+
 static void
 test_a_pf_goes(void **state)
 {
@@ -249,6 +303,40 @@ test_indirect_actions_through_a_queue(void **state)
 	assert_arrives(port, 7, 3);
 }
 
+/* The switch has room for one rule, so that a second one for the same flow would fail. */
+static void
+test_a_queue_that_changes_under_way(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=1", .all = "arfs_entries=1"};
+	struct rte_flow_action_handle *h;
+	struct rte_flow_action_queue queue;
+	struct rte_flow_action action;
+	struct octo_port_table open, t;
+	uint16_t port = start_port(&conf, &open);
+	struct rte_flow *flow;
+
+	(void)state;
+	octo_port_table_create_by_handle(&t, port, 4);
+	h = octo_port_indirect_queue(port, 0);
+	octo_port_queue_action(&action, &queue, 3);
+	flow = octo_port_enqueue_by(&t, 7, h, true);
+	assert_non_null(flow);
+	assert_int_equal(rte_flow_action_handle_update(port, h, &action, NULL), 0);
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	octo_port_pull(port, 7, OK);
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_int_equal(rte_eth_xstats_reset(port), 0);
+	assert_arrives(port, 7, 3);
+	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
+	assert_int_equal(octo_port_enqueue_destroy(port, flow, 8, false), 0);
+	octo_port_pull(port, 8, OK);
+	assert_int_equal(rte_flow_action_handle_destroy(port, h, NULL), 0);
+	octo_port_table_destroy(&t);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 1);
+}
+
 static void
 test_closing_with_all_of_it(void **state)
 {
@@ -275,8 +363,12 @@ main(void)
 		octo_port_test(test_a_full_queue_refuses),
 		octo_port_test(test_a_pf_without_flow_queues_is_named),
 		octo_port_test(test_flushing_and_stopping),
+		octo_port_test(test_flushing_what_is_being_destroyed),
+		octo_port_test(test_flushing_what_is_being_made_and_destroyed),
+		octo_port_test(test_flushing_what_another_queue_destroys),
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_indirect_actions_through_a_queue),
+		octo_port_test(test_a_queue_that_changes_under_way),
 		octo_port_test(test_closing_with_all_of_it),
 	};
 
