@@ -92,6 +92,9 @@ static const struct octo_learn_ops ops = {
 	.hits = read_hits,
 };
 
+/* Policies are in the heap of this process, where nobody finds them by shared memory. */
+static struct octo_learn *policies[RTE_MAX_ETHPORTS];
+
 /* Rules can be made, and work; in tier partition what strays does so for a moment only. */
 static bool
 has_use(const struct octo_dev *octo)
@@ -125,6 +128,7 @@ octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *sett
 	octo->learning.settings = *settings;
 	set_sampling(octo);
 	octo->learning.policy = octo_learn_create(&conf, &ops, octo);
+	policies[octo->port_id] = octo->learning.policy;
 	if (octo->learning.policy != NULL)
 		return 0;
 	OCTO_LOG(ERR, "%s: no memory for what strays teach", octo_data(octo)->name);
@@ -134,8 +138,9 @@ octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *sett
 void
 octo_learn_fini(struct octo_dev *octo)
 {
-	octo_learn_free(octo->learning.policy);
+	octo_learn_free(policies[octo->port_id]);
 	octo->learning.policy = NULL;
+	policies[octo->port_id] = NULL;
 }
 
 /* What can be done has changed, or what is wanted. */
