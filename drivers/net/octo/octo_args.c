@@ -154,23 +154,6 @@ read_learn(const char *key, const char *value, void *arg)
 	return 0;
 }
 
-/* Whether the number itself is good is for octo_learning_check() to say. */
-static int
-read_count(const char *value, uint32_t *number)
-{
-	char *end;
-	unsigned long n;
-
-	if (value == NULL || value[0] < '0' || value[0] > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoul(value, &end, 10);
-	if (errno != 0 || *end != '\0' || n > UINT32_MAX)
-		return -EINVAL;
-	*number = (uint32_t)n;
-	return 0;
-}
-
 static int
 read_learn_number(const char *key, const char *value, void *arg)
 {
@@ -181,7 +164,7 @@ read_learn_number(const char *key, const char *value, void *arg)
 								&s.idle_ms;
 	const char *why = "a number is expected";
 
-	if (read_count(value, number) == 0)
+	if (octo_learning_read_number(value, number) == 0)
 		why = octo_learning_check(&s);
 	if (why != NULL) {
 		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);

@@ -96,6 +96,13 @@ octo_ctrl_post_link(struct octo_dev *octo)
 	wake(octo);
 }
 
+/* TSC, at which who works under the mutex leaves the rest to the next tick. */
+uint64_t
+octo_ctrl_deadline(unsigned int us)
+{
+	return rte_get_timer_cycles() + rte_get_timer_hz() * us / 1000000;
+}
+
 static bool
 must_poll_links(struct octo_dev *octo)
 {

@@ -18,12 +18,6 @@
 /* So long, in a tick, hits of learned rules are read. */
 #define WORK_US 250
 
-static uint64_t
-deadline(unsigned int us)
-{
-	return rte_get_timer_cycles() + rte_get_timer_hz() * us / 1000000;
-}
-
 static void
 say_no_room(struct octo_dev *octo)
 {
@@ -61,8 +55,7 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 		*rule = flow;
 		return 0;
 	}
-	/* drivers have two words for a full table */
-	if (rte_errno == ENOSPC || rte_errno == ENOMEM) {
+	if (octo_rule_says_full(-rte_errno)) {
 		say_no_room(octo);
 		return -ENOSPC;
 	}
@@ -227,7 +220,7 @@ put_out(struct octo_dev *octo, uint64_t end)
 void
 octo_learn_tick_locked(struct octo_dev *octo)
 {
-	const uint64_t end = deadline(WORK_US);
+	const uint64_t end = octo_ctrl_deadline(WORK_US);
 
 	if (!has_use(octo)) {
 		put_out(octo, end);

@@ -3,8 +3,10 @@
 #ifndef OCTO_LEARNING_H
 #define OCTO_LEARNING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <rte_compat.h>
 
@@ -44,6 +46,30 @@ struct octo_learning_view {
 	uint32_t candidates; /**< flows without a rule that are remembered now */
 	bool counted;        /**< the switch counts the hits of learned rules */
 };
+
+/**
+ * Read a decimal number; whether it is a good one is for octo_learning_check() to say.
+ *
+ * @param text
+ *   May be NULL.
+ * @return
+ *   0, or -EINVAL with *number unchanged.
+ */
+static inline int
+octo_learning_read_number(const char *text, uint32_t *number)
+{
+	unsigned long n;
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (errno != 0 || *end != '\0' || n > UINT32_MAX)
+		return -EINVAL;
+	*number = (uint32_t)n;
+	return 0;
+}
 
 /** @return NULL, or what is wrong with the settings. */
 __rte_internal

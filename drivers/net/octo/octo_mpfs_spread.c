@@ -15,26 +15,20 @@
 #define SPREAD_PRIORITY 4
 #define DEFAULT_PRIORITY 6
 
-static const struct octo_pf *
-manager(const struct octo_dev *octo)
-{
-	return &octo->pf[octo->manager];
-}
-
 static int
 validate(const struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_error *error)
 {
-	const int ret = rte_flow_validate(manager(octo)->port_id, &r->attr, r->pattern, r->actions,
-					  error);
+	const int ret = rte_flow_validate(octo_manager(octo)->port_id, &r->attr, r->pattern,
+					  r->actions, error);
 
-	return ret == 0 ? 0 : octo_flow_blame(manager(octo), ret, error);
+	return ret == 0 ? 0 : octo_flow_blame(octo_manager(octo), ret, error);
 }
 
 int
 octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	static const struct octo_partition_rule odd = {.src = 1, .src_mask = 1, .dst_mask = 2};
-	const uint16_t proxy = manager(octo)->port_id;
+	const uint16_t proxy = octo_manager(octo)->port_id;
 	struct octo_flow_rule r;
 	int ret;
 
@@ -54,7 +48,7 @@ static void
 destroy(const struct octo_dev *octo, struct rte_flow **flows, unsigned int nb)
 {
 	while (nb > 0)
-		rte_flow_destroy(manager(octo)->port_id, flows[--nb], NULL);
+		rte_flow_destroy(octo_manager(octo)->port_id, flows[--nb], NULL);
 }
 
 /* One more rule of a set that is being made. */
@@ -62,11 +56,11 @@ static int
 add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spreading *set,
     struct rte_flow_error *error)
 {
-	struct rte_flow *flow = rte_flow_create(manager(octo)->port_id, &r->attr, r->pattern,
+	struct rte_flow *flow = rte_flow_create(octo_manager(octo)->port_id, &r->attr, r->pattern,
 						r->actions, error);
 
 	if (flow == NULL)
-		return octo_flow_blame(manager(octo), -rte_errno, error);
+		return octo_flow_blame(octo_manager(octo), -rte_errno, error);
 	set->flows[set->nb_flows++] = flow;
 	return 0;
 }
@@ -81,7 +75,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 
 	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
 		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
-				       manager(octo)->port_id,
+				       octo_manager(octo)->port_id,
 				       octo->pf[spread->rules[i].pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
@@ -97,7 +91,7 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 	int ret;
 
 	set->nb_flows = 0;
-	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn, manager(octo)->port_id,
+	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn, octo_manager(octo)->port_id,
 			     octo->pf[spread->default_pf].port_id, set->counted);
 	ret = add(octo, &r, set, error);
 	if (ret == 0 && spread->ipv4)
@@ -137,7 +131,7 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(manager(octo)->port_id, octo->spreading.flows[i], actions,
+		if (rte_flow_query(octo_manager(octo)->port_id, octo->spreading.flows[i], actions,
 				   &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;

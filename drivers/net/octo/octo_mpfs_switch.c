@@ -12,12 +12,6 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-static const struct octo_pf *
-manager(const struct octo_dev *octo)
-{
-	return &octo->pf[octo->manager];
-}
-
 static int
 switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
@@ -60,7 +54,7 @@ static struct rte_flow *
 create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	    struct rte_flow_error *error)
 {
-	const uint16_t proxy = manager(octo)->port_id;
+	const uint16_t proxy = octo_manager(octo)->port_id;
 	struct octo_flow_rule r;
 	struct rte_flow *flow;
 
@@ -68,7 +62,7 @@ create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority
 			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
 	flow = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
 	if (flow == NULL)
-		octo_flow_blame(manager(octo), -rte_errno, error);
+		octo_flow_blame(octo_manager(octo), -rte_errno, error);
 	return flow;
 }
 
@@ -95,9 +89,9 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_destroy(manager(octo)->port_id, rule->mpfs, error);
+	ret = rte_flow_destroy(octo_manager(octo)->port_id, rule->mpfs, error);
 	if (ret != 0)
-		return octo_flow_blame(manager(octo), ret, error);
+		return octo_flow_blame(octo_manager(octo), ret, error);
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
 	return 0;
@@ -121,7 +115,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
-	rte_flow_destroy(manager(octo)->port_id, rule->mpfs, NULL);
+	rte_flow_destroy(octo_manager(octo)->port_id, rule->mpfs, NULL);
 	rule->mpfs = flow;
 	rule->mpfs_priority = priority;
 	rule->pf = pf;
@@ -132,7 +126,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 static bool
 switch_counts(struct octo_dev *octo)
 {
-	const uint16_t proxy = manager(octo)->port_id;
+	const uint16_t proxy = octo_manager(octo)->port_id;
 	struct rte_flow_error error;
 	struct octo_flow_rule r;
 
@@ -152,8 +146,8 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_query(manager(octo)->port_id, rule->mpfs, actions, count, error);
-	return ret == 0 ? 0 : octo_flow_blame(manager(octo), ret, error);
+	ret = rte_flow_query(octo_manager(octo)->port_id, rule->mpfs, actions, count, error);
+	return ret == 0 ? 0 : octo_flow_blame(octo_manager(octo), ret, error);
 }
 
 const struct octo_mpfs_ops octo_mpfs_switch_ops = {

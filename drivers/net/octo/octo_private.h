@@ -325,6 +325,12 @@ octo_data(const struct octo_dev *octo)
 	return rte_eth_devices[octo->port_id].data;
 }
 
+static inline const struct octo_pf *
+octo_manager(const struct octo_dev *octo)
+{
+	return &octo->pf[octo->manager];
+}
+
 /* The first PF from i on that has at least this state; nb_pfs if there is none. */
 static inline uint16_t
 octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_least)
@@ -551,6 +557,7 @@ void octo_unlock(struct octo_dev *octo);
 int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
 void octo_ctrl_post_link(struct octo_dev *octo);
+uint64_t octo_ctrl_deadline(unsigned int us);
 
 /* Run one call under the control mutex; the value is the call's. */
 #define OCTO_LOCKED(octo, call)                                                                    \

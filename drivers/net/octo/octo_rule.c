@@ -156,13 +156,6 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return ret;
 }
 
-/* Drivers have two words for a full table. */
-static bool
-is_full(int ret)
-{
-	return ret == -ENOSPC || ret == -ENOMEM;
-}
-
 /* What the application wants goes before what octo thinks is good for it. */
 static int
 insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
@@ -171,7 +164,7 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
 
 	for (unsigned int i = 0;
-	     i < MAKE_ROOM_TRIES && is_full(ret) && rule->origin != OCTO_BY_LEARNING &&
+	     i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) && rule->origin != OCTO_BY_LEARNING &&
 	     octo_learn_make_room_locked(octo);
 	     i++)
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
@@ -207,8 +200,8 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 	int ret = insert_on_pfs(octo, rule, error);
 
 	/* the application's own rules for the switch go first there, too */
-	for (unsigned int i = 0; i < MAKE_ROOM_TRIES && is_full(ret) && is_transfer(rule) &&
-				 octo_learn_make_room_locked(octo);
+	for (unsigned int i = 0; i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) &&
+				 is_transfer(rule) && octo_learn_make_room_locked(octo);
 	     i++)
 		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)

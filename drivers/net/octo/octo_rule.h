@@ -3,6 +3,7 @@
 #ifndef OCTO_RULE_H
 #define OCTO_RULE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -95,6 +96,13 @@ static inline bool
 octo_rule_has_tuple(const struct rte_flow *rule)
 {
 	return rule->tuple.family != 0;
+}
+
+/* Drivers have two words for a full table. */
+static inline bool
+octo_rule_says_full(int ret)
+{
+	return ret == -ENOSPC || ret == -ENOMEM;
 }
 
 /* octo_rule.c: one steered flow on the PFs; all under the control mutex */

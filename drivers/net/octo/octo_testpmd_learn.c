@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmdline_parse.h>
@@ -62,22 +61,6 @@ struct octo_learn_cmd {
 	cmdline_multi_string_t more;
 };
 
-static int
-read_number(const char *text, uint32_t *number)
-{
-	unsigned long n;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || n > UINT32_MAX)
-		return -EINVAL;
-	*number = (uint32_t)n;
-	return 0;
-}
-
 static uint32_t *
 field_of(struct octo_learning_settings *s, const char *word)
 {
@@ -105,7 +88,7 @@ read_more(char *text, struct octo_learning_settings *s)
 			fprintf(stderr, "octo: bad %s: sample, max or idle is expected\n", word);
 			return -EINVAL;
 		}
-		if (number == NULL || read_number(number, field) != 0) {
+		if (number == NULL || octo_learning_read_number(number, field) != 0) {
 			fprintf(stderr, "octo: bad %s: a number is expected\n", word);
 			return -EINVAL;
 		}

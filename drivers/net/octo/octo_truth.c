@@ -24,12 +24,6 @@
 #define DRAIN_US 1000
 #define LOOK_US 250
 
-static uint64_t
-deadline(unsigned int us)
-{
-	return rte_get_timer_cycles() + rte_get_timer_hz() * us / 1000000;
-}
-
 uint64_t
 octo_truth_now(void)
 {
@@ -201,7 +195,7 @@ static bool
 drain_all(struct octo_dev *octo, bool fresh)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t end = deadline(DRAIN_US);
+	const uint64_t end = octo_ctrl_deadline(DRAIN_US);
 	bool any = false;
 
 	octo->truth.first_queue++;
@@ -296,7 +290,7 @@ end_look(struct octo_dev *octo)
 static void
 look_at_rules(struct octo_dev *octo)
 {
-	const uint64_t end = deadline(LOOK_US);
+	const uint64_t end = octo_ctrl_deadline(LOOK_US);
 	struct octo_truth *t = &octo->truth;
 	const uint64_t now = octo_truth_now();
 
