@@ -31,6 +31,7 @@
 #include "octo_stray.h"
 #include "octo_table.h"
 #include "octo_tuple.h"
+#include "octo_tx.h"
 #include "octo_verdict.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
@@ -38,6 +39,8 @@
 #define OCTO_NO_PF UINT8_MAX
 #define OCTO_MAX_RETA RTE_ETH_RSS_RETA_SIZE_512
 #define OCTO_MAX_RSS_KEY 64
+/* Bursts between two looks at the CPU that polls; a power of two. */
+#define OCTO_HOME_SAMPLE 64
 
 extern int octo_logtype;
 #define RTE_LOGTYPE_OCTO octo_logtype
@@ -123,29 +126,6 @@ struct __rte_cache_aligned octo_rxq {
 	int pool_node; /* see octo_place_pool() */
 	struct rte_eth_rxconf conf;
 	struct octo_sample_ring samples; /* to the control thread */
-};
-
-/* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
-struct __rte_cache_aligned octo_txq {
-	struct octo_epoch epoch;
-	RTE_ATOMIC(uint32_t) live;    /* legs that may be touched; written by the control side */
-	RTE_ATOMIC(uint32_t) sending; /* those of them with link, all of them if none has */
-	uint16_t queue_id;
-	uint16_t nb_desc;
-	uint16_t leg_port[OCTO_MAX_PFS];
-	RTE_ATOMIC(uint8_t) home; /* PF index */
-	uint8_t other_node_seen;
-	int16_t node;
-	uint32_t plan_generation;
-	uint32_t now; /* bursts so far */
-	struct octo_dev *octo;
-	uint64_t packets[OCTO_MAX_PFS];
-	uint64_t bytes[OCTO_MAX_PFS];
-	/* cold; see octo_rxq.home_base */
-	uint64_t packets_base[OCTO_MAX_PFS];
-	uint64_t bytes_base[OCTO_MAX_PFS];
-	RTE_ATOMIC(int16_t) cpu;
-	struct rte_eth_txconf conf;
 };
 
 /*
@@ -386,8 +366,9 @@ void octo_topo_update(struct octo_dev *octo);
 void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
 uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
+bool octo_topo_needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node,
+			  uint32_t *generation, uint8_t *other_node_seen);
 void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
-void octo_topo_tx_home(struct octo_txq *q, uint32_t sending);
 
 /* octo_place.c */
 int octo_place_pool(struct rte_mempool *pool);
@@ -411,14 +392,10 @@ void octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_tx
 int octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
 int octo_tx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
 
-/* octo_rxtx.c: the data path */
+/* octo_rxtx.c: the data path, Rx; octo_tx.h for Tx */
 uint16_t octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb);
-uint16_t octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb);
-uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_rx_queue_count(void *rxq);
 int octo_rx_descriptor_status(void *rxq, uint16_t offset);
-int octo_tx_descriptor_status(void *txq, uint16_t offset);
-int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
 
 /* octo_ops.c */
 extern struct eth_dev_ops octo_dev_ops;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The data path: no lock, no allocation, no log, no rte_flow call. */
+/* The data path, Rx: no lock, no allocation, no log, no rte_flow call. */
 
 #include "octo_packet.h"
 #include "octo_private.h"
-
-/* Bursts between two looks at the CPU that polls; a power of two. */
-#define HOME_SAMPLE 64
 
 /* Make the packets of a leg the octo port's own, and count them. */
 static inline void
@@ -137,7 +134,7 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	due = octo_stray_tick(&q->stray);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	if (unlikely((q->stray.now & (HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
+	if (unlikely((q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
 		octo_topo_rx_home(q, live);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	}
@@ -153,71 +150,6 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 		got = poll_idle_stray(q, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return got;
-}
-
-static inline uint64_t
-sum_bytes(struct rte_mbuf **pkts, uint16_t nb)
-{
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; i < nb; i++)
-		bytes += pkts[i]->pkt_len;
-	return bytes;
-}
-
-static inline uint8_t
-tx_home(struct octo_txq *q, uint32_t sending)
-{
-	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-
-	if (unlikely((q->now++ & (HOME_SAMPLE - 1)) == 0 || !(sending & RTE_BIT32(home)))) {
-		octo_topo_tx_home(q, sending);
-		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	}
-	return home;
-}
-
-uint16_t
-octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
-{
-	struct octo_txq *q = txq;
-	uint16_t sent = 0;
-	uint64_t bytes;
-	uint32_t sending;
-	uint8_t home;
-
-	octo_epoch_enter(&q->epoch);
-	/* pairs with the release in publish_sending() */
-	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
-	home = tx_home(q, sending);
-	if (likely(sending & RTE_BIT32(home))) {
-		/* before the burst: what was sent belongs to the PF */
-		bytes = sum_bytes(pkts, nb);
-		sent = rte_eth_tx_burst(q->leg_port[home], q->queue_id, pkts, nb);
-		q->packets[home] += sent;
-		q->bytes[home] += bytes - sum_bytes(pkts + sent, nb - sent);
-	}
-	octo_epoch_leave(&q->epoch);
-	return sent;
-}
-
-uint16_t
-octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
-{
-	struct octo_txq *q = txq;
-	uint16_t ready = 0;
-	uint32_t sending;
-	uint8_t home;
-
-	octo_epoch_enter(&q->epoch);
-	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
-	home = tx_home(q, sending);
-	if (likely(sending & RTE_BIT32(home)))
-		ready = rte_eth_tx_prepare(q->leg_port[home], q->queue_id, pkts, nb);
-	else
-		rte_errno = ENODEV;
-	octo_epoch_leave(&q->epoch);
-	return ready;
 }
 
 /*
@@ -253,39 +185,4 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
 	return rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
-}
-
-int
-octo_tx_descriptor_status(void *txq, uint16_t offset)
-{
-	struct octo_txq *q = txq;
-	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-
-	return rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
-}
-
-/* Frees on every leg, since an earlier home may still hold packets. */
-int
-octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
-{
-	struct octo_txq *q = txq;
-	uint32_t freed = 0;
-	uint32_t live;
-	int n = 0;
-
-	octo_epoch_enter(&q->epoch);
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
-		if (!(live & RTE_BIT32(leg)))
-			continue;
-		n = rte_eth_tx_done_cleanup(q->leg_port[leg], q->queue_id,
-					    free_cnt == 0 ? 0 : free_cnt - freed);
-		if (n < 0)
-			break;
-		freed += n;
-		if (free_cnt != 0 && freed >= free_cnt)
-			break;
-	}
-	octo_epoch_leave(&q->epoch);
-	return n < 0 ? n : (int)freed;
 }

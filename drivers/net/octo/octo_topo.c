@@ -107,7 +107,7 @@ octo_topo_update(struct octo_dev *octo)
 
 	if (usable != octo->plan.usable) {
 		octo->plan.usable = usable;
-		/* pairs with the acquire in needs_plan() */
+		/* pairs with the acquire in octo_topo_needs_plan() */
 		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 	}
 	publish_sending(octo);
@@ -159,9 +159,9 @@ octo_topo_here(const struct octo_dev *octo, int16_t *cpu)
  * Should a queue look for a new home? At the first burst, when the PFs changed,
  * or when it has been polled from another node for a while.
  */
-static bool
-needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node, uint32_t *generation,
-	   uint8_t *other_node_seen)
+bool
+octo_topo_needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node,
+		     uint32_t *generation, uint8_t *other_node_seen)
 {
 	const uint32_t now = rte_atomic_load_explicit(&octo->plan_generation,
 						      rte_memory_order_acquire);
@@ -187,7 +187,8 @@ octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen))
+	if (!octo_topo_needs_plan(q->octo, node, &q->node, &q->plan_generation,
+				  &q->other_node_seen))
 		return;
 	home = octo_topo_home(q->octo, q->node, q->queue_id);
 	if (!(live & RTE_BIT32(home))) {
@@ -197,47 +198,4 @@ octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 	}
 	/* read by the control thread, which sends the queue's flows after it */
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
-}
-
-/* Has the PF sent everything that was put on its ring? Unknown counts as yes. */
-static bool
-is_drained(const struct octo_txq *q, uint8_t pf)
-{
-	return rte_eth_tx_descriptor_status(q->leg_port[pf], q->queue_id, q->nb_desc - 1) !=
-	       RTE_ETH_TX_DESC_FULL;
-}
-
-static uint8_t
-planned_tx_home(const struct octo_txq *q, uint32_t sending)
-{
-	const uint8_t pin = q->octo->tx_pin[q->queue_id];
-
-	if (pin != 0 && (sending & RTE_BIT32(pin - 1)))
-		return pin - 1;
-	return octo_topo_home(q->octo, q->node, q->queue_id);
-}
-
-void
-octo_topo_tx_home(struct octo_txq *q, uint32_t sending)
-{
-	int16_t cpu;
-	const int node = octo_topo_here(q->octo, &cpu);
-	uint8_t old = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	uint8_t home;
-
-	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	/* a plan that was made with an older mask may have led where nothing can be sent now */
-	if (!needs_plan(q->octo, node, &q->node, &q->plan_generation, &q->other_node_seen) &&
-	    (sending & RTE_BIT32(old)))
-		return;
-	home = planned_tx_home(q, sending);
-	if (home == old)
-		return;
-	/* the paper's ooo_okay: not before the old ring is empty, if it can ever be */
-	if (!(sending & RTE_BIT32(home)) ||
-	    ((sending & RTE_BIT32(old)) && q->packets[old] != 0 && !is_drained(q, old))) {
-		q->plan_generation--; /* look again */
-		return;
-	}
-	rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
 }
