@@ -17,6 +17,10 @@
 #define rte_atomic_load_explicit(ptr, order) __atomic_load_n(ptr, order)
 #define rte_atomic_store_explicit(ptr, val, order) __atomic_store_n(ptr, val, order)
 #define rte_atomic_exchange_explicit(ptr, val, order) __atomic_exchange_n(ptr, val, order)
+#define rte_atomic_compare_exchange_strong_explicit(ptr, expected, val, succ, fail)                \
+	__atomic_compare_exchange_n(ptr, expected, val, 0, succ, fail)
+#define rte_atomic_compare_exchange_weak_explicit(ptr, expected, val, succ, fail)                  \
+	__atomic_compare_exchange_n(ptr, expected, val, 1, succ, fail)
 #define rte_atomic_fetch_add_explicit(ptr, val, order) __atomic_fetch_add(ptr, val, order)
 #define rte_atomic_fetch_sub_explicit(ptr, val, order) __atomic_fetch_sub(ptr, val, order)
 #define rte_atomic_fetch_or_explicit(ptr, val, order) __atomic_fetch_or(ptr, val, order)

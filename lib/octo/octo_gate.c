@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <eal_export.h>
+#include <rte_common.h>
+
+#include "octo_gate.h"
+
+/* Time that is never 0: that stands for none. */
+static uint64_t
+stamp(uint64_t now)
+{
+	return now | 1;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_arm)
+void
+octo_gate_arm(struct octo_gate *g, uint32_t legs)
+{
+	uint32_t old = rte_atomic_load_explicit(&g->word, rte_memory_order_relaxed);
+	uint32_t new;
+
+	/* whoever sees the word sees this: pairs with the consumer's acquire of the word */
+	rte_atomic_store_explicit(&g->flipped, OCTO_GATE_UNDER_WAY, rte_memory_order_relaxed);
+	do {
+		new = old + OCTO_GATE_TURN + ((old & OCTO_GATE_HELD) ? 0 : OCTO_GATE_OPENING);
+		new |= legs &OCTO_GATE_HELD;
+	} while (!rte_atomic_compare_exchange_weak_explicit(
+		&g->word, &old, new, rte_memory_order_release, rte_memory_order_relaxed));
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_flipped)
+void
+octo_gate_flipped(struct octo_gate *g, uint64_t now)
+{
+	/* no pair: the rules are the NIC's, and only the time matters */
+	rte_atomic_store_explicit(&g->flipped, stamp(now), rte_memory_order_relaxed);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_set_source)
+void
+octo_gate_set_source(struct octo_gate *g, bool is_source)
+{
+	if (is_source)
+		rte_atomic_fetch_or_explicit(&g->word, OCTO_GATE_SOURCE, rte_memory_order_release);
+	else
+		rte_atomic_fetch_and_explicit(&g->word, ~OCTO_GATE_SOURCE,
+					      rte_memory_order_release);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_forget)
+void
+octo_gate_forget(struct octo_gate *g, uint32_t legs)
+{
+	rte_atomic_fetch_and_explicit(&g->word, ~(legs & OCTO_GATE_HELD), rte_memory_order_release);
+}
+
+/* Whatever there was of an earlier opening is over. */
+static void
+open_gate(struct octo_gate *g, uint32_t opening, uint64_t now)
+{
+	g->opening = opening;
+	g->opened = now;
+	g->noted = 0;
+	g->silent = 0;
+	g->has_polled = false;
+	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++)
+		g->leg[i].allowed = 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_enter)
+void
+octo_gate_enter(struct octo_gate *g, uint32_t word, uint64_t now)
+{
+	/* pairs with the acquire of who waits for this queue: what was done with the packets */
+	rte_atomic_store_explicit(&g->drained, g->pending, rte_memory_order_release);
+	if ((word & OCTO_GATE_HELD) && (word & OCTO_GATE_OPENINGS) != g->opening)
+		open_gate(g, word & OCTO_GATE_OPENINGS, now);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_polled)
+void
+octo_gate_polled(struct octo_gate *g, uint8_t leg, uint64_t began, bool sure, uint16_t got)
+{
+	struct octo_gate_leg *l = &g->leg[leg];
+
+	if (got == 0) {
+		if (!sure)
+			return;
+		l->as_of = stamp(began);
+		l->mark = 0;
+		return;
+	}
+	if (l->mark == 0) {
+		l->mark = stamp(began);
+		l->taken = 0;
+	}
+	l->taken += got;
+	/* a ring that never is empty: all that it had at the mark must have come out */
+	if (l->taken >= g->depth) {
+		l->as_of = l->mark;
+		l->mark = 0;
+	}
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_as_of)
+uint64_t
+octo_gate_as_of(const struct octo_gate *g, uint32_t legs, uint64_t now)
+{
+	uint64_t as_of = stamp(now);
+
+	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++)
+		if (legs & RTE_BIT32(i))
+			as_of = octo_gate_earlier(as_of, g->leg[i].as_of);
+	return as_of;
+}
+
+/* Fails if there was another arming since the word was loaded: that is for the next burst. */
+static bool
+let_go(struct octo_gate *g, uint32_t word, uint64_t now)
+{
+	/* pairs with octo_gate_is_held() */
+	if (!rte_atomic_compare_exchange_strong_explicit(&g->word, &word, word & ~OCTO_GATE_HELD,
+							 rte_memory_order_release,
+							 rte_memory_order_relaxed))
+		return false;
+	g->held_cycles += now - g->opened;
+	return true;
+}
+
+/*
+ * The clock of the control side's CPU may be ahead of ours: the flips were over
+ * when they were seen to be, at the latest.
+ */
+static uint64_t
+flip_time(struct octo_gate *g, uint64_t flipped, uint64_t now)
+{
+	if (g->flip_stored != flipped) {
+		g->flip_stored = flipped;
+		g->flip_seen = octo_gate_earlier(flipped, stamp(now));
+	}
+	return g->flip_seen;
+}
+
+static bool
+is_past(const struct octo_gate *g, uint64_t until, uint64_t since)
+{
+	return until != 0 && !octo_gate_before(until, since + g->grace);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_release)
+bool
+octo_gate_release(struct octo_gate *g, uint32_t word, uint64_t until, uint64_t now)
+{
+	const uint64_t flipped = rte_atomic_load_explicit(&g->flipped, rte_memory_order_relaxed);
+
+	if (flipped == OCTO_GATE_UNDER_WAY || !is_past(g, until, flip_time(g, flipped, now)))
+		return false;
+	return let_go(g, word, now);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_may_merge)
+bool
+octo_gate_may_merge(const struct octo_gate *g, uint64_t until)
+{
+	return g->noted != 0 && is_past(g, until, g->noted);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_note)
+void
+octo_gate_note(struct octo_gate *g, uint64_t now, const uint32_t *packets)
+{
+	g->noted = 0;
+	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++) {
+		g->leg[i].allowed = packets[i];
+		if (packets[i] != 0)
+			g->noted = stamp(now);
+	}
+}
+
+static bool
+has_allowance(const struct octo_gate *g)
+{
+	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++)
+		if (g->leg[i].allowed != 0)
+			return true;
+	return false;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_merged)
+void
+octo_gate_merged(struct octo_gate *g, uint8_t leg, uint64_t began, uint16_t asked, uint16_t got)
+{
+	struct octo_gate_leg *l = &g->leg[leg];
+
+	/* too few for a vector PMD: they come with what is noted next */
+	if (got == 0 && (asked >= OCTO_GATE_SURE || asked == l->allowed))
+		l->allowed = 0;
+	else
+		l->allowed -= got;
+	octo_gate_polled(g, leg, began, false, got);
+	if (!has_allowance(g))
+		g->noted = 0;
+}
+
+/* The flips were over long ago by our clock. */
+static bool
+is_stuck(const struct octo_gate *g, uint64_t now)
+{
+	const uint64_t flipped = rte_atomic_load_explicit(&g->flipped, rte_memory_order_relaxed);
+
+	return flipped == g->flip_stored &&
+	       octo_gate_before(g->flip_seen + g->grace + OCTO_GATE_STUCK * g->timeout, now);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_is_vain)
+bool
+octo_gate_is_vain(struct octo_gate *g, uint16_t source, uint32_t epoch, bool crowded, uint64_t now)
+{
+	if (is_stuck(g, now))
+		return true;
+	if (g->silent == 0 || g->waits_for != source || g->epoch != epoch) {
+		g->has_polled |= g->silent != 0 && g->waits_for == source;
+		g->silent = stamp(now);
+		g->waits_for = source;
+		g->epoch = epoch;
+		return false;
+	}
+	if (crowded && !g->has_polled)
+		return true;
+	return octo_gate_before(g->silent + g->timeout, now);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_time_out)
+bool
+octo_gate_time_out(struct octo_gate *g, uint32_t word, uint64_t now)
+{
+	if (!let_go(g, word, now))
+		return false;
+	g->timeouts++;
+	return true;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_leave)
+void
+octo_gate_leave(struct octo_gate *g, uint32_t live, uint64_t now)
+{
+	const uint64_t as_of = octo_gate_as_of(g, live, now);
+
+	if (as_of != 0)
+		g->pending = as_of;
+}
