@@ -168,6 +168,7 @@ SIM_ROWS = [
     ("mac-word", "nic=X,mac=hello", r"mac=hello"),
     ("mac-group", "nic=X,mac=01:00:5e:00:00:01", r"mac=01:00"),
     ("mtu-small", "nic=X,max_mtu=10", r"max_mtu=10"),
+    ("tx-delay", "nic=X,tx_delay_us=60000001", r"tx_delay_us=60000001"),
     ("ignore-word", "nic=X,ignore=none", r"ignore=none"),
     ("ignore-empty", "nic=X,ignore=", r"ignore="),
     ("caps-word", "nic=X,caps=-mpfs/-all", r"'-all' is not known; -mpfs, "),

@@ -78,8 +78,9 @@ struct octosim_args {
 	uint32_t queues;
 	uint32_t max_mtu;
 	uint32_t socket;
-	uint32_t ignore; /**< bits of enum octosim_ignore */
-	uint32_t lacks;  /**< bit per enum octosim_cap that is not there */
+	uint32_t ignore;      /**< bits of enum octosim_ignore */
+	uint32_t lacks;       /**< bit per enum octosim_cap that is not there */
+	uint32_t tx_delay_us; /**< how long a frame stays in a Tx ring */
 };
 
 /** Tables whose rules, made on the PF, are accepted and do nothing. */
@@ -106,7 +107,7 @@ struct octosim_rxq_stats {
 	uint64_t errors; /**< longer than a buffer, without scatter */
 };
 
-/** One writer: the thread that sends on the queue. */
+/** One writer: the thread that sends on the queue, or who holds the lock of its ring. */
 struct octosim_txq_stats {
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
 	uint64_t bytes;
@@ -114,6 +115,7 @@ struct octosim_txq_stats {
 	uint64_t no_wire;   /**< dropped for want of a wire, or of a peer that listens */
 	uint64_t link_down; /**< dropped because the PF's link is down */
 	uint64_t copied;    /**< copied because an offload had to change a shared buffer */
+	uint64_t lost;      /**< in the ring when the queue was stopped */
 };
 
 /** Drops and decisions of one PF. One writer: who holds the NIC's lock. */
@@ -133,11 +135,13 @@ struct octosim_nic_stats {
 	uint64_t wire_packets; /**< taken from the wire */
 	uint64_t wire_bytes;
 	uint64_t mac_filtered;
-	uint64_t runts; /**< shorter than an Ethernet header */
-	uint64_t no_pf; /**< to a PF that is gone */
+	uint64_t runts;   /**< shorter than an Ethernet header */
+	uint64_t no_pf;   /**< to a PF that is gone */
+	uint64_t dead_tx; /**< in the Tx rings of queues that were stopped */
 };
 
 struct octosim_async;
+struct octosim_tx_ring;
 struct octosim_pf;
 struct octosim_nic;
 
@@ -168,7 +172,15 @@ struct octosim_txq {
 	RTE_ATOMIC(bool) started;
 	uint16_t nb_desc;
 	bool deferred_start;
+	RTE_ATOMIC(struct octosim_tx_ring *) ring; /**< NULL: no frame ever waits */
 };
+
+/** Pairs with the release in octosim_tx_ring_setup(). */
+static inline struct octosim_tx_ring *
+octosim_txq_ring(const struct octosim_txq *q)
+{
+	return rte_atomic_load_explicit(&q->ring, rte_memory_order_acquire);
+}
 
 TAILQ_HEAD(octosim_flows, rte_flow);
 
@@ -183,8 +195,9 @@ struct octosim_pf {
 	bool isolated;
 	bool rss;
 	bool vlan_filter;
-	RTE_ATOMIC(bool) link_up; /**< as set by rte_eth_dev_set_link_up/down() */
-	uint32_t max_frame;       /**< by the MTU */
+	RTE_ATOMIC(bool) link_up;  /**< as set by rte_eth_dev_set_link_up/down() */
+	RTE_ATOMIC(bool) tx_stuck; /**< nothing leaves its Tx rings */
+	uint32_t max_frame;        /**< by the MTU */
 	struct octosim_rxq *rxq[OCTOSIM_MAX_QUEUES];
 	struct octosim_table arfs;      /**< ingress rules that are exact 5-tuples */
 	struct octosim_generic generic; /**< and all others */
@@ -193,6 +206,7 @@ struct octosim_pf {
 	struct octosim_pf_stats stats;
 	struct octosim_rxq_stats rxq_stats[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
+	struct octosim_txq_stats tx_ring_stats[OCTOSIM_MAX_QUEUES]; /**< see octosim_tx_ring.h */
 	/* control only */
 	struct octosim_flows flows;
 	struct octosim_async *async;                 /**< NULL without flow queues */
@@ -205,6 +219,7 @@ struct octosim_pf {
 	struct octosim_nic_stats nic_base;
 	struct octosim_rxq_stats rxq_base[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats txq_base[OCTOSIM_MAX_QUEUES];
+	struct octosim_txq_stats tx_ring_base[OCTOSIM_MAX_QUEUES];
 	uint32_t nb_mc;
 	uint64_t mc[OCTOSIM_MAX_MC_ADDRS]; /**< octosim_mac_key() */
 };
@@ -221,13 +236,14 @@ struct octosim_nic {
 	/* wire */
 	alignas(RTE_CACHE_LINE_SIZE) RTE_ATOMIC(uint32_t) wire_kind; /**< enum octosim_wire_kind */
 	uint16_t wire_port;                                          /**< ethdev wire: port id */
-	bool wire_linear;             /**< ethdev wire: takes no chained mbufs */
-	RTE_ATOMIC(bool) wire_on;     /**< ethdev wire: started */
-	RTE_ATOMIC(uint32_t) started; /**< mask of the ports that are started */
-	RTE_ATOMIC(uint32_t) to_wire; /**< mask of the ports that send to the wire */
-	struct octosim_nic *peer;     /**< where Tx goes: the other NIC, or this one for loop */
-	struct rte_ring *wire_frames; /**< that arrive, or wait for the primary to send them */
-	struct rte_mempool *pool;     /**< for the wire and for copies on Tx; NULL until needed */
+	bool wire_linear;                /**< ethdev wire: takes no chained mbufs */
+	RTE_ATOMIC(bool) wire_on;        /**< ethdev wire: started */
+	RTE_ATOMIC(uint32_t) started;    /**< mask of the ports that are started */
+	RTE_ATOMIC(uint32_t) to_wire;    /**< mask of the ports that send to the wire */
+	RTE_ATOMIC(uint32_t) tx_waiting; /**< and of those with frames in Tx rings */
+	struct octosim_nic *peer;        /**< where Tx goes: the other NIC, or this one for loop */
+	struct rte_ring *wire_frames;    /**< that arrive, or wait for the primary to send them */
+	struct rte_mempool *pool; /**< for the wire and for copies on Tx; NULL until needed */
 	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< ethdev wire: its Tx queue */
 
 	/* receive side */
@@ -425,8 +441,6 @@ void octosim_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_et
 void octosim_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info);
 int octosim_rx_queue_count(void *rxq);
 int octosim_rx_descriptor_status(void *rxq, uint16_t offset);
-int octosim_tx_descriptor_status(void *txq, uint16_t offset);
-int octosim_tx_done_cleanup(void *txq, uint32_t n);
 
 /* octosim_rx.c, octosim_pump.c, octosim_classify.c */
 uint16_t octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
@@ -522,7 +536,13 @@ bool octosim_eswitch_has_listener(const struct octosim_pf *pf);
 /** Like octosim_wire_tx(), to the other side; at most OCTOSIM_BURST frames. */
 uint16_t octosim_eswitch_tx(struct octosim_pf *pf, struct rte_mbuf **pkts, uint16_t n);
 
-/* octosim_tx.c */
+/* octosim_tx.c; octosim_tx_ring.h for the rings */
+int octosim_tx_descriptor_status(void *txq, uint16_t offset);
+int octosim_tx_done_cleanup(void *txq, uint32_t n);
+bool octosim_tx_has_listener(const struct octosim_pf *pf, bool to_wire);
+
+/** Free frames that cannot be sent, and count them. @return n */
+uint16_t octosim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter);
 uint16_t octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
 
 /* octosim_stats.c */

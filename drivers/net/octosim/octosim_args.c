@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_kvargs.h>
 
 #include "octosim.h"
@@ -127,6 +128,7 @@ static const struct arg known_args[] = {
 	{NUMBER(wire_ring, OCTOSIM_BURST, 1 << 20), .given = OCTOSIM_ARG_WIRE_RING},
 	{NUMBER(queues, 1, OCTOSIM_MAX_QUEUES)},
 	{NUMBER(max_mtu, OCTOSIM_MTU_MIN, OCTOSIM_MTU_MAX)},
+	{NUMBER(tx_delay_us, 0, 60 * US_PER_S)},
 };
 
 static int
@@ -167,7 +169,7 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
 			    "arfs_entries, generic_entries, queues, mac, wire_ring, max_mtu, "
-			    "ignore, caps and representor are known",
+			    "tx_delay_us, ignore, caps and representor are known",
 			    pair->key);
 		return -EINVAL;
 	}

@@ -27,6 +27,10 @@ static const struct {
 	[OCTOSIM_CAP_UPDATE] = {"update", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 				"updates of a rule's actions"},
 	[OCTOSIM_CAP_ASYNC] = {"async", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "flow queues"},
+	[OCTOSIM_CAP_TXSTATUS] = {"txstatus", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+				  "status of Tx descriptors"},
+	[OCTOSIM_CAP_TXDONE] = {"txdone", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+				"count of what was sent"},
 };
 
 /* The capability that this word of so many letters names, or OCTOSIM_NB_CAPS. */
@@ -57,7 +61,7 @@ octosim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 			OCTOSIM_LOG(ERR, who,
 				    "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				    "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
-				    "-update and -async are, with '/' between",
+				    "-update, -async, -txstatus and -txdone are, with '/' between",
 				    text, (int)len, at);
 			return -EINVAL;
 		}

@@ -165,6 +165,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "mac=<mac address> "
 					   "wire_ring=<int> "
 					   "max_mtu=<int> "
+					   "tx_delay_us=<int> "
 					   "ignore=mpfs|arfs|all "
 					   "caps=-<word>[/-<word>...] "
 					   "representor=uplink|pf<int>");

@@ -5,6 +5,7 @@
 #include <rte_malloc.h>
 
 #include "octosim.h"
+#include "octosim_tx_ring.h"
 
 static void
 drain(struct octosim_rxq *q)
@@ -144,6 +145,10 @@ octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 	q->offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
 	q->nb_desc = nb_desc;
 	q->deferred_start = conf->tx_deferred_start;
+	if (octosim_tx_ring_setup(q, queue, socket, false) != 0) {
+		rte_free(q);
+		return -ENOMEM;
+	}
 	dev->data->tx_queues[queue] = q;
 	return 0;
 }
@@ -151,7 +156,12 @@ octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 void
 octosim_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
 {
-	rte_free(dev->data->tx_queues[queue]);
+	struct octosim_txq *q = dev->data->tx_queues[queue];
+
+	if (q == NULL)
+		return;
+	octosim_tx_ring_free(q);
+	rte_free(q);
 }
 
 static void
@@ -175,6 +185,7 @@ int
 octosim_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
 {
 	txq_set_started(dev, queue, false);
+	octosim_tx_ring_stop(dev->data->tx_queues[queue]);
 	return 0;
 }
 
@@ -218,21 +229,4 @@ octosim_rx_descriptor_status(void *rxq, uint16_t offset)
 	if (offset >= q->nb_desc)
 		return -EINVAL;
 	return offset < rte_ring_count(q->ring) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
-}
-
-/* A frame that was taken is on the wire at once: no descriptor is ever in use. */
-int
-octosim_tx_descriptor_status(void *txq, uint16_t offset)
-{
-	const struct octosim_txq *q = txq;
-
-	return offset < q->nb_desc ? RTE_ETH_TX_DESC_DONE : -EINVAL;
-}
-
-int
-octosim_tx_done_cleanup(void *txq, uint32_t n)
-{
-	RTE_SET_USED(txq);
-	RTE_SET_USED(n);
-	return 0;
 }

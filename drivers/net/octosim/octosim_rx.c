@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "octosim.h"
+#include "octosim_tx_ring.h"
 
 /*
  * Hardware moves frames by itself; here the pollers do it on the side: whoever
@@ -9,6 +10,7 @@
 static inline void
 try_pump(struct octosim_nic *nic)
 {
+	octosim_tx_ring_move_all(nic);
 	if (octosim_wire_is_idle(nic))
 		return;
 	if (rte_atomic_load_explicit(&nic->waiters, rte_memory_order_relaxed) != 0)

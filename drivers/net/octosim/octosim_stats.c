@@ -39,11 +39,13 @@ static const struct {
 	COUNTER("tx_no_wire_drops", tx, no_wire),
 	COUNTER("tx_link_down_drops", tx, link_down),
 	COUNTER("tx_copied_packets", tx, copied),
+	COUNTER("tx_ring_drops", tx, lost),
 	COUNTER("nic_wire_packets", nic, wire_packets),
 	COUNTER("nic_wire_bytes", nic, wire_bytes),
 	COUNTER("nic_mac_filter_drops", nic, mac_filtered),
 	COUNTER("nic_runt_drops", nic, runts),
 	COUNTER("nic_no_pf_drops", nic, no_pf),
+	COUNTER("nic_dead_tx_ring_drops", nic, dead_tx),
 };
 
 /* All counters are uint64_t: add and subtract structs of them as arrays. */
@@ -64,6 +66,7 @@ get_totals(const struct octosim_pf *pf, struct totals *t)
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++) {
 		accumulate(&t->rx, &pf->rxq_stats[i], &pf->rxq_base[i], sizeof(t->rx));
 		accumulate(&t->tx, &pf->txq_stats[i], &pf->txq_base[i], sizeof(t->tx));
+		accumulate(&t->tx, &pf->tx_ring_stats[i], &pf->tx_ring_base[i], sizeof(t->tx));
 	}
 	accumulate(&t->pf, &pf->stats, &pf->base, sizeof(t->pf));
 	accumulate(&t->nic, &pf->nic->stats, &pf->nic_base, sizeof(t->nic));
@@ -74,12 +77,14 @@ get_queue_stats(const struct octosim_pf *pf, struct eth_queue_stats *q)
 {
 	for (uint16_t i = 0; i < RTE_MIN(OCTOSIM_MAX_QUEUES, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
 		const struct octosim_rxq_stats *rx = &pf->rxq_stats[i], *rx0 = &pf->rxq_base[i];
-		const struct octosim_txq_stats *tx = &pf->txq_stats[i], *tx0 = &pf->txq_base[i];
+		struct octosim_txq_stats tx = {0};
 
+		accumulate(&tx, &pf->txq_stats[i], &pf->txq_base[i], sizeof(tx));
+		accumulate(&tx, &pf->tx_ring_stats[i], &pf->tx_ring_base[i], sizeof(tx));
 		q->q_ipackets[i] = rx->packets - rx0->packets;
 		q->q_ibytes[i] = rx->bytes - rx0->bytes;
-		q->q_opackets[i] = tx->packets - tx0->packets;
-		q->q_obytes[i] = tx->bytes - tx0->bytes;
+		q->q_opackets[i] = tx.packets;
+		q->q_obytes[i] = tx.bytes;
 		q->q_errors[i] = rx->missed - rx0->missed + rx->errors - rx0->errors;
 	}
 }
@@ -98,7 +103,7 @@ octosim_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 	stats->ierrors = t.rx.errors + t.pf.oversize;
 	stats->opackets = t.tx.packets;
 	stats->obytes = t.tx.bytes;
-	stats->oerrors = t.tx.errors + t.tx.no_wire + t.tx.link_down;
+	stats->oerrors = t.tx.errors + t.tx.no_wire + t.tx.link_down + t.tx.lost;
 	if (qstats != NULL)
 		get_queue_stats(pf, qstats);
 	return 0;
@@ -112,6 +117,7 @@ octosim_stats_reset(struct rte_eth_dev *dev)
 	octosim_nic_lock(pf->nic);
 	memcpy(pf->rxq_base, pf->rxq_stats, sizeof(pf->rxq_base));
 	memcpy(pf->txq_base, pf->txq_stats, sizeof(pf->txq_base));
+	memcpy(pf->tx_ring_base, pf->tx_ring_stats, sizeof(pf->tx_ring_base));
 	pf->base = pf->stats;
 	pf->nic_base = pf->nic->stats;
 	octosim_nic_unlock(pf->nic);

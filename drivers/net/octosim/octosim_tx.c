@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+
 #include <rte_ether.h>
 
 #include "octosim.h"
+#include "octosim_caps.h"
 #include "octosim_csum.h"
+#include "octosim_tx_ring.h"
 
 #define NEEDS_WORK (RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_VLAN)
 
@@ -141,10 +145,15 @@ total_len(struct rte_mbuf **pkts, uint16_t n)
 static uint16_t
 transmit(struct octosim_txq *q, bool to_wire, struct rte_mbuf **frames, uint16_t n)
 {
+	uint64_t bytes;
+	uint16_t sent;
+
+	if (unlikely(octosim_txq_ring(q) != NULL))
+		return octosim_tx_ring_put(q, frames, n);
 	/* once sent, a frame may be gone */
-	const uint64_t bytes = total_len(frames, n);
-	const uint16_t sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :
-						octosim_eswitch_tx(q->pf, frames, n);
+	bytes = total_len(frames, n);
+	sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :
+				 octosim_eswitch_tx(q->pf, frames, n);
 
 	q->stats->packets += sent;
 	q->stats->bytes += bytes - total_len(frames + sent, n - sent);
@@ -184,16 +193,16 @@ send_chunk(struct octosim_txq *q, bool to_wire, struct rte_mbuf **pkts, uint16_t
 	return taken - (out.n - sent);
 }
 
-static uint16_t
-drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter)
+uint16_t
+octosim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter)
 {
 	rte_pktmbuf_free_bulk(pkts, n);
 	*counter += n;
 	return n;
 }
 
-static bool
-has_listener(const struct octosim_pf *pf, bool to_wire)
+bool
+octosim_tx_has_listener(const struct octosim_pf *pf, bool to_wire)
 {
 	return likely(to_wire) ? octosim_wire_has_listener(pf->nic) :
 				 octosim_eswitch_has_listener(pf);
@@ -210,9 +219,9 @@ octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 	if (unlikely(!rte_atomic_load_explicit(&q->started, rte_memory_order_relaxed)))
 		return 0;
 	if (unlikely(!rte_atomic_load_explicit(&q->pf->link_up, rte_memory_order_relaxed)))
-		return drop_all(pkts, n, &q->stats->link_down);
-	if (unlikely(!has_listener(q->pf, to_wire)))
-		return drop_all(pkts, n, &q->stats->no_wire);
+		return octosim_tx_drop_all(pkts, n, &q->stats->link_down);
+	if (unlikely(!octosim_tx_has_listener(q->pf, to_wire)))
+		return octosim_tx_drop_all(pkts, n, &q->stats->no_wire);
 	while (done < n) {
 		const uint16_t chunk = RTE_MIN(n - done, OCTOSIM_BURST);
 		const uint16_t sent = send_chunk(q, to_wire, pkts + done, chunk);
@@ -222,4 +231,36 @@ octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 		done += sent;
 	}
 	return done;
+}
+
+/* Without a ring, a frame that was taken is on the wire at once: no descriptor is ever in use. */
+int
+octosim_tx_descriptor_status(void *txq, uint16_t offset)
+{
+	struct octosim_txq *q = txq;
+	uint16_t used = 0;
+
+	if (!octosim_caps_has(q->pf, OCTOSIM_CAP_TXSTATUS))
+		return -ENOTSUP;
+	if (offset >= q->nb_desc)
+		return -EINVAL;
+	if (octosim_txq_ring(q) != NULL) {
+		octosim_tx_ring_move(q);
+		used = octosim_tx_ring_used(octosim_txq_ring(q));
+	}
+	/* the next descriptor to be used is the first: those in use are the last */
+	return offset < q->nb_desc - used ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL;
+}
+
+int
+octosim_tx_done_cleanup(void *txq, uint32_t n)
+{
+	struct octosim_txq *q = txq;
+
+	if (!octosim_caps_has(q->pf, OCTOSIM_CAP_TXDONE))
+		return -ENOTSUP;
+	if (octosim_txq_ring(q) == NULL)
+		return 0;
+	octosim_tx_ring_move(q);
+	return (int)octosim_tx_ring_clean(q, n == 0 ? UINT32_MAX : n);
 }

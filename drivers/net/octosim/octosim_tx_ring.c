@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+
+#include "octosim.h"
+#include "octosim_tx_ring.h"
+
+int
+octosim_tx_ring_setup(struct octosim_txq *q, uint16_t queue, unsigned int socket, bool always)
+{
+	const uint32_t delay_us = q->pf->args.tx_delay_us;
+	struct octosim_tx_ring *r;
+
+	if (q->ring != NULL || (delay_us == 0 && !always && !q->pf->tx_stuck))
+		return 0;
+	r = rte_zmalloc_socket("octosim_tx_ring",
+			       sizeof(*r) + q->nb_desc * sizeof(struct octosim_tx_slot),
+			       RTE_CACHE_LINE_SIZE, socket);
+	if (r == NULL)
+		return -ENOMEM;
+	rte_spinlock_init(&r->lock);
+	r->size = q->nb_desc;
+	r->delay = delay_us * (rte_get_tsc_hz() / US_PER_S);
+	r->stats = &q->pf->tx_ring_stats[queue];
+	/* pairs with the acquire in octosim_txq_ring(): the queue may be in use */
+	rte_atomic_store_explicit(&q->ring, r, rte_memory_order_release);
+	return 0;
+}
+
+/* Frames that leave this way were never sent. */
+static void
+lose_all(struct octosim_txq *q, struct octosim_tx_ring *r)
+{
+	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_acquire);
+	uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
+
+	if (head == tail)
+		return;
+	octosim_nic_lock(q->nic);
+	q->nic->stats.dead_tx += head - tail;
+	octosim_nic_unlock(q->nic);
+	r->stats->lost += head - tail;
+	for (; tail != head; tail++)
+		rte_pktmbuf_free(r->slot[tail % r->size].frame);
+	rte_atomic_store_explicit(&r->tail, tail, rte_memory_order_release);
+}
+
+void
+octosim_tx_ring_stop(struct octosim_txq *q)
+{
+	struct octosim_tx_ring *r = octosim_txq_ring(q);
+
+	if (r == NULL)
+		return;
+	octosim_tx_ring_move(q);
+	rte_spinlock_lock(&r->lock);
+	lose_all(q, r);
+	rte_spinlock_unlock(&r->lock);
+}
+
+void
+octosim_tx_ring_free(struct octosim_txq *q)
+{
+	octosim_tx_ring_stop(q);
+	rte_free(q->ring);
+	q->ring = NULL;
+}
+
+/* Of those that are due, or of all if the wire cannot take any. */
+static uint16_t
+send_due(struct octosim_txq *q, struct octosim_txq_stats *stats, struct rte_mbuf **frames,
+	 uint16_t n)
+{
+	const bool to_wire = octosim_sends_to_wire(q->pf);
+	uint64_t bytes[OCTOSIM_BURST];
+	uint16_t sent;
+
+	if (unlikely(!rte_atomic_load_explicit(&q->pf->link_up, rte_memory_order_relaxed)))
+		return octosim_tx_drop_all(frames, n, &stats->link_down);
+	if (unlikely(!octosim_tx_has_listener(q->pf, to_wire)))
+		return octosim_tx_drop_all(frames, n, &stats->no_wire);
+	/* once sent, a frame may be gone */
+	for (uint16_t i = 0; i < n; i++)
+		bytes[i] = frames[i]->pkt_len;
+	sent = to_wire ? octosim_wire_tx(q->nic, frames, n) : octosim_eswitch_tx(q->pf, frames, n);
+	stats->packets += sent;
+	for (uint16_t i = 0; i < sent; i++)
+		stats->bytes += bytes[i];
+	return sent;
+}
+
+static uint16_t
+take_due(const struct octosim_tx_ring *r, uint64_t now, struct rte_mbuf **frames)
+{
+	const uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
+	const uint16_t used = octosim_tx_ring_used(r);
+	uint16_t n = 0;
+
+	while (n < RTE_MIN(used, OCTOSIM_BURST)) {
+		const struct octosim_tx_slot *s = &r->slot[(tail + n) % r->size];
+
+		/* another CPU's clock may be a little ahead */
+		if ((int64_t)(now - s->due) < 0)
+			break;
+		frames[n++] = s->frame;
+	}
+	return n;
+}
+
+static void
+move_locked(struct octosim_txq *q, struct octosim_tx_ring *r)
+{
+	const uint64_t now = rte_get_tsc_cycles();
+	struct rte_mbuf *frames[OCTOSIM_BURST];
+	uint16_t due, sent;
+
+	do {
+		due = take_due(r, now, frames);
+		if (due == 0)
+			return;
+		sent = send_due(q, r->stats, frames, due);
+		/* pairs with the acquire in octosim_tx_ring_used(): the slots are free */
+		rte_atomic_fetch_add_explicit(&r->tail, sent, rte_memory_order_release);
+	} while (sent == due);
+}
+
+void
+octosim_tx_ring_move(struct octosim_txq *q)
+{
+	struct octosim_tx_ring *r = octosim_txq_ring(q);
+
+	/* if somebody else is at it, that is as well */
+	if (octosim_tx_ring_used(r) == 0 ||
+	    rte_atomic_load_explicit(&q->pf->tx_stuck, rte_memory_order_relaxed) ||
+	    !rte_spinlock_trylock(&r->lock))
+		return;
+	move_locked(q, r);
+	rte_spinlock_unlock(&r->lock);
+}
+
+/* Tell the pollers of the NIC; only they take it back. */
+static void
+mark_waiting(struct octosim_nic *nic, uint16_t pf)
+{
+	const uint32_t bit = 1u << pf;
+
+	/* pairs with the fence in move_pf() */
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	if (!(rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_relaxed) & bit))
+		rte_atomic_fetch_or_explicit(&nic->tx_waiting, bit, rte_memory_order_relaxed);
+}
+
+uint16_t
+octosim_tx_ring_put(struct octosim_txq *q, struct rte_mbuf **frames, uint16_t n)
+{
+	struct octosim_tx_ring *r = octosim_txq_ring(q);
+	const uint64_t due = rte_get_tsc_cycles() + r->delay;
+	uint32_t head;
+
+	octosim_tx_ring_move(q);
+	octosim_tx_ring_clean(q, UINT32_MAX);
+	n = RTE_MIN(n, r->size - octosim_tx_ring_used(r));
+	head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
+	for (uint16_t i = 0; i < n; i++)
+		r->slot[(head + i) % r->size] = (struct octosim_tx_slot){frames[i], due};
+	/* pairs with the acquire in octosim_tx_ring_used(): the slots are filled */
+	rte_atomic_store_explicit(&r->head, head + n, rte_memory_order_release);
+	if (r->delay == 0)
+		octosim_tx_ring_move(q);
+	if (octosim_tx_ring_used(r) != 0)
+		mark_waiting(q->nic, q->pf->index);
+	return n;
+}
+
+uint32_t
+octosim_tx_ring_clean(struct octosim_txq *q, uint32_t n)
+{
+	struct octosim_tx_ring *r = octosim_txq_ring(q);
+	const uint32_t out = rte_atomic_load_explicit(&r->tail, rte_memory_order_acquire) -
+			     r->cleaned;
+	const uint32_t done = RTE_MIN(n, out);
+
+	r->cleaned += done;
+	return done;
+}
+
+/* Returns true if something is left in the rings of the PF. Under the NIC's lock. */
+static bool
+move_pf(struct octosim_pf *pf)
+{
+	bool left = false;
+
+	for (uint16_t i = 0; i < pf->data->nb_tx_queues; i++) {
+		struct octosim_txq *q = pf->data->tx_queues[i];
+
+		if (q == NULL || octosim_txq_ring(q) == NULL)
+			continue;
+		/* the other way takes the lock that we have: that is up to the sender */
+		if (octosim_sends_to_wire(pf))
+			octosim_tx_ring_move(q);
+		left |= octosim_tx_ring_used(octosim_txq_ring(q)) != 0;
+	}
+	return left;
+}
+
+static void
+move_nic(struct octosim_nic *nic)
+{
+	uint32_t waiting = rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_relaxed);
+
+	if (waiting == 0 ||
+	    rte_atomic_load_explicit(&nic->waiters, rte_memory_order_relaxed) != 0 ||
+	    !rte_spinlock_trylock(&nic->lock))
+		return;
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
+		if (!(waiting >> i & 1))
+			continue;
+		/* taken back before the look, so that what is put in after it sets it again */
+		rte_atomic_fetch_and_explicit(&nic->tx_waiting, ~(1u << i),
+					      rte_memory_order_relaxed);
+		rte_atomic_thread_fence(rte_memory_order_seq_cst);
+		if (nic->pf[i] != NULL && nic->pf[i]->started && move_pf(nic->pf[i]))
+			rte_atomic_fetch_or_explicit(&nic->tx_waiting, 1u << i,
+						     rte_memory_order_relaxed);
+	}
+	rte_spinlock_unlock(&nic->lock);
+}
+
+void
+octosim_tx_ring_move_all(struct octosim_nic *nic)
+{
+	move_nic(nic);
+	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_NIC && nic->peer != nic)
+		move_nic(nic->peer);
+}
+
+int
+octosim_tx_ring_set_stuck(struct octosim_pf *pf, bool stuck)
+{
+	int ret = 0;
+
+	for (uint16_t i = 0; ret == 0 && stuck && i < pf->data->nb_tx_queues; i++)
+		if (pf->data->tx_queues[i] != NULL)
+			ret = octosim_tx_ring_setup(pf->data->tx_queues[i], i, SOCKET_ID_ANY, true);
+	if (ret == 0)
+		rte_atomic_store_explicit(&pf->tx_stuck, stuck, rte_memory_order_relaxed);
+	return ret;
+}
