@@ -169,6 +169,7 @@ SIM_ROWS = [
     ("mac-group", "nic=X,mac=01:00:5e:00:00:01", r"mac=01:00"),
     ("mtu-small", "nic=X,max_mtu=10", r"max_mtu=10"),
     ("tx-delay", "nic=X,tx_delay_us=60000001", r"tx_delay_us=60000001"),
+    ("latency", "nic=X,latency_us=1000001", r"latency_us=1000001: a number"),
     ("ignore-word", "nic=X,ignore=none", r"ignore=none"),
     ("ignore-empty", "nic=X,ignore=", r"ignore="),
     ("caps-word", "nic=X,caps=-mpfs/-all", r"'-all' is not known; -mpfs, "),

@@ -83,6 +83,8 @@ void octo_port_run_anywhere(void);
 
 /** The rule that sends UDP 10.0.0.1:src_port > 10.0.0.2:9 to a queue. */
 void octo_port_build(struct octo_flow_rule *r, uint16_t src_port, uint16_t queue);
+/** The rule that makes the switch send it to a PF. */
+void octo_port_build_mpfs(struct octo_flow_rule *r, uint16_t src_port, unsigned int pf);
 /** Steer UDP 10.0.0.1:src_port > 10.0.0.2:9 to a queue; *error is cleared first. */
 struct rte_flow *
 octo_port_steer(uint16_t port, uint16_t src_port, uint16_t queue, struct rte_flow_error *error);

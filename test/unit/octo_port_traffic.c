@@ -51,6 +51,15 @@ octo_port_build(struct octo_flow_rule *r, uint16_t src_port, uint16_t queue)
 	octo_flow_build_queue(r, &t, 0, queue, false);
 }
 
+void
+octo_port_build_mpfs(struct octo_flow_rule *r, uint16_t src_port, unsigned int pf)
+{
+	const struct octo_tuple t = tuple_of(src_port);
+	const uint16_t to = octo_port_pf(pf);
+
+	octo_flow_build_mpfs(r, &t, 0, to, to, false);
+}
+
 struct rte_flow *
 octo_port_steer_again(uint16_t port, uint16_t src_port, uint16_t queue,
 		      struct rte_flow_error *error)

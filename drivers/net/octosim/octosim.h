@@ -18,6 +18,7 @@
 
 #include "octosim_generic.h"
 #include "octosim_parse.h"
+#include "octosim_pipe.h"
 #include "octosim_rss.h"
 #include "octosim_table.h"
 
@@ -81,6 +82,7 @@ struct octosim_args {
 	uint32_t ignore;      /**< bits of enum octosim_ignore */
 	uint32_t lacks;       /**< bit per enum octosim_cap that is not there */
 	uint32_t tx_delay_us; /**< how long a frame stays in a Tx ring */
+	uint32_t latency_us;  /**< how long one is between the switch and a Rx ring */
 };
 
 /** Tables whose rules, made on the PF, are accepted and do nothing. */
@@ -128,6 +130,7 @@ struct octosim_pf_stats {
 	uint64_t rule_drops; /**< DROP action, or QUEUE that is not set up */
 	uint64_t arfs_hits;
 	uint64_t mpfs_hits; /**< sent here by a MPFS rule */
+	uint64_t pipe_full; /**< more than the pipeline holds */
 };
 
 /** One writer: who holds the NIC's lock. */
@@ -138,6 +141,7 @@ struct octosim_nic_stats {
 	uint64_t runts;   /**< shorter than an Ethernet header */
 	uint64_t no_pf;   /**< to a PF that is gone */
 	uint64_t dead_tx; /**< in the Tx rings of queues that were stopped */
+	uint64_t lost;    /**< in rings and pipelines of PFs that were stopped or removed */
 };
 
 struct octosim_async;
@@ -149,6 +153,7 @@ struct octosim_rxq {
 	/* consumer */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *ring;
 	struct octosim_nic *nic;
+	struct octosim_pipe *pipe; /**< of its PF */
 	/* producer, under the NIC's lock */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_mempool *pool;
 	struct octosim_rxq_stats *stats;
@@ -202,6 +207,7 @@ struct octosim_pf {
 	struct octosim_table arfs;      /**< ingress rules that are exact 5-tuples */
 	struct octosim_generic generic; /**< and all others */
 	struct octosim_rss rss_state;
+	struct octosim_pipe pipe;
 	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is let in */
 	struct octosim_pf_stats stats;
 	struct octosim_rxq_stats rxq_stats[OCTOSIM_MAX_QUEUES];
@@ -429,7 +435,7 @@ void octosim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue);
 int octosim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue);
 int octosim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue);
 
-/** Free what is on the ring. Nobody may be polling the queue. */
+/** Free what is on the ring, and count it as lost. Nobody may be polling the queue. */
 void octosim_rx_queue_drain(struct rte_eth_dev *dev, uint16_t queue);
 
 int octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
@@ -444,6 +450,9 @@ int octosim_rx_descriptor_status(void *rxq, uint16_t offset);
 
 /* octosim_rx.c, octosim_pump.c, octosim_classify.c */
 uint16_t octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
+
+/** Put frames whose latency is over into the rings: hardware would have done it. */
+void octosim_rx_settle(const struct octosim_rxq *q);
 
 /** Move a burst from the wire to the queues. Under the NIC's lock. */
 void octosim_pump(struct octosim_nic *nic);

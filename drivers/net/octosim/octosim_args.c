@@ -129,6 +129,7 @@ static const struct arg known_args[] = {
 	{NUMBER(queues, 1, OCTOSIM_MAX_QUEUES)},
 	{NUMBER(max_mtu, OCTOSIM_MTU_MIN, OCTOSIM_MTU_MAX)},
 	{NUMBER(tx_delay_us, 0, 60 * US_PER_S)},
+	{NUMBER(latency_us, 0, OCTOSIM_LATENCY_MAX)},
 };
 
 static int
@@ -169,7 +170,7 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
 			    "arfs_entries, generic_entries, queues, mac, wire_ring, max_mtu, "
-			    "tx_delay_us, ignore, caps and representor are known",
+			    "tx_delay_us, latency_us, ignore, caps and representor are known",
 			    pair->key);
 		return -EINVAL;
 	}

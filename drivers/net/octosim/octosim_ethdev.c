@@ -21,6 +21,7 @@ init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
 	pf->args = *args;
 	pf->arfs.max = args->arfs_entries;
 	pf->generic.max = args->generic_entries;
+	octosim_pipe_init(&pf->pipe);
 	pf->max_frame = RTE_ETHER_MTU + OCTOSIM_OVERHEAD;
 	rte_atomic_store_explicit(&pf->link_up, true, rte_memory_order_relaxed);
 	TAILQ_INIT(&pf->flows);
@@ -40,6 +41,7 @@ static struct rte_eth_dev *
 create_port(struct rte_vdev_device *vdev, const struct octosim_args *args)
 {
 	struct rte_eth_dev *dev = rte_eth_vdev_allocate(vdev, sizeof(struct octosim_pf));
+	struct octosim_pf *pf;
 
 	if (dev == NULL)
 		return NULL;
@@ -50,6 +52,11 @@ create_port(struct rte_vdev_device *vdev, const struct octosim_args *args)
 		return NULL;
 	}
 	init_pf(dev, args);
+	pf = dev->data->dev_private;
+	if (octosim_pipe_set_latency(&pf->pipe, args->latency_us) != 0) {
+		rte_eth_dev_release_port(dev);
+		return NULL;
+	}
 	return dev;
 }
 
@@ -88,6 +95,7 @@ probe_primary(struct rte_vdev_device *vdev)
 	/* may probe the wire, which is to get a port id behind that of the PF */
 	ret = join_nic(dev, &args);
 	if (ret != 0) {
+		octosim_pipe_free(&((struct octosim_pf *)dev->data->dev_private)->pipe);
 		rte_eth_dev_release_port(dev);
 		return ret;
 	}
@@ -166,6 +174,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "wire_ring=<int> "
 					   "max_mtu=<int> "
 					   "tx_delay_us=<int> "
+					   "latency_us=<int> "
 					   "ignore=mpfs|arfs|all "
 					   "caps=-<word>[/-<word>...] "
 					   "representor=uplink|pf<int>");

@@ -132,6 +132,8 @@ set_started(struct octosim_pf *pf, bool on)
 {
 	octosim_nic_lock(pf->nic);
 	pf->started = on;
+	if (!on)
+		pf->nic->stats.lost += octosim_pipe_drop(&pf->pipe, NULL);
 	pf->max_frame = pf->data->mtu + OCTOSIM_OVERHEAD;
 	octosim_nic_unlock(pf->nic);
 }
@@ -207,6 +209,7 @@ octosim_close(struct rte_eth_dev *dev)
 	octosim_template_free_all(pf);
 	octosim_table_free(&pf->arfs);
 	octosim_generic_free(&pf->generic);
+	octosim_pipe_free(&pf->pipe);
 	octosim_control_lock();
 	octosim_nic_remove_pf(pf->nic, pf);
 	octosim_control_unlock();

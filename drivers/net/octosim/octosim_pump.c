@@ -108,7 +108,10 @@ alloc_buffers(struct octosim_rxq *q, struct rte_mbuf **bufs, uint16_t n)
 static uint16_t
 admit_pending(struct octosim_rxq *q, const struct octosim_batch *b)
 {
-	const uint16_t space = rte_ring_free_count(q->ring);
+	const bool piped = q->pipe->slots != NULL;
+	const uint32_t space = unlikely(piped) ? octosim_pipe_room(q->pipe) :
+						 rte_ring_free_count(q->ring);
+	uint64_t *full = unlikely(piped) ? &q->pf->stats.pipe_full : &q->stats->missed;
 	uint16_t n = 0;
 
 	for (uint16_t k = 0; k < q->nb_pending; k++) {
@@ -117,7 +120,7 @@ admit_pending(struct octosim_rxq *q, const struct octosim_batch *b)
 		if (unlikely(m->pkt_len > q->room && !(q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER)))
 			q->stats->errors++;
 		else if (unlikely(n == space))
-			q->stats->missed++;
+			(*full)++;
 		else
 			q->pending[n++] = q->pending[k];
 	}
@@ -130,6 +133,14 @@ count_nombuf(struct octosim_rxq *q, uint16_t n)
 {
 	q->stats->nombuf += n;
 	q->pf->data->rx_mbuf_alloc_failed += n;
+}
+
+static void
+put_on_ring(struct octosim_rxq *q, struct rte_mbuf **bufs, uint16_t n, uint64_t bytes)
+{
+	rte_ring_sp_enqueue_bulk(q->ring, (void **)bufs, n, NULL);
+	q->stats->packets += n;
+	q->stats->bytes += bytes;
 }
 
 static void
@@ -155,9 +166,10 @@ deliver(struct octosim_rxq *q, const struct octosim_batch *b)
 	}
 	if (unlikely(done < n))
 		count_nombuf(q, n - done);
-	rte_ring_sp_enqueue_bulk(q->ring, (void **)bufs, done, NULL);
-	q->stats->packets += done;
-	q->stats->bytes += bytes;
+	if (likely(q->pipe->slots == NULL))
+		put_on_ring(q, bufs, done, bytes);
+	else
+		octosim_pipe_enter(q->pipe, q, bufs, done);
 }
 
 /* Sort the batch by queue, keeping the order within each. */
@@ -176,8 +188,12 @@ dispatch(struct octosim_batch *b)
 			queues[nb_queues++] = q;
 		q->pending[q->nb_pending++] = i;
 	}
-	for (uint16_t k = 0; k < nb_queues; k++)
+	for (uint16_t k = 0; k < nb_queues; k++) {
+		/* nobody may have polled that PF for long */
+		if (octosim_pipe_is_due(queues[k]->pipe))
+			octosim_pipe_leave(queues[k]->pf);
 		deliver(queues[k], b);
+	}
 }
 
 void

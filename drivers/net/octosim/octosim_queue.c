@@ -11,12 +11,17 @@ static void
 drain(struct octosim_rxq *q)
 {
 	struct rte_mbuf *bufs[OCTOSIM_BURST];
+	uint32_t lost = 0;
 	unsigned int n;
 
 	do {
 		n = rte_ring_dequeue_burst(q->ring, (void **)bufs, OCTOSIM_BURST, NULL);
 		rte_pktmbuf_free_bulk(bufs, n);
+		lost += n;
 	} while (n > 0);
+	octosim_nic_lock(q->nic);
+	q->nic->stats.lost += lost;
+	octosim_nic_unlock(q->nic);
 }
 
 static struct rte_ring *
@@ -68,6 +73,7 @@ octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 	}
 	q->nic = pf->nic;
 	q->pf = pf;
+	q->pipe = &pf->pipe;
 	q->pool = pool;
 	q->stats = &pf->rxq_stats[queue];
 	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;
@@ -91,6 +97,8 @@ octosim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
 	octosim_nic_lock(pf->nic);
 	q = pf->rxq[queue];
 	pf->rxq[queue] = NULL;
+	if (q != NULL)
+		pf->nic->stats.lost += octosim_pipe_drop(&pf->pipe, q);
 	octosim_nic_unlock(pf->nic);
 	rxq_free(q);
 }
@@ -218,6 +226,7 @@ octosim_rx_queue_count(void *rxq)
 {
 	const struct octosim_rxq *q = rxq;
 
+	octosim_rx_settle(q);
 	return rte_ring_count(q->ring);
 }
 
@@ -228,5 +237,6 @@ octosim_rx_descriptor_status(void *rxq, uint16_t offset)
 
 	if (offset >= q->nb_desc)
 		return -EINVAL;
+	octosim_rx_settle(q);
 	return offset < rte_ring_count(q->ring) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }

@@ -21,11 +21,26 @@ try_pump(struct octosim_nic *nic)
 	rte_spinlock_unlock(&nic->lock);
 }
 
+void
+octosim_rx_settle(const struct octosim_rxq *q)
+{
+	if (likely(!octosim_pipe_is_due(q->pipe)))
+		return;
+	/*
+	 * Waited for, unlike the wire's lock: a ring that is empty here has to tell
+	 * that nothing was on its way to it before.
+	 */
+	octosim_nic_lock(q->nic);
+	octosim_pipe_leave(q->pf);
+	octosim_nic_unlock(q->nic);
+}
+
 uint16_t
 octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct octosim_rxq *q = rxq;
 
+	octosim_rx_settle(q);
 	if (rte_ring_count(q->ring) < n)
 		try_pump(q->nic);
 	return rte_ring_sc_dequeue_burst(q->ring, (void **)pkts, n, NULL);

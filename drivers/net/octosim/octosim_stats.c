@@ -35,6 +35,7 @@ static const struct {
 	COUNTER("rx_rule_drops", pf, rule_drops),
 	COUNTER("rx_arfs_packets", pf, arfs_hits),
 	COUNTER("rx_mpfs_packets", pf, mpfs_hits),
+	COUNTER("rx_pipeline_full_drops", pf, pipe_full),
 	COUNTER("tx_malformed_drops", tx, errors),
 	COUNTER("tx_no_wire_drops", tx, no_wire),
 	COUNTER("tx_link_down_drops", tx, link_down),
@@ -46,6 +47,7 @@ static const struct {
 	COUNTER("nic_runt_drops", nic, runts),
 	COUNTER("nic_no_pf_drops", nic, no_pf),
 	COUNTER("nic_dead_tx_ring_drops", nic, dead_tx),
+	COUNTER("rx_lost_in_dead_rings", nic, lost),
 };
 
 /* All counters are uint64_t: add and subtract structs of them as arrays. */
@@ -99,7 +101,7 @@ octosim_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 	get_totals(pf, &t);
 	stats->ipackets = t.rx.packets;
 	stats->ibytes = t.rx.bytes;
-	stats->imissed = t.rx.missed;
+	stats->imissed = t.rx.missed + t.pf.pipe_full;
 	stats->ierrors = t.rx.errors + t.pf.oversize;
 	stats->opackets = t.tx.packets;
 	stats->obytes = t.tx.bytes;
