@@ -21,19 +21,38 @@
 /** Configurations of PFs and queues that the partition tier is measured with. */
 #define BENCH_NB_PARTITIONS 4
 
-enum bench_case {
-	BENCH_INSERT,
-	BENCH_CONVERGE,
-	BENCH_ZIPF,
-	BENCH_PARTITION,
-	BENCH_LEARNING,
-	BENCH_NB_CASES,
+struct bench;
+
+/** One thing that is measured. */
+struct bench_case {
+	const char *name; /**< on the command line and in the JSON file */
+
+	/** @return 0, or a negative errno after a message. */
+	int (*run)(struct bench *bench);
+	void (*report)(const struct bench *bench);         /**< lines of the table */
+	void (*write)(FILE *f, const struct bench *bench); /**< its JSON value */
 };
 
+/** What is measured together: ./octo bench NAME. */
+struct bench_subject {
+	const char *name;
+	const char *title;
+	const char *usage;
+	const char *case_names; /**< for messages */
+	unsigned int nb_cases;
+	const struct bench_case *cases;
+};
+
+extern const struct bench_subject bench_steering;
+extern const struct bench_subject bench_move;
+
 struct bench_options {
+	const struct bench_subject *subject;
 	const char *json; /**< file to write, or NULL */
 	uint64_t runs;    /**< of which the figures are medians */
-	uint32_t cases;   /**< bit mask of enum bench_case */
+	uint64_t count;   /**< of changes, 0: as many as each case makes by itself */
+	uint64_t pfs;     /**< 0: two, then four */
+	uint32_t cases;   /**< bit mask of the subject's */
 	bool quick;       /**< small counts: shows that it runs, measures nothing */
 	bool verbose;     /**< show what EAL and the drivers log */
 };
@@ -75,12 +94,45 @@ struct bench_learning {
 };
 
 struct bench_results {
-	uint32_t cases; /**< that were measured */
 	struct bench_insert insert;
 	struct bench_converge converge;
 	struct bench_zipf zipf;
 	struct bench_partition partition[BENCH_NB_PARTITIONS];
 	struct bench_learning learning;
+};
+
+/** What came of changes under load. */
+struct bench_changes {
+	unsigned int pfs;
+	uint64_t count;
+	uint64_t lost;
+	uint64_t duplicated;
+	uint64_t reordered;
+	uint64_t foreign;        /**< packets that were damaged or nobody's */
+	uint64_t late;           /**< changes that nothing came of for long */
+	uint64_t fence_timeouts; /**< as octo counts them */
+	uint64_t strays;         /**< packets that came by another PF than they should, ... */
+	uint64_t packets;        /**< ... of so many */
+	double p50_us;           /**< from the change to the first packet by the new way */
+	double p99_us;
+	double blocked_ms; /**< for each change */
+	double rate;       /**< packets per second */
+	double seconds;    /**< from a change to the last stray, the worst */
+};
+
+/** Numbers of PFs that changes are measured with. */
+#define BENCH_NB_SHAPES 2
+
+enum bench_move_case {
+	BENCH_REHOME,
+	BENCH_TX_SWITCH,
+	BENCH_REHOME_10K,
+	BENCH_NB_MOVE_CASES,
+};
+
+struct bench_move_results {
+	unsigned int nb[BENCH_NB_MOVE_CASES];
+	struct bench_changes of[BENCH_NB_MOVE_CASES][BENCH_NB_SHAPES];
 };
 
 /** What each case is given. */
@@ -89,14 +141,15 @@ struct bench {
 	struct app_machine machine;
 	struct rte_mempool *pool;      /**< of the NIC under test */
 	struct rte_mempool *peer_pool; /**< of the NIC that generates */
+	uint32_t measured;             /**< cases */
 	struct bench_results results;
+	struct bench_move_results move;
 };
 
 /* bench_options.c */
 
 /** @return 0 to go on, 1 if all is done (help), or -EINVAL after a message. */
 int bench_options_read(struct bench_options *options, int argc, char *argv[]);
-const char *bench_case_name(enum bench_case which);
 
 /** The first in a full run, the second in a quick one. */
 static inline uint32_t
@@ -105,12 +158,24 @@ bench_count(const struct bench *bench, uint32_t full, uint32_t quick)
 	return bench->options.quick ? quick : full;
 }
 
-/* The cases: 0 or a negative errno after a message. */
+/** The same of changes, of which the command line may say how many. */
+static inline uint64_t
+bench_changes_wanted(const struct bench *bench, uint32_t full, uint32_t quick)
+{
+	return bench->options.count != 0 ? bench->options.count : bench_count(bench, full, quick);
+}
+
+/* The cases of steering */
 int bench_insert_run(struct bench *bench);
 int bench_converge_run(struct bench *bench);
 int bench_zipf_run(struct bench *bench);
 int bench_partition_run(struct bench *bench);
 int bench_learning_run(struct bench *bench);
+
+/* The cases of move */
+int bench_rehome_run(struct bench *bench);
+int bench_rehome_10k_run(struct bench *bench);
+int bench_tx_switch_run(struct bench *bench);
 
 /* bench_median.c: one figure in many runs */
 struct bench_series {
@@ -123,17 +188,34 @@ double bench_series_median(struct bench_series *series);
 
 /** Sorts. */
 double bench_median(double values[], unsigned int nb);
+double bench_percentile(double values[], uint64_t nb, unsigned int percent);
 
 /* bench_progress.c: what goes on is told on stderr */
-void bench_progress_run(enum bench_case which, unsigned int run, uint64_t runs);
+void bench_progress_run(const char *name, unsigned int run, uint64_t runs);
+
+void bench_progress_shape(const char *name, unsigned int pfs, uint64_t count);
 
 /** On a terminal, say how far this run is. */
 void bench_progress_part(uint64_t done, uint64_t all);
 void bench_progress_end(void);
 
 /* bench_report.c, bench_json.c */
+void bench_report_insert(const struct bench *bench);
+void bench_report_converge(const struct bench *bench);
+void bench_report_zipf(const struct bench *bench);
+void bench_report_partition(const struct bench *bench);
+void bench_report_learning(const struct bench *bench);
+void bench_json_insert(FILE *f, const struct bench *bench);
+void bench_json_converge(FILE *f, const struct bench *bench);
+void bench_json_zipf(FILE *f, const struct bench *bench);
+void bench_json_partition(FILE *f, const struct bench *bench);
+void bench_json_learning(FILE *f, const struct bench *bench);
 void bench_report_intro(const struct bench *bench);
 void bench_report_table(const struct bench *bench);
 void bench_json_write(FILE *f, const struct bench *bench);
+
+/** A line of the table; wanted may be empty. */
+void bench_line(const char *name, const char *what, double value, int digits, const char *unit,
+		const char *wanted, bool met);
 
 #endif /* BENCH_H */

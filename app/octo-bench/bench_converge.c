@@ -166,7 +166,7 @@ bench_converge_run(struct bench *bench)
 	c.bench = bench;
 	c.nb = bench_count(bench, FLOWS, QUICK_FLOWS);
 	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run(BENCH_CONVERGE, run, bench->options.runs);
+		bench_progress_run("converge", run, bench->options.runs);
 		ret = run_once(&c);
 	}
 	result->flows = c.nb;

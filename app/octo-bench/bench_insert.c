@@ -307,7 +307,7 @@ run_all(struct insert *c)
 	for (unsigned int run = 0; run < runs && ret == 0; run++) {
 		uint64_t octo, direct;
 
-		bench_progress_run(BENCH_INSERT, run, runs);
+		bench_progress_run("insert", run, runs);
 		ret = run_octo(c, &octo);
 		if (ret == 0)
 			ret = run_direct(c, &direct);

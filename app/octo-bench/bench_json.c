@@ -6,10 +6,10 @@
 
 #include "bench.h"
 
-static void
-write_insert(FILE *f, const struct bench_results *results)
+void
+bench_json_insert(FILE *f, const struct bench *bench)
 {
-	const struct bench_insert *r = &results->insert;
+	const struct bench_insert *r = &bench->results.insert;
 
 	fprintf(f,
 		"{\"flows\": %u, \"misdirected\": %" PRIu64 ", \"lost\": %" PRIu64
@@ -19,10 +19,10 @@ write_insert(FILE *f, const struct bench_results *results)
 		r->rate_octo, r->rate_direct);
 }
 
-static void
-write_converge(FILE *f, const struct bench_results *results)
+void
+bench_json_converge(FILE *f, const struct bench *bench)
 {
-	const struct bench_converge *r = &results->converge;
+	const struct bench_converge *r = &bench->results.converge;
 
 	fprintf(f, "{\"flows\": %u, \"seconds\": ", r->flows);
 	if (r->seconds < 0)
@@ -33,10 +33,10 @@ write_converge(FILE *f, const struct bench_results *results)
 		r->strays_per_flow);
 }
 
-static void
-write_zipf(FILE *f, const struct bench_results *results)
+void
+bench_json_zipf(FILE *f, const struct bench *bench)
 {
-	const struct bench_zipf *r = &results->zipf;
+	const struct bench_zipf *r = &bench->results.zipf;
 
 	fprintf(f,
 		"{\"flows\": %u, \"entries\": %u, \"stray_fraction\": %.6f, "
@@ -44,12 +44,12 @@ write_zipf(FILE *f, const struct bench_results *results)
 		r->flows, r->entries, r->stray_fraction, r->ratio_to_best);
 }
 
-static void
-write_partition(FILE *f, const struct bench_results *results)
+void
+bench_json_partition(FILE *f, const struct bench *bench)
 {
 	fprintf(f, "[");
 	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
-		const struct bench_partition *r = &results->partition[i];
+		const struct bench_partition *r = &bench->results.partition[i];
 
 		fprintf(f,
 			"%s\n    {\"pfs\": %u, \"queues\": %u, \"strays\": %" PRIu64
@@ -59,27 +59,23 @@ write_partition(FILE *f, const struct bench_results *results)
 	fprintf(f, "]");
 }
 
-static void
-write_learning(FILE *f, const struct bench_results *results)
+void
+bench_json_learning(FILE *f, const struct bench *bench)
 {
-	fprintf(f, "{\"throughput_ratio\": %.4f}", results->learning.throughput_ratio);
+	fprintf(f, "{\"throughput_ratio\": %.4f}", bench->results.learning.throughput_ratio);
 }
 
 void
 bench_json_write(FILE *f, const struct bench *bench)
 {
-	static void (*const write[BENCH_NB_CASES])(FILE *, const struct bench_results *) = {
-		[BENCH_INSERT] = write_insert,     [BENCH_CONVERGE] = write_converge,
-		[BENCH_ZIPF] = write_zipf,         [BENCH_PARTITION] = write_partition,
-		[BENCH_LEARNING] = write_learning,
-	};
+	const struct bench_subject *subject = bench->options.subject;
 	const char *separator = "{";
 
-	for (int i = 0; i < BENCH_NB_CASES; i++) {
-		if (!(bench->results.cases & RTE_BIT32(i)))
+	for (unsigned int i = 0; i < subject->nb_cases; i++) {
+		if (!(bench->measured & RTE_BIT32(i)))
 			continue;
-		fprintf(f, "%s\n  \"%s\": ", separator, bench_case_name(i));
-		write[i](f, &bench->results);
+		fprintf(f, "%s\n  \"%s\": ", separator, subject->cases[i].name);
+		subject->cases[i].write(f, bench);
 		separator = ",";
 	}
 	if (bench->options.quick)

@@ -190,7 +190,7 @@ bench_learning_run(struct bench *bench)
 	c.bench = bench;
 	c.nb_fours = bench_count(bench, FOURS, QUICK_FOURS);
 	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run(BENCH_LEARNING, run, bench->options.runs);
+		bench_progress_run("learning", run, bench->options.runs);
 		ret = run_once(&c);
 	}
 	bench->results.learning.throughput_ratio = bench_series_median(&c.ratio);

@@ -21,6 +21,15 @@ bench_median(double values[], unsigned int nb)
 	return nb % 2 != 0 ? values[nb / 2] : (values[nb / 2 - 1] + values[nb / 2]) / 2;
 }
 
+double
+bench_percentile(double values[], uint64_t nb, unsigned int percent)
+{
+	if (nb == 0)
+		return 0;
+	qsort(values, nb, sizeof(values[0]), compare);
+	return values[(nb - 1) * percent / 100];
+}
+
 void
 bench_series_add(struct bench_series *series, double value)
 {

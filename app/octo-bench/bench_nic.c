@@ -45,8 +45,9 @@ add_pfs(const struct bench_nic_conf *conf)
 
 	for (unsigned int i = 0; i < conf->nb_pfs && ret == 0; i++) {
 		snprintf(args, sizeof(args),
-			 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u",
-			 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries);
+			 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s",
+			 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
+			 conf->pf_args[i] != NULL ? conf->pf_args[i] : "");
 		ret = add_device(pf_name(i), args);
 	}
 	return ret;
@@ -131,6 +132,17 @@ bench_nic_received(const struct bench_nic *nic, struct bench_received *received)
 	}
 	*received = (struct bench_received){.home = values[0], .stray = values[1]};
 	return 0;
+}
+
+uint64_t
+bench_nic_fence_timeouts(const struct bench_nic *nic)
+{
+	uint64_t id, value;
+
+	if (rte_eth_xstats_get_id_by_name(nic->octo, "fence_timeouts", &id) != 0 ||
+	    rte_eth_xstats_get_by_id(nic->octo, &id, &value, 1) != 1)
+		return 0;
+	return value;
 }
 
 int

@@ -19,9 +19,10 @@ struct bench_nic_conf {
 	unsigned int nb_pfs; /**< PF i on socket i modulo the number of workers */
 	uint16_t nb_queues;
 	uint32_t mpfs_entries;
-	uint32_t arfs_entries; /**< of each PF */
-	bool bare;             /**< no octo port: the PFs are the application's own */
-	const char *octo_args; /**< more devargs of the octo port, or "" */
+	uint32_t arfs_entries;              /**< of each PF */
+	bool bare;                          /**< no octo port: the PFs are the application's own */
+	const char *octo_args;              /**< more devargs of the octo port, or "" */
+	const char *pf_args[BENCH_MAX_PFS]; /**< and of each PF, or NULL */
 };
 
 struct bench_nic {
@@ -47,5 +48,8 @@ void bench_nic_close(struct bench_nic *nic);
 
 /** Read in a microsecond or so. @return 0, or a negative errno after a message. */
 int bench_nic_received(const struct bench_nic *nic, struct bench_received *received);
+
+/** Fences that were opened by a timeout; 0 as well if the port does not count them. */
+uint64_t bench_nic_fence_timeouts(const struct bench_nic *nic);
 
 #endif /* BENCH_NIC_H */

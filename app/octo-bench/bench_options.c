@@ -9,48 +9,44 @@
 #include "bench.h"
 
 #define DEFAULT_RUNS 5
+#define MAX_COUNT 100000000
 
 static const char usage[] =
-	"usage: octo bench steering [--json FILE] [--runs N] [--quick] [--case NAME]... [-v]\n"
+	"usage: octo bench steering|move [OPTION]...\n"
 	"\n"
-	"Measures steering on a simulated NIC: what a rule costs, how fast strays teach the\n"
-	"port, how near it comes to the best choice of rules when the NIC's table is small,\n"
-	"whether the partition tier strays, and what learning costs when there is nothing to\n"
-	"learn. Each figure is the median of several runs, counts of faults are the worst.\n"
+	"  steering   what a rule costs, how fast strays teach the port, what tiers achieve\n"
+	"  move       queues, flows and senders that change sockets under load: what is lost,\n"
+	"             reordered, and how long it takes\n"
 	"\n"
-	"  --json FILE  write the figures to FILE as well\n"
-	"  --runs N     runs of each case (default 5)\n"
-	"  --quick      small counts and one run: shows that it works, and measures nothing\n"
-	"  --case NAME  only insert, converge, zipf, partition or learning; may be repeated\n"
-	"  -v           show what EAL and the drivers log\n"
-	"  -h, --help   this text\n"
-	"\n"
-	"Exit code: 0 if all was measured, whatever came out.\n";
+	"octo bench steering --help, and so on, says more.\n";
 
-const char *
-bench_case_name(enum bench_case which)
-{
-	static const char *const names[BENCH_NB_CASES] = {
-		[BENCH_INSERT] = "insert",     [BENCH_CONVERGE] = "converge",
-		[BENCH_ZIPF] = "zipf",         [BENCH_PARTITION] = "partition",
-		[BENCH_LEARNING] = "learning",
-	};
-
-	return names[which];
-}
+static const struct bench_subject *const subjects[] = {&bench_steering, &bench_move};
 
 static int
 add_case(struct bench_options *options, const char *name)
 {
-	for (int i = 0; i < BENCH_NB_CASES; i++) {
-		if (strcmp(name, bench_case_name(i)) == 0) {
+	const struct bench_subject *subject = options->subject;
+
+	for (unsigned int i = 0; i < subject->nb_cases; i++) {
+		if (strcmp(name, subject->cases[i].name) == 0) {
 			options->cases |= RTE_BIT32(i);
 			return 0;
 		}
 	}
-	fprintf(stderr, "%s: --case %s: insert, converge, zipf, partition or learning is needed\n",
-		app_name, name);
+	fprintf(stderr, "%s: --case %s: %s is needed\n", app_name, name, subject->case_names);
 	return -EINVAL;
+}
+
+static int
+take_pfs(struct bench_options *options, const char *text)
+{
+	const int ret = app_read_number("--pfs", text, 2, 4, &options->pfs);
+
+	if (ret == 0 && options->pfs == 3) {
+		fprintf(stderr, "%s: --pfs %s: 2 or 4 is needed\n", app_name, text);
+		return -EINVAL;
+	}
+	return ret;
 }
 
 static int
@@ -64,6 +60,10 @@ take_option(struct bench_options *options, int option)
 		return 0;
 	case 'n':
 		return app_read_number("--runs", optarg, 1, BENCH_MAX_RUNS, &options->runs);
+	case 'N':
+		return app_read_number("--count", optarg, 1, MAX_COUNT, &options->count);
+	case 'p':
+		return take_pfs(options, optarg);
 	case 'q':
 		options->quick = true;
 		return 0;
@@ -71,7 +71,7 @@ take_option(struct bench_options *options, int option)
 		options->verbose = true;
 		return 0;
 	case 'h':
-		fputs(usage, stdout);
+		fputs(options->subject->usage, stdout);
 		return 1;
 	default:
 		fprintf(stderr, "%s: try --help\n", app_name);
@@ -79,26 +79,11 @@ take_option(struct bench_options *options, int option)
 	}
 }
 
-/* The one word that is no option says what is measured. */
-static int
-check_subject(int argc, char *argv[])
+/* Not every option is one of each subject. */
+static const struct option *
+known_options(const struct bench_subject *subject)
 {
-	if (optind + 1 == argc && strcmp(argv[optind], "steering") == 0)
-		return 0;
-	if (optind == argc)
-		fprintf(stderr, "%s: what is to be measured? steering is known; try --help\n",
-			app_name);
-	else
-		fprintf(stderr, "%s: '%s' cannot be measured: steering can; try --help\n", app_name,
-			argv[optind +
-			     (optind + 1 < argc && strcmp(argv[optind], "steering") == 0)]);
-	return -EINVAL;
-}
-
-int
-bench_options_read(struct bench_options *options, int argc, char *argv[])
-{
-	static const struct option known[] = {
+	static const struct option steering[] = {
 		{"case", required_argument, NULL, 'c'},
 		{"json", required_argument, NULL, 'j'},
 		{"runs", required_argument, NULL, 'n'},
@@ -107,18 +92,79 @@ bench_options_read(struct bench_options *options, int argc, char *argv[])
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	int option;
+	static const struct option changes[] = {
+		{"case", required_argument, NULL, 'c'},  {"json", required_argument, NULL, 'j'},
+		{"count", required_argument, NULL, 'N'}, {"pfs", required_argument, NULL, 'p'},
+		{"quick", no_argument, NULL, 'q'},       {"verbose", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+	};
+
+	return subject == &bench_steering ? steering : changes;
+}
+
+/* The word that is no option says what is measured; there is one. */
+static int
+find_subject(struct bench_options *options, int argc, char *argv[])
+{
+	for (int i = 1; i < argc; i++)
+		for (unsigned int k = 0; k < RTE_DIM(subjects); k++)
+			if (options->subject == NULL && strcmp(argv[i], subjects[k]->name) == 0)
+				options->subject = subjects[k];
+	if (options->subject != NULL)
+		return 0;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
+			fputs(usage, stdout);
+			return 1;
+		}
+		if (argv[i][0] == '-')
+			continue;
+		fprintf(stderr, "%s: '%s' cannot be measured: steering and move can; try --help\n",
+			app_name, argv[i]);
+		return -EINVAL;
+	}
+	fprintf(stderr, "%s: what is to be measured? steering and move are known; try --help\n",
+		app_name);
+	return -EINVAL;
+}
+
+static int
+check_rest(const struct bench_options *options, int argc, char *argv[])
+{
+	if (optind + 1 == argc)
+		return 0;
+	for (int i = optind; i < argc; i++) {
+		if (strcmp(argv[i], options->subject->name) == 0)
+			continue;
+		fprintf(stderr, "%s: '%s' after %s: one thing is measured at a time\n", app_name,
+			argv[i], options->subject->name);
+		return -EINVAL;
+	}
+	fprintf(stderr, "%s: %s is given twice\n", app_name, options->subject->name);
+	return -EINVAL;
+}
+
+int
+bench_options_read(struct bench_options *options, int argc, char *argv[])
+{
+	int option, ret;
 
 	*options = (struct bench_options){0};
-	while ((option = getopt_long(argc, argv, "vh", known, NULL)) != -1) {
-		const int ret = take_option(options, option);
-
+	ret = find_subject(options, argc, argv);
+	if (ret != 0)
+		return ret;
+	while ((option = getopt_long(argc, argv, "vh", known_options(options->subject), NULL)) !=
+	       -1) {
+		ret = take_option(options, option);
 		if (ret != 0)
 			return ret;
 	}
-	if (options->runs == 0)
+	/* changes are counted, and each case does them once */
+	if (options->subject == &bench_move)
+		options->runs = 1;
+	else if (options->runs == 0)
 		options->runs = options->quick ? 1 : DEFAULT_RUNS;
 	if (options->cases == 0)
-		options->cases = RTE_BIT32(BENCH_NB_CASES) - 1;
-	return check_subject(argc, argv);
+		options->cases = RTE_BIT32(options->subject->nb_cases) - 1;
+	return check_rest(options, argc, argv);
 }

@@ -129,7 +129,7 @@ bench_partition_run(struct bench *bench)
 
 	c.bench = bench;
 	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run(BENCH_PARTITION, run, bench->options.runs);
+		bench_progress_run("partition", run, bench->options.runs);
 		for (unsigned int i = 0; i < BENCH_NB_PARTITIONS && ret == 0; i++)
 			ret = run_shape(&c, i);
 	}

@@ -16,10 +16,17 @@ bench_progress_end(void)
 }
 
 void
-bench_progress_run(enum bench_case which, unsigned int run, uint64_t runs)
+bench_progress_run(const char *name, unsigned int run, uint64_t runs)
 {
 	bench_progress_end();
-	fprintf(stderr, "==> %s: run %u of %" PRIu64 "\n", bench_case_name(which), run + 1, runs);
+	fprintf(stderr, "==> %s: run %u of %" PRIu64 "\n", name, run + 1, runs);
+}
+
+void
+bench_progress_shape(const char *name, unsigned int pfs, uint64_t count)
+{
+	bench_progress_end();
+	fprintf(stderr, "==> %s: %" PRIu64 " changes, %u PFs\n", name, count, pfs);
 }
 
 void

@@ -17,9 +17,10 @@ bench_report_intro(const struct bench *bench)
 {
 	const struct bench_options *options = &bench->options;
 
-	printf("net_octo: steering, measured on a simulated NIC (%s, CPU %u plays socket 0,\n"
+	printf("net_octo: %s, measured on a simulated NIC (%s, CPU %u plays socket 0,\n"
 	       "CPU %u socket 1)",
-	       rte_version(), bench->machine.cpu[0], bench->machine.cpu[1]);
+	       options->subject->title, rte_version(), bench->machine.cpu[0],
+	       bench->machine.cpu[1]);
 	if (options->quick)
 		printf(". QUICK: counts are small, so that times and fractions mean nothing.\n");
 	else if (options->runs > 1)
@@ -33,10 +34,9 @@ bench_report_intro(const struct bench *bench)
 	fflush(stdout);
 }
 
-/* A line of the table; wanted may be empty. */
-static void
-line(const char *name, const char *what, double value, int digits, const char *unit,
-     const char *wanted, bool met)
+void
+bench_line(const char *name, const char *what, double value, int digits, const char *unit,
+	   const char *wanted, bool met)
 {
 	printf("%-*s %-*s %*.*f %-5s", CASE_WIDTH, name, WHAT_WIDTH, what, VALUE_WIDTH, digits,
 	       value, unit);
@@ -45,90 +45,87 @@ line(const char *name, const char *what, double value, int digits, const char *u
 	printf("\n");
 }
 
-static void
-report_insert(const struct bench_results *results)
+void
+bench_report_insert(const struct bench *bench)
 {
-	const struct bench_insert *r = &results->insert;
+	const struct bench_insert *r = &bench->results.insert;
 
-	line("insert", "flows steered through octo, 2 PFs", r->flows, 0, "", "", true);
-	line("", "packets to another queue, or strays", r->misdirected, 0, "", "0",
-	     r->misdirected == 0);
-	line("", "flows whose packet did not arrive", r->lost, 0, "", "0", r->lost == 0);
-	line("", "heap that octo adds, per flow", r->bytes_per_flow, 1, "B", "<= 256",
-	     r->bytes_per_flow <= 256);
-	line("", "of that for rules, as octo says", r->own_bytes_per_flow, 1, "B", "", true);
-	line("", "octo's own time per insertion (median)", r->octo_ns_per_insert, 0, "ns",
-	     "<= 1000", r->octo_ns_per_insert <= 1000);
-	line("", "insertions through octo", r->rate_octo / 1e3, 1, "k/s", "", true);
-	line("", "the same rules straight on the PFs", r->rate_direct / 1e3, 1, "k/s", "", true);
+	bench_line("insert", "flows steered through octo, 2 PFs", r->flows, 0, "", "", true);
+	bench_line("", "packets to another queue, or strays", r->misdirected, 0, "", "0",
+		   r->misdirected == 0);
+	bench_line("", "flows whose packet did not arrive", r->lost, 0, "", "0", r->lost == 0);
+	bench_line("", "heap that octo adds, per flow", r->bytes_per_flow, 1, "B", "<= 256",
+		   r->bytes_per_flow <= 256);
+	bench_line("", "of that for rules, as octo says", r->own_bytes_per_flow, 1, "B", "", true);
+	bench_line("", "octo's own time per insertion (median)", r->octo_ns_per_insert, 0, "ns",
+		   "<= 1000", r->octo_ns_per_insert <= 1000);
+	bench_line("", "insertions through octo", r->rate_octo / 1e3, 1, "k/s", "", true);
+	bench_line("", "the same rules straight on the PFs", r->rate_direct / 1e3, 1, "k/s", "",
+		   true);
 }
 
-static void
-report_converge(const struct bench_results *results)
+void
+bench_report_converge(const struct bench *bench)
 {
-	const struct bench_converge *r = &results->converge;
+	const struct bench_converge *r = &bench->results.converge;
 
-	line("converge", "equal flows, all strays at first", r->flows, 0, "", "", true);
+	bench_line("converge", "equal flows, all strays at first", r->flows, 0, "", "", true);
 	if (r->seconds < 0)
 		printf("%-*s never fewer than 0.1 %% strays\n", CASE_WIDTH, "");
 	else
-		line("", "until fewer than 0.1 % of the packets stray", r->seconds * 1e3, 0, "ms",
-		     "<= 1000", r->seconds <= 1);
-	line("", "packets that stray after that", r->stray_fraction * 100, 4, "%", "< 0.1",
-	     r->stray_fraction < 0.001);
-	line("", "strays per flow until then", r->strays_per_flow, 1, "", "", true);
+		bench_line("", "until fewer than 0.1 % of the packets stray", r->seconds * 1e3, 0,
+			   "ms", "<= 1000", r->seconds <= 1);
+	bench_line("", "packets that stray after that", r->stray_fraction * 100, 4, "%", "< 0.1",
+		   r->stray_fraction < 0.001);
+	bench_line("", "strays per flow until then", r->strays_per_flow, 1, "", "", true);
 }
 
-static void
-report_zipf(const struct bench_results *results)
+void
+bench_report_zipf(const struct bench *bench)
 {
-	const struct bench_zipf *r = &results->zipf;
+	const struct bench_zipf *r = &bench->results.zipf;
 
-	line("zipf", "Zipf(1.1) flows", r->flows, 0, "", "", true);
-	line("", "entries of the NIC's table", r->entries, 0, "", "", true);
-	line("", "packets that stray", r->stray_fraction * 100, 2, "%", "", true);
-	line("", "strays, to those of the best static choice", r->ratio_to_best, 3, "", "<= 1.15",
-	     r->ratio_to_best <= 1.15);
+	bench_line("zipf", "Zipf(1.1) flows", r->flows, 0, "", "", true);
+	bench_line("", "entries of the NIC's table", r->entries, 0, "", "", true);
+	bench_line("", "packets that stray", r->stray_fraction * 100, 2, "%", "", true);
+	bench_line("", "strays, to those of the best static choice", r->ratio_to_best, 3, "",
+		   "<= 1.15", r->ratio_to_best <= 1.15);
 }
 
-static void
-report_partition(const struct bench_results *results)
+void
+bench_report_partition(const struct bench *bench)
 {
 	char what[WHAT_WIDTH + 1];
 
 	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
-		const struct bench_partition *r = &results->partition[i];
+		const struct bench_partition *r = &bench->results.partition[i];
 
 		snprintf(what, sizeof(what), "strays, %u PFs, %u queues", r->pfs, r->queues);
-		line(i == 0 ? "partition" : "", what, r->strays, 0, "", "0", r->strays == 0);
-		line("", "  queue that is farthest from an equal share", r->imbalance * 100, 2, "%",
-		     "<= 5", r->imbalance <= 0.05);
+		bench_line(i == 0 ? "partition" : "", what, r->strays, 0, "", "0", r->strays == 0);
+		bench_line("", "  queue that is farthest from an equal share", r->imbalance * 100,
+			   2, "%", "<= 5", r->imbalance <= 0.05);
 	}
 }
 
-static void
-report_learning(const struct bench_results *results)
+void
+bench_report_learning(const struct bench *bench)
 {
-	const double ratio = results->learning.throughput_ratio;
+	const double ratio = bench->results.learning.throughput_ratio;
 
-	line("learning", "throughput by home legs, learning on to off", ratio, 4, "", ">= 0.99",
-	     ratio >= 0.99);
+	bench_line("learning", "throughput by home legs, learning on to off", ratio, 4, "",
+		   ">= 0.99", ratio >= 0.99);
 }
 
 void
 bench_report_table(const struct bench *bench)
 {
-	static void (*const report[BENCH_NB_CASES])(const struct bench_results *) = {
-		[BENCH_INSERT] = report_insert,     [BENCH_CONVERGE] = report_converge,
-		[BENCH_ZIPF] = report_zipf,         [BENCH_PARTITION] = report_partition,
-		[BENCH_LEARNING] = report_learning,
-	};
+	const struct bench_subject *subject = bench->options.subject;
 
 	printf("%-*s %-*s %*s %-5s %-9s %s\n", CASE_WIDTH, "case", WHAT_WIDTH, "what", VALUE_WIDTH,
 	       "measured", "", "wanted", "met");
-	for (int i = 0; i < BENCH_NB_CASES; i++)
-		if (bench->results.cases & RTE_BIT32(i))
-			report[i](&bench->results);
+	for (unsigned int i = 0; i < subject->nb_cases; i++)
+		if (bench->measured & RTE_BIT32(i))
+			subject->cases[i].report(bench);
 	if (bench->options.quick)
 		printf("\nA quick run: only the counts mean anything.\n");
 }

@@ -209,7 +209,7 @@ bench_zipf_run(struct bench *bench)
 	c.round = bench_count(bench, ROUND, QUICK_ROUND);
 	ret = make_columns(&c);
 	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run(BENCH_ZIPF, run, bench->options.runs);
+		bench_progress_run("zipf", run, bench->options.runs);
 		ret = run_once(&c);
 	}
 	free(c.columns);

@@ -22,22 +22,18 @@ const char app_name[] = "octo bench";
 static int
 run_cases(struct bench *bench)
 {
-	static int (*const run[BENCH_NB_CASES])(struct bench *) = {
-		[BENCH_INSERT] = bench_insert_run,     [BENCH_CONVERGE] = bench_converge_run,
-		[BENCH_ZIPF] = bench_zipf_run,         [BENCH_PARTITION] = bench_partition_run,
-		[BENCH_LEARNING] = bench_learning_run,
-	};
+	const struct bench_subject *subject = bench->options.subject;
 	int ret = 0;
 
-	for (int i = 0; i < BENCH_NB_CASES && ret == 0; i++) {
+	for (unsigned int i = 0; i < subject->nb_cases && ret == 0; i++) {
 		if (!(bench->options.cases & RTE_BIT32(i)))
 			continue;
-		ret = run[i](bench);
+		ret = subject->cases[i].run(bench);
 		if (ret == 0)
-			bench->results.cases |= RTE_BIT32(i);
+			bench->measured |= RTE_BIT32(i);
 		else
-			fprintf(stderr, "%s: case %s failed: %s\n", app_name, bench_case_name(i),
-				strerror(-ret));
+			fprintf(stderr, "%s: case %s failed: %s\n", app_name,
+				subject->cases[i].name, strerror(-ret));
 	}
 	bench_progress_end();
 	return ret;

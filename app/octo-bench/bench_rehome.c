@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Homes that change: of a queue whose flows are steered, and of a sender. The
+ * workers hand the queue to each other.
+ */
+
+#include <errno.h>
+
+#include <rte_errno.h>
+#include <rte_flow.h>
+
+#include "bench_handover.h"
+#include "octo_flow_build.h"
+
+#define FLOWS 64
+#define COUNT 100000
+#define QUICK_COUNT 20
+#define MANY_FLOWS 10000
+#define MANY_COUNT 20
+#define QUICK_MANY_FLOWS 1000
+#define QUICK_MANY_COUNT 2
+
+struct rehome {
+	struct bench_nic nic;
+	struct bench_flows flows;
+	struct bench_stream stream;
+	struct bench_handover handover;
+	uint32_t nb_flows;
+	uint64_t count;
+	bool sends;
+};
+
+static int
+steer(const struct rehome *c, uint32_t flow)
+{
+	struct rte_flow_error error = {0};
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+
+	bench_flow_tuple(flow, &tuple);
+	octo_flow_build_queue(&rule, &tuple, 0, 0, false);
+	if (rte_flow_create(c->nic.octo, &rule.attr, rule.pattern, rule.actions, &error) != NULL)
+		return 0;
+	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, c->nic.octo,
+		error.message != NULL ? error.message : rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static int
+steer_all(const struct rehome *c)
+{
+	int ret = 0;
+
+	for (uint32_t flow = 0; flow < c->nb_flows && ret == 0; flow++)
+		ret = steer(c, flow);
+	return ret;
+}
+
+/* The peer sends, who holds the octo port's queue receives. */
+static int
+set_up_rx(struct rehome *c)
+{
+	int ret = bench_stream_mark_rx(&c->nic);
+
+	bench_stream_add_lane(&c->stream, c->nic.octo, 0, 0);
+	bench_stream_set_out(&c->stream, c->nic.peer, 0, BENCH_ANYBODY);
+	return ret == 0 ? steer_all(c) : ret;
+}
+
+/* Who holds the octo port's queue sends, and the peer receives. */
+static int
+set_up_tx(struct rehome *c)
+{
+	bench_stream_set_out(&c->stream, c->nic.octo, 0, 0);
+	for (uint16_t q = 0; q < APP_NB_WORKERS; q++)
+		bench_stream_add_lane(&c->stream, c->nic.peer, q, 1);
+	return bench_stream_mark_tx(&c->nic);
+}
+
+static int
+open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
+{
+	const struct bench_nic_conf nic = {
+		.nb_pfs = nb_pfs,
+		.nb_queues = 1,
+		.mpfs_entries = 2 * c->nb_flows,
+		.arfs_entries = 2 * c->nb_flows,
+		.octo_args = ",learn=off",
+	};
+	struct bench_stream_conf stream = {
+		.bench = bench,
+		.nic = &c->nic,
+		.flows = &c->flows,
+		.seen = bench_handover_seen,
+		.turn = bench_handover_turn,
+		.arg = &c->handover,
+	};
+	int ret = bench_nic_open(&c->nic, bench, &nic);
+
+	if (ret == 0)
+		ret = bench_flows_make(&c->flows, c->nb_flows, c->sends ? c->nic.octo : c->nic.peer,
+				       c->sends ? c->nic.peer : c->nic.octo,
+				       bench_flow_write_plain);
+	if (ret == 0)
+		ret = bench_stream_open(&c->stream, &stream);
+	if (ret == 0)
+		ret = c->sends ? set_up_tx(c) : set_up_rx(c);
+	if (ret == 0)
+		ret = bench_handover_open(&c->handover, &c->stream, c->count);
+	return ret;
+}
+
+static void
+close_all(struct rehome *c)
+{
+	bench_handover_close(&c->handover);
+	bench_stream_close(&c->stream);
+	bench_flows_free(&c->flows);
+	bench_nic_close(&c->nic);
+}
+
+static int
+measure(struct rehome *c, struct bench_changes *changes)
+{
+	int ret = bench_stream_start(&c->stream);
+
+	if (ret == 0)
+		ret = bench_handover_await(&c->handover);
+	changes->lost = bench_stream_stop(&c->stream);
+	bench_handover_result(&c->handover, changes);
+	changes->pfs = c->nic.conf.nb_pfs;
+	changes->fence_timeouts = bench_nic_fence_timeouts(&c->nic);
+	return ret;
+}
+
+static int
+run(struct bench *bench, enum bench_move_case which, struct rehome *c)
+{
+	static const unsigned int shapes[BENCH_NB_SHAPES] = {2, 4};
+	int ret = 0;
+
+	for (unsigned int i = 0; i < BENCH_NB_SHAPES && ret == 0; i++) {
+		if (bench->options.pfs != 0 && bench->options.pfs != shapes[i])
+			continue;
+		bench_progress_shape(bench_move.cases[which].name, shapes[i], c->count);
+		ret = open_all(c, bench, shapes[i]);
+		if (ret == 0)
+			ret = measure(c, &bench->move.of[which][bench->move.nb[which]++]);
+		close_all(c);
+	}
+	return ret;
+}
+
+int
+bench_rehome_run(struct bench *bench)
+{
+	static struct rehome c;
+
+	c.nb_flows = FLOWS;
+	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
+	return run(bench, BENCH_REHOME, &c);
+}
+
+int
+bench_tx_switch_run(struct bench *bench)
+{
+	static struct rehome c;
+
+	c.nb_flows = FLOWS;
+	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
+	c.sends = true;
+	return run(bench, BENCH_TX_SWITCH, &c);
+}
+
+/* Of these, so many are not to be waited for: --count is of the others. */
+int
+bench_rehome_10k_run(struct bench *bench)
+{
+	static struct rehome c;
+
+	c.nb_flows = bench_count(bench, MANY_FLOWS, QUICK_MANY_FLOWS);
+	c.count = bench_count(bench, MANY_COUNT, QUICK_MANY_COUNT);
+	return run(bench, BENCH_REHOME_10K, &c);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef BENCH_STREAM_H
+#define BENCH_STREAM_H
+
+#include "bench_nic.h"
+#include "bench_order.h"
+
+/**
+ * @file
+ * Traffic while things change: two lcores, one on each socket, poll lanes (queues
+ * of ports) that are handed from one to the other. As many packets are under way as
+ * fit in any ring, and no more. Whoever has nothing to receive sends.
+ */
+
+#define BENCH_MAX_LANES 4
+
+/** Packets under way at most. */
+#define BENCH_STREAM_WINDOW 1024
+
+#define BENCH_NOBODY UINT8_MAX
+#define BENCH_ANYBODY (UINT8_MAX - 1)
+
+struct bench_lane {
+	uint16_t port;
+	uint16_t queue;
+	RTE_ATOMIC(uint8_t) owner; /**< worker, or nobody, or anybody */
+};
+
+/** By a worker between two bursts of its own: it may give lanes away. */
+typedef void (*bench_turn_t)(void *arg, uint8_t worker);
+
+struct bench_stream {
+	const struct bench_nic *nic;
+	struct rte_mempool *pool;
+	const struct bench_flows *flows;
+	struct bench_order order;
+	bench_turn_t turn;
+	void *arg;
+	unsigned int nb_lanes;
+	struct bench_lane lane[BENCH_MAX_LANES]; /**< that are received from */
+	/* the sender's, under its lock */
+	rte_spinlock_t sending;
+	struct bench_lane out;
+	uint32_t *number; /**< of the next packet of each flow */
+	uint32_t next_flow;
+	uint16_t nb_unsent;
+	uint16_t first_unsent;
+	struct rte_mbuf *unsent[APP_BURST];
+	/* all read it */
+	RTE_ATOMIC(uint64_t) sent; /**< or just about to be */
+	RTE_ATOMIC(uint64_t) given_up;
+	RTE_ATOMIC(bool) stop; /**< sending */
+	RTE_ATOMIC(bool) quit;
+};
+
+struct bench_stream_conf {
+	const struct bench *bench;
+	const struct bench_nic *nic;
+	const struct bench_flows *flows;
+	bench_seen_t seen;
+	bench_turn_t turn;
+	void *arg; /**< of both */
+};
+
+/** @return 0, or a negative errno after a message. */
+int bench_stream_open(struct bench_stream *stream, const struct bench_stream_conf *conf);
+void bench_stream_close(struct bench_stream *stream);
+
+void
+bench_stream_add_lane(struct bench_stream *stream, uint16_t port, uint16_t queue, uint8_t owner);
+void
+bench_stream_set_out(struct bench_stream *stream, uint16_t port, uint16_t queue, uint8_t owner);
+
+/** Have packets tell by which PF they came, or went. */
+int bench_stream_mark_rx(const struct bench_nic *nic);
+int bench_stream_mark_tx(const struct bench_nic *nic);
+
+int bench_stream_start(struct bench_stream *stream);
+
+/**
+ * From the main thread, now and then: what has not come for long never will.
+ *
+ * @return 0, or -ETIMEDOUT after a message if nothing comes at all.
+ */
+int bench_stream_watch(struct bench_stream *stream);
+
+/** Send no more, wait for what is under way, and stop. @return how many packets were lost. */
+uint64_t bench_stream_stop(struct bench_stream *stream);
+
+static inline uint8_t
+bench_lane_owner(const struct bench_lane *lane)
+{
+	/* pairs with the release in bench_lane_give() */
+	return rte_atomic_load_explicit(&lane->owner, rte_memory_order_acquire);
+}
+
+/** By its owner: what it did with the lane comes before what the next one does. */
+static inline void
+bench_lane_give(struct bench_lane *lane, uint8_t worker)
+{
+	rte_atomic_store_explicit(&lane->owner, worker, rte_memory_order_release);
+}
+
+static inline uint64_t
+bench_stream_sent(const struct bench_stream *stream)
+{
+	return rte_atomic_load_explicit(&stream->sent, rte_memory_order_acquire);
+}
+
+#endif /* BENCH_STREAM_H */

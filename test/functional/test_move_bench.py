@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmark of changes, and what it must find, with few of them."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from octotest import env
+
+CASES = {"rehome", "tx_switch", "rehome_10k"}
+PROMISED = {"count", "lost", "duplicated", "reordered", "p50_us", "p99_us",
+            "blocked_ms"}
+
+
+def _bench(*args: object) -> subprocess.CompletedProcess:
+    binary = env.find_built("octo-bench")
+    if binary is None:
+        pytest.skip("octo-bench is not built")
+    return subprocess.run([binary, *map(str, args)], capture_output=True,
+                          text=True, timeout=env.seconds(120), check=False,
+                          env={**os.environ, "RUNTIME_DIRECTORY":
+                               str(env.runtime_base())})
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """What a quick run of all cases wrote."""
+    path = tmp_path_factory.mktemp("bench") / "out.json"
+    done = _bench("move", "--quick", "--json", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "QUICK" in done.stdout
+    return json.loads(path.read_text())
+
+
+def test_every_case_has_its_figures(figures):
+    """With two PFs and with four, and their sums."""
+    assert figures["quick"] is True
+    assert set(figures) == CASES | {"quick"}
+    for name in CASES:
+        case = figures[name]
+        assert PROMISED <= set(case)
+        assert [shape["pfs"] for shape in case["shapes"]] == [2, 4]
+        assert sum(shape["count"] for shape in case["shapes"]) == case["count"]
+        assert case["count"] > 0 and case["packets"] > 0
+    assert figures["rehome_10k"]["seconds"] > 0
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_nothing_is_lost(figures, name):
+    """Nor comes twice, nor comes to be something else."""
+    case = figures[name]
+    assert (case["lost"], case["duplicated"], case["foreign"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("args, culprit", [
+    (["--pfs", "3"], "--pfs 3"), (["--pfs", "x"], "--pfs x"),
+    (["--count", "0"], "--count 0"), (["--case", "insert"], "--case insert"),
+    (["move"], "twice"), (["steering"], "steering"),
+])
+def test_wrong_use_is_one_line(args, culprit):
+    """The message names the culprit; nothing is measured."""
+    done = _bench("move", *args)
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
