@@ -28,6 +28,7 @@
 /** A stray. */
 struct octo_sample {
 	struct octo_tuple tuple;
+	uint64_t when;    /**< ms, after its ring was polled: it may wait for long to be read */
 	uint32_t turn;    /**< of the leg's ring, see octo_sampler_polled() */
 	uint32_t packets; /**< strays that it stands for */
 	uint16_t queue;   /**< it came to */

@@ -40,19 +40,19 @@ count_proof(uint8_t *proofs, bool wrong)
 RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_stray)
 void
 octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
-		    const struct octo_sample *s, uint64_t now)
+		    const struct octo_sample *s)
 {
 	const bool wrong_queue = s->queue != promised->queue;
 	const bool wrong_pf = promised->pf != OCTO_VERDICT_ANY_PF && s->pf != promised->pf;
 
-	if (now - e->placed < OCTO_VERDICT_GRACE_MS)
+	if (s->when < e->placed + OCTO_VERDICT_GRACE_MS)
 		return;
 	if (!wrong_queue)
 		e->kept_queue = true;
 	/* as promised: the queue has another home since, and the rule will follow */
 	if (!wrong_queue && !wrong_pf)
 		return;
-	e->last_bad = now;
+	e->last_bad = s->when;
 	if (is_same_ring(e, s)) {
 		if (s->turn - e->turn < TURNS)
 			return;
@@ -72,19 +72,30 @@ has_grown(uint64_t before, uint64_t now)
 	return now != before && now != 0;
 }
 
+static bool
+is_proven_wrong(const struct octo_evidence *e)
+{
+	return e->wrong_pf >= OCTO_VERDICT_PROOFS || e->wrong_queue >= OCTO_VERDICT_PROOFS;
+}
+
+static void
+forget_bad(struct octo_evidence *e)
+{
+	e->wrong_pf = 0;
+	e->wrong_queue = 0;
+	e->has_bad = false;
+}
+
 /* While packets come that should not, hits of long ago are no excuse. */
 static void
 end_of_reading(struct octo_evidence *e, bool by_its_pf, bool by_any, uint64_t now)
 {
-	if (e->wrong_pf >= OCTO_VERDICT_PROOFS || e->wrong_queue >= OCTO_VERDICT_PROOFS) {
+	if (is_proven_wrong(e)) {
 		e->kept_pf = by_its_pf;
 		e->kept_queue = by_any;
 	}
-	if (by_its_pf && now - e->last_bad >= OCTO_VERDICT_QUIET_MS) {
-		e->wrong_pf = 0;
-		e->wrong_queue = 0;
-		e->has_bad = false;
-	}
+	if (by_its_pf && now >= e->last_bad + OCTO_VERDICT_QUIET_MS)
+		forget_bad(e);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_hits)
@@ -106,18 +117,41 @@ octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uin
 	e->hits_unknown = false;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_matched)
+void
+octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, uint64_t now)
+{
+	/* counted from the last stray, or from when somebody set it back to zero */
+	if (e->hits_read <= e->last_bad || matched < e->hits_all) {
+		e->kept_pf = e->kept_pf && !is_proven_wrong(e);
+		e->hits_all = matched;
+		e->hits_read = now;
+		return;
+	}
+	if (matched - e->hits_all <= many || now < e->last_bad + OCTO_VERDICT_QUIET_MS)
+		return;
+	e->kept_pf = true;
+	forget_bad(e);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_uncounted)
+void
+octo_evidence_uncounted(struct octo_evidence *e, uint64_t now)
+{
+	if (now >= e->last_bad + OCTO_VERDICT_FORGET_MS)
+		forget_bad(e);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_verdict)
 enum octo_verdict
 octo_evidence_verdict(const struct octo_evidence *e)
 {
-	const bool wrong_queue = e->wrong_queue >= OCTO_VERDICT_PROOFS;
-	const bool wrong_pf = e->wrong_pf >= OCTO_VERDICT_PROOFS;
-
-	if (!wrong_queue && !wrong_pf)
+	if (!is_proven_wrong(e))
 		return e->kept_pf ? OCTO_VERDICT_WORKS : OCTO_VERDICT_UNPROVEN;
 	if (e->kept_pf)
 		return OCTO_VERDICT_PARTLY;
-	return wrong_queue ? OCTO_VERDICT_QUEUE_IGNORED : OCTO_VERDICT_PF_IGNORED;
+	return e->wrong_queue >= OCTO_VERDICT_PROOFS ? OCTO_VERDICT_QUEUE_IGNORED :
+						       OCTO_VERDICT_PF_IGNORED;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_verdict_name)

@@ -64,14 +64,27 @@ void octo_evidence_move(struct octo_evidence *e, uint64_t now);
  *
  * Packets may be under way, or wait in rings, while rules change. So it takes some
  * that certainly entered a ring after the rule was placed; see OCTO_VERDICT_PROOFS.
+ * Samples wait, too: what counts is when they were taken, not when they are read.
  */
 __rte_internal
 void octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
-			 const struct octo_sample *s, uint64_t now);
+			 const struct octo_sample *s);
 
 /** So many packets hit the rule, by the promised PF and by all of them. */
 __rte_internal
 void octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now);
+
+/**
+ * The switch matched so many packets of a rule whose hits no PF counts. That does
+ * not show where they came in; but of more than `many` since the last stray, others
+ * would have been sampled if they had strayed.
+ */
+__rte_internal
+void octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, uint64_t now);
+
+/** Nobody counts: what strayed long ago, and has not since, is history. */
+__rte_internal
+void octo_evidence_uncounted(struct octo_evidence *e, uint64_t now);
 
 __rte_internal
 enum octo_verdict octo_evidence_verdict(const struct octo_evidence *e);
@@ -92,6 +105,8 @@ const char *octo_verdict_name(enum octo_verdict v);
 #define OCTO_VERDICT_GRACE_MS 100
 /** A rule that gets hits and of which no stray came for so long works (again). */
 #define OCTO_VERDICT_QUIET_MS 1000
+/** Of a rule that nobody counts and of which no stray came for so long nothing is known. */
+#define OCTO_VERDICT_FORGET_MS 4000
 /** So many rules that break a promise speak for all. */
 #define OCTO_VERDICT_MANY 8
 

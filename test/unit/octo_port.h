@@ -92,6 +92,8 @@ octo_port_steer(uint16_t port, uint16_t src_port, uint16_t queue, struct rte_flo
 struct rte_flow *octo_port_steer_again(uint16_t port, uint16_t src_port, uint16_t queue,
 				       struct rte_flow_error *error);
 int octo_port_validate(uint16_t port, uint16_t src_port, uint16_t queue);
+/** Have the NIC's switch lead the 5-tuple to a PF, whatever octo tells it; a rule of PF 0. */
+struct rte_flow *octo_port_overrule(uint16_t src_port, unsigned int pf);
 /** The PF that the rule leads to; -1 if it has no MPFS rule, -2 if there is no rule. */
 int octo_port_rule_pf(uint16_t port, uint16_t src_port);
 

@@ -89,6 +89,16 @@ octo_port_validate(uint16_t port, uint16_t src_port, uint16_t queue)
 	return rte_flow_validate(port, &r.attr, r.pattern, r.actions, &error);
 }
 
+struct rte_flow *
+octo_port_overrule(uint16_t src_port, unsigned int pf)
+{
+	const struct octo_tuple t = tuple_of(src_port);
+	struct octo_flow_rule r;
+
+	octo_flow_build_mpfs(&r, &t, 0, octo_port_pf(0), octo_port_pf(pf), false);
+	return rte_flow_create(octo_port_pf(0), &r.attr, r.pattern, r.actions, NULL);
+}
+
 int
 octo_port_rule_pf(uint16_t port, uint16_t src_port)
 {

@@ -172,6 +172,45 @@ test_a_full_pf_costs_no_learned_rule(void **state)
 	assert_int_equal(learned(port), before);
 }
 
+/* Somebody else's rule leads a flow astray for a while. */
+static uint16_t
+learn_and_stray(const struct octo_port_conf *conf)
+{
+	uint16_t port = create_and_learn(conf);
+	struct rte_flow *other = octo_port_overrule(FLOW, 1);
+
+	assert_non_null(other);
+	talk_until(port, octo_port_xstat(port, "steered_flows_ineffective") == 1);
+	assert_int_equal(rte_flow_destroy(octo_port_pf(0), other, NULL), 0);
+	return port;
+}
+
+/* By itself, without that anybody looks. */
+static void
+test_a_verdict_heals(void **state)
+{
+	uint16_t port = learn_and_stray(&learning);
+	struct octo_view_topology view;
+
+	(void)state;
+	talk_until(port, octo_port_xstat(port, "steered_flows_ineffective") == 0);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 0);
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_string_equal(view.tier, "exact");
+}
+
+static void
+test_a_verdict_heals_uncounted(void **state)
+{
+	static const struct octo_port_conf uncounted = {.learn = true,
+							.nic = "default_pf=1,caps=-count"};
+	uint16_t port = learn_and_stray(&uncounted);
+
+	(void)state;
+	talk_until(port, learned_pf(port) == 0 &&
+				 octo_port_xstat(port, "steered_flows_ineffective") == 0);
+}
+
 static void
 test_stop_forgets(void **state)
 {
@@ -195,6 +234,8 @@ main(void)
 		octo_port_test(test_refused_otherwise),
 		octo_port_test(test_explicit_rules_go_first),
 		octo_port_test(test_a_full_pf_costs_no_learned_rule),
+		octo_port_test(test_a_verdict_heals),
+		octo_port_test(test_a_verdict_heals_uncounted),
 		octo_port_test(test_stop_forgets),
 	};
 

@@ -32,9 +32,9 @@ new_rule(void **state)
 static void
 stray(const struct octo_promise *p, uint16_t queue, uint8_t pf)
 {
-	const struct octo_sample s = {.turn = turn, .queue = queue, .pf = pf};
+	const struct octo_sample s = {.when = now, .turn = turn, .queue = queue, .pf = pf};
 
-	octo_evidence_stray(&e, p, &s, now);
+	octo_evidence_stray(&e, p, &s);
 }
 
 /* Strays one after another, each from a ring that has been emptied since the last. */
@@ -136,6 +136,23 @@ test_packets_under_way_do_not_count(void **state)
 	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_GRACE_MS - 1);
 	assert_verdict(OCTO_VERDICT_UNPROVEN);
 	assert_false(e.has_bad);
+}
+
+/* A control thread that stood still for an hour finds samples of before the rule. */
+static void
+test_samples_that_waited_do_not_count(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_start(&e, now + 3600 * 1000);
+	strays(&promise, QUEUE, OTHER_PF, 1000);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	assert_false(e.has_bad);
+	octo_evidence_move(&e, now + 3600 * 1000);
+	strays(&promise, OTHER_QUEUE, PF, 1000);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	now += 3600 * 1000 + OCTO_VERDICT_GRACE_MS;
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
 }
 
 /* A poller that stood still for an hour finds full rings: all that is in one is one sample. */
@@ -261,6 +278,80 @@ test_a_rule_that_works_at_last(void **state)
 	assert_verdict(OCTO_VERDICT_WORKS);
 	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
 	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+/* A learned rule: its switch counts what it matched, wherever that went. */
+#define MANY 1000
+
+static void
+test_matches_beside_strays_prove_nothing(void **state)
+{
+	uint64_t matched = 0;
+
+	RTE_SET_USED(state);
+	for (int i = 0; i < 20; i++) {
+		strays(&promise, QUEUE, OTHER_PF, 1);
+		now += OCTO_VERDICT_QUIET_MS;
+		matched += 100 * MANY;
+		octo_evidence_matched(&e, matched, MANY, now);
+	}
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+}
+
+static void
+test_many_matches_without_a_stray_heal(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	octo_evidence_matched(&e, 7000, MANY, ++now);
+	/* too few, then too soon */
+	octo_evidence_matched(&e, 7000 + MANY, MANY, now + 3600 * 1000);
+	octo_evidence_matched(&e, 7001 + MANY, MANY, now + OCTO_VERDICT_QUIET_MS - 2);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_matched(&e, 7001 + MANY, MANY, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+	/* what is proven takes as many proofs as ever to be in doubt again */
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
+	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+static void
+test_a_learned_rule_that_works_no_more(void **state)
+{
+	RTE_SET_USED(state);
+	octo_evidence_matched(&e, 0, MANY, now);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_matched(&e, 2 * MANY, MANY, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	octo_evidence_matched(&e, 9 * MANY, MANY, now);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+}
+
+static void
+test_matches_after_a_reset(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	octo_evidence_matched(&e, 100 * MANY, MANY, ++now);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_matched(&e, 1, MANY, now);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	now += OCTO_VERDICT_QUIET_MS;
+	octo_evidence_matched(&e, 2 + MANY, MANY, now);
+	assert_verdict(OCTO_VERDICT_WORKS);
+}
+
+static void
+test_what_nobody_counts_is_forgotten(void **state)
+{
+	RTE_SET_USED(state);
+	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
+	octo_evidence_uncounted(&e, now + OCTO_VERDICT_FORGET_MS - 1);
+	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	octo_evidence_uncounted(&e, now + OCTO_VERDICT_FORGET_MS);
+	assert_verdict(OCTO_VERDICT_UNPROVEN);
 }
 
 static void
@@ -405,6 +496,7 @@ main(void)
 		of_a_rule(test_without_a_switch_any_pf_is_right),
 		of_a_rule(test_a_stray_by_the_promised_pf_is_no_lie),
 		of_a_rule(test_packets_under_way_do_not_count),
+		of_a_rule(test_samples_that_waited_do_not_count),
 		of_a_rule(test_old_packets_in_a_ring_do_not_count),
 		of_a_rule(test_turns_of_two_rings_are_apart),
 		of_a_rule(test_a_rule_that_moves_starts_anew),
@@ -413,6 +505,11 @@ main(void)
 		of_a_rule(test_some_come_and_some_stray),
 		of_a_rule(test_a_rule_that_works_at_last),
 		of_a_rule(test_a_rule_that_works_no_more),
+		of_a_rule(test_matches_beside_strays_prove_nothing),
+		of_a_rule(test_many_matches_without_a_stray_heal),
+		of_a_rule(test_a_learned_rule_that_works_no_more),
+		of_a_rule(test_matches_after_a_reset),
+		of_a_rule(test_what_nobody_counts_is_forgotten),
 		cmocka_unit_test(test_which_are_ineffective),
 		cmocka_unit_test(test_no_rule_is_known_not_to_work),
 		cmocka_unit_test(test_the_only_rule_does_not_work),

@@ -183,7 +183,6 @@ struct octo_truth {
 	uint64_t since;          /* ms; for how long */
 	uint64_t next_look;      /* ms; at all of them */
 	uint32_t pause;          /* ms; until the look after that */
-	uint64_t drained;        /* ms; when samples were last taken out */
 	uint16_t first_queue;    /* whose samples are taken first */
 	uint32_t ineffective;    /* rules that are known not to work */
 	/* at all rules, a few in each tick */

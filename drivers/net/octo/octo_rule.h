@@ -140,6 +140,7 @@ unsigned int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue,
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 
 /* octo_rule_notes.c: what is known of a rule */
+uint64_t octo_rule_notes_time_placed(const struct rte_flow *rule);
 struct octo_notes *octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_placed(struct rte_flow *rule);

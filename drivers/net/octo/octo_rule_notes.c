@@ -8,8 +8,8 @@
 #include "octo_private.h"
 
 /* The whole time of which the rule has the lower half. */
-static uint64_t
-time_placed(const struct rte_flow *rule)
+uint64_t
+octo_rule_notes_time_placed(const struct rte_flow *rule)
 {
 	const uint64_t now = octo_truth_now();
 
@@ -27,9 +27,9 @@ octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule)
 		return NULL;
 	rule->notes->rule = rule;
 	if (rule->moved)
-		octo_evidence_move(&rule->notes->evidence, time_placed(rule));
+		octo_evidence_move(&rule->notes->evidence, octo_rule_notes_time_placed(rule));
 	else
-		octo_evidence_start(&rule->notes->evidence, time_placed(rule));
+		octo_evidence_start(&rule->notes->evidence, octo_rule_notes_time_placed(rule));
 	TAILQ_INSERT_TAIL(&octo->notes, rule->notes, next);
 	return rule->notes;
 }

@@ -44,7 +44,10 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 		.pf = leg,
 	};
 
-	if (i < 0 || !octo_packet_tuple(pkts[i], &s.tuple) || !octo_sample_push(&q->samples, &s))
+	if (i < 0)
+		return;
+	s.when = octo_truth_now();
+	if (!octo_packet_tuple(pkts[i], &s.tuple) || !octo_sample_push(&q->samples, &s))
 		return;
 	q->sampled++;
 	q->sampler.since = 0;

@@ -40,31 +40,58 @@ promise_of(const struct rte_flow *rule)
 	};
 }
 
+/* The switch has matched more of a learned flow: had they strayed, samples would tell. */
+static uint64_t
+many_hits(const struct octo_dev *octo)
+{
+	return (uint64_t)MANY_SAMPLES * octo->learning.settings.sample;
+}
+
+/* What the PFs have counted of the rule. Returns false if one of them cannot. */
+static bool
+heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
+{
+	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	const struct octo_promise p = promise_of(rule);
+	uint64_t by_pf = hits;
+
+	if (notes == NULL)
+		return true;
+	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
+		return false;
+	octo_evidence_hits(&notes->evidence, by_pf, hits, octo_truth_now());
+	octo_truth_count_locked(octo, notes);
+	return true;
+}
+
 /*
- * What was counted; not every PF can. Returns false if nothing is known. What an
- * agent counts, or the switch of a learned rule, is what it matched, not what came
- * in: no evidence.
+ * What an agent counts, or the switch of a learned rule, is what it matched, not
+ * what came in: no more than a reason to forget strays of long ago.
  */
+static void
+heed_time(struct octo_dev *octo, const struct rte_flow *rule, bool counted, uint64_t hits)
+{
+	struct octo_notes *notes = rule->notes;
+
+	if (notes == NULL)
+		return;
+	if (counted)
+		octo_evidence_matched(&notes->evidence, hits, many_hits(octo), octo_truth_now());
+	else
+		octo_evidence_uncounted(&notes->evidence, octo_truth_now());
+	octo_truth_count_locked(octo, notes);
+}
+
+/* What was counted; not every PF can. Returns false if nothing is known. */
 static bool
 read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 {
-	const struct octo_promise p = promise_of(rule);
-	struct octo_notes *notes;
-	uint64_t by_pf;
+	const bool counted = octo_rule_hits_locked(octo, rule, OCTO_NO_PF, hits);
 
-	if (!octo_rule_hits_locked(octo, rule, OCTO_NO_PF, hits))
-		return false;
-	if (octo->agent_queues || rule->origin == OCTO_BY_LEARNING)
-		return true;
-	notes = octo_rule_notes_get(octo, rule);
-	if (notes == NULL)
-		return true;
-	by_pf = *hits;
-	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
-		return false;
-	octo_evidence_hits(&notes->evidence, by_pf, *hits, octo_truth_now());
-	octo_truth_count_locked(octo, notes);
-	return true;
+	if (counted && !octo->agent_queues && rule->origin != OCTO_BY_LEARNING)
+		return heed_pfs(octo, rule, *hits);
+	heed_time(octo, rule, counted, *hits);
+	return counted;
 }
 
 enum octo_verdict
@@ -121,22 +148,16 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 		complain(octo, rule);
 }
 
-/* Of most learned rules a stray or two were under way when they were made. */
-static bool
-is_under_way(const struct rte_flow *rule, uint64_t now)
-{
-	return rule->notes == NULL && (uint32_t)now - rule->placed < OCTO_VERDICT_GRACE_MS;
-}
-
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
+	const uint64_t under_way = octo_rule_notes_time_placed(rule) + OCTO_VERDICT_GRACE_MS;
 	const struct octo_promise p = promise_of(rule);
-	const uint64_t now = octo_truth_now();
 	const bool was_wrong = octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS;
 	struct octo_notes *notes;
 
-	if (rule->origin == OCTO_BY_LEARNING && is_under_way(rule, now))
+	/* of most learned rules a stray or two were under way when they were made */
+	if (rule->origin == OCTO_BY_LEARNING && rule->notes == NULL && s->when < under_way)
 		return;
 	notes = octo_rule_notes_get(octo, rule);
 	if (notes == NULL)
@@ -144,22 +165,22 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	notes->strays++;
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	octo_evidence_stray(&notes->evidence, &p, s, now);
+	octo_evidence_stray(&notes->evidence, &p, s);
 	octo_truth_count_locked(octo, notes);
 	if (was_wrong || octo_rule_notes_verdict(rule) <= OCTO_VERDICT_WORKS)
 		return;
 	review(octo, rule);
 	if (!octo->truth.suspect)
-		octo->truth.since = now;
+		octo->truth.since = octo_truth_now();
 	octo->truth.suspect = true;
 	/* a look that is under way may have passed the rule */
 	octo->truth.look.suspect = true;
-	octo->truth.next_look = now;
+	octo->truth.next_look = 0;
 	octo->truth.pause = LOOK_MS;
 }
 
 static void
-heed(struct octo_dev *octo, const struct octo_sample *s, bool fresh)
+heed(struct octo_dev *octo, const struct octo_sample *s)
 {
 	struct rte_flow *rule = octo_table_find(octo->table, &s->tuple);
 
@@ -168,15 +189,14 @@ heed(struct octo_dev *octo, const struct octo_sample *s, bool fresh)
 		return;
 	}
 	octo->truth.steered_strays++;
-	if (rule->origin == OCTO_BY_LEARNING && rule->queue != s->queue)
-		octo_learn_follow_queue_locked(octo, rule, s->queue);
-	else if (fresh)
+	if (rule->origin != OCTO_BY_LEARNING || rule->queue == s->queue)
 		judge(octo, rule, s);
+	else if (s->when >= octo_rule_notes_time_placed(rule))
+		octo_learn_follow_queue_locked(octo, rule, s->queue);
 }
 
-/* Samples that waited too long to tell which rules they came after judge nobody. */
 static bool
-drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh, uint64_t end)
+drain(struct octo_dev *octo, struct octo_rxq *q, uint64_t end)
 {
 	struct octo_sample s;
 	unsigned int n = 0;
@@ -184,7 +204,7 @@ drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh, uint64_t end)
 	/* bounded: the poller may be as fast as this is */
 	while (n < OCTO_SAMPLE_ROOM && rte_get_timer_cycles() < end &&
 	       octo_sample_pop(&q->samples, &s)) {
-		heed(octo, &s, fresh);
+		heed(octo, &s);
 		n++;
 	}
 	return n > 0;
@@ -192,7 +212,7 @@ drain(struct octo_dev *octo, struct octo_rxq *q, bool fresh, uint64_t end)
 
 /* Each queue in its turn is the first, as time may not suffice for all. */
 static bool
-drain_all(struct octo_dev *octo, bool fresh)
+drain_all(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t end = octo_ctrl_deadline(DRAIN_US);
@@ -204,7 +224,7 @@ drain_all(struct octo_dev *octo, bool fresh)
 			*q = data->rx_queues[(octo->truth.first_queue + i) % data->nb_rx_queues];
 
 		if (q != NULL)
-			any |= drain(octo, q, fresh, end);
+			any |= drain(octo, q, end);
 	}
 	return any;
 }
@@ -213,11 +233,10 @@ drain_all(struct octo_dev *octo, bool fresh)
 static bool
 came_home(struct octo_dev *octo, struct rte_flow *rule)
 {
-	const uint64_t many = (uint64_t)MANY_SAMPLES * octo->learning.settings.sample;
 	uint64_t hits;
 
 	return rule->origin == OCTO_BY_LEARNING && rule->notes == NULL && octo->agent == NULL &&
-	       octo_rule_hits_locked(octo, rule, OCTO_NO_PF, &hits) && hits > many;
+	       octo_rule_hits_locked(octo, rule, OCTO_NO_PF, &hits) && hits > many_hits(octo);
 }
 
 /* RSS chooses the queue of a learned flow, and then its rule does not. */
@@ -232,7 +251,8 @@ tally(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	if (!learned && octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS)
+	if (octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS &&
+	    (!learned || rule->notes != NULL))
 		review(octo, rule);
 	e = rule->notes != NULL ? &rule->notes->evidence : came_home(octo, rule) ? &home : &nothing;
 	octo->truth.look.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
@@ -324,12 +344,8 @@ octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule)
 bool
 octo_truth_follow_locked(struct octo_dev *octo)
 {
-	const uint64_t now = octo_truth_now();
-	const bool fresh = now - octo->truth.drained < OCTO_VERDICT_GRACE_MS;
-	bool any;
+	const bool any = drain_all(octo);
 
-	octo->truth.drained = now;
-	any = drain_all(octo, fresh);
 	look_at_rules(octo);
 	return any;
 }
