@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <limits.h>
-#include <stdbool.h>
+#include <string.h>
 
 #include <eal_export.h>
 #include <rte_bitops.h>
@@ -55,6 +55,27 @@ octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
 		nearest[nb_nearest++] = pf;
 	}
 	return nb_nearest == 0 ? -1 : nearest[queue % nb_nearest];
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_nearest)
+int
+octo_plan_nearest(const int16_t *nodes, uint16_t nb, int node, octo_plan_distance_t distance)
+{
+	struct octo_plan_pfs all = {.nb = nb, .usable = RTE_BIT32(nb) - 1};
+
+	memcpy(all.node, nodes, nb * sizeof(*nodes));
+	return octo_plan_home(&all, node, 0, distance);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_twins)
+bool
+octo_plan_twins(const int16_t *nodes, uint16_t nb, uint16_t *first, uint16_t *second)
+{
+	for (*second = 1; *second < nb; (*second)++)
+		for (*first = 0; *first < *second; (*first)++)
+			if (nodes[*first] == nodes[*second])
+				return true;
+	return false;
 }
 
 static bool

@@ -3,6 +3,7 @@
 #ifndef OCTO_PLAN_H
 #define OCTO_PLAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_compat.h>
@@ -40,6 +41,20 @@ int octo_plan_home(const struct octo_plan_pfs *pfs, int node, uint16_t queue,
 /** 10 for the same node, 20 otherwise: for nodes that exist in a socket map only. */
 __rte_internal
 int octo_plan_flat_distance(int node_a, int node_b);
+
+/**
+ * Which of several things of a kind, one on each of these nodes, is the one for
+ * `node`: the nearest, the first of equals.
+ *
+ * @param nb
+ *   1 to OCTO_PLAN_MAX_PFS.
+ */
+__rte_internal
+int octo_plan_nearest(const int16_t *nodes, uint16_t nb, int node, octo_plan_distance_t distance);
+
+/** Are two of them on the same node, and which ones? */
+__rte_internal
+bool octo_plan_twins(const int16_t *nodes, uint16_t nb, uint16_t *first, uint16_t *second);
 
 /** Memory that lies on several nodes. */
 #define OCTO_PLAN_MIXED (-2)

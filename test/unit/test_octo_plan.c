@@ -142,6 +142,47 @@ test_unknown_distance_still_tells_own_node(void **state)
 }
 
 static void
+test_the_nearest_of_a_kind(void **state)
+{
+	static const struct {
+		uint16_t nb;
+		int16_t nodes[OCTO_PLAN_MAX_PFS];
+		int node;
+		int nearest;
+	} cases[] = {
+		{2, {0, 1}, 1, 1},
+		{2, {1, 0}, 1, 0},
+		{2, {2, 1}, 0, 1},
+		{2, {2, 3}, 1, 0},
+		{2, {3, 1}, 0, 0}, /* the first of equals */
+		{1, {3}, 1, 0},
+		{2, {0, 1}, -1, 0},
+		{2, {-1, 2}, 0, 1}, /* unknown is farthest */
+		{2, {OCTO_PLAN_MIXED, 2}, 0, 1},
+		{8, {2, 2, 2, 2, 2, 2, 2, 0}, 0, 7},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(cases); i++)
+		assert_int_equal(octo_plan_nearest(cases[i].nodes, cases[i].nb, cases[i].node,
+						   ring_distance),
+				 cases[i].nearest);
+}
+
+static void
+test_twins(void **state)
+{
+	static const int16_t nodes[] = {0, 1, 3, 1};
+	uint16_t first, second;
+
+	(void)state;
+	assert_false(octo_plan_twins(nodes, 3, &first, &second));
+	assert_true(octo_plan_twins(nodes, 4, &first, &second));
+	assert_int_equal(first, 1);
+	assert_int_equal(second, 3);
+}
+
+static void
 test_flat_distance(void **state)
 {
 	(void)state;
@@ -190,6 +231,8 @@ main(void)
 		cmocka_unit_test(test_home_is_usable),
 		cmocka_unit_test(test_pf_of_unknown_node_is_the_last_choice),
 		cmocka_unit_test(test_unknown_distance_still_tells_own_node),
+		cmocka_unit_test(test_the_nearest_of_a_kind),
+		cmocka_unit_test(test_twins),
 		cmocka_unit_test(test_flat_distance),
 		cmocka_unit_test(test_crossings_are_what_is_on_other_nodes),
 	};

@@ -18,10 +18,11 @@
 #define ARG_LEARN_SAMPLE "learn_sample"
 #define ARG_LEARN_MAX "learn_max"
 #define ARG_IDLE_MS "idle_ms"
+#define ARG_POOLS "pools"
 
 static const char *const valid_args[] = {
 	ARG_PF,    ARG_SOCKET_MAP,   ARG_SOCKET,    ARG_MAC,     ARG_AGENT, ARG_TIER,
-	ARG_LEARN, ARG_LEARN_SAMPLE, ARG_LEARN_MAX, ARG_IDLE_MS, NULL,
+	ARG_LEARN, ARG_LEARN_SAMPLE, ARG_LEARN_MAX, ARG_IDLE_MS, ARG_POOLS, NULL,
 };
 
 static int
@@ -174,6 +175,20 @@ read_learn_number(const char *key, const char *value, void *arg)
 	return 0;
 }
 
+static int
+read_pools(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	if (value == NULL || (strcmp(value, "app") != 0 && strcmp(value, "local") != 0)) {
+		OCTO_LOG(ERR, "%s: %s=%s: app or local is expected", args->port, key,
+			 value == NULL ? "" : value);
+		return -EINVAL;
+	}
+	args->clone_pools = strcmp(value, "local") == 0;
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
@@ -189,6 +204,7 @@ static const struct {
 	{ARG_LEARN_SAMPLE, read_learn_number, false},
 	{ARG_LEARN_MAX, read_learn_number, false},
 	{ARG_IDLE_MS, read_learn_number, false},
+	{ARG_POOLS, read_pools, false},
 };
 
 static int
@@ -224,7 +240,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 		OCTO_LOG(ERR,
 			 "%s: cannot read \"%s\": "
 			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
-			 "learn_sample=, learn_max= and idle_ms=",
+			 "learn_sample=, learn_max=, idle_ms= and pools=",
 			 name, text);
 		return -EINVAL;
 	}

@@ -63,6 +63,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 
 	octo->port_id = dev->data->port_id;
 	octo->manager = OCTO_NO_PF;
+	octo->clone_pools = args->clone_pools;
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
@@ -191,7 +192,8 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"learn=on|off "
 					"learn_sample=<int> "
 					"learn_max=<int> "
-					"idle_ms=<int>");
+					"idle_ms=<int> "
+					"pools=app|local");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

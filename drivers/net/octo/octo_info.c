@@ -52,14 +52,21 @@ narrow_features(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf
 		info->hash_key_size = 0;
 }
 
+static void
+hide_tx_offload(struct rte_eth_dev_info *info, uint64_t offload)
+{
+	info->tx_offload_capa &= ~offload;
+	info->tx_queue_offload_capa &= ~offload;
+	info->default_txconf.offloads &= ~offload;
+}
+
 /* What a single port offers and octo does not pass on. */
 static void
 hide_features(struct rte_eth_dev_info *info)
 {
 	info->rx_offload_capa &= ~RX_OFFLOADS_HIDDEN;
 	info->rx_queue_offload_capa &= ~RX_OFFLOADS_HIDDEN;
-	info->tx_offload_capa &= ~TX_OFFLOADS_HIDDEN;
-	info->tx_queue_offload_capa &= ~TX_OFFLOADS_HIDDEN;
+	hide_tx_offload(info, TX_OFFLOADS_HIDDEN);
 	info->default_rxconf.offloads &= info->rx_offload_capa;
 	info->default_txconf.offloads &= info->tx_offload_capa;
 	if (info->reta_size > OCTO_MAX_RETA)
@@ -68,7 +75,6 @@ hide_features(struct rte_eth_dev_info *info)
 		info->hash_key_size = 0;
 	/* octo keeps them itself and puts them back */
 	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
-	info->max_rx_mempools = 0;
 	info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
 	info->max_hash_mac_addrs = 0;
 	info->max_vfs = 0;
@@ -104,6 +110,10 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	if (first)
 		return -ENODEV;
 	hide_features(info);
+	info->max_rx_mempools = octo->nb_pfs;
+	/* a Tx queue with it has to have packets of one pool */
+	if (octo->clone_pools)
+		hide_tx_offload(info, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 	if (octo->nb_macs != 0)
 		info->max_mac_addrs = RTE_MIN(info->max_mac_addrs, octo->nb_macs);
 	/* ethdev fills these from the PF's data above: they are the octo port's */

@@ -51,7 +51,7 @@ octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q)
 	return (struct octo_place){
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
-		.pool = octo->mapped ? -1 : q->pool_node,
+		.pool = octo->mapped ? -1 : q->pools.leg_node[home],
 		.cpu = q->node,
 	};
 }

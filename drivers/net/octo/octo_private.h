@@ -21,6 +21,7 @@
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_plan.h"
+#include "octo_pools.h"
 #include "octo_flow_async.h"
 #include "octo_flow_indirect.h"
 #include "octo_flow_parse.h"
@@ -122,8 +123,8 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_rx_count stray_base;
 	uint64_t sampled_base;
 	uint16_t nb_desc;
-	struct rte_mempool *pool;
-	int pool_node; /* see octo_place_pool() */
+	uint32_t configuration; /* octo_dev.configuration that it was set up in */
+	struct octo_pools pools;
 	struct rte_eth_rxconf conf;
 	struct octo_sample_ring samples; /* to the control thread */
 };
@@ -232,6 +233,8 @@ struct octo_dev {
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
 	uint32_t crossings_told; /* OCTO_CROSS_... since the port was started */
+	uint32_t configuration;  /* how often the port was configured */
+	bool clone_pools;        /* pools=local */
 	bool reta_set;
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
@@ -249,6 +252,8 @@ struct octo_dev {
 	struct octo_rule_counts rule_counts;
 	RTE_ATOMIC(uint32_t) sample_every; /* of about so many strays one is a sample */
 	/* primary only */
+	struct octo_clones clones;
+	unsigned int clones_made;
 	const char *ignored; /* the rules that the NIC accepts and ignores, NULL: none known */
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_agent *agent;      /* NULL without */
@@ -290,6 +295,7 @@ struct octo_args {
 	bool has_tier;
 	enum octo_tier tier;
 	struct octo_learning_settings learning;
+	bool clone_pools;
 };
 
 static inline struct octo_dev *
@@ -363,6 +369,7 @@ void octo_topo_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_topo_read_distances(void);
 void octo_topo_update(struct octo_dev *octo);
 void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
+octo_plan_distance_t octo_topo_distance(const struct octo_dev *octo);
 uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
 bool octo_topo_needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node,
@@ -382,6 +389,8 @@ void octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
 			unsigned int socket, const struct rte_eth_txconf *conf);
 void octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_t pf);
+int octo_queue_setup_tx_leg_locked(struct octo_dev *octo, struct octo_txq *q, uint8_t pf);
 int octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);

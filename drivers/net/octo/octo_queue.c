@@ -21,23 +21,50 @@ struct tx_setup {
 	const struct rte_eth_txconf *conf;
 };
 
-/* The rings of a leg belong on its PF's node, whatever the application names. */
+/*
+ * The rings of a leg belong on its PF's node, whatever the application names. No
+ * burst may use the leg meanwhile.
+ */
+int
+octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_t pf)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+	struct rte_eth_rxconf conf = q->conf;
+	int ret = octo_pools_get_locked(octo, &q->pools, pf);
+
+	if (ret != 0)
+		return ret;
+	conf.rx_mempools = NULL;
+	conf.rx_nmempool = 0;
+	q->leg_port[pf] = p->port_id;
+	return rte_eth_rx_queue_setup(p->port_id, q->queue_id, q->nb_desc, p->alloc_socket, &conf,
+				      q->pools.leg[pf]);
+}
+
+int
+octo_queue_setup_tx_leg_locked(struct octo_dev *octo, struct octo_txq *q, uint8_t pf)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+
+	q->leg_port[pf] = p->port_id;
+	return rte_eth_tx_queue_setup(p->port_id, q->queue_id, q->nb_desc, p->alloc_socket,
+				      &q->conf);
+}
+
 static int
 rx_leg_setup(struct octo_pf *pf, const void *arg)
 {
-	const struct rx_setup *s = arg;
+	struct octo_rxq *q = *(struct octo_rxq *const *)arg;
 
-	return rte_eth_rx_queue_setup(pf->port_id, s->queue_id, s->nb_desc, pf->alloc_socket,
-				      s->conf, s->pool);
+	return octo_queue_setup_rx_leg_locked(q->octo, q, (uint8_t)(pf - q->octo->pf));
 }
 
 static int
 tx_leg_setup(struct octo_pf *pf, const void *arg)
 {
-	const struct tx_setup *s = arg;
+	struct octo_txq *q = *(struct octo_txq *const *)arg;
 
-	return rte_eth_tx_queue_setup(pf->port_id, s->queue_id, s->nb_desc, pf->alloc_socket,
-				      s->conf);
+	return octo_queue_setup_tx_leg_locked(q->octo, q, (uint8_t)(pf - q->octo->pf));
 }
 
 static void
@@ -63,9 +90,11 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->home = octo_topo_home(octo, -1, s->queue_id);
 	q->rules_home = q->home;
 	q->nb_desc = s->nb_desc;
-	q->pool = s->pool;
-	q->pool_node = octo_place_pool(s->pool);
+	q->configuration = octo->configuration;
 	q->conf = *s->conf;
+	/* the application's list may be gone when this returns */
+	if (q->conf.rx_nmempool != 0)
+		q->conf.rx_mempools = q->pools.app;
 	copy_leg_ports(octo, q->leg_port);
 	return q;
 }
@@ -85,9 +114,20 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->home = octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
 						   octo_topo_home(octo, -1, s->queue_id);
 	q->nb_desc = s->nb_desc;
+	q->configuration = octo->configuration;
 	q->conf = *s->conf;
 	copy_leg_ports(octo, q->leg_port);
 	return q;
+}
+
+static void
+free_rxq(struct octo_dev *octo, struct octo_rxq *q)
+{
+	if (q == NULL)
+		return;
+	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
+		octo_pools_put_locked(octo, &q->pools, pf);
+	rte_free(q);
 }
 
 /* ethdev cannot release one queue of a PF: the next configure does. */
@@ -99,14 +139,19 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 
 	if (q == NULL)
 		return -ENOMEM;
-	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Rx queue", rx_leg_setup, NULL, s,
-			    NULL);
-	if (ret != 0) {
-		rte_free(q);
-		return ret;
-	}
-	octo_data(octo)->rx_queues[s->queue_id] = q;
-	return 0;
+	ret = octo_pools_read_locked(octo, s->conf, s->pool, &q->pools);
+	if (ret == 0)
+		ret = octo_pools_check_rx_locked(octo, q);
+	if (ret == 0)
+		ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Rx queue", rx_leg_setup,
+				    NULL, &q, NULL);
+	if (ret == 0)
+		octo_data(octo)->rx_queues[s->queue_id] = q;
+	else
+		free_rxq(octo, q);
+	/* the legs have forgotten the pool that the queue had before */
+	octo_pools_sweep_locked(octo);
+	return ret;
 }
 
 int
@@ -128,7 +173,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	rte_free(dev->data->rx_queues[queue_id]);
+	free_rxq(octo, dev->data->rx_queues[queue_id]);
 	dev->data->rx_queues[queue_id] = NULL;
 	octo_unlock(octo);
 }
@@ -141,8 +186,10 @@ tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
 
 	if (q == NULL)
 		return -ENOMEM;
-	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Tx queue", tx_leg_setup, NULL, s,
-			    NULL);
+	ret = octo_pools_check_tx_locked(octo, q);
+	if (ret == 0)
+		ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Tx queue", tx_leg_setup,
+				    NULL, &q, NULL);
 	if (ret != 0) {
 		rte_free(q);
 		return ret;
@@ -252,7 +299,7 @@ octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_inf
 	const int first = octo_pf_first(octo_of(dev), OCTO_PF_CONFIGURED);
 	struct rte_eth_rxq_info leg;
 
-	info->mp = q->pool;
+	info->mp = q->pools.app[0];
 	info->conf = q->conf;
 	info->nb_desc = q->nb_desc;
 	info->scattered_rx = dev->data->scattered_rx;

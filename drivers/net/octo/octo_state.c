@@ -60,8 +60,12 @@ configure_locked(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	memset(octo->tx_pin, 0, sizeof(octo->tx_pin));
-	return octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
-			     pf_forget_configuration, dev->data, NULL);
+	octo->configuration++;
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
+			    pf_forget_configuration, dev->data, NULL);
+	/* the PFs have released queues that are not wanted any more */
+	octo_pools_sweep_locked(octo);
+	return ret;
 }
 
 int
@@ -170,6 +174,8 @@ start_locked(struct rte_eth_dev *dev)
 	struct octo_dev *octo = octo_of(dev);
 	int ret = check_queues(dev);
 
+	if (ret == 0)
+		ret = octo_pools_check_all_locked(octo);
 	if (ret != 0)
 		return ret;
 	octo_rss_level(octo);
@@ -238,6 +244,7 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 	octo_template_free_locked(octo);
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
+	octo_pools_fini_locked(octo);
 	octo_pf_detach_all(octo, remove_probed);
 }
 

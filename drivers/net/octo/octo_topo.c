@@ -136,11 +136,16 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 	octo_topo_update(octo);
 }
 
+octo_plan_distance_t
+octo_topo_distance(const struct octo_dev *octo)
+{
+	return octo->mapped ? octo_plan_flat_distance : machine_distance;
+}
+
 uint8_t
 octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue)
 {
-	int pf = octo_plan_home(&octo->plan, node, queue,
-				octo->mapped ? octo_plan_flat_distance : machine_distance);
+	int pf = octo_plan_home(&octo->plan, node, queue, octo_topo_distance(octo));
 
 	return pf < 0 ? 0 : (uint8_t)pf;
 }

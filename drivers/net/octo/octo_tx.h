@@ -33,6 +33,7 @@ struct __rte_cache_aligned octo_txq {
 	uint64_t packets_base[OCTO_PLAN_MAX_PFS];
 	uint64_t bytes_base[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(int16_t) cpu;
+	uint32_t configuration; /* octo_dev.configuration that it was set up in */
 	struct rte_eth_txconf conf;
 };
 

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Which pool a leg has its buffers from. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_mbuf.h>
+
+#include "octo_private.h"
+
+/*
+ * Nodes that are mapped or simulated have no memory: there, the first pool is for the
+ * node of the first PF, the next one for the next PF that is on another node, and so on.
+ */
+static uint16_t
+nodes_of_pfs(const struct octo_dev *octo, int16_t *nodes)
+{
+	uint16_t nb = 0, first, second;
+
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		nodes[nb++] = octo->pf[i].node;
+		if (octo_plan_twins(nodes, nb, &first, &second))
+			nb--;
+	}
+	return nb;
+}
+
+/* Without hugepages nobody knows where a pool is, but where it was asked for is known. */
+static int16_t
+node_of_pool(struct rte_mempool *pool)
+{
+	const int node = octo_place_pool(pool);
+
+	return (int16_t)(node == -1 ? pool->socket_id : node);
+}
+
+static int
+find_nodes(const struct octo_dev *octo, struct octo_pools *pools)
+{
+	uint16_t first, second, nb = OCTO_MAX_PFS;
+
+	if (octo->mapped)
+		nb = nodes_of_pfs(octo, pools->node);
+	else
+		for (uint16_t i = 0; i < pools->nb; i++)
+			pools->node[i] = node_of_pool(pools->app[i]);
+	if (pools->nb > nb) {
+		OCTO_LOG(ERR, "port %u: %u Rx pools for PFs on %u sockets: one for each is right",
+			 octo->port_id, pools->nb, nb);
+		return -EINVAL;
+	}
+	if (octo_plan_twins(pools->node, pools->nb, &first, &second)) {
+		OCTO_LOG(ERR,
+			 "port %u: Rx pools %s and %s are both on socket %d: one for each is right",
+			 octo->port_id, pools->app[first]->name, pools->app[second]->name,
+			 pools->node[first]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+check_rooms(const struct octo_dev *octo, const struct octo_pools *pools)
+{
+	const uint16_t room = rte_pktmbuf_data_room_size(pools->app[0]);
+
+	for (uint16_t i = 1; i < pools->nb; i++) {
+		const uint16_t other = rte_pktmbuf_data_room_size(pools->app[i]);
+
+		if (other == room)
+			continue;
+		OCTO_LOG(ERR,
+			 "port %u: Rx pool %s has a data room of %u and %s of %u: equal is right",
+			 octo->port_id, pools->app[0]->name, room, pools->app[i]->name, other);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxconf *conf,
+		       struct rte_mempool *pool, struct octo_pools *pools)
+{
+	int ret;
+
+	*pools = (struct octo_pools){.nb = pool != NULL ? 1 : conf->rx_nmempool};
+	/* ethdev has seen that there are no more than PFs */
+	for (uint16_t i = 0; i < pools->nb; i++)
+		pools->app[i] = pool != NULL ? pool : conf->rx_mempools[i];
+	ret = find_nodes(octo, pools);
+	return ret != 0 ? ret : check_rooms(octo, pools);
+}
+
+/* Would anybody take this pool for one that was made of the other? */
+static bool
+are_alike(struct rte_mempool *a, struct rte_mempool *b)
+{
+	return a->size == b->size && a->elt_size == b->elt_size && a->cache_size == b->cache_size &&
+	       a->ops_index == b->ops_index &&
+	       rte_pktmbuf_priv_size(a) == rte_pktmbuf_priv_size(b) &&
+	       rte_pktmbuf_data_room_size(a) == rte_pktmbuf_data_room_size(b);
+}
+
+/* One that some leg has already, or that nobody has any more. */
+static struct octo_clone *
+find_clone(const struct octo_dev *octo, struct rte_mempool *of, int16_t node)
+{
+	struct octo_clone *clone;
+
+	LIST_FOREACH(clone, &octo->clones, next)
+		if (clone->node == node && clone->legs != 0 && clone->of == of)
+			return clone;
+	LIST_FOREACH(clone, &octo->clones, next)
+		if (clone->node == node && clone->legs == 0 && are_alike(clone->pool, of))
+			return clone;
+	return NULL;
+}
+
+/* What a clone would lack: buffers from elsewhere, or state that the application keeps. */
+static int
+check_clonable(const struct octo_dev *octo, struct rte_mempool *pool)
+{
+	const char *why = NULL;
+
+	if (rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF)
+		why = "its buffers are external";
+	else if (pool->private_data_size >
+		 RTE_ALIGN_CEIL(sizeof(struct rte_pktmbuf_pool_private), RTE_MEMPOOL_ALIGN))
+		why = "the application keeps data in it";
+	if (why == NULL)
+		return 0;
+	OCTO_LOG(ERR,
+		 "port %u: pools=local cannot clone pool %s, as %s: give a pool for each socket",
+		 octo->port_id, pool->name, why);
+	return -EINVAL;
+}
+
+static struct rte_mempool *
+make_pool(struct octo_dev *octo, struct rte_mempool *of, const struct octo_pf *pf)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	struct rte_mempool *pool;
+
+	snprintf(name, sizeof(name), "octo_p%u_n%d_%u", octo->port_id, pf->node,
+		 octo->clones_made++);
+	pool = rte_pktmbuf_pool_create_by_ops(name, of->size, of->cache_size,
+					      rte_pktmbuf_priv_size(of),
+					      rte_pktmbuf_data_room_size(of), pf->alloc_socket,
+					      rte_mempool_get_ops(of->ops_index)->name);
+	if (pool == NULL)
+		OCTO_LOG(ERR,
+			 "port %u: pools=local: no clone of pool %s (%u packets) on socket %d: %s",
+			 octo->port_id, of->name, of->size, pf->alloc_socket,
+			 rte_strerror(rte_errno));
+	else
+		OCTO_LOG(INFO, "port %u: pool %s is the clone of %s for socket %d", octo->port_id,
+			 name, of->name, pf->node);
+	return pool;
+}
+
+static struct octo_clone *
+make_clone(struct octo_dev *octo, struct rte_mempool *of, const struct octo_pf *pf)
+{
+	struct octo_clone *clone;
+
+	if (check_clonable(octo, of) != 0) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	clone = calloc(1, sizeof(*clone));
+	if (clone == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	clone->pool = make_pool(octo, of, pf);
+	if (clone->pool == NULL) {
+		free(clone);
+		return NULL;
+	}
+	clone->node = pf->node;
+	LIST_INSERT_HEAD(&octo->clones, clone, next);
+	return clone;
+}
+
+static int
+get_clone(struct octo_dev *octo, struct rte_mempool **pool, const struct octo_pf *pf)
+{
+	struct octo_clone *clone = find_clone(octo, *pool, pf->node);
+
+	if (clone == NULL)
+		clone = make_clone(octo, *pool, pf);
+	if (clone == NULL)
+		return -rte_errno;
+	clone->of = *pool;
+	clone->legs++;
+	*pool = clone->pool;
+	return 0;
+}
+
+int
+octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+	const int nearest = octo_plan_nearest(pools->node, pools->nb, p->node,
+					      octo_topo_distance(octo));
+	struct rte_mempool *pool = pools->app[nearest];
+	int ret;
+
+	octo_pools_put_locked(octo, pools, pf);
+	if (octo->clone_pools && p->node >= 0 && pools->node[nearest] != p->node) {
+		ret = get_clone(octo, &pool, p);
+		if (ret != 0)
+			return ret;
+	}
+	pools->leg[pf] = pool;
+	pools->leg_node[pf] = (int16_t)octo_place_pool(pool);
+	return 0;
+}
+
+void
+octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf)
+{
+	struct octo_clone *clone;
+
+	LIST_FOREACH(clone, &octo->clones, next)
+		if (clone->pool == pools->leg[pf])
+			clone->legs--;
+	pools->leg[pf] = NULL;
+}
+
+static void
+free_clone(struct octo_clone *clone)
+{
+	LIST_REMOVE(clone, next);
+	rte_mempool_free(clone->pool);
+	free(clone);
+}
+
+void
+octo_pools_sweep_locked(struct octo_dev *octo)
+{
+	struct octo_clone *clone, *next;
+
+	for (clone = LIST_FIRST(&octo->clones); clone != NULL; clone = next) {
+		next = LIST_NEXT(clone, next);
+		if (clone->legs == 0 && rte_mempool_full(clone->pool))
+			free_clone(clone);
+	}
+}
+
+/* ethdev releases the queues of a PF, and forgets their pools, where it gets fewer. */
+static void
+take_from_pfs(struct octo_dev *octo)
+{
+	const struct rte_eth_conf conf = {0};
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED)
+		if (rte_eth_dev_configure(octo->pf[i].port_id, 0, 1, &conf) == 0)
+			octo->pf[i].state = OCTO_PF_OWNED;
+}
+
+void
+octo_pools_fini_locked(struct octo_dev *octo)
+{
+	struct octo_clone *clone;
+
+	if (LIST_EMPTY(&octo->clones))
+		return;
+	take_from_pfs(octo);
+	octo_pools_sweep_locked(octo);
+	while (!LIST_EMPTY(&octo->clones)) {
+		clone = LIST_FIRST(&octo->clones);
+		OCTO_LOG(WARNING,
+			 "port %u: pool %s stays: %u packets of it were not freed before the close",
+			 octo->port_id, clone->pool->name, rte_mempool_in_use_count(clone->pool));
+		LIST_REMOVE(clone, next);
+		free(clone);
+	}
+}
+
+static int
+refuse_fast_free(const struct octo_dev *octo, uint16_t rx_queue, int tx_queue)
+{
+	char what[32] = "the port";
+
+	if (tx_queue >= 0)
+		snprintf(what, sizeof(what), "Tx queue %d", tx_queue);
+	OCTO_LOG(ERR,
+		 "port %u: Rx queue %u has several pools and %s has MBUF_FAST_FREE, "
+		 "which is for packets of one pool: one of the two is right",
+		 octo->port_id, rx_queue, what);
+	return -EINVAL;
+}
+
+static bool
+is_fast_free(uint64_t offloads)
+{
+	return offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+}
+
+/* Queues of an earlier configuration are still to be set up anew, if the rest is meant well. */
+static bool
+counts(const struct octo_dev *octo, uint32_t configuration, bool all)
+{
+	return all || configuration == octo->configuration;
+}
+
+/* The first Rx queue that has several pools, or -1. */
+static int
+queue_of_many_pools(const struct octo_dev *octo, bool all)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		const struct octo_rxq *q = data->rx_queues[i];
+
+		if (q != NULL && q->pools.nb > 1 && counts(octo, q->configuration, all))
+			return i;
+	}
+	return -1;
+}
+
+static int
+queue_of_fast_free(const struct octo_dev *octo, bool all)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		const struct octo_txq *q = data->tx_queues[i];
+
+		if (q != NULL && is_fast_free(q->conf.offloads) &&
+		    counts(octo, q->configuration, all))
+			return i;
+	}
+	return -1;
+}
+
+static int
+check_fast_free(const struct octo_dev *octo, int rx_queue, int tx_queue)
+{
+	if (rx_queue < 0 ||
+	    (tx_queue < 0 && !is_fast_free(octo_data(octo)->dev_conf.txmode.offloads)))
+		return 0;
+	return refuse_fast_free(octo, (uint16_t)rx_queue, tx_queue);
+}
+
+int
+octo_pools_check_rx_locked(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	return check_fast_free(octo, q->pools.nb > 1 ? q->queue_id : -1,
+			       queue_of_fast_free(octo, false));
+}
+
+int
+octo_pools_check_tx_locked(const struct octo_dev *octo, const struct octo_txq *q)
+{
+	if (!is_fast_free(q->conf.offloads))
+		return 0;
+	return check_fast_free(octo, queue_of_many_pools(octo, false), q->queue_id);
+}
+
+int
+octo_pools_check_all_locked(const struct octo_dev *octo)
+{
+	return check_fast_free(octo, queue_of_many_pools(octo, true),
+			       queue_of_fast_free(octo, true));
+}

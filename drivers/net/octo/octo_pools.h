@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_POOLS_H
+#define OCTO_POOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+#include "octo_plan.h"
+
+/**
+ * @file
+ * Where the buffers of an Rx queue come from, leg by leg: the application's own pool,
+ * or the one of several that is nearest to the PF, or with pools=local a clone of it.
+ * All under the control mutex, in the primary process.
+ */
+
+struct octo_dev;
+struct octo_rxq;
+struct octo_txq;
+
+/* Of an Rx queue. */
+struct octo_pools {
+	uint16_t nb; /* that the application gave */
+	struct rte_mempool *app[OCTO_PLAN_MAX_PFS];
+	int16_t node[OCTO_PLAN_MAX_PFS];            /* of the PFs that each of them is for */
+	struct rte_mempool *leg[OCTO_PLAN_MAX_PFS]; /* NULL: not set up */
+	int16_t leg_node[OCTO_PLAN_MAX_PFS];        /* where it is; see octo_place_pool() */
+};
+
+/* A pool that octo made. */
+struct octo_clone {
+	LIST_ENTRY(octo_clone) next;
+	struct rte_mempool *pool;
+	const struct rte_mempool *of; /* dangling when there are no legs */
+	int16_t node;                 /* of the PFs that it is for */
+	unsigned int legs;            /* that take buffers from it */
+};
+
+LIST_HEAD(octo_clones, octo_clone);
+
+/*
+ * What the application gives for a queue: one pool, or several in conf.
+ * @return 0, or -EINVAL after one line of log.
+ */
+int octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxconf *conf,
+			   struct rte_mempool *pool, struct octo_pools *pools);
+/* Choose or make the pool of a leg, which keeps it until it is put back. */
+int octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
+void octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
+/* Free clones that no leg has; those with packets out have to wait. */
+void octo_pools_sweep_locked(struct octo_dev *octo);
+/* The port is closed: free them all, and say which cannot be. */
+void octo_pools_fini_locked(struct octo_dev *octo);
+
+/*
+ * Packets of several pools must not be sent with MBUF_FAST_FREE: by this queue, which
+ * is being set up, or by any.
+ * @return 0, or -EINVAL after one line of log.
+ */
+int octo_pools_check_rx_locked(const struct octo_dev *octo, const struct octo_rxq *q);
+int octo_pools_check_tx_locked(const struct octo_dev *octo, const struct octo_txq *q);
+int octo_pools_check_all_locked(const struct octo_dev *octo);
+
+#endif /* OCTO_POOLS_H */

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Which pool a leg has its buffers from; and that MBUF_FAST_FREE and several pools do not meet. */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <rte_mbuf.h>
+
+#include "octo_port.h"
+
+#define MBUFS 1023
+#define CACHE 32
+#define PRIVATE 64
+#define FLOW 7
+#define QUEUES 2
+
+static const struct octo_port_conf two_nodes = {.two_nodes = true};
+static const struct octo_port_conf cloning = {.two_nodes = true, .octo = "pools=local"};
+static const struct octo_port_conf four_cloning = {.two_nodes = true,
+						   .nb_pfs = 4,
+						   .octo = "pools=local"};
+
+static struct rte_mempool *pools[2];
+
+static struct rte_mempool *
+make_pool(const char *name, uint16_t room)
+{
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, MBUFS, CACHE, PRIVATE, room,
+							   SOCKET_ID_ANY);
+
+	assert_non_null(pool);
+	return pool;
+}
+
+static int
+setup(void **state)
+{
+	pools[0] = make_pool("of_node_0", RTE_MBUF_DEFAULT_BUF_SIZE);
+	pools[1] = make_pool("of_node_1", RTE_MBUF_DEFAULT_BUF_SIZE);
+	return octo_port_setup(state);
+}
+
+static void
+count_clone(struct rte_mempool *pool, void *arg)
+{
+	unsigned int port, nr;
+	int node;
+
+	if (sscanf(pool->name, "octo_p%u_n%d_%u", &port, &node, &nr) == 3)
+		++*(unsigned int *)arg;
+}
+
+static unsigned int
+nb_clones(void)
+{
+	unsigned int nb = 0;
+
+	rte_mempool_walk(count_clone, &nb);
+	return nb;
+}
+
+static int
+teardown(void **state)
+{
+	int ret = octo_port_teardown(state);
+
+	rte_mempool_free(pools[0]);
+	rte_mempool_free(pools[1]);
+	if (nb_clones() == 0)
+		return ret;
+	print_error("%u clones are left\n", nb_clones());
+	return -1;
+}
+
+static void
+configure(uint16_t port, uint64_t tx_offloads)
+{
+	const struct rte_eth_conf conf = {.txmode = {.offloads = tx_offloads}};
+
+	assert_int_equal(rte_eth_dev_configure(port, QUEUES, QUEUES, &conf), 0);
+}
+
+static int
+setup_rx(uint16_t port, uint16_t queue, struct rte_mempool **list, uint16_t nb)
+{
+	struct rte_eth_rxconf conf = {.rx_mempools = list, .rx_nmempool = nb};
+
+	if (nb == 1)
+		return rte_eth_rx_queue_setup(port, queue, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
+					      list[0]);
+	return rte_eth_rx_queue_setup(port, queue, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, &conf, NULL);
+}
+
+static int
+setup_tx(uint16_t port, uint16_t queue, uint64_t offloads)
+{
+	const struct rte_eth_txconf conf = {.offloads = offloads};
+
+	return rte_eth_tx_queue_setup(port, queue, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, &conf);
+}
+
+static uint16_t
+create_configured(const struct octo_port_conf *conf)
+{
+	uint16_t port = octo_port_create(conf);
+
+	configure(port, 0);
+	return port;
+}
+
+/* All queues with these pools, started. */
+static void
+up(uint16_t port, uint16_t nb_pools)
+{
+	for (uint16_t q = 0; q < QUEUES; q++) {
+		assert_int_equal(setup_rx(port, q, pools, nb_pools), 0);
+		assert_int_equal(setup_tx(port, q, 0), 0);
+	}
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+static struct rte_mempool *
+pool_of_leg(unsigned int pf, uint16_t queue)
+{
+	struct rte_eth_rxq_info info;
+
+	assert_int_equal(rte_eth_rx_queue_info_get(octo_port_pf(pf), queue, &info), 0);
+	return info.mp;
+}
+
+static struct rte_mbuf *
+receive_one(uint16_t port, uint16_t queue)
+{
+	struct rte_mbuf *pkts[8];
+	uint16_t got = 0;
+
+	octo_port_await(got > 0 || (got = rte_eth_rx_burst(port, queue, pkts, RTE_DIM(pkts))) > 0);
+	assert_int_equal(got, 1);
+	return pkts[0];
+}
+
+static void
+test_one_pool_is_for_every_leg(void **state)
+{
+	uint16_t port = create_configured(&two_nodes);
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+	assert_ptr_equal(pool_of_leg(0, 0), pools[0]);
+	assert_ptr_equal(pool_of_leg(1, 0), pools[0]);
+	assert_int_equal(nb_clones(), 0);
+}
+
+static void
+test_a_pool_for_each_pf_is_offered(void **state)
+{
+	static const struct octo_port_conf three = {.nb_pfs = 3};
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_info_get(octo_port_create(&three), &info), 0);
+	assert_int_equal(info.max_rx_mempools, 3);
+}
+
+static void
+test_each_leg_has_the_pool_of_its_node(void **state)
+{
+	static const struct octo_port_conf four = {.two_nodes = true, .nb_pfs = 4};
+	uint16_t port = create_configured(&four);
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 1, pools, 2), 0);
+	for (unsigned int pf = 0; pf < 4; pf++)
+		assert_ptr_equal(pool_of_leg(pf, 1), pools[pf % 2]);
+}
+
+static void
+test_packets_are_in_the_pool_of_their_pf(void **state)
+{
+	uint16_t port = create_configured(&two_nodes);
+	struct rte_flow_error error;
+	struct rte_mbuf *pkt;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	up(port, 2);
+	octo_port_run_on(1);
+	assert_int_equal(rte_eth_rx_burst(port, 1, &pkt, 1), 0); /* at home where this runs */
+	assert_non_null(octo_port_steer(port, FLOW, 1, &error));
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 1);
+	octo_port_send(port, 0, FLOW, 1);
+	pkt = receive_one(port, 1);
+	assert_ptr_equal(pkt->pool, pools[1]);
+	rte_pktmbuf_free(pkt);
+}
+
+static void
+test_the_queue_tells_its_pools(void **state)
+{
+	struct rte_mempool *list[2] = {pools[0], pools[1]};
+	uint16_t port = create_configured(&two_nodes);
+	struct rte_eth_rxq_info info;
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, list, 2), 0);
+	list[0] = list[1] = NULL;
+	assert_int_equal(rte_eth_rx_queue_info_get(port, 0, &info), 0);
+	assert_ptr_equal(info.mp, pools[0]);
+	assert_int_equal(info.conf.rx_nmempool, 2);
+	assert_ptr_equal(info.conf.rx_mempools[1], pools[1]);
+}
+
+static void
+test_pools_must_be_on_several_nodes(void **state)
+{
+	static const struct octo_port_conf one_node = {0};
+	uint16_t port = create_configured(&one_node);
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, pools, 2), -EINVAL);
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+}
+
+static void
+test_pools_must_have_equal_rooms(void **state)
+{
+	uint16_t port = create_configured(&two_nodes);
+	struct rte_mempool *list[2] = {pools[0], make_pool("larger", 4096)};
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, list, 2), -EINVAL);
+	assert_int_equal(setup_rx(port, 0, pools, 2), 0);
+	rte_mempool_free(list[1]);
+}
+
+static void
+test_several_pools_and_a_port_of_fast_free(void **state)
+{
+	uint16_t port = octo_port_create(&two_nodes);
+
+	(void)state;
+	configure(port, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
+	assert_int_equal(setup_rx(port, 0, pools, 2), -EINVAL);
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+}
+
+static void
+test_several_pools_and_a_queue_of_fast_free(void **state)
+{
+	uint16_t port = create_configured(&two_nodes);
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, pools, 2), 0);
+	assert_int_equal(setup_tx(port, 1, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE), -EINVAL);
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+	assert_int_equal(setup_tx(port, 1, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE), 0);
+	assert_int_equal(setup_rx(port, 0, pools, 2), -EINVAL);
+}
+
+/* Queues of the configuration before are no reason to refuse those of the new one. */
+static void
+test_fast_free_after_several_pools(void **state)
+{
+	uint16_t port = create_configured(&two_nodes);
+
+	(void)state;
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_rx(port, q, pools, 2), 0);
+	configure(port, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_tx(port, q, 0), 0);
+	assert_int_equal(rte_eth_dev_start(port), -EINVAL);
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_rx(port, q, pools, 1), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+static void
+test_a_cloning_port_has_no_fast_free(void **state)
+{
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_info_get(octo_port_create(&cloning), &info), 0);
+	assert_int_equal(
+		(info.tx_offload_capa | info.tx_queue_offload_capa | info.default_txconf.offloads) &
+			RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+		0);
+	octo_port_destroy();
+	assert_int_equal(rte_eth_dev_info_get(octo_port_create(&two_nodes), &info), 0);
+	assert_int_not_equal(info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 0);
+}
+
+static void
+test_a_clone_is_like_its_pool(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+	struct rte_mempool *clone;
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+	assert_ptr_equal(pool_of_leg(0, 0), pools[0]);
+	clone = pool_of_leg(1, 0);
+	assert_ptr_not_equal(clone, pools[0]);
+	assert_int_equal(clone->size, MBUFS);
+	assert_int_equal(clone->cache_size, CACHE);
+	assert_int_equal(clone->elt_size, pools[0]->elt_size);
+	assert_int_equal(rte_pktmbuf_priv_size(clone), PRIVATE);
+	assert_int_equal(rte_pktmbuf_data_room_size(clone), RTE_MBUF_DEFAULT_BUF_SIZE);
+}
+
+static void
+test_a_clone_is_for_all_legs_of_its_node(void **state)
+{
+	uint16_t port = create_configured(&four_cloning);
+
+	(void)state;
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_rx(port, q, pools, 1), 0);
+	assert_int_equal(nb_clones(), 1);
+	assert_ptr_equal(pool_of_leg(0, 1), pools[0]);
+	assert_ptr_equal(pool_of_leg(2, 1), pools[0]);
+	assert_ptr_equal(pool_of_leg(1, 0), pool_of_leg(3, 1));
+}
+
+static void
+test_a_pool_that_is_there_is_not_cloned(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+
+	(void)state;
+	assert_int_equal(setup_rx(port, 0, pools, 2), 0);
+	assert_int_equal(nb_clones(), 0);
+	assert_ptr_equal(pool_of_leg(1, 0), pools[1]);
+}
+
+static void
+test_a_clone_that_nobody_has_goes(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+
+	(void)state;
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_rx(port, q, pools, 1), 0);
+	assert_int_equal(setup_rx(port, 0, &pools[1], 1), 0);
+	assert_int_equal(nb_clones(), 2);
+	assert_int_equal(setup_rx(port, 1, &pools[1], 1), 0);
+	assert_int_equal(nb_clones(), 1);
+	rte_eth_dev_close(port);
+	assert_int_equal(nb_clones(), 0);
+}
+
+/* One packet of the clone, for the application to keep. */
+static struct rte_mbuf *
+take_a_packet(uint16_t port)
+{
+	struct rte_mbuf *pkt;
+
+	up(port, 1);
+	pkt = rte_pktmbuf_alloc(pool_of_leg(1, 0));
+	assert_non_null(pkt);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	return pkt;
+}
+
+static void
+test_a_clone_with_packets_out_stays_until_they_are_back(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+	struct rte_mbuf *pkt = take_a_packet(port);
+	struct rte_mempool *clone = pkt->pool;
+
+	(void)state;
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_rx(port, q, pools, 2), 0);
+	assert_int_equal(nb_clones(), 1);
+	/* and is used again, for what it was made for */
+	assert_int_equal(setup_rx(port, 0, &pools[1], 1), 0);
+	assert_ptr_equal(pool_of_leg(1, 0), clone);
+	rte_pktmbuf_free(pkt);
+	assert_int_equal(setup_rx(port, 0, pools, 2), 0);
+	assert_int_equal(nb_clones(), 0);
+}
+
+static void
+test_a_clone_with_packets_out_survives_the_port(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+	struct rte_mbuf *pkt = take_a_packet(port);
+	struct rte_mempool *clone = pkt->pool;
+
+	(void)state;
+	rte_eth_dev_close(port);
+	assert_int_equal(nb_clones(), 1);
+	rte_pktmbuf_free(pkt);
+	rte_mempool_free(clone);
+}
+
+/* What is given back must not lead to a pool that is gone. */
+static void
+test_pfs_forget_clones(void **state)
+{
+	struct rte_eth_rxq_info info;
+	uint16_t port = create_configured(&cloning);
+
+	(void)state;
+	up(port, 1);
+	octo_port_close_and_remove(port);
+	assert_int_not_equal(rte_eth_rx_queue_info_get(octo_port_pf(1), 0, &info), 0);
+}
+
+static void
+test_a_pool_of_external_buffers_is_not_cloned(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+	struct rte_pktmbuf_pool_private *priv = rte_mempool_get_priv(pools[0]);
+
+	(void)state;
+	priv->flags |= RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF;
+	assert_int_equal(setup_rx(port, 0, pools, 1), -EINVAL);
+	priv->flags = 0;
+	assert_int_equal(nb_clones(), 0);
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+}
+
+static void
+test_a_pool_with_data_of_the_application_is_not_cloned(void **state)
+{
+	uint16_t port = create_configured(&cloning);
+
+	(void)state;
+	pools[0]->private_data_size += RTE_MEMPOOL_ALIGN;
+	assert_int_equal(setup_rx(port, 0, pools, 1), -EINVAL);
+	pools[0]->private_data_size -= RTE_MEMPOOL_ALIGN;
+	assert_int_equal(nb_clones(), 0);
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+}
+
+#define pools_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		pools_test(test_one_pool_is_for_every_leg),
+		pools_test(test_a_pool_for_each_pf_is_offered),
+		pools_test(test_each_leg_has_the_pool_of_its_node),
+		pools_test(test_packets_are_in_the_pool_of_their_pf),
+		pools_test(test_the_queue_tells_its_pools),
+		pools_test(test_pools_must_be_on_several_nodes),
+		pools_test(test_pools_must_have_equal_rooms),
+		pools_test(test_several_pools_and_a_port_of_fast_free),
+		pools_test(test_several_pools_and_a_queue_of_fast_free),
+		pools_test(test_fast_free_after_several_pools),
+		pools_test(test_a_cloning_port_has_no_fast_free),
+		pools_test(test_a_clone_is_like_its_pool),
+		pools_test(test_a_clone_is_for_all_legs_of_its_node),
+		pools_test(test_a_pool_that_is_there_is_not_cloned),
+		pools_test(test_a_clone_that_nobody_has_goes),
+		pools_test(test_a_clone_with_packets_out_stays_until_they_are_back),
+		pools_test(test_a_clone_with_packets_out_survives_the_port),
+		pools_test(test_pfs_forget_clones),
+		pools_test(test_a_pool_of_external_buffers_is_not_cloned),
+		pools_test(test_a_pool_with_data_of_the_application_is_not_cloned),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
