@@ -71,7 +71,7 @@ def boots(initrd: Path) -> Iterator[Callable[[qemu.Machine], Guest]]:
     booted = []
 
     def boot_one(machine: qemu.Machine) -> Guest:
-        booted.append(qemu.Qemu(machine, initramfs.kernel_image(), initrd))
+        booted.append(qemu.boot(machine, initramfs.kernel_image(), initrd))
         return Guest(booted[-1])
     yield boot_one
     for machine_process in booted:

@@ -12,11 +12,12 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from octotest import env
-from octotest.process import Process, ProcessError
+from octotest.process import STARTED, Process, ProcessError
 from octotest.testpmd import wait_until
 
 QEMU = os.environ.get("OCTO_VM_QEMU", "")
@@ -24,6 +25,7 @@ KERNEL_ROOT = Path(os.environ.get("OCTO_VM_KERNEL", "/nonexistent"))
 SHELLS = 4  # the first is for commands, the others for programs on a terminal
 NODES = 2
 READY = "octovm: ready"
+BOOT = 180  # seconds
 
 _BUS = 0x40  # node n's root complex has bus 0x40 * (n + 1)
 
@@ -129,7 +131,7 @@ def command_line(machine: Machine, directory: Path, memory: Path,
     return [QEMU, *_board(machine, memory), *_channels(machine, directory),
             *_functions(machine), *machine.options,
             "-kernel", str(kernel), "-initrd", str(initrd), "-append",
-            "console=ttyS0 panic=-1 quiet mitigations=off intel_iommu=on iommu=pt"
+            "console=ttyS0 panic=-1 mitigations=off intel_iommu=on iommu=pt"
             f" OCTO_PORTS={SHELLS + len(machine.ports) + len(machine.calls)}"]
 
 
@@ -184,17 +186,19 @@ class Qemu(Process):
         self.directory = Path(tempfile.mkdtemp(prefix="octovm-"))
         self.memory = machine.memory_directory or memory_directory(machine)
         self.monitor: Optional[Monitor] = None
+        self.last_words = ""
         # whoever kills the tests kills the machine
         argv = ["setpriv", "--pdeathsig", "KILL",
                 *command_line(machine, self.directory, self.memory, kernel, initrd)]
         super().__init__(argv)
         try:
-            wait_until("the guest's init is ready", self._is_ready, 180, self)
+            wait_until("the guest's init is ready", self._is_ready, BOOT, self)
             self.monitor = Monitor(self.directory / "qmp")
         except BaseException as err:
             self.close()
+            STARTED.remove(self)
             if isinstance(err, ProcessError):
-                raise ProcessError(f"{err}\n{self.serial()[-3000:]}{self.text}") from None
+                raise ProcessError(f"{err}\n{self.last_words[-6000:]}{self.text}") from None
             raise
 
     def _is_ready(self) -> bool:
@@ -205,7 +209,7 @@ class Qemu(Process):
     def serial(self) -> str:
         """What the guest's kernel and init said."""
         log = self.directory / "serial"
-        return log.read_text(errors="replace") if log.exists() else ""
+        return log.read_text(errors="replace") if log.exists() else self.last_words
 
     def kill(self) -> None:
         """End it, and leave nothing."""
@@ -221,6 +225,15 @@ class Qemu(Process):
         self.kill()
         self.last_words = self.serial()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def boot(machine: Machine, kernel: Path, initrd: Path) -> Qemu:
+    """The machine, running. What is tested is not how it boots: it may fail once."""
+    try:
+        return Qemu(machine, kernel, initrd)
+    except ProcessError as err:
+        warnings.warn(f"a guest did not come up, and is booted once more: {err}")
+    return Qemu(machine, kernel, initrd)
 
 
 def environment_lacks() -> str:
