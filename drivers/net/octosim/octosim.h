@@ -16,6 +16,7 @@
 #include <rte_spinlock.h>
 #include <rte_stdatomic.h>
 
+#include "octosim_account.h"
 #include "octosim_generic.h"
 #include "octosim_parse.h"
 #include "octosim_pipe.h"
@@ -138,10 +139,12 @@ struct octosim_nic_stats {
 	uint64_t wire_packets; /**< taken from the wire */
 	uint64_t wire_bytes;
 	uint64_t mac_filtered;
-	uint64_t runts;   /**< shorter than an Ethernet header */
-	uint64_t no_pf;   /**< to a PF that is gone */
-	uint64_t dead_tx; /**< in the Tx rings of queues that were stopped */
-	uint64_t lost;    /**< in rings and pipelines of PFs that were stopped or removed */
+	uint64_t runts;     /**< shorter than an Ethernet header */
+	uint64_t no_pf;     /**< to a PF that is gone */
+	uint64_t dead_tx;   /**< in the Tx rings of queues that were stopped */
+	uint64_t lost;      /**< in rings and pipelines of PFs that were stopped or removed */
+	uint64_t switched;  /**< taken from behind a representor, or from a PF with one */
+	uint64_t wire_lost; /**< on the wire when it was stopped */
 };
 
 struct octosim_async;
@@ -154,6 +157,7 @@ struct octosim_rxq {
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *ring;
 	struct octosim_nic *nic;
 	struct octosim_pipe *pipe; /**< of its PF */
+	uint64_t delivered;        /**< frames, to the application */
 	/* producer, under the NIC's lock */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_mempool *pool;
 	struct octosim_rxq_stats *stats;
@@ -210,6 +214,7 @@ struct octosim_pf {
 	struct octosim_pipe pipe;
 	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is let in */
 	struct octosim_pf_stats stats;
+	uint64_t delivered; /**< by queues that were released */
 	struct octosim_rxq_stats rxq_stats[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats tx_ring_stats[OCTOSIM_MAX_QUEUES]; /**< see octosim_tx_ring.h */
@@ -258,18 +263,21 @@ struct octosim_nic {
 	uint32_t allmulti; /**< mask of PFs */
 	uint64_t mac;      /**< octosim_mac_key() of the NIC's own address */
 	uint16_t nb_macs;
-	uint16_t nb_ports; /**< PFs and representors */
+	uint16_t nb_ports;          /**< PFs and representors */
+	struct octosim_pf *manager; /**< the PF that takes the transfer rules */
 	uint32_t default_pf;
 	struct octosim_mac macs[OCTOSIM_MAX_MACS];   /**< further ones */
 	struct octosim_table mpfs;                   /**< transfer rules that are exact 5-tuples */
 	struct octosim_generic masked;               /**< and others: mpfs.max is for both */
 	struct octosim_rule *way[OCTOSIM_MAX_PORTS]; /**< for all that comes from behind a port */
 	struct octosim_nic_stats stats;
+	struct octosim_past past;
 	uint8_t scratch[OCTOSIM_BURST][OCTOSIM_HDR_MAX]; /**< headers of chained frames */
 
 	/* control only */
 	struct octosim_hash_keys hash_keys;
 	char name[OCTOSIM_NAME_MAX];
+	char pf_name[OCTOSIM_MAX_PFS][RTE_ETH_NAME_MAX_LEN]; /**< who has, or had, the place */
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
 	uint32_t given;     /**< bits of enum octosim_nic_arg */
 	uint32_t held;      /**< not to be freed, though it has no port yet */
@@ -313,6 +321,9 @@ int octosim_nic_get(const char *who, const struct octosim_args *args, struct oct
 /** Free the NIC if neither a PF nor a cable holds it. With the control lock held. */
 void octosim_nic_put(struct octosim_nic *nic);
 
+/** The NIC of that name, or NULL. Control lock held. */
+struct octosim_nic *octosim_nic_find(const char *name);
+
 /** Find a NIC, or make one without any PF: the far end of a cable. Control lock held. */
 struct octosim_nic *octosim_nic_find_or_create(const char *name);
 
@@ -322,7 +333,7 @@ void octosim_nic_set_mac(struct octosim_nic *nic, const struct rte_ether_addr *a
 void octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 void octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 
-/** The PF that takes the transfer rules, and unmatched traffic if the default one is gone. */
+/** Takes unmatched traffic if the default PF is gone, and transfer rules if the manager is. */
 struct octosim_pf *octosim_nic_first_pf(const struct octosim_nic *nic);
 
 /** The PF or representor with this port id, if it belongs to this NIC; else NULL. */
@@ -397,26 +408,6 @@ int octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 const uint32_t *octosim_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 int
 octosim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
-
-/* octosim_filter.c */
-int octosim_promiscuous_enable(struct rte_eth_dev *dev);
-int octosim_promiscuous_disable(struct rte_eth_dev *dev);
-int octosim_allmulticast_enable(struct rte_eth_dev *dev);
-int octosim_allmulticast_disable(struct rte_eth_dev *dev);
-int octosim_mac_addr_set(struct rte_eth_dev *dev, struct rte_ether_addr *addr);
-int octosim_mac_addr_add(struct rte_eth_dev *dev, struct rte_ether_addr *addr, uint32_t index,
-			 uint32_t pool);
-void octosim_mac_addr_remove(struct rte_eth_dev *dev, uint32_t index);
-int octosim_mc_addr_list_set(struct rte_eth_dev *dev, struct rte_ether_addr *addrs, uint32_t n);
-int octosim_vlan_filter_set(struct rte_eth_dev *dev, uint16_t vlan, int on);
-int octosim_vlan_offload_set(struct rte_eth_dev *dev, int mask);
-void octosim_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t queue, int on);
-
-/** Forget what the PF asked for; it is closing. Under the NIC's lock. */
-void octosim_filter_forget(struct octosim_pf *pf);
-
-/** Does the NIC take frames to this destination? Under the NIC's lock. */
-bool octosim_filter_accepts(const struct octosim_nic *nic, const uint8_t *dst);
 
 /* octosim_rss_ops.c */
 int octosim_rss_configure(struct octosim_pf *pf, const struct rte_eth_conf *conf);

@@ -4,6 +4,7 @@
 #include <rte_prefetch.h>
 
 #include "octosim.h"
+#include "octosim_filter.h"
 
 /* Headers may be scattered over a chain: gather what the parser may look at. */
 static void

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "octosim.h"
+#include "octosim_filter.h"
 
 #define BROADCAST UINT64_C(0xffffffffffff)
 

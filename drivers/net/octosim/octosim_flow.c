@@ -35,7 +35,7 @@ static int
 check_switch(const struct octosim_pf *pf, struct octosim_reading *r, struct rte_flow_error *error)
 {
 	const struct octosim_nic *nic = pf->nic;
-	const struct octosim_pf *proxy = octosim_nic_first_pf(nic);
+	const struct octosim_pf *proxy = nic->manager;
 	const struct octosim_pf *from = octosim_nic_pf_by_port(nic, r->match.from_port);
 	const struct octosim_pf *to = octosim_nic_pf_by_port(nic, r->orders.to_port);
 
@@ -495,8 +495,7 @@ octosim_flow_pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port,
 	octosim_nic_lock(pf->nic);
 	if (octosim_has_eswitch(pf->nic))
 		ret = octosim_eswitch_check_owner(pf, error);
-	proxy = octosim_has_eswitch(pf->nic) ? pf->nic->pf[OCTOSIM_UPLINK] :
-					       octosim_nic_first_pf(pf->nic);
+	proxy = octosim_has_eswitch(pf->nic) ? pf->nic->pf[OCTOSIM_UPLINK] : pf->nic->manager;
 	if (ret == 0 && proxy != NULL)
 		*port = proxy->port_id;
 	else if (ret == 0)

@@ -11,6 +11,7 @@
 #include <rte_string_fns.h>
 
 #include "octosim.h"
+#include "octosim_filter.h"
 
 /* A jumbo frame each; enough for a wire's ring, a burst in flight and the caches. */
 #define POOL_SIZE 1024
@@ -84,6 +85,7 @@ set_defaults(struct octosim_nic *nic)
 {
 	nic->given &= OCTOSIM_ARG_WIRE;
 	nic->default_pf = 0;
+	memset(nic->pf_name, 0, sizeof(nic->pf_name));
 	set_default_mac(nic);
 }
 
@@ -120,14 +122,22 @@ nic_free(struct octosim_nic *nic)
 }
 
 struct octosim_nic *
-octosim_nic_find_or_create(const char *name)
+octosim_nic_find(const char *name)
 {
 	struct octosim_nic *nic;
 
 	TAILQ_FOREACH(nic, &nics, list)
 		if (strcmp(nic->name, name) == 0)
 			return nic;
-	return nic_create(name);
+	return NULL;
+}
+
+struct octosim_nic *
+octosim_nic_find_or_create(const char *name)
+{
+	struct octosim_nic *nic = octosim_nic_find(name);
+
+	return nic != NULL ? nic : nic_create(name);
 }
 
 static int
@@ -140,23 +150,33 @@ contradiction(const struct octosim_nic *nic, const char *who, const char *key)
 	return -EINVAL;
 }
 
-/* PFs count in the order of probing, a representor has a place of its own. */
+/*
+ * PFs count in the order of probing. One that comes back gets the place that it
+ * had, which others take only when there is no other. A representor has its own.
+ */
 static uint16_t
-find_slot(const struct octosim_nic *nic, const struct octosim_args *args)
+find_slot(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
 {
-	uint16_t i = 0;
+	uint16_t free_slot = OCTOSIM_MAX_PFS, unused = OCTOSIM_MAX_PFS;
 
 	if (args->representor != 0)
 		return args->representor;
-	while (i < OCTOSIM_MAX_PFS && nic->pf[i] != NULL)
-		i++;
-	return i;
+	for (uint16_t i = OCTOSIM_MAX_PFS; i-- > 0;) {
+		if (nic->pf[i] != NULL)
+			continue;
+		if (strcmp(nic->pf_name[i], who) == 0)
+			return i;
+		free_slot = i;
+		if (nic->pf_name[i][0] == '\0')
+			unused = i;
+	}
+	return unused < OCTOSIM_MAX_PFS ? unused : free_slot;
 }
 
 static int
 check_slot(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
 {
-	const uint16_t slot = find_slot(nic, args);
+	const uint16_t slot = find_slot(nic, who, args);
 
 	if (args->representor == 0) {
 		if (slot < OCTOSIM_MAX_PFS)
@@ -274,8 +294,12 @@ octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf)
 {
 	octosim_nic_lock(nic);
 	pf->nic = nic;
-	pf->index = find_slot(nic, &pf->args);
+	pf->index = find_slot(nic, pf->data->name, &pf->args);
 	nic->pf[pf->index] = pf;
+	if (!octosim_is_representor(pf) && nic->manager == NULL)
+		nic->manager = pf;
+	if (!octosim_is_representor(pf))
+		strlcpy(nic->pf_name[pf->index], pf->data->name, sizeof(nic->pf_name[0]));
 	nic->nb_ports++;
 	octosim_eswitch_update(nic);
 	octosim_nic_unlock(nic);
@@ -288,7 +312,10 @@ octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf)
 {
 	octosim_nic_lock(nic);
 	octosim_filter_forget(pf);
+	octosim_account_keep(pf);
 	nic->pf[pf->index] = NULL;
+	if (nic->manager == pf)
+		nic->manager = octosim_nic_first_pf(nic);
 	nic->nb_ports--;
 	octosim_eswitch_update(nic);
 	octosim_nic_unlock(nic);

@@ -4,6 +4,7 @@
 
 #include "octosim.h"
 #include "octosim_async.h"
+#include "octosim_filter.h"
 #include "octosim_flow.h"
 
 static bool

@@ -62,6 +62,7 @@ octosim_pipe_enter(struct octosim_pipe *pipe, struct octosim_rxq *queue, struct 
 			.queue = queue,
 			.ready = pipe->last,
 		};
+	pipe->frames += n;
 	set_due(pipe);
 }
 
@@ -95,8 +96,10 @@ octosim_pipe_leave(struct octosim_pf *pf)
 
 		if (s->frame != NULL && s->ready > now)
 			break;
-		if (s->frame != NULL)
+		if (s->frame != NULL) {
 			leave_one(pf, s->queue, s->frame);
+			pipe->frames--;
+		}
 		pipe->tail++;
 	}
 	set_due(pipe);
@@ -116,6 +119,7 @@ octosim_pipe_drop(struct octosim_pipe *pipe, const struct octosim_rxq *queue)
 		s->frame = NULL;
 		n++;
 	}
+	pipe->frames -= n;
 	set_due(pipe);
 	return n;
 }

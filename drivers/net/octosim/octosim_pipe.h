@@ -39,6 +39,7 @@ struct octosim_pipe {
 	uint64_t last;                   /**< `ready` of the frame that went in last */
 	uint32_t head;                   /**< counts what went in, */
 	uint32_t tail;                   /**< and what came out */
+	uint32_t frames;                 /**< in there, without those that were dropped */
 };
 
 /** @return 0 or -ENOMEM. A latency of 0 keeps the pipe that is there, or makes none. */
@@ -48,15 +49,9 @@ void octosim_pipe_init(struct octosim_pipe *pipe);
 void octosim_pipe_free(struct octosim_pipe *pipe);
 
 static inline uint32_t
-octosim_pipe_count(const struct octosim_pipe *pipe)
-{
-	return pipe->head - pipe->tail;
-}
-
-static inline uint32_t
 octosim_pipe_room(const struct octosim_pipe *pipe)
 {
-	return OCTOSIM_PIPE_SLOTS - octosim_pipe_count(pipe);
+	return OCTOSIM_PIPE_SLOTS - (pipe->head - pipe->tail);
 }
 
 /** Is there a frame that should be in its ring by now? From any thread. */

@@ -201,6 +201,7 @@ octosim_pump_to(struct octosim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n)
 {
 	struct octosim_batch b;
 
+	pf->nic->stats.switched += n;
 	b.n = n;
 	b.keyed = 0;
 	b.keyed_inner = 0;

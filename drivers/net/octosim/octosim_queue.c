@@ -99,6 +99,8 @@ octosim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
 	pf->rxq[queue] = NULL;
 	if (q != NULL)
 		pf->nic->stats.lost += octosim_pipe_drop(&pf->pipe, q);
+	if (q != NULL)
+		pf->delivered += q->delivered;
 	octosim_nic_unlock(pf->nic);
 	rxq_free(q);
 }

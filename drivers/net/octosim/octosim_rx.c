@@ -43,5 +43,7 @@ octosim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 	octosim_rx_settle(q);
 	if (rte_ring_count(q->ring) < n)
 		try_pump(q->nic);
-	return rte_ring_sc_dequeue_burst(q->ring, (void **)pkts, n, NULL);
+	n = rte_ring_sc_dequeue_burst(q->ring, (void **)pkts, n, NULL);
+	q->delivered += n;
+	return n;
 }

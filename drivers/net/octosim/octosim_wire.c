@@ -234,6 +234,7 @@ drain(struct octosim_nic *nic)
 	do {
 		n = rte_ring_dequeue_burst(nic->wire_frames, (void **)pkts, OCTOSIM_BURST, NULL);
 		rte_pktmbuf_free_bulk(pkts, n);
+		nic->stats.wire_lost += n;
 	} while (n > 0);
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Every frame that was taken from the wire is somewhere. */
+
+#include <errno.h>
+
+#include <eal_export.h>
+
+#include "octosim.h"
+#include "octosim_control.h"
+#include "octosim_tx_ring.h"
+
+static uint64_t
+dropped_by_pf(const struct octosim_pf *pf)
+{
+	const struct octosim_pf_stats *s = &pf->stats;
+	uint64_t n = s->stopped + s->link_down + s->oversize + s->vlan_filtered + s->isolated +
+		     s->rule_drops + s->pipe_full;
+
+	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++)
+		n += pf->rxq_stats[i].missed + pf->rxq_stats[i].nombuf + pf->rxq_stats[i].errors;
+	return n;
+}
+
+static uint64_t
+delivered_by_pf(const struct octosim_pf *pf)
+{
+	uint64_t n = pf->delivered;
+
+	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++)
+		if (pf->rxq[i] != NULL)
+			n += pf->rxq[i]->delivered;
+	return n;
+}
+
+static void
+add_past(const struct octosim_pf *pf, struct octosim_past *past)
+{
+	past->delivered += delivered_by_pf(pf);
+	past->dropped += dropped_by_pf(pf);
+	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++) {
+		past->sent += pf->txq_stats[i].packets + pf->tx_ring_stats[i].packets;
+		past->lost_in_tx += pf->txq_stats[i].lost + pf->tx_ring_stats[i].lost;
+	}
+}
+
+void
+octosim_account_keep(struct octosim_pf *pf)
+{
+	add_past(pf, &pf->nic->past);
+}
+
+static void
+add_present(const struct octosim_pf *pf, struct octosim_account *a)
+{
+	a->in_pipelines += pf->pipe.frames;
+	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++)
+		if (pf->rxq[i] != NULL)
+			a->in_rings += rte_ring_count(pf->rxq[i]->ring);
+}
+
+static void
+get_locked(const struct octosim_nic *nic, struct octosim_account *a)
+{
+	const struct octosim_nic_stats *s = &nic->stats;
+	struct octosim_past past = nic->past;
+
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
+		if (nic->pf[i] == NULL)
+			continue;
+		add_past(nic->pf[i], &past);
+		add_present(nic->pf[i], a);
+	}
+	a->taken = s->wire_packets + s->switched;
+	a->delivered = past.delivered;
+	a->dropped = past.dropped + s->mac_filtered + s->runts + s->no_pf;
+	a->lost = s->lost;
+	a->unaccounted = (int64_t)(a->taken - a->delivered - a->in_rings - a->in_pipelines -
+				   a->dropped - a->lost);
+	a->sent = past.sent;
+	a->lost_in_tx = past.lost_in_tx;
+	a->on_wire = nic->wire_frames == NULL ? 0 : rte_ring_count(nic->wire_frames);
+	a->lost_on_wire = s->wire_lost;
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octosim_account_get, 26.11)
+int
+octosim_account_get(const char *name, struct octosim_account *account)
+{
+	struct octosim_nic *nic;
+
+	*account = (struct octosim_account){0};
+	octosim_control_lock();
+	nic = octosim_nic_find(name);
+	if (nic != NULL) {
+		octosim_nic_lock(nic);
+		get_locked(nic, account);
+		octosim_nic_unlock(nic);
+	}
+	octosim_control_unlock();
+	return nic == NULL ? -ENODEV : 0;
+}

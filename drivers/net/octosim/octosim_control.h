@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTOSIM_CONTROL_H
+#define OCTOSIM_CONTROL_H
+
+#include <stdint.h>
+
+#include <rte_compat.h>
+
+/**
+ * @file
+ * What tests and benchmarks in the same primary process may ask of a simulated
+ * NIC. Telemetry offers the same to all others.
+ */
+
+/**
+ * Where the frames are that a NIC has taken from its wire, since its first PF
+ * came; what PFs that are gone have done included.
+ */
+struct octosim_account {
+	uint64_t taken;     /**< from the wire, and from behind representors */
+	uint64_t delivered; /**< to the application, by Rx bursts */
+	uint64_t in_rings;
+	uint64_t in_pipelines;
+	uint64_t dropped;      /**< by the NIC and its PFs; every kind has an xstat */
+	uint64_t lost;         /**< in rings and pipelines of PFs that were stopped or removed */
+	int64_t unaccounted;   /**< what is left: 0 while no burst is under way */
+	uint64_t sent;         /**< to the wire, by Tx bursts */
+	uint64_t lost_in_tx;   /**< in Tx rings of queues that were stopped */
+	uint64_t on_wire;      /**< sent, and not taken yet; not of an ethdev as wire */
+	uint64_t lost_on_wire; /**< when the wire was stopped with the last PF */
+};
+
+/** @return 0 or -ENODEV: there is no NIC of this name. */
+__rte_experimental
+int octosim_account_get(const char *nic, struct octosim_account *account);
+
+#endif /* OCTOSIM_CONTROL_H */
