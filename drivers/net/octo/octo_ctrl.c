@@ -186,6 +186,7 @@ tick(struct octo_dev *octo)
 		octo_learn_tick_locked(octo);
 		follow_homes(octo);
 		octo_spread_follow_locked(octo);
+		octo_tx_tick_locked(octo);
 		octo_place_follow_locked(octo);
 		octo_xstats_count_rules_locked(octo);
 	}

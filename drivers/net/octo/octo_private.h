@@ -241,6 +241,7 @@ struct octo_dev {
 	uint64_t owner_id;
 	struct octo_pf pf[OCTO_MAX_PFS];
 	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
+	uint64_t grace_cycles; /* TSC; packets that left a ring may be in the NIC for so long */
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
 	pthread_mutex_t mutex;     /* the control mutex: process-shared, robust, recursive */

@@ -111,8 +111,8 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->octo = octo;
 	q->node = -1;
 	q->cpu = -1;
-	q->home = octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
-						   octo_topo_home(octo, -1, s->queue_id);
+	octo_tx_init(q, octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
+							 octo_topo_home(octo, -1, s->queue_id));
 	q->nb_desc = s->nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;
@@ -215,6 +215,8 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
+	if (dev->data->tx_queues[queue_id] != NULL)
+		octo_tx_drop_stash(dev->data->tx_queues[queue_id]);
 	rte_free(dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;
 	octo_unlock(octo);
@@ -287,9 +289,14 @@ octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue",
 						  tx_leg_stop, tx_leg_start, &queue_id, &queue_id));
 
-	if (ret == 0)
-		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return ret;
+	if (ret != 0)
+		return ret;
+	/* the control thread may be sending what was put aside */
+	octo_lock(octo);
+	octo_tx_drop_stash(dev->data->tx_queues[queue_id]);
+	octo_unlock(octo);
+	dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return 0;
 }
 
 void

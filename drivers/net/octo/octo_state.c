@@ -154,6 +154,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_async_settle_locked(octo);
 	octo->started = false;
 	octo_pf_unpublish(octo, 0);
+	octo_tx_stop_locked(octo);
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
@@ -187,6 +188,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo_link_refresh(octo);
 	octo->crossings_told = 0;
 	octo->started = true;
+	octo_tx_start_locked(octo);
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_tier_probe_locked(octo);
 	octo_spread_follow_locked(octo);

@@ -27,6 +27,24 @@ octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo
 	stray->bytes = q->stray_count.bytes - q->stray_base.bytes;
 }
 
+/* What all Tx queues counted since the last reset. */
+void
+octo_tx_counts(const struct rte_eth_dev_data *data, struct octo_tx_counts *sum)
+{
+	*sum = (struct octo_tx_counts){0};
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		const struct octo_txq *q = data->tx_queues[i];
+
+		if (q == NULL)
+			continue;
+		sum->switches += q->counts.switches - q->counts_base.switches;
+		sum->timeouts += q->counts.timeouts - q->counts_base.timeouts;
+		sum->stashed += q->counts.stashed - q->counts_base.stashed;
+		sum->refused += q->counts.refused - q->counts_base.refused;
+		sum->drops += q->counts.drops - q->counts_base.drops;
+	}
+}
+
 static void
 fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 {
@@ -57,10 +75,13 @@ int
 octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *qstats)
 {
 	const struct octo_dev *octo = octo_of(dev);
+	struct octo_tx_counts tx;
 	struct rte_eth_stats pf;
 	int ret;
 	int i;
 
+	octo_tx_counts(dev->data, &tx);
+	stats->oerrors += tx.drops;
 	add_pf(stats, &octo->gone);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = rte_eth_stats_get(octo->pf[i].port_id, &pf);
@@ -103,6 +124,7 @@ clear_queues(const struct rte_eth_dev_data *data)
 			continue;
 		memcpy(q->packets_base, q->packets, sizeof(q->packets));
 		memcpy(q->bytes_base, q->bytes, sizeof(q->bytes));
+		q->counts_base = q->counts;
 	}
 }
 

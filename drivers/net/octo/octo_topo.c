@@ -5,10 +5,15 @@
 #include <numa.h>
 #include <sched.h>
 
+#include <rte_cycles.h>
+
 #include "octo_private.h"
 
 /* Samples in a row that must agree before a queue follows its poller to another node. */
 #define SAMPLES_TO_MOVE 4
+
+/* Packets that left a ring are on the wire, or with the other PF, after this. */
+#define GRACE_US 50
 
 #define NODES (OCTO_SOCKET_MAP_MAX_NODE + 1)
 
@@ -57,6 +62,7 @@ void
 octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 {
 	octo->mapped = args->has_map;
+	octo->grace_cycles = GRACE_US * (rte_get_tsc_hz() / US_PER_S);
 	octo->plan.nb = octo->nb_pfs;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		octo->plan.node[i] = octo->pf[i].node;

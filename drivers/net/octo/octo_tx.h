@@ -6,12 +6,38 @@
 #include <stdint.h>
 
 #include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_spinlock.h>
 #include <rte_stdatomic.h>
 
 #include "octo_epoch.h"
 #include "octo_plan.h"
+#include "octo_tx_switch.h"
+
+/* Packets of a queue that may wait for its old PF to drain. */
+#define OCTO_TX_STASH 256
+
+/* Of octo_txq.via: no bit of `sending`, so that the fast path needs no look of its own. */
+#define OCTO_TX_NO_PF 31
 
 struct octo_dev;
+struct rte_eth_dev_data;
+
+/* In order: from first to nb. */
+struct octo_tx_stash {
+	uint16_t first;
+	uint16_t nb;
+	struct rte_mbuf *pkts[OCTO_TX_STASH];
+};
+
+/* What became of switches from one PF to another. */
+struct octo_tx_counts {
+	uint64_t switches;
+	uint64_t timeouts; /* of them: the old PF had not drained */
+	uint64_t stashed;  /* packets that waited */
+	uint64_t refused;  /* packets that the application kept */
+	uint64_t drops;    /* of those that waited: the queue was stopped */
+};
 
 /* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
 struct __rte_cache_aligned octo_txq {
@@ -21,7 +47,9 @@ struct __rte_cache_aligned octo_txq {
 	uint16_t queue_id;
 	uint16_t nb_desc;
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
-	RTE_ATOMIC(uint8_t) home; /* PF index */
+	RTE_ATOMIC(uint8_t) via;  /* PF that bursts go by, OCTO_TX_NO_PF on the way to another */
+	RTE_ATOMIC(uint8_t) home; /* PF that it sends by, or sent by last */
+	uint8_t to;               /* PF that it is on its way to; home, if it is not */
 	uint8_t other_node_seen;
 	int16_t node;
 	uint32_t plan_generation;
@@ -29,7 +57,14 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_dev *octo;
 	uint64_t packets[OCTO_PLAN_MAX_PFS];
 	uint64_t bytes[OCTO_PLAN_MAX_PFS];
+	/* of a switch; under the lock while there is no via */
+	rte_spinlock_t lock;
+	uint32_t coarse; /* PFs that report some descriptors only */
+	struct octo_tx_switch sw;
+	struct octo_tx_stash stash;
+	struct octo_tx_counts counts;
 	/* cold; see octo_rxq.home_base */
+	struct octo_tx_counts counts_base;
 	uint64_t packets_base[OCTO_PLAN_MAX_PFS];
 	uint64_t bytes_base[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(int16_t) cpu;
@@ -37,10 +72,41 @@ struct __rte_cache_aligned octo_txq {
 	struct rte_eth_txconf conf;
 };
 
+/* Send by this PF. */
+static inline uint16_t
+octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
+{
+	uint64_t bytes = 0;
+	uint16_t sent;
+
+	/* before the burst: what was sent belongs to the PF */
+	for (uint16_t i = 0; i < nb; i++)
+		bytes += pkts[i]->pkt_len;
+	sent = rte_eth_tx_burst(q->leg_port[pf], q->queue_id, pkts, nb);
+	for (uint16_t i = sent; i < nb; i++)
+		bytes -= pkts[i]->pkt_len;
+	q->packets[pf] += sent;
+	q->bytes[pf] += bytes;
+	return sent;
+}
+
 /* octo_tx.c */
 uint16_t octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_tx_descriptor_status(void *txq, uint16_t offset);
 int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
+
+/* octo_stats.c */
+void octo_tx_counts(const struct rte_eth_dev_data *data, struct octo_tx_counts *sum);
+
+/* octo_tx_home.c */
+void octo_tx_init(struct octo_txq *q, uint8_t home);
+void octo_tx_drop_stash(struct octo_txq *q);
+void octo_tx_start_locked(struct octo_dev *octo);
+void octo_tx_stop_locked(struct octo_dev *octo);
+void octo_tx_tick_locked(struct octo_dev *octo);
+void octo_tx_go_on(struct octo_txq *q);
+uint16_t
+octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb);
 
 #endif /* OCTO_TX_H */

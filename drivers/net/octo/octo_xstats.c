@@ -83,6 +83,19 @@ put_tx_queues(struct writer *w, const struct rte_eth_dev_data *data, uint16_t nb
 		put(w, sum[pf], "tx_pf%u_packets", pf);
 }
 
+static void
+put_switches(struct writer *w, const struct rte_eth_dev_data *data)
+{
+	struct octo_tx_counts sum;
+
+	octo_tx_counts(data, &sum);
+	put(w, sum.switches, "tx_switches");
+	put(w, sum.timeouts, "tx_switch_timeouts");
+	put(w, sum.stashed, "tx_switch_stashed");
+	put(w, sum.refused, "tx_switch_refused");
+	put(w, sum.drops, "tx_switch_drops");
+}
+
 static int
 put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 {
@@ -159,6 +172,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 
 	put_rx_queues(w, dev->data);
 	put_tx_queues(w, dev->data, octo->nb_pfs);
+	put_switches(w, dev->data);
 	put_rules(w, octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);

@@ -288,6 +288,13 @@ struct octosim_nic {
 	TAILQ_ENTRY(octosim_nic) list;
 };
 
+/** Are there frames in Tx rings? No pair: who put them there may be about to say so. */
+static inline bool
+octosim_tx_ring_waits(const struct octosim_nic *nic)
+{
+	return rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_relaxed) != 0;
+}
+
 /** An address as a number, for fast comparison. */
 static inline uint64_t
 octosim_mac_key(const uint8_t *addr)

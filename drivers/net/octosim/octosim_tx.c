@@ -150,6 +150,8 @@ transmit(struct octosim_txq *q, bool to_wire, struct rte_mbuf **frames, uint16_t
 
 	if (unlikely(octosim_txq_ring(q) != NULL))
 		return octosim_tx_ring_put(q, frames, n);
+	if (unlikely(to_wire && octosim_tx_ring_waits(q->nic)))
+		octosim_tx_ring_move_first(q->nic);
 	/* once sent, a frame may be gone */
 	bytes = total_len(frames, n);
 	sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :

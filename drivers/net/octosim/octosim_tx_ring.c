@@ -127,15 +127,20 @@ move_locked(struct octosim_txq *q, struct octosim_tx_ring *r)
 	} while (sent == due);
 }
 
+static bool
+may_move(const struct octosim_txq *q, const struct octosim_tx_ring *r)
+{
+	return octosim_tx_ring_used(r) != 0 &&
+	       !rte_atomic_load_explicit(&q->pf->tx_stuck, rte_memory_order_relaxed);
+}
+
 void
 octosim_tx_ring_move(struct octosim_txq *q)
 {
 	struct octosim_tx_ring *r = octosim_txq_ring(q);
 
 	/* if somebody else is at it, that is as well */
-	if (octosim_tx_ring_used(r) == 0 ||
-	    rte_atomic_load_explicit(&q->pf->tx_stuck, rte_memory_order_relaxed) ||
-	    !rte_spinlock_trylock(&r->lock))
+	if (!may_move(q, r) || !rte_spinlock_trylock(&r->lock))
 		return;
 	move_locked(q, r);
 	rte_spinlock_unlock(&r->lock);
@@ -199,22 +204,22 @@ move_pf(struct octosim_pf *pf)
 		if (q == NULL || octosim_txq_ring(q) == NULL)
 			continue;
 		/* the other way takes the lock that we have: that is up to the sender */
-		if (octosim_sends_to_wire(pf))
-			octosim_tx_ring_move(q);
+		if (octosim_sends_to_wire(pf) && may_move(q, octosim_txq_ring(q))) {
+			rte_spinlock_lock(&octosim_txq_ring(q)->lock);
+			move_locked(q, octosim_txq_ring(q));
+			rte_spinlock_unlock(&octosim_txq_ring(q)->lock);
+		}
 		left |= octosim_tx_ring_used(octosim_txq_ring(q)) != 0;
 	}
 	return left;
 }
 
 static void
-move_nic(struct octosim_nic *nic)
+move_nic_locked(struct octosim_nic *nic)
 {
-	uint32_t waiting = rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_relaxed);
+	const uint32_t waiting = rte_atomic_load_explicit(&nic->tx_waiting,
+							  rte_memory_order_relaxed);
 
-	if (waiting == 0 ||
-	    rte_atomic_load_explicit(&nic->waiters, rte_memory_order_relaxed) != 0 ||
-	    !rte_spinlock_trylock(&nic->lock))
-		return;
 	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
 		if (!(waiting >> i & 1))
 			continue;
@@ -226,15 +231,33 @@ move_nic(struct octosim_nic *nic)
 			rte_atomic_fetch_or_explicit(&nic->tx_waiting, 1u << i,
 						     rte_memory_order_relaxed);
 	}
+}
+
+static void
+try_move_nic(struct octosim_nic *nic)
+{
+	if (!octosim_tx_ring_waits(nic) ||
+	    rte_atomic_load_explicit(&nic->waiters, rte_memory_order_relaxed) != 0 ||
+	    !rte_spinlock_trylock(&nic->lock))
+		return;
+	move_nic_locked(nic);
 	rte_spinlock_unlock(&nic->lock);
+}
+
+void
+octosim_tx_ring_move_first(struct octosim_nic *nic)
+{
+	octosim_nic_lock(nic);
+	move_nic_locked(nic);
+	octosim_nic_unlock(nic);
 }
 
 void
 octosim_tx_ring_move_all(struct octosim_nic *nic)
 {
-	move_nic(nic);
+	try_move_nic(nic);
 	if (octosim_wire_kind(nic) == OCTOSIM_WIRE_NIC && nic->peer != nic)
-		move_nic(nic->peer);
+		try_move_nic(nic->peer);
 }
 
 int

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * By which PF a Tx queue sends, and how it gets from one to another without a
+ * packet lost or overtaken: see octo_tx_switch.h. While it is on its way, every
+ * burst takes the long way, through here, under the queue's lock: if the sender
+ * falls silent, the control thread brings the queue to the new PF.
+ */
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* Pause frames may hold a ring up, and the CPU that feeds it may be busy elsewhere. */
+#define STUCK_S 1
+
+static uint8_t
+plan_home(const struct octo_txq *q, uint32_t sending)
+{
+	const uint8_t pin = q->octo->tx_pin[q->queue_id];
+
+	if (pin != 0 && (sending & RTE_BIT32(pin - 1)))
+		return pin - 1;
+	return octo_topo_home(q->octo, q->node, q->queue_id);
+}
+
+static uint8_t
+home_of(const struct octo_txq *q)
+{
+	return rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+}
+
+static void
+set_via(struct octo_txq *q, uint8_t via)
+{
+	/* pairs with the acquire at the start of each burst: the rings are as we left them */
+	rte_atomic_store_explicit(&q->via, via, rte_memory_order_release);
+}
+
+/* Has the sender another home? Sets it, or has the queue switch. */
+static void
+follow_sender(struct octo_txq *q, uint32_t sending)
+{
+	const uint8_t old = home_of(q);
+	int16_t cpu;
+	const int node = octo_topo_here(q->octo, &cpu);
+	uint8_t home;
+
+	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
+	/* a plan that was made with an older mask may have led where nothing can be sent now */
+	if (!octo_topo_needs_plan(q->octo, node, &q->node, &q->plan_generation,
+				  &q->other_node_seen) &&
+	    (sending & RTE_BIT32(old)))
+		return;
+	home = plan_home(q, sending);
+	if (home == old)
+		return;
+	if (!(sending & RTE_BIT32(home))) {
+		q->plan_generation--; /* look again */
+		return;
+	}
+	q->to = home;
+	octo_tx_switch_begin(&q->sw, rte_get_tsc_cycles());
+	set_via(q, OCTO_TX_NO_PF);
+}
+
+/* Returns false if the PF cannot be asked for its descriptors. */
+static bool
+ask_status(const struct octo_txq *q, uint8_t pf, enum octo_tx_report *report)
+{
+	uint32_t full = 0;
+
+	for (unsigned int i = 0; i < OCTO_TX_PROBES; i++) {
+		const uint16_t offset = octo_tx_switch_probe(i, q->nb_desc);
+		const int status = rte_eth_tx_descriptor_status(q->leg_port[pf], q->queue_id,
+								offset);
+
+		if (status < 0)
+			return false;
+		if (status == RTE_ETH_TX_DESC_FULL)
+			full |= RTE_BIT32(i);
+	}
+	*report = octo_tx_switch_report(full, q->coarse & RTE_BIT32(pf));
+	return true;
+}
+
+static enum octo_tx_report
+ask_pf(const struct octo_txq *q, uint8_t pf)
+{
+	enum octo_tx_report report;
+
+	/* never fed: by far the most, as a queue's first home is a guess */
+	if (q->packets[pf] == 0)
+		return OCTO_TX_EMPTY;
+	if (ask_status(q, pf, &report))
+		return report;
+	/* nothing is done since the last time: it has drained, or it is slow */
+	return rte_eth_tx_done_cleanup(q->leg_port[pf], q->queue_id, 0) > 0 ? OCTO_TX_BUSY :
+									      OCTO_TX_QUIET;
+}
+
+static enum octo_tx_step
+next_step(struct octo_txq *q, uint32_t sending)
+{
+	const struct octo_tx_limits limits = {
+		.grace = q->octo->grace_cycles,
+		.stuck = STUCK_S * rte_get_tsc_hz(),
+	};
+	const uint8_t old = home_of(q);
+
+	/* what is on its ring may never be sent: nothing to wait for */
+	if (!(sending & RTE_BIT32(old)))
+		return OCTO_TX_GO;
+	return octo_tx_switch_step(&q->sw, ask_pf(q, old), rte_get_tsc_cycles(), &limits);
+}
+
+/* The PF that the queue was to go to has gone itself. */
+static void
+choose_again(struct octo_txq *q, uint32_t sending)
+{
+	const uint8_t home = home_of(q);
+	const uint8_t to = plan_home(q, sending);
+
+	if (sending & RTE_BIT32(to))
+		q->to = to;
+	else if (sending & RTE_BIT32(home))
+		q->to = home;
+	q->plan_generation--;
+}
+
+static void
+flush(struct octo_txq *q, uint8_t pf, uint32_t sending)
+{
+	struct octo_tx_stash *s = &q->stash;
+
+	if (s->nb == s->first || !(sending & RTE_BIT32(pf)))
+		return;
+	s->first += octo_tx_by(q, pf, s->pkts + s->first, s->nb - s->first);
+	if (s->first == s->nb)
+		s->first = s->nb = 0;
+}
+
+/*
+ * Bring the queue nearer to its new PF. Returns the PF that can have packets now,
+ * or OCTO_TX_NO_PF.
+ */
+static uint8_t
+advance(struct octo_txq *q, uint32_t sending)
+{
+	uint8_t home = home_of(q);
+
+	if (!(sending & RTE_BIT32(q->to)))
+		choose_again(q, sending);
+	if (q->to != home) {
+		const enum octo_tx_step step = next_step(q, sending);
+
+		if (step == OCTO_TX_FEED)
+			return home;
+		if (step == OCTO_TX_HOLD)
+			return OCTO_TX_NO_PF;
+		q->counts.switches++;
+		q->counts.timeouts += step == OCTO_TX_FORCE;
+		home = q->to;
+		rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
+	}
+	flush(q, home, sending);
+	if (q->stash.nb > 0)
+		return OCTO_TX_NO_PF;
+	set_via(q, home);
+	return home;
+}
+
+static uint16_t
+put_aside(struct octo_txq *q, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_tx_stash *s = &q->stash;
+	const uint16_t n = RTE_MIN(nb, OCTO_TX_STASH - s->nb);
+
+	memcpy(s->pkts + s->nb, pkts, n * sizeof(*pkts));
+	s->nb += n;
+	q->counts.stashed += n;
+	q->counts.refused += nb - n;
+	return n;
+}
+
+static uint16_t
+send_locked(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint8_t pf = advance(q, sending);
+	uint16_t sent;
+
+	if (pf == OCTO_TX_NO_PF)
+		return put_aside(q, pkts, nb);
+	if (!(sending & RTE_BIT32(pf)))
+		return 0;
+	sent = octo_tx_by(q, pf, pkts, nb);
+	octo_tx_switch_fed(&q->sw, rte_get_tsc_cycles());
+	return sent;
+}
+
+/* For a burst that is a sample of where the sender is, or that has no PF to go by. */
+uint16_t
+octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
+{
+	uint8_t via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
+	uint16_t sent;
+
+	if (via != OCTO_TX_NO_PF) {
+		follow_sender(q, sending);
+		via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
+	}
+	if (via != OCTO_TX_NO_PF)
+		return sending & RTE_BIT32(via) ? octo_tx_by(q, via, pkts, nb) : 0;
+	/* the control thread is at it, which may lose its CPU: do not wait */
+	if (!rte_spinlock_trylock(&q->lock)) {
+		q->counts.refused += nb;
+		return 0;
+	}
+	sent = send_locked(q, sending, pkts, nb);
+	rte_spinlock_unlock(&q->lock);
+	return sent;
+}
+
+/* By the control thread, or by the sender when it does not send. */
+void
+octo_tx_go_on(struct octo_txq *q)
+{
+	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF ||
+	    !rte_spinlock_trylock(&q->lock))
+		return;
+	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) == OCTO_TX_NO_PF)
+		advance(q, rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire));
+	rte_spinlock_unlock(&q->lock);
+}
+
+/* Senders that have fallen silent on the way to another PF. */
+void
+octo_tx_tick_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+		if (data->tx_queues[i] != NULL)
+			octo_tx_go_on(data->tx_queues[i]);
+}
+
+void
+octo_tx_init(struct octo_txq *q, uint8_t home)
+{
+	rte_spinlock_init(&q->lock);
+	q->home = home;
+	q->to = home;
+	q->via = home;
+}
+
+/* What was put aside when the queue stops will not be sent. Nobody may be sending. */
+void
+octo_tx_drop_stash(struct octo_txq *q)
+{
+	struct octo_tx_stash *s = &q->stash;
+
+	/* a sender that died inside its burst may have left it locked, and the stash half sent */
+	if (!rte_spinlock_trylock(&q->lock))
+		return;
+	q->counts.drops += s->nb - s->first;
+	rte_pktmbuf_free_bulk(s->pkts + s->first, s->nb - s->first);
+	s->first = s->nb = 0;
+	/* there is no ring left to drain */
+	rte_atomic_store_explicit(&q->home, q->to, rte_memory_order_relaxed);
+	set_via(q, q->to);
+	rte_spinlock_unlock(&q->lock);
+}
+
+static bool
+is_coarse(const struct octo_txq *q, uint8_t pf)
+{
+	struct rte_eth_txq_info info;
+
+	return rte_eth_tx_queue_info_get(q->leg_port[pf], q->queue_id, &info) == 0 &&
+	       info.conf.tx_rs_thresh > 1;
+}
+
+/* Before the first burst: what the PFs' rings are like. */
+void
+octo_tx_start_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	int pf;
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		struct octo_txq *q = data->tx_queues[i];
+
+		/* a sender that died inside its burst may have left it locked */
+		rte_spinlock_init(&q->lock);
+		q->coarse = 0;
+		OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+			if (is_coarse(q, (uint8_t)pf))
+				q->coarse |= RTE_BIT32(pf);
+	}
+}
+
+void
+octo_tx_stop_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+		if (data->tx_queues[i] != NULL)
+			octo_tx_drop_stash(data->tx_queues[i]);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A Tx queue goes from one PF to another: nothing is lost, nothing is overtaken. */
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <sys/syscall.h>
+
+#include "octo_port.h"
+
+#define FLOW 7
+#define BURST 32
+/* behind the headers that octo_port_make() makes */
+#define SEQ_AT 44
+/* longer than any test */
+#define FOR_EVER "tx_delay_us=60000000"
+
+/*
+ * The CPU that the drivers believe to run on: taking this thread to another one
+ * thousands of times would take long on a busy machine.
+ */
+static int cpu = -1;
+
+int
+sched_getcpu(void)
+{
+	unsigned int real = 0;
+
+	if (cpu >= 0)
+		return cpu;
+	return syscall(SYS_getcpu, &real, NULL, NULL) == 0 ? (int)real : -1;
+}
+
+static void
+go_to_node(int node)
+{
+	static int cpu_of[2] = {-1, -1};
+
+	if (cpu_of[node] < 0) {
+		cpu = -1;
+		octo_port_run_on(node);
+		cpu_of[node] = sched_getcpu();
+		octo_port_run_anywhere();
+	}
+	cpu = cpu_of[node];
+}
+
+static struct {
+	uint16_t port;
+	uint16_t queue;
+	uint32_t sent; /* the next sequence number */
+	uint32_t seen;
+	uint32_t reordered;
+} run;
+
+static void
+start(const struct octo_port_conf *conf, uint16_t queue)
+{
+	memset(&run, 0, sizeof(run));
+	go_to_node(0);
+	run.port = octo_port_create(conf);
+	run.queue = queue;
+	octo_port_up(run.port, 2);
+}
+
+static void
+look_at(struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t seq;
+
+		memcpy(&seq, rte_pktmbuf_mtod_offset(pkts[i], void *, SEQ_AT), sizeof(seq));
+		/* whatever is missing will never be in its place */
+		run.reordered += seq != run.seen++;
+	}
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+static void
+poll_all(void)
+{
+	struct rte_mbuf *pkts[BURST];
+
+	for (uint16_t q = 0; q < 2; q++)
+		look_at(pkts, rte_eth_rx_burst(run.port, q, pkts, BURST));
+}
+
+/* One burst. Returns how many were taken; the rest is forgotten, and gets no number. */
+static uint16_t
+send_burst(uint16_t n)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t sent;
+
+	octo_port_make(run.port, FLOW, pkts, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t seq = run.sent + i;
+
+		memcpy(rte_pktmbuf_mtod_offset(pkts[i], void *, SEQ_AT), &seq, sizeof(seq));
+	}
+	sent = rte_eth_tx_burst(run.port, run.queue, pkts, n);
+	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
+	run.sent += sent;
+	return sent;
+}
+
+static uint64_t
+xstat(const char *name)
+{
+	return octo_port_xstat(run.port, "%s", name);
+}
+
+/* Until the queue has gone to another PF so many times, or at least wants to. */
+static void
+send_until_switched(uint64_t switches)
+{
+	while (xstat("tx_switches") < switches) {
+		/* a queue looks where it is every 64 bursts, and believes it at the fourth */
+		for (int i = 0; i < 64; i++) {
+			send_burst(1 + i % 4);
+			poll_all();
+		}
+	}
+}
+
+/* Leads to a queue that holds packets back, as the PF that it comes from never drains. */
+static void
+send_until_held(void)
+{
+	while (send_burst(1) == 1 && xstat("tx_switch_stashed") == 0)
+		;
+	assert_true(xstat("tx_switch_stashed") > 0);
+}
+
+static void
+assert_all_arrive_in_order(void)
+{
+	octo_port_await((poll_all(), run.seen >= run.sent));
+	assert_int_equal(run.seen, run.sent);
+	assert_int_equal(run.reordered, 0);
+}
+
+static void
+switch_to_and_fro(const struct octo_port_conf *conf, uint16_t queue, unsigned int switches)
+{
+	start(conf, queue);
+	for (unsigned int i = 0; i < switches; i++) {
+		go_to_node((i + 1) % 2);
+		send_until_switched(i + 1);
+	}
+	assert_all_arrive_in_order();
+	assert_int_equal(xstat("tx_switches"), switches);
+	assert_int_equal(xstat("tx_switch_timeouts"), 0);
+	assert_int_equal(xstat("tx_switch_drops"), 0);
+	assert_int_equal(xstat("tx_good_packets"), run.sent);
+}
+
+/* Each way there is a PF that takes its time. */
+static void
+test_order_is_kept(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true,
+					    .pf = {"tx_delay_us=300", "tx_delay_us=10"}};
+
+	(void)state;
+	switch_to_and_fro(&conf, 0, 100);
+}
+
+static void
+test_order_is_kept_on_four_pfs(void **state)
+{
+	const struct octo_port_conf conf = {
+		.nb_pfs = 4,
+		.two_nodes = true,
+		.pf = {NULL, "tx_delay_us=10", "tx_delay_us=300", NULL},
+	};
+
+	(void)state;
+	switch_to_and_fro(&conf, 1, 100);
+}
+
+/* What is done is counted, but for all it knows there may be more: shorter than the grace time. */
+static void
+test_order_is_kept_by_the_done_count(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true,
+		.all = "caps=-txstatus",
+		.pf = {"tx_delay_us=40", NULL},
+	};
+
+	(void)state;
+	switch_to_and_fro(&conf, 0, 50);
+}
+
+static void
+test_order_is_kept_by_time_alone(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true,
+		.all = "caps=-txstatus/-txdone",
+		.pf = {"tx_delay_us=40", NULL},
+	};
+
+	(void)state;
+	switch_to_and_fro(&conf, 0, 50);
+}
+
+/* Some are put aside; then the application keeps them. */
+static void
+test_a_ring_that_does_not_drain_is_not_fed(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	uint64_t by_old;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_held();
+	by_old = xstat("tx_q0_pf0_packets");
+	while (send_burst(BURST) == BURST)
+		;
+	assert_int_equal(send_burst(BURST), 0);
+	assert_true(xstat("tx_switch_refused") >= BURST);
+	assert_int_equal(xstat("tx_switch_stashed"), run.sent - by_old);
+	assert_int_equal(xstat("tx_q0_pf0_packets"), by_old);
+	assert_int_equal(xstat("tx_q0_pf1_packets"), 0);
+	assert_int_equal(rte_eth_tx_descriptor_status(run.port, 0, OCTO_PORT_NB_DESC - 1),
+			 RTE_ETH_TX_DESC_FULL);
+}
+
+/* What was put aside goes by the other PF; lost is what the dead one had on its ring. */
+static void
+test_a_dead_pf_is_not_waited_for(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	uint64_t dead;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_held();
+	send_burst(BURST);
+	octo_port_remove_pf(0);
+	dead = octo_port_xstat(octo_port_pf(1), "nic_dead_tx_ring_drops");
+	run.seen = dead;
+	send_burst(BURST);
+	assert_all_arrive_in_order();
+	assert_int_equal(xstat("tx_q0_pf1_packets"), run.sent - dead);
+	assert_int_equal(xstat("tx_q0_pf0_packets"), dead);
+}
+
+/* A PF without link sends nothing of what it has. */
+static void
+test_a_pf_without_link_is_not_waited_for(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true, .nic = "default_pf=1", .pf = {FOR_EVER, NULL}};
+	uint64_t by_old;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_held();
+	by_old = xstat("tx_q0_pf0_packets");
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
+	run.seen = by_old;
+	octo_port_await((poll_all(), run.seen == run.sent));
+	assert_int_equal(run.reordered, 0);
+	assert_int_equal(xstat("tx_q0_pf1_packets"), run.sent - by_old);
+}
+
+/* The sender says nothing more, as one does that waits for an answer. */
+static void
+test_what_was_put_aside_does_not_wait_for_more(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {"tx_delay_us=20000", NULL}};
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_held();
+	assert_all_arrive_in_order();
+	assert_int_equal(xstat("tx_switches"), 1);
+}
+
+static void
+test_a_stuck_pf_is_given_up(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	uint64_t by_old;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_held();
+	by_old = xstat("tx_q0_pf0_packets");
+	run.seen = by_old;
+	octo_port_await((poll_all(), run.seen == run.sent));
+	assert_int_equal(run.reordered, 0);
+	assert_int_equal(xstat("tx_switch_timeouts"), 1);
+	assert_int_equal(xstat("tx_q0_pf1_packets"), run.sent - by_old);
+}
+
+/* No buffer stays behind: see octo_port_teardown(). */
+static void
+test_a_stopped_port_drops_what_was_put_aside(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	struct rte_eth_stats stats;
+	uint64_t by_old;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_held();
+	send_burst(10);
+	by_old = xstat("tx_q0_pf0_packets");
+	assert_int_equal(rte_eth_dev_stop(run.port), 0);
+	assert_int_equal(xstat("tx_switch_drops"), run.sent - by_old);
+	assert_int_equal(rte_eth_stats_get(run.port, &stats), 0);
+	assert_int_equal(stats.oerrors, run.sent);
+	/* and it starts anew, by the new PF */
+	assert_int_equal(rte_eth_dev_start(run.port), 0);
+	run.seen = run.sent;
+	send_burst(BURST);
+	assert_all_arrive_in_order();
+	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_order_is_kept),
+		octo_port_test(test_order_is_kept_on_four_pfs),
+		octo_port_test(test_order_is_kept_by_the_done_count),
+		octo_port_test(test_order_is_kept_by_time_alone),
+		octo_port_test(test_a_ring_that_does_not_drain_is_not_fed),
+		octo_port_test(test_a_dead_pf_is_not_waited_for),
+		octo_port_test(test_a_pf_without_link_is_not_waited_for),
+		octo_port_test(test_what_was_put_aside_does_not_wait_for_more),
+		octo_port_test(test_a_stuck_pf_is_given_up),
+		octo_port_test(test_a_stopped_port_drops_what_was_put_aside),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
