@@ -103,6 +103,7 @@ struct bench_results {
 
 /** What came of changes under load. */
 struct bench_changes {
+	const char *how; /**< or NULL: there is one way */
 	unsigned int pfs;
 	uint64_t count;
 	uint64_t lost;
@@ -120,13 +121,15 @@ struct bench_changes {
 	double seconds;    /**< from a change to the last stray, the worst */
 };
 
-/** Numbers of PFs that changes are measured with. */
-#define BENCH_NB_SHAPES 2
+/** Numbers of PFs that changes are measured with, times ways to make them. */
+#define BENCH_NB_SHAPES 4
 
 enum bench_move_case {
 	BENCH_REHOME,
+	BENCH_MOVE,
 	BENCH_TX_SWITCH,
 	BENCH_REHOME_10K,
+	BENCH_UNPOLLED,
 	BENCH_NB_MOVE_CASES,
 };
 
@@ -174,6 +177,8 @@ int bench_learning_run(struct bench *bench);
 
 /* The cases of move */
 int bench_rehome_run(struct bench *bench);
+int bench_requeue_run(struct bench *bench);
+int bench_unpolled_run(struct bench *bench);
 int bench_rehome_10k_run(struct bench *bench);
 int bench_tx_switch_run(struct bench *bench);
 
@@ -189,6 +194,22 @@ double bench_series_median(struct bench_series *series);
 /** Sorts. */
 double bench_median(double values[], unsigned int nb);
 double bench_percentile(double values[], uint64_t nb, unsigned int percent);
+
+/** Packets and the time that they took. */
+struct bench_span {
+	uint64_t packets;
+	uint64_t cycles;
+};
+
+/** Packets per second. */
+double bench_span_rate(const struct bench_span *span);
+
+/**
+ * Effective blocked time of each change: the packets by which fewer came while
+ * things changed than do otherwise in as much time, over the rate of the latter.
+ */
+double bench_blocked_ms(const struct bench_span *changing, const struct bench_span *settled,
+			uint64_t nb_changes);
 
 /* bench_progress.c: what goes on is told on stderr */
 void bench_progress_run(const char *name, unsigned int run, uint64_t runs);

@@ -207,27 +207,6 @@ bench_handover_await(struct bench_handover *h)
 	return ret;
 }
 
-static double
-rate_of(const struct bench_span *span)
-{
-	return span->cycles == 0 ?
-		       0 :
-		       (double)span->packets * (double)rte_get_tsc_hz() / (double)span->cycles;
-}
-
-/* Packets that did not come as long as things changed, over those that do otherwise. */
-static double
-blocked_ms(const struct bench_handover *h)
-{
-	const double offered = rate_of(&h->settled);
-	const double seconds = (double)h->changing.cycles / (double)rte_get_tsc_hz();
-	const double withheld = offered * seconds - (double)h->changing.packets;
-
-	if (h->nb_settled == 0 || offered <= 0 || withheld <= 0)
-		return 0;
-	return withheld / offered * 1e3 / (double)h->nb_settled;
-}
-
 void
 bench_handover_result(struct bench_handover *h, struct bench_changes *c)
 {
@@ -242,7 +221,7 @@ bench_handover_result(struct bench_handover *h, struct bench_changes *c)
 	c->packets = bench_order_delivered(order);
 	c->p50_us = bench_percentile(h->us, h->nb_samples, 50);
 	c->p99_us = bench_percentile(h->us, h->nb_samples, 99);
-	c->blocked_ms = blocked_ms(h);
-	c->rate = rate_of(&h->settled);
+	c->blocked_ms = bench_blocked_ms(&h->changing, &h->settled, h->nb_settled);
+	c->rate = bench_span_rate(&h->settled);
 	c->seconds = h->max_s;
 }

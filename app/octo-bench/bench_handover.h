@@ -19,12 +19,6 @@ enum bench_handover_state {
 	BENCH_DONE,
 };
 
-/** Packets and the time that they took. */
-struct bench_span {
-	uint64_t packets;
-	uint64_t cycles;
-};
-
 struct bench_handover {
 	struct bench_stream *stream;
 	struct bench_lane *lane;

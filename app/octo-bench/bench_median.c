@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include <rte_cycles.h>
+
 #include "bench.h"
 
 static int
@@ -40,4 +42,25 @@ double
 bench_series_median(struct bench_series *series)
 {
 	return bench_median(series->value, series->nb);
+}
+
+double
+bench_span_rate(const struct bench_span *span)
+{
+	if (span->cycles == 0)
+		return 0;
+	return (double)span->packets * (double)rte_get_tsc_hz() / (double)span->cycles;
+}
+
+double
+bench_blocked_ms(const struct bench_span *changing, const struct bench_span *settled,
+		 uint64_t nb_changes)
+{
+	const double offered = bench_span_rate(settled);
+	const double seconds = (double)changing->cycles / (double)rte_get_tsc_hz();
+	const double withheld = offered * seconds - (double)changing->packets;
+
+	if (nb_changes == 0 || offered <= 0 || withheld <= 0)
+		return 0;
+	return withheld / offered * 1e3 / (double)nb_changes;
 }

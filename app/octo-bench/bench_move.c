@@ -17,7 +17,8 @@ static const char usage[] =
 	"  --count N    changes of each case and number of PFs (default 100000)\n"
 	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
 	"  --quick      few changes: shows that it works, and measures nothing\n"
-	"  --case NAME  only rehome, tx_switch or rehome_10k; may be repeated\n"
+	"  --case NAME  only rehome, move, tx_switch, rehome_10k or unpolled; may be\n"
+	"               repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
@@ -28,30 +29,40 @@ what_changes(enum bench_move_case which)
 {
 	static const char *const what[BENCH_NB_MOVE_CASES] = {
 		[BENCH_REHOME] = "changes of a queue with 64 flows",
+		[BENCH_MOVE] = "moves of a flow from queue to queue",
 		[BENCH_TX_SWITCH] = "changes of a sender",
 		[BENCH_REHOME_10K] = "changes of a queue with 10,000 flows",
+		[BENCH_UNPOLLED] = "times that all flows leave a queue nobody polls",
 	};
 
 	return what[which];
 }
 
+/* Of what nobody polls the order cannot be kept, and only a timeout ends the wait. */
 static void
-report_shape(const struct bench_changes *c)
+report_shape(const struct bench_changes *c, enum bench_move_case which)
 {
+	const bool polled = which != BENCH_UNPOLLED;
+	const bool by_flow = which == BENCH_MOVE || which == BENCH_UNPOLLED;
 	char what[64];
 
-	snprintf(what, sizeof(what), "lost packets, %u PFs", c->pfs);
+	snprintf(what, sizeof(what), "lost packets, %u PFs%s%s", c->pfs,
+		 c->how != NULL ? ", by " : "", c->how != NULL ? c->how : "");
 	bench_line("", what, c->lost, 0, "", "0", c->lost == 0);
 	bench_line("", "  duplicated ones", c->duplicated, 0, "", "0", c->duplicated == 0);
-	bench_line("", "  reordered ones", c->reordered, 0, "", "0", c->reordered == 0);
-	bench_line("", "  until the first by the new PF, median", c->p50_us, 0, "us", "", true);
+	bench_line("", "  reordered ones", c->reordered, 0, "", polled ? "0" : "",
+		   c->reordered == 0);
+	bench_line("", "  until the first packet by the new way, median", c->p50_us, 0, "us", "",
+		   true);
 	bench_line("", "  until then, 99 %", c->p99_us, 0, "us", "", true);
-	bench_line("", "  until the last stray, the worst", c->seconds * 1e3, 1, "ms", "", true);
+	bench_line("", by_flow ? "  until then, the worst" : "  until the last stray, the worst",
+		   c->seconds * 1e3, 1, "ms", "", true);
 	bench_line("", "  effective blocked time", c->blocked_ms, 4, "ms", "", true);
 	bench_line("", "  load", c->rate / 1e6, 3, "M/s", "", true);
 	bench_line("", "  packets", c->packets / 1e6, 2, "M", "", true);
 	bench_line("", "  changes that nothing came of", c->late, 0, "", "0", c->late == 0);
-	bench_line("", "  fence timeouts", c->fence_timeouts, 0, "", "0", c->fence_timeouts == 0);
+	bench_line("", "  fence timeouts", c->fence_timeouts, 0, "", polled ? "0" : "> 0",
+		   polled == (c->fence_timeouts == 0));
 }
 
 static void
@@ -64,7 +75,7 @@ report(const struct bench *bench, enum bench_move_case which)
 		count += of[i].count;
 	bench_line(bench_move.cases[which].name, what_changes(which), count, 0, "", "", true);
 	for (unsigned int i = 0; i < bench->move.nb[which]; i++)
-		report_shape(&of[i]);
+		report_shape(&of[i], which);
 }
 
 static void
@@ -113,6 +124,8 @@ write_case(FILE *f, const struct bench *bench, enum bench_move_case which)
 	fprintf(f, ",\n    \"shapes\": [");
 	for (unsigned int i = 0; i < bench->move.nb[which]; i++) {
 		fprintf(f, "%s\n    {\"pfs\": %u, ", i == 0 ? "" : ",", of[i].pfs);
+		if (of[i].how != NULL)
+			fprintf(f, "\"how\": \"%s\", ", of[i].how);
 		write_changes(f, &of[i]);
 		fprintf(f, "}");
 	}
@@ -129,6 +142,18 @@ static void
 write_rehome(FILE *f, const struct bench *bench)
 {
 	write_case(f, bench, BENCH_REHOME);
+}
+
+static void
+report_move(const struct bench *bench)
+{
+	report(bench, BENCH_MOVE);
+}
+
+static void
+write_move(FILE *f, const struct bench *bench)
+{
+	write_case(f, bench, BENCH_MOVE);
 }
 
 static void
@@ -155,18 +180,32 @@ write_rehome_10k(FILE *f, const struct bench *bench)
 	write_case(f, bench, BENCH_REHOME_10K);
 }
 
+static void
+report_unpolled(const struct bench *bench)
+{
+	report(bench, BENCH_UNPOLLED);
+}
+
+static void
+write_unpolled(FILE *f, const struct bench *bench)
+{
+	write_case(f, bench, BENCH_UNPOLLED);
+}
+
 static const struct bench_case cases[BENCH_NB_MOVE_CASES] = {
 	[BENCH_REHOME] = {"rehome", bench_rehome_run, report_rehome, write_rehome},
+	[BENCH_MOVE] = {"move", bench_requeue_run, report_move, write_move},
 	[BENCH_TX_SWITCH] = {"tx_switch", bench_tx_switch_run, report_tx_switch, write_tx_switch},
 	[BENCH_REHOME_10K] = {"rehome_10k", bench_rehome_10k_run, report_rehome_10k,
 			      write_rehome_10k},
+	[BENCH_UNPOLLED] = {"unpolled", bench_unpolled_run, report_unpolled, write_unpolled},
 };
 
 const struct bench_subject bench_move = {
 	.name = "move",
 	.title = "changes under load",
 	.usage = usage,
-	.case_names = "rehome, tx_switch or rehome_10k",
+	.case_names = "rehome, move, tx_switch, rehome_10k or unpolled",
 	.nb_cases = BENCH_NB_MOVE_CASES,
 	.cases = cases,
 };

@@ -13,6 +13,13 @@
 #define NAME_LEN 32
 #define ARGS_LEN 256
 
+const char *const bench_nic_latencies[BENCH_MAX_PFS] = {
+	",latency_us=20,tx_delay_us=30",
+	",latency_us=5,tx_delay_us=5",
+	",latency_us=35,tx_delay_us=60",
+	",latency_us=10,tx_delay_us=10",
+};
+
 static const char *
 pf_name(unsigned int index)
 {
@@ -47,7 +54,7 @@ add_pfs(const struct bench_nic_conf *conf)
 		snprintf(args, sizeof(args),
 			 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s",
 			 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
-			 conf->pf_args[i] != NULL ? conf->pf_args[i] : "");
+			 conf->pf_args != NULL ? conf->pf_args[i] : "");
 		ret = add_device(pf_name(i), args);
 	}
 	return ret;

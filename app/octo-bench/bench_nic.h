@@ -12,6 +12,9 @@
 
 #define BENCH_MAX_PFS 4
 
+/** Devargs by which PFs take time, each another: a path that changes may overtake itself. */
+extern const char *const bench_nic_latencies[BENCH_MAX_PFS];
+
 /** Frames that a ring of a queue, or the cable, has room for. */
 #define BENCH_RING 4096
 
@@ -19,10 +22,10 @@ struct bench_nic_conf {
 	unsigned int nb_pfs; /**< PF i on socket i modulo the number of workers */
 	uint16_t nb_queues;
 	uint32_t mpfs_entries;
-	uint32_t arfs_entries;              /**< of each PF */
-	bool bare;                          /**< no octo port: the PFs are the application's own */
-	const char *octo_args;              /**< more devargs of the octo port, or "" */
-	const char *pf_args[BENCH_MAX_PFS]; /**< and of each PF, or NULL */
+	uint32_t arfs_entries;      /**< of each PF */
+	bool bare;                  /**< no octo port: the PFs are the application's own */
+	const char *octo_args;      /**< more devargs of the octo port, or "" */
+	const char *const *pf_args; /**< of each PF as well, or NULL */
 };
 
 struct bench_nic {

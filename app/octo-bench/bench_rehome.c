@@ -87,6 +87,7 @@ open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 		.mpfs_entries = 2 * c->nb_flows,
 		.arfs_entries = 2 * c->nb_flows,
 		.octo_args = ",learn=off",
+		.pf_args = bench_nic_latencies,
 	};
 	struct bench_stream_conf stream = {
 		.bench = bench,
@@ -137,14 +138,13 @@ measure(struct rehome *c, struct bench_changes *changes)
 static int
 run(struct bench *bench, enum bench_move_case which, struct rehome *c)
 {
-	static const unsigned int shapes[BENCH_NB_SHAPES] = {2, 4};
 	int ret = 0;
 
-	for (unsigned int i = 0; i < BENCH_NB_SHAPES && ret == 0; i++) {
-		if (bench->options.pfs != 0 && bench->options.pfs != shapes[i])
+	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs += 2) {
+		if (bench->options.pfs != 0 && bench->options.pfs != nb_pfs)
 			continue;
-		bench_progress_shape(bench_move.cases[which].name, shapes[i], c->count);
-		ret = open_all(c, bench, shapes[i]);
+		bench_progress_shape(bench_move.cases[which].name, nb_pfs, c->count);
+		ret = open_all(c, bench, nb_pfs);
 		if (ret == 0)
 			ret = measure(c, &bench->move.of[which][bench->move.nb[which]++]);
 		close_all(c);

@@ -20,6 +20,9 @@
 
 #define IDLE_TURNS 256
 
+/* Packets after which queues know their homes. */
+#define WARM_UP 100000
+
 int
 bench_stream_open(struct bench_stream *s, const struct bench_stream_conf *conf)
 {
@@ -241,12 +244,28 @@ has_progress(struct bench_stream *s)
 	return false;
 }
 
-static void
-give_up(struct bench_stream *s)
+void
+bench_stream_give_up(struct bench_stream *s)
 {
 	rte_atomic_store_explicit(&s->given_up,
 				  bench_stream_sent(s) - bench_order_delivered(&s->order),
 				  rte_memory_order_relaxed);
+}
+
+void
+bench_stream_forgive(struct bench_stream *s)
+{
+	rte_atomic_store_explicit(&s->given_up, 0, rte_memory_order_relaxed);
+}
+
+int
+bench_stream_warm_up(struct bench_stream *s)
+{
+	int ret = 0;
+
+	while (ret == 0 && bench_order_delivered(&s->order) < WARM_UP)
+		ret = bench_stream_watch(s);
+	return ret;
 }
 
 int
@@ -255,7 +274,7 @@ bench_stream_watch(struct bench_stream *s)
 	for (int lapses = 0; lapses < MAX_LAPSES; lapses++) {
 		if (has_progress(s))
 			return 0;
-		give_up(s);
+		bench_stream_give_up(s);
 	}
 	fprintf(stderr, "%s: no packet comes any more\n", app_name);
 	return -ETIMEDOUT;
@@ -278,7 +297,7 @@ bench_stream_stop(struct bench_stream *s)
 
 	stop_sending(s);
 	/* perhaps it comes, after all */
-	rte_atomic_store_explicit(&s->given_up, 0, rte_memory_order_relaxed);
+	bench_stream_forgive(s);
 	while (bench_order_delivered(&s->order) < bench_stream_sent(s) && has_progress(s))
 		;
 	rte_atomic_store_explicit(&s->quit, true, rte_memory_order_relaxed);

@@ -85,6 +85,13 @@ int bench_stream_start(struct bench_stream *stream);
  */
 int bench_stream_watch(struct bench_stream *stream);
 
+/** From the main thread: wait until traffic runs. @return as bench_stream_watch(). */
+int bench_stream_warm_up(struct bench_stream *stream);
+
+/** What is under way is not waited for before more is sent; and it is again. */
+void bench_stream_give_up(struct bench_stream *stream);
+void bench_stream_forgive(struct bench_stream *stream);
+
 /** Send no more, wait for what is under way, and stop. @return how many packets were lost. */
 uint64_t bench_stream_stop(struct bench_stream *stream);
 

@@ -9,7 +9,8 @@ import pytest
 
 from octotest import env
 
-CASES = {"rehome", "tx_switch", "rehome_10k"}
+CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled"}
+WAYS = {"move": ["update", "replace"], "unpolled": ["update"]}
 PROMISED = {"count", "lost", "duplicated", "reordered", "p50_us", "p99_us",
             "blocked_ms"}
 
@@ -41,7 +42,9 @@ def test_every_case_has_its_figures(figures):
     for name in CASES:
         case = figures[name]
         assert PROMISED <= set(case)
-        assert [shape["pfs"] for shape in case["shapes"]] == [2, 4]
+        ways = [None] if name not in WAYS else WAYS[name]
+        assert [(shape["pfs"], shape.get("how")) for shape in case["shapes"]] \
+            == [(pfs, way) for way in ways for pfs in (2, 4)]
         assert sum(shape["count"] for shape in case["shapes"]) == case["count"]
         assert case["count"] > 0 and case["packets"] > 0
     assert figures["rehome_10k"]["seconds"] > 0
