@@ -7,6 +7,7 @@
 #include <bus_vdev_driver.h>
 #include <ethdev_vdev.h>
 
+#include "octo_attach.h"
 #include "octo_private.h"
 
 RTE_LOG_REGISTER_DEFAULT(octo_logtype, NOTICE);
@@ -67,7 +68,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
-	ret = octo_pf_attach_all(octo, args);
+	ret = octo_attach_all(octo, args);
 	if (ret != 0)
 		goto err_ctrl;
 	ret = octo_info_check_alike(octo);
@@ -93,7 +94,7 @@ err_learn:
 err_agent:
 	octo_mpfs_agent_fini(octo);
 err_pfs:
-	octo_pf_detach_all(octo, false);
+	octo_attach_undo_all(octo, false);
 err_ctrl:
 	octo_ctrl_fini(octo);
 	return ret;
@@ -116,12 +117,12 @@ probe_primary(struct rte_vdev_device *vdev)
 		OCTO_LOG(ERR, "%s: no ethdev port or no memory is left", name);
 		return -ENOMEM;
 	}
-	ret = octo_pf_probe_missing(name, &args);
+	ret = octo_attach_probe_missing(name, &args);
 	if (ret == 0)
 		ret = build_port(dev, &args);
 	if (ret != 0) {
 		rte_eth_dev_release_port(dev);
-		octo_pf_unprobe(&args);
+		octo_attach_unprobe(&args);
 		return ret;
 	}
 	set_entry_points(dev);

@@ -285,7 +285,7 @@ struct octo_args {
 	struct {
 		char name[RTE_ETH_NAME_MAX_LEN];
 		int node;         /* -1: not given */
-		bool probed_here; /* by octo_pf_probe_missing() */
+		bool probed_here; /* by octo_attach_probe_missing() */
 	} pf[OCTO_MAX_PFS];
 	bool has_map;
 	struct octo_socket_map map;
@@ -336,10 +336,6 @@ int octo_args_parse(const char *name, const char *text, struct octo_args *args);
 
 /* octo_pf.c: what is done to the PFs' ports */
 typedef int (*octo_pf_fn)(struct octo_pf *pf, const void *arg);
-int octo_pf_probe_missing(const char *port, struct octo_args *args);
-void octo_pf_unprobe(const struct octo_args *args);
-int octo_pf_attach_all(struct octo_dev *octo, const struct octo_args *args);
-void octo_pf_detach_all(struct octo_dev *octo, bool remove_probed);
 bool octo_is_primary(const struct octo_dev *octo, const char *what);
 int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
 		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);

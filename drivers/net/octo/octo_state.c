@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "octo_attach.h"
 #include "octo_private.h"
 
 static int
@@ -247,7 +248,7 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pools_fini_locked(octo);
-	octo_pf_detach_all(octo, remove_probed);
+	octo_attach_undo_all(octo, remove_probed);
 }
 
 /* The inverse of build_port() in octo_ethdev.c; the port may be in any state. */
