@@ -166,6 +166,15 @@ assert_tier(uint16_t port, const char *tier, int manager)
 		assert_int_equal(view.pf[i].manager, i == manager);
 }
 
+static bool
+is_managed_by(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return view.pf[pf].manager;
+}
+
 static void
 restart(uint16_t port)
 {
@@ -196,7 +205,8 @@ test_without_mpfs_there_is_no_manager(void **state)
 	restart(port);
 	assert_tier(port, "exact", 0);
 	octo_port_remove_pf(0);
-	assert_tier(port, "queue", -1);
+	octo_port_await(is_managed_by(port, 1));
+	assert_tier(port, "exact", 1);
 	restart(port);
 	assert_tier(port, "exact", 1);
 }

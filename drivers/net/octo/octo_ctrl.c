@@ -181,6 +181,10 @@ tick(struct octo_dev *octo)
 		/* an agent that is gone is not to be blamed for what came since */
 		if (octo->mpfs_ops->tick != NULL)
 			octo->mpfs_ops->tick(octo);
+		if (octo_failover_follow_locked(octo)) {
+			follow_homes(octo);
+			octo_failover_done_locked(octo);
+		}
 		/* samples before homes: they are of rules as they were */
 		busy = octo_truth_follow_locked(octo);
 		octo_learn_tick_locked(octo);

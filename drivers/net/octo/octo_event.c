@@ -32,9 +32,11 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 {
 	bool link_changed = false;
 	bool last = false;
+	uint64_t cpu_ns;
 	int i;
 
 	octo_lock(octo);
+	cpu_ns = octo_failover_cpu_ns();
 	i = index_of(octo, pf_port_id);
 	if (i >= 0) {
 		/* DESTROY comes when the PMD has closed the port already */
@@ -44,6 +46,7 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 		last = octo_pf_first(octo, OCTO_PF_OWNED) < 0;
 		/* the link is as it is before anybody hears of the removal */
 		link_changed = octo->started && octo_link_refresh(octo);
+		octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
 	}
 	octo_unlock(octo);
 	octo_ctrl_post_link(octo);

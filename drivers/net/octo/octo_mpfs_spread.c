@@ -45,10 +45,10 @@ octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 }
 
 static void
-destroy(const struct octo_dev *octo, struct rte_flow **flows, unsigned int nb)
+destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 {
-	while (nb > 0)
-		rte_flow_destroy(octo_manager(octo)->port_id, flows[--nb], NULL);
+	for (unsigned int i = set->nb_flows; i > 0; i--)
+		rte_flow_destroy(octo->pf[set->manager].port_id, set->flows[i - 1], NULL);
 }
 
 /* One more rule of a set that is being made. */
@@ -99,8 +99,16 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 	if (ret == 0 && spread->ipv6)
 		ret = add_family(octo, OCTO_IPV6, spread, set, error);
 	if (ret != 0)
-		destroy(octo, set->flows, set->nb_flows);
+		destroy(octo, set);
 	return ret;
+}
+
+/* They went with the PF that had them. */
+void
+octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf)
+{
+	if (octo->spreading.manager == pf)
+		octo->spreading.nb_flows = 0;
 }
 
 void
@@ -108,9 +116,7 @@ octo_mpfs_spread_clear(struct octo_dev *octo)
 {
 	struct octo_spreading *now = &octo->spreading;
 
-	/* without a manager they are gone */
-	if (octo->manager != OCTO_NO_PF)
-		destroy(octo, now->flows, now->nb_flows);
+	destroy(octo, now);
 	free(now->flows);
 	now->flows = NULL;
 	now->nb_flows = 0;
@@ -131,8 +137,8 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(octo_manager(octo)->port_id, octo->spreading.flows[i], actions,
-				   &count, NULL) != 0 ||
+		if (rte_flow_query(octo->pf[octo->spreading.manager].port_id,
+				   octo->spreading.flows[i], actions, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;
 		*hits += count.hits;
@@ -144,7 +150,10 @@ int
 octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 		     struct rte_flow_error *error)
 {
-	struct octo_spreading next = {.turn = octo->spreading.turn ^ 1};
+	struct octo_spreading next = {
+		.turn = octo->spreading.turn ^ 1,
+		.manager = octo->manager,
+	};
 	int ret;
 
 	next.counted = octo->mpfs_ops->counts(octo);
@@ -164,6 +173,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	}
 	octo->spreading.flows = next.flows;
 	octo->spreading.nb_flows = next.nb_flows;
+	octo->spreading.manager = next.manager;
 	octo->spreading.turn = next.turn;
 	octo->spreading.counted = next.counted;
 	return 0;

@@ -71,12 +71,16 @@ switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	      struct rte_flow_error *error)
 {
 	const uint8_t priority = first_priority(rule);
+	struct rte_flow *flow;
 
-	struct rte_flow *flow = create_rule(octo, rule, priority, pf, error);
-
+	/* it waits for the next one: see octo_failover.c */
+	if (octo->manager == OCTO_NO_PF)
+		return 0;
+	flow = create_rule(octo, rule, priority, pf, error);
 	if (flow == NULL)
 		return -rte_errno;
 	rule->mpfs = flow;
+	rule->manager = octo->manager;
 	rule->mpfs_priority = priority;
 	rule->pf = pf;
 	return 0;
@@ -89,9 +93,9 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_destroy(octo_manager(octo)->port_id, rule->mpfs, error);
+	ret = rte_flow_destroy(octo->pf[rule->manager].port_id, rule->mpfs, error);
 	if (ret != 0)
-		return octo_flow_blame(octo_manager(octo), ret, error);
+		return octo_flow_blame(&octo->pf[rule->manager], ret, error);
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
 	return 0;
@@ -105,8 +109,11 @@ static int
 switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
 	const uint8_t priority = rule->mpfs_priority ^ 1;
-	struct rte_flow *flow = create_rule(octo, rule, priority, pf, error);
+	struct rte_flow *flow;
 
+	if (octo->manager == OCTO_NO_PF)
+		return 0;
+	flow = create_rule(octo, rule, priority, pf, error);
 	if (flow == NULL) {
 		int ret = -rte_errno;
 
@@ -115,8 +122,9 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
-	rte_flow_destroy(octo_manager(octo)->port_id, rule->mpfs, NULL);
+	rte_flow_destroy(octo->pf[rule->manager].port_id, rule->mpfs, NULL);
 	rule->mpfs = flow;
+	rule->manager = octo->manager;
 	rule->mpfs_priority = priority;
 	rule->pf = pf;
 	return 0;
@@ -126,10 +134,13 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 static bool
 switch_counts(struct octo_dev *octo)
 {
-	const uint16_t proxy = octo_manager(octo)->port_id;
 	struct rte_flow_error error;
 	struct octo_flow_rule r;
+	uint16_t proxy;
 
+	if (octo->manager == OCTO_NO_PF)
+		return octo->learning.counted;
+	proxy = octo_manager(octo)->port_id;
 	octo_flow_build_mpfs(&r, &octo_tuple_example, 2, proxy, proxy, true);
 	return rte_flow_validate(proxy, &r.attr, r.pattern, r.actions, &error) == 0;
 }
@@ -146,8 +157,8 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_query(octo_manager(octo)->port_id, rule->mpfs, actions, count, error);
-	return ret == 0 ? 0 : octo_flow_blame(octo_manager(octo), ret, error);
+	ret = rte_flow_query(octo->pf[rule->manager].port_id, rule->mpfs, actions, count, error);
+	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[rule->manager], ret, error);
 }
 
 const struct octo_mpfs_ops octo_mpfs_switch_ops = {

@@ -18,6 +18,7 @@
 
 #include "octo_agent_addr.h"
 #include "octo_epoch.h"
+#include "octo_failover.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_plan.h"
@@ -248,6 +249,7 @@ struct octo_dev {
 	uint32_t nb_macs;          /* entries of the port's MAC table */
 	struct rte_eth_stats gone; /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
+	struct octo_failover failover;
 	struct octo_truth truth;
 	struct octo_learning learning;
 	struct octo_rule_counts rule_counts;
@@ -521,6 +523,7 @@ int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
 int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 			 struct rte_flow_error *error);
 void octo_mpfs_spread_clear(struct octo_dev *octo);
+void octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf);
 bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
 
 /* octo_mpfs_agent.c */

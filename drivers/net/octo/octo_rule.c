@@ -100,15 +100,14 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	return ret;
 }
 
-/* Where the flows of a queue belong. Its poller may not have noticed yet that its PF is gone. */
+/* Where the flows of a queue belong. Its poller may not have noticed yet that its PF is no use. */
 uint8_t
 octo_rule_home(const struct octo_dev *octo, uint16_t queue)
 {
 	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
 
-	return octo->pf[home].state >= OCTO_PF_STARTED ? home :
-							 octo_topo_home(octo, q->node, queue);
+	return octo->plan.usable & RTE_BIT32(home) ? home : octo_topo_home(octo, q->node, queue);
 }
 
 /* What the PFs are not asked about. */
@@ -140,6 +139,10 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	if (wish->words == NULL && octo->agent_queues)
 		return check_agent_rule(octo, wish->count, error);
 	ret = octo_rule_write(octo, wish, &text, error);
+	if (ret == 0 && text.pfs == 0)
+		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
+					 "the PF that the rule names is gone, or the one that "
+					 "manages the switch");
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
 		const struct octo_pf *p = &octo->pf[pf];
 
@@ -188,8 +191,8 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	return ret;
 }
 
-static bool
-is_transfer(const struct rte_flow *rule)
+bool
+octo_rule_is_transfer(const struct rte_flow *rule)
 {
 	return rule->generic && rule->notes->words.rule->attr->transfer;
 }
@@ -201,7 +204,7 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 
 	/* the application's own rules for the switch go first there, too */
 	for (unsigned int i = 0; i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) &&
-				 is_transfer(rule) && octo_learn_make_room_locked(octo);
+				 octo_rule_is_transfer(rule) && octo_learn_make_room_locked(octo);
 	     i++)
 		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)

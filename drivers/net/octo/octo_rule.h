@@ -60,6 +60,7 @@ struct rte_flow {
 	uint16_t queue;
 	uint8_t pf;                   /* where the MPFS rule leads, OCTO_NO_PF without one */
 	uint8_t mpfs_priority;        /* of the MPFS rule: one of two, in turn */
+	uint8_t manager;              /* PF that has the MPFS rule, if there is one */
 	uint8_t origin;               /* enum octo_origin */
 	bool generic : 1;             /* in the words of its notes */
 	bool count : 1;               /* the application asked for COUNT */
@@ -121,6 +122,7 @@ struct octo_rule_wish octo_rule_wish_of(const struct octo_dev *octo, const struc
 struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 					struct rte_flow_error *error);
 void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
+bool octo_rule_is_transfer(const struct rte_flow *rule);
 uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
 
 /* octo_rule_move.c: a rule that leads elsewhere than before */
@@ -138,6 +140,7 @@ int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
 unsigned int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
+void octo_rule_list_resume_locked(struct octo_dev *octo);
 
 /* octo_rule_notes.c: what is known of a rule */
 uint64_t octo_rule_notes_time_placed(const struct rte_flow *rule);

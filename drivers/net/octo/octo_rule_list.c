@@ -214,30 +214,45 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 	return failed;
 }
 
-/* The PF's rules went with it, and the MPFS with the manager. */
+/* The PF's rules went with it, and the MPFS rules that it had. */
 void
 octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
-	const bool manager = octo->manager == pf;
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		rule->arfs[pf] = NULL;
-		if (manager) {
-			rule->mpfs = NULL;
-			rule->pf = OCTO_NO_PF;
-			octo_rule_notes_moved(octo, rule);
-		}
+		if (rule->mpfs == NULL || rule->manager != pf)
+			continue;
+		rule->mpfs = NULL;
+		rule->pf = OCTO_NO_PF;
+		octo_rule_notes_moved(octo, rule);
 	}
 	TAILQ_FOREACH(rule, &octo->others, next)
 		rule->arfs[pf] = NULL;
-	if (!manager)
-		return;
-	octo->manager = OCTO_NO_PF;
-	if (octo_tier_has_mpfs(octo->tier)) {
-		octo->tier = OCTO_TIER_QUEUE;
-		octo_learn_adapt_locked(octo);
-		OCTO_LOG(WARNING, "port %u: the manager PF is gone: steering tier is queue now",
-			 octo->port_id);
-	}
+}
+
+static bool
+is_on_a_pf(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (rule->arfs[pf] != NULL)
+			return true;
+	return false;
+}
+
+/* Rules for the switch that waited for a PF, or for the one that manages it. */
+void
+octo_rule_list_resume_locked(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+	struct rte_flow *rule;
+	unsigned int failed = 0;
+
+	TAILQ_FOREACH(rule, &octo->others, next)
+		if (octo_rule_is_transfer(rule) && !rule->by_table && !is_on_a_pf(octo, rule))
+			failed += octo_rule_place_locked(octo, rule, &error) != 0;
+	if (failed > 0)
+		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
+			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");
 }

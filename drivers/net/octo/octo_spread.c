@@ -82,6 +82,7 @@ spread(struct octo_dev *octo)
 	int ret;
 
 	octo->spreading.on = true;
+	octo->spreading.stale = false;
 	octo->spreading.trial.begun = false;
 	octo->spreading.trial.next = octo_truth_now() + TRIAL_MS;
 	ret = set_rules(octo, &error);
@@ -187,8 +188,12 @@ octo_spread_follow_locked(struct octo_dev *octo)
 		octo_spread_stop_locked(octo);
 		return;
 	}
+	/* until there is a manager again, what there was is all that there can be */
+	if (octo->failover.seeking)
+		return;
 	read_homes(octo, home);
-	if (octo->spreading.on && memcmp(home, octo->spreading.home, nb_queues) == 0) {
+	if (octo->spreading.on && !octo->spreading.stale &&
+	    memcmp(home, octo->spreading.home, nb_queues) == 0) {
 		drop_if_ignored(octo);
 		return;
 	}

@@ -25,8 +25,10 @@ struct octo_spreading {
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT]; /* of each queue, as it was spread for */
 	struct rte_flow **flows;               /* on the manager PF */
 	unsigned int nb_flows;
-	uint8_t turn; /* their priority: one of two, in turn */
-	bool counted; /* what they match */
+	uint8_t manager; /* PF that has them */
+	bool stale;      /* they went with it, or lead to a PF that is another now */
+	uint8_t turn;    /* their priority: one of two, in turn */
+	bool counted;    /* what they match */
 	struct {
 		bool done;     /* they match packets, or it cannot be told */
 		bool begun;    /* base is set */

@@ -154,6 +154,7 @@ stop_locked(struct rte_eth_dev *dev)
 
 	octo_async_settle_locked(octo);
 	octo->started = false;
+	octo_failover_watch_locked(octo, false);
 	octo_pf_unpublish(octo, 0);
 	octo_tx_stop_locked(octo);
 	octo_rule_list_withdraw_locked(octo);
@@ -180,6 +181,10 @@ start_locked(struct rte_eth_dev *dev)
 		ret = octo_pools_check_all_locked(octo);
 	if (ret != 0)
 		return ret;
+	if (octo_pf_first(octo, OCTO_PF_CONFIGURED) < 0) {
+		OCTO_LOG(ERR, "port %u: no PF is left to start", octo->port_id);
+		return -ENODEV;
+	}
 	octo_rss_level(octo);
 	octo_mac_level(octo);
 	octo_flow_isolate_again_locked(octo);
@@ -191,6 +196,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo->started = true;
 	octo_tx_start_locked(octo);
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_failover_watch_locked(octo, true);
 	octo_tier_probe_locked(octo);
 	octo_spread_follow_locked(octo);
 	octo_truth_start_locked(octo);

@@ -113,6 +113,7 @@ octo_topo_update(struct octo_dev *octo)
 
 	if (usable != octo->plan.usable) {
 		octo->plan.usable = usable;
+		octo_failover_planned_locked(octo, usable);
 		/* pairs with the acquire in octo_topo_needs_plan() */
 		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 	}

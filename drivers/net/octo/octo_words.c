@@ -122,15 +122,25 @@ octo_words_max_queue(const struct rte_flow_conv_rule *rule)
 	return highest;
 }
 
+/* What is known of a port: is it a PF, or the octo port itself? */
+#define NO_PF (-1)
+#define OCTO_PORT (-2)
+/* One that is gone is known by the number that it had, until it is back. */
+#define PF_IS_GONE (-3)
+
 static int
 index_of(const struct octo_dev *octo, uint32_t port_id)
 {
-	int pf;
+	int found = NO_PF;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
-		if (octo->pf[pf].port_id == port_id)
+	for (int pf = 0; pf < octo->nb_pfs; pf++) {
+		if (octo->pf[pf].port_id != port_id)
+			continue;
+		if (octo->pf[pf].state >= OCTO_PF_OWNED)
 			return pf;
-	return -1;
+		found = PF_IS_GONE;
+	}
+	return found;
 }
 
 /* The ethdev port that an item names, or -1. */
@@ -158,27 +168,27 @@ action_port(const struct rte_flow_action *action)
 	return ethdev->port_id;
 }
 
-/* The first PF that the rule names; -1 if it names none, -2 if it names the octo port. */
+/* The first PF that the rule names, or what it names instead. */
 static int
 named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
 {
 	const struct rte_flow_action *action = rule->actions_ro;
 	const struct rte_flow_item *item = rule->pattern_ro;
-	int pf = -1;
+	int pf = NO_PF;
 	int port;
 
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
 		port = item_port(item);
 		if (port == octo->port_id)
-			return -2;
-		if (pf < 0 && port >= 0)
+			return OCTO_PORT;
+		if (pf == NO_PF && port >= 0)
 			pf = index_of(octo, (uint32_t)port);
 	}
 	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
 		port = action_port(action);
 		if (port == octo->port_id)
-			return -2;
-		if (pf < 0 && port >= 0)
+			return OCTO_PORT;
+		if (pf == NO_PF && port >= 0)
 			pf = index_of(octo, (uint32_t)port);
 	}
 	return pf;
@@ -193,11 +203,13 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 	uint16_t proxy;
 	int ret;
 
-	if (named == -2)
+	if (named == PF_IS_GONE)
+		return named;
+	if (named == OCTO_PORT)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					  "the NIC's switch does not know the octo port: name "
 					  "one of its PFs instead");
-	if (named < 0)
+	if (named == NO_PF)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					  "a transfer rule goes to the PF that it names: add the "
 					  "item represented_port with the ethdev port of a PF");
@@ -205,14 +217,17 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 	if (ret != 0)
 		return octo_flow_blame(&octo->pf[named], ret, error);
 	ret = index_of(octo, proxy);
-	if (ret < 0)
+	if (ret == NO_PF)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					  "the port that manages the PF's switch is not a PF of "
 					  "this port: make the rule there");
 	return ret;
 }
 
-/* On which PFs the rule belongs, as a mask: on all, or on the one with the switch. */
+/*
+ * On which PFs the rule belongs, as a mask: on all, or on the one with the switch; on
+ * none while that, or the one that it names, is gone.
+ */
 int
 octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule, uint32_t *pfs,
 	       struct rte_flow_error *error)
@@ -223,8 +238,23 @@ octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rul
 	if (!rule->attr_ro->transfer)
 		return 0;
 	pf = transfer_pf(octo, rule, error);
-	if (pf < 0)
+	if (pf < 0 && pf != PF_IS_GONE)
 		return pf;
-	*pfs = RTE_BIT32(pf);
+	*pfs = pf == PF_IS_GONE ? 0 : RTE_BIT32(pf);
 	return 0;
+}
+
+/* A PF is back by another number: what named it before names it again. */
+void
+octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to)
+{
+	const struct rte_flow_action *action = words->rule->actions_ro;
+	const struct rte_flow_item *item = words->rule->pattern_ro;
+
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
+		if (item_port(item) == from)
+			((struct rte_flow_item_ethdev *)(uintptr_t)item->spec)->port_id = to;
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++)
+		if (action_port(action) == from)
+			((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
 }

@@ -163,6 +163,15 @@ put_rules(struct writer *w, struct octo_dev *octo)
 	put(w, counts.bytes, "steered_flows_bytes");
 }
 
+static void
+put_failover(struct writer *w, const struct octo_failover *f)
+{
+	put(w, f->failovers, "failovers");
+	put(w, f->failbacks, "failbacks");
+	put(w, f->last_cpu_ns, "failover_cpu_ns");
+	put(w, f->last_ns, "failover_ns");
+}
+
 static int
 put_all(struct rte_eth_dev *dev, struct writer *w)
 {
@@ -174,6 +183,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 	put_tx_queues(w, dev->data, octo->nb_pfs);
 	put_switches(w, dev->data);
 	put_rules(w, octo);
+	put_failover(w, &octo->failover);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);
 		if (ret != 0)

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Traffic leaves a PF that is no use any more: one that is gone, or has no link.
+ * Nothing that it had is waited for, so there is no fence. If it managed the
+ * switch, the rules there went with it: another PF may be the manager now.
+ */
+
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* So long the NIC may take to name another PF that manages its switch. */
+#define SEEK_MS 1000
+
+uint64_t
+octo_failover_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void
+begin(struct octo_dev *octo)
+{
+	struct octo_failover *f = &octo->failover;
+
+	if (f->pending)
+		return;
+	f->pending = true;
+	f->began = rte_get_timer_cycles();
+	f->cpu_ns = 0;
+}
+
+/* The port is started: from now on every change counts. Or it is about to be stopped. */
+void
+octo_failover_watch_locked(struct octo_dev *octo, bool on)
+{
+	octo->failover.usable = octo->plan.usable;
+	octo->failover.pending = false;
+	octo->failover.seeking = false;
+	octo->failover.watching = on;
+}
+
+/* Other PFs can be homes than before. */
+void
+octo_failover_planned_locked(struct octo_dev *octo, uint32_t usable)
+{
+	struct octo_failover *f = &octo->failover;
+
+	if (f->watching) {
+		f->failovers += (unsigned int)__builtin_popcount(f->usable & ~usable);
+		f->failbacks += (unsigned int)__builtin_popcount(usable & ~f->usable);
+		if (f->usable & ~usable)
+			begin(octo);
+	}
+	f->usable = usable;
+}
+
+/* Flows that could not follow their queue are tried again at once. */
+static void
+hurry(struct octo_dev *octo, bool all)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq *q = data->rx_queues[i];
+
+		if (q == NULL)
+			continue;
+		q->rehome_retry = 0;
+		if (all)
+			q->rules_home = OCTO_NO_PF;
+	}
+}
+
+/* The PF is not one of ours any more. */
+void
+octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
+{
+	hurry(octo, octo->manager == pf);
+	if (octo->manager != pf)
+		return;
+	octo->manager = OCTO_NO_PF;
+	octo->spreading.stale = true;
+	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
+		return;
+	octo->failover.seeking = true;
+	octo->failover.seek_until = octo_ctrl_deadline(SEEK_MS * 1000);
+	begin(octo);
+}
+
+static void
+drop_tier(struct octo_dev *octo)
+{
+	octo->failover.seeking = false;
+	octo->tier = OCTO_TIER_QUEUE;
+	octo_learn_adapt_locked(octo);
+	OCTO_LOG(WARNING,
+		 "port %u: the manager PF is gone, and no other manages the switch: "
+		 "steering tier is queue now",
+		 octo->port_id);
+}
+
+/* All rules of the switch are put again by whoever follows queues to their homes. */
+static void
+seek_manager(struct octo_dev *octo)
+{
+	struct rte_flow_error error;
+
+	if (octo->mpfs_ops->probe(octo, &error) != 0) {
+		octo->manager = OCTO_NO_PF;
+		if (rte_get_timer_cycles() > octo->failover.seek_until)
+			drop_tier(octo);
+		return;
+	}
+	octo->failover.seeking = false;
+	hurry(octo, true);
+	octo_rule_list_resume_locked(octo);
+	OCTO_LOG(NOTICE, "port %u: PF %s manages the switch now", octo->port_id,
+		 octo_manager(octo)->name);
+}
+
+/* By the control thread, first of all. Returns whether rules are under way. */
+bool
+octo_failover_follow_locked(struct octo_dev *octo)
+{
+	struct octo_failover *f = &octo->failover;
+
+	if (!f->pending)
+		return false;
+	f->cpu_ns -= octo_failover_cpu_ns();
+	if (f->seeking)
+		seek_manager(octo);
+	return true;
+}
+
+static bool
+is_home(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	return q == NULL || q->rehome_retry != 0 ||
+	       q->rules_home == octo_rule_home(octo, q->queue_id);
+}
+
+/* Those that could go have gone. */
+void
+octo_failover_done_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_failover *f = &octo->failover;
+
+	octo_spread_follow_locked(octo);
+	f->cpu_ns += octo_failover_cpu_ns();
+	if (f->seeking)
+		return;
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
+		if (!is_home(octo, data->rx_queues[i]))
+			return;
+	f->pending = false;
+	f->last_cpu_ns = f->cpu_ns;
+	f->last_ns = (rte_get_timer_cycles() - f->began) * 1000 / (rte_get_timer_hz() / 1000000);
+}

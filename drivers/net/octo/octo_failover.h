@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_FAILOVER_H
+#define OCTO_FAILOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct octo_dev;
+
+/* PFs that are no use any more, or again; under the control mutex. */
+struct octo_failover {
+	uint32_t usable;      /* mask of PFs, of which the last failover or failback knows */
+	bool watching;        /* the port is started */
+	bool pending;         /* rules are under way to other PFs */
+	bool seeking;         /* the manager PF is gone, and another may manage the switch */
+	uint64_t seek_until;  /* TSC */
+	uint64_t began;       /* TSC, of the one that is pending */
+	uint64_t cpu_ns;      /* that it has taken so far */
+	uint64_t failovers;   /* PFs that were lost, or lost their link */
+	uint64_t failbacks;   /* those that were of use again */
+	uint64_t last_cpu_ns; /* from the loss to the last rule: time of this process' CPUs */
+	uint64_t last_ns;     /* and of the clock */
+};
+
+/* octo_failover.c; all under the control mutex */
+uint64_t octo_failover_cpu_ns(void);
+void octo_failover_watch_locked(struct octo_dev *octo, bool on);
+void octo_failover_planned_locked(struct octo_dev *octo, uint32_t usable);
+void octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_failover_follow_locked(struct octo_dev *octo);
+void octo_failover_done_locked(struct octo_dev *octo);
+
+#endif /* OCTO_FAILOVER_H */

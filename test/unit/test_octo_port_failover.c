@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* PFs that are lost: what the others do for them, and what waits until they are back. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "octo_port.h"
+
+static const struct octo_port_conf two_pfs;
+static const struct octo_port_conf three_pfs = {.nb_pfs = 3};
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 10);
+	octo_port_receive(port, queue, 10, &tally);
+	assert_int_equal(tally.packets, 10);
+	assert_int_equal(tally.wrong_flow, 0);
+}
+
+/* Flows leave at once, whether or not anybody polls the queue to notice. */
+static void
+test_flows_leave_a_pf_without_link_unpolled(void **state)
+{
+	struct octo_port_tally tally = {0};
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(octo_port_rule_pf(port, 7) == 0);
+	octo_port_await(octo_port_xstat(port, "failovers") == 1);
+	assert_arrives(port, 7, 1);
+	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
+	octo_port_await(octo_port_xstat(port, "failbacks") == 1);
+	/* and come back with their poller */
+	octo_port_await((octo_port_poll(port, 1, 32, &tally), octo_port_rule_pf(port, 7) == 1));
+}
+
+/* One manager after the other goes, and takes the rules of the switch with it. */
+static void
+test_every_manager_goes(void **state)
+{
+	uint16_t port = octo_port_create(&three_pfs);
+	struct octo_view_topology view;
+
+	(void)state;
+	octo_port_up(port, 3);
+	for (uint16_t q = 0; q < 3; q++)
+		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
+	for (int gone = 0; gone < 2; gone++) {
+		octo_port_remove_pf((unsigned int)gone);
+		for (uint16_t q = 0; q < 3; q++)
+			octo_port_await(octo_port_rule_pf(port, 100 + q) > gone);
+		for (uint16_t q = 0; q < 3; q++)
+			assert_arrives(port, 100 + q, q);
+		assert_int_equal(octo_view_topology(port, &view), 0);
+		assert_string_equal(view.tier, "exact");
+		assert_true(view.pf[gone + 1].manager);
+	}
+	assert_int_equal(octo_port_xstat(port, "failovers"), 2);
+	assert_true(octo_port_xstat(port, "failover_cpu_ns") > 0);
+}
+
+static struct rte_flow *
+transfer(uint16_t port, uint16_t pf_port, struct rte_flow_error *error)
+{
+	struct octo_flow_rule r;
+
+	octo_flow_build_mpfs(&r, &octo_tuple_example, 0, pf_port, pf_port, false);
+	return rte_flow_create(port, &r.attr, r.pattern, r.actions, error);
+}
+
+/* It names a PF that is gone: no reason for the others not to start. */
+static void
+test_a_transfer_rule_waits_for_its_pf(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	const uint16_t gone = octo_port_pf(1);
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(transfer(port, gone, &error));
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_null(transfer(port, gone, &error));
+	assert_int_equal(rte_errno, ENODEV);
+	assert_non_null(strstr(error.message, "is gone"));
+	assert_int_equal(rte_flow_flush(port, &error), 0);
+}
+
+static bool
+is_on(uint16_t port, struct rte_flow *rule, unsigned int pf)
+{
+	struct rte_flow_error error;
+	char *text = NULL;
+	char wanted[64];
+	size_t len;
+	FILE *file = open_memstream(&text, &len);
+	bool found;
+
+	assert_non_null(file);
+	assert_int_equal(rte_flow_dev_dump(port, rule, file, &error), 0);
+	fclose(file);
+	snprintf(wanted, sizeof(wanted), "rules on PFs: %s", octo_port_pf_name(pf));
+	found = strstr(text, wanted) != NULL;
+	free(text);
+	return found;
+}
+
+/* It names one that is there, on a switch that another manages now. */
+static void
+test_a_transfer_rule_follows_the_manager(void **state)
+{
+	uint16_t port = octo_port_create(&three_pfs);
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rule = transfer(port, octo_port_pf(2), &error);
+	assert_non_null(rule);
+	assert_true(is_on(port, rule, 0));
+	octo_port_remove_pf(0);
+	octo_port_await(is_on(port, rule, 1));
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+}
+
+static void
+test_nothing_starts_without_a_pf(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_remove_pf(0);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	/* ethdev says so of any port that is removed */
+	assert_int_equal(rte_eth_dev_start(port), -EIO);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_flows_leave_a_pf_without_link_unpolled),
+		octo_port_test(test_every_manager_goes),
+		octo_port_test(test_a_transfer_rule_waits_for_its_pf),
+		octo_port_test(test_a_transfer_rule_follows_the_manager),
+		octo_port_test(test_nothing_starts_without_a_pf),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
