@@ -45,6 +45,13 @@ packages_functional() {
 	dpdk_is_private || packages_package
 }
 
+packages_model() {
+	cat <<-'END'
+		spin|cmd:spin|the models of the protocols: SPIN checks them
+		gcc|cmd:cc|to compile what SPIN makes of them
+	END
+}
+
 packages_vm() {
 	echo 'busybox-static|cmd:busybox|vm tests: all that is in the guest besides the tests'
 }
@@ -179,7 +186,7 @@ setup_command() {
 	case $what in
 	default) need build unit functional ;;
 	build) need build ;;
-	all) need build unit functional package docs clang fuzz lint ;;
+	all) need build unit functional model package docs clang fuzz lint ;;
 	*) usage_error "setup: unknown '$what': give build, all or nothing" ;;
 	esac
 	[ "$what" = build ] || need_ovs

@@ -8,7 +8,7 @@ failed=0
 skipped=0
 
 usage_test() {
-	usage_error "test: $1: octo test [unit|functional|vm] [-k NAME]"
+	usage_error "test: $1: octo test [unit|functional|vm|model] [-k NAME]"
 }
 
 # Adds what cmocka said, test by test; a program that said nothing counts as one.
@@ -96,7 +96,7 @@ read_test_options() {
 	shell=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		unit | functional | vm) which=$1 ;;
+		unit | functional | vm | model) which=$1 ;;
 		-k)
 			[ $# -gt 1 ] || usage_test "-k needs a name"
 			name=$2
@@ -109,11 +109,24 @@ read_test_options() {
 	done
 }
 
+# Says how it went; fails if anything did.
+say_result() {
+	[ $((passed + failed + skipped)) -gt 0 ] || die "no test is called like '$name'"
+	printf '\n%d passed, %d failed%s\n' $passed $failed \
+		"$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+	[ $failed -eq 0 ]
+}
+
 test_command() {
 	local which name shell
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
 	[ -z "$shell" ] || [ "$which" = vm ] || usage_test "--shell is for vm"
+	if [ "$which" = model ]; then
+		run_model "$name"
+		say_result
+		return
+	fi
 	use_given_dpdk
 	case $which in
 	unit) need build unit ;;
@@ -139,8 +152,5 @@ test_command() {
 		run_functional "$name"
 		;;
 	esac
-	[ $((passed + failed + skipped)) -gt 0 ] || die "no test is called like '$name'"
-	printf '\n%d passed, %d failed%s\n' $passed $failed \
-		"$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
-	[ $failed -eq 0 ]
+	say_result
 }
