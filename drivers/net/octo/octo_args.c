@@ -19,10 +19,13 @@
 #define ARG_LEARN_MAX "learn_max"
 #define ARG_IDLE_MS "idle_ms"
 #define ARG_POOLS "pools"
+#define ARG_GRACE_US "grace_us"
+#define ARG_FENCE_TIMEOUT_MS "fence_timeout_ms"
 
 static const char *const valid_args[] = {
-	ARG_PF,    ARG_SOCKET_MAP,   ARG_SOCKET,    ARG_MAC,     ARG_AGENT, ARG_TIER,
-	ARG_LEARN, ARG_LEARN_SAMPLE, ARG_LEARN_MAX, ARG_IDLE_MS, ARG_POOLS, NULL,
+	ARG_PF,    ARG_SOCKET_MAP, ARG_SOCKET,           ARG_MAC,       ARG_AGENT,
+	ARG_TIER,  ARG_LEARN,      ARG_LEARN_SAMPLE,     ARG_LEARN_MAX, ARG_IDLE_MS,
+	ARG_POOLS, ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, NULL,
 };
 
 static int
@@ -189,6 +192,37 @@ read_pools(const char *key, const char *value, void *arg)
 	return 0;
 }
 
+static int
+read_number(const char *key, const char *value, uint32_t min, uint32_t max,
+	    const struct octo_args *args, uint32_t *number)
+{
+	uint32_t n;
+
+	if (octo_learning_read_number(value, &n) != 0 || n < min || n > max) {
+		OCTO_LOG(ERR, "%s: %s=%s: a number of %u to %u is expected", args->port, key,
+			 value == NULL ? "" : value, min, max);
+		return -EINVAL;
+	}
+	*number = n;
+	return 0;
+}
+
+static int
+read_grace(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	return read_number(key, value, 0, OCTO_FENCE_MAX_GRACE_US, args, &args->fence.grace_us);
+}
+
+static int
+read_fence_timeout(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	return read_number(key, value, 1, OCTO_FENCE_MAX_TIMEOUT_MS, args, &args->fence.timeout_ms);
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
@@ -205,6 +239,8 @@ static const struct {
 	{ARG_LEARN_MAX, read_learn_number, false},
 	{ARG_IDLE_MS, read_learn_number, false},
 	{ARG_POOLS, read_pools, false},
+	{ARG_GRACE_US, read_grace, false},
+	{ARG_FENCE_TIMEOUT_MS, read_fence_timeout, false},
 };
 
 static int
@@ -233,14 +269,20 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	struct rte_kvargs *kvlist;
 	int ret;
 
-	*args = (struct octo_args){.port = name, .socket = -1, .learning = octo_learning_default};
+	*args = (struct octo_args){
+		.port = name,
+		.socket = -1,
+		.learning = octo_learning_default,
+		.fence = {OCTO_FENCE_GRACE_US, OCTO_FENCE_TIMEOUT_MS},
+	};
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
 	if (kvlist == NULL) {
 		OCTO_LOG(ERR,
 			 "%s: cannot read \"%s\": "
 			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
-			 "learn_sample=, learn_max=, idle_ms= and pools=",
+			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us= and "
+			 "fence_timeout_ms=",
 			 name, text);
 		return -EINVAL;
 	}

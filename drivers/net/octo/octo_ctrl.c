@@ -21,6 +21,10 @@
 /* How often the link of a PF is looked at that does not report changes. */
 #define LINK_POLL_MS 100
 
+/* How long those who wait for the mutex are let in before the next flows are rehomed. */
+#define GIVE_WAY_US 20
+#define GIVE_WAY_LOOKS 100
+
 /* How soon flows that could not follow their queue are tried again. */
 #define REHOME_RETRY_MS 100u
 /* A full table may stay full, and every try asks for every flow. */
@@ -64,10 +68,24 @@ octo_ctrl_fini(struct octo_dev *octo)
 	close(octo->ctrl.wake_fd);
 }
 
+/* Who waits says so, for the sake of give_way(). */
+static int
+lock(struct octo_dev *octo)
+{
+	int ret = pthread_mutex_trylock(&octo->mutex);
+
+	if (ret != EBUSY)
+		return ret;
+	rte_atomic_fetch_add_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	ret = pthread_mutex_lock(&octo->mutex);
+	rte_atomic_fetch_sub_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	return ret;
+}
+
 void
 octo_lock(struct octo_dev *octo)
 {
-	if (pthread_mutex_lock(&octo->mutex) != EOWNERDEAD)
+	if (lock(octo) != EOWNERDEAD)
 		return;
 	OCTO_LOG(WARNING, "port %u: a process died in a control operation", octo->port_id);
 	pthread_mutex_consistent(&octo->mutex);
@@ -131,19 +149,15 @@ follow_links(struct octo_dev *octo)
 
 /* A flow that cannot follow strays, but arrives: said once, and tried again later. */
 static void
-follow_home(struct octo_dev *octo, struct octo_rxq *q)
+end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 {
-	const uint8_t home = octo_rule_home(octo, q->queue_id);
-	const uint64_t now = rte_get_timer_cycles();
-	unsigned int failed;
+	const unsigned int failed = octo->rehoming[q->queue_id].failed;
 
-	if (home == q->rules_home || now < q->rehome_retry)
-		return;
-	failed = octo_rule_list_rehome_locked(octo, q->queue_id, home);
 	if (failed == 0) {
 		q->rules_home = home;
 		q->rehome_retry = 0;
 		q->rehome_pause = 0;
+		octo->fences.rehomes++;
 		return;
 	}
 	if (q->rehome_retry == 0)
@@ -151,21 +165,66 @@ follow_home(struct octo_dev *octo, struct octo_rxq *q)
 			 octo->port_id, failed, q->queue_id, octo->pf[home].name);
 	q->rehome_pause = RTE_MIN(RTE_MAX(2 * q->rehome_pause, REHOME_RETRY_MS),
 				  REHOME_RETRY_MAX_MS);
-	q->rehome_retry = now + rte_get_timer_hz() * q->rehome_pause / 1000;
+	q->rehome_retry = rte_get_timer_cycles() + rte_get_timer_hz() * q->rehome_pause / MS_PER_S;
 }
 
-/* The flows of a queue follow it to its home; see octo_topo_rx_home(). */
-static void
+/* Some of the flows of a queue follow it to its home. Returns whether more could at once. */
+static bool
+follow_home(struct octo_dev *octo, struct octo_rxq *q)
+{
+	const uint8_t home = octo_rule_home(octo, q->queue_id);
+	int ret;
+
+	if (home == q->rules_home || rte_get_timer_cycles() < q->rehome_retry)
+		return false;
+	/* some of them, and the home may be the one before again when the others' turn comes */
+	q->rules_home = OCTO_NO_PF;
+	ret = octo_rule_list_rehome_locked(octo, q->queue_id, home);
+	if (ret == 0)
+		end_rehome(octo, q, home);
+	return ret == -EAGAIN;
+}
+
+/* See octo_topo_rx_home(). A slice of each queue's flows: each is held up for one only. */
+static bool
 follow_homes(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	bool more = false;
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 
 		if (q != NULL)
-			follow_home(octo, q);
+			more |= follow_home(octo, q);
 	}
+	return more;
+}
+
+/* A mutex is nobody's in turn: who gave it back has it again before others are awake. */
+static void
+give_way(struct octo_dev *octo)
+{
+	for (int i = 0; i < GIVE_WAY_LOOKS; i++) {
+		if (rte_atomic_load_explicit(&octo->nb_waiting, rte_memory_order_relaxed) == 0)
+			return;
+		rte_delay_us_sleep(GIVE_WAY_US);
+	}
+}
+
+/* Returns whether there is more: what else the thread does must not wait for all of it. */
+static bool
+rehome_for_a_while(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(TICK_MS * 1000);
+	bool more = true;
+
+	while (more && rte_get_timer_cycles() < end &&
+	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
+		give_way(octo);
+		more = OCTO_LOCKED(octo, octo->started && follow_homes(octo));
+	}
+	return more;
 }
 
 /* Returns whether it is worth while to come back soon. */
@@ -187,8 +246,11 @@ tick(struct octo_dev *octo)
 		}
 		/* samples before homes: they are of rules as they were */
 		busy = octo_truth_follow_locked(octo);
+		/* what was learned is in place */
+		octo_fence_flipped_all_locked(octo);
 		octo_learn_tick_locked(octo);
-		follow_homes(octo);
+		octo_fence_sweep_locked(octo);
+		busy |= octo->fences.nb_open != 0;
 		octo_spread_follow_locked(octo);
 		octo_tx_tick_locked(octo);
 		octo_place_follow_locked(octo);
@@ -215,10 +277,12 @@ run(void *arg)
 {
 	struct octo_dev *octo = arg;
 	bool busy = false;
+	bool more = false;
 
 	while (!rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		wait_for_work(octo, busy ? BUSY_TICK_MS : TICK_MS);
+		wait_for_work(octo, more ? 0 : busy ? BUSY_TICK_MS : TICK_MS);
 		busy = tick(octo);
+		more = rehome_for_a_while(octo);
 	}
 	return 0;
 }

@@ -65,6 +65,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo->port_id = dev->data->port_id;
 	octo->manager = OCTO_NO_PF;
 	octo->clone_pools = args->clone_pools;
+	octo->fences.settings = args->fence;
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
@@ -194,7 +195,9 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"learn_sample=<int> "
 					"learn_max=<int> "
 					"idle_ms=<int> "
-					"pools=app|local");
+					"pools=app|local "
+					"grace_us=<int> "
+					"fence_timeout_ms=<int>");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

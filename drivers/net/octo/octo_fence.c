@@ -1,44 +1,402 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The control side of the fence: armed and flipped here, closed by the consumers. */
+/*
+ * The control side of the fence: armed and flipped here, closed by the consumers
+ * (octo_rxtx.c). Everything that the data path reads is in shared memory, by queue
+ * number, so that consumers may be in any process.
+ */
 
-#include "octo_fence.h"
+#include <errno.h>
+
+#include <rte_cycles.h>
+
 #include "octo_private.h"
+
+#define ALL_LEGS OCTO_GATE_HELD
+/* A process that died inside a burst never leaves it. */
+#define EPOCH_TIMEOUT_US 1000000
+/* Between two looks at a fence that must close first. */
+#define CIRCLE_LOOK_US 5
+
+static struct octo_rxq *
+rxq_of(const struct octo_dev *octo, uint16_t queue)
+{
+	return octo_data(octo)->rx_queues[queue];
+}
+
+/* The queues that are set up. */
+static struct octo_rxq *
+next_rxq(const struct octo_dev *octo, uint16_t *i)
+{
+	while (*i < octo_data(octo)->nb_rx_queues) {
+		struct octo_rxq *q = rxq_of(octo, (*i)++);
+
+		if (q != NULL)
+			return q;
+	}
+	return NULL;
+}
+
+#define FOREACH_RXQ(octo, q, i)                                                                    \
+	for ((i) = 0, (q) = next_rxq((octo), &(i)); (q) != NULL; (q) = next_rxq((octo), &(i)))
+
+static bool
+has_source(const struct octo_fence *f, uint16_t queue)
+{
+	return (rte_atomic_load_explicit(&f->sources[queue / 64], rte_memory_order_relaxed) &
+		RTE_BIT64(queue % 64)) != 0;
+}
+
+/* Seen by the consumer with the word, which is stored later. */
+static void
+add_source(struct octo_fence *f, uint16_t queue)
+{
+	rte_atomic_fetch_or_explicit(&f->sources[queue / 64], RTE_BIT64(queue % 64),
+				     rte_memory_order_relaxed);
+}
+
+static void
+remove_source(struct octo_fence *f, uint16_t queue)
+{
+	rte_atomic_fetch_and_explicit(&f->sources[queue / 64], ~RTE_BIT64(queue % 64),
+				      rte_memory_order_relaxed);
+}
+
+static void
+clear_sources(struct octo_fence *f)
+{
+	for (unsigned int i = 0; i < OCTO_FENCE_WORDS; i++)
+		rte_atomic_store_explicit(&f->sources[i], 0, rte_memory_order_relaxed);
+}
+
+/* Its consumer has let go, or there is nothing any more that it could hold. */
+static bool
+close_if_done(struct octo_dev *octo, struct octo_rxq *q)
+{
+	if (q->fence.kind == OCTO_FENCE_NONE)
+		return true;
+	if (octo_gate_is_held(&q->gate))
+		return false;
+	q->fence.kind = OCTO_FENCE_NONE;
+	q->fence.under_way = false;
+	clear_sources(&q->fence);
+	octo->fences.nb_open--;
+	return true;
+}
+
+/* Does an open fence wait for this queue to be drained? */
+static struct octo_rxq *
+waits_for(const struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	if (q->fence.kind == OCTO_FENCE_MOVE && has_source(&q->fence, queue))
+		return q;
+	return NULL;
+}
+
+/* Without asking its consumer. */
+static void
+give_up(struct octo_dev *octo, struct octo_rxq *q)
+{
+	octo_gate_forget(&q->gate, ALL_LEGS);
+	close_if_done(octo, q);
+}
+
+/*
+ * Everybody is outside a burst, or in a later one. It is waited for as long as a
+ * burst takes, but for a consumer that is known to be dead.
+ */
+static void
+await_consumer(struct octo_dev *octo, struct octo_rxq *q)
+{
+	struct octo_epoch *epoch = &q->epoch;
+
+	if (q->fence.dead_epoch != 0 && octo_epoch_is_inside(epoch) &&
+	    rte_atomic_load_explicit(&epoch->value, rte_memory_order_relaxed) ==
+		    q->fence.dead_epoch)
+		return;
+	q->fence.dead_epoch = 0;
+	if (octo_epoch_await(&epoch, 1, EPOCH_TIMEOUT_US) == 0)
+		return;
+	q->fence.dead_epoch = rte_atomic_load_explicit(&epoch->value, rte_memory_order_relaxed);
+	OCTO_LOG(WARNING, "port %u: who polls Rx queue %u does not leave its burst", octo->port_id,
+		 q->queue_id);
+}
+
+/* Held legs are held for certain when it returns. */
+static void
+arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32_t legs)
+{
+	if (q->fence.kind == OCTO_FENCE_NONE) {
+		q->fence.kind = kind;
+		octo->fences.nb_open++;
+		octo->fences.opened++;
+	}
+	q->fence.under_way = true;
+	octo_gate_arm(&q->gate, legs);
+	await_consumer(octo, q);
+}
+
+bool
+octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
+{
+	struct octo_rxq *q = rxq_of(octo, queue);
+
+	return q == NULL || close_if_done(octo, q) ||
+	       (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg == leg);
+}
 
 int
 octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
 {
-	RTE_SET_USED(octo);
-	RTE_SET_USED(queue);
-	RTE_SET_USED(leg);
+	struct octo_rxq *q = rxq_of(octo, queue);
+	uint32_t others;
+
+	if (!octo->started || q == NULL)
+		return 0;
+	if (!octo_fence_can_arm_home_locked(octo, queue, leg))
+		return -EBUSY;
+	others = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) & ~RTE_BIT32(leg);
+	if (others == 0 || q->fence.under_way)
+		return 0;
+	q->fence.leg = leg;
+	add_source(&q->fence, queue);
+	arm(octo, q, OCTO_FENCE_HOME, RTE_BIT32(leg));
 	return 0;
+}
+
+/* A fence that must close first: two that wait for each other would do so for ever. */
+static struct octo_rxq *
+in_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
+{
+	octo_fence_sweep_locked(octo);
+	if (to->fence.kind == OCTO_FENCE_HOME)
+		return to;
+	if (from->fence.kind == OCTO_FENCE_MOVE)
+		return from;
+	return waits_for(octo, to->queue_id);
+}
+
+static void
+clear_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
+{
+	const uint64_t end = octo_ctrl_deadline(octo->fences.settings.timeout_ms * 1000);
+	struct octo_rxq *q = in_the_way(octo, from, to);
+
+	while (q != NULL) {
+		if (octo_gate_before(end, rte_get_timer_cycles())) {
+			octo->fences.given_up++;
+			give_up(octo, q);
+		} else {
+			rte_delay_us_sleep(CIRCLE_LOOK_US);
+		}
+		q = in_the_way(octo, from, to);
+	}
 }
 
 int
 octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue)
 {
-	RTE_SET_USED(octo);
-	RTE_SET_USED(from_queue);
-	RTE_SET_USED(to_queue);
+	struct octo_rxq *from = rxq_of(octo, from_queue);
+	struct octo_rxq *to = rxq_of(octo, to_queue);
+
+	/* nobody has polled the old queue: what it has comes late whatever we do */
+	if (!octo->started || from == NULL || to == NULL || from == to || from->node < 0)
+		return 0;
+	if (to->fence.under_way && octo_gate_is_held(&to->gate) &&
+	    has_source(&to->fence, from_queue))
+		return 0;
+	clear_the_way(octo, from, to);
+	octo_gate_set_source(&from->gate, true);
+	add_source(&to->fence, from_queue);
+	arm(octo, to, OCTO_FENCE_MOVE, ALL_LEGS);
 	return 0;
+}
+
+static void
+flipped(struct octo_rxq *q)
+{
+	if (!q->fence.under_way)
+		return;
+	q->fence.under_way = false;
+	octo_gate_flipped(&q->gate, rte_get_timer_cycles());
 }
 
 void
 octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue)
 {
-	RTE_SET_USED(octo);
-	RTE_SET_USED(queue);
+	struct octo_rxq *q = rxq_of(octo, queue);
+
+	if (q != NULL)
+		flipped(q);
+}
+
+void
+octo_fence_flipped_all_locked(struct octo_dev *octo)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	if (octo->fences.nb_open == 0)
+		return;
+	FOREACH_RXQ(octo, q, i)
+	flipped(q);
 }
 
 void
 octo_fence_sweep_locked(struct octo_dev *octo)
 {
-	RTE_SET_USED(octo);
+	struct octo_rxq *q;
+	bool closed = false;
+	uint16_t i;
+
+	if (octo->fences.nb_open == 0)
+		return;
+	FOREACH_RXQ(octo, q, i)
+	closed |= q->fence.kind != OCTO_FENCE_NONE && close_if_done(octo, q);
+	if (!closed)
+		return;
+	FOREACH_RXQ(octo, q, i)
+	if (waits_for(octo, q->queue_id) == NULL)
+		octo_gate_set_source(&q->gate, false);
 }
 
 void
 octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf)
 {
-	RTE_SET_USED(octo);
-	RTE_SET_USED(pf);
+	struct octo_rxq *q;
+	uint16_t i;
+
+	/* what moves between queues is held whatever leg it comes by */
+	FOREACH_RXQ(octo, q, i)
+	if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg == pf)
+		give_up(octo, q);
+}
+
+void
+octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	{
+		if (q->queue_id == queue) {
+			octo_gate_set_source(&q->gate, false);
+			give_up(octo, q);
+		} else if (has_source(&q->fence, queue)) {
+			remove_source(&q->fence, queue);
+			/* the queue may be freed next */
+			await_consumer(octo, q);
+		}
+	}
+}
+
+/* A packet may take several descriptors: then counts of these say nothing of packets. */
+static bool
+counts_packets(const struct octo_dev *octo, uint16_t queue)
+{
+	const uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_TCP_LRO |
+				  RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+	struct rte_eth_rxq_info info;
+	int pf;
+
+	if (octo_data(octo)->dev_conf.rxmode.offloads & offloads)
+		return false;
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+		if (rte_eth_rx_queue_info_get(octo->pf[pf].port_id, queue, &info) == 0 &&
+		    info.scattered_rx)
+			return false;
+	return true;
+}
+
+/* PMDs may make a ring larger than they are told to. */
+static uint32_t
+depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	uint32_t depth = q->nb_desc;
+	struct rte_eth_rxq_info info;
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+		if (rte_eth_rx_queue_info_get(octo->pf[pf].port_id, q->queue_id, &info) == 0)
+			depth = RTE_MAX(depth, info.nb_desc);
+	return rte_align32pow2(depth);
+}
+
+void
+octo_fence_start_locked(struct octo_dev *octo)
+{
+	const struct octo_fence_settings *s = &octo->fences.settings;
+	const uint64_t hz = rte_get_timer_hz();
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	{
+		q->gate.depth = depth_of(octo, q);
+		q->gate.grace = hz * s->grace_us / US_PER_S;
+		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
+		q->fence.merges = counts_packets(octo, q->queue_id);
+	}
+}
+
+void
+octo_fence_stop_locked(struct octo_dev *octo)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	{
+		octo_gate_set_source(&q->gate, false);
+		give_up(octo, q);
+	}
+}
+
+static struct octo_fence_counts
+count_all(struct octo_dev *octo, uint64_t *cycles)
+{
+	struct octo_fence_counts counts = {
+		.rehomes = octo->fences.rehomes,
+		.opened = octo->fences.opened,
+		.timeouts = octo->fences.given_up,
+	};
+	struct octo_rxq *q;
+	uint16_t i;
+
+	*cycles = 0;
+	FOREACH_RXQ(octo, q, i)
+	{
+		counts.timeouts += q->gate.timeouts;
+		*cycles += q->gate.held_cycles;
+	}
+	return counts;
+}
+
+struct octo_fence_counts
+octo_fence_counts(struct octo_dev *octo)
+{
+	uint64_t cycles;
+	struct octo_fence_counts counts = count_all(octo, &cycles);
+
+	counts.rehomes -= octo->fences.rehomes_base;
+	counts.opened -= octo->fences.opened_base;
+	counts.timeouts -= octo->fences.timeouts_base;
+	counts.held_ns = (uint64_t)((double)(cycles - octo->fences.held_base) * NS_PER_S /
+				    (double)rte_get_timer_hz());
+	return counts;
+}
+
+void
+octo_fence_reset_counts(struct octo_dev *octo)
+{
+	const struct octo_fence_counts counts = count_all(octo, &octo->fences.held_base);
+
+	octo->fences.rehomes_base = counts.rehomes;
+	octo->fences.opened_base = counts.opened;
+	octo->fences.timeouts_base = counts.timeouts;
 }

@@ -3,7 +3,11 @@
 #ifndef OCTO_FENCE_H
 #define OCTO_FENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include <rte_config.h>
+#include <rte_stdatomic.h>
 
 /**
  * @file
@@ -17,6 +21,57 @@
  */
 
 struct octo_dev;
+struct octo_rxq;
+
+#define OCTO_FENCE_GRACE_US 50
+#define OCTO_FENCE_MAX_GRACE_US 1000000
+#define OCTO_FENCE_TIMEOUT_MS 10
+#define OCTO_FENCE_MAX_TIMEOUT_MS 10000
+
+struct octo_fence_settings {
+	uint32_t grace_us;   /**< for so long a packet may be in the NIC */
+	uint32_t timeout_ms; /**< for so long another queue's consumer may be silent */
+};
+
+enum octo_fence_kind {
+	OCTO_FENCE_NONE,
+	OCTO_FENCE_HOME, /**< one leg of the queue is held, the others are drained */
+	OCTO_FENCE_MOVE, /**< all legs are held, other queues are drained */
+};
+
+#define OCTO_FENCE_WORDS (RTE_MAX_QUEUES_PER_PORT / 64)
+
+/** Of the queue that it ends at; the gate is what its consumer knows of it. */
+struct octo_fence {
+	RTE_ATOMIC(uint64_t) sources[OCTO_FENCE_WORDS]; /**< bit mask of queues */
+	bool merges;                                    /**< its rings are counted in packets */
+	/* control side */
+	uint8_t kind; /**< enum octo_fence_kind */
+	uint8_t leg;  /**< that is held, of kind HOME */
+	bool under_way;
+	uint32_t dead_epoch; /**< of a consumer that never left its burst */
+};
+
+/** Of a port; under the control mutex. */
+struct octo_fences {
+	struct octo_fence_settings settings;
+	uint32_t nb_open;  /**< their consumers may have closed them since */
+	uint64_t opened;   /**< so far */
+	uint64_t rehomes;  /**< so far: queues whose flows have followed them */
+	uint64_t given_up; /**< so far, for others that they could be in a circle with */
+	/* what was counted at the last reset */
+	uint64_t opened_base;
+	uint64_t rehomes_base;
+	uint64_t timeouts_base;
+	uint64_t held_base;
+};
+
+struct octo_fence_counts {
+	uint64_t rehomes;
+	uint64_t opened;
+	uint64_t timeouts;
+	uint64_t held_ns;
+};
 
 /**
  * Flows of a queue are to come by this leg: it is held back until the other legs
@@ -27,6 +82,9 @@ struct octo_dev;
  *   fence of another kind, or to another leg. Nothing has changed: come back.
  */
 int octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
+
+/** Would it return 0? */
+bool octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
  * Flows are to go from one queue to another, which is held back until the first has
@@ -42,10 +100,34 @@ int octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint1
 /** What was armed for this (destination) queue is done, or has failed. */
 void octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue);
 
+/** The same of all queues. */
+void octo_fence_flipped_all_locked(struct octo_dev *octo);
+
 /** See which fences their consumers have closed. By the control thread, often. */
 void octo_fence_sweep_locked(struct octo_dev *octo);
 
 /** A PF is taken away: its legs hold nothing any more, and there is nothing to drain. */
 void octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf);
+
+/** The queue is stopped: what its rings had is gone. */
+void octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue);
+
+/** The port starts: its queues' rings are what they are. */
+void octo_fence_start_locked(struct octo_dev *octo);
+
+/** The port is stopped, and nobody is inside a burst. */
+void octo_fence_stop_locked(struct octo_dev *octo);
+
+/* of the queues' counters, in any process */
+struct octo_fence_counts octo_fence_counts(struct octo_dev *octo);
+void octo_fence_reset_counts(struct octo_dev *octo);
+
+/* for the consumer of the queue, inside a burst, octo_fence_rx.c */
+
+/** Until when all sources are drained, of the queue itself these legs; 0: unknown. */
+uint64_t octo_fence_drained(struct octo_rxq *q, uint32_t legs, uint64_t now);
+
+/** May the held legs go on? If not, notes what they have. */
+bool octo_fence_release(struct octo_rxq *q, uint32_t word, uint32_t live, uint64_t now);
 
 #endif /* OCTO_FENCE_H */

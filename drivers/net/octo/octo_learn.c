@@ -48,8 +48,11 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 {
 	struct rte_flow_error error = {.message = NULL};
 	struct octo_dev *octo = ctx;
-	struct rte_flow *flow = octo_flow_learn_locked(octo, tuple, queue, &error);
+	struct rte_flow *flow;
 
+	/* octo_learn_stray_locked() has asked whether it can be */
+	octo_fence_arm_home_locked(octo, queue, octo_rule_home(octo, queue));
+	flow = octo_flow_learn_locked(octo, tuple, queue, &error);
 	if (flow != NULL) {
 		flow->learned = octo_learn_current(octo->learning.policy);
 		*rule = flow;
@@ -154,10 +157,12 @@ octo_learn_adapt_locked(struct octo_dev *octo)
 void
 octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
+	const uint8_t home = octo_rule_home(octo, s->queue);
+
 	if (!has_use(octo) || agent_is_away(octo))
 		return;
-	/* the queue has another home since */
-	if (s->pf == octo_rule_home(octo, s->queue))
+	/* the queue has another home since, or flows are on their way to it: they stray on */
+	if (s->pf == home || !octo_fence_can_arm_home_locked(octo, s->queue, home))
 		return;
 	octo->learning.samples++;
 	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_truth_now());
@@ -168,13 +173,18 @@ void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
 	const uint8_t home = octo_rule_home(octo, queue);
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 	int ret;
 
-	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
-	TAILQ_INSERT_TAIL(&octo->queue_rules[queue], rule, next_of_queue);
-	rule->queue = queue;
+	octo_rule_list_leave_queue(octo, rule);
+	octo_rule_list_join_queue(octo, rule, queue);
 	if (rule->pf == home || !has_use(octo))
 		return;
+	if (octo_fence_arm_home_locked(octo, queue, home) != 0) {
+		/* it follows its queue when it can do so in order */
+		q->rules_home = OCTO_NO_PF;
+		return;
+	}
 	if (rule->pf == OCTO_NO_PF)
 		ret = octo->mpfs_ops->insert(octo, rule, home, NULL);
 	else

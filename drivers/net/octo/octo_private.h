@@ -19,6 +19,8 @@
 #include "octo_agent_addr.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
+#include "octo_fence.h"
+#include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_plan.h"
@@ -108,6 +110,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint8_t other_node_seen;  /* samples in a row from another node than ours */
 	int16_t node;             /* of the polling CPU; -1 before the first burst */
 	uint32_t plan_generation; /* of octo_dev.plan that home comes from */
+	struct octo_gate gate;    /* its word is looked at in each burst */
 	struct octo_stray stray;
 	struct octo_dev *octo;
 	struct octo_rx_count home_count;
@@ -119,6 +122,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
 	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
 	uint32_t rehome_pause;   /* ms; until the try after that */
+	struct octo_fence fence; /* that this queue is the destination of */
 	/* what the counters were at the last reset: only the poller writes counters */
 	struct octo_rx_count home_base;
 	struct octo_rx_count stray_base;
@@ -245,11 +249,13 @@ struct octo_dev {
 	uint64_t grace_cycles; /* TSC; packets that left a ring may be in the NIC for so long */
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
-	pthread_mutex_t mutex;     /* the control mutex: process-shared, robust, recursive */
-	uint32_t nb_macs;          /* entries of the port's MAC table */
-	struct rte_eth_stats gone; /* what PFs counted that are not there any more */
+	pthread_mutex_t mutex;           /* the control mutex: process-shared, robust, recursive */
+	RTE_ATOMIC(uint32_t) nb_waiting; /* for it */
+	uint32_t nb_macs;                /* entries of the port's MAC table */
+	struct rte_eth_stats gone;       /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_failover failover;
+	struct octo_fences fences;
 	struct octo_truth truth;
 	struct octo_learning learning;
 	struct octo_rule_counts rule_counts;
@@ -278,6 +284,7 @@ struct octo_dev {
 	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
 	struct octo_slab notes_slab; /* struct octo_notes */
 	struct octo_rules queue_rules[RTE_MAX_QUEUES_PER_PORT]; /* by the queue they lead to */
+	struct octo_rehoming rehoming[RTE_MAX_QUEUES_PER_PORT]; /* by that queue */
 	struct octo_ctrl ctrl;
 };
 
@@ -299,6 +306,7 @@ struct octo_args {
 	enum octo_tier tier;
 	struct octo_learning_settings learning;
 	bool clone_pools;
+	struct octo_fence_settings fence;
 };
 
 static inline struct octo_dev *

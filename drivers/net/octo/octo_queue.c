@@ -258,12 +258,22 @@ octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 	return ret;
 }
 
+static int
+rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
+{
+	int ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue", rx_leg_stop,
+				rx_leg_start, &queue_id, &queue_id);
+
+	if (ret == 0)
+		octo_fence_forget_queue_locked(octo, queue_id);
+	return ret;
+}
+
 int
 octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue",
-						  rx_leg_stop, rx_leg_start, &queue_id, &queue_id));
+	int ret = OCTO_LOCKED(octo, rx_queue_stop_locked(octo, queue_id));
 
 	if (ret == 0)
 		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;

@@ -339,7 +339,7 @@ enlist(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (octo_rule_has_tuple(rule)) {
 		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
-		TAILQ_INSERT_TAIL(&octo->queue_rules[rule->queue], rule, next_of_queue);
+		octo_rule_list_join_queue(octo, rule, rule->queue);
 	} else {
 		TAILQ_INSERT_TAIL(&octo->others, rule, next);
 		octo->nb_others++;
@@ -355,7 +355,7 @@ delist(struct octo_dev *octo, struct rte_flow *rule)
 		/* the rules behind it have other numbers from now on */
 		octo->page.rule = NULL;
 		TAILQ_REMOVE(&octo->rules, rule, next);
-		TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+		octo_rule_list_leave_queue(octo, rule);
 		octo_table_remove(octo->table, &rule->tuple);
 	} else {
 		TAILQ_REMOVE(&octo->others, rule, next);

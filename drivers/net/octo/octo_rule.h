@@ -74,6 +74,14 @@ struct rte_flow {
 TAILQ_HEAD(octo_rules, rte_flow);
 TAILQ_HEAD(octo_all_notes, octo_notes);
 
+/* The rules of a queue that has another home now are on their way there. */
+struct octo_rehoming {
+	struct rte_flow *next; /* that has not been looked at yet */
+	uint32_t failed;
+	uint8_t home;
+	bool under_way;
+};
+
 /* A rule that somebody wants. */
 struct octo_rule_wish {
 	const struct octo_tuple *tuple; /* NULL: not one flow, or none that goes to one queue */
@@ -138,7 +146,9 @@ int octo_rule_list_place_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-unsigned int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
+void octo_rule_list_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
+void octo_rule_list_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
+int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
 

@@ -4,7 +4,13 @@
 
 #include <errno.h>
 
+#include <rte_cycles.h>
+
 #include "octo_private.h"
+
+/* So many rules, or for so long, follow their queue at once: then others get the mutex. */
+#define SLICE_RULES 64
+#define SLICE_US 50
 
 int
 octo_rule_list_init(struct octo_dev *octo)
@@ -193,25 +199,76 @@ octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	return steered != 0 ? steered : others;
 }
 
-/* The flows of a queue go to its new home. Returns how many could not. */
-unsigned int
+/* A rule that leads to this queue from now on. */
+void
+octo_rule_list_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
+{
+	rule->queue = queue;
+	TAILQ_INSERT_TAIL(&octo->queue_rules[queue], rule, next_of_queue);
+}
+
+void
+octo_rule_list_leave_queue(struct octo_dev *octo, struct rte_flow *rule)
+{
+	struct octo_rehoming *r = &octo->rehoming[rule->queue];
+
+	if (r->next == rule)
+		r->next = TAILQ_NEXT(rule, next_of_queue);
+	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+}
+
+static void
+rehome_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_rehoming *r)
+{
+	if (rule->pf == OCTO_NO_PF)
+		r->failed += octo->mpfs_ops->insert(octo, rule, r->home, NULL) != 0;
+	else
+		r->failed += octo->mpfs_ops->flip(octo, rule, r->home, NULL) != 0;
+	octo_rule_notes_moved(octo, rule);
+}
+
+static bool
+must_rehome(const struct rte_flow *rule, uint8_t home)
+{
+	return rule->pf != home && !rule->pending;
+}
+
+/*
+ * The flows of a queue go to its new home, some of them now: 0 if it was all of
+ * them, -EAGAIN if there are more, or -EBUSY if they must wait for another change of
+ * their path. In rehoming[queue] is how many could not go.
+ */
+int
 octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home)
 {
-	unsigned int failed = 0;
-	struct rte_flow *rule;
+	struct octo_rehoming *r = &octo->rehoming[queue];
+	uint64_t end = octo_ctrl_deadline(SLICE_US);
+	unsigned int n = 0;
+	int ret;
 
+	if (!r->under_way || r->home != home)
+		*r = (struct octo_rehoming){.under_way = true,
+					    .home = home,
+					    .next = TAILQ_FIRST(&octo->queue_rules[queue])};
 	if (!octo_tier_has_mpfs(octo->tier))
-		return 0;
-	TAILQ_FOREACH(rule, &octo->queue_rules[queue], next_of_queue) {
-		if (rule->pf == home || rule->pending)
-			continue;
-		if (rule->pf == OCTO_NO_PF)
-			failed += octo->mpfs_ops->insert(octo, rule, home, NULL) != 0;
-		else
-			failed += octo->mpfs_ops->flip(octo, rule, home, NULL) != 0;
-		octo_rule_notes_moved(octo, rule);
+		r->next = NULL;
+	while (r->next != NULL && n < SLICE_RULES && rte_get_timer_cycles() < end) {
+		struct rte_flow *rule = r->next;
+
+		if (must_rehome(rule, home)) {
+			ret = octo_fence_arm_home_locked(octo, queue, home);
+			if (ret != 0)
+				return ret;
+			/* that may have taken as long as a burst does */
+			if (n++ == 0)
+				end = octo_ctrl_deadline(SLICE_US);
+			rehome_rule(octo, rule, r);
+		}
+		r->next = TAILQ_NEXT(rule, next_of_queue);
 	}
-	return failed;
+	octo_fence_flipped_locked(octo, queue);
+	r->under_way = r->next != NULL;
+	return r->under_way ? -EAGAIN : 0;
 }
 
 /* The PF's rules went with it, and the MPFS rules that it had. */

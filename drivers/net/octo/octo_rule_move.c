@@ -31,9 +31,8 @@ octo_rule_requeue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t 
 {
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 
-	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
-	rule->queue = queue;
-	TAILQ_INSERT_TAIL(&octo->queue_rules[queue], rule, next_of_queue);
+	octo_rule_list_leave_queue(octo, rule);
+	octo_rule_list_join_queue(octo, rule, queue);
 	if (lead_home(octo, rule) != 0)
 		q->rules_home = OCTO_NO_PF;
 	octo_rule_notes_moved(octo, rule);

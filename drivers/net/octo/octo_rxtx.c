@@ -2,6 +2,8 @@
 
 /* The data path, Rx: no lock, no allocation, no log, no rte_flow call. */
 
+#include <rte_cycles.h>
+
 #include "octo_packet.h"
 #include "octo_private.h"
 
@@ -123,12 +125,84 @@ poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 	return got;
 }
 
+/*
+ * What the legs have, the one that was not first in the last burst first: none of
+ * them is left out because another one fills every burst.
+ */
+static uint16_t
+drain(struct octo_rxq *q, uint32_t legs, uint64_t now, struct rte_mbuf **pkts, uint16_t nb,
+      uint16_t burst)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	const uint8_t first = q->gate.first;
+	uint16_t got = 0;
+
+	for (uint8_t i = 0; i < OCTO_MAX_PFS && got < nb; i++) {
+		const uint8_t leg = (first + i) % OCTO_MAX_PFS;
+		const uint16_t asked = nb - got;
+		uint16_t n;
+
+		if (!(legs & RTE_BIT32(leg)))
+			continue;
+		if (got == 0)
+			q->gate.first = leg + 1;
+		n = leg == home ? poll_leg(q, leg, pkts + got, asked, &q->home_count) :
+				  poll_stray(q, leg, pkts + got, asked);
+		octo_gate_polled(&q->gate, leg, now, asked >= RTE_MIN(burst, OCTO_GATE_SURE), n);
+		got += n;
+	}
+	return got;
+}
+
+/* Of the legs that are held back what came before all that the sources may still have. */
+static uint16_t
+merge(struct octo_rxq *q, uint32_t held, uint64_t now, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	uint16_t got = 0;
+
+	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && got < nb; leg++) {
+		const uint16_t asked = RTE_MIN(q->gate.leg[leg].allowed, (uint32_t)nb - got);
+		uint16_t n;
+
+		if (!(held & RTE_BIT32(leg)) || asked == 0)
+			continue;
+		n = leg == home ? poll_leg(q, leg, pkts + got, asked, &q->home_count) :
+				  poll_stray(q, leg, pkts + got, asked);
+		octo_gate_merged(&q->gate, leg, now, asked, n);
+		got += n;
+	}
+	return got;
+}
+
+/*
+ * A fence is open: some legs are held back until others, or those of other queues,
+ * are drained. What they had a while ago is taken all the same, and first, so that
+ * a busy leg that is being drained does not keep it waiting.
+ */
+static __rte_noinline uint16_t
+poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint64_t now = rte_get_timer_cycles();
+	const uint32_t held = live & word & OCTO_GATE_HELD;
+	uint16_t got = 0;
+
+	octo_gate_enter(&q->gate, word, now);
+	if (held != 0 && octo_gate_may_merge(&q->gate, octo_fence_drained(q, live & ~held, now)))
+		got = merge(q, held, now, pkts, (nb + 1) / 2);
+	got += drain(q, live & ~held, now, pkts + got, nb - got, nb);
+	if ((word & OCTO_GATE_HELD) && octo_fence_release(q, word, live, now))
+		got += drain(q, held, now, pkts + got, nb - got, nb);
+	octo_gate_leave(&q->gate, live, now);
+	return got;
+}
+
 uint16_t
 octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_rxq *q = rxq;
 	uint16_t got = 0;
-	uint32_t live, strays;
+	uint32_t live, strays, fence;
 	uint8_t home;
 	bool due;
 
@@ -140,6 +214,13 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	if (unlikely((q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
 		octo_topo_rx_home(q, live);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	}
+	/* pairs with the release in octo_gate_arm() */
+	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
+	if (unlikely(fence & OCTO_GATE_OPEN)) {
+		got = poll_fenced(q, fence, live, pkts, nb);
+		octo_epoch_leave(&q->epoch);
+		return got;
 	}
 	strays = live & ~RTE_BIT32(home);
 	if (due)

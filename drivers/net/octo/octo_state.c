@@ -157,6 +157,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_failover_watch_locked(octo, false);
 	octo_pf_unpublish(octo, 0);
 	octo_tx_stop_locked(octo);
+	octo_fence_stop_locked(octo);
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
@@ -195,6 +196,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo->crossings_told = 0;
 	octo->started = true;
 	octo_tx_start_locked(octo);
+	octo_fence_start_locked(octo);
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_failover_watch_locked(octo, true);
 	octo_tier_probe_locked(octo);

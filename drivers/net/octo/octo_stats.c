@@ -146,6 +146,7 @@ octo_stats_reset(struct rte_eth_dev *dev)
 	octo_lock(octo);
 	octo->truth.steered_base = octo->truth.steered_strays;
 	octo_learn_reset_counts_locked(octo);
+	octo_fence_reset_counts(octo);
 	octo_unlock(octo);
 	clear_queues(dev->data);
 	return first_error;

@@ -12,9 +12,6 @@
 /* Samples in a row that must agree before a queue follows its poller to another node. */
 #define SAMPLES_TO_MOVE 4
 
-/* Packets that left a ring are on the wire, or with the other PF, after this. */
-#define GRACE_US 50
-
 #define NODES (OCTO_SOCKET_MAP_MAX_NODE + 1)
 
 /* Read before there is a data path: libnuma reads files and allocates. */
@@ -62,7 +59,7 @@ void
 octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 {
 	octo->mapped = args->has_map;
-	octo->grace_cycles = GRACE_US * (rte_get_tsc_hz() / US_PER_S);
+	octo->grace_cycles = args->fence.grace_us * (rte_get_tsc_hz() / US_PER_S);
 	octo->plan.nb = octo->nb_pfs;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		octo->plan.node[i] = octo->pf[i].node;

@@ -172,6 +172,17 @@ put_failover(struct writer *w, const struct octo_failover *f)
 	put(w, f->last_ns, "failover_ns");
 }
 
+static void
+put_fences(struct writer *w, struct octo_dev *octo)
+{
+	const struct octo_fence_counts counts = octo_fence_counts(octo);
+
+	put(w, counts.rehomes, "rehomes");
+	put(w, counts.opened, "fence_opened");
+	put(w, counts.timeouts, "fence_timeouts");
+	put(w, counts.held_ns, "fence_held_ns");
+}
+
 static int
 put_all(struct rte_eth_dev *dev, struct writer *w)
 {
@@ -184,6 +195,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 	put_switches(w, dev->data);
 	put_rules(w, octo);
 	put_failover(w, &octo->failover);
+	put_fences(w, octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);
 		if (ret != 0)
