@@ -37,7 +37,7 @@ def test_list(pmd):
 def test_commands_have_help(pmd):
     """Every command is listed and explains itself."""
     commands = [c for c in pmd.telemetry.get("/") if c.startswith("/octo/")]
-    assert set(commands) >= {"/octo/list", "/octo/topology",
+    assert set(commands) >= {"/octo/list", "/octo/topology", "/octo/legs",
                              "/octo/steering", "/octo/strays"}
     for command in commands:
         text = str(pmd.telemetry.get("/help", command))
@@ -77,6 +77,21 @@ def test_polled_queue_is_known(pmd, view):
             == queue["queue"]
 
 
+def test_legs_keys_and_pages(pmd, view):
+    """Of each queue all PFs; Rx queues first; page by page."""
+    legs = ask(pmd, "legs", view.port)
+    assert legs["total"] == 8 and legs["start"] == 0
+    assert [(leg["queue"], leg["index"], leg["pf"]) for leg in legs["legs"]] == \
+        [(kind, index, pf) for kind in ("rx", "tx") for index in (0, 1) for pf in (0, 1)]
+    for leg in legs["legs"]:
+        assert {"home", "cpu", "cpu_socket", "pf_socket", "ring", "pool", "crosses"} <= set(leg)
+        assert leg["pf_socket"] == leg["pf"]
+        assert leg["ring"] == leg["pool"] == -1, "mapped memory is nowhere"
+    page = ask(pmd, "legs", view.port, 3, 2)
+    assert page["total"] == 8 and page["legs"] == legs["legs"][3:5]
+    assert ask(pmd, "legs", view.port, 8)["legs"] == []
+
+
 def test_mapped_memory_is_nowhere(view):
     """Sockets that exist in a map only have no memory."""
     for queue in view.topology()["queues"]:
@@ -84,17 +99,23 @@ def test_mapped_memory_is_nowhere(view):
 
 
 def test_a_cpu_far_from_all_pfs_crosses():
-    """There is no PF on its socket: shown, and told once."""
+    """There is no PF on its socket: shown, and told once of Rx and Tx."""
     with Testpmd([*vdevs.nic("A", pfs=1), vdevs.octo(pfs=1)]) as pmd:
         view = View(pmd)
-        pmd.start("rxonly")
+        pmd.start("flowgen")
         pmd.wait_until("polled", lambda: all(
             queue["cpu"] >= 0 for queue in view.topology()["queues"]))
-        pmd.expect(r"Rx queue 1 crosses sockets: its cpu and its home PF")
+        for kind in ("Rx", "Tx"):
+            pmd.wait_until("told", lambda text=f"{kind} queue 1 crosses sockets: its cpu and its "
+                           "home PF": text in pmd.text)
         pmd.stop_forwarding()
+        assert [(leg["queue"], leg["index"], leg["home"], leg["crosses"])
+                for leg in ask(pmd, "legs", view.port)["legs"]] == \
+            [("rx", 0, 1, "none"), ("rx", 1, 1, "cpu"),
+             ("tx", 0, 1, "none"), ("tx", 1, 1, "cpu")]
         assert [queue["crosses"] for queue in view.topology()["queues"]] == \
             ["none", "cpu"]
-        assert pmd.text.count("crosses sockets") == 1
+        assert pmd.text.count("crosses sockets") == 2
 
 
 def test_strays_keys_and_sums(pmd, view):
@@ -150,7 +171,7 @@ def test_steering_pages_of_long_rules(pmd, view):
     pmd.cmd(f"flow flush {view.port}")
 
 
-@pytest.mark.parametrize("command", ["topology", "steering", "strays"])
+@pytest.mark.parametrize("command", ["topology", "legs", "steering", "strays"])
 @pytest.mark.parametrize("params", [
     (), ("",), ("x",), (-1,), (99,), (70000,), ("{pf}",), ("{port}x",),
     ("{port}", "y"),

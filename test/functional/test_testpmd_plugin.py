@@ -50,7 +50,10 @@ def test_show_topology(pmd, view):
         assert re.search(rf"{name}\b.*\bup\b", out)
     assert "exact" in out
     for queue, home in view.homes().items():
-        assert re.search(rf"^\s*Rx {queue}\b.*\b{home}\b.* none$", out, re.MULTILINE)
+        assert re.search(rf"^\s*Rx {queue}\b.*\b{home} \S+ +home +none$", out, re.MULTILINE)
+        assert re.search(rf"^\s*Tx {queue}\b.*\b\d \S+ +home +none$", out, re.MULTILINE)
+    assert len(re.findall(r"^ +- +- +\d \S+ +stray +none$", out, re.MULTILINE)) == 4
+    assert "Warning" not in out
 
 
 def test_other_rules_are_mentioned(pmd, view):

@@ -41,36 +41,75 @@ octo_place_pool(struct rte_mempool *pool)
 	return node == NOTHING ? -1 : node;
 }
 
-/* Simulated and mapped nodes are not where memory is. */
+/*
+ * Of the CPU it is asked by the home leg only: it cannot be near them all. Simulated and
+ * mapped nodes are not where memory is.
+ */
 struct octo_place
-octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q)
+octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg)
 {
+	const struct octo_pf *pf = &octo->pf[leg];
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	const struct octo_pf *pf = &octo->pf[home];
 
 	return (struct octo_place){
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
-		.pool = octo->mapped ? -1 : q->pools.leg_node[home],
-		.cpu = q->node,
+		.pool = octo->mapped || q->pools.leg[leg] == NULL ? -1 : q->pools.leg_node[leg],
+		.cpu = leg == home ? q->node : -1,
+	};
+}
+
+/* What is sent may be anywhere. */
+struct octo_place
+octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg)
+{
+	const struct octo_pf *pf = &octo->pf[leg];
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+
+	return (struct octo_place){
+		.pf = pf->node,
+		.ring = octo->mapped ? -1 : pf->alloc_socket,
+		.pool = -1,
+		.cpu = leg == home ? q->node : -1,
 	};
 }
 
 static void
-tell(struct octo_dev *octo, const struct octo_rxq *q, uint32_t crossings)
+tell(const struct octo_dev *octo, const char *kind, uint16_t queue, const struct octo_place *place,
+     uint32_t *told)
 {
-	const char *what = octo_plan_crossing_names(crossings);
+	const uint32_t crossings = octo_plan_crossings(place) & ~*told;
 
+	if (crossings == 0)
+		return;
 	OCTO_LOG(WARNING,
-		 "port %u: Rx queue %u crosses sockets: its %s and its home PF are on two "
-		 "(all queues: octo show topology, /octo/topology)",
-		 octo->port_id, q->queue_id, what);
-	octo->crossings_told |= crossings;
+		 "port %u: %s queue %u crosses sockets: its %s and its home PF are on two "
+		 "(all queues: octo show topology, /octo/legs)",
+		 octo->port_id, kind, queue, octo_plan_crossing_names(crossings));
+	*told |= crossings;
+}
+
+static void
+follow_rx(struct octo_dev *octo, const struct octo_rxq *q)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	const struct octo_place place = octo_place_rx(octo, q, home);
+
+	tell(octo, "Rx", q->queue_id, &place, &octo->rx_crossings_told);
+}
+
+static void
+follow_tx(struct octo_dev *octo, const struct octo_txq *q)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	const struct octo_place place = octo_place_tx(octo, q, home);
+
+	tell(octo, "Tx", q->queue_id, &place, &octo->tx_crossings_told);
 }
 
 /*
- * By the control thread: what crosses is told once. Not of a queue that nobody has
- * polled, as its home is a guess, nor while a PF has no link: then queues must cross.
+ * By the control thread: what crosses by the home leg is told once. Not of a queue that
+ * nobody has used, as its home is a guess, nor while a PF has no link: then queues must cross.
  */
 void
 octo_place_follow_locked(struct octo_dev *octo)
@@ -81,14 +120,14 @@ octo_place_follow_locked(struct octo_dev *octo)
 		return;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		const struct octo_rxq *q = data->rx_queues[i];
-		struct octo_place place;
-		uint32_t crossings;
 
-		if (q == NULL || q->node < 0)
-			continue;
-		place = octo_place_rx(octo, q);
-		crossings = octo_plan_crossings(&place) & ~octo->crossings_told;
-		if (crossings != 0)
-			tell(octo, q, crossings);
+		if (q != NULL && q->node >= 0)
+			follow_rx(octo, q);
+	}
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		const struct octo_txq *q = data->tx_queues[i];
+
+		if (q != NULL && q->node >= 0)
+			follow_tx(octo, q);
 	}
 }

@@ -237,9 +237,10 @@ struct octo_dev {
 	bool started;
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
-	uint32_t crossings_told; /* OCTO_CROSS_... since the port was started */
-	uint32_t configuration;  /* how often the port was configured */
-	bool clone_pools;        /* pools=local */
+	uint32_t rx_crossings_told; /* OCTO_CROSS_... since the port was started */
+	uint32_t tx_crossings_told;
+	uint32_t configuration; /* how often the port was configured */
+	bool clone_pools;       /* pools=local */
 	bool reta_set;
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
@@ -385,7 +386,8 @@ void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
 
 /* octo_place.c */
 int octo_place_pool(struct rte_mempool *pool);
-struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q);
+struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
+struct octo_place octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg);
 void octo_place_follow_locked(struct octo_dev *octo);
 
 /* octo_queue.c */

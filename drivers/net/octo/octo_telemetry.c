@@ -10,8 +10,9 @@
 #include "octo_learning.h"
 #include "octo_view.h"
 
-/* A reply holds 16 KiB; a rule takes up to 282 bytes of it, a queue 140. */
+/* A reply holds 16 KiB; a rule takes up to 282 bytes of it, a leg 150, a queue 140. */
 #define RULES_PER_REPLY 50u
+#define LEGS_PER_REPLY 96u
 #define QUEUES_PER_REPLY 96
 #define MAX_PARAMS 3
 
@@ -97,6 +98,55 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "link", view.link_up ? "up" : "down");
 	rte_tel_data_add_dict_container(d, "pfs", pfs, 0);
 	rte_tel_data_add_dict_container(d, "queues", queues, 0);
+	return 0;
+}
+
+static void
+add_leg(struct rte_tel_data *legs, uint32_t index, const struct octo_view_leg *view)
+{
+	struct rte_tel_data *leg = octo_tel_new_dict();
+
+	if (leg == NULL)
+		return;
+	rte_tel_data_add_dict_string(leg, "queue", view->tx ? "tx" : "rx");
+	rte_tel_data_add_dict_uint(leg, "index", view->queue);
+	rte_tel_data_add_dict_uint(leg, "pf", view->pf);
+	rte_tel_data_add_dict_int(leg, "home", view->home);
+	rte_tel_data_add_dict_int(leg, "cpu", view->cpu);
+	rte_tel_data_add_dict_int(leg, "cpu_socket", view->cpu_socket);
+	rte_tel_data_add_dict_int(leg, "pf_socket", view->pf_socket);
+	rte_tel_data_add_dict_int(leg, "ring", view->ring_socket);
+	rte_tel_data_add_dict_int(leg, "pool", view->pool_socket);
+	rte_tel_data_add_dict_string(leg, "crosses", view->crosses);
+	octo_tel_add_numbered(legs, index, leg);
+}
+
+static int
+tell_legs(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct octo_view_leg view[LEGS_PER_REPLY];
+	uint32_t args[MAX_PARAMS] = {0, 0, LEGS_PER_REPLY};
+	int nb = read_port(params, MAX_PARAMS, args);
+	struct rte_tel_data *legs;
+	uint32_t total;
+
+	RTE_SET_USED(cmd);
+	if (nb < 0)
+		return nb;
+	nb = octo_view_legs((uint16_t)args[0], args[1], view, RTE_MIN(args[2], LEGS_PER_REPLY),
+			    &total);
+	legs = octo_tel_new_dict();
+	if (nb < 0 || legs == NULL) {
+		rte_tel_data_free(legs);
+		return nb < 0 ? nb : -ENOMEM;
+	}
+	for (int i = 0; i < nb; i++)
+		add_leg(legs, args[1] + i, &view[i]);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", args[0]);
+	rte_tel_data_add_dict_uint(d, "total", total);
+	rte_tel_data_add_dict_uint(d, "start", args[1]);
+	rte_tel_data_add_dict_container(d, "legs", legs, 0);
 	return 0;
 }
 
@@ -269,6 +319,9 @@ RTE_INIT(octo_telemetry_init)
 	rte_telemetry_register_cmd("/octo/topology", tell_topology,
 				   "Returns PFs, links, tier, homes. "
 				   "Parameters: int port_id [, int queue]");
+	rte_telemetry_register_cmd("/octo/legs", tell_legs,
+				   "Returns sockets of ring, pool and CPU of each leg. "
+				   "Parameters: int port_id [, int start [, int n]]");
 	rte_telemetry_register_cmd("/octo/steering", tell_steering,
 				   "Returns rules. "
 				   "Parameters: int port_id [, int start [, int n]]");

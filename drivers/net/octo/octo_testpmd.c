@@ -13,15 +13,15 @@
 #include <rte_ethdev.h>
 
 #include "octo_steer.h"
+#include "octo_testpmd.h"
 #include "octo_tuple.h"
 #include "octo_view.h"
 #include "testpmd.h"
 
 #define RULES_PER_PAGE 64
-#define TIER_TEXT_MAX 96
 
-static const char *
-number_or_dash(int64_t number, char *text, size_t len)
+const char *
+octo_testpmd_number(int64_t number, char *text, size_t len)
 {
 	if (number < 0)
 		return "-";
@@ -29,8 +29,14 @@ number_or_dash(int64_t number, char *text, size_t len)
 	return text;
 }
 
-static void
-not_an_octo_port(uint16_t port_id)
+const char *
+octo_testpmd_pf_name(const struct octo_view_topology *view, int pf)
+{
+	return pf < 0 || pf >= view->nb_pfs ? "-" : view->pf[pf].name;
+}
+
+void
+octo_testpmd_not_octo(uint16_t port_id)
 {
 	fprintf(stderr, "octo: port %u is not an octo port (driver net_octo)\n", port_id);
 }
@@ -42,74 +48,6 @@ complain(uint16_t port_id, const struct rte_flow_error *error, int ret)
 		error->message != NULL ? error->message : rte_strerror(-ret));
 }
 
-static const char *
-pf_name(const struct octo_view_topology *view, int pf)
-{
-	return pf < 0 || pf >= view->nb_pfs ? "-" : view->pf[pf].name;
-}
-
-static void
-print_pfs(const struct octo_view_topology *view)
-{
-	char socket[16];
-
-	printf("  %-3s %-24s %4s %6s %-5s %-10s %s\n", "PF", "Name", "Port", "Socket", "Link",
-	       "State", "MPFS");
-	for (uint16_t i = 0; i < view->nb_pfs; i++) {
-		const struct octo_view_pf *pf = &view->pf[i];
-
-		printf("  %-3u %-24s %4u %6s %-5s %-10s %s\n", i, pf->name, pf->port_id,
-		       number_or_dash(pf->socket, socket, sizeof(socket)),
-		       pf->link_up ? "up" : "down", pf->state, pf->manager ? "manager" : "-");
-	}
-}
-
-static void
-print_queues(uint16_t port_id, const struct octo_view_topology *view)
-{
-	char cpu[16], socket[16], ring[16], pool[16];
-	struct octo_view_queue queue;
-
-	printf("  %-7s %5s %6s %5s %5s  %-28s %s\n", "Queue", "CPU", "Socket", "Ring", "Pool",
-	       "Home PF", "Crosses");
-	for (uint16_t i = 0; octo_view_queue(port_id, i, &queue) == 0; i++)
-		printf("  Rx %-4u %5s %6s %5s %5s  %d %-26s %s\n", i,
-		       number_or_dash(queue.cpu, cpu, sizeof(cpu)),
-		       number_or_dash(queue.socket, socket, sizeof(socket)),
-		       number_or_dash(queue.ring_socket, ring, sizeof(ring)),
-		       number_or_dash(queue.pool_socket, pool, sizeof(pool)), queue.home_pf,
-		       pf_name(view, queue.home_pf), queue.crosses);
-}
-
-/* The tier, and why it is not a higher one if the NIC promised more than it does. */
-static const char *
-tier_text(const struct octo_view_topology *view, char *text)
-{
-	if (strcmp(view->ignored, "none") == 0)
-		return view->tier;
-	snprintf(text, TIER_TEXT_MAX, "%s (the NIC accepts %s rules and ignores them)", view->tier,
-		 view->ignored);
-	return text;
-}
-
-static void
-show_topology(uint16_t port_id)
-{
-	struct octo_view_topology view;
-	char tier[TIER_TEXT_MAX];
-	char socket[16];
-
-	if (octo_view_topology(port_id, &view) != 0) {
-		not_an_octo_port(port_id);
-		return;
-	}
-	printf("Port %u: %s, link %s, steering tier %s, MPFS back end %s, allocate on socket %s\n",
-	       port_id, view.name, view.link_up ? "up" : "down", tier_text(&view, tier), view.mpfs,
-	       number_or_dash(view.socket, socket, sizeof(socket)));
-	print_pfs(&view);
-	print_queues(port_id, &view);
-}
-
 static void
 print_rules(const struct octo_view_topology *view, const struct octo_view_rule *rules, int nb)
 {
@@ -118,8 +56,8 @@ print_rules(const struct octo_view_topology *view, const struct octo_view_rule *
 	for (int i = 0; i < nb; i++)
 		printf("  %-56s %5u  %-24s %12s %8" PRIu64 "  %s%s\n",
 		       octo_tuple_format(&rules[i].tuple, text), rules[i].queue,
-		       pf_name(view, rules[i].pf),
-		       number_or_dash(rules[i].hits, hits, sizeof(hits)), rules[i].strays,
+		       octo_testpmd_pf_name(view, rules[i].pf),
+		       octo_testpmd_number(rules[i].hits, hits, sizeof(hits)), rules[i].strays,
 		       rules[i].verdict, rules[i].learned ? ", learned" : "");
 }
 
@@ -128,18 +66,18 @@ show_steering(uint16_t port_id)
 {
 	static struct octo_view_rule rules[RULES_PER_PAGE];
 	struct octo_view_topology view;
-	char tier[TIER_TEXT_MAX];
+	char tier[OCTO_TESTPMD_TIER_MAX];
 	uint32_t total = 0;
 	uint32_t start = 0;
 	int nb;
 
 	if (octo_view_topology(port_id, &view) != 0) {
-		not_an_octo_port(port_id);
+		octo_testpmd_not_octo(port_id);
 		return;
 	}
 	nb = octo_view_rules(port_id, 0, rules, RULES_PER_PAGE, &total);
 	printf("Port %u: %u steered flows, %u of them ineffective, tier %s\n", port_id, total,
-	       view.nb_ineffective, tier_text(&view, tier));
+	       view.nb_ineffective, octo_testpmd_tier(&view, tier));
 	if (view.nb_others > 0)
 		printf("  and %u rules that steer no single flow: see flow dump %u all\n",
 		       view.nb_others, port_id);
@@ -175,7 +113,7 @@ show_strays(uint16_t port_id)
 	char name[16];
 
 	if (octo_view_topology(port_id, &view) != 0) {
-		not_an_octo_port(port_id);
+		octo_testpmd_not_octo(port_id);
 		return;
 	}
 	printf("Port %u: packets that arrived by the home PF of their queue, and strays\n",
@@ -207,7 +145,7 @@ octo_show_parsed(void *parsed, struct cmdline *cl, void *data)
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
 	if (strcmp(cmd->what, "topology") == 0)
-		show_topology(cmd->port_id);
+		octo_testpmd_show_topology(cmd->port_id);
 	else if (strcmp(cmd->what, "steering") == 0)
 		show_steering(cmd->port_id);
 	else

@@ -90,7 +90,7 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
 	view->socket = q->node;
 	view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	place = octo_place_rx(octo, q);
+	place = octo_place_rx(octo, q, (uint8_t)view->home_pf);
 	view->ring_socket = place.ring;
 	view->pool_socket = RTE_MAX(place.pool, -1);
 	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&place));

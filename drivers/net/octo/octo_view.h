@@ -58,6 +58,20 @@ struct octo_view_queue {
 	uint64_t stray_packets;
 };
 
+struct octo_view_leg {
+	uint16_t queue;
+	bool tx;
+	uint16_t pf; /**< PF index */
+	bool home;
+	int cpu;             /**< that the queue was last used from, -1 if never */
+	int cpu_socket;      /**< of that CPU, -1 if never used */
+	int pf_socket;       /**< simulated or real node, -1 unknown */
+	int ring_socket;     /**< of its descriptors, -1 unknown or simulated */
+	int pool_socket;     /**< of Rx packets, -1 unknown, simulated or several */
+	const char *crosses; /**< what is on another socket than the PF, or "none";
+		   the CPU only where this is the home leg */
+};
+
 struct octo_view_rule {
 	struct octo_tuple tuple;
 	int64_t hits;    /**< -1 where the PFs cannot count */
@@ -79,6 +93,18 @@ int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 /** @return 0, -ENODEV if it is not an octo port, -EINVAL if there is no such Rx queue. */
 __rte_experimental
 int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view);
+
+/**
+ * Copy out legs: of Rx queue 0 by PF 0, by PF 1, ..., of Rx queue 1, ..., of Tx queue 0, ...
+ *
+ * @param total
+ *   Set to the number of all legs.
+ * @return
+ *   How many were copied, or -ENODEV if it is not an octo port.
+ */
+__rte_experimental
+int octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs, uint32_t nb,
+		   uint32_t *total);
 
 /**
  * Copy out rules in the order of their creation.

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which pool a leg has its buffers from, under the stock testpmd."""
+
+import re
+
+from octotest import vdevs
+from octotest.packets import gen_flow
+from octotest.testpmd import Testpmd, flow_id
+from octotest.view import View
+
+
+def pool_of(pmd, port, queue=0):
+    """The pool of a queue, by its name."""
+    return re.search(r"Mempool: (\S+)", pmd.cmd(f"show rxq info {port} {queue}"))[1]
+
+
+def by_both_pfs(pmd, view):
+    """Flows are steered to each PF; none of them lacks a buffer for their packets."""
+    for i in range(8):
+        flow_id(pmd.cmd(gen_flow(i).rule(view.port, i % 2)))
+    pmd.start("flowgen")
+    pmd.wait_until("traffic by both PFs", lambda: min(
+        pmd.xstats(view.port)[f"pf{pf}_rx_good_packets"] for pf in (0, 1)) > 10000)
+    assert pmd.stats(view.port)["RX-nombuf"] == 0
+
+
+def test_clones_carry_traffic_and_go():
+    """With pools=local testpmd does without fast free, and PF 1 has packets of its own."""
+    with Testpmd([*vdevs.nic("A", wire="loop"), vdevs.octo(pools="local")],
+                 app=["--flowgen-flows=8"]) as pmd:
+        view = View(pmd)
+        assert "MBUF_FAST_FREE" not in pmd.cmd(f"show port {view.port} tx_offload capabilities")
+        pools = [pool_of(pmd, pf) for pf in view.pf_ports()]
+        assert pools[0] == pool_of(pmd, view.port)
+        assert re.fullmatch(rf"octo_p{view.port}_n1_\d+", pools[1])
+        by_both_pfs(pmd, view)
+        pmd.stop_forwarding()
+        pmd.cmd(f"port stop {view.port}")
+        pmd.cmd(f"port close {view.port}")
+        assert "stays" not in pmd.text
+        assert pools[1] not in pmd.cmd("dump_mempool")
+
+
+def test_a_pool_for_each_node():
+    """Of two pools each PF has one, until fast free is asked for, which is for one."""
+    with Testpmd(vdevs.looped(), app=["--mbuf-size=2048,2048", "--multi-rx-mempool",
+                                      "--tx-offloads=0", "--flowgen-flows=8"]) as pmd:
+        view = View(pmd)
+        pools = [pool_of(pmd, pf) for pf in view.pf_ports()]
+        assert len(set(pools)) == 2 and pools[0] == pool_of(pmd, view.port)
+        by_both_pfs(pmd, view)
+        pmd.stop_forwarding()
+        pmd.cmds([f"port stop {view.port}",
+                  f"port config {view.port} tx_offload mbuf_fast_free on"])
+        assert "Rx queue 0 has several pools and the port has MBUF_FAST_FREE" in \
+            pmd.cmd(f"port start {view.port}")
