@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Flows stay in order while their path changes. One PF's pipeline is longer than
+ * the other's, so that without a fence they would not.
+ */
+
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_mbuf.h>
+
+#include "octo_port.h"
+
+#define FLOW 7
+#define BURST 32
+#define TIMES 6
+/* in the payload of octo_port_make() */
+#define SEQ_AT 42
+
+/* PF 0 is slow, and the grace time says so. */
+static const struct octo_port_conf slow_and_fast = {
+	.two_nodes = true,
+	.pf = {"latency_us=3000"},
+	.octo = "grace_us=4000",
+};
+
+/* One flow there and back. */
+struct trip {
+	uint16_t port;
+	uint32_t sent;
+	uint32_t received;
+	uint32_t overtaken;
+};
+
+static void
+send_some(struct trip *t)
+{
+	struct rte_mbuf *pkts[4];
+	uint16_t sent;
+
+	octo_port_make(t->port, FLOW, pkts, RTE_DIM(pkts));
+	for (unsigned int i = 0; i < RTE_DIM(pkts); i++)
+		*rte_pktmbuf_mtod_offset(pkts[i], uint32_t *, SEQ_AT) = t->sent + i;
+	sent = rte_eth_tx_burst(t->port, 0, pkts, RTE_DIM(pkts));
+	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
+	t->sent += sent;
+}
+
+static uint16_t
+receive_some(struct trip *t)
+{
+	struct rte_mbuf *pkts[BURST];
+	const uint16_t got = rte_eth_rx_burst(t->port, 0, pkts, BURST);
+
+	for (uint16_t i = 0; i < got; i++)
+		t->overtaken += *rte_pktmbuf_mtod_offset(pkts[i], uint32_t *, SEQ_AT) !=
+				t->received++;
+	rte_pktmbuf_free_bulk(pkts, got);
+	return got;
+}
+
+/* Polled more often than packets come: an empty ring is not an empty pipeline. */
+static void
+travel(struct trip *t)
+{
+	send_some(t);
+	for (int i = 0; i < 3; i++) {
+		receive_some(t);
+		rte_delay_us_sleep(20);
+	}
+}
+
+/* Reading xstats takes so long that the pipeline is empty afterwards. */
+static void
+travel_far(struct trip *t)
+{
+	for (int i = 0; i < 100; i++)
+		travel(t);
+}
+
+#define travel_until(t, condition)                                                                 \
+	do {                                                                                       \
+		for (int travels_ = 0; travels_ < 20000 && !(condition); travels_++)               \
+			travel(t);                                                                 \
+		assert_true(condition);                                                            \
+	} while (0)
+
+/* Nothing more is sent, and all of it arrives, in order. */
+static void
+end_trip(struct trip *t)
+{
+	for (int i = 0; i < 2000 && t->received < t->sent; i++) {
+		receive_some(t);
+		rte_delay_us_sleep(100);
+	}
+	assert_int_equal(t->received, t->sent);
+	assert_int_equal(t->overtaken, 0);
+}
+
+static uint64_t
+home_packets(uint16_t port)
+{
+	return octo_port_xstat(port, "rx_q0_home_packets");
+}
+
+/* Go to a node, and on until packets come by its PF. */
+static void
+go(struct trip *t, int node)
+{
+	uint64_t before;
+
+	octo_port_run_on(node);
+	travel_far(t);
+	travel_until(t, octo_port_rule_pf(t->port, FLOW) == node);
+	before = home_packets(t->port);
+	travel_until(t, home_packets(t->port) > before + 4);
+}
+
+static struct trip
+depart(const struct octo_port_conf *conf)
+{
+	struct trip t = {.port = octo_port_create(conf)};
+
+	octo_port_up(t.port, 1);
+	assert_non_null(octo_port_steer(t.port, FLOW, 0, NULL));
+	go(&t, 0);
+	return t;
+}
+
+static void
+test_rehomes_keep_the_order(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart(&slow_and_fast);
+	for (int i = 1; i <= TIMES; i++)
+		go(&t, i % 2);
+	end_trip(&t);
+	assert_true(octo_port_xstat(t.port, "rehomes") >= TIMES);
+	assert_true(octo_port_xstat(t.port, "fence_opened") >= TIMES);
+	assert_true(octo_port_xstat(t.port, "fence_held_ns") > 0);
+	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
+}
+
+/* Strays of a slow PF come home to a fast one. */
+static void
+test_what_is_learned_keeps_the_order(void **state)
+{
+	static const struct octo_port_conf learning = {
+		.learn = true,
+		.nic = "default_pf=1",
+		.pf = {NULL, "latency_us=3000"},
+		.octo = "grace_us=4000",
+	};
+	struct trip t = {.port = octo_port_create(&learning)};
+
+	(void)state;
+	octo_port_up(t.port, 1);
+	do
+		travel_far(&t);
+	while (octo_port_xstat(t.port, "learned_flows") == 0);
+	travel_until(&t, home_packets(t.port) > 0);
+	end_trip(&t);
+	assert_true(octo_port_xstat(t.port, "fence_opened") > 0);
+}
+
+/* A leg is held for so long that it still is when something else happens. */
+static const struct octo_port_conf held_for_long = {
+	.two_nodes = true,
+	.octo = "grace_us=1000000",
+};
+
+static struct trip
+depart_and_hold(void)
+{
+	struct trip t = depart(&held_for_long);
+	const uint64_t opened = octo_port_xstat(t.port, "fence_opened");
+
+	octo_port_run_on(1);
+	travel_until(&t, octo_port_xstat(t.port, "fence_opened") > opened);
+	travel_until(&t, octo_port_rule_pf(t.port, FLOW) == 1);
+	return t;
+}
+
+static void
+test_a_stop_ends_it(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart_and_hold();
+	assert_int_equal(rte_eth_dev_stop(t.port), 0);
+	assert_int_equal(rte_eth_dev_start(t.port), 0);
+	t.sent = t.received = 0;
+	travel_until(&t, t.received > 4);
+	end_trip(&t);
+}
+
+/* PF 1, whose leg is held: what it had goes with it, and what comes later does not wait. */
+static void
+test_the_new_pf_goes(void **state)
+{
+	struct trip t;
+	uint32_t before;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart_and_hold();
+	octo_port_remove_pf(1);
+	before = t.received;
+	travel_until(&t, t.received > before + 40);
+}
+
+/* PF 0, which is drained: nothing more can come by it. */
+static void
+test_the_old_pf_goes(void **state)
+{
+	struct trip t;
+	uint32_t before;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart_and_hold();
+	octo_port_remove_pf(0);
+	before = t.received;
+	travel_until(&t, t.received > before + 40);
+}
+
+static void
+test_wrong_devargs(void **state)
+{
+	static const char *const wrong[] = {
+		"grace_us=",
+		"grace_us=-1",
+		"grace_us=1000001",
+		"fence_timeout_ms=0",
+		"fence_timeout_ms=10001",
+		"fence_timeout_ms=soon",
+	};
+	char args[128];
+
+	(void)state;
+	octo_port_add_pfs(&slow_and_fast);
+	for (unsigned int i = 0; i < RTE_DIM(wrong); i++) {
+		snprintf(args, sizeof(args), "pf=%s,%s", octo_port_pf_name(0), wrong[i]);
+		assert_true(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, args) < 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_rehomes_keep_the_order),
+		octo_port_test(test_what_is_learned_keeps_the_order),
+		octo_port_test(test_a_stop_ends_it),
+		octo_port_test(test_the_new_pf_goes),
+		octo_port_test(test_the_old_pf_goes),
+		octo_port_test(test_wrong_devargs),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
