@@ -45,6 +45,7 @@ struct bench_subject {
 
 extern const struct bench_subject bench_steering;
 extern const struct bench_subject bench_move;
+extern const struct bench_subject bench_failover;
 
 struct bench_options {
 	const struct bench_subject *subject;
@@ -52,6 +53,7 @@ struct bench_options {
 	uint64_t runs;    /**< of which the figures are medians */
 	uint64_t count;   /**< of changes, 0: as many as each case makes by itself */
 	uint64_t pfs;     /**< 0: two, then four */
+	uint64_t seed;    /**< of chaos in this process, 0: in others */
 	uint32_t cases;   /**< bit mask of the subject's */
 	bool quick;       /**< small counts: shows that it runs, measures nothing */
 	bool verbose;     /**< show what EAL and the drivers log */
@@ -124,6 +126,56 @@ struct bench_changes {
 /** Numbers of PFs that changes are measured with, times ways to make them. */
 #define BENCH_NB_SHAPES 4
 
+/** What came of PFs that were unplugged and plugged again under load. */
+struct bench_failovers {
+	unsigned int pfs;
+	uint32_t flows;
+	uint64_t count;
+	uint64_t late; /**< times that the port did not notice, or did not go back */
+	/* a PF is lost */
+	int64_t lost;
+	uint64_t lost_in_dead_rings; /**< as the NIC counts them, pipelines included */
+	uint64_t dropped;            /**< by the NIC, otherwise */
+	double control_p50_ms;       /**< CPU time until the last rule is flipped */
+	double control_p99_ms;
+	double wall_p50_ms;
+	double wall_p99_ms;
+	/* and comes back */
+	int64_t failback_lost;
+	uint64_t failback_duplicated;
+	uint64_t failback_reordered;
+	double failback_p50_ms; /**< from being plugged to no more strays */
+	double failback_p99_ms;
+	uint64_t fence_timeouts;
+};
+
+struct bench_chaos {
+	uint64_t cycles;
+	uint64_t crashes; /**< of the processes that cycles were run in */
+	uint64_t lost;
+	uint64_t dropped; /**< counted ones */
+	uint64_t unaccounted;
+	uint64_t calls;
+	uint64_t late;
+	uint64_t packets;
+};
+
+/** 64, 1,000 and 10,000 flows on two PFs and on four. */
+#define BENCH_NB_FAILOVERS 6
+
+enum bench_failover_case {
+	BENCH_PF_LOSS,
+	BENCH_FAILBACK,
+	BENCH_CHAOS,
+	BENCH_NB_FAILOVER_CASES,
+};
+
+struct bench_failover_results {
+	unsigned int nb;
+	struct bench_failovers of[BENCH_NB_FAILOVERS];
+	struct bench_chaos chaos;
+};
+
 enum bench_move_case {
 	BENCH_REHOME,
 	BENCH_MOVE,
@@ -147,6 +199,7 @@ struct bench {
 	uint32_t measured;             /**< cases */
 	struct bench_results results;
 	struct bench_move_results move;
+	struct bench_failover_results failover;
 };
 
 /* bench_options.c */
@@ -181,6 +234,11 @@ int bench_requeue_run(struct bench *bench);
 int bench_unpolled_run(struct bench *bench);
 int bench_rehome_10k_run(struct bench *bench);
 int bench_tx_switch_run(struct bench *bench);
+
+/* The cases of failover */
+int bench_pf_loss_run(struct bench *bench);
+int bench_failback_run(struct bench *bench);
+int bench_chaos_run(struct bench *bench);
 
 /* bench_median.c: one figure in many runs */
 struct bench_series {

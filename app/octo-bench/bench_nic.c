@@ -45,18 +45,24 @@ add_device(const char *name, const char *args)
 }
 
 static int
-add_pfs(const struct bench_nic_conf *conf)
+add_pf(const struct bench_nic_conf *conf, unsigned int i)
 {
 	char args[ARGS_LEN];
+
+	snprintf(args, sizeof(args),
+		 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s",
+		 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
+		 conf->pf_args != NULL ? conf->pf_args[i] : "");
+	return add_device(pf_name(i), args);
+}
+
+static int
+add_pfs(const struct bench_nic_conf *conf)
+{
 	int ret = 0;
 
-	for (unsigned int i = 0; i < conf->nb_pfs && ret == 0; i++) {
-		snprintf(args, sizeof(args),
-			 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s",
-			 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
-			 conf->pf_args != NULL ? conf->pf_args[i] : "");
-		ret = add_device(pf_name(i), args);
-	}
+	for (unsigned int i = 0; i < conf->nb_pfs && ret == 0; i++)
+		ret = add_pf(conf, i);
 	return ret;
 }
 
@@ -142,14 +148,42 @@ bench_nic_received(const struct bench_nic *nic, struct bench_received *received)
 }
 
 uint64_t
-bench_nic_fence_timeouts(const struct bench_nic *nic)
+bench_nic_xstat(const struct bench_nic *nic, const char *name)
 {
 	uint64_t id, value;
 
-	if (rte_eth_xstats_get_id_by_name(nic->octo, "fence_timeouts", &id) != 0 ||
+	if (rte_eth_xstats_get_id_by_name(nic->octo, name, &id) != 0 ||
 	    rte_eth_xstats_get_by_id(nic->octo, &id, &value, 1) != 1)
 		return 0;
 	return value;
+}
+
+uint64_t
+bench_nic_fence_timeouts(const struct bench_nic *nic)
+{
+	return bench_nic_xstat(nic, "fence_timeouts");
+}
+
+int
+bench_nic_unplug(struct bench_nic *nic, unsigned int pf)
+{
+	const int ret = rte_eal_hotplug_remove("vdev", pf_name(pf));
+
+	RTE_SET_USED(nic);
+	if (ret != 0)
+		fprintf(stderr, "%s: %s cannot be unplugged: %s\n", app_name, pf_name(pf),
+			rte_strerror(-ret));
+	return ret;
+}
+
+int
+bench_nic_plug(struct bench_nic *nic, unsigned int pf)
+{
+	int ret = add_pf(&nic->conf, pf);
+
+	if (ret == 0)
+		ret = rte_eth_dev_get_port_by_name(pf_name(pf), &nic->pf[pf]);
+	return ret;
 }
 
 int

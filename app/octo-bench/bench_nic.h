@@ -52,6 +52,13 @@ void bench_nic_close(struct bench_nic *nic);
 /** Read in a microsecond or so. @return 0, or a negative errno after a message. */
 int bench_nic_received(const struct bench_nic *nic, struct bench_received *received);
 
+/** Another statistic of the octo port; 0 as well if it has none of this name. */
+uint64_t bench_nic_xstat(const struct bench_nic *nic, const char *name);
+
+/** Take a PF out of the running NIC; put it back. @return 0, or a negative errno. */
+int bench_nic_unplug(struct bench_nic *nic, unsigned int pf);
+int bench_nic_plug(struct bench_nic *nic, unsigned int pf);
+
 /** Fences that were opened by a timeout; 0 as well if the port does not count them. */
 uint64_t bench_nic_fence_timeouts(const struct bench_nic *nic);
 

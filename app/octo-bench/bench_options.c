@@ -12,15 +12,17 @@
 #define MAX_COUNT 100000000
 
 static const char usage[] =
-	"usage: octo bench steering|move [OPTION]...\n"
+	"usage: octo bench steering|move|failover [OPTION]...\n"
 	"\n"
 	"  steering   what a rule costs, how fast strays teach the port, what tiers achieve\n"
 	"  move       queues, flows and senders that change sockets under load: what is lost,\n"
 	"             reordered, and how long it takes\n"
+	"  failover   PFs that are unplugged and plugged again under load\n"
 	"\n"
 	"octo bench steering --help, and so on, says more.\n";
 
-static const struct bench_subject *const subjects[] = {&bench_steering, &bench_move};
+static const struct bench_subject *const subjects[] = {&bench_steering, &bench_move,
+						       &bench_failover};
 
 static int
 add_case(struct bench_options *options, const char *name)
@@ -64,6 +66,8 @@ take_option(struct bench_options *options, int option)
 		return app_read_number("--count", optarg, 1, MAX_COUNT, &options->count);
 	case 'p':
 		return take_pfs(options, optarg);
+	case 's':
+		return app_read_number("--seed", optarg, 1, UINT32_MAX, &options->seed);
 	case 'q':
 		options->quick = true;
 		return 0;
@@ -92,6 +96,17 @@ known_options(const struct bench_subject *subject)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const struct option failovers[] = {
+		{"case", required_argument, NULL, 'c'},
+		{"json", required_argument, NULL, 'j'},
+		{"count", required_argument, NULL, 'N'},
+		{"pfs", required_argument, NULL, 'p'},
+		{"seed", required_argument, NULL, 's'},
+		{"quick", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
 	static const struct option changes[] = {
 		{"case", required_argument, NULL, 'c'},  {"json", required_argument, NULL, 'j'},
 		{"count", required_argument, NULL, 'N'}, {"pfs", required_argument, NULL, 'p'},
@@ -99,6 +114,8 @@ known_options(const struct bench_subject *subject)
 		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 	};
 
+	if (subject == &bench_failover)
+		return failovers;
 	return subject == &bench_steering ? steering : changes;
 }
 
@@ -119,11 +136,15 @@ find_subject(struct bench_options *options, int argc, char *argv[])
 		}
 		if (argv[i][0] == '-')
 			continue;
-		fprintf(stderr, "%s: '%s' cannot be measured: steering and move can; try --help\n",
+		fprintf(stderr,
+			"%s: '%s' cannot be measured: steering, move and failover "
+			"can; try --help\n",
 			app_name, argv[i]);
 		return -EINVAL;
 	}
-	fprintf(stderr, "%s: what is to be measured? steering and move are known; try --help\n",
+	fprintf(stderr,
+		"%s: what is to be measured? steering, move and failover are known; "
+		"try --help\n",
 		app_name);
 	return -EINVAL;
 }
@@ -160,7 +181,7 @@ bench_options_read(struct bench_options *options, int argc, char *argv[])
 			return ret;
 	}
 	/* changes are counted, and each case does them once */
-	if (options->subject == &bench_move)
+	if (options->subject != &bench_steering)
 		options->runs = 1;
 	else if (options->runs == 0)
 		options->runs = options->quick ? 1 : DEFAULT_RUNS;

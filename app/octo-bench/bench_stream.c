@@ -15,6 +15,9 @@
 #define PATIENCE_MS 1000
 #define LOOK_MS 5
 
+/* The same where some are lost on purpose. */
+#define PAUSE_MS 300
+
 /* So often in a row is too often. */
 #define MAX_LAPSES 5
 
@@ -230,12 +233,12 @@ bench_stream_start(struct bench_stream *s)
 
 /* Sleep; returns whether anything came meanwhile, or nothing is under way. */
 static bool
-has_progress(struct bench_stream *s)
+has_progress(struct bench_stream *s, unsigned int patience_ms)
 {
 	const uint64_t before = bench_order_delivered(&s->order);
 	const uint64_t given_up = rte_atomic_load_explicit(&s->given_up, rte_memory_order_relaxed);
 
-	for (int i = 0; i < PATIENCE_MS / LOOK_MS; i++) {
+	for (unsigned int i = 0; i < patience_ms / LOOK_MS; i++) {
 		rte_delay_us_sleep(LOOK_MS * 1000);
 		if (bench_order_delivered(&s->order) != before ||
 		    bench_stream_sent(s) <= before + given_up)
@@ -272,7 +275,7 @@ int
 bench_stream_watch(struct bench_stream *s)
 {
 	for (int lapses = 0; lapses < MAX_LAPSES; lapses++) {
-		if (has_progress(s))
+		if (has_progress(s, PATIENCE_MS))
 			return 0;
 		bench_stream_give_up(s);
 	}
@@ -290,21 +293,41 @@ stop_sending(struct bench_stream *s)
 	rte_spinlock_unlock(&s->sending);
 }
 
+/* Returns how many do not come. */
+static int64_t
+drain(struct bench_stream *s, unsigned int patience_ms)
+{
+	stop_sending(s);
+	/* perhaps what was given up comes, after all */
+	bench_stream_forgive(s);
+	while (bench_order_delivered(&s->order) < bench_stream_sent(s) &&
+	       has_progress(s, patience_ms))
+		;
+	/* what was never given to the port is not lost */
+	return (int64_t)(bench_stream_sent(s) - bench_order_delivered(&s->order)) - s->nb_unsent;
+}
+
+int64_t
+bench_stream_pause(struct bench_stream *s)
+{
+	return drain(s, PAUSE_MS);
+}
+
+void
+bench_stream_resume(struct bench_stream *s)
+{
+	bench_stream_give_up(s);
+	rte_atomic_store_explicit(&s->stop, false, rte_memory_order_relaxed);
+}
+
 uint64_t
 bench_stream_stop(struct bench_stream *s)
 {
-	uint64_t lost;
+	const int64_t lost = drain(s, PATIENCE_MS);
 
-	stop_sending(s);
-	/* perhaps it comes, after all */
-	bench_stream_forgive(s);
-	while (bench_order_delivered(&s->order) < bench_stream_sent(s) && has_progress(s))
-		;
 	rte_atomic_store_explicit(&s->quit, true, rte_memory_order_relaxed);
 	rte_eal_mp_wait_lcore();
-	/* what was never given to the port is not lost */
-	lost = bench_stream_sent(s) - bench_order_delivered(&s->order) - s->nb_unsent;
 	rte_pktmbuf_free_bulk(s->unsent + s->first_unsent, s->nb_unsent);
 	s->nb_unsent = 0;
-	return lost;
+	return lost < 0 ? 0 : (uint64_t)lost;
 }

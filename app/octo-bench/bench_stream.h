@@ -92,6 +92,14 @@ int bench_stream_warm_up(struct bench_stream *stream);
 void bench_stream_give_up(struct bench_stream *stream);
 void bench_stream_forgive(struct bench_stream *stream);
 
+/**
+ * Send no more and wait for what is under way; then go on. While paused, counts stand still.
+ *
+ * @return how many packets have been lost since the start.
+ */
+int64_t bench_stream_pause(struct bench_stream *stream);
+void bench_stream_resume(struct bench_stream *stream);
+
 /** Send no more, wait for what is under way, and stop. @return how many packets were lost. */
 uint64_t bench_stream_stop(struct bench_stream *stream);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of changes, and what it must find, with few of them."""
+"""The benchmarks of changes and of dying PFs, and what they must find, with few."""
 
 import json
 import os
@@ -55,6 +55,17 @@ def test_nothing_is_lost(figures, name):
     """Nor comes twice, nor comes to be something else."""
     case = figures[name]
     assert (case["lost"], case["duplicated"], case["foreign"]) == (0, 0, 0)
+
+
+def test_chaos_is_accounted_for(tmp_path):
+    """PFs come and go: nothing crashes, and what is lost is counted."""
+    path = tmp_path / "out.json"
+    done = _bench("failover", "--quick", "--case", "chaos", "--json", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    chaos = json.loads(path.read_text())["chaos"]
+    assert chaos["cycles"] == 4 and chaos["calls"] > 0
+    assert chaos["packets"] > 0
+    assert (chaos["crashes"], chaos["unaccounted"]) == (0, 0)
 
 
 @pytest.mark.parametrize("args, culprit", [

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * PFs are unplugged and plugged again under load, one after the other, the one that
+ * manages the switch included.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "bench_pf_loss.h"
+#include "octo_flow_build.h"
+
+#define COUNT 100
+#define QUICK_COUNT 4
+#define COUNT_OF_MANY 20
+#define QUICK_COUNT_OF_MANY 2
+
+/* For a port to notice that a PF is gone, or back: it looks for it each second. */
+#define NOTICE_S 5
+#define LOOK_MS 1
+
+/* Traffic goes on for so long before it is counted what is lost. */
+#define GO_ON_MS 5
+
+static int
+steer(const struct bench_pf_loss *c, uint32_t flow)
+{
+	struct rte_flow_error error = {0};
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+
+	bench_flow_tuple(flow, &tuple);
+	octo_flow_build_queue(&rule, &tuple, 0, flow % BENCH_PF_LOSS_QUEUES, false);
+	if (rte_flow_create(c->nic.octo, &rule.attr, rule.pattern, rule.actions, &error) != NULL)
+		return 0;
+	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, c->nic.octo,
+		error.message != NULL ? error.message : rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static int
+open_stream(struct bench_pf_loss *c)
+{
+	const struct bench_stream_conf conf = {
+		.bench = c->bench,
+		.nic = &c->nic,
+		.flows = &c->flows,
+	};
+	int ret = bench_flows_make(&c->flows, c->nb_flows, c->nic.peer, c->nic.octo,
+				   bench_flow_write_plain);
+
+	if (ret == 0)
+		ret = bench_stream_open(&c->stream, &conf);
+	for (uint16_t q = 0; q < BENCH_PF_LOSS_QUEUES && ret == 0; q++)
+		bench_stream_add_lane(&c->stream, c->nic.octo, q, q % APP_NB_WORKERS);
+	bench_stream_set_out(&c->stream, c->nic.peer, 0, BENCH_ANYBODY);
+	return ret;
+}
+
+int
+bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, unsigned int nb_pfs,
+		   uint32_t nb_flows, uint32_t nb_rules)
+{
+	const struct bench_nic_conf nic = {
+		.nb_pfs = nb_pfs,
+		.nb_queues = BENCH_PF_LOSS_QUEUES,
+		.mpfs_entries = 2 * nb_flows,
+		.arfs_entries = 2 * nb_flows,
+		.octo_args = ",learn=off",
+		.pf_args = bench_nic_latencies,
+	};
+	int ret;
+
+	memset(c, 0, sizeof(*c));
+	c->bench = bench;
+	c->nb_flows = nb_flows;
+	ret = bench_nic_open(&c->nic, bench, &nic);
+	if (ret == 0)
+		ret = open_stream(c);
+	for (uint32_t flow = 0; flow < nb_rules && ret == 0; flow++)
+		ret = steer(c, flow);
+	return ret;
+}
+
+void
+bench_pf_loss_close(struct bench_pf_loss *c)
+{
+	bench_stream_close(&c->stream);
+	bench_flows_free(&c->flows);
+	bench_nic_close(&c->nic);
+}
+
+bool
+bench_pf_loss_await(const struct bench_pf_loss *c, const char *xstat, uint64_t before)
+{
+	const uint64_t end = rte_rdtsc() + NOTICE_S * rte_get_tsc_hz();
+
+	while (bench_nic_xstat(&c->nic, xstat) == before && rte_rdtsc() < end)
+		rte_delay_us_sleep(LOOK_MS * 1000);
+	return bench_nic_xstat(&c->nic, xstat) != before;
+}
+
+bool
+bench_pf_loss_await_home(const struct bench_pf_loss *c)
+{
+	const uint64_t end = rte_rdtsc() + NOTICE_S * rte_get_tsc_hz();
+	struct bench_received before, now;
+
+	do {
+		if (bench_nic_received(&c->nic, &before) != 0)
+			return false;
+		rte_delay_us_sleep(2 * LOOK_MS * 1000);
+		if (bench_nic_received(&c->nic, &now) != 0)
+			return false;
+		if (now.stray == before.stray && now.home > before.home + c->nb_flows / 10)
+			return true;
+	} while (rte_rdtsc() < end);
+	return false;
+}
+
+struct times {
+	unsigned int nb;
+	double *control, *wall, *failback;
+};
+
+/* The PF is gone; adds to *r what it cost. */
+static int
+lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct times *t)
+{
+	/* how long the last one took: told when all rules are where they should */
+	const uint64_t ns = bench_nic_xstat(&c->nic, "failover_ns");
+	struct octosim_account before, after;
+	int64_t lost;
+	int ret = octosim_account_get("A", &before);
+
+	if (ret == 0)
+		ret = bench_nic_unplug(&c->nic, pf);
+	if (ret != 0)
+		return ret;
+	r->late += !bench_pf_loss_await(c, "failover_ns", ns);
+	t->control[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_cpu_ns") / 1e6;
+	t->wall[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_ns") / 1e6;
+	rte_delay_us_sleep(GO_ON_MS * 1000);
+	lost = bench_stream_pause(&c->stream);
+	ret = octosim_account_get("A", &after);
+	r->lost += lost - c->lost;
+	c->lost = lost;
+	r->lost_in_dead_rings += after.lost - before.lost;
+	r->dropped += after.dropped - before.dropped;
+	bench_stream_resume(&c->stream);
+	return ret;
+}
+
+/* And it comes back. */
+static int
+come_back(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct times *t)
+{
+	const uint64_t failbacks = bench_nic_xstat(&c->nic, "failbacks");
+	const uint64_t duplicated = c->stream.order.duplicated;
+	const uint64_t reordered = c->stream.order.reordered;
+	const uint64_t start = rte_rdtsc();
+	int64_t lost;
+	int ret = bench_nic_plug(&c->nic, pf);
+
+	if (ret != 0)
+		return ret;
+	r->late += !bench_pf_loss_await(c, "failbacks", failbacks) || !bench_pf_loss_await_home(c);
+	t->failback[t->nb++] = (double)(rte_rdtsc() - start) * 1e3 / (double)rte_get_tsc_hz();
+	lost = bench_stream_pause(&c->stream);
+	r->failback_lost += lost - c->lost;
+	c->lost = lost;
+	r->failback_duplicated += c->stream.order.duplicated - duplicated;
+	r->failback_reordered += c->stream.order.reordered - reordered;
+	bench_stream_resume(&c->stream);
+	return 0;
+}
+
+static int
+cycle(struct bench_pf_loss *c, struct bench_failovers *r, struct times *t)
+{
+	int ret = bench_stream_start(&c->stream);
+
+	if (ret == 0)
+		ret = bench_stream_warm_up(&c->stream);
+	for (uint64_t i = 0; i < r->count && ret == 0; i++) {
+		ret = lose(c, i % r->pfs, r, t);
+		if (ret == 0)
+			ret = come_back(c, i % r->pfs, r, t);
+		bench_progress_part(i, r->count);
+	}
+	bench_progress_end();
+	bench_stream_stop(&c->stream);
+	r->fence_timeouts = bench_nic_fence_timeouts(&c->nic);
+	return ret;
+}
+
+static void
+tell(struct bench_failovers *r, struct times *t)
+{
+	r->count = t->nb;
+	r->control_p50_ms = bench_percentile(t->control, t->nb, 50);
+	r->control_p99_ms = bench_percentile(t->control, t->nb, 99);
+	r->wall_p50_ms = bench_percentile(t->wall, t->nb, 50);
+	r->wall_p99_ms = bench_percentile(t->wall, t->nb, 99);
+	r->failback_p50_ms = bench_percentile(t->failback, t->nb, 50);
+	r->failback_p99_ms = bench_percentile(t->failback, t->nb, 99);
+}
+
+static int
+run_shape(struct bench *bench, unsigned int nb_pfs, uint32_t nb_flows, uint64_t count)
+{
+	static struct bench_pf_loss c;
+	struct bench_failovers *r = &bench->failover.of[bench->failover.nb++];
+	double *times = calloc(3 * count, sizeof(times[0]));
+	struct times t = {.control = times, .wall = times + count, .failback = times + 2 * count};
+	int ret = times == NULL ? -ENOMEM : 0;
+
+	fprintf(stderr, "==> failover: %u times, %u PFs, %u flows\n", (unsigned int)count, nb_pfs,
+		nb_flows);
+	*r = (struct bench_failovers){.pfs = nb_pfs, .flows = nb_flows, .count = count};
+	if (ret == 0)
+		ret = bench_pf_loss_open(&c, bench, nb_pfs, nb_flows, nb_flows);
+	if (ret == 0)
+		ret = cycle(&c, r, &t);
+	tell(r, &t);
+	bench_pf_loss_close(&c);
+	free(times);
+	return ret;
+}
+
+/* Figures of both cases come of the same changes. */
+static int
+run_once(struct bench *bench)
+{
+	static const uint32_t flows[] = {64, 1000, 10000};
+	const uint64_t count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
+	const uint64_t many = RTE_MIN(
+		count, (uint64_t)bench_count(bench, COUNT_OF_MANY, QUICK_COUNT_OF_MANY));
+	int ret = 0;
+
+	if (bench->failover.nb > 0)
+		return 0;
+	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS; nb_pfs += 2)
+		for (unsigned int i = 0; i < RTE_DIM(flows) && ret == 0; i++)
+			if (bench->options.pfs == 0 || bench->options.pfs == nb_pfs)
+				ret = run_shape(bench, nb_pfs, flows[i], i == 0 ? count : many);
+	return ret;
+}
+
+int
+bench_pf_loss_run(struct bench *bench)
+{
+	return run_once(bench);
+}
+
+int
+bench_failback_run(struct bench *bench)
+{
+	return run_once(bench);
+}
