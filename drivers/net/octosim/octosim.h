@@ -22,6 +22,7 @@
 #include "octosim_pipe.h"
 #include "octosim_rss.h"
 #include "octosim_table.h"
+#include "octosim_tx.h"
 
 /**
  * @file
@@ -80,8 +81,9 @@ struct octosim_args {
 	uint32_t queues;
 	uint32_t max_mtu;
 	uint32_t socket;
-	uint32_t ignore;      /**< bits of enum octosim_ignore */
-	uint32_t lacks;       /**< bit per enum octosim_cap that is not there */
+	uint32_t ignore; /**< bits of enum octosim_ignore */
+	uint32_t lacks;  /**< bit per enum octosim_cap that is not there */
+	enum octosim_tx_nodes tx_nodes;
 	uint32_t tx_delay_us; /**< how long a frame stays in a Tx ring */
 	uint32_t latency_us;  /**< how long one is between the switch and a Rx ring */
 };
@@ -108,17 +110,6 @@ struct octosim_rxq_stats {
 	uint64_t missed; /**< ring full */
 	uint64_t nombuf;
 	uint64_t errors; /**< longer than a buffer, without scatter */
-};
-
-/** One writer: the thread that sends on the queue, or who holds the lock of its ring. */
-struct octosim_txq_stats {
-	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
-	uint64_t bytes;
-	uint64_t errors;    /**< malformed, or an offload that does not fit the frame */
-	uint64_t no_wire;   /**< dropped for want of a wire, or of a peer that listens */
-	uint64_t link_down; /**< dropped because the PF's link is down */
-	uint64_t copied;    /**< copied because an offload had to change a shared buffer */
-	uint64_t lost;      /**< in the ring when the queue was stopped */
 };
 
 /** Drops and decisions of one PF. One writer: who holds the NIC's lock. */
@@ -148,7 +139,6 @@ struct octosim_nic_stats {
 };
 
 struct octosim_async;
-struct octosim_tx_ring;
 struct octosim_pf;
 struct octosim_nic;
 
@@ -172,24 +162,6 @@ struct octosim_rxq {
 	uint16_t nb_desc;
 	bool deferred_start;
 };
-
-struct octosim_txq {
-	alignas(RTE_CACHE_LINE_SIZE) struct octosim_pf *pf;
-	struct octosim_nic *nic;
-	struct octosim_txq_stats *stats;
-	uint64_t offloads; /**< RTE_ETH_TX_OFFLOAD_* */
-	RTE_ATOMIC(bool) started;
-	uint16_t nb_desc;
-	bool deferred_start;
-	RTE_ATOMIC(struct octosim_tx_ring *) ring; /**< NULL: no frame ever waits */
-};
-
-/** Pairs with the release in octosim_tx_ring_setup(). */
-static inline struct octosim_tx_ring *
-octosim_txq_ring(const struct octosim_txq *q)
-{
-	return rte_atomic_load_explicit(&q->ring, rte_memory_order_acquire);
-}
 
 TAILQ_HEAD(octosim_flows, rte_flow);
 
@@ -231,6 +203,7 @@ struct octosim_pf {
 	struct octosim_rxq_stats rxq_base[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats txq_base[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats tx_ring_base[OCTOSIM_MAX_QUEUES];
+	struct octosim_fetch_stats fetch_base;
 	uint32_t nb_mc;
 	uint64_t mc[OCTOSIM_MAX_MC_ADDRS]; /**< octosim_mac_key() */
 };
@@ -247,11 +220,12 @@ struct octosim_nic {
 	/* wire */
 	alignas(RTE_CACHE_LINE_SIZE) RTE_ATOMIC(uint32_t) wire_kind; /**< enum octosim_wire_kind */
 	uint16_t wire_port;                                          /**< ethdev wire: port id */
-	bool wire_linear;                /**< ethdev wire: takes no chained mbufs */
-	RTE_ATOMIC(bool) wire_on;        /**< ethdev wire: started */
-	RTE_ATOMIC(uint32_t) started;    /**< mask of the ports that are started */
-	RTE_ATOMIC(uint32_t) to_wire;    /**< mask of the ports that send to the wire */
-	RTE_ATOMIC(uint32_t) tx_waiting; /**< and of those with frames in Tx rings */
+	bool wire_linear;             /**< ethdev wire: takes no chained mbufs */
+	RTE_ATOMIC(bool) wire_on;     /**< ethdev wire: started */
+	RTE_ATOMIC(uint32_t) started; /**< mask of the ports that are started */
+	RTE_ATOMIC(uint32_t) to_wire; /**< mask of the ports that send to the wire */
+	struct octosim_fetch fetch;
+	RTE_ATOMIC(uint32_t) tx_waiting; /**< frames in Tx rings */
 	struct octosim_nic *peer;        /**< where Tx goes: the other NIC, or this one for loop */
 	struct rte_ring *wire_frames;    /**< that arrive, or wait for the primary to send them */
 	struct rte_mempool *pool; /**< for the wire and for copies on Tx; NULL until needed */
@@ -288,7 +262,7 @@ struct octosim_nic {
 	TAILQ_ENTRY(octosim_nic) list;
 };
 
-/** Are there frames in Tx rings? No pair: who put them there may be about to say so. */
+/** Are there frames in Tx rings? No pair: one's own are counted before they are put there. */
 static inline bool
 octosim_tx_ring_waits(const struct octosim_nic *nic)
 {
@@ -415,6 +389,8 @@ int octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 const uint32_t *octosim_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 int
 octosim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
+int
+octosim_tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
 
 /* octosim_rss_ops.c */
 int octosim_rss_configure(struct octosim_pf *pf, const struct rte_eth_conf *conf);
@@ -542,15 +518,6 @@ bool octosim_eswitch_has_listener(const struct octosim_pf *pf);
 
 /** Like octosim_wire_tx(), to the other side; at most OCTOSIM_BURST frames. */
 uint16_t octosim_eswitch_tx(struct octosim_pf *pf, struct rte_mbuf **pkts, uint16_t n);
-
-/* octosim_tx.c; octosim_tx_ring.h for the rings */
-int octosim_tx_descriptor_status(void *txq, uint16_t offset);
-int octosim_tx_done_cleanup(void *txq, uint32_t n);
-bool octosim_tx_has_listener(const struct octosim_pf *pf, bool to_wire);
-
-/** Free frames that cannot be sent, and count them. @return n */
-uint16_t octosim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter);
-uint16_t octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
 
 /* octosim_stats.c */
 int octosim_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,

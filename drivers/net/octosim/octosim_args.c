@@ -94,6 +94,16 @@ read_caps(const char *who, const char *value, struct octosim_args *args)
 }
 
 static int
+read_tx_nodes(const char *who, const char *value, struct octosim_args *args)
+{
+	const int ret = octosim_fetch_parse(value, &args->tx_nodes);
+
+	if (ret != 0)
+		OCTOSIM_LOG(ERR, who, "tx_nodes=%s: off, count or hint is needed", value);
+	return ret;
+}
+
+static int
 read_representor(const char *who, const char *value, struct octosim_args *args)
 {
 	if (strcmp(value, "uplink") == 0) {
@@ -120,6 +130,7 @@ static const struct arg known_args[] = {
 	{.key = "ignore", .read = read_ignore},
 	{.key = "caps", .read = read_caps},
 	{.key = "representor", .read = read_representor},
+	{.key = "tx_nodes", .read = read_tx_nodes},
 	{NUMBER(socket, 0, 63)},
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
 	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
@@ -170,7 +181,8 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
 			    "arfs_entries, generic_entries, queues, mac, wire_ring, max_mtu, "
-			    "tx_delay_us, latency_us, ignore, caps and representor are known",
+			    "tx_delay_us, tx_nodes, latency_us, ignore, caps and representor "
+			    "are known",
 			    pair->key);
 		return -EINVAL;
 	}

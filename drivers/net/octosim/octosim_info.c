@@ -98,3 +98,14 @@ octosim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_b
 	strlcpy(mode->info, "Scalar, simulated", sizeof(mode->info));
 	return 0;
 }
+
+int
+octosim_tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode)
+{
+	const struct octosim_pf *pf = dev->data->dev_private;
+
+	octosim_burst_mode_get(dev, queue, mode);
+	if (pf->args.tx_nodes == OCTOSIM_TX_NODES_HINT)
+		strlcat(mode->info, ", " OCTO_TX_HINT_MODE, sizeof(mode->info));
+	return 0;
+}

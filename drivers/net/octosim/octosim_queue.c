@@ -145,6 +145,7 @@ octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 {
 	struct octosim_pf *pf = dev->data->dev_private;
 	struct octosim_txq *q;
+	int ret;
 
 	q = rte_zmalloc_socket("octosim_txq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
 	if (q == NULL)
@@ -155,9 +156,12 @@ octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 	q->offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
 	q->nb_desc = nb_desc;
 	q->deferred_start = conf->tx_deferred_start;
-	if (octosim_tx_ring_setup(q, queue, socket, false) != 0) {
+	ret = octosim_fetch_setup(q);
+	if (ret == 0)
+		ret = octosim_tx_ring_setup(q, queue, socket, false);
+	if (ret != 0) {
 		rte_free(q);
-		return -ENOMEM;
+		return ret;
 	}
 	dev->data->tx_queues[queue] = q;
 	return 0;

@@ -14,6 +14,7 @@ struct totals {
 	struct octosim_txq_stats tx;
 	struct octosim_pf_stats pf;
 	struct octosim_nic_stats nic;
+	struct octosim_fetch_stats fetch;
 };
 
 #define COUNTER(label, part, name)                                                                 \
@@ -41,6 +42,8 @@ static const struct {
 	COUNTER("tx_link_down_drops", tx, link_down),
 	COUNTER("tx_copied_packets", tx, copied),
 	COUNTER("tx_ring_drops", tx, lost),
+	COUNTER("tx_fetched_bytes", fetch, bytes),
+	COUNTER("tx_cross_node_bytes", fetch, crossing),
 	COUNTER("nic_wire_packets", nic, wire_packets),
 	COUNTER("nic_wire_bytes", nic, wire_bytes),
 	COUNTER("nic_mac_filter_drops", nic, mac_filtered),
@@ -64,6 +67,8 @@ accumulate(void *to, const void *now, const void *base, size_t size)
 static void
 get_totals(const struct octosim_pf *pf, struct totals *t)
 {
+	const struct octosim_fetch_stats fetch = octosim_fetch_count(&pf->nic->fetch, pf->index);
+
 	memset(t, 0, sizeof(*t));
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++) {
 		accumulate(&t->rx, &pf->rxq_stats[i], &pf->rxq_base[i], sizeof(t->rx));
@@ -72,6 +77,7 @@ get_totals(const struct octosim_pf *pf, struct totals *t)
 	}
 	accumulate(&t->pf, &pf->stats, &pf->base, sizeof(t->pf));
 	accumulate(&t->nic, &pf->nic->stats, &pf->nic_base, sizeof(t->nic));
+	accumulate(&t->fetch, &fetch, &pf->fetch_base, sizeof(t->fetch));
 }
 
 static void
@@ -122,6 +128,7 @@ octosim_stats_reset(struct rte_eth_dev *dev)
 	memcpy(pf->tx_ring_base, pf->tx_ring_stats, sizeof(pf->tx_ring_base));
 	pf->base = pf->stats;
 	pf->nic_base = pf->nic->stats;
+	pf->fetch_base = octosim_fetch_count(&pf->nic->fetch, pf->index);
 	octosim_nic_unlock(pf->nic);
 	return 0;
 }

@@ -150,8 +150,7 @@ transmit(struct octosim_txq *q, bool to_wire, struct rte_mbuf **frames, uint16_t
 
 	if (unlikely(octosim_txq_ring(q) != NULL))
 		return octosim_tx_ring_put(q, frames, n);
-	if (unlikely(to_wire && octosim_tx_ring_waits(q->nic)))
-		octosim_tx_ring_move_first(q->nic);
+	octosim_tx_ring_move_first(q->nic);
 	/* once sent, a frame may be gone */
 	bytes = total_len(frames, n);
 	sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :
@@ -224,6 +223,9 @@ octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 		return octosim_tx_drop_all(pkts, n, &q->stats->link_down);
 	if (unlikely(!octosim_tx_has_listener(q->pf, to_wire)))
 		return octosim_tx_drop_all(pkts, n, &q->stats->no_wire);
+	/* before it is sent: then it may be gone */
+	if (unlikely(q->counts_nodes))
+		octosim_fetch_add(q, pkts, n);
 	while (done < n) {
 		const uint16_t chunk = RTE_MIN(n - done, OCTOSIM_BURST);
 		const uint16_t sent = send_chunk(q, to_wire, pkts + done, chunk);
@@ -232,6 +234,8 @@ octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 			break;
 		done += sent;
 	}
+	if (unlikely(q->counts_nodes))
+		octosim_fetch_undo(q, pkts + done, n - done);
 	return done;
 }
 

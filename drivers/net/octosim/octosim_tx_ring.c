@@ -42,6 +42,7 @@ lose_all(struct octosim_txq *q, struct octosim_tx_ring *r)
 	octosim_nic_lock(q->nic);
 	q->nic->stats.dead_tx += head - tail;
 	octosim_nic_unlock(q->nic);
+	rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, head - tail, rte_memory_order_relaxed);
 	r->stats->lost += head - tail;
 	for (; tail != head; tail++)
 		rte_pktmbuf_free(r->slot[tail % r->size].frame);
@@ -124,6 +125,7 @@ move_locked(struct octosim_txq *q, struct octosim_tx_ring *r)
 		sent = send_due(q, r->stats, frames, due);
 		/* pairs with the acquire in octosim_tx_ring_used(): the slots are free */
 		rte_atomic_fetch_add_explicit(&r->tail, sent, rte_memory_order_release);
+		rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, sent, rte_memory_order_relaxed);
 	} while (sent == due);
 }
 
@@ -146,37 +148,27 @@ octosim_tx_ring_move(struct octosim_txq *q)
 	rte_spinlock_unlock(&r->lock);
 }
 
-/* Tell the pollers of the NIC; only they take it back. */
-static void
-mark_waiting(struct octosim_nic *nic, uint16_t pf)
-{
-	const uint32_t bit = 1u << pf;
-
-	/* pairs with the fence in move_pf() */
-	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	if (!(rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_relaxed) & bit))
-		rte_atomic_fetch_or_explicit(&nic->tx_waiting, bit, rte_memory_order_relaxed);
-}
-
 uint16_t
 octosim_tx_ring_put(struct octosim_txq *q, struct rte_mbuf **frames, uint16_t n)
 {
 	struct octosim_tx_ring *r = octosim_txq_ring(q);
-	const uint64_t due = rte_get_tsc_cycles() + r->delay;
+	uint64_t due;
 	uint32_t head;
 
+	octosim_tx_ring_move_first(q->nic);
 	octosim_tx_ring_move(q);
 	octosim_tx_ring_clean(q, UINT32_MAX);
 	n = RTE_MIN(n, r->size - octosim_tx_ring_used(r));
+	/* before they can be seen, so that the count never says less than there is */
+	rte_atomic_fetch_add_explicit(&q->nic->tx_waiting, n, rte_memory_order_relaxed);
 	head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
+	due = rte_get_tsc_cycles() + r->delay;
 	for (uint16_t i = 0; i < n; i++)
 		r->slot[(head + i) % r->size] = (struct octosim_tx_slot){frames[i], due};
 	/* pairs with the acquire in octosim_tx_ring_used(): the slots are filled */
 	rte_atomic_store_explicit(&r->head, head + n, rte_memory_order_release);
 	if (r->delay == 0)
 		octosim_tx_ring_move(q);
-	if (octosim_tx_ring_used(r) != 0)
-		mark_waiting(q->nic, q->pf->index);
 	return n;
 }
 
@@ -192,12 +184,10 @@ octosim_tx_ring_clean(struct octosim_txq *q, uint32_t n)
 	return done;
 }
 
-/* Returns true if something is left in the rings of the PF. Under the NIC's lock. */
-static bool
+/* Under the NIC's lock. */
+static void
 move_pf(struct octosim_pf *pf)
 {
-	bool left = false;
-
 	for (uint16_t i = 0; i < pf->data->nb_tx_queues; i++) {
 		struct octosim_txq *q = pf->data->tx_queues[i];
 
@@ -209,28 +199,15 @@ move_pf(struct octosim_pf *pf)
 			move_locked(q, octosim_txq_ring(q));
 			rte_spinlock_unlock(&octosim_txq_ring(q)->lock);
 		}
-		left |= octosim_tx_ring_used(octosim_txq_ring(q)) != 0;
 	}
-	return left;
 }
 
 static void
 move_nic_locked(struct octosim_nic *nic)
 {
-	const uint32_t waiting = rte_atomic_load_explicit(&nic->tx_waiting,
-							  rte_memory_order_relaxed);
-
-	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
-		if (!(waiting >> i & 1))
-			continue;
-		/* taken back before the look, so that what is put in after it sets it again */
-		rte_atomic_fetch_and_explicit(&nic->tx_waiting, ~(1u << i),
-					      rte_memory_order_relaxed);
-		rte_atomic_thread_fence(rte_memory_order_seq_cst);
-		if (nic->pf[i] != NULL && nic->pf[i]->started && move_pf(nic->pf[i]))
-			rte_atomic_fetch_or_explicit(&nic->tx_waiting, 1u << i,
-						     rte_memory_order_relaxed);
-	}
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++)
+		if (nic->pf[i] != NULL && nic->pf[i]->started)
+			move_pf(nic->pf[i]);
 }
 
 static void
@@ -247,6 +224,8 @@ try_move_nic(struct octosim_nic *nic)
 void
 octosim_tx_ring_move_first(struct octosim_nic *nic)
 {
+	if (likely(!octosim_tx_ring_waits(nic)))
+		return;
 	octosim_nic_lock(nic);
 	move_nic_locked(nic);
 	octosim_nic_unlock(nic);

@@ -69,7 +69,7 @@ void octosim_tx_ring_move(struct octosim_txq *q);
 /** By the sender: forget up to n frames that are out, or all. @return how many. */
 uint32_t octosim_tx_ring_clean(struct octosim_txq *q, uint32_t n);
 
-/** By who sends without a ring: hardware would have moved long ago what is due in others. */
+/** By who sends: hardware would have moved long ago what is due on any PF. */
 void octosim_tx_ring_move_first(struct octosim_nic *nic);
 
 /** By a poller: the same as octosim_tx_ring_move() for all of this NIC and its peer. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTOSIM_TX_H
+#define OCTOSIM_TX_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_stdatomic.h>
+
+#include "octosim_tx_fetch.h"
+
+/**
+ * @file
+ * Tx queues: octosim_tx_ring.h makes them slow, octosim_tx_fetch.h counts what
+ * crosses nodes.
+ */
+
+struct octosim_nic;
+struct octosim_pf;
+struct octosim_tx_ring;
+
+/** One writer: the thread that sends on the queue, or who holds the lock of its ring. */
+struct octosim_txq_stats {
+	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
+	uint64_t bytes;
+	uint64_t errors;    /**< malformed, or an offload that does not fit the frame */
+	uint64_t no_wire;   /**< dropped for want of a wire, or of a peer that listens */
+	uint64_t link_down; /**< dropped because the PF's link is down */
+	uint64_t copied;    /**< copied because an offload had to change a shared buffer */
+	uint64_t lost;      /**< in the ring when the queue was stopped */
+};
+
+struct octosim_txq {
+	alignas(RTE_CACHE_LINE_SIZE) struct octosim_pf *pf;
+	struct octosim_nic *nic;
+	struct octosim_txq_stats *stats;
+	uint64_t offloads; /**< RTE_ETH_TX_OFFLOAD_* */
+	RTE_ATOMIC(bool) started;
+	uint16_t nb_desc;
+	bool deferred_start;
+	bool counts_nodes;                         /**< see octosim_tx_fetch.h */
+	RTE_ATOMIC(struct octosim_tx_ring *) ring; /**< NULL: no frame ever waits */
+};
+
+/** Pairs with the release in octosim_tx_ring_setup(). */
+static inline struct octosim_tx_ring *
+octosim_txq_ring(const struct octosim_txq *q)
+{
+	return rte_atomic_load_explicit(&q->ring, rte_memory_order_acquire);
+}
+
+/* octosim_tx.c */
+int octosim_tx_descriptor_status(void *txq, uint16_t offset);
+int octosim_tx_done_cleanup(void *txq, uint32_t n);
+bool octosim_tx_has_listener(const struct octosim_pf *pf, bool to_wire);
+
+/** Free frames that cannot be sent, and count them. @return n */
+uint16_t octosim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter);
+uint16_t octosim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
+
+#endif /* OCTOSIM_TX_H */
