@@ -21,11 +21,12 @@
 #define ARG_POOLS "pools"
 #define ARG_GRACE_US "grace_us"
 #define ARG_FENCE_TIMEOUT_MS "fence_timeout_ms"
+#define ARG_TX_PF "tx_pf"
 
 static const char *const valid_args[] = {
 	ARG_PF,    ARG_SOCKET_MAP, ARG_SOCKET,           ARG_MAC,       ARG_AGENT,
 	ARG_TIER,  ARG_LEARN,      ARG_LEARN_SAMPLE,     ARG_LEARN_MAX, ARG_IDLE_MS,
-	ARG_POOLS, ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, NULL,
+	ARG_POOLS, ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,     NULL,
 };
 
 static int
@@ -223,6 +224,20 @@ read_fence_timeout(const char *key, const char *value, void *arg)
 	return read_number(key, value, 1, OCTO_FENCE_MAX_TIMEOUT_MS, args, &args->fence.timeout_ms);
 }
 
+static int
+read_tx_pf(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	if (value == NULL || (strcmp(value, "lcore") != 0 && strcmp(value, "mbuf") != 0)) {
+		OCTO_LOG(ERR, "%s: %s=%s: lcore or mbuf is expected", args->port, key,
+			 value == NULL ? "" : value);
+		return -EINVAL;
+	}
+	args->tx_by_buffer = strcmp(value, "mbuf") == 0;
+	return 0;
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
@@ -241,6 +256,7 @@ static const struct {
 	{ARG_POOLS, read_pools, false},
 	{ARG_GRACE_US, read_grace, false},
 	{ARG_FENCE_TIMEOUT_MS, read_fence_timeout, false},
+	{ARG_TX_PF, read_tx_pf, false},
 };
 
 static int
@@ -281,8 +297,8 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 		OCTO_LOG(ERR,
 			 "%s: cannot read \"%s\": "
 			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
-			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us= and "
-			 "fence_timeout_ms=",
+			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
+			 "fence_timeout_ms= and tx_pf=",
 			 name, text);
 		return -EINVAL;
 	}

@@ -18,7 +18,7 @@ set_entry_points(struct rte_eth_dev *dev)
 	dev->dev_ops = &octo_dev_ops;
 	octo_async_install(dev);
 	dev->rx_pkt_burst = octo_rx_burst;
-	dev->tx_pkt_burst = octo_tx_burst;
+	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer : octo_tx_burst;
 	dev->tx_pkt_prepare = octo_tx_prepare;
 	dev->rx_queue_count = octo_rx_queue_count;
 	dev->rx_descriptor_status = octo_rx_descriptor_status;
@@ -66,6 +66,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo->manager = OCTO_NO_PF;
 	octo->clone_pools = args->clone_pools;
 	octo->fences.settings = args->fence;
+	octo->tx_by_buffer = args->tx_by_buffer;
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
@@ -197,7 +198,8 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"idle_ms=<int> "
 					"pools=app|local "
 					"grace_us=<int> "
-					"fence_timeout_ms=<int>");
+					"fence_timeout_ms=<int> "
+					"tx_pf=lcore|mbuf");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

@@ -36,6 +36,7 @@
 #include "octo_table.h"
 #include "octo_tuple.h"
 #include "octo_tx.h"
+#include "octo_tx_choice.h"
 #include "octo_verdict.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
@@ -247,6 +248,8 @@ struct octo_dev {
 	uint64_t owner_id;
 	struct octo_pf pf[OCTO_MAX_PFS];
 	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
+	bool tx_by_buffer;                    /* tx_pf=mbuf */
+	struct octo_tx_hint tx_hint;
 	uint64_t grace_cycles; /* TSC; packets that left a ring may be in the NIC for so long */
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
@@ -303,6 +306,7 @@ struct octo_args {
 	bool has_mac;
 	struct rte_ether_addr mac;
 	char agent[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
+	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;
 	struct octo_learning_settings learning;

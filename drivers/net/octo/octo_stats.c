@@ -42,6 +42,8 @@ octo_tx_counts(const struct rte_eth_dev_data *data, struct octo_tx_counts *sum)
 		sum->stashed += q->counts.stashed - q->counts_base.stashed;
 		sum->refused += q->counts.refused - q->counts_base.refused;
 		sum->drops += q->counts.drops - q->counts_base.drops;
+		sum->hinted += q->counts.hinted - q->counts_base.hinted;
+		sum->crossing += q->counts.crossing - q->counts_base.crossing;
 	}
 }
 

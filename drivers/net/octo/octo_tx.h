@@ -12,6 +12,7 @@
 
 #include "octo_epoch.h"
 #include "octo_plan.h"
+#include "octo_socket_map.h"
 #include "octo_tx_switch.h"
 
 /* Packets of a queue that may wait for its old PF to drain. */
@@ -30,13 +31,30 @@ struct octo_tx_stash {
 	struct rte_mbuf *pkts[OCTO_TX_STASH];
 };
 
-/* What became of switches from one PF to another. */
+/* What became of switches from one PF to another, and of chained packets. */
 struct octo_tx_counts {
 	uint64_t switches;
 	uint64_t timeouts; /* of them: the old PF had not drained */
 	uint64_t stashed;  /* packets that waited */
 	uint64_t refused;  /* packets that the application kept */
 	uint64_t drops;    /* of those that waited: the queue was stopped */
+	/* by the buffer */
+	uint64_t hinted;   /* packets with a hint in each segment */
+	uint64_t crossing; /* bytes of chained packets that lie on another node than their PF */
+};
+
+/* Pools whose nodes are kept in mind. */
+#define OCTO_TX_POOLS 8
+
+/* With tx_pf=mbuf: which PF is near which buffer. */
+struct octo_tx_near {
+	uint32_t sending; /* that it was found out with */
+	uint8_t next_pool;
+	uint8_t pf_of_node[OCTO_SOCKET_MAP_MAX_NODE + 1];
+	struct {
+		struct rte_mempool *pool;
+		int16_t node; /* -1 unknown */
+	} pools[OCTO_TX_POOLS];
 };
 
 /* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
@@ -63,6 +81,8 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_tx_switch sw;
 	struct octo_tx_stash stash;
 	struct octo_tx_counts counts;
+	uint32_t hints; /* PFs that let another PF fetch a segment */
+	struct octo_tx_near near;
 	/* cold; see octo_rxq.home_base */
 	struct octo_tx_counts counts_base;
 	uint64_t packets_base[OCTO_PLAN_MAX_PFS];
@@ -92,6 +112,7 @@ octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 
 /* octo_tx.c */
 uint16_t octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_tx_descriptor_status(void *txq, uint16_t offset);
 int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
@@ -100,6 +121,7 @@ int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
 void octo_tx_counts(const struct rte_eth_dev_data *data, struct octo_tx_counts *sum);
 
 /* octo_tx_home.c */
+uint8_t octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending);
 void octo_tx_init(struct octo_txq *q, uint8_t home);
 void octo_tx_drop_stash(struct octo_txq *q);
 void octo_tx_start_locked(struct octo_dev *octo);

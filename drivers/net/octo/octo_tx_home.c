@@ -14,14 +14,15 @@
 /* Pause frames may hold a ring up, and the CPU that feeds it may be busy elsewhere. */
 #define STUCK_S 1
 
-static uint8_t
-plan_home(const struct octo_txq *q, uint32_t sending)
+/* The PF for a sender, or a buffer, on this node; it need not be one of these. */
+uint8_t
+octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending)
 {
 	const uint8_t pin = q->octo->tx_pin[q->queue_id];
 
 	if (pin != 0 && (sending & RTE_BIT32(pin - 1)))
 		return pin - 1;
-	return octo_topo_home(q->octo, q->node, q->queue_id);
+	return octo_topo_home(q->octo, node, q->queue_id);
 }
 
 static uint8_t
@@ -52,7 +53,7 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 				  &q->other_node_seen) &&
 	    (sending & RTE_BIT32(old)))
 		return;
-	home = plan_home(q, sending);
+	home = octo_tx_plan_home(q, q->node, sending);
 	if (home == old)
 		return;
 	if (!(sending & RTE_BIT32(home))) {
@@ -119,7 +120,7 @@ static void
 choose_again(struct octo_txq *q, uint32_t sending)
 {
 	const uint8_t home = home_of(q);
-	const uint8_t to = plan_home(q, sending);
+	const uint8_t to = octo_tx_plan_home(q, q->node, sending);
 
 	if (sending & RTE_BIT32(to))
 		q->to = to;
@@ -280,22 +281,50 @@ is_coarse(const struct octo_txq *q, uint8_t pf)
 	       info.conf.tx_rs_thresh > 1;
 }
 
-/* Before the first burst: what the PFs' rings are like. */
+static bool
+follows_hints(const struct octo_txq *q, uint8_t pf)
+{
+	struct rte_eth_burst_mode mode;
+
+	return rte_eth_tx_burst_mode_get(q->leg_port[pf], q->queue_id, &mode) == 0 &&
+	       strstr(mode.info, OCTO_TX_HINT_MODE) != NULL;
+}
+
+/* Before the first burst: what the PFs are like. */
+static void
+learn_legs(const struct octo_dev *octo, struct octo_txq *q)
+{
+	int pf;
+
+	q->coarse = 0;
+	q->hints = 0;
+	memset(&q->near, 0, sizeof(q->near));
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		if (is_coarse(q, (uint8_t)pf))
+			q->coarse |= RTE_BIT32(pf);
+		if (octo->tx_by_buffer && follows_hints(q, (uint8_t)pf))
+			q->hints |= RTE_BIT32(pf);
+	}
+	/* no hint without a place for it */
+	if (q->hints != 0 && octo_tx_hint_register(&q->octo->tx_hint) != 0)
+		q->hints = 0;
+}
+
 void
 octo_tx_start_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	int pf;
 
+	if (octo->tx_by_buffer)
+		OCTO_LOG(NOTICE,
+			 "port %u: tx_pf=mbuf: packets of a Tx queue may overtake each other",
+			 octo->port_id);
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
 
 		/* a sender that died inside its burst may have left it locked */
 		rte_spinlock_init(&q->lock);
-		q->coarse = 0;
-		OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-			if (is_coarse(q, (uint8_t)pf))
-				q->coarse |= RTE_BIT32(pf);
+		learn_legs(octo, q);
 	}
 }
 

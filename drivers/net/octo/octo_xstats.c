@@ -84,7 +84,7 @@ put_tx_queues(struct writer *w, const struct rte_eth_dev_data *data, uint16_t nb
 }
 
 static void
-put_switches(struct writer *w, const struct rte_eth_dev_data *data)
+put_tx(struct writer *w, const struct rte_eth_dev_data *data)
 {
 	struct octo_tx_counts sum;
 
@@ -94,6 +94,8 @@ put_switches(struct writer *w, const struct rte_eth_dev_data *data)
 	put(w, sum.stashed, "tx_switch_stashed");
 	put(w, sum.refused, "tx_switch_refused");
 	put(w, sum.drops, "tx_switch_drops");
+	put(w, sum.hinted, "tx_sg_hinted_packets");
+	put(w, sum.crossing, "tx_sg_crossing_bytes");
 }
 
 static int
@@ -192,7 +194,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 
 	put_rx_queues(w, dev->data);
 	put_tx_queues(w, dev->data, octo->nb_pfs);
-	put_switches(w, dev->data);
+	put_tx(w, dev->data);
 	put_rules(w, octo);
 	put_failover(w, &octo->failover);
 	put_fences(w, octo);
