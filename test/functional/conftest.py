@@ -2,8 +2,9 @@
 """Fixtures, skips by name, and process output in failure reports."""
 
 import sys
+from collections import defaultdict
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, List
 
 import pytest
 
@@ -21,8 +22,32 @@ def pytest_report_header() -> str:
             f"testpmd: {env.find_binary('dpdk-testpmd')}")
 
 
-def pytest_collection_modifyitems(items) -> None:
+def pytest_configure(config) -> None:
+    """Say what the marks mean."""
+    config.addinivalue_line("markers", "many(asan): with sanitizers so many of "
+                            "this test's parameters do, spread evenly; all run without")
+
+
+def _thin_out(items: List[pytest.Item]) -> None:
+    """Of tests that differ in a parameter, take few where each takes long."""
+    alike = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("many"):
+            alike[item.nodeid.partition("[")[0]].append(item)
+    for group in alike.values():
+        few = group[0].get_closest_marker("many").kwargs["asan"]
+        kept = {i * len(group) // few for i in range(few)}
+        skip = pytest.mark.skip(reason=f"{few} of these {len(group)} will do "
+                                "with sanitizers, all run without")
+        for i, item in enumerate(group):
+            if i not in kept:
+                item.add_marker(skip)
+
+
+def pytest_collection_modifyitems(config, items) -> None:
     """Without the drivers nothing can be tested: say so once per test."""
+    if env.ASAN and not config.getoption("keyword"):
+        _thin_out(items)
     if all(env.built_driver(name).exists() for name in env.DRIVERS):
         return
     missing = pytest.mark.skip(reason=f"no drivers below {env.BUILD}")

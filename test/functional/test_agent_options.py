@@ -48,6 +48,7 @@ PF_FAULTS = {
 }
 
 
+@pytest.mark.many(asan=6)
 @pytest.mark.parametrize("value", PF_FAULTS)
 def test_pf_fault(tmp_path, value):
     """The error names the PF, the key and what would be right."""

@@ -135,6 +135,7 @@ OCTO_ROWS = [
 ]
 
 
+@pytest.mark.many(asan=12)
 @pytest.mark.parametrize("args, names", [r[1:] for r in OCTO_ROWS],
                          ids=[r[0] for r in OCTO_ROWS])
 def test_octo_refuses(pmd, args, names):
@@ -193,6 +194,7 @@ SIM_ROWS = [
 ]
 
 
+@pytest.mark.many(asan=12)
 @pytest.mark.parametrize("args, names", [r[1:] for r in SIM_ROWS],
                          ids=[r[0] for r in SIM_ROWS])
 def test_octosim_refuses(pmd, args, names):

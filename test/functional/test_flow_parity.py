@@ -125,6 +125,7 @@ def _on_second_pf(bench: ParityBench, line: str) -> None:
         bench.flow(line, bench.twins[1])
 
 
+@pytest.mark.many(asan=28)
 @pytest.mark.parametrize("group, index", CASES,
                          ids=[f"{g}-{i}" for g, i in CASES])
 def test_as_on_a_pf(bench, group, index):

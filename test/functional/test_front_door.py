@@ -30,6 +30,7 @@ def test_help_names_every_command(words):
         assert re.search(rf"^\s+{command}\b", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.many(asan=1)
 @pytest.mark.parametrize("words", [
     ("nonsense",), ("build", "--nonsense"), ("test", "--nonsense"),
     ("test", "-k"), ("docs", "extra"), ("clean", "--some"),

@@ -342,6 +342,7 @@ def test_commands_at_run_time():
         pmd.stop_forwarding()
 
 
+@pytest.mark.many(asan=3)
 @pytest.mark.parametrize("key, value, words", [
     ("learn", "maybe", "on or off is expected"),
     ("learn", "", "on or off is expected"),

@@ -136,6 +136,7 @@ PATTERNS = {
 }
 
 
+@pytest.mark.many(asan=8)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_pattern(bench, name):
     """What matches is marked and comes to the queue; nothing else is."""

@@ -192,6 +192,7 @@ V4 = "ipv4 src is 10.1.0.1 dst is 10.2.0.1"
 TO_QUEUE = "actions queue index 1 / end"
 
 
+@pytest.mark.many(asan=9)
 @pytest.mark.parametrize("rule", [
     pytest.param(f"ingress pattern {PATTERN} actions queue index 4 / end",
                  id="queue-beyond"),

@@ -183,6 +183,7 @@ def test_a_pf_filters_addresses_and_the_uplink_does_not(bench):
     assert _ports(seen) == {0: {PF0}, 1: {UPLINK}}
 
 
+@pytest.mark.many(asan=4)
 @pytest.mark.parametrize("command, why", [
     (mpfs_rule(FLOWS[0], PF1), r"belongs to another CPU.*net_octosim2"),
     (to_pf(FLOWS[0], REP1, port=PF1), r"belongs to another CPU"),

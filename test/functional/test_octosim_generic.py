@@ -167,6 +167,7 @@ PATTERNS = {
 }
 
 
+@pytest.mark.many(asan=12)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_pattern(bench, name):
     """What matches is marked and comes to the queue; nothing else is."""
@@ -337,6 +338,7 @@ def test_full_table_refuses(bench):
     flow_id(bench.cmd(_create("tcp dst spec 2 dst last 5 dst mask 0xffff", "queue index 0")))
 
 
+@pytest.mark.many(asan=5)
 @pytest.mark.parametrize("pattern, actions, why", [
     ("eth / udp", "queue index 0", r"udp: not in this place"),
     ("eth / ipv4 / icmp6", "queue index 0", r"icmp6: goes behind ipv6"),

@@ -171,6 +171,7 @@ def test_steering_pages_of_long_rules(pmd, view):
     pmd.cmd(f"flow flush {view.port}")
 
 
+@pytest.mark.many(asan=9)
 @pytest.mark.parametrize("command", ["topology", "legs", "steering", "strays"])
 @pytest.mark.parametrize("params", [
     (), ("",), ("x",), (-1,), (99,), (70000,), ("{pf}",), ("{port}x",),

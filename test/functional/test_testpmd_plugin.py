@@ -148,6 +148,7 @@ def test_help(pmd):
         assert re.search(command, out), command
 
 
+@pytest.mark.many(asan=5)
 @pytest.mark.parametrize("command, says", [
     ("octo show topology 99", r"99|port"),
     ("octo show steering 99", r"99|port"),

@@ -131,6 +131,7 @@ def _steer(tier, bench, flows) -> None:
         assert rule["pf"] == (-1 if tier == "queue" else homes[i % QUEUES])
 
 
+@pytest.mark.many(asan=17)
 @pytest.mark.parametrize("version, proto", packets.COMBINATIONS)
 def test_steered_flows_arrive(tiered, version, proto):
     """At their queue, and by its PF if the tier can do that."""
