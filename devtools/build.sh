@@ -19,7 +19,9 @@ take_build_option() {
 	--asan)
 		variant+=-asan
 		asan=1
-		variant_options+=("-Db_sanitize=address,undefined" -Db_lundef=false)
+		# optimized less, that is compiled in half the time; --debug goes first
+		variant_options=(-Doptimization=1 "-Db_sanitize=address,undefined"
+			-Db_lundef=false "${variant_options[@]}")
 		;;
 	--dpdk-src)
 		[ -d "${2:-}" ] || usage_error "--dpdk-src needs a DPDK source tree, and '${2:-}' is no directory"

@@ -93,7 +93,7 @@ keep_corpus() {
 }
 
 fuzz_command() {
-	local targets seconds keep files target failures=0
+	local targets seconds keep files target pid pids=() failures=0
 	read_fuzz_options "$@"
 	prepare_fuzz
 	if [ ${#files[@]} -gt 0 ]; then
@@ -101,10 +101,20 @@ fuzz_command() {
 		cat "$build_dir/${targets[0]}.log"
 		return $failures
 	fi
+	say "fuzzing for $seconds s: ${targets[*]}"
+	# who runs in the background does not hear Ctrl-C
+	trap 'kill 0' INT
 	for target in "${targets[@]}"; do
-		say "fuzzing $target for $seconds s"
-		fuzz_target "$target" || failures=$((failures + 1))
-		[ -z "$keep" ] || [ $failures -gt 0 ] || keep_corpus "$target"
+		fuzz_target "$target" &
+		pids+=($!)
 	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || failures=$((failures + 1))
+	done
+	if [ -n "$keep" ] && [ $failures -eq 0 ]; then
+		for target in "${targets[@]}"; do
+			keep_corpus "$target"
+		done
+	fi
 	[ $failures -eq 0 ]
 }

@@ -52,15 +52,29 @@ count_pytest() {
 	passed=$((passed + tests - bad - $(attribute skipped "$xml")))
 }
 
+# Files of tests at a time; few tests are not worth more than one pytest.
+test_jobs() {
+	if [ "$1" = functional ] && [ -z "$2" ]; then
+		echo "${OCTO_TEST_JOBS:-2}"
+	else
+		echo 1
+	fi
+}
+
 # run_pytest SUITE NAME: the tests in the directory test/SUITE.
 run_pytest() {
-	local suite=$1 name=$2 python status=0 xml=$build_dir/$1.xml pytest_args
+	local suite=$1 name=$2 python status=0 xml=$build_dir/$1.xml jobs pytest_args runner
 	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
 	rm -f "$xml"
 	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
-	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" -m pytest -p no:cacheprovider \
-		-ra --junitxml="$xml" "$root/test/$suite" ${name:+-k "$name"} \
-		"${pytest_args[@]}" </dev/null || status=$?
+	jobs=$(test_jobs "$suite" "$name")
+	if [ "$jobs" -gt 1 ]; then
+		runner=("$root/devtools/run-tests.py" "$jobs" "$xml" "$root/test/$suite")
+	else
+		runner=(-m pytest --junitxml="$xml" "$root/test/$suite" ${name:+-k "$name"})
+	fi
+	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" "${runner[@]}" \
+		-p no:cacheprovider -ra "${pytest_args[@]}" </dev/null || status=$?
 	if [ -f "$xml" ]; then
 		count_pytest "$xml"
 	fi
