@@ -89,7 +89,11 @@ class SimBench(Testpmd):
         arrived = [self.xstat(p, "rx_good_packets") for p in ports]
         seen = parse_seen(self.text[start:])
         back = self.xstat(FAR, "rx_good_packets")
-        return ([sum(s.port == p for s in seen) for p in ports] == arrived
+        # printed is before handed on, between which an lcore may be held up
+        handed_on = sum(self.xstat(p, f"tx_{what}") for p in {PLAYER, FAR, *ports}
+                        for what in ("good_packets", "errors"))
+        return (handed_on == len(seen)
+                and [sum(s.port == p for s in seen) for p in ports] == arrived
                 and sum(s.port == FAR for s in seen) == back
                 and back == sum(self.xstat(p, "tx_good_packets")
                                 for p in self.wired))
