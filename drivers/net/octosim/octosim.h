@@ -17,6 +17,7 @@
 #include <rte_stdatomic.h>
 
 #include "octosim_account.h"
+#include "octosim_fault.h"
 #include "octosim_generic.h"
 #include "octosim_parse.h"
 #include "octosim_pipe.h"
@@ -123,6 +124,7 @@ struct octosim_pf_stats {
 	uint64_t arfs_hits;
 	uint64_t mpfs_hits; /**< sent here by a MPFS rule */
 	uint64_t pipe_full; /**< more than the pipeline holds */
+	uint64_t dead;      /**< it was recovering from an error, or dead */
 };
 
 /** One writer: who holds the NIC's lock. */
@@ -156,6 +158,7 @@ struct octosim_rxq {
 	uint32_t room;     /**< bytes of data per buffer */
 	uint16_t port_id;
 	bool started;
+	bool full; /**< a fault: it takes nothing more */
 	uint8_t nb_pending;
 	uint8_t pending[OCTOSIM_BURST]; /**< indices of frames in the pump's burst */
 	/* control */
@@ -173,10 +176,11 @@ struct octosim_pf {
 	uint16_t index;  /**< in nic->pf[]: from OCTOSIM_MAX_PFS on, a representor */
 	uint16_t nb_rxq; /**< configured */
 	bool started;
+	uint8_t mute; /**< enum octosim_mute */
 	bool isolated;
 	bool rss;
 	bool vlan_filter;
-	RTE_ATOMIC(bool) link_up;  /**< as set by rte_eth_dev_set_link_up/down() */
+	RTE_ATOMIC(bool) link_up;  /**< unless set down, or by a fault */
 	RTE_ATOMIC(bool) tx_stuck; /**< nothing leaves its Tx rings */
 	uint32_t max_frame;        /**< by the MTU */
 	struct octosim_rxq *rxq[OCTOSIM_MAX_QUEUES];
@@ -196,6 +200,8 @@ struct octosim_pf {
 	LIST_HEAD(, rte_flow_action_handle) handles; /**< indirect actions */
 	struct octosim_counters counters;            /**< with an id */
 	struct octosim_ages ages;                    /**< changed under the NIC's lock */
+	struct octosim_faults faults;
+	bool link_down;    /**< as set by rte_eth_dev_set_link_down() */
 	bool told_of_aged; /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
 	struct octosim_args args;
 	struct octosim_pf_stats base;
@@ -254,6 +260,7 @@ struct octosim_nic {
 	char pf_name[OCTOSIM_MAX_PFS][RTE_ETH_NAME_MAX_LEN]; /**< who has, or had, the place */
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
 	uint32_t given;     /**< bits of enum octosim_nic_arg */
+	uint32_t room;      /**< for transfer rules, if there is more; under the lock */
 	uint32_t held;      /**< not to be freed, though it has no port yet */
 	uint32_t wire_ring; /**< size of wire_frames */
 	uint64_t wire_owner;
@@ -304,6 +311,9 @@ void octosim_nic_put(struct octosim_nic *nic);
 
 /** The NIC of that name, or NULL. Control lock held. */
 struct octosim_nic *octosim_nic_find(const char *name);
+
+/** All of them, after NULL. Control lock held. */
+struct octosim_nic *octosim_nic_next(struct octosim_nic *nic);
 
 /** Find a NIC, or make one without any PF: the far end of a cable. Control lock held. */
 struct octosim_nic *octosim_nic_find_or_create(const char *name);
@@ -380,6 +390,9 @@ void octosim_set_bursts(struct rte_eth_dev *dev);
 int octosim_link_update(struct rte_eth_dev *dev, int wait);
 int octosim_set_link_up(struct rte_eth_dev *dev);
 int octosim_set_link_down(struct rte_eth_dev *dev);
+
+/** Whether the PF has a link depends on several. Control lock held, or its only user. */
+void octosim_link_apply(struct octosim_pf *pf);
 
 /** A wire may have changed: look at the links of all PFs soon, from another thread. */
 void octosim_link_recheck(void);

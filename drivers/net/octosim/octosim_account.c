@@ -15,7 +15,7 @@ dropped_by_pf(const struct octosim_pf *pf)
 {
 	const struct octosim_pf_stats *s = &pf->stats;
 	uint64_t n = s->stopped + s->link_down + s->oversize + s->vlan_filtered + s->isolated +
-		     s->rule_drops + s->pipe_full;
+		     s->rule_drops + s->pipe_full + s->dead;
 
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++)
 		n += pf->rxq_stats[i].missed + pf->rxq_stats[i].nombuf + pf->rxq_stats[i].errors;

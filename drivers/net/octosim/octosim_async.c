@@ -107,15 +107,13 @@ perform_op(struct rte_eth_dev *dev, const struct op *op)
 		octosim_flow_drop(pf, op->flow);
 		return 0;
 	case FLOW_UPDATE:
-		octosim_flow_swap_fate(pf, op->flow, &op->fate);
-		return 0;
+		return octosim_flow_swap_fate(pf, op->flow, &op->fate, NULL);
 	case HANDLE_CREATE:
 		return 0;
 	case HANDLE_DESTROY:
 		return octosim_indirect_destroy(dev, op->handle, NULL);
 	case HANDLE_UPDATE:
-		octosim_indirect_apply(pf, op->handle, &op->update);
-		return 0;
+		return octosim_indirect_apply(pf, op->handle, &op->update, NULL);
 	case HANDLE_QUERY:
 		return octosim_indirect_query(dev, op->handle, op->data, NULL);
 	}

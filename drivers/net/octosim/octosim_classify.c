@@ -88,6 +88,8 @@ pf_takes(struct octosim_pf *pf, const struct octosim_parsed *p, uint32_t len)
 
 	if (unlikely(!pf->started))
 		drop = &pf->stats.stopped;
+	else if (unlikely(pf->mute != OCTOSIM_MUTE_NOT))
+		drop = &pf->stats.dead;
 	else if (unlikely(!rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed)))
 		drop = &pf->stats.link_down;
 	else if (unlikely(len > pf->max_frame))

@@ -14,6 +14,16 @@
  */
 
 /**
+ * Set a fault, or clear it: "TARGET,FAULT[,ARGUMENT...]", as telemetry /octosim/fault
+ * takes it. What raises events, or removes a device, happens in EAL's interrupt thread.
+ *
+ * @return
+ *   0 or a negative errno; an error was logged.
+ */
+__rte_experimental
+int octosim_fault(const char *text);
+
+/**
  * Where the frames are that a NIC has taken from its wire, since its first PF
  * came; what PFs that are gone have done included.
  */

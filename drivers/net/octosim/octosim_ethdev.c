@@ -22,6 +22,7 @@ init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
 	pf->arfs.max = args->arfs_entries;
 	pf->generic.max = args->generic_entries;
 	octosim_pipe_init(&pf->pipe);
+	octosim_fault_init(&pf->faults);
 	pf->max_frame = RTE_ETHER_MTU + OCTOSIM_OVERHEAD;
 	rte_atomic_store_explicit(&pf->link_up, true, rte_memory_order_relaxed);
 	TAILQ_INIT(&pf->flows);
@@ -87,6 +88,11 @@ probe_primary(struct rte_vdev_device *vdev)
 	ret = octosim_args_parse(name, rte_vdev_device_args(vdev), &args);
 	if (ret != 0)
 		return ret;
+	if (octosim_hotplug_is_out(name)) {
+		OCTOSIM_LOG(INFO, name,
+			    "it is not there: a fault has removed it, and not put back");
+		return -ENODEV;
+	}
 	dev = create_port(vdev, &args);
 	if (dev == NULL) {
 		OCTOSIM_LOG(ERR, name, "no memory or no port id for the port");
@@ -151,6 +157,7 @@ octosim_remove(struct rte_vdev_device *vdev)
 	/* the application may have closed the port before */
 	if (dev == NULL)
 		return 0;
+	octosim_hotplug_call_off(dev->data->name);
 	tell_owner(dev);
 	octosim_close(dev);
 	return rte_eth_dev_release_port(dev);

@@ -231,9 +231,9 @@ name_table(const struct octosim_pf *pf, const struct rte_flow *flow, char *text,
 	else
 		snprintf(text, size, "%s table of PF %s", flow->exact != NULL ? "ARFS" : "generic",
 			 pf->data->name);
-	*max = flow->transfer      ? pf->nic->mpfs.max :
-	       flow->exact != NULL ? pf->arfs.max :
-				     pf->generic.max;
+	*max = flow->transfer      ? RTE_MIN(pf->nic->mpfs.max, pf->nic->room) :
+	       flow->exact != NULL ? RTE_MIN(pf->arfs.max, pf->faults.room_arfs) :
+				     RTE_MIN(pf->generic.max, pf->faults.room_generic);
 }
 
 static int
@@ -301,9 +301,24 @@ withdraw_locked(struct octosim_nic *nic, struct rte_flow *flow)
 	}
 }
 
-static int
-insert_locked(struct octosim_nic *nic, struct rte_flow *flow)
+/* The switch has one table: exact rules and others share its entries. */
+static bool
+is_over_full(const struct octosim_pf *pf, const struct rte_flow *flow)
 {
+	const struct octosim_nic *nic = pf->nic;
+
+	if (flow->exact == NULL && flow->generic == NULL)
+		return false;
+	if (flow->transfer)
+		return nic->mpfs.count + nic->masked.count > RTE_MIN(nic->mpfs.max, nic->room);
+	return flow->exact != NULL ? pf->arfs.count > pf->faults.room_arfs :
+				     pf->generic.count > pf->faults.room_generic;
+}
+
+static int
+insert_locked(struct octosim_pf *pf, struct rte_flow *flow)
+{
+	struct octosim_nic *nic = pf->nic;
 	int ret = 0;
 
 	if (flow->exact != NULL) {
@@ -316,8 +331,7 @@ insert_locked(struct octosim_nic *nic, struct rte_flow *flow)
 		nic->way[flow->from] = &flow->rule;
 		octosim_eswitch_update(nic);
 	}
-	/* the switch has one table: exact rules and others share its entries */
-	if (ret == 0 && nic->mpfs.count + nic->masked.count > nic->mpfs.max) {
+	if (ret == 0 && is_over_full(pf, flow)) {
 		withdraw_locked(nic, flow);
 		ret = -ENOSPC;
 	}
@@ -368,8 +382,8 @@ prepare_table(struct octosim_nic *nic, struct rte_flow *flow)
 	return ret;
 }
 
-int
-octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error)
+static int
+put(struct octosim_pf *pf, struct rte_flow *flow, bool lost, struct rte_flow_error *error)
 {
 	/* outside of the NIC's lock: it takes long, and the pollers need not wait */
 	int ret = prepare_table(pf->nic, flow);
@@ -377,7 +391,8 @@ octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_e
 	if (ret != 0)
 		return explain(pf, flow, ret, error);
 	octosim_nic_lock(pf->nic);
-	ret = insert_locked(pf->nic, flow);
+	flow->rule.inert |= lost;
+	ret = insert_locked(pf, flow);
 	flow->effective = ret == 0;
 	octosim_nic_unlock(pf->nic);
 	if (ret != 0)
@@ -385,6 +400,30 @@ octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_e
 	rte_free(flow->match);
 	flow->match = NULL;
 	return 0;
+}
+
+int
+octosim_flow_tell_fault(const struct octosim_pf *pf, const struct octosim_fate_of_rule *fault,
+			struct rte_flow_error *error)
+{
+	if (fault->code == 0 && !fault->false_error)
+		return 0;
+	return octosim_flow_refuse(error, fault->code != 0 ? fault->code : EIO,
+				   RTE_FLOW_ERROR_TYPE_HANDLE,
+				   "PF %s did not make the rule: a fault was set", pf->data->name);
+}
+
+int
+octosim_flow_put(struct octosim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	const struct octosim_fate_of_rule fault = octosim_fault_next_rule(pf);
+	int ret = 0;
+
+	octosim_fault_wait(fault.us / 2);
+	if (fault.code == 0)
+		ret = put(pf, flow, fault.lost, error);
+	octosim_fault_wait(fault.us - fault.us / 2);
+	return ret != 0 ? ret : octosim_flow_tell_fault(pf, &fault, error);
 }
 
 static void
@@ -406,17 +445,23 @@ octosim_flow_drop(struct octosim_pf *pf, struct rte_flow *flow)
 	flow_free(pf, flow);
 }
 
-void
+int
 octosim_flow_swap_fate(struct octosim_pf *pf, struct rte_flow *flow,
-		       const struct octosim_fate *fate)
+		       const struct octosim_fate *fate, struct rte_flow_error *error)
 {
-	struct octosim_fate old;
+	const struct octosim_fate_of_rule fault = octosim_fault_next_rule(pf);
+	struct octosim_fate old = *fate;
 
-	octosim_nic_lock(pf->nic);
-	old = flow->rule.fate;
-	flow->rule.fate = *fate;
-	octosim_nic_unlock(pf->nic);
+	octosim_fault_wait(fault.us / 2);
+	if (fault.code == 0 && !fault.lost) {
+		octosim_nic_lock(pf->nic);
+		old = flow->rule.fate;
+		flow->rule.fate = *fate;
+		octosim_nic_unlock(pf->nic);
+	}
+	octosim_fault_wait(fault.us - fault.us / 2);
 	octosim_fate_release(pf, &old);
+	return octosim_flow_tell_fault(pf, &fault, error);
 }
 
 static struct rte_flow *

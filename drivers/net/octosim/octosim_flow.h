@@ -109,9 +109,13 @@ void octosim_counter_release(struct octosim_pf *pf, struct octosim_counter *coun
 
 /* octosim_flow.c */
 
-/** Give a rule other actions. Those that it had are released. */
-void octosim_flow_swap_fate(struct octosim_pf *pf, struct rte_flow *flow,
-			    const struct octosim_fate *fate);
+/** Give a rule other actions. Those that it has no more are released, whatever comes of it. */
+int octosim_flow_swap_fate(struct octosim_pf *pf, struct rte_flow *flow,
+			   const struct octosim_fate *fate, struct rte_flow_error *error);
+
+/** What is said of a rule that was made, or not. @return 0 or a negative errno. */
+int octosim_flow_tell_fault(const struct octosim_pf *pf, const struct octosim_fate_of_rule *fault,
+			    struct rte_flow_error *error);
 
 /* octosim_flow_indirect.c */
 struct rte_flow_action_handle *
@@ -126,8 +130,9 @@ int octosim_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action
 int octosim_indirect_read_update(struct octosim_pf *pf, const struct rte_flow_action_handle *h,
 				 const void *given, struct octosim_indirect_update *update,
 				 struct rte_flow_error *error);
-void octosim_indirect_apply(struct octosim_pf *pf, struct rte_flow_action_handle *h,
-			    const struct octosim_indirect_update *update);
+int
+octosim_indirect_apply(struct octosim_pf *pf, struct rte_flow_action_handle *h,
+		       const struct octosim_indirect_update *update, struct rte_flow_error *error);
 void octosim_indirect_count_user(struct octosim_dest *shared, int step);
 void octosim_indirect_free_all(struct octosim_pf *pf);
 

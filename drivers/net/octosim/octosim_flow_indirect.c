@@ -199,21 +199,28 @@ apply_age(struct octosim_pf *pf, struct octosim_age *age, const struct rte_flow_
 		octosim_age_set(pf, age, age->timeout / rte_get_tsc_hz());
 }
 
-void
+int
 octosim_indirect_apply(struct octosim_pf *pf, struct rte_flow_action_handle *h,
-		       const struct octosim_indirect_update *update)
+		       const struct octosim_indirect_update *update, struct rte_flow_error *error)
 {
-	struct octosim_dest old;
+	struct octosim_dest old = update->dest;
+	struct octosim_fate_of_rule fault;
 
 	if (h->age != NULL) {
 		apply_age(pf, h->age, &update->age);
-		return;
+		return 0;
 	}
-	octosim_nic_lock(pf->nic);
-	old = h->dest;
-	h->dest = update->dest;
-	octosim_nic_unlock(pf->nic);
+	fault = octosim_fault_next_rule(pf);
+	octosim_fault_wait(fault.us / 2);
+	if (fault.code == 0 && !fault.lost) {
+		octosim_nic_lock(pf->nic);
+		old = h->dest;
+		h->dest = update->dest;
+		octosim_nic_unlock(pf->nic);
+	}
+	octosim_fault_wait(fault.us - fault.us / 2);
 	octosim_dest_release(pf, &old);
+	return octosim_flow_tell_fault(pf, &fault, error);
 }
 
 static int
@@ -224,9 +231,7 @@ indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *h, const
 	struct octosim_indirect_update u;
 	int ret = octosim_indirect_read_update(pf, h, update, &u, error);
 
-	if (ret == 0)
-		octosim_indirect_apply(pf, h, &u);
-	return ret;
+	return ret != 0 ? ret : octosim_indirect_apply(pf, h, &u, error);
 }
 
 int

@@ -59,9 +59,7 @@ flow_update(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flo
 	struct octosim_fate fate;
 	int ret = make_fate(dev, flow, actions, &fate, error);
 
-	if (ret == 0)
-		octosim_flow_swap_fate(dev->data->dev_private, flow, &fate);
-	return ret;
+	return ret != 0 ? ret : octosim_flow_swap_fate(dev->data->dev_private, flow, &fate, error);
 }
 
 static int

@@ -34,12 +34,20 @@ update_and_tell(struct rte_eth_dev *dev)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 
+void
+octosim_link_apply(struct octosim_pf *pf)
+{
+	rte_atomic_store_explicit(&pf->link_up, !pf->link_down && !pf->faults.no_link,
+				  rte_memory_order_relaxed);
+}
+
 static int
 set_link(struct rte_eth_dev *dev, bool up)
 {
 	struct octosim_pf *pf = dev->data->dev_private;
 
-	rte_atomic_store_explicit(&pf->link_up, up, rte_memory_order_relaxed);
+	pf->link_down = !up;
+	octosim_link_apply(pf);
 	update_and_tell(dev);
 	return 0;
 }

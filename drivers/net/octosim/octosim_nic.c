@@ -100,6 +100,7 @@ nic_create(const char *name)
 	rte_spinlock_init(&nic->lock);
 	rte_spinlock_init(&nic->tx_lock);
 	nic->wire_port = RTE_MAX_ETHPORTS;
+	nic->room = UINT32_MAX;
 	if (rte_eth_switch_domain_alloc(&nic->switch_domain) != 0)
 		nic->switch_domain = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID;
 	set_defaults(nic);
@@ -119,6 +120,12 @@ nic_free(struct octosim_nic *nic)
 	if (nic->switch_domain != RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID)
 		rte_eth_switch_domain_free(nic->switch_domain);
 	rte_free(nic);
+}
+
+struct octosim_nic *
+octosim_nic_next(struct octosim_nic *nic)
+{
+	return nic == NULL ? TAILQ_FIRST(&nics) : TAILQ_NEXT(nic, list);
 }
 
 struct octosim_nic *

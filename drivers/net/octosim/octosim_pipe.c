@@ -76,7 +76,7 @@ leave_one(struct octosim_pf *pf, struct octosim_rxq *q, struct rte_mbuf *frame)
 	if (unlikely(!q->started)) {
 		pf->stats.stopped++;
 		rte_pktmbuf_free(frame);
-	} else if (unlikely(rte_ring_sp_enqueue(q->ring, frame) != 0)) {
+	} else if (unlikely(q->full || rte_ring_sp_enqueue(q->ring, frame) != 0)) {
 		q->stats->missed++;
 		rte_pktmbuf_free(frame);
 	} else {

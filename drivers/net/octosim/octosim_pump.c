@@ -109,8 +109,9 @@ static uint16_t
 admit_pending(struct octosim_rxq *q, const struct octosim_batch *b)
 {
 	const bool piped = q->pipe->slots != NULL;
-	const uint32_t space = unlikely(piped) ? octosim_pipe_room(q->pipe) :
-						 rte_ring_free_count(q->ring);
+	const uint32_t space = unlikely(piped)   ? octosim_pipe_room(q->pipe) :
+			       unlikely(q->full) ? 0 :
+						   rte_ring_free_count(q->ring);
 	uint64_t *full = unlikely(piped) ? &q->pf->stats.pipe_full : &q->stats->missed;
 	uint16_t n = 0;
 

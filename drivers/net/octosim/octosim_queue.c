@@ -82,6 +82,7 @@ octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 	q->nb_desc = nb_desc;
 	q->deferred_start = conf->rx_deferred_start;
 	octosim_nic_lock(pf->nic);
+	q->full = (pf->faults.full_rings >> queue & 1) != 0;
 	pf->rxq[queue] = q;
 	octosim_nic_unlock(pf->nic);
 	dev->data->rx_queues[queue] = q;

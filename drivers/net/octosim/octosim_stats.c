@@ -37,6 +37,7 @@ static const struct {
 	COUNTER("rx_arfs_packets", pf, arfs_hits),
 	COUNTER("rx_mpfs_packets", pf, mpfs_hits),
 	COUNTER("rx_pipeline_full_drops", pf, pipe_full),
+	COUNTER("rx_dead_drops", pf, dead),
 	COUNTER("tx_malformed_drops", tx, errors),
 	COUNTER("tx_no_wire_drops", tx, no_wire),
 	COUNTER("tx_link_down_drops", tx, link_down),

@@ -35,8 +35,102 @@ tell_account(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
+static void
+add_mishap(struct rte_tel_data *d, const char *key, const struct octosim_mishap *m)
+{
+	if (m->count > 0)
+		rte_tel_data_add_dict_uint(d, key, m->skip + UINT64_C(1));
+}
+
+static void
+add_room(struct rte_tel_data *d, const char *key, uint32_t room)
+{
+	if (room != UINT32_MAX)
+		rte_tel_data_add_dict_uint(d, key, room);
+}
+
+/* Only what is set. */
+static void
+add_faults(struct rte_tel_data *d, const struct octosim_pf *pf)
+{
+	const struct octosim_faults *f = &pf->faults;
+
+	if (f->no_link)
+		rte_tel_data_add_dict_string(d, "link", "down");
+	if (pf->mute != OCTOSIM_MUTE_NOT)
+		rte_tel_data_add_dict_string(d, "recovery",
+					     pf->mute == OCTOSIM_MUTE_DEAD ? "failed" : "start");
+	if (pf->pipe.latency != 0)
+		rte_tel_data_add_dict_uint(d, "latency",
+					   pf->pipe.latency / (rte_get_tsc_hz() / US_PER_S));
+	if (f->full_rings != 0)
+		rte_tel_data_add_dict_uint(d, "ring_full", f->full_rings);
+	if (rte_atomic_load_explicit(&pf->tx_stuck, rte_memory_order_relaxed))
+		rte_tel_data_add_dict_string(d, "tx_stuck", "on");
+	add_mishap(d, "rule_fail", &f->fail);
+	add_mishap(d, "rule_lost", &f->lost);
+	add_mishap(d, "rule_false_error", &f->false_error);
+	if (f->rule_us != 0)
+		rte_tel_data_add_dict_uint(d, "rule_slow", f->rule_us);
+	add_room(d, "room_mpfs", pf->nic->room);
+	add_room(d, "room_arfs", f->room_arfs);
+	add_room(d, "room_generic", f->room_generic);
+}
+
+static void
+add_pfs(struct rte_tel_data *d, const struct octosim_nic *nic)
+{
+	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
+		struct rte_tel_data *pf = nic->pf[i] == NULL ? NULL : octo_tel_new_dict();
+
+		if (pf == NULL)
+			continue;
+		add_faults(pf, nic->pf[i]);
+		octo_tel_add_dict(d, nic->pf[i]->data->name, pf);
+	}
+}
+
+static int
+list_faults(struct rte_tel_data *d)
+{
+	const char *name = NULL;
+	bool out;
+
+	rte_tel_data_start_dict(d);
+	octosim_control_lock();
+	for (struct octosim_nic *nic = octosim_nic_next(NULL); nic != NULL;
+	     nic = octosim_nic_next(nic)) {
+		octosim_nic_lock(nic);
+		add_pfs(d, nic);
+		octosim_nic_unlock(nic);
+	}
+	while ((name = octosim_hotplug_next(name, &out)) != NULL)
+		if (out)
+			rte_tel_data_add_dict_string(d, name, "removed");
+	octosim_control_unlock();
+	return 0;
+}
+
+/* What is wrong is said in the reply: a null would leave the user guessing. */
+static int
+set_fault(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	char why[512];
+	int ret;
+
+	RTE_SET_USED(cmd);
+	if (params == NULL || params[0] == '\0')
+		return list_faults(d);
+	ret = octosim_fault_set(params, why, sizeof(why));
+	rte_tel_data_string(d, ret == 0 ? "done" : why);
+	return 0;
+}
+
 RTE_INIT(octosim_telemetry_init)
 {
+	rte_telemetry_register_cmd("/octosim/fault", set_fault,
+				   "Sets a fault of simulated PFs, or returns those that are set. "
+				   "Parameters: [target, fault [, argument]...]");
 	rte_telemetry_register_cmd("/octosim/account", tell_account,
 				   "Returns where the frames of a simulated NIC are. "
 				   "Parameters: string nic");

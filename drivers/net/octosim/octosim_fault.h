@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTOSIM_FAULT_H
+#define OCTOSIM_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_stdatomic.h>
+
+/**
+ * @file
+ * What can go wrong with a PF, set while it runs: "TARGET,FAULT[,ARGUMENT...]",
+ * by telemetry or octosim_fault(). One thread at a time: the control lock.
+ */
+
+struct octosim_pf;
+
+/** Why a PF takes nothing from the switch. */
+enum octosim_mute {
+	OCTOSIM_MUTE_NOT,
+	OCTOSIM_MUTE_RECOVERING,
+	OCTOSIM_MUTE_DEAD,
+};
+
+/** Which of the coming rules it befalls. Under the NIC's lock. */
+struct octosim_mishap {
+	uint32_t skip;  /**< rules before the first */
+	uint32_t count; /**< and how many it befalls then */
+	int code;       /**< errno */
+};
+
+struct octosim_faults {
+	bool no_link;
+	uint64_t full_rings; /**< mask of Rx queues */
+	uint32_t room_arfs;  /**< rules that fit, if the table has more room */
+	uint32_t room_generic;
+	RTE_ATOMIC(bool) rules; /**< there is one of the following */
+	uint32_t rule_us;       /**< that a rule takes to be made */
+	struct octosim_mishap fail;
+	struct octosim_mishap lost;        /**< accepted, and of no effect */
+	struct octosim_mishap false_error; /**< done, and said to have failed */
+};
+
+/** What befalls a rule. */
+struct octosim_fate_of_rule {
+	uint32_t us;
+	int code; /**< errno, 0: it is made */
+	bool lost;
+	bool false_error;
+};
+
+/* octosim_fault.c */
+void octosim_fault_init(struct octosim_faults *f);
+
+/**
+ * Set a fault, or clear it.
+ *
+ * @param why
+ *   What is wrong with the text, on failure.
+ * @return
+ *   0 or a negative errno.
+ */
+int octosim_fault_set(const char *text, char *why, size_t size);
+
+/* octosim_fault_rule.c */
+
+/** Ask once for every rule that is put into a table or changed. Without the NIC's lock. */
+struct octosim_fate_of_rule octosim_fault_next_rule(struct octosim_pf *pf);
+
+/** Let time pass. Without any lock of the NIC. */
+void octosim_fault_wait(uint32_t us);
+
+/* octosim_hotplug.c: in EAL's interrupt thread, where a bus reports such things */
+
+/** Is the device out of its slot, so that nothing can be probed? */
+bool octosim_hotplug_is_out(const char *name);
+
+/**
+ * @param announced
+ *   The removal is told by RTE_ETH_EVENT_INTR_RMV, and comes `us` later. Otherwise the PF is
+ *   dead at once, and the device event comes `us` later.
+ * @return
+ *   0 or a negative errno: -EBUSY if it is under way already.
+ */
+int octosim_hotplug_remove(struct octosim_pf *pf, bool announced, uint32_t us);
+
+/** A removal that was not done yet is not to be done. */
+void octosim_hotplug_call_off(const char *name);
+
+/** @return 0 or a negative errno: -ENODEV if it is not out, -EBUSY if it is not out yet. */
+int octosim_hotplug_insert(const char *name, bool probe);
+
+/** Names of devices that are out, or on their way. @return the next one, after NULL. */
+const char *octosim_hotplug_next(const char *name, bool *out);
+
+/** Raise an event of the port. */
+int octosim_hotplug_raise(const char *name, int event);
+
+#endif /* OCTOSIM_FAULT_H */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * PFs that are pulled out and put in again. The device is removed in EAL's
+ * interrupt thread, as a bus that watches its slots would have it done, so that
+ * nobody who sets a fault holds anything meanwhile.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_alarm.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
+
+#include "octosim.h"
+#include "octosim_tx_ring.h"
+
+/** A device that was pulled out, or is about to be. */
+struct slot {
+	TAILQ_ENTRY(slot) list;
+	char name[RTE_ETH_NAME_MAX_LEN];
+	bool out;
+	bool off; /* it stays: whoever comes for this frees it */
+	bool announced;
+	bool probe; /* once it is in again */
+	uint32_t us;
+	char args[]; /* that it is probed with */
+};
+
+/** An event that is to be raised. */
+struct event {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	int type;
+};
+
+/* under the control lock */
+static TAILQ_HEAD(, slot) slots = TAILQ_HEAD_INITIALIZER(slots);
+
+static struct slot *
+find_slot(const char *name)
+{
+	struct slot *s;
+
+	TAILQ_FOREACH(s, &slots, list)
+		if (strcmp(s->name, name) == 0)
+			return s;
+	return NULL;
+}
+
+bool
+octosim_hotplug_is_out(const char *name)
+{
+	const struct slot *s;
+	bool out;
+
+	octosim_control_lock();
+	s = find_slot(name);
+	out = s != NULL && s->out;
+	octosim_control_unlock();
+	return out;
+}
+
+static void
+raise_event(const char *name, enum rte_eth_event_type type)
+{
+	uint16_t port;
+
+	/* it may be gone by now */
+	if (rte_eth_dev_get_port_by_name(name, &port) == 0)
+		rte_eth_dev_callback_process(&rte_eth_devices[port], type, NULL);
+}
+
+/* Is the removal still to be done? If not, that was the last use of *s. */
+static bool
+is_on(struct slot *s, bool out)
+{
+	bool off;
+
+	octosim_control_lock();
+	off = s->off;
+	s->out = out;
+	octosim_control_unlock();
+	if (off)
+		free(s);
+	return !off;
+}
+
+static void
+pull_out(void *arg)
+{
+	struct slot *s = arg;
+	int ret;
+
+	if (!is_on(s, true))
+		return;
+	if (!s->announced)
+		rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_REMOVE);
+	ret = rte_eal_hotplug_remove("vdev", s->name);
+	/* -EINVAL: who was told has removed it already */
+	if (ret != 0 && ret != -EINVAL)
+		OCTOSIM_LOG(ERR, s->name, "the device cannot be removed: %s", rte_strerror(-ret));
+}
+
+static void
+announce(void *arg)
+{
+	struct slot *s = arg;
+
+	if (!is_on(s, false))
+		return;
+	raise_event(s->name, RTE_ETH_EVENT_INTR_RMV);
+	rte_eal_alarm_set(RTE_MAX(s->us, 1u), pull_out, s);
+}
+
+static struct slot *
+slot_create(const struct octosim_pf *pf)
+{
+	const struct rte_devargs *da = rte_eth_devices[pf->port_id].device->devargs;
+	const char *args = da == NULL || da->args == NULL ? "" : da->args;
+	struct slot *s = calloc(1, sizeof(*s) + strlen(args) + 1);
+
+	if (s == NULL)
+		return NULL;
+	strlcpy(s->name, pf->data->name, sizeof(s->name));
+	memcpy(s->args, args, strlen(args) + 1);
+	return s;
+}
+
+/* A device that does not answer any more. */
+static void
+kill_pf(struct octosim_pf *pf)
+{
+	octosim_tx_ring_set_stuck(pf, true);
+	octosim_nic_lock(pf->nic);
+	pf->mute = OCTOSIM_MUTE_DEAD;
+	pf->nic->stats.lost += octosim_pipe_drop(&pf->pipe, NULL);
+	octosim_nic_unlock(pf->nic);
+}
+
+int
+octosim_hotplug_remove(struct octosim_pf *pf, bool announced, uint32_t us)
+{
+	struct slot *s;
+	int ret;
+
+	if (find_slot(pf->data->name) != NULL)
+		return -EBUSY;
+	s = slot_create(pf);
+	if (s == NULL)
+		return -ENOMEM;
+	s->announced = announced;
+	s->us = us;
+	TAILQ_INSERT_TAIL(&slots, s, list);
+	ret = announced ? rte_eal_alarm_set(1, announce, s) :
+			  rte_eal_alarm_set(RTE_MAX(us, 1u), pull_out, s);
+	if (ret == 0 && !announced)
+		kill_pf(pf);
+	if (ret != 0) {
+		TAILQ_REMOVE(&slots, s, list);
+		free(s);
+	}
+	return ret;
+}
+
+void
+octosim_hotplug_call_off(const char *name)
+{
+	struct slot *s;
+
+	octosim_control_lock();
+	s = find_slot(name);
+	if (s != NULL && !s->out) {
+		TAILQ_REMOVE(&slots, s, list);
+		s->off = true;
+	}
+	octosim_control_unlock();
+}
+
+static void
+put_in(void *arg)
+{
+	struct slot *s = arg;
+	int ret = 0;
+
+	rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_ADD);
+	if (s->probe)
+		ret = rte_eal_hotplug_add("vdev", s->name, s->args);
+	/* -EEXIST: who was told has probed it already */
+	if (ret != 0 && ret != -EEXIST)
+		OCTOSIM_LOG(ERR, s->name, "the device cannot be probed: %s", rte_strerror(-ret));
+	free(s);
+}
+
+int
+octosim_hotplug_insert(const char *name, bool probe)
+{
+	struct slot *s = find_slot(name);
+	int ret;
+
+	if (s == NULL)
+		return -ENODEV;
+	if (!s->out || rte_eth_dev_allocated(name) != NULL)
+		return -EBUSY;
+	s->probe = probe;
+	ret = rte_eal_alarm_set(1, put_in, s);
+	if (ret == 0)
+		TAILQ_REMOVE(&slots, s, list);
+	return ret;
+}
+
+const char *
+octosim_hotplug_next(const char *name, bool *out)
+{
+	const struct slot *s = name == NULL ? TAILQ_FIRST(&slots) :
+					      TAILQ_NEXT(find_slot(name), list);
+
+	if (s == NULL)
+		return NULL;
+	*out = s->out;
+	return s->name;
+}
+
+static void
+raise_later(void *arg)
+{
+	struct event *e = arg;
+
+	raise_event(e->name, (enum rte_eth_event_type)e->type);
+	free(e);
+}
+
+int
+octosim_hotplug_raise(const char *name, int type)
+{
+	struct event *e = malloc(sizeof(*e));
+	int ret;
+
+	if (e == NULL)
+		return -ENOMEM;
+	strlcpy(e->name, name, sizeof(e->name));
+	e->type = type;
+	ret = rte_eal_alarm_set(1, raise_later, e);
+	if (ret != 0)
+		free(e);
+	return ret;
+}
