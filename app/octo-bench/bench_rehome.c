@@ -61,7 +61,7 @@ steer_all(const struct rehome *c)
 static int
 set_up_rx(struct rehome *c)
 {
-	int ret = bench_stream_mark_rx(&c->nic);
+	int ret = bench_stream_mark_rx(&c->stream);
 
 	bench_stream_add_lane(&c->stream, c->nic.octo, 0, 0);
 	bench_stream_set_out(&c->stream, c->nic.peer, 0, BENCH_ANYBODY);
@@ -75,7 +75,7 @@ set_up_tx(struct rehome *c)
 	bench_stream_set_out(&c->stream, c->nic.octo, 0, 0);
 	for (uint16_t q = 0; q < APP_NB_WORKERS; q++)
 		bench_stream_add_lane(&c->stream, c->nic.peer, q, 1);
-	return bench_stream_mark_tx(&c->nic);
+	return bench_stream_mark_tx(&c->stream);
 }
 
 static int

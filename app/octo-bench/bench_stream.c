@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_launch.h>
+#include <rte_malloc.h>
 
 #include "bench_stream.h"
 
@@ -42,14 +43,6 @@ bench_stream_open(struct bench_stream *s, const struct bench_stream_conf *conf)
 		return -ENOMEM;
 	}
 	return bench_order_open(&s->order, conf->flows->nb, conf->seen, conf->arg);
-}
-
-void
-bench_stream_close(struct bench_stream *s)
-{
-	bench_order_close(&s->order);
-	free(s->number);
-	s->number = NULL;
 }
 
 static void
@@ -101,32 +94,70 @@ mark_sent(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t nb, vo
 }
 
 static int
-cannot_mark(const struct bench_nic *nic, unsigned int pf)
+mark_queue(struct bench_stream *s, uintptr_t pf, uint16_t queue)
 {
-	fprintf(stderr, "%s: packets of port %u cannot be marked: %s\n", app_name, nic->pf[pf],
-		rte_strerror(rte_errno));
-	return -rte_errno;
-}
+	const uint16_t port = s->nic->pf[pf];
+	struct bench_mark_of_pf *m = &s->mark[s->nb_marks];
 
-int
-bench_stream_mark_rx(const struct bench_nic *nic)
-{
-	for (uintptr_t pf = 0; pf < nic->conf.nb_pfs; pf++)
-		for (uint16_t q = 0; q < nic->conf.nb_queues; q++)
-			if (rte_eth_add_rx_callback(nic->pf[pf], q, mark_received, (void *)pf) ==
-			    NULL)
-				return cannot_mark(nic, pf);
+	m->port = port;
+	m->queue = queue;
+	m->callback = s->marks_tx ? rte_eth_add_tx_callback(port, queue, mark_sent, (void *)pf) :
+				    rte_eth_add_rx_callback(port, queue, mark_received, (void *)pf);
+	if (m->callback == NULL) {
+		fprintf(stderr, "%s: packets of port %u cannot be marked: %s\n", app_name, port,
+			rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	s->nb_marks++;
 	return 0;
 }
 
-int
-bench_stream_mark_tx(const struct bench_nic *nic)
+static int
+mark_all(struct bench_stream *s)
 {
-	for (uintptr_t pf = 0; pf < nic->conf.nb_pfs; pf++)
-		for (uint16_t q = 0; q < nic->conf.nb_queues; q++)
-			if (rte_eth_add_tx_callback(nic->pf[pf], q, mark_sent, (void *)pf) == NULL)
-				return cannot_mark(nic, pf);
-	return 0;
+	int ret = 0;
+
+	for (unsigned int pf = 0; pf < s->nic->conf.nb_pfs; pf++)
+		for (uint16_t q = 0; q < s->nic->conf.nb_queues && ret == 0; q++)
+			ret = mark_queue(s, pf, q);
+	return ret;
+}
+
+int
+bench_stream_mark_rx(struct bench_stream *s)
+{
+	return mark_all(s);
+}
+
+int
+bench_stream_mark_tx(struct bench_stream *s)
+{
+	s->marks_tx = true;
+	return mark_all(s);
+}
+
+/* A port leaves its callbacks to the next one of the same number. */
+static void
+unmark_all(struct bench_stream *s)
+{
+	while (s->nb_marks > 0) {
+		const struct bench_mark_of_pf *m = &s->mark[--s->nb_marks];
+
+		if (s->marks_tx)
+			rte_eth_remove_tx_callback(m->port, m->queue, m->callback);
+		else
+			rte_eth_remove_rx_callback(m->port, m->queue, m->callback);
+		rte_free((void *)(uintptr_t)m->callback);
+	}
+}
+
+void
+bench_stream_close(struct bench_stream *s)
+{
+	unmark_all(s);
+	bench_order_close(&s->order);
+	free(s->number);
+	s->number = NULL;
 }
 
 /* Under the sender's lock: a burst of packets, of the flows in turn. */

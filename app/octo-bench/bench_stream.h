@@ -30,6 +30,13 @@ struct bench_lane {
 /** By a worker between two bursts of its own: it may give lanes away. */
 typedef void (*bench_turn_t)(void *arg, uint8_t worker);
 
+/** A callback that writes into packets by which PF they came. */
+struct bench_mark_of_pf {
+	uint16_t port;
+	uint16_t queue;
+	const struct rte_eth_rxtx_callback *callback;
+};
+
 struct bench_stream {
 	const struct bench_nic *nic;
 	struct rte_mempool *pool;
@@ -39,6 +46,9 @@ struct bench_stream {
 	void *arg;
 	unsigned int nb_lanes;
 	struct bench_lane lane[BENCH_MAX_LANES]; /**< that are received from */
+	bool marks_tx;
+	unsigned int nb_marks;
+	struct bench_mark_of_pf mark[BENCH_MAX_PFS * BENCH_MAX_LANES];
 	/* the sender's, under its lock */
 	rte_spinlock_t sending;
 	struct bench_lane out;
@@ -72,9 +82,9 @@ bench_stream_add_lane(struct bench_stream *stream, uint16_t port, uint16_t queue
 void
 bench_stream_set_out(struct bench_stream *stream, uint16_t port, uint16_t queue, uint8_t owner);
 
-/** Have packets tell by which PF they came, or went. */
-int bench_stream_mark_rx(const struct bench_nic *nic);
-int bench_stream_mark_tx(const struct bench_nic *nic);
+/** Have packets tell by which PF they came, or went; until the stream is closed. */
+int bench_stream_mark_rx(struct bench_stream *stream);
+int bench_stream_mark_tx(struct bench_stream *stream);
 
 int bench_stream_start(struct bench_stream *stream);
 
