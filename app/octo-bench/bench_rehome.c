@@ -86,7 +86,7 @@ open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 		.nb_queues = 1,
 		.mpfs_entries = 2 * c->nb_flows,
 		.arfs_entries = 2 * c->nb_flows,
-		.octo_args = ",learn=off",
+		.octo_args = ",learn=off,dwell_ms=0",
 		.pf_args = bench_nic_latencies,
 	};
 	struct bench_stream_conf stream = {

@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 #include <rte_dev.h>
+#include <rte_lcore.h>
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
@@ -233,6 +234,91 @@ test_the_old_pf_goes(void **state)
 	travel_until(&t, t.received > before + 40);
 }
 
+static const struct octo_port_conf two_nodes = {.two_nodes = true};
+
+/* Polls queue 0 from node 1. */
+static void
+poll_there(uint16_t port)
+{
+	struct rte_mbuf *pkts[BURST];
+
+	octo_port_run_on(1);
+	while (!octo_port_thread_must_stop())
+		rte_pktmbuf_free_bulk(pkts, rte_eth_rx_burst(port, 0, pkts, BURST));
+}
+
+static void *
+poll_as_a_stranger(void *arg)
+{
+	poll_there(*(uint16_t *)arg);
+	return NULL;
+}
+
+static void *
+poll_registered(void *arg)
+{
+	if (rte_thread_register() == 0) {
+		poll_there(*(uint16_t *)arg);
+		rte_thread_unregister();
+	}
+	return NULL;
+}
+
+static void
+check_follows(void *(*thread)(void *))
+{
+	static uint16_t port;
+	struct trip t;
+
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart(&two_nodes);
+	port = t.port;
+	octo_port_thread_start(thread, &port);
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 1);
+	octo_port_thread_stop();
+}
+
+static void
+test_a_thread_that_eal_does_not_know_is_followed(void **state)
+{
+	(void)state;
+	check_follows(poll_as_a_stranger);
+}
+
+static void
+test_a_registered_thread_is_followed(void **state)
+{
+	(void)state;
+	check_follows(poll_registered);
+}
+
+/* Once in a second it may: every change in between is none. */
+static void
+test_who_goes_back_and_forth_is_not_followed(void **state)
+{
+	static const struct octo_port_conf slow = {.two_nodes = true, .octo = "dwell_ms=1000"};
+	uint64_t before, seconds;
+	struct trip t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart(&slow);
+	go(&t, 1);
+	before = octo_port_xstat(t.port, "rehomes");
+	seconds = rte_get_timer_cycles();
+	for (int i = 0; i < 6; i++) {
+		octo_port_run_on(i % 2);
+		/* it takes 256 bursts to notice */
+		travel_far(&t);
+		travel_far(&t);
+	}
+	seconds = (rte_get_timer_cycles() - seconds) / rte_get_timer_hz();
+	assert_true(octo_port_xstat(t.port, "rehomes") - before <= seconds + 1);
+	end_trip(&t);
+}
+
 static void
 test_wrong_devargs(void **state)
 {
@@ -243,6 +329,7 @@ test_wrong_devargs(void **state)
 		"fence_timeout_ms=0",
 		"fence_timeout_ms=10001",
 		"fence_timeout_ms=soon",
+		"dwell_ms=1001",
 	};
 	char args[128];
 
@@ -263,6 +350,9 @@ main(void)
 		octo_port_test(test_a_stop_ends_it),
 		octo_port_test(test_the_new_pf_goes),
 		octo_port_test(test_the_old_pf_goes),
+		octo_port_test(test_a_thread_that_eal_does_not_know_is_followed),
+		octo_port_test(test_a_registered_thread_is_followed),
+		octo_port_test(test_who_goes_back_and_forth_is_not_followed),
 		octo_port_test(test_wrong_devargs),
 	};
 

@@ -22,11 +22,13 @@
 #define ARG_GRACE_US "grace_us"
 #define ARG_FENCE_TIMEOUT_MS "fence_timeout_ms"
 #define ARG_TX_PF "tx_pf"
+#define ARG_DWELL_MS "dwell_ms"
 
 static const char *const valid_args[] = {
 	ARG_PF,    ARG_SOCKET_MAP, ARG_SOCKET,           ARG_MAC,       ARG_AGENT,
 	ARG_TIER,  ARG_LEARN,      ARG_LEARN_SAMPLE,     ARG_LEARN_MAX, ARG_IDLE_MS,
-	ARG_POOLS, ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,     NULL,
+	ARG_POOLS, ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,     ARG_DWELL_MS,
+	NULL,
 };
 
 static int
@@ -238,6 +240,14 @@ read_tx_pf(const char *key, const char *value, void *arg)
 	return 0;
 }
 
+static int
+read_dwell(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	return read_number(key, value, 0, OCTO_FENCE_MAX_DWELL_MS, args, &args->fence.dwell_ms);
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
@@ -257,6 +267,7 @@ static const struct {
 	{ARG_GRACE_US, read_grace, false},
 	{ARG_FENCE_TIMEOUT_MS, read_fence_timeout, false},
 	{ARG_TX_PF, read_tx_pf, false},
+	{ARG_DWELL_MS, read_dwell, false},
 };
 
 static int
@@ -289,7 +300,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 		.port = name,
 		.socket = -1,
 		.learning = octo_learning_default,
-		.fence = {OCTO_FENCE_GRACE_US, OCTO_FENCE_TIMEOUT_MS},
+		.fence = {OCTO_FENCE_GRACE_US, OCTO_FENCE_TIMEOUT_MS, OCTO_FENCE_DWELL_MS},
 	};
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
@@ -298,7 +309,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 			 "%s: cannot read \"%s\": "
 			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
 			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
-			 "fence_timeout_ms= and tx_pf=",
+			 "fence_timeout_ms=, tx_pf= and dwell_ms=",
 			 name, text);
 		return -EINVAL;
 	}

@@ -114,6 +114,21 @@ octo_ctrl_post_link(struct octo_dev *octo)
 	wake(octo);
 }
 
+/*
+ * By the poller of a queue that has another home: its flows follow at once, not in
+ * the next tick. A secondary cannot wake the thread, which notices all the same.
+ */
+void
+octo_ctrl_post_home(struct octo_dev *octo)
+{
+	const uint64_t one = 1;
+
+	/* a write that fails finds the thread awake; this is no place for a log */
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY &&
+	    write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
 /* TSC, at which who works under the mutex leaves the rest to the next tick. */
 uint64_t
 octo_ctrl_deadline(unsigned int us)

@@ -340,6 +340,7 @@ octo_fence_start_locked(struct octo_dev *octo)
 		q->gate.depth = depth_of(octo, q);
 		q->gate.grace = hz * s->grace_us / US_PER_S;
 		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
+		q->dwell.base = hz * s->dwell_ms / MS_PER_S;
 		q->fence.merges = counts_packets(octo, q->queue_id);
 	}
 }

@@ -27,10 +27,13 @@ struct octo_rxq;
 #define OCTO_FENCE_MAX_GRACE_US 1000000
 #define OCTO_FENCE_TIMEOUT_MS 10
 #define OCTO_FENCE_MAX_TIMEOUT_MS 10000
+#define OCTO_FENCE_DWELL_MS 1
+#define OCTO_FENCE_MAX_DWELL_MS 1000
 
 struct octo_fence_settings {
 	uint32_t grace_us;   /**< for so long a packet may be in the NIC */
 	uint32_t timeout_ms; /**< for so long another queue's consumer may be silent */
+	uint32_t dwell_ms;   /**< for so long a queue stays with a home that it has gone to */
 };
 
 enum octo_fence_kind {

@@ -17,6 +17,7 @@
 #include <rte_thread.h>
 
 #include "octo_agent_addr.h"
+#include "octo_dwell.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
@@ -123,6 +124,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
 	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
 	uint32_t rehome_pause;   /* ms; until the try after that */
+	struct octo_dwell dwell; /* of the home */
 	struct octo_fence fence; /* that this queue is the destination of */
 	/* what the counters were at the last reset: only the poller writes counters */
 	struct octo_rx_count home_base;
@@ -556,6 +558,7 @@ void octo_unlock(struct octo_dev *octo);
 int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
 void octo_ctrl_post_link(struct octo_dev *octo);
+void octo_ctrl_post_home(struct octo_dev *octo);
 uint64_t octo_ctrl_deadline(unsigned int us);
 
 /* Run one call under the control mutex; the value is the call's. */

@@ -188,15 +188,30 @@ octo_topo_needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node,
 	return true;
 }
 
+/*
+ * Is the poller on another node only since a moment ago? Its flows wait until it
+ * stays there. A change of the PFs waits for nothing.
+ */
+static bool
+must_dwell(const struct octo_rxq *q, int node, uint64_t now)
+{
+	return q->node >= 0 && node != q->node && !octo_dwell_is_over(&q->dwell, now) &&
+	       /* no pair: it is for octo_topo_needs_plan() to plan */
+	       q->plan_generation == rte_atomic_load_explicit(&q->octo->plan_generation,
+							      rte_memory_order_relaxed);
+}
+
 void
 octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 {
+	const uint64_t now = rte_get_timer_cycles();
 	int16_t cpu;
 	const int node = octo_topo_here(q->octo, &cpu);
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	if (!octo_topo_needs_plan(q->octo, node, &q->node, &q->plan_generation,
+	if (must_dwell(q, node, now) ||
+	    !octo_topo_needs_plan(q->octo, node, &q->node, &q->plan_generation,
 				  &q->other_node_seen))
 		return;
 	home = octo_topo_home(q->octo, q->node, q->queue_id);
@@ -205,6 +220,10 @@ octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 		q->plan_generation--;
 		return;
 	}
+	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
+		return;
+	octo_dwell_go(&q->dwell, now);
 	/* read by the control thread, which sends the queue's flows after it */
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
+	octo_ctrl_post_home(q->octo);
 }
