@@ -133,8 +133,10 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
 
-		if (q != NULL)
-			rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
+		if (q == NULL)
+			continue;
+		octo_tx_learn_legs_locked(q, live);
+		rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
 	}
 	/* last, so that no queue plans for a leg that it may not use yet */
 	octo_topo_update(octo);

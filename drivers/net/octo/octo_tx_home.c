@@ -290,20 +290,23 @@ follows_hints(const struct octo_txq *q, uint8_t pf)
 	       strstr(mode.info, OCTO_TX_HINT_MODE) != NULL;
 }
 
-/* Before the first burst: what the PFs are like. */
 static void
-learn_legs(const struct octo_dev *octo, struct octo_txq *q)
+set_bit(uint32_t *mask, uint8_t bit, bool on)
 {
-	int pf;
+	*mask = on ? *mask | RTE_BIT32(bit) : *mask & ~RTE_BIT32(bit);
+}
 
-	q->coarse = 0;
-	q->hints = 0;
-	memset(&q->near, 0, sizeof(q->near));
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		if (is_coarse(q, (uint8_t)pf))
-			q->coarse |= RTE_BIT32(pf);
-		if (octo->tx_by_buffer && follows_hints(q, (uint8_t)pf))
-			q->hints |= RTE_BIT32(pf);
+/* What the legs are like that are about to be live. */
+void
+octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
+{
+	const uint32_t legs = live & ~rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
+
+	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++) {
+		if (!(legs & RTE_BIT32(pf)))
+			continue;
+		set_bit(&q->coarse, pf, is_coarse(q, pf));
+		set_bit(&q->hints, pf, q->octo->tx_by_buffer && follows_hints(q, pf));
 	}
 	/* no hint without a place for it */
 	if (q->hints != 0 && octo_tx_hint_register(&q->octo->tx_hint) != 0)
@@ -324,7 +327,7 @@ octo_tx_start_locked(struct octo_dev *octo)
 
 		/* a sender that died inside its burst may have left it locked */
 		rte_spinlock_init(&q->lock);
-		learn_legs(octo, q);
+		memset(&q->near, 0, sizeof(q->near));
 	}
 }
 
