@@ -145,6 +145,7 @@ static void
 switch_to_and_fro(const struct octo_port_conf *conf, uint16_t queue, unsigned int switches)
 {
 	start(conf, queue);
+	send_burst(1);
 	for (unsigned int i = 0; i < switches; i++) {
 		go_to_node((i + 1) % 2);
 		send_until_switched(i + 1);
@@ -205,6 +206,20 @@ test_order_is_kept_by_time_alone(void **state)
 
 	(void)state;
 	switch_to_and_fro(&conf, 0, 50);
+}
+
+/* The first home is a guess: nothing was sent by it. */
+static void
+test_the_first_home_is_no_switch(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .all = FOR_EVER};
+
+	(void)state;
+	start(&conf, 0);
+	go_to_node(1);
+	assert_int_equal(send_burst(BURST), BURST);
+	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
+	assert_int_equal(xstat("tx_switches"), 0);
 }
 
 /* Some are put aside; then the application keeps them. */
@@ -343,6 +358,7 @@ main(void)
 		octo_port_test(test_order_is_kept_on_four_pfs),
 		octo_port_test(test_order_is_kept_by_the_done_count),
 		octo_port_test(test_order_is_kept_by_time_alone),
+		octo_port_test(test_the_first_home_is_no_switch),
 		octo_port_test(test_a_ring_that_does_not_drain_is_not_fed),
 		octo_port_test(test_a_dead_pf_is_not_waited_for),
 		octo_port_test(test_a_pf_without_link_is_not_waited_for),

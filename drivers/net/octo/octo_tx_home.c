@@ -90,7 +90,7 @@ ask_pf(const struct octo_txq *q, uint8_t pf)
 {
 	enum octo_tx_report report;
 
-	/* never fed: by far the most, as a queue's first home is a guess */
+	/* never fed */
 	if (q->packets[pf] == 0)
 		return OCTO_TX_EMPTY;
 	if (ask_status(q, pf, &report))
@@ -159,7 +159,8 @@ advance(struct octo_txq *q, uint32_t sending)
 			return home;
 		if (step == OCTO_TX_HOLD)
 			return OCTO_TX_NO_PF;
-		q->counts.switches++;
+		/* a queue's first home is a guess, and no switch from it */
+		q->counts.switches += q->packets[home] != 0;
 		q->counts.timeouts += step == OCTO_TX_FORCE;
 		home = q->to;
 		rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
