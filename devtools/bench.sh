@@ -44,9 +44,22 @@ bench_pages() {
 	esac
 }
 
+# The file that --plot is given, if any.
+plot_file() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--plot=*) echo "${1#*=}" ;;
+		--plot) echo "${2:-}" ;;
+		esac
+		shift
+	done
+}
+
 bench_command() {
-	local status=0
+	local status=0 plot
 	read_leading_options "$@"
+	plot=$(plot_file "${rest[@]}")
+	[ -z "$plot" ] || need plot
 	prepare_build
 	compile app/octo-bench/octo-bench
 	refuse_installed_drivers
@@ -54,5 +67,9 @@ bench_command() {
 	reserve_hugepages "$(bench_pages "${rest[@]}")"
 	"$build_dir/app/octo-bench/octo-bench" "${rest[@]}" || status=$?
 	release_hugepages
+	if [ $status -eq 0 ] && [ -n "$plot" ]; then
+		"$(python_with matplotlib)" "$root/devtools/bench-plot.py" "${plot%.png}.csv" "$plot"
+		say "drawn: $plot"
+	fi
 	return $status
 }

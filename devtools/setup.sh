@@ -76,6 +76,10 @@ packages_fuzz() {
 	echo 'libclang-rt-dev|fuzzer:clang|fuzzing: libFuzzer, ASan and UBSan of clang'
 }
 
+packages_plot() {
+	echo 'python3-matplotlib|py:matplotlib|to draw what was measured'
+}
+
 packages_docs() {
 	echo 'python3-sphinx|cmd:sphinx-build|the guides'
 }

@@ -50,6 +50,7 @@ extern const struct bench_subject bench_failover;
 struct bench_options {
 	const struct bench_subject *subject;
 	const char *json; /**< file to write, or NULL */
+	const char *plot; /**< picture to be made, or NULL */
 	uint64_t runs;    /**< of which the figures are medians */
 	uint64_t count;   /**< of changes, 0: as many as each case makes by itself */
 	uint64_t pfs;     /**< 0: two, then four */
@@ -231,6 +232,9 @@ int bench_learning_run(struct bench *bench);
 /* The cases of move */
 int bench_rehome_run(struct bench *bench);
 int bench_requeue_run(struct bench *bench);
+
+/** A migration in steps of 50 ms, written next to where the picture is to be. */
+int bench_timeline_run(struct bench *bench);
 int bench_unpolled_run(struct bench *bench);
 int bench_rehome_10k_run(struct bench *bench);
 int bench_tx_switch_run(struct bench *bench);

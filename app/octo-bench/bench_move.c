@@ -5,8 +5,8 @@
 #include "bench.h"
 
 static const char usage[] =
-	"usage: octo bench move [--json FILE] [--count N] [--pfs 2|4] [--quick]\n"
-	"                       [--case NAME]... [-v]\n"
+	"usage: octo bench move [--json FILE] [--plot FILE.png] [--count N] [--pfs 2|4]\n"
+	"                       [--quick] [--case NAME]... [-v]\n"
 	"\n"
 	"Measures, on a simulated NIC and under load, what happens to packets while queues,\n"
 	"flows and senders change sockets: how many are lost, duplicated and reordered in any\n"
@@ -14,6 +14,10 @@ static const char usage[] =
 	"much less gets through meanwhile.\n"
 	"\n"
 	"  --json FILE  write the figures to FILE as well\n"
+	"  --plot FILE.png\n"
+	"               what each PF receives, and strays, while a queue changes sockets: a\n"
+	"               picture, and a .csv file of the same name; nothing else is measured\n"
+	"               then unless --json or --case asks for it\n"
 	"  --count N    changes of each case and number of PFs (default 100000)\n"
 	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
 	"  --quick      few changes: shows that it works, and measures nothing\n"

@@ -49,6 +49,9 @@ bench_nic_open(struct bench_nic *nic, const struct bench *bench, const struct be
 /** Remove whatever bench_nic_open() made, also after it failed. */
 void bench_nic_close(struct bench_nic *nic);
 
+/** Have a flow come to a queue of the octo port. @return 0 or a negative errno. */
+int bench_nic_steer(const struct bench_nic *nic, uint32_t flow, uint16_t queue);
+
 /** Read in a microsecond or so. @return 0, or a negative errno after a message. */
 int bench_nic_received(const struct bench_nic *nic, struct bench_received *received);
 

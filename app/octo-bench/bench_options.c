@@ -52,6 +52,20 @@ take_pfs(struct bench_options *options, const char *text)
 }
 
 static int
+take_plot(struct bench_options *options, const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	if (end == NULL || end == name || strcmp(end, ".png") != 0) {
+		fprintf(stderr, "%s: --plot %s: the name of a .png file is needed\n", app_name,
+			name);
+		return -EINVAL;
+	}
+	options->plot = name;
+	return 0;
+}
+
+static int
 take_option(struct bench_options *options, int option)
 {
 	switch (option) {
@@ -66,6 +80,8 @@ take_option(struct bench_options *options, int option)
 		return app_read_number("--count", optarg, 1, MAX_COUNT, &options->count);
 	case 'p':
 		return take_pfs(options, optarg);
+	case 'P':
+		return take_plot(options, optarg);
 	case 's':
 		return app_read_number("--seed", optarg, 1, UINT32_MAX, &options->seed);
 	case 'q':
@@ -108,10 +124,15 @@ known_options(const struct bench_subject *subject)
 		{NULL, 0, NULL, 0},
 	};
 	static const struct option changes[] = {
-		{"case", required_argument, NULL, 'c'},  {"json", required_argument, NULL, 'j'},
-		{"count", required_argument, NULL, 'N'}, {"pfs", required_argument, NULL, 'p'},
-		{"quick", no_argument, NULL, 'q'},       {"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+		{"plot", required_argument, NULL, 'P'},
+		{"case", required_argument, NULL, 'c'},
+		{"json", required_argument, NULL, 'j'},
+		{"count", required_argument, NULL, 'N'},
+		{"pfs", required_argument, NULL, 'p'},
+		{"quick", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 
 	if (subject == &bench_failover)
@@ -185,7 +206,8 @@ bench_options_read(struct bench_options *options, int argc, char *argv[])
 		options->runs = 1;
 	else if (options->runs == 0)
 		options->runs = options->quick ? 1 : DEFAULT_RUNS;
-	if (options->cases == 0)
+	/* a picture may be all that is wanted */
+	if (options->cases == 0 && (options->plot == NULL || options->json != NULL))
 		options->cases = RTE_BIT32(options->subject->nb_cases) - 1;
 	return check_rest(options, argc, argv);
 }

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 
 #include "bench_pf_loss.h"
-#include "octo_flow_build.h"
 
 #define COUNT 100
 #define QUICK_COUNT 4
@@ -26,22 +24,6 @@
 
 /* Traffic goes on for so long before it is counted what is lost. */
 #define GO_ON_MS 5
-
-static int
-steer(const struct bench_pf_loss *c, uint32_t flow)
-{
-	struct rte_flow_error error = {0};
-	struct octo_flow_rule rule;
-	struct octo_tuple tuple;
-
-	bench_flow_tuple(flow, &tuple);
-	octo_flow_build_queue(&rule, &tuple, 0, flow % BENCH_PF_LOSS_QUEUES, false);
-	if (rte_flow_create(c->nic.octo, &rule.attr, rule.pattern, rule.actions, &error) != NULL)
-		return 0;
-	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, c->nic.octo,
-		error.message != NULL ? error.message : rte_strerror(rte_errno));
-	return -rte_errno;
-}
 
 static int
 open_stream(struct bench_pf_loss *c)
@@ -83,7 +65,7 @@ bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, unsigned int nb
 	if (ret == 0)
 		ret = open_stream(c);
 	for (uint32_t flow = 0; flow < nb_rules && ret == 0; flow++)
-		ret = steer(c, flow);
+		ret = bench_nic_steer(&c->nic, flow, flow % BENCH_PF_LOSS_QUEUES);
 	return ret;
 }
 

@@ -7,11 +7,7 @@
 
 #include <errno.h>
 
-#include <rte_errno.h>
-#include <rte_flow.h>
-
 #include "bench_handover.h"
-#include "octo_flow_build.h"
 
 #define FLOWS 64
 #define COUNT 100000
@@ -32,28 +28,12 @@ struct rehome {
 };
 
 static int
-steer(const struct rehome *c, uint32_t flow)
-{
-	struct rte_flow_error error = {0};
-	struct octo_flow_rule rule;
-	struct octo_tuple tuple;
-
-	bench_flow_tuple(flow, &tuple);
-	octo_flow_build_queue(&rule, &tuple, 0, 0, false);
-	if (rte_flow_create(c->nic.octo, &rule.attr, rule.pattern, rule.actions, &error) != NULL)
-		return 0;
-	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, c->nic.octo,
-		error.message != NULL ? error.message : rte_strerror(rte_errno));
-	return -rte_errno;
-}
-
-static int
 steer_all(const struct rehome *c)
 {
 	int ret = 0;
 
 	for (uint32_t flow = 0; flow < c->nb_flows && ret == 0; flow++)
-		ret = steer(c, flow);
+		ret = bench_nic_steer(&c->nic, flow, 0);
 	return ret;
 }
 

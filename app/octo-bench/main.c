@@ -35,6 +35,8 @@ run_cases(struct bench *bench)
 			fprintf(stderr, "%s: case %s failed: %s\n", app_name,
 				subject->cases[i].name, strerror(-ret));
 	}
+	if (ret == 0 && bench->options.plot != NULL)
+		ret = bench_timeline_run(bench);
 	bench_progress_end();
 	return ret;
 }

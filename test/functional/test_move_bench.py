@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The benchmarks of changes and of dying PFs, and what they must find, with few."""
 
+import csv
+import itertools
 import json
 import os
 import subprocess
@@ -67,6 +69,19 @@ def test_nothing_is_reordered(figures, name):
     assert case["fence_timeouts"] == 0
 
 
+def test_a_migration_is_recorded(tmp_path):
+    """There and back; the picture is drawn from it by ./octo."""
+    done = _bench("move", "--quick", "--plot", tmp_path / "out.png")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with open(tmp_path / "out.csv", newline="", encoding="ascii") as file:
+        rows = list(csv.DictReader(file))
+    sockets = [row["socket"] for row in rows]
+    assert [k for k, _ in itertools.groupby(sockets)] == ["0", "1", "0"]
+    for column in ("pf0_packets_per_s", "pf1_packets_per_s"):
+        assert any(float(row[column]) > 0 for row in rows)
+    assert all(float(row["strays_per_s"]) >= 0 for row in rows)
+
+
 def test_chaos_is_accounted_for(tmp_path):
     """PFs come and go: nothing crashes, and what is lost is counted."""
     path = tmp_path / "out.json"
@@ -80,6 +95,7 @@ def test_chaos_is_accounted_for(tmp_path):
 
 @pytest.mark.parametrize("args, culprit", [
     (["--pfs", "3"], "--pfs 3"), (["--pfs", "x"], "--pfs x"),
+    (["--plot", "out.gif"], "--plot out.gif"),
     (["--count", "0"], "--count 0"), (["--case", "insert"], "--case insert"),
     (["move"], "twice"), (["steering"], "steering"),
 ])
