@@ -11,6 +11,7 @@
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
+#include "octosim_control.h"
 
 #define FLOW 7
 #define BURST 32
@@ -166,6 +167,36 @@ test_what_is_learned_keeps_the_order(void **state)
 	travel_until(&t, home_packets(t.port) > 0);
 	end_trip(&t);
 	assert_true(octo_port_xstat(t.port, "fence_opened") > 0);
+}
+
+#define MANY 24
+
+/*
+ * Rules that take long hold nothing up: while the others are flipped, the first of
+ * the flows comes by the leg that is held.
+ */
+static void
+test_slow_rules_hold_nothing_up(void **state)
+{
+	static const struct octo_port_conf plain = {.two_nodes = true};
+	struct trip t;
+	uint32_t flipped;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart(&plain);
+	for (uint16_t i = 1; i <= MANY; i++)
+		assert_non_null(octo_port_steer(t.port, FLOW + i, 0, NULL));
+	assert_int_equal(octosim_fault("net_octosim0,rule_slow,30000"), 0);
+	octo_port_run_on(1);
+	travel_until(&t, octo_port_rule_pf(t.port, FLOW) == 1);
+	flipped = t.sent;
+	travel_until(&t, t.received > flipped + 100);
+	assert_int_equal(octo_port_rule_pf(t.port, FLOW + MANY), 0);
+	assert_int_equal(octosim_fault("net_octosim0,rule_slow,0"), 0);
+	go(&t, 1);
+	end_trip(&t);
 }
 
 /* A leg is held for so long that it still is when something else happens. */
@@ -347,6 +378,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_rehomes_keep_the_order),
 		octo_port_test(test_what_is_learned_keeps_the_order),
+		octo_port_test(test_slow_rules_hold_nothing_up),
 		octo_port_test(test_a_stop_ends_it),
 		octo_port_test(test_the_new_pf_goes),
 		octo_port_test(test_the_old_pf_goes),

@@ -25,6 +25,9 @@
 #define GIVE_WAY_US 20
 #define GIVE_WAY_LOOKS 100
 
+/* Of octo_rxq.rules_home: the rules are on their way, some lead here and some there. */
+#define REHOMING (OCTO_NO_PF - 1)
+
 /* How soon flows that could not follow their queue are tried again. */
 #define REHOME_RETRY_MS 100u
 /* A full table may stay full, and every try asks for every flow. */
@@ -175,6 +178,7 @@ end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 		octo->fences.rehomes++;
 		return;
 	}
+	q->rules_home = OCTO_NO_PF;
 	if (q->rehome_retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
 			 octo->port_id, failed, q->queue_id, octo->pf[home].name);
@@ -192,8 +196,10 @@ follow_home(struct octo_dev *octo, struct octo_rxq *q)
 
 	if (home == q->rules_home || rte_get_timer_cycles() < q->rehome_retry)
 		return false;
-	/* some of them, and the home may be the one before again when the others' turn comes */
-	q->rules_home = OCTO_NO_PF;
+	/* whoever sets it to something else meanwhile wants all of them looked at again */
+	if (q->rules_home != REHOMING)
+		octo->rehoming[q->queue_id].under_way = false;
+	q->rules_home = REHOMING;
 	ret = octo_rule_list_rehome_locked(octo, q->queue_id, home);
 	if (ret == 0)
 		end_rehome(octo, q, home);
@@ -265,7 +271,6 @@ tick(struct octo_dev *octo)
 		octo_fence_flipped_all_locked(octo);
 		octo_learn_tick_locked(octo);
 		octo_fence_sweep_locked(octo);
-		busy |= octo->fences.nb_open != 0;
 		octo_spread_follow_locked(octo);
 		octo_tx_tick_locked(octo);
 		octo_place_follow_locked(octo);

@@ -105,6 +105,7 @@ octo_rule_list_withdraw_locked(struct octo_dev *octo)
 {
 	struct rte_flow *rule, *next;
 
+	memset(octo->rehoming, 0, sizeof(octo->rehoming));
 	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
 		next = TAILQ_NEXT(rule, next);
 		if (rule->origin == OCTO_BY_LEARNING)
