@@ -88,7 +88,7 @@ def test_good_port_can_come_and_go(pmd):
 OCTO_ROWS = [
     ("no-pf", "", r"no pf="),
     ("only-map", "socket_map=0:0", r"no pf="),
-    ("unknown-pf", "pf=net_octosim0,pf=net_octosim99", r"net_octosim99"),
+    ("unknown-pf", "pf=net_octosim99", r"net_octosim99"),
     ("unknown-driver", "pf=nothing_like_this0", r"nothing_like_this0"),
     ("unknown-pci", "pf=0000:ff:1f.7", r"0000:ff:1f\.7"),
     ("twice", "pf=net_octosim0,pf=net_octosim0", r"net_octosim0.*twice"),

@@ -33,6 +33,7 @@ struct octo_port_conf {
 	unsigned int nb_pfs;    /**< 0 means 2 */
 	bool two_nodes;         /**< PF P is on node P % 2 */
 	bool learn;             /**< strays teach steering */
+	bool replug;            /**< PFs that are gone are looked for */
 	unsigned int wire_ring; /**< frames that the wire holds, 0 means more than any test sends */
 	const char *nic;        /**< more devargs of the NIC */
 	const char *all;        /**< more devargs of every PF */

@@ -23,12 +23,13 @@
 #define ARG_FENCE_TIMEOUT_MS "fence_timeout_ms"
 #define ARG_TX_PF "tx_pf"
 #define ARG_DWELL_MS "dwell_ms"
+#define ARG_REPLUG "replug"
 
 static const char *const valid_args[] = {
-	ARG_PF,    ARG_SOCKET_MAP, ARG_SOCKET,           ARG_MAC,       ARG_AGENT,
-	ARG_TIER,  ARG_LEARN,      ARG_LEARN_SAMPLE,     ARG_LEARN_MAX, ARG_IDLE_MS,
-	ARG_POOLS, ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,     ARG_DWELL_MS,
-	NULL,
+	ARG_PF,     ARG_SOCKET_MAP, ARG_SOCKET,           ARG_MAC,       ARG_AGENT,
+	ARG_TIER,   ARG_LEARN,      ARG_LEARN_SAMPLE,     ARG_LEARN_MAX, ARG_IDLE_MS,
+	ARG_POOLS,  ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,     ARG_DWELL_MS,
+	ARG_REPLUG, NULL,
 };
 
 static int
@@ -148,16 +149,17 @@ read_tier(const char *key, const char *value, void *arg)
 }
 
 static int
-read_learn(const char *key, const char *value, void *arg)
+read_switch(const char *key, const char *value, void *arg)
 {
 	struct octo_args *args = arg;
+	bool *on = strcmp(key, ARG_LEARN) == 0 ? &args->learning.on : &args->replug;
 
 	if (value == NULL || (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)) {
 		OCTO_LOG(ERR, "%s: %s=%s: on or off is expected", args->port, key,
 			 value == NULL ? "" : value);
 		return -EINVAL;
 	}
-	args->learning.on = strcmp(value, "on") == 0;
+	*on = strcmp(value, "on") == 0;
 	return 0;
 }
 
@@ -259,7 +261,7 @@ static const struct {
 	{ARG_MAC, read_mac, false},
 	{ARG_AGENT, read_agent, false},
 	{ARG_TIER, read_tier, false},
-	{ARG_LEARN, read_learn, false},
+	{ARG_LEARN, read_switch, false},
 	{ARG_LEARN_SAMPLE, read_learn_number, false},
 	{ARG_LEARN_MAX, read_learn_number, false},
 	{ARG_IDLE_MS, read_learn_number, false},
@@ -268,6 +270,7 @@ static const struct {
 	{ARG_FENCE_TIMEOUT_MS, read_fence_timeout, false},
 	{ARG_TX_PF, read_tx_pf, false},
 	{ARG_DWELL_MS, read_dwell, false},
+	{ARG_REPLUG, read_switch, false},
 };
 
 static int
@@ -301,6 +304,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 		.socket = -1,
 		.learning = octo_learning_default,
 		.fence = {OCTO_FENCE_GRACE_US, OCTO_FENCE_TIMEOUT_MS, OCTO_FENCE_DWELL_MS},
+		.replug = true,
 	};
 	octo_socket_map_clear(&args->map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
@@ -309,7 +313,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 			 "%s: cannot read \"%s\": "
 			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
 			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
-			 "fence_timeout_ms=, tx_pf= and dwell_ms=",
+			 "fence_timeout_ms=, tx_pf=, dwell_ms= and replug=",
 			 name, text);
 		return -EINVAL;
 	}

@@ -5,7 +5,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <bus_driver.h>
 #include <dev_driver.h>
 #include <rte_devargs.h>
 #include <rte_kvargs.h>
@@ -72,7 +74,7 @@ probe_with_args(const char *name, const char *args)
 
 /* EAL probes vdevs in the order they were given: this one's turn may not have come. */
 static int
-probe_one(const char *port, const char *name, bool *probed_here)
+probe_one(const char *port, const char *name, bool *probed_here, bool may_miss)
 {
 	const struct rte_devargs *da = eal_devargs(name);
 	uint16_t port_id;
@@ -80,8 +82,12 @@ probe_one(const char *port, const char *name, bool *probed_here)
 
 	ret = probe_with_args(name, da == NULL ? NULL : da->args);
 	if (ret != 0 && ret != -EEXIST) {
-		OCTO_LOG(ERR, "%s: pf=%s: no such port, and probing it failed: %s", port, name,
-			 rte_strerror(-ret));
+		if (may_miss)
+			OCTO_LOG(WARNING, "%s: pf=%s is missing: %s", port, name,
+				 rte_strerror(-ret));
+		else
+			OCTO_LOG(ERR, "%s: pf=%s: no such port, and probing it failed: %s", port,
+				 name, rte_strerror(-ret));
 		return -ENODEV;
 	}
 	*probed_here = da == NULL;
@@ -101,13 +107,16 @@ would_be_octo(const char *name)
 	       strncmp(name, SIM_DRIVER_NAME, strlen(SIM_DRIVER_NAME)) != 0;
 }
 
+/* One that is not there may come later, but for the last. */
 int
 octo_attach_probe_missing(const char *port, struct octo_args *args)
 {
+	uint16_t nb_missing = 0;
 	uint16_t port_id;
 	int ret;
 
 	for (uint16_t i = 0; i < args->nb_pfs; i++) {
+		const bool may_miss = args->replug && nb_missing + 1 < args->nb_pfs;
 		const char *name = args->pf[i].name;
 
 		if (find_port(name, &port_id) == 0)
@@ -116,7 +125,12 @@ octo_attach_probe_missing(const char *port, struct octo_args *args)
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 			ret = -EINVAL;
 		} else {
-			ret = probe_one(port, name, &args->pf[i].probed_here);
+			ret = probe_one(port, name, &args->pf[i].probed_here, may_miss);
+		}
+		if (ret == -ENODEV && may_miss) {
+			args->pf[i].missing = true;
+			nb_missing++;
+			ret = 0;
 		}
 		if (ret != 0)
 			return ret;
@@ -170,6 +184,27 @@ simulated_node(const struct rte_eth_dev_info *info, int16_t *node)
 	return true;
 }
 
+/* What it takes to find the device again, and to know it. */
+static void
+remember(struct octo_pf *pf, const struct rte_eth_dev_info *info)
+{
+	const struct rte_devargs *da = rte_dev_devargs(info->device);
+	struct octo_pf_past *past = &pf->past;
+	size_t len;
+
+	past->info = *info;
+	rte_strscpy(past->device, rte_dev_name(info->device), sizeof(past->device));
+	rte_strscpy(past->bus, rte_bus_name(rte_dev_bus(info->device)), sizeof(past->bus));
+	rte_free(past->args);
+	past->args = NULL;
+	if (da == NULL || da->args == NULL || da->args[0] == '\0')
+		return;
+	len = strlen(da->args) + 1;
+	past->args = rte_malloc("octo_devargs", len, 0);
+	if (past->args != NULL)
+		memcpy(past->args, da->args, len);
+}
+
 static void
 describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
 {
@@ -199,7 +234,7 @@ check_candidate(const struct octo_dev *octo, const char *name, uint16_t port_id,
 		return -EINVAL;
 	}
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		if (octo->pf[i].port_id == port_id) {
+		if (octo->pf[i].state >= OCTO_PF_OWNED && octo->pf[i].port_id == port_id) {
 			OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
 			/* not -EEXIST: EAL takes that for "probed already" */
 			return -EINVAL;
@@ -212,11 +247,13 @@ static int
 own(const struct octo_dev *octo, const char *name, uint16_t port_id)
 {
 	struct rte_eth_dev_owner owner = {.id = octo->owner_id};
-	struct rte_eth_dev_owner other;
+	struct rte_eth_dev_owner other = {.id = RTE_ETH_DEV_NO_OWNER};
 	int ret;
 
 	rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
-	if (rte_eth_dev_owner_get(port_id, &other) == 0 && other.id != RTE_ETH_DEV_NO_OWNER) {
+	if (rte_eth_dev_owner_get(port_id, &other) == 0 && other.id == octo->owner_id)
+		return 0;
+	if (other.id != RTE_ETH_DEV_NO_OWNER) {
 		OCTO_LOG(ERR, "%s: pf=%s is already owned by %s", octo_data(octo)->name, name,
 			 other.name);
 		return -EBUSY;
@@ -228,40 +265,73 @@ own(const struct octo_dev *octo, const char *name, uint16_t port_id)
 	return ret;
 }
 
+/* Find it, and make it ours. */
 static int
-attach(struct octo_dev *octo, const char *name, int node, bool probed_here)
+find_and_own(struct octo_dev *octo, const char *name, uint16_t *port_id,
+	     struct rte_eth_dev_info *info)
 {
-	struct octo_pf *pf = &octo->pf[octo->nb_pfs];
+	int ret = find_port(name, port_id);
+
+	if (ret == 0)
+		ret = rte_eth_dev_info_get(*port_id, info);
+	if (ret == 0)
+		ret = check_candidate(octo, name, *port_id, info);
+	return ret == 0 ? own(octo, name, *port_id) : ret;
+}
+
+static void
+take_in(struct octo_pf *pf, uint16_t port_id, const struct rte_eth_dev_info *info, int node)
+{
+	pf->port_id = port_id;
+	rte_eth_dev_get_name_by_port(port_id, pf->name);
+	rte_eth_macaddr_get(port_id, &pf->mac);
+	describe(pf, info, node);
+	remember(pf, info);
+	pf->has_port = true;
+	pf->state = OCTO_PF_OWNED;
+}
+
+static int
+attach(struct octo_dev *octo, const struct octo_args *args, uint16_t i)
+{
+	struct octo_pf *pf = &octo->pf[i];
 	struct rte_eth_dev_info info;
 	uint16_t port_id;
 	int ret;
 
-	ret = find_port(name, &port_id);
+	*pf = (struct octo_pf){
+		.probed_here = args->pf[i].probed_here,
+		.given_node = (int16_t)args->pf[i].node,
+	};
+	if (args->pf[i].missing) {
+		rte_strscpy(pf->name, args->pf[i].name, sizeof(pf->name));
+		pf->port_id = RTE_MAX_ETHPORTS;
+		pf->node = pf->given_node;
+		pf->alloc_socket = SOCKET_ID_ANY;
+		return 0;
+	}
+	ret = find_and_own(octo, args->pf[i].name, &port_id, &info);
 	if (ret == 0)
-		ret = rte_eth_dev_info_get(port_id, &info);
-	if (ret == 0)
-		ret = check_candidate(octo, name, port_id, &info);
-	if (ret == 0)
-		ret = own(octo, name, port_id);
-	if (ret != 0)
-		return ret;
-	*pf = (struct octo_pf){.port_id = port_id, .probed_here = probed_here};
-	rte_eth_dev_get_name_by_port(port_id, pf->name);
-	rte_eth_macaddr_get(port_id, &pf->mac);
-	describe(pf, &info, node);
-	pf->state = OCTO_PF_OWNED;
-	octo->nb_pfs++;
-	return 0;
+		take_in(pf, port_id, &info, pf->given_node);
+	return ret;
+}
+
+bool
+octo_attach_is_ours(const struct octo_dev *octo, const struct octo_pf *pf)
+{
+	struct rte_eth_dev_owner owner;
+
+	return rte_eth_dev_is_valid_port(pf->port_id) &&
+	       rte_eth_dev_owner_get(pf->port_id, &owner) == 0 && owner.id == octo->owner_id;
 }
 
 /* A PF that is gone may still have its port; its owner is gone now, too. */
 static void
 detach(struct octo_dev *octo, struct octo_pf *pf, bool remove_probed)
 {
-	struct rte_eth_dev_owner owner;
-
-	if (!rte_eth_dev_is_valid_port(pf->port_id) ||
-	    rte_eth_dev_owner_get(pf->port_id, &owner) != 0 || owner.id != octo->owner_id)
+	rte_free(pf->past.args);
+	pf->past.args = NULL;
+	if (!octo_attach_is_ours(octo, pf))
 		return;
 	rte_eth_dev_owner_unset(pf->port_id, octo->owner_id);
 	pf->state = OCTO_PF_GONE;
@@ -274,8 +344,11 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 {
 	int ret = rte_eth_dev_owner_new(&octo->owner_id);
 
-	for (uint16_t i = 0; ret == 0 && i < args->nb_pfs; i++)
-		ret = attach(octo, args->pf[i].name, args->pf[i].node, args->pf[i].probed_here);
+	for (uint16_t i = 0; ret == 0 && i < args->nb_pfs; i++) {
+		ret = attach(octo, args, i);
+		if (ret == 0)
+			octo->nb_pfs++;
+	}
 	if (ret != 0)
 		octo_attach_undo_all(octo, false);
 	return ret;
@@ -291,4 +364,85 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 	for (int i = octo->nb_pfs - 1; i >= 0; i--)
 		detach(octo, &octo->pf[i], remove_probed);
 	octo->nb_pfs = 0;
+}
+
+/* Asked first, because EAL logs an error for a device that is not there. */
+static bool
+is_on_bus(const struct octo_pf_past *past)
+{
+	char path[128];
+
+	if (strcmp(past->bus, "pci") != 0)
+		return true;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", past->device);
+	return access(path, F_OK) == 0;
+}
+
+/* Without any lock: whoever listens to devices may ask the port something. */
+int
+octo_attach_find_again(const struct octo_pf *pf, bool probe)
+{
+	const struct octo_pf_past *past = &pf->past;
+	const struct rte_devargs *da;
+	const char *name = past->device[0] != '\0' ? past->device : pf->name;
+	uint16_t port_id;
+
+	if (find_port(name, &port_id) == 0 || find_port(pf->name, &port_id) == 0)
+		return 0;
+	if (!probe)
+		return -ENODEV;
+	if (past->device[0] != '\0')
+		return is_on_bus(past) ? rte_eal_hotplug_add(past->bus, past->device,
+							     past->args != NULL ? past->args : "") :
+					 -ENODEV;
+	/* a device that was never there would be made up by some buses */
+	da = eal_devargs(name);
+	if (da != NULL && da->args != NULL && da->args[0] != '\0')
+		return probe_with_args(name, da->args);
+	return looks_like_pci(name) ? rte_dev_probe(name) : -ENODEV;
+}
+
+/* Its port is there: it is one of ours again, if it can do what the others can. */
+int
+octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
+{
+	struct octo_pf *pf = &octo->pf[i];
+	const uint16_t before = pf->port_id;
+	struct rte_eth_dev_info info;
+	const char *lack = NULL;
+	uint16_t port_id;
+	int ret = find_and_own(octo, pf->name, &port_id, &info);
+
+	if (ret != 0)
+		return ret;
+	lack = octo_info_lacks(octo, &info);
+	if (lack != NULL) {
+		if (!pf->past.told)
+			OCTO_LOG(ERR,
+				 "port %u: PF %s stays out: the port offers %s that it has not",
+				 octo->port_id, pf->name, lack);
+		pf->past.told = true;
+		rte_eth_dev_owner_unset(port_id, octo->owner_id);
+		return -ENOTSUP;
+	}
+	take_in(pf, port_id, &info, pf->given_node);
+	octo->plan.node[i] = pf->node;
+	if (before != port_id)
+		octo_rule_list_renumber_locked(octo, before, port_id);
+	return 0;
+}
+
+/* A port was made: ours before the application can see it. In the thread that makes it. */
+void
+octo_attach_claim(const struct octo_dev *octo, const char *name, uint16_t port_id)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		const struct octo_pf *pf = &octo->pf[i];
+		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
+
+		if (pf->has_port || pf->state != OCTO_PF_GONE || strcmp(pf->name, name) != 0)
+			continue;
+		rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
+		rte_eth_dev_owner_set(port_id, &owner);
+	}
 }

@@ -222,6 +222,18 @@ follow_homes(struct octo_dev *octo)
 	return more;
 }
 
+/* What a failover takes is known when it is done. */
+static bool
+send_home(struct octo_dev *octo)
+{
+	const bool failover = octo_failover_follow_locked(octo);
+	const bool more = follow_homes(octo);
+
+	if (failover)
+		octo_failover_done_locked(octo);
+	return more;
+}
+
 /* A mutex is nobody's in turn: who gave it back has it again before others are awake. */
 static void
 give_way(struct octo_dev *octo)
@@ -243,7 +255,7 @@ rehome_for_a_while(struct octo_dev *octo)
 	while (more && rte_get_timer_cycles() < end &&
 	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
 		give_way(octo);
-		more = OCTO_LOCKED(octo, octo->started && follow_homes(octo));
+		more = OCTO_LOCKED(octo, octo->started && send_home(octo));
 	}
 	return more;
 }
@@ -261,10 +273,8 @@ tick(struct octo_dev *octo)
 		/* an agent that is gone is not to be blamed for what came since */
 		if (octo->mpfs_ops->tick != NULL)
 			octo->mpfs_ops->tick(octo);
-		if (octo_failover_follow_locked(octo)) {
-			follow_homes(octo);
-			octo_failover_done_locked(octo);
-		}
+		if (octo->failover.pending)
+			send_home(octo);
 		/* samples before homes: they are of rules as they were */
 		busy = octo_truth_follow_locked(octo);
 		/* what was learned is in place */
@@ -292,6 +302,13 @@ wait_for_work(struct octo_dev *octo, int ms)
 		OCTO_LOG(DEBUG, "port %u: nothing to read", octo->port_id);
 }
 
+/* From any thread: there is something to do. */
+void
+octo_ctrl_wake(struct octo_dev *octo)
+{
+	wake(octo);
+}
+
 static uint32_t
 run(void *arg)
 {
@@ -303,6 +320,7 @@ run(void *arg)
 		wait_for_work(octo, more ? 0 : busy ? BUSY_TICK_MS : TICK_MS);
 		busy = tick(octo);
 		more = rehome_for_a_while(octo);
+		octo_replug_tick(octo);
 	}
 	return 0;
 }

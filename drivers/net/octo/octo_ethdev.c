@@ -41,7 +41,8 @@ set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 	if (dev->data->mac_addrs == NULL)
 		return -ENOMEM;
 	if (!args->has_mac)
-		return rte_eth_macaddr_get(octo->pf[0].port_id, &dev->data->mac_addrs[0]);
+		return rte_eth_macaddr_get(octo->pf[octo_pf_first(octo, OCTO_PF_OWNED)].port_id,
+					   &dev->data->mac_addrs[0]);
 	rte_ether_addr_copy(&args->mac, &dev->data->mac_addrs[0]);
 	return 0;
 }
@@ -52,7 +53,9 @@ set_node(struct rte_eth_dev *dev, const struct octo_args *args)
 {
 	const struct octo_dev *octo = octo_of(dev);
 
-	dev->data->numa_node = args->socket >= 0 ? args->socket : octo->pf[0].alloc_socket;
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+
+	dev->data->numa_node = args->socket >= 0 ? args->socket : octo->pf[first].alloc_socket;
 	dev->device->numa_node = dev->data->numa_node;
 }
 
@@ -67,6 +70,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo->clone_pools = args->clone_pools;
 	octo->fences.settings = args->fence;
 	octo->tx_by_buffer = args->tx_by_buffer;
+	octo->replug.on = args->replug;
 	ret = octo_ctrl_init(octo);
 	if (ret != 0)
 		return ret;
@@ -200,7 +204,8 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"grace_us=<int> "
 					"fence_timeout_ms=<int> "
 					"tx_pf=lcore|mbuf "
-					"dwell_ms=<int>");
+					"dwell_ms=<int> "
+					"replug=on|off");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

@@ -11,19 +11,27 @@
 #include <errno.h>
 
 #include <rte_alarm.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
 
 #include "octo_private.h"
 
 static int
 index_of(const struct octo_dev *octo, uint16_t pf_port_id)
 {
-	int i;
-
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		if (octo->pf[i].port_id == pf_port_id)
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo->pf[i].has_port && octo->pf[i].port_id == pf_port_id)
 			return i;
-	}
 	return -1;
+}
+
+/* What the event says of the PF's port. */
+static void
+note(struct octo_pf *pf, enum rte_eth_event_type event)
+{
+	if (event == RTE_ETH_EVENT_DESTROY)
+		pf->has_port = false;
+	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
 /* The port is freed when a removal event returns, so this does not wait for a thread. */
@@ -31,6 +39,7 @@ static void
 take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
 {
 	bool link_changed = false;
+	bool was_there = false;
 	bool last = false;
 	uint64_t cpu_ns;
 	int i;
@@ -41,11 +50,13 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 	if (i >= 0) {
 		/* DESTROY comes when the PMD has closed the port already */
 		if (event == RTE_ETH_EVENT_INTR_RMV)
-			octo_stats_keep(octo, (uint8_t)i);
+			octo_stats_refresh_locked(octo, (uint8_t)i);
+		was_there = octo->pf[i].state > OCTO_PF_GONE;
 		octo_pf_take_away(octo, (uint8_t)i);
-		last = octo_pf_first(octo, OCTO_PF_OWNED) < 0;
+		note(&octo->pf[i], event);
+		last = was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0;
 		/* the link is as it is before anybody hears of the removal */
-		link_changed = octo->started && octo_link_refresh(octo);
+		link_changed = was_there && octo->started && octo_link_refresh(octo);
 		octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
 	}
 	octo_unlock(octo);
@@ -54,6 +65,47 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	if (last)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_RMV);
+}
+
+static void
+claim(struct octo_dev *octo, const void *dev)
+{
+	const struct rte_eth_dev_data *data = ((const struct rte_eth_dev *)dev)->data;
+
+	if (!octo->replug.on)
+		return;
+	octo_attach_claim(octo, data->name, data->port_id);
+	octo_replug_wake(octo);
+}
+
+/* A port was made. Whoever makes it may hold any lock, so nothing here waits for one of ours. */
+static int
+on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret_param);
+	octo_registry_foreach(claim, &rte_eth_devices[port_id]);
+	return 0;
+}
+
+/* The PF has helped itself, or has failed to. */
+static void
+end_recovery(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
+{
+	int i;
+
+	octo_lock(octo);
+	i = index_of(octo, pf_port_id);
+	if (i >= 0) {
+		octo->pf[i].recovering = false;
+		/* it is of use as it is, or its port is to be removed first */
+		octo->pf[i].past.bury_at = event == RTE_ETH_EVENT_RECOVERY_FAILED ?
+						   rte_get_timer_cycles() :
+						   0;
+	}
+	octo_unlock(octo);
+	octo_replug_wake(octo);
 }
 
 /* In the thread that raises the event. */
@@ -70,23 +122,60 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 		octo_ctrl_post_link(octo);
 	else if (event == RTE_ETH_EVENT_FLOW_AGED)
 		octo_event_raise(octo, event);
+	else if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS || event == RTE_ETH_EVENT_RECOVERY_FAILED)
+		end_recovery(octo, port_id, event);
 	else
 		take_away(octo, port_id, event);
 	octo_registry_put();
 	return 0;
 }
 
+struct device_event {
+	const char *device;
+	enum rte_dev_event_type type;
+};
+
+/* A device that the bus takes out of its slot: the PMD need not say so. */
+static void
+tell_device(struct octo_dev *octo, const void *what)
+{
+	const struct device_event *e = what;
+
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		const struct octo_pf *pf = &octo->pf[i];
+
+		if (strcmp(pf->past.device, e->device) != 0 && strcmp(pf->name, e->device) != 0)
+			continue;
+		if (e->type == RTE_DEV_EVENT_ADD && octo->replug.on)
+			octo_replug_wake(octo);
+		if (e->type == RTE_DEV_EVENT_REMOVE && pf->has_port)
+			take_away(octo, pf->port_id, RTE_ETH_EVENT_INTR_RMV);
+	}
+}
+
+static void
+on_device(const char *device, enum rte_dev_event_type type, void *arg)
+{
+	const struct device_event e = {.device = device, .type = type};
+
+	RTE_SET_USED(arg);
+	octo_registry_foreach(tell_device, &e);
+}
+
 int
 octo_event_init(void)
 {
 	static const enum rte_eth_event_type watched[] = {
-		RTE_ETH_EVENT_INTR_LSC,
-		RTE_ETH_EVENT_INTR_RMV,
-		RTE_ETH_EVENT_DESTROY,
-		RTE_ETH_EVENT_FLOW_AGED,
+		RTE_ETH_EVENT_INTR_LSC,        RTE_ETH_EVENT_INTR_RMV,
+		RTE_ETH_EVENT_DESTROY,         RTE_ETH_EVENT_FLOW_AGED,
+		RTE_ETH_EVENT_ERR_RECOVERING,  RTE_ETH_EVENT_RECOVERY_SUCCESS,
+		RTE_ETH_EVENT_RECOVERY_FAILED,
 	};
 	static bool done;
 
+	if (!done && (rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, on_new, NULL) ||
+		      rte_dev_event_callback_register(NULL, on_device, NULL)))
+		return -ENOMEM;
 	for (unsigned int i = 0; !done && i < RTE_DIM(watched); i++) {
 		int ret = rte_eth_dev_callback_register(RTE_ETH_ALL, watched[i], on_event, NULL);
 

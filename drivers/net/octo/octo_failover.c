@@ -125,6 +125,25 @@ seek_manager(struct octo_dev *octo)
 		 octo_manager(octo)->name);
 }
 
+/* A PF is back, or came late: it may be the manager, or give the port a tier again. */
+void
+octo_failover_joined_locked(struct octo_dev *octo)
+{
+	struct rte_flow_error error;
+	const uint8_t before = octo->manager;
+
+	octo->spreading.stale = true;
+	octo_rule_list_resume_locked(octo);
+	if (octo->agent != NULL || octo->ignored != NULL || octo->failover.seeking)
+		return;
+	if (before == OCTO_NO_PF) {
+		octo_tier_probe_locked(octo);
+		hurry(octo, true);
+	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
+		octo->manager = before;
+	}
+}
+
 /* By the control thread, first of all. Returns whether rules are under way. */
 bool
 octo_failover_follow_locked(struct octo_dev *octo)

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <rte_malloc.h>
+
 #include "octo_private.h"
 
 static int
@@ -192,16 +194,39 @@ pf_mc_list(struct octo_pf *pf, const void *arg)
 	return rte_eth_dev_set_mc_addr_list(pf->port_id, a->list, a->nb);
 }
 
-/* The list before is not known: what was set is cleared. */
+/* ethdev does not keep the list, and a PF that comes back needs it. */
+static int
+mc_list_locked(struct octo_dev *octo, const struct mc_arg *arg)
+{
+	const struct mc_arg before = {.list = octo->settings.mc, .nb = octo->settings.nb_mc};
+	struct rte_ether_addr *copy = NULL;
+	int ret;
+
+	if (arg->nb > 0) {
+		copy = rte_calloc("octo_mc", arg->nb, sizeof(*copy), 0);
+		if (copy == NULL)
+			return -ENOMEM;
+		memcpy(copy, arg->list, arg->nb * sizeof(*copy));
+	}
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "set the multicast list", pf_mc_list, pf_mc_list,
+			    arg, &before);
+	if (ret != 0) {
+		rte_free(copy);
+		return ret;
+	}
+	rte_free(octo->settings.mc);
+	octo->settings.mc = copy;
+	octo->settings.nb_mc = arg->nb;
+	return 0;
+}
+
 int
 octo_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t nb)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const struct mc_arg arg = {.list = list, .nb = nb};
-	const struct mc_arg none = {.list = NULL, .nb = 0};
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "set the multicast list",
-					       pf_mc_list, pf_mc_list, &arg, &none));
+	return OCTO_LOCKED(octo, mc_list_locked(octo, &arg));
 }
 
 struct vlan_arg {
@@ -291,4 +316,72 @@ octo_filter_restore(struct octo_dev *octo)
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		pf_restore(octo, &octo->pf[i]);
 	}
+	rte_free(octo->settings.mc);
+	octo->settings.mc = NULL;
+	octo->settings.nb_mc = 0;
+}
+
+/* What a PF does not have it need not be told: the others could not do it either. */
+static int
+or_unknown(int ret)
+{
+	return ret == -ENOTSUP ? 0 : ret;
+}
+
+static int
+replay_macs(struct octo_dev *octo, struct octo_pf *pf)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	int ret = or_unknown(pf_mac_set(pf, &data->mac_addrs[0]));
+
+	for (uint32_t i = 1; ret == 0 && i < octo->nb_macs; i++) {
+		const struct mac_arg extra = {.mac = data->mac_addrs[i]};
+
+		if (!rte_is_zero_ether_addr(&extra.mac))
+			ret = pf_mac_add(pf, &extra);
+	}
+	if (ret == 0 && octo->settings.nb_mc > 0) {
+		const struct mc_arg mc = {.list = octo->settings.mc, .nb = octo->settings.nb_mc};
+
+		ret = pf_mc_list(pf, &mc);
+	}
+	return ret;
+}
+
+static int
+replay_vlans(struct octo_dev *octo, struct octo_pf *pf)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint64_t offloads = data->dev_conf.rxmode.offloads;
+	const int bits = vlan_bits(offloads);
+	int ret = bits != 0 ? or_unknown(pf_vlan_offload(pf, &bits)) : 0;
+
+	if (!(offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
+		return ret;
+	for (uint16_t id = 0; ret == 0 && id < RTE_ETHER_MAX_VLAN_ID + 1; id++) {
+		const struct vlan_arg filter = {.id = id, .on = 1};
+
+		if ((data->vlan_filter_conf.ids[id / 64] >> (id % 64)) & 1)
+			ret = pf_vlan_filter(pf, &filter);
+	}
+	return ret;
+}
+
+/* A PF that is configured again lets in what the others do. */
+int
+octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	uint16_t mtu;
+	int ret = replay_macs(octo, pf);
+
+	if (ret == 0)
+		ret = replay_vlans(octo, pf);
+	if (ret == 0 && rte_eth_dev_get_mtu(pf->port_id, &mtu) == 0 && mtu != data->mtu)
+		ret = pf_mtu(pf, &data->mtu);
+	if (ret == 0 && data->promiscuous)
+		ret = or_unknown(pf_promiscuous_enable(pf, NULL));
+	if (ret == 0 && data->all_multicast)
+		ret = or_unknown(pf_allmulticast_enable(pf, NULL));
+	return ret;
 }

@@ -102,7 +102,8 @@ push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_flow_error *e
 	int pf;
 
 	q->pushed = q->queued;
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	{
 		const struct octo_pf *p = &octo->pf[pf];
 		int ret = rte_flow_push(p->port_id, q->id, first_error == 0 ? error : NULL);
 
@@ -133,7 +134,8 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	{
 		const struct octo_pf *p = &octo->pf[pf];
 		const struct rte_flow_action *actions;
 		struct rte_flow *on;
@@ -157,6 +159,9 @@ destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow *on = op->rule->arfs[pf];
 
+		/* gone with the rule, as it came */
+		if (octo->pf[pf].no_flow_queues)
+			continue;
 		op->rule->arfs[pf] = NULL;
 		if (on == NULL)
 			continue;
@@ -310,7 +315,8 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 	bool any = false;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	{
 		const int n = rte_flow_pull(octo->pf[pf].port_id, q->id, results, PULL_BURST, NULL);
 
 		for (int i = 0; i < n; i++) {

@@ -51,6 +51,17 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 }
 
 static int
+insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+	     struct rte_flow_error *error)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+
+	handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action,
+						       error);
+	return handle->on[pf] != NULL ? 0 : blame(p, -rte_errno, error);
+}
+
+static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	      struct rte_flow_error *error)
 {
@@ -58,15 +69,9 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int pf;
 
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		const struct octo_pf *p = &octo->pf[pf];
-
-		if (handle->on[pf] != NULL)
+		ret = handle->on[pf] != NULL ? 0 : insert_on_pf(octo, handle, (uint8_t)pf, error);
+		if (ret == 0)
 			continue;
-		handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf,
-							       handle->action, error);
-		if (handle->on[pf] != NULL)
-			continue;
-		ret = blame(p, -rte_errno, error);
 		remove_from_pfs(octo, handle, NULL);
 		rte_errno = -ret;
 		return ret;
@@ -430,6 +435,35 @@ octo_indirect_place_locked(struct octo_dev *octo)
 		return ret;
 	}
 	return 0;
+}
+
+/* A PF that came back gets the actions that the others have. */
+int
+octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *handle;
+	int ret = 0;
+	int pf;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+			if (ret == 0 && handle->on[pf] == NULL)
+				ret = insert_on_pf(octo, handle, (uint8_t)pf, error);
+		}
+	}
+	return ret;
+}
+
+/* The inverse. */
+void
+octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next)
+		if (handle->on[pf] != NULL)
+			rte_flow_action_handle_destroy(octo->pf[pf].port_id, handle->on[pf], NULL);
+	octo_indirect_forget_pf(octo, pf);
 }
 
 /* Counts go on in what a PF keeps, and in here for what is gone. */

@@ -155,6 +155,8 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 	}
 	octo_template_free_locked(octo);
 	octo->async = async;
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		octo->pf[i].no_flow_queues = false;
 	return 0;
 }
 
@@ -242,7 +244,8 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 		free(t);
 		return NULL;
 	}
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	{
 		const struct octo_pf *p = &octo->pf[pf];
 
 		t->on[pf] = create_on_pf(p->port_id, m, (uint8_t)pf, error);
@@ -320,7 +323,8 @@ create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	int pf;
 
 	t->attr = attr->flow_attr;
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	{
 		const struct octo_pf *p = &octo->pf[pf];
 
 		t->on[pf] = create_table_on_pf(t, p->port_id, (uint8_t)pf, attr, error);

@@ -88,6 +88,16 @@ hide_features(struct rte_eth_dev_info *info)
 		.domain_id = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID};
 }
 
+/* A PF that is gone will be back: what the port offers stays as it is. -ENODEV: never there. */
+static int
+info_of(const struct octo_pf *pf, struct rte_eth_dev_info *info)
+{
+	if (pf->state >= OCTO_PF_OWNED)
+		return rte_eth_dev_info_get(pf->port_id, info);
+	*info = pf->past.info;
+	return pf->past.device[0] == '\0' ? -ENODEV : 0;
+}
+
 int
 octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 {
@@ -97,8 +107,10 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	int ret;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		ret = rte_eth_dev_info_get(octo->pf[i].port_id, &pf);
+	for (i = 0; i < octo->nb_pfs; i++) {
+		ret = info_of(&octo->pf[i], &pf);
+		if (ret == -ENODEV)
+			continue;
 		if (ret != 0)
 			return ret;
 		if (first)
@@ -128,12 +140,13 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 }
 
 static int
-check_limit(const struct octo_dev *octo, uint16_t i, const char *what, uint32_t first, uint32_t pf)
+check_limit(const struct octo_dev *octo, int i, const char *what, uint32_t first, uint32_t pf)
 {
 	if (first == pf)
 		return 0;
 	OCTO_LOG(ERR, "%s: PF %s has %s %u but PF %s has %u: the PFs of one NIC are alike",
-		 octo_data(octo)->name, octo->pf[i].name, what, pf, octo->pf[0].name, first);
+		 octo_data(octo)->name, octo->pf[i].name, what, pf,
+		 octo->pf[octo_pf_first(octo, OCTO_PF_OWNED)].name, first);
 	return -EINVAL;
 }
 
@@ -141,10 +154,14 @@ check_limit(const struct octo_dev *octo, uint16_t i, const char *what, uint32_t 
 int
 octo_info_check_alike(struct octo_dev *octo)
 {
+	const int known = octo_pf_first(octo, OCTO_PF_OWNED);
 	struct rte_eth_dev_info first, pf;
-	int ret = rte_eth_dev_info_get(octo->pf[0].port_id, &first);
+	int ret = rte_eth_dev_info_get(octo->pf[known].port_id, &first);
+	int i;
 
-	for (uint16_t i = 1; ret == 0 && i < octo->nb_pfs; i++) {
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
+		if (ret != 0)
+			break;
 		ret = rte_eth_dev_info_get(octo->pf[i].port_id, &pf);
 		if (ret != 0)
 			break;
@@ -208,4 +225,34 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 	ptypes[nb] = RTE_PTYPE_UNKNOWN;
 	*n = (size_t)nb;
 	return ptypes;
+}
+
+/* Nothing that was offered may be taken back: an application may rely on it. */
+const char *
+octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
+{
+	struct rte_eth_dev_info all;
+
+	if (octo_info_get(&rte_eth_devices[octo->port_id], &all) != 0)
+		return NULL;
+	if (pf->max_rx_queues < all.max_rx_queues || pf->max_tx_queues < all.max_tx_queues)
+		return "queues";
+	if (pf->max_mtu < all.max_mtu || pf->min_mtu > all.min_mtu)
+		return "an MTU";
+	if ((all.rx_offload_capa & ~pf->rx_offload_capa) != 0)
+		return "Rx offloads";
+	if ((all.tx_offload_capa & ~pf->tx_offload_capa) != 0)
+		return "Tx offloads";
+	if ((all.flow_type_rss_offloads & ~pf->flow_type_rss_offloads) != 0)
+		return "RSS types";
+	if (all.reta_size != 0 && pf->reta_size != all.reta_size)
+		return "a size of the RETA";
+	if (all.hash_key_size != 0 && pf->hash_key_size != all.hash_key_size)
+		return "a size of the RSS key";
+	if (pf->max_mac_addrs < all.max_mac_addrs)
+		return "MAC addresses";
+	if (pf->rx_desc_lim.nb_max < all.rx_desc_lim.nb_max ||
+	    pf->tx_desc_lim.nb_max < all.tx_desc_lim.nb_max)
+		return "descriptors";
+	return NULL;
 }

@@ -93,13 +93,25 @@ pf_link_down(struct octo_pf *pf, const void *arg)
 	return rte_eth_dev_set_link_down(pf->port_id);
 }
 
+static int
+set_link_locked(struct octo_dev *octo, bool up)
+{
+	const char *what = up ? "set the link up" : "set the link down";
+	const octo_pf_fn apply = up ? pf_link_up : pf_link_down;
+	const octo_pf_fn undo = up ? pf_link_down : pf_link_up;
+	int ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, what, apply, undo, NULL, NULL);
+
+	if (ret == 0)
+		octo->settings.link_down = !up;
+	return ret;
+}
+
 int
 octo_set_link_up(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the link up",
-					       pf_link_up, pf_link_down, NULL, NULL));
+	return OCTO_LOCKED(octo, set_link_locked(octo, true));
 }
 
 int
@@ -107,6 +119,5 @@ octo_set_link_down(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the link down",
-					       pf_link_down, pf_link_up, NULL, NULL));
+	return OCTO_LOCKED(octo, set_link_locked(octo, false));
 }

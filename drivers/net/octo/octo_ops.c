@@ -17,9 +17,17 @@ octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const uint32_t all = RTE_PTYPE_ALL_MASK;
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "set the packet types",
-					       pf_ptypes_set, pf_ptypes_set, &mask, &all));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "set the packet types", pf_ptypes_set,
+			    pf_ptypes_set, &mask, &all);
+	if (ret == 0) {
+		octo->settings.ptypes = mask;
+		octo->settings.ptypes_set = true;
+	}
+	octo_unlock(octo);
+	return ret;
 }
 
 static int

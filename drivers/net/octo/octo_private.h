@@ -25,6 +25,7 @@
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_plan.h"
+#include "octo_replug.h"
 #include "octo_pools.h"
 #include "octo_flow_async.h"
 #include "octo_flow_indirect.h"
@@ -88,6 +89,11 @@ struct octo_pf {
 	bool probed_here;          /* by octo, not by EAL or the application */
 	struct rte_ether_addr mac; /* before octo set its own */
 	bool simulated;            /* node is from a devarg, not from the machine */
+	bool has_port;             /* port_id is still ours, be it of no use */
+	bool recovering;           /* by itself: nobody may touch it meanwhile */
+	bool no_flow_queues;       /* it came back without: its rules are made one by one */
+	int16_t given_node;        /* by the devarg, -1: none */
+	struct octo_pf_past past;  /* what is known of it while it is gone */
 };
 
 /* Counters of what came in by one kind of leg; one writer, the poller. */
@@ -262,6 +268,8 @@ struct octo_dev {
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_failover failover;
 	struct octo_fences fences;
+	struct octo_replug replug;
+	struct octo_settings settings;
 	struct octo_truth truth;
 	struct octo_learning learning;
 	struct octo_rule_counts rule_counts;
@@ -300,6 +308,7 @@ struct octo_args {
 	struct {
 		char name[RTE_ETH_NAME_MAX_LEN];
 		int node;         /* -1: not given */
+		bool missing;     /* there is no such device now */
 		bool probed_here; /* by octo_attach_probe_missing() */
 	} pf[OCTO_MAX_PFS];
 	bool has_map;
@@ -314,6 +323,7 @@ struct octo_args {
 	struct octo_learning_settings learning;
 	bool clone_pools;
 	struct octo_fence_settings fence;
+	bool replug;
 };
 
 static inline struct octo_dev *
@@ -348,6 +358,11 @@ octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_leas
 	for ((i) = octo_pf_next(octo, 0, at_least); (i) < (octo)->nb_pfs;                          \
 	     (i) = octo_pf_next(octo, (i) + 1, at_least))
 
+/* The PFs with flow queues; PF index in i. */
+#define OCTO_FOREACH_ASYNC_PF(octo, i)                                                             \
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED)                                               \
+		if (!(octo)->pf[i].no_flow_queues)
+
 /* octo_args.c */
 int octo_args_parse(const char *name, const char *text, struct octo_args *args);
 
@@ -367,6 +382,7 @@ void octo_registry_remove(struct octo_dev *octo);
 struct octo_dev *octo_registry_get(uint16_t port_id);
 struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
+void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what);
 
 /* octo_event.c: what the PFs raise, and what the port raises */
 int octo_event_init(void);
@@ -466,7 +482,9 @@ int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
 int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
 int octo_stats_reset(struct rte_eth_dev *dev);
+void octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_stats_keep(struct octo_dev *octo, uint8_t pf);
+void octo_stats_join_locked(struct octo_dev *octo, uint8_t pf);
 void
 octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo_rx_count *stray);
 
@@ -559,6 +577,7 @@ int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
 void octo_ctrl_post_link(struct octo_dev *octo);
 void octo_ctrl_post_home(struct octo_dev *octo);
+void octo_ctrl_wake(struct octo_dev *octo);
 uint64_t octo_ctrl_deadline(unsigned int us);
 
 /* Run one call under the control mutex; the value is the call's. */

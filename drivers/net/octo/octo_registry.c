@@ -50,15 +50,13 @@ octo_registry_get(uint16_t port_id)
 	return octo;
 }
 
+/* Also of one that is dead, or recovers. */
 static bool
 has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
-	int i;
-
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		if (octo->pf[i].port_id == pf_port_id)
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo->pf[i].has_port && octo->pf[i].port_id == pf_port_id)
 			return true;
-	}
 	return false;
 }
 
@@ -77,5 +75,16 @@ octo_registry_get_by_pf(uint16_t pf_port_id)
 void
 octo_registry_put(void)
 {
+	pthread_rwlock_unlock(&registry_lock);
+}
+
+/* Something happened that any of the ports may want to know of. */
+void
+octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what)
+{
+	pthread_rwlock_rdlock(&registry_lock);
+	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
+		if (registry[i] != NULL)
+			tell(registry[i], what);
 	pthread_rwlock_unlock(&registry_lock);
 }

@@ -18,6 +18,19 @@ static const uint8_t default_key[OCTO_MAX_RSS_KEY] = {
 	0x68, 0xbf, 0x0b, 0x27, 0xc8, 0x5d, 0xf4, 0x13, 0x99, 0x7e, 0xa0, 0x3c,
 };
 
+/* The key is the application's, and may be gone when a PF needs it that comes back. */
+static void
+keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
+{
+	struct octo_settings *s = &octo->settings;
+
+	s->rss_hf = rss->rss_hf;
+	if (rss->rss_key == NULL)
+		return;
+	s->rss_key_len = RTE_MIN(rss->rss_key_len, sizeof(s->rss_key));
+	memcpy(s->rss_key, rss->rss_key, s->rss_key_len);
+}
+
 /* Complete the configuration of a PF with the key that all of them get. */
 int
 octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
@@ -37,6 +50,7 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 		rss->rss_key = (uint8_t *)(uintptr_t)default_key;
 		rss->rss_key_len = info.hash_key_size;
 	}
+	keep_hash(octo, rss);
 	if (octo->nb_pfs > 1 && (info.hash_key_size == 0 || info.reta_size == 0))
 		OCTO_LOG(WARNING,
 			 "port %u: the PFs' RSS cannot be made equal: a flow that "
@@ -204,8 +218,11 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 	ret = rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, &before);
 	if (ret != 0)
 		return ret;
-	return octo_pf_apply(octo, OCTO_PF_OWNED, "update the RSS hash", pf_hash_update,
-			     pf_hash_update, conf, &before);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "update the RSS hash", pf_hash_update,
+			    pf_hash_update, conf, &before);
+	if (ret == 0)
+		keep_hash(octo, conf);
+	return ret;
 }
 
 int
@@ -236,4 +253,24 @@ octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, hash_get_locked(octo, conf));
+}
+
+/* A PF that is configured again, which has the first configuration, is brought up to date. */
+int
+octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_settings *s = &octo->settings;
+	const struct rte_eth_rss_conf conf = {
+		.rss_key = s->rss_key_len != 0 ? s->rss_key : NULL,
+		.rss_key_len = s->rss_key_len,
+		.rss_hf = s->rss_hf,
+	};
+	int ret;
+
+	if (!octo_rss_is_on(octo))
+		return 0;
+	ret = pf_hash_update(&octo->pf[pf], &conf);
+	if (ret != 0 && ret != -ENOTSUP)
+		return ret;
+	return octo->reta_size == 0 ? 0 : octo_rss_set_pf_reta(octo, pf, octo->reta);
 }

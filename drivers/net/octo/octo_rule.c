@@ -36,9 +36,11 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_er
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
 	/* of a rule from a template table the PFs' own go by their flow queues */
-	for (uint8_t pf = 0; !rule->by_table && pf < octo->nb_pfs; pf++) {
-		int ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		int ret = 0;
 
+		if (!rule->by_table || octo->pf[pf].no_flow_queues)
+			ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
 		if (first_error == 0)
 			first_error = ret;
 	}
@@ -73,7 +75,7 @@ octo_rule_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
 	};
 }
 
-/* The rule on the PFs, usually on every one. */
+/* The rule on the PFs that lack it, usually on every one. */
 static int
 insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -89,7 +91,8 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 
 		if (ret != 0)
 			break;
-		if ((text.pfs & RTE_BIT32(pf)) == 0)
+		if ((text.pfs & RTE_BIT32(pf)) == 0 || rule->arfs[pf] != NULL ||
+		    (rule->by_table && !p->no_flow_queues))
 			continue;
 		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
@@ -182,13 +185,23 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (octo->agent_queues && !rule->generic)
 		ret = check_agent_rule(octo, rule->count, error);
-	else if (rule->origin != OCTO_BY_LEARNING && !rule->by_table)
+	else if (rule->origin != OCTO_BY_LEARNING)
 		ret = insert_arfs(octo, rule, error);
 	if (ret == 0 && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier))
 		ret = insert_mpfs(octo, rule, error);
 	if (ret != 0)
 		remove_from_pfs(octo, rule, NULL);
 	return ret;
+}
+
+/* On the PFs that lack it. */
+int
+octo_rule_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING ||
+	    rule->pending)
+		return 0;
+	return insert_arfs(octo, rule, error);
 }
 
 bool

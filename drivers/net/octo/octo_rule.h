@@ -130,6 +130,8 @@ struct octo_rule_wish octo_rule_wish_of(const struct octo_dev *octo, const struc
 struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 					struct rte_flow_error *error);
 void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
+int
+octo_rule_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 bool octo_rule_is_transfer(const struct rte_flow *rule);
 uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
 
@@ -151,6 +153,8 @@ void octo_rule_list_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
+void octo_rule_list_renumber_locked(struct octo_dev *octo, uint16_t from, uint16_t to);
+int octo_rule_list_join_locked(struct octo_dev *octo, struct rte_flow_error *error);
 
 /* octo_rule_notes.c: what is known of a rule */
 uint64_t octo_rule_notes_time_placed(const struct rte_flow *rule);

@@ -314,3 +314,36 @@ octo_rule_list_resume_locked(struct octo_dev *octo)
 		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
 			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");
 }
+
+/* A PF is back by another number; rules name it only if they are the switch's. */
+void
+octo_rule_list_renumber_locked(struct octo_dev *octo, uint16_t from, uint16_t to)
+{
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->others, next)
+		if (octo_rule_is_transfer(rule))
+			octo_words_renumber(&rule->notes->words, from, to);
+}
+
+/* A PF that came back gets the rules that the others have. */
+int
+octo_rule_list_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	struct rte_flow *rule;
+	int ret = 0;
+
+	TAILQ_FOREACH(rule, &octo->rules, next) {
+		ret = octo_rule_join_locked(octo, rule, error);
+		if (ret != 0)
+			return ret;
+	}
+	TAILQ_FOREACH(rule, &octo->others, next) {
+		if (octo_rule_is_transfer(rule))
+			continue;
+		ret = octo_rule_join_locked(octo, rule, error);
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}

@@ -40,6 +40,20 @@ pf_configure(struct octo_pf *pf, const void *arg)
 	return ret;
 }
 
+/* A PF that comes back is configured as it was, whatever became of the application's key. */
+int
+octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf)
+{
+	struct octo_settings *s = &octo->settings;
+	struct rte_eth_rss_conf *rss = &octo_data(octo)->dev_conf.rx_adv_conf.rss_conf;
+
+	if (rss->rss_key != NULL) {
+		rss->rss_key = s->rss_key;
+		rss->rss_key_len = s->rss_key_len;
+	}
+	return pf_configure(pf, octo_data(octo));
+}
+
 static int
 pf_forget_configuration(struct octo_pf *pf, const void *arg)
 {
@@ -220,6 +234,7 @@ octo_start(struct rte_eth_dev *dev)
 
 	if (!octo_is_primary(octo, "start the port"))
 		return -ENOTSUP;
+	octo_replug_look(octo, true);
 	ret = OCTO_LOCKED(octo, start_locked(dev));
 	if (ret != 0)
 		return ret;

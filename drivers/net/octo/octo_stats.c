@@ -73,6 +73,22 @@ fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 	}
 }
 
+/* What the PF has counted for the port. What began anew when the PF came may have begun at 0. */
+static void
+count_since(struct rte_eth_stats *now, const struct rte_eth_stats *base)
+{
+#define SINCE(field) now->field -= now->field >= base->field ? base->field : 0
+	SINCE(ipackets);
+	SINCE(opackets);
+	SINCE(ibytes);
+	SINCE(obytes);
+	SINCE(imissed);
+	SINCE(ierrors);
+	SINCE(oerrors);
+	SINCE(rx_nombuf);
+#undef SINCE
+}
+
 int
 octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *qstats)
 {
@@ -89,6 +105,7 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 		ret = rte_eth_stats_get(octo->pf[i].port_id, &pf);
 		if (ret != 0)
 			return ret;
+		count_since(&pf, &octo->pf[i].past.base);
 		add_pf(stats, &pf);
 	}
 	if (qstats != NULL)
@@ -96,14 +113,39 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	return 0;
 }
 
-/* A PF is about to go: the port's counters must not go back. */
+/* Now and then, as a PF may go without a word. */
+void
+octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf *p = &octo->pf[pf];
+	struct rte_eth_stats now;
+
+	/* what is read from a device that is not there is not what it had counted */
+	if (p->state >= OCTO_PF_OWNED && rte_eth_dev_is_removed(p->port_id) == 0 &&
+	    rte_eth_stats_get(p->port_id, &now) == 0)
+		p->past.last = now;
+}
+
+/* A PF is gone: the port's counters must not go back. */
 void
 octo_stats_keep(struct octo_dev *octo, uint8_t pf)
 {
-	struct rte_eth_stats last;
+	struct octo_pf_past *past = &octo->pf[pf].past;
 
-	if (rte_eth_stats_get(octo->pf[pf].port_id, &last) == 0)
-		add_pf(&octo->gone, &last);
+	count_since(&past->last, &past->base);
+	add_pf(&octo->gone, &past->last);
+	past->last = (struct rte_eth_stats){0};
+}
+
+/* A PF is back: counters that it kept are in the sum already. */
+void
+octo_stats_join_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf_past *past = &octo->pf[pf].past;
+
+	past->base = (struct rte_eth_stats){0};
+	rte_eth_stats_get(octo->pf[pf].port_id, &past->base);
+	past->last = past->base;
 }
 
 /* The counters themselves have one writer, the poller. */
@@ -141,6 +183,9 @@ octo_stats_reset(struct rte_eth_dev *dev)
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		int ret = rte_eth_stats_reset(octo->pf[i].port_id);
+
+		octo->pf[i].past.base = (struct rte_eth_stats){0};
+		octo->pf[i].past.last = (struct rte_eth_stats){0};
 
 		if (first_error == 0)
 			first_error = ret;

@@ -166,8 +166,11 @@ put_rules(struct writer *w, struct octo_dev *octo)
 }
 
 static void
-put_failover(struct writer *w, const struct octo_failover *f)
+put_failover(struct writer *w, const struct octo_dev *octo)
 {
+	const struct octo_failover *f = &octo->failover;
+
+	put(w, octo->replug.replugs, "replugs");
 	put(w, f->failovers, "failovers");
 	put(w, f->failbacks, "failbacks");
 	put(w, f->last_cpu_ns, "failover_cpu_ns");
@@ -196,7 +199,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 	put_tx_queues(w, dev->data, octo->nb_pfs);
 	put_tx(w, dev->data);
 	put_rules(w, octo);
-	put_failover(w, &octo->failover);
+	put_failover(w, octo);
 	put_fences(w, octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A PF that came back, or came late, gets all that the others have: what the port
+ * was configured to, its filters, its queues, and when it is started every rule.
+ */
+
+#include <errno.h>
+
+#include "octo_fence.h"
+#include "octo_private.h"
+
+static int
+set_up_queues(struct octo_dev *octo, uint8_t pf)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	int ret = 0;
+
+	for (uint16_t i = 0; ret == 0 && i < data->nb_rx_queues; i++)
+		if (data->rx_queues[i] != NULL)
+			ret = octo_queue_setup_rx_leg_locked(octo, data->rx_queues[i], pf);
+	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++)
+		if (data->tx_queues[i] != NULL)
+			ret = octo_queue_setup_tx_leg_locked(octo, data->tx_queues[i], pf);
+	return ret;
+}
+
+/* All that there is to do before the start. */
+int
+octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf *p = &octo->pf[pf];
+	int ret = 0;
+
+	if (octo->isolated)
+		ret = rte_flow_isolate(p->port_id, 1, NULL);
+	if (ret == 0 && octo_data(octo)->dev_configured) {
+		ret = octo_state_configure_pf_locked(octo, p);
+		if (ret == 0)
+			ret = set_up_queues(octo, pf);
+		if (ret == 0)
+			ret = octo_rss_replay_locked(octo, pf);
+	}
+	if (ret == 0)
+		ret = octo_filter_replay_locked(octo, p);
+	if (ret == 0 && octo->settings.ptypes_set)
+		rte_eth_dev_set_ptypes(p->port_id, octo->settings.ptypes, NULL, 0);
+	return ret;
+}
+
+/* Deferred queues that were started meanwhile, and others that were stopped. */
+static int
+set_queue_states(struct octo_dev *octo, uint16_t port)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	int ret = 0;
+
+	for (uint16_t i = 0; ret == 0 && i < data->nb_rx_queues; i++) {
+		const struct octo_rxq *q = data->rx_queues[i];
+		const bool on = data->rx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
+
+		if (on == !q->conf.rx_deferred_start)
+			continue;
+		ret = on ? rte_eth_dev_rx_queue_start(port, i) : rte_eth_dev_rx_queue_stop(port, i);
+	}
+	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++) {
+		const struct octo_txq *q = data->tx_queues[i];
+		const bool on = data->tx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
+
+		if (on == !q->conf.tx_deferred_start)
+			continue;
+		ret = on ? rte_eth_dev_tx_queue_start(port, i) : rte_eth_dev_tx_queue_stop(port, i);
+	}
+	return ret;
+}
+
+static int
+place_rules(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow_error error = {.message = NULL};
+	int ret;
+
+	/* what is under way is not for this PF, which has no flow queues */
+	octo_async_settle_locked(octo);
+	octo->pf[pf].no_flow_queues = octo->async != NULL;
+	ret = octo_indirect_join_locked(octo, &error);
+	if (ret == 0)
+		ret = octo_rule_list_join_locked(octo, &error);
+	if (ret != 0 && !octo->pf[pf].past.told)
+		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
+			 octo->port_id, octo->pf[pf].name,
+			 error.message != NULL ? error.message : rte_strerror(-ret));
+	return ret;
+}
+
+/*
+ * From its start on the NIC may send the PF packets, which must not overtake those
+ * that are in the rings of others: so its legs are held back before.
+ */
+static void
+hold_legs(struct octo_dev *octo, uint8_t pf, bool hold)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
+		if (hold)
+			octo_fence_arm_home_locked(octo, i, pf);
+		else
+			octo_fence_flipped_locked(octo, i);
+	}
+}
+
+static int
+start(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf *p = &octo->pf[pf];
+	int ret = rte_eth_dev_start(p->port_id);
+
+	if (ret != 0)
+		return ret;
+	p->state = OCTO_PF_STARTED;
+	ret = set_queue_states(octo, p->port_id);
+	if (ret == 0 && octo->settings.link_down)
+		rte_eth_dev_set_link_down(p->port_id);
+	if (ret == 0) {
+		octo_stats_join_locked(octo, pf);
+		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+		ret = place_rules(octo, pf);
+	}
+	return ret;
+}
+
+/* It runs as the others do, or is as it was before. */
+int
+octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf *p = &octo->pf[pf];
+	int ret;
+
+	hold_legs(octo, pf, true);
+	ret = start(octo, pf);
+	hold_legs(octo, pf, false);
+	if (ret == 0)
+		return 0;
+	if (p->state >= OCTO_PF_STARTED) {
+		p->state = OCTO_PF_CONFIGURED;
+		octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+		rte_flow_flush(p->port_id, NULL);
+		octo_indirect_leave_locked(octo, pf);
+		rte_eth_dev_stop(p->port_id);
+	}
+	octo_rule_list_forget_pf(octo, pf);
+	return ret;
+}

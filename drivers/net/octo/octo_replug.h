@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_REPLUG_H
+#define OCTO_REPLUG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_stdatomic.h>
+
+struct octo_dev;
+struct octo_pf;
+
+/* What is known of a PF's device, to find it again; written by whoever attaches it. */
+struct octo_pf_past {
+	char device[64];  /* its name; empty: it was never there */
+	char bus[16];     /* the name of its bus */
+	char *args;       /* that it was probed with, NULL: none; primary only */
+	bool told;        /* why it stays out */
+	uint64_t bury_at; /* TSC: if its dead port is still there then, octo removes it */
+	struct rte_eth_dev_info info; /* what it can do */
+	struct rte_eth_stats last;    /* what it had counted when it was last asked */
+	struct rte_eth_stats base;    /* and when it joined the port */
+};
+
+/* PFs that are gone, or were never there, are looked for; by the control thread. */
+struct octo_replug {
+	bool on;
+	RTE_ATOMIC(bool) arrived; /* a device that may be one of them */
+	uint64_t next;            /* TSC; when to look */
+	uint64_t next_stats;      /* TSC; when to ask what PFs have counted */
+	uint64_t replugs;         /* PFs that came back, or came late */
+};
+
+/* What the application wanted and ethdev does not remember. Under the control mutex. */
+struct octo_settings {
+	uint64_t rss_hf;
+	uint8_t rss_key[64];
+	uint8_t rss_key_len;
+	bool link_down; /* by rte_eth_dev_set_link_down() */
+	bool ptypes_set;
+	uint32_t ptypes;
+	uint32_t nb_mc;
+	struct rte_ether_addr *mc; /* multicast list; primary only */
+};
+
+/* octo_replug.c */
+void octo_replug_tick(struct octo_dev *octo);
+void octo_replug_look(struct octo_dev *octo, bool probe);
+void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
+void octo_replug_wake(struct octo_dev *octo);
+
+/* octo_replay.c: a PF gets all that the others have; under the control mutex */
+int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
+int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
+
+/* octo_attach.c */
+int octo_attach_find_again(const struct octo_pf *pf, bool probe);
+int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_attach_is_ours(const struct octo_dev *octo, const struct octo_pf *pf);
+void octo_attach_claim(const struct octo_dev *octo, const char *name, uint16_t port_id);
+
+/* octo_info.c: what the port offers and a PF lacks, or NULL */
+const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);
+
+/* octo_filter.c, octo_rss.c */
+int octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf);
+int octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf);
+
+/* octo_state.c */
+int octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf);
+
+/* octo_flow_indirect.c */
+int octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error);
+void octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf);
+
+#endif /* OCTO_REPLUG_H */

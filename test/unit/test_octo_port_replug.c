@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* PFs that come back, or come late: they get all that the others have. */
+
+#include <rte_cycles.h>
+#include <ethdev_driver.h>
+
+#include "octo_port.h"
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
+
+/* A PF that nobody brings back is looked for every second. */
+#define AWAIT_S 30
+#define await_long(condition)                                                                      \
+	do {                                                                                       \
+		for (int tries_ = 0; tries_ < AWAIT_S * 1000 && !(condition); tries_++)            \
+			rte_delay_us_sleep(1000);                                                  \
+		assert_true(condition);                                                            \
+	} while (0)
+
+static bool
+is_started(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return strcmp(view.pf[pf].state, "started") == 0;
+}
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 10);
+	octo_port_receive(port, queue, 10, &tally);
+	assert_int_equal(tally.packets, 10);
+	assert_int_equal(tally.wrong_flow, 0);
+}
+
+/* A rule leads to the PF once the poller of its queue has seen that it is back. */
+static bool
+leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf)
+{
+	octo_port_poll(port, queue, 32, &(struct octo_port_tally){0});
+	return octo_port_rule_pf(port, src_port) == pf;
+}
+
+static void
+test_a_pf_is_probed_again(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev_owner owner;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_remove_pf(1);
+	assert_false(is_started(port, 1));
+	await_long(is_started(port, 1));
+	assert_int_equal(rte_eth_dev_owner_get(octo_port_pf(1), &owner), 0);
+	assert_string_equal(owner.name, OCTO_PORT_NAME);
+	await_long(leads_to(port, 7, 1, 1));
+	assert_arrives(port, 7, 1);
+	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
+}
+
+/* Nobody has to wait for a PF that somebody brings back. */
+static void
+test_a_pf_that_is_attached_is_taken(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_stats before, after;
+
+	(void)state;
+	octo_port_up(port, 2);
+	/* the manager, this time */
+	for (uint16_t q = 0; q < 2; q++)
+		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
+	assert_arrives(port, 100, 0);
+	assert_int_equal(rte_eth_stats_get(port, &before), 0);
+	octo_port_remove_pf(0);
+	await_long(octo_port_rule_pf(port, 100) == 1);
+	octo_port_add_pf(&two_pfs, 0);
+	await_long(is_started(port, 0));
+	await_long(leads_to(port, 100, 0, 0));
+	await_long(leads_to(port, 101, 1, 1));
+	for (uint16_t q = 0; q < 2; q++)
+		assert_arrives(port, 100 + q, q);
+	assert_int_equal(rte_eth_stats_get(port, &after), 0);
+	assert_int_equal(after.ipackets, before.ipackets + 20);
+	assert_int_equal(after.opackets, before.opackets + 20);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+static void
+set_all(uint16_t port)
+{
+	struct rte_ether_addr group = {{0x01, 0, 0x5e, 0, 0, 9}};
+	struct rte_ether_addr extra = {{0x02, 0, 0, 0, 0, 9}};
+	struct rte_eth_rss_reta_entry64 reta[2] = {{.mask = 1}};
+	struct rte_eth_rss_conf rss = {.rss_hf = RTE_ETH_RSS_IPV4};
+
+	assert_int_equal(rte_eth_dev_set_mtu(port, 1400), 0);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port, &extra, 0), 0);
+	assert_int_equal(rte_eth_dev_set_mc_addr_list(port, &group, 1), 0);
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	assert_int_equal(rte_eth_allmulticast_enable(port), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, 77, 1), 0);
+	reta[0].reta[0] = 1;
+	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, 128), 0);
+	assert_int_equal(rte_eth_dev_rss_hash_update(port, &rss), 0);
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+}
+
+static void
+assert_alike(uint16_t pf)
+{
+	struct rte_eth_rss_reta_entry64 reta[2] = {{.mask = 1}};
+	struct rte_eth_rss_conf rss = {0};
+	struct rte_ether_addr macs[8];
+	struct rte_eth_rxq_info info;
+	uint16_t mtu;
+	int nb;
+
+	assert_int_equal(rte_eth_dev_get_mtu(pf, &mtu), 0);
+	assert_int_equal(mtu, 1400);
+	nb = rte_eth_macaddrs_get(pf, macs, 8);
+	assert_true(nb >= 2);
+	assert_int_equal(macs[1].addr_bytes[5], 9);
+	assert_int_equal(rte_eth_promiscuous_get(pf), 1);
+	assert_int_equal(rte_eth_allmulticast_get(pf), 1);
+	assert_int_equal(rte_eth_dev_rss_reta_query(pf, reta, 128), 0);
+	assert_int_equal(reta[0].reta[0], 1);
+	assert_int_equal(rte_eth_dev_rss_hash_conf_get(pf, &rss), 0);
+	assert_int_equal(rss.rss_hf, RTE_ETH_RSS_IPV4);
+	assert_int_equal(rte_eth_rx_queue_info_get(pf, 1, &info), 0);
+	assert_int_equal(info.queue_state, RTE_ETH_QUEUE_STATE_STOPPED);
+	assert_int_equal(rte_eth_devices[pf].data->vlan_filter_conf.ids[77 / 64] >> (77 % 64) & 1,
+			 1);
+}
+
+static void
+up_with_rss(uint16_t port)
+{
+	uint8_t key[40];
+	struct rte_eth_conf conf = {
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS,
+			   .offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER},
+		.rx_adv_conf = {.rss_conf = {.rss_key = key,
+					     .rss_key_len = sizeof(key),
+					     .rss_hf = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6}},
+	};
+
+	memset(key, 0x5a, sizeof(key));
+	assert_int_equal(rte_eth_dev_configure(port, 2, 2, &conf), 0);
+	for (uint16_t q = 0; q < 2; q++) {
+		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
+							NULL, octo_port_pool),
+				 0);
+		assert_int_equal(
+			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
+	}
+	/* the key was on the stack, and is gone */
+	memset(key, 0xa5, sizeof(key));
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+static void
+assert_key(uint16_t pf)
+{
+	uint8_t key[40];
+	struct rte_eth_rss_conf rss = {.rss_key = key, .rss_key_len = sizeof(key)};
+
+	assert_int_equal(rte_eth_dev_rss_hash_conf_get(pf, &rss), 0);
+	for (unsigned int i = 0; i < sizeof(key); i++)
+		assert_int_equal(key[i], 0x5a);
+}
+
+static void
+test_a_pf_gets_what_the_others_have(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	up_with_rss(port);
+	set_all(port);
+	assert_alike(octo_port_pf(0));
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		octo_port_remove_pf(pf);
+		octo_port_add_pf(&two_pfs, pf);
+		await_long(is_started(port, pf));
+		assert_alike(octo_port_pf(pf));
+		assert_key(octo_port_pf(pf));
+	}
+}
+
+/* Also while the port is stopped: then it joins with the start. */
+static void
+test_a_pf_joins_a_stopped_port_at_its_start(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_add_pf(&two_pfs, 1);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_true(is_started(port, 1));
+	assert_int_equal(octo_port_rule_pf(port, 7), 1);
+	assert_arrives(port, 7, 1);
+}
+
+static void
+test_a_pf_is_missing_at_the_start(void **state)
+{
+	struct octo_view_topology view;
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pf(&two_pfs, 0);
+	port = octo_port_add(&two_pfs);
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(view.nb_pfs, 2);
+	assert_string_equal(view.pf[1].state, "gone");
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_arrives(port, 7, 1);
+	octo_port_add_pf(&two_pfs, 1);
+	await_long(is_started(port, 1));
+	await_long(leads_to(port, 7, 1, 1));
+	assert_arrives(port, 7, 1);
+}
+
+/* The port offers what it cannot do. */
+static void
+test_a_lesser_pf_stays_out(void **state)
+{
+	const struct octo_port_conf lesser = {.replug = true, .pf = {[1] = "queues=1"}};
+	struct rte_eth_dev_info info;
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pf(&two_pfs, 0);
+	port = octo_port_add(&two_pfs);
+	octo_port_up(port, 2);
+	octo_port_add_pf(&lesser, 1);
+	rte_delay_us_sleep(50000);
+	assert_false(is_started(port, 1));
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_true(info.max_rx_queues >= 2);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	await_long(is_started(port, 1));
+}
+
+static unsigned int link_events;
+
+static int
+count_event(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	__atomic_fetch_add(&link_events, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+/* All PFs, in any order: the port is there without, and is of use again with the first. */
+static void
+test_all_pfs_go_and_come(void **state)
+{
+	uint16_t port = octo_port_create(&four_pfs);
+	struct rte_eth_link link;
+
+	(void)state;
+	octo_port_up(port, 4);
+	link_events = 0;
+	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
+	for (uint16_t q = 0; q < 4; q++)
+		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
+	octo_port_remove_pf(2);
+	octo_port_remove_pf(0);
+	octo_port_remove_pf(3);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_link_get_nowait(port, &link), 0);
+	assert_int_equal(link.link_status, RTE_ETH_LINK_DOWN);
+	await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 1);
+	octo_port_poll(port, 0, 32, &(struct octo_port_tally){0});
+	octo_port_add_pf(&four_pfs, 0);
+	await_long(is_started(port, 0));
+	await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 2);
+	await_long(octo_port_rule_pf(port, 103) >= 0);
+	assert_arrives(port, 103, 3);
+	/* the others by themselves */
+	for (unsigned int pf = 3; pf > 0; pf--)
+		await_long(is_started(port, pf));
+	for (uint16_t q = 0; q < 4; q++) {
+		await_long(leads_to(port, 100 + q, q, q));
+		assert_arrives(port, 100 + q, q);
+	}
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
+}
+
+/* A PMD that helps itself: nobody may touch the PF meanwhile. */
+static void
+test_a_pf_recovers(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev *dev;
+
+	(void)state;
+	octo_port_up(port, 2);
+	dev = &rte_eth_devices[octo_port_pf(1)];
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	assert_false(is_started(port, 1));
+	await_long(octo_port_rule_pf(port, 7) == 0);
+	assert_arrives(port, 7, 1);
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	await_long(is_started(port, 1));
+	await_long(leads_to(port, 7, 1, 1));
+	assert_arrives(port, 7, 1);
+	/* and then it cannot: it is removed, and probed again */
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_FAILED, NULL);
+	await_long(is_started(port, 1));
+	await_long(leads_to(port, 7, 1, 1));
+	assert_arrives(port, 7, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_pf_is_probed_again),
+		octo_port_test(test_a_pf_that_is_attached_is_taken),
+		octo_port_test(test_a_pf_gets_what_the_others_have),
+		octo_port_test(test_a_pf_joins_a_stopped_port_at_its_start),
+		octo_port_test(test_a_pf_is_missing_at_the_start),
+		octo_port_test(test_a_lesser_pf_stays_out),
+		octo_port_test(test_all_pfs_go_and_come),
+		octo_port_test(test_a_pf_recovers),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
