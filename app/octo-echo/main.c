@@ -5,10 +5,11 @@
  * application has that cares where its memory is; testpmd has one pool per port.
  * Whatever comes in by a queue leaves by the same, with its MACs exchanged.
  *
- *   octo-echo EAL... -- PORT QUEUE@LCORE:NODE...
+ *   octo-echo EAL... -- PORT QUEUE@LCORE:NODE[,NODE]...
  *
  * and then, line by line on standard input:
  *
+ *   hand QUEUE LCORE                         the queue to another lcore, "handed"
  *   steer PROTO SRC SPORT DST DPORT QUEUE    "rule N", or "error: ..."
  *   destroy N                                "destroyed"
  *   counts                                   "queue Q: N" for each
@@ -26,19 +27,24 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
+#include <rte_pause.h>
+#include <rte_stdatomic.h>
 
 #include "octo_flow_build.h"
 
 #define MAX_QUEUES 8
+#define MAX_NODES 2
 #define MAX_RULES 256
 #define BURST 32
 #define NB_DESC 256
 #define NB_MBUFS 4095
 
 static struct queue {
-	unsigned int lcore;
-	int node;
-	struct rte_mempool *pool;
+	RTE_ATOMIC(unsigned int) lcore;  /* whose it is */
+	RTE_ATOMIC(unsigned int) wanted; /* whom that one gives it to */
+	int node[MAX_NODES];
+	uint16_t nb_nodes;
+	struct rte_mempool *pool[MAX_NODES];
 	uint64_t packets;
 } queues[MAX_QUEUES];
 
@@ -80,6 +86,23 @@ echo_burst(uint16_t q)
 	queues[q].packets += sent;
 }
 
+/* A queue has one lcore at any time: whoever has it gives it away between two bursts. */
+static void
+serve(uint16_t q, unsigned int lcore)
+{
+	struct queue *queue = &queues[q];
+	unsigned int wanted;
+
+	/* pairs with the release below: all that its last lcore did is done */
+	if (rte_atomic_load_explicit(&queue->lcore, rte_memory_order_acquire) != lcore)
+		return;
+	wanted = rte_atomic_load_explicit(&queue->wanted, rte_memory_order_relaxed);
+	if (wanted == lcore)
+		echo_burst(q);
+	else
+		rte_atomic_store_explicit(&queue->lcore, wanted, rte_memory_order_release);
+}
+
 static int
 run_lcore(void *arg)
 {
@@ -88,36 +111,55 @@ run_lcore(void *arg)
 	(void)arg;
 	while (!stopping)
 		for (uint16_t q = 0; q < nb_queues; q++)
-			if (queues[q].lcore == lcore)
-				echo_burst(q);
+			serve(q, lcore);
 	return 0;
 }
 
 static void
 read_queue(const char *text)
 {
+	struct queue *queue = &queues[nb_queues];
 	unsigned int q, lcore;
-	int node;
+	int n = 0;
 
-	if (nb_queues == MAX_QUEUES || sscanf(text, "%u@%u:%d", &q, &lcore, &node) != 3 ||
-	    q != nb_queues)
-		rte_exit(EXIT_FAILURE, "octo-echo: '%s' is no QUEUE@LCORE:NODE in order\n", text);
-	queues[nb_queues++] = (struct queue){.lcore = lcore, .node = node};
+	if (nb_queues < MAX_QUEUES)
+		n = sscanf(text, "%u@%u:%d,%d", &q, &lcore, &queue->node[0], &queue->node[1]);
+	if (n < 3 || q != nb_queues)
+		rte_exit(EXIT_FAILURE, "octo-echo: '%s' is no QUEUE@LCORE:NODE[,NODE] in order\n",
+			 text);
+	queue->lcore = lcore;
+	queue->wanted = lcore;
+	queue->nb_nodes = (uint16_t)(n - 2);
+	nb_queues++;
+}
+
+static void
+make_pools(uint16_t q)
+{
+	struct queue *queue = &queues[q];
+	char name[32];
+
+	for (uint16_t i = 0; i < queue->nb_nodes; i++) {
+		snprintf(name, sizeof(name), "echo%u_%d", q, queue->node[i]);
+		queue->pool[i] = rte_pktmbuf_pool_create(name, NB_MBUFS, 0, 0,
+							 RTE_MBUF_DEFAULT_BUF_SIZE, queue->node[i]);
+		if (queue->pool[i] == NULL)
+			die("no mempool", -rte_errno);
+	}
 }
 
 static void
 set_up_queue(uint16_t q)
 {
-	const unsigned int node = rte_lcore_to_socket_id(queues[q].lcore);
-	char name[32];
+	const unsigned int node = rte_lcore_to_socket_id(queues[q].wanted);
+	const struct rte_eth_rxconf many = {.rx_mempools = queues[q].pool,
+					    .rx_nmempool = queues[q].nb_nodes};
+	const bool one = queues[q].nb_nodes == 1;
 	int ret;
 
-	snprintf(name, sizeof(name), "echo%u", q);
-	queues[q].pool = rte_pktmbuf_pool_create(name, NB_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-						 queues[q].node);
-	if (queues[q].pool == NULL)
-		die("no mempool", -rte_errno);
-	ret = rte_eth_rx_queue_setup(port, q, NB_DESC, node, NULL, queues[q].pool);
+	make_pools(q);
+	ret = rte_eth_rx_queue_setup(port, q, NB_DESC, node, one ? NULL : &many,
+				     one ? queues[q].pool[0] : NULL);
 	if (ret == 0)
 		ret = rte_eth_tx_queue_setup(port, q, NB_DESC, node, NULL);
 	if (ret != 0)
@@ -183,6 +225,23 @@ destroy(const char *line)
 	}
 }
 
+/* Done when the new lcore has it. */
+static void
+hand(const char *line)
+{
+	unsigned int q, lcore;
+
+	if (sscanf(line, "hand %u %u", &q, &lcore) != 2 || q >= nb_queues ||
+	    !rte_lcore_is_enabled(lcore) || lcore == rte_get_main_lcore()) {
+		printf("error: no such queue, or no such lcore\n");
+		return;
+	}
+	rte_atomic_store_explicit(&queues[q].wanted, lcore, rte_memory_order_relaxed);
+	while (rte_atomic_load_explicit(&queues[q].lcore, rte_memory_order_acquire) != lcore)
+		rte_pause();
+	printf("handed\n");
+}
+
 static void
 counts(void)
 {
@@ -201,6 +260,8 @@ obey(void)
 			steer(line);
 		else if (strncmp(line, "destroy ", 8) == 0)
 			destroy(line);
+		else if (strncmp(line, "hand ", 5) == 0)
+			hand(line);
 		else if (strncmp(line, "counts", 6) == 0)
 			counts();
 		else
@@ -219,7 +280,8 @@ main(int argc, char *argv[])
 	if (used < 0)
 		die("EAL", -rte_errno);
 	if (argc - used < 3)
-		rte_exit(EXIT_FAILURE, "usage: octo-echo EAL... -- PORT QUEUE@LCORE:NODE...\n");
+		rte_exit(EXIT_FAILURE,
+			 "usage: octo-echo EAL... -- PORT QUEUE@LCORE:NODE[,NODE]...\n");
 	for (int i = used + 2; i < argc; i++)
 		read_queue(argv[i]);
 	set_up_port(argv[used + 1]);

@@ -6,15 +6,17 @@ addresses that the guest gives it, and tells of each packet on which node it lie
 """
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from octotest import packets, vdevs
 from octotest.agent import Agent, Dma, dma, pf
 from octotest.bench import order_of
+from octotest.testpmd import wait_until
 from octotest.veth import Wire
 from octovm import report
-from octovm.echo import Echo, on_own_nodes
+from octovm.echo import Echo, on_all_nodes, on_own_nodes
 from octovm.qemu import Machine, Pf, memory_directory
 
 MAC = "52:54:00:00:00:01"
@@ -75,18 +77,18 @@ def guest(boot, firmware, memory):
     return guest
 
 
-def _octo(guest) -> str:
+def _octo(guest, more: str = "") -> str:
     legs = "".join(f",pf={address}" for address in guest.machine.addresses())
-    return f"--vdev=net_octo0{legs},learn=off,agent=dev:/dev/virtio-ports/{SERIAL}"
+    return f"--vdev=net_octo0{legs},learn=off,agent=dev:/dev/virtio-ports/{SERIAL}{more}"
 
 
-def _start(guest, queues) -> Echo:
-    return Echo(guest, "net_octo0", queues, [_octo(guest)], guest.machine.addresses())
+def _start(guest, queues, more: str = "") -> Echo:
+    return Echo(guest, "net_octo0", queues, [_octo(guest, more)], guest.machine.addresses())
 
 
-def _exchange(wire: Wire, flows=FLOWS) -> None:
+def _exchange(wire: Wire, flows=FLOWS, each: int = EACH) -> None:
     """Numbered packets there and back: nothing is lost, doubled or reordered."""
-    frames = packets.numbered(flows, EACH)
+    frames = packets.numbered(flows, each)
     back = wire.exchange(frames)
     assert order_of(back) == order_of(bytes(frame) for frame in frames)
 
@@ -157,6 +159,66 @@ def test_any_layout_is_local(guest, firmware, wire, lcores):
     for direction in ("rx", "tx"):
         assert _audited(firmware, direction) == Dma(len(FLOWS) * EACH, 0, 0)
     echo.quit()
+
+
+def _settle(agent: Agent, wire: Wire, setup: str) -> None:
+    """Once a change has come about, no packet crosses any more, in or out."""
+    def is_local() -> bool:
+        agent.reset()
+        _exchange(wire, each=20)
+        return not any(_audited(agent, d).remote for d in ("rx", "tx"))
+    wait_until(f"DMA is local again: {setup}", is_local, 30)
+    agent.reset()
+    _exchange(wire)
+    _report(agent, setup)
+    for direction in ("rx", "tx"):
+        assert _audited(agent, direction) == Dma(len(FLOWS) * EACH, 0, 0), setup
+
+
+def _swap_sockets(echo: Echo, wire: Wire) -> None:
+    """Under traffic, each queue goes to the other socket."""
+    with ThreadPoolExecutor(1) as beside:
+        traffic = beside.submit(_exchange, wire)
+        echo.hand(0, 3)
+        echo.hand(1, 1)
+        traffic.result()
+
+
+def test_dma_is_local_again_after_changes(guest, firmware, wire):
+    """Queues change sockets and flows change queues, a cable is pulled and put back. With
+    a clone of its pool on the other node nothing crosses after any of it."""
+    echo = _start(guest, on_own_nodes(), ",pools=local")
+    rules = [echo.steer(flow, i % QUEUES) for i, flow in enumerate(FLOWS)]
+    _swap_sockets(echo, wire)
+    _settle(firmware, wire, "octo, pools=local, after a rehome")
+    for i, flow in enumerate(FLOWS):
+        echo.destroy(rules[i])
+        echo.steer(flow, 1 - i % QUEUES)
+    _settle(firmware, wire, "octo, pools=local, after a move")
+    guest.qemu.monitor.set_link(0, False)
+    try:
+        wait_until("all by PF 1", lambda: _all_by(firmware, wire, 1), 30)
+    finally:
+        guest.qemu.monitor.set_link(0, True)
+    _settle(firmware, wire, "octo, pools=local, after a failback")
+    echo.quit()
+
+
+def test_dma_is_local_again_with_pools_of_both_nodes(guest, firmware, wire):
+    """The same of the application's own pools, one on each node."""
+    echo = _start(guest, on_all_nodes())
+    for i, flow in enumerate(FLOWS):
+        echo.steer(flow, i % QUEUES)
+    _swap_sockets(echo, wire)
+    _settle(firmware, wire, "octo, two pools, after a rehome")
+    echo.quit()
+
+
+def _all_by(agent: Agent, wire: Wire, number: int) -> bool:
+    """Does what is sent come back, by this PF?"""
+    agent.reset()
+    back = wire.exchange(packets.numbered(FLOWS, 5))
+    return len(back) == agent.packets(number, "tx").all == 5 * len(FLOWS)
 
 
 def test_rules_outlive_the_connection(guest, firmware, wire):

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from octotest.view import View
+from octotest.view import View, ask
 
 NAMES = ("ring", "pool", "cpu")
 
@@ -53,11 +53,36 @@ def queue_truth(truth, pmd, view, queue):
     """PF, ring, pool and CPU of a queue: their nodes."""
     home = view.topology()["pfs"][queue["home_pf"]]
     index = queue["queue"]
-    pool = re.search(r"Mempool: (\S+)", pmd.cmd(f"show rxq info {view.port} {index}"))[1]
+    pool = re.search(r"Mempool: (\S+)", pmd.cmd(f"show rxq info {home['port']} {index}"))[1]
     return {"pf": truth.of_device(home["name"]),
             "ring": truth.node(f"eth_p{home['port']}_q{index}_rx_ring"),
             "pool": truth.node(f"MP_{pool}"),
             "cpu": truth.of_cpu(queue["cpu"])}
+
+
+def leg_truth(truth, pmd, view, leg):
+    """PF, ring and, of Rx, pool of a leg: their nodes."""
+    pf = view.topology()["pfs"][leg["pf"]]
+    nodes = {"pf": truth.of_device(pf["name"]),
+             "ring": truth.node(f"eth_p{pf['port']}_q{leg['index']}_{leg['queue']}_ring")}
+    if leg["queue"] == "rx":
+        pool = re.search(r"Mempool: (\S+)", pmd.cmd(f"show rxq info {pf['port']} {leg['index']}"))
+        nodes["pool"] = truth.node(f"MP_{pool[1]}")
+    return nodes
+
+
+def check_legs(truth, pmd, view, clones):
+    """Each leg is told where it is, and with clones no leg's memory crosses."""
+    shown = pmd.cmd(f"octo show topology {view.port}")
+    for leg in ask(pmd, "legs", view.port)["legs"]:
+        nodes = leg_truth(truth, pmd, view, leg)
+        assert (leg["pf_socket"], leg["ring"]) == (nodes["pf"], nodes["ring"])
+        assert leg["pool"] == nodes.get("pool", -1)
+        crosses = nodes.get("pool", nodes["pf"]) != nodes["pf"]
+        assert ("pool" in leg["crosses"]) == crosses
+        assert not (clones and crosses)
+        warned = rf"Warning: {leg['queue'].title()} queue {leg['index']} by PF {leg['pf']} .* pool"
+        assert bool(re.search(warned, shown)) == crosses
 
 
 # PFs of the port, more for testpmd, and what crosses in queues 0 and 1
@@ -65,6 +90,7 @@ LAYOUTS = {
     # testpmd takes the pool of the port's node
     "pool of PF 0's node": ([0, 1], [], ["none", "pool"]),
     "pool of PF 1's node": ([0, 1], ["--port-numa-config=({port},1)"], ["pool", "none"]),
+    "clones of the pool": ([0, 1], [], ["none", "none"]),
     "one PF": ([0], [], ["none", "cpu"]),
     "one PF and the other's pool": ([0], ["--port-numa-config=({port},1)"],
                                     ["pool", "pool cpu"]),
@@ -77,7 +103,9 @@ def test_crossings_are_those_of_the_kernel(real_igbs, layout):
     pfs, app, crossings = LAYOUTS[layout]
     addresses = [real_igbs.machine.address(i) for i in pfs]
     port = len(pfs)  # after those of the PFs
-    with real_igbs.testpmd(["--vdev=net_octo0,learn=off," + ",".join(f"pf={a}" for a in addresses)],
+    pools = "local" if "clones" in layout else "app"
+    with real_igbs.testpmd([f"--vdev=net_octo0,learn=off,pools={pools},"
+                            + ",".join(f"pf={a}" for a in addresses)],
                       pci=addresses, app=[a.format(port=port) for a in app]) as pmd:
         view = View(pmd)
         assert view.port == port
@@ -93,6 +121,7 @@ def test_crossings_are_those_of_the_kernel(real_igbs, layout):
             assert queue["crosses"] == (" ".join(real) or "none") == crossing
             assert re.search(rf"Rx {queue['queue']} .* {crossing}$",
                              pmd.cmd(f"octo show topology {port}"), re.MULTILINE)
+        check_legs(truth, pmd, view, pools == "local")
         pmd.wait_until("each kind is told once, of the first queue", lambda: re.findall(
             rf"port {port}: Rx queue (\d) crosses sockets: its (.*) and its home", pmd.text)
             == warnings(crossings))

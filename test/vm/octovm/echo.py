@@ -36,6 +36,16 @@ class Echo:
         assert found, text
         return int(found[1])
 
+    def hand(self, queue: int, lcore: int) -> None:
+        """Give a queue to another lcore."""
+        text = self.ask(f"hand {queue} {lcore}")
+        assert "handed" in text, text
+
+    def destroy(self, rule: int) -> None:
+        """Unsteer a flow."""
+        text = self.ask(f"destroy {rule}")
+        assert "destroyed" in text, text
+
     def counts(self) -> Dict[int, int]:
         """Frames echoed, by queue."""
         return {int(q): int(n) for q, n in
@@ -46,6 +56,11 @@ class Echo:
         self.process.send("quit")
         status = self.process.wait(30)
         assert status == 0, f"octo-echo ended with {status}\n{self.process.text}"
+
+
+def on_all_nodes(lcores: Sequence[int] = (1, 3)) -> List[str]:
+    """A queue for each lcore, with a pool on each node."""
+    return [f"{q}@{lcore}:0,1" for q, lcore in enumerate(lcores)]
 
 
 def on_own_nodes(lcores: Sequence[int] = (1, 3)) -> List[str]:
