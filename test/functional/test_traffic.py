@@ -45,7 +45,13 @@ def _on_tiers(fixture: str):
     return pytest.mark.parametrize(fixture, tiers, indirect=True)
 
 
-def _wired(hosts, tier: str) -> List[str]:
+@pytest.fixture
+def learn() -> str:
+    """Strays are to teach nothing, unless a test has it otherwise."""
+    return "off"
+
+
+def _wired(hosts, tier: str, learn: str = "off") -> List[str]:
     """Two NICs with a namespace at the end of each wire."""
     args = []
     for i, host in enumerate(hosts):
@@ -54,11 +60,12 @@ def _wired(hosts, tier: str) -> List[str]:
     for i, host in enumerate(hosts):
         args += vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}",
                           mac=host.gateway_mac)
-    return [*args, vdevs.octo(0, 0, tier=tier), vdevs.octo(1, 2, tier=tier)]
+    return [*args, vdevs.octo(0, 0, tier=tier, learn=learn),
+            vdevs.octo(1, 2, tier=tier, learn=learn)]
 
 
 @pytest.fixture
-def routed(request, hosts, tmp_path) -> Iterator[tuple]:
+def routed(request, hosts, learn, tmp_path) -> Iterator[tuple]:
     """l3fwd between the hosts: (host 1, host 2, l3fwd, telemetry)."""
     binary = env.find_built("octo-l3fwd") or env.find_binary("dpdk-l3fwd")
     if binary is None:
@@ -68,7 +75,7 @@ def routed(request, hosts, tmp_path) -> Iterator[tuple]:
         host.small_windows()
     prefix = env.unique()
     tier = getattr(request, "param", "exact")
-    l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path, tier))
+    l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path, tier, learn))
     l3fwd.expect(r"L3FWD: +-- lcoreid=1", timeout=60)
     telemetry = Telemetry(prefix)
     for port in PORTS:
@@ -80,7 +87,7 @@ def routed(request, hosts, tmp_path) -> Iterator[tuple]:
 
 
 def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path,
-                tier: str) -> List[str]:
+                tier: str, learn: str) -> List[str]:
     rules4, rules6 = tmp_path / "v4.cfg", tmp_path / "v6.cfg"
     rules4.write_text("".join(f"R10.{h.number}.0.0/24 {p}\n"
                               for h, p in zip(hosts, PORTS)))
@@ -90,7 +97,7 @@ def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path,
     return [str(binary), "--no-huge", "-m", "512", "--no-pci",
             "--lcores=0@0,1@1", f"--file-prefix={prefix}",
             *([] if "octo-" in str(binary) else env.plugin_args()),
-            *_wired(hosts, tier), "--", "-P", f"-p{sum(1 << p for p in PORTS):#x}",
+            *_wired(hosts, tier, learn), "--", "-P", f"-p{sum(1 << p for p in PORTS):#x}",
             f"--config={config}", f"--rule_ipv4={rules4}",
             f"--rule_ipv6={rules6}",
             *(f"--eth-dest={p},{h.mac}" for h, p in zip(hosts, PORTS))]
@@ -227,19 +234,6 @@ def test_testpmd_ping_iperf3_http(bridged, tmp_path):
     _fetch_file(one, two, tmp_path)
 
 
-def _connections(host: Host, address: str) -> List[Flow]:
-    """The TCP connections of iperf3, as this host sends them."""
-    flows = []
-    dst = f"[{address}]" if ":" in address else address
-    for line in host.run("ss", "-Htn", "dst", dst).splitlines():
-        words = line.split()
-        if words[0] == "ESTAB" and words[4].endswith(":5201"):
-            src, sport = words[3].rsplit(":", 1)
-            flows.append(Flow("tcp", src.strip("[]"), int(sport), address,
-                              5201))
-    return flows
-
-
 def _reverse(flow: Flow) -> Flow:
     return Flow(flow.proto, flow.dst, flow.dport, flow.src, flow.sport)
 
@@ -275,15 +269,57 @@ def test_steering_while_it_runs(bridged, family):
             pmd.cmd(f"flow flush {view.port}")
         flows = wait_until("connections", lambda: (
             lambda f: f if len(f) == STREAMS + 1 else None)(
-                _connections(one, address)))
+                iperf.connections(one, address)))
         pmd.wait_until("strays", lambda: all(
             v.strays()["stray_packets"] > 100 for v in views))
         _steer_all(pmd, views, flows)
         _strays_end(pmd, views)
-        assert set(_connections(one, address)) == set(flows)
+        assert set(iperf.connections(one, address)) == set(flows)
     result = iperf.outlive(one, two, address, steer)
     assert len(result["end"]["streams"]) == STREAMS
     assert all(s["receiver"]["bytes"] > 0 for s in result["end"]["streams"])
     for view in views:
         assert view.steering()["total"] == STREAMS + 1
         assert all(r["hits"] > 0 for r in view.steering()["rules"])
+
+
+def _threads(process: Process) -> List[int]:
+    """Those of lcore 0 and lcore 1."""
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        if re.match(r"\w+-worker-?1$", (task / "comm").read_text()):
+            return [process.pid, int(task.name)]
+    raise AssertionError("lcore 1 has no thread")
+
+
+class _Port:
+    """An octo port of l3fwd, which has no command line."""
+
+    def __init__(self, telemetry: Telemetry, port: int) -> None:
+        self.topology = lambda: ask(telemetry, "topology", port)
+        self.strays = lambda: ask(telemetry, "strays", port)
+
+
+@pytest.mark.parametrize("learn", ["on"])
+def test_l3fwd_while_threads_move_and_pfs_die(routed, record_property):
+    """iperf3 goes on. What is planned costs no packet: threads go to the other socket and
+    back, and a PF's traffic returns to it; a PF that dies takes some along."""
+    one, two, l3fwd, telemetry = routed
+    streams = iperf.Streams(one, two, [_Port(telemetry, p) for p in PORTS], record_property)
+
+    def run_on(*cpus: int) -> None:
+        for thread, cpu in zip(_threads(l3fwd), cpus):
+            os.sched_setaffinity(thread, {cpu})
+
+    def link(pf: int, state: str) -> None:
+        for name in (vdevs.pf_names()[pf], vdevs.pf_names(2)[pf]):
+            assert telemetry.get("/octosim/fault", name, "link", state) == "done"
+
+    with streams.running({0: 0, 1: 1}):
+        assert streams.planned("threads change sockets", lambda: run_on(1, 0), {0: 1, 1: 0}) == 0
+        assert streams.planned("and back", lambda: run_on(0, 1), {0: 0, 1: 1}) == 0
+        _lost_nothing(telemetry)
+        for pf in (1, 0):
+            streams.unplanned(f"PF {pf} dies", lambda p=pf: link(p, "down"),
+                              {0: 1 - pf, 1: 1 - pf})
+            assert streams.planned(f"PF {pf} returns", lambda p=pf: link(p, "up"),
+                                   {0: 0, 1: 1}) == 0

@@ -3,11 +3,14 @@
 
 import contextlib
 import json
-from typing import Any, Callable, Iterator
+import re
+from typing import Any, Callable, Dict, Iterator, List, Sequence
 
 from . import env
 from .netns import Host
+from .packets import Flow
 from .process import ProcessError
+from .testpmd import wait_until
 
 STREAMS = 8
 
@@ -69,3 +72,98 @@ def check(result: dict, size: int) -> None:
     assert len(streams) == STREAMS
     assert all(s["receiver"]["bytes"] > 0 for s in streams)
     assert result["end"]["sum_sent"]["bytes"] >= size
+
+
+def connections(host: Host, address: str) -> List[Flow]:
+    """The TCP connections of iperf3, as this host sends them."""
+    flows = []
+    dst = f"[{address}]" if ":" in address else address
+    for line in host.run("ss", "-Htn", "dst", dst).splitlines():
+        words = line.split()
+        if words[0] == "ESTAB" and words[4].endswith(":5201"):
+            src, sport = words[3].rsplit(":", 1)
+            flows.append(Flow("tcp", src.strip("[]"), int(sport), address,
+                              5201))
+    return flows
+
+
+class Streams:
+    """iperf3 from one host to the other for as long as it takes, and what each event
+    costs it. `views` are the octo ports in between, whose strays teach them."""
+
+    PATIENCE = 30  # seconds without an answer, which only a lost segment has to wait for
+    WORTH = 65536  # bytes, by which a stream is seen to get on
+
+    def __init__(self, one: Host, two: Host, views: Sequence[Any],
+                 record: Callable[[str, object], None]) -> None:
+        self._hosts = (one, two)
+        self._views = views
+        self._record = record
+        self._flows: List[Flow] = []
+
+    @contextlib.contextmanager
+    def running(self, homes: Dict[int, int]) -> Iterator[None]:
+        """From when all flows are at home to the end; each connection outlives it."""
+        one, two = self._hosts
+        self._be_patient(self.PATIENCE)
+        with server(two):
+            client = one.popen(["iperf3", "-c", two.ip4, "-P", str(STREAMS), "-t", "600"])
+            try:
+                self._flows = wait_until("connections", self._all_connections)
+                self._settle(homes)
+                yield
+            finally:
+                client.terminate()
+                client.communicate()
+
+    def planned(self, name: str, happen: Callable[[], object], homes: Dict[int, int]) -> int:
+        """Let it happen, and everything come to these homes of the queues; how many
+        segments had to be sent again because of it."""
+        before = self._again()
+        happen()
+        self._settle(homes)
+        again = self._again() - before
+        self._record(name, again)
+        print(f"{name}: {again} retransmits")
+        return again
+
+    def unplanned(self, name: str, happen: Callable[[], object], homes: Dict[int, int]) -> int:
+        """The same of what costs packets: those are missed soon."""
+        self._be_patient(0.2)
+        again = self.planned(name, happen, homes)
+        self._be_patient(self.PATIENCE)
+        self._gets_on()  # with timers that were set since
+        return again
+
+    def _be_patient(self, seconds: float) -> None:
+        for host in self._hosts:
+            host.lost_only(seconds)
+
+    def _again(self) -> int:
+        return sum(host.retransmitted() for host in self._hosts)
+
+    def _all_connections(self) -> List[Flow]:
+        found = connections(self._hosts[0], self._hosts[1].ip4)
+        return found if len(found) == STREAMS + 1 else []
+
+    def _acked(self) -> List[int]:
+        one, two = self._hosts
+        shown = one.run("ss", "-Htni", "dst", two.ip4, "dport", "=", ":5201")
+        return sorted(int(n) for n in re.findall(r"bytes_acked:(\d+)", shown))
+
+    def _gets_on(self) -> None:
+        then = self._acked()
+        wait_until("every stream gets on", lambda: sum(
+            now > was + self.WORTH for now, was in zip(self._acked(), then)) >= STREAMS, 30)
+        assert set(connections(self._hosts[0], self._hosts[1].ip4)) == set(self._flows)
+
+    def _settle(self, homes: Dict[int, int]) -> None:
+        """Every stream gets on, and none of its packets strays."""
+        def is_home() -> bool:
+            if any({q["queue"]: q["home_pf"] for q in view.topology()["queues"]} != homes
+                   for view in self._views):
+                return False
+            before = [view.strays()["stray_packets"] for view in self._views]
+            self._gets_on()
+            return before == [view.strays()["stray_packets"] for view in self._views]
+        wait_until(f"all come home to {homes}", is_home, 30)

@@ -3,6 +3,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 from typing import List, Sequence
 
@@ -81,6 +82,20 @@ class Host:
         for name in ("tcp_rmem", "tcp_wmem"):
             self.run("sh", "-c", f"echo 4096 {size} {size} >"
                      f" /proc/sys/net/ipv4/{name}")
+
+    def lost_only(self, patience: float) -> None:
+        """TCP sends again what was lost, or nothing was heard of for so many seconds:
+        no probes, and no timer that a busy machine alone makes run out."""
+        self.run("sysctl", "-qw", "net.ipv4.tcp_early_retrans=0")
+        for route in self.ip("-4", "route").splitlines():
+            words = re.sub(r" rto_min (lock )?\S+", "", route).split()
+            self.ip("route", "change", *words, "rto_min", f"{round(patience * 1000)}ms")
+
+    def retransmitted(self) -> int:
+        """Segments that TCP has sent again."""
+        names, values = (line.split() for line in self.run("cat", "/proc/net/snmp").splitlines()
+                         if line.startswith("Tcp:"))
+        return int(values[names.index("RetransSegs")])
 
     def neighbour(self, address: str, mac: str) -> None:
         """A static neighbour."""
