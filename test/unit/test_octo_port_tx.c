@@ -293,7 +293,7 @@ test_a_pf_without_link_is_not_waited_for(void **state)
 static void
 test_what_was_put_aside_does_not_wait_for_more(void **state)
 {
-	const struct octo_port_conf conf = {.two_nodes = true, .pf = {"tx_delay_us=20000", NULL}};
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {"tx_delay_us=300000", NULL}};
 
 	(void)state;
 	start(&conf, 0);
