@@ -3,6 +3,8 @@
 /* PFs that come back, or come late: they get all that the others have. */
 
 #include <rte_cycles.h>
+#include <stdlib.h>
+
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
@@ -334,6 +336,88 @@ test_a_pf_recovers(void **state)
 	assert_arrives(port, 7, 1);
 }
 
+/* Four PFs die and return in no order, while a queue is polled and sends, and somebody asks. */
+#define CHAOS_CYCLES 24
+
+static struct {
+	uint16_t port;
+	RTE_ATOMIC(uint64_t) sent;
+	RTE_ATOMIC(uint64_t) received;
+} chaos;
+
+static void *
+poll_and_send_back(void *arg)
+{
+	struct rte_mbuf *pkts[32];
+
+	RTE_SET_USED(arg);
+	while (!octo_port_thread_must_stop()) {
+		const uint16_t n = rte_eth_rx_burst(chaos.port, 1, pkts, 32);
+		const uint16_t sent = n == 0 ? 0 : rte_eth_tx_burst(chaos.port, 1, pkts, n);
+
+		rte_pktmbuf_free_bulk(pkts + sent, n - sent);
+		rte_atomic_fetch_add_explicit(&chaos.received, n, rte_memory_order_relaxed);
+		rte_atomic_fetch_add_explicit(&chaos.sent, sent, rte_memory_order_relaxed);
+	}
+	return NULL;
+}
+
+static void
+ask_all_kinds_of_things(uint16_t port)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_stats stats;
+	struct rte_eth_link link;
+	struct rte_flow *rule;
+
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(rte_eth_link_get_nowait(port, &link), 0);
+	assert_true(rte_eth_xstats_get_names(port, NULL, 0) > 0);
+	/* a PF that goes meanwhile may be the reason of a refusal */
+	rule = octo_port_steer(port, 99, 1, NULL);
+	if (rule != NULL)
+		rte_flow_destroy(port, rule, NULL);
+}
+
+static void
+test_pfs_die_and_return_at_random(void **state)
+{
+	struct rte_eth_stats stats;
+	uint16_t port;
+
+	(void)state;
+	port = octo_port_create(&four_pfs);
+	chaos.port = port;
+	octo_port_up(port, 4);
+	for (uint16_t q = 0; q < 4; q++)
+		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
+	octo_port_send(port, 0, 101, 32);
+	octo_port_thread_start(poll_and_send_back, NULL);
+	srand(1);
+	for (int cycle = 0; cycle < CHAOS_CYCLES; cycle++) {
+		const unsigned int pf = (unsigned int)rand() % 4;
+
+		octo_port_remove_pf(pf);
+		ask_all_kinds_of_things(port);
+		octo_port_add_pf(&four_pfs, pf);
+		ask_all_kinds_of_things(port);
+		await_long(is_started(port, pf));
+	}
+	octo_port_thread_stop();
+	for (uint16_t q = 0; q < 4; q++) {
+		await_long(leads_to(port, 100 + q, q, q));
+		assert_arrives(port, 100 + q, q);
+	}
+	/* what was received was counted, whichever PF it came by, and however often that died */
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_true(stats.ipackets >=
+		    rte_atomic_load_explicit(&chaos.received, rte_memory_order_relaxed));
+	assert_true(stats.opackets >=
+		    rte_atomic_load_explicit(&chaos.sent, rte_memory_order_relaxed));
+	assert_int_equal(octo_port_xstat(port, "replugs"), CHAOS_CYCLES);
+}
+
 int
 main(void)
 {
@@ -346,6 +430,7 @@ main(void)
 		octo_port_test(test_a_lesser_pf_stays_out),
 		octo_port_test(test_all_pfs_go_and_come),
 		octo_port_test(test_a_pf_recovers),
+		octo_port_test(test_pfs_die_and_return_at_random),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

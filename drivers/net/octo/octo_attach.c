@@ -411,8 +411,13 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	struct rte_eth_dev_info info;
 	const char *lack = NULL;
 	uint16_t port_id;
-	int ret = find_and_own(octo, pf->name, &port_id, &info);
+	int ret = find_port(pf->name, &port_id);
 
+	/* that a port ends is told before its name is free: only a new one is as yet unused */
+	if (ret == 0 && !pf->has_port && rte_eth_devices[port_id].data->dev_configured)
+		return -EAGAIN;
+	if (ret == 0)
+		ret = find_and_own(octo, pf->name, &port_id, &info);
 	if (ret != 0)
 		return ret;
 	lack = octo_info_lacks(octo, &info);

@@ -109,7 +109,7 @@ bring_back(struct octo_dev *octo, uint8_t i, bool probe)
 		return;
 	octo_lock(octo);
 	ret = join_locked(octo, i, &link_changed);
-	if (ret != 0 && !pf->past.told) {
+	if (ret != 0 && ret != -EAGAIN && !pf->past.told) {
 		pf->past.told = true;
 		OCTO_LOG(ERR, "port %u: PF %s is there, but cannot join, and is tried again: %s",
 			 octo->port_id, pf->name, rte_strerror(-ret));
@@ -149,6 +149,9 @@ octo_replug_tick(struct octo_dev *octo)
 	const bool arrived = rte_atomic_exchange_explicit(&octo->replug.arrived, false,
 							  rte_memory_order_acquire);
 
+	/* a port that was announced is not ready yet */
+	if (arrived)
+		octo->replug.attentive = now + LOOK_S * rte_get_timer_hz();
 	if (now >= octo->replug.next_stats) {
 		octo->replug.next_stats = now + rte_get_timer_hz();
 		refresh_stats(octo);
@@ -156,7 +159,7 @@ octo_replug_tick(struct octo_dev *octo)
 	if (now >= octo->replug.next) {
 		octo->replug.next = now + LOOK_S * rte_get_timer_hz();
 		octo_replug_look(octo, true);
-	} else if (arrived) {
+	} else if (now < octo->replug.attentive) {
 		octo_replug_look(octo, false);
 	}
 }

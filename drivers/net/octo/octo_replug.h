@@ -31,6 +31,7 @@ struct octo_replug {
 	bool on;
 	RTE_ATOMIC(bool) arrived; /* a device that may be one of them */
 	uint64_t next;            /* TSC; when to look */
+	uint64_t attentive;       /* TSC; until then at ports that may have arrived */
 	uint64_t next_stats;      /* TSC; when to ask what PFs have counted */
 	uint64_t replugs;         /* PFs that came back, or came late */
 };
