@@ -144,7 +144,7 @@ def test_help(pmd):
     out = pmd.cmd("help drivers")
     for command in (r"octo show \S*topology", r"octo show \S*steering",
                     r"octo show \S*strays", r"octo steer .*queue",
-                    r"octo unsteer", r"octo unsteer .*all"):
+                    r"octo move .*queue", r"octo unsteer", r"octo unsteer .*all"):
         assert re.search(command, out), command
 
 
@@ -164,6 +164,9 @@ def test_help(pmd):
      r"fd00::1|address|family|IPv"),
     ("octo steer {port} udp 10.0.0.1 70000 10.0.0.2 2 queue 0",
      r"70000|port|Bad argument"),
+    ("octo move 99 {flow} queue 0", r"99|port"),
+    ("octo move {port} {flow} queue 1", r"not steered"),
+    ("octo move {port} {flow} queue 77", r"queue"),
     ("octo unsteer {port} {flow}", r"not steered|no such|No such|found"),
     ("octo unsteer 99 all", r"99|port"),
     ("octo show nothing {port}", r"Bad argument"),
@@ -174,6 +177,18 @@ def test_errors(pmd, view, command, says):
     out = pmd.cmd(command.format(port=view.port, flow=V4.words()))
     assert re.search(says, out), out
     assert view.steering() == before
+
+
+def test_move(pmd, view):
+    """A flow is moved there and back, by whom it was steered or not."""
+    pmd.cmd(f"octo steer {view.port} {V4.words()} queue 0")
+    pmd.cmd(V6.rule(view.port, 0))
+    for queue in (1, 1, 0):
+        for flow in (V4, V6):
+            out = pmd.cmd(f"octo move {view.port} {flow.words()} queue {queue}")
+            assert f"goes to queue {queue} from now on" in out
+            assert view.rule(flow)["queue"] == queue
+    pmd.cmd(f"flow flush {view.port}")
 
 
 def test_steer_twice(pmd, view):

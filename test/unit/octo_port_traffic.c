@@ -191,14 +191,25 @@ octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_port_tall
 	return got;
 }
 
+/* Longer than a queue waits for one that a flow came from, and that is polled no more. */
+#define FENCE_MS 30
+
 void
 octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally)
 {
 	const uint64_t end = tally->packets + packets;
+	const uint64_t patience = rte_get_tsc_hz() / MS_PER_S * FENCE_MS;
+	uint64_t since = rte_get_tsc_cycles();
 	unsigned int idle = 0;
 
-	while (tally->packets < end && idle < PATIENCE)
-		idle = octo_port_poll(port, queue, BURST, tally) == 0 ? idle + 1 : 0;
+	while (tally->packets < end &&
+	       (idle < PATIENCE || rte_get_tsc_cycles() - since < patience)) {
+		idle++;
+		if (octo_port_poll(port, queue, BURST, tally) == 0)
+			continue;
+		idle = 0;
+		since = rte_get_tsc_cycles();
+	}
 }
 
 /* A poll of a PF moves a burst from the wire into whatever rings it belongs to. */

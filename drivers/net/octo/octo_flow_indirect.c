@@ -203,50 +203,35 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 	return ret;
 }
 
+/* On one PF, if that has the action. */
+int
+octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+			   const void *update, struct rte_flow_error *error)
+{
+	int ret;
+
+	if (handle->on[pf] == NULL)
+		return 0;
+	ret = rte_flow_action_handle_update(octo->pf[pf].port_id, handle->on[pf], update, error);
+	return ret == 0 ? 0 : blame(&octo->pf[pf], ret, error);
+}
+
 /* On every PF, or on none: what was changed is changed back. */
 static int
 update_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle, const void *update,
 	      const void *undo, struct rte_flow_error *error)
 {
-	int ret;
+	int ret = 0;
+	int pf;
 
-	for (int pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct octo_pf *p = &octo->pf[pf];
-
-		if (handle->on[pf] == NULL)
-			continue;
-		ret = rte_flow_action_handle_update(p->port_id, handle->on[pf], update, error);
-		if (ret == 0)
-			continue;
-		ret = blame(p, ret, error);
-		while (--pf >= 0)
-			if (handle->on[pf] != NULL)
-				rte_flow_action_handle_update(octo->pf[pf].port_id, handle->on[pf],
-							      undo, NULL);
-		rte_errno = -ret;
-		return ret;
-	}
-	return 0;
-}
-
-/* The PFs have put its flows into the other queue already; their PF may be another, too. */
-static void
-follow_queue(struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint16_t from,
-	     uint16_t to)
-{
-	struct octo_rules *const rules = &octo->queue_rules[from];
-	struct rte_flow *rule = TAILQ_FIRST(rules);
-
-	/* rules that go to the end of this list would come again and again */
-	if (from == to)
-		return;
-	while (rule != NULL) {
-		struct rte_flow *next = TAILQ_NEXT(rule, next_of_queue);
-
-		if (octo_rule_has_handle(rule, handle))
-			octo_rule_requeue_locked(octo, rule, to);
-		rule = next;
-	}
+	for (pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
+		ret = octo_indirect_update_on_pf(octo, handle, (uint8_t)pf, update, error);
+	if (ret == 0)
+		return 0;
+	for (pf -= 2; pf >= 0; pf--)
+		octo_indirect_update_on_pf(octo, handle, (uint8_t)pf, undo, NULL);
+	rte_errno = -ret;
+	return ret;
 }
 
 /* rte_flow: the update is an action of the same type. */
@@ -276,17 +261,14 @@ update_action(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	new = copy_action(update, error);
 	if (new == NULL)
 		return -rte_errno;
-	ret = update_on_pfs(octo, handle, new, old, error);
-	if (ret != 0) {
-		rte_free(new);
-		return ret;
-	}
-	handle->action = new;
 	if (new->type == RTE_FLOW_ACTION_TYPE_QUEUE)
-		follow_queue(octo, handle, ((const struct rte_flow_action_queue *)old->conf)->index,
-			     ((const struct rte_flow_action_queue *)new->conf)->index);
-	rte_free(old);
-	return 0;
+		ret = octo_move_indirect_locked(octo, handle, old, new, error);
+	else
+		ret = update_on_pfs(octo, handle, new, old, error);
+	if (ret == 0)
+		handle->action = new;
+	rte_free(ret == 0 ? old : new);
+	return ret;
 }
 
 static int

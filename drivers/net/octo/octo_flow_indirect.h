@@ -36,6 +36,8 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 			    const struct rte_flow_action *action, struct rte_flow_error *error);
 int octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 				 struct rte_flow_error *error);
+int octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			       uint8_t pf, const void *update, struct rte_flow_error *error);
 int octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 				const void *update, struct rte_flow_error *error);
 int octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,

@@ -24,6 +24,7 @@
 #include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
+#include "octo_move.h"
 #include "octo_plan.h"
 #include "octo_replug.h"
 #include "octo_pools.h"

@@ -135,10 +135,9 @@ octo_rule_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_f
 bool octo_rule_is_transfer(const struct rte_flow *rule);
 uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
 
-/* octo_rule_move.c: a rule that leads elsewhere than before */
+/* octo_rule_move.c: a rule in other words than before */
 bool octo_rule_has_handle(const struct rte_flow *rule, const struct rte_flow_action_handle *handle);
 void octo_rule_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words);
-void octo_rule_requeue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
 
 /* octo_rule_list.c: all of them, and what they take */
 int octo_rule_list_init(struct octo_dev *octo);

@@ -29,6 +29,18 @@ int octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t qu
 		   struct rte_flow_error *error);
 
 /**
+ * Move a flow that is steered to another Rx queue, in order; also one that
+ * rte_flow_create() steers by its 5-tuple alone.
+ *
+ * @return
+ *   0, or a negative errno with *error filled: -ENOENT if the 5-tuple is not
+ *   steered, -ENOTSUP if its rule can only be changed through rte_flow.
+ */
+__rte_experimental
+int octo_steer_move(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
+		    struct rte_flow_error *error);
+
+/**
  * Take back what octo_steer_add() did.
  *
  * @return

@@ -226,6 +226,27 @@ octo_steer_parsed(void *parsed, struct cmdline *cl, void *data)
 }
 
 static void
+octo_move_parsed(void *parsed, struct cmdline *cl, void *data)
+{
+	const struct octo_steer *cmd = parsed;
+	struct rte_flow_error error = {.message = NULL};
+	char text[OCTO_TUPLE_TEXT_MAX];
+	struct octo_tuple tuple;
+	int ret;
+
+	RTE_SET_USED(cl);
+	RTE_SET_USED(data);
+	if (read_tuple(cmd, &tuple) != 0)
+		return;
+	ret = octo_steer_move(cmd->port_id, &tuple, cmd->queue_id, &error);
+	if (ret != 0)
+		complain(cmd->port_id, &error, ret);
+	else
+		printf("Port %u: %s goes to queue %u from now on\n", cmd->port_id,
+		       octo_tuple_format(&tuple, text), cmd->queue_id);
+}
+
+static void
 octo_unsteer_parsed(void *parsed, struct cmdline *cl, void *data)
 {
 	const struct octo_steer *cmd = parsed;
@@ -266,6 +287,8 @@ static cmdline_parse_token_string_t steer_octo = TOKEN_STRING_INITIALIZER(struct
 									  "octo");
 static cmdline_parse_token_string_t steer_steer = TOKEN_STRING_INITIALIZER(struct octo_steer, steer,
 									   "steer");
+static cmdline_parse_token_string_t steer_move = TOKEN_STRING_INITIALIZER(struct octo_steer, steer,
+									  "move");
 static cmdline_parse_token_string_t steer_unsteer = TOKEN_STRING_INITIALIZER(struct octo_steer,
 									     steer, "unsteer");
 static cmdline_parse_token_num_t steer_port = TOKEN_NUM_INITIALIZER(struct octo_steer, port_id,
@@ -296,6 +319,25 @@ static cmdline_parse_inst_t octo_steer_cmd = {
 	.tokens = {
 		(void *)&steer_octo,
 		(void *)&steer_steer,
+		(void *)&steer_port,
+		(void *)&steer_proto,
+		(void *)&steer_src,
+		(void *)&steer_src_port,
+		(void *)&steer_dst,
+		(void *)&steer_dst_port,
+		(void *)&steer_queue,
+		(void *)&steer_queue_id,
+		NULL,
+	},
+};
+
+static cmdline_parse_inst_t octo_move_cmd = {
+	.f = octo_move_parsed,
+	.help_str = "octo move <port_id> tcp|udp|sctp <src> <src_port> <dst> <dst_port> "
+		    "queue <queue_id>",
+	.tokens = {
+		(void *)&steer_octo,
+		(void *)&steer_move,
 		(void *)&steer_port,
 		(void *)&steer_proto,
 		(void *)&steer_src,
@@ -349,6 +391,11 @@ static struct testpmd_driver_commands octo_cmds = {
 			&octo_steer_cmd,
 			"octo steer (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port) queue (queue_id)\n"
 			"	Steer a 5-tuple to a queue, by the PF on the socket that polls it.\n",
+		},
+		{
+			&octo_move_cmd,
+			"octo move (port_id) (tcp|udp|sctp) (src) (src_port) (dst) (dst_port) queue (queue_id)\n"
+			"	Move a steered flow to another queue, without one packet overtaking another.\n",
 		},
 		{
 			&octo_unsteer_cmd,

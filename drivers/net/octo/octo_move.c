@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Flows that go to another queue than before, and with it to another PF. Its consumer
+ * is held back until that of the old queue is done with what it got (octo_fence.h).
+ * The PF that is home to the new queue leads them there first, then the switch leads
+ * them to it; the other PFs follow when nothing is on its way to them any more. So at
+ * any time a flow comes to a queue by one PF only. See test/model/move.pml.
+ */
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* The switch leads it to this PF; 0, or a negative errno if it does not. */
+static int
+lead_to(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+{
+	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending || rule->pf == pf)
+		return 0;
+	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, pf, NULL) :
+					octo->mpfs_ops->flip(octo, rule, pf, NULL);
+}
+
+/* A flow that the switch cannot lead strays, but arrives, and the control thread tries again. */
+void
+octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
+{
+	struct octo_dev *octo = m->octo;
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+	const uint8_t before = rule->pf;
+
+	octo_rule_list_leave_queue(octo, rule);
+	octo_rule_list_join_queue(octo, rule, queue);
+	if (lead_to(octo, rule, m->home) != 0)
+		q->rules_home = OCTO_NO_PF;
+	m->rerouted |= rule->pf != before;
+	m->led += rule->pf == m->home;
+	octo_rule_notes_moved(octo, rule);
+}
+
+/* What has passed the switch has reached a ring. */
+static void
+await_grace(const struct octo_dev *octo)
+{
+	const uint64_t end = rte_get_tsc_cycles() + octo->grace_cycles;
+
+	while (octo_gate_before(rte_get_tsc_cycles(), end))
+		rte_delay_us_sleep(1);
+}
+
+static int
+change_others(struct octo_move *m, struct rte_flow_error *error)
+{
+	int ret = 0;
+	int pf;
+
+	for (pf = 0; pf < m->octo->nb_pfs; pf++) {
+		if (pf == m->home)
+			continue;
+		ret = m->change(m, (uint8_t)pf, false, error);
+		if (ret != 0)
+			break;
+	}
+	while (ret != 0 && --pf >= 0)
+		if (pf != m->home)
+			m->change(m, (uint8_t)pf, true, NULL);
+	return ret;
+}
+
+static void
+follow(struct octo_move *m, uint16_t from, uint16_t to)
+{
+	m->led = 0;
+	m->rerouted = false;
+	m->follow(m, from, to);
+	/* whatever comes by other PFs changes its queue when they do */
+	if (m->led == m->users)
+		octo_fence_flipped_locked(m->octo, to);
+	if (m->rerouted)
+		await_grace(m->octo);
+}
+
+/* A PF refused: the same move the other way round. */
+static void
+go_back(struct octo_move *m)
+{
+	const uint8_t home = m->home;
+
+	octo_fence_flipped_locked(m->octo, m->to);
+	octo_fence_arm_move_locked(m->octo, m->to, m->from);
+	m->home = octo_rule_home(m->octo, m->from);
+	follow(m, m->to, m->from);
+	m->change(m, home, true, NULL);
+	octo_fence_flipped_locked(m->octo, m->from);
+}
+
+int
+octo_move_locked(struct octo_move *m, struct rte_flow_error *error)
+{
+	int ret;
+
+	m->home = octo_rule_home(m->octo, m->to);
+	octo_fence_arm_move_locked(m->octo, m->from, m->to);
+	ret = m->change(m, m->home, false, error);
+	if (ret == 0) {
+		follow(m, m->from, m->to);
+		ret = change_others(m, error);
+		if (ret != 0)
+			go_back(m);
+	}
+	octo_fence_flipped_locked(m->octo, m->to);
+	if (ret != 0)
+		rte_errno = -ret;
+	return ret;
+}
+
+/* A rule of one flow, as octo words it. */
+struct exact_move {
+	struct octo_move move;
+	struct rte_flow *rule;
+	struct octo_rule_text old;
+	struct octo_rule_text new;
+};
+
+static int
+change_exact(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
+{
+	struct exact_move *e = container_of(m, struct exact_move, move);
+
+	return octo_replace_on_pf(m->octo, pf, &e->rule->arfs[pf], back ? &e->new : &e->old,
+				  back ? &e->old : &e->new, error);
+}
+
+static void
+follow_exact(struct octo_move *m, uint16_t from, uint16_t to)
+{
+	RTE_SET_USED(from);
+	octo_move_rule_locked(m, container_of(m, struct exact_move, move)->rule, to);
+}
+
+int
+octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
+		       struct rte_flow_error *error)
+{
+	struct octo_rule_wish wish = octo_rule_wish_of(octo, rule);
+	struct exact_move e = {
+		.move = {.octo = octo,
+			 .from = rule->queue,
+			 .to = queue,
+			 .users = 1,
+			 .change = change_exact,
+			 .follow = follow_exact},
+		.rule = rule,
+	};
+	int ret = octo_rule_write(octo, &wish, &e.old, error);
+
+	wish.queue = queue;
+	if (ret == 0)
+		ret = octo_rule_write(octo, &wish, &e.new, error);
+	return ret == 0 ? octo_move_locked(&e.move, error) : ret;
+}
+
+/* Flows of an indirect queue action: to another queue. */
+struct handle_move {
+	struct octo_move move;
+	struct rte_flow_action_handle *handle;
+	const struct rte_flow_action *old;
+	const struct rte_flow_action *new;
+};
+
+static int
+change_queue(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
+{
+	struct handle_move *h = container_of(m, struct handle_move, move);
+
+	return octo_indirect_update_on_pf(m->octo, h->handle, pf, back ? h->old : h->new, error);
+}
+
+static void
+follow_queue(struct octo_move *m, uint16_t from, uint16_t to)
+{
+	struct handle_move *h = container_of(m, struct handle_move, move);
+	struct rte_flow *rule = TAILQ_FIRST(&m->octo->queue_rules[from]);
+
+	/* rules that go to the end of this list would come again and again */
+	if (from == to)
+		return;
+	while (rule != NULL) {
+		struct rte_flow *next = TAILQ_NEXT(rule, next_of_queue);
+
+		if (octo_rule_has_handle(rule, h->handle))
+			octo_move_rule_locked(m, rule, to);
+		rule = next;
+	}
+}
+
+static uint16_t
+queue_of(const struct rte_flow_action *action)
+{
+	return ((const struct rte_flow_action_queue *)action->conf)->index;
+}
+
+int
+octo_move_indirect_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			  const struct rte_flow_action *old, const struct rte_flow_action *new,
+			  struct rte_flow_error *error)
+{
+	struct handle_move h = {
+		.move = {.octo = octo,
+			 .from = queue_of(old),
+			 .to = queue_of(new),
+			 .users = handle->users,
+			 .change = change_queue,
+			 .follow = follow_queue},
+		.handle = handle,
+		.old = old,
+		.new = new,
+	};
+
+	return octo_move_locked(&h.move, error);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Other actions for a rule of one PF. One that cannot change a rule in place gets a
+ * new one before the old one goes.
+ */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
+			     const struct rte_flow_action actions[], struct rte_flow_error *error);
+
+static struct rte_flow *
+create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *text, uint32_t step,
+       struct rte_flow_error *error)
+{
+	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	const struct rte_flow_action *actions;
+	struct rte_flow_attr attr = *text->rule.attr_ro;
+
+	attr.priority += step;
+	actions = octo_indirect_on_pf(text->rule.actions_ro, index, own);
+	return rte_flow_create(pf->port_id, &attr, text->rule.pattern_ro, actions, error);
+}
+
+/*
+ * Where two rules of one pattern and priority cannot be, one of the next priority
+ * does its work meanwhile. If that fails the PF has the old rule, or one like it.
+ */
+static int
+replace_by_bridge(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
+		  const struct octo_rule_text *from, const struct octo_rule_text *to,
+		  struct rte_flow_error *error)
+{
+	struct rte_flow *bridge = create(pf, index, to, 1, error);
+	int ret = 0;
+
+	if (bridge == NULL)
+		return -rte_errno;
+	rte_flow_destroy(pf->port_id, *on, NULL);
+	*on = create(pf, index, to, 0, error);
+	if (*on == NULL) {
+		ret = -rte_errno;
+		*on = create(pf, index, from, 0, NULL);
+	}
+	rte_flow_destroy(pf->port_id, bridge, NULL);
+	return ret;
+}
+
+static int
+replace(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
+	const struct octo_rule_text *from, const struct octo_rule_text *to,
+	struct rte_flow_error *error)
+{
+	struct rte_flow *fresh = create(pf, index, to, 0, error);
+
+	if (fresh == NULL && rte_errno == EEXIST)
+		return replace_by_bridge(pf, index, on, from, to, error);
+	if (fresh == NULL)
+		return -rte_errno;
+	rte_flow_destroy(pf->port_id, *on, NULL);
+	*on = fresh;
+	return 0;
+}
+
+static int
+change_in_place(const struct octo_pf *pf, uint8_t index, struct rte_flow *on,
+		const struct octo_rule_text *to, struct rte_flow_error *error)
+{
+	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	const struct rte_flow_action *actions;
+
+	if (octo_replace_in_place == NULL)
+		return -ENOSYS;
+	actions = octo_indirect_on_pf(to->rule.actions_ro, index, own);
+	return octo_replace_in_place(pf->port_id, on, actions, error);
+}
+
+int
+octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+		   const struct octo_rule_text *from, const struct octo_rule_text *to,
+		   struct rte_flow_error *error)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+	int ret;
+
+	if (*on == NULL)
+		return 0;
+	ret = change_in_place(p, pf, *on, to, error);
+	if (ret == -ENOSYS || ret == -ENOTSUP)
+		ret = replace(p, pf, on, from, to, error);
+	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
+}

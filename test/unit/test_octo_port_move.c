@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A flow that moves between the queues of two consumers stays in order. One PF's
+ * pipeline is longer than the other's, and the consumers are slow: what a burst
+ * returned is looked at after the next burst of the other one.
+ */
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "octo_port_async.h"
+#include "octo_port_fault.h"
+#include "octo_steer.h"
+
+#define FLOW 7
+#define BURST 32
+#define TIMES 6
+/* in the payload of octo_port_make() */
+#define SEQ_AT 42
+
+/* Queue 0 is at home on PF 0, which is slow, queue 1 on PF 1; queue 2 on PF 0 again. */
+static const struct octo_port_conf slow_and_fast = {
+	.pf = {"latency_us=3000"},
+	.octo = "grace_us=4000,fence_timeout_ms=1000",
+};
+
+static const struct octo_port_conf impatient = {.octo = "fence_timeout_ms=5"};
+
+struct burst {
+	struct rte_mbuf *pkts[BURST];
+	uint16_t nb;
+};
+
+struct trip {
+	uint16_t port;
+	uint16_t nb_queues;
+	uint32_t silent; /* queues that nobody polls */
+	struct rte_flow_action_handle *handle;
+	uint32_t sent;
+	uint32_t received;
+	uint32_t overtaken;
+	uint32_t by_queue[3];
+	struct burst burst[3];
+};
+
+static void
+send_some(struct trip *t)
+{
+	struct rte_mbuf *pkts[4];
+	uint16_t sent;
+
+	octo_port_make(t->port, FLOW, pkts, RTE_DIM(pkts));
+	for (unsigned int i = 0; i < RTE_DIM(pkts); i++)
+		*rte_pktmbuf_mtod_offset(pkts[i], uint32_t *, SEQ_AT) = t->sent + i;
+	sent = rte_eth_tx_burst(t->port, 0, pkts, RTE_DIM(pkts));
+	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
+	t->sent += sent;
+}
+
+/* The application looks at what its last burst returned. */
+static void
+deliver(struct trip *t, uint16_t queue)
+{
+	struct burst *b = &t->burst[queue];
+
+	for (uint16_t i = 0; i < b->nb; i++)
+		t->overtaken += *rte_pktmbuf_mtod_offset(b->pkts[i], uint32_t *, SEQ_AT) !=
+				t->received++;
+	rte_pktmbuf_free_bulk(b->pkts, b->nb);
+	t->by_queue[queue] += b->nb;
+	b->nb = 0;
+}
+
+/* The last of the queues is the fastest to look at what it got. */
+static void
+receive_some(struct trip *t)
+{
+	for (uint16_t q = 0; q < t->nb_queues; q++)
+		if (!(t->silent & RTE_BIT32(q)))
+			t->burst[q].nb = rte_eth_rx_burst(t->port, q, t->burst[q].pkts, BURST);
+	for (int q = t->nb_queues - 1; q >= 0; q--)
+		deliver(t, (uint16_t)q);
+}
+
+/* Polled more often than packets come: an empty ring is not an empty pipeline. */
+static void
+travel(struct trip *t)
+{
+	send_some(t);
+	for (int i = 0; i < 3; i++) {
+		receive_some(t);
+		rte_delay_us_sleep(20);
+	}
+}
+
+#define travel_until(t, condition)                                                                 \
+	do {                                                                                       \
+		for (int travels_ = 0; travels_ < 20000 && !(condition); travels_++)               \
+			travel(t);                                                                 \
+		assert_true(condition);                                                            \
+	} while (0)
+
+/* Nothing more is sent, and all of it arrives. */
+static void
+arrive(struct trip *t)
+{
+	for (int i = 0; i < 2000 && t->received < t->sent; i++) {
+		receive_some(t);
+		rte_delay_us_sleep(100);
+	}
+	assert_int_equal(t->received, t->sent);
+}
+
+static struct octo_tuple
+flow_tuple(void)
+{
+	struct octo_tuple tuple;
+	const char *culprit;
+
+	assert_int_equal(octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit),
+			 0);
+	return tuple;
+}
+
+static int
+move_by_handle(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	struct rte_flow_action_queue index;
+	struct rte_flow_action action;
+
+	octo_port_queue_action(&action, &index, queue);
+	return rte_flow_action_handle_update(t->port, t->handle, &action, error);
+}
+
+static int
+move_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	const struct octo_tuple tuple = flow_tuple();
+
+	return octo_steer_move(t->port, &tuple, queue, error);
+}
+
+static void
+depart(struct trip *t, const struct octo_port_conf *conf, uint16_t nb_queues, bool by_handle)
+{
+	*t = (struct trip){.port = octo_port_create(conf), .nb_queues = nb_queues};
+	octo_port_up(t->port, nb_queues);
+	if (by_handle) {
+		t->handle = octo_port_indirect_queue(t->port, 0);
+		assert_non_null(octo_port_steer_by(t->port, FLOW, t->handle, NULL));
+	} else {
+		assert_non_null(octo_port_steer(t->port, FLOW, 0, NULL));
+	}
+	travel_until(t, t->by_queue[0] > 40);
+}
+
+/* Round all queues, and on from each when packets come by it. */
+static void
+go_round(struct trip *t, int (*move)(struct trip *, uint16_t, struct rte_flow_error *))
+{
+	for (int i = 1; i <= TIMES; i++) {
+		const uint16_t queue = i % t->nb_queues;
+		const uint32_t before = t->by_queue[queue];
+
+		assert_int_equal(move(t, queue, NULL), 0);
+		assert_int_equal(octo_port_rule_pf(t->port, FLOW), queue % 2);
+		travel_until(t, t->by_queue[queue] > before + 8);
+	}
+	arrive(t);
+	assert_int_equal(t->overtaken, 0);
+	assert_true(octo_port_xstat(t->port, "fence_opened") >= TIMES);
+	assert_int_equal(octo_port_xstat(t->port, "fence_timeouts"), 0);
+}
+
+static void
+test_an_indirect_action_keeps_the_order(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	depart(&t, &slow_and_fast, 2, true);
+	go_round(&t, move_by_handle);
+}
+
+static void
+test_a_move_by_hand_keeps_the_order(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	depart(&t, &slow_and_fast, 2, false);
+	go_round(&t, move_by_hand);
+}
+
+/* Between queues 2 and 0, which are at home on the same PF, the PF's rule is all that changes. */
+static void
+test_queues_of_one_pf_keep_the_order(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	depart(&t, &slow_and_fast, 3, true);
+	go_round(&t, move_by_handle);
+}
+
+/*
+ * A PF refuses after the flow went: it goes back. Nothing is lost; in order it
+ * would be only if the consumers could go on meanwhile.
+ */
+static void
+test_what_is_refused_goes_back(void **state)
+{
+	struct octo_port_faults *faults;
+	struct rte_flow_error error;
+	struct trip t;
+
+	(void)state;
+	depart(&t, &impatient, 2, true);
+	/* the home of queue 0, which it leaves, is asked last */
+	faults = octo_port_faults_on(0);
+	faults->handle_update = EBUSY;
+	for (int i = 0; i < TIMES; i++) {
+		const uint32_t before = t.by_queue[0];
+
+		assert_int_equal(move_by_handle(&t, 1, &error), -EBUSY);
+		assert_int_equal(octo_port_rule_pf(t.port, FLOW), 0);
+		travel_until(&t, t.by_queue[0] > before + 8);
+	}
+	arrive(&t);
+}
+
+/* What nobody asks for is not lost, and nobody waits for it for ever. */
+static void
+test_a_consumer_falls_silent(void **state)
+{
+	struct trip t;
+	uint32_t before;
+
+	(void)state;
+	depart(&t, &impatient, 2, true);
+	t.silent = RTE_BIT32(0);
+	send_some(&t);
+	octo_port_pump(1);
+	assert_int_equal(move_by_handle(&t, 1, NULL), 0);
+	before = t.by_queue[1];
+	travel_until(&t, t.by_queue[1] > before + 8);
+	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 1);
+	t.silent = 0;
+	arrive(&t);
+}
+
+static void
+test_what_cannot_be_moved(void **state)
+{
+	const struct octo_tuple tuple = flow_tuple();
+	struct rte_flow_error error;
+	struct trip t;
+
+	(void)state;
+	depart(&t, &impatient, 2, true);
+	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
+	assert_string_equal(error.message,
+			    "this rule says more than its queue: change it through rte_flow");
+	assert_int_equal(octo_steer_move(t.port, &tuple, 2, &error), -EINVAL);
+	assert_int_equal(rte_flow_flush(t.port, NULL), 0);
+	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOENT);
+	assert_string_equal(error.message, "this 5-tuple is not steered: steer it");
+	assert_int_equal(octo_steer_move(octo_port_pf(0), &tuple, 1, &error), -ENODEV);
+	assert_non_null(octo_port_steer(t.port, FLOW, 0, NULL));
+	assert_int_equal(rte_eth_dev_stop(t.port), 0);
+	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
+	assert_string_equal(error.message, "the port is stopped: start it first");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_an_indirect_action_keeps_the_order),
+		octo_port_test(test_a_move_by_hand_keeps_the_order),
+		octo_port_test(test_queues_of_one_pf_keep_the_order),
+		octo_port_test(test_what_is_refused_goes_back),
+		octo_port_test(test_a_consumer_falls_silent),
+		octo_port_test(test_what_cannot_be_moved),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
