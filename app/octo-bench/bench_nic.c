@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -10,11 +11,17 @@
 #include "bench_flow.h"
 #include "bench_nic.h"
 #include "octo_flow_build.h"
+#include "octosim_control.h"
 
 #define OCTO "net_octo0"
 #define PEER "net_octosim9"
 #define NAME_LEN 32
 #define ARGS_LEN 256
+
+/* From the event to the removal; until it must have come to pass. */
+#define REMOVAL_US 1000
+#define LOOK_US 200
+#define MAX_LOOKS 25000
 
 const char *const bench_nic_latencies[BENCH_MAX_PFS] = {
 	",latency_us=20,tx_delay_us=30",
@@ -200,6 +207,48 @@ bench_nic_plug(struct bench_nic *nic, unsigned int pf)
 {
 	int ret = add_pf(&nic->conf, pf);
 
+	if (ret == 0)
+		ret = rte_eth_dev_get_port_by_name(pf_name(pf), &nic->pf[pf]);
+	return ret;
+}
+
+/* Until EAL's interrupt thread has done it. */
+static int
+await_presence(unsigned int pf, bool present)
+{
+	uint16_t port;
+
+	for (int i = 0; i < MAX_LOOKS; i++) {
+		if ((rte_eth_dev_get_port_by_name(pf_name(pf), &port) == 0) == present)
+			return 0;
+		rte_delay_us_sleep(LOOK_US);
+	}
+	fprintf(stderr, "%s: %s does not %s\n", app_name, pf_name(pf), present ? "come" : "go");
+	return -ETIMEDOUT;
+}
+
+int
+bench_nic_remove(struct bench_nic *nic, unsigned int pf)
+{
+	char text[NAME_LEN];
+	int ret;
+
+	RTE_SET_USED(nic);
+	snprintf(text, sizeof(text), "%s,remove,%d", pf_name(pf), REMOVAL_US);
+	ret = octosim_fault(text);
+	return ret == 0 ? await_presence(pf, false) : ret;
+}
+
+int
+bench_nic_restore(struct bench_nic *nic, unsigned int pf)
+{
+	char text[NAME_LEN];
+	int ret;
+
+	snprintf(text, sizeof(text), "%s,plug", pf_name(pf));
+	ret = octosim_fault(text);
+	if (ret == 0)
+		ret = await_presence(pf, true);
 	if (ret == 0)
 		ret = rte_eth_dev_get_port_by_name(pf_name(pf), &nic->pf[pf]);
 	return ret;

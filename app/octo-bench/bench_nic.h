@@ -62,6 +62,13 @@ uint64_t bench_nic_xstat(const struct bench_nic *nic, const char *name);
 int bench_nic_unplug(struct bench_nic *nic, unsigned int pf);
 int bench_nic_plug(struct bench_nic *nic, unsigned int pf);
 
+/**
+ * The same as a bus does it: the port is told that the PF goes, which works until it
+ * is gone; and that it is there again.
+ */
+int bench_nic_remove(struct bench_nic *nic, unsigned int pf);
+int bench_nic_restore(struct bench_nic *nic, unsigned int pf);
+
 /** Fences that were opened by a timeout; 0 as well if the port does not count them. */
 uint64_t bench_nic_fence_timeouts(const struct bench_nic *nic);
 

@@ -121,7 +121,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	int ret = octosim_account_get("A", &before);
 
 	if (ret == 0)
-		ret = bench_nic_unplug(&c->nic, pf);
+		ret = bench_nic_remove(&c->nic, pf);
 	if (ret != 0)
 		return ret;
 	r->late += !bench_pf_loss_await(c, "failover_ns", ns);
@@ -147,7 +147,7 @@ come_back(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, s
 	const uint64_t reordered = c->stream.order.reordered;
 	const uint64_t start = rte_rdtsc();
 	int64_t lost;
-	int ret = bench_nic_plug(&c->nic, pf);
+	int ret = bench_nic_restore(&c->nic, pf);
 
 	if (ret != 0)
 		return ret;
