@@ -219,7 +219,8 @@ run_shape(struct bench *bench, unsigned int nb_pfs, uint32_t nb_flows, uint64_t 
 static int
 run_once(struct bench *bench)
 {
-	static const uint32_t flows[] = {64, 1000, 10000};
+	const uint32_t flows[] = {64, bench_count(bench, 1000, 250),
+				  bench_count(bench, 10000, 1000)};
 	const uint64_t count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	const uint64_t many = RTE_MIN(
 		count, (uint64_t)bench_count(bench, COUNT_OF_MANY, QUICK_COUNT_OF_MANY));

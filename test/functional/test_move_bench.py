@@ -82,12 +82,33 @@ def test_a_migration_is_recorded(tmp_path):
     assert all(float(row["strays_per_s"]) >= 0 for row in rows)
 
 
-def test_chaos_is_accounted_for(tmp_path):
-    """PFs come and go: nothing crashes, and what is lost is counted."""
-    path = tmp_path / "out.json"
-    done = _bench("failover", "--quick", "--case", "chaos", "--json", path)
+@pytest.fixture(scope="module")
+def failover(tmp_path_factory):
+    """What a quick run of all cases with two PFs wrote."""
+    path = tmp_path_factory.mktemp("bench") / "out.json"
+    done = _bench("failover", "--quick", "--pfs", "2", "--json", path)
     assert done.returncode == 0, done.stdout + done.stderr
-    chaos = json.loads(path.read_text())["chaos"]
+    return json.loads(path.read_text())
+
+
+def test_what_a_dead_pf_loses_is_counted(failover):
+    """No more than was in its rings, and what the switch still sent there."""
+    loss = failover["pf_loss"]
+    assert [shape["flows"] for shape in loss["shapes"]] == [64, 250, 1000]
+    assert loss["control_p99_ms"] > 0
+    for shape in loss["shapes"]:
+        assert shape["late"] == 0
+        assert shape["lost"] == shape["lost_in_dead_rings"] + shape["dropped"]
+
+
+def test_a_failback_loses_and_reorders_nothing(failover):
+    """Planned changes cost nothing."""
+    assert failover["failback"]["lost"] == failover["failback"]["reordered"] == 0
+
+
+def test_chaos_is_accounted_for(failover):
+    """PFs come and go: nothing crashes, and what is lost is counted."""
+    chaos = failover["chaos"]
     assert chaos["cycles"] == 4 and chaos["calls"] > 0
     assert chaos["packets"] > 0
     assert (chaos["crashes"], chaos["unaccounted"]) == (0, 0)
