@@ -34,6 +34,14 @@ note(struct octo_pf *pf, enum rte_eth_event_type event)
 	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
+/* Nothing is received by the PF any more when it is asked what it has counted. */
+static void
+count_last(struct octo_dev *octo, uint8_t pf)
+{
+	octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED) & ~RTE_BIT32(pf));
+	octo_stats_refresh_locked(octo, pf);
+}
+
 /* The port is freed when a removal event returns, so this does not wait for a thread. */
 static void
 take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
@@ -49,9 +57,9 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 	i = index_of(octo, pf_port_id);
 	if (i >= 0) {
 		/* DESTROY comes when the PMD has closed the port already */
-		if (event == RTE_ETH_EVENT_INTR_RMV)
-			octo_stats_refresh_locked(octo, (uint8_t)i);
 		was_there = octo->pf[i].state > OCTO_PF_GONE;
+		if (was_there && event == RTE_ETH_EVENT_INTR_RMV)
+			count_last(octo, (uint8_t)i);
 		octo_pf_take_away(octo, (uint8_t)i);
 		note(&octo->pf[i], event);
 		last = was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0;
