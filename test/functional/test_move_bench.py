@@ -82,6 +82,12 @@ def test_a_migration_is_recorded(tmp_path):
     assert all(float(row["strays_per_s"]) >= 0 for row in rows)
 
 
+def test_a_queue_that_nobody_polls_holds_nothing_up(figures):
+    """Only a timeout can let its flows go, and it is counted."""
+    for shape in figures["unpolled"]["shapes"]:
+        assert shape["fence_timeouts"] > 0 and shape["late"] == 0
+
+
 @pytest.fixture(scope="module")
 def failover(tmp_path_factory):
     """What a quick run of all cases with two PFs wrote."""
