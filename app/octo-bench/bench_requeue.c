@@ -37,6 +37,7 @@ struct requeue {
 	struct bench_nic nic;
 	struct bench_flows flows;
 	struct bench_stream stream;
+	const char *octo_args;
 	bool by_handle; /**< the rule has an indirect action, else it is replaced */
 	struct rte_flow_action_handle *handle[FLOWS];
 	struct rte_flow *rule[FLOWS];
@@ -192,7 +193,7 @@ open_all(struct requeue *c, unsigned int nb_pfs)
 		.nb_queues = NB_QUEUES,
 		.mpfs_entries = 2 * FLOWS,
 		.arfs_entries = 2 * FLOWS,
-		.octo_args = ",learn=off",
+		.octo_args = c->octo_args,
 		.pf_args = bench_nic_latencies,
 	};
 	const struct bench_stream_conf stream = {
@@ -391,6 +392,8 @@ bench_requeue_run(struct bench *bench)
 	int ret;
 
 	like.wanted = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
+	/* who shares a CPU polls, but may be silent for longer than by default is waited for */
+	like.octo_args = ",learn=off,fence_timeout_ms=1000";
 	like.by_handle = true;
 	ret = run(bench, BENCH_MOVE, &like, move_some);
 	like.by_handle = false;
@@ -404,6 +407,7 @@ bench_unpolled_run(struct bench *bench)
 	static struct requeue like;
 
 	like.wanted = bench_count(bench, UNPOLLED_COUNT, QUICK_UNPOLLED_COUNT);
+	like.octo_args = ",learn=off";
 	like.by_handle = true;
 	return run(bench, BENCH_UNPOLLED, &like, leave_and_come_back);
 }
