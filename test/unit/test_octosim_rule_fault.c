@@ -179,7 +179,8 @@ test_a_slow_rule_stops_no_packets(void **state)
 		}
 		rounds += !is_made();
 	}
-	assert_true(rte_get_tsc_cycles() - begin >= rte_get_tsc_hz());
+	/* EAL rounds the rate of the TSC */
+	assert_true(rte_get_tsc_cycles() - begin >= rte_get_tsc_hz() / 10 * 9);
 	assert_true(rounds > 2);
 	octo_port_thread_stop();
 	fault("net_octosim0,clear");
