@@ -74,9 +74,10 @@ create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
        const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
        struct rte_flow_error *error)
 {
-	const struct octo_port_faults *f = &of(dev)->faults;
+	struct octo_port_faults *f = &of(dev)->faults;
 	const int code = attr->transfer ? f->create_transfer : f->create_ingress;
 
+	f->transfers += code == 0 && attr->transfer;
 	if (code == 0)
 		return of(dev)->real_flow->create(dev, attr, pattern, actions, error);
 	refuse(dev, code, error);

@@ -8,6 +8,8 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
+#include "octosim_control.h"
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
@@ -95,6 +97,34 @@ test_a_pf_that_is_attached_is_taken(void **state)
 	assert_int_equal(after.opackets, before.opackets + 20);
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+#define SLOW_RULES 12
+
+/* It is back before all its flows have left: their rules still name the port that it had. */
+static void
+test_a_pf_is_back_before_its_flows_have_left(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *manager;
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < SLOW_RULES; i++)
+		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
+	await_long(leads_to(port, 100, 1, 1));
+	manager = octo_port_faults_on(0);
+	assert_int_equal(octosim_fault("net_octosim0,rule_slow,40000"), 0);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	await_long(is_started(port, 1));
+	assert_true(manager->transfers < SLOW_RULES);
+	await_long(leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
+	assert_int_equal(octosim_fault("net_octosim0,clear"), 0);
+	for (uint16_t i = 0; i < SLOW_RULES; i++) {
+		await_long(leads_to(port, 100 + i, 1, 1));
+		assert_arrives(port, 100 + i, 1);
+	}
 }
 
 static void
@@ -424,6 +454,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_probed_again),
 		octo_port_test(test_a_pf_that_is_attached_is_taken),
+		octo_port_test(test_a_pf_is_back_before_its_flows_have_left),
 		octo_port_test(test_a_pf_gets_what_the_others_have),
 		octo_port_test(test_a_pf_joins_a_stopped_port_at_its_start),
 		octo_port_test(test_a_pf_is_missing_at_the_start),

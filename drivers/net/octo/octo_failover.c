@@ -61,9 +61,12 @@ octo_failover_planned_locked(struct octo_dev *octo, uint32_t usable)
 	f->usable = usable;
 }
 
-/* Flows that could not follow their queue are tried again at once. */
+/*
+ * Flows that could not follow their queue are tried again at once, and those of the
+ * lost PF go even if it is back before anybody has looked.
+ */
 static void
-hurry(struct octo_dev *octo, bool all)
+hurry(struct octo_dev *octo, uint8_t lost, bool all)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
@@ -73,7 +76,7 @@ hurry(struct octo_dev *octo, bool all)
 		if (q == NULL)
 			continue;
 		q->rehome_retry = 0;
-		if (all)
+		if (all || q->rules_home == lost)
 			q->rules_home = OCTO_NO_PF;
 	}
 }
@@ -82,7 +85,7 @@ hurry(struct octo_dev *octo, bool all)
 void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
-	hurry(octo, octo->manager == pf);
+	hurry(octo, pf, octo->manager == pf);
 	if (octo->manager != pf)
 		return;
 	octo->manager = OCTO_NO_PF;
@@ -119,7 +122,7 @@ seek_manager(struct octo_dev *octo)
 		return;
 	}
 	octo->failover.seeking = false;
-	hurry(octo, true);
+	hurry(octo, OCTO_NO_PF, true);
 	octo_rule_list_resume_locked(octo);
 	OCTO_LOG(NOTICE, "port %u: PF %s manages the switch now", octo->port_id,
 		 octo_manager(octo)->name);
@@ -138,7 +141,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 		return;
 	if (before == OCTO_NO_PF) {
 		octo_tier_probe_locked(octo);
-		hurry(octo, true);
+		hurry(octo, OCTO_NO_PF, true);
 	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
 		octo->manager = before;
 	}

@@ -178,7 +178,7 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 
 	octo_rule_list_leave_queue(octo, rule);
 	octo_rule_list_join_queue(octo, rule, queue);
-	if (rule->pf == home || !has_use(octo))
+	if (octo_rule_leads_to(rule, home) || !has_use(octo))
 		return;
 	if (octo_fence_arm_home_locked(octo, queue, home) != 0) {
 		/* it follows its queue when it can do so in order */

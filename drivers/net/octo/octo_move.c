@@ -16,7 +16,8 @@
 static int
 lead_to(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
-	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending || rule->pf == pf)
+	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending ||
+	    octo_rule_leads_to(rule, pf))
 		return 0;
 	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, pf, NULL) :
 					octo->mpfs_ops->flip(octo, rule, pf, NULL);
@@ -35,7 +36,7 @@ octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 	if (lead_to(octo, rule, m->home) != 0)
 		q->rules_home = OCTO_NO_PF;
 	m->rerouted |= rule->pf != before;
-	m->led += rule->pf == m->home;
+	m->led += octo_rule_leads_to(rule, m->home);
 	octo_rule_notes_moved(octo, rule);
 }
 

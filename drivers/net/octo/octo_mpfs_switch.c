@@ -83,6 +83,7 @@ switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	rule->manager = octo->manager;
 	rule->mpfs_priority = priority;
 	rule->pf = pf;
+	rule->stale = false;
 	return 0;
 }
 
@@ -98,6 +99,7 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 		return octo_flow_blame(&octo->pf[rule->manager], ret, error);
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
+	rule->stale = false;
 	return 0;
 }
 
@@ -127,6 +129,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	rule->manager = octo->manager;
 	rule->mpfs_priority = priority;
 	rule->pf = pf;
+	rule->stale = false;
 	return 0;
 }
 

@@ -233,6 +233,7 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	/* what a PF did not give up is lost to us all the same */
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
+	rule->stale = false;
 	octo_rule_notes_reset(octo, rule);
 }
 

@@ -67,6 +67,7 @@ struct rte_flow {
 	bool by_table : 1;            /* from a template table, by a flow queue */
 	bool pending : 1;             /* with by_table: the PFs do not have it yet */
 	bool moved : 1;               /* it led elsewhere before: hits may be from then */
+	bool stale : 1;               /* it leads to a port that its PF had, and lost, since */
 	struct octo_learned *learned; /* NULL unless strays taught it */
 	struct rte_flow *arfs[];      /* by PF */
 };
@@ -100,6 +101,13 @@ struct octo_rule_text {
 };
 
 struct octo_dev;
+
+/* Does the switch lead it to this PF, by the port that it has now? */
+static inline bool
+octo_rule_leads_to(const struct rte_flow *rule, uint8_t pf)
+{
+	return rule->pf == pf && !rule->stale;
+}
 
 static inline bool
 octo_rule_has_tuple(const struct rte_flow *rule)

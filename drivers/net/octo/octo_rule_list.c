@@ -231,7 +231,7 @@ rehome_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_rehoming *
 static bool
 must_rehome(const struct rte_flow *rule, uint8_t home)
 {
-	return rule->pf != home && !rule->pending;
+	return !octo_rule_leads_to(rule, home) && !rule->pending;
 }
 
 /*
@@ -272,7 +272,10 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 	return r->under_way ? -EAGAIN : 0;
 }
 
-/* The PF's rules went with it, and the MPFS rules that it had. */
+/*
+ * The PF's rules went with it, and the MPFS rules that it had. Those that lead to it
+ * still do so when it is back, but to the port that it had before.
+ */
 void
 octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
@@ -280,10 +283,12 @@ octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		rule->arfs[pf] = NULL;
+		rule->stale |= rule->mpfs != NULL && rule->pf == pf;
 		if (rule->mpfs == NULL || rule->manager != pf)
 			continue;
 		rule->mpfs = NULL;
 		rule->pf = OCTO_NO_PF;
+		rule->stale = false;
 		octo_rule_notes_moved(octo, rule);
 	}
 	TAILQ_FOREACH(rule, &octo->others, next)
