@@ -157,3 +157,25 @@ def test_secondary_killed_and_started_again(pair):
         got += pair.cables[1].receive(len(sent) - share)  # waited in the rings
         assert by_flow(got) == by_flow(sent)
     pair.exchange(10)
+
+
+def test_a_pf_comes_back_under_both(pair):
+    """Whoever did not bring it back polls its new queues all the same, and
+    sends by them."""
+    port = pair.port(PORTS[0])
+
+    def states() -> List[str]:
+        return [pf["state"] for pf in
+                ask(pair.telemetry, "topology", port)["pfs"]]
+
+    pair.exchange(5)
+    for pf in ("net_octosim1", "net_octosim0"):
+        assert pair.telemetry.get("/octosim/fault", pf, "remove") == "done"
+        wait_until("the PF is gone", lambda: "gone" in states())
+        wait_until("the PF can be plugged", lambda: pair.telemetry.get(
+            "/octosim/fault", pf, "plug") == "done")
+        wait_until("the PF is back", lambda: states() == 2 * ["started"])
+        wait_until("homes", lambda: [
+            q["home_pf"] for q in pair.queues(PORTS[0])] == [0, 1])
+        pair.exchange(5)
+    assert pair.primary.alive() and pair.secondary.alive()

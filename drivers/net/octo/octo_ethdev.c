@@ -150,6 +150,7 @@ probe_secondary(struct rte_vdev_device *vdev)
 	if (dev == NULL)
 		return -ENODEV;
 	dev->device = &vdev->device;
+	octo_legs_borrow(octo_of(dev));
 	set_entry_points(dev);
 	rte_eth_dev_probing_finish(dev);
 	return 0;

@@ -24,6 +24,7 @@
 #include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
+#include "octo_legs.h"
 #include "octo_move.h"
 #include "octo_plan.h"
 #include "octo_replug.h"
@@ -267,6 +268,7 @@ struct octo_dev {
 	uint32_t nb_macs;                /* entries of the port's MAC table */
 	struct rte_eth_stats gone;       /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
+	struct octo_legs legs;
 	struct octo_failover failover;
 	struct octo_fences fences;
 	struct octo_replug replug;

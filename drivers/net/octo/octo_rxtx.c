@@ -114,6 +114,7 @@ poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 	uint16_t got;
 	uint8_t leg;
 
+	octo_legs_follow(q->octo);
 	if (strays == 0 || nb == 0)
 		return 0;
 	leg = octo_stray_next_idle(&q->stray, strays);
@@ -209,6 +210,7 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	octo_legs_follow(q->octo);
 	due = octo_stray_tick(&q->stray);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	if (unlikely((q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
@@ -249,6 +251,7 @@ octo_rx_queue_count(void *rxq)
 	uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	int used = 0;
 
+	octo_legs_follow(q->octo);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
 		int n;
 
@@ -268,5 +271,6 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 	struct octo_rxq *q = rxq;
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
+	octo_legs_follow(q->octo);
 	return rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
 }

@@ -123,6 +123,7 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 {
 	struct rte_eth_dev_data *data = octo_data(octo);
 
+	octo_legs_change(octo, live);
 	/* pairs with the acquire at the start of each burst */
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];

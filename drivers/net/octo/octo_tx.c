@@ -15,6 +15,7 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+	octo_legs_follow(q->octo);
 	/* pairs with the release in set_via() */
 	via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	if (unlikely((q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 || !(sending & RTE_BIT32(via))))
@@ -43,6 +44,7 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+	octo_legs_follow(q->octo);
 	if (likely(sending != 0))
 		ready = rte_eth_tx_prepare(q->leg_port[prepares_for(q, sending)], q->queue_id, pkts,
 					   nb);
@@ -62,6 +64,7 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	/* what was put aside is not sent, either; read as it is, as the PFs' answers are */
 	if (offset < q->nb_desc && offset >= q->nb_desc - RTE_MIN(q->stash.nb, q->nb_desc))
 		return RTE_ETH_TX_DESC_FULL;
+	octo_legs_follow(q->octo);
 	return rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
 }
 
@@ -77,6 +80,7 @@ octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 	octo_epoch_enter(&q->epoch);
 	octo_tx_go_on(q);
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	octo_legs_follow(q->octo);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;

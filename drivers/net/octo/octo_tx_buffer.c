@@ -214,6 +214,7 @@ octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+	octo_legs_follow(q->octo);
 	if (likely(sending != 0 && nb > 0)) {
 		if (unlikely((q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 ||
 			     sending != q->near.sending))

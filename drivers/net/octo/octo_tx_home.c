@@ -227,11 +227,16 @@ octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, u
 void
 octo_tx_go_on(struct octo_txq *q)
 {
+	uint32_t sending;
+
 	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF ||
 	    !rte_spinlock_trylock(&q->lock))
 		return;
-	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) == OCTO_TX_NO_PF)
-		advance(q, rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire));
+	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) == OCTO_TX_NO_PF) {
+		sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+		octo_legs_follow(q->octo);
+		advance(q, sending);
+	}
 	rte_spinlock_unlock(&q->lock);
 }
 

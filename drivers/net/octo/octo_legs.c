@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "octo_private.h"
+
+bool octo_legs_borrowed;
+
+/* By octo port: the last change of its legs that this process has seen. */
+static RTE_ATOMIC(uint32_t) seen[RTE_MAX_ETHPORTS];
+
+void
+octo_legs_change(struct octo_dev *octo, uint32_t live)
+{
+	rte_atomic_store_explicit(&octo->legs.live, live, rte_memory_order_relaxed);
+	/* pairs with the acquire in octo_legs_look() */
+	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
+}
+
+void
+octo_legs_borrow(const struct octo_dev *octo)
+{
+	octo_legs_borrowed = true;
+	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
+}
+
+/* The queues that the PF's port has now. */
+static void
+refresh(uint16_t port)
+{
+	const struct rte_eth_dev_data *data = rte_eth_devices[port].data;
+
+	/* this process could not attach it: then bursts do nothing */
+	if (data == NULL)
+		return;
+	rte_eth_fp_ops[port].rxq.data = data->rx_queues;
+	rte_eth_fp_ops[port].txq.data = data->tx_queues;
+}
+
+/* By any number of threads: all of them find the same. */
+void
+octo_legs_look(const struct octo_dev *octo)
+{
+	RTE_ATOMIC(uint32_t) *mine = &seen[octo->port_id];
+	const uint32_t now = rte_atomic_load_explicit(&octo->legs.changes,
+						      rte_memory_order_acquire);
+	uint32_t live;
+
+	/* pairs with the release below, of another thread */
+	if (likely(now == rte_atomic_load_explicit(mine, rte_memory_order_acquire)))
+		return;
+	live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
+	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
+		if (live & RTE_BIT32(leg))
+			refresh(octo->pf[leg].port_id);
+	rte_atomic_store_explicit(mine, now, rte_memory_order_release);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_LEGS_H
+#define OCTO_LEGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_stdatomic.h>
+
+/**
+ * @file
+ * The legs as a secondary process knows them. What ethdev knows there of a PF's
+ * queues it learns when the process attaches the port; a PF that joins a running
+ * octo port is attached before it has queues, and nobody tells the process of them.
+ * So the process looks, in the first burst after the live legs have changed.
+ */
+
+struct octo_dev;
+
+/** Of a port, in shared memory. */
+struct octo_legs {
+	RTE_ATOMIC(uint32_t) changes;
+	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
+};
+
+/** The process has the ports of the primary; set once, before there is a data path. */
+extern bool octo_legs_borrowed;
+
+/** In the primary, before legs go live: other processes have to look. */
+void octo_legs_change(struct octo_dev *octo, uint32_t live);
+
+/** In a secondary that attaches the port. */
+void octo_legs_borrow(const struct octo_dev *octo);
+
+void octo_legs_look(const struct octo_dev *octo);
+
+/** After the live legs were read, and before one of them is used. */
+static inline void
+octo_legs_follow(const struct octo_dev *octo)
+{
+	if (unlikely(octo_legs_borrowed))
+		octo_legs_look(octo);
+}
+
+#endif /* OCTO_LEGS_H */
