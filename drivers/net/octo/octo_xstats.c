@@ -188,8 +188,9 @@ put_fences(struct writer *w, struct octo_dev *octo)
 	put(w, counts.held_ns, "fence_held_ns");
 }
 
+/* A PF that joins has other xstats from one moment to the next. */
 static int
-put_all(struct rte_eth_dev *dev, struct writer *w)
+put_all_locked(struct rte_eth_dev *dev, struct writer *w)
 {
 	struct octo_dev *octo = octo_of(dev);
 	int ret;
@@ -214,7 +215,7 @@ octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 {
 	struct writer w = {.names = names, .room = names == NULL ? 0 : n};
 
-	return put_all(dev, &w);
+	return OCTO_LOCKED(octo_of(dev), put_all_locked(dev, &w));
 }
 
 int
@@ -222,7 +223,7 @@ octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned i
 {
 	struct writer w = {.values = stats, .room = stats == NULL ? 0 : n};
 
-	return put_all(dev, &w);
+	return OCTO_LOCKED(octo_of(dev), put_all_locked(dev, &w));
 }
 
 int
