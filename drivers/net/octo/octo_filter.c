@@ -8,6 +8,11 @@
 
 #include "octo_private.h"
 
+/*
+ * ethdev notes what was set when the operation has returned. Here it is noted under
+ * the mutex as well: a PF that joins in between gets what is noted.
+ */
+
 static int
 pf_mtu(struct octo_pf *pf, const void *arg)
 {
@@ -19,9 +24,14 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const uint16_t before = dev->data->mtu;
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the MTU", pf_mtu,
-					       pf_mtu, &mtu, &before));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the MTU", pf_mtu, pf_mtu, &mtu, &before);
+	if (ret == 0)
+		dev->data->mtu = mtu;
+	octo_unlock(octo);
+	return ret;
 }
 
 static int
@@ -42,10 +52,15 @@ int
 octo_promiscuous_enable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "become promiscuous",
-					       pf_promiscuous_enable, pf_promiscuous_disable, NULL,
-					       NULL));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "become promiscuous", pf_promiscuous_enable,
+			    pf_promiscuous_disable, NULL, NULL);
+	if (ret == 0)
+		dev->data->promiscuous = 1;
+	octo_unlock(octo);
+	return ret;
 }
 
 int
@@ -76,10 +91,15 @@ int
 octo_allmulticast_enable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "take all multicast",
-					       pf_allmulticast_enable, pf_allmulticast_disable,
-					       NULL, NULL));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "take all multicast", pf_allmulticast_enable,
+			    pf_allmulticast_disable, NULL, NULL);
+	if (ret == 0)
+		dev->data->all_multicast = 1;
+	octo_unlock(octo);
+	return ret;
 }
 
 int
@@ -109,9 +129,15 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const struct rte_ether_addr before = dev->data->mac_addrs[0];
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "set the MAC address",
-					       pf_mac_set, pf_mac_set, mac, &before));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "set the MAC address", pf_mac_set, pf_mac_set, mac,
+			    &before);
+	if (ret == 0)
+		dev->data->mac_addrs[0] = *mac;
+	octo_unlock(octo);
+	return ret;
 }
 
 /* At start: one MAC for all of the NIC. A PF that keeps its own is no reason not to start. */
@@ -156,10 +182,15 @@ octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index
 {
 	struct octo_dev *octo = octo_of(dev);
 	const struct mac_arg arg = {.mac = *mac, .pool = pool};
+	int ret;
 
-	RTE_SET_USED(index);
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "add the MAC address",
-					       pf_mac_add, pf_mac_remove, &arg, &arg));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "add the MAC address", pf_mac_add, pf_mac_remove,
+			    &arg, &arg);
+	if (ret == 0)
+		dev->data->mac_addrs[index] = *mac;
+	octo_unlock(octo);
+	return ret;
 }
 
 void
@@ -178,6 +209,7 @@ octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
 			OCTO_LOG(ERR, "port %u: PF %s cannot remove the MAC address: %s",
 				 octo->port_id, octo->pf[i].name, rte_strerror(-ret));
 	}
+	dev->data->mac_addrs[index] = (struct rte_ether_addr){0};
 	octo_unlock(octo);
 }
 
@@ -248,9 +280,16 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 	struct octo_dev *octo = octo_of(dev);
 	const struct vlan_arg arg = {.id = vlan_id, .on = on};
 	const struct vlan_arg undo = {.id = vlan_id, .on = !on};
+	uint64_t *ids = &dev->data->vlan_filter_conf.ids[vlan_id / 64];
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN filter",
-					       pf_vlan_filter, pf_vlan_filter, &arg, &undo));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN filter", pf_vlan_filter,
+			    pf_vlan_filter, &arg, &undo);
+	if (ret == 0)
+		*ids = on ? *ids | RTE_BIT64(vlan_id % 64) : *ids & ~RTE_BIT64(vlan_id % 64);
+	octo_unlock(octo);
+	return ret;
 }
 
 static int
