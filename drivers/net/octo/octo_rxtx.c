@@ -271,6 +271,8 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 	struct octo_rxq *q = rxq;
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
+	if (!(rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home)))
+		return -ENODEV;
 	octo_legs_follow(q->octo);
 	return rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
 }

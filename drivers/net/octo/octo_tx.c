@@ -64,6 +64,8 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	/* what was put aside is not sent, either; read as it is, as the PFs' answers are */
 	if (offset < q->nb_desc && offset >= q->nb_desc - RTE_MIN(q->stash.nb, q->nb_desc))
 		return RTE_ETH_TX_DESC_FULL;
+	if (!(rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home)))
+		return -ENODEV;
 	octo_legs_follow(q->octo);
 	return rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
 }
