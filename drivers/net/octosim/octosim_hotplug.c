@@ -20,6 +20,7 @@
 struct slot {
 	TAILQ_ENTRY(slot) list;
 	char name[RTE_ETH_NAME_MAX_LEN];
+	bool going; /* it is announced: nobody can probe it any more */
 	bool out;
 	bool off; /* it stays: whoever comes for this frees it */
 	bool announced;
@@ -56,7 +57,7 @@ octosim_hotplug_is_out(const char *name)
 
 	octosim_control_lock();
 	s = find_slot(name);
-	out = s != NULL && s->out;
+	out = s != NULL && (s->going || s->out);
 	octosim_control_unlock();
 	return out;
 }
@@ -103,12 +104,21 @@ pull_out(void *arg)
 }
 
 static void
+set_going(struct slot *s)
+{
+	octosim_control_lock();
+	s->going = true;
+	octosim_control_unlock();
+}
+
+static void
 announce(void *arg)
 {
 	struct slot *s = arg;
 
 	if (!is_on(s, false))
 		return;
+	set_going(s);
 	raise_event(s->name, RTE_ETH_EVENT_INTR_RMV);
 	rte_eal_alarm_set(RTE_MAX(s->us, 1u), pull_out, s);
 }
@@ -203,9 +213,11 @@ octosim_hotplug_insert(const char *name, bool probe)
 	if (!s->out || rte_eth_dev_allocated(name) != NULL)
 		return -EBUSY;
 	s->probe = probe;
+	/* whose it is once the alarm is set */
+	TAILQ_REMOVE(&slots, s, list);
 	ret = rte_eal_alarm_set(1, put_in, s);
-	if (ret == 0)
-		TAILQ_REMOVE(&slots, s, list);
+	if (ret != 0)
+		TAILQ_INSERT_TAIL(&slots, s, list);
 	return ret;
 }
 
