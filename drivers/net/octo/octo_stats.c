@@ -89,25 +89,39 @@ count_since(struct rte_eth_stats *now, const struct rte_eth_stats *base)
 #undef SINCE
 }
 
-int
-octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *qstats)
+/* What was told once must not be less when the PF goes without a word. */
+static int
+sum_locked(struct octo_dev *octo, struct rte_eth_stats *stats)
 {
-	const struct octo_dev *octo = octo_of(dev);
-	struct octo_tx_counts tx;
-	struct rte_eth_stats pf;
+	struct rte_eth_stats now;
 	int ret;
 	int i;
 
-	octo_tx_counts(dev->data, &tx);
-	stats->oerrors += tx.drops;
 	add_pf(stats, &octo->gone);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		ret = rte_eth_stats_get(octo->pf[i].port_id, &pf);
+		struct octo_pf_past *past = &octo->pf[i].past;
+
+		ret = rte_eth_stats_get(octo->pf[i].port_id, &now);
 		if (ret != 0)
 			return ret;
-		count_since(&pf, &octo->pf[i].past.base);
-		add_pf(stats, &pf);
+		past->last = now;
+		count_since(&now, &past->base);
+		add_pf(stats, &now);
 	}
+	return 0;
+}
+
+int
+octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *qstats)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct octo_tx_counts tx;
+	int ret = OCTO_LOCKED(octo, sum_locked(octo, stats));
+
+	if (ret != 0)
+		return ret;
+	octo_tx_counts(dev->data, &tx);
+	stats->oerrors += tx.drops;
 	if (qstats != NULL)
 		fill_queues(dev->data, qstats);
 	return 0;
@@ -179,8 +193,8 @@ octo_stats_reset(struct rte_eth_dev *dev)
 	int first_error = 0;
 	int i;
 
+	octo_lock(octo);
 	octo->gone = (struct rte_eth_stats){0};
-
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		int ret = rte_eth_stats_reset(octo->pf[i].port_id);
 
@@ -190,7 +204,6 @@ octo_stats_reset(struct rte_eth_dev *dev)
 		if (first_error == 0)
 			first_error = ret;
 	}
-	octo_lock(octo);
 	octo->truth.steered_base = octo->truth.steered_strays;
 	octo_learn_reset_counts_locked(octo);
 	octo_fence_reset_counts(octo);
