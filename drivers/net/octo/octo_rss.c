@@ -42,10 +42,13 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	if (ret != 0)
 		return ret;
 	octo->reta_set = false;
+	octo->settings.rss_key_len = 0;
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
-	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG))
+	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
+		keep_hash(octo, rss);
 		return 0;
+	}
 	if (rss->rss_key == NULL && info.hash_key_size > 0) {
 		rss->rss_key = (uint8_t *)(uintptr_t)default_key;
 		rss->rss_key_len = info.hash_key_size;
