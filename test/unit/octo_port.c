@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -294,10 +295,31 @@ remove_if_there(const char *name)
 		rte_eal_hotplug_remove("vdev", name);
 }
 
+static void
+set_flag(void *flag)
+{
+	rte_atomic_store_explicit((RTE_ATOMIC(bool) *)flag, true, rte_memory_order_release);
+}
+
+/* What the interrupt thread has begun is done when this returns. */
+static void
+await_interrupt_thread(void)
+{
+	static RTE_ATOMIC(bool) done;
+
+	rte_atomic_store_explicit(&done, false, rte_memory_order_relaxed);
+	if (rte_eal_alarm_set(1, set_flag, (void *)(uintptr_t)&done) != 0)
+		return;
+	while (!rte_atomic_load_explicit(&done, rte_memory_order_acquire))
+		rte_delay_us_sleep(100);
+}
+
 void
 octo_port_destroy(void)
 {
 	remove_if_there(OCTO_PORT_NAME);
+	/* a PF that was being probed for the port goes by itself */
+	await_interrupt_thread();
 	for (unsigned int pf = 0; pf < OCTO_PORT_MAX_PFS; pf++)
 		remove_if_there(octo_port_pf_name(pf));
 }

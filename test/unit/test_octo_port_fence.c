@@ -247,7 +247,6 @@ test_the_new_pf_goes(void **state)
 	octo_port_remove_pf(1);
 	before = t.received;
 	travel_until(&t, t.received > before + 40);
-	octo_port_close_and_remove(t.port);
 }
 
 /* PF 0, which is drained: nothing more can come by it. */
@@ -264,7 +263,6 @@ test_the_old_pf_goes(void **state)
 	octo_port_remove_pf(0);
 	before = t.received;
 	travel_until(&t, t.received > before + 40);
-	octo_port_close_and_remove(t.port);
 }
 
 static const struct octo_port_conf two_nodes = {.two_nodes = true};

@@ -224,18 +224,20 @@ describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
 
 /* May this port be a PF of ours? */
 static int
-check_candidate(const struct octo_dev *octo, const char *name, uint16_t port_id,
+check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id,
 		const struct rte_eth_dev_info *info)
 {
 	const char *port = octo_data(octo)->name;
 
 	if (info->driver_name != NULL && strcmp(info->driver_name, OCTO_DRIVER_NAME) == 0) {
-		OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
+		if (!told)
+			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 		return -EINVAL;
 	}
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		if (octo->pf[i].state >= OCTO_PF_OWNED && octo->pf[i].port_id == port_id) {
-			OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
+			if (!told)
+				OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
 			/* not -EEXIST: EAL takes that for "probed already" */
 			return -EINVAL;
 		}
@@ -244,7 +246,7 @@ check_candidate(const struct octo_dev *octo, const char *name, uint16_t port_id,
 }
 
 static int
-own(const struct octo_dev *octo, const char *name, uint16_t port_id)
+own(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id)
 {
 	struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 	struct rte_eth_dev_owner other = {.id = RTE_ETH_DEV_NO_OWNER};
@@ -254,12 +256,13 @@ own(const struct octo_dev *octo, const char *name, uint16_t port_id)
 	if (rte_eth_dev_owner_get(port_id, &other) == 0 && other.id == octo->owner_id)
 		return 0;
 	if (other.id != RTE_ETH_DEV_NO_OWNER) {
-		OCTO_LOG(ERR, "%s: pf=%s is already owned by %s", octo_data(octo)->name, name,
-			 other.name);
+		if (!told)
+			OCTO_LOG(ERR, "%s: pf=%s is already owned by %s", octo_data(octo)->name,
+				 name, other.name);
 		return -EBUSY;
 	}
 	ret = rte_eth_dev_owner_set(port_id, &owner);
-	if (ret != 0)
+	if (ret != 0 && !told)
 		OCTO_LOG(ERR, "%s: pf=%s cannot be owned: %s", octo_data(octo)->name, name,
 			 rte_strerror(-ret));
 	return ret;
@@ -267,7 +270,7 @@ own(const struct octo_dev *octo, const char *name, uint16_t port_id)
 
 /* Find it, and make it ours. */
 static int
-find_and_own(struct octo_dev *octo, const char *name, uint16_t *port_id,
+find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_id,
 	     struct rte_eth_dev_info *info)
 {
 	int ret = find_port(name, port_id);
@@ -275,8 +278,8 @@ find_and_own(struct octo_dev *octo, const char *name, uint16_t *port_id,
 	if (ret == 0)
 		ret = rte_eth_dev_info_get(*port_id, info);
 	if (ret == 0)
-		ret = check_candidate(octo, name, *port_id, info);
-	return ret == 0 ? own(octo, name, *port_id) : ret;
+		ret = check_candidate(octo, name, told, *port_id, info);
+	return ret == 0 ? own(octo, name, told, *port_id) : ret;
 }
 
 static void
@@ -310,19 +313,19 @@ attach(struct octo_dev *octo, const struct octo_args *args, uint16_t i)
 		pf->alloc_socket = SOCKET_ID_ANY;
 		return 0;
 	}
-	ret = find_and_own(octo, args->pf[i].name, &port_id, &info);
+	ret = find_and_own(octo, args->pf[i].name, false, &port_id, &info);
 	if (ret == 0)
 		take_in(pf, port_id, &info, pf->given_node);
 	return ret;
 }
 
 bool
-octo_attach_is_ours(const struct octo_dev *octo, const struct octo_pf *pf)
+octo_attach_is_ours(uint64_t owner_id, const struct octo_pf *pf)
 {
 	struct rte_eth_dev_owner owner;
 
 	return rte_eth_dev_is_valid_port(pf->port_id) &&
-	       rte_eth_dev_owner_get(pf->port_id, &owner) == 0 && owner.id == octo->owner_id;
+	       rte_eth_dev_owner_get(pf->port_id, &owner) == 0 && owner.id == owner_id;
 }
 
 /* A PF that is gone may still have its port; its owner is gone now, too. */
@@ -331,7 +334,7 @@ detach(struct octo_dev *octo, struct octo_pf *pf, bool remove_probed)
 {
 	rte_free(pf->past.args);
 	pf->past.args = NULL;
-	if (!octo_attach_is_ours(octo, pf))
+	if (!octo_attach_is_ours(octo->owner_id, pf))
 		return;
 	rte_eth_dev_owner_unset(pf->port_id, octo->owner_id);
 	pf->state = OCTO_PF_GONE;
@@ -361,9 +364,14 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 void
 octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 {
+	uint64_t port_id;
+
 	for (int i = octo->nb_pfs - 1; i >= 0; i--)
 		detach(octo, &octo->pf[i], remove_probed);
 	octo->nb_pfs = 0;
+	/* those that were claimed, and have not joined */
+	RTE_ETH_FOREACH_DEV_OWNED_BY(port_id, octo->owner_id)
+		rte_eth_dev_owner_unset((uint16_t)port_id, octo->owner_id);
 }
 
 /* Asked first, because EAL logs an error for a device that is not there. */
@@ -378,19 +386,28 @@ is_on_bus(const struct octo_pf_past *past)
 	return access(path, F_OK) == 0;
 }
 
-/* Without any lock: whoever listens to devices may ask the port something. */
-int
-octo_attach_find_again(const struct octo_pf *pf, bool probe)
+static const char *
+device_name(const struct octo_pf *pf)
 {
-	const struct octo_pf_past *past = &pf->past;
-	const struct rte_devargs *da;
-	const char *name = past->device[0] != '\0' ? past->device : pf->name;
+	return pf->past.device[0] != '\0' ? pf->past.device : pf->name;
+}
+
+bool
+octo_attach_is_there(const struct octo_pf *pf)
+{
 	uint16_t port_id;
 
-	if (find_port(name, &port_id) == 0 || find_port(pf->name, &port_id) == 0)
-		return 0;
-	if (!probe)
-		return -ENODEV;
+	return find_port(device_name(pf), &port_id) == 0 || find_port(pf->name, &port_id) == 0;
+}
+
+/* Without any lock: whoever listens to devices may ask the port something. */
+int
+octo_attach_probe_again(const struct octo_pf *pf)
+{
+	const struct octo_pf_past *past = &pf->past;
+	const char *name = device_name(pf);
+	const struct rte_devargs *da;
+
 	if (past->device[0] != '\0')
 		return is_on_bus(past) ? rte_eal_hotplug_add(past->bus, past->device,
 							     past->args != NULL ? past->args : "") :
@@ -400,6 +417,27 @@ octo_attach_find_again(const struct octo_pf *pf, bool probe)
 	if (da != NULL && da->args != NULL && da->args[0] != '\0')
 		return probe_with_args(name, da->args);
 	return looks_like_pci(name) ? rte_dev_probe(name) : -ENODEV;
+}
+
+/* It was probed for an octo port that is not there any more. */
+void
+octo_attach_abandon(const struct octo_pf *pf)
+{
+	struct rte_eth_dev_owner owner;
+	uint16_t port_id;
+
+	if (find_port(pf->name, &port_id) == 0 && rte_eth_dev_owner_get(port_id, &owner) == 0 &&
+	    owner.id == RTE_ETH_DEV_NO_OWNER)
+		remove_device(port_id);
+}
+
+/* A port that is released has no data any more, and its name for a moment longer. */
+static bool
+is_unused(uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = rte_eth_devices[port_id].data;
+
+	return data != NULL && !data->dev_configured;
 }
 
 /* Its port is there: it is one of ours again, if it can do what the others can. */
@@ -414,10 +452,10 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	int ret = find_port(pf->name, &port_id);
 
 	/* that a port ends is told before its name is free: only a new one is as yet unused */
-	if (ret == 0 && !pf->has_port && rte_eth_devices[port_id].data->dev_configured)
+	if (ret == 0 && !pf->has_port && !is_unused(port_id))
 		return -EAGAIN;
 	if (ret == 0)
-		ret = find_and_own(octo, pf->name, &port_id, &info);
+		ret = find_and_own(octo, pf->name, pf->past.told, &port_id, &info);
 	if (ret != 0)
 		return ret;
 	lack = octo_info_lacks(octo, &info);
@@ -431,6 +469,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 		return -ENOTSUP;
 	}
 	take_in(pf, port_id, &info, pf->given_node);
+	octo_stats_join_locked(octo, i);
 	octo->plan.node[i] = pf->node;
 	if (before != port_id)
 		octo_rule_list_renumber_locked(octo, before, port_id);

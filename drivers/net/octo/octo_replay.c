@@ -5,10 +5,12 @@
  * was configured to, its filters, its queues, and when it is started every rule.
  */
 
-#include <errno.h>
+#include <rte_cycles.h>
 
 #include "octo_fence.h"
 #include "octo_private.h"
+
+#define PATIENCE_MS 100
 
 static int
 set_up_queues(struct octo_dev *octo, uint8_t pf)
@@ -32,6 +34,8 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_pf *p = &octo->pf[pf];
 	int ret = 0;
 
+	/* also while the port is stopped: no rule of a table may be made by its flow queues */
+	p->no_flow_queues = octo->async != NULL;
 	if (octo->isolated)
 		ret = rte_flow_isolate(p->port_id, 1, NULL);
 	if (ret == 0 && octo_data(octo)->dev_configured) {
@@ -82,7 +86,6 @@ place_rules(struct octo_dev *octo, uint8_t pf)
 
 	/* what is under way is not for this PF, which has no flow queues */
 	octo_async_settle_locked(octo);
-	octo->pf[pf].no_flow_queues = octo->async != NULL;
 	ret = octo_indirect_join_locked(octo, &error);
 	if (ret == 0)
 		ret = octo_rule_list_join_locked(octo, &error);
@@ -93,19 +96,46 @@ place_rules(struct octo_dev *octo, uint8_t pf)
 	return ret;
 }
 
+static bool
+can_hold_legs(struct octo_dev *octo, uint8_t pf)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		if (!octo_fence_can_arm_home_locked(octo, i, pf))
+			return false;
+	return true;
+}
+
+/* A fence that is open closes soon, unless nobody polls its queue: then nobody is confused. */
+bool
+octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf_past *past = &octo->pf[pf].past;
+
+	if (!octo->started || can_hold_legs(octo, pf)) {
+		past->patient_until = 0;
+		return false;
+	}
+	if (past->patient_until == 0)
+		past->patient_until = octo_ctrl_deadline(PATIENCE_MS * 1000);
+	return rte_get_timer_cycles() < past->patient_until;
+}
+
 /*
  * From its start on the NIC may send the PF packets, which must not overtake those
  * that are in the rings of others: so its legs are held back before.
  */
 static void
-hold_legs(struct octo_dev *octo, uint8_t pf, bool hold)
+hold_legs(struct octo_dev *octo, uint8_t pf)
 {
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
-		if (hold)
-			octo_fence_arm_home_locked(octo, i, pf);
-		else
-			octo_fence_flipped_locked(octo, i);
-	}
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		octo_fence_arm_home_locked(octo, i, pf);
+}
+
+static void
+let_legs_go(struct octo_dev *octo)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		octo_fence_flipped_locked(octo, i);
 }
 
 static int
@@ -135,14 +165,15 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_pf *p = &octo->pf[pf];
 	int ret;
 
-	hold_legs(octo, pf, true);
+	hold_legs(octo, pf);
 	ret = start(octo, pf);
-	hold_legs(octo, pf, false);
+	let_legs_go(octo);
 	if (ret == 0)
 		return 0;
 	if (p->state >= OCTO_PF_STARTED) {
 		p->state = OCTO_PF_CONFIGURED;
 		octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+		octo_stats_refresh_locked(octo, pf);
 		rte_flow_flush(p->port_id, NULL);
 		octo_indirect_leave_locked(octo, pf);
 		rte_eth_dev_stop(p->port_id);

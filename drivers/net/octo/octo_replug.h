@@ -16,11 +16,17 @@ struct octo_pf;
 
 /* What is known of a PF's device, to find it again; written by whoever attaches it. */
 struct octo_pf_past {
-	char device[64];  /* its name; empty: it was never there */
-	char bus[16];     /* the name of its bus */
-	char *args;       /* that it was probed with, NULL: none; primary only */
-	bool told;        /* why it stays out */
-	uint64_t bury_at; /* TSC: if its dead port is still there then, octo removes it */
+	char device[64];            /* its name; empty: it was never there */
+	char bus[16];               /* the name of its bus */
+	char *args;                 /* that it was probed with, NULL: none; primary only */
+	bool told;                  /* why it stays out */
+	bool probed;                /* by octo, when it was gone */
+	uint8_t exists;             /* tries in a row that found the device, but no port of it */
+	RTE_ATOMIC(bool) under_way; /* an errand, which alone changes these meanwhile */
+	uint32_t pause;             /* s; until the try after the next */
+	uint64_t patient_until;     /* TSC; until then it waits for fences, 0: it need not */
+	uint64_t retry_at;          /* TSC; it is left alone until then */
+	uint64_t bury_at;           /* TSC: if its dead port is still there then, octo removes it */
 	struct rte_eth_dev_info info; /* what it can do */
 	struct rte_eth_stats last;    /* what it had counted when it was last asked */
 	struct rte_eth_stats base;    /* and when it joined the port */
@@ -50,18 +56,25 @@ struct octo_settings {
 
 /* octo_replug.c */
 void octo_replug_tick(struct octo_dev *octo);
-void octo_replug_look(struct octo_dev *octo, bool probe);
+void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_replug_wake(struct octo_dev *octo);
 
+/* octo_errand.c */
+void octo_errand_send(struct octo_dev *octo, uint8_t pf, bool bury, bool wait);
+void octo_errand_put_off(struct octo_pf_past *past);
+
 /* octo_replay.c: a PF gets all that the others have; under the control mutex */
 int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
-int octo_attach_find_again(const struct octo_pf *pf, bool probe);
+bool octo_attach_is_there(const struct octo_pf *pf);
+int octo_attach_probe_again(const struct octo_pf *pf);
+void octo_attach_abandon(const struct octo_pf *pf);
 int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);
-bool octo_attach_is_ours(const struct octo_dev *octo, const struct octo_pf *pf);
+bool octo_attach_is_ours(uint64_t owner_id, const struct octo_pf *pf);
 void octo_attach_claim(const struct octo_dev *octo, const char *name, uint16_t port_id);
 
 /* octo_info.c: what the port offers and a PF lacks, or NULL */

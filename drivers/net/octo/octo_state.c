@@ -48,7 +48,7 @@ octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf)
 	struct rte_eth_rss_conf *rss = &octo_data(octo)->dev_conf.rx_adv_conf.rss_conf;
 
 	if (rss->rss_key != NULL) {
-		rss->rss_key = s->rss_key;
+		rss->rss_key = s->rss_key_len == 0 ? NULL : s->rss_key;
 		rss->rss_key_len = s->rss_key_len;
 	}
 	return pf_configure(pf, octo_data(octo));
@@ -178,6 +178,8 @@ stop_locked(struct rte_eth_dev *dev)
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 
+		/* nobody asks it regularly until the next start */
+		octo_stats_refresh_locked(octo, (uint8_t)i);
 		if (ret != 0 && first_error == 0)
 			first_error = ret;
 	}
@@ -234,7 +236,7 @@ octo_start(struct rte_eth_dev *dev)
 
 	if (!octo_is_primary(octo, "start the port"))
 		return -ENOTSUP;
-	octo_replug_look(octo, true);
+	octo_replug_look_at_once(octo);
 	ret = OCTO_LOCKED(octo, start_locked(dev));
 	if (ret != 0)
 		return ret;

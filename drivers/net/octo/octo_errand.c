@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Devices of PFs that are gone are removed and probed in EAL's interrupt thread, and
+ * nobody waits for that: a bus may hold its lock while it removes the octo port, and
+ * other processes take their time to answer. So an errand has copies of all it needs.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <bus_driver.h>
+#include <dev_driver.h>
+#include <rte_alarm.h>
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* Who else makes a port of the device has had the time of this many tries. */
+#define MAX_EXISTS 3
+#define MAX_PAUSE_S 60
+
+struct errand {
+	uint16_t port_id;  /* of the octo port, if that is still there */
+	uint64_t owner_id; /* no two octo ports have the same */
+	uint8_t index;     /* of the PF */
+	bool bury;         /* its dead port is in the way */
+	struct octo_pf pf; /* as it was */
+	char args[];
+};
+
+/* The port that sent it, or NULL. Where not NULL, octo_registry_put() must follow. */
+static struct octo_dev *
+sender(const struct errand *e)
+{
+	struct octo_dev *octo = octo_registry_get(e->port_id);
+
+	if (octo == NULL || octo->owner_id == e->owner_id)
+		return octo;
+	octo_registry_put();
+	return NULL;
+}
+
+/* Tried again later and later. */
+void
+octo_errand_put_off(struct octo_pf_past *past)
+{
+	past->pause = RTE_MIN(RTE_MAX(2 * past->pause, 1u), (unsigned int)MAX_PAUSE_S);
+	past->retry_at = octo_ctrl_deadline(past->pause * 1000000);
+}
+
+static void
+note(struct octo_pf_past *past, int ret)
+{
+	past->exists = ret == -EEXIST ? past->exists + 1 : 0;
+	if (ret == 0)
+		past->probed = true;
+	/* one that is not there may come any second */
+	else if (ret != -ENODEV && ret != -EAGAIN && ret != -EALREADY)
+		octo_errand_put_off(past);
+	rte_atomic_store_explicit(&past->under_way, false, rte_memory_order_release);
+}
+
+/* Returns whether there is still somebody to be told. */
+static bool
+report(const struct errand *e, int ret)
+{
+	struct octo_dev *octo = sender(e);
+
+	if (octo == NULL)
+		return false;
+	octo_lock(octo);
+	note(&octo->pf[e->index].past, ret);
+	octo_unlock(octo);
+	if (ret == 0 || ret == -EALREADY)
+		octo_replug_wake(octo);
+	octo_registry_put();
+	return true;
+}
+
+static bool
+is_of_device(uint16_t port, const struct octo_pf_past *past)
+{
+	const struct rte_device *device = rte_eth_devices[port].device;
+
+	return rte_eth_dev_is_valid_port(port) && device != NULL &&
+	       strcmp(rte_dev_name(device), past->device) == 0 &&
+	       strcmp(rte_bus_name(rte_dev_bus(device)), past->bus) == 0;
+}
+
+/* Whoever has another port of the device still needs it. */
+static int
+remove_device(const struct octo_pf *pf)
+{
+	for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; port++)
+		if (!(pf->has_port && port == pf->port_id) && is_of_device(port, &pf->past))
+			return -EBUSY;
+	return rte_eal_hotplug_remove(pf->past.bus, pf->past.device);
+}
+
+static int
+fetch(const struct errand *e)
+{
+	const struct octo_pf *pf = &e->pf;
+	int ret = 0;
+
+	/* somebody else may have removed it, or may have it by now */
+	if (e->bury && octo_attach_is_ours(e->owner_id, pf))
+		ret = remove_device(pf);
+	if (ret == 0)
+		ret = octo_attach_probe_again(pf);
+	if (ret != -EEXIST)
+		return ret;
+	if (octo_attach_is_there(pf))
+		return -EALREADY;
+	/* its port was closed, and it was not removed */
+	if (!e->bury && pf->past.device[0] != '\0' && pf->past.exists + 1 >= MAX_EXISTS)
+		ret = remove_device(pf) == 0 ? -EAGAIN : -EEXIST;
+	return ret;
+}
+
+static void
+run(void *arg)
+{
+	struct errand *e = arg;
+	const struct octo_dev *octo = sender(e);
+	int ret;
+
+	if (octo != NULL) {
+		octo_registry_put();
+		ret = fetch(e);
+		if (!report(e, ret) && ret == 0)
+			octo_attach_abandon(&e->pf);
+	}
+	free(e);
+}
+
+/* By the control thread, or by who starts the port, who has the time to wait for it. */
+void
+octo_errand_send(struct octo_dev *octo, uint8_t pf, bool bury, bool wait)
+{
+	struct octo_pf *p = &octo->pf[pf];
+	const char *args = p->past.args == NULL ? "" : p->past.args;
+	struct errand *e = calloc(1, sizeof(*e) + strlen(args) + 1);
+
+	if (e == NULL)
+		return;
+	*e = (struct errand){
+		.port_id = octo->port_id,
+		.owner_id = octo->owner_id,
+		.index = pf,
+		.bury = bury,
+		.pf = *p,
+	};
+	memcpy(e->args, args, strlen(args) + 1);
+	e->pf.past.args = e->args;
+	rte_atomic_store_explicit(&p->past.under_way, true, rte_memory_order_release);
+	if (wait) {
+		run(e);
+	} else if (rte_eal_alarm_set(1, run, e) != 0) {
+		rte_atomic_store_explicit(&p->past.under_way, false, rte_memory_order_release);
+		free(e);
+	}
+}

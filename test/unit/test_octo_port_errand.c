@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* PFs that cannot come back at once, and ports that do not wait for them. */
+
+#include <rte_cycles.h>
+
+#include "octo_port_async.h"
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+
+/* A PF that nobody brings back is looked for every second. */
+#define AWAIT_S 30
+#define REMOVALS 20
+#define await_long(condition)                                                                      \
+	do {                                                                                       \
+		for (int tries_ = 0; tries_ < AWAIT_S * 1000 && !(condition); tries_++)            \
+			rte_delay_us_sleep(1000);                                                  \
+		assert_true(condition);                                                            \
+	} while (0)
+
+static bool
+is_started(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return strcmp(view.pf[pf].state, "started") == 0;
+}
+
+static bool
+is_there(unsigned int pf)
+{
+	uint16_t port;
+
+	return rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port) == 0;
+}
+
+static void
+assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, 10);
+	octo_port_receive(port, queue, 10, &tally);
+	assert_int_equal(tally.packets, 10);
+	assert_int_equal(tally.wrong_flow, 0);
+}
+
+/* Rules of a table are made one by one on a PF that came when the port was stopped. */
+static void
+test_a_pf_joins_without_flow_queues(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *flow;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 16, NULL), 0);
+	octo_port_table_create(&t, port, 64);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_true(is_started(port, 1));
+	flow = octo_port_enqueue(&t, 7, 1, false, NULL);
+	assert_non_null(flow);
+	octo_port_pull(port, 7, RTE_FLOW_OP_SUCCESS);
+	assert_arrives(port, 7, 1);
+	assert_int_equal(octo_port_enqueue_destroy(port, flow, 7, false), 0);
+	octo_port_pull(port, 7, RTE_FLOW_OP_SUCCESS);
+	octo_port_table_destroy(&t);
+}
+
+/* It has room for one rule of two: it is tried again, but ever less often. */
+static void
+test_a_pf_without_room_is_put_off(void **state)
+{
+	const struct octo_port_conf full = {.replug = true, .pf = {[1] = "arfs_entries=1"}};
+	struct rte_eth_stats before, after;
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < 2; i++)
+		assert_non_null(octo_port_steer(port, 100 + i, i, NULL));
+	assert_arrives(port, 101, 1);
+	assert_int_equal(rte_eth_stats_get(port, &before), 0);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&full, 1);
+	for (int i = 0; i < 200; i++) {
+		assert_false(is_started(port, 1));
+		assert_int_equal(rte_eth_stats_get(port, &after), 0);
+		assert_true(after.ipackets >= before.ipackets);
+		before = after;
+		rte_delay_us_sleep(1000);
+	}
+	assert_arrives(port, 101, 1);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	await_long(is_started(port, 1));
+}
+
+/* A key, and no use for it. */
+static void
+test_a_pf_comes_back_to_a_port_without_rss(void **state)
+{
+	uint8_t key[40] = {1};
+	const struct rte_eth_conf conf = {
+		.rx_adv_conf = {.rss_conf = {.rss_key = key, .rss_key_len = sizeof(key)}},
+	};
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
+						octo_port_pool),
+			 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL),
+			 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	await_long(is_started(port, 1));
+}
+
+/* A device that somebody removes for long, with the lock of its bus. */
+#define OTHER "net_octosim7"
+
+static struct {
+	uint16_t port;
+	uint16_t other;
+	bool done;
+} stopping;
+
+static int
+stop_port(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (port != stopping.other || stopping.done)
+		return 0;
+	/* until a PF that is missing is probed, which waits for the lock */
+	rte_delay_us_sleep(1300000);
+	stopping.done = rte_eth_dev_stop(stopping.port) == 0;
+	return 0;
+}
+
+/* As if the bus removed the port, while a PF is looked for on it. */
+static void
+test_a_port_stops_while_a_pf_is_probed(void **state)
+{
+	(void)state;
+	stopping.port = octo_port_create(&two_pfs);
+	assert_int_equal(rte_eal_hotplug_add("vdev", OTHER, "nic=U"), 0);
+	stopping.other = octo_port_pf(7);
+	stopping.done = false;
+	assert_int_equal(
+		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, stop_port, NULL),
+		0);
+	octo_port_up(stopping.port, 2);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", OTHER), 0);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, stop_port, NULL);
+	assert_true(stopping.done);
+	/* it was probed, and joins */
+	await_long(is_there(1));
+	assert_int_equal(rte_eth_dev_start(stopping.port), 0);
+	assert_true(is_started(stopping.port, 1));
+}
+
+/* What is probed for a port that has gone meanwhile is removed again: the teardown looks. */
+static void
+test_a_port_goes_while_a_pf_is_probed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < REMOVALS; i++) {
+		uint16_t port = octo_port_create(&two_pfs);
+
+		octo_port_up(port, 2);
+		octo_port_remove_pf(1);
+		/* about when it is looked for first */
+		rte_delay_us_sleep(i < 2 ? 995000 + 5000 * (unsigned int)i : 1000);
+		octo_port_destroy();
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_pf_joins_without_flow_queues),
+		octo_port_test(test_a_pf_without_room_is_put_off),
+		octo_port_test(test_a_pf_comes_back_to_a_port_without_rss),
+		octo_port_test(test_a_port_stops_while_a_pf_is_probed),
+		octo_port_test(test_a_port_goes_while_a_pf_is_probed),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
