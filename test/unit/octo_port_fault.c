@@ -23,6 +23,7 @@ of(const struct rte_eth_dev *dev)
 static int
 stop(struct rte_eth_dev *dev)
 {
+	of(dev)->faults.stops++;
 	return of(dev)->faults.stop != 0 ? -of(dev)->faults.stop : of(dev)->real->dev_stop(dev);
 }
 

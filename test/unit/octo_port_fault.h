@@ -24,12 +24,13 @@ struct octo_port_faults {
 	int destroy;       /* said after the rule is gone */
 	int handle_create; /* of indirect actions */
 	int handle_update;
-	int transfers;     /* transfer rules that were made */
-	int handles;       /* indirect actions that were made and not destroyed */
-	bool silent;       /* refuse without a word, as the error structure allows */
-	int errno_after;   /* what destroying a rule leaves in rte_errno, 0: as it was */
-	uint32_t max_macs; /* size of the MAC table, 0: as it is */
-	int isolated;      /* what was last asked for and done */
+	int transfers;      /* transfer rules that were made */
+	int handles;        /* indirect actions that were made and not destroyed */
+	unsigned int stops; /* that were tried */
+	bool silent;        /* refuse without a word, as the error structure allows */
+	int errno_after;    /* what destroying a rule leaves in rte_errno, 0: as it was */
+	uint32_t max_macs;  /* size of the MAC table, 0: as it is */
+	int isolated;       /* what was last asked for and done */
 };
 
 /** Put the faults of this PF in place, none yet. */

@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 
 #include "octo_port_async.h"
+#include "octo_port_fault.h"
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 
@@ -78,6 +79,7 @@ test_a_pf_without_room_is_put_off(void **state)
 	const struct octo_port_conf full = {.replug = true, .pf = {[1] = "arfs_entries=1"}};
 	struct rte_eth_stats before, after;
 	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *faults;
 
 	(void)state;
 	octo_port_up(port, 2);
@@ -87,6 +89,7 @@ test_a_pf_without_room_is_put_off(void **state)
 	assert_int_equal(rte_eth_stats_get(port, &before), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&full, 1);
+	faults = octo_port_faults_on(1);
 	for (int i = 0; i < 200; i++) {
 		assert_false(is_started(port, 1));
 		assert_int_equal(rte_eth_stats_get(port, &after), 0);
@@ -95,6 +98,9 @@ test_a_pf_without_room_is_put_off(void **state)
 		rte_delay_us_sleep(1000);
 	}
 	assert_arrives(port, 101, 1);
+	/* a try starts it and stops it */
+	assert_in_range(faults->stops, 0, 3);
+	octo_port_faults_off();
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	await_long(is_started(port, 1));
