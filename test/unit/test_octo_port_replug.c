@@ -290,6 +290,70 @@ test_a_lesser_pf_stays_out(void **state)
 	await_long(is_started(port, 1));
 }
 
+static struct rte_flow *
+lead_to_pf(uint16_t port, uint16_t src_port, unsigned int pf)
+{
+	struct octo_tuple tuple = octo_tuple_example;
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+
+	tuple.src_port = rte_cpu_to_be_16(src_port);
+	octo_flow_build_mpfs(&r, &tuple, 0, octo_port_pf(0), octo_port_pf(pf), false);
+	return rte_flow_create(port, &r.attr, r.pattern, r.actions, &error);
+}
+
+/* As the first PF says, which has the rules of the switch and knows PFs by their index. */
+static bool
+is_led_to(uint16_t port, struct rte_flow *rule, unsigned int pf)
+{
+	struct rte_flow_error error;
+	char *text = NULL;
+	char wanted[64];
+	size_t len;
+	FILE *file = open_memstream(&text, &len);
+	bool found;
+
+	assert_non_null(file);
+	assert_int_equal(rte_flow_dev_dump(port, rule, file, &error), 0);
+	fclose(file);
+	snprintf(wanted, sizeof(wanted), "port %u,", pf);
+	found = strstr(text, wanted) != NULL;
+	free(text);
+	return found;
+}
+
+/* Two PFs have each other's numbers when they are back: rules lead to whom they led to. */
+static void
+test_transfer_rules_know_pfs_by_other_numbers(void **state)
+{
+	uint16_t port = octo_port_create(&four_pfs);
+	uint16_t number[4];
+	struct rte_flow *rule[4];
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (unsigned int pf = 2; pf < 4; pf++) {
+		number[pf] = octo_port_pf(pf);
+		rule[pf] = lead_to_pf(port, 500 + pf, pf);
+		assert_non_null(rule[pf]);
+	}
+	octo_port_remove_pf(2);
+	octo_port_remove_pf(3);
+	octo_port_add_pf(&four_pfs, 3);
+	octo_port_add_pf(&four_pfs, 2);
+	for (unsigned int pf = 2; pf < 4; pf++) {
+		await_long(is_started(port, pf));
+		assert_int_equal(octo_port_pf(pf), number[5 - pf]);
+	}
+	for (unsigned int pf = 2; pf < 4; pf++)
+		await_long(is_led_to(port, rule[pf], pf));
+	/* all rules are put anew */
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	for (unsigned int pf = 2; pf < 4; pf++)
+		assert_true(is_led_to(port, rule[pf], pf));
+}
+
 static unsigned int link_events;
 
 static int
@@ -459,6 +523,7 @@ main(void)
 		octo_port_test(test_a_pf_joins_a_stopped_port_at_its_start),
 		octo_port_test(test_a_pf_is_missing_at_the_start),
 		octo_port_test(test_a_lesser_pf_stays_out),
+		octo_port_test(test_transfer_rules_know_pfs_by_other_numbers),
 		octo_port_test(test_all_pfs_go_and_come),
 		octo_port_test(test_a_pf_recovers),
 		octo_port_test(test_pfs_die_and_return_at_random),

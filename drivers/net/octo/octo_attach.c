@@ -445,7 +445,6 @@ int
 octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_pf *pf = &octo->pf[i];
-	const uint16_t before = pf->port_id;
 	struct rte_eth_dev_info info;
 	const char *lack = NULL;
 	uint16_t port_id;
@@ -471,8 +470,6 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	take_in(pf, port_id, &info, pf->given_node);
 	octo_stats_join_locked(octo, i);
 	octo->plan.node[i] = pf->node;
-	if (before != port_id)
-		octo_rule_list_renumber_locked(octo, before, port_id);
 	return 0;
 }
 

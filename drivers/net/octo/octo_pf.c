@@ -130,6 +130,7 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 	ret = octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_fence_forget_pf_locked(octo, pf);
 	octo_rule_list_forget_pf(octo, pf);
+	octo_rule_list_name_lost_locked(octo, pf);
 	octo_indirect_forget_pf(octo, pf);
 	octo_async_forget_pf(octo, pf);
 	octo_template_forget_pf(octo, pf);

@@ -160,7 +160,7 @@ void octo_rule_list_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
-void octo_rule_list_renumber_locked(struct octo_dev *octo, uint16_t from, uint16_t to);
+void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 int octo_rule_list_join_locked(struct octo_dev *octo, struct rte_flow_error *error);
 
 /* octo_rule_notes.c: what is known of a rule */

@@ -86,12 +86,37 @@ place_all(struct octo_dev *octo, const struct octo_rules *rules)
 	return 0;
 }
 
+/*
+ * PFs that are back are named by their numbers again. What is on the switch has those
+ * that they had: it leaves, to be put there anew.
+ */
+static void
+name_again(struct octo_dev *octo)
+{
+	struct rte_flow *rule;
+	int pf;
+
+	TAILQ_FOREACH(rule, &octo->others, next) {
+		bool changed = false;
+
+		if (!octo_rule_is_transfer(rule))
+			continue;
+		OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
+			changed |= octo_words_renumber(&rule->notes->words, OCTO_LOST_PORT(pf),
+						       octo->pf[pf].port_id);
+		if (changed && !rule->by_table)
+			octo_rule_withdraw_locked(octo, rule);
+	}
+}
+
 /* The port starts: the PFs get the rules that were kept. All of them, or none. */
 int
 octo_rule_list_place_locked(struct octo_dev *octo)
 {
-	int ret = place_all(octo, &octo->rules);
+	int ret;
 
+	name_again(octo);
+	ret = place_all(octo, &octo->rules);
 	if (ret == 0)
 		ret = place_all(octo, &octo->others);
 	if (ret != 0)
@@ -312,6 +337,7 @@ octo_rule_list_resume_locked(struct octo_dev *octo)
 	struct rte_flow *rule;
 	unsigned int failed = 0;
 
+	name_again(octo);
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_rule_is_transfer(rule) && !rule->by_table && !is_on_a_pf(octo, rule))
 			failed += octo_rule_place_locked(octo, rule, &error) != 0;
@@ -320,15 +346,19 @@ octo_rule_list_resume_locked(struct octo_dev *octo)
 			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");
 }
 
-/* A PF is back by another number; rules name it only if they are the switch's. */
+/*
+ * The number of a PF that is gone may be another port's soon. Rules that name it, which
+ * are the switch's, name it by one that is nobody's until it is back.
+ */
 void
-octo_rule_list_renumber_locked(struct octo_dev *octo, uint16_t from, uint16_t to)
+octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_rule_is_transfer(rule))
-			octo_words_renumber(&rule->notes->words, from, to);
+			octo_words_renumber(&rule->notes->words, octo->pf[pf].port_id,
+					    OCTO_LOST_PORT(pf));
 }
 
 /* A PF that came back gets the rules that the others have. */

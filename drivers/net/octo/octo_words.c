@@ -125,7 +125,7 @@ octo_words_max_queue(const struct rte_flow_conv_rule *rule)
 /* What is known of a port: is it a PF, or the octo port itself? */
 #define NO_PF (-1)
 #define OCTO_PORT (-2)
-/* One that is gone is known by the number that it had, until it is back. */
+/* One that is gone is known by the number that it had; rules know it by one of its own. */
 #define PF_IS_GONE (-3)
 
 static int
@@ -134,6 +134,8 @@ index_of(const struct octo_dev *octo, uint32_t port_id)
 	int found = NO_PF;
 
 	for (int pf = 0; pf < octo->nb_pfs; pf++) {
+		if (port_id == OCTO_LOST_PORT(pf))
+			return PF_IS_GONE;
 		if (octo->pf[pf].port_id != port_id)
 			continue;
 		if (octo->pf[pf].state >= OCTO_PF_OWNED)
@@ -244,17 +246,25 @@ octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rul
 	return 0;
 }
 
-/* A PF is back by another number: what named it before names it again. */
-void
+/* What names the one port names the other. Returns whether anything did. */
+bool
 octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to)
 {
 	const struct rte_flow_action *action = words->rule->actions_ro;
 	const struct rte_flow_item *item = words->rule->pattern_ro;
+	bool changed = false;
 
-	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
-		if (item_port(item) == from)
-			((struct rte_flow_item_ethdev *)(uintptr_t)item->spec)->port_id = to;
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++)
-		if (action_port(action) == from)
-			((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
+		if (item_port(item) != from)
+			continue;
+		((struct rte_flow_item_ethdev *)(uintptr_t)item->spec)->port_id = to;
+		changed = true;
+	}
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		if (action_port(action) != from)
+			continue;
+		((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
+		changed = true;
+	}
+	return changed;
 }

@@ -23,6 +23,9 @@ struct octo_words {
 
 struct octo_dev;
 
+/** The number by which rules name a PF that is gone: no port has one as high. */
+#define OCTO_LOST_PORT(pf) ((uint16_t)(0xff00 + (pf)))
+
 int octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
 		    struct rte_flow_error *error);
 void octo_words_drop(struct octo_words *words);
@@ -30,7 +33,7 @@ const void *
 octo_words_find(const struct rte_flow_action *actions, enum rte_flow_action_type type, bool *found);
 int octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 		   uint32_t *pfs, struct rte_flow_error *error);
-void octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to);
+bool octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to);
 int octo_words_max_queue(const struct rte_flow_conv_rule *rule);
 
 #endif /* OCTO_WORDS_H */
