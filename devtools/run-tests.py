@@ -5,9 +5,10 @@
 usage: run-tests.py JOBS RESULT.xml DIRECTORY [ARG...]
 
 Each file is a pytest of its own, given ARG..., and is shown when it has ended.
-RESULT.xml has the results of all of them.
+RESULT.xml has the results of all of them. Root gives each a network of its own.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -19,13 +20,16 @@ from pathlib import Path
 COUNTS = ("errors", "failures", "skipped", "tests")
 NO_TEST = 5  # pytest's status when nothing was selected
 
+# net_af_packet hears all interfaces until it is bound to one: also those of others' tests
+OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+
 _printing = threading.Lock()
 
 
 def run(path, xml, args):
     """One file; pytest's status and the lines that name what failed."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}", path, *args],
+        [*(OWN_NETWORK if os.geteuid() == 0 else []), sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}", path, *args],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", check=False)
     with _printing:
