@@ -273,6 +273,23 @@ octo_port_create(const struct octo_port_conf *conf)
 	return octo_port_add(conf);
 }
 
+bool
+octo_port_pf_is_there(unsigned int pf)
+{
+	uint16_t port;
+
+	return rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port) == 0;
+}
+
+bool
+octo_port_pf_is_started(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return strcmp(view.pf[pf].state, "started") == 0;
+}
+
 /* Asked first, because EAL logs an error when there is no such device. */
 static bool
 is_there(const char *name)

@@ -62,6 +62,10 @@ int octo_port_teardown(void **state);
 /* the devices */
 const char *octo_port_pf_name(unsigned int pf);
 uint16_t octo_port_pf(unsigned int pf);
+/** Is there a port of that name, whoever has it? */
+bool octo_port_pf_is_there(unsigned int pf);
+/** Does the octo port use it? */
+bool octo_port_pf_is_started(uint16_t port, unsigned int pf);
 void octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf);
 void octo_port_remove_pf(unsigned int pf);
 void octo_port_add_pfs(const struct octo_port_conf *conf);
@@ -107,6 +111,20 @@ uint16_t octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_
 /** Poll until this many came, or until nothing has come for long. */
 void
 octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally);
+/** So many frames, sent by queue 0 with this source port, all come in by this queue. */
+void
+octo_port_assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue, unsigned int packets);
+
+/**
+ * octo_port_make(), and number the frames from `first` on; then the number of one that
+ * came back. The number is behind all headers.
+ */
+void octo_port_make_numbered(uint16_t port, uint16_t src_port, uint32_t first,
+			     struct rte_mbuf **pkts, uint16_t n);
+uint32_t octo_port_number(const struct rte_mbuf *m);
+/** A burst of such frames, at most 32. @return how many were taken; the rest is dropped. */
+uint16_t octo_port_send_numbered(uint16_t port, uint16_t queue, uint16_t src_port, uint32_t first,
+				 uint16_t n);
 /** Let the NIC move all that is on its wire into the rings of the PFs. */
 void octo_port_pump(uint16_t idle_queue);
 
@@ -118,12 +136,16 @@ void octo_port_thread_stop(void);
 
 uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_printf(2, 3);
 
-/** Wait up to two seconds for a condition. */
-#define octo_port_await(condition)                                                                 \
+#define octo_port_await_ms(ms, condition)                                                          \
 	do {                                                                                       \
-		for (int tries_ = 0; tries_ < 2000 && !(condition); tries_++)                      \
+		for (int tries_ = 0; tries_ < (ms) && !(condition); tries_++)                      \
 			rte_delay_us_sleep(1000);                                                  \
 		assert_true(condition);                                                            \
 	} while (0)
+
+/** Wait up to two seconds for a condition. */
+#define octo_port_await(condition) octo_port_await_ms(2000, condition)
+/** The same where something is tried once a second, such as to bring a PF back. */
+#define octo_port_await_long(condition) octo_port_await_ms(30000, condition)
 
 #endif /* OCTO_PORT_H */

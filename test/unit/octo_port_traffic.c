@@ -27,6 +27,9 @@ struct frame {
 
 static_assert(sizeof(struct frame) == 42, "as on the wire");
 
+/* aligned, as mbufs are */
+#define NUMBER_AT 44
+
 static struct octo_tuple
 tuple_of(uint16_t src_port)
 {
@@ -164,6 +167,42 @@ octo_port_send(uint16_t port, uint16_t queue, uint16_t src_port, unsigned int n)
 	}
 }
 
+void
+octo_port_make_numbered(uint16_t port, uint16_t src_port, uint32_t first, struct rte_mbuf **pkts,
+			uint16_t n)
+{
+	octo_port_make(port, src_port, pkts, n);
+	for (uint16_t i = 0; i < n; i++) {
+		const uint32_t number = first + i;
+
+		memcpy(rte_pktmbuf_mtod_offset(pkts[i], void *, NUMBER_AT), &number,
+		       sizeof(number));
+	}
+}
+
+uint32_t
+octo_port_number(const struct rte_mbuf *m)
+{
+	uint32_t number;
+
+	memcpy(&number, rte_pktmbuf_mtod_offset(m, const void *, NUMBER_AT), sizeof(number));
+	return number;
+}
+
+uint16_t
+octo_port_send_numbered(uint16_t port, uint16_t queue, uint16_t src_port, uint32_t first,
+			uint16_t n)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t sent;
+
+	assert_true(n <= BURST);
+	octo_port_make_numbered(port, src_port, first, pkts, n);
+	sent = rte_eth_tx_burst(port, queue, pkts, n);
+	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
+	return sent;
+}
+
 static void
 count(struct octo_port_tally *tally, const struct rte_mbuf *m, uint16_t port)
 {
@@ -210,6 +249,18 @@ octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_p
 		idle = 0;
 		since = rte_get_tsc_cycles();
 	}
+}
+
+void
+octo_port_assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue, unsigned int packets)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(port, 0, src_port, packets);
+	octo_port_receive(port, queue, packets, &tally);
+	assert_int_equal(tally.packets, packets);
+	assert_int_equal(tally.wrong_flow, 0);
+	assert_int_equal(tally.wrong_port, 0);
 }
 
 /* A poll of a PF moves a burst from the wire into whatever rings it belongs to. */

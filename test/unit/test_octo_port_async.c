@@ -27,17 +27,6 @@ start_port(const struct octo_port_conf *conf, struct octo_port_table *t)
 static const struct octo_port_conf two_pfs;
 
 static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 20);
-	octo_port_receive(port, queue, 20, &tally);
-	assert_int_equal(tally.packets, 20);
-	assert_int_equal(tally.wrong_port, 0);
-}
-
-static void
 assert_refused(bool refused, int code, const struct rte_flow_error *error, const char *words)
 {
 	assert_true(refused);
@@ -66,7 +55,7 @@ test_rules_lead_home(void **state)
 	assert_int_equal(rte_eth_xstats_reset(port), 0);
 	for (uint16_t i = 0; i < 4; i++) {
 		assert_int_equal(octo_port_rule_pf(port, 100 + i), i % 2);
-		assert_arrives(port, 100 + i, i);
+		octo_port_assert_arrives(port, 100 + i, i, 20);
 	}
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
 	for (uint16_t i = 0; i < 4; i++)
@@ -74,7 +63,7 @@ test_rules_lead_home(void **state)
 	for (uint16_t i = 0; i < 4; i++)
 		octo_port_pull(port, 200 + i, OK);
 	assert_int_equal(octo_port_rule_pf(port, 100), -2);
-	assert_arrives(port, 103, 0);
+	octo_port_assert_arrives(port, 103, 0, 20);
 	octo_port_table_destroy(&t);
 }
 
@@ -100,7 +89,7 @@ check_rejected(const struct octo_port_conf *conf, unsigned int room)
 		octo_port_pull(port, 201, OK);
 	}
 	for (uint16_t i = 0; i < room; i++)
-		assert_arrives(port, 100 + i, i % 4);
+		octo_port_assert_arrives(port, 100 + i, i % 4, 20);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), room);
 }
 
@@ -185,12 +174,12 @@ test_flushing_and_stopping(void **state)
 		       "start it first");
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	assert_non_null(octo_port_enqueue(&t, 8, 1, true, NULL));
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	octo_port_pull(port, 8, OK);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	octo_port_table_destroy(&t);
 }
 
@@ -222,7 +211,7 @@ check_flush_of_a_destroyed_rule(bool created, uint32_t queue_id)
 	assert_non_null(octo_port_enqueue(&t, 7, 3, false, NULL));
 	octo_port_pull(port, 7, OK);
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 20);
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	octo_port_table_destroy(&t);
 }
@@ -263,8 +252,8 @@ test_a_pf_goes(void **state)
 	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
 	octo_port_pull(port, 8, OK);
 	octo_port_await(octo_port_rule_pf(port, 7) == 0);
-	assert_arrives(port, 7, 1);
-	assert_arrives(port, 8, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
+	octo_port_assert_arrives(port, 8, 1, 20);
 	assert_int_equal(octo_port_enqueue_destroy(port, flow, 9, false), 0);
 	octo_port_pull(port, 9, OK);
 }
@@ -300,7 +289,7 @@ test_indirect_actions_through_a_queue(void **state)
 	octo_port_pull(port, 2, OK);
 	octo_port_pull(port, 3, FAILED);
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 20);
 }
 
 /* The switch has room for one rule, so that a second one for the same flow would fail. */
@@ -326,7 +315,7 @@ test_a_queue_that_changes_under_way(void **state)
 	octo_port_pull(port, 7, OK);
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
 	assert_int_equal(rte_eth_xstats_reset(port), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 20);
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
 	assert_int_equal(octo_port_enqueue_destroy(port, flow, 8, false), 0);
 	octo_port_pull(port, 8, OK);
@@ -334,7 +323,7 @@ test_a_queue_that_changes_under_way(void **state)
 	octo_port_table_destroy(&t);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
 static void

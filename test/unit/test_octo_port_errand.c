@@ -9,44 +9,7 @@
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 
-/* A PF that nobody brings back is looked for every second. */
-#define AWAIT_S 30
 #define REMOVALS 20
-#define await_long(condition)                                                                      \
-	do {                                                                                       \
-		for (int tries_ = 0; tries_ < AWAIT_S * 1000 && !(condition); tries_++)            \
-			rte_delay_us_sleep(1000);                                                  \
-		assert_true(condition);                                                            \
-	} while (0)
-
-static bool
-is_started(uint16_t port, unsigned int pf)
-{
-	struct octo_view_topology view;
-
-	assert_int_equal(octo_view_topology(port, &view), 0);
-	return strcmp(view.pf[pf].state, "started") == 0;
-}
-
-static bool
-is_there(unsigned int pf)
-{
-	uint16_t port;
-
-	return rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port) == 0;
-}
-
-static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 10);
-	octo_port_receive(port, queue, 10, &tally);
-	assert_int_equal(tally.packets, 10);
-	assert_int_equal(tally.wrong_flow, 0);
-}
-
 /* Rules of a table are made one by one on a PF that came when the port was stopped. */
 static void
 test_a_pf_joins_without_flow_queues(void **state)
@@ -62,11 +25,11 @@ test_a_pf_joins_without_flow_queues(void **state)
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_true(is_started(port, 1));
+	assert_true(octo_port_pf_is_started(port, 1));
 	flow = octo_port_enqueue(&t, 7, 1, false, NULL);
 	assert_non_null(flow);
 	octo_port_pull(port, 7, RTE_FLOW_OP_SUCCESS);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_enqueue_destroy(port, flow, 7, false), 0);
 	octo_port_pull(port, 7, RTE_FLOW_OP_SUCCESS);
 	octo_port_table_destroy(&t);
@@ -85,25 +48,25 @@ test_a_pf_without_room_is_put_off(void **state)
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < 2; i++)
 		assert_non_null(octo_port_steer(port, 100 + i, i, NULL));
-	assert_arrives(port, 101, 1);
+	octo_port_assert_arrives(port, 101, 1, 10);
 	assert_int_equal(rte_eth_stats_get(port, &before), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&full, 1);
 	faults = octo_port_faults_on(1);
 	for (int i = 0; i < 200; i++) {
-		assert_false(is_started(port, 1));
+		assert_false(octo_port_pf_is_started(port, 1));
 		assert_int_equal(rte_eth_stats_get(port, &after), 0);
 		assert_true(after.ipackets >= before.ipackets);
 		before = after;
 		rte_delay_us_sleep(1000);
 	}
-	assert_arrives(port, 101, 1);
+	octo_port_assert_arrives(port, 101, 1, 10);
 	/* a try starts it and stops it */
 	assert_in_range(faults->stops, 0, 3);
 	octo_port_faults_off();
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	await_long(is_started(port, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
 }
 
 /* A key, and no use for it. */
@@ -126,7 +89,7 @@ test_a_pf_comes_back_to_a_port_without_rss(void **state)
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	await_long(is_started(port, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
 }
 
 /* A device that somebody removes for long, with the lock of its bus. */
@@ -170,9 +133,9 @@ test_a_port_stops_while_a_pf_is_probed(void **state)
 	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, stop_port, NULL);
 	assert_true(stopping.done);
 	/* it was probed, and joins */
-	await_long(is_there(1));
+	octo_port_await_long(octo_port_pf_is_there(1));
 	assert_int_equal(rte_eth_dev_start(stopping.port), 0);
-	assert_true(is_started(stopping.port, 1));
+	assert_true(octo_port_pf_is_started(stopping.port, 1));
 }
 
 /* What is probed for a port that has gone meanwhile is removed again: the teardown looks. */

@@ -12,17 +12,6 @@
 static const struct octo_port_conf two_pfs;
 static const struct octo_port_conf three_pfs = {.nb_pfs = 3};
 
-static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 10);
-	octo_port_receive(port, queue, 10, &tally);
-	assert_int_equal(tally.packets, 10);
-	assert_int_equal(tally.wrong_flow, 0);
-}
-
 /* Flows leave at once, whether or not anybody polls the queue to notice. */
 static void
 test_flows_leave_a_pf_without_link_unpolled(void **state)
@@ -37,7 +26,7 @@ test_flows_leave_a_pf_without_link_unpolled(void **state)
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_await(octo_port_rule_pf(port, 7) == 0);
 	octo_port_await(octo_port_xstat(port, "failovers") == 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
 	octo_port_await(octo_port_xstat(port, "failbacks") == 1);
 	/* and come back with their poller */
@@ -60,7 +49,7 @@ test_every_manager_goes(void **state)
 		for (uint16_t q = 0; q < 3; q++)
 			octo_port_await(octo_port_rule_pf(port, 100 + q) > gone);
 		for (uint16_t q = 0; q < 3; q++)
-			assert_arrives(port, 100 + q, q);
+			octo_port_assert_arrives(port, 100 + q, q, 10);
 		assert_int_equal(octo_view_topology(port, &view), 0);
 		assert_string_equal(view.tier, "exact");
 		assert_true(view.pf[gone + 1].manager);

@@ -16,8 +16,6 @@
 #define FLOW 7
 #define BURST 32
 #define TIMES 6
-/* in the payload of octo_port_make() */
-#define SEQ_AT 42
 
 /* PF 0 is slow, and the grace time says so. */
 static const struct octo_port_conf slow_and_fast = {
@@ -37,15 +35,7 @@ struct trip {
 static void
 send_some(struct trip *t)
 {
-	struct rte_mbuf *pkts[4];
-	uint16_t sent;
-
-	octo_port_make(t->port, FLOW, pkts, RTE_DIM(pkts));
-	for (unsigned int i = 0; i < RTE_DIM(pkts); i++)
-		*rte_pktmbuf_mtod_offset(pkts[i], uint32_t *, SEQ_AT) = t->sent + i;
-	sent = rte_eth_tx_burst(t->port, 0, pkts, RTE_DIM(pkts));
-	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
-	t->sent += sent;
+	t->sent += octo_port_send_numbered(t->port, 0, FLOW, t->sent, 4);
 }
 
 static uint16_t
@@ -55,8 +45,7 @@ receive_some(struct trip *t)
 	const uint16_t got = rte_eth_rx_burst(t->port, 0, pkts, BURST);
 
 	for (uint16_t i = 0; i < got; i++)
-		t->overtaken += *rte_pktmbuf_mtod_offset(pkts[i], uint32_t *, SEQ_AT) !=
-				t->received++;
+		t->overtaken += octo_port_number(pkts[i]) != t->received++;
 	rte_pktmbuf_free_bulk(pkts, got);
 	return got;
 }

@@ -34,18 +34,6 @@ assert_refused(uint16_t port, uint16_t src_port, uint16_t queue, int code, const
 }
 
 static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 20);
-	octo_port_receive(port, queue, 20, &tally);
-	assert_int_equal(tally.packets, 20);
-	assert_int_equal(tally.wrong_flow, 0);
-	assert_int_equal(tally.wrong_port, 0);
-}
-
-static void
 test_rules_need_a_configured_port(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
@@ -75,10 +63,10 @@ test_a_tuple_is_steered_once(void **state)
 	assert_refused(port, 7, 1, EEXIST, "already");
 	assert_int_equal(octo_port_validate(port, 7, 1), -EEXIST);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
 	assert_non_null(octo_port_steer(port, 7, 1, &error));
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	assert_refused(port, 8, 2, EINVAL, "queue");
 }
 
@@ -94,7 +82,7 @@ check_full(uint16_t port, unsigned int room, const char *words)
 			assert_refused(port, 200 + i, i % 2, ENOSPC, words);
 		assert_int_equal(octo_port_xstat(port, "steered_flows"), room);
 		for (unsigned int i = 0; i < room; i++)
-			assert_arrives(port, 100 + i, i % 2);
+			octo_port_assert_arrives(port, 100 + i, i % 2, 20);
 		assert_int_equal(rte_flow_flush(port, NULL), 0);
 	}
 }
@@ -193,7 +181,7 @@ test_steered_to_a_queue_whose_home_is_gone(void **state)
 	octo_port_remove_pf(1);
 	assert_non_null(octo_port_steer(port, 7, 1, &error));
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
 /* R8: so do the rules that were there. */
@@ -206,10 +194,10 @@ test_rules_leave_a_dead_pf(void **state)
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	octo_port_remove_pf(1);
 	octo_port_await(octo_port_rule_pf(port, 7) == 0);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	assert_int_equal(octo_port_xstat(port, "pf0_nic_no_pf_drops"), 0);
 }
 
@@ -223,11 +211,11 @@ test_rules_survive_the_manager(void **state)
 	assert_non_null(octo_port_steer(port, 7, 0, NULL));
 	octo_port_remove_pf(0);
 	octo_port_await(octo_port_rule_pf(port, 7) == 1);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_refused(port, 7, 0, EEXIST, "already");
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
 static void
@@ -262,10 +250,10 @@ test_flows_follow_with_a_full_mpfs(void **state)
 	for (int round = 0; round < 3; round++) {
 		move_home(port, false);
 		await_rules(port, 8, 0);
-		assert_arrives(port, 107, 1);
+		octo_port_assert_arrives(port, 107, 1, 20);
 		move_home(port, true);
 		await_rules(port, 8, 1);
-		assert_arrives(port, 100, 1);
+		octo_port_assert_arrives(port, 100, 1, 20);
 	}
 	assert_refused(port, 200, 1, ENOSPC, "MPFS table");
 }
@@ -316,7 +304,7 @@ test_flows_follow_the_poller(void **state)
 		poll_a_while(port, 0);
 		octo_port_await(octo_port_rule_pf(port, 7) == node);
 		assert_int_equal(rte_eth_xstats_reset(port), 0);
-		assert_arrives(port, 7, 0);
+		octo_port_assert_arrives(port, 7, 0, 20);
 		assert_int_equal(octo_port_xstat(port, "rx_q0_home_packets"), 20);
 		assert_int_equal(octo_port_xstat(port, "rx_q0_stray_packets"), 0);
 	}

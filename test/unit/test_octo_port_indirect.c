@@ -15,17 +15,6 @@ static const struct rte_flow_action count = {.type = RTE_FLOW_ACTION_TYPE_COUNT}
 static const struct octo_port_conf two_pfs;
 
 static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 20);
-	octo_port_receive(port, queue, 20, &tally);
-	assert_int_equal(tally.packets, 20);
-	assert_int_equal(tally.wrong_port, 0);
-}
-
-static void
 assert_refused(bool refused, int code, const struct rte_flow_error *error, const char *words)
 {
 	assert_true(refused);
@@ -64,12 +53,12 @@ test_an_update_takes_all_flows_along(void **state)
 		assert_int_equal(rte_eth_xstats_reset(port), 0);
 		for (uint16_t i = 1; i <= 3; i++) {
 			assert_int_equal(octo_port_rule_pf(port, i), queue % 2);
-			assert_arrives(port, i, queue % 4);
+			octo_port_assert_arrives(port, i, queue % 4, 20);
 		}
 		assert_int_equal(octo_port_xstat(port, "rx_q%u_home_packets", queue % 4), 60);
 		assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
 		assert_int_equal(octo_port_rule_pf(port, 4), 0);
-		assert_arrives(port, 4, 0);
+		octo_port_assert_arrives(port, 4, 0, 20);
 	}
 }
 
@@ -87,12 +76,12 @@ test_an_update_to_the_same_queue(void **state)
 	assert_int_equal(update(port, h, 1, NULL), 0);
 	for (uint16_t i = 1; i <= 3; i++) {
 		assert_int_equal(octo_port_rule_pf(port, i), 1);
-		assert_arrives(port, i, 1);
+		octo_port_assert_arrives(port, i, 1, 20);
 	}
 	assert_int_equal(update(port, h, 2, NULL), 0);
 	for (uint16_t i = 1; i <= 3; i++) {
 		assert_int_equal(octo_port_rule_pf(port, i), 0);
-		assert_arrives(port, i, 2);
+		octo_port_assert_arrives(port, i, 2, 20);
 	}
 }
 
@@ -120,7 +109,7 @@ test_all_pfs_or_none(void **state)
 	assert_refused(update(port, h, 1, &error) == -EBUSY, EBUSY, &error,
 		       "PF net_octosim1: made up");
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_refused(rte_flow_action_handle_destroy(port, h, &error) == -EBUSY, EBUSY, &error,
 		       "destroy them first");
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
@@ -160,7 +149,7 @@ test_bad_updates(void **state)
 	assert_refused(rte_flow_action_handle_update(port, h, NULL, &error) == -EINVAL, EINVAL,
 		       &error, "of the same type");
 	assert_refused(octo_port_steer_by(port, 7, h, &error) == NULL, EEXIST, &error, "already");
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_refused(update(port, h, 1, &error) == -EINVAL, EINVAL, &error, "start it first");
 }
@@ -189,16 +178,16 @@ test_a_counter_is_the_sum_and_survives(void **state)
 	assert_non_null(h);
 	assert_non_null(octo_port_steer_and_count_by(port, 7, 0, h, NULL));
 	assert_non_null(octo_port_steer_and_count_by(port, 8, 1, h, NULL));
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_counted(port, h, 20, false);
-	assert_arrives(port, 8, 1);
+	octo_port_assert_arrives(port, 8, 1, 20);
 	assert_counted(port, h, 40, true);
 	assert_counted(port, h, 0, false);
-	assert_arrives(port, 8, 1);
+	octo_port_assert_arrives(port, 8, 1, 20);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_counted(port, h, 20, false);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_counted(port, h, 40, true);
 	assert_counted(port, h, 0, false);
 }
@@ -223,10 +212,10 @@ test_they_are_kept_over_stop_and_start(void **state)
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_int_equal(second->handles, 1);
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	assert_int_equal(update(port, h, 0, NULL), 0);
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 }
 
 static void
@@ -241,7 +230,7 @@ test_a_pf_goes(void **state)
 	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
 	octo_port_remove_pf(1);
 	assert_int_equal(update(port, h, 0, NULL), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	assert_int_equal(rte_flow_action_handle_destroy(port, h, NULL), 0);
 }
@@ -260,10 +249,10 @@ test_a_switch_that_cannot_follow(void **state)
 	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
 	manager->create_transfer = EIO;
 	assert_int_equal(update(port, h, 1, NULL), 0);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	manager->create_transfer = 0;
 	octo_port_await(octo_port_rule_pf(port, 7) == 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
 /* The PFs refuse what has a length and no list; copying it must not come first. */

@@ -14,17 +14,6 @@
 static const struct octo_port_conf two_pfs;
 
 static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 20);
-	octo_port_receive(port, queue, 20, &tally);
-	assert_int_equal(tally.packets, 20);
-	assert_int_equal(tally.wrong_flow, 0);
-}
-
-static void
 restart(uint16_t port)
 {
 	assert_int_equal(rte_eth_dev_stop(port), 0);
@@ -59,7 +48,7 @@ test_rules_are_put_back(void **state)
 		assert_int_equal(octo_port_xstat(port, "steered_flows"), 4);
 		for (uint16_t i = 0; i < 4; i++) {
 			assert_int_equal(octo_port_rule_pf(port, 100 + i), i % 2);
-			assert_arrives(port, 100 + i, i % 2);
+			octo_port_assert_arrives(port, 100 + i, i % 2, 20);
 		}
 	}
 	for (uint16_t i = 0; i < 4; i++)
@@ -83,7 +72,7 @@ test_full_tables_are_full_of_the_same_rules(void **state)
 	assert_null(octo_port_steer(port, 200, 0, NULL));
 	assert_int_equal(rte_errno, ENOSPC);
 	for (uint16_t i = 0; i < 8; i++)
-		assert_arrives(port, 100 + i, i % 2);
+		octo_port_assert_arrives(port, 100 + i, i % 2, 20);
 }
 
 static void
@@ -99,12 +88,12 @@ test_rules_made_while_the_port_is_stopped(void **state)
 	assert_int_equal(octo_port_rule_pf(port, 7), -1);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_non_null(octo_port_steer(port, 8, 1, NULL));
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_arrives(port, 7, 1);
-	assert_arrives(port, 8, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
+	octo_port_assert_arrives(port, 8, 1, 20);
 }
 
 static void
@@ -162,8 +151,8 @@ test_a_rule_that_cannot_be_put_back(void **state)
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 2);
 	second->create_ingress = 0;
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_arrives(port, 7, 0);
-	assert_arrives(port, 8, 1);
+	octo_port_assert_arrives(port, 7, 0, 20);
+	octo_port_assert_arrives(port, 8, 1, 20);
 	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
 }
 
@@ -181,7 +170,7 @@ test_fewer_queues_than_a_rule_needs(void **state)
 	assert_int_equal(octo_port_configure(port, 1), -EBUSY);
 	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
 	octo_port_up(port, 1);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 }
 
 /* The application does not know of those that somebody made by command. */

@@ -17,8 +17,6 @@
 #define FLOW 7
 #define BURST 32
 #define TIMES 6
-/* in the payload of octo_port_make() */
-#define SEQ_AT 42
 
 /* Queue 0 is at home on PF 0, which is slow, queue 1 on PF 1; queue 2 on PF 0 again. */
 static const struct octo_port_conf slow_and_fast = {
@@ -48,15 +46,7 @@ struct trip {
 static void
 send_some(struct trip *t)
 {
-	struct rte_mbuf *pkts[4];
-	uint16_t sent;
-
-	octo_port_make(t->port, FLOW, pkts, RTE_DIM(pkts));
-	for (unsigned int i = 0; i < RTE_DIM(pkts); i++)
-		*rte_pktmbuf_mtod_offset(pkts[i], uint32_t *, SEQ_AT) = t->sent + i;
-	sent = rte_eth_tx_burst(t->port, 0, pkts, RTE_DIM(pkts));
-	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
-	t->sent += sent;
+	t->sent += octo_port_send_numbered(t->port, 0, FLOW, t->sent, 4);
 }
 
 /* The application looks at what its last burst returned. */
@@ -66,8 +56,7 @@ deliver(struct trip *t, uint16_t queue)
 	struct burst *b = &t->burst[queue];
 
 	for (uint16_t i = 0; i < b->nb; i++)
-		t->overtaken += *rte_pktmbuf_mtod_offset(b->pkts[i], uint32_t *, SEQ_AT) !=
-				t->received++;
+		t->overtaken += octo_port_number(b->pkts[i]) != t->received++;
 	rte_pktmbuf_free_bulk(b->pkts, b->nb);
 	t->by_queue[queue] += b->nb;
 	b->nb = 0;

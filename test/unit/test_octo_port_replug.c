@@ -14,35 +14,6 @@
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
-/* A PF that nobody brings back is looked for every second. */
-#define AWAIT_S 30
-#define await_long(condition)                                                                      \
-	do {                                                                                       \
-		for (int tries_ = 0; tries_ < AWAIT_S * 1000 && !(condition); tries_++)            \
-			rte_delay_us_sleep(1000);                                                  \
-		assert_true(condition);                                                            \
-	} while (0)
-
-static bool
-is_started(uint16_t port, unsigned int pf)
-{
-	struct octo_view_topology view;
-
-	assert_int_equal(octo_view_topology(port, &view), 0);
-	return strcmp(view.pf[pf].state, "started") == 0;
-}
-
-static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 10);
-	octo_port_receive(port, queue, 10, &tally);
-	assert_int_equal(tally.packets, 10);
-	assert_int_equal(tally.wrong_flow, 0);
-}
-
 /* A rule leads to the PF once the poller of its queue has seen that it is back. */
 static bool
 leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf)
@@ -61,12 +32,12 @@ test_a_pf_is_probed_again(void **state)
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	octo_port_remove_pf(1);
-	assert_false(is_started(port, 1));
-	await_long(is_started(port, 1));
+	assert_false(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_owner_get(octo_port_pf(1), &owner), 0);
 	assert_string_equal(owner.name, OCTO_PORT_NAME);
-	await_long(leads_to(port, 7, 1, 1));
-	assert_arrives(port, 7, 1);
+	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 }
 
@@ -82,16 +53,16 @@ test_a_pf_that_is_attached_is_taken(void **state)
 	/* the manager, this time */
 	for (uint16_t q = 0; q < 2; q++)
 		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
-	assert_arrives(port, 100, 0);
+	octo_port_assert_arrives(port, 100, 0, 10);
 	assert_int_equal(rte_eth_stats_get(port, &before), 0);
 	octo_port_remove_pf(0);
-	await_long(octo_port_rule_pf(port, 100) == 1);
+	octo_port_await_long(octo_port_rule_pf(port, 100) == 1);
 	octo_port_add_pf(&two_pfs, 0);
-	await_long(is_started(port, 0));
-	await_long(leads_to(port, 100, 0, 0));
-	await_long(leads_to(port, 101, 1, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	octo_port_await_long(leads_to(port, 100, 0, 0));
+	octo_port_await_long(leads_to(port, 101, 1, 1));
 	for (uint16_t q = 0; q < 2; q++)
-		assert_arrives(port, 100 + q, q);
+		octo_port_assert_arrives(port, 100 + q, q, 10);
 	assert_int_equal(rte_eth_stats_get(port, &after), 0);
 	assert_int_equal(after.ipackets, before.ipackets + 20);
 	assert_int_equal(after.opackets, before.opackets + 20);
@@ -112,18 +83,18 @@ test_a_pf_is_back_before_its_flows_have_left(void **state)
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < SLOW_RULES; i++)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
-	await_long(leads_to(port, 100, 1, 1));
+	octo_port_await_long(leads_to(port, 100, 1, 1));
 	manager = octo_port_faults_on(0);
 	assert_int_equal(octosim_fault("net_octosim0,rule_slow,40000"), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	await_long(is_started(port, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
 	assert_true(manager->transfers < SLOW_RULES);
-	await_long(leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
+	octo_port_await_long(leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
 	assert_int_equal(octosim_fault("net_octosim0,clear"), 0);
 	for (uint16_t i = 0; i < SLOW_RULES; i++) {
-		await_long(leads_to(port, 100 + i, 1, 1));
-		assert_arrives(port, 100 + i, 1);
+		octo_port_await_long(leads_to(port, 100 + i, 1, 1));
+		octo_port_assert_arrives(port, 100 + i, 1, 10);
 	}
 }
 
@@ -223,7 +194,7 @@ test_a_pf_gets_what_the_others_have(void **state)
 	for (unsigned int pf = 0; pf < 2; pf++) {
 		octo_port_remove_pf(pf);
 		octo_port_add_pf(&two_pfs, pf);
-		await_long(is_started(port, pf));
+		octo_port_await_long(octo_port_pf_is_started(port, pf));
 		assert_alike(octo_port_pf(pf));
 		assert_key(octo_port_pf(pf));
 	}
@@ -242,9 +213,9 @@ test_a_pf_joins_a_stopped_port_at_its_start(void **state)
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	octo_port_add_pf(&two_pfs, 1);
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_true(is_started(port, 1));
+	assert_true(octo_port_pf_is_started(port, 1));
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
 static void
@@ -261,11 +232,11 @@ test_a_pf_is_missing_at_the_start(void **state)
 	assert_string_equal(view.pf[1].state, "gone");
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 10);
 	octo_port_add_pf(&two_pfs, 1);
-	await_long(is_started(port, 1));
-	await_long(leads_to(port, 7, 1, 1));
-	assert_arrives(port, 7, 1);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
 /* The port offers what it cannot do. */
@@ -282,12 +253,12 @@ test_a_lesser_pf_stays_out(void **state)
 	octo_port_up(port, 2);
 	octo_port_add_pf(&lesser, 1);
 	rte_delay_us_sleep(50000);
-	assert_false(is_started(port, 1));
+	assert_false(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
 	assert_true(info.max_rx_queues >= 2);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	await_long(is_started(port, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
 }
 
 static struct rte_flow *
@@ -342,11 +313,11 @@ test_transfer_rules_know_pfs_by_other_numbers(void **state)
 	octo_port_add_pf(&four_pfs, 3);
 	octo_port_add_pf(&four_pfs, 2);
 	for (unsigned int pf = 2; pf < 4; pf++) {
-		await_long(is_started(port, pf));
+		octo_port_await_long(octo_port_pf_is_started(port, pf));
 		assert_int_equal(octo_port_pf(pf), number[5 - pf]);
 	}
 	for (unsigned int pf = 2; pf < 4; pf++)
-		await_long(is_led_to(port, rule[pf], pf));
+		octo_port_await_long(is_led_to(port, rule[pf], pf));
 	/* all rules are put anew */
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
@@ -386,19 +357,19 @@ test_all_pfs_go_and_come(void **state)
 	octo_port_remove_pf(1);
 	assert_int_equal(rte_eth_link_get_nowait(port, &link), 0);
 	assert_int_equal(link.link_status, RTE_ETH_LINK_DOWN);
-	await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 1);
+	octo_port_await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 1);
 	octo_port_poll(port, 0, 32, &(struct octo_port_tally){0});
 	octo_port_add_pf(&four_pfs, 0);
-	await_long(is_started(port, 0));
-	await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 2);
-	await_long(octo_port_rule_pf(port, 103) >= 0);
-	assert_arrives(port, 103, 3);
+	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	octo_port_await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 2);
+	octo_port_await_long(octo_port_rule_pf(port, 103) >= 0);
+	octo_port_assert_arrives(port, 103, 3, 10);
 	/* the others by themselves */
 	for (unsigned int pf = 3; pf > 0; pf--)
-		await_long(is_started(port, pf));
+		octo_port_await_long(octo_port_pf_is_started(port, pf));
 	for (uint16_t q = 0; q < 4; q++) {
-		await_long(leads_to(port, 100 + q, q, q));
-		assert_arrives(port, 100 + q, q);
+		octo_port_await_long(leads_to(port, 100 + q, q, q));
+		octo_port_assert_arrives(port, 100 + q, q, 10);
 	}
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
 }
@@ -415,19 +386,19 @@ test_a_pf_recovers(void **state)
 	dev = &rte_eth_devices[octo_port_pf(1)];
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
-	assert_false(is_started(port, 1));
-	await_long(octo_port_rule_pf(port, 7) == 0);
-	assert_arrives(port, 7, 1);
+	assert_false(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(octo_port_rule_pf(port, 7) == 0);
+	octo_port_assert_arrives(port, 7, 1, 10);
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
-	await_long(is_started(port, 1));
-	await_long(leads_to(port, 7, 1, 1));
-	assert_arrives(port, 7, 1);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
 	/* and then it cannot: it is removed, and probed again */
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_FAILED, NULL);
-	await_long(is_started(port, 1));
-	await_long(leads_to(port, 7, 1, 1));
-	assert_arrives(port, 7, 1);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
 /* Four PFs die and return in no order, while a queue is polled and sends, and somebody asks. */
@@ -496,12 +467,12 @@ test_pfs_die_and_return_at_random(void **state)
 		ask_all_kinds_of_things(port);
 		octo_port_add_pf(&four_pfs, pf);
 		ask_all_kinds_of_things(port);
-		await_long(is_started(port, pf));
+		octo_port_await_long(octo_port_pf_is_started(port, pf));
 	}
 	octo_port_thread_stop();
 	for (uint16_t q = 0; q < 4; q++) {
-		await_long(leads_to(port, 100 + q, q, q));
-		assert_arrives(port, 100 + q, q);
+		octo_port_await_long(leads_to(port, 100 + q, q, q));
+		octo_port_assert_arrives(port, 100 + q, q, 10);
 	}
 	/* what was received was counted, whichever PF it came by, and however often that died */
 	assert_int_equal(rte_eth_stats_get(port, &stats), 0);

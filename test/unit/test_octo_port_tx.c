@@ -11,8 +11,6 @@
 
 #define FLOW 7
 #define BURST 32
-/* behind the headers that octo_port_make() makes */
-#define SEQ_AT 44
 /* longer than any test */
 #define FOR_EVER "tx_delay_us=60000000"
 
@@ -67,13 +65,9 @@ start(const struct octo_port_conf *conf, uint16_t queue)
 static void
 look_at(struct rte_mbuf **pkts, uint16_t n)
 {
-	for (uint16_t i = 0; i < n; i++) {
-		uint32_t seq;
-
-		memcpy(&seq, rte_pktmbuf_mtod_offset(pkts[i], void *, SEQ_AT), sizeof(seq));
-		/* whatever is missing will never be in its place */
-		run.reordered += seq != run.seen++;
-	}
+	/* whatever is missing will never be in its place */
+	for (uint16_t i = 0; i < n; i++)
+		run.reordered += octo_port_number(pkts[i]) != run.seen++;
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
@@ -90,17 +84,8 @@ poll_all(void)
 static uint16_t
 send_burst(uint16_t n)
 {
-	struct rte_mbuf *pkts[BURST];
-	uint16_t sent;
+	const uint16_t sent = octo_port_send_numbered(run.port, run.queue, FLOW, run.sent, n);
 
-	octo_port_make(run.port, FLOW, pkts, n);
-	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t seq = run.sent + i;
-
-		memcpy(rte_pktmbuf_mtod_offset(pkts[i], void *, SEQ_AT), &seq, sizeof(seq));
-	}
-	sent = rte_eth_tx_burst(run.port, run.queue, pkts, n);
-	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
 	run.sent += sent;
 	return sent;
 }

@@ -9,17 +9,6 @@
 
 #include "octo_port_async.h"
 
-static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 20);
-	octo_port_receive(port, queue, 20, &tally);
-	assert_int_equal(tally.packets, 20);
-	assert_int_equal(tally.wrong_port, 0);
-}
-
 static int
 update(uint16_t port, struct rte_flow *flow, uint16_t queue, bool mark,
        struct rte_flow_error *error)
@@ -49,16 +38,16 @@ check_resteering(const struct octo_port_conf *conf)
 		assert_int_equal(update(port, flow, i % 4, i > 4 && i % 2, NULL), 0);
 		assert_int_equal(octo_port_rule_pf(port, 7), i % 2);
 		assert_int_equal(rte_eth_xstats_reset(port), 0);
-		assert_arrives(port, 7, i % 4);
+		octo_port_assert_arrives(port, 7, i % 4, 20);
 		assert_int_equal(octo_port_xstat(port, "rx_q%u_home_packets", i % 4), 20);
 	}
 	/* once more with what was kept */
 	assert_int_equal(update(port, flow, 3, true, NULL), 0);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 20);
 	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 }
 
 static void
@@ -94,11 +83,11 @@ check_all_or_none(const struct octo_port_conf *conf)
 		assert_non_null(strstr(error.message, "PF net_octosim1"));
 	}
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_int_equal(update(port, flow, 4, false, &error), -EINVAL);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_int_equal(update(port, flow, 3, false, &error), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 20);
 }
 
 static void
@@ -136,7 +125,7 @@ test_a_rule_stays_of_its_kind(void **state)
 	flow = octo_port_steer(port, 7, 1, NULL);
 	assert_int_equal(rte_flow_actions_update(port, flow, drop, &error), -ENOTSUP);
 	assert_non_null(strstr(error.message, "make another"));
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
 int

@@ -29,16 +29,6 @@ start_pf(uint32_t ops, struct octo_port_table *t, uint32_t nb_flows)
 }
 
 static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 8);
-	octo_port_receive(port, queue, 8, &tally);
-	assert_int_equal(tally.packets, 8);
-}
-
-static void
 assert_refused(bool refused, int code, const struct rte_flow_error *error, const char *words)
 {
 	assert_true(refused);
@@ -59,15 +49,15 @@ test_a_rule_waits_for_the_push(void **state)
 	flow = octo_port_enqueue(&t, 7, 3, true, NULL);
 	assert_non_null(flow);
 	octo_port_pull_nothing(port);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 8);
 	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 8);
 	octo_port_pull(port, 7, OK);
 	octo_port_pull_nothing(port);
 	assert_int_equal(octo_port_enqueue_destroy(port, flow, 8, true), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 8);
 	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 8);
 	octo_port_pull(port, 8, OK);
 	octo_port_table_destroy(&t);
 }
@@ -91,7 +81,7 @@ test_results_come_in_order(void **state)
 		assert_int_equal(results[i].status, OK);
 	}
 	for (uint16_t i = 1; i <= 4; i++)
-		assert_arrives(port, i, i % 4);
+		octo_port_assert_arrives(port, i, i % 4, 8);
 }
 
 static void
@@ -131,17 +121,17 @@ test_a_rejected_rule(void **state)
 	assert_non_null(second);
 	octo_port_pull(port, 7, OK);
 	octo_port_pull(port, 7, FAILED);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 	assert_refused(octo_port_enqueue(&t, 8, 2, false, &error) == NULL, ENOSPC, &error,
 		       "table is full");
 	assert_int_equal(octo_port_enqueue_destroy(port, second, 9, false), 0);
 	octo_port_pull(port, 9, OK);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 	assert_non_null(octo_port_enqueue(&t, 8, 2, false, NULL));
 	octo_port_pull(port, 8, OK);
 	assert_int_equal(octo_port_enqueue_destroy(port, first, 10, false), 0);
 	octo_port_pull(port, 10, OK);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 8);
 }
 
 static void
@@ -185,7 +175,7 @@ test_flushing_what_was_not_pushed(void **state)
 	octo_port_pull(port, 9, FAILED);
 	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
 	octo_port_pull_nothing(port);
-	assert_arrives(port, 9, 0);
+	octo_port_assert_arrives(port, 9, 0, 8);
 	octo_port_table_destroy(&t);
 }
 

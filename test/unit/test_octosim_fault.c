@@ -125,14 +125,6 @@ send_and_receive(unsigned int n)
 	return tally.packets;
 }
 
-static bool
-is_there(unsigned int pf)
-{
-	uint16_t port;
-
-	return rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port) == 0;
-}
-
 static void
 assert_all_accounted_for(uint64_t lost)
 {
@@ -224,13 +216,13 @@ test_an_announced_removal(void **state)
 	octo_port_send(octo_port_pf(1), 0, 7, 8);
 	octo_port_pump(IDLE_QUEUE);
 	fault("net_octosim0,remove");
-	octo_port_await(!is_there(0) && nb_heard() == 2);
+	octo_port_await(!octo_port_pf_is_there(0) && nb_heard() == 2);
 	assert_int_equal(heard.event[0], RTE_ETH_EVENT_INTR_RMV);
 	assert_int_equal(heard.event[1], RTE_ETH_EVENT_DESTROY);
 	assert_all_accounted_for(8);
 	assert_true(rte_eal_hotplug_add("vdev", "net_octosim0", "nic=T") < 0);
 	plug("net_octosim0,plug");
-	octo_port_await(is_there(0) && nb_heard() == 4);
+	octo_port_await(octo_port_pf_is_there(0) && nb_heard() == 4);
 	assert_int_equal(heard.event[2], DEVICE_EVENT(RTE_DEV_EVENT_ADD));
 	assert_int_equal(heard.event[3], RTE_ETH_EVENT_NEW);
 	octo_port_up(octo_port_pf(0), 2);
@@ -254,7 +246,7 @@ test_a_removal_that_takes_its_time(void **state)
 	fault("net_octosim0,remove,60000000");
 	fault("net_octosim0,clear");
 	fault("net_octosim0,remove");
-	octo_port_await(!is_there(0));
+	octo_port_await(!octo_port_pf_is_there(0));
 	plug("net_octosim0,plug,wait");
 }
 
@@ -266,7 +258,7 @@ test_a_surprise(void **state)
 	start_pfs();
 	fault("net_octosim0,surprise,200000");
 	assert_int_equal(send_and_receive(8), 0);
-	octo_port_await(!is_there(0) && nb_heard() == 2);
+	octo_port_await(!octo_port_pf_is_there(0) && nb_heard() == 2);
 	assert_int_equal(heard.event[0], DEVICE_EVENT(RTE_DEV_EVENT_REMOVE));
 	assert_int_equal(heard.event[1], RTE_ETH_EVENT_DESTROY);
 	assert_all_accounted_for(0);
@@ -280,11 +272,11 @@ test_plugged_in_for_somebody_else(void **state)
 	(void)state;
 	start_pfs();
 	fault("net_octosim0,remove");
-	octo_port_await(!is_there(0));
+	octo_port_await(!octo_port_pf_is_there(0));
 	plug("net_octosim0,plug,wait");
 	octo_port_await(nb_heard() == 3);
 	assert_int_equal(heard.event[2], DEVICE_EVENT(RTE_DEV_EVENT_ADD));
-	assert_false(is_there(0));
+	assert_false(octo_port_pf_is_there(0));
 	octo_port_add_pf(&two_pfs, 0);
 }
 
@@ -405,7 +397,7 @@ test_removals_under_an_octo_port(void **state)
 		octo_port_up(port, 2);
 		octo_port_thread_start(poll_port, (void *)(uintptr_t)port);
 		fault(kinds[i]);
-		octo_port_await(!is_there(0));
+		octo_port_await(!octo_port_pf_is_there(0));
 		octo_port_await(!pf_is(port, "started"));
 		octo_port_thread_stop();
 		assert_int_equal(octosim_account_get("T", &a), 0);

@@ -22,16 +22,6 @@ start_pf(const char *args)
 	return port;
 }
 
-static void
-assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, 0, src_port, 8);
-	octo_port_receive(port, queue, 8, &tally);
-	assert_int_equal(tally.packets, 8);
-}
-
 static int
 update_queue(uint16_t port, struct rte_flow *flow, uint16_t queue, struct rte_flow_error *error)
 {
@@ -49,11 +39,11 @@ test_a_rule_gets_another_queue(void **state)
 
 	(void)state;
 	assert_non_null(flow);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 	assert_int_equal(update_queue(port, flow, 3, NULL), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 8);
 	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
-	assert_arrives(port, 7, 0);
+	octo_port_assert_arrives(port, 7, 0, 8);
 }
 
 static void
@@ -69,7 +59,7 @@ test_a_refused_update_changes_nothing(void **state)
 	assert_non_null(strstr(error.message, "queue index 4"));
 	assert_int_equal(rte_flow_actions_update(port, flow, &nothing, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "does not say where"));
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 }
 
 /* What the rule had is free, what it has is not. */
@@ -86,13 +76,13 @@ test_indirect_actions_change_hands(void **state)
 	struct rte_flow *flow = octo_port_steer_by(port, 7, old, NULL);
 
 	(void)state;
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 	assert_int_equal(rte_flow_actions_update(port, flow, actions, NULL), 0);
-	assert_arrives(port, 7, 2);
+	octo_port_assert_arrives(port, 7, 2, 8);
 	assert_int_equal(rte_flow_action_handle_destroy(port, old, NULL), 0);
 	assert_int_equal(rte_flow_action_handle_destroy(port, new, NULL), -EBUSY);
 	assert_int_equal(update_queue(port, flow, 3, NULL), 0);
-	assert_arrives(port, 7, 3);
+	octo_port_assert_arrives(port, 7, 3, 8);
 	assert_int_equal(rte_flow_action_handle_destroy(port, new, NULL), 0);
 }
 
@@ -106,7 +96,7 @@ test_a_pf_without_updates(void **state)
 	(void)state;
 	assert_int_equal(update_queue(port, flow, 3, &error), -ENOTSUP);
 	assert_non_null(strstr(error.message, "no updates"));
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 }
 
 static void
@@ -132,10 +122,10 @@ test_through_a_flow_queue(void **state)
 	assert_int_equal(rte_flow_async_actions_update(port, 0, &postponed, flow, r.actions, 0,
 						       (void *)8, NULL),
 			 0);
-	assert_arrives(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 8);
 	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
 	octo_port_pull(port, 8, RTE_FLOW_OP_SUCCESS);
-	assert_arrives(port, 7, 2);
+	octo_port_assert_arrives(port, 7, 2, 8);
 	/* what is not pushed is not done, and leaves nothing */
 	assert_int_equal(rte_flow_async_actions_update(port, 0, &postponed, flow, r.actions, 0,
 						       (void *)9, NULL),
