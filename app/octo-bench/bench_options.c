@@ -99,45 +99,33 @@ take_option(struct bench_options *options, int option)
 	}
 }
 
-/* Not every option is one of each subject. */
-static const struct option *
-known_options(const struct bench_subject *subject)
-{
-	static const struct option steering[] = {
-		{"case", required_argument, NULL, 'c'},
-		{"json", required_argument, NULL, 'j'},
-		{"runs", required_argument, NULL, 'n'},
-		{"quick", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct option failovers[] = {
-		{"case", required_argument, NULL, 'c'},
-		{"json", required_argument, NULL, 'j'},
-		{"count", required_argument, NULL, 'N'},
-		{"pfs", required_argument, NULL, 'p'},
-		{"seed", required_argument, NULL, 's'},
-		{"quick", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct option changes[] = {
-		{"plot", required_argument, NULL, 'P'},
-		{"case", required_argument, NULL, 'c'},
-		{"json", required_argument, NULL, 'j'},
-		{"count", required_argument, NULL, 'N'},
-		{"pfs", required_argument, NULL, 'p'},
-		{"quick", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
+static const struct option all_options[] = {
+	{"plot", required_argument, NULL, 'P'},  {"case", required_argument, NULL, 'c'},
+	{"json", required_argument, NULL, 'j'},  {"runs", required_argument, NULL, 'n'},
+	{"count", required_argument, NULL, 'N'}, {"pfs", required_argument, NULL, 'p'},
+	{"seed", required_argument, NULL, 's'},  {"quick", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},     {"help", no_argument, NULL, 'h'},
+};
 
-	if (subject == &bench_failover)
-		return failovers;
-	return subject == &bench_steering ? steering : changes;
+/* Not every option is one of each subject. */
+static const char *
+letters_of(const struct bench_subject *subject)
+{
+	if (subject == &bench_steering)
+		return "cjnqvh";
+	return subject == &bench_failover ? "cjNpsqvh" : "PcjNpqvh";
+}
+
+static void
+choose_options(const struct bench_subject *subject, struct option known[RTE_DIM(all_options) + 1])
+{
+	const char *letters = letters_of(subject);
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(all_options); i++)
+		if (strchr(letters, all_options[i].val) != NULL)
+			known[n++] = all_options[i];
+	known[n] = (struct option){0};
 }
 
 /* The word that is no option says what is measured; there is one. */
@@ -189,14 +177,15 @@ check_rest(const struct bench_options *options, int argc, char *argv[])
 int
 bench_options_read(struct bench_options *options, int argc, char *argv[])
 {
+	struct option known[RTE_DIM(all_options) + 1];
 	int option, ret;
 
 	*options = (struct bench_options){0};
 	ret = find_subject(options, argc, argv);
 	if (ret != 0)
 		return ret;
-	while ((option = getopt_long(argc, argv, "vh", known_options(options->subject), NULL)) !=
-	       -1) {
+	choose_options(options->subject, known);
+	while ((option = getopt_long(argc, argv, "vh", known, NULL)) != -1) {
 		ret = take_option(options, option);
 		if (ret != 0)
 			return ret;
