@@ -13,8 +13,6 @@
 #include "octo_private.h"
 
 #define ALL_LEGS OCTO_GATE_HELD
-/* A process that died inside a burst never leaves it. */
-#define EPOCH_TIMEOUT_US 1000000
 /* Between two looks at a fence that must close first. */
 #define CIRCLE_LOOK_US 5
 
@@ -119,7 +117,7 @@ await_consumer(struct octo_dev *octo, struct octo_rxq *q)
 		    q->fence.dead_epoch)
 		return;
 	q->fence.dead_epoch = 0;
-	if (octo_epoch_await(&epoch, 1, EPOCH_TIMEOUT_US) == 0)
+	if (octo_epoch_await(&epoch, 1, OCTO_EPOCH_TIMEOUT_US) == 0)
 		return;
 	q->fence.dead_epoch = rte_atomic_load_explicit(&epoch->value, rte_memory_order_relaxed);
 	OCTO_LOG(WARNING, "port %u: who polls Rx queue %u does not leave its burst", octo->port_id,

@@ -7,9 +7,6 @@
 
 #include "octo_private.h"
 
-/* A process that died inside a burst never leaves it. */
-#define EPOCH_TIMEOUT_US 1000000
-
 /* The PFs are configured by the primary process: what it did is known there only. */
 bool
 octo_is_primary(const struct octo_dev *octo, const char *what)
@@ -93,7 +90,7 @@ await_bursts(struct octo_dev *octo)
 		epochs[i] = data->rx_queues[i];
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
 		epochs[data->nb_rx_queues + i] = data->tx_queues[i];
-	ret = octo_epoch_await(epochs, nb, EPOCH_TIMEOUT_US);
+	ret = octo_epoch_await(epochs, nb, OCTO_EPOCH_TIMEOUT_US);
 	free(epochs);
 	return ret;
 }

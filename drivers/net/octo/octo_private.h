@@ -48,6 +48,8 @@
 #define OCTO_NO_PF UINT8_MAX
 #define OCTO_MAX_RETA RTE_ETH_RSS_RETA_SIZE_512
 #define OCTO_MAX_RSS_KEY 64
+/* A process that died inside a burst never leaves it. */
+#define OCTO_EPOCH_TIMEOUT_US 1000000
 /* Bursts between two looks at the CPU that polls; a power of two. */
 #define OCTO_HOME_SAMPLE 64
 

@@ -204,67 +204,71 @@ read_tuple(const struct octo_steer *cmd, struct octo_tuple *tuple)
 	return ret;
 }
 
+/* What is done to a flow. */
+typedef int (*steer_fn)(const struct octo_steer *cmd, const struct octo_tuple *tuple,
+			struct rte_flow_error *error);
+
 static void
-octo_steer_parsed(void *parsed, struct cmdline *cl, void *data)
+change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, bool has_queue)
 {
-	const struct octo_steer *cmd = parsed;
 	struct rte_flow_error error = {.message = NULL};
 	char text[OCTO_TUPLE_TEXT_MAX];
 	struct octo_tuple tuple;
 	int ret;
 
-	RTE_SET_USED(cl);
-	RTE_SET_USED(data);
 	if (read_tuple(cmd, &tuple) != 0)
 		return;
-	ret = octo_steer_add(cmd->port_id, &tuple, cmd->queue_id, &error);
-	if (ret != 0)
+	ret = change(cmd, &tuple, &error);
+	if (ret != 0) {
 		complain(cmd->port_id, &error, ret);
-	else
-		printf("Port %u: %s goes to queue %u\n", cmd->port_id,
-		       octo_tuple_format(&tuple, text), cmd->queue_id);
+		return;
+	}
+	printf("Port %u: %s ", cmd->port_id, octo_tuple_format(&tuple, text));
+	if (has_queue)
+		printf("goes to queue %u", cmd->queue_id);
+	printf("%s\n", said);
+}
+
+static int
+steer(const struct octo_steer *cmd, const struct octo_tuple *tuple, struct rte_flow_error *error)
+{
+	return octo_steer_add(cmd->port_id, tuple, cmd->queue_id, error);
+}
+
+static int
+move(const struct octo_steer *cmd, const struct octo_tuple *tuple, struct rte_flow_error *error)
+{
+	return octo_steer_move(cmd->port_id, tuple, cmd->queue_id, error);
+}
+
+static int
+unsteer(const struct octo_steer *cmd, const struct octo_tuple *tuple, struct rte_flow_error *error)
+{
+	return octo_steer_remove(cmd->port_id, tuple, error);
+}
+
+static void
+octo_steer_parsed(void *parsed, struct cmdline *cl, void *data)
+{
+	RTE_SET_USED(cl);
+	RTE_SET_USED(data);
+	change_flow(parsed, steer, "", true);
 }
 
 static void
 octo_move_parsed(void *parsed, struct cmdline *cl, void *data)
 {
-	const struct octo_steer *cmd = parsed;
-	struct rte_flow_error error = {.message = NULL};
-	char text[OCTO_TUPLE_TEXT_MAX];
-	struct octo_tuple tuple;
-	int ret;
-
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	if (read_tuple(cmd, &tuple) != 0)
-		return;
-	ret = octo_steer_move(cmd->port_id, &tuple, cmd->queue_id, &error);
-	if (ret != 0)
-		complain(cmd->port_id, &error, ret);
-	else
-		printf("Port %u: %s goes to queue %u from now on\n", cmd->port_id,
-		       octo_tuple_format(&tuple, text), cmd->queue_id);
+	change_flow(parsed, move, " from now on", true);
 }
 
 static void
 octo_unsteer_parsed(void *parsed, struct cmdline *cl, void *data)
 {
-	const struct octo_steer *cmd = parsed;
-	struct rte_flow_error error = {.message = NULL};
-	char text[OCTO_TUPLE_TEXT_MAX];
-	struct octo_tuple tuple;
-	int ret;
-
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	if (read_tuple(cmd, &tuple) != 0)
-		return;
-	ret = octo_steer_remove(cmd->port_id, &tuple, &error);
-	if (ret != 0)
-		complain(cmd->port_id, &error, ret);
-	else
-		printf("Port %u: %s is not steered any more\n", cmd->port_id,
-		       octo_tuple_format(&tuple, text));
+	change_flow(parsed, unsteer, "is not steered any more", false);
 }
 
 static void
