@@ -117,16 +117,25 @@ maintain() {
 	insert MAINTAINERS "PCAP PMD" "$title" "M: $author <$email>" "${@/#/F: }" ""
 }
 
-# DPDK's feature check looks for rte_flow items in the driver only.
+# DPDK's feature check takes what a driver names for what it can do. net_octo passes on
+# all that its PFs take, without naming it, and names what it copies or refuses.
 tell_where_rules_are_read() {
 	# shellcheck disable=SC2016 # for that script to expand
-	sed -i '/^include()/,/^}/ {
-		/esac/i \
-		octo) # all of them but those of the switch\
-			git grep -who "$1[[:alnum:]_]*" lib/octo |\
-			grep -vE "_DROP|_(REPRESENTED_)?PORT" ;;\
+	sed -i '/^exclude()/,/^}/ {
+		/\*) cat/i \
+		octo)\
+			grep -vE "_ITEM_TYPE_(|RAW|PORT_REPRESENTOR)$" |\
+			grep -vE "_ACTION_TYPE_(PF|REPRESENTED_PORT|[A-Z]+_ENCAP)$" ;;\
 		octosim)\
-			git grep -who "$1[[:alnum:]_]*" lib/octo ;;
+			grep -vE "_ITEM_TYPE_$|_ACTION_TYPE_[A-Z]+_ENCAP$" ;;
+	}
+	/^include()/,/^}/ {
+		/esac/i \
+		octo)\
+			git grep -who "$1[[:alnum:]_]*" lib/octo drivers/net/octosim |\
+			exclude "$1" ;;\
+		octosim)\
+			git grep -who "$1[[:alnum:]_]*" lib/octo | exclude "$1" ;;
 	}' "$tree/devtools/parse-flow-support.sh"
 }
 

@@ -18,6 +18,7 @@ LISTS = {
     "drivers/net/meson.build": "drivers = [\n        'pcap',\n]\n",
     "doc/guides/nics/index.rst": ".. toctree::\n\n    pcap\n",
     "devtools/parse-flow-support.sh":
+        "exclude()\n{\n\tcase $dir in\n\t\t*) cat\n\tesac\n}\n"
         "include()\n{\n\tcase $dir in\n\tesac\n}\n",
     "devtools/mailmap-ctl.py":
         "import sys\nprint(sys.argv[2], file=open('.mailmap', 'a'))\n",
@@ -61,6 +62,8 @@ def test_drivers_are_put_in_as_they_are(dpdk, tmp_path):
     assert "'octo',\n        'pcapng'" in (copy / "lib/meson.build").read_text()
     assert "    octo\n    octosim\n    pcap\n" in \
         (copy / "doc/guides/nics/index.rst").read_text()
+    script = (copy / "devtools/parse-flow-support.sh").read_text()
+    assert script.count("\t\tocto)") == script.count("\t\toctosim)") == 2
     commits = subprocess.run(["git", "-C", copy, "log", "--format=%s", "base.."],
                              check=True, capture_output=True, text=True).stdout
     assert [line.split(":")[0] for line in commits.splitlines()] == \
