@@ -233,6 +233,7 @@ octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_port_tall
 /* Longer than a queue waits for one that a flow came from, and that is polled no more. */
 #define FENCE_MS 30
 
+/* Who is not given the CPU for that long has not polled: polls count from then on. */
 void
 octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally)
 {
@@ -241,9 +242,10 @@ octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_p
 	uint64_t since = rte_get_tsc_cycles();
 	unsigned int idle = 0;
 
-	while (tally->packets < end &&
-	       (idle < PATIENCE || rte_get_tsc_cycles() - since < patience)) {
-		idle++;
+	while (tally->packets < end && idle < PATIENCE) {
+		const bool late = rte_get_tsc_cycles() - since >= patience;
+
+		idle += late;
 		if (octo_port_poll(port, queue, BURST, tally) == 0)
 			continue;
 		idle = 0;
