@@ -265,6 +265,38 @@ test_a_surprise(void **state)
 	plug("net_octosim0,plug,wait");
 }
 
+static void
+remove_device(const char *name, enum rte_dev_event_type event, void *arg)
+{
+	RTE_SET_USED(arg);
+	if (event == RTE_DEV_EVENT_REMOVE)
+		assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
+}
+
+/* What EAL says of a device that is removed already depends on the DPDK. */
+static void
+test_a_listener_removes_the_device(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *log = open_memstream(&text, &size);
+
+	(void)state;
+	start_pfs();
+	rte_dev_event_callback_register(octo_port_pf_name(0), remove_device, NULL);
+	assert_int_equal(rte_openlog_stream(log), 0);
+	fault("net_octosim0,surprise");
+	plug("net_octosim0,plug,wait");
+	/* removed, gone, and by the same thread put in again */
+	octo_port_await(nb_heard() == 3);
+	rte_openlog_stream(NULL);
+	rte_dev_event_callback_unregister(octo_port_pf_name(0), remove_device, NULL);
+	fclose(log);
+	assert_null(strstr(text, "cannot be removed"));
+	free(text);
+	octo_port_add_pf(&two_pfs, 0);
+}
+
 /* For a driver that looks for the device by itself. */
 static void
 test_plugged_in_for_somebody_else(void **state)
@@ -418,6 +450,7 @@ main(void)
 		fault_test(test_an_announced_removal),
 		fault_test(test_a_removal_that_takes_its_time),
 		fault_test(test_a_surprise),
+		fault_test(test_a_listener_removes_the_device),
 		fault_test(test_plugged_in_for_somebody_else),
 		fault_test(test_recovery),
 		fault_test(test_a_full_ring),

@@ -98,8 +98,8 @@ pull_out(void *arg)
 	if (!s->announced)
 		rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_REMOVE);
 	ret = rte_eal_hotplug_remove("vdev", s->name);
-	/* -EINVAL: who was told has removed it already */
-	if (ret != 0 && ret != -EINVAL)
+	/* who was told has removed it already: it is not on the bus, or nobody's there */
+	if (ret != 0 && ret != -EINVAL && ret != -ENOENT)
 		OCTOSIM_LOG(ERR, s->name, "the device cannot be removed: %s", rte_strerror(-ret));
 }
 
