@@ -11,6 +11,7 @@
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
+#include "octo_watch.h"
 #include "octosim_control.h"
 
 #define FLOW 7
@@ -313,6 +314,26 @@ test_a_registered_thread_is_followed(void **state)
 	check_follows(poll_registered);
 }
 
+/* The same thread would be looked at every 64 bursts. */
+static void *
+poll_a_little(void *arg)
+{
+	struct rte_mbuf *pkts[BURST];
+	const uint16_t port = *(uint16_t *)arg;
+
+	octo_port_run_on(1);
+	for (int i = 0; i < OCTO_WATCH_SURE; i++)
+		rte_pktmbuf_free_bulk(pkts, rte_eth_rx_burst(port, 0, pkts, BURST));
+	return NULL;
+}
+
+static void
+test_another_thread_is_followed_at_once(void **state)
+{
+	(void)state;
+	check_follows(poll_a_little);
+}
+
 /* Once in a second it may: every change in between is none. */
 static void
 test_who_goes_back_and_forth_is_not_followed(void **state)
@@ -330,7 +351,7 @@ test_who_goes_back_and_forth_is_not_followed(void **state)
 	seconds = rte_get_timer_cycles();
 	for (int i = 0; i < 6; i++) {
 		octo_port_run_on(i % 2);
-		/* it takes 256 bursts to notice */
+		/* the same thread: it takes 64 bursts and some to notice */
 		travel_far(&t);
 		travel_far(&t);
 	}
@@ -373,6 +394,7 @@ main(void)
 		octo_port_test(test_the_old_pf_goes),
 		octo_port_test(test_a_thread_that_eal_does_not_know_is_followed),
 		octo_port_test(test_a_registered_thread_is_followed),
+		octo_port_test(test_another_thread_is_followed_at_once),
 		octo_port_test(test_who_goes_back_and_forth_is_not_followed),
 		octo_port_test(test_wrong_devargs),
 	};

@@ -7,7 +7,10 @@
 
 #include <sys/syscall.h>
 
+#include <rte_cycles.h>
+
 #include "octo_port.h"
+#include "octo_watch.h"
 
 #define FLOW 7
 #define BURST 32
@@ -101,7 +104,7 @@ static void
 send_until_switched(uint64_t switches)
 {
 	while (xstat("tx_switches") < switches) {
-		/* a queue looks where it is every 64 bursts, and believes it at the fourth */
+		/* a queue looks where its thread is every 64 bursts */
 		for (int i = 0; i < 64; i++) {
 			send_burst(1 + i % 4);
 			poll_all();
@@ -129,7 +132,10 @@ assert_all_arrive_in_order(void)
 static void
 switch_to_and_fro(const struct octo_port_conf *conf, uint16_t queue, unsigned int switches)
 {
-	start(conf, queue);
+	struct octo_port_conf restless = *conf;
+
+	restless.octo = "dwell_ms=0";
+	start(&restless, queue);
 	send_burst(1);
 	for (unsigned int i = 0; i < switches; i++) {
 		go_to_node((i + 1) % 2);
@@ -205,6 +211,57 @@ test_the_first_home_is_no_switch(void **state)
 	assert_int_equal(send_burst(BURST), BURST);
 	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
 	assert_int_equal(xstat("tx_switches"), 0);
+}
+
+/* As often as makes sure from where. */
+static void *
+send_a_little(void *arg)
+{
+	RTE_SET_USED(arg);
+	for (int i = 0; i < OCTO_WATCH_SURE; i++)
+		send_burst(1);
+	return NULL;
+}
+
+/* Who sends for the first time is looked at; the same thread would be every 64 bursts. */
+static void
+test_another_thread_is_followed_at_once(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true};
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	octo_port_thread_start(send_a_little, NULL);
+	octo_port_await(xstat("tx_switches") == 1);
+	octo_port_thread_stop();
+	assert_all_arrive_in_order();
+}
+
+/* Once in a second it may: every change in between is none. */
+static void
+test_who_goes_back_and_forth_is_not_followed(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .octo = "dwell_ms=1000"};
+	uint64_t seconds;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	go_to_node(1);
+	send_until_switched(1);
+	seconds = rte_get_timer_cycles();
+	for (int i = 0; i < 20; i++) {
+		go_to_node(i % 2);
+		for (int burst = 0; burst < 100; burst++) {
+			send_burst(1);
+			poll_all();
+		}
+	}
+	seconds = (rte_get_timer_cycles() - seconds) / rte_get_timer_hz();
+	assert_true(xstat("tx_switches") <= 2 + seconds);
+	assert_all_arrive_in_order();
 }
 
 /* Some are put aside; then the application keeps them. */
@@ -343,6 +400,8 @@ main(void)
 		octo_port_test(test_order_is_kept_on_four_pfs),
 		octo_port_test(test_order_is_kept_by_the_done_count),
 		octo_port_test(test_order_is_kept_by_time_alone),
+		octo_port_test(test_another_thread_is_followed_at_once),
+		octo_port_test(test_who_goes_back_and_forth_is_not_followed),
 		octo_port_test(test_the_first_home_is_no_switch),
 		octo_port_test(test_a_ring_that_does_not_drain_is_not_fed),
 		octo_port_test(test_a_dead_pf_is_not_waited_for),

@@ -202,7 +202,7 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 	struct octo_rxq *to = rxq_of(octo, to_queue);
 
 	/* nobody has polled the old queue: what it has comes late whatever we do */
-	if (!octo->started || from == NULL || to == NULL || from == to || from->node < 0)
+	if (!octo->started || from == NULL || to == NULL || from == to || from->watch.node < 0)
 		return 0;
 	if (to->fence.under_way && octo_gate_is_held(&to->gate) &&
 	    has_source(&to->fence, from_queue))
@@ -338,7 +338,7 @@ octo_fence_start_locked(struct octo_dev *octo)
 		q->gate.depth = depth_of(octo, q);
 		q->gate.grace = hz * s->grace_us / US_PER_S;
 		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
-		q->dwell.base = hz * s->dwell_ms / MS_PER_S;
+		q->watch.dwell.base = hz * s->dwell_ms / MS_PER_S;
 		q->fence.merges = counts_packets(octo, q->queue_id);
 	}
 }

@@ -28,7 +28,7 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 	octo->tx_pin[tx_queue_id] = affinity;
 	if (q != NULL) {
 		/* the next burst is a sample, and plans anew */
-		q->node = -1;
+		q->watch.node = -1;
 		q->now = 0;
 	}
 	return 0;

@@ -17,7 +17,6 @@
 #include <rte_thread.h>
 
 #include "octo_agent_addr.h"
-#include "octo_dwell.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
@@ -42,6 +41,7 @@
 #include "octo_tx.h"
 #include "octo_tx_choice.h"
 #include "octo_verdict.h"
+#include "octo_watch.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
 #define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
@@ -50,7 +50,7 @@
 #define OCTO_MAX_RSS_KEY 64
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
-/* Bursts between two looks at the CPU that polls; a power of two. */
+/* Bursts between two looks at the CPU that the same thread polls from; a power of two. */
 #define OCTO_HOME_SAMPLE 64
 
 extern int octo_logtype;
@@ -113,19 +113,20 @@ struct octo_dev;
  * by the thread that polls it, except live.
  */
 struct __rte_cache_aligned octo_rxq {
+	/* hot: two cache lines, up to and with the first word of the gate */
 	struct octo_epoch epoch;
 	RTE_ATOMIC(uint32_t) live; /* legs that may be polled; written by the control side */
+	RTE_ATOMIC(uint8_t) home;  /* PF index */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t leg_port[OCTO_MAX_PFS];
-	RTE_ATOMIC(uint8_t) home; /* PF index */
-	uint8_t other_node_seen;  /* samples in a row from another node than ours */
-	int16_t node;             /* of the polling CPU; -1 before the first burst */
-	uint32_t plan_generation; /* of octo_dev.plan that home comes from */
-	struct octo_gate gate;    /* its word is looked at in each burst */
-	struct octo_stray stray;
-	struct octo_dev *octo;
 	struct octo_rx_count home_count;
+	uintptr_t poller; /* octo_thread_here() at the last look; 0: look in the next burst */
+	struct octo_stray stray;
+	struct octo_gate gate;
+	/* warm */
+	struct octo_dev *octo;
+	struct octo_watch watch;
 	struct octo_rx_count stray_count;
 	struct octo_sampler sampler; /* of strays */
 	uint64_t sampled;            /* strays put into samples */
@@ -134,7 +135,6 @@ struct __rte_cache_aligned octo_rxq {
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
 	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
 	uint32_t rehome_pause;   /* ms; until the try after that */
-	struct octo_dwell dwell; /* of the home */
 	struct octo_fence fence; /* that this queue is the destination of */
 	/* what the counters were at the last reset: only the poller writes counters */
 	struct octo_rx_count home_base;
@@ -407,8 +407,8 @@ void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
 octo_plan_distance_t octo_topo_distance(const struct octo_dev *octo);
 uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
-bool octo_topo_needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node,
-			  uint32_t *generation, uint8_t *other_node_seen);
+enum octo_watch_step
+octo_topo_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
 void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
 
 /* octo_place.c */

@@ -85,7 +85,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->port_id = octo->port_id;
 	q->queue_id = s->queue_id;
 	q->octo = octo;
-	q->node = -1;
+	q->watch.node = -1;
 	q->cpu = -1;
 	q->home = octo_topo_home(octo, -1, s->queue_id);
 	q->rules_home = q->home;
@@ -109,7 +109,7 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 		return NULL;
 	q->queue_id = s->queue_id;
 	q->octo = octo;
-	q->node = -1;
+	q->watch.node = -1;
 	q->cpu = -1;
 	octo_tx_init(q, octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
 							 octo_topo_home(octo, -1, s->queue_id));

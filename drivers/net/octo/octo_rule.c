@@ -110,7 +110,8 @@ octo_rule_home(const struct octo_dev *octo, uint16_t queue)
 	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
 
-	return octo->plan.usable & RTE_BIT32(home) ? home : octo_topo_home(octo, q->node, queue);
+	return octo->plan.usable & RTE_BIT32(home) ? home :
+						     octo_topo_home(octo, q->watch.node, queue);
 }
 
 /* What the PFs are not asked about. */

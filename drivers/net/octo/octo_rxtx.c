@@ -6,6 +6,7 @@
 
 #include "octo_packet.h"
 #include "octo_private.h"
+#include "octo_thread.h"
 
 /* Make the packets of a leg the octo port's own, and count them. */
 static inline void
@@ -198,6 +199,9 @@ poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **
 	return got;
 }
 
+static_assert(offsetof(struct octo_rxq, gate.word) + sizeof(uint32_t) <= 128,
+	      "what each burst looks at is in two cache lines");
+
 uint16_t
 octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -213,7 +217,8 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_legs_follow(q->octo);
 	due = octo_stray_tick(&q->stray);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	if (unlikely((q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
+	if (unlikely(q->poller != octo_thread_here() ||
+		     (q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
 		octo_topo_rx_home(q, live);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	}

@@ -67,8 +67,8 @@ fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 		const struct octo_txq *q = data->tx_queues[i];
 
 		for (uint8_t pf = 0; q != NULL && pf < OCTO_MAX_PFS; pf++) {
-			qstats->q_opackets[i] += q->packets[pf] - q->packets_base[pf];
-			qstats->q_obytes[i] += q->bytes[pf] - q->bytes_base[pf];
+			qstats->q_opackets[i] += q->sent[pf].packets - q->sent_base[pf].packets;
+			qstats->q_obytes[i] += q->sent[pf].bytes - q->sent_base[pf].bytes;
 		}
 	}
 }
@@ -180,8 +180,7 @@ clear_queues(const struct rte_eth_dev_data *data)
 
 		if (q == NULL)
 			continue;
-		memcpy(q->packets_base, q->packets, sizeof(q->packets));
-		memcpy(q->bytes_base, q->bytes, sizeof(q->bytes));
+		memcpy(q->sent_base, q->sent, sizeof(q->sent));
 		q->counts_base = q->counts;
 	}
 }

@@ -8,9 +8,7 @@
 #include <rte_cycles.h>
 
 #include "octo_private.h"
-
-/* Samples in a row that must agree before a queue follows its poller to another node. */
-#define SAMPLES_TO_MOVE 4
+#include "octo_thread.h"
 
 #define NODES (OCTO_SOCKET_MAP_MAX_NODE + 1)
 
@@ -111,7 +109,7 @@ octo_topo_update(struct octo_dev *octo)
 	if (usable != octo->plan.usable) {
 		octo->plan.usable = usable;
 		octo_failover_planned_locked(octo, usable);
-		/* pairs with the acquire in octo_topo_needs_plan() */
+		/* pairs with the acquire in octo_topo_look() */
 		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 	}
 	publish_sending(octo);
@@ -167,66 +165,47 @@ octo_topo_here(const struct octo_dev *octo, int16_t *cpu)
 	return here < 0 || here >= OCTO_SOCKET_MAP_CPUS ? -1 : octo->cpu_node[here];
 }
 
-/*
- * Should a queue look for a new home? At the first burst, when the PFs changed,
- * or when it has been polled from another node for a while.
- */
-bool
-octo_topo_needs_plan(const struct octo_dev *octo, int node, int16_t *queue_node,
-		     uint32_t *generation, uint8_t *other_node_seen)
+/* Where a queue is polled from, or sent from, was looked at. */
+enum octo_watch_step
+octo_topo_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now)
 {
-	const uint32_t now = rte_atomic_load_explicit(&octo->plan_generation,
-						      rte_memory_order_acquire);
+	/* pairs with the release in octo_topo_update() */
+	const uint32_t generation = rte_atomic_load_explicit(&octo->plan_generation,
+							     rte_memory_order_acquire);
 
-	if (node == *queue_node) {
-		*other_node_seen = 0;
-		if (now == *generation)
-			return false;
-	} else if (*queue_node >= 0 && now == *generation && ++*other_node_seen < SAMPLES_TO_MOVE) {
-		return false;
+	return octo_watch_look(watch, node, generation, now);
+}
+
+static void
+go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
+{
+	const uint8_t home = octo_topo_home(q->octo, q->watch.node, q->queue_id);
+
+	if (!(live & RTE_BIT32(home))) {
+		/* the plan is newer than the legs seen by this burst */
+		octo_watch_ask_again(&q->watch);
+		q->poller = 0;
+		return;
 	}
-	*queue_node = (int16_t)node;
-	*generation = now;
-	*other_node_seen = 0;
-	return true;
+	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
+		return;
+	octo_dwell_go(&q->watch.dwell, now);
+	/* read by the control thread, which sends the queue's flows after it */
+	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
+	octo_ctrl_post_home(q->octo);
 }
 
-/*
- * Is the poller on another node only since a moment ago? Its flows wait until it
- * stays there. A change of the PFs waits for nothing.
- */
-static bool
-must_dwell(const struct octo_rxq *q, int node, uint64_t now)
-{
-	return q->node >= 0 && node != q->node && !octo_dwell_is_over(&q->dwell, now) &&
-	       /* no pair: it is for octo_topo_needs_plan() to plan */
-	       q->plan_generation == rte_atomic_load_explicit(&q->octo->plan_generation,
-							      rte_memory_order_relaxed);
-}
-
+/* In a burst, when another thread polls and now and then: look who it is. */
 void
 octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 {
 	const uint64_t now = rte_get_timer_cycles();
 	int16_t cpu;
 	const int node = octo_topo_here(q->octo, &cpu);
-	uint8_t home;
+	const enum octo_watch_step step = octo_topo_look(q->octo, &q->watch, node, now);
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	if (must_dwell(q, node, now) ||
-	    !octo_topo_needs_plan(q->octo, node, &q->node, &q->plan_generation,
-				  &q->other_node_seen))
-		return;
-	home = octo_topo_home(q->octo, q->node, q->queue_id);
-	if (!(live & RTE_BIT32(home))) {
-		/* the plan is newer than the legs seen by this burst: look again */
-		q->plan_generation--;
-		return;
-	}
-	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
-		return;
-	octo_dwell_go(&q->dwell, now);
-	/* read by the control thread, which sends the queue's flows after it */
-	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
-	octo_ctrl_post_home(q->octo);
+	q->poller = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
+	if (step == OCTO_WATCH_PLAN)
+		go_home(q, live, now);
 }

@@ -3,6 +3,7 @@
 /* The data path, Tx: by which PF a queue sends, octo_tx_home.c says. */
 
 #include "octo_private.h"
+#include "octo_thread.h"
 
 uint16_t
 octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
@@ -18,7 +19,8 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_legs_follow(q->octo);
 	/* pairs with the release in set_via() */
 	via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
-	if (unlikely((q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 || !(sending & RTE_BIT32(via))))
+	if (unlikely(q->sender != octo_thread_here() || (q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 ||
+		     !(sending & RTE_BIT32(via))))
 		sent = octo_tx_long_way(q, sending, pkts, nb);
 	else
 		sent = octo_tx_by(q, via, pkts, nb);

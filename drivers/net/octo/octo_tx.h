@@ -14,6 +14,7 @@
 #include "octo_plan.h"
 #include "octo_socket_map.h"
 #include "octo_tx_switch.h"
+#include "octo_watch.h"
 
 /* Packets of a queue that may wait for its old PF to drain. */
 #define OCTO_TX_STASH 256
@@ -29,6 +30,12 @@ struct octo_tx_stash {
 	uint16_t first;
 	uint16_t nb;
 	struct rte_mbuf *pkts[OCTO_TX_STASH];
+};
+
+/* What was sent by a PF. */
+struct octo_tx_count {
+	uint64_t packets;
+	uint64_t bytes;
 };
 
 /* What became of switches from one PF to another, and of chained packets. */
@@ -67,14 +74,12 @@ struct __rte_cache_aligned octo_txq {
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(uint8_t) via;  /* PF that bursts go by, OCTO_TX_NO_PF on the way to another */
 	RTE_ATOMIC(uint8_t) home; /* PF that it sends by, or sent by last */
-	uint8_t to;               /* PF that it is on its way to; home, if it is not */
-	uint8_t other_node_seen;
-	int16_t node;
-	uint32_t plan_generation;
-	uint32_t now; /* bursts so far */
+	uint32_t now;             /* bursts so far */
+	uintptr_t sender;         /* as octo_rxq.poller */
+	struct octo_tx_count sent[OCTO_PLAN_MAX_PFS];
 	struct octo_dev *octo;
-	uint64_t packets[OCTO_PLAN_MAX_PFS];
-	uint64_t bytes[OCTO_PLAN_MAX_PFS];
+	struct octo_watch watch;
+	uint8_t to; /* PF that it is on its way to; home, if it is not */
 	/* of a switch; under the lock while there is no via */
 	rte_spinlock_t lock;
 	uint32_t coarse; /* PFs that report some descriptors only */
@@ -85,8 +90,7 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_tx_near near;
 	/* cold; see octo_rxq.home_base */
 	struct octo_tx_counts counts_base;
-	uint64_t packets_base[OCTO_PLAN_MAX_PFS];
-	uint64_t bytes_base[OCTO_PLAN_MAX_PFS];
+	struct octo_tx_count sent_base[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(int16_t) cpu;
 	uint32_t configuration; /* octo_dev.configuration that it was set up in */
 	struct rte_eth_txconf conf;
@@ -105,8 +109,8 @@ octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 	sent = rte_eth_tx_burst(q->leg_port[pf], q->queue_id, pkts, nb);
 	for (uint16_t i = sent; i < nb; i++)
 		bytes -= pkts[i]->pkt_len;
-	q->packets[pf] += sent;
-	q->bytes[pf] += bytes;
+	q->sent[pf].packets += sent;
+	q->sent[pf].bytes += bytes;
 	return sent;
 }
 

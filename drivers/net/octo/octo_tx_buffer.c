@@ -62,7 +62,7 @@ look_around(struct octo_txq *q, uint32_t sending)
 	const int node = octo_topo_here(q->octo, &cpu);
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->node = (int16_t)node;
+	q->watch.node = (int16_t)node;
 	rte_atomic_store_explicit(&q->home, nearest(q, node, sending), rte_memory_order_relaxed);
 	for (int i = 0; i <= OCTO_SOCKET_MAP_MAX_NODE; i++)
 		q->near.pf_of_node[i] = nearest(q, i, sending);

@@ -10,6 +10,7 @@
 #include <rte_cycles.h>
 
 #include "octo_private.h"
+#include "octo_thread.h"
 
 /* Pause frames may hold a ring up, and the CPU that feeds it may be busy elsewhere. */
 #define STUCK_S 1
@@ -38,31 +39,40 @@ set_via(struct octo_txq *q, uint8_t via)
 	rte_atomic_store_explicit(&q->via, via, rte_memory_order_release);
 }
 
+static void
+leave_for(struct octo_txq *q, uint8_t home, uint64_t now)
+{
+	octo_dwell_go(&q->watch.dwell, now);
+	q->to = home;
+	octo_tx_switch_begin(&q->sw, now);
+	set_via(q, OCTO_TX_NO_PF);
+}
+
 /* Has the sender another home? Sets it, or has the queue switch. */
 static void
 follow_sender(struct octo_txq *q, uint32_t sending)
 {
+	const uint64_t now = rte_get_tsc_cycles();
 	const uint8_t old = home_of(q);
 	int16_t cpu;
 	const int node = octo_topo_here(q->octo, &cpu);
+	const enum octo_watch_step step = octo_topo_look(q->octo, &q->watch, node, now);
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
+	q->sender = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
 	/* a plan that was made with an older mask may have led where nothing can be sent now */
-	if (!octo_topo_needs_plan(q->octo, node, &q->node, &q->plan_generation,
-				  &q->other_node_seen) &&
-	    (sending & RTE_BIT32(old)))
+	if (step != OCTO_WATCH_PLAN && (sending & RTE_BIT32(old)))
 		return;
-	home = octo_tx_plan_home(q, q->node, sending);
+	home = octo_tx_plan_home(q, q->watch.node, sending);
 	if (home == old)
 		return;
-	if (!(sending & RTE_BIT32(home))) {
-		q->plan_generation--; /* look again */
-		return;
+	if (sending & RTE_BIT32(home)) {
+		leave_for(q, home, now);
+	} else {
+		octo_watch_ask_again(&q->watch);
+		q->sender = 0;
 	}
-	q->to = home;
-	octo_tx_switch_begin(&q->sw, rte_get_tsc_cycles());
-	set_via(q, OCTO_TX_NO_PF);
 }
 
 /* Returns false if the PF cannot be asked for its descriptors. */
@@ -91,7 +101,7 @@ ask_pf(const struct octo_txq *q, uint8_t pf)
 	enum octo_tx_report report;
 
 	/* never fed */
-	if (q->packets[pf] == 0)
+	if (q->sent[pf].packets == 0)
 		return OCTO_TX_EMPTY;
 	if (ask_status(q, pf, &report))
 		return report;
@@ -120,13 +130,13 @@ static void
 choose_again(struct octo_txq *q, uint32_t sending)
 {
 	const uint8_t home = home_of(q);
-	const uint8_t to = octo_tx_plan_home(q, q->node, sending);
+	const uint8_t to = octo_tx_plan_home(q, q->watch.node, sending);
 
 	if (sending & RTE_BIT32(to))
 		q->to = to;
 	else if (sending & RTE_BIT32(home))
 		q->to = home;
-	q->plan_generation--;
+	octo_watch_ask_again(&q->watch);
 }
 
 static void
@@ -160,7 +170,7 @@ advance(struct octo_txq *q, uint32_t sending)
 		if (step == OCTO_TX_HOLD)
 			return OCTO_TX_NO_PF;
 		/* a queue's first home is a guess, and no switch from it */
-		q->counts.switches += q->packets[home] != 0;
+		q->counts.switches += q->sent[home].packets != 0;
 		q->counts.timeouts += step == OCTO_TX_FORCE;
 		home = q->to;
 		rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
@@ -323,6 +333,7 @@ void
 octo_tx_start_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint64_t dwell = rte_get_tsc_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
 
 	if (octo->tx_by_buffer)
 		OCTO_LOG(NOTICE,
@@ -334,6 +345,7 @@ octo_tx_start_locked(struct octo_dev *octo)
 		/* a sender that died inside its burst may have left it locked */
 		rte_spinlock_init(&q->lock);
 		memset(&q->near, 0, sizeof(q->near));
+		q->watch.dwell.base = dwell;
 	}
 }
 

@@ -25,7 +25,7 @@ view_rx_leg(const struct octo_dev *octo, const struct octo_rxq *q, struct octo_v
 
 	view->home = view->pf == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-	view->cpu_socket = q->node;
+	view->cpu_socket = q->watch.node;
 	fill(view, &place);
 }
 
@@ -36,7 +36,7 @@ view_tx_leg(const struct octo_dev *octo, const struct octo_txq *q, struct octo_v
 
 	view->home = view->pf == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-	view->cpu_socket = q->node;
+	view->cpu_socket = q->watch.node;
 	fill(view, &place);
 }
 
