@@ -19,7 +19,7 @@ NINE = ",".join(f"pf=pf{i}" for i in range(9))
 def running(shared):
     """PFs 0 to 8 are free; net_octo8 has two others; queues, MTU differ."""
     args = [*vdevs.nic("A", 0, 8, "loop"), vdevs.octosim(
-        8, "B", wire="loop", mac="02:00:00:00:00:08", default_pf=0),
+        8, "B", wire="loop", mac="02:00:00:00:00:08", default_pf=0, lost_pf="drop"),
             vdevs.octosim(10, "C", max_mtu=2000),
             vdevs.octosim(11, "D", queues=4),
             vdevs.octosim(12, "E"), vdevs.octosim(13, "E"),
@@ -162,6 +162,8 @@ SIM_ROWS = [
     ("mac-differs", "nic=B,mac=02:00:00:00:00:09", r"mac"),
     ("default-differs", "nic=B,default_pf=1", r"default_pf"),
     ("default-pf", "nic=X,default_pf=8", r"default_pf=8"),
+    ("lost-pf", "nic=X,lost_pf=keep", r"lost_pf=keep: drop or default"),
+    ("lost-differs", "nic=B,lost_pf=default", r"lost_pf"),
     ("entries-zero", "nic=X,mpfs_entries=0", r"mpfs_entries=0"),
     ("arfs-zero", "nic=X,arfs_entries=0", r"arfs_entries=0"),
     ("entries-word", "nic=X,mpfs_entries=many", r"mpfs_entries=many"),

@@ -169,6 +169,51 @@ test_the_next_pf_is_the_proxy(void **state)
 	assert_int_equal(proxy, octo_port_pf(0));
 }
 
+/* Send n frames that a rule sends to PF 2, which is to be lost. */
+static void
+lose_pf_2(const struct octo_port_conf *conf, bool removed)
+{
+	start_pfs(conf);
+	assert_non_null(send_to_pf(0, 7, 2));
+	octo_port_send(octo_port_pf(1), 0, 7, 8);
+	assert_int_equal(receive(2, 8), 8);
+	if (removed)
+		octo_port_remove_pf(2);
+	else
+		assert_int_equal(octosim_fault("net_octosim2,surprise,60000000"), 0);
+	octo_port_send(octo_port_pf(1), 0, 7, 8);
+}
+
+/* The worst that a NIC can do: it goes on as it was told. */
+static void
+test_a_lost_pf_gets_its_packets(void **state)
+{
+	(void)state;
+	lose_pf_2(&four_pfs, true);
+	assert_int_equal(receive(0, 8), 0);
+	assert_int_equal(account().dropped, 8);
+}
+
+/* One that sees the link of the PF go, whether or not anybody has removed it yet. */
+static void
+test_a_lost_pf_is_routed_around(void **state)
+{
+	static const struct octo_port_conf around = {.nb_pfs = 4, .nic = "lost_pf=default"};
+
+	(void)state;
+	for (int removed = 0; removed < 2; removed++) {
+		lose_pf_2(&around, removed);
+		assert_int_equal(receive(0, 8), 8);
+		assert_int_equal(account().dropped, 0);
+		/* the default PF itself */
+		assert_int_equal(octosim_fault("net_octosim0,surprise,60000000"), 0);
+		octo_port_send(octo_port_pf(1), 0, 7, 8);
+		octo_port_send(octo_port_pf(1), 0, 8, 8);
+		assert_int_equal(receive(1, 16), 16);
+		octo_port_destroy();
+	}
+}
+
 int
 main(void)
 {
@@ -179,6 +224,8 @@ main(void)
 		octo_port_test(test_no_such_nic),
 		octo_port_test(test_pfs_that_return_have_their_places),
 		octo_port_test(test_the_next_pf_is_the_proxy),
+		octo_port_test(test_a_lost_pf_gets_its_packets),
+		octo_port_test(test_a_lost_pf_is_routed_around),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -250,6 +250,28 @@ test_a_removal_that_takes_its_time(void **state)
 	plug("net_octosim0,plug,wait");
 }
 
+/* It works until whoever was told lets go of it, and only then is it out of its slot. */
+static void
+test_an_ejection(void **state)
+{
+	(void)state;
+	start_pfs();
+	fault("net_octosim0,eject");
+	octo_port_await(nb_heard() == 1);
+	assert_int_equal(heard.event[0], RTE_ETH_EVENT_INTR_RMV);
+	assert_int_equal(send_and_receive(8), 8);
+	assert_int_equal(octosim_fault("net_octosim0,plug"), -EBUSY);
+	octo_port_remove_pf(0);
+	assert_true(rte_eal_hotplug_add("vdev", "net_octosim0", "nic=T") < 0);
+	plug("net_octosim0,plug,wait");
+	octo_port_add_pf(&two_pfs, 0);
+	octo_port_up(octo_port_pf(0), 2);
+	/* nobody lets go of it */
+	fault("net_octosim0,eject,1000");
+	octo_port_await(!octo_port_pf_is_there(0));
+	plug("net_octosim0,plug,wait");
+}
+
 /* Dead before anybody knows; the device event is all that tells. */
 static void
 test_a_surprise(void **state)
@@ -449,6 +471,7 @@ main(void)
 		fault_test(test_a_link_that_is_down),
 		fault_test(test_an_announced_removal),
 		fault_test(test_a_removal_that_takes_its_time),
+		fault_test(test_an_ejection),
 		fault_test(test_a_surprise),
 		fault_test(test_a_listener_removes_the_device),
 		fault_test(test_plugged_in_for_somebody_else),

@@ -87,6 +87,7 @@ struct octosim_args {
 	enum octosim_tx_nodes tx_nodes;
 	uint32_t tx_delay_us; /**< how long a frame stays in a Tx ring */
 	uint32_t latency_us;  /**< how long one is between the switch and a Rx ring */
+	bool routes_around;   /**< lost_pf=default */
 };
 
 /** Tables whose rules, made on the PF, are accepted and do nothing. */
@@ -102,6 +103,7 @@ enum octosim_nic_arg {
 	OCTOSIM_ARG_DEFAULT_PF = 1 << 2,
 	OCTOSIM_ARG_MPFS_ENTRIES = 1 << 3,
 	OCTOSIM_ARG_WIRE_RING = 1 << 4,
+	OCTOSIM_ARG_LOST_PF = 1 << 5,
 };
 
 /** One writer: who holds the NIC's lock. */
@@ -176,7 +178,8 @@ struct octosim_pf {
 	uint16_t index;  /**< in nic->pf[]: from OCTOSIM_MAX_PFS on, a representor */
 	uint16_t nb_rxq; /**< configured */
 	bool started;
-	uint8_t mute; /**< enum octosim_mute */
+	uint8_t mute;   /**< enum octosim_mute */
+	bool unplugged; /**< out of its slot, though the device is not removed yet */
 	bool isolated;
 	bool rss;
 	bool vlan_filter;
@@ -246,6 +249,7 @@ struct octosim_nic {
 	uint16_t nb_ports;          /**< PFs and representors */
 	struct octosim_pf *manager; /**< the PF that takes the transfer rules */
 	uint32_t default_pf;
+	bool routes_around; /**< what rules send to a PF that is lost goes to the default PF */
 	struct octosim_mac macs[OCTOSIM_MAX_MACS];   /**< further ones */
 	struct octosim_table mpfs;                   /**< transfer rules that are exact 5-tuples */
 	struct octosim_generic masked;               /**< and others: mpfs.max is for both */
@@ -324,8 +328,17 @@ void octosim_nic_set_mac(struct octosim_nic *nic, const struct rte_ether_addr *a
 void octosim_nic_add_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 void octosim_nic_remove_pf(struct octosim_nic *nic, struct octosim_pf *pf);
 
-/** Takes unmatched traffic if the default PF is gone, and transfer rules if the manager is. */
+/** Takes transfer rules if the manager is gone. */
 struct octosim_pf *octosim_nic_first_pf(const struct octosim_nic *nic);
+
+/** Its link to the CPU is down: it is as good as removed. */
+void octosim_nic_unplug(struct octosim_pf *pf);
+
+/** Takes what no transfer rule matches. */
+struct octosim_pf *octosim_nic_default_pf(const struct octosim_nic *nic);
+
+/** Gets what a transfer rule sends to this slot; NULL: nobody. */
+struct octosim_pf *octosim_nic_target(const struct octosim_nic *nic, uint16_t target);
 
 /** The PF or representor with this port id, if it belongs to this NIC; else NULL. */
 struct octosim_pf *octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id);

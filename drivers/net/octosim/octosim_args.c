@@ -104,6 +104,16 @@ read_tx_nodes(const char *who, const char *value, struct octosim_args *args)
 }
 
 static int
+read_lost_pf(const char *who, const char *value, struct octosim_args *args)
+{
+	args->routes_around = strcmp(value, "default") == 0;
+	if (args->routes_around || strcmp(value, "drop") == 0)
+		return 0;
+	OCTOSIM_LOG(ERR, who, "lost_pf=%s: drop or default is needed", value);
+	return -EINVAL;
+}
+
+static int
 read_representor(const char *who, const char *value, struct octosim_args *args)
 {
 	if (strcmp(value, "uplink") == 0) {
@@ -131,6 +141,7 @@ static const struct arg known_args[] = {
 	{.key = "caps", .read = read_caps},
 	{.key = "representor", .read = read_representor},
 	{.key = "tx_nodes", .read = read_tx_nodes},
+	{.key = "lost_pf", .read = read_lost_pf, .given = OCTOSIM_ARG_LOST_PF},
 	{NUMBER(socket, 0, 63)},
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
 	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
@@ -179,10 +190,10 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 
 	if (arg == NULL) {
 		OCTOSIM_LOG(ERR, who,
-			    "unknown argument '%s': nic, socket, wire, default_pf, mpfs_entries, "
-			    "arfs_entries, generic_entries, queues, mac, wire_ring, max_mtu, "
-			    "tx_delay_us, tx_nodes, latency_us, ignore, caps and representor "
-			    "are known",
+			    "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, "
+			    "mpfs_entries, arfs_entries, generic_entries, queues, mac, wire_ring, "
+			    "max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, caps and "
+			    "representor are known",
 			    pair->key);
 		return -EINVAL;
 	}

@@ -23,14 +23,6 @@ read_headers(struct octosim_nic *nic, struct octosim_batch *b)
 	}
 }
 
-static struct octosim_pf *
-default_pf(const struct octosim_nic *nic)
-{
-	struct octosim_pf *pf = nic->pf[nic->default_pf];
-
-	return pf != NULL ? pf : octosim_nic_first_pf(nic);
-}
-
 /* Parse; the frame is for this port unless the switch says otherwise. */
 static void
 assign(struct octosim_batch *b, uint16_t i, struct octosim_pf *pf)
@@ -48,7 +40,7 @@ static void
 admit(struct octosim_nic *nic, struct octosim_batch *b)
 {
 	const bool eswitch = octosim_has_eswitch(nic);
-	struct octosim_pf *pf = eswitch ? nic->pf[OCTOSIM_UPLINK] : default_pf(nic);
+	struct octosim_pf *pf = eswitch ? nic->pf[OCTOSIM_UPLINK] : octosim_nic_default_pf(nic);
 
 	nic->stats.wire_packets += b->n;
 	for (uint16_t i = 0; i < b->n; i++) {

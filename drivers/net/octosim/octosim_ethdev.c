@@ -143,8 +143,7 @@ tell_owner(struct rte_eth_dev *dev)
 {
 	struct rte_eth_dev_owner owner;
 
-	if (rte_eal_process_type() == RTE_PROC_PRIMARY &&
-	    rte_eth_dev_owner_get(dev->data->port_id, &owner) == 0 &&
+	if (rte_eth_dev_owner_get(dev->data->port_id, &owner) == 0 &&
 	    owner.id != RTE_ETH_DEV_NO_OWNER)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
 }
@@ -152,13 +151,18 @@ tell_owner(struct rte_eth_dev *dev)
 static int
 octosim_remove(struct rte_vdev_device *vdev)
 {
-	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	const char *name = rte_vdev_device_name(vdev);
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(name);
 
+	octosim_hotplug_released(name);
 	/* the application may have closed the port before */
 	if (dev == NULL)
 		return 0;
-	octosim_hotplug_call_off(dev->data->name);
-	tell_owner(dev);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {
+		octosim_nic_unplug(dev->data->dev_private);
+		octosim_link_update(dev, 0);
+		tell_owner(dev);
+	}
 	octosim_close(dev);
 	return rte_eth_dev_release_port(dev);
 }
@@ -173,6 +177,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "socket=<int> "
 					   "wire=<ethdev name>|nic:<string>|loop "
 					   "default_pf=<int> "
+					   "lost_pf=drop|default "
 					   "mpfs_entries=<int> "
 					   "arfs_entries=<int> "
 					   "generic_entries=<int> "

@@ -18,6 +18,7 @@
 #define MAX_WORDS 8 /* target, fault, arguments */
 #define TEXT_MAX 256
 #define REMOVAL_US_MAX 60000000
+#define EJECT_US 10000000
 
 struct request {
 	char text[TEXT_MAX];
@@ -101,13 +102,12 @@ set_link(struct request *r)
 }
 
 static int
-remove_pf(struct request *r, bool announced)
+remove_pf(struct request *r, enum octosim_removal how, uint32_t us)
 {
-	uint32_t us = 0;
 	int ret = read_number(r, 1, "microseconds", 0, REMOVAL_US_MAX, &us);
 
 	if (ret == 0)
-		ret = octosim_hotplug_remove(r->pf, announced, us);
+		ret = octosim_hotplug_remove(r->pf, how, us);
 	if (ret == -EBUSY)
 		return refuse(r, EBUSY, "%s: %s is being removed already", r->word[1],
 			      r->pf->data->name);
@@ -117,13 +117,19 @@ remove_pf(struct request *r, bool announced)
 static int
 set_remove(struct request *r)
 {
-	return remove_pf(r, true);
+	return remove_pf(r, OCTOSIM_REMOVAL_ANNOUNCED, 0);
+}
+
+static int
+set_eject(struct request *r)
+{
+	return remove_pf(r, OCTOSIM_REMOVAL_EJECT, EJECT_US);
 }
 
 static int
 set_surprise(struct request *r)
 {
-	return remove_pf(r, false);
+	return remove_pf(r, OCTOSIM_REMOVAL_SURPRISE, 0);
 }
 
 static int
@@ -308,6 +314,9 @@ set_clear(struct request *r)
 	octosim_hotplug_call_off(pf->data->name);
 	octosim_nic_lock(pf->nic);
 	octosim_fault_init(&pf->faults);
+	pf->unplugged = false;
+	/* ethdev keeps a removal in mind */
+	rte_eth_devices[pf->port_id].state = RTE_ETH_DEV_ATTACHED;
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++)
 		if (pf->rxq[i] != NULL)
 			pf->rxq[i]->full = false;
@@ -322,6 +331,7 @@ set_clear(struct request *r)
 static const struct fault faults[] = {
 	{"link", "link,down|up", 1, 1, set_link},
 	{"remove", "remove[,US]", 0, 1, set_remove},
+	{"eject", "eject[,US]", 0, 1, set_eject},
 	{"surprise", "surprise[,US]", 0, 1, set_surprise},
 	{"plug", "plug[,wait]", 0, 1, NULL},
 	{"recovery", "recovery,start|success|failed", 1, 1, set_recovery},

@@ -17,6 +17,13 @@
 
 struct octosim_pf;
 
+/** How a PF goes. */
+enum octosim_removal {
+	OCTOSIM_REMOVAL_ANNOUNCED, /**< RTE_ETH_EVENT_INTR_RMV, and a time later it is removed */
+	OCTOSIM_REMOVAL_EJECT,     /**< the same, unless who is told removes it before */
+	OCTOSIM_REMOVAL_SURPRISE,  /**< it is dead at once, and a time later it is removed */
+};
+
 /** Why a PF takes nothing from the switch. */
 enum octosim_mute {
 	OCTOSIM_MUTE_NOT,
@@ -77,14 +84,11 @@ void octosim_fault_wait(uint32_t us);
 /** Is the device out of its slot, so that nothing can be probed? */
 bool octosim_hotplug_is_out(const char *name);
 
-/**
- * @param announced
- *   The removal is told by RTE_ETH_EVENT_INTR_RMV, and comes `us` later. Otherwise the PF is
- *   dead at once, and the device event comes `us` later.
- * @return
- *   0 or a negative errno: -EBUSY if it is under way already.
- */
-int octosim_hotplug_remove(struct octosim_pf *pf, bool announced, uint32_t us);
+/** @return 0 or a negative errno: -EBUSY if it is under way already. */
+int octosim_hotplug_remove(struct octosim_pf *pf, enum octosim_removal how, uint32_t us);
+
+/** The device is being removed: if it was to be ejected, it is out of its slot now. */
+void octosim_hotplug_released(const char *name);
 
 /** A removal that was not done yet is not to be done. */
 void octosim_hotplug_call_off(const char *name);

@@ -23,7 +23,7 @@ struct slot {
 	bool going; /* it is announced: nobody can probe it any more */
 	bool out;
 	bool off; /* it stays: whoever comes for this frees it */
-	bool announced;
+	enum octosim_removal how;
 	bool probe; /* once it is in again */
 	uint32_t us;
 	char args[]; /* that it is probed with */
@@ -95,7 +95,7 @@ pull_out(void *arg)
 
 	if (!is_on(s, true))
 		return;
-	if (!s->announced)
+	if (s->how == OCTOSIM_REMOVAL_SURPRISE)
 		rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_REMOVE);
 	ret = rte_eal_hotplug_remove("vdev", s->name);
 	/* who was told has removed it already: it is not on the bus, or nobody's there */
@@ -124,15 +124,13 @@ announce(void *arg)
 }
 
 static struct slot *
-slot_create(const struct octosim_pf *pf)
+slot_create(const char *name, const char *args)
 {
-	const struct rte_devargs *da = rte_eth_devices[pf->port_id].device->devargs;
-	const char *args = da == NULL || da->args == NULL ? "" : da->args;
 	struct slot *s = calloc(1, sizeof(*s) + strlen(args) + 1);
 
 	if (s == NULL)
 		return NULL;
-	strlcpy(s->name, pf->data->name, sizeof(s->name));
+	strlcpy(s->name, name, sizeof(s->name));
 	memcpy(s->args, args, strlen(args) + 1);
 	return s;
 }
@@ -144,33 +142,43 @@ kill_pf(struct octosim_pf *pf)
 	octosim_tx_ring_set_stuck(pf, true);
 	octosim_nic_lock(pf->nic);
 	pf->mute = OCTOSIM_MUTE_DEAD;
+	pf->unplugged = true;
 	pf->nic->stats.lost += octosim_pipe_drop(&pf->pipe, NULL);
 	octosim_nic_unlock(pf->nic);
 }
 
 int
-octosim_hotplug_remove(struct octosim_pf *pf, bool announced, uint32_t us)
+octosim_hotplug_remove(struct octosim_pf *pf, enum octosim_removal how, uint32_t us)
 {
+	const struct rte_devargs *da = rte_eth_devices[pf->port_id].device->devargs;
 	struct slot *s;
 	int ret;
 
 	if (find_slot(pf->data->name) != NULL)
 		return -EBUSY;
-	s = slot_create(pf);
+	s = slot_create(pf->data->name, da == NULL || da->args == NULL ? "" : da->args);
 	if (s == NULL)
 		return -ENOMEM;
-	s->announced = announced;
+	s->how = how;
 	s->us = us;
 	TAILQ_INSERT_TAIL(&slots, s, list);
-	ret = announced ? rte_eal_alarm_set(1, announce, s) :
-			  rte_eal_alarm_set(RTE_MAX(us, 1u), pull_out, s);
-	if (ret == 0 && !announced)
+	ret = how == OCTOSIM_REMOVAL_SURPRISE ? rte_eal_alarm_set(RTE_MAX(us, 1u), pull_out, s) :
+						rte_eal_alarm_set(1, announce, s);
+	if (ret == 0 && how == OCTOSIM_REMOVAL_SURPRISE)
 		kill_pf(pf);
 	if (ret != 0) {
 		TAILQ_REMOVE(&slots, s, list);
 		free(s);
 	}
 	return ret;
+}
+
+/* The removal is not to come any more. Whoever comes for it frees the slot. */
+static void
+call_off(struct slot *s)
+{
+	TAILQ_REMOVE(&slots, s, list);
+	s->off = true;
 }
 
 void
@@ -180,9 +188,26 @@ octosim_hotplug_call_off(const char *name)
 
 	octosim_control_lock();
 	s = find_slot(name);
+	if (s != NULL && !s->out)
+		call_off(s);
+	octosim_control_unlock();
+}
+
+void
+octosim_hotplug_released(const char *name)
+{
+	struct slot *s, *empty = NULL;
+
+	octosim_control_lock();
+	s = find_slot(name);
 	if (s != NULL && !s->out) {
-		TAILQ_REMOVE(&slots, s, list);
-		s->off = true;
+		if (s->how == OCTOSIM_REMOVAL_EJECT && s->going)
+			empty = slot_create(s->name, s->args);
+		call_off(s);
+	}
+	if (empty != NULL) {
+		empty->out = true;
+		TAILQ_INSERT_TAIL(&slots, empty, list);
 	}
 	octosim_control_unlock();
 }

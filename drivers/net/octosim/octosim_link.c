@@ -18,7 +18,7 @@ octosim_link_update(struct rte_eth_dev *dev, int wait)
 	/* the wire can only be asked in the process that owns it */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
-	link.link_status = pf->started &&
+	link.link_status = pf->started && !pf->unplugged &&
 			   rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed) &&
 			   octosim_wire_is_up(pf->nic);
 	if (link.link_status == RTE_ETH_LINK_DOWN)

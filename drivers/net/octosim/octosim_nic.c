@@ -85,6 +85,7 @@ set_defaults(struct octosim_nic *nic)
 {
 	nic->given &= OCTOSIM_ARG_WIRE;
 	nic->default_pf = 0;
+	nic->routes_around = false;
 	memset(nic->pf_name, 0, sizeof(nic->pf_name));
 	set_default_mac(nic);
 }
@@ -217,6 +218,8 @@ check_args(const struct octosim_nic *nic, const char *who, const struct octosim_
 		return contradiction(nic, who, "mac");
 	if ((both & OCTOSIM_ARG_DEFAULT_PF) && nic->default_pf != args->default_pf)
 		return contradiction(nic, who, "default_pf");
+	if ((both & OCTOSIM_ARG_LOST_PF) && nic->routes_around != args->routes_around)
+		return contradiction(nic, who, "lost_pf");
 	if ((both & OCTOSIM_ARG_MPFS_ENTRIES) && nic->mpfs.max != args->mpfs_entries)
 		return contradiction(nic, who, "mpfs_entries");
 	if ((args->given & OCTOSIM_ARG_MPFS_ENTRIES) && nic->mpfs.hash != NULL &&
@@ -243,6 +246,8 @@ apply_args(struct octosim_nic *nic, const struct octosim_args *args)
 		octosim_nic_set_mac(nic, &args->mac);
 	if (args->given & OCTOSIM_ARG_DEFAULT_PF)
 		nic->default_pf = args->default_pf;
+	if (args->given & OCTOSIM_ARG_LOST_PF)
+		nic->routes_around = args->routes_around;
 	if ((args->given & OCTOSIM_ARG_MPFS_ENTRIES) || nic->mpfs.max == 0)
 		nic->mpfs.max = args->mpfs_entries;
 	if ((args->given & OCTOSIM_ARG_WIRE_RING) || nic->wire_ring == 0)
@@ -337,6 +342,41 @@ octosim_nic_first_pf(const struct octosim_nic *nic)
 		if (nic->pf[i] != NULL)
 			return nic->pf[i];
 	return NULL;
+}
+
+/* Does the switch know that it is lost? It sees the link to the CPU, not the error in the PF. */
+static bool
+is_lost(const struct octosim_pf *pf)
+{
+	return pf->unplugged && pf->nic->routes_around;
+}
+
+void
+octosim_nic_unplug(struct octosim_pf *pf)
+{
+	octosim_nic_lock(pf->nic);
+	pf->unplugged = true;
+	octosim_nic_unlock(pf->nic);
+}
+
+struct octosim_pf *
+octosim_nic_default_pf(const struct octosim_nic *nic)
+{
+	struct octosim_pf *pf = nic->pf[nic->default_pf];
+
+	for (uint16_t i = 0; (pf == NULL || is_lost(pf)) && i < OCTOSIM_MAX_PFS; i++)
+		pf = nic->pf[i];
+	return pf != NULL ? pf : octosim_nic_first_pf(nic);
+}
+
+struct octosim_pf *
+octosim_nic_target(const struct octosim_nic *nic, uint16_t target)
+{
+	struct octosim_pf *pf = nic->pf[target];
+
+	if (likely(pf != NULL && !pf->unplugged))
+		return pf;
+	return nic->routes_around && !octosim_has_eswitch(nic) ? octosim_nic_default_pf(nic) : pf;
 }
 
 struct octosim_pf *

@@ -217,7 +217,17 @@ octosim_close(struct rte_eth_dev *dev)
 	return 0;
 }
 
+/* One that is taken out by its driver still answers. */
+static int
+octosim_is_removed(struct rte_eth_dev *dev)
+{
+	const struct octosim_pf *pf = dev->data->dev_private;
+
+	return pf->unplugged && pf->mute == OCTOSIM_MUTE_DEAD;
+}
+
 const struct eth_dev_ops octosim_ops = {
+	.is_removed = octosim_is_removed,
 	.dev_configure = octosim_configure,
 	.dev_start = octosim_start,
 	.dev_stop = octosim_stop,

@@ -108,7 +108,7 @@ apply_mpfs(struct octosim_nic *nic, struct octosim_batch *b, struct steerable *s
 		if (rule == NULL || b->pf[i] == NULL)
 			continue;
 		count_hit(rule, b->frame[i]);
-		b->pf[i] = nic->pf[octosim_fate_dest(&rule->fate)->target];
+		b->pf[i] = octosim_nic_target(nic, octosim_fate_dest(&rule->fate)->target);
 		if (b->pf[i] == NULL)
 			nic->stats.no_pf++;
 		else
