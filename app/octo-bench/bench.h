@@ -127,8 +127,16 @@ struct bench_changes {
 /** Numbers of PFs that changes are measured with, times ways to make them. */
 #define BENCH_NB_SHAPES 4
 
+/** How PFs are lost. */
+enum bench_loss {
+	BENCH_LOSS_AROUND, /**< without warning; the NIC leads packets around a dead PF */
+	BENCH_LOSS_DROP,   /**< without warning; the NIC drops what rules send there */
+	BENCH_LOSS_EJECT,  /**< announced: it works until the port has let go of it */
+};
+
 /** What came of PFs that were unplugged and plugged again under load. */
 struct bench_failovers {
+	enum bench_loss loss;
 	unsigned int pfs;
 	uint32_t flows;
 	uint64_t count;
@@ -136,8 +144,9 @@ struct bench_failovers {
 	/* a PF is lost */
 	int64_t lost;
 	uint64_t lost_in_dead_rings; /**< as the NIC counts them, pipelines included */
-	uint64_t dropped;            /**< by the NIC, otherwise */
-	double control_p50_ms;       /**< CPU time until the last rule is flipped */
+	uint64_t dropped;            /**< by the NIC's switch, or otherwise */
+	uint64_t reordered;
+	double control_p50_ms; /**< CPU time until the last rule is flipped */
 	double control_p99_ms;
 	double wall_p50_ms;
 	double wall_p99_ms;
@@ -161,11 +170,13 @@ struct bench_chaos {
 	uint64_t packets;
 };
 
-/** 64, 1,000 and 10,000 flows on two PFs and on four. */
-#define BENCH_NB_FAILOVERS 6
+/** 64, 1,000 and 10,000 flows, or the first and the last, on two PFs and on four. */
+#define BENCH_NB_FAILOVERS 14
 
 enum bench_failover_case {
 	BENCH_PF_LOSS,
+	BENCH_PF_LOSS_DROP,
+	BENCH_PF_EJECT,
 	BENCH_FAILBACK,
 	BENCH_CHAOS,
 	BENCH_NB_FAILOVER_CASES,
@@ -241,6 +252,8 @@ int bench_tx_switch_run(struct bench *bench);
 
 /* The cases of failover */
 int bench_pf_loss_run(struct bench *bench);
+int bench_pf_loss_drop_run(struct bench *bench);
+int bench_pf_eject_run(struct bench *bench);
 int bench_failback_run(struct bench *bench);
 int bench_chaos_run(struct bench *bench);
 

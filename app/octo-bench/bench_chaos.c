@@ -287,7 +287,7 @@ run_here(struct bench *bench, struct bench_chaos *r, uint64_t nb)
 	c.random = bench->options.seed << 32;
 	c.call_random = ~c.random;
 	c.nb_pfs = bench->options.pfs != 0 ? bench->options.pfs : 2 + bench->options.seed % 3;
-	ret = bench_pf_loss_open(&c.rig, bench, c.nb_pfs, FLOWS, STEERED);
+	ret = bench_pf_loss_open(&c.rig, bench, BENCH_LOSS_DROP, c.nb_pfs, FLOWS, STEERED);
 	if (ret == 0)
 		ret = run_cycles(&c, r, nb);
 	if (ret == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <inttypes.h>
+#include <limits.h>
 
 #include "bench.h"
 
@@ -9,16 +10,18 @@ static const char usage[] =
 	"                           [--case NAME]... [--seed N] [-v]\n"
 	"\n"
 	"Unplugs PFs of a simulated NIC under load and plugs them again: what is lost, to what\n"
-	"was in the dead PF's rings; how long the port works until the last rule is flipped;\n"
-	"what is lost or reordered when it comes back. Then at random, with control calls in\n"
-	"between: no crash, and every packet accounted for.\n"
+	"was in the dead PF's rings, with a NIC that leads packets around a dead PF, with one\n"
+	"that drops them, and where the removal was announced; how long the port works until\n"
+	"the last rule is flipped; what is lost or reordered when it comes back. Then at random,\n"
+	"with control calls in between: no crash, and every packet accounted for.\n"
 	"\n"
 	"  --json FILE  write the figures to FILE as well\n"
 	"  --count N    times that a PF is lost, with 64 flows (default 100); cycles of\n"
 	"               chaos (default 1000)\n"
 	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
 	"  --quick      small counts: shows that it runs, and measures nothing\n"
-	"  --case NAME  only pf_loss, failback or chaos; may be repeated\n"
+	"  --case NAME  only pf_loss, pf_loss_drop, pf_eject, failback or chaos;\n"
+	"               may be repeated\n"
 	"  --seed N     cycles of chaos of this seed, all in this process (default: 50 in a\n"
 	"               process of its own each, so that one that crashes is counted)\n"
 	"  -v           show what EAL and the drivers log\n"
@@ -27,16 +30,8 @@ static const char usage[] =
 	"Exit code: 0 if all was measured, whatever came out.\n";
 
 static void
-report_loss(const struct bench_failovers *r)
+report_times(const struct bench_failovers *r)
 {
-	char what[64];
-
-	snprintf(what, sizeof(what), "lost packets, %u PFs, %u flows, %" PRIu64 " times", r->pfs,
-		 r->flows, r->count);
-	bench_line("pf_loss", what, (double)r->lost, 0, "", "",
-		   r->lost <= (int64_t)r->lost_in_dead_rings);
-	bench_line("", "  of them in the dead PFs' rings", r->lost_in_dead_rings, 0, "", "all",
-		   r->lost <= (int64_t)r->lost_in_dead_rings);
 	bench_line("", "  CPU time until the last rule is flipped, median", r->control_p50_ms, 3,
 		   "ms", "", true);
 	bench_line("", "  99 %", r->control_p99_ms, 3, "ms", r->flows == 64 ? "<= 1" : "",
@@ -47,10 +42,59 @@ report_loss(const struct bench_failovers *r)
 }
 
 static void
-report_pf_loss(const struct bench *bench)
+report_loss(const char *name, const struct bench_failovers *r)
+{
+	const bool drops = r->loss == BENCH_LOSS_DROP;
+	const uint64_t limit = r->lost_in_dead_rings + (drops ? r->dropped : 0);
+	char what[80];
+
+	snprintf(what, sizeof(what), "lost packets, %u PFs, %u flows, %" PRIu64 " times", r->pfs,
+		 r->flows, r->count);
+	bench_line(name, what, (double)r->lost, 0, "", "", r->lost <= (int64_t)limit);
+	bench_line("", "  of them in the dead PFs' rings", r->lost_in_dead_rings, 0, "",
+		   drops ? "" : "all", r->lost <= (int64_t)limit);
+	if (drops)
+		bench_line("", "  dropped by a switch that does not see a PF die", r->dropped, 0,
+			   "", "the rest", r->lost <= (int64_t)limit);
+	report_times(r);
+}
+
+static void
+report_losses(const struct bench *bench, const char *name, enum bench_loss loss)
 {
 	for (unsigned int i = 0; i < bench->failover.nb; i++)
-		report_loss(&bench->failover.of[i]);
+		if (bench->failover.of[i].loss == loss)
+			report_loss(name, &bench->failover.of[i]);
+}
+
+static void
+report_pf_loss(const struct bench *bench)
+{
+	report_losses(bench, "pf_loss", BENCH_LOSS_AROUND);
+}
+
+static void
+report_pf_loss_drop(const struct bench *bench)
+{
+	report_losses(bench, "pf_loss_drop", BENCH_LOSS_DROP);
+}
+
+static void
+report_pf_eject(const struct bench *bench)
+{
+	char what[64];
+
+	for (unsigned int i = 0; i < bench->failover.nb; i++) {
+		const struct bench_failovers *r = &bench->failover.of[i];
+
+		if (r->loss != BENCH_LOSS_EJECT)
+			continue;
+		snprintf(what, sizeof(what), "lost packets, %u PFs, %u flows, %" PRIu64 " times",
+			 r->pfs, r->flows, r->count);
+		bench_line("pf_eject", what, (double)r->lost, 0, "", "0", r->lost == 0);
+		bench_line("", "  reordered ones", r->reordered, 0, "", "0", r->reordered == 0);
+		report_times(r);
+	}
 }
 
 static void
@@ -87,18 +131,38 @@ report_chaos(const struct bench *bench)
 	bench_line("", "PFs that did not come back in time", r->late, 0, "", "0", r->late == 0);
 }
 
+static const char *
+loss_name(enum bench_loss loss)
+{
+	static const char *const names[] = {
+		[BENCH_LOSS_AROUND] = "surprise",
+		[BENCH_LOSS_DROP] = "surprise, the NIC drops",
+		[BENCH_LOSS_EJECT] = "announced",
+	};
+
+	return names[loss];
+}
+
+/* Bits of enum bench_loss in losses. */
 static void
-write_shapes(FILE *f, const struct bench *bench,
+write_shapes(FILE *f, const struct bench *bench, unsigned int losses,
 	     void (*write)(FILE *f, const struct bench_failovers *r))
 {
+	const char *comma = "";
+
 	fprintf(f, ",\n    \"shapes\": [");
 	for (unsigned int i = 0; i < bench->failover.nb; i++) {
 		const struct bench_failovers *r = &bench->failover.of[i];
 
-		fprintf(f, "%s\n    {\"pfs\": %u, \"flows\": %u, \"count\": %" PRIu64 ", ",
-			i == 0 ? "" : ",", r->pfs, r->flows, r->count);
+		if ((losses >> r->loss & 1) == 0)
+			continue;
+		fprintf(f,
+			"%s\n    {\"loss\": \"%s\", \"pfs\": %u, \"flows\": %u, \"count\": %" PRIu64
+			", ",
+			comma, loss_name(r->loss), r->pfs, r->flows, r->count);
 		write(f, r);
 		fprintf(f, "}");
+		comma = ",";
 	}
 	fprintf(f, "]}");
 }
@@ -108,31 +172,66 @@ write_loss(FILE *f, const struct bench_failovers *r)
 {
 	fprintf(f,
 		"\"lost\": %" PRId64 ", \"lost_in_dead_rings\": %" PRIu64 ", \"dropped\": %" PRIu64
-		",\n     \"late\": %" PRIu64 ", \"control_p50_ms\": %.4f, \"control_p99_ms\": %.4f"
+		", \"reordered\": %" PRIu64 ",\n     \"late\": %" PRIu64
+		", \"control_p50_ms\": %.4f, \"control_p99_ms\": %.4f"
 		",\n     \"wall_p50_ms\": %.4f, \"wall_p99_ms\": %.4f",
-		r->lost, r->lost_in_dead_rings, r->dropped, r->late, r->control_p50_ms,
-		r->control_p99_ms, r->wall_p50_ms, r->wall_p99_ms);
+		r->lost, r->lost_in_dead_rings, r->dropped, r->reordered, r->late,
+		r->control_p50_ms, r->control_p99_ms, r->wall_p50_ms, r->wall_p99_ms);
 }
 
-/* The time wanted is that with few flows. */
-static void
-write_pf_loss(FILE *f, const struct bench *bench)
+/* The time wanted is that with few flows, of which there is a shape first. */
+static struct bench_failovers
+sum_of(const struct bench *bench, enum bench_loss loss)
 {
 	struct bench_failovers sum = {0};
 
 	for (unsigned int i = 0; i < bench->failover.nb; i++) {
 		const struct bench_failovers *r = &bench->failover.of[i];
 
+		if (r->loss != loss)
+			continue;
 		sum.lost += r->lost;
 		sum.lost_in_dead_rings += r->lost_in_dead_rings;
+		sum.dropped += r->dropped;
+		sum.reordered += r->reordered;
 		if (r->flows == bench->failover.of[0].flows)
 			sum.control_p99_ms = RTE_MAX(sum.control_p99_ms, r->control_p99_ms);
 	}
+	return sum;
+}
+
+static void
+write_pf_loss(FILE *f, const struct bench *bench)
+{
+	const struct bench_failovers sum = sum_of(bench, BENCH_LOSS_AROUND);
+
 	fprintf(f,
 		"{\"lost\": %" PRId64 ", \"lost_in_dead_rings\": %" PRIu64
 		", \"control_p99_ms\": %.4f",
 		sum.lost, sum.lost_in_dead_rings, sum.control_p99_ms);
-	write_shapes(f, bench, write_loss);
+	write_shapes(f, bench, 1u << BENCH_LOSS_AROUND, write_loss);
+}
+
+static void
+write_pf_loss_drop(FILE *f, const struct bench *bench)
+{
+	const struct bench_failovers sum = sum_of(bench, BENCH_LOSS_DROP);
+
+	fprintf(f,
+		"{\"lost\": %" PRId64 ", \"lost_in_dead_rings\": %" PRIu64
+		", \"lost_in_switch\": %" PRIu64 ", \"control_p99_ms\": %.4f",
+		sum.lost, sum.lost_in_dead_rings, sum.dropped, sum.control_p99_ms);
+	write_shapes(f, bench, 1u << BENCH_LOSS_DROP, write_loss);
+}
+
+static void
+write_pf_eject(FILE *f, const struct bench *bench)
+{
+	const struct bench_failovers sum = sum_of(bench, BENCH_LOSS_EJECT);
+
+	fprintf(f, "{\"lost\": %" PRId64 ", \"reordered\": %" PRIu64 ", \"control_p99_ms\": %.4f",
+		sum.lost, sum.reordered, sum.control_p99_ms);
+	write_shapes(f, bench, 1u << BENCH_LOSS_EJECT, write_loss);
 }
 
 static void
@@ -156,7 +255,7 @@ write_failback(FILE *f, const struct bench *bench)
 	}
 	fprintf(f, "{\"lost\": %" PRId64 ", \"reordered\": %" PRIu64, sum.failback_lost,
 		sum.failback_reordered);
-	write_shapes(f, bench, write_back);
+	write_shapes(f, bench, UINT_MAX, write_back);
 }
 
 static void
@@ -174,6 +273,9 @@ write_chaos(FILE *f, const struct bench *bench)
 
 static const struct bench_case cases[BENCH_NB_FAILOVER_CASES] = {
 	[BENCH_PF_LOSS] = {"pf_loss", bench_pf_loss_run, report_pf_loss, write_pf_loss},
+	[BENCH_PF_LOSS_DROP] = {"pf_loss_drop", bench_pf_loss_drop_run, report_pf_loss_drop,
+				write_pf_loss_drop},
+	[BENCH_PF_EJECT] = {"pf_eject", bench_pf_eject_run, report_pf_eject, write_pf_eject},
 	[BENCH_FAILBACK] = {"failback", bench_failback_run, report_failback, write_failback},
 	[BENCH_CHAOS] = {"chaos", bench_chaos_run, report_chaos, write_chaos},
 };
@@ -182,7 +284,7 @@ const struct bench_subject bench_failover = {
 	.name = "failover",
 	.title = "PFs that die and come back under load",
 	.usage = usage,
-	.case_names = "pf_loss, failback or chaos",
+	.case_names = "pf_loss, pf_loss_drop, pf_eject, failback or chaos",
 	.nb_cases = BENCH_NB_FAILOVER_CASES,
 	.cases = cases,
 };

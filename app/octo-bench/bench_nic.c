@@ -18,8 +18,7 @@
 #define NAME_LEN 32
 #define ARGS_LEN 256
 
-/* From the event to the removal; until it must have come to pass. */
-#define REMOVAL_US 1000
+/* Until a removal must have come to pass. */
 #define LOOK_US 200
 #define MAX_LOOKS 25000
 
@@ -60,9 +59,10 @@ add_pf(const struct bench_nic_conf *conf, unsigned int i)
 	char args[ARGS_LEN];
 
 	snprintf(args, sizeof(args),
-		 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s",
+		 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s%s",
 		 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
-		 conf->pf_args != NULL ? conf->pf_args[i] : "");
+		 conf->pf_args != NULL ? conf->pf_args[i] : "",
+		 conf->nic_args != NULL ? conf->nic_args : "");
 	return add_device(pf_name(i), args);
 }
 
@@ -228,13 +228,13 @@ await_presence(unsigned int pf, bool present)
 }
 
 int
-bench_nic_remove(struct bench_nic *nic, unsigned int pf)
+bench_nic_remove(struct bench_nic *nic, unsigned int pf, bool announced)
 {
 	char text[NAME_LEN];
 	int ret;
 
 	RTE_SET_USED(nic);
-	snprintf(text, sizeof(text), "%s,remove,%d", pf_name(pf), REMOVAL_US);
+	snprintf(text, sizeof(text), "%s,%s", pf_name(pf), announced ? "eject,1000" : "surprise");
 	ret = octosim_fault(text);
 	return ret == 0 ? await_presence(pf, false) : ret;
 }

@@ -26,6 +26,7 @@ struct bench_nic_conf {
 	bool bare;                  /**< no octo port: the PFs are the application's own */
 	const char *octo_args;      /**< more devargs of the octo port, or "" */
 	const char *const *pf_args; /**< of each PF as well, or NULL */
+	const char *nic_args;       /**< of the NIC as well, or NULL */
 };
 
 struct bench_nic {
@@ -63,10 +64,12 @@ int bench_nic_unplug(struct bench_nic *nic, unsigned int pf);
 int bench_nic_plug(struct bench_nic *nic, unsigned int pf);
 
 /**
- * The same as a bus does it: the port is told that the PF goes, which works until it
- * is gone; and that it is there again.
+ * The same as a bus does it. The PF is dead at once, and the port is told so; or it works
+ * until the port, which is told that it is to go, has let go of it.
  */
-int bench_nic_remove(struct bench_nic *nic, unsigned int pf);
+int bench_nic_remove(struct bench_nic *nic, unsigned int pf, bool announced);
+
+/** It is there again, and the port is told so. */
 int bench_nic_restore(struct bench_nic *nic, unsigned int pf);
 
 /** Fences that were opened by a timeout; 0 as well if the port does not count them. */

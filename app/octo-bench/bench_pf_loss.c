@@ -45,8 +45,8 @@ open_stream(struct bench_pf_loss *c)
 }
 
 int
-bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, unsigned int nb_pfs,
-		   uint32_t nb_flows, uint32_t nb_rules)
+bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, enum bench_loss loss,
+		   unsigned int nb_pfs, uint32_t nb_flows, uint32_t nb_rules)
 {
 	const struct bench_nic_conf nic = {
 		.nb_pfs = nb_pfs,
@@ -55,6 +55,7 @@ bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, unsigned int nb
 		.arfs_entries = 2 * nb_flows,
 		.octo_args = ",learn=off",
 		.pf_args = bench_nic_latencies,
+		.nic_args = loss == BENCH_LOSS_DROP ? ",lost_pf=drop" : ",lost_pf=default",
 	};
 	int ret;
 
@@ -116,12 +117,13 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 {
 	/* how long the last one took: told when all rules are where they should */
 	const uint64_t ns = bench_nic_xstat(&c->nic, "failover_ns");
+	const uint64_t reordered = c->stream.order.reordered;
 	struct octosim_account before, after;
 	int64_t lost;
 	int ret = octosim_account_get("A", &before);
 
 	if (ret == 0)
-		ret = bench_nic_remove(&c->nic, pf);
+		ret = bench_nic_remove(&c->nic, pf, r->loss == BENCH_LOSS_EJECT);
 	if (ret != 0)
 		return ret;
 	r->late += !bench_pf_loss_await(c, "failover_ns", ns);
@@ -134,6 +136,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	c->lost = lost;
 	r->lost_in_dead_rings += after.lost - before.lost;
 	r->dropped += after.dropped - before.dropped;
+	r->reordered += c->stream.order.reordered - reordered;
 	bench_stream_resume(&c->stream);
 	return ret;
 }
@@ -194,19 +197,21 @@ tell(struct bench_failovers *r, struct times *t)
 }
 
 static int
-run_shape(struct bench *bench, unsigned int nb_pfs, uint32_t nb_flows, uint64_t count)
+run_shape(struct bench *bench, struct bench_failovers *r)
 {
 	static struct bench_pf_loss c;
-	struct bench_failovers *r = &bench->failover.of[bench->failover.nb++];
-	double *times = calloc(3 * count, sizeof(times[0]));
-	struct times t = {.control = times, .wall = times + count, .failback = times + 2 * count};
+	double *times = calloc(3 * r->count, sizeof(times[0]));
+	struct times t = {
+		.control = times, .wall = times + r->count, .failback = times + 2 * r->count};
 	int ret = times == NULL ? -ENOMEM : 0;
 
-	fprintf(stderr, "==> failover: %u times, %u PFs, %u flows\n", (unsigned int)count, nb_pfs,
-		nb_flows);
-	*r = (struct bench_failovers){.pfs = nb_pfs, .flows = nb_flows, .count = count};
+	fprintf(stderr, "==> failover%s: %u times, %u PFs, %u flows\n",
+		r->loss == BENCH_LOSS_EJECT ? ", announced" :
+		r->loss == BENCH_LOSS_DROP  ? ", the NIC drops" :
+					      "",
+		(unsigned int)r->count, r->pfs, r->flows);
 	if (ret == 0)
-		ret = bench_pf_loss_open(&c, bench, nb_pfs, nb_flows, nb_flows);
+		ret = bench_pf_loss_open(&c, bench, r->loss, r->pfs, r->flows, r->flows);
 	if (ret == 0)
 		ret = cycle(&c, r, &t);
 	tell(r, &t);
@@ -215,9 +220,9 @@ run_shape(struct bench *bench, unsigned int nb_pfs, uint32_t nb_flows, uint64_t 
 	return ret;
 }
 
-/* Figures of both cases come of the same changes. */
+/* With few flows, and unless it is to be short with many; of the kind that counts all. */
 static int
-run_once(struct bench *bench)
+run_shapes(struct bench *bench, enum bench_loss loss, unsigned int nb_pfs)
 {
 	const uint32_t flows[] = {64, bench_count(bench, 1000, 250),
 				  bench_count(bench, 10000, 1000)};
@@ -226,23 +231,53 @@ run_once(struct bench *bench)
 		count, (uint64_t)bench_count(bench, COUNT_OF_MANY, QUICK_COUNT_OF_MANY));
 	int ret = 0;
 
-	if (bench->failover.nb > 0)
-		return 0;
-	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS; nb_pfs += 2)
-		for (unsigned int i = 0; i < RTE_DIM(flows) && ret == 0; i++)
-			if (bench->options.pfs == 0 || bench->options.pfs == nb_pfs)
-				ret = run_shape(bench, nb_pfs, flows[i], i == 0 ? count : many);
+	for (unsigned int i = 0; i < RTE_DIM(flows) && ret == 0; i++) {
+		struct bench_failovers *r = &bench->failover.of[bench->failover.nb];
+
+		if (loss != BENCH_LOSS_AROUND && (i == 1 || (i > 0 && bench->options.quick)))
+			continue;
+		*r = (struct bench_failovers){.loss = loss,
+					      .pfs = nb_pfs,
+					      .flows = flows[i],
+					      .count = i == 0 ? count : many};
+		bench->failover.nb++;
+		ret = run_shape(bench, r);
+	}
+	return ret;
+}
+
+static int
+run_loss(struct bench *bench, enum bench_loss loss)
+{
+	int ret = 0;
+
+	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs += 2)
+		if (bench->options.pfs == 0 || bench->options.pfs == nb_pfs)
+			ret = run_shapes(bench, loss, nb_pfs);
 	return ret;
 }
 
 int
 bench_pf_loss_run(struct bench *bench)
 {
-	return run_once(bench);
+	return run_loss(bench, BENCH_LOSS_AROUND);
 }
 
 int
+bench_pf_loss_drop_run(struct bench *bench)
+{
+	return run_loss(bench, BENCH_LOSS_DROP);
+}
+
+int
+bench_pf_eject_run(struct bench *bench)
+{
+	return run_loss(bench, BENCH_LOSS_EJECT);
+}
+
+/* Its figures come of the same changes. */
+int
 bench_failback_run(struct bench *bench)
 {
-	return run_once(bench);
+	return bench->failover.nb > 0 ? 0 : run_loss(bench, BENCH_LOSS_AROUND);
 }

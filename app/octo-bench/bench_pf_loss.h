@@ -24,8 +24,8 @@ struct bench_pf_loss {
 };
 
 /** The first rules' flows are steered. @return 0, or a negative errno after a message. */
-int bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, unsigned int nb_pfs,
-		       uint32_t nb_flows, uint32_t nb_rules);
+int bench_pf_loss_open(struct bench_pf_loss *c, struct bench *bench, enum bench_loss loss,
+		       unsigned int nb_pfs, uint32_t nb_flows, uint32_t nb_rules);
 void bench_pf_loss_close(struct bench_pf_loss *c);
 
 /** Wait until a statistic of the octo port is another than before. @return whether it is. */
