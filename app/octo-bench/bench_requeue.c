@@ -393,7 +393,7 @@ bench_requeue_run(struct bench *bench)
 
 	like.wanted = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	/* who shares a CPU polls, but may be silent for longer than by default is waited for */
-	like.octo_args = ",learn=off,fence_timeout_ms=1000";
+	like.octo_args = ",learn=off,fence_timeout_ms=1000,linger_ms=1000";
 	like.by_handle = true;
 	ret = run(bench, BENCH_MOVE, &like, move_some);
 	like.by_handle = false;

@@ -12,8 +12,8 @@ import pytest
 from octotest import env
 
 CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled"}
-# a move is not fenced yet; what nobody polls cannot stay in order
-UNFENCED = {"move", "unpolled"}
+# what nobody polls cannot stay in order
+UNFENCED = {"unpolled"}
 WAYS = {"move": ["update", "replace"], "unpolled": ["update"]}
 PROMISED = {"count", "lost", "duplicated", "reordered", "p50_us", "p99_us",
             "blocked_ms"}

@@ -75,7 +75,7 @@ fuzz_nic_roomy(void)
 				       SOCKET_ID_ANY);
 	FUZZ_CHECK(pool != NULL, "no mbufs");
 	add_pfs("A", 0, "mpfs_entries=256,arfs_entries=256", "arfs_entries=256", nic.pf);
-	nic.octo = add("net_octo0", "learn=off,pf=net_octosim0,pf=net_octosim1");
+	nic.octo = add("net_octo0", "learn=off,linger_ms=0,pf=net_octosim0,pf=net_octosim1");
 	add_pfs("B", 2, "mpfs_entries=256,arfs_entries=256", "arfs_entries=256", nic.twin);
 	start(nic.octo);
 	start(nic.twin[0]);
@@ -93,7 +93,7 @@ fuzz_nic_narrow(void)
 		return &nic;
 	made = true;
 	add_pfs("C", 4, "mpfs_entries=2,arfs_entries=5", "arfs_entries=3", nic.pf);
-	nic.octo = add("net_octo1", "learn=off,pf=net_octosim4,pf=net_octosim5");
+	nic.octo = add("net_octo1", "learn=off,linger_ms=0,pf=net_octosim4,pf=net_octosim5");
 	start(nic.octo);
 	return &nic;
 }

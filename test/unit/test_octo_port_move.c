@@ -21,6 +21,14 @@
 /* Queue 0 is at home on PF 0, which is slow, queue 1 on PF 1; queue 2 on PF 0 again. */
 static const struct octo_port_conf slow_and_fast = {
 	.pf = {"latency_us=3000"},
+	.octo = "grace_us=4000,fence_timeout_ms=1000,linger_ms=5000",
+};
+
+/* The same, and all packets are of queue 0, but come in by PF 1: strays. */
+static const struct octo_port_conf strays = {
+	.learn = true,
+	.nic = "default_pf=1",
+	.pf = {"latency_us=3000"},
 	.octo = "grace_us=4000,fence_timeout_ms=1000",
 };
 
@@ -36,6 +44,7 @@ struct trip {
 	uint16_t nb_queues;
 	uint32_t silent; /* queues that nobody polls */
 	struct rte_flow_action_handle *handle;
+	struct rte_flow *rule;
 	uint32_t sent;
 	uint32_t received;
 	uint32_t overtaken;
@@ -131,23 +140,59 @@ move_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 	return octo_steer_move(t->port, &tuple, queue, error);
 }
 
+static int
+begin_by_handle(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	t->handle = octo_port_indirect_queue(t->port, queue);
+	return octo_port_steer_by(t->port, FLOW, t->handle, error) == NULL ? -rte_errno : 0;
+}
+
+static int
+begin_by_rule(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	t->rule = octo_port_steer(t->port, FLOW, queue, error);
+	return t->rule == NULL ? -rte_errno : 0;
+}
+
+static int
+begin_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	const struct octo_tuple tuple = flow_tuple();
+
+	return octo_steer_add(t->port, &tuple, queue, error);
+}
+
+static int
+replace_rule(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	int ret = rte_flow_destroy(t->port, t->rule, error);
+
+	return ret == 0 ? begin_by_rule(t, queue, error) : ret;
+}
+
+static int
+replace_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
+{
+	const struct octo_tuple tuple = flow_tuple();
+	int ret = octo_steer_remove(t->port, &tuple, error);
+
+	return ret == 0 ? begin_by_hand(t, queue, error) : ret;
+}
+
+typedef int (*change_t)(struct trip *t, uint16_t queue, struct rte_flow_error *error);
+
 static void
-depart(struct trip *t, const struct octo_port_conf *conf, uint16_t nb_queues, bool by_handle)
+depart(struct trip *t, const struct octo_port_conf *conf, uint16_t nb_queues, change_t begin)
 {
 	*t = (struct trip){.port = octo_port_create(conf), .nb_queues = nb_queues};
 	octo_port_up(t->port, nb_queues);
-	if (by_handle) {
-		t->handle = octo_port_indirect_queue(t->port, 0);
-		assert_non_null(octo_port_steer_by(t->port, FLOW, t->handle, NULL));
-	} else {
-		assert_non_null(octo_port_steer(t->port, FLOW, 0, NULL));
-	}
+	assert_int_equal(begin(t, 0, NULL), 0);
 	travel_until(t, t->by_queue[0] > 40);
 }
 
 /* Round all queues, and on from each when packets come by it. */
 static void
-go_round(struct trip *t, int (*move)(struct trip *, uint16_t, struct rte_flow_error *))
+go_round(struct trip *t, change_t move)
 {
 	for (int i = 1; i <= TIMES; i++) {
 		const uint16_t queue = i % t->nb_queues;
@@ -169,7 +214,7 @@ test_an_indirect_action_keeps_the_order(void **state)
 	struct trip t;
 
 	(void)state;
-	depart(&t, &slow_and_fast, 2, true);
+	depart(&t, &slow_and_fast, 2, begin_by_handle);
 	go_round(&t, move_by_handle);
 }
 
@@ -179,8 +224,50 @@ test_a_move_by_hand_keeps_the_order(void **state)
 	struct trip t;
 
 	(void)state;
-	depart(&t, &slow_and_fast, 2, false);
+	depart(&t, &slow_and_fast, 2, begin_by_rule);
 	go_round(&t, move_by_hand);
+}
+
+/* Destroyed, and made again for another queue. */
+static void
+test_a_rule_made_again_keeps_the_order(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	depart(&t, &slow_and_fast, 2, begin_by_rule);
+	go_round(&t, replace_rule);
+}
+
+static void
+test_steering_again_keeps_the_order(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	depart(&t, &slow_and_fast, 3, begin_by_hand);
+	go_round(&t, replace_by_hand);
+}
+
+/* What was learned gives way to the first rule of the application's. */
+static void
+test_a_learned_flow_keeps_the_order(void **state)
+{
+	struct trip t = {.nb_queues = 2};
+
+	(void)state;
+	t.port = octo_port_create(&strays);
+	octo_port_up(t.port, 2);
+	travel_until(&t, octo_port_xstat(t.port, "learned_flows") == 1);
+	travel_until(&t, t.sent > 400);
+	assert_int_equal(octo_port_rule_pf(t.port, FLOW), 0);
+	assert_int_equal(begin_by_rule(&t, 1, NULL), 0);
+	assert_int_equal(octo_port_rule_pf(t.port, FLOW), 1);
+	assert_int_equal(octo_port_xstat(t.port, "learned_flows"), 0);
+	travel_until(&t, t.by_queue[1] > 40);
+	arrive(&t);
+	assert_int_equal(t.overtaken, 0);
+	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
 }
 
 /* Between queues 2 and 0, which are at home on the same PF, the PF's rule is all that changes. */
@@ -190,7 +277,7 @@ test_queues_of_one_pf_keep_the_order(void **state)
 	struct trip t;
 
 	(void)state;
-	depart(&t, &slow_and_fast, 3, true);
+	depart(&t, &slow_and_fast, 3, begin_by_handle);
 	go_round(&t, move_by_handle);
 }
 
@@ -206,7 +293,7 @@ test_what_is_refused_goes_back(void **state)
 	struct trip t;
 
 	(void)state;
-	depart(&t, &impatient, 2, true);
+	depart(&t, &impatient, 2, begin_by_handle);
 	/* the home of queue 0, which it leaves, is asked last */
 	faults = octo_port_faults_on(0);
 	faults->handle_update = EBUSY;
@@ -228,7 +315,7 @@ test_a_consumer_falls_silent(void **state)
 	uint32_t before;
 
 	(void)state;
-	depart(&t, &impatient, 2, true);
+	depart(&t, &impatient, 2, begin_by_handle);
 	t.silent = RTE_BIT32(0);
 	send_some(&t);
 	octo_port_pump(1);
@@ -248,7 +335,7 @@ test_what_cannot_be_moved(void **state)
 	struct trip t;
 
 	(void)state;
-	depart(&t, &impatient, 2, true);
+	depart(&t, &impatient, 2, begin_by_handle);
 	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
 	assert_string_equal(error.message,
 			    "this rule says more than its queue: change it through rte_flow");
@@ -269,6 +356,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_an_indirect_action_keeps_the_order),
 		octo_port_test(test_a_move_by_hand_keeps_the_order),
+		octo_port_test(test_a_rule_made_again_keeps_the_order),
+		octo_port_test(test_steering_again_keeps_the_order),
+		octo_port_test(test_a_learned_flow_keeps_the_order),
 		octo_port_test(test_queues_of_one_pf_keep_the_order),
 		octo_port_test(test_what_is_refused_goes_back),
 		octo_port_test(test_a_consumer_falls_silent),

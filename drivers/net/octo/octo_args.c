@@ -24,12 +24,27 @@
 #define ARG_TX_PF "tx_pf"
 #define ARG_DWELL_MS "dwell_ms"
 #define ARG_REPLUG "replug"
+#define ARG_LINGER_MS "linger_ms"
 
 static const char *const valid_args[] = {
-	ARG_PF,     ARG_SOCKET_MAP, ARG_SOCKET,           ARG_MAC,       ARG_AGENT,
-	ARG_TIER,   ARG_LEARN,      ARG_LEARN_SAMPLE,     ARG_LEARN_MAX, ARG_IDLE_MS,
-	ARG_POOLS,  ARG_GRACE_US,   ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,     ARG_DWELL_MS,
-	ARG_REPLUG, NULL,
+	ARG_PF,
+	ARG_SOCKET_MAP,
+	ARG_SOCKET,
+	ARG_MAC,
+	ARG_AGENT,
+	ARG_TIER,
+	ARG_LEARN,
+	ARG_LEARN_SAMPLE,
+	ARG_LEARN_MAX,
+	ARG_IDLE_MS,
+	ARG_POOLS,
+	ARG_GRACE_US,
+	ARG_FENCE_TIMEOUT_MS,
+	ARG_TX_PF,
+	ARG_DWELL_MS,
+	ARG_REPLUG,
+	ARG_LINGER_MS,
+	NULL,
 };
 
 static int
@@ -250,6 +265,14 @@ read_dwell(const char *key, const char *value, void *arg)
 	return read_number(key, value, 0, OCTO_FENCE_MAX_DWELL_MS, args, &args->fence.dwell_ms);
 }
 
+static int
+read_linger(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+
+	return read_number(key, value, 0, OCTO_FENCE_MAX_LINGER_MS, args, &args->fence.linger_ms);
+}
+
 static const struct {
 	const char *key;
 	arg_handler_t read;
@@ -270,6 +293,7 @@ static const struct {
 	{ARG_FENCE_TIMEOUT_MS, read_fence_timeout, false},
 	{ARG_TX_PF, read_tx_pf, false},
 	{ARG_DWELL_MS, read_dwell, false},
+	{ARG_LINGER_MS, read_linger, false},
 	{ARG_REPLUG, read_switch, false},
 };
 
@@ -303,7 +327,8 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 		.port = name,
 		.socket = -1,
 		.learning = octo_learning_default,
-		.fence = {OCTO_FENCE_GRACE_US, OCTO_FENCE_TIMEOUT_MS, OCTO_FENCE_DWELL_MS},
+		.fence = {OCTO_FENCE_GRACE_US, OCTO_FENCE_TIMEOUT_MS, OCTO_FENCE_DWELL_MS,
+			  OCTO_FENCE_LINGER_MS},
 		.replug = true,
 	};
 	octo_socket_map_clear(&args->map);
@@ -313,7 +338,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 			 "%s: cannot read \"%s\": "
 			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
 			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
-			 "fence_timeout_ms=, tx_pf=, dwell_ms= and replug=",
+			 "fence_timeout_ms=, tx_pf=, dwell_ms=, replug= and linger_ms=",
 			 name, text);
 		return -EINVAL;
 	}

@@ -206,7 +206,8 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"fence_timeout_ms=<int> "
 					"tx_pf=lcore|mbuf "
 					"dwell_ms=<int> "
-					"replug=on|off");
+					"replug=on|off "
+					"linger_ms=<int>");
 
 /*
  * The vdev bus gives a device to the first driver whose name begins like the

@@ -29,11 +29,14 @@ struct octo_rxq;
 #define OCTO_FENCE_MAX_TIMEOUT_MS 10000
 #define OCTO_FENCE_DWELL_MS 1
 #define OCTO_FENCE_MAX_DWELL_MS 1000
+#define OCTO_FENCE_LINGER_MS 10
+#define OCTO_FENCE_MAX_LINGER_MS 10000
 
 struct octo_fence_settings {
 	uint32_t grace_us;   /**< for so long a packet may be in the NIC */
 	uint32_t timeout_ms; /**< for so long another queue's consumer may be silent */
 	uint32_t dwell_ms;   /**< for so long a queue stays with a home that it has gone to */
+	uint32_t linger_ms;  /**< for so long a rule that was destroyed still leads its flow */
 };
 
 enum octo_fence_kind {

@@ -172,7 +172,7 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *rule, struct rte_flow_err
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, octo_rule_remove_locked(octo, rule, error));
+	return OCTO_LOCKED(octo, octo_rule_retire_locked(octo, rule, error));
 }
 
 static int

@@ -25,19 +25,25 @@ lead_to(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 
 /* A flow that the switch cannot lead strays, but arrives, and the control thread tries again. */
 void
-octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
+octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
 	struct octo_dev *octo = m->octo;
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 	const uint8_t before = rule->pf;
 
-	octo_rule_list_leave_queue(octo, rule);
-	octo_rule_list_join_queue(octo, rule, queue);
 	if (lead_to(octo, rule, m->home) != 0)
 		q->rules_home = OCTO_NO_PF;
 	m->rerouted |= rule->pf != before;
 	m->led += octo_rule_leads_to(rule, m->home);
 	octo_rule_notes_moved(octo, rule);
+}
+
+void
+octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
+{
+	octo_rule_list_leave_queue(m->octo, rule);
+	octo_rule_list_join_queue(m->octo, rule, queue);
+	octo_move_lead_locked(m, rule, queue);
 }
 
 /* What has passed the switch has reached a ring. */

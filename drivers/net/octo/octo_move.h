@@ -42,6 +42,9 @@ int octo_move_locked(struct octo_move *m, struct rte_flow_error *error);
 /** It leads to this queue now, and the switch leads it to that queue's PF. */
 void octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
 
+/** The same of a rule that is on no list yet, or not any more. */
+void octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
+
 /** Move a rule of one flow to a queue, of which the PFs know no more than that. */
 int octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
 			   struct rte_flow_error *error);
@@ -62,5 +65,13 @@ extern int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
 		       const struct octo_rule_text *from, const struct octo_rule_text *to,
 		       struct rte_flow_error *error);
+
+/** The same, never in place: what counts, counts anew. *on may be NULL, too. */
+int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+		      const struct octo_rule_text *from, const struct octo_rule_text *to,
+		      struct rte_flow_error *error);
+
+/** The PF loses the rule; its inverse where there was none. */
+int octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on);
 
 #endif /* OCTO_MOVE_H */

@@ -110,7 +110,8 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 static int
 switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	const uint8_t priority = rule->mpfs_priority ^ 1;
+	/* what was learned once may be the application's since */
+	const uint8_t priority = first_priority(rule) | (~rule->mpfs_priority & 1);
 	struct rte_flow *flow;
 
 	if (octo->manager == OCTO_NO_PF)

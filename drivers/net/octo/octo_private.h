@@ -228,14 +228,6 @@ struct octo_learning {
 	struct octo_learn *policy; /* primary only */
 };
 
-/* What the primary process last knew of its rules: a secondary has no other way to tell. */
-struct octo_rule_counts {
-	uint32_t steered;
-	uint32_t ineffective;
-	uint64_t bytes;
-	struct octo_learn_stats learned;
-};
-
 /* dev_private: in shared memory. */
 struct octo_dev {
 	uint16_t port_id;
@@ -292,6 +284,7 @@ struct octo_dev {
 	struct octo_rules rules;  /* in order of creation */
 	struct octo_rules others; /* that are not of one flow, in order of creation */
 	uint32_t nb_others;
+	struct octo_parting parting;
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */
 		uint32_t start;

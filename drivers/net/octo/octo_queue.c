@@ -261,9 +261,12 @@ octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 static int
 rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 {
-	int ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue", rx_leg_stop,
-				rx_leg_start, &queue_id, &queue_id);
+	int ret;
 
+	/* nothing comes any more by what was destroyed */
+	octo_rule_part_end_locked(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue", rx_leg_stop, rx_leg_start,
+			    &queue_id, &queue_id);
 	if (ret == 0)
 		octo_fence_forget_queue_locked(octo, queue_id);
 	return ret;

@@ -79,6 +79,33 @@ change_in_place(const struct octo_pf *pf, uint8_t index, struct rte_flow *on,
 }
 
 int
+octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+		  const struct octo_rule_text *from, const struct octo_rule_text *to,
+		  struct rte_flow_error *error)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+	int ret = 0;
+
+	if (*on != NULL) {
+		ret = replace(p, pf, on, from, to, error);
+	} else {
+		*on = create(p, pf, to, 0, error);
+		if (*on == NULL)
+			ret = -rte_errno;
+	}
+	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
+}
+
+int
+octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on)
+{
+	if (*on != NULL)
+		rte_flow_destroy(octo->pf[pf].port_id, *on, NULL);
+	*on = NULL;
+	return 0;
+}
+
+int
 octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
 		   const struct octo_rule_text *from, const struct octo_rule_text *to,
 		   struct rte_flow_error *error)

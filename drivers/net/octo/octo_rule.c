@@ -170,6 +170,8 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	const uint8_t home = octo_rule_home(octo, rule->queue);
 	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
 
+	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
+		ret = octo->mpfs_ops->insert(octo, rule, home, error);
 	for (unsigned int i = 0;
 	     i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) && rule->origin != OCTO_BY_LEARNING &&
 	     octo_learn_make_room_locked(octo);
@@ -216,6 +218,8 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 {
 	int ret = insert_on_pfs(octo, rule, error);
 
+	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
+		ret = insert_on_pfs(octo, rule, error);
 	/* the application's own rules for the switch go first there, too */
 	for (unsigned int i = 0; i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) &&
 				 octo_rule_is_transfer(rule) && octo_learn_make_room_locked(octo);
@@ -328,7 +332,8 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_
 		known = octo_table_find(octo->table, wish->tuple);
 		if (is_taken(wish, known))
 			return refuse_twice(error);
-		octo_rule_remove_locked(octo, known, NULL);
+		if (!octo_rule_part_locked(octo, known))
+			octo_rule_remove_locked(octo, known, NULL);
 		ret = octo_table_add(octo->table, &rule->tuple, rule);
 	}
 	return ret == 0 ? 0 : refuse_memory(error);
@@ -342,6 +347,11 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
 
 	if (ret != 0)
 		return ret;
+	/* what else it may match must not be led elsewhere by what was destroyed */
+	if (!octo_rule_has_tuple(rule))
+		octo_rule_part_end_locked(octo);
+	else if (octo_rule_part_succeed_locked(octo, rule))
+		return 0;
 	ret = octo->started ? octo_rule_place_locked(octo, rule, error) :
 			      ask_pfs(octo, wish, error);
 	if (ret != 0 && octo_rule_has_tuple(rule))
@@ -362,8 +372,8 @@ enlist(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 /* Out of the lists, and of the table. */
-static void
-delist(struct octo_dev *octo, struct rte_flow *rule)
+void
+octo_rule_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (octo_rule_has_tuple(rule)) {
 		octo_truth_forget_locked(octo, rule);
@@ -397,6 +407,14 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return rule;
 }
 
+/* A rule that is on no list is no more. */
+void
+octo_rule_free_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	remove_from_pfs(octo, rule, NULL);
+	free_rule(octo, rule);
+}
+
 /* A rule of a template table, which is on no PF yet. */
 struct rte_flow *
 octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
@@ -407,6 +425,8 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 
 	if (rule == NULL)
 		return NULL;
+	/* nobody knows of its success or failure before the PFs tell */
+	octo_rule_part_end_locked(octo);
 	rule->by_table = true;
 	rule->pending = true;
 	if (octo_rule_notes_get(octo, rule) == NULL)
@@ -427,7 +447,7 @@ void
 octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	remove_from_pfs(octo, rule, NULL);
-	delist(octo, rule);
+	octo_rule_delist_locked(octo, rule);
 	rule->tuple = (struct octo_tuple){0};
 	enlist(octo, rule);
 }
@@ -441,9 +461,18 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 		octo_async_withdraw_locked(octo, rule);
 	ret = remove_from_pfs(octo, rule, error);
 	octo_learn_forget_locked(octo, rule);
-	delist(octo, rule);
+	octo_rule_delist_locked(octo, rule);
 	free_rule(octo, rule);
 	return ret;
+}
+
+/* Somebody destroys it: what comes next may be another rule of its flow. */
+int
+octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	if (octo->fences.settings.linger_ms > 0 && octo_rule_part_locked(octo, rule))
+		return 0;
+	return octo_rule_remove_locked(octo, rule, error);
 }
 
 /* Would octo_rule_add_locked() take it, as far as that can be known? */
@@ -452,10 +481,14 @@ octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		       struct rte_flow_error *error)
 {
 	const struct rte_flow *known = NULL;
+	int ret;
 
 	if (wish->tuple != NULL)
 		known = octo_table_find(octo->table, wish->tuple);
 	if (known != NULL && is_taken(wish, known))
 		return refuse_twice(error);
-	return ask_pfs(octo, wish, error);
+	ret = ask_pfs(octo, wish, error);
+	if (ret != 0 && octo_rule_part_end_locked(octo))
+		ret = ask_pfs(octo, wish, error);
+	return ret;
 }

@@ -83,6 +83,23 @@ struct octo_rehoming {
 	bool under_way;
 };
 
+#define OCTO_PARTING_BUCKETS 256
+
+/* Rules that were destroyed, or gave way, but that the PFs still have: octo_rule_part.c. */
+struct octo_parting {
+	struct octo_rules rules;                          /* the oldest first */
+	struct octo_rules by_tuple[OCTO_PARTING_BUCKETS]; /* by next_of_queue */
+	uint32_t nb;
+};
+
+/* What the primary process last knew of its rules: a secondary has no other way to tell. */
+struct octo_rule_counts {
+	uint32_t steered;
+	uint32_t ineffective;
+	uint64_t bytes;
+	struct octo_learn_stats learned;
+};
+
 /* A rule that somebody wants. */
 struct octo_rule_wish {
 	const struct octo_tuple *tuple; /* NULL: not one flow, or none that goes to one queue */
@@ -127,6 +144,10 @@ struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_r
 				      struct rte_flow_error *error);
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+int
+octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+void octo_rule_delist_locked(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_free_locked(struct octo_dev *octo, struct rte_flow *rule);
 int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 			   struct rte_flow_error *error);
 int
@@ -147,6 +168,14 @@ uint8_t octo_rule_home(const struct octo_dev *octo, uint16_t queue);
 bool octo_rule_has_handle(const struct rte_flow *rule, const struct rte_flow_action_handle *handle);
 void octo_rule_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words);
 
+/* octo_rule_part.c: rules that nobody has any more, but the PFs */
+void octo_rule_part_init(struct octo_dev *octo);
+bool octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule);
+bool octo_rule_part_end_locked(struct octo_dev *octo);
+void octo_rule_part_tick_locked(struct octo_dev *octo);
+void octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf);
+bool octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir);
+
 /* octo_rule_list.c: all of them, and what they take */
 int octo_rule_list_init(struct octo_dev *octo);
 void octo_rule_list_fini(struct octo_dev *octo);
@@ -158,6 +187,7 @@ int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *er
 void octo_rule_list_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
 void octo_rule_list_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
+void octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);

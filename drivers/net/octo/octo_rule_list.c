@@ -23,6 +23,7 @@ octo_rule_list_init(struct octo_dev *octo)
 	TAILQ_INIT(&octo->notes);
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
 		TAILQ_INIT(&octo->queue_rules[i]);
+	octo_rule_part_init(octo);
 	octo_slab_init(&octo->rule_slab, "octo_rules",
 		       sizeof(struct rte_flow) + octo->nb_pfs * sizeof(struct rte_flow *),
 		       SOCKET_ID_ANY);
@@ -131,6 +132,7 @@ octo_rule_list_withdraw_locked(struct octo_dev *octo)
 	struct rte_flow *rule, *next;
 
 	memset(octo->rehoming, 0, sizeof(octo->rehoming));
+	octo_rule_part_end_locked(octo);
 	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
 		next = TAILQ_NEXT(rule, next);
 		if (rule->origin == OCTO_BY_LEARNING)
@@ -219,9 +221,12 @@ flush(struct octo_dev *octo, struct octo_rules *rules, struct rte_flow_error *er
 int
 octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	int steered = flush(octo, &octo->rules, error);
-	int others = flush(octo, &octo->others, steered == 0 ? error : NULL);
+	int steered;
+	int others;
 
+	octo_rule_part_end_locked(octo);
+	steered = flush(octo, &octo->rules, error);
+	others = flush(octo, &octo->others, steered == 0 ? error : NULL);
 	return steered != 0 ? steered : others;
 }
 
@@ -298,24 +303,30 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 }
 
 /*
- * The PF's rules went with it, and the MPFS rules that it had. Those that lead to it
- * still do so when it is back, but to the port that it had before.
+ * The PF's rule went with it, and the MPFS rule if it had it. One that leads to it still
+ * does so when it is back, but to the port that it had before.
  */
+void
+octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+{
+	rule->arfs[pf] = NULL;
+	rule->stale |= rule->mpfs != NULL && rule->pf == pf;
+	if (rule->mpfs == NULL || rule->manager != pf)
+		return;
+	rule->mpfs = NULL;
+	rule->pf = OCTO_NO_PF;
+	rule->stale = false;
+	octo_rule_notes_moved(octo, rule);
+}
+
 void
 octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
 	struct rte_flow *rule;
 
-	TAILQ_FOREACH(rule, &octo->rules, next) {
-		rule->arfs[pf] = NULL;
-		rule->stale |= rule->mpfs != NULL && rule->pf == pf;
-		if (rule->mpfs == NULL || rule->manager != pf)
-			continue;
-		rule->mpfs = NULL;
-		rule->pf = OCTO_NO_PF;
-		rule->stale = false;
-		octo_rule_notes_moved(octo, rule);
-	}
+	octo_rule_part_forget_pf(octo, pf);
+	TAILQ_FOREACH(rule, &octo->rules, next)
+		octo_rule_forget_pf(octo, rule, pf);
 	TAILQ_FOREACH(rule, &octo->others, next)
 		rule->arfs[pf] = NULL;
 }

@@ -85,7 +85,7 @@ remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, struct rte_
 	if (rule->origin == OCTO_BY_APP)
 		return rte_flow_error_set(error, EPERM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this rule was made through rte_flow: destroy it there");
-	return octo_rule_remove_locked(octo, rule, error);
+	return octo_rule_retire_locked(octo, rule, error);
 }
 
 RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_remove, 26.11)
@@ -114,7 +114,7 @@ remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
 		if (rule->origin == OCTO_BY_COMMAND) {
-			int ret = octo_rule_remove_locked(octo, rule,
+			int ret = octo_rule_retire_locked(octo, rule,
 							  first_error == 0 ? error : NULL);
 
 			if (first_error == 0)

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Rules that are parting: nobody's any more, but the PFs still have them. What was
+ * destroyed is so for a moment, as a flow's next rule often follows at once: that one
+ * is its heir then, and the flow moves from queue to queue in order (octo_move.c). So
+ * is a learned rule when the application makes one of its own for the flow.
+ *
+ * Nothing but this file, and a PF that is lost, knows of them.
+ */
+
+#include "octo_private.h"
+
+static struct octo_rules *
+bucket_of(struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	return &octo->parting.by_tuple[octo_tuple_hash(tuple, 0) % OCTO_PARTING_BUCKETS];
+}
+
+void
+octo_rule_part_init(struct octo_dev *octo)
+{
+	TAILQ_INIT(&octo->parting.rules);
+	for (unsigned int i = 0; i < OCTO_PARTING_BUCKETS; i++)
+		TAILQ_INIT(&octo->parting.by_tuple[i]);
+}
+
+/* Could a packet of its flow be under way, and is it one that the PFs can be told to move? */
+static bool
+may_part(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	const struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
+
+	return octo->started && octo_rule_has_tuple(rule) && !rule->generic && !rule->by_table &&
+	       !octo->agent_queues && !octo->agent_replaying && q != NULL && q->node >= 0;
+}
+
+/* Returns false if it cannot, and is still what it was. */
+bool
+octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (!may_part(octo, rule))
+		return false;
+	octo_learn_forget_locked(octo, rule);
+	octo_rule_delist_locked(octo, rule);
+	octo_rule_notes_drop(octo, rule);
+	rule->placed = (uint32_t)octo_truth_now();
+	TAILQ_INSERT_TAIL(&octo->parting.rules, rule, next);
+	TAILQ_INSERT_TAIL(bucket_of(octo, &rule->tuple), rule, next_of_queue);
+	octo->parting.nb++;
+	return true;
+}
+
+static void
+take_out(struct octo_dev *octo, struct rte_flow *rule)
+{
+	TAILQ_REMOVE(&octo->parting.rules, rule, next);
+	TAILQ_REMOVE(bucket_of(octo, &rule->tuple), rule, next_of_queue);
+	octo->parting.nb--;
+}
+
+static void
+end(struct octo_dev *octo, struct rte_flow *rule)
+{
+	take_out(octo, rule);
+	octo_rule_free_locked(octo, rule);
+}
+
+/* They go at once: somebody needs their room, or what they match. Returns whether any went. */
+bool
+octo_rule_part_end_locked(struct octo_dev *octo)
+{
+	const bool any = octo->parting.nb > 0;
+
+	while (octo->parting.nb > 0)
+		end(octo, TAILQ_FIRST(&octo->parting.rules));
+	return any;
+}
+
+/* By the control thread: those whose time has come. */
+void
+octo_rule_part_tick_locked(struct octo_dev *octo)
+{
+	const uint32_t linger = octo->fences.settings.linger_ms;
+	const uint32_t now = (uint32_t)octo_truth_now();
+	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
+
+	while (rule != NULL && now - rule->placed >= linger) {
+		end(octo, rule);
+		rule = TAILQ_FIRST(&octo->parting.rules);
+	}
+}
+
+/* A PF's rules went with it, and the MPFS rules that it had. */
+void
+octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->parting.rules, next)
+		octo_rule_forget_pf(octo, rule, pf);
+}
+
+static struct rte_flow *
+find(struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	struct rte_flow *rule;
+
+	if (octo->parting.nb == 0)
+		return NULL;
+	TAILQ_FOREACH(rule, bucket_of(octo, tuple), next_of_queue)
+		if (octo_tuple_equal(&rule->tuple, tuple))
+			return rule;
+	return NULL;
+}
+
+/* A flow of the rule that parts goes on with its heir. */
+struct succession {
+	struct octo_move move;
+	struct rte_flow *old;
+	struct rte_flow *heir;
+	uint32_t had; /* mask of the PFs that had the old rule */
+	struct octo_rule_text from;
+	struct octo_rule_text to;
+};
+
+/* The heir's counters are its own: so its rules are. */
+static int
+change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
+{
+	struct succession *s = container_of(m, struct succession, move);
+	struct rte_flow **gone = back ? &s->heir->arfs[pf] : &s->old->arfs[pf];
+	struct rte_flow **come = back ? &s->old->arfs[pf] : &s->heir->arfs[pf];
+	int ret = 0;
+
+	if (m->octo->pf[pf].state < OCTO_PF_STARTED)
+		return 0;
+	if (back && !(s->had & RTE_BIT32(pf)))
+		ret = octo_replace_by_none(m->octo, pf, gone);
+	else
+		ret = octo_replace_anew(m->octo, pf, gone, back ? &s->to : &s->from,
+					back ? &s->from : &s->to, error);
+	if (ret == 0) {
+		*come = *gone;
+		*gone = NULL;
+	}
+	return ret;
+}
+
+/* What it has on the switch. Learned ones have others' priorities: it is put there anew. */
+static void
+hand_over(struct rte_flow *from, struct rte_flow *to)
+{
+	to->mpfs = from->mpfs;
+	to->manager = from->manager;
+	to->mpfs_priority = from->mpfs_priority;
+	to->pf = from->pf;
+	to->stale = from->stale || from->origin != to->origin;
+	from->mpfs = NULL;
+	from->pf = OCTO_NO_PF;
+}
+
+static void
+follow(struct octo_move *m, uint16_t from, uint16_t to)
+{
+	struct succession *s = container_of(m, struct succession, move);
+	const bool back = to == s->old->queue && from != to;
+
+	hand_over(back ? s->heir : s->old, back ? s->old : s->heir);
+	octo_move_lead_locked(m, back ? s->old : s->heir, to);
+}
+
+static int
+succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
+{
+	const struct octo_rule_wish before = octo_rule_wish_of(octo, old);
+	const struct octo_rule_wish after = octo_rule_wish_of(octo, heir);
+	struct succession s = {
+		.move = {.octo = octo,
+			 .from = old->queue,
+			 .to = heir->queue,
+			 .users = 1,
+			 .change = change,
+			 .follow = follow},
+		.old = old,
+		.heir = heir,
+	};
+	int ret = octo_rule_write(octo, &before, &s.from, NULL);
+
+	if (ret == 0)
+		ret = octo_rule_write(octo, &after, &s.to, NULL);
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		s.had |= old->arfs[pf] != NULL ? RTE_BIT32(pf) : 0;
+	return ret == 0 ? octo_move_locked(&s.move, NULL) : ret;
+}
+
+/*
+ * The rule is new: does it go on with a flow of one that parts? If not, or if the PFs
+ * refuse that, there is none any more when it returns false.
+ */
+bool
+octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
+{
+	struct rte_flow *old = find(octo, &heir->tuple);
+	int ret = -EINVAL;
+
+	if (old == NULL)
+		return false;
+	/* room is made of the others */
+	take_out(octo, old);
+	if (old->priority == heir->priority || old->origin == OCTO_BY_LEARNING)
+		ret = succeed(octo, old, heir);
+	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
+		ret = succeed(octo, old, heir);
+	octo_rule_free_locked(octo, old);
+	return ret == 0;
+}
