@@ -32,7 +32,7 @@ may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 	const struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
 
 	return octo->started && octo_rule_has_tuple(rule) && !rule->generic && !rule->by_table &&
-	       !octo->agent_queues && !octo->agent_replaying && q != NULL && q->node >= 0;
+	       !octo->agent_queues && !octo->agent_replaying && q != NULL && q->watch.node >= 0;
 }
 
 /* Returns false if it cannot, and is still what it was. */
