@@ -14,6 +14,9 @@
 /* Time for a store to leave any CPU's store buffer where membarrier is missing. */
 #define NO_MEMBARRIER_WAIT_US 1000
 
+/* Longer than most bursts take, and shorter than the shortest sleep. */
+#define SPIN_US 20
+
 static int
 membarrier(int cmd)
 {
@@ -52,6 +55,29 @@ us_to_cycles(uint64_t us)
 	return cycles / US_PER_S;
 }
 
+/* Returns whether the poller has left the burst that it is in, if any, in time. */
+static bool
+leaves(struct octo_epoch *e, uint64_t start, uint64_t patience)
+{
+	const uint32_t seen = rte_atomic_load_explicit(&e->value, rte_memory_order_acquire);
+	const uint64_t spin = rte_get_timer_cycles() - start + us_to_cycles(SPIN_US);
+
+	if ((seen & 1) == 0)
+		return true;
+	while (!has_left(e, seen)) {
+		const uint64_t waited = rte_get_timer_cycles() - start;
+
+		if (waited > patience)
+			return false;
+		/* the poller may need this very CPU to get out */
+		if (waited < spin)
+			rte_pause();
+		else
+			rte_delay_us_sleep(1);
+	}
+	return true;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_epoch_await)
 int
 octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us)
@@ -61,22 +87,8 @@ octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t ti
 	int ret = 0;
 
 	flush_store_buffers();
-	for (unsigned int i = 0; i < nb; i++) {
-		uint32_t seen;
-
-		if (epochs[i] == NULL)
-			continue;
-		seen = rte_atomic_load_explicit(&epochs[i]->value, rte_memory_order_acquire);
-		if ((seen & 1) == 0)
-			continue;
-		while (!has_left(epochs[i], seen)) {
-			if (rte_get_timer_cycles() - start > patience) {
-				ret = -ETIMEDOUT;
-				break;
-			}
-			/* the poller may need this very CPU to get out */
-			rte_delay_us_sleep(1);
-		}
-	}
+	for (unsigned int i = 0; i < nb; i++)
+		if (epochs[i] != NULL && !leaves(epochs[i], start, patience))
+			ret = -ETIMEDOUT;
 	return ret;
 }
