@@ -402,7 +402,7 @@ uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
 enum octo_watch_step
 octo_topo_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
-void octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
+uint32_t octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
 
 /* octo_place.c */
 int octo_place_pool(struct rte_mempool *pool);

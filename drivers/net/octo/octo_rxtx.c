@@ -214,14 +214,14 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
 	due = octo_stray_tick(&q->stray);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	if (unlikely(q->poller != octo_thread_here() ||
 		     (q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
-		octo_topo_rx_home(q, live);
+		live = octo_topo_rx_home(q, live);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	}
+	octo_legs_follow(q->octo);
 	/* pairs with the release in octo_gate_arm() */
 	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
 	if (unlikely(fence & OCTO_GATE_OPEN)) {

@@ -192,11 +192,17 @@ go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
 	octo_dwell_go(&q->watch.dwell, now);
 	/* read by the control thread, which sends the queue's flows after it */
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
+	/* it may get this very CPU at once, and then wait until nobody is inside a burst */
+	octo_epoch_leave(&q->epoch);
 	octo_ctrl_post_home(q->octo);
+	octo_epoch_enter(&q->epoch);
 }
 
-/* In a burst, when another thread polls and now and then: look who it is. */
-void
+/*
+ * At the start of a burst, when another thread polls and now and then: look who it is.
+ * Returns the legs that are live now.
+ */
+uint32_t
 octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 {
 	const uint64_t now = rte_get_timer_cycles();
@@ -208,4 +214,6 @@ octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 	q->poller = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
 	if (step == OCTO_WATCH_PLAN)
 		go_home(q, live, now);
+	/* pairs with the release in octo_topo_publish_live() */
+	return rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 }
