@@ -71,7 +71,7 @@ def test_secondary_follows_rules_of_any_kind(huge_dir):
     rules = ["priority 1 ingress pattern eth / end actions mark id 5 / "
              "count / age timeout 1000 / passthru",
              "priority 2 ingress pattern eth / ipv4 src spec 10.0.0.0 src "
-             "prefix 8 / udp / end actions count identifier 4 / jump group 1",
+             "mask 255.0.0.0 / udp / end actions count identifier 4 / jump group 1",
              "group 1 ingress pattern eth / end actions count / rss level 1 "
              "queues 1 end types ipv4-udp end",
              "transfer pattern represented_port ethdev_port_id is 1 / ipv4 / "
