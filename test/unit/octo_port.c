@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <rte_alarm.h>
+#include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -224,6 +225,12 @@ void
 octo_port_remove_pf(unsigned int pf)
 {
 	assert_int_equal(rte_eal_hotplug_remove("vdev", octo_port_pf_name(pf)), 0);
+}
+
+void
+octo_port_forget_pf(unsigned int pf)
+{
+	assert_int_equal(rte_vdev_uninit(octo_port_pf_name(pf)), 0);
 }
 
 static unsigned int

@@ -68,6 +68,8 @@ bool octo_port_pf_is_there(unsigned int pf);
 bool octo_port_pf_is_started(uint16_t port, unsigned int pf);
 void octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf);
 void octo_port_remove_pf(unsigned int pf);
+/** Removed, and off its bus too: since DPDK 26.07 EAL else knows how to probe it again. */
+void octo_port_forget_pf(unsigned int pf);
 void octo_port_add_pfs(const struct octo_port_conf *conf);
 uint16_t octo_port_add(const struct octo_port_conf *conf);
 void octo_port_close_and_remove(uint16_t port);

@@ -225,7 +225,8 @@ test_a_pf_is_missing_at_the_start(void **state)
 	uint16_t port;
 
 	(void)state;
-	octo_port_add_pf(&two_pfs, 0);
+	octo_port_add_pfs(&two_pfs);
+	octo_port_forget_pf(1);
 	port = octo_port_add(&two_pfs);
 	assert_int_equal(octo_view_topology(port, &view), 0);
 	assert_int_equal(view.nb_pfs, 2);
@@ -248,7 +249,8 @@ test_a_lesser_pf_stays_out(void **state)
 	uint16_t port;
 
 	(void)state;
-	octo_port_add_pf(&two_pfs, 0);
+	octo_port_add_pfs(&two_pfs);
+	octo_port_forget_pf(1);
 	port = octo_port_add(&two_pfs);
 	octo_port_up(port, 2);
 	octo_port_add_pf(&lesser, 1);
@@ -256,7 +258,7 @@ test_a_lesser_pf_stays_out(void **state)
 	assert_false(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
 	assert_true(info.max_rx_queues >= 2);
-	octo_port_remove_pf(1);
+	octo_port_forget_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
 }
