@@ -148,6 +148,9 @@ start(struct octo_dev *octo, uint8_t pf)
 		return ret;
 	p->state = OCTO_PF_STARTED;
 	ret = set_queue_states(octo, p->port_id);
+	/* some PFs begin each life with a RETA of their own */
+	if (ret == 0)
+		ret = octo_rss_replay_locked(octo, pf);
 	if (ret == 0 && octo->settings.link_down)
 		rte_eth_dev_set_link_down(p->port_id);
 	if (ret == 0) {

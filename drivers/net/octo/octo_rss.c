@@ -258,22 +258,11 @@ octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 	return OCTO_LOCKED(octo, hash_get_locked(octo, conf));
 }
 
-/* A PF that is configured again, which has the first configuration, is brought up to date. */
+/* A PF that came back was configured with the hash of the others, and gets their RETA. */
 int
 octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_settings *s = &octo->settings;
-	const struct rte_eth_rss_conf conf = {
-		.rss_key = s->rss_key_len != 0 ? s->rss_key : NULL,
-		.rss_key_len = s->rss_key_len,
-		.rss_hf = s->rss_hf,
-	};
-	int ret;
-
-	if (!octo_rss_is_on(octo))
+	if (!octo_rss_is_on(octo) || octo->reta_size == 0)
 		return 0;
-	ret = pf_hash_update(&octo->pf[pf], &conf);
-	if (ret != 0 && ret != -ENOTSUP)
-		return ret;
-	return octo->reta_size == 0 ? 0 : octo_rss_set_pf_reta(octo, pf, octo->reta);
+	return octo_rss_set_pf_reta(octo, pf, octo->reta);
 }

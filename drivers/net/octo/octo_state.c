@@ -25,10 +25,8 @@ check_configuration(const struct rte_eth_dev *dev)
 }
 
 static int
-pf_configure(struct octo_pf *pf, const void *arg)
+configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
 {
-	const struct rte_eth_dev_data *data = arg;
-	struct rte_eth_conf conf = data->dev_conf;
 	int ret;
 
 	/* the control thread looks at PFs that do not report link changes */
@@ -40,18 +38,29 @@ pf_configure(struct octo_pf *pf, const void *arg)
 	return ret;
 }
 
-/* A PF that comes back is configured as it was, whatever became of the application's key. */
+static int
+pf_configure(struct octo_pf *pf, const void *arg)
+{
+	const struct rte_eth_dev_data *data = arg;
+
+	return configure_as(pf, data, data->dev_conf);
+}
+
+/*
+ * A PF that comes back is configured as it was, whatever became of the application's
+ * key, and with the hash that was set since: some PFs take none before they are started.
+ */
 int
 octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf)
 {
 	struct octo_settings *s = &octo->settings;
-	struct rte_eth_rss_conf *rss = &octo_data(octo)->dev_conf.rx_adv_conf.rss_conf;
+	struct rte_eth_conf conf = octo_data(octo)->dev_conf;
 
-	if (rss->rss_key != NULL) {
-		rss->rss_key = s->rss_key_len == 0 ? NULL : s->rss_key;
-		rss->rss_key_len = s->rss_key_len;
-	}
-	return pf_configure(pf, octo_data(octo));
+	conf.rx_adv_conf.rss_conf.rss_key = s->rss_key_len == 0 ? NULL : s->rss_key;
+	conf.rx_adv_conf.rss_conf.rss_key_len = s->rss_key_len;
+	if (octo_rss_is_on(octo))
+		conf.rx_adv_conf.rss_conf.rss_hf = s->rss_hf;
+	return configure_as(pf, octo_data(octo), conf);
 }
 
 static int
