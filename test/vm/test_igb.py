@@ -5,13 +5,18 @@ QEMU's igb has real RSS in its "hardware" and an interrupt for its link. It take
 5-tuple rules and does nothing about them.
 """
 
+import contextlib
+import threading
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from octotest import packets
+from octotest import env, packets
 from octotest.bench import order_of
-from octotest.testpmd import flow_id
+from octotest.process import ProcessError
+from octotest.testpmd import flow_id, wait_until
 from octotest.view import View
 
 from conftest import MAC
@@ -87,14 +92,24 @@ def test_nothing_is_lost_or_reordered(view, wire):
     view.assert_lost_nothing()
 
 
-def test_a_flow_has_one_queue_by_either_pf(view, wire, real_igbs):
-    """RSS is the same on both: a stray costs, but it goes where it belongs."""
-    wire.exchange(frames(10, lambda flow: 0))
-    (home0, stray0), (home1, stray1) = counted(view)
+def check_rss(view, wire):
+    """Each flow has one queue, by whichever PF it comes."""
+    before = counted(view)
+    by_pf = []
+    for pf in (0, 1):
+        wire.exchange(frames(10, lambda flow, pf=pf: pf))
+        now = counted(view)
+        by_pf.append([(home - was[0], stray - was[1]) for (home, stray), was in zip(now, before)])
+        before = now
+    (home0, stray0), (home1, stray1) = by_pf[0]
     assert (stray0, home1) == (0, 0)
     assert home0 > 0 and stray1 > 0 and home0 + stray1 == 10 * len(FLOWS)
-    wire.exchange(frames(10, lambda flow: 1))
-    assert counted(view) == [(home0, home0), (stray1, stray1)]
+    assert by_pf[1] == [(0, home0), (stray1, 0)]
+
+
+def test_a_flow_has_one_queue_by_either_pf(view, wire, real_igbs):
+    """RSS is the same on both: a stray costs, but it goes where it belongs."""
+    check_rss(view, wire)
 
 
 def test_answers_leave_by_the_senders_own_pf(view, wire, real_igbs):
@@ -187,3 +202,67 @@ def test_rules_without_effect_are_not_claimed(view, wire, real_igbs):
     view.assert_lost_nothing()
     view.pmd.cmd(f"flow flush {view.port}")
     assert view.steering()["total"] == 0
+
+
+@contextlib.contextmanager
+def traffic(wire, pf):
+    """Frames to a PF, all the time; a function that tells how many came back. Few are under
+    way at a time: hardly one is left when it ends, unless it was lost."""
+    done = threading.Event()
+
+    def flood():
+        while not done.is_set():
+            wanted = len(wire.frames) + len(FLOWS)
+            for _, frame in frames(1, lambda flow: pf):
+                wire.send(pf, frame)
+            end = time.monotonic() + env.seconds(1)
+            while wire.receive(0.02) < wanted and time.monotonic() < end:
+                pass
+    with ThreadPoolExecutor(1) as beside:
+        flooding = beside.submit(flood)
+        try:
+            yield lambda: len(wire.frames)
+        finally:
+            done.set()
+            flooding.result()
+
+
+def plug(guest, number):
+    """Once QEMU has seen that the device is out; then vfio-pci has it."""
+    device = f"/sys/bus/pci/devices/{guest.machine.address(number)}"
+
+    def put_in():
+        try:
+            guest.qemu.monitor.plug(number, guest.machine.pfs[number].device)
+        except ProcessError:
+            return False
+        return True
+    wait_until("the slot is free", put_in, 60)
+    wait_until("the device", lambda: guest.call(f"[ -e {device} ]").status == 0, 60)
+    guest.bind_vfio([guest.machine.address(number)])
+
+
+def test_a_pf_is_unplugged_and_plugged_in_again(view, real_igbs, wire):
+    """Under traffic: the port stays up and all goes by the other PF, until the device is
+    back and vfio-pci's, as whoever administers the machine sees to. Then each queue has
+    its own PF again, RSS is the same on both, and nothing is lost."""
+    pmd, lost, other = view.pmd, 0, 1
+    device = f"/sys/bus/pci/devices/{real_igbs.machine.address(lost)}"
+    with traffic(wire, other) as back:
+        real_igbs.qemu.monitor.unplug(lost)
+        pmd.wait_until("PF gone", lambda: view.topology()["pfs"][lost]["state"] == "gone", 60)
+        pmd.wait_until("homes moved", lambda: set(view.homes().values()) == {other})
+        assert pmd.link(view.port) == "up"
+        pmd.wait_until("the guest let go", lambda: real_igbs.call(f"[ ! -e {device} ]").status
+                       == 0, 60)
+        before = back()
+        pmd.wait_until("traffic goes on", lambda: back() > before + len(FLOWS))
+        plug(real_igbs, lost)
+        pmd.wait_until("PF up", lambda: links(view) == ["up", "up"], 60)
+        pmd.wait_until("homes are back", lambda: view.homes() == {0: 0, 1: 1}, 30)
+    pmd.wait_until("answers by both PFs", lambda: {via for via, _ in wire.exchange(
+        frames(5, lambda flow: lost))} == {0, 1})
+    sent = frames(20, lambda flow: flow % 2)
+    assert Counter(f for _, f in wire.exchange(sent)) == Counter(f for _, f in sent)
+    check_rss(view, wire)
+    assert pmd.link(view.port) == "up"

@@ -94,8 +94,14 @@ def _functions(machine: Machine) -> List[str]:
         args += [option.format(id=name) for option in pf.backend]
         args += ["-device", f"pcie-root-port,id=rp{i},bus=rc{pf.node},"
                  f"chassis={i + 1},slot={i + 1}",
-                 "-device", f"{pf.device.format(id=name)},bus=rp{i}"]
+                 "-device", f"{pf.device.format(id=name)},bus=rp{i},id={name}dev"]
     return args
+
+
+def _properties(device: str, name: str) -> Dict[str, str]:
+    """Of a device, as the monitor takes them."""
+    driver, *pairs = device.format(id=name).split(",")
+    return {"driver": driver, **dict(pair.split("=", 1) for pair in pairs)}
 
 
 def _listen(name: str, path: Path) -> List[str]:
@@ -169,6 +175,16 @@ class Monitor:
     def set_link(self, pf: int, up: bool) -> None:
         """Plug the PF's cable in or out."""
         self.command("set_link", name=pf_id(pf), up=up)
+
+    def unplug(self, pf: int) -> None:
+        """Ask the guest to let go of the PF, which takes it a while."""
+        self.command("device_del", id=f"{pf_id(pf)}dev")
+
+    def plug(self, pf: int, device: str) -> None:
+        """Put the PF in again, where it was, once it is out."""
+        name = pf_id(pf)
+        self.command("device_add", bus=f"rp{pf}", id=f"{name}dev",
+                     **_properties(device, name))
 
     def close(self) -> None:
         """Hang up."""
