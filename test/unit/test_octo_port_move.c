@@ -32,6 +32,13 @@ static const struct octo_port_conf strays = {
 	.octo = "grace_us=4000,fence_timeout_ms=1000",
 };
 
+/* What is not steered is of queue 0 and comes in by PF 1, faster than by the rule. */
+static const struct octo_port_conf fast_without = {
+	.nic = "default_pf=1",
+	.pf = {"latency_us=3000"},
+	.octo = "grace_us=4000,fence_timeout_ms=1000,linger_ms=5",
+};
+
 static const struct octo_port_conf impatient = {.octo = "fence_timeout_ms=5"};
 
 struct burst {
@@ -270,6 +277,43 @@ test_a_learned_flow_keeps_the_order(void **state)
 	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
 }
 
+/* A rule is destroyed, and none follows. */
+static void
+check_end(uint16_t queue)
+{
+	struct trip t;
+
+	depart(&t, &fast_without, 3, begin_by_rule);
+	for (int i = 0; i < TIMES; i++) {
+		const uint64_t before = octo_port_xstat(t.port, "rx_stray_packets");
+		const uint32_t sent = t.sent;
+
+		assert_int_equal(rte_flow_destroy(t.port, t.rule, NULL), 0);
+		travel_until(&t, octo_port_xstat(t.port, "rx_stray_packets") > before + 8);
+		assert_true(t.sent > sent);
+		assert_int_equal(begin_by_rule(&t, queue, NULL), 0);
+		travel_until(&t, octo_port_rule_pf(t.port, FLOW) == 0 && t.sent > sent + 200);
+	}
+	arrive(&t);
+	assert_int_equal(t.overtaken, 0);
+	assert_true(octo_port_xstat(t.port, "fence_opened") >= TIMES);
+	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
+}
+
+static void
+test_a_flow_goes_to_another_queue_in_order(void **state)
+{
+	(void)state;
+	check_end(2);
+}
+
+static void
+test_a_flow_goes_by_another_pf_in_order(void **state)
+{
+	(void)state;
+	check_end(0);
+}
+
 /* Between queues 2 and 0, which are at home on the same PF, the PF's rule is all that changes. */
 static void
 test_queues_of_one_pf_keep_the_order(void **state)
@@ -359,6 +403,8 @@ main(void)
 		octo_port_test(test_a_rule_made_again_keeps_the_order),
 		octo_port_test(test_steering_again_keeps_the_order),
 		octo_port_test(test_a_learned_flow_keeps_the_order),
+		octo_port_test(test_a_flow_goes_to_another_queue_in_order),
+		octo_port_test(test_a_flow_goes_by_another_pf_in_order),
 		octo_port_test(test_queues_of_one_pf_keep_the_order),
 		octo_port_test(test_what_is_refused_goes_back),
 		octo_port_test(test_a_consumer_falls_silent),

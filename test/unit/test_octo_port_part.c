@@ -324,6 +324,88 @@ test_a_pf_dies_and_returns(void **state)
 	}
 }
 
+#define RSS_QUEUES 4
+
+static void
+up_with_rss(uint16_t port, uint64_t types)
+{
+	const struct rte_eth_conf conf = {
+		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+		.rx_adv_conf.rss_conf.rss_hf = types,
+	};
+
+	assert_int_equal(rte_eth_dev_configure(port, RSS_QUEUES, RSS_QUEUES, &conf), 0);
+	for (uint16_t q = 0; q < RSS_QUEUES; q++) {
+		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
+							NULL, octo_port_pool),
+				 0);
+		assert_int_equal(
+			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
+	}
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+/* The queue that a packet of the flow comes to. All are polled for longer: fences close. */
+static uint16_t
+find_queue(uint16_t port)
+{
+	struct octo_port_tally tally = {0};
+	uint32_t more = 50 * RSS_QUEUES;
+	uint16_t queue = RSS_QUEUES;
+
+	octo_port_send(port, 0, FLOW, 1);
+	for (uint32_t i = 0; i < 200000 && more > 0; i++) {
+		if (octo_port_poll(port, i % RSS_QUEUES, 32, &tally) > 0)
+			queue = i % RSS_QUEUES;
+		if (queue == RSS_QUEUES)
+			continue;
+		more--;
+		rte_delay_us_sleep(5);
+	}
+	assert_int_equal(tally.packets, 1);
+	return queue;
+}
+
+/* Were another queue taken for that of RSS, a rule to it would open no fence: there is one PF. */
+static void
+check_rss(uint64_t types)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 1, .octo = "fence_timeout_ms=1000"};
+	uint16_t port = octo_port_create(&conf);
+	uint16_t home;
+
+	up_with_rss(port, types);
+	home = find_queue(port);
+	for (uint16_t i = 1; i < RSS_QUEUES; i++) {
+		const uint16_t queue = (home + i) % RSS_QUEUES;
+		struct rte_flow *rule = octo_port_steer(port, FLOW, queue, NULL);
+		uint64_t before;
+
+		assert_non_null(rule);
+		assert_int_equal(find_queue(port), queue);
+		before = octo_port_xstat(port, "fence_opened");
+		assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+		for (int k = 0; k < 5000 && find_queue(port) == queue; k++)
+			rte_delay_us_sleep(100);
+		assert_int_equal(find_queue(port), home);
+		assert_int_equal(octo_port_xstat(port, "fence_opened"), before + 1);
+	}
+}
+
+static void
+test_rss_by_ports_is_known(void **state)
+{
+	(void)state;
+	check_rss(RTE_ETH_RSS_NONFRAG_IPV4_UDP);
+}
+
+static void
+test_rss_by_addresses_is_known(void **state)
+{
+	(void)state;
+	check_rss(RTE_ETH_RSS_IPV4);
+}
+
 int
 main(void)
 {
@@ -341,6 +423,8 @@ main(void)
 		octo_port_test(test_a_rule_of_another_priority_follows),
 		octo_port_test(test_a_pf_refuses_the_next_one),
 		octo_port_test(test_a_pf_dies_and_returns),
+		octo_port_test(test_rss_by_ports_is_known),
+		octo_port_test(test_rss_by_addresses_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -281,7 +281,7 @@ tick(struct octo_dev *octo)
 		/* what was learned is in place */
 		octo_fence_flipped_all_locked(octo);
 		octo_learn_tick_locked(octo);
-		octo_rule_part_tick_locked(octo);
+		busy |= octo_rule_end_tick_locked(octo);
 		octo_fence_sweep_locked(octo);
 		octo_spread_follow_locked(octo);
 		octo_tx_tick_locked(octo);

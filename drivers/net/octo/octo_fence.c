@@ -195,6 +195,15 @@ clear_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
 	}
 }
 
+bool
+octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue)
+{
+	struct octo_rxq *from = rxq_of(octo, from_queue);
+	struct octo_rxq *to = rxq_of(octo, to_queue);
+
+	return from == NULL || to == NULL || in_the_way(octo, from, to) == NULL;
+}
+
 int
 octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue)
 {

@@ -103,6 +103,9 @@ bool octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8
  */
 int octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
 
+/** Would it not have to wait for another fence? */
+bool octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
+
 /** What was armed for this (destination) queue is done, or has failed. */
 void octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue);
 

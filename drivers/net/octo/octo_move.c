@@ -46,9 +46,8 @@ octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 	octo_move_lead_locked(m, rule, queue);
 }
 
-/* What has passed the switch has reached a ring. */
-static void
-await_grace(const struct octo_dev *octo)
+void
+octo_move_await_grace(const struct octo_dev *octo)
 {
 	const uint64_t end = rte_get_tsc_cycles() + octo->grace_cycles;
 
@@ -85,7 +84,7 @@ follow(struct octo_move *m, uint16_t from, uint16_t to)
 	if (m->led == m->users)
 		octo_fence_flipped_locked(m->octo, to);
 	if (m->rerouted)
-		await_grace(m->octo);
+		octo_move_await_grace(m->octo);
 }
 
 /* A PF refused: the same move the other way round. */

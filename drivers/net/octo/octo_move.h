@@ -45,6 +45,9 @@ void octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t 
 /** The same of a rule that is on no list yet, or not any more. */
 void octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
 
+/** What has passed the switch has reached a ring when it returns. */
+void octo_move_await_grace(const struct octo_dev *octo);
+
 /** Move a rule of one flow to a queue, of which the PFs know no more than that. */
 int octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
 			   struct rte_flow_error *error);

@@ -84,12 +84,19 @@ struct octo_rehoming {
 };
 
 #define OCTO_PARTING_BUCKETS 256
+/* What a table that is full of them takes to have room, and who waits for the mutex. */
+#define OCTO_PARTING_MAX 4096
 
 /* Rules that were destroyed, or gave way, but that the PFs still have: octo_rule_part.c. */
 struct octo_parting {
 	struct octo_rules rules;                          /* the oldest first */
 	struct octo_rules by_tuple[OCTO_PARTING_BUCKETS]; /* by next_of_queue */
 	uint32_t nb;
+	bool watched; /* the pollers are */
+	struct {
+		uint32_t epoch;
+		uint32_t since; /* ms, the lower half: when that was seen first */
+	} poller[RTE_MAX_QUEUES_PER_PORT];
 };
 
 /* What the primary process last knew of its rules: a secondary has no other way to tell. */
@@ -172,9 +179,15 @@ void octo_rule_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct o
 void octo_rule_part_init(struct octo_dev *octo);
 bool octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_part_end_locked(struct octo_dev *octo);
-void octo_rule_part_tick_locked(struct octo_dev *octo);
+void octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf);
 bool octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir);
+
+/* octo_rule_end.c */
+bool octo_rule_end_tick_locked(struct octo_dev *octo);
+
+/* octo_rss_queue.c */
+int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
 
 /* octo_rule_list.c: all of them, and what they take */
 int octo_rule_list_init(struct octo_dev *octo);

@@ -6,7 +6,7 @@
  * is its heir then, and the flow moves from queue to queue in order (octo_move.c). So
  * is a learned rule when the application makes one of its own for the flow.
  *
- * Nothing but this file, and a PF that is lost, knows of them.
+ * Nothing but this file and octo_rule_end.c knows of them.
  */
 
 #include "octo_private.h"
@@ -25,6 +25,22 @@ octo_rule_part_init(struct octo_dev *octo)
 		TAILQ_INIT(&octo->parting.by_tuple[i]);
 }
 
+/* It is whoever's who takes it out. */
+void
+octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	TAILQ_REMOVE(&octo->parting.rules, rule, next);
+	TAILQ_REMOVE(bucket_of(octo, &rule->tuple), rule, next_of_queue);
+	octo->parting.nb--;
+}
+
+static void
+end(struct octo_dev *octo, struct rte_flow *rule)
+{
+	octo_rule_part_take_locked(octo, rule);
+	octo_rule_free_locked(octo, rule);
+}
+
 /* Could a packet of its flow be under way, and is it one that the PFs can be told to move? */
 static bool
 may_part(const struct octo_dev *octo, const struct rte_flow *rule)
@@ -35,12 +51,14 @@ may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 	       !octo->agent_queues && !octo->agent_replaying && q != NULL && q->watch.node >= 0;
 }
 
-/* Returns false if it cannot, and is still what it was. */
+/* Returns false if it cannot, and is still what it was. Of too many the oldest goes. */
 bool
 octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (!may_part(octo, rule))
 		return false;
+	if (octo->parting.nb == OCTO_PARTING_MAX)
+		end(octo, TAILQ_FIRST(&octo->parting.rules));
 	octo_learn_forget_locked(octo, rule);
 	octo_rule_delist_locked(octo, rule);
 	octo_rule_notes_drop(octo, rule);
@@ -49,21 +67,6 @@ octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
 	TAILQ_INSERT_TAIL(bucket_of(octo, &rule->tuple), rule, next_of_queue);
 	octo->parting.nb++;
 	return true;
-}
-
-static void
-take_out(struct octo_dev *octo, struct rte_flow *rule)
-{
-	TAILQ_REMOVE(&octo->parting.rules, rule, next);
-	TAILQ_REMOVE(bucket_of(octo, &rule->tuple), rule, next_of_queue);
-	octo->parting.nb--;
-}
-
-static void
-end(struct octo_dev *octo, struct rte_flow *rule)
-{
-	take_out(octo, rule);
-	octo_rule_free_locked(octo, rule);
 }
 
 /* They go at once: somebody needs their room, or what they match. Returns whether any went. */
@@ -75,20 +78,6 @@ octo_rule_part_end_locked(struct octo_dev *octo)
 	while (octo->parting.nb > 0)
 		end(octo, TAILQ_FIRST(&octo->parting.rules));
 	return any;
-}
-
-/* By the control thread: those whose time has come. */
-void
-octo_rule_part_tick_locked(struct octo_dev *octo)
-{
-	const uint32_t linger = octo->fences.settings.linger_ms;
-	const uint32_t now = (uint32_t)octo_truth_now();
-	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
-
-	while (rule != NULL && now - rule->placed >= linger) {
-		end(octo, rule);
-		rule = TAILQ_FIRST(&octo->parting.rules);
-	}
 }
 
 /* A PF's rules went with it, and the MPFS rules that it had. */
@@ -207,7 +196,7 @@ octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
 	if (old == NULL)
 		return false;
 	/* room is made of the others */
-	take_out(octo, old);
+	octo_rule_part_take_locked(octo, old);
 	if (old->priority == heir->priority || old->origin == OCTO_BY_LEARNING)
 		ret = succeed(octo, old, heir);
 	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Where RSS puts a flow, as far as the PFs do what they were told to. */
+
+#include <netinet/in.h>
+
+#include <rte_byteorder.h>
+#include <rte_thash.h>
+
+#include "octo_private.h"
+
+/* What is hashed, at most: two addresses and the ports. */
+#define MAX_WORDS 9
+/* Bytes of the key that are used for these. */
+#define KEY_BYTES 40
+
+static const struct {
+	uint64_t addresses;
+	uint64_t ports;
+} types_v4[] =
+	{
+		[IPPROTO_TCP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_TCP},
+		[IPPROTO_UDP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_UDP},
+		[IPPROTO_SCTP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_SCTP},
+},
+  types_v6[] = {
+	  [IPPROTO_TCP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_TCP},
+	  [IPPROTO_UDP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_UDP},
+	  [IPPROTO_SCTP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_SCTP},
+};
+
+static unsigned int
+put_addr(uint32_t *words, const uint8_t *addr, size_t len)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < len; i += sizeof(uint32_t)) {
+		memcpy(&words[n], addr + i, sizeof(uint32_t));
+		words[n] = rte_be_to_cpu_32(words[n]);
+		n++;
+	}
+	return n;
+}
+
+/* Returns how many words are hashed. */
+static unsigned int
+input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
+{
+	const bool v4 = t->family == OCTO_IPV4;
+	const uint64_t addresses = v4 ? types_v4[t->proto].addresses : types_v6[t->proto].addresses;
+	const uint64_t ports = v4 ? types_v4[t->proto].ports : types_v6[t->proto].ports;
+	const size_t len = octo_tuple_addr_len(t);
+	unsigned int n;
+
+	if ((types & (addresses | ports)) == 0)
+		return 0;
+	n = put_addr(words, t->src, len);
+	n += put_addr(words + n, t->dst, len);
+	if (types & ports)
+		words[n++] = (uint32_t)rte_be_to_cpu_16(t->src_port) << 16 |
+			     rte_be_to_cpu_16(t->dst_port);
+	return n;
+}
+
+/* Returns -1 if that is not known. */
+int
+octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	const struct octo_settings *s = &octo->settings;
+	uint32_t words[MAX_WORDS];
+	unsigned int n;
+
+	if (octo_data(octo)->nb_rx_queues == 1 || !octo_rss_is_on(octo))
+		return 0;
+	if (octo->spreading.on || octo->reta_size == 0 || s->rss_key_len < KEY_BYTES)
+		return -1;
+	n = input(tuple, s->rss_hf, words);
+	return n == 0 ? -1 : octo->reta[rte_softrss(words, n, s->rss_key) % octo->reta_size];
+}

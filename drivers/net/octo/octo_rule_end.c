@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A rule that was destroyed, and that no other followed, ends: its flow goes where RSS
+ * puts it, another queue mostly, and in order. All PFs but the one that it comes by lose
+ * the rule first, which nothing meets there. Then the switch lets go, a grace time goes
+ * by, and that PF loses it: whichever PF the switch gives it to now, its queue changes once.
+ */
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* So many in a go, or as many as can be in so long; their fences are open meanwhile. */
+#define BATCH_RULES 256
+#define BATCH_US 250
+
+/* What the pollers have done since somebody began to look. */
+static void
+watch_pollers(struct octo_dev *octo, uint32_t now)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_parting *p = &octo->parting;
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq *q = data->rx_queues[i];
+		const uint32_t epoch = q == NULL ?
+					       0 :
+					       rte_atomic_load_explicit(&q->epoch.value,
+									rte_memory_order_relaxed);
+
+		if (p->watched && p->poller[i].epoch == epoch)
+			continue;
+		p->poller[i].epoch = epoch;
+		p->poller[i].since = now;
+	}
+	p->watched = true;
+}
+
+/* A fence would be given up as well. */
+static bool
+is_silent(const struct octo_dev *octo, uint16_t queue, uint32_t now)
+{
+	return now - octo->parting.poller[queue].since >= octo->fences.settings.timeout_ms;
+}
+
+/* Returns false if an open fence must close before. */
+static bool
+hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
+{
+	if (from == to || is_silent(octo, from, now) || is_silent(octo, to, now))
+		return true;
+	if (!octo_fence_can_arm_move_locked(octo, from, to))
+		return false;
+	octo_fence_arm_move_locked(octo, from, to);
+	return true;
+}
+
+/* Only the PF changes. Two have no choice; with more, what nobody leads goes to the manager. */
+static bool
+hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
+{
+	const uint8_t to = octo->nb_pfs == 2 ? !rule->pf : octo->manager;
+
+	if (rule->pf == OCTO_NO_PF || to == OCTO_NO_PF || to == rule->pf ||
+	    is_silent(octo, rule->queue, now))
+		return true;
+	return octo_fence_arm_home_locked(octo, rule->queue, to) == 0;
+}
+
+static bool
+hold_all(struct octo_dev *octo, uint16_t from, uint32_t now)
+{
+	bool ret = true;
+
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		ret &= hold(octo, from, i, now);
+	return ret;
+}
+
+static bool
+hold_for(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
+{
+	const int to = octo_rss_queue_locked(octo, &rule->tuple);
+
+	if (to < 0)
+		return hold_all(octo, rule->queue, now);
+	return to == rule->queue ? hold_leg(octo, rule, now) :
+				   hold(octo, rule->queue, (uint16_t)to, now);
+}
+
+/* The PFs that it does not come by, and the switch. */
+static void
+let_go(struct octo_dev *octo, struct rte_flow *rule)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (rule->pf != OCTO_NO_PF && pf != rule->pf)
+			octo_replace_by_none(octo, pf, &rule->arfs[pf]);
+	if (octo->mpfs_ops != NULL)
+		octo->mpfs_ops->remove(octo, rule, NULL);
+}
+
+/* Those whose time has come, and whose flows can go on in order now, the oldest first. */
+static void
+take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
+{
+	const uint64_t end = octo_ctrl_deadline(BATCH_US);
+	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
+	unsigned int n = 0;
+
+	while (rule != NULL && now - rule->placed >= octo->fences.settings.linger_ms &&
+	       n < BATCH_RULES && rte_get_timer_cycles() < end) {
+		struct rte_flow *next = TAILQ_NEXT(rule, next);
+
+		if (hold_for(octo, rule, now)) {
+			octo_rule_part_take_locked(octo, rule);
+			let_go(octo, rule);
+			TAILQ_INSERT_TAIL(batch, rule, next);
+			n++;
+		}
+		rule = next;
+	}
+}
+
+/* By the control thread. Returns whether there are more. */
+bool
+octo_rule_end_tick_locked(struct octo_dev *octo)
+{
+	struct octo_rules batch = TAILQ_HEAD_INITIALIZER(batch);
+	const uint32_t now = (uint32_t)octo_truth_now();
+	struct rte_flow *rule;
+
+	if (octo->parting.nb == 0) {
+		octo->parting.watched = false;
+		return false;
+	}
+	watch_pollers(octo, now);
+	take_batch(octo, &batch, now);
+	if (TAILQ_EMPTY(&batch))
+		return false;
+	octo_move_await_grace(octo);
+	while ((rule = TAILQ_FIRST(&batch)) != NULL) {
+		TAILQ_REMOVE(&batch, rule, next);
+		octo_rule_free_locked(octo, rule);
+	}
+	octo_fence_flipped_all_locked(octo);
+	return octo->parting.nb > 0;
+}
