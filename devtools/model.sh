@@ -22,6 +22,10 @@ models() {
 		move safety OLD_PF_EARLY
 		move holds SILENT
 		move liveness SILENT NO_TIMEOUT
+		move holds ENDS
+		move safety ENDS NO_AWAIT
+		move safety ENDS NO_END_GRACE
+		move safety ENDS SWITCH_FIRST
 		failover holds DIES=0
 		failover holds DIES=1
 		failover safety DIES=1 FLIP_FIRST

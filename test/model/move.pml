@@ -3,7 +3,8 @@
 /*
  * Move: the rule of a flow leads to a queue of another consumer, whose home is the other
  * PF; then it leads back. SILENT: the first consumer stops polling at some time,
- * for good or until it has been given up.
+ * for good or until it has been given up. ENDS: the rule is destroyed instead, and RSS
+ * puts the flow into the other queue, by the PF that the switch gives it to now: either.
  */
 
 #define PKTS 2
@@ -39,6 +40,10 @@ byte drained = 0;
 #define PAST_NOTE 2
 #define PAST_ALL 3
 
+#ifdef ENDS
+byte let_go = NEVER; /* when the switch lost the rule */
+#endif
+
 chan batch[2] = [2] of { byte }; /* what the last burst returned */
 byte delivered = 0;
 byte due = 0; /* what the application must get next, unless it is lost */
@@ -49,7 +54,11 @@ bool finished = false;
 proctype clock()
 {
 end:	do
+#ifdef ENDS
+	:: atomic { tick_nic(); grow(flipped); grow(noted); grow(let_go) }
+#else
 	:: atomic { tick_nic(); grow(flipped); grow(noted) }
+#endif
 	od
 }
 
@@ -275,6 +284,30 @@ inline place(to, pf)
 	arfs[1 - pf] = to
 }
 
+#ifdef ENDS
+/* The PF that the flow comes by loses the rule last: so its queue changes once. */
+inline end_rule(to, pf)
+{
+#ifdef SWITCH_FIRST
+	skip;
+#else
+	arfs[1 - pf] = to;
+#endif
+	if
+	:: mpfs = pf
+	:: mpfs = 1 - pf
+	fi;
+#ifndef NO_END_GRACE
+	let_go = 0;
+	is_past(let_go);
+	let_go = NEVER;
+#endif
+	arfs[1 - pf] = to;
+	arfs[pf] = to;
+	atomic { flipped = 0; renew(PAST_FLIP) }
+}
+#endif
+
 /* A queue must not be held by one fence and be a source of another. */
 inline sweep(from, to)
 {
@@ -322,12 +355,16 @@ inline drop(r)
 proctype control()
 {
 	arm(0, 1);
+#ifdef ENDS
+	end_rule(1, 0);
+#else
 	place(1, 1);
+#endif
 #ifdef DIES
 	take_away(DIES);
 #endif
 	sweep(0, 1);
-#if !defined(SILENT) && !defined(DIES)
+#if !defined(SILENT) && !defined(DIES) && !defined(ENDS)
 	arm(1, 0);
 	place(0, 0);
 	sweep(1, 0);
