@@ -234,7 +234,7 @@ bench_nic_remove(struct bench_nic *nic, unsigned int pf, bool announced)
 	int ret;
 
 	RTE_SET_USED(nic);
-	snprintf(text, sizeof(text), "%s,%s", pf_name(pf), announced ? "eject,1000" : "surprise");
+	snprintf(text, sizeof(text), "%s,%s", pf_name(pf), announced ? "eject" : "surprise");
 	ret = octosim_fault(text);
 	return ret == 0 ? await_presence(pf, false) : ret;
 }

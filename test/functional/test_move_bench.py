@@ -114,6 +114,13 @@ def test_what_a_switch_sends_to_a_dead_pf_is_counted(failover):
     assert [shape["late"] for shape in loss["shapes"]] == [0]
 
 
+def test_an_announced_removal_loses_and_reorders_nothing(failover):
+    """The PF works until it has been left."""
+    eject = failover["pf_eject"]
+    assert [shape["late"] for shape in eject["shapes"]] == [0]
+    assert eject["lost"] == eject["reordered"] == 0
+
+
 def test_a_failback_loses_and_reorders_nothing(failover):
     """Planned changes cost nothing."""
     assert failover["failback"]["lost"] == failover["failback"]["reordered"] == 0

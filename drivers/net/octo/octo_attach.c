@@ -375,9 +375,10 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 }
 
 /* Asked first, because EAL logs an error for a device that is not there. */
-static bool
-is_on_bus(const struct octo_pf_past *past)
+bool
+octo_attach_is_on_bus(const struct octo_pf *pf)
 {
+	const struct octo_pf_past *past = &pf->past;
 	char path[128];
 
 	if (strcmp(past->bus, "pci") != 0)
@@ -409,9 +410,10 @@ octo_attach_probe_again(const struct octo_pf *pf)
 	const struct rte_devargs *da;
 
 	if (past->device[0] != '\0')
-		return is_on_bus(past) ? rte_eal_hotplug_add(past->bus, past->device,
-							     past->args != NULL ? past->args : "") :
-					 -ENODEV;
+		return octo_attach_is_on_bus(pf) ?
+			       rte_eal_hotplug_add(past->bus, past->device,
+						   past->args != NULL ? past->args : "") :
+			       -ENODEV;
 	/* a device that was never there would be made up by some buses */
 	da = eal_devargs(name);
 	if (da != NULL && da->args != NULL && da->args[0] != '\0')

@@ -72,7 +72,7 @@ octo_ctrl_fini(struct octo_dev *octo)
 	close(octo->ctrl.wake_fd);
 }
 
-/* Who waits says so, for the sake of give_way(). */
+/* Who waits says so, for the sake of octo_ctrl_give_way(). */
 static int
 lock(struct octo_dev *octo)
 {
@@ -236,8 +236,8 @@ send_home(struct octo_dev *octo)
 }
 
 /* A mutex is nobody's in turn: who gave it back has it again before others are awake. */
-static void
-give_way(struct octo_dev *octo)
+void
+octo_ctrl_give_way(struct octo_dev *octo)
 {
 	for (int i = 0; i < GIVE_WAY_LOOKS; i++) {
 		if (rte_atomic_load_explicit(&octo->nb_waiting, rte_memory_order_relaxed) == 0)
@@ -255,7 +255,7 @@ rehome_for_a_while(struct octo_dev *octo)
 
 	while (more && rte_get_timer_cycles() < end &&
 	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		give_way(octo);
+		octo_ctrl_give_way(octo);
 		more = OCTO_LOCKED(octo, octo->started && send_home(octo));
 	}
 	return more;
@@ -323,7 +323,8 @@ run(void *arg)
 		wait_for_work(octo, more ? 0 : busy ? BUSY_TICK_MS : TICK_MS);
 		busy = tick(octo);
 		more = rehome_for_a_while(octo);
-		octo_replug_tick(octo);
+		more |= octo_replug_tick(octo);
+		busy |= octo_leave_tick(octo);
 	}
 	return 0;
 }

@@ -24,7 +24,7 @@ struct errand {
 	uint16_t port_id;  /* of the octo port, if that is still there */
 	uint64_t owner_id; /* no two octo ports have the same */
 	uint8_t index;     /* of the PF */
-	bool bury;         /* its dead port is in the way */
+	enum octo_errand_kind kind;
 	struct octo_pf pf; /* as it was */
 	char args[];
 };
@@ -105,8 +105,10 @@ fetch(const struct errand *e)
 	int ret = 0;
 
 	/* somebody else may have removed it, or may have it by now */
-	if (e->bury && octo_attach_is_ours(e->owner_id, pf))
+	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, pf))
 		ret = remove_device(pf);
+	if (e->kind == OCTO_ERRAND_RELEASE)
+		return -EAGAIN;
 	if (ret == 0)
 		ret = octo_attach_probe_again(pf);
 	if (ret != -EEXIST)
@@ -114,7 +116,8 @@ fetch(const struct errand *e)
 	if (octo_attach_is_there(pf))
 		return -EALREADY;
 	/* its port was closed, and it was not removed */
-	if (!e->bury && pf->past.device[0] != '\0' && pf->past.exists + 1 >= MAX_EXISTS)
+	if (e->kind == OCTO_ERRAND_FETCH && pf->past.device[0] != '\0' &&
+	    pf->past.exists + 1 >= MAX_EXISTS)
 		ret = remove_device(pf) == 0 ? -EAGAIN : -EEXIST;
 	return ret;
 }
@@ -137,7 +140,7 @@ run(void *arg)
 
 /* By the control thread, or by who starts the port, who has the time to wait for it. */
 void
-octo_errand_send(struct octo_dev *octo, uint8_t pf, bool bury, bool wait)
+octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait)
 {
 	struct octo_pf *p = &octo->pf[pf];
 	const char *args = p->past.args == NULL ? "" : p->past.args;
@@ -149,7 +152,7 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, bool bury, bool wait)
 		.port_id = octo->port_id,
 		.owner_id = octo->owner_id,
 		.index = pf,
-		.bury = bury,
+		.kind = kind,
 		.pf = *p,
 	};
 	memcpy(e->args, args, strlen(args) + 1);

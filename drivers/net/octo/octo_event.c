@@ -43,8 +43,8 @@ count_last(struct octo_dev *octo, uint8_t pf)
 }
 
 /* The port is freed when a removal event returns, so this does not wait for a thread. */
-static void
-take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
+void
+octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
 {
 	bool link_changed = false;
 	bool was_there = false;
@@ -73,6 +73,21 @@ take_away(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type ev
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	if (last)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_RMV);
+}
+
+/* Its removal is announced: it has time to leave in order, or it is dead already. */
+static void
+remove_pf(struct octo_dev *octo, uint16_t pf_port_id)
+{
+	bool leaves;
+	int i;
+
+	octo_lock(octo);
+	i = index_of(octo, pf_port_id);
+	leaves = i >= 0 && octo_leave_begin_locked(octo, (uint8_t)i);
+	octo_unlock(octo);
+	if (!leaves)
+		octo_event_lose(octo, pf_port_id, RTE_ETH_EVENT_INTR_RMV);
 }
 
 static void
@@ -132,8 +147,10 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 		octo_event_raise(octo, event);
 	else if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS || event == RTE_ETH_EVENT_RECOVERY_FAILED)
 		end_recovery(octo, port_id, event);
+	else if (event == RTE_ETH_EVENT_INTR_RMV)
+		remove_pf(octo, port_id);
 	else
-		take_away(octo, port_id, event);
+		octo_event_lose(octo, port_id, event);
 	octo_registry_put();
 	return 0;
 }
@@ -157,7 +174,7 @@ tell_device(struct octo_dev *octo, const void *what)
 		if (e->type == RTE_DEV_EVENT_ADD && octo->replug.on)
 			octo_replug_wake(octo);
 		if (e->type == RTE_DEV_EVENT_REMOVE && pf->has_port)
-			take_away(octo, pf->port_id, RTE_ETH_EVENT_INTR_RMV);
+			remove_pf(octo, pf->port_id);
 	}
 }
 

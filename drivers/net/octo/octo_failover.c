@@ -158,6 +158,8 @@ octo_failover_follow_locked(struct octo_dev *octo)
 	f->cpu_ns -= octo_failover_cpu_ns();
 	if (f->seeking)
 		seek_manager(octo);
+	/* a few rules, which lead all that has none of its own */
+	octo_spread_follow_locked(octo);
 	return true;
 }
 
@@ -175,7 +177,6 @@ octo_failover_done_locked(struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_failover *f = &octo->failover;
 
-	octo_spread_follow_locked(octo);
 	f->cpu_ns += octo_failover_cpu_ns();
 	if (f->seeking)
 		return;

@@ -117,11 +117,13 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 {
 	int ret;
 
+	octo->pf[pf].leaving.on = false;
 	if (octo->pf[pf].state == OCTO_PF_GONE)
 		return 0;
 	octo->pf[pf].state = OCTO_PF_GONE;
 	octo->pf[pf].link_up = false;
 	octo->pf[pf].no_flow_queues = false;
+	octo_replay_forget_locked(octo, pf);
 	octo_stats_keep(octo, pf);
 	octo_replug_lost_locked(octo, pf);
 	ret = octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));

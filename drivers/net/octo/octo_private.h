@@ -97,7 +97,8 @@ struct octo_pf {
 	bool recovering;           /* by itself: nobody may touch it meanwhile */
 	bool no_flow_queues;       /* it came back without: its rules are made one by one */
 	int16_t given_node;        /* by the devarg, -1: none */
-	struct octo_pf_past past;  /* what is known of it while it is gone */
+	struct octo_leaving leaving;
+	struct octo_pf_past past; /* what is known of it while it is gone */
 };
 
 /* Counters of what came in by one kind of leg; one writer, the poller. */
@@ -386,6 +387,7 @@ void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what)
 int octo_event_init(void);
 void octo_event_raise(struct octo_dev *octo, enum rte_eth_event_type event);
 void octo_event_cancel(struct octo_dev *octo);
+void octo_event_lose(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
 
 /* octo_info.c: what all PFs can do */
 int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);

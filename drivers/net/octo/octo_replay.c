@@ -2,7 +2,8 @@
 
 /*
  * A PF that came back, or came late, gets all that the others have: what the port
- * was configured to, its filters, its queues, and when it is started every rule.
+ * was configured to, its filters, its queues, and when it is started every rule, some
+ * at a time.
  */
 
 #include <rte_cycles.h>
@@ -11,6 +12,10 @@
 #include "octo_private.h"
 
 #define PATIENCE_MS 100
+
+/* So many rules, or for so long, are made at once: then others get the mutex. */
+#define SLICE_RULES 64
+#define SLICE_US 50
 
 static int
 set_up_queues(struct octo_dev *octo, uint8_t pf)
@@ -78,24 +83,6 @@ set_queue_states(struct octo_dev *octo, uint16_t port)
 	return ret;
 }
 
-static int
-place_rules(struct octo_dev *octo, uint8_t pf)
-{
-	struct rte_flow_error error = {.message = NULL};
-	int ret;
-
-	/* what is under way is not for this PF, which has no flow queues */
-	octo_async_settle_locked(octo);
-	ret = octo_indirect_join_locked(octo, &error);
-	if (ret == 0)
-		ret = octo_rule_list_join_locked(octo, &error);
-	if (ret != 0 && !octo->pf[pf].past.told)
-		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
-			 octo->port_id, octo->pf[pf].name,
-			 error.message != NULL ? error.message : rte_strerror(-ret));
-	return ret;
-}
-
 static bool
 can_hold_legs(struct octo_dev *octo, uint8_t pf)
 {
@@ -121,8 +108,8 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 }
 
 /*
- * From its start on the NIC may send the PF packets, which must not overtake those
- * that are in the rings of others: so its legs are held back before.
+ * From its start on the NIC may send the PF packets that have no rule, which must not
+ * overtake those that are in the rings of others: so its legs are held back before.
  */
 static void
 hold_legs(struct octo_dev *octo, uint8_t pf)
@@ -146,41 +133,130 @@ start(struct octo_dev *octo, uint8_t pf)
 
 	if (ret != 0)
 		return ret;
-	p->state = OCTO_PF_STARTED;
 	ret = set_queue_states(octo, p->port_id);
 	/* some PFs begin each life with a RETA of their own */
 	if (ret == 0)
 		ret = octo_rss_replay_locked(octo, pf);
-	if (ret == 0 && octo->settings.link_down)
-		rte_eth_dev_set_link_down(p->port_id);
-	if (ret == 0) {
-		octo_stats_join_locked(octo, pf);
-		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
-		ret = place_rules(octo, pf);
+	if (ret != 0) {
+		rte_eth_dev_stop(p->port_id);
+		return ret;
 	}
-	return ret;
+	if (octo->settings.link_down)
+		rte_eth_dev_set_link_down(p->port_id);
+	octo_stats_join_locked(octo, pf);
+	p->state = OCTO_PF_STARTED;
+	return 0;
 }
 
-/* It runs as the others do, or is as it was before. */
+/*
+ * It runs as the others do, but has their rules yet to get, and is as it was before if
+ * that fails. It is polled at once: what the NIC sends it by itself would fill its
+ * rings meanwhile. No rule of the switch leads to it, so no flow that has one comes by it.
+ */
 int
 octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_joining *j = &octo->replug.joining;
+	struct rte_flow_error error = {.message = NULL};
 	int ret;
 
 	hold_legs(octo, pf);
+	*j = (struct octo_joining){.on = true, .pf = pf, .next = TAILQ_FIRST(&octo->rules)};
 	ret = start(octo, pf);
-	let_legs_go(octo);
 	if (ret == 0)
-		return 0;
-	if (p->state >= OCTO_PF_STARTED) {
-		p->state = OCTO_PF_CONFIGURED;
-		octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
-		octo_stats_refresh_locked(octo, pf);
-		rte_flow_flush(p->port_id, NULL);
-		octo_indirect_leave_locked(octo, pf);
-		rte_eth_dev_stop(p->port_id);
-	}
-	octo_rule_list_forget_pf(octo, pf);
+		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	let_legs_go(octo);
+	if (ret != 0)
+		j->on = false;
+	else
+		j->ret = octo_indirect_join_locked(octo, &error);
 	return ret;
+}
+
+bool
+octo_replay_is_joining(const struct octo_dev *octo, uint8_t pf)
+{
+	return octo->replug.joining.on && octo->replug.joining.pf == pf;
+}
+
+/* A rule that the others take is made without a PF that is yet to join, which then cannot. */
+bool
+octo_replay_excuses_locked(struct octo_dev *octo, uint8_t pf, int ret)
+{
+	if (!octo_replay_is_joining(octo, pf))
+		return false;
+	octo->replug.joining.ret = ret;
+	return true;
+}
+
+/* This rule is about to leave its list. */
+void
+octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
+{
+	struct octo_joining *j = &octo->replug.joining;
+
+	if (j->on && j->next == rule)
+		j->next = TAILQ_NEXT(rule, next);
+}
+
+/* The PF is gone, or the port is stopped. */
+void
+octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
+{
+	if (octo_replay_is_joining(octo, pf))
+		octo->replug.joining.on = false;
+}
+
+/* Returns NULL after the last. Rules that were made since the PF was started are on it. */
+static struct rte_flow *
+take_rule(struct octo_dev *octo, struct octo_joining *j)
+{
+	struct rte_flow *rule;
+
+	if (j->next == NULL && !j->others) {
+		j->others = true;
+		j->next = TAILQ_FIRST(&octo->others);
+	}
+	rule = j->next;
+	if (rule != NULL)
+		j->next = TAILQ_NEXT(rule, next);
+	return rule;
+}
+
+static void
+tell_refusal(const struct octo_dev *octo, const struct octo_pf *pf, int ret,
+	     const struct rte_flow_error *error)
+{
+	if (!pf->past.told)
+		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
+			 octo->port_id, pf->name,
+			 error->message != NULL ? error->message : rte_strerror(-ret));
+}
+
+/* The PF that joins gets some more rules. Returns -EAGAIN if that were not all, 0 if they were. */
+int
+octo_replay_go_on_locked(struct octo_dev *octo)
+{
+	struct octo_joining *j = &octo->replug.joining;
+	const uint64_t end = octo_ctrl_deadline(SLICE_US);
+	struct rte_flow_error error = {.message = NULL};
+
+	/* what is under way is not for this PF, which has no flow queues */
+	octo_async_settle_locked(octo);
+	for (unsigned int n = 0; n < SLICE_RULES && rte_get_timer_cycles() < end && j->ret == 0;
+	     n++) {
+		struct rte_flow *rule = take_rule(octo, j);
+
+		if (rule == NULL) {
+			j->on = false;
+			return 0;
+		}
+		if (!octo_rule_is_transfer(rule))
+			octo_rule_join_locked(octo, rule, &error);
+	}
+	if (j->ret == 0)
+		return -EAGAIN;
+	j->on = false;
+	tell_refusal(octo, &octo->pf[j->pf], j->ret, &error);
+	return j->ret;
 }

@@ -13,6 +13,8 @@
 #include "octo_private.h"
 
 #define LOOK_S 1
+/* A PF gets rules for so long, then the control thread looks for other work. */
+#define GO_ON_MS 5
 /* Whoever probed the device of a dead port may remove it by itself. */
 #define BURY_MS 300
 #define BURY_OTHERS_MS 5000
@@ -66,14 +68,14 @@ count_replug(struct octo_dev *octo, const struct octo_pf *pf)
 
 /* All that it takes to be a PF like the others; or it is left as it was found. */
 static int
-join_locked(struct octo_dev *octo, uint8_t i, bool *link_changed)
+join_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_pf *pf = &octo->pf[i];
 	int ret;
 
 	if (pf->state != OCTO_PF_GONE || pf->recovering)
 		return 0;
-	if (octo_replay_must_wait_locked(octo, i))
+	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i))
 		return -EAGAIN;
 	/* one that has recovered is as it was, or not quite */
 	if (pf->has_port) {
@@ -92,35 +94,87 @@ join_locked(struct octo_dev *octo, uint8_t i, bool *link_changed)
 		pf->past.bury_at = 0;
 		return ret;
 	}
-	count_replug(octo, pf);
-	if (octo->started) {
-		*link_changed = octo_link_refresh(octo);
-		octo_failover_joined_locked(octo);
-	}
+	/* else it has the rules of the others yet to get */
+	if (!octo->started)
+		count_replug(octo, pf);
 	return 0;
+}
+
+/* Later, and ever more rarely; why is said once. */
+static void
+put_off(struct octo_dev *octo, struct octo_pf *pf, int ret)
+{
+	if (ret == -EAGAIN)
+		return;
+	octo_errand_put_off(&pf->past);
+	if (pf->past.told)
+		return;
+	pf->past.told = true;
+	OCTO_LOG(ERR, "port %u: PF %s is there, but cannot join, and is tried again: %s",
+		 octo->port_id, pf->name, rte_strerror(-ret));
 }
 
 static void
 try_to_join(struct octo_dev *octo, uint8_t i)
 {
-	struct octo_pf *pf = &octo->pf[i];
-	bool link_changed = false;
 	int ret;
 
 	octo_lock(octo);
-	ret = join_locked(octo, i, &link_changed);
-	if (ret == 0)
-		pf->past.pause = 0;
-	else if (ret != -EAGAIN)
-		octo_errand_put_off(&pf->past);
-	if (ret != 0 && ret != -EAGAIN && !pf->past.told) {
-		pf->past.told = true;
-		OCTO_LOG(ERR, "port %u: PF %s is there, but cannot join, and is tried again: %s",
-			 octo->port_id, pf->name, rte_strerror(-ret));
+	ret = join_locked(octo, i);
+	if (ret != 0)
+		put_off(octo, &octo->pf[i], ret);
+	octo_unlock(octo);
+}
+
+/* It has all rules: from now on it is as good as the others. Returns whether the link changed. */
+static bool
+welcome(struct octo_dev *octo, struct octo_pf *pf)
+{
+	const bool link_changed = octo_link_refresh(octo);
+
+	pf->past.pause = 0;
+	/* others may wait for their turn */
+	octo->replug.attentive = octo_ctrl_deadline(LOOK_S * 1000000);
+	count_replug(octo, pf);
+	octo_failover_joined_locked(octo);
+	return link_changed;
+}
+
+/* The PF that joins gets some more rules. Returns whether there are others yet. */
+static bool
+go_on(struct octo_dev *octo)
+{
+	const uint8_t i = octo->replug.joining.pf;
+	bool link_changed = false;
+	int ret = -ENODEV;
+
+	octo_lock(octo);
+	if (octo->replug.joining.on) {
+		ret = octo_replay_go_on_locked(octo);
+		if (ret == 0)
+			link_changed = welcome(octo, &octo->pf[i]);
+		else if (ret != -EAGAIN)
+			octo_leave_give_back_locked(octo, i);
+		put_off(octo, &octo->pf[i], ret == 0 ? -EAGAIN : ret);
 	}
 	octo_unlock(octo);
 	if (link_changed)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
+	return ret == -EAGAIN;
+}
+
+/* Returns whether there is more: what else the thread does must not wait for all of it. */
+static bool
+go_on_for_a_while(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(GO_ON_MS * 1000);
+	bool more = octo->replug.joining.on;
+
+	while (more && rte_get_timer_cycles() < end) {
+		octo_ctrl_give_way(octo);
+		more = go_on(octo);
+	}
+	return more;
 }
 
 enum look {
@@ -141,7 +195,8 @@ bring_back(struct octo_dev *octo, uint8_t i, enum look look)
 	way = what_is_in_the_way(octo, pf);
 	if (look != LOOK_AT_PORTS &&
 	    (way == WAY_DEAD || (way == WAY_FREE && !octo_attach_is_there(pf)))) {
-		octo_errand_send(octo, i, way == WAY_DEAD, look == LOOK_AT_ONCE);
+		octo_errand_send(octo, i, way == WAY_DEAD ? OCTO_ERRAND_BURY : OCTO_ERRAND_FETCH,
+				 look == LOOK_AT_ONCE);
 		way = look == LOOK_AT_ONCE ? what_is_in_the_way(octo, pf) : WAY_WAIT;
 	}
 	if (way == WAY_FREE && octo_attach_is_there(pf))
@@ -155,7 +210,8 @@ look_around(struct octo_dev *octo, enum look look)
 	if (!octo->replug.on)
 		return;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].state == OCTO_PF_GONE && !octo->pf[i].recovering)
+		if (octo->pf[i].state == OCTO_PF_GONE && !octo->pf[i].recovering &&
+		    !octo->pf[i].leaving.on)
 			bring_back(octo, (uint8_t)i, look);
 }
 
@@ -189,8 +245,8 @@ refresh_stats(struct octo_dev *octo)
 	octo_unlock(octo);
 }
 
-/* By the control thread, without the mutex. */
-void
+/* By the control thread, without the mutex. Returns whether there is more to do at once. */
+bool
 octo_replug_tick(struct octo_dev *octo)
 {
 	const uint64_t now = rte_get_timer_cycles();
@@ -212,4 +268,5 @@ octo_replug_tick(struct octo_dev *octo)
 	} else if (now < octo->replug.attentive) {
 		look_around(octo, LOOK_AT_PORTS);
 	}
+	return go_on_for_a_while(octo);
 }

@@ -11,6 +11,8 @@
 #include <rte_flow.h>
 #include <rte_stdatomic.h>
 
+#include "octo_leave.h"
+
 struct octo_dev;
 struct octo_pf;
 
@@ -32,9 +34,22 @@ struct octo_pf_past {
 	struct rte_eth_stats base;    /* and when it joined the port */
 };
 
+/*
+ * A PF that came back gets the rules of the others, some at a time. Its legs are polled
+ * meanwhile, as the NIC may send it what has no rule, but it is nobody's home.
+ */
+struct octo_joining {
+	bool on;
+	uint8_t pf;
+	bool others;           /* rules that are not of one flow are next */
+	int ret;               /* what it refused, 0: nothing yet */
+	struct rte_flow *next; /* NULL: no more of these */
+};
+
 /* PFs that are gone, or were never there, are looked for; by the control thread. */
 struct octo_replug {
 	bool on;
+	struct octo_joining joining;
 	RTE_ATOMIC(bool) arrived; /* a device that may be one of them */
 	uint64_t next;            /* TSC; when to look */
 	uint64_t attentive;       /* TSC; until then at ports that may have arrived */
@@ -55,21 +70,36 @@ struct octo_settings {
 };
 
 /* octo_replug.c */
-void octo_replug_tick(struct octo_dev *octo);
+bool octo_replug_tick(struct octo_dev *octo);
 void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_replug_wake(struct octo_dev *octo);
 
+/* octo_ctrl.c */
+void octo_ctrl_give_way(struct octo_dev *octo);
+
 /* octo_errand.c */
-void octo_errand_send(struct octo_dev *octo, uint8_t pf, bool bury, bool wait);
+enum octo_errand_kind {
+	OCTO_ERRAND_FETCH,   /* the device is probed */
+	OCTO_ERRAND_BURY,    /* its dead port is in the way: it is removed before */
+	OCTO_ERRAND_RELEASE, /* whoever ejects the device waits for it to be removed */
+};
+
+void octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait);
 void octo_errand_put_off(struct octo_pf_past *past);
 
 /* octo_replay.c: a PF gets all that the others have; under the control mutex */
 int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
+int octo_replay_go_on_locked(struct octo_dev *octo);
+bool octo_replay_is_joining(const struct octo_dev *octo, uint8_t pf);
+bool octo_replay_excuses_locked(struct octo_dev *octo, uint8_t pf, int ret);
+void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule);
+void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
+bool octo_attach_is_on_bus(const struct octo_pf *pf);
 bool octo_attach_is_there(const struct octo_pf *pf);
 int octo_attach_probe_again(const struct octo_pf *pf);
 void octo_attach_abandon(const struct octo_pf *pf);

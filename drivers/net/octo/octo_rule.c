@@ -97,7 +97,7 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
 						 text.rule.pattern_ro, actions, error);
-		if (rule->arfs[pf] == NULL)
+		if (rule->arfs[pf] == NULL && !octo_replay_excuses_locked(octo, pf, -rte_errno))
 			ret = octo_flow_blame(p, -rte_errno, error);
 	}
 	return ret;
@@ -375,6 +375,7 @@ enlist(struct octo_dev *octo, struct rte_flow *rule)
 void
 octo_rule_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
+	octo_replay_skip_locked(octo, rule);
 	if (octo_rule_has_tuple(rule)) {
 		octo_truth_forget_locked(octo, rule);
 		/* the rules behind it have other numbers from now on */

@@ -204,7 +204,6 @@ void octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t p
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
-int octo_rule_list_join_locked(struct octo_dev *octo, struct rte_flow_error *error);
 
 /* octo_rule_notes.c: what is known of a rule */
 uint64_t octo_rule_notes_time_placed(const struct rte_flow *rule);

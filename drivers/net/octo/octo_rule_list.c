@@ -371,25 +371,3 @@ octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 			octo_words_renumber(&rule->notes->words, octo->pf[pf].port_id,
 					    OCTO_LOST_PORT(pf));
 }
-
-/* A PF that came back gets the rules that the others have. */
-int
-octo_rule_list_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
-{
-	struct rte_flow *rule;
-	int ret = 0;
-
-	TAILQ_FOREACH(rule, &octo->rules, next) {
-		ret = octo_rule_join_locked(octo, rule, error);
-		if (ret != 0)
-			return ret;
-	}
-	TAILQ_FOREACH(rule, &octo->others, next) {
-		if (octo_rule_is_transfer(rule))
-			continue;
-		ret = octo_rule_join_locked(octo, rule, error);
-		if (ret != 0)
-			return ret;
-	}
-	return 0;
-}

@@ -184,9 +184,11 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
+	octo->replug.joining.on = false;
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 
+		octo->pf[i].leaving.on = false;
 		/* nobody asks it regularly until the next start */
 		octo_stats_refresh_locked(octo, (uint8_t)i);
 		if (ret != 0 && first_error == 0)

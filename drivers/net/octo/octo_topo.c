@@ -67,11 +67,25 @@ octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 	octo_topo_update(octo);
 }
 
+/* PFs that queues leave when these have drained: they keep no order if they send by the buffer. */
+static uint32_t
+leaving_in_order(const struct octo_dev *octo)
+{
+	uint32_t leaving = 0;
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+		if (octo->pf[i].leaving.on && !octo->pf[i].leaving.stays && !octo->tx_by_buffer)
+			leaving |= RTE_BIT32(i);
+	return leaving;
+}
+
 /* Queues leave a PF without link at once: what is on its ring may never be sent. */
 static void
 publish_sending(const struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint32_t leaving = leaving_in_order(octo);
 
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
@@ -81,7 +95,7 @@ publish_sending(const struct octo_dev *octo)
 			continue;
 		live = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
 		/* pairs with the acquire at the start of each burst */
-		rte_atomic_store_explicit(&q->sending, live & octo->plan.usable,
+		rte_atomic_store_explicit(&q->sending, live & (octo->plan.usable | leaving),
 					  rte_memory_order_release);
 	}
 }
@@ -93,7 +107,8 @@ usable_pfs(const struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-		if (octo->pf[i].link_up)
+		if (octo->pf[i].link_up && !octo->pf[i].leaving.on &&
+		    !octo_replay_is_joining(octo, (uint8_t)i))
 			usable |= RTE_BIT32(i);
 	if (usable == 0)
 		usable = octo_pf_mask(octo, OCTO_PF_STARTED);

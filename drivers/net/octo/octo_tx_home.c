@@ -21,7 +21,8 @@ octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending)
 {
 	const uint8_t pin = q->octo->tx_pin[q->queue_id];
 
-	if (pin != 0 && (sending & RTE_BIT32(pin - 1)))
+	/* a PF that is to go sends, but is nobody's home */
+	if (pin != 0 && (sending & q->octo->plan.usable & RTE_BIT32(pin - 1)))
 		return pin - 1;
 	return octo_topo_home(q->octo, node, q->queue_id);
 }
@@ -123,6 +124,19 @@ next_step(struct octo_txq *q, uint32_t sending)
 	if (!(sending & RTE_BIT32(old)))
 		return OCTO_TX_GO;
 	return octo_tx_switch_step(&q->sw, ask_pf(q, old), rte_get_tsc_cycles(), &limits);
+}
+
+/* Has the PF sent all that it got? One that cannot tell has, unless the caller is blind. */
+bool
+octo_tx_is_sent(const struct octo_txq *q, uint8_t pf, bool blind)
+{
+	enum octo_tx_report report;
+
+	if (q->sent[pf].packets == 0)
+		return true;
+	if (!ask_status(q, pf, &report) || report == OCTO_TX_QUIET)
+		return !blind;
+	return report == OCTO_TX_EMPTY;
 }
 
 /* The PF that the queue was to go to has gone itself. */

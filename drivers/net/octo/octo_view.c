@@ -9,7 +9,7 @@
 #include "octo_view.h"
 
 static const char *
-state_name(enum octo_pf_state state)
+state_name(const struct octo_dev *octo, uint8_t pf)
 {
 	static const char *const names[] = {
 		[OCTO_PF_GONE] = "gone",
@@ -18,7 +18,9 @@ state_name(enum octo_pf_state state)
 		[OCTO_PF_STARTED] = "started",
 	};
 
-	return names[state];
+	if (octo_replay_is_joining(octo, pf))
+		return "joining";
+	return octo->pf[pf].leaving.on ? "leaving" : names[octo->pf[pf].state];
 }
 
 static void
@@ -27,7 +29,7 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 	const struct octo_pf *pf = &octo->pf[i];
 
 	rte_strscpy(view->name, pf->name, sizeof(view->name));
-	view->state = state_name(pf->state);
+	view->state = state_name(octo, (uint8_t)i);
 	view->port_id = pf->port_id;
 	view->socket = pf->node;
 	view->link_up = pf->link_up;

@@ -22,7 +22,7 @@
 
 struct octo_view_pf {
 	char name[RTE_ETH_NAME_MAX_LEN];
-	const char *state; /**< "gone", "owned", "configured" or "started" */
+	const char *state; /**< "gone", "owned", "configured", "joining", "started" or "leaving" */
 	uint16_t port_id;
 	int socket; /**< simulated or real node, -1 unknown */
 	bool link_up;

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A removal that is announced finds the PF at work: a machine that ejects a device
+ * waits until its driver has let go of it. So the PF is nobody's home any more, its
+ * flows leave it through the fence as after any change of home, its senders switch,
+ * and it is taken away when its rings are empty: nothing is lost or overtaken. If it
+ * dies meanwhile, or nobody polls it, it is lost as any other.
+ *
+ * The same is done to a PF that came back and cannot have the rules of the others.
+ */
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+#define LIMIT_MS 1000
+/* PMDs that do not tell what is on a ring: so long it is polled, or sends, all the same. */
+#define BLIND_MS 10
+
+/* A bus does not ask a device that is not there any more. */
+static bool
+works(struct octo_dev *octo, uint8_t pf)
+{
+	const uint16_t port = octo->pf[pf].port_id;
+	struct rte_eth_link link = {0};
+
+	return octo->pf[pf].state == OCTO_PF_STARTED && rte_eth_dev_is_removed(port) == 0 &&
+	       octo_attach_is_on_bus(&octo->pf[pf]) && rte_eth_link_get_nowait(port, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
+}
+
+static void
+begin(struct octo_dev *octo, uint8_t pf, bool stays)
+{
+	octo->pf[pf].leaving = (struct octo_leaving){
+		.on = true,
+		.stays = stays,
+		.until = octo_ctrl_deadline(LIMIT_MS * 1000),
+	};
+	octo_topo_update(octo);
+	octo_ctrl_wake(octo);
+}
+
+/* Returns false if it must be taken away at once. */
+bool
+octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_leaving *l = &octo->pf[pf].leaving;
+
+	if (!octo->started || !works(octo, pf))
+		return false;
+	if (l->on && !l->stays)
+		return true;
+	if ((octo->plan.usable & ~RTE_BIT32(pf)) == 0)
+		return false;
+	octo_replay_forget_locked(octo, pf);
+	begin(octo, pf, false);
+	OCTO_LOG(NOTICE, "port %u: PF %s is to go: its traffic leaves it", octo->port_id,
+		 octo->pf[pf].name);
+	return true;
+}
+
+/* It is started, and has been nobody's home. */
+void
+octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
+{
+	begin(octo, pf, true);
+}
+
+/* Does anything lead to it? What is not steered at all comes by it until it is stopped. */
+static bool
+is_led_to(const struct octo_dev *octo, uint8_t pf)
+{
+	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
+
+	if (octo->failover.pending)
+		return true;
+	for (uint16_t i = 0; octo->spreading.on && i < nb_queues; i++)
+		if (octo->spreading.home[i] == pf)
+			return true;
+	return false;
+}
+
+static bool
+has_received(const struct octo_dev *octo, uint8_t pf, bool blind)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
+		const int n = rte_eth_rx_queue_count(octo->pf[pf].port_id, i);
+
+		if (n > 0 || (n < 0 && blind))
+			return true;
+	}
+	return false;
+}
+
+/* Do queues send by it? One that is silent need not switch. */
+static bool
+is_sending(const struct octo_dev *octo, uint8_t pf, uint64_t *packets)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint64_t before = *packets;
+
+	*packets = 0;
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+		*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf].packets;
+	return *packets != before;
+}
+
+static bool
+has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+		if (!octo_tx_is_sent(data->tx_queues[i], pf, blind))
+			return true;
+	return false;
+}
+
+/* It could not join: its port is as it was found. */
+static void
+give_back(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf *p = &octo->pf[pf];
+
+	p->leaving.on = false;
+	p->state = OCTO_PF_CONFIGURED;
+	octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_stats_refresh_locked(octo, pf);
+	rte_flow_flush(p->port_id, NULL);
+	octo_indirect_leave_locked(octo, pf);
+	rte_eth_dev_stop(p->port_id);
+	octo_rule_list_forget_pf(octo, pf);
+	octo_stats_keep(octo, pf);
+	p->state = OCTO_PF_GONE;
+	p->past.bury_at = 0;
+}
+
+enum step {
+	STEP_WAIT,
+	STEP_LOSE,    /* no burst is to use it from now on */
+	STEP_RELEASE, /* its device may go */
+};
+
+/* What is in its rings and its pipeline when nothing leads to it any more, is drained. */
+static enum step
+next_step(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_leaving *l = &octo->pf[pf].leaving;
+	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t blind_until = l->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
+	const bool blind = octo_gate_before(now, blind_until);
+
+	if (!octo->pf[pf].has_port)
+		return STEP_RELEASE;
+	if (l->is_out)
+		return has_to_send(octo, pf, blind) && octo_gate_before(now, l->until) ?
+			       STEP_WAIT :
+			       STEP_RELEASE;
+	if (!octo_gate_before(now, l->until) || !works(octo, pf))
+		return STEP_LOSE;
+	if (is_led_to(octo, pf))
+		return STEP_WAIT;
+	if (l->drained == 0) {
+		l->drained = now + octo->grace_cycles;
+		is_sending(octo, pf, &l->packets);
+		return STEP_WAIT;
+	}
+	if (octo_gate_before(now, l->drained) || has_received(octo, pf, blind) ||
+	    is_sending(octo, pf, &l->packets))
+		return STEP_WAIT;
+	return STEP_LOSE;
+}
+
+/* Without the mutex: events are raised. */
+static void
+take_step(struct octo_dev *octo, uint8_t pf, enum step step)
+{
+	struct octo_pf *p = &octo->pf[pf];
+
+	if (step == STEP_LOSE && !p->leaving.stays) {
+		octo_event_lose(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
+		p->leaving = (struct octo_leaving){
+			.on = p->has_port,
+			.is_out = true,
+			.until = octo_ctrl_deadline(LIMIT_MS * 1000),
+			.drained = rte_get_timer_cycles(),
+		};
+	} else if (step == STEP_LOSE) {
+		octo_lock(octo);
+		give_back(octo, pf);
+		octo_unlock(octo);
+	} else if (step == STEP_RELEASE) {
+		p->leaving.on = false;
+		if (octo->replug.on && p->has_port)
+			octo_errand_send(octo, pf, OCTO_ERRAND_RELEASE, false);
+	}
+}
+
+/* By the control thread, without the mutex. Returns whether it is worth while to come back soon. */
+bool
+octo_leave_tick(struct octo_dev *octo)
+{
+	bool busy = false;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct octo_leaving *l = &octo->pf[pf].leaving;
+
+		if (!l->on)
+			continue;
+		take_step(octo, pf, OCTO_LOCKED(octo, next_step(octo, pf)));
+		busy |= l->on;
+	}
+	return busy;
+}

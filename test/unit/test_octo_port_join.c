@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* PFs that go in order, when that is announced, and that come back with many rules to get. */
+
+#include <rte_cycles.h>
+
+#include "octo_port.h"
+#include "octosim_control.h"
+
+#define QUEUE 1
+#define OTHER_QUEUE 0
+#define FLOW 7
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
+
+static bool
+is_in_state(uint16_t port, unsigned int pf, const char *state)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return strcmp(view.pf[pf].state, state) == 0;
+}
+
+static uint64_t
+lost(void)
+{
+	struct octosim_account a;
+
+	assert_int_equal(octosim_account_get("T", &a), 0);
+	return a.lost + a.dropped;
+}
+
+/* Whoever polls sees that a PF is back, or is to go. */
+static bool
+leads_to(uint16_t port, uint16_t src_port, int pf)
+{
+	octo_port_poll(port, QUEUE, 32, &(struct octo_port_tally){0});
+	return octo_port_rule_pf(port, src_port) == pf;
+}
+
+/* A flow that comes by PF 1, which has packets of it in its ring. */
+static uint16_t
+fill_ring(const struct octo_port_conf *conf, unsigned int packets)
+{
+	const uint16_t port = octo_port_create(conf);
+	struct octo_port_tally tally = {0};
+
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, QUEUE, NULL));
+	octo_port_await_long(leads_to(port, FLOW, 1));
+	octo_port_send(port, OTHER_QUEUE, FLOW, packets);
+	octo_port_await((octo_port_poll(port, OTHER_QUEUE, 32, &tally),
+			 rte_eth_rx_queue_count(octo_port_pf(1), QUEUE) == (int)packets));
+	return port;
+}
+
+/* It is polled until it has nothing any more, and only then removed. */
+static void
+test_a_pf_that_is_ejected_loses_nothing(void **state)
+{
+	const uint16_t port = fill_ring(&two_pfs, 100);
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	assert_int_equal(octosim_fault("net_octosim1,eject,60000000"), 0);
+	octo_port_await_long(octo_port_rule_pf(port, FLOW) == 0);
+	assert_true(octo_port_pf_is_there(1));
+	assert_true(is_in_state(port, 1, "leaving"));
+	octo_port_await_long((octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(1)));
+	assert_int_equal(tally.packets, 100);
+	assert_int_equal(lost(), 0);
+	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+	assert_int_equal(octosim_fault("net_octosim1,plug"), 0);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, FLOW, 1));
+	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+}
+
+/* The manager, too: the rules of the switch go with it. */
+static void
+test_every_pf_is_ejected(void **state)
+{
+	const uint16_t port = fill_ring(&four_pfs, 10);
+	struct octo_port_tally tally = {0};
+	char text[64];
+
+	(void)state;
+	for (unsigned int pf = 0; pf < 3; pf++) {
+		snprintf(text, sizeof(text), "%s,eject,60000000", octo_port_pf_name(pf));
+		assert_int_equal(octosim_fault(text), 0);
+		octo_port_await_long(
+			(octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(pf)));
+		octo_port_await_long(leads_to(port, FLOW, 3) || pf < 2);
+		octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+	}
+	assert_int_equal(tally.packets, 10);
+	assert_int_equal(lost(), 0);
+}
+
+/* Nobody is waited for who does not poll. */
+static void
+test_an_ejected_pf_that_nobody_polls(void **state)
+{
+	const uint16_t port = fill_ring(&two_pfs, 100);
+
+	(void)state;
+	assert_int_equal(octosim_fault("net_octosim1,eject,60000000"), 0);
+	octo_port_await_long(!octo_port_pf_is_there(1));
+	assert_int_equal(lost(), 100);
+	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+}
+
+/* It dies before it was let go of. */
+static void
+test_an_ejected_pf_dies(void **state)
+{
+	const uint16_t port = fill_ring(&two_pfs, 100);
+
+	(void)state;
+	assert_int_equal(octosim_fault("net_octosim1,eject,60000000"), 0);
+	octo_port_await(is_in_state(port, 1, "leaving"));
+	octo_port_remove_pf(1);
+	assert_true(is_in_state(port, 1, "gone"));
+	assert_int_equal(lost(), 100);
+	octo_port_await_long(octo_port_rule_pf(port, FLOW) == 0);
+	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+}
+
+/* There is nowhere to go, so it goes at once. */
+static void
+test_the_last_pf_is_ejected(void **state)
+{
+	const uint16_t port = fill_ring(&two_pfs, 100);
+
+	(void)state;
+	octo_port_remove_pf(0);
+	assert_int_equal(octosim_fault("net_octosim1,eject,1000"), 0);
+	octo_port_await_long(!octo_port_pf_is_there(1));
+	octo_port_await(is_in_state(port, 1, "gone"));
+}
+
+#define RULES 40
+#define RULE_US "10000"
+
+static struct rte_flow *rule[RULES];
+
+/* PF 1 is back, and takes its time to get the rules. */
+static uint16_t
+join_slowly(void)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < RULES; i++) {
+		rule[i] = octo_port_steer(port, 1000 + i, QUEUE, NULL);
+		assert_non_null(rule[i]);
+	}
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	assert_int_equal(octosim_fault("net_octosim1,rule_slow," RULE_US), 0);
+	octo_port_await_long(is_in_state(port, 1, "joining"));
+	return port;
+}
+
+/* No flow comes by it before it has all rules, and then it has all that there are. */
+static void
+test_rules_come_and_go_while_a_pf_joins(void **state)
+{
+	const uint16_t port = join_slowly();
+
+	(void)state;
+	assert_int_not_equal(octo_port_rule_pf(port, 1000), 1);
+	for (uint16_t i = 0; i < RULES; i += 10) {
+		assert_int_equal(rte_flow_destroy(port, rule[i], NULL), 0);
+		assert_non_null(octo_port_steer(port, 2000 + i, QUEUE, NULL));
+		octo_port_poll(port, QUEUE, 32, &(struct octo_port_tally){0});
+	}
+	assert_true(is_in_state(port, 1, "joining"));
+	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	for (uint16_t i = 0; i < RULES; i++) {
+		const uint16_t src_port = i % 10 == 0 ? 2000 + i : 1000 + i;
+
+		octo_port_await_long(leads_to(port, src_port, 1));
+		octo_port_assert_arrives(port, src_port, QUEUE, 1);
+	}
+	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+}
+
+/* It is no reason to refuse a rule that all others take; the PF is tried again. */
+static void
+test_a_rule_that_only_a_joining_pf_refuses(void **state)
+{
+	const uint16_t port = join_slowly();
+
+	(void)state;
+	assert_int_equal(octosim_fault("net_octosim1,rule_fail,1,5,1"), 0);
+	assert_non_null(octo_port_steer(port, 3000, QUEUE, NULL));
+	octo_port_await_long(is_in_state(port, 1, "gone"));
+	octo_port_assert_arrives(port, 3000, QUEUE, 10);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, 3000, 1));
+	octo_port_assert_arrives(port, 3000, QUEUE, 10);
+	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
+}
+
+/* It is lost again, or the port is stopped, before it has all rules. */
+static void
+test_a_pf_that_does_not_get_to_join(void **state)
+{
+	const uint16_t port = join_slowly();
+
+	(void)state;
+	octo_port_remove_pf(1);
+	assert_true(is_in_state(port, 1, "gone"));
+	octo_port_add_pf(&two_pfs, 1);
+	assert_int_equal(octosim_fault("net_octosim1,rule_slow," RULE_US), 0);
+	octo_port_await_long(is_in_state(port, 1, "joining"));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_true(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, 1000, 1));
+	octo_port_assert_arrives(port, 1000, QUEUE, 10);
+}
+
+/* What was ejected can be probed by the next test. */
+static int
+teardown(void **state)
+{
+	const int ret = octo_port_teardown(state);
+	char text[64];
+
+	for (unsigned int pf = 0; pf < 4; pf++) {
+		snprintf(text, sizeof(text), "%s,plug,wait", octo_port_pf_name(pf));
+		octosim_fault(text);
+	}
+	return ret;
+}
+
+#define join_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		join_test(test_a_pf_that_is_ejected_loses_nothing),
+		join_test(test_every_pf_is_ejected),
+		join_test(test_an_ejected_pf_that_nobody_polls),
+		join_test(test_an_ejected_pf_dies),
+		join_test(test_the_last_pf_is_ejected),
+		join_test(test_rules_come_and_go_while_a_pf_joins),
+		join_test(test_a_rule_that_only_a_joining_pf_refuses),
+		join_test(test_a_pf_that_does_not_get_to_join),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
