@@ -35,11 +35,11 @@ reserve_hugepages() {
 	[ "$reserved" -eq "$wanted" ] || release_hugepages
 }
 
-# What the benchmark needs, in pages: a short one needs less.
+# What the benchmark needs, in pages: only a million rules need much.
 bench_pages() {
 	case " $* " in
 	*" -h "* | *" --help "*) echo 0 ;;
-	*" --quick "*) echo 512 ;;
+	*" --quick "* | *" move "* | *" failover "*) echo 512 ;;
 	*) echo 2048 ;;
 	esac
 }

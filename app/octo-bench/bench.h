@@ -39,6 +39,7 @@ struct bench_subject {
 	const char *title;
 	const char *usage;
 	const char *case_names; /**< for messages */
+	unsigned int memory;    /**< MiB, but in a quick run */
 	unsigned int nb_cases;
 	const struct bench_case *cases;
 };
@@ -291,9 +292,19 @@ void bench_progress_run(const char *name, unsigned int run, uint64_t runs);
 
 void bench_progress_shape(const char *name, unsigned int pfs, uint64_t count);
 
-/** On a terminal, say how far this run is. */
+/** On a terminal, say how far this run is, and how long the rest will take. */
 void bench_progress_part(uint64_t done, uint64_t all);
 void bench_progress_end(void);
+
+/* bench_run.c: ^C ends what is measured, and tells what that was */
+void bench_stop_on_interrupt(void);
+
+/** Is that enough? From any thread. */
+bool bench_is_stopped(void);
+
+/** With 2 PFs, then with 4, or with as many as the command line says; until one fails. */
+int bench_run_shapes(struct bench *bench,
+		     int (*run)(struct bench *bench, void *arg, unsigned int nb_pfs), void *arg);
 
 /* bench_report.c, bench_json.c */
 void bench_report_insert(const struct bench *bench);

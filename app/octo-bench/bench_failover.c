@@ -285,6 +285,7 @@ const struct bench_subject bench_failover = {
 	.title = "PFs that die and come back under load",
 	.usage = usage,
 	.case_names = "pf_loss, pf_loss_drop, pf_eject, failback or chaos",
+	.memory = 512,
 	.nb_cases = BENCH_NB_FAILOVER_CASES,
 	.cases = cases,
 };

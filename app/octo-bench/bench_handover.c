@@ -68,7 +68,7 @@ ask(struct bench_handover *h)
 	const uint64_t done = rte_atomic_load_explicit(&h->done, rte_memory_order_relaxed);
 
 	h->clean = h->state == BENCH_SETTLED;
-	if (done == h->wanted) {
+	if (done == h->wanted || bench_is_stopped()) {
 		h->state = BENCH_DONE;
 		rte_atomic_store_explicit(&h->over, true, rte_memory_order_relaxed);
 		return;

@@ -78,7 +78,11 @@ bench_json_write(FILE *f, const struct bench *bench)
 		subject->cases[i].write(f, bench);
 		separator = ",";
 	}
-	if (bench->options.quick)
+	if (bench->options.quick) {
 		fprintf(f, "%s\n  \"quick\": true", separator);
+		separator = ",";
+	}
+	if (bench_is_stopped())
+		fprintf(f, "%s\n  \"interrupted\": true", separator);
 	fprintf(f, "\n}\n");
 }

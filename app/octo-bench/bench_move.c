@@ -210,6 +210,7 @@ const struct bench_subject bench_move = {
 	.title = "changes under load",
 	.usage = usage,
 	.case_names = "rehome, move, tx_switch, rehome_10k or unpolled",
+	.memory = 512,
 	.nb_cases = BENCH_NB_MOVE_CASES,
 	.cases = cases,
 };

@@ -25,6 +25,7 @@ struct rehome {
 	uint32_t nb_flows;
 	uint64_t count;
 	bool sends;
+	enum bench_move_case which;
 };
 
 static int
@@ -116,19 +117,16 @@ measure(struct rehome *c, struct bench_changes *changes)
 }
 
 static int
-run(struct bench *bench, enum bench_move_case which, struct rehome *c)
+run(struct bench *bench, void *arg, unsigned int nb_pfs)
 {
-	int ret = 0;
+	struct rehome *c = arg;
+	int ret;
 
-	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs += 2) {
-		if (bench->options.pfs != 0 && bench->options.pfs != nb_pfs)
-			continue;
-		bench_progress_shape(bench_move.cases[which].name, nb_pfs, c->count);
-		ret = open_all(c, bench, nb_pfs);
-		if (ret == 0)
-			ret = measure(c, &bench->move.of[which][bench->move.nb[which]++]);
-		close_all(c);
-	}
+	bench_progress_shape(bench_move.cases[c->which].name, nb_pfs, c->count);
+	ret = open_all(c, bench, nb_pfs);
+	if (ret == 0)
+		ret = measure(c, &bench->move.of[c->which][bench->move.nb[c->which]++]);
+	close_all(c);
 	return ret;
 }
 
@@ -139,7 +137,8 @@ bench_rehome_run(struct bench *bench)
 
 	c.nb_flows = FLOWS;
 	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
-	return run(bench, BENCH_REHOME, &c);
+	c.which = BENCH_REHOME;
+	return bench_run_shapes(bench, run, &c);
 }
 
 int
@@ -150,7 +149,8 @@ bench_tx_switch_run(struct bench *bench)
 	c.nb_flows = FLOWS;
 	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	c.sends = true;
-	return run(bench, BENCH_TX_SWITCH, &c);
+	c.which = BENCH_TX_SWITCH;
+	return bench_run_shapes(bench, run, &c);
 }
 
 /* Of these, so many are not to be waited for: --count is of the others. */
@@ -161,5 +161,6 @@ bench_rehome_10k_run(struct bench *bench)
 
 	c.nb_flows = bench_count(bench, MANY_FLOWS, QUICK_MANY_FLOWS);
 	c.count = bench_count(bench, MANY_COUNT, QUICK_MANY_COUNT);
-	return run(bench, BENCH_REHOME_10K, &c);
+	c.which = BENCH_REHOME_10K;
+	return bench_run_shapes(bench, run, &c);
 }

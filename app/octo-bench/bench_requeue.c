@@ -34,6 +34,8 @@
 
 struct requeue {
 	struct bench *bench;
+	enum bench_move_case which;
+	int (*change)(struct requeue *c); /**< all of them */
 	struct bench_nic nic;
 	struct bench_flows flows;
 	struct bench_stream stream;
@@ -251,7 +253,7 @@ move_some(struct requeue *c)
 	int ret = 0;
 
 	rte_atomic_store_explicit(&c->timed, true, rte_memory_order_relaxed);
-	for (c->count = 0; c->count < c->wanted && ret == 0; c->count++) {
+	for (c->count = 0; c->count < c->wanted && ret == 0 && !bench_is_stopped(); c->count++) {
 		const uint32_t flow = bench_random_of(c->random++) % FLOWS;
 
 		/* one that was not waited for */
@@ -311,7 +313,7 @@ leave_and_come_back(struct requeue *c)
 {
 	int ret = 0;
 
-	for (c->count = 0; c->count < c->wanted && ret == 0; c->count++) {
+	for (c->count = 0; c->count < c->wanted && ret == 0 && !bench_is_stopped(); c->count++) {
 		ret = leave(c);
 		if (ret == 0)
 			ret = come_back(c);
@@ -343,45 +345,32 @@ tell(struct requeue *c, struct bench_changes *r)
 }
 
 static int
-measure(struct requeue *c, int (*change)(struct requeue *c), struct bench_changes *r)
+measure(struct requeue *c, struct bench_changes *r)
 {
 	int ret = bench_stream_start(&c->stream);
 
 	if (ret == 0)
 		ret = bench_stream_warm_up(&c->stream);
 	if (ret == 0)
-		ret = change(c);
+		ret = c->change(c);
 	r->lost = bench_stream_stop(&c->stream);
 	tell(c, r);
 	return ret;
 }
 
 static int
-run_shape(struct bench *bench, enum bench_move_case which, const struct requeue *like,
-	  int (*change)(struct requeue *c), unsigned int nb_pfs)
+run(struct bench *bench, void *like, unsigned int nb_pfs)
 {
 	static struct requeue c;
 	int ret;
 
-	c = *like;
+	c = *(const struct requeue *)like;
 	c.bench = bench;
-	bench_progress_shape(bench_move.cases[which].name, nb_pfs, c.wanted);
+	bench_progress_shape(bench_move.cases[c.which].name, nb_pfs, c.wanted);
 	ret = open_all(&c, nb_pfs);
 	if (ret == 0)
-		ret = measure(&c, change, &bench->move.of[which][bench->move.nb[which]++]);
+		ret = measure(&c, &bench->move.of[c.which][bench->move.nb[c.which]++]);
 	close_all(&c);
-	return ret;
-}
-
-static int
-run(struct bench *bench, enum bench_move_case which, const struct requeue *like,
-    int (*change)(struct requeue *c))
-{
-	int ret = 0;
-
-	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs += 2)
-		if (bench->options.pfs == 0 || bench->options.pfs == nb_pfs)
-			ret = run_shape(bench, which, like, change, nb_pfs);
 	return ret;
 }
 
@@ -394,10 +383,12 @@ bench_requeue_run(struct bench *bench)
 	like.wanted = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	/* who shares a CPU polls, but may be silent for longer than by default is waited for */
 	like.octo_args = ",learn=off,fence_timeout_ms=1000,linger_ms=1000";
+	like.which = BENCH_MOVE;
+	like.change = move_some;
 	like.by_handle = true;
-	ret = run(bench, BENCH_MOVE, &like, move_some);
+	ret = bench_run_shapes(bench, run, &like);
 	like.by_handle = false;
-	return ret == 0 ? run(bench, BENCH_MOVE, &like, move_some) : ret;
+	return ret == 0 ? bench_run_shapes(bench, run, &like) : ret;
 }
 
 /* Each takes as long as a fence does that nothing opens. */
@@ -408,6 +399,8 @@ bench_unpolled_run(struct bench *bench)
 
 	like.wanted = bench_count(bench, UNPOLLED_COUNT, QUICK_UNPOLLED_COUNT);
 	like.octo_args = ",learn=off";
+	like.which = BENCH_UNPOLLED;
+	like.change = leave_and_come_back;
 	like.by_handle = true;
-	return run(bench, BENCH_UNPOLLED, &like, leave_and_come_back);
+	return bench_run_shapes(bench, run, &like);
 }

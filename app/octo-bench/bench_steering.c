@@ -32,6 +32,7 @@ const struct bench_subject bench_steering = {
 	.title = "steering",
 	.usage = usage,
 	.case_names = "insert, converge, zipf, partition or learning",
+	.memory = 2048,
 	.nb_cases = RTE_DIM(cases),
 	.cases = cases,
 };

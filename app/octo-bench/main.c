@@ -11,13 +11,18 @@
 #include "bench.h"
 
 #define POOL_SIZE 16383
-#define MEMORY_MIB 2048
 #define QUICK_MEMORY_MIB 512
 
 /* Bytes of each MiB: most of it, as some is in use. */
 #define TOUCHED (3 << 18)
 
 const char app_name[] = "octo bench";
+
+static unsigned int
+memory(const struct bench *bench)
+{
+	return bench_count(bench, bench->options.subject->memory, QUICK_MEMORY_MIB);
+}
 
 static int
 run_cases(struct bench *bench)
@@ -26,7 +31,7 @@ run_cases(struct bench *bench)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < subject->nb_cases && ret == 0; i++) {
-		if (!(bench->options.cases & RTE_BIT32(i)))
+		if (!(bench->options.cases & RTE_BIT32(i)) || bench_is_stopped())
 			continue;
 		ret = subject->cases[i].run(bench);
 		if (ret == 0)
@@ -35,7 +40,7 @@ run_cases(struct bench *bench)
 			fprintf(stderr, "%s: case %s failed: %s\n", app_name,
 				subject->cases[i].name, strerror(-ret));
 	}
-	if (ret == 0 && bench->options.plot != NULL)
+	if (ret == 0 && bench->options.plot != NULL && !bench_is_stopped())
 		ret = bench_timeline_run(bench);
 	bench_progress_end();
 	return ret;
@@ -57,13 +62,14 @@ run(struct bench *bench, FILE *json)
 {
 	int ret;
 
-	touch_memory((size_t)bench_count(bench, MEMORY_MIB, QUICK_MEMORY_MIB) * TOUCHED);
+	touch_memory((size_t)memory(bench) * TOUCHED);
 
 	bench->pool = app_pool_create("bench", POOL_SIZE);
 	bench->peer_pool = app_pool_create("bench_peer", POOL_SIZE);
 	if (bench->pool == NULL || bench->peer_pool == NULL)
 		return -ENOMEM;
 	bench_report_intro(bench);
+	bench_stop_on_interrupt();
 	ret = run_cases(bench);
 	bench_report_table(bench);
 	if (json != NULL && ret == 0)
@@ -76,8 +82,7 @@ start_and_run(struct bench *bench, FILE *json)
 {
 	static struct app_args args;
 	const bool verbose = bench->options.verbose;
-	int ret = app_args_begin(&args, &bench->machine,
-				 bench_count(bench, MEMORY_MIB, QUICK_MEMORY_MIB), verbose);
+	int ret = app_args_begin(&args, &bench->machine, memory(bench), verbose);
 
 	if (ret == 0)
 		ret = app_eal_start(&args, verbose);
@@ -102,5 +107,5 @@ main(int argc, char *argv[])
 	ret = start_and_run(&bench, json);
 	if (app_file_close(bench.options.json, json) != 0)
 		ret = -EIO;
-	return ret == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return ret == 0 && !bench_is_stopped() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

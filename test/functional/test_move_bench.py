@@ -5,6 +5,7 @@ import csv
 import itertools
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -19,14 +20,25 @@ PROMISED = {"count", "lost", "duplicated", "reordered", "p50_us", "p99_us",
             "blocked_ms"}
 
 
-def _bench(*args: object) -> subprocess.CompletedProcess:
+def _start(*args: object) -> subprocess.Popen:
     binary = env.find_built("octo-bench")
     if binary is None:
         pytest.skip("octo-bench is not built")
-    return subprocess.run([binary, *map(str, args)], capture_output=True,
-                          text=True, timeout=env.seconds(120), check=False,
-                          env={**os.environ, "RUNTIME_DIRECTORY":
-                               str(env.runtime_base())})
+    return subprocess.Popen([binary, *map(str, args)], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "RUNTIME_DIRECTORY":
+                                 str(env.runtime_base())})
+
+
+def _bench(*args: object) -> subprocess.CompletedProcess:
+    with _start(*args) as running:
+        try:
+            out, err = running.communicate(timeout=env.seconds(120))
+        except subprocess.TimeoutExpired:
+            running.kill()
+            raise
+    return subprocess.CompletedProcess(running.args, running.returncode,
+                                       out, err)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +79,22 @@ def test_nothing_is_reordered(figures, name):
     case = figures[name]
     assert (case["reordered"], case["late"]) == (0, 0)
     assert case["fence_timeouts"] == 0
+
+
+def test_an_interrupted_run_tells_what_it_has(tmp_path):
+    """What was measured up to then, and that it is not all."""
+    path = tmp_path / "out.json"
+    with _start("move", "--quick", "--case", "tx_switch", "--case", "unpolled",
+                "--count", "10000000", "--json", path) as running:
+        assert any("==> tx_switch" in line for line in running.stderr)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=env.seconds(60))
+    assert running.returncode == 1 and "tx_switch" in out
+    figures = json.loads(path.read_text())
+    assert figures["interrupted"] is True
+    assert figures["tx_switch"]["count"] < 10000000
+    assert figures["tx_switch"]["lost"] == 0
+    assert "unpolled" not in figures
 
 
 def test_a_migration_is_recorded(tmp_path):
