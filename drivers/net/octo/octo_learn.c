@@ -264,7 +264,6 @@ octo_learn_reset_counts_locked(struct octo_dev *octo)
 		octo_learn_stats(octo->learning.policy, &octo->learning.base);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_learning_check)
 const char *
 octo_learning_check(const struct octo_learning_settings *s)
 {

@@ -72,7 +72,6 @@ octo_learning_read_number(const char *text, uint32_t *number)
 }
 
 /** @return NULL, or what is wrong with the settings. */
-__rte_internal
 const char *octo_learning_check(const struct octo_learning_settings *settings);
 
 /**
