@@ -71,8 +71,10 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_enter)
 void
 octo_gate_enter(struct octo_gate *g, uint32_t word, uint64_t now)
 {
-	/* pairs with the acquire of who waits for this queue: what was done with the packets */
-	rte_atomic_store_explicit(&g->drained, g->pending, rte_memory_order_release);
+	/* pair with the acquire in octo_gate_drained(): what was done with the packets */
+	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++)
+		rte_atomic_store_explicit(&g->drained[i], g->leg[i].as_of,
+					  rte_memory_order_release);
 	if ((word & OCTO_GATE_HELD) && (word & OCTO_GATE_OPENINGS) != g->opening)
 		open_gate(g, word & OCTO_GATE_OPENINGS, now);
 }
@@ -112,6 +114,20 @@ octo_gate_as_of(const struct octo_gate *g, uint32_t legs, uint64_t now)
 		if (legs & RTE_BIT32(i))
 			as_of = octo_gate_earlier(as_of, g->leg[i].as_of);
 	return as_of;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_drained)
+uint64_t
+octo_gate_drained(const struct octo_gate *g, uint32_t legs, uint64_t now)
+{
+	uint64_t until = stamp(now);
+
+	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++)
+		if (legs & RTE_BIT32(i))
+			until = octo_gate_earlier(
+				until,
+				rte_atomic_load_explicit(&g->drained[i], rte_memory_order_acquire));
+	return until;
 }
 
 /* Fails if there was another arming since the word was loaded: that is for the next burst. */
@@ -238,14 +254,4 @@ octo_gate_time_out(struct octo_gate *g, uint32_t word, uint64_t now)
 		return false;
 	g->timeouts++;
 	return true;
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_leave)
-void
-octo_gate_leave(struct octo_gate *g, uint32_t live, uint64_t now)
-{
-	const uint64_t as_of = octo_gate_as_of(g, live, now);
-
-	if (as_of != 0)
-		g->pending = as_of;
 }

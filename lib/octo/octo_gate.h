@@ -65,12 +65,12 @@ struct octo_gate {
 	RTE_ATOMIC(uint32_t) word;    /**< OCTO_GATE_... */
 	uint32_t depth;               /**< packets that a ring can have, at most */
 	RTE_ATOMIC(uint64_t) flipped; /**< TSC; control side */
-	RTE_ATOMIC(uint64_t) drained; /**< as_of for other queues; 0: unknown */
 	uint64_t grace;               /**< cycles that a packet may be in the NIC for */
 	uint64_t timeout;             /**< cycles that a silent source is waited for */
+	/** as_of of each leg, for other queues; 0: unknown */
+	RTE_ATOMIC(uint64_t) drained[OCTO_GATE_MAX_LEGS];
 	/* the consumer's own */
 	struct octo_gate_leg leg[OCTO_GATE_MAX_LEGS];
-	uint64_t pending;     /**< next value of drained */
 	uint64_t flip_stored; /**< the flipped that flip_seen is of */
 	uint64_t flip_seen;   /**< that, or when it was first seen if that was earlier */
 	uint64_t noted;       /**< when allowed was read off the rings; 0: it was not */
@@ -124,7 +124,8 @@ octo_gate_is_held(const struct octo_gate *g)
 /** @} @name Consumer @{ */
 
 /**
- * A burst begins: the application is done with what it was given before.
+ * A burst begins: the application is done with what it was given before, and other
+ * queues are told so.
  *
  * @param word
  *   Loaded with acquire order in this burst.
@@ -149,6 +150,10 @@ void octo_gate_polled(struct octo_gate *g, uint8_t leg, uint64_t began, bool sur
  */
 __rte_internal
 uint64_t octo_gate_as_of(const struct octo_gate *g, uint32_t legs, uint64_t now);
+
+/** The same of another queue's gate, whose application is done with it. */
+__rte_internal
+uint64_t octo_gate_drained(const struct octo_gate *g, uint32_t legs, uint64_t now);
 
 /** The earlier of two such times; 0 if one is. */
 static inline uint64_t
@@ -193,10 +198,6 @@ octo_gate_is_vain(struct octo_gate *g, uint16_t source, uint32_t epoch, bool cro
 /** Let go without the source being drained: counted. @return whether it did. */
 __rte_internal
 bool octo_gate_time_out(struct octo_gate *g, uint32_t word, uint64_t now);
-
-/** A burst ends. What it delivers counts as drained when the next one begins. */
-__rte_internal
-void octo_gate_leave(struct octo_gate *g, uint32_t live, uint64_t now);
 
 /** @} */
 

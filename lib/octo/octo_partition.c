@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <eal_export.h>
 #include <rte_bitops.h>
@@ -12,11 +12,13 @@
 /* A share may miss its due by this fraction of it: there are 2^depth parts, all alike. */
 #define TOLERANCE 100
 
-/* How the parts are told apart: by `depth` bits, of which the first `xors` are XORs. */
+/* Of the RETA: nobody has it. */
+#define NO_QUEUE UINT16_MAX
+
+/* How many parts each PF is due, as if there were 2^depth of them. */
 struct scheme {
 	unsigned int depth;
-	unsigned int xors;
-	uint32_t parts[OCTO_PLAN_MAX_PFS]; /* of each PF */
+	uint32_t parts[OCTO_PLAN_MAX_PFS];
 };
 
 /* Each PF gets what is between two rounded sums, so that all is given away. */
@@ -41,45 +43,174 @@ share_out(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs, uint32_t a
 
 /* As few bits as do justice to all PFs. */
 static void
-choose_scheme(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs, uint32_t all_queues)
+choose_scheme(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs)
 {
+	uint32_t all_queues = 0;
+
+	for (uint16_t pf = 0; pf < nb_pfs; pf++)
+		all_queues += queues[pf];
 	s->depth = 1;
 	while (!share_out(s, queues, nb_pfs, all_queues) && s->depth < OCTO_PARTITION_DEPTH)
 		s->depth++;
-	s->xors = RTE_MIN(s->depth, (unsigned int)OCTO_PARTITION_XORS);
-	/* more of them than tell queues apart would be for the rounding only */
-	s->xors = RTE_MIN(s->xors, rte_log2_u32(all_queues) + 1);
+	for (uint16_t pf = 0; pf < nb_pfs; pf++)
+		s->parts[pf] <<= OCTO_PARTITION_DEPTH - s->depth;
+}
+
+/* Big blocks first, so that each begins at a multiple of its size. */
+static void
+share_anew(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
+{
+	uint32_t at = 0;
+
+	for (uint32_t size = OCTO_PARTITION_PARTS; size > 0; size /= 2) {
+		for (uint8_t pf = 0; pf < nb_pfs; pf++) {
+			if (!(s->parts[pf] & size))
+				continue;
+			memset(&parts[at], pf, size);
+			at += size;
+		}
+	}
+}
+
+static bool
+is_all_of(const uint8_t parts[], uint32_t size, uint8_t pf)
+{
+	return parts[0] == pf && memcmp(parts, parts + 1, size - 1) == 0;
+}
+
+/* How well would this block go to the PF? Best if it joins its other half there. */
+static int
+rate_block(const uint8_t parts[], uint32_t at, uint32_t size, uint8_t to)
+{
+	const uint8_t *half = &parts[at ^ size];
+
+	if (size == OCTO_PARTITION_PARTS)
+		return 1;
+	if (is_all_of(half, size, to))
+		return 2;
+	/* worst if it breaks a larger one up */
+	return is_all_of(half, size, parts[at]) ? 0 : 1;
+}
+
+/* A block of a PF's to be given to another; OCTO_PARTITION_PARTS if it has none of the size. */
+static uint32_t
+choose_block(const uint8_t parts[], uint32_t size, uint8_t from, uint8_t to)
+{
+	uint32_t best = OCTO_PARTITION_PARTS;
+	int best_rate = -1;
+
+	for (uint32_t at = 0; at < OCTO_PARTITION_PARTS; at += size) {
+		if (is_all_of(&parts[at], size, from) &&
+		    rate_block(parts, at, size, to) > best_rate) {
+			best_rate = rate_block(parts, at, size, to);
+			best = at;
+		}
+	}
+	return best;
+}
+
+/* In blocks as large as possible: that takes the fewest rules. */
+static void
+give(uint8_t parts[], uint32_t n, uint8_t from, uint8_t to)
+{
+	for (uint32_t size = OCTO_PARTITION_PARTS; n > 0; size /= 2) {
+		while (n >= size) {
+			const uint32_t at = choose_block(parts, size, from, to);
+
+			if (at == OCTO_PARTITION_PARTS)
+				break;
+			memset(&parts[at], to, size);
+			n -= size;
+		}
+	}
+}
+
+/* Who has too many gives them to who has too few. */
+static void
+share_again(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
+{
+	int32_t excess[UINT8_MAX + 1] = {0};
+
+	for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
+		excess[parts[i]]++;
+	for (uint16_t pf = 0; pf < nb_pfs; pf++)
+		excess[pf] -= (int32_t)s->parts[pf];
+	for (uint16_t from = 0; from < nb_pfs; from++) {
+		for (uint16_t to = 0; to < nb_pfs && excess[from] > 0; to++) {
+			const int32_t n = RTE_MIN(excess[from], -excess[to]);
+
+			if (n <= 0)
+				continue;
+			give(parts, (uint32_t)n, (uint8_t)from, (uint8_t)to);
+			excess[from] -= n;
+			excess[to] += n;
+		}
+	}
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_partition_share)
+void
+octo_partition_share(const uint16_t queues[], uint16_t nb_pfs, uint8_t parts[OCTO_PARTITION_PARTS],
+		     bool keep)
+{
+	struct scheme s;
+
+	choose_scheme(&s, queues, nb_pfs);
+	if (keep)
+		share_again(&s, nb_pfs, parts);
+	else
+		share_anew(&s, nb_pfs, parts);
 }
 
 /* The bits after the XORs are of both addresses in turn. */
 static void
-set_plain_bit(struct octo_partition_rule *rule, const struct scheme *s, unsigned int level,
-	      uint32_t bit)
+set_plain_bit(struct octo_partition_rule *rule, unsigned int xors, unsigned int level, uint32_t bit)
 {
-	const unsigned int nth = level - s->xors;
+	const unsigned int nth = level - xors;
 
 	if (nth % 2 == 0) {
-		rule->src_mask |= RTE_BIT32(s->xors + nth / 2);
-		rule->src |= bit << (s->xors + nth / 2);
+		rule->src_mask |= RTE_BIT32(xors + nth / 2);
+		rule->src |= bit << (xors + nth / 2);
 	} else {
-		rule->dst_mask |= RTE_BIT32(s->xors + 1 + nth / 2);
-		rule->dst |= bit << (s->xors + 1 + nth / 2);
+		rule->dst_mask |= RTE_BIT32(xors + 1 + nth / 2);
+		rule->dst |= bit << (xors + 1 + nth / 2);
 	}
 }
 
-/*
- * The rules of a block: the packets whose first `bits` deciding bits are those of
- * `value`, first bit lowest. One rule for each value of the source bits in the XORs.
- */
-static unsigned int
-add_block(struct octo_partition_rule *rules, const struct scheme *s, unsigned int bits,
-	  uint32_t value, uint16_t pf)
-{
-	const unsigned int xors = RTE_MIN(bits, s->xors);
-	const uint32_t mask = RTE_BIT32(xors) - 1;
+/* Rules in the making. */
+struct writer {
+	struct octo_partition_rule *rules;
+	unsigned int n;
+	unsigned int xors; /* so many of the bits that decide, the first of them, are XORs */
+};
 
+/* Deciding bits of the block at `at`: its first bit is the highest of the position. */
+static uint32_t
+block_value(uint32_t at, unsigned int bits)
+{
+	uint32_t value = 0;
+
+	for (unsigned int level = 0; level < bits; level++)
+		value |= (at >> (OCTO_PARTITION_DEPTH - 1 - level) & 1) << level;
+	return value;
+}
+
+/*
+ * The rules of a block: the packets whose first `bits` deciding bits are those of its
+ * position. One rule for each value of the source bits in the XORs.
+ */
+static void
+add_block(struct writer *w, unsigned int bits, uint32_t at, uint8_t pf)
+{
+	const uint32_t mask = RTE_BIT32(RTE_MIN(bits, w->xors)) - 1;
+	const uint32_t value = block_value(at, bits);
+
+	if (w->n + mask + 1 > OCTO_PARTITION_MAX_RULES) {
+		w->n = OCTO_PARTITION_MAX_RULES + 1;
+		return;
+	}
 	for (uint32_t src = 0; src <= mask; src++) {
-		struct octo_partition_rule *rule = &rules[src];
+		struct octo_partition_rule *rule = &w->rules[w->n++];
 
 		*rule = (struct octo_partition_rule){
 			.src = src,
@@ -88,67 +219,113 @@ add_block(struct octo_partition_rule *rules, const struct scheme *s, unsigned in
 			.dst_mask = mask << 1,
 			.pf = pf,
 		};
-		for (unsigned int level = xors; level < bits; level++)
-			set_plain_bit(rule, s, level, value >> level & 1);
+		for (unsigned int level = w->xors; level < bits; level++)
+			set_plain_bit(rule, w->xors, level, value >> level & 1);
 	}
-	return mask + 1;
 }
 
-/* Deciding bits of the block at `at`: its first bit is the highest of the position. */
-static uint32_t
-block_value(const struct scheme *s, uint32_t at, unsigned int bits)
+/* The block of so many deciding bits at `at`, or its two halves if they differ. */
+static void
+add_parts(struct writer *w, const uint8_t parts[], unsigned int bits, uint32_t at)
 {
-	uint32_t value = 0;
+	const uint32_t size = OCTO_PARTITION_PARTS >> bits;
 
-	for (unsigned int level = 0; level < bits; level++)
-		value |= (at >> (s->depth - 1 - level) & 1) << level;
-	return value;
+	if (bits > 0 && is_all_of(&parts[at], size, parts[at])) {
+		add_block(w, bits, at, parts[at]);
+		return;
+	}
+	add_parts(w, parts, bits + 1, at);
+	add_parts(w, parts, bits + 1, at + size / 2);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_partition_rules)
 unsigned int
-octo_partition_rules(const uint16_t queues[], uint16_t nb_pfs, struct octo_partition_rule rules[])
+octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest, uint16_t nb_queues,
+		     struct octo_partition_rule rules[])
 {
-	uint32_t all_queues = 0, at = 0;
-	unsigned int n = 0;
-	struct scheme s;
+	/* more XORs than tell queues apart would be for the rounding only */
+	struct writer w = {
+		.rules = rules,
+		.xors = RTE_MIN(rte_log2_u32(nb_queues) + 1, (uint32_t)OCTO_PARTITION_XORS),
+	};
 
-	for (uint16_t pf = 0; pf < nb_pfs; pf++)
-		all_queues += queues[pf];
-	if (all_queues == 0)
-		return 0;
-	for (uint16_t pf = 0; pf < nb_pfs; pf++)
-		if (queues[pf] == all_queues)
-			return 0;
-	choose_scheme(&s, queues, nb_pfs, all_queues);
-	/* big blocks first, so that each begins at a multiple of its size */
-	for (unsigned int bits = 1; bits <= s.depth; bits++) {
-		const uint32_t size = RTE_BIT32(s.depth - bits);
+	if (!is_all_of(parts, OCTO_PARTITION_PARTS, rest))
+		add_parts(&w, parts, 0, 0);
+	return w.n;
+}
 
-		for (uint16_t pf = 0; pf < nb_pfs; pf++) {
-			if (!(s.parts[pf] & size))
-				continue;
-			n += add_block(&rules[n], &s, bits, block_value(&s, at, bits), pf);
-			at += size;
-		}
+/* A RETA in the making; by queue, how many entries. */
+struct dealer {
+	uint16_t *reta;
+	uint16_t size;
+	uint16_t nb_queues;
+	uint16_t due[RTE_MAX_QUEUES_PER_PORT];
+	uint16_t has[RTE_MAX_QUEUES_PER_PORT];
+};
+
+static void
+set_due(struct dealer *d, const uint8_t home[], uint8_t pf)
+{
+	uint16_t own = 0, nth = 0;
+
+	for (uint16_t q = 0; q < d->nb_queues; q++)
+		own += home[q] == pf;
+	for (uint16_t q = 0; q < d->nb_queues; q++) {
+		const uint16_t n = own == 0 ? d->nb_queues : own;
+
+		if (own != 0 && home[q] != pf)
+			continue;
+		d->due[q] = d->size / n + (nth < d->size % n);
+		nth++;
 	}
-	return n;
+}
+
+static void
+take_entry(struct dealer *d, uint16_t entry)
+{
+	const uint16_t q = d->reta[entry];
+
+	if (q >= d->nb_queues || d->has[q] <= d->due[q])
+		return;
+	d->has[q]--;
+	d->reta[entry] = NO_QUEUE;
+}
+
+/* The first entry is the first to be taken if it is for queue 0, and else the last. */
+static void
+take_excess(struct dealer *d)
+{
+	for (uint16_t i = 0; i < d->size; i++)
+		if (d->reta[i] < d->nb_queues)
+			d->has[d->reta[i]]++;
+		else
+			d->reta[i] = NO_QUEUE;
+	if (d->has[0] < d->due[0])
+		take_entry(d, 0);
+	for (uint16_t i = d->size; i > 0; i--)
+		take_entry(d, i - 1);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_partition_reta)
 void
 octo_partition_reta(const uint8_t home[], uint16_t nb_queues, uint8_t pf, uint16_t reta[],
-		    uint16_t size)
+		    uint16_t size, bool keep)
 {
-	uint16_t filled = 0;
+	struct dealer d = {.reta = reta, .size = size, .nb_queues = nb_queues};
+	uint16_t q = 0;
 
-	/* a round over its own queues; what was filled then repeats itself */
-	for (uint16_t q = 0; q < nb_queues && filled < size; q++)
-		if (home[q] == pf)
-			reta[filled++] = q;
-	if (filled == 0)
-		for (uint16_t q = 0; q < nb_queues && filled < size; q++)
-			reta[filled++] = q;
-	for (uint16_t i = filled; i < size; i++)
-		reta[i] = reta[i - filled];
+	if (!keep)
+		for (uint16_t i = 0; i < size; i++)
+			reta[i] = NO_QUEUE;
+	set_due(&d, home, pf);
+	take_excess(&d);
+	for (uint16_t i = 0; i < size; i++) {
+		if (reta[i] != NO_QUEUE)
+			continue;
+		while (d.has[q] >= d.due[q])
+			q = (q + 1) % nb_queues;
+		reta[i] = q;
+		d.has[q]++;
+		q = (q + 1) % nb_queues;
+	}
 }

@@ -3,6 +3,7 @@
 #ifndef OCTO_PARTITION_H
 #define OCTO_PARTITION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_compat.h>
@@ -45,32 +46,56 @@ struct octo_partition_rule {
 	uint16_t pf; /**< where such packets go */
 };
 
+/** All traffic is so many parts, told apart by the bits that decide. */
+#define OCTO_PARTITION_PARTS (1 << OCTO_PARTITION_DEPTH)
+
 /**
  * Share out the traffic in proportion to the queues.
  *
  * @param queues
- *   How many queues are at home on each PF; may be 0.
+ *   How many queues are at home on each PF; may be 0, but not for all of them.
+ * @param parts
+ *   Which PF gets each part.
+ * @param keep
+ *   The parts are shared out already: as few of them as possible go elsewhere. No PF
+ *   gives parts and gets others then.
+ */
+__rte_internal
+void octo_partition_share(const uint16_t queues[], uint16_t nb_pfs,
+			  uint8_t parts[OCTO_PARTITION_PARTS], bool keep);
+
+/**
+ * The rules that say who gets which part.
+ *
+ * @param rest
+ *   PF of what no rule matches.
+ * @param nb_queues
+ *   Of all PFs; the same for as long as parts are kept.
  * @param rules
  *   Room for OCTO_PARTITION_MAX_RULES.
  * @return
- *   The number of rules: none if fewer than two PFs have queues, as there is
- *   nothing to share out then.
+ *   The number of rules: none if that PF gets all, as there is nothing to share out
+ *   then; OCTO_PARTITION_MAX_RULES + 1 if it takes more than there is room for.
  */
 __rte_internal
-unsigned int
-octo_partition_rules(const uint16_t queues[], uint16_t nb_pfs, struct octo_partition_rule rules[]);
+unsigned int octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest,
+				  uint16_t nb_queues, struct octo_partition_rule rules[]);
 
 /**
  * The RETA of a PF: its own queues in turn. All queues if none is its own, so that
- * what arrives there all the same is not left to a single one.
+ * what arrives there all the same is not left to a single one. Where queue 0 is its
+ * own, it has the first entry: some NICs send there what is not hashed.
  *
  * @param home
  *   The home PF of each queue.
  * @param nb_queues
  *   At least 1.
+ * @param keep
+ *   The RETA is filled already: as few entries as possible change. No queue gives
+ *   entries and gets others then.
  */
 __rte_internal
 void octo_partition_reta(const uint8_t home[], uint16_t nb_queues, uint8_t pf, uint16_t reta[],
-			 uint16_t size);
+			 uint16_t size, bool keep);
 
 #endif /* OCTO_PARTITION_H */

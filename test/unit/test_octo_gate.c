@@ -286,12 +286,6 @@ test_allowances_survive_another_arming(void **state)
 	assert_true(octo_gate_may_merge(&g, T0 + 5000));
 }
 
-static uint64_t
-drained(const struct octo_gate *g)
-{
-	return rte_atomic_load_explicit(&g->drained, rte_memory_order_acquire);
-}
-
 /* What a burst delivers is with the application, which may still be at it. */
 static void
 test_drained_is_told_in_the_next_burst(void **state)
@@ -302,14 +296,17 @@ test_drained_is_told_in_the_next_burst(void **state)
 	octo_gate_set_source(&g, true);
 	octo_gate_enter(&g, word_of(&g), T0);
 	poll_empty(&g, 0, T0);
-	octo_gate_leave(&g, LIVE, T0 + 1);
+	assert_int_equal(octo_gate_drained(&g, OLD, T0 + 9), 0);
 	octo_gate_enter(&g, word_of(&g), T0 + 10);
-	assert_int_equal(drained(&g), 0); /* nothing is known of the other leg */
+	assert_time(octo_gate_drained(&g, OLD, T0 + 10), T0);
+	assert_int_equal(octo_gate_drained(&g, LIVE, T0 + 10), 0);
 	poll_empty(&g, 1, T0 + 10);
-	octo_gate_leave(&g, LIVE, T0 + 11);
-	assert_int_equal(drained(&g), 0);
+	assert_int_equal(octo_gate_drained(&g, LIVE, T0 + 19), 0);
 	octo_gate_enter(&g, word_of(&g), T0 + 20);
-	assert_time(drained(&g), T0);
+	assert_time(octo_gate_drained(&g, LIVE, T0 + 20), T0);
+	assert_time(octo_gate_drained(&g, NEW, T0 + 20), T0 + 10);
+	/* who has no leg that matters is drained */
+	assert_time(octo_gate_drained(&g, 0, T0 + 20), T0 + 20);
 }
 
 static void

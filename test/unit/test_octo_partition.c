@@ -88,6 +88,22 @@ random_word(void)
 	return random_state >> 32;
 }
 
+/* Shared out anew. */
+static unsigned int
+rules_of(const uint16_t queues[], uint16_t nb_pfs, struct octo_partition_rule rules[])
+{
+	static uint8_t parts[OCTO_PARTITION_PARTS];
+	uint16_t all = 0;
+	uint8_t rest = 0;
+
+	for (uint16_t pf = nb_pfs; pf > 0; pf--) {
+		all += queues[pf - 1];
+		rest = queues[pf - 1] > 0 ? pf - 1 : rest;
+	}
+	octo_partition_share(queues, nb_pfs, parts, false);
+	return octo_partition_rules(parts, rest, all, rules);
+}
+
 static void
 set_up(const struct layout *layout, uint16_t reta_size)
 {
@@ -97,10 +113,10 @@ set_up(const struct layout *layout, uint16_t reta_size)
 		for (uint16_t i = 0; i < layout->queues[pf]; i++)
 			nic.home[nic.nb_queues++] = pf;
 	nic.default_pf = nic.home[0];
-	nic.nb_rules = octo_partition_rules(layout->queues, layout->nb_pfs, nic.rules);
+	nic.nb_rules = rules_of(layout->queues, layout->nb_pfs, nic.rules);
 	nic.reta_size = reta_size;
 	for (uint8_t pf = 0; pf < layout->nb_pfs; pf++)
-		octo_partition_reta(nic.home, nic.nb_queues, pf, nic.reta[pf], reta_size);
+		octo_partition_reta(nic.home, nic.nb_queues, pf, nic.reta[pf], reta_size, false);
 }
 
 static bool
@@ -256,7 +272,7 @@ test_any_layout_fits(void **state)
 
 		for (uint16_t pf = 0; pf < nb_pfs; pf++)
 			all += queues[pf] = 1 + random_word() % 128;
-		n = octo_partition_rules(queues, nb_pfs, rules);
+		n = rules_of(queues, nb_pfs, rules);
 		assert_in_range(n, 2, OCTO_PARTITION_MAX_RULES);
 		for (unsigned int i = 0; i < n; i++) {
 			const uint64_t mask = (uint64_t)rules[i].src_mask << 32 | rules[i].dst_mask;
@@ -277,13 +293,33 @@ static void
 test_nothing_is_shared_out_without_need(void **state)
 {
 	static const struct layout cases[] = {
-		{1, {4}}, {2, {0, 3}}, {3, {2, 0, 0}}, {4, {0, 0, 0, 0}}, {0, {0}},
+		{1, {4}},
+		{2, {0, 3}},
+		{3, {2, 0, 0}},
+		{4, {0, 0, 1, 0}},
 	};
 	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
 
 	(void)state;
 	for (size_t i = 0; i < RTE_DIM(cases); i++)
-		assert_int_equal(octo_partition_rules(cases[i].queues, cases[i].nb_pfs, rules), 0);
+		assert_int_equal(rules_of(cases[i].queues, cases[i].nb_pfs, rules), 0);
+}
+
+/* All that is hashed goes to one PF, and all else to another. */
+static void
+test_the_rest_goes_elsewhere(void **state)
+{
+	static uint8_t parts[OCTO_PARTITION_PARTS];
+	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
+	unsigned int n;
+
+	(void)state;
+	memset(parts, 1, sizeof(parts));
+	assert_int_equal(octo_partition_rules(parts, 1, 4, rules), 0);
+	n = octo_partition_rules(parts, 0, 4, rules);
+	assert_int_equal(n, 4);
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(rules[i].pf, 1);
 }
 
 static void
@@ -299,7 +335,7 @@ test_reta_covers_own_queues_evenly(void **state)
 			const unsigned int own = pf == 2 ? 1 : 3;
 			unsigned int used[RTE_DIM(home)] = {0};
 
-			octo_partition_reta(home, RTE_DIM(home), pf, reta, sizes[s]);
+			octo_partition_reta(home, RTE_DIM(home), pf, reta, sizes[s], false);
 			for (uint16_t i = 0; i < sizes[s]; i++)
 				used[reta[i]]++;
 			for (size_t q = 0; q < RTE_DIM(home); q++)
@@ -317,8 +353,111 @@ test_reta_without_own_queues_covers_all(void **state)
 	uint16_t reta[RTE_DIM(want)];
 
 	(void)state;
-	octo_partition_reta(home, RTE_DIM(home), 5, reta, RTE_DIM(reta));
+	octo_partition_reta(home, RTE_DIM(home), 5, reta, RTE_DIM(reta), false);
 	assert_memory_equal(reta, want, sizeof(want));
+}
+
+/* What comes of the same number of queues on a PF stays there: nothing goes back and forth. */
+static void
+test_what_is_shared_out_stays(void **state)
+{
+	static uint8_t parts[OCTO_PARTITION_PARTS], before[OCTO_PARTITION_PARTS];
+	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
+	uint16_t queues[8] = {2, 2, 2, 2, 2, 2, 2, 2};
+	unsigned int most = 0;
+
+	(void)state;
+	random_state = 7;
+	octo_partition_share(queues, 8, parts, false);
+	for (unsigned int round = 0; round < 3000; round++) {
+		const uint16_t from = random_word() % 8, to = random_word() % 8;
+
+		if (queues[from] == 0)
+			continue;
+		queues[from]--;
+		queues[to]++;
+		memcpy(before, parts, sizeof(parts));
+		octo_partition_share(queues, 8, parts, true);
+		for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
+			if (parts[i] != before[i])
+				assert_true(before[i] == from && parts[i] == to);
+		most = RTE_MAX(most, octo_partition_rules(parts, 0, 16, rules));
+	}
+	/* 16 queues: a part of a sixteenth is a block of 16 rules at worst */
+	assert_in_range(most, 16, 256);
+}
+
+/* Odd numbers of them, whose shares are rounded: the room may not be enough, and that is told. */
+static void
+test_parts_in_pieces(void **state)
+{
+	static uint8_t parts[OCTO_PARTITION_PARTS];
+	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
+	uint16_t queues[8] = {3, 1, 2, 5, 3, 3, 1, 1};
+
+	(void)state;
+	random_state = 9;
+	octo_partition_share(queues, 8, parts, false);
+	for (unsigned int round = 0; round < 1000; round++) {
+		const uint16_t from = random_word() % 8, to = random_word() % 8;
+		uint32_t has[8] = {0};
+
+		if (queues[from] == 0)
+			continue;
+		queues[from]--;
+		queues[to]++;
+		octo_partition_share(queues, 8, parts, true);
+		for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
+			has[parts[i]]++;
+		for (unsigned int pf = 0; pf < 8; pf++) {
+			const double due = (double)OCTO_PARTITION_PARTS * queues[pf] / 19;
+
+			assert_true(has[pf] >= due * 0.93 - 1 && has[pf] <= due * 1.07 + 1);
+		}
+		assert_in_range(octo_partition_rules(parts, 0, 19, rules), 2,
+				OCTO_PARTITION_MAX_RULES + 1);
+	}
+	for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
+		parts[i] = i % 8;
+	assert_int_equal(octo_partition_rules(parts, 0, 19, rules), OCTO_PARTITION_MAX_RULES + 1);
+}
+
+/* Whoever gives entries gets none, and queue 0 has the first wherever it is. */
+static void
+test_as_few_entries_as_possible_change(void **state)
+{
+	uint8_t home[13] = {0};
+	uint16_t reta[2][128], before[128];
+
+	(void)state;
+	random_state = 5;
+	for (uint8_t pf = 0; pf < 2; pf++)
+		octo_partition_reta(home, RTE_DIM(home), pf, reta[pf], 128, false);
+	for (unsigned int round = 0; round < 3000; round++) {
+		home[random_word() % RTE_DIM(home)] ^= 1;
+		for (uint8_t pf = 0; pf < 2; pf++) {
+			uint32_t gives = 0, gets = 0;
+			uint16_t has[RTE_DIM(home)] = {0}, own = 0;
+
+			memcpy(before, reta[pf], sizeof(before));
+			octo_partition_reta(home, RTE_DIM(home), pf, reta[pf], 128, true);
+			for (unsigned int i = 0; i < 128; i++) {
+				has[reta[pf][i]]++;
+				if (before[i] == reta[pf][i])
+					continue;
+				gives |= RTE_BIT32(before[i]);
+				gets |= RTE_BIT32(reta[pf][i]);
+			}
+			assert_int_equal(gives & gets, 0);
+			for (size_t q = 0; q < RTE_DIM(home); q++)
+				own += home[q] == pf;
+			for (size_t q = 0; q < RTE_DIM(home) && own > 0; q++)
+				assert_in_range(has[q], home[q] == pf ? 128 / own : 0,
+						home[q] == pf ? 128 / own + 1 : 0);
+			if (home[0] == pf)
+				assert_int_equal(reta[pf][0], 0);
+		}
+	}
 }
 
 /* Address plans of real networks: what the guide says of them. */
@@ -395,8 +534,12 @@ main(void)
 		cmocka_unit_test(test_rules_are_few),
 		cmocka_unit_test(test_any_layout_fits),
 		cmocka_unit_test(test_nothing_is_shared_out_without_need),
+		cmocka_unit_test(test_the_rest_goes_elsewhere),
 		cmocka_unit_test(test_reta_covers_own_queues_evenly),
 		cmocka_unit_test(test_reta_without_own_queues_covers_all),
+		cmocka_unit_test(test_what_is_shared_out_stays),
+		cmocka_unit_test(test_parts_in_pieces),
+		cmocka_unit_test(test_as_few_entries_as_possible_change),
 		cmocka_unit_test(test_address_plans_of_networks),
 	};
 

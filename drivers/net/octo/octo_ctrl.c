@@ -26,6 +26,9 @@
 #define GIVE_WAY_US 20
 #define GIVE_WAY_LOOKS 100
 
+/* Between two looks at whether flows without rules have come to their new queues. */
+#define STEP_LOOK_US 50
+
 /* Of octo_rxq.rules_home: the rules are on their way, some lead here and some there. */
 #define REHOMING (OCTO_NO_PF - 1)
 
@@ -261,6 +264,22 @@ rehome_for_a_while(struct octo_dev *octo)
 	return more;
 }
 
+/* Flows without rules go in steps, each of which takes about the grace time. */
+static bool
+spread_for_a_while(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(TICK_MS * 1000);
+	bool more = true;
+
+	while (more && rte_get_timer_cycles() < end &&
+	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
+		more = OCTO_LOCKED(octo, octo->started && octo_spread_follow_locked(octo));
+		if (more)
+			rte_delay_us_sleep(STEP_LOOK_US);
+	}
+	return more;
+}
+
 /* Returns whether it is worth while to come back soon. */
 static bool
 tick(struct octo_dev *octo)
@@ -283,7 +302,6 @@ tick(struct octo_dev *octo)
 		octo_learn_tick_locked(octo);
 		busy |= octo_rule_end_tick_locked(octo);
 		octo_fence_sweep_locked(octo);
-		octo_spread_follow_locked(octo);
 		octo_tx_tick_locked(octo);
 		octo_place_follow_locked(octo);
 		octo_xstats_count_rules_locked(octo);
@@ -323,6 +341,7 @@ run(void *arg)
 		wait_for_work(octo, more ? 0 : busy ? BUSY_TICK_MS : TICK_MS);
 		busy = tick(octo);
 		more = rehome_for_a_while(octo);
+		busy |= spread_for_a_while(octo);
 		more |= octo_replug_tick(octo);
 		busy |= octo_leave_tick(octo);
 	}

@@ -15,6 +15,8 @@
 #define ALL_LEGS OCTO_GATE_HELD
 /* Between two looks at a fence that must close first. */
 #define CIRCLE_LOOK_US 5
+/* Besides the grace time, until open fences must have closed whose consumers poll. */
+#define STEP_WAIT_US 50
 
 static struct octo_rxq *
 rxq_of(const struct octo_dev *octo, uint16_t queue)
@@ -77,6 +79,7 @@ close_if_done(struct octo_dev *octo, struct octo_rxq *q)
 		return false;
 	q->fence.kind = OCTO_FENCE_NONE;
 	q->fence.under_way = false;
+	q->fence.by_leg = false;
 	clear_sources(&q->fence);
 	octo->fences.nb_open--;
 	return true;
@@ -90,7 +93,7 @@ waits_for(const struct octo_dev *octo, uint16_t queue)
 	uint16_t i;
 
 	FOREACH_RXQ(octo, q, i)
-	if (q->fence.kind == OCTO_FENCE_MOVE && has_source(&q->fence, queue))
+	if (q->fence.kind >= OCTO_FENCE_MOVE && has_source(&q->fence, queue))
 		return q;
 	return NULL;
 }
@@ -171,9 +174,9 @@ static struct octo_rxq *
 in_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
 {
 	octo_fence_sweep_locked(octo);
-	if (to->fence.kind == OCTO_FENCE_HOME)
+	if (to->fence.kind == OCTO_FENCE_HOME || to->fence.kind == OCTO_FENCE_STEP)
 		return to;
-	if (from->fence.kind == OCTO_FENCE_MOVE)
+	if (from->fence.kind >= OCTO_FENCE_MOVE)
 		return from;
 	return waits_for(octo, to->queue_id);
 }
@@ -223,6 +226,104 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 	return 0;
 }
 
+/* As in_the_way(); one that holds a leg of a source for the sake of its others will close. */
+static bool
+is_in_the_way_of_step(const struct octo_dev *octo, const struct octo_rxq *q,
+		      const struct octo_shift_legs *legs)
+{
+	return (legs->held != 0 &&
+		(q->fence.kind != OCTO_FENCE_NONE || waits_for(octo, q->queue_id) != NULL)) ||
+	       (legs->drained != 0 && q->fence.kind >= OCTO_FENCE_MOVE);
+}
+
+static bool
+has_way(struct octo_dev *octo, const struct octo_shift *shift)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	octo_fence_sweep_locked(octo);
+	FOREACH_RXQ(octo, q, i)
+	if (is_in_the_way_of_step(octo, q, &shift->legs[q->queue_id]))
+		return false;
+	return true;
+}
+
+/* Who is held waits for all of them. What nobody has polled yet comes late whatever we do. */
+static void
+set_step_sources(struct octo_dev *octo, const struct octo_shift *shift, struct octo_fence *f)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	{
+		if (shift->legs[q->queue_id].drained == 0 || q->watch.node < 0)
+			continue;
+		octo_gate_set_source(&q->gate, true);
+		add_source(f, q->queue_id);
+	}
+}
+
+/*
+ * Others may open one fence after the other, but not while the mutex is held: those that
+ * are open close then. Rules that are under way are waited for.
+ */
+static bool
+make_way(struct octo_dev *octo, const struct octo_shift *shift)
+{
+	const uint64_t end = octo_ctrl_deadline(octo->fences.settings.grace_us + STEP_WAIT_US);
+	struct octo_rxq *q;
+	uint16_t i;
+
+	while (!has_way(octo, shift) && octo_gate_before(rte_get_timer_cycles(), end))
+		rte_delay_us_sleep(CIRCLE_LOOK_US);
+	FOREACH_RXQ(octo, q, i)
+	{
+		if (has_way(octo, shift))
+			return true;
+		if (q->fence.kind == OCTO_FENCE_NONE || q->fence.under_way)
+			continue;
+		octo->fences.given_up++;
+		give_up(octo, q);
+	}
+	return has_way(octo, shift);
+}
+
+/* In vain for so long as a silent consumer is waited for, it may be so for ever. */
+static bool
+must_make_way(struct octo_dev *octo)
+{
+	uint64_t *until = &octo->fences.step_patience;
+
+	if (*until == 0)
+		*until = octo_ctrl_deadline(octo->fences.settings.timeout_ms * 1000);
+	return octo_gate_before(*until, rte_get_timer_cycles());
+}
+
+int
+octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_shift *shift)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	if (!has_way(octo, shift) && (!must_make_way(octo) || !make_way(octo, shift)))
+		return -EBUSY;
+	octo->fences.step_patience = 0;
+	FOREACH_RXQ(octo, q, i)
+	rte_atomic_store_explicit(&q->fence.drains, shift->legs[q->queue_id].drained,
+				  rte_memory_order_relaxed);
+	FOREACH_RXQ(octo, q, i)
+	{
+		if (shift->legs[q->queue_id].held == 0 || q->watch.node < 0)
+			continue;
+		q->fence.by_leg = true;
+		set_step_sources(octo, shift, &q->fence);
+		arm(octo, q, OCTO_FENCE_STEP, shift->legs[q->queue_id].held);
+	}
+	return 0;
+}
+
 static void
 flipped(struct octo_rxq *q)
 {
@@ -239,6 +340,42 @@ octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue)
 
 	if (q != NULL)
 		flipped(q);
+}
+
+void
+octo_fence_step_flipped_locked(struct octo_dev *octo)
+{
+	const struct octo_fence_settings *s = &octo->fences.settings;
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	if (q->fence.kind == OCTO_FENCE_STEP)
+		flipped(q);
+	/* for so long a consumer waits for others, and as long for a consumer */
+	octo->fences.step_end = octo_ctrl_deadline(s->grace_us + 2 * s->timeout_ms * 1000);
+}
+
+bool
+octo_fence_step_is_over_locked(struct octo_dev *octo)
+{
+	const bool late = octo_gate_before(octo->fences.step_end, rte_get_timer_cycles());
+	struct octo_rxq *q;
+	bool over = true;
+	uint16_t i;
+
+	octo_fence_sweep_locked(octo);
+	FOREACH_RXQ(octo, q, i)
+	{
+		if (q->fence.kind != OCTO_FENCE_STEP)
+			continue;
+		over = late;
+		if (!late)
+			break;
+		octo->fences.given_up++;
+		give_up(octo, q);
+	}
+	return over;
 }
 
 void
@@ -279,8 +416,14 @@ octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf)
 
 	/* what moves between queues is held whatever leg it comes by */
 	FOREACH_RXQ(octo, q, i)
-	if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg == pf)
-		give_up(octo, q);
+	{
+		if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg == pf)
+			give_up(octo, q);
+		if (q->fence.kind == OCTO_FENCE_STEP) {
+			octo_gate_forget(&q->gate, RTE_BIT32(pf));
+			close_if_done(octo, q);
+		}
+	}
 }
 
 void

@@ -9,6 +9,8 @@
 #include <rte_config.h>
 #include <rte_stdatomic.h>
 
+#include "octo_shift.h"
+
 /**
  * @file
  * The fence, for whoever changes the path of flows: arm it, place and flip any
@@ -43,6 +45,7 @@ enum octo_fence_kind {
 	OCTO_FENCE_NONE,
 	OCTO_FENCE_HOME, /**< one leg of the queue is held, the others are drained */
 	OCTO_FENCE_MOVE, /**< all legs are held, other queues are drained */
+	OCTO_FENCE_STEP, /**< some legs are held, some legs of some queues are drained */
 };
 
 #define OCTO_FENCE_WORDS (RTE_MAX_QUEUES_PER_PORT / 64)
@@ -50,7 +53,9 @@ enum octo_fence_kind {
 /** Of the queue that it ends at; the gate is what its consumer knows of it. */
 struct octo_fence {
 	RTE_ATOMIC(uint64_t) sources[OCTO_FENCE_WORDS]; /**< bit mask of queues */
-	bool merges;                                    /**< its rings are counted in packets */
+	RTE_ATOMIC(uint32_t) drains; /**< legs of this queue that a step drains */
+	bool by_leg;                 /**< of the sources, only these are waited for: kind STEP */
+	bool merges;                 /**< its rings are counted in packets */
 	/* control side */
 	uint8_t kind; /**< enum octo_fence_kind */
 	uint8_t leg;  /**< that is held, of kind HOME */
@@ -64,7 +69,10 @@ struct octo_fences {
 	uint32_t nb_open;  /**< their consumers may have closed them since */
 	uint64_t opened;   /**< so far */
 	uint64_t rehomes;  /**< so far: queues whose flows have followed them */
-	uint64_t given_up; /**< so far, for others that they could be in a circle with */
+	uint64_t given_up; /**< so far, by the control side: others waited for them */
+	uint64_t step_end; /**< TSC, at which a step is not waited for any longer */
+	uint64_t
+		step_patience; /**< TSC, for so long it lets others go first; 0: it does not wait */
 	/* what was counted at the last reset */
 	uint64_t opened_base;
 	uint64_t rehomes_base;
@@ -105,6 +113,22 @@ int octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint1
 
 /** Would it not have to wait for another fence? */
 bool octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
+
+/**
+ * Flows of many queues are to go to many others: the legs that get some are held back
+ * until those that lose some are drained. No leg does both.
+ *
+ * @return
+ *   0, or -EBUSY: a queue has an open fence of another kind that this one could be in a
+ *   circle with. Nothing has changed: come back.
+ */
+int octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_shift *shift);
+
+/** What it was armed for is done, or has failed. */
+void octo_fence_step_flipped_locked(struct octo_dev *octo);
+
+/** Is everything in its new queue? Or has it been waited for in vain: that is counted. */
+bool octo_fence_step_is_over_locked(struct octo_dev *octo);
 
 /** What was armed for this (destination) queue is done, or has failed. */
 void octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue);

@@ -45,11 +45,16 @@ source_drained(const struct octo_rxq *q, uint16_t source, uint32_t legs, uint64_
 {
 	const struct octo_rxq *s = rxq_of(q, source);
 
-	if (s == q)
-		return octo_gate_as_of(&q->gate, legs, now);
-	/* pairs with the release in octo_gate_enter(): its consumer is done with the packets */
-	return s == NULL ? now :
-			   rte_atomic_load_explicit(&s->gate.drained, rte_memory_order_acquire);
+	if (s == NULL)
+		return now;
+	if (s != q)
+		/* no pair: of a PF that is gone, nothing is waited for any more */
+		legs = rte_atomic_load_explicit(&s->live, rte_memory_order_relaxed);
+	if (q->fence.by_leg)
+		/* before the release of the word, as the sources */
+		legs &= rte_atomic_load_explicit(&s->fence.drains, rte_memory_order_relaxed);
+	return s == q ? octo_gate_as_of(&q->gate, legs, now) :
+			octo_gate_drained(&s->gate, legs, now);
 }
 
 uint64_t

@@ -72,14 +72,7 @@ octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
 static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
-	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
-
-	if (octo->failover.pending)
-		return true;
-	for (uint16_t i = 0; octo->spreading.on && i < nb_queues; i++)
-		if (octo->spreading.home[i] == pf)
-			return true;
-	return false;
+	return octo->failover.pending || octo_spread_leads_to_locked(octo, pf);
 }
 
 static bool

@@ -103,10 +103,13 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 	return ret;
 }
 
-/* They went with the PF that had them. */
+/* They went with the PF that had them, and so did its RETA. */
 void
 octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
+	octo->spreading.level |= RTE_BIT32(pf);
+	octo->spreading.lost = true;
+	octo->spreading.settled = false;
 	if (octo->spreading.manager == pf)
 		octo->spreading.nb_flows = 0;
 }

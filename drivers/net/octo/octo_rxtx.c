@@ -195,7 +195,6 @@ poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **
 	got += drain(q, live & ~held, now, pkts + got, nb - got, nb);
 	if ((word & OCTO_GATE_HELD) && octo_fence_release(q, word, live, now))
 		got += drain(q, held, now, pkts + got, nb - got, nb);
-	octo_gate_leave(&q->gate, live, now);
 	return got;
 }
 

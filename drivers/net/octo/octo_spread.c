@@ -6,8 +6,8 @@
  * packet cannot stray, whichever PF it comes by. What is not hashed goes to queue
  * 0, and therefore to its home.
  *
- * The tier says what should be; here it is made so. Nothing is fenced: while
- * queues change their homes, the packets of a flow may overtake each other.
+ * The tier says what should be; here it is made so. Flows go from queues to others
+ * when homes change: in steps (octo_shift.h), each behind a fence (octo_fence.h).
  */
 
 #include <errno.h>
@@ -26,31 +26,33 @@ read_homes(const struct octo_dev *octo, uint8_t *home)
 		home[i] = octo_rule_home(octo, i);
 }
 
+static struct octo_shift_port
+shift_port(const struct octo_dev *octo)
+{
+	return (struct octo_shift_port){
+		.nb_pfs = octo->nb_pfs,
+		.nb_queues = octo_data(octo)->nb_rx_queues,
+		.reta_size = octo_rss_is_on(octo) ? octo->reta_size : 0,
+		.present = octo_pf_mask(octo, OCTO_PF_STARTED),
+		.usable = octo->plan.usable,
+	};
+}
+
 /* Only of PFs that are there: rules never lead to others. */
 static int
-set_retas(struct octo_dev *octo)
+set_retas(struct octo_dev *octo, const struct octo_shift_map *map, uint32_t pfs)
 {
-	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
-	uint16_t reta[OCTO_MAX_RETA];
-	int pf;
+	int ret = 0;
 
-	if (!octo_rss_is_on(octo))
-		return 0;
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		int ret;
-
-		octo_partition_reta(octo->spreading.home, nb_queues, (uint8_t)pf, reta,
-				    octo->reta_size);
-		ret = octo_rss_set_pf_reta(octo, (uint8_t)pf, reta);
-		if (ret != 0)
-			return ret;
-	}
-	return 0;
+	for (uint8_t pf = 0; pf < octo->nb_pfs && ret == 0; pf++)
+		if (pfs & RTE_BIT32(pf))
+			ret = octo_rss_set_pf_reta(octo, pf, map->reta[pf]);
+	return ret;
 }
 
 /* What is not hashed is not spread: it would go to queue 0 of any PF. */
 static int
-set_rules(struct octo_dev *octo, struct rte_flow_error *error)
+set_rules(struct octo_dev *octo, const struct octo_shift_map *map, struct rte_flow_error *error)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t hf = octo_rss_is_on(octo) ? data->dev_conf.rx_adv_conf.rss_conf.rss_hf : 0;
@@ -59,54 +61,184 @@ set_rules(struct octo_dev *octo, struct rte_flow_error *error)
 		.rules = rules,
 		.ipv4 = (hf & RTE_ETH_RSS_IPV4) != 0,
 		.ipv6 = (hf & RTE_ETH_RSS_IPV6) != 0,
-		.default_pf = octo->spreading.home[0],
+		.default_pf = map->rest,
 	};
-	uint16_t queues[OCTO_MAX_PFS] = {0};
 	int ret;
 
 	if (rules == NULL)
 		return -ENOMEM;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		queues[octo->spreading.home[i]]++;
-	spread.nb_rules = octo_partition_rules(queues, octo->nb_pfs, rules);
+	spread.nb_rules = octo_partition_rules(map->part, map->rest, data->nb_rx_queues, rules);
 	ret = octo->mpfs_ops->spread(octo, &spread, error);
 	free(rules);
+	octo->spreading.trial.begun = false;
+	octo->spreading.trial.next = octo_truth_now() + TRIAL_MS;
 	return ret;
 }
 
-/* First the rules: those that lead to a PF that is gone lead nowhere. */
+/* How it is to be for these homes; a map that is kept changes as little as that takes. */
 static void
-spread(struct octo_dev *octo)
+make_map(const struct octo_dev *octo, struct octo_shift_map *map, bool keep)
 {
-	struct rte_flow_error error = {.message = NULL};
-	int ret;
+	const struct octo_shift_port port = shift_port(octo);
+	const uint8_t *home = octo->spreading.home;
+	uint16_t queues[OCTO_MAX_PFS] = {0};
 
-	octo->spreading.on = true;
-	octo->spreading.stale = false;
-	octo->spreading.trial.begun = false;
-	octo->spreading.trial.next = octo_truth_now() + TRIAL_MS;
-	ret = set_rules(octo, &error);
-	if (ret == 0)
-		ret = set_retas(octo);
-	if (ret == 0)
-		return;
+	for (uint16_t i = 0; i < port.nb_queues; i++)
+		queues[home[i]]++;
+	map->rest = home[0];
+	octo_partition_share(queues, port.nb_pfs, map->part, keep);
+	for (uint8_t pf = 0; pf < port.nb_pfs && port.reta_size > 0; pf++)
+		octo_partition_reta(home, port.nb_queues, pf, map->reta[pf], port.reta_size, keep);
+}
+
+/* After many changes it may be in so many pieces that it takes too many rules. */
+static void
+make_wish(const struct octo_dev *octo, struct octo_spread_plan *plan)
+{
+	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
+
+	plan->wish = plan->map;
+	make_map(octo, &plan->wish, true);
+	if (rules == NULL ||
+	    octo_partition_rules(plan->wish.part, plan->wish.rest, octo_data(octo)->nb_rx_queues,
+				 rules) > OCTO_PARTITION_MAX_RULES)
+		make_map(octo, &plan->wish, false);
+	free(rules);
+}
+
+static void
+give_up(struct octo_dev *octo, int ret, const struct rte_flow_error *error)
+{
 	OCTO_LOG(WARNING, "port %u: traffic cannot be spread: steering tier is exact now: %s",
-		 octo->port_id, error.message != NULL ? error.message : rte_strerror(-ret));
+		 octo->port_id, error->message != NULL ? error->message : rte_strerror(-ret));
 	octo->tier = OCTO_TIER_EXACT;
 	octo_spread_stop_locked(octo);
+}
+
+/* Before that there was no order to keep. First the rules, as always: they say who is there. */
+static void
+begin(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+	struct octo_spreading *s = &octo->spreading;
+	int ret = -ENOMEM;
+
+	s->on = true;
+	s->stale = false;
+	s->settled = true;
+	s->stepping = false;
+	s->lost = false;
+	s->level = 0;
+	s->plan = calloc(1, sizeof(*s->plan));
+	if (s->plan != NULL) {
+		make_map(octo, &s->plan->map, false);
+		ret = set_rules(octo, &s->plan->map, &error);
+	}
+	if (ret == 0 && octo_rss_is_on(octo))
+		ret = set_retas(octo, &s->plan->map, octo_pf_mask(octo, OCTO_PF_STARTED));
+	if (ret != 0)
+		give_up(octo, ret, &error);
 }
 
 /* The rules go with the manager PF if that is gone; the RETAs are all queues again. */
 void
 octo_spread_stop_locked(struct octo_dev *octo)
 {
-	if (!octo->spreading.on)
+	struct octo_spreading *s = &octo->spreading;
+
+	if (!s->on)
 		return;
 	octo->mpfs_ops->unspread(octo);
-	octo->spreading.on = false;
-	octo->spreading.trial.done = false;
+	s->on = false;
+	s->stepping = false;
+	s->trial.done = false;
+	free(s->plan);
+	s->plan = NULL;
 	octo_rss_level(octo);
 	octo_learn_adapt_locked(octo);
+}
+
+/* PFs that came back were told what all others know that are in no partition. */
+static void
+see_level_pfs(struct octo_dev *octo)
+{
+	struct octo_spreading *s = &octo->spreading;
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		if (!(s->level & RTE_BIT32(pf)))
+			continue;
+		memcpy(s->plan->map.reta[pf], octo->reta, sizeof(octo->reta));
+		s->level &= ~RTE_BIT32(pf);
+	}
+}
+
+/* The next step leads away from a PF that is gone: there is nothing to wait for. */
+static bool
+is_urgent(const struct octo_dev *octo, const struct octo_shift *shift)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		if (shift->legs[i].drained != 0)
+			return false;
+	return shift->parts;
+}
+
+static int
+tell_pfs(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	struct octo_spread_plan *plan = octo->spreading.plan;
+	int ret = 0;
+
+	if (plan->shift.parts || octo->spreading.stale)
+		ret = set_rules(octo, &plan->next, error);
+	if (ret == 0)
+		ret = set_retas(octo, &plan->next, plan->shift.retas);
+	octo->spreading.stale = false;
+	plan->map = plan->next;
+	return ret;
+}
+
+/* Returns whether there is more to do soon. */
+static bool
+take_step(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+	struct octo_spreading *s = &octo->spreading;
+	const struct octo_shift *shift = &s->plan->shift;
+	const bool urgent = is_urgent(octo, shift);
+	int ret;
+
+	if (!urgent && octo_fence_arm_step_locked(octo, shift) != 0)
+		return true;
+	ret = tell_pfs(octo, &error);
+	if (!urgent) {
+		octo_fence_step_flipped_locked(octo);
+		s->stepping = true;
+	}
+	if (ret != 0)
+		give_up(octo, ret, &error);
+	return ret == 0;
+}
+
+/* From what there is, whatever has been wished for before. */
+static bool
+go_on(struct octo_dev *octo)
+{
+	const struct octo_shift_port port = shift_port(octo);
+	struct octo_spreading *s = &octo->spreading;
+	struct octo_spread_plan *plan = s->plan;
+
+	s->stepping = s->stepping && !octo_fence_step_is_over_locked(octo);
+	if (s->stepping && !s->lost)
+		return true;
+	s->lost = false;
+	see_level_pfs(octo);
+	make_wish(octo, plan);
+	plan->next = plan->map;
+	s->settled = !octo_shift_next(&port, &plan->next, &plan->wish, &plan->shift) && !s->stale;
+	if (s->settled || (s->stepping && !is_urgent(octo, &plan->shift)))
+		return s->stepping;
+	return take_step(octo);
 }
 
 static uint64_t
@@ -178,27 +310,42 @@ drop_if_ignored(struct octo_dev *octo)
 }
 
 /* By the control thread, and whenever the tier changed: do as it says. */
-void
+bool
 octo_spread_follow_locked(struct octo_dev *octo)
 {
 	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
+	struct octo_spreading *s = &octo->spreading;
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT];
 
 	if (octo->tier != OCTO_TIER_PARTITION) {
 		octo_spread_stop_locked(octo);
-		return;
+		return false;
 	}
 	/* until there is a manager again, what there was is all that there can be */
 	if (octo->failover.seeking)
-		return;
+		return false;
 	read_homes(octo, home);
-	if (octo->spreading.on && !octo->spreading.stale &&
-	    memcmp(home, octo->spreading.home, nb_queues) == 0) {
+	if (s->on && s->settled && !s->stepping && !s->stale &&
+	    memcmp(home, s->home, nb_queues) == 0) {
 		drop_if_ignored(octo);
-		return;
+		return false;
 	}
-	memcpy(octo->spreading.home, home, nb_queues);
-	spread(octo);
+	memcpy(s->home, home, nb_queues);
+	if (s->on)
+		return go_on(octo);
+	begin(octo);
+	return false;
+}
+
+bool
+octo_spread_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
+{
+	const struct octo_spreading *s = &octo->spreading;
+
+	if (!s->on || s->plan == NULL)
+		return false;
+	return s->stepping || s->plan->map.rest == pf ||
+	       memchr(s->plan->map.part, pf, sizeof(s->plan->map.part)) != NULL;
 }
 
 /*

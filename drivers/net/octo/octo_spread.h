@@ -9,6 +9,7 @@
 #include <rte_flow.h>
 
 #include "octo_partition.h"
+#include "octo_shift.h"
 
 /* How the MPFS is to spread what has no rule of its own. */
 struct octo_spread {
@@ -19,9 +20,22 @@ struct octo_spread {
 	uint8_t default_pf;
 };
 
+/* How unsteered traffic is spread, and how it is to be. */
+struct octo_spread_plan {
+	struct octo_shift_map map;  /* what the PFs have been told */
+	struct octo_shift_map next; /* what they are about to be told */
+	struct octo_shift_map wish; /* where that leads */
+	struct octo_shift shift;    /* the step between the first two */
+};
+
 /* Tier partition as it is now; under the control mutex. */
 struct octo_spreading {
-	bool on;                               /* the PFs' RETAs differ */
+	bool on;                       /* the PFs' RETAs differ */
+	bool settled;                  /* as it is to be for `home` */
+	bool stepping;                 /* a step is under way: packets are on their way by it */
+	bool lost;                     /* a PF is, since the last look */
+	uint32_t level;                /* PFs that came back, with the RETA that is for all */
+	struct octo_spread_plan *plan; /* while it is on */
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT]; /* of each queue, as it was spread for */
 	struct rte_flow **flows;               /* on the manager PF */
 	unsigned int nb_flows;
@@ -40,7 +54,10 @@ struct octo_spreading {
 struct octo_dev;
 
 /* octo_spread.c */
-void octo_spread_follow_locked(struct octo_dev *octo);
+/** @return whether there is more to do soon. */
+bool octo_spread_follow_locked(struct octo_dev *octo);
+/** Does some of the traffic come by this PF? */
+bool octo_spread_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
 int octo_spread_leave_locked(struct octo_dev *octo, const char *what);
 void octo_spread_stop_locked(struct octo_dev *octo);
 
