@@ -324,6 +324,33 @@ test_a_pf_dies_and_returns(void **state)
 	}
 }
 
+/* What strays meanwhile may be learned: a rule of the switch alone. */
+static void
+test_the_flow_is_learned(void **state)
+{
+	const struct octo_port_conf conf = {.learn = true, .octo = "linger_ms=10000"};
+	uint16_t port = create(&conf);
+	struct rte_flow_error error;
+	struct octo_tuple tuple;
+	struct rte_flow *rule;
+	const char *culprit;
+
+	(void)state;
+	octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
+	rule = octo_port_steer(port, FLOW, 1, NULL);
+	assert_non_null(rule);
+	/* to the switch's other priority, so that it can be overruled */
+	assert_int_equal(octo_steer_move(port, &tuple, 0, &error), 0);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	assert_non_null(octo_port_overrule(FLOW, 1));
+	for (int i = 0; i < 2000 && octo_port_xstat(port, "learned_flows") == 0; i++) {
+		assert_arrives(port, 0);
+		rte_delay_us_sleep(100);
+	}
+	assert_int_equal(octo_port_xstat(port, "learned_flows"), 1);
+	assert_false(is_on_pf(0) || is_on_pf(1));
+}
+
 #define RSS_QUEUES 4
 
 static void
@@ -423,6 +450,7 @@ main(void)
 		octo_port_test(test_a_rule_of_another_priority_follows),
 		octo_port_test(test_a_pf_refuses_the_next_one),
 		octo_port_test(test_a_pf_dies_and_returns),
+		octo_port_test(test_the_flow_is_learned),
 		octo_port_test(test_rss_by_ports_is_known),
 		octo_port_test(test_rss_by_addresses_is_known),
 	};

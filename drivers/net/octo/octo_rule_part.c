@@ -183,6 +183,14 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 	return ret == 0 ? octo_move_locked(&s.move, NULL) : ret;
 }
 
+/* Of learned ones the PFs know nothing: they follow no other. */
+static bool
+may_succeed(const struct rte_flow *old, const struct rte_flow *heir)
+{
+	return heir->origin != OCTO_BY_LEARNING &&
+	       (old->priority == heir->priority || old->origin == OCTO_BY_LEARNING);
+}
+
 /*
  * The rule is new: does it go on with a flow of one that parts? If not, or if the PFs
  * refuse that, there is none any more when it returns false.
@@ -197,7 +205,7 @@ octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
 		return false;
 	/* room is made of the others */
 	octo_rule_part_take_locked(octo, old);
-	if (old->priority == heir->priority || old->origin == OCTO_BY_LEARNING)
+	if (may_succeed(old, heir))
 		ret = succeed(octo, old, heir);
 	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
 		ret = succeed(octo, old, heir);
