@@ -11,30 +11,44 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (after the choice of what draws)
 
 CURVES = (("pf0_packets_per_s", "PF 0 (socket 0)", "tab:blue"),
-          ("pf1_packets_per_s", "PF 1 (socket 1)", "tab:green"),
-          ("strays_per_s", "strays", "tab:red"))
+          ("pf1_packets_per_s", "PF 1 (socket 1)", "tab:green"))
+
+
+def mark_changes(axes: pyplot.Axes, rows: list[dict[str, str]],
+                 text: bool) -> None:
+    """A line where the consumer changes sockets."""
+    for before, row in zip(rows, rows[1:]):
+        if row["socket"] == before["socket"]:
+            continue
+        axes.axvline(float(before["seconds"]), color="grey", linewidth=1)
+        if text:
+            axes.annotate(f"consumer goes to socket {row['socket']}",
+                          (float(before["seconds"]), 1),
+                          xycoords=("data", "axes fraction"),
+                          xytext=(4, -12), textcoords="offset points")
 
 
 def main(source: str, target: str) -> None:
-    """Rates over time; where the consumer changes sockets, a line."""
+    """Rates over time, and strays by themselves: they are few."""
     with open(source, newline="", encoding="ascii") as file:
         rows = list(csv.DictReader(file))
     seconds = [float(row["seconds"]) for row in rows]
-    figure, axes = pyplot.subplots(figsize=(8, 4))
+    figure, (rates, strays) = pyplot.subplots(
+        2, figsize=(8, 5), sharex=True, gridspec_kw={"height_ratios": (3, 1)})
     for column, label, colour in CURVES:
-        axes.plot(seconds, [float(row[column]) / 1e6 for row in rows],
-                  label=label, color=colour,
-                  linestyle="--" if label == "strays" else "-")
-    for before, row in zip(rows, rows[1:]):
-        if row["socket"] != before["socket"]:
-            axes.axvline(float(before["seconds"]), color="grey", linewidth=1)
-            axes.annotate(f"to socket {row['socket']}",
-                          (float(before["seconds"]), axes.get_ylim()[1]),
-                          xytext=(4, -12), textcoords="offset points")
-    axes.set(xlabel="seconds", ylabel="million packets per second, received",
-             title="A queue with 64 flows changes sockets (simulated NIC)")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="center right")
+        rates.plot(seconds, [float(row[column]) / 1e6 for row in rows],
+                   label=label, color=colour)
+    strays.plot(seconds, [float(row["strays_per_s"]) / 1e3 for row in rows],
+                color="tab:red")
+    mark_changes(rates, rows, True)
+    mark_changes(strays, rows, False)
+    rates.set(ylabel="received, million packets/s",
+              title="A queue with 64 flows changes sockets (simulated NIC)")
+    rates.set_ylim(0, rates.get_ylim()[1] * 1.1)
+    rates.legend(loc="lower right", framealpha=0.9)
+    strays.set(xlabel="seconds", ylabel="strays, 1000/s")
+    strays.set_ylim(bottom=0)
+    figure.align_ylabels()
     figure.tight_layout()
     figure.savefig(target, dpi=120)
 
