@@ -145,13 +145,16 @@ let_go(struct octo_gate *g, uint32_t word, uint64_t now)
 
 /*
  * The clock of the control side's CPU may be ahead of ours: the flips were over
- * when they were seen to be, at the latest.
+ * when they were seen to be, at the latest. That is long after the burst began
+ * if its thread had no CPU in between, so when the next one begins.
  */
 static uint64_t
 flip_time(struct octo_gate *g, uint64_t flipped, uint64_t now)
 {
 	if (g->flip_stored != flipped) {
 		g->flip_stored = flipped;
+		g->flip_seen = octo_gate_before(now, flipped) ? 0 : flipped;
+	} else if (g->flip_seen == 0) {
 		g->flip_seen = octo_gate_earlier(flipped, stamp(now));
 	}
 	return g->flip_seen;
@@ -160,7 +163,7 @@ flip_time(struct octo_gate *g, uint64_t flipped, uint64_t now)
 static bool
 is_past(const struct octo_gate *g, uint64_t until, uint64_t since)
 {
-	return until != 0 && !octo_gate_before(until, since + g->grace);
+	return until != 0 && since != 0 && !octo_gate_before(until, since + g->grace);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_release)
@@ -178,7 +181,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_may_merge)
 bool
 octo_gate_may_merge(const struct octo_gate *g, uint64_t until)
 {
-	return g->noted != 0 && is_past(g, until, g->noted);
+	return is_past(g, until, g->noted);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_note)
@@ -224,7 +227,7 @@ is_stuck(const struct octo_gate *g, uint64_t now)
 {
 	const uint64_t flipped = rte_atomic_load_explicit(&g->flipped, rte_memory_order_relaxed);
 
-	return flipped == g->flip_stored &&
+	return flipped == g->flip_stored && g->flip_seen != 0 &&
 	       octo_gate_before(g->flip_seen + g->grace + OCTO_GATE_STUCK * g->timeout, now);
 }
 

@@ -72,7 +72,7 @@ struct octo_gate {
 	/* the consumer's own */
 	struct octo_gate_leg leg[OCTO_GATE_MAX_LEGS];
 	uint64_t flip_stored; /**< the flipped that flip_seen is of */
-	uint64_t flip_seen;   /**< that, or when it was first seen if that was earlier */
+	uint64_t flip_seen;   /**< that, or when it had been seen if that was earlier; 0: unknown */
 	uint64_t noted;       /**< when allowed was read off the rings; 0: it was not */
 	uint64_t opened;      /**< when the first burst found legs held */
 	uint32_t opening;     /**< that was of; OCTO_GATE_OPENINGS of the word */

@@ -158,8 +158,21 @@ test_a_clock_that_is_ahead(void **state)
 	(void)state;
 	octo_gate_flipped(&g, T0 + 1000000);
 	assert_false(release(&g, T0 + 10, T0 + 10));
-	assert_false(release(&g, T0 + 10 + GRACE - 2, T0 + 200));
-	assert_true(release(&g, T0 + 12 + GRACE, T0 + 200));
+	assert_false(release(&g, T0 + 200 + GRACE - 2, T0 + 200));
+	assert_true(release(&g, T0 + 202 + GRACE, T0 + 400));
+}
+
+/* Its thread may have had no CPU for long: that it began earlier says nothing of the flips. */
+static void
+test_flips_that_end_within_a_burst(void **state)
+{
+	struct octo_gate g = held(NEW, T0);
+
+	(void)state;
+	octo_gate_flipped(&g, T0 + 1000);
+	assert_false(release(&g, T0, T0));
+	assert_false(release(&g, T0 + 1000 + GRACE - 2, T0 + 1000 + GRACE - 2));
+	assert_true(release(&g, T0 + 1002 + GRACE, T0 + 1002 + GRACE));
 }
 
 /* An arming between the load of the word and the release is for the next burst. */
@@ -358,7 +371,7 @@ test_stuck(void **state)
 	(void)state;
 	assert_false(octo_gate_is_vain(&g, 3, 0, false, T0 + 2 * far)); /* the flips take long */
 	octo_gate_flipped(&g, T0 + 2 * far);
-	assert_false(release(&g, T0 - far, T0 + 2 * far));
+	assert_false(release(&g, T0 - far, T0 + 2 * far + 2));
 	assert_false(octo_gate_is_vain(&g, 3, 1, false, T0 + 3 * far));
 	assert_true(octo_gate_is_vain(&g, 3, 2, false, T0 + 3 * far + 2));
 }
@@ -375,6 +388,7 @@ main(void)
 		cmocka_unit_test(test_an_empty_ring_ends_the_count),
 		cmocka_unit_test(test_held_until_the_flips_and_the_grace_are_over),
 		cmocka_unit_test(test_a_clock_that_is_ahead),
+		cmocka_unit_test(test_flips_that_end_within_a_burst),
 		cmocka_unit_test(test_armed_meanwhile),
 		cmocka_unit_test(test_more_flips_while_it_is_held),
 		cmocka_unit_test(test_a_source_stays_one),
