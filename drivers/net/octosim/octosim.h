@@ -250,10 +250,11 @@ struct octosim_nic {
 	struct octosim_pf *manager; /**< the PF that takes the transfer rules */
 	uint32_t default_pf;
 	bool routes_around; /**< what rules send to a PF that is lost goes to the default PF */
-	struct octosim_mac macs[OCTOSIM_MAX_MACS];   /**< further ones */
-	struct octosim_table mpfs;                   /**< transfer rules that are exact 5-tuples */
-	struct octosim_generic masked;               /**< and others: mpfs.max is for both */
-	struct octosim_rule *way[OCTOSIM_MAX_PORTS]; /**< for all that comes from behind a port */
+	struct octosim_mac macs[OCTOSIM_MAX_MACS]; /**< further ones */
+	struct octosim_table mpfs;                 /**< transfer rules that are exact 5-tuples */
+	struct octosim_generic masked;             /**< and others: mpfs.max is for both */
+	/** for all that comes from behind a port: the one that counts, and another */
+	struct octosim_rule *way[OCTOSIM_MAX_PORTS][2];
 	struct octosim_nic_stats stats;
 	struct octosim_past past;
 	uint8_t scratch[OCTOSIM_BURST][OCTOSIM_HDR_MAX]; /**< headers of chained frames */
@@ -538,6 +539,12 @@ octosim_sends_to_wire(const struct octosim_pf *pf)
 
 /** Where ports send to may have changed. Under the NIC's lock. */
 void octosim_eswitch_update(struct octosim_nic *nic);
+
+/** A rule for all that comes from behind a port. 0, or -EEXIST. */
+int octosim_eswitch_add_way(struct octosim_nic *nic, uint16_t from, struct octosim_rule *rule);
+
+void
+octosim_eswitch_remove_way(struct octosim_nic *nic, uint16_t from, const struct octosim_rule *rule);
 
 /** Is there somebody on the other side of this PF's representor, or of this representor? */
 bool octosim_eswitch_has_listener(const struct octosim_pf *pf);

@@ -17,9 +17,38 @@ octosim_eswitch_update(struct octosim_nic *nic)
 	uint32_t mask = 1u << OCTOSIM_UPLINK;
 
 	for (uint16_t i = 0; i < OCTOSIM_MAX_PFS; i++)
-		if (!octosim_has_eswitch(nic) || nic->way[OCTOSIM_REP(i)] != NULL)
+		if (!octosim_has_eswitch(nic) || nic->way[OCTOSIM_REP(i)][0] != NULL)
 			mask |= 1u << i;
 	rte_atomic_store_explicit(&nic->to_wire, mask, rte_memory_order_relaxed);
+}
+
+/* Two of different priorities, so that one can be there before the other goes. */
+int
+octosim_eswitch_add_way(struct octosim_nic *nic, uint16_t from, struct octosim_rule *rule)
+{
+	struct octosim_rule **way = nic->way[from];
+	unsigned int at = 0;
+
+	if (way[1] != NULL || (way[0] != NULL && way[0]->priority == rule->priority))
+		return -EEXIST;
+	if (way[0] != NULL && way[0]->priority < rule->priority)
+		at = 1;
+	else
+		way[1] = way[0];
+	way[at] = rule;
+	octosim_eswitch_update(nic);
+	return 0;
+}
+
+void
+octosim_eswitch_remove_way(struct octosim_nic *nic, uint16_t from, const struct octosim_rule *rule)
+{
+	struct octosim_rule **way = nic->way[from];
+
+	if (way[0] == rule)
+		way[0] = way[1];
+	way[1] = NULL;
+	octosim_eswitch_update(nic);
 }
 
 /* What a PF sends comes out of its representor, and the other way round. */

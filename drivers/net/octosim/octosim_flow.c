@@ -247,7 +247,7 @@ explain(const struct octosim_pf *pf, const struct rte_flow *flow, int code,
 	if (flow->exact == NULL && flow->generic == NULL)
 		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
 					   "NIC %s has a rule for all of this represented_port "
-					   "already",
+					   "and priority already, or two others",
 					   pf->nic->name);
 	if (code == -EEXIST)
 		return octosim_flow_refuse(error, -code, RTE_FLOW_ERROR_TYPE_HANDLE,
@@ -296,8 +296,7 @@ withdraw_locked(struct octosim_nic *nic, struct rte_flow *flow)
 	} else if (flow->generic != NULL) {
 		remove_entries(flow);
 	} else {
-		nic->way[flow->from] = NULL;
-		octosim_eswitch_update(nic);
+		octosim_eswitch_remove_way(nic, flow->from, &flow->rule);
 	}
 }
 
@@ -325,11 +324,8 @@ insert_locked(struct octosim_pf *pf, struct rte_flow *flow)
 		ret = octosim_table_add(flow->exact, &flow->rule);
 	} else if (flow->generic != NULL) {
 		ret = add_entries(flow);
-	} else if (nic->way[flow->from] != NULL) {
-		ret = -EEXIST;
 	} else {
-		nic->way[flow->from] = &flow->rule;
-		octosim_eswitch_update(nic);
+		ret = octosim_eswitch_add_way(nic, flow->from, &flow->rule);
 	}
 	if (ret == 0 && is_over_full(pf, flow)) {
 		withdraw_locked(nic, flow);

@@ -92,7 +92,7 @@ find_mpfs(const struct octosim_nic *nic, struct octosim_batch *b, struct steerab
 							       get_key(b, i, nic->masked.inner > 0),
 							       NULL));
 		/* for all that comes from the wire: the last resort */
-		rules[i] = better(rules[i], nic->way[OCTOSIM_UPLINK]);
+		rules[i] = better(rules[i], nic->way[OCTOSIM_UPLINK][0]);
 	}
 }
 
@@ -166,7 +166,7 @@ octosim_steer(struct octosim_nic *nic, struct octosim_batch *b)
 {
 	const uint32_t ports = ports_with_rules(nic);
 	const bool mpfs = nic->mpfs.count > 0 || nic->masked.count > 0 ||
-			  nic->way[OCTOSIM_UPLINK] != NULL;
+			  nic->way[OCTOSIM_UPLINK][0] != NULL;
 	struct steerable s;
 
 	if (!mpfs && ports == 0)
