@@ -15,7 +15,7 @@
 
 /*
  * A rule that takes the place of another needs a priority of its own while both
- * are there; the default path comes after them.
+ * are there; the default path comes after them, at one of two as well.
  */
 #define PRIORITY_LAST 2
 
@@ -42,9 +42,11 @@ struct agent_rules {
 	uint16_t proxy; /* takes the transfer rules */
 	bool queues;
 	bool counts;
+	bool sets_default;
 	uint32_t round;
 	struct octo_table *table;
-	struct placed way_in;
+	struct placed way_in; /* without an uplink, none unless a PF was chosen */
+	uint8_t default_pf;   /* that it leads to */
 	struct placed way_out[AGENT_RULES_MAX_PFS];
 };
 
@@ -353,6 +355,43 @@ agent_rules_counts(const struct agent_rules *rules)
 	return rules->counts;
 }
 
+bool
+agent_rules_sets_default(const struct agent_rules *rules)
+{
+	return rules->sets_default;
+}
+
+int
+agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why)
+{
+	const uint8_t priority = rules->way_in.priority == PRIORITY_LAST ? PRIORITY_LAST + 1 :
+									   PRIORITY_LAST;
+	struct placed to = {.flow = NULL};
+	struct octo_flow_rule r;
+	int ret;
+
+	if (pf >= rules->config.nb_pfs) {
+		snprintf(why, AGENT_WHY_MAX, "PF %u: there are %u", pf, rules->config.nb_pfs);
+		return -EINVAL;
+	}
+	if (rules->way_in.flow != NULL && rules->default_pf == pf)
+		return 0;
+	build_mpfs(rules, &r, NULL, priority, pf, false);
+	ret = place(&to, rules->proxy, &r, why);
+	/* a full switch has no room for both: a gap is better than a PF that is lost */
+	if (ret != 0 && rules->way_in.flow != NULL && take_away(&rules->way_in, NULL) == 0)
+		ret = place(&to, rules->proxy, &r, why);
+	if (ret == 0)
+		ret = take_away(&rules->way_in, why);
+	if (ret != 0) {
+		take_away(&to, NULL);
+		return ret;
+	}
+	rules->way_in = to;
+	rules->default_pf = pf;
+	return 0;
+}
+
 static int
 open_way_out(struct agent_rules *rules, uint8_t pf, char *why)
 {
@@ -367,15 +406,11 @@ open_way_out(struct agent_rules *rules, uint8_t pf, char *why)
 static int
 open_ways(struct agent_rules *rules, char *why)
 {
-	struct octo_flow_rule r;
 	int ret = 0;
 
 	for (uint8_t pf = 0; ret == 0 && pf < rules->config.nb_pfs; pf++)
 		ret = open_way_out(rules, pf, why);
-	if (ret != 0)
-		return ret;
-	build_mpfs(rules, &r, NULL, PRIORITY_LAST, rules->config.default_pf, false);
-	return place(&rules->way_in, rules->proxy, &r, why);
+	return ret != 0 ? ret : agent_rules_set_default(rules, rules->config.default_pf, why);
 }
 
 static int
@@ -415,7 +450,7 @@ probe_pf(const struct agent_rules *rules, uint8_t pf, char *why)
 	return could_place(rules->config.pf_port[pf], &r, why);
 }
 
-/* What can be known before there is a rule; counting is no condition. */
+/* What can be known before there is a rule; neither counting nor a default is a condition. */
 static int
 probe(struct agent_rules *rules, char *why)
 {
@@ -424,6 +459,8 @@ probe(struct agent_rules *rules, char *why)
 
 	build_mpfs(rules, &r, &octo_tuple_example, 0, 0, true);
 	rules->counts = could_place(rules->proxy, &r, NULL) == 0;
+	build_mpfs(rules, &r, NULL, PRIORITY_LAST, 0, false);
+	rules->sets_default = could_place(rules->proxy, &r, NULL) == 0;
 	for (uint8_t pf = 0; ret == 0 && pf < rules->config.nb_pfs; pf++)
 		ret = probe_pf(rules, pf, why);
 	return ret;

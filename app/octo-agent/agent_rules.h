@@ -33,7 +33,7 @@ struct agent_rules_config {
 	uint16_t pf_port[AGENT_RULES_MAX_PFS];  /**< the PF itself; none: another program has it */
 	uint16_t rep_port[AGENT_RULES_MAX_PFS]; /**< its representor; none without an uplink */
 	uint16_t uplink;                        /**< representor of the wire, or none */
-	uint8_t default_pf; /**< with an uplink: gets what no other rule matches */
+	uint8_t default_pf; /**< with an uplink: gets what no other rule matches, at first */
 };
 
 /**
@@ -87,6 +87,19 @@ int agent_rules_remove(struct agent_rules *rules, const struct octo_tuple *tuple
  */
 int agent_rules_query(struct agent_rules *rules, const struct octo_tuple *tuple, uint64_t *hits,
 		      uint64_t *bytes);
+
+/** Can it be chosen which PF gets what no other rule matches? */
+bool agent_rules_sets_default(const struct agent_rules *rules);
+
+/**
+ * Choose that PF. The new default path is there before the old one goes.
+ *
+ * @param why
+ *   AGENT_WHY_MAX bytes, filled on failure.
+ * @return
+ *   0, or a negative errno: then what was there before stays.
+ */
+int agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why);
 
 /** A port is going to replay its rules: those that it does not put again are stale. */
 void agent_rules_mark(struct agent_rules *rules);

@@ -73,6 +73,8 @@ hello(struct agent_session *session, const struct octo_agent_msg *msg,
 		answer->welcome.flags |= OCTO_AGENT_PLACES_QUEUES;
 	if (agent_rules_counts(session->rules))
 		answer->welcome.flags |= OCTO_AGENT_COUNTS;
+	if (agent_rules_sets_default(session->rules))
+		answer->welcome.flags |= OCTO_AGENT_DEFAULTS;
 }
 
 static void
@@ -129,6 +131,10 @@ handle_in_session(struct agent_session *session, const struct octo_agent_msg *ms
 		break;
 	case OCTO_AGENT_QUERY:
 		query(session, msg, answer);
+		break;
+	case OCTO_AGENT_DEFAULT:
+		answer_result(msg, agent_rules_set_default(session->rules, msg->default_pf, why),
+			      why, answer);
 		break;
 	case OCTO_AGENT_PING:
 		answer_result(msg, 0, why, answer);

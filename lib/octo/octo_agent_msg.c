@@ -25,6 +25,7 @@ static const struct {
 	[OCTO_AGENT_PING] = {0, 0},
 	[OCTO_AGENT_RESULT] = {4, BODY_MAX - 1},
 	[OCTO_AGENT_COUNT] = {16, 16},
+	[OCTO_AGENT_DEFAULT] = {4, 4},
 };
 
 /* A place in the message that moves on with each number. */
@@ -135,6 +136,10 @@ put_body(uint8_t **at, const struct octo_agent_msg *msg)
 		put(at, msg->count.hits, 8);
 		put(at, msg->count.bytes, 8);
 		break;
+	case OCTO_AGENT_DEFAULT:
+		put(at, msg->default_pf, 1);
+		put(at, 0, 3);
+		break;
 	case OCTO_AGENT_SYNCED:
 	case OCTO_AGENT_PING:
 		break;
@@ -181,6 +186,9 @@ get_body(const uint8_t *at, size_t len, struct octo_agent_msg *msg)
 	case OCTO_AGENT_COUNT:
 		msg->count.hits = get(&at, 8);
 		msg->count.bytes = get(&at, 8);
+		break;
+	case OCTO_AGENT_DEFAULT:
+		msg->default_pf = (uint8_t)get(&at, 1);
 		break;
 	case OCTO_AGENT_SYNCED:
 	case OCTO_AGENT_PING:

@@ -39,12 +39,15 @@ enum octo_agent_type {
 	OCTO_AGENT_PING,
 	OCTO_AGENT_RESULT, /**< from the agent: done, or why not */
 	OCTO_AGENT_COUNT,
+	OCTO_AGENT_DEFAULT, /**< to the agent: what has no rule is for this PF now */
 };
 
 /** The agent chooses the queue as well as the PF: the PFs need no rules. */
 #define OCTO_AGENT_PLACES_QUEUES 0x1
 /** The agent counts the hits of rules. */
 #define OCTO_AGENT_COUNTS 0x2
+/** The agent can be told which PF gets what has no rule. */
+#define OCTO_AGENT_DEFAULTS 0x4
 
 struct octo_agent_hello {
 	uint16_t min_version; /**< the oldest that the port speaks */
@@ -55,7 +58,7 @@ struct octo_agent_hello {
 struct octo_agent_welcome {
 	uint16_t version; /**< of all that follows */
 	uint8_t nb_pfs;
-	uint8_t flags;  /**< OCTO_AGENT_PLACES_QUEUES, OCTO_AGENT_COUNTS */
+	uint8_t flags;  /**< OCTO_AGENT_PLACES_QUEUES, OCTO_AGENT_COUNTS, OCTO_AGENT_DEFAULTS */
 	uint32_t rules; /**< kept from sessions before, until they are put again or synced */
 };
 
@@ -85,6 +88,7 @@ struct octo_agent_msg {
 		struct octo_agent_rule rule; /**< put, remove, query */
 		struct octo_agent_result result;
 		struct octo_agent_count count;
+		uint8_t default_pf;
 	};
 };
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from octotest import packets, vdevs
-from octotest.fakeagent import (COUNTS, HELLO, PING, PLACES_QUEUES, PUT,
+from octotest.fakeagent import (COUNTS, DEFAULT, DEFAULTS, HELLO, PING, PLACES_QUEUES, PUT,
                                 REMOVE, RESULT, SYNCED, FakeAgent, message)
 from octotest.testpmd import Testpmd, flow_id, wait_until
 from octotest.view import View
@@ -68,7 +68,7 @@ def test_a_rule_is_put_and_removed(path):
         assert all(view.rule(flow)["pf"] == homes[i % 2]
                    for i, flow in enumerate(FLOWS))
         pmd.cmd(f"flow destroy {view.port} rule {rules[0]}")
-        assert _key(FLOWS[0]) not in agent.rules
+        wait_until("it is removed", lambda: _key(FLOWS[0]) not in agent.rules)
         assert len(agent.rules) == len(FLOWS) - 1
         pmd.cmd(f"flow flush {view.port}")
         assert agent.rules == {}
@@ -337,6 +337,43 @@ def test_pfs_without_rules_need_an_agent_that_chooses_queues(path):
         assert "does not choose queues" in pmd.boot_text
         assert "5-tuple rules" in _create(pmd, FLOWS[0], 1)
         assert PUT not in agent.log
+
+
+def _link(pmd, pf, state):
+    assert pmd.telemetry.get("/octosim/fault", vdevs.pf_names()[pf], "link", state) == "done"
+
+
+def test_the_default_pf_is_one_that_is_there(path):
+    """What has no rule comes by another PF when the default one is lost, and by that
+    again when it is back; each new agent is told."""
+    with _over_octosim(path) as pmd:
+        with FakeAgent(path, DEFAULTS) as agent:
+            wait_until("it is told", lambda: agent.default == 0)
+            _link(pmd, 0, "down")
+            wait_until("it is told of the loss", lambda: agent.default == 1)
+            _link(pmd, 0, "up")
+            wait_until("it is told of the return", lambda: agent.default == 0)
+            _link(pmd, 0, "down")
+            wait_until("it is told again", lambda: agent.default == 1)
+        with FakeAgent(path, DEFAULTS) as agent:
+            wait_until("the next one is told", lambda: agent.default == 1)
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            _link(pmd, 0, "up")
+            wait_until("a ping", lambda: PING in agent.log)
+            assert DEFAULT not in agent.log, "one that would not understand"
+
+
+def test_an_agent_that_refuses_a_default_is_asked_again(path):
+    """Once a second; its words are shown."""
+    with FakeAgent(path, DEFAULTS) as agent, _over_octosim(path) as pmd:
+        wait_until("it is told", lambda: agent.default == 0)
+        agent.refuse = lambda kind: (28, "full") if kind == DEFAULT else None
+        _link(pmd, 0, "down")
+        pmd.wait_until("it is told", lambda: "what has no rule does not come by PF" in pmd.text)
+        assert f"agent unix:{path}: full" in pmd.text
+        agent.refuse = None
+        wait_until("it is told again", lambda: agent.default == 1)
 
 
 def test_rules_end_with_the_port(path):

@@ -297,6 +297,26 @@ test_flush_keeps_the_default_paths(void **state)
 	expect_on_pf(1, 1, 1);
 }
 
+/* What no rule matches goes where it was told last, and the rules do not mind. */
+static void
+test_default_pf_is_chosen(void **state)
+{
+	(void)state;
+	start();
+	assert_true(agent_rules_sets_default(rules));
+	assert_int_equal(put(1, 0, 1), 0);
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		for (uint8_t pf = 0; pf < RIG_PFS; pf++) {
+			assert_int_equal(agent_rules_set_default(rules, pf, why), 0);
+			rig_expect(100, pf, 0);
+			expect_on_pf(1, 0, 1);
+		}
+	}
+	assert_int_equal(agent_rules_set_default(rules, RIG_PFS, why), -EINVAL);
+	assert_string_equal(why, "PF 3: there are 3");
+	rig_expect(100, RIG_PFS - 1, 0);
+}
+
 static void
 test_destroy_leaves_no_rule(void **state)
 {
@@ -369,6 +389,26 @@ test_rule_moves_without_a_gap(void **state)
 	assert_int_equal(on_queue_0, rig_kind->own_pfs ? 0 : between_sent);
 }
 
+/* On the PFs, if nothing chooses a queue for it, all of it comes by queue 0. */
+static void
+test_default_moves_without_a_gap(void **state)
+{
+	unsigned int arrived = 0;
+
+	(void)state;
+	between_sent = 0;
+	memset(between_got, 0, sizeof(between_got));
+	start();
+	rig_between = send_between;
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(agent_rules_set_default(rules, i % 2, why), 0);
+	rig_between = NULL;
+	assert_true(between_sent >= 2 * 5);
+	for (unsigned int pf = 0; pf < RIG_PFS; pf++)
+		arrived += between_got[pf][0];
+	assert_int_equal(arrived, between_sent);
+}
+
 static void
 test_bad_configuration_is_refused(void **state)
 {
@@ -413,7 +453,7 @@ test_port_of_another_kind_is_refused(void **state)
 	assert_int_equal(create(), 0);
 }
 
-/* Another program's rule on the uplink is in the way of the last default path. */
+/* Another program's rule on the uplink, of its priority, is in the way of the last default path. */
 static void
 test_failed_creation_takes_everything_back(void **state)
 {
@@ -425,7 +465,7 @@ test_failed_creation_takes_everything_back(void **state)
 	(void)state;
 	rig_add_ports("default_pf=2", NULL);
 	uplink = octo_port_pf(RIG_UPLINK);
-	octo_flow_build_eswitch(&r, NULL, 9, uplink, octo_port_pf(RIG_REP(0)), false);
+	octo_flow_build_eswitch(&r, NULL, 2, uplink, octo_port_pf(RIG_REP(0)), false);
 	flow = rte_flow_create(uplink, &r.attr, r.pattern, r.actions, &error);
 	assert_non_null(flow);
 	assert_int_equal(create(), -EEXIST);
@@ -465,6 +505,8 @@ main(void)
 		FOR_ALL_KINDS(test_destroy_leaves_no_rule),
 		FOR_ALL_KINDS(test_pfs_are_let_out_to_the_wire),
 		FOR_ALL_KINDS(test_rule_moves_without_a_gap),
+		FOR_ALL_KINDS(test_default_pf_is_chosen),
+		FOR_ALL_KINDS(test_default_moves_without_a_gap),
 		FOR_ALL_KINDS(test_bad_configuration_is_refused),
 		FOR_ALL_KINDS(test_port_of_another_kind_is_refused),
 		TEST(test_failed_creation_takes_everything_back, rig_eswitch),

@@ -64,6 +64,7 @@ test_what_is_written_is_read(void **state)
 	const struct octo_agent_msg msgs[] = {
 		{.type = OCTO_AGENT_SYNCED, .session = UINT32_MAX, .seq = UINT32_MAX},
 		{.type = OCTO_AGENT_PING, .seq = 1},
+		{.type = OCTO_AGENT_DEFAULT, .seq = 2, .default_pf = 7},
 	};
 	struct octo_agent_msg msg = {.type = OCTO_AGENT_PUT, .rule = {.pf = 7, .queue = 513}};
 
@@ -71,6 +72,7 @@ test_what_is_written_is_read(void **state)
 	assert_round_trip(&hello, 8);
 	assert_round_trip(&msgs[0], 0);
 	assert_round_trip(&msgs[1], 0);
+	assert_round_trip(&msgs[2], 4);
 	msg.rule.tuple = tuple_of("10.0.0.1", "10.0.0.2");
 	assert_round_trip(&msg, 44);
 	msg.rule.tuple = tuple_of("2001:db8::1", "2001:db8::2");

@@ -30,7 +30,10 @@ struct octo_agent {
 	struct octo_agent_stream stream;
 	enum octo_agent_state state;
 	uint8_t nb_pfs;
-	uint8_t flags; /* of the last welcome */
+	uint8_t flags;          /* of the last welcome */
+	uint8_t default_pf;     /* that it was told in this session, or OCTO_NO_PF */
+	uint64_t default_retry; /* TSC; when it may be told again */
+	uint64_t patient_until; /* TSC; for how long a replay waits, 0: it does not */
 	uint32_t session;
 	uint32_t seq;
 	uint64_t next_try;             /* TSC */

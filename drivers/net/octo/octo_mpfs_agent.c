@@ -11,12 +11,17 @@
 #include <stdlib.h>
 
 #include "octo_agent.h"
+#include "octo_fence.h"
 #include "octo_private.h"
 
 /* How long a start waits for the agent; after that it may come when it likes. */
 #define START_MS 500
 /* How long rules are put again in one go: control operations wait meanwhile. */
 #define REPLAY_MS 20
+/* How long one waits for fences that may never close. */
+#define PATIENCE_MS 100
+/* How soon an agent is told its default PF again that has refused it. */
+#define DEFAULT_RETRY_MS 1000
 
 static int
 refuse(struct octo_dev *octo, int ret, struct rte_flow_error *error)
@@ -100,6 +105,8 @@ start_replay(struct octo_dev *octo)
 		rule->pf = OCTO_NO_PF;
 		octo_rule_notes_moved(octo, rule);
 	}
+	octo->agent->default_pf = OCTO_NO_PF;
+	octo->agent->default_retry = 0;
 	octo->agent_replay = TAILQ_FIRST(&octo->rules);
 	octo->agent_replaying = true;
 }
@@ -217,6 +224,25 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	return 0;
 }
 
+/*
+ * A flow that came by the default PF comes by its home when its rule is put, behind a
+ * fence. One that is in the way is closed soon, unless nobody polls its queue: then
+ * nobody is confused.
+ */
+static bool
+may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
+{
+	struct octo_agent *agent = octo->agent;
+
+	if (octo_fence_arm_home_locked(octo, rule->queue, home) == 0) {
+		agent->patient_until = 0;
+		return true;
+	}
+	if (agent->patient_until == 0)
+		agent->patient_until = octo_ctrl_deadline(PATIENCE_MS * 1000);
+	return rte_get_timer_cycles() >= agent->patient_until;
+}
+
 static void
 try_again_later(const struct octo_dev *octo, uint16_t queue)
 {
@@ -225,40 +251,57 @@ try_again_later(const struct octo_dev *octo, uint16_t queue)
 	q->rules_home = OCTO_NO_PF;
 }
 
-/* Up to a window of rules, from octo->agent_replay on. Returns how many it could not take. */
+/* Says as many as may be put now, up to a window. Returns how many. */
 static unsigned int
-replay_window(struct octo_dev *octo)
+put_window(struct octo_dev *octo, struct rte_flow **rules, struct octo_agent_msg *msg)
+{
+	unsigned int n = 0;
+
+	for (struct rte_flow *r = octo->agent_replay; r != NULL && n < OCTO_AGENT_WINDOW;
+	     r = TAILQ_NEXT(r, next)) {
+		const uint8_t home = octo_rule_home(octo, r->queue);
+
+		if (!may_put(octo, r, home))
+			break;
+		msg[n] = msg_of(OCTO_AGENT_PUT, r, home);
+		if (octo_agent_say(octo->agent, &msg[n]) != 0)
+			break;
+		rules[n++] = r;
+	}
+	return n;
+}
+
+/*
+ * Some rules, from octo->agent_replay on. Returns false if no more can be put now; adds
+ * how many it could not take.
+ */
+static bool
+replay_window(struct octo_dev *octo, unsigned int *failed)
 {
 	struct rte_flow *rules[OCTO_AGENT_WINDOW];
 	struct octo_agent_msg msg[OCTO_AGENT_WINDOW];
+	const unsigned int n = put_window(octo, rules, msg);
 	struct octo_agent_msg answer;
-	unsigned int failed = 0;
-	unsigned int n = 0;
+	bool go_on = n > 0;
 
-	for (struct rte_flow *r = octo->agent_replay; r != NULL && n < RTE_DIM(rules);
-	     r = TAILQ_NEXT(r, next)) {
-		msg[n] = msg_of(OCTO_AGENT_PUT, r, octo_rule_home(octo, r->queue));
-		if (octo_agent_say(octo->agent, &msg[n]) != 0)
-			return failed;
-		rules[n++] = r;
-	}
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n && go_on; i++) {
 		int ret = octo_agent_hear(octo->agent, msg[i].seq, &answer);
 
-		if (ret == -ENOTCONN)
-			return failed;
+		go_on = ret != -ENOTCONN;
+		if (!go_on)
+			break;
 		if (ret == 0) {
 			rules[i]->pf = msg[i].rule.pf;
 			octo_rule_notes_moved(octo, rules[i]);
-		}
-		if (ret != 0) {
+		} else {
 			/* once the rest is there, and what is stale is gone, there may be room */
 			try_again_later(octo, rules[i]->queue);
-			failed++;
+			(*failed)++;
 		}
 		octo->agent_replay = TAILQ_NEXT(rules[i], next);
 	}
-	return failed;
+	octo_fence_flipped_all_locked(octo);
+	return go_on;
 }
 
 static void
@@ -267,14 +310,59 @@ replay(struct octo_dev *octo)
 	const uint64_t end = octo_truth_now() + REPLAY_MS;
 	unsigned int failed = 0;
 
-	while (octo->agent_replay != NULL && octo->agent->state == OCTO_AGENT_READY &&
-	       octo_truth_now() <= end)
-		failed += replay_window(octo);
+	while (octo->agent_replay != NULL && octo_truth_now() <= end)
+		if (!replay_window(octo, &failed))
+			break;
 	if (failed > 0)
 		OCTO_LOG(WARNING, "port %u: %u flows are not steered: agent %s: %s", octo->port_id,
 			 failed, octo->agent->addr.text, octo->agent->why);
 	if (octo->agent_replay == NULL)
 		finish_replay(octo);
+}
+
+static void
+tell_default(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_agent_msg msg = {.type = OCTO_AGENT_DEFAULT, .default_pf = pf};
+	struct octo_agent_msg answer;
+	int ret;
+
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		octo_fence_arm_home_locked(octo, i, pf);
+	ret = octo_agent_ask(octo->agent, &msg, &answer);
+	octo_fence_flipped_all_locked(octo);
+	if (ret == 0) {
+		octo->agent->default_pf = pf;
+		return;
+	}
+	octo->agent->default_retry = octo_ctrl_deadline(DEFAULT_RETRY_MS * 1000);
+	if (ret != -ENOTCONN)
+		OCTO_LOG(WARNING,
+			 "port %u: what has no rule does not come by PF %s yet: agent %s: %s",
+			 octo->port_id, octo->pf[pf].name, octo->agent->addr.text,
+			 octo->agent->why);
+}
+
+/*
+ * What has no rule comes by the first PF that is of use. From one that is lost it goes
+ * at once, and home again when no fence is in its way.
+ */
+static void
+follow_default(struct octo_dev *octo)
+{
+	const struct octo_agent *agent = octo->agent;
+	const uint32_t usable = octo->plan.usable;
+	uint8_t pf;
+
+	if (agent->state != OCTO_AGENT_READY || !(agent->flags & OCTO_AGENT_DEFAULTS) ||
+	    usable == 0 || rte_get_timer_cycles() < agent->default_retry)
+		return;
+	pf = (uint8_t)__builtin_ctz(usable);
+	if (pf == agent->default_pf)
+		return;
+	if (agent->default_pf == OCTO_NO_PF || !(usable & RTE_BIT32(agent->default_pf)) ||
+	    !octo_replay_must_wait_locked(octo, pf))
+		tell_default(octo, pf);
 }
 
 /*
@@ -292,6 +380,7 @@ agent_tick(struct octo_dev *octo)
 		    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
 			octo_tier_probe_locked(octo);
 	}
+	follow_default(octo);
 	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
 		replay(octo);
 }

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 (HELLO, WELCOME, PUT, REMOVE, SYNCED, QUERY, PING, RESULT,
- COUNT) = range(1, 10)
+ COUNT, DEFAULT) = range(1, 11)
 HEADER = struct.Struct("!4sHHII")
 TUPLE = struct.Struct("!BBHHH16s16s")
-PLACES_QUEUES, COUNTS = 1, 2
+PLACES_QUEUES, COUNTS, DEFAULTS = 1, 2, 4
 PROTOCOLS = {6: "tcp", 17: "udp", 132: "sctp"}
 
 Key = Tuple[str, str, int, str, int]
@@ -46,6 +46,7 @@ class FakeAgent:
         self.pfs = pfs
         self.preface = preface  # said at once to who connects first
         self.rules: Dict[Key, Tuple[int, int]] = {}  # PF and queue
+        self.default: Optional[int] = None  # PF, as the port says
         self.log: List[int] = []
         self.sessions = 0
         self.silent = False
@@ -157,6 +158,9 @@ class FakeAgent:
             assert zero == 0 and pf < self.pfs
             self.rules[key_of(body)] = (pf, queue)
             self._fresh.add(key_of(body))
+        elif kind == DEFAULT:
+            assert self.flags & DEFAULTS and body[1:] == bytes(3)
+            self.default = body[0]
         elif kind == REMOVE:
             del self.rules[key_of(body)]
         elif kind == SYNCED:
