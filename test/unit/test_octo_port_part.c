@@ -291,14 +291,17 @@ test_a_pf_refuses_the_next_one(void **state)
 
 	(void)state;
 	for (unsigned int pf = 0; pf < 2; pf++) {
-		steer_and_destroy(port, 1);
 		faults = octo_port_faults_on(pf);
-		faults->create_ingress = EIO;
-		assert_null(octo_port_steer(port, FLOW, 0, &error));
-		assert_int_equal(rte_errno, EIO);
-		faults->create_ingress = 0;
-		assert_false(is_anywhere());
-		assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+		/* another queue, and the same one */
+		for (uint16_t queue = 0; queue < 2; queue++) {
+			steer_and_destroy(port, 1);
+			faults->create_ingress = EIO;
+			assert_null(octo_port_steer(port, FLOW, queue, &error));
+			assert_int_equal(rte_errno, EIO);
+			faults->create_ingress = 0;
+			assert_false(is_anywhere());
+			assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+		}
 	}
 	steer_and_destroy(port, 0);
 }

@@ -108,7 +108,8 @@ struct succession {
 	struct octo_move move;
 	struct rte_flow *old;
 	struct rte_flow *heir;
-	uint32_t had; /* mask of the PFs that had the old rule */
+	uint32_t had;    /* mask of the PFs that had the old rule */
+	bool heir_leads; /* the flow on the switch */
 	struct octo_rule_text from;
 	struct octo_rule_text to;
 };
@@ -153,8 +154,11 @@ static void
 follow(struct octo_move *m, uint16_t from, uint16_t to)
 {
 	struct succession *s = container_of(m, struct succession, move);
-	const bool back = to == s->old->queue && from != to;
+	const bool back = s->heir_leads;
 
+	/* the queues need not tell: they may be the same */
+	RTE_SET_USED(from);
+	s->heir_leads = !back;
 	hand_over(back ? s->heir : s->old, back ? s->old : s->heir);
 	octo_move_lead_locked(m, back ? s->old : s->heir, to);
 }
