@@ -265,6 +265,26 @@ test_another_kind_of_rule_follows(void **state)
 	steer_and_destroy(port, 0);
 }
 
+/* A port that only sends has no queue that a rule could have led to. */
+static void
+test_there_is_no_queue(void **state)
+{
+	static const struct rte_flow_action drop[] = {{.type = RTE_FLOW_ACTION_TYPE_DROP},
+						      {.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct rte_eth_conf conf = {0};
+	uint16_t port = octo_port_create(&usual);
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+	struct rte_flow *rule;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_configure(port, 0, 1, &conf), 0);
+	octo_port_build(&r, FLOW, 0);
+	rule = rte_flow_create(port, &r.attr, r.pattern, drop, &error);
+	assert_non_null(rule);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+}
+
 static void
 test_a_rule_of_another_priority_follows(void **state)
 {
@@ -450,6 +470,7 @@ main(void)
 		octo_port_test(test_a_full_switch_has_room),
 		octo_port_test(test_full_pfs_have_room),
 		octo_port_test(test_another_kind_of_rule_follows),
+		octo_port_test(test_there_is_no_queue),
 		octo_port_test(test_a_rule_of_another_priority_follows),
 		octo_port_test(test_a_pf_refuses_the_next_one),
 		octo_port_test(test_a_pf_dies_and_returns),

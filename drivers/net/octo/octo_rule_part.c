@@ -45,10 +45,13 @@ end(struct octo_dev *octo, struct rte_flow *rule)
 static bool
 may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 {
-	const struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
+	const struct octo_rxq *q;
 
-	return octo->started && octo_rule_has_tuple(rule) && !rule->generic && !rule->by_table &&
-	       !octo->agent_queues && !octo->agent_replaying && q != NULL && q->watch.node >= 0;
+	if (!octo->started || !octo_rule_has_tuple(rule) || rule->generic || rule->by_table ||
+	    octo->agent_queues || octo->agent_replaying)
+		return false;
+	q = octo_data(octo)->rx_queues[rule->queue];
+	return q != NULL && q->watch.node >= 0;
 }
 
 /* Returns false if it cannot, and is still what it was. Of too many the oldest goes. */
