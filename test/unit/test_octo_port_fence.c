@@ -137,6 +137,40 @@ test_rehomes_keep_the_order(void **state)
 	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
 }
 
+/* A rule is destroyed, its queue goes elsewhere, and the same rule is made again. */
+static void
+test_a_rule_made_again_keeps_the_order(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true,
+		.pf = {"latency_us=3000"},
+		.octo = "grace_us=4000,linger_ms=10000",
+	};
+	struct rte_flow *rule;
+	struct trip t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = (struct trip){.port = octo_port_create(&conf)};
+	octo_port_up(t.port, 1);
+	rule = octo_port_steer(t.port, FLOW, 0, NULL);
+	go(&t, 0);
+	for (int i = 1; i <= TIMES; i++) {
+		const uint64_t strays = octo_port_xstat(t.port, "rx_stray_packets");
+
+		assert_int_equal(rte_flow_destroy(t.port, rule, NULL), 0);
+		octo_port_run_on(i % 2);
+		travel_until(&t, octo_port_xstat(t.port, "rx_stray_packets") > strays + 4);
+		travel_far(&t);
+		rule = octo_port_steer(t.port, FLOW, 0, NULL);
+		assert_non_null(rule);
+		go(&t, i % 2);
+	}
+	end_trip(&t);
+	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
+}
+
 /* Strays of a slow PF come home to a fast one. */
 static void
 test_what_is_learned_keeps_the_order(void **state)
@@ -387,6 +421,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_rehomes_keep_the_order),
+		octo_port_test(test_a_rule_made_again_keeps_the_order),
 		octo_port_test(test_what_is_learned_keeps_the_order),
 		octo_port_test(test_slow_rules_hold_nothing_up),
 		octo_port_test(test_a_stop_ends_it),

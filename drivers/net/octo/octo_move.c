@@ -8,34 +8,40 @@
  * any time a flow comes to a queue by one PF only. See test/model/move.pml.
  */
 
+#include <errno.h>
+
 #include <rte_cycles.h>
 
 #include "octo_private.h"
 
-/* The switch leads it to this PF; 0, or a negative errno if it does not. */
+/* The switch leads it to the new queue's PF; 0, or a negative errno if it does not. */
 static int
-lead_to(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+lead_home(struct octo_move *m, struct rte_flow *rule)
 {
+	struct octo_dev *octo = m->octo;
+
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending ||
-	    octo_rule_leads_to(rule, pf))
+	    octo_rule_leads_to(rule, m->home))
 		return 0;
-	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, pf, NULL) :
-					octo->mpfs_ops->flip(octo, rule, pf, NULL);
+	/* another leg of the same queue: that is its consumer's own fence */
+	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
+		return -EBUSY;
+	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, m->home, NULL) :
+					octo->mpfs_ops->flip(octo, rule, m->home, NULL);
 }
 
 /* A flow that the switch cannot lead strays, but arrives, and the control thread tries again. */
 void
 octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
-	struct octo_dev *octo = m->octo;
-	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+	struct octo_rxq *q = octo_data(m->octo)->rx_queues[queue];
 	const uint8_t before = rule->pf;
 
-	if (lead_to(octo, rule, m->home) != 0)
+	if (lead_home(m, rule) != 0)
 		q->rules_home = OCTO_NO_PF;
 	m->rerouted |= rule->pf != before;
 	m->led += octo_rule_leads_to(rule, m->home);
-	octo_rule_notes_moved(octo, rule);
+	octo_rule_notes_moved(m->octo, rule);
 }
 
 void
