@@ -92,3 +92,19 @@ octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t ti
 			ret = -ETIMEDOUT;
 	return ret;
 }
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_askers_await)
+int
+octo_askers_await(struct octo_askers *a, uint64_t timeout_us)
+{
+	const uint64_t start = rte_get_timer_cycles();
+	const uint64_t patience = us_to_cycles(timeout_us);
+
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	while (rte_atomic_load_explicit(&a->nb, rte_memory_order_acquire) != 0) {
+		if (rte_get_timer_cycles() - start > patience)
+			return -ETIMEDOUT;
+		rte_delay_us_sleep(1);
+	}
+	return 0;
+}

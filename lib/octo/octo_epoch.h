@@ -25,6 +25,11 @@ struct octo_epoch {
 	RTE_ATOMIC(uint32_t) value; /**< one writer: the thread that polls the queue */
 };
 
+/** Threads, any, that ask how full a queue is: its epoch is its poller's. */
+struct octo_askers {
+	RTE_ATOMIC(uint32_t) nb;
+};
+
 /** Enter a burst. Pairs with the membarrier in octo_epoch_await(). */
 static inline void
 octo_epoch_enter(struct octo_epoch *e)
@@ -52,6 +57,21 @@ octo_epoch_is_inside(const struct octo_epoch *e)
 	return rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) & 1;
 }
 
+/** Begin to ask. The fence pairs with the one in octo_askers_await(). */
+static inline void
+octo_askers_enter(struct octo_askers *a)
+{
+	rte_atomic_fetch_add_explicit(&a->nb, 1, rte_memory_order_relaxed);
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+}
+
+/** There is an answer. The release pairs with the acquire in octo_askers_await(). */
+static inline void
+octo_askers_leave(struct octo_askers *a)
+{
+	rte_atomic_fetch_sub_explicit(&a->nb, 1, rte_memory_order_release);
+}
+
 /**
  * Prepare this process for octo_epoch_await() in this or another one.
  * Once per process; calling it again does nothing.
@@ -74,5 +94,15 @@ void octo_epoch_init(void);
  */
 __rte_internal
 int octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us);
+
+/**
+ * The same for those who were asking when this was called: waits until there was a
+ * moment at which nobody did.
+ *
+ * @return
+ *   0, or -ETIMEDOUT.
+ */
+__rte_internal
+int octo_askers_await(struct octo_askers *a, uint64_t timeout_us);
 
 #endif /* OCTO_EPOCH_H */

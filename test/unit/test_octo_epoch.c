@@ -81,6 +81,34 @@ test_await_times_out_on_one_that_stays(void **state)
 	assert_int_equal(octo_epoch_await(all, 1, 20000), 0);
 }
 
+static void *
+ask_a_while(void *arg)
+{
+	struct octo_askers *a = arg;
+
+	rte_delay_us_sleep(50000);
+	octo_askers_leave(a);
+	return NULL;
+}
+
+static void
+test_await_waits_for_who_asks(void **state)
+{
+	struct octo_askers a = {0};
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(octo_askers_await(&a, 0), 0);
+	octo_askers_enter(&a);
+	octo_askers_enter(&a);
+	octo_askers_leave(&a);
+	assert_int_equal(octo_askers_await(&a, 1000), -ETIMEDOUT);
+	assert_int_equal(pthread_create(&thread, NULL, ask_a_while, &a), 0);
+	assert_int_equal(octo_askers_await(&a, LONG_US), 0);
+	assert_int_equal(rte_atomic_load_explicit(&a.nb, rte_memory_order_relaxed), 0);
+	pthread_join(thread, NULL);
+}
+
 struct poller {
 	pthread_t thread;
 	struct octo_epoch *epoch;
@@ -251,6 +279,7 @@ main(void)
 		cmocka_unit_test(test_await_nobody),
 		cmocka_unit_test(test_await_times_out_on_one_that_stays),
 		cmocka_unit_test(test_await_waits_for_a_poller_inside),
+		cmocka_unit_test(test_await_waits_for_who_asks),
 		cmocka_unit_test(test_await_takes_any_timeout),
 		cmocka_unit_test(test_await_does_not_need_a_pause),
 		cmocka_unit_test(test_no_poll_after_await),

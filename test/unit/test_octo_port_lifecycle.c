@@ -181,7 +181,7 @@ struct poller {
 	uint16_t queue;
 };
 
-/* Keeps 32 packets in flight. */
+/* Keeps 32 packets in flight, and asks about the queue as threads that do not poll may. */
 static void *
 poll_and_send(void *arg)
 {
@@ -195,6 +195,9 @@ poll_and_send(void *arg)
 		for (int tries = 0; sent < got && tries < 100; tries++)
 			sent += rte_eth_tx_burst(p->port, p->queue, pkts + sent, got - sent);
 		rte_pktmbuf_free_bulk(pkts + sent, got - sent);
+		rte_eth_rx_queue_count(p->port, p->queue);
+		rte_eth_rx_descriptor_status(p->port, p->queue, 0);
+		rte_eth_tx_descriptor_status(p->port, p->queue, 0);
 		rte_atomic_fetch_add_explicit(&p->received, got, rte_memory_order_relaxed);
 	}
 	return NULL;

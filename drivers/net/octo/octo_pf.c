@@ -95,6 +95,28 @@ await_bursts(struct octo_dev *octo)
 	return ret;
 }
 
+/* And for those who ask how full its queues are, from wherever. */
+static int
+await_askers(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	int ret = 0;
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq *q = data->rx_queues[i];
+
+		if (q != NULL && octo_askers_await(&q->askers, OCTO_EPOCH_TIMEOUT_US) != 0)
+			ret = -ETIMEDOUT;
+	}
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		struct octo_txq *q = data->tx_queues[i];
+
+		if (q != NULL && octo_askers_await(&q->askers, OCTO_EPOCH_TIMEOUT_US) != 0)
+			ret = -ETIMEDOUT;
+	}
+	return ret;
+}
+
 /*
  * Design, "Taking a PF away": the legs that are not in `live` are published as
  * down and every burst that may still use them is awaited. Then they may go.
@@ -106,6 +128,8 @@ octo_pf_unpublish(struct octo_dev *octo, uint32_t live)
 
 	octo_topo_publish_live(octo, live);
 	ret = await_bursts(octo);
+	if (await_askers(octo) != 0)
+		ret = -ETIMEDOUT;
 	if (ret != 0)
 		OCTO_LOG(ERR, "port %u: a poller does not leave its burst: %s", octo->port_id,
 			 rte_strerror(-ret));

@@ -132,6 +132,7 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_sampler sampler; /* of strays */
 	uint64_t sampled;            /* strays put into samples */
 	/* cold */
+	struct octo_askers askers;
 	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
 	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
 	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */

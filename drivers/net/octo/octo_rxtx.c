@@ -243,40 +243,43 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 /*
- * These may be called from another thread than the one that polls, so they
- * cannot use the queue's epoch; a PF is taken away only while its port is
- * removed, and then ethdev answers for it.
+ * These may be called from another thread than the one that polls, so they cannot
+ * enter the queue's epoch as a burst does: they are counted.
  */
 
 int
 octo_rx_queue_count(void *rxq)
 {
 	struct octo_rxq *q = rxq;
-	uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	uint32_t live;
 	int used = 0;
+	int n = 0;
 
+	octo_askers_enter(&q->askers);
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
-	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
-		int n;
-
+	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && n >= 0; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;
 		n = rte_eth_rx_queue_count(q->leg_port[leg], q->queue_id);
-		if (n < 0)
-			return n;
 		used += n;
 	}
-	return used;
+	octo_askers_leave(&q->askers);
+	return n < 0 ? n : used;
 }
 
 int
 octo_rx_descriptor_status(void *rxq, uint16_t offset)
 {
 	struct octo_rxq *q = rxq;
-	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	int ret = -ENODEV;
+	uint8_t home;
 
-	if (!(rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home)))
-		return -ENODEV;
+	octo_askers_enter(&q->askers);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
-	return rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
+		ret = rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+	octo_askers_leave(&q->askers);
+	return ret;
 }

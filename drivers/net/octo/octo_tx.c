@@ -56,20 +56,24 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	return ready;
 }
 
-/* May be called from another thread than the one that sends: no epoch, as in octo_rxtx.c. */
+/* May be called from another thread than the one that sends, as those in octo_rxtx.c. */
 int
 octo_tx_descriptor_status(void *txq, uint16_t offset)
 {
 	struct octo_txq *q = txq;
-	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	int ret = -ENODEV;
+	uint8_t home;
 
 	/* what was put aside is not sent, either; read as it is, as the PFs' answers are */
 	if (offset < q->nb_desc && offset >= q->nb_desc - RTE_MIN(q->stash.nb, q->nb_desc))
 		return RTE_ETH_TX_DESC_FULL;
-	if (!(rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home)))
-		return -ENODEV;
+	octo_askers_enter(&q->askers);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
-	return rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
+		ret = rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+	octo_askers_leave(&q->askers);
+	return ret;
 }
 
 /* Frees on every leg, since an earlier home may still hold packets. */

@@ -88,6 +88,7 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_tx_counts counts;
 	uint32_t hints; /* PFs that let another PF fetch a segment */
 	struct octo_tx_near near;
+	struct octo_askers askers;
 	/* cold; see octo_rxq.home_base */
 	struct octo_tx_counts counts_base;
 	struct octo_tx_count sent_base[OCTO_PLAN_MAX_PFS];
