@@ -99,6 +99,36 @@ test_a_queue_that_is_stopped_loses_them(void **state)
 	assert_int_equal(octo_port_poll(port, 0, 32, &tally), 0);
 }
 
+static void *
+receive(void *arg)
+{
+	const uint16_t port = (uint16_t)(uintptr_t)arg;
+
+	while (!octo_port_thread_must_stop()) {
+		struct rte_mbuf *pkts[32];
+
+		rte_pktmbuf_free_bulk(pkts, rte_eth_rx_burst(port, 0, pkts, 32));
+		rte_pktmbuf_free_bulk(pkts, rte_eth_rx_burst(port, 1, pkts, 32));
+	}
+	return NULL;
+}
+
+/* Pollers move frames from the ring meanwhile: neither waits for the other for ever. */
+static void
+test_a_queue_is_stopped_while_it_sends(void **state)
+{
+	uint16_t port = start_pf("tx_delay_us=10");
+
+	(void)state;
+	octo_port_thread_start(receive, (void *)(uintptr_t)port);
+	for (int i = 0; i < 300; i++) {
+		octo_port_send(port, 0, FLOW, 8);
+		assert_int_equal(rte_eth_dev_tx_queue_stop(port, 0), 0);
+		assert_int_equal(rte_eth_dev_tx_queue_start(port, 0), 0);
+	}
+	octo_port_thread_stop();
+}
+
 /* The NIC knows what went with a PF. */
 static void
 test_a_dead_pf_takes_them_along(void **state)
@@ -149,6 +179,7 @@ main(void)
 		octo_port_test(test_what_is_done_is_counted_once),
 		octo_port_test(test_a_full_ring_takes_no_more),
 		octo_port_test(test_a_queue_that_is_stopped_loses_them),
+		octo_port_test(test_a_queue_is_stopped_while_it_sends),
 		octo_port_test(test_a_dead_pf_takes_them_along),
 		octo_port_test(test_a_pf_may_tell_nothing),
 		octo_port_test(test_without_a_ring_nothing_waits),

@@ -30,36 +30,38 @@ octosim_tx_ring_setup(struct octosim_txq *q, uint16_t queue, unsigned int socket
 	return 0;
 }
 
-/* Frames that leave this way were never sent. */
-static void
+/* Frames that leave this way were never sent. Returns how many; under the ring's lock. */
+static uint32_t
 lose_all(struct octosim_txq *q, struct octosim_tx_ring *r)
 {
 	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_acquire);
 	uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
+	const uint32_t n = head - tail;
 
-	if (head == tail)
-		return;
-	octosim_nic_lock(q->nic);
-	q->nic->stats.dead_tx += head - tail;
-	octosim_nic_unlock(q->nic);
-	rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, head - tail, rte_memory_order_relaxed);
-	r->stats->lost += head - tail;
+	rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, n, rte_memory_order_relaxed);
+	r->stats->lost += n;
 	for (; tail != head; tail++)
 		rte_pktmbuf_free(r->slot[tail % r->size].frame);
 	rte_atomic_store_explicit(&r->tail, tail, rte_memory_order_release);
+	return n;
 }
 
 void
 octosim_tx_ring_stop(struct octosim_txq *q)
 {
 	struct octosim_tx_ring *r = octosim_txq_ring(q);
+	uint32_t lost;
 
 	if (r == NULL)
 		return;
 	octosim_tx_ring_move(q);
 	rte_spinlock_lock(&r->lock);
-	lose_all(q, r);
+	lost = lose_all(q, r);
 	rte_spinlock_unlock(&r->lock);
+	/* not within the other: who moves frames for all has this lock first */
+	octosim_nic_lock(q->nic);
+	q->nic->stats.dead_tx += lost;
+	octosim_nic_unlock(q->nic);
 }
 
 void
