@@ -33,6 +33,12 @@ delivered_by_pf(const struct octosim_pf *pf)
 	return n;
 }
 
+static uint64_t
+tx_dropped(const struct octosim_txq_stats *s)
+{
+	return s->errors + s->no_wire + s->link_down;
+}
+
 static void
 add_past(const struct octosim_pf *pf, struct octosim_past *past)
 {
@@ -41,6 +47,8 @@ add_past(const struct octosim_pf *pf, struct octosim_past *past)
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++) {
 		past->sent += pf->txq_stats[i].packets + pf->tx_ring_stats[i].packets;
 		past->lost_in_tx += pf->txq_stats[i].lost + pf->tx_ring_stats[i].lost;
+		past->tx_dropped += tx_dropped(&pf->txq_stats[i]) +
+				    tx_dropped(&pf->tx_ring_stats[i]);
 	}
 }
 
@@ -54,6 +62,7 @@ static void
 add_present(const struct octosim_pf *pf, struct octosim_account *a)
 {
 	a->in_pipelines += pf->pipe.frames;
+	a->rules += pf->arfs.count + pf->generic.count;
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++)
 		if (pf->rxq[i] != NULL)
 			a->in_rings += rte_ring_count(pf->rxq[i]->ring);
@@ -65,6 +74,7 @@ get_locked(const struct octosim_nic *nic, struct octosim_account *a)
 	const struct octosim_nic_stats *s = &nic->stats;
 	struct octosim_past past = nic->past;
 
+	a->rules = nic->mpfs.count + nic->masked.count;
 	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
 		if (nic->pf[i] == NULL)
 			continue;
@@ -79,6 +89,7 @@ get_locked(const struct octosim_nic *nic, struct octosim_account *a)
 				   a->dropped - a->lost);
 	a->sent = past.sent;
 	a->lost_in_tx = past.lost_in_tx;
+	a->tx_dropped = past.tx_dropped;
 	a->on_wire = nic->wire_frames == NULL ? 0 : rte_ring_count(nic->wire_frames);
 	a->lost_on_wire = s->wire_lost;
 }

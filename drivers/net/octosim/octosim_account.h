@@ -11,6 +11,7 @@ struct octosim_past {
 	uint64_t dropped;
 	uint64_t sent;
 	uint64_t lost_in_tx;
+	uint64_t tx_dropped;
 };
 
 struct octosim_pf;

@@ -37,8 +37,10 @@ struct octosim_account {
 	int64_t unaccounted;   /**< what is left: 0 while no burst is under way */
 	uint64_t sent;         /**< to the wire, by Tx bursts */
 	uint64_t lost_in_tx;   /**< in Tx rings of queues that were stopped */
+	uint64_t tx_dropped;   /**< by Tx bursts: malformed, or no link or no wire to go by */
 	uint64_t on_wire;      /**< sent, and not taken yet; not of an ethdev as wire */
 	uint64_t lost_on_wire; /**< when the wire was stopped with the last PF */
+	uint64_t rules;        /**< in the tables of the switch and of all PFs */
 };
 
 /** @return 0 or -ENODEV: there is no NIC of this name. */

@@ -30,8 +30,10 @@ tell_account(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_int(d, "unaccounted", (int)a.unaccounted);
 	rte_tel_data_add_dict_uint(d, "sent", a.sent);
 	rte_tel_data_add_dict_uint(d, "lost_in_tx_rings", a.lost_in_tx);
+	rte_tel_data_add_dict_uint(d, "tx_dropped", a.tx_dropped);
 	rte_tel_data_add_dict_uint(d, "on_wire", a.on_wire);
 	rte_tel_data_add_dict_uint(d, "lost_on_wire", a.lost_on_wire);
+	rte_tel_data_add_dict_uint(d, "rules", a.rules);
 	return 0;
 }
 
