@@ -171,6 +171,10 @@ put_failover(struct writer *w, const struct octo_dev *octo)
 	const struct octo_failover *f = &octo->failover;
 
 	put(w, octo->replug.replugs, "replugs");
+	put(w,
+	    (unsigned int)__builtin_popcount(octo->plan.usable &
+					     octo_pf_mask(octo, OCTO_PF_STARTED)),
+	    "usable_pfs");
 	put(w, f->failovers, "failovers");
 	put(w, f->failbacks, "failbacks");
 	put(w, f->last_cpu_ns, "failover_cpu_ns");
@@ -184,6 +188,7 @@ put_fences(struct writer *w, struct octo_dev *octo)
 
 	put(w, counts.rehomes, "rehomes");
 	put(w, counts.opened, "fence_opened");
+	put(w, octo->fences.nb_open, "fences_open");
 	put(w, counts.timeouts, "fence_timeouts");
 	put(w, counts.held_ns, "fence_held_ns");
 }
