@@ -403,6 +403,20 @@ test_a_pf_recovers(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
+/* It began before the PF was one of the port's, which heard nothing of it. */
+static void
+test_a_pf_gives_up_at_once(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
+				     RTE_ETH_EVENT_RECOVERY_FAILED, NULL);
+	octo_port_await_long(octo_port_xstat(port, "replugs") == 1);
+	assert_true(octo_port_pf_is_started(port, 1));
+}
+
 /* Four PFs die and return in no order, while a queue is polled and sends, and somebody asks. */
 #define CHAOS_CYCLES 24
 
@@ -499,6 +513,7 @@ main(void)
 		octo_port_test(test_transfer_rules_know_pfs_by_other_numbers),
 		octo_port_test(test_all_pfs_go_and_come),
 		octo_port_test(test_a_pf_recovers),
+		octo_port_test(test_a_pf_gives_up_at_once),
 		octo_port_test(test_pfs_die_and_return_at_random),
 	};
 

@@ -118,6 +118,9 @@ end_recovery(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type
 {
 	int i;
 
+	/* that it began to recover may have been told before it was one of ours */
+	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
+		octo_event_lose(octo, pf_port_id, event);
 	octo_lock(octo);
 	i = index_of(octo, pf_port_id);
 	if (i >= 0) {
