@@ -167,8 +167,15 @@ struct bench_chaos {
 	uint64_t dropped; /**< counted ones */
 	uint64_t unaccounted;
 	uint64_t calls;
-	uint64_t late;
+	uint64_t late; /**< times that a PF did not come back */
 	uint64_t packets;
+	/* at rest */
+	uint64_t misplaced;   /**< times that flows had no rule, or did not go home */
+	uint64_t open_fences; /**< times that one stayed open */
+	uint64_t stale_rules; /**< in the tables of the switch and the PFs */
+	/* at the end */
+	uint64_t leaked_buffers;
+	uint64_t leaked_bytes; /**< of DPDK's heap */
 };
 
 /** 64, 1,000 and 10,000 flows, or the first and the last, on two PFs and on four. */

@@ -18,282 +18,183 @@
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
-#include <rte_flow.h>
+#include <rte_malloc.h>
 
-#include "bench_pf_loss.h"
-#include "octo_flow_build.h"
+#include "bench_chaos.h"
 
 #define COUNT 1000
-#define QUICK_COUNT 4
+#define QUICK_COUNT 8
 #define CYCLES_OF_PROCESS 50
-#define QUICK_CYCLES 2
+#define QUICK_CYCLES 4
 
-#define FLOWS 256
-#define STEERED 128 /* by rules that stay; the others' come and go */
-
-/* Between two calls, and between two events at most. */
-#define CALL_PAUSE_US 100
-#define EVENT_PAUSE_US 20000
+/* Cycles between two looks at everything. */
+#define CYCLES_OF_LOOK 5
 
 /* A process that takes so long for a cycle hangs. */
 #define CYCLE_S 30
 #define LOOK_MS 20
 
-/* Of what is lost on purpose, nothing comes however long one waits. */
-#define MAX_PAUSES 4
-
-/* For the port to have all PFs again. */
-#define BACK_S 5
-
-/* How a PF is gone. */
-enum state {
-	UP,
-	WITHOUT_LINK,
-	UNPLUGGED,
+/* What a seed chooses the port to be like. */
+static const struct {
+	const char *args;
+	bool counts_rules; /**< there are rules of flows only */
+} ports[] = {
+	{",learn=off", true},
+	{",learn=on", true},
+	{",learn=off,tx_pf=mbuf", true},
+	{",learn=off,tier=partition", false},
 };
 
-struct chaos {
-	struct bench_pf_loss rig;
-	unsigned int nb_pfs;
-	uint64_t random;
-	enum state state[BENCH_MAX_PFS];
-	RTE_ATOMIC(bool) stop;
-	/* of the thread that calls */
-	uint64_t calls;
-	uint64_t call_random;
-	struct rte_flow *rule[FLOWS];
-};
-
-static uint64_t
-pick(struct chaos *c, uint64_t nb)
-{
-	return bench_random_of(c->random++) % nb;
-}
-
-static void
-toggle_rule(struct chaos *c, uint16_t port, uint64_t r)
-{
-	const uint32_t flow = STEERED + r % (FLOWS - STEERED);
-	struct rte_flow_error error = {0};
-	struct octo_flow_rule rule;
-	struct octo_tuple tuple;
-
-	if (c->rule[flow] != NULL) {
-		if (rte_flow_destroy(port, c->rule[flow], &error) == 0)
-			c->rule[flow] = NULL;
-		return;
-	}
-	bench_flow_tuple(flow, &tuple);
-	octo_flow_build_queue(&rule, &tuple, 0, (r >> 32) % BENCH_PF_LOSS_QUEUES, false);
-	c->rule[flow] = rte_flow_create(port, &rule.attr, rule.pattern, rule.actions, &error);
-}
-
-/* What comes of it does not matter here: it may fail, but may not crash. */
-static void
-call(struct chaos *c, uint16_t port, uint64_t r)
-{
-	struct rte_ether_addr mac = {.addr_bytes = {2, 0, 0, 0, 0, r % 4}};
-	struct rte_eth_stats stats;
-	struct rte_eth_dev_info info;
-	struct rte_eth_link link;
-
-	switch (r >> 40 & 7) {
-	case 0:
-		rte_eth_stats_get(port, &stats);
-		break;
-	case 1:
-		if (rte_eth_link_get_nowait(port, &link) != 0 ||
-		    rte_eth_dev_info_get(port, &info) != 0)
-			return;
-		break;
-	case 2:
-		rte_eth_dev_set_mtu(port, 1400 + r % 100);
-		break;
-	case 3:
-		if (r & 1)
-			rte_eth_promiscuous_enable(port);
-		else
-			rte_eth_promiscuous_disable(port);
-		break;
-	case 4:
-		if (r & 8)
-			rte_eth_dev_mac_addr_add(port, &mac, 0);
-		else
-			rte_eth_dev_mac_addr_remove(port, &mac);
-		break;
-	default:
-		toggle_rule(c, port, r);
-	}
-}
-
-static void *
-call_on_and_on(void *arg)
-{
-	struct chaos *c = arg;
-
-	while (!rte_atomic_load_explicit(&c->stop, rte_memory_order_relaxed)) {
-		call(c, c->rig.nic.octo, bench_random_of(c->call_random++));
-		c->calls++;
-		rte_delay_us_sleep(CALL_PAUSE_US);
-	}
-	return NULL;
-}
-
-static unsigned int
-count_up(const struct chaos *c)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < c->nb_pfs; i++)
-		n += c->state[i] == UP;
-	return n;
-}
-
-/* One of those that are up, or of those that are not; there is one. */
-static unsigned int
-pick_pf(struct chaos *c, bool up)
-{
-	unsigned int i;
-
-	do
-		i = pick(c, c->nb_pfs);
-	while ((c->state[i] == UP) != up);
-	return i;
-}
-
 static int
-kill_pf(struct chaos *c, unsigned int pf)
+open_stream(struct chaos *c)
 {
-	if (pick(c, 3) == 0) {
-		c->state[pf] = WITHOUT_LINK;
-		return rte_eth_dev_set_link_down(c->rig.nic.pf[pf]);
-	}
-	c->state[pf] = UNPLUGGED;
-	return bench_nic_unplug(&c->rig.nic, pf);
-}
+	const struct bench_stream_conf conf = {
+		.bench = c->bench,
+		.nic = &c->nic,
+		.flows = &c->flows,
+		.turn = chaos_turn,
+		.take = chaos_forward,
+		.arg = c,
+	};
+	int ret = bench_flows_make(&c->flows, CHAOS_FLOWS, c->nic.peer, c->nic.octo,
+				   bench_flow_write_plain);
 
-static int
-revive_pf(struct chaos *c, unsigned int pf)
-{
-	const enum state was = c->state[pf];
-
-	c->state[pf] = UP;
-	return was == UNPLUGGED ? bench_nic_plug(&c->rig.nic, pf) :
-				  rte_eth_dev_set_link_up(c->rig.nic.pf[pf]);
-}
-
-/* A PF is lost, and one comes back: at times another one, that was lost before. */
-static int
-cycle(struct chaos *c)
-{
-	int ret = 0;
-
-	if (count_up(c) > 1)
-		ret = kill_pf(c, pick_pf(c, true));
-	rte_delay_us_sleep(pick(c, EVENT_PAUSE_US));
-	if (count_up(c) > 1 && pick(c, 4) == 0)
-		return ret;
 	if (ret == 0)
-		ret = revive_pf(c, pick_pf(c, false));
-	rte_delay_us_sleep(pick(c, EVENT_PAUSE_US));
+		ret = bench_stream_open(&c->stream, &conf);
+	if (ret == 0)
+		ret = bench_order_open(&c->back, CHAOS_FLOWS, NULL, NULL);
+	/* what is forwarded has the addresses that it came with */
+	if (ret == 0)
+		ret = rte_eth_promiscuous_enable(c->nic.peer);
+	for (uint16_t q = 0; q < CHAOS_QUEUES && ret == 0; q++)
+		bench_stream_add_lane(&c->stream, c->nic.octo, q, q % APP_NB_WORKERS);
+	bench_stream_set_out(&c->stream, c->nic.peer, 0, BENCH_ANYBODY);
 	return ret;
 }
 
-/* Each PF that was lost came back to the port. */
-static bool
-all_are_back(const struct chaos *c)
+static unsigned int
+pfs_of(const struct bench *bench, uint64_t seed)
 {
-	const uint64_t end = rte_rdtsc() + BACK_S * rte_get_tsc_hz();
-	bool all;
-
-	do {
-		rte_delay_us_sleep(LOOK_MS * 1000);
-		all = bench_nic_xstat(&c->rig.nic, "failovers") ==
-		      bench_nic_xstat(&c->rig.nic, "failbacks");
-	} while (!all && rte_rdtsc() < end);
-	return all;
+	return bench->options.pfs != 0 ? bench->options.pfs : 2 + seed % (BENCH_MAX_PFS - 1);
 }
 
-/* All that are gone come back, and the port has them again. */
 static int
-revive_all(struct chaos *c, struct bench_chaos *r)
+open_all(struct chaos *c, struct bench *bench)
 {
-	int ret = 0;
+	const uint64_t seed = bench->options.seed;
+	const struct bench_nic_conf nic = {
+		.nb_pfs = pfs_of(bench, seed),
+		.nb_queues = CHAOS_QUEUES,
+		.mpfs_entries = 2 * CHAOS_FLOWS,
+		.arfs_entries = 2 * CHAOS_FLOWS,
+		.octo_args = ports[seed / 3 % RTE_DIM(ports)].args,
+		.pf_args = bench_nic_latencies,
+		.nic_args = seed / 12 % 2 ? ",lost_pf=default" : ",lost_pf=drop",
+	};
 
-	for (unsigned int i = 0; i < c->nb_pfs && ret == 0; i++)
-		if (c->state[i] != UP)
-			ret = revive_pf(c, i);
-	r->late += !all_are_back(c);
-	return ret;
+	memset(c, 0, sizeof(*c));
+	c->bench = bench;
+	c->nb_pfs = nic.nb_pfs;
+	c->counts_rules = ports[seed / 3 % RTE_DIM(ports)].counts_rules;
+	c->random = seed << 32;
+	c->call_random = ~c->random;
+	for (unsigned int i = 0; i < APP_NB_WORKERS; i++)
+		c->worker[i].random = c->random + (UINT64_C(1) << 31) * (i + 1);
+	for (uint32_t flow = 0; flow < CHAOS_FLOWS; flow++)
+		c->rule[flow].queue = flow / 2 % CHAOS_QUEUES;
+	if (bench_nic_open(&c->nic, bench, &nic) != 0 || chaos_watch_pfs(c) != 0)
+		return -EIO;
+	return open_stream(c);
 }
 
-static uint64_t
-distance(uint64_t a, uint64_t b)
+static void
+close_all(struct chaos *c)
 {
-	return a > b ? a - b : b - a;
-}
-
-/* All that was sent came, or is counted as lost by the NIC. */
-static int
-settle_accounts(struct chaos *c, struct bench_chaos *r)
-{
-	struct octosim_account a;
-	uint64_t came;
-	int ret;
-
-	/* on a busy machine a worker may not run for long */
-	for (int i = 0; i < MAX_PAUSES; i++)
-		if (bench_stream_pause(&c->rig.stream) <= 0)
-			break;
-	ret = octosim_account_get("A", &a);
-	came = bench_order_delivered(&c->rig.stream.order) + c->rig.stream.order.duplicated;
-	r->packets = bench_stream_sent(&c->rig.stream) - c->rig.stream.nb_unsent;
-	r->lost = a.lost + a.lost_on_wire;
-	r->dropped = a.dropped;
-	r->unaccounted = distance(r->packets, came + r->lost + r->dropped) +
-			 distance(a.delivered, came) + (uint64_t)llabs(a.unaccounted) +
-			 c->rig.stream.order.duplicated;
-	return ret;
+	bench_stream_close(&c->stream);
+	bench_order_close(&c->back);
+	bench_flows_free(&c->flows);
+	chaos_unwatch_pfs(c);
+	bench_nic_close(&c->nic);
 }
 
 static int
 run_cycles(struct chaos *c, struct bench_chaos *r, uint64_t nb)
 {
-	pthread_t caller;
-	int ret = bench_stream_start(&c->rig.stream);
+	int ret = 0;
 
-	if (ret == 0)
-		ret = bench_stream_warm_up(&c->rig.stream);
-	if (ret == 0)
-		ret = -pthread_create(&caller, NULL, call_on_and_on, c);
-	if (ret != 0)
-		return ret;
 	for (r->cycles = 0; r->cycles < nb && ret == 0; r->cycles++) {
-		ret = cycle(c);
-		bench_stream_give_up(&c->rig.stream);
+		ret = chaos_cycle(c);
+		bench_stream_give_up(&c->stream);
+		if (ret == 0 && ((r->cycles + 1) % CYCLES_OF_LOOK == 0 || r->cycles + 1 == nb))
+			ret = chaos_check(c, r);
 	}
-	rte_atomic_store_explicit(&c->stop, true, rte_memory_order_relaxed);
-	pthread_join(caller, NULL);
-	r->calls = c->calls;
-	return ret == 0 ? revive_all(c, r) : ret;
+	return ret;
 }
 
+/* Once all is well, the first time. */
+static int
+run_with_caller(struct chaos *c, struct bench_chaos *r, uint64_t nb)
+{
+	pthread_t caller;
+	int ret;
+
+	chaos_set(&c->pause, true);
+	ret = -pthread_create(&caller, NULL, chaos_call_on_and_on, c);
+	if (ret != 0)
+		return ret;
+	ret = chaos_check(c, r);
+	if (ret == 0)
+		ret = run_cycles(c, r, nb);
+	chaos_set(&c->stop, true);
+	pthread_join(caller, NULL);
+	r->calls = c->calls;
+	return ret;
+}
+
+static size_t
+heap_in_use(void)
+{
+	struct rte_malloc_socket_stats stats;
+	size_t bytes = 0;
+
+	for (unsigned int i = 0; i < rte_socket_count(); i++)
+		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) == 0)
+			bytes += stats.heap_allocsz_bytes;
+	return bytes;
+}
+
+static int
+run_once(struct chaos *c, struct bench *bench, struct bench_chaos *r, uint64_t nb)
+{
+	int ret = open_all(c, bench);
+
+	if (ret == 0)
+		ret = bench_stream_start(&c->stream);
+	if (ret == 0)
+		ret = bench_stream_warm_up(&c->stream);
+	if (ret == 0)
+		ret = run_with_caller(c, r, nb);
+	bench_stream_stop(&c->stream);
+	close_all(c);
+	return ret;
+}
+
+/* What the first port leaves behind is there once for all; what chaos leaves is lost. */
 static int
 run_here(struct bench *bench, struct bench_chaos *r, uint64_t nb)
 {
 	static struct chaos c;
-	int ret;
+	size_t before;
+	int ret = run_once(&c, bench, r, 0);
 
-	c.random = bench->options.seed << 32;
-	c.call_random = ~c.random;
-	c.nb_pfs = bench->options.pfs != 0 ? bench->options.pfs : 2 + bench->options.seed % 3;
-	ret = bench_pf_loss_open(&c.rig, bench, BENCH_LOSS_DROP, c.nb_pfs, FLOWS, STEERED);
-	if (ret == 0)
-		ret = run_cycles(&c, r, nb);
-	if (ret == 0)
-		ret = settle_accounts(&c, r);
-	bench_stream_stop(&c.rig.stream);
-	bench_pf_loss_close(&c.rig);
+	if (ret != 0)
+		return ret;
+	before = heap_in_use();
+	*r = (struct bench_chaos){.cycles = 0};
+	ret = run_once(&c, bench, r, nb);
+	r->leaked_buffers = rte_mempool_in_use_count(bench->pool) +
+			    rte_mempool_in_use_count(bench->peer_pool);
+	r->leaked_bytes = heap_in_use() - RTE_MIN(before, heap_in_use());
 	return ret;
 }
 
@@ -311,19 +212,19 @@ run_on(const struct app_machine *machine, unsigned int nb)
 
 /* The process that runs the cycles of a seed; its figures come by the pipe. */
 static int
-spawn(pid_t *pid, uint64_t seed, uint64_t nb, int out)
+spawn(pid_t *pid, uint64_t seed, unsigned int pfs, uint64_t nb, int out)
 {
-	char seed_text[24], nb_text[24], json[32];
-	static char words[][12] = {"octo-bench", "failover", "--quick", "--case",
-				   "chaos",      "--seed",   "--count", "--json"};
-	char *const argv[] = {words[0],  words[1], words[2], words[3], words[4], words[5],
-			      seed_text, words[6], nb_text,  words[7], json,     NULL};
+	char options[4][48];
+	static char words[][12] = {"octo-bench", "failover", "--quick", "--case", "chaos"};
+	char *const argv[] = {words[0],   words[1],   words[2],   words[3],   words[4],
+			      options[0], options[1], options[2], options[3], NULL};
 	posix_spawn_file_actions_t actions;
 	int ret;
 
-	snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed);
-	snprintf(nb_text, sizeof(nb_text), "%" PRIu64, nb);
-	snprintf(json, sizeof(json), "/proc/self/fd/%d", out);
+	snprintf(options[0], sizeof(options[0]), "--seed=%" PRIu64, seed);
+	snprintf(options[1], sizeof(options[1]), "--count=%" PRIu64, nb);
+	snprintf(options[2], sizeof(options[2]), "--pfs=%u", pfs);
+	snprintf(options[3], sizeof(options[3]), "--json=/proc/self/fd/%d", out);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	ret = posix_spawn(pid, "/proc/self/exe", &actions, NULL, argv, environ);
@@ -362,39 +263,59 @@ figure(const char *json, const char *name)
 	return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
 }
 
-static void
+/* Returns whether they are as they should be. */
+static bool
 add_figures(struct bench_chaos *r, const char *json)
 {
+	static const char *const bad[] = {"unaccounted", "late",        "misplaced",
+					  "open_fences", "stale_rules", "leaked_buffers",
+					  "leaked_bytes"};
+	bool good = true;
+
 	r->cycles += figure(json, "cycles");
 	r->unaccounted += figure(json, "unaccounted");
+	r->misplaced += figure(json, "misplaced");
+	r->open_fences += figure(json, "open_fences");
+	r->stale_rules += figure(json, "stale_rules");
+	r->leaked_buffers += figure(json, "leaked_buffers");
+	r->leaked_bytes += figure(json, "leaked_bytes");
 	r->packets += figure(json, "packets");
 	r->lost += figure(json, "lost");
 	r->dropped += figure(json, "dropped");
 	r->calls += figure(json, "calls");
 	r->late += figure(json, "late");
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++)
+		good &= figure(json, bad[i]) == 0;
+	return good;
 }
 
 static int
-run_process(struct bench_chaos *r, uint64_t seed, uint64_t nb)
+run_process(const struct bench *bench, struct bench_chaos *r, uint64_t seed, uint64_t nb)
 {
+	const unsigned int pfs = pfs_of(bench, seed);
 	char json[1024] = "";
+	bool good = true;
 	int fd[2];
 	pid_t pid;
 	int ret;
 
 	if (pipe(fd) != 0)
 		return -errno;
-	ret = spawn(&pid, seed, nb, fd[1]);
+	ret = spawn(&pid, seed, pfs, nb, fd[1]);
 	close(fd[1]);
 	if (ret == 0 && !ended_well(pid, CYCLE_S * (nb + 2))) {
-		fprintf(stderr, "%s: chaos: the process of seed %" PRIu64 " did not end well\n",
-			app_name, seed);
 		r->crashes++;
 		r->cycles += nb;
+		good = false;
 	} else if (ret == 0 && read(fd[0], json, sizeof(json) - 1) > 0) {
-		add_figures(r, json);
+		good = add_figures(r, json);
 	}
 	close(fd[0]);
+	if (!good)
+		fprintf(stderr,
+			"%s: chaos: it went wrong with --seed %" PRIu64 " --pfs %u --count %" PRIu64
+			"\n",
+			app_name, seed, pfs, nb);
 	return ret;
 }
 
@@ -411,7 +332,7 @@ bench_chaos_run(struct bench *bench)
 	fprintf(stderr, "==> chaos: %" PRIu64 " cycles\n", count);
 	for (uint64_t done = 0; done < count && ret == 0; done += each) {
 		run_on(&bench->machine, APP_NB_WORKERS);
-		ret = run_process(r, 1 + done / each, RTE_MIN(each, count - done));
+		ret = run_process(bench, r, 1 + done / each, RTE_MIN(each, count - done));
 		run_on(&bench->machine, 1);
 		bench_progress_part(done, count);
 	}

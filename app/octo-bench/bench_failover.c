@@ -6,7 +6,7 @@
 #include "bench.h"
 
 static const char usage[] =
-	"usage: octo bench failover [--json FILE] [--count N] [--pfs 2|4] [--quick]\n"
+	"usage: octo bench failover [--json FILE] [--count N] [--pfs 2|3|4] [--quick]\n"
 	"                           [--case NAME]... [--seed N] [-v]\n"
 	"\n"
 	"Unplugs PFs of a simulated NIC under load and plugs them again: what is lost, to what\n"
@@ -18,7 +18,7 @@ static const char usage[] =
 	"  --json FILE  write the figures to FILE as well\n"
 	"  --count N    times that a PF is lost, with 64 flows (default 100); cycles of\n"
 	"               chaos (default 1000)\n"
-	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
+	"  --pfs N      with a NIC of so many PFs (default: 2, then 4; for chaos, 2 to 4)\n"
 	"  --quick      small counts: shows that it runs, and measures nothing\n"
 	"  --case NAME  only pf_loss, pf_loss_drop, pf_eject, failback or chaos;\n"
 	"               may be repeated\n"
@@ -128,6 +128,15 @@ report_chaos(const struct bench *bench)
 		   "", true);
 	bench_line("", "unaccounted for", r->unaccounted, 0, "", "0", r->unaccounted == 0);
 	bench_line("", "control calls meanwhile", r->calls, 0, "", "", true);
+	bench_line("", "times that flows were not at home in the end", r->misplaced, 0, "", "0",
+		   r->misplaced == 0);
+	bench_line("", "fences that stayed open", r->open_fences, 0, "", "0", r->open_fences == 0);
+	bench_line("", "rules left over in tables, or missing", r->stale_rules, 0, "", "0",
+		   r->stale_rules == 0);
+	bench_line("", "buffers that were leaked", r->leaked_buffers, 0, "", "0",
+		   r->leaked_buffers == 0);
+	bench_line("", "memory that was leaked", r->leaked_bytes, 0, "bytes", "0",
+		   r->leaked_bytes == 0);
 	bench_line("", "PFs that did not come back in time", r->late, 0, "", "0", r->late == 0);
 }
 
@@ -266,9 +275,12 @@ write_chaos(FILE *f, const struct bench *bench)
 	fprintf(f,
 		"{\"cycles\": %" PRIu64 ", \"crashes\": %" PRIu64 ", \"unaccounted\": %" PRIu64
 		",\n    \"packets\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"dropped\": %" PRIu64
-		", \"calls\": %" PRIu64 ", \"late\": %" PRIu64 "}",
+		", \"calls\": %" PRIu64 ", \"late\": %" PRIu64 ",\n    \"misplaced\": %" PRIu64
+		", \"open_fences\": %" PRIu64 ", \"stale_rules\": %" PRIu64
+		", \"leaked_buffers\": %" PRIu64 ", \"leaked_bytes\": %" PRIu64 "}",
 		r->cycles, r->crashes, r->unaccounted, r->packets, r->lost, r->dropped, r->calls,
-		r->late);
+		r->late, r->misplaced, r->open_fences, r->stale_rules, r->leaked_buffers,
+		r->leaked_bytes);
 }
 
 static const struct bench_case cases[BENCH_NB_FAILOVER_CASES] = {

@@ -29,8 +29,8 @@ const char *const bench_nic_latencies[BENCH_MAX_PFS] = {
 	",latency_us=10,tx_delay_us=10",
 };
 
-static const char *
-pf_name(unsigned int index)
+const char *
+bench_nic_name(unsigned int index)
 {
 	static const char *const names[BENCH_MAX_PFS] = {
 		"net_octosim0",
@@ -63,7 +63,7 @@ add_pf(const struct bench_nic_conf *conf, unsigned int i)
 		 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
 		 conf->pf_args != NULL ? conf->pf_args[i] : "",
 		 conf->nic_args != NULL ? conf->nic_args : "");
-	return add_device(pf_name(i), args);
+	return add_device(bench_nic_name(i), args);
 }
 
 static int
@@ -84,7 +84,7 @@ add_octo(const struct bench_nic_conf *conf, const struct app_machine *machine)
 			   machine->cpu[1], conf->octo_args);
 
 	for (unsigned int i = 0; i < conf->nb_pfs; i++)
-		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", pf_name(i));
+		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", bench_nic_name(i));
 	return add_device(OCTO, args);
 }
 
@@ -106,9 +106,9 @@ start_pfs(struct bench_nic *nic, const struct bench *bench)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < nic->conf.nb_pfs && ret == 0; i++)
-		ret = nic->conf.bare ? app_port_start(pf_name(i), nic->conf.nb_queues, BENCH_RING,
-						      bench->pool, &nic->pf[i]) :
-				       rte_eth_dev_get_port_by_name(pf_name(i), &nic->pf[i]);
+		ret = nic->conf.bare ? app_port_start(bench_nic_name(i), nic->conf.nb_queues,
+						      BENCH_RING, bench->pool, &nic->pf[i]) :
+				       rte_eth_dev_get_port_by_name(bench_nic_name(i), &nic->pf[i]);
 	return ret;
 }
 
@@ -193,11 +193,11 @@ bench_nic_fence_timeouts(const struct bench_nic *nic)
 int
 bench_nic_unplug(struct bench_nic *nic, unsigned int pf)
 {
-	const int ret = rte_eal_hotplug_remove("vdev", pf_name(pf));
+	const int ret = rte_eal_hotplug_remove("vdev", bench_nic_name(pf));
 
 	RTE_SET_USED(nic);
 	if (ret != 0)
-		fprintf(stderr, "%s: %s cannot be unplugged: %s\n", app_name, pf_name(pf),
+		fprintf(stderr, "%s: %s cannot be unplugged: %s\n", app_name, bench_nic_name(pf),
 			rte_strerror(-ret));
 	return ret;
 }
@@ -208,22 +208,22 @@ bench_nic_plug(struct bench_nic *nic, unsigned int pf)
 	int ret = add_pf(&nic->conf, pf);
 
 	if (ret == 0)
-		ret = rte_eth_dev_get_port_by_name(pf_name(pf), &nic->pf[pf]);
+		ret = rte_eth_dev_get_port_by_name(bench_nic_name(pf), &nic->pf[pf]);
 	return ret;
 }
 
-/* Until EAL's interrupt thread has done it. */
-static int
-await_presence(unsigned int pf, bool present)
+int
+bench_nic_await(unsigned int pf, bool present)
 {
 	uint16_t port;
 
 	for (int i = 0; i < MAX_LOOKS; i++) {
-		if ((rte_eth_dev_get_port_by_name(pf_name(pf), &port) == 0) == present)
+		if ((rte_eth_dev_get_port_by_name(bench_nic_name(pf), &port) == 0) == present)
 			return 0;
 		rte_delay_us_sleep(LOOK_US);
 	}
-	fprintf(stderr, "%s: %s does not %s\n", app_name, pf_name(pf), present ? "come" : "go");
+	fprintf(stderr, "%s: %s does not %s\n", app_name, bench_nic_name(pf),
+		present ? "come" : "go");
 	return -ETIMEDOUT;
 }
 
@@ -234,9 +234,9 @@ bench_nic_remove(struct bench_nic *nic, unsigned int pf, bool announced)
 	int ret;
 
 	RTE_SET_USED(nic);
-	snprintf(text, sizeof(text), "%s,%s", pf_name(pf), announced ? "eject" : "surprise");
+	snprintf(text, sizeof(text), "%s,%s", bench_nic_name(pf), announced ? "eject" : "surprise");
 	ret = octosim_fault(text);
-	return ret == 0 ? await_presence(pf, false) : ret;
+	return ret == 0 ? bench_nic_await(pf, false) : ret;
 }
 
 int
@@ -245,12 +245,12 @@ bench_nic_restore(struct bench_nic *nic, unsigned int pf)
 	char text[NAME_LEN];
 	int ret;
 
-	snprintf(text, sizeof(text), "%s,plug", pf_name(pf));
+	snprintf(text, sizeof(text), "%s,plug", bench_nic_name(pf));
 	ret = octosim_fault(text);
 	if (ret == 0)
-		ret = await_presence(pf, true);
+		ret = bench_nic_await(pf, true);
 	if (ret == 0)
-		ret = rte_eth_dev_get_port_by_name(pf_name(pf), &nic->pf[pf]);
+		ret = rte_eth_dev_get_port_by_name(bench_nic_name(pf), &nic->pf[pf]);
 	return ret;
 }
 
@@ -282,5 +282,5 @@ bench_nic_close(struct bench_nic *nic)
 	if (!nic->conf.bare)
 		remove_device(OCTO);
 	for (unsigned int i = 0; i < nic->conf.nb_pfs; i++)
-		remove_device(pf_name(i));
+		remove_device(bench_nic_name(i));
 }

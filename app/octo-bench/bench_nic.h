@@ -59,6 +59,12 @@ int bench_nic_received(const struct bench_nic *nic, struct bench_received *recei
 /** Another statistic of the octo port; 0 as well if it has none of this name. */
 uint64_t bench_nic_xstat(const struct bench_nic *nic, const char *name);
 
+/** The device of a PF. */
+const char *bench_nic_name(unsigned int pf);
+
+/** Until EAL's interrupt thread has brought it, or removed it. @return 0 or -ETIMEDOUT. */
+int bench_nic_await(unsigned int pf, bool present);
+
 /** Take a PF out of the running NIC; put it back. @return 0, or a negative errno. */
 int bench_nic_unplug(struct bench_nic *nic, unsigned int pf);
 int bench_nic_plug(struct bench_nic *nic, unsigned int pf);

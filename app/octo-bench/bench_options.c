@@ -44,7 +44,7 @@ take_pfs(struct bench_options *options, const char *text)
 {
 	const int ret = app_read_number("--pfs", text, 2, 4, &options->pfs);
 
-	if (ret == 0 && options->pfs == 3) {
+	if (ret == 0 && options->pfs == 3 && options->subject != &bench_failover) {
 		fprintf(stderr, "%s: --pfs %s: 2 or 4 is needed\n", app_name, text);
 		return -EINVAL;
 	}

@@ -251,8 +251,8 @@ run_loss(struct bench *bench, enum bench_loss loss)
 {
 	int ret = 0;
 
-	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs += 2)
-		if (bench->options.pfs == 0 || bench->options.pfs == nb_pfs)
+	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs++)
+		if (bench->options.pfs == 0 ? nb_pfs != 3 : bench->options.pfs == nb_pfs)
 			ret = run_shapes(bench, loss, nb_pfs);
 	return ret;
 }

@@ -35,6 +35,7 @@ bench_stream_open(struct bench_stream *s, const struct bench_stream_conf *conf)
 	s->pool = conf->bench->peer_pool;
 	s->flows = conf->flows;
 	s->turn = conf->turn;
+	s->take = conf->take;
 	s->arg = conf->arg;
 	rte_spinlock_init(&s->sending);
 	s->number = calloc(conf->flows->nb, sizeof(s->number[0]));
@@ -223,7 +224,10 @@ receive(struct bench_stream *s, uint8_t worker)
 		if (n == 0)
 			continue;
 		bench_order_receive(&s->order, worker, i, pkts, n);
-		rte_pktmbuf_free_bulk(pkts, n);
+		if (s->take != NULL)
+			s->take(s->arg, i, pkts, n);
+		else
+			rte_pktmbuf_free_bulk(pkts, n);
 		got += n;
 	}
 	return got;
@@ -315,8 +319,8 @@ bench_stream_watch(struct bench_stream *s)
 }
 
 /* Whoever takes the lock after us sees that no more is to be sent. */
-static void
-stop_sending(struct bench_stream *s)
+void
+bench_stream_hush(struct bench_stream *s)
 {
 	rte_atomic_store_explicit(&s->stop, true, rte_memory_order_relaxed);
 	while (!rte_spinlock_trylock(&s->sending))
@@ -328,7 +332,7 @@ stop_sending(struct bench_stream *s)
 static int64_t
 drain(struct bench_stream *s, unsigned int patience_ms)
 {
-	stop_sending(s);
+	bench_stream_hush(s);
 	/* perhaps what was given up comes, after all */
 	bench_stream_forgive(s);
 	while (bench_order_delivered(&s->order) < bench_stream_sent(s) &&

@@ -30,6 +30,9 @@ struct bench_lane {
 /** By a worker between two bursts of its own: it may give lanes away. */
 typedef void (*bench_turn_t)(void *arg, uint8_t worker);
 
+/** By a worker: packets that it has received from a lane, and that are its own now. */
+typedef void (*bench_take_t)(void *arg, unsigned int lane, struct rte_mbuf **pkts, uint16_t nb);
+
 /** A callback that writes into packets by which PF they came. */
 struct bench_mark_of_pf {
 	uint16_t port;
@@ -43,6 +46,7 @@ struct bench_stream {
 	const struct bench_flows *flows;
 	struct bench_order order;
 	bench_turn_t turn;
+	bench_take_t take; /**< or NULL: they are freed */
 	void *arg;
 	unsigned int nb_lanes;
 	struct bench_lane lane[BENCH_MAX_LANES]; /**< that are received from */
@@ -70,7 +74,8 @@ struct bench_stream_conf {
 	const struct bench_flows *flows;
 	bench_seen_t seen;
 	bench_turn_t turn;
-	void *arg; /**< of both */
+	bench_take_t take;
+	void *arg; /**< of all of them */
 };
 
 /** @return 0, or a negative errno after a message. */
@@ -101,6 +106,9 @@ int bench_stream_warm_up(struct bench_stream *stream);
 /** What is under way is not waited for before more is sent; and it is again. */
 void bench_stream_give_up(struct bench_stream *stream);
 void bench_stream_forgive(struct bench_stream *stream);
+
+/** Send no more; what is under way is not waited for. */
+void bench_stream_hush(struct bench_stream *stream);
 
 /**
  * Send no more and wait for what is under way; then go on. While paused, counts stand still.
