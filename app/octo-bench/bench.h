@@ -202,6 +202,7 @@ enum bench_move_case {
 	BENCH_TX_SWITCH,
 	BENCH_REHOME_10K,
 	BENCH_UNPOLLED,
+	BENCH_REPARTITION,
 	BENCH_NB_MOVE_CASES,
 };
 
@@ -255,6 +256,7 @@ int bench_requeue_run(struct bench *bench);
 /** A migration in steps of 50 ms, written next to where the picture is to be. */
 int bench_timeline_run(struct bench *bench);
 int bench_unpolled_run(struct bench *bench);
+int bench_repartition_run(struct bench *bench);
 int bench_rehome_10k_run(struct bench *bench);
 int bench_tx_switch_run(struct bench *bench);
 

@@ -21,8 +21,8 @@ static const char usage[] =
 	"  --count N    changes of each case and number of PFs (default 100000)\n"
 	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
 	"  --quick      few changes: shows that it works, and measures nothing\n"
-	"  --case NAME  only rehome, move, tx_switch, rehome_10k or unpolled; may be\n"
-	"               repeated\n"
+	"  --case NAME  only rehome, move, tx_switch, rehome_10k, unpolled or\n"
+	"               partition; may be repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
@@ -37,6 +37,7 @@ what_changes(enum bench_move_case which)
 		[BENCH_TX_SWITCH] = "changes of a sender",
 		[BENCH_REHOME_10K] = "changes of a queue with 10,000 flows",
 		[BENCH_UNPOLLED] = "times that all flows leave a queue nobody polls",
+		[BENCH_REPARTITION] = "changes of a queue in tier partition",
 	};
 
 	return what[which];
@@ -196,6 +197,18 @@ write_unpolled(FILE *f, const struct bench *bench)
 	write_case(f, bench, BENCH_UNPOLLED);
 }
 
+static void
+report_repartition(const struct bench *bench)
+{
+	report(bench, BENCH_REPARTITION);
+}
+
+static void
+write_repartition(FILE *f, const struct bench *bench)
+{
+	write_case(f, bench, BENCH_REPARTITION);
+}
+
 static const struct bench_case cases[BENCH_NB_MOVE_CASES] = {
 	[BENCH_REHOME] = {"rehome", bench_rehome_run, report_rehome, write_rehome},
 	[BENCH_MOVE] = {"move", bench_requeue_run, report_move, write_move},
@@ -203,13 +216,15 @@ static const struct bench_case cases[BENCH_NB_MOVE_CASES] = {
 	[BENCH_REHOME_10K] = {"rehome_10k", bench_rehome_10k_run, report_rehome_10k,
 			      write_rehome_10k},
 	[BENCH_UNPOLLED] = {"unpolled", bench_unpolled_run, report_unpolled, write_unpolled},
+	[BENCH_REPARTITION] = {"partition", bench_repartition_run, report_repartition,
+			       write_repartition},
 };
 
 const struct bench_subject bench_move = {
 	.name = "move",
 	.title = "changes under load",
 	.usage = usage,
-	.case_names = "rehome, move, tx_switch, rehome_10k or unpolled",
+	.case_names = "rehome, move, tx_switch, rehome_10k, unpolled or partition",
 	.memory = 512,
 	.nb_cases = BENCH_NB_MOVE_CASES,
 	.cases = cases,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Homes that change: of a queue whose flows are steered, and of a sender. The
- * workers hand the queue to each other.
+ * Homes that change: of a queue whose flows are steered, of one whose flows are spread
+ * in tier partition, and of a sender. The workers hand the queue to each other.
  */
 
 #include <errno.h>
@@ -16,6 +16,10 @@
 #define MANY_COUNT 20
 #define QUICK_MANY_FLOWS 1000
 #define QUICK_MANY_COUNT 2
+/* Of tier partition: one that changes sockets, and one that stays on each. */
+#define PARTITION_QUEUES 3
+/* Room for the rules of two spreads, one beside the other. */
+#define PARTITION_ENTRIES 4096
 
 struct rehome {
 	struct bench_nic nic;
@@ -25,6 +29,7 @@ struct rehome {
 	uint32_t nb_flows;
 	uint64_t count;
 	bool sends;
+	bool unsteered;
 	enum bench_move_case which;
 };
 
@@ -46,7 +51,9 @@ set_up_rx(struct rehome *c)
 
 	bench_stream_add_lane(&c->stream, c->nic.octo, 0, 0);
 	bench_stream_set_out(&c->stream, c->nic.peer, 0, BENCH_ANYBODY);
-	return ret == 0 ? steer_all(c) : ret;
+	for (uint16_t q = 1; q < c->nic.conf.nb_queues; q++)
+		bench_stream_add_lane(&c->stream, c->nic.octo, q, q % APP_NB_WORKERS);
+	return ret == 0 && !c->unsteered ? steer_all(c) : ret;
 }
 
 /* Who holds the octo port's queue sends, and the peer receives. */
@@ -59,22 +66,31 @@ set_up_tx(struct rehome *c)
 	return bench_stream_mark_tx(&c->stream);
 }
 
+/* Flows that come to other queues have changed nothing, unless their order. */
+static void
+seen(void *arg, const struct bench_burst *b)
+{
+	if (b->lane == 0)
+		bench_handover_seen(arg, b);
+}
+
 static int
 open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 {
 	const struct bench_nic_conf nic = {
 		.nb_pfs = nb_pfs,
-		.nb_queues = 1,
-		.mpfs_entries = 2 * c->nb_flows,
+		.nb_queues = c->unsteered ? PARTITION_QUEUES : 1,
+		.mpfs_entries = c->unsteered ? PARTITION_ENTRIES : 2 * c->nb_flows,
 		.arfs_entries = 2 * c->nb_flows,
-		.octo_args = ",learn=off,dwell_ms=0",
+		.octo_args = c->unsteered ? ",tier=partition,dwell_ms=0,fence_timeout_ms=1000" :
+					    ",learn=off,dwell_ms=0",
 		.pf_args = bench_nic_latencies,
 	};
 	struct bench_stream_conf stream = {
 		.bench = bench,
 		.nic = &c->nic,
 		.flows = &c->flows,
-		.seen = bench_handover_seen,
+		.seen = c->sends ? bench_handover_seen : seen,
 		.turn = bench_handover_turn,
 		.arg = &c->handover,
 	};
@@ -138,6 +154,18 @@ bench_rehome_run(struct bench *bench)
 	c.nb_flows = FLOWS;
 	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	c.which = BENCH_REHOME;
+	return bench_run_shapes(bench, run, &c);
+}
+
+int
+bench_repartition_run(struct bench *bench)
+{
+	static struct rehome c;
+
+	c.nb_flows = FLOWS;
+	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
+	c.unsteered = true;
+	c.which = BENCH_REPARTITION;
 	return bench_run_shapes(bench, run, &c);
 }
 

@@ -12,7 +12,8 @@ import pytest
 
 from octotest import env
 
-CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled"}
+CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled",
+         "partition"}
 # what nobody polls cannot stay in order
 UNFENCED = {"unpolled"}
 WAYS = {"move": ["update", "replace"], "unpolled": ["update"]}
