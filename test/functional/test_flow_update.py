@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rule gets another queue by testpmd's command (DPDK 23.07)."""
+"""A rule gets another queue by testpmd's command (DPDK 24.03)."""
 
 from collections import Counter
 
@@ -16,8 +16,8 @@ FLOWS = packets.flows(4)
 def test_a_flow_follows_its_rule(tmp_path):
     """Every queue in turn, by the PF of its poller; others stay."""
     with Bench(tmp_path, QUEUES) as bench:
-        if bench.release() < (23, 7):
-            pytest.skip("testpmd cannot update rules before 23.07")
+        if bench.release() < (24, 3):
+            pytest.skip("testpmd cannot update rules before 24.03")
         rules = [flow_id(bench.steer(flow, 0)) for flow in FLOWS]
         for queue in (1, 2, 3):
             out = bench.cmd(f"flow update {bench.view.port} {rules[0]} "
