@@ -199,6 +199,10 @@ class Switch:
         self.vsctl("set", "Interface", name,
                    f'other_config:pmd-rxq-affinity="{affinity}"')
 
+    def unpin(self, name: str) -> None:
+        """Let Open vSwitch choose the threads."""
+        self.vsctl("remove", "Interface", name, "other_config", "pmd-rxq-affinity")
+
     def pinned(self, name: str) -> Dict[int, int]:
         """The CPU whose thread polls each queue of the port."""
         shown: Dict[int, int] = {}
