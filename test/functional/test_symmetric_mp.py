@@ -23,6 +23,10 @@ from octotest.view import ask
 FLOWS = packets.flows(16)  # RSS on addresses gives both queues some
 PORTS = ("net_octo0", "net_octo1")
 
+# What a NIC counts of frames that went nowhere.
+LOST = ("dropped", "lost_in_dead_rings", "lost_in_tx_rings", "tx_dropped",
+        "lost_on_wire")
+
 
 class Pair:
     """The two processes and the ends of the cables."""
@@ -83,6 +87,23 @@ class Pair:
         return [{**home, **stray} for home, stray in
                 zip(ask(self.telemetry, "topology", port)["queues"],
                     ask(self.telemetry, "strays", port)["queues"])]
+
+    def states(self, name: str) -> List[str]:
+        """Of a port's PFs."""
+        return [pf["state"] for pf in
+                ask(self.telemetry, "topology", self.port(name))["pfs"]]
+
+    def fault(self, *words: object) -> bool:
+        """Set it; whether that was possible."""
+        return self.telemetry.get("/octosim/fault", *words) == "done"
+
+    def lost(self) -> int:
+        """Frames that NICs, or ports that changed PFs, did not pass on."""
+        accounts = [self.telemetry.get("/octosim/account", nic)
+                    for nic in "AB"]
+        return sum(account[name] for account in accounts for name in LOST
+                   ) + sum(self.telemetry.get("/ethdev/xstats", self.port(name))
+                           ["tx_switch_refused"] for name in PORTS)
 
     def port(self, name: str) -> int:
         """The port's number."""
@@ -178,4 +199,40 @@ def test_a_pf_comes_back_under_both(pair):
         wait_until("homes", lambda: [
             q["home_pf"] for q in pair.queues(PORTS[0])] == [0, 1])
         pair.exchange(5)
+    assert pair.primary.alive() and pair.secondary.alive()
+
+
+def _assert_in_order(got: List[bytes], sent: List[bytes]) -> None:
+    """Of each flow, some are missing at most."""
+    all_sent = by_flow(sent)
+    for flow, frames in by_flow(got).items():
+        left = iter(all_sent[flow])
+        assert all(frame in left for frame in frames)
+
+
+@pytest.mark.parametrize("fault", [("eject",), ("surprise", 2000)])
+def test_pfs_come_and_go_under_load(pair, fault):
+    """What a PF had when it went is counted; the rest arrives, in order."""
+    sent: List[bytes] = []
+    got: List[bytes] = []
+    before = pair.lost()
+
+    def go_on() -> None:
+        frames = pair.send(0, 2)
+        sent.extend(frames)
+        got.extend(pair.cables[1].receive(len(frames), timeout=0.2))
+
+    for pf in ("net_octosim1", "net_octosim0"):
+        assert pair.fault(pf, *fault)
+        wait_until("the PF is gone", lambda:
+                   go_on() or "gone" in pair.states(PORTS[0]))
+        go_on()
+        wait_until("it can be plugged", lambda: pair.fault(pf, "plug"))
+        wait_until("it is back", lambda:
+                   go_on() or pair.states(PORTS[0]) == 2 * ["started"])
+        go_on()
+    wait_until("all are accounted for", lambda:
+               got.extend(pair.cables[1].receive(len(sent), timeout=0.2)) or
+               len(sent) - len(got) == pair.lost() - before)
+    _assert_in_order(got, sent)
     assert pair.primary.alive() and pair.secondary.alive()
