@@ -92,21 +92,22 @@ chaos_await_usable(const struct chaos *c, unsigned int nb)
 	return true;
 }
 
-/* Its slot is free, then it is in it again; at times octo is to probe it. */
+/*
+ * Once its slot is free it is in it again; at times octo is to probe it. If octo had
+ * removed the device before the bus did, its slot is as it was, and octo probes it.
+ */
 static int
 put_in(struct chaos *c, unsigned int pf)
 {
 	const char *wait = chaos_pick(&c->random, 2) ? ",wait" : "";
 	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
-	int ret = bench_nic_await(pf, false);
+	int ret;
 
-	if (ret != 0)
-		return ret;
 	do {
 		ret = set_fault(c, pf, "plug%s", wait);
 		rte_delay_us_sleep(CHAOS_LOOK_US);
 	} while (ret == -EBUSY && rte_rdtsc() < end);
-	return ret == 0 ? bench_nic_await(pf, true) : ret;
+	return ret == 0 || ret == -ENODEV ? bench_nic_await(pf, true) : ret;
 }
 
 /* Octo looks for it each second, and may have found it already. */
