@@ -326,7 +326,7 @@ test_a_pf_refuses_the_next_one(void **state)
 	steer_and_destroy(port, 0);
 }
 
-/* A PF that dies takes its rule along, and does not get it when it is back. */
+/* Nothing leads to a PF that died, and it does not get the rule when it is back. */
 static void
 test_a_pf_dies_and_returns(void **state)
 {
@@ -340,8 +340,7 @@ test_a_pf_dies_and_returns(void **state)
 		octo_port_await(!octo_port_pf_is_started(port, pf));
 		octo_port_add_pf(&conf, pf);
 		octo_port_await_long(octo_port_pf_is_started(port, pf));
-		assert_false(is_on_pf(pf));
-		assert_true(is_on_pf(!pf));
+		assert_false(is_on_pf(0) || is_on_pf(1));
 		steer_and_destroy(port, 0);
 		assert_true(is_on_pf(0) && is_on_pf(1));
 	}

@@ -72,7 +72,9 @@ octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
 static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
-	return octo->failover.pending || octo_spread_leads_to_locked(octo, pf);
+	/* what was destroyed follows nobody's home, and ends soon */
+	return octo->failover.pending || octo->parting.nb > 0 ||
+	       octo_spread_leads_to_locked(octo, pf);
 }
 
 static bool

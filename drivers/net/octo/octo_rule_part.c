@@ -83,7 +83,7 @@ octo_rule_part_end_locked(struct octo_dev *octo)
 	return any;
 }
 
-/* A PF's rules went with it, and the MPFS rules that it had. */
+/* A PF's rules went with it, and the MPFS rules that it had. No flow is led to it any longer. */
 void
 octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
@@ -91,6 +91,7 @@ octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(rule, &octo->parting.rules, next)
 		octo_rule_forget_pf(octo, rule, pf);
+	octo_rule_part_end_locked(octo);
 }
 
 static struct rte_flow *
