@@ -26,6 +26,12 @@ models() {
 		move safety ENDS NO_AWAIT
 		move safety ENDS NO_END_GRACE
 		move safety ENDS SWITCH_FIRST
+		shift holds
+		shift safety NO_GRACE
+		shift safety NO_AWAIT
+		shift safety NO_WAIT
+		shift safety NO_NEXT_BURST
+		shift liveness ONE_STEP
 		failover holds DIES=0
 		failover holds DIES=1
 		failover safety DIES=1 FLIP_FIRST
