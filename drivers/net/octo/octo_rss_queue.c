@@ -13,6 +13,12 @@
 #define MAX_WORDS 9
 /* Bytes of the key that are used for these. */
 #define KEY_BYTES 40
+/* With any of these it is less that is hashed, or of another header. */
+#define LESS                                                                                       \
+	(RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY | RTE_ETH_RSS_L4_SRC_ONLY |             \
+	 RTE_ETH_RSS_L4_DST_ONLY | RTE_ETH_RSS_L3_PRE32 | RTE_ETH_RSS_L3_PRE40 |                   \
+	 RTE_ETH_RSS_L3_PRE48 | RTE_ETH_RSS_L3_PRE56 | RTE_ETH_RSS_L3_PRE64 |                      \
+	 RTE_ETH_RSS_L3_PRE96 | RTE_ETH_RSS_LEVEL_MASK)
 
 static const struct {
 	uint64_t addresses;
@@ -52,7 +58,7 @@ input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 	const size_t len = octo_tuple_addr_len(t);
 	unsigned int n;
 
-	if ((types & (addresses | ports)) == 0)
+	if ((types & (addresses | ports)) == 0 || (types & LESS) != 0)
 		return 0;
 	n = put_addr(words, t->src, len);
 	n += put_addr(words + n, t->dst, len);
