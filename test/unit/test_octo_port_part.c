@@ -346,6 +346,19 @@ test_a_pf_dies_and_returns(void **state)
 	}
 }
 
+/* It leads nobody to a PF that is no use, however long it may stay. */
+static void
+test_its_pf_loses_link(void **state)
+{
+	uint16_t port = create(&lingering);
+
+	(void)state;
+	steer_and_destroy(port, 1);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(!is_anywhere());
+	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
+}
+
 /* What strays meanwhile may be learned: a rule of the switch alone. */
 static void
 test_the_flow_is_learned(void **state)
@@ -473,6 +486,7 @@ main(void)
 		octo_port_test(test_a_rule_of_another_priority_follows),
 		octo_port_test(test_a_pf_refuses_the_next_one),
 		octo_port_test(test_a_pf_dies_and_returns),
+		octo_port_test(test_its_pf_loses_link),
 		octo_port_test(test_the_flow_is_learned),
 		octo_port_test(test_rss_by_ports_is_known),
 		octo_port_test(test_rss_by_addresses_is_known),

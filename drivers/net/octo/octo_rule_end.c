@@ -14,6 +14,8 @@
 /* So many in a go, or as many as can be in so long; their fences are open meanwhile. */
 #define BATCH_RULES 256
 #define BATCH_US 250
+/* One that the switch does not lead is all to be destroyed after that time: it counts for more. */
+#define UNLED_COST 16
 
 /* What the pollers have done since somebody began to look. */
 static void
@@ -44,15 +46,26 @@ is_silent(const struct octo_dev *octo, uint16_t queue, uint32_t now)
 	return now - octo->parting.poller[queue].since >= octo->fences.settings.timeout_ms;
 }
 
-/* Returns false if an open fence must close before. */
+static bool
+must_hold(const struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
+{
+	return from != to && !is_silent(octo, from, now) && !is_silent(octo, to, now);
+}
+
+/* Does no open fence have to close before? */
+static bool
+can_hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
+{
+	return !must_hold(octo, from, to, now) || octo_fence_can_arm_move_locked(octo, from, to);
+}
+
 static bool
 hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
 {
-	if (from == to || is_silent(octo, from, now) || is_silent(octo, to, now))
-		return true;
-	if (!octo_fence_can_arm_move_locked(octo, from, to))
+	if (!can_hold(octo, from, to, now))
 		return false;
-	octo_fence_arm_move_locked(octo, from, to);
+	if (must_hold(octo, from, to, now))
+		octo_fence_arm_move_locked(octo, from, to);
 	return true;
 }
 
@@ -68,14 +81,20 @@ hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 	return octo_fence_arm_home_locked(octo, rule->queue, to) == 0;
 }
 
+/* All queues or none, its own among them: packets must not wait for a rule that stays. */
 static bool
-hold_all(struct octo_dev *octo, uint16_t from, uint32_t now)
+hold_all(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
-	bool ret = true;
+	const uint16_t nb = octo_data(octo)->nb_rx_queues;
 
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		ret &= hold(octo, from, i, now);
-	return ret;
+	for (uint16_t i = 0; i < nb; i++)
+		if (!can_hold(octo, rule->queue, i, now))
+			return false;
+	if (!hold_leg(octo, rule, now))
+		return false;
+	for (uint16_t i = 0; i < nb; i++)
+		hold(octo, rule->queue, i, now);
+	return true;
 }
 
 static bool
@@ -84,7 +103,7 @@ hold_for(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 	const int to = octo_rss_queue_locked(octo, &rule->tuple);
 
 	if (to < 0)
-		return hold_all(octo, rule->queue, now);
+		return hold_all(octo, rule, now);
 	return to == rule->queue ? hold_leg(octo, rule, now) :
 				   hold(octo, rule->queue, (uint16_t)to, now);
 }
@@ -100,6 +119,14 @@ let_go(struct octo_dev *octo, struct rte_flow *rule)
 		octo->mpfs_ops->remove(octo, rule, NULL);
 }
 
+/* Has its time come? At once, if it leads its flow to a PF that is no use any more. */
+static bool
+is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
+{
+	return now - rule->placed >= octo->fences.settings.linger_ms ||
+	       (rule->pf != OCTO_NO_PF && !(octo->plan.usable & RTE_BIT32(rule->pf)));
+}
+
 /* Those whose time has come, and whose flows can go on in order now, the oldest first. */
 static void
 take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
@@ -108,15 +135,14 @@ take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
 	unsigned int n = 0;
 
-	while (rule != NULL && now - rule->placed >= octo->fences.settings.linger_ms &&
-	       n < BATCH_RULES && rte_get_timer_cycles() < end) {
+	while (rule != NULL && n < BATCH_RULES && rte_get_timer_cycles() < end) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
-		if (hold_for(octo, rule, now)) {
+		if (is_due(octo, rule, now) && hold_for(octo, rule, now)) {
 			octo_rule_part_take_locked(octo, rule);
+			n += rule->pf == OCTO_NO_PF ? UNLED_COST : 1;
 			let_go(octo, rule);
 			TAILQ_INSERT_TAIL(batch, rule, next);
-			n++;
 		}
 		rule = next;
 	}
@@ -129,6 +155,7 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 	struct octo_rules batch = TAILQ_HEAD_INITIALIZER(batch);
 	const uint32_t now = (uint32_t)octo_truth_now();
 	struct rte_flow *rule;
+	bool any;
 
 	if (octo->parting.nb == 0) {
 		octo->parting.watched = false;
@@ -136,13 +163,14 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 	}
 	watch_pollers(octo, now);
 	take_batch(octo, &batch, now);
-	if (TAILQ_EMPTY(&batch))
-		return false;
-	octo_move_await_grace(octo);
+	any = !TAILQ_EMPTY(&batch);
+	if (any)
+		octo_move_await_grace(octo);
 	while ((rule = TAILQ_FIRST(&batch)) != NULL) {
 		TAILQ_REMOVE(&batch, rule, next);
 		octo_rule_free_locked(octo, rule);
 	}
+	/* also of who was held in vain */
 	octo_fence_flipped_all_locked(octo);
-	return octo->parting.nb > 0;
+	return any && octo->parting.nb > 0;
 }
