@@ -287,6 +287,30 @@ test_a_shared_segment_gets_no_hint(void **state)
 	rte_pktmbuf_free(seg);
 }
 
+/* Buffers whose node nobody knows leave by the sender's PF, also after the queue was stopped. */
+static void
+test_a_stopped_queue_leaves_no_pf_that_is_gone(void **state)
+{
+	const struct octo_port_conf conf = CONF(.all = "");
+	uint16_t port = start(&conf);
+	struct rte_mbuf *m;
+
+	(void)state;
+	octo_port_remove_pf(0);
+	for (int i = 0; i < 3; i++) {
+		m = make(port, 0);
+		assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
+		assert_int_equal(rte_eth_dev_tx_queue_stop(port, 0), 0);
+		assert_int_equal(rte_eth_dev_tx_queue_start(port, 0), 0);
+	}
+	pools[1]->socket_id = SOCKET_ID_ANY;
+	for (int i = 0; i < 2; i++) {
+		m = make(port, 1);
+		assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
+	}
+	pools[1]->socket_id = 1;
+}
+
 int
 main(void)
 {
@@ -300,6 +324,7 @@ main(void)
 		octo_port_test(test_a_chain_of_one_node_leaves_by_its_pf),
 		octo_port_test(test_one_pf_may_follow_hints_alone),
 		octo_port_test(test_a_shared_segment_gets_no_hint),
+		octo_port_test(test_a_stopped_queue_leaves_no_pf_that_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

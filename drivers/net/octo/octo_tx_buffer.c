@@ -64,6 +64,8 @@ look_around(struct octo_txq *q, uint32_t sending)
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	q->watch.node = (int16_t)node;
 	rte_atomic_store_explicit(&q->home, nearest(q, node, sending), rte_memory_order_relaxed);
+	/* a queue that is stopped is at the end of its way */
+	q->to = q->home;
 	for (int i = 0; i <= OCTO_SOCKET_MAP_MAX_NODE; i++)
 		q->near.pf_of_node[i] = nearest(q, i, sending);
 	q->near.sending = sending;
