@@ -105,6 +105,7 @@ start_replay(struct octo_dev *octo)
 		rule->pf = OCTO_NO_PF;
 		octo_rule_notes_moved(octo, rule);
 	}
+	octo_rule_part_forget_switch(octo);
 	octo->agent->default_pf = OCTO_NO_PF;
 	octo->agent->default_retry = 0;
 	octo->agent_replay = TAILQ_FIRST(&octo->rules);
@@ -149,8 +150,10 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 	struct octo_agent_msg answer;
 	int ret = octo_agent_ask(octo->agent, &msg, &answer);
 
-	if (ret == 0)
+	if (ret == 0) {
 		rule->pf = pf;
+		rule->stale = false;
+	}
 	if (ret == -ENOTCONN && !octo->agent_queues)
 		return 0;
 	return ret == 0 ? 0 : refuse(octo, ret, error);

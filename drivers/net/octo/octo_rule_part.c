@@ -94,6 +94,16 @@ octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
 	octo_rule_part_end_locked(octo);
 }
 
+/* The switch begins anew: it leads none of them. */
+void
+octo_rule_part_forget_switch(struct octo_dev *octo)
+{
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->parting.rules, next)
+		rule->pf = OCTO_NO_PF;
+}
+
 static struct rte_flow *
 find(struct octo_dev *octo, const struct octo_tuple *tuple)
 {
