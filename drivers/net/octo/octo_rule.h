@@ -85,7 +85,7 @@ struct octo_rehoming {
 
 #define OCTO_PARTING_BUCKETS 256
 /* What a table that is full of them takes to have room, and who waits for the mutex. */
-#define OCTO_PARTING_MAX 4096
+#define OCTO_PARTING_MAX 1024
 
 /* Rules that were destroyed, or gave way, but that the PFs still have: octo_rule_part.c. */
 struct octo_parting {
