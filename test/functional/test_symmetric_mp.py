@@ -200,6 +200,8 @@ def test_a_pf_comes_back_under_both(pair):
             q["home_pf"] for q in pair.queues(PORTS[0])] == [0, 1])
         pair.exchange(5)
     assert pair.primary.alive() and pair.secondary.alive()
+    # What ethdev says of a burst on a port that is gone.
+    assert "for not ready port" not in pair.secondary.text
 
 
 def _assert_in_order(got: List[bytes], sent: List[bytes]) -> None:

@@ -29,6 +29,9 @@
 /* Between two looks at whether flows without rules have come to their new queues. */
 #define STEP_LOOK_US 50
 
+/* Of rules that are flipped by who is told of a loss. */
+#define HURRY_US 1000
+
 /* Of octo_rxq.rules_home: the rules are on their way, some lead here and some there. */
 #define REHOMING (OCTO_NO_PF - 1)
 
@@ -92,15 +95,18 @@ lock(struct octo_dev *octo)
 void
 octo_lock(struct octo_dev *octo)
 {
-	if (lock(octo) != EOWNERDEAD)
-		return;
-	OCTO_LOG(WARNING, "port %u: a process died in a control operation", octo->port_id);
-	pthread_mutex_consistent(&octo->mutex);
+	if (lock(octo) == EOWNERDEAD) {
+		OCTO_LOG(WARNING, "port %u: a process died in a control operation", octo->port_id);
+		pthread_mutex_consistent(&octo->mutex);
+		octo->failover.depth = 0;
+	}
+	octo->failover.depth++;
 }
 
 void
 octo_unlock(struct octo_dev *octo)
 {
+	octo->failover.depth--;
 	pthread_mutex_unlock(&octo->mutex);
 }
 
@@ -236,6 +242,21 @@ send_home(struct octo_dev *octo)
 	if (failover)
 		octo_failover_done_locked(octo);
 	return more;
+}
+
+/*
+ * By whoever is told that a PF is lost: what came by it goes by the others before the
+ * control thread is awake, as far as that is soon done. Who is told inside of a control
+ * operation, which may be at these very rules, leaves it all to the thread.
+ */
+void
+octo_ctrl_hurry_locked(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(HURRY_US);
+	bool more = octo->started && octo->failover.depth == 1;
+
+	while (more && octo->failover.pending && rte_get_timer_cycles() < end)
+		more = send_home(octo);
 }
 
 /* A mutex is nobody's in turn: who gave it back has it again before others are awake. */

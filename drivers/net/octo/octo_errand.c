@@ -19,6 +19,11 @@
 /* Who else makes a port of the device has had the time of this many tries. */
 #define MAX_EXISTS 3
 #define MAX_PAUSE_S 60
+/* Other processes are asked, which have five seconds to answer. */
+#define MAX_AWAIT_MS 6000
+#define AWAIT_LOOK_US 100
+/* Fences that are open close within the grace time, unless nobody polls. */
+#define MAX_HOLD_MS 20
 
 struct errand {
 	uint16_t port_id;  /* of the octo port, if that is still there */
@@ -98,6 +103,46 @@ remove_device(const struct octo_pf *pf)
 	return rte_eal_hotplug_remove(pf->past.bus, pf->past.device);
 }
 
+/* Returns whether that was all. */
+static bool
+try_to_hold(const struct errand *e)
+{
+	struct octo_dev *octo = sender(e);
+	bool done = true;
+
+	if (octo == NULL)
+		return true;
+	octo_lock(octo);
+	if (octo->started && octo->failover.seeking)
+		done = octo_fence_hold_strays_locked(octo);
+	octo_unlock(octo);
+	octo_registry_put();
+	return done;
+}
+
+/* The rules of the switch go with the PF that managed it, until another has them. */
+static void
+hold_strays(const struct errand *e)
+{
+	const uint64_t end = octo_ctrl_deadline(MAX_HOLD_MS * 1000);
+
+	while (!try_to_hold(e) && rte_get_timer_cycles() < end)
+		rte_delay_us_sleep(AWAIT_LOOK_US);
+}
+
+static void
+let_strays_go(const struct errand *e)
+{
+	struct octo_dev *octo = sender(e);
+
+	if (octo == NULL)
+		return;
+	octo_lock(octo);
+	octo_fence_let_strays_go_locked(octo);
+	octo_unlock(octo);
+	octo_registry_put();
+}
+
 static int
 fetch(const struct errand *e)
 {
@@ -105,8 +150,11 @@ fetch(const struct errand *e)
 	int ret = 0;
 
 	/* somebody else may have removed it, or may have it by now */
-	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, pf))
+	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, pf)) {
+		hold_strays(e);
 		ret = remove_device(pf);
+		let_strays_go(e);
+	}
 	if (e->kind == OCTO_ERRAND_RELEASE)
 		return -EAGAIN;
 	if (ret == 0)
@@ -164,4 +212,26 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 		rte_atomic_store_explicit(&p->past.under_way, false, rte_memory_order_release);
 		free(e);
 	}
+}
+
+static bool
+is_under_way(const struct octo_dev *octo)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		/* pairs with the release in note(): the bus is left alone */
+		if (rte_atomic_load_explicit(&octo->pf[i].past.under_way, rte_memory_order_acquire))
+			return true;
+	return false;
+}
+
+/* By an application that closes the port, which holds no bus; not where errands are run. */
+void
+octo_errand_await(const struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(MAX_AWAIT_MS * 1000);
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY || rte_thread_is_intr())
+		return;
+	while (is_under_way(octo) && rte_get_timer_cycles() < end)
+		rte_delay_us_sleep(AWAIT_LOOK_US);
 }

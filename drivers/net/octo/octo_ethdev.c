@@ -179,6 +179,8 @@ octo_remove(struct rte_vdev_device *vdev)
 
 	if (dev == NULL)
 		return 0;
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		octo_legs_return(octo_of(dev));
 	/* the bus may be walking its devices: the PFs stay on it */
 	ret = octo_take_down(dev, false);
 	released = rte_eth_dev_release_port(dev);

@@ -66,6 +66,7 @@ octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_t
 		/* the link is as it is before anybody hears of the removal */
 		link_changed = was_there && octo->started && octo_link_refresh(octo);
 		octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
+		octo_ctrl_hurry_locked(octo);
 	}
 	octo_unlock(octo);
 	octo_ctrl_post_link(octo);
@@ -142,6 +143,8 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
+	if (event == RTE_ETH_EVENT_DESTROY)
+		octo_legs_lose(port_id);
 	if (octo == NULL)
 		return 0;
 	if (event == RTE_ETH_EVENT_INTR_LSC)
@@ -210,6 +213,12 @@ octo_event_init(void)
 		if (ret != 0)
 			return ret;
 	}
+	/* without it the port still looks for PFs by itself */
+	if (!done && rte_eal_process_type() == RTE_PROC_PRIMARY &&
+	    rte_dev_event_monitor_start() != 0)
+		OCTO_LOG(NOTICE,
+			 "the kernel's device events cannot be heard: PFs that are removed or "
+			 "plugged are noticed later");
 	done = true;
 	return 0;
 }

@@ -384,10 +384,45 @@ octo_fence_flipped_all_locked(struct octo_dev *octo)
 	struct octo_rxq *q;
 	uint16_t i;
 
-	if (octo->fences.nb_open == 0)
+	if (octo->fences.nb_open == 0 || octo->fences.by_others)
 		return;
 	FOREACH_RXQ(octo, q, i)
 	flipped(q);
+}
+
+static void
+hold_strays(struct octo_dev *octo, struct octo_rxq *q)
+{
+	const uint32_t strays = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) &
+				~RTE_BIT32(octo_rule_home(octo, q->queue_id));
+
+	if (strays == 0)
+		return;
+	q->fence.leg = OCTO_NO_PF;
+	add_source(&q->fence, q->queue_id);
+	arm(octo, q, OCTO_FENCE_HOME, strays);
+}
+
+bool
+octo_fence_hold_strays_locked(struct octo_dev *octo)
+{
+	struct octo_rxq *q;
+	uint16_t i;
+
+	FOREACH_RXQ(octo, q, i)
+	if (!close_if_done(octo, q))
+		return false;
+	octo->fences.by_others = true;
+	FOREACH_RXQ(octo, q, i)
+	hold_strays(octo, q);
+	return true;
+}
+
+void
+octo_fence_let_strays_go_locked(struct octo_dev *octo)
+{
+	octo->fences.by_others = false;
+	octo_fence_flipped_all_locked(octo);
 }
 
 void
@@ -501,6 +536,7 @@ octo_fence_stop_locked(struct octo_dev *octo)
 	struct octo_rxq *q;
 	uint16_t i;
 
+	octo->fences.by_others = false;
 	FOREACH_RXQ(octo, q, i)
 	{
 		octo_gate_set_source(&q->gate, false);

@@ -67,6 +67,7 @@ struct octo_fence {
 struct octo_fences {
 	struct octo_fence_settings settings;
 	uint32_t nb_open;  /**< their consumers may have closed them since */
+	bool by_others;    /**< somebody else changes the flows' paths, and tells when it is done */
 	uint64_t opened;   /**< so far */
 	uint64_t rehomes;  /**< so far: queues whose flows have followed them */
 	uint64_t given_up; /**< so far, by the control side: others waited for them */
@@ -96,6 +97,17 @@ struct octo_fence_counts {
  *   fence of another kind, or to another leg. Nothing has changed: come back.
  */
 int octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
+
+/**
+ * Whatever has a rule is to come by nobody knows which leg: by the NIC's default, when the
+ * PF that manages the switch goes, and the rules with it. Each queue's legs but its home
+ * are held back, until it is told that it has happened.
+ *
+ * @return
+ *   Whether they are: not while another fence is open, which closes soon.
+ */
+bool octo_fence_hold_strays_locked(struct octo_dev *octo);
+void octo_fence_let_strays_go_locked(struct octo_dev *octo);
 
 /** Would it return 0? */
 bool octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);

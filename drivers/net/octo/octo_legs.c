@@ -15,10 +15,41 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
 }
 
+/* By octo port, in a secondary. */
+static struct octo_dev *borrowed[RTE_MAX_ETHPORTS];
+
 void
-octo_legs_borrow(const struct octo_dev *octo)
+octo_legs_return(const struct octo_dev *octo)
+{
+	borrowed[octo->port_id] = NULL;
+}
+
+static void
+lose(struct octo_dev *octo, uint16_t pf_port_id)
+{
+	uint32_t live;
+
+	octo_lock(octo);
+	live = octo_pf_mask(octo, OCTO_PF_STARTED);
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo->pf[i].port_id == pf_port_id && (live & RTE_BIT32(i)))
+			octo_pf_unpublish(octo, live & ~RTE_BIT32(i));
+	octo_unlock(octo);
+}
+
+void
+octo_legs_lose(uint16_t pf_port_id)
+{
+	for (unsigned int i = 0; i < RTE_DIM(borrowed); i++)
+		if (borrowed[i] != NULL)
+			lose(borrowed[i], pf_port_id);
+}
+
+void
+octo_legs_borrow(struct octo_dev *octo)
 {
 	octo_legs_borrowed = true;
+	borrowed[octo->port_id] = octo;
 	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
 }
 

@@ -31,8 +31,15 @@ extern bool octo_legs_borrowed;
 /** In the primary, before legs go live: other processes have to look. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
 
-/** In a secondary that attaches the port. */
-void octo_legs_borrow(const struct octo_dev *octo);
+/** In a secondary that attaches the port, and that lets go of it. */
+void octo_legs_borrow(struct octo_dev *octo);
+void octo_legs_return(const struct octo_dev *octo);
+
+/**
+ * In a secondary whose port of a PF is about to go, before that of the primary: its
+ * legs are not live any more when this returns, and no burst uses them.
+ */
+void octo_legs_lose(uint16_t pf_port_id);
 
 void octo_legs_look(const struct octo_dev *octo);
 

@@ -86,6 +86,7 @@ enum octo_errand_kind {
 };
 
 void octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait);
+void octo_errand_await(const struct octo_dev *octo);
 void octo_errand_put_off(struct octo_pf_past *past);
 
 /* octo_replay.c: a PF gets all that the others have; under the control mutex */

@@ -311,5 +311,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 int
 octo_close(struct rte_eth_dev *dev)
 {
+	/* EAL's cleanup, which may come next, walks the buses and locks none of them */
+	octo_errand_await(octo_of(dev));
 	return octo_take_down(dev, true);
 }
