@@ -201,6 +201,8 @@ def test_dma_is_local_again_after_changes(guest, firmware, wire):
         wait_until("all by PF 1", lambda: _all_by(firmware, wire, 1), 30)
     finally:
         guest.qemu.monitor.set_link(0, True)
+    # by PF 1 alone nothing crosses either
+    wait_until("not all by PF 1", lambda: not _all_by(firmware, wire, 1), 30)
     _settle(firmware, wire, "octo, pools=local, after a failback")
     echo.quit()
 
