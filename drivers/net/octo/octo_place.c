@@ -74,19 +74,36 @@ octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg
 	};
 }
 
+/* A queue's node and home change one after the other: what crosses still does at the next look. */
 static void
 tell(const struct octo_dev *octo, const char *kind, uint16_t queue, const struct octo_place *place,
-     uint32_t *told)
+     struct octo_crossings *c)
 {
-	const uint32_t crossings = octo_plan_crossings(place) & ~*told;
+	const uint32_t crossings = octo_plan_crossings(place);
+	const uint32_t new = crossings & c->before & ~c->told;
 
-	if (crossings == 0)
+	c->now |= crossings;
+	if (new == 0)
 		return;
 	OCTO_LOG(WARNING,
 		 "port %u: %s queue %u crosses sockets: its %s and its home PF are on two "
 		 "(all queues: octo show topology, /octo/legs)",
-		 octo->port_id, kind, queue, octo_plan_crossing_names(crossings));
-	*told |= crossings;
+		 octo->port_id, kind, queue, octo_plan_crossing_names(new));
+	c->told |= new;
+}
+
+static void
+next_look(struct octo_crossings *c)
+{
+	c->before = c->now;
+	c->now = 0;
+}
+
+void
+octo_place_start_locked(struct octo_dev *octo)
+{
+	octo->rx_crossings = (struct octo_crossings){0};
+	octo->tx_crossings = (struct octo_crossings){0};
 }
 
 static void
@@ -95,7 +112,7 @@ follow_rx(struct octo_dev *octo, const struct octo_rxq *q)
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	const struct octo_place place = octo_place_rx(octo, q, home);
 
-	tell(octo, "Rx", q->queue_id, &place, &octo->rx_crossings_told);
+	tell(octo, "Rx", q->queue_id, &place, &octo->rx_crossings);
 }
 
 static void
@@ -104,7 +121,7 @@ follow_tx(struct octo_dev *octo, const struct octo_txq *q)
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	const struct octo_place place = octo_place_tx(octo, q, home);
 
-	tell(octo, "Tx", q->queue_id, &place, &octo->tx_crossings_told);
+	tell(octo, "Tx", q->queue_id, &place, &octo->tx_crossings);
 }
 
 /*
@@ -132,4 +149,6 @@ octo_place_follow_locked(struct octo_dev *octo)
 		    rte_atomic_load_explicit(&q->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
 			follow_tx(octo, q);
 	}
+	next_look(&octo->rx_crossings);
+	next_look(&octo->tx_crossings);
 }

@@ -25,6 +25,7 @@
 #include "octo_learning.h"
 #include "octo_legs.h"
 #include "octo_move.h"
+#include "octo_place.h"
 #include "octo_plan.h"
 #include "octo_replug.h"
 #include "octo_pools.h"
@@ -244,8 +245,8 @@ struct octo_dev {
 	bool started;
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
-	uint32_t rx_crossings_told; /* OCTO_CROSS_... since the port was started */
-	uint32_t tx_crossings_told;
+	struct octo_crossings rx_crossings;
+	struct octo_crossings tx_crossings;
 	uint32_t configuration; /* how often the port was configured */
 	bool clone_pools;       /* pools=local */
 	bool reta_set;
@@ -406,12 +407,6 @@ int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
 enum octo_watch_step
 octo_topo_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
 uint32_t octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
-
-/* octo_place.c */
-int octo_place_pool(struct rte_mempool *pool);
-struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
-struct octo_place octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg);
-void octo_place_follow_locked(struct octo_dev *octo);
 
 /* octo_queue.c */
 int octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,

@@ -220,8 +220,7 @@ start_locked(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	octo_link_refresh(octo);
-	octo->rx_crossings_told = 0;
-	octo->tx_crossings_told = 0;
+	octo_place_start_locked(octo);
 	octo->started = true;
 	octo_tx_start_locked(octo);
 	octo_fence_start_locked(octo);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PLACE_H
+#define OCTO_PLACE_H
+
+#include <stdint.h>
+
+#include <rte_mempool.h>
+
+#include "octo_plan.h"
+
+struct octo_dev;
+struct octo_rxq;
+struct octo_txq;
+
+/* What crosses sockets by the home leg of some queue: OCTO_CROSS_... */
+struct octo_crossings {
+	uint32_t told;   /* since the port was started */
+	uint32_t before; /* as of the last look */
+	uint32_t now;
+};
+
+void octo_place_start_locked(struct octo_dev *octo);
+int octo_place_pool(struct rte_mempool *pool);
+struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
+struct octo_place octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg);
+void octo_place_follow_locked(struct octo_dev *octo);
+
+#endif /* OCTO_PLACE_H */
