@@ -128,6 +128,23 @@ test_an_ejected_pf_dies(void **state)
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
+/* Who ejects it waits all the same. */
+static void
+test_the_port_is_stopped_while_a_pf_is_ejected(void **state)
+{
+	const uint16_t port = fill_ring(&two_pfs, 100);
+
+	(void)state;
+	assert_int_equal(octosim_fault("net_octosim1,eject,60000000"), 0);
+	octo_port_await(is_in_state(port, 1, "leaving"));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_true(is_in_state(port, 1, "gone"));
+	octo_port_await_long(!octo_port_pf_is_there(1));
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_await_long(octo_port_rule_pf(port, FLOW) == 0);
+	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+}
+
 /* There is nowhere to go, so it goes at once. */
 static void
 test_the_last_pf_is_ejected(void **state)
@@ -207,6 +224,39 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 }
 
+static bool
+manages(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return view.pf[pf].manager;
+}
+
+/* One without some rules is better than none, and manages the switch until there is another. */
+static void
+test_the_last_pf_cannot_join(void **state)
+{
+	const uint16_t port = join_slowly();
+
+	(void)state;
+	octo_port_remove_pf(0);
+	assert_int_equal(octosim_fault("net_octosim1,rule_fail,1,5,1000000"), 0);
+	octo_port_await(is_in_state(port, 1, "leaving"));
+	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
+	octo_port_await_long(manages(port, 1));
+	octo_port_await_long(leads_to(port, 1000, 1));
+	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
+	assert_true(is_in_state(port, 1, "leaving"));
+	octo_port_add_pf(&two_pfs, 0);
+	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	octo_port_await_long(is_in_state(port, 1, "gone"));
+	assert_false(manages(port, 1));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await_long(leads_to(port, 1000, 1));
+	octo_port_assert_arrives(port, 1000, QUEUE, 10);
+}
+
 /* It is lost again, or the port is stopped, before it has all rules. */
 static void
 test_a_pf_that_does_not_get_to_join(void **state)
@@ -251,9 +301,11 @@ main(void)
 		join_test(test_every_pf_is_ejected),
 		join_test(test_an_ejected_pf_that_nobody_polls),
 		join_test(test_an_ejected_pf_dies),
+		join_test(test_the_port_is_stopped_while_a_pf_is_ejected),
 		join_test(test_the_last_pf_is_ejected),
 		join_test(test_rules_come_and_go_while_a_pf_joins),
 		join_test(test_a_rule_that_only_a_joining_pf_refuses),
+		join_test(test_the_last_pf_cannot_join),
 		join_test(test_a_pf_that_does_not_get_to_join),
 	};
 

@@ -113,7 +113,7 @@ has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 	return false;
 }
 
-/* It could not join: its port is as it was found. */
+/* It could not join: its port is as it was found. It may have managed the switch by then. */
 static void
 give_back(struct octo_dev *octo, uint8_t pf)
 {
@@ -121,21 +121,27 @@ give_back(struct octo_dev *octo, uint8_t pf)
 
 	p->leaving.on = false;
 	p->state = OCTO_PF_CONFIGURED;
+	p->link_up = false;
 	octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_fence_forget_pf_locked(octo, pf);
 	octo_stats_refresh_locked(octo, pf);
 	rte_flow_flush(p->port_id, NULL);
 	octo_indirect_leave_locked(octo, pf);
 	rte_eth_dev_stop(p->port_id);
 	octo_rule_list_forget_pf(octo, pf);
+	octo_rule_list_name_lost_locked(octo, pf);
+	octo_mpfs_spread_forget_pf(octo, pf);
 	octo_stats_keep(octo, pf);
 	p->state = OCTO_PF_GONE;
 	p->past.bury_at = 0;
+	octo_failover_lost_locked(octo, pf);
 }
 
 enum step {
 	STEP_WAIT,
 	STEP_LOSE,    /* no burst is to use it from now on */
 	STEP_RELEASE, /* its device may go */
+	STEP_TELL,    /* it was given back, and the port has no link any more */
 };
 
 /* What is in its rings and its pipeline when nothing leads to it any more, is drained. */
@@ -153,6 +159,12 @@ next_step(struct octo_dev *octo, uint8_t pf)
 		return has_to_send(octo, pf, blind) && octo_gate_before(now, l->until) ?
 			       STEP_WAIT :
 			       STEP_RELEASE;
+	/* the others are gone, or have no link: one without some rules is better than none */
+	if (l->stays && (octo->plan.usable & RTE_BIT32(pf))) {
+		l->until = octo_ctrl_deadline(LIMIT_MS * 1000);
+		l->drained = 0;
+		return STEP_WAIT;
+	}
 	if (!octo_gate_before(now, l->until) || !works(octo, pf))
 		return STEP_LOSE;
 	if (is_led_to(octo, pf))
@@ -168,29 +180,43 @@ next_step(struct octo_dev *octo, uint8_t pf)
 	return STEP_LOSE;
 }
 
-/* Without the mutex: events are raised. */
+/* Another thread may have taken it away by now, so what needs no event is done at once. */
+static enum step
+take_step_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_leaving *l = &octo->pf[pf].leaving;
+	const enum step step = l->on ? next_step(octo, pf) : STEP_WAIT;
+
+	if (step == STEP_RELEASE)
+		l->on = false;
+	if (step != STEP_LOSE || !l->stays)
+		return step;
+	give_back(octo, pf);
+	return octo_link_refresh(octo) ? STEP_TELL : STEP_WAIT;
+}
+
 static void
-take_step(struct octo_dev *octo, uint8_t pf, enum step step)
+lose(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf *p = &octo->pf[pf];
+	const uint64_t until = p->leaving.until;
 
-	if (step == STEP_LOSE && !p->leaving.stays) {
-		octo_event_lose(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
-		p->leaving = (struct octo_leaving){
-			.on = p->has_port,
-			.is_out = true,
-			.until = octo_ctrl_deadline(LIMIT_MS * 1000),
-			.drained = rte_get_timer_cycles(),
-		};
-	} else if (step == STEP_LOSE) {
-		octo_lock(octo);
-		give_back(octo, pf);
-		octo_unlock(octo);
-	} else if (step == STEP_RELEASE) {
-		p->leaving.on = false;
-		if (octo->replug.on && p->has_port)
-			octo_errand_send(octo, pf, OCTO_ERRAND_RELEASE, false);
-	}
+	octo_event_lose(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
+	octo_lock(octo);
+	p->leaving = (struct octo_leaving){
+		.on = p->has_port,
+		.is_out = true,
+		.until = until,
+		.drained = rte_get_timer_cycles(),
+	};
+	octo_unlock(octo);
+}
+
+static void
+release(struct octo_dev *octo, uint8_t pf)
+{
+	if (octo->replug.on && octo->pf[pf].has_port)
+		octo_errand_send(octo, pf, OCTO_ERRAND_RELEASE, false);
 }
 
 /* By the control thread, without the mutex. Returns whether it is worth while to come back soon. */
@@ -200,12 +226,35 @@ octo_leave_tick(struct octo_dev *octo)
 	bool busy = false;
 
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		struct octo_leaving *l = &octo->pf[pf].leaving;
+		const struct octo_leaving *l = &octo->pf[pf].leaving;
+		enum step step;
 
 		if (!l->on)
 			continue;
-		take_step(octo, pf, OCTO_LOCKED(octo, next_step(octo, pf)));
+		step = OCTO_LOCKED(octo, take_step_locked(octo, pf));
+		if (step == STEP_LOSE)
+			lose(octo, pf);
+		else if (step == STEP_RELEASE)
+			release(octo, pf);
+		else if (step == STEP_TELL)
+			octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 		busy |= l->on;
 	}
 	return busy;
+}
+
+/* The port is stopped, and nobody ticks any more: whoever ejects a PF waits all the same. */
+void
+octo_leave_stop(struct octo_dev *octo)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct octo_leaving *l = &octo->pf[pf].leaving;
+		const bool goes = l->on && !l->stays;
+
+		if (goes && !l->is_out)
+			octo_event_lose(octo, octo->pf[pf].port_id, RTE_ETH_EVENT_INTR_RMV);
+		l->on = false;
+		if (goes)
+			release(octo, pf);
+	}
 }

@@ -25,5 +25,7 @@ struct octo_leaving {
 bool octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf);
 void octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_leave_tick(struct octo_dev *octo);
+/* without it */
+void octo_leave_stop(struct octo_dev *octo);
 
 #endif /* OCTO_LEAVE_H */

@@ -188,7 +188,6 @@ stop_locked(struct rte_eth_dev *dev)
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 
-		octo->pf[i].leaving.on = false;
 		/* nobody asks it regularly until the next start */
 		octo_stats_refresh_locked(octo, (uint8_t)i);
 		if (ret != 0 && first_error == 0)
@@ -260,12 +259,15 @@ int
 octo_stop(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	int ret;
 
 	if (!octo_is_primary(octo, "stop the port"))
 		return -ENOTSUP;
 	/* before the mutex is taken, because the thread takes it too */
 	octo_ctrl_stop(octo);
-	return OCTO_LOCKED(octo, stop_locked(dev));
+	ret = OCTO_LOCKED(octo, stop_locked(dev));
+	octo_leave_stop(octo);
+	return ret;
 }
 
 static void
