@@ -14,7 +14,10 @@
 
 #include "octo_private.h"
 
-#define LIMIT_MS 1000
+/* testpmd, told of the same removal, closes the device after 100 ms, polled or not. */
+#define LIMIT_MS 75
+/* Nobody is about to take away the device of one that cannot join. */
+#define GIVE_BACK_MS 1000
 /* PMDs that do not tell what is on a ring: so long it is polled, or sends, all the same. */
 #define BLIND_MS 10
 
@@ -36,7 +39,7 @@ begin(struct octo_dev *octo, uint8_t pf, bool stays)
 	octo->pf[pf].leaving = (struct octo_leaving){
 		.on = true,
 		.stays = stays,
-		.until = octo_ctrl_deadline(LIMIT_MS * 1000),
+		.until = octo_ctrl_deadline((stays ? GIVE_BACK_MS : LIMIT_MS) * 1000),
 	};
 	octo_topo_update(octo);
 	octo_ctrl_wake(octo);
@@ -72,9 +75,15 @@ octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
 static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
+	const struct rte_flow *rule;
+
+	if (octo->failover.pending || octo_spread_leads_to_locked(octo, pf))
+		return true;
 	/* what was destroyed follows nobody's home, and ends soon */
-	return octo->failover.pending || octo->parting.nb > 0 ||
-	       octo_spread_leads_to_locked(octo, pf);
+	TAILQ_FOREACH(rule, &octo->parting.rules, next)
+		if (rule->pf == pf)
+			return true;
+	return false;
 }
 
 static bool
@@ -161,7 +170,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 			       STEP_RELEASE;
 	/* the others are gone, or have no link: one without some rules is better than none */
 	if (l->stays && (octo->plan.usable & RTE_BIT32(pf))) {
-		l->until = octo_ctrl_deadline(LIMIT_MS * 1000);
+		l->until = octo_ctrl_deadline(GIVE_BACK_MS * 1000);
 		l->drained = 0;
 		return STEP_WAIT;
 	}
