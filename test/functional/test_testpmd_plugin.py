@@ -173,10 +173,14 @@ def test_help(pmd):
 ])
 def test_errors(pmd, view, command, says):
     """Each mistake gets an answer that names it and changes nothing."""
-    before = view.steering()
+    def rules():
+        # the memory of rules that were destroyed before is given back later
+        return {k: v for k, v in view.steering().items() if k != "bytes"}
+
+    before = rules()
     out = pmd.cmd(command.format(port=view.port, flow=V4.words()))
     assert re.search(says, out), out
-    assert view.steering() == before
+    assert rules() == before
 
 
 def test_move(pmd, view):
