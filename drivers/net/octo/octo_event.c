@@ -143,7 +143,8 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
-	if (event == RTE_ETH_EVENT_DESTROY)
+	/* what the primary removes, EAL's thread detaches; who exits takes nothing from others */
+	if (event == RTE_ETH_EVENT_DESTROY && rte_thread_is_intr())
 		octo_legs_lose(port_id);
 	if (octo == NULL)
 		return 0;
