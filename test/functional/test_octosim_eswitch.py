@@ -208,15 +208,18 @@ def test_bad_rule_is_refused(bench, command, why):
     assert "Caught" in out and re.search(why, out), out
 
 
-def test_one_rule_for_all_per_port(bench):
-    """EEXIST; the place is free again when the first is gone."""
+def test_two_rules_for_all_per_port(bench):
+    """EEXIST for a third, and for one of the same priority; a place is free again."""
     number = flow_id(bench.cmd(switch_rule(UPLINK, ALL, REP0, priority=2)))
-    out = bench.cmd(switch_rule(UPLINK, ALL, REP1, priority=3))
+    out = bench.cmd(switch_rule(UPLINK, ALL, REP1, priority=2))
+    assert "a rule for all" in out and "File exists" in out, out
+    flow_id(bench.cmd(switch_rule(UPLINK, ALL, REP1, priority=3)))
+    out = bench.cmd(switch_rule(UPLINK, ALL, REP1, priority=1))
     assert "a rule for all" in out and "File exists" in out, out
     flow_id(bench.cmd(switch_rule(REP0, ALL, UPLINK)))
     flow_id(bench.cmd(switch_rule(REP1, ALL, UPLINK)))
     bench.cmd(f"flow destroy {UPLINK} rule {number}")
-    flow_id(bench.cmd(switch_rule(UPLINK, ALL, REP1, priority=3)))
+    flow_id(bench.cmd(switch_rule(UPLINK, ALL, REP1, priority=1)))
 
 
 def test_full_switch_refuses(bench):
