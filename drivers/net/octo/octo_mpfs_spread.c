@@ -82,22 +82,25 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 	return ret;
 }
 
-/* All of a set, or nothing. What catches the rest comes first: it is wrong for nobody. */
+/* All of a set, or nothing. What catches the rest comes last: it must not catch what is parted. */
 static int
 create(const struct octo_dev *octo, const struct octo_spread *spread, struct octo_spreading *set,
        struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
-	int ret;
+	int ret = 0;
 
 	set->nb_flows = 0;
-	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn, octo_manager(octo)->port_id,
-			     octo->pf[spread->default_pf].port_id, set->counted);
-	ret = add(octo, &r, set, error);
-	if (ret == 0 && spread->ipv4)
+	if (spread->ipv4)
 		ret = add_family(octo, OCTO_IPV4, spread, set, error);
 	if (ret == 0 && spread->ipv6)
 		ret = add_family(octo, OCTO_IPV6, spread, set, error);
+	if (ret == 0) {
+		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
+				     octo_manager(octo)->port_id,
+				     octo->pf[spread->default_pf].port_id, set->counted);
+		ret = add(octo, &r, set, error);
+	}
 	if (ret != 0)
 		destroy(octo, set);
 	return ret;
