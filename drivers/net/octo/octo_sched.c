@@ -25,7 +25,7 @@ struct sched_attributes {
 void
 octo_sched_be_brief(void)
 {
-	struct sched_attributes a;
+	struct sched_attributes a = {.size = sizeof(a)};
 
 	if (syscall(SYS_sched_getattr, 0, &a, sizeof(a), 0) != 0 || a.policy != SCHED_OTHER)
 		return;
