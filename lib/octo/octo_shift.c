@@ -121,13 +121,13 @@ static void
 shift_reta(uint16_t size, uint16_t reta[], const uint16_t wish[], uint8_t leg, struct octo_shift *s)
 {
 	for (uint16_t i = 0; i < size; i++) {
-		struct octo_shift_legs *old = &s->legs[reta[i]];
-		struct octo_shift_legs *new = &s->legs[wish[i]];
+		struct octo_shift_legs *from = &s->legs[reta[i]];
+		struct octo_shift_legs *to = &s->legs[wish[i]];
 
-		if (reta[i] == wish[i] || (old->held & leg) || (new->drained &leg))
+		if (reta[i] == wish[i] || (from->held & leg) || (to->drained & leg))
 			continue;
-		old->drained |= leg;
-		new->held |= leg;
+		from->drained |= leg;
+		to->held |= leg;
 		reta[i] = wish[i];
 	}
 }

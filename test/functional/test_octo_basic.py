@@ -143,10 +143,8 @@ def test_clearing_statistics_clears_all(pmd, view):
     pmd.cmd("clear port xstats all")
     assert not any(view.stats().values())
     # memory and what there is now are not counters
-    no_counters = ("steered_flows_bytes", "usable_pfs", "fences_open")
-    left = {k: v for k, v in view.xstats().items()
-            if v and k not in no_counters}
-    assert not left
+    left = {k: v for k, v in view.xstats().items() if v}
+    assert left.pop("steered_flows_bytes", 0) >= 0 and left == {"usable_pfs": 2}
 
 
 def _drain(pmd, view) -> None:

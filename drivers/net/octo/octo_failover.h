@@ -33,7 +33,4 @@ void octo_failover_joined_locked(struct octo_dev *octo);
 bool octo_failover_follow_locked(struct octo_dev *octo);
 void octo_failover_done_locked(struct octo_dev *octo);
 
-/* octo_ctrl.c */
-void octo_ctrl_hurry_locked(struct octo_dev *octo);
-
 #endif /* OCTO_FAILOVER_H */

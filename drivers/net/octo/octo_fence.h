@@ -72,8 +72,7 @@ struct octo_fences {
 	uint64_t rehomes;  /**< so far: queues whose flows have followed them */
 	uint64_t given_up; /**< so far, by the control side: others waited for them */
 	uint64_t step_end; /**< TSC, at which a step is not waited for any longer */
-	uint64_t
-		step_patience; /**< TSC, for so long it lets others go first; 0: it does not wait */
+	uint64_t step_patience; /**< TSC, until which it lets others go first; 0: no wait */
 	/* what was counted at the last reset */
 	uint64_t opened_base;
 	uint64_t rehomes_base;

@@ -75,15 +75,9 @@ octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
 static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
-	const struct rte_flow *rule;
-
-	if (octo->failover.pending || octo_spread_leads_to_locked(octo, pf))
-		return true;
 	/* what was destroyed follows nobody's home, and ends soon */
-	TAILQ_FOREACH(rule, &octo->parting.rules, next)
-		if (rule->pf == pf)
-			return true;
-	return false;
+	return octo->failover.pending || octo_spread_leads_to_locked(octo, pf) ||
+	       octo_rule_part_leads_to_locked(octo, pf);
 }
 
 static bool

@@ -287,7 +287,7 @@ replay_window(struct octo_dev *octo, unsigned int *failed)
 	struct octo_agent_msg answer;
 	bool go_on = n > 0;
 
-	for (unsigned int i = 0; i < n && go_on; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		int ret = octo_agent_hear(octo->agent, msg[i].seq, &answer);
 
 		go_on = ret != -ENOTCONN;

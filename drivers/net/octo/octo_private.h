@@ -575,6 +575,8 @@ void octo_ctrl_post_link(struct octo_dev *octo);
 void octo_ctrl_post_home(struct octo_dev *octo);
 void octo_ctrl_wake(struct octo_dev *octo);
 uint64_t octo_ctrl_deadline(unsigned int us);
+void octo_ctrl_give_way(struct octo_dev *octo);
+void octo_ctrl_hurry_locked(struct octo_dev *octo);
 
 /* Run one call under the control mutex; the value is the call's. */
 #define OCTO_LOCKED(octo, call)                                                                    \

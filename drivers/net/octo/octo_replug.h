@@ -75,9 +75,6 @@ void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_replug_wake(struct octo_dev *octo);
 
-/* octo_ctrl.c */
-void octo_ctrl_give_way(struct octo_dev *octo);
-
 /* octo_errand.c */
 enum octo_errand_kind {
 	OCTO_ERRAND_FETCH,   /* the device is probed */

@@ -23,16 +23,13 @@
 static const struct {
 	uint64_t addresses;
 	uint64_t ports;
-} types_v4[] =
-	{
-		[IPPROTO_TCP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_TCP},
-		[IPPROTO_UDP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_UDP},
-		[IPPROTO_SCTP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_SCTP},
-},
-  types_v6[] = {
-	  [IPPROTO_TCP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_TCP},
-	  [IPPROTO_UDP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_UDP},
-	  [IPPROTO_SCTP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_SCTP},
+} hashed[][IPPROTO_SCTP + 1] = {
+	[OCTO_IPV4][IPPROTO_TCP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_TCP},
+	[OCTO_IPV4][IPPROTO_UDP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_UDP},
+	[OCTO_IPV4][IPPROTO_SCTP] = {RTE_ETH_RSS_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_SCTP},
+	[OCTO_IPV6][IPPROTO_TCP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_TCP},
+	[OCTO_IPV6][IPPROTO_UDP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_UDP},
+	[OCTO_IPV6][IPPROTO_SCTP] = {RTE_ETH_RSS_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_SCTP},
 };
 
 static unsigned int
@@ -52,9 +49,8 @@ put_addr(uint32_t *words, const uint8_t *addr, size_t len)
 static unsigned int
 input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 {
-	const bool v4 = t->family == OCTO_IPV4;
-	const uint64_t addresses = v4 ? types_v4[t->proto].addresses : types_v6[t->proto].addresses;
-	const uint64_t ports = v4 ? types_v4[t->proto].ports : types_v6[t->proto].ports;
+	const uint64_t addresses = hashed[t->family][t->proto].addresses;
+	const uint64_t ports = hashed[t->family][t->proto].ports;
 	const size_t len = octo_tuple_addr_len(t);
 	unsigned int n;
 

@@ -182,6 +182,7 @@ bool octo_rule_part_end_locked(struct octo_dev *octo);
 void octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_part_forget_switch(struct octo_dev *octo);
+bool octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
 bool octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir);
 
 /* octo_rule_end.c */

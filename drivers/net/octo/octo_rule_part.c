@@ -104,6 +104,18 @@ octo_rule_part_forget_switch(struct octo_dev *octo)
 		rule->pf = OCTO_NO_PF;
 }
 
+/* Does the switch lead the flow of any of them to this PF? */
+bool
+octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
+{
+	const struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->parting.rules, next)
+		if (rule->pf == pf)
+			return true;
+	return false;
+}
+
 static struct rte_flow *
 find(struct octo_dev *octo, const struct octo_tuple *tuple)
 {

@@ -82,6 +82,11 @@ ask_status(const struct octo_txq *q, uint8_t pf, enum octo_tx_report *report)
 {
 	uint32_t full = 0;
 
+	/* never fed */
+	if (q->sent[pf].packets == 0) {
+		*report = OCTO_TX_EMPTY;
+		return true;
+	}
 	for (unsigned int i = 0; i < OCTO_TX_PROBES; i++) {
 		const uint16_t offset = octo_tx_switch_probe(i, q->nb_desc);
 		const int status = rte_eth_tx_descriptor_status(q->leg_port[pf], q->queue_id,
@@ -101,9 +106,6 @@ ask_pf(const struct octo_txq *q, uint8_t pf)
 {
 	enum octo_tx_report report;
 
-	/* never fed */
-	if (q->sent[pf].packets == 0)
-		return OCTO_TX_EMPTY;
 	if (ask_status(q, pf, &report))
 		return report;
 	/* nothing is done since the last time: it has drained, or it is slow */
@@ -132,8 +134,6 @@ octo_tx_is_sent(const struct octo_txq *q, uint8_t pf, bool blind)
 {
 	enum octo_tx_report report;
 
-	if (q->sent[pf].packets == 0)
-		return true;
 	if (!ask_status(q, pf, &report) || report == OCTO_TX_QUIET)
 		return !blind;
 	return report == OCTO_TX_EMPTY;
