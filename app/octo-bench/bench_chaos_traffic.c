@@ -52,11 +52,12 @@ ask(const struct bench_lane *lane)
 	rte_eth_tx_done_cleanup(lane->port, lane->queue, 0);
 }
 
+/* A lane is looked at by its owner only: who is given one sees no older wish to park it. */
 static void
 park_lanes(struct chaos *c, uint8_t worker)
 {
 	for (unsigned int i = 0; i < CHAOS_QUEUES; i++)
-		if (chaos_is(&c->lane[i].park) && bench_lane_owner(&c->stream.lane[i]) == worker)
+		if (bench_lane_owner(&c->stream.lane[i]) == worker && chaos_is(&c->lane[i].park))
 			bench_lane_give(&c->stream.lane[i], BENCH_NOBODY);
 }
 
