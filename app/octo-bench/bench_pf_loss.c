@@ -19,7 +19,7 @@
 #define QUICK_COUNT_OF_MANY 2
 
 /* For a port to notice that a PF is gone, or back: it looks for it each second. */
-#define NOTICE_S 5
+#define NOTICE_S 20
 #define LOOK_MS 1
 
 /* Traffic goes on for so long before it is counted what is lost. */
@@ -94,13 +94,15 @@ bench_pf_loss_await_home(const struct bench_pf_loss *c)
 	const uint64_t end = rte_rdtsc() + NOTICE_S * rte_get_tsc_hz();
 	struct bench_received before, now;
 
+	if (bench_nic_received(&c->nic, &before) != 0)
+		return false;
 	do {
-		if (bench_nic_received(&c->nic, &before) != 0)
-			return false;
 		rte_delay_us_sleep(2 * LOOK_MS * 1000);
 		if (bench_nic_received(&c->nic, &now) != 0)
 			return false;
-		if (now.stray == before.stray && now.home > before.home + c->nb_flows / 10)
+		if (now.stray != before.stray)
+			before = now;
+		else if (now.home > before.home + c->nb_flows / 10)
 			return true;
 	} while (rte_rdtsc() < end);
 	return false;

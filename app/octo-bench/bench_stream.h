@@ -42,7 +42,8 @@ struct bench_mark_of_pf {
 
 struct bench_stream {
 	const struct bench_nic *nic;
-	struct rte_mempool *pool;
+	struct rte_mempool *pool;    /**< of what is sent */
+	struct rte_mempool *rx_pool; /**< and of what is received of it */
 	const struct bench_flows *flows;
 	struct bench_order order;
 	bench_turn_t turn;
