@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 #include <rte_pause.h>
@@ -44,9 +44,9 @@ octosim_nic_lock(struct octosim_nic *nic)
 	/* pollers look at it before they try: several busy ones would starve us */
 	rte_atomic_fetch_add_explicit(&nic->waiters, 1, rte_memory_order_relaxed);
 	while (!rte_spinlock_trylock(&nic->lock)) {
-		/* the holder may wait for this very CPU */
+		/* the holder may wait for this very CPU, which who yields need not give up */
 		if (++tries % LOCK_SPINS == 0)
-			sched_yield();
+			rte_delay_us_sleep(1);
 		else
 			rte_pause();
 	}
