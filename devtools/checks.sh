@@ -87,6 +87,9 @@ check_words() {
 	mapfile -t files < <(project_files 'drivers/*.[ch]' 'lib/*.[ch]' | grep -v _testpmd)
 	find_lines '\<(printf|rte_exit|rte_panic) *\(|__atomic_|rte_smp_|\<volatile\>' "${files[@]}" |
 		none_of "not for drivers" || status=1
+	# many of them make Linux 6.18 keep a CPU from all others for minutes: who waits sleeps
+	mapfile -t files < <(project_files '*.c')
+	find_lines '\<(sched|pthread)_yield\(' "${files[@]}" | none_of "yields" || status=1
 	return $status
 }
 

@@ -60,6 +60,13 @@ int app_args_begin(struct app_args *args, struct app_machine *machine, unsigned 
 		   bool verbose);
 int app_eal_start(struct app_args *args, bool verbose);
 
+/**
+ * By a worker that has nothing to do while others may wait for its CPU. Not by
+ * sched_yield(): after many of these Linux 6.18 has kept a CPU from everybody else for
+ * two minutes.
+ */
+void app_step_aside(void);
+
 /* app_port.c */
 struct rte_mempool *app_pool_create(const char *name, unsigned int size);
 int app_port_start(const char *name, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool,

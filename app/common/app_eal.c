@@ -4,8 +4,10 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 
@@ -120,4 +122,12 @@ app_eal_start(struct app_args *args, bool verbose)
 	fprintf(stderr, "%s: DPDK could not start: %s%s\n", app_name, rte_strerror(rte_errno),
 		verbose ? "" : " (-v shows what it says)");
 	return -rte_errno;
+}
+
+void
+app_step_aside(void)
+{
+	/* else it takes 50 us longer */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	rte_delay_us_sleep(1);
 }

@@ -2,8 +2,6 @@
 
 /* The workers of chaos: they forward, and give lanes to each other. */
 
-#include <sched.h>
-
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
@@ -80,7 +78,7 @@ stand_still(struct chaos *c, uint8_t worker)
 	chaos_set(&c->worker[worker].held, true);
 	while (chaos_is(&c->hold)) {
 		receive_back(c, worker);
-		sched_yield();
+		app_step_aside();
 	}
 	chaos_set(&c->worker[worker].held, false);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>
@@ -255,7 +254,7 @@ work(void *arg)
 		/* others wait for a CPU */
 		idle = got == 0 ? idle + 1 : 0;
 		if (idle % IDLE_TURNS == IDLE_TURNS - 1)
-			sched_yield();
+			app_step_aside();
 	}
 	return 0;
 }

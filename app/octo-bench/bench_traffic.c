@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +169,7 @@ work(void *arg)
 		/* the others cannot go on: perhaps they wait for a CPU */
 		idle = w->sent + w->received == before ? idle + 1 : 0;
 		if (idle % IDLE_POLLS == IDLE_POLLS - 1)
-			sched_yield();
+			app_step_aside();
 	}
 	return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <sched.h>
 #include <stdio.h>
 
 #include <sanitizer/lsan_interface.h>
 
+#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
@@ -211,7 +211,7 @@ fuzz_nic_send(const struct fuzz_nic *nic, bool to_twin, struct fuzz_input *in)
 		if (to_twin)
 			packets += poll(nic->twin[1], &fate);
 		if (i > 0)
-			sched_yield();
+			rte_delay_us_sleep(1);
 	}
 	FUZZ_CHECK(packets <= 1, "one packet sent, %u received", packets);
 	FUZZ_CHECK(rte_mempool_in_use_count(pool) == 0, "a packet is kept");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 
@@ -236,7 +236,7 @@ produce(void *arg)
 		const struct octo_sample s = numbered(i);
 
 		while (!octo_sample_push(arg, &s))
-			sched_yield();
+			usleep(1);
 	}
 	return NULL;
 }
@@ -252,7 +252,7 @@ test_two_threads(void **state)
 	assert_int_equal(pthread_create(&producer, NULL, produce, &r), 0);
 	for (uint32_t i = 0; i < MANY; i++) {
 		while (!octo_sample_pop(&r, &s))
-			sched_yield();
+			usleep(1);
 		assert_numbered(&s, i);
 	}
 	assert_int_equal(pthread_join(producer, NULL), 0);
