@@ -184,6 +184,26 @@ def test_four_pfs_two_sockets(tmp_path):
             assert sockets[queue["home_pf"]] == queue["socket"]
 
 
+def _set_link(bench, pf: int, state: str) -> None:
+    name = bench.view.topology()["pfs"][pf]["name"]
+    assert bench.telemetry.get("/octosim/fault", name, "link", state) == "done"
+
+
+@pytest.mark.parametrize("default_pf", [0, 1])
+def test_unsteered_passes_by_a_pf_without_link(tmp_path, default_pf):
+    """What has no rule comes by the other PF, in order, and home again."""
+    frames = packets.numbered(FLOWS, 8)
+    with Bench(tmp_path, QUEUES, default_pf=default_pf) as bench:
+        for state, pf, rules in (("down", 1 - default_pf, 1), ("up", default_pf, 0)):
+            _set_link(bench, default_pf, state)
+            bench.wait_until("the switch is told", lambda: bench.telemetry.get(
+                "/octosim/account", "A")["rules"] == rules)
+            assert len(bench.play(frames)) == len(frames)
+            ipackets = [p["ipackets"] for p in bench.view.pf_stats()]
+            assert ipackets[pf] == len(frames)
+            _identical(bench, frames)
+
+
 # Refused rules leave nothing behind.
 
 PATTERN = "eth / ipv4 src is 10.1.0.1 dst is 10.2.0.1 / " \

@@ -390,17 +390,23 @@ octo_fence_flipped_all_locked(struct octo_dev *octo)
 	flipped(q);
 }
 
-static void
-hold_strays(struct octo_dev *octo, struct octo_rxq *q)
+int
+octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
 {
-	const uint32_t strays = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) &
-				~RTE_BIT32(octo_rule_home(octo, q->queue_id));
+	struct octo_rxq *q = rxq_of(octo, queue);
+	uint32_t others;
 
-	if (strays == 0)
-		return;
+	if (!octo->started || q == NULL)
+		return 0;
+	if (!close_if_done(octo, q))
+		return -EBUSY;
+	others = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) & ~RTE_BIT32(leg);
+	if (others == 0)
+		return 0;
 	q->fence.leg = OCTO_NO_PF;
-	add_source(&q->fence, q->queue_id);
-	arm(octo, q, OCTO_FENCE_HOME, strays);
+	add_source(&q->fence, queue);
+	arm(octo, q, OCTO_FENCE_HOME, others);
+	return 0;
 }
 
 bool
@@ -414,7 +420,7 @@ octo_fence_hold_strays_locked(struct octo_dev *octo)
 		return false;
 	octo->fences.by_others = true;
 	FOREACH_RXQ(octo, q, i)
-	hold_strays(octo, q);
+	octo_fence_arm_away_locked(octo, q->queue_id, octo_rule_home(octo, q->queue_id));
 	return true;
 }
 

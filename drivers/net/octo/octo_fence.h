@@ -98,6 +98,15 @@ struct octo_fence_counts {
 int octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
+ * Flows of a queue that came by this leg are to come by nobody knows which other: these
+ * are held back until this one has been drained of what came before.
+ *
+ * @return
+ *   0, also if there is nothing to keep in order, or -EBUSY: the queue has an open fence.
+ */
+int octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
+
+/**
  * Whatever has a rule is to come by nobody knows which leg: by the NIC's default, when the
  * PF that manages the switch goes, and the rules with it. Each queue's legs but its home
  * are held back, until it is told that it has happened.

@@ -76,8 +76,8 @@ static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
 	/* what was destroyed follows nobody's home, and ends soon */
-	return octo->failover.pending || octo_spread_leads_to_locked(octo, pf) ||
-	       octo_rule_part_leads_to_locked(octo, pf);
+	return octo->failover.pending || octo_detour_is_due_locked(octo) ||
+	       octo_spread_leads_to_locked(octo, pf) || octo_rule_part_leads_to_locked(octo, pf);
 }
 
 static bool
@@ -134,6 +134,7 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_rule_list_forget_pf(octo, pf);
 	octo_rule_list_name_lost_locked(octo, pf);
 	octo_mpfs_spread_forget_pf(octo, pf);
+	octo_detour_forget_pf(octo, pf);
 	octo_stats_keep(octo, pf);
 	p->state = OCTO_PF_GONE;
 	p->past.bury_at = 0;

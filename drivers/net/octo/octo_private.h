@@ -17,6 +17,7 @@
 #include <rte_thread.h>
 
 #include "octo_agent_addr.h"
+#include "octo_detour.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
@@ -283,6 +284,7 @@ struct octo_dev {
 	struct rte_flow *agent_replay; /* the next rule to put again */
 	bool agent_replaying;          /* not all rules were put in this session */
 	struct octo_spreading spreading;
+	struct octo_detour detour;
 	struct octo_table *table;
 	struct octo_rules rules;  /* in order of creation */
 	struct octo_rules others; /* that are not of one flow, in order of creation */

@@ -73,7 +73,9 @@ hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
 static bool
 hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
-	const uint8_t to = octo->nb_pfs == 2 ? !rule->pf : octo->manager;
+	const uint8_t detour = octo_detour_pf(octo);
+	const uint8_t by_default = octo->nb_pfs == 2 ? !rule->pf : octo->manager;
+	const uint8_t to = detour != OCTO_NO_PF ? detour : by_default;
 
 	if (rule->pf == OCTO_NO_PF || to == OCTO_NO_PF || to == rule->pf ||
 	    is_silent(octo, rule->queue, now))

@@ -184,6 +184,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
+	octo_detour_stop_locked(octo);
 	octo->replug.joining.on = false;
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
