@@ -9,7 +9,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_dwell_go)
 void
 octo_dwell_go(struct octo_dwell *d, uint64_t now)
 {
-	const uint64_t stayed = now - d->went;
+	const uint64_t stayed = octo_elapsed(d->went, now);
 
 	if (d->length == 0 || stayed >= 8 * d->length)
 		d->length = d->base;

@@ -8,6 +8,8 @@
 
 #include <rte_compat.h>
 
+#include "octo_elapsed.h"
+
 /**
  * @file
  * How long a queue stays where it is, for the sake of its flows: a thread that
@@ -29,7 +31,7 @@ struct octo_dwell {
 static inline bool
 octo_dwell_is_over(const struct octo_dwell *d, uint64_t now)
 {
-	return now - d->went >= d->length;
+	return octo_elapsed(d->went, now) >= d->length;
 }
 
 /**

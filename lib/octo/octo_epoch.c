@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
+#include "octo_elapsed.h"
 #include "octo_epoch.h"
 
 /* Time for a store to leave any CPU's store buffer where membarrier is missing. */
@@ -55,17 +56,24 @@ us_to_cycles(uint64_t us)
 	return cycles / US_PER_S;
 }
 
+/* The waiting thread may have gone to another CPU meanwhile. */
+static uint64_t
+elapsed(uint64_t start)
+{
+	return octo_elapsed(start, rte_get_timer_cycles());
+}
+
 /* Returns whether the poller has left the burst that it is in, if any, in time. */
 static bool
 leaves(struct octo_epoch *e, uint64_t start, uint64_t patience)
 {
 	const uint32_t seen = rte_atomic_load_explicit(&e->value, rte_memory_order_acquire);
-	const uint64_t spin = rte_get_timer_cycles() - start + us_to_cycles(SPIN_US);
+	const uint64_t spin = elapsed(start) + us_to_cycles(SPIN_US);
 
 	if ((seen & 1) == 0)
 		return true;
 	while (!has_left(e, seen)) {
-		const uint64_t waited = rte_get_timer_cycles() - start;
+		const uint64_t waited = elapsed(start);
 
 		if (waited > patience)
 			return false;
@@ -102,7 +110,7 @@ octo_askers_await(struct octo_askers *a, uint64_t timeout_us)
 
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	while (rte_atomic_load_explicit(&a->nb, rte_memory_order_acquire) != 0) {
-		if (rte_get_timer_cycles() - start > patience)
+		if (elapsed(start) > patience)
 			return -ETIMEDOUT;
 		rte_delay_us_sleep(1);
 	}

@@ -3,6 +3,7 @@
 #include <eal_export.h>
 #include <rte_common.h>
 
+#include "octo_elapsed.h"
 #include "octo_gate.h"
 
 /* Time that is never 0: that stands for none. */
@@ -139,7 +140,7 @@ let_go(struct octo_gate *g, uint32_t word, uint64_t now)
 							 rte_memory_order_release,
 							 rte_memory_order_relaxed))
 		return false;
-	g->held_cycles += now - g->opened;
+	g->held_cycles += octo_elapsed(g->opened, now);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <rte_bitops.h>
 #include <rte_common.h>
 
+#include "octo_elapsed.h"
 #include "octo_tx_switch.h"
 
 /* As many descriptors as hardware is usually asked to report one of. */
@@ -57,13 +58,16 @@ enum octo_tx_step
 octo_tx_switch_step(struct octo_tx_switch *s, enum octo_tx_report report, uint64_t now,
 		    const struct octo_tx_limits *limits)
 {
-	if (report == OCTO_TX_EMPTY || (report == OCTO_TX_QUIET && now - s->quiet >= limits->grace))
+	const uint64_t under_way = octo_elapsed(s->since, now);
+	const bool was_quiet = octo_elapsed(s->quiet, now) >= limits->grace;
+
+	if (report == OCTO_TX_EMPTY || (report == OCTO_TX_QUIET && was_quiet))
 		return OCTO_TX_GO;
 	if (report == OCTO_TX_BUSY)
 		s->quiet = now;
-	if (now - s->since >= limits->stuck)
+	if (under_way >= limits->stuck)
 		return OCTO_TX_FORCE;
-	if (!s->held && now - s->since < limits->grace)
+	if (!s->held && under_way < limits->grace)
 		return OCTO_TX_FEED;
 	s->held = true;
 	return OCTO_TX_HOLD;

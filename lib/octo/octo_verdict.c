@@ -3,6 +3,7 @@
 #include <eal_export.h>
 #include <rte_common.h>
 
+#include "octo_elapsed.h"
 #include "octo_verdict.h"
 
 /* Rises by so many between two packets of a ring that were not in it together. */
@@ -108,7 +109,7 @@ octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uin
 	e->kept_pf |= by_its_pf;
 	e->kept_queue |= by_any;
 	/* who asks twice in a moment sees no packets in between */
-	if (!e->hits_unknown && now - e->hits_read < OCTO_VERDICT_QUIET_MS)
+	if (!e->hits_unknown && octo_elapsed(e->hits_read, now) < OCTO_VERDICT_QUIET_MS)
 		return;
 	end_of_reading(e, by_its_pf, by_any, now);
 	e->hits_pf = by_pf;

@@ -27,6 +27,7 @@ test_the_first_time_is_free(void **state)
 	(void)state;
 	assert_true(octo_dwell_is_over(&d, T0));
 	octo_dwell_go(&d, T0);
+	assert_false(octo_dwell_is_over(&d, T0 - 1));
 	assert_false(octo_dwell_is_over(&d, T0 + BASE - 1));
 	assert_true(octo_dwell_is_over(&d, T0 + BASE));
 }

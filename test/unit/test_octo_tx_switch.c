@@ -177,6 +177,24 @@ test_a_stuck_ring_is_given_up(void **state)
 	assert_int_equal(step(&s, OCTO_TX_EMPTY, 7 + 2 * STUCK), OCTO_TX_GO);
 }
 
+/* Whoever brings it nearer may have read the clock before the sender did. */
+static void
+test_what_was_sent_a_moment_from_now_is_under_way(void **state)
+{
+	struct octo_tx_switch s;
+
+	(void)state;
+	octo_tx_switch_begin(&s, 1000);
+	assert_int_equal(step(&s, OCTO_TX_QUIET, 999), OCTO_TX_FEED);
+	assert_int_equal(step(&s, OCTO_TX_BUSY, 999), OCTO_TX_FEED);
+	octo_tx_switch_fed(&s, 1000 + GRACE);
+	assert_int_equal(step(&s, OCTO_TX_QUIET, 1000 + GRACE - 1), OCTO_TX_FEED);
+	assert_int_equal(step(&s, OCTO_TX_QUIET, 1000 + GRACE), OCTO_TX_HOLD);
+	octo_tx_switch_fed(&s, 1000 + 2 * GRACE);
+	assert_int_equal(step(&s, OCTO_TX_QUIET, 1000 + 2 * GRACE - 1), OCTO_TX_HOLD);
+	assert_int_equal(step(&s, OCTO_TX_QUIET, 1000 + 3 * GRACE), OCTO_TX_GO);
+}
+
 static void
 test_without_a_grace_time_only_reports_count(void **state)
 {
@@ -203,6 +221,7 @@ main(void)
 		cmocka_unit_test(test_a_ring_that_rests_between_bursts_is_left_unheld),
 		cmocka_unit_test(test_a_busy_ring_is_not_quiet),
 		cmocka_unit_test(test_a_stuck_ring_is_given_up),
+		cmocka_unit_test(test_what_was_sent_a_moment_from_now_is_under_way),
 		cmocka_unit_test(test_without_a_grace_time_only_reports_count),
 	};
 

@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_elapsed.h"
 #include "octo_private.h"
 
 /* So long the NIC may take to name another PF that manages its switch. */
@@ -185,5 +186,6 @@ octo_failover_done_locked(struct octo_dev *octo)
 			return;
 	f->pending = false;
 	f->last_cpu_ns = f->cpu_ns;
-	f->last_ns = (rte_get_timer_cycles() - f->began) * 1000 / (rte_get_timer_hz() / 1000000);
+	f->last_ns = octo_elapsed(f->began, rte_get_timer_cycles()) * 1000 /
+		     (rte_get_timer_hz() / 1000000);
 }

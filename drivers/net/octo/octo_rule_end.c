@@ -9,6 +9,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_elapsed.h"
 #include "octo_private.h"
 
 /* So many in a go, or as many as can be in so long; their fences are open meanwhile. */
@@ -43,7 +44,8 @@ watch_pollers(struct octo_dev *octo, uint32_t now)
 static bool
 is_silent(const struct octo_dev *octo, uint16_t queue, uint32_t now)
 {
-	return now - octo->parting.poller[queue].since >= octo->fences.settings.timeout_ms;
+	return octo_elapsed_32(octo->parting.poller[queue].since, now) >=
+	       octo->fences.settings.timeout_ms;
 }
 
 static bool
@@ -125,7 +127,7 @@ let_go(struct octo_dev *octo, struct rte_flow *rule)
 static bool
 is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
-	return now - rule->placed >= octo->fences.settings.linger_ms ||
+	return octo_elapsed_32(rule->placed, now) >= octo->fences.settings.linger_ms ||
 	       (rule->pf != OCTO_NO_PF && !(octo->plan.usable & RTE_BIT32(rule->pf)));
 }
 

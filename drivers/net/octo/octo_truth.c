@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_elapsed.h"
 #include "octo_private.h"
 
 /*
@@ -283,7 +284,7 @@ begin_look(struct octo_dev *octo, uint64_t now)
 	t->next_look = now + t->pause;
 	t->pause = RTE_MIN(2 * t->pause, MAX_LOOK_MS);
 	t->look.under_way = true;
-	t->look.waited = now - t->since >= LOOK_MS;
+	t->look.waited = octo_elapsed(t->since, now) >= LOOK_MS;
 	t->look.suspect = false;
 	t->look.next = TAILQ_FIRST(&octo->rules);
 	t->look.pf = (struct octo_tally){0};

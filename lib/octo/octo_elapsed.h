@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_ELAPSED_H
+#define OCTO_ELAPSED_H
+
+#include <stdint.h>
+
+/**
+ * @file
+ * Spans of time between stamps that several threads took. A stamp may be a little older
+ * than one that was taken before it: rdtsc does not wait for the instructions around it
+ * (Intel SDM, RDTSC), and the clocks of two sockets need not agree to the cycle. Plainly
+ * subtracted, that is half an eternity.
+ */
+
+/** What has passed from `since` to `now`, 0 if that is still to come; the clock may wrap. */
+static inline uint64_t
+octo_elapsed(uint64_t since, uint64_t now)
+{
+	const int64_t span = (int64_t)(now - since);
+
+	return span > 0 ? (uint64_t)span : 0;
+}
+
+/** The same of a clock's lower half. */
+static inline uint32_t
+octo_elapsed_32(uint32_t since, uint32_t now)
+{
+	const int32_t span = (int32_t)(now - since);
+
+	return span > 0 ? (uint32_t)span : 0;
+}
+
+#endif /* OCTO_ELAPSED_H */
