@@ -124,7 +124,7 @@ def test_pinned_anew_while_it_runs(switch, views, hosts, record_property):
         for name in PORTS:
             switch.pin(name, pins)
 
-    streams = iperf.Streams(*hosts, views, record_property)
+    streams = iperf.Streams(*hosts, views, record_property, switch.daemon)
     with streams.running({0: 0, 1: 1}):
         for pins, homes in ((SWAPPED, {0: 1, 1: 0}), ("0:1,1:1", {0: 1, 1: 1}),
                             (PINNED, {0: 0, 1: 1})):

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterator, List, Sequence
 from . import env
 from .netns import Host
 from .packets import Flow
-from .process import ProcessError
+from .process import Process, ProcessError
 from .testpmd import wait_until
 
 STREAMS = 8
@@ -89,27 +89,31 @@ def connections(host: Host, address: str) -> List[Flow]:
 
 class Streams:
     """iperf3 from one host to the other for as long as it takes, and what each event
-    costs it. `views` are the octo ports in between, whose strays teach them."""
+    costs it. `views` are the octo ports in between, whose strays teach them, `process` is
+    whose they are: it waits, with all its threads, until what it says is read."""
 
-    PATIENCE = 30  # seconds without an answer, which only a lost segment has to wait for
+    PATIENCE = 6  # seconds without an answer, which only what was lost twice has to wait for
     WORTH = 65536  # bytes, by which a stream is seen to get on
 
     def __init__(self, one: Host, two: Host, views: Sequence[Any],
-                 record: Callable[[str, object], None]) -> None:
+                 record: Callable[[str, object], None], process: Process) -> None:
         self._hosts = (one, two)
         self._views = views
         self._record = record
+        self._process = process
         self._flows: List[Flow] = []
 
     @contextlib.contextmanager
     def running(self, homes: Dict[int, int]) -> Iterator[None]:
         """From when all flows are at home to the end; each connection outlives it."""
         one, two = self._hosts
-        self._be_patient(self.PATIENCE)
+        for host in self._hosts:
+            host.be_patient(self.PATIENCE)
+        self._probe_losses(False)
         with server(two):
             client = one.popen(["iperf3", "-c", two.ip4, "-P", str(STREAMS), "-t", "600"])
             try:
-                self._flows = wait_until("connections", self._all_connections)
+                self._flows = self._wait_until("connections", self._all_connections)
                 self._settle(homes)
                 yield
             finally:
@@ -128,16 +132,20 @@ class Streams:
         return again
 
     def unplanned(self, name: str, happen: Callable[[], object], homes: Dict[int, int]) -> int:
-        """The same of what costs packets: those are missed soon."""
-        self._be_patient(0.2)
+        """The same of what costs packets: those are asked for soon."""
+        self._probe_losses(True)
         again = self.planned(name, happen, homes)
-        self._be_patient(self.PATIENCE)
+        self._wait_until("what was lost is there", self._has_recovered)
+        self._probe_losses(False)
         self._gets_on()  # with timers that were set since
         return again
 
-    def _be_patient(self, seconds: float) -> None:
+    def _wait_until(self, what: str, check: Callable[[], Any]) -> Any:
+        return wait_until(what, check, 10 * self.PATIENCE, self._process)
+
+    def _probe_losses(self, on: bool) -> None:
         for host in self._hosts:
-            host.lost_only(seconds)
+            host.probe_losses(on)
 
     def _again(self) -> int:
         return sum(host.retransmitted() for host in self._hosts)
@@ -146,15 +154,21 @@ class Streams:
         found = connections(self._hosts[0], self._hosts[1].ip4)
         return found if len(found) == STREAMS + 1 else []
 
-    def _acked(self) -> List[int]:
+    def _shown(self) -> str:
         one, two = self._hosts
-        shown = one.run("ss", "-Htni", "dst", two.ip4, "dport", "=", ":5201")
-        return sorted(int(n) for n in re.findall(r"bytes_acked:(\d+)", shown))
+        return one.run("ss", "-Htni", "dst", two.ip4, "dport", "=", ":5201")
+
+    def _acked(self) -> List[int]:
+        return sorted(int(n) for n in re.findall(r"bytes_acked:(\d+)", self._shown()))
+
+    def _has_recovered(self) -> bool:
+        """Nothing is lost, or was sent again, that is not there yet."""
+        return not re.search(r" (lost:|retrans:[1-9])", self._shown())
 
     def _gets_on(self) -> None:
         then = self._acked()
-        wait_until("every stream gets on", lambda: sum(
-            now > was + self.WORTH for now, was in zip(self._acked(), then)) >= STREAMS, 30)
+        self._wait_until("every stream gets on", lambda: sum(
+            now > was + self.WORTH for now, was in zip(self._acked(), then)) >= STREAMS)
         assert set(connections(self._hosts[0], self._hosts[1].ip4)) == set(self._flows)
 
     def _settle(self, homes: Dict[int, int]) -> None:
@@ -166,4 +180,4 @@ class Streams:
             before = [view.strays()["stray_packets"] for view in self._views]
             self._gets_on()
             return before == [view.strays()["stray_packets"] for view in self._views]
-        wait_until(f"all come home to {homes}", is_home, 30)
+        self._wait_until(f"all come home to {homes}", is_home)

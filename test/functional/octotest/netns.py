@@ -24,6 +24,13 @@ def run(*argv: object, check: bool = True, timeout: float = 60) -> str:
     return done.stdout
 
 
+def receive_in_order(name: str) -> List[str]:
+    """Has one CPU take in all that comes by a veth. Else the one that sends does, and where
+    two take turns, as the pollers of a NIC do, packets of a flow change places."""
+    knob = f"/sys/class/net/{name}/queues/rx-0/rps_cpus"
+    return ["sh", "-c", f"[ ! -e {knob} ] || echo 1 > {knob}"]
+
+
 class Host:
     """A namespace with one interface, whose other end is a DPDK wire."""
 
@@ -54,6 +61,8 @@ class Host:
                 knob.write("1")
         self.ip("link", "set", "lo", "up")
         self._plain_offloads()
+        run(*receive_in_order(self.wire))
+        self.run(*receive_in_order(self.inner))
         run("ip", "link", "set", self.wire, "up")
         self.ip("link", "set", self.inner, "up")
         self._address()
@@ -83,13 +92,16 @@ class Host:
             self.run("sh", "-c", f"echo 4096 {size} {size} >"
                      f" /proc/sys/net/ipv4/{name}")
 
-    def lost_only(self, patience: float) -> None:
-        """TCP sends again what was lost, or nothing was heard of for so many seconds:
-        no probes, and no timer that a busy machine alone makes run out."""
-        self.run("sysctl", "-qw", "net.ipv4.tcp_early_retrans=0")
+    def be_patient(self, seconds: float) -> None:
+        """TCP waits so long for an answer: no timer runs out because a machine is busy. That
+        is for connections to come: one that was ever less patient stays so."""
         for route in self.ip("-4", "route").splitlines():
             words = re.sub(r" rto_min (lock )?\S+", "", route).split()
-            self.ip("route", "change", *words, "rto_min", f"{round(patience * 1000)}ms")
+            self.ip("route", "change", *words, "rto_min", f"{round(seconds * 1000)}ms")
+
+    def probe_losses(self, on: bool) -> None:
+        """TCP asks for what has not been answered in two round trips, or it waits."""
+        self.run("sysctl", "-qw", f"net.ipv4.tcp_early_retrans={3 if on else 0}")
 
     def retransmitted(self) -> int:
         """Segments that TCP has sent again."""

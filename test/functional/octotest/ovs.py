@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Sequence
 
 from . import env, vdevs
-from .netns import Host, run
+from .netns import Host, receive_in_order, run
 from .process import Process
 from .telemetry import Telemetry
 
@@ -100,6 +100,7 @@ class Switch:
         self.ip("link", "set", "lo", "up")
         for host in hosts:
             run("ip", "link", "set", host.wire, "netns", self.name)
+            self.run(*receive_in_order(host.wire))
             self.ip("link", "set", host.wire, "up")
 
     def _start_database(self) -> None:
