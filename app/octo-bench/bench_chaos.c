@@ -117,6 +117,16 @@ close_all(struct chaos *c)
 	bench_nic_close(&c->nic);
 }
 
+/* Of states those of the last cycle: what could not be done is among them. */
+static void
+tell_end(const struct chaos *c, uint64_t cycle, int ret)
+{
+	char states[BENCH_MAX_PFS + 1];
+
+	fprintf(stderr, "%s: chaos: cycle %" PRIu64 " cannot be done (PFs %s): %s\n", app_name,
+		cycle, chaos_states(c, states), rte_strerror(-ret));
+}
+
 static int
 run_cycles(struct chaos *c, struct bench_chaos *r, uint64_t nb)
 {
@@ -125,6 +135,8 @@ run_cycles(struct chaos *c, struct bench_chaos *r, uint64_t nb)
 	for (r->cycles = 0; r->cycles < nb && ret == 0; r->cycles++) {
 		ret = chaos_cycle(c);
 		bench_stream_give_up(&c->stream);
+		if (ret != 0)
+			tell_end(c, r->cycles, ret);
 		if (ret == 0 && ((r->cycles + 1) % CYCLES_OF_LOOK == 0 || r->cycles + 1 == nb))
 			ret = chaos_check(c, r);
 	}
@@ -179,6 +191,20 @@ run_once(struct chaos *c, struct bench *bench, struct bench_chaos *r, uint64_t n
 	return ret;
 }
 
+static void
+tell_left(const struct bench_chaos *r)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+	uint16_t port;
+
+	if (r->leaked_bytes > 0)
+		fprintf(stderr, "%s: chaos: %" PRIu64 " bytes are not freed\n", app_name,
+			r->leaked_bytes);
+	for (port = 0; port < RTE_MAX_ETHPORTS; port++)
+		if (rte_eth_dev_get_name_by_port(port, name) == 0)
+			fprintf(stderr, "%s: chaos: %s is left over\n", app_name, name);
+}
+
 /* What the first port leaves behind is there once for all; what chaos leaves is lost. */
 static int
 run_here(struct bench *bench, struct bench_chaos *r, uint64_t nb)
@@ -195,6 +221,7 @@ run_here(struct bench *bench, struct bench_chaos *r, uint64_t nb)
 	r->leaked_buffers = rte_mempool_in_use_count(bench->pool) +
 			    rte_mempool_in_use_count(bench->peer_pool);
 	r->leaked_bytes = heap_in_use() - RTE_MIN(before, heap_in_use());
+	tell_left(r);
 	return ret;
 }
 

@@ -20,6 +20,8 @@
 /** Between looks at something that is to come to pass; until it must have. */
 #define CHAOS_LOOK_US 500
 #define CHAOS_PATIENCE_S 20
+/** The same of a PF: one that could not join is tried again a minute later in the end. */
+#define CHAOS_JOIN_S 80
 
 /** How a PF is gone. */
 enum chaos_state {
@@ -168,6 +170,9 @@ bool chaos_make_all_rules(struct chaos *c);
 void chaos_forget_rules(struct chaos *c);
 
 /* bench_chaos_check.c: the main thread */
+
+/** A digit for each PF, in room for BENCH_MAX_PFS and the end. */
+const char *chaos_states(const struct chaos *c, char *states);
 
 /** Have all come to rest, and look at it. What is wrong is said, and added to *r. */
 int chaos_check(struct chaos *c, struct bench_chaos *r);

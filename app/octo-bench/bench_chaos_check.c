@@ -223,16 +223,24 @@ count_stale_rules(struct chaos *c)
 	return 0;
 }
 
+const char *
+chaos_states(const struct chaos *c, char *states)
+{
+	for (unsigned int i = 0; i < c->nb_pfs; i++)
+		states[i] = (char)('0' + c->state[i]);
+	states[c->nb_pfs] = '\0';
+	return states;
+}
+
 static void
 complain(const struct chaos *c, const char *what)
 {
-	char states[BENCH_MAX_PFS + 1] = "";
+	char states[BENCH_MAX_PFS + 1];
 
-	for (unsigned int i = 0; i < c->nb_pfs; i++)
-		states[i] = (char)('0' + c->state[i]);
 	fprintf(stderr,
 		"%s: chaos: %s (PFs %s, %" PRIu64 " of use, tables with %" PRIu64 " rules)\n",
-		app_name, what, states, bench_nic_xstat(&c->nic, "usable_pfs"), rules_in_tables());
+		app_name, what, chaos_states(c, states), bench_nic_xstat(&c->nic, "usable_pfs"),
+		rules_in_tables());
 }
 
 static void

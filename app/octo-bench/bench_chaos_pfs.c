@@ -12,22 +12,47 @@
 /* Between two events at most; from the announcement of a removal to the removal. */
 #define EVENT_PAUSE_US 20000
 #define REMOVAL_US 3000
+/* Between two tries to put a device in whose slot is not free yet: each is logged. */
+#define PLUG_LOOK_US 5000
 
 /* Of so many cycles one has something else go wrong, or what is wrong end. */
 #define FAULTY 2
 
-__rte_format_printf(3, 4) static int set_fault(const struct chaos *c, unsigned int pf,
-					       const char *format, ...)
+/* Octo may have removed the device a moment ago: then it probes it again. */
+static bool
+may_come(unsigned int pf, uint64_t end)
 {
+	rte_delay_us_sleep(CHAOS_LOOK_US);
+	return bench_nic_await(pf, true) == 0 && rte_rdtsc() < end;
+}
+
+__rte_format_printf(2, 3) static int set_fault(unsigned int pf, const char *format, ...)
+{
+	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
 	char text[64];
 	va_list ap;
 	int n = snprintf(text, sizeof(text), "%s,", bench_nic_name(pf));
+	int ret;
 
-	RTE_SET_USED(c);
 	va_start(ap, format);
 	vsnprintf(text + n, sizeof(text) - n, format, ap);
 	va_end(ap);
-	return octosim_fault(text);
+	do
+		ret = octosim_fault(text);
+	while (ret == -ENODEV && may_come(pf, end));
+	return ret;
+}
+
+static int
+unplug(struct chaos *c, unsigned int pf)
+{
+	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
+	int ret;
+
+	do
+		ret = bench_nic_unplug(&c->nic, pf);
+	while (ret != 0 && may_come(pf, end));
+	return ret;
 }
 
 static unsigned int
@@ -65,24 +90,24 @@ kill_pf(struct chaos *c, unsigned int pf)
 		c->state[pf] = CHAOS_WITHOUT_LINK;
 	switch (c->state[pf]) {
 	case CHAOS_UNPLUGGED:
-		return bench_nic_unplug(&c->nic, pf);
+		return unplug(c, pf);
 	case CHAOS_REMOVED:
-		return set_fault(c, pf, "remove,%u", us);
+		return set_fault(pf, "remove,%u", us);
 	case CHAOS_EJECTED:
-		return set_fault(c, pf, "eject,%u", 1000 * us);
+		return set_fault(pf, "eject,%u", 1000 * us);
 	case CHAOS_SURPRISED:
-		return set_fault(c, pf, "surprise,%u", us);
+		return set_fault(pf, "surprise,%u", us);
 	case CHAOS_RECOVERING:
-		return set_fault(c, pf, "recovery,start");
+		return set_fault(pf, "recovery,start");
 	default:
-		return set_fault(c, pf, "link,down");
+		return set_fault(pf, "link,down");
 	}
 }
 
 bool
 chaos_await_usable(const struct chaos *c, unsigned int nb)
 {
-	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
+	const uint64_t end = chaos_deadline(CHAOS_JOIN_S);
 
 	while (bench_nic_xstat(&c->nic, "usable_pfs") < nb) {
 		if (rte_rdtsc() > end)
@@ -101,11 +126,13 @@ put_in(struct chaos *c, unsigned int pf)
 {
 	const char *wait = chaos_pick(&c->random, 2) ? ",wait" : "";
 	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
+	char text[64];
 	int ret;
 
+	snprintf(text, sizeof(text), "%s,plug%s", bench_nic_name(pf), wait);
 	do {
-		ret = set_fault(c, pf, "plug%s", wait);
-		rte_delay_us_sleep(CHAOS_LOOK_US);
+		ret = octosim_fault(text);
+		rte_delay_us_sleep(PLUG_LOOK_US);
 	} while (ret == -EBUSY && rte_rdtsc() < end);
 	return ret == 0 || ret == -ENODEV ? bench_nic_await(pf, true) : ret;
 }
@@ -172,10 +199,10 @@ static int
 recover(struct chaos *c, unsigned int pf)
 {
 	if (chaos_pick(&c->random, 2) == 0)
-		return set_fault(c, pf, "recovery,success");
+		return set_fault(pf, "recovery,success");
 	c->state[pf] = CHAOS_FAILED;
 	c->failed[pf] = times_gone(c, pf);
-	return set_fault(c, pf, "recovery,failed");
+	return set_fault(pf, "recovery,failed");
 }
 
 static int
@@ -196,7 +223,7 @@ revive_pf(struct chaos *c, unsigned int pf)
 	case CHAOS_FAILED:
 		return await_another(c, pf);
 	default:
-		return set_fault(c, pf, "link,up");
+		return set_fault(pf, "link,up");
 	}
 }
 
@@ -209,34 +236,33 @@ set_some_fault(struct chaos *c, unsigned int pf)
 
 	switch (chaos_pick(&c->random, 9)) {
 	case 0:
-		set_fault(c, pf, "tx_stuck,on");
+		set_fault(pf, "tx_stuck,on");
 		break;
 	case 1:
-		set_fault(c, pf, "ring_full,%u,on", r % CHAOS_QUEUES);
+		set_fault(pf, "ring_full,%u,on", r % CHAOS_QUEUES);
 		break;
 	case 2:
-		set_fault(c, pf, "rule_fail,%u,%d,%u", 1 + r % 50, r & 64 ? ENOSPC : EIO,
-			  1 + r % 7);
+		set_fault(pf, "rule_fail,%u,%d,%u", 1 + r % 50, r & 64 ? ENOSPC : EIO, 1 + r % 7);
 		break;
 	case 3:
-		set_fault(c, pf, "rule_slow,%u", r);
+		set_fault(pf, "rule_slow,%u", r);
 		break;
 	case 4:
 		c->lied = true;
-		set_fault(c, pf, "rule_lost,%u,%u", 1 + r % 20, 1 + r % 5);
+		set_fault(pf, "rule_lost,%u,%u", 1 + r % 20, 1 + r % 5);
 		break;
 	case 5:
 		c->lied = true;
-		set_fault(c, pf, "rule_false_error,%u,%u", 1 + r % 20, 1 + r % 5);
+		set_fault(pf, "rule_false_error,%u,%u", 1 + r % 20, 1 + r % 5);
 		break;
 	case 6:
-		set_fault(c, pf, "room,%s,%u", table, r % CHAOS_FLOWS);
+		set_fault(pf, "room,%s,%u", table, r % CHAOS_FLOWS);
 		break;
 	case 7:
-		set_fault(c, pf, "latency,%u", r / 10);
+		set_fault(pf, "latency,%u", r / 10);
 		break;
 	default:
-		set_fault(c, pf, "clear");
+		set_fault(pf, "clear");
 	}
 }
 
@@ -267,6 +293,6 @@ chaos_revive_all(struct chaos *c)
 		while (ret == 0 && c->state[i] != CHAOS_UP)
 			ret = revive_pf(c, i);
 	for (unsigned int i = 0; i < c->nb_pfs && ret == 0; i++)
-		ret = set_fault(c, i, "clear");
+		ret = set_fault(i, "clear");
 	return ret;
 }

@@ -126,7 +126,7 @@ def test_only_the_named_flow_is_steered(bench):
 
 
 def test_destroyed_rule_steers_no_more(bench):
-    """After destroy the flow is back on its RSS queue and default PF."""
+    """Soon after destroy the flow is back on its RSS queue and default PF."""
     flow = FLOWS[1]
     frames = packets.numbered([flow], 4)
     before = landed(bench.play(frames))
@@ -134,8 +134,27 @@ def test_destroyed_rule_steers_no_more(bench):
     rule = flow_id(bench.steer(flow, (queue + 2) % QUEUES))
     assert landed(bench.play(frames)) != before
     bench.cmd(f"flow destroy {bench.view.port} rule {rule}")
+    bench.view.await_parted()
     assert landed(bench.play(frames)) == before
     assert bench.view.pf_stats()[0]["ipackets"] == len(frames)
+
+
+def test_destroyed_rule_steers_for_a_while(tmp_path):
+    """Which telemetry tells, until it is flushed."""
+    frames = packets.numbered(FLOWS[:1], 4)
+    with Bench(tmp_path, QUEUES, port={"linger_ms": 10000}) as bench:
+        before = landed(bench.play(frames))
+        queue = next(iter(before.values())).most_common(1)[0][0]
+        rule = flow_id(bench.steer(FLOWS[0], (queue + 2) % QUEUES))
+        assert landed(bench.play(frames)) != before
+        bench.cmd(f"flow destroy {bench.view.port} rule {rule}")
+        steering = bench.view.steering()
+        assert (steering["total"], steering["parting"]) == (0, 1)
+        # testpmd flushes no port that it knows no rule of
+        flow_id(bench.steer(FLOWS[1], 0))
+        bench.flush()
+        assert bench.view.steering()["parting"] == 0
+        assert landed(bench.play(frames)) == before
 
 
 def test_a_flow_can_be_steered_again(bench):

@@ -145,8 +145,8 @@ uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_pr
 		assert_true(condition);                                                            \
 	} while (0)
 
-/** Wait up to two seconds for a condition. */
-#define octo_port_await(condition) octo_port_await_ms(2000, condition)
+/** Wait up to twenty seconds for a condition: who makes it true may wait for a CPU. */
+#define octo_port_await(condition) octo_port_await_ms(20000, condition)
 /** The same where something is tried once a second, such as to bring a PF back. */
 #define octo_port_await_long(condition) octo_port_await_ms(30000, condition)
 

@@ -374,6 +374,15 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 		rte_eth_dev_owner_unset((uint16_t)port_id, octo->owner_id);
 }
 
+/* Is this the port of that PF, whether it has joined or not? It may be released just now. */
+bool
+octo_attach_is_named(const struct octo_pf *pf, uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = rte_eth_devices[port_id].data;
+
+	return data != NULL && strcmp(data->name, pf->name) == 0;
+}
+
 /* Asked first, because EAL logs an error for a device that is not there. */
 bool
 octo_attach_is_on_bus(const struct octo_pf *pf)

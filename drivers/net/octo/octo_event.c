@@ -25,6 +25,26 @@ index_of(const struct octo_dev *octo, uint16_t pf_port_id)
 	return -1;
 }
 
+/*
+ * A PF that is there, and has not joined, may be about to go, or to recover: then its
+ * port is one of ours at once, in the way of the next one as that of any lost PF.
+ */
+static int
+take_in(struct octo_dev *octo, uint16_t pf_port_id)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		struct octo_pf *pf = &octo->pf[i];
+
+		if (!octo->replug.on || pf->has_port || !octo_attach_is_named(pf, pf_port_id))
+			continue;
+		pf->port_id = pf_port_id;
+		pf->has_port = true;
+		octo_replug_lost_locked(octo, (uint8_t)i);
+		return i;
+	}
+	return -1;
+}
+
 /* What the event says of the PF's port. */
 static void
 note(struct octo_pf *pf, enum rte_eth_event_type event)
@@ -55,6 +75,8 @@ octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_t
 	octo_lock(octo);
 	cpu_ns = octo_failover_cpu_ns();
 	i = index_of(octo, pf_port_id);
+	if (i < 0 && event != RTE_ETH_EVENT_DESTROY)
+		i = take_in(octo, pf_port_id);
 	if (i >= 0) {
 		/* DESTROY comes when the PMD has closed the port already */
 		was_there = octo->pf[i].state > OCTO_PF_GONE;

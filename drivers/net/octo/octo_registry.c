@@ -50,12 +50,13 @@ octo_registry_get(uint16_t port_id)
 	return octo;
 }
 
-/* Also of one that is dead, or recovers. */
+/* Also of one that is dead, or recovers, or is there and has not joined. */
 static bool
 has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].has_port && octo->pf[i].port_id == pf_port_id)
+		if (octo->pf[i].has_port ? octo->pf[i].port_id == pf_port_id :
+					   octo_attach_is_named(&octo->pf[i], pf_port_id))
 			return true;
 	return false;
 }

@@ -97,6 +97,7 @@ void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
+bool octo_attach_is_named(const struct octo_pf *pf, uint16_t port_id);
 bool octo_attach_is_on_bus(const struct octo_pf *pf);
 bool octo_attach_is_there(const struct octo_pf *pf);
 int octo_attach_probe_again(const struct octo_pf *pf);

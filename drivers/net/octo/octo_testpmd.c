@@ -81,6 +81,9 @@ show_steering(uint16_t port_id)
 	if (view.nb_others > 0)
 		printf("  and %u rules that steer no single flow: see flow dump %u all\n",
 		       view.nb_others, port_id);
+	if (view.nb_parting > 0)
+		printf("  and %u rules that were destroyed and lead their flows yet\n",
+		       view.nb_parting);
 	if (nb > 0)
 		printf("  %-56s %5s  %-24s %12s %8s  %s\n", "Flow", "Queue", "PF", "Hits", "Strays",
 		       "Verdict");

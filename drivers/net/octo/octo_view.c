@@ -65,6 +65,7 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	view->nb_rules = octo_table_count(octo->table);
 	view->nb_ineffective = octo->truth.ineffective;
 	view->nb_others = octo->nb_others;
+	view->nb_parting = octo->parting.nb;
 	view->rule_bytes = octo_rule_list_bytes_locked(octo);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;

@@ -38,6 +38,7 @@ struct octo_view_topology {
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
 	uint32_t nb_others;  /**< rules that steer no single flow: the PFs know what they do */
+	uint32_t nb_parting; /**< rules that were destroyed and lead their flows yet */
 	uint64_t rule_bytes; /**< memory that the port keeps for its rules */
 	int socket;          /**< node on which the application allocates */
 	bool link_up;

@@ -180,6 +180,7 @@ struct octosim_pf {
 	bool started;
 	uint8_t mute;   /**< enum octosim_mute */
 	bool unplugged; /**< out of its slot, though the device is not removed yet */
+	bool removing;  /**< somebody does; under the control lock */
 	bool isolated;
 	bool rss;
 	bool vlan_filter;

@@ -93,6 +93,11 @@ probe_primary(struct rte_vdev_device *vdev)
 			    "it is not there: a fault has removed it, and not put back");
 		return -ENODEV;
 	}
+	/* EAL does not keep two threads from probing one device at the same time */
+	if (rte_eth_dev_allocated(name) != NULL) {
+		OCTOSIM_LOG(INFO, name, "it is being probed already, or not released yet");
+		return -EEXIST;
+	}
 	dev = create_port(vdev, &args);
 	if (dev == NULL) {
 		OCTOSIM_LOG(ERR, name, "no memory or no port id for the port");
@@ -148,12 +153,30 @@ tell_owner(struct rte_eth_dev *dev)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
 }
 
+/* EAL does not keep two threads from removing one device at the same time, either. */
+static bool
+is_first_to_remove(struct rte_eth_dev *dev)
+{
+	struct octosim_pf *pf = dev->data->dev_private;
+	bool first;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return true;
+	octosim_control_lock();
+	first = !pf->removing;
+	pf->removing = true;
+	octosim_control_unlock();
+	return first;
+}
+
 static int
 octosim_remove(struct rte_vdev_device *vdev)
 {
 	const char *name = rte_vdev_device_name(vdev);
 	struct rte_eth_dev *dev = rte_eth_dev_allocated(name);
 
+	if (dev != NULL && !is_first_to_remove(dev))
+		return -EBUSY;
 	octosim_hotplug_released(name);
 	/* the application may have closed the port before */
 	if (dev == NULL)

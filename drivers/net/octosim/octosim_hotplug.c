@@ -98,8 +98,8 @@ pull_out(void *arg)
 	if (s->how == OCTOSIM_REMOVAL_SURPRISE)
 		rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_REMOVE);
 	ret = rte_eal_hotplug_remove("vdev", s->name);
-	/* who was told has removed it already: it is gone, or has no driver any more */
-	if (ret != 0 && ret != -EINVAL && ret != -ENOENT)
+	/* who was told removes it, or has: it is gone, or has no driver any more */
+	if (ret != 0 && ret != -EINVAL && ret != -ENOENT && ret != -EBUSY)
 		OCTOSIM_LOG(ERR, s->name, "the device cannot be removed: %s", rte_strerror(-ret));
 }
 

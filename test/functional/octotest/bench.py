@@ -77,8 +77,9 @@ class Bench(Testpmd):
         return self.cmd(flow.rule(self.view.port, queue, count=count))
 
     def flush(self) -> None:
-        """Remove all rules."""
+        """Remove all rules, and those that were destroyed just now."""
         self.cmd(f"flow flush {self.view.port}")
+        self.view.await_parted()
 
 
 def landed(seen: Iterable[Seen]) -> Dict[str, Counter]:

@@ -53,6 +53,11 @@ class View:
                 return rule
         raise ProcessError(f"{flow} is not steered")
 
+    def await_parted(self) -> None:
+        """Destroyed rules lead their flows for a moment yet: until none does."""
+        self.pmd.wait_until("destroyed rules lead nothing", lambda: ask(
+            self.pmd, "steering", self.port)["parting"] == 0)
+
     def xstats(self) -> Dict[str, int]:
         """Extended statistics of the octo port."""
         return self.pmd.xstats(self.port)
