@@ -201,7 +201,8 @@ tell_left(const struct bench_chaos *r)
 		fprintf(stderr, "%s: chaos: %" PRIu64 " bytes are not freed\n", app_name,
 			r->leaked_bytes);
 	for (port = 0; port < RTE_MAX_ETHPORTS; port++)
-		if (rte_eth_dev_get_name_by_port(port, name) == 0)
+		if (rte_eth_dev_is_valid_port(port) &&
+		    rte_eth_dev_get_name_by_port(port, name) == 0)
 			fprintf(stderr, "%s: chaos: %s is left over\n", app_name, name);
 }
 

@@ -168,9 +168,12 @@ static bool
 await_home(struct chaos *c)
 {
 	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
-	struct bench_received before = {0}, now;
+	struct bench_received first, before, now;
 	unsigned int looks = 0;
 
+	if (bench_nic_received(&c->nic, &first) != 0)
+		return false;
+	before = first;
 	while (bench_nic_received(&c->nic, &now) == 0 && rte_rdtsc() < end) {
 		if (now.stray != before.stray)
 			before = now;
@@ -180,8 +183,10 @@ await_home(struct chaos *c)
 		if (++looks % MAX_LOOKS == 0)
 			bench_stream_give_up(&c->stream);
 	}
-	fprintf(stderr, "%s: chaos: %" PRIu64 " strays, %" PRIu64 " others since the last\n",
-		app_name, now.stray, now.home - before.home);
+	fprintf(stderr,
+		"%s: chaos: %" PRIu64 " strays and %" PRIu64 " others came, %" PRIu64
+		" since the last stray\n",
+		app_name, now.stray - first.stray, now.home - first.home, now.home - before.home);
 	return false;
 }
 
