@@ -120,12 +120,17 @@ try_to_hold(const struct errand *e)
 	return done;
 }
 
-/* The rules of the switch go with the PF that managed it, until another has them. */
+/*
+ * The rules of the switch go with the PF that managed it, until another has them. Who
+ * ejects it has time for its traffic to leave; what is left of that is for consumers.
+ */
 static void
 hold_strays(const struct errand *e)
 {
-	const uint64_t end = octo_ctrl_deadline(MAX_HOLD_MS * 1000);
+	uint64_t end = octo_ctrl_deadline(MAX_HOLD_MS * 1000);
 
+	if (octo_gate_before(end, e->pf.leaving.until))
+		end = e->pf.leaving.until;
 	while (!try_to_hold(e) && rte_get_timer_cycles() < end)
 		rte_delay_us_sleep(AWAIT_LOOK_US);
 }
