@@ -199,20 +199,27 @@ take_step_locked(struct octo_dev *octo, uint8_t pf)
 	return octo_link_refresh(octo) ? STEP_TELL : STEP_WAIT;
 }
 
+/*
+ * In one hold of the mutex: who removes the device now would not be waited for otherwise,
+ * and has freed the queues when they are asked whether all is sent.
+ */
 static void
 lose(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf *p = &octo->pf[pf];
 	const uint64_t until = p->leaving.until;
 
-	octo_event_lose(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
 	octo_lock(octo);
-	p->leaving = (struct octo_leaving){
-		.on = p->has_port,
-		.is_out = true,
-		.until = until,
-		.drained = rte_get_timer_cycles(),
-	};
+	if (p->leaving.on) {
+		octo_event_lose(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
+		octo_ctrl_hurry_locked(octo);
+		p->leaving = (struct octo_leaving){
+			.on = p->has_port,
+			.is_out = true,
+			.until = until,
+			.drained = rte_get_timer_cycles(),
+		};
+	}
 	octo_unlock(octo);
 }
 
