@@ -121,6 +121,7 @@ struct bench_changes {
 	double p50_us;           /**< from the change to the first packet by the new way */
 	double p99_us;
 	double blocked_ms; /**< for each change */
+	double wait_us;    /**< of packets that a fence kept waiting, in the mean */
 	double rate;       /**< packets per second */
 	double seconds;    /**< from a change to the last stray, the worst */
 };

@@ -63,6 +63,7 @@ report_shape(const struct bench_changes *c, enum bench_move_case which)
 	bench_line("", by_flow ? "  until then, the worst" : "  until the last stray, the worst",
 		   c->seconds * 1e3, 1, "ms", "", true);
 	bench_line("", "  effective blocked time", c->blocked_ms, 4, "ms", "", true);
+	bench_line("", "  kept waiting by a fence, mean", c->wait_us, 1, "us", "", true);
 	bench_line("", "  load", c->rate / 1e6, 3, "M/s", "", true);
 	bench_line("", "  packets", c->packets / 1e6, 2, "M", "", true);
 	bench_line("", "  changes that nothing came of", c->late, 0, "", "0", c->late == 0);
@@ -89,11 +90,12 @@ write_changes(FILE *f, const struct bench_changes *c)
 	fprintf(f,
 		"\"count\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"duplicated\": %" PRIu64
 		", \"reordered\": %" PRIu64 ",\n    \"p50_us\": %.1f, \"p99_us\": %.1f"
-		", \"blocked_ms\": %.4f, \"seconds\": %.6f,\n    \"packets\": %" PRIu64
+		", \"blocked_ms\": %.4f, \"wait_us\": %.1f, \"seconds\": %.6f,\n    \"packets\": %" PRIu64
 		", \"strays\": %" PRIu64 ", \"rate\": %.0f, \"late\": %" PRIu64
 		", \"foreign\": %" PRIu64 ", \"fence_timeouts\": %" PRIu64,
 		c->count, c->lost, c->duplicated, c->reordered, c->p50_us, c->p99_us, c->blocked_ms,
-		c->seconds, c->packets, c->strays, c->rate, c->late, c->foreign, c->fence_timeouts);
+		c->wait_us, c->seconds, c->packets, c->strays, c->rate, c->late, c->foreign,
+		c->fence_timeouts);
 }
 
 /* Counts of all, times of the worst, and what there was to send with the least. */
@@ -112,6 +114,7 @@ add_changes(struct bench_changes *sum, const struct bench_changes *c)
 	sum->p50_us = RTE_MAX(sum->p50_us, c->p50_us);
 	sum->p99_us = RTE_MAX(sum->p99_us, c->p99_us);
 	sum->blocked_ms = RTE_MAX(sum->blocked_ms, c->blocked_ms);
+	sum->wait_us = RTE_MAX(sum->wait_us, c->wait_us);
 	sum->seconds = RTE_MAX(sum->seconds, c->seconds);
 	sum->rate = sum->rate == 0 ? c->rate : RTE_MIN(sum->rate, c->rate);
 }

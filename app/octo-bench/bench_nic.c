@@ -190,6 +190,14 @@ bench_nic_fence_timeouts(const struct bench_nic *nic)
 	return bench_nic_xstat(nic, "fence_timeouts");
 }
 
+double
+bench_nic_wait_us(const struct bench_nic *nic)
+{
+	const uint64_t waits = bench_nic_xstat(nic, "fence_waits");
+
+	return waits == 0 ? 0 : bench_nic_xstat(nic, "fence_waited_ns") / 1e3 / (double)waits;
+}
+
 int
 bench_nic_unplug(struct bench_nic *nic, unsigned int pf)
 {

@@ -81,4 +81,7 @@ int bench_nic_restore(struct bench_nic *nic, unsigned int pf);
 /** Fences that were opened by a timeout; 0 as well if the port does not count them. */
 uint64_t bench_nic_fence_timeouts(const struct bench_nic *nic);
 
+/** For how long, in the mean, a fence kept packets waiting that it was seen to; 0: none. */
+double bench_nic_wait_us(const struct bench_nic *nic);
+
 #endif /* BENCH_NIC_H */

@@ -342,6 +342,7 @@ tell(struct requeue *c, struct bench_changes *r)
 	r->blocked_ms = bench_blocked_ms(&c->changing, &c->settled, c->nb_changing);
 	r->rate = bench_span_rate(&c->settled);
 	r->fence_timeouts = bench_nic_fence_timeouts(&c->nic);
+	r->wait_us = bench_nic_wait_us(&c->nic);
 }
 
 static int

@@ -131,6 +131,17 @@ octo_gate_drained(const struct octo_gate *g, uint32_t legs, uint64_t now)
 	return until;
 }
 
+/* What was read off the rings need not wait any longer. */
+static void
+end_wait(struct octo_gate *g, uint64_t now)
+{
+	if (g->noted == 0)
+		return;
+	g->counts.waits++;
+	g->counts.waited_cycles += octo_elapsed(g->noted, now);
+	g->noted = 0;
+}
+
 /* Fails if there was another arming since the word was loaded: that is for the next burst. */
 static bool
 let_go(struct octo_gate *g, uint32_t word, uint64_t now)
@@ -140,7 +151,8 @@ let_go(struct octo_gate *g, uint32_t word, uint64_t now)
 							 rte_memory_order_release,
 							 rte_memory_order_relaxed))
 		return false;
-	g->held_cycles += octo_elapsed(g->opened, now);
+	g->counts.held_cycles += octo_elapsed(g->opened, now);
+	end_wait(g, now);
 	return true;
 }
 
@@ -219,7 +231,7 @@ octo_gate_merged(struct octo_gate *g, uint8_t leg, uint64_t began, uint16_t aske
 		l->allowed -= got;
 	octo_gate_polled(g, leg, began, false, got);
 	if (!has_allowance(g))
-		g->noted = 0;
+		end_wait(g, began);
 }
 
 /* The flips were over long ago by our clock. */
@@ -256,6 +268,6 @@ octo_gate_time_out(struct octo_gate *g, uint32_t word, uint64_t now)
 {
 	if (!let_go(g, word, now))
 		return false;
-	g->timeouts++;
+	g->counts.timeouts++;
 	return true;
 }

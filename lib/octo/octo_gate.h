@@ -60,6 +60,14 @@ struct octo_gate_leg {
 	uint32_t allowed; /**< packets that may be taken though it is held, or may be soon */
 };
 
+/** The consumer's. */
+struct octo_gate_counts {
+	uint64_t timeouts;
+	uint64_t held_cycles;   /**< for which legs were held back */
+	uint64_t waits;         /**< times that packets were seen to wait there ... */
+	uint64_t waited_cycles; /**< ... until they could be taken */
+};
+
 /** Zeroed memory with grace, timeout and depth is a valid start. */
 struct octo_gate {
 	RTE_ATOMIC(uint32_t) word;    /**< OCTO_GATE_... */
@@ -81,9 +89,7 @@ struct octo_gate {
 	uint16_t waits_for;   /**< that source */
 	bool has_polled;      /**< some source has, since the gate was opened */
 	uint8_t first;        /**< leg to be drained first */
-	/* counters of the consumer's */
-	uint64_t timeouts;
-	uint64_t held_cycles;
+	struct octo_gate_counts counts;
 };
 
 /** Is TSC a before b? Survives a wrap, and a start value of 0. */

@@ -145,8 +145,8 @@ test_held_until_the_flips_and_the_grace_are_over(void **state)
 	assert_false(release(&g, T0 + 6000 + GRACE - 1, T0 + 9000));
 	assert_true(release(&g, (T0 + 6000 + GRACE) | 1, T0 + 9000));
 	assert_false(octo_gate_is_held(&g));
-	assert_int_equal(g.held_cycles, 9000);
-	assert_int_equal(g.timeouts, 0);
+	assert_int_equal(g.counts.held_cycles, 9000);
+	assert_int_equal(g.counts.timeouts, 0);
 }
 
 /* The clock of the CPU that flipped is ahead: when it was seen counts. */
@@ -244,6 +244,25 @@ test_what_came_before_may_be_taken(void **state)
 	assert_true(octo_gate_may_merge(&g, T0 + 300));
 	octo_gate_merged(&g, 1, T0 + 310, 4, 4);
 	assert_false(octo_gate_may_merge(&g, T0 + 5000));
+	assert_int_equal(g.counts.waits, 1);
+	/* stamps are odd */
+	assert_int_equal(g.counts.waited_cycles, 310 - 11);
+}
+
+/* Who waits is let go with all others. */
+static void
+test_the_wait_ends_with_the_fence(void **state)
+{
+	struct octo_gate g = held(NEW, T0);
+
+	(void)state;
+	note(&g, T0 + 11, 20);
+	octo_gate_flipped(&g, T0 + 20);
+	assert_false(release(&g, T0 + 20, T0 + 30));
+	assert_int_equal(g.counts.waits, 0);
+	assert_true(release(&g, T0 + 1000, T0 + 1010));
+	assert_int_equal(g.counts.waits, 1);
+	assert_int_equal(g.counts.waited_cycles, 1010 - 11);
 }
 
 static void
@@ -333,8 +352,8 @@ test_a_source_that_does_not_poll(void **state)
 	assert_true(octo_gate_is_vain(&g, 3, 7, false, T0 + TIMEOUT + 2));
 	assert_true(octo_gate_time_out(&g, word_of(&g), T0 + TIMEOUT + 2));
 	assert_false(octo_gate_is_held(&g));
-	assert_int_equal(g.timeouts, 1);
-	assert_int_equal(g.held_cycles, TIMEOUT + 2);
+	assert_int_equal(g.counts.timeouts, 1);
+	assert_int_equal(g.counts.held_cycles, TIMEOUT + 2);
 }
 
 static void
@@ -393,6 +412,7 @@ main(void)
 		cmocka_unit_test(test_more_flips_while_it_is_held),
 		cmocka_unit_test(test_a_source_stays_one),
 		cmocka_unit_test(test_what_came_before_may_be_taken),
+		cmocka_unit_test(test_the_wait_ends_with_the_fence),
 		cmocka_unit_test(test_an_empty_ring_allows_nothing),
 		cmocka_unit_test(test_too_few_to_be_taken),
 		cmocka_unit_test(test_allowances_end_with_their_fence),

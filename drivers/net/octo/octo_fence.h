@@ -9,6 +9,7 @@
 #include <rte_config.h>
 #include <rte_stdatomic.h>
 
+#include "octo_gate.h"
 #include "octo_shift.h"
 
 /**
@@ -63,6 +64,12 @@ struct octo_fence {
 	uint32_t dead_epoch; /**< of a consumer that never left its burst */
 };
 
+struct octo_fence_counts {
+	uint64_t rehomes; /**< queues whose flows have followed them */
+	uint64_t opened;
+	struct octo_gate_counts gates;
+};
+
 /** Of a port; under the control mutex. */
 struct octo_fences {
 	struct octo_fence_settings settings;
@@ -76,15 +83,7 @@ struct octo_fences {
 	/* what was counted at the last reset */
 	uint64_t opened_base;
 	uint64_t rehomes_base;
-	uint64_t timeouts_base;
-	uint64_t held_base;
-};
-
-struct octo_fence_counts {
-	uint64_t rehomes;
-	uint64_t opened;
-	uint64_t timeouts;
-	uint64_t held_ns;
+	uint64_t given_up_base;
 };
 
 /**
@@ -172,7 +171,7 @@ void octo_fence_start_locked(struct octo_dev *octo);
 void octo_fence_stop_locked(struct octo_dev *octo);
 
 /* of the queues' counters, in any process */
-struct octo_fence_counts octo_fence_counts(struct octo_dev *octo);
+struct octo_fence_counts octo_fence_counts(const struct octo_dev *octo);
 void octo_fence_reset_counts(struct octo_dev *octo);
 
 /* for the consumer of the queue, inside a burst, octo_fence_rx.c */

@@ -143,6 +143,7 @@ struct __rte_cache_aligned octo_rxq {
 	/* what the counters were at the last reset: only the poller writes counters */
 	struct octo_rx_count home_base;
 	struct octo_rx_count stray_base;
+	struct octo_gate_counts gate_base;
 	uint64_t sampled_base;
 	uint16_t nb_desc;
 	uint32_t configuration; /* octo_dev.configuration that it was set up in */

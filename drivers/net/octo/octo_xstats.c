@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include <rte_cycles.h>
+
 #include "octo_private.h"
 
 /* Writes names, values or both; counts in any case. */
@@ -183,6 +185,12 @@ put_failover(struct writer *w, const struct octo_dev *octo)
 	put(w, octo->detour.refused, "detours_refused");
 }
 
+static uint64_t
+to_ns(uint64_t cycles)
+{
+	return (uint64_t)((double)cycles * NS_PER_S / (double)rte_get_timer_hz());
+}
+
 static void
 put_fences(struct writer *w, struct octo_dev *octo)
 {
@@ -191,8 +199,10 @@ put_fences(struct writer *w, struct octo_dev *octo)
 	put(w, counts.rehomes, "rehomes");
 	put(w, counts.opened, "fence_opened");
 	put(w, octo->fences.nb_open, "fences_open");
-	put(w, counts.timeouts, "fence_timeouts");
-	put(w, counts.held_ns, "fence_held_ns");
+	put(w, counts.gates.timeouts, "fence_timeouts");
+	put(w, to_ns(counts.gates.held_cycles), "fence_held_ns");
+	put(w, counts.gates.waits, "fence_waits");
+	put(w, to_ns(counts.gates.waited_cycles), "fence_waited_ns");
 }
 
 /* A PF that joins has other xstats from one moment to the next. */
