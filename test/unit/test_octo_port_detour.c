@@ -33,6 +33,11 @@ static const struct octo_port_conf replugged = {
 	.pf = {"latency_us=20000"},
 	.octo = "grace_us=25000",
 };
+static const struct octo_port_conf put_back = {
+	.replug = true,
+	.pf = {"latency_us=20000"},
+	.octo = "grace_us=25000",
+};
 static const struct octo_port_conf three_pfs = {.nb_pfs = 3};
 
 /* A flow without a rule, whichever queue it comes to. */
@@ -221,6 +226,30 @@ test_one_that_recovers_is_passed_by(void **state)
 	assert_int_equal(flow.overtaken, 0);
 }
 
+/* The NIC sends to it before it is started. */
+static void
+test_one_that_is_put_back_costs_nothing(void **state)
+{
+	uint32_t lost;
+
+	(void)state;
+	set_out(&put_back);
+	for (unsigned int i = 0; i < 3; i++) {
+		travel_by(0);
+		fault(0, "remove");
+		travel_until(octo_port_xstat(flow.port, "usable_pfs") == 1);
+		travel_by(1);
+		lost = rest();
+		while (octosim_fault("net_octosim0,plug") != 0)
+			travel();
+		travel_until(octo_port_xstat(flow.port, "usable_pfs") == 2);
+		travel_by(0);
+		octo_port_await(rules() == 0);
+		assert_int_equal(rest(), lost);
+	}
+	assert_int_equal(flow.overtaken, 0);
+}
+
 /* The one that was taken instead is lost as well. */
 static void
 test_one_after_the_other(void **state)
@@ -380,6 +409,7 @@ main(void)
 		octo_port_test(test_the_manager_has_no_link),
 		octo_port_test(test_another_has_no_link),
 		octo_port_test(test_one_that_recovers_is_passed_by),
+		octo_port_test(test_one_that_is_put_back_costs_nothing),
 		octo_port_test(test_one_after_the_other),
 		octo_port_test(test_all_links_are_lost),
 		octo_port_test(test_a_full_switch_is_tried_again),

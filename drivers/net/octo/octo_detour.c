@@ -2,9 +2,10 @@
 
 /*
  * Tier exact: what no rule leads goes where the NIC sends it by default, also if that PF
- * has no link, recovers, or is to go. Nobody tells which PF that is, so while one is of no
- * use that the NIC may send to, a rule for everything leads to one that is, below all
- * others. Behind a fence both ways, so that it does not matter where packets came by.
+ * has no link, recovers, is to go, or is back and not started. Nobody tells which PF that
+ * is, so while one is of no use that the NIC may send to, a rule for everything leads to
+ * one that is, below all others. Behind a fence both ways, so that it does not matter where
+ * packets came by.
  */
 
 #include <errno.h>
@@ -35,24 +36,25 @@ is_started(const struct octo_dev *octo, uint8_t pf)
 	return octo->pf[pf].state == OCTO_PF_STARTED && !octo_replay_is_joining(octo, pf);
 }
 
-/* PFs that are there, and of no use. */
+/* PFs of no use that are there, or may be soon: the NIC may send to them before they start. */
 static uint32_t
 useless_pfs(const struct octo_dev *octo)
 {
 	uint32_t pfs = 0;
 
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].has_port)
+		if (octo->pf[i].has_port || octo->replug.on)
 			pfs |= RTE_BIT32(i);
 	return pfs & ~octo->plan.usable;
 }
 
-/* One that is removed, or comes back, is the NIC's business: it sends elsewhere meanwhile. */
+/* One that is there and was never started is nobody's default PF yet. */
 static bool
 must_begin(const struct octo_dev *octo, uint32_t useless)
 {
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
-		if ((useless & RTE_BIT32(i)) && (is_started(octo, i) || octo->pf[i].recovering))
+		if ((useless & RTE_BIT32(i)) &&
+		    (!octo->pf[i].has_port || is_started(octo, i) || octo->pf[i].recovering))
 			return true;
 	return false;
 }
@@ -62,7 +64,7 @@ static bool
 is_urgent(const struct octo_dev *octo, uint32_t useless)
 {
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
-		if ((useless & RTE_BIT32(i)) && !octo->pf[i].link_up)
+		if ((useless & RTE_BIT32(i)) && octo->pf[i].has_port && !octo->pf[i].link_up)
 			return true;
 	return false;
 }
