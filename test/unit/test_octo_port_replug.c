@@ -417,82 +417,6 @@ test_a_pf_gives_up_at_once(void **state)
 	assert_true(octo_port_pf_is_started(port, 1));
 }
 
-/* What happens to a PF between its being made and its joining. */
-static struct {
-	RTE_ATOMIC(uint32_t) made;
-	const enum rte_eth_event_type *events; /**< up to NEW */
-} early;
-
-static int
-raise_early(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
-{
-	struct rte_eth_dev *dev = &rte_eth_devices[port];
-
-	RTE_SET_USED(event);
-	RTE_SET_USED(arg);
-	RTE_SET_USED(ret);
-	if (rte_atomic_fetch_add_explicit(&early.made, 1, rte_memory_order_relaxed) != 0)
-		return 0;
-	for (const enum rte_eth_event_type *e = early.events; *e != RTE_ETH_EVENT_NEW; e++)
-		rte_eth_dev_callback_process(dev, *e, NULL);
-	return 0;
-}
-
-/* @return how many ports it took until it had joined. */
-static uint32_t
-join_after(const enum rte_eth_event_type *events)
-{
-	uint16_t port = octo_port_create(&two_pfs);
-
-	octo_port_up(port, 2);
-	assert_non_null(octo_port_steer(port, 7, 1, NULL));
-	octo_port_remove_pf(1);
-	early.made = 0;
-	early.events = events;
-	assert_int_equal(
-		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
-		0);
-	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	assert_int_equal(
-		rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
-		0);
-	octo_port_await_long(leads_to(port, 7, 1, 1));
-	octo_port_assert_arrives(port, 7, 1, 10);
-	return early.made;
-}
-
-static void
-test_a_pf_recovers_before_it_joins(void **state)
-{
-	static const enum rte_eth_event_type events[] = {
-		RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_NEW};
-
-	(void)state;
-	assert_int_equal(join_after(events), 1);
-}
-
-/* It would join dead: it is removed, and probed again. */
-static void
-test_a_pf_gives_up_before_it_joins(void **state)
-{
-	static const enum rte_eth_event_type events[] = {
-		RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_NEW};
-
-	(void)state;
-	assert_int_equal(join_after(events), 2);
-}
-
-/* Its queues are freed next, and must not be polled. */
-static void
-test_a_pf_that_is_about_to_go_does_not_join(void **state)
-{
-	static const enum rte_eth_event_type events[] = {RTE_ETH_EVENT_INTR_RMV, RTE_ETH_EVENT_NEW};
-
-	(void)state;
-	assert_int_equal(join_after(events), 2);
-}
-
 /* Four PFs die and return in no order, while a queue is polled and sends, and somebody asks. */
 #define CHAOS_CYCLES 24
 
@@ -590,9 +514,6 @@ main(void)
 		octo_port_test(test_all_pfs_go_and_come),
 		octo_port_test(test_a_pf_recovers),
 		octo_port_test(test_a_pf_gives_up_at_once),
-		octo_port_test(test_a_pf_recovers_before_it_joins),
-		octo_port_test(test_a_pf_gives_up_before_it_joins),
-		octo_port_test(test_a_pf_that_is_about_to_go_does_not_join),
 		octo_port_test(test_pfs_die_and_return_at_random),
 	};
 

@@ -486,15 +486,16 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 
 /* A port was made: ours before the application can see it. In the thread that makes it. */
 void
-octo_attach_claim(const struct octo_dev *octo, const char *name, uint16_t port_id)
+octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		const struct octo_pf *pf = &octo->pf[i];
+		struct octo_pf *pf = &octo->pf[i];
 		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 
 		if (pf->has_port || pf->state != OCTO_PF_GONE || strcmp(pf->name, name) != 0)
 			continue;
 		rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
 		rte_eth_dev_owner_set(port_id, &owner);
+		rte_atomic_store_explicit(&pf->past.ended, false, rte_memory_order_relaxed);
 	}
 }

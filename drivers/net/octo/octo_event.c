@@ -49,8 +49,10 @@ take_in(struct octo_dev *octo, uint16_t pf_port_id)
 static void
 note(struct octo_pf *pf, enum rte_eth_event_type event)
 {
-	if (event == RTE_ETH_EVENT_DESTROY)
+	if (event == RTE_ETH_EVENT_DESTROY) {
 		pf->has_port = false;
+		rte_atomic_store_explicit(&pf->past.ended, true, rte_memory_order_relaxed);
+	}
 	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
@@ -75,7 +77,7 @@ octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_t
 	octo_lock(octo);
 	cpu_ns = octo_failover_cpu_ns();
 	i = index_of(octo, pf_port_id);
-	if (i < 0 && event != RTE_ETH_EVENT_DESTROY)
+	if (i < 0)
 		i = take_in(octo, pf_port_id);
 	if (i >= 0) {
 		/* DESTROY comes when the PMD has closed the port already */

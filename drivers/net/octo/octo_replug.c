@@ -54,6 +54,9 @@ what_is_in_the_way(const struct octo_dev *octo, struct octo_pf *pf)
 		return WAY_WAIT;
 	if (octo_attach_is_ours(octo->owner_id, pf))
 		return WAY_DEAD;
+	/* it is being made, or released */
+	if (!rte_eth_dev_is_valid_port(pf->port_id) && octo_attach_is_named(pf, pf->port_id))
+		return WAY_WAIT;
 	/* somebody else has it by now, or nobody */
 	pf->has_port = false;
 	return WAY_FREE;
@@ -76,6 +79,10 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	if (pf->state != OCTO_PF_GONE || pf->recovering)
 		return 0;
 	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i))
+		return -EAGAIN;
+	/* it may have gone since somebody looked: its queues are being freed */
+	if (what_is_in_the_way(octo, pf) != WAY_FREE ||
+	    rte_atomic_load_explicit(&pf->past.ended, rte_memory_order_relaxed))
 		return -EAGAIN;
 	/* one that has recovered is as it was, or not quite */
 	if (pf->has_port) {

@@ -24,6 +24,7 @@ struct octo_pf_past {
 	bool told;                  /* why it stays out */
 	bool probed;                /* by octo, when it was gone */
 	uint8_t exists;             /* tries in a row that found the device, but no port of it */
+	RTE_ATOMIC(bool) ended;     /* its port has, though its name may be there, until NEW */
 	RTE_ATOMIC(bool) under_way; /* an errand, which alone changes these meanwhile */
 	uint32_t pause;             /* s; until the try after the next */
 	uint64_t patient_until;     /* TSC; until then it waits for fences, 0: it need not */
@@ -104,7 +105,7 @@ int octo_attach_probe_again(const struct octo_pf *pf);
 void octo_attach_abandon(const struct octo_pf *pf);
 int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_attach_is_ours(uint64_t owner_id, const struct octo_pf *pf);
-void octo_attach_claim(const struct octo_dev *octo, const char *name, uint16_t port_id);
+void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id);
 
 /* octo_info.c: what the port offers and a PF lacks, or NULL */
 const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What happens to a PF between its being made and its joining, or when it ends before. */
+
+#include <rte_cycles.h>
+
+#include <ethdev_driver.h>
+
+#include "octo_port.h"
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
+
+/* A rule leads to the PF once the poller of its queue has seen that it is back. */
+static bool
+leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf)
+{
+	octo_port_poll(port, queue, 32, &(struct octo_port_tally){0});
+	return octo_port_rule_pf(port, src_port) == pf;
+}
+
+static struct {
+	RTE_ATOMIC(uint32_t) made;
+	const enum rte_eth_event_type *events; /**< up to NEW */
+} early;
+
+static int
+raise_early(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[port];
+
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (rte_atomic_fetch_add_explicit(&early.made, 1, rte_memory_order_relaxed) != 0)
+		return 0;
+	for (const enum rte_eth_event_type *e = early.events; *e != RTE_ETH_EVENT_NEW; e++)
+		rte_eth_dev_callback_process(dev, *e, NULL);
+	return 0;
+}
+
+/* @return how many ports it took until it had joined. */
+static uint32_t
+join_after(const enum rte_eth_event_type *events)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_remove_pf(1);
+	early.made = 0;
+	early.events = events;
+	assert_int_equal(
+		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
+		0);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	assert_int_equal(
+		rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
+		0);
+	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
+	return early.made;
+}
+
+static void
+test_a_pf_recovers_before_it_joins(void **state)
+{
+	static const enum rte_eth_event_type events[] = {
+		RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_NEW};
+
+	(void)state;
+	assert_int_equal(join_after(events), 1);
+}
+
+/* It would join dead: it is removed, and probed again. */
+static void
+test_a_pf_gives_up_before_it_joins(void **state)
+{
+	static const enum rte_eth_event_type events[] = {
+		RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_NEW};
+
+	(void)state;
+	assert_int_equal(join_after(events), 2);
+}
+
+/* Its queues are freed next, and must not be polled. */
+static void
+test_a_pf_that_is_about_to_go_does_not_join(void **state)
+{
+	static const enum rte_eth_event_type events[] = {RTE_ETH_EVENT_INTR_RMV, RTE_ETH_EVENT_NEW};
+
+	(void)state;
+	assert_int_equal(join_after(events), 2);
+}
+
+static struct {
+	uint16_t port;
+	bool joined;
+} ending;
+
+/* Its name is there yet. Who looks for PFs now finds it before the other one. */
+static int
+bring_another(uint16_t pf, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (pf != octo_port_pf(1))
+		return 0;
+	octo_port_add_pf(&four_pfs, 2);
+	octo_port_await_long(octo_port_pf_is_started(ending.port, 2) ||
+			     octo_port_pf_is_started(ending.port, 1));
+	ending.joined = octo_port_pf_is_started(ending.port, 1);
+	return 0;
+}
+
+static void
+test_a_pf_that_ends_unused_does_not_join(void **state)
+{
+	static const enum rte_eth_event_type events[] = {RTE_ETH_EVENT_ERR_RECOVERING,
+							 RTE_ETH_EVENT_NEW};
+
+	(void)state;
+	ending.port = octo_port_create(&four_pfs);
+	octo_port_up(ending.port, 2);
+	octo_port_remove_pf(1);
+	octo_port_remove_pf(2);
+	early.made = 0;
+	early.events = events;
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL);
+	octo_port_add_pf(&four_pfs, 1);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL);
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, bring_another, NULL);
+	octo_port_remove_pf(1);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, bring_another, NULL);
+	assert_false(ending.joined);
+	octo_port_await_long(octo_port_pf_is_started(ending.port, 1));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_pf_recovers_before_it_joins),
+		octo_port_test(test_a_pf_gives_up_before_it_joins),
+		octo_port_test(test_a_pf_that_is_about_to_go_does_not_join),
+		octo_port_test(test_a_pf_that_ends_unused_does_not_join),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
