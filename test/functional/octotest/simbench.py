@@ -86,6 +86,21 @@ class SimBench(Testpmd):
                 if s.port in ports]
 
     def _is_quiet(self, start: int, ports: Sequence[int]) -> bool:
+        """Nothing is under way, nor was while that was looked at."""
+        before = self._counts(ports)
+        return (not self._is_any_inside() and self._is_all_seen(start, ports)
+                and self._counts(ports) == before)
+
+    def _counts(self, ports: Sequence[int]) -> List[int]:
+        stats = (self.telemetry.get("/ethdev/xstats", p) for p in {PLAYER, FAR, *ports})
+        return [s[f"{way}_good_packets"] for s in stats for way in ("rx", "tx")]
+
+    def _is_any_inside(self) -> bool:
+        """Of a NIC; what has come to a ring has arrived."""
+        accounts = [self.telemetry.get("/octosim/account", nic) for nic in "AW"]
+        return any(a["in_pipelines"] or a["on_wire"] for a in accounts)
+
+    def _is_all_seen(self, start: int, ports: Sequence[int]) -> bool:
         arrived = [self.xstat(p, "rx_good_packets") for p in ports]
         seen = parse_seen(self.text[start:])
         back = self.xstat(FAR, "rx_good_packets")
