@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fixtures: a booted machine per module; skips by name; the guest in reports."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Callable, Iterator
@@ -9,6 +10,9 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "functional")]
+
+# All is emulated, and other things may run beside it.
+os.environ.setdefault("OCTO_TIMEOUT_FACTOR", "3")
 
 from octotest import env, process  # noqa: E402
 from octovm import initramfs, qemu, report  # noqa: E402
