@@ -11,7 +11,7 @@ from typing import List, Sequence
 from scapy.packet import Packet
 
 from . import env
-from .netns import run
+from .netns import receive_in_order, run
 
 _serial = itertools.count()
 _ETH_P_ALL = 3
@@ -29,6 +29,7 @@ class Wire:
         try:
             for end in (self.name, self._far):
                 self._silence(end)
+                run(*receive_in_order(end))
                 run("ip", "link", "set", end, "up")
             # no protocol before it is bound, or it hears all other interfaces
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
