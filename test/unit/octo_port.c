@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <sys/syscall.h>
+
 #include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
@@ -23,6 +25,9 @@ struct rte_mempool *octo_port_pool;
 
 static struct {
 	pthread_t id;
+	void *(*fn)(void *);
+	void *arg;
+	int cpu;
 	bool running;
 	RTE_ATOMIC(bool) stop;
 } thread;
@@ -73,7 +78,7 @@ octo_port_group_setup(void **state)
 	if (cpu_of_node[0] < 0 || init_eal() < 0)
 		return -1;
 	/* EAL binds this thread; those that the tests start shall run beside it */
-	octo_port_run_anywhere();
+	sched_setaffinity(0, sizeof(allowed), &allowed);
 	octo_port_pool = rte_pktmbuf_pool_create("octo_port", OCTO_PORT_MBUFS, 0, 0,
 						 RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	return octo_port_pool == NULL ? -1 : 0;
@@ -96,11 +101,45 @@ octo_port_setup(void **state)
 	return 0;
 }
 
+/*
+ * The CPU that the drivers believe this thread to run on: taking it to another one
+ * thousands of times would take long on a busy machine.
+ */
+static __thread int believed_cpu = -1;
+
+int
+sched_getcpu(void)
+{
+	unsigned int real = 0;
+
+	if (believed_cpu >= 0)
+		return believed_cpu;
+	return syscall(SYS_getcpu, &real, NULL, NULL) == 0 ? (int)real : -1;
+}
+
+void
+octo_port_run_on(int node)
+{
+	assert_true(cpu_of_node[node] >= 0);
+	believed_cpu = cpu_of_node[node];
+}
+
+static void *
+run_thread(void *arg)
+{
+	RTE_SET_USED(arg);
+	believed_cpu = thread.cpu;
+	return thread.fn(thread.arg);
+}
+
 void
 octo_port_thread_start(void *(*fn)(void *), void *arg)
 {
 	rte_atomic_store_explicit(&thread.stop, false, rte_memory_order_relaxed);
-	assert_int_equal(pthread_create(&thread.id, NULL, fn, arg), 0);
+	thread.fn = fn;
+	thread.arg = arg;
+	thread.cpu = believed_cpu;
+	assert_int_equal(pthread_create(&thread.id, NULL, run_thread, NULL), 0);
 	thread.running = true;
 }
 
@@ -127,7 +166,7 @@ octo_port_teardown(void **state)
 	RTE_SET_USED(state);
 	octo_port_thread_stop();
 	octo_port_faults_off();
-	octo_port_run_anywhere();
+	believed_cpu = -1;
 	octo_port_destroy();
 	alarm(0);
 	if (rte_eth_dev_count_total() != 0) {
@@ -145,22 +184,6 @@ bool
 octo_port_has_two_nodes(void)
 {
 	return cpu_of_node[1] >= 0;
-}
-
-void
-octo_port_run_on(int node)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu_of_node[node], &one);
-	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-}
-
-void
-octo_port_run_anywhere(void)
-{
-	sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
 const char *

@@ -85,8 +85,8 @@ void octo_port_up(uint16_t port, uint16_t nb_queues);
 
 /* CPUs: socket_map makes the first allowed CPU node 0 and the second node 1 */
 bool octo_port_has_two_nodes(void);
+/** Have the drivers believe so of this thread; those that it starts go along. */
 void octo_port_run_on(int node);
-void octo_port_run_anywhere(void);
 
 /** The rule that sends UDP 10.0.0.1:src_port > 10.0.0.2:9 to a queue. */
 void octo_port_build(struct octo_flow_rule *r, uint16_t src_port, uint16_t queue);

@@ -121,6 +121,8 @@ travel(unsigned int rounds)
 	for (; rounds > 0; rounds--) {
 		send_some();
 		poll_queues();
+		/* a slow PF has room for so much, and the control thread needs a CPU */
+		rte_delay_us_sleep(50);
 		poll_queues();
 	}
 }

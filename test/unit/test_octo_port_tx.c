@@ -2,11 +2,6 @@
 
 /* A Tx queue goes from one PF to another: nothing is lost, nothing is overtaken. */
 
-#include <sched.h>
-#include <unistd.h>
-
-#include <sys/syscall.h>
-
 #include <rte_cycles.h>
 
 #include "octo_port.h"
@@ -16,36 +11,6 @@
 #define BURST 32
 /* longer than any test */
 #define FOR_EVER "tx_delay_us=60000000"
-
-/*
- * The CPU that the drivers believe to run on: taking this thread to another one
- * thousands of times would take long on a busy machine.
- */
-static int cpu = -1;
-
-int
-sched_getcpu(void)
-{
-	unsigned int real = 0;
-
-	if (cpu >= 0)
-		return cpu;
-	return syscall(SYS_getcpu, &real, NULL, NULL) == 0 ? (int)real : -1;
-}
-
-static void
-go_to_node(int node)
-{
-	static int cpu_of[2] = {-1, -1};
-
-	if (cpu_of[node] < 0) {
-		cpu = -1;
-		octo_port_run_on(node);
-		cpu_of[node] = sched_getcpu();
-		octo_port_run_anywhere();
-	}
-	cpu = cpu_of[node];
-}
 
 static struct {
 	uint16_t port;
@@ -59,7 +24,7 @@ static void
 start(const struct octo_port_conf *conf, uint16_t queue)
 {
 	memset(&run, 0, sizeof(run));
-	go_to_node(0);
+	octo_port_run_on(0);
 	run.port = octo_port_create(conf);
 	run.queue = queue;
 	octo_port_up(run.port, 2);
@@ -138,7 +103,7 @@ switch_to_and_fro(const struct octo_port_conf *conf, uint16_t queue, unsigned in
 	start(&restless, queue);
 	send_burst(1);
 	for (unsigned int i = 0; i < switches; i++) {
-		go_to_node((i + 1) % 2);
+		octo_port_run_on((i + 1) % 2);
 		send_until_switched(i + 1);
 	}
 	assert_all_arrive_in_order();
@@ -207,7 +172,7 @@ test_the_first_home_is_no_switch(void **state)
 
 	(void)state;
 	start(&conf, 0);
-	go_to_node(1);
+	octo_port_run_on(1);
 	assert_int_equal(send_burst(BURST), BURST);
 	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
 	assert_int_equal(xstat("tx_switches"), 0);
@@ -232,7 +197,7 @@ test_another_thread_is_followed_at_once(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	octo_port_thread_start(send_a_little, NULL);
 	octo_port_await(xstat("tx_switches") == 1);
 	octo_port_thread_stop();
@@ -249,11 +214,11 @@ test_who_goes_back_and_forth_is_not_followed(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_switched(1);
 	seconds = rte_get_timer_cycles();
 	for (int i = 0; i < 20; i++) {
-		go_to_node(i % 2);
+		octo_port_run_on(i % 2);
 		for (int burst = 0; burst < 100; burst++) {
 			send_burst(1);
 			poll_all();
@@ -274,7 +239,7 @@ test_a_ring_that_does_not_drain_is_not_fed(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_held();
 	by_old = xstat("tx_q0_pf0_packets");
 	while (send_burst(BURST) == BURST)
@@ -298,7 +263,7 @@ test_a_dead_pf_is_not_waited_for(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_held();
 	send_burst(BURST);
 	octo_port_remove_pf(0);
@@ -321,7 +286,7 @@ test_a_pf_without_link_is_not_waited_for(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_held();
 	by_old = xstat("tx_q0_pf0_packets");
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
@@ -340,7 +305,7 @@ test_what_was_put_aside_does_not_wait_for_more(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_held();
 	assert_all_arrive_in_order();
 	assert_int_equal(xstat("tx_switches"), 1);
@@ -355,7 +320,7 @@ test_a_stuck_pf_is_given_up(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_held();
 	by_old = xstat("tx_q0_pf0_packets");
 	run.seen = by_old;
@@ -376,7 +341,7 @@ test_a_stopped_port_drops_what_was_put_aside(void **state)
 	(void)state;
 	start(&conf, 0);
 	send_burst(3);
-	go_to_node(1);
+	octo_port_run_on(1);
 	send_until_held();
 	send_burst(10);
 	by_old = xstat("tx_q0_pf0_packets");
