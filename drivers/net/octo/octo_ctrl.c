@@ -241,7 +241,7 @@ send_home(struct octo_dev *octo)
 
 	if (failover)
 		octo_failover_done_locked(octo);
-	octo_detour_follow_locked(octo);
+	octo_detour_follow_locked(octo, more);
 	return more;
 }
 

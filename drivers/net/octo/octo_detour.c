@@ -19,7 +19,7 @@
 #define PRIORITY 6
 
 /* Fences close soon, unless nobody polls: then nobody is confused. */
-#define PATIENCE_MS 100
+#define PATIENCE_MS 1000
 /* So long at most, where packets are lost meanwhile. */
 #define HURRY_MS 2
 /* Besides the grace time, for consumers to close theirs, while nobody can open others. */
@@ -59,13 +59,17 @@ must_begin(const struct octo_dev *octo, uint32_t useless)
 	return false;
 }
 
-/* Does one of them drop packets? */
+/* Does the NIC send to one of them that drops packets? It knows of those that are gone. */
 static bool
 is_urgent(const struct octo_dev *octo, uint32_t useless)
 {
-	for (uint8_t i = 0; i < octo->nb_pfs; i++)
-		if ((useless & RTE_BIT32(i)) && octo->pf[i].has_port && !octo->pf[i].link_up)
+	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+		const struct octo_pf *pf = &octo->pf[i];
+
+		if ((useless & RTE_BIT32(i)) &&
+		    (pf->recovering || (pf->state == OCTO_PF_STARTED && !pf->link_up)))
 			return true;
+	}
 	return false;
 }
 
@@ -211,11 +215,15 @@ end(struct octo_dev *octo)
 		 octo->port_id);
 }
 
-/* By the control thread, often, and by who is told of a loss; when flows have gone. */
+/*
+ * By the control thread, often, and by who is told of a loss. Flows that are on their way
+ * go first, if they can: a fence of ours would be in the way of theirs.
+ */
 void
-octo_detour_follow_locked(struct octo_dev *octo)
+octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 {
 	const uint32_t useless = useless_pfs(octo);
+	const bool urgent = is_urgent(octo, useless);
 	struct octo_detour *d = &octo->detour;
 	uint8_t pf;
 
@@ -225,7 +233,7 @@ octo_detour_follow_locked(struct octo_dev *octo)
 	}
 	d->on = useless != 0 && (d->on || must_begin(octo, useless));
 	/* there may be another manager soon */
-	if (octo->manager == OCTO_NO_PF)
+	if (octo->manager == OCTO_NO_PF || (flows_go && !urgent))
 		return;
 	if (!d->on) {
 		if (d->flow != NULL && !must_wait(octo, OCTO_NO_PF, PATIENCE_MS))
@@ -234,7 +242,7 @@ octo_detour_follow_locked(struct octo_dev *octo)
 	}
 	pf = target(octo);
 	if (!leads_to(d, pf) && rte_get_timer_cycles() >= d->retry_at &&
-	    !must_wait(octo, pf, is_urgent(octo, useless) ? HURRY_MS : PATIENCE_MS))
+	    !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
 		begin(octo, pf);
 }
 

@@ -25,7 +25,7 @@ struct octo_detour {
 };
 
 /* octo_detour.c */
-void octo_detour_follow_locked(struct octo_dev *octo);
+void octo_detour_follow_locked(struct octo_dev *octo, bool flows_go);
 uint8_t octo_detour_pf(const struct octo_dev *octo);
 bool octo_detour_is_due_locked(const struct octo_dev *octo);
 void octo_detour_forget_pf(struct octo_dev *octo, uint8_t pf);
