@@ -94,6 +94,18 @@ test_a_pf_that_is_about_to_go_does_not_join(void **state)
 	assert_int_equal(join_after(events), 2);
 }
 
+/* One that could not join at first may be tried again, but not while it goes. */
+static void
+test_a_pf_that_goes_when_it_may_join_does_not(void **state)
+{
+	static const enum rte_eth_event_type events[] = {RTE_ETH_EVENT_ERR_RECOVERING,
+							 RTE_ETH_EVENT_RECOVERY_SUCCESS,
+							 RTE_ETH_EVENT_INTR_RMV, RTE_ETH_EVENT_NEW};
+
+	(void)state;
+	assert_int_equal(join_after(events), 2);
+}
+
 static struct {
 	uint16_t port;
 	bool joined;
@@ -145,6 +157,7 @@ main(void)
 		octo_port_test(test_a_pf_recovers_before_it_joins),
 		octo_port_test(test_a_pf_gives_up_before_it_joins),
 		octo_port_test(test_a_pf_that_is_about_to_go_does_not_join),
+		octo_port_test(test_a_pf_that_goes_when_it_may_join_does_not),
 		octo_port_test(test_a_pf_that_ends_unused_does_not_join),
 	};
 

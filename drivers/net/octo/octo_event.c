@@ -84,6 +84,9 @@ octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_t
 		was_there = octo->pf[i].state > OCTO_PF_GONE;
 		if (was_there && event == RTE_ETH_EVENT_INTR_RMV)
 			count_last(octo, (uint8_t)i);
+		/* it could not join, and is not to be tried again while it goes */
+		if (!was_there && octo->pf[i].past.bury_at == 0)
+			octo_replug_lost_locked(octo, (uint8_t)i);
 		octo_pf_take_away(octo, (uint8_t)i);
 		note(&octo->pf[i], event);
 		last = was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0;
