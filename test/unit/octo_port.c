@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_cycles.h>
+#include <rte_debug.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_mbuf.h>
@@ -70,10 +72,21 @@ init_eal(void)
 	return rte_eal_init(RTE_DIM(argv), argv);
 }
 
+static bool in_test;
+
+/* cmocka ends the program without a word where another thread than the test's crashes. */
+static void
+tell_where(void)
+{
+	if (in_test)
+		rte_dump_stack();
+}
+
 int
 octo_port_group_setup(void **state)
 {
 	RTE_SET_USED(state);
+	atexit(tell_where);
 	find_cpus();
 	if (cpu_of_node[0] < 0 || init_eal() < 0)
 		return -1;
@@ -98,6 +111,7 @@ octo_port_setup(void **state)
 	RTE_SET_USED(state);
 	/* a deadlock ends the program instead of the patience of who waits for it */
 	alarm(HANG_S);
+	in_test = true;
 	return 0;
 }
 
@@ -164,6 +178,7 @@ int
 octo_port_teardown(void **state)
 {
 	RTE_SET_USED(state);
+	in_test = false;
 	octo_port_thread_stop();
 	octo_port_faults_off();
 	believed_cpu = -1;
