@@ -137,13 +137,13 @@ put_in(struct chaos *c, unsigned int pf)
 	return ret == 0 || ret == -ENODEV ? bench_nic_await(pf, true) : ret;
 }
 
-/* Octo looks for it each second, and may have found it already. */
+/* Octo looks for it each second, and may have found it already, or be about to remove it. */
 static int
 plug(struct chaos *c, unsigned int pf)
 {
 	const int ret = bench_nic_plug(&c->nic, pf);
 
-	return ret == 0 || ret == -EEXIST ? bench_nic_await(pf, true) : ret;
+	return ret == 0 || ret == -EEXIST || ret == -ENODEV ? bench_nic_await(pf, true) : ret;
 }
 
 static uint32_t
