@@ -184,7 +184,7 @@ chaos_unwatch_pfs(struct chaos *c)
 static int
 await_another(struct chaos *c, unsigned int pf)
 {
-	const uint64_t end = chaos_deadline(CHAOS_PATIENCE_S);
+	const uint64_t end = chaos_deadline(CHAOS_JOIN_S);
 
 	while (times_gone(c, pf) == c->failed[pf]) {
 		if (rte_rdtsc() > end)
