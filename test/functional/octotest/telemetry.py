@@ -14,7 +14,7 @@ class Telemetry:
     def __init__(self, file_prefix: str) -> None:
         path = env.runtime_dir(file_prefix) / "dpdk_telemetry.v2"
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._sock.settimeout(env.seconds(10))
+        self._sock.settimeout(env.seconds(40))
         self._sock.connect(str(path))
         self.info: Dict[str, Any] = json.loads(self._sock.recv(1024))
         self.last_reply = b""
