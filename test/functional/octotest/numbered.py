@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbered datagrams from one namespace to another: what is lost, and what overtakes.
 
-Run as a program, it is either end: send ADDRESS PORT SOURCE-PORTS RATE, or receive PORT.
+Run as a program, it is either end: send RUN ADDRESS PORT SOURCE-PORTS RATE, or receive RUN PORT.
+What net_af_packet drops, as it is not polled in time, is counted nowhere, but its veth has it.
 """
 
 import contextlib
+import itertools
 import json
 import selectors
 import socket
@@ -17,11 +19,13 @@ from typing import Any, Dict, Iterator, List, Sequence
 from .netns import Host
 
 PORT = 7000
-NUMBER = struct.Struct("!Q")
+# Of the run, as an earlier one may have some under way, and of the datagram.
+NUMBER = struct.Struct("!QQ")
+_runs = itertools.count()
 ROOM = 64 << 20  # bytes of a socket: a receiver that gets no CPU loses nothing
 
 
-def _send(address: str, port: int, sources: Sequence[int], rate: int) -> None:
+def _send(run: int, address: str, port: int, sources: Sequence[int], rate: int) -> None:
     """Pairs to the flows in turn, until stdin ends; then tell how many each was sent."""
     socks = []
     for source in sources:
@@ -35,13 +39,13 @@ def _send(address: str, port: int, sources: Sequence[int], rate: int) -> None:
     while not until.select(2 * len(socks) / rate):
         for sock in socks:
             # close together: those are the first to change places
-            sock.send(NUMBER.pack(number))
-            sock.send(NUMBER.pack(number + 1))
+            sock.send(NUMBER.pack(run, number))
+            sock.send(NUMBER.pack(run, number + 1))
         number += 2
     print(number, flush=True)
 
 
-def _receive(port: int) -> None:
+def _receive(run: int, port: int) -> None:
     """Until stdin ends; then by source port: how many came, and how many after a later one."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, 33, ROOM)  # SO_RCVBUFFORCE
@@ -57,7 +61,9 @@ def _receive(port: int) -> None:
         if sock not in ready:
             break
         data, (_, source) = sock.recvfrom(64)
-        number, = NUMBER.unpack(data)
+        of_run, number = NUMBER.unpack(data)
+        if of_run != run:
+            continue
         counts = came.setdefault(source, [0, 0])
         counts[0] += 1
         counts[1] += number < latest.get(source, 0)
@@ -81,11 +87,12 @@ def running(src: Host, dst: Host, sources: Sequence[int], rate: int = 4000
     told = Datagrams()
     program = [sys.executable, "-u", "-m", "octotest.numbered"]
     more: Dict[str, Any] = {"stdin": -1, "cwd": Path(__file__).resolve().parents[1]}
-    receiver = dst.popen([*program, "receive", str(PORT)], **more)
+    run = str(next(_runs))
+    receiver = dst.popen([*program, "receive", run, str(PORT)], **more)
     sender = None
     try:
         assert receiver.stdout.readline() == "ready\n"
-        sender = src.popen([*program, "send", dst.ip4, str(PORT),
+        sender = src.popen([*program, "send", run, dst.ip4, str(PORT),
                             ",".join(map(str, sources)), str(rate)], **more)
         yield told
         each = int(sender.communicate(timeout=60)[0])
@@ -116,9 +123,10 @@ def _await_silence(host: Host) -> None:
 def main(argv: Sequence[str]) -> None:
     """Either end."""
     if argv[1] == "send":
-        _send(argv[2], int(argv[3]), [int(n) for n in argv[4].split(",")], int(argv[5]))
+        _send(int(argv[2]), argv[3], int(argv[4]), [int(n) for n in argv[5].split(",")],
+              int(argv[6]))
     else:
-        _receive(int(argv[2]))
+        _receive(int(argv[2]), int(argv[3]))
 
 
 if __name__ == "__main__":
