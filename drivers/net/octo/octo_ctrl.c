@@ -13,7 +13,6 @@
 #include <rte_cycles.h>
 
 #include "octo_private.h"
-#include "octo_sched.h"
 
 /* How soon a new home of a queue is followed by its rules. */
 #define TICK_MS 5
@@ -358,7 +357,6 @@ run(void *arg)
 	bool busy = false;
 	bool more = false;
 
-	octo_sched_be_brief();
 	while (!rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
 		wait_for_work(octo, more ? 0 : busy ? BUSY_TICK_MS : TICK_MS);
 		busy = tick(octo);
