@@ -25,7 +25,8 @@ usage() {
 		usage: devtools/in-tree.sh [-o DIR] DPDK_DIR [STEP...]
 
 		  copy           the copy of DPDK_DIR (of what is committed, if it is a git tree), the
-		                 drivers, lib/octo and their guides in it, as three commits
+		                 drivers, lib/octo, lib/nudma and their guides in it, as four
+		                 commits
 		  log            DPDK's check-git-log.sh of those commits
 		  patch          DPDK's checkpatches.sh of them
 		  meson          DPDK's check-meson.py
@@ -150,6 +151,16 @@ add_library() {
 rules, who is home where, when strays are polled."
 }
 
+# With profiles of machines, which DPDK has no place for but beside the library.
+add_model() {
+	put lib/nudma
+	insert lib/meson.build "        'octo'," "        'nudma',"
+	maintain "NUDMA library" lib/nudma/
+	in_tree add -A
+	commit "nudma: add cost model of nonuniform DMA" "What DMA between sockets costs, in virtual time: for
+octosim, on machines that have one socket."
+}
+
 add_driver() {
 	local name=$1 title=$2 headline=$3 body=$4
 	put "drivers/net/$name" "doc/guides/nics/$name.rst" "doc/guides/nics/features/$name.ini"
@@ -165,6 +176,7 @@ step_copy() {
 	mkdir -p "$work"
 	clone_dpdk
 	add_library
+	add_model
 	tell_where_rules_are_read
 	add_driver octo "Octo PMD" "net/octo: add driver for multi-PF NICs" \
 		"The PFs of a NIC that has one on each socket become one port."
@@ -219,7 +231,7 @@ step_patch() {
 	[ -x "$checkpatch" ] || get_checkpatch
 	(cd "$tree" && DPDK_CHECKPATCH_PATH=$checkpatch devtools/checkpatches.sh -r base..) \
 		>"$report" 2>&1 || true
-	grep '/3 valid patch' "$report" || { cat "$report"; return 1; }
+	grep '/4 valid patch' "$report" || { cat "$report"; return 1; }
 	judge_patches <"$report"
 }
 
@@ -238,7 +250,7 @@ step_features() {
 # It finds some fault with every DPDK tree: with what is ours it must not.
 step_maintainers() {
 	! (cd "$tree" && devtools/check-maintainers.sh) |
-		grep -E "(net|lib)/octo(sim)?/|nics/(features/)?octo(sim)?\.|^$author "
+		grep -E "(net|lib)/octo(sim)?/|lib/nudma/|nics/(features/)?octo(sim)?\.|^$author "
 }
 
 step_guides() {
@@ -264,7 +276,7 @@ configure() {
 step_clang() {
 	need clang
 	configure clang
-	in_dpdk_build ninja -C "$work/build-clang" lib/librte_octo.a drivers/librte_net_octo{,sim}.a
+	in_dpdk_build ninja -C "$work/build-clang" lib/librte_{octo,nudma}.a drivers/librte_net_octo{,sim}.a
 }
 
 # DPDK always makes both kinds of libraries; this is how its programs are linked.

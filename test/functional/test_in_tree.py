@@ -53,7 +53,7 @@ def test_drivers_are_put_in_as_they_are(dpdk, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert _files(dpdk) == before
     copy = tmp_path / "out/dpdk"
-    for name in ("lib/octo", "drivers/net/octo", "drivers/net/octosim"):
+    for name in ("lib/octo", "lib/nudma", "drivers/net/octo", "drivers/net/octosim"):
         ours = _files(env.REPO / name)
         ours.pop(Path("version.map"), None)
         assert _files(copy / name) == ours
@@ -67,7 +67,7 @@ def test_drivers_are_put_in_as_they_are(dpdk, tmp_path):
     commits = subprocess.run(["git", "-C", copy, "log", "--format=%s", "base.."],
                              check=True, capture_output=True, text=True).stdout
     assert [line.split(":")[0] for line in commits.splitlines()] == \
-        ["net/octosim", "net/octo", "octo"]
+        ["net/octosim", "net/octo", "nudma", "octo"]
 
 
 def test_copy_is_made_again(dpdk, tmp_path):

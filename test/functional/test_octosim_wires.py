@@ -54,6 +54,17 @@ def test_several_pairs_do_not_mix():
             assert pmd.xstats(port)["nic_wire_packets"] == 0
 
 
+def test_other_end_comes_later():
+    """net_memif does not tell that its link is up: it is looked at."""
+    socket = f"socket={env.unique()},id=0"
+    with Testpmd([f"--vdev=net_memif0,role=server,{socket}",
+                  *vdevs.nic("A", 0, 2, "net_memif0"), vdevs.octo()]) as pmd:
+        port = pmd.port("net_octo0")
+        assert pmd.link(port) == "down"
+        with Testpmd([f"--vdev=net_memif0,role=client,{socket}"], queues=1):
+            pmd.wait_until("the link is up", lambda: pmd.link(port) == "up")
+
+
 def test_cable_to_nobody_is_down():
     """A peer without PFs: link down, what is sent is dropped and counted."""
     with Testpmd([vdevs.octosim(0, "A", wire="nic:B")]) as pmd:

@@ -334,32 +334,44 @@ test_plugged_in_for_somebody_else(void **state)
 	octo_port_add_pf(&two_pfs, 0);
 }
 
+/* At the news of a PF that is made it is probed, and of one that goes it is removed. */
 static int
-probe_as_well(uint16_t port, enum rte_eth_event_type event, void *arg, void *unused)
+do_so_as_well(uint16_t port, enum rte_eth_event_type event, void *arg, void *unused)
 {
 	int *ret = arg;
 
 	RTE_SET_USED(port);
-	RTE_SET_USED(event);
 	RTE_SET_USED(unused);
-	*ret = rte_eal_hotplug_add("vdev", octo_port_pf_name(0), "nic=T");
+	*ret = event == RTE_ETH_EVENT_NEW ?
+		       rte_eal_hotplug_add("vdev", octo_port_pf_name(0), "nic=T") :
+		       rte_eal_hotplug_remove("vdev", octo_port_pf_name(0));
 	return 0;
+}
+
+/* @return what the second is told, who does it amid the first. */
+static int
+do_it_twice(enum rte_eth_event_type event)
+{
+	int ret = 1;
+
+	assert_int_equal(rte_eth_dev_callback_register(RTE_ETH_ALL, event, do_so_as_well, &ret), 0);
+	if (event == RTE_ETH_EVENT_NEW)
+		octo_port_add_pf(&two_pfs, 0);
+	else
+		octo_port_remove_pf(0);
+	assert_int_equal(rte_eth_dev_callback_unregister(RTE_ETH_ALL, event, do_so_as_well, &ret),
+			 0);
+	return ret;
 }
 
 /* EAL lets two threads probe one device at the same time: the second finds it there. */
 static void
 test_who_probes_it_second_is_told_so(void **state)
 {
-	int ret = 1;
+	int ret;
 
 	(void)state;
-	assert_int_equal(
-		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, probe_as_well, &ret),
-		0);
-	octo_port_add_pf(&two_pfs, 0);
-	assert_int_equal(rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW,
-							 probe_as_well, &ret),
-			 0);
+	ret = do_it_twice(RTE_ETH_EVENT_NEW);
 	/* what EAL makes of that depends on the DPDK */
 	assert_true(ret == -EEXIST || ret == 0);
 	octo_port_add_pf(&two_pfs, 1);
@@ -367,37 +379,17 @@ test_who_probes_it_second_is_told_so(void **state)
 	octo_port_up(octo_port_pf(1), 2);
 }
 
-static int
-remove_as_well(uint16_t port, enum rte_eth_event_type event, void *arg, void *unused)
-{
-	int *ret = arg;
-
-	RTE_SET_USED(port);
-	RTE_SET_USED(event);
-	RTE_SET_USED(unused);
-	*ret = rte_eal_hotplug_remove("vdev", octo_port_pf_name(0));
-	return 0;
-}
-
 /* Nor does it keep them from removing one. */
 static void
 test_who_removes_it_second_is_told_so(void **state)
 {
 	struct rte_eth_dev_owner owner = {.name = "test"};
-	int ret = 0;
 
 	(void)state;
 	start_pfs();
 	assert_int_equal(rte_eth_dev_owner_new(&owner.id), 0);
 	assert_int_equal(rte_eth_dev_owner_set(octo_port_pf(0), &owner), 0);
-	assert_int_equal(rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_INTR_RMV,
-						       remove_as_well, &ret),
-			 0);
-	octo_port_remove_pf(0);
-	assert_int_equal(rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_INTR_RMV,
-							 remove_as_well, &ret),
-			 0);
-	assert_int_equal(ret, -EBUSY);
+	assert_int_equal(do_it_twice(RTE_ETH_EVENT_INTR_RMV), -EBUSY);
 	assert_false(octo_port_pf_is_there(0));
 	octo_port_add_pf(&two_pfs, 0);
 }

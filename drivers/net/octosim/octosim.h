@@ -17,8 +17,10 @@
 #include <rte_stdatomic.h>
 
 #include "octosim_account.h"
+#include "octosim_args.h"
 #include "octosim_fault.h"
 #include "octosim_generic.h"
+#include "octosim_model.h"
 #include "octosim_parse.h"
 #include "octosim_pipe.h"
 #include "octosim_rss.h"
@@ -42,7 +44,6 @@
 #define OCTOSIM_MAX_QUEUES 64
 #define OCTOSIM_MAX_MACS 64
 #define OCTOSIM_MAX_MC_ADDRS 64
-#define OCTOSIM_NAME_MAX 32
 #define OCTOSIM_BURST 32
 
 #define OCTOSIM_FRAME_MAX 9728
@@ -58,53 +59,6 @@
 extern int octosim_logtype;
 #define RTE_LOGTYPE_OCTOSIM octosim_logtype
 #define OCTOSIM_LOG(level, who, ...) RTE_LOG_LINE_PREFIX(level, OCTOSIM, "%s: ", who, __VA_ARGS__)
-
-enum octosim_wire_kind {
-	OCTOSIM_WIRE_NONE,
-	OCTOSIM_WIRE_LOOP,
-	OCTOSIM_WIRE_NIC,
-	OCTOSIM_WIRE_ETHDEV,
-};
-
-/** The devargs of one PF; "given" bits tell which of those of the NIC were there. */
-struct octosim_args {
-	char nic[OCTOSIM_NAME_MAX];
-	char wire[RTE_ETH_NAME_MAX_LEN]; /**< as given, "" if not */
-	enum octosim_wire_kind wire_kind;
-	struct rte_ether_addr mac;
-	uint32_t given;       /**< bits of enum octosim_nic_arg */
-	uint32_t representor; /**< slot: OCTOSIM_REP(pf) or OCTOSIM_UPLINK; 0 for a PF */
-	uint32_t default_pf;
-	uint32_t mpfs_entries;
-	uint32_t wire_ring; /**< frames the wire holds */
-	uint32_t arfs_entries;
-	uint32_t generic_entries;
-	uint32_t queues;
-	uint32_t max_mtu;
-	uint32_t socket;
-	uint32_t ignore; /**< bits of enum octosim_ignore */
-	uint32_t lacks;  /**< bit per enum octosim_cap that is not there */
-	enum octosim_tx_nodes tx_nodes;
-	uint32_t tx_delay_us; /**< how long a frame stays in a Tx ring */
-	uint32_t latency_us;  /**< how long one is between the switch and a Rx ring */
-	bool routes_around;   /**< lost_pf=default */
-};
-
-/** Tables whose rules, made on the PF, are accepted and do nothing. */
-enum octosim_ignore {
-	OCTOSIM_IGNORE_MPFS = 1 << 0,
-	OCTOSIM_IGNORE_ARFS = 1 << 1,
-};
-
-/** Devargs that belong to the NIC and may be given by any of its PFs. */
-enum octosim_nic_arg {
-	OCTOSIM_ARG_WIRE = 1 << 0,
-	OCTOSIM_ARG_MAC = 1 << 1,
-	OCTOSIM_ARG_DEFAULT_PF = 1 << 2,
-	OCTOSIM_ARG_MPFS_ENTRIES = 1 << 3,
-	OCTOSIM_ARG_WIRE_RING = 1 << 4,
-	OCTOSIM_ARG_LOST_PF = 1 << 5,
-};
 
 /** One writer: who holds the NIC's lock. */
 struct octosim_rxq_stats {
@@ -150,8 +104,9 @@ struct octosim_rxq {
 	/* consumer */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *ring;
 	struct octosim_nic *nic;
-	struct octosim_pipe *pipe; /**< of its PF */
-	uint64_t delivered;        /**< frames, to the application */
+	struct octosim_pipe *pipe;     /**< of its PF */
+	uint64_t delivered;            /**< frames, to the application */
+	struct octosim_charge *charge; /**< NULL without a model */
 	/* producer, under the NIC's lock */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_mempool *pool;
 	struct octosim_rxq_stats *stats;
@@ -194,7 +149,8 @@ struct octosim_pf {
 	struct octosim_pipe pipe;
 	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is let in */
 	struct octosim_pf_stats stats;
-	uint64_t delivered; /**< by queues that were released */
+	uint64_t delivered;             /**< by queues that were released */
+	struct octosim_charge *charges; /**< of Rx queues, then of Tx queues; NULL: no model */
 	struct octosim_rxq_stats rxq_stats[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats txq_stats[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats tx_ring_stats[OCTOSIM_MAX_QUEUES]; /**< see octosim_tx_ring.h */
@@ -214,6 +170,7 @@ struct octosim_pf {
 	struct octosim_txq_stats txq_base[OCTOSIM_MAX_QUEUES];
 	struct octosim_txq_stats tx_ring_base[OCTOSIM_MAX_QUEUES];
 	struct octosim_fetch_stats fetch_base;
+	struct nudma_account model_base;
 	uint32_t nb_mc;
 	uint64_t mc[OCTOSIM_MAX_MC_ADDRS]; /**< octosim_mac_key() */
 };
@@ -236,6 +193,7 @@ struct octosim_nic {
 	RTE_ATOMIC(uint32_t) to_wire; /**< mask of the ports that send to the wire */
 	struct octosim_fetch fetch;
 	RTE_ATOMIC(uint32_t) tx_waiting; /**< frames in Tx rings */
+	struct octosim_model *model;     /**< NULL: none */
 	struct octosim_nic *peer;        /**< where Tx goes: the other NIC, or this one for loop */
 	struct rte_ring *wire_frames;    /**< that arrive, or wait for the primary to send them */
 	struct rte_mempool *pool; /**< for the wire and for copies on Tx; NULL until needed */
@@ -265,6 +223,7 @@ struct octosim_nic {
 	char name[OCTOSIM_NAME_MAX];
 	char pf_name[OCTOSIM_MAX_PFS][RTE_ETH_NAME_MAX_LEN]; /**< who has, or had, the place */
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
+	char model_name[OCTOSIM_PATH_MAX];
 	uint32_t given;     /**< bits of enum octosim_nic_arg */
 	uint32_t room;      /**< for transfer rules, if there is more; under the lock */
 	uint32_t held;      /**< not to be freed, though it has no port yet */
@@ -293,9 +252,6 @@ octosim_mac_key(const uint8_t *addr)
 	memcpy(&low, addr + 4, 2);
 	return (uint64_t)low << 32 | high;
 }
-
-/* octosim_args.c */
-int octosim_args_parse(const char *who, const char *text, struct octosim_args *args);
 
 /* octosim_nic.c */
 

@@ -104,6 +104,39 @@ read_tx_nodes(const char *who, const char *value, struct octosim_args *args)
 }
 
 static int
+read_model(const char *who, const char *value, struct octosim_args *args)
+{
+	if (value[0] == '\0' || strlen(value) >= sizeof(args->model)) {
+		OCTOSIM_LOG(ERR, who, "model=%s: the name or the path of a profile is needed",
+			    value);
+		return -EINVAL;
+	}
+	strlcpy(args->model, value, sizeof(args->model));
+	return 0;
+}
+
+static int
+read_socket_map(const char *who, const char *value, struct octosim_args *args)
+{
+	char why[128];
+	const int ret = octo_socket_map_read(&args->socket_map, value, why, sizeof(why));
+
+	if (ret != 0)
+		OCTOSIM_LOG(ERR, who, "socket_map=%s: %s", value, why);
+	return ret;
+}
+
+static int
+read_rings(const char *who, const char *value, struct octosim_args *args)
+{
+	args->rings_on_pf = strcmp(value, "pf") == 0;
+	if (args->rings_on_pf || strcmp(value, "cpu") == 0)
+		return 0;
+	OCTOSIM_LOG(ERR, who, "rings=%s: cpu or pf is needed", value);
+	return -EINVAL;
+}
+
+static int
 read_lost_pf(const char *who, const char *value, struct octosim_args *args)
 {
 	args->routes_around = strcmp(value, "default") == 0;
@@ -142,6 +175,9 @@ static const struct arg known_args[] = {
 	{.key = "representor", .read = read_representor},
 	{.key = "tx_nodes", .read = read_tx_nodes},
 	{.key = "lost_pf", .read = read_lost_pf, .given = OCTOSIM_ARG_LOST_PF},
+	{.key = "model", .read = read_model, .given = OCTOSIM_ARG_MODEL},
+	{.key = "socket_map", .read = read_socket_map, .given = OCTOSIM_ARG_SOCKET_MAP},
+	{.key = "rings", .read = read_rings, .given = OCTOSIM_ARG_RINGS},
 	{NUMBER(socket, 0, 63)},
 	{NUMBER(default_pf, 0, OCTOSIM_MAX_PFS - 1), .given = OCTOSIM_ARG_DEFAULT_PF},
 	{NUMBER(mpfs_entries, 1, 1 << 22), .given = OCTOSIM_ARG_MPFS_ENTRIES},
@@ -192,8 +228,8 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, "
 			    "mpfs_entries, arfs_entries, generic_entries, queues, mac, wire_ring, "
-			    "max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, caps and "
-			    "representor are known",
+			    "max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, caps, model, "
+			    "socket_map, rings and representor are known",
 			    pair->key);
 		return -EINVAL;
 	}
@@ -240,6 +276,7 @@ octosim_args_parse(const char *who, const char *text, struct octosim_args *args)
 		.queues = DEFAULT_QUEUES,
 		.max_mtu = OCTOSIM_MTU_MAX,
 	};
+	octo_socket_map_clear(&args->socket_map);
 	kvlist = rte_kvargs_parse(text == NULL ? "" : text, NULL);
 	if (kvlist == NULL) {
 		OCTOSIM_LOG(ERR, who, "cannot read the arguments '%s': key=value,... is needed",

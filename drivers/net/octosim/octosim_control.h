@@ -7,6 +7,8 @@
 
 #include <rte_compat.h>
 
+#include "nudma_model.h"
+
 /**
  * @file
  * What tests and benchmarks in the same primary process may ask of a simulated
@@ -46,5 +48,33 @@ struct octosim_account {
 /** @return 0 or -ENODEV: there is no NIC of this name. */
 __rte_experimental
 int octosim_account_get(const char *nic, struct octosim_account *account);
+
+/** Of the model of a NIC: what is not in its profile. */
+struct octosim_model_state {
+	const struct nudma_load *load;
+	bool no_ddio;
+	bool rings_on_pf;
+	uint32_t tx_frames; /**< that have one completion together; 0 is 1 */
+};
+
+/**
+ * The model of the NIC that a PF belongs to, for those who charge it with what they do with
+ * packets themselves.
+ *
+ * @param place_offset
+ *   Of the byte in a received mbuf that says where its data are (enum nudma_place).
+ * @return
+ *   0 or -ENODEV: the port is not a PF with a model.
+ */
+__rte_experimental
+int octosim_model_get(uint16_t port, const struct nudma_model **model, int *place_offset);
+
+/** Change it, while nobody sends or receives. 0 or -ENODEV. */
+__rte_experimental
+int octosim_model_set(uint16_t port, const struct octosim_model_state *state);
+
+/** What all queues of a PF were charged since it came; exact while nobody uses them. */
+__rte_experimental
+int octosim_model_account(uint16_t port, struct nudma_account *account);
 
 #endif /* OCTOSIM_CONTROL_H */

@@ -70,6 +70,11 @@ join_nic(struct rte_eth_dev *dev, const struct octosim_args *args)
 	octosim_control_lock();
 	ret = octosim_nic_get(dev->data->name, args, &nic);
 	if (ret == 0) {
+		ret = octosim_model_join(dev, nic);
+		if (ret != 0)
+			octosim_nic_put(nic);
+	}
+	if (ret == 0) {
 		dev->data->mac_addrs[0] = nic->mac_addr;
 		octosim_nic_add_pf(nic, dev->data->dev_private);
 	}
@@ -127,6 +132,7 @@ probe_secondary(struct rte_vdev_device *vdev)
 	}
 	dev->device = &vdev->device;
 	octosim_set_bursts(dev);
+	octosim_model_set_bursts(dev);
 	rte_eth_dev_probing_finish(dev);
 	return 0;
 }
@@ -213,4 +219,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octosim, "nic=<string> "
 					   "latency_us=<int> "
 					   "ignore=mpfs|arfs|all "
 					   "caps=-<word>[/-<word>...] "
-					   "representor=uplink|pf<int>");
+					   "representor=uplink|pf<int> "
+					   "model=<name or path> "
+					   "socket_map=<cpus>:<node>[/...] "
+					   "rings=cpu|pf");

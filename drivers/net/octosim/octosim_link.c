@@ -4,6 +4,9 @@
 
 #include "octosim.h"
 
+/* How often a wire is looked at that is not up. */
+#define WIRE_LOOK_US 100000
+
 int
 octosim_link_update(struct rte_eth_dev *dev, int wait)
 {
@@ -64,11 +67,22 @@ octosim_set_link_down(struct rte_eth_dev *dev)
 	return set_link(dev, false);
 }
 
+/* Few wires tell when their other end has come: net_memif, for one, does not. */
+static bool
+waits_for_wire(const struct rte_eth_dev *dev)
+{
+	const struct octosim_pf *pf = dev->data->dev_private;
+
+	return pf->started && octosim_wire_kind(pf->nic) == OCTOSIM_WIRE_ETHDEV &&
+	       !octosim_wire_is_up(pf->nic);
+}
+
 /* In the interrupt thread, as link changes of hardware are. */
 static void
 recheck(void *arg)
 {
 	uint64_t ports[(RTE_MAX_ETHPORTS + 63) / 64] = {0};
+	bool waiting = false;
 
 	RTE_SET_USED(arg);
 	octosim_control_lock();
@@ -76,8 +90,12 @@ recheck(void *arg)
 	octosim_control_unlock();
 	/* not under the lock: who listens may hold locks of its own */
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
-		if ((ports[p / 64] >> (p % 64) & 1) != 0 && rte_eth_dev_is_valid_port(p))
+		if ((ports[p / 64] >> (p % 64) & 1) != 0 && rte_eth_dev_is_valid_port(p)) {
 			update_and_tell(&rte_eth_devices[p]);
+			waiting = waits_for_wire(&rte_eth_devices[p]) || waiting;
+		}
+	if (waiting)
+		rte_eal_alarm_set(WIRE_LOOK_US, recheck, NULL);
 }
 
 void

@@ -87,6 +87,8 @@ set_defaults(struct octosim_nic *nic)
 	nic->default_pf = 0;
 	nic->routes_around = false;
 	memset(nic->pf_name, 0, sizeof(nic->pf_name));
+	rte_free(nic->model);
+	nic->model = NULL;
 	set_default_mac(nic);
 }
 
@@ -118,6 +120,7 @@ nic_free(struct octosim_nic *nic)
 	octosim_table_free(&nic->mpfs);
 	octosim_generic_free(&nic->masked);
 	rte_mempool_free(nic->pool);
+	rte_free(nic->model);
 	if (nic->switch_domain != RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID)
 		rte_eth_switch_domain_free(nic->switch_domain);
 	rte_free(nic);
@@ -209,10 +212,39 @@ check_slot(const struct octosim_nic *nic, const char *who, const struct octosim_
 	return 0;
 }
 
+/* It is read when the first PF comes, and charged from then on. */
+static int
+check_model(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
+{
+	const uint32_t rest = args->given & (OCTOSIM_ARG_SOCKET_MAP | OCTOSIM_ARG_RINGS);
+
+	if (!(args->given & OCTOSIM_ARG_MODEL)) {
+		if (rest == 0)
+			return 0;
+		OCTOSIM_LOG(ERR, who, "argument '%s' is for a model: give model=NAME as well",
+			    rest & OCTOSIM_ARG_RINGS ? "rings" : "socket_map");
+		return -EINVAL;
+	}
+	if (nic->model == NULL && nic->nb_ports == 0)
+		return 0;
+	if (nic->model == NULL) {
+		OCTOSIM_LOG(ERR, who,
+			    "argument 'model': NIC %s has PFs without: give it with the first one",
+			    nic->name);
+		return -EINVAL;
+	}
+	if (strcmp(nic->model_name, args->model) != 0)
+		return contradiction(nic, who, "model");
+	if (memcmp(&nic->model->map, &args->socket_map, sizeof(args->socket_map)) != 0)
+		return contradiction(nic, who, "socket_map");
+	return nic->model->rings_on_pf == args->rings_on_pf ? 0 : contradiction(nic, who, "rings");
+}
+
 static int
 check_args(const struct octosim_nic *nic, const char *who, const struct octosim_args *args)
 {
 	const uint32_t both = nic->given & args->given;
+	int ret;
 
 	if ((both & OCTOSIM_ARG_MAC) && !rte_is_same_ether_addr(&nic->mac_addr, &args->mac))
 		return contradiction(nic, who, "mac");
@@ -235,7 +267,8 @@ check_args(const struct octosim_nic *nic, const char *who, const struct octosim_
 			    nic->name, nic->wire_name);
 		return -EBUSY;
 	}
-	return check_slot(nic, who, args);
+	ret = check_model(nic, who, args);
+	return ret == 0 ? check_slot(nic, who, args) : ret;
 }
 
 static void
@@ -252,6 +285,8 @@ apply_args(struct octosim_nic *nic, const struct octosim_args *args)
 		nic->mpfs.max = args->mpfs_entries;
 	if ((args->given & OCTOSIM_ARG_WIRE_RING) || nic->wire_ring == 0)
 		nic->wire_ring = args->wire_ring;
+	if (args->given & OCTOSIM_ARG_MODEL)
+		strlcpy(nic->model_name, args->model, sizeof(nic->model_name));
 	nic->given |= args->given & ~(uint32_t)OCTOSIM_ARG_WIRE;
 	octosim_nic_unlock(nic);
 }
@@ -272,6 +307,8 @@ octosim_nic_get(const char *who, const struct octosim_args *args, struct octosim
 	if (ret == 0)
 		ret = octosim_wire_attach(nic, who, args);
 	nic->held--;
+	if (ret == 0 && (args->given & OCTOSIM_ARG_MODEL) && nic->model == NULL)
+		ret = octosim_model_create(who, args, &nic->model);
 	if (ret != 0) {
 		octosim_nic_put(nic);
 		return ret;

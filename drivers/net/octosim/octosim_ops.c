@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include <rte_malloc.h>
+
 #include "octosim.h"
 #include "octosim_async.h"
 #include "octosim_filter.h"
@@ -155,6 +157,8 @@ octosim_start(struct rte_eth_dev *dev)
 	start_queues(dev);
 	set_started(pf, true);
 	octosim_link_update(dev, 0);
+	if (dev->data->dev_link.link_status == RTE_ETH_LINK_DOWN)
+		octosim_link_recheck();
 	return 0;
 }
 
@@ -211,6 +215,8 @@ octosim_close(struct rte_eth_dev *dev)
 	octosim_table_free(&pf->arfs);
 	octosim_generic_free(&pf->generic);
 	octosim_pipe_free(&pf->pipe);
+	rte_free(pf->charges);
+	pf->charges = NULL;
 	octosim_control_lock();
 	octosim_nic_remove_pf(pf->nic, pf);
 	octosim_control_unlock();

@@ -76,6 +76,7 @@ octosim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 	q->pipe = &pf->pipe;
 	q->pool = pool;
 	q->stats = &pf->rxq_stats[queue];
+	q->charge = pf->charges == NULL ? NULL : &pf->charges[queue];
 	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;
 	q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 	q->port_id = pf->port_id;
@@ -154,6 +155,7 @@ octosim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 	q->pf = pf;
 	q->nic = pf->nic;
 	q->stats = &pf->txq_stats[queue];
+	q->charge = pf->charges == NULL ? NULL : &pf->charges[OCTOSIM_MAX_QUEUES + queue];
 	q->offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
 	q->nb_desc = nb_desc;
 	q->deferred_start = conf->tx_deferred_start;

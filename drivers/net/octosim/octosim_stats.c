@@ -15,6 +15,7 @@ struct totals {
 	struct octosim_pf_stats pf;
 	struct octosim_nic_stats nic;
 	struct octosim_fetch_stats fetch;
+	struct nudma_account model;
 };
 
 #define COUNTER(label, part, name)                                                                 \
@@ -45,6 +46,17 @@ static const struct {
 	COUNTER("tx_ring_drops", tx, lost),
 	COUNTER("tx_fetched_bytes", fetch, bytes),
 	COUNTER("tx_cross_node_bytes", fetch, crossing),
+	COUNTER("model_cpu_ps", model, cpu_ps),
+	COUNTER("model_path_ps", model, path_ps),
+	COUNTER("model_dma_writes", model, dma_writes),
+	COUNTER("model_dma_reads", model, dma_reads),
+	COUNTER("model_doorbells", model, doorbells),
+	COUNTER("model_remote", model, remote),
+	COUNTER("model_misses", model, misses),
+	COUNTER("model_node0_dram_read_bytes", model, dram_read[0]),
+	COUNTER("model_node0_dram_write_bytes", model, dram_write[0]),
+	COUNTER("model_node1_dram_read_bytes", model, dram_read[1]),
+	COUNTER("model_node1_dram_write_bytes", model, dram_write[1]),
 	COUNTER("nic_wire_packets", nic, wire_packets),
 	COUNTER("nic_wire_bytes", nic, wire_bytes),
 	COUNTER("nic_mac_filter_drops", nic, mac_filtered),
@@ -69,6 +81,7 @@ static void
 get_totals(const struct octosim_pf *pf, struct totals *t)
 {
 	const struct octosim_fetch_stats fetch = octosim_fetch_count(&pf->nic->fetch, pf->index);
+	struct nudma_account model;
 
 	memset(t, 0, sizeof(*t));
 	for (uint16_t i = 0; i < OCTOSIM_MAX_QUEUES; i++) {
@@ -79,6 +92,8 @@ get_totals(const struct octosim_pf *pf, struct totals *t)
 	accumulate(&t->pf, &pf->stats, &pf->base, sizeof(t->pf));
 	accumulate(&t->nic, &pf->nic->stats, &pf->nic_base, sizeof(t->nic));
 	accumulate(&t->fetch, &fetch, &pf->fetch_base, sizeof(t->fetch));
+	octosim_model_sum(pf, &model);
+	accumulate(&t->model, &model, &pf->model_base, sizeof(t->model));
 }
 
 static void
@@ -130,6 +145,7 @@ octosim_stats_reset(struct rte_eth_dev *dev)
 	pf->base = pf->stats;
 	pf->nic_base = pf->nic->stats;
 	pf->fetch_base = octosim_fetch_count(&pf->nic->fetch, pf->index);
+	octosim_model_sum(pf, &pf->model_base);
 	octosim_nic_unlock(pf->nic);
 	return 0;
 }

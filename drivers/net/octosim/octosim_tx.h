@@ -18,6 +18,7 @@
  * crosses nodes.
  */
 
+struct octosim_charge;
 struct octosim_nic;
 struct octosim_pf;
 struct octosim_tx_ring;
@@ -41,6 +42,7 @@ struct octosim_txq {
 	RTE_ATOMIC(bool) started;
 	uint16_t nb_desc;
 	bool deferred_start;
+	struct octosim_charge *charge;             /**< NULL without a model */
 	bool counts_nodes;                         /**< see octosim_tx_fetch.h */
 	RTE_ATOMIC(struct octosim_tx_ring *) ring; /**< NULL: no frame ever waits */
 };
