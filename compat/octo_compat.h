@@ -47,6 +47,15 @@
 #define rte_flow_fp_ops rte_flow_ops
 #endif
 
+/* 23.11: what net_bonding calls, in its devargs, the ports that it is made of. */
+#if OCTO_DPDK_BEFORE(23, 11)
+#define OCTO_BOND_MEMBER                                                                           \
+	"sla"                                                                                      \
+	"ve"
+#else
+#define OCTO_BOND_MEMBER "member"
+#endif
+
 #if OCTO_DPDK_BEFORE(24, 11)
 /* 24.11: handlers of _opt alone are called for keys without a value. */
 #define rte_kvargs_process_opt rte_kvargs_process

@@ -103,6 +103,8 @@ int octo_port_validate(uint16_t port, uint16_t src_port, uint16_t queue);
 struct rte_flow *octo_port_overrule(uint16_t src_port, unsigned int pf);
 /** The PF that the rule leads to; -1 if it has no MPFS rule, -2 if there is no rule. */
 int octo_port_rule_pf(uint16_t port, uint16_t src_port);
+/** Is it this one, once its queue was polled? Who polls sees that a PF is back, or is to go. */
+bool octo_port_leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf);
 
 /** Make n frames of the 5-tuple with this source port. */
 void octo_port_make(uint16_t port, uint16_t src_port, struct rte_mbuf **pkts, uint16_t n);

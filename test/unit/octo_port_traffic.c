@@ -116,6 +116,13 @@ octo_port_rule_pf(uint16_t port, uint16_t src_port)
 	return -2;
 }
 
+bool
+octo_port_leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf)
+{
+	octo_port_poll(port, queue, BURST, &(struct octo_port_tally){0});
+	return octo_port_rule_pf(port, src_port) == pf;
+}
+
 static void
 fill(struct rte_mbuf *m, const struct rte_ether_addr *dst, uint16_t src_port)
 {
@@ -276,6 +283,8 @@ octo_port_pump(uint16_t idle_queue)
 		assert_int_equal(rte_eth_rx_burst(pf, idle_queue, pkts, BURST), 0);
 }
 
+#define XSTAT_TRIES 1000
+
 static int
 find_xstat(uint16_t port, const char *name, uint64_t *value)
 {
@@ -296,7 +305,11 @@ octo_port_xstat(uint16_t port, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(name, sizeof(name), format, ap);
 	va_end(ap);
-	if (find_xstat(port, name, &value) != 1)
-		fail_msg("port %u has no xstat %s", port, name);
+	/* ethdev fails if a PF comes or goes, and its xstats, while it looks for the name */
+	for (int i = 0; find_xstat(port, name, &value) != 1; i++) {
+		if (i == XSTAT_TRIES)
+			fail_msg("port %u has no xstat %s", port, name);
+		rte_delay_us_sleep(1000);
+	}
 	return value;
 }

@@ -11,14 +11,6 @@
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
-/* A rule leads to the PF once the poller of its queue has seen that it is back. */
-static bool
-leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf)
-{
-	octo_port_poll(port, queue, 32, &(struct octo_port_tally){0});
-	return octo_port_rule_pf(port, src_port) == pf;
-}
-
 static struct {
 	RTE_ATOMIC(uint32_t) made;
 	const enum rte_eth_event_type *events; /**< up to NEW */
@@ -39,6 +31,24 @@ raise_early(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 	return 0;
 }
 
+static void
+begin_to_raise(const enum rte_eth_event_type *events)
+{
+	early.made = 0;
+	early.events = events;
+	assert_int_equal(
+		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
+		0);
+}
+
+/* Not while it is called, of another PF that is there again. */
+static void
+end_raising(void)
+{
+	octo_port_await(rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early,
+							NULL) == 0);
+}
+
 /* @return how many ports it took until it had joined. */
 static uint32_t
 join_after(const enum rte_eth_event_type *events)
@@ -48,17 +58,11 @@ join_after(const enum rte_eth_event_type *events)
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	octo_port_remove_pf(1);
-	early.made = 0;
-	early.events = events;
-	assert_int_equal(
-		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
-		0);
+	begin_to_raise(events);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	assert_int_equal(
-		rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL),
-		0);
-	octo_port_await_long(leads_to(port, 7, 1, 1));
+	end_raising();
+	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	return early.made;
 }
@@ -138,11 +142,9 @@ test_a_pf_that_ends_unused_does_not_join(void **state)
 	octo_port_up(ending.port, 2);
 	octo_port_remove_pf(1);
 	octo_port_remove_pf(2);
-	early.made = 0;
-	early.events = events;
-	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL);
+	begin_to_raise(events);
 	octo_port_add_pf(&four_pfs, 1);
-	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, raise_early, NULL);
+	end_raising();
 	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, bring_another, NULL);
 	octo_port_remove_pf(1);
 	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, bring_another, NULL);

@@ -2,6 +2,8 @@
 
 /* PFs that cannot come back at once, and ports that do not wait for them. */
 
+#include <pthread.h>
+
 #include <rte_cycles.h>
 
 #include "octo_port_async.h"
@@ -33,6 +35,39 @@ test_a_pf_joins_without_flow_queues(void **state)
 	assert_int_equal(octo_port_enqueue_destroy(port, flow, 7, false), 0);
 	octo_port_pull(port, 7, RTE_FLOW_OP_SUCCESS);
 	octo_port_table_destroy(&t);
+}
+
+static RTE_ATOMIC(bool) came_by_the_way;
+
+static int
+see_who_probes(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	const pthread_t *starter = arg;
+
+	RTE_SET_USED(port);
+	RTE_SET_USED(event);
+	RTE_SET_USED(ret);
+	rte_atomic_store_explicit(&came_by_the_way, !pthread_equal(pthread_self(), *starter),
+				  rte_memory_order_relaxed);
+	return 0;
+}
+
+/* EAL's list of devices is for one thread at a time: whoever starts the port waits for that. */
+static void
+test_a_pf_is_probed_in_one_thread_only(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	pthread_t self = pthread_self();
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, see_who_probes, &self);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, see_who_probes, &self);
+	assert_true(octo_port_pf_is_started(port, 1));
+	assert_true(rte_atomic_load_explicit(&came_by_the_way, rte_memory_order_relaxed));
 }
 
 /* It has room for one rule of two: it is tried again, but ever less often. */
@@ -159,6 +194,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_joins_without_flow_queues),
+		octo_port_test(test_a_pf_is_probed_in_one_thread_only),
 		octo_port_test(test_a_pf_without_room_is_put_off),
 		octo_port_test(test_a_pf_comes_back_to_a_port_without_rss),
 		octo_port_test(test_a_port_stops_while_a_pf_is_probed),

@@ -137,6 +137,65 @@ test_rehomes_keep_the_order(void **state)
 	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
 }
 
+/*
+ * There and back until packets were seen to wait: not those of a change in which this
+ * thread had no CPU for as long as they would have. Then there is no fence any more.
+ */
+static struct trip
+depart_and_wait(void)
+{
+	struct trip t = depart(&slow_and_fast);
+
+	for (int i = 1; octo_port_xstat(t.port, "fence_waits") == 0; i++) {
+		assert_true(i < 100);
+		go(&t, i % 2);
+	}
+	end_trip(&t);
+	octo_port_await((receive_some(&t), octo_port_xstat(t.port, "fences_open") == 0));
+	return t;
+}
+
+/* No longer than the legs are held that they wait in. */
+static void
+test_what_waits_is_counted(void **state)
+{
+	uint64_t waited;
+	struct trip t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart_and_wait();
+	waited = octo_port_xstat(t.port, "fence_waited_ns");
+	assert_in_range(waited, 1, octo_port_xstat(t.port, "fence_held_ns"));
+}
+
+static void
+assert_nothing_is_counted(uint16_t port)
+{
+	assert_int_equal(octo_port_xstat(port, "fence_timeouts"), 0);
+	assert_int_equal(octo_port_xstat(port, "fence_held_ns"), 0);
+	assert_int_equal(octo_port_xstat(port, "fence_waits"), 0);
+	assert_int_equal(octo_port_xstat(port, "fence_waited_ns"), 0);
+}
+
+/* What is subtracted since a reset is of queues that are gone. */
+static void
+test_new_queues_count_from_zero(void **state)
+{
+	struct trip t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	t = depart_and_wait();
+	assert_int_equal(rte_eth_xstats_reset(t.port), 0);
+	assert_nothing_is_counted(t.port);
+	assert_int_equal(rte_eth_dev_stop(t.port), 0);
+	octo_port_up(t.port, 1);
+	assert_nothing_is_counted(t.port);
+}
+
 /* A rule is destroyed, its queue goes elsewhere, and the same rule is made again. */
 static void
 test_a_rule_made_again_keeps_the_order(void **state)
@@ -421,6 +480,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_rehomes_keep_the_order),
+		octo_port_test(test_what_waits_is_counted),
+		octo_port_test(test_new_queues_count_from_zero),
 		octo_port_test(test_a_rule_made_again_keeps_the_order),
 		octo_port_test(test_what_is_learned_keeps_the_order),
 		octo_port_test(test_slow_rules_hold_nothing_up),

@@ -32,14 +32,6 @@ lost(void)
 	return a.lost + a.dropped;
 }
 
-/* Whoever polls sees that a PF is back, or is to go. */
-static bool
-leads_to(uint16_t port, uint16_t src_port, int pf)
-{
-	octo_port_poll(port, QUEUE, 32, &(struct octo_port_tally){0});
-	return octo_port_rule_pf(port, src_port) == pf;
-}
-
 /* A flow that comes by PF 1, which has packets of it in its ring. */
 static uint16_t
 fill_ring(const struct octo_port_conf *conf, unsigned int packets)
@@ -49,7 +41,7 @@ fill_ring(const struct octo_port_conf *conf, unsigned int packets)
 
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, FLOW, QUEUE, NULL));
-	octo_port_await_long(leads_to(port, FLOW, 1));
+	octo_port_await_long(octo_port_leads_to(port, FLOW, QUEUE, 1));
 	octo_port_send(port, OTHER_QUEUE, FLOW, packets);
 	octo_port_await((octo_port_poll(port, OTHER_QUEUE, 32, &tally),
 			 rte_eth_rx_queue_count(octo_port_pf(1), QUEUE) == (int)packets));
@@ -74,7 +66,7 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 	assert_int_equal(octosim_fault("net_octosim1,plug"), 0);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, FLOW, 1));
+	octo_port_await_long(octo_port_leads_to(port, FLOW, QUEUE, 1));
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
@@ -92,7 +84,7 @@ test_every_pf_is_ejected(void **state)
 		assert_int_equal(octosim_fault(text), 0);
 		octo_port_await_long(
 			(octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(pf)));
-		octo_port_await_long(leads_to(port, FLOW, 3) || pf < 2);
+		octo_port_await_long(octo_port_leads_to(port, FLOW, QUEUE, 3) || pf < 2);
 		octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 	}
 	assert_int_equal(tally.packets, 10);
@@ -200,7 +192,7 @@ test_rules_come_and_go_while_a_pf_joins(void **state)
 	for (uint16_t i = 0; i < RULES; i++) {
 		const uint16_t src_port = i % 10 == 0 ? 2000 + i : 1000 + i;
 
-		octo_port_await_long(leads_to(port, src_port, 1));
+		octo_port_await_long(octo_port_leads_to(port, src_port, QUEUE, 1));
 		octo_port_assert_arrives(port, src_port, QUEUE, 1);
 	}
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
@@ -219,7 +211,7 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	octo_port_await_long(is_in_state(port, 1, "gone"));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, 3000, 1));
+	octo_port_await_long(octo_port_leads_to(port, 3000, QUEUE, 1));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 }
@@ -245,7 +237,7 @@ test_the_last_pf_cannot_join(void **state)
 	octo_port_await(is_in_state(port, 1, "leaving"));
 	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
 	octo_port_await_long(manages(port, 1));
-	octo_port_await_long(leads_to(port, 1000, 1));
+	octo_port_await_long(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
 	assert_true(is_in_state(port, 1, "leaving"));
 	octo_port_add_pf(&two_pfs, 0);
@@ -253,7 +245,7 @@ test_the_last_pf_cannot_join(void **state)
 	octo_port_await_long(is_in_state(port, 1, "gone"));
 	assert_false(manages(port, 1));
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, 1000, 1));
+	octo_port_await_long(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 
@@ -273,7 +265,7 @@ test_a_pf_that_does_not_get_to_join(void **state)
 	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_true(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, 1000, 1));
+	octo_port_await_long(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 

@@ -14,14 +14,6 @@
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
-/* A rule leads to the PF once the poller of its queue has seen that it is back. */
-static bool
-leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf)
-{
-	octo_port_poll(port, queue, 32, &(struct octo_port_tally){0});
-	return octo_port_rule_pf(port, src_port) == pf;
-}
-
 static void
 test_a_pf_is_probed_again(void **state)
 {
@@ -36,7 +28,7 @@ test_a_pf_is_probed_again(void **state)
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_owner_get(octo_port_pf(1), &owner), 0);
 	assert_string_equal(owner.name, OCTO_PORT_NAME);
-	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 }
@@ -59,8 +51,8 @@ test_a_pf_that_is_attached_is_taken(void **state)
 	octo_port_await_long(octo_port_rule_pf(port, 100) == 1);
 	octo_port_add_pf(&two_pfs, 0);
 	octo_port_await_long(octo_port_pf_is_started(port, 0));
-	octo_port_await_long(leads_to(port, 100, 0, 0));
-	octo_port_await_long(leads_to(port, 101, 1, 1));
+	octo_port_await_long(octo_port_leads_to(port, 100, 0, 0));
+	octo_port_await_long(octo_port_leads_to(port, 101, 1, 1));
 	for (uint16_t q = 0; q < 2; q++)
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 	assert_int_equal(rte_eth_stats_get(port, &after), 0);
@@ -83,17 +75,18 @@ test_a_pf_is_back_before_its_flows_have_left(void **state)
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < SLOW_RULES; i++)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
-	octo_port_await_long(leads_to(port, 100, 1, 1));
+	octo_port_await_long(octo_port_leads_to(port, 100, 1, 1));
 	manager = octo_port_faults_on(0);
 	assert_int_equal(octosim_fault("net_octosim0,rule_slow,40000"), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
 	assert_true(manager->transfers < SLOW_RULES);
-	octo_port_await_long(leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
+	octo_port_await_long(octo_port_leads_to(port, 100, 1, 1) &&
+			     manager->transfers >= SLOW_RULES);
 	assert_int_equal(octosim_fault("net_octosim0,clear"), 0);
 	for (uint16_t i = 0; i < SLOW_RULES; i++) {
-		octo_port_await_long(leads_to(port, 100 + i, 1, 1));
+		octo_port_await_long(octo_port_leads_to(port, 100 + i, 1, 1));
 		octo_port_assert_arrives(port, 100 + i, 1, 10);
 	}
 }
@@ -236,7 +229,7 @@ test_a_pf_is_missing_at_the_start(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
@@ -370,7 +363,7 @@ test_all_pfs_go_and_come(void **state)
 	for (unsigned int pf = 3; pf > 0; pf--)
 		octo_port_await_long(octo_port_pf_is_started(port, pf));
 	for (uint16_t q = 0; q < 4; q++) {
-		octo_port_await_long(leads_to(port, 100 + q, q, q));
+		octo_port_await_long(octo_port_leads_to(port, 100 + q, q, q));
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 	}
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
@@ -393,14 +386,88 @@ test_a_pf_recovers(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	/* and then it cannot: it is removed, and probed again */
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_FAILED, NULL);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(leads_to(port, 7, 1, 1));
+	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
+static void
+unset_all(uint16_t port)
+{
+	struct rte_ether_addr extra = {{0x02, 0, 0, 0, 0, 9}};
+
+	assert_int_equal(rte_eth_dev_set_mtu(port, 1500), 0);
+	assert_int_equal(rte_eth_dev_mac_addr_remove(port, &extra), 0);
+	assert_int_equal(rte_eth_dev_set_mc_addr_list(port, NULL, 0), 0);
+	assert_int_equal(rte_eth_promiscuous_disable(port), 0);
+	assert_int_equal(rte_eth_allmulticast_disable(port), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, 77, 0), 0);
+	assert_int_equal(rte_eth_dev_set_link_up(port), 0);
+}
+
+/* What was taken back while nobody could ask it, it does not have any more. */
+static void
+test_a_pf_recovers_and_has_less(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *faults = octo_port_faults_on(1);
+	struct rte_ether_addr macs[8];
+	struct rte_eth_link link;
+	uint16_t mtu, pf;
+
+	(void)state;
+	up_with_rss(port);
+	pf = octo_port_pf(1);
+	set_all(port);
+	assert_int_equal(rte_flow_isolate(port, 1, NULL), 0);
+	assert_int_equal(faults->isolated, 1);
+	assert_int_equal(rte_eth_dev_set_link_down(port), 0);
+	rte_eth_dev_callback_process(&rte_eth_devices[pf], RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	unset_all(port);
+	assert_int_equal(rte_flow_isolate(port, 0, NULL), 0);
+	rte_eth_dev_callback_process(&rte_eth_devices[pf], RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	assert_int_equal(rte_eth_dev_get_mtu(pf, &mtu), 0);
+	assert_int_equal(mtu, 1500);
+	assert_int_equal(faults->isolated, 0);
+	assert_true(rte_eth_macaddrs_get(pf, macs, 8) >= 2);
+	assert_true(rte_is_zero_ether_addr(&macs[1]));
+	assert_int_equal(rte_eth_promiscuous_get(pf), 0);
+	assert_int_equal(rte_eth_allmulticast_get(pf), 0);
+	assert_int_equal(rte_eth_devices[pf].data->vlan_filter_conf.ids[77 / 64], 0);
+	assert_int_equal(rte_eth_link_get_nowait(pf, &link), 0);
+	assert_int_equal(link.link_status, RTE_ETH_LINK_UP);
+}
+
+/*
+ * ethdev notes what was done when it has been for a while, and offloads of VLANs before:
+ * a PF may join in between.
+ */
+static void
+test_a_pf_joins_before_ethdev_knows(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev *dev = &rte_eth_devices[port];
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	assert_int_equal(rte_eth_allmulticast_enable(port), 0);
+	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	assert_int_equal(dev->dev_ops->promiscuous_disable(dev), 0);
+	assert_int_equal(dev->dev_ops->allmulticast_disable(dev), 0);
+	dev->data->dev_conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	assert_int_equal(rte_eth_promiscuous_get(pf->data->port_id), 0);
+	assert_int_equal(rte_eth_allmulticast_get(pf->data->port_id), 0);
+	assert_int_equal(rte_eth_dev_get_vlan_offload(pf->data->port_id), 0);
 }
 
 /* It began before the PF was one of the port's, which heard nothing of it. */
@@ -487,7 +554,7 @@ test_pfs_die_and_return_at_random(void **state)
 	}
 	octo_port_thread_stop();
 	for (uint16_t q = 0; q < 4; q++) {
-		octo_port_await_long(leads_to(port, 100 + q, q, q));
+		octo_port_await_long(octo_port_leads_to(port, 100 + q, q, q));
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 	}
 	/* what was received was counted, whichever PF it came by, and however often that died */
@@ -513,6 +580,8 @@ main(void)
 		octo_port_test(test_transfer_rules_know_pfs_by_other_numbers),
 		octo_port_test(test_all_pfs_go_and_come),
 		octo_port_test(test_a_pf_recovers),
+		octo_port_test(test_a_pf_recovers_and_has_less),
+		octo_port_test(test_a_pf_joins_before_ethdev_knows),
 		octo_port_test(test_a_pf_gives_up_at_once),
 		octo_port_test(test_pfs_die_and_return_at_random),
 	};

@@ -8,6 +8,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "octosim_control.h"
 
 static const struct octo_port_conf two_pfs;
 static const struct octo_port_conf ignores_mpfs = {.nic = "ignore=mpfs"};
@@ -276,6 +277,32 @@ test_a_rule_that_cannot_follow_is_no_lie(void **state)
 	assert_tier(port, "exact", "none");
 }
 
+/* The NIC knows at once that the PF is dead, and the port when its bus tells. */
+static void
+test_a_dead_pf_breaks_no_promise(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "lost_pf=default"};
+	uint16_t port = octo_port_create(&conf);
+	char fault[64];
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	talk(port, 20);
+	snprintf(fault, sizeof(fault), "%s,surprise,1500000", octo_port_pf_name(1));
+	assert_int_equal(octosim_fault(fault), 0);
+	for (int i = 0; i < 30; i++) {
+		talk(port, 20);
+		rte_delay_us_sleep(20000);
+	}
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
+	assert_true(first_rule(port).strays > 8);
+	assert_int_equal(ineffective(port), 0);
+	assert_tier(port, "exact", "none");
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
+	assert_tier(port, "exact", "none");
+}
+
 int
 main(void)
 {
@@ -288,6 +315,7 @@ main(void)
 		octo_port_test(test_rehoming_under_traffic),
 		octo_port_test(test_a_rule_that_moves_is_judged_anew),
 		octo_port_test(test_a_rule_that_cannot_follow_is_no_lie),
+		octo_port_test(test_a_dead_pf_breaks_no_promise),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -90,26 +90,17 @@ target(const struct octo_dev *octo)
 								   (uint8_t)__builtin_ctz(usable);
 }
 
-static bool
-can_hold(struct octo_dev *octo, uint8_t leg)
-{
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		if (!octo_fence_can_arm_home_locked(octo, i, leg))
-			return false;
-	return true;
-}
-
 /* This leg, or any, is to be held. */
 static bool
 must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 {
 	const uint64_t end = octo_ctrl_deadline(octo->fences.settings.grace_us + CLOSE_US);
 	struct octo_detour *d = &octo->detour;
-	bool free = can_hold(octo, leg);
+	bool free = octo_fence_can_hold_leg_locked(octo, leg);
 
 	while (!free && octo_gate_before(rte_get_timer_cycles(), end)) {
 		rte_delay_us_sleep(LOOK_US);
-		free = can_hold(octo, leg);
+		free = octo_fence_can_hold_leg_locked(octo, leg);
 	}
 	if (!free && d->patient_until == 0)
 		d->patient_until = octo_ctrl_deadline(patience_ms * 1000);
@@ -196,8 +187,7 @@ begin(struct octo_dev *octo, uint8_t pf)
 	struct rte_flow_error error = {.message = NULL};
 	int ret;
 
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		octo_fence_arm_home_locked(octo, i, pf);
+	octo_fence_hold_leg_locked(octo, pf);
 	ret = lead_to(octo, pf, &error);
 	octo_fence_flipped_all_locked(octo);
 	tell(octo, pf, ret, &error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Devices of PFs that are gone are removed and probed in EAL's interrupt thread, and
- * nobody waits for that: a bus may hold its lock while it removes the octo port, and
- * other processes take their time to answer. So an errand has copies of all it needs.
+ * Devices of PFs that are gone are removed and probed in EAL's interrupt thread, as EAL's
+ * list of devices is for one thread at a time, and events of buses come there. Nobody waits
+ * for that but who starts the port: a bus may hold its lock while it removes the octo port,
+ * and other processes take their time to answer. So an errand has copies of all it needs.
  */
 
 #include <errno.h>
@@ -191,6 +192,20 @@ run(void *arg)
 	free(e);
 }
 
+static bool
+is_under_way(const struct octo_pf *pf)
+{
+	/* pairs with the release in note(): the bus is left alone */
+	return rte_atomic_load_explicit(&pf->past.under_way, rte_memory_order_acquire);
+}
+
+static void
+await(const struct octo_pf *pf, uint64_t end)
+{
+	while (is_under_way(pf) && rte_get_timer_cycles() < end)
+		rte_delay_us_sleep(AWAIT_LOOK_US);
+}
+
 /* By the control thread, or by who starts the port, who has the time to wait for it. */
 void
 octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait)
@@ -211,22 +226,14 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 	memcpy(e->args, args, strlen(args) + 1);
 	e->pf.past.args = e->args;
 	rte_atomic_store_explicit(&p->past.under_way, true, rte_memory_order_release);
-	if (wait) {
+	if (wait && rte_thread_is_intr()) {
 		run(e);
 	} else if (rte_eal_alarm_set(1, run, e) != 0) {
 		rte_atomic_store_explicit(&p->past.under_way, false, rte_memory_order_release);
 		free(e);
 	}
-}
-
-static bool
-is_under_way(const struct octo_dev *octo)
-{
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		/* pairs with the release in note(): the bus is left alone */
-		if (rte_atomic_load_explicit(&octo->pf[i].past.under_way, rte_memory_order_acquire))
-			return true;
-	return false;
+	if (wait)
+		await(p, octo_ctrl_deadline(MAX_AWAIT_MS * 1000));
 }
 
 /* By an application that closes the port, which holds no bus; not where errands are run. */
@@ -237,6 +244,6 @@ octo_errand_await(const struct octo_dev *octo)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY || rte_thread_is_intr())
 		return;
-	while (is_under_way(octo) && rte_get_timer_cycles() < end)
-		rte_delay_us_sleep(AWAIT_LOOK_US);
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		await(&octo->pf[i], end);
 }

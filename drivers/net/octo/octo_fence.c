@@ -141,6 +141,21 @@ arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32
 	await_consumer(octo, q);
 }
 
+static uint32_t
+other_legs(const struct octo_rxq *q, uint8_t leg)
+{
+	return rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) & ~RTE_BIT32(leg);
+}
+
+/* These legs wait for the others of their queue. Leg is OCTO_NO_PF if they may be many. */
+static void
+arm_legs(struct octo_dev *octo, struct octo_rxq *q, uint8_t leg, uint32_t legs)
+{
+	q->fence.leg = leg;
+	add_source(&q->fence, q->queue_id);
+	arm(octo, q, OCTO_FENCE_HOME, legs);
+}
+
 bool
 octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
 {
@@ -154,19 +169,30 @@ int
 octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
 {
 	struct octo_rxq *q = rxq_of(octo, queue);
-	uint32_t others;
 
 	if (!octo->started || q == NULL)
 		return 0;
 	if (!octo_fence_can_arm_home_locked(octo, queue, leg))
 		return -EBUSY;
-	others = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) & ~RTE_BIT32(leg);
-	if (others == 0 || q->fence.under_way)
-		return 0;
-	q->fence.leg = leg;
-	add_source(&q->fence, queue);
-	arm(octo, q, OCTO_FENCE_HOME, RTE_BIT32(leg));
+	if (other_legs(q, leg) != 0 && !q->fence.under_way)
+		arm_legs(octo, q, leg, RTE_BIT32(leg));
 	return 0;
+}
+
+void
+octo_fence_hold_leg_locked(struct octo_dev *octo, uint8_t leg)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		octo_fence_arm_home_locked(octo, i, leg);
+}
+
+bool
+octo_fence_can_hold_leg_locked(struct octo_dev *octo, uint8_t leg)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		if (!octo_fence_can_arm_home_locked(octo, i, leg))
+			return false;
+	return true;
 }
 
 /* A fence that must close first: two that wait for each other would do so for ever. */
@@ -400,12 +426,9 @@ octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
 		return 0;
 	if (!close_if_done(octo, q))
 		return -EBUSY;
-	others = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) & ~RTE_BIT32(leg);
-	if (others == 0)
-		return 0;
-	q->fence.leg = OCTO_NO_PF;
-	add_source(&q->fence, queue);
-	arm(octo, q, OCTO_FENCE_HOME, others);
+	others = other_legs(q, leg);
+	if (others != 0)
+		arm_legs(octo, q, OCTO_NO_PF, others);
 	return 0;
 }
 

@@ -120,6 +120,16 @@ void octo_fence_let_strays_go_locked(struct octo_dev *octo);
 bool octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
+ * The same of all queues: whatever has no rule is to come by this leg, or may come by it
+ * from now on. A queue that has an open fence of another kind goes without. Ends with
+ * octo_fence_flipped_all_locked().
+ */
+void octo_fence_hold_leg_locked(struct octo_dev *octo, uint8_t leg);
+
+/** Would no queue go without? */
+bool octo_fence_can_hold_leg_locked(struct octo_dev *octo, uint8_t leg);
+
+/**
  * Flows are to go from one queue to another, which is held back until the first has
  * been drained of what came before, and its consumer is done with it. Waits, no
  * longer than the fence's timeout, for an open fence that this one could be in a

@@ -9,8 +9,9 @@
 #include "octo_private.h"
 
 /*
- * ethdev notes what was set when the operation has returned. Here it is noted under
- * the mutex as well: a PF that joins in between gets what is noted.
+ * ethdev notes some of what is set before the operation, and takes it back if that fails,
+ * and some after it. Here all is noted under the mutex: a PF that joins in between gets
+ * what the others have.
  */
 
 static int
@@ -58,7 +59,7 @@ octo_promiscuous_enable(struct rte_eth_dev *dev)
 	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "become promiscuous", pf_promiscuous_enable,
 			    pf_promiscuous_disable, NULL, NULL);
 	if (ret == 0)
-		dev->data->promiscuous = 1;
+		octo->settings.promiscuous = true;
 	octo_unlock(octo);
 	return ret;
 }
@@ -67,10 +68,15 @@ int
 octo_promiscuous_disable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "stop being promiscuous",
-					       pf_promiscuous_disable, pf_promiscuous_enable, NULL,
-					       NULL));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "stop being promiscuous", pf_promiscuous_disable,
+			    pf_promiscuous_enable, NULL, NULL);
+	if (ret == 0)
+		octo->settings.promiscuous = false;
+	octo_unlock(octo);
+	return ret;
 }
 
 static int
@@ -97,7 +103,7 @@ octo_allmulticast_enable(struct rte_eth_dev *dev)
 	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "take all multicast", pf_allmulticast_enable,
 			    pf_allmulticast_disable, NULL, NULL);
 	if (ret == 0)
-		dev->data->all_multicast = 1;
+		octo->settings.all_multicast = true;
 	octo_unlock(octo);
 	return ret;
 }
@@ -106,10 +112,15 @@ int
 octo_allmulticast_disable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_OWNED, "stop taking all multicast",
-					       pf_allmulticast_disable, pf_allmulticast_enable,
-					       NULL, NULL));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "stop taking all multicast",
+			    pf_allmulticast_disable, pf_allmulticast_enable, NULL, NULL);
+	if (ret == 0)
+		octo->settings.all_multicast = false;
+	octo_unlock(octo);
+	return ret;
 }
 
 /* A PF that has the address already need not be able to change it. */
@@ -320,11 +331,18 @@ int
 octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 {
 	struct octo_dev *octo = octo_of(dev);
-	const int wanted = vlan_bits(dev->data->dev_conf.rxmode.offloads);
+	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
+	const int wanted = vlan_bits(offloads);
 	const int before = wanted ^ mask;
+	int ret;
 
-	return OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN offloads",
-					       pf_vlan_offload, pf_vlan_offload, &wanted, &before));
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN offloads", pf_vlan_offload,
+			    pf_vlan_offload, &wanted, &before);
+	if (ret == 0)
+		octo->settings.vlan_offloads = offloads & RTE_ETH_RX_OFFLOAD_VLAN;
+	octo_unlock(octo);
+	return ret;
 }
 
 static void
@@ -367,6 +385,45 @@ or_unknown(int ret)
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
+static void
+clear_macs(const struct octo_pf *pf)
+{
+	const struct rte_ether_addr *macs = rte_eth_devices[pf->port_id].data->mac_addrs;
+
+	for (uint32_t i = 1; macs != NULL && i < pf->past.info.max_mac_addrs; i++) {
+		struct rte_ether_addr mac = macs[i];
+
+		if (!rte_is_zero_ether_addr(&mac))
+			rte_eth_dev_mac_addr_remove(pf->port_id, &mac);
+	}
+	rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
+}
+
+static void
+clear_vlans(const struct octo_pf *pf)
+{
+	const struct rte_vlan_filter_conf *vlans = &rte_eth_devices[pf->port_id]
+							    .data->vlan_filter_conf;
+
+	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
+		if ((vlans->ids[id / 64] >> (id % 64)) & 1)
+			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
+}
+
+/*
+ * A PF that nobody could ask for a while has what the application may have taken back
+ * since. What it cannot do it has not done either, so refusals are of no interest.
+ */
+void
+octo_filter_clear_locked(const struct octo_pf *pf)
+{
+	clear_macs(pf);
+	clear_vlans(pf);
+	rte_eth_promiscuous_disable(pf->port_id);
+	rte_eth_allmulticast_disable(pf->port_id);
+	rte_flow_isolate(pf->port_id, 0, NULL);
+}
+
 static int
 replay_macs(struct octo_dev *octo, struct octo_pf *pf)
 {
@@ -391,13 +448,13 @@ static int
 replay_vlans(struct octo_dev *octo, struct octo_pf *pf)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t offloads = data->dev_conf.rxmode.offloads;
+	const uint64_t offloads = octo->settings.vlan_offloads;
 	const int bits = vlan_bits(offloads);
 	int ret = bits != 0 ? or_unknown(pf_vlan_offload(pf, &bits)) : 0;
 
 	if (!(offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
 		return ret;
-	for (uint16_t id = 0; ret == 0 && id < RTE_ETHER_MAX_VLAN_ID + 1; id++) {
+	for (uint16_t id = 0; ret == 0 && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
 		const struct vlan_arg filter = {.id = id, .on = 1};
 
 		if ((data->vlan_filter_conf.ids[id / 64] >> (id % 64)) & 1)
@@ -418,9 +475,9 @@ octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf)
 		ret = replay_vlans(octo, pf);
 	if (ret == 0 && rte_eth_dev_get_mtu(pf->port_id, &mtu) == 0 && mtu != data->mtu)
 		ret = pf_mtu(pf, &data->mtu);
-	if (ret == 0 && data->promiscuous)
+	if (ret == 0 && octo->settings.promiscuous)
 		ret = or_unknown(pf_promiscuous_enable(pf, NULL));
-	if (ret == 0 && data->all_multicast)
+	if (ret == 0 && octo->settings.all_multicast)
 		ret = or_unknown(pf_allmulticast_enable(pf, NULL));
 	return ret;
 }

@@ -21,18 +21,6 @@
 /* PMDs that do not tell what is on a ring: so long it is polled, or sends, all the same. */
 #define BLIND_MS 10
 
-/* A bus does not ask a device that is not there any more. */
-static bool
-works(struct octo_dev *octo, uint8_t pf)
-{
-	const uint16_t port = octo->pf[pf].port_id;
-	struct rte_eth_link link = {0};
-
-	return octo->pf[pf].state == OCTO_PF_STARTED && rte_eth_dev_is_removed(port) == 0 &&
-	       octo_attach_is_on_bus(&octo->pf[pf]) && rte_eth_link_get_nowait(port, &link) == 0 &&
-	       link.link_status == RTE_ETH_LINK_UP;
-}
-
 static void
 begin(struct octo_dev *octo, uint8_t pf, bool stays)
 {
@@ -51,7 +39,7 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_leaving *l = &octo->pf[pf].leaving;
 
-	if (!octo->started || !works(octo, pf))
+	if (!octo->started || !octo_pf_works_locked(octo, pf))
 		return false;
 	if (l->on && !l->stays)
 		return true;
@@ -101,7 +89,7 @@ is_sending(const struct octo_dev *octo, uint8_t pf, uint64_t *packets)
 
 	*packets = 0;
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf].packets;
+		*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf];
 	return *packets != before;
 }
 
@@ -169,7 +157,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 		l->drained = 0;
 		return STEP_WAIT;
 	}
-	if (!octo_gate_before(now, l->until) || !works(octo, pf))
+	if (!octo_gate_before(now, l->until) || !octo_pf_works_locked(octo, pf))
 		return STEP_LOSE;
 	if (is_led_to(octo, pf))
 		return STEP_WAIT;

@@ -101,8 +101,10 @@ set_link_locked(struct octo_dev *octo, bool up)
 	const octo_pf_fn undo = up ? pf_link_down : pf_link_up;
 	int ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, what, apply, undo, NULL, NULL);
 
-	if (ret == 0)
+	if (ret == 0) {
+		octo->settings.link_set = true;
 		octo->settings.link_down = !up;
+	}
 	return ret;
 }
 

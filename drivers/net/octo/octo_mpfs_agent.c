@@ -330,8 +330,7 @@ tell_default(struct octo_dev *octo, uint8_t pf)
 	struct octo_agent_msg answer;
 	int ret;
 
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		octo_fence_arm_home_locked(octo, i, pf);
+	octo_fence_hold_leg_locked(octo, pf);
 	ret = octo_agent_ask(octo->agent, &msg, &answer);
 	octo_fence_flipped_all_locked(octo);
 	if (ret == 0) {

@@ -163,3 +163,18 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 	OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, octo->pf[pf].name);
 	return ret;
 }
+
+/*
+ * Also before anybody has told that it does not, which takes a bus its time. What is not
+ * there any more is not asked for its link.
+ */
+bool
+octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf)
+{
+	const uint16_t port = octo->pf[pf].port_id;
+	struct rte_eth_link link = {0};
+
+	return octo->pf[pf].state == OCTO_PF_STARTED && rte_eth_dev_is_removed(port) == 0 &&
+	       octo_attach_is_on_bus(&octo->pf[pf]) && rte_eth_link_get_nowait(port, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
+}

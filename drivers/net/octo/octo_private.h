@@ -122,12 +122,13 @@ struct __rte_cache_aligned octo_rxq {
 	RTE_ATOMIC(uint8_t) home;  /* PF index */
 	uint16_t port_id;
 	uint16_t queue_id;
-	uint16_t leg_port[OCTO_MAX_PFS];
+	struct octo_call call; /* the home leg's, as it was last found */
+	uintptr_t poller;      /* octo_thread_here() at the last look; 0: look in the next burst */
 	struct octo_rx_count home_count;
-	uintptr_t poller; /* octo_thread_here() at the last look; 0: look in the next burst */
 	struct octo_stray stray;
 	struct octo_gate gate;
 	/* warm */
+	uint16_t leg_port[OCTO_MAX_PFS];
 	struct octo_dev *octo;
 	struct octo_watch watch;
 	struct octo_rx_count stray_count;
@@ -265,7 +266,7 @@ struct octo_dev {
 	pthread_mutex_t mutex;           /* the control mutex: process-shared, robust, recursive */
 	RTE_ATOMIC(uint32_t) nb_waiting; /* for it */
 	uint32_t nb_macs;                /* entries of the port's MAC table */
-	struct rte_eth_stats gone;       /* what PFs counted that are not there any more */
+	struct octo_pf_counts gone;      /* what PFs counted that are not there any more */
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_legs legs;
 	struct octo_failover failover;
@@ -379,6 +380,7 @@ uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_unpublish(struct octo_dev *octo, uint32_t live);
 int octo_pf_take_away(struct octo_dev *octo, uint8_t pf);
+bool octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf);
 
 /* octo_registry.c: the octo ports of this process */
 void octo_registry_add(struct octo_dev *octo);
@@ -481,6 +483,7 @@ int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
 int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
 int octo_stats_reset(struct rte_eth_dev *dev);
+int octo_stats_pf_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
 void octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_stats_keep(struct octo_dev *octo, uint8_t pf);
 void octo_stats_join_locked(struct octo_dev *octo, uint8_t pf);

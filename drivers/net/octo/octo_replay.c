@@ -83,22 +83,13 @@ set_queue_states(struct octo_dev *octo, uint16_t port)
 	return ret;
 }
 
-static bool
-can_hold_legs(struct octo_dev *octo, uint8_t pf)
-{
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		if (!octo_fence_can_arm_home_locked(octo, i, pf))
-			return false;
-	return true;
-}
-
 /* A fence that is open closes soon, unless nobody polls its queue: then nobody is confused. */
 bool
 octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf_past *past = &octo->pf[pf].past;
 
-	if (!octo->started || can_hold_legs(octo, pf)) {
+	if (!octo->started || octo_fence_can_hold_leg_locked(octo, pf)) {
 		past->patient_until = 0;
 		return false;
 	}
@@ -107,22 +98,14 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 	return rte_get_timer_cycles() < past->patient_until;
 }
 
-/*
- * From its start on the NIC may send the PF packets that have no rule, which must not
- * overtake those that are in the rings of others: so its legs are held back before.
- */
+/* One that has recovered may have been told otherwise when it could last be told. */
 static void
-hold_legs(struct octo_dev *octo, uint8_t pf)
+replay_link(const struct octo_dev *octo, uint16_t port)
 {
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		octo_fence_arm_home_locked(octo, i, pf);
-}
-
-static void
-let_legs_go(struct octo_dev *octo)
-{
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		octo_fence_flipped_locked(octo, i);
+	if (octo->settings.link_set && octo->settings.link_down)
+		rte_eth_dev_set_link_down(port);
+	else if (octo->settings.link_set)
+		rte_eth_dev_set_link_up(port);
 }
 
 static int
@@ -141,8 +124,7 @@ start(struct octo_dev *octo, uint8_t pf)
 		rte_eth_dev_stop(p->port_id);
 		return ret;
 	}
-	if (octo->settings.link_down)
-		rte_eth_dev_set_link_down(p->port_id);
+	replay_link(octo, p->port_id);
 	octo_stats_join_locked(octo, pf);
 	p->state = OCTO_PF_STARTED;
 	return 0;
@@ -160,12 +142,16 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	struct rte_flow_error error = {.message = NULL};
 	int ret;
 
-	hold_legs(octo, pf);
+	/*
+	 * From its start on the NIC may send the PF packets that have no rule, which must not
+	 * overtake those that are in the rings of others: so its legs are held back before.
+	 */
+	octo_fence_hold_leg_locked(octo, pf);
 	*j = (struct octo_joining){.on = true, .pf = pf, .next = TAILQ_FIRST(&octo->rules)};
 	ret = start(octo, pf);
 	if (ret == 0)
 		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
-	let_legs_go(octo);
+	octo_fence_flipped_all_locked(octo);
 	if (ret != 0)
 		j->on = false;
 	else

@@ -88,6 +88,7 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	if (pf->has_port) {
 		rte_eth_dev_stop(pf->port_id);
 		rte_flow_flush(pf->port_id, NULL);
+		octo_filter_clear_locked(pf);
 	}
 	ret = octo_attach_again_locked(octo, i);
 	if (ret != 0)

@@ -16,6 +16,12 @@
 struct octo_dev;
 struct octo_pf;
 
+/* What a PF has counted: all of it, and bytes that were sent by its queues. */
+struct octo_pf_counts {
+	struct rte_eth_stats all;
+	uint64_t q_obytes[RTE_ETHDEV_QUEUE_STAT_CNTRS];
+};
+
 /* What is known of a PF's device, to find it again; written by whoever attaches it. */
 struct octo_pf_past {
 	char device[64];            /* its name; empty: it was never there */
@@ -31,8 +37,8 @@ struct octo_pf_past {
 	uint64_t retry_at;          /* TSC; it is left alone until then */
 	uint64_t bury_at;           /* TSC: if its dead port is still there then, octo removes it */
 	struct rte_eth_dev_info info; /* what it can do */
-	struct rte_eth_stats last;    /* what it had counted when it was last asked */
-	struct rte_eth_stats base;    /* and when it joined the port */
+	struct octo_pf_counts last;   /* what it had counted when it was last asked */
+	struct octo_pf_counts base;   /* and when it joined the port */
 };
 
 /*
@@ -58,12 +64,16 @@ struct octo_replug {
 	uint64_t replugs;         /* PFs that came back, or came late */
 };
 
-/* What the application wanted and ethdev does not remember. Under the control mutex. */
+/* What PFs are set to, where ethdev does not remember it, or too early. Under the control mutex. */
 struct octo_settings {
+	bool promiscuous;
+	bool all_multicast;
+	uint64_t vlan_offloads; /* of RTE_ETH_RX_OFFLOAD_VLAN */
 	uint64_t rss_hf;
 	uint8_t rss_key[64];
 	uint8_t rss_key_len;
-	bool link_down; /* by rte_eth_dev_set_link_down() */
+	bool link_set;  /* by rte_eth_dev_set_link_down() or _up() */
+	bool link_down; /* by the last of them */
 	bool ptypes_set;
 	uint32_t ptypes;
 	uint32_t nb_mc;
@@ -111,6 +121,7 @@ void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id
 const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);
 
 /* octo_filter.c, octo_rss.c */
+void octo_filter_clear_locked(const struct octo_pf *pf);
 int octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf);
 int octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf);
 

@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_mbufs.h"
 #include "octo_packet.h"
 #include "octo_private.h"
 #include "octo_thread.h"
@@ -12,14 +13,8 @@
 static inline void
 adopt(const struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb, struct octo_rx_count *count)
 {
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; i < nb; i++) {
-		pkts[i]->port = q->port_id;
-		bytes += pkts[i]->pkt_len;
-	}
+	count->bytes += octo_mbufs_adopt(pkts, nb, q->port_id);
 	count->packets += nb;
-	count->bytes += bytes;
 }
 
 static inline uint16_t
@@ -198,46 +193,81 @@ poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **
 	return got;
 }
 
+/* Where the poller is, is looked at now and then, also if it is the same thread. */
+static inline bool
+is_sample(const struct octo_rxq *q)
+{
+	return (q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1;
+}
+
 static_assert(offsetof(struct octo_rxq, gate.word) + sizeof(uint32_t) <= 128,
 	      "what each burst looks at is in two cache lines");
 
-uint16_t
-octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
+/* A queue whose poller or legs may have changed, whose strays are due, or that has a fence. */
+static __rte_noinline uint16_t
+poll_all(struct octo_rxq *q, bool due, struct rte_mbuf **pkts, uint16_t nb)
 {
-	struct octo_rxq *q = rxq;
 	uint16_t got = 0;
 	uint32_t live, strays, fence;
 	uint8_t home;
-	bool due;
 
-	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	due = octo_stray_tick(&q->stray);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	if (unlikely(q->poller != octo_thread_here() ||
-		     (q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1 || !(live & RTE_BIT32(home)))) {
+	if (q->poller != octo_thread_here() || is_sample(q) || !(live & RTE_BIT32(home))) {
 		live = octo_topo_rx_home(q, live);
 		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	}
 	octo_legs_follow(q->octo);
 	/* pairs with the release in octo_gate_arm() */
 	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
-	if (unlikely(fence & OCTO_GATE_OPEN)) {
-		got = poll_fenced(q, fence, live, pkts, nb);
-		octo_epoch_leave(&q->epoch);
-		return got;
-	}
+	if (fence & OCTO_GATE_OPEN)
+		return poll_fenced(q, fence, live, pkts, nb);
 	strays = live & ~RTE_BIT32(home);
 	if (due)
 		got = poll_strays(q, strays, pkts, nb);
-	if (likely(live & RTE_BIT32(home)) && got < nb)
+	if ((live & RTE_BIT32(home)) && got < nb)
 		got += poll_leg(q, home, pkts + got, nb - got, &q->home_count);
 	strays &= q->stray.active;
-	if (unlikely(strays != 0) && got < nb)
+	if (strays != 0 && got < nb)
 		got += poll_strays_again(q, strays, pkts + got, nb - got);
-	if (unlikely(got == 0))
-		got = poll_idle_stray(q, pkts, nb);
+	if ((live & RTE_BIT32(home)) && !octo_legs_borrowed)
+		octo_call_find_rx(&q->call, q->leg_port[home], q->queue_id);
+	return got == 0 ? poll_idle_stray(q, pkts, nb) : got;
+}
+
+/* Nothing but the home leg needs a look in this burst, and that is where it was. */
+static inline bool
+is_settled(const struct octo_rxq *q)
+{
+	/* pairs with the release in octo_topo_publish_live() */
+	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	/* pairs with the release in octo_gate_arm() */
+	const uint32_t fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
+
+	return q->poller == octo_thread_here() && !is_sample(q) && (live & RTE_BIT32(home)) &&
+	       !(fence & OCTO_GATE_OPEN) && !(q->stray.active & live & ~RTE_BIT32(home)) &&
+	       !octo_legs_borrowed && octo_call_holds_rx(&q->call, q->leg_port[home], q->queue_id);
+}
+
+uint16_t
+octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_rxq *q = rxq;
+	uint16_t got;
+	bool due;
+
+	octo_epoch_enter(&q->epoch);
+	due = octo_stray_tick(&q->stray);
+	if (likely(!due && nb > 0 && is_settled(q))) {
+		got = octo_call_rx(&q->call, q->leg_port[q->home], q->queue_id, pkts, nb);
+		adopt(q, pkts, got, &q->home_count);
+		if (unlikely(got == 0))
+			got = poll_idle_stray(q, pkts, nb);
+	} else {
+		got = poll_all(q, due, pkts, nb);
+	}
 	octo_epoch_leave(&q->epoch);
 	return got;
 }

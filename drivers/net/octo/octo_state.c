@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_attach.h"
+#include "octo_measure.h"
 #include "octo_private.h"
 
 static int
@@ -56,6 +57,8 @@ octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf)
 	struct octo_settings *s = &octo->settings;
 	struct rte_eth_conf conf = octo_data(octo)->dev_conf;
 
+	conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN;
+	conf.rxmode.offloads |= s->vlan_offloads;
 	conf.rx_adv_conf.rss_conf.rss_key = s->rss_key_len == 0 ? NULL : s->rss_key;
 	conf.rx_adv_conf.rss_conf.rss_key_len = s->rss_key_len;
 	if (octo_rss_is_on(octo))
@@ -84,6 +87,8 @@ configure_locked(struct rte_eth_dev *dev)
 	if (ret != 0)
 		return ret;
 	memset(octo->tx_pin, 0, sizeof(octo->tx_pin));
+	octo->settings.vlan_offloads = dev->data->dev_conf.rxmode.offloads &
+				       RTE_ETH_RX_OFFLOAD_VLAN;
 	octo->configuration++;
 	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
 			    pf_forget_configuration, dev->data, NULL);
@@ -299,6 +304,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
+	octo_measure_forget(octo->port_id);
 	octo_registry_remove(octo);
 	if (octo->started)
 		ret = octo_stop(dev);

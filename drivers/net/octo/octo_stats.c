@@ -4,9 +4,18 @@
 
 #include "octo_private.h"
 
+#ifndef octo_queue_stats
+#define octo_queue_stats(dev, stats, queues) (dev)->dev_ops->stats_get(dev, stats, queues)
+#endif
+
 static void
-add_pf(struct rte_eth_stats *sum, const struct rte_eth_stats *pf)
+add_pf(struct octo_pf_counts *total, const struct octo_pf_counts *counts)
 {
+	const struct rte_eth_stats *pf = &counts->all;
+	struct rte_eth_stats *sum = &total->all;
+
+	for (uint16_t i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++)
+		total->q_obytes[i] += counts->q_obytes[i];
 	sum->ipackets += pf->ipackets;
 	sum->opackets += pf->opackets;
 	sum->ibytes += pf->ibytes;
@@ -66,47 +75,73 @@ fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 	for (uint16_t i = 0; i < nb_tx; i++) {
 		const struct octo_txq *q = data->tx_queues[i];
 
-		for (uint8_t pf = 0; q != NULL && pf < OCTO_MAX_PFS; pf++) {
-			qstats->q_opackets[i] += q->sent[pf].packets - q->sent_base[pf].packets;
-			qstats->q_obytes[i] += q->sent[pf].bytes - q->sent_base[pf].bytes;
-		}
+		for (uint8_t pf = 0; q != NULL && pf < OCTO_MAX_PFS; pf++)
+			qstats->q_opackets[i] += q->sent[pf] - q->sent_base[pf];
 	}
 }
 
 /* What the PF has counted for the port. What began anew when the PF came may have begun at 0. */
 static void
-count_since(struct rte_eth_stats *now, const struct rte_eth_stats *base)
+count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 {
 #define SINCE(field) now->field -= now->field >= base->field ? base->field : 0
-	SINCE(ipackets);
-	SINCE(opackets);
-	SINCE(ibytes);
-	SINCE(obytes);
-	SINCE(imissed);
-	SINCE(ierrors);
-	SINCE(oerrors);
-	SINCE(rx_nombuf);
+	SINCE(all.ipackets);
+	SINCE(all.opackets);
+	SINCE(all.ibytes);
+	SINCE(all.obytes);
+	SINCE(all.imissed);
+	SINCE(all.ierrors);
+	SINCE(all.oerrors);
+	SINCE(all.rx_nombuf);
+	for (uint16_t i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++)
+		SINCE(q_obytes[i]);
 #undef SINCE
+}
+
+static int
+read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[pf->port_id];
+	struct eth_queue_stats queues = {0};
+	struct rte_eth_stats again = {0};
+	int ret = rte_eth_stats_get(pf->port_id, &counts->all);
+
+	/* applications find what queues count among the xstats, and drivers here */
+	if (ret == 0)
+		ret = octo_queue_stats(dev, &again, &queues);
+	memcpy(counts->q_obytes, queues.q_obytes, sizeof(queues.q_obytes));
+	return ret;
+}
+
+/* Of one PF, since it is the port's; what was read last, if it cannot be read now. */
+int
+octo_stats_pf_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
+{
+	struct octo_pf_past *past = &octo->pf[pf].past;
+	int ret = read_pf(&octo->pf[pf], counts);
+
+	if (ret == 0)
+		past->last = *counts;
+	else
+		*counts = past->last;
+	count_since(counts, &past->base);
+	return ret;
 }
 
 /* What was told once must not be less when the PF goes without a word. */
 static int
-sum_locked(struct octo_dev *octo, struct rte_eth_stats *stats)
+sum_locked(struct octo_dev *octo, struct octo_pf_counts *sum)
 {
-	struct rte_eth_stats now;
+	struct octo_pf_counts now;
 	int ret;
 	int i;
 
-	add_pf(stats, &octo->gone);
+	add_pf(sum, &octo->gone);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		struct octo_pf_past *past = &octo->pf[i].past;
-
-		ret = rte_eth_stats_get(octo->pf[i].port_id, &now);
+		ret = octo_stats_pf_locked(octo, (uint8_t)i, &now);
 		if (ret != 0)
 			return ret;
-		past->last = now;
-		count_since(&now, &past->base);
-		add_pf(stats, &now);
+		add_pf(sum, &now);
 	}
 	return 0;
 }
@@ -115,15 +150,20 @@ int
 octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *qstats)
 {
 	struct octo_dev *octo = octo_of(dev);
+	struct octo_pf_counts sum = {0};
 	struct octo_tx_counts tx;
-	int ret = OCTO_LOCKED(octo, sum_locked(octo, stats));
+	int ret = OCTO_LOCKED(octo, sum_locked(octo, &sum));
 
 	if (ret != 0)
 		return ret;
+	*stats = sum.all;
 	octo_tx_counts(dev->data, &tx);
 	stats->oerrors += tx.drops;
-	if (qstats != NULL)
-		fill_queues(dev->data, qstats);
+	if (qstats == NULL)
+		return 0;
+	fill_queues(dev->data, qstats);
+	/* a burst that is sent is not looked at: PFs do that, and many count by queue */
+	memcpy(qstats->q_obytes, sum.q_obytes, sizeof(sum.q_obytes));
 	return 0;
 }
 
@@ -132,11 +172,11 @@ void
 octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf *p = &octo->pf[pf];
-	struct rte_eth_stats now;
+	struct octo_pf_counts now;
 
 	/* what is read from a device that is not there is not what it had counted */
 	if (p->state >= OCTO_PF_OWNED && rte_eth_dev_is_removed(p->port_id) == 0 &&
-	    rte_eth_stats_get(p->port_id, &now) == 0)
+	    read_pf(p, &now) == 0)
 		p->past.last = now;
 }
 
@@ -148,7 +188,7 @@ octo_stats_keep(struct octo_dev *octo, uint8_t pf)
 
 	count_since(&past->last, &past->base);
 	add_pf(&octo->gone, &past->last);
-	past->last = (struct rte_eth_stats){0};
+	past->last = (struct octo_pf_counts){0};
 }
 
 /* A PF is back: counters that it kept are in the sum already. */
@@ -157,8 +197,8 @@ octo_stats_join_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf_past *past = &octo->pf[pf].past;
 
-	past->base = (struct rte_eth_stats){0};
-	rte_eth_stats_get(octo->pf[pf].port_id, &past->base);
+	if (read_pf(&octo->pf[pf], &past->base) != 0)
+		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
 }
 
@@ -193,12 +233,12 @@ octo_stats_reset(struct rte_eth_dev *dev)
 	int i;
 
 	octo_lock(octo);
-	octo->gone = (struct rte_eth_stats){0};
+	octo->gone = (struct octo_pf_counts){0};
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		int ret = rte_eth_stats_reset(octo->pf[i].port_id);
 
-		octo->pf[i].past.base = (struct rte_eth_stats){0};
-		octo->pf[i].past.last = (struct rte_eth_stats){0};
+		octo->pf[i].past.base = (struct octo_pf_counts){0};
+		octo->pf[i].past.last = (struct octo_pf_counts){0};
 
 		if (first_error == 0)
 			first_error = ret;

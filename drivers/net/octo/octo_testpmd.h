@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "octo_measure.h"
 #include "octo_view.h"
 
 /**
@@ -21,5 +22,8 @@ const char *octo_testpmd_tier(const struct octo_view_topology *view, char *text)
 const char *octo_testpmd_pf_name(const struct octo_view_topology *view, int pf);
 void octo_testpmd_not_octo(uint16_t port_id);
 void octo_testpmd_show_topology(uint16_t port_id);
+
+/* octo_testpmd_source.c: for measurements */
+extern const struct octo_measure_source octo_testpmd_source;
 
 #endif /* OCTO_TESTPMD_H */

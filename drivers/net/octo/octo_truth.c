@@ -149,6 +149,16 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 		complain(octo, rule);
 }
 
+/*
+ * A NIC leads the packets of a PF that dies to another one at once; the port hears of
+ * it when the bus has found out. What the rule promised was true all the time.
+ */
+static bool
+is_excused(const struct octo_dev *octo, const struct octo_promise *p)
+{
+	return p->pf != OCTO_VERDICT_ANY_PF && !octo_pf_works_locked(octo, p->pf);
+}
+
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
@@ -167,6 +177,9 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
 	octo_evidence_stray(&notes->evidence, &p, s);
+	if (!was_wrong && octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS &&
+	    is_excused(octo, &p))
+		octo_evidence_move(&notes->evidence, octo_truth_now());
 	octo_truth_count_locked(octo, notes);
 	if (was_wrong || octo_rule_notes_verdict(rule) <= OCTO_VERDICT_WORKS)
 		return;

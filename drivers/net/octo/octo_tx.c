@@ -20,10 +20,13 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	/* pairs with the release in set_via() */
 	via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	if (unlikely(q->sender != octo_thread_here() || (q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 ||
-		     !(sending & RTE_BIT32(via))))
+		     !(sending & RTE_BIT32(via)) || octo_legs_borrowed ||
+		     !octo_call_holds_tx(&q->call, q->leg_port[via], q->queue_id))) {
 		sent = octo_tx_long_way(q, sending, pkts, nb);
-	else
-		sent = octo_tx_by(q, via, pkts, nb);
+	} else {
+		sent = octo_call_tx(&q->call, q->leg_port[via], q->queue_id, pkts, nb);
+		octo_tx_count(q, via, sent);
+	}
 	octo_epoch_leave(&q->epoch);
 	return sent;
 }

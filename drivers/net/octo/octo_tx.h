@@ -10,6 +10,7 @@
 #include <rte_spinlock.h>
 #include <rte_stdatomic.h>
 
+#include "octo_call.h"
 #include "octo_epoch.h"
 #include "octo_plan.h"
 #include "octo_socket_map.h"
@@ -30,12 +31,6 @@ struct octo_tx_stash {
 	uint16_t first;
 	uint16_t nb;
 	struct rte_mbuf *pkts[OCTO_TX_STASH];
-};
-
-/* What was sent by a PF. */
-struct octo_tx_count {
-	uint64_t packets;
-	uint64_t bytes;
 };
 
 /* What became of switches from one PF to another, and of chained packets. */
@@ -71,12 +66,13 @@ struct __rte_cache_aligned octo_txq {
 	RTE_ATOMIC(uint32_t) sending; /* those of them with link, all of them if none has */
 	uint16_t queue_id;
 	uint16_t nb_desc;
+	struct octo_call call; /* of `via`, as it was last found */
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(uint8_t) via;  /* PF that bursts go by, OCTO_TX_NO_PF on the way to another */
 	RTE_ATOMIC(uint8_t) home; /* PF that it sends by, or sent by last */
 	uint32_t now;             /* bursts so far */
 	uintptr_t sender;         /* as octo_rxq.poller */
-	struct octo_tx_count sent[OCTO_PLAN_MAX_PFS];
+	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets by this PF, which counts bytes itself */
 	struct octo_dev *octo;
 	struct octo_watch watch;
 	uint8_t to; /* PF that it is on its way to; home, if it is not */
@@ -91,28 +87,24 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_askers askers;
 	/* cold; see octo_rxq.home_base */
 	struct octo_tx_counts counts_base;
-	struct octo_tx_count sent_base[OCTO_PLAN_MAX_PFS];
+	uint64_t sent_base[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(int16_t) cpu;
 	uint32_t configuration; /* octo_dev.configuration that it was set up in */
 	struct rte_eth_txconf conf;
 };
 
+static inline uint16_t
+octo_tx_count(struct octo_txq *q, uint8_t pf, uint16_t sent)
+{
+	q->sent[pf] += sent;
+	return sent;
+}
+
 /* Send by this PF. */
 static inline uint16_t
 octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 {
-	uint64_t bytes = 0;
-	uint16_t sent;
-
-	/* before the burst: what was sent belongs to the PF */
-	for (uint16_t i = 0; i < nb; i++)
-		bytes += pkts[i]->pkt_len;
-	sent = rte_eth_tx_burst(q->leg_port[pf], q->queue_id, pkts, nb);
-	for (uint16_t i = sent; i < nb; i++)
-		bytes -= pkts[i]->pkt_len;
-	q->sent[pf].packets += sent;
-	q->sent[pf].bytes += bytes;
-	return sent;
+	return octo_tx_count(q, pf, rte_eth_tx_burst(q->leg_port[pf], q->queue_id, pkts, nb));
 }
 
 /* octo_tx.c */

@@ -83,7 +83,7 @@ ask_status(const struct octo_txq *q, uint8_t pf, enum octo_tx_report *report)
 	uint32_t full = 0;
 
 	/* never fed */
-	if (q->sent[pf].packets == 0) {
+	if (q->sent[pf] == 0) {
 		*report = OCTO_TX_EMPTY;
 		return true;
 	}
@@ -184,7 +184,7 @@ advance(struct octo_txq *q, uint32_t sending)
 		if (step == OCTO_TX_HOLD)
 			return OCTO_TX_NO_PF;
 		/* a queue's first home is a guess, and no switch from it */
-		q->counts.switches += q->sent[home].packets != 0;
+		q->counts.switches += q->sent[home] != 0;
 		q->counts.timeouts += step == OCTO_TX_FORCE;
 		home = q->to;
 		rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
@@ -235,8 +235,13 @@ octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, u
 		follow_sender(q, sending);
 		via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	}
-	if (via != OCTO_TX_NO_PF)
-		return sending & RTE_BIT32(via) ? octo_tx_by(q, via, pkts, nb) : 0;
+	if (via != OCTO_TX_NO_PF && !(sending & RTE_BIT32(via)))
+		return 0;
+	if (via != OCTO_TX_NO_PF) {
+		if (!octo_legs_borrowed)
+			octo_call_find_tx(&q->call, q->leg_port[via], q->queue_id);
+		return octo_tx_by(q, via, pkts, nb);
+	}
 	/* the control thread is at it, which may lose its CPU: do not wait */
 	if (!rte_spinlock_trylock(&q->lock)) {
 		q->counts.refused += nb;

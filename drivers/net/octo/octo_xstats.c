@@ -75,7 +75,7 @@ put_tx_queues(struct writer *w, const struct rte_eth_dev_data *data, uint16_t nb
 		const struct octo_txq *q = data->tx_queues[i] != NULL ? data->tx_queues[i] : &none;
 
 		for (uint16_t pf = 0; pf < nb_pfs; pf++) {
-			const uint64_t packets = q->sent[pf].packets - q->sent_base[pf].packets;
+			const uint64_t packets = q->sent[pf] - q->sent_base[pf];
 
 			put(w, packets, "tx_q%u_pf%u_packets", i, pf);
 			sum[pf] += packets;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_MEASURE_FILE_H
+#define OCTO_MEASURE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "octo_counts.h"
+#include "octo_measure.h"
+
+/**
+ * @file
+ * The files of a measurement: CSV, a line for each sample; JSON, all samples and a
+ * summary, which is complete after each sample where the file can be written anew.
+ * Functions return 0 or a negative errno.
+ */
+
+struct octo_measure_file {
+	int fd; /**< -1: none */
+	bool is_new;
+	bool can_seek;
+	off_t end; /**< behind the last sample */
+	const char *path;
+};
+
+/** What the head of a file tells. */
+struct octo_measure_title {
+	uint16_t port_id;
+	uint32_t interval_ms;
+};
+
+/** What its tail tells. */
+struct octo_measure_summary {
+	uint64_t samples;
+	const char *ended; /**< why, or "no" */
+	const struct octo_measure_lacks *lacks;
+	const struct octo_counts *sum;
+};
+
+/**
+ * Open a file that nobody else measures to, and leave what is in it.
+ *
+ * @param path
+ *   Kept as it is; NULL for no file, in which case all functions do nothing.
+ */
+int octo_measure_file_open(struct octo_measure_file *file, const char *path, char *why);
+/** As if it had never been opened. */
+void octo_measure_file_undo(struct octo_measure_file *file);
+void octo_measure_file_close(struct octo_measure_file *file);
+
+int octo_measure_csv_begin(struct octo_measure_file *file, const struct octo_counts *shape);
+int octo_measure_csv_add(struct octo_measure_file *file, double seconds,
+			 const struct octo_counts *span);
+
+int octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measure_title *title);
+int
+octo_measure_json_add(struct octo_measure_file *file, double seconds,
+		      const struct octo_counts *span, const struct octo_measure_summary *summary);
+int
+octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_summary *summary);
+
+#endif /* OCTO_MEASURE_FILE_H */

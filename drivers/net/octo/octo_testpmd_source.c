@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What testpmd alone knows of a port that is measured: busy cycles, and latency. */
+
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+#ifdef RTE_LIB_LATENCYSTATS
+#include <rte_latencystats.h>
+#endif
+
+#include "octo_testpmd.h"
+#include "testpmd.h"
+
+#define MAX_LATENCIES 16
+
+/*
+ * Another thread has the streams, and frees them when it is told to forward otherwise. So
+ * they are read as if they were another process': what is not there is an error then.
+ */
+static bool
+peek(void *to, const void *from, size_t len)
+{
+	const struct iovec local = {.iov_base = to, .iov_len = len};
+	const struct iovec remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
+}
+
+static bool
+peek_stream(streamid_t i, struct fwd_stream *stream)
+{
+	struct fwd_stream **streams, *at;
+
+	return peek(&streams, &fwd_streams, sizeof(streams)) && streams != NULL &&
+	       peek(&at, &streams[i], sizeof(at)) && at != NULL &&
+	       peek(stream, at, sizeof(*stream));
+}
+
+/* What a stream worked on: one that only sends receives nothing. */
+static uint64_t
+packets_of(const struct fwd_stream *stream)
+{
+	return RTE_MAX(stream->rx_packets, stream->tx_packets);
+}
+
+static const char *
+tell_work(uint16_t port_id, struct octo_work *work)
+{
+	const streamid_t nb = cur_fwd_config.nb_fwd_streams;
+	struct octo_work sum = {0};
+	struct fwd_stream stream;
+
+	if (!record_core_cycles)
+		return "testpmd does not record them: set record-core-cycles on";
+	if (test_done)
+		return "testpmd is not forwarding";
+	for (streamid_t i = 0; i < nb; i++) {
+		if (!peek_stream(i, &stream))
+			return "the kernel does not let testpmd look at its streams";
+		if (stream.rx_port != port_id)
+			continue;
+		sum.cycles += stream.busy_cycles;
+		sum.packets += packets_of(&stream);
+	}
+	/* they are freed after that only */
+	if (test_done)
+		return "testpmd is not forwarding";
+	*work = sum;
+	return NULL;
+}
+
+#ifdef RTE_LIB_LATENCYSTATS
+static uint64_t *
+latency_called(struct octo_latency *latency, const char *name)
+{
+	if (strcmp(name, "min_latency_ns") == 0)
+		return &latency->min_ns;
+	if (strcmp(name, "avg_latency_ns") == 0)
+		return &latency->avg_ns;
+	if (strcmp(name, "max_latency_ns") == 0)
+		return &latency->max_ns;
+	if (strcmp(name, "jitter_ns") == 0)
+		return &latency->jitter_ns;
+	return NULL;
+}
+
+static const char *
+tell_latency(struct octo_latency *latency)
+{
+	struct rte_metric_value values[MAX_LATENCIES] = {{0}};
+	struct rte_metric_name names[MAX_LATENCIES] = {{{0}}};
+	int nb;
+
+	if (!latencystats_enabled)
+		return "testpmd was started without --latencystats=LCORE";
+	nb = rte_latencystats_get_names(names, MAX_LATENCIES);
+	if (nb <= 0 || nb > MAX_LATENCIES || rte_latencystats_get(values, MAX_LATENCIES) != nb)
+		return "the latencystats library does not tell";
+	for (int i = 0; i < nb; i++) {
+		uint64_t *field = latency_called(latency, names[i].name);
+
+		if (field != NULL)
+			*field = values[i].value;
+	}
+	return latency->max_ns > 0 ? NULL : "no packet was received and sent again";
+}
+#else
+static const char *
+tell_latency(struct octo_latency *latency)
+{
+	RTE_SET_USED(latency);
+	return "this DPDK was built without the latencystats library";
+}
+#endif
+
+const struct octo_measure_source octo_testpmd_source = {
+	.work = tell_work,
+	.latency = tell_latency,
+};
