@@ -17,6 +17,8 @@ change_hugepages() {
 	exec {lock}>&-
 }
 
+reserved=0
+
 release_hugepages() {
 	[ "$reserved" -eq 0 ] || change_hugepages -"$reserved" >/dev/null
 	reserved=0
@@ -39,7 +41,8 @@ reserve_hugepages() {
 bench_pages() {
 	case " $* " in
 	*" -h "* | *" --help "*) echo 0 ;;
-	*" --quick "* | *" move "* | *" failover "*) echo 512 ;;
+	*" --quick "* | *" move "* | *" failover "* | *" overhead "*) echo 512 ;;
+	*" nudma "*) echo 0 ;;
 	*) echo 2048 ;;
 	esac
 }
@@ -55,6 +58,15 @@ plot_file() {
 	done
 }
 
+# What draws the picture of this subject.
+plotter() {
+	case " $* " in
+	*" overhead "*) echo "$root/devtools/bench-plot-overhead.py" ;;
+	*" nudma "*) echo "$root/devtools/bench-plot-nudma.py" ;;
+	*) echo "$root/devtools/bench-plot.py" ;;
+	esac
+}
+
 bench_command() {
 	local status=0 plot
 	read_leading_options "$@"
@@ -68,7 +80,7 @@ bench_command() {
 	"$build_dir/app/octo-bench/octo-bench" "${rest[@]}" || status=$?
 	release_hugepages
 	if [ $status -eq 0 ] && [ -n "$plot" ]; then
-		"$(python_with matplotlib)" "$root/devtools/bench-plot.py" "${plot%.png}.csv" "$plot"
+		"$(python_with matplotlib)" "$(plotter "${rest[@]}")" "${plot%.png}.csv" "$plot"
 		say "drawn: $plot"
 	fi
 	return $status

@@ -71,9 +71,18 @@ void app_step_aside(void);
 struct rte_mempool *app_pool_create(const char *name, unsigned int size);
 int app_port_start(const char *name, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool,
 		   uint16_t *port);
+
+/** The same with another configuration than RSS where there is any, and without a word. */
+int app_port_start_as(const char *name, const struct rte_eth_conf *conf, uint16_t nb_queues,
+		      uint16_t nb_desc, struct rte_mempool *pool, uint16_t *port);
 void app_port_stop(uint16_t port);
 int app_port_await_link(uint16_t port, const char *name);
+
+/** Looks again for a while: ethdev fails when the number of xstats changes meanwhile. */
 int app_xstat(uint16_t port, const char *name, uint64_t *value);
+
+/** The same of nb xstats whose ids are known. */
+int app_xstats_by_id(uint16_t port, const uint64_t *ids, uint64_t *values, unsigned int nb);
 
 /* app_options.c */
 

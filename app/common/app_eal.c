@@ -124,10 +124,16 @@ app_eal_start(struct app_args *args, bool verbose)
 	return -rte_errno;
 }
 
+/*
+ * Linux 6.18 keeps a CPU from other sessions (autogroups) for seconds on end while a thread
+ * there goes to sleep for a microsecond, over and over; not if that is 20 or more.
+ */
+#define ASIDE_US 50
+
 void
 app_step_aside(void)
 {
 	/* else it takes 50 us longer */
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	rte_delay_us_sleep(1);
+	rte_delay_us_sleep(ASIDE_US);
 }

@@ -10,6 +10,8 @@
 
 #define POOL_CACHE 256
 #define LINK_WAIT_MS 2000
+#define XSTAT_TRIES 100
+#define XSTAT_LOOK_US 200
 
 struct rte_mempool *
 app_pool_create(const char *name, unsigned int size)
@@ -25,17 +27,17 @@ app_pool_create(const char *name, unsigned int size)
 }
 
 static int
-configure(uint16_t port, uint16_t nb_queues)
+spread(uint16_t port, struct rte_eth_conf *conf)
 {
-	struct rte_eth_conf conf = {.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS};
 	struct rte_eth_dev_info info;
 	int ret = rte_eth_dev_info_get(port, &info);
 
 	if (ret != 0)
 		return ret;
-	conf.rx_adv_conf.rss_conf.rss_hf = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) &
-					   info.flow_type_rss_offloads;
-	return rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
+	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	conf->rx_adv_conf.rss_conf.rss_hf = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) &
+					    info.flow_type_rss_offloads;
+	return 0;
 }
 
 static int
@@ -52,17 +54,29 @@ set_up_queues(uint16_t port, uint16_t nb_queues, uint16_t nb_desc, struct rte_me
 }
 
 int
-app_port_start(const char *name, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool,
-	       uint16_t *port)
+app_port_start_as(const char *name, const struct rte_eth_conf *conf, uint16_t nb_queues,
+		  uint16_t nb_desc, struct rte_mempool *pool, uint16_t *port)
 {
 	int ret = rte_eth_dev_get_port_by_name(name, port);
 
 	if (ret == 0)
-		ret = configure(*port, nb_queues);
+		ret = rte_eth_dev_configure(*port, nb_queues, nb_queues, conf);
 	if (ret == 0)
 		ret = set_up_queues(*port, nb_queues, nb_desc, pool);
+	return ret == 0 ? rte_eth_dev_start(*port) : ret;
+}
+
+int
+app_port_start(const char *name, uint16_t nb_queues, uint16_t nb_desc, struct rte_mempool *pool,
+	       uint16_t *port)
+{
+	struct rte_eth_conf conf = {0};
+	int ret = rte_eth_dev_get_port_by_name(name, port);
+
 	if (ret == 0)
-		ret = rte_eth_dev_start(*port);
+		ret = spread(*port, &conf);
+	if (ret == 0)
+		ret = app_port_start_as(name, &conf, nb_queues, nb_desc, pool, port);
 	if (ret != 0)
 		fprintf(stderr, "%s: port %s does not start: %s\n", app_name, name,
 			rte_strerror(-ret));
@@ -90,15 +104,35 @@ app_port_await_link(uint16_t port, const char *name)
 	return -ENETDOWN;
 }
 
+static bool
+get_xstat(uint16_t port, const char *name, uint64_t *value)
+{
+	uint64_t id;
+
+	return rte_eth_xstats_get_id_by_name(port, name, &id) == 0 &&
+	       rte_eth_xstats_get_by_id(port, &id, value, 1) == 1;
+}
+
 int
 app_xstat(uint16_t port, const char *name, uint64_t *value)
 {
-	uint64_t id;
-	int ret = rte_eth_xstats_get_id_by_name(port, name, &id);
+	for (int i = 0; i < XSTAT_TRIES; i++) {
+		if (get_xstat(port, name, value))
+			return 0;
+		rte_delay_us_sleep(XSTAT_LOOK_US);
+	}
+	fprintf(stderr, "%s: port %u has no statistic %s\n", app_name, port, name);
+	return -ENOENT;
+}
 
-	if (ret == 0 && rte_eth_xstats_get_by_id(port, &id, value, 1) != 1)
-		ret = -EIO;
-	if (ret != 0)
-		fprintf(stderr, "%s: port %u has no statistic %s\n", app_name, port, name);
-	return ret;
+int
+app_xstats_by_id(uint16_t port, const uint64_t *ids, uint64_t *values, unsigned int nb)
+{
+	for (int i = 0; i < XSTAT_TRIES; i++) {
+		if (rte_eth_xstats_get_by_id(port, ids, values, nb) == (int)nb)
+			return 0;
+		rte_delay_us_sleep(XSTAT_LOOK_US);
+	}
+	fprintf(stderr, "%s: port %u does not tell its statistics\n", app_name, port);
+	return -EIO;
 }

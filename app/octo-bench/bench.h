@@ -39,26 +39,40 @@ struct bench_subject {
 	const char *title;
 	const char *usage;
 	const char *case_names; /**< for messages */
-	unsigned int memory;    /**< MiB, but in a quick run */
+	const char *letters;    /**< of the options that it has */
+	unsigned int runs;      /**< of which figures are medians; 1: it has no --runs */
+	unsigned int quick_runs;
+	unsigned int memory; /**< MiB, but in a quick run */
 	unsigned int nb_cases;
 	const struct bench_case *cases;
+	int (*plot)(struct bench *bench); /**< records what is drawn, after the cases; or NULL */
+
+	/* of a subject whose cases are not run one by one, or NULL */
+	void (*begin)(const struct bench *bench); /**< before there are threads */
+	int (*run)(struct bench *bench);
+	void (*intro)(const struct bench *bench);
+	void (*report)(const struct bench *bench);
+	void (*write)(FILE *f, const struct bench *bench);
 };
 
 extern const struct bench_subject bench_steering;
 extern const struct bench_subject bench_move;
 extern const struct bench_subject bench_failover;
+extern const struct bench_subject bench_overhead;
+extern const struct bench_subject bench_nudma;
 
 struct bench_options {
 	const struct bench_subject *subject;
-	const char *json; /**< file to write, or NULL */
-	const char *plot; /**< picture to be made, or NULL */
-	uint64_t runs;    /**< of which the figures are medians */
-	uint64_t count;   /**< of changes, 0: as many as each case makes by itself */
-	uint64_t pfs;     /**< 0: two, then four */
-	uint64_t seed;    /**< of chaos in this process, 0: in others */
-	uint32_t cases;   /**< bit mask of the subject's */
-	bool quick;       /**< small counts: shows that it runs, measures nothing */
-	bool verbose;     /**< show what EAL and the drivers log */
+	const char *json;    /**< file to write, or NULL */
+	const char *plot;    /**< picture to be made, or NULL */
+	const char *machine; /**< profile, or NULL: those that figures are of */
+	uint64_t runs;       /**< of which the figures are medians */
+	uint64_t count;      /**< of changes, 0: as many as each case makes by itself */
+	uint64_t pfs;        /**< 0: two, then four */
+	uint64_t seed;       /**< of chaos in this process, 0: in others */
+	uint32_t cases;      /**< bit mask of the subject's */
+	bool quick;          /**< small counts: shows that it runs, measures nothing */
+	bool verbose;        /**< show what EAL and the drivers log */
 };
 
 struct bench_insert {
@@ -174,6 +188,7 @@ struct bench_chaos {
 	uint64_t misplaced;   /**< times that flows had no rule, or did not go home */
 	uint64_t open_fences; /**< times that one stayed open */
 	uint64_t stale_rules; /**< in the tables of the switch and the PFs */
+	uint64_t unlike;      /**< PFs that were not set to what the port was */
 	/* at the end */
 	uint64_t leaked_buffers;
 	uint64_t leaked_bytes; /**< of DPDK's heap */
@@ -228,6 +243,11 @@ struct bench {
 
 /** @return 0 to go on, 1 if all is done (help), or -EINVAL after a message. */
 int bench_options_read(struct bench_options *options, int argc, char *argv[]);
+
+/* bench_nudma.c */
+
+/** Can this profile be read? 0, or a negative errno after a message. */
+int bench_nudma_check(const char *machine);
 
 /** The first in a full run, the second in a quick one. */
 static inline uint32_t
@@ -299,6 +319,9 @@ double bench_blocked_ms(const struct bench_span *changing, const struct bench_sp
 
 /* bench_progress.c: what goes on is told on stderr */
 void bench_progress_run(const char *name, unsigned int run, uint64_t runs);
+
+/** Part of a subject begins. */
+void bench_progress_stage(const char *name, const char *what);
 
 void bench_progress_shape(const char *name, unsigned int pfs, uint64_t count);
 

@@ -295,9 +295,9 @@ figure(const char *json, const char *name)
 static bool
 add_figures(struct bench_chaos *r, const char *json)
 {
-	static const char *const bad[] = {"unaccounted", "late",        "misplaced",
-					  "open_fences", "stale_rules", "leaked_buffers",
-					  "leaked_bytes"};
+	static const char *const bad[] = {"unaccounted",    "late",        "misplaced",
+					  "open_fences",    "stale_rules", "unlike",
+					  "leaked_buffers", "leaked_bytes"};
 	bool good = true;
 
 	r->cycles += figure(json, "cycles");
@@ -305,6 +305,7 @@ add_figures(struct bench_chaos *r, const char *json)
 	r->misplaced += figure(json, "misplaced");
 	r->open_fences += figure(json, "open_fences");
 	r->stale_rules += figure(json, "stale_rules");
+	r->unlike += figure(json, "unlike");
 	r->leaked_buffers += figure(json, "leaked_buffers");
 	r->leaked_bytes += figure(json, "leaked_bytes");
 	r->packets += figure(json, "packets");

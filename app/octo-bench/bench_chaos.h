@@ -169,6 +169,11 @@ bool chaos_make_all_rules(struct chaos *c);
 /** No flow has, and there is no handle. */
 void chaos_forget_rules(struct chaos *c);
 
+/* bench_chaos_alike.c: the main thread, while the caller pauses and all PFs are of use */
+
+/** @return how many PFs are not set to what the port is; how is said. */
+unsigned int chaos_count_unlike(const struct chaos *c);
+
 /* bench_chaos_check.c: the main thread */
 
 /** A digit for each PF, in room for BENCH_MAX_PFS and the end. */

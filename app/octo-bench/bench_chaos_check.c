@@ -285,6 +285,8 @@ chaos_check(struct chaos *c, struct bench_chaos *r)
 	if (ret == 0 && !chaos_await_usable(c, c->nb_pfs)) {
 		complain(c, "a PF does not come back");
 		r->late++;
+	} else if (ret == 0) {
+		r->unlike += chaos_count_unlike(c);
 	}
 	if (ret == 0)
 		look_at_flows(c, r);

@@ -133,6 +133,8 @@ report_chaos(const struct bench *bench)
 	bench_line("", "fences that stayed open", r->open_fences, 0, "", "0", r->open_fences == 0);
 	bench_line("", "rules left over in tables, or missing", r->stale_rules, 0, "", "0",
 		   r->stale_rules == 0);
+	bench_line("", "PFs that were not set to what the port was", r->unlike, 0, "", "0",
+		   r->unlike == 0);
 	bench_line("", "buffers that were leaked", r->leaked_buffers, 0, "", "0",
 		   r->leaked_buffers == 0);
 	bench_line("", "memory that was leaked", r->leaked_bytes, 0, "bytes", "0",
@@ -276,10 +278,10 @@ write_chaos(FILE *f, const struct bench *bench)
 		"{\"cycles\": %" PRIu64 ", \"crashes\": %" PRIu64 ", \"unaccounted\": %" PRIu64
 		",\n    \"packets\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"dropped\": %" PRIu64
 		", \"calls\": %" PRIu64 ", \"late\": %" PRIu64 ",\n    \"misplaced\": %" PRIu64
-		", \"open_fences\": %" PRIu64 ", \"stale_rules\": %" PRIu64
-		", \"leaked_buffers\": %" PRIu64 ", \"leaked_bytes\": %" PRIu64 "}",
+		", \"open_fences\": %" PRIu64 ", \"stale_rules\": %" PRIu64 ", \"unlike\": %" PRIu64
+		",\n    \"leaked_buffers\": %" PRIu64 ", \"leaked_bytes\": %" PRIu64 "}",
 		r->cycles, r->crashes, r->unaccounted, r->packets, r->lost, r->dropped, r->calls,
-		r->late, r->misplaced, r->open_fences, r->stale_rules, r->leaked_buffers,
+		r->late, r->misplaced, r->open_fences, r->stale_rules, r->unlike, r->leaked_buffers,
 		r->leaked_bytes);
 }
 
@@ -297,6 +299,9 @@ const struct bench_subject bench_failover = {
 	.title = "PFs that die and come back under load",
 	.usage = usage,
 	.case_names = "pf_loss, pf_loss_drop, pf_eject, failback or chaos",
+	.letters = "cjNpsqvh",
+	.runs = 1,
+	.quick_runs = 1,
 	.memory = 512,
 	.nb_cases = BENCH_NB_FAILOVER_CASES,
 	.cases = cases,

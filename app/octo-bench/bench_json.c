@@ -71,6 +71,10 @@ bench_json_write(FILE *f, const struct bench *bench)
 	const struct bench_subject *subject = bench->options.subject;
 	const char *separator = "{";
 
+	if (subject->write != NULL) {
+		subject->write(f, bench);
+		return;
+	}
 	for (unsigned int i = 0; i < subject->nb_cases; i++) {
 		if (!(bench->measured & RTE_BIT32(i)))
 			continue;

@@ -228,7 +228,11 @@ const struct bench_subject bench_move = {
 	.title = "changes under load",
 	.usage = usage,
 	.case_names = "rehome, move, tx_switch, rehome_10k, unpolled or partition",
+	.letters = "PcjNpqvh",
+	.runs = 1,
+	.quick_runs = 1,
 	.memory = 512,
 	.nb_cases = BENCH_NB_MOVE_CASES,
 	.cases = cases,
+	.plot = bench_timeline_run,
 };

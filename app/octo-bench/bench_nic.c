@@ -2,11 +2,13 @@
 
 #include <errno.h>
 
+#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
+#include <rte_stdatomic.h>
 
 #include "bench_flow.h"
 #include "bench_nic.h"
@@ -146,15 +148,11 @@ start_ports(struct bench_nic *nic, const struct bench *bench)
 int
 bench_nic_received(const struct bench_nic *nic, struct bench_received *received)
 {
-	uint64_t values[RTE_DIM(nic->xstat)];
+	uint64_t values[RTE_DIM(nic->xstat)] = {0};
+	const int ret = app_xstats_by_id(nic->octo, nic->xstat, values, RTE_DIM(values));
 
-	if (rte_eth_xstats_get_by_id(nic->octo, nic->xstat, values, RTE_DIM(values)) !=
-	    RTE_DIM(values)) {
-		fprintf(stderr, "%s: port %u does not tell its strays\n", app_name, nic->octo);
-		return -EIO;
-	}
 	*received = (struct bench_received){.home = values[0], .stray = values[1]};
-	return 0;
+	return ret;
 }
 
 int
@@ -176,12 +174,9 @@ bench_nic_steer(const struct bench_nic *nic, uint32_t flow, uint16_t queue)
 uint64_t
 bench_nic_xstat(const struct bench_nic *nic, const char *name)
 {
-	uint64_t id, value;
+	uint64_t value;
 
-	if (rte_eth_xstats_get_id_by_name(nic->octo, name, &id) != 0 ||
-	    rte_eth_xstats_get_by_id(nic->octo, &id, &value, 1) != 1)
-		return 0;
-	return value;
+	return app_xstat(nic->octo, name, &value) == 0 ? value : 0;
 }
 
 uint64_t
@@ -198,22 +193,67 @@ bench_nic_wait_us(const struct bench_nic *nic)
 	return waits == 0 ? 0 : bench_nic_xstat(nic, "fence_waited_ns") / 1e3 / (double)waits;
 }
 
+/* What is to be done to a device; EAL's list of them is for one thread at a time. */
+struct hotplug {
+	int (*fn)(const struct bench_nic *nic, unsigned int pf);
+	const struct bench_nic *nic;
+	unsigned int pf;
+	int ret;
+	RTE_ATOMIC(bool) done;
+};
+
+static void
+do_hotplug(void *arg)
+{
+	struct hotplug *h = arg;
+
+	h->ret = h->fn(h->nic, h->pf);
+	rte_atomic_store_explicit(&h->done, true, rte_memory_order_release);
+}
+
+/* In the thread where the port brings back PFs by itself. */
+static int
+hotplug(int (*fn)(const struct bench_nic *nic, unsigned int pf), const struct bench_nic *nic,
+	unsigned int pf)
+{
+	struct hotplug h = {.fn = fn, .nic = nic, .pf = pf};
+	const int ret = rte_eal_alarm_set(1, do_hotplug, &h);
+
+	if (ret != 0)
+		return ret;
+	while (!rte_atomic_load_explicit(&h.done, rte_memory_order_acquire))
+		rte_delay_us_sleep(LOOK_US);
+	return h.ret;
+}
+
+static int
+remove_pf(const struct bench_nic *nic, unsigned int pf)
+{
+	RTE_SET_USED(nic);
+	return rte_eal_hotplug_remove("vdev", bench_nic_name(pf));
+}
+
 int
 bench_nic_unplug(struct bench_nic *nic, unsigned int pf)
 {
-	const int ret = rte_eal_hotplug_remove("vdev", bench_nic_name(pf));
+	const int ret = hotplug(remove_pf, nic, pf);
 
-	RTE_SET_USED(nic);
 	if (ret != 0)
 		fprintf(stderr, "%s: %s cannot be unplugged: %s\n", app_name, bench_nic_name(pf),
 			rte_strerror(-ret));
 	return ret;
 }
 
+static int
+plug_pf(const struct bench_nic *nic, unsigned int pf)
+{
+	return add_pf(&nic->conf, pf);
+}
+
 int
 bench_nic_plug(struct bench_nic *nic, unsigned int pf)
 {
-	int ret = add_pf(&nic->conf, pf);
+	int ret = hotplug(plug_pf, nic, pf);
 
 	if (ret == 0)
 		ret = rte_eth_dev_get_port_by_name(bench_nic_name(pf), &nic->pf[pf]);

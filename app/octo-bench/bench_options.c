@@ -8,21 +8,22 @@
 
 #include "bench.h"
 
-#define DEFAULT_RUNS 5
 #define MAX_COUNT 100000000
 
 static const char usage[] =
-	"usage: octo bench steering|move|failover [OPTION]...\n"
+	"usage: octo bench steering|move|failover|overhead|nudma [OPTION]...\n"
 	"\n"
 	"  steering   what a rule costs, how fast strays teach the port, what tiers achieve\n"
 	"  move       queues, flows and senders that change sockets under load: what is lost,\n"
 	"             reordered, and how long it takes\n"
 	"  failover   PFs that are unplugged and plugged again under load\n"
+	"  overhead   what the layer costs per packet, over the bare PF and next to others\n"
+	"  nudma      what nonuniform DMA costs, modelled, next to what was published of it\n"
 	"\n"
 	"octo bench steering --help, and so on, says more.\n";
 
-static const struct bench_subject *const subjects[] = {&bench_steering, &bench_move,
-						       &bench_failover};
+static const struct bench_subject *const subjects[] = {
+	&bench_steering, &bench_move, &bench_failover, &bench_overhead, &bench_nudma};
 
 static int
 add_case(struct bench_options *options, const char *name)
@@ -66,6 +67,13 @@ take_plot(struct bench_options *options, const char *name)
 }
 
 static int
+take_machine(struct bench_options *options, const char *name)
+{
+	options->machine = name;
+	return bench_nudma_check(name);
+}
+
+static int
 take_option(struct bench_options *options, int option)
 {
 	switch (option) {
@@ -74,6 +82,8 @@ take_option(struct bench_options *options, int option)
 	case 'j':
 		options->json = optarg;
 		return 0;
+	case 'm':
+		return take_machine(options, optarg);
 	case 'n':
 		return app_read_number("--runs", optarg, 1, BENCH_MAX_RUNS, &options->runs);
 	case 'N':
@@ -100,26 +110,19 @@ take_option(struct bench_options *options, int option)
 }
 
 static const struct option all_options[] = {
-	{"plot", required_argument, NULL, 'P'},  {"case", required_argument, NULL, 'c'},
-	{"json", required_argument, NULL, 'j'},  {"runs", required_argument, NULL, 'n'},
-	{"count", required_argument, NULL, 'N'}, {"pfs", required_argument, NULL, 'p'},
-	{"seed", required_argument, NULL, 's'},  {"quick", no_argument, NULL, 'q'},
-	{"verbose", no_argument, NULL, 'v'},     {"help", no_argument, NULL, 'h'},
+	{"plot", required_argument, NULL, 'P'},    {"case", required_argument, NULL, 'c'},
+	{"json", required_argument, NULL, 'j'},    {"runs", required_argument, NULL, 'n'},
+	{"count", required_argument, NULL, 'N'},   {"pfs", required_argument, NULL, 'p'},
+	{"seed", required_argument, NULL, 's'},    {"quick", no_argument, NULL, 'q'},
+	{"machine", required_argument, NULL, 'm'}, {"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
 };
 
 /* Not every option is one of each subject. */
-static const char *
-letters_of(const struct bench_subject *subject)
-{
-	if (subject == &bench_steering)
-		return "cjnqvh";
-	return subject == &bench_failover ? "cjNpsqvh" : "PcjNpqvh";
-}
-
 static void
 choose_options(const struct bench_subject *subject, struct option known[RTE_DIM(all_options) + 1])
 {
-	const char *letters = letters_of(subject);
+	const char *letters = subject->letters;
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(all_options); i++)
@@ -146,13 +149,14 @@ find_subject(struct bench_options *options, int argc, char *argv[])
 		if (argv[i][0] == '-')
 			continue;
 		fprintf(stderr,
-			"%s: '%s' cannot be measured: steering, move and failover "
-			"can; try --help\n",
+			"%s: '%s' cannot be measured: steering, move, failover, overhead "
+			"and nudma can; try --help\n",
 			app_name, argv[i]);
 		return -EINVAL;
 	}
 	fprintf(stderr,
-		"%s: what is to be measured? steering, move and failover are known; "
+		"%s: what is to be measured? steering, move, failover, overhead and "
+		"nudma are known; "
 		"try --help\n",
 		app_name);
 	return -EINVAL;
@@ -191,12 +195,12 @@ bench_options_read(struct bench_options *options, int argc, char *argv[])
 			return ret;
 	}
 	/* changes are counted, and each case does them once */
-	if (options->subject != &bench_steering)
-		options->runs = 1;
-	else if (options->runs == 0)
-		options->runs = options->quick ? 1 : DEFAULT_RUNS;
+	if (options->runs == 0)
+		options->runs = options->quick ? options->subject->quick_runs :
+						 options->subject->runs;
 	/* a picture may be all that is wanted */
-	if (options->cases == 0 && (options->plot == NULL || options->json != NULL))
+	if (options->cases == 0 && options->subject->run == NULL &&
+	    (options->plot == NULL || options->json != NULL))
 		options->cases = RTE_BIT32(options->subject->nb_cases) - 1;
 	return check_rest(options, argc, argv);
 }

@@ -108,6 +108,18 @@ bench_pf_loss_await_home(const struct bench_pf_loss *c)
 	return false;
 }
 
+/* A PF that managed the switch took rules along, which the port puts there again. */
+static bool
+await_rules(uint64_t nb)
+{
+	const uint64_t end = rte_rdtsc() + NOTICE_S * rte_get_tsc_hz();
+	struct octosim_account now = {0};
+
+	while (octosim_account_get("A", &now) == 0 && now.rules < nb && rte_rdtsc() < end)
+		rte_delay_us_sleep(LOOK_MS * 1000);
+	return now.rules >= nb;
+}
+
 struct times {
 	unsigned int nb;
 	double *control, *wall, *failback;
@@ -128,7 +140,9 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 		ret = bench_nic_remove(&c->nic, pf, r->loss == BENCH_LOSS_EJECT);
 	if (ret != 0)
 		return ret;
-	r->late += !bench_pf_loss_await(c, "failover_ns", ns);
+	/* of each flow one in the switch, and one in each other PF */
+	r->late += !bench_pf_loss_await(c, "failover_ns", ns) ||
+		   !await_rules((uint64_t)r->flows * r->pfs);
 	t->control[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_cpu_ns") / 1e6;
 	t->wall[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_ns") / 1e6;
 	rte_delay_us_sleep(GO_ON_MS * 1000);

@@ -26,6 +26,14 @@ bench_progress_run(const char *name, unsigned int run, uint64_t runs)
 }
 
 void
+bench_progress_stage(const char *name, const char *what)
+{
+	bench_progress_end();
+	fprintf(stderr, "==> %s: %s\n", name, what);
+	began = rte_rdtsc();
+}
+
+void
 bench_progress_shape(const char *name, unsigned int pfs, uint64_t count)
 {
 	bench_progress_end();

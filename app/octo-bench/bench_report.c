@@ -17,6 +17,10 @@ bench_report_intro(const struct bench *bench)
 {
 	const struct bench_options *options = &bench->options;
 
+	if (options->subject->intro != NULL) {
+		options->subject->intro(bench);
+		return;
+	}
 	printf("net_octo: %s, measured on a simulated NIC (%s, CPU %u plays socket 0,\n"
 	       "CPU %u socket 1)",
 	       options->subject->title, rte_version(), bench->machine.cpu[0],
@@ -121,6 +125,10 @@ bench_report_table(const struct bench *bench)
 {
 	const struct bench_subject *subject = bench->options.subject;
 
+	if (subject->report != NULL) {
+		subject->report(bench);
+		return;
+	}
 	printf("%-*s %-*s %*s %-5s %-9s %s\n", CASE_WIDTH, "case", WHAT_WIDTH, "what", VALUE_WIDTH,
 	       "measured", "", "wanted", "met");
 	for (unsigned int i = 0; i < subject->nb_cases; i++)

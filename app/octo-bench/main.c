@@ -25,7 +25,7 @@ memory(const struct bench *bench)
 }
 
 static int
-run_cases(struct bench *bench)
+run_each(struct bench *bench)
 {
 	const struct bench_subject *subject = bench->options.subject;
 	int ret = 0;
@@ -40,8 +40,17 @@ run_cases(struct bench *bench)
 			fprintf(stderr, "%s: case %s failed: %s\n", app_name,
 				subject->cases[i].name, strerror(-ret));
 	}
+	return ret;
+}
+
+static int
+run_cases(struct bench *bench)
+{
+	const struct bench_subject *subject = bench->options.subject;
+	int ret = subject->run != NULL ? subject->run(bench) : run_each(bench);
+
 	if (ret == 0 && bench->options.plot != NULL && !bench_is_stopped())
-		ret = bench_timeline_run(bench);
+		ret = subject->plot(bench);
 	bench_progress_end();
 	return ret;
 }
@@ -84,6 +93,8 @@ start_and_run(struct bench *bench, FILE *json)
 	const bool verbose = bench->options.verbose;
 	int ret = app_args_begin(&args, &bench->machine, memory(bench), verbose);
 
+	if (ret == 0 && bench->options.subject->begin != NULL)
+		bench->options.subject->begin(bench);
 	if (ret == 0)
 		ret = app_eal_start(&args, verbose);
 	if (ret != 0)

@@ -89,7 +89,7 @@ def test_text_says_that_it_was_quick(bench):
 
 
 @pytest.mark.parametrize("args, culprit", [
-    ([], "steering"), (["nudma"], "nudma"), (["steering", "more"], "more"),
+    ([], "steering"), (["latency"], "latency"), (["steering", "more"], "more"),
     (["steering", "--runs", "0"], "--runs 0"),
     (["steering", "--case", "no"], "--case no"),
     (["steering", "--json", "/nonexistent/file"], "/nonexistent/file"),

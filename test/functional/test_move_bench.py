@@ -163,7 +163,7 @@ def test_chaos_is_accounted_for(failover):
     assert {name: chaos[name] for name in chaos if name not in (
         "cycles", "calls", "packets", "lost", "dropped")} == dict.fromkeys((
             "crashes", "unaccounted", "late", "misplaced", "open_fences",
-            "stale_rules", "leaked_buffers", "leaked_bytes"), 0)
+            "stale_rules", "unlike", "leaked_buffers", "leaked_bytes"), 0)
 
 
 @pytest.mark.parametrize("args, culprit", [

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The ways to use two PFs of a simulated NIC whose DMA is charged to a model. */
+
+#include <errno.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+
+#include "bench_flow.h"
+#include "bench_nudma.h"
+#include "octo_flow_build.h"
+#include "octosim_control.h"
+
+#define PEER "net_octosim9"
+#define UPPER_OCTO "net_octo0"
+#define UPPER_BONDING "net_bonding0"
+#define RING 4096
+#define ARGS_LEN 1024
+
+const char *const nudma_configs[NUDMA_NB_CONFIGS] = {
+	[NUDMA_LOCAL] = "local",
+	[NUDMA_REMOTE] = "remote",
+	[NUDMA_BONDING] = "bonding",
+	[NUDMA_OCTO] = "octo",
+};
+
+static const char *const pf_names[NUDMA_NB_PFS] = {"net_octosim0", "net_octosim1"};
+
+static const char *
+port_name(enum nudma_config config)
+{
+	switch (config) {
+	case NUDMA_LOCAL:
+		return pf_names[NUDMA_APP];
+	case NUDMA_REMOTE:
+		return pf_names[NUDMA_FAR];
+	case NUDMA_BONDING:
+		return UPPER_BONDING;
+	default:
+		return UPPER_OCTO;
+	}
+}
+
+static int
+add_device(const char *name, const char *args)
+{
+	const int ret = rte_eal_hotplug_add("vdev", name, args);
+
+	if (ret != 0)
+		fprintf(stderr, "%s: %s cannot be made with %s: %s\n", app_name, name, args,
+			rte_strerror(-ret));
+	return ret;
+}
+
+/* What has no rule comes by the PF that the configuration is about, or else by the far one. */
+static int
+add_pfs(const struct nudma_port *p, const struct bench *bench, const char *profile)
+{
+	const unsigned int main_pf = p->config == NUDMA_LOCAL ? NUDMA_APP : NUDMA_FAR;
+	char args[ARGS_LEN];
+	int ret = add_device(PEER, "nic=B,wire=nic:A,wire_ring=" RTE_STR(RING));
+
+	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++) {
+		snprintf(args, sizeof(args),
+			 "nic=A,socket=%u,wire_ring=" RTE_STR(
+				 RING) ",default_pf=%u,"
+				       "model=%s,socket_map=%u:%u/%u:%u",
+			 i, main_pf, profile, bench->machine.cpu[0], NUDMA_FAR,
+			 bench->machine.cpu[1], NUDMA_APP);
+		ret = add_device(pf_names[i], args);
+	}
+	return ret;
+}
+
+static int
+add_upper(const struct nudma_port *p, const struct bench *bench)
+{
+	char args[ARGS_LEN];
+
+	if (p->config == NUDMA_OCTO)
+		snprintf(args, sizeof(args), "learn=off,socket_map=%u:%u/%u:%u,pf=%s,pf=%s",
+			 bench->machine.cpu[0], NUDMA_FAR, bench->machine.cpu[1], NUDMA_APP,
+			 pf_names[0], pf_names[1]);
+	else
+		/* balance, by addresses and ports */
+		snprintf(args, sizeof(args),
+			 "mode=2,xmit_policy=l34," OCTO_BOND_MEMBER "=%s," OCTO_BOND_MEMBER "=%s",
+			 pf_names[0], pf_names[1]);
+	return add_device(port_name(p->config), args);
+}
+
+static int
+refused(const char *what, const struct rte_flow_error *error)
+{
+	fprintf(stderr, "%s: %s refuses a rule: %s\n", app_name, what,
+		error->message != NULL ? error->message : rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+/* The network spreads flows over the members of a bond, as it sees fit. */
+static int
+spread(const struct nudma_port *p)
+{
+	struct rte_flow_error error = {0};
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+
+	for (uint32_t flow = 1; flow < NUDMA_NB_FLOWS; flow += 2) {
+		bench_flow_tuple(flow, &tuple);
+		octo_flow_build_mpfs(&rule, &tuple, 0, p->pf[0], p->pf[NUDMA_APP], false);
+		if (rte_flow_create(p->pf[0], &rule.attr, rule.pattern, rule.actions, &error) ==
+		    NULL)
+			return refused("the NIC", &error);
+	}
+	return 0;
+}
+
+/* The application tells octo which queue it wants each flow in. */
+static int
+steer(const struct nudma_port *p)
+{
+	struct rte_flow_error error = {0};
+	struct octo_flow_rule rule;
+	struct octo_tuple tuple;
+
+	for (uint32_t flow = 0; flow < NUDMA_NB_FLOWS; flow++) {
+		bench_flow_tuple(flow, &tuple);
+		octo_flow_build_queue(&rule, &tuple, 0, 0, false);
+		if (rte_flow_create(p->port, &rule.attr, rule.pattern, rule.actions, &error) ==
+		    NULL)
+			return refused(UPPER_OCTO, &error);
+	}
+	return 0;
+}
+
+static int
+start(struct nudma_port *p, const struct bench *bench)
+{
+	int ret = app_port_start(PEER, 1, RING, bench->peer_pool, &p->peer);
+
+	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++)
+		ret = rte_eth_dev_get_port_by_name(pf_names[i], &p->pf[i]);
+	if (ret == 0)
+		ret = app_port_start(port_name(p->config), 1, RING, bench->pool, &p->port);
+	if (ret == 0)
+		ret = app_port_await_link(p->port, port_name(p->config));
+	if (ret == 0 && p->config == NUDMA_BONDING)
+		ret = spread(p);
+	if (ret == 0 && p->config == NUDMA_OCTO)
+		ret = steer(p);
+	if (ret == 0)
+		ret = octosim_model_get(p->pf[0], &p->model, &p->place_offset);
+	return ret;
+}
+
+int
+nudma_port_open(struct nudma_port *p, const struct bench *bench, enum nudma_config config,
+		const char *profile)
+{
+	int ret;
+
+	*p = (struct nudma_port){.config = config};
+	ret = add_pfs(p, bench, profile);
+	if (ret == 0 && config >= NUDMA_BONDING)
+		ret = add_upper(p, bench);
+	return ret == 0 ? start(p, bench) : ret;
+}
+
+static void
+remove_device(const char *name)
+{
+	uint16_t port;
+
+	if (rte_eth_dev_get_port_by_name(name, &port) == 0)
+		app_port_stop(port);
+	rte_eal_hotplug_remove("vdev", name);
+}
+
+void
+nudma_port_close(struct nudma_port *p)
+{
+	remove_device(PEER);
+	if (p->config >= NUDMA_BONDING)
+		remove_device(port_name(p->config));
+	for (unsigned int i = 0; i < NUDMA_NB_PFS; i++)
+		remove_device(pf_names[i]);
+}
+
+int
+nudma_port_account(const struct nudma_port *p, struct nudma_account *sum,
+		   uint64_t packets[NUDMA_NB_PFS])
+{
+	struct rte_eth_stats stats;
+	struct nudma_account one;
+	int ret = 0;
+
+	*sum = (struct nudma_account){0};
+	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++) {
+		ret = octosim_model_account(p->pf[i], &one);
+		if (ret == 0)
+			ret = rte_eth_stats_get(p->pf[i], &stats);
+		nudma_account_add(sum, &one);
+		packets[i] = stats.ipackets;
+	}
+	return ret;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* ./octo bench overhead: the command, and its rounds. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_bitops.h>
+#include <rte_log.h>
+#include <rte_random.h>
+
+#include "bench_overhead.h"
+
+#define TRIAL_BURST 32
+#define TRIAL_PACKETS 512
+
+const uint16_t overhead_bursts[OVERHEAD_NB_BURST] = {4, 16, 32, 64};
+
+const char *const overhead_pfs[OVERHEAD_NB_PF] = {
+	[OVERHEAD_NULL] = "net_null",
+	[OVERHEAD_RING] = "net_ring",
+	[OVERHEAD_SIM] = "octosim",
+	[OVERHEAD_PACKET] = "net_af_packet",
+};
+
+const char *const overhead_works[OVERHEAD_NB_WORK] = {
+	[OVERHEAD_RX] = "rx",           [OVERHEAD_TX] = "tx",       [OVERHEAD_IO] = "io",
+	[OVERHEAD_MACSWAP] = "macswap", [OVERHEAD_TOUCH] = "touch",
+};
+
+struct overhead_results overhead_results;
+
+/* Of each turn of a round, by contender. */
+struct rounds {
+	unsigned int nb;
+	bool broken[OVERHEAD_MAX_CONTENDERS];
+	double packet[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
+	double burst[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
+};
+
+/* The command's cases: kinds of PFs, then kinds of work. None of a kind means all. */
+static bool
+is_wanted(const struct bench *bench, unsigned int first, unsigned int nb, unsigned int i)
+{
+	const uint32_t group = bench->options.cases >> first & (RTE_BIT32(nb) - 1);
+
+	return group == 0 || (group & RTE_BIT32(i)) != 0;
+}
+
+static bool
+wants_pf(const struct bench *bench, enum overhead_pf kind)
+{
+	return is_wanted(bench, 0, OVERHEAD_NB_PF, kind);
+}
+
+static bool
+wants_work(const struct bench *bench, enum overhead_work work)
+{
+	return is_wanted(bench, OVERHEAD_NB_PF, OVERHEAD_NB_WORK, work);
+}
+
+/* Enough for a hundred microseconds or so, so that few turns are interrupted. */
+static unsigned int
+packets_of_turn(const struct overhead_stage *s)
+{
+	static const unsigned int packets[OVERHEAD_NB_PF] = {
+		[OVERHEAD_NULL] = 8192,
+		[OVERHEAD_RING] = 4096,
+		[OVERHEAD_SIM] = 2048,
+		[OVERHEAD_PACKET] = 256,
+	};
+
+	return RTE_MIN(packets[s->kind], bench_count(s->bench, UINT32_MAX, 512));
+}
+
+/* What came of a trial, if that leaves a contender out. */
+static void
+judge(struct overhead_contender *c, int ret, const struct overhead_turn *t)
+{
+	const uint64_t given = overhead_turn_given(t, 0) + overhead_turn_given(t, 1);
+	const uint64_t sent = t->sent_by[0] + t->sent_by[1];
+
+	if (t->received != given)
+		snprintf(c->left_out, sizeof(c->left_out),
+			 "passes %.0f %% of what its PFs receive on",
+			 100.0 * (double)t->received / (double)RTE_MAX(given, 1u));
+	else if (t->sent != sent && t->sent > 0)
+		snprintf(c->left_out, sizeof(c->left_out), "sends %.2f packets for each",
+			 (double)sent / (double)t->sent);
+	else if (ret != 0)
+		snprintf(c->left_out, sizeof(c->left_out), "%s after %u packets",
+			 t->sent < t->received ? "sends no more" : "receives no more",
+			 (unsigned int)t->received);
+}
+
+/* Who does not forward, or not by all PFs by which packets come, is not compared. */
+static void
+try_out(struct overhead_stage *s, struct overhead_contender *c)
+{
+	struct overhead_turn t;
+	int ret;
+
+	if (c->left_out[0] != '\0')
+		return;
+	overhead_look_at_ports(s, c);
+	ret = overhead_turn(s, c, OVERHEAD_IO, TRIAL_BURST, TRIAL_PACKETS, &t);
+	judge(c, ret, &t);
+	if (c->left_out[0] == '\0' && s->shape == OVERHEAD_STRAYS &&
+	    (overhead_turn_given(&t, 0) == 0 || overhead_turn_given(&t, 1) == 0))
+		snprintf(c->left_out, sizeof(c->left_out), "receives by one PF only");
+}
+
+static void
+shuffle(unsigned int order[], unsigned int nb)
+{
+	for (unsigned int i = nb; i > 1; i--) {
+		const uint64_t k = rte_rand_max(i);
+
+		RTE_SWAP(order[i - 1], order[k]);
+	}
+}
+
+/* All contenders once, in random order. */
+static void
+run_round(const struct overhead_stage *s, struct overhead_case *r, struct rounds *rounds,
+	  bool counts)
+{
+	unsigned int order[OVERHEAD_MAX_CONTENDERS];
+	struct overhead_turn t;
+
+	for (unsigned int i = 0; i < s->nb; i++)
+		order[i] = i;
+	shuffle(order, s->nb);
+	for (unsigned int i = 0; i < s->nb; i++) {
+		const unsigned int k = order[i];
+		const struct overhead_contender *c = &s->contender[k];
+
+		if (c->left_out[0] != '\0' || rounds->broken[k])
+			continue;
+		rounds->broken[k] = overhead_turn(s, c, r->work, r->burst, packets_of_turn(s),
+						  &t) != 0;
+		r->of[k].inexact |= rounds->broken[k] || !overhead_turn_is_exact(&t);
+		if (!counts || t.packets == 0)
+			continue;
+		rounds->packet[k][rounds->nb] = (double)t.cycles / (double)t.packets;
+		rounds->burst[k][rounds->nb] = (double)t.cycles / (double)RTE_MAX(t.bursts, 1u);
+	}
+	rounds->nb += counts;
+}
+
+static struct overhead_figure
+compare(const double *a, const double *b, unsigned int nb, bool divide)
+{
+	double values[BENCH_MAX_RUNS];
+
+	for (unsigned int i = 0; i < nb; i++)
+		values[i] = divide ? a[i] / b[i] : a[i] - b[i];
+	return overhead_figure_of(values, nb);
+}
+
+static void
+find_empty_leg(const struct overhead_stage *s, const struct rounds *rounds, struct overhead_case *r)
+{
+	for (unsigned int k = 1; k + 1 < s->nb; k++)
+		if (strcmp(s->contender[k + 1].name, "octo-one-pf") == 0)
+			r->empty_leg = compare(rounds->packet[k], rounds->packet[k + 1], rounds->nb,
+					       false);
+}
+
+/* Sorts, so what is compared by round comes first. */
+static void
+sum_up(const struct overhead_stage *s, struct rounds *rounds, struct overhead_case *r)
+{
+	const double *bare = rounds->packet[OVERHEAD_BARE];
+
+	find_empty_leg(s, rounds, r);
+	for (unsigned int k = s->nb; k-- > 0;) {
+		struct overhead_result *of = &r->of[k];
+
+		of->measured = s->contender[k].left_out[0] == '\0' && !rounds->broken[k];
+		if (!of->measured)
+			continue;
+		of->ratio = compare(rounds->packet[k], bare, rounds->nb, true);
+		of->added = compare(rounds->packet[k], bare, rounds->nb, false);
+		of->packet = overhead_figure_of(rounds->packet[k], rounds->nb);
+		of->burst = overhead_figure_of(rounds->burst[k], rounds->nb);
+	}
+	r->rounds = rounds->nb;
+}
+
+static void
+run_case(const struct overhead_stage *s, struct overhead_case *r)
+{
+	static struct rounds rounds;
+
+	rounds = (struct rounds){0};
+	/* the first one warms up */
+	for (uint64_t i = 0; i <= s->bench->options.runs && !bench_is_stopped(); i++)
+		run_round(s, r, &rounds, i > 0);
+	if (rounds.nb > 0)
+		sum_up(s, &rounds, r);
+}
+
+static void
+run_cases(const struct overhead_stage *s, struct overhead_stage_result *result)
+{
+	for (unsigned int i = 0; i < OVERHEAD_CASES_OF_STAGE && !bench_is_stopped(); i++) {
+		struct overhead_case *r = &result->cases[result->nb_cases];
+
+		if (!wants_work(s->bench, i / OVERHEAD_NB_BURST))
+			continue;
+		*r = (struct overhead_case){
+			.kind = s->kind,
+			.shape = s->shape,
+			.work = i / OVERHEAD_NB_BURST,
+			.burst = overhead_bursts[i % OVERHEAD_NB_BURST],
+		};
+		run_case(s, r);
+		result->nb_cases += r->rounds > 0;
+		bench_progress_part(i + 1, OVERHEAD_CASES_OF_STAGE);
+	}
+}
+
+static void
+keep_contenders(const struct overhead_stage *s, struct overhead_stage_result *result)
+{
+	result->kind = s->kind;
+	result->shape = s->shape;
+	result->nb = s->nb;
+	for (unsigned int k = 0; k < s->nb; k++) {
+		result->of[k].name = s->contender[k].name;
+		result->of[k].wrong_port = s->contender[k].wrong_port;
+		memcpy(result->of[k].left_out, s->contender[k].left_out,
+		       sizeof(result->of[k].left_out));
+	}
+}
+
+static void
+skip(struct overhead_results *all, enum overhead_pf kind, const char *why)
+{
+	snprintf(all->skipped[kind], sizeof(all->skipped[kind]), "%s", why);
+}
+
+static const char *
+why_not_opened(enum overhead_pf kind, int ret)
+{
+	const char *trouble = kind == OVERHEAD_PACKET ? overhead_veth_trouble() : NULL;
+
+	return trouble != NULL ? trouble : strerror(-ret);
+}
+
+/* All that can be compared with the bare PF. */
+static void
+compare_all(struct overhead_stage *s, struct overhead_stage_result *result)
+{
+	const char *bare_left_out = s->contender[OVERHEAD_BARE].left_out;
+
+	for (unsigned int k = 0; k < s->nb; k++)
+		try_out(s, &s->contender[k]);
+	keep_contenders(s, result);
+	if (bare_left_out[0] == '\0')
+		run_cases(s, result);
+	else
+		skip(&overhead_results, s->kind, bare_left_out);
+}
+
+static void
+run_stage(struct bench *bench, enum overhead_pf kind, enum overhead_shape shape)
+{
+	static struct overhead_stage s;
+	struct overhead_results *all = &overhead_results;
+	int ret;
+
+	s = (struct overhead_stage){.kind = kind, .shape = shape, .bench = bench, .generator = -1};
+	bench_progress_stage(overhead_pfs[kind], overhead_shape_text(shape));
+	ret = overhead_open(&s);
+	if (ret == 0)
+		compare_all(&s, &all->stage[all->nb]);
+	else
+		skip(all, kind, why_not_opened(kind, ret));
+	all->nb += all->stage[all->nb].nb_cases > 0;
+	overhead_close(&s);
+}
+
+static int
+run(struct bench *bench)
+{
+	/* what PFs cannot do that a port above them would like them to is of no interest here */
+	if (!bench->options.verbose)
+		rte_log_set_global_level(RTE_LOG_CRIT);
+	overhead_results.core_per_tsc = overhead_core_per_tsc();
+	overhead_wire_fill(bench->pool);
+	for (unsigned int i = 0; i < OVERHEAD_MAX_STAGES && !bench_is_stopped(); i++)
+		if (wants_pf(bench, i / OVERHEAD_NB_SHAPE))
+			run_stage(bench, i / OVERHEAD_NB_SHAPE, i % OVERHEAD_NB_SHAPE);
+	return 0;
+}
+
+static void
+begin(const struct bench *bench)
+{
+	if (wants_pf(bench, OVERHEAD_PACKET))
+		overhead_veth_enter();
+}
+
+static const char usage[] =
+	"usage: octo bench overhead [--json FILE] [--plot FILE.png] [--runs N] [--quick]\n"
+	"                           [--case NAME]... [-v]\n"
+	"\n"
+	"What the octo layer costs per packet, over the bare PF, next to net_failsafe and every\n"
+	"mode of net_bonding that forwards: in one process, in turns, in random order. With one\n"
+	"PF, with a second one by which nothing comes, and with half of the packets by each.\n"
+	"\n"
+	"  --json FILE  write the figures to FILE as well\n"
+	"  --plot FILE  draw what is added at bursts of 32; FILE ends in .png, and a .csv file\n"
+	"               has the figures\n"
+	"  --runs N     rounds, of which the figures are medians (default 51)\n"
+	"  --quick      three short rounds: shows that it works, and measures nothing\n"
+	"  --case NAME  only these PFs: net_null, net_ring, octosim or net_af_packet;\n"
+	"               only this work: rx, tx, io, macswap or touch; may be repeated\n"
+	"  -v           show what EAL and the drivers log\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit code: 0 if all was measured, whatever came out.\n";
+
+static const struct bench_case cases[] = {
+	{.name = "net_null"}, {.name = "net_ring"}, {.name = "octosim"}, {.name = "net_af_packet"},
+	{.name = "rx"},       {.name = "tx"},       {.name = "io"},      {.name = "macswap"},
+	{.name = "touch"},
+};
+
+const struct bench_subject bench_overhead = {
+	.name = "overhead",
+	.title = "overhead",
+	.usage = usage,
+	.case_names = "net_null, net_ring, octosim or net_af_packet, rx, tx, io, macswap or touch",
+	.letters = "Pcjnqvh",
+	.runs = 51,
+	.quick_runs = 3,
+	.memory = 512,
+	.nb_cases = RTE_DIM(cases),
+	.cases = cases,
+	.begin = begin,
+	.run = run,
+	.intro = overhead_intro,
+	.report = overhead_report,
+	.write = overhead_write,
+	.plot = overhead_plot,
+};

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmark of overhead: who takes part, and that no packet is lost; no times."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from octotest import env
+
+PFS = {"net_null", "net_ring", "octosim", "net_af_packet"}
+WORKS = {"rx", "io", "touch"}
+FIGURES = {"cycles", "cycles_per_burst", "ratio", "added"}
+SHAPES = {(1, "home"), (2, "home"), (2, "strays")}
+
+
+def _bench(*args: object) -> subprocess.CompletedProcess:
+    binary = env.find_built("octo-bench")
+    if binary is None:
+        pytest.skip("octo-bench is not built")
+    return subprocess.run([binary, "overhead", *map(str, args)],
+                          capture_output=True, text=True,
+                          timeout=env.seconds(120), check=False,
+                          env={**os.environ, "RUNTIME_DIRECTORY":
+                               str(env.runtime_base())})
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """What a quick run wrote and said: (JSON, text)."""
+    path = tmp_path_factory.mktemp("bench") / "out.json"
+    works = [arg for work in sorted(WORKS) for arg in ("--case", work)]
+    done = _bench("--quick", "--runs", "1", "--json", path, *works)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(path.read_text()), done.stdout
+
+
+def _kinds(figures: dict) -> set:
+    """The PFs that there are: net_af_packet needs a network namespace."""
+    assert set(figures["skipped"]) <= {"net_af_packet"}
+    return PFS - set(figures["skipped"])
+
+
+def test_every_case_is_there(figures):
+    """All PFs, all shapes, all bursts; and what times are counted in."""
+    result = figures[0]
+    assert result["time_base"] == "TSC" and result["tsc_hz"] > 0
+    assert result["quick"] is True
+    assert sorted((c["pf"], c["pfs"], c["traffic"], c["work"], c["burst"])
+                  for c in result["cases"]) == sorted(
+        (pf, pfs, traffic, work, burst) for pf in _kinds(result)
+        for pfs, traffic in SHAPES for work in WORKS
+        for burst in (4, 16, 32, 64))
+    for case in result["cases"]:
+        for name in FIGURES:
+            assert {"bare", "octo", "failsafe"} <= set(case[name])
+            assert set(case[name]) == set(case["cycles"])
+        assert case["ratio"]["bare"] == 1 and case["added"]["bare"] == 0
+        assert all(cycles > 0 for cycles in case["cycles"].values())
+
+
+def test_no_packet_is_lost_or_comes_twice(figures):
+    """What the PFs delivered is received, what is sent they sent, once."""
+    assert [(c["pf"], c["work"], c["inexact"]) for c in figures[0]["cases"]
+            if c["inexact"]] == []
+
+
+def test_who_does_not_forward_is_left_out(figures):
+    """With the reason, and without figures; octo and the bare PF are never."""
+    for case in figures[0]["cases"]:
+        assert not set(case["left_out"]) & {"bare", "octo", "failsafe"}
+        assert not set(case["left_out"]) & set(case["cycles"])
+        # nobody answers its LACP, so that it waits for ever
+        assert "bonding-802.3ad" in case["left_out"]
+        if case["pfs"] == 2:
+            assert "bonding-broadcast" in case["left_out"]
+    assert "sends 2.00 packets for each" in figures[1]
+
+
+def test_octo_sets_the_port_of_each_packet(figures):
+    """And the output says who does not."""
+    for case in figures[0]["cases"]:
+        assert not set(case["wrong_port"]) & {"octo", "octo-one-pf", "failsafe"}
+        if case["pf"] == "net_null":
+            assert "bonding-round-robin" in case["wrong_port"]
+    assert "mbuf->port wrong" in figures[1]
+
+
+def test_a_run_without_hugepages_says_so(figures):
+    """Nobody is to take its figures for others."""
+    assert ("NO HUGEPAGES" in figures[1]) != figures[0]["hugepages"]
+
+
+def test_figures_for_the_picture(tmp_path):
+    """The picture is drawn by ./octo from this file."""
+    done = _bench("--quick", "--runs", "1", "--case", "net_null", "--case",
+                  "io", "--plot", tmp_path / "out.png")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = (tmp_path / "out.csv").read_text(encoding="ascii").splitlines()
+    assert lines[0].startswith("pf,pfs,traffic,work,burst,contender,cycles")
+    assert any(line.startswith("net_null,2,home,io,32,octo,")
+               for line in lines)
+
+
+@pytest.mark.parametrize("args, culprit", [
+    (["--case", "insert"], "--case insert"), (["--runs", "0"], "--runs 0"),
+    (["--plot", "out.gif"], "--plot out.gif"), (["move"], "move"),
+])
+def test_wrong_use_is_one_line(args, culprit):
+    """The message names the culprit; nothing is measured."""
+    done = _bench(*args)
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
