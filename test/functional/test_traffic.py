@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from statistics import median
+from statistics import median_low
 from typing import Iterator, List
 
 import pytest
@@ -300,10 +300,34 @@ class _Port:
         self.strays = lambda: ask(telemetry, "strays", port)
 
 
-def _fault(telemetry: Telemetry, pf: int, *what: object) -> bool:
-    """To this PF of both NICs, or is it too early?"""
+def _fault(telemetry: Telemetry, pf: int, *what: object) -> None:
+    """To this PF of both NICs."""
     names = (vdevs.pf_names()[pf], vdevs.pf_names(2)[pf])
-    return all([telemetry.get("/octosim/fault", name, *what) == "done" for name in names])
+    answers = {name: telemetry.get("/octosim/fault", name, *what) for name in names}
+    assert answers == dict.fromkeys(names, "done")
+
+
+def _losses(telemetry: Telemetry) -> dict:
+    """What NICs and octo ports have lost or dropped so far, whoever is to blame."""
+    found = {}
+    for nic in "AB":
+        account = telemetry.get("/octosim/account", nic)
+        found[nic] = {name: account[name] for name in (
+            "dropped", "lost_in_dead_rings", "lost_on_wire", "tx_dropped",
+            "lost_in_tx_rings")}
+    for port in PORTS:
+        stats = telemetry.get("/ethdev/stats", port)
+        found[port] = {name: stats[name] for name in (
+            "imissed", "ierrors", "rx_nombuf", "oerrors")}
+    return found
+
+
+def _return(telemetry: Telemetry, streams: iperf.Streams, name: str, happen) -> None:
+    """A PF of both comes back, and no packet is lost for it. What is sent again
+    all the same is told: now and then that are a few segments, which TCP gave up too soon."""
+    before = _losses(telemetry)
+    streams.planned(name, happen, {0: 0, 1: 1})
+    assert _losses(telemetry) == before
 
 
 @pytest.fixture
@@ -319,7 +343,7 @@ def streams(routed, record_property) -> Iterator[iperf.Streams]:
 @pytest.mark.parametrize("learn", ["on"])
 def test_l3fwd_while_threads_move_and_pfs_die(routed, streams):
     """iperf3 goes on. Threads that go to the other socket and back cost no packet; a PF that
-    dies takes some along, and what its return costs is told."""
+    dies takes some along, and its return costs no packet."""
     _, _, l3fwd, telemetry = routed
 
     def run_on(*cpus: int) -> None:
@@ -332,13 +356,12 @@ def test_l3fwd_while_threads_move_and_pfs_die(routed, streams):
         again.append(streams.planned("and back", lambda: run_on(0, 1), {0: 0, 1: 1}))
     _lost_nothing(telemetry)
     # now and then veths drop or reorder some by themselves, when both threads are on one CPU
-    assert median(again) == 0, again
+    assert median_low(again) == 0, again
     for pf in (1, 0):
         streams.unplanned(f"PF {pf} dies", lambda p=pf: _fault(telemetry, p, "link", "down"),
                           {0: 1 - pf, 1: 1 - pf})
-        # told, and not asked to be 0 yet: once 3 segments were sent again
-        streams.planned(f"PF {pf} returns", lambda p=pf: _fault(telemetry, p, "link", "up"),
-                        {0: 0, 1: 1})
+        _return(telemetry, streams, f"PF {pf} returns",
+                lambda p=pf: _fault(telemetry, p, "link", "up"))
 
 
 @pytest.mark.parametrize("learn", ["on"])
@@ -354,5 +377,4 @@ def test_l3fwd_while_pfs_are_taken_out_and_put_back(routed, streams):
     for how, pf in (("eject", 1), ("surprise", 0)):
         streams.unplanned(f"PF {pf}: {how}", lambda p=pf, h=how: _fault(telemetry, p, h),
                           {0: 1 - pf, 1: 1 - pf})
-        # told, and not asked to be 0 yet: once 6 segments were sent again
-        streams.planned(f"PF {pf} is put back", lambda p=pf: put_back(p), {0: 0, 1: 1})
+        _return(telemetry, streams, f"PF {pf} is put back", lambda p=pf: put_back(p))

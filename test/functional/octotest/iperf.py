@@ -123,12 +123,14 @@ class Streams:
     def planned(self, name: str, happen: Callable[[], object], homes: Dict[int, int]) -> int:
         """Let it happen, and everything come to these homes of the queues; how many
         segments had to be sent again because of it."""
-        before = self._again()
+        before = self._counts()
         happen()
         self._settle(homes)
-        again = self._again() - before
+        again, in_disorder, refused = (
+            now - then for now, then in zip(self._counts(), before))
         self._record(name, again)
-        print(f"{name}: {again} retransmits")
+        print(f"{name}: {again} retransmits, {in_disorder} segments out of order, "
+              f"{refused} that TCP had no room for")
         return again
 
     def unplanned(self, name: str, happen: Callable[[], object], homes: Dict[int, int]) -> int:
@@ -147,8 +149,9 @@ class Streams:
         for host in self._hosts:
             host.probe_losses(on)
 
-    def _again(self) -> int:
-        return sum(host.retransmitted() for host in self._hosts)
+    def _counts(self) -> List[int]:
+        return [sum(count(host) for host in self._hosts)
+                for count in (Host.retransmitted, Host.out_of_order, Host.refused)]
 
     def _all_connections(self) -> List[Flow]:
         found = connections(self._hosts[0], self._hosts[1].ip4)

@@ -105,9 +105,21 @@ class Host:
 
     def retransmitted(self) -> int:
         """Segments that TCP has sent again."""
-        names, values = (line.split() for line in self.run("cat", "/proc/net/snmp").splitlines()
-                         if line.startswith("Tcp:"))
-        return int(values[names.index("RetransSegs")])
+        return self._counted("/proc/net/snmp", "Tcp:", "RetransSegs")
+
+    def out_of_order(self) -> int:
+        """Segments that have come to TCP before others that were sent before them."""
+        return self._counted("/proc/net/netstat", "TcpExt:", "TCPOFOQueue")
+
+    def refused(self) -> int:
+        """Segments that have come, and TCP had no room for."""
+        return self._counted("/proc/net/netstat", "TcpExt:", "TCPBacklogDrop", "TCPRcvQDrop",
+                             "TCPZeroWindowDrop", "TCPOFODrop", "RcvPruned")
+
+    def _counted(self, file: str, table: str, *wanted: str) -> int:
+        names, values = (line.split() for line in self.run("cat", file).splitlines()
+                         if line.startswith(table))
+        return sum(int(values[names.index(name)]) for name in wanted)
 
     def neighbour(self, address: str, mac: str) -> None:
         """A static neighbour."""

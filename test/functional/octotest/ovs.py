@@ -20,6 +20,7 @@ DAEMON = "usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 SCHEMA = "usr/share/openvswitch/vswitch.ovsschema"
 PAGES = 512  # of 2 MiB: 256 MiB at once, the rest for further pools
 TAP = "10.9.0.9"
+PATIENCE = f"--timeout={env.seconds(60):.0f}"
 
 
 def _eal_of(binary: Path) -> str:
@@ -178,12 +179,12 @@ class Switch:
 
     def vsctl(self, *words: object) -> str:
         """Change or ask the configuration; returns when it is in force."""
-        return self._ask("ovs-vsctl", "--retry", "--timeout=60",
+        return self._ask("ovs-vsctl", "--retry", PATIENCE,
                          f"--db=unix:{self._dir}/db.sock", *words)
 
     def appctl(self, *words: object) -> str:
         """Ask the running switch."""
-        return self._ask("ovs-appctl", "--timeout=60",
+        return self._ask("ovs-appctl", PATIENCE,
                          f"--target={self._dir}/switch.ctl", *words)
 
     def add_dpdk_port(self, name: str, devargs: str, affinity: str) -> None:
