@@ -67,9 +67,38 @@ plotter() {
 	esac
 }
 
+# bench_l3fwd ARG...: l3fwd as it is, over PFs alone, bonded, and as an octo port.
+bench_l3fwd() {
+	local status=0 plot python
+	have python3 || die "bench l3fwd needs python3, of version 3.9 or newer"
+	export PYTHONPATH=$root/devtools
+	case " $* " in
+	*" -h "* | *" --help "*) exec python3 -B -m l3fwd_bench "$@" ;;
+	esac
+	plot=$(plot_file "$@")
+	[ -z "$plot" ] || need plot
+	build_program l3fwd
+	compile app/octo-gen/octo-gen
+	export OCTO_L3FWD=$program OCTO_GEN=$build_dir/app/octo-gen/octo-gen
+	export OCTO_WORK=$build_dir/l3fwd-bench OCTO_DPDK_VERSION
+	OCTO_DPDK_VERSION=$(dpdk_version)
+	refuse_installed_drivers
+	# what a NIC is used with is up to its user: pages of the right node
+	[[ " $* " == *" --pf"* ]] || reserve_hugepages 512
+	python=python3
+	[ -z "$plot" ] || python=$(python_with matplotlib)
+	"$python" -B -m l3fwd_bench "$@" || status=$?
+	release_hugepages
+	return $status
+}
+
 bench_command() {
 	local status=0 plot
 	read_leading_options "$@"
+	if [ "${rest[0]:-}" = l3fwd ]; then
+		bench_l3fwd "${rest[@]:1}"
+		return
+	fi
 	plot=$(plot_file "${rest[@]}")
 	[ -z "$plot" ] || need plot
 	prepare_build
