@@ -9,7 +9,7 @@ import pytest
 from octotest import env
 
 COMMANDS = ["setup", "build", "demo", "bench", "test", "versions", "testpmd",
-            "l3fwd", "package", "docs", "clean", "help", "fuzz"]
+            "l3fwd", "package", "docs", "clean", "help", "fuzz", "doctor"]
 # What makes a DPDK source tree, as far as is looked at.
 TREE = ["meson.build", "lib/ethdev/ethdev_driver.h",
         "app/test-pmd/meson.build", "drivers/net/ring/meson.build"]
@@ -38,7 +38,9 @@ def test_help_names_every_command(words):
     ("testpmd", "--dpdk-src", "/nonexistent"), ("versions",),
     ("versions", "--json"), ("versions", "--nonsense"),
     ("package", "extra"), ("fuzz", "nonsense"), ("fuzz", "--seconds", "no"),
-    ("fuzz", "flow", "devargs", __file__),
+    ("fuzz", "flow", "devargs", __file__), ("doctor", "extra"),
+    ("doctor", "--nonsense"), ("doctor", "--root", "/nonexistent"),
+    ("doctor", "--json"), ("doctor", "--capture"),
 ])
 def test_wrong_use_is_one_line_and_status_2(words):
     """The message names the culprit; nothing is begun."""

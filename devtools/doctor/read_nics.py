@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the PFs of all NICs."""
+
+import re
+
+from . import pci
+from .model import UNKNOWN_NODE, Group, Link, Netdev, Pf
+
+DEVICES = "sys/bus/pci/devices"
+ADDRESS = r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
+CLASS_NETWORK, CLASS_BRIDGE, CLASS_INFINIBAND = 0x02, 0x06, 0x0207
+REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
+
+
+def _keep_names(text):
+    """Names of interfaces that have a route; not where to."""
+    lines = [li.split()[0] for li in text.splitlines()[1:] if li.split()]
+    return "\n".join(["Iface", *sorted(set(lines))])
+
+
+def _read_link(tree, path):
+    return Link(pci.parse_width(tree.read(f"{path}/current_link_width")),
+                pci.parse_width(tree.read(f"{path}/max_link_width")),
+                pci.parse_speed(tree.read(f"{path}/current_link_speed")),
+                pci.parse_speed(tree.read(f"{path}/max_link_speed")))
+
+
+def _read_netdev(tree, path, routed):
+    name = path.rpartition("/")[2]
+    carrier = tree.read(f"{path}/carrier")
+    return Netdev(name, tree.read(f"{path}/address"),
+                  carrier == "1" if carrier in ("0", "1") else None,
+                  tree.read(f"{path}/phys_switch_id") or None,
+                  tree.read(f"{path}/phys_port_id") or None,
+                  tree.read(f"{path}/phys_port_name") or None, name in routed)
+
+
+def _read_netdevs(tree, path, routed):
+    """Without representors, which stand for others."""
+    found = [_read_netdev(tree, f"{path}/net/{n}", routed) for n in tree.names(f"{path}/net")]
+    return [n for n in found if not REPRESENTOR.fullmatch(n.port_name or "")]
+
+
+def _read_group(tree, path):
+    """Bridges do not count: the kernel lets a group be used with them in it."""
+    number = tree.link_name(f"{path}/iommu_group")
+    if number is None:
+        return None
+    group = Group(number, tree.read(f"sys/kernel/iommu_groups/{number}/type"))
+    for address in tree.names(f"sys/kernel/iommu_groups/{number}/devices", ADDRESS):
+        if (tree.read_int(f"{DEVICES}/{address}/class", 0) >> 16) != CLASS_BRIDGE:
+            group.drivers[address] = tree.link_name(f"{DEVICES}/{address}/driver")
+    return group
+
+
+def _read_ids(tree, path, prefix=""):
+    numbers = (tree.read_int(f"{path}/{prefix}{w}", 0) for w in ("vendor", "device"))
+    return ":".join(f"{n:04x}" for n in numbers)
+
+
+def _read_pf(tree, address, routed):
+    path = f"{DEVICES}/{address}"
+    pf = Pf(address, _read_ids(tree, path), _read_ids(tree, path, "subsystem_"))
+    pf.infiniband_class = tree.read_int(f"{path}/class", 0) >> 8 == CLASS_INFINIBAND
+    pf.node = tree.read_int(f"{path}/numa_node", UNKNOWN_NODE)
+    pf.link = _read_link(tree, path)
+    pf.parent = _read_link(tree, (tree.link(path) or path).rpartition("/")[0])
+    pf.driver = tree.link_name(f"{path}/driver")
+    pf.rdma = next(iter(tree.names(f"{path}/infiniband")), None)
+    if pf.rdma:
+        pf.image_guid = tree.read(f"{path}/infiniband/{pf.rdma}/sys_image_guid")
+    config = tree.read_bytes(f"{path}/config") or b""
+    pf.all_readable = len(config) > pci.READABLE_BY_ALL
+    pf.serial = pci.serial_number(config)
+    pf.vpd = pci.parse_vpd(tree.read_bytes(f"{path}/vpd"))
+    pf.netdevs = _read_netdevs(tree, path, routed)
+    pf.group = _read_group(tree, path)
+    pf.vfs = tree.read_int(f"{path}/sriov_numvfs", 0)
+    return pf
+
+
+def _read_joined(tree, pfs):
+    """mlx5's multi-PF netdev has a directory in debugfs, at its primary PF."""
+    by_address = {p.address: p for p in pfs}
+    told = tree.names("sys/kernel/debug/mlx5", ADDRESS)
+    for pf in pfs:
+        pf.debugfs = pf.address in told
+        path = f"sys/kernel/debug/mlx5/{pf.address}/multi-pf"
+        for name in tree.names(path, r"primary|secondary_\d+"):
+            member = (tree.read(f"{path}/{name}") or "").split(" ")[0]
+            if member in by_address:
+                by_address[member].joined_to = pf.address
+                by_address[member].joined_seen = True
+
+
+def _root_of(tree, address):
+    """The root of the PCI tree that it is below, such as pci0000:3a."""
+    match = re.search(r"pci[0-9a-f]{4,}:[0-9a-f]{2}", tree.link(f"{DEVICES}/{address}") or "")
+    return match[0] if match else None
+
+
+def _read_root_nodes(tree, addresses, pfs):
+    """Of a PF whose node is unknown: the node of others below its root, if they agree."""
+    lost = {_root_of(tree, p.address) for p in pfs if p.node < 0} - {None}
+    known = {root: set() for root in lost}
+    for address in addresses if lost else []:
+        node = tree.read_int(f"{DEVICES}/{address}/numa_node", UNKNOWN_NODE)
+        if node >= 0:
+            known.get(_root_of(tree, address), set()).add(node)
+    for pf in pfs:
+        nodes = known.get(_root_of(tree, pf.address), set())
+        if pf.node < 0 and len(nodes) == 1:
+            pf.root_node = next(iter(nodes))
+
+
+def read(tree, machine):
+    """Fills in machine.pfs, and counts the virtual functions that are left out."""
+    addresses = tree.names(DEVICES, ADDRESS)
+    routed = (tree.read("proc/net/route", _keep_names) or "").split()
+    for address in addresses:
+        if tree.read_int(f"{DEVICES}/{address}/class", 0) >> 16 != CLASS_NETWORK:
+            continue
+        if tree.link(f"{DEVICES}/{address}/physfn"):
+            machine.vfs += 1
+        else:
+            machine.pfs.append(_read_pf(tree, address, routed))
+    _read_joined(tree, machine.pfs)
+    _read_root_nodes(tree, addresses, machine.pfs)
