@@ -3,6 +3,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -338,6 +339,11 @@ bool bench_is_stopped(void);
 /** With 2 PFs, then with 4, or with as many as the command line says; until one fails. */
 int bench_run_shapes(struct bench *bench,
 		     int (*run)(struct bench *bench, void *arg, unsigned int nb_pfs), void *arg);
+
+/* bench_plot.c */
+
+/** Open FILE.csv, whose name is told, for FILE.png. @return 0 or a negative errno. */
+int bench_plot_open(const char *plot, char name[PATH_MAX], FILE **f);
 
 /* bench_report.c, bench_json.c */
 void bench_report_insert(const struct bench *bench);

@@ -2,10 +2,7 @@
 
 /* The same as programs read it, and what the picture is drawn from. */
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <string.h>
 
 #include "bench_nudma.h"
 
@@ -136,16 +133,11 @@ draw_migration(FILE *f, const struct nudma_results *r)
 int
 nudma_plot(struct bench *bench)
 {
-	const char *plot = bench->options.plot;
 	const struct nudma_results *r = nudma_results_first();
 	char name[PATH_MAX];
 	FILE *f;
-	int ret;
+	int ret = bench_plot_open(bench->options.plot, name, &f);
 
-	if (snprintf(name, sizeof(name), "%.*s.csv", (int)strlen(plot) - 4, plot) >=
-	    (int)sizeof(name))
-		return -ENAMETOOLONG;
-	ret = app_file_open(name, &f);
 	if (ret != 0)
 		return ret;
 	fprintf(f, "panel,what,config,x,y\n");

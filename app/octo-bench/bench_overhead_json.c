@@ -2,10 +2,7 @@
 
 /* The overhead as programs read it. */
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <string.h>
 
 #include <rte_cycles.h>
 
@@ -186,15 +183,10 @@ int
 overhead_plot(struct bench *bench)
 {
 	const struct overhead_results *all = &overhead_results;
-	const char *plot = bench->options.plot;
 	char name[PATH_MAX];
 	FILE *f;
-	int ret;
+	int ret = bench_plot_open(bench->options.plot, name, &f);
 
-	if (snprintf(name, sizeof(name), "%.*s.csv", (int)strlen(plot) - 4, plot) >=
-	    (int)sizeof(name))
-		return -ENAMETOOLONG;
-	ret = app_file_open(name, &f);
 	if (ret != 0)
 		return ret;
 	fprintf(f, "pf,pfs,traffic,work,burst,contender,cycles,added,added_low,added_high\n");

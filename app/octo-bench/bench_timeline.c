@@ -3,7 +3,6 @@
 /* A queue under load changes sockets, and later back: a picture for people. */
 
 #include <errno.h>
-#include <limits.h>
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -41,22 +40,6 @@ turn(void *arg, uint8_t worker)
 
 	if (owner != worker && bench_lane_owner(lane) == worker)
 		bench_lane_give(lane, owner);
-}
-
-static int
-open_file(struct timeline *c, const char *plot)
-{
-	char name[PATH_MAX];
-	int ret;
-
-	if (snprintf(name, sizeof(name), "%.*s.csv", (int)strlen(plot) - 4, plot) >=
-	    (int)sizeof(name))
-		return -ENAMETOOLONG;
-	ret = app_file_open(name, &c->file);
-	if (ret == 0)
-		fprintf(c->file,
-			"seconds,pf0_packets_per_s,pf1_packets_per_s,strays_per_s,socket\n");
-	return ret;
 }
 
 static int
@@ -148,10 +131,12 @@ bench_timeline_run(struct bench *bench)
 {
 	static struct timeline c;
 	const unsigned int nb = bench_count(bench, NB_STEPS, QUICK_NB_STEPS);
-	int ret = open_file(&c, bench->options.plot);
+	char name[PATH_MAX];
+	int ret = bench_plot_open(bench->options.plot, name, &c.file);
 
 	if (ret != 0)
 		return ret;
+	fprintf(c.file, "seconds,pf0_packets_per_s,pf1_packets_per_s,strays_per_s,socket\n");
 	fprintf(stderr, "==> plot: %u steps of %u ms\n", nb, STEP_MS);
 	ret = open_all(&c, bench);
 	if (ret == 0)
@@ -162,7 +147,7 @@ bench_timeline_run(struct bench *bench)
 	bench_stream_close(&c.stream);
 	bench_flows_free(&c.flows);
 	bench_nic_close(&c.nic);
-	if (app_file_close(bench->options.plot, c.file) != 0)
+	if (app_file_close(name, c.file) != 0)
 		ret = -EIO;
 	return ret;
 }
