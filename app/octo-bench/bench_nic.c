@@ -44,8 +44,8 @@ bench_nic_name(unsigned int index)
 	return names[index];
 }
 
-static int
-add_device(const char *name, const char *args)
+int
+bench_nic_add_device(const char *name, const char *args)
 {
 	const int ret = rte_eal_hotplug_add("vdev", name, args);
 
@@ -65,7 +65,7 @@ add_pf(const struct bench_nic_conf *conf, unsigned int i)
 		 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
 		 conf->pf_args != NULL ? conf->pf_args[i] : "",
 		 conf->nic_args != NULL ? conf->nic_args : "");
-	return add_device(bench_nic_name(i), args);
+	return bench_nic_add_device(bench_nic_name(i), args);
 }
 
 static int
@@ -87,13 +87,13 @@ add_octo(const struct bench_nic_conf *conf, const struct app_machine *machine)
 
 	for (unsigned int i = 0; i < conf->nb_pfs; i++)
 		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", bench_nic_name(i));
-	return add_device(OCTO, args);
+	return bench_nic_add_device(OCTO, args);
 }
 
 static int
 add_devices(const struct bench *bench, const struct bench_nic_conf *conf)
 {
-	int ret = add_device(PEER, "nic=B,wire=nic:A,wire_ring=" RTE_STR(BENCH_RING));
+	int ret = bench_nic_add_device(PEER, "nic=B,wire=nic:A,wire_ring=" RTE_STR(BENCH_RING));
 
 	if (ret == 0)
 		ret = add_pfs(conf);

@@ -59,6 +59,9 @@ int bench_nic_received(const struct bench_nic *nic, struct bench_received *recei
 /** Another statistic of the octo port; 0 as well if it has none of this name. */
 uint64_t bench_nic_xstat(const struct bench_nic *nic, const char *name);
 
+/** Make a virtual device. @return 0, or a negative errno after a message. */
+int bench_nic_add_device(const char *name, const char *args);
+
 /** The device of a PF. */
 const char *bench_nic_name(unsigned int pf);
 

@@ -2,14 +2,13 @@
 
 /* The ways to use two PFs of a simulated NIC whose DMA is charged to a model. */
 
-#include <errno.h>
-
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 
 #include "bench_flow.h"
+#include "bench_nic.h"
 #include "bench_nudma.h"
 #include "octo_flow_build.h"
 #include "octosim_control.h"
@@ -17,7 +16,6 @@
 #define PEER "net_octosim9"
 #define UPPER_OCTO "net_octo0"
 #define UPPER_BONDING "net_bonding0"
-#define RING 4096
 #define ARGS_LEN 1024
 
 const char *const nudma_configs[NUDMA_NB_CONFIGS] = {
@@ -27,32 +25,19 @@ const char *const nudma_configs[NUDMA_NB_CONFIGS] = {
 	[NUDMA_OCTO] = "octo",
 };
 
-static const char *const pf_names[NUDMA_NB_PFS] = {"net_octosim0", "net_octosim1"};
-
 static const char *
 port_name(enum nudma_config config)
 {
 	switch (config) {
 	case NUDMA_LOCAL:
-		return pf_names[NUDMA_APP];
+		return bench_nic_name(NUDMA_APP);
 	case NUDMA_REMOTE:
-		return pf_names[NUDMA_FAR];
+		return bench_nic_name(NUDMA_FAR);
 	case NUDMA_BONDING:
 		return UPPER_BONDING;
 	default:
 		return UPPER_OCTO;
 	}
-}
-
-static int
-add_device(const char *name, const char *args)
-{
-	const int ret = rte_eal_hotplug_add("vdev", name, args);
-
-	if (ret != 0)
-		fprintf(stderr, "%s: %s cannot be made with %s: %s\n", app_name, name, args,
-			rte_strerror(-ret));
-	return ret;
 }
 
 /* What has no rule comes by the PF that the configuration is about, or else by the far one. */
@@ -61,16 +46,15 @@ add_pfs(const struct nudma_port *p, const struct bench *bench, const char *profi
 {
 	const unsigned int main_pf = p->config == NUDMA_LOCAL ? NUDMA_APP : NUDMA_FAR;
 	char args[ARGS_LEN];
-	int ret = add_device(PEER, "nic=B,wire=nic:A,wire_ring=" RTE_STR(RING));
+	int ret = bench_nic_add_device(PEER, "nic=B,wire=nic:A,wire_ring=" RTE_STR(BENCH_RING));
 
 	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++) {
 		snprintf(args, sizeof(args),
-			 "nic=A,socket=%u,wire_ring=" RTE_STR(
-				 RING) ",default_pf=%u,"
-				       "model=%s,socket_map=%u:%u/%u:%u",
-			 i, main_pf, profile, bench->machine.cpu[0], NUDMA_FAR,
+			 "nic=A,socket=%u,wire_ring=%u,default_pf=%u,"
+			 "model=%s,socket_map=%u:%u/%u:%u",
+			 i, BENCH_RING, main_pf, profile, bench->machine.cpu[0], NUDMA_FAR,
 			 bench->machine.cpu[1], NUDMA_APP);
-		ret = add_device(pf_names[i], args);
+		ret = bench_nic_add_device(bench_nic_name(i), args);
 	}
 	return ret;
 }
@@ -83,13 +67,13 @@ add_upper(const struct nudma_port *p, const struct bench *bench)
 	if (p->config == NUDMA_OCTO)
 		snprintf(args, sizeof(args), "learn=off,socket_map=%u:%u/%u:%u,pf=%s,pf=%s",
 			 bench->machine.cpu[0], NUDMA_FAR, bench->machine.cpu[1], NUDMA_APP,
-			 pf_names[0], pf_names[1]);
+			 bench_nic_name(0), bench_nic_name(1));
 	else
 		/* balance, by addresses and ports */
 		snprintf(args, sizeof(args),
 			 "mode=2,xmit_policy=l34," OCTO_BOND_MEMBER "=%s," OCTO_BOND_MEMBER "=%s",
-			 pf_names[0], pf_names[1]);
-	return add_device(port_name(p->config), args);
+			 bench_nic_name(0), bench_nic_name(1));
+	return bench_nic_add_device(port_name(p->config), args);
 }
 
 static int
@@ -139,12 +123,12 @@ steer(const struct nudma_port *p)
 static int
 start(struct nudma_port *p, const struct bench *bench)
 {
-	int ret = app_port_start(PEER, 1, RING, bench->peer_pool, &p->peer);
+	int ret = app_port_start(PEER, 1, BENCH_RING, bench->peer_pool, &p->peer);
 
 	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++)
-		ret = rte_eth_dev_get_port_by_name(pf_names[i], &p->pf[i]);
+		ret = rte_eth_dev_get_port_by_name(bench_nic_name(i), &p->pf[i]);
 	if (ret == 0)
-		ret = app_port_start(port_name(p->config), 1, RING, bench->pool, &p->port);
+		ret = app_port_start(port_name(p->config), 1, BENCH_RING, bench->pool, &p->port);
 	if (ret == 0)
 		ret = app_port_await_link(p->port, port_name(p->config));
 	if (ret == 0 && p->config == NUDMA_BONDING)
@@ -186,7 +170,7 @@ nudma_port_close(struct nudma_port *p)
 	if (p->config >= NUDMA_BONDING)
 		remove_device(port_name(p->config));
 	for (unsigned int i = 0; i < NUDMA_NB_PFS; i++)
-		remove_device(pf_names[i]);
+		remove_device(bench_nic_name(i));
 }
 
 int
