@@ -8,7 +8,6 @@
  * [M]: Mellanox, "Maximizing Server Performance with Mellanox Socket Direct Adapter".
  */
 
-#include <math.h>
 #include <string.h>
 
 #include "bench_nudma.h"
@@ -33,13 +32,13 @@ percent_less(double a, double b)
 	return (1 - a / b) * 100;
 }
 
-/* Keep the value of each configuration, and compare the first two. */
-static void
-set_configs(struct nudma_row *row, const double of[NUDMA_NB_CONFIGS])
-{
-	memcpy(row->of, of, sizeof(row->of));
-	row->has_configs = true;
-}
+/* Keep a value of each configuration, for which c stands in the expression. */
+#define SET_CONFIGS(row, c, value)                                                                 \
+	do {                                                                                       \
+		for (unsigned int c = 0; c < NUDMA_NB_CONFIGS; c++)                                \
+			(row)->of[c] = (value);                                                    \
+		(row)->has_configs = true;                                                         \
+	} while (0)
 
 static void
 set_one(struct nudma_row *row, double value)
@@ -56,12 +55,6 @@ add_step(struct nudma_row *row, double value, bool first)
 	row->modelled = value;
 }
 
-#define FOR_CONFIGS(values, expression)                                                            \
-	do {                                                                                       \
-		for (unsigned int c = 0; c < NUDMA_NB_CONFIGS; c++)                                \
-			(values)[c] = (expression);                                                \
-	} while (0)
-
 static double
 rx_ratio(const struct nudma_results *r, unsigned int load)
 {
@@ -71,10 +64,7 @@ rx_ratio(const struct nudma_results *r, unsigned int load)
 static void
 rx_under(const struct nudma_results *r, struct nudma_row *row, unsigned int load)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_rx_gbps(r, c, load));
-	set_configs(row, of);
+	SET_CONFIGS(row, c, nudma_rx_gbps(r, c, load));
 	set_one(row, rx_ratio(r, load));
 }
 
@@ -90,7 +80,7 @@ static void
 headline_throughput(const struct nudma_results *r, struct nudma_row *row)
 {
 	rx_sweep(r, row);
-	row->modelled = row->least = row->most;
+	set_one(row, row->most);
 }
 
 static double
@@ -102,15 +92,12 @@ echo_us(const struct nudma_results *r, enum nudma_config config, unsigned int lo
 static void
 echo_sweep(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
+	SET_CONFIGS(row, c, echo_us(r, c, FULL));
+	for (unsigned int load = 0; load < NUDMA_NB_LOADS; load++) {
+		const double local = echo_us(r, NUDMA_LOCAL, load);
 
-	FOR_CONFIGS(of, echo_us(r, c, FULL));
-	set_configs(row, of);
-	for (unsigned int load = 0; load < NUDMA_NB_LOADS; load++)
-		add_step(
-			row,
-			percent_less(echo_us(r, NUDMA_LOCAL, load), echo_us(r, NUDMA_REMOTE, load)),
-			load == 0);
+		add_step(row, percent_less(local, echo_us(r, NUDMA_REMOTE, load)), load == 0);
+	}
 }
 
 static void
@@ -134,54 +121,45 @@ rx_idle(const struct nudma_results *r, struct nudma_row *row)
 }
 
 static void
+remote_memory(const struct nudma_results *r, struct nudma_row *row, enum nudma_experiment x)
+{
+	SET_CONFIGS(row, c, nudma_dram_per_byte(r, c, x));
+	set_one(row, row->of[NUDMA_REMOTE]);
+}
+
+static void
 rx_memory(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_dram_per_byte(r, c, NUDMA_X_RX));
-	set_configs(row, of);
-	set_one(row, of[NUDMA_REMOTE]);
+	remote_memory(r, row, NUDMA_X_RX);
 }
 
 static void
 tx_throughput(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_tso_gbps(r, c));
-	set_configs(row, of);
-	set_one(row, of[NUDMA_LOCAL] / of[NUDMA_REMOTE]);
+	SET_CONFIGS(row, c, nudma_tso_gbps(r, c));
+	set_one(row, row->of[NUDMA_LOCAL] / row->of[NUDMA_REMOTE]);
 }
 
 static void
 tx_memory(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_dram_per_byte(r, c, NUDMA_X_TSO));
-	set_configs(row, of);
-	set_one(row, of[NUDMA_REMOTE]);
+	remote_memory(r, row, NUDMA_X_TSO);
 }
 
 static void
 pktgen(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_pktgen_mpps(r, c, NUDMA_X_PKTGEN));
-	set_configs(row, of);
-	set_one(row, of[NUDMA_LOCAL] / of[NUDMA_REMOTE]);
+	SET_CONFIGS(row, c, nudma_pktgen_mpps(r, c, NUDMA_X_PKTGEN));
+	set_one(row, row->of[NUDMA_LOCAL] / row->of[NUDMA_REMOTE]);
 }
 
 static void
 pktgen_miss(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, 1e3 / nudma_pktgen_mpps(r, c, NUDMA_X_PKTGEN) -
-				1e3 / r->machine.work.pktgen_mpps);
-	set_configs(row, of);
-	set_one(row, of[NUDMA_REMOTE]);
+	SET_CONFIGS(row, c,
+		    1e3 / nudma_pktgen_mpps(r, c, NUDMA_X_PKTGEN) -
+			    1e3 / r->machine.work.pktgen_mpps);
+	set_one(row, row->of[NUDMA_REMOTE]);
 }
 
 static double
@@ -194,15 +172,13 @@ message_us(const struct nudma_results *r, enum nudma_config config, unsigned int
 static void
 request_response(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
+	SET_CONFIGS(row, c, message_us(r, c, 0));
+	for (unsigned int k = NUDMA_NB_SIZES; k-- > 0;) {
+		const double remote = message_us(r, NUDMA_REMOTE, k);
 
-	FOR_CONFIGS(of, message_us(r, c, 0));
-	set_configs(row, of);
-	for (unsigned int k = NUDMA_NB_SIZES; k-- > 0;)
-		add_step(
-			row,
-			percent_more(message_us(r, NUDMA_REMOTE, k), message_us(r, NUDMA_LOCAL, k)),
-			k == NUDMA_NB_SIZES - 1);
+		add_step(row, percent_more(remote, message_us(r, NUDMA_LOCAL, k)),
+			 k == NUDMA_NB_SIZES - 1);
+	}
 }
 
 static void
@@ -218,10 +194,7 @@ request_response_link(const struct nudma_results *r, struct nudma_row *row)
 static void
 memcached(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_store_rate(r, c, 1, VALUE, CLIENTS));
-	set_configs(row, of);
+	SET_CONFIGS(row, c, nudma_store_rate(r, c, 1, VALUE, CLIENTS));
 	for (unsigned int k = 0; k <= 4; k++)
 		add_step(row,
 			 percent_more(nudma_store_rate(r, NUDMA_LOCAL, k / 4.0, VALUE, CLIENTS),
@@ -232,11 +205,8 @@ memcached(const struct nudma_results *r, struct nudma_row *row)
 static void
 pagerank(const struct nudma_results *r, struct nudma_row *row, enum nudma_neighbour neighbour)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_pagerank_time(r, c, neighbour));
-	set_configs(row, of);
-	set_one(row, percent_more(of[NUDMA_REMOTE], of[NUDMA_LOCAL]));
+	SET_CONFIGS(row, c, nudma_pagerank_time(r, c, neighbour));
+	set_one(row, percent_more(row->of[NUDMA_REMOTE], row->of[NUDMA_LOCAL]));
 }
 
 static void
@@ -267,17 +237,14 @@ static void
 rx_five(const struct nudma_results *r, struct nudma_row *row)
 {
 	rx_under(r, row, NUDMA_FIVE);
-	row->modelled = row->least = row->most = (rx_ratio(r, NUDMA_FIVE) - 1) * 100;
+	set_one(row, (rx_ratio(r, NUDMA_FIVE) - 1) * 100);
 }
 
 static void
 link_use(const struct nudma_results *r, struct nudma_row *row)
 {
-	double of[NUDMA_NB_CONFIGS];
-
-	FOR_CONFIGS(of, nudma_link_use(r, c) * 100);
-	set_configs(row, of);
-	set_one(row, of[NUDMA_REMOTE]);
+	SET_CONFIGS(row, c, nudma_link_use(r, c) * 100);
+	set_one(row, row->of[NUDMA_REMOTE]);
 }
 
 /* As much is received: what the local receiver was seen to take, times what each packet costs. */
