@@ -131,40 +131,31 @@ read_first(const struct job *job, struct rte_mbuf *pkt)
 			       pkt->pkt_len - NUDMA_LINE);
 }
 
-static uint32_t
-receive(const struct job *job, uint32_t n)
+static void
+read_burst(const struct job *job, struct rte_mbuf *const *pkts, uint16_t n, bool first)
 {
-	struct rte_mbuf *pkts[APP_BURST];
-	uint32_t got = 0, empty = 0;
-
-	while (got < n && empty < PATIENCE) {
-		const uint16_t now = rte_eth_rx_burst(job->port->port, 0, pkts, APP_BURST);
-
-		for (uint16_t i = 0; i < now; i++) {
-			if (job->plan.traffic == NUDMA_ANSWER && got + i == 0)
-				read_first(job, pkts[i]);
-			else
-				read_frame(job, pkts[i]);
-			job->tally->bytes += pkts[i]->pkt_len;
-		}
-		rte_pktmbuf_free_bulk(pkts, now);
-		got += now;
-		empty = now > 0 ? 0 : empty + 1;
+	for (uint16_t i = 0; i < n; i++) {
+		if (job->plan.traffic == NUDMA_ANSWER && first && i == 0)
+			read_first(job, pkts[i]);
+		else
+			read_frame(job, pkts[i]);
+		job->tally->bytes += pkts[i]->pkt_len;
 	}
-	job->tally->packets += got;
-	return got;
+	job->tally->packets += n;
 }
 
-/* By the generator; it is charged nothing. */
+/* What the generator receives has no reader: it is charged nothing. */
 static uint32_t
-collect(const struct job *job, uint32_t n)
+receive(uint16_t port, uint32_t n, const struct job *reader)
 {
 	struct rte_mbuf *pkts[APP_BURST];
 	uint32_t got = 0, empty = 0;
 
 	while (got < n && empty < PATIENCE) {
-		const uint16_t now = rte_eth_rx_burst(job->port->peer, 0, pkts, APP_BURST);
+		const uint16_t now = rte_eth_rx_burst(port, 0, pkts, APP_BURST);
 
+		if (reader != NULL)
+			read_burst(reader, pkts, now, got == 0);
 		rte_pktmbuf_free_bulk(pkts, now);
 		got += now;
 		empty = now > 0 ? 0 : empty + 1;
@@ -185,11 +176,11 @@ one_round(struct job *job, uint32_t flow)
 
 	if (plan->traffic != NUDMA_TX) {
 		send_all(p->peer, job->bench->peer_pool, &job->there.frame[flow], plan->bytes, n);
-		all = receive(job, n) == n;
+		all = receive(p->port, n, job) == n;
 	}
 	if (plan->traffic != NUDMA_RX) {
 		send_all(p->port, job->bench->pool, &job->back.frame[flow], plan->bytes, n);
-		all &= collect(job, n) == n;
+		all &= receive(p->peer, n, NULL) == n;
 	}
 	if (plan->traffic == NUDMA_TX) {
 		job->tally->packets += n;
