@@ -2,12 +2,10 @@
 """The benchmark measures what it says, shown by a quick run: counts, no times."""
 
 import json
-import os
-import subprocess
 
 import pytest
 
-from octotest import env
+from octotest import env, octobench
 
 KEYS = {
     "insert": {"flows", "misdirected", "lost", "bytes_per_flow",
@@ -19,16 +17,6 @@ KEYS = {
 }
 
 
-def _bench(*args: object) -> subprocess.CompletedProcess:
-    binary = env.find_built("octo-bench")
-    if binary is None:
-        pytest.skip("octo-bench is not built")
-    return subprocess.run([binary, *map(str, args)], capture_output=True,
-                          text=True, timeout=env.seconds(120), check=False,
-                          env={**os.environ, "RUNTIME_DIRECTORY":
-                               str(env.runtime_base())})
-
-
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     """What a quick run of all cases wrote and said: (JSON, text)."""
@@ -36,7 +24,7 @@ def bench(tmp_path_factory):
         pytest.skip("the benchmark makes rules by the ten thousand: "
                     "too slow with ASan")
     path = tmp_path_factory.mktemp("bench") / "out.json"
-    done = _bench("steering", "--quick", "--json", path)
+    done = octobench.run("steering", "--quick", "--json", path)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(path.read_text()), done.stdout
 
@@ -96,6 +84,4 @@ def test_text_says_that_it_was_quick(bench):
 ])
 def test_wrong_use_is_one_line(args, culprit):
     """The message names the culprit; nothing is measured."""
-    done = _bench(*args)
-    assert done.returncode == 1 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
+    assert culprit in octobench.refusal(*args)

@@ -4,13 +4,11 @@
 import csv
 import itertools
 import json
-import os
 import signal
-import subprocess
 
 import pytest
 
-from octotest import env
+from octotest import env, octobench
 
 CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled",
          "partition"}
@@ -21,32 +19,11 @@ PROMISED = {"count", "lost", "duplicated", "reordered", "p50_us", "p99_us",
             "blocked_ms"}
 
 
-def _start(*args: object) -> subprocess.Popen:
-    binary = env.find_built("octo-bench")
-    if binary is None:
-        pytest.skip("octo-bench is not built")
-    return subprocess.Popen([binary, *map(str, args)], text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, "RUNTIME_DIRECTORY":
-                                 str(env.runtime_base())})
-
-
-def _bench(*args: object) -> subprocess.CompletedProcess:
-    with _start(*args) as running:
-        try:
-            out, err = running.communicate(timeout=env.seconds(120))
-        except subprocess.TimeoutExpired:
-            running.kill()
-            raise
-    return subprocess.CompletedProcess(running.args, running.returncode,
-                                       out, err)
-
-
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory):
     """What a quick run of all cases wrote."""
     path = tmp_path_factory.mktemp("bench") / "out.json"
-    done = _bench("move", "--quick", "--json", path)
+    done = octobench.run("move", "--quick", "--json", path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "QUICK" in done.stdout
     return json.loads(path.read_text())
@@ -85,8 +62,9 @@ def test_nothing_is_reordered(figures, name):
 def test_an_interrupted_run_tells_what_it_has(tmp_path):
     """What was measured up to then, and that it is not all."""
     path = tmp_path / "out.json"
-    with _start("move", "--quick", "--case", "tx_switch", "--case", "unpolled",
-                "--count", "10000000", "--json", path) as running:
+    with octobench.start("move", "--quick", "--case", "tx_switch", "--case",
+                         "unpolled", "--count", "10000000", "--json",
+                         path) as running:
         assert any("==> tx_switch" in line for line in running.stderr)
         running.send_signal(signal.SIGINT)
         out, _ = running.communicate(timeout=env.seconds(60))
@@ -100,7 +78,7 @@ def test_an_interrupted_run_tells_what_it_has(tmp_path):
 
 def test_a_migration_is_recorded(tmp_path):
     """There and back; the picture is drawn from it by ./octo."""
-    done = _bench("move", "--quick", "--plot", tmp_path / "out.png")
+    done = octobench.run("move", "--quick", "--plot", tmp_path / "out.png")
     assert done.returncode == 0, done.stdout + done.stderr
     with open(tmp_path / "out.csv", newline="", encoding="ascii") as file:
         rows = list(csv.DictReader(file))
@@ -121,7 +99,7 @@ def test_a_queue_that_nobody_polls_holds_nothing_up(figures):
 def failover(tmp_path_factory):
     """What a quick run of all cases with two PFs wrote."""
     path = tmp_path_factory.mktemp("bench") / "out.json"
-    done = _bench("failover", "--quick", "--pfs", "2", "--json", path)
+    done = octobench.run("failover", "--quick", "--pfs", "2", "--json", path)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(path.read_text())
 
@@ -174,6 +152,4 @@ def test_chaos_is_accounted_for(failover):
 ])
 def test_wrong_use_is_one_line(args, culprit):
     """The message names the culprit; nothing is measured."""
-    done = _bench("move", *args)
-    assert done.returncode == 1 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
+    assert culprit in octobench.refusal("move", *args)

@@ -2,15 +2,14 @@
 """The model of nonuniform DMA: every published figure, the same in each run."""
 
 import json
-import os
 import re
-import subprocess
 
 import pytest
 
-from octotest import env
+from octotest import env, octobench
 
 MACHINES = env.REPO / "config" / "machines"
+ENVIRON = {"NUDMA_MACHINES": str(MACHINES)}
 
 # what the project was started with that a NIC has to do with
 FIGURES = {
@@ -29,23 +28,12 @@ GAINS = {"ioct-fig6-rx", "ioct-fig7-tx", "ioct-fig8-pps",
          "ioct-fig11-qpi-load", "ioct-fig10-memcached"}
 
 
-def _bench(*args: object) -> subprocess.CompletedProcess:
-    binary = env.find_built("octo-bench")
-    if binary is None:
-        pytest.skip("octo-bench is not built")
-    return subprocess.run([binary, "nudma", *map(str, args)],
-                          capture_output=True, text=True,
-                          timeout=env.seconds(120), check=False,
-                          env={**os.environ, "NUDMA_MACHINES": str(MACHINES),
-                               "RUNTIME_DIRECTORY": str(env.runtime_base())})
-
-
 class Run:
     """What one run wrote and said."""
 
     def __init__(self, directory, *args: object) -> None:
-        done = _bench("--json", directory / "out.json", "--plot",
-                      directory / "out.png", *args)
+        done = octobench.run("nudma", "--json", directory / "out.json", "--plot",
+                             directory / "out.png", *args, **ENVIRON)
         assert done.returncode == 0, done.stdout + done.stderr
         self.text = done.stdout
         self.json = (directory / "out.json").read_text(encoding="ascii")
@@ -170,10 +158,8 @@ def test_profiles_that_come_along(tmp_path, profile):
 def test_a_bad_profile_is_one_line(tmp_path):
     """It names the file, the section and the key; nothing is run."""
     path = _profile(tmp_path, hop_ns="far")
-    done = _bench("--machine", path)
-    assert done.returncode == 1 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert f"{path}: [link] hop_ns=far: a number" in done.stderr
+    assert f"{path}: [link] hop_ns=far: a number" in \
+        octobench.refusal("nudma", "--machine", path, **ENVIRON)
 
 
 @pytest.mark.parametrize("args, culprit", [
@@ -182,6 +168,4 @@ def test_a_bad_profile_is_one_line(tmp_path):
 ])
 def test_wrong_use_is_one_line(args, culprit):
     """The message names the culprit; nothing is run."""
-    done = _bench(*args)
-    assert done.returncode == 1 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
+    assert culprit in octobench.refusal("nudma", *args, **ENVIRON)

@@ -2,12 +2,10 @@
 """The benchmark of overhead: who takes part, and that no packet is lost; no times."""
 
 import json
-import os
-import subprocess
 
 import pytest
 
-from octotest import env
+from octotest import octobench
 
 PFS = {"net_null", "net_ring", "octosim", "net_af_packet"}
 WORKS = {"rx", "io", "touch"}
@@ -15,23 +13,13 @@ FIGURES = {"cycles", "cycles_per_burst", "ratio", "added"}
 SHAPES = {(1, "home"), (2, "home"), (2, "strays")}
 
 
-def _bench(*args: object) -> subprocess.CompletedProcess:
-    binary = env.find_built("octo-bench")
-    if binary is None:
-        pytest.skip("octo-bench is not built")
-    return subprocess.run([binary, "overhead", *map(str, args)],
-                          capture_output=True, text=True,
-                          timeout=env.seconds(120), check=False,
-                          env={**os.environ, "RUNTIME_DIRECTORY":
-                               str(env.runtime_base())})
-
-
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory):
     """What a quick run wrote and said: (JSON, text)."""
     path = tmp_path_factory.mktemp("bench") / "out.json"
     works = [arg for work in sorted(WORKS) for arg in ("--case", work)]
-    done = _bench("--quick", "--runs", "1", "--json", path, *works)
+    done = octobench.run("overhead", "--quick", "--runs", "1", "--json", path,
+                         *works)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(path.read_text()), done.stdout
 
@@ -94,8 +82,9 @@ def test_a_run_without_hugepages_says_so(figures):
 
 def test_figures_for_the_picture(tmp_path):
     """The picture is drawn by ./octo from this file."""
-    done = _bench("--quick", "--runs", "1", "--case", "net_null", "--case",
-                  "io", "--plot", tmp_path / "out.png")
+    done = octobench.run("overhead", "--quick", "--runs", "1", "--case",
+                         "net_null", "--case", "io", "--plot",
+                         tmp_path / "out.png")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = (tmp_path / "out.csv").read_text(encoding="ascii").splitlines()
     assert lines[0].startswith("pf,pfs,traffic,work,burst,contender,cycles")
@@ -109,6 +98,4 @@ def test_figures_for_the_picture(tmp_path):
 ])
 def test_wrong_use_is_one_line(args, culprit):
     """The message names the culprit; nothing is measured."""
-    done = _bench(*args)
-    assert done.returncode == 1 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr
+    assert culprit in octobench.refusal("overhead", *args)
