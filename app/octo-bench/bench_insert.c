@@ -9,13 +9,11 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_errno.h>
-#include <rte_flow.h>
 #include <rte_malloc.h>
 
+#include "bench_rule.h"
 #include "bench_tap.h"
 #include "bench_traffic.h"
-#include "octo_flow_build.h"
 
 #define FLOWS 1000000
 #define QUICK_FLOWS 20000
@@ -66,29 +64,12 @@ heap_bytes(void)
 	return bytes;
 }
 
-static int
-create(uint16_t port, const struct octo_flow_rule *rule)
-{
-	struct rte_flow_error error = {0};
-
-	if (rte_flow_create(port, &rule->attr, rule->pattern, rule->actions, &error) != NULL)
-		return 0;
-	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, port,
-		error.message != NULL ? error.message : rte_strerror(rte_errno));
-	return -rte_errno;
-}
-
 typedef int (*insert_t)(struct insert *c, uint32_t flow);
 
 static int
 insert_octo(struct insert *c, uint32_t flow)
 {
-	struct octo_flow_rule rule;
-	struct octo_tuple tuple;
-
-	bench_flow_tuple(flow, &tuple);
-	octo_flow_build_queue(&rule, &tuple, 0, c->queue[flow], false);
-	return create(c->nic.octo, &rule);
+	return bench_rule_steer(c->nic.octo, flow, c->queue[flow]);
 }
 
 /* The time that octo itself takes. */
@@ -104,7 +85,7 @@ insert_tapped(struct insert *c, uint32_t flow)
 	octo_flow_build_queue(&rule, &tuple, 0, c->queue[flow], false);
 	bench_tap_reset();
 	start = rte_rdtsc();
-	ret = create(c->nic.octo, &rule);
+	ret = bench_rule_create(c->nic.octo, &rule);
 	cycles = rte_rdtsc() - start;
 	c->own[c->nb_own++] = (double)bench_tap_rest(cycles);
 	return ret;
@@ -122,12 +103,12 @@ insert_direct(struct insert *c, uint32_t flow)
 	bench_flow_tuple(flow, &tuple);
 	octo_flow_build_queue(&rule, &tuple, 0, c->queue[flow], bench_tap_counts(false));
 	for (unsigned int i = 0; i < NB_PFS && ret == 0; i++)
-		ret = create(c->nic.pf[i], &rule);
+		ret = bench_rule_create(c->nic.pf[i], &rule);
 	if (ret != 0)
 		return ret;
 	octo_flow_build_mpfs(&rule, &tuple, 0, c->nic.pf[0], c->nic.pf[home],
 			     bench_tap_counts(true));
-	return create(c->nic.pf[0], &rule);
+	return bench_rule_create(c->nic.pf[0], &rule);
 }
 
 /* Adds to *cycles what the block takes. */

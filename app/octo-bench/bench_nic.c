@@ -7,12 +7,10 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <rte_flow.h>
 #include <rte_stdatomic.h>
 
-#include "bench_flow.h"
 #include "bench_nic.h"
-#include "octo_flow_build.h"
+#include "bench_rule.h"
 #include "octosim_control.h"
 
 #define OCTO "net_octo0"
@@ -158,17 +156,7 @@ bench_nic_received(const struct bench_nic *nic, struct bench_received *received)
 int
 bench_nic_steer(const struct bench_nic *nic, uint32_t flow, uint16_t queue)
 {
-	struct rte_flow_error error = {0};
-	struct octo_flow_rule rule;
-	struct octo_tuple tuple;
-
-	bench_flow_tuple(flow, &tuple);
-	octo_flow_build_queue(&rule, &tuple, 0, queue, false);
-	if (rte_flow_create(nic->octo, &rule.attr, rule.pattern, rule.actions, &error) != NULL)
-		return 0;
-	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, nic->octo,
-		error.message != NULL ? error.message : rte_strerror(rte_errno));
-	return -rte_errno;
+	return bench_rule_steer(nic->octo, flow, queue);
 }
 
 uint64_t

@@ -3,14 +3,12 @@
 /* The ways to use two PFs of a simulated NIC whose DMA is charged to a model. */
 
 #include <rte_dev.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <rte_flow.h>
 
 #include "bench_flow.h"
 #include "bench_nic.h"
 #include "bench_nudma.h"
-#include "octo_flow_build.h"
+#include "bench_rule.h"
 #include "octosim_control.h"
 
 #define PEER "net_octosim9"
@@ -76,48 +74,31 @@ add_upper(const struct nudma_port *p, const struct bench *bench)
 	return bench_nic_add_device(port_name(p->config), args);
 }
 
-static int
-refused(const char *what, const struct rte_flow_error *error)
-{
-	fprintf(stderr, "%s: %s refuses a rule: %s\n", app_name, what,
-		error->message != NULL ? error->message : rte_strerror(rte_errno));
-	return -rte_errno;
-}
-
 /* The network spreads flows over the members of a bond, as it sees fit. */
 static int
 spread(const struct nudma_port *p)
 {
-	struct rte_flow_error error = {0};
 	struct octo_flow_rule rule;
 	struct octo_tuple tuple;
+	int ret = 0;
 
-	for (uint32_t flow = 1; flow < NUDMA_NB_FLOWS; flow += 2) {
+	for (uint32_t flow = 1; flow < NUDMA_NB_FLOWS && ret == 0; flow += 2) {
 		bench_flow_tuple(flow, &tuple);
 		octo_flow_build_mpfs(&rule, &tuple, 0, p->pf[0], p->pf[NUDMA_APP], false);
-		if (rte_flow_create(p->pf[0], &rule.attr, rule.pattern, rule.actions, &error) ==
-		    NULL)
-			return refused("the NIC", &error);
+		ret = bench_rule_create(p->pf[0], &rule);
 	}
-	return 0;
+	return ret;
 }
 
 /* The application tells octo which queue it wants each flow in. */
 static int
 steer(const struct nudma_port *p)
 {
-	struct rte_flow_error error = {0};
-	struct octo_flow_rule rule;
-	struct octo_tuple tuple;
+	int ret = 0;
 
-	for (uint32_t flow = 0; flow < NUDMA_NB_FLOWS; flow++) {
-		bench_flow_tuple(flow, &tuple);
-		octo_flow_build_queue(&rule, &tuple, 0, 0, false);
-		if (rte_flow_create(p->port, &rule.attr, rule.pattern, rule.actions, &error) ==
-		    NULL)
-			return refused(UPPER_OCTO, &error);
-	}
-	return 0;
+	for (uint32_t flow = 0; flow < NUDMA_NB_FLOWS && ret == 0; flow++)
+		ret = bench_rule_steer(p->port, flow, 0);
+	return ret;
 }
 
 static int

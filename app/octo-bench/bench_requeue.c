@@ -9,11 +9,9 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_errno.h>
-#include <rte_flow.h>
 
+#include "bench_rule.h"
 #include "bench_stream.h"
-#include "octo_flow_build.h"
 
 #define FLOWS 64
 #define NB_QUEUES 2
@@ -57,14 +55,6 @@ struct requeue {
 };
 
 static int
-refused(const struct requeue *c, const struct rte_flow_error *error)
-{
-	fprintf(stderr, "%s: port %u refuses a rule: %s\n", app_name, c->nic.octo,
-		error->message != NULL ? error->message : rte_strerror(rte_errno));
-	return -rte_errno;
-}
-
-static int
 create(struct requeue *c, uint32_t flow)
 {
 	const struct rte_flow_indir_action_conf conf = {.ingress = 1};
@@ -78,13 +68,13 @@ create(struct requeue *c, uint32_t flow)
 		c->handle[flow] = rte_flow_action_handle_create(c->nic.octo, &conf,
 								&rule.actions[0], &error);
 		if (c->handle[flow] == NULL)
-			return refused(c, &error);
+			return bench_rule_refused(c->nic.octo, &error);
 		rule.actions[0].type = RTE_FLOW_ACTION_TYPE_INDIRECT;
 		rule.actions[0].conf = c->handle[flow];
 	}
 	c->rule[flow] = rte_flow_create(c->nic.octo, &rule.attr, rule.pattern, rule.actions,
 					&error);
-	return c->rule[flow] == NULL ? refused(c, &error) : 0;
+	return c->rule[flow] == NULL ? bench_rule_refused(c->nic.octo, &error) : 0;
 }
 
 static int
@@ -98,7 +88,7 @@ move_by_handle(struct requeue *c, uint32_t flow)
 	struct rte_flow_error error = {0};
 
 	if (rte_flow_action_handle_update(c->nic.octo, c->handle[flow], &queue, &error) != 0)
-		return refused(c, &error);
+		return bench_rule_refused(c->nic.octo, &error);
 	return 0;
 }
 
@@ -108,7 +98,7 @@ replace(struct requeue *c, uint32_t flow)
 	struct rte_flow_error error = {0};
 
 	if (rte_flow_destroy(c->nic.octo, c->rule[flow], &error) != 0)
-		return refused(c, &error);
+		return bench_rule_refused(c->nic.octo, &error);
 	return create(c, flow);
 }
 
