@@ -318,6 +318,11 @@ double bench_span_rate(const struct bench_span *span);
 double bench_blocked_ms(const struct bench_span *changing, const struct bench_span *settled,
 			uint64_t nb_changes);
 
+/* bench_heap.c */
+
+/** What is allocated of DPDK's heap, on all sockets. */
+uint64_t bench_heap_bytes(void);
+
 /* bench_progress.c: what goes on is told on stderr */
 void bench_progress_run(const char *name, unsigned int run, uint64_t runs);
 

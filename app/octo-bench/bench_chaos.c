@@ -18,7 +18,6 @@
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
-#include <rte_malloc.h>
 
 #include "bench_chaos.h"
 
@@ -163,18 +162,6 @@ run_with_caller(struct chaos *c, struct bench_chaos *r, uint64_t nb)
 	return ret;
 }
 
-static size_t
-heap_in_use(void)
-{
-	struct rte_malloc_socket_stats stats;
-	size_t bytes = 0;
-
-	for (unsigned int i = 0; i < rte_socket_count(); i++)
-		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) == 0)
-			bytes += stats.heap_allocsz_bytes;
-	return bytes;
-}
-
 static int
 run_once(struct chaos *c, struct bench *bench, struct bench_chaos *r, uint64_t nb)
 {
@@ -211,17 +198,17 @@ static int
 run_here(struct bench *bench, struct bench_chaos *r, uint64_t nb)
 {
 	static struct chaos c;
-	size_t before;
+	uint64_t before;
 	int ret = run_once(&c, bench, r, 0);
 
 	if (ret != 0)
 		return ret;
-	before = heap_in_use();
+	before = bench_heap_bytes();
 	*r = (struct bench_chaos){.cycles = 0};
 	ret = run_once(&c, bench, r, nb);
 	r->leaked_buffers = rte_mempool_in_use_count(bench->pool) +
 			    rte_mempool_in_use_count(bench->peer_pool);
-	r->leaked_bytes = heap_in_use() - RTE_MIN(before, heap_in_use());
+	r->leaked_bytes = bench_heap_bytes() - RTE_MIN(before, bench_heap_bytes());
 	tell_left(r);
 	return ret;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_malloc.h>
 
 #include "bench_rule.h"
 #include "bench_tap.h"
@@ -50,18 +49,6 @@ static inline unsigned int
 home_of(uint16_t queue)
 {
 	return queue % NB_PFS;
-}
-
-static uint64_t
-heap_bytes(void)
-{
-	struct rte_malloc_socket_stats stats;
-	uint64_t bytes = 0;
-
-	for (unsigned int i = 0; i < rte_socket_count(); i++)
-		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) == 0)
-			bytes += stats.heap_allocsz_bytes;
-	return bytes;
 }
 
 typedef int (*insert_t)(struct insert *c, uint32_t flow);
@@ -248,14 +235,14 @@ ask_own_bytes(struct insert *c)
 static int
 run_octo(struct insert *c, uint64_t *bytes)
 {
-	const uint64_t before = heap_bytes();
+	const uint64_t before = bench_heap_bytes();
 	int ret = open_nic(c, false);
 
 	if (ret == 0)
 		ret = open_traffic(c);
 	if (ret == 0)
 		ret = insert_all_octo(c);
-	*bytes = heap_bytes() - before;
+	*bytes = bench_heap_bytes() - before;
 	if (ret == 0)
 		ret = ask_own_bytes(c);
 	if (ret == 0)
@@ -269,12 +256,12 @@ run_octo(struct insert *c, uint64_t *bytes)
 static int
 run_direct(struct insert *c, uint64_t *bytes)
 {
-	const uint64_t before = heap_bytes();
+	const uint64_t before = bench_heap_bytes();
 	int ret = open_nic(c, true);
 
 	if (ret == 0)
 		ret = insert_all_direct(c);
-	*bytes = heap_bytes() - before;
+	*bytes = bench_heap_bytes() - before;
 	bench_nic_close(&c->nic);
 	return ret;
 }
