@@ -308,6 +308,15 @@ struct bench_span {
 	uint64_t cycles;
 };
 
+/** What goes on, until it is known which span it belongs to. */
+struct bench_meter {
+	uint64_t since; /**< TSC, or 0: nothing does yet */
+	uint64_t packets;
+};
+
+/** Add it to a span, and begin anew. */
+void bench_meter_end(struct bench_meter *meter, struct bench_span *span, uint64_t tsc);
+
 /** Packets per second. */
 double bench_span_rate(const struct bench_span *span);
 

@@ -41,22 +41,11 @@ bench_handover_close(struct bench_handover *h)
 }
 
 static void
-end_span(struct bench_handover *h, struct bench_span *span, uint64_t tsc)
-{
-	if (h->since != 0 && tsc > h->since) {
-		span->packets += h->packets;
-		span->cycles += tsc - h->since;
-	}
-	h->since = tsc;
-	h->packets = 0;
-}
-
-static void
 begin_change(struct bench_handover *h, uint64_t changed)
 {
 	h->change = changed;
 	if (h->clean)
-		end_span(h, &h->settled, changed);
+		bench_meter_end(&h->meter, &h->settled, changed);
 	h->state = BENCH_CHANGED;
 	h->last_stray = 0;
 	h->clear = 0;
@@ -92,13 +81,12 @@ settle(struct bench_handover *h, uint64_t tsc)
 	const double hz = (double)rte_get_tsc_hz();
 
 	if (h->clean) {
-		end_span(h, &h->changing, tsc);
+		bench_meter_end(&h->meter, &h->changing, tsc);
 		h->nb_settled++;
 	}
 	if (h->last_stray > h->change)
 		h->max_s = RTE_MAX(h->max_s, (double)(h->last_stray - h->change) / hz);
-	h->since = tsc;
-	h->packets = 0;
+	h->meter = (struct bench_meter){.since = tsc};
 	h->dwell = h->quiet + bench_random_of(h->random++) % h->quiet;
 	h->state = BENCH_SETTLED;
 }
@@ -156,13 +144,13 @@ bench_handover_seen(void *arg, const struct bench_burst *b)
 
 	if (changed != h->change)
 		begin_change(h, changed);
-	h->packets += b->nb;
+	h->meter.packets += b->nb;
 	h->strays += strays;
 	if (is_old)
 		return;
 	if (h->state == BENCH_CHANGED || h->state == BENCH_SETTLING)
 		follow(h, b, strays);
-	else if (h->state == BENCH_SETTLED && h->packets >= h->dwell)
+	else if (h->state == BENCH_SETTLED && h->meter.packets >= h->dwell)
 		ask(h);
 }
 

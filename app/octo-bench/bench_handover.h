@@ -33,8 +33,7 @@ struct bench_handover {
 	uint64_t clear;  /**< packets since the last stray */
 	uint64_t dwell;  /**< packets until the next change */
 	uint64_t last_stray;
-	uint64_t since;   /**< TSC, of the span */
-	uint64_t packets; /**< of the span */
+	struct bench_meter meter;
 	struct bench_span changing, settled;
 	uint64_t strays, late;
 	uint64_t nb_samples;

@@ -44,6 +44,16 @@ bench_series_median(struct bench_series *series)
 	return bench_median(series->value, series->nb);
 }
 
+void
+bench_meter_end(struct bench_meter *meter, struct bench_span *span, uint64_t tsc)
+{
+	if (meter->since != 0 && tsc > meter->since) {
+		span->packets += meter->packets;
+		span->cycles += tsc - meter->since;
+	}
+	*meter = (struct bench_meter){.since = tsc};
+}
+
 double
 bench_span_rate(const struct bench_span *span)
 {

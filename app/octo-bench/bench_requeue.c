@@ -48,8 +48,9 @@ struct requeue {
 	RTE_ATOMIC(bool) timed;  /**< the times of moves count */
 	uint64_t count, wanted, late, random;
 	/* by who looks at bursts */
-	uint64_t nb_samples, nb_changing, since, packets;
+	uint64_t nb_samples, nb_changing;
 	double *us;
+	struct bench_meter meter;
 	struct bench_span changing, settled;
 	unsigned int under_way; /**< moves */
 };
@@ -118,17 +119,6 @@ is_under_way(struct requeue *c, uint32_t flow)
 	return rte_atomic_load_explicit(&c->moved[flow], rte_memory_order_acquire) != 0;
 }
 
-static void
-end_span(struct requeue *c, struct bench_span *span, uint64_t tsc)
-{
-	if (c->since != 0 && tsc > c->since) {
-		span->packets += c->packets;
-		span->cycles += tsc - c->since;
-	}
-	c->since = tsc;
-	c->packets = 0;
-}
-
 /* The first packet of a flow that moved, in the queue where it is to be. */
 static void
 see(struct requeue *c, const struct bench_burst *b, uint32_t flow)
@@ -148,16 +138,16 @@ seen(void *arg, const struct bench_burst *b)
 	struct requeue *c = arg;
 	unsigned int under_way = 0;
 
-	c->packets += b->nb;
+	c->meter.packets += b->nb;
 	for (uint16_t i = 0; i < b->nb; i++)
 		if (b->record[i].flow < FLOWS)
 			see(c, b, b->record[i].flow);
 	for (uint32_t flow = 0; flow < FLOWS; flow++)
 		under_way += is_under_way(c, flow);
 	if (under_way > 0 && c->under_way == 0) {
-		end_span(c, &c->settled, b->tsc);
+		bench_meter_end(&c->meter, &c->settled, b->tsc);
 	} else if (under_way == 0 && c->under_way > 0) {
-		end_span(c, &c->changing, b->tsc);
+		bench_meter_end(&c->meter, &c->changing, b->tsc);
 		c->nb_changing++;
 	}
 	c->under_way = under_way;
