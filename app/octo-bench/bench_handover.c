@@ -198,15 +198,10 @@ bench_handover_await(struct bench_handover *h)
 void
 bench_handover_result(struct bench_handover *h, struct bench_changes *c)
 {
-	const struct bench_order *order = &h->stream->order;
-
+	bench_stream_result(h->stream, c);
 	c->count = rte_atomic_load_explicit(&h->done, rte_memory_order_relaxed);
-	c->duplicated = order->duplicated;
-	c->reordered = order->reordered;
-	c->foreign = order->foreign;
 	c->late = h->late;
 	c->strays = h->strays;
-	c->packets = bench_order_delivered(order);
 	c->p50_us = bench_percentile(h->us, h->nb_samples, 50);
 	c->p99_us = bench_percentile(h->us, h->nb_samples, 99);
 	c->blocked_ms = bench_blocked_ms(&h->changing, &h->settled, h->nb_settled);

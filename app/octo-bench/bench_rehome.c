@@ -127,9 +127,6 @@ measure(struct rehome *c, struct bench_changes *changes)
 		ret = bench_handover_await(&c->handover);
 	changes->lost = bench_stream_stop(&c->stream);
 	bench_handover_result(&c->handover, changes);
-	changes->pfs = c->nic.conf.nb_pfs;
-	changes->fence_timeouts = bench_nic_fence_timeouts(&c->nic);
-	changes->wait_us = bench_nic_wait_us(&c->nic);
 	return ret;
 }
 

@@ -314,23 +314,15 @@ leave_and_come_back(struct requeue *c)
 static void
 tell(struct requeue *c, struct bench_changes *r)
 {
-	const struct bench_order *order = &c->stream.order;
-
+	bench_stream_result(&c->stream, r);
 	r->how = c->by_handle ? "update" : "replace";
-	r->pfs = c->nic.conf.nb_pfs;
 	r->count = c->count;
-	r->duplicated = order->duplicated;
-	r->reordered = order->reordered;
-	r->foreign = order->foreign;
 	r->late = c->late;
-	r->packets = bench_order_delivered(order);
 	r->p50_us = bench_percentile(c->us, c->nb_samples, 50);
 	r->p99_us = bench_percentile(c->us, c->nb_samples, 99);
 	r->seconds = bench_percentile(c->us, c->nb_samples, 100) / 1e6;
 	r->blocked_ms = bench_blocked_ms(&c->changing, &c->settled, c->nb_changing);
 	r->rate = bench_span_rate(&c->settled);
-	r->fence_timeouts = bench_nic_fence_timeouts(&c->nic);
-	r->wait_us = bench_nic_wait_us(&c->nic);
 }
 
 static int

@@ -379,3 +379,15 @@ bench_stream_stop(struct bench_stream *s)
 	s->nb_unsent = 0;
 	return lost < 0 ? 0 : (uint64_t)lost;
 }
+
+void
+bench_stream_result(const struct bench_stream *s, struct bench_changes *c)
+{
+	c->pfs = s->nic->conf.nb_pfs;
+	c->duplicated = s->order.duplicated;
+	c->reordered = s->order.reordered;
+	c->foreign = s->order.foreign;
+	c->packets = bench_order_delivered(&s->order);
+	c->fence_timeouts = bench_nic_fence_timeouts(s->nic);
+	c->wait_us = bench_nic_wait_us(s->nic);
+}

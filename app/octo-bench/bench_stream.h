@@ -122,6 +122,9 @@ void bench_stream_resume(struct bench_stream *stream);
 /** Send no more, wait for what is under way, and stop. @return how many packets were lost. */
 uint64_t bench_stream_stop(struct bench_stream *stream);
 
+/** What its order and its port count. */
+void bench_stream_result(const struct bench_stream *stream, struct bench_changes *changes);
+
 static inline uint8_t
 bench_lane_owner(const struct bench_lane *lane)
 {
