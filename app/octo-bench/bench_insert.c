@@ -172,24 +172,17 @@ insert_all_direct(struct insert *c)
 static int
 verify(struct insert *c)
 {
-	const uint64_t to_send[APP_NB_WORKERS] = {(c->nb + 1) / 2, c->nb / 2};
 	struct bench_insert *result = &c->bench->results.insert;
-	struct bench_received before, after;
 	struct bench_count count;
-	uint64_t lost = 0;
-	int ret = bench_nic_received(&c->nic, &before);
+	uint64_t lost = 0, strays = 0;
+	const int ret = bench_traffic_send(&c->traffic, c->nb, &strays);
 
-	if (ret == 0)
-		ret = bench_traffic_run(&c->traffic, to_send);
-	if (ret == 0)
-		ret = bench_nic_received(&c->nic, &after);
 	if (ret != 0)
 		return ret;
 	bench_traffic_count(&c->traffic, &count);
 	for (uint32_t flow = 0; flow < c->nb; flow++)
 		lost += bench_traffic_arrived(&c->traffic, flow) == 0;
-	result->misdirected = RTE_MAX(result->misdirected,
-				      count.misdirected + after.stray - before.stray);
+	result->misdirected = RTE_MAX(result->misdirected, count.misdirected + strays);
 	result->lost = RTE_MAX(result->lost, lost);
 	return 0;
 }

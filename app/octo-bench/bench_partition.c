@@ -72,23 +72,6 @@ close_all(struct partition *c)
 	bench_nic_close(&c->nic);
 }
 
-static int
-send_packets(struct partition *c, uint64_t nb, uint64_t *strays)
-{
-	const uint64_t to_send[APP_NB_WORKERS] = {nb / 2, nb / 2};
-	struct bench_received before, after;
-	int ret = bench_nic_received(&c->nic, &before);
-
-	bench_traffic_forget(&c->traffic);
-	if (ret == 0)
-		ret = bench_traffic_run(&c->traffic, to_send);
-	if (ret == 0)
-		ret = bench_nic_received(&c->nic, &after);
-	if (ret == 0)
-		*strays = after.stray - before.stray;
-	return ret;
-}
-
 static double
 imbalance(const struct partition *c, unsigned int shape)
 {
@@ -110,9 +93,10 @@ run_shape(struct partition *c, unsigned int shape)
 	int ret = open_all(c, shape);
 
 	for (unsigned int i = 0; i < FIRST_MAX && ret == 0 && strays != 0; i++)
-		ret = send_packets(c, FIRST_PACKETS, &strays);
+		ret = bench_traffic_send(&c->traffic, FIRST_PACKETS, &strays);
 	if (ret == 0)
-		ret = send_packets(c, bench_count(c->bench, PACKETS, QUICK_PACKETS), &strays);
+		ret = bench_traffic_send(&c->traffic, bench_count(c->bench, PACKETS, QUICK_PACKETS),
+					 &strays);
 	if (ret == 0) {
 		bench_series_add(&c->imbalance[shape], imbalance(c, shape));
 		result->strays = RTE_MAX(result->strays, strays);

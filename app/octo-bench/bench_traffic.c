@@ -214,8 +214,8 @@ bench_traffic_poll(struct bench_traffic *t, unsigned int worker, uint16_t queue)
 	w->queue[w->nb_queues++] = queue;
 }
 
-void
-bench_traffic_forget(struct bench_traffic *t)
+static void
+forget(struct bench_traffic *t)
 {
 	for (unsigned int i = 0; i < APP_NB_WORKERS; i++) {
 		struct bench_worker *w = &t->worker[i];
@@ -276,14 +276,13 @@ bench_traffic_start(struct bench_traffic *t, const uint64_t to_send[APP_NB_WORKE
 	return ret;
 }
 
-bool
-bench_traffic_is_over(const struct bench_traffic *t)
+static bool
+is_anybody_at_work(void)
 {
-	RTE_SET_USED(t);
 	for (unsigned int i = 0; i < APP_NB_WORKERS; i++)
 		if (rte_eal_get_lcore_state(app_lcore(i)) == RUNNING)
-			return false;
-	return true;
+			return true;
+	return false;
 }
 
 void
@@ -293,20 +292,37 @@ bench_traffic_stop(struct bench_traffic *t)
 	rte_eal_mp_wait_lcore();
 }
 
-int
-bench_traffic_run(struct bench_traffic *t, const uint64_t to_send[APP_NB_WORKERS])
+static int
+run(struct bench_traffic *t, const uint64_t to_send[APP_NB_WORKERS])
 {
 	const uint64_t before = total_received(t);
 	const int ret = bench_traffic_start(t, to_send);
 	unsigned int pause = LOOK_US;
 
-	while (ret == 0 && !bench_traffic_is_over(t)) {
+	while (ret == 0 && is_anybody_at_work()) {
 		rte_delay_us_sleep(pause);
 		pause = RTE_MIN(2 * pause, (unsigned int)LOOK_US_MAX);
 		bench_progress_part(total_received(t) - before, to_send[0] + to_send[1]);
 	}
 	bench_progress_end();
 	rte_eal_mp_wait_lcore();
+	return ret;
+}
+
+int
+bench_traffic_send(struct bench_traffic *t, uint64_t nb, uint64_t *strays)
+{
+	const uint64_t to_send[APP_NB_WORKERS] = {(nb + 1) / 2, nb / 2};
+	struct bench_received before, after;
+	int ret = bench_nic_received(t->nic, &before);
+
+	forget(t);
+	if (ret == 0)
+		ret = run(t, to_send);
+	if (ret == 0)
+		ret = bench_nic_received(t->nic, &after);
+	if (ret == 0)
+		*strays = after.stray - before.stray;
 	return ret;
 }
 

@@ -30,7 +30,7 @@ struct __rte_cache_aligned bench_worker {
 	uint64_t to_send;                 /**< UINT64_MAX: until it is stopped */
 	uint64_t sent;
 	uint64_t received;
-	uint64_t sent_before; /**< bench_traffic_forget() */
+	uint64_t sent_before; /**< bench_traffic_send() */
 	uint64_t received_before;
 	uint64_t misdirected; /**< received from another queue than was expected */
 	uint64_t foreign;     /**< not ours, or damaged */
@@ -57,7 +57,7 @@ struct bench_traffic {
 	struct bench_worker worker[APP_NB_WORKERS];
 };
 
-/** What came of it, since bench_traffic_open() or bench_traffic_forget(). */
+/** What came of it, since bench_traffic_open() or bench_traffic_send() began. */
 struct bench_count {
 	uint64_t sent;
 	uint64_t received;
@@ -77,17 +77,22 @@ void bench_traffic_poll(struct bench_traffic *traffic, unsigned int worker, uint
 /** Poll all queues for a while, so that they know where they are at home. */
 int bench_traffic_settle(struct bench_traffic *traffic);
 
-/** Each worker sends so many; then all wait until everything has come. */
-int bench_traffic_run(struct bench_traffic *traffic, const uint64_t to_send[APP_NB_WORKERS]);
+/**
+ * The workers send so many, half of them each; then wait until everything has come. What came
+ * before is forgotten.
+ *
+ * @param strays
+ *   How many of them strayed.
+ * @return 0 or a negative errno.
+ */
+int bench_traffic_send(struct bench_traffic *traffic, uint64_t nb, uint64_t *strays);
 
-/** The same in two steps: what goes on can be watched meanwhile. */
+/** Each worker sends so many, until it is stopped: what goes on can be watched meanwhile. */
 int bench_traffic_start(struct bench_traffic *traffic, const uint64_t to_send[APP_NB_WORKERS]);
-bool bench_traffic_is_over(const struct bench_traffic *traffic);
 
 /** Stop sending, and wait for what is under way. */
 void bench_traffic_stop(struct bench_traffic *traffic);
 
-void bench_traffic_forget(struct bench_traffic *traffic);
 void bench_traffic_count(const struct bench_traffic *traffic, struct bench_count *count);
 
 /** Packets of a flow that arrived. */

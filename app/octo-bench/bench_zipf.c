@@ -134,20 +134,11 @@ close_all(struct zipf *c)
 static int
 run_round(struct zipf *c, uint64_t *strays, double *fraction)
 {
-	const uint64_t to_send[APP_NB_WORKERS] = {c->round / 2, c->round / 2};
-	struct bench_received before, after;
-	int ret = bench_nic_received(&c->nic, &before);
+	const int ret = bench_traffic_send(&c->traffic, c->round, strays);
 
-	bench_traffic_forget(&c->traffic);
 	if (ret == 0)
-		ret = bench_traffic_run(&c->traffic, to_send);
-	if (ret == 0)
-		ret = bench_nic_received(&c->nic, &after);
-	if (ret != 0)
-		return ret;
-	*strays = after.stray - before.stray;
-	*fraction = (double)*strays / (double)c->round;
-	return 0;
+		*fraction = (double)*strays / (double)c->round;
+	return ret;
 }
 
 /*
