@@ -176,8 +176,7 @@ double nudma_rtt_us(const struct nudma_results *r, enum nudma_config config,
 		    enum nudma_experiment x, unsigned int ends);
 
 /** Transactions per second and core of a key-value store; sets: part of them that are SETs. */
-double nudma_store_rate(const struct nudma_results *r, enum nudma_config config, double sets,
-			double value_bytes, unsigned int connections);
+double nudma_store_rate(const struct nudma_results *r, enum nudma_config config, double sets);
 
 /** Gb/s that the lanes of one PF let in, as full frames. */
 double nudma_pf_gbps(const struct nudma_results *r);

@@ -105,7 +105,7 @@ draw_config(FILE *f, const struct nudma_results *r, unsigned int c)
 	point(f, "fig7", "dram", c, 0, nudma_dram_per_byte(r, c, NUDMA_X_TSO));
 	point(f, "fig8", "mpps", c, 0, nudma_pktgen_mpps(r, c, NUDMA_X_PKTGEN));
 	for (unsigned int k = 0; k <= 4; k++)
-		point(f, "fig10", "rate", c, k * 25, nudma_store_rate(r, c, k / 4.0, 524288, 14));
+		point(f, "fig10", "rate", c, k * 25, nudma_store_rate(r, c, k / 4.0));
 	point(f, "fig13", "netperf", c, 0, nudma_pagerank_time(r, c, NUDMA_NETPERF));
 	point(f, "fig13", "memcached", c, 0, nudma_pagerank_time(r, c, NUDMA_MEMCACHED));
 	draw_sizes(f, r, c);

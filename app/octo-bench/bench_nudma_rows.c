@@ -16,10 +16,6 @@
 #define RISER "r740-snapio"
 #define FULL (NUDMA_NB_LOADS - 1)
 
-/* Of [I], figure 10: 512 KB values, 14 clients. */
-#define VALUE 524288.0
-#define CLIENTS 14
-
 static double
 percent_more(double a, double b)
 {
@@ -194,11 +190,11 @@ request_response_link(const struct nudma_results *r, struct nudma_row *row)
 static void
 memcached(const struct nudma_results *r, struct nudma_row *row)
 {
-	SET_CONFIGS(row, c, nudma_store_rate(r, c, 1, VALUE, CLIENTS));
+	SET_CONFIGS(row, c, nudma_store_rate(r, c, 1));
 	for (unsigned int k = 0; k <= 4; k++)
 		add_step(row,
-			 percent_more(nudma_store_rate(r, NUDMA_LOCAL, k / 4.0, VALUE, CLIENTS),
-				      nudma_store_rate(r, NUDMA_REMOTE, k / 4.0, VALUE, CLIENTS)),
+			 percent_more(nudma_store_rate(r, NUDMA_LOCAL, k / 4.0),
+				      nudma_store_rate(r, NUDMA_REMOTE, k / 4.0)),
 			 k == 0);
 }
 

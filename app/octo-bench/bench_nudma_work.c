@@ -17,8 +17,20 @@
 /* The cores that are left on each socket, each of which receives for itself. */
 #define PR_RECEIVERS 6
 
+/* Of the paper's figure 10: 512 KB values, 14 clients. */
+#define STORE_VALUE 524288.0
+#define STORE_CLIENTS 14
+
 /* Of memslap: one SET for nine GETs. */
 #define PR_SETS 0.1
+
+/* In and out of a socket's memory. */
+static uint64_t
+dram_bytes(const struct nudma_tally *t, unsigned int node)
+{
+	return t->device.dram_read[node] + t->device.dram_write[node] + t->app.dram_read[node] +
+	       t->app.dram_write[node];
+}
 
 static double
 per_packet(uint64_t sum, const struct nudma_tally *t)
@@ -90,8 +102,7 @@ nudma_dram_per_byte(const struct nudma_results *r, enum nudma_config config,
 	uint64_t sum = 0;
 
 	for (unsigned int node = 0; node < NUDMA_NODES; node++)
-		sum += t->device.dram_read[node] + t->device.dram_write[node] +
-		       t->app.dram_read[node] + t->app.dram_write[node];
+		sum += dram_bytes(t, node);
 	return (double)sum / (double)RTE_MAX(t->bytes, UINT64_C(1));
 }
 
@@ -142,28 +153,27 @@ nudma_rtt_us(const struct nudma_results *r, enum nudma_config config, enum nudma
 
 /* Streaming bytes that are in no cache: values, which are more than fit there. */
 static double
-value_ns(const struct nudma_results *r, double bytes)
+value_ns(const struct nudma_results *r)
 {
 	const struct nudma_cpu *cpu = &r->machine.cpu;
 	const double line = NUDMA_LINE / cpu->llc_gb;
 
-	return bytes / NUDMA_LINE *
+	return STORE_VALUE / NUDMA_LINE *
 	       RTE_MAX((cpu->llc_hit_ns + cpu->llc_miss_ns) / cpu->lines - line, 0.0);
 }
 
 double
-nudma_store_rate(const struct nudma_results *r, enum nudma_config config, double sets,
-		 double value_bytes, unsigned int connections)
+nudma_store_rate(const struct nudma_results *r, enum nudma_config config, double sets)
 {
 	const struct nudma_tally *rx = &r->of[config][NUDMA_X_RX];
 	const struct nudma_tally *tx = &r->of[config][NUDMA_X_TSO];
-	const double evicted = nudma_evicted(&r->machine, connections * window(r), 1, 0);
+	const double evicted = nudma_evicted(&r->machine, STORE_CLIENTS * window(r), 1, 0);
 	const double frame = bits_ns(NUDMA_FRAME, r->machine.work.tcp_rx_gbps) + extra_ns(rx) +
 			     evicted * spill_ns(rx);
 	const double segment = bits_ns(NUDMA_SEGMENT, r->machine.work.tcp_tx_gbps) +
 			       per_message(tx->device.cpu_ps, tx) / PS;
-	const double set = value_bytes / NUDMA_MSS * frame + value_ns(r, value_bytes);
-	const double get = value_bytes / NUDMA_SEGMENT * segment + value_ns(r, value_bytes);
+	const double set = STORE_VALUE / NUDMA_MSS * frame + value_ns(r);
+	const double get = STORE_VALUE / NUDMA_SEGMENT * segment + value_ns(r);
 
 	return 1e9 / (sets * set + (1 - sets) * get);
 }
@@ -200,8 +210,7 @@ dram(const struct nudma_tally *t, const struct nudma_machine *m, double backlog)
 
 	for (unsigned int node = 0; node < NUDMA_NODES; node++)
 		/* what is evicted was written back before it is read */
-		bytes += (double)(t->device.dram_read[node] + t->device.dram_write[node] +
-				  t->app.dram_read[node] + t->app.dram_write[node]) +
+		bytes += (double)dram_bytes(t, node) +
 			 2 * evicted * (double)t->app.spill_bytes[node];
 	return per_packet(1, t) * bytes;
 }
