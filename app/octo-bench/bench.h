@@ -350,6 +350,9 @@ void bench_stop_on_interrupt(void);
 /** Is that enough? From any thread. */
 bool bench_is_stopped(void);
 
+/** As often as the command line says, or until one fails. @return 0, or what that one did. */
+int bench_run_often(const struct bench *bench, const char *name, int (*run)(void *arg), void *arg);
+
 /** With 2 PFs, then with 4, or with as many as the command line says; until one fails. */
 int bench_run_shapes(struct bench *bench,
 		     int (*run)(struct bench *bench, void *arg, unsigned int nb_pfs), void *arg);

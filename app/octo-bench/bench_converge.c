@@ -139,8 +139,9 @@ judge(struct converge *c)
 }
 
 static int
-run_once(struct converge *c)
+run_once(void *arg)
 {
+	struct converge *c = arg;
 	const uint64_t to_send[APP_NB_WORKERS] = {0, UINT64_MAX};
 	int ret = open_all(c);
 
@@ -161,14 +162,11 @@ bench_converge_run(struct bench *bench)
 {
 	static struct converge c;
 	struct bench_converge *result = &bench->results.converge;
-	int ret = 0;
+	int ret;
 
 	c.bench = bench;
 	c.nb = bench_count(bench, FLOWS, QUICK_FLOWS);
-	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run("converge", run, bench->options.runs);
-		ret = run_once(&c);
-	}
+	ret = bench_run_often(bench, "converge", run_once, &c);
 	result->flows = c.nb;
 	result->seconds = bench_series_median(&c.seconds);
 	if (result->seconds >= PATIENCE_S)

@@ -260,21 +260,16 @@ run_direct(struct insert *c, uint64_t *bytes)
 }
 
 static int
-run_all(struct insert *c)
+run_once(void *arg)
 {
-	const uint64_t runs = c->bench->options.runs;
-	int ret = 0;
+	struct insert *c = arg;
+	uint64_t octo, direct;
+	int ret = run_octo(c, &octo);
 
-	for (unsigned int run = 0; run < runs && ret == 0; run++) {
-		uint64_t octo, direct;
-
-		bench_progress_run("insert", run, runs);
-		ret = run_octo(c, &octo);
-		if (ret == 0)
-			ret = run_direct(c, &direct);
-		if (ret == 0)
-			bench_series_add(&c->bytes, ((double)octo - (double)direct) / c->nb);
-	}
+	if (ret == 0)
+		ret = run_direct(c, &direct);
+	if (ret == 0)
+		bench_series_add(&c->bytes, ((double)octo - (double)direct) / c->nb);
 	return ret;
 }
 
@@ -300,7 +295,7 @@ bench_insert_run(struct bench *bench)
 	if (c.queue != NULL && c.own != NULL) {
 		choose_queues(&c);
 		bench_tap_calibrate();
-		ret = run_all(&c);
+		ret = bench_run_often(bench, "insert", run_once, &c);
 	}
 	free(c.own);
 	free(c.queue);

@@ -153,8 +153,9 @@ check_home(const struct learning *c)
 }
 
 static int
-run_once(struct learning *c)
+run_once(void *arg)
 {
+	struct learning *c = arg;
 	static const struct bench_nic_conf conf = {
 		.nb_pfs = 2,
 		.nb_queues = NB_QUEUES,
@@ -185,14 +186,11 @@ int
 bench_learning_run(struct bench *bench)
 {
 	static struct learning c;
-	int ret = 0;
+	int ret;
 
 	c.bench = bench;
 	c.nb_fours = bench_count(bench, FOURS, QUICK_FOURS);
-	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run("learning", run, bench->options.runs);
-		ret = run_once(&c);
-	}
+	ret = bench_run_often(bench, "learning", run_once, &c);
 	bench->results.learning.throughput_ratio = bench_series_median(&c.ratio);
 	return ret;
 }

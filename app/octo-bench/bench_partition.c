@@ -105,18 +105,25 @@ run_shape(struct partition *c, unsigned int shape)
 	return ret;
 }
 
+static int
+run_once(void *arg)
+{
+	struct partition *c = arg;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS && ret == 0; i++)
+		ret = run_shape(c, i);
+	return ret;
+}
+
 int
 bench_partition_run(struct bench *bench)
 {
 	static struct partition c;
-	int ret = 0;
+	int ret;
 
 	c.bench = bench;
-	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run("partition", run, bench->options.runs);
-		for (unsigned int i = 0; i < BENCH_NB_PARTITIONS && ret == 0; i++)
-			ret = run_shape(&c, i);
-	}
+	ret = bench_run_often(bench, "partition", run_once, &c);
 	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
 		struct bench_partition *result = &bench->results.partition[i];
 

@@ -38,6 +38,18 @@ bench_is_stopped(void)
 }
 
 int
+bench_run_often(const struct bench *bench, const char *name, int (*run)(void *arg), void *arg)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < bench->options.runs && ret == 0; i++) {
+		bench_progress_run(name, i, bench->options.runs);
+		ret = run(arg);
+	}
+	return ret;
+}
+
+int
 bench_run_shapes(struct bench *bench,
 		 int (*run)(struct bench *bench, void *arg, unsigned int nb_pfs), void *arg)
 {

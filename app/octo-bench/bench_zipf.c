@@ -164,8 +164,9 @@ best_strays(const struct zipf *c)
 }
 
 static int
-run_once(struct zipf *c)
+run_once(void *arg)
 {
+	struct zipf *c = arg;
 	double fraction = 1, before;
 	uint64_t strays = 0, best;
 	unsigned int rounds = 0;
@@ -199,10 +200,8 @@ bench_zipf_run(struct bench *bench)
 	c.entries = bench_count(bench, ENTRIES, QUICK_ENTRIES);
 	c.round = bench_count(bench, ROUND, QUICK_ROUND);
 	ret = make_columns(&c);
-	for (unsigned int run = 0; run < bench->options.runs && ret == 0; run++) {
-		bench_progress_run("zipf", run, bench->options.runs);
-		ret = run_once(&c);
-	}
+	if (ret == 0)
+		ret = bench_run_often(bench, "zipf", run_once, &c);
 	free(c.columns);
 	result->flows = c.nb;
 	result->entries = c.entries;
