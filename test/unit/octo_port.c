@@ -15,6 +15,7 @@
 #include <rte_debug.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
+#include <rte_interrupts.h>
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
@@ -243,6 +244,58 @@ nic_args(const struct octo_port_conf *conf, char *text, size_t len)
 	return text;
 }
 
+/* Done where the port probes PFs: EAL has no lock for its list of devices. */
+struct plugging {
+	int (*fn)(const char *name, const char *args);
+	const char *name;
+	const char *args;
+	int ret;
+	RTE_ATOMIC(bool) done;
+};
+
+static void
+plug(void *arg)
+{
+	struct plugging *p = arg;
+
+	p->ret = p->fn(p->name, p->args);
+	rte_atomic_store_explicit(&p->done, true, rte_memory_order_release);
+}
+
+static int
+in_interrupt_thread(int (*fn)(const char *name, const char *args), const char *name,
+		    const char *args)
+{
+	struct plugging p = {.fn = fn, .name = name, .args = args};
+
+	if (rte_thread_is_intr())
+		return fn(name, args);
+	assert_int_equal(rte_eal_alarm_set(1, plug, &p), 0);
+	while (!rte_atomic_load_explicit(&p.done, rte_memory_order_acquire))
+		rte_delay_us_sleep(100);
+	return p.ret;
+}
+
+static int
+add_device(const char *name, const char *args)
+{
+	return rte_eal_hotplug_add("vdev", name, args);
+}
+
+static int
+remove_device(const char *name, const char *args)
+{
+	RTE_SET_USED(args);
+	return rte_eal_hotplug_remove("vdev", name);
+}
+
+static int
+forget_device(const char *name, const char *args)
+{
+	RTE_SET_USED(args);
+	return rte_vdev_uninit(name);
+}
+
 void
 octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
 {
@@ -254,7 +307,7 @@ octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
 	snprintf(args, sizeof(args), "nic=T,socket=%u%s%s%s%s%s%s", conf->two_nodes ? pf % 2 : 0,
 		 comma(nic), or_nothing(nic), comma(conf->all), or_nothing(conf->all),
 		 comma(conf->pf[pf]), or_nothing(conf->pf[pf]));
-	ret = rte_eal_hotplug_add("vdev", octo_port_pf_name(pf), args);
+	ret = in_interrupt_thread(add_device, octo_port_pf_name(pf), args);
 	/* the octo port may have been faster */
 	assert_true(ret == 0 || (ret == -EEXIST && conf->replug));
 }
@@ -262,13 +315,13 @@ octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
 void
 octo_port_remove_pf(unsigned int pf)
 {
-	assert_int_equal(rte_eal_hotplug_remove("vdev", octo_port_pf_name(pf)), 0);
+	assert_int_equal(in_interrupt_thread(remove_device, octo_port_pf_name(pf), NULL), 0);
 }
 
 void
 octo_port_forget_pf(unsigned int pf)
 {
-	assert_int_equal(rte_vdev_uninit(octo_port_pf_name(pf)), 0);
+	assert_int_equal(in_interrupt_thread(forget_device, octo_port_pf_name(pf), NULL), 0);
 }
 
 static unsigned int
