@@ -19,9 +19,17 @@ static void
 add_all(uint64_t *sum, const uint64_t *amount, unsigned int nb)
 {
 	for (unsigned int i = 0; i < nb; i++)
-		sum[i] = sum[i] == OCTO_RATE_UNKNOWN || amount[i] == OCTO_RATE_UNKNOWN ?
-				 OCTO_RATE_UNKNOWN :
-				 sum[i] + amount[i];
+		octo_rate_add(&sum[i], amount[i]);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_by_queue)
+bool
+octo_counts_by_queue(uint64_t bytes, const uint64_t *of_queue, unsigned int nb)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		if (of_queue[i] > 0)
+			return true;
+	return bytes == 0;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_span)

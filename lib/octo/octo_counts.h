@@ -102,6 +102,13 @@ octo_counts_size(uint16_t nb_queues)
 	return sizeof(struct octo_counts) + nb_queues * sizeof(struct octo_queue_traffic);
 }
 
+/**
+ * Does a device that has sent so many bytes count by queue what it sends? Many do not,
+ * and tell 0 for each. Both from one look at it: later than one, the other has grown.
+ */
+__rte_internal
+bool octo_counts_by_queue(uint64_t bytes, const uint64_t *of_queue, unsigned int nb);
+
 /** What was counted between two moments; what is no counter is as it is now. */
 __rte_internal
 void octo_counts_span(const struct octo_counts *before, const struct octo_counts *now,

@@ -44,6 +44,16 @@ void octo_rate_deltas(const uint64_t *before, const uint64_t *now, uint64_t *del
 __rte_internal
 uint64_t octo_rate_gain(uint64_t before, uint64_t now);
 
+/** Add to a sum; unknown if either is. */
+static inline void
+octo_rate_add(uint64_t *sum, uint64_t amount)
+{
+	if (*sum == OCTO_RATE_UNKNOWN || amount == OCTO_RATE_UNKNOWN)
+		*sum = OCTO_RATE_UNKNOWN;
+	else
+		*sum += amount;
+}
+
 /** NaN if the amount is unknown, or there was no time. */
 static inline double
 octo_rate_per_second(uint64_t amount, uint64_t ns)

@@ -242,6 +242,21 @@ test_fields_are_the_same_in_each_span(void **state)
 	free(two);
 }
 
+static void
+test_bytes_of_queues_are_known_if_the_device_counts_them(void **state)
+{
+	const uint64_t none[2] = {0};
+	const uint64_t second[2] = {0, 60};
+
+	(void)state;
+	assert_true(octo_counts_by_queue(60, second, 2));
+	assert_false(octo_counts_by_queue(60, none, 2));
+	assert_false(octo_counts_by_queue(60, second, 1));
+	/* nothing has been sent, and that is known of each */
+	assert_true(octo_counts_by_queue(0, none, 2));
+	assert_true(octo_counts_by_queue(0, none, 0));
+}
+
 int
 main(void)
 {
@@ -257,6 +272,7 @@ main(void)
 		cmocka_unit_test(test_a_sum_outlives_cleared_statistics),
 		cmocka_unit_test(test_work_is_summed_up_when_it_is_known),
 		cmocka_unit_test(test_fields_are_the_same_in_each_span),
+		cmocka_unit_test(test_bytes_of_queues_are_known_if_the_device_counts_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

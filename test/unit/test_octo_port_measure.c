@@ -77,6 +77,7 @@ test_packets_are_those_of_their_queue(void **state)
 	assert_non_null(view);
 	assert_int_equal(view->sum->port.rx_packets, 50);
 	assert_int_equal(view->sum->queue[0].tx_packets, 50);
+	assert_int_equal(view->sum->queue[0].tx_bytes, 50 * OCTO_PORT_FRAME_LEN);
 	assert_int_equal(view->sum->queue[0].home_packets + view->sum->queue[0].stray_packets, 0);
 	assert_int_equal(view->sum->queue[1].home_packets + view->sum->queue[1].stray_packets, 50);
 	assert_int_equal(view->sum->queue[1].home_bytes + view->sum->queue[1].stray_bytes,

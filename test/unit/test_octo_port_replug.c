@@ -58,6 +58,9 @@ test_a_pf_that_is_attached_is_taken(void **state)
 	assert_int_equal(rte_eth_stats_get(port, &after), 0);
 	assert_int_equal(after.ipackets, before.ipackets + 20);
 	assert_int_equal(after.opackets, before.opackets + 20);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_bytes") +
+				 octo_port_xstat(port, "tx_q1_bytes"),
+			 after.obytes);
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
 }

@@ -191,6 +191,8 @@ test_all_packets_are_accounted_for(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_q0_bytes"), tally.bytes);
 	assert_int_equal(octo_port_xstat(port, "tx_q0_packets"), 900);
 	assert_int_equal(octo_port_xstat(port, "tx_q1_packets"), 800);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_bytes"), 900 * OCTO_PORT_FRAME_LEN);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 800 * OCTO_PORT_FRAME_LEN);
 	assert_int_equal(octo_port_xstat(port, "rx_home_packets") +
 				 octo_port_xstat(port, "rx_stray_packets"),
 			 tally.packets);
@@ -235,7 +237,9 @@ test_counters_survive_a_pf(void **state)
 	octo_port_receive(port, 0, 160, &tally);
 	assert_int_equal(rte_eth_stats_get(port, &before), 0);
 	assert_int_equal(before.ipackets, 160);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 60 * OCTO_PORT_FRAME_LEN);
 	octo_port_remove_pf(1);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 60 * OCTO_PORT_FRAME_LEN);
 	assert_int_equal(rte_eth_stats_get(port, &after), 0);
 	assert_int_equal(after.ipackets, 160);
 	assert_int_equal(after.ibytes, before.ibytes);

@@ -74,8 +74,14 @@ add_stats(struct octo_traffic *sum, const struct rte_eth_stats *stats)
 static void
 add_queues(struct octo_counts *now, const struct octo_pf_counts *pf)
 {
-	for (uint16_t i = 0; i < RTE_MIN(now->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++)
-		now->queue[i].tx_bytes += pf->q_obytes[i];
+	const uint16_t nb = RTE_MIN(now->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS);
+	const bool known = octo_counts_by_queue(pf->all.obytes, pf->q_obytes, nb);
+
+	for (uint16_t i = 0; i < now->nb_tx_queues; i++) {
+		uint64_t bytes = known && i < nb ? pf->q_obytes[i] : OCTO_RATE_UNKNOWN;
+
+		octo_rate_add(&now->queue[i].tx_bytes, bytes);
+	}
 }
 
 /* A PF that is gone has what it had; the port has the sum that octo_stats_get() tells. */
@@ -119,9 +125,6 @@ read_tx_queue(const struct octo_txq *q, struct octo_queue_traffic *traffic)
 	traffic->tx_packets = 0;
 	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
 		traffic->tx_packets += q->sent[pf] - q->sent_base[pf];
-	/* its PFs do not count by queue, or not for so many */
-	if (traffic->tx_packets > 0 && traffic->tx_bytes == 0)
-		traffic->tx_bytes = OCTO_RATE_UNKNOWN;
 }
 
 /* Queues that are not set up have counted nothing. */

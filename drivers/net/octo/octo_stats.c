@@ -4,8 +4,19 @@
 
 #include "octo_private.h"
 
-#ifndef octo_queue_stats
-#define octo_queue_stats(dev, stats, queues) (dev)->dev_ops->stats_get(dev, stats, queues)
+#ifndef octo_read_stats
+/* rte_eth_stats_get() keeps what queues count to itself: drivers tell both at once. */
+static int
+octo_read_stats(uint16_t port_id, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[port_id];
+
+	if (dev->dev_ops->stats_get == NULL)
+		return -ENOTSUP;
+	memset(stats, 0, sizeof(*stats));
+	stats->rx_nombuf = dev->data->rx_mbuf_alloc_failed;
+	return dev->dev_ops->stats_get(dev, stats, queues);
+}
 #endif
 
 static void
@@ -101,14 +112,9 @@ count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 static int
 read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
 {
-	struct rte_eth_dev *dev = &rte_eth_devices[pf->port_id];
 	struct eth_queue_stats queues = {0};
-	struct rte_eth_stats again = {0};
-	int ret = rte_eth_stats_get(pf->port_id, &counts->all);
+	int ret = octo_read_stats(pf->port_id, &counts->all, &queues);
 
-	/* applications find what queues count among the xstats, and drivers here */
-	if (ret == 0)
-		ret = octo_queue_stats(dev, &again, &queues);
 	memcpy(counts->q_obytes, queues.q_obytes, sizeof(queues.q_obytes));
 	return ret;
 }
