@@ -2,31 +2,46 @@
 # shellcheck shell=bash
 #
 # Runs steps one after the other, each a function step_NAME, and says in the
-# end how each went. The array "steps" names them all.
+# end how each went, and of those that failed what they said of it: of a long
+# log that may be all that is kept. The array "steps" names them all.
 
 results=()
-failures=0
+failed_steps=()
+step_logs=
+complaints='^(FAILED|ERROR) |^E  |FAIL  |TIMEOUT  |error:|Sanitizer|assert|killed by'
 
 # A step runs in a shell of its own, so that its first error ends it.
 run_step() {
 	local step=$1 began=$SECONDS status=0 verdict=ok
 	say "step: $step"
-	(
-		set -e
-		"step_$step"
-	) </dev/null &
+	{
+		(
+			set -e
+			"step_$step"
+		) </dev/null 2>&1 | tee "$step_logs/$step"
+	} &
 	wait $! || status=$?
 	if [ $status -ne 0 ]; then
 		verdict=FAILED
-		failures=$((failures + 1))
+		failed_steps+=("$step")
 	fi
 	results+=("$(printf '%-12s %-6s %5d s' "$step" "$verdict" $((SECONDS - began)))")
 	say "${results[-1]}"
 }
 
+show_failure() {
+	local log=$step_logs/$1
+	printf '\n%s\n' "$1 failed, line by line of its log:"
+	grep -nE "$complaints" "$log" | cut -c-300 | tail -n 80 || true
+	printf '%s\n' "and in the end:"
+	tail -n 20 "$log"
+}
+
 # run_steps [STEP...]: all without any.
 run_steps() {
 	local step
+	step_logs=$(mktemp -d)
+	trap 'rm -rf "$step_logs"' EXIT
 	# shellcheck disable=SC2154 # set by who sources this
 	[ $# -gt 0 ] || set -- "${steps[@]}"
 	for step in "$@"; do
@@ -35,8 +50,11 @@ run_steps() {
 	for step in "$@"; do
 		run_step "$step"
 	done
+	for step in "${failed_steps[@]}"; do
+		show_failure "$step"
+	done
 	printf '\n%s\n' "summary, after $SECONDS s:"
 	printf '  %s\n' "${results[@]}"
-	printf '%d steps, %d failed\n' $# $failures
-	[ $failures -eq 0 ]
+	printf '%d steps, %d failed\n' $# ${#failed_steps[@]}
+	[ ${#failed_steps[@]} -eq 0 ]
 }
