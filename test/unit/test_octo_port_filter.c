@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Which groups come in, and that a PF that comes back lets in no other than the rest does. */
+
+#include <ethdev_driver.h>
+
+#include "octo_port.h"
+
+#define FLOW 7
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+
+static struct rte_ether_addr groups[] = {
+	{{0x01, 0, 0x5e, 0, 0, 1}},
+	{{0x01, 0, 0x5e, 0, 0, 2}},
+	{{0x01, 0, 0x5e, 0, 0, 3}},
+};
+
+/* What one PF of the NIC lets in, the NIC does. */
+static bool
+is_let_in(uint16_t port, const struct rte_ether_addr *dst)
+{
+	struct octo_port_tally tally = {0};
+	struct rte_mbuf *m;
+
+	octo_port_make(port, FLOW, &m, 1);
+	rte_pktmbuf_mtod(m, struct rte_ether_hdr *)->dst_addr = *dst;
+	assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
+	octo_port_receive(port, 0, 1, &tally);
+	return tally.packets == 1;
+}
+
+static void
+assert_let_in(uint16_t port, bool first, bool second, bool third)
+{
+	octo_port_assert_arrives(port, FLOW, 0, 1);
+	assert_int_equal(is_let_in(port, &groups[0]), first);
+	assert_int_equal(is_let_in(port, &groups[1]), second);
+	assert_int_equal(is_let_in(port, &groups[2]), third);
+}
+
+static void
+set_groups(uint16_t port, unsigned int first, unsigned int n)
+{
+	assert_int_equal(rte_eth_dev_set_mc_addr_list(port, groups + first, n), 0);
+}
+
+static uint16_t
+create(void)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	octo_port_up(port, 1);
+	return port;
+}
+
+static void
+begin_recovery(unsigned int pf)
+{
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(pf)],
+				     RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+}
+
+static void
+end_recovery(uint16_t port, unsigned int pf)
+{
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(pf)],
+				     RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await_long(octo_port_pf_is_started(port, pf));
+}
+
+static void
+test_only_groups_of_the_list(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	assert_let_in(port, false, false, false);
+	set_groups(port, 0, 2);
+	assert_let_in(port, true, true, false);
+	set_groups(port, 1, 2);
+	assert_let_in(port, false, true, true);
+	set_groups(port, 0, 0);
+	assert_let_in(port, false, false, false);
+}
+
+/* Nobody could tell the PF, which has them yet when it is back. */
+static void
+test_a_pf_recovers_and_has_no_groups(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		set_groups(port, 0, 2);
+		begin_recovery(pf);
+		set_groups(port, 0, 0);
+		/* what has no rule comes by the first */
+		if (pf == 1)
+			assert_let_in(port, true, true, false);
+		end_recovery(port, pf);
+		assert_let_in(port, false, false, false);
+	}
+}
+
+static void
+test_a_pf_recovers_and_has_other_groups(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		set_groups(port, 0, 2);
+		begin_recovery(pf);
+		set_groups(port, 1, 2);
+		end_recovery(port, pf);
+		assert_let_in(port, false, true, true);
+	}
+}
+
+/* It has them by itself: the other goes then. */
+static void
+test_a_pf_that_comes_back_has_the_groups(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	set_groups(port, 0, 2);
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		octo_port_remove_pf(pf);
+		octo_port_add_pf(&two_pfs, pf);
+		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_remove_pf(1 - pf);
+		assert_let_in(port, true, true, false);
+		octo_port_add_pf(&two_pfs, 1 - pf);
+		octo_port_await_long(octo_port_pf_is_started(port, 1 - pf));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_only_groups_of_the_list),
+		octo_port_test(test_a_pf_recovers_and_has_no_groups),
+		octo_port_test(test_a_pf_recovers_and_has_other_groups),
+		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
