@@ -27,8 +27,12 @@ def run(*argv: object, check: bool = True, timeout: float = 60) -> str:
 def receive_in_order(name: str) -> List[str]:
     """Has one CPU take in all that comes by a veth. Else the one that sends does, and where
     two take turns, as the pollers of a NIC do, packets of a flow change places."""
-    knob = f"/sys/class/net/{name}/queues/rx-0/rps_cpus"
-    return ["sh", "-c", f"[ ! -e {knob} ] || echo 1 > {knob}"]
+    # /sys has the interfaces of whom it was mounted for, who may have had another network
+    device = f"/sys/class/net/{name}"
+    knob = f"{device}/queues/rx-0/rps_cpus"
+    return ["unshare", "--mount", "sh", "-ec",
+            f"[ -d {device} ] || mount -t sysfs sysfs /sys; [ -d {device} ]; "
+            f"[ ! -e {knob} ] || echo 1 > {knob}"]
 
 
 class Host:
