@@ -207,6 +207,44 @@ test_a_link_that_is_down(void **state)
 	assert_int_equal(send_and_receive(8), 8);
 }
 
+static struct {
+	uint16_t port;
+	RTE_ATOMIC(bool) told;
+	RTE_ATOMIC(bool) still_there;
+} slow;
+
+static int
+listen_slowly(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (port != slow.port)
+		return 0;
+	rte_atomic_store_explicit(&slow.told, true, rte_memory_order_release);
+	rte_delay_us_sleep(100000);
+	rte_atomic_store_explicit(&slow.still_there, rte_eth_dev_is_valid_port(port),
+				  rte_memory_order_release);
+	return 0;
+}
+
+/* A driver lets its interrupt handler end before it frees what that looks at. */
+static void
+test_a_removal_waits_for_who_is_told_of_the_link(void **state)
+{
+	(void)state;
+	start_pfs();
+	octo_port_await(has_link(octo_port_pf(0)));
+	slow.port = octo_port_pf(0);
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_INTR_LSC, listen_slowly, NULL);
+	fault("net_octosim0,link,down");
+	octo_port_await(rte_atomic_load_explicit(&slow.told, rte_memory_order_acquire));
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octosim0"), 0);
+	octo_port_await(rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_INTR_LSC,
+							listen_slowly, NULL) != -EAGAIN);
+	assert_true(rte_atomic_load_explicit(&slow.still_there, rte_memory_order_acquire));
+}
+
 /* Told first, then removed, and not to be had until it is plugged in again. */
 static void
 test_an_announced_removal(void **state)
@@ -529,6 +567,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		fault_test(test_what_is_wrong_changes_nothing),
 		fault_test(test_a_link_that_is_down),
+		fault_test(test_a_removal_waits_for_who_is_told_of_the_link),
 		fault_test(test_an_announced_removal),
 		fault_test(test_a_removal_that_takes_its_time),
 		fault_test(test_an_ejection),

@@ -136,6 +136,7 @@ struct octosim_pf {
 	uint8_t mute;   /**< enum octosim_mute */
 	bool unplugged; /**< out of its slot, though the device is not removed yet */
 	bool removing;  /**< somebody does; under the control lock */
+	bool closing;   /**< likewise */
 	bool isolated;
 	bool rss;
 	bool vlan_filter;
@@ -301,7 +302,7 @@ struct octosim_pf *octosim_nic_target(const struct octosim_nic *nic, uint16_t ta
 /** The PF or representor with this port id, if it belongs to this NIC; else NULL. */
 struct octosim_pf *octosim_nic_pf_by_port(const struct octosim_nic *nic, uint16_t port_id);
 
-/** Set the bit of every port. Control lock held. */
+/** Set the bit of every port that is not being closed. Control lock held. */
 void octosim_nic_get_ports(uint64_t *ports);
 
 /** For control threads: pollers, who only ever try the lock, step back meanwhile. */
@@ -367,6 +368,19 @@ void octosim_link_apply(struct octosim_pf *pf);
 
 /** A wire may have changed: look at the links of all PFs soon, from another thread. */
 void octosim_link_recheck(void);
+
+/* octosim_tell.c */
+#define OCTOSIM_PORT_WORDS ((RTE_MAX_ETHPORTS + 63) / 64)
+
+/**
+ * Somebody is to be told of a port, in the interrupt thread: unless it is gone, it stays
+ * until octosim_tell_end(), which must follow then.
+ */
+bool octosim_tell_begin(uint16_t port);
+void octosim_tell_end(void);
+
+/** The PF is being closed: returns when nobody is being told of it, or only the caller. */
+void octosim_tell_no_more(struct octosim_pf *pf);
 
 /* octosim_info.c */
 int octosim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);

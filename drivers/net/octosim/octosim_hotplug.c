@@ -68,8 +68,10 @@ raise_event(const char *name, enum rte_eth_event_type type)
 	uint16_t port;
 
 	/* it may be gone by now */
-	if (rte_eth_dev_get_port_by_name(name, &port) == 0)
-		rte_eth_dev_callback_process(&rte_eth_devices[port], type, NULL);
+	if (rte_eth_dev_get_port_by_name(name, &port) != 0 || !octosim_tell_begin(port))
+		return;
+	rte_eth_dev_callback_process(&rte_eth_devices[port], type, NULL);
+	octosim_tell_end();
 }
 
 /* Is the removal still to be done? If not, that was the last use of *s. */

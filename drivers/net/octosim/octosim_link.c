@@ -81,18 +81,16 @@ waits_for_wire(const struct rte_eth_dev *dev)
 static void
 recheck(void *arg)
 {
-	uint64_t ports[(RTE_MAX_ETHPORTS + 63) / 64] = {0};
 	bool waiting = false;
 
 	RTE_SET_USED(arg);
-	octosim_control_lock();
-	octosim_nic_get_ports(ports);
-	octosim_control_unlock();
 	/* not under the lock: who listens may hold locks of its own */
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
-		if ((ports[p / 64] >> (p % 64) & 1) != 0 && rte_eth_dev_is_valid_port(p)) {
-			update_and_tell(&rte_eth_devices[p]);
+		if (octosim_tell_begin(p)) {
 			waiting = waits_for_wire(&rte_eth_devices[p]) || waiting;
+			/* who listens may close it */
+			update_and_tell(&rte_eth_devices[p]);
+			octosim_tell_end();
 		}
 	if (waiting)
 		rte_eal_alarm_set(WIRE_LOOK_US, recheck, NULL);

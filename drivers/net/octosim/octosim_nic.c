@@ -432,7 +432,7 @@ octosim_nic_get_ports(uint64_t *ports)
 
 	TAILQ_FOREACH(nic, &nics, list)
 		for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++)
-			if (nic->pf[i] != NULL)
+			if (nic->pf[i] != NULL && !nic->pf[i]->closing)
 				ports[nic->pf[i]->port_id / 64] |= UINT64_C(1)
 								   << nic->pf[i]->port_id % 64;
 }

@@ -206,6 +206,7 @@ octosim_close(struct rte_eth_dev *dev)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
+	octosim_tell_no_more(pf);
 	if (pf->started)
 		octosim_stop(dev);
 	release_queues(dev);

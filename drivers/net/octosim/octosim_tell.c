@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Events of ports are raised in EAL's interrupt thread, and ports are closed in any: one
+ * that somebody is being told of waits, as a driver waits for its interrupt handler.
+ */
+
+#include <rte_cycles.h>
+#include <rte_interrupts.h>
+
+#include "octosim.h"
+
+#define LOOK_US 100
+#define NONE UINT32_MAX
+
+/* Written by the interrupt thread; under the control lock where it is no more NONE. */
+static RTE_ATOMIC(uint32_t) told = NONE;
+
+bool
+octosim_tell_begin(uint16_t port)
+{
+	uint64_t ports[OCTOSIM_PORT_WORDS] = {0};
+	bool there;
+
+	octosim_control_lock();
+	octosim_nic_get_ports(ports);
+	there = (ports[port / 64] >> (port % 64) & 1) != 0;
+	if (there)
+		rte_atomic_store_explicit(&told, port, rte_memory_order_relaxed);
+	octosim_control_unlock();
+	return there;
+}
+
+void
+octosim_tell_end(void)
+{
+	/* pairs with the acquire in octosim_tell_no_more() */
+	rte_atomic_store_explicit(&told, NONE, rte_memory_order_release);
+}
+
+void
+octosim_tell_no_more(struct octosim_pf *pf)
+{
+	octosim_control_lock();
+	pf->closing = true;
+	octosim_control_unlock();
+	/* who is told may close it */
+	while (!rte_thread_is_intr() &&
+	       rte_atomic_load_explicit(&told, rte_memory_order_acquire) == pf->port_id)
+		rte_delay_us_sleep(LOOK_US);
+}
