@@ -3,6 +3,7 @@
 /* How PFs of chaos go and come back, and what else is wrong with them at times. */
 
 #include <errno.h>
+#include <stdarg.h>
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include <rte_cycles.h>

@@ -3,6 +3,7 @@
 /* Rules as text, for people. */
 
 #include <errno.h>
+#include <stdarg.h>
 
 #include "octo_private.h"
 
