@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include <rte_common.h>
+#include <rte_ethdev.h>
 #include <rte_mempool.h>
 
 /**

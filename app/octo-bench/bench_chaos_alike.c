@@ -48,8 +48,8 @@ ask(uint16_t port)
 	rte_eth_macaddr_get(port, &s.mac);
 	rte_eth_dev_rss_hash_conf_get(port, &rss);
 	s.rss_hf = rss.rss_hf;
-	rte_eth_link_get_nowait(port, &link);
-	s.link = link.link_status;
+	if (rte_eth_link_get_nowait(port, &link) == 0)
+		s.link = link.link_status;
 	return s;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "octo_pmu.h"
 
 /* The fields of QPI's PMU, whose event has a bit elsewhere. */
