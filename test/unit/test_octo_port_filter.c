@@ -137,6 +137,41 @@ test_a_pf_that_comes_back_has_the_groups(void **state)
 	}
 }
 
+static void
+test_groups_go_with_the_port(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	set_groups(port, 0, 2);
+	octo_port_close_and_remove(port);
+	octo_port_up(octo_port_pf(0), 1);
+	octo_port_up(octo_port_pf(1), 1);
+	assert_let_in(octo_port_pf(0), false, false, false);
+}
+
+#define VLAN 77
+
+static bool
+lets_in_vlan(uint16_t pf)
+{
+	return rte_eth_devices[pf].data->vlan_filter_conf.ids[VLAN / 64] >> (VLAN % 64) & 1;
+}
+
+static void
+test_vlans_go_with_the_port(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_FILTER_OFFLOAD), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, 1), 0);
+	assert_true(lets_in_vlan(octo_port_pf(1)));
+	octo_port_close_and_remove(port);
+	assert_false(lets_in_vlan(octo_port_pf(0)));
+	assert_false(lets_in_vlan(octo_port_pf(1)));
+}
+
 int
 main(void)
 {
@@ -145,6 +180,8 @@ main(void)
 		octo_port_test(test_a_pf_recovers_and_has_no_groups),
 		octo_port_test(test_a_pf_recovers_and_has_other_groups),
 		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
+		octo_port_test(test_groups_go_with_the_port),
+		octo_port_test(test_vlans_go_with_the_port),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

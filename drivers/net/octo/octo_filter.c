@@ -346,6 +346,17 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 }
 
 static void
+clear_vlans(const struct octo_pf *pf)
+{
+	const struct rte_vlan_filter_conf *vlans = &rte_eth_devices[pf->port_id]
+							    .data->vlan_filter_conf;
+
+	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
+		if ((vlans->ids[id / 64] >> (id % 64)) & 1)
+			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
+}
+
+static void
 pf_restore(struct octo_dev *octo, struct octo_pf *pf)
 {
 	const struct rte_ether_addr *macs = octo_data(octo)->mac_addrs;
@@ -356,6 +367,9 @@ pf_restore(struct octo_dev *octo, struct octo_pf *pf)
 		if (!rte_is_zero_ether_addr(&extra.mac))
 			pf_mac_remove(pf, &extra);
 	}
+	if (octo->settings.nb_mc > 0)
+		rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
+	clear_vlans(pf);
 	if (!rte_is_zero_ether_addr(&pf->mac))
 		pf_mac_set(pf, &pf->mac);
 	rte_eth_promiscuous_disable(pf->port_id);
@@ -397,17 +411,6 @@ clear_macs(const struct octo_pf *pf)
 			rte_eth_dev_mac_addr_remove(pf->port_id, &mac);
 	}
 	rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
-}
-
-static void
-clear_vlans(const struct octo_pf *pf)
-{
-	const struct rte_vlan_filter_conf *vlans = &rte_eth_devices[pf->port_id]
-							    .data->vlan_filter_conf;
-
-	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
-		if ((vlans->ids[id / 64] >> (id % 64)) & 1)
-			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
 }
 
 /*
