@@ -152,10 +152,31 @@ test_the_last_pf_is_ejected(void **state)
 
 #define RULES 40
 #define RULE_US "10000"
+#define MAX_TRIES 20
 
 static struct rte_flow *rule[RULES];
 
-/* PF 1 is back, and takes its time to get the rules. */
+/* PF 1 comes back and takes its time to get the rules, unless it has had them all at once. */
+static bool
+begins_to_join(uint16_t port)
+{
+	octo_port_add_pf(&two_pfs, 1);
+	assert_int_equal(octosim_fault("net_octosim1,rule_slow," RULE_US), 0);
+	octo_port_await_long(is_in_state(port, 1, "joining") || octo_port_pf_is_started(port, 1));
+	return is_in_state(port, 1, "joining");
+}
+
+static void
+begin_to_join(uint16_t port)
+{
+	int tries = 0;
+
+	do {
+		octo_port_remove_pf(1);
+		assert_true(tries++ < MAX_TRIES);
+	} while (!begins_to_join(port));
+}
+
 static uint16_t
 join_slowly(void)
 {
@@ -166,10 +187,7 @@ join_slowly(void)
 		rule[i] = octo_port_steer(port, 1000 + i, QUEUE, NULL);
 		assert_non_null(rule[i]);
 	}
-	octo_port_remove_pf(1);
-	octo_port_add_pf(&two_pfs, 1);
-	assert_int_equal(octosim_fault("net_octosim1,rule_slow," RULE_US), 0);
-	octo_port_await_long(is_in_state(port, 1, "joining"));
+	begin_to_join(port);
 	return port;
 }
 
@@ -204,6 +222,7 @@ static void
 test_a_rule_that_only_a_joining_pf_refuses(void **state)
 {
 	const uint16_t port = join_slowly();
+	const uint64_t replugs = octo_port_xstat(port, "replugs");
 
 	(void)state;
 	assert_int_equal(octosim_fault("net_octosim1,rule_fail,1,5,1"), 0);
@@ -213,7 +232,7 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	octo_port_await_long(octo_port_pf_is_started(port, 1));
 	octo_port_await_long(octo_port_leads_to(port, 3000, QUEUE, 1));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
-	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
+	assert_int_equal(octo_port_xstat(port, "replugs"), replugs + 1);
 }
 
 static bool
@@ -259,8 +278,8 @@ test_a_pf_that_does_not_get_to_join(void **state)
 	octo_port_remove_pf(1);
 	assert_true(is_in_state(port, 1, "gone"));
 	octo_port_add_pf(&two_pfs, 1);
-	assert_int_equal(octosim_fault("net_octosim1,rule_slow," RULE_US), 0);
-	octo_port_await_long(is_in_state(port, 1, "joining"));
+	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	begin_to_join(port);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
