@@ -16,6 +16,7 @@
 #define FLOW 7
 #define BURST 32
 #define NB_QUEUES 2
+#define MANY_POLLS 1000
 
 /* Which PF is the default one, the NIC alone knows; PF 0 is the manager. */
 static const struct octo_port_conf by_manager = {
@@ -129,20 +130,26 @@ travel_by(unsigned int pf)
 	travel_until(came_by(pf) > before + 64);
 }
 
-/* How many of those that were sent have not come, when nothing is on its way. */
+/*
+ * How many of those that were sent have not come, when nothing is on its way: neither for
+ * a while, nor for many polls, as who had no CPU for a while has not looked.
+ */
 static uint32_t
 rest(void)
 {
 	const uint64_t patience = rte_get_timer_hz() / 20;
 	uint64_t since = rte_get_timer_cycles();
 	uint32_t received = flow.received;
+	unsigned int polls = 0;
 
-	while (rte_get_timer_cycles() - since < patience) {
+	while (polls < MANY_POLLS || rte_get_timer_cycles() - since < patience) {
 		poll_all();
+		polls++;
 		if (received == flow.received)
 			continue;
 		received = flow.received;
 		since = rte_get_timer_cycles();
+		polls = 0;
 	}
 	return flow.sent - flow.received;
 }
