@@ -348,9 +348,12 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 static void
 clear_vlans(const struct octo_pf *pf)
 {
-	const struct rte_vlan_filter_conf *vlans = &rte_eth_devices[pf->port_id]
-							    .data->vlan_filter_conf;
+	const struct rte_eth_dev_data *data = rte_eth_devices[pf->port_id].data;
+	const struct rte_vlan_filter_conf *vlans = &data->vlan_filter_conf;
 
+	/* ethdev would refuse each, and complain */
+	if (!(data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
+		return;
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
 		if ((vlans->ids[id / 64] >> (id % 64)) & 1)
 			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
