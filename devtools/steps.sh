@@ -12,15 +12,18 @@ complaints='^(FAILED|ERROR) |^E  |FAIL  |TIMEOUT  |error:|Sanitizer|assert|kille
 
 # A step runs in a shell of its own, so that its first error ends it.
 run_step() {
-	local step=$1 began=$SECONDS status=0 verdict=ok
+	local step=$1 began=$SECONDS status=0 verdict=ok log=$step_logs/$1 pid
+	: >"$log"
 	say "step: $step"
-	{
-		(
-			set -e
-			"step_$step"
-		) </dev/null 2>&1 | tee "$step_logs/$step"
-	} &
-	wait $! || status=$?
+	(
+		set -e
+		"step_$step"
+	) </dev/null >"$log" 2>&1 &
+	pid=$!
+	# what a step leaves running must not keep the next one waiting, as a pipe would
+	tail -n +1 -s 0.2 -f --pid=$pid "$log" &
+	wait $pid || status=$?
+	wait $! || true
 	if [ $status -ne 0 ]; then
 		verdict=FAILED
 		failed_steps+=("$step")
@@ -34,7 +37,7 @@ show_failure() {
 	printf '\n%s\n' "$1 failed, line by line of its log:"
 	grep -nE "$complaints" "$log" | cut -c-300 | tail -n 80 || true
 	printf '%s\n' "and in the end:"
-	tail -n 20 "$log"
+	tail -n 20 "$log" || true
 }
 
 # run_steps [STEP...]: all without any.
