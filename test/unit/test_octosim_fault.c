@@ -210,8 +210,15 @@ test_a_link_that_is_down(void **state)
 static struct {
 	uint16_t port;
 	RTE_ATOMIC(bool) told;
+	RTE_ATOMIC(bool) removing;
 	RTE_ATOMIC(bool) still_there;
 } slow;
+
+static bool
+is_set(RTE_ATOMIC(bool) * flag)
+{
+	return rte_atomic_load_explicit(flag, rte_memory_order_acquire);
+}
 
 static int
 listen_slowly(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
@@ -222,6 +229,8 @@ listen_slowly(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret
 	if (port != slow.port)
 		return 0;
 	rte_atomic_store_explicit(&slow.told, true, rte_memory_order_release);
+	for (int i = 0; i < 10000 && !is_set(&slow.removing); i++)
+		rte_delay_us_sleep(1000);
 	rte_delay_us_sleep(100000);
 	rte_atomic_store_explicit(&slow.still_there, rte_eth_dev_is_valid_port(port),
 				  rte_memory_order_release);
@@ -238,11 +247,12 @@ test_a_removal_waits_for_who_is_told_of_the_link(void **state)
 	slow.port = octo_port_pf(0);
 	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_INTR_LSC, listen_slowly, NULL);
 	fault("net_octosim0,link,down");
-	octo_port_await(rte_atomic_load_explicit(&slow.told, rte_memory_order_acquire));
+	octo_port_await(is_set(&slow.told));
+	rte_atomic_store_explicit(&slow.removing, true, rte_memory_order_release);
 	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octosim0"), 0);
 	octo_port_await(rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_INTR_LSC,
 							listen_slowly, NULL) != -EAGAIN);
-	assert_true(rte_atomic_load_explicit(&slow.still_there, rte_memory_order_acquire));
+	assert_true(is_set(&slow.still_there));
 }
 
 /* Told first, then removed, and not to be had until it is plugged in again. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Events of ports are raised in EAL's interrupt thread, and ports are closed in any: one
- * that somebody is being told of waits, as a driver waits for its interrupt handler.
+ * Most events of ports are raised in EAL's interrupt thread, and ports are closed in any:
+ * one that somebody is being told of waits, as a driver waits for its interrupt handler.
  */
 
 #include <rte_cycles.h>
@@ -11,6 +11,8 @@
 #include "octosim.h"
 
 #define LOOK_US 100
+/* Who is told may wait for what the one that closes the port holds, the lock of its bus. */
+#define PATIENCE_US 5000000
 #define NONE UINT32_MAX
 
 /* Written by the interrupt thread; under the control lock where it is no more NONE. */
@@ -34,8 +36,16 @@ octosim_tell_begin(uint16_t port)
 void
 octosim_tell_end(void)
 {
-	/* pairs with the acquire in octosim_tell_no_more() */
+	/* pairs with the acquire in is_told_of() */
 	rte_atomic_store_explicit(&told, NONE, rte_memory_order_release);
+}
+
+/* By another thread: who is told may close it, too. */
+static bool
+is_told_of(const struct octosim_pf *pf)
+{
+	return !rte_thread_is_intr() &&
+	       rte_atomic_load_explicit(&told, rte_memory_order_acquire) == pf->port_id;
 }
 
 void
@@ -44,8 +54,12 @@ octosim_tell_no_more(struct octosim_pf *pf)
 	octosim_control_lock();
 	pf->closing = true;
 	octosim_control_unlock();
-	/* who is told may close it */
-	while (!rte_thread_is_intr() &&
-	       rte_atomic_load_explicit(&told, rte_memory_order_acquire) == pf->port_id)
+	for (int us = 0; is_told_of(pf); us += LOOK_US) {
+		if (us >= PATIENCE_US) {
+			OCTOSIM_LOG(ERR, pf->data->name,
+				    "closed while an event callback of it does not return");
+			return;
+		}
 		rte_delay_us_sleep(LOOK_US);
+	}
 }
