@@ -345,17 +345,17 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	return ret;
 }
 
+/* Those of the list are let in no more. */
 static void
-clear_vlans(const struct octo_pf *pf)
+clear_vlans(const struct octo_pf *pf, const struct rte_vlan_filter_conf *list)
 {
 	const struct rte_eth_dev_data *data = rte_eth_devices[pf->port_id].data;
-	const struct rte_vlan_filter_conf *vlans = &data->vlan_filter_conf;
 
 	/* ethdev would refuse each, and complain */
 	if (!(data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
 		return;
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
-		if ((vlans->ids[id / 64] >> (id % 64)) & 1)
+		if ((list->ids[id / 64] >> (id % 64)) & 1)
 			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
 }
 
@@ -372,7 +372,7 @@ pf_restore(struct octo_dev *octo, struct octo_pf *pf)
 	}
 	if (octo->settings.nb_mc > 0)
 		rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
-	clear_vlans(pf);
+	clear_vlans(pf, &octo_data(octo)->vlan_filter_conf);
 	if (!rte_is_zero_ether_addr(&pf->mac))
 		pf_mac_set(pf, &pf->mac);
 	rte_eth_promiscuous_disable(pf->port_id);
@@ -424,7 +424,7 @@ void
 octo_filter_clear_locked(const struct octo_pf *pf)
 {
 	clear_macs(pf);
-	clear_vlans(pf);
+	clear_vlans(pf, &rte_eth_devices[pf->port_id].data->vlan_filter_conf);
 	rte_eth_promiscuous_disable(pf->port_id);
 	rte_eth_allmulticast_disable(pf->port_id);
 	rte_flow_isolate(pf->port_id, 0, NULL);
