@@ -22,14 +22,23 @@ add_all(uint64_t *sum, const uint64_t *amount, unsigned int nb)
 		octo_rate_add(&sum[i], amount[i]);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_by_queue)
-bool
-octo_counts_by_queue(uint64_t bytes, const uint64_t *of_queue, unsigned int nb)
+static bool
+counts_by_queue(uint64_t bytes, const uint64_t *of_queue, unsigned int nb)
 {
 	for (unsigned int i = 0; i < nb; i++)
 		if (of_queue[i] > 0)
 			return true;
 	return bytes == 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_bytes_of)
+uint64_t
+octo_counts_bytes_of(uint64_t bytes, const uint64_t *of_queue, unsigned int nb, unsigned int queue,
+		     bool has_sent)
+{
+	if (queue < nb && counts_by_queue(bytes, of_queue, nb))
+		return of_queue[queue];
+	return has_sent ? OCTO_RATE_UNKNOWN : 0;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_span)

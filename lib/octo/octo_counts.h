@@ -103,11 +103,21 @@ octo_counts_size(uint16_t nb_queues)
 }
 
 /**
- * Does a device that has sent so many bytes count by queue what it sends? Many do not,
- * and tell 0 for each. Both from one look at it: later than one, the other has grown.
+ * How many bytes a queue of a device has sent. Many devices do not count by queue, and
+ * tell 0 for each; none does for more than the first of them.
+ *
+ * @param bytes
+ *   That the device has sent, as it was when it told of_queue.
+ * @param of_queue
+ *   What it tells of the first nb queues.
+ * @param has_sent
+ *   Had the queue sent anything before?
+ * @return
+ *   Bytes, or OCTO_RATE_UNKNOWN.
  */
 __rte_internal
-bool octo_counts_by_queue(uint64_t bytes, const uint64_t *of_queue, unsigned int nb);
+uint64_t octo_counts_bytes_of(uint64_t bytes, const uint64_t *of_queue, unsigned int nb,
+			      unsigned int queue, bool has_sent);
 
 /** What was counted between two moments; what is no counter is as it is now. */
 __rte_internal

@@ -242,6 +242,8 @@ test_fields_are_the_same_in_each_span(void **state)
 	free(two);
 }
 
+#define UNKNOWN OCTO_RATE_UNKNOWN
+
 static void
 test_bytes_of_queues_are_known_if_the_device_counts_them(void **state)
 {
@@ -249,12 +251,24 @@ test_bytes_of_queues_are_known_if_the_device_counts_them(void **state)
 	const uint64_t second[2] = {0, 60};
 
 	(void)state;
-	assert_true(octo_counts_by_queue(60, second, 2));
-	assert_false(octo_counts_by_queue(60, none, 2));
-	assert_false(octo_counts_by_queue(60, second, 1));
-	/* nothing has been sent, and that is known of each */
-	assert_true(octo_counts_by_queue(0, none, 2));
-	assert_true(octo_counts_by_queue(0, none, 0));
+	assert_int_equal(octo_counts_bytes_of(60, second, 2, 1, true), 60);
+	assert_int_equal(octo_counts_bytes_of(60, second, 2, 0, false), 0);
+	assert_true(octo_counts_bytes_of(60, none, 2, 1, true) == UNKNOWN);
+	/* nothing has been sent, or not by then */
+	assert_int_equal(octo_counts_bytes_of(0, none, 2, 0, true), 0);
+	assert_int_equal(octo_counts_bytes_of(0, none, 2, 0, false), 0);
+}
+
+/* Those that are counted have sent by another device. */
+static void
+test_bytes_of_queues_beyond_the_counters_are_not_known(void **state)
+{
+	const uint64_t none[2] = {0};
+
+	(void)state;
+	assert_true(octo_counts_bytes_of(60, none, 2, 2, true) == UNKNOWN);
+	assert_int_equal(octo_counts_bytes_of(60, none, 2, 0, false), 0);
+	assert_int_equal(octo_counts_bytes_of(60, none, 2, 3, false), 0);
 }
 
 int
@@ -273,6 +287,7 @@ main(void)
 		cmocka_unit_test(test_work_is_summed_up_when_it_is_known),
 		cmocka_unit_test(test_fields_are_the_same_in_each_span),
 		cmocka_unit_test(test_bytes_of_queues_are_known_if_the_device_counts_them),
+		cmocka_unit_test(test_bytes_of_queues_beyond_the_counters_are_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,18 +70,27 @@ add_stats(struct octo_traffic *sum, const struct rte_eth_stats *stats)
 	sum->tx_errors += stats->oerrors;
 }
 
-/* Bytes that queues have sent are known to PFs only, and of the first queues. */
+/* By these PFs. */
+static bool
+has_sent(const struct octo_txq *q, uint32_t pfs)
+{
+	for (uint8_t pf = 0; q != NULL && pf < OCTO_MAX_PFS; pf++)
+		if ((pfs & RTE_BIT32(pf)) && q->sent[pf] != q->sent_base[pf])
+			return true;
+	return false;
+}
+
+/* Bytes that queues have sent are known to PFs only. */
 static void
-add_queues(struct octo_counts *now, const struct octo_pf_counts *pf)
+add_queues(const struct octo_dev *octo, struct octo_counts *now, const struct octo_pf_counts *sum,
+	   uint32_t pfs)
 {
 	const uint16_t nb = RTE_MIN(now->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS);
-	const bool known = octo_counts_by_queue(pf->all.obytes, pf->q_obytes, nb);
 
-	for (uint16_t i = 0; i < now->nb_tx_queues; i++) {
-		uint64_t bytes = known && i < nb ? pf->q_obytes[i] : OCTO_RATE_UNKNOWN;
-
-		octo_rate_add(&now->queue[i].tx_bytes, bytes);
-	}
+	for (uint16_t i = 0; i < now->nb_tx_queues; i++)
+		octo_rate_add(&now->queue[i].tx_bytes,
+			      octo_counts_bytes_of(sum->all.obytes, sum->q_obytes, nb, i,
+						   has_sent(octo_data(octo)->tx_queues[i], pfs)));
 }
 
 /* A PF that is gone has what it had; the port has the sum that octo_stats_get() tells. */
@@ -95,11 +104,11 @@ read_pfs_locked(struct octo_dev *octo, struct octo_counts *now)
 	now->port = (struct octo_traffic){0};
 	memset(now->queue, 0, now->nb_queues * sizeof(now->queue[0]));
 	add_stats(&now->port, &octo->gone.all);
-	add_queues(now, &octo->gone);
+	add_queues(octo, now, &octo->gone, UINT32_MAX);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		octo_stats_pf_locked(octo, (uint8_t)i, &counts);
 		add_stats(&now->port, &counts.all);
-		add_queues(now, &counts);
+		add_queues(octo, now, &counts, RTE_BIT32(i));
 		now->pf[i] = (struct octo_traffic){0};
 		add_stats(&now->pf[i], &counts.all);
 	}

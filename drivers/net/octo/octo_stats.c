@@ -11,6 +11,9 @@ octo_read_stats(uint16_t port_id, struct rte_eth_stats *stats, struct eth_queue_
 {
 	struct rte_eth_dev *dev = &rte_eth_devices[port_id];
 
+	/* a secondary process may not have attached it */
+	if (!rte_eth_dev_is_valid_port(port_id))
+		return -ENODEV;
 	if (dev->dev_ops->stats_get == NULL)
 		return -ENOTSUP;
 	memset(stats, 0, sizeof(*stats));
