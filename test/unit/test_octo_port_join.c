@@ -151,7 +151,7 @@ test_the_last_pf_is_ejected(void **state)
 }
 
 #define RULES 40
-#define RULE_US "10000"
+#define RULE_US "50000"
 #define MAX_TRIES 20
 
 static struct rte_flow *rule[RULES];
