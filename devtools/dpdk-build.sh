@@ -6,8 +6,8 @@
 # tree is only read.
 
 built_apps=(test-pmd proc-info pdump)
-built_drivers=(bus/pci bus/vdev mempool/ring net/af_packet net/bonding net/failsafe net/null
-	net/ring net/tap net/vhost net/virtio)
+built_drivers=(bus/pci bus/vdev mempool/ring net/af_packet net/bonding net/failsafe net/memif
+	net/null net/ring net/tap net/vhost net/virtio)
 
 # of the libraries those that nothing here calls
 left_out_libs=(bbdev compressdev dispatcher distributor efd gpudev graph ipsec jobstats
