@@ -75,6 +75,7 @@ bench_l3fwd() {
 	case " $* " in
 	*" -h "* | *" --help "*) exec python3 -B -m l3fwd_bench "$@" ;;
 	esac
+	OCTO_CHECK_USE=1 python3 -B -m l3fwd_bench "$@" || return $?
 	plot=$(plot_file "$@")
 	[ -z "$plot" ] || need plot
 	build_program l3fwd

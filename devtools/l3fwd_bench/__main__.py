@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./octo bench l3fwd, which sets OCTO_L3FWD, OCTO_GEN, OCTO_WORK and OCTO_DPDK_VERSION."""
+"""./octo bench l3fwd, which sets OCTO_L3FWD, OCTO_GEN, OCTO_WORK and OCTO_DPDK_VERSION.
+
+Before it has those, it sets OCTO_CHECK_USE: wrong use is told before minutes of building.
+"""
 
 import json
 import os
@@ -86,6 +89,9 @@ def _measure(wanted):
 def main(args) -> int:
     """The exit code."""
     try:
+        if os.environ.get("OCTO_CHECK_USE"):
+            options.check(args)
+            return DONE
         wanted = options.read(args)
     except options.WrongUse as err:
         _say(f"{err} (see: octo bench l3fwd --help)")

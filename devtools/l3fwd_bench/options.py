@@ -291,8 +291,8 @@ def _defaults(raw):
     }
 
 
-def read(args: List[str]) -> Options:
-    """The options, or WrongUse."""
+def _parse(args: List[str]):
+    """What can be judged before there is an l3fwd: as given, the PFs, their nodes, lcores."""
     raw = _parser().parse_args(args)
     _check_combination(raw)
     _check_files(raw)
@@ -300,6 +300,20 @@ def read(args: List[str]) -> Options:
     lcores = _read_lcores(raw, nodes)
     if raw.tg is not None:
         _command("--tg", raw.tg)
+    return raw, pfs, nodes, lcores
+
+
+def check(args: List[str]) -> None:
+    """WrongUse, before anything is built for it."""
+    raw, _, nodes, lcores = _parse(args)
+    _read_model(raw.model)
+    _read_node(raw, lcores, nodes)
+    _gen_cpu(raw, lcores)
+
+
+def read(args: List[str]) -> Options:
+    """The options, or WrongUse."""
+    raw, pfs, nodes, lcores = _parse(args)
     l3fwd = _command("--l3fwd", raw.l3fwd)
     cases, left_out = _read_cases(raw, l3fwd)
     return Options(

@@ -7,6 +7,7 @@ import random
 import re
 import shlex
 import signal
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -394,6 +395,17 @@ def test_wrong_use_is_one_line(machine, args, culprit):
     done = _bench("--root", machine, *args)
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr, done.stderr
+
+
+def test_front_door_refuses_wrong_use_before_it_builds(tmp_path):
+    """It is told by a clone that has nothing to build."""
+    shutil.copy(env.REPO / "octo", tmp_path)
+    for name in ("devtools", "config"):
+        shutil.copytree(env.REPO / name, tmp_path / name)
+    done = subprocess.run([tmp_path / "octo", "bench", "l3fwd", "--dpdk-src", "/"], text=True,
+                          capture_output=True, check=False, timeout=env.seconds(30))
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and "--dpdk-src" in done.stderr
 
 
 def test_front_door_knows_it():
