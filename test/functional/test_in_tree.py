@@ -85,7 +85,7 @@ def test_unknown_list_is_an_error(dpdk, tmp_path):
     (dpdk / "lib/meson.build").write_text("libraries = []\n")
     done = _run("-o", tmp_path / "out", dpdk, "copy")
     assert done.returncode == 1
-    assert "lib/meson.build has no" in done.stderr
+    assert "lib/meson.build has no" in done.stdout
     assert "copy         FAILED" in done.stdout
 
 
