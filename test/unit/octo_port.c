@@ -440,10 +440,9 @@ octo_port_destroy(void)
 }
 
 int
-octo_port_configure(uint16_t port, uint16_t nb_queues)
+octo_port_setup_queues(uint16_t port, uint16_t nb_queues)
 {
-	const struct rte_eth_conf conf = {.intr_conf = {.lsc = 1}};
-	int ret = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
+	int ret = 0;
 
 	for (uint16_t q = 0; ret == 0 && q < nb_queues; q++) {
 		ret = rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
@@ -453,6 +452,37 @@ octo_port_configure(uint16_t port, uint16_t nb_queues)
 						     NULL);
 	}
 	return ret;
+}
+
+int
+octo_port_configure(uint16_t port, uint16_t nb_queues)
+{
+	const struct rte_eth_conf conf = {.intr_conf = {.lsc = 1}};
+	int ret = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
+
+	return ret == 0 ? octo_port_setup_queues(port, nb_queues) : ret;
+}
+
+void
+octo_port_up_as(uint16_t port, uint16_t nb_queues, const struct rte_eth_conf *conf)
+{
+	assert_int_equal(rte_eth_dev_configure(port, nb_queues, nb_queues, conf), 0);
+	assert_int_equal(octo_port_setup_queues(port, nb_queues), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+void
+octo_port_assert_full_speed(uint16_t port)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_link link;
+
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(rte_eth_link_get_nowait(port, &link), 0);
+	assert_int_equal(link.link_status, RTE_ETH_LINK_UP);
+	assert_int_not_equal(link.link_speed, RTE_ETH_SPEED_NUM_NONE);
+	assert_int_equal(info.speed_capa,
+			 rte_eth_speed_bitflag(link.link_speed, RTE_ETH_LINK_FULL_DUPLEX));
 }
 
 void

@@ -78,10 +78,14 @@ uint16_t octo_port_create(const struct octo_port_conf *conf);
 /** Remove whatever of it is there. */
 void octo_port_destroy(void);
 
+/** Set up the queues of a port that is configured; a negative errno on failure. */
+int octo_port_setup_queues(uint16_t port, uint16_t nb_queues);
 /** Configure and set up; a negative errno on failure. */
 int octo_port_configure(uint16_t port, uint16_t nb_queues);
 /** octo_port_configure() and start, which must succeed. */
 void octo_port_up(uint16_t port, uint16_t nb_queues);
+/** The same with a configuration of its own. */
+void octo_port_up_as(uint16_t port, uint16_t nb_queues, const struct rte_eth_conf *conf);
 
 /* CPUs: socket_map makes the first allowed CPU node 0 and the second node 1 */
 bool octo_port_has_two_nodes(void);
@@ -137,6 +141,9 @@ void octo_port_thread_start(void *(*fn)(void *), void *arg);
 bool octo_port_thread_must_stop(void);
 /** Does the teardown, too. */
 void octo_port_thread_stop(void);
+
+/** Its link is up, and as fast as the port can be. */
+void octo_port_assert_full_speed(uint16_t port);
 
 uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_printf(2, 3);
 

@@ -67,13 +67,7 @@ test_a_queue_is_pinned_before_it_is_set_up(void **state)
 	(void)state;
 	assert_int_equal(rte_eth_dev_configure(port, 2, 2, &conf), 0);
 	assert_int_equal(rte_eth_dev_map_aggr_tx_affinity(port, 0, 2), 0);
-	for (uint16_t q = 0; q < 2; q++) {
-		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
-							NULL, octo_port_pool),
-				 0);
-		assert_int_equal(
-			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
-	}
+	assert_int_equal(octo_port_setup_queues(port, 2), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	check_sends_by(port, 0, 1);
 }

@@ -115,13 +115,7 @@ test_a_pf_comes_back_to_a_port_without_rss(void **state)
 	uint16_t port = octo_port_create(&two_pfs);
 
 	(void)state;
-	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
-	assert_int_equal(rte_eth_rx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
-						octo_port_pool),
-			 0);
-	assert_int_equal(rte_eth_tx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL),
-			 0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_up_as(port, 1, &conf);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await_long(octo_port_pf_is_started(port, 1));

@@ -409,15 +409,7 @@ up_with_rss(uint16_t port, uint64_t types)
 		.rx_adv_conf.rss_conf.rss_hf = types,
 	};
 
-	assert_int_equal(rte_eth_dev_configure(port, RSS_QUEUES, RSS_QUEUES, &conf), 0);
-	for (uint16_t q = 0; q < RSS_QUEUES; q++) {
-		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
-							NULL, octo_port_pool),
-				 0);
-		assert_int_equal(
-			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
-	}
-	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_up_as(port, RSS_QUEUES, &conf);
 }
 
 /* The queue that a packet of the flow comes to. All are polled for longer: fences close. */

@@ -155,13 +155,7 @@ up_with_rss(uint16_t port)
 
 	memset(key, 0x5a, sizeof(key));
 	assert_int_equal(rte_eth_dev_configure(port, 2, 2, &conf), 0);
-	for (uint16_t q = 0; q < 2; q++) {
-		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
-							NULL, octo_port_pool),
-				 0);
-		assert_int_equal(
-			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
-	}
+	assert_int_equal(octo_port_setup_queues(port, 2), 0);
 	/* the key was on the stack, and is gone */
 	memset(key, 0xa5, sizeof(key));
 	assert_int_equal(rte_eth_dev_start(port), 0);

@@ -45,15 +45,7 @@ up(uint16_t port, uint16_t nb_queues, uint64_t types, uint8_t *key)
 					 .rss_key_len = key == NULL ? 0 : 40},
 	};
 
-	assert_int_equal(rte_eth_dev_configure(port, nb_queues, nb_queues, &conf), 0);
-	for (uint16_t q = 0; q < nb_queues; q++) {
-		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
-							NULL, octo_port_pool),
-				 0);
-		assert_int_equal(
-			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
-	}
-	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_up_as(port, nb_queues, &conf);
 	memset(&seen, 0, sizeof(seen));
 	random_state = 4;
 }

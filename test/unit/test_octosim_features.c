@@ -17,15 +17,7 @@ start_pf(uint64_t tx_offloads)
 
 	octo_port_add_pfs(&one_pf);
 	port = octo_port_pf(0);
-	assert_int_equal(rte_eth_dev_configure(port, 2, 2, &conf), 0);
-	for (uint16_t q = 0; q < 2; q++) {
-		assert_int_equal(rte_eth_rx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY,
-							NULL, octo_port_pool),
-				 0);
-		assert_int_equal(
-			rte_eth_tx_queue_setup(port, q, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL), 0);
-	}
-	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_up_as(port, 2, &conf);
 	return port;
 }
 
@@ -33,16 +25,9 @@ static void
 test_its_link_has_the_speed_that_it_can_have(void **state)
 {
 	uint16_t port = start_pf(0);
-	struct rte_eth_dev_info info;
-	struct rte_eth_link link;
 
 	(void)state;
-	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
-	assert_int_equal(rte_eth_link_get_nowait(port, &link), 0);
-	assert_int_equal(link.link_status, RTE_ETH_LINK_UP);
-	assert_int_not_equal(link.link_speed, RTE_ETH_SPEED_NUM_NONE);
-	assert_int_equal(info.speed_capa,
-			 rte_eth_speed_bitflag(link.link_speed, RTE_ETH_LINK_FULL_DUPLEX));
+	octo_port_assert_full_speed(port);
 }
 
 static void
