@@ -34,3 +34,11 @@ def test_programs_have_a_terminal(bare):
     interrupted.expect("begun")
     interrupted.send("\x03")
     assert interrupted.wait() != 0
+
+
+def test_every_program_is_run(bare):
+    """Whoever attaches at once when another has left is not taken for the one who left."""
+    for number in range(60):
+        said = bare.process("echo", "said", str(number))
+        assert said.wait() == 0, said.text
+        assert said.text.split() == ["said", str(number)]

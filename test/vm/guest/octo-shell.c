@@ -29,13 +29,31 @@ struct request {
 	char command[1 << 16];
 };
 
+/*
+ * What the host sends may overtake the news that it hung up before, and that it is
+ * there again: only a port that stays hung up is. Whoever connects waits for NOTE.
+ */
+static bool
+hung_up(int port)
+{
+	struct pollfd polled = {.fd = port};
+
+	for (int i = 0; i < 100; i++) {
+		poll(&polled, 1, 0);
+		if (!(polled.revents & POLLHUP))
+			return false;
+		usleep(10000);
+	}
+	return true;
+}
+
 /* Wait for the port; false if nobody is at its other end. */
 static bool
 await(int port, short events)
 {
 	struct pollfd polled = {.fd = port, .events = events};
 
-	return poll(&polled, 1, -1) > 0 && !(polled.revents & POLLHUP);
+	return poll(&polled, 1, -1) > 0 && (!(polled.revents & POLLHUP) || !hung_up(port));
 }
 
 /* False if the host hung up before it took all. */
@@ -65,8 +83,8 @@ read_all(int port, char *data, size_t len)
 		if (got > 0) {
 			data += got;
 			len -= (size_t)got;
-		} else if (!await(port, POLLIN)) {
-			usleep(10000);
+		} else {
+			await(port, POLLIN);
 		}
 	}
 }
@@ -158,7 +176,7 @@ relay(int port, int fd, pid_t child, bool typed)
 	};
 
 	while (poll(polled, 2, -1) > 0 || errno == EINTR) {
-		if (polled[1].revents & POLLHUP)
+		if ((polled[1].revents & POLLHUP) && hung_up(port))
 			break;
 		if ((polled[1].revents & POLLIN) && !move(port, fd))
 			break;
