@@ -173,6 +173,8 @@ def test_strays_come_and_go(pmd, port):
     assert measured(pmd, port)["rules"] == 0
     for i in range(8):
         pmd.cmd(f"octo steer {port} {gen_flow(i).words()} queue {i % 2}")
+    # the last sample may be older than the last rule
+    pmd.wait_until("a sample with all rules", lambda: measured(pmd, port)["rules"] == 8)
     pmd.wait_until("no strays", lambda: measured(pmd, port)["stray_ppm"] == 0 and
                    rate(pmd, port, "rx_packets") > 0)
     told = pmd.wait_until("hits", lambda: (
