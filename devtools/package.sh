@@ -20,7 +20,10 @@ copy_sources() {
 run_debhelper() {
 	(
 		cd "$1"
-		export DPDK_SRC=$dpdk_src DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS-noautodbgsym}
+		# what is stripped anyway need not be compiled
+		[ -n "${DEB_BUILD_OPTIONS+set}" ] ||
+			export DEB_BUILD_OPTIONS=noautodbgsym DEB_CFLAGS_STRIP="${DEB_CFLAGS_STRIP:-} -g"
+		export DPDK_SRC=$dpdk_src
 		# -d: need has seen to what is missing, in its own way; -nc: keep what is compiled
 		dpkg-buildpackage -b -us -uc -d -nc
 	) >"$1.log" 2>&1 || {
