@@ -49,36 +49,6 @@ pf_promiscuous_disable(struct octo_pf *pf, const void *arg)
 	return rte_eth_promiscuous_disable(pf->port_id);
 }
 
-int
-octo_promiscuous_enable(struct rte_eth_dev *dev)
-{
-	struct octo_dev *octo = octo_of(dev);
-	int ret;
-
-	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "become promiscuous", pf_promiscuous_enable,
-			    pf_promiscuous_disable, NULL, NULL);
-	if (ret == 0)
-		octo->settings.promiscuous = true;
-	octo_unlock(octo);
-	return ret;
-}
-
-int
-octo_promiscuous_disable(struct rte_eth_dev *dev)
-{
-	struct octo_dev *octo = octo_of(dev);
-	int ret;
-
-	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "stop being promiscuous", pf_promiscuous_disable,
-			    pf_promiscuous_enable, NULL, NULL);
-	if (ret == 0)
-		octo->settings.promiscuous = false;
-	octo_unlock(octo);
-	return ret;
-}
-
 static int
 pf_allmulticast_enable(struct octo_pf *pf, const void *arg)
 {
@@ -93,34 +63,55 @@ pf_allmulticast_disable(struct octo_pf *pf, const void *arg)
 	return rte_eth_allmulticast_disable(pf->port_id);
 }
 
+/* One of the settings, which PFs that join get as well, becomes `to` on all PFs. */
+static int
+turn(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_pf_fn apply,
+     octo_pf_fn undo)
+{
+	int ret;
+
+	octo_lock(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, what, apply, undo, NULL, NULL);
+	if (ret == 0)
+		*setting = to;
+	octo_unlock(octo);
+	return ret;
+}
+
+int
+octo_promiscuous_enable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return turn(octo, &octo->settings.promiscuous, true, "become promiscuous",
+		    pf_promiscuous_enable, pf_promiscuous_disable);
+}
+
+int
+octo_promiscuous_disable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return turn(octo, &octo->settings.promiscuous, false, "stop being promiscuous",
+		    pf_promiscuous_disable, pf_promiscuous_enable);
+}
+
 int
 octo_allmulticast_enable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret;
 
-	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "take all multicast", pf_allmulticast_enable,
-			    pf_allmulticast_disable, NULL, NULL);
-	if (ret == 0)
-		octo->settings.all_multicast = true;
-	octo_unlock(octo);
-	return ret;
+	return turn(octo, &octo->settings.all_multicast, true, "take all multicast",
+		    pf_allmulticast_enable, pf_allmulticast_disable);
 }
 
 int
 octo_allmulticast_disable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret;
 
-	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "stop taking all multicast",
-			    pf_allmulticast_disable, pf_allmulticast_enable, NULL, NULL);
-	if (ret == 0)
-		octo->settings.all_multicast = false;
-	octo_unlock(octo);
-	return ret;
+	return turn(octo, &octo->settings.all_multicast, false, "stop taking all multicast",
+		    pf_allmulticast_disable, pf_allmulticast_enable);
 }
 
 /* A PF that has the address already need not be able to change it. */
