@@ -113,7 +113,8 @@ def _collected(files: Set[str]) -> Set[str]:
     out = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--collect-only",
          *(FUNCTIONAL / name for name in files)],
-        cwd=FUNCTIONAL, capture_output=True, text=True)
+        cwd=FUNCTIONAL, capture_output=True, text=True, check=False,
+        timeout=env.seconds(120))
     found = set(re.findall(r"^(?:\S*/)?(test_\w+\.py::test_.*)$", out.stdout,
                            re.MULTILINE))
     assert found, out.stdout + out.stderr
