@@ -153,52 +153,82 @@ run_raw(const char *command, int *fd)
 	return child;
 }
 
-/* Move what can be read; false at the end. */
-static bool
-move(int from, int to)
+/* That there is nothing to read, or that it is not taken, shows otherwise. */
+static void
+type(int port, int fd)
 {
 	char data[4096];
-	ssize_t got = read(from, data, sizeof(data));
+	ssize_t got = read(port, data, sizeof(data));
 
-	return got > 0 && write_all(to, data, (size_t)got);
+	if (got > 0)
+		write_all(fd, data, (size_t)got);
+}
+
+enum told { MORE, ALL, NOBODY };
+
+/* What the command says. */
+static enum told
+tell(int fd, int port)
+{
+	char data[4096];
+	ssize_t got = read(fd, data, sizeof(data));
+
+	if (got < 0 && errno == EINTR)
+		return MORE;
+	if (got <= 0)
+		return ALL;
+	return write_all(port, data, (size_t)got) ? MORE : NOBODY;
 }
 
 /*
- * Until the command and all that it left running have closed their output, or
- * the host hangs up.
+ * Until the command and all that it left running have closed their output; false
+ * if the host hung up before.
  */
-static void
-relay(int port, int fd, pid_t child, bool typed)
+static bool
+relay(int port, int fd, bool typed)
 {
 	struct pollfd polled[] = {
 		{.fd = fd, .events = POLLIN},
 		{.fd = port, .events = typed ? POLLIN : 0},
 	};
+	enum told told = MORE;
 
-	while (poll(polled, 2, -1) > 0 || errno == EINTR) {
-		if ((polled[1].revents & POLLHUP) && hung_up(port))
-			break;
-		if ((polled[1].revents & POLLIN) && !move(port, fd))
-			break;
-		if (polled[0].revents != 0 && !move(fd, port))
-			return;
+	while (told == MORE) {
+		if (poll(polled, 2, -1) < 0)
+			continue;
+		if (polled[1].revents & POLLHUP) {
+			/* what else the port says is of who was there before */
+			if (hung_up(port))
+				return false;
+			continue;
+		}
+		if (polled[1].revents & POLLIN)
+			type(port, fd);
+		if (polled[0].revents != 0)
+			told = tell(fd, port);
 	}
-	kill(-child, SIGKILL);
+	return told == ALL;
 }
 
+/* How the command ended; -1 if there is nobody to tell. */
 static int
 serve(int port, struct request *request)
 {
 	const bool tty = strcmp(request->mode, "tty") == 0;
 	int fd, status;
+	bool heard;
 	pid_t child = (tty ? run_on_terminal : run_raw)(request->command, &fd);
 
 	if (child < 0)
 		return 126;
-	relay(port, fd, child, tty);
+	heard = relay(port, fd, tty);
+	if (!heard)
+		kill(-child, SIGKILL);
 	close(fd);
 	if (waitpid(child, &status, 0) != child)
 		return 126;
+	if (!heard)
+		return -1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -214,12 +244,14 @@ main(int argc, char **argv)
 		return 1;
 	}
 	for (;;) {
-		int len;
+		int status, len;
 
 		read_request(port, &request);
 		close(creat(argv[2], 0600));
-		len = snprintf(end, sizeof(end), "\n%s %d\n", request.token, serve(port, &request));
-		write_all(port, end, (size_t)len);
+		status = serve(port, &request);
+		len = snprintf(end, sizeof(end), "\n%s %d\n", request.token, status);
+		if (status >= 0)
+			write_all(port, end, (size_t)len);
 		unlink(argv[2]);
 	}
 }
