@@ -128,6 +128,8 @@ prepare_build() {
 # compile [TARGET...]: silent when there is nothing to do.
 compile() {
 	! ninja -C "$build_dir" -n "$@" | grep -q 'no work to do' || return 0
+	# or ccache keeps nothing that is compiled with a precompiled header
+	export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 	ninja -C "$build_dir" "$@" >&2 || die "the build in $build_dir failed"
 }
 

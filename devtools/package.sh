@@ -7,7 +7,7 @@
 # files. What was compiled there before stays, and is used if it fits.
 copy_sources() {
 	local tree=$1 identity
-	identity="$(build_identity) $dpdk_src"
+	identity="$(build_identity) $dpdk_src ${DEB_BUILD_OPTIONS-default} ${DEB_CFLAGS_STRIP:-}"
 	[ "$(cat "$tree/.octo" 2>/dev/null)" = "$identity" ] || rm -rf "$tree"
 	rm -rf "$tree/debian"
 	mkdir -p "$tree"

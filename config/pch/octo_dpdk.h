@@ -2,8 +2,8 @@
 
 /*
  * DPDK's headers, compiled once for each part of the project: reading them is most of
- * what it takes to compile a file. Sources include what they use all the same: a DPDK
- * tree has no such header, nor has "octo fuzz".
+ * what it takes to compile a file. Drivers and libraries include what they use all the
+ * same: a DPDK tree has no such header, nor has "octo fuzz".
  */
 
 #include <rte_config.h>
