@@ -12,6 +12,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
@@ -213,6 +215,7 @@ class Qemu(Process):
         try:
             wait_until("the guest's init is ready", self._is_ready, BOOT, self)
             self.monitor = Monitor(self.directory / "qmp")
+            threading.Thread(target=self._watch, daemon=True).start()
         except BaseException as err:
             self.close()
             STARTED.remove(self)
@@ -229,6 +232,16 @@ class Qemu(Process):
         """What the guest's kernel and init said."""
         log = self.directory / "serial"
         return log.read_text(errors="replace") if log.exists() else self.last_words
+
+    def lost_timer(self) -> bool:
+        """Does a CPU get no ticks any more, as the guest's kernel says then?"""
+        return "Possible timer handling issue on cpu=" in self.serial()
+
+    def _watch(self) -> None:
+        """Whoever waits for a machine that stands still need not wait for long."""
+        while self.alive() and not self.lost_timer():
+            time.sleep(2)
+        self._popen.kill()
 
     def kill(self) -> None:
         """End it, and leave nothing."""
