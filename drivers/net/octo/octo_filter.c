@@ -35,46 +35,15 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	return ret;
 }
 
-static int
-pf_promiscuous_enable(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_promiscuous_enable(pf->port_id);
-}
-
-static int
-pf_promiscuous_disable(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_promiscuous_disable(pf->port_id);
-}
-
-static int
-pf_allmulticast_enable(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_allmulticast_enable(pf->port_id);
-}
-
-static int
-pf_allmulticast_disable(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_allmulticast_disable(pf->port_id);
-}
-
 /* One of the settings, which PFs that join get as well, becomes `to` on all PFs. */
 static int
-turn(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_pf_fn apply,
-     octo_pf_fn undo)
+turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_fn apply,
+	    octo_port_fn undo)
 {
-	int ret;
+	const int ret = octo_pf_call(octo, OCTO_PF_OWNED, what, apply, undo);
 
-	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, what, apply, undo, NULL, NULL);
 	if (ret == 0)
 		*setting = to;
-	octo_unlock(octo);
 	return ret;
 }
 
@@ -83,8 +52,9 @@ octo_promiscuous_enable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return turn(octo, &octo->settings.promiscuous, true, "become promiscuous",
-		    pf_promiscuous_enable, pf_promiscuous_disable);
+	return OCTO_LOCKED(octo, turn_locked(octo, &octo->settings.promiscuous, true,
+					     "become promiscuous", rte_eth_promiscuous_enable,
+					     rte_eth_promiscuous_disable));
 }
 
 int
@@ -92,8 +62,9 @@ octo_promiscuous_disable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return turn(octo, &octo->settings.promiscuous, false, "stop being promiscuous",
-		    pf_promiscuous_disable, pf_promiscuous_enable);
+	return OCTO_LOCKED(octo, turn_locked(octo, &octo->settings.promiscuous, false,
+					     "stop being promiscuous", rte_eth_promiscuous_disable,
+					     rte_eth_promiscuous_enable));
 }
 
 int
@@ -101,8 +72,9 @@ octo_allmulticast_enable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return turn(octo, &octo->settings.all_multicast, true, "take all multicast",
-		    pf_allmulticast_enable, pf_allmulticast_disable);
+	return OCTO_LOCKED(octo, turn_locked(octo, &octo->settings.all_multicast, true,
+					     "take all multicast", rte_eth_allmulticast_enable,
+					     rte_eth_allmulticast_disable));
 }
 
 int
@@ -110,8 +82,10 @@ octo_allmulticast_disable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return turn(octo, &octo->settings.all_multicast, false, "stop taking all multicast",
-		    pf_allmulticast_disable, pf_allmulticast_enable);
+	return OCTO_LOCKED(octo,
+			   turn_locked(octo, &octo->settings.all_multicast, false,
+				       "stop taking all multicast", rte_eth_allmulticast_disable,
+				       rte_eth_allmulticast_enable));
 }
 
 /* A PF that has the address already need not be able to change it. */
@@ -473,8 +447,8 @@ octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf)
 	if (ret == 0 && rte_eth_dev_get_mtu(pf->port_id, &mtu) == 0 && mtu != data->mtu)
 		ret = pf_mtu(pf, &data->mtu);
 	if (ret == 0 && octo->settings.promiscuous)
-		ret = or_unknown(pf_promiscuous_enable(pf, NULL));
+		ret = or_unknown(rte_eth_promiscuous_enable(pf->port_id));
 	if (ret == 0 && octo->settings.all_multicast)
-		ret = or_unknown(pf_allmulticast_enable(pf, NULL));
+		ret = or_unknown(rte_eth_allmulticast_enable(pf->port_id));
 	return ret;
 }

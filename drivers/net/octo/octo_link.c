@@ -80,26 +80,12 @@ octo_link_refresh(struct octo_dev *octo)
 }
 
 static int
-pf_link_up(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_dev_set_link_up(pf->port_id);
-}
-
-static int
-pf_link_down(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_dev_set_link_down(pf->port_id);
-}
-
-static int
 set_link_locked(struct octo_dev *octo, bool up)
 {
 	const char *what = up ? "set the link up" : "set the link down";
-	const octo_pf_fn apply = up ? pf_link_up : pf_link_down;
-	const octo_pf_fn undo = up ? pf_link_down : pf_link_up;
-	int ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, what, apply, undo, NULL, NULL);
+	const octo_port_fn apply = up ? rte_eth_dev_set_link_up : rte_eth_dev_set_link_down;
+	const octo_port_fn undo = up ? rte_eth_dev_set_link_down : rte_eth_dev_set_link_up;
+	int ret = octo_pf_call(octo, OCTO_PF_CONFIGURED, what, apply, undo);
 
 	if (ret == 0) {
 		octo->settings.link_set = true;

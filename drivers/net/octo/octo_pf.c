@@ -49,6 +49,20 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 	return ret;
 }
 
+static int
+call_port(struct octo_pf *pf, const void *arg)
+{
+	return (*(const octo_port_fn *)arg)(pf->port_id);
+}
+
+/* The same by functions of ethdev that take nothing but the port. */
+int
+octo_pf_call(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
+	     octo_port_fn apply, octo_port_fn undo)
+{
+	return octo_pf_apply(octo, at_least, what, call_port, call_port, &apply, &undo);
+}
+
 uint32_t
 octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least)
 {

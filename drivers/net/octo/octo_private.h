@@ -376,6 +376,9 @@ typedef int (*octo_pf_fn)(struct octo_pf *pf, const void *arg);
 bool octo_is_primary(const struct octo_dev *octo, const char *what);
 int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
 		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);
+typedef int (*octo_port_fn)(uint16_t port_id);
+int octo_pf_call(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
+		 octo_port_fn apply, octo_port_fn undo);
 uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_unpublish(struct octo_dev *octo, uint32_t live);
