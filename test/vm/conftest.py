@@ -22,6 +22,7 @@ from octovm.wire import Wire  # noqa: E402
 # A CPU of a machine lost its timer for good, which QEMU's emulator does now and then: no test
 # can pass in there. The run ends with this status (EX_TEMPFAIL), and is worth another.
 TIMER_LOST = 75
+LOST = "a CPU of the machine has lost its timer"
 
 MAC = "02:0c:70:00:00:01"  # of all PFs of a machine
 
@@ -59,13 +60,13 @@ def pytest_runtest_makereport(item, call):
             if isinstance(child, qemu.Qemu):
                 report.sections.append(("guest's kernel", child.serial()[-3000:]))
                 if child.lost_timer():
-                    item.session.shouldstop = "a CPU of the machine has lost its timer"
+                    item.session.shouldstop = LOST
         report.sections.append(("processes", process.report()))
 
 
 def pytest_sessionfinish(session) -> None:
     """Tell who runs the tests that it was not they that failed."""
-    if session.shouldstop:
+    if session.shouldstop == LOST:
         session.exitstatus = TIMER_LOST
 
 

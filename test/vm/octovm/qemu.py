@@ -142,6 +142,7 @@ def command_line(machine: Machine, directory: Path, memory: Path,
             "console=ttyS0 panic=-1 mitigations=off intel_iommu=on iommu=pt "
             # With TCG an interrupt of the timer is lost now and then. Where each asks for the
             # next, that was the last one, and a CPU without ticks holds up RCU and unplugging.
+            # It does not always help: see lost_timer().
             "nohz=off highres=off"
             f" OCTO_PORTS={SHELLS + len(machine.ports) + len(machine.calls)}"]
 
@@ -231,7 +232,10 @@ class Qemu(Process):
     def serial(self) -> str:
         """What the guest's kernel and init said."""
         log = self.directory / "serial"
-        return log.read_text(errors="replace") if log.exists() else self.last_words
+        try:
+            return log.read_text(errors="replace")
+        except FileNotFoundError:
+            return self.last_words
 
     def lost_timer(self) -> bool:
         """Does a CPU get no ticks any more, as the guest's kernel says then?"""
