@@ -220,20 +220,21 @@ def test_a_ping_finds_an_agent_that_began_anew(path):
 
 def test_a_rule_refused_at_replay_is_put_later(path):
     """What is stale goes first; then there may be room."""
+    synced = []
+
     def full(kind):
-        return (28, "full") if kind == PUT and SYNCED not in agent.log \
-            else None
+        if kind == SYNCED:
+            synced.append(kind)
+        return (28, "full") if kind == PUT and not synced else None
     with _over_octosim(path) as pmd:
         with FakeAgent(path) as agent:
             _await_sync(agent)
             for flow in FLOWS[:3]:
                 flow_id(_create(pmd, flow, 1))
-        with FakeAgent(path) as agent:
-            agent.refuse = full
+        with FakeAgent(path, refuse=full) as agent:
             _await_sync(agent)
             wait_until("all rules are put", lambda: len(agent.rules) == 3)
-            pmd.read(0)
-            assert "3 flows are not steered" in pmd.text
+            pmd.expect("3 flows are not steered")
 
 
 def test_a_flow_moves_though_the_table_is_full(path):
@@ -299,16 +300,16 @@ def test_an_agent_that_is_gone_is_not_blamed(path):
 
 def test_an_agent_of_another_nic_is_refused(path):
     """The reason is shown once, and the port works without."""
-    with FakeAgent(path) as agent:
-        agent.refuse = lambda kind: (22, "the agent's NIC has 3 PFs, the port"
-                                     " 2") if kind == HELLO else None
-        with _over_octosim(path) as pmd:
-            wait_until("tried again", lambda: agent.log.count(HELLO) > 1)
-            assert _tier(pmd) == "queue"
-            pmd.read(0)
-            lines = re.findall(r"agent unix:\S+ is away: the agent's NIC has",
-                               pmd.text)
-            assert len(lines) == 2  # once by itself, once in the tier's line
+    def other(kind):
+        return (22, "the agent's NIC has 3 PFs, the port 2") if kind == HELLO else None
+
+    def lines():
+        return len(re.findall(r"agent unix:\S+ is away: the agent's NIC has", pmd.text))
+    with FakeAgent(path, refuse=other) as agent, _over_octosim(path) as pmd:
+        wait_until("tried again", lambda: agent.log.count(HELLO) > 1)
+        assert _tier(pmd) == "queue"
+        pmd.wait_until("the reason is shown", lambda: lines() >= 2)
+        assert lines() == 2  # once by itself, once in the tier's line
 
 
 def test_pfs_without_rules_are_steered_by_the_agent(path):

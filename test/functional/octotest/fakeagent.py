@@ -20,6 +20,8 @@ PLACES_QUEUES, COUNTS, DEFAULTS = 1, 2, 4
 PROTOCOLS = {6: "tcp", 17: "udp", 132: "sctp"}
 
 Key = Tuple[str, str, int, str, int]
+# By the kind of message: an errno and words, or None.
+Refuse = Callable[[int], Optional[Tuple[int, str]]]
 
 
 def message(kind: int, session: int, seq: int, body: bytes = b"") -> bytes:
@@ -37,10 +39,10 @@ def key_of(body: bytes) -> Key:
 
 
 class FakeAgent:
-    """Serves one port at a time on a unix socket."""
+    """Serves one port at a time on a unix socket, from the first moment as told."""
 
     def __init__(self, path: Path, flags: int = 0, pfs: int = 2,
-                 preface: bytes = b"") -> None:
+                 preface: bytes = b"", refuse: Optional[Refuse] = None) -> None:
         self.path = path
         self.flags = flags
         self.pfs = pfs
@@ -51,8 +53,7 @@ class FakeAgent:
         self.sessions = 0
         self.silent = False
         self.stale = False
-        self.refuse: Optional[Callable[[int], Optional[Tuple[int, str]]]] = \
-            None
+        self.refuse = refuse
         self._fresh: set = set()
         self._peer: Optional[socket.socket] = None
         self._stop = threading.Event()
