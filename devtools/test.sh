@@ -104,13 +104,13 @@ shell_in_vm() {
 		exec "$python" -m octovm.interactive
 }
 
-# 75: a CPU of a machine lost its timer, see test/vm/conftest.py, twice at most.
+# 75: QEMU broke a machine, see test/vm/conftest.py. It is tried three times at most.
 run_vm() {
 	local retries=2
 	say "tests in a virtual machine"
 	start_pytest vm "$1"
 	while [ "$pytest_status" -eq 75 ] && [ $((retries--)) -gt 0 ]; do
-		say "QEMU lost the timer of a CPU, in which no test can pass: all are run once more"
+		say "QEMU broke a machine, in which no test can pass: all are run once more"
 		start_pytest vm "$1"
 	done
 	count_suite vm

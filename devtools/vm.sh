@@ -5,8 +5,10 @@
 # distribution's, unpacked below .deps/ and not installed: no boot entry, no
 # initrd, nothing to remove from the system.
 
-# The first with an igb, a multi-queue NIC of which the tests want two.
-qemu_with_igb=8
+# The first that keeps which device an access to memory is for. Those before keep a number,
+# whose meaning another CPU may change meanwhile: such an access ends QEMU, or goes to another
+# device, and a CPU whose interrupt is not acknowledged gets no ticks any more.
+qemu_sound=11
 
 # Prints the major version of the QEMU that the command $1 starts.
 qemu_major() {
@@ -26,8 +28,8 @@ find_qemu() {
 	[ "$best" -gt 0 ]
 }
 
-has_igb() {
-	[ "$(qemu_major "$1")" -ge $qemu_with_igb ]
+is_sound() {
+	[ "$(qemu_major "$1")" -ge $qemu_sound ]
 }
 
 # Sets kernel_root likewise.
@@ -38,62 +40,90 @@ find_kernel() {
 	return 1
 }
 
-# Adds the suite of backports to the private lists in $1, wherever they name
-# the distribution's own.
-add_backports() {
-	local codename=$1 dir=$2 file
+# Adds the suite $3 to the private lists in $1, wherever they name the suite $2.
+add_suite() {
+	local dir=$1 file
 	for file in "$dir"/parts/*.list; do
-		[ ! -f "$file" ] || sed -nE -i "p; s/([[:space:]]$codename)([[:space:]])/\1-backports\2/p" "$file"
+		[ ! -f "$file" ] ||
+			sed -nE -i "p; s/([[:space:]])$2([[:space:]])/\1$3\2/p" "$file"
 	done
 	for file in "$dir"/parts/*.sources; do
 		[ -f "$file" ] || continue
-		awk -v RS= -v suite="$codename" '
+		awk -v RS= -v suite="$2" -v new="$3" '
 			match($0, /(^|\n)Suites:[^\n]*/) {
 				words = " " substr($0, RSTART, RLENGTH) " "
 				if (index(words, " " suite " ")) {
-					backports = $0
-					sub(/(^|\n)Suites:[^\n]*/, "\nSuites: " suite "-backports", backports)
-					sub(/^\n/, "", backports)
-					printf "\n%s\n", backports
+					added = $0
+					sub(/(^|\n)Suites:[^\n]*/, "\nSuites: " new, added)
+					sub(/^\n/, "", added)
+					printf "\n%s\n", added
 				}
-			}' "$file" >"$dir/backports"
-		cat "$dir/backports" >>"$file"
+			}' "$file" >"$dir/added"
+		cat "$dir/added" >>"$file"
 	done
 }
 
-# Downloads the packages named, and what they need that the machine has not,
-# into the private cache in $1.
-download_packages() {
-	local dir=$1
-	shift
-	private_apt "$dir" apt-get -q -y --no-install-recommends --download-only \
-		-o Debug::NoLocking=1 install "$@" >&2
+# Where the release $1 may find a QEMU, the newest first. Another release's comes with all of
+# its libraries, down to libc.
+suites_with_qemu() {
+	[ "$1" != bookworm ] || printf '%s\n' trixie-backports trixie
+	printf '%s\n' "$1-backports" "$1"
 }
 
-fetch_qemu() {
-	local dir=$1 codename=$2 deb version
-	say "fetching QEMU from the distribution (~30 MB) into .deps/"
-	download_packages "$dir" -t "$codename-backports" qemu-system-x86 ||
-		download_packages "$dir" qemu-system-x86 || return 1
+# Downloads QEMU of the suite $3 and all that it needs into a private cache in $1; $2 is this
+# machine's release. Nothing counts as installed.
+download_qemu() {
+	local dir=$1 codename=$2 suite=$3
+	write_private_lists "$dir" deb
+	[ "${suite%-backports}" = "$codename" ] || add_suite "$dir" "$codename" "${suite%-backports}"
+	[ "$suite" = "${suite%-backports}" ] || add_suite "$dir" "$codename" "$suite"
+	: >"$dir/installed"
+	# a source that has nothing to do with it may be the one that cannot be read
+	private_apt "$dir" apt-get -qq update >&2 || true
+	private_apt "$dir" apt-get -q -y --no-install-recommends --download-only \
+		-o Debug::NoLocking=1 -o Dir::State::status="$dir/installed" \
+		-t "$suite" install qemu-system-x86 >&2
+}
+
+# Unpacks what is in the cache in $1 into .deps/.
+unpack_qemu() {
+	local dir=$1 deb version
 	mkdir "$dir/qemu"
 	for deb in "$dir"/cache/archives/*.deb; do
 		dpkg-deb -x "$deb" "$dir/qemu" || return 1
 	done
 	version=$(dpkg-deb -f "$dir"/cache/archives/qemu-system-x86_*.deb Version)
 	version=${version#*:}
-	rm -rf "$dir/qemu/usr/share/doc" "$dir"/cache/archives/*.deb
+	rm -rf "$dir"/qemu/usr/share/{doc,locale,man}
 	cat >"$dir/qemu/run" <<-'END'
 		#!/bin/sh
 		here=$(dirname "$(readlink -f "$0")")
+		loader=$(ls "$here"/lib64/ld-linux-* "$here"/usr/lib64/ld-linux-* 2>/dev/null | head -n 1)
+		libraries=
 		for lib in "$here"/lib/*-linux-gnu "$here"/usr/lib/*-linux-gnu; do
-			LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+			libraries=$lib${libraries:+:$libraries}
 		done
-		export LD_LIBRARY_PATH
-		exec "$here/usr/bin/qemu-system-x86_64" -L "$here/usr/share/qemu" \
-			-L "$here/usr/share/seabios" "$@"
+		exec "$loader" --library-path "$libraries" "$here/usr/bin/qemu-system-x86_64" \
+			-L "$here/usr/share/qemu" -L "$here/usr/share/seabios" "$@"
 	END
 	chmod +x "$dir/qemu/run"
+	"$dir/qemu/run" --version >&2 || return 1
+	touch "$dir/qemu/newest"
+	rm -rf "$root"/.deps/qemu-*
 	mv -T "$dir/qemu" "$root/.deps/qemu-${version%%[+-]*}"
+}
+
+fetch_qemu() {
+	local codename=$2 suite dir
+	say "fetching QEMU from the distribution (~40 MB) into .deps/"
+	for suite in $(suites_with_qemu "$codename"); do
+		dir=$1/$suite
+		if download_qemu "$dir" "$codename" "$suite" && unpack_qemu "$dir"; then
+			return
+		fi
+		warn "no QEMU could be got from $suite"
+	done
+	return 1
 }
 
 # The modules of what no test machine has are most of the package.
@@ -115,24 +145,21 @@ fetch_kernel() {
 	mv -T "$dir/linux" "$root/.deps/linux-$release"
 }
 
-# Gets what is not at hand: a QEMU that has igb if there is one, and a kernel.
+# Gets what is not at hand: a sound QEMU, or the newest that there is, and a kernel.
 fetch_vm() {
 	local dir=$1 codename
 	codename=$(sed -nE 's/^VERSION_CODENAME="?([^"]*)"?$/\1/p' /etc/os-release)
 	write_private_lists "$dir" deb
-	add_backports "$codename" "$dir"
 	say "reading the list of packages"
 	private_apt "$dir" apt-get -qq update >&2 ||
 		warn "some package sources could not be read; trying to go on"
 	find_kernel || fetch_kernel "$dir" || die "the distribution's kernel could not be fetched"
-	if ! find_qemu || ! has_igb "$qemu"; then
-		fetch_qemu "$dir" "$codename" || find_qemu || die "QEMU could not be fetched"
-	fi
+	find_qemu && is_sound "$qemu" || fetch_qemu "$dir" "$codename" || find_qemu ||
+		die "QEMU could not be fetched"
 }
 
-# One that was fetched and has no igb is the best there is.
 vm_is_ready() {
-	find_kernel && find_qemu && { has_igb "$qemu" || [ "${qemu#"$root/.deps/"}" != "$qemu" ]; }
+	find_kernel && find_qemu && { is_sound "$qemu" || [ -e "${qemu%/run}/newest" ]; }
 }
 
 # Dies with the reason if there can be no virtual machine here.

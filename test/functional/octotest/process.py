@@ -50,6 +50,11 @@ class Process:
         """Has it not ended?"""
         return self._master >= 0 and self._popen.poll() is None
 
+    @property
+    def open(self) -> bool:
+        """Is there anything to be read, or may there be?"""
+        return self._master >= 0
+
     def read(self, timeout: float = 0.0) -> bool:
         """Take in what was printed; False once the process closed its end."""
         ready, _, _ = select.select([self._master], [], [], timeout)
@@ -143,6 +148,8 @@ def report() -> str:
     """The end of what every process of this test printed."""
     parts = []
     for process in STARTED:
+        if process.open:
+            process.read(0)
         tail = "\n".join(process.text.splitlines()[-80:]
                          + process.sanitizer.complaints())
         parts.append(f"$ {' '.join(process.argv)}\n{tail}")

@@ -6,8 +6,10 @@ kernel the nodes are real, the time that anything takes there is not.
 """
 
 import dataclasses
+import functools
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -16,7 +18,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from octotest import env
 from octotest.process import STARTED, Process, ProcessError
@@ -111,12 +113,13 @@ def _listen(name: str, path: Path) -> List[str]:
 
 
 def _call(name: str, path: Path) -> List[str]:
-    return ["-chardev", f"socket,id={name},path={path},server=off,reconnect=1"]
+    again = "reconnect-ms=1000" if _version() >= (9, 2) else "reconnect=1"
+    return ["-chardev", f"socket,id={name},path={path},server=off,{again}"]
 
 
 def _channels(machine: Machine, directory: Path) -> List[str]:
     """The monitor, the serial line and virtio-serial ports."""
-    args = [*_listen("qmp", directory / "qmp"), "-mon", "qmp,mode=control",
+    args = ["-qmp", f"unix:{directory}/qmp,server=on,wait=off",
             "-serial", f"file:{directory}/serial",
             "-device", "virtio-serial-pci,id=serial,bus=pcie.0,max_ports=16"]
     ports = {f"octo.shell.{i}": shell(directory, i) for i in range(SHELLS)}
@@ -142,7 +145,7 @@ def command_line(machine: Machine, directory: Path, memory: Path,
             "console=ttyS0 panic=-1 mitigations=off intel_iommu=on iommu=pt "
             # With TCG an interrupt of the timer is lost now and then. Where each asks for the
             # next, that was the last one, and a CPU without ticks holds up RCU and unplugging.
-            # It does not always help: see lost_timer().
+            # It does not always help: see broken().
             "nohz=off highres=off"
             f" OCTO_PORTS={SHELLS + len(machine.ports) + len(machine.calls)}"]
 
@@ -237,13 +240,21 @@ class Qemu(Process):
         except FileNotFoundError:
             return self.last_words
 
-    def lost_timer(self) -> bool:
+    def _lost_timer(self) -> bool:
         """Does a CPU get no ticks any more, as the guest's kernel says then?"""
         return "Possible timer handling issue on cpu=" in self.serial()
 
+    def broken(self) -> str:
+        """Why no test can pass in here, whatever it tests; or nothing."""
+        if self._lost_timer():
+            return "a CPU of the machine has lost its timer"
+        if self.monitor is not None and not self.alive():
+            return f"QEMU ended by itself, with status {self._popen.returncode}"
+        return ""
+
     def _watch(self) -> None:
         """Whoever waits for a machine that stands still need not wait for long."""
-        while self.alive() and not self.lost_timer():
+        while self.alive() and not self._lost_timer():
             time.sleep(2)
         self._popen.kill()
 
@@ -279,8 +290,17 @@ def environment_lacks() -> str:
     return "" if QEMU else "run them by ./octo test vm"
 
 
+def _asked(*options: str) -> str:
+    return subprocess.run([QEMU, *options], capture_output=True, text=True, check=True).stdout
+
+
+@functools.lru_cache(maxsize=None)
+def _version() -> Tuple[int, ...]:
+    found = re.search(r"version (\d+)\.(\d+)", _asked("--version"))
+    assert found, "QEMU tells no version"
+    return tuple(map(int, found.groups()))
+
+
 def has_device(name: str) -> bool:
     """Can this QEMU emulate it?"""
-    out = subprocess.run([QEMU, "-device", "help"], capture_output=True,
-                         text=True, check=True).stdout
-    return f'name "{name}"' in out
+    return f'name "{name}"' in _asked("-device", "help")
