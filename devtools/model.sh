@@ -44,6 +44,7 @@ models() {
 		removal holds
 		removal safety NO_MEMBARRIER
 		removal safety NO_AWAIT
+		removal safety NO_FORGET
 	END
 }
 

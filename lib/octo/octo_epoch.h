@@ -30,15 +30,19 @@ struct octo_askers {
 	RTE_ATOMIC(uint32_t) nb;
 };
 
-/** Enter a burst. Pairs with the membarrier in octo_epoch_await(). */
-static inline void
+/** From one burst to the next. */
+#define OCTO_EPOCH_BURST 2
+
+/** Enter a burst. Pairs with the membarrier in octo_epoch_await(). @return the value now. */
+static inline uint32_t
 octo_epoch_enter(struct octo_epoch *e)
 {
-	uint32_t v = rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed);
-
 	/* odd also where a poller that died inside a burst left it odd */
-	rte_atomic_store_explicit(&e->value, (v + 1) | 1, rte_memory_order_relaxed);
+	const uint32_t v = (rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed) + 1) | 1;
+
+	rte_atomic_store_explicit(&e->value, v, rte_memory_order_relaxed);
 	rte_compiler_barrier();
+	return v;
 }
 
 /** Leave a burst. The release pairs with the acquire in octo_epoch_await(). */
@@ -48,6 +52,27 @@ octo_epoch_leave(struct octo_epoch *e)
 	uint32_t v = rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed);
 
 	rte_atomic_store_explicit(&e->value, v + 1, rte_memory_order_release);
+}
+
+/** By the poller, in a burst: the value now. */
+static inline uint32_t
+octo_epoch_now(const struct octo_epoch *e)
+{
+	return rte_atomic_load_explicit(&e->value, rte_memory_order_relaxed);
+}
+
+/** The same of a burst to come, so many after this one. */
+static inline uint32_t
+octo_epoch_in(const struct octo_epoch *e, uint32_t bursts)
+{
+	return octo_epoch_now(e) + bursts * OCTO_EPOCH_BURST;
+}
+
+/** Is a value that was so many bursts ahead at most not ahead any more, however long since? */
+static inline bool
+octo_epoch_reached(uint32_t now, uint32_t then, uint32_t bursts)
+{
+	return then - now - 1 >= bursts * OCTO_EPOCH_BURST;
 }
 
 /** Is the poller inside a burst right now? */

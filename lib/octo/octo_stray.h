@@ -40,11 +40,19 @@ octo_stray_reached(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) >= 0;
 }
 
-/** Count one burst. Returns true if a stray leg is due in it. */
+/** Count the bursts since the last call. Returns true if a stray leg is due in this one. */
 static inline bool
-octo_stray_tick(struct octo_stray *s)
+octo_stray_tick(struct octo_stray *s, uint32_t bursts)
 {
-	return octo_stray_reached(++s->now, s->due);
+	s->now += bursts;
+	return octo_stray_reached(s->now, s->due);
+}
+
+/** Bursts that are still to come before one in which a stray leg is due. */
+static inline uint32_t
+octo_stray_rest(const struct octo_stray *s)
+{
+	return octo_stray_reached(s->now + 1, s->due) ? 0 : s->due - s->now - 1;
 }
 
 /** Is this leg due in the current burst? */

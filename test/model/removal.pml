@@ -3,7 +3,8 @@
 /*
  * A PF is taken away while two threads poll: octo_epoch_enter(), octo_epoch_leave() and
  * octo_epoch_await(). A poller's store of the odd value is in its CPU's store buffer
- * for a while, and membarrier(2) is what empties that.
+ * for a while, and membarrier(2) is what empties that. Then it comes back as another port,
+ * which a poller that was silent meanwhile must not miss: octo_call_keep(), octo_call_forget().
  */
 
 #define POLLERS 2
@@ -14,6 +15,8 @@ bool usable = true; /* neither stopped nor unplugged */
 byte epoch[POLLERS] = 0; /* as the other CPUs see it */
 bool buffered[POLLERS] = false; /* the odd value is in the store buffer yet */
 bool gone = false;
+byte port = 0; /* that the PF has */
+bool kept[POLLERS] = false; /* what the poller found of it is to be used again */
 
 /* Loads may overtake the store, which leaves the buffer some time later. */
 inline enter(me)
@@ -29,9 +32,20 @@ inline leave(me)
 	atomic { buffered[me] = false; epoch[me] = own }
 }
 
+/* By the short way, or the long one. */
+inline call(me)
+{
+	if
+	:: kept[me]
+	:: else -> found = port; kept[me] = true
+	fi;
+	assert(usable);
+	assert(usable && found == port)
+}
+
 proctype poller(byte me)
 {
-	byte own = 0, bursts = 0;
+	byte own = 0, bursts = 0, found = 0;
 	bool use;
 
 	do
@@ -40,8 +54,8 @@ proctype poller(byte me)
 		enter(me);
 		use = live;
 		if
-		:: use -> assert(usable); assert(usable)
-		:: else
+		:: use -> call(me)
+		:: else -> kept[me] = false
 		fi;
 		use = false;
 		leave(me)
@@ -85,6 +99,12 @@ inline await()
 	od
 }
 
+inline forget()
+{
+	kept[0] = false;
+	kept[1] = false
+}
+
 proctype control()
 {
 	byte i, seen;
@@ -95,7 +115,13 @@ proctype control()
 	await();
 #endif
 	usable = false;
-	gone = true
+	gone = true;
+	port++;
+	usable = true;
+#ifndef NO_FORGET
+	forget();
+#endif
+	live = true
 }
 
 init {

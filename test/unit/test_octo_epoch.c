@@ -56,6 +56,26 @@ test_inside_after_one_that_never_left(void **state)
 }
 
 static void
+test_a_burst_to_come_is_reached(void **state)
+{
+	static const uint32_t starts[] = {1, UINT32_MAX - 20, UINT32_MAX};
+
+	(void)state;
+	/* zeroed, it is to come at once */
+	assert_true(octo_epoch_reached(1, 0, 64));
+	for (size_t i = 0; i < RTE_DIM(starts); i++) {
+		const uint32_t then = starts[i] + 64 * OCTO_EPOCH_BURST;
+
+		for (uint32_t now = starts[i]; now != then; now += OCTO_EPOCH_BURST)
+			assert_false(octo_epoch_reached(now, then, 64));
+		/* however long nobody looks: calls that are no bursts move it, too */
+		for (uint32_t late = 1; late != 0; late <<= 1)
+			assert_true(octo_epoch_reached(then + late, then, 64));
+		assert_true(octo_epoch_reached(then, then, 64));
+	}
+}
+
+static void
 test_await_nobody(void **state)
 {
 	struct octo_epoch e = {0};
@@ -276,6 +296,7 @@ main(void)
 		cmocka_unit_test(test_enter_and_leave_say_inside),
 		cmocka_unit_test(test_inside_survives_the_wrap),
 		cmocka_unit_test(test_inside_after_one_that_never_left),
+		cmocka_unit_test(test_a_burst_to_come_is_reached),
 		cmocka_unit_test(test_await_nobody),
 		cmocka_unit_test(test_await_times_out_on_one_that_stays),
 		cmocka_unit_test(test_await_waits_for_a_poller_inside),

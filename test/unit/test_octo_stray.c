@@ -45,7 +45,7 @@ burst(struct sim *sim, uint16_t nb)
 	uint16_t taken = 0;
 
 	sim->now++;
-	if (octo_stray_tick(&sim->s)) {
+	if (octo_stray_tick(&sim->s, 1)) {
 		for (uint8_t i = 0; i < OCTO_STRAY_MAX_LEGS && taken < quota; i++) {
 			uint8_t leg = (sim->s.first + i) % OCTO_STRAY_MAX_LEGS;
 
@@ -89,9 +89,31 @@ test_all_legs_are_due_at_first(void **state)
 	struct octo_stray s = {0};
 
 	(void)state;
-	assert_true(octo_stray_tick(&s));
+	assert_true(octo_stray_tick(&s, 1));
 	for (uint8_t leg = 0; leg < OCTO_STRAY_MAX_LEGS; leg++)
 		assert_true(octo_stray_leg_due(&s, leg));
+}
+
+static void
+test_the_rest_of_the_bursts_are_without_strays(void **state)
+{
+	struct octo_stray s = {0};
+	uint32_t rest;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		octo_stray_tick(&s, 1);
+		for (uint8_t leg = 0; leg < OCTO_STRAY_MAX_LEGS; leg++)
+			octo_stray_polled(&s, leg, 32, 0);
+		octo_stray_plan(&s, RTE_BIT32(OCTO_STRAY_MAX_LEGS) - 1);
+		rest = octo_stray_rest(&s);
+		/* counted at once, none is due in the last of them */
+		assert_false(octo_stray_tick(&s, rest));
+		assert_int_equal(octo_stray_rest(&s), 0);
+		assert_true(octo_stray_tick(&s, 1));
+		assert_int_equal(octo_stray_rest(&s), 0);
+	}
+	assert_int_equal(rest, OCTO_STRAY_MAX_INTERVAL - 1);
 }
 
 static void
@@ -312,6 +334,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quota_is_a_quarter_in_vector_steps),
 		cmocka_unit_test(test_all_legs_are_due_at_first),
+		cmocka_unit_test(test_the_rest_of_the_bursts_are_without_strays),
 		cmocka_unit_test(test_empty_leg_backs_off_exponentially),
 		cmocka_unit_test(test_yielding_leg_is_polled_every_burst),
 		cmocka_unit_test(test_sparse_strays_in_small_bursts_do_not_wait),

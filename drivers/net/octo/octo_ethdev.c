@@ -13,12 +13,22 @@
 RTE_LOG_REGISTER_DEFAULT(octo_logtype, NOTICE);
 
 static void
+set_bursts(struct rte_eth_dev *dev)
+{
+	const bool borrowed = rte_eal_process_type() == RTE_PROC_SECONDARY;
+
+	dev->rx_pkt_burst = borrowed ? octo_rx_burst_borrowed : octo_rx_burst;
+	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer :
+			    borrowed                   ? octo_tx_burst_borrowed :
+							 octo_tx_burst;
+}
+
+static void
 set_entry_points(struct rte_eth_dev *dev)
 {
 	dev->dev_ops = &octo_dev_ops;
 	octo_async_install(dev);
-	dev->rx_pkt_burst = octo_rx_burst;
-	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer : octo_tx_burst;
+	set_bursts(dev);
 	dev->tx_pkt_prepare = octo_tx_prepare;
 	dev->rx_queue_count = octo_rx_queue_count;
 	dev->rx_descriptor_status = octo_rx_descriptor_status;

@@ -27,9 +27,9 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 		return -EINVAL;
 	octo->tx_pin[tx_queue_id] = affinity;
 	if (q != NULL) {
-		/* the next burst is a sample, and plans anew */
+		/* the next burst looks, and plans anew; by the buffer, the first after the start */
 		q->watch.node = -1;
-		q->now = 0;
+		q->sender = 0;
 	}
 	return 0;
 }

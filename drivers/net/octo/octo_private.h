@@ -34,6 +34,7 @@
 #include "octo_flow_indirect.h"
 #include "octo_flow_parse.h"
 #include "octo_rule.h"
+#include "octo_rx.h"
 #include "octo_slab.h"
 #include "octo_socket_map.h"
 #include "octo_spread.h"
@@ -52,8 +53,6 @@
 #define OCTO_MAX_RSS_KEY 64
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
-/* Bursts between two looks at the CPU that the same thread polls from; a power of two. */
-#define OCTO_HOME_SAMPLE 64
 
 extern int octo_logtype;
 #define RTE_LOGTYPE_OCTO octo_logtype
@@ -103,55 +102,7 @@ struct octo_pf {
 	struct octo_pf_past past; /* what is known of it while it is gone */
 };
 
-/* Counters of what came in by one kind of leg; one writer, the poller. */
-struct octo_rx_count {
-	uint64_t packets;
-	uint64_t bytes;
-};
-
 struct octo_dev;
-
-/*
- * An Rx queue: hardware queue `queue_id` of every PF. In shared memory; written
- * by the thread that polls it, except live.
- */
-struct __rte_cache_aligned octo_rxq {
-	/* hot: two cache lines, up to and with the first word of the gate */
-	struct octo_epoch epoch;
-	RTE_ATOMIC(uint32_t) live; /* legs that may be polled; written by the control side */
-	RTE_ATOMIC(uint8_t) home;  /* PF index */
-	uint16_t port_id;
-	uint16_t queue_id;
-	struct octo_call call; /* the home leg's, as it was last found */
-	uintptr_t poller;      /* octo_thread_here() at the last look; 0: look in the next burst */
-	struct octo_rx_count home_count;
-	struct octo_stray stray;
-	struct octo_gate gate;
-	/* warm */
-	uint16_t leg_port[OCTO_MAX_PFS];
-	struct octo_dev *octo;
-	struct octo_watch watch;
-	struct octo_rx_count stray_count;
-	struct octo_sampler sampler; /* of strays */
-	uint64_t sampled;            /* strays put into samples */
-	/* cold */
-	struct octo_askers askers;
-	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
-	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
-	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
-	uint32_t rehome_pause;   /* ms; until the try after that */
-	struct octo_fence fence; /* that this queue is the destination of */
-	/* what the counters were at the last reset: only the poller writes counters */
-	struct octo_rx_count home_base;
-	struct octo_rx_count stray_base;
-	struct octo_gate_counts gate_base;
-	uint64_t sampled_base;
-	uint16_t nb_desc;
-	uint32_t configuration; /* octo_dev.configuration that it was set up in */
-	struct octo_pools pools;
-	struct rte_eth_rxconf conf;
-	struct octo_sample_ring samples; /* to the control thread */
-};
 
 /*
  * How an MPFS rule is written; design, "Steering tiers". All under the control
@@ -434,11 +385,6 @@ void octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rx
 void octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_info *info);
 int octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
 int octo_tx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
-
-/* octo_rxtx.c: the data path, Rx; octo_tx.h for Tx */
-uint16_t octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb);
-int octo_rx_queue_count(void *rxq);
-int octo_rx_descriptor_status(void *rxq, uint16_t offset);
 
 /* octo_ops.c */
 extern struct eth_dev_ops octo_dev_ops;

@@ -193,37 +193,44 @@ poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **
 	return got;
 }
 
-/* Where the poller is, is looked at now and then, also if it is the same thread. */
-static inline bool
-is_sample(const struct octo_rxq *q)
-{
-	return (q->stray.now & (OCTO_HOME_SAMPLE - 1)) == 1;
-}
-
 static_assert(offsetof(struct octo_rxq, gate.word) + sizeof(uint32_t) <= 128,
 	      "what each burst looks at is in two cache lines");
+static_assert(OCTO_HOME_SAMPLE <= OCTO_CALL_BURSTS, "no longer than the next look");
 
-/* A queue whose poller or legs may have changed, whose strays are due, or that has a fence. */
-static __rte_noinline uint16_t
-poll_all(struct octo_rxq *q, bool due, struct rte_mbuf **pkts, uint16_t nb)
+/* Strays are planned in bursts, which the epoch counts. Is one due in this one? */
+static inline bool
+count_bursts(struct octo_rxq *q, uint32_t epoch)
 {
-	uint16_t got = 0;
-	uint32_t live, strays, fence;
-	uint8_t home;
+	const uint32_t bursts = (epoch - q->counted) / OCTO_EPOCH_BURST;
 
-	/* pairs with the release in octo_topo_publish_live() */
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	if (q->poller != octo_thread_here() || is_sample(q) || !(live & RTE_BIT32(home))) {
-		live = octo_topo_rx_home(q, live);
-		home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	}
-	octo_legs_follow(q->octo);
-	/* pairs with the release in octo_gate_arm() */
-	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
-	if (fence & OCTO_GATE_OPEN)
-		return poll_fenced(q, fence, live, pkts, nb);
-	strays = live & ~RTE_BIT32(home);
+	q->counted = epoch;
+	return octo_stray_tick(&q->stray, bursts);
+}
+
+/* Until strays are due, or the poller is, nothing but the home leg needs a look. */
+static void
+settle(struct octo_rxq *q, uint32_t live)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	const uint32_t now = octo_epoch_now(&q->epoch);
+	const uint32_t rest = octo_stray_rest(&q->stray) * OCTO_EPOCH_BURST;
+	const uint32_t look = q->look - now - OCTO_EPOCH_BURST;
+
+	if (octo_legs_borrowed || q->poller == 0 || !(live & RTE_BIT32(home)) ||
+	    (q->stray.active & live & ~RTE_BIT32(home)))
+		return;
+	octo_call_find_rx(&q->call, q->leg_port[home], q->queue_id);
+	octo_call_keep(&q->call, live, now + RTE_MIN(rest, look));
+}
+
+/* From the legs that are live: strays first if they are due, and again if there is room. */
+static uint16_t
+poll_legs(struct octo_rxq *q, uint32_t live, bool due, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	uint32_t strays = live & ~RTE_BIT32(home);
+	uint16_t got = 0;
+
 	if (due)
 		got = poll_strays(q, strays, pkts, nb);
 	if ((live & RTE_BIT32(home)) && got < nb)
@@ -231,43 +238,87 @@ poll_all(struct octo_rxq *q, bool due, struct rte_mbuf **pkts, uint16_t nb)
 	strays &= q->stray.active;
 	if (strays != 0 && got < nb)
 		got += poll_strays_again(q, strays, pkts + got, nb - got);
-	if ((live & RTE_BIT32(home)) && !octo_legs_borrowed)
-		octo_call_find_rx(&q->call, q->leg_port[home], q->queue_id);
 	return got == 0 ? poll_idle_stray(q, pkts, nb) : got;
+}
+
+/* A queue whose poller or legs may have changed, whose strays are due, or that has a fence. */
+static __rte_noinline uint16_t
+poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const bool due = count_bursts(q, epoch);
+	uint32_t live, fence;
+	uint16_t got;
+	uint8_t home;
+
+	octo_call_forget(&q->call);
+	/* pairs with the release in octo_topo_publish_live() */
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	if (q->poller != octo_thread_here() ||
+	    octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) || !(live & RTE_BIT32(home)))
+		live = octo_topo_rx_home(q, live);
+	octo_legs_follow(q->octo);
+	/* pairs with the release in octo_gate_arm() */
+	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
+	if (fence & OCTO_GATE_OPEN)
+		return poll_fenced(q, fence, live, pkts, nb);
+	got = poll_legs(q, live, due, pkts, nb);
+	settle(q, live);
+	return got;
+}
+
+/* The home leg had nothing. */
+static __rte_noinline uint16_t
+poll_another(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
+{
+	uint16_t got;
+
+	count_bursts(q, epoch);
+	got = poll_idle_stray(q, pkts, nb);
+	if (got > 0)
+		octo_call_forget(&q->call);
+	return got;
 }
 
 /* Nothing but the home leg needs a look in this burst, and that is where it was. */
 static inline bool
-is_settled(const struct octo_rxq *q)
+is_settled(const struct octo_rxq *q, uint32_t epoch)
 {
 	/* pairs with the release in octo_topo_publish_live() */
 	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	/* pairs with the release in octo_gate_arm() */
 	const uint32_t fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
 
-	return q->poller == octo_thread_here() && !is_sample(q) && (live & RTE_BIT32(home)) &&
-	       !(fence & OCTO_GATE_OPEN) && !(q->stray.active & live & ~RTE_BIT32(home)) &&
-	       !octo_legs_borrowed && octo_call_holds_rx(&q->call, q->leg_port[home], q->queue_id);
+	return octo_call_holds_rx(&q->call, live, epoch) && !(fence & OCTO_GATE_OPEN);
 }
 
 uint16_t
 octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_rxq *q = rxq;
+	const uint32_t epoch = octo_epoch_enter(&q->epoch);
 	uint16_t got;
-	bool due;
 
-	octo_epoch_enter(&q->epoch);
-	due = octo_stray_tick(&q->stray);
-	if (likely(!due && nb > 0 && is_settled(q))) {
-		got = octo_call_rx(&q->call, q->leg_port[q->home], q->queue_id, pkts, nb);
+	if (likely(is_settled(q, epoch) && nb > 0)) {
+		got = octo_call_rx(&q->call, pkts, nb);
 		adopt(q, pkts, got, &q->home_count);
 		if (unlikely(got == 0))
-			got = poll_idle_stray(q, pkts, nb);
+			got = poll_another(q, epoch, pkts, nb);
 	} else {
-		got = poll_all(q, due, pkts, nb);
+		got = poll_the_long_way(q, epoch, pkts, nb);
 	}
+	octo_epoch_leave(&q->epoch);
+	return got;
+}
+
+/* In a secondary process: what the short way keeps is the primary's, be its thread as ours. */
+uint16_t
+octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_rxq *q = rxq;
+	const uint32_t epoch = octo_epoch_enter(&q->epoch);
+	const uint16_t got = poll_the_long_way(q, epoch, pkts, nb);
+
 	octo_epoch_leave(&q->epoch);
 	return got;
 }

@@ -94,6 +94,7 @@ publish_sending(const struct octo_dev *octo)
 		if (q == NULL)
 			continue;
 		live = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
+		octo_call_forget(&q->call);
 		/* pairs with the acquire at the start of each burst */
 		rte_atomic_store_explicit(&q->sending, live & (octo->plan.usable | leaving),
 					  rte_memory_order_release);
@@ -141,8 +142,10 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 
-		if (q != NULL)
-			rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
+		if (q == NULL)
+			continue;
+		octo_call_forget(&q->call);
+		rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
 	}
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
@@ -227,6 +230,7 @@ octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	q->poller = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
+	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 	if (step == OCTO_WATCH_PLAN)
 		go_home(q, live, now);
 	/* pairs with the release in octo_topo_publish_live() */

@@ -9,24 +9,33 @@ uint16_t
 octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_txq *q = txq;
+	const uint32_t epoch = octo_epoch_enter(&q->epoch);
+	/* pairs with the release in publish_sending() */
+	const uint32_t sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
+	uint16_t sent;
+
+	if (likely(octo_call_holds_tx(&q->call, sending, epoch))) {
+		sent = octo_call_tx(&q->call, pkts, nb);
+		octo_tx_count(q, q->call.leg, sent);
+	} else {
+		sent = octo_tx_long_way(q, sending, pkts, nb);
+	}
+	octo_epoch_leave(&q->epoch);
+	return sent;
+}
+
+/* In a secondary process, as octo_rx_burst_borrowed(). */
+uint16_t
+octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_txq *q = txq;
 	uint32_t sending;
 	uint16_t sent;
-	uint8_t via;
 
 	octo_epoch_enter(&q->epoch);
-	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
-	/* pairs with the release in set_via() */
-	via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
-	if (unlikely(q->sender != octo_thread_here() || (q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 ||
-		     !(sending & RTE_BIT32(via)) || octo_legs_borrowed ||
-		     !octo_call_holds_tx(&q->call, q->leg_port[via], q->queue_id))) {
-		sent = octo_tx_long_way(q, sending, pkts, nb);
-	} else {
-		sent = octo_call_tx(&q->call, q->leg_port[via], q->queue_id, pkts, nb);
-		octo_tx_count(q, via, sent);
-	}
+	sent = octo_tx_long_way(q, sending, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return sent;
 }

@@ -20,7 +20,7 @@
 /* Packets of a queue that may wait for its old PF to drain. */
 #define OCTO_TX_STASH 256
 
-/* Of octo_txq.via: no bit of `sending`, so that the fast path needs no look of its own. */
+/* Of octo_txq.via, and no bit of `sending`: nothing is kept in octo_txq.call meanwhile. */
 #define OCTO_TX_NO_PF 31
 
 struct octo_dev;
@@ -59,18 +59,18 @@ struct octo_tx_near {
 	} pools[OCTO_TX_POOLS];
 };
 
-/* A Tx queue: hardware queue `queue_id` of every PF; written by its sender. */
+/* A Tx queue: hardware queue `queue_id` of every PF; written by its sender, but for legs. */
 struct __rte_cache_aligned octo_txq {
 	struct octo_epoch epoch;
 	RTE_ATOMIC(uint32_t) live;    /* legs that may be touched; written by the control side */
 	RTE_ATOMIC(uint32_t) sending; /* those of them with link, all of them if none has */
 	uint16_t queue_id;
 	uint16_t nb_desc;
-	struct octo_call call; /* of `via`, as it was last found */
+	struct octo_call call; /* of `via`; the control side forgets it */
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(uint8_t) via;  /* PF that bursts go by, OCTO_TX_NO_PF on the way to another */
 	RTE_ATOMIC(uint8_t) home; /* PF that it sends by, or sent by last */
-	uint32_t now;             /* bursts so far */
+	uint32_t look;            /* as octo_rxq.look */
 	uintptr_t sender;         /* as octo_rxq.poller */
 	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets by this PF, which counts bytes itself */
 	struct octo_dev *octo;
@@ -109,6 +109,7 @@ octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 
 /* octo_tx.c */
 uint16_t octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_tx_descriptor_status(void *txq, uint16_t offset);

@@ -69,6 +69,7 @@ look_around(struct octo_txq *q, uint32_t sending)
 	for (int i = 0; i <= OCTO_SOCKET_MAP_MAX_NODE; i++)
 		q->near.pf_of_node[i] = nearest(q, i, sending);
 	q->near.sending = sending;
+	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 }
 
 /* Is the chain the sender's alone, so that hints may be written? */
@@ -210,15 +211,15 @@ uint16_t
 octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_txq *q = txq;
+	const uint32_t epoch = octo_epoch_enter(&q->epoch);
 	uint16_t sent = 0;
 	uint32_t sending;
 
-	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
 	if (likely(sending != 0 && nb > 0)) {
-		if (unlikely((q->now++ & (OCTO_HOME_SAMPLE - 1)) == 0 ||
+		if (unlikely(octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) ||
 			     sending != q->near.sending))
 			look_around(q, sending);
 		sent = send_by_buffer(q, pkts, nb);

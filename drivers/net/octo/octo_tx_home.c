@@ -36,7 +36,7 @@ home_of(const struct octo_txq *q)
 static void
 set_via(struct octo_txq *q, uint8_t via)
 {
-	/* pairs with the acquire at the start of each burst: the rings are as we left them */
+	/* pairs with the acquire in octo_tx_long_way(): the rings are as we left them */
 	rte_atomic_store_explicit(&q->via, via, rte_memory_order_release);
 }
 
@@ -62,6 +62,7 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	q->sender = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
+	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 	/* a plan that was made with an older mask may have led where nothing can be sent now */
 	if (step != OCTO_WATCH_PLAN && (sending & RTE_BIT32(old)))
 		return;
@@ -224,22 +225,40 @@ send_locked(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16
 	return sent;
 }
 
-/* For a burst that is a sample of where the sender is, or that has no PF to go by. */
+/* Until the sender is looked for again, or the PFs change, bursts go by this PF. */
+static void
+settle(struct octo_txq *q, uint32_t sending, uint8_t via)
+{
+	if (octo_legs_borrowed || q->sender == 0)
+		return;
+	octo_call_find_tx(&q->call, q->leg_port[via], q->queue_id);
+	q->call.leg = via;
+	octo_call_keep(&q->call, sending, q->look - OCTO_EPOCH_BURST);
+}
+
+/* Is this burst a sample of where the sender is, or has it no PF to go by? */
+static bool
+wants_a_look(const struct octo_txq *q, uint32_t sending, uint8_t via)
+{
+	return q->sender != octo_thread_here() || !(sending & RTE_BIT32(via)) ||
+	       octo_epoch_reached(octo_epoch_now(&q->epoch), q->look, OCTO_HOME_SAMPLE);
+}
+
 uint16_t
 octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
 {
 	uint8_t via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	uint16_t sent;
 
-	if (via != OCTO_TX_NO_PF) {
+	octo_call_forget(&q->call);
+	if (via != OCTO_TX_NO_PF && wants_a_look(q, sending, via)) {
 		follow_sender(q, sending);
 		via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	}
 	if (via != OCTO_TX_NO_PF && !(sending & RTE_BIT32(via)))
 		return 0;
 	if (via != OCTO_TX_NO_PF) {
-		if (!octo_legs_borrowed)
-			octo_call_find_tx(&q->call, q->leg_port[via], q->queue_id);
+		settle(q, sending, via);
 		return octo_tx_by(q, via, pkts, nb);
 	}
 	/* the control thread is at it, which may lose its CPU: do not wait */
