@@ -15,7 +15,6 @@ import pytest
 
 from octotest import env, packets
 from octotest.bench import order_of
-from octotest.process import ProcessError
 from octotest.testpmd import flow_id, wait_until
 from octotest.view import View
 
@@ -228,16 +227,12 @@ def traffic(wire, pf):
 
 
 def plug(guest, number):
-    """Once QEMU has seen that the device is out; then vfio-pci has it."""
+    """Into a slot that is empty and that nobody minds any more; then vfio-pci has it."""
+    monitor = guest.qemu.monitor
     device = f"/sys/bus/pci/devices/{guest.machine.address(number)}"
-
-    def put_in():
-        try:
-            guest.qemu.monitor.plug(number, guest.machine.pfs[number].device)
-        except ProcessError:
-            return False
-        return True
-    wait_until("the slot is free", put_in, 60)
+    wait_until("the slot is empty", lambda: not monitor.is_in(number), 60)
+    wait_until("the slots rest", lambda: not guest.minds_slots(), 60)
+    monitor.plug(number, guest.machine.pfs[number].device)
     wait_until("the device", lambda: guest.call(f"[ -e {device} ]").status == 0, 60)
     guest.bind_vfio([guest.machine.address(number)])
 

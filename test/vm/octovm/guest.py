@@ -72,6 +72,15 @@ class Guest:
         """The contents of a small file."""
         return self.run(f"cat {shlex.quote(path)}").strip()
 
+    def minds_slots(self) -> bool:
+        """Does the kernel still handle what has happened to a slot? A card that is put in
+        meanwhile is switched on and, as the button's press is seen after that, off again."""
+        states = self.run("for task in /proc/[0-9]*; do case $(cat $task/comm 2>/dev/null) in"
+                          " irq/*-pciehp) cut -d' ' -f3 $task/stat;; esac; done").split()
+        if len(states) < len(self.machine.pfs):
+            raise ProcessError(f"who minds the slots? {states}")
+        return any(state != "S" for state in states)
+
     def modprobe(self, *modules: str) -> None:
         """Load kernel modules."""
         for module in modules:

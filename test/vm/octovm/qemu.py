@@ -189,6 +189,11 @@ class Monitor:
         """Ask the guest to let go of the PF, which takes it a while."""
         self.command("device_del", id=f"{pf_id(pf)}dev")
 
+    def is_in(self, pf: int) -> bool:
+        """Has the guest not let go of the PF yet?"""
+        devices = self.command("qom-list", path="/machine/peripheral")
+        return any(device["name"] == f"{pf_id(pf)}dev" for device in devices)
+
     def plug(self, pf: int, device: str) -> None:
         """Put the PF in again, where it was, once it is out."""
         name = pf_id(pf)
