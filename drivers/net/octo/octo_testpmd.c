@@ -216,6 +216,7 @@ change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, boo
 {
 	struct rte_flow_error error = {.message = NULL};
 	char text[OCTO_TUPLE_TEXT_MAX];
+	char queue[sizeof("goes to queue 65535")] = "";
 	struct octo_tuple tuple;
 	int ret;
 
@@ -226,10 +227,10 @@ change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, boo
 		complain(cmd->port_id, &error, ret);
 		return;
 	}
-	printf("Port %u: %s ", cmd->port_id, octo_tuple_format(&tuple, text));
 	if (has_queue)
-		printf("goes to queue %u", cmd->queue_id);
-	printf("%s\n", said);
+		snprintf(queue, sizeof(queue), "goes to queue %u", cmd->queue_id);
+	/* in one go: lcores print, too */
+	printf("Port %u: %s %s%s\n", cmd->port_id, octo_tuple_format(&tuple, text), queue, said);
 }
 
 static int
