@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The harness itself, with DPDK's own devices only."""
 
-from octotest import packets
+import itertools
+import time
+
+import pytest
+
+from octotest import iperf, packets
+from octotest.process import Process, ProcessError
 from octotest.testpmd import Testpmd
 
 
@@ -29,3 +35,39 @@ def test_harness_sees_each_packet(tmp_path):
             [packets.flow_mac(i) for i in range(3)] * 5
         assert pmd.stats(0)["TX-packets"] == 15
     assert packets.read_bytes(tx) == [bytes(p) for p in sent]
+
+
+def _shown(**acked: int) -> str:
+    """As `ss -Htni` has it; what was never acknowledged is left out there."""
+    return "".join(f"ESTAB 0      0      10.1.0.2:{port[1:]} 10.2.0.2:5201\n"
+                   f"\t cubic rto:204 bytes_sent:9{f' bytes_acked:{n}' if n else ''} segs_out:8\n"
+                   for port, n in acked.items())
+
+
+def test_harness_sees_a_stream_that_stands_still():
+    """Though others overtake it, and they are shown in another order."""
+    then = iperf.acknowledged(_shown(p1=0, p2=300, p3=100, p4=200))
+    assert then == {"10.1.0.2:1": 0, "10.1.0.2:2": 300, "10.1.0.2:3": 100, "10.1.0.2:4": 200}
+    now = iperf.acknowledged(_shown(p4=400, p3=350, p2=300, p1=1))
+    assert sorted(iperf.got_on(then, now, 99)) == ["10.1.0.2:3", "10.1.0.2:4"]
+
+
+def test_harness_tells_what_a_process_is_at_that_does_not_answer():
+    """Does it run, or where does it wait?"""
+    for code, seen in (("while True: pass", r"python3 +R +\d+ +[1-9]"),
+                       ("import time; time.sleep(99)", r"python3 +S +\d+ +0 ")):
+        process = Process(["python3", "-c", f"print('up', flush=True)\n{code}"])
+        process.expect("up")
+        with pytest.raises(ProcessError, match=f"no 'pong' in time(.|\n)*{seen}"):
+            process.expect("pong", timeout=0.1)
+        process.kill()
+
+
+def test_harness_is_patient_when_the_machine_stands_still(monkeypatch):
+    """The clock goes on by minutes; the process has had no time to answer."""
+    process = Process(["sh", "-c", "echo ping; sleep 1; echo pong; sleep 9"])
+    process.expect("ping")
+    clock = itertools.count(1e6, 600)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    process.expect("pong", timeout=10)
+    process.kill()

@@ -87,6 +87,18 @@ def connections(host: Host, address: str) -> List[Flow]:
     return flows
 
 
+def acknowledged(shown: str) -> Dict[str, int]:
+    """Bytes by the sender's end of the connection, from `ss -Htni`: two lines for each."""
+    found = re.findall(r"^\w\S+ +\d+ +\d+ +(\S+).*\n(.*)", shown, re.MULTILINE)
+    counts = {name: re.search(r"bytes_acked:(\d+)", about) for name, about in found}
+    return {name: int(count.group(1)) if count else 0 for name, count in counts.items()}
+
+
+def got_on(then: Dict[str, int], now: Dict[str, int], worth: int) -> List[str]:
+    """The connections that had more than so many bytes acknowledged since."""
+    return [name for name, count in now.items() if count > then[name] + worth]
+
+
 class Streams:
     """iperf3 from one host to the other for as long as it takes, and what each event
     costs it. `views` are the octo ports in between, whose strays teach them, `process` is
@@ -136,6 +148,7 @@ class Streams:
     def unplanned(self, name: str, happen: Callable[[], object], homes: Dict[int, int]) -> int:
         """The same of what costs packets: those are asked for soon."""
         self._probe_losses(True)
+        self._gets_on()  # with timers that know of it
         again = self.planned(name, happen, homes)
         self._wait_until("what was lost is there", self._has_recovered)
         self._probe_losses(False)
@@ -161,8 +174,8 @@ class Streams:
         one, two = self._hosts
         return one.run("ss", "-Htni", "dst", two.ip4, "dport", "=", ":5201")
 
-    def _acked(self) -> List[int]:
-        return sorted(int(n) for n in re.findall(r"bytes_acked:(\d+)", self._shown()))
+    def _acked(self) -> Dict[str, int]:
+        return acknowledged(self._shown())
 
     def _has_recovered(self) -> bool:
         """Nothing is lost, or was sent again, that is not there yet."""
@@ -170,8 +183,8 @@ class Streams:
 
     def _gets_on(self) -> None:
         then = self._acked()
-        self._wait_until("every stream gets on", lambda: sum(
-            now > was + self.WORTH for now, was in zip(self._acked(), then)) >= STREAMS)
+        self._wait_until("every stream gets on", lambda: len(
+            got_on(then, self._acked(), self.WORTH)) == STREAMS)
         assert set(connections(self._hosts[0], self._hosts[1].ip4)) == set(self._flows)
 
     def _settle(self, homes: Dict[int, int]) -> None:

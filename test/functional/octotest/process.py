@@ -10,7 +10,7 @@ import subprocess
 import time
 from typing import Dict, List, Optional, Sequence
 
-from . import env
+from . import env, threads
 from .sanitizer import Sanitizer
 
 # All processes of the running test, for failure reports.
@@ -23,6 +23,8 @@ class ProcessError(AssertionError):
 
 class Process:
     """stdout and stderr on one pty, so that their order is kept."""
+
+    LOOK = 1.0  # seconds at most, for which nothing else is done
 
     def __init__(self, argv: Sequence[str],
                  environ: Optional[Dict[str, str]] = None,
@@ -70,22 +72,29 @@ class Process:
     def expect(self, pattern: str, start: int = 0,
                timeout: float = 20.0) -> "re.Match[str]":
         """Wait until the output after offset `start` matches."""
-        deadline = time.monotonic() + env.seconds(timeout)
+        left = env.seconds(timeout)
         regex = re.compile(pattern)
         while True:
             found = regex.search(self.text, start)
             if found:
                 return found
-            left = deadline - time.monotonic()
             if left <= 0:
                 raise ProcessError(f"no {pattern!r} in time from:\n"
-                                   f"{self.text[start:][-3000:]}")
-            if not self.read(min(left, 1.0)):
+                                   f"{self._condition(start)}")
+            since = time.monotonic()
+            if not self.read(min(left, self.LOOK)):
                 found = regex.search(self.text, start)
                 if found:
                     return found
                 raise ProcessError(f"{self.argv[0]} ended before "
                                    f"{pattern!r}:\n{self.text[-3000:]}")
+            # while the whole machine stood still, the process could not answer either
+            left -= min(time.monotonic() - since, self.LOOK)
+
+    def _condition(self, start: int) -> str:
+        """Of one that does not answer."""
+        return "\n".join([self.text[start:][-3000:], threads.table(self.pid),
+                          *self.sanitizer.said()])
 
     def send(self, text: str) -> None:
         """Type a line."""

@@ -43,13 +43,18 @@ class Sanitizer:
             shutil.rmtree(self.dir)
             self.dir = None
 
-    def complaints(self) -> List[str]:
-        """Every report that is about our code; a leak if we are in it."""
+    def said(self) -> List[str]:
+        """Every report so far that is about our code; a leak if we are in it."""
         if self.dir is None:
             return []
         found: List[str] = []
         for path in sorted(self.dir.iterdir()):
             found += _judge(path.read_text(errors="replace"))
+        return found
+
+    def complaints(self) -> List[str]:
+        """The same of a process that has ended."""
+        found = self.said()
         self.discard()
         return found
 
