@@ -6,13 +6,18 @@ usage: run-tests.py JOBS RESULT.xml DIRECTORY [ARG...]
 
 Each file is a pytest of its own, given ARG..., and is shown when it has ended.
 RESULT.xml has the results of all of them. Root gives each a network of its own.
+
+What fails while a CPU lets nobody run but one busy thread, for seconds, as some kernels do
+now and then, has told nothing of what it tests: it is run again.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
+import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,21 +28,70 @@ NO_TEST = 5  # pytest's status when nothing was selected
 # net_af_packet hears all interfaces until it is bound to one: also those of others' tests
 OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
+TRIES = 3
+STALL = 5  # seconds without a CPU, a fraction of what any test waits for
+NOTICE = 1  # in which the end of a stall is told
+
 _printing = threading.Lock()
 
 
-def run(path, xml, args):
-    """One file; pytest's status and the lines that name what failed."""
+class Pulse:
+    """Knows when a CPU stalled: see heartbeat.py."""
+
+    def __init__(self):
+        self._stalls = []  # (until, seconds, CPU)
+        self._beats = [self._start(cpu) for cpu in sorted(os.sched_getaffinity(0))]
+
+    def _start(self, cpu):
+        program = Path(__file__).with_name("heartbeat.py")
+        beat = subprocess.Popen([sys.executable, program, str(cpu), str(STALL)],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        threading.Thread(target=self._listen, args=(cpu, beat.stdout), daemon=True).start()
+        return beat
+
+    def _listen(self, cpu, lines):
+        for line in lines:
+            since, until = map(float, line.split())
+            self._stalls.append((until, until - since, cpu))
+
+    def since(self, when):
+        """What to say of the longest stall that ended after that; empty without one."""
+        time.sleep(NOTICE)
+        found = [(seconds, cpu) for until, seconds, cpu in self._stalls if until > when]
+        return "CPU {1} had no time for {0:.0f} s".format(*max(found)) if found else ""
+
+    def stop(self):
+        """No more of it."""
+        for beat in self._beats:
+            beat.kill()
+            beat.wait()
+
+
+def run_once(path, xml, args):
+    """One file; what failed, by name, and all that it printed."""
     done = subprocess.run(
         [*(OWN_NETWORK if os.geteuid() == 0 else []), sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}", path, *args],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", check=False)
-    with _printing:
-        print(f"--- {path.name}\n{done.stdout}", flush=True)
     bad = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     if done.returncode not in (0, NO_TEST) and not bad:
         bad = [f"ERROR {path}: pytest ended with {done.returncode}"]
-    return done.returncode, bad
+    return bad, done.stdout
+
+
+def run(path, xml, args, pulse):
+    """The same, in a machine that works."""
+    for left in reversed(range(TRIES)):
+        begin = time.monotonic()
+        bad, said = run_once(path, xml, args)
+        stall = pulse.since(begin) if bad and left > 0 else ""
+        if stall:
+            said = textwrap.indent(said, "| ") + f"{stall} meanwhile: once more\n"
+        with _printing:
+            print(f"--- {path.name}\n{said}", flush=True)
+        if not stall:
+            break
+    return bad
 
 
 def merge(parts, result):
@@ -60,9 +114,10 @@ def main(jobs, result, directory, *args):
     with tempfile.TemporaryDirectory(prefix="octo-tests-") as base, \
             ThreadPoolExecutor(int(jobs)) as pool:
         parts = [Path(base, f"{path.stem}.xml") for path in paths]
-        ended = list(pool.map(lambda pair: run(*pair, args), zip(paths, parts)))
+        pulse = Pulse()
+        bad = sum(pool.map(lambda pair: run(*pair, args, pulse), zip(paths, parts)), [])
+        pulse.stop()
         merge(parts, result)
-    bad = [line for _, lines in ended for line in lines]
     print("\n".join(bad))
     return 1 if bad else 0
 

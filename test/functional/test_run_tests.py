@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the tests are run: what fails while a CPU stalls is run again, and nothing else is."""
+
+import subprocess
+import sys
+
+from octotest import env
+
+# Stops what looks after a CPU, as a CPU that stalls would, and fails the first time.
+STALLS = """
+import os, signal, time
+from pathlib import Path
+
+def beat():
+    mine = str(os.getppid())
+    for task in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (task / "stat").read_text().rpartition(") ")[2].split()
+            if words[1] == mine and "heartbeat.py" in (task / "cmdline").read_text():
+                return int(task.name)
+        except OSError:
+            pass
+
+def test_once():
+    first = Path("{seen}")
+    if not first.exists():
+        first.touch()
+        os.kill(beat(), signal.SIGSTOP)
+        time.sleep(7)
+        os.kill(beat(), signal.SIGCONT)
+        assert False, "there was no time"
+"""
+
+FAILS = """
+def test_always():
+    assert False, "it is wrong"
+"""
+
+
+def _run(directory, **files):
+    for name, text in files.items():
+        (directory / f"test_{name}.py").write_text(text)
+    result = directory / "result.xml"
+    done = subprocess.run(
+        [sys.executable, env.REPO / "devtools/run-tests.py", "2", result, directory,
+         "-p", "no:cacheprovider"], cwd=directory, stdout=subprocess.PIPE, text=True, check=False, timeout=300)
+    return done, result.read_text()
+
+
+def test_what_fails_in_a_stall_is_run_again(tmp_path):
+    """And counts as it went then; what was said before is told apart."""
+    done, result = _run(tmp_path, stalls=STALLS.format(seen=tmp_path / "seen"))
+    assert done.returncode == 0, done.stdout
+    assert 'tests="1"' in result and 'failures="0"' in result
+    assert "| FAILED" in done.stdout and "\nFAILED" not in done.stdout
+    assert "s meanwhile: once more" in done.stdout
+
+
+def test_what_fails_without_a_stall_has_failed(tmp_path):
+    """At once."""
+    done, result = _run(tmp_path, fails=FAILS)
+    assert done.returncode == 1
+    assert 'tests="1"' in result and 'failures="1"' in result
+    assert done.stdout.count("--- test_fails.py") == 1
+    assert "once more" not in done.stdout
