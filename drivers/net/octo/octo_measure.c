@@ -206,9 +206,12 @@ write_sample(struct measurement *m)
 	return blame(m, &m->json, octo_measure_json_add(&m->json, seconds, m->span, &summary));
 }
 
-/* What came since the last look. Of a moment there is no rate: it only adds to the sum. */
+/*
+ * What came since the last sample. Of a moment there is no rate: it belongs to the next
+ * sample, and the last one only to the sum.
+ */
 static int
-take_sample(struct measurement *m)
+take_sample(struct measurement *m, bool is_last)
 {
 	struct octo_counts *now = m->now;
 	bool is_sample;
@@ -222,6 +225,8 @@ take_sample(struct measurement *m)
 	}
 	octo_counts_span(m->before, now, m->span);
 	is_sample = m->span->ns >= OCTO_MEASURE_MIN_MS * UINT64_C(1000000) / 2;
+	if (!is_sample && !is_last)
+		return 0;
 	publish(m, is_sample);
 	ret = is_sample ? write_sample(m) : 0;
 	m->now = m->before;
@@ -276,9 +281,9 @@ run(void *arg)
 	int ret = 0;
 
 	while (ret == 0 && wait_for_next(m))
-		ret = take_sample(m);
+		ret = take_sample(m, false);
 	if (ret == 0)
-		ret = take_sample(m);
+		ret = take_sample(m, true);
 	finish(m, ret != 0);
 	return 0;
 }
