@@ -135,6 +135,13 @@ add_sums(struct rte_tel_data *dict, const struct agent_pf *pf)
 	rte_tel_data_add_dict_uint(dict, "tx_wire_drops", sum.tx_dropped);
 }
 
+/* By a client that may not drive it: another one is refused. */
+static bool
+is_connected(const struct agent_pf *pf)
+{
+	return rte_atomic_load_explicit(&pf->connection, rte_memory_order_relaxed) >= 0;
+}
+
 static struct rte_tel_data *
 tell_pf(struct agent_pf *pf)
 {
@@ -151,7 +158,7 @@ tell_pf(struct agent_pf *pf)
 	rte_ticketlock_lock(&pf->lock);
 	for (uint16_t i = 0; i < pf->own->queues; i++)
 		enabled += pf->on[AGENT_RXQ(i)] && pf->on[AGENT_TXQ(i)];
-	rte_tel_data_add_dict_int(dict, "connected", pf->vid >= 0);
+	rte_tel_data_add_dict_int(dict, "connected", is_connected(pf));
 	rte_tel_data_add_dict_uint(dict, "nb_queues", pf->own->queues);
 	rte_tel_data_add_dict_uint(dict, "enabled_queues", enabled);
 	add_sums(dict, pf);

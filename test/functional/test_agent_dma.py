@@ -220,6 +220,7 @@ def test_descriptor_that_points_nowhere(bench, tmp_path, piece, direction):
         bench.agent.wait_until("a drop", lambda: bench.agent.pfs()[0][
             "rx_no_buffer_drops"] == 1)
     assert bench.client.stop()[direction] == 0
+    assert bench.agent.pfs()[0]["connected"], "another would be refused"
     bench.client.close()
     bench.agent.wait_until("no client", lambda: not bench.agent.pfs()[0][
         "connected"])
