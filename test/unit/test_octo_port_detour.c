@@ -130,27 +130,43 @@ travel_by(unsigned int pf)
 	travel_until(came_by(pf) > before + 64);
 }
 
-/*
- * How many of those that were sent have not come, when nothing is on its way: neither for
- * a while, nor for many polls, as who had no CPU for a while has not looked.
- */
-static uint32_t
-rest(void)
+/* For a while, and for many polls after it: who had no CPU meanwhile has not looked. */
+static void
+poll_until_nothing_comes(void)
 {
 	const uint64_t patience = rte_get_timer_hz() / 20;
 	uint64_t since = rte_get_timer_cycles();
 	uint32_t received = flow.received;
 	unsigned int polls = 0;
 
-	while (polls < MANY_POLLS || rte_get_timer_cycles() - since < patience) {
+	while (polls < MANY_POLLS) {
+		polls += rte_get_timer_cycles() - since >= patience;
 		poll_all();
-		polls++;
 		if (received == flow.received)
 			continue;
 		received = flow.received;
 		since = rte_get_timer_cycles();
 		polls = 0;
 	}
+}
+
+/* Behind it, packets wait for the control thread, which may have no CPU either. */
+static bool
+is_fenced(void)
+{
+	return octo_port_xstat(flow.port, "fences_open") > 0;
+}
+
+/* How many of those that were sent have not come, when nothing is on its way. */
+static uint32_t
+rest(void)
+{
+	bool fenced;
+
+	do {
+		fenced = is_fenced();
+		poll_until_nothing_comes();
+	} while (fenced || is_fenced());
 	return flow.sent - flow.received;
 }
 
