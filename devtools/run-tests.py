@@ -22,6 +22,8 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from pulse import Pulse
+
 COUNTS = ("errors", "failures", "skipped", "tests")
 NO_TEST = 5  # pytest's status when nothing was selected
 
@@ -30,41 +32,8 @@ OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"',
 
 TRIES = 3
 STALL = 5  # seconds without a CPU, a fraction of what any test waits for
-NOTICE = 1  # in which the end of a stall is told
 
 _printing = threading.Lock()
-
-
-class Pulse:
-    """Knows when a CPU stalled: see heartbeat.py."""
-
-    def __init__(self):
-        self._stalls = []  # (until, seconds, CPU)
-        self._beats = [self._start(cpu) for cpu in sorted(os.sched_getaffinity(0))]
-
-    def _start(self, cpu):
-        program = Path(__file__).with_name("heartbeat.py")
-        beat = subprocess.Popen([sys.executable, program, str(cpu), str(STALL)],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        threading.Thread(target=self._listen, args=(cpu, beat.stdout), daemon=True).start()
-        return beat
-
-    def _listen(self, cpu, lines):
-        for line in lines:
-            since, until = map(float, line.split())
-            self._stalls.append((until, until - since, cpu))
-
-    def since(self, when):
-        """What to say of the longest stall that ended after that; empty without one."""
-        time.sleep(NOTICE)
-        found = [(seconds, cpu) for until, seconds, cpu in self._stalls if until > when]
-        return "CPU {1} had no time for {0:.0f} s".format(*max(found)) if found else ""
-
-    def stop(self):
-        """No more of it."""
-        for beat in self._beats:
-            beat.kill()
-            beat.wait()
 
 
 def run_once(path, xml, args):
@@ -114,7 +83,7 @@ def main(jobs, result, directory, *args):
     with tempfile.TemporaryDirectory(prefix="octo-tests-") as base, \
             ThreadPoolExecutor(int(jobs)) as pool:
         parts = [Path(base, f"{path.stem}.xml") for path in paths]
-        pulse = Pulse()
+        pulse = Pulse(STALL)
         bad = sum(pool.map(lambda pair: run(*pair, args, pulse), zip(paths, parts)), [])
         pulse.stop()
         merge(parts, result)

@@ -28,12 +28,13 @@ unit_tests() {
 
 run_unit() {
 	local name=$1 tests status=0 log
-	log=$build_dir/meson-logs/testlog.txt
+	log=$build_dir/meson-logs/testlog-run-unit.py.txt
 	tests=$(unit_tests "$name") || return 0
 	say "unit tests"
 	rm -f "$log"
 	# shellcheck disable=SC2086 # a list of words
-	meson test -C "$build_dir" --no-rebuild --print-errorlogs $tests || status=$?
+	meson test -C "$build_dir" --no-rebuild --print-errorlogs \
+		--wrapper "$root/devtools/run-unit.py" $tests || status=$?
 	count_unit "$log"
 	# killed, timed out, or gone before cmocka could say anything
 	[ $status -eq 0 ] || [ $failed -gt 0 ] || failed=1

@@ -6,9 +6,9 @@ import sys
 
 from octotest import env
 
-# Stops what looks after a CPU, as a CPU that stalls would, and fails the first time.
-STALLS = """
-import os, signal, time
+# Stops what looks after a CPU, as a CPU that stalls would.
+STALL = """
+import os, signal, sys, time
 from pathlib import Path
 
 def beat():  # one that beats already
@@ -23,15 +23,30 @@ def beat():  # one that beats already
             except OSError:
                 pass
 
+def stall(seconds):
+    pulse = beat()
+    os.kill(pulse, signal.SIGSTOP)
+    time.sleep(seconds)
+    os.kill(pulse, signal.SIGCONT)
+"""
+
+# Fails the first time.
+STALLS = STALL + """
 def test_once():
     first = Path("{seen}")
     if not first.exists():
         first.touch()
-        pulse = beat()
-        os.kill(pulse, signal.SIGSTOP)
-        time.sleep(7)
-        os.kill(pulse, signal.SIGCONT)
+        stall(7)
         assert False, "there was no time"
+"""
+
+UNIT = STALL + """
+first = Path("{seen}")
+if not first.exists():
+    first.touch()
+    stall(1)
+    sys.exit("FAILED")
+print("PASSED")
 """
 
 FAILS = """
@@ -66,3 +81,21 @@ def test_what_fails_without_a_stall_has_failed(tmp_path):
     assert 'tests="1"' in result and 'failures="1"' in result
     assert done.stdout.count("--- test_fails.py") == 1
     assert "once more" not in done.stdout
+
+
+def _run_unit(*words):
+    return subprocess.run([env.REPO / "devtools/run-unit.py", *words], stdout=subprocess.PIPE,
+                          text=True, check=False, timeout=100)
+
+
+def test_a_unit_test_that_fails_in_a_stall_is_run_again(tmp_path):
+    """Of what it says, only the last counts."""
+    done = _run_unit(sys.executable, "-c", UNIT.format(seen=tmp_path / "seen"))
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("| FAILED\n") and done.stdout.endswith("\nPASSED\n")
+
+
+def test_a_unit_test_that_fails_without_a_stall_has_failed():
+    """Whether it says so or is killed."""
+    assert _run_unit("false").returncode == 1
+    assert _run_unit("sh", "-c", "kill -SEGV $$").returncode == 128 + 11
