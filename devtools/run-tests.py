@@ -15,9 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-import textwrap
 import threading
-import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,7 +28,6 @@ NO_TEST = 5  # pytest's status when nothing was selected
 # net_af_packet hears all interfaces until it is bound to one: also those of others' tests
 OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
-TRIES = 3
 STALL = 5  # seconds without a CPU, a fraction of what any test waits for
 
 _printing = threading.Lock()
@@ -49,17 +46,10 @@ def run_once(path, xml, args):
 
 
 def run(path, xml, args, pulse):
-    """The same, in a machine that works."""
-    for left in reversed(range(TRIES)):
-        begin = time.monotonic()
-        bad, said = run_once(path, xml, args)
-        stall = pulse.since(begin) if bad and left > 0 else ""
-        if stall:
-            said = textwrap.indent(said, "| ") + f"{stall} meanwhile: once more\n"
-        with _printing:
-            print(f"--- {path.name}\n{said}", flush=True)
-        if not stall:
-            break
+    """The same, in a machine that works; what failed."""
+    bad, said = pulse.repeat(lambda: run_once(path, xml, args))
+    with _printing:
+        print(f"--- {path.name}\n{said}", flush=True)
     return bad
 
 

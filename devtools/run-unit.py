@@ -8,32 +8,42 @@ Some tests are of limits of a second, as that after which a PF is stuck: where t
 stands still for longer, they tell nothing.
 """
 
+import signal
 import subprocess
 import sys
-import textwrap
-import time
+import tempfile
 
 from pulse import Pulse
 
-TRIES = 3
 STALL = 0.5  # seconds without a CPU, half of the least of those limits
 
 
-def main(program, *args):
-    """The status of its last run; what was said before is told apart, as it does not count."""
+def all_of(output):
+    """What is in a file."""
+    output.seek(0)
+    return output.read()
+
+
+def run_once(words):
+    """Its status and all that it printed, which is shown if it takes too long for Meson."""
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        try:
+            done = subprocess.run(words, stdout=output, stderr=subprocess.STDOUT, check=False)
+        except SystemExit:
+            print(all_of(output), end="", flush=True)
+            raise
+        return done.returncode, all_of(output)
+
+
+def main(*words):
+    """The status of its last run, which is what it was in a machine that works."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     pulse = Pulse(STALL)
-    for left in reversed(range(TRIES)):
-        begin = time.monotonic()
-        done = subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", check=False)
-        stall = pulse.since(begin) if done.returncode != 0 and left > 0 else ""
-        if not stall:
-            break
-        print(textwrap.indent(done.stdout, "| ") + f"{stall} meanwhile: once more", flush=True)
+    status, said = pulse.repeat(lambda: run_once(words))
     pulse.stop()
-    print(done.stdout, end="", flush=True)
+    print(said, end="", flush=True)
     # of a program that was killed, as a shell says it
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return status if status >= 0 else 128 - status
 
 
 if __name__ == "__main__":

@@ -99,3 +99,11 @@ def test_a_unit_test_that_fails_without_a_stall_has_failed():
     """Whether it says so or is killed."""
     assert _run_unit("false").returncode == 1
     assert _run_unit("sh", "-c", "kill -SEGV $$").returncode == 128 + 11
+
+
+def test_a_unit_test_that_is_ended_has_told_what_it_was_at():
+    """Meson ends it when it takes too long."""
+    done = subprocess.run(["timeout", "5", env.REPO / "devtools/run-unit.py", "sh", "-c",
+                           "echo at it; exec sleep 99"],
+                          stdout=subprocess.PIPE, text=True, check=False, timeout=100)
+    assert done.stdout == "at it\n"
