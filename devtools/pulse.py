@@ -4,13 +4,11 @@
 import os
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from pathlib import Path
 
 NOTICE = 1  # seconds in which the end of a stall is told
-TRIES = 3
 
 
 class Pulse:
@@ -39,21 +37,10 @@ class Pulse:
         found = [(seconds, cpu) for until, seconds, cpu in self._stalls if until > when]
         return "CPU {1} had no time for {0:.1f} s".format(*max(found)) if found else ""
 
-    def repeat(self, attempt):
-        """What attempt() returns, whether something failed and what it printed, of the first
-        one that a stall has not spoilt; what others printed is before it, marked by "|"."""
-        before = ""
-        for left in reversed(range(TRIES)):
-            begin = time.monotonic()
-            bad, said = attempt()
-            stall = self.since(begin) if bad and left > 0 else ""
-            if not stall:
-                break
-            before += textwrap.indent(said, "| ") + f"{stall} meanwhile: once more\n"
-        return bad, before + said
+    def __enter__(self):
+        return self
 
-    def stop(self):
-        """No more of it."""
+    def __exit__(self, *_):
         for beat in self._beats:
             beat.kill()
             beat.wait()

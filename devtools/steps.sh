@@ -28,7 +28,8 @@ run_step() {
 		verdict=FAILED
 		failed_steps+=("$step")
 	fi
-	results+=("$(printf '%-12s %-6s %5d s' "$step" "$verdict" $((SECONDS - began)))")
+	results+=("$(printf '%-12s %-6s %5d s%s' "$step" "$verdict" $((SECONDS - began)) \
+		"$(sed -n 's/^==> \(run again after a stall .*\)/  \1/p' "$log")")")
 	say "${results[-1]}"
 }
 

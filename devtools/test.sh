@@ -6,6 +6,7 @@
 passed=0
 failed=0
 skipped=0
+reruns=0
 
 usage_test() {
 	usage_error "test: $1: octo test [unit|functional|vm|model] [-k NAME]"
@@ -28,13 +29,12 @@ unit_tests() {
 
 run_unit() {
 	local name=$1 tests status=0 log
-	log=$build_dir/meson-logs/testlog-run-unit.py.txt
+	log=$build_dir/meson-logs/testlog.txt
 	tests=$(unit_tests "$name") || return 0
 	say "unit tests"
 	rm -f "$log"
 	# shellcheck disable=SC2086 # a list of words
-	meson test -C "$build_dir" --no-rebuild --print-errorlogs \
-		--wrapper "$root/devtools/run-unit.py" $tests || status=$?
+	meson test -C "$build_dir" --no-rebuild --print-errorlogs $tests || status=$?
 	count_unit "$log"
 	# killed, timed out, or gone before cmocka could say anything
 	[ $status -eq 0 ] || [ $failed -gt 0 ] || failed=1
@@ -49,6 +49,7 @@ count_pytest() {
 	tests=$(attribute tests "$xml")
 	bad=$(($(attribute failures "$xml") + $(attribute errors "$xml")))
 	skipped=$((skipped + $(attribute skipped "$xml")))
+	reruns=$((reruns + $(attribute reruns "$xml")))
 	failed=$((failed + bad))
 	passed=$((passed + tests - bad - $(attribute skipped "$xml")))
 }
@@ -64,18 +65,13 @@ test_jobs() {
 
 # start_pytest SUITE NAME: the tests in the directory test/SUITE. Sets pytest_status.
 start_pytest() {
-	local suite=$1 name=$2 python xml=$build_dir/$1.xml jobs pytest_args runner
+	local suite=$1 name=$2 python xml=$build_dir/$1.xml pytest_args
 	pytest_status=0
 	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
 	rm -f "$xml"
 	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
-	jobs=$(test_jobs "$suite" "$name")
-	if [ "$jobs" -gt 1 ]; then
-		runner=("$root/devtools/run-tests.py" "$jobs" "$xml" "$root/test/$suite")
-	else
-		runner=(-m pytest --junitxml="$xml" "$root/test/$suite" ${name:+-k "$name"})
-	fi
-	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" "${runner[@]}" \
+	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" "$root/devtools/run-tests.py" \
+		"$(test_jobs "$suite" "$name")" "$xml" "$root/test/$suite" ${name:+-k "$name"} \
 		-p no:cacheprovider -ra "${pytest_args[@]}" </dev/null || pytest_status=$?
 }
 
@@ -84,8 +80,8 @@ count_suite() {
 	if [ -f "$xml" ]; then
 		count_pytest "$xml"
 	fi
-	# 5: no test of that name; anything else that failed no test failed as a whole
-	[ "$pytest_status" -eq 0 ] || [ "$pytest_status" -eq 5 ] || [ $failed -gt 0 ] || failed=1
+	# what failed no test failed as a whole
+	[ "$pytest_status" -eq 0 ] || [ $failed -gt 0 ] || failed=1
 }
 
 run_functional() {
@@ -105,15 +101,9 @@ shell_in_vm() {
 		exec "$python" -m octovm.interactive
 }
 
-# 75: QEMU broke a machine, see test/vm/conftest.py. It is tried three times at most.
 run_vm() {
-	local retries=2
 	say "tests in a virtual machine"
 	start_pytest vm "$1"
-	while [ "$pytest_status" -eq 75 ] && [ $((retries--)) -gt 0 ]; do
-		say "QEMU broke a machine, in which no test can pass: all are run once more"
-		start_pytest vm "$1"
-	done
 	count_suite vm
 }
 
@@ -140,6 +130,7 @@ read_test_options() {
 # Says how it went; fails if anything did.
 say_result() {
 	[ $((passed + failed + skipped)) -gt 0 ] || die "no test is called like '$name'"
+	[ $reruns -eq 0 ] || say "run again after a stall of the machine: $reruns"
 	printf '\n%d passed, %d failed%s\n' $passed $failed \
 		"$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 	[ $failed -eq 0 ]

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "functional")]
 
 # All is emulated, and other things may run beside it.
-os.environ.setdefault("OCTO_TIMEOUT_FACTOR", "3")
+os.environ.setdefault("OCTO_TIMEOUT_FACTOR", "10")
 
 from octotest import env, process  # noqa: E402
 from octovm import initramfs, qemu, report  # noqa: E402
@@ -20,7 +20,7 @@ from octovm.guest import Guest  # noqa: E402
 from octovm.wire import Wire  # noqa: E402
 
 # A QEMU that is not sound (devtools/vm.sh) breaks a machine now and then: no test can pass in
-# there. The run ends with this status (EX_TEMPFAIL), and is worth another.
+# there. The run ends with this status (EX_TEMPFAIL), and devtools/run-tests.py starts another.
 MACHINE_BROKE = 75
 BROKEN = "the machine broke: "
 
@@ -56,11 +56,12 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
     if report.failed:
-        for child in process.STARTED:
-            if isinstance(child, qemu.Qemu):
-                report.sections.append(("guest's kernel", child.serial()[-3000:]))
-                if child.broken():
-                    item.session.shouldstop = BROKEN + child.broken()
+        machines = [child for child in process.STARTED if isinstance(child, qemu.Qemu)]
+        for machine in machines:
+            report.sections.append(("guest's kernel", machine.serial()[-3000:]))
+        why = qemu.BROKEN + [reason for m in machines if (reason := m.broken())]
+        if why:
+            item.session.shouldstop = BROKEN + why[0]
         report.sections.append(("processes", process.report()))
 
 
@@ -88,7 +89,7 @@ def boots(initrd: Path) -> Iterator[Callable[[qemu.Machine], Guest]]:
     booted = []
 
     def boot_one(machine: qemu.Machine) -> Guest:
-        booted.append(qemu.boot(machine, initramfs.kernel_image(), initrd))
+        booted.append(qemu.Qemu(machine, initramfs.kernel_image(), initrd))
         return Guest(booted[-1])
     yield boot_one
     for machine_process in booted:

@@ -25,7 +25,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="octovm-") as base:
         initrd = initramfs.build(Path(base) / "initrd")
         pfs = [wire.nic(i, "igb", "02:0c:70:00:00:01") for i in range(2)]
-        machine = qemu.boot(qemu.Machine(pfs=pfs), initramfs.kernel_image(), initrd)
+        machine = qemu.Qemu(qemu.Machine(pfs=pfs), initramfs.kernel_image(), initrd)
         try:
             guest = Guest(machine)
             guest.bind_vfio()

@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -29,7 +28,8 @@ KERNEL_ROOT = Path(os.environ.get("OCTO_VM_KERNEL", "/nonexistent"))
 SHELLS = 4  # the first is for commands, the others for programs on a terminal
 NODES = 2
 READY = "octovm: ready"
-BOOT = 180  # seconds
+BOOT = 60  # seconds on an idle machine
+BROKEN: List[str] = []  # why machines broke that did not come up
 
 _BUS = 0x40  # node n's root complex has bus 0x40 * (n + 1)
 
@@ -226,6 +226,7 @@ class Qemu(Process):
             self.monitor = Monitor(self.directory / "qmp")
             threading.Thread(target=self._watch, daemon=True).start()
         except BaseException as err:
+            BROKEN.extend(filter(None, [self.broken()]))
             self.close()
             STARTED.remove(self)
             if isinstance(err, ProcessError):
@@ -233,8 +234,8 @@ class Qemu(Process):
             raise
 
     def _is_ready(self) -> bool:
-        if not self.alive():
-            raise ProcessError("QEMU ended before the guest was up")
+        if self.broken():
+            raise ProcessError(f"the guest did not come up: {self.broken()}")
         return READY in self.serial()
 
     def serial(self) -> str:
@@ -253,7 +254,7 @@ class Qemu(Process):
         """Why no test can pass in here, whatever it tests; or nothing."""
         if self._lost_timer():
             return "a CPU of the machine has lost its timer"
-        if self.monitor is not None and not self.alive():
+        if not self.alive():
             return f"QEMU ended by itself, with status {self._popen.returncode}"
         return ""
 
@@ -277,15 +278,6 @@ class Qemu(Process):
         self.kill()
         self.last_words = self.serial()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def boot(machine: Machine, kernel: Path, initrd: Path) -> Qemu:
-    """The machine, running. What is tested is not how it boots: it may fail once."""
-    try:
-        return Qemu(machine, kernel, initrd)
-    except ProcessError as err:
-        warnings.warn(f"a guest did not come up, and is booted once more: {err}")
-    return Qemu(machine, kernel, initrd)
 
 
 def environment_lacks() -> str:
