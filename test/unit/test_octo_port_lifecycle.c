@@ -103,6 +103,26 @@ test_reconfigured_to_fewer_and_more_queues(void **state)
 	}
 }
 
+/* As with other PMDs without them: an application that asks for interrupts polls then. */
+static void
+test_rx_interrupts_are_refused_when_they_are_enabled(void **state)
+{
+	const struct rte_eth_conf conf = {.intr_conf = {.lsc = 1, .rxq = 1}};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_conf pf_conf;
+
+	(void)state;
+	octo_port_up_as(port, 2, &conf);
+	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_rx_intr_disable(port, 0), -ENOTSUP);
+	assert_int_equal(
+		rte_eth_dev_rx_intr_ctl_q(port, 0, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, NULL),
+		-ENOTSUP);
+	assert_int_equal(rte_eth_dev_conf_get(octo_port_pf(0), &pf_conf), 0);
+	assert_int_equal(pf_conf.intr_conf.rxq, 0);
+	check_traffic(port, 2);
+}
+
 static void
 test_64_queues(void **state)
 {
@@ -315,6 +335,7 @@ main(void)
 		octo_port_test(test_a_pf_that_does_not_stop_leaves_no_port),
 		octo_port_test(test_start_wants_all_queues),
 		octo_port_test(test_reconfigured_to_fewer_and_more_queues),
+		octo_port_test(test_rx_interrupts_are_refused_when_they_are_enabled),
 		octo_port_test(test_64_queues),
 		octo_port_test(test_8_pfs),
 		octo_port_test(test_created_again_and_again),

@@ -13,10 +13,12 @@ check_configuration(const struct rte_eth_dev *dev)
 {
 	const struct rte_eth_conf *conf = &dev->data->dev_conf;
 
-	if (conf->intr_conf.rxq) {
-		OCTO_LOG(ERR, "port %u: Rx interrupts are not supported: poll", dev->data->port_id);
-		return -ENOTSUP;
-	}
+	/* ethdev refuses rte_eth_dev_rx_intr_enable(), and applications poll instead */
+	if (conf->intr_conf.rxq)
+		OCTO_LOG(WARNING,
+			 "port %u: Rx interrupts (intr_conf.rxq) are not supported: "
+			 "rte_eth_dev_rx_intr_enable() will fail, so poll the queues",
+			 dev->data->port_id);
 	if (conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG) {
 		OCTO_LOG(ERR, "port %u: Rx multi-queue mode %u is not supported: none or RSS",
 			 dev->data->port_id, conf->rxmode.mq_mode);
@@ -30,6 +32,8 @@ configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte
 {
 	int ret;
 
+	/* no queue of a PF is armed, see check_configuration() */
+	conf.intr_conf.rxq = 0;
 	/* the control thread looks at PFs that do not report link changes */
 	conf.intr_conf.lsc = pf->has_lsc;
 	conf.intr_conf.rmv = pf->has_rmv;
