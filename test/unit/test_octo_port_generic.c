@@ -208,6 +208,27 @@ test_kept_queues_must_stay(void **state)
 	assert_int_equal(octo_port_configure(port, 1), 0);
 }
 
+/* Neither of a flow nor of anything else, whatever the PFs would take. */
+static void
+test_tier_none_takes_no_rule(void **state)
+{
+	const struct octo_port_conf none = {.octo = "tier=none"};
+	const struct rte_flow_action_mark mark = {.id = 9};
+	uint16_t port = octo_port_create(&none);
+	struct rte_flow_error error;
+
+	(void)state;
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		taker[pf] = octo_port_taker_on(pf);
+	octo_port_up(port, 2);
+	assert_null(octo_port_steer(port, 1000, 1, &error));
+	assert_int_equal(rte_errno, ENOTSUP);
+	assert_null(create_simple(port, RTE_FLOW_ACTION_TYPE_MARK, &mark, &error));
+	assert_int_equal(rte_errno, ENOTSUP);
+	assert_string_equal(error.message, "the port was made with tier=none: it takes no rules");
+	assert_on_pfs(0, 0);
+}
+
 /* A 5-tuple to a queue and something more: also sent to the queue's PF. */
 static void
 test_a_marked_flow_has_an_mpfs_rule(void **state)
@@ -421,6 +442,7 @@ main(void)
 		generic_test(test_kept_over_a_stop),
 		generic_test(test_kept_queues_must_stay),
 		generic_test(test_a_marked_flow_has_an_mpfs_rule),
+		generic_test(test_tier_none_takes_no_rule),
 		generic_test(test_the_same_flow_at_another_priority),
 		generic_test(test_count_is_the_sum),
 		generic_test(test_what_was_not_asked_for_cannot_be_queried),

@@ -6,13 +6,20 @@
 
 #include "octo_private.h"
 
+/* With tier=none the port takes no rule, of a flow or of anything else. */
+static int
+refuse_tier(struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "the port was made with tier=none: it takes no rules");
+}
+
 /* Can flows be steered to this queue? */
 int
 octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error)
 {
 	if (octo->tier_wanted == OCTO_TIER_NONE)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the port was made with tier=none: nothing is steered");
+		return refuse_tier(error);
 	if (octo->started && octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the NIC accepts rules and ignores them, "
@@ -100,6 +107,8 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	if (!octo_data(octo)->dev_configured)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_STATE, NULL,
 					  "the port is not configured: configure it first");
+	if (octo->tier_wanted == OCTO_TIER_NONE)
+		return refuse_tier(error);
 	r->words.attr_ro = attr;
 	r->words.pattern_ro = pattern;
 	r->words.actions_ro = actions;
