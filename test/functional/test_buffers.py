@@ -3,6 +3,8 @@
 
 import re
 
+import pytest
+
 from octotest import vdevs
 from octotest.packets import gen_flow
 from octotest.testpmd import Testpmd, flow_id
@@ -54,3 +56,13 @@ def test_a_pool_for_each_node():
                   f"port config {view.port} tx_offload mbuf_fast_free on"])
         assert "Rx queue 0 has several pools and the port has MBUF_FAST_FREE" in \
             pmd.cmd(f"port start {view.port}")
+
+
+@pytest.mark.parametrize("mbufs, queue", [(4 * 512 - 1, 1), (4 * 512, None)])
+def test_a_pool_that_cannot_fill_all_rings_is_warned_about(mbufs, queue):
+    """Once, at the queue that is one too many: two queues have rings of 512 on two PFs."""
+    with Testpmd(vdevs.looped(), app=["--rxd=512", f"--total-num-mbufs={mbufs}"]) as pmd:
+        said = re.findall(r"mempool (\S+) has (\d+) mbufs, and the Rx rings up to queue (\d+) "
+                          r"take (\d+): each queue fills a ring on each of 2 PFs", pmd.text)
+        pool = pool_of(pmd, View(pmd).port)
+    assert said == ([] if queue is None else [(pool, str(mbufs), str(queue), "2048")])

@@ -3,6 +3,7 @@
 /* Which pool a leg has its buffers from. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <rte_mbuf.h>
@@ -227,6 +228,52 @@ octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t p
 		if (clone->pool == pools->leg[pf])
 			clone->legs--;
 	pools->leg[pf] = NULL;
+}
+
+/* What the legs of a queue take from the pool to fill their rings. */
+static uint64_t
+need_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
+{
+	uint64_t need = 0;
+
+	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (q->pools.leg[pf] == pool)
+			need += q->nb_desc;
+	return need;
+}
+
+static void
+warn_if_small(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	uint64_t others = 0;
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
+		if (data->rx_queues[i] != NULL && data->rx_queues[i] != q)
+			others += need_of(octo, data->rx_queues[i], pool);
+	/* once: not again for each queue that comes after */
+	if (others > pool->size || others + need_of(octo, q, pool) <= pool->size)
+		return;
+	OCTO_LOG(
+		WARNING,
+		"port %u: mempool %s has %u mbufs, and the Rx rings up to queue %u take %" PRIu64
+		": each queue fills a ring on each of %u PFs; make the pool larger, or nb_desc less",
+		octo->port_id, pool->name, pool->size, q->queue_id, others + need_of(octo, q, pool),
+		octo->nb_pfs);
+}
+
+void
+octo_pools_warn_small_locked(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
+		const struct rte_mempool *pool = q->pools.leg[pf];
+		bool seen = pool == NULL;
+
+		for (uint16_t before = 0; before < pf; before++)
+			seen |= q->pools.leg[before] == pool;
+		if (!seen)
+			warn_if_small(octo, q, pool);
+	}
 }
 
 static void

@@ -58,6 +58,12 @@ void octo_pools_sweep_locked(struct octo_dev *octo);
 void octo_pools_fini_locked(struct octo_dev *octo);
 
 /*
+ * Every leg fills its ring from the pool, so a queue takes as many mbufs as descriptors on each
+ * PF. Warn if this queue, which has just been set up, is the one for which its pool is too small.
+ */
+void octo_pools_warn_small_locked(const struct octo_dev *octo, const struct octo_rxq *q);
+
+/*
  * Packets of several pools must not be sent with MBUF_FAST_FREE: by this queue, which
  * is being set up, or by any.
  * @return 0, or -EINVAL after one line of log.

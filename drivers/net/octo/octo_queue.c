@@ -145,10 +145,12 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 	if (ret == 0)
 		ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Rx queue", rx_leg_setup,
 				    NULL, &q, NULL);
-	if (ret == 0)
+	if (ret == 0) {
 		octo_data(octo)->rx_queues[s->queue_id] = q;
-	else
+		octo_pools_warn_small_locked(octo, q);
+	} else {
 		free_rxq(octo, q);
+	}
 	/* the legs have forgotten the pool that the queue had before */
 	octo_pools_sweep_locked(octo);
 	return ret;
