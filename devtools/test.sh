@@ -9,7 +9,7 @@ skipped=0
 reruns=0
 
 usage_test() {
-	usage_error "test: $1: octo test [unit|functional|vm|model] [-k NAME]"
+	usage_error "test: $1: octo test [unit|port|functional|vm|model] [-k NAME]"
 }
 
 # Adds what cmocka said, test by test; a program that said nothing counts as one.
@@ -21,23 +21,33 @@ count_unit() {
 	failed=$((failed + ${bad:-0}))
 }
 
-# The unit tests whose name has the word in it, or all.
-unit_tests() {
-	meson test -C "$build_dir" --no-rebuild --list 2>/dev/null |
-		sed -nE 's,^(.* / )?([a-z0-9_]+)$,\2,p' | grep -F -- "$1"
+# tests_of SUITE... -- WORD: the tests whose name has the word in it, or all.
+tests_of() {
+	local suites=()
+	while [ "$1" != -- ]; do
+		suites+=(--suite "$1")
+		shift
+	done
+	meson test -C "$build_dir" --no-rebuild --list "${suites[@]}" 2>/dev/null |
+		sed -nE 's,^(.* / )?([a-z0-9_]+)$,\2,p' | grep -F -- "$2"
 }
 
-run_unit() {
-	local name=$1 tests status=0 log
-	log=$build_dir/meson-logs/testlog.txt
-	tests=$(unit_tests "$name") || return 0
-	say "unit tests"
+# run_meson NAME SUITE...: port tests are unit tests that have EAL and the simulator.
+run_meson() {
+	local name=$1 tests status=0 log=$build_dir/meson-logs/testlog.txt
+	shift
+	tests=$(tests_of "$@" -- "$name") || return 0
+	say "${*/%/ tests}"
 	rm -f "$log"
 	# shellcheck disable=SC2086 # a list of words
 	meson test -C "$build_dir" --no-rebuild --print-errorlogs $tests || status=$?
 	count_unit "$log"
 	# killed, timed out, or gone before cmocka could say anything
 	[ $status -eq 0 ] || [ $failed -gt 0 ] || failed=1
+}
+
+run_unit() {
+	run_meson "$1" unit port
 }
 
 attribute() {
@@ -114,7 +124,7 @@ read_test_options() {
 	shell=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		unit | functional | vm | model) which=$1 ;;
+		unit | port | functional | vm | model) which=$1 ;;
 		-k)
 			[ $# -gt 1 ] || usage_test "-k needs a name"
 			name=$2
@@ -148,7 +158,7 @@ test_command() {
 	fi
 	use_given_dpdk
 	case $which in
-	unit) need build unit ;;
+	unit | port) need build unit ;;
 	functional | vm) need build functional ;;
 	all) need build unit functional ;;
 	esac
@@ -161,6 +171,7 @@ test_command() {
 	[ -z "$shell" ] || shell_in_vm
 	case $which in
 	unit) run_unit "$name" ;;
+	port) run_meson "$name" port ;;
 	functional) run_functional "$name" ;;
 	vm)
 		prepare_vm

@@ -14,7 +14,7 @@ from octotest import env
 
 TABLES = env.REPO / "doc/guides/nics/features"
 MAP = env.REPO / "test/features.ini"
-UNIT = env.REPO / "test/unit"
+IN_C = [env.REPO / "test/unit", env.REPO / "test/port"]
 FUNCTIONAL = env.REPO / "test/functional"
 DRIVERS = sorted(path.stem for path in TABLES.glob("*.ini"))
 
@@ -89,16 +89,17 @@ def test_tests_are_named_as_they_should_be():
 def _is_run(test: str) -> bool:
     """Is it a function, in its program's list, and that built?"""
     name, function = test.split("::")
-    path = UNIT / name
-    if not path.exists():
+    found = [directory / name for directory in IN_C if (directory / name).exists()]
+    if not found:
         return False
+    path = found[0]
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     listed = " ".join(re.findall(r"struct CMUnitTest \w+\[\] = \{(.*?)\};",
                                  text, re.DOTALL))
     program = re.sub("^test_(octo_port_)?", "", path.stem)
     return bool(re.search(rf"^{function}\(void \*\*\w+\)\n\{{", text, re.M)
                 and re.search(rf"\w\(\s*{function}\b", listed)
-                and f"'{program}'" in (UNIT / "meson.build").read_text())
+                and f"'{program}'" in path.with_name("meson.build").read_text())
 
 
 def test_unit_tests_are_there():
