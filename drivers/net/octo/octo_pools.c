@@ -246,20 +246,19 @@ static void
 warn_if_small(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	uint64_t others = 0;
+	uint64_t need = 0, before;
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		if (data->rx_queues[i] != NULL && data->rx_queues[i] != q)
-			others += need_of(octo, data->rx_queues[i], pool);
+		if (data->rx_queues[i] != NULL)
+			need += need_of(octo, data->rx_queues[i], pool);
+	before = need - need_of(octo, q, pool);
 	/* once: not again for each queue that comes after */
-	if (others > pool->size || others + need_of(octo, q, pool) <= pool->size)
+	if (before > pool->size || need <= pool->size)
 		return;
-	OCTO_LOG(
-		WARNING,
-		"port %u: mempool %s has %u mbufs, and the Rx rings up to queue %u take %" PRIu64
-		": each queue fills a ring on each of %u PFs; make the pool larger, or nb_desc less",
-		octo->port_id, pool->name, pool->size, q->queue_id, others + need_of(octo, q, pool),
-		octo->nb_pfs);
+	OCTO_LOG(WARNING,
+		 "port %u: mempool %s has %u mbufs, and the Rx rings up to queue %u take %" PRIu64
+		 ": each queue fills a ring on each of %u PFs; enlarge the pool or lessen nb_desc",
+		 octo->port_id, pool->name, pool->size, q->queue_id, need, octo->nb_pfs);
 }
 
 void
