@@ -304,6 +304,42 @@ test_count_is_the_sum(void **state)
 }
 
 static void
+assert_count(uint16_t port, struct rte_flow *rule, bool reset, uint64_t hits)
+{
+	const struct rte_flow_action count = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
+	struct rte_flow_query_count got = {.reset = reset};
+
+	assert_int_equal(rte_flow_query(port, rule, &count, &got, NULL), 0);
+	assert_int_equal(got.hits, hits);
+	assert_int_equal(got.bytes, 100 * hits);
+}
+
+static void
+set_count(unsigned int pf, uint64_t hits)
+{
+	taker[pf]->count = (struct rte_flow_query_count){
+		.hits_set = 1, .bytes_set = 1, .hits = hits, .bytes = 100 * hits};
+}
+
+/* What a PF had counted when it was asked last stays in the sum. */
+static void
+test_count_does_not_go_back_with_a_pf(void **state)
+{
+	uint16_t port = make_port();
+	struct rte_flow *rule = create_simple(port, RTE_FLOW_ACTION_TYPE_COUNT, NULL, NULL);
+
+	(void)state;
+	set_count(0, 3);
+	set_count(1, 20);
+	assert_count(port, rule, false, 23);
+	octo_port_remove_pf(1);
+	set_count(0, 8);
+	assert_count(port, rule, true, 28);
+	set_count(0, 1);
+	assert_count(port, rule, false, 1);
+}
+
+static void
 test_what_was_not_asked_for_cannot_be_queried(void **state)
 {
 	const struct rte_flow_action count = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
@@ -445,6 +481,7 @@ main(void)
 		generic_test(test_tier_none_takes_no_rule),
 		generic_test(test_the_same_flow_at_another_priority),
 		generic_test(test_count_is_the_sum),
+		generic_test(test_count_does_not_go_back_with_a_pf),
 		generic_test(test_what_was_not_asked_for_cannot_be_queried),
 		generic_test(test_transfer_goes_to_the_switch_of_the_pf_named),
 		generic_test(test_egress_goes_to_every_pf),

@@ -193,6 +193,24 @@ test_a_counter_is_the_sum_and_survives(void **state)
 }
 
 static void
+test_a_counter_does_not_go_back_with_a_pf(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = rte_flow_action_handle_create(port, &ingress, &count, NULL);
+	assert_non_null(octo_port_steer_and_count_by(port, 8, 1, h, NULL));
+	octo_port_assert_arrives(port, 8, 1, 20);
+	assert_counted(port, h, 20, false);
+	octo_port_remove_pf(1);
+	octo_port_assert_arrives(port, 8, 1, 5);
+	assert_counted(port, h, 25, true);
+	assert_counted(port, h, 0, false);
+}
+
+static void
 test_they_are_kept_over_stop_and_start(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
@@ -286,6 +304,7 @@ main(void)
 		octo_port_test(test_a_pf_without_them_is_named),
 		octo_port_test(test_bad_updates),
 		octo_port_test(test_a_counter_is_the_sum_and_survives),
+		octo_port_test(test_a_counter_does_not_go_back_with_a_pf),
 		octo_port_test(test_they_are_kept_over_stop_and_start),
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_a_switch_that_cannot_follow),

@@ -326,14 +326,9 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
 {
 	const bool reset = sum->reset;
+	struct octo_hits hits;
 
-	*sum = (struct rte_flow_query_count){
-		.reset = reset,
-		.hits_set = 1,
-		.bytes_set = 1,
-		.hits = handle->hits,
-		.bytes = handle->bytes,
-	};
+	*sum = (struct rte_flow_query_count){.reset = reset, .hits_set = 1, .bytes_set = 1};
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow_query_count one = {.reset = reset};
 		int ret;
@@ -346,13 +341,14 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 			return blame(&octo->pf[pf], ret, error);
 		sum->hits_set &= one.hits_set;
 		sum->bytes_set &= one.bytes_set;
-		sum->hits += one.hits;
-		sum->bytes += one.bytes;
+		octo_kept_hits_read(&handle->kept, pf, handle->on[pf],
+				    (struct octo_hits){one.hits, one.bytes});
 	}
-	if (reset) {
-		handle->hits = 0;
-		handle->bytes = 0;
-	}
+	hits = octo_kept_hits_sum(&handle->kept);
+	sum->hits = hits.hits;
+	sum->bytes = hits.bytes;
+	if (reset)
+		handle->kept = (struct octo_kept_hits){.last = {{0}}};
 	return 0;
 }
 
@@ -448,21 +444,18 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 	octo_indirect_forget_pf(octo, pf);
 }
 
-/* Counts go on in what a PF keeps, and in here for what is gone. */
+/* Counts go on in what a PF keeps, and in here for what is gone: read them before that. */
 static void
 withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
 	struct rte_flow_query_count count = {0};
-	bool counted = handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT &&
-		       query_count(octo, handle, &count, NULL) == 0;
 
+	if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
+		query_count(octo, handle, &count, NULL);
 	remove_from_pfs(octo, handle, NULL);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
-		counted &= handle->on[pf] == NULL;
-	if (!counted)
-		return;
-	handle->hits = count.hits;
-	handle->bytes = count.bytes;
+		if (handle->on[pf] == NULL)
+			octo_kept_hits_end(&handle->kept, pf);
 }
 
 /* The port stops, and no PF need keep what is shared: its inverse. */
@@ -493,8 +486,10 @@ octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
 	struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next)
+	TAILQ_FOREACH(handle, &octo->handles, next) {
 		handle->on[pf] = NULL;
+		octo_kept_hits_end(&handle->kept, pf);
+	}
 }
 
 /* The port is to have fewer queues. */

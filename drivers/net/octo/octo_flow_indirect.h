@@ -9,6 +9,7 @@
 
 #include <rte_flow.h>
 
+#include "octo_kept_hits.h"
 #include "octo_plan.h"
 #include "octo_template.h"
 
@@ -21,10 +22,9 @@ struct rte_flow_action_handle {
 	struct rte_flow_indir_action_conf conf;
 	struct rte_flow_action *action; /* as it is now; a copy of its own */
 	uint32_t users;                 /* rules that have it */
-	uint64_t hits;                  /* counted by those of the PFs that are gone */
-	uint64_t bytes;
-	uint32_t aged_on; /* mask of PFs that have named it as aged */
-	bool aged_told;   /* the application knows */
+	struct octo_kept_hits kept;     /* of COUNT, as it was queried last */
+	uint32_t aged_on;               /* mask of PFs that have named it as aged */
+	bool aged_told;                 /* the application knows */
 	struct rte_flow_action_handle *on[OCTO_PLAN_MAX_PFS];
 };
 

@@ -13,6 +13,7 @@
 
 #include "octo_learn.h"
 #include "octo_flow_build.h"
+#include "octo_kept_hits.h"
 #include "octo_tuple.h"
 #include "octo_verdict.h"
 #include "octo_words.h"
@@ -40,7 +41,8 @@ struct octo_notes {
 	struct {
 		uint64_t hits;
 		uint64_t bytes;
-	} agent_base; /* what an agent had counted at the last reset */
+	} agent_base;                /* what an agent had counted at the last reset */
+	struct octo_kept_hits *kept; /* of COUNT; NULL: it was not queried yet */
 };
 
 /*
@@ -217,6 +219,7 @@ void octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule);
 enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: what the PFs have counted */
+void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,
 				struct rte_flow_error *error);

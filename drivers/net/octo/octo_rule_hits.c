@@ -3,6 +3,7 @@
 /* What the PFs know of a rule and tell when asked, or an agent for them. */
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "octo_private.h"
 
@@ -28,17 +29,42 @@ count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	return rule->arfs[pf] == NULL ? 0 : ask_pf(octo, rule, pf, action, count, error);
 }
 
+/* NULL without memory: then a PF that is lost takes its count along. */
+static struct octo_kept_hits *
+kept_of(struct octo_dev *octo, struct rte_flow *rule)
+{
+	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+
+	if (notes != NULL && notes->kept == NULL)
+		notes->kept = calloc(1, sizeof(*notes->kept));
+	return notes == NULL ? NULL : notes->kept;
+}
+
+/* The rule of this PF is gone, and its counter with it. */
+void
+octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf)
+{
+	if (rule->notes != NULL && rule->notes->kept != NULL)
+		octo_kept_hits_end(rule->notes->kept, pf);
+}
+
 /*
  * The sum over the PFs. A counter that rules share is one on each PF, so that it
- * is in the sum once for each PF, whose own packets it has.
+ * is in the sum once for each PF, whose own packets it has. What PFs had
+ * counted that are gone is in `kept`; NULL: the sum of those that are there.
  */
 static int
 query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action *action,
-	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
+	    struct octo_kept_hits *kept, struct rte_flow_query_count *sum,
+	    struct rte_flow_error *error)
 {
+	struct octo_kept_hits once = {.last = {{0}}};
 	const bool reset = sum->reset;
+	struct octo_hits hits;
 
 	*sum = (struct rte_flow_query_count){.reset = reset};
+	if (kept == NULL)
+		kept = &once;
 	/* of a learned rule, a PF knows nothing */
 	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING)
 		return octo->mpfs_ops->query(octo, rule, sum, error);
@@ -50,9 +76,15 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 			return ret;
 		sum->hits_set |= one.hits_set;
 		sum->bytes_set |= one.bytes_set;
-		sum->hits += one.hits;
-		sum->bytes += one.bytes;
+		if (rule->arfs[pf] != NULL)
+			octo_kept_hits_read(kept, pf, rule->arfs[pf],
+					    (struct octo_hits){one.hits, one.bytes});
 	}
+	hits = octo_kept_hits_sum(kept);
+	sum->hits = hits.hits;
+	sum->bytes = hits.bytes;
+	if (reset)
+		*kept = (struct octo_kept_hits){.last = {{0}}};
 	return 0;
 }
 
@@ -102,7 +134,7 @@ octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 		if (!rule->count)
 			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
 						  "the rule was created without a count action");
-		return query_count(octo, rule, action, data, error);
+		return query_count(octo, rule, action, kept_of(octo, rule), data, error);
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return query_age(octo, rule, action, data, error);
 	case RTE_FLOW_ACTION_TYPE_RSS:
@@ -130,7 +162,7 @@ octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, 
 
 	if (!is_counted(octo, rule))
 		return false;
-	ret = pf == OCTO_NO_PF ? query_count(octo, rule, &count_action, &count, NULL) :
+	ret = pf == OCTO_NO_PF ? query_count(octo, rule, &count_action, NULL, &count, NULL) :
 				 count_of_pf(octo, rule, pf, &count_action, &count, NULL);
 	*hits = count.hits;
 	return ret == 0 && count.hits_set;

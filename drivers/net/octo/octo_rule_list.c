@@ -310,6 +310,7 @@ void
 octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
 	rule->arfs[pf] = NULL;
+	octo_rule_hits_end_pf(rule, pf);
 	rule->stale |= rule->mpfs != NULL && rule->pf == pf;
 	if (rule->mpfs == NULL || rule->manager != pf)
 		return;
@@ -327,8 +328,10 @@ octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 	octo_rule_part_forget_pf(octo, pf);
 	TAILQ_FOREACH(rule, &octo->rules, next)
 		octo_rule_forget_pf(octo, rule, pf);
-	TAILQ_FOREACH(rule, &octo->others, next)
+	TAILQ_FOREACH(rule, &octo->others, next) {
 		rule->arfs[pf] = NULL;
+		octo_rule_hits_end_pf(rule, pf);
+	}
 }
 
 static bool

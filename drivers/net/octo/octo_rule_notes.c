@@ -5,6 +5,8 @@
  * when they were placed: the rest is kept for those that need it.
  */
 
+#include <stdlib.h>
+
 #include "octo_private.h"
 
 /* The whole time of which the rule has the lower half. */
@@ -41,6 +43,7 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 		return;
 	octo->truth.ineffective -= rule->notes->ineffective;
 	TAILQ_REMOVE(&octo->notes, rule->notes, next);
+	free(rule->notes->kept);
 	octo_slab_put(&octo->notes_slab, rule->notes);
 	rule->notes = NULL;
 }

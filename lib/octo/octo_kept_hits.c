@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_common.h>
+
+#include "octo_kept_hits.h"
+
+void
+octo_kept_hits_end(struct octo_kept_hits *k, uint8_t pf)
+{
+	k->gone.hits += k->last[pf].hits.hits;
+	k->gone.bytes += k->last[pf].hits.bytes;
+	k->last[pf].counter = NULL;
+	k->last[pf].hits = (struct octo_hits){0};
+}
+
+void
+octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const void *counter, struct octo_hits now)
+{
+	if (k->last[pf].counter != counter || now.hits < k->last[pf].hits.hits)
+		octo_kept_hits_end(k, pf);
+	k->last[pf].counter = counter;
+	k->last[pf].hits = now;
+}
+
+struct octo_hits
+octo_kept_hits_sum(const struct octo_kept_hits *k)
+{
+	struct octo_hits sum = k->gone;
+
+	for (unsigned int pf = 0; pf < RTE_DIM(k->last); pf++) {
+		sum.hits += k->last[pf].hits.hits;
+		sum.bytes += k->last[pf].hits.bytes;
+	}
+	return sum;
+}
