@@ -316,6 +316,37 @@ test_a_reset_is_not_undone(void **state)
 	assert_queue_0(port, 0, 0);
 }
 
+/* A queue goes on counting, as the port does, when it is set up again or is away for a while. */
+static void
+test_counters_outlive_their_queues(void **state)
+{
+	uint16_t port = create_with_strays(&stray_conf);
+	struct octo_port_tally tally = {0};
+	struct rte_eth_stats stats;
+
+	(void)state;
+	fill_legs(port, 30, 10);
+	octo_port_receive(port, 0, 40, &tally);
+	octo_port_send(port, 1, HOME_FLOW, 5);
+	octo_port_receive(port, 0, 45, &tally);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 1);
+	assert_queue_0(port, 35, 10);
+	assert_int_equal(octo_port_xstat(port, "tx_pf0_packets"), 40);
+	assert_int_equal(octo_port_xstat(port, "tx_pf1_packets"), 5);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 2);
+	assert_queue_0(port, 35, 10);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_pf0_packets"), 40);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_pf1_packets"), 5);
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(octo_port_xstat(port, "rx_q0_packets"), stats.ipackets);
+	assert_int_equal(rte_eth_stats_reset(port), 0);
+	assert_queue_0(port, 0, 0);
+	assert_int_equal(octo_port_xstat(port, "tx_pf1_packets"), 0);
+}
+
 int
 main(void)
 {
@@ -329,6 +360,7 @@ main(void)
 		octo_port_test(test_a_full_wire_takes_what_fits),
 		octo_port_test(test_counters_survive_a_pf),
 		octo_port_test(test_a_reset_is_not_undone),
+		octo_port_test(test_counters_outlive_their_queues),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

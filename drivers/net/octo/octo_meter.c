@@ -97,7 +97,6 @@ add_queues(const struct octo_dev *octo, struct octo_counts *now, const struct oc
 static void
 read_pfs_locked(struct octo_dev *octo, struct octo_counts *now)
 {
-	struct octo_tx_counts tx;
 	struct octo_pf_counts counts;
 	int i;
 
@@ -112,8 +111,7 @@ read_pfs_locked(struct octo_dev *octo, struct octo_counts *now)
 		now->pf[i] = (struct octo_traffic){0};
 		add_stats(&now->pf[i], &counts.all);
 	}
-	octo_tx_counts(octo_data(octo), &tx);
-	now->port.tx_errors += tx.drops;
+	now->port.tx_errors += octo_queue_counts_tx(octo).tx.drops;
 }
 
 static void

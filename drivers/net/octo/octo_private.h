@@ -218,6 +218,9 @@ struct octo_dev {
 	RTE_ATOMIC(uint32_t) nb_waiting; /* for it */
 	uint32_t nb_macs;                /* entries of the port's MAC table */
 	struct octo_pf_counts gone;      /* what PFs counted that are not there any more */
+	/* what queues counted that are not set up now, else 0 */
+	struct octo_rxq_counts rxq_gone[RTE_MAX_QUEUES_PER_PORT];
+	struct octo_txq_counts txq_gone[RTE_MAX_QUEUES_PER_PORT];
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
 	struct octo_legs legs;
 	struct octo_failover failover;
@@ -438,6 +441,15 @@ void octo_stats_keep(struct octo_dev *octo, uint8_t pf);
 void octo_stats_join_locked(struct octo_dev *octo, uint8_t pf);
 void
 octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo_rx_count *stray);
+
+/* octo_queue_counts.c: counters that outlive their queues */
+void octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q);
+void octo_queue_counts_begin_tx_locked(struct octo_dev *octo, struct octo_txq *q);
+void octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q);
+void octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q);
+struct octo_rxq_counts octo_queue_counts_rx(const struct octo_dev *octo);
+struct octo_txq_counts octo_queue_counts_tx(const struct octo_dev *octo);
+void octo_queue_counts_reset(struct octo_dev *octo);
 
 /* octo_xstats.c */
 int

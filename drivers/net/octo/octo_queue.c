@@ -96,6 +96,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	if (q->conf.rx_nmempool != 0)
 		q->conf.rx_mempools = q->pools.app;
 	copy_leg_ports(octo, q->leg_port);
+	octo_queue_counts_begin_rx_locked(octo, q);
 	return q;
 }
 
@@ -117,6 +118,7 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;
 	copy_leg_ports(octo, q->leg_port);
+	octo_queue_counts_begin_tx_locked(octo, q);
 	return q;
 }
 
@@ -127,6 +129,17 @@ free_rxq(struct octo_dev *octo, struct octo_rxq *q)
 		return;
 	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
 		octo_pools_put_locked(octo, &q->pools, pf);
+	octo_queue_counts_end_rx_locked(octo, q);
+	rte_free(q);
+}
+
+static void
+free_txq(struct octo_dev *octo, struct octo_txq *q)
+{
+	if (q == NULL)
+		return;
+	octo_tx_drop_stash(q);
+	octo_queue_counts_end_tx_locked(octo, q);
 	rte_free(q);
 }
 
@@ -193,7 +206,7 @@ tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
 		ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Tx queue", tx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret != 0) {
-		rte_free(q);
+		free_txq(octo, q);
 		return ret;
 	}
 	octo_data(octo)->tx_queues[s->queue_id] = q;
@@ -217,9 +230,7 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	if (dev->data->tx_queues[queue_id] != NULL)
-		octo_tx_drop_stash(dev->data->tx_queues[queue_id]);
-	rte_free(dev->data->tx_queues[queue_id]);
+	free_txq(octo, dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;
 	octo_unlock(octo);
 }

@@ -30,6 +30,14 @@ struct octo_rx_count {
 	uint64_t bytes;
 };
 
+/* What an Rx queue has counted since the last reset. */
+struct octo_rxq_counts {
+	struct octo_rx_count home;
+	struct octo_rx_count stray;
+	uint64_t sampled;
+	struct octo_gate_counts gates;
+};
+
 /*
  * An Rx queue: hardware queue `queue_id` of every PF. In shared memory; written
  * by the thread that polls it, except live; and the control side forgets the call.
@@ -62,7 +70,10 @@ struct __rte_cache_aligned octo_rxq {
 	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
 	uint32_t rehome_pause;   /* ms; until the try after that */
 	struct octo_fence fence; /* that this queue is the destination of */
-	/* what the counters were at the last reset: only the poller writes counters */
+	/*
+	 * What the counters were at the last reset: only the poller writes counters. Of a
+	 * queue that was set up again, less by what it had counted before.
+	 */
 	struct octo_rx_count home_base;
 	struct octo_rx_count stray_base;
 	struct octo_gate_counts gate_base;

@@ -50,26 +50,6 @@ octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo
 	stray->bytes = q->stray_count.bytes - q->stray_base.bytes;
 }
 
-/* What all Tx queues counted since the last reset. */
-void
-octo_tx_counts(const struct rte_eth_dev_data *data, struct octo_tx_counts *sum)
-{
-	*sum = (struct octo_tx_counts){0};
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		if (q == NULL)
-			continue;
-		sum->switches += q->counts.switches - q->counts_base.switches;
-		sum->timeouts += q->counts.timeouts - q->counts_base.timeouts;
-		sum->stashed += q->counts.stashed - q->counts_base.stashed;
-		sum->refused += q->counts.refused - q->counts_base.refused;
-		sum->drops += q->counts.drops - q->counts_base.drops;
-		sum->hinted += q->counts.hinted - q->counts_base.hinted;
-		sum->crossing += q->counts.crossing - q->counts_base.crossing;
-	}
-}
-
 static void
 fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 {
@@ -160,14 +140,12 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 {
 	struct octo_dev *octo = octo_of(dev);
 	struct octo_pf_counts sum = {0};
-	struct octo_tx_counts tx;
 	int ret = OCTO_LOCKED(octo, sum_locked(octo, &sum));
 
 	if (ret != 0)
 		return ret;
 	*stats = sum.all;
-	octo_tx_counts(dev->data, &tx);
-	stats->oerrors += tx.drops;
+	stats->oerrors += octo_queue_counts_tx(octo).tx.drops;
 	if (qstats == NULL)
 		return 0;
 	fill_queues(dev->data, qstats);
@@ -211,29 +189,6 @@ octo_stats_join_locked(struct octo_dev *octo, uint8_t pf)
 	past->last = past->base;
 }
 
-/* The counters themselves have one writer, the poller. */
-static void
-clear_queues(const struct rte_eth_dev_data *data)
-{
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		struct octo_rxq *q = data->rx_queues[i];
-
-		if (q == NULL)
-			continue;
-		q->home_base = q->home_count;
-		q->stray_base = q->stray_count;
-		q->sampled_base = q->sampled;
-	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		struct octo_txq *q = data->tx_queues[i];
-
-		if (q == NULL)
-			continue;
-		memcpy(q->sent_base, q->sent, sizeof(q->sent));
-		q->counts_base = q->counts;
-	}
-}
-
 int
 octo_stats_reset(struct rte_eth_dev *dev)
 {
@@ -255,7 +210,7 @@ octo_stats_reset(struct rte_eth_dev *dev)
 	octo->truth.steered_base = octo->truth.steered_strays;
 	octo_learn_reset_counts_locked(octo);
 	octo_fence_reset_counts(octo);
+	octo_queue_counts_reset(octo);
 	octo_unlock(octo);
-	clear_queues(dev->data);
 	return first_error;
 }

@@ -24,7 +24,6 @@
 #define OCTO_TX_NO_PF 31
 
 struct octo_dev;
-struct rte_eth_dev_data;
 
 /* In order: from first to nb. */
 struct octo_tx_stash {
@@ -43,6 +42,12 @@ struct octo_tx_counts {
 	/* by the buffer */
 	uint64_t hinted;   /* packets with a hint in each segment */
 	uint64_t crossing; /* bytes of chained packets that lie on another node than their PF */
+};
+
+/* What a Tx queue has counted since the last reset. */
+struct octo_txq_counts {
+	uint64_t sent[OCTO_PLAN_MAX_PFS];
+	struct octo_tx_counts tx;
 };
 
 /* Pools whose nodes are kept in mind. */
@@ -114,9 +119,6 @@ uint16_t octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_tx_descriptor_status(void *txq, uint16_t offset);
 int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
-
-/* octo_stats.c */
-void octo_tx_counts(const struct rte_eth_dev_data *data, struct octo_tx_counts *sum);
 
 /* octo_tx_home.c */
 uint8_t octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending);

@@ -41,11 +41,10 @@ __rte_format_printf(3, 4) static void put(struct writer *w, uint64_t value, cons
 }
 
 static void
-put_rx_queues(struct writer *w, const struct rte_eth_dev_data *data)
+put_rx_queues(struct writer *w, const struct octo_dev *octo)
 {
-	uint64_t all_home = 0;
-	uint64_t all_stray = 0;
-	uint64_t sampled = 0;
+	const struct octo_rxq_counts all = octo_queue_counts_rx(octo);
+	const struct rte_eth_dev_data *data = octo_data(octo);
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		static const struct octo_rxq none;
@@ -57,48 +56,38 @@ put_rx_queues(struct writer *w, const struct rte_eth_dev_data *data)
 		put(w, home.bytes, "rx_q%u_home_bytes", i);
 		put(w, stray.packets, "rx_q%u_stray_packets", i);
 		put(w, stray.bytes, "rx_q%u_stray_bytes", i);
-		all_home += home.packets;
-		all_stray += stray.packets;
-		sampled += q->sampled - q->sampled_base;
 	}
-	put(w, all_home, "rx_home_packets");
-	put(w, all_stray, "rx_stray_packets");
-	put(w, sampled, "rx_stray_sampled");
+	put(w, all.home.packets, "rx_home_packets");
+	put(w, all.stray.packets, "rx_stray_packets");
+	put(w, all.sampled, "rx_stray_sampled");
 }
 
 static void
-put_tx_queues(struct writer *w, const struct rte_eth_dev_data *data, uint16_t nb_pfs)
+put_tx_queues(struct writer *w, const struct octo_dev *octo, const struct octo_txq_counts *all)
 {
-	uint64_t sum[OCTO_MAX_PFS] = {0};
+	const struct rte_eth_dev_data *data = octo_data(octo);
 
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		static const struct octo_txq none;
 		const struct octo_txq *q = data->tx_queues[i] != NULL ? data->tx_queues[i] : &none;
 
-		for (uint16_t pf = 0; pf < nb_pfs; pf++) {
-			const uint64_t packets = q->sent[pf] - q->sent_base[pf];
-
-			put(w, packets, "tx_q%u_pf%u_packets", i, pf);
-			sum[pf] += packets;
-		}
+		for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
+			put(w, q->sent[pf] - q->sent_base[pf], "tx_q%u_pf%u_packets", i, pf);
 	}
-	for (uint16_t pf = 0; pf < nb_pfs; pf++)
-		put(w, sum[pf], "tx_pf%u_packets", pf);
+	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
+		put(w, all->sent[pf], "tx_pf%u_packets", pf);
 }
 
 static void
-put_tx(struct writer *w, const struct rte_eth_dev_data *data)
+put_tx(struct writer *w, const struct octo_tx_counts *all)
 {
-	struct octo_tx_counts sum;
-
-	octo_tx_counts(data, &sum);
-	put(w, sum.switches, "tx_switches");
-	put(w, sum.timeouts, "tx_switch_timeouts");
-	put(w, sum.stashed, "tx_switch_stashed");
-	put(w, sum.refused, "tx_switch_refused");
-	put(w, sum.drops, "tx_switch_drops");
-	put(w, sum.hinted, "tx_sg_hinted_packets");
-	put(w, sum.crossing, "tx_sg_crossing_bytes");
+	put(w, all->switches, "tx_switches");
+	put(w, all->timeouts, "tx_switch_timeouts");
+	put(w, all->stashed, "tx_switch_stashed");
+	put(w, all->refused, "tx_switch_refused");
+	put(w, all->drops, "tx_switch_drops");
+	put(w, all->hinted, "tx_sg_hinted_packets");
+	put(w, all->crossing, "tx_sg_crossing_bytes");
 }
 
 static int
@@ -211,12 +200,13 @@ static int
 put_all_locked(struct rte_eth_dev *dev, struct writer *w)
 {
 	struct octo_dev *octo = octo_of(dev);
+	const struct octo_txq_counts tx = octo_queue_counts_tx(octo);
 	int ret;
 	int i;
 
-	put_rx_queues(w, dev->data);
-	put_tx_queues(w, dev->data, octo->nb_pfs);
-	put_tx(w, dev->data);
+	put_rx_queues(w, octo);
+	put_tx_queues(w, octo, &tx);
+	put_tx(w, &tx.tx);
 	put_rules(w, octo);
 	put_failover(w, octo);
 	put_fences(w, octo);
