@@ -87,6 +87,11 @@ check_words() {
 	mapfile -t files < <(project_files 'drivers/*.[ch]' 'lib/*.[ch]' | grep -v _testpmd)
 	find_lines '\<(printf|rte_exit|rte_panic) *\(|__atomic_|rte_smp_|\<volatile\>' "${files[@]}" |
 		none_of "not for drivers" || status=1
+	# lib/octo/octo_clock.h; samples are of wall time, and a failover says what CPU it took
+	mapfile -t files < <(project_files 'drivers/*.[ch]' 'lib/*.[ch]' |
+		grep -vE '/octo_(clock|meter|failover|measure)[.][ch]$|_testpmd')
+	find_lines '\<(rte_(get_(timer|tsc)_cycles|rdtsc|delay_us)\w*|rte_eal_alarm_set|clock_gettime|gettimeofday|u?sleep|nanosleep) *\(' \
+		"${files[@]}" | none_of "time that is not of octo_clock.h" || status=1
 	# many of them make Linux 6.18 keep a CPU from all others for minutes: who waits sleeps
 	mapfile -t files < <(project_files '*.c')
 	find_lines '\<(sched|pthread)_yield\(' "${files[@]}" | none_of "yields" || status=1

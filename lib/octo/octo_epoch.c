@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
+#include "octo_clock.h"
 #include "octo_elapsed.h"
 #include "octo_epoch.h"
 
@@ -36,7 +37,7 @@ flush_store_buffers(void)
 {
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	if (membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
-		rte_delay_us_sleep(NO_MEMBARRIER_WAIT_US);
+		octo_wait_us(NO_MEMBARRIER_WAIT_US);
 }
 
 static bool
@@ -60,7 +61,7 @@ us_to_cycles(uint64_t us)
 static uint64_t
 elapsed(uint64_t start)
 {
-	return octo_elapsed(start, rte_get_timer_cycles());
+	return octo_elapsed(start, octo_now());
 }
 
 /* Returns whether the poller has left the burst that it is in, if any, in time. */
@@ -81,7 +82,7 @@ leaves(struct octo_epoch *e, uint64_t start, uint64_t patience)
 		if (waited < spin)
 			rte_pause();
 		else
-			rte_delay_us_sleep(1);
+			octo_wait_us(1);
 	}
 	return true;
 }
@@ -90,7 +91,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_epoch_await)
 int
 octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t timeout_us)
 {
-	const uint64_t start = rte_get_timer_cycles();
+	const uint64_t start = octo_now();
 	const uint64_t patience = us_to_cycles(timeout_us);
 	int ret = 0;
 
@@ -105,14 +106,14 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_askers_await)
 int
 octo_askers_await(struct octo_askers *a, uint64_t timeout_us)
 {
-	const uint64_t start = rte_get_timer_cycles();
+	const uint64_t start = octo_now();
 	const uint64_t patience = us_to_cycles(timeout_us);
 
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	while (rte_atomic_load_explicit(&a->nb, rte_memory_order_acquire) != 0) {
 		if (elapsed(start) > patience)
 			return -ETIMEDOUT;
-		rte_delay_us_sleep(1);
+		octo_wait_us(1);
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <rte_string_fns.h>
 
 #include "octo_agent.h"
+#include "octo_clock.h"
 #include "octo_private.h"
 
 #define RETRY_MS 1000
@@ -25,13 +26,13 @@
 static uint64_t
 in_ms(unsigned int ms)
 {
-	return rte_get_timer_cycles() + rte_get_timer_hz() * ms / 1000;
+	return octo_now() + rte_get_timer_hz() * ms / 1000;
 }
 
 static bool
 is_over(uint64_t when)
 {
-	return rte_get_timer_cycles() >= when;
+	return octo_now() >= when;
 }
 
 void

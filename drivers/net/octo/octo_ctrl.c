@@ -12,6 +12,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* How soon a new home of a queue is followed by its rules. */
@@ -145,13 +146,13 @@ octo_ctrl_post_home(struct octo_dev *octo)
 uint64_t
 octo_ctrl_deadline(unsigned int us)
 {
-	return rte_get_timer_cycles() + rte_get_timer_hz() * us / 1000000;
+	return octo_now() + rte_get_timer_hz() * us / 1000000;
 }
 
 static bool
 must_poll_links(struct octo_dev *octo)
 {
-	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t now = octo_now();
 	int i;
 
 	if (now < octo->ctrl.next_link_poll)
@@ -193,7 +194,7 @@ end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 			 octo->port_id, failed, q->queue_id, octo->pf[home].name);
 	q->rehome_pause = RTE_MIN(RTE_MAX(2 * q->rehome_pause, REHOME_RETRY_MS),
 				  REHOME_RETRY_MAX_MS);
-	q->rehome_retry = rte_get_timer_cycles() + rte_get_timer_hz() * q->rehome_pause / MS_PER_S;
+	q->rehome_retry = octo_now() + rte_get_timer_hz() * q->rehome_pause / MS_PER_S;
 }
 
 /* Some of the flows of a queue follow it to its home. Returns whether more could at once. */
@@ -203,7 +204,7 @@ follow_home(struct octo_dev *octo, struct octo_rxq *q)
 	const uint8_t home = octo_rule_home(octo, q->queue_id);
 	int ret;
 
-	if (home == q->rules_home || rte_get_timer_cycles() < q->rehome_retry)
+	if (home == q->rules_home || octo_now() < q->rehome_retry)
 		return false;
 	/* whoever sets it to something else meanwhile wants all of them looked at again */
 	if (q->rules_home != REHOMING)
@@ -255,7 +256,7 @@ octo_ctrl_hurry_locked(struct octo_dev *octo)
 	const uint64_t end = octo_ctrl_deadline(HURRY_US);
 	bool more = octo->started && octo->failover.depth == 1;
 
-	while (more && octo->failover.pending && rte_get_timer_cycles() < end)
+	while (more && octo->failover.pending && octo_now() < end)
 		more = send_home(octo);
 }
 
@@ -266,7 +267,7 @@ octo_ctrl_give_way(struct octo_dev *octo)
 	for (int i = 0; i < GIVE_WAY_LOOKS; i++) {
 		if (rte_atomic_load_explicit(&octo->nb_waiting, rte_memory_order_relaxed) == 0)
 			return;
-		rte_delay_us_sleep(GIVE_WAY_US);
+		octo_wait_us(GIVE_WAY_US);
 	}
 }
 
@@ -277,7 +278,7 @@ rehome_for_a_while(struct octo_dev *octo)
 	const uint64_t end = octo_ctrl_deadline(TICK_MS * 1000);
 	bool more = true;
 
-	while (more && rte_get_timer_cycles() < end &&
+	while (more && octo_now() < end &&
 	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
 		octo_ctrl_give_way(octo);
 		more = OCTO_LOCKED(octo, octo->started && send_home(octo));
@@ -292,11 +293,11 @@ spread_for_a_while(struct octo_dev *octo)
 	const uint64_t end = octo_ctrl_deadline(TICK_MS * 1000);
 	bool more = true;
 
-	while (more && rte_get_timer_cycles() < end &&
+	while (more && octo_now() < end &&
 	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
 		more = OCTO_LOCKED(octo, octo->started && octo_spread_follow_locked(octo));
 		if (more)
-			rte_delay_us_sleep(STEP_LOOK_US);
+			octo_sleep_us(STEP_LOOK_US);
 	}
 	return more;
 }

@@ -10,8 +10,7 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
@@ -98,13 +97,13 @@ must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 	struct octo_detour *d = &octo->detour;
 	bool free = octo_fence_can_hold_leg_locked(octo, leg);
 
-	while (!free && octo_gate_before(rte_get_timer_cycles(), end)) {
-		rte_delay_us_sleep(LOOK_US);
+	while (!free && octo_gate_before(octo_now(), end)) {
+		octo_sleep_us(LOOK_US);
 		free = octo_fence_can_hold_leg_locked(octo, leg);
 	}
 	if (!free && d->patient_until == 0)
 		d->patient_until = octo_ctrl_deadline(patience_ms * 1000);
-	if (!free && octo_gate_before(rte_get_timer_cycles(), d->patient_until))
+	if (!free && octo_gate_before(octo_now(), d->patient_until))
 		return true;
 	d->patient_until = 0;
 	return false;
@@ -231,7 +230,7 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 		return;
 	}
 	pf = target(octo);
-	if (!leads_to(d, pf) && rte_get_timer_cycles() >= d->retry_at &&
+	if (!leads_to(d, pf) && octo_now() >= d->retry_at &&
 	    !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
 		begin(octo, pf);
 }

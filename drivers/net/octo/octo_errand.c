@@ -12,9 +12,8 @@
 
 #include <bus_driver.h>
 #include <dev_driver.h>
-#include <rte_alarm.h>
-#include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* Who else makes a port of the device has had the time of this many tries. */
@@ -132,8 +131,8 @@ hold_strays(const struct errand *e)
 
 	if (octo_gate_before(end, e->pf.leaving.until))
 		end = e->pf.leaving.until;
-	while (!try_to_hold(e) && rte_get_timer_cycles() < end)
-		rte_delay_us_sleep(AWAIT_LOOK_US);
+	while (!try_to_hold(e) && octo_now() < end)
+		octo_sleep_us(AWAIT_LOOK_US);
 }
 
 static void
@@ -202,8 +201,8 @@ is_under_way(const struct octo_pf *pf)
 static void
 await(const struct octo_pf *pf, uint64_t end)
 {
-	while (is_under_way(pf) && rte_get_timer_cycles() < end)
-		rte_delay_us_sleep(AWAIT_LOOK_US);
+	while (is_under_way(pf) && octo_now() < end)
+		octo_wait_us(AWAIT_LOOK_US);
 }
 
 /* By the control thread, or by who starts the port, who has the time to wait for it. */
@@ -228,7 +227,7 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 	rte_atomic_store_explicit(&p->past.under_way, true, rte_memory_order_release);
 	if (wait && rte_thread_is_intr()) {
 		run(e);
-	} else if (rte_eal_alarm_set(1, run, e) != 0) {
+	} else if (octo_alarm_set(1, run, e) != 0) {
 		rte_atomic_store_explicit(&p->past.under_way, false, rte_memory_order_release);
 		free(e);
 	}

@@ -11,9 +11,9 @@
 #include <errno.h>
 
 #include <rte_alarm.h>
-#include <rte_cycles.h>
 #include <rte_dev.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 static int
@@ -154,9 +154,7 @@ end_recovery(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type
 	if (i >= 0) {
 		octo->pf[i].recovering = false;
 		/* it is of use as it is, or its port is to be removed first */
-		octo->pf[i].past.bury_at = event == RTE_ETH_EVENT_RECOVERY_FAILED ?
-						   rte_get_timer_cycles() :
-						   0;
+		octo->pf[i].past.bury_at = event == RTE_ETH_EVENT_RECOVERY_FAILED ? octo_now() : 0;
 	}
 	octo_unlock(octo);
 	octo_replug_wake(octo);
@@ -291,7 +289,7 @@ void
 octo_event_raise(struct octo_dev *octo, enum rte_eth_event_type event)
 {
 	struct rte_eth_dev *dev = &rte_eth_devices[octo->port_id];
-	int ret = rte_eal_alarm_set(1, raiser_of(event), dev);
+	int ret = octo_alarm_set(1, raiser_of(event), dev);
 
 	if (ret != 0)
 		OCTO_LOG(ERR, "port %u: event %d cannot be raised: %s", octo->port_id, event,

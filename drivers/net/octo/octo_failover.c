@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_elapsed.h"
 #include "octo_private.h"
 
@@ -33,7 +34,7 @@ begin(struct octo_dev *octo)
 	if (f->pending)
 		return;
 	f->pending = true;
-	f->began = rte_get_timer_cycles();
+	f->began = octo_now();
 	f->cpu_ns = 0;
 }
 
@@ -118,7 +119,7 @@ seek_manager(struct octo_dev *octo)
 
 	if (octo->mpfs_ops->probe(octo, &error) != 0) {
 		octo->manager = OCTO_NO_PF;
-		if (rte_get_timer_cycles() > octo->failover.seek_until)
+		if (octo_now() > octo->failover.seek_until)
 			drop_tier(octo);
 		return;
 	}
@@ -186,6 +187,5 @@ octo_failover_done_locked(struct octo_dev *octo)
 			return;
 	f->pending = false;
 	f->last_cpu_ns = f->cpu_ns;
-	f->last_ns = octo_elapsed(f->began, rte_get_timer_cycles()) * 1000 /
-		     (rte_get_timer_hz() / 1000000);
+	f->last_ns = octo_elapsed(f->began, octo_now()) * 1000 / (rte_get_timer_hz() / 1000000);
 }

@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 #define ALL_LEGS OCTO_GATE_HELD
@@ -214,11 +215,11 @@ clear_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
 	struct octo_rxq *q = in_the_way(octo, from, to);
 
 	while (q != NULL) {
-		if (octo_gate_before(end, rte_get_timer_cycles())) {
+		if (octo_gate_before(end, octo_now())) {
 			octo->fences.given_up++;
 			give_up(octo, q);
 		} else {
-			rte_delay_us_sleep(CIRCLE_LOOK_US);
+			octo_sleep_us(CIRCLE_LOOK_US);
 		}
 		q = in_the_way(octo, from, to);
 	}
@@ -302,8 +303,8 @@ make_way(struct octo_dev *octo, const struct octo_shift *shift)
 	struct octo_rxq *q;
 	uint16_t i;
 
-	while (!has_way(octo, shift) && octo_gate_before(rte_get_timer_cycles(), end))
-		rte_delay_us_sleep(CIRCLE_LOOK_US);
+	while (!has_way(octo, shift) && octo_gate_before(octo_now(), end))
+		octo_sleep_us(CIRCLE_LOOK_US);
 	FOREACH_RXQ(octo, q, i)
 	{
 		if (has_way(octo, shift))
@@ -324,7 +325,7 @@ must_make_way(struct octo_dev *octo)
 
 	if (*until == 0)
 		*until = octo_ctrl_deadline(octo->fences.settings.timeout_ms * 1000);
-	return octo_gate_before(*until, rte_get_timer_cycles());
+	return octo_gate_before(*until, octo_now());
 }
 
 int
@@ -356,7 +357,7 @@ flipped(struct octo_rxq *q)
 	if (!q->fence.under_way)
 		return;
 	q->fence.under_way = false;
-	octo_gate_flipped(&q->gate, rte_get_timer_cycles());
+	octo_gate_flipped(&q->gate, octo_now());
 }
 
 void
@@ -385,7 +386,7 @@ octo_fence_step_flipped_locked(struct octo_dev *octo)
 bool
 octo_fence_step_is_over_locked(struct octo_dev *octo)
 {
-	const bool late = octo_gate_before(octo->fences.step_end, rte_get_timer_cycles());
+	const bool late = octo_gate_before(octo->fences.step_end, octo_now());
 	struct octo_rxq *q;
 	bool over = true;
 	uint16_t i;

@@ -6,8 +6,7 @@
  * data path, inside a burst, while a fence is open.
  */
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* Drivers that look at every fourth or eighth descriptor count as many too much. */
@@ -96,7 +95,7 @@ note_waiting(struct octo_rxq *q, uint32_t held)
 		if (held & RTE_BIT32(leg))
 			packets[leg] = waiting(q, leg);
 	/* the time after they were counted: all of them had come by then */
-	octo_gate_note(&q->gate, rte_get_timer_cycles(), packets);
+	octo_gate_note(&q->gate, octo_now(), packets);
 }
 
 static bool

@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <rte_cycles.h>
 #include <rte_malloc.h>
 
 #include "octo_async_queue.h"
+#include "octo_clock.h"
 #include "octo_private.h"
 
 #define PULL_BURST 32
@@ -435,7 +435,7 @@ settle(struct octo_dev *octo, struct octo_async_queue *q)
 		advance(octo, q);
 		if (q->done == q->queued && q->own.awaited == 0)
 			return;
-		rte_delay_us_sleep(1000);
+		octo_sleep_us(1000);
 	}
 	OCTO_LOG(WARNING, "port %u: flow queue %u: the PFs do not answer", octo->port_id, q->id);
 }

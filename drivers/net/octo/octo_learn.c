@@ -10,9 +10,9 @@
 #include <errno.h>
 
 #include <eal_export.h>
-#include <rte_cycles.h>
 
 #include "octo_agent.h"
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* So long, in a tick, hits of learned rules are read. */
@@ -223,7 +223,7 @@ put_out(struct octo_dev *octo, uint64_t end)
 		rule = octo_learn_least(octo->learning.policy);
 		if (rule != NULL)
 			octo_rule_remove_locked(octo, rule, NULL);
-	} while (rule != NULL && rte_get_timer_cycles() < end);
+	} while (rule != NULL && octo_now() < end);
 }
 
 /* By the control thread, often. */
@@ -238,8 +238,7 @@ octo_learn_tick_locked(struct octo_dev *octo)
 	}
 	if (agent_is_away(octo))
 		return;
-	while (rte_get_timer_cycles() < end &&
-	       octo_learn_work(octo->learning.policy, octo_truth_now()))
+	while (octo_now() < end && octo_learn_work(octo->learning.policy, octo_truth_now()))
 		;
 }
 

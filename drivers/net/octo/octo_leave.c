@@ -12,6 +12,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* testpmd, told of the same removal, closes the device after 100 ms, polled or not. */
@@ -141,7 +142,7 @@ static enum step
 next_step(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_leaving *l = &octo->pf[pf].leaving;
-	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t now = octo_now();
 	const uint64_t blind_until = l->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
 	const bool blind = octo_gate_before(now, blind_until);
 
@@ -205,7 +206,7 @@ lose(struct octo_dev *octo, uint8_t pf)
 			.on = p->has_port,
 			.is_out = true,
 			.until = until,
-			.drained = rte_get_timer_cycles(),
+			.drained = octo_now(),
 		};
 	}
 	octo_unlock(octo);

@@ -10,8 +10,7 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* The switch leads it to the new queue's PF; 0, or a negative errno if it does not. */
@@ -55,10 +54,10 @@ octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 void
 octo_move_await_grace(const struct octo_dev *octo)
 {
-	const uint64_t end = rte_get_tsc_cycles() + octo->grace_cycles;
+	const uint64_t end = octo_now() + octo->grace_cycles;
 
-	while (octo_gate_before(rte_get_tsc_cycles(), end))
-		rte_delay_us_sleep(1);
+	while (octo_gate_before(octo_now(), end))
+		octo_sleep_us(1);
 }
 
 static int

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "octo_agent.h"
+#include "octo_clock.h"
 #include "octo_fence.h"
 #include "octo_private.h"
 
@@ -243,7 +244,7 @@ may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
 	}
 	if (agent->patient_until == 0)
 		agent->patient_until = octo_ctrl_deadline(PATIENCE_MS * 1000);
-	return rte_get_timer_cycles() >= agent->patient_until;
+	return octo_now() >= agent->patient_until;
 }
 
 static void
@@ -357,7 +358,7 @@ follow_default(struct octo_dev *octo)
 	uint8_t pf;
 
 	if (agent->state != OCTO_AGENT_READY || !(agent->flags & OCTO_AGENT_DEFAULTS) ||
-	    usable == 0 || rte_get_timer_cycles() < agent->default_retry)
+	    usable == 0 || octo_now() < agent->default_retry)
 		return;
 	pf = (uint8_t)__builtin_ctz(usable);
 	if (pf == agent->default_pf)

@@ -6,8 +6,7 @@
  * at a time.
  */
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_fence.h"
 #include "octo_private.h"
 
@@ -95,7 +94,7 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 	}
 	if (past->patient_until == 0)
 		past->patient_until = octo_ctrl_deadline(PATIENCE_MS * 1000);
-	return rte_get_timer_cycles() < past->patient_until;
+	return octo_now() < past->patient_until;
 }
 
 /* One that has recovered may have been told otherwise when it could last be told. */
@@ -229,8 +228,7 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 
 	/* what is under way is not for this PF, which has no flow queues */
 	octo_async_settle_locked(octo);
-	for (unsigned int n = 0; n < SLICE_RULES && rte_get_timer_cycles() < end && j->ret == 0;
-	     n++) {
+	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && j->ret == 0; n++) {
 		struct rte_flow *rule = take_rule(octo, j);
 
 		if (rule == NULL) {

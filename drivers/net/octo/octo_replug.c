@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 #define LOOK_S 1
@@ -50,7 +51,7 @@ what_is_in_the_way(const struct octo_dev *octo, struct octo_pf *pf)
 {
 	if (!pf->has_port || pf->past.bury_at == 0)
 		return WAY_FREE;
-	if (rte_get_timer_cycles() < pf->past.bury_at)
+	if (octo_now() < pf->past.bury_at)
 		return WAY_WAIT;
 	if (octo_attach_is_ours(octo->owner_id, pf))
 		return WAY_DEAD;
@@ -178,7 +179,7 @@ go_on_for_a_while(struct octo_dev *octo)
 	const uint64_t end = octo_ctrl_deadline(GO_ON_MS * 1000);
 	bool more = octo->replug.joining.on;
 
-	while (more && rte_get_timer_cycles() < end) {
+	while (more && octo_now() < end) {
 		octo_ctrl_give_way(octo);
 		more = go_on(octo);
 	}
@@ -198,7 +199,7 @@ bring_back(struct octo_dev *octo, uint8_t i, enum look look)
 	enum way way;
 
 	if (rte_atomic_load_explicit(&pf->past.under_way, rte_memory_order_acquire) ||
-	    rte_get_timer_cycles() < pf->past.retry_at)
+	    octo_now() < pf->past.retry_at)
 		return;
 	way = what_is_in_the_way(octo, pf);
 	if (look != LOOK_AT_PORTS &&
@@ -257,7 +258,7 @@ refresh_stats(struct octo_dev *octo)
 bool
 octo_replug_tick(struct octo_dev *octo)
 {
-	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t now = octo_now();
 	const bool arrived = rte_atomic_exchange_explicit(&octo->replug.arrived, false,
 							  rte_memory_order_acquire);
 

@@ -7,8 +7,7 @@
  * by, and that PF loses it: whichever PF the switch gives it to now, its queue changes once.
  */
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_elapsed.h"
 #include "octo_private.h"
 
@@ -139,7 +138,7 @@ take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
 	unsigned int n = 0;
 
-	while (rule != NULL && n < BATCH_RULES && rte_get_timer_cycles() < end) {
+	while (rule != NULL && n < BATCH_RULES && octo_now() < end) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
 		if (is_due(octo, rule, now) && hold_for(octo, rule, now)) {

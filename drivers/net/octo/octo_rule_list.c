@@ -4,8 +4,7 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* So many rules, or for so long, follow their queue at once: then others get the mutex. */
@@ -283,7 +282,7 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 					    .next = TAILQ_FIRST(&octo->queue_rules[queue])};
 	if (!octo_tier_has_mpfs(octo->tier))
 		r->next = NULL;
-	while (r->next != NULL && n < SLICE_RULES && rte_get_timer_cycles() < end) {
+	while (r->next != NULL && n < SLICE_RULES && octo_now() < end) {
 		struct rte_flow *rule = r->next;
 
 		if (must_rehome(rule, home)) {

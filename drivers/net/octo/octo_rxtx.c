@@ -2,8 +2,7 @@
 
 /* The data path, Rx: no lock, no allocation, no log, no rte_flow call. */
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octo_mbufs.h"
 #include "octo_packet.h"
 #include "octo_private.h"
@@ -180,7 +179,7 @@ merge(struct octo_rxq *q, uint32_t held, uint64_t now, struct rte_mbuf **pkts, u
 static __rte_noinline uint16_t
 poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **pkts, uint16_t nb)
 {
-	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t now = octo_now();
 	const uint32_t held = live & word & OCTO_GATE_HELD;
 	uint16_t got = 0;
 

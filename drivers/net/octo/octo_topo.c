@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 #include "octo_thread.h"
 
@@ -57,7 +58,7 @@ void
 octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 {
 	octo->mapped = args->has_map;
-	octo->grace_cycles = args->fence.grace_us * (rte_get_tsc_hz() / US_PER_S);
+	octo->grace_cycles = args->fence.grace_us * (rte_get_timer_hz() / US_PER_S);
 	octo->plan.nb = octo->nb_pfs;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		octo->plan.node[i] = octo->pf[i].node;
@@ -223,7 +224,7 @@ go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
 uint32_t
 octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
 {
-	const uint64_t now = rte_get_timer_cycles();
+	const uint64_t now = octo_now();
 	int16_t cpu;
 	const int node = octo_topo_here(q->octo, &cpu);
 	const enum octo_watch_step step = octo_topo_look(q->octo, &q->watch, node, now);

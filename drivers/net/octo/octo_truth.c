@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_elapsed.h"
 #include "octo_private.h"
 
@@ -28,7 +29,7 @@
 uint64_t
 octo_truth_now(void)
 {
-	return rte_get_timer_cycles() / (rte_get_timer_hz() / 1000);
+	return octo_now() / (rte_get_timer_hz() / 1000);
 }
 
 /* Also of a rule whose tier was dropped: it is told what became of it. */
@@ -216,8 +217,7 @@ drain(struct octo_dev *octo, struct octo_rxq *q, uint64_t end)
 	unsigned int n = 0;
 
 	/* bounded: the poller may be as fast as this is */
-	while (n < OCTO_SAMPLE_ROOM && rte_get_timer_cycles() < end &&
-	       octo_sample_pop(&q->samples, &s)) {
+	while (n < OCTO_SAMPLE_ROOM && octo_now() < end && octo_sample_pop(&q->samples, &s)) {
 		heed(octo, &s);
 		n++;
 	}
@@ -340,7 +340,7 @@ look_at_rules(struct octo_dev *octo)
 
 		t->look.next = TAILQ_NEXT(rule, next);
 		tally(octo, rule);
-		if (rte_get_timer_cycles() >= end && t->look.next != NULL)
+		if (octo_now() >= end && t->look.next != NULL)
 			return;
 	}
 	end_look(octo);

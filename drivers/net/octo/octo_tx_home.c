@@ -9,6 +9,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 #include "octo_thread.h"
 
@@ -53,7 +54,7 @@ leave_for(struct octo_txq *q, uint8_t home, uint64_t now)
 static void
 follow_sender(struct octo_txq *q, uint32_t sending)
 {
-	const uint64_t now = rte_get_tsc_cycles();
+	const uint64_t now = octo_now();
 	const uint8_t old = home_of(q);
 	int16_t cpu;
 	const int node = octo_topo_here(q->octo, &cpu);
@@ -119,14 +120,14 @@ next_step(struct octo_txq *q, uint32_t sending)
 {
 	const struct octo_tx_limits limits = {
 		.grace = q->octo->grace_cycles,
-		.stuck = STUCK_S * rte_get_tsc_hz(),
+		.stuck = STUCK_S * rte_get_timer_hz(),
 	};
 	const uint8_t old = home_of(q);
 
 	/* what is on its ring may never be sent: nothing to wait for */
 	if (!(sending & RTE_BIT32(old)))
 		return OCTO_TX_GO;
-	return octo_tx_switch_step(&q->sw, ask_pf(q, old), rte_get_tsc_cycles(), &limits);
+	return octo_tx_switch_step(&q->sw, ask_pf(q, old), octo_now(), &limits);
 }
 
 /* Has the PF sent all that it got? One that cannot tell has, unless the caller is blind. */
@@ -221,7 +222,7 @@ send_locked(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16
 	if (!(sending & RTE_BIT32(pf)))
 		return 0;
 	sent = octo_tx_by(q, pf, pkts, nb);
-	octo_tx_switch_fed(&q->sw, rte_get_tsc_cycles());
+	octo_tx_switch_fed(&q->sw, octo_now());
 	return sent;
 }
 
@@ -371,7 +372,7 @@ void
 octo_tx_start_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t dwell = rte_get_tsc_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
+	const uint64_t dwell = rte_get_timer_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
 
 	if (octo->tx_by_buffer)
 		OCTO_LOG(NOTICE,

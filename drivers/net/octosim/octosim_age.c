@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <rte_alarm.h>
 #include <rte_malloc.h>
 
+#include "octo_clock.h"
 #include "octosim_flow.h"
 
 #define LOOK_US 1000000
@@ -15,7 +15,7 @@ static void look(void *arg);
 static void
 arm_locked(void)
 {
-	armed = armed || rte_eal_alarm_set(LOOK_US, look, NULL) == 0;
+	armed = armed || octo_alarm_set(LOOK_US, look, NULL) == 0;
 }
 
 static bool
@@ -29,7 +29,7 @@ is_too_old(const struct octosim_age *age, uint64_t now)
 static bool
 look_at_pf(struct octosim_pf *pf)
 {
-	const uint64_t now = rte_rdtsc();
+	const uint64_t now = octo_now();
 	struct octosim_age *age;
 	bool news = false;
 
@@ -80,8 +80,8 @@ look(void *arg)
 static void
 set_locked(struct octosim_age *age, uint32_t seconds)
 {
-	age->timeout = seconds * rte_get_tsc_hz();
-	age->last = rte_rdtsc();
+	age->timeout = seconds * rte_get_timer_hz();
+	age->last = octo_now();
 	age->aged = false;
 	age->reported = false;
 }
@@ -130,13 +130,13 @@ octosim_age_put(struct octosim_pf *pf, struct octosim_age *age)
 void
 octosim_age_query(const struct octosim_age *age, struct rte_flow_query_age *query)
 {
-	const uint64_t now = rte_rdtsc();
+	const uint64_t now = octo_now();
 	const uint64_t idle = now > age->last ? now - age->last : 0;
 
 	*query = (struct rte_flow_query_age){
 		.aged = is_too_old(age, now),
 		.sec_since_last_hit_valid = 1,
-		.sec_since_last_hit = idle / rte_get_tsc_hz(),
+		.sec_since_last_hit = idle / rte_get_timer_hz(),
 	};
 }
 
@@ -145,7 +145,7 @@ octosim_age_get_aged(struct rte_eth_dev *dev, void **contexts, uint32_t n,
 		     struct rte_flow_error *error)
 {
 	struct octosim_pf *pf = dev->data->dev_private;
-	const uint64_t now = rte_rdtsc();
+	const uint64_t now = octo_now();
 	struct octosim_age *age;
 	uint32_t found = 0;
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include <rte_cycles.h>
+#include "octo_clock.h"
 
 /**
  * @file
@@ -37,7 +37,7 @@ LIST_HEAD(octosim_ages, octosim_age);
 static inline void
 octosim_age_hit(struct octosim_age *age)
 {
-	age->last = rte_rdtsc();
+	age->last = octo_now();
 }
 
 /**

@@ -2,8 +2,7 @@
 
 /* Rules that fail, that take long, and that are not what was said of them. */
 
-#include <rte_cycles.h>
-
+#include "octo_clock.h"
 #include "octosim.h"
 
 /* shorter than this is not slept: the kernel takes longer */
@@ -46,7 +45,7 @@ void
 octosim_fault_wait(uint32_t us)
 {
 	if (us >= SLEEP_US)
-		rte_delay_us_sleep(us);
+		octo_sleep_us(us);
 	else if (us > 0)
-		rte_delay_us_block(us);
+		octo_spin_us(us);
 }

@@ -196,7 +196,7 @@ apply_age(struct octosim_pf *pf, struct octosim_age *age, const struct rte_flow_
 	if (update->timeout_valid)
 		octosim_age_set(pf, age, update->timeout);
 	else if (update->touch)
-		octosim_age_set(pf, age, age->timeout / rte_get_tsc_hz());
+		octosim_age_set(pf, age, age->timeout / rte_get_timer_hz());
 }
 
 int

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
 
+#include "octo_clock.h"
 #include "octosim.h"
 #include "octosim_tx_ring.h"
 
@@ -122,7 +122,7 @@ announce(void *arg)
 		return;
 	set_going(s);
 	raise_event(s->name, RTE_ETH_EVENT_INTR_RMV);
-	rte_eal_alarm_set(RTE_MAX(s->us, 1u), pull_out, s);
+	octo_alarm_set(RTE_MAX(s->us, 1u), pull_out, s);
 }
 
 static struct slot *
@@ -164,8 +164,8 @@ octosim_hotplug_remove(struct octosim_pf *pf, enum octosim_removal how, uint32_t
 	s->how = how;
 	s->us = us;
 	TAILQ_INSERT_TAIL(&slots, s, list);
-	ret = how == OCTOSIM_REMOVAL_SURPRISE ? rte_eal_alarm_set(RTE_MAX(us, 1u), pull_out, s) :
-						rte_eal_alarm_set(1, announce, s);
+	ret = how == OCTOSIM_REMOVAL_SURPRISE ? octo_alarm_set(RTE_MAX(us, 1u), pull_out, s) :
+						octo_alarm_set(1, announce, s);
 	if (ret == 0 && how == OCTOSIM_REMOVAL_SURPRISE)
 		kill_pf(pf);
 	if (ret != 0) {
@@ -242,7 +242,7 @@ octosim_hotplug_insert(const char *name, bool probe)
 	s->probe = probe;
 	/* whose it is once the alarm is set */
 	TAILQ_REMOVE(&slots, s, list);
-	ret = rte_eal_alarm_set(1, put_in, s);
+	ret = octo_alarm_set(1, put_in, s);
 	if (ret != 0)
 		TAILQ_INSERT_TAIL(&slots, s, list);
 	return ret;
@@ -279,7 +279,7 @@ octosim_hotplug_raise(const char *name, int type)
 		return -ENOMEM;
 	strlcpy(e->name, name, sizeof(e->name));
 	e->type = type;
-	ret = rte_eal_alarm_set(1, raise_later, e);
+	ret = octo_alarm_set(1, raise_later, e);
 	if (ret != 0)
 		free(e);
 	return ret;

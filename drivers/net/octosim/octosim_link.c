@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <rte_alarm.h>
-
+#include "octo_clock.h"
 #include "octosim.h"
 
 /* How often a wire is looked at that is not up. */
@@ -93,11 +92,11 @@ recheck(void *arg)
 			octosim_tell_end();
 		}
 	if (waiting)
-		rte_eal_alarm_set(WIRE_LOOK_US, recheck, NULL);
+		octo_alarm_set(WIRE_LOOK_US, recheck, NULL);
 }
 
 void
 octosim_link_recheck(void)
 {
-	rte_eal_alarm_set(1, recheck, NULL);
+	octo_alarm_set(1, recheck, NULL);
 }

@@ -4,12 +4,12 @@
 #include <pthread.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 #include <rte_pause.h>
 #include <rte_string_fns.h>
 
+#include "octo_clock.h"
 #include "octosim.h"
 #include "octosim_filter.h"
 
@@ -46,7 +46,7 @@ octosim_nic_lock(struct octosim_nic *nic)
 	while (!rte_spinlock_trylock(&nic->lock)) {
 		/* the holder may wait for this very CPU, which who yields need not give up */
 		if (++tries % LOCK_SPINS == 0)
-			rte_delay_us_sleep(1);
+			octo_wait_us(1);
 		else
 			rte_pause();
 	}

@@ -4,6 +4,7 @@
 
 #include <rte_malloc.h>
 
+#include "octo_clock.h"
 #include "octosim.h"
 
 static struct octosim_pipe_slot *
@@ -39,7 +40,7 @@ octosim_pipe_set_latency(struct octosim_pipe *pipe, uint32_t us)
 					  0);
 	if (us > 0 && pipe->slots == NULL)
 		return -ENOMEM;
-	pipe->latency = rte_get_tsc_hz() / US_PER_S * us;
+	pipe->latency = rte_get_timer_hz() / US_PER_S * us;
 	return 0;
 }
 
@@ -55,7 +56,7 @@ octosim_pipe_enter(struct octosim_pipe *pipe, struct octosim_rxq *queue, struct 
 		   uint16_t n)
 {
 	/* a latency that has become shorter lets nothing overtake */
-	pipe->last = RTE_MAX(pipe->last, rte_get_tsc_cycles() + pipe->latency);
+	pipe->last = RTE_MAX(pipe->last, octo_now() + pipe->latency);
 	for (uint16_t i = 0; i < n; i++)
 		*slot_at(pipe, pipe->head++) = (struct octosim_pipe_slot){
 			.frame = frames[i],
@@ -89,7 +90,7 @@ void
 octosim_pipe_leave(struct octosim_pf *pf)
 {
 	struct octosim_pipe *pipe = &pf->pipe;
-	const uint64_t now = rte_get_tsc_cycles();
+	const uint64_t now = octo_now();
 
 	while (pipe->tail != pipe->head) {
 		const struct octosim_pipe_slot *s = slot_at(pipe, pipe->tail);

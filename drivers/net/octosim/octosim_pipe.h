@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_cycles.h>
 #include <rte_mbuf.h>
 #include <rte_stdatomic.h>
+
+#include "octo_clock.h"
 
 /**
  * @file
@@ -61,7 +62,7 @@ octosim_pipe_is_due(const struct octosim_pipe *pipe)
 	/* no pair: who finds it due looks again under the lock */
 	const uint64_t due = rte_atomic_load_explicit(&pipe->due, rte_memory_order_relaxed);
 
-	return unlikely(due != OCTOSIM_PIPE_NEVER) && due <= rte_get_tsc_cycles();
+	return unlikely(due != OCTOSIM_PIPE_NEVER) && due <= octo_now();
 }
 
 /** Put n frames of a queue in; there must be room. */

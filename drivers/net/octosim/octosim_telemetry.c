@@ -64,7 +64,7 @@ add_faults(struct rte_tel_data *d, const struct octosim_pf *pf)
 					     pf->mute == OCTOSIM_MUTE_DEAD ? "failed" : "start");
 	if (pf->pipe.latency != 0)
 		rte_tel_data_add_dict_uint(d, "latency",
-					   pf->pipe.latency / (rte_get_tsc_hz() / US_PER_S));
+					   pf->pipe.latency / (rte_get_timer_hz() / US_PER_S));
 	if (f->full_rings != 0)
 		rte_tel_data_add_dict_uint(d, "ring_full", f->full_rings);
 	if (rte_atomic_load_explicit(&pf->tx_stuck, rte_memory_order_relaxed))

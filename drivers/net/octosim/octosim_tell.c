@@ -5,14 +5,15 @@
  * one that somebody is being told of waits, as a driver waits for its interrupt handler.
  */
 
-#include <rte_cycles.h>
 #include <rte_interrupts.h>
 
+#include "octo_clock.h"
+#include "octo_elapsed.h"
 #include "octosim.h"
 
 #define LOOK_US 100
 /* Who is told may wait for what the one that closes the port holds, the lock of its bus. */
-#define PATIENCE_US 5000000
+#define PATIENCE_S 5
 #define NONE UINT32_MAX
 
 /* Written by the interrupt thread; under the control lock where it is no more NONE. */
@@ -51,15 +52,17 @@ is_told_of(const struct octosim_pf *pf)
 void
 octosim_tell_no_more(struct octosim_pf *pf)
 {
+	const uint64_t begin = octo_now();
+
 	octosim_control_lock();
 	pf->closing = true;
 	octosim_control_unlock();
-	for (int us = 0; is_told_of(pf); us += LOOK_US) {
-		if (us >= PATIENCE_US) {
+	while (is_told_of(pf)) {
+		if (octo_elapsed(begin, octo_now()) >= PATIENCE_S * rte_get_timer_hz()) {
 			OCTOSIM_LOG(ERR, pf->data->name,
 				    "closed while an event callback of it does not return");
 			return;
 		}
-		rte_delay_us_sleep(LOOK_US);
+		octo_wait_us(LOOK_US);
 	}
 }

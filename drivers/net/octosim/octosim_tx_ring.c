@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
+#include "octo_clock.h"
 #include "octosim.h"
 #include "octosim_tx_ring.h"
 
@@ -23,7 +24,7 @@ octosim_tx_ring_setup(struct octosim_txq *q, uint16_t queue, unsigned int socket
 		return -ENOMEM;
 	rte_spinlock_init(&r->lock);
 	r->size = q->nb_desc;
-	r->delay = delay_us * (rte_get_tsc_hz() / US_PER_S);
+	r->delay = delay_us * (rte_get_timer_hz() / US_PER_S);
 	r->stats = &q->pf->tx_ring_stats[queue];
 	/* pairs with the acquire in octosim_txq_ring(): the queue may be in use */
 	rte_atomic_store_explicit(&q->ring, r, rte_memory_order_release);
@@ -116,7 +117,7 @@ take_due(const struct octosim_tx_ring *r, uint64_t now, struct rte_mbuf **frames
 static void
 move_locked(struct octosim_txq *q, struct octosim_tx_ring *r)
 {
-	const uint64_t now = rte_get_tsc_cycles();
+	const uint64_t now = octo_now();
 	struct rte_mbuf *frames[OCTOSIM_BURST];
 	uint16_t due, sent;
 
@@ -164,7 +165,7 @@ octosim_tx_ring_put(struct octosim_txq *q, struct rte_mbuf **frames, uint16_t n)
 	/* before they can be seen, so that the count never says less than there is */
 	rte_atomic_fetch_add_explicit(&q->nic->tx_waiting, n, rte_memory_order_relaxed);
 	head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
-	due = rte_get_tsc_cycles() + r->delay;
+	due = octo_now() + r->delay;
 	for (uint16_t i = 0; i < n; i++)
 		r->slot[(head + i) % r->size] = (struct octosim_tx_slot){frames[i], due};
 	/* pairs with the acquire in octosim_tx_ring_used(): the slots are filled */

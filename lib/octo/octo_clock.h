@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_CLOCK_H
+#define OCTO_CLOCK_H
+
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+#include <rte_compat.h>
+#include <rte_cycles.h>
+
+/**
+ * @file
+ * The one clock of the drivers: TSC, or a test's. The data path reads it on the long
+ * way only.
+ *
+ * Two kinds of waits: on *time*, octo_sleep_us(), with a test's clock is over at once, as
+ * that clock moves on; on other *threads*, octo_wait_us(), takes real time whatever the
+ * clock. A limit of such a wait is told by octo_now().
+ */
+
+/** A test's clock. Called by any thread. */
+struct octo_clock {
+	uint64_t (*now)(void);
+	void (*sleep_us)(uint64_t us);
+	/** As rte_eal_alarm_set(), for 2 us and more. */
+	int (*alarm)(uint64_t us, void (*fn)(void *arg), void *arg);
+};
+
+/** NULL: TSC. Set by a test while nothing else uses it. */
+extern const struct octo_clock *octo_clock;
+
+/** TSC cycles, of which there are rte_get_timer_hz() in a second. */
+static inline uint64_t
+octo_now(void)
+{
+	const struct octo_clock *c = octo_clock;
+
+	return likely(c == NULL) ? rte_get_timer_cycles() : c->now();
+}
+
+/** Let time pass. Not for waits on other threads. */
+__rte_internal
+void octo_sleep_us(uint64_t us);
+
+/** The same for less time than the kernel takes to switch threads. */
+__rte_internal
+void octo_spin_us(unsigned int us);
+
+/** Let other threads get on: between two looks at what one of them has to do. */
+static inline void
+octo_wait_us(unsigned int us)
+{
+	rte_delay_us_sleep(us);
+}
+
+/**
+ * rte_eal_alarm_set(): fn(arg) is called by EAL's interrupt thread in so much time.
+ *
+ * @param us
+ *   1 means as soon as the thread is free.
+ * @return
+ *   0 or a negative errno.
+ */
+__rte_internal
+int octo_alarm_set(uint64_t us, void (*fn)(void *arg), void *arg);
+
+#endif /* OCTO_CLOCK_H */
