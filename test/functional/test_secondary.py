@@ -2,6 +2,8 @@
 """A second process looks at a running port: dpdk-proc-info."""
 
 import re
+import signal
+from typing import Dict
 
 import pytest
 
@@ -64,3 +66,94 @@ def test_primary_goes_on_after_a_secondary(primary, program):
                        view.stats()["RX-packets"] > before + 1000)
     primary.stop_forwarding()
     view.assert_lost_nothing()
+
+
+def _start(huge_dir, args=(), like=None) -> Testpmd:
+    """A testpmd with ports of its own, or one that shares those of another."""
+    eal = [f"--huge-dir={huge_dir}"]
+    if like is None:
+        eal += ["-m", "256", "--proc-type=primary", *hugepages.SHARED]
+    else:
+        eal += ["--proc-type=secondary"]
+    number = 0 if like is None else 1
+    return Testpmd(args, memory=None, eal=eal, mbufs=16384,
+                   lcores=("0@0,1@0", "2@1,3@1")[number],
+                   file_prefix=like and like.file_prefix,
+                   app=["--num-procs=2", f"--proc-id={number}"])
+
+
+def _devices(pmd) -> Dict[str, str]:
+    """What the process has, and what it says of the ports there."""
+    blocks = pmd.cmd("show device info all").split("Infos for device ")[1:]
+    return {block.split()[0]: block for block in blocks}
+
+
+def _change(pmd, *lines: str) -> None:
+    """It takes all of this, and complains of nothing."""
+    out = pmd.cmds(lines)
+    assert "EAL: " not in out and "ETHDEV: " not in out, out
+
+
+@pytest.fixture
+def looped_pair(huge_dir):
+    """Two processes that have an octo port over two PFs."""
+    with _start(huge_dir, vdevs.looped()) as one, \
+            _start(huge_dir, like=one) as two:
+        yield one, two
+
+
+def test_port_closed_by_the_primary(looped_pair):
+    """It is closed in the secondary, too, which uses nothing of it when a PF
+    goes, and what there is of it when the primary makes the port anew."""
+    one, two = looped_pair
+    port = one.port()
+    for _ in range(2):
+        assert f"Port id: {port}" in _devices(two)["net_octo0"]
+        _change(one, f"port stop {port}", f"port close {port}")
+        assert "Port id" not in _devices(two)["net_octo0"]
+        _change(one, "device detach net_octo0")
+        assert "net_octo0" not in _devices(two)
+        _change(one, "port attach " + vdevs.octo_devargs(
+            0, vdevs.pf_names()))
+    _change(one, f"port close {port}", "device detach net_octosim1")
+    assert list(_devices(two)) == ["net_octosim0", "net_octo0"]
+
+
+@pytest.mark.parametrize("how", ["quit", "kill"])
+def test_port_closed_after_the_secondary(looped_pair, how):
+    """Nobody waits for the answer of a process that is not there any more."""
+    one, two = looped_pair
+    port = one.port()
+    getattr(two, how)()
+    _change(one, f"port stop {port}", f"port close {port}",
+            "device detach net_octosim1")
+    assert "does not answer" not in one.text
+
+
+def test_port_closed_while_the_secondary_stands_still(looped_pair):
+    """The primary does not wait for ever, and the secondary finds nothing
+    freed that it uses when it goes on."""
+    one, two = looped_pair
+    port = one.port()
+    two.send_signal(signal.SIGSTOP)
+    assert "does not answer" in one.cmds([f"port stop {port}",
+                                          f"port close {port}"])
+    two.send_signal(signal.SIGCONT)
+    one.expect("Drop mp reply: net_octo_let_go")
+    assert "Port id" not in _devices(two)["net_octo0"]
+    _change(one, "device detach net_octosim1")
+
+
+def test_primary_ends_before_the_secondary(looped_pair):
+    """testpmd ends when its primary does, which asks for the port back."""
+    one, two = looped_pair
+    assert one.quit() == 0
+    assert two.wait() == 0
+
+
+def test_primary_killed_before_the_secondary(looped_pair):
+    """Who is left has all of the port, and can end."""
+    one, two = looped_pair
+    one.kill()
+    assert "Port id" in _devices(two)["net_octo0"]
+    assert two.quit() == 0

@@ -8,6 +8,7 @@
 #include <ethdev_vdev.h>
 
 #include "octo_attach.h"
+#include "octo_peers.h"
 #include "octo_private.h"
 
 RTE_LOG_REGISTER_DEFAULT(octo_logtype, NOTICE);
@@ -155,8 +156,12 @@ probe_primary(struct rte_vdev_device *vdev)
 static int
 probe_secondary(struct rte_vdev_device *vdev)
 {
-	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
+	struct rte_eth_dev *dev;
+	int ret = octo_peers_init();
 
+	if (ret != 0)
+		return ret;
+	dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
 	if (dev == NULL)
 		return -ENODEV;
 	dev->device = &vdev->device;
@@ -189,8 +194,6 @@ octo_remove(struct rte_vdev_device *vdev)
 
 	if (dev == NULL)
 		return 0;
-	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
-		octo_legs_return(octo_of(dev));
 	/* the bus may be walking its devices: the PFs stay on it */
 	ret = octo_take_down(dev, false);
 	released = rte_eth_dev_release_port(dev);

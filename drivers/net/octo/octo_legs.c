@@ -15,13 +15,48 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
 }
 
-/* By octo port, in a secondary. */
-static struct octo_dev *borrowed[RTE_MAX_ETHPORTS];
+/* By octo port, in a secondary; the control mutex comes after the lock. */
+static struct {
+	struct octo_dev *octo;
+	uint64_t owner_id; /* no two octo ports have the same */
+} borrowed[RTE_MAX_ETHPORTS];
+static pthread_mutex_t borrowed_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void
-octo_legs_return(const struct octo_dev *octo)
+octo_legs_borrow(struct octo_dev *octo)
 {
-	borrowed[octo->port_id] = NULL;
+	octo_legs_borrowed = true;
+	pthread_mutex_lock(&borrowed_lock);
+	borrowed[octo->port_id].octo = octo;
+	borrowed[octo->port_id].owner_id = octo->owner_id;
+	rte_atomic_fetch_add_explicit(&octo->legs.nb_borrowers, 1, rte_memory_order_relaxed);
+	pthread_mutex_unlock(&borrowed_lock);
+	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
+}
+
+const struct octo_dev *
+octo_legs_return(uint16_t port_id, uint64_t owner_id)
+{
+	struct octo_dev *octo = NULL;
+
+	if (port_id >= RTE_MAX_ETHPORTS)
+		return NULL;
+	pthread_mutex_lock(&borrowed_lock);
+	if (borrowed[port_id].owner_id == owner_id)
+		octo = borrowed[port_id].octo;
+	if (octo != NULL) {
+		rte_atomic_fetch_sub_explicit(&octo->legs.nb_borrowers, 1,
+					      rte_memory_order_relaxed);
+		borrowed[port_id].octo = NULL;
+	}
+	pthread_mutex_unlock(&borrowed_lock);
+	return octo;
+}
+
+uint32_t
+octo_legs_nb_borrowers(const struct octo_dev *octo)
+{
+	return rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed);
 }
 
 static void
@@ -40,17 +75,11 @@ lose(struct octo_dev *octo, uint16_t pf_port_id)
 void
 octo_legs_lose(uint16_t pf_port_id)
 {
+	pthread_mutex_lock(&borrowed_lock);
 	for (unsigned int i = 0; i < RTE_DIM(borrowed); i++)
-		if (borrowed[i] != NULL)
-			lose(borrowed[i], pf_port_id);
-}
-
-void
-octo_legs_borrow(struct octo_dev *octo)
-{
-	octo_legs_borrowed = true;
-	borrowed[octo->port_id] = octo;
-	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
+		if (borrowed[i].octo != NULL)
+			lose(borrowed[i].octo, pf_port_id);
+	pthread_mutex_unlock(&borrowed_lock);
 }
 
 /* The queues that the PF's port has now. */

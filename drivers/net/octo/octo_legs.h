@@ -23,6 +23,8 @@ struct octo_dev;
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
 	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
+	/** processes that have attached it, those that were killed included */
+	RTE_ATOMIC(uint32_t) nb_borrowers;
 };
 
 /** The process has the ports of the primary; set once, before there is a data path. */
@@ -31,9 +33,20 @@ extern bool octo_legs_borrowed;
 /** In the primary, before legs go live: other processes have to look. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
 
-/** In a secondary that attaches the port, and that lets go of it. */
+/** In a secondary that attaches the port. */
 void octo_legs_borrow(struct octo_dev *octo);
-void octo_legs_return(const struct octo_dev *octo);
+
+/**
+ * In a secondary that lets go of the port, if it has it: what it keeps of it is used no more
+ * when this returns.
+ *
+ * @return
+ *   The port, or NULL if it had it not.
+ */
+const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
+
+/** Secondary processes that may have the port. */
+uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
 
 /**
  * In a secondary whose port of a PF is about to go, before that of the primary: its

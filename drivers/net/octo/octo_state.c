@@ -6,6 +6,7 @@
 
 #include "octo_attach.h"
 #include "octo_measure.h"
+#include "octo_peers.h"
 #include "octo_private.h"
 
 static int
@@ -304,19 +305,28 @@ int
 octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 {
 	struct octo_dev *octo = octo_of(dev);
+	bool alone;
 	int ret = 0;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		octo_legs_return(octo->port_id, octo->owner_id);
 		return 0;
+	}
 	octo_measure_forget(octo->port_id);
 	octo_registry_remove(octo);
 	if (octo->started)
 		ret = octo_stop(dev);
 	octo_event_cancel(octo);
+	alone = octo_peers_let_go(octo);
 	octo_lock(octo);
+	/* the bursts of those that have let go just now */
+	octo_pf_unpublish(octo, 0);
 	close_locked(dev, remove_probed);
 	octo_unlock(octo);
 	octo_ctrl_fini(octo);
+	/* a process that does not answer has it still: ethdev must not free it */
+	if (!alone)
+		dev->data->dev_private = NULL;
 	return ret;
 }
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_alarm.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "octo_peers.h"
+#include "octo_private.h"
+
+#define LET_GO "net_octo_let_go"
+/* As long as EAL gives a process to detach a device. */
+#define ANSWER_S 5
+
+struct let_go {
+	uint64_t owner_id; /* no two octo ports have the same */
+	uint16_t port_id;
+};
+
+struct request {
+	struct let_go what;
+	char peer[];
+};
+
+/*
+ * The application of this process hears of it by RTE_ETH_EVENT_DESTROY, unless the primary has
+ * given up waiting: then ethdev would take the port's number from data that are another's.
+ */
+static void
+release(struct rte_eth_dev *dev, const struct octo_dev *octo)
+{
+	if (octo_of(dev) == octo)
+		rte_eth_dev_release_port(dev);
+	else
+		dev->state = RTE_ETH_DEV_UNUSED;
+}
+
+static void
+let_go(void *arg)
+{
+	struct request *r = arg;
+	const struct octo_dev *octo = octo_legs_return(r->what.port_id, r->what.owner_id);
+	struct rte_mp_msg reply = {.name = LET_GO};
+
+	if (octo != NULL)
+		release(&rte_eth_devices[r->what.port_id], octo);
+	if (rte_mp_reply(&reply, r->peer) != 0)
+		OCTO_LOG(ERR, "port %u: the primary process cannot be told that it is released",
+			 r->what.port_id);
+	free(r);
+}
+
+/*
+ * Not in this thread: who hears of the release may send messages and wait for answers. In
+ * EAL's interrupt thread, where devices are detached, too.
+ */
+static int
+on_let_go(const struct rte_mp_msg *msg, const void *peer)
+{
+	const size_t len = strlen(peer) + 1;
+	struct request *r;
+	int ret;
+
+	if (msg->len_param != sizeof(r->what))
+		return -EINVAL;
+	r = malloc(sizeof(*r) + len);
+	if (r == NULL)
+		return -ENOMEM;
+	memcpy(&r->what, msg->param, sizeof(r->what));
+	memcpy(r->peer, peer, len);
+	ret = rte_eal_alarm_set(1, let_go, r);
+	if (ret != 0)
+		free(r);
+	return ret;
+}
+
+int
+octo_peers_init(void)
+{
+	if (rte_mp_action_register(LET_GO, on_let_go) == 0 || rte_errno == EEXIST)
+		return 0;
+	OCTO_LOG(ERR, "the primary process cannot tell that it closes a port: %s",
+		 rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+bool
+octo_peers_let_go(const struct octo_dev *octo)
+{
+	const struct timespec wait = {.tv_sec = ANSWER_S};
+	const struct let_go what = {.owner_id = octo->owner_id, .port_id = octo->port_id};
+	struct rte_mp_msg msg = {.name = LET_GO, .len_param = sizeof(what)};
+	struct rte_mp_reply reply = {0};
+	bool all;
+
+	/* also processes without this driver would be asked, which do not answer */
+	if (octo_legs_nb_borrowers(octo) == 0)
+		return true;
+	memcpy(msg.param, &what, sizeof(what));
+	all = rte_mp_request_sync(&msg, &reply, &wait) == 0 && reply.nb_received == reply.nb_sent;
+	free(reply.msgs);
+	if (!all)
+		OCTO_LOG(WARNING,
+			 "port %u: a secondary process does not answer: it must not use the port "
+			 "any more, which is closed",
+			 octo->port_id);
+	return all;
+}
