@@ -102,6 +102,17 @@ def looped_pair(huge_dir):
         yield one, two
 
 
+def test_probed_pfs_go_with_the_port(huge_dir):
+    """A port is closed whose PFs it has probed: the secondary is asked to
+    detach them, and does, before the close is done."""
+    args = ["--vdev=net_octo0,pf=net_null0,pf=net_null1"]
+    with _start(huge_dir, args) as one, \
+            _start(huge_dir, like=one) as two:
+        _change(one, "port stop 0", "port close 0")
+        for pmd in (one, two):
+            assert list(_devices(pmd)) == ["net_octo0"]
+
+
 def test_port_closed_by_the_primary(looped_pair):
     """It is closed in the secondary, too, which uses nothing of it when a PF
     goes, and what there is of it when the primary makes the port anew."""

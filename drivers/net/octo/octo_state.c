@@ -282,7 +282,7 @@ octo_stop(struct rte_eth_dev *dev)
 }
 
 static void
-close_locked(struct rte_eth_dev *dev, bool remove_probed)
+close_locked(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
@@ -297,7 +297,6 @@ close_locked(struct rte_eth_dev *dev, bool remove_probed)
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pools_fini_locked(octo);
-	octo_attach_undo_all(octo, remove_probed);
 }
 
 /* The inverse of build_port() in octo_ethdev.c; the port may be in any state. */
@@ -321,8 +320,10 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 	octo_lock(octo);
 	/* the bursts of those that have let go just now */
 	octo_pf_unpublish(octo, 0);
-	close_locked(dev, remove_probed);
+	close_locked(dev);
 	octo_unlock(octo);
+	/* other processes remove these, too, and may want the mutex before they do */
+	octo_attach_undo_all(octo, remove_probed);
 	octo_ctrl_fini(octo);
 	/* a process that does not answer has it still: ethdev must not free it */
 	if (!alone)
