@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 #
 # Feeds the drivers what nobody means to feed them: libFuzzer, with ASan and UBSan.
+# What octo doctor is fed is made by Python alone.
 
-fuzz_targets=(flow devargs packet)
+fuzz_targets=(flow devargs packet doctor)
 
 usage_fuzz() {
 	usage_error "fuzz: $1: octo fuzz [${fuzz_targets[*]}] [--seconds N] [--keep | FILE...]"
@@ -42,15 +43,21 @@ read_fuzz_options() {
 # Optimized less than what is shipped: that is compiled twice as fast. Without the
 # precompiled header: of what goes into a DPDK tree, that shows who forgot to include what.
 prepare_fuzz() {
+	local target built=()
 	cc=clang
 	build_dir=$root/build-fuzz
+	mkdir -p "$build_dir"
+	for target in "${targets[@]}"; do
+		[ "$target" = doctor ] || built+=("test/fuzz/fuzz_$target")
+	done
+	[ ${#built[@]} -gt 0 ] || return 0
 	need build fuzz
 	check_dpdk_version
 	find_dpdk_source
 	find_private_dpdk
 	configure -Ddpdk_src="$dpdk_src" -Dapps=false -Dtests=false -Dfuzz=true -Doptimization=1 \
 		-Db_pch=false -Db_sanitize=address,undefined -Db_lundef=false
-	compile "${targets[@]/#/test/fuzz/fuzz_}"
+	compile "${built[@]}"
 }
 
 # run_target TARGET ARG...: in a runtime directory of its own, which goes with it.
@@ -65,12 +72,26 @@ run_target() {
 	return $status
 }
 
+# Prints its last line, which has the seed: the same inputs again by
+# test/fuzz/fuzz_doctor.py --seed.
+fuzz_doctor() {
+	if ! python3 -B "$root/test/fuzz/fuzz_doctor.py" "$@" </dev/null >"$build_dir/doctor.log" 2>&1; then
+		tail -n 60 "$build_dir/doctor.log" >&2
+		return 1
+	fi
+	say "$(tail -n 1 "$build_dir/doctor.log")"
+}
+
 # From the corpus in the repository and from what was found here before.
 fuzz_target() {
 	local target=$1 found=$build_dir/corpus/$1 corpus=$root/test/fuzz/corpus/$1
 	local options=(-max_total_time="$seconds" -timeout=60 -print_final_stats=1
 		-artifact_prefix="$build_dir/crashes/$target-")
 	[ ! -f "$root/test/fuzz/$target.dict" ] || options+=(-dict="$root/test/fuzz/$target.dict")
+	if [ "$target" = doctor ]; then
+		fuzz_doctor --seconds "$seconds"
+		return
+	fi
 	mkdir -p "$found" "$build_dir/crashes"
 	if ! run_target "$target" "${options[@]}" "$found" "$corpus"; then
 		tail -n 60 "$build_dir/$target.log" >&2
@@ -84,6 +105,7 @@ fuzz_target() {
 # Replaces the corpus by the fewest and smallest inputs that reach as many places.
 keep_corpus() {
 	local target=$1 least=$build_dir/least/$1
+	[ "$target" != doctor ] || return 0
 	rm -rf "$least"
 	mkdir -p "$least"
 	run_target "$target" -merge=1 -use_counters=0 "$least" "$root/test/fuzz/corpus/$target" "$build_dir/corpus/$target" ||
@@ -98,6 +120,10 @@ fuzz_command() {
 	read_fuzz_options "$@"
 	prepare_fuzz
 	if [ ${#files[@]} -gt 0 ]; then
+		if [ "${targets[0]}" = doctor ]; then
+			fuzz_doctor "${files[@]}"
+			return
+		fi
 		run_target "${targets[0]}" "${files[@]}" || failures=1
 		cat "$build_dir/${targets[0]}.log"
 		return $failures

@@ -4,10 +4,10 @@
 import argparse
 import os
 import sys
-import tempfile
 
 from . import capture, diagnosis, read_machine, read_nics, render, report
-from .tree import Tree
+from .directory import Directory
+from .tree import TooMuch, Tree
 
 READY, IN_THE_WAY, WRONG_USE = 0, 1, 2
 
@@ -40,27 +40,17 @@ def _options(args):
 
 
 def _look(root):
-    """(what was read, diagnosis) of the machine below a directory."""
-    if not os.path.isdir(os.path.join(root, "sys")):
-        raise WrongUse(f"--root {root}: there is no sys/ in it")
-    tree = Tree(root)
-    machine = read_machine.read(tree)
-    read_nics.read(tree, machine)
+    """(what was read, diagnosis) of the machine below a directory, or in a capture."""
+    try:
+        source = Directory(root) if os.path.isdir(root) else capture.Capture(root)
+        if not source.is_directory("sys"):
+            raise capture.BadCapture("there is no sys/ in it")
+        tree = Tree(source)
+        machine = read_machine.read(tree)
+        read_nics.read(tree, machine)
+    except (capture.BadCapture, TooMuch, OSError) as err:
+        raise WrongUse(f"--root {root}: {getattr(err, 'strerror', None) or err}") from err
     return tree.seen, diagnosis.diagnose(machine)
-
-
-def _look_anywhere(root):
-    """The root may be a capture."""
-    if os.path.isdir(root):
-        return _look(root)
-    with tempfile.TemporaryDirectory(prefix="octo-doctor-") as directory:
-        try:
-            capture.unpack(root, directory)
-            if not os.path.isdir(os.path.join(directory, "sys")):
-                raise capture.BadCapture("there is no sys/ in it")
-        except (capture.BadCapture, OSError) as err:
-            raise WrongUse(f"--root {root}: {getattr(err, 'strerror', None) or err}") from err
-        return _look(directory)
 
 
 def _write(option, path, write):
@@ -79,7 +69,7 @@ def _write_text(text):
 
 def _run(args):
     options = _options(args)
-    seen, found = _look_anywhere(options.root)
+    seen, found = _look(options.root)
     if options.capture:
         _write("--capture", options.capture, lambda path: capture.write(seen, path))
     if options.json and options.json != "-":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decides which PFs are of one board, and which of these lead to the same wire. Pure."""
 
+import re
+
 from . import pci
 from .model import Board, Wire
 
@@ -75,7 +77,7 @@ def _wire_of(pf, by_port_id):
     if by_port_id:
         return min(_netdev_values(pf, "port_id"))
     for name in sorted(_netdev_values(pf, "port_name")):
-        if name.startswith("p") and name[1:].isdigit():
+        if re.fullmatch(r"p[0-9]{1,9}", name):
             return int(name[1:])
     return pci.function_of(pf.address)
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A tar of what was read on a machine, written there and unpacked elsewhere."""
+"""A tar of what was read on a machine, written there and read elsewhere.
+
+It is read into memory, and never unpacked: nothing in it can be written anywhere.
+"""
 
 import io
-import os
 import tarfile
 
-MOST_MEMBERS = 100000
-MOST_BYTES = 1 << 20  # of one file
+from . import untar
+from .untar import BadCapture
 
-
-class BadCapture(Exception):
-    """Not a capture; says why."""
+MOST_MEMBERS = 100000  # some thousands are usual
+MOST_DEPTH = 64
 
 
 def write(seen, path):
@@ -30,41 +31,59 @@ def write(seen, path):
                 tar.addfile(info, io.BytesIO(what))
 
 
-def _checked(member):
-    """A path below the directory that it is unpacked to."""
-    name = os.path.normpath(member.name)
-    if os.path.isabs(name) or name.split(os.sep)[0] == os.pardir:
-        raise BadCapture(f"'{member.name}' would be outside of it")
-    if not (member.isfile() or member.isdir() or member.issym()):
-        raise BadCapture(f"'{member.name}' is no file, directory or link")
-    if member.size > MOST_BYTES:
-        raise BadCapture(f"'{member.name}' is too large")
-    return name
+class Capture:
+    """What a Tree reads from. The file may come from anybody. Raises BadCapture, OSError."""
 
+    def __init__(self, path):
+        self._root = {}  # name -> bytes of a file, str that a link holds, or such a dict
+        self._members = 0  # with directories that have no member of their own
+        with open(path, "rb") as file:
+            for name, what in untar.members(file):
+                self._add(name, what)
 
-def _unpack(tar, directory):
-    """Links come last, so that nothing is written through one."""
-    links = []
-    for number, member in enumerate(tar):
-        if number >= MOST_MEMBERS:
-            raise BadCapture(f"more than {MOST_MEMBERS} files")
-        path = os.path.join(directory, _checked(member))
-        if member.issym():
-            links.append((path, member.linkname))
-            continue
-        os.makedirs(path if member.isdir() else os.path.dirname(path), exist_ok=True)
-        if member.isfile():
-            with open(path, "xb") as file:
-                file.write(tar.extractfile(member).read())
-    for path, target in links:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        os.symlink(target, path)
+    def _add(self, path, what):
+        """A member; what is None for a directory. The directories that it is in may be missing."""
+        parts = [p for p in path.split("/") if p not in ("", ".")]
+        if path.startswith("/") or ".." in parts:
+            raise BadCapture(f"'{path}' would be outside of it")
+        if len(parts) > MOST_DEPTH:
+            raise BadCapture(f"'{path}' is more than {MOST_DEPTH} directories deep")
+        here = self._root
+        for part in parts if what is None else parts[:-1]:
+            self._members += part not in here
+            here = here.setdefault(part, {})
+            if not isinstance(here, dict):
+                raise BadCapture(f"'{path}' is below '{part}', which is no directory")
+        self._members += 1
+        if self._members > MOST_MEMBERS:
+            raise BadCapture(f"more than {MOST_MEMBERS} files are in it")
+        if what is None:
+            return
+        if not parts or parts[-1] in here:
+            raise BadCapture(f"'{path}' is in it twice")
+        here[parts[-1]] = what
 
+    def _at(self, path):
+        here = self._root
+        for part in filter(None, path.split("/")):
+            here = here.get(part) if isinstance(here, dict) else None
+        return here
 
-def unpack(path, directory):
-    """Into an empty directory. The tar may come from anybody."""
-    try:
-        with tarfile.open(path) as tar:
-            _unpack(tar, directory)
-    except (tarfile.TarError, EOFError) as err:
-        raise BadCapture("it is neither a directory nor a tar") from err
+    def link(self, path):
+        """What a link holds; None if it is no link."""
+        what = self._at(path)
+        return what if isinstance(what, str) else None
+
+    def is_directory(self, path):
+        """Not through a link."""
+        return isinstance(self._at(path), dict)
+
+    def read(self, path, most):
+        """The first bytes of a file."""
+        what = self._at(path)
+        return what[:most] if isinstance(what, bytes) else None
+
+    def names(self, path):
+        """In a directory, in no order."""
+        what = self._at(path)
+        return list(what) if isinstance(what, dict) else None

@@ -27,9 +27,10 @@ def _check_wire(who, wire, machine):
     if wire.kind == kinds.UNKNOWN:
         return _check_unknown(who, wire, machine)
     if wire.kind == kinds.ONE_SOCKET and len(machine.sockets()) > 1:
-        socket = machine.node(wire.pfs[0].node).sockets[0]
+        node = machine.node(wire.pfs[0].node)
+        where = f"socket {node.sockets[0]}" if node and node.sockets else f"node {wire.pfs[0].node}"
         return [Finding(IN_THE_WAY, who, "has all its halves on one socket: "
-                        f"{_addresses(wire.pfs)} are on socket {socket}",
+                        f"{_addresses(wire.pfs)} are on {where}",
                         ["put one half of the card into a slot of another socket: the machine's "
                          "manual says which slot belongs to which CPU"])]
     return []

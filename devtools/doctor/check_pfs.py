@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Judges the PFs of a board, one by one: driver, link to the CPU, kernel's own use. Pure."""
 
+import shlex
+
 from . import drivers, pci
 from .model import IN_THE_WAY, NOTE, Finding
 
@@ -56,7 +58,7 @@ def check_carrier(pf):
     if not dead or any(n.carrier for n in pf.netdevs):
         return []
     return [Finding(NOTE, pf.address, f"has no link ({dead[0]}): cable, or the other end",
-                    [f"$ ethtool {dead[0]}"])]
+                    [f"$ ethtool {shlex.quote(dead[0])}"])]
 
 
 def lanes_expected(pf, halves):

@@ -3,14 +3,17 @@
 
 import re
 
+MOST_CPUS = 8192  # that Linux can be built for
+
 
 def parse(text):
     """Sorted CPU numbers; what is no list is none."""
     cpus = set()
     for part in (text or "").split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+        match = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", part)
         if match:
-            cpus.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+            last = min(int(match[2] or match[1]), MOST_CPUS - 1)
+            cpus.update(range(int(match[1]), last + 1))
     return sorted(cpus)
 
 

@@ -21,7 +21,7 @@ class Arguments:
 def _cores(machine, node):
     """One CPU of each core; isolated ones if there are any, and CPU 0 last."""
     first = [c for c in node.cpus
-             if c == min(set(machine.siblings.get(c) or [c]) & set(node.cpus) or {c})]
+             if c == min(set(machine.siblings.get(c) or [c]) & set(node.cpus) | {c})]
     isolated = [c for c in first if c in machine.isolated]
     return isolated or [c for c in first if c != 0] or first
 

@@ -3,21 +3,25 @@
 
 import re
 
+from .text import printable
+
 EXTENDED_START = 0x100  # PCIe: extended capabilities follow the first 256 bytes
 CONFIG_SIZE = 0x1000
 CAP_SERIAL_NUMBER = 0x0003
 READABLE_BY_ALL = 64  # bytes of config space that Linux shows to users other than root
 
+MOST_NAME = 255  # bytes of a product's name that are looked at
 VPD_NAME, VPD_READ_ONLY, VPD_END = 0x82, 0x90, 0x78
 
 
 def _extended_capabilities(config):
     """Offsets by id. Each has a header: id of 16 bits, version of 4, next offset of 12."""
-    found, offset = {}, EXTENDED_START
-    while EXTENDED_START <= offset <= len(config) - 4 and offset not in found.values():
+    found, visited, offset = {}, set(), EXTENDED_START
+    while EXTENDED_START <= offset <= len(config) - 4 and offset not in visited:
         header = int.from_bytes(config[offset:offset + 4], "little")
         if header in (0, 0xffffffff):
             break
+        visited.add(offset)
         found.setdefault(header & 0xffff, offset)
         offset = header >> 20 & ~3
     return found
@@ -38,6 +42,10 @@ def serial_number(config):
     return serial if is_telling(serial) else None
 
 
+def _text(data):
+    return printable(data.decode(errors="replace").strip("\0 "))
+
+
 def _vpd_fields(data):
     """Keyword of two letters, length of one byte, value."""
     fields, at = {}, 0
@@ -46,7 +54,7 @@ def _vpd_fields(data):
         value = data[at + 3:at + 3 + length]
         if not keyword.isalnum() or len(value) < length:
             break
-        fields[keyword.decode()] = value.decode(errors="replace").strip("\0 ")
+        fields[keyword.decode()] = _text(value)
         at += 3 + length
     return fields
 
@@ -60,7 +68,7 @@ def parse_vpd(data):
             break
         body = data[at + 3:at + 3 + length]
         if tag == VPD_NAME:
-            fields["name"] = body.decode(errors="replace").strip("\0 ")
+            fields["name"] = _text(body)[:MOST_NAME]
         elif tag == VPD_READ_ONLY:
             fields.update(_vpd_fields(body))
         at += 3 + length
@@ -69,19 +77,19 @@ def parse_vpd(data):
 
 def parse_speed(text):
     """GT/s of "8.0 GT/s PCIe"; None of "Unknown"."""
-    match = re.match(r"([0-9.]+) GT/s", text or "")
+    match = re.match(r"([0-9]{1,4}(\.[0-9]{1,4})?) GT/s", text or "")
     return float(match[1]) if match else None
 
 
 def parse_width(text):
     """Lanes; None without a link, which some kernels tell by 0 and some by 63 or 255."""
-    lanes = int(text) if (text or "").isdigit() else 0
+    lanes = int(text) if re.fullmatch(r"[0-9]{1,3}", text or "") else 0
     return lanes if lanes in (1, 2, 4, 8, 12, 16, 32) else None
 
 
 def lanes_of_board(vpd):
     """The lanes that the board itself has, by the field V0 of NVIDIA's: "PCIeGen4 x16"."""
-    match = re.search(r"PCIe.* x(\d+)$", vpd.get("V0", ""))
+    match = re.search(r"PCIe.* x([0-9]{1,3})$", vpd.get("V0", ""))
     return int(match[1]) if match else None
 
 

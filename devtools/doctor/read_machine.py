@@ -8,6 +8,7 @@ from .model import Machine, Node, Pages
 
 NODES = "sys/devices/system/node"
 CPUS = "sys/devices/system/cpu"
+MOST_THREADS = 64  # of a core
 # The command line may have secrets in it: only these words are looked at, and captured.
 BOOT_WORDS = re.compile(r"(intel_iommu|amd_iommu|iommu|iommu\.\w+|arm-smmu\S*|hugepages|hugepagesz|"
                         r"default_hugepagesz|isolcpus|nohz_full|rcu_nocbs|numa|numa_balancing|pci|"
@@ -31,17 +32,17 @@ def _keep_hugetlbfs(text):
 def _read_pages(tree, path):
     """Of one node, smallest size first."""
     pages = []
-    for name in tree.names(path, r"hugepages-\d+kB"):
+    for name in tree.names(path, r"hugepages-[0-9]{1,9}kB"):
         total = tree.read_int(f"{path}/{name}/nr_hugepages", 0)
         free = tree.read_int(f"{path}/{name}/free_hugepages", 0)
         pages.append(Pages(int(re.sub(r"\D", "", name)), total, free))
     return sorted(pages, key=lambda p: p.size_kb)
 
 
-def _read_node(tree, number, online, packages):
+def _read_node(tree, number, packages):
     path = f"{NODES}/node{number}"
-    cpus = [c for c in cpulist.parse(tree.read(f"{path}/cpulist")) if c in online]
-    memory = re.search(r"MemTotal:\s*(\d+)", tree.read(f"{path}/meminfo") or "")
+    cpus = [c for c in cpulist.parse(tree.read(f"{path}/cpulist")) if c in packages]
+    memory = re.search(r"MemTotal:\s*([0-9]{1,15})", tree.read(f"{path}/meminfo") or "")
     return Node(number, cpus, sorted({packages[c] for c in cpus}),
                 int(memory[1]) // 1024 if memory else None,
                 _read_pages(tree, f"{path}/hugepages"))
@@ -54,9 +55,10 @@ def _read_nodes(tree, machine):
     for cpu in online:
         topology = f"{CPUS}/cpu{cpu}/topology"
         packages[cpu] = max(tree.read_int(f"{topology}/physical_package_id", 0), 0)
-        machine.siblings[cpu] = cpulist.parse(tree.read(f"{topology}/thread_siblings_list"))
-    numbers = sorted(int(n[4:]) for n in tree.names(NODES, r"node\d+"))
-    machine.nodes = [_read_node(tree, n, online, packages) for n in numbers]
+        siblings = cpulist.parse(tree.read(f"{topology}/thread_siblings_list"))
+        machine.siblings[cpu] = siblings[:MOST_THREADS]
+    numbers = sorted(int(n[4:]) for n in tree.names(NODES, r"node[0-9]{1,4}"))
+    machine.nodes = [_read_node(tree, n, packages) for n in numbers]
     if not numbers:
         machine.nodes = [Node(0, online, sorted(set(packages.values())), None,
                               _read_pages(tree, "sys/kernel/mm/hugepages"))]
@@ -65,7 +67,7 @@ def _read_nodes(tree, machine):
 
 def read(tree):
     """All but the NICs."""
-    machine = Machine(kernel=tree.read("proc/sys/kernel/osrelease") or "")
+    machine = Machine(kernel=" ".join((tree.read("proc/sys/kernel/osrelease") or "").split()[:1]))
     cpu = tree.read("proc/cpuinfo", _keep_cpu) or ""
     vendor = re.search(r"vendor_id\s*:\s*(\S+)", cpu)
     machine.vendor = vendor[1] if vendor else ""

@@ -5,10 +5,13 @@ import re
 
 from . import pci
 from .model import UNKNOWN_NODE, Group, Link, Netdev, Pf
+from .tree import TooMuch
 
 DEVICES = "sys/bus/pci/devices"
 ADDRESS = r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 CLASS_NETWORK, CLASS_BRIDGE, CLASS_INFINIBAND = 0x02, 0x06, 0x0207
+MAC = r"[0-9a-f]{2}(:[0-9a-f]{2})+"
+MOST_PFS = 1024  # each is compared with every other
 REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
 
 
@@ -27,8 +30,8 @@ def _read_link(tree, path):
 
 def _read_netdev(tree, path, routed):
     name = path.rpartition("/")[2]
-    carrier = tree.read(f"{path}/carrier")
-    return Netdev(name, tree.read(f"{path}/address"),
+    carrier, mac = tree.read(f"{path}/carrier"), tree.read(f"{path}/address")
+    return Netdev(name, mac if re.fullmatch(MAC, mac or "") else None,
                   carrier == "1" if carrier in ("0", "1") else None,
                   tree.read(f"{path}/phys_switch_id") or None,
                   tree.read(f"{path}/phys_port_id") or None,
@@ -122,6 +125,8 @@ def read(tree, machine):
             continue
         if tree.link(f"{DEVICES}/{address}/physfn"):
             machine.vfs += 1
+        elif len(machine.pfs) == MOST_PFS:
+            raise TooMuch(f"more than {MOST_PFS} PFs are in it")
         else:
             machine.pfs.append(_read_pf(tree, address, routed))
     _read_joined(tree, machine.pfs)
