@@ -196,6 +196,17 @@ double nudma_pagerank_time(const struct nudma_results *r, enum nudma_config conf
 
 /* bench_nudma_rows.c */
 
+/** What the comparison of a published figure with the model is worth. */
+enum nudma_role {
+	NUDMA_CALIBRATED,      /**< a constant was chosen by it */
+	NUDMA_PREDICTED,       /**< all that it depends on was published */
+	NUDMA_NOT_COMPARABLE,  /**< not all of that was: it is shown, and not judged */
+	NUDMA_ANOTHER_MACHINE, /**< it was published of another machine: the same */
+	NUDMA_NB_ROLES,
+};
+
+extern const char *const nudma_roles[NUDMA_NB_ROLES];
+
 /** A published figure, and what it comes to here. */
 struct nudma_row {
 	const char *id;     /**< of the list of figures that the project was started with */
@@ -225,8 +236,14 @@ unsigned int nudma_nb_rows(void);
 /** Is it in the published range, give or take a tenth? */
 bool nudma_row_fits(const struct nudma_row *row);
 
-/** Is what it comes to comparable with what was published, on this machine? */
-bool nudma_row_compares(const struct nudma_row *row, const struct bench *bench);
+enum nudma_role nudma_row_role(const struct nudma_row *row, const struct bench *bench);
+
+/** Is it said whether a row of that role fits? */
+static inline bool
+nudma_role_is_judged(enum nudma_role role)
+{
+	return role == NUDMA_CALIBRATED || role == NUDMA_PREDICTED;
+}
 
 /* bench_nudma.c */
 const struct nudma_results *

@@ -16,7 +16,7 @@ write_configs(FILE *f, const struct nudma_row *row)
 static void
 write_row(FILE *f, const struct nudma_row *row, const struct bench *bench)
 {
-	const bool compares = nudma_row_compares(row, bench);
+	const enum nudma_role role = nudma_row_role(row, bench);
 
 	fprintf(f, "    {\"id\": \"%s\", \"source\": \"%s\", \"quantity\": \"%s\", ", row->id,
 		row->source, row->what);
@@ -25,11 +25,10 @@ write_row(FILE *f, const struct nudma_row *row, const struct bench *bench)
 	fprintf(f, "\"published_low\": %.6g, \"published_high\": %.6g, ", row->low, row->high);
 	fprintf(f, "\"modelled\": %.6g, \"modelled_low\": %.6g, \"modelled_high\": %.6g,\n     ",
 		row->modelled, row->least, row->most);
-	fprintf(f, "\"role\": \"%s\", \"within_10pct\": %s",
-		row->calibrated ? "calibrated" : "predicted",
-		!compares           ? "null" :
-		nudma_row_fits(row) ? "true" :
-				      "false");
+	fprintf(f, "\"role\": \"%s\", \"within_10pct\": %s", nudma_roles[role],
+		!nudma_role_is_judged(role) ? "null" :
+		nudma_row_fits(row)         ? "true" :
+					      "false");
 	if (row->why != NULL)
 		fprintf(f, ", \"not_published\": \"%s\"", row->why);
 	write_configs(f, row);
@@ -142,11 +141,13 @@ nudma_plot(struct bench *bench)
 		return ret;
 	fprintf(f, "panel,what,config,x,y\n");
 	fprintf(f, "machine,%s,%s,0,0\n", r->machine.name, nudma_configs[0]);
-	for (unsigned int i = 0; i < nudma_nb_rows(); i++)
-		if (nudma_row_compares(&nudma_rows[i], bench))
+	for (unsigned int i = 0; i < nudma_nb_rows(); i++) {
+		const enum nudma_role role = nudma_row_role(&nudma_rows[i], bench);
+
+		if (role != NUDMA_ANOTHER_MACHINE)
 			fprintf(f, "published,%s,%s,%.6g,%.6g\n", nudma_rows[i].id,
-				nudma_rows[i].calibrated ? "calibrated" : "predicted",
-				nudma_rows[i].low, nudma_rows[i].high);
+				nudma_roles[role], nudma_rows[i].low, nudma_rows[i].high);
+	}
 	for (unsigned int c = 0; c < NUDMA_NB_CONFIGS; c++)
 		draw_config(f, r, c);
 	draw_migration(f, r);

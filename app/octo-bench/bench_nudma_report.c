@@ -68,30 +68,20 @@ put_error(char text[TEXT_LEN], const struct nudma_row *row)
 		snprintf(text, TEXT_LEN, "%+.1f %%", (row->modelled / end - 1) * 100);
 }
 
-static const char *
-verdict(const struct nudma_row *row, const struct bench *bench)
-{
-	if (!nudma_row_compares(row, bench))
-		return "another machine";
-	if (row->calibrated)
-		return "calibrated";
-	if (row->why != NULL)
-		return nudma_row_fits(row) ? "conditions unknown, fits" : "conditions unknown";
-	return nudma_row_fits(row) ? "predicted" : "predicted, OUTSIDE";
-}
-
 static void
 print_row(const struct nudma_row *row, const struct bench *bench)
 {
+	const enum nudma_role role = nudma_row_role(row, bench);
 	char published[TEXT_LEN], modelled[TEXT_LEN], sweep[TEXT_LEN], error[TEXT_LEN];
 
 	put_range(published, row->low, row->high);
 	put_number(modelled, row->modelled);
 	put_range(sweep, row->least, row->most);
 	put_error(error, row);
-	printf("%-*s %-34s %-7s %10s %9s %12s %9s  %s\n", ID_WIDTH, row->id, row->what, row->unit,
+	printf("%-*s %-34s %-7s %10s %9s %12s %9s  %s%s\n", ID_WIDTH, row->id, row->what, row->unit,
 	       published, modelled, row->least == row->most ? "" : sweep,
-	       nudma_row_compares(row, bench) ? error : "", verdict(row, bench));
+	       nudma_role_is_judged(role) ? error : "", nudma_roles[role],
+	       role == NUDMA_PREDICTED && !nudma_row_fits(row) ? ", OUTSIDE" : "");
 }
 
 static void
@@ -113,28 +103,27 @@ print_configs(const struct nudma_row *row)
 static void
 sum_up(const struct bench *bench)
 {
-	unsigned int fit = 0, predicted = 0, unknown = 0;
+	unsigned int of[NUDMA_NB_ROLES] = {0}, fit = 0;
 	double farthest = 0;
 
 	for (unsigned int i = 0; i < nudma_nb_rows(); i++) {
 		const struct nudma_row *row = &nudma_rows[i];
+		const enum nudma_role role = nudma_row_role(row, bench);
 
 		if (row->has_configs && row->of[NUDMA_LOCAL] > 0)
 			farthest = RTE_MAX(farthest,
 					   fabs(row->of[NUDMA_OCTO] / row->of[NUDMA_LOCAL] - 1));
-		if (row->calibrated || !nudma_row_compares(row, bench))
-			continue;
-		unknown += row->why != NULL;
-		predicted += row->why == NULL;
-		fit += row->why == NULL && nudma_row_fits(row);
+		of[role]++;
+		fit += role == NUDMA_PREDICTED && nudma_row_fits(row);
 	}
 	printf("\nPredicted: %u of %u within 10 %% of the published range; octo is within %.2f %% "
 	       "of local%s.\n",
-	       fit, predicted, farthest * 100, farthest <= AS_LOCAL ? "" : ", WHICH IS TOO FAR");
-	if (unknown > 0)
-		printf("%u more are of conditions that were not published: what they come to is "
-		       "shown, and\ndoc/guides/nudma.rst says what is missing.\n",
-		       unknown);
+	       fit, of[NUDMA_PREDICTED], farthest * 100,
+	       farthest <= AS_LOCAL ? "" : ", WHICH IS TOO FAR");
+	if (of[NUDMA_NOT_COMPARABLE] > 0)
+		printf("%u more are not comparable: their conditions were not published. What they "
+		       "come to is shown,\nand doc/guides/nudma.rst says what is missing.\n",
+		       of[NUDMA_NOT_COMPARABLE]);
 }
 
 void

@@ -16,6 +16,13 @@
 #define RISER "r740-snapio"
 #define FULL (NUDMA_NB_LOADS - 1)
 
+const char *const nudma_roles[NUDMA_NB_ROLES] = {
+	[NUDMA_CALIBRATED] = "calibrated",
+	[NUDMA_PREDICTED] = "predicted",
+	[NUDMA_NOT_COMPARABLE] = "not comparable",
+	[NUDMA_ANOTHER_MACHINE] = "another machine",
+};
+
 static double
 percent_more(double a, double b)
 {
@@ -356,9 +363,13 @@ nudma_row_fits(const struct nudma_row *row)
 	return row->modelled >= 0.9 * row->low && row->modelled <= 1.1 * row->high;
 }
 
-bool
-nudma_row_compares(const struct nudma_row *row, const struct bench *bench)
+enum nudma_role
+nudma_row_role(const struct nudma_row *row, const struct bench *bench)
 {
-	return bench->options.machine == NULL ||
-	       strcmp(nudma_results_first()->machine.name, row->machine) == 0;
+	if (bench->options.machine != NULL &&
+	    strcmp(nudma_results_first()->machine.name, row->machine) != 0)
+		return NUDMA_ANOTHER_MACHINE;
+	if (row->why != NULL)
+		return NUDMA_NOT_COMPARABLE;
+	return row->calibrated ? NUDMA_CALIBRATED : NUDMA_PREDICTED;
 }
