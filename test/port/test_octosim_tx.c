@@ -7,6 +7,7 @@
 #include "octo_port.h"
 
 #define FLOW 7
+#define WIRE_FRAMES 64
 #define LAST (OCTO_PORT_NB_DESC - 1)
 /* longer than any test: what is in a ring stays there until the queue is stopped */
 #define FOR_EVER "tx_delay_us=60000000"
@@ -99,6 +100,101 @@ test_a_queue_that_is_stopped_loses_them(void **state)
 	assert_int_equal(octo_port_poll(port, 0, 32, &tally), 0);
 }
 
+static uint16_t
+start_narrow_pf(const char *args)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 1, .wire_ring = WIRE_FRAMES, .all = args};
+	uint16_t port;
+
+	octo_port_add_pfs(&conf);
+	port = octo_port_pf(0);
+	assert_int_equal(octo_port_configure(port, 1), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	return port;
+}
+
+/* @return how many of 32 frames were taken; the others are freed. */
+static uint16_t
+try_to_send(uint16_t port)
+{
+	struct rte_mbuf *pkts[32];
+	uint16_t sent;
+
+	octo_port_make(port, FLOW, pkts, 32);
+	sent = rte_eth_tx_burst(port, 0, pkts, 32);
+	rte_pktmbuf_free_bulk(pkts + sent, 32 - sent);
+	return sent;
+}
+
+/* For so long that a poller whose CPU was taken from it comes back before. */
+static void
+test_a_full_wire_is_waited_for(void **state)
+{
+	uint16_t port = start_narrow_pf("");
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	octo_port_send(port, 0, FLOW, WIRE_FRAMES);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(try_to_send(port), 0);
+	octo_port_receive(port, 0, WIRE_FRAMES, &tally);
+	assert_int_equal(tally.packets, WIRE_FRAMES);
+	assert_int_equal(try_to_send(port), 32);
+	assert_int_equal(octo_port_xstat(port, "tx_wire_full_drops"), 0);
+}
+
+/* And not for ever: who sends until it is taken, and polls then, goes on. */
+static void
+test_a_wire_that_stays_full_drops(void **state)
+{
+	uint16_t port = start_narrow_pf("wire_wait_us=1000");
+	struct octo_port_tally tally = {0};
+	uint64_t taken = 0;
+
+	(void)state;
+	octo_port_send(port, 0, FLOW, WIRE_FRAMES);
+	assert_int_equal(try_to_send(port), 0);
+	octo_port_await((taken += try_to_send(port)) > 0);
+	/* at once then, for as long as it is fuller than half */
+	assert_int_equal(try_to_send(port), 32);
+	octo_port_receive(port, 0, WIRE_FRAMES, &tally);
+	assert_int_equal(tally.packets, WIRE_FRAMES);
+	assert_int_equal(octo_port_xstat(port, "tx_good_packets"), WIRE_FRAMES);
+	assert_int_equal(octo_port_xstat(port, "tx_wire_full_drops"), taken + 32);
+	assert_int_equal(octo_port_xstat(port, "tx_errors"), taken + 32);
+	octo_port_send(port, 0, FLOW, WIRE_FRAMES);
+	assert_int_equal(try_to_send(port), 0);
+}
+
+static void
+test_a_full_wire_drops_at_once(void **state)
+{
+	uint16_t port = start_narrow_pf("wire_wait_us=0");
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	octo_port_send(port, 0, FLOW, 10 * WIRE_FRAMES);
+	assert_int_equal(octo_port_xstat(port, "tx_good_packets"), WIRE_FRAMES);
+	assert_int_equal(octo_port_xstat(port, "tx_wire_full_drops"), 9 * WIRE_FRAMES);
+	octo_port_receive(port, 0, WIRE_FRAMES, &tally);
+	assert_int_equal(tally.packets, WIRE_FRAMES);
+}
+
+/* A Tx ring is no way around it. */
+static void
+test_a_tx_ring_drops_at_a_full_wire(void **state)
+{
+	uint16_t port = start_narrow_pf("wire_wait_us=0,tx_delay_us=1");
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	octo_port_send(port, 0, FLOW, 2 * WIRE_FRAMES);
+	octo_port_await((rte_eth_tx_descriptor_status(port, 0, LAST),
+			 octo_port_xstat(port, "tx_wire_full_drops") == WIRE_FRAMES));
+	octo_port_receive(port, 0, WIRE_FRAMES, &tally);
+	assert_int_equal(tally.packets, WIRE_FRAMES);
+}
+
 static void *
 receive(void *arg)
 {
@@ -179,6 +275,10 @@ main(void)
 		octo_port_test(test_what_is_done_is_counted_once),
 		octo_port_test(test_a_full_ring_takes_no_more),
 		octo_port_test(test_a_queue_that_is_stopped_loses_them),
+		octo_port_test(test_a_full_wire_is_waited_for),
+		octo_port_test(test_a_wire_that_stays_full_drops),
+		octo_port_test(test_a_full_wire_drops_at_once),
+		octo_port_test(test_a_tx_ring_drops_at_a_full_wire),
 		octo_port_test(test_a_queue_is_stopped_while_it_sends),
 		octo_port_test(test_a_dead_pf_takes_them_along),
 		octo_port_test(test_a_pf_may_tell_nothing),

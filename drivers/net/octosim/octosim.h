@@ -351,6 +351,9 @@ bool octosim_wire_has_listener(const struct octosim_nic *nic);
 /** Is there surely nothing to take from the wire? Without the lock. */
 bool octosim_wire_is_idle(const struct octosim_nic *nic);
 
+/** Has somebody taken frames from it? Of a wire that is full after so many. */
+bool octosim_wire_is_half_empty(const struct octosim_nic *nic);
+
 /* octosim_ethdev.c */
 int octosim_close(struct rte_eth_dev *dev);
 

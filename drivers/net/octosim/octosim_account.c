@@ -36,7 +36,7 @@ delivered_by_pf(const struct octosim_pf *pf)
 static uint64_t
 tx_dropped(const struct octosim_txq_stats *s)
 {
-	return s->errors + s->no_wire + s->link_down;
+	return s->errors + s->no_wire + s->wire_full + s->link_down;
 }
 
 static void

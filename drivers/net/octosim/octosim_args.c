@@ -13,6 +13,7 @@
 
 #define DEFAULT_ENTRIES 65536
 #define DEFAULT_WIRE_RING 1024
+#define DEFAULT_WIRE_WAIT_US (10 * US_PER_S) /* more than a busy machine lets a poller wait */
 #define DEFAULT_QUEUES 16
 
 /* One devarg. Numbers say where they go and what they may be; others have a reader. */
@@ -187,6 +188,7 @@ static const struct arg known_args[] = {
 	{NUMBER(queues, 1, OCTOSIM_MAX_QUEUES)},
 	{NUMBER(max_mtu, OCTOSIM_MTU_MIN, OCTOSIM_MTU_MAX)},
 	{NUMBER(tx_delay_us, 0, 60 * US_PER_S)},
+	{NUMBER(wire_wait_us, 0, 3600u * US_PER_S)},
 	{NUMBER(latency_us, 0, OCTOSIM_LATENCY_MAX)},
 };
 
@@ -228,8 +230,8 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct octosim_ar
 		OCTOSIM_LOG(ERR, who,
 			    "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, "
 			    "mpfs_entries, arfs_entries, generic_entries, queues, mac, wire_ring, "
-			    "max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, caps, model, "
-			    "socket_map, rings and representor are known",
+			    "wire_wait_us, max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, "
+			    "caps, model, socket_map, rings and representor are known",
 			    pair->key);
 		return -EINVAL;
 	}
@@ -273,6 +275,7 @@ octosim_args_parse(const char *who, const char *text, struct octosim_args *args)
 		.arfs_entries = DEFAULT_ENTRIES,
 		.generic_entries = DEFAULT_ENTRIES,
 		.wire_ring = DEFAULT_WIRE_RING,
+		.wire_wait_us = DEFAULT_WIRE_WAIT_US,
 		.queues = DEFAULT_QUEUES,
 		.max_mtu = OCTOSIM_MTU_MAX,
 	};

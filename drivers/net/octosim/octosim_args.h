@@ -49,6 +49,7 @@ struct octosim_args {
 	char model[OCTOSIM_PATH_MAX];      /**< as given, "" if not */
 	struct octo_socket_map socket_map; /**< for the model */
 	uint32_t tx_delay_us;              /**< how long a frame stays in a Tx ring */
+	uint32_t wire_wait_us;             /**< how long one waits at a full wire */
 	uint32_t latency_us;               /**< how long one is between the switch and a Rx ring */
 	bool routes_around;                /**< lost_pf=default */
 	bool rings_on_pf;                  /**< rings=pf, for the model */

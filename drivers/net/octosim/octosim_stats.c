@@ -41,6 +41,7 @@ static const struct {
 	COUNTER("rx_dead_drops", pf, dead),
 	COUNTER("tx_malformed_drops", tx, errors),
 	COUNTER("tx_no_wire_drops", tx, no_wire),
+	COUNTER("tx_wire_full_drops", tx, wire_full),
 	COUNTER("tx_link_down_drops", tx, link_down),
 	COUNTER("tx_copied_packets", tx, copied),
 	COUNTER("tx_ring_drops", tx, lost),
@@ -127,7 +128,7 @@ octosim_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 	stats->ierrors = t.rx.errors + t.pf.oversize;
 	stats->opackets = t.tx.packets;
 	stats->obytes = t.tx.bytes;
-	stats->oerrors = t.tx.errors + t.tx.no_wire + t.tx.link_down + t.tx.lost;
+	stats->oerrors = t.tx.errors + t.tx.no_wire + t.tx.wire_full + t.tx.link_down + t.tx.lost;
 	if (qstats != NULL)
 		get_queue_stats(pf, qstats);
 	return 0;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <rte_cycles.h>
 #include <rte_ether.h>
 
 #include "octosim.h"
@@ -142,23 +143,55 @@ total_len(struct rte_mbuf **pkts, uint16_t n)
 	return bytes;
 }
 
+/*
+ * Hardware drains its rings, and what nobody takes at the other end is dropped
+ * there. A wire without a thread cannot: the sender is to wait for a poller, but
+ * not for ever, as it may be the poller itself.
+ */
+static uint16_t
+wait_or_drop(struct octosim_txq *q, struct octosim_txq_stats *stats, struct rte_mbuf **frames,
+	     uint16_t n)
+{
+	const uint64_t patience = q->pf->args.wire_wait_us * (rte_get_tsc_hz() / US_PER_S);
+	const uint64_t now = rte_get_tsc_cycles();
+
+	if (q->wire == OCTOSIM_WIRE_MOVES) {
+		q->wire = OCTOSIM_WIRE_FULL;
+		q->wire_since = now;
+	}
+	/* another CPU's clock may be a little behind */
+	if (q->wire == OCTOSIM_WIRE_FULL && (int64_t)(now - q->wire_since) < (int64_t)patience)
+		return 0;
+	q->wire = OCTOSIM_WIRE_STUCK;
+	return octosim_tx_drop_all(frames, n, &stats->wire_full);
+}
+
+uint16_t
+octosim_tx_send(struct octosim_txq *q, struct octosim_txq_stats *stats, bool to_wire,
+		struct rte_mbuf **frames, uint16_t n)
+{
+	/* once sent, a frame may be gone */
+	const uint64_t bytes = total_len(frames, n);
+	const uint16_t sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :
+						octosim_eswitch_tx(q->pf, frames, n);
+
+	stats->packets += sent;
+	stats->bytes += bytes - total_len(frames + sent, n - sent);
+	if (unlikely(q->wire != OCTOSIM_WIRE_MOVES) && sent > 0 &&
+	    (q->wire == OCTOSIM_WIRE_FULL || octosim_wire_is_half_empty(q->nic)))
+		q->wire = OCTOSIM_WIRE_MOVES;
+	if (likely(sent == n) || !to_wire || octosim_wire_kind(q->nic) == OCTOSIM_WIRE_ETHDEV)
+		return sent;
+	return sent + wait_or_drop(q, stats, frames + sent, n - sent);
+}
+
 static uint16_t
 transmit(struct octosim_txq *q, bool to_wire, struct rte_mbuf **frames, uint16_t n)
 {
-	uint64_t bytes;
-	uint16_t sent;
-
 	if (unlikely(octosim_txq_ring(q) != NULL))
 		return octosim_tx_ring_put(q, frames, n);
 	octosim_tx_ring_move_first(q->nic);
-	/* once sent, a frame may be gone */
-	bytes = total_len(frames, n);
-	sent = likely(to_wire) ? octosim_wire_tx(q->nic, frames, n) :
-				 octosim_eswitch_tx(q->pf, frames, n);
-
-	q->stats->packets += sent;
-	q->stats->bytes += bytes - total_len(frames + sent, n - sent);
-	return sent;
+	return octosim_tx_send(q, q->stats, to_wire, frames, n);
 }
 
 /* Any frame that is to be worked on or that is no frame takes the long way. */

@@ -29,9 +29,17 @@ struct octosim_txq_stats {
 	uint64_t bytes;
 	uint64_t errors;    /**< malformed, or an offload that does not fit the frame */
 	uint64_t no_wire;   /**< dropped for want of a wire, or of a peer that listens */
+	uint64_t wire_full; /**< dropped because nobody took anything from the wire */
 	uint64_t link_down; /**< dropped because the PF's link is down */
 	uint64_t copied;    /**< copied because an offload had to change a shared buffer */
 	uint64_t lost;      /**< in the ring when the queue was stopped */
+};
+
+/** What a queue has seen of a wire that holds so many frames, and no more. */
+enum octosim_wire_state {
+	OCTOSIM_WIRE_MOVES,
+	OCTOSIM_WIRE_FULL,  /**< since a while: the sender is to try again */
+	OCTOSIM_WIRE_STUCK, /**< it has tried for long enough: what does not fit is dropped */
 };
 
 struct octosim_txq {
@@ -42,6 +50,8 @@ struct octosim_txq {
 	RTE_ATOMIC(bool) started;
 	uint16_t nb_desc;
 	bool deferred_start;
+	enum octosim_wire_state wire;              /**< its writer is that of stats */
+	uint64_t wire_since;                       /**< TSC, when it was seen full */
 	struct octosim_charge *charge;             /**< NULL without a model */
 	bool counts_nodes;                         /**< see octosim_tx_fetch.h */
 	RTE_ATOMIC(struct octosim_tx_ring *) ring; /**< NULL: no frame ever waits */
@@ -58,6 +68,10 @@ octosim_txq_ring(const struct octosim_txq *q)
 int octosim_tx_descriptor_status(void *txq, uint16_t offset);
 int octosim_tx_done_cleanup(void *txq, uint32_t n);
 bool octosim_tx_has_listener(const struct octosim_pf *pf, bool to_wire);
+
+/** Send by the wire, or to the other side of the E-Switch. @return frames that are gone. */
+uint16_t octosim_tx_send(struct octosim_txq *q, struct octosim_txq_stats *stats, bool to_wire,
+			 struct rte_mbuf **frames, uint16_t n);
 
 /** Free frames that cannot be sent, and count them. @return n */
 uint16_t octosim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter);

@@ -73,27 +73,18 @@ octosim_tx_ring_free(struct octosim_txq *q)
 	q->ring = NULL;
 }
 
-/* Of those that are due, or of all if the wire cannot take any. */
+/* Of those that are due, or of all if the wire cannot take any, or takes none for long. */
 static uint16_t
 send_due(struct octosim_txq *q, struct octosim_txq_stats *stats, struct rte_mbuf **frames,
 	 uint16_t n)
 {
 	const bool to_wire = octosim_sends_to_wire(q->pf);
-	uint64_t bytes[OCTOSIM_BURST];
-	uint16_t sent;
 
 	if (unlikely(!rte_atomic_load_explicit(&q->pf->link_up, rte_memory_order_relaxed)))
 		return octosim_tx_drop_all(frames, n, &stats->link_down);
 	if (unlikely(!octosim_tx_has_listener(q->pf, to_wire)))
 		return octosim_tx_drop_all(frames, n, &stats->no_wire);
-	/* once sent, a frame may be gone */
-	for (uint16_t i = 0; i < n; i++)
-		bytes[i] = frames[i]->pkt_len;
-	sent = to_wire ? octosim_wire_tx(q->nic, frames, n) : octosim_eswitch_tx(q->pf, frames, n);
-	stats->packets += sent;
-	for (uint16_t i = 0; i < sent; i++)
-		stats->bytes += bytes[i];
-	return sent;
+	return octosim_tx_send(q, stats, to_wire, frames, n);
 }
 
 static uint16_t

@@ -47,6 +47,14 @@ octosim_wire_is_idle(const struct octosim_nic *nic)
 	}
 }
 
+bool
+octosim_wire_is_half_empty(const struct octosim_nic *nic)
+{
+	const struct rte_ring *frames = nic->peer->wire_frames;
+
+	return rte_ring_count(frames) <= rte_ring_get_capacity(frames) / 2;
+}
+
 /* Some kernels and NICs take the tag out of the frame: on our wire it is part of it. */
 static void
 restore_tags(struct rte_mbuf **pkts, uint16_t n)
