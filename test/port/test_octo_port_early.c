@@ -2,6 +2,8 @@
 
 /* What happens to a PF between its being made and its joining, or when it ends before. */
 
+#include <dlfcn.h>
+
 #include <rte_cycles.h>
 
 #include <ethdev_driver.h>
@@ -152,6 +154,174 @@ test_a_pf_that_ends_unused_does_not_join(void **state)
 	octo_port_await_long(octo_port_pf_is_started(ending.port, 1));
 }
 
+/* A PF that is still inside its probe after its port was announced. */
+static struct {
+	const char *name;
+	void (*meanwhile)(void);
+	uint16_t octo;
+	unsigned int uses;
+	bool started;
+	struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+} inside;
+
+static int
+count_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	inside.uses++;
+	return inside.real->flow_ops_get(dev, ops);
+}
+
+static int
+count_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	inside.uses++;
+	return inside.real->dev_infos_get(dev, info);
+}
+
+/* The simulator calls this instead of ethdev's: what follows happens inside of its probe. */
+void
+rte_eth_dev_probing_finish(struct rte_eth_dev *dev)
+{
+	void (*real)(struct rte_eth_dev *) = (void (*)(struct rte_eth_dev *))(uintptr_t)dlsym(
+		RTLD_NEXT, __func__);
+
+	real(dev);
+	if (inside.name == NULL || strcmp(dev->data->name, inside.name) != 0)
+		return;
+	inside.name = NULL;
+	inside.real = dev->dev_ops;
+	inside.ops = *dev->dev_ops;
+	inside.ops.flow_ops_get = count_flow_ops;
+	inside.ops.dev_infos_get = count_info;
+	dev->dev_ops = &inside.ops;
+	inside.meanwhile();
+	dev->dev_ops = inside.real;
+}
+
+static void
+stay_inside(unsigned int pf, void (*meanwhile)(void))
+{
+	inside.meanwhile = meanwhile;
+	inside.uses = 0;
+	inside.name = octo_port_pf_name(pf);
+}
+
+/* A later PF joins, so the control thread has looked at the one that is inside its probe. */
+static void
+join_another(void)
+{
+	octo_port_add_pf(&four_pfs, 2);
+	octo_port_await_long(octo_port_pf_is_started(inside.octo, 2));
+	inside.started = octo_port_pf_is_started(inside.octo, 1);
+}
+
+static void
+test_a_pf_inside_its_probe_does_not_join(void **state)
+{
+	(void)state;
+	inside.octo = octo_port_create(&four_pfs);
+	octo_port_up(inside.octo, 2);
+	octo_port_remove_pf(1);
+	octo_port_remove_pf(2);
+	stay_inside(1, join_another);
+	octo_port_add_pf(&four_pfs, 1);
+	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	assert_false(inside.started);
+	assert_int_equal(inside.uses, 0);
+}
+
+/* Its port is one of octo's before it has joined. */
+static void
+recover_and_join_another(void)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
+
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	join_another();
+}
+
+static void
+test_a_pf_that_recovers_inside_its_probe_does_not_join(void **state)
+{
+	(void)state;
+	inside.octo = octo_port_create(&four_pfs);
+	octo_port_up(inside.octo, 2);
+	octo_port_remove_pf(1);
+	octo_port_remove_pf(2);
+	stay_inside(1, recover_and_join_another);
+	octo_port_add_pf(&four_pfs, 1);
+	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	assert_false(inside.started);
+	assert_int_equal(inside.uses, 0);
+}
+
+static void
+start_port(void)
+{
+	assert_int_equal(rte_eth_dev_start(inside.octo), 0);
+	inside.started = octo_port_pf_is_started(inside.octo, 1);
+}
+
+static void
+test_a_port_starts_without_a_pf_inside_its_probe(void **state)
+{
+	(void)state;
+	inside.octo = octo_port_create(&two_pfs);
+	octo_port_up(inside.octo, 2);
+	assert_int_equal(rte_eth_dev_stop(inside.octo), 0);
+	octo_port_remove_pf(1);
+	stay_inside(1, start_port);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	assert_false(inside.started);
+	assert_int_equal(inside.uses, 0);
+}
+
+static void
+add_port(void)
+{
+	inside.octo = octo_port_add(&two_pfs);
+	inside.started = true;
+}
+
+/* Whoever is told of a new port may make an octo port over it at once. */
+static void
+test_a_port_is_made_without_a_pf_inside_its_probe(void **state)
+{
+	(void)state;
+	inside.started = false;
+	octo_port_add_pf(&two_pfs, 0);
+	stay_inside(1, add_port);
+	octo_port_add_pf(&two_pfs, 1);
+	assert_true(inside.started);
+	assert_int_equal(inside.uses, 0);
+	octo_port_up(inside.octo, 2);
+	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+}
+
+static void
+refuse_port(void)
+{
+	char args[128];
+
+	snprintf(args, sizeof(args), "replug=off,pf=%s,pf=%s", octo_port_pf_name(0),
+		 octo_port_pf_name(1));
+	assert_int_not_equal(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, args), 0);
+}
+
+static void
+test_a_port_is_refused_over_a_pf_inside_its_probe(void **state)
+{
+	(void)state;
+	octo_port_add_pf(&two_pfs, 0);
+	stay_inside(1, refuse_port);
+	octo_port_add_pf(&two_pfs, 1);
+	assert_null(inside.name);
+	assert_int_equal(inside.uses, 0);
+}
+
 int
 main(void)
 {
@@ -161,6 +331,11 @@ main(void)
 		octo_port_test(test_a_pf_that_is_about_to_go_does_not_join),
 		octo_port_test(test_a_pf_that_goes_when_it_may_join_does_not),
 		octo_port_test(test_a_pf_that_ends_unused_does_not_join),
+		octo_port_test(test_a_pf_inside_its_probe_does_not_join),
+		octo_port_test(test_a_pf_that_recovers_inside_its_probe_does_not_join),
+		octo_port_test(test_a_port_starts_without_a_pf_inside_its_probe),
+		octo_port_test(test_a_port_is_made_without_a_pf_inside_its_probe),
+		octo_port_test(test_a_port_is_refused_over_a_pf_inside_its_probe),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

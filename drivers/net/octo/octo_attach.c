@@ -45,6 +45,22 @@ find_port(const char *name, uint16_t *port_id)
 	return 0;
 }
 
+/*
+ * Only the thread that probes a device may use its port before the probe has returned:
+ * ethdev announces the port earlier, and the bus sets the driver afterwards.
+ */
+bool
+octo_attach_is_probed(uint16_t port_id)
+{
+	const struct rte_device *device = rte_eth_devices[port_id].device;
+
+	if (device == NULL || !rte_dev_is_probed(device))
+		return false;
+	/* a barrier in all threads: the stores of the probe come before that of the driver */
+	octo_epoch_await(NULL, 0, 0);
+	return true;
+}
+
 /* The arguments that EAL was given for this device, or NULL. */
 static const struct rte_devargs *
 eal_devargs(const char *name)
@@ -107,6 +123,18 @@ would_be_octo(const char *name)
 	       strncmp(name, SIM_DRIVER_NAME, strlen(SIM_DRIVER_NAME)) != 0;
 }
 
+/* Another thread is inside its probe, or this one is, further up. */
+static int
+refuse_unprobed(const char *port, const char *name, bool may_miss)
+{
+	if (may_miss)
+		OCTO_LOG(NOTICE, "%s: pf=%s is still being probed, and joins later", port, name);
+	else
+		OCTO_LOG(ERR, "%s: pf=%s is still being probed: create the port afterwards", port,
+			 name);
+	return may_miss ? -ENODEV : -EBUSY;
+}
+
 /* One that is not there may come later, but for the last. */
 int
 octo_attach_probe_missing(const char *port, struct octo_args *args)
@@ -118,10 +146,13 @@ octo_attach_probe_missing(const char *port, struct octo_args *args)
 	for (uint16_t i = 0; i < args->nb_pfs; i++) {
 		const bool may_miss = args->replug && nb_missing + 1 < args->nb_pfs;
 		const char *name = args->pf[i].name;
+		const bool is_found = find_port(name, &port_id) == 0;
 
-		if (find_port(name, &port_id) == 0)
+		if (is_found && octo_attach_is_probed(port_id))
 			continue;
-		if (would_be_octo(name)) {
+		if (is_found) {
+			ret = refuse_unprobed(port, name, may_miss);
+		} else if (would_be_octo(name)) {
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 			ret = -EINVAL;
 		} else {
@@ -143,7 +174,7 @@ remove_device(uint16_t port_id)
 {
 	struct rte_eth_dev_info info;
 
-	if (rte_eth_dev_info_get(port_id, &info) == 0 && info.device != NULL)
+	if (octo_attach_is_probed(port_id) && rte_eth_dev_info_get(port_id, &info) == 0)
 		rte_dev_remove(info.device);
 }
 
@@ -275,6 +306,8 @@ find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_
 {
 	int ret = find_port(name, port_id);
 
+	if (ret == 0 && !octo_attach_is_probed(*port_id))
+		ret = -EAGAIN;
 	if (ret == 0)
 		ret = rte_eth_dev_info_get(*port_id, info);
 	if (ret == 0)

@@ -85,6 +85,8 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	if (what_is_in_the_way(octo, pf) != WAY_FREE ||
 	    rte_atomic_load_explicit(&pf->past.ended, rte_memory_order_relaxed))
 		return -EAGAIN;
+	if (pf->has_port && !octo_attach_is_probed(pf->port_id))
+		return -EAGAIN;
 	/* one that has recovered is as it was, or not quite */
 	if (pf->has_port) {
 		rte_eth_dev_stop(pf->port_id);

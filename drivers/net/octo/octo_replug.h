@@ -111,6 +111,7 @@ void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_attach_is_named(const struct octo_pf *pf, uint16_t port_id);
 bool octo_attach_is_on_bus(const struct octo_pf *pf);
 bool octo_attach_is_there(const struct octo_pf *pf);
+bool octo_attach_is_probed(uint16_t port_id);
 int octo_attach_probe_again(const struct octo_pf *pf);
 void octo_attach_abandon(const struct octo_pf *pf);
 int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);
