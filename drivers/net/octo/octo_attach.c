@@ -325,6 +325,7 @@ take_in(struct octo_pf *pf, uint16_t port_id, const struct rte_eth_dev_info *inf
 	remember(pf, info);
 	pf->has_port = true;
 	pf->state = OCTO_PF_OWNED;
+	octo_users_open(pf);
 }
 
 static int
@@ -336,6 +337,7 @@ attach(struct octo_dev *octo, const struct octo_args *args, uint16_t i)
 	int ret;
 
 	*pf = (struct octo_pf){
+		.shut = true,
 		.probed_here = args->pf[i].probed_here,
 		.given_node = (int16_t)args->pf[i].node,
 	};
@@ -367,6 +369,8 @@ detach(struct octo_dev *octo, struct octo_pf *pf, bool remove_probed)
 {
 	rte_free(pf->past.args);
 	pf->past.args = NULL;
+	octo_users_shut(pf);
+	octo_users_await(pf);
 	if (!octo_attach_is_ours(octo->owner_id, pf))
 		return;
 	rte_eth_dev_owner_unset(pf->port_id, octo->owner_id);
@@ -525,7 +529,7 @@ octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
 		struct octo_pf *pf = &octo->pf[i];
 		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 
-		if (pf->has_port || pf->state != OCTO_PF_GONE || strcmp(pf->name, name) != 0)
+		if (pf->has_port || octo_pf_is(pf, OCTO_PF_OWNED) || strcmp(pf->name, name) != 0)
 			continue;
 		rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
 		rte_eth_dev_owner_set(port_id, &owner);

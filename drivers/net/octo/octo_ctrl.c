@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -92,20 +93,72 @@ lock(struct octo_dev *octo)
 	return ret;
 }
 
-void
-octo_lock(struct octo_dev *octo)
+/* What happened to PFs meanwhile is taken note of by the next who has the mutex. */
+static void
+settle(struct octo_dev *octo)
 {
-	if (lock(octo) == EOWNERDEAD) {
+	if (octo->failover.depth == 1 && rte_eal_process_type() == RTE_PROC_PRIMARY &&
+	    rte_atomic_load_explicit(&octo->posted, rte_memory_order_acquire))
+		octo_event_settle_locked(octo);
+}
+
+static void
+has_mutex(struct octo_dev *octo, int ret)
+{
+	if (ret == EOWNERDEAD) {
 		OCTO_LOG(WARNING, "port %u: a process died in a control operation", octo->port_id);
 		pthread_mutex_consistent(&octo->mutex);
 		octo->failover.depth = 0;
 	}
 	octo->failover.depth++;
+	settle(octo);
+}
+
+void
+octo_lock(struct octo_dev *octo)
+{
+	has_mutex(octo, lock(octo));
+}
+
+/* Returns whether the mutex was free. */
+bool
+octo_lock_try(struct octo_dev *octo)
+{
+	const int ret = pthread_mutex_trylock(&octo->mutex);
+
+	if (ret == EBUSY)
+		return false;
+	has_mutex(octo, ret);
+	return true;
+}
+
+/*
+ * By the handler of a PF's event. The holder of the mutex may be inside of an operation of
+ * that PF which waits for the handler to return: then the value is false.
+ */
+bool
+octo_lock_in_time(struct octo_dev *octo)
+{
+	struct timespec end;
+	int ret;
+
+	if (octo_lock_try(octo))
+		return true;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += OCTO_EPOCH_TIMEOUT_US / US_PER_S;
+	rte_atomic_fetch_add_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	ret = pthread_mutex_timedlock(&octo->mutex, &end);
+	rte_atomic_fetch_sub_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	if (ret == ETIMEDOUT)
+		return false;
+	has_mutex(octo, ret);
+	return true;
 }
 
 void
 octo_unlock(struct octo_dev *octo)
 {
+	settle(octo);
 	octo->failover.depth--;
 	pthread_mutex_unlock(&octo->mutex);
 }

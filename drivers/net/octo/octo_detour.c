@@ -32,7 +32,7 @@
 static bool
 is_started(const struct octo_dev *octo, uint8_t pf)
 {
-	return octo->pf[pf].state == OCTO_PF_STARTED && !octo_replay_is_joining(octo, pf);
+	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && !octo_replay_is_joining(octo, pf);
 }
 
 /* PFs of no use that are there, or may be soon: the NIC may send to them before they start. */
@@ -115,7 +115,7 @@ destroy(struct octo_dev *octo)
 	struct octo_detour *d = &octo->detour;
 
 	if (d->flow != NULL)
-		rte_flow_destroy(octo->pf[d->manager].port_id, d->flow, NULL);
+		rte_flow_destroy(octo_pf_port(&octo->pf[d->manager]), d->flow, NULL);
 	d->flow = NULL;
 	d->stale = false;
 }

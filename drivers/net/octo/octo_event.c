@@ -61,59 +61,154 @@ static void
 count_last(struct octo_dev *octo, uint8_t pf)
 {
 	octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED) & ~RTE_BIT32(pf));
-	octo_stats_refresh_locked(octo, pf);
+	octo_stats_read_last_locked(octo, pf);
 }
 
-/* The port is freed when a removal event returns, so this does not wait for a thread. */
+/* No use of the PF begins any more. */
+static void
+lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
+{
+	struct octo_pf *pf = &octo->pf[i];
+	const uint64_t cpu_ns = octo_failover_cpu_ns();
+	/* DESTROY comes when the PMD has closed the port already */
+	const bool was_there = pf->state > OCTO_PF_GONE;
+
+	/* it could not join, and is not to be tried again while it goes */
+	if (!was_there && pf->past.bury_at == 0)
+		octo_replug_lost_locked(octo, i);
+	octo_pf_take_away(octo, i);
+	/* the link is as it is before anybody hears of the removal */
+	if (was_there && octo->started && octo_link_refresh(octo))
+		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
+	if (was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0)
+		octo_event_raise(octo, RTE_ETH_EVENT_INTR_RMV);
+	/* its port is to be removed first */
+	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
+		pf->past.bury_at = rte_get_timer_cycles();
+	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
+	octo_ctrl_hurry_locked(octo);
+}
+
+/* Events that could not have the mutex, in this order, and the end of the port last. */
+static const enum rte_eth_event_type posted_events[] = {
+	RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_RECOVERY_FAILED,
+	RTE_ETH_EVENT_INTR_RMV,       RTE_ETH_EVENT_DESTROY,
+};
+
+#define RECOVERY_ENDS                                                                              \
+	(RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS) | RTE_BIT32(RTE_ETH_EVENT_RECOVERY_FAILED))
+
+/* The holder of the mutex takes note of it, or the next one. */
+static void
+post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_event_type event)
+{
+	/* a new port may be announced before that */
+	if (event == RTE_ETH_EVENT_DESTROY)
+		note(pf, event);
+	rte_atomic_store_explicit(&pf->posted_port, port, rte_memory_order_relaxed);
+	if (event == RTE_ETH_EVENT_ERR_RECOVERING)
+		rte_atomic_fetch_and_explicit(&pf->posted, ~RECOVERY_ENDS,
+					      rte_memory_order_relaxed);
+	rte_atomic_fetch_or_explicit(&pf->posted, RTE_BIT32(event), rte_memory_order_relaxed);
+	/* pairs with the acquire in octo_event_settle_locked() */
+	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_release);
+	octo_replug_wake(octo);
+	if (octo_lock_try(octo))
+		octo_unlock(octo);
+}
+
+static void
+settle_event_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
+{
+	struct octo_pf *pf = &octo->pf[i];
+
+	if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS) {
+		/* it is of use as it is */
+		pf->recovering = false;
+		pf->past.bury_at = 0;
+		return;
+	}
+	/* that the port has ended is noted, and there may be another by now */
+	if (event != RTE_ETH_EVENT_DESTROY)
+		note(pf, event);
+	lose_locked(octo, i, event);
+}
+
+void
+octo_event_settle_locked(struct octo_dev *octo)
+{
+	if (!rte_atomic_exchange_explicit(&octo->posted, false, rte_memory_order_acquire))
+		return;
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		struct octo_pf *pf = &octo->pf[i];
+		const uint32_t posted = rte_atomic_exchange_explicit(&pf->posted, 0,
+								     rte_memory_order_acquire);
+
+		/* it may not have joined yet */
+		if ((posted & ~RECOVERY_ENDS) != 0 && !(posted & RTE_BIT32(RTE_ETH_EVENT_DESTROY)))
+			take_in(octo, rte_atomic_load_explicit(&pf->posted_port,
+							       rte_memory_order_relaxed));
+		for (unsigned int e = 0; e < RTE_DIM(posted_events); e++)
+			if (posted & RTE_BIT32(posted_events[e]))
+				settle_event_locked(octo, (uint8_t)i, posted_events[e]);
+	}
+}
+
+/* Also of a PF that is there, and has not joined. Its name does not change. */
+static int
+find(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	int i = index_of(octo, pf_port_id);
+
+	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_pfs; n++)
+		if (!octo->pf[n].has_port && octo_attach_is_named(&octo->pf[n], pf_port_id))
+			i = n;
+	return i;
+}
+
+/*
+ * The port is freed when a removal event returns, so this does not wait for a thread: the
+ * holder of the mutex may be inside of an operation of the PF that waits for its handler.
+ */
 void
 octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
 {
-	bool link_changed = false;
-	bool was_there = false;
-	bool last = false;
-	uint64_t cpu_ns;
-	int i;
+	const int i = find(octo, pf_port_id);
+	struct octo_pf *pf = &octo->pf[i < 0 ? 0 : i];
 
-	octo_lock(octo);
-	cpu_ns = octo_failover_cpu_ns();
-	i = index_of(octo, pf_port_id);
 	if (i < 0)
-		i = take_in(octo, pf_port_id);
-	if (i >= 0) {
-		/* DESTROY comes when the PMD has closed the port already */
-		was_there = octo->pf[i].state > OCTO_PF_GONE;
-		if (was_there && event == RTE_ETH_EVENT_INTR_RMV)
+		return;
+	octo_users_shut(pf);
+	if (octo_lock_in_time(octo)) {
+		take_in(octo, pf_port_id);
+		if (pf->state > OCTO_PF_GONE && event == RTE_ETH_EVENT_INTR_RMV)
 			count_last(octo, (uint8_t)i);
-		/* it could not join, and is not to be tried again while it goes */
-		if (!was_there && octo->pf[i].past.bury_at == 0)
-			octo_replug_lost_locked(octo, (uint8_t)i);
-		octo_pf_take_away(octo, (uint8_t)i);
-		note(&octo->pf[i], event);
-		last = was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0;
-		/* the link is as it is before anybody hears of the removal */
-		link_changed = was_there && octo->started && octo_link_refresh(octo);
-		octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
-		octo_ctrl_hurry_locked(octo);
+		note(pf, event);
+		lose_locked(octo, (uint8_t)i, event);
+		octo_unlock(octo);
+	} else {
+		if (octo->started)
+			octo_pf_unpublish_unlocked(octo, (uint8_t)i);
+		octo_users_await(pf);
+		post(octo, pf, pf_port_id, event);
 	}
-	octo_unlock(octo);
 	octo_ctrl_post_link(octo);
-	if (link_changed)
-		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-	if (last)
-		octo_event_raise(octo, RTE_ETH_EVENT_INTR_RMV);
+	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
+		octo_replug_wake(octo);
 }
 
 /* Its removal is announced: it has time to leave in order, or it is dead already. */
 static void
 remove_pf(struct octo_dev *octo, uint16_t pf_port_id)
 {
-	bool leaves;
+	bool leaves = false;
 	int i;
 
-	octo_lock(octo);
-	i = index_of(octo, pf_port_id);
-	leaves = i >= 0 && octo_leave_begin_locked(octo, (uint8_t)i);
-	octo_unlock(octo);
+	if (octo_lock_in_time(octo)) {
+		i = index_of(octo, pf_port_id);
+		leaves = i >= 0 && octo_leave_begin_locked(octo, (uint8_t)i);
+		octo_unlock(octo);
+	}
 	if (!leaves)
 		octo_event_lose(octo, pf_port_id, RTE_ETH_EVENT_INTR_RMV);
 }
@@ -140,24 +235,14 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	return 0;
 }
 
-/* The PF has helped itself, or has failed to. */
+/* The PF has helped itself. */
 static void
-end_recovery(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
+end_recovery(struct octo_dev *octo, uint16_t pf_port_id)
 {
-	int i;
+	const int i = find(octo, pf_port_id);
 
-	/* that it began to recover may have been told before it was one of ours */
-	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
-		octo_event_lose(octo, pf_port_id, event);
-	octo_lock(octo);
-	i = index_of(octo, pf_port_id);
-	if (i >= 0) {
-		octo->pf[i].recovering = false;
-		/* it is of use as it is, or its port is to be removed first */
-		octo->pf[i].past.bury_at = event == RTE_ETH_EVENT_RECOVERY_FAILED ? octo_now() : 0;
-	}
-	octo_unlock(octo);
-	octo_replug_wake(octo);
+	if (i >= 0)
+		post(octo, &octo->pf[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
 }
 
 /* In the thread that raises the event. */
@@ -177,8 +262,8 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 		octo_ctrl_post_link(octo);
 	else if (event == RTE_ETH_EVENT_FLOW_AGED)
 		octo_event_raise(octo, event);
-	else if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS || event == RTE_ETH_EVENT_RECOVERY_FAILED)
-		end_recovery(octo, port_id, event);
+	else if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS)
+		end_recovery(octo, port_id);
 	else if (event == RTE_ETH_EVENT_INTR_RMV)
 		remove_pf(octo, port_id);
 	else

@@ -276,7 +276,7 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	}
 	octo_flow_blame(&octo->pf[pf], ret, error);
 	while (--pf >= 0)
-		if (octo->pf[pf].state >= OCTO_PF_OWNED)
+		if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 			rte_flow_isolate(octo->pf[pf].port_id, octo->isolated, NULL);
 	return ret;
 }

@@ -440,7 +440,8 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(handle, &octo->handles, next)
 		if (handle->on[pf] != NULL)
-			rte_flow_action_handle_destroy(octo->pf[pf].port_id, handle->on[pf], NULL);
+			rte_flow_action_handle_destroy(octo_pf_port(&octo->pf[pf]), handle->on[pf],
+						       NULL);
 	octo_indirect_forget_pf(octo, pf);
 }
 

@@ -92,8 +92,14 @@ hide_features(struct rte_eth_dev_info *info)
 static int
 info_of(const struct octo_pf *pf, struct rte_eth_dev_info *info)
 {
-	if (pf->state >= OCTO_PF_OWNED)
-		return rte_eth_dev_info_get(pf->port_id, info);
+	struct octo_use use;
+	int ret;
+
+	if (octo_users_enter(pf, &use)) {
+		ret = rte_eth_dev_info_get(use.port_id, info);
+		octo_users_leave(&use);
+		return ret;
+	}
 	*info = pf->past.info;
 	return pf->past.device[0] == '\0' ? -ENODEV : 0;
 }
@@ -189,16 +195,28 @@ contains(const uint32_t *list, int n, uint32_t ptype)
 	return false;
 }
 
+/* What the PF knows, at most MAX_PTYPES; -1 if it is about to go. */
+static int
+ptypes_of(const struct octo_pf *pf, uint32_t *ptypes)
+{
+	struct octo_use use;
+	int n;
+
+	if (!octo_users_enter(pf, &use))
+		return -1;
+	n = rte_eth_dev_get_supported_ptypes(use.port_id, RTE_PTYPE_ALL_MASK, ptypes, MAX_PTYPES);
+	octo_users_leave(&use);
+	return RTE_MIN(RTE_MAX(n, 0), MAX_PTYPES);
+}
+
 /* Keep what this PF knows too; returns how many are left. */
 static int
-narrow_ptypes(uint16_t port_id, uint32_t *kept, int nb_kept)
+narrow_ptypes(const uint32_t *pf, int n, uint32_t *kept, int nb_kept)
 {
-	uint32_t pf[MAX_PTYPES];
-	int n = rte_eth_dev_get_supported_ptypes(port_id, RTE_PTYPE_ALL_MASK, pf, MAX_PTYPES);
 	int left = 0;
 
 	for (int i = 0; i < nb_kept; i++)
-		if (contains(pf, RTE_MIN(n, MAX_PTYPES), kept[i]))
+		if (contains(pf, n, kept[i]))
 			kept[left++] = kept[i];
 	return left;
 }
@@ -209,17 +227,19 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 {
 	static __thread uint32_t ptypes[MAX_PTYPES + 1];
 	const struct octo_dev *octo = octo_of(dev);
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
-	int nb, i;
+	uint32_t pf[MAX_PTYPES];
+	int nb = -1;
+	int i;
 
 	*n = 0;
-	if (first < 0)
-		return NULL;
-	nb = rte_eth_dev_get_supported_ptypes(octo->pf[first].port_id, RTE_PTYPE_ALL_MASK, ptypes,
-					      MAX_PTYPES);
-	nb = RTE_MIN(nb, MAX_PTYPES);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-		nb = narrow_ptypes(octo->pf[i].port_id, ptypes, nb);
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
+		const int known = ptypes_of(&octo->pf[i], nb < 0 ? ptypes : pf);
+
+		if (nb < 0)
+			nb = known;
+		else if (known >= 0)
+			nb = narrow_ptypes(pf, known, ptypes, nb);
+	}
 	if (nb <= 0)
 		return NULL;
 	ptypes[nb] = RTE_PTYPE_UNKNOWN;

@@ -125,6 +125,8 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_mpfs_spread_forget_pf(octo, pf);
 	octo_detour_forget_pf(octo, pf);
 	octo_stats_keep(octo, pf);
+	octo_users_shut(p);
+	octo_users_await(p);
 	p->state = OCTO_PF_GONE;
 	p->past.bury_at = 0;
 	octo_failover_lost_locked(octo, pf);

@@ -17,6 +17,20 @@ no_link(void)
 	};
 }
 
+static struct rte_eth_link
+link_of(const struct octo_pf *pf)
+{
+	struct rte_eth_link link = no_link();
+	struct octo_use use;
+
+	if (!octo_users_enter(pf, &use))
+		return link;
+	if (rte_eth_link_get_nowait(use.port_id, &link) != 0)
+		link = no_link();
+	octo_users_leave(&use);
+	return link;
+}
+
 /* A multi-PF NIC has one wire, so the PFs' speeds do not add up. */
 static struct rte_eth_link
 best_link(const struct octo_dev *octo, uint32_t *up)
@@ -26,10 +40,9 @@ best_link(const struct octo_dev *octo, uint32_t *up)
 
 	*up = 0;
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		struct rte_eth_link link = no_link();
+		const struct rte_eth_link link = link_of(&octo->pf[i]);
 
-		if (rte_eth_link_get_nowait(octo->pf[i].port_id, &link) != 0 ||
-		    link.link_status != RTE_ETH_LINK_UP)
+		if (link.link_status != RTE_ETH_LINK_UP)
 			continue;
 		*up |= RTE_BIT32(i);
 		if (best.link_status == RTE_ETH_LINK_DOWN || link.link_speed > best.link_speed)

@@ -48,7 +48,7 @@ static void
 destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 {
 	for (unsigned int i = set->nb_flows; i > 0; i--)
-		rte_flow_destroy(octo->pf[set->manager].port_id, set->flows[i - 1], NULL);
+		rte_flow_destroy(octo_pf_port(&octo->pf[set->manager]), set->flows[i - 1], NULL);
 }
 
 /* One more rule of a set that is being made. */
@@ -143,7 +143,7 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(octo->pf[octo->spreading.manager].port_id,
+		if (rte_flow_query(octo_pf_port(&octo->pf[octo->spreading.manager]),
 				   octo->spreading.flows[i], actions, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;

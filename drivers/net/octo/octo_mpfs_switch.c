@@ -94,7 +94,7 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_destroy(octo->pf[rule->manager].port_id, rule->mpfs, error);
+	ret = rte_flow_destroy(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, error);
 	if (ret != 0)
 		return octo_flow_blame(&octo->pf[rule->manager], ret, error);
 	rule->mpfs = NULL;
@@ -125,7 +125,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
-	rte_flow_destroy(octo->pf[rule->manager].port_id, rule->mpfs, NULL);
+	rte_flow_destroy(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, NULL);
 	rule->mpfs = flow;
 	rule->manager = octo->manager;
 	rule->mpfs_priority = priority;
@@ -161,7 +161,8 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_query(octo->pf[rule->manager].port_id, rule->mpfs, actions, count, error);
+	ret = rte_flow_query(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, actions, count,
+			     error);
 	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[rule->manager], ret, error);
 }
 

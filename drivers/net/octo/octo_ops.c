@@ -34,10 +34,14 @@ static int
 octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 {
 	const struct octo_dev *octo = octo_of(dev);
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	struct octo_use use;
+	int ret = -ENODEV;
 
-	return first < 0 ? -ENODEV :
-			   rte_eth_dev_fw_version_get(octo->pf[first].port_id, version, size);
+	if (octo_users_enter_first(octo, OCTO_PF_OWNED, &use)) {
+		ret = rte_eth_dev_fw_version_get(use.port_id, version, size);
+		octo_users_leave(&use);
+	}
+	return ret;
 }
 
 /* Gone when the last PF is. */

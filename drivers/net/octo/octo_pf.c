@@ -3,7 +3,6 @@
 /* What is done to all PFs at once, and how one of them is taken away. */
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "octo_private.h"
 
@@ -44,7 +43,7 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 		OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->pf[i].name, what,
 			 rte_strerror(-ret));
 	while (undo != NULL && --i >= 0)
-		if (octo->pf[i].state >= at_least)
+		if (octo_pf_is(&octo->pf[i], at_least))
 			undo(&octo->pf[i], undo_arg);
 	return ret;
 }
@@ -94,19 +93,15 @@ static int
 await_bursts(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const unsigned int nb = data->nb_rx_queues + data->nb_tx_queues;
-	struct octo_epoch **epochs = calloc(nb + 1, sizeof(*epochs));
-	int ret;
+	/* not allocated: to go on without waiting would be worse than to fail */
+	struct octo_epoch *epochs[2 * RTE_MAX_QUEUES_PER_PORT];
 
-	if (epochs == NULL)
-		return -ENOMEM;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
 		epochs[i] = data->rx_queues[i];
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
 		epochs[data->nb_rx_queues + i] = data->tx_queues[i];
-	ret = octo_epoch_await(epochs, nb, OCTO_EPOCH_TIMEOUT_US);
-	free(epochs);
-	return ret;
+	return octo_epoch_await(epochs, data->nb_rx_queues + data->nb_tx_queues,
+				OCTO_EPOCH_TIMEOUT_US);
 }
 
 /* And for those who ask how full its queues are, from wherever. */
@@ -131,17 +126,11 @@ await_askers(struct octo_dev *octo)
 	return ret;
 }
 
-/*
- * Design, "Taking a PF away": the legs that are not in `live` are published as
- * down and every burst that may still use them is awaited. Then they may go.
- */
-int
-octo_pf_unpublish(struct octo_dev *octo, uint32_t live)
+static int
+await_pollers(struct octo_dev *octo)
 {
-	int ret;
+	int ret = await_bursts(octo);
 
-	octo_topo_publish_live(octo, live);
-	ret = await_bursts(octo);
 	if (await_askers(octo) != 0)
 		ret = -ETIMEDOUT;
 	if (ret != 0)
@@ -150,12 +139,57 @@ octo_pf_unpublish(struct octo_dev *octo, uint32_t live)
 	return ret;
 }
 
+/*
+ * Design, "Taking a PF away": the legs that are not in `live` are published as
+ * down and every burst that may still use them is awaited. Then they may go.
+ */
+int
+octo_pf_unpublish(struct octo_dev *octo, uint32_t live)
+{
+	octo_topo_publish_live(octo, live);
+	return await_pollers(octo);
+}
+
+/*
+ * The same without the control mutex, whose holder is inside of an operation that may wait
+ * for the PF's event handler: the bits of one PF. Queues are not freed meanwhile.
+ */
+void
+octo_pf_unpublish_unlocked(struct octo_dev *octo, uint8_t pf)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	octo_askers_enter(&octo->walkers);
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		struct octo_rxq *q = data->rx_queues[i];
+
+		if (q == NULL)
+			continue;
+		octo_call_forget(&q->call);
+		rte_atomic_fetch_and_explicit(&q->live, ~RTE_BIT32(pf), rte_memory_order_release);
+	}
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		struct octo_txq *q = data->tx_queues[i];
+
+		if (q == NULL)
+			continue;
+		octo_call_forget(&q->call);
+		rte_atomic_fetch_and_explicit(&q->live, ~RTE_BIT32(pf), rte_memory_order_release);
+		rte_atomic_fetch_and_explicit(&q->sending, ~RTE_BIT32(pf),
+					      rte_memory_order_release);
+	}
+	await_pollers(octo);
+	octo_askers_leave(&octo->walkers);
+}
+
 int
 octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 {
 	int ret;
 
 	octo->pf[pf].leaving.on = false;
+	octo_users_shut(&octo->pf[pf]);
+	octo_users_await(&octo->pf[pf]);
 	if (octo->pf[pf].state == OCTO_PF_GONE)
 		return 0;
 	octo->pf[pf].state = OCTO_PF_GONE;
@@ -188,7 +222,7 @@ octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf)
 	const uint16_t port = octo->pf[pf].port_id;
 	struct rte_eth_link link = {0};
 
-	return octo->pf[pf].state == OCTO_PF_STARTED && rte_eth_dev_is_removed(port) == 0 &&
+	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && rte_eth_dev_is_removed(port) == 0 &&
 	       octo_attach_is_on_bus(&octo->pf[pf]) && rte_eth_link_get_nowait(port, &link) == 0 &&
 	       link.link_status == RTE_ETH_LINK_UP;
 }

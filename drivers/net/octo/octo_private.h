@@ -43,6 +43,7 @@
 #include "octo_tuple.h"
 #include "octo_tx.h"
 #include "octo_tx_choice.h"
+#include "octo_users.h"
 #include "octo_verdict.h"
 #include "octo_watch.h"
 
@@ -98,6 +99,10 @@ struct octo_pf {
 	bool recovering;           /* by itself: nobody may touch it meanwhile */
 	bool no_flow_queues;       /* it came back without: its rules are made one by one */
 	int16_t given_node;        /* by the devarg, -1: none */
+	/* its port is about to go, or not there; from any thread, see octo_users.h */
+	RTE_ATOMIC(bool) shut;
+	RTE_ATOMIC(uint32_t) posted;      /* events that could not have the mutex: 1 << event */
+	RTE_ATOMIC(uint16_t) posted_port; /* that raised them */
 	struct octo_leaving leaving;
 	struct octo_pf_past past; /* what is known of it while it is gone */
 };
@@ -216,6 +221,8 @@ struct octo_dev {
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
 	pthread_mutex_t mutex;           /* the control mutex: process-shared, robust, recursive */
 	RTE_ATOMIC(uint32_t) nb_waiting; /* for it */
+	RTE_ATOMIC(bool) posted;         /* PFs have posted events */
+	struct octo_askers walkers;      /* threads that use queues without it */
 	uint32_t nb_macs;                /* entries of the port's MAC table */
 	struct octo_pf_counts gone;      /* what PFs counted that are not there any more */
 	/* what queues counted that are not set up now, else 0 */
@@ -303,11 +310,37 @@ octo_manager(const struct octo_dev *octo)
 	return &octo->pf[octo->manager];
 }
 
+/*
+ * Has it at least this state, and is its port to stay? The holder of the mutex asks before
+ * each use of a PF: an event may not wait for it, and takes PFs away meanwhile.
+ */
+static inline bool
+octo_pf_is(const struct octo_pf *pf, enum octo_pf_state at_least)
+{
+	return pf->state >= at_least &&
+	       !rte_atomic_load_explicit(&pf->shut, rte_memory_order_acquire);
+}
+
+/* An operation of the PF is done, in which events may have taken it away. */
+static inline void
+octo_pf_enter_state(struct octo_pf *pf, enum octo_pf_state state)
+{
+	if (pf->state != OCTO_PF_GONE)
+		pf->state = state;
+}
+
+/* For operations on objects of a PF: no port any more if it is about to go. */
+static inline uint16_t
+octo_pf_port(const struct octo_pf *pf)
+{
+	return octo_pf_is(pf, OCTO_PF_OWNED) ? pf->port_id : RTE_MAX_ETHPORTS;
+}
+
 /* The first PF from i on that has at least this state; nb_pfs if there is none. */
 static inline uint16_t
 octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_least)
 {
-	while (i < octo->nb_pfs && octo->pf[i].state < at_least)
+	while (i < octo->nb_pfs && !octo_pf_is(&octo->pf[i], at_least))
 		i++;
 	return i;
 }
@@ -337,6 +370,7 @@ uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_unpublish(struct octo_dev *octo, uint32_t live);
 int octo_pf_take_away(struct octo_dev *octo, uint8_t pf);
+void octo_pf_unpublish_unlocked(struct octo_dev *octo, uint8_t pf);
 bool octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf);
 
 /* octo_registry.c: the octo ports of this process */
@@ -347,11 +381,16 @@ struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
 void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what);
 
+/* octo_users.c: the first PF of this state that can be used; see octo_users.h */
+bool octo_users_enter_first(const struct octo_dev *octo, enum octo_pf_state at_least,
+			    struct octo_use *use);
+
 /* octo_event.c: what the PFs raise, and what the port raises */
 int octo_event_init(void);
 void octo_event_raise(struct octo_dev *octo, enum rte_eth_event_type event);
 void octo_event_cancel(struct octo_dev *octo);
 void octo_event_lose(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
+void octo_event_settle_locked(struct octo_dev *octo);
 
 /* octo_info.c: what all PFs can do */
 int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
@@ -436,6 +475,7 @@ int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
 int octo_stats_reset(struct rte_eth_dev *dev);
 int octo_stats_pf_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
+void octo_stats_read_last_locked(struct octo_dev *octo, uint8_t pf);
 void octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_stats_keep(struct octo_dev *octo, uint8_t pf);
 void octo_stats_join_locked(struct octo_dev *octo, uint8_t pf);
@@ -535,6 +575,8 @@ bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow
 int octo_ctrl_init(struct octo_dev *octo);
 void octo_ctrl_fini(struct octo_dev *octo);
 void octo_lock(struct octo_dev *octo);
+bool octo_lock_in_time(struct octo_dev *octo);
+bool octo_lock_try(struct octo_dev *octo);
 void octo_unlock(struct octo_dev *octo);
 int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);

@@ -188,6 +188,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
+	octo_askers_await(&octo->walkers, OCTO_EPOCH_TIMEOUT_US);
 	free_rxq(octo, dev->data->rx_queues[queue_id]);
 	dev->data->rx_queues[queue_id] = NULL;
 	octo_unlock(octo);
@@ -230,6 +231,7 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
+	octo_askers_await(&octo->walkers, OCTO_EPOCH_TIMEOUT_US);
 	free_txq(octo, dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;
 	octo_unlock(octo);
@@ -329,18 +331,21 @@ void
 octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_info *info)
 {
 	const struct octo_rxq *q = dev->data->rx_queues[queue_id];
-	const int first = octo_pf_first(octo_of(dev), OCTO_PF_CONFIGURED);
 	struct rte_eth_rxq_info leg;
+	struct octo_use use;
 
 	info->mp = q->pools.app[0];
 	info->conf = q->conf;
 	info->nb_desc = q->nb_desc;
 	info->scattered_rx = dev->data->scattered_rx;
-	if (first >= 0 && rte_eth_rx_queue_info_get(q->leg_port[first], queue_id, &leg) == 0) {
+	if (!octo_users_enter_first(octo_of(dev), OCTO_PF_CONFIGURED, &use))
+		return;
+	if (rte_eth_rx_queue_info_get(use.port_id, queue_id, &leg) == 0) {
 		info->rx_buf_size = leg.rx_buf_size;
 		info->scattered_rx = leg.scattered_rx;
 		info->nb_desc = leg.nb_desc;
 	}
+	octo_users_leave(&use);
 }
 
 void
@@ -355,12 +360,18 @@ octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_inf
 /* "Octo over <mode of the first PF>"; the flags are the PF's. */
 static int
 name_burst_mode(struct rte_eth_burst_mode *mode,
-		int (*get)(uint16_t, uint16_t, struct rte_eth_burst_mode *), int port,
-		uint16_t queue_id)
+		int (*get)(uint16_t, uint16_t, struct rte_eth_burst_mode *),
+		const struct octo_dev *octo, uint16_t queue_id)
 {
 	struct rte_eth_burst_mode leg = {0};
+	struct octo_use use;
+	int ret = -ENODEV;
 
-	if (port < 0 || get((uint16_t)port, queue_id, &leg) != 0)
+	if (octo_users_enter_first(octo, OCTO_PF_CONFIGURED, &use)) {
+		ret = get(use.port_id, queue_id, &leg);
+		octo_users_leave(&use);
+	}
+	if (ret != 0)
 		snprintf(leg.info, sizeof(leg.info), "unnamed mode");
 	mode->flags = leg.flags;
 	snprintf(mode->info, sizeof(mode->info), "Octo over %.*s", (int)sizeof(mode->info) - 16,
@@ -368,22 +379,14 @@ name_burst_mode(struct rte_eth_burst_mode *mode,
 	return 0;
 }
 
-static int
-first_port(const struct octo_dev *octo)
-{
-	const int first = octo_pf_first(octo, OCTO_PF_CONFIGURED);
-
-	return first < 0 ? -1 : octo->pf[first].port_id;
-}
-
 int
 octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode)
 {
-	return name_burst_mode(mode, rte_eth_rx_burst_mode_get, first_port(octo_of(dev)), queue_id);
+	return name_burst_mode(mode, rte_eth_rx_burst_mode_get, octo_of(dev), queue_id);
 }
 
 int
 octo_tx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode)
 {
-	return name_burst_mode(mode, rte_eth_tx_burst_mode_get, first_port(octo_of(dev)), queue_id);
+	return name_burst_mode(mode, rte_eth_tx_burst_mode_get, octo_of(dev), queue_id);
 }

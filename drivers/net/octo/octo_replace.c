@@ -22,7 +22,7 @@ create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *tex
 
 	attr.priority += step;
 	actions = octo_indirect_on_pf(text->rule.actions_ro, index, own);
-	return rte_flow_create(pf->port_id, &attr, text->rule.pattern_ro, actions, error);
+	return rte_flow_create(octo_pf_port(pf), &attr, text->rule.pattern_ro, actions, error);
 }
 
 /*
@@ -39,13 +39,13 @@ replace_by_bridge(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
 
 	if (bridge == NULL)
 		return -rte_errno;
-	rte_flow_destroy(pf->port_id, *on, NULL);
+	rte_flow_destroy(octo_pf_port(pf), *on, NULL);
 	*on = create(pf, index, to, 0, error);
 	if (*on == NULL) {
 		ret = -rte_errno;
 		*on = create(pf, index, from, 0, NULL);
 	}
-	rte_flow_destroy(pf->port_id, bridge, NULL);
+	rte_flow_destroy(octo_pf_port(pf), bridge, NULL);
 	return ret;
 }
 
@@ -60,7 +60,7 @@ replace(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
 		return replace_by_bridge(pf, index, on, from, to, error);
 	if (fresh == NULL)
 		return -rte_errno;
-	rte_flow_destroy(pf->port_id, *on, NULL);
+	rte_flow_destroy(octo_pf_port(pf), *on, NULL);
 	*on = fresh;
 	return 0;
 }
@@ -75,7 +75,7 @@ change_in_place(const struct octo_pf *pf, uint8_t index, struct rte_flow *on,
 	if (octo_replace_in_place == NULL)
 		return -ENOSYS;
 	actions = octo_indirect_on_pf(to->rule.actions_ro, index, own);
-	return octo_replace_in_place(pf->port_id, on, actions, error);
+	return octo_replace_in_place(octo_pf_port(pf), on, actions, error);
 }
 
 int
@@ -100,7 +100,7 @@ int
 octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on)
 {
 	if (*on != NULL)
-		rte_flow_destroy(octo->pf[pf].port_id, *on, NULL);
+		rte_flow_destroy(octo_pf_port(&octo->pf[pf]), *on, NULL);
 	*on = NULL;
 	return 0;
 }

@@ -125,8 +125,8 @@ start(struct octo_dev *octo, uint8_t pf)
 	}
 	replay_link(octo, p->port_id);
 	octo_stats_join_locked(octo, pf);
-	p->state = OCTO_PF_STARTED;
-	return 0;
+	octo_pf_enter_state(p, OCTO_PF_STARTED);
+	return p->state == OCTO_PF_GONE ? -ENODEV : 0;
 }
 
 /*

@@ -101,6 +101,8 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		ret = octo_replay_start_locked(octo, i);
 	if (ret != 0) {
 		octo_stats_keep(octo, i);
+		octo_users_shut(pf);
+		octo_users_await(pf);
 		pf->state = OCTO_PF_GONE;
 		pf->past.bury_at = 0;
 		return ret;

@@ -21,7 +21,7 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 
 	if (rule->arfs[pf] == NULL)
 		return 0;
-	ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
+	ret = rte_flow_destroy(octo_pf_port(&octo->pf[pf]), rule->arfs[pf], error);
 	rule->arfs[pf] = NULL;
 	octo_rule_hits_end_pf(rule, pf);
 	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);

@@ -136,7 +136,8 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 		if (rule->arfs[pf] != NULL && (words->aged_on & RTE_BIT32(pf)) == 0)
 			return false;
 		if (rule->arfs[pf] == NULL ||
-		    rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, &age, NULL) != 0)
+		    rte_flow_query(octo_pf_port(&octo->pf[pf]), rule->arfs[pf], actions, &age,
+				   NULL) != 0)
 			continue;
 		if (!age.aged) {
 			words->aged_on &= ~RTE_BIT32(pf);

@@ -15,7 +15,7 @@ ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
        const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
-	int ret = rte_flow_query(octo->pf[pf].port_id, rule->arfs[pf], actions, data, error);
+	int ret = rte_flow_query(octo_pf_port(&octo->pf[pf]), rule->arfs[pf], actions, data, error);
 
 	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
 }

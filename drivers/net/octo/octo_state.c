@@ -40,7 +40,7 @@ configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte
 	conf.intr_conf.rmv = pf->has_rmv;
 	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
 	if (ret == 0)
-		pf->state = OCTO_PF_CONFIGURED;
+		octo_pf_enter_state(pf, OCTO_PF_CONFIGURED);
 	return ret;
 }
 
@@ -75,7 +75,7 @@ static int
 pf_forget_configuration(struct octo_pf *pf, const void *arg)
 {
 	RTE_SET_USED(arg);
-	pf->state = OCTO_PF_OWNED;
+	octo_pf_enter_state(pf, OCTO_PF_OWNED);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ pf_start(struct octo_pf *pf, const void *arg)
 
 	RTE_SET_USED(arg);
 	if (ret == 0)
-		pf->state = OCTO_PF_STARTED;
+		octo_pf_enter_state(pf, OCTO_PF_STARTED);
 	return ret;
 }
 
@@ -130,10 +130,10 @@ pf_stop(struct octo_pf *pf, const void *arg)
 	int ret;
 
 	RTE_SET_USED(arg);
-	if (pf->state < OCTO_PF_STARTED)
+	if (!octo_pf_is(pf, OCTO_PF_STARTED))
 		return 0;
 	ret = rte_eth_dev_stop(pf->port_id);
-	pf->state = OCTO_PF_CONFIGURED;
+	octo_pf_enter_state(pf, OCTO_PF_CONFIGURED);
 	pf->link_up = false;
 	return ret;
 }

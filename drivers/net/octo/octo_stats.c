@@ -154,17 +154,24 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	return 0;
 }
 
-/* Now and then, as a PF may go without a word. */
+/* By the handler of its removal, which the PF has to wait for. */
 void
-octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf)
+octo_stats_read_last_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf *p = &octo->pf[pf];
 	struct octo_pf_counts now;
 
 	/* what is read from a device that is not there is not what it had counted */
-	if (p->state >= OCTO_PF_OWNED && rte_eth_dev_is_removed(p->port_id) == 0 &&
-	    read_pf(p, &now) == 0)
+	if (rte_eth_dev_is_removed(p->port_id) == 0 && read_pf(p, &now) == 0)
 		p->past.last = now;
+}
+
+/* Now and then, as a PF may go without a word. */
+void
+octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf)
+{
+	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		octo_stats_read_last_locked(octo, pf);
 }
 
 /* A PF is gone: the port's counters must not go back. */

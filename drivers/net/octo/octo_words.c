@@ -138,7 +138,7 @@ index_of(const struct octo_dev *octo, uint32_t port_id)
 			return PF_IS_GONE;
 		if (octo->pf[pf].port_id != port_id)
 			continue;
-		if (octo->pf[pf].state >= OCTO_PF_OWNED)
+		if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 			return pf;
 		found = PF_IS_GONE;
 	}

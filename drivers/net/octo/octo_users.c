@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_cycles.h>
+
+#include "octo_private.h"
+
+/* A driver that waits for its device longer than this does not come back. */
+#define PATIENCE_US 5000000
+#define LOOK_US 10
+
+static RTE_ATOMIC(uint32_t) users[RTE_MAX_ETHPORTS];
+
+/* The uses of this thread, the last one first. */
+static __thread struct octo_use *innermost;
+
+bool
+octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
+{
+	use->port_id = pf->port_id;
+	if (use->port_id >= RTE_MAX_ETHPORTS)
+		return false;
+	rte_atomic_fetch_add_explicit(&users[use->port_id], 1, rte_memory_order_relaxed);
+	/* pairs with the fence in octo_users_shut(): one of both sees the other */
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	use->outer = innermost;
+	innermost = use;
+	if (octo_pf_is(pf, OCTO_PF_OWNED) && pf->port_id == use->port_id)
+		return true;
+	octo_users_leave(use);
+	return false;
+}
+
+bool
+octo_users_enter_first(const struct octo_dev *octo, enum octo_pf_state at_least,
+		       struct octo_use *use)
+{
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, at_least)
+		if (octo_users_enter(&octo->pf[i], use))
+			return true;
+	return false;
+}
+
+void
+octo_users_leave(struct octo_use *use)
+{
+	innermost = use->outer;
+	/* pairs with the acquire in octo_users_await() */
+	rte_atomic_fetch_sub_explicit(&users[use->port_id], 1, rte_memory_order_release);
+}
+
+void
+octo_users_shut(struct octo_pf *pf)
+{
+	rte_atomic_store_explicit(&pf->shut, true, rte_memory_order_release);
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+}
+
+void
+octo_users_open(struct octo_pf *pf)
+{
+	/* pairs with the acquire in octo_pf_is() */
+	rte_atomic_store_explicit(&pf->shut, false, rte_memory_order_release);
+}
+
+static uint32_t
+count_own(uint16_t port_id)
+{
+	uint32_t n = 0;
+
+	for (const struct octo_use *u = innermost; u != NULL; u = u->outer)
+		n += u->port_id == port_id;
+	return n;
+}
+
+int
+octo_users_await(const struct octo_pf *pf)
+{
+	const uint16_t port = pf->port_id;
+	const uint64_t end = octo_ctrl_deadline(PATIENCE_US);
+	uint32_t own;
+
+	if (port >= RTE_MAX_ETHPORTS)
+		return 0;
+	own = count_own(port);
+	while (rte_atomic_load_explicit(&users[port], rte_memory_order_acquire) > own) {
+		if (rte_get_timer_cycles() > end) {
+			OCTO_LOG(ERR, "PF %s is still in use: a call of its driver does not return",
+				 pf->name);
+			return -ETIMEDOUT;
+		}
+		rte_delay_us_sleep(LOOK_US);
+	}
+	return 0;
+}

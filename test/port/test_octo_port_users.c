@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* PFs that go while a call is inside of their driver, or while their driver waits for octo. */
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include <rte_cycles.h>
+
+#include <ethdev_driver.h>
+
+#include "octo_port.h"
+
+#define STAY_MS 50
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+
+/* A PF whose operations stay inside until its port is let go, or for a while. */
+static struct {
+	struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+	struct rte_eth_dev *dev;
+	uint16_t octo;
+	int (*call)(void);
+	RTE_ATOMIC(bool) inside;
+	RTE_ATOMIC(bool) is_out; /* its port was let go */
+	RTE_ATOMIC(bool) late;   /* while the operation was inside */
+} slow;
+
+/* Of this thread: the control thread asks the same. */
+static __thread bool armed;
+
+static bool
+is_set(const RTE_ATOMIC(bool) *flag)
+{
+	return rte_atomic_load_explicit(flag, rte_memory_order_acquire);
+}
+
+static void
+set(RTE_ATOMIC(bool) *flag, bool value)
+{
+	rte_atomic_store_explicit(flag, value, rte_memory_order_release);
+}
+
+static int
+see_end(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (&rte_eth_devices[port] == slow.dev)
+		set(&slow.is_out, true);
+	return 0;
+}
+
+static void
+stay(void)
+{
+	if (!armed)
+		return;
+	armed = false;
+	set(&slow.inside, true);
+	for (int i = 0; i < STAY_MS && !is_set(&slow.is_out); i++)
+		rte_delay_us_sleep(1000);
+	set(&slow.late, is_set(&slow.is_out));
+}
+
+static int
+slow_link(struct rte_eth_dev *dev, int wait)
+{
+	stay();
+	return slow.real->link_update(dev, wait);
+}
+
+static int
+slow_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	stay();
+	return slow.real->dev_infos_get(dev, info);
+}
+
+static int
+slow_version(struct rte_eth_dev *dev, char *version, size_t size)
+{
+	RTE_SET_USED(dev);
+	stay();
+	return snprintf(version, size, "1") < (int)size ? 0 : 2;
+}
+
+static void
+slow_rxq_info(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(queue);
+	stay();
+	info->nb_desc = OCTO_PORT_NB_DESC;
+}
+
+static int
+slow_mode(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(queue);
+	stay();
+	mode->flags = 0;
+	return 0;
+}
+
+static void
+slow_on(void)
+{
+	slow.dev = &rte_eth_devices[octo_port_pf(0)];
+	slow.real = slow.dev->dev_ops;
+	slow.ops = *slow.real;
+	slow.ops.link_update = slow_link;
+	slow.ops.dev_infos_get = slow_info;
+	slow.ops.fw_version_get = slow_version;
+	slow.ops.rxq_info_get = slow_rxq_info;
+	slow.ops.rx_burst_mode_get = slow_mode;
+	slow.ops.tx_burst_mode_get = slow_mode;
+	slow.dev->dev_ops = &slow.ops;
+	set(&slow.inside, false);
+	set(&slow.is_out, false);
+	set(&slow.late, false);
+}
+
+/* ethdev asks a PF for its link that does not report changes. */
+static uint16_t
+create_without_lsc(void)
+{
+	const struct rte_eth_conf conf = {0};
+	uint16_t port;
+
+	octo_port_add_pfs(&two_pfs);
+	rte_eth_devices[octo_port_pf(0)].data->dev_flags &= ~RTE_ETH_DEV_INTR_LSC;
+	port = octo_port_add(&two_pfs);
+	octo_port_up_as(port, 2, &conf);
+	slow_on();
+	slow.octo = port;
+	return port;
+}
+
+static void *
+call_when_told(void *arg)
+{
+	RTE_SET_USED(arg);
+	armed = true;
+	slow.call();
+	return NULL;
+}
+
+/* The PF is removed while the call is inside of it, and let go when the call has left. */
+static void
+remove_during(int (*call)(void))
+{
+	uint16_t port = create_without_lsc();
+
+	slow.call = call;
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_end, NULL);
+	octo_port_thread_start(call_when_told, NULL);
+	octo_port_await(is_set(&slow.inside));
+	octo_port_remove_pf(0);
+	octo_port_thread_stop();
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_end, NULL);
+	assert_false(is_set(&slow.late));
+	assert_true(is_set(&slow.is_out));
+	octo_port_add_pf(&two_pfs, 0);
+	octo_port_await_long(octo_port_pf_is_started(port, 0));
+}
+
+static int
+ask_link(void)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(slow.octo, &link);
+}
+
+static int
+ask_info(void)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(slow.octo, &info);
+}
+
+static int
+ask_version(void)
+{
+	char version[32];
+
+	return rte_eth_dev_fw_version_get(slow.octo, version, sizeof(version));
+}
+
+static int
+ask_rx_queue(void)
+{
+	struct rte_eth_rxq_info info;
+
+	return rte_eth_rx_queue_info_get(slow.octo, 0, &info);
+}
+
+static int
+ask_rx_mode(void)
+{
+	struct rte_eth_burst_mode mode;
+
+	return rte_eth_rx_burst_mode_get(slow.octo, 0, &mode);
+}
+
+static int
+ask_tx_mode(void)
+{
+	struct rte_eth_burst_mode mode;
+
+	return rte_eth_tx_burst_mode_get(slow.octo, 0, &mode);
+}
+
+static void
+test_a_pf_is_removed_while_its_link_is_asked_for(void **state)
+{
+	(void)state;
+	remove_during(ask_link);
+}
+
+static void
+test_a_pf_is_removed_while_its_info_is_asked_for(void **state)
+{
+	(void)state;
+	remove_during(ask_info);
+}
+
+static void
+test_a_pf_is_removed_while_its_version_is_asked_for(void **state)
+{
+	(void)state;
+	remove_during(ask_version);
+}
+
+static void
+test_a_pf_is_removed_while_its_queue_is_asked_for(void **state)
+{
+	(void)state;
+	remove_during(ask_rx_queue);
+}
+
+static void
+test_a_pf_is_removed_while_its_burst_mode_is_asked_for(void **state)
+{
+	(void)state;
+	remove_during(ask_rx_mode);
+	octo_port_destroy();
+	remove_during(ask_tx_mode);
+}
+
+/* A PF that finds out inside of a call that it is not there any more. */
+static int
+find_out(struct rte_eth_dev *dev, int wait)
+{
+	if (armed) {
+		armed = false;
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_DESTROY, NULL);
+	}
+	return slow.real->link_update(dev, wait);
+}
+
+/* The removal does not wait for the call that it is part of. */
+static void
+test_a_pf_is_lost_by_the_thread_that_asks(void **state)
+{
+	uint16_t port = create_without_lsc();
+	FILE *log = tmpfile();
+	char line[256];
+
+	(void)state;
+	slow.ops.link_update = find_out;
+	assert_non_null(log);
+	rte_openlog_stream(log);
+	armed = true;
+	assert_int_equal(ask_link(), 0);
+	assert_false(armed);
+	octo_port_await(!octo_port_pf_is_started(port, 0));
+	rte_openlog_stream(NULL);
+	rewind(log);
+	while (fgets(line, sizeof(line), log) != NULL)
+		assert_null(strstr(line, "is still in use"));
+	fclose(log);
+	octo_port_remove_pf(0);
+	octo_port_add_pf(&two_pfs, 0);
+	octo_port_await_long(octo_port_pf_is_started(port, 0));
+}
+
+/* A PF whose driver, to stop, waits for its event handler. */
+static struct {
+	struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+	enum rte_eth_event_type event;
+	unsigned int stops;
+} waiting;
+
+static void *
+handle_event(void *dev)
+{
+	rte_eth_dev_callback_process(dev, waiting.event, NULL);
+	return NULL;
+}
+
+static int
+stop_after_handler(struct rte_eth_dev *dev)
+{
+	pthread_t handler;
+
+	if (waiting.stops++ == 0) {
+		assert_int_equal(pthread_create(&handler, NULL, handle_event, dev), 0);
+		pthread_join(handler, NULL);
+	}
+	return waiting.real->dev_stop(dev);
+}
+
+static void
+stop_while(enum rte_eth_event_type event)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(0)];
+
+	octo_port_up(port, 2);
+	waiting.event = event;
+	waiting.stops = 0;
+	waiting.real = dev->dev_ops;
+	waiting.ops = *dev->dev_ops;
+	waiting.ops.dev_stop = stop_after_handler;
+	dev->dev_ops = &waiting.ops;
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(waiting.stops, 1);
+	dev->dev_ops = waiting.real;
+	if (event != RTE_ETH_EVENT_RECOVERY_SUCCESS)
+		assert_false(octo_port_pf_is_started(port, 0));
+	octo_port_remove_pf(0);
+	octo_port_add_pf(&two_pfs, 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
+static void
+test_a_pf_waits_for_its_removal_when_it_stops(void **state)
+{
+	(void)state;
+	stop_while(RTE_ETH_EVENT_INTR_RMV);
+}
+
+static void
+test_a_pf_waits_for_its_end_when_it_stops(void **state)
+{
+	(void)state;
+	stop_while(RTE_ETH_EVENT_DESTROY);
+}
+
+static void
+test_a_pf_waits_for_its_recovery_when_it_stops(void **state)
+{
+	(void)state;
+	stop_while(RTE_ETH_EVENT_ERR_RECOVERING);
+	octo_port_destroy();
+	stop_while(RTE_ETH_EVENT_RECOVERY_FAILED);
+	octo_port_destroy();
+	stop_while(RTE_ETH_EVENT_RECOVERY_SUCCESS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_pf_is_removed_while_its_link_is_asked_for),
+		octo_port_test(test_a_pf_is_removed_while_its_info_is_asked_for),
+		octo_port_test(test_a_pf_is_removed_while_its_version_is_asked_for),
+		octo_port_test(test_a_pf_is_removed_while_its_queue_is_asked_for),
+		octo_port_test(test_a_pf_is_removed_while_its_burst_mode_is_asked_for),
+		octo_port_test(test_a_pf_is_lost_by_the_thread_that_asks),
+		octo_port_test(test_a_pf_waits_for_its_removal_when_it_stops),
+		octo_port_test(test_a_pf_waits_for_its_end_when_it_stops),
+		octo_port_test(test_a_pf_waits_for_its_recovery_when_it_stops),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
