@@ -2,6 +2,7 @@
 
 #include <eal_export.h>
 #include <rte_alarm.h>
+#include <rte_cycles.h>
 
 #include "octo_clock.h"
 
@@ -34,4 +35,17 @@ octo_alarm_set(uint64_t us, void (*fn)(void *arg), void *arg)
 {
 	return likely(octo_clock == NULL || us <= 1) ? rte_eal_alarm_set(us, fn, arg) :
 						       octo_clock->alarm(us, fn, arg);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_wait_end)
+struct timespec
+octo_wait_end(uint64_t us)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	us += (uint64_t)end.tv_nsec / 1000;
+	end.tv_sec += (time_t)(us / US_PER_S);
+	end.tv_nsec = (long)(us % US_PER_S * 1000);
+	return end;
 }

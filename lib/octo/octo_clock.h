@@ -4,6 +4,7 @@
 #define OCTO_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
@@ -54,6 +55,10 @@ octo_wait_us(unsigned int us)
 {
 	rte_delay_us_sleep(us);
 }
+
+/** When such a wait is to end, for pthread's timed ones: in so much real time. */
+__rte_internal
+struct timespec octo_wait_end(uint64_t us);
 
 /**
  * rte_eal_alarm_set(): fn(arg) is called by EAL's interrupt thread in so much time.

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <eal_export.h>
 #include <rte_common.h>
 
 #include "octo_kept_hits.h"
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_kept_hits_end)
 void
 octo_kept_hits_end(struct octo_kept_hits *k, uint8_t pf)
 {
@@ -13,6 +15,7 @@ octo_kept_hits_end(struct octo_kept_hits *k, uint8_t pf)
 	k->last[pf].hits = (struct octo_hits){0};
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_kept_hits_read)
 void
 octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const void *counter, struct octo_hits now)
 {
@@ -22,6 +25,7 @@ octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const void *counter, s
 	k->last[pf].hits = now;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_kept_hits_sum)
 struct octo_hits
 octo_kept_hits_sum(const struct octo_kept_hits *k)
 {

@@ -31,13 +31,13 @@ static struct {
 static __thread bool armed;
 
 static bool
-is_set(const RTE_ATOMIC(bool) *flag)
+is_set(const RTE_ATOMIC(bool) * flag)
 {
 	return rte_atomic_load_explicit(flag, rte_memory_order_acquire);
 }
 
 static void
-set(RTE_ATOMIC(bool) *flag, bool value)
+set(RTE_ATOMIC(bool) * flag, bool value)
 {
 	rte_atomic_store_explicit(flag, value, rte_memory_order_release);
 }

@@ -144,8 +144,7 @@ octo_lock_in_time(struct octo_dev *octo)
 
 	if (octo_lock_try(octo))
 		return true;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += OCTO_EPOCH_TIMEOUT_US / US_PER_S;
+	end = octo_wait_end(OCTO_EPOCH_TIMEOUT_US);
 	rte_atomic_fetch_add_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
 	ret = pthread_mutex_timedlock(&octo->mutex, &end);
 	rte_atomic_fetch_sub_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);

@@ -84,7 +84,7 @@ lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 		octo_event_raise(octo, RTE_ETH_EVENT_INTR_RMV);
 	/* its port is to be removed first */
 	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
-		pf->past.bury_at = rte_get_timer_cycles();
+		pf->past.bury_at = octo_now();
 	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
 	octo_ctrl_hurry_locked(octo);
 }

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "octo_clock.h"
 #include "octo_peers.h"
 #include "octo_private.h"
 
@@ -70,7 +70,7 @@ on_let_go(const struct rte_mp_msg *msg, const void *peer)
 		return -ENOMEM;
 	memcpy(&r->what, msg->param, sizeof(r->what));
 	memcpy(r->peer, peer, len);
-	ret = rte_eal_alarm_set(1, let_go, r);
+	ret = octo_alarm_set(1, let_go, r);
 	if (ret != 0)
 		free(r);
 	return ret;

@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* A driver that waits for its device longer than this does not come back. */
@@ -87,12 +88,12 @@ octo_users_await(const struct octo_pf *pf)
 		return 0;
 	own = count_own(port);
 	while (rte_atomic_load_explicit(&users[port], rte_memory_order_acquire) > own) {
-		if (rte_get_timer_cycles() > end) {
+		if (octo_now() > end) {
 			OCTO_LOG(ERR, "PF %s is still in use: a call of its driver does not return",
 				 pf->name);
 			return -ETIMEDOUT;
 		}
-		rte_delay_us_sleep(LOOK_US);
+		octo_wait_us(LOOK_US);
 	}
 	return 0;
 }

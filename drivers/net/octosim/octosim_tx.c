@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 #include <rte_ether.h>
 
+#include "octo_clock.h"
 #include "octosim.h"
 #include "octosim_caps.h"
 #include "octosim_csum.h"
@@ -152,8 +153,8 @@ static uint16_t
 wait_or_drop(struct octosim_txq *q, struct octosim_txq_stats *stats, struct rte_mbuf **frames,
 	     uint16_t n)
 {
-	const uint64_t patience = q->pf->args.wire_wait_us * (rte_get_tsc_hz() / US_PER_S);
-	const uint64_t now = rte_get_tsc_cycles();
+	const uint64_t patience = q->pf->args.wire_wait_us * (rte_get_timer_hz() / US_PER_S);
+	const uint64_t now = octo_now();
 
 	if (q->wire == OCTOSIM_WIRE_MOVES) {
 		q->wire = OCTOSIM_WIRE_FULL;
