@@ -21,7 +21,8 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
-#define HANG_S 60
+/* However little CPU a test is given, it hangs after so long. */
+#define HANG_S 300
 #define WIRE_RING 4096
 
 struct rte_mempool *octo_port_pool;
@@ -33,6 +34,8 @@ static struct {
 	int cpu;
 	bool running;
 	RTE_ATOMIC(bool) stop;
+	RTE_ATOMIC(bool) ended;
+	RTE_ATOMIC(uint64_t) rounds; /* 0: it does not go around */
 } thread;
 
 static cpu_set_t allowed;
@@ -91,6 +94,7 @@ octo_port_group_setup(void **state)
 	find_cpus();
 	if (cpu_of_node[0] < 0 || init_eal() < 0)
 		return -1;
+	octo_port_time_start();
 	/* EAL binds this thread; those that the tests start shall run beside it */
 	sched_setaffinity(0, sizeof(allowed), &allowed);
 	octo_port_pool = rte_pktmbuf_pool_create("octo_port", OCTO_PORT_MBUFS, 0, 0,
@@ -142,15 +146,22 @@ octo_port_run_on(int node)
 static void *
 run_thread(void *arg)
 {
+	void *ret;
+
 	RTE_SET_USED(arg);
 	believed_cpu = thread.cpu;
-	return thread.fn(thread.arg);
+	octo_port_time_is_beside();
+	ret = thread.fn(thread.arg);
+	rte_atomic_store_explicit(&thread.ended, true, rte_memory_order_release);
+	return ret;
 }
 
 void
 octo_port_thread_start(void *(*fn)(void *), void *arg)
 {
 	rte_atomic_store_explicit(&thread.stop, false, rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&thread.ended, false, rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&thread.rounds, 0, rte_memory_order_relaxed);
 	thread.fn = fn;
 	thread.arg = arg;
 	thread.cpu = believed_cpu;
@@ -159,9 +170,37 @@ octo_port_thread_start(void *(*fn)(void *), void *arg)
 }
 
 bool
-octo_port_thread_must_stop(void)
+octo_port_thread_is_to_stop(void)
 {
 	return rte_atomic_load_explicit(&thread.stop, rte_memory_order_relaxed);
+}
+
+bool
+octo_port_thread_must_stop(void)
+{
+	rte_atomic_fetch_add_explicit(&thread.rounds, 1, rte_memory_order_release);
+	return octo_port_thread_is_to_stop();
+}
+
+bool
+octo_port_thread_runs(void)
+{
+	return thread.running && !rte_atomic_load_explicit(&thread.ended, rte_memory_order_acquire);
+}
+
+/* A round that began after this was called has ended, unless the thread waits for the test. */
+void
+octo_port_thread_go_around(void)
+{
+	const uint64_t begin = rte_atomic_load_explicit(&thread.rounds, rte_memory_order_acquire);
+
+	while (octo_port_thread_runs() && !octo_port_time_beside_sleeps() &&
+	       (begin == 0 ||
+		rte_atomic_load_explicit(&thread.rounds, rte_memory_order_acquire) < begin + 2)) {
+		rte_delay_us_sleep(10);
+		if (begin == 0)
+			return;
+	}
 }
 
 void
@@ -184,6 +223,7 @@ octo_port_teardown(void **state)
 	octo_port_faults_off();
 	believed_cpu = -1;
 	octo_port_destroy();
+	octo_port_time_end_test();
 	alarm(0);
 	if (rte_eth_dev_count_total() != 0) {
 		print_error("%u ports are left\n", rte_eth_dev_count_total());
@@ -250,7 +290,6 @@ struct plugging {
 	const char *name;
 	const char *args;
 	int ret;
-	RTE_ATOMIC(bool) done;
 };
 
 static void
@@ -259,7 +298,6 @@ plug(void *arg)
 	struct plugging *p = arg;
 
 	p->ret = p->fn(p->name, p->args);
-	rte_atomic_store_explicit(&p->done, true, rte_memory_order_release);
 }
 
 static int
@@ -271,8 +309,7 @@ in_interrupt_thread(int (*fn)(const char *name, const char *args), const char *n
 	if (rte_thread_is_intr())
 		return fn(name, args);
 	assert_int_equal(rte_eal_alarm_set(1, plug, &p), 0);
-	while (!rte_atomic_load_explicit(&p.done, rte_memory_order_acquire))
-		rte_delay_us_sleep(100);
+	octo_port_await_interrupts();
 	return p.ret;
 }
 
@@ -410,31 +447,12 @@ remove_if_there(const char *name)
 		rte_eal_hotplug_remove("vdev", name);
 }
 
-static void
-set_flag(void *flag)
-{
-	rte_atomic_store_explicit((RTE_ATOMIC(bool) *)flag, true, rte_memory_order_release);
-}
-
-/* What the interrupt thread has begun is done when this returns. */
-static void
-await_interrupt_thread(void)
-{
-	static RTE_ATOMIC(bool) done;
-
-	rte_atomic_store_explicit(&done, false, rte_memory_order_relaxed);
-	if (rte_eal_alarm_set(1, set_flag, (void *)(uintptr_t)&done) != 0)
-		return;
-	while (!rte_atomic_load_explicit(&done, rte_memory_order_acquire))
-		rte_delay_us_sleep(100);
-}
-
 void
 octo_port_destroy(void)
 {
 	remove_if_there(OCTO_PORT_NAME);
 	/* a PF that was being probed for the port goes by itself */
-	await_interrupt_thread();
+	octo_port_await_interrupts();
 	for (unsigned int pf = 0; pf < OCTO_PORT_MAX_PFS; pf++)
 		remove_if_there(octo_port_pf_name(pf));
 }
@@ -463,12 +481,22 @@ octo_port_configure(uint16_t port, uint16_t nb_queues)
 	return ret == 0 ? octo_port_setup_queues(port, nb_queues) : ret;
 }
 
+/* Its control thread has gone around once. */
+#define FIRST_ROUND_US 6000
+
+static void
+start(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_pass_us(FIRST_ROUND_US);
+}
+
 void
 octo_port_up_as(uint16_t port, uint16_t nb_queues, const struct rte_eth_conf *conf)
 {
 	assert_int_equal(rte_eth_dev_configure(port, nb_queues, nb_queues, conf), 0);
 	assert_int_equal(octo_port_setup_queues(port, nb_queues), 0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
+	start(port);
 }
 
 void
@@ -489,5 +517,5 @@ void
 octo_port_up(uint16_t port, uint16_t nb_queues)
 {
 	assert_int_equal(octo_port_configure(port, nb_queues), 0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
+	start(port);
 }

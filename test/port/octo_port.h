@@ -14,6 +14,7 @@
 #include "octo_test.h"
 
 #include "octo_flow_build.h"
+#include "octo_port_time.h"
 #include "octo_view.h"
 
 /**
@@ -136,9 +137,17 @@ uint16_t octo_port_send_numbered(uint16_t port, uint16_t queue, uint16_t src_por
 /** Let the NIC move all that is on its wire into the rings of the PFs. */
 void octo_port_pump(uint16_t idle_queue);
 
-/** Run fn(arg) beside the test; arg is not on the stack of the test, which may end early. */
+/**
+ * Run fn(arg) beside the test; arg is not on the stack of the test, which may end early.
+ * Where it goes around while !octo_port_thread_must_stop(), time does not pass without it.
+ */
 void octo_port_thread_start(void *(*fn)(void *), void *arg);
 bool octo_port_thread_must_stop(void);
+/** The same, but not at the end of a round. */
+bool octo_port_thread_is_to_stop(void);
+bool octo_port_thread_runs(void);
+/** Wait until the thread, if there is one that goes around, has done so once. */
+void octo_port_thread_go_around(void);
 /** Does the teardown, too. */
 void octo_port_thread_stop(void);
 
@@ -146,17 +155,5 @@ void octo_port_thread_stop(void);
 void octo_port_assert_full_speed(uint16_t port);
 
 uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_printf(2, 3);
-
-#define octo_port_await_ms(ms, condition)                                                          \
-	do {                                                                                       \
-		for (int tries_ = 0; tries_ < (ms) && !(condition); tries_++)                      \
-			rte_delay_us_sleep(1000);                                                  \
-		assert_true(condition);                                                            \
-	} while (0)
-
-/** Wait up to twenty seconds for a condition: who makes it true may wait for a CPU. */
-#define octo_port_await(condition) octo_port_await_ms(20000, condition)
-/** The same where something is tried once a second, such as to bring a PF back. */
-#define octo_port_await_long(condition) octo_port_await_ms(30000, condition)
 
 #endif /* OCTO_PORT_H */

@@ -240,24 +240,27 @@ octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_port_tall
 
 /* Longer than a queue waits for one that a flow came from, and that is polled no more. */
 #define FENCE_MS 30
+/* Between two polls of which the first got nothing. */
+#define POLL_US 20
 
-/* Who is not given the CPU for that long has not polled: polls count from then on. */
 void
 octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally)
 {
 	const uint64_t end = tally->packets + packets;
-	const uint64_t patience = rte_get_tsc_hz() / MS_PER_S * FENCE_MS;
-	uint64_t since = rte_get_tsc_cycles();
+	const uint64_t patience = rte_get_timer_hz() / MS_PER_S * FENCE_MS;
+	uint64_t since = octo_now();
 	unsigned int idle = 0;
 
 	while (tally->packets < end && idle < PATIENCE) {
-		const bool late = rte_get_tsc_cycles() - since >= patience;
+		const bool late = octo_now() - since >= patience;
 
 		idle += late;
-		if (octo_port_poll(port, queue, BURST, tally) == 0)
+		if (octo_port_poll(port, queue, BURST, tally) == 0) {
+			octo_port_pass_us(POLL_US);
 			continue;
+		}
 		idle = 0;
-		since = rte_get_tsc_cycles();
+		since = octo_now();
 	}
 }
 
@@ -310,7 +313,7 @@ octo_port_xstat(uint16_t port, const char *format, ...)
 	for (int i = 0; find_xstat(port, name, &value) != 1; i++) {
 		if (i == XSTAT_TRIES)
 			fail_msg("port %u has no xstat %s", port, name);
-		rte_delay_us_sleep(1000);
+		octo_port_await_interrupts();
 	}
 	return value;
 }

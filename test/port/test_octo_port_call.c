@@ -121,7 +121,7 @@ test_calls_are_forgotten_when_legs_change(void **state)
 	assert_int_equal(count_kept(port), 0);
 	octo_port_await(keeps(port));
 	octo_port_add_pf(&conf, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	octo_port_await(count_kept(port) == 0);
 	octo_port_await(keeps(port));
 	assert_int_equal(rte_eth_dev_stop(port), 0);

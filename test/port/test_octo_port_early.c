@@ -62,9 +62,9 @@ join_after(const enum rte_eth_event_type *events)
 	octo_port_remove_pf(1);
 	begin_to_raise(events);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	end_raising();
-	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	return early.made;
 }
@@ -127,8 +127,8 @@ bring_another(uint16_t pf, enum rte_eth_event_type event, void *arg, void *ret)
 	if (pf != octo_port_pf(1))
 		return 0;
 	octo_port_add_pf(&four_pfs, 2);
-	octo_port_await_long(octo_port_pf_is_started(ending.port, 2) ||
-			     octo_port_pf_is_started(ending.port, 1));
+	octo_port_await(octo_port_pf_is_started(ending.port, 2) ||
+			octo_port_pf_is_started(ending.port, 1));
 	ending.joined = octo_port_pf_is_started(ending.port, 1);
 	return 0;
 }
@@ -151,7 +151,7 @@ test_a_pf_that_ends_unused_does_not_join(void **state)
 	octo_port_remove_pf(1);
 	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, bring_another, NULL);
 	assert_false(ending.joined);
-	octo_port_await_long(octo_port_pf_is_started(ending.port, 1));
+	octo_port_await(octo_port_pf_is_started(ending.port, 1));
 }
 
 /* A PF that is still inside its probe after its port was announced. */

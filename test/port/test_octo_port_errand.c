@@ -93,7 +93,7 @@ test_a_pf_without_room_is_put_off(void **state)
 		assert_int_equal(rte_eth_stats_get(port, &after), 0);
 		assert_true(after.ipackets >= before.ipackets);
 		before = after;
-		rte_delay_us_sleep(1000);
+		octo_port_pass_us(1000);
 	}
 	octo_port_assert_arrives(port, 101, 1, 10);
 	/* a try starts it and stops it */
@@ -101,7 +101,7 @@ test_a_pf_without_room_is_put_off(void **state)
 	octo_port_faults_off();
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 }
 
 /* A key, and no use for it. */
@@ -118,7 +118,7 @@ test_a_pf_comes_back_to_a_port_without_rss(void **state)
 	octo_port_up_as(port, 1, &conf);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 }
 
 /* A device that somebody removes for long, with the lock of its bus. */
@@ -139,7 +139,7 @@ stop_port(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 	if (port != stopping.other || stopping.done)
 		return 0;
 	/* until a PF that is missing is probed, which waits for the lock */
-	rte_delay_us_sleep(1300000);
+	octo_port_pass_us_alone(1300000);
 	stopping.done = rte_eth_dev_stop(stopping.port) == 0;
 	return 0;
 }
@@ -162,7 +162,7 @@ test_a_port_stops_while_a_pf_is_probed(void **state)
 	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, stop_port, NULL);
 	assert_true(stopping.done);
 	/* it was probed, and joins */
-	octo_port_await_long(octo_port_pf_is_there(1));
+	octo_port_await(octo_port_pf_is_there(1));
 	assert_int_equal(rte_eth_dev_start(stopping.port), 0);
 	assert_true(octo_port_pf_is_started(stopping.port, 1));
 }
@@ -178,7 +178,7 @@ test_a_port_goes_while_a_pf_is_probed(void **state)
 		octo_port_up(port, 2);
 		octo_port_remove_pf(1);
 		/* about when it is looked for first */
-		rte_delay_us_sleep(i < 2 ? 995000 + 5000 * (unsigned int)i : 1000);
+		octo_port_pass_us(i < 2 ? 995000 + 5000 * (unsigned int)i : 1000);
 		octo_port_destroy();
 	}
 }

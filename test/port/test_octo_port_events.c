@@ -71,7 +71,7 @@ test_link_is_up_while_any_pf_has_it(void **state)
 	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
 	assert_int_equal(link_status(port), RTE_ETH_LINK_UP);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
-	rte_delay_us_sleep(30000);
+	octo_port_pass_us(30000);
 	assert_int_equal(link_status(port), RTE_ETH_LINK_UP);
 	assert_int_equal(load(&heard.of_port), 0);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
@@ -308,7 +308,7 @@ test_the_port_is_removed_with_its_last_pf(void **state)
 	expect_nothing(port);
 	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
 	octo_port_remove_pf(0);
-	rte_delay_us_sleep(20000);
+	octo_port_pass_us(20000);
 	assert_int_equal(load(&heard.of_port), 0);
 	octo_port_remove_pf(1);
 	octo_port_await(load(&heard.of_port) == 1);

@@ -58,7 +58,7 @@ travel(struct trip *t)
 	send_some(t);
 	for (int i = 0; i < 3; i++) {
 		receive_some(t);
-		rte_delay_us_sleep(20);
+		octo_port_pass_us(80);
 	}
 }
 
@@ -83,7 +83,7 @@ end_trip(struct trip *t)
 {
 	for (int i = 0; i < 2000 && t->received < t->sent; i++) {
 		receive_some(t);
-		rte_delay_us_sleep(100);
+		octo_port_pass_us(100);
 	}
 	assert_int_equal(t->received, t->sent);
 	assert_int_equal(t->overtaken, 0);
@@ -254,6 +254,15 @@ test_what_is_learned_keeps_the_order(void **state)
 
 #define MANY 24
 
+static struct trip slow_trip;
+
+static void
+travel_meanwhile(void)
+{
+	send_some(&slow_trip);
+	receive_some(&slow_trip);
+}
+
 /*
  * Rules that take long hold nothing up: while the others are flipped, the first of
  * the flows comes by the leg that is held.
@@ -262,24 +271,25 @@ static void
 test_slow_rules_hold_nothing_up(void **state)
 {
 	static const struct octo_port_conf plain = {.two_nodes = true};
-	struct trip t;
+	struct trip *t = &slow_trip;
 	uint32_t flipped;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	t = depart(&plain);
+	*t = depart(&plain);
 	for (uint16_t i = 1; i <= MANY; i++)
-		assert_non_null(octo_port_steer(t.port, FLOW + i, 0, NULL));
+		assert_non_null(octo_port_steer(t->port, FLOW + i, 0, NULL));
 	assert_int_equal(octosim_fault("net_octosim0,rule_slow,30000"), 0);
+	octo_port_meanwhile(travel_meanwhile);
 	octo_port_run_on(1);
-	travel_until(&t, octo_port_rule_pf(t.port, FLOW) == 1);
-	flipped = t.sent;
-	travel_until(&t, t.received > flipped + 100);
-	assert_int_equal(octo_port_rule_pf(t.port, FLOW + MANY), 0);
+	travel_until(t, octo_port_rule_pf(t->port, FLOW) == 1);
+	flipped = t->sent;
+	travel_until(t, t->received > flipped + 100);
+	assert_int_equal(octo_port_rule_pf(t->port, FLOW + MANY), 0);
 	assert_int_equal(octosim_fault("net_octosim0,rule_slow,0"), 0);
-	go(&t, 1);
-	end_trip(&t);
+	go(t, 1);
+	end_trip(t);
 }
 
 /* A leg is held for so long that it still is when something else happens. */
@@ -441,14 +451,14 @@ test_who_goes_back_and_forth_is_not_followed(void **state)
 	t = depart(&slow);
 	go(&t, 1);
 	before = octo_port_xstat(t.port, "rehomes");
-	seconds = rte_get_timer_cycles();
+	seconds = octo_now();
 	for (int i = 0; i < 6; i++) {
 		octo_port_run_on(i % 2);
 		/* the same thread: it takes 64 bursts and some to notice */
 		travel_far(&t);
 		travel_far(&t);
 	}
-	seconds = (rte_get_timer_cycles() - seconds) / rte_get_timer_hz();
+	seconds = (octo_now() - seconds) / rte_get_timer_hz();
 	assert_true(octo_port_xstat(t.port, "rehomes") - before <= seconds + 1);
 	end_trip(&t);
 }

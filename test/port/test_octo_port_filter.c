@@ -66,7 +66,7 @@ end_recovery(uint16_t port, unsigned int pf)
 {
 	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(pf)],
 				     RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
-	octo_port_await_long(octo_port_pf_is_started(port, pf));
+	octo_port_await(octo_port_pf_is_started(port, pf));
 }
 
 static void
@@ -129,11 +129,11 @@ test_a_pf_that_comes_back_has_the_groups(void **state)
 	for (unsigned int pf = 0; pf < 2; pf++) {
 		octo_port_remove_pf(pf);
 		octo_port_add_pf(&two_pfs, pf);
-		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_await(octo_port_pf_is_started(port, pf));
 		octo_port_remove_pf(1 - pf);
 		assert_let_in(port, true, true, false);
 		octo_port_add_pf(&two_pfs, 1 - pf);
-		octo_port_await_long(octo_port_pf_is_started(port, 1 - pf));
+		octo_port_await(octo_port_pf_is_started(port, 1 - pf));
 	}
 }
 

@@ -225,7 +225,7 @@ move_home(uint16_t port, bool back)
 		assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
 	else
 		assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
-	rte_delay_us_sleep(20000);
+	octo_port_pass_us(20000);
 	poll_a_while(port, 1);
 }
 
@@ -275,7 +275,7 @@ test_flows_follow_once_there_is_room(void **state)
 	/* somebody else was faster: the old rule is gone, the new one refused */
 	await_rules(port, 4, -1);
 	/* not just in the very next moment */
-	rte_delay_us_sleep(150000);
+	octo_port_pass_us(150000);
 	await_rules(port, 4, -1);
 	manager->create_transfer = 0;
 	await_rules(port, 4, 0);

@@ -41,7 +41,7 @@ fill_ring(const struct octo_port_conf *conf, unsigned int packets)
 
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, FLOW, QUEUE, NULL));
-	octo_port_await_long(octo_port_leads_to(port, FLOW, QUEUE, 1));
+	octo_port_await(octo_port_leads_to(port, FLOW, QUEUE, 1));
 	octo_port_send(port, OTHER_QUEUE, FLOW, packets);
 	octo_port_await((octo_port_poll(port, OTHER_QUEUE, 32, &tally),
 			 rte_eth_rx_queue_count(octo_port_pf(1), QUEUE) == (int)packets));
@@ -57,16 +57,16 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(octosim_fault("net_octosim1,eject,60000000"), 0);
-	octo_port_await_long(octo_port_rule_pf(port, FLOW) == 0);
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	assert_true(octo_port_pf_is_there(1));
 	assert_true(is_in_state(port, 1, "leaving"));
-	octo_port_await_long((octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(1)));
+	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(1)));
 	assert_int_equal(tally.packets, 100);
 	assert_int_equal(lost(), 0);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 	assert_int_equal(octosim_fault("net_octosim1,plug"), 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, FLOW, QUEUE, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, FLOW, QUEUE, 1));
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
@@ -82,9 +82,9 @@ test_every_pf_is_ejected(void **state)
 	for (unsigned int pf = 0; pf < 3; pf++) {
 		snprintf(text, sizeof(text), "%s,eject,60000000", octo_port_pf_name(pf));
 		assert_int_equal(octosim_fault(text), 0);
-		octo_port_await_long(
+		octo_port_await(
 			(octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(pf)));
-		octo_port_await_long(octo_port_leads_to(port, FLOW, QUEUE, 3) || pf < 2);
+		octo_port_await(octo_port_leads_to(port, FLOW, QUEUE, 3) || pf < 2);
 		octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 	}
 	assert_int_equal(tally.packets, 10);
@@ -99,7 +99,7 @@ test_an_ejected_pf_that_nobody_polls(void **state)
 
 	(void)state;
 	assert_int_equal(octosim_fault("net_octosim1,eject,60000000"), 0);
-	octo_port_await_long(!octo_port_pf_is_there(1));
+	octo_port_await(!octo_port_pf_is_there(1));
 	assert_int_equal(lost(), 100);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
@@ -116,7 +116,7 @@ test_an_ejected_pf_dies(void **state)
 	octo_port_remove_pf(1);
 	assert_true(is_in_state(port, 1, "gone"));
 	assert_int_equal(lost(), 100);
-	octo_port_await_long(octo_port_rule_pf(port, FLOW) == 0);
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
@@ -131,9 +131,9 @@ test_the_port_is_stopped_while_a_pf_is_ejected(void **state)
 	octo_port_await(is_in_state(port, 1, "leaving"));
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_true(is_in_state(port, 1, "gone"));
-	octo_port_await_long(!octo_port_pf_is_there(1));
+	octo_port_await(!octo_port_pf_is_there(1));
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	octo_port_await_long(octo_port_rule_pf(port, FLOW) == 0);
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
@@ -146,7 +146,7 @@ test_the_last_pf_is_ejected(void **state)
 	(void)state;
 	octo_port_remove_pf(0);
 	assert_int_equal(octosim_fault("net_octosim1,eject,1000"), 0);
-	octo_port_await_long(!octo_port_pf_is_there(1));
+	octo_port_await(!octo_port_pf_is_there(1));
 	octo_port_await(is_in_state(port, 1, "gone"));
 }
 
@@ -162,7 +162,7 @@ begins_to_join(uint16_t port)
 {
 	octo_port_add_pf(&two_pfs, 1);
 	assert_int_equal(octosim_fault("net_octosim1,rule_slow," RULE_US), 0);
-	octo_port_await_long(is_in_state(port, 1, "joining") || octo_port_pf_is_started(port, 1));
+	octo_port_await(is_in_state(port, 1, "joining") || octo_port_pf_is_started(port, 1));
 	return is_in_state(port, 1, "joining");
 }
 
@@ -206,11 +206,11 @@ test_rules_come_and_go_while_a_pf_joins(void **state)
 	}
 	assert_true(is_in_state(port, 1, "joining"));
 	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	for (uint16_t i = 0; i < RULES; i++) {
 		const uint16_t src_port = i % 10 == 0 ? 2000 + i : 1000 + i;
 
-		octo_port_await_long(octo_port_leads_to(port, src_port, QUEUE, 1));
+		octo_port_await(octo_port_leads_to(port, src_port, QUEUE, 1));
 		octo_port_assert_arrives(port, src_port, QUEUE, 1);
 	}
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
@@ -227,10 +227,10 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	(void)state;
 	assert_int_equal(octosim_fault("net_octosim1,rule_fail,1,5,1"), 0);
 	assert_non_null(octo_port_steer(port, 3000, QUEUE, NULL));
-	octo_port_await_long(is_in_state(port, 1, "gone"));
+	octo_port_await(is_in_state(port, 1, "gone"));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 3000, QUEUE, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 3000, QUEUE, 1));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), replugs + 1);
 }
@@ -255,16 +255,16 @@ test_the_last_pf_cannot_join(void **state)
 	assert_int_equal(octosim_fault("net_octosim1,rule_fail,1,5,1000000"), 0);
 	octo_port_await(is_in_state(port, 1, "leaving"));
 	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
-	octo_port_await_long(manages(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 1000, QUEUE, 1));
+	octo_port_await(manages(port, 1));
+	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
 	assert_true(is_in_state(port, 1, "leaving"));
 	octo_port_add_pf(&two_pfs, 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 0));
-	octo_port_await_long(is_in_state(port, 1, "gone"));
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	octo_port_await(is_in_state(port, 1, "gone"));
 	assert_false(manages(port, 1));
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 1000, QUEUE, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 
@@ -278,13 +278,13 @@ test_a_pf_that_does_not_get_to_join(void **state)
 	octo_port_remove_pf(1);
 	assert_true(is_in_state(port, 1, "gone"));
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	begin_to_join(port);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(octosim_fault("net_octosim1,clear"), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_true(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 1000, QUEUE, 1));
+	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 

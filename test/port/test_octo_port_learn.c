@@ -28,7 +28,7 @@ talk(uint16_t port)
 				octo_port_poll(port, q, 32, &tally);
 	}
 	assert_int_equal(tally.wrong_port + tally.wrong_flow, 0);
-	rte_delay_us_sleep(1000);
+	octo_port_pass_us(1000);
 }
 
 #define talk_until(port, condition)                                                                \

@@ -38,7 +38,7 @@ view_after(uint16_t port, uint64_t samples)
 	samples += view->samples;
 	for (int i = 0; i < 1000 && view->samples < samples; i++) {
 		free(view);
-		rte_delay_us_sleep(OCTO_MEASURE_MIN_MS * 1000);
+		octo_port_pass_us(OCTO_MEASURE_MIN_MS * 1000);
 		view = octo_measure_view(port, why);
 		assert_non_null(view);
 	}

@@ -45,7 +45,7 @@ assert_arrives(uint16_t port, uint16_t queue)
 	for (int i = 0; i < 50000 && tally[queue].packets < sent; i++) {
 		for (uint16_t q = 0; q < 2; q++)
 			octo_port_poll(port, q, 32, &tally[q]);
-		rte_delay_us_sleep(20);
+		octo_port_pass_us(80);
 	}
 	assert_int_equal(tally[queue].packets, sent);
 	assert_int_equal(tally[!queue].packets, 0);
@@ -352,7 +352,7 @@ test_a_pf_dies_and_returns(void **state)
 		octo_port_remove_pf(pf);
 		octo_port_await(!octo_port_pf_is_started(port, pf));
 		octo_port_add_pf(&conf, pf);
-		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_await(octo_port_pf_is_started(port, pf));
 		assert_false(is_on_pf(0) || is_on_pf(1));
 		steer_and_destroy(port, 0);
 		assert_true(is_on_pf(0) && is_on_pf(1));
@@ -393,7 +393,7 @@ test_the_flow_is_learned(void **state)
 	assert_non_null(octo_port_overrule(FLOW, 1));
 	for (int i = 0; i < 2000 && octo_port_xstat(port, "learned_flows") == 0; i++) {
 		assert_arrives(port, 0);
-		rte_delay_us_sleep(100);
+		octo_port_pass_us(100);
 	}
 	assert_int_equal(octo_port_xstat(port, "learned_flows"), 1);
 	assert_false(is_on_pf(0) || is_on_pf(1));
@@ -427,7 +427,7 @@ find_queue(uint16_t port)
 		if (queue == RSS_QUEUES)
 			continue;
 		more--;
-		rte_delay_us_sleep(5);
+		octo_port_pass_us(5);
 	}
 	assert_int_equal(tally.packets, 1);
 	return queue;
@@ -453,7 +453,7 @@ check_rss(uint64_t types)
 		before = octo_port_xstat(port, "fence_opened");
 		assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
 		for (int k = 0; k < 5000 && find_queue(port) == queue; k++)
-			rte_delay_us_sleep(100);
+			octo_port_pass_us(100);
 		assert_int_equal(find_queue(port), home);
 		assert_int_equal(octo_port_xstat(port, "fence_opened"), before + 1);
 	}

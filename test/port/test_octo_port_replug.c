@@ -25,10 +25,10 @@ test_a_pf_is_probed_again(void **state)
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	octo_port_remove_pf(1);
 	assert_false(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_owner_get(octo_port_pf(1), &owner), 0);
 	assert_string_equal(owner.name, OCTO_PORT_NAME);
-	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 }
@@ -48,11 +48,11 @@ test_a_pf_that_is_attached_is_taken(void **state)
 	octo_port_assert_arrives(port, 100, 0, 10);
 	assert_int_equal(rte_eth_stats_get(port, &before), 0);
 	octo_port_remove_pf(0);
-	octo_port_await_long(octo_port_rule_pf(port, 100) == 1);
+	octo_port_await(octo_port_rule_pf(port, 100) == 1);
 	octo_port_add_pf(&two_pfs, 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 0));
-	octo_port_await_long(octo_port_leads_to(port, 100, 0, 0));
-	octo_port_await_long(octo_port_leads_to(port, 101, 1, 1));
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	octo_port_await(octo_port_leads_to(port, 100, 0, 0));
+	octo_port_await(octo_port_leads_to(port, 101, 1, 1));
 	for (uint16_t q = 0; q < 2; q++)
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 	assert_int_equal(rte_eth_stats_get(port, &after), 0);
@@ -78,18 +78,17 @@ test_a_pf_is_back_before_its_flows_have_left(void **state)
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < SLOW_RULES; i++)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
-	octo_port_await_long(octo_port_leads_to(port, 100, 1, 1));
+	octo_port_await(octo_port_leads_to(port, 100, 1, 1));
 	manager = octo_port_faults_on(0);
 	assert_int_equal(octosim_fault("net_octosim0,rule_slow,40000"), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	assert_true(manager->transfers < SLOW_RULES);
-	octo_port_await_long(octo_port_leads_to(port, 100, 1, 1) &&
-			     manager->transfers >= SLOW_RULES);
+	octo_port_await(octo_port_leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
 	assert_int_equal(octosim_fault("net_octosim0,clear"), 0);
 	for (uint16_t i = 0; i < SLOW_RULES; i++) {
-		octo_port_await_long(octo_port_leads_to(port, 100 + i, 1, 1));
+		octo_port_await(octo_port_leads_to(port, 100 + i, 1, 1));
 		octo_port_assert_arrives(port, 100 + i, 1, 10);
 	}
 }
@@ -184,7 +183,7 @@ test_a_pf_gets_what_the_others_have(void **state)
 	for (unsigned int pf = 0; pf < 2; pf++) {
 		octo_port_remove_pf(pf);
 		octo_port_add_pf(&two_pfs, pf);
-		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_await(octo_port_pf_is_started(port, pf));
 		assert_alike(octo_port_pf(pf));
 		assert_key(octo_port_pf(pf));
 	}
@@ -225,8 +224,8 @@ test_a_pf_is_missing_at_the_start(void **state)
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
@@ -244,13 +243,13 @@ test_a_lesser_pf_stays_out(void **state)
 	port = octo_port_add(&two_pfs);
 	octo_port_up(port, 2);
 	octo_port_add_pf(&lesser, 1);
-	rte_delay_us_sleep(50000);
+	octo_port_pass_us(50000);
 	assert_false(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
 	assert_true(info.max_rx_queues >= 2);
 	octo_port_forget_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 }
 
 static struct rte_flow *
@@ -305,11 +304,11 @@ test_transfer_rules_know_pfs_by_other_numbers(void **state)
 	octo_port_add_pf(&four_pfs, 3);
 	octo_port_add_pf(&four_pfs, 2);
 	for (unsigned int pf = 2; pf < 4; pf++) {
-		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_await(octo_port_pf_is_started(port, pf));
 		assert_int_equal(octo_port_pf(pf), number[5 - pf]);
 	}
 	for (unsigned int pf = 2; pf < 4; pf++)
-		octo_port_await_long(is_led_to(port, rule[pf], pf));
+		octo_port_await(is_led_to(port, rule[pf], pf));
 	/* all rules are put anew */
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
@@ -349,18 +348,18 @@ test_all_pfs_go_and_come(void **state)
 	octo_port_remove_pf(1);
 	assert_int_equal(rte_eth_link_get_nowait(port, &link), 0);
 	assert_int_equal(link.link_status, RTE_ETH_LINK_DOWN);
-	octo_port_await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 1);
+	octo_port_await(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 1);
 	octo_port_poll(port, 0, 32, &(struct octo_port_tally){0});
 	octo_port_add_pf(&four_pfs, 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 0));
-	octo_port_await_long(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 2);
-	octo_port_await_long(octo_port_rule_pf(port, 103) >= 0);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	octo_port_await(__atomic_load_n(&link_events, __ATOMIC_SEQ_CST) == 2);
+	octo_port_await(octo_port_rule_pf(port, 103) >= 0);
 	octo_port_assert_arrives(port, 103, 3, 10);
 	/* the others by themselves */
 	for (unsigned int pf = 3; pf > 0; pf--)
-		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_await(octo_port_pf_is_started(port, pf));
 	for (uint16_t q = 0; q < 4; q++) {
-		octo_port_await_long(octo_port_leads_to(port, 100 + q, q, q));
+		octo_port_await(octo_port_leads_to(port, 100 + q, q, q));
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 	}
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, count_event, NULL);
@@ -379,17 +378,17 @@ test_a_pf_recovers(void **state)
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
 	assert_false(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_rule_pf(port, 7) == 0);
+	octo_port_await(octo_port_rule_pf(port, 7) == 0);
 	octo_port_assert_arrives(port, 7, 1, 10);
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	/* and then it cannot: it is removed, and probed again */
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
 	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_FAILED, NULL);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
-	octo_port_await_long(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
@@ -428,7 +427,7 @@ test_a_pf_recovers_and_has_less(void **state)
 	unset_all(port);
 	assert_int_equal(rte_flow_isolate(port, 0, NULL), 0);
 	rte_eth_dev_callback_process(&rte_eth_devices[pf], RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_get_mtu(pf, &mtu), 0);
 	assert_int_equal(mtu, 1500);
 	assert_int_equal(faults->isolated, 0);
@@ -461,7 +460,7 @@ test_a_pf_joins_before_ethdev_knows(void **state)
 	assert_int_equal(dev->dev_ops->allmulticast_disable(dev), 0);
 	dev->data->dev_conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_promiscuous_get(pf->data->port_id), 0);
 	assert_int_equal(rte_eth_allmulticast_get(pf->data->port_id), 0);
 	assert_int_equal(rte_eth_dev_get_vlan_offload(pf->data->port_id), 0);
@@ -477,7 +476,7 @@ test_a_pf_gives_up_at_once(void **state)
 	octo_port_up(port, 2);
 	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
 				     RTE_ETH_EVENT_RECOVERY_FAILED, NULL);
-	octo_port_await_long(octo_port_xstat(port, "replugs") == 1);
+	octo_port_await(octo_port_xstat(port, "replugs") == 1);
 	assert_true(octo_port_pf_is_started(port, 1));
 }
 
@@ -547,11 +546,11 @@ test_pfs_die_and_return_at_random(void **state)
 		ask_all_kinds_of_things(port);
 		octo_port_add_pf(&four_pfs, pf);
 		ask_all_kinds_of_things(port);
-		octo_port_await_long(octo_port_pf_is_started(port, pf));
+		octo_port_await(octo_port_pf_is_started(port, pf));
 	}
 	octo_port_thread_stop();
 	for (uint16_t q = 0; q < 4; q++) {
-		octo_port_await_long(octo_port_leads_to(port, 100 + q, q, q));
+		octo_port_await(octo_port_leads_to(port, 100 + q, q, q));
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 	}
 	/* what was received was counted, whichever PF it came by, and however often that died */

@@ -163,7 +163,7 @@ receive(uint16_t port, uint16_t nb_queues, uint64_t n)
 	for (unsigned int round = 0; round < 20000 && seen.all < end; round++) {
 		poll_all(port, nb_queues);
 		if (round > 200)
-			rte_delay_us_sleep(100);
+			octo_port_pass_us(100);
 	}
 	assert_int_equal(seen.all, end);
 }
@@ -520,7 +520,7 @@ test_masked_rules_that_are_ignored(void **state)
 	assert_string_equal(tier(port), "partition");
 	for (int i = 0; i < 500 && strcmp(tier(port), "exact") != 0; i++) {
 		talk(port, 4, ANY_IP, 640);
-		rte_delay_us_sleep(10000);
+		octo_port_pass_us(10000);
 	}
 	assert_int_equal(octo_view_topology(port, &view), 0);
 	assert_string_equal(view.tier, "exact");
@@ -540,7 +540,7 @@ test_masked_rules_that_nothing_needs(void **state)
 	for (int i = 0; i < 300; i++) {
 		octo_port_send(port, 0, 100, BURST);
 		receive(port, 2, BURST);
-		rte_delay_us_sleep(10000);
+		octo_port_pass_us(10000);
 	}
 	assert_string_equal(tier(port), "partition");
 }

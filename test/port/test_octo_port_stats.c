@@ -307,8 +307,8 @@ test_a_reset_is_not_undone(void **state)
 	p = (struct poller){.port = port};
 	fill_legs(port, 64, 64);
 	octo_port_thread_start(send_and_poll, &p);
-	end = rte_get_timer_cycles() + rte_get_timer_hz() / 2;
-	while (rte_get_timer_cycles() < end)
+	end = octo_now() + rte_get_timer_hz() / 2;
+	while (octo_now() < end)
 		check_reset(&p);
 	octo_port_thread_stop();
 	octo_port_receive(port, 0, 128, &(struct octo_port_tally){0});

@@ -69,7 +69,7 @@ talk_until_blamed(uint16_t port)
 {
 	for (int i = 0; i < 2000 && ineffective(port) == 0; i++) {
 		talk(port, 20);
-		rte_delay_us_sleep(1000);
+		octo_port_pass_us(1000);
 	}
 	assert_int_equal(ineffective(port), 1);
 }
@@ -89,7 +89,7 @@ test_the_only_rule_is_ignored(void **state)
 	assert_true(first_rule(port).strays >= 5);
 	for (int i = 0; i < 2000 && topology(port).ignored[0] != 'M'; i++) {
 		talk(port, 20);
-		rte_delay_us_sleep(1000);
+		octo_port_pass_us(1000);
 	}
 	assert_tier(port, "queue", "MPFS");
 	assert_int_equal(first_rule(port).pf, -1);
@@ -109,7 +109,7 @@ test_a_rule_that_comes_true_by_chance(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 0, NULL));
 	for (int i = 0; i < 20; i++) {
 		talk(port, 20);
-		rte_delay_us_sleep(20000);
+		octo_port_pass_us(20000);
 	}
 	assert_string_equal(first_rule(port).verdict, "works");
 	assert_int_equal(ineffective(port), 0);
@@ -163,11 +163,11 @@ test_packets_from_before_the_rule(void **state)
 	octo_port_pump(2);
 	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
 	assert_non_null(octo_port_steer(port, FLOW, 0, NULL));
-	rte_delay_us_sleep(150000);
+	octo_port_pass_us(150000);
 	for (int i = 0; i < 500 && tally.packets < 500; i++) {
 		octo_port_poll(port, 1, 4, &tally);
 		if (i % 20 == 0)
-			rte_delay_us_sleep(6000);
+			octo_port_pass_us(6000);
 	}
 	assert_int_equal(tally.packets, 500);
 	octo_port_await(first_rule(port).strays > 8);
@@ -208,10 +208,10 @@ test_rehoming_under_traffic(void **state)
 	for (int round = 0; round < 6; round++) {
 		assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 		octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
-		rte_delay_us_sleep(130000);
+		octo_port_pass_us(130000);
 		assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
 		octo_port_await(octo_port_rule_pf(port, FLOW) == 1);
-		rte_delay_us_sleep(130000);
+		octo_port_pass_us(130000);
 		assert_int_equal(ineffective(port), 0);
 	}
 	octo_port_thread_stop();
@@ -223,7 +223,7 @@ test_rehoming_under_traffic(void **state)
 static void
 let_it_be_seen(uint16_t port)
 {
-	rte_delay_us_sleep(20000);
+	octo_port_pass_us(20000);
 	for (int i = 0; i < 300; i++)
 		octo_port_poll(port, 1, 32, &(struct octo_port_tally){0});
 }
@@ -270,7 +270,7 @@ test_a_rule_that_cannot_follow_is_no_lie(void **state)
 	let_it_be_seen(port);
 	for (int i = 0; i < 20; i++) {
 		talk(port, 20);
-		rte_delay_us_sleep(20000);
+		octo_port_pass_us(20000);
 	}
 	assert_true(first_rule(port).strays > 8);
 	assert_int_equal(ineffective(port), 0);
@@ -293,7 +293,7 @@ test_a_dead_pf_breaks_no_promise(void **state)
 	assert_int_equal(octosim_fault(fault), 0);
 	for (int i = 0; i < 30; i++) {
 		talk(port, 20);
-		rte_delay_us_sleep(20000);
+		octo_port_pass_us(20000);
 	}
 	assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
 	assert_true(first_rule(port).strays > 8);

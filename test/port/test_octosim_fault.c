@@ -94,7 +94,7 @@ plug(const char *text)
 	int ret;
 
 	while ((ret = octosim_fault(text)) == -EBUSY)
-		rte_delay_us_sleep(1000);
+		octo_port_pass_us(1000);
 	assert_int_equal(ret, 0);
 	octo_port_await(nb_heard() > before);
 }
@@ -230,8 +230,8 @@ listen_slowly(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret
 		return 0;
 	rte_atomic_store_explicit(&slow.told, true, rte_memory_order_release);
 	for (int i = 0; i < 10000 && !is_set(&slow.removing); i++)
-		rte_delay_us_sleep(1000);
-	rte_delay_us_sleep(100000);
+		octo_port_pass_us(1000);
+	octo_port_pass_us(100000);
 	rte_atomic_store_explicit(&slow.still_there, rte_eth_dev_is_valid_port(port),
 				  rte_memory_order_release);
 	return 0;
@@ -488,7 +488,7 @@ test_a_full_ring(void **state)
 static void
 test_a_latency_that_comes_and_goes(void **state)
 {
-	const uint64_t begin = rte_get_tsc_cycles();
+	const uint64_t begin = octo_now();
 	struct octo_port_tally tally = {0};
 
 	(void)state;
@@ -501,7 +501,7 @@ test_a_latency_that_comes_and_goes(void **state)
 	octo_port_pump(IDLE_QUEUE);
 	/* nothing overtakes */
 	octo_port_await(rte_eth_rx_queue_count(octo_port_pf(0), 0) == 9);
-	assert_true(rte_get_tsc_cycles() - begin >= rte_get_tsc_hz() / 10);
+	assert_true(octo_now() - begin >= rte_get_timer_hz() / 10);
 	octo_port_receive(octo_port_pf(0), 0, 9, &tally);
 	assert_int_equal(tally.packets, 9);
 }

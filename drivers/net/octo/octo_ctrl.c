@@ -3,6 +3,7 @@
 /*
  * The control side: the mutex that every control operation takes, and the
  * port's one thread, which follows links and homes. It never waits for an lcore.
+ * All that it does is octo_ctrl_step(), again and again.
  */
 
 #include <errno.h>
@@ -202,9 +203,8 @@ octo_ctrl_deadline(unsigned int us)
 }
 
 static bool
-must_poll_links(struct octo_dev *octo)
+must_poll_links(struct octo_dev *octo, uint64_t now)
 {
-	const uint64_t now = octo_now();
 	int i;
 
 	if (now < octo->ctrl.next_link_poll)
@@ -217,12 +217,12 @@ must_poll_links(struct octo_dev *octo)
 }
 
 static bool
-follow_links(struct octo_dev *octo)
+follow_links(struct octo_dev *octo, uint64_t now)
 {
 	bool changed = rte_atomic_exchange_explicit(&octo->ctrl.link_changed, false,
 						    rte_memory_order_acquire);
 
-	if (!changed && !must_poll_links(octo))
+	if (!changed && !must_poll_links(octo, now))
 		return false;
 	return octo_link_refresh(octo);
 }
@@ -356,13 +356,13 @@ spread_for_a_while(struct octo_dev *octo)
 
 /* Returns whether it is worth while to come back soon. */
 static bool
-tick(struct octo_dev *octo)
+tick(struct octo_dev *octo, uint64_t now)
 {
 	bool link_changed;
 	bool busy = false;
 
 	octo_lock(octo);
-	link_changed = octo->started && follow_links(octo);
+	link_changed = octo->started && follow_links(octo, now);
 	if (octo->started) {
 		/* an agent that is gone is not to be blamed for what came since */
 		if (octo->mpfs_ops->tick != NULL)
@@ -403,20 +403,32 @@ octo_ctrl_wake(struct octo_dev *octo)
 	wake(octo);
 }
 
+/*
+ * One round of the control thread's work. By one thread at a time, without the mutex, while
+ * the port is started. Returns after how many ms the next is due, if nothing wakes the
+ * thread before.
+ */
+unsigned int
+octo_ctrl_step(struct octo_dev *octo, uint64_t now)
+{
+	bool busy = tick(octo, now);
+	bool more = rehome_for_a_while(octo);
+
+	busy |= spread_for_a_while(octo);
+	more |= octo_replug_tick(octo, now);
+	busy |= octo_leave_tick(octo);
+	return more ? 0 : busy ? BUSY_TICK_MS : TICK_MS;
+}
+
 static uint32_t
 run(void *arg)
 {
 	struct octo_dev *octo = arg;
-	bool busy = false;
-	bool more = false;
+	unsigned int ms = TICK_MS;
 
 	while (!rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		wait_for_work(octo, more ? 0 : busy ? BUSY_TICK_MS : TICK_MS);
-		busy = tick(octo);
-		more = rehome_for_a_while(octo);
-		busy |= spread_for_a_while(octo);
-		more |= octo_replug_tick(octo);
-		busy |= octo_leave_tick(octo);
+		wait_for_work(octo, (int)ms);
+		ms = octo_ctrl_step(octo, octo_now());
 	}
 	return 0;
 }

@@ -580,6 +580,7 @@ bool octo_lock_try(struct octo_dev *octo);
 void octo_unlock(struct octo_dev *octo);
 int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
+unsigned int octo_ctrl_step(struct octo_dev *octo, uint64_t now);
 void octo_ctrl_post_link(struct octo_dev *octo);
 void octo_ctrl_post_home(struct octo_dev *octo);
 void octo_ctrl_wake(struct octo_dev *octo);

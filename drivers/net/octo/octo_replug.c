@@ -260,9 +260,8 @@ refresh_stats(struct octo_dev *octo)
 
 /* By the control thread, without the mutex. Returns whether there is more to do at once. */
 bool
-octo_replug_tick(struct octo_dev *octo)
+octo_replug_tick(struct octo_dev *octo, uint64_t now)
 {
-	const uint64_t now = octo_now();
 	const bool arrived = rte_atomic_exchange_explicit(&octo->replug.arrived, false,
 							  rte_memory_order_acquire);
 

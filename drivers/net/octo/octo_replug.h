@@ -81,7 +81,7 @@ struct octo_settings {
 };
 
 /* octo_replug.c */
-bool octo_replug_tick(struct octo_dev *octo);
+bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
 void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_replug_wake(struct octo_dev *octo);
