@@ -70,7 +70,7 @@ plotter() {
 # bench_l3fwd ARG...: l3fwd as it is, over PFs alone, bonded, and as an octo port.
 bench_l3fwd() {
 	local status=0 plot python
-	have python3 || die "bench l3fwd needs python3, of version 3.9 or newer"
+	need python
 	export PYTHONPATH=$root/devtools
 	case " $* " in
 	*" -h "* | *" --help "*) exec python3 -B -m l3fwd_bench "$@" ;;
@@ -87,7 +87,7 @@ bench_l3fwd() {
 	# what a NIC is used with is up to its user: pages of the right node
 	[[ " $* " == *" --pf"* ]] || reserve_hugepages 512
 	python=python3
-	[ -z "$plot" ] || python=$(python_with matplotlib)
+	[ -z "$plot" ] || python=$(python_of plot)
 	"$python" -B -m l3fwd_bench "$@" || status=$?
 	release_hugepages
 	return $status
@@ -110,7 +110,7 @@ bench_command() {
 	"$build_dir/app/octo-bench/octo-bench" "${rest[@]}" || status=$?
 	release_hugepages
 	if [ $status -eq 0 ] && [ -n "$plot" ]; then
-		"$(python_with matplotlib)" "$(plotter "${rest[@]}")" "${plot%.png}.csv" "$plot"
+		"$(python_of plot)" "$(plotter "${rest[@]}")" "${plot%.png}.csv" "$plot"
 		say "drawn: $plot"
 	fi
 	return $status

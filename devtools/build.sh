@@ -83,7 +83,7 @@ build_identity() {
 
 # configure OPTION...: unless the build directory was configured so already.
 configure() {
-	local options=("$@") identity before='' again=()
+	local options=("-Dpython=$(python_of compile)" "$@") identity before='' again=()
 	identity=$(build_identity)
 	[ ! -f "$build_dir/build.ninja" ] || before=$(cat "$build_dir/.octo" 2>/dev/null || true)
 	[ "$before" != "$identity ${options[*]}" ] || return 0

@@ -20,21 +20,31 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
-# A python3 early in PATH need not be the one that the distribution's modules
-# are for: print the first that has all the modules named.
+# can_import PYTHON MODULE...: one that is there but broken is of no use, so import them.
+can_import() {
+	"$1" - "${@:2}" >/dev/null 2>&1 <<-'END'
+		import importlib
+		import sys
+
+		for name in sys.argv[1:]:
+		    if importlib.import_module(name).__spec__.origin is None:
+		        sys.exit(name + " is just a directory")
+	END
+}
+
+# The python3 that the distribution's packages of modules are for.
+system_python=/usr/bin/python3
+
+# A python3 early in PATH need not be that one: print the path of the first that
+# has all the modules named.
 python_with() {
 	local python
-	for python in python3 /usr/bin/python3; do
-		if have "$python" && "$python" - "$@" 2>/dev/null <<-'END'; then
-			import importlib.util
-			import sys
-
-			sys.exit(any(importlib.util.find_spec(m) is None for m in sys.argv[1:]))
-		END
+	while read -r python; do
+		if can_import "$python" "$@"; then
 			echo "$python"
 			return
 		fi
-	done
+	done < <(type -aP python3 || true; echo "$system_python")
 	return 1
 }
 

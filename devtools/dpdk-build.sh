@@ -57,7 +57,7 @@ choose_dpdk_options() {
 # DPDK's scripts want elftools of the python3 that they find, and must leave
 # no byte code behind in the source tree.
 in_dpdk_build() {
-	env PATH="$(dirname "$(command -v "$(python_with elftools)")"):$PATH" \
+	env PATH="$(dirname "$(command -v "$(python_of compile)")"):$PATH" \
 		PYTHONDONTWRITEBYTECODE=1 nice "$@"
 }
 

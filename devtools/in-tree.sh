@@ -61,6 +61,13 @@ packages_in_tree_tests() {
 	packages_functional | grep -v '^dpdk'
 }
 
+packages_copy() {
+	cat <<-'END'
+		git|cmd:git|commits in a DPDK tree
+		python3|cmd:python3|DPDK's scripts
+	END
+}
+
 packages_patch() {
 	echo 'codespell|cmd:codespell|checkpatches.sh: spelling'
 }
@@ -173,6 +180,7 @@ add_driver() {
 }
 
 step_copy() {
+	need copy
 	mkdir -p "$work"
 	clone_dpdk
 	add_library
@@ -255,7 +263,7 @@ step_maintainers() {
 
 step_guides() {
 	need docs
-	DPDK_VERSION=$release sphinx-build -W --keep-going -q -j 2 -b html \
+	DPDK_VERSION=$release "$(python_of docs)" -m sphinx -W --keep-going -q -j 2 -b html \
 		"$tree/doc/guides" "$work/guides"
 	grep -l net_octo "$work"/guides/nics/octo{,sim}.html
 }
@@ -312,7 +320,7 @@ apart=(--ignore-glob="*/test_agent_*.py" --ignore-glob="*/test_packages.py")
 run_tests() {
 	local python pytest_args
 	need in_tree_tests
-	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
+	python=$(python_of in_tree_tests)
 	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
 	[ -x "$work/$1/bin/dpdk-testpmd" ] || die "there is no testpmd in $work/$1: do the step $1 first"
 	OCTO_IN_TREE=$work/$1 LD_LIBRARY_PATH=$work/$1/lib "$python" -m pytest -p no:cacheprovider \

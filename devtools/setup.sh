@@ -4,7 +4,8 @@
 # Installs what the subcommands need and the machine lacks; nothing else.
 
 # Sets of packages, each line: package, how to see that it (or what it
-# provides) is there already, what it is for.
+# provides) is there already, what it is for. All Python modules (py) of a set
+# are used by one interpreter: python_of SET.
 packages_compile() {
 	cat <<-'END'
 		gcc|cmd:cc|to compile
@@ -35,6 +36,8 @@ packages_functional() {
 	cat <<-'END'
 		python3-pytest|py:pytest|functional tests: runs them
 		python3-scapy|py:scapy|functional tests: packets
+		python3-pyelftools|py:elftools|functional tests: dpdk-pmdinfo.py
+		git|cmd:git|functional tests: the drivers in a DPDK tree
 		iproute2|cmd:ip|functional tests: network namespaces
 		iputils-ping|cmd:ping|functional tests: ping
 		iperf3|cmd:iperf3|functional tests: TCP streams
@@ -43,6 +46,10 @@ packages_functional() {
 		valgrind|cmd:valgrind|functional tests: memory that leaks or is read too early
 	END
 	dpdk_is_private || packages_package
+}
+
+packages_python() {
+	echo 'python3|cmd:python3|bench l3fwd is a Python program'
 }
 
 packages_model() {
@@ -81,7 +88,7 @@ packages_plot() {
 }
 
 packages_docs() {
-	echo 'python3-sphinx|cmd:sphinx-build|the guides'
+	echo 'python3-sphinx|py:sphinx|the guides'
 }
 
 packages_lint() {
@@ -97,7 +104,7 @@ is_present() {
 	case $kind in
 	cmd) PATH=$PATH:/usr/sbin:/sbin have "$name" || { [ "$name" = cc ] && have "${CC:-cc}"; } ;;
 	pc) have_pc "$name" ;;
-	py) python_with "$name" >/dev/null ;;
+	py) python_with "${modules[@]}" >/dev/null || can_import "$system_python" "$name" ;;
 	file) [ -e "$name" ] ;;
 	fuzzer)
 		echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
@@ -107,10 +114,24 @@ is_present() {
 	esac
 }
 
-# The lines of the sets named whose package is missing.
+# The Python modules of a set.
+modules_of() {
+	"packages_$1" | sed -nE 's/^[^|]*\|py:([^|]*)\|.*/\1/p'
+}
+
+# The python3 that has all of them, after need SET.
+python_of() {
+	local modules
+	mapfile -t modules < <(modules_of "$1")
+	python_with "${modules[@]}"
+}
+
+# The lines of the sets named whose package is missing. Modules that some python3
+# has, but none has all of its set, are missing unless the distribution's has them.
 missing_of() {
-	local set line probe
+	local set line probe modules
 	for set in "$@"; do
+		mapfile -t modules < <(modules_of "$set")
 		while read -r line; do
 			probe=${line#*|}
 			is_present "${probe%%|*}" || echo "$line"

@@ -77,7 +77,7 @@ test_jobs() {
 start_pytest() {
 	local suite=$1 name=$2 python xml=$build_dir/$1.xml pytest_args
 	pytest_status=0
-	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
+	python=$(python_of functional)
 	rm -f "$xml"
 	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
 	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" "$root/devtools/run-tests.py" \
@@ -104,9 +104,8 @@ run_functional() {
 # A shell in the machine, for a look around.
 shell_in_vm() {
 	local python
-	prepare_vm
 	[ -z "${OCTO_VM_MISSING:-}" ] || die "no virtual machine: $OCTO_VM_MISSING"
-	python=$(python_with pytest scapy) || die "python modules pytest and scapy are missing"
+	python=$(python_of functional)
 	OCTO_BUILD_DIR=$build_dir PYTHONPATH=$root/test/vm:$root/test/functional \
 		exec "$python" -m octovm.interactive
 }
@@ -159,11 +158,13 @@ test_command() {
 	use_given_dpdk
 	case $which in
 	unit | port) need build unit ;;
-	functional | vm) need build functional ;;
+	functional) need build functional ;;
+	vm) need build functional vm ;;
 	all) need build unit functional ;;
 	esac
 	case $which in
 	functional | all) need_ovs ;;
+	vm) prepare_vm ;;
 	esac
 	prepare_build
 	refuse_installed_drivers
@@ -173,10 +174,7 @@ test_command() {
 	unit) run_unit "$name" ;;
 	port) run_meson "$name" port ;;
 	functional) run_functional "$name" ;;
-	vm)
-		prepare_vm
-		run_vm "$name"
-		;;
+	vm) run_vm "$name" ;;
 	all)
 		run_unit "$name"
 		run_functional "$name"

@@ -167,7 +167,6 @@ fetch_missing_vm() {
 	local tmp
 	[ "$(uname -m)" = x86_64 ] || die "the virtual machine is an x86-64, this machine is not"
 	have apt-get || die "this system has no apt-get to get QEMU and a kernel with"
-	need vm
 	mkdir -p "$root/.deps"
 	exec 9>"$root/.deps/lock"
 	flock 9

@@ -4,6 +4,7 @@
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ PARAMETERS = {
 def test_pmdinfo_lists_name_and_parameters(name, program):
     """dpdk-pmdinfo.py finds the driver's name and every devarg."""
     out = subprocess.run(
-        ["/usr/bin/python3", program("dpdk-pmdinfo.py"),
+        [sys.executable, program("dpdk-pmdinfo.py"),
          env.built_driver(name)],
         check=True, capture_output=True, text=True).stdout
     info = [i for i in json.loads(out) if i["name"] == f"net_{name}"]
