@@ -20,6 +20,14 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
 # can_import PYTHON MODULE...: one that is there but broken is of no use, so import them.
 can_import() {
 	"$1" - "${@:2}" >/dev/null 2>&1 <<-'END'

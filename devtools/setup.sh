@@ -87,6 +87,13 @@ packages_plot() {
 	echo 'python3-matplotlib|py:matplotlib|to draw what was measured'
 }
 
+packages_fresh() {
+	cat <<-'END'
+		mmdebstrap|cmd:mmdebstrap|test fresh: a minimal root
+		git|cmd:git|test fresh: a clone of what is committed
+	END
+}
+
 packages_docs() {
 	echo 'python3-sphinx|py:sphinx|the guides'
 }
@@ -149,14 +156,6 @@ print_packages() {
 driver_source_line="DPDK's source tree||driver headers: give DPDK_SRC=DIR, or install a DPDK built with \
 -Denable_driver_sdk=true and set PKG_CONFIG_PATH"
 
-as_root() {
-	if [ "$(id -u)" -eq 0 ]; then
-		"$@"
-	else
-		sudo "$@"
-	fi
-}
-
 check_can_install() {
 	local packages=$1
 	if ! have apt-get; then
@@ -211,7 +210,7 @@ setup_command() {
 	case $what in
 	default) need build unit functional ;;
 	build) need build ;;
-	all) need build unit functional model package docs clang fuzz lint ;;
+	all) need build unit functional model package docs clang fuzz lint fresh ;;
 	*) usage_error "setup: unknown '$what': give build, all or nothing" ;;
 	esac
 	[ "$what" = build ] || need_ovs

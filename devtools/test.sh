@@ -9,7 +9,7 @@ skipped=0
 reruns=0
 
 usage_test() {
-	usage_error "test: $1: octo test [unit|port|functional|vm|model] [-k NAME]"
+	usage_error "test: $1: octo test [unit|port|functional|vm|model|fresh] [-k NAME]"
 }
 
 # Adds what cmocka said, test by test; a program that said nothing counts as one.
@@ -116,20 +116,22 @@ run_vm() {
 	count_suite vm
 }
 
-# Sets which, name and shell.
+# Sets which, name, shell and short.
 read_test_options() {
 	which=all
 	name=
 	shell=
+	short=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		unit | port | functional | vm | model) which=$1 ;;
+		unit | port | functional | vm | model | fresh) which=$1 ;;
 		-k)
 			[ $# -gt 1 ] || usage_test "-k needs a name"
 			name=$2
 			shift
 			;;
 		--shell) shell=1 ;;
+		--short) short=1 ;;
 		*) usage_test "unknown '$1'" ;;
 		esac
 		shift
@@ -146,10 +148,16 @@ say_result() {
 }
 
 test_command() {
-	local which name shell
+	local which name shell short
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
 	[ -z "$shell" ] || [ "$which" = vm ] || usage_test "--shell is for vm"
+	[ -z "$short" ] || [ "$which" = fresh ] || usage_test "--short is for fresh"
+	if [ "$which" = fresh ]; then
+		run_fresh "$short"
+		say_result
+		return
+	fi
 	if [ "$which" = model ]; then
 		run_model "$name"
 		say_result

@@ -33,7 +33,7 @@ def test_help_names_every_command(words):
 @pytest.mark.many(asan=1)
 @pytest.mark.parametrize("words", [
     ("nonsense",), ("build", "--nonsense"), ("test", "--nonsense"),
-    ("test", "-k"), ("docs", "extra"), ("clean", "--some"),
+    ("test", "-k"), ("test", "unit", "--short"), ("docs", "extra"), ("clean", "--some"),
     ("build", "--dpdk-src"), ("build", "--dpdk-src", "/nonexistent"),
     ("testpmd", "--dpdk-src", "/nonexistent"), ("versions",),
     ("versions", "--json"), ("versions", "--nonsense"),
