@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The harness itself, with DPDK's own devices only."""
 
+import contextlib
 import itertools
 import time
+import types
 
 import pytest
 
@@ -50,6 +52,40 @@ def test_harness_sees_a_stream_that_stands_still():
     assert then == {"10.1.0.2:1": 0, "10.1.0.2:2": 300, "10.1.0.2:3": 100, "10.1.0.2:4": 200}
     now = iperf.acknowledged(_shown(p4=400, p3=350, p2=300, p1=1))
     assert sorted(iperf.got_on(then, now, 99)) == ["10.1.0.2:3", "10.1.0.2:4"]
+
+
+class _Client:
+    """An iperf3 that has closed its streams, but has not ended."""
+
+    returncode = 0
+
+    def poll(self):
+        """It never ends by itself."""
+
+    kill = poll
+
+    @staticmethod
+    def communicate(timeout):
+        """What it says in the end."""
+        assert timeout > 0
+        return "{}", ""
+
+
+@pytest.mark.parametrize("passed, tries", [(100, 2), (1, 1)])
+def test_harness_gives_streams_more_time_when_they_end_first(monkeypatch, passed, tries):
+    """But not streams that are gone before their time."""
+    clock = itertools.count(1e6, passed)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(iperf, "server", lambda host: contextlib.nullcontext())
+    asked = []
+    host = types.SimpleNamespace(popen=lambda words: asked.append(words) or _Client())
+
+    def meanwhile() -> None:
+        assert len(asked) > 1, "all streams are there"
+
+    with contextlib.nullcontext() if tries > 1 else pytest.raises(AssertionError):
+        assert iperf.outlive(host, host, "192.0.2.1", meanwhile) == {}
+    assert len(asked) == tries
 
 
 def test_harness_tells_what_a_process_is_at_that_does_not_answer():
