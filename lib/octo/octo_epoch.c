@@ -102,18 +102,43 @@ octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t ti
 	return ret;
 }
 
+/* Waits until no more than so many ask. Returns how many did at least. */
+static uint32_t
+await_few(struct octo_askers *a, uint32_t few, uint64_t timeout_us)
+{
+	const uint64_t start = octo_now();
+	const uint64_t patience = us_to_cycles(timeout_us);
+	uint32_t least;
+
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	least = rte_atomic_load_explicit(&a->nb, rte_memory_order_acquire);
+	while (least > few && elapsed(start) <= patience) {
+		uint32_t nb;
+
+		octo_wait_us(1);
+		nb = rte_atomic_load_explicit(&a->nb, rte_memory_order_acquire);
+		least = RTE_MIN(least, nb);
+	}
+	return least;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_askers_await)
 int
 octo_askers_await(struct octo_askers *a, uint64_t timeout_us)
 {
-	const uint64_t start = octo_now();
-	const uint64_t patience = us_to_cycles(timeout_us);
+	return await_few(a, 0, timeout_us) == 0 ? 0 : -ETIMEDOUT;
+}
 
-	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	while (rte_atomic_load_explicit(&a->nb, rte_memory_order_acquire) != 0) {
-		if (elapsed(start) > patience)
-			return -ETIMEDOUT;
-		octo_wait_us(1);
-	}
-	return 0;
+RTE_EXPORT_INTERNAL_SYMBOL(octo_askers_await_mortal)
+int
+octo_askers_await_mortal(struct octo_askers *a, uint64_t timeout_us)
+{
+	/* no pair: nothing comes with the number */
+	const uint32_t lost = rte_atomic_load_explicit(&a->nb_lost, rte_memory_order_relaxed);
+	const uint32_t least = await_few(a, lost, timeout_us);
+
+	/* fewer than that: one was alive, after all */
+	if (least != lost)
+		rte_atomic_store_explicit(&a->nb_lost, least, rte_memory_order_relaxed);
+	return least <= lost ? 0 : -ETIMEDOUT;
 }

@@ -28,6 +28,7 @@ struct octo_epoch {
 /** Threads, any, that ask how full a queue is: its epoch is its poller's. */
 struct octo_askers {
 	RTE_ATOMIC(uint32_t) nb;
+	RTE_ATOMIC(uint32_t) nb_lost; /**< of these, not awaited any more */
 };
 
 /** From one burst to the next. */
@@ -129,5 +130,16 @@ int octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_
  */
 __rte_internal
 int octo_askers_await(struct octo_askers *a, uint64_t timeout_us);
+
+/**
+ * The same for threads of processes that may be killed while they ask: those that did not
+ * stop asking in time are not awaited again. Should one of them still be alive, it is not
+ * awaited until it has its answer.
+ *
+ * @return
+ *   0, or -ETIMEDOUT.
+ */
+__rte_internal
+int octo_askers_await_mortal(struct octo_askers *a, uint64_t timeout_us);
 
 #endif /* OCTO_EPOCH_H */

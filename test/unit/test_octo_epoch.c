@@ -123,10 +123,46 @@ test_await_waits_for_who_asks(void **state)
 	octo_askers_enter(&a);
 	octo_askers_leave(&a);
 	assert_int_equal(octo_askers_await(&a, 1000), -ETIMEDOUT);
+	assert_int_equal(octo_askers_await(&a, 1000), -ETIMEDOUT);
 	assert_int_equal(pthread_create(&thread, NULL, ask_a_while, &a), 0);
 	assert_int_equal(octo_askers_await(&a, LONG_US), 0);
 	assert_int_equal(rte_atomic_load_explicit(&a.nb, rte_memory_order_relaxed), 0);
 	pthread_join(thread, NULL);
+}
+
+/* One of three is killed: it is waited for once, and others as ever. */
+static void
+test_await_waits_once_for_who_is_killed(void **state)
+{
+	struct octo_askers a = {0};
+	pthread_t thread;
+
+	(void)state;
+	octo_askers_enter(&a);
+	assert_int_equal(octo_askers_await_mortal(&a, 1000), -ETIMEDOUT);
+	assert_int_equal(octo_askers_await_mortal(&a, LONG_US), 0);
+	octo_askers_enter(&a);
+	octo_askers_enter(&a);
+	octo_askers_leave(&a);
+	assert_int_equal(pthread_create(&thread, NULL, ask_a_while, &a), 0);
+	assert_int_equal(octo_askers_await_mortal(&a, LONG_US), 0);
+	assert_int_equal(rte_atomic_load_explicit(&a.nb, rte_memory_order_relaxed), 1);
+	pthread_join(thread, NULL);
+}
+
+/* It was given up, and comes back: from then on everybody is waited for. */
+static void
+test_await_after_one_that_was_not_killed(void **state)
+{
+	struct octo_askers a = {0};
+
+	(void)state;
+	octo_askers_enter(&a);
+	assert_int_equal(octo_askers_await_mortal(&a, 1000), -ETIMEDOUT);
+	octo_askers_leave(&a);
+	assert_int_equal(octo_askers_await_mortal(&a, LONG_US), 0);
+	octo_askers_enter(&a);
+	assert_int_equal(octo_askers_await_mortal(&a, 1000), -ETIMEDOUT);
 }
 
 struct poller {
@@ -301,6 +337,8 @@ main(void)
 		cmocka_unit_test(test_await_times_out_on_one_that_stays),
 		cmocka_unit_test(test_await_waits_for_a_poller_inside),
 		cmocka_unit_test(test_await_waits_for_who_asks),
+		cmocka_unit_test(test_await_waits_once_for_who_is_killed),
+		cmocka_unit_test(test_await_after_one_that_was_not_killed),
 		cmocka_unit_test(test_await_takes_any_timeout),
 		cmocka_unit_test(test_await_does_not_need_a_pause),
 		cmocka_unit_test(test_no_poll_after_await),

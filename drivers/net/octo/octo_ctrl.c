@@ -25,8 +25,7 @@
 #define LINK_POLL_MS 100
 
 /* How long those who wait for the mutex are let in before the next flows are rehomed. */
-#define GIVE_WAY_US 20
-#define GIVE_WAY_LOOKS 100
+#define GIVE_WAY_US 2000
 
 /* Between two looks at whether flows without rules have come to their new queues. */
 #define STEP_LOOK_US 50
@@ -88,9 +87,9 @@ lock(struct octo_dev *octo)
 
 	if (ret != EBUSY)
 		return ret;
-	rte_atomic_fetch_add_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	octo_askers_enter(&octo->waiting);
 	ret = pthread_mutex_lock(&octo->mutex);
-	rte_atomic_fetch_sub_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	octo_askers_leave(&octo->waiting);
 	return ret;
 }
 
@@ -146,9 +145,9 @@ octo_lock_in_time(struct octo_dev *octo)
 	if (octo_lock_try(octo))
 		return true;
 	end = octo_wait_end(OCTO_EPOCH_TIMEOUT_US);
-	rte_atomic_fetch_add_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	octo_askers_enter(&octo->waiting);
 	ret = pthread_mutex_timedlock(&octo->mutex, &end);
-	rte_atomic_fetch_sub_explicit(&octo->nb_waiting, 1, rte_memory_order_relaxed);
+	octo_askers_leave(&octo->waiting);
 	if (ret == ETIMEDOUT)
 		return false;
 	has_mutex(octo, ret);
@@ -312,15 +311,14 @@ octo_ctrl_hurry_locked(struct octo_dev *octo)
 		more = send_home(octo);
 }
 
-/* A mutex is nobody's in turn: who gave it back has it again before others are awake. */
+/*
+ * A mutex is nobody's in turn: who gave it back has it again before others are awake. A
+ * process that is killed while it waits is waited for once.
+ */
 void
 octo_ctrl_give_way(struct octo_dev *octo)
 {
-	for (int i = 0; i < GIVE_WAY_LOOKS; i++) {
-		if (rte_atomic_load_explicit(&octo->nb_waiting, rte_memory_order_relaxed) == 0)
-			return;
-		octo_wait_us(GIVE_WAY_US);
-	}
+	octo_askers_await_mortal(&octo->waiting, GIVE_WAY_US);
 }
 
 /* Returns whether there is more: what else the thread does must not wait for all of it. */

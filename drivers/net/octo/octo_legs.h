@@ -9,6 +9,8 @@
 #include <rte_branch_prediction.h>
 #include <rte_stdatomic.h>
 
+#include "octo_epoch.h"
+
 /**
  * @file
  * The legs as a secondary process knows them. What ethdev knows there of a PF's
@@ -62,6 +64,13 @@ octo_legs_follow(const struct octo_dev *octo)
 {
 	if (unlikely(octo_legs_borrowed))
 		octo_legs_look(octo);
+}
+
+/** Of a queue: those that ask in the primary, and in secondaries, which may be killed meanwhile. */
+static inline struct octo_askers *
+octo_legs_askers(struct octo_askers askers[2])
+{
+	return &askers[octo_legs_borrowed];
 }
 
 #endif /* OCTO_LEGS_H */

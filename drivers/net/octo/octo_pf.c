@@ -104,6 +104,15 @@ await_bursts(struct octo_dev *octo)
 				OCTO_EPOCH_TIMEOUT_US);
 }
 
+static int
+await_askers_of(struct octo_askers askers[2])
+{
+	int ret = octo_askers_await(&askers[0], OCTO_EPOCH_TIMEOUT_US);
+	int borrowed = octo_askers_await_mortal(&askers[1], OCTO_EPOCH_TIMEOUT_US);
+
+	return ret != 0 ? ret : borrowed;
+}
+
 /* And for those who ask how full its queues are, from wherever. */
 static int
 await_askers(struct octo_dev *octo)
@@ -114,13 +123,13 @@ await_askers(struct octo_dev *octo)
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 
-		if (q != NULL && octo_askers_await(&q->askers, OCTO_EPOCH_TIMEOUT_US) != 0)
+		if (q != NULL && await_askers_of(q->askers) != 0)
 			ret = -ETIMEDOUT;
 	}
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
 
-		if (q != NULL && octo_askers_await(&q->askers, OCTO_EPOCH_TIMEOUT_US) != 0)
+		if (q != NULL && await_askers_of(q->askers) != 0)
 			ret = -ETIMEDOUT;
 	}
 	return ret;

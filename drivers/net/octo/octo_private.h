@@ -219,12 +219,12 @@ struct octo_dev {
 	uint64_t grace_cycles; /* TSC; packets that left a ring may be in the NIC for so long */
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
-	pthread_mutex_t mutex;           /* the control mutex: process-shared, robust, recursive */
-	RTE_ATOMIC(uint32_t) nb_waiting; /* for it */
-	RTE_ATOMIC(bool) posted;         /* PFs have posted events */
-	struct octo_askers walkers;      /* threads that use queues without it */
-	uint32_t nb_macs;                /* entries of the port's MAC table */
-	struct octo_pf_counts gone;      /* what PFs counted that are not there any more */
+	pthread_mutex_t mutex;      /* the control mutex: process-shared, robust, recursive */
+	struct octo_askers waiting; /* for it */
+	RTE_ATOMIC(bool) posted;    /* PFs have posted events */
+	struct octo_askers walkers; /* threads that use queues without it */
+	uint32_t nb_macs;           /* entries of the port's MAC table */
+	struct octo_pf_counts gone; /* what PFs counted that are not there any more */
 	/* what queues counted that are not set up now, else 0 */
 	struct octo_rxq_counts rxq_gone[RTE_MAX_QUEUES_PER_PORT];
 	struct octo_txq_counts txq_gone[RTE_MAX_QUEUES_PER_PORT];

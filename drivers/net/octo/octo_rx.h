@@ -64,12 +64,12 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_sampler sampler; /* of strays */
 	uint64_t sampled;            /* strays put into samples */
 	/* cold */
-	struct octo_askers askers;
-	RTE_ATOMIC(int16_t) cpu; /* last polled from; -1 before the first burst */
-	uint8_t rules_home;      /* PF that the MPFS rules of this queue lead to */
-	uint64_t rehome_retry;   /* TSC before which flows that could not follow stay */
-	uint32_t rehome_pause;   /* ms; until the try after that */
-	struct octo_fence fence; /* that this queue is the destination of */
+	struct octo_askers askers[2]; /* octo_legs_askers() */
+	RTE_ATOMIC(int16_t) cpu;      /* last polled from; -1 before the first burst */
+	uint8_t rules_home;           /* PF that the MPFS rules of this queue lead to */
+	uint64_t rehome_retry;        /* TSC before which flows that could not follow stay */
+	uint32_t rehome_pause;        /* ms; until the try after that */
+	struct octo_fence fence;      /* that this queue is the destination of */
 	/*
 	 * What the counters were at the last reset: only the poller writes counters. Of a
 	 * queue that was set up again, less by what it had counted before.

@@ -335,7 +335,7 @@ octo_rx_queue_count(void *rxq)
 	int used = 0;
 	int n = 0;
 
-	octo_askers_enter(&q->askers);
+	octo_askers_enter(octo_legs_askers(q->askers));
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && n >= 0; leg++) {
@@ -344,7 +344,7 @@ octo_rx_queue_count(void *rxq)
 		n = rte_eth_rx_queue_count(q->leg_port[leg], q->queue_id);
 		used += n;
 	}
-	octo_askers_leave(&q->askers);
+	octo_askers_leave(octo_legs_askers(q->askers));
 	return n < 0 ? n : used;
 }
 
@@ -355,11 +355,11 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 	int ret = -ENODEV;
 	uint8_t home;
 
-	octo_askers_enter(&q->askers);
+	octo_askers_enter(octo_legs_askers(q->askers));
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
 	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
 		ret = rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
-	octo_askers_leave(&q->askers);
+	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;
 }

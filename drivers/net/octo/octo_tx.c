@@ -79,12 +79,12 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	/* what was put aside is not sent, either; read as it is, as the PFs' answers are */
 	if (offset < q->nb_desc && offset >= q->nb_desc - RTE_MIN(q->stash.nb, q->nb_desc))
 		return RTE_ETH_TX_DESC_FULL;
-	octo_askers_enter(&q->askers);
+	octo_askers_enter(octo_legs_askers(q->askers));
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
 	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
 		ret = rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
-	octo_askers_leave(&q->askers);
+	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;
 }
 

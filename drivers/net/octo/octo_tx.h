@@ -89,7 +89,7 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_tx_counts counts;
 	uint32_t hints; /* PFs that let another PF fetch a segment */
 	struct octo_tx_near near;
-	struct octo_askers askers;
+	struct octo_askers askers[2]; /* octo_legs_askers() */
 	/* cold; see octo_rxq.home_base */
 	struct octo_tx_counts counts_base;
 	uint64_t sent_base[OCTO_PLAN_MAX_PFS];
