@@ -152,7 +152,10 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	return 0;
 }
 
-/* By rte_flow, rules that were rejected, too, must be destroyed. */
+/*
+ * By rte_flow, rules that were rejected, too, must be destroyed. A PF whose queue takes no
+ * more still has its rule, to be destroyed at another try.
+ */
 static void
 destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 {
@@ -162,14 +165,15 @@ destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 		/* gone with the rule, as it came */
 		if (octo->pf[pf].no_flow_queues)
 			continue;
-		op->rule->arfs[pf] = NULL;
 		if (on == NULL)
 			continue;
 		if (rte_flow_async_destroy(octo->pf[pf].port_id, queue_id, &postponed, on, op,
-					   NULL) == 0)
-			op->awaited |= RTE_BIT32(pf);
-		else
+					   NULL) != 0) {
 			op->failed = true;
+			continue;
+		}
+		op->rule->arfs[pf] = NULL;
+		op->awaited |= RTE_BIT32(pf);
 	}
 }
 
