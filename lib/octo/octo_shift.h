@@ -26,7 +26,7 @@
  * octo_partition_reta() with `keep` takes three steps, whatever changes.
  */
 
-#define OCTO_SHIFT_MAX_RETA 512
+#define OCTO_SHIFT_MAX_RETA 2048
 
 /** By which PF unsteered traffic comes, and there to which queue. */
 struct octo_shift_map {

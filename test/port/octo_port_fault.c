@@ -34,7 +34,22 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 
 	if (of(dev)->faults.max_macs != 0)
 		info->max_mac_addrs = of(dev)->faults.max_macs;
+	if (of(dev)->faults.reta_size != 0)
+		info->reta_size = of(dev)->faults.reta_size;
 	return ret;
+}
+
+static int
+reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size)
+{
+	struct octo_port_faults *f = &of(dev)->faults;
+
+	if (f->reta_size == 0)
+		return of(dev)->real->reta_update(dev, reta, size);
+	for (uint16_t i = 0; i < size; i++)
+		if (reta[i / 64].mask & RTE_BIT64(i % 64))
+			f->reta[i] = reta[i / 64].reta[i % 64];
+	return 0;
 }
 
 static int
@@ -190,6 +205,7 @@ octo_port_faults_on(unsigned int pf)
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
 	r->ops.dev_stop = stop;
 	r->ops.dev_infos_get = infos_get;
+	r->ops.reta_update = reta_update;
 	r->ops.flow_ops_get = flow_ops_get;
 	dev->dev_ops = &r->ops;
 	return &r->faults;

@@ -30,7 +30,9 @@ struct octo_port_faults {
 	bool silent;        /* refuse without a word, as the error structure allows */
 	int errno_after;    /* what destroying a rule leaves in rte_errno, 0: as it was */
 	uint32_t max_macs;  /* size of the MAC table, 0: as it is */
-	int isolated;       /* what was last asked for and done */
+	uint16_t reta_size; /* of a RETA that is only kept, 0: as it is; 4096 at most */
+	uint16_t reta[4096];
+	int isolated; /* what was last asked for and done */
 };
 
 /** Put the faults of this PF in place, none yet. */

@@ -229,6 +229,55 @@ test_tier_queue_delivers(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_q1_stray_packets"), 100);
 }
 
+/* The same on all PFs, wherever it is changed. */
+#define LARGE_RETA 2048
+
+static void
+test_a_large_reta(void **state)
+{
+	const struct octo_port_conf conf = {.octo = "tier=exact"};
+	const struct rte_eth_conf rss = {
+		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP,
+	};
+	struct rte_eth_rss_reta_entry64 reta[LARGE_RETA / 64] = {0};
+	uint16_t port = octo_port_create(&conf);
+	struct octo_port_faults *pf[] = {octo_port_faults_on(0), octo_port_faults_on(1)};
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	pf[0]->reta_size = LARGE_RETA;
+	pf[1]->reta_size = LARGE_RETA;
+	octo_port_up_as(port, 3, &rss);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.reta_size, LARGE_RETA);
+	for (unsigned int i = 0; i < LARGE_RETA; i++) {
+		assert_int_equal(pf[0]->reta[i], i % 3);
+		assert_int_equal(pf[1]->reta[i], i % 3);
+	}
+	reta[LARGE_RETA / 64 - 1].mask = RTE_BIT64(63);
+	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, LARGE_RETA), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(pf[i]->reta[LARGE_RETA - 2], (LARGE_RETA - 2) % 3);
+		assert_int_equal(pf[i]->reta[LARGE_RETA - 1], 0);
+	}
+}
+
+/* Then the port offers none, and warns. */
+static void
+test_a_reta_that_is_too_large(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	octo_port_faults_on(0)->reta_size = 2 * LARGE_RETA;
+	octo_port_faults_on(1)->reta_size = 2 * LARGE_RETA;
+	octo_port_up(port, 3);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.reta_size, 0);
+}
+
 int
 main(void)
 {
@@ -240,6 +289,8 @@ main(void)
 		octo_port_test(test_an_address_is_removed_where_it_can_be),
 		octo_port_test(test_without_mpfs_there_is_no_manager),
 		octo_port_test(test_tier_queue_delivers),
+		octo_port_test(test_a_large_reta),
+		octo_port_test(test_a_reta_that_is_too_large),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -50,7 +50,7 @@
 #define OCTO_DRIVER_NAME "net_octo"
 #define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
 #define OCTO_NO_PF UINT8_MAX
-#define OCTO_MAX_RETA RTE_ETH_RSS_RETA_SIZE_512
+#define OCTO_MAX_RETA OCTO_SHIFT_MAX_RETA
 #define OCTO_MAX_RSS_KEY 64
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
