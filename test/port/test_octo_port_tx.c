@@ -2,6 +2,9 @@
 
 /* A Tx queue goes from one PF to another: nothing is lost, nothing is overtaken. */
 
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <rte_cycles.h>
 
 #include "octo_port.h"
@@ -357,6 +360,76 @@ test_a_stopped_port_drops_what_was_put_aside(void **state)
 	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
 }
 
+/* Where this thread gives the control mutex back, the control thread has its turn. */
+static struct {
+	RTE_ATOMIC(uintptr_t) mutex;
+	RTE_ATOMIC(uint32_t) by_others;
+} unlocked;
+static __thread bool learns_mutex, gives_way;
+
+int
+pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	static int (*real)(pthread_mutex_t *);
+	uint32_t before;
+	int ret;
+
+	if (real == NULL)
+		real = (int (*)(pthread_mutex_t *))(uintptr_t)dlsym(RTLD_NEXT, __func__);
+	ret = real(mutex);
+	if (learns_mutex)
+		rte_atomic_store_explicit(&unlocked.mutex, (uintptr_t)mutex,
+					  rte_memory_order_relaxed);
+	if ((uintptr_t)mutex != rte_atomic_load_explicit(&unlocked.mutex, rte_memory_order_relaxed))
+		return ret;
+	before = rte_atomic_fetch_add_explicit(&unlocked.by_others, 1, rte_memory_order_relaxed);
+	if (!gives_way)
+		return ret;
+	gives_way = false;
+	/* a PF without link is not waited for: what was put aside may go by the other */
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
+	while (rte_atomic_load_explicit(&unlocked.by_others, rte_memory_order_relaxed) <
+	       before + 20)
+		rte_delay_us_sleep(100);
+	return ret;
+}
+
+static RTE_ATOMIC(uint32_t) stray_bursts;
+
+static uint16_t
+count_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb)
+{
+	RTE_SET_USED(queue);
+	RTE_SET_USED(pkts);
+	rte_atomic_fetch_add_explicit(&stray_bursts, nb != 0, rte_memory_order_relaxed);
+	return 0;
+}
+
+/* Nothing of it is sent by a queue that was stopped. */
+static void
+test_a_stopped_queue_drops_what_was_put_aside(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	struct octo_view_topology view;
+	uint64_t stashed;
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	octo_port_run_on(1);
+	send_until_held();
+	stashed = xstat("tx_switch_stashed");
+	learns_mutex = true;
+	assert_int_equal(octo_view_topology(run.port, &view), 0);
+	learns_mutex = false;
+	rte_eth_fp_ops[octo_port_pf(1)].tx_pkt_burst = count_burst;
+	gives_way = true;
+	assert_int_equal(rte_eth_dev_tx_queue_stop(run.port, 0), 0);
+	assert_false(gives_way);
+	assert_int_equal(rte_atomic_load_explicit(&stray_bursts, rte_memory_order_relaxed), 0);
+	assert_int_equal(xstat("tx_switch_drops"), stashed);
+}
+
 int
 main(void)
 {
@@ -374,6 +447,7 @@ main(void)
 		octo_port_test(test_what_was_put_aside_does_not_wait_for_more),
 		octo_port_test(test_a_stuck_pf_is_given_up),
 		octo_port_test(test_a_stopped_port_drops_what_was_put_aside),
+		octo_port_test(test_a_stopped_queue_drops_what_was_put_aside),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

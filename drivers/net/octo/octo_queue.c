@@ -310,21 +310,27 @@ octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 	return ret;
 }
 
+static int
+tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
+{
+	int ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue", tx_leg_stop,
+				tx_leg_start, &queue_id, &queue_id);
+
+	/* in the same hold: the control thread would send what was put aside */
+	if (ret == 0)
+		octo_tx_drop_stash(octo_data(octo)->tx_queues[queue_id]);
+	return ret;
+}
+
 int
 octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue",
-						  tx_leg_stop, tx_leg_start, &queue_id, &queue_id));
+	int ret = OCTO_LOCKED(octo, tx_queue_stop_locked(octo, queue_id));
 
-	if (ret != 0)
-		return ret;
-	/* the control thread may be sending what was put aside */
-	octo_lock(octo);
-	octo_tx_drop_stash(dev->data->tx_queues[queue_id]);
-	octo_unlock(octo);
-	dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return 0;
+	if (ret == 0)
+		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
 }
 
 void
