@@ -53,6 +53,7 @@ note(struct octo_pf *pf, enum rte_eth_event_type event)
 		pf->has_port = false;
 		rte_atomic_store_explicit(&pf->past.ended, true, rte_memory_order_relaxed);
 	}
+	pf->needs_reset = event == RTE_ETH_EVENT_INTR_RESET;
 	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
@@ -85,6 +86,9 @@ lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 	/* its port is to be removed first */
 	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
 		pf->past.bury_at = octo_now();
+	/* it is reset when it joins again */
+	if (event == RTE_ETH_EVENT_INTR_RESET)
+		pf->past.bury_at = 0;
 	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
 	octo_ctrl_hurry_locked(octo);
 }
@@ -92,7 +96,7 @@ lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 /* Events that could not have the mutex, in this order, and the end of the port last. */
 static const enum rte_eth_event_type posted_events[] = {
 	RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_RECOVERY_FAILED,
-	RTE_ETH_EVENT_INTR_RMV,       RTE_ETH_EVENT_DESTROY,
+	RTE_ETH_EVENT_INTR_RESET,     RTE_ETH_EVENT_INTR_RMV,         RTE_ETH_EVENT_DESTROY,
 };
 
 #define RECOVERY_ENDS                                                                              \
@@ -193,7 +197,7 @@ octo_event_lose(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_t
 		post(octo, pf, pf_port_id, event);
 	}
 	octo_ctrl_post_link(octo);
-	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
+	if (event == RTE_ETH_EVENT_RECOVERY_FAILED || event == RTE_ETH_EVENT_INTR_RESET)
 		octo_replug_wake(octo);
 }
 
@@ -311,7 +315,7 @@ octo_event_init(void)
 		RTE_ETH_EVENT_INTR_LSC,        RTE_ETH_EVENT_INTR_RMV,
 		RTE_ETH_EVENT_DESTROY,         RTE_ETH_EVENT_FLOW_AGED,
 		RTE_ETH_EVENT_ERR_RECOVERING,  RTE_ETH_EVENT_RECOVERY_SUCCESS,
-		RTE_ETH_EVENT_RECOVERY_FAILED,
+		RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_INTR_RESET,
 	};
 	static bool done;
 

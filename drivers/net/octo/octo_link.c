@@ -107,6 +107,18 @@ set_link_locked(struct octo_dev *octo, bool up)
 	return ret;
 }
 
+/* A start sets the link up, as with other drivers, also of PFs that do not do so themselves. */
+int
+octo_link_start_locked(struct octo_dev *octo)
+{
+	int ret = 0;
+
+	if (octo->settings.link_set && octo->settings.link_down)
+		ret = set_link_locked(octo, true);
+	octo->settings.link_set = false;
+	return ret;
+}
+
 int
 octo_set_link_up(struct rte_eth_dev *dev)
 {

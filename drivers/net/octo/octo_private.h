@@ -97,6 +97,7 @@ struct octo_pf {
 	bool simulated;            /* node is from a devarg, not from the machine */
 	bool has_port;             /* port_id is still ours, be it of no use */
 	bool recovering;           /* by itself: nobody may touch it meanwhile */
+	bool needs_reset;          /* before it is of use again */
 	bool no_flow_queues;       /* it came back without: its rules are made one by one */
 	int16_t given_node;        /* by the devarg, -1: none */
 	/* its port is about to go, or not there; from any thread, see octo_users.h */
@@ -440,6 +441,7 @@ int octo_take_down(struct rte_eth_dev *dev, bool remove_probed);
 
 /* octo_link.c */
 int octo_link_update(struct rte_eth_dev *dev, int wait_to_complete);
+int octo_link_start_locked(struct octo_dev *octo);
 int octo_set_link_up(struct rte_eth_dev *dev);
 int octo_set_link_down(struct rte_eth_dev *dev);
 bool octo_link_refresh(struct octo_dev *octo);

@@ -70,6 +70,25 @@ count_replug(struct octo_dev *octo, const struct octo_pf *pf)
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, pf->name);
 }
 
+/* One that has recovered is as it was, or not quite; one that cannot be reset is replaced. */
+static int
+renew_locked(struct octo_pf *pf)
+{
+	int ret = pf->needs_reset ? rte_eth_dev_reset(pf->port_id) : 0;
+
+	if (ret != 0) {
+		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", pf->name,
+			 rte_strerror(-ret));
+		pf->past.bury_at = octo_now();
+		return -EAGAIN;
+	}
+	pf->needs_reset = false;
+	rte_eth_dev_stop(pf->port_id);
+	rte_flow_flush(pf->port_id, NULL);
+	octo_filter_clear_locked(pf);
+	return 0;
+}
+
 /* All that it takes to be a PF like the others; or it is left as it was found. */
 static int
 join_locked(struct octo_dev *octo, uint8_t i)
@@ -87,13 +106,9 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		return -EAGAIN;
 	if (pf->has_port && !octo_attach_is_probed(pf->port_id))
 		return -EAGAIN;
-	/* one that has recovered is as it was, or not quite */
-	if (pf->has_port) {
-		rte_eth_dev_stop(pf->port_id);
-		rte_flow_flush(pf->port_id, NULL);
-		octo_filter_clear_locked(pf);
-	}
-	ret = octo_attach_again_locked(octo, i);
+	ret = pf->has_port ? renew_locked(pf) : 0;
+	if (ret == 0)
+		ret = octo_attach_again_locked(octo, i);
 	if (ret != 0)
 		return ret;
 	ret = octo_replay_settings_locked(octo, i);

@@ -229,6 +229,7 @@ start_locked(struct rte_eth_dev *dev)
 	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
 	if (ret != 0)
 		return ret;
+	octo_link_start_locked(octo);
 	octo_link_refresh(octo);
 	octo_place_start_locked(octo);
 	octo->started = true;
