@@ -12,6 +12,7 @@
 #include "octo_port.h"
 
 #define STAY_MS 50
+#define NB_QUEUES 2
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 
@@ -134,7 +135,7 @@ create_without_lsc(void)
 	octo_port_add_pfs(&two_pfs);
 	rte_eth_devices[octo_port_pf(0)].data->dev_flags &= ~RTE_ETH_DEV_INTR_LSC;
 	port = octo_port_add(&two_pfs);
-	octo_port_up_as(port, 2, &conf);
+	octo_port_up_as(port, NB_QUEUES, &conf);
 	slow_on();
 	slow.octo = port;
 	return port;
@@ -291,6 +292,50 @@ test_a_pf_is_lost_by_the_thread_that_asks(void **state)
 	octo_port_await_long(octo_port_pf_is_started(port, 0));
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/* Where a list of the queues was allocated before their bursts were awaited. */
+static RTE_ATOMIC(bool) has_no_memory;
+
+void *__libc_calloc(size_t nb, size_t size);
+
+void *
+calloc(size_t nb, size_t size)
+{
+	const bool is_list = size == sizeof(void *) && nb == 2 * NB_QUEUES + 1;
+
+	return is_list && is_set(&has_no_memory) ? NULL : __libc_calloc(nb, size);
+}
+
+static uint16_t
+slow_burst(void *queue, struct rte_mbuf **pkts, uint16_t nb)
+{
+	RTE_SET_USED(queue);
+	RTE_SET_USED(pkts);
+	RTE_SET_USED(nb);
+	stay();
+	return 0;
+}
+
+static int
+poll_queue(void)
+{
+	struct rte_mbuf *pkts[4];
+
+	rte_eth_fp_ops[slow.dev->data->port_id].rx_pkt_burst = slow_burst;
+	return rte_eth_rx_burst(slow.octo, 0, pkts, RTE_DIM(pkts));
+}
+
+/* Bursts are awaited all the same. */
+static void
+test_a_pf_is_removed_during_a_burst_without_memory(void **state)
+{
+	(void)state;
+	set(&has_no_memory, true);
+	remove_during(poll_queue);
+	set(&has_no_memory, false);
+}
+#endif
+
 /* A PF whose driver, to stop, waits for its event handler. */
 static struct {
 	struct eth_dev_ops ops;
@@ -378,6 +423,9 @@ main(void)
 		octo_port_test(test_a_pf_is_removed_while_its_version_is_asked_for),
 		octo_port_test(test_a_pf_is_removed_while_its_queue_is_asked_for),
 		octo_port_test(test_a_pf_is_removed_while_its_burst_mode_is_asked_for),
+#ifndef __SANITIZE_ADDRESS__
+		octo_port_test(test_a_pf_is_removed_during_a_burst_without_memory),
+#endif
 		octo_port_test(test_a_pf_is_lost_by_the_thread_that_asks),
 		octo_port_test(test_a_pf_waits_for_its_removal_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_end_when_it_stops),
