@@ -172,6 +172,56 @@ def test_last_pf_gives_the_wire_back():
         assert [p.name for p in pmd.ports()] == ["net_octosim7"]
 
 
+# Of a NIC's wire on a kernel interface: net_pcap's iface= hears what it sends itself.
+def _on_veth(name: str, veth: str) -> str:
+    return f"--vdev={name}," + (f"rx_iface_in={veth},tx_iface={veth}" if name == "net_pcap0"
+                                else f"iface={veth}")
+
+
+def _ping_by_fragments(host, wire: str, await_what) -> dict:
+    """What a port has counted that was sent one datagram of 2 fragments, and a small one."""
+    host.neighbour(f"10.{host.number}.0.9", "02:00:00:00:00:09")
+    with Testpmd([vdevs.octosim(0, "A", wire=wire, mac="02:00:00:00:00:09"),
+                  _on_veth(wire, host.wire)], queues=1) as pmd:
+        port = pmd.port("net_octosim0")
+        pmd.cmd(f"set promisc {port} off")
+        pmd.start("rxonly")
+        for size in (2500, 8):
+            host.run("ping", "-c", 1, "-W", "0.1", "-s", size, f"10.{host.number}.0.9",
+                     check=False)
+        pmd.wait_until("all of it", lambda: await_what(pmd.xstats(port)))
+        found = pmd.xstats(port)
+        pmd.stop_forwarding()
+    return found
+
+
+def test_fragments_come_through(hosts, program):
+    """By net_pcap they arrive as they are: the wire that the guide names."""
+    program("ping")
+    found = _ping_by_fragments(hosts[0], "net_pcap0", lambda x: x["rx_good_packets"] == 3)
+    assert found["rx_errors"] == 0
+
+
+def test_af_packet_reassembles(hosts, program):
+    """As the guide says: one long frame comes in the place of the fragments, and is dropped."""
+    program("ping")
+    found = _ping_by_fragments(hosts[0], "net_af_packet0",
+                               lambda x: x["rx_good_packets"] == 1)
+    assert found["rx_oversize_drops"] == 1
+
+
+def test_frames_above_a_buffer_are_refused(hosts):
+    """The reason is told; net_af_packet's own error is that there is no memory."""
+    for size, fits in ((16384, False), (8192, True)):
+        with Testpmd([vdevs.octosim(0, "A", wire="net_af_packet0"),
+                      f"--vdev=net_af_packet0,iface={hosts[0].wire},framesz={size},"
+                      f"blocksz={size},framecnt=64"], ["--disable-device-start"], queues=1) as pmd:
+            pmd.cmd(f"port start {pmd.port('net_octosim0')}")
+            said = re.search(r"the wire net_af_packet0 does not start: .*9728 bytes.*framesz=8192",
+                             pmd.text)
+            assert (said is None) == fits, pmd.text
+
+
 def test_kernel_packets_come_through(root, program):
     """net_af_packet on a veth: ping is answered by testpmd's icmpecho."""
     program("ping")
