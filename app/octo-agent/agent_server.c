@@ -75,6 +75,7 @@ serve(struct agent_server *server)
 	unsigned int messages = 0;
 	int ret = octo_agent_stream_flush(&server->stream);
 
+	octo_agent_stream_look(&server->stream);
 	while (ret == 0 && messages < SERVE_MAX) {
 		ret = octo_agent_stream_receive(&server->stream, &msg);
 		if (ret != 0)
@@ -86,7 +87,7 @@ serve(struct agent_server *server)
 		server->heard = now_s();
 		messages++;
 	}
-	server->more = ret == 0;
+	server->more = ret == 0 || octo_agent_stream_is_cut(&server->stream);
 	if (ret != 0 && ret != -EAGAIN)
 		disconnect(server);
 	else if (messages > 0)
@@ -107,6 +108,7 @@ turn_away(int fd)
 		return;
 	}
 	octo_agent_stream_attach(stream, fd);
+	octo_agent_stream_look(stream);
 	/* its hello tells the number that its answer must have */
 	if (octo_agent_stream_wait(stream, HELLO_MS) != 0 ||
 	    octo_agent_stream_receive(stream, &hello) != 0)
@@ -138,7 +140,7 @@ reopen(struct agent_server *server)
 {
 	/* a device whose other side is closed is at its end at once, over and over */
 	if (server->listen_fd < 0 && server->stream.fd < 0 && now_s() != server->heard)
-		octo_agent_stream_connect(&server->stream, &server->addr, 0);
+		octo_agent_stream_connect(&server->stream, &server->addr);
 }
 
 static void *
@@ -175,7 +177,7 @@ open_ear(struct agent_server *server, bool remote, char *why, size_t why_len)
 	int ret;
 
 	if (server->addr.device != NULL) {
-		ret = octo_agent_stream_connect(&server->stream, &server->addr, 0);
+		ret = octo_agent_stream_connect(&server->stream, &server->addr);
 		if (ret != 0)
 			snprintf(why, why_len, "%s: %s", server->addr.text, strerror(-ret));
 		return ret;

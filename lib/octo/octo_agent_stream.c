@@ -6,9 +6,11 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <eal_export.h>
+#include <rte_common.h>
 
 #include "octo_agent_stream.h"
 
@@ -19,6 +21,8 @@ octo_agent_stream_init(struct octo_agent_stream *stream)
 	stream->fd = -1;
 	stream->in = 0;
 	stream->out = 0;
+	stream->left = 0;
+	stream->noise = 0;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_attach)
@@ -57,55 +61,71 @@ wait_for(int fd, short events, int timeout_ms)
 	return (p.revents & events) != 0 ? 0 : -EPIPE;
 }
 
+/* 0, -EINPROGRESS or another negative errno; *fd is open unless it is the last. */
 static int
-finish_connect(int fd, int timeout_ms)
+open_socket(const struct octo_agent_addr *addr, int *fd)
 {
-	socklen_t len = sizeof(int);
-	int error = 0;
-	int ret = wait_for(fd, POLLOUT, timeout_ms);
-
-	if (ret == -ETIMEDOUT)
-		return ret;
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
-		return -errno;
-	return error != 0 ? -error : ret;
-}
-
-static int
-open_socket(const struct octo_agent_addr *addr, int timeout_ms)
-{
-	int fd = socket(addr->sock.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int ret = 0;
 
-	if (fd < 0)
+	*fd = socket(addr->sock.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*fd < 0)
 		return -errno;
-	if (connect(fd, &addr->sock.any, addr->len) != 0)
-		ret = errno == EINPROGRESS ? finish_connect(fd, timeout_ms) : -errno;
-	if (ret == 0)
-		return fd;
-	close(fd);
+	if (connect(*fd, &addr->sock.any, addr->len) != 0)
+		ret = -errno;
+	if (ret != 0 && ret != -EINPROGRESS)
+		close(*fd);
 	return ret;
 }
 
+/* Nothing else is written to: a file would be destroyed. */
 static int
-open_device(const char *path)
+open_device(const char *path, int *fd)
 {
-	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
 
-	return fd < 0 ? -errno : fd;
+	if (stat(path, &st) != 0)
+		return -errno;
+	if (!S_ISCHR(st.st_mode))
+		return -ENOTTY;
+	*fd = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return *fd < 0 ? -errno : 0;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_connect)
 int
-octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr,
-			  int timeout_ms)
+octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr)
 {
-	int fd = addr->device != NULL ? open_device(addr->device) : open_socket(addr, timeout_ms);
+	int fd = -1;
+	int ret = addr->device != NULL ? open_device(addr->device, &fd) : open_socket(addr, &fd);
 
-	if (fd < 0)
-		return fd;
-	octo_agent_stream_attach(stream, fd);
-	return 0;
+	if (ret == 0 || ret == -EINPROGRESS)
+		octo_agent_stream_attach(stream, fd);
+	return ret;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_connected)
+int
+octo_agent_stream_connected(struct octo_agent_stream *stream)
+{
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	if (stream->fd < 0)
+		return -ENOTCONN;
+	if (wait_for(stream->fd, POLLOUT, 0) == -ETIMEDOUT)
+		return -EINPROGRESS;
+	if (getsockopt(stream->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+		error = errno;
+	if (error != 0)
+		octo_agent_stream_close(stream);
+	return -error;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_look)
+void
+octo_agent_stream_look(struct octo_agent_stream *stream)
+{
+	stream->left = OCTO_AGENT_LOOK_BYTES;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_flush)
@@ -141,22 +161,26 @@ octo_agent_stream_send(struct octo_agent_stream *stream, const struct octo_agent
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-/* Takes what the file descriptor has, as far as there is room. */
+/* Takes what the file descriptor has, as far as there is room and the look goes. */
 static int
 fill(struct octo_agent_stream *stream)
 {
-	ssize_t n = read(stream->fd, stream->bytes + stream->in,
-			 sizeof(stream->bytes) - stream->in);
+	const size_t room = RTE_MIN(sizeof(stream->bytes) - stream->in, stream->left);
+	ssize_t n;
 
+	if (room == 0)
+		return -EAGAIN;
+	n = read(stream->fd, stream->bytes + stream->in, room);
 	if (n < 0)
 		return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -errno;
 	if (n == 0)
 		return -EPIPE;
 	stream->in += (size_t)n;
+	stream->left -= (size_t)n;
 	return 0;
 }
 
-/* -EAGAIN: there is no complete one among the bytes. */
+/* -EAGAIN: there is no complete one among the bytes; -EBADMSG: the peer talks nonsense. */
 static int
 take(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
 {
@@ -167,7 +191,8 @@ take(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
 	do {
 		ret = octo_agent_msg_read(stream->bytes + all, stream->in - all, msg, &used);
 		all += used;
-	} while (ret == -EBADMSG);
+		stream->noise = ret == 0 ? 0 : stream->noise + used;
+	} while (ret == -EBADMSG && stream->noise <= OCTO_AGENT_MSG_MAX);
 	stream->in -= all;
 	memmove(stream->bytes, stream->bytes + all, stream->in);
 	return ret;

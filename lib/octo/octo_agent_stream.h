@@ -15,12 +15,21 @@
 /**
  * @file
  * Messages over a file descriptor that does not block. One thread at a time.
+ *
+ * The peer is not trusted: a look (octo_agent_stream_look()) takes a bounded number of
+ * bytes, however fast the peer talks, and a peer that sends bytes that are no message
+ * has a broken stream.
  */
 
+/** Bytes that one look takes from the file descriptor: more than a window of messages. */
+#define OCTO_AGENT_LOOK_BYTES 16384
+
 struct octo_agent_stream {
-	int fd;     /**< -1: closed */
-	size_t in;  /**< bytes in `bytes` */
-	size_t out; /**< bytes in `unsent` */
+	int fd;       /**< -1: closed */
+	size_t in;    /**< bytes in `bytes` */
+	size_t out;   /**< bytes in `unsent` */
+	size_t left;  /**< bytes that this look may still take from fd */
+	size_t noise; /**< bytes since the last message that are none */
 	uint8_t bytes[32 * OCTO_AGENT_MSG_MAX];
 	uint8_t unsent[32 * OCTO_AGENT_MSG_MAX];
 };
@@ -34,16 +43,34 @@ __rte_internal
 void octo_agent_stream_attach(struct octo_agent_stream *stream, int fd);
 
 /**
- * Connect to an agent, or open its device.
+ * Begin to connect to an agent, or open its device. Never waits.
  *
- * @param timeout_ms
- *   How long a connection may take.
  * @return
- *   0, or a negative errno with the stream closed.
+ *   0, -EINPROGRESS: octo_agent_stream_connected() tells what becomes of it, or another
+ *   negative errno with the stream closed.
  */
 __rte_internal
-int octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr,
-			      int timeout_ms);
+int octo_agent_stream_connect(struct octo_agent_stream *stream, const struct octo_agent_addr *addr);
+
+/**
+ * What has become of a connection that was begun. Never waits.
+ *
+ * @return
+ *   0, -EINPROGRESS, or another negative errno with the stream closed.
+ */
+__rte_internal
+int octo_agent_stream_connected(struct octo_agent_stream *stream);
+
+/** Begin a look: OCTO_AGENT_LOOK_BYTES may be taken from the file descriptor until the next. */
+__rte_internal
+void octo_agent_stream_look(struct octo_agent_stream *stream);
+
+/** Has the look taken all it may? There may be more, for the next one. */
+static inline bool
+octo_agent_stream_is_cut(const struct octo_agent_stream *stream)
+{
+	return stream->fd >= 0 && stream->left == 0;
+}
 
 /** Close it; harmless if it is closed. */
 __rte_internal
@@ -63,11 +90,12 @@ __rte_internal
 int octo_agent_stream_flush(struct octo_agent_stream *stream);
 
 /**
- * Take the next message that came in. Bytes that are none are skipped.
+ * Take the next message that came in. As many bytes that are none as a message may have
+ * are skipped: a device may keep half of what was said to somebody else.
  *
  * @return
- *   0, -EAGAIN if there is none yet, -EPIPE at the end of the stream, or another
- *   negative errno.
+ *   0, -EAGAIN if there is none yet or the look is over, -EPIPE at the end of the
+ *   stream, -EBADMSG if the peer sends what is no message, or another negative errno.
  */
 __rte_internal
 int octo_agent_stream_receive(struct octo_agent_stream *stream, struct octo_agent_msg *msg);

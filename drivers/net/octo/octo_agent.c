@@ -20,13 +20,24 @@
 #define PING_MS 1000
 /* An agent that says nothing for so long is dead or stuck. */
 #define ANSWER_MS 1000
-/* A connection is not waited for: on the next try it may be there. */
-#define CONNECT_MS 100
+/* What an answer may take under the mutex at no charge, and what is charged at most. */
+#define FREE_MS 10
+#define CREDIT_MS 1000
+/* Of the time that passes, the share that is given back. */
+#define CREDIT_SHARE 20
+/* Messages of other sessions: a device keeps a window of answers or two. */
+#define STRANGE_MAX 1024
 
 static uint64_t
-in_ms(unsigned int ms)
+ms(unsigned int n)
 {
-	return octo_now() + rte_get_timer_hz() * ms / 1000;
+	return rte_get_timer_hz() * n / 1000;
+}
+
+static uint64_t
+in_ms(unsigned int n)
+{
+	return octo_now() + ms(n);
 }
 
 static bool
@@ -44,6 +55,8 @@ octo_agent_init(struct octo_agent *agent, const char *addr, uint8_t nb_pfs)
 	octo_agent_addr_read(&agent->addr, addr, agent->why, sizeof(agent->why));
 	agent->nb_pfs = nb_pfs;
 	agent->session = (uint32_t)rte_rand();
+	agent->credit = ms(CREDIT_MS);
+	agent->credit_at = octo_now();
 }
 
 void
@@ -64,7 +77,17 @@ lose(struct octo_agent *agent, const char *why)
 	rte_strscpy(agent->why, why, sizeof(agent->why));
 	octo_agent_stream_close(&agent->stream);
 	agent->state = OCTO_AGENT_AWAY;
+	agent->nb_asked = 0;
 	agent->next_try = in_ms(RETRY_MS);
+}
+
+static int
+lose_for(struct octo_agent *agent, int ret)
+{
+	lose(agent, ret == -EPIPE   ? "it closed the connection" :
+		    ret == -EBADMSG ? "it says what is no message" :
+				      rte_strerror(-ret));
+	return -ENOTCONN;
 }
 
 static int
@@ -75,10 +98,7 @@ send_msg(struct octo_agent *agent, struct octo_agent_msg *msg)
 	msg->session = agent->session;
 	msg->seq = ++agent->seq;
 	ret = octo_agent_stream_send(&agent->stream, msg);
-	if (ret == 0)
-		return 0;
-	lose(agent, rte_strerror(-ret));
-	return -ENOTCONN;
+	return ret == 0 ? 0 : lose_for(agent, ret);
 }
 
 static void
@@ -90,16 +110,35 @@ greet(struct octo_agent *agent)
 			  .max_version = OCTO_AGENT_VERSION,
 			  .nb_pfs = agent->nb_pfs},
 	};
-	int ret = octo_agent_stream_connect(&agent->stream, &agent->addr, CONNECT_MS);
 
-	if (ret != 0) {
-		lose(agent, rte_strerror(-ret));
-		return;
-	}
 	agent->session++;
+	agent->nb_strange = 0;
 	agent->deadline = in_ms(ANSWER_MS);
 	if (send_msg(agent, &hello) == 0)
 		agent->state = OCTO_AGENT_GREETING;
+}
+
+/* A peer that is far away, or that nobody answers for, is not waited for. */
+static void
+go_on_connecting(struct octo_agent *agent, int ret)
+{
+	if (ret == 0)
+		greet(agent);
+	else if (ret != -EINPROGRESS)
+		lose_for(agent, ret);
+	else if (agent->state == OCTO_AGENT_CONNECTING && is_over(agent->deadline))
+		lose_for(agent, -ETIMEDOUT);
+}
+
+static void
+begin_to_connect(struct octo_agent *agent)
+{
+	int ret = octo_agent_stream_connect(&agent->stream, &agent->addr);
+
+	agent->deadline = in_ms(ANSWER_MS);
+	if (ret == -EINPROGRESS)
+		agent->state = OCTO_AGENT_CONNECTING;
+	go_on_connecting(agent, ret);
 }
 
 /* Receives the next message of this session. -EAGAIN: none yet. */
@@ -108,14 +147,17 @@ receive(struct octo_agent *agent, struct octo_agent_msg *msg)
 {
 	int ret;
 
-	do {
-		ret = octo_agent_stream_receive(&agent->stream, msg);
-	} while (ret == 0 && msg->session != agent->session);
-	if (ret == 0)
-		agent->pinging = false;
-	else if (ret != -EAGAIN)
-		lose(agent, ret == -EPIPE ? "it closed the connection" : rte_strerror(-ret));
-	return ret;
+	while ((ret = octo_agent_stream_receive(&agent->stream, msg)) == 0) {
+		if (msg->session == agent->session) {
+			agent->nb_strange = 0;
+			return 0;
+		}
+		if (++agent->nb_strange > STRANGE_MAX) {
+			lose(agent, "it talks of other sessions without end");
+			return -ENOTCONN;
+		}
+	}
+	return ret == -EAGAIN ? ret : lose_for(agent, ret);
 }
 
 static bool
@@ -132,14 +174,14 @@ hear_welcome(struct octo_agent *agent)
 		lose(agent, msg.result.text);
 		return false;
 	}
-	if (msg.type != OCTO_AGENT_WELCOME)
+	if (msg.type != OCTO_AGENT_WELCOME) {
+		lose(agent, "it answers what was not asked");
 		return false;
+	}
 	agent->state = OCTO_AGENT_READY;
 	agent->flags = msg.welcome.flags;
 	agent->next_ping = in_ms(PING_MS);
-	agent->pinging = false;
 	agent->complained = false;
-	agent->sessions++;
 	OCTO_LOG(NOTICE, "agent %s is there%s", agent->addr.text,
 		 (agent->flags & OCTO_AGENT_PLACES_QUEUES) != 0 ? ", and chooses queues, too" : "");
 	return true;
@@ -162,34 +204,32 @@ read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
 		       -EIO;
 }
 
-/* Answers nobody waits for are those to pings. */
+/* While it owes an answer, that tells whether it is there. */
 static void
 keep_alive(struct octo_agent *agent)
 {
 	struct octo_agent_msg msg = {.type = OCTO_AGENT_PING};
-	struct octo_agent_msg answer;
-	int ret;
+	int ret = octo_agent_stream_flush(&agent->stream);
 
-	while ((ret = receive(agent, &answer)) == 0)
-		if (read_answer(agent, &answer) == -ENOTCONN)
-			return;
-	if (ret != -EAGAIN || !is_over(agent->next_ping))
-		return;
-	if (agent->pinging) {
-		lose(agent, "it does not answer");
-		return;
+	if (ret != 0 && ret != -EAGAIN) {
+		lose_for(agent, ret);
+	} else if (agent->nb_asked == 0 && is_over(agent->next_ping)) {
+		agent->next_ping = in_ms(PING_MS);
+		octo_agent_say(agent, &msg, NULL);
 	}
-	agent->next_ping = in_ms(PING_MS);
-	agent->pinging = send_msg(agent, &msg) == 0;
 }
 
 bool
 octo_agent_poll(struct octo_agent *agent)
 {
+	octo_agent_stream_look(&agent->stream);
 	switch (agent->state) {
 	case OCTO_AGENT_AWAY:
 		if (is_over(agent->next_try))
-			greet(agent);
+			begin_to_connect(agent);
+		return false;
+	case OCTO_AGENT_CONNECTING:
+		go_on_connecting(agent, octo_agent_stream_connected(&agent->stream));
 		return false;
 	case OCTO_AGENT_GREETING:
 		return hear_welcome(agent);
@@ -200,68 +240,109 @@ octo_agent_poll(struct octo_agent *agent)
 	return false;
 }
 
-bool
-octo_agent_await(struct octo_agent *agent, int timeout_ms)
+void
+octo_agent_try_now(struct octo_agent *agent)
 {
-	const uint64_t end = in_ms((unsigned int)timeout_ms);
-
-	/* one that was ready may have gone unnoticed, and be back by now */
-	if (agent->state == OCTO_AGENT_READY)
-		octo_agent_poll(agent);
 	if (agent->state == OCTO_AGENT_AWAY)
 		agent->next_try = 0;
-	do {
-		octo_agent_poll(agent);
-		if (agent->state != OCTO_AGENT_GREETING)
-			break;
-		octo_agent_stream_wait(&agent->stream, 10);
-	} while (!is_over(end));
-	return agent->state == OCTO_AGENT_READY;
 }
 
 int
-octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg)
+octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg, void *cookie)
 {
-	return agent->state == OCTO_AGENT_READY ? send_msg(agent, msg) : -ENOTCONN;
-}
+	struct octo_agent_asked *asked;
 
-/* Waits for whatever comes next, until the deadline. */
-static int
-receive_soon(struct octo_agent *agent, struct octo_agent_msg *msg)
-{
-	int ret;
-
-	while ((ret = receive(agent, msg)) == -EAGAIN) {
-		ret = octo_agent_stream_flush(&agent->stream);
-		if (ret == 0 || ret == -EAGAIN)
-			octo_agent_stream_wait(&agent->stream, 10);
-		if (is_over(agent->deadline)) {
-			lose(agent, "it does not answer");
-			return -ENOTCONN;
-		}
-	}
-	return ret == 0 ? 0 : -ENOTCONN;
-}
-
-int
-octo_agent_hear(struct octo_agent *agent, uint32_t seq, struct octo_agent_msg *answer)
-{
-	if (agent->state != OCTO_AGENT_READY)
+	if (agent->state != OCTO_AGENT_READY || send_msg(agent, msg) != 0)
 		return -ENOTCONN;
-	agent->deadline = in_ms(ANSWER_MS);
-	do {
-		int ret = receive_soon(agent, answer);
-
-		if (ret != 0)
-			return ret;
-	} while (answer->seq != seq);
-	return read_answer(agent, answer);
+	asked = &agent->asked[(agent->first + agent->nb_asked) % OCTO_AGENT_WINDOW];
+	*asked = (struct octo_agent_asked){
+		.seq = msg->seq,
+		.type = msg->type,
+		.pf = msg->type == OCTO_AGENT_DEFAULT ? msg->default_pf : msg->rule.pf,
+		.cookie = cookie,
+	};
+	if (agent->nb_asked++ == 0)
+		agent->deadline = in_ms(ANSWER_MS);
+	return 0;
 }
 
 int
-octo_agent_ask(struct octo_agent *agent, struct octo_agent_msg *msg, struct octo_agent_msg *answer)
+octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
+		struct octo_agent_msg *answer, int *answered)
 {
-	int ret = octo_agent_say(agent, msg);
+	int ret = -ENOTCONN;
 
-	return ret == 0 ? octo_agent_hear(agent, msg->seq, answer) : ret;
+	if (agent->state != OCTO_AGENT_READY)
+		return ret;
+	ret = receive(agent, answer);
+	if (ret == -EAGAIN && agent->nb_asked > 0 && is_over(agent->deadline)) {
+		lose(agent, "it does not answer");
+		return -ENOTCONN;
+	}
+	if (ret != 0)
+		return ret;
+	if (agent->nb_asked == 0 || agent->asked[agent->first].seq != answer->seq) {
+		lose(agent, "it answers what was not asked");
+		return -ENOTCONN;
+	}
+	*asked = agent->asked[agent->first];
+	agent->first = (agent->first + 1) % OCTO_AGENT_WINDOW;
+	agent->nb_asked--;
+	agent->deadline = in_ms(ANSWER_MS);
+	*answered = read_answer(agent, answer);
+	return *answered == -ENOTCONN ? -ENOTCONN : 0;
+}
+
+bool
+octo_agent_disown(struct octo_agent *agent, const void *cookie)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < agent->nb_asked; i++) {
+		struct octo_agent_asked
+			*asked = &agent->asked[(agent->first + i) % OCTO_AGENT_WINDOW];
+
+		if (asked->cookie != cookie)
+			continue;
+		asked->cookie = NULL;
+		found = true;
+	}
+	return found;
+}
+
+static void
+earn_credit(struct octo_agent *agent)
+{
+	const uint64_t now = octo_now();
+
+	agent->credit = RTE_MIN(agent->credit + (now - agent->credit_at) / CREDIT_SHARE,
+				ms(CREDIT_MS));
+	agent->credit_at = now;
+}
+
+int
+octo_agent_wait(struct octo_agent *agent, uint64_t since)
+{
+	uint64_t may, waited;
+
+	earn_credit(agent);
+	may = ms(FREE_MS) + agent->credit;
+	waited = octo_now() - since;
+	if (waited >= may) {
+		lose(agent, "it does not answer");
+		return -ENOTCONN;
+	}
+	octo_agent_stream_flush(&agent->stream);
+	octo_agent_stream_wait(&agent->stream, 1);
+	octo_agent_stream_look(&agent->stream);
+	return 0;
+}
+
+void
+octo_agent_waited(struct octo_agent *agent, uint64_t since)
+{
+	const uint64_t waited = octo_now() - since;
+
+	if (waited > ms(FREE_MS))
+		agent->credit -= RTE_MIN(agent->credit, waited - ms(FREE_MS));
 }

@@ -411,7 +411,7 @@ octo_fence_flipped_all_locked(struct octo_dev *octo)
 	struct octo_rxq *q;
 	uint16_t i;
 
-	if (octo->fences.nb_open == 0 || octo->fences.by_others)
+	if (octo->fences.nb_open == 0 || octo->fences.by_others || octo_mpfs_agent_flips(octo))
 		return;
 	FOREACH_RXQ(octo, q, i)
 	flipped(q);

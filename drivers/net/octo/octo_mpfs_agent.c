@@ -17,8 +17,11 @@
 
 /* How long a start waits for the agent; after that it may come when it likes. */
 #define START_MS 500
+#define START_LOOK_US 500
 /* How long rules are put again in one go: control operations wait meanwhile. */
-#define REPLAY_MS 20
+#define REPLAY_US 5000
+/* How long such a go waits for an agent that answers, for the next window to follow at once. */
+#define REPLAY_WAIT_US 1000
 /* How long one waits for fences that may never close. */
 #define PATIENCE_MS 100
 /* How soon an agent is told its default PF again that has refused it. */
@@ -84,6 +87,13 @@ octo_mpfs_agent_counts(const struct octo_dev *octo)
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
 }
 
+bool
+octo_mpfs_agent_flips(const struct octo_dev *octo)
+{
+	return octo->agent != NULL && octo->agent->state == OCTO_AGENT_READY &&
+	       octo->agent->nb_flips > 0;
+}
+
 /*
  * An agent that is away may have taken its rules with it; whose rule is not
  * there is not at fault.
@@ -100,6 +110,7 @@ octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rul
 static void
 start_replay(struct octo_dev *octo)
 {
+	struct octo_agent *agent = octo->agent;
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
@@ -107,37 +118,203 @@ start_replay(struct octo_dev *octo)
 		octo_rule_notes_moved(octo, rule);
 	}
 	octo_rule_part_forget_switch(octo);
-	octo->agent->default_pf = OCTO_NO_PF;
-	octo->agent->default_retry = 0;
+	agent->default_pf = OCTO_NO_PF;
+	agent->default_asked = false;
+	agent->default_retry = 0;
+	agent->nb_flips = 0;
+	agent->nb_refused = 0;
+	agent->sync_asked = false;
+	agent->slow = false;
 	octo->agent_replay = TAILQ_FIRST(&octo->rules);
 	octo->agent_replaying = true;
 }
 
-/* All rules were put: what is left of sessions before goes. */
+static bool
+poll(struct octo_dev *octo)
+{
+	const bool ready = octo_agent_poll(octo->agent);
+
+	if (ready)
+		start_replay(octo);
+	return ready;
+}
+
 static void
-finish_replay(struct octo_dev *octo)
+try_again_later(const struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+
+	q->rules_home = OCTO_NO_PF;
+}
+
+static void
+put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, int ret)
+{
+	struct rte_flow *rule = asked->cookie;
+
+	octo->agent->nb_flips--;
+	/* removed meanwhile */
+	if (rule == NULL)
+		return;
+	if (ret == 0) {
+		rule->pf = asked->pf;
+		octo_rule_notes_moved(octo, rule);
+	} else {
+		/* once the rest is there, and what is stale is gone, there may be room */
+		try_again_later(octo, rule->queue);
+		octo->agent->nb_refused++;
+	}
+}
+
+static void
+default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
+{
+	struct octo_agent *agent = octo->agent;
+
+	agent->nb_flips--;
+	agent->default_asked = false;
+	if (ret == 0) {
+		agent->default_pf = pf;
+		return;
+	}
+	agent->default_retry = octo_ctrl_deadline(DEFAULT_RETRY_MS * 1000);
+	OCTO_LOG(WARNING, "port %u: what has no rule does not come by PF %s yet: agent %s: %s",
+		 octo->port_id, octo->pf[pf].name, agent->addr.text, agent->why);
+}
+
+/* All rules were put, and what is left of sessions before is gone. */
+static void
+sync_was_answered(struct octo_dev *octo, int ret)
+{
+	struct octo_agent *agent = octo->agent;
+
+	agent->sync_asked = false;
+	if (ret != 0)
+		return;
+	octo->agent_replaying = false;
+	if (agent->nb_refused > 0)
+		OCTO_LOG(WARNING, "port %u: %u flows are not steered: agent %s: %s", octo->port_id,
+			 agent->nb_refused, agent->addr.text, agent->why);
+}
+
+/* Takes the next answer to what nobody waits for. */
+static int
+hear(struct octo_dev *octo, struct octo_agent_asked *asked, struct octo_agent_msg *answer,
+     int *answered)
+{
+	int ret = octo_agent_hear(octo->agent, asked, answer, answered);
+
+	if (ret != 0)
+		return ret;
+	octo->agent->slow = false;
+	if (asked->cookie == octo)
+		return 0;
+	if (asked->type == OCTO_AGENT_PUT)
+		put_was_answered(octo, asked, *answered);
+	else if (asked->type == OCTO_AGENT_DEFAULT)
+		default_was_answered(octo, asked->pf, *answered);
+	else if (asked->type == OCTO_AGENT_SYNCED)
+		sync_was_answered(octo, *answered);
+	return 0;
+}
+
+static void
+hear_all(struct octo_dev *octo)
+{
+	struct octo_agent_asked asked;
+	struct octo_agent_msg answer;
+	int answered;
+
+	while (hear(octo, &asked, &answer, &answered) == 0)
+		;
+}
+
+/* Waits for the next answer, at the agent's expense. */
+static int
+hear_soon(struct octo_dev *octo, uint64_t since, struct octo_agent_asked *asked,
+	  struct octo_agent_msg *answer, int *answered)
+{
+	int ret;
+
+	while ((ret = hear(octo, asked, answer, answered)) == -EAGAIN)
+		if (octo_agent_wait(octo->agent, since) != 0)
+			return -ENOTCONN;
+	return ret;
+}
+
+/*
+ * Say something and wait for its answer, which comes behind those to all that was said
+ * before. Marked by the cookie: nothing else says so.
+ */
+static int
+ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_msg *answer)
+{
+	const uint64_t since = octo_now();
+	struct octo_agent_asked asked = {.cookie = NULL};
+	int ret = 0, answered = 0;
+
+	while (ret == 0 && !octo_agent_has_room(octo->agent))
+		ret = hear_soon(octo, since, &asked, answer, &answered);
+	if (ret == 0)
+		ret = octo_agent_say(octo->agent, msg, octo);
+	while (ret == 0 && (asked.cookie != octo || asked.seq != msg->seq))
+		ret = hear_soon(octo, since, &asked, answer, &answered);
+	octo_agent_waited(octo->agent, since);
+	return ret == 0 ? answered : ret;
+}
+
+/* Before a start takes the mutex: what the start finds, it does not wait for. */
+void
+octo_mpfs_agent_await(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(START_MS * 1000);
+	bool about = true;
+
+	if (octo->agent == NULL)
+		return;
+	octo_lock(octo);
+	/* one that was ready may have gone unnoticed, and be back by now */
+	poll(octo);
+	hear_all(octo);
+	octo_agent_try_now(octo->agent);
+	octo_unlock(octo);
+	while (about && octo_now() < end) {
+		octo_lock(octo);
+		poll(octo);
+		about = octo->agent->state == OCTO_AGENT_CONNECTING ||
+			octo->agent->state == OCTO_AGENT_GREETING;
+		octo_unlock(octo);
+		if (about)
+			octo_wait_us(START_LOOK_US);
+	}
+}
+
+static void
+say_synced(struct octo_dev *octo)
 {
 	struct octo_agent_msg synced = {.type = OCTO_AGENT_SYNCED};
-	struct octo_agent_msg answer;
 
-	if (octo_agent_ask(octo->agent, &synced, &answer) == 0)
-		octo->agent_replaying = false;
+	if (octo_agent_has_room(octo->agent))
+		octo->agent->sync_asked = octo_agent_say(octo->agent, &synced, NULL) == 0;
 }
 
 static int
 agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	const uint64_t session = octo->agent->sessions;
-
 	octo->manager = OCTO_NO_PF;
-	if (!octo_agent_await(octo->agent, START_MS))
+	if (octo->agent->state != OCTO_AGENT_READY)
 		return refuse(octo, -ENOTCONN, error);
-	if (octo->agent->sessions != session)
-		start_replay(octo);
 	/* an earlier process may have left rules, and this one may need their room at once */
-	if (octo->agent_replaying && TAILQ_EMPTY(&octo->rules))
-		finish_replay(octo);
+	if (octo->agent_replaying && TAILQ_EMPTY(&octo->rules) && !octo->agent->sync_asked)
+		say_synced(octo);
 	return 0;
+}
+
+/* A replay may have said it already, and have no answer yet. */
+static bool
+may_be_there(struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return rule->pf != OCTO_NO_PF || octo_agent_disown(octo->agent, rule);
 }
 
 /*
@@ -149,7 +326,7 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 {
 	struct octo_agent_msg msg = msg_of(OCTO_AGENT_PUT, rule, pf);
 	struct octo_agent_msg answer;
-	int ret = octo_agent_ask(octo->agent, &msg, &answer);
+	int ret = ask(octo, &msg, &answer);
 
 	if (ret == 0) {
 		rule->pf = pf;
@@ -170,9 +347,9 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	if (octo->agent_replay == rule)
 		octo->agent_replay = TAILQ_NEXT(rule, next);
 	/* what is not put again in a new session goes by itself */
-	if (rule->pf == OCTO_NO_PF)
+	if (!may_be_there(octo, rule))
 		return 0;
-	ret = octo_agent_ask(octo->agent, &msg, &answer);
+	ret = ask(octo, &msg, &answer);
 	rule->pf = OCTO_NO_PF;
 	/* a rule that it does not know, or does not get to know again, is gone */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN)
@@ -209,7 +386,7 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	if (notes == NULL)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "no memory for the counters of the rule");
-	ret = octo_agent_ask(octo->agent, &msg, &answer);
+	ret = ask(octo, &msg, &answer);
 	if (ret != 0)
 		return refuse(octo, ret, error);
 	if (answer.type != OCTO_AGENT_COUNT)
@@ -247,103 +424,66 @@ may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
 	return octo_now() >= agent->patient_until;
 }
 
-static void
-try_again_later(const struct octo_dev *octo, uint16_t queue)
-{
-	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
-
-	q->rules_home = OCTO_NO_PF;
-}
-
-/* Says as many as may be put now, up to a window. Returns how many. */
-static unsigned int
-put_window(struct octo_dev *octo, struct rte_flow **rules, struct octo_agent_msg *msg)
-{
-	unsigned int n = 0;
-
-	for (struct rte_flow *r = octo->agent_replay; r != NULL && n < OCTO_AGENT_WINDOW;
-	     r = TAILQ_NEXT(r, next)) {
-		const uint8_t home = octo_rule_home(octo, r->queue);
-
-		if (!may_put(octo, r, home))
-			break;
-		msg[n] = msg_of(OCTO_AGENT_PUT, r, home);
-		if (octo_agent_say(octo->agent, &msg[n]) != 0)
-			break;
-		rules[n++] = r;
-	}
-	return n;
-}
-
-/*
- * Some rules, from octo->agent_replay on. Returns false if no more can be put now; adds
- * how many it could not take.
- */
+/* Says one rule if it may be put now. */
 static bool
-replay_window(struct octo_dev *octo, unsigned int *failed)
+put_next(struct octo_dev *octo)
 {
-	struct rte_flow *rules[OCTO_AGENT_WINDOW];
-	struct octo_agent_msg msg[OCTO_AGENT_WINDOW];
-	const unsigned int n = put_window(octo, rules, msg);
-	struct octo_agent_msg answer;
-	bool go_on = n > 0;
+	struct rte_flow *rule = octo->agent_replay;
+	const uint8_t home = octo_rule_home(octo, rule->queue);
+	struct octo_agent_msg msg = msg_of(OCTO_AGENT_PUT, rule, home);
 
-	for (unsigned int i = 0; i < n; i++) {
-		int ret = octo_agent_hear(octo->agent, msg[i].seq, &answer);
+	if (!octo_agent_has_room(octo->agent) || !may_put(octo, rule, home) ||
+	    octo_agent_say(octo->agent, &msg, rule) != 0)
+		return false;
+	octo->agent->nb_flips++;
+	octo->agent_replay = TAILQ_NEXT(rule, next);
+	return true;
+}
 
-		go_on = ret != -ENOTCONN;
-		if (!go_on)
-			break;
-		if (ret == 0) {
-			rules[i]->pf = msg[i].rule.pf;
-			octo_rule_notes_moved(octo, rules[i]);
-		} else {
-			/* once the rest is there, and what is stale is gone, there may be room */
-			try_again_later(octo, rules[i]->queue);
-			(*failed)++;
-		}
-		octo->agent_replay = TAILQ_NEXT(rules[i], next);
+/* One that answers at once is worth waiting for; for one that does not others would wait. */
+static void
+await_window(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(REPLAY_WAIT_US);
+	struct octo_agent *agent = octo->agent;
+	const unsigned int before = agent->nb_asked;
+
+	while (!agent->slow && agent->nb_asked > 0 && agent->nb_asked == before &&
+	       octo_now() < end) {
+		octo_agent_stream_wait(&agent->stream, 1);
+		octo_agent_stream_look(&agent->stream);
+		hear_all(octo);
 	}
-	octo_fence_flipped_all_locked(octo);
-	return go_on;
+	agent->slow = agent->nb_asked == before;
 }
 
 static void
 replay(struct octo_dev *octo)
 {
-	const uint64_t end = octo_truth_now() + REPLAY_MS;
-	unsigned int failed = 0;
+	const uint64_t end = octo_ctrl_deadline(REPLAY_US);
+	struct octo_agent *agent = octo->agent;
 
-	while (octo->agent_replay != NULL && octo_truth_now() <= end)
-		if (!replay_window(octo, &failed))
-			break;
-	if (failed > 0)
-		OCTO_LOG(WARNING, "port %u: %u flows are not steered: agent %s: %s", octo->port_id,
-			 failed, octo->agent->addr.text, octo->agent->why);
-	if (octo->agent_replay == NULL)
-		finish_replay(octo);
+	while (octo->agent_replay != NULL && octo_now() < end) {
+		if (put_next(octo))
+			continue;
+		await_window(octo);
+		if (agent->slow || agent->state != OCTO_AGENT_READY)
+			return;
+	}
+	if (octo->agent_replay == NULL && !agent->sync_asked)
+		say_synced(octo);
 }
 
 static void
 tell_default(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_agent_msg msg = {.type = OCTO_AGENT_DEFAULT, .default_pf = pf};
-	struct octo_agent_msg answer;
-	int ret;
 
 	octo_fence_hold_leg_locked(octo, pf);
-	ret = octo_agent_ask(octo->agent, &msg, &answer);
-	octo_fence_flipped_all_locked(octo);
-	if (ret == 0) {
-		octo->agent->default_pf = pf;
+	if (octo_agent_say(octo->agent, &msg, NULL) != 0)
 		return;
-	}
-	octo->agent->default_retry = octo_ctrl_deadline(DEFAULT_RETRY_MS * 1000);
-	if (ret != -ENOTCONN)
-		OCTO_LOG(WARNING,
-			 "port %u: what has no rule does not come by PF %s yet: agent %s: %s",
-			 octo->port_id, octo->pf[pf].name, octo->agent->addr.text,
-			 octo->agent->why);
+	octo->agent->default_asked = true;
+	octo->agent->nb_flips++;
 }
 
 /*
@@ -358,7 +498,8 @@ follow_default(struct octo_dev *octo)
 	uint8_t pf;
 
 	if (agent->state != OCTO_AGENT_READY || !(agent->flags & OCTO_AGENT_DEFAULTS) ||
-	    usable == 0 || octo_now() < agent->default_retry)
+	    usable == 0 || agent->default_asked || !octo_agent_has_room(agent) ||
+	    octo_now() < agent->default_retry)
 		return;
 	pf = (uint8_t)__builtin_ctz(usable);
 	if (pf == agent->default_pf)
@@ -377,12 +518,10 @@ agent_tick(struct octo_dev *octo)
 {
 	const uint8_t flags = octo->agent->flags;
 
-	if (octo_agent_poll(octo->agent)) {
-		start_replay(octo);
-		if (octo->ignored == NULL &&
-		    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
-			octo_tier_probe_locked(octo);
-	}
+	if (poll(octo) && octo->ignored == NULL &&
+	    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
+		octo_tier_probe_locked(octo);
+	hear_all(octo);
 	follow_default(octo);
 	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
 		replay(octo);

@@ -571,6 +571,10 @@ int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_mpfs_agent_fini(struct octo_dev *octo);
 bool octo_mpfs_agent_places_queues(const struct octo_dev *octo);
 bool octo_mpfs_agent_counts(const struct octo_dev *octo);
+/* Were rules put whose packets the agent may not have led elsewhere yet? */
+bool octo_mpfs_agent_flips(const struct octo_dev *octo);
+/* Wait for the agent as long as a start may; without the mutex. */
+void octo_mpfs_agent_await(struct octo_dev *octo);
 bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
 
 /* octo_ctrl.c: the control mutex and the control thread */

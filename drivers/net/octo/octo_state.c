@@ -258,6 +258,7 @@ octo_start(struct rte_eth_dev *dev)
 	if (!octo_is_primary(octo, "start the port"))
 		return -ENOTSUP;
 	octo_replug_look_at_once(octo);
+	octo_mpfs_agent_await(octo);
 	ret = OCTO_LOCKED(octo, start_locked(dev));
 	if (ret != 0)
 		return ret;

@@ -6,11 +6,12 @@ Written from the guide, "The agent's protocol", not from the C code.
 
 import ipaddress
 import os
+import select
 import socket
 import struct
 import threading
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Container, Dict, List, Optional, Tuple
 
 (HELLO, WELCOME, PUT, REMOVE, SYNCED, QUERY, PING, RESULT,
  COUNT, DEFAULT) = range(1, 11)
@@ -52,7 +53,11 @@ class FakeAgent:
         self.log: List[int] = []
         self.sessions = 0
         self.silent = False
+        self.mute: Container[int] = ()  # kinds of messages that get no answer
+        self.babble = b""  # is said over and over, as long as it is set
+        self.babbled = 0  # bytes
         self.stale = False
+        self.extra = False  # the next answer is said twice
         self.refuse = refuse
         self._fresh: set = set()
         self._peer: Optional[socket.socket] = None
@@ -70,6 +75,16 @@ class FakeAgent:
     def address(self) -> str:
         """As the devarg says it."""
         return f"unix:{self.path}"
+
+    @property
+    def connected(self) -> bool:
+        """Is the port, and has not hung up?"""
+        peer = self._peer
+        try:
+            return peer is not None and (
+                not select.select([peer], [], [], 0)[0] or bool(peer.recv(1, socket.MSG_PEEK)))
+        except (OSError, ValueError):
+            return False
 
     def close(self) -> None:
         """Disappear; the books stay."""
@@ -113,6 +128,11 @@ class FakeAgent:
         self.preface = b""
         data = b""
         while not self._stop.is_set():
+            if self.babble:
+                peer.sendall(self.babble)
+                self.babbled += len(self.babble)
+                if not select.select([peer], [], [], 0)[0]:
+                    continue
             more = peer.recv(65536)
             if not more:
                 return
@@ -126,10 +146,13 @@ class FakeAgent:
                 body = data[HEADER.size:HEADER.size + size]
                 data = data[HEADER.size + size:]
                 answer = self._answer(kind, session, seq, body)
-                if not self.silent:
+                if not self.silent and kind not in self.mute:
                     # in two halves: a stream keeps no boundaries
                     peer.sendall(answer[:7])
                     peer.sendall(answer[7:])
+                    if self.extra:
+                        self.extra = False
+                        peer.sendall(answer)
 
     def _answer(self, kind: int, session: int, seq: int,
                 body: bytes) -> bytes:
