@@ -5,29 +5,51 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "octo_agent_addr.h"
 
 /**
  * @file
- * Where the agent listens. It authenticates nobody: a unix socket's permissions
- * (0600) do, and TCP is for this machine unless the user says otherwise.
+ * Where the agent listens. A unix socket's permissions (0600) keep others out; behind TCP
+ * there is whoever reaches the address, and only a secret tells them apart.
  */
 
+/** What TCP is allowed to be. */
+struct agent_listen_policy {
+	bool remote; /**< an address that other machines can reach */
+	bool anyone; /**< served without a secret */
+};
+
+/** Where the agent listens now. */
+struct agent_ear {
+	int fd;    /**< -1: nowhere */
+	dev_t dev; /**< of the unix socket */
+	ino_t ino;
+};
+
 /**
- * Listen on a unix or TCP address. A unix socket that nobody serves any more is
- * replaced.
+ * Listen on a unix or TCP address. A unix socket on which nobody listens is replaced, one
+ * that another agent has is not, also if both begin at once.
  *
- * @param remote
- *   Whether an address that other machines can reach is allowed.
  * @param why
  *   Filled with what is wrong, for people, on failure.
  * @return
- *   A file descriptor, or a negative errno.
+ *   0, or a negative errno.
  */
-int agent_listen_open(const struct octo_agent_addr *addr, bool remote, char *why, size_t why_len);
+int agent_listen_open(struct agent_ear *ear, const struct octo_agent_addr *addr,
+		      const struct agent_listen_policy *policy, char *why, size_t why_len);
 
-/** Stop listening; a unix socket disappears. */
-void agent_listen_close(int fd, const struct octo_agent_addr *addr);
+/** Stop listening; a unix socket disappears, unless it is somebody else's by now. */
+void agent_listen_close(struct agent_ear *ear, const struct octo_agent_addr *addr);
+
+/**
+ * Keep other agents from making or replacing sockets beside this one.
+ *
+ * @return
+ *   What agent_listen_unlock() takes, or a negative errno.
+ */
+int agent_listen_lock(const char *path);
+void agent_listen_unlock(int lock);
 
 #endif /* AGENT_LISTEN_H */

@@ -31,8 +31,10 @@ static const char usage[] =
 	"                            and no vhost= if it belongs to another machine\n"
 	"  --listen ADDRESS          steer for the octo port that connects to unix:PATH,\n"
 	"                            tcp:ADDRESS:PORT or dev:PATH; the PFs are its, in its order\n"
-	"  --allow-remote            listen on an address that other machines can reach: whoever\n"
-	"                            reaches it may steer, as nobody is asked who they are\n"
+	"  --secret FILE             serve only a port that has the same secret: 16 to 64 bytes in\n"
+	"                            a file of mode 0600; sent in clear\n"
+	"  --no-secret               serve by TCP without one: all who reach the address can steer\n"
+	"  --allow-remote            listen on an address that other machines can reach\n"
 	"  --memory NODE=FILE        memory in this file is on this NUMA node; several times\n"
 	"  --audit                   print the auditor's table at the end (SIGUSR1: now)\n"
 	"  -h, --help                this text\n";
@@ -247,6 +249,12 @@ read_option(int option, char *value, struct agent_options *options)
 	case 'r':
 		options->remote = true;
 		return 0;
+	case 's':
+		options->secret = value;
+		return 0;
+	case 'n':
+		options->anyone = true;
+		return 0;
 	case 'a':
 		options->audit = true;
 		return 0;
@@ -277,8 +285,24 @@ check_switch(const struct agent_options *options)
 			return -EINVAL;
 		}
 	}
-	if (options->remote && options->listen == NULL) {
-		fprintf(stderr, "octo-agent: --allow-remote: --listen is needed with it\n");
+	return 0;
+}
+
+static int
+check_listen(const struct agent_options *options)
+{
+	const char *lonely = options->listen != NULL ? NULL :
+			     options->remote         ? "--allow-remote" :
+			     options->secret != NULL ? "--secret" :
+			     options->anyone         ? "--no-secret" :
+						       NULL;
+
+	if (lonely != NULL) {
+		fprintf(stderr, "octo-agent: %s: --listen is needed with it\n", lonely);
+		return -EINVAL;
+	}
+	if (options->secret != NULL && options->anyone) {
+		fprintf(stderr, "octo-agent: --no-secret: --secret is given as well\n");
 		return -EINVAL;
 	}
 	return 0;
@@ -290,6 +314,7 @@ agent_options_read(struct agent_options *options, int argc, char *argv[])
 	static const struct option known[] = {
 		{"pf", required_argument, NULL, 'p'},     {"memory", required_argument, NULL, 'm'},
 		{"uplink", required_argument, NULL, 'u'}, {"listen", required_argument, NULL, 'l'},
+		{"secret", required_argument, NULL, 's'}, {"no-secret", no_argument, NULL, 'n'},
 		{"allow-remote", no_argument, NULL, 'r'}, {"audit", no_argument, NULL, 'a'},
 		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
@@ -309,5 +334,6 @@ agent_options_read(struct agent_options *options, int argc, char *argv[])
 		fprintf(stderr, "octo-agent: --pf ETHDEV,vhost=SOCKET is needed\n");
 		return -EINVAL;
 	}
-	return check_switch(options);
+	ret = check_switch(options);
+	return ret != 0 ? ret : check_listen(options);
 }

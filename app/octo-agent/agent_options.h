@@ -38,6 +38,8 @@ struct agent_options {
 	const char *uplink; /**< the ethdev of the switch's wire, or NULL */
 	const char *listen; /**< where a port that wants flows steered connects, or NULL */
 	bool remote;        /**< from other machines, too */
+	const char *secret; /**< the file of what the port must say, or NULL */
+	bool anyone;        /**< nobody must, also by TCP */
 	struct agent_pf_options pf[AGENT_MAX_PFS];
 	struct agent_memory_file file[AGENT_MAX_FILES];
 };

@@ -5,10 +5,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <rte_common.h>
 
 #include "agent_listen.h"
 #include "agent_rules.h"
@@ -18,24 +21,35 @@
 
 /* A port pings every second: one that was not heard for so long may be replaced. */
 #define SILENT_S 5
+/* Who has begun to talk must have said hello by then. */
+#define HELLO_S 5
 /* How soon a device is opened again whose other side has gone. */
 #define REOPEN_MS 1000
-/* How long one that is turned away may take to say hello: the other one waits. */
-#define HELLO_MS 10
-/* Messages in one go: whoever floods the agent cannot keep it from stopping. */
-#define SERVE_MAX 1024
+/* Messages of one connection in one go: whoever floods the agent keeps nobody else waiting. */
+#define SERVE_MAX 128
+/* Connections that have not said hello; the oldest makes room for the next. */
+#define MAX_GUESTS 8
+
+enum { FD_STOP, FD_LISTEN, FD_PORT, FD_GUESTS, NB_FDS = FD_GUESTS + MAX_GUESTS };
+
+struct guest {
+	struct octo_agent_stream stream; /* closed: there is none */
+	uint64_t number;                 /* that of its connection */
+	time_t deadline;                 /* for its hello; 0: it has said nothing */
+};
 
 struct agent_server {
 	struct octo_agent_addr addr;
-	struct octo_agent_stream stream;
+	struct octo_agent_secret secret;
+	struct octo_agent_stream stream; /* of the port that is served, or of the device */
 	struct agent_session session;
-	int listen_fd; /* -1: a device */
+	struct agent_ear ear; /* closed: a device */
 	int stop_fd;
-	time_t heard; /* of the port that is connected */
-	bool more;    /* messages may have been left in the stream */
+	time_t heard; /* of that port */
+	bool more;    /* messages may have been left in a stream */
+	uint64_t nb_connections;
+	struct guest guests[MAX_GUESTS];
 	pthread_t thread;
-	pthread_mutex_t mutex; /* of stats */
-	struct agent_server_stats stats;
 };
 
 static time_t
@@ -48,99 +62,199 @@ now_s(void)
 }
 
 static void
-update_stats(struct agent_server *server, unsigned int messages)
-{
-	pthread_mutex_lock(&server->mutex);
-	server->stats.connected = server->session.greeted;
-	server->stats.sessions = server->session.begun;
-	server->stats.messages += messages;
-	server->stats.rules = agent_rules_count(server->session.rules);
-	pthread_mutex_unlock(&server->mutex);
-}
-
-static void
 disconnect(struct agent_server *server)
 {
 	octo_agent_stream_close(&server->stream);
 	agent_session_end(&server->session);
 	server->heard = now_s();
-	update_stats(server, 0);
 }
 
-/* Answers all that came in, as long as the answers can be kept. */
-static void
-serve(struct agent_server *server)
+/* Answers the next message, unless the answers before cannot be sent. */
+static int
+answer_next(struct agent_server *server)
 {
 	struct octo_agent_msg msg, answer;
-	unsigned int messages = 0;
 	int ret = octo_agent_stream_flush(&server->stream);
 
-	octo_agent_stream_look(&server->stream);
-	while (ret == 0 && messages < SERVE_MAX) {
+	if (ret == 0)
 		ret = octo_agent_stream_receive(&server->stream, &msg);
-		if (ret != 0)
-			break;
-		agent_session_handle(&server->session, &msg, &answer);
-		ret = octo_agent_stream_send(&server->stream, &answer);
-		if (ret == 0)
-			ret = octo_agent_stream_flush(&server->stream);
+	if (ret != 0)
+		return ret;
+	if (agent_session_handle(&server->session, &msg, &answer))
 		server->heard = now_s();
-		messages++;
+	return octo_agent_stream_send(&server->stream, &answer);
+}
+
+/* Of a look that was cut short, and of more messages than one go takes, there is a rest. */
+static int
+end_go(struct agent_server *server, const struct octo_agent_stream *stream, int ret)
+{
+	if (ret == 0 || (ret == -EAGAIN && octo_agent_stream_is_cut(stream) && stream->out == 0)) {
+		server->more = true;
+		return 0;
 	}
-	server->more = ret == 0 || octo_agent_stream_is_cut(&server->stream);
-	if (ret != 0 && ret != -EAGAIN)
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+static void
+serve_port(struct agent_server *server)
+{
+	int ret = 0;
+
+	octo_agent_stream_look(&server->stream);
+	for (int i = 0; i < SERVE_MAX && ret == 0; i++)
+		ret = answer_next(server);
+	if (end_go(server, &server->stream, ret) != 0)
 		disconnect(server);
-	else if (messages > 0)
-		update_stats(server, messages);
 }
 
 /* One port at a time: two would undo each other's rules. */
-static void
-turn_away(int fd)
+static bool
+is_taken(const struct agent_server *server)
 {
-	static const struct octo_agent_msg unheard;
-	struct octo_agent_msg hello;
-	struct octo_agent_msg answer;
-	struct octo_agent_stream *stream = malloc(sizeof(*stream));
+	return server->stream.fd >= 0 && server->session.greeted &&
+	       now_s() - server->heard < SILENT_S;
+}
 
-	if (stream == NULL) {
-		close(fd);
-		return;
+/* The guest is the port from now on, with all that it has said. */
+static void
+take_seat(struct agent_server *server, struct guest *guest)
+{
+	disconnect(server);
+	server->stream = guest->stream;
+	octo_agent_stream_init(&guest->stream);
+	server->more = true;
+}
+
+/* Returns whether it has become the port. */
+static bool
+judge(struct agent_server *server, struct guest *guest, const struct octo_agent_msg *msg,
+      struct octo_agent_msg *answer)
+{
+	if (!agent_session_may_begin(&server->session, msg, answer))
+		return false;
+	if (is_taken(server)) {
+		agent_session_refuse(msg, EBUSY, "another port is connected", answer);
+		return false;
 	}
-	octo_agent_stream_attach(stream, fd);
-	octo_agent_stream_look(stream);
-	/* its hello tells the number that its answer must have */
-	if (octo_agent_stream_wait(stream, HELLO_MS) != 0 ||
-	    octo_agent_stream_receive(stream, &hello) != 0)
-		hello = unheard;
-	agent_session_refuse(&hello, EBUSY, "another port is connected", &answer);
-	octo_agent_stream_send(stream, &answer);
-	octo_agent_stream_close(stream);
-	free(stream);
+	take_seat(server, guest);
+	agent_session_handle(&server->session, msg, answer);
+	return true;
+}
+
+/* 0, 1: it is no guest any more, or a negative errno. */
+static int
+answer_guest(struct agent_server *server, struct guest *guest)
+{
+	struct octo_agent_msg msg, answer;
+	int ret = octo_agent_stream_flush(&guest->stream);
+
+	if (ret == 0)
+		ret = octo_agent_stream_receive(&guest->stream, &msg);
+	if (ret != 0)
+		return ret;
+	if (!judge(server, guest, &msg, &answer))
+		return octo_agent_stream_send(&guest->stream, &answer);
+	if (octo_agent_stream_send(&server->stream, &answer) != 0)
+		disconnect(server);
+	return 1;
 }
 
 static void
-welcome(struct agent_server *server)
+serve_guest(struct agent_server *server, struct guest *guest)
 {
-	int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	int ret = 0;
+
+	octo_agent_stream_look(&guest->stream);
+	for (int i = 0; i < SERVE_MAX && ret == 0; i++)
+		ret = answer_guest(server, guest);
+	if (ret == 1)
+		return;
+	if (guest->deadline == 0 && guest->stream.left < OCTO_AGENT_LOOK_BYTES)
+		guest->deadline = now_s() + HELLO_S;
+	if (end_go(server, &guest->stream, ret) != 0 ||
+	    (guest->deadline != 0 && now_s() >= guest->deadline))
+		octo_agent_stream_close(&guest->stream);
+}
+
+/* A free place, or that of the one that has had the longest time to say hello. */
+static struct guest *
+place_for_guest(struct agent_server *server)
+{
+	struct guest *oldest = &server->guests[0];
+
+	for (int i = 0; i < MAX_GUESTS; i++) {
+		struct guest *guest = &server->guests[i];
+
+		if (guest->stream.fd < 0)
+			return guest;
+		if (guest->number < oldest->number)
+			oldest = guest;
+	}
+	octo_agent_stream_close(&oldest->stream);
+	return oldest;
+}
+
+/* Returns whether there was one. */
+static bool
+let_in(struct agent_server *server)
+{
+	int fd = accept4(server->ear.fd, NULL, NULL, SOCK_CLOEXEC);
+	struct guest *guest;
 
 	if (fd < 0)
-		return;
-	if (server->stream.fd >= 0 && now_s() - server->heard < SILENT_S) {
-		turn_away(fd);
-		return;
-	}
-	disconnect(server);
-	octo_agent_stream_attach(&server->stream, fd);
-	server->heard = now_s();
+		return false;
+	guest = place_for_guest(server);
+	octo_agent_stream_attach(&guest->stream, fd);
+	guest->number = server->nb_connections++;
+	guest->deadline = 0;
+	/* it may have spoken already: nobody who comes after it is to take its place before */
+	serve_guest(server, guest);
+	return true;
 }
 
 static void
 reopen(struct agent_server *server)
 {
 	/* a device whose other side is closed is at its end at once, over and over */
-	if (server->listen_fd < 0 && server->stream.fd < 0 && now_s() != server->heard)
+	if (server->ear.fd < 0 && server->stream.fd < 0 && now_s() != server->heard)
 		octo_agent_stream_connect(&server->stream, &server->addr);
+}
+
+static struct pollfd
+awaited(const struct octo_agent_stream *stream)
+{
+	/* answers that cannot be sent come before more that is to be answered */
+	return (struct pollfd){.fd = stream->fd, .events = stream->out > 0 ? POLLOUT : POLLIN};
+}
+
+bool
+agent_server_step(struct agent_server *server)
+{
+	struct pollfd fds[NB_FDS] = {
+		[FD_STOP] = {.fd = server->stop_fd, .events = POLLIN},
+		[FD_LISTEN] = {.fd = server->ear.fd, .events = POLLIN},
+		[FD_PORT] = awaited(&server->stream),
+	};
+	const bool more = server->more;
+
+	for (int i = 0; i < MAX_GUESTS; i++)
+		fds[FD_GUESTS + i] = awaited(&server->guests[i].stream);
+	if (poll(fds, NB_FDS, more ? 0 : REOPEN_MS) < 0 && errno != EINTR)
+		return false;
+	if (fds[FD_STOP].revents != 0)
+		return false;
+	server->more = false;
+	if (fds[FD_PORT].revents != 0 || (more && server->stream.fd >= 0))
+		serve_port(server);
+	for (int i = 0; i < MAX_GUESTS; i++)
+		if (server->guests[i].stream.fd >= 0)
+			serve_guest(server, &server->guests[i]);
+	for (int i = 0; i < MAX_GUESTS && fds[FD_LISTEN].revents != 0; i++)
+		if (!let_in(server))
+			break;
+	reopen(server);
+	return true;
 }
 
 static void *
@@ -148,58 +262,41 @@ run(void *arg)
 {
 	struct agent_server *server = arg;
 
-	for (;;) {
-		struct pollfd fds[] = {
-			{.fd = server->stop_fd, .events = POLLIN},
-			{.fd = server->listen_fd, .events = POLLIN},
-			{.fd = server->stream.fd, .events = POLLIN},
-		};
-
-		if (server->stream.out > 0)
-			fds[2].events = POLLOUT;
-		if (poll(fds, 3, server->more ? 0 : REOPEN_MS) < 0 && errno != EINTR)
-			break;
-		if (fds[0].revents != 0)
-			break;
-		if (fds[2].revents != 0 || server->more)
-			serve(server);
-		if (fds[1].revents != 0)
-			welcome(server);
-		reopen(server);
-	}
-	disconnect(server);
+	while (agent_server_step(server))
+		;
 	return NULL;
 }
 
 static int
-open_ear(struct agent_server *server, bool remote, char *why, size_t why_len)
+open_ear(struct agent_server *server, const struct agent_server_config *config, char *why,
+	 size_t why_len)
 {
+	const struct agent_listen_policy policy = {
+		.remote = config->remote,
+		.anyone = config->anyone || config->secret.len > 0,
+	};
 	int ret;
 
-	if (server->addr.device != NULL) {
-		ret = octo_agent_stream_connect(&server->stream, &server->addr);
-		if (ret != 0)
-			snprintf(why, why_len, "%s: %s", server->addr.text, strerror(-ret));
-		return ret;
-	}
-	ret = agent_listen_open(&server->addr, remote, why, why_len);
-	if (ret < 0)
-		return ret;
-	server->listen_fd = ret;
-	return 0;
+	if (server->addr.device == NULL)
+		return agent_listen_open(&server->ear, &server->addr, &policy, why, why_len);
+	ret = octo_agent_stream_connect(&server->stream, &server->addr);
+	if (ret != 0)
+		snprintf(why, why_len, "%s: %s", server->addr.text, strerror(-ret));
+	return ret;
 }
 
 static void
-close_ear(struct agent_server *server)
+close_all(struct agent_server *server)
 {
-	octo_agent_stream_close(&server->stream);
-	if (server->listen_fd >= 0)
-		agent_listen_close(server->listen_fd, &server->addr);
+	for (int i = 0; i < MAX_GUESTS; i++)
+		octo_agent_stream_close(&server->guests[i].stream);
+	disconnect(server);
+	agent_listen_close(&server->ear, &server->addr);
 }
 
 int
-agent_server_start(const struct agent_server_config *config, struct agent_server **result,
-		   char *why, size_t why_len)
+agent_server_open(const struct agent_server_config *config, struct agent_server **result, char *why,
+		  size_t why_len)
 {
 	struct agent_server *server = calloc(1, sizeof(*server));
 	int ret;
@@ -208,35 +305,56 @@ agent_server_start(const struct agent_server_config *config, struct agent_server
 		snprintf(why, why_len, "no memory");
 		return -ENOMEM;
 	}
-	server->listen_fd = -1;
+	server->ear.fd = -1;
+	server->secret = config->secret;
 	octo_agent_stream_init(&server->stream);
-	agent_session_init(&server->session, config->rules, config->nb_pfs);
-	pthread_mutex_init(&server->mutex, NULL);
+	for (int i = 0; i < MAX_GUESTS; i++)
+		octo_agent_stream_init(&server->guests[i].stream);
+	agent_session_init(&server->session, config->rules, config->nb_pfs,
+			   config->secret.len > 0 ? &server->secret : NULL);
 	ret = octo_agent_addr_read(&server->addr, config->listen, why, why_len);
 	if (ret == 0)
-		ret = open_ear(server, config->remote, why, why_len);
+		ret = open_ear(server, config, why, why_len);
 	if (ret != 0)
 		goto err_free;
 	server->stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (server->stop_fd < 0) {
-		ret = -errno;
-		goto err_ear;
+	if (server->stop_fd >= 0) {
+		*result = server;
+		return 0;
 	}
-	ret = -pthread_create(&server->thread, NULL, run, server);
-	if (ret != 0)
-		goto err_stop_fd;
-	*result = server;
-	return 0;
-
-err_stop_fd:
-	close(server->stop_fd);
-err_ear:
+	ret = -errno;
 	snprintf(why, why_len, "%s", strerror(-ret));
-	close_ear(server);
+	close_all(server);
 err_free:
-	pthread_mutex_destroy(&server->mutex);
 	free(server);
 	return ret;
+}
+
+void
+agent_server_close(struct agent_server *server)
+{
+	close(server->stop_fd);
+	close_all(server);
+	free(server);
+}
+
+int
+agent_server_start(const struct agent_server_config *config, struct agent_server **result,
+		   char *why, size_t why_len)
+{
+	struct agent_server *server;
+	int ret = agent_server_open(config, &server, why, why_len);
+
+	if (ret != 0)
+		return ret;
+	ret = -pthread_create(&server->thread, NULL, run, server);
+	if (ret != 0) {
+		snprintf(why, why_len, "%s", strerror(-ret));
+		agent_server_close(server);
+		return ret;
+	}
+	*result = server;
+	return 0;
 }
 
 void
@@ -247,16 +365,5 @@ agent_server_stop(struct agent_server *server)
 	while (write(server->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 	pthread_join(server->thread, NULL);
-	close(server->stop_fd);
-	close_ear(server);
-	pthread_mutex_destroy(&server->mutex);
-	free(server);
-}
-
-void
-agent_server_get_stats(struct agent_server *server, struct agent_server_stats *stats)
-{
-	pthread_mutex_lock(&server->mutex);
-	*stats = server->stats;
-	pthread_mutex_unlock(&server->mutex);
+	agent_server_close(server);
 }

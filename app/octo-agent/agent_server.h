@@ -7,26 +7,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "octo_agent_secret.h"
+
 /**
  * @file
  * The agent's ear: one thread that listens, and serves one port at a time. All
  * rules are changed by that thread.
+ *
+ * A connection is a guest until it has said a hello that the agent accepts; only then
+ * it is the port that is served. Guests cannot keep a port out, however much they say.
  */
 
 struct agent_rules;
 
 struct agent_server_config {
-	const char *listen; /**< unix:PATH, tcp:ADDRESS:PORT or dev:PATH */
-	bool remote;        /**< other machines may connect */
+	const char *listen;              /**< unix:PATH, tcp:ADDRESS:PORT or dev:PATH */
+	bool remote;                     /**< other machines may connect */
+	bool anyone;                     /**< TCP is served without a secret */
+	struct octo_agent_secret secret; /**< that hello must bring; length 0: none */
 	uint8_t nb_pfs;
 	struct agent_rules *rules;
-};
-
-struct agent_server_stats {
-	bool connected;    /**< a port is */
-	uint64_t sessions; /**< begun so far */
-	uint64_t messages; /**< answered so far */
-	uint32_t rules;
 };
 
 struct agent_server;
@@ -45,7 +45,20 @@ int agent_server_start(const struct agent_server_config *config, struct agent_se
 /** Stop serving; the rules stay. */
 void agent_server_stop(struct agent_server *server);
 
-/** From any thread. */
-void agent_server_get_stats(struct agent_server *server, struct agent_server_stats *stats);
+/**
+ * The same without a thread: whoever opens it calls agent_server_step() again and again.
+ * The inverse is agent_server_close().
+ */
+int agent_server_open(const struct agent_server_config *config, struct agent_server **server,
+		      char *why, size_t why_len);
+void agent_server_close(struct agent_server *server);
+
+/**
+ * One look at all connections: a bounded number of messages of each.
+ *
+ * @return
+ *   False when agent_server_stop() was called.
+ */
+bool agent_server_step(struct agent_server *server);
 
 #endif /* AGENT_SERVER_H */

@@ -7,9 +7,10 @@
 #include "agent_session.h"
 
 void
-agent_session_init(struct agent_session *session, struct agent_rules *rules, uint8_t nb_pfs)
+agent_session_init(struct agent_session *session, struct agent_rules *rules, uint8_t nb_pfs,
+		   const struct octo_agent_secret *secret)
 {
-	*session = (struct agent_session){.rules = rules, .nb_pfs = nb_pfs};
+	*session = (struct agent_session){.rules = rules, .nb_pfs = nb_pfs, .secret = secret};
 }
 
 void
@@ -38,28 +39,56 @@ answer_result(const struct octo_agent_msg *msg, int ret, const char *why,
 	agent_session_refuse(msg, -ret, ret == 0 ? "" : why, answer);
 }
 
-static void
-hello(struct agent_session *session, const struct octo_agent_msg *msg,
-      struct octo_agent_msg *answer)
+static bool
+knows_secret(const struct agent_session *session, const struct octo_agent_hello *said)
+{
+	return session->secret == NULL || octo_agent_secret_equal(session->secret, &said->secret);
+}
+
+/* A stranger is told nothing but that it is one. */
+bool
+agent_session_may_begin(const struct agent_session *session, const struct octo_agent_msg *msg,
+			struct octo_agent_msg *answer)
 {
 	char why[OCTO_AGENT_TEXT_MAX];
 
+	if (msg->type != OCTO_AGENT_HELLO) {
+		agent_session_refuse(msg, ESTALE, "no such session: begin with hello", answer);
+		return false;
+	}
+	if (!knows_secret(session, &msg->hello)) {
+		agent_session_refuse(msg, EACCES,
+				     msg->hello.secret.len == 0 ?
+					     "it wants a secret, which agent_secret= gives" :
+					     "its secret is another one",
+				     answer);
+		return false;
+	}
 	if (msg->hello.min_version > OCTO_AGENT_VERSION ||
 	    msg->hello.max_version < OCTO_AGENT_VERSION) {
 		snprintf(why, sizeof(why), "the agent speaks version %u, the port %u to %u",
 			 OCTO_AGENT_VERSION, msg->hello.min_version, msg->hello.max_version);
 		agent_session_refuse(msg, EPROTONOSUPPORT, why, answer);
-		return;
+		return false;
 	}
 	if (msg->hello.nb_pfs != session->nb_pfs) {
 		snprintf(why, sizeof(why), "the agent's NIC has %u PFs, the port %u",
 			 session->nb_pfs, msg->hello.nb_pfs);
 		agent_session_refuse(msg, EINVAL, why, answer);
-		return;
+		return false;
 	}
+	return true;
+}
+
+static void
+hello(struct agent_session *session, const struct octo_agent_msg *msg,
+      struct octo_agent_msg *answer)
+{
+	session->greeted = false;
+	if (!agent_session_may_begin(session, msg, answer))
+		return;
 	session->greeted = true;
 	session->id = msg->session;
-	session->begun++;
 	agent_rules_mark(session->rules);
 	*answer = (struct octo_agent_msg){
 		.type = OCTO_AGENT_WELCOME,
@@ -144,14 +173,18 @@ handle_in_session(struct agent_session *session, const struct octo_agent_msg *ms
 	}
 }
 
-void
+bool
 agent_session_handle(struct agent_session *session, const struct octo_agent_msg *msg,
 		     struct octo_agent_msg *answer)
 {
-	if (msg->type == OCTO_AGENT_HELLO)
+	if (msg->type == OCTO_AGENT_HELLO) {
 		hello(session, msg, answer);
-	else if (!session->greeted || msg->session != session->id)
+		return session->greeted;
+	}
+	if (!session->greeted || msg->session != session->id) {
 		agent_session_refuse(msg, ESTALE, "no such session: begin with hello", answer);
-	else
-		handle_in_session(session, msg, answer);
+		return false;
+	}
+	handle_in_session(session, msg, answer);
+	return true;
 }

@@ -67,6 +67,7 @@ agent_steer_start(struct agent_steer *steer, const struct agent_options *options
 	struct agent_server_config config = {
 		.listen = options->listen,
 		.remote = options->remote,
+		.anyone = options->anyone,
 		.nb_pfs = (uint8_t)options->nb_pfs,
 	};
 	char why[OCTO_AGENT_TEXT_MAX];
@@ -75,6 +76,11 @@ agent_steer_start(struct agent_steer *steer, const struct agent_options *options
 	*steer = (struct agent_steer){0};
 	if (options->listen == NULL)
 		return 0;
+	if (options->secret != NULL &&
+	    octo_agent_secret_read(&config.secret, options->secret, why, sizeof(why)) != 0) {
+		fprintf(stderr, "octo-agent: --secret %s: %s\n", options->secret, why);
+		return -EINVAL;
+	}
 	ret = start_rules(steer, options, pf_port, pool);
 	if (ret == 0) {
 		config.rules = steer->rules;

@@ -12,6 +12,7 @@
 #include <rte_vhost.h>
 
 #include "agent_log.h"
+#include "agent_listen.h"
 #include "agent_vhost.h"
 
 /*
@@ -221,13 +222,11 @@ set_features(const char *path)
 }
 
 static int
-open_socket(const struct agent_pf_options *pf)
+register_socket(const struct agent_pf_options *pf)
 {
 	const char *path = pf->vhost;
-	int ret = pf->client ? 0 : remove_stale(path);
+	int ret;
 
-	if (ret != 0)
-		return ret;
 	if (rte_vhost_driver_register(path, pf->client ? RTE_VHOST_USER_CLIENT : 0) != 0)
 		return -EIO;
 	ret = set_features(path);
@@ -236,6 +235,24 @@ open_socket(const struct agent_pf_options *pf)
 		ret = errno > 0 ? -errno : -EIO;
 	if (ret != 0)
 		rte_vhost_driver_unregister(path);
+	return ret;
+}
+
+/* Two agents that find the same socket stale must not both replace it. */
+static int
+open_socket(const struct agent_pf_options *pf)
+{
+	int lock, ret;
+
+	if (pf->client)
+		return register_socket(pf);
+	lock = agent_listen_lock(pf->vhost);
+	if (lock < 0)
+		return lock;
+	ret = remove_stale(pf->vhost);
+	if (ret == 0)
+		ret = register_socket(pf);
+	agent_listen_unlock(lock);
 	return ret;
 }
 
@@ -274,7 +291,16 @@ agent_vhost_start(struct agent *agent)
 void
 agent_vhost_stop(struct agent *agent)
 {
-	for (uint16_t i = 0; i < agent->options.nb_pfs; i++)
-		if (agent->options.pf[i].vhost[0] != '\0')
-			rte_vhost_driver_unregister(agent->options.pf[i].vhost);
+	for (uint16_t i = 0; i < agent->options.nb_pfs; i++) {
+		const char *path = agent->options.pf[i].vhost;
+		int lock;
+
+		if (path[0] == '\0')
+			continue;
+		/* vhost closes the socket before it removes it: nobody may replace it in between */
+		lock = agent_listen_lock(path);
+		rte_vhost_driver_unregister(path);
+		if (lock >= 0)
+			agent_listen_unlock(lock);
+	}
 }

@@ -16,7 +16,7 @@ static const struct {
 	uint16_t min;
 	uint16_t max;
 } body_len[] = {
-	[OCTO_AGENT_HELLO] = {8, 8},
+	[OCTO_AGENT_HELLO] = {8, 8 + OCTO_AGENT_SECRET_MAX},
 	[OCTO_AGENT_WELCOME] = {8, 8},
 	[OCTO_AGENT_PUT] = {TUPLE_LEN + 4, TUPLE_LEN + 4},
 	[OCTO_AGENT_REMOVE] = {TUPLE_LEN, TUPLE_LEN},
@@ -111,6 +111,7 @@ put_body(uint8_t **at, const struct octo_agent_msg *msg)
 		put(at, msg->hello.max_version, 2);
 		put(at, msg->hello.nb_pfs, 1);
 		put(at, 0, 3);
+		put_bytes(at, msg->hello.secret.bytes, msg->hello.secret.len);
 		break;
 	case OCTO_AGENT_WELCOME:
 		put(at, msg->welcome.version, 2);
@@ -154,6 +155,13 @@ get_result(const uint8_t *at, size_t len, struct octo_agent_result *result)
 	result->text[len - 4] = '\0';
 }
 
+static void
+get_secret(const uint8_t *at, size_t len, struct octo_agent_secret *secret)
+{
+	*secret = (struct octo_agent_secret){.len = (uint8_t)len};
+	memcpy(secret->bytes, at, len);
+}
+
 static int
 get_body(const uint8_t *at, size_t len, struct octo_agent_msg *msg)
 {
@@ -162,6 +170,7 @@ get_body(const uint8_t *at, size_t len, struct octo_agent_msg *msg)
 		msg->hello.min_version = (uint16_t)get(&at, 2);
 		msg->hello.max_version = (uint16_t)get(&at, 2);
 		msg->hello.nb_pfs = (uint8_t)get(&at, 1);
+		get_secret(at + 3, len - 8, &msg->hello.secret);
 		break;
 	case OCTO_AGENT_WELCOME:
 		msg->welcome.version = (uint16_t)get(&at, 2);

@@ -8,6 +8,7 @@
 
 #include <rte_compat.h>
 
+#include "octo_agent_secret.h"
 #include "octo_tuple.h"
 
 /**
@@ -53,6 +54,7 @@ struct octo_agent_hello {
 	uint16_t min_version; /**< the oldest that the port speaks */
 	uint16_t max_version; /**< the newest */
 	uint8_t nb_pfs;       /**< the port's PFs, which are the agent's in the same order */
+	struct octo_agent_secret secret; /**< with a length of 0: not sent */
 };
 
 struct octo_agent_welcome {

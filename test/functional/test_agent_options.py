@@ -64,6 +64,10 @@ FAULTS = {
     "--memory 64=/f": r"--memory 64=/f: NODE=FILE is needed",
     "--memory x=/f": r"--memory x=/f: NODE=FILE is needed",
     "please": r"'please' is not an option",
+    "--allow-remote": r"--allow-remote: --listen is needed with it",
+    "--secret /s": r"--secret: --listen is needed with it",
+    "--no-secret": r"--no-secret: --listen is needed with it",
+    "--listen unix:/s --secret /s --no-secret": r"--no-secret: --secret is given as well",
 }
 
 
@@ -138,5 +142,6 @@ def test_help():
     firmware = Agent([], [], ["--help"], wait=False)
     assert firmware.wait() == 0
     for word in ("--pf", "vhost=", "mode=", "queues=", "node=", "rep=",
-                 "--uplink", "--memory", "--audit"):
+                 "--uplink", "--memory", "--audit", "--listen", "--secret",
+                 "--no-secret", "--allow-remote"):
         assert word in firmware.text

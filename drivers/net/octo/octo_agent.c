@@ -47,12 +47,14 @@ is_over(uint64_t when)
 }
 
 void
-octo_agent_init(struct octo_agent *agent, const char *addr, uint8_t nb_pfs)
+octo_agent_init(struct octo_agent *agent, const char *addr, const struct octo_agent_secret *secret,
+		uint8_t nb_pfs)
 {
 	memset(agent, 0, sizeof(*agent));
 	octo_agent_stream_init(&agent->stream);
 	/* octo_args.c has read it before */
 	octo_agent_addr_read(&agent->addr, addr, agent->why, sizeof(agent->why));
+	agent->secret = *secret;
 	agent->nb_pfs = nb_pfs;
 	agent->session = (uint32_t)rte_rand();
 	agent->credit = ms(CREDIT_MS);
@@ -108,7 +110,8 @@ greet(struct octo_agent *agent)
 		.type = OCTO_AGENT_HELLO,
 		.hello = {.min_version = OCTO_AGENT_VERSION,
 			  .max_version = OCTO_AGENT_VERSION,
-			  .nb_pfs = agent->nb_pfs},
+			  .nb_pfs = agent->nb_pfs,
+			  .secret = agent->secret},
 	};
 
 	agent->session++;

@@ -36,6 +36,7 @@ struct octo_agent_asked {
 
 struct octo_agent {
 	struct octo_agent_addr addr;
+	struct octo_agent_secret secret; /* said in hello */
 	struct octo_agent_stream stream;
 	enum octo_agent_state state;
 	uint8_t nb_pfs;
@@ -65,7 +66,8 @@ struct octo_agent {
 };
 
 /** An agent that is away. */
-void octo_agent_init(struct octo_agent *agent, const char *addr, uint8_t nb_pfs);
+void octo_agent_init(struct octo_agent *agent, const char *addr,
+		     const struct octo_agent_secret *secret, uint8_t nb_pfs);
 
 void octo_agent_fini(struct octo_agent *agent);
 

@@ -13,6 +13,7 @@
 #define ARG_SOCKET "socket"
 #define ARG_MAC "mac"
 #define ARG_AGENT "agent"
+#define ARG_AGENT_SECRET "agent_secret"
 #define ARG_TIER "tier"
 #define ARG_LEARN "learn"
 #define ARG_LEARN_SAMPLE "learn_sample"
@@ -27,24 +28,11 @@
 #define ARG_LINGER_MS "linger_ms"
 
 static const char *const valid_args[] = {
-	ARG_PF,
-	ARG_SOCKET_MAP,
-	ARG_SOCKET,
-	ARG_MAC,
-	ARG_AGENT,
-	ARG_TIER,
-	ARG_LEARN,
-	ARG_LEARN_SAMPLE,
-	ARG_LEARN_MAX,
-	ARG_IDLE_MS,
-	ARG_POOLS,
-	ARG_GRACE_US,
-	ARG_FENCE_TIMEOUT_MS,
-	ARG_TX_PF,
-	ARG_DWELL_MS,
-	ARG_REPLUG,
-	ARG_LINGER_MS,
-	NULL,
+	ARG_PF,           ARG_SOCKET_MAP,       ARG_SOCKET,  ARG_MAC,
+	ARG_AGENT,        ARG_AGENT_SECRET,     ARG_TIER,    ARG_LEARN,
+	ARG_LEARN_SAMPLE, ARG_LEARN_MAX,        ARG_IDLE_MS, ARG_POOLS,
+	ARG_GRACE_US,     ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,   ARG_DWELL_MS,
+	ARG_REPLUG,       ARG_LINGER_MS,        NULL,
 };
 
 static int
@@ -146,6 +134,24 @@ read_agent(const char *key, const char *value, void *arg)
 		return -EINVAL;
 	}
 	rte_strscpy(args->agent, value, sizeof(args->agent));
+	return 0;
+}
+
+static int
+read_agent_secret(const char *key, const char *value, void *arg)
+{
+	struct octo_args *args = arg;
+	const char *path = value == NULL ? "" : value;
+	char why[128];
+
+	if (args->agent[0] == '\0') {
+		OCTO_LOG(ERR, "%s: %s=%s: agent= is needed with it", args->port, key, path);
+		return -EINVAL;
+	}
+	if (octo_agent_secret_read(&args->agent_secret, path, why, sizeof(why)) != 0) {
+		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, path, why);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -283,6 +289,7 @@ static const struct {
 	{ARG_SOCKET, read_socket, false},
 	{ARG_MAC, read_mac, false},
 	{ARG_AGENT, read_agent, false},
+	{ARG_AGENT_SECRET, read_agent_secret, false},
 	{ARG_TIER, read_tier, false},
 	{ARG_LEARN, read_switch, false},
 	{ARG_LEARN_SAMPLE, read_learn_number, false},
@@ -336,8 +343,8 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	if (kvlist == NULL) {
 		OCTO_LOG(ERR,
 			 "%s: cannot read \"%s\": "
-			 "known are pf=, socket_map=, socket=, mac=, agent=, tier=, learn=, "
-			 "learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
+			 "known are pf=, socket_map=, socket=, mac=, agent=, agent_secret=, tier=, "
+			 "learn=, learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
 			 "fence_timeout_ms=, tx_pf=, dwell_ms=, replug= and linger_ms=",
 			 name, text);
 		return -EINVAL;

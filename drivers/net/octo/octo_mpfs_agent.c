@@ -61,7 +61,7 @@ octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args)
 		OCTO_LOG(ERR, "%s: no memory for the agent", args->port);
 		return -ENOMEM;
 	}
-	octo_agent_init(octo->agent, args->agent, (uint8_t)octo->nb_pfs);
+	octo_agent_init(octo->agent, args->agent, &args->agent_secret, (uint8_t)octo->nb_pfs);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <rte_thread.h>
 
 #include "octo_agent_addr.h"
+#include "octo_agent_secret.h"
 #include "octo_detour.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
@@ -284,6 +285,7 @@ struct octo_args {
 	bool has_mac;
 	struct rte_ether_addr mac;
 	char agent[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
+	struct octo_agent_secret agent_secret;
 	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;

@@ -52,6 +52,7 @@ class FakeAgent:
         self.default: Optional[int] = None  # PF, as the port says
         self.log: List[int] = []
         self.sessions = 0
+        self.secret = b""  # that the port said
         self.silent = False
         self.mute: Container[int] = ()  # kinds of messages that get no answer
         self.babble = b""  # is said over and over, as long as it is set
@@ -165,7 +166,8 @@ class FakeAgent:
             return message(RESULT, session, seq, struct.pack(
                 "!I", refused[0]) + refused[1].encode())
         if kind == HELLO:
-            assert struct.unpack("!HHB3x", body) == (1, 1, self.pfs)
+            assert struct.unpack("!HHB3x", body[:8]) == (1, 1, self.pfs)
+            self.secret = body[8:]
             self.sessions += 1
             self._fresh = set()
             return message(WELCOME, session, seq, struct.pack(
