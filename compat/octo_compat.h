@@ -61,6 +61,10 @@
 #define rte_kvargs_process_opt rte_kvargs_process
 #endif
 
+#if OCTO_DPDK_BEFORE(24, 11)
+#include "octo_compat_flow.h"
+#endif
+
 /*
  * Signatures. The drivers define the op as the newest DPDK wants it. Where an
  * older one wants another type, the definition is renamed by a function-like

@@ -6,6 +6,7 @@
 
 #include <eal_export.h>
 
+#include "octo_spec.h"
 #include "octo_template.h"
 
 static int
@@ -16,15 +17,6 @@ check_pattern(const struct rte_flow_item pattern[], struct rte_flow_error *error
 			return 0;
 	return rte_flow_error_set(error, E2BIG, RTE_FLOW_ERROR_TYPE_ITEM_NUM, NULL,
 				  "a pattern template holds 32 items at most, end included");
-}
-
-static bool
-lacks_queues(const struct rte_flow_action *action)
-{
-	const struct rte_flow_action_rss *rss = action->conf;
-
-	return action->type == RTE_FLOW_ACTION_TYPE_RSS && rss != NULL && rss->queue_num > 0 &&
-	       rss->queue == NULL;
 }
 
 static int
@@ -39,12 +31,6 @@ check_actions(const struct rte_flow_action actions[], const struct rte_flow_acti
 						  &masks[i],
 						  "the masks must list the types of the actions, "
 						  "in the same order");
-		/* copying would follow the missing list */
-		if (lacks_queues(&actions[i]) || lacks_queues(&masks[i]))
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
-						  &actions[i],
-						  "the rss action has a number of queues, "
-						  "but no queues");
 		if (actions[i].type == RTE_FLOW_ACTION_TYPE_END)
 			return 0;
 	}
@@ -55,17 +41,17 @@ check_actions(const struct rte_flow_action actions[], const struct rte_flow_acti
 static void *
 copy(enum rte_flow_conv_op op, const void *src, struct rte_flow_error *error)
 {
-	const int size = rte_flow_conv(op, NULL, 0, src, error);
+	const int size = octo_spec_copy(op, NULL, 0, src, error);
 	void *dst;
 
 	if (size < 0)
 		return NULL;
-	dst = calloc(1, size);
+	dst = malloc(size);
 	if (dst == NULL)
 		rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 				   "no memory for the template");
 	else
-		rte_flow_conv(op, dst, size, src, error);
+		octo_spec_copy(op, dst, size, src, NULL);
 	return dst;
 }
 
@@ -86,6 +72,21 @@ octo_template_set_pattern(struct octo_template *t, const struct rte_flow_item pa
 	return 0;
 }
 
+/* A mask is a configuration, too; of what would point elsewhere it says only whether it is. */
+static bool
+is_constant(const struct rte_flow_action *action, const struct rte_flow_action *mask)
+{
+	const uint8_t *bytes = mask->conf;
+	const size_t size = octo_spec_conf_size(mask->type);
+
+	if (bytes == NULL || action->conf == NULL)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] != 0)
+			return true;
+	return false;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_template_set_actions)
 int
 octo_template_set_actions(struct octo_template *t, const struct rte_flow_action actions[],
@@ -99,12 +100,9 @@ octo_template_set_actions(struct octo_template *t, const struct rte_flow_action 
 	new.actions = copy(RTE_FLOW_CONV_OP_ACTIONS, actions, error);
 	if (new.actions == NULL)
 		return -rte_errno;
-	new.masks = copy(RTE_FLOW_CONV_OP_ACTIONS, masks, error);
-	if (new.masks == NULL) {
-		ret = -rte_errno;
-		free(new.actions);
-		return ret;
-	}
+	for (unsigned int i = 0; actions[i].type != RTE_FLOW_ACTION_TYPE_END; i++)
+		if (is_constant(&actions[i], &masks[i]))
+			new.constant |= RTE_BIT32(i);
 	*t = new;
 	return 0;
 }
@@ -115,7 +113,6 @@ octo_template_clear(struct octo_template *t)
 {
 	free(t->pattern);
 	free(t->actions);
-	free(t->masks);
 	*t = (struct octo_template){0};
 }
 
@@ -138,6 +135,13 @@ octo_template_fill_pattern(const struct octo_template *t, const struct rte_flow_
 						  &given[i],
 						  "the pattern template has a mask for this item: "
 						  "give a value");
+		/* the mask is as long as the template's value */
+		if (given[i].spec != NULL && common->spec != NULL && common->mask != NULL &&
+		    octo_spec_item_extra(&given[i]) != octo_spec_item_extra(common))
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,
+						  &given[i],
+						  "the value has another length than that of the "
+						  "pattern template");
 		pattern[i] = (struct rte_flow_item){
 			.type = common->type,
 			.spec = given[i].spec,
@@ -147,42 +151,6 @@ octo_template_fill_pattern(const struct octo_template *t, const struct rte_flow_
 		if (common->type == RTE_FLOW_ITEM_TYPE_END)
 			return 0;
 	}
-}
-
-/* Of what the configuration itself has; what it points to is not looked at. */
-static size_t
-conf_size(const struct rte_flow_action *action)
-{
-	int size;
-
-	switch (action->type) {
-	case RTE_FLOW_ACTION_TYPE_INDIRECT:
-		return 0;
-	case RTE_FLOW_ACTION_TYPE_RSS:
-		return sizeof(struct rte_flow_action_rss);
-	case RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP:
-		return sizeof(struct rte_flow_action_vxlan_encap);
-	case RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP:
-		return sizeof(struct rte_flow_action_nvgre_encap);
-	default:
-		size = rte_flow_conv(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, NULL);
-		return size < (int)sizeof(*action) ? 0 : size - sizeof(*action);
-	}
-}
-
-static bool
-is_constant(const struct rte_flow_action *action, const struct rte_flow_action *mask)
-{
-	const uint8_t *bytes = mask->conf;
-	size_t size;
-
-	if (bytes == NULL || action->conf == NULL)
-		return false;
-	size = conf_size(mask);
-	for (size_t i = 0; i < size; i++)
-		if (bytes[i] != 0)
-			return true;
-	return false;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_template_fill_actions)
@@ -199,7 +167,7 @@ octo_template_fill_actions(const struct octo_template *t, const struct rte_flow_
 						  &given[i],
 						  "the actions of the rule must be those of its "
 						  "actions template, in the same order");
-		actions[i] = is_constant(common, &t->masks[i]) ? *common : given[i];
+		actions[i] = (t->constant & RTE_BIT32(i)) != 0 ? *common : given[i];
 		if (common->type == RTE_FLOW_ACTION_TYPE_END)
 			return 0;
 	}

@@ -21,7 +21,7 @@
 struct octo_template {
 	struct rte_flow_item *pattern;   /**< of a pattern template, else NULL */
 	struct rte_flow_action *actions; /**< of an actions template, else NULL */
-	struct rte_flow_action *masks;   /**< which parts of `actions` are constant */
+	uint32_t constant;               /**< mask of those of `actions` that are constant */
 	uint32_t users;                  /**< tables that were made with it */
 };
 

@@ -10,6 +10,8 @@
 #include "octo_test.h"
 
 #include "octo_template.h"
+#include "rule_maker.h"
+#include "rule_reader.h"
 
 #define ITEM_END                                                                                   \
 	{                                                                                          \
@@ -177,6 +179,74 @@ test_an_indirect_action_is_the_rules(void **state)
 	octo_template_clear(&t);
 }
 
+/* With all of it constant; what a mask would point to is nowhere. */
+static void
+make_of(struct octo_template *pattern, struct octo_template *actions, const struct rule_maker *m)
+{
+	uint64_t ones[32];
+	const struct rte_flow_action masks[] = {{.type = m->actions[0].type, .conf = ones},
+						ACTION_END};
+	struct rte_flow_error error = {.message = ""};
+
+	memset(ones, 0xff, sizeof(ones));
+	if (octo_template_set_pattern(pattern, m->pattern, &error) != 0 ||
+	    octo_template_set_actions(actions, m->actions, masks, &error) != 0)
+		fail_msg("%s", error.message);
+}
+
+static void
+test_templates_own_every_byte(void **state)
+{
+	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
+	struct rte_flow_action given[2] = {ACTION_END, ACTION_END};
+	struct rte_flow_item pattern[OCTO_TEMPLATE_MAX];
+	struct octo_template pt, at;
+	struct rule_maker m;
+	uint64_t sum;
+
+	(void)state;
+	for (unsigned int kind = 0; kind < rule_maker_kinds(); kind++) {
+		if (rule_maker_name(kind) == NULL)
+			continue;
+		rule_maker_make(&m, kind);
+		make_of(&pt, &at, &m);
+		rule_maker_free(&m);
+		/* the values are the rule's */
+		rule_maker_make(&m, kind);
+		sum = rule_reader_sum(m.pattern, m.actions);
+		given[0].type = m.actions[0].type;
+		assert_int_equal(octo_template_fill_pattern(&pt, m.pattern, pattern, NULL), 0);
+		assert_int_equal(octo_template_fill_actions(&at, given, actions, NULL), 0);
+		if (rule_reader_sum(pattern, actions) != sum)
+			fail_msg("%s is another one", rule_maker_name(kind));
+		rule_maker_free(&m);
+		octo_template_clear(&pt);
+		octo_template_clear(&at);
+	}
+}
+
+/* The mask would be read beyond its end. */
+static void
+test_a_value_of_another_length(void **state)
+{
+	const uint8_t bytes[8] = {0};
+	const struct rte_flow_item_raw mask = {.length = UINT16_MAX, .pattern = bytes};
+	struct rte_flow_item_raw spec = {.length = 4, .pattern = bytes};
+	const struct rte_flow_item pattern[] = {
+		{.type = RTE_FLOW_ITEM_TYPE_RAW, .spec = &spec, .mask = &mask}, ITEM_END};
+	struct rte_flow_item out[OCTO_TEMPLATE_MAX];
+	struct rte_flow_error error;
+	struct octo_template t;
+
+	(void)state;
+	assert_int_equal(octo_template_set_pattern(&t, pattern, NULL), 0);
+	assert_int_equal(octo_template_fill_pattern(&t, pattern, out, NULL), 0);
+	spec.length = 5;
+	assert_refused(octo_template_fill_pattern(&t, pattern, out, &error), EINVAL, &error,
+		       "another length");
+	octo_template_clear(&t);
+}
+
 static void
 test_bad_templates(void **state)
 {
@@ -219,6 +289,8 @@ main(void)
 		cmocka_unit_test(test_a_rule_has_the_items_of_its_template),
 		cmocka_unit_test(test_masks_say_what_is_constant),
 		cmocka_unit_test(test_an_indirect_action_is_the_rules),
+		cmocka_unit_test(test_templates_own_every_byte),
+		cmocka_unit_test(test_a_value_of_another_length),
 		cmocka_unit_test(test_bad_templates),
 	};
 
