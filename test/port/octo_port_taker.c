@@ -5,6 +5,7 @@
 
 #include "octo_port.h"
 #include "octo_port_taker.h"
+#include "rule_reader.h"
 
 static struct replaced {
 	struct octo_port_taker taker;
@@ -36,6 +37,29 @@ refuse(struct octo_port_taker *t, struct rte_flow_error *error)
 				  "made up for the test");
 }
 
+static bool
+has(const struct octo_port_taker *t, const void *handle)
+{
+	for (unsigned int i = 0; i < RTE_DIM(t->handle); i++)
+		if ((const void *)&t->handle[i] == handle)
+			return t->handle[i].used;
+	return false;
+}
+
+static void
+check_handles(const struct octo_port_taker *t, const struct rte_flow_action *action)
+{
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action_sample *sample = action->conf;
+
+		if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+			assert_true(has(t, action->conf));
+		if (action->type == RTE_FLOW_ACTION_TYPE_SAMPLE && sample != NULL &&
+		    sample->actions != NULL)
+			check_handles(t, sample->actions);
+	}
+}
+
 static int
 validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	 const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -45,6 +69,8 @@ validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 
 	if (attr->priority < OCTO_PORT_TAKEN)
 		return of(dev)->real_flow->validate(dev, attr, pattern, actions, error);
+	rule_reader_sum(pattern, actions);
+	check_handles(t, actions);
 	return t->refuse != 0 ? refuse(t, error) : 0;
 }
 
@@ -52,7 +78,11 @@ static void
 note(struct octo_port_taken *rule, const struct rte_flow_attr *attr,
      const struct rte_flow_item *item, const struct rte_flow_action *action)
 {
-	*rule = (struct octo_port_taken){.used = true, .attr = *attr};
+	*rule = (struct octo_port_taken){
+		.used = true,
+		.attr = *attr,
+		.sum = rule_reader_sum(item, action),
+	};
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
 		rule->nb_items++;
 	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
@@ -81,6 +111,7 @@ create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	}
 	while (t->rule[i].used)
 		assert_true(++i < RTE_DIM(t->rule));
+	check_handles(t, actions);
 	note(&t->rule[i], attr, pattern, actions);
 	t->nb++;
 	return (struct rte_flow *)&t->rule[i];
@@ -171,6 +202,49 @@ pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_err
 	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
 }
 
+static uint64_t
+sum_of(const struct rte_flow_action *action)
+{
+	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
+
+	return rule_reader_sum(NULL, actions);
+}
+
+static struct rte_flow_action_handle *
+handle_create(struct rte_eth_dev *dev, const struct rte_flow_indir_action_conf *conf,
+	      const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct octo_port_taker *t = &of(dev)->taker;
+	unsigned int i = 0;
+
+	RTE_SET_USED(conf);
+	RTE_SET_USED(error);
+	while (t->handle[i].used)
+		assert_true(++i < RTE_DIM(t->handle));
+	t->handle[i] = (struct octo_port_taken_handle){.used = true, .sum = sum_of(action)};
+	return (struct rte_flow_action_handle *)&t->handle[i];
+}
+
+static int
+handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+	       struct rte_flow_error *error)
+{
+	RTE_SET_USED(error);
+	assert_true(has(&of(dev)->taker, handle));
+	((struct octo_port_taken_handle *)handle)->used = false;
+	return 0;
+}
+
+static int
+handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle, const void *update,
+	      struct rte_flow_error *error)
+{
+	RTE_SET_USED(error);
+	assert_true(has(&of(dev)->taker, handle));
+	((struct octo_port_taken_handle *)handle)->sum = sum_of(update);
+	return 0;
+}
+
 static const struct rte_flow_ops flow_ops = {
 	.validate = validate,
 	.create = create,
@@ -181,6 +255,9 @@ static const struct rte_flow_ops flow_ops = {
 	.dev_dump = dev_dump,
 	.isolate = isolate,
 	.pick_transfer_proxy = pick_transfer_proxy,
+	.action_handle_create = handle_create,
+	.action_handle_destroy = handle_destroy,
+	.action_handle_update = handle_update,
 };
 
 static int
@@ -192,16 +269,47 @@ flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 	return ret;
 }
 
-struct octo_port_taker *
-octo_port_taker_on(unsigned int pf)
+static struct octo_port_taker *
+take_over(uint16_t port)
 {
-	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(pf)];
+	struct rte_eth_dev *dev = &rte_eth_devices[port];
 	struct replaced *r = of(dev);
 
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
 	r->ops.flow_ops_get = flow_ops_get;
 	dev->dev_ops = &r->ops;
 	return &r->taker;
+}
+
+struct octo_port_taker *
+octo_port_taker_on(unsigned int pf)
+{
+	return take_over(octo_port_pf(pf));
+}
+
+struct octo_port_taker *
+octo_port_taker_of(unsigned int pf)
+{
+	return &replaced[octo_port_pf(pf)].taker;
+}
+
+static int
+on_new(uint16_t port, enum rte_eth_event_type event, void *arg, void *data)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(data);
+	if (strncmp(rte_eth_devices[port].data->name, "net_octosim", 11) == 0)
+		take_over(port);
+	return 0;
+}
+
+void
+octo_port_takers_stay(void)
+{
+	int ret = rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, on_new, NULL);
+
+	assert_int_equal(ret, 0);
 }
 
 void

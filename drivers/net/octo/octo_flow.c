@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_private.h"
+#include "octo_spec.h"
 
 /* With tier=none the port takes no rule, of a flow or of anything else. */
 static int
@@ -117,7 +118,10 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		wish_exactly(r);
 		return octo_flow_check_queue(octo, r->spec.queue, error);
 	}
-	ret = octo_indirect_check(octo, actions, error);
+	/* whoever looks at lists within lists need not doubt them */
+	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->words, error);
+	if (ret >= 0)
+		ret = octo_indirect_check(octo, actions, error);
 	if (ret == 0)
 		wish_in_words(r, leads_to_a_queue(octo, r));
 	return ret;

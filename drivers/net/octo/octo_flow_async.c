@@ -129,9 +129,10 @@ static const struct rte_flow_op_attr postponed = {.postpone = 1};
 
 static int
 create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
-	      const struct octo_async_rule *r, struct rte_flow_error *error)
+	      const struct octo_async_rule *r, const struct rte_flow_action given[],
+	      struct rte_flow_error *error)
 {
-	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	struct octo_indirect_own own;
 	int pf;
 
 	OCTO_FOREACH_ASYNC_PF(octo, pf)
@@ -140,7 +141,7 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 		const struct rte_flow_action *actions;
 		struct rte_flow *on;
 
-		actions = octo_indirect_on_pf(r->actions, (uint8_t)pf, own);
+		actions = octo_indirect_on_pf(given, (uint8_t)pf, &own);
 		on = rte_flow_async_create(p->port_id, queue_id, &postponed, r->table->on[pf],
 					   r->pattern, r->pattern_index, actions, r->actions_index,
 					   op, error);
@@ -177,11 +178,11 @@ destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 	}
 }
 
-/* A rule of a table, as octo sees it; it is on no PF yet. */
+/* A rule of a table, as octo sees it, with the template's actions; it is on no PF yet. */
 static struct rte_flow *
-enter_rule(struct octo_dev *octo, const struct octo_async_rule *r, struct rte_flow_error *error)
+enter_rule(struct octo_dev *octo, const struct octo_async_rule *r,
+	   struct rte_flow_action actions[OCTO_TEMPLATE_MAX], struct rte_flow_error *error)
 {
-	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
 	struct rte_flow_item pattern[OCTO_TEMPLATE_MAX];
 
 	if (r->pattern_index >= r->table->nb_patterns || r->actions_index >= r->table->nb_actions) {
@@ -202,17 +203,18 @@ create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op
 	      const struct octo_async_rule *r, void *user_data, struct rte_flow_error *error)
 {
 	struct op *op = new_op(octo, queue_id, FLOW_CREATE, user_data, error);
+	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
 	int ret;
 
 	if (op == NULL)
 		return NULL;
-	op->rule = enter_rule(octo, r, error);
+	op->rule = enter_rule(octo, r, actions, error);
 	if (op->rule == NULL)
 		return NULL;
 	op->rule->notes->table = r->table;
 	op->rule->notes->flow_queue = (uint16_t)queue_id;
 	r->table->nb_flows++;
-	ret = create_on_pfs(octo, op, (uint16_t)queue_id, r, error);
+	ret = create_on_pfs(octo, op, (uint16_t)queue_id, r, actions, error);
 	op->failed = ret != 0;
 	op->untold = ret != 0;
 	enqueue(octo, queue_id, ret == 0 ? attr : NULL);

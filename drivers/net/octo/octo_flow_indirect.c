@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 
 #include "octo_private.h"
+#include "octo_spec.h"
 
 static int
 refuse(struct rte_flow_error *error, int code, const char *why)
@@ -79,46 +80,26 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	return 0;
 }
 
-/* Copying follows pointers that nobody has looked at yet. */
-static bool
-is_whole(const struct rte_flow_action *action)
-{
-	const struct rte_flow_action_vxlan_encap *vxlan = action->conf;
-	const struct rte_flow_action_nvgre_encap *nvgre = action->conf;
-	const struct rte_flow_action_rss *rss = action->conf;
-
-	if (action->conf == NULL)
-		return true;
-	switch (action->type) {
-	case RTE_FLOW_ACTION_TYPE_RSS:
-		return rss->queue_num == 0 || rss->queue != NULL;
-	case RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP:
-		return vxlan->definition != NULL;
-	case RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP:
-		return nvgre->definition != NULL;
-	default:
-		return true;
-	}
-}
-
+/* Its own, to be freed by rte_free(). */
 static struct rte_flow_action *
 copy_action(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
+	const int size = octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, error);
+	const struct rte_flow_action *nested;
 	struct rte_flow_action *copy;
-	int size;
 
-	if (!is_whole(action)) {
-		refuse(error, EINVAL, "the action's configuration lacks its list");
-		return NULL;
-	}
-	size = rte_flow_conv(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, error);
 	if (size < 0)
 		return NULL;
-	copy = rte_zmalloc("octo_indirect", (size_t)size, 0);
+	nested = octo_spec_nested(action);
+	if (nested != NULL && octo_indirect_is_in(nested)) {
+		refuse(error, EINVAL, "an indirect action cannot have another one in it");
+		return NULL;
+	}
+	copy = rte_malloc("octo_indirect", (size_t)size, 0);
 	if (copy == NULL)
 		refuse(error, ENOMEM, "no memory for the indirect action");
 	else
-		rte_flow_conv(RTE_FLOW_CONV_OP_ACTION, copy, (size_t)size, action, NULL);
+		octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, copy, (size_t)size, action, NULL);
 	return copy;
 }
 

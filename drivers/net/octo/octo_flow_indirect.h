@@ -50,17 +50,25 @@ void octo_indirect_free_locked(struct octo_dev *octo);
 void octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf);
 int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
 
+/* Actions as one PF knows them: lists with indirect actions, and what leads to them. */
+struct octo_indirect_own {
+	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
+	struct rte_flow_action_sample samples[OCTO_TEMPLATE_MAX / 2];
+	unsigned int nb_actions;
+	unsigned int nb_samples;
+};
+
 /* octo_indirect_use.c: the actions of rules that may be indirect */
 int octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
 			struct rte_flow_error *error);
+bool octo_indirect_is_in(const struct rte_flow_action actions[]);
 void octo_indirect_hold(const struct rte_flow_action actions[]);
 void octo_indirect_release(const struct rte_flow_action actions[]);
 bool octo_indirect_is_used(const struct rte_flow_action actions[],
 			   const struct rte_flow_action_handle *handle);
 const struct rte_flow_action *
 octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_type type);
-const struct rte_flow_action *
-octo_indirect_on_pf(const struct rte_flow_action actions[], uint8_t pf,
-		    struct rte_flow_action out[OCTO_TEMPLATE_MAX]);
+const struct rte_flow_action *octo_indirect_on_pf(const struct rte_flow_action actions[],
+						  uint8_t pf, struct octo_indirect_own *own);
 
 #endif /* OCTO_FLOW_INDIRECT_H */

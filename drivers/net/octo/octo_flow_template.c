@@ -204,12 +204,12 @@ struct making {
 static void *
 create_on_pf(uint16_t port, const struct making *m, uint8_t pf, struct rte_flow_error *error)
 {
-	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	struct octo_indirect_own own;
 	const struct rte_flow_action *actions;
 
 	if (m->pattern_attr != NULL)
 		return rte_flow_pattern_template_create(port, m->pattern_attr, m->pattern, error);
-	actions = octo_indirect_on_pf(m->actions, pf, own);
+	actions = octo_indirect_on_pf(m->actions, pf, &own);
 	return rte_flow_actions_template_create(port, m->actions_attr, actions, m->masks, error);
 }
 
@@ -222,11 +222,14 @@ copy_template(const struct octo_dev *octo, struct octo_pf_template *t, const str
 	t->is_pattern = m->pattern_attr != NULL;
 	if (t->is_pattern)
 		return octo_template_set_pattern(&t->common, m->pattern, error);
-	/* an indirect action may be left open */
-	ret = octo_indirect_check(octo, m->actions, error);
+	ret = octo_template_set_actions(&t->common, m->actions, m->masks, error);
 	if (ret != 0)
 		return ret;
-	return octo_template_set_actions(&t->common, m->actions, m->masks, error);
+	/* an indirect action may be left open */
+	ret = octo_indirect_check(octo, t->common.actions, error);
+	if (ret != 0)
+		octo_template_clear(&t->common);
+	return ret;
 }
 
 static struct octo_pf_template *

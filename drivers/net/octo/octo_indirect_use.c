@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_private.h"
+#include "octo_spec.h"
 
 /* The handle of an indirect action, else NULL. */
 static struct rte_flow_action_handle *
@@ -15,51 +16,109 @@ handle_of(const struct rte_flow_action *action)
 	return (void *)(uintptr_t)action->conf;
 }
 
+/* Every indirect action that there is, those in samples too. Returns the first error. */
+static int
+for_each(const struct rte_flow_action actions[],
+	 int (*fn)(const struct rte_flow_action *action, const void *arg), const void *arg)
+{
+	int ret = 0;
+
+	for (; ret == 0 && actions->type != RTE_FLOW_ACTION_TYPE_END; actions++) {
+		const struct rte_flow_action *nested = octo_spec_nested(actions);
+
+		if (nested != NULL)
+			ret = for_each(nested, fn, arg);
+		if (handle_of(actions) != NULL)
+			ret = fn(actions, arg);
+	}
+	return ret;
+}
+
+static int
+find_any(const struct rte_flow_action *action, const void *arg)
+{
+	RTE_SET_USED(action);
+	RTE_SET_USED(arg);
+	return 1;
+}
+
+/* Is there an indirect action? */
+bool
+octo_indirect_is_in(const struct rte_flow_action actions[])
+{
+	return for_each(actions, find_any, NULL) != 0;
+}
+
+static int
+find_foreign(const struct rte_flow_action *action, const void *octo)
+{
+	return handle_of(action)->octo == octo ? 0 : -EINVAL;
+}
+
+/* With their ends. */
+static unsigned int
+count_actions(const struct rte_flow_action actions[])
+{
+	unsigned int nb = 1;
+
+	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++) {
+		const struct rte_flow_action *nested = octo_spec_nested(actions);
+
+		nb += 1 + (nested != NULL ? count_actions(nested) : 0);
+	}
+	return nb;
+}
+
 /* Could a rule have these actions? */
 int
 octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
 		    struct rte_flow_error *error)
 {
-	bool any = false;
-	unsigned int n;
-
-	for (n = 0; actions[n].type != RTE_FLOW_ACTION_TYPE_END; n++) {
-		const struct rte_flow_action_handle *handle = handle_of(&actions[n]);
-
-		if (handle == NULL)
-			continue;
-		if (handle->octo != octo)
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
-						  &actions[n],
-						  "this indirect action is not of this port");
-		any = true;
-	}
-	if (any && !octo->started)
+	if (!octo_indirect_is_in(actions))
+		return 0;
+	if (for_each(actions, find_foreign, octo) != 0)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, actions,
+					  "an indirect action is not of this port");
+	if (!octo->started)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
 					  "the port is stopped: start it before a rule gets an "
 					  "indirect action");
-	if (any && n >= OCTO_TEMPLATE_MAX)
+	if (count_actions(actions) > OCTO_TEMPLATE_MAX)
 		return rte_flow_error_set(error, E2BIG, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
-					  "a rule with an indirect action has 31 actions at most");
+					  "a rule with an indirect action has 31 actions at most, "
+					  "those in samples and their ends included");
+	return 0;
+}
+
+static int
+hold(const struct rte_flow_action *action, const void *arg)
+{
+	RTE_SET_USED(arg);
+	handle_of(action)->users++;
+	return 0;
+}
+
+static int
+release(const struct rte_flow_action *action, const void *arg)
+{
+	RTE_SET_USED(arg);
+	handle_of(action)->users--;
 	return 0;
 }
 
 void
 octo_indirect_hold(const struct rte_flow_action actions[])
 {
-	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++)
-		if (handle_of(actions) != NULL)
-			handle_of(actions)->users++;
+	for_each(actions, hold, NULL);
 }
 
 void
 octo_indirect_release(const struct rte_flow_action actions[])
 {
-	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++)
-		if (handle_of(actions) != NULL)
-			handle_of(actions)->users--;
+	for_each(actions, release, NULL);
 }
 
+/* Does it say what becomes of the rule's own packets, not of their samples? */
 bool
 octo_indirect_is_used(const struct rte_flow_action actions[],
 		      const struct rte_flow_action_handle *handle)
@@ -84,23 +143,50 @@ octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_
 	return NULL;
 }
 
-/* The actions as this PF knows them. They were checked: there is room for them. */
-const struct rte_flow_action *
-octo_indirect_on_pf(const struct rte_flow_action actions[], uint8_t pf,
-		    struct rte_flow_action out[OCTO_TEMPLATE_MAX])
-{
-	bool any = false;
+static const struct rte_flow_action *
+translate(const struct rte_flow_action actions[], uint8_t pf, struct octo_indirect_own *own);
 
-	for (unsigned int i = 0; i < OCTO_TEMPLATE_MAX; i++) {
+/* The sample as this PF knows it. */
+static const struct rte_flow_action_sample *
+translate_sample(const struct rte_flow_action_sample *sample, uint8_t pf,
+		 struct octo_indirect_own *own)
+{
+	struct rte_flow_action_sample *copy = &own->samples[own->nb_samples++];
+
+	copy->ratio = sample->ratio;
+	copy->actions = translate(sample->actions, pf, own);
+	return copy;
+}
+
+static const struct rte_flow_action *
+translate(const struct rte_flow_action actions[], uint8_t pf, struct octo_indirect_own *own)
+{
+	struct rte_flow_action *out = &own->actions[own->nb_actions];
+	unsigned int nb = 1;
+
+	if (!octo_indirect_is_in(actions))
+		return actions;
+	while (actions[nb - 1].type != RTE_FLOW_ACTION_TYPE_END)
+		nb++;
+	own->nb_actions += nb;
+	for (unsigned int i = 0; i < nb; i++) {
 		const struct rte_flow_action_handle *handle = handle_of(&actions[i]);
 
 		out[i] = actions[i];
-		if (handle != NULL) {
+		if (handle != NULL)
 			out[i].conf = handle->on[pf];
-			any = true;
-		}
-		if (out[i].type == RTE_FLOW_ACTION_TYPE_END)
-			return any ? out : actions;
+		else if (octo_spec_nested(&actions[i]) != NULL)
+			out[i].conf = translate_sample(actions[i].conf, pf, own);
 	}
-	return actions;
+	return out;
+}
+
+/* The actions as this PF knows them. They were checked: there is room for them. */
+const struct rte_flow_action *
+octo_indirect_on_pf(const struct rte_flow_action actions[], uint8_t pf,
+		    struct octo_indirect_own *own)
+{
+	own->nb_actions = 0;
+	own->nb_samples = 0;
+	return translate(actions, pf, own);
 }

@@ -16,12 +16,12 @@ static struct rte_flow *
 create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *text, uint32_t step,
        struct rte_flow_error *error)
 {
-	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	struct octo_indirect_own own;
 	const struct rte_flow_action *actions;
 	struct rte_flow_attr attr = *text->rule.attr_ro;
 
 	attr.priority += step;
-	actions = octo_indirect_on_pf(text->rule.actions_ro, index, own);
+	actions = octo_indirect_on_pf(text->rule.actions_ro, index, &own);
 	return rte_flow_create(octo_pf_port(pf), &attr, text->rule.pattern_ro, actions, error);
 }
 
@@ -69,12 +69,12 @@ static int
 change_in_place(const struct octo_pf *pf, uint8_t index, struct rte_flow *on,
 		const struct octo_rule_text *to, struct rte_flow_error *error)
 {
-	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	struct octo_indirect_own own;
 	const struct rte_flow_action *actions;
 
 	if (octo_replace_in_place == NULL)
 		return -ENOSYS;
-	actions = octo_indirect_on_pf(to->rule.actions_ro, index, own);
+	actions = octo_indirect_on_pf(to->rule.actions_ro, index, &own);
 	return octo_replace_in_place(octo_pf_port(pf), on, actions, error);
 }
 

@@ -82,7 +82,7 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 {
 	const struct octo_rule_wish wish = octo_rule_wish_of(octo, rule);
 	const struct rte_flow_action *actions;
-	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	struct octo_indirect_own own;
 	struct octo_rule_text text;
 	int ret = octo_rule_write(octo, &wish, &text, error);
 	int pf;
@@ -95,7 +95,7 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 		if ((text.pfs & RTE_BIT32(pf)) == 0 || rule->arfs[pf] != NULL ||
 		    (rule->by_table && !p->no_flow_queues))
 			continue;
-		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, own);
+		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
 						 text.rule.pattern_ro, actions, error);
 		if (rule->arfs[pf] == NULL && !octo_replay_excuses_locked(octo, pf, -rte_errno))
@@ -134,7 +134,8 @@ static int
 ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 	struct rte_flow_error *error)
 {
-	struct rte_flow_action own[OCTO_TEMPLATE_MAX];
+	const struct rte_flow_action *actions;
+	struct octo_indirect_own own;
 	struct octo_rule_text text;
 	int ret = 0;
 	int pf;
@@ -155,9 +156,9 @@ ask_pfs(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 			break;
 		if ((text.pfs & RTE_BIT32(pf)) == 0)
 			continue;
+		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
 		ret = rte_flow_validate(p->port_id, text.rule.attr_ro, text.rule.pattern_ro,
-					octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, own),
-					error);
+					actions, error);
 		if (ret != 0)
 			ret = octo_flow_blame(p, ret, error);
 	}

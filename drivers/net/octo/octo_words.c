@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 
 #include "octo_private.h"
+#include "octo_spec.h"
 #include "octo_words.h"
 
 /* The PFs name an aged rule by what is in its context: by the owner, which is unique. */
@@ -30,54 +31,20 @@ take_age_context(struct octo_words *words, void *owner)
 	}
 }
 
-static bool
-lacks_pattern(const struct rte_flow_item_raw *raw)
-{
-	return raw != NULL && raw->length > 0 && raw->pattern == NULL;
-}
-
-/* A length without what it is the length of: rte_flow_conv() would follow it. */
-static int
-check_lengths(const struct rte_flow_conv_rule *rule, struct rte_flow_error *error)
-{
-	const struct rte_flow_action *action = rule->actions_ro;
-	const struct rte_flow_item *item = rule->pattern_ro;
-
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		const struct rte_flow_action_rss *rss = action->conf;
-
-		if (action->type == RTE_FLOW_ACTION_TYPE_RSS && rss != NULL && rss->queue_num > 0 &&
-		    rss->queue == NULL)
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
-						  rss,
-						  "the rss action has a number of queues, "
-						  "but no queues");
-	}
-	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
-		if (item->type == RTE_FLOW_ITEM_TYPE_RAW &&
-		    (lacks_pattern(item->spec) || lacks_pattern(item->mask) ||
-		     lacks_pattern(item->last)))
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, item,
-						  "the raw item has a length, but no pattern");
-	return 0;
-}
-
 /* The inverse of octo_words_drop(). */
 int
 octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
 		struct rte_flow_error *error)
 {
-	int bytes = check_lengths(rule, error);
+	const int bytes = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, rule, error);
 
-	if (bytes == 0)
-		bytes = rte_flow_conv(RTE_FLOW_CONV_OP_RULE, NULL, 0, rule, error);
 	if (bytes < 0)
 		return bytes;
 	words->rule = rte_malloc("octo_words", (size_t)bytes, 0);
 	if (words->rule == NULL)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "no memory for the rule");
-	rte_flow_conv(RTE_FLOW_CONV_OP_RULE, words->rule, (size_t)bytes, rule, NULL);
+	octo_spec_copy(RTE_FLOW_CONV_OP_RULE, words->rule, (size_t)bytes, rule, NULL);
 	words->bytes = (uint32_t)bytes;
 	take_age_context(words, owner);
 	return 0;
@@ -100,17 +67,18 @@ octo_words_find(const struct rte_flow_action *actions, enum rte_flow_action_type
 	return *found ? actions->conf : NULL;
 }
 
-/* The highest queue that the rule names, -1 for none. */
-int
-octo_words_max_queue(const struct rte_flow_conv_rule *rule)
+static int
+max_queue(const struct rte_flow_action *action)
 {
-	const struct rte_flow_action *action = rule->actions_ro;
 	int highest = -1;
 
 	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action *nested = octo_spec_nested(action);
 		const struct rte_flow_action_queue *queue = action->conf;
 		const struct rte_flow_action_rss *rss = action->conf;
 
+		if (nested != NULL)
+			highest = RTE_MAX(highest, max_queue(nested));
 		if (action->conf == NULL)
 			continue;
 		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
@@ -120,6 +88,13 @@ octo_words_max_queue(const struct rte_flow_conv_rule *rule)
 			highest = RTE_MAX(highest, rss->queue[i]);
 	}
 	return highest;
+}
+
+/* The highest queue that the rule names, -1 for none. */
+int
+octo_words_max_queue(const struct rte_flow_conv_rule *rule)
+{
+	return max_queue(rule->actions_ro);
 }
 
 /* What is known of a port: is it a PF, or the octo port itself? */
@@ -170,30 +145,38 @@ action_port(const struct rte_flow_action *action)
 	return ethdev->port_id;
 }
 
+static void
+look_at(const struct octo_dev *octo, int port, int *named)
+{
+	if (port == octo->port_id)
+		*named = OCTO_PORT;
+	else if (port >= 0 && *named == NO_PF)
+		*named = index_of(octo, (uint32_t)port);
+}
+
+static void
+look_at_actions(const struct octo_dev *octo, const struct rte_flow_action *action, int *named)
+{
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action *nested = octo_spec_nested(action);
+
+		look_at(octo, action_port(action), named);
+		if (nested != NULL)
+			look_at_actions(octo, nested, named);
+	}
+}
+
 /* The first PF that the rule names, or what it names instead. */
 static int
 named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
 {
-	const struct rte_flow_action *action = rule->actions_ro;
 	const struct rte_flow_item *item = rule->pattern_ro;
-	int pf = NO_PF;
-	int port;
+	int named = NO_PF;
 
-	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
-		port = item_port(item);
-		if (port == octo->port_id)
-			return OCTO_PORT;
-		if (pf == NO_PF && port >= 0)
-			pf = index_of(octo, (uint32_t)port);
-	}
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		port = action_port(action);
-		if (port == octo->port_id)
-			return OCTO_PORT;
-		if (pf == NO_PF && port >= 0)
-			pf = index_of(octo, (uint32_t)port);
-	}
-	return pf;
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
+		look_at(octo, item_port(item), &named);
+	look_at_actions(octo, rule->actions_ro, &named);
+	return named;
 }
 
 /* The PF that takes the transfer rules of the one that is named. */
@@ -246,24 +229,35 @@ octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rul
 	return 0;
 }
 
+static bool
+renumber_actions(const struct rte_flow_action *action, uint16_t from, uint16_t to)
+{
+	bool changed = false;
+
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action *nested = octo_spec_nested(action);
+
+		if (nested != NULL)
+			changed |= renumber_actions(nested, from, to);
+		if (action_port(action) != from)
+			continue;
+		((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
+		changed = true;
+	}
+	return changed;
+}
+
 /* What names the one port names the other. Returns whether anything did. */
 bool
 octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to)
 {
-	const struct rte_flow_action *action = words->rule->actions_ro;
 	const struct rte_flow_item *item = words->rule->pattern_ro;
-	bool changed = false;
+	bool changed = renumber_actions(words->rule->actions_ro, from, to);
 
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
 		if (item_port(item) != from)
 			continue;
 		((struct rte_flow_item_ethdev *)(uintptr_t)item->spec)->port_id = to;
-		changed = true;
-	}
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		if (action_port(action) != from)
-			continue;
-		((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
 		changed = true;
 	}
 	return changed;
