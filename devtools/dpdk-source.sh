@@ -7,8 +7,9 @@
 # It comes from the distribution's own source package, by a list of package
 # sources that is private to this clone: the system's own is never edited.
 
-source_parts=(lib drivers/bus app/test-pmd examples/common examples/l3fwd
-	examples/multi_process/symmetric_mp VERSION 'drivers/net/*/*testpmd*.[ch]')
+source_parts=(lib drivers/bus app/test-pmd VERSION 'drivers/net/*/*testpmd*.[ch]'
+	examples/common examples/{l2fwd,l3fwd,link_status_interrupt,rxtx_callbacks,skeleton}
+	examples/multi_process/symmetric_mp)
 
 # Sets dpdk_src, fetching the source if there is no other way.
 find_dpdk_source() {
