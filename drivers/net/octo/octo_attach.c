@@ -116,8 +116,8 @@ probe_one(const char *port, const char *name, bool *probed_here, bool may_miss)
 }
 
 /* Ports that name each other would be probed without end. */
-static bool
-would_be_octo(const char *name)
+bool
+octo_attach_would_be_octo(const char *name)
 {
 	return strncmp(name, OCTO_DRIVER_NAME, strlen(OCTO_DRIVER_NAME)) == 0 &&
 	       strncmp(name, SIM_DRIVER_NAME, strlen(SIM_DRIVER_NAME)) != 0;
@@ -152,7 +152,7 @@ octo_attach_probe_missing(const char *port, struct octo_args *args)
 			continue;
 		if (is_found) {
 			ret = refuse_unprobed(port, name, may_miss);
-		} else if (would_be_octo(name)) {
+		} else if (octo_attach_would_be_octo(name)) {
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 			ret = -EINVAL;
 		} else {

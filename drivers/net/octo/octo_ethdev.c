@@ -10,6 +10,7 @@
 #include "octo_attach.h"
 #include "octo_peers.h"
 #include "octo_private.h"
+#include "octo_startup.h"
 
 RTE_LOG_REGISTER_DEFAULT(octo_logtype, NOTICE);
 
@@ -118,28 +119,14 @@ err_ctrl:
 }
 
 static int
-probe_primary(struct rte_vdev_device *vdev)
+build(struct rte_eth_dev *dev, struct octo_args *args)
 {
-	const char *name = rte_vdev_device_name(vdev);
-	struct rte_eth_dev *dev;
-	struct octo_args args;
-	int ret;
+	int ret = octo_attach_probe_missing(args->port, args);
 
-	ret = octo_args_parse(name, rte_vdev_device_args(vdev), &args);
-	if (ret != 0)
-		return ret;
-	/* before the PFs are probed: a port that is given first has the first number */
-	dev = rte_eth_vdev_allocate(vdev, sizeof(struct octo_dev));
-	if (dev == NULL) {
-		OCTO_LOG(ERR, "%s: no ethdev port or no memory is left", name);
-		return -ENOMEM;
-	}
-	ret = octo_attach_probe_missing(name, &args);
 	if (ret == 0)
-		ret = build_port(dev, &args);
+		ret = build_port(dev, args);
 	if (ret != 0) {
-		rte_eth_dev_release_port(dev);
-		octo_attach_unprobe(&args);
+		octo_attach_unprobe(args);
 		return ret;
 	}
 	set_entry_points(dev);
@@ -149,16 +136,46 @@ probe_primary(struct rte_vdev_device *vdev)
 				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
 	octo_registry_add(octo_of(dev));
 	rte_eth_dev_probing_finish(dev);
-	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", name, dev->data->port_id, octo_of(dev)->nb_pfs);
+	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", args->port, dev->data->port_id,
+		 octo_of(dev)->nb_pfs);
 	return 0;
+}
+
+/* The port has its number before its PFs are probed, and before those of other octo ports. */
+static int
+probe_primary(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	const bool waits = octo_startup_waits(name);
+	struct rte_eth_dev *dev = rte_eth_vdev_allocate(vdev, sizeof(struct octo_dev));
+	struct octo_args args;
+	int ret = octo_args_parse(name, rte_vdev_device_args(vdev), &args);
+
+	if (ret == 0)
+		ret = octo_event_init();
+	if (dev == NULL) {
+		OCTO_LOG(ERR, "%s: no ethdev port or no memory is left", name);
+		ret = -ENOMEM;
+	}
+	if (waits)
+		return dev == NULL ? ret : octo_startup_keep(dev, &args, ret);
+	octo_startup_build(build);
+	if (ret == 0)
+		ret = build(dev, &args);
+	octo_startup_end();
+	if (ret != 0 && dev != NULL)
+		rte_eth_dev_release_port(dev);
+	return ret;
 }
 
 static int
 probe_secondary(struct rte_vdev_device *vdev)
 {
 	struct rte_eth_dev *dev;
-	int ret = octo_peers_init();
+	int ret = octo_event_init();
 
+	if (ret == 0)
+		ret = octo_peers_init();
 	if (ret != 0)
 		return ret;
 	dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
@@ -174,10 +191,6 @@ probe_secondary(struct rte_vdev_device *vdev)
 static int
 octo_probe(struct rte_vdev_device *vdev)
 {
-	int ret = octo_event_init();
-
-	if (ret != 0)
-		return ret;
 	octo_epoch_init();
 	octo_topo_read_distances();
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
@@ -194,6 +207,9 @@ octo_remove(struct rte_vdev_device *vdev)
 
 	if (dev == NULL)
 		return 0;
+	/* it waits for others that were never probed */
+	if (dev->dev_ops == NULL)
+		return rte_eth_dev_release_port(dev);
 	/* the bus may be walking its devices: the PFs stay on it */
 	ret = octo_take_down(dev, false);
 	released = rte_eth_dev_release_port(dev);
@@ -232,14 +248,15 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
  * calls this before each probe.
  */
 static void
-become_last(void *arg)
+on_scan(void *arg)
 {
 	RTE_SET_USED(arg);
+	octo_startup_scan();
 	rte_vdev_unregister(&octo_driver);
 	rte_vdev_register(&octo_driver);
 }
 
 RTE_INIT(octo_order_init)
 {
-	rte_vdev_add_custom_scan(become_last, NULL);
+	rte_vdev_add_custom_scan(on_scan, NULL);
 }
