@@ -11,6 +11,8 @@ NODE, OTHER_NODE = 1, 0
 
 NET4, NET6 = "198.18.0.0/16", "2001:2::/48"  # for tests, by RFC 2544 and RFC 5180
 
+NO_NIC = "0000:00:00.0"  # EAL is to leave alone what octo probes
+
 NIC_MAC = "02:0c:70:00:00:01"  # of the simulated one
 
 # balance: 802.3ad has nobody to negotiate with at the other end of these wires
@@ -75,10 +77,12 @@ def simulated(name: str, wire: Tuple[str, Sequence[str]], cpus: Sequence[int], m
 def on_hardware(name: str, near: str, far: str, member: str) -> Setup:
     """Two PFs by their PCI addresses: that on the lcores' node, and the other."""
     pfs = {LOCAL: [near], REMOTE: [far]}.get(name, [far, near])
-    devices = [word for pf in pfs for word in ("-a", pf)]
+    devices = [word for pf in ([NO_NIC] if name == OCTO else pfs) for word in ("-a", pf)]
     devices += _above(name, pfs, "", member)
-    return Setup(name, _what(name, near, far), tuple(devices), 0 if len(pfs) == 1 else 2,
-                 tuple(range(len(pfs))))
+    port = 2 if name == BONDING else 0
+    first = 1 if name == OCTO else 0
+    return Setup(name, _what(name, near, far), tuple(devices), port,
+                 tuple(range(first, first + len(pfs))))
 
 
 def rules(port: int) -> Tuple[str, str]:

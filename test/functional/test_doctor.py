@@ -85,27 +85,27 @@ def see(tmp_path):
 # name: kinds of its NICs, what is in the way (a pattern each), EAL arguments of NIC 0
 MACHINES = {
     "snap-io": (["multi-PF"], [],
-                "-l 0-4,20-23 -a 0000:3b:00.0 -a 0000:d8:00.0 "
+                "-l 0-4,20-23 -a 0000:00:00.0 "
                 "--vdev=net_octo0,pf=0000:3b:00.0,pf=0000:d8:00.0"),
     "socket-direct": (["multi-PF"], [],
-                      "-l 0,2-5,18-21 -a 0000:05:00.0 -a 0000:82:00.0 -a 0000:05:00.1 "
-                      "-a 0000:82:00.1 --vdev=net_octo0,pf=0000:05:00.0,pf=0000:82:00.0 "
+                      "-l 0,2-5,18-21 -a 0000:00:00.0 "
+                      "--vdev=net_octo0,pf=0000:05:00.0,pf=0000:82:00.0 "
                       "--vdev=net_octo1,pf=0000:05:00.1,pf=0000:82:00.1"),
     "four-sockets": (["multi-PF"], [],
-                     "-l 0-4,8-11,16-19,24-27 -a 0000:17:00.0 -a 0000:43:00.0 -a 0000:85:00.0 "
-                     "-a 0000:c3:00.0 --vdev=net_octo0,pf=0000:17:00.0,pf=0000:43:00.0,"
+                     "-l 0-4,8-11,16-19,24-27 -a 0000:00:00.0 "
+                     "--vdev=net_octo0,pf=0000:17:00.0,pf=0000:43:00.0,"
                      "pf=0000:85:00.0,pf=0000:c3:00.0"),
     "vfio-ready": (["multi-PF"], [],
-                   "-l 0-4,32-35 -a 0000:41:00.0 -a 0000:c1:00.0 "
+                   "-l 0-4,32-35 -a 0000:00:00.0 "
                    "--vdev=net_octo0,pf=0000:41:00.0,pf=0000:c1:00.0"),
     "vfio-no-iommu": (["multi-PF"], [r"node 1 .*no free hugepages", r"IOMMU off",
                                      r"0000:c1:00\.0 .*bnxt_en.*vfio-pci"], None),
     "vfio-group": (["multi-PF"], [r"0000:c1:00\.0 .*group 27 with 0000:c2:00\.0 \(nvme\)"], None),
     "sub-numa": (["multi-PF"], [r"0000:d8:00\.0 .*RDMA"],
-                 "-l 10-14,20-23 --main-lcore=14 -a 0000:3b:00.0 -a 0000:d8:00.0 "
+                 "-l 10-14,20-23 --main-lcore=14 -a 0000:00:00.0 "
                  "--vdev=net_octo0,pf=0000:3b:00.0,pf=0000:d8:00.0"),
     "node-unknown": (["unknown node"], [r"NIC 0 .*0000:d8:00\.0.* on node 1"],
-                     "-l 0-4,20-23 -a 0000:3b:00.0 -a 0000:d8:00.0 "
+                     "-l 0-4,20-23 -a 0000:00:00.0 "
                      "--vdev=net_octo0,pf=0000:3b:00.0,pf=0000:d8:00.0@1"),
     "degraded": (["multi-PF"], [r"0000:d8:00\.0 has 4 PCIe lanes .*of the 8"], None),
     "kernel-joined": (["multi-PF"], [r"NIC 0 is joined .*0000:16:00\.0 is the primary"], None),

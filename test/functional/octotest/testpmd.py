@@ -54,7 +54,8 @@ class Testpmd(Process):
         memory_args = ["--no-huge", "-m", memory] if memory else []
         argv = [
             binary or env.find_binary("dpdk-testpmd"), *memory_args,
-            *([f"-a{address}" for address in pci] or ["--no-pci"]),
+            *([device if device.startswith("-") else f"-a{device}"
+               for device in pci] or ["--no-pci"]),
             f"--lcores={lcores}",
             f"--file-prefix={self.file_prefix}",
             *(env.plugin_args() if plugins else []), *vdevs, *eal, "--", "-i",

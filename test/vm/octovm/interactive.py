@@ -14,7 +14,7 @@ from .wire import Wire
 
 GREETING = """\
 Two igb, bound to vfio-pci: {pfs}
-{testpmd} -a {pfs0} -a {pfs1} -l 0-2 --vdev=net_octo0,pf={pfs0},pf={pfs1} -- -i --rxq=2 --txq=2
+{testpmd} -a 0000:00:00.0 -l 0-2 --vdev=net_octo0,pf={pfs0},pf={pfs1} -- -i --rxq=2 --txq=2
 Leave by exit: the machine is gone then.
 """
 
