@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A second process that calls ethdev in its own time, and dies in it."""
+
+import signal
+
+import pytest
+
+from octotest import env, hugepages, vdevs
+from octotest.process import Process
+from octotest.testpmd import Testpmd
+from octotest.view import View
+
+PROGRAM = env.BUILD / "test" / "process" / "octo-test-secondary"
+
+
+class Secondary(Process):
+    """Does what it is told, by test/process/secondary.c."""
+
+    def __init__(self, primary) -> None:
+        super().__init__([
+            PROGRAM, "--no-pci", "--proc-type=secondary", "--lcores=2@1",
+            f"--file-prefix={primary.file_prefix}", *env.plugin_args()])
+        self.expect("ready", timeout=60)
+
+    def ask(self, *words: object) -> int:
+        """What the call returned."""
+        start = len(self.text)
+        self.send(" ".join(map(str, words)))
+        return int(self.expect(r"answer (-?\d+)", start)[1])
+
+
+@pytest.fixture
+def primary(huge_dir):
+    """A testpmd with an octo port in hugepages."""
+    if not PROGRAM.exists():
+        pytest.skip(f"no {PROGRAM.name} was built")
+    with Testpmd(vdevs.looped(), memory=None,
+                 eal=["-m", "256", f"--huge-dir={huge_dir}",
+                      *hugepages.SHARED]) as pmd:
+        yield pmd
+
+
+def _lose(view, pf: str) -> None:
+    """A PF is removed, and comes back."""
+    def states():
+        return [p["state"] for p in view.topology()["pfs"]]
+
+    def fault(what: str) -> bool:
+        return view.pmd.telemetry.get("/octosim/fault", pf, what) == "done"
+
+    assert fault("remove")
+    view.pmd.wait_until("the PF is gone", lambda: "gone" in states())
+    view.pmd.wait_until("it can be plugged", lambda: fault("plug"))
+    view.pmd.wait_until("it is back", lambda: states() == 2 * ["started"])
+
+
+def test_killed_while_it_asks(primary):
+    """It is waited for once; a new one that asks is waited for as ever."""
+    view = View(primary)
+    first = Secondary(primary)
+    assert first.ask("count", view.port) >= 0
+    first.send(f"die {view.port} 0")
+    assert first.wait() == -signal.SIGKILL
+    second = Secondary(primary)
+    for pf in ("net_octosim1", "net_octosim0", "net_octosim1"):
+        _lose(view, pf)
+        # the PF is there before this process has attached it
+        primary.wait_until("the secondary has it, too", lambda:
+                           second.ask("count", view.port) >= 0)
+    for process in (primary, second):
+        process.read(0)
+    # either process may be the one that takes the legs out
+    assert (primary.text + second.text).count("does not leave its burst") == 1
+
+
+def test_closes_its_port(primary):
+    """It uses nothing of the port when that and a PF go in the primary."""
+    port = primary.port()
+    secondary = Secondary(primary)
+    assert secondary.ask("count", port) >= 0
+    assert secondary.ask("close", port) == 0
+    primary.cmds([f"port stop {port}", f"port close {port}"])
+    assert "does not answer" not in primary.text
+    primary.cmd("device detach net_octosim1")
+    assert "EAL: " not in primary.text[len(primary.boot_text):]
+    assert secondary.ask("close", port) < 0
+    secondary.send("quit")
+    assert secondary.wait() == 0
