@@ -11,7 +11,6 @@
 
 #include <rte_alarm.h>
 #include <rte_bus_vdev.h>
-#include <rte_cycles.h>
 #include <rte_debug.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -197,7 +196,7 @@ octo_port_thread_go_around(void)
 	while (octo_port_thread_runs() && !octo_port_time_beside_sleeps() &&
 	       (begin == 0 ||
 		rte_atomic_load_explicit(&thread.rounds, rte_memory_order_acquire) < begin + 2)) {
-		rte_delay_us_sleep(10);
+		octo_wait_us(begin == 0 ? 500 : 10);
 		if (begin == 0)
 			return;
 	}

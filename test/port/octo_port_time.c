@@ -109,7 +109,7 @@ sleep_beside(uint64_t us)
 
 	rte_atomic_store_explicit(&beside_sleeps, true, rte_memory_order_release);
 	while (time_now() < end && !octo_port_thread_is_to_stop())
-		rte_delay_us_sleep(WAIT_US);
+		octo_wait_us(WAIT_US);
 	rte_atomic_store_explicit(&beside_sleeps, false, rte_memory_order_release);
 }
 
@@ -147,7 +147,7 @@ sleep_us(uint64_t us)
 	go_on_meanwhile(&us);
 	move_on(us);
 	if (octo_port_thread_runs())
-		rte_delay_us_sleep(RTE_MIN(us, (uint64_t)WAIT_US));
+		octo_wait_us(RTE_MIN(us, (uint64_t)WAIT_US));
 }
 
 static int
@@ -273,7 +273,7 @@ have_pass_us(uint64_t us)
 {
 	if (!rte_atomic_load_explicit(&interrupts.waits, rte_memory_order_acquire)) {
 		octo_sleep_us(us);
-		rte_delay_us_sleep(WAIT_US);
+		octo_wait_us(WAIT_US);
 		return;
 	}
 	rte_atomic_store_explicit(&interrupts.us, RTE_MAX(us, UINT64_C(1)),

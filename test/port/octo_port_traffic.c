@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include <rte_cycles.h>
 #include <rte_ip.h>
 #include <rte_udp.h>
 

@@ -3,7 +3,6 @@
 /* Calls of the PFs' ports, which octo makes in ethdev's place most of the time. */
 
 #include <ethdev_driver.h>
-#include <rte_cycles.h>
 
 #include "octo_port.h"
 

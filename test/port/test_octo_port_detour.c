@@ -6,7 +6,6 @@
  * other's, so that without a fence it would not.
  */
 
-#include <rte_cycles.h>
 #include <rte_mbuf.h>
 
 #include "octo_port.h"

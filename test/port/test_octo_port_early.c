@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <rte_cycles.h>
-
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
@@ -212,7 +210,7 @@ static void
 join_another(void)
 {
 	octo_port_add_pf(&four_pfs, 2);
-	octo_port_await_long(octo_port_pf_is_started(inside.octo, 2));
+	octo_port_await(octo_port_pf_is_started(inside.octo, 2));
 	inside.started = octo_port_pf_is_started(inside.octo, 1);
 }
 
@@ -226,7 +224,7 @@ test_a_pf_inside_its_probe_does_not_join(void **state)
 	octo_port_remove_pf(2);
 	stay_inside(1, join_another);
 	octo_port_add_pf(&four_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	octo_port_await(octo_port_pf_is_started(inside.octo, 1));
 	assert_false(inside.started);
 	assert_int_equal(inside.uses, 0);
 }
@@ -252,7 +250,7 @@ test_a_pf_that_recovers_inside_its_probe_does_not_join(void **state)
 	octo_port_remove_pf(2);
 	stay_inside(1, recover_and_join_another);
 	octo_port_add_pf(&four_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	octo_port_await(octo_port_pf_is_started(inside.octo, 1));
 	assert_false(inside.started);
 	assert_int_equal(inside.uses, 0);
 }
@@ -274,7 +272,7 @@ test_a_port_starts_without_a_pf_inside_its_probe(void **state)
 	octo_port_remove_pf(1);
 	stay_inside(1, start_port);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	octo_port_await(octo_port_pf_is_started(inside.octo, 1));
 	assert_false(inside.started);
 	assert_int_equal(inside.uses, 0);
 }
@@ -298,7 +296,7 @@ test_a_port_is_made_without_a_pf_inside_its_probe(void **state)
 	assert_true(inside.started);
 	assert_int_equal(inside.uses, 0);
 	octo_port_up(inside.octo, 2);
-	octo_port_await_long(octo_port_pf_is_started(inside.octo, 1));
+	octo_port_await(octo_port_pf_is_started(inside.octo, 1));
 }
 
 static void

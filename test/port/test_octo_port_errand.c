@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 
-#include <rte_cycles.h>
-
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
 

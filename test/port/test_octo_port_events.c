@@ -5,8 +5,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <rte_cycles.h>
-
 #include "octo_port.h"
 #include "octo_port_fault.h"
 

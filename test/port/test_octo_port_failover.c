@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rte_cycles.h>
-
 #include "octo_port.h"
 
 static const struct octo_port_conf two_pfs;

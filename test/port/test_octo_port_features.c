@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
 #include <rte_ip.h>
 #include <rte_udp.h>
 

@@ -5,7 +5,6 @@
  * the other's, so that without a fence they would not.
  */
 
-#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>

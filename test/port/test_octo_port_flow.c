@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
 #include <rte_errno.h>
 
 #include "octo_port.h"

@@ -2,8 +2,6 @@
 
 /* PFs that go in order, when that is announced, and that come back with many rules to get. */
 
-#include <rte_cycles.h>
-
 #include "octo_port.h"
 #include "octosim_control.h"
 

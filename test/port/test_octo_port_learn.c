@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
-
 #include "octo_port.h"
 #include "octo_port_fault.h"
 

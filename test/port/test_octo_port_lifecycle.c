@@ -2,7 +2,6 @@
 
 /* The port comes, changes and goes; so do its PFs. */
 
-#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
 #include <rte_malloc.h>

@@ -6,7 +6,6 @@
  * returned is looked at after the next burst of the other one.
  */
 
-#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 

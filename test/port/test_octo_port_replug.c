@@ -2,7 +2,6 @@
 
 /* PFs that come back, or come late: they get all that the others have. */
 
-#include <rte_cycles.h>
 #include <stdlib.h>
 
 #include <ethdev_driver.h>

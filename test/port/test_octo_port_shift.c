@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 

@@ -4,7 +4,6 @@
 
 #include <netinet/in.h>
 
-#include <rte_cycles.h>
 #include <rte_ether.h>
 
 #include "octo_port.h"

@@ -5,8 +5,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include <rte_cycles.h>
-
 #include "octo_port.h"
 #include "octo_watch.h"
 

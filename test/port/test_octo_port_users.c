@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include <rte_cycles.h>
-
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
@@ -62,7 +60,7 @@ stay(void)
 	armed = false;
 	set(&slow.inside, true);
 	for (int i = 0; i < STAY_MS && !is_set(&slow.is_out); i++)
-		rte_delay_us_sleep(1000);
+		octo_wait_us(1000);
 	set(&slow.late, is_set(&slow.is_out));
 }
 
@@ -166,7 +164,7 @@ remove_during(int (*call)(void))
 	assert_false(is_set(&slow.late));
 	assert_true(is_set(&slow.is_out));
 	octo_port_add_pf(&two_pfs, 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	octo_port_await(octo_port_pf_is_started(port, 0));
 }
 
 static int
@@ -289,7 +287,7 @@ test_a_pf_is_lost_by_the_thread_that_asks(void **state)
 	fclose(log);
 	octo_port_remove_pf(0);
 	octo_port_add_pf(&two_pfs, 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	octo_port_await(octo_port_pf_is_started(port, 0));
 }
 
 #ifndef __SANITIZE_ADDRESS__
@@ -384,7 +382,7 @@ stop_while(enum rte_eth_event_type event)
 	octo_port_remove_pf(0);
 	octo_port_add_pf(&two_pfs, 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
-	octo_port_await_long(octo_port_pf_is_started(port, 0));
+	octo_port_await(octo_port_pf_is_started(port, 0));
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	octo_port_assert_arrives(port, 7, 1, 10);
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_errno.h>
 
 #include "octo_port_async.h"

@@ -18,6 +18,7 @@
 
 #include "octo_agent_addr.h"
 #include "octo_agent_secret.h"
+#include "octo_ctrl.h"
 #include "octo_detour.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
@@ -578,32 +579,5 @@ bool octo_mpfs_agent_flips(const struct octo_dev *octo);
 /* Wait for the agent as long as a start may; without the mutex. */
 void octo_mpfs_agent_await(struct octo_dev *octo);
 bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
-
-/* octo_ctrl.c: the control mutex and the control thread */
-int octo_ctrl_init(struct octo_dev *octo);
-void octo_ctrl_fini(struct octo_dev *octo);
-void octo_lock(struct octo_dev *octo);
-bool octo_lock_in_time(struct octo_dev *octo);
-bool octo_lock_try(struct octo_dev *octo);
-void octo_unlock(struct octo_dev *octo);
-int octo_ctrl_start(struct octo_dev *octo);
-void octo_ctrl_stop(struct octo_dev *octo);
-unsigned int octo_ctrl_step(struct octo_dev *octo, uint64_t now);
-void octo_ctrl_post_link(struct octo_dev *octo);
-void octo_ctrl_post_home(struct octo_dev *octo);
-void octo_ctrl_wake(struct octo_dev *octo);
-uint64_t octo_ctrl_deadline(unsigned int us);
-void octo_ctrl_give_way(struct octo_dev *octo);
-void octo_ctrl_hurry_locked(struct octo_dev *octo);
-
-/* Run one call under the control mutex; the value is the call's. */
-#define OCTO_LOCKED(octo, call)                                                                    \
-	__extension__({                                                                            \
-		struct octo_dev *octo_locked_dev = (octo);                                         \
-		octo_lock(octo_locked_dev);                                                        \
-		typeof(call) octo_locked_ret = (call);                                             \
-		octo_unlock(octo_locked_dev);                                                      \
-		octo_locked_ret;                                                                   \
-	})
 
 #endif /* OCTO_PRIVATE_H */
