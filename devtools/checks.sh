@@ -92,6 +92,11 @@ check_words() {
 		grep -vE '/octo_(clock|meter|failover|measure)[.][ch]$|_testpmd')
 	find_lines '\<(rte_(get_(timer|tsc)_cycles|rdtsc|delay_us)\w*|rte_eal_alarm_set|clock_gettime|gettimeofday|u?sleep|nanosleep) *\(' \
 		"${files[@]}" | none_of "time that is not of octo_clock.h" || status=1
+	# the tests have a clock of their own; the rig guards against hangs
+	mapfile -t files < <(project_files 'test/unit/*.[ch]' 'test/port/*.[ch]' |
+		grep -v '^test/port/octo_port[.]c$')
+	find_lines '\<(rte_(get_(timer|tsc)_cycles|rdtsc|delay_us)\w*|clock_gettime|gettimeofday|u?sleep|nanosleep|alarm|time|clock) *\(' \
+		"${files[@]}" | none_of "wall-clock time in a unit or port test" || status=1
 	# many of them make Linux 6.18 keep a CPU from all others for minutes: who waits sleeps
 	mapfile -t files < <(project_files '*.c')
 	find_lines '\<(sched|pthread)_yield\(' "${files[@]}" | none_of "yields" || status=1

@@ -3,14 +3,36 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include <rte_cycles.h>
-
 #include "octo_test.h"
 #include "octo_test_eal.h"
 
+#include "octo_clock.h"
 #include "octo_epoch.h"
 
 #define LONG_US (10 * US_PER_S)
+
+/* Time passes by being looked at, so that a thread that is given no CPU is not late. */
+static RTE_ATOMIC(uint64_t) us;
+static uint64_t us_per_look = 1;
+
+static uint64_t
+look(void)
+{
+	return rte_atomic_fetch_add_explicit(&us, us_per_look, rte_memory_order_relaxed) *
+	       (rte_get_timer_hz() / US_PER_S);
+}
+
+static const struct octo_clock by_looks = {.now = look};
+
+/* The one that waits has looked so often since. */
+static void
+await_looks(uint64_t n)
+{
+	const uint64_t end = rte_atomic_load_explicit(&us, rte_memory_order_relaxed) + n;
+
+	while (rte_atomic_load_explicit(&us, rte_memory_order_relaxed) < end)
+		octo_wait_us(100);
+}
 
 static void
 test_enter_and_leave_say_inside(void **state)
@@ -91,12 +113,14 @@ test_await_times_out_on_one_that_stays(void **state)
 {
 	struct octo_epoch e = {0};
 	struct octo_epoch *all[] = {&e};
-	uint64_t start = rte_get_timer_cycles();
+	uint64_t start = us;
 
 	(void)state;
+	us_per_look = 100;
 	octo_epoch_enter(&e);
 	assert_int_equal(octo_epoch_await(all, 1, 20000), -ETIMEDOUT);
-	assert_true(rte_get_timer_cycles() - start >= rte_get_timer_hz() / 50);
+	assert_in_range(us - start, 20000, 20300);
+	us_per_look = 1;
 	octo_epoch_leave(&e);
 	assert_int_equal(octo_epoch_await(all, 1, 20000), 0);
 }
@@ -106,7 +130,7 @@ ask_a_while(void *arg)
 {
 	struct octo_askers *a = arg;
 
-	rte_delay_us_sleep(50000);
+	await_looks(200);
 	octo_askers_leave(a);
 	return NULL;
 }
@@ -174,7 +198,7 @@ struct poller {
 	RTE_ATOMIC(uint32_t) last_words; /* plain data that leaving publishes */
 };
 
-/* Enters, stays 50 ms after being told, leaves. */
+/* Enters, stays for a while after being told, leaves. */
 static void *
 stay_a_while(void *arg)
 {
@@ -183,8 +207,8 @@ stay_a_while(void *arg)
 	octo_epoch_enter(p->epoch);
 	rte_atomic_store_explicit(&p->entered, 1, rte_memory_order_release);
 	while (!rte_atomic_load_explicit(&p->may_leave, rte_memory_order_acquire))
-		rte_delay_us_sleep(100);
-	rte_delay_us_sleep(50000);
+		octo_wait_us(100);
+	await_looks(200);
 	rte_atomic_store_explicit(&p->last_words, 1, rte_memory_order_relaxed);
 	octo_epoch_leave(p->epoch);
 	return NULL;
@@ -194,7 +218,7 @@ static void
 await_entered(struct poller *p)
 {
 	while (!rte_atomic_load_explicit(&p->entered, rte_memory_order_acquire))
-		rte_delay_us_sleep(100);
+		octo_wait_us(100);
 }
 
 static void
@@ -308,7 +332,8 @@ test_no_poll_after_await(void **state)
 		rte_atomic_store_explicit(&pf.up, 0, rte_memory_order_relaxed);
 		assert_int_equal(octo_epoch_await(all, 1, LONG_US), 0);
 		rte_atomic_store_explicit(&pf.stopped, 1, rte_memory_order_relaxed);
-		rte_delay_us_block(2);
+		for (int j = 0; j < 100; j++)
+			rte_pause();
 		rte_atomic_store_explicit(&pf.stopped, 0, rte_memory_order_release);
 		rte_atomic_store_explicit(&pf.up, 1, rte_memory_order_release);
 	}
@@ -320,6 +345,7 @@ test_no_poll_after_await(void **state)
 static int
 setup(void **state)
 {
+	octo_clock = &by_looks;
 	octo_epoch_init();
 	octo_epoch_init();
 	return octo_test_eal_init(state);

@@ -2,12 +2,12 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <rte_common.h>
 
 #include "octo_test.h"
 
+#include "octo_clock.h"
 #include "octo_sample.h"
 
 #define RING 512
@@ -236,7 +236,7 @@ produce(void *arg)
 		const struct octo_sample s = numbered(i);
 
 		while (!octo_sample_push(arg, &s))
-			usleep(1);
+			octo_wait_us(1);
 	}
 	return NULL;
 }
@@ -252,7 +252,7 @@ test_two_threads(void **state)
 	assert_int_equal(pthread_create(&producer, NULL, produce, &r), 0);
 	for (uint32_t i = 0; i < MANY; i++) {
 		while (!octo_sample_pop(&r, &s))
-			usleep(1);
+			octo_wait_us(1);
 		assert_numbered(&s, i);
 	}
 	assert_int_equal(pthread_join(producer, NULL), 0);
