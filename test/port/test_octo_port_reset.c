@@ -58,7 +58,7 @@ test_a_pf_is_reset_when_it_asks_for_it(void **state)
 	const uint16_t port = create_with_reset(0);
 
 	(void)state;
-	octo_port_await_long(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 	assert_int_equal(resets(), 1);
@@ -71,7 +71,7 @@ test_a_pf_that_is_not_reset_is_replaced(void **state)
 	const uint16_t port = create_with_reset(EIO);
 
 	(void)state;
-	octo_port_await_long(resets() >= 1 && octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(resets() >= 1 && octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(resets(), 1);
 }
@@ -100,7 +100,7 @@ test_a_start_sets_the_link_up(void **state)
 	octo_port_await(link_of(port) == RTE_ETH_LINK_UP);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
-	octo_port_await_long(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
 	octo_port_await(link_of(octo_port_pf(1)) == RTE_ETH_LINK_UP);
 	assert_int_equal(link_of(octo_port_pf(0)), RTE_ETH_LINK_UP);
 }

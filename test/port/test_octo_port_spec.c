@@ -51,7 +51,7 @@ static void
 replug(uint16_t port, unsigned int pf)
 {
 	octo_port_remove_pf(pf);
-	octo_port_await_long(octo_port_pf_is_started(port, pf));
+	octo_port_await(octo_port_pf_is_started(port, pf));
 }
 
 /* Rules of all kinds, of which the application has nothing any more but their sums. */
@@ -102,7 +102,7 @@ test_rules_outlive_what_they_were_made_of(void **state)
 	restart(port);
 	assert_true(has_all(0) && has_all(1));
 	replug(port, 1);
-	octo_port_await_long(has_all(1));
+	octo_port_await(has_all(1));
 	for (unsigned int i = 0; i < nb_rules; i++)
 		assert_int_equal(rte_flow_destroy(port, rules[i].flow, NULL), 0);
 	assert_int_equal(octo_port_taker_of(1)->nb, 0);
@@ -226,7 +226,7 @@ test_an_indirect_action_in_a_sample(void **state)
 	assert_int_equal(rte_flow_action_handle_destroy(port, handle, NULL), -EBUSY);
 	restart(port);
 	replug(port, 1);
-	octo_port_await_long(octo_port_taker_of(1)->nb == 1);
+	octo_port_await(octo_port_taker_of(1)->nb == 1);
 	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
 	assert_int_equal(rte_flow_action_handle_destroy(port, handle, NULL), 0);
 }
