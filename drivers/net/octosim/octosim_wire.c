@@ -286,9 +286,8 @@ wire_mtu(const struct rte_eth_dev_info *info)
 	return RTE_MIN(mtu, (uint32_t)OCTOSIM_MTU_MAX);
 }
 
-/* If it fails, *hint is what may be wrong. */
 static int
-configure_ethdev(struct octosim_nic *nic, const char **hint)
+configure_ethdev(struct octosim_nic *nic)
 {
 	const uint16_t port = nic->wire_port;
 	uint16_t rx_desc = WIRE_DESC, tx_desc = WIRE_DESC;
@@ -310,9 +309,10 @@ configure_ethdev(struct octosim_nic *nic, const char **hint)
 		return ret;
 	ret = rte_eth_rx_queue_setup(port, 0, rx_desc, SOCKET_ID_ANY, NULL, nic->pool);
 	if (ret != 0) {
-		*hint = ": its frames may be longer than the " RTE_STR(
-			OCTOSIM_FRAME_MAX) " bytes that fit into a buffer of the NIC; of net_af_packet, framesz=8192 "
-					   "and less are not";
+		OCTOSIM_LOG(ERR, nic->name,
+			    "the wire %s takes no buffers of %u bytes: its frames may be longer; "
+			    "of net_af_packet, framesz=8192 fits",
+			    nic->wire_name, OCTOSIM_FRAME_MAX);
 		return ret;
 	}
 	return rte_eth_tx_queue_setup(port, 0, tx_desc, SOCKET_ID_ANY, NULL);
@@ -321,17 +321,16 @@ configure_ethdev(struct octosim_nic *nic, const char **hint)
 static int
 start_ethdev(struct octosim_nic *nic)
 {
-	const char *hint = "";
 	int ret;
 
 	if (nic->wire_port == RTE_MAX_ETHPORTS)
 		return -ENODEV;
-	ret = configure_ethdev(nic, &hint);
+	ret = configure_ethdev(nic);
 	if (ret == 0)
 		ret = rte_eth_dev_start(nic->wire_port);
 	if (ret != 0) {
-		OCTOSIM_LOG(ERR, nic->name, "the wire %s does not start: %s%s", nic->wire_name,
-			    rte_strerror(-ret), hint);
+		OCTOSIM_LOG(ERR, nic->name, "the wire %s does not start: %s", nic->wire_name,
+			    rte_strerror(-ret));
 		return ret;
 	}
 	/* the NIC has a MAC filter of its own; not every ethdev can be promiscuous */
