@@ -126,11 +126,11 @@ try_to_send(uint16_t port)
 	return sent;
 }
 
-/* For so long that a poller whose CPU was taken from it comes back before. */
+/* For as long as it was told: here for longer than any test takes. */
 static void
 test_a_full_wire_is_waited_for(void **state)
 {
-	uint16_t port = start_narrow_pf("");
+	uint16_t port = start_narrow_pf("wire_wait_us=3600000000");
 	struct octo_port_tally tally = {0};
 
 	(void)state;
