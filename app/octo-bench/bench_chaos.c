@@ -260,7 +260,8 @@ ended_well(pid_t pid, uint64_t seconds)
 		ended = waitpid(pid, &status, WNOHANG);
 	} while (ended == 0 && rte_rdtsc() < end);
 	if (ended == 0) {
-		kill(pid, SIGKILL);
+		/* not SIGKILL: its core file tells what it is at */
+		kill(pid, SIGABRT);
 		waitpid(pid, &status, 0);
 		return false;
 	}

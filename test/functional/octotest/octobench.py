@@ -3,17 +3,24 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from . import env
+from . import cores, env
+
+
+def program() -> Path:
+    """Its file; without it the test is skipped."""
+    binary = env.find_built("octo-bench")
+    if binary is None:
+        pytest.skip("octo-bench is not built")
+    return binary
 
 
 def start(*args: object, **environ: str) -> subprocess.Popen:
     """The program while it runs; without it the test is skipped."""
-    binary = env.find_built("octo-bench")
-    if binary is None:
-        pytest.skip("octo-bench is not built")
+    binary = program()
     return subprocess.Popen([binary, *map(str, args)], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env={**os.environ, **environ, "RUNTIME_DIRECTORY":
@@ -30,6 +37,23 @@ def run(*args: object, **environ: str) -> subprocess.CompletedProcess:
             raise
     return subprocess.CompletedProcess(running.args, running.returncode,
                                        out, err)
+
+
+def run_until_crash(*args: object, limit: float) -> str:
+    """Run it where core files are kept; what it said if it failed, and where it crashed."""
+    binary = program()
+    with cores.directory() as path:
+        # it may crash in a process of its own, and exits as if nothing had happened
+        done = subprocess.run([binary, *map(str, args)], text=True, cwd=path, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, preexec_fn=cores.wanted,
+                              timeout=env.seconds(limit),
+                              env={**os.environ, "RUNTIME_DIRECTORY":
+                                   str(env.runtime_base())})
+        crashes = cores.report(path, binary)
+    if done.returncode != 0 or (cores.are_found() and crashes):
+        return f"exit code {done.returncode}\n{done.stdout}\n{crashes}"
+    return ""
 
 
 def refusal(*args: object, **environ: str) -> str:
