@@ -358,37 +358,28 @@ test_a_stopped_port_drops_what_was_put_aside(void **state)
 	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
 }
 
-/* Where this thread gives the control mutex back, the control thread has its turn. */
-static struct {
-	RTE_ATOMIC(uintptr_t) mutex;
-	RTE_ATOMIC(uint32_t) by_others;
-} unlocked;
+/* The control mutex, once it is known. */
+static uintptr_t control_mutex;
 static __thread bool learns_mutex, gives_way;
 
+/* Where this thread gives the control mutex back, the control thread has its turn. */
 int
 pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	static int (*real)(pthread_mutex_t *);
-	uint32_t before;
 	int ret;
 
 	if (real == NULL)
 		real = (int (*)(pthread_mutex_t *))(uintptr_t)dlsym(RTLD_NEXT, __func__);
 	ret = real(mutex);
 	if (learns_mutex)
-		rte_atomic_store_explicit(&unlocked.mutex, (uintptr_t)mutex,
-					  rte_memory_order_relaxed);
-	if ((uintptr_t)mutex != rte_atomic_load_explicit(&unlocked.mutex, rte_memory_order_relaxed))
-		return ret;
-	before = rte_atomic_fetch_add_explicit(&unlocked.by_others, 1, rte_memory_order_relaxed);
-	if (!gives_way)
+		control_mutex = (uintptr_t)mutex;
+	if (!gives_way || (uintptr_t)mutex != control_mutex)
 		return ret;
 	gives_way = false;
 	/* a PF without link is not waited for: what was put aside may go by the other */
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
-	while (rte_atomic_load_explicit(&unlocked.by_others, rte_memory_order_relaxed) <
-	       before + 20)
-		rte_delay_us_sleep(100);
+	octo_port_pass_us(100000);
 	return ret;
 }
 
