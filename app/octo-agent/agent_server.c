@@ -229,7 +229,7 @@ awaited(const struct octo_agent_stream *stream)
 }
 
 bool
-agent_server_step(struct agent_server *server)
+agent_server_step(struct agent_server *server, int timeout_ms)
 {
 	struct pollfd fds[NB_FDS] = {
 		[FD_STOP] = {.fd = server->stop_fd, .events = POLLIN},
@@ -240,7 +240,7 @@ agent_server_step(struct agent_server *server)
 
 	for (int i = 0; i < MAX_GUESTS; i++)
 		fds[FD_GUESTS + i] = awaited(&server->guests[i].stream);
-	if (poll(fds, NB_FDS, more ? 0 : REOPEN_MS) < 0 && errno != EINTR)
+	if (poll(fds, NB_FDS, more ? 0 : timeout_ms) < 0 && errno != EINTR)
 		return false;
 	if (fds[FD_STOP].revents != 0)
 		return false;
@@ -262,7 +262,7 @@ run(void *arg)
 {
 	struct agent_server *server = arg;
 
-	while (agent_server_step(server))
+	while (agent_server_step(server, REOPEN_MS))
 		;
 	return NULL;
 }

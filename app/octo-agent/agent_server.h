@@ -56,9 +56,11 @@ void agent_server_close(struct agent_server *server);
 /**
  * One look at all connections: a bounded number of messages of each.
  *
+ * @param timeout_ms
+ *   How long to wait for something to look at.
  * @return
  *   False when agent_server_stop() was called.
  */
-bool agent_server_step(struct agent_server *server);
+bool agent_server_step(struct agent_server *server, int timeout_ms);
 
 #endif /* AGENT_SERVER_H */
