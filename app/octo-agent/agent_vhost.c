@@ -196,13 +196,15 @@ remove_stale(const char *path)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode))
 		return -EEXIST;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* a listener whose queue is full is not waited for: it is there */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	strlcpy(address.sun_path, path, sizeof(address.sun_path));
-	ret = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? -EADDRINUSE :
-										     -errno;
+	ret = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : -errno;
 	close(fd);
+	if (ret == 0 || ret == -EWOULDBLOCK)
+		return -EADDRINUSE;
 	if (ret != -ECONNREFUSED)
 		return ret;
 	return unlink(path) == 0 ? 0 : -errno;

@@ -137,6 +137,18 @@ def test_socket_of_somebody_else(tmp_path):
         assert not first.exists()
 
 
+def test_busy_socket_of_somebody_else(tmp_path):
+    """Nor is one whose owner has no time to answer, and nobody waits for that."""
+    path = tmp_path / "pf.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other, \
+            socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as waiting:
+        other.bind(str(path))
+        other.listen(0)
+        waiting.connect(str(path))
+        assert "cannot be used: Address already in use" in _one_error(
+            [f"net_octosim0,vhost={path}"])
+
+
 def test_help():
     """Every option is explained."""
     firmware = Agent([], [], ["--help"], wait=False)

@@ -15,6 +15,7 @@
 
 #include "fuzz_agent.h"
 #include "octo_agent.h"
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* More than a window. */
@@ -181,7 +182,7 @@ use_rules(struct fuzz_input *in)
 	struct rte_flow *rule;
 
 	octo->agent->credit = 0;
-	octo->agent->credit_at = rte_get_timer_cycles();
+	octo->agent->credit_at = octo_now();
 	answer(octo->agent->nb_asked + fuzz_u8(in) % 4, (int8_t)fuzz_u8(in));
 	rule = make_rule(NB_RULES + 1);
 	if (rule == NULL)
