@@ -11,6 +11,7 @@ PFs that EAL probes first, as PCI devices that it is not told to leave alone, ar
 
 import contextlib
 import re
+import time
 from typing import Dict, Iterator, List
 
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from octotest import env, packets, vdevs
 from octotest.process import Process
 from octotest.telemetry import Telemetry
-from octotest.testpmd import Testpmd
+from octotest.testpmd import Testpmd, wait_until
 from octotest.veth import Wire
 
 FLOWS = packets.flows(4)
@@ -74,6 +75,7 @@ def started(name: str, cables: List[Wire], pfs_first: bool, *app: str) -> Iterat
     example.expect(example.ready, timeout=60)
     yield example
     assert example.alive()
+    assert "that are not the port's" not in example.text
     example.stop()
 
 
@@ -222,3 +224,27 @@ def test_one_of_another_device():
             [0, 1, 2, 5]
         assert "net_octo7" not in [port.name for port in pmd.ports()]
         assert pmd.link(numbers["net_failsafe0"]) == "up"
+
+
+def test_who_sends_by_a_pf_is_told(cables):
+    """The octo port is 3, so that skeleton sends by 2, which is its PF: octo says so, once."""
+    args = [*devices(1, cables[:1], True), "--vdev=net_null0,no-rx=1"]
+    example = Example("skeleton", args, [])
+    example.expect(example.ready, timeout=60)
+    numbers = example.numbers()
+    assert (numbers["net_octosim1"], numbers["net_octo0"], numbers["net_null0"]) == (2, 3, 4)
+    said = (r"port 3: packets are sent by PF net_octosim1 that are not the port's: the "
+            r"application must not use port 2")
+
+    def is_told() -> bool:
+        for frame in frames():
+            cables[0].send(frame)
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
+            example.read(0.1)
+        return re.search(said, example.text) is not None
+    wait_until("the warning", is_told)
+    for _ in range(12):
+        is_told()
+    assert len(re.findall(said, example.text)) == 1
+    example.stop()

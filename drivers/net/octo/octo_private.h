@@ -23,6 +23,7 @@
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
+#include "octo_foreign.h"
 #include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
@@ -107,6 +108,7 @@ struct octo_pf {
 	RTE_ATOMIC(uint32_t) posted;      /* events that could not have the mutex: 1 << event */
 	RTE_ATOMIC(uint16_t) posted_port; /* that raised them */
 	struct octo_leaving leaving;
+	struct octo_foreign foreign;
 	struct octo_pf_past past; /* what is known of it while it is gone */
 };
 

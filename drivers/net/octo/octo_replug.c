@@ -268,8 +268,10 @@ refresh_stats(struct octo_dev *octo)
 	int i;
 
 	octo_lock(octo);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		octo_stats_refresh_locked(octo, (uint8_t)i);
+		octo_foreign_look_locked(octo, (uint8_t)i);
+	}
 	octo_unlock(octo);
 }
 

@@ -194,6 +194,7 @@ octo_stats_join_locked(struct octo_dev *octo, uint8_t pf)
 	if (read_pf(&octo->pf[pf], &past->base) != 0)
 		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
+	octo_foreign_begin_locked(octo, pf);
 }
 
 int
@@ -218,6 +219,8 @@ octo_stats_reset(struct rte_eth_dev *dev)
 	octo_learn_reset_counts_locked(octo);
 	octo_fence_reset_counts(octo);
 	octo_queue_counts_reset(octo);
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+		octo_foreign_begin_locked(octo, (uint8_t)i);
 	octo_unlock(octo);
 	return first_error;
 }
