@@ -231,6 +231,37 @@ test_an_indirect_action_in_a_sample(void **state)
 	assert_int_equal(rte_flow_action_handle_destroy(port, handle, NULL), 0);
 }
 
+/* Some PMDs look into it at each start. */
+static void
+test_the_key_of_rss_outlives_the_applications(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rule_maker m = {0};
+	struct rte_eth_conf conf = {
+		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+		.rx_adv_conf.rss_conf = {.rss_key_len = 40, .rss_hf = RTE_ETH_RSS_IP},
+	};
+	uint8_t key[40];
+
+	(void)state;
+	conf.rx_adv_conf.rss_conf.rss_key = rule_maker_piece(&m, sizeof(key));
+	memcpy(key, conf.rx_adv_conf.rss_conf.rss_key, sizeof(key));
+	octo_port_up_as(port, 2, &conf);
+	rule_maker_free(&m);
+	restart(port);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
+		assert_int_equal(rte_eth_dev_conf_get(octo_port_pf(pf), &conf), 0);
+		assert_memory_equal(conf.rx_adv_conf.rss_conf.rss_key, key, sizeof(key));
+	}
+	/* once more with what it has */
+	assert_int_equal(rte_eth_dev_conf_get(port, &conf), 0);
+	assert_memory_equal(conf.rx_adv_conf.rss_conf.rss_key, key, sizeof(key));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up_as(port, 2, &conf);
+	assert_int_equal(rte_eth_dev_conf_get(octo_port_pf(1), &conf), 0);
+	assert_memory_equal(conf.rx_adv_conf.rss_conf.rss_key, key, sizeof(key));
+}
+
 int
 main(void)
 {
@@ -240,6 +271,7 @@ main(void)
 		octo_port_test(test_indirect_actions_outlive_what_they_were_made_of),
 		octo_port_test(test_updates_outlive_what_they_were_made_of),
 		octo_port_test(test_an_indirect_action_in_a_sample),
+		octo_port_test(test_the_key_of_rss_outlives_the_applications),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, octo_port_group_teardown);

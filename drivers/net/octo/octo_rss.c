@@ -28,7 +28,18 @@ keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 	if (rss->rss_key == NULL)
 		return;
 	s->rss_key_len = RTE_MIN(rss->rss_key_len, sizeof(s->rss_key));
-	memcpy(s->rss_key, rss->rss_key, s->rss_key_len);
+	/* the application may give what rte_eth_dev_conf_get() gave it: this one */
+	memmove(s->rss_key, rss->rss_key, s->rss_key_len);
+}
+
+/* The application's key; PMDs may look into their configuration whenever they start. */
+static void
+own_key(struct octo_dev *octo, struct rte_eth_rss_conf *rss)
+{
+	if (!octo->rss_by_app)
+		return;
+	rss->rss_key = octo->settings.rss_key;
+	rss->rss_key_len = octo->settings.rss_key_len;
 }
 
 /* Complete the configuration of a PF with the key that all of them get. */
@@ -47,6 +58,7 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	octo->reta_size = info.reta_size;
 	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
 		keep_hash(octo, rss);
+		own_key(octo, rss);
 		return 0;
 	}
 	if (rss->rss_key == NULL && info.hash_key_size > 0) {
@@ -54,6 +66,7 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 		rss->rss_key_len = info.hash_key_size;
 	}
 	keep_hash(octo, rss);
+	own_key(octo, rss);
 	if (octo->nb_pfs > 1 && (info.hash_key_size == 0 || info.reta_size == 0))
 		OCTO_LOG(WARNING,
 			 "port %u: the PFs' RSS cannot be made equal: a flow that "
