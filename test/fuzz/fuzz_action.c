@@ -79,24 +79,71 @@ age_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 	return conf;
 }
 
+/* A header with a mask, and what is longer than itself. */
 static void *
 encap_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 {
 	struct rte_flow_action_vxlan_encap *conf = fuzz_piece(rule, sizeof(*conf));
+	const uint8_t how = fuzz_u8(in);
+	struct rte_flow_item_raw *raw;
+	struct rte_flow_item *item;
 
-	if ((fuzz_u8(in) & 1) == 0)
-		conf->definition = fuzz_piece(rule, sizeof(*conf->definition));
+	if ((how & 1) != 0)
+		return conf;
+	conf->definition = item = fuzz_piece(rule, 3 * sizeof(*item));
+	if (how < 64)
+		return conf;
+	item[0].type = RTE_FLOW_ITEM_TYPE_IPV4;
+	item[0].spec = fuzz_piece(rule, sizeof(struct rte_flow_item_ipv4));
+	item[0].mask = fuzz_piece(rule, sizeof(struct rte_flow_item_ipv4));
+	if (how < 128)
+		return conf;
+	item[1].type = RTE_FLOW_ITEM_TYPE_RAW;
+	item[1].spec = raw = fuzz_piece(rule, sizeof(*raw));
+	raw->length = how & 15;
+	raw->pattern = fuzz_piece(rule, raw->length);
 	return conf;
 }
 
 static void *
-sample_conf(struct fuzz_input *in, struct fuzz_rule *rule)
+raw_encap_conf(struct fuzz_input *in, struct fuzz_rule *rule)
 {
-	struct rte_flow_action_sample *conf = fuzz_piece(rule, sizeof(*conf));
+	struct rte_flow_action_raw_encap *conf = fuzz_piece(rule, sizeof(*conf));
+	const uint8_t how = fuzz_u8(in);
 
-	conf->ratio = fuzz_u8(in);
-	if ((conf->ratio & 1) == 0)
-		conf->actions = fuzz_piece(rule, sizeof(*conf->actions));
+	conf->size = how & 31;
+	conf->data = how < 192 ? fuzz_piece(rule, conf->size) : NULL;
+	conf->preserve = (how & 32) != 0 ? fuzz_piece(rule, conf->size) : NULL;
+	return conf;
+}
+
+static void *
+raw_decap_conf(struct fuzz_input *in, struct fuzz_rule *rule)
+{
+	struct rte_flow_action_raw_decap *conf = fuzz_piece(rule, sizeof(*conf));
+	const uint8_t how = fuzz_u8(in);
+
+	conf->size = how & 31;
+	conf->data = how < 192 ? fuzz_piece(rule, conf->size) : NULL;
+	return conf;
+}
+
+static void *
+modify_conf(struct fuzz_input *in, struct fuzz_rule *rule)
+{
+	struct rte_flow_action_modify_field *conf = fuzz_piece(rule, sizeof(*conf));
+	const uint8_t how = fuzz_u8(in);
+
+	conf->operation = how & 3;
+	if (how < 64)
+		return conf;
+	conf->dst.field = (enum rte_flow_field_id)(fuzz_u8(in) & 63);
+	conf->width = fuzz_u8(in);
+	conf->src.field = RTE_FLOW_FIELD_POINTER;
+	if (how >= 128)
+		conf->src.field = (enum rte_flow_field_id)(fuzz_u8(in) & 63);
+	if (conf->src.field == RTE_FLOW_FIELD_POINTER)
+		conf->src.pvalue = fuzz_piece(rule, sizeof(conf->src.value));
 	return conf;
 }
 
@@ -111,6 +158,9 @@ indirect_conf(struct fuzz_input *in, const struct fuzz_names *names, struct rte_
 		return names->handles[which % names->nb_handles];
 	return NULL;
 }
+
+static void *
+sample_conf(struct fuzz_input *in, const struct fuzz_names *names, struct fuzz_rule *rule);
 
 static const int types[] = {
 	RTE_FLOW_ACTION_TYPE_QUEUE,
@@ -137,6 +187,10 @@ static const int types[] = {
 	RTE_FLOW_ACTION_TYPE_MODIFY_FIELD,
 	UNKNOWN_TYPE,
 	PRIVATE_TYPE,
+	RTE_FLOW_ACTION_TYPE_RAW_ENCAP,
+	RTE_FLOW_ACTION_TYPE_RAW_DECAP,
+	RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP,
+	RTE_FLOW_ACTION_TYPE_SECURITY,
 };
 
 static void *
@@ -156,9 +210,14 @@ read_conf(struct fuzz_input *in, const struct fuzz_names *names, struct fuzz_rul
 	case RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT:
 		return port_conf(in, names, rule);
 	case RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP:
+	case RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP:
 		return encap_conf(in, rule);
+	case RTE_FLOW_ACTION_TYPE_RAW_ENCAP:
+		return raw_encap_conf(in, rule);
+	case RTE_FLOW_ACTION_TYPE_RAW_DECAP:
+		return raw_decap_conf(in, rule);
 	case RTE_FLOW_ACTION_TYPE_SAMPLE:
-		return sample_conf(in, rule);
+		return sample_conf(in, names, rule);
 	case RTE_FLOW_ACTION_TYPE_DROP:
 	case RTE_FLOW_ACTION_TYPE_FLAG:
 	case RTE_FLOW_ACTION_TYPE_PASSTHRU:
@@ -169,10 +228,30 @@ read_conf(struct fuzz_input *in, const struct fuzz_names *names, struct fuzz_rul
 	case RTE_FLOW_ACTION_TYPE_COUNT:
 		return number_conf(in, rule, sizeof(struct rte_flow_action_count));
 	case RTE_FLOW_ACTION_TYPE_MODIFY_FIELD:
-		return number_conf(in, rule, sizeof(struct rte_flow_action_modify_field));
+		return modify_conf(in, rule);
 	default:
 		return number_conf(in, rule, 16);
 	}
+}
+
+/* Up to three actions; whatever has many parts has no samples of samples. */
+static void *
+sample_conf(struct fuzz_input *in, const struct fuzz_names *names, struct fuzz_rule *rule)
+{
+	struct rte_flow_action_sample *conf = fuzz_piece(rule, sizeof(*conf));
+	struct rte_flow_action *actions;
+
+	conf->ratio = fuzz_u8(in);
+	if ((conf->ratio & 1) != 0)
+		return conf;
+	conf->actions = actions = fuzz_piece(rule, 4 * sizeof(*actions));
+	for (uint32_t i = 0; i < (conf->ratio >> 1 & 3); i++) {
+		if (rule->nb_pieces > FUZZ_MAX_PIECES / 2)
+			break;
+		actions[i].type = (enum rte_flow_action_type)types[fuzz_u8(in) % RTE_DIM(types)];
+		actions[i].conf = read_conf(in, names, rule, &actions[i]);
+	}
+	return conf;
 }
 
 /* A byte of 128 and more: an action that has lost its configuration, where that is no handle. */

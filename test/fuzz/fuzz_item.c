@@ -62,6 +62,8 @@ static const struct kind {
 	{RTE_FLOW_ITEM_TYPE_RAW, 1, 0, 0},
 	{UNKNOWN_TYPE, 16, 0, 16},
 	{PRIVATE_TYPE, sizeof(void *), 0, 4},
+	{RTE_FLOW_ITEM_TYPE_GENEVE_OPT, 1, 0, 0},
+	{RTE_FLOW_ITEM_TYPE_FLEX, 1, 0, 0},
 };
 
 static const struct kind *
@@ -180,6 +182,22 @@ read_raw(struct fuzz_input *in, struct fuzz_rule *rule, struct rte_flow_item *it
 	item->mask = mask;
 }
 
+/* The mask has what the specification says; one of 128 and more has no specification. */
+static void
+read_geneve_opt(struct fuzz_input *in, struct fuzz_rule *rule, struct rte_flow_item *item)
+{
+	const uint8_t how = fuzz_u8(in), len = how & 3;
+	struct rte_flow_item_geneve_opt *spec = fuzz_piece(rule, sizeof(*spec));
+	struct rte_flow_item_geneve_opt *mask = fuzz_piece(rule, sizeof(*mask));
+
+	spec->option_len = len;
+	spec->data = (how & 4) == 0 ? fuzz_piece(rule, len * sizeof(uint32_t)) : NULL;
+	mask->option_len = fuzz_u8(in);
+	mask->data = (how & 8) == 0 ? fuzz_piece(rule, len * sizeof(uint32_t)) : NULL;
+	item->spec = how < 128 ? spec : NULL;
+	item->mask = (how & 16) == 0 ? mask : NULL;
+}
+
 /*
  * How: what the mask is (0-7), no specification (8), a range (16), and other
  * values here and there (32: specification, 64: mask, 128: range).
@@ -224,6 +242,8 @@ fuzz_item_read(struct fuzz_input *in, const struct fuzz_names *names, struct fuz
 	item->type = (enum rte_flow_item_type)kind->type;
 	if (kind->type == RTE_FLOW_ITEM_TYPE_RAW)
 		read_raw(in, rule, item);
+	else if (kind->type == RTE_FLOW_ITEM_TYPE_GENEVE_OPT)
+		read_geneve_opt(in, rule, item);
 	else if (kind->type != RTE_FLOW_ITEM_TYPE_INVERT)
 		read_parts(in, names, rule, kind, item);
 }

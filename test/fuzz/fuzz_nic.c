@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 
 #include "fuzz_nic.h"
+#include "fuzz_taker.h"
 
 #define BURST 32
 /* bursts: a stray leg may be polled every 64th time, a control thread hold the NIC for long */
@@ -94,6 +95,23 @@ fuzz_nic_narrow(void)
 	made = true;
 	add_pfs("C", 4, "mpfs_entries=2,arfs_entries=5", "arfs_entries=3", nic.pf);
 	nic.octo = add("net_octo1", "learn=off,linger_ms=0,pf=net_octosim4,pf=net_octosim5");
+	start(nic.octo);
+	return &nic;
+}
+
+const struct fuzz_nic *
+fuzz_nic_reading(void)
+{
+	static struct fuzz_nic nic;
+	static bool made;
+
+	if (made)
+		return &nic;
+	made = true;
+	add_pfs("D", 6, "mpfs_entries=256", "arfs_entries=256", nic.pf);
+	for (unsigned int i = 0; i < FUZZ_PFS; i++)
+		fuzz_taker_on(nic.pf[i]);
+	nic.octo = add("net_octo2", "learn=off,linger_ms=0,pf=net_octosim6,pf=net_octosim7");
 	start(nic.octo);
 	return &nic;
 }

@@ -32,6 +32,8 @@ struct fuzz_fate {
 const struct fuzz_nic *fuzz_nic_roomy(void);
 /** Tables that are full at once, and one PF's before the other's. */
 const struct fuzz_nic *fuzz_nic_narrow(void);
+/** PFs that take every rule and read all of it, and no twin. */
+const struct fuzz_nic *fuzz_nic_reading(void);
 
 /** Send a packet, the same for the same bytes, and wait for it. */
 struct fuzz_fate fuzz_nic_send(const struct fuzz_nic *nic, bool to_twin, struct fuzz_input *in);

@@ -149,7 +149,8 @@ make_modify_field(struct rule_maker *m)
 
 	modify->dst.field = RTE_FLOW_FIELD_MAC_DST;
 	modify->src.field = RTE_FLOW_FIELD_POINTER;
-	modify->src.pvalue = rule_maker_piece(m, 6);
+	/* so much is read of any value */
+	modify->src.pvalue = memcpy(zeros(m, 16), "\2\4\6\10\12\14", 6);
 	modify->width = 48;
 	m->actions = actions_of(m, RTE_FLOW_ACTION_TYPE_MODIFY_FIELD, modify);
 }

@@ -50,7 +50,7 @@ read_raw(uint64_t *sum, const struct rte_flow_item_raw *raw, const struct rte_fl
 
 	flat.pattern = NULL;
 	add(sum, &flat, sizeof(flat));
-	add(sum, raw->pattern, spec->length & raw->length);
+	add(sum, raw->pattern, spec == NULL ? 0 : spec->length & raw->length);
 }
 
 static void
@@ -61,18 +61,18 @@ read_geneve_opt(uint64_t *sum, const struct rte_flow_item_geneve_opt *opt,
 
 	flat.data = NULL;
 	add(sum, &flat, sizeof(flat));
-	add(sum, opt->data, spec->option_len * sizeof(opt->data[0]));
+	add(sum, opt->data, spec == NULL ? 0 : spec->option_len * sizeof(opt->data[0]));
 }
 
 static void
-read_field(uint64_t *sum, const struct rte_flow_field_data *target,
-	   const struct rte_flow_field_data *source)
+read_field(uint64_t *sum, const struct rte_flow_field_data *source)
 {
 	struct rte_flow_field_data flat = *source;
 
 	if (source->field == RTE_FLOW_FIELD_POINTER) {
 		memset(&flat, 0, sizeof(flat));
-		add(sum, source->pvalue, target->field == RTE_FLOW_FIELD_MAC_DST ? 6 : 16);
+		/* as drivers do */
+		add(sum, source->pvalue, sizeof(source->value));
 	}
 	add_number(sum, source->field);
 	add(sum, flat.value, sizeof(flat.value));
@@ -91,7 +91,7 @@ read_part(uint64_t *sum, const struct rte_flow_item *item, const void *part, boo
 	else if (item->type == RTE_FLOW_ITEM_TYPE_GENEVE_OPT)
 		read_geneve_opt(sum, part, spec);
 	else if ((int)item->type == (int)RTE_FLOW_ITEM_TYPE_COMPARE && !is_mask)
-		read_field(sum, &compare->a, &compare->b);
+		read_field(sum, &compare->b);
 	else
 		add(sum, part, item_size(item->type));
 }
@@ -139,8 +139,8 @@ read_modify_field(uint64_t *sum, const struct rte_flow_action_modify_field *modi
 {
 	add_number(sum, modify->operation);
 	add_number(sum, modify->width);
-	read_field(sum, &modify->dst, &modify->dst);
-	read_field(sum, &modify->dst, &modify->src);
+	read_field(sum, &modify->dst);
+	read_field(sum, &modify->src);
 }
 
 static void
