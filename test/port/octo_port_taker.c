@@ -31,9 +31,9 @@ taken(struct octo_port_taker *t, const struct rte_flow *flow)
 }
 
 static int
-refuse(struct octo_port_taker *t, struct rte_flow_error *error)
+refuse(struct octo_port_taker *t, const struct rte_flow_item *item, struct rte_flow_error *error)
 {
-	return rte_flow_error_set(error, t->refuse, RTE_FLOW_ERROR_TYPE_ITEM, NULL,
+	return rte_flow_error_set(error, t->refuse, RTE_FLOW_ERROR_TYPE_ITEM, item,
 				  "made up for the test");
 }
 
@@ -71,7 +71,7 @@ validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		return of(dev)->real_flow->validate(dev, attr, pattern, actions, error);
 	rule_reader_sum(pattern, actions);
 	check_handles(t, actions);
-	return t->refuse != 0 ? refuse(t, error) : 0;
+	return t->refuse != 0 ? refuse(t, pattern, error) : 0;
 }
 
 static void
@@ -106,7 +106,7 @@ create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	if (attr->priority < OCTO_PORT_TAKEN)
 		return of(dev)->real_flow->create(dev, attr, pattern, actions, error);
 	if (t->refuse != 0) {
-		refuse(t, error);
+		refuse(t, pattern, error);
 		return NULL;
 	}
 	while (t->rule[i].used)

@@ -110,6 +110,8 @@ test_all_pfs_or_none(void **state)
 		assert_null(create_simple(port, RTE_FLOW_ACTION_TYPE_FLAG, NULL, &error));
 		assert_int_equal(rte_errno, ENOTSUP);
 		assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ITEM);
+		/* what the PF means is not the application's */
+		assert_null(error.cause);
 		snprintf(words, sizeof(words), "PF net_octosim%u: made up for the test", pf);
 		assert_string_equal(error.message, words);
 		assert_on_pfs(0, 0);

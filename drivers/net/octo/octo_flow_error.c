@@ -8,7 +8,8 @@
 
 /*
  * Pass a PF's refusal on, with the PF's name in front of its own words. The
- * text lives per thread, until that thread's next refusal. Returns -errno.
+ * text lives per thread, until that thread's next refusal. The culprit that it names
+ * is in octo's copy of the rule, which nobody else may look at. Returns -errno.
  */
 int
 octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
@@ -26,5 +27,5 @@ octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 	}
 	rte_strscpy(words, said, sizeof(words)); /* it may be in text */
 	snprintf(text, sizeof(text), "PF %s: %s", pf->name, words);
-	return rte_flow_error_set(error, code, error->type, error->cause, text);
+	return rte_flow_error_set(error, code, error->type, NULL, text);
 }
