@@ -138,10 +138,9 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	OCTO_FOREACH_ASYNC_PF(octo, pf)
 	{
 		const struct octo_pf *p = &octo->pf[pf];
-		const struct rte_flow_action *actions;
+		const struct rte_flow_action *actions = octo_indirect_on_pf(given, pf, &own);
 		struct rte_flow *on;
 
-		actions = octo_indirect_on_pf(given, (uint8_t)pf, &own);
 		on = rte_flow_async_create(p->port_id, queue_id, &postponed, r->table->on[pf],
 					   r->pattern, r->pattern_index, actions, r->actions_index,
 					   op, error);
@@ -153,10 +152,7 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	return 0;
 }
 
-/*
- * By rte_flow, rules that were rejected, too, must be destroyed. A PF whose queue takes no
- * more still has its rule, to be destroyed at another try.
- */
+/* Rejected rules must be destroyed, too. A PF whose queue is full has them until another try. */
 static void
 destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 {
@@ -178,7 +174,7 @@ destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 	}
 }
 
-/* A rule of a table, as octo sees it, with the template's actions; it is on no PF yet. */
+/* A rule of a table, with the template's actions; it is on no PF yet. */
 static struct rte_flow *
 enter_rule(struct octo_dev *octo, const struct octo_async_rule *r,
 	   struct rte_flow_action actions[OCTO_TEMPLATE_MAX], struct rte_flow_error *error)
