@@ -239,6 +239,7 @@ test_pfs_go_while_they_are_polled(void **state)
 	static struct poller p;
 
 	(void)state;
+	octo_port_time_is_real();
 	p = (struct poller){.port = port, .queue = 3};
 	octo_port_up(port, 4);
 	assert_non_null(octo_port_steer(port, 7, 3, NULL));
@@ -308,6 +309,7 @@ test_viewed_while_it_comes_and_goes(void **state)
 	static struct viewer v;
 
 	(void)state;
+	octo_port_time_is_real();
 	octo_port_add_pfs(&two_pfs);
 	v.port = octo_port_add(&two_pfs);
 	octo_port_thread_start(view_all, &v);

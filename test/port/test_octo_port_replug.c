@@ -530,6 +530,7 @@ test_pfs_die_and_return_at_random(void **state)
 	uint16_t port;
 
 	(void)state;
+	octo_port_time_is_real();
 	port = octo_port_create(&four_pfs);
 	chaos.port = port;
 	octo_port_up(port, 4);

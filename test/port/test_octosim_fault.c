@@ -553,6 +553,7 @@ test_removals_under_an_octo_port(void **state)
 	static const char *const kinds[] = {"net_octosim0,remove", "net_octosim0,surprise"};
 
 	(void)state;
+	octo_port_time_is_real();
 	for (unsigned int i = 0; i < RTE_DIM(kinds); i++) {
 		const uint16_t port = octo_port_create(&two_pfs);
 		struct octosim_account a;
