@@ -39,6 +39,7 @@ packages_functional() {
 		python3-pyelftools|py:elftools|functional tests: dpdk-pmdinfo.py
 		git|cmd:git|functional tests: the drivers in a DPDK tree
 		iproute2|cmd:ip|functional tests: network namespaces
+		procps|cmd:sysctl|functional tests: settings of network namespaces
 		iputils-ping|cmd:ping|functional tests: ping
 		iperf3|cmd:iperf3|functional tests: TCP streams
 		ethtool|cmd:ethtool|functional tests: offloads of the veth devices
