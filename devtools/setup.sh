@@ -79,6 +79,13 @@ packages_clang() {
 	echo 'clang|cmd:clang|to compile with clang'
 }
 
+packages_versions() {
+	packages_compile
+	packages_clang
+	packages_unit
+	packages_functional | grep -v '^dpdk'
+}
+
 packages_fuzz() {
 	packages_clang
 	echo 'libclang-rt-dev|fuzzer:clang|fuzzing: libFuzzer, ASan and UBSan of clang'

@@ -102,7 +102,7 @@ versions_command() {
 	for tree in "${trees[@]}"; do
 		check_given_tree "$tree"
 	done
-	need clang
+	need versions
 	for tree in "${trees[@]}"; do
 		run_version "$tree"
 	done

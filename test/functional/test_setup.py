@@ -23,6 +23,7 @@ def door(tmp_path) -> Door:
     (("setup",), "pytest", "python3-pytest"),
     (("build",), "elftools", "python3-pyelftools"),
     (("docs",), "sphinx", "python3-sphinx"),
+    (("versions", "dpdk"), "scapy", "python3-scapy"),
     (("bench", "nudma", "--plot", "x.png"), "matplotlib", "python3-matplotlib"),
 ])
 def test_modules_of_two_pythons_do_not_count(door, words, lacks, package):

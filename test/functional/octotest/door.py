@@ -40,7 +40,9 @@ class Door:
         release = subprocess.run(["pkg-config", "--modversion", "libdpdk"],
                                  check=True, capture_output=True, text=True)
         self.write("dpdk/VERSION", release.stdout)
-        self.write("dpdk/lib/ethdev/ethdev_driver.h", "")
+        for name in ("meson.build", "lib/ethdev/ethdev_driver.h",
+                     "app/test-pmd/meson.build", "drivers/net/ring/meson.build"):
+            self.write(f"dpdk/{name}", "")
         self.write("site/sitecustomize.py", HIDING)
         for name in ("apt-get", "meson", "ninja", "sphinx-build"):
             self.program("bin", name, f'echo {name} "$@" >>{self.asked}; exit 1')
