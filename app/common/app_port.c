@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -104,12 +106,34 @@ app_port_await_link(uint16_t port, const char *name)
 	return -ENETDOWN;
 }
 
+/*
+ * rte_eth_xstats_get_id_by_name(), without its line of log where the number of statistics
+ * changes between its two looks, as it does when an octo port loses a PF.
+ */
+static int
+find_xstat(uint16_t port, const char *name, uint64_t *id)
+{
+	const int nb = rte_eth_xstats_get_names(port, NULL, 0);
+	struct rte_eth_xstat_name *names = nb <= 0 ? NULL : calloc((size_t)nb, sizeof(*names));
+	int ret = -EAGAIN;
+
+	if (names != NULL && rte_eth_xstats_get_names(port, names, (unsigned int)nb) == nb) {
+		ret = -ENOENT;
+		for (int i = 0; ret != 0 && i < nb; i++) {
+			*id = (uint64_t)i;
+			ret = strcmp(names[i].name, name) == 0 ? 0 : -ENOENT;
+		}
+	}
+	free(names);
+	return ret;
+}
+
 static bool
 get_xstat(uint16_t port, const char *name, uint64_t *value)
 {
 	uint64_t id;
 
-	return rte_eth_xstats_get_id_by_name(port, name, &id) == 0 &&
+	return find_xstat(port, name, &id) == 0 &&
 	       rte_eth_xstats_get_by_id(port, &id, value, 1) == 1;
 }
 
