@@ -2,6 +2,9 @@
 
 /* What PFs and port raise, and what a listener may do. */
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -337,6 +340,61 @@ test_pfs_are_asked_for_removal_events(void **state)
 	assert_int_equal(conf.intr_conf.lsc, 1);
 }
 
+/* What the log says of PFs that are gone while fn() runs; to be freed. */
+static char *
+log_of(void (*fn)(uint16_t port), uint16_t port)
+{
+	static char *text;
+	static size_t len;
+	FILE *log = open_memstream(&text, &len);
+
+	assert_non_null(log);
+	rte_openlog_stream(log);
+	fn(port);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	return text;
+}
+
+static void
+lose_a_pf(uint16_t port)
+{
+	(void)port;
+	octo_port_remove_pf(1);
+	octo_port_pass_us(1000000);
+}
+
+/* As the bus does it at the end of the process. */
+static void
+lose_all(uint16_t port)
+{
+	(void)port;
+	octo_port_remove_pf(0);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", OCTO_PORT_NAME), 0);
+}
+
+static void
+test_a_pf_that_is_gone_is_told_unless_all_end(void **state)
+{
+	static const struct octo_port_conf without = {.nb_pfs = 2};
+	uint16_t port = octo_port_create(&without);
+	char *said;
+
+	(void)state;
+	octo_port_up(port, 2);
+	said = log_of(lose_a_pf, port);
+	assert_non_null(strstr(said, "PF net_octosim1 is gone"));
+	assert_null(strstr(strstr(said, "is gone") + 1, "is gone"));
+	free(said);
+	octo_port_destroy();
+	port = octo_port_create(&without);
+	octo_port_up(port, 2);
+	said = log_of(lose_all, port);
+	assert_null(strstr(said, "is gone"));
+	free(said);
+}
+
 int
 main(void)
 {
@@ -351,6 +409,7 @@ main(void)
 		octo_port_test(test_a_listener_may_close_the_port),
 		octo_port_test(test_the_port_is_removed_with_its_last_pf),
 		octo_port_test(test_pfs_are_asked_for_removal_events),
+		octo_port_test(test_a_pf_that_is_gone_is_told_unless_all_end),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

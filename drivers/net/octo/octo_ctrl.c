@@ -360,6 +360,7 @@ tick(struct octo_dev *octo, uint64_t now)
 	bool busy = false;
 
 	octo_lock(octo);
+	octo_replug_tell_locked(octo, now);
 	link_changed = octo->started && follow_links(octo, now);
 	if (octo->started) {
 		/* an agent that is gone is not to be blamed for what came since */

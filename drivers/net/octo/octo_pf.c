@@ -217,7 +217,6 @@ octo_pf_take_away(struct octo_dev *octo, uint8_t pf)
 	octo_mpfs_spread_forget_pf(octo, pf);
 	octo_detour_forget_pf(octo, pf);
 	octo_failover_lost_locked(octo, pf);
-	OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, octo->pf[pf].name);
 	return ret;
 }
 

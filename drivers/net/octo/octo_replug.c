@@ -20,6 +20,9 @@
 #define BURY_MS 300
 #define BURY_OTHERS_MS 5000
 
+/* At its end a process loses all PFs before the octo port: that is no news. */
+#define TELL_MS 100
+
 /* From any thread: a PF may be there. */
 void
 octo_replug_wake(struct octo_dev *octo)
@@ -37,7 +40,24 @@ octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf)
 	p->past.bury_at = octo_ctrl_deadline((ours ? BURY_MS : BURY_OTHERS_MS) * 1000);
 	p->past.probed = false;
 	p->past.told = false;
+	p->past.tell_at = octo_ctrl_deadline(TELL_MS * 1000);
 	octo->replug.next = octo_ctrl_deadline(LOOK_S * 1000000);
+}
+
+static void
+tell_gone(const struct octo_dev *octo, struct octo_pf *pf)
+{
+	if (pf->past.tell_at != 0)
+		OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, pf->name);
+	pf->past.tell_at = 0;
+}
+
+void
+octo_replug_tell_locked(struct octo_dev *octo, uint64_t now)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (now >= octo->pf[pf].past.tell_at)
+			tell_gone(octo, &octo->pf[pf]);
 }
 
 enum way {
@@ -64,9 +84,10 @@ what_is_in_the_way(const struct octo_dev *octo, struct octo_pf *pf)
 }
 
 static void
-count_replug(struct octo_dev *octo, const struct octo_pf *pf)
+count_replug(struct octo_dev *octo, struct octo_pf *pf)
 {
 	octo->replug.replugs++;
+	tell_gone(octo, pf);
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, pf->name);
 }
 

@@ -28,6 +28,7 @@ struct octo_pf_past {
 	char bus[16];               /* the name of its bus */
 	char *args;                 /* that it was probed with, NULL: none; primary only */
 	bool told;                  /* why it stays out */
+	uint64_t tell_at;           /* TSC: when to say that it is gone, 0: that is said */
 	bool probed;                /* by octo, when it was gone */
 	uint8_t exists;             /* tries in a row that found the device, but no port of it */
 	RTE_ATOMIC(bool) ended;     /* its port has, though its name may be there, until NEW */
@@ -84,6 +85,7 @@ struct octo_settings {
 bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
 void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
+void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
 void octo_replug_wake(struct octo_dev *octo);
 
 /* octo_errand.c */
