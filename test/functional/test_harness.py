@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from octotest import iperf, packets
+from octotest import env, iperf, packets, testpmd
 from octotest.process import Process, ProcessError
 from octotest.testpmd import Testpmd
 
@@ -107,3 +107,14 @@ def test_harness_is_patient_when_the_machine_stands_still(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     process.expect("pong", timeout=10)
     process.kill()
+
+
+def test_harness_does_not_count_stalls_as_waiting(monkeypatch):
+    """A look that takes long costs a second of the limit; many make an end of it."""
+    clock = itertools.count(0, 100)
+    looks = []
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    with pytest.raises(ProcessError, match="never came true: a thing"):
+        testpmd.wait_until("a thing", lambda: looks.append(1), timeout=3)
+    assert len(looks) == env.seconds(3)

@@ -193,8 +193,9 @@ class Testpmd(Process):
 def wait_until(what: str, check, timeout: float = 10.0,
                process: Optional[Process] = None):
     """Ask again until the answer is true; the answer."""
-    tries = int(env.seconds(timeout) / 0.02)
-    for _ in range(tries):
+    left = env.seconds(timeout)
+    while left > 0:
+        since = time.monotonic()
         answer = check()
         if answer:
             return answer
@@ -202,6 +203,8 @@ def wait_until(what: str, check, timeout: float = 10.0,
             process.read(0.02)
         else:
             time.sleep(0.02)
+        # whoever stands still for longer has had no CPU
+        left -= min(time.monotonic() - since, Process.LOOK)
     raise ProcessError(f"never came true: {what}")
 
 
