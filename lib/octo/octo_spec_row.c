@@ -409,12 +409,14 @@ find(const struct octo_spec_row *rows, unsigned int nb, int type)
 	return NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_row_of_item)
 const struct octo_spec_row *
 octo_spec_row_of_item(int type)
 {
 	return find(items, RTE_DIM(items), type);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_row_of_action)
 const struct octo_spec_row *
 octo_spec_row_of_action(int type)
 {

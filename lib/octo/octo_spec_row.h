@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
 #include <rte_flow.h>
 
 /**
@@ -54,15 +55,21 @@ struct octo_spec_row {
 };
 
 /* octo_spec_row.c; NULL: of no DPDK that we know */
+__rte_internal
 const struct octo_spec_row *octo_spec_row_of_item(int type);
+__rte_internal
 const struct octo_spec_row *octo_spec_row_of_action(int type);
 
 /* octo_spec.c */
+__rte_internal
 void octo_spec_refuse(struct octo_spec_copier *c, int code, const char *why);
 /** Copy bytes, with zeros behind them up to `room`. Returns where they are; NULL: nowhere. */
+__rte_internal
 void *octo_spec_own(struct octo_spec_copier *c, const void *bytes, size_t len, size_t room);
+__rte_internal
 struct rte_flow_item *
 octo_spec_own_pattern(struct octo_spec_copier *c, const struct rte_flow_item *from);
+__rte_internal
 struct rte_flow_action *
 octo_spec_own_actions(struct octo_spec_copier *c, const struct rte_flow_action *from);
 

@@ -77,7 +77,8 @@ def test_library_exports_what_it_shares(program):
                 for kind, name in re.findall(
                     r"^RTE_EXPORT_(\w+)_SYMBOL\((\w+)", path.read_text(),
                     re.MULTILINE)}
-    assert shared == exported
+    data = set(re.findall(r" g +O +\S+\s.*\b(\w+)$", out, re.MULTILINE))
+    assert shared == {name: tag for name, tag in exported.items() if name not in data}
 
 
 def test_stock_testpmd_loads_both_drivers():
