@@ -13,6 +13,9 @@ from typing import Dict, List, Optional, Sequence
 from . import env, threads
 from .sanitizer import Sanitizer
 
+# A job in the background ignores it, and so would its children; a handler is not inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # All processes of the running test, for failure reports.
 STARTED: List["Process"] = []
 

@@ -10,8 +10,9 @@ from .process import Process, ProcessError
 from .telemetry import Telemetry
 
 PROMPT = "testpmd> "
-# What is left of it at the start of a line when another thread's log broke it up.
-PROMPT_OR_REST = PROMPT + r"|\n(?:estpmd|stpmd|tpmd|pmd|md|d)> "
+# Another thread's log may break it up: before its last blank, or so that the rest is at the
+# start of a line.
+PROMPT_OR_REST = r"testpmd>\s|\n(?:estpmd|stpmd|tpmd|pmd|md|d)?> "
 # Lcore 0 types, lcores 1 and 2 forward: CPU 0 is node 0, CPU 1 is node 1.
 LCORES = "0@0,1@0,2@1"
 
