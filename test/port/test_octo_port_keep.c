@@ -56,6 +56,85 @@ test_rules_are_put_back(void **state)
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
 }
 
+static struct rte_flow *
+steer_and_count(uint16_t port, uint16_t src_port, uint16_t queue, enum rte_flow_action_type more)
+{
+	const struct rte_flow_action_queue index = {.index = queue};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = more},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, queue);
+	return rte_flow_create(port, &r.attr, r.pattern, actions, NULL);
+}
+
+static void
+assert_counted(uint16_t port, struct rte_flow *rule, bool reset, uint64_t hits)
+{
+	const struct rte_flow_action count[] = {{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+						{.type = RTE_FLOW_ACTION_TYPE_END}};
+	struct rte_flow_query_count got = {.reset = reset};
+
+	assert_int_equal(rte_flow_query(port, rule, count, &got, NULL), 0);
+	assert_true(hits == 0 || (got.hits_set && got.bytes_set));
+	assert_int_equal(got.hits, hits);
+	assert_int_equal(got.bytes, hits * OCTO_PORT_FRAME_LEN);
+}
+
+/* Nobody had asked for what the PFs' rules had counted. */
+static void
+test_counters_go_on(void **state)
+{
+	static const enum rte_flow_action_type more[] = {RTE_FLOW_ACTION_TYPE_END,
+							 RTE_FLOW_ACTION_TYPE_FLAG};
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < RTE_DIM(more); i++) {
+		struct rte_flow *rule = steer_and_count(port, 100 + i, i, more[i]);
+
+		octo_port_assert_arrives(port, 100 + i, i, 20);
+		restart(port);
+		octo_port_assert_arrives(port, 100 + i, i, 5);
+		restart(port);
+		assert_counted(port, rule, false, 25);
+		assert_int_equal(rte_eth_dev_stop(port), 0);
+		assert_counted(port, rule, true, 25);
+		assert_int_equal(rte_eth_dev_start(port), 0);
+		assert_counted(port, rule, false, 0);
+		octo_port_assert_arrives(port, 100 + i, i, 3);
+		assert_counted(port, rule, false, 3);
+	}
+}
+
+/* PFs that change no rule in place have another one, with another counter. */
+static void
+test_counters_go_on_when_a_flow_moves(void **state)
+{
+	const struct octo_port_conf conf = {.all = "caps=-update"};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+	struct octo_tuple t;
+	const char *culprit;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", 7, "10.0.0.2", 9, &culprit), 0);
+	rule = steer_and_count(port, 7, 0, RTE_FLOW_ACTION_TYPE_END);
+	for (uint16_t i = 1; i <= 4; i++) {
+		octo_port_assert_arrives(port, 7, (i - 1) % 2, 20);
+		assert_int_equal(octo_steer_move(port, &t, i % 2, &error), 0);
+	}
+	assert_counted(port, rule, true, 80);
+	assert_counted(port, rule, false, 0);
+}
+
 /* A NIC whose tables are full of them: nothing of before is in the way. */
 static void
 test_full_tables_are_full_of_the_same_rules(void **state)
@@ -222,6 +301,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_the_port_says_that_it_keeps_rules),
 		octo_port_test(test_rules_are_put_back),
+		octo_port_test(test_counters_go_on),
+		octo_port_test(test_counters_go_on_when_a_flow_moves),
 		octo_port_test(test_full_tables_are_full_of_the_same_rules),
 		octo_port_test(test_rules_made_while_the_port_is_stopped),
 		octo_port_test(test_rules_destroyed_while_the_port_is_stopped),

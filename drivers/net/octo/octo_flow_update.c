@@ -52,7 +52,7 @@ change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 {
 	struct update_move *u = container_of(m, struct update_move, move);
 
-	return octo_replace_on_pf(m->octo, pf, &u->rule->arfs[pf], back ? &u->to : &u->from,
+	return octo_replace_on_pf(m->octo, pf, u->rule, back ? &u->to : &u->from,
 				  back ? &u->from : &u->to, error);
 }
 

@@ -139,7 +139,7 @@ change_exact(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *
 {
 	struct exact_move *e = container_of(m, struct exact_move, move);
 
-	return octo_replace_on_pf(m->octo, pf, &e->rule->arfs[pf], back ? &e->new : &e->old,
+	return octo_replace_on_pf(m->octo, pf, e->rule, back ? &e->new : &e->old,
 				  back ? &e->old : &e->new, error);
 }
 

@@ -64,8 +64,8 @@ extern int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 				    const struct rte_flow_action actions[],
 				    struct rte_flow_error *error);
 
-/** A rule of a PF does something else from now on; *on may be another rule then. */
-int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+/** The rule of a PF does something else from now on, or another one does. COUNT goes on. */
+int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		       const struct octo_rule_text *from, const struct octo_rule_text *to,
 		       struct rte_flow_error *error);
 

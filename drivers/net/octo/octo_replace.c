@@ -106,17 +106,23 @@ octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on)
 }
 
 int
-octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		   const struct octo_rule_text *from, const struct octo_rule_text *to,
 		   struct rte_flow_error *error)
 {
 	const struct octo_pf *p = &octo->pf[pf];
+	struct rte_flow *const old = rule->arfs[pf];
 	int ret;
 
-	if (*on == NULL)
+	if (old == NULL)
 		return 0;
-	ret = change_in_place(p, pf, *on, to, error);
-	if (ret == -ENOSYS || ret == -ENOTSUP)
-		ret = replace(p, pf, on, from, to, error);
+	ret = change_in_place(p, pf, old, to, error);
+	if (ret == -ENOSYS || ret == -ENOTSUP) {
+		octo_rule_hits_keep_pf_locked(octo, rule, pf);
+		ret = replace(p, pf, &rule->arfs[pf], from, to, error);
+		/* the new one may have the address of the old one, but not its counter */
+		if (ret == 0 || rule->arfs[pf] != old)
+			octo_rule_hits_end_pf(rule, pf);
+	}
 	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
 }

@@ -236,6 +236,8 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 void
 octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		octo_rule_hits_keep_pf_locked(octo, rule, pf);
 	remove_from_pfs(octo, rule, NULL);
 	/* what a PF did not give up is lost to us all the same */
 	rule->mpfs = NULL;

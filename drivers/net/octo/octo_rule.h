@@ -42,7 +42,7 @@ struct octo_notes {
 		uint64_t hits;
 		uint64_t bytes;
 	} agent_base;                /* what an agent had counted at the last reset */
-	struct octo_kept_hits *kept; /* of COUNT; NULL: it was not queried yet */
+	struct octo_kept_hits *kept; /* of COUNT; NULL: nothing was read yet */
 };
 
 /*
@@ -219,6 +219,7 @@ void octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule);
 enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: what the PFs have counted */
+void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,

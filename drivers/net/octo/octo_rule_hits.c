@@ -40,6 +40,22 @@ kept_of(struct octo_dev *octo, struct rte_flow *rule)
 	return notes == NULL ? NULL : notes->kept;
 }
 
+/* The PF is about to lose the rule: what it has counted so far stays in the sum. */
+void
+octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+{
+	struct rte_flow_query_count count = {0};
+	struct octo_kept_hits *kept;
+
+	if (!rule->count || count_of_pf(octo, rule, pf, &count_action, &count, NULL) != 0 ||
+	    count.hits == 0)
+		return;
+	kept = kept_of(octo, rule);
+	if (kept != NULL)
+		octo_kept_hits_read(kept, pf, rule->arfs[pf],
+				    (struct octo_hits){count.hits, count.bytes});
+}
+
 /* The rule of this PF is gone, and its counter with it. */
 void
 octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf)
@@ -81,6 +97,9 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 					    (struct octo_hits){one.hits, one.bytes});
 	}
 	hits = octo_kept_hits_sum(kept);
+	/* perhaps no PF has the rule now */
+	sum->hits_set |= hits.hits > 0;
+	sum->bytes_set |= hits.bytes > 0;
 	sum->hits = hits.hits;
 	sum->bytes = hits.bytes;
 	if (reset)
