@@ -57,12 +57,14 @@ test_rules_are_put_back(void **state)
 }
 
 static struct rte_flow *
-steer_and_count(uint16_t port, uint16_t src_port, uint16_t queue, enum rte_flow_action_type more)
+steer_and_count(uint16_t port, uint16_t src_port, uint16_t queue, enum rte_flow_action_type more,
+		uint32_t id)
 {
+	const struct rte_flow_action_count count = {.id = id};
 	const struct rte_flow_action_queue index = {.index = queue};
 	const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
-		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT, .conf = &count},
 		{.type = more},
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
@@ -96,7 +98,7 @@ test_counters_go_on(void **state)
 	(void)state;
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < RTE_DIM(more); i++) {
-		struct rte_flow *rule = steer_and_count(port, 100 + i, i, more[i]);
+		struct rte_flow *rule = steer_and_count(port, 100 + i, i, more[i], 0);
 
 		octo_port_assert_arrives(port, 100 + i, i, 20);
 		restart(port);
@@ -126,13 +128,38 @@ test_counters_go_on_when_a_flow_moves(void **state)
 	(void)state;
 	octo_port_up(port, 2);
 	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", 7, "10.0.0.2", 9, &culprit), 0);
-	rule = steer_and_count(port, 7, 0, RTE_FLOW_ACTION_TYPE_END);
+	rule = steer_and_count(port, 7, 0, RTE_FLOW_ACTION_TYPE_END, 0);
 	for (uint16_t i = 1; i <= 4; i++) {
 		octo_port_assert_arrives(port, 7, (i - 1) % 2, 20);
 		assert_int_equal(octo_steer_move(port, &t, i % 2, &error), 0);
 	}
 	assert_counted(port, rule, true, 80);
 	assert_counted(port, rule, false, 0);
+}
+
+/* The PFs have one counter for both rules. A reset by one is not what the other has kept. */
+static void
+test_a_counter_that_another_rule_resets(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule[2];
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < 2; i++)
+		rule[i] = steer_and_count(port, 100 + i, i, RTE_FLOW_ACTION_TYPE_END, 5);
+	octo_port_assert_arrives(port, 100, 0, 20);
+	assert_counted(port, rule[0], false, 20);
+	assert_counted(port, rule[1], true, 20);
+	assert_counted(port, rule[0], false, 0);
+	octo_port_assert_arrives(port, 101, 1, 4);
+	assert_counted(port, rule[1], true, 4);
+	restart(port);
+	assert_counted(port, rule[0], false, 0);
+	octo_port_assert_arrives(port, 101, 1, 3);
+	restart(port);
+	assert_counted(port, rule[0], false, 3);
+	assert_counted(port, rule[1], false, 3);
 }
 
 /* A NIC whose tables are full of them: nothing of before is in the way. */
@@ -303,6 +330,7 @@ main(void)
 		octo_port_test(test_rules_are_put_back),
 		octo_port_test(test_counters_go_on),
 		octo_port_test(test_counters_go_on_when_a_flow_moves),
+		octo_port_test(test_a_counter_that_another_rule_resets),
 		octo_port_test(test_full_tables_are_full_of_the_same_rules),
 		octo_port_test(test_rules_made_while_the_port_is_stopped),
 		octo_port_test(test_rules_destroyed_while_the_port_is_stopped),

@@ -40,20 +40,45 @@ kept_of(struct octo_dev *octo, struct rte_flow *rule)
 	return notes == NULL ? NULL : notes->kept;
 }
 
+/* By its id with other rules, where the PF takes that for one counter. */
+static bool
+may_share_counter(const struct rte_flow *rule)
+{
+	const struct rte_flow_action_count *conf;
+	bool found;
+
+	if (!rule->generic)
+		return false;
+	conf = octo_words_find(rule->notes->words.rule->actions_ro, RTE_FLOW_ACTION_TYPE_COUNT,
+			       &found);
+	return conf != NULL && conf->id != 0;
+}
+
+/* One that counts less than before began anew, unless another rule has reset it. */
+static void
+read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
+	const struct rte_flow_query_count *count)
+{
+	const void *counter = rule->arfs[pf];
+
+	if (may_share_counter(rule) && kept->last[pf].counter == counter)
+		kept->last[pf].hits = (struct octo_hits){0};
+	octo_kept_hits_read(kept, pf, counter, (struct octo_hits){count->hits, count->bytes});
+}
+
 /* The PF is about to lose the rule: what it has counted so far stays in the sum. */
 void
 octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
+	struct octo_kept_hits *kept = rule->notes == NULL ? NULL : rule->notes->kept;
 	struct rte_flow_query_count count = {0};
-	struct octo_kept_hits *kept;
 
-	if (!rule->count || count_of_pf(octo, rule, pf, &count_action, &count, NULL) != 0 ||
-	    count.hits == 0)
+	if (!rule->count || count_of_pf(octo, rule, pf, &count_action, &count, NULL) != 0)
 		return;
-	kept = kept_of(octo, rule);
-	if (kept != NULL)
-		octo_kept_hits_read(kept, pf, rule->arfs[pf],
-				    (struct octo_hits){count.hits, count.bytes});
+	if (kept == NULL && count.hits > 0)
+		kept = kept_of(octo, rule);
+	if (kept != NULL && rule->arfs[pf] != NULL)
+		read_pf(kept, rule, pf, &count);
 }
 
 /* The rule of this PF is gone, and its counter with it. */
@@ -93,8 +118,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 		sum->hits_set |= one.hits_set;
 		sum->bytes_set |= one.bytes_set;
 		if (rule->arfs[pf] != NULL)
-			octo_kept_hits_read(kept, pf, rule->arfs[pf],
-					    (struct octo_hits){one.hits, one.bytes});
+			read_pf(kept, rule, pf, &one);
 	}
 	hits = octo_kept_hits_sum(kept);
 	/* perhaps no PF has the rule now */
