@@ -192,6 +192,30 @@ test_a_counter_is_the_sum_and_survives(void **state)
 	assert_counted(port, h, 0, false);
 }
 
+/* As its PFs tell it. */
+static void
+test_a_rule_tells_what_its_indirect_counter_has(void **state)
+{
+	const struct rte_flow_action actions[] = {count, {.type = RTE_FLOW_ACTION_TYPE_END}};
+	struct rte_flow_query_count q = {.reset = 1};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_action_handle *h;
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	h = rte_flow_action_handle_create(port, &ingress, &count, NULL);
+	rule = octo_port_steer_and_count_by(port, 7, 0, h, NULL);
+	assert_non_null(octo_port_steer_and_count_by(port, 8, 1, h, NULL));
+	octo_port_assert_arrives(port, 8, 1, 20);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_assert_arrives(port, 7, 0, 5);
+	assert_int_equal(rte_flow_query(port, rule, actions, &q, NULL), 0);
+	assert_int_equal(q.hits, 25);
+	assert_counted(port, h, 0, false);
+}
+
 static void
 test_a_counter_does_not_go_back_with_a_pf(void **state)
 {
@@ -304,6 +328,7 @@ main(void)
 		octo_port_test(test_a_pf_without_them_is_named),
 		octo_port_test(test_bad_updates),
 		octo_port_test(test_a_counter_is_the_sum_and_survives),
+		octo_port_test(test_a_rule_tells_what_its_indirect_counter_has),
 		octo_port_test(test_a_counter_does_not_go_back_with_a_pf),
 		octo_port_test(test_they_are_kept_over_stop_and_start),
 		octo_port_test(test_a_pf_goes),

@@ -68,6 +68,8 @@ bool octo_indirect_is_used(const struct rte_flow_action actions[],
 			   const struct rte_flow_action_handle *handle);
 const struct rte_flow_action *
 octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_type type);
+const struct rte_flow_action_handle *
+octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_action_type type);
 const struct rte_flow_action *octo_indirect_on_pf(const struct rte_flow_action actions[],
 						  uint8_t pf, struct octo_indirect_own *own);
 

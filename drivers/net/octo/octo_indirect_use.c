@@ -143,6 +143,19 @@ octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_
 	return NULL;
 }
 
+/* The first indirect action of a type, NULL if there is none. */
+const struct rte_flow_action_handle *
+octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_action_type type)
+{
+	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++) {
+		const struct rte_flow_action_handle *handle = handle_of(actions);
+
+		if (handle != NULL && handle->action->type == type)
+			return handle;
+	}
+	return NULL;
+}
+
 static const struct rte_flow_action *
 translate(const struct rte_flow_action actions[], uint8_t pf, struct octo_indirect_own *own);
 

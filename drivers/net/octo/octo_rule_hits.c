@@ -167,6 +167,24 @@ query_first(struct octo_dev *octo, const struct rte_flow *rule,
 				  "no PF has this rule now");
 }
 
+/* Its own counter, or one of an indirect action. */
+static int
+query_count_of(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action *action,
+	       struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_handle *handle = NULL;
+
+	if (rule->count)
+		return query_count(octo, rule, action, kept_of(octo, rule), count, error);
+	if (rule->generic)
+		handle = octo_indirect_find_handle(rule->notes->words.rule->actions_ro,
+						   RTE_FLOW_ACTION_TYPE_COUNT);
+	if (handle == NULL)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
+					  "the rule was created without a count action");
+	return octo_indirect_query_locked(octo, handle, count, error);
+}
+
 int
 octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 			    const struct rte_flow_action *action, void *data,
@@ -174,10 +192,7 @@ octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 {
 	switch (action->type) {
 	case RTE_FLOW_ACTION_TYPE_COUNT:
-		if (!rule->count)
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
-						  "the rule was created without a count action");
-		return query_count(octo, rule, action, kept_of(octo, rule), data, error);
+		return query_count_of(octo, rule, action, data, error);
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return query_age(octo, rule, action, data, error);
 	case RTE_FLOW_ACTION_TYPE_RSS:
