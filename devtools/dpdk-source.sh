@@ -8,7 +8,7 @@
 # sources that is private to this clone: the system's own is never edited.
 
 source_parts=(lib drivers/bus app/test-pmd VERSION 'drivers/net/*/*testpmd*.[ch]'
-	examples/common examples/{l2fwd,l3fwd,link_status_interrupt,rxtx_callbacks,skeleton}
+	examples/common examples/{l2fwd,l3fwd,l3fwd-power,link_status_interrupt,rxtx_callbacks,skeleton}
 	examples/multi_process/symmetric_mp)
 
 # Sets dpdk_src, fetching the source if there is no other way.
