@@ -8,7 +8,8 @@ from .text import printable
 
 MOST_BYTES = 65536  # of one file; VPD, the largest that is read, has 32 KiB at most
 MOST_LINKS = 40  # on one path, as in Linux
-MOST_LOOKS = 1000000  # at files, links and names: some thousands are usual
+MOST_DEPTH = 64  # directories on one path; sysfs has some twenty
+MOST_LOOKS = 1000000  # at files, links, names and parts of paths: some thousands are usual
 
 
 class TooMuch(Exception):
@@ -31,22 +32,28 @@ class Tree:
         self._looks = 0
         self.seen = {}
 
-    def _link_at(self, path):
-        """What a link holds; None if it is no link, or leads to what has no name."""
-        self._looks += 1
+    def _look(self, count=1):
+        self._looks += count
         if self._looks > MOST_LOOKS:
             raise TooMuch(f"more than {MOST_LOOKS} files would have to be read")
+
+    def _link_at(self, path):
+        """What a link holds; None if it is no link, or leads to what has no name."""
+        self._look()
         target = self._source.link(path)
         return target if target == printable(target or "") else None
 
     def _follow(self, path):
-        """Where it is when links are followed; None if there are too many."""
+        """Where it is when links are followed; None if there are too many, or that is too deep."""
         todo, true, links = path.split("/")[::-1], [], 0
         while todo:
+            self._look()
             part = todo.pop()
             if part in ("", ".", ".."):
                 true = true[:-1] if part == ".." else true
                 continue
+            if len(true) == MOST_DEPTH:
+                return None
             target = self._link_at("/".join([*true, part]))
             if target is None:
                 true.append(part)
@@ -119,6 +126,7 @@ class Tree:
         names = None if true is None else self._source.names(true)
         if names is None:
             return []
+        self._look(len(names))
         found = sorted(n for n in filter(re.compile(pattern).fullmatch, names)
                        if n == printable(n))
         self.seen.setdefault(true, None)

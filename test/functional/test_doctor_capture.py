@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import os
+import resource
 import subprocess
 import tarfile
 
@@ -152,6 +153,27 @@ def test_links_stay_below_the_root(tmp_path):
             tar.add(tmp_path / "m", ".")
         assert _doctor(tmp_path / "m").stdout == plain
         assert _doctor(tmp_path / "c.tar").stdout == plain
+
+
+def _chain(rest):
+    """Links to one another, each with the rest of a long path behind it; and PFs made of them."""
+    for i in range(36):
+        yield _link(f"l{i}", f"/l{i + 1}/" + (rest * 1010)[:1010])
+    for i in range(500):
+        pf = f"sys/bus/pci/devices/{i >> 8:04x}:{i & 255:02x}:00.0"
+        yield _member(f"{pf}/class", b"0x020000")
+        for name in ("numa_node", "vendor", "device", "config", "vpd", "sriov_numvfs"):
+            yield _link(f"{pf}/{name}", "/l0")
+
+
+@pytest.mark.parametrize("rest", ["x/", "/", "x/../"], ids=["deep", "empty", "back"])
+def test_links_do_not_keep_it_busy(tmp_path, rest):
+    """One of these took half a minute of CPU time, for each file that it led to."""
+    tar = _tar(tmp_path / "c.tar", *_chain(rest))
+    limit = (60, 60)  # as in fuzz_doctor.py
+    done = _doctor(tar, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+    assert done.returncode in (IN_THE_WAY, WRONG_USE), done.returncode
+    assert done.stderr == "" or "would have to be read" in done.stderr
 
 
 @pytest.mark.parametrize("spoil", [
