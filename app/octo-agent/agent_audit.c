@@ -8,6 +8,13 @@
 
 #include "agent_audit.h"
 
+/*
+ * Descriptors, and pieces of memory behind them, that are looked at in one call: clients
+ * make chains of any length, and of empty buffers. vhost takes 256 pieces for a packet.
+ */
+#define PACKET_STEPS 2048
+#define WAITING_STEPS 131072
+
 /* Descriptors: of the ring itself, or of an indirect table in the client's memory. */
 struct table {
 	const struct agent_memory *mem;
@@ -15,6 +22,14 @@ struct table {
 	uint64_t gpa;
 	uint32_t size;
 	uint16_t first;
+};
+
+/* A look at chains. */
+struct walk {
+	const struct agent_dma *dma;
+	struct agent_span *span;
+	uint64_t want;  /* bytes to place */
+	uint32_t steps; /* that it may still take */
 };
 
 static const struct agent_region *
@@ -94,48 +109,57 @@ agent_audit_place(int node, int pf_node)
 	return node == pf_node ? AGENT_LOCAL : AGENT_REMOTE;
 }
 
-/* Place the first *want of len bytes at gpa; the others only have to be there. */
 static int
-place_bytes(const struct agent_dma *dma, uint64_t gpa, uint64_t len, uint64_t *want,
-	    struct agent_span *span)
+take_step(struct walk *walk)
+{
+	if (walk->steps == 0)
+		return -EFAULT;
+	walk->steps--;
+	return 0;
+}
+
+/* Place the first of len bytes at gpa that are wanted; the others only have to be there. */
+static int
+place_bytes(struct walk *walk, uint64_t gpa, uint64_t len)
 {
 	while (len > 0) {
-		const struct agent_region *region = find_region(dma->mem, gpa);
+		const struct agent_region *region = find_region(walk->dma->mem, gpa);
 		uint64_t n, used;
 
-		if (region == NULL)
+		if (region == NULL || take_step(walk) != 0)
 			return -EFAULT;
 		n = RTE_MIN(len, room_in(region, gpa));
-		used = RTE_MIN(n, *want);
-		span->bytes[agent_audit_place(region->node, dma->node)] += used;
-		*want -= used;
+		used = RTE_MIN(n, walk->want);
+		walk->span->bytes[agent_audit_place(region->node, walk->dma->node)] += used;
+		walk->want -= used;
 		gpa += n;
 		len -= n;
 	}
 	return 0;
 }
 
-/* Place up to *want bytes of the chain of entry idx; *want is what is left over. */
+/* Place what is wanted of the chain of entry idx. */
 static int
-place_chain(const struct agent_dma *dma, uint16_t idx, uint64_t *want, struct agent_span *span)
+place_chain(struct walk *walk, uint16_t idx)
 {
-	const uint16_t head = dma->ring->avail->ring[idx & (dma->ring->size - 1)];
+	const struct agent_ring *ring = walk->dma->ring;
+	const uint16_t head = ring->avail->ring[idx & (ring->size - 1)];
 	struct vring_desc desc = {.flags = VRING_DESC_F_NEXT};
 	struct table table;
 	uint16_t at;
 
-	if (open_chain(dma, head, &table) != 0)
+	if (open_chain(walk->dma, head, &table) != 0)
 		return -EFAULT;
 	at = table.first;
 	/* a chain that is longer than its table is a loop */
 	for (uint32_t i = 0; desc.flags & VRING_DESC_F_NEXT; i++) {
-		if (i == table.size || read_desc(&table, at, &desc) != 0)
+		if (i == table.size || take_step(walk) != 0 || read_desc(&table, at, &desc) != 0)
 			return -EFAULT;
-		if (place_bytes(dma, desc.addr, desc.len, want, span) != 0)
+		if (place_bytes(walk, desc.addr, desc.len) != 0)
 			return -EFAULT;
 		at = desc.next;
 	}
-	span->nb_heads++;
+	walk->span->nb_heads++;
 	return 0;
 }
 
@@ -153,15 +177,15 @@ int
 agent_audit_write(const struct agent_dma *dma, uint16_t idx, uint16_t nb, uint32_t len,
 		  bool mergeable, struct agent_span *span)
 {
-	uint64_t left = len;
+	struct walk walk = {.dma = dma, .span = span, .want = len, .steps = PACKET_STEPS};
 
 	*span = (struct agent_span){0};
 	/* vhost uses all entries of a ring but one for a packet */
 	nb = RTE_MIN(nb, mergeable ? dma->ring->size - 1 : 1);
-	while (left > 0) {
+	while (walk.want > 0) {
 		if (span->nb_heads == nb)
 			return -ENOBUFS;
-		if (place_chain(dma, idx + span->nb_heads, &left, span) != 0)
+		if (place_chain(&walk, idx + span->nb_heads) != 0)
 			return -EFAULT;
 	}
 	return 0;
@@ -170,10 +194,10 @@ agent_audit_write(const struct agent_dma *dma, uint16_t idx, uint16_t nb, uint32
 int
 agent_audit_fetch(const struct agent_dma *dma, uint16_t idx, struct agent_span *span)
 {
-	uint64_t want = UINT64_MAX;
+	struct walk walk = {.dma = dma, .span = span, .want = UINT64_MAX, .steps = PACKET_STEPS};
 
 	*span = (struct agent_span){0};
-	return place_chain(dma, idx, &want, span);
+	return place_chain(&walk, idx);
 }
 
 enum agent_place
@@ -188,10 +212,14 @@ void
 agent_audit_waiting(const struct agent_dma *dma, uint16_t idx, uint16_t nb,
 		    uint64_t buffers[AGENT_NB_PLACES])
 {
-	for (uint16_t i = 0; i < nb; i++) {
-		struct agent_span span;
+	struct walk walk = {.dma = dma, .steps = WAITING_STEPS};
 
-		if (agent_audit_fetch(dma, idx + i, &span) != 0)
+	for (uint16_t i = 0; i < nb; i++) {
+		struct agent_span span = {0};
+
+		walk.span = &span;
+		walk.want = UINT64_MAX;
+		if (place_chain(&walk, idx + i) != 0)
 			buffers[AGENT_UNKNOWN]++;
 		else
 			buffers[agent_audit_verdict(&span)]++;

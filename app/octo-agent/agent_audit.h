@@ -98,15 +98,19 @@ uint16_t agent_audit_posted(const struct agent_ring *ring, uint16_t idx);
  * @param mergeable
  *   May a packet use several entries?
  * @return
- *   0; -ENOBUFS: the entries do not hold it; -EFAULT: a chain is malformed.
+ *   0; -ENOBUFS: the entries do not hold it; -EFAULT: a chain is malformed, or they take
+ *   more than a thousand descriptors.
  */
 int agent_audit_write(const struct agent_dma *dma, uint16_t idx, uint16_t nb, uint32_t len,
 		      bool mergeable, struct agent_span *span);
 
-/** What the packet that the client sends by entry idx takes. @return 0 or -EFAULT. */
+/** What the packet that the client sends by entry idx takes. @return 0 or -EFAULT as above. */
 int agent_audit_fetch(const struct agent_dma *dma, uint16_t idx, struct agent_span *span);
 
-/** Judge the nb buffers from entry idx on, which wait to be used, each as a whole. */
+/**
+ * Judge the nb buffers from entry idx on, which wait to be used, each as a whole. Behind so
+ * many descriptors as no ring has they are unknown.
+ */
 void agent_audit_waiting(const struct agent_dma *dma, uint16_t idx, uint16_t nb,
 			 uint64_t buffers[AGENT_NB_PLACES]);
 

@@ -257,6 +257,67 @@ test_waiting_buffers(void **state)
 	assert_int_equal(buffers[AGENT_UNKNOWN], 2);
 }
 
+/* A ring as large as they get, whose entries all offer the same chain. */
+#define MANY 32768u
+
+static struct vring_desc many_desc[MANY];
+static uint16_t many_avail[2 + MANY];
+static const struct agent_ring many_ring = {
+	.desc = many_desc,
+	.avail = (struct vring_avail *)many_avail,
+	.size = MANY,
+};
+static const struct agent_dma of_many = {.mem = &mem, .ring = &many_ring, .node = 0};
+
+static void
+chain_of(unsigned int nb, uint32_t len)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		many_desc[i] = (struct vring_desc){.addr = NODE0,
+						   .len = len,
+						   .flags = i + 1 < nb ? VRING_DESC_F_NEXT : 0,
+						   .next = (uint16_t)(i + 1)};
+}
+
+static void
+test_no_client_keeps_it_busy(void **state)
+{
+	uint64_t buffers[AGENT_NB_PLACES] = {0};
+	struct agent_span span;
+
+	RTE_SET_USED(state);
+	/* empty buffers hold no packet, however many there are */
+	chain_of(MANY, 0);
+	assert_int_equal(agent_audit_write(&of_many, 0, MANY - 1, 1, true, &span), -EFAULT);
+	chain_of(100, 0);
+	assert_int_equal(agent_audit_write(&of_many, 0, MANY - 1, 1, true, &span), -EFAULT);
+	chain_of(MANY, 1);
+	assert_int_equal(agent_audit_fetch(&of_many, 0, &span), -EFAULT);
+	chain_of(MANY / 2, 1);
+	agent_audit_waiting(&of_many, 0, MANY - 1, buffers);
+	assert_int_equal(buffers[AGENT_LOCAL] + buffers[AGENT_UNKNOWN], MANY - 1);
+	assert_in_range(buffers[AGENT_LOCAL], 1, MANY / 2);
+}
+
+/* As many as a packet needs that clients hand over in small pieces, and a full ring. */
+static void
+test_many_descriptors_are_placed(void **state)
+{
+	uint64_t buffers[AGENT_NB_PLACES] = {0};
+	struct agent_span span;
+
+	RTE_SET_USED(state);
+	chain_of(1024, 1);
+	assert_int_equal(agent_audit_fetch(&of_many, 0, &span), 0);
+	assert_bytes(&span, 1024, 0, 0);
+	chain_of(1, 64);
+	assert_int_equal(agent_audit_write(&of_many, 0, MANY - 1, 65536, true, &span), 0);
+	assert_int_equal(span.nb_heads, 1024);
+	chain_of(2, 64);
+	agent_audit_waiting(&of_many, 0, MANY - 1, buffers);
+	assert_int_equal(buffers[AGENT_LOCAL], MANY - 1);
+}
+
 static void
 test_accounts(void **state)
 {
@@ -291,6 +352,8 @@ main(void)
 		cmocka_unit_test_setup(test_malformed_chains, reset),
 		cmocka_unit_test_setup(test_posted, reset),
 		cmocka_unit_test_setup(test_waiting_buffers, reset),
+		cmocka_unit_test_setup(test_no_client_keeps_it_busy, reset),
+		cmocka_unit_test_setup(test_many_descriptors_are_placed, reset),
 		cmocka_unit_test_setup(test_accounts, reset),
 	};
 
