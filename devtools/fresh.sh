@@ -130,12 +130,18 @@ count_fresh() {
 	failed=$((failed + asked - ok))
 }
 
-# Nothing outlives its namespaces: all that is left is a directory.
+# Nothing outlives its namespaces: all that is left is a directory. Those who are killed
+# with them may write there for a moment longer.
 leave_fresh() {
+	local tries
 	if [ -n "$fresh_pid" ]; then
 		kill -KILL "$fresh_pid" 2>/dev/null || true
 		wait "$fresh_pid" 2>/dev/null || true
 	fi
+	for ((tries = 0; tries < 60; tries++)); do
+		! rm -rf --one-file-system "$work" 2>/dev/null || return 0
+		sleep 1
+	done
 	rm -rf --one-file-system "$work"
 }
 

@@ -76,3 +76,29 @@ def test_who_is_not_root_is_told(door):
     done = door.octo("test", "fresh", within=within)
     assert done.returncode == 1 and "needs root" in done.stderr
     assert door.asked_for() == []
+
+
+# Processes in namespaces that write for as long as they live, as tests do.
+BUSY = r'''
+set -e
+work=$1
+. "$2/devtools/fresh.sh"
+for ((i = 0; i < 10; i++)); do
+	mkdir -p "$work/root"
+	unshare --mount --pid --fork --kill-child --propagation private sh -c '
+		for n in 1 2 3 4; do
+			(while :; do mktemp -d "$0/root/XXXXXXXX"; done) &
+		done
+		wait' "$work" >"$work/log" 2>&1 &
+	fresh_pid=$!
+	until [ -s "$work/log" ]; do sleep 0.1; done
+	leave_fresh
+	[ ! -e "$work" ]
+done
+'''
+
+
+def test_nothing_is_left_of_what_was_killed(tmp_path, root):
+    """What dies with its namespaces may write while its directory is removed."""
+    subprocess.run(["bash", "-c", BUSY, "bash", tmp_path / "work", env.REPO], check=True,
+                   timeout=env.seconds(120))
