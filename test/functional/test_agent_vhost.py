@@ -235,7 +235,8 @@ def test_client_with_more_queues(net):
                  plugins=False, queues=3):
         net.agent.expect(r"net_octosim0: the client uses queue pair 2, but "
                          r"the PF has 2: queues= gives it more")
-        assert net.agent.pfs()[0]["enabled_queues"] == QUEUES
+        net.agent.wait_until("the others are served", lambda:
+                             net.agent.pfs()[0]["enabled_queues"] == QUEUES)
 
 
 def test_drops_without_a_client(net):
