@@ -352,8 +352,10 @@ octo_filter_restore(struct octo_dev *octo)
 {
 	int i;
 
+	/* the port hears of its PFs no more: what has gone meanwhile has no data */
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		pf_restore(octo, &octo->pf[i]);
+		if (octo_attach_is_ours(octo->owner_id, &octo->pf[i]))
+			pf_restore(octo, &octo->pf[i]);
 	}
 	rte_free(octo->settings.mc);
 	octo->settings.mc = NULL;

@@ -152,17 +152,19 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	return 0;
 }
 
-/* Rejected rules must be destroyed, too. A PF whose queue is full has them until another try. */
+/*
+ * Rejected rules must be destroyed, too. A PF whose queue is full has them until another try;
+ * one that is about to go takes them along.
+ */
 static void
 destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 {
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow *on = op->rule->arfs[pf];
 
-		/* gone with the rule, as it came */
-		if (octo->pf[pf].no_flow_queues)
-			continue;
-		if (on == NULL)
+		/* without flow queues it is gone with the rule, as it came */
+		if (on == NULL || octo->pf[pf].no_flow_queues ||
+		    !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 			continue;
 		if (rte_flow_async_destroy(octo->pf[pf].port_id, queue_id, &postponed, on, op,
 					   NULL) != 0) {

@@ -27,6 +27,13 @@ blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 	return octo_flow_blame(pf, ret, error);
 }
 
+/* A PF that is about to go takes its own along, and is not asked any more. */
+static bool
+is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
+{
+	return handle->on[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
+}
+
 /* Teardown goes on after an error and reports the first. */
 static int
 remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
@@ -38,7 +45,7 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		const struct octo_pf *p = &octo->pf[pf];
 		int ret;
 
-		if (handle->on[pf] == NULL)
+		if (!is_on(octo, handle, pf))
 			continue;
 		ret = rte_flow_action_handle_destroy(p->port_id, handle->on[pf],
 						     first_error == 0 ? error : NULL);
@@ -191,7 +198,7 @@ octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle 
 {
 	int ret;
 
-	if (handle->on[pf] == NULL)
+	if (!is_on(octo, handle, pf))
 		return 0;
 	ret = rte_flow_action_handle_update(octo->pf[pf].port_id, handle->on[pf], update, error);
 	return ret == 0 ? 0 : blame(&octo->pf[pf], ret, error);
@@ -314,7 +321,7 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		struct rte_flow_query_count one = {.reset = reset};
 		int ret;
 
-		if (handle->on[pf] == NULL)
+		if (!is_on(octo, handle, pf))
 			continue;
 		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
 						   error);
@@ -343,7 +350,7 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		struct rte_flow_query_age one = {0};
 		int ret;
 
-		if (handle->on[pf] == NULL)
+		if (!is_on(octo, handle, pf))
 			continue;
 		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
 						   error);

@@ -169,7 +169,8 @@ destroy_on_pf(const struct octo_dev *octo, struct octo_pf_template *t, uint8_t p
 	void *on = t->on[pf];
 
 	t->on[pf] = NULL;
-	if (on == NULL)
+	/* a PF that is about to go takes it along */
+	if (on == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 		return 0;
 	return t->is_pattern ? rte_flow_pattern_template_destroy(port, on, error) :
 			       rte_flow_actions_template_destroy(port, on, error);
@@ -291,7 +292,7 @@ free_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		int ret;
 
-		if (t->on[pf] == NULL)
+		if (t->on[pf] == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 			continue;
 		ret = rte_flow_template_table_destroy(octo->pf[pf].port_id, t->on[pf],
 						      first_error == 0 ? error : NULL);

@@ -17,11 +17,13 @@
 static int
 remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	int ret;
+	int ret = 0;
 
 	if (rule->arfs[pf] == NULL)
 		return 0;
-	ret = rte_flow_destroy(octo_pf_port(&octo->pf[pf]), rule->arfs[pf], error);
+	/* one that is about to go takes it along */
+	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
 	rule->arfs[pf] = NULL;
 	octo_rule_hits_end_pf(rule, pf);
 	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);

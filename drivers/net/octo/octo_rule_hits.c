@@ -10,6 +10,13 @@
 static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
 
 /* Ask one PF, which has the rule. */
+/* A PF that is about to go is not asked any more. */
+static bool
+is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
+{
+	return rule->arfs[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
+}
+
 static int
 ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
        const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
@@ -26,7 +33,7 @@ count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	    const struct rte_flow_action *action, struct rte_flow_query_count *count,
 	    struct rte_flow_error *error)
 {
-	return rule->arfs[pf] == NULL ? 0 : ask_pf(octo, rule, pf, action, count, error);
+	return is_on(octo, rule, pf) ? ask_pf(octo, rule, pf, action, count, error) : 0;
 }
 
 /* NULL without memory: then a PF that is lost takes its count along. */
@@ -117,7 +124,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 			return ret;
 		sum->hits_set |= one.hits_set;
 		sum->bytes_set |= one.bytes_set;
-		if (rule->arfs[pf] != NULL)
+		if (is_on(octo, rule, pf))
 			read_pf(kept, rule, pf, &one);
 	}
 	hits = octo_kept_hits_sum(kept);
@@ -139,12 +146,13 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 	*age = (struct rte_flow_query_age){.aged = 1};
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow_query_age one = {0};
-		int ret = rule->arfs[pf] == NULL ? 0 : ask_pf(octo, rule, pf, action, &one, error);
+		int ret;
 
+		if (!is_on(octo, rule, pf))
+			continue;
+		ret = ask_pf(octo, rule, pf, action, &one, error);
 		if (ret != 0)
 			return ret;
-		if (rule->arfs[pf] == NULL)
-			continue;
 		age->aged &= one.aged;
 		if (one.sec_since_last_hit_valid &&
 		    (!age->sec_since_last_hit_valid ||
@@ -161,7 +169,7 @@ query_first(struct octo_dev *octo, const struct rte_flow *rule,
 	    const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
-		if (rule->arfs[pf] != NULL)
+		if (is_on(octo, rule, pf))
 			return ask_pf(octo, rule, pf, action, data, error);
 	return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 				  "no PF has this rule now");
