@@ -320,6 +320,64 @@ test_a_port_is_refused_over_a_pf_inside_its_probe(void **state)
 	assert_int_equal(inside.uses, 0);
 }
 
+/* A PF whose driver finds out when it is started that the device is not there any more. */
+static struct {
+	struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+	RTE_ATOMIC(uint32_t) made;
+	bool armed;
+} dying;
+
+static int
+die_at_start(struct rte_eth_dev *dev)
+{
+	if (dying.armed) {
+		dying.armed = false;
+		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+	}
+	return dying.real->dev_start(dev);
+}
+
+static int
+make_dying(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[port];
+
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (rte_atomic_fetch_add_explicit(&dying.made, 1, rte_memory_order_relaxed) != 0)
+		return 0;
+	dying.real = dev->dev_ops;
+	dying.ops = *dev->dev_ops;
+	dying.ops.dev_start = die_at_start;
+	dying.armed = true;
+	dev->dev_ops = &dying.ops;
+	return 0;
+}
+
+/* What died is removed, and probed again: it is not tried again as it is. */
+static void
+test_a_pf_that_dies_when_it_joins_is_replaced(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_remove_pf(1);
+	dying.made = 0;
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, make_dying, NULL);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_await(!dying.armed);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, make_dying,
+							NULL) == 0);
+	assert_int_equal(dying.made, 2);
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
 int
 main(void)
 {
@@ -328,6 +386,7 @@ main(void)
 		octo_port_test(test_a_pf_gives_up_before_it_joins),
 		octo_port_test(test_a_pf_that_is_about_to_go_does_not_join),
 		octo_port_test(test_a_pf_that_goes_when_it_may_join_does_not),
+		octo_port_test(test_a_pf_that_dies_when_it_joins_is_replaced),
 		octo_port_test(test_a_pf_that_ends_unused_does_not_join),
 		octo_port_test(test_a_pf_inside_its_probe_does_not_join),
 		octo_port_test(test_a_pf_that_recovers_inside_its_probe_does_not_join),

@@ -135,6 +135,9 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	ret = octo_replay_settings_locked(octo, i);
 	if (ret == 0 && octo->started)
 		ret = octo_replay_start_locked(octo, i);
+	/* an event has taken it away meanwhile: what that says of its port holds */
+	if (pf->state == OCTO_PF_GONE)
+		return -EAGAIN;
 	if (ret != 0) {
 		octo_stats_keep(octo, i);
 		octo_users_shut(pf);
