@@ -73,6 +73,19 @@ def test_killed_while_it_asks(primary):
     assert (primary.text + second.text).count("does not leave its burst") == 1
 
 
+def test_a_pf_goes_while_it_asks(primary):
+    """The PF is let go here when nobody is inside of its driver any more."""
+    view = View(primary)
+    secondary = Secondary(primary)
+    start = len(secondary.text)
+    secondary.send(f"stay {view.port} {view.topology()['pfs'][1]['port']}")
+    secondary.expect("inside", start)
+    _lose(view, "net_octosim1")
+    assert secondary.expect(r"answer (-?\d+)", start)[1] == "0"
+    primary.wait_until("the secondary has it, too", lambda:
+                       secondary.ask("count", view.port) >= 0)
+
+
 def test_closes_its_port(primary):
     """It uses nothing of the port when that and a PF go in the primary."""
     port = primary.port()

@@ -2,17 +2,24 @@
 
 /*
  * A secondary process that does what a line of its input says: "count PORT", "close PORT",
- * or "die PORT PF", inside of the driver of that PF while it asks the port how full a queue is.
+ * "die PORT PF", inside of the driver of that PF while it asks the port how full a queue is, or
+ * "stay PORT PF", inside of the driver while it asks for the port's info, for as long as the PF
+ * is there: the answer is whether it had gone by then.
  */
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ethdev_driver.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <rte_stdatomic.h>
 
 #define LINE_MAX_LEN 80
+#define STAY_MS 1000
 
 static int
 die(void *rxq)
@@ -22,12 +29,74 @@ die(void *rxq)
 	return 0;
 }
 
+static struct {
+	struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+	unsigned int port, pf;
+	RTE_ATOMIC(bool) is_out;
+} slow;
+
+static int
+see_end(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (port == slow.pf)
+		rte_atomic_store_explicit(&slow.is_out, true, rte_memory_order_release);
+	return 0;
+}
+
+static int
+slow_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	bool is_out = false;
+
+	dev->dev_ops = slow.real;
+	printf("inside\n");
+	for (int i = 0; i < STAY_MS && !is_out; i++) {
+		rte_delay_us_sleep(1000);
+		is_out = rte_atomic_load_explicit(&slow.is_out, rte_memory_order_acquire);
+	}
+	printf("answer %d\n", is_out);
+	return is_out ? -ENODEV : slow.real->dev_infos_get(dev, info);
+}
+
+static void *
+ask_info(void *arg)
+{
+	struct rte_eth_dev_info info;
+
+	RTE_SET_USED(arg);
+	rte_eth_dev_info_get((uint16_t)slow.port, &info);
+	return NULL;
+}
+
+static void
+stay(void)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[slow.pf];
+	pthread_t thread;
+
+	slow.real = dev->dev_ops;
+	slow.ops = *dev->dev_ops;
+	slow.ops.dev_infos_get = slow_info;
+	dev->dev_ops = &slow.ops;
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_end, NULL);
+	if (pthread_create(&thread, NULL, ask_info, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
 static void
 obey(const char *line)
 {
 	unsigned int port, pf;
 	int ret = -EINVAL;
 
+	if (sscanf(line, "stay %u %u", &slow.port, &slow.pf) == 2) {
+		stay();
+		return;
+	}
 	if (sscanf(line, "die %u %u", &port, &pf) == 2) {
 		rte_eth_fp_ops[pf].rx_queue_count = (eth_rx_queue_count_t)die;
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);

@@ -235,6 +235,7 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	RTE_SET_USED(event);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
+	octo_users_find(port_id);
 	octo_registry_foreach(claim, &rte_eth_devices[port_id]);
 	return 0;
 }

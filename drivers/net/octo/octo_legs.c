@@ -80,6 +80,8 @@ octo_legs_lose(uint16_t pf_port_id)
 		if (borrowed[i].octo != NULL)
 			lose(borrowed[i].octo, pf_port_id);
 	pthread_mutex_unlock(&borrowed_lock);
+	if (octo_legs_borrowed)
+		octo_users_lose(pf_port_id);
 }
 
 /* The queues that the PF's port has now. */

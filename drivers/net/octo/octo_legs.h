@@ -52,7 +52,7 @@ uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
 
 /**
  * In a secondary whose port of a PF is about to go, before that of the primary: its
- * legs are not live any more when this returns, and no burst uses them.
+ * legs are not live any more when this returns, and no burst and no call uses them.
  */
 void octo_legs_lose(uint16_t pf_port_id);
 

@@ -13,6 +13,9 @@
 
 static RTE_ATOMIC(uint32_t) users[RTE_MAX_ETHPORTS];
 
+/* Of a secondary: the port is about to go in this process, before it goes in the primary. */
+static RTE_ATOMIC(bool) lost[RTE_MAX_ETHPORTS];
+
 /* The uses of this thread, the last one first. */
 static __thread struct octo_use *innermost;
 
@@ -27,7 +30,8 @@ octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	use->outer = innermost;
 	innermost = use;
-	if (octo_pf_is(pf, OCTO_PF_OWNED) && pf->port_id == use->port_id)
+	if (octo_pf_is(pf, OCTO_PF_OWNED) && pf->port_id == use->port_id &&
+	    !rte_atomic_load_explicit(&lost[use->port_id], rte_memory_order_acquire))
 		return true;
 	octo_users_leave(use);
 	return false;
@@ -77,23 +81,39 @@ count_own(uint16_t port_id)
 	return n;
 }
 
-int
-octo_users_await(const struct octo_pf *pf)
+static int
+await(uint16_t port, const char *name)
 {
-	const uint16_t port = pf->port_id;
 	const uint64_t end = octo_ctrl_deadline(PATIENCE_US);
-	uint32_t own;
+	const uint32_t own = count_own(port);
 
-	if (port >= RTE_MAX_ETHPORTS)
-		return 0;
-	own = count_own(port);
 	while (rte_atomic_load_explicit(&users[port], rte_memory_order_acquire) > own) {
 		if (octo_now() > end) {
 			OCTO_LOG(ERR, "PF %s is still in use: a call of its driver does not return",
-				 pf->name);
+				 name);
 			return -ETIMEDOUT;
 		}
 		octo_wait_us(LOOK_US);
 	}
 	return 0;
+}
+
+int
+octo_users_await(const struct octo_pf *pf)
+{
+	return pf->port_id < RTE_MAX_ETHPORTS ? await(pf->port_id, pf->name) : 0;
+}
+
+void
+octo_users_lose(uint16_t port_id)
+{
+	rte_atomic_store_explicit(&lost[port_id], true, rte_memory_order_release);
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	await(port_id, rte_eth_devices[port_id].data->name);
+}
+
+void
+octo_users_find(uint16_t port_id)
+{
+	rte_atomic_store_explicit(&lost[port_id], false, rte_memory_order_release);
 }

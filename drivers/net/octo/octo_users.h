@@ -49,4 +49,13 @@ void octo_users_open(struct octo_pf *pf);
  */
 int octo_users_await(const struct octo_pf *pf);
 
+/**
+ * In a secondary, whose port of a PF is about to go: no use of it begins in this process until
+ * octo_users_find(), and those that began are awaited, as by octo_users_await().
+ */
+void octo_users_lose(uint16_t port_id);
+
+/** The process has a port of that number. */
+void octo_users_find(uint16_t port_id);
+
 #endif /* OCTO_USERS_H */
