@@ -57,13 +57,17 @@ def test_show_topology(pmd, view):
     assert "Warning" not in out
 
 
-def test_other_rules_are_mentioned(pmd, view):
-    """Those that steer no single flow have no line of their own."""
+def test_other_rules_are_mentioned(pmd, view, tmp_path):
+    """Those that steer no single flow have no line of their own, but one that
+    names the command that shows them."""
     out = pmd.cmd(f"flow create {view.port} ingress pattern eth / vlan / end "
                   "actions queue index 1 / end")
     assert "created" in out
-    assert "and 1 rules that steer no single flow" in \
-        pmd.cmd(f"octo show steering {view.port}")
+    told = re.search(r"and 1 rules that steer no single flow: see (.+) FILE$",
+                     pmd.cmd(f"octo show steering {view.port}"), re.MULTILINE)
+    assert told
+    pmd.cmd(f"{told[1]} {tmp_path}/rules")
+    assert "pattern ETH VLAN" in (tmp_path / "rules").read_text()
     pmd.cmd(f"flow flush {view.port}")
     assert "no single flow" not in pmd.cmd(f"octo show steering {view.port}")
 

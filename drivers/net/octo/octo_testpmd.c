@@ -79,7 +79,7 @@ show_steering(uint16_t port_id)
 	printf("Port %u: %u steered flows, %u of them ineffective, tier %s\n", port_id, total,
 	       view.nb_ineffective, octo_testpmd_tier(&view, tier));
 	if (view.nb_others > 0)
-		printf("  and %u rules that steer no single flow: see flow dump %u all\n",
+		printf("  and %u rules that steer no single flow: see flow dump %u all FILE\n",
 		       view.nb_others, port_id);
 	if (view.nb_parting > 0)
 		printf("  and %u rules that were destroyed and lead their flows yet\n",
