@@ -9,7 +9,6 @@
 
 static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
 
-/* Ask one PF, which has the rule. */
 /* A PF that is about to go is not asked any more. */
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
@@ -17,6 +16,7 @@ is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 	return rule->arfs[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
 }
 
+/* Ask one PF, which has the rule. */
 static int
 ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
        const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
@@ -84,7 +84,7 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 		return;
 	if (kept == NULL && count.hits > 0)
 		kept = kept_of(octo, rule);
-	if (kept != NULL && rule->arfs[pf] != NULL)
+	if (kept != NULL && is_on(octo, rule, pf))
 		read_pf(kept, rule, pf, &count);
 }
 
