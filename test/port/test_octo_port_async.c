@@ -366,6 +366,49 @@ test_a_queue_that_changes_under_way(void **state)
 	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
+/* A template whose rules all lead where h does. */
+static struct rte_flow_actions_template *
+template_with(uint16_t port, struct rte_flow_action_handle *h)
+{
+	const struct rte_flow_actions_template_attr attr = {.ingress = 1};
+	const struct rte_flow_action_queue given = {.index = UINT16_MAX};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = h},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	const struct rte_flow_action masks[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &given},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct rte_flow_actions_template *t;
+
+	t = rte_flow_actions_template_create(port, &attr, actions, masks, NULL);
+	assert_non_null(t);
+	return t;
+}
+
+static void
+test_a_template_keeps_its_indirect_action(void **state)
+{
+	struct rte_flow_error error = {.message = NULL};
+	struct rte_flow_actions_template *with;
+	struct rte_flow_action_handle *h;
+	struct octo_port_table t;
+	uint16_t port = start_port(&two_pfs, &t);
+	int ret;
+
+	(void)state;
+	h = octo_port_indirect_queue(port, 3);
+	with = template_with(port, h);
+	ret = rte_flow_action_handle_destroy(port, h, &error);
+	assert_refused(ret == -EBUSY, EBUSY, &error, "templates have this indirect action");
+	assert_int_equal(rte_flow_actions_template_destroy(port, with, NULL), 0);
+	assert_int_equal(rte_flow_action_handle_destroy(port, h, NULL), 0);
+	/* what is left when the port is closed */
+	template_with(port, octo_port_indirect_queue(port, 2));
+	octo_port_close_and_remove(port);
+}
+
 static void
 test_closing_with_all_of_it(void **state)
 {
@@ -399,6 +442,7 @@ main(void)
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_indirect_actions_through_a_queue),
 		octo_port_test(test_a_queue_that_changes_under_way),
+		octo_port_test(test_a_template_keeps_its_indirect_action),
 		octo_port_test(test_closing_with_all_of_it),
 	};
 

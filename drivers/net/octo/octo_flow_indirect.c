@@ -184,7 +184,8 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 	int ret;
 
 	if (handle->users != 0)
-		return refuse(error, EBUSY, "rules have this indirect action: destroy them first");
+		return refuse(error, EBUSY,
+			      "rules or templates have this indirect action: destroy them first");
 	ret = remove_from_pfs(octo, handle, error);
 	TAILQ_REMOVE(&octo->handles, handle, next);
 	free_handle(handle);
@@ -457,7 +458,10 @@ octo_indirect_withdraw_locked(struct octo_dev *octo)
 		withdraw(octo, handle);
 }
 
-/* The port is closed: what the application did not destroy goes, and the rules are gone. */
+/*
+ * The port is closed: what the application did not destroy goes, and the rules and
+ * templates are gone.
+ */
 void
 octo_indirect_free_locked(struct octo_dev *octo)
 {

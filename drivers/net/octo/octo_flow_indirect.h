@@ -21,7 +21,7 @@ struct rte_flow_action_handle {
 	struct octo_dev *octo;                    /* whose it is */
 	struct rte_flow_indir_action_conf conf;
 	struct rte_flow_action *action; /* as it is now; a copy of its own */
-	uint32_t users;                 /* rules that have it */
+	uint32_t users;                 /* rules and templates that have it */
 	struct octo_kept_hits kept;     /* of COUNT, as it was queried last */
 	uint32_t aged_on;               /* mask of PFs that have named it as aged */
 	bool aged_told;                 /* the application knows */

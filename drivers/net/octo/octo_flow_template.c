@@ -188,6 +188,8 @@ free_template(const struct octo_dev *octo, struct octo_pf_template *t, struct rt
 		if (ret != 0 && first_error == 0)
 			first_error = blame(&octo->pf[pf], ret, error);
 	}
+	if (!t->is_pattern)
+		octo_indirect_release(t->common.actions);
 	octo_template_clear(&t->common);
 	free(t);
 	return first_error;
@@ -228,7 +230,9 @@ copy_template(const struct octo_dev *octo, struct octo_pf_template *t, const str
 		return ret;
 	/* an indirect action may be left open */
 	ret = octo_indirect_check(octo, t->common.actions, error);
-	if (ret != 0)
+	if (ret == 0)
+		octo_indirect_hold(t->common.actions);
+	else
 		octo_template_clear(&t->common);
 	return ret;
 }

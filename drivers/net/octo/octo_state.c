@@ -295,8 +295,8 @@ close_locked(struct rte_eth_dev *dev)
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
 		octo_tx_queue_release(dev, i);
 	octo_rule_list_fini(octo);
-	octo_indirect_free_locked(octo);
 	octo_template_free_locked(octo);
+	octo_indirect_free_locked(octo);
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pools_fini_locked(octo);
