@@ -157,6 +157,22 @@ def test_many_rules_are_put_again(path):
             assert list(agent.rules) == [_key(flow) for flow in flows]
 
 
+def test_a_slow_agent_gets_a_window_after_the_other(path):
+    """Packets are held until all that was put is answered: not until all rules are."""
+    flows = packets.flows(200) + packets.flows(200, 6)
+    with _over_octosim(path) as pmd:
+        with FakeAgent(path) as agent:
+            _await_sync(agent)
+            pmd.cmds(flow.rule(pmd.port(), i % 2) for i, flow in enumerate(flows))
+        with FakeAgent(path) as agent:
+            agent.slow = 0.005
+            wait_until("rules are put again", lambda: len(agent.rules) > 10)
+            agent.rests = 0
+            _await_sync(agent)
+            # a window has 64 messages
+            assert agent.rests >= 5
+
+
 def test_a_silent_agent_is_given_up(path):
     """A rule is not waited for for ever; it is there when the agent is."""
     with FakeAgent(path) as agent, _over_octosim(path) as pmd:

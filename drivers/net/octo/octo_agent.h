@@ -60,6 +60,7 @@ struct octo_agent {
 	uint64_t default_retry;  /* TSC; when it may be told again */
 	uint64_t patient_until;  /* TSC; for how long a replay waits, 0: it does not */
 	unsigned int nb_flips;   /* unanswered messages that lead packets elsewhere */
+	uint64_t flips_end;      /* TSC until which packets are held for them */
 	unsigned int nb_refused; /* rules of the replay */
 	bool sync_asked;         /* all rules were put, and it has not said that it knows */
 	bool slow;               /* the replay waited for its last answer in vain */

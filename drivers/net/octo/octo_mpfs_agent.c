@@ -22,7 +22,7 @@
 #define REPLAY_US 5000
 /* How long such a go waits for an agent that answers, for the next window to follow at once. */
 #define REPLAY_WAIT_US 1000
-/* How long one waits for fences that may never close. */
+/* How long one waits for fences that may never close, and packets for the agent's answers. */
 #define PATIENCE_MS 100
 /* How soon an agent is told its default PF again that has refused it. */
 #define DEFAULT_RETRY_MS 1000
@@ -87,11 +87,19 @@ octo_mpfs_agent_counts(const struct octo_dev *octo)
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
 }
 
+/* Packets wait for its answers behind fences, and are worth more than their order. */
 bool
 octo_mpfs_agent_flips(const struct octo_dev *octo)
 {
 	return octo->agent != NULL && octo->agent->state == OCTO_AGENT_READY &&
-	       octo->agent->nb_flips > 0;
+	       octo->agent->nb_flips > 0 && octo_now() < octo->agent->flips_end;
+}
+
+static void
+count_flip(struct octo_agent *agent)
+{
+	if (agent->nb_flips++ == 0)
+		agent->flips_end = octo_ctrl_deadline(PATIENCE_MS * 1000);
 }
 
 /*
@@ -435,7 +443,7 @@ put_next(struct octo_dev *octo)
 	if (!octo_agent_has_room(octo->agent) || !may_put(octo, rule, home) ||
 	    octo_agent_say(octo->agent, &msg, rule) != 0)
 		return false;
-	octo->agent->nb_flips++;
+	count_flip(octo->agent);
 	octo->agent_replay = TAILQ_NEXT(rule, next);
 	return true;
 }
@@ -457,20 +465,35 @@ await_window(struct octo_dev *octo)
 	agent->slow = agent->nb_asked == before;
 }
 
+/* The fences that were armed for what was said close when all of it is answered. */
+static void
+await_flips(struct octo_dev *octo)
+{
+	const uint64_t end = octo_ctrl_deadline(REPLAY_WAIT_US);
+	struct octo_agent *agent = octo->agent;
+
+	while (agent->nb_flips > 0 && agent->state == OCTO_AGENT_READY && !agent->slow &&
+	       octo_now() < end)
+		await_window(octo);
+}
+
+/* In goes: packets are not held until all rules are put. */
 static void
 replay(struct octo_dev *octo)
 {
 	const uint64_t end = octo_ctrl_deadline(REPLAY_US);
 	struct octo_agent *agent = octo->agent;
+	const bool more = agent->nb_flips == 0;
 
-	while (octo->agent_replay != NULL && octo_now() < end) {
+	while (more && octo->agent_replay != NULL && octo_now() < end) {
 		if (put_next(octo))
 			continue;
 		await_window(octo);
 		if (agent->slow || agent->state != OCTO_AGENT_READY)
 			return;
 	}
-	if (octo->agent_replay == NULL && !agent->sync_asked)
+	await_flips(octo);
+	if (octo->agent_replay == NULL && agent->nb_flips == 0 && !agent->sync_asked)
 		say_synced(octo);
 }
 
@@ -483,7 +506,7 @@ tell_default(struct octo_dev *octo, uint8_t pf)
 	if (octo_agent_say(octo->agent, &msg, NULL) != 0)
 		return;
 	octo->agent->default_asked = true;
-	octo->agent->nb_flips++;
+	count_flip(octo->agent);
 }
 
 /*

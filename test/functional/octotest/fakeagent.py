@@ -10,6 +10,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from pathlib import Path
 from typing import Any, Callable, Container, Dict, List, Optional, Tuple
 
@@ -57,6 +58,8 @@ class FakeAgent:
         self.mute: Container[int] = ()  # kinds of messages that get no answer
         self.babble = b""  # is said over and over, as long as it is set
         self.babbled = 0  # bytes
+        self.slow = 0.0  # seconds before it answers a put
+        self.rests = 0  # how often all was answered, and nothing more had been said
         self.stale = False
         self.extra = False  # the next answer is said twice
         self.refuse = refuse
@@ -134,6 +137,8 @@ class FakeAgent:
                 self.babbled += len(self.babble)
                 if not select.select([peer], [], [], 0)[0]:
                     continue
+            if not data and not select.select([peer], [], [], 0)[0]:
+                self.rests += 1
             more = peer.recv(65536)
             if not more:
                 return
@@ -147,6 +152,8 @@ class FakeAgent:
                 body = data[HEADER.size:HEADER.size + size]
                 data = data[HEADER.size + size:]
                 answer = self._answer(kind, session, seq, body)
+                if kind == PUT:
+                    time.sleep(self.slow)
                 if not self.silent and kind not in self.mute:
                     # in two halves: a stream keeps no boundaries
                     peer.sendall(answer[:7])
