@@ -67,6 +67,62 @@ send_and_receive(uint16_t port, struct rte_mbuf *m)
 	return came;
 }
 
+/* The table "Not offered" of the guide, on a port that is up. */
+static void
+test_what_is_not_offered_is_refused(void **state)
+{
+	struct rte_eth_udp_tunnel tunnel = {.udp_port = 4789,
+					    .prot_type = RTE_ETH_TUNNEL_TYPE_VXLAN};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_power_monitor_cond cond = {0};
+	struct rte_eth_dev_module_info module;
+	struct rte_eth_hairpin_cap hairpin;
+	struct rte_eth_dcb_info dcb;
+	struct rte_dev_reg_info regs = {0};
+	struct rte_eth_fc_conf fc;
+	uint64_t clock;
+	uint32_t fec;
+
+	(void)state;
+	octo_port_up(port, 1);
+	assert_int_equal(rte_eth_timesync_enable(port), -ENOTSUP);
+	assert_int_equal(rte_eth_read_clock(port, &clock), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_get_eeprom_length(port), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_get_module_info(port, &module), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_get_reg_info(port, &regs), -ENOTSUP);
+	assert_int_equal(rte_eth_led_on(port), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_flow_ctrl_get(port, &fc), -ENOTSUP);
+	assert_int_equal(rte_eth_fec_get(port, &fec), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_get_dcb_info(port, &dcb), -ENOTSUP);
+	assert_int_equal(rte_eth_set_queue_rate_limit(port, 0, 1), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_hairpin_capability_get(port, &hairpin), -ENOTSUP);
+	assert_null(rte_eth_dev_get_sec_ctx(port));
+	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), -ENOTSUP);
+	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_udp_tunnel_port_add(port, &tunnel), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_uc_all_hash_table_set(port, 1), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_reset(port), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_set_rx_queue_stats_mapping(port, 0, 0), -ENOTSUP);
+}
+
+/* And at its configuration, which is refused. */
+static void
+test_multi_queue_modes_but_rss_are_refused(void **state)
+{
+	const enum rte_eth_rx_mq_mode modes[] = {RTE_ETH_MQ_RX_DCB, RTE_ETH_MQ_RX_DCB_RSS,
+						 RTE_ETH_MQ_RX_VMDQ_ONLY, RTE_ETH_MQ_RX_VMDQ_RSS};
+	uint16_t port = octo_port_create(&two_pfs);
+	uint64_t metadata = RTE_ETH_RX_METADATA_USER_MARK;
+
+	(void)state;
+	assert_int_equal(rte_eth_rx_metadata_negotiate(port, &metadata), -ENOTSUP);
+	for (unsigned int i = 0; i < RTE_DIM(modes); i++) {
+		const struct rte_eth_conf conf = {.rxmode = {.mq_mode = modes[i]}};
+
+		assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), -ENOTSUP);
+	}
+}
+
 static void
 test_speeds_are_those_of_the_pfs(void **state)
 {
@@ -275,6 +331,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		features_test(test_what_is_not_offered_is_refused),
+		features_test(test_multi_queue_modes_but_rss_are_refused),
 		features_test(test_speeds_are_those_of_the_pfs),
 		features_test(test_packets_have_the_types_that_are_told),
 		features_test(test_checksums_are_filled_in_and_checked),
