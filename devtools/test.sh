@@ -36,7 +36,10 @@ tests_of() {
 run_meson() {
 	local name=$1 tests status=0 log=$build_dir/meson-logs/testlog.txt
 	shift
-	tests=$(tests_of "$@" -- "$name") || return 0
+	tests=$(tests_of "$@" -- "$name") || {
+		[ -n "$name" ] || die "meson lists no ${*/%/ tests}"
+		return 0
+	}
 	say "${*/%/ tests}"
 	rm -f "$log"
 	# shellcheck disable=SC2086 # a list of words
