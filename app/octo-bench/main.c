@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-#define POOL_SIZE 16383
+#define POOL_SIZE 32767
 #define QUICK_MEMORY_MIB 512
 
 /* Bytes of each MiB: most of it, as some is in use. */
