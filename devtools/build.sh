@@ -77,8 +77,11 @@ read_leading_options() {
 # What a build directory is made from: when it differs, nothing in there is of use.
 # The number is of how the build directory is laid out: count it up to start afresh.
 build_identity() {
+	local libraries=()
+	# one that was built here may have been built again, with others
+	! dpdk_is_private || libraries=("$(pkg-config --libs libdpdk)")
 	printf '%s|' 2 "$root" "${cc:-cc}" "${PKG_CONFIG_PATH:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
-		"$(dpdk_version)"
+		"$(dpdk_version)" "${libraries[@]}"
 }
 
 # configure OPTION...: unless the build directory was configured so already.
