@@ -152,9 +152,10 @@ test_a_pf_that_ends_unused_does_not_join(void **state)
 	octo_port_await(octo_port_pf_is_started(ending.port, 1));
 }
 
-/* A PF that is still inside its probe after its port was announced. */
+/* A PF that is still inside its probe. */
 static struct {
 	const char *name;
+	struct rte_eth_dev *dev;
 	void (*meanwhile)(void);
 	uint16_t octo;
 	unsigned int uses;
@@ -177,17 +178,11 @@ count_info(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	return inside.real->dev_infos_get(dev, info);
 }
 
-/* The simulator calls this instead of ethdev's: what follows happens inside of its probe. */
-void
-rte_eth_dev_probing_finish(struct rte_eth_dev *dev)
+static void
+stay(struct rte_eth_dev *dev)
 {
-	void (*real)(struct rte_eth_dev *) = (void (*)(struct rte_eth_dev *))(uintptr_t)dlsym(
-		RTLD_NEXT, __func__);
-
-	real(dev);
-	if (inside.name == NULL || strcmp(dev->data->name, inside.name) != 0)
-		return;
 	inside.name = NULL;
+	inside.dev = dev;
 	inside.real = dev->dev_ops;
 	inside.ops = *dev->dev_ops;
 	inside.ops.flow_ops_get = count_flow_ops;
@@ -195,6 +190,43 @@ rte_eth_dev_probing_finish(struct rte_eth_dev *dev)
 	dev->dev_ops = &inside.ops;
 	inside.meanwhile();
 	dev->dev_ops = inside.real;
+}
+
+static int
+stay_when_announced(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[port_id];
+
+	(void)event;
+	(void)arg;
+	(void)ret;
+	if (inside.name != NULL && strcmp(dev->data->name, inside.name) == 0)
+		stay(dev);
+	return 0;
+}
+
+/*
+ * The simulator calls this instead of ethdev's, inside of its probe. The port is announced
+ * before that has returned. From DPDK 26.07 on EAL says of a device that it is probed as
+ * soon as it begins to probe it: nothing tells when the probe of a port that is announced
+ * has returned, so it is stayed inside of the announcement.
+ */
+void
+rte_eth_dev_probing_finish(struct rte_eth_dev *dev)
+{
+	void (*real)(struct rte_eth_dev *) = (void (*)(struct rte_eth_dev *))(uintptr_t)dlsym(
+		RTLD_NEXT, __func__);
+	const bool can_be_told = !rte_dev_is_probed(dev->device);
+
+	if (!can_be_told)
+		rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, stay_when_announced,
+					      NULL);
+	real(dev);
+	if (!can_be_told)
+		rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, stay_when_announced,
+						NULL);
+	else
+		stay_when_announced(dev->data->port_id, RTE_ETH_EVENT_NEW, NULL, NULL);
 }
 
 static void
@@ -233,10 +265,8 @@ test_a_pf_inside_its_probe_does_not_join(void **state)
 static void
 recover_and_join_another(void)
 {
-	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
-
-	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
-	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	rte_eth_dev_callback_process(inside.dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	rte_eth_dev_callback_process(inside.dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
 	join_another();
 }
 

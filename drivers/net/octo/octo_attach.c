@@ -47,16 +47,17 @@ find_port(const char *name, uint16_t *port_id)
 
 /*
  * Only the thread that probes a device may use its port before the probe has returned:
- * ethdev announces the port earlier, and the bus sets the driver afterwards.
+ * ethdev announces the port earlier, and the bus sets the driver afterwards. From DPDK 26.07
+ * on EAL sets the driver before the probe: then a port that is announced is as good as any.
  */
 bool
 octo_attach_is_probed(uint16_t port_id)
 {
 	const struct rte_device *device = rte_eth_devices[port_id].device;
 
-	if (device == NULL || !rte_dev_is_probed(device))
+	if (!rte_eth_dev_is_valid_port(port_id) || device == NULL || !rte_dev_is_probed(device))
 		return false;
-	/* a barrier in all threads: the stores of the probe come before that of the driver */
+	/* a barrier in all threads: those are the last stores of the probe */
 	octo_epoch_await(NULL, 0, 0);
 	return true;
 }
