@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fixtures, skips by name, and process output in failure reports."""
 
+import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -14,6 +15,10 @@ from octotest import env, hugepages, process  # noqa: E402
 from octotest.netns import Host  # noqa: E402
 
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
+
+
+# Of programs that look for free hugepages themselves: those are another test's.
+os.environ.setdefault("OCTO_NO_HUGE", "1")
 
 
 def pytest_report_header() -> str:
