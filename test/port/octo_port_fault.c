@@ -104,11 +104,12 @@ static int
 destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	const struct octo_port_faults *f = &of(dev)->faults;
-	int ret = of(dev)->real_flow->destroy(dev, flow, error);
+	int ret = f->destroy != 0 ? refuse(dev, f->destroy, error) :
+				    of(dev)->real_flow->destroy(dev, flow, error);
 
 	if (f->errno_after != 0)
 		rte_errno = f->errno_after;
-	return f->destroy != 0 ? refuse(dev, f->destroy, error) : ret;
+	return ret;
 }
 
 static int
@@ -159,7 +160,9 @@ static int
 handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
 	       struct rte_flow_error *error)
 {
-	int ret = of(dev)->real_flow->action_handle_destroy(dev, handle, error);
+	const int code = of(dev)->faults.handle_destroy;
+	int ret = code != 0 ? refuse(dev, code, error) :
+			      of(dev)->real_flow->action_handle_destroy(dev, handle, error);
 
 	of(dev)->faults.handles -= ret == 0;
 	return ret;

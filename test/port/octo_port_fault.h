@@ -21,9 +21,10 @@ struct octo_port_faults {
 	int create_ingress;
 	int create_transfer;
 	int count;         /* of rules that shall count */
-	int destroy;       /* said after the rule is gone */
+	int destroy;       /* refuse to destroy rules */
 	int handle_create; /* of indirect actions */
 	int handle_update;
+	int handle_destroy;
 	int transfers;      /* transfer rules that were made */
 	int handles;        /* indirect actions that were made and not destroyed */
 	unsigned int stops; /* that were tried */

@@ -145,6 +145,72 @@ test_text_of_a_silent_refusal(void **state)
 	assert_string_equal(error.message, "PF net_octosim0: No space left on device");
 }
 
+/* A rule that a PF does not give up is the application's yet, and works. */
+static void
+test_a_destroy_that_fails_keeps_the_rule(void **state)
+{
+	const struct octo_port_conf conf = {.octo = "linger_ms=0"};
+	uint16_t port = octo_port_create(&conf);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rule = octo_port_steer(port, 7, 0, &error);
+	assert_non_null(rule);
+	second->destroy = EBUSY;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(rte_flow_destroy(port, rule, &error), -EBUSY);
+		assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+		assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
+		assert_int_equal(octo_port_rule_pf(port, 7), 0);
+		octo_port_assert_arrives(port, 7, 0, 20);
+		assert_refused(port, 7, 1, EEXIST, "already");
+	}
+	second->destroy = 0;
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+	assert_non_null(octo_port_steer(port, 7, 1, &error));
+	octo_port_assert_arrives(port, 7, 1, 20);
+}
+
+/* A PF that is gone, though octo has yet to notice, took its rules along. */
+static void
+test_a_lost_pf_keeps_no_rule(void **state)
+{
+	const struct octo_port_conf conf = {.octo = "linger_ms=0"};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rule = octo_port_steer(port, 7, 0, &error);
+	assert_non_null(rule);
+	octo_port_faults_on(0)->destroy = ENODEV;
+	octo_port_faults_on(1)->destroy = ENODEV;
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
+/* By rte_flow.h all handles are void after a flush, also after one that fails. */
+static void
+test_a_flush_that_fails_flushes(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 0, &error));
+	assert_non_null(octo_port_steer(port, 8, 1, &error));
+	octo_port_faults_on(0)->destroy = EIO;
+	assert_int_equal(rte_flow_flush(port, &error), -EIO);
+	assert_string_equal(error.message, "PF net_octosim0: made up for the test");
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+}
+
 /* R26: a refusal that nobody asks about leaves the text of another alone. */
 static void
 test_text_survives_an_unasked_refusal(void **state)
@@ -376,6 +442,9 @@ main(void)
 		octo_port_test(test_a_full_arfs_of_the_second_pf_leaves_nothing),
 		octo_port_test(test_errno_is_that_of_the_refusal),
 		octo_port_test(test_text_of_a_silent_refusal),
+		octo_port_test(test_a_destroy_that_fails_keeps_the_rule),
+		octo_port_test(test_a_lost_pf_keeps_no_rule),
+		octo_port_test(test_a_flush_that_fails_flushes),
 		octo_port_test(test_text_survives_an_unasked_refusal),
 		octo_port_test(test_steered_to_a_queue_whose_home_is_gone),
 		octo_port_test(test_rules_leave_a_dead_pf),

@@ -118,6 +118,34 @@ test_all_pfs_or_none(void **state)
 	assert_int_equal(second->handles, 0);
 }
 
+/* One that a PF does not give up is the application's yet, and works. */
+static void
+test_a_destroy_that_fails_keeps_the_handle(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *first = octo_port_faults_on(0);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+	struct rte_flow_action_handle *h;
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 4);
+	h = octo_port_indirect_queue(port, 0);
+	second->handle_destroy = EIO;
+	for (int i = 0; i < 3; i++)
+		assert_refused(rte_flow_action_handle_destroy(port, h, &error) == -EIO, EIO, &error,
+			       "PF net_octosim1: made up");
+	assert_int_equal(first->handles, 1);
+	assert_int_equal(second->handles, 1);
+	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
+	octo_port_assert_arrives(port, 7, 0, 20);
+	assert_int_equal(rte_flow_flush(port, NULL), 0);
+	second->handle_destroy = 0;
+	assert_int_equal(rte_flow_action_handle_destroy(port, h, NULL), 0);
+	assert_int_equal(first->handles, 0);
+	assert_int_equal(second->handles, 0);
+}
+
 static void
 test_a_pf_without_them_is_named(void **state)
 {
@@ -325,6 +353,7 @@ main(void)
 		octo_port_test(test_an_update_takes_all_flows_along),
 		octo_port_test(test_an_update_to_the_same_queue),
 		octo_port_test(test_all_pfs_or_none),
+		octo_port_test(test_a_destroy_that_fails_keeps_the_handle),
 		octo_port_test(test_a_pf_without_them_is_named),
 		octo_port_test(test_bad_updates),
 		octo_port_test(test_a_counter_is_the_sum_and_survives),

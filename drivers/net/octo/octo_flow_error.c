@@ -29,3 +29,15 @@ octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 	snprintf(text, sizeof(text), "PF %s: %s", pf->name, words);
 	return rte_flow_error_set(error, code, error->type, NULL, text);
 }
+
+/*
+ * What destroying a rule, or whatever rules need, on a PF comes to. A PF that is gone took it
+ * along, though octo may have yet to notice; of any other the refusal is passed on.
+ */
+int
+octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+{
+	if (ret == 0 || ret == -ENODEV || rte_eth_dev_is_removed(octo_pf_port(pf)))
+		return 0;
+	return octo_flow_blame(pf, ret, error);
+}

@@ -49,11 +49,11 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 			continue;
 		ret = rte_flow_action_handle_destroy(p->port_id, handle->on[pf],
 						     first_error == 0 ? error : NULL);
-		/* rules of template tables stay on the PF, and have it */
-		if (ret != -EBUSY)
+		ret = octo_flow_destroyed(p, ret, first_error == 0 ? error : NULL);
+		if (ret == 0)
 			handle->on[pf] = NULL;
-		if (ret != 0 && first_error == 0)
-			first_error = blame(p, ret, error);
+		else if (first_error == 0)
+			first_error = ret;
 	}
 	return first_error;
 }
@@ -177,6 +177,17 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 	return handle;
 }
 
+/* A PF did not give it up, so that it stays: the others get it again. */
+static void
+restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
+{
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+		if (handle->on[pf] == NULL)
+			insert_on_pf(octo, handle, (uint8_t)pf, NULL);
+}
+
 int
 octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 			     struct rte_flow_error *error)
@@ -187,9 +198,14 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 		return refuse(error, EBUSY,
 			      "rules or templates have this indirect action: destroy them first");
 	ret = remove_from_pfs(octo, handle, error);
+	if (ret != 0) {
+		restore(octo, handle);
+		rte_errno = -ret;
+		return ret;
+	}
 	TAILQ_REMOVE(&octo->handles, handle, next);
 	free_handle(handle);
-	return ret;
+	return 0;
 }
 
 /* On one PF, if that has the action. */

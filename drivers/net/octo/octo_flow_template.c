@@ -161,38 +161,43 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 }
 
 /* On the PFs, where there is one. */
-static int
-destroy_on_pf(const struct octo_dev *octo, struct octo_pf_template *t, uint8_t pf,
-	      struct rte_flow_error *error)
+/* What a PF keeps of it steers nothing, and is no reason to keep the rest. */
+static void
+end_on_pf(const struct octo_dev *octo, uint8_t pf, const char *what, int ret,
+	  struct rte_flow_error *error)
 {
-	const uint16_t port = octo->pf[pf].port_id;
-	void *on = t->on[pf];
-
-	t->on[pf] = NULL;
-	/* a PF that is about to go takes it along */
-	if (on == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
-		return 0;
-	return t->is_pattern ? rte_flow_pattern_template_destroy(port, on, error) :
-			       rte_flow_actions_template_destroy(port, on, error);
+	if (octo_flow_destroyed(&octo->pf[pf], ret, error) != 0)
+		OCTO_LOG(WARNING, "port %u: %s stays until the PF is closed: %s",
+			 octo_data(octo)->port_id, what, error->message);
 }
 
-/* Teardown goes on after an error and reports the first. */
-static int
-free_template(const struct octo_dev *octo, struct octo_pf_template *t, struct rte_flow_error *error)
+static void
+destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uint8_t pf)
 {
-	int first_error = 0;
+	const uint16_t port = octo->pf[pf].port_id;
+	struct rte_flow_error error = {0};
+	void *on = t->on[pf];
 
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		int ret = destroy_on_pf(octo, t, pf, first_error == 0 ? error : NULL);
+	/* a PF that is about to go takes it along */
+	if (on == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		return;
+	if (t->is_pattern)
+		end_on_pf(octo, pf, "a pattern template",
+			  rte_flow_pattern_template_destroy(port, on, &error), &error);
+	else
+		end_on_pf(octo, pf, "an actions template",
+			  rte_flow_actions_template_destroy(port, on, &error), &error);
+}
 
-		if (ret != 0 && first_error == 0)
-			first_error = blame(&octo->pf[pf], ret, error);
-	}
+static void
+free_template(const struct octo_dev *octo, struct octo_pf_template *t)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		destroy_on_pf(octo, t, pf);
 	if (!t->is_pattern)
 		octo_indirect_release(t->common.actions);
 	octo_template_clear(&t->common);
 	free(t);
-	return first_error;
 }
 
 /* What a template is made of; the attributes and lists of one of the two kinds. */
@@ -260,7 +265,7 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 		if (t->on[pf] != NULL)
 			continue;
 		ret = blame(p, -rte_errno, error);
-		free_template(octo, t, NULL);
+		free_template(octo, t);
 		rte_errno = -ret;
 		return NULL;
 	}
@@ -275,7 +280,8 @@ destroy_template(const struct octo_dev *octo, struct octo_pf_template *t,
 	if (t->common.users != 0)
 		return refuse(error, EBUSY, "a template table uses the template: destroy it first");
 	LIST_REMOVE(t, next);
-	return free_template(octo, t, error);
+	free_template(octo, t);
+	return 0;
 }
 
 static void
@@ -287,24 +293,19 @@ count_users(const struct rte_flow_template_table *t, int step)
 		t->actions[i]->common.users += step;
 }
 
-static int
-free_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
-	   struct rte_flow_error *error)
+static void
+free_table(const struct octo_dev *octo, struct rte_flow_template_table *t)
 {
-	int first_error = 0;
-
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		int ret;
+		const uint16_t port = octo->pf[pf].port_id;
+		struct rte_flow_error error = {0};
 
 		if (t->on[pf] == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 			continue;
-		ret = rte_flow_template_table_destroy(octo->pf[pf].port_id, t->on[pf],
-						      first_error == 0 ? error : NULL);
-		if (ret != 0 && first_error == 0)
-			first_error = blame(&octo->pf[pf], ret, error);
+		end_on_pf(octo, pf, "a template table",
+			  rte_flow_template_table_destroy(port, t->on[pf], &error), &error);
 	}
 	free(t);
-	return first_error;
 }
 
 static struct rte_flow_template_table *
@@ -339,7 +340,7 @@ create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 		if (t->on[pf] != NULL)
 			continue;
 		ret = blame(p, -rte_errno, error);
-		free_table(octo, t, NULL);
+		free_table(octo, t);
 		rte_errno = -ret;
 		return ret;
 	}
@@ -356,7 +357,8 @@ destroy_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
 		return refuse(error, EBUSY, "the table has rules: destroy them first");
 	count_users(t, -1);
 	LIST_REMOVE(t, next);
-	return free_table(octo, t, error);
+	free_table(octo, t);
+	return 0;
 }
 
 void
@@ -384,11 +386,11 @@ octo_template_free_locked(struct octo_dev *octo)
 		return;
 	while ((table = LIST_FIRST(&octo->async->tables)) != NULL) {
 		LIST_REMOVE(table, next);
-		free_table(octo, table, NULL);
+		free_table(octo, table);
 	}
 	while ((t = LIST_FIRST(&octo->async->templates)) != NULL) {
 		LIST_REMOVE(t, next);
-		free_template(octo, t, NULL);
+		free_template(octo, t);
 	}
 	free_queues(octo->async);
 	octo->async = NULL;

@@ -95,8 +95,9 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	if (rule->mpfs == NULL)
 		return 0;
 	ret = rte_flow_destroy(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, error);
+	ret = octo_flow_destroyed(&octo->pf[rule->manager], ret, error);
 	if (ret != 0)
-		return octo_flow_blame(&octo->pf[rule->manager], ret, error);
+		return ret;
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
 	rule->stale = false;

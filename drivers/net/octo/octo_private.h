@@ -558,6 +558,7 @@ octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t 
 
 /* octo_flow_error.c */
 int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
+int octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
 
 /* octo_mpfs_switch.c */
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;

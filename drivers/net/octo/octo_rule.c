@@ -24,9 +24,19 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	/* one that is about to go takes it along */
 	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 		ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
-	rule->arfs[pf] = NULL;
-	octo_rule_hits_end_pf(rule, pf);
-	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
+	ret = octo_flow_destroyed(&octo->pf[pf], ret, error);
+	if (ret == 0) {
+		rule->arfs[pf] = NULL;
+		octo_rule_hits_end_pf(rule, pf);
+	}
+	return ret;
+}
+
+/* Of a rule from a template table the PFs' own come and go by their flow queues. */
+static bool
+goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
+{
+	return rule->by_table && !octo->pf[pf].no_flow_queues;
 }
 
 /* Teardown goes on after an error and reports the first. */
@@ -38,11 +48,10 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_er
 	/* a rule that was made before the first start was never anywhere */
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
-	/* of a rule from a template table the PFs' own go by their flow queues */
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		int ret = 0;
 
-		if (!rule->by_table || octo->pf[pf].no_flow_queues)
+		if (!goes_by_flow_queue(octo, rule, pf))
 			ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
 		if (first_error == 0)
 			first_error = ret;
@@ -95,7 +104,7 @@ insert_arfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 		if (ret != 0)
 			break;
 		if ((text.pfs & RTE_BIT32(pf)) == 0 || rule->arfs[pf] != NULL ||
-		    (rule->by_table && !p->no_flow_queues))
+		    goes_by_flow_queue(octo, rule, (uint8_t)pf))
 			continue;
 		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
@@ -242,6 +251,12 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 		octo_rule_hits_keep_pf_locked(octo, rule, pf);
 	remove_from_pfs(octo, rule, NULL);
 	/* what a PF did not give up is lost to us all the same */
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		if (goes_by_flow_queue(octo, rule, pf))
+			continue;
+		rule->arfs[pf] = NULL;
+		octo_rule_hits_end_pf(rule, pf);
+	}
 	rule->mpfs = NULL;
 	rule->pf = OCTO_NO_PF;
 	rule->stale = false;
@@ -459,6 +474,7 @@ octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 	enlist(octo, rule);
 }
 
+/* The rule is freed, whatever the PFs say. */
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -473,13 +489,34 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	return ret;
 }
 
-/* Somebody destroys it: what comes next may be another rule of its flow. */
+/* A PF did not give the rule up: the others get it again, as far as they take it. */
+static void
+restore(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (!octo->started)
+		return;
+	octo_rule_join_locked(octo, rule, NULL);
+	if (octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier) && rule->pf == OCTO_NO_PF)
+		octo->mpfs_ops->insert(octo, rule, octo_rule_home(octo, rule->queue), NULL);
+}
+
+/*
+ * The rule is destroyed by request: what comes next may be another rule of its flow. If a PF
+ * refuses, the rule stays, and the handle is valid yet: it may be destroyed again.
+ */
 int
 octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
+	int ret;
+
 	if (octo->fences.settings.linger_ms > 0 && octo_rule_part_locked(octo, rule))
 		return 0;
-	return octo_rule_remove_locked(octo, rule, error);
+	ret = remove_from_pfs(octo, rule, error);
+	if (ret == 0)
+		return octo_rule_remove_locked(octo, rule, NULL);
+	restore(octo, rule);
+	rte_errno = -ret;
+	return ret;
 }
 
 /* Would octo_rule_add_locked() take it, as far as that can be known? */

@@ -119,7 +119,7 @@ remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
 
 			if (first_error == 0)
 				first_error = ret;
-			removed++;
+			removed += ret == 0;
 		}
 		rule = next;
 	}
