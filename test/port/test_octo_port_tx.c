@@ -248,6 +248,7 @@ test_a_ring_that_does_not_drain_is_not_fed(void **state)
 	assert_int_equal(send_burst(BURST), 0);
 	assert_true(xstat("tx_switch_refused") >= BURST);
 	assert_int_equal(xstat("tx_switch_stashed"), run.sent - by_old);
+	assert_int_equal(xstat("tx_switch_waiting"), run.sent - by_old);
 	assert_int_equal(xstat("tx_q0_pf0_packets"), by_old);
 	assert_int_equal(xstat("tx_q0_pf1_packets"), 0);
 	assert_int_equal(rte_eth_tx_descriptor_status(run.port, 0, OCTO_PORT_NB_DESC - 1),
@@ -417,6 +418,7 @@ test_a_stopped_queue_drops_what_was_put_aside(void **state)
 	assert_false(gives_way);
 	assert_int_equal(rte_atomic_load_explicit(&stray_bursts, rte_memory_order_relaxed), 0);
 	assert_int_equal(xstat("tx_switch_drops"), stashed);
+	assert_int_equal(xstat("tx_switch_waiting"), 0);
 }
 
 int

@@ -80,6 +80,22 @@ test_every_frame_is_somewhere(void **state)
 	assert_int_equal(a.in_rings, 0);
 }
 
+/* What waits in a Tx ring is not sent, and nowhere else. */
+static void
+test_a_tx_ring_is_accounted_for(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2, .all = "tx_delay_us=60000000"};
+
+	(void)state;
+	start_pfs(&conf);
+	octo_port_send(octo_port_pf(1), 0, 7, 5);
+	assert_int_equal(account().in_tx_rings, 5);
+	assert_int_equal(account().sent, 0);
+	octo_port_remove_pf(1);
+	assert_int_equal(account().in_tx_rings, 0);
+	assert_int_equal(account().lost_in_tx, 5);
+}
+
 static void
 test_a_pipeline_is_accounted_for(void **state)
 {
@@ -219,6 +235,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_every_frame_is_somewhere),
+		octo_port_test(test_a_tx_ring_is_accounted_for),
 		octo_port_test(test_a_pipeline_is_accounted_for),
 		octo_port_test(test_a_wire_that_stops),
 		octo_port_test(test_no_such_nic),

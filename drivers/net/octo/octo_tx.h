@@ -129,6 +129,7 @@ void octo_tx_start_locked(struct octo_dev *octo);
 void octo_tx_stop_locked(struct octo_dev *octo);
 void octo_tx_tick_locked(struct octo_dev *octo);
 void octo_tx_go_on(struct octo_txq *q);
+uint64_t octo_tx_waiting(const struct octo_dev *octo);
 bool octo_tx_is_sent(const struct octo_txq *q, uint8_t pf, bool blind);
 uint16_t
 octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb);

@@ -309,6 +309,22 @@ octo_tx_init(struct octo_txq *q, uint8_t home)
 	q->via = home;
 }
 
+/* What is put aside now; another thread may be at it. */
+uint64_t
+octo_tx_waiting(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	uint64_t nb = 0;
+
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		const struct octo_txq *q = data->tx_queues[i];
+
+		if (q != NULL && q->stash.nb > q->stash.first)
+			nb += q->stash.nb - q->stash.first;
+	}
+	return nb;
+}
+
 /* What was put aside when the queue stops will not be sent. Nobody may be sending. */
 void
 octo_tx_drop_stash(struct octo_txq *q)

@@ -79,11 +79,12 @@ put_tx_queues(struct writer *w, const struct octo_dev *octo, const struct octo_t
 }
 
 static void
-put_tx(struct writer *w, const struct octo_tx_counts *all)
+put_tx(struct writer *w, const struct octo_dev *octo, const struct octo_tx_counts *all)
 {
 	put(w, all->switches, "tx_switches");
 	put(w, all->timeouts, "tx_switch_timeouts");
 	put(w, all->stashed, "tx_switch_stashed");
+	put(w, octo_tx_waiting(octo), "tx_switch_waiting");
 	put(w, all->refused, "tx_switch_refused");
 	put(w, all->drops, "tx_switch_drops");
 	put(w, all->hinted, "tx_sg_hinted_packets");
@@ -206,7 +207,7 @@ put_all_locked(struct rte_eth_dev *dev, struct writer *w)
 
 	put_rx_queues(w, octo);
 	put_tx_queues(w, octo, &tx);
-	put_tx(w, &tx.tx);
+	put_tx(w, octo, &tx.tx);
 	put_rules(w, octo);
 	put_failover(w, octo);
 	put_fences(w, octo);

@@ -74,6 +74,8 @@ get_locked(const struct octosim_nic *nic, struct octosim_account *a)
 	const struct octosim_nic_stats *s = &nic->stats;
 	struct octosim_past past = nic->past;
 
+	/* first, so that what leaves a ring meanwhile is counted below */
+	a->in_tx_rings = rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_acquire);
 	a->rules = nic->mpfs.count + nic->masked.count;
 	for (uint16_t i = 0; i < OCTOSIM_MAX_PORTS; i++) {
 		if (nic->pf[i] == NULL)

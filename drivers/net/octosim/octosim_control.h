@@ -38,6 +38,7 @@ struct octosim_account {
 	uint64_t lost;         /**< in rings and pipelines of PFs that were stopped or removed */
 	int64_t unaccounted;   /**< what is left: 0 while no burst is under way */
 	uint64_t sent;         /**< to the wire, by Tx bursts */
+	uint64_t in_tx_rings;  /**< not sent yet */
 	uint64_t lost_in_tx;   /**< in Tx rings of queues that were stopped */
 	uint64_t tx_dropped;   /**< by Tx bursts: malformed, or no link or no wire to go by */
 	uint64_t on_wire;      /**< sent, and not taken yet; not of an ethdev as wire */

@@ -29,6 +29,7 @@ tell_account(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "lost_in_dead_rings", a.lost);
 	rte_tel_data_add_dict_int(d, "unaccounted", (int)a.unaccounted);
 	rte_tel_data_add_dict_uint(d, "sent", a.sent);
+	rte_tel_data_add_dict_uint(d, "in_tx_rings", a.in_tx_rings);
 	rte_tel_data_add_dict_uint(d, "lost_in_tx_rings", a.lost_in_tx);
 	rte_tel_data_add_dict_uint(d, "tx_dropped", a.tx_dropped);
 	rte_tel_data_add_dict_uint(d, "on_wire", a.on_wire);

@@ -39,8 +39,9 @@ lose_all(struct octosim_txq *q, struct octosim_tx_ring *r)
 	uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_relaxed);
 	const uint32_t n = head - tail;
 
-	rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, n, rte_memory_order_relaxed);
 	r->stats->lost += n;
+	/* pairs with the acquire in get_locked(): what no longer waits is counted */
+	rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, n, rte_memory_order_release);
 	for (; tail != head; tail++)
 		rte_pktmbuf_free(r->slot[tail % r->size].frame);
 	rte_atomic_store_explicit(&r->tail, tail, rte_memory_order_release);
@@ -119,7 +120,8 @@ move_locked(struct octosim_txq *q, struct octosim_tx_ring *r)
 		sent = send_due(q, r->stats, frames, due);
 		/* pairs with the acquire in octosim_tx_ring_used(): the slots are free */
 		rte_atomic_fetch_add_explicit(&r->tail, sent, rte_memory_order_release);
-		rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, sent, rte_memory_order_relaxed);
+		/* as in lose_all() */
+		rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, sent, rte_memory_order_release);
 	} while (sent == due);
 }
 
