@@ -162,8 +162,9 @@ struct octosim_pf {
 	struct octosim_counters counters;            /**< with an id */
 	struct octosim_ages ages;                    /**< changed under the NIC's lock */
 	struct octosim_faults faults;
-	bool link_down;    /**< as set by rte_eth_dev_set_link_down() */
-	bool told_of_aged; /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
+	rte_spinlock_t link_lock; /**< of what makes the link, and of what is said of it */
+	bool link_down;           /**< as set by rte_eth_dev_set_link_down() */
+	bool told_of_aged;        /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
 	struct octosim_args args;
 	struct octosim_pf_stats base;
 	struct octosim_nic_stats nic_base;

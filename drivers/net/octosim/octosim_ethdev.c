@@ -24,6 +24,7 @@ init_pf(struct rte_eth_dev *dev, const struct octosim_args *args)
 	octosim_pipe_init(&pf->pipe);
 	octosim_fault_init(&pf->faults);
 	pf->max_frame = RTE_ETHER_MTU + OCTOSIM_OVERHEAD;
+	rte_spinlock_init(&pf->link_lock);
 	rte_atomic_store_explicit(&pf->link_up, true, rte_memory_order_relaxed);
 	TAILQ_INIT(&pf->flows);
 	octosim_rss_set_key(&pf->rss_state, octosim_rss_default_key);

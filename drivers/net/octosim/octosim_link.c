@@ -15,17 +15,22 @@ octosim_link_update(struct rte_eth_dev *dev, int wait)
 		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
 		.link_autoneg = RTE_ETH_LINK_FIXED,
 	};
+	int ret;
 
 	RTE_SET_USED(wait);
 	/* the wire can only be asked in the process that owns it */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
+	/* who looks last says how it is: the interrupt thread looks, too */
+	rte_spinlock_lock(&pf->link_lock);
 	link.link_status = pf->started && !pf->unplugged &&
 			   rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed) &&
 			   octosim_wire_is_up(pf->nic);
 	if (link.link_status == RTE_ETH_LINK_DOWN)
 		link.link_speed = RTE_ETH_SPEED_NUM_NONE;
-	return rte_eth_linkstatus_set(dev, &link);
+	ret = rte_eth_linkstatus_set(dev, &link);
+	rte_spinlock_unlock(&pf->link_lock);
+	return ret;
 }
 
 static void
@@ -39,8 +44,10 @@ update_and_tell(struct rte_eth_dev *dev)
 void
 octosim_link_apply(struct octosim_pf *pf)
 {
+	rte_spinlock_lock(&pf->link_lock);
 	rte_atomic_store_explicit(&pf->link_up, !pf->link_down && !pf->faults.no_link,
 				  rte_memory_order_relaxed);
+	rte_spinlock_unlock(&pf->link_lock);
 }
 
 static int
