@@ -74,6 +74,7 @@ octo_startup_scan(void)
 
 	if (rte_eal_iova_mode() != RTE_IOVA_DC || rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return;
+	octo_environment_add();
 	RTE_EAL_DEVARGS_FOREACH("vdev", da)
 		if (octo_attach_would_be_octo(da->name) && da->policy != RTE_DEV_BLOCKED)
 			await(da->name);

@@ -22,4 +22,7 @@ int octo_startup_keep(struct rte_eth_dev *dev, const struct octo_args *args, int
 void octo_startup_build(octo_startup_fn build);
 void octo_startup_end(void);
 
+/* octo_environment.c: before the vdev bus looks for its devices. */
+void octo_environment_add(void);
+
 #endif /* OCTO_STARTUP_H */
