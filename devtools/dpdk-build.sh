@@ -10,7 +10,7 @@ built_drivers=(bus/pci bus/vdev mempool/ring net/af_packet net/bonding net/fails
 	net/null net/ring net/tap net/vhost net/virtio)
 
 # of the libraries those that nothing here calls
-left_out_libs=(bbdev compressdev dispatcher distributor efd gpudev graph ipsec jobstats
+left_out_libs=(bbdev compressdev dispatcher distributor gpudev graph ipsec jobstats
 	member mldev node pdcp pipeline port ptr_compress rawdev regexdev reorder table)
 
 words_by_comma() {

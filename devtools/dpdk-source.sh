@@ -9,7 +9,7 @@
 
 source_parts=(lib drivers/bus app/test-pmd VERSION 'drivers/net/*/*testpmd*.[ch]'
 	examples/common examples/{l2fwd,l3fwd,l3fwd-power,link_status_interrupt,rxtx_callbacks,skeleton}
-	examples/multi_process/symmetric_mp)
+	examples/server_node_efd examples/multi_process/symmetric_mp)
 
 # Sets dpdk_src, fetching the source if there is no other way.
 find_dpdk_source() {
