@@ -92,7 +92,12 @@ create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 {
 	struct octo_port_faults *f = &of(dev)->faults;
 	const int code = attr->transfer ? f->create_transfer : f->create_ingress;
+	void (*on_create)(void) = f->on_create;
 
+	if (on_create != NULL) {
+		f->on_create = NULL;
+		on_create();
+	}
 	f->transfers += code == 0 && attr->transfer;
 	if (code == 0)
 		return of(dev)->real_flow->create(dev, attr, pattern, actions, error);

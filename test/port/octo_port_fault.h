@@ -25,13 +25,14 @@ struct octo_port_faults {
 	int handle_create; /* of indirect actions */
 	int handle_update;
 	int handle_destroy;
-	int transfers;      /* transfer rules that were made */
-	int handles;        /* indirect actions that were made and not destroyed */
-	unsigned int stops; /* that were tried */
-	bool silent;        /* refuse without a word, as the error structure allows */
-	int errno_after;    /* what destroying a rule leaves in rte_errno, 0: as it was */
-	uint32_t max_macs;  /* size of the MAC table, 0: as it is */
-	uint16_t reta_size; /* of a RETA that is only kept, 0: as it is; 4096 at most */
+	int transfers;           /* transfer rules that were made */
+	int handles;             /* indirect actions that were made and not destroyed */
+	unsigned int stops;      /* that were tried */
+	void (*on_create)(void); /* called once, before a rule is made */
+	bool silent;             /* refuse without a word, as the error structure allows */
+	int errno_after;         /* what destroying a rule leaves in rte_errno, 0: as it was */
+	uint32_t max_macs;       /* size of the MAC table, 0: as it is */
+	uint16_t reta_size;      /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];
 	int isolated; /* what was last asked for and done */
 };

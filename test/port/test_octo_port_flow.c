@@ -3,9 +3,11 @@
 /* Steered flows: all of a rule's parts or none, wherever its queue's home goes. */
 
 #include <errno.h>
+#include <pthread.h>
 
 #include <rte_errno.h>
 
+#include "octo_clock.h"
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
@@ -283,6 +285,53 @@ test_rules_survive_the_manager(void **state)
 	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
+static pthread_t remover;
+
+static void *
+remove_manager(void *arg)
+{
+	RTE_SET_USED(arg);
+	rte_eal_hotplug_remove("vdev", octo_port_pf_name(0));
+	return NULL;
+}
+
+/* The NIC has another manager when this returns, and the port is yet to be told. */
+static void
+begin_removal(void)
+{
+	uint16_t proxy = octo_port_pf(0);
+
+	assert_int_equal(pthread_create(&remover, NULL, remove_manager, NULL), 0);
+	while (rte_flow_pick_transfer_proxy(octo_port_pf(1), &proxy, NULL) != 0 ||
+	       proxy != octo_port_pf(1))
+		octo_wait_us(10);
+}
+
+/* A PF joins while the manager goes: the port asks for the manager before it is told. */
+static void
+test_rules_survive_a_manager_that_was_replaced(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 3, .two_nodes = true, .replug = true};
+	uint16_t port = octo_port_create(&conf);
+	uint64_t strays;
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_run_on(1);
+	poll_a_while(port, 1);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_remove_pf(2);
+	octo_port_add_pf(&conf, 2);
+	octo_port_faults_on(2)->on_create = begin_removal;
+	octo_port_await(octo_port_xstat(port, "failbacks") == 1);
+	pthread_join(remover, NULL);
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	strays = octo_port_xstat(port, "rx_stray_packets");
+	octo_port_assert_arrives(port, 7, 1, 20);
+	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), strays);
+}
+
 static void
 move_home(uint16_t port, bool back)
 {
@@ -449,6 +498,7 @@ main(void)
 		octo_port_test(test_steered_to_a_queue_whose_home_is_gone),
 		octo_port_test(test_rules_leave_a_dead_pf),
 		octo_port_test(test_rules_survive_the_manager),
+		octo_port_test(test_rules_survive_a_manager_that_was_replaced),
 		octo_port_test(test_flows_follow_with_a_full_mpfs),
 		octo_port_test(test_flows_follow_once_there_is_room),
 		octo_port_test(test_flows_follow_the_poller),

@@ -113,8 +113,10 @@ octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf)
 	octo->spreading.level |= RTE_BIT32(pf);
 	octo->spreading.lost = true;
 	octo->spreading.settled = false;
-	if (octo->spreading.manager == pf)
-		octo->spreading.nb_flows = 0;
+	if (octo->spreading.manager != pf)
+		return;
+	octo->spreading.nb_flows = 0;
+	octo->spreading.stale = true;
 }
 
 void

@@ -308,6 +308,8 @@ octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home
 void
 octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
+	struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
+
 	rule->arfs[pf] = NULL;
 	octo_rule_hits_end_pf(rule, pf);
 	rule->stale |= rule->mpfs != NULL && rule->pf == pf;
@@ -317,6 +319,9 @@ octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 	rule->pf = OCTO_NO_PF;
 	rule->stale = false;
 	octo_rule_notes_moved(octo, rule);
+	/* the manager of today may be another than that of the rule: it is put again all the same */
+	if (q != NULL)
+		q->rules_home = OCTO_NO_PF;
 }
 
 void
