@@ -319,7 +319,7 @@ octo_rule_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 	rule->pf = OCTO_NO_PF;
 	rule->stale = false;
 	octo_rule_notes_moved(octo, rule);
-	/* the manager of today may be another than that of the rule: it is put again all the same */
+	/* today's manager may be another than the rule's: it is put again all the same */
 	if (q != NULL)
 		q->rules_home = OCTO_NO_PF;
 }
