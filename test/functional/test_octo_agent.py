@@ -174,6 +174,16 @@ def test_a_slow_agent_gets_a_window_after_the_other(path):
             assert agent.rests >= 5
 
 
+def test_an_answer_is_awaited_asleep(path):
+    """Whoever looks every millisecond may keep the CPU from the agent itself."""
+    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+        _await_sync(agent)
+        agent.slow = 0.4
+        before = pmd.naps()
+        flow_id(_create(pmd, FLOWS[0], 1))
+        assert pmd.naps() - before < 50
+
+
 def test_a_silent_agent_is_given_up(path):
     """A rule is not waited for for ever; it is there when the agent is."""
     with FakeAgent(path) as agent, _over_octosim(path) as pmd:

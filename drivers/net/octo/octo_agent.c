@@ -336,7 +336,11 @@ octo_agent_wait(struct octo_agent *agent, uint64_t since)
 		return -ENOTCONN;
 	}
 	octo_agent_stream_flush(&agent->stream);
-	octo_agent_stream_wait(&agent->stream, 1);
+	/*
+	 * Asleep until it answers: a thread that looks every millisecond next to an lcore that
+	 * polls can keep the CPU from an agent that has to run on it (seen with Linux 6.18).
+	 */
+	octo_agent_stream_wait(&agent->stream, (int)((may - waited) / ms(1)) + 1);
 	octo_agent_stream_look(&agent->stream);
 	return 0;
 }

@@ -149,11 +149,18 @@ class Process:
 
     def rss_kib(self) -> int:
         """Resident memory."""
+        return self._status("VmRSS")
+
+    def naps(self) -> int:
+        """How often the main thread went to sleep."""
+        return self._status("voluntary_ctxt_switches")
+
+    def _status(self, key: str) -> int:
         with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
             for line in status:
-                if line.startswith("VmRSS"):
+                if line.startswith(key + ":"):
                     return int(line.split()[1])
-        raise ProcessError("no VmRSS")
+        raise ProcessError(f"no {key}")
 
 
 def report() -> str:
