@@ -74,4 +74,8 @@
 #include "octo_compat_ethdev.h"
 #endif
 
+#if !OCTO_DPDK_BEFORE(25, 11) && OCTO_DPDK_BEFORE(26, 7)
+#include "octo_compat_fast.h"
+#endif
+
 #endif /* OCTO_COMPAT_H */
