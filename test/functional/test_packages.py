@@ -5,6 +5,7 @@ All of it happens in a sandbox that nothing outside of a test sees.
 """
 
 import contextlib
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -325,6 +326,19 @@ def test_staged_install_has_the_files_of_the_packages(debs, tmp_path):
     own = re.compile(r"/usr/share/doc/[^/]+/(changelog.*|copyright)$")
     assert staged == {
         re.sub(r"\.gz$", "", f) for f in packed if not own.match(f)}
+
+
+def test_pkg_config_finds_it_whatever_libdir_meson_thinks_of(tmp_path):
+    """Without dpkg-architecture that is lib64, where Debian's does not look."""
+    options = json.loads(run("meson", "introspect", "--buildoptions", env.BUILD))
+    source = next(o["value"] for o in options if o["name"] == "dpdk_src")
+    run("meson", "setup", tmp_path / "build", env.REPO, "--libdir=lib64",
+        "-Dtests=false", "-Dexamples=false", f"-Ddpdk_src={source}")
+    plan = json.loads(run("meson", "introspect", "--installed", tmp_path / "build"))
+    files = {Path(file) for file in plan.values() if file.endswith(".pc")}
+    libdir = Path(_pc("--variable=libdir", "libdpdk")).relative_to(
+        _pc("--variable=prefix", "libdpdk"))
+    assert {file.parent for file in files} == {Path("/usr/local") / libdir / "pkgconfig"}
 
 
 def test_ninja_install_is_found_and_removed(box):
