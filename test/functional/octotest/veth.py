@@ -8,6 +8,7 @@ import socket
 import time
 from typing import List, Sequence
 
+import pytest
 from scapy.packet import Packet
 
 from . import env
@@ -21,6 +22,8 @@ class Wire:
     """A veth pair: `name` is for DPDK, the other end is spoken to here."""
 
     def __init__(self, mtu: int = 1500) -> None:
+        if not env.IS_ROOT:
+            pytest.skip("network interfaces need root")
         tag = f"{os.getpid() % 100000}v{next(_serial)}"
         self.name = f"ov{tag}"
         self._far = f"of{tag}"
