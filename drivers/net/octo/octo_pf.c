@@ -90,7 +90,7 @@ static_assert(offsetof(struct octo_txq, epoch) == 0, "the epoch comes first");
 
 /* Wait until no poller is inside a burst that may use what was just unpublished. */
 static int
-await_bursts(struct octo_dev *octo)
+await_bursts(struct octo_dev *octo, uint64_t timeout_us)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	/* not allocated: to go on without waiting would be worse than to fail */
@@ -100,14 +100,15 @@ await_bursts(struct octo_dev *octo)
 		epochs[i] = data->rx_queues[i];
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
 		epochs[data->nb_rx_queues + i] = data->tx_queues[i];
-	return octo_epoch_await(epochs, data->nb_rx_queues + data->nb_tx_queues,
-				OCTO_EPOCH_TIMEOUT_US);
+	return octo_epoch_await(epochs, data->nb_rx_queues + data->nb_tx_queues, timeout_us);
 }
 
+/* Those of this process have the time, those of others may have been killed. */
 static int
 await_askers_of(struct octo_askers askers[2])
 {
-	int ret = octo_askers_await(&askers[0], OCTO_EPOCH_TIMEOUT_US);
+	const uint64_t own_us = octo_legs_borrowed ? OCTO_EPOCH_TIMEOUT_US : OCTO_STALL_TIMEOUT_US;
+	int ret = octo_askers_await(&askers[0], own_us);
 	int borrowed = octo_askers_await_mortal(&askers[1], OCTO_EPOCH_TIMEOUT_US);
 
 	return ret != 0 ? ret : borrowed;
@@ -135,11 +136,23 @@ await_askers(struct octo_dev *octo)
 	return ret;
 }
 
+/*
+ * A thread of this process does not die inside a burst, but it may get no CPU for seconds: the
+ * PF's queues must not be freed meanwhile. Another process may have been killed in there.
+ */
 static int
 await_pollers(struct octo_dev *octo)
 {
-	int ret = await_bursts(octo);
+	const bool mortal = octo_legs_borrowed || octo_legs_nb_borrowers(octo) > 0;
+	int ret = await_bursts(octo, OCTO_EPOCH_TIMEOUT_US);
 
+	if (ret != 0 && !mortal) {
+		OCTO_LOG(WARNING,
+			 "port %u: a poller does not leave its burst: it is waited for, as a "
+			 "thread that gets no CPU",
+			 octo->port_id);
+		ret = await_bursts(octo, OCTO_STALL_TIMEOUT_US);
+	}
 	if (await_askers(octo) != 0)
 		ret = -ETIMEDOUT;
 	if (ret != 0)

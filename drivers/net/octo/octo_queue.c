@@ -188,7 +188,8 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	octo_askers_await(&octo->walkers, OCTO_EPOCH_TIMEOUT_US);
+	/* they wait for pollers themselves */
+	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_rxq(octo, dev->data->rx_queues[queue_id]);
 	dev->data->rx_queues[queue_id] = NULL;
 	octo_unlock(octo);
@@ -231,7 +232,8 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	octo_askers_await(&octo->walkers, OCTO_EPOCH_TIMEOUT_US);
+	/* they wait for pollers themselves */
+	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_txq(octo, dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;
 	octo_unlock(octo);

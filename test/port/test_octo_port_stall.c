@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A thread gets no CPU for longer than a burst, or a question, takes: the kernel may have others
+ * run for seconds. What the thread uses must not be freed meanwhile.
+ */
+
+#include <ethdev_driver.h>
+
+#include "octo_port.h"
+
+#include "octo_private.h"
+
+#define QUEUES 2
+
+/* Beside the test: it takes something away from the thread that is stalled. */
+static struct {
+	int (*fn)(uint16_t port);
+	uint16_t port;
+	RTE_ATOMIC(bool) begun;
+	RTE_ATOMIC(bool) done;
+	int ret;
+} taker;
+
+static void *
+take(void *arg)
+{
+	RTE_SET_USED(arg);
+	rte_atomic_store_explicit(&taker.begun, true, rte_memory_order_release);
+	taker.ret = taker.fn(taker.port);
+	rte_atomic_store_explicit(&taker.done, true, rte_memory_order_release);
+	return NULL;
+}
+
+static bool
+is(RTE_ATOMIC(bool) * flag)
+{
+	return rte_atomic_load_explicit(flag, rte_memory_order_acquire);
+}
+
+/* Longer than a process is waited for that may have died. */
+static void
+stall(void)
+{
+	uint64_t end;
+
+	while (!is(&taker.begun))
+		octo_wait_us(100);
+	end = octo_now() + 3 * (OCTO_EPOCH_TIMEOUT_US * rte_get_timer_hz() / US_PER_S) / 2;
+	while (octo_now() < end)
+		octo_wait_us(1000);
+}
+
+static struct octo_rxq *
+up(int (*fn)(uint16_t port))
+{
+	const struct octo_port_conf conf = {0};
+	uint16_t port;
+
+	octo_port_time_is_real();
+	port = octo_port_create(&conf);
+	octo_port_up(port, QUEUES);
+	taker.fn = fn;
+	taker.port = port;
+	taker.begun = false;
+	taker.done = false;
+	return rte_eth_devices[port].data->rx_queues[1];
+}
+
+static void
+test_of(int (*fn)(uint16_t port), bool asks)
+{
+	struct octo_rxq *q = up(fn);
+	pthread_t thread;
+	bool too_soon;
+
+	if (asks)
+		octo_askers_enter(&q->askers[0]);
+	else
+		octo_epoch_enter(&q->epoch);
+	assert_int_equal(pthread_create(&thread, NULL, take, NULL), 0);
+	stall();
+	too_soon = is(&taker.done);
+	if (asks)
+		octo_askers_leave(&q->askers[0]);
+	else
+		octo_epoch_leave(&q->epoch);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_false(too_soon);
+	assert_int_equal(taker.ret, 0);
+}
+
+static int
+recover_a_pf(uint16_t port)
+{
+	RTE_SET_USED(port);
+	return rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
+					    RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+}
+
+static void
+test_a_port_stops_after_a_stalled_burst(void **state)
+{
+	(void)state;
+	test_of(rte_eth_dev_stop, false);
+}
+
+static void
+test_a_port_stops_after_a_stalled_question(void **state)
+{
+	(void)state;
+	test_of(rte_eth_dev_stop, true);
+}
+
+static void
+test_a_pf_recovers_after_a_stalled_burst(void **state)
+{
+	(void)state;
+	test_of(recover_a_pf, false);
+}
+
+static void
+test_a_pf_recovers_after_a_stalled_question(void **state)
+{
+	(void)state;
+	test_of(recover_a_pf, true);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_port_stops_after_a_stalled_burst),
+		octo_port_test(test_a_port_stops_after_a_stalled_question),
+		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
+		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
