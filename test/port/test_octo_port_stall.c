@@ -5,6 +5,9 @@
  * run for seconds. What the thread uses must not be freed meanwhile.
  */
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
@@ -126,6 +129,49 @@ test_a_pf_recovers_after_a_stalled_question(void **state)
 	test_of(recover_a_pf, true);
 }
 
+/* That of a process that has ended. */
+static int32_t
+dead_process(void)
+{
+	const pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return child;
+}
+
+/* Nobody leaves its burst any more. */
+static void
+test_a_port_stops_after_a_killed_process(void **state)
+{
+	struct octo_rxq *q = up(rte_eth_dev_stop);
+
+	(void)state;
+	q->process = dead_process();
+	octo_epoch_enter(&q->epoch);
+	rte_eth_dev_stop(taker.port);
+	assert_false(rte_eth_devices[taker.port].data->dev_started);
+	octo_epoch_leave(&q->epoch);
+}
+
+/* As the data path has it, Rx and Tx. */
+static void
+test_a_queue_knows_the_process_that_uses_it(void **state)
+{
+	struct octo_rxq *rxq = up(rte_eth_dev_stop);
+	const struct rte_eth_dev_data *data = rte_eth_devices[taker.port].data;
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	assert_int_equal(rxq->process, 0);
+	octo_port_send(taker.port, 0, 1000, 1);
+	octo_port_poll(taker.port, 1, 32, &tally);
+	assert_int_equal(rxq->process, getpid());
+	assert_int_equal(((const struct octo_txq *)data->tx_queues[0])->process, getpid());
+}
+
 int
 main(void)
 {
@@ -134,6 +180,8 @@ main(void)
 		octo_port_test(test_a_port_stops_after_a_stalled_question),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
+		octo_port_test(test_a_port_stops_after_a_killed_process),
+		octo_port_test(test_a_queue_knows_the_process_that_uses_it),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -3,6 +3,7 @@
 /* The port comes and goes: probe and remove of the vdev. */
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <bus_vdev_driver.h>
 #include <ethdev_vdev.h>
@@ -192,6 +193,7 @@ static int
 octo_probe(struct rte_vdev_device *vdev)
 {
 	octo_epoch_init();
+	octo_legs_process = getpid();
 	octo_topo_read_distances();
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
 		return probe_secondary(vdev);

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+#include <signal.h>
+
 #include "octo_private.h"
 
 bool octo_legs_borrowed;
+int32_t octo_legs_process;
+
+/* Also of one that is in another container, whose id means nothing here. */
+bool
+octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process)
+{
+	const int32_t id = rte_atomic_load_explicit(process, rte_memory_order_relaxed);
+
+	return id != 0 && id != octo_legs_process && kill(id, 0) != 0 && errno == ESRCH;
+}
 
 /* By octo port: the last change of its legs that this process has seen. */
 static RTE_ATOMIC(uint32_t) seen[RTE_MAX_ETHPORTS];

@@ -32,6 +32,20 @@ struct octo_legs {
 /** The process has the ports of the primary; set once, before there is a data path. */
 extern bool octo_legs_borrowed;
 
+/** This process' id, as queues have that of the process that polls or sends; set at probe. */
+extern int32_t octo_legs_process;
+
+/** By who polls, or sends, in a burst, before the legs are used. */
+static inline void
+octo_legs_sign(RTE_ATOMIC(int32_t) * process)
+{
+	/* no pair: it is read when the burst has taken a second */
+	rte_atomic_store_explicit(process, octo_legs_process, rte_memory_order_relaxed);
+}
+
+/** May the process that polls, or sends, have died inside a burst? Not if it is this one. */
+bool octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process);
+
 /** In the primary, before legs go live: other processes have to look. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
 

@@ -88,19 +88,58 @@ octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
 static_assert(offsetof(struct octo_rxq, epoch) == 0, "the epoch comes first");
 static_assert(offsetof(struct octo_txq, epoch) == 0, "the epoch comes first");
 
-/* Wait until no poller is inside a burst that may use what was just unpublished. */
-static int
-await_bursts(struct octo_dev *octo, uint64_t timeout_us)
+/* What is waited for: a NULL in place of a queue that is not there, or not any more. */
+struct pollers {
+	/* not allocated: to go on without waiting would be worse than to fail */
+	struct octo_epoch *epoch[2 * RTE_MAX_QUEUES_PER_PORT];
+	unsigned int nb;
+};
+
+/* A process that may have died inside a burst is waited for no longer. Returns whether any. */
+static bool
+give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	/* not allocated: to go on without waiting would be worse than to fail */
-	struct octo_epoch *epochs[2 * RTE_MAX_QUEUES_PER_PORT];
+	bool any = false;
+
+	for (unsigned int i = 0; i < p->nb; i++) {
+		const bool rx = i < data->nb_rx_queues;
+		const struct octo_rxq *rxq = rx ? data->rx_queues[i] : NULL;
+		const struct octo_txq *txq = rx ? NULL : data->tx_queues[i - data->nb_rx_queues];
+
+		if (p->epoch[i] == NULL || !octo_epoch_is_inside(p->epoch[i]) ||
+		    !octo_legs_may_be_dead(rx ? &rxq->process : &txq->process))
+			continue;
+		p->epoch[i] = NULL;
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Wait until no poller is inside a burst that may use what was just unpublished. A thread does
+ * not die in there, but it may get no CPU for seconds, and what it uses must not be freed
+ * meanwhile; its process may have been killed.
+ */
+static int
+await_bursts(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct pollers p = {.nb = data->nb_rx_queues + data->nb_tx_queues};
+	bool dead;
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		epochs[i] = data->rx_queues[i];
+		p.epoch[i] = data->rx_queues[i];
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		epochs[data->nb_rx_queues + i] = data->tx_queues[i];
-	return octo_epoch_await(epochs, data->nb_rx_queues + data->nb_tx_queues, timeout_us);
+		p.epoch[data->nb_rx_queues + i] = data->tx_queues[i];
+	if (octo_epoch_await(p.epoch, p.nb, OCTO_EPOCH_TIMEOUT_US) == 0)
+		return 0;
+	OCTO_LOG(WARNING,
+		 "port %u: a poller does not leave its burst: it is waited for while its process "
+		 "lives",
+		 octo->port_id);
+	dead = give_up_the_dead(octo, &p);
+	return octo_epoch_await(p.epoch, p.nb, OCTO_STALL_TIMEOUT_US) != 0 || dead ? -ETIMEDOUT : 0;
 }
 
 /* Those of this process have the time, those of others may have been killed. */
@@ -136,23 +175,11 @@ await_askers(struct octo_dev *octo)
 	return ret;
 }
 
-/*
- * A thread of this process does not die inside a burst, but it may get no CPU for seconds: the
- * PF's queues must not be freed meanwhile. Another process may have been killed in there.
- */
 static int
 await_pollers(struct octo_dev *octo)
 {
-	const bool mortal = octo_legs_borrowed || octo_legs_nb_borrowers(octo) > 0;
-	int ret = await_bursts(octo, OCTO_EPOCH_TIMEOUT_US);
+	int ret = await_bursts(octo);
 
-	if (ret != 0 && !mortal) {
-		OCTO_LOG(WARNING,
-			 "port %u: a poller does not leave its burst: it is waited for, as a "
-			 "thread that gets no CPU",
-			 octo->port_id);
-		ret = await_bursts(octo, OCTO_STALL_TIMEOUT_US);
-	}
 	if (await_askers(octo) != 0)
 		ret = -ETIMEDOUT;
 	if (ret != 0)

@@ -56,6 +56,7 @@ struct __rte_cache_aligned octo_rxq {
 	uintptr_t poller; /* octo_thread_here() at the last look; 0: look in the next burst */
 	uint32_t look;    /* epoch of the burst in which it is looked all the same */
 	uint32_t counted; /* epoch up to which stray knows the bursts */
+	RTE_ATOMIC(int32_t) process; /* that polls it, octo_legs_sign() */
 	struct octo_stray stray;
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
 	struct octo_dev *octo;

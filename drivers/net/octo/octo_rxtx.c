@@ -250,6 +250,7 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 	uint8_t home;
 
 	octo_call_forget(&q->call);
+	octo_legs_sign(&q->process);
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);

@@ -80,7 +80,8 @@ struct __rte_cache_aligned octo_txq {
 	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets by this PF, which counts bytes itself */
 	struct octo_dev *octo;
 	struct octo_watch watch;
-	uint8_t to; /* PF that it is on its way to; home, if it is not */
+	RTE_ATOMIC(int32_t) process; /* that sends by it, octo_legs_sign() */
+	uint8_t to;                  /* PF that it is on its way to; home, if it is not */
 	/* of a switch; under the lock while there is no via */
 	rte_spinlock_t lock;
 	uint32_t coarse; /* PFs that report some descriptors only */

@@ -251,6 +251,7 @@ octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, u
 	uint8_t via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	uint16_t sent;
 
+	octo_legs_sign(&q->process);
 	octo_call_forget(&q->call);
 	if (via != OCTO_TX_NO_PF && wants_a_look(q, sending, via)) {
 		follow_sender(q, sending);
