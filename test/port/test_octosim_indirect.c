@@ -260,6 +260,44 @@ test_through_a_flow_queue(void **state)
 	assert_int_equal(receive(port, 7, 2, 8), 8);
 }
 
+static struct rte_flow *
+age_after_a_second(uint16_t port, uint16_t src_port)
+{
+	const struct rte_flow_action_age age = {.timeout = 1};
+	const struct rte_flow_action_queue queue = {.index = 1};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = &age},
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, 1);
+	return rte_flow_create(port, &r.attr, r.pattern, actions, NULL);
+}
+
+/* A look that comes late finds the rule as old as at the last one: it was hit in between. */
+static void
+test_a_rule_ages_again_after_a_hit(void **state)
+{
+	uint16_t port = start_pf();
+	struct rte_flow *rule = age_after_a_second(port, 7);
+	void *context;
+
+	(void)state;
+	assert_non_null(rule);
+	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		octo_port_pass_us_alone(2 * US_PER_S);
+		octo_port_pass_us(US_PER_S);
+		octo_port_await(rte_flow_get_aged_flows(port, NULL, 0, NULL) == 1);
+		assert_int_equal(rte_flow_get_aged_flows(port, &context, 1, NULL), 1);
+		assert_ptr_equal(context, rule);
+		assert_int_equal(rte_flow_get_aged_flows(port, NULL, 0, NULL), 0);
+		assert_int_equal(receive(port, 7, 1, 1), 1);
+	}
+}
+
 int
 main(void)
 {
@@ -272,6 +310,7 @@ main(void)
 		octo_port_test(test_of_another_pf),
 		octo_port_test(test_a_pf_without_them),
 		octo_port_test(test_through_a_flow_queue),
+		octo_port_test(test_a_rule_ages_again_after_a_hit),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -35,11 +35,10 @@ look_at_pf(struct octosim_pf *pf)
 
 	octosim_nic_lock(pf->nic);
 	LIST_FOREACH(age, &pf->ages, list) {
-		const bool old = is_too_old(age, now);
-
-		news = news || (old && !age->aged);
-		age->reported = age->reported && old;
-		age->aged = old;
+		if (!is_too_old(age, now) || age->aged == age->last)
+			continue;
+		age->aged = age->last;
+		news = true;
 	}
 	/* once, until it has asked which */
 	news = news && !pf->told_of_aged;
@@ -82,8 +81,8 @@ set_locked(struct octosim_age *age, uint32_t seconds)
 {
 	age->timeout = seconds * rte_get_timer_hz();
 	age->last = octo_now();
-	age->aged = false;
-	age->reported = false;
+	age->aged = 0;
+	age->reported = 0;
 }
 
 struct octosim_age *
@@ -159,12 +158,12 @@ octosim_age_get_aged(struct rte_eth_dev *dev, void **contexts, uint32_t n,
 	LIST_FOREACH(age, &pf->ages, list) {
 		if (n > 0 && found == n)
 			break;
-		if (age->reported || !is_too_old(age, now))
+		if (age->reported == age->last || !is_too_old(age, now))
 			continue;
 		if (n > 0) {
 			contexts[found] = age->context;
-			age->aged = true;
-			age->reported = true;
+			age->aged = age->last;
+			age->reported = age->last;
 		}
 		found++;
 	}

@@ -28,8 +28,9 @@ struct octosim_age {
 	uint64_t last;    /**< TSC of the last hit; written under the NIC's lock */
 	uint64_t timeout; /**< in TSC cycles */
 	uint32_t refs;    /**< rules, and a handle */
-	bool aged;        /**< too long without a hit */
-	bool reported;    /**< and the application has asked which */
+	/* since which hit it was too long; another one may have come between two looks: */
+	uint64_t aged;     /**< TSC; it was news, 0: it was not */
+	uint64_t reported; /**< TSC; the application has asked which, 0: it has not */
 };
 
 LIST_HEAD(octosim_ages, octosim_age);
