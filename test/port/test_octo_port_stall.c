@@ -142,18 +142,66 @@ dead_process(void)
 	return child;
 }
 
-/* Nobody leaves its burst any more. */
+/* A clock that goes on by 10 ms whenever it is read. */
+static RTE_ATOMIC(uint64_t) creeping;
+
+static uint64_t
+creep(void)
+{
+	return rte_atomic_fetch_add_explicit(&creeping, rte_get_timer_hz() / 100,
+					     rte_memory_order_relaxed);
+}
+
+/* @return the time that it took, in us. */
+static uint64_t
+stop_by_a_creeping_clock(uint16_t port)
+{
+	const struct octo_clock *real = octo_clock;
+	const uint64_t began = octo_now();
+	static struct octo_clock clock;
+
+	clock = *real;
+	clock.now = creep;
+	creeping = began;
+	octo_clock = &clock;
+	rte_eth_dev_stop(port);
+	octo_clock = real;
+	assert_false(rte_eth_devices[port].data->dev_started);
+	return (creeping - began) / (rte_get_timer_hz() / US_PER_S);
+}
+
+/* The burst never ends, and nobody waits for it as long as for a thread. */
 static void
 test_a_port_stops_after_a_killed_process(void **state)
 {
-	struct octo_rxq *q = up(rte_eth_dev_stop);
+	const struct octo_port_conf conf = {0};
+	const uint16_t port = octo_port_create(&conf);
+	struct octo_rxq *q;
+	uint64_t took;
 
 	(void)state;
+	octo_port_up(port, QUEUES);
+	q = rte_eth_devices[port].data->rx_queues[1];
 	q->process = dead_process();
 	octo_epoch_enter(&q->epoch);
-	rte_eth_dev_stop(taker.port);
-	assert_false(rte_eth_devices[taker.port].data->dev_started);
+	took = stop_by_a_creeping_clock(port);
 	octo_epoch_leave(&q->epoch);
+	assert_true(took >= OCTO_EPOCH_TIMEOUT_US);
+	assert_true(took < OCTO_STALL_TIMEOUT_US);
+}
+
+static void
+test_only_a_process_that_is_gone_may_be_dead(void **state)
+{
+	const RTE_ATOMIC(int32_t) none = 0, own = getpid(), other = getppid();
+	const RTE_ATOMIC(int32_t) dead = dead_process();
+
+	(void)state;
+	octo_legs_process = getpid();
+	assert_false(octo_legs_may_be_dead(&none));
+	assert_false(octo_legs_may_be_dead(&own));
+	assert_false(octo_legs_may_be_dead(&other));
+	assert_true(octo_legs_may_be_dead(&dead));
 }
 
 /* As the data path has it, Rx and Tx. */
@@ -181,6 +229,7 @@ main(void)
 		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
+		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),
 		octo_port_test(test_a_queue_knows_the_process_that_uses_it),
 	};
 

@@ -8,7 +8,6 @@
 bool octo_legs_borrowed;
 int32_t octo_legs_process;
 
-/* Also of one that is in another container, whose id means nothing here. */
 bool
 octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process)
 {

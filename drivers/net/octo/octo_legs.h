@@ -32,18 +32,21 @@ struct octo_legs {
 /** The process has the ports of the primary; set once, before there is a data path. */
 extern bool octo_legs_borrowed;
 
-/** This process' id, as queues have that of the process that polls or sends; set at probe. */
+/** The id of this process, with which it signs the queues that it uses; set at probe. */
 extern int32_t octo_legs_process;
 
-/** By who polls, or sends, in a burst, before the legs are used. */
+/** Store in a queue that this process uses it: in a burst, before a leg is used. */
 static inline void
 octo_legs_sign(RTE_ATOMIC(int32_t) * process)
 {
-	/* no pair: it is read when the burst has taken a second */
+	/* no pair: the control side reads it a second after it saw the burst */
 	rte_atomic_store_explicit(process, octo_legs_process, rte_memory_order_relaxed);
 }
 
-/** May the process that polls, or sends, have died inside a burst? Not if it is this one. */
+/**
+ * Is there no process any more with the id that a queue was signed with? Also true of a living
+ * process of another pid namespace. Never true of this process, nor of a queue without an id.
+ */
 bool octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process);
 
 /** In the primary, before legs go live: other processes have to look. */

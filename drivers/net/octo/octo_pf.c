@@ -88,14 +88,14 @@ octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
 static_assert(offsetof(struct octo_rxq, epoch) == 0, "the epoch comes first");
 static_assert(offsetof(struct octo_txq, epoch) == 0, "the epoch comes first");
 
-/* What is waited for: a NULL in place of a queue that is not there, or not any more. */
+/* The epochs to wait for, Rx queues first. NULL: the queue is not set up, or was given up. */
 struct pollers {
 	/* not allocated: to go on without waiting would be worse than to fail */
 	struct octo_epoch *epoch[2 * RTE_MAX_QUEUES_PER_PORT];
 	unsigned int nb;
 };
 
-/* A process that may have died inside a burst is waited for no longer. Returns whether any. */
+/* Drop the epochs of processes that may have died inside a burst. Returns whether there are any. */
 static bool
 give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
 {
@@ -117,9 +117,9 @@ give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
 }
 
 /*
- * Wait until no poller is inside a burst that may use what was just unpublished. A thread does
- * not die in there, but it may get no CPU for seconds, and what it uses must not be freed
- * meanwhile; its process may have been killed.
+ * Wait until no poller is inside a burst that may use what was just unpublished. A poller that
+ * takes longer than any burst does is a thread without a CPU, whose queues must not be freed,
+ * or its process was killed.
  */
 static int
 await_bursts(struct octo_dev *octo)
@@ -142,7 +142,7 @@ await_bursts(struct octo_dev *octo)
 	return octo_epoch_await(p.epoch, p.nb, OCTO_STALL_TIMEOUT_US) != 0 || dead ? -ETIMEDOUT : 0;
 }
 
-/* Those of this process have the time, those of others may have been killed. */
+/* askers[0] are threads of the primary, askers[1] of secondaries: other processes may be killed. */
 static int
 await_askers_of(struct octo_askers askers[2])
 {

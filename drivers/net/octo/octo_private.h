@@ -57,7 +57,7 @@
 #define OCTO_MAX_RSS_KEY 64
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
-/* A thread does, once it gets a CPU: to go on without it would be worse. */
+/* A thread that gets no CPU stays in its burst for so long at most: what it uses is not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
 
 extern int octo_logtype;

@@ -188,7 +188,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	/* they wait for pollers themselves */
+	/* twice: a walker waits for stalled pollers itself */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_rxq(octo, dev->data->rx_queues[queue_id]);
 	dev->data->rx_queues[queue_id] = NULL;
@@ -232,7 +232,7 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	/* they wait for pollers themselves */
+	/* twice: a walker waits for stalled pollers itself */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_txq(octo, dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;

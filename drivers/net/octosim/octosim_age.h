@@ -24,13 +24,12 @@ struct rte_flow_query_age;
 /** Of a rule, or of all that use one indirect action. */
 struct octosim_age {
 	LIST_ENTRY(octosim_age) list;
-	void *context;    /**< as given, or what the application holds */
-	uint64_t last;    /**< TSC of the last hit; written under the NIC's lock */
-	uint64_t timeout; /**< in TSC cycles */
-	uint32_t refs;    /**< rules, and a handle */
-	/* since which hit it was too long; another one may have come between two looks: */
-	uint64_t aged;     /**< TSC; it was news, 0: it was not */
-	uint64_t reported; /**< TSC; the application has asked which, 0: it has not */
+	void *context;     /**< as given, or what the application holds */
+	uint64_t last;     /**< TSC of the last hit; written under the NIC's lock */
+	uint64_t timeout;  /**< in TSC cycles */
+	uint32_t refs;     /**< rules, and a handle */
+	uint64_t aged;     /**< the `last` for which the aging is news no more; 0: none */
+	uint64_t reported; /**< the `last` for which the application was told; 0: none */
 };
 
 LIST_HEAD(octosim_ages, octosim_age);
