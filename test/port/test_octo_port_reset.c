@@ -7,6 +7,7 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octosim_control.h"
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 
@@ -105,6 +106,28 @@ test_a_start_sets_the_link_up(void **state)
 	assert_int_equal(link_of(octo_port_pf(0)), RTE_ETH_LINK_UP);
 }
 
+/*
+ * The link is set down, and up by the start, of which a PF that recovers meanwhile hears
+ * nothing: drivers remember what they were told last.
+ */
+static void
+test_a_start_sets_the_link_up_of_a_pf_that_recovers(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_dev_set_link_down(port), 0);
+	assert_int_equal(octosim_fault("net_octosim1,recovery,start"), 0);
+	octo_port_await(!octo_port_pf_is_started(port, 1));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_await(link_of(port) == RTE_ETH_LINK_UP);
+	assert_int_equal(octosim_fault("net_octosim1,recovery,success"), 0);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(link_of(octo_port_pf(1)) == RTE_ETH_LINK_UP);
+}
+
 int
 main(void)
 {
@@ -112,6 +135,7 @@ main(void)
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
 		octo_port_test(test_a_start_sets_the_link_up),
+		octo_port_test(test_a_start_sets_the_link_up_of_a_pf_that_recovers),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -115,7 +115,8 @@ octo_link_start_locked(struct octo_dev *octo)
 
 	if (octo->settings.link_set && octo->settings.link_down)
 		ret = set_link_locked(octo, true);
-	octo->settings.link_set = false;
+	/* what was set is not forgotten: a PF that recovers has not heard of this */
+	octo->settings.link_down = false;
 	return ret;
 }
 
