@@ -40,9 +40,9 @@ octo_compat_copy_queue_stats(struct rte_eth_stats *stats, const struct eth_queue
 	}
 
 OCTO_COMPAT_STATS_GET(octo_stats_get)
-OCTO_COMPAT_STATS_GET(octosim_stats_get)
+OCTO_COMPAT_STATS_GET(mpsim_stats_get)
 #define octo_stats_get(dev, stats, qstats) octo_stats_get_(dev, stats, qstats)
-#define octosim_stats_get(dev, stats, qstats) octosim_stats_get_(dev, stats, qstats)
+#define mpsim_stats_get(dev, stats, qstats) mpsim_stats_get_(dev, stats, qstats)
 
 /* The same of any port. */
 static inline int
@@ -57,7 +57,7 @@ octo_compat_read_stats(uint16_t port, struct rte_eth_stats *stats, struct eth_qu
 
 /* 25.11: the number of used descriptors is an int. */
 int octo_rx_queue_count_(void *rxq);
-int octosim_rx_queue_count_(void *rxq);
+int mpsim_rx_queue_count_(void *rxq);
 
 static inline uint32_t
 octo_rx_queue_count(void *rxq)
@@ -66,17 +66,17 @@ octo_rx_queue_count(void *rxq)
 }
 
 static inline uint32_t
-octosim_rx_queue_count(void *rxq)
+mpsim_rx_queue_count(void *rxq)
 {
-	return octosim_rx_queue_count_(rxq);
+	return mpsim_rx_queue_count_(rxq);
 }
 #define octo_rx_queue_count(rxq) octo_rx_queue_count_(rxq)
-#define octosim_rx_queue_count(rxq) octosim_rx_queue_count_(rxq)
+#define mpsim_rx_queue_count(rxq) mpsim_rx_queue_count_(rxq)
 
 #if OCTO_DPDK_BEFORE(24, 3)
 /* 24.03: the list of packet types carries its length; before, it ended in UNKNOWN. */
 const uint32_t *octo_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
-const uint32_t *octosim_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
+const uint32_t *mpsim_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
 
 static inline const uint32_t *
 octo_ptypes_get(struct rte_eth_dev *dev)
@@ -87,14 +87,14 @@ octo_ptypes_get(struct rte_eth_dev *dev)
 }
 
 static inline const uint32_t *
-octosim_ptypes_get(struct rte_eth_dev *dev)
+mpsim_ptypes_get(struct rte_eth_dev *dev)
 {
 	size_t n;
 
-	return octosim_ptypes_get_(dev, &n);
+	return mpsim_ptypes_get_(dev, &n);
 }
 #define octo_ptypes_get(dev, n) octo_ptypes_get_(dev, n)
-#define octosim_ptypes_get(dev, n) octosim_ptypes_get_(dev, n)
+#define mpsim_ptypes_get(dev, n) mpsim_ptypes_get_(dev, n)
 #endif
 
 #endif /* OCTO_COMPAT_ETHDEV_H */

@@ -171,7 +171,7 @@ def main(source: str, target: str) -> None:
         axes[number].set_title(f"Figure {number}: {title}{note}",
                                fontsize="medium")
     figure.suptitle(f"Nonuniform DMA, MODELLED on {figures.machine}: the PMDs "
-                    "over octosim. Figures as IOctopus (ASPLOS 2020) numbers "
+                    "over mpsim. Figures as IOctopus (ASPLOS 2020) numbers "
                     "them", fontsize="large")
     figure.tight_layout(rect=(0, 0, 1, 0.98))
     figure.savefig(target, dpi=100)

@@ -134,15 +134,15 @@ tell_where_rules_are_read() {
 		octo)\
 			grep -vE "_ITEM_TYPE_(|RAW|PORT_REPRESENTOR)$" |\
 			grep -vE "_ACTION_TYPE_(PF|REPRESENTED_PORT|[A-Z]+_ENCAP)$" ;;\
-		octosim)\
+		mpsim)\
 			grep -vE "_ITEM_TYPE_$|_ACTION_TYPE_[A-Z]+_ENCAP$" ;;
 	}
 	/^include()/,/^}/ {
 		/esac/i \
 		octo)\
-			git grep -who "$1[[:alnum:]_]*" lib/octo drivers/net/octosim |\
+			git grep -who "$1[[:alnum:]_]*" lib/octo drivers/net/mpsim |\
 			exclude "$1" ;;\
-		octosim)\
+		mpsim)\
 			git grep -who "$1[[:alnum:]_]*" lib/octo | exclude "$1" ;;
 	}' "$tree/devtools/parse-flow-support.sh"
 }
@@ -165,14 +165,14 @@ add_model() {
 	maintain "NUDMA library" lib/nudma/
 	in_tree add -A
 	commit "nudma: add cost model of nonuniform DMA" "What DMA between sockets costs, in virtual time: for
-octosim, on machines that have one socket."
+mpsim, on machines that have one socket."
 }
 
 add_driver() {
-	local name=$1 title=$2 headline=$3 body=$4
+	local name=$1 before=$2 title=$3 headline=$4 body=$5
 	put "drivers/net/$name" "doc/guides/nics/$name.rst" "doc/guides/nics/features/$name.ini"
-	insert drivers/net/meson.build "        'pcap'," "        '$name',"
-	insert doc/guides/nics/index.rst "    pcap" "    $name"
+	insert drivers/net/meson.build "        '$before'," "        '$name',"
+	insert doc/guides/nics/index.rst "    $before" "    $name"
 	maintain "$title" "drivers/net/$name/" "doc/guides/nics/$name.rst" \
 		"doc/guides/nics/features/$name.ini"
 	in_tree add -A
@@ -186,9 +186,9 @@ step_copy() {
 	add_library
 	add_model
 	tell_where_rules_are_read
-	add_driver octo "Octo PMD" "net/octo: add driver for multi-PF NICs" \
+	add_driver octo pcap "Octo PMD" "net/octo: add driver for multi-PF NICs" \
 		"The PFs of a NIC that has one on each socket become one port."
-	add_driver octosim "Octosim PMD" "net/octosim: add simulated multi-PF NIC" \
+	add_driver mpsim mvneta "Mpsim PMD" "net/mpsim: add simulated multi-PF NIC" \
 		"For those who have no such NIC."
 	in_tree log --oneline base..
 	in_tree diff --stat base -- "${listed[@]}" | cat
@@ -275,7 +275,7 @@ configure() {
 	local dir=$work/build-$1 dpdk_options
 	[ ! -f "$dir/build.ninja" ] || return 0
 	need in_tree
-	built_drivers+=(net/octo net/octosim)
+	built_drivers+=(net/octo net/mpsim)
 	choose_dpdk_options
 	CC=$1 in_dpdk_build meson setup --prefix="$work/shared" --libdir=lib "${dpdk_options[@]}" \
 		-Dwerror=true -Dbuildtype=debugoptimized -Dexamples=l3fwd "$dir" "$tree"

@@ -149,5 +149,5 @@ plugins_command() {
 	refuse_installed_drivers
 	compile plugins
 	dir=$(plugin_directory)
-	echo "-d $dir/librte_net_octo.so -d $dir/librte_net_octosim.so"
+	echo "-d $dir/librte_net_octo.so -d $dir/librte_net_mpsim.so"
 }

@@ -11,7 +11,7 @@
 
 /**
  * @file
- * The hardware of a PF: any ethdev, by what all ethdevs have. octosim's are
+ * The hardware of a PF: any ethdev, by what all ethdevs have. mpsim's are
  * those whose NIC has an MPFS.
  */
 

@@ -81,12 +81,12 @@ add_port(struct book *b, const struct chaos_tally *now, const struct chaos_tally
 static int
 keep_books(struct chaos *c, struct chaos_tally *t, struct book *b)
 {
-	struct octosim_account nic, peer;
-	int ret = octosim_account_get("A", &nic);
+	struct mpsim_account nic, peer;
+	int ret = mpsim_account_get("A", &nic);
 
 	*b = (struct book){.nb = 0};
 	if (ret == 0)
-		ret = octosim_account_get("B", &peer);
+		ret = mpsim_account_get("B", &peer);
 	if (ret != 0)
 		return ret;
 	t->nic = nic.sent + nic.tx_dropped + nic.lost_in_tx;
@@ -209,9 +209,9 @@ await_fences(const struct chaos *c)
 static uint64_t
 rules_in_tables(void)
 {
-	struct octosim_account nic;
+	struct mpsim_account nic;
 
-	return octosim_account_get("A", &nic) == 0 ? nic.rules : UINT64_MAX;
+	return mpsim_account_get("A", &nic) == 0 ? nic.rules : UINT64_MAX;
 }
 
 /* Those of flows that have moved go a little later. */

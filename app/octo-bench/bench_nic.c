@@ -11,10 +11,10 @@
 
 #include "bench_nic.h"
 #include "bench_rule.h"
-#include "octosim_control.h"
+#include "mpsim_control.h"
 
 #define OCTO "net_octo0"
-#define PEER "net_octosim9"
+#define PEER "net_mpsim9"
 #define NAME_LEN 32
 #define ARGS_LEN 256
 
@@ -33,10 +33,10 @@ const char *
 bench_nic_name(unsigned int index)
 {
 	static const char *const names[BENCH_MAX_PFS] = {
-		"net_octosim0",
-		"net_octosim1",
-		"net_octosim2",
-		"net_octosim3",
+		"net_mpsim0",
+		"net_mpsim1",
+		"net_mpsim2",
+		"net_mpsim3",
 	};
 
 	return names[index];
@@ -271,7 +271,7 @@ bench_nic_remove(struct bench_nic *nic, unsigned int pf, bool announced)
 
 	RTE_SET_USED(nic);
 	snprintf(text, sizeof(text), "%s,%s", bench_nic_name(pf), announced ? "eject" : "surprise");
-	ret = octosim_fault(text);
+	ret = mpsim_fault(text);
 	return ret == 0 ? bench_nic_await(pf, false) : ret;
 }
 
@@ -282,7 +282,7 @@ bench_nic_restore(struct bench_nic *nic, unsigned int pf)
 	int ret;
 
 	snprintf(text, sizeof(text), "%s,plug", bench_nic_name(pf));
-	ret = octosim_fault(text);
+	ret = mpsim_fault(text);
 	if (ret == 0)
 		ret = bench_nic_await(pf, true);
 	if (ret == 0)

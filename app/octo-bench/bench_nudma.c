@@ -159,7 +159,7 @@ static const char usage[] =
 	"usage: octo bench nudma [--json FILE] [--plot FILE.png] [--machine NAME] [-v]\n"
 	"\n"
 	"What nonuniform DMA costs: published figures, and what they come to when the PMDs run\n"
-	"over octosim and each DMA is charged, in virtual time, to a model of the machine that\n"
+	"over mpsim and each DMA is charged, in virtual time, to a model of the machine that\n"
 	"they were measured on. By the local PF, the remote one, net_bonding and net_octo over\n"
 	"both. Nothing here is measured: all of it is modelled, and the same in each run.\n"
 	"\n"

@@ -8,7 +8,7 @@
 
 /**
  * @file
- * What published figures of nonuniform DMA come to when the PMDs run over octosim, and its DMA
+ * What published figures of nonuniform DMA come to when the PMDs run over mpsim, and its DMA
  * is charged to a model of the machine (lib/nudma). All times are virtual. An *experiment* is
  * traffic under a load; it is done in each *configuration* of the port, in one thread that plays
  * on socket 1. doc/guides/nudma.rst has the equations.

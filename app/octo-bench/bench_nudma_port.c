@@ -9,9 +9,9 @@
 #include "bench_nic.h"
 #include "bench_nudma.h"
 #include "bench_rule.h"
-#include "octosim_control.h"
+#include "mpsim_control.h"
 
-#define PEER "net_octosim9"
+#define PEER "net_mpsim9"
 #define UPPER_OCTO "net_octo0"
 #define UPPER_BONDING "net_bonding0"
 #define ARGS_LEN 1024
@@ -117,7 +117,7 @@ start(struct nudma_port *p, const struct bench *bench)
 	if (ret == 0 && p->config == NUDMA_OCTO)
 		ret = steer(p);
 	if (ret == 0)
-		ret = octosim_model_get(p->pf[0], &p->model, &p->place_offset);
+		ret = mpsim_model_get(p->pf[0], &p->model, &p->place_offset);
 	return ret;
 }
 
@@ -164,7 +164,7 @@ nudma_port_account(const struct nudma_port *p, struct nudma_account *sum,
 
 	*sum = (struct nudma_account){0};
 	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++) {
-		ret = octosim_model_account(p->pf[i], &one);
+		ret = mpsim_model_account(p->pf[i], &one);
 		if (ret == 0)
 			ret = rte_eth_stats_get(p->pf[i], &stats);
 		nudma_account_add(sum, &one);

@@ -20,7 +20,7 @@ nudma_report_intro(const struct bench *bench)
 {
 	const char *machine = bench->options.machine;
 
-	printf("net_octo: nonuniform DMA, MODELLED: the PMDs of %s over octosim, whose DMA is\n"
+	printf("net_octo: nonuniform DMA, MODELLED: the PMDs of %s over mpsim, whose DMA is\n"
 	       "charged in virtual time to a model of the machine%s%s. Nothing was measured here.\n\n",
 	       rte_version(), machine != NULL ? " " : "", machine != NULL ? machine : "");
 	fflush(stdout);

@@ -10,7 +10,7 @@
 
 #include "bench_flow.h"
 #include "bench_nudma.h"
-#include "octosim_control.h"
+#include "mpsim_control.h"
 
 /* Each packet of an experiment costs the same, in each flow: few will do. */
 #define ROUNDS 4
@@ -235,14 +235,14 @@ static int
 set_state(const struct nudma_port *p, const struct nudma_plan *plan,
 	  const struct nudma_results *results)
 {
-	const struct octosim_model_state state = {
+	const struct mpsim_model_state state = {
 		.load = &results->load[plan->load],
 		.no_ddio = plan->no_ddio,
 		.rings_on_pf = plan->rings_on_pf,
 		.tx_frames = plan->tx_frames,
 	};
 
-	return octosim_model_set(p->pf[0], &state);
+	return mpsim_model_set(p->pf[0], &state);
 }
 
 int

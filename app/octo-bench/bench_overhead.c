@@ -19,7 +19,7 @@ const uint16_t overhead_bursts[OVERHEAD_NB_BURST] = {4, 16, 32, 64};
 const char *const overhead_pfs[OVERHEAD_NB_PF] = {
 	[OVERHEAD_NULL] = "net_null",
 	[OVERHEAD_RING] = "net_ring",
-	[OVERHEAD_SIM] = "octosim",
+	[OVERHEAD_SIM] = "mpsim",
 	[OVERHEAD_PACKET] = "net_af_packet",
 };
 
@@ -316,7 +316,7 @@ static const char usage[] =
 	"               has the figures\n"
 	"  --runs N     rounds, of which the figures are medians (default 51)\n"
 	"  --quick      three short rounds: shows that it works, and measures nothing\n"
-	"  --case NAME  only these PFs: net_null, net_ring, octosim or net_af_packet;\n"
+	"  --case NAME  only these PFs: net_null, net_ring, mpsim or net_af_packet;\n"
 	"               only this work: rx, tx, io, macswap or touch; may be repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
@@ -324,8 +324,8 @@ static const char usage[] =
 	"Exit code: 0 if all was measured, whatever came out.\n";
 
 static const struct bench_case cases[] = {
-	{.name = "net_null"}, {.name = "net_ring"}, {.name = "octosim"}, {.name = "net_af_packet"},
-	{.name = "rx"},       {.name = "tx"},       {.name = "io"},      {.name = "macswap"},
+	{.name = "net_null"}, {.name = "net_ring"}, {.name = "mpsim"}, {.name = "net_af_packet"},
+	{.name = "rx"},       {.name = "tx"},       {.name = "io"},    {.name = "macswap"},
 	{.name = "touch"},
 };
 
@@ -333,7 +333,7 @@ const struct bench_subject bench_overhead = {
 	.name = "overhead",
 	.title = "overhead",
 	.usage = usage,
-	.case_names = "net_null, net_ring, octosim or net_af_packet, rx, tx, io, macswap or touch",
+	.case_names = "net_null, net_ring, mpsim or net_af_packet, rx, tx, io, macswap or touch",
 	.letters = "Pcjnqvh",
 	.runs = 51,
 	.quick_runs = 3,

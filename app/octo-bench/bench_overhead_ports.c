@@ -67,7 +67,7 @@ add_pfs(const struct overhead_stage *s, struct overhead_contender *c, unsigned i
 	static const char *const drivers[OVERHEAD_NB_PF] = {
 		[OVERHEAD_NULL] = "net_null",
 		[OVERHEAD_RING] = "net_ring",
-		[OVERHEAD_SIM] = "net_octosim",
+		[OVERHEAD_SIM] = "net_mpsim",
 		[OVERHEAD_PACKET] = "net_af_packet",
 	};
 	char args[ARGS_LEN];

@@ -2,7 +2,7 @@
 
 /*
  * What is at the other end of a PF. net_null makes packets by itself; what is sent on
- * net_ring and octosim (its wire is a loop) comes back, so they are fed by their own ports;
+ * net_ring and mpsim (its wire is a loop) comes back, so they are fed by their own ports;
  * a PF of net_af_packet has one end of a veth pair, and a socket feeds the other one.
  */
 

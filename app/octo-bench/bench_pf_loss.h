@@ -4,7 +4,7 @@
 #define BENCH_PF_LOSS_H
 
 #include "bench_stream.h"
-#include "octosim_control.h"
+#include "mpsim_control.h"
 
 /**
  * @file

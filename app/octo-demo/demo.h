@@ -28,8 +28,8 @@
 #define DEMO_POOL_SIZE 8191
 
 #define DEMO_PORT "net_octo0"
-#define DEMO_PEER "net_octosim2"
-#define DEMO_SPEED_PORT "net_octosim3"
+#define DEMO_PEER "net_mpsim2"
+#define DEMO_SPEED_PORT "net_mpsim3"
 
 struct demo_options {
 	const char *json; /**< file to write, or NULL */

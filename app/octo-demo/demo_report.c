@@ -153,7 +153,7 @@ demo_report_json(FILE *f, const struct demo_machine *machine, const struct demo_
 	}
 	fprintf(f,
 		"  ],\n"
-		"  \"octosim\": {\"mpps_per_core\": %.2f, \"frame_bytes\": 64},\n"
+		"  \"mpsim\": {\"mpps_per_core\": %.2f, \"frame_bytes\": 64},\n"
 		"  \"simulated\": true,\n"
 		"  \"flows\": %d,\n"
 		"  \"cpus\": [%u, %u],\n"

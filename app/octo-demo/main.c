@@ -72,7 +72,7 @@ static int
 start_and_run(const struct demo_options *options, FILE *json)
 {
 	struct demo_machine machine = {
-		.pf_name = {"net_octosim0", "net_octosim1"},
+		.pf_name = {"net_mpsim0", "net_mpsim1"},
 		.pf_socket = {0, 1},
 	};
 	int ret = demo_eal_start(&machine, options);

@@ -37,7 +37,7 @@ def _check_any(machine, found, findings):
     what = "NIC with PFs on several sockets" if machine.pfs else "NIC on its PCI buses"
     return [Finding(IN_THE_WAY, "machine", f"has no {what}, so there is nothing that an octo port "
                     "could be made of", ["without such hardware: ./octo demo, or a simulated NIC "
-                                         "(net_octosim)"])]
+                                         "(net_mpsim)"])]
 
 
 def diagnose(machine):

@@ -59,11 +59,11 @@ def _what(name, near, far):
 
 def simulated(name: str, wire: Tuple[str, Sequence[str]], cpus: Sequence[int], member: str,
               model: Optional[str] = None) -> Setup:
-    """A NIC of octosim. What has no rule comes by PF 0, on the other node; in *local* by PF 1."""
+    """A NIC of mpsim. What has no rule comes by PF 0, on the other node; in *local* by PF 1."""
     nodes = "/".join(f"{cpu}:{NODE}" for cpu in cpus)
     default = ",default_pf=1" if name == LOCAL else ""
     charged = f",model={model},socket_map={nodes}" if model else ""
-    pfs = ("net_octosim0", "net_octosim1")
+    pfs = ("net_mpsim0", "net_mpsim1")
     port = {LOCAL: 2, REMOTE: 1}.get(name, 3)  # port 0 is the wire
     devices = ["--no-pci", *wire[1],
                f"--vdev={pfs[0]},nic=A,socket={OTHER_NODE},wire={wire[0]},mac={NIC_MAC}"

@@ -24,7 +24,7 @@ def _ports(kind: str, socket_map: str) -> list:
     if kind == "octo":
         return [vdevs.octo_devargs(i, vdevs.pf_names(2 * i), socket_map)
                 for i in (0, 1)]
-    return ["net_octosim0", "net_octosim2"]
+    return ["net_mpsim0", "net_mpsim2"]
 
 
 def _measure(switch, hosts, kind: str, options) -> float:

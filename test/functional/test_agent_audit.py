@@ -50,7 +50,7 @@ def _machine(huge_dir, tmp_path, *memory: str, nodes=(0, 1)
     prefix = env.unique()
     file = f"{huge_dir}/{prefix}map_0"
     sockets = [tmp_path / f"pf{i}.sock" for i in range(2)]
-    pfs = [agent.pf(f"net_octosim{i}", sockets[i], queues=QUEUES,
+    pfs = [agent.pf(f"net_mpsim{i}", sockets[i], queues=QUEUES,
                     node=nodes[i]) for i in range(2)]
     options = [w for m in memory
                for w in ("--memory", m.replace("FILE", file))]
@@ -142,7 +142,7 @@ def _check_table(machine: Machine, text: str) -> None:
     for pf, share in ((0, "100.00%"), (1, "0.00%")):
         for queue, rings in enumerate(machine.agent.audit(pf)):
             for direction in agent.DIRECTIONS:
-                row = _row(rows, f"net_octosim{pf}", queue,
+                row = _row(rows, f"net_mpsim{pf}", queue,
                            direction.capitalize())
                 done = agent.dma(rings[direction])
                 assert row[4] == "0/0/0"
@@ -163,19 +163,19 @@ def test_table(huge_dir, tmp_path):
 
 def test_table_at_the_end(tmp_path):
     """--audit."""
-    pf = agent.pf("net_octosim0", tmp_path / "pf.sock", queues=3)
-    with Agent([vdevs.octosim(0, "A")], [pf], ["--audit"]) as firmware:
+    pf = agent.pf("net_mpsim0", tmp_path / "pf.sock", queues=3)
+    with Agent([vdevs.mpsim(0, "A")], [pf], ["--audit"]) as firmware:
         assert firmware.quit() == 0
         rows = agent.table_rows(firmware.text)
         assert [r[:5] for r in rows] == [
-            ["net_octosim0", "?", str(q), d, "?/?/?"]
+            ["net_mpsim0", "?", str(q), d, "?/?/?"]
             for q in range(3) for d in ("Rx", "Tx")]
 
 
 def test_bad_parameters(tmp_path):
     """Telemetry refuses what is not there."""
-    pf = agent.pf("net_octosim0", tmp_path / "pf.sock", queues=64)
-    with Agent([vdevs.octosim(0, "A", queues=64)], [pf],
+    pf = agent.pf("net_mpsim0", tmp_path / "pf.sock", queues=64)
+    with Agent([vdevs.mpsim(0, "A", queues=64)], [pf],
                memory=512) as firmware:
         assert len(firmware.audit(0)) == 64
         for params in ((), (1,), ("x",), (0, "x"), (0, 0, 0), (-1,)):

@@ -26,7 +26,7 @@ def base(tmp_path):
 
 def _agent(base, *options, wait=True) -> Agent:
     return Agent(vdevs.nic("A", wire="loop"),
-                 [agent.pf(f"net_octosim{i}", base / f"pf{i}.sock") for i in range(2)],
+                 [agent.pf(f"net_mpsim{i}", base / f"pf{i}.sock") for i in range(2)],
                  options, wait=wait)
 
 

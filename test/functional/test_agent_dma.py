@@ -67,10 +67,10 @@ class Bench(NamedTuple):
 
 @contextlib.contextmanager
 def _agent(tmp_path: Path) -> Iterator[Agent]:
-    pf = agent.pf("net_octosim0", tmp_path / "pf.sock", node=0)
+    pf = agent.pf("net_mpsim0", tmp_path / "pf.sock", node=0)
     options = [w for node, file in ((0, 0), (1, 1), (1, 3))
                for w in ("--memory", f"{node}={tmp_path}/file{file}")]
-    with Agent([vdevs.octosim(0, "A", wire="loop")], [pf],
+    with Agent([vdevs.mpsim(0, "A", wire="loop")], [pf],
                options) as firmware:
         yield firmware
 

@@ -29,22 +29,22 @@ def _one_error(pfs, options=(), nic=None, **more) -> str:
 
 PF_FAULTS = {
     "": r"--pf : ETHDEV,vhost=SOCKET is needed",
-    "net_octosim0": r"--pf net_octosim0: vhost=SOCKET is needed",
-    "net_octosim0,vhost=": r"vhost=: a path of 1 to 107 bytes",
-    f"net_octosim0,vhost={LONG}": r"a path of 1 to 107 bytes",
-    "net_octosim0,vhost=S,vhost=S": r"vhost= is given twice",
-    "net_octosim0,vhost=S,speed=9": r"'speed' is not known: vhost=, mode=",
-    "net_octosim0,vhost=S,queues=0": r"queues=0: a number from 1 to 64",
-    "net_octosim0,vhost=S,queues=65": r"queues=65: a number from 1 to 64",
-    "net_octosim0,vhost=S,queues=2x": r"queues=2x: a number from 1 to 64",
-    "net_octosim0,vhost=S,queues": r"queues=: a number from 1 to 64",
-    "net_octosim0,vhost=S,node=-1": r"node=-1: a number from 0 to 63",
-    "net_octosim0,vhost=S,node=64": r"node=64: a number from 0 to 63",
-    "net_octosim0,vhost=S,mode=both": r"mode=both: server or client",
-    "net_octosim0,vhost=S,rep=": r"rep=: the name of an ethdev",
-    "net_octosim9,vhost=S": r"--pf net_octosim9: there is no such ethdev",
-    "net_octosim0,vhost=S,queues=17": r"does not start with 17 queues",
-    "net_octosim0,vhost=/nowhere/S": r"vhost=/nowhere/S cannot be used: No ",
+    "net_mpsim0": r"--pf net_mpsim0: vhost=SOCKET is needed",
+    "net_mpsim0,vhost=": r"vhost=: a path of 1 to 107 bytes",
+    f"net_mpsim0,vhost={LONG}": r"a path of 1 to 107 bytes",
+    "net_mpsim0,vhost=S,vhost=S": r"vhost= is given twice",
+    "net_mpsim0,vhost=S,speed=9": r"'speed' is not known: vhost=, mode=",
+    "net_mpsim0,vhost=S,queues=0": r"queues=0: a number from 1 to 64",
+    "net_mpsim0,vhost=S,queues=65": r"queues=65: a number from 1 to 64",
+    "net_mpsim0,vhost=S,queues=2x": r"queues=2x: a number from 1 to 64",
+    "net_mpsim0,vhost=S,queues": r"queues=: a number from 1 to 64",
+    "net_mpsim0,vhost=S,node=-1": r"node=-1: a number from 0 to 63",
+    "net_mpsim0,vhost=S,node=64": r"node=64: a number from 0 to 63",
+    "net_mpsim0,vhost=S,mode=both": r"mode=both: server or client",
+    "net_mpsim0,vhost=S,rep=": r"rep=: the name of an ethdev",
+    "net_mpsim9,vhost=S": r"--pf net_mpsim9: there is no such ethdev",
+    "net_mpsim0,vhost=S,queues=17": r"does not start with 17 queues",
+    "net_mpsim0,vhost=/nowhere/S": r"vhost=/nowhere/S cannot be used: No ",
 }
 
 
@@ -75,14 +75,14 @@ FAULTS = {
 def test_fault(tmp_path, words):
     """The same for everything else."""
     path = tmp_path / "pf.sock"
-    error = _one_error([f"net_octosim0,vhost={path}"], words.split())
+    error = _one_error([f"net_mpsim0,vhost={path}"], words.split())
     assert re.search(FAULTS[words], error), error
     assert not path.exists()
 
 
 def test_unknown_option():
     """getopt names it, we tell where to look."""
-    firmware = Agent(NIC, ["net_octosim0,vhost=x"], ["--bogus"], wait=False)
+    firmware = Agent(NIC, ["net_mpsim0,vhost=x"], ["--bogus"], wait=False)
     assert _errors(firmware) == ["try -- --help"]
     assert "unrecognized option '--bogus'" in firmware.text
 
@@ -94,22 +94,22 @@ def test_nothing_to_do():
 
 def test_pf_twice(tmp_path):
     """Each PF, and each socket, belongs to one."""
-    pf = [f"net_octosim{i},vhost={tmp_path}/{i}" for i in range(2)]
-    assert "net_octosim0 is given twice" in _one_error(
-        [pf[0], f"net_octosim0,vhost={tmp_path}/2"])
-    assert "is the socket of net_octosim0" in _one_error(
-        [pf[0], f"net_octosim1,vhost={tmp_path}/0"])
+    pf = [f"net_mpsim{i},vhost={tmp_path}/{i}" for i in range(2)]
+    assert "net_mpsim0 is given twice" in _one_error(
+        [pf[0], f"net_mpsim0,vhost={tmp_path}/2"])
+    assert "is the socket of net_mpsim0" in _one_error(
+        [pf[0], f"net_mpsim1,vhost={tmp_path}/0"])
 
 
 def test_too_many_pfs(tmp_path):
     """A NIC has eight."""
-    pfs = [f"net_octosim{i},vhost={tmp_path}/{i}" for i in range(9)]
+    pfs = [f"net_mpsim{i},vhost={tmp_path}/{i}" for i in range(9)]
     assert "a NIC has 8 PFs at most" in _one_error(pfs)
 
 
 def test_memory_that_does_not_suffice(tmp_path):
     """EAL's option is named."""
-    error = _one_error([f"net_octosim0,vhost={tmp_path}/0,queues=16"],
+    error = _one_error([f"net_mpsim0,vhost={tmp_path}/0,queues=16"],
                        memory=32)
     assert re.search(r"no memory for \d+ buffers: .* -m gives more", error)
 
@@ -119,7 +119,7 @@ def test_path_that_is_a_file(tmp_path):
     path = tmp_path / "precious"
     path.write_text("data", encoding="ascii")
     assert "cannot be used: File exists" in _one_error(
-        [f"net_octosim0,vhost={path}"])
+        [f"net_mpsim0,vhost={path}"])
     assert path.read_text(encoding="ascii") == "data"
 
 
@@ -132,7 +132,7 @@ def test_socket_of_somebody_else(tmp_path):
         # the PF before it lets go of its own
         first = tmp_path / "first.sock"
         assert "cannot be used: Address already in use" in _one_error(
-            [f"net_octosim1,vhost={first}", f"net_octosim0,vhost={path}"])
+            [f"net_mpsim1,vhost={first}", f"net_mpsim0,vhost={path}"])
         assert path.is_socket()
         assert not first.exists()
 
@@ -146,7 +146,7 @@ def test_busy_socket_of_somebody_else(tmp_path):
         other.listen(0)
         waiting.connect(str(path))
         assert "cannot be used: Address already in use" in _one_error(
-            [f"net_octosim0,vhost={path}"])
+            [f"net_mpsim0,vhost={path}"])
 
 
 def test_help():

@@ -3,7 +3,7 @@
 
     veth - net_af_packet - NIC A in octo-agent - vhost-user - octo in testpmd
 
-Once with the MPFS of octosim's PFs, once as on a BlueField, where the switch is
+Once with the MPFS of mpsim's PFs, once as on a BlueField, where the switch is
 behind an uplink and representors.
 """
 
@@ -41,12 +41,12 @@ class Nic:
                 *vdevs.nic("A", wire="net_af_packet0", queues=QUEUES)]
         more = [{}, {}]
         if self._eswitch:
-            args += ["--vdev=net_octosim2,nic=A,representor=uplink",
-                     "--vdev=net_octosim3,nic=A,representor=pf0",
-                     "--vdev=net_octosim4,nic=A,representor=pf1"]
-            options = ("--uplink=net_octosim2", *options)
-            more = [{"rep": "net_octosim3"}, {"rep": "net_octosim4"}]
-        pfs = [agent.pf(f"net_octosim{i}", path, queues=QUEUES, **more[i])
+            args += ["--vdev=net_mpsim2,nic=A,representor=uplink",
+                     "--vdev=net_mpsim3,nic=A,representor=pf0",
+                     "--vdev=net_mpsim4,nic=A,representor=pf1"]
+            options = ("--uplink=net_mpsim2", *options)
+            more = [{"rep": "net_mpsim3"}, {"rep": "net_mpsim4"}]
+        pfs = [agent.pf(f"net_mpsim{i}", path, queues=QUEUES, **more[i])
                for i, path in enumerate(self.sockets)]
         return Agent(args, pfs, [f"--listen=unix:{self.listens}", *options])
 
@@ -227,7 +227,7 @@ def test_only_the_owner_may_steer(direct):
 def test_where_it_does_not_listen(direct, address, words):
     """One error, and it ends."""
     firmware = Agent(vdevs.nic("A", wire="loop"),
-                     [agent.pf(f"net_octosim{i}", direct.sockets[i])
+                     [agent.pf(f"net_mpsim{i}", direct.sockets[i])
                       for i in range(2)], [f"--listen={address}"], wait=False)
     assert firmware.wait(30) != 0
     assert f"octo-agent: --listen {address}: " in firmware.text
@@ -244,7 +244,7 @@ def test_a_dead_agents_socket_is_replaced(direct):
         second.sockets = [direct.listens.parent / f"other{i}"
                           for i in range(2)]
         other = Agent(vdevs.nic("B", wire="loop"),
-                      [agent.pf(f"net_octosim{i}", second.sockets[i])
+                      [agent.pf(f"net_mpsim{i}", second.sockets[i])
                        for i in range(2)],
                       [f"--listen=unix:{direct.listens}"], wait=False)
         assert other.wait(30) != 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""octo-agent makes octosim's PFs a NIC for another process, by vhost-user.
+"""octo-agent makes mpsim's PFs a NIC for another process, by vhost-user.
 
     veth - net_af_packet - NIC A in octo-agent - vhost-user - testpmd
 
@@ -44,7 +44,7 @@ def _agent_args(wire: Wire, sockets, default_pf: int = 0, mode=None,
             f"blocksz={math.lcm(frame, 4096)},framecnt=1024",
             *vdevs.nic("A", 0, 2, "net_af_packet0", default_pf=default_pf,
                        **nic)]
-    pfs = [agent.pf(f"net_octosim{i}", sockets[i], queues=QUEUES, node=i,
+    pfs = [agent.pf(f"net_mpsim{i}", sockets[i], queues=QUEUES, node=i,
                     mode=mode) for i in range(2)]
     return args, pfs
 
@@ -233,7 +233,7 @@ def test_client_with_more_queues(net):
     """It is told that nobody serves them."""
     with Testpmd([f"--vdev=net_virtio_user0,path={net.sockets[0]},queues=3"],
                  plugins=False, queues=3):
-        net.agent.expect(r"net_octosim0: the client uses queue pair 2, but "
+        net.agent.expect(r"net_mpsim0: the client uses queue pair 2, but "
                          r"the PF has 2: queues= gives it more")
         net.agent.wait_until("the others are served", lambda:
                              net.agent.pfs()[0]["enabled_queues"] == QUEUES)

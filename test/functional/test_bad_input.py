@@ -10,7 +10,7 @@ from octotest.process import Process
 from octotest.testpmd import Testpmd
 from octotest.view import View
 
-TWO = "pf=net_octosim0,pf=net_octosim1"
+TWO = "pf=net_mpsim0,pf=net_mpsim1"
 # Short: from 26.07 on EAL takes no more than 127 bytes of a hot-plugged device.
 NINE = ",".join(f"pf=pf{i}" for i in range(9))
 
@@ -18,13 +18,13 @@ NINE = ",".join(f"pf=pf{i}" for i in range(9))
 @pytest.fixture(scope="module")
 def running(shared):
     """PFs 0 to 8 are free; net_octo8 has two others; queues, MTU differ."""
-    args = [*vdevs.nic("A", 0, 8, "loop"), vdevs.octosim(
+    args = [*vdevs.nic("A", 0, 8, "loop"), vdevs.mpsim(
         8, "B", wire="loop", mac="02:00:00:00:00:08", default_pf=0, lost_pf="drop"),
-            vdevs.octosim(10, "C", max_mtu=2000),
-            vdevs.octosim(11, "D", queues=4),
-            vdevs.octosim(12, "E"), vdevs.octosim(13, "E"),
-            "--vdev=net_octosim15,nic=F,representor=uplink",
-            "--vdev=net_octosim16,nic=F,representor=pf1",
+            vdevs.mpsim(10, "C", max_mtu=2000),
+            vdevs.mpsim(11, "D", queues=4),
+            vdevs.mpsim(12, "E"), vdevs.mpsim(13, "E"),
+            "--vdev=net_mpsim15,nic=F,representor=uplink",
+            "--vdev=net_mpsim16,nic=F,representor=pf1",
             vdevs.octo(8, 12, 2), "--vdev=net_null0"]
     return shared(lambda: Testpmd(args, app=["--disable-device-start"],
                                   queues=1, memory=192))
@@ -88,28 +88,28 @@ def test_good_port_can_come_and_go(pmd):
 OCTO_ROWS = [
     ("no-pf", "", r"no pf="),
     ("only-map", "socket_map=0:0", r"no pf="),
-    ("unknown-pf", "pf=net_octosim99", r"net_octosim99"),
+    ("unknown-pf", "pf=net_mpsim99", r"net_mpsim99"),
     ("unknown-driver", "pf=nothing_like_this0", r"nothing_like_this0"),
     ("unknown-pci", "pf=0000:ff:1f.7", r"0000:ff:1f\.7"),
-    ("twice", "pf=net_octosim0,pf=net_octosim0", r"net_octosim0.*twice"),
-    ("owned", "pf=net_octosim0,pf=net_octosim12",
-     r"net_octosim12.*net_octo8"),
-    ("itself", "pf=net_octosim0,pf=net_octo9", r"pf=net_octo9"),
-    ("other-octo", "pf=net_octosim0,pf=net_octo8", r"pf=net_octo8"),
-    ("mtu-differs", "pf=net_octosim0,pf=net_octosim10",
-     r"net_octosim10.*MTU"),
-    ("queues-differ", "pf=net_octosim0,pf=net_octosim11",
-     r"net_octosim11.*queues"),
+    ("twice", "pf=net_mpsim0,pf=net_mpsim0", r"net_mpsim0.*twice"),
+    ("owned", "pf=net_mpsim0,pf=net_mpsim12",
+     r"net_mpsim12.*net_octo8"),
+    ("itself", "pf=net_mpsim0,pf=net_octo9", r"pf=net_octo9"),
+    ("other-octo", "pf=net_mpsim0,pf=net_octo8", r"pf=net_octo8"),
+    ("mtu-differs", "pf=net_mpsim0,pf=net_mpsim10",
+     r"net_mpsim10.*MTU"),
+    ("queues-differ", "pf=net_mpsim0,pf=net_mpsim11",
+     r"net_mpsim11.*queues"),
     ("nine-pfs", NINE, r"pf8.*8"),
     ("unknown-argument", TWO + ",colour=blue", r"colour"),
     ("empty-pf", "pf=", r"pf"),
     ("pf-without-value", "pf", r"pf"),
-    ("empty-second-pf", "pf=net_octosim0,pf=", r"pf"),
-    ("socket-empty", "pf=net_octosim0@", r"net_octosim0@"),
+    ("empty-second-pf", "pf=net_mpsim0,pf=", r"pf"),
+    ("socket-empty", "pf=net_mpsim0@", r"net_mpsim0@"),
     ("socket-no-name", "pf=@1", r"@1"),
-    ("socket-word", "pf=net_octosim0@one", r"@one"),
-    ("socket-negative", "pf=net_octosim0@-1", r"@-1"),
-    ("socket-huge", "pf=net_octosim0@64", r"@64"),
+    ("socket-word", "pf=net_mpsim0@one", r"@one"),
+    ("socket-negative", "pf=net_mpsim0@-1", r"@-1"),
+    ("socket-huge", "pf=net_mpsim0@64", r"@64"),
     ("port-socket-word", TWO + ",socket=one", r"socket=one"),
     ("port-socket-negative", TWO + ",socket=-1", r"socket=-1"),
     ("port-socket-twice", TWO + ",socket=0,socket=1", r"socket="),
@@ -157,7 +157,7 @@ SIM_ROWS = [
     ("wire-empty", "nic=X,wire=", r"wire="),
     ("wire-no-nic", "nic=X,wire=nic:", r"wire=nic:"),
     ("wire-self", "nic=X,wire=nic:X", r"wire=nic:X"),
-    ("wire-is-pf", "nic=X,wire=net_octosim12", r"wire=net_octosim12"),
+    ("wire-is-pf", "nic=X,wire=net_mpsim12", r"wire=net_mpsim12"),
     ("wire-differs", "nic=B,wire=nic:Q", r"wire"),
     ("mac-differs", "nic=B,mac=02:00:00:00:00:09", r"mac"),
     ("default-differs", "nic=B,default_pf=1", r"default_pf"),
@@ -190,34 +190,34 @@ SIM_ROWS = [
     ("representor-pf8", "nic=X,representor=pf8", r"representor=pf8.*pf7"),
     ("representor-tail", "nic=X,representor=pf12", r"representor=pf12"),
     ("uplink-twice", "nic=F,representor=uplink",
-     r"representor.*net_octosim15"),
+     r"representor.*net_mpsim15"),
     ("representor-twice", "nic=F,representor=pf1",
-     r"representor.*net_octosim16"),
+     r"representor.*net_mpsim16"),
 ]
 
 
 @pytest.mark.many(asan=12)
 @pytest.mark.parametrize("args, names", [r[1:] for r in SIM_ROWS],
                          ids=[r[0] for r in SIM_ROWS])
-def test_octosim_refuses(pmd, args, names):
+def test_mpsim_refuses(pmd, args, names):
     """A bad PF is refused; a good one can then be made."""
-    out = _refused(pmd, f"net_octosim30,{args}" if args else "net_octosim30")
-    _check_error(out, names, "OCTOSIM")
-    out = pmd.cmd("port attach net_octosim30,nic=X")
+    out = _refused(pmd, f"net_mpsim30,{args}" if args else "net_mpsim30")
+    _check_error(out, names, "MPSIM")
+    out = pmd.cmd("port attach net_mpsim30,nic=X")
     assert "Failed" not in out, out
-    pmd.cmd(f"port detach {pmd.port('net_octosim30')}")
+    pmd.cmd(f"port detach {pmd.port('net_mpsim30')}")
 
 
 def test_wire_of_another_nic_is_refused(pmd):
     """A wire that one NIC owns cannot be the wire of another."""
-    assert "Failed" not in pmd.cmd("port attach net_octosim31,nic=Y,"
+    assert "Failed" not in pmd.cmd("port attach net_mpsim31,nic=Y,"
                                    "wire=net_null0")
     before = _state(pmd)
-    out = pmd.cmd("port attach net_octosim32,nic=Z,wire=net_null0")
+    out = pmd.cmd("port attach net_mpsim32,nic=Z,wire=net_null0")
     assert "Failed to attach" in out
-    _check_error(out, r"wire=net_null0", "OCTOSIM")
+    _check_error(out, r"wire=net_null0", "MPSIM")
     assert _state(pmd) == before
-    pmd.cmd(f"port detach {pmd.port('net_octosim31')}")
+    pmd.cmd(f"port detach {pmd.port('net_mpsim31')}")
     assert "net_null0" in [p.name for p in pmd.ports()]
 
 
@@ -262,9 +262,9 @@ def test_detach_of_a_started_port_is_refused(pmd):
 
 
 @pytest.mark.parametrize("bad", [
-    "--vdev=net_octo0", "--vdev=net_octo0,pf=net_octosim7",
-    "--vdev=net_octo0,pf=net_octosim0,pf=net_octosim0",
-    "--vdev=net_octo0,pf=net_octosim0,socket_map=zero",
+    "--vdev=net_octo0", "--vdev=net_octo0,pf=net_mpsim7",
+    "--vdev=net_octo0,pf=net_mpsim0,pf=net_mpsim0",
+    "--vdev=net_octo0,pf=net_mpsim0,socket_map=zero",
 ], ids=["no-pf", "unknown-pf", "twice", "map"])
 def test_application_fails_to_start(bad):
     """A program that needs the port ends with exit status not 0."""
@@ -280,8 +280,8 @@ def test_application_fails_to_start(bad):
 
 
 @pytest.mark.parametrize("more, why", [
-    ("", "wire=net_octosim1 is a port of NIC A itself"),
-    (",wire=net_gone", "wire=net_octosim1: there is no such ethdev"),
+    ("", "wire=net_mpsim1 is a port of NIC A itself"),
+    (",wire=net_gone", "wire=net_mpsim1: there is no such ethdev"),
 ], ids=["comes", "fails"])
 def test_wire_that_is_a_port_of_the_nic(more, why):
     """It is probed on the way, into a NIC that has no port yet."""
@@ -291,8 +291,8 @@ def test_wire_that_is_a_port_of_the_nic(more, why):
     process = Process([
         l3fwd, "--no-huge", "-m", "64", "--no-pci", "--lcores=0@0",
         f"--file-prefix={env.unique()}",
-        "--vdev=net_octosim0,nic=A,wire=net_octosim1",
-        f"--vdev=net_octosim1,nic=A{more}", "--", "-p", "0x1", "-P",
+        "--vdev=net_mpsim0,nic=A,wire=net_mpsim1",
+        f"--vdev=net_mpsim1,nic=A{more}", "--", "-p", "0x1", "-P",
         "--config=(0,0,0)"])
     assert process.wait() > 0
     assert re.search(why, process.text), process.text
@@ -301,7 +301,7 @@ def test_wire_that_is_a_port_of_the_nic(more, why):
 
 def test_removal_asked_for_is_no_event(pmd):
     """A removal event would make applications remove the next port, too."""
-    pmd.cmd("port attach net_octosim33,nic=X")
+    pmd.cmd("port attach net_mpsim33,nic=X")
     start = len(pmd.text)
-    pmd.cmd(f"port detach {pmd.port('net_octosim33')}")
+    pmd.cmd(f"port detach {pmd.port('net_mpsim33')}")
     assert "device removal event" not in pmd.text[start:]

@@ -14,7 +14,7 @@ from octotest.testpmd import Testpmd
 
 PARAMETERS = {
     "octo": ["pf", "socket_map", "socket", "mac"],
-    "octosim": ["nic", "socket", "wire", "default_pf", "mpfs_entries",
+    "mpsim": ["nic", "socket", "wire", "default_pf", "mpfs_entries",
                 "arfs_entries", "queues", "mac", "ignore"],
 }
 
@@ -59,7 +59,7 @@ def test_exports_only_what_its_map_names(name, program):
     symbols = {s for s in symbols if not re.match(r"DPDK_|EXPERIMENTAL|"
                                                   r"INTERNAL", s)}
     assert symbols <= named
-    assert all(s.startswith(("octo_", "octosim_", "rte_pmd_octo"))
+    assert all(s.startswith(("octo_", "mpsim_", "rte_pmd_octo"))
                for s in symbols)
     assert len(symbols) <= 16
 
@@ -83,8 +83,8 @@ def test_library_exports_what_it_shares(program):
 
 def test_stock_testpmd_loads_both_drivers():
     """The distribution's binary makes an octo port with -d alone."""
-    vdevs = ["--vdev=net_octosim0,nic=A", "--vdev=net_octosim1,nic=A",
-             "--vdev=net_octo0,pf=net_octosim0,pf=net_octosim1"]
+    vdevs = ["--vdev=net_mpsim0,nic=A", "--vdev=net_mpsim1,nic=A",
+             "--vdev=net_octo0,pf=net_mpsim0,pf=net_mpsim1"]
     with Testpmd(vdevs) as pmd:
         assert [(p.name, p.driver) for p in pmd.ports()] == \
             [("net_octo0", "net_octo")]

@@ -19,7 +19,7 @@ SIM = (vdevs.nic("A", 0, 1, "loop"),
 # 10 Gbit/s: pmd_perf_autotest ends when two seconds' worth of packets came
 NULL = (["--vdev=net_null0"],
         [vdevs.octo(0, socket_map=vdevs.SOCKET_MAP).replace(
-            "net_octosim", "net_null"),
+            "net_mpsim", "net_null"),
          "--vdev=net_null0", "--vdev=net_null1"])
 TESTS: Dict[str, Tuple[List[str], List[str]]] = {
     "bitratestats_autotest": SIM,

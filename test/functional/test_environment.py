@@ -100,7 +100,7 @@ EXPECTED = "a device whose name begins with net_octo is expected, as in net_octo
 ], ids=range(9))
 def test_a_wrong_entry(value, why):
     """One line names the variable and the culprit; nothing of it is used, and the rest works."""
-    args = [*NIC_A, "--vdev=net_octo2,pf=net_octosim0,pf=net_octosim1"]
+    args = [*NIC_A, "--vdev=net_octo2,pf=net_mpsim0,pf=net_mpsim1"]
     with started(value, args) as pmd:
         assert said(pmd.boot_text) == [f"OCTO: {NAME}: {why}; none of it is used"]
         assert list(numbers(pmd)) == ["net_octo2"]
@@ -116,7 +116,7 @@ def test_nothing(value):
 
 def test_devargs_are_read_as_of_vdev():
     """What is wrong with them is said by the port, and the others are there."""
-    with started(f"net_octo1,pf=net_octosim0,speed=3 {ONE}", NIC_A) as pmd:
+    with started(f"net_octo1,pf=net_mpsim0,speed=3 {ONE}", NIC_A) as pmd:
         assert list(numbers(pmd)) == ["net_octo0"]
         assert len(re.findall("net_octo1: .*speed", pmd.boot_text)) == 1
 

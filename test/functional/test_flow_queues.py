@@ -94,8 +94,8 @@ def _rule(out: str) -> int:
 def on_pf(tmp_path):
     """Two PFs, without octo."""
     with SimBench(tmp_path, QUEUES, nic=[
-            vdevs.octosim(0, "A", arfs_entries=4),
-            vdevs.octosim(1, "A", 1)]) as bench:
+            vdevs.mpsim(0, "A", arfs_entries=4),
+            vdevs.mpsim(1, "A", 1)]) as bench:
         yield FlowQueue(bench, PF0)
 
 

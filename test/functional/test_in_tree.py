@@ -53,21 +53,21 @@ def test_drivers_are_put_in_as_they_are(dpdk, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert _files(dpdk) == before
     copy = tmp_path / "out/dpdk"
-    for name in ("lib/octo", "lib/nudma", "drivers/net/octo", "drivers/net/octosim"):
+    for name in ("lib/octo", "lib/nudma", "drivers/net/octo", "drivers/net/mpsim"):
         ours = _files(env.REPO / name)
         ours.pop(Path("version.map"), None)
         assert _files(copy / name) == ours
     assert (copy / "drivers/net/meson.build").read_text() == \
-        "drivers = [\n        'octo',\n        'octosim',\n        'pcap',\n]\n"
+        "drivers = [\n        'octo',\n        'mpsim',\n        'pcap',\n]\n"
     assert "'octo',\n        'pcapng'" in (copy / "lib/meson.build").read_text()
-    assert "    octo\n    octosim\n    pcap\n" in \
+    assert "    octo\n    mpsim\n    pcap\n" in \
         (copy / "doc/guides/nics/index.rst").read_text()
     script = (copy / "devtools/parse-flow-support.sh").read_text()
-    assert script.count("\t\tocto)") == script.count("\t\toctosim)") == 2
+    assert script.count("\t\tocto)") == script.count("\t\tmpsim)") == 2
     commits = subprocess.run(["git", "-C", copy, "log", "--format=%s", "base.."],
                              check=True, capture_output=True, text=True).stdout
     assert [line.split(":")[0] for line in commits.splitlines()] == \
-        ["net/octosim", "net/octo", "nudma", "octo"]
+        ["net/mpsim", "net/octo", "nudma", "octo"]
 
 
 def test_copy_is_made_again(dpdk, tmp_path):

@@ -128,7 +128,7 @@ def test_counters_are_those_of_the_port(pmd, port, tmp_path):
 def test_no_packet_is_between_samples(pmd, port, tmp_path):
     """Looks that a slow NIC makes late are as soon followed by the next one."""
     file = tmp_path / "m.csv"
-    pmd.telemetry.get("/octosim/fault", "A", "rule_slow", 17_000)
+    pmd.telemetry.get("/mpsim/fault", "A", "rule_slow", 17_000)
     pmd.cmd(f"clear port stats {port}")
     pmd.cmd(f"octo measure start {port} interval 10 csv {file}")
     pmd.start("flowgen")
@@ -138,7 +138,7 @@ def test_no_packet_is_between_samples(pmd, port, tmp_path):
     pmd.stop_forwarding()
     await_samples(pmd, port, 1)
     pmd.cmd(f"octo measure stop {port}")
-    pmd.telemetry.get("/octosim/fault", "A", "clear")
+    pmd.telemetry.get("/mpsim/fault", "A", "clear")
     counted = sum(row["rx_packets_per_second"] * row["interval_ms"] / 1000 for row in rows(file))
     assert counted == pytest.approx(pmd.stats(port)["RX-packets"], rel=1e-3)
 

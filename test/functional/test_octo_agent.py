@@ -26,7 +26,7 @@ def path(tmp_path):
     return tmp_path / "agent.sock"
 
 
-def _over_octosim(path, **more):
+def _over_mpsim(path, **more):
     """PFs that take ARFS rules; the agent has the MPFS."""
     return Testpmd([*vdevs.nic("A", wire="loop"),
                     vdevs.octo(agent=f"unix:{path}", **more)],
@@ -55,7 +55,7 @@ def _await_sync(agent, sessions=1):
 
 def test_a_rule_is_put_and_removed(path):
     """The agent is told PF and queue, by the queue's home."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         assert _tier(pmd) == "exact"
         view = View(pmd)
         wait_until("both queues are polled", lambda: len(
@@ -76,7 +76,7 @@ def test_a_rule_is_put_and_removed(path):
 
 def test_what_the_agent_refuses_is_refused(path):
     """With its words and its name, and nothing is left on the PFs."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         agent.refuse = lambda kind: (28, "the table of the switch is full") \
             if kind == PUT else None
         text = _create(pmd, FLOWS[0], 0)
@@ -88,7 +88,7 @@ def test_what_the_agent_refuses_is_refused(path):
 
 def test_start_without_an_agent(path):
     """The port works at once, and steers when the agent comes."""
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         assert "is away" in pmd.boot_text
         assert pmd.boot_text.count("is away") == 2  # the agent, the tier
         assert _tier(pmd) == "queue"
@@ -106,7 +106,7 @@ def test_start_without_an_agent(path):
 
 def test_an_agent_takes_no_masked_rules(path):
     """Tier partition cannot be had of it; the port says so and is exact."""
-    with FakeAgent(path) as agent, _over_octosim(path, tier="partition") as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path, tier="partition") as pmd:
         assert "an agent takes no masked rules" in pmd.boot_text
         assert _tier(pmd) == "exact"
         flow_id(_create(pmd, FLOWS[0], 1))
@@ -115,7 +115,7 @@ def test_an_agent_takes_no_masked_rules(path):
 
 def test_tier_queue_leaves_the_agent_alone(path):
     """No connection, no rule; the queue is chosen by the PFs."""
-    with FakeAgent(path) as agent, _over_octosim(path, tier="queue") as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path, tier="queue") as pmd:
         assert "the agent is not used" in pmd.boot_text
         assert _tier(pmd) == "queue"
         flow_id(_create(pmd, FLOWS[0], 1))
@@ -125,7 +125,7 @@ def test_tier_queue_leaves_the_agent_alone(path):
 
 def test_a_new_session_puts_all_again(path):
     """What was made and removed in between is right afterwards."""
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         with FakeAgent(path) as agent:
             _await_sync(agent)
             rules = [flow_id(_create(pmd, flow, 1)) for flow in FLOWS[:3]]
@@ -146,7 +146,7 @@ def test_a_new_session_puts_all_again(path):
 def test_many_rules_are_put_again(path):
     """More than fit into one window, in the order of their creation."""
     flows = packets.flows(200) + packets.flows(200, 6)
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         with FakeAgent(path) as agent:
             _await_sync(agent)
             pmd.cmds(flow.rule(pmd.port(), i % 2)
@@ -161,7 +161,7 @@ def test_many_rules_are_put_again(path):
 def test_a_slow_agent_gets_a_window_after_the_other(path):
     """Packets are held until all that was put is answered: not until all rules are."""
     flows = packets.flows(200) + packets.flows(200, 6)
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         with FakeAgent(path) as agent:
             _await_sync(agent)
             pmd.cmds(flow.rule(pmd.port(), i % 2) for i, flow in enumerate(flows))
@@ -176,7 +176,7 @@ def test_a_slow_agent_gets_a_window_after_the_other(path):
 
 def test_an_answer_is_awaited_asleep(path):
     """Whoever looks every millisecond may keep the CPU from the agent itself."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         _await_sync(agent)
         agent.slow = 0.4
         before = pmd.naps()
@@ -186,7 +186,7 @@ def test_an_answer_is_awaited_asleep(path):
 
 def test_a_silent_agent_is_given_up(path):
     """A rule is not waited for for ever; it is there when the agent is."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         _await_sync(agent)
         agent.silent = True
         flow_id(_create(pmd, FLOWS[0], 1))
@@ -197,7 +197,7 @@ def test_a_silent_agent_is_given_up(path):
 
 def test_silence_is_noticed_without_rules(path):
     """Pings see to that."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         _await_sync(agent)
         wait_until("a ping", lambda: PING in agent.log)
         agent.silent = True
@@ -209,7 +209,7 @@ def test_silence_is_noticed_without_rules(path):
 
 def test_an_agent_that_began_anew_is_told_all(path):
     """It does not know the session: the port begins another."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         _await_sync(agent)
         flow_id(_create(pmd, FLOWS[0], 0))
         agent.rules = {}
@@ -227,7 +227,7 @@ def test_an_agent_that_began_anew_is_told_all(path):
 ])
 def test_leftovers_of_another_session_are_skipped(path, left, sessions):
     """A character device keeps what was said to somebody else."""
-    with FakeAgent(path, preface=left) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path, preface=left) as agent, _over_mpsim(path) as pmd:
         _await_sync(agent, sessions)
         assert agent.sessions == sessions
         assert _tier(pmd) == "exact"
@@ -236,7 +236,7 @@ def test_leftovers_of_another_session_are_skipped(path, left, sessions):
 
 def test_a_ping_finds_an_agent_that_began_anew(path):
     """On a stream that outlives the agent, nothing else would."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         _await_sync(agent)
         flow_id(_create(pmd, FLOWS[0], 0))
         agent.rules = {}
@@ -253,7 +253,7 @@ def test_a_rule_refused_at_replay_is_put_later(path):
         if kind == SYNCED:
             synced.append(kind)
         return (28, "full") if kind == PUT and not synced else None
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         with FakeAgent(path) as agent:
             _await_sync(agent)
             for flow in FLOWS[:3]:
@@ -268,7 +268,7 @@ def test_a_flow_moves_though_the_table_is_full(path):
     """No room to make before breaking: then it is broken first."""
     def full(kind):
         return (28, "full") if kind == PUT and agent.rules else None
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         view = View(pmd)
         pmd.wait_until("both queues are polled", lambda: len(
             set(view.homes().values())) == 2)
@@ -284,7 +284,7 @@ def test_a_flow_moves_though_the_table_is_full(path):
 
 def test_a_start_finds_an_agent_that_was_restarted(path):
     """Its old connection is dead, which the port did not look at meanwhile."""
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         with FakeAgent(path) as agent:
             _await_sync(agent)
             port = pmd.port()
@@ -300,7 +300,7 @@ def test_an_agent_that_is_gone_is_not_blamed(path):
     """It may have taken its rules with it; one that is there is believed less."""
     flows = [packets.gen_flow(i) for i in range(9)]
     with FakeAgent(path) as agent:
-        pmd = _over_octosim(path)
+        pmd = _over_mpsim(path)
         view = View(pmd)
         pmd.wait_until("both queues are polled", lambda: len(
             set(view.homes().values())) == 2)
@@ -332,7 +332,7 @@ def test_an_agent_of_another_nic_is_refused(path):
 
     def lines():
         return len(re.findall(r"agent unix:\S+ is away: the agent's NIC has", pmd.text))
-    with FakeAgent(path, refuse=other) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path, refuse=other) as agent, _over_mpsim(path) as pmd:
         wait_until("tried again", lambda: agent.log.count(HELLO) > 1)
         assert _tier(pmd) == "queue"
         pmd.wait_until("the reason is shown", lambda: lines() >= 2)
@@ -368,13 +368,13 @@ def test_pfs_without_rules_need_an_agent_that_chooses_queues(path):
 
 
 def _link(pmd, pf, state):
-    assert pmd.telemetry.get("/octosim/fault", vdevs.pf_names()[pf], "link", state) == "done"
+    assert pmd.telemetry.get("/mpsim/fault", vdevs.pf_names()[pf], "link", state) == "done"
 
 
 def test_the_default_pf_is_one_that_is_there(path):
     """What has no rule comes by another PF when the default one is lost, and by that
     again when it is back; each new agent is told."""
-    with _over_octosim(path) as pmd:
+    with _over_mpsim(path) as pmd:
         with FakeAgent(path, DEFAULTS) as agent:
             wait_until("it is told", lambda: agent.default == 0)
             _link(pmd, 0, "down")
@@ -394,7 +394,7 @@ def test_the_default_pf_is_one_that_is_there(path):
 
 def test_an_agent_that_refuses_a_default_is_asked_again(path):
     """Once a second; its words are shown."""
-    with FakeAgent(path, DEFAULTS) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path, DEFAULTS) as agent, _over_mpsim(path) as pmd:
         wait_until("it is told", lambda: agent.default == 0)
         agent.refuse = lambda kind: (28, "full") if kind == DEFAULT else None
         _link(pmd, 0, "down")
@@ -406,7 +406,7 @@ def test_an_agent_that_refuses_a_default_is_asked_again(path):
 
 def test_rules_end_with_the_port(path):
     """Stop takes them back; start begins without."""
-    with FakeAgent(path) as agent, _over_octosim(path) as pmd:
+    with FakeAgent(path) as agent, _over_mpsim(path) as pmd:
         port = pmd.port()
         flow_id(_create(pmd, FLOWS[0], 0))
         pmd.cmds(["stop", f"port stop {port}"])

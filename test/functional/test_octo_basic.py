@@ -550,7 +550,7 @@ def test_pfs_of_foreign_drivers():
 def test_socket_by_suffix_wins():
     """@SOCKET beats the PF's own socket devarg."""
     args = [*vdevs.nic("A", 0, 2, "loop"),
-            "--vdev=net_octo0,pf=net_octosim0@1,pf=net_octosim1@0,"
+            "--vdev=net_octo0,pf=net_mpsim0@1,pf=net_mpsim1@0,"
             "socket_map=0:0/1:1"]
     with Testpmd(args) as pmd:
         view = View(pmd)
@@ -649,7 +649,7 @@ def test_pf_removed_under_traffic(gone):
             flow_id(pmd.cmd(packets.gen_flow(i).rule(view.port, i % 2)))
         pmd.start("flowgen")
         pmd.wait_until("traffic", lambda: view.stats()["RX-packets"] > 10000)
-        out = pmd.cmd(f"device detach net_octosim{gone}")
+        out = pmd.cmd(f"device detach net_mpsim{gone}")
         assert "is detached" in out
         pmd.wait_until("homes moved", lambda:
                        set(view.homes().values()) == {left})
@@ -676,8 +676,8 @@ def test_last_pf_removed_removes_the_port():
         pmd.start("flowgen")
         pmd.wait_until("traffic", lambda: view.stats()["RX-packets"] > 1000)
         starts = pmd.text.count("packet forwarding - ports=")
-        pmd.cmds(["device detach net_octosim1",
-                  "device detach net_octosim0"])
+        pmd.cmds(["device detach net_mpsim1",
+                  "device detach net_mpsim0"])
         pmd.wait_until("told", lambda: "device removal event" in
                        _after_start(pmd, view.port))
         pmd.wait_until("removed by testpmd", lambda: [

@@ -280,8 +280,8 @@ def test_dump_tells_what_is_where(bench, tmp_path):
     out = (tmp_path / "rules").read_text()
     home = bench.view.homes()[1]
     assert re.search(r"10\.1\.0\.1:\d+ > .* to queue 1\n"
-                     r"  rules on PFs: net_octosim0, net_octosim1\n"
-                     rf"  MPFS rule to PF: net_octosim{home}\n"
+                     r"  rules on PFs: net_mpsim0, net_mpsim1\n"
+                     rf"  MPFS rule to PF: net_mpsim{home}\n"
                      r"  verdict: unproven", out), out
     assert "priority 4, pattern ETH VLAN, actions MARK QUEUE" in out, out
     steering = bench.view.steering()

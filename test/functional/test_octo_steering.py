@@ -205,7 +205,7 @@ def test_four_pfs_two_sockets(tmp_path):
 
 def _set_link(bench, pf: int, state: str) -> None:
     name = bench.view.topology()["pfs"][pf]["name"]
-    assert bench.telemetry.get("/octosim/fault", name, "link", state) == "done"
+    assert bench.telemetry.get("/mpsim/fault", name, "link", state) == "done"
 
 
 @pytest.mark.parametrize("default_pf", [0, 1])
@@ -216,7 +216,7 @@ def test_unsteered_passes_by_a_pf_without_link(tmp_path, default_pf):
         for state, pf, rules in (("down", 1 - default_pf, 1), ("up", default_pf, 0)):
             _set_link(bench, default_pf, state)
             bench.wait_until("the switch is told", lambda: bench.telemetry.get(
-                "/octosim/account", "A")["rules"] == rules)
+                "/mpsim/account", "A")["rules"] == rules)
             assert len(bench.play(frames)) == len(frames)
             ipackets = [p["ipackets"] for p in bench.view.pf_stats()]
             assert ipackets[pf] == len(frames)

@@ -92,8 +92,8 @@ def test_ignored_mpfs_rules():
         assert xstats["steered_flows_ineffective"] == FEW // 2
         assert 0 < xstats["rx_stray_steered"] <= xstats["rx_stray_sampled"]
         assert xstats["rx_stray_sampled"] < xstats["rx_stray_packets"]
-        assert pmd.count(" is ineffective: it comes by PF net_octosim0, "
-                         "not net_octosim1") == 1
+        assert pmd.count(" is ineffective: it comes by PF net_mpsim0, "
+                         "not net_mpsim1") == 1
         assert pmd.count("steering tier is queue now, not exact") == 1
         # Rules for the queue alone are still good.
         extra = gen_flow(FEW)

@@ -7,7 +7,7 @@ import pytest
 
 from octotest import octobench
 
-PFS = {"net_null", "net_ring", "octosim", "net_af_packet"}
+PFS = {"net_null", "net_ring", "mpsim", "net_af_packet"}
 WORKS = {"rx", "io", "touch"}
 FIGURES = {"cycles", "cycles_per_burst", "ratio", "added"}
 SHAPES = {(1, "home"), (2, "home"), (2, "strays")}

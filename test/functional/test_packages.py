@@ -198,7 +198,7 @@ def test_octo_testpmd_loads_the_drivers_once(installed):
     with Testpmd(vdevs.looped(), plugins=False, prefix=installed.argv(),
                  binary="/usr/bin/octo-testpmd") as pmd:
         shown = pmd.cmd(f"octo show topology {pmd.port()}")
-        assert "net_octosim1" in shown
+        assert "net_mpsim1" in shown
         maps = Path(f"/proc/{pmd.pid}/maps").read_text()
         copies = {line.split()[4] for line in maps.splitlines()
                   if "librte_net_octo.so" in line}

@@ -114,7 +114,7 @@ def test_a_pair_of_octo_ports(cables, name):
     with started(name, cables, False, *PAIRS[name]) as example:
         numbers = example.numbers()
         assert (numbers["net_octo0"], numbers["net_octo1"]) == (0, 1)
-        assert min(numbers[f"net_octosim{i}"] for i in range(4)) > 1
+        assert min(numbers[f"net_mpsim{i}"] for i in range(4)) > 1
         check_forwards(cables[0], cables[1])
         check_forwards(cables[1], cables[0])
 
@@ -163,7 +163,7 @@ def test_as_many_as_there_are():
         numbers = numbers_of(pmd.telemetry)
         assert [numbers[f"net_octo{i}"] for i in order] == [0, 1, 2, 4]
         assert numbers["net_null0"] == 3
-        assert [numbers[f"net_octosim{2 * i + pf}"] for i in order for pf in (0, 1)] == \
+        assert [numbers[f"net_mpsim{2 * i + pf}"] for i in order for pf in (0, 1)] == \
             list(range(5, 13))
 
 
@@ -232,8 +232,8 @@ def test_who_sends_by_a_pf_is_told(cables):
     example = Example("skeleton", args, [])
     example.expect(example.ready, timeout=60)
     numbers = example.numbers()
-    assert (numbers["net_octosim1"], numbers["net_octo0"], numbers["net_null0"]) == (2, 3, 4)
-    said = (r"port 3: packets are sent by PF net_octosim1 that are not the port's: the "
+    assert (numbers["net_mpsim1"], numbers["net_octo0"], numbers["net_null0"]) == (2, 3, 4)
+    said = (r"port 3: packets are sent by PF net_mpsim1 that are not the port's: the "
             r"application must not use port 2")
 
     def is_told() -> bool:

@@ -126,8 +126,8 @@ def test_port_closed_by_the_primary(looped_pair):
         assert "net_octo0" not in _devices(two)
         _change(one, "port attach " + vdevs.octo_devargs(
             0, vdevs.pf_names()))
-    _change(one, f"port close {port}", "device detach net_octosim1")
-    assert list(_devices(two)) == ["net_octosim0", "net_octo0"]
+    _change(one, f"port close {port}", "device detach net_mpsim1")
+    assert list(_devices(two)) == ["net_mpsim0", "net_octo0"]
 
 
 @pytest.mark.parametrize("how", ["quit", "kill"])
@@ -137,7 +137,7 @@ def test_port_closed_after_the_secondary(looped_pair, how):
     port = one.port()
     getattr(two, how)()
     _change(one, f"port stop {port}", f"port close {port}",
-            "device detach net_octosim1")
+            "device detach net_mpsim1")
     assert "does not answer" not in one.text
 
 
@@ -152,7 +152,7 @@ def test_port_closed_while_the_secondary_stands_still(looped_pair):
     two.send_signal(signal.SIGCONT)
     one.expect("Drop mp reply: net_octo_let_go")
     assert "Port id" not in _devices(two)["net_octo0"]
-    _change(one, "device detach net_octosim1")
+    _change(one, "device detach net_mpsim1")
 
 
 def test_primary_ends_before_the_secondary(looped_pair):

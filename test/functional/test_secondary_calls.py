@@ -46,7 +46,7 @@ def _lose(view, pf: str) -> None:
         return [p["state"] for p in view.topology()["pfs"]]
 
     def fault(what: str) -> bool:
-        return view.pmd.telemetry.get("/octosim/fault", pf, what) == "done"
+        return view.pmd.telemetry.get("/mpsim/fault", pf, what) == "done"
 
     assert fault("remove")
     view.pmd.wait_until("the PF is gone", lambda: "gone" in states())
@@ -62,7 +62,7 @@ def test_killed_while_it_asks(primary):
     first.send(f"die {view.port} 0")
     assert first.wait() == -signal.SIGKILL
     second = Secondary(primary)
-    for pf in ("net_octosim1", "net_octosim0", "net_octosim1"):
+    for pf in ("net_mpsim1", "net_mpsim0", "net_mpsim1"):
         _lose(view, pf)
         # the PF is there before this process has attached it
         primary.wait_until("the secondary has it, too", lambda:
@@ -80,7 +80,7 @@ def test_a_pf_goes_while_it_asks(primary):
     start = len(secondary.text)
     secondary.send(f"stay {view.port} {view.topology()['pfs'][1]['port']}")
     secondary.expect("inside", start)
-    _lose(view, "net_octosim1")
+    _lose(view, "net_mpsim1")
     assert secondary.expect(r"answer (-?\d+)", start)[1] == "0"
     primary.wait_until("the secondary has it, too", lambda:
                        secondary.ask("count", view.port) >= 0)
@@ -94,7 +94,7 @@ def test_closes_its_port(primary):
     assert secondary.ask("close", port) == 0
     primary.cmds([f"port stop {port}", f"port close {port}"])
     assert "does not answer" not in primary.text
-    primary.cmd("device detach net_octosim1")
+    primary.cmd("device detach net_mpsim1")
     assert "EAL: " not in primary.text[len(primary.boot_text):]
     assert secondary.ask("close", port) < 0
     secondary.send("quit")

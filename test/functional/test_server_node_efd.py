@@ -113,10 +113,10 @@ def test_two_octo_ports(cables, huge_dir):
 def test_an_octo_port_and_another(cables, huge_dir):
     """The example takes an even number of ports. The other is a bare PF that hears what it
     sends: so all comes back by the octo port."""
-    trio = Trio(huge_dir, cables, [vdevs.octosim(2, "B", wire="loop"), vdevs.octo(0, 0),
+    trio = Trio(huge_dir, cables, [vdevs.mpsim(2, "B", wire="loop"), vdevs.octo(0, 0),
                                    *nic_devices(0, 2, cables[0])])
     numbers = trio.numbers()
-    assert (numbers["net_octosim2"], numbers["net_octo0"]) == (0, 1)
+    assert (numbers["net_mpsim2"], numbers["net_octo0"]) == (0, 1)
     for _ in range(4):
         trio.check_forwards(0, 0)
     check_sent_by_each_node(trio, "net_octo0")

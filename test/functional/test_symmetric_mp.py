@@ -95,11 +95,11 @@ class Pair:
 
     def fault(self, *words: object) -> bool:
         """Set it; whether that was possible."""
-        return self.telemetry.get("/octosim/fault", *words) == "done"
+        return self.telemetry.get("/mpsim/fault", *words) == "done"
 
     def lost(self) -> int:
         """Frames that NICs, or ports that changed PFs, did not pass on."""
-        accounts = [self.telemetry.get("/octosim/account", nic)
+        accounts = [self.telemetry.get("/mpsim/account", nic)
                     for nic in "AB"]
         return sum(account[name] for account in accounts for name in LOST
                    ) + sum(self.telemetry.get("/ethdev/xstats", self.port(name))
@@ -190,11 +190,11 @@ def test_a_pf_comes_back_under_both(pair):
                 ask(pair.telemetry, "topology", port)["pfs"]]
 
     pair.exchange(5)
-    for pf in ("net_octosim1", "net_octosim0"):
-        assert pair.telemetry.get("/octosim/fault", pf, "remove") == "done"
+    for pf in ("net_mpsim1", "net_mpsim0"):
+        assert pair.telemetry.get("/mpsim/fault", pf, "remove") == "done"
         wait_until("the PF is gone", lambda: "gone" in states())
         wait_until("the PF can be plugged", lambda: pair.telemetry.get(
-            "/octosim/fault", pf, "plug") == "done")
+            "/mpsim/fault", pf, "plug") == "done")
         wait_until("the PF is back", lambda: states() == 2 * ["started"])
         wait_until("homes", lambda: [
             q["home_pf"] for q in pair.queues(PORTS[0])] == [0, 1])
@@ -224,7 +224,7 @@ def test_pfs_come_and_go_under_load(pair, fault):
         sent.extend(frames)
         got.extend(pair.cables[1].receive(len(frames), timeout=0.2))
 
-    for pf in ("net_octosim1", "net_octosim0"):
+    for pf in ("net_mpsim1", "net_mpsim0"):
         assert pair.fault(pf, *fault)
         wait_until("the PF is gone", lambda:
                    go_on() or "gone" in pair.states(PORTS[0]))

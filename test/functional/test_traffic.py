@@ -301,7 +301,7 @@ class _Port:
 def _fault(telemetry: Telemetry, pf: int, *what: object) -> None:
     """To this PF of both NICs."""
     names = (vdevs.pf_names()[pf], vdevs.pf_names(2)[pf])
-    answers = {name: telemetry.get("/octosim/fault", name, *what) for name in names}
+    answers = {name: telemetry.get("/mpsim/fault", name, *what) for name in names}
     assert answers == dict.fromkeys(names, "done")
 
 
@@ -309,7 +309,7 @@ def _losses(telemetry: Telemetry) -> dict:
     """What NICs and octo ports have lost or dropped so far, whoever is to blame."""
     found = {}
     for nic in "AB":
-        account = telemetry.get("/octosim/account", nic)
+        account = telemetry.get("/mpsim/account", nic)
         found[nic] = {name: account[name] for name in (
             "dropped", "lost_in_dead_rings", "lost_on_wire", "tx_dropped",
             "lost_in_tx_rings")}
@@ -369,7 +369,7 @@ def test_l3fwd_while_pfs_are_taken_out_and_put_back(routed, streams):
     def put_back(pf: int) -> None:
         for name in (vdevs.pf_names()[pf], vdevs.pf_names(2)[pf]):
             wait_until("the slot is free", lambda n=name: telemetry.get(
-                "/octosim/fault", n, "plug") == "done", process=l3fwd)
+                "/mpsim/fault", n, "plug") == "done", process=l3fwd)
 
     for how, pf in (("eject", 1), ("surprise", 0)):
         streams.unplanned(f"PF {pf}: {how}", lambda p=pf, h=how: _fault(telemetry, p, h),

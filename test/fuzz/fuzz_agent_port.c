@@ -64,10 +64,10 @@ fuzz_agent_port_init(void)
 	uint16_t port;
 
 	snprintf(address, sizeof(address), "unix:%s", path);
-	fuzz_agent_port("net_octosim0", "nic=A,queues=2,wire=loop");
-	fuzz_agent_port("net_octosim1", "nic=A,queues=2");
-	snprintf(args, sizeof(args),
-		 "learn=off,linger_ms=0,agent=%s,pf=net_octosim0,pf=net_octosim1", address);
+	fuzz_agent_port("net_mpsim0", "nic=A,queues=2,wire=loop");
+	fuzz_agent_port("net_mpsim1", "nic=A,queues=2");
+	snprintf(args, sizeof(args), "learn=off,linger_ms=0,agent=%s,pf=net_mpsim0,pf=net_mpsim1",
+		 address);
 	port = fuzz_agent_port("net_octo0", args);
 	octo = octo_of(&rte_eth_devices[port]);
 	for (uint16_t i = 0; i < NB_RULES; i++)

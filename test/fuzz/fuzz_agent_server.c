@@ -39,9 +39,9 @@ fuzz_agent_server_init(void)
 	};
 	char text[OCTO_AGENT_ADDR_TEXT_MAX], why[AGENT_WHY_MAX] = "";
 
-	config.pf_port[0] = fuzz_agent_port("net_octosim2", "nic=B,queues=2,wire=loop,"
-							    "mpfs_entries=16");
-	config.pf_port[1] = fuzz_agent_port("net_octosim3", "nic=B,queues=2,arfs_entries=8");
+	config.pf_port[0] = fuzz_agent_port("net_mpsim2", "nic=B,queues=2,wire=loop,"
+							  "mpfs_entries=16");
+	config.pf_port[1] = fuzz_agent_port("net_mpsim3", "nic=B,queues=2,arfs_entries=8");
 	config.rep_port[0] = RTE_MAX_ETHPORTS;
 	config.rep_port[1] = RTE_MAX_ETHPORTS;
 	FUZZ_CHECK(agent_rules_create(&config, &rules, why) == 0, "no rules: %s", why);

@@ -55,8 +55,8 @@ read_args(const struct line *line)
 	bool harmless = true;
 	int ret;
 
-	if (fuzz_is_device(line->name, "net_octosim"))
-		ret = fuzz_read_octosim(line->name, line->args, &harmless);
+	if (fuzz_is_device(line->name, "net_mpsim"))
+		ret = fuzz_read_mpsim(line->name, line->args, &harmless);
 	else if (fuzz_is_device(line->name, "net_octo"))
 		ret = fuzz_read_octo(line->name, line->args, &harmless);
 	else
@@ -141,9 +141,9 @@ run(char *text)
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	char first[] = "net_octosim0,nic=A,wire=loop\n"
-		       "net_octosim1,nic=B,wire=nic:C\n"
-		       "net_octo0,pf=net_octosim0,pf=net_octosim1\n"
+	char first[] = "net_mpsim0,nic=A,wire=loop\n"
+		       "net_mpsim1,nic=B,wire=nic:C\n"
+		       "net_octo0,pf=net_mpsim0,pf=net_mpsim1\n"
 		       "net_octo1";
 
 	RTE_SET_USED(argc);

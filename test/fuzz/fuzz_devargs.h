@@ -10,7 +10,7 @@
  * when they ask for much memory, for the network or for devices of others.
  */
 int fuzz_read_octo(const char *name, const char *text, bool *harmless);
-int fuzz_read_octosim(const char *name, const char *text, bool *harmless);
+int fuzz_read_mpsim(const char *name, const char *text, bool *harmless);
 
 /** The driver's name and digits: no other driver of DPDK feels meant. */
 bool fuzz_is_device(const char *name, const char *driver);

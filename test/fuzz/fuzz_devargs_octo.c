@@ -13,6 +13,6 @@ fuzz_read_octo(const char *name, const char *text, bool *harmless)
 		return ret;
 	*harmless = args.agent[0] == '\0';
 	for (uint16_t pf = 0; pf < args.nb_pfs; pf++)
-		*harmless = *harmless && fuzz_is_device(args.pf[pf].name, "net_octosim");
+		*harmless = *harmless && fuzz_is_device(args.pf[pf].name, "net_mpsim");
 	return 0;
 }

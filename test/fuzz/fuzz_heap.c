@@ -48,7 +48,7 @@ static bool
 is_ours(const char *type)
 {
 	return rte_atomic_load_explicit(&guarded, rte_memory_order_relaxed) && type != NULL &&
-	       strncmp(type, "octo", 4) == 0 && strcmp(type, "octosim_macs") != 0;
+	       strncmp(type, "octo", 4) == 0 && strcmp(type, "mpsim_macs") != 0;
 }
 
 void *

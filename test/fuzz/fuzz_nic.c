@@ -58,7 +58,7 @@ add_pfs(const char *nic, unsigned int first, const char *entries, const char *fe
 	char name[32], args[128];
 
 	for (unsigned int i = 0; i < FUZZ_PFS; i++) {
-		snprintf(name, sizeof(name), "net_octosim%u", first + i);
+		snprintf(name, sizeof(name), "net_mpsim%u", first + i);
 		snprintf(args, sizeof(args), "nic=%s,queues=%u%s,%s", nic, FUZZ_QUEUES,
 			 i == 0 ? ",wire=loop,wire_ring=64" : "", i == 0 ? entries : fewer);
 		pf[i] = add(name, args);
@@ -76,7 +76,7 @@ fuzz_nic_roomy(void)
 				       SOCKET_ID_ANY);
 	FUZZ_CHECK(pool != NULL, "no mbufs");
 	add_pfs("A", 0, "mpfs_entries=256,arfs_entries=256", "arfs_entries=256", nic.pf);
-	nic.octo = add("net_octo0", "learn=off,linger_ms=0,pf=net_octosim0,pf=net_octosim1");
+	nic.octo = add("net_octo0", "learn=off,linger_ms=0,pf=net_mpsim0,pf=net_mpsim1");
 	add_pfs("B", 2, "mpfs_entries=256,arfs_entries=256", "arfs_entries=256", nic.twin);
 	start(nic.octo);
 	start(nic.twin[0]);
@@ -94,7 +94,7 @@ fuzz_nic_narrow(void)
 		return &nic;
 	made = true;
 	add_pfs("C", 4, "mpfs_entries=2,arfs_entries=5", "arfs_entries=3", nic.pf);
-	nic.octo = add("net_octo1", "learn=off,linger_ms=0,pf=net_octosim4,pf=net_octosim5");
+	nic.octo = add("net_octo1", "learn=off,linger_ms=0,pf=net_mpsim4,pf=net_mpsim5");
 	start(nic.octo);
 	return &nic;
 }
@@ -111,7 +111,7 @@ fuzz_nic_reading(void)
 	add_pfs("D", 6, "mpfs_entries=256", "arfs_entries=256", nic.pf);
 	for (unsigned int i = 0; i < FUZZ_PFS; i++)
 		fuzz_taker_on(nic.pf[i]);
-	nic.octo = add("net_octo2", "learn=off,linger_ms=0,pf=net_octosim6,pf=net_octosim7");
+	nic.octo = add("net_octo2", "learn=off,linger_ms=0,pf=net_mpsim6,pf=net_mpsim7");
 	start(nic.octo);
 	return &nic;
 }

@@ -11,9 +11,9 @@
 
 #include "fuzz.h"
 #include "octo_packet.h"
-#include "octosim_csum.h"
-#include "octosim_parse.h"
-#include "octosim_rss.h"
+#include "mpsim_csum.h"
+#include "mpsim_parse.h"
+#include "mpsim_rss.h"
 
 #define MAX_SEGMENTS 4
 #define MAX_FRAME 2048
@@ -67,12 +67,12 @@ free_chain(struct chain *c)
 static void
 check_tuple(const uint8_t *frame, uint16_t len, const struct octo_tuple *t)
 {
-	struct octosim_parsed p;
+	struct mpsim_parsed p;
 	struct octo_tuple other;
 
-	octosim_parse(frame, RTE_MIN(len, OCTOSIM_HDR_MAX), len, &p);
-	FUZZ_CHECK(octosim_class_has_ports(p.cls), "a 5-tuple for the port, none for the NIC");
-	octosim_parse_tuple(frame, &p, &other);
+	mpsim_parse(frame, RTE_MIN(len, MPSIM_HDR_MAX), len, &p);
+	FUZZ_CHECK(mpsim_class_has_ports(p.cls), "a 5-tuple for the port, none for the NIC");
+	mpsim_parse_tuple(frame, &p, &other);
 	FUZZ_CHECK(octo_tuple_equal(t, &other), "the port and the NIC read different 5-tuples");
 }
 
@@ -92,20 +92,20 @@ check_port(const uint8_t *frame, uint16_t len, const struct rte_mbuf *chained)
 static void
 check_nic(const uint8_t *frame, uint16_t len, struct rte_mbuf *m)
 {
-	static struct octosim_rss rss;
-	struct octosim_parsed p;
+	static struct mpsim_rss rss;
+	struct mpsim_parsed p;
 	uint32_t hash;
 
 	if (rss.hf == 0) {
-		octosim_rss_set_key(&rss, octosim_rss_default_key);
-		octosim_rss_set_hf(&rss, OCTOSIM_RSS_HF);
+		mpsim_rss_set_key(&rss, mpsim_rss_default_key);
+		mpsim_rss_set_hf(&rss, MPSIM_RSS_HF);
 	}
-	octosim_parse(frame, RTE_MIN(len, OCTOSIM_HDR_MAX), len, &p);
+	mpsim_parse(frame, RTE_MIN(len, MPSIM_HDR_MAX), len, &p);
 	FUZZ_CHECK(p.l3_off <= len && p.l4_off + p.l4_len <= len, "headers behind the frame");
-	octosim_rss_hash(&rss, frame, &p, &hash);
+	mpsim_rss_hash(&rss, frame, &p, &hash);
 	/* the NIC reads headers in place, so they have to be */
-	if (m->data_len >= RTE_MIN(len, OCTOSIM_HDR_MAX))
-		octosim_csum_check(m, &p, true, true, true);
+	if (m->data_len >= RTE_MIN(len, MPSIM_HDR_MAX))
+		mpsim_csum_check(m, &p, true, true, true);
 }
 
 /* What is filled in is right; what is refused is not touched. */
@@ -119,8 +119,8 @@ check_transmit(struct rte_mbuf *m, struct fuzz_input *in)
 	m->l2_len = fuzz_u8(in) & 0x7f;
 	m->l3_len = fuzz_u8(in);
 	m->ol_flags = l4[what & 3] | ((what & 4) != 0 ? RTE_MBUF_F_TX_IP_CKSUM : 0);
-	if (octosim_csum_headers(m) <= m->data_len)
-		octosim_csum_fill(m);
+	if (mpsim_csum_headers(m) <= m->data_len)
+		mpsim_csum_fill(m);
 }
 
 int

@@ -12,7 +12,7 @@
 
 /**
  * @file
- * octosim NICs of the kinds that the agent's rules know, on a looped wire. A third
+ * mpsim NICs of the kinds that the agent's rules know, on a looped wire. A third
  * PF is the default one: what arrives there matched no rule.
  */
 

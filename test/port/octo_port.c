@@ -245,8 +245,8 @@ const char *
 octo_port_pf_name(unsigned int pf)
 {
 	static const char *const names[OCTO_PORT_MAX_PFS] = {
-		"net_octosim0", "net_octosim1", "net_octosim2", "net_octosim3",
-		"net_octosim4", "net_octosim5", "net_octosim6", "net_octosim7",
+		"net_mpsim0", "net_mpsim1", "net_mpsim2", "net_mpsim3",
+		"net_mpsim4", "net_mpsim5", "net_mpsim6", "net_mpsim7",
 	};
 
 	assert_true(pf < RTE_DIM(names));

@@ -19,7 +19,7 @@
 
 /**
  * @file
- * A net_octo port over octosim PFs, all in this process: what the tests of the
+ * A net_octo port over mpsim PFs, all in this process: what the tests of the
  * port share. Whatever goes wrong fails the test that runs.
  */
 

@@ -8,7 +8,7 @@
 
 /**
  * @file
- * PFs that refuse: an octosim port of this process with some of its operations
+ * PFs that refuse: an mpsim port of this process with some of its operations
  * replaced. Everything is as ever while nothing is set.
  */
 

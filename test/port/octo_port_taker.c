@@ -20,7 +20,7 @@ of(const struct rte_eth_dev *dev)
 	return &replaced[dev->data->port_id];
 }
 
-/* The rule that this is the handle of, or NULL if octosim has it. */
+/* The rule that this is the handle of, or NULL if mpsim has it. */
 static struct octo_port_taken *
 taken(struct octo_port_taker *t, const struct rte_flow *flow)
 {
@@ -299,7 +299,7 @@ on_new(uint16_t port, enum rte_eth_event_type event, void *arg, void *data)
 	RTE_SET_USED(event);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(data);
-	if (strncmp(rte_eth_devices[port].data->name, "net_octosim", 11) == 0)
+	if (strncmp(rte_eth_devices[port].data->name, "net_mpsim", strlen("net_mpsim")) == 0)
 		take_over(port);
 	return 0;
 }

@@ -10,9 +10,9 @@
 
 /**
  * @file
- * PFs that take rules of any kind and do nothing: an octosim port of this process
+ * PFs that take rules of any kind and do nothing: an mpsim port of this process
  * that keeps the rules of priority OCTO_PORT_TAKEN and lower to itself. What has
- * a higher priority is octosim's as ever. Indirect actions are all its own. It reads
+ * a higher priority is mpsim's as ever. Indirect actions are all its own. It reads
  * whatever it is given, and fails the test for a handle that is not its own.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The agent's rules on octosim, of three kinds: PFs only; an uplink and
+ * The agent's rules on mpsim, of three kinds: PFs only; an uplink and
  * representors with the PFs in the agent's hands, and with PFs that are not.
  */
 

@@ -196,7 +196,7 @@ test_a_pf_without_flow_queues_is_named(void **state)
 	(void)state;
 	assert_int_equal(octo_port_configure(port, 1), 0);
 	assert_refused(octo_port_flow_queues(port, 1, 16, &error) == -ENOTSUP, ENOTSUP, &error,
-		       "PF net_octosim1");
+		       "PF net_mpsim1");
 }
 
 static void

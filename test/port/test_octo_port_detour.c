@@ -10,7 +10,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
-#include "octosim_control.h"
+#include "mpsim_control.h"
 
 #define FLOW 7
 #define BURST 32
@@ -176,15 +176,15 @@ fault(unsigned int pf, const char *what)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s,%s", octo_port_pf_name(pf), what);
-	assert_int_equal(octosim_fault(text), 0);
+	assert_int_equal(mpsim_fault(text), 0);
 }
 
 static uint64_t
 rules(void)
 {
-	struct octosim_account nic;
+	struct mpsim_account nic;
 
-	assert_int_equal(octosim_account_get("T", &nic), 0);
+	assert_int_equal(mpsim_account_get("T", &nic), 0);
 	return nic.rules;
 }
 
@@ -263,7 +263,7 @@ test_one_that_is_put_back_costs_nothing(void **state)
 		travel_until(octo_port_xstat(flow.port, "usable_pfs") == 1);
 		travel_by(1);
 		lost = rest();
-		while (octosim_fault("net_octosim0,plug") != 0)
+		while (mpsim_fault("net_mpsim0,plug") != 0)
 			travel();
 		travel_until(octo_port_xstat(flow.port, "usable_pfs") == 2);
 		travel_by(0);

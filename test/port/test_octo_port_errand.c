@@ -120,7 +120,7 @@ test_a_pf_comes_back_to_a_port_without_rss(void **state)
 }
 
 /* A device that somebody removes for long, with the lock of its bus. */
-#define OTHER "net_octosim7"
+#define OTHER "net_mpsim7"
 
 static struct {
 	uint16_t port;

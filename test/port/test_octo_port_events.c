@@ -182,8 +182,8 @@ test_events_go_to_the_owner(void **state)
 	(void)state;
 	octo_port_add_pfs(&four);
 	port = octo_port_add(&two_pfs);
-	assert_int_equal(
-		rte_eal_hotplug_add("vdev", "net_octo1", "pf=net_octosim2,pf=net_octosim3"), 0);
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_octo1", "pf=net_mpsim2,pf=net_mpsim3"),
+			 0);
 	assert_int_equal(rte_eth_dev_get_port_by_name("net_octo1", &other), 0);
 	octo_port_up(port, 1);
 	octo_port_up(other, 1);
@@ -384,7 +384,7 @@ test_a_pf_that_is_gone_is_told_unless_all_end(void **state)
 	(void)state;
 	octo_port_up(port, 2);
 	said = log_of(lose_a_pf, port);
-	assert_non_null(strstr(said, "PF net_octosim1 is gone"));
+	assert_non_null(strstr(said, "PF net_mpsim1 is gone"));
 	assert_null(strstr(strstr(said, "is gone") + 1, "is gone"));
 	free(said);
 	octo_port_destroy();

@@ -108,7 +108,7 @@ test_a_full_arfs_of_the_second_pf_leaves_nothing(void **state)
 
 	(void)state;
 	octo_port_up(port, 2);
-	check_full(port, 4, "PF net_octosim1: the ARFS table");
+	check_full(port, 4, "PF net_mpsim1: the ARFS table");
 }
 
 /* R21: taking the other parts back must not change what is said. */
@@ -121,7 +121,7 @@ test_errno_is_that_of_the_refusal(void **state)
 	octo_port_up(port, 2);
 	octo_port_faults_on(0)->errno_after = EPERM;
 	octo_port_faults_on(1)->create_ingress = ENOSPC;
-	assert_refused(port, 7, 0, ENOSPC, "PF net_octosim1: made up");
+	assert_refused(port, 7, 0, ENOSPC, "PF net_mpsim1: made up");
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
 }
 
@@ -137,14 +137,13 @@ test_text_of_a_silent_refusal(void **state)
 	octo_port_up(port, 2);
 	octo_port_faults_on(1)->create_ingress = ENOSPC;
 	assert_null(octo_port_steer(port, 7, 0, &error));
-	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 	first->create_ingress = ENOSPC;
 	first->silent = true;
 	assert_null(octo_port_steer_again(port, 7, 0, &error));
-	assert_string_equal(error.message,
-			    "PF net_octosim0: PF net_octosim1: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim0: PF net_mpsim1: made up for the test");
 	assert_null(octo_port_steer(port, 7, 0, &error));
-	assert_string_equal(error.message, "PF net_octosim0: No space left on device");
+	assert_string_equal(error.message, "PF net_mpsim0: No space left on device");
 }
 
 /* A rule that a PF does not give up is the application's yet, and works. */
@@ -164,7 +163,7 @@ test_a_destroy_that_fails_keeps_the_rule(void **state)
 	second->destroy = EBUSY;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(rte_flow_destroy(port, rule, &error), -EBUSY);
-		assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+		assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 		assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
 		assert_int_equal(octo_port_rule_pf(port, 7), 0);
 		octo_port_assert_arrives(port, 7, 0, 20);
@@ -209,7 +208,7 @@ test_a_flush_that_fails_flushes(void **state)
 	assert_non_null(octo_port_steer(port, 8, 1, &error));
 	octo_port_faults_on(0)->destroy = EIO;
 	assert_int_equal(rte_flow_flush(port, &error), -EIO);
-	assert_string_equal(error.message, "PF net_octosim0: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim0: made up for the test");
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
 }
 
@@ -229,10 +228,10 @@ test_text_survives_an_unasked_refusal(void **state)
 	second->create_ingress = ENOSPC;
 	assert_null(octo_port_steer(port, 7, 0, &error));
 	assert_int_equal(rte_errno, ENOSPC);
-	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 	/* the rules are flushed without a word; some go by the manager, some by each PF */
 	assert_int_equal(rte_eth_dev_stop(port), 0);
-	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 }
 
 /* R8: nobody has polled the queue since its PF went. */

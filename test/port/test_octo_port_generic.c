@@ -112,7 +112,7 @@ test_all_pfs_or_none(void **state)
 		assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ITEM);
 		/* what the PF means is not the application's */
 		assert_null(error.cause);
-		snprintf(words, sizeof(words), "PF net_octosim%u: made up for the test", pf);
+		snprintf(words, sizeof(words), "PF net_mpsim%u: made up for the test", pf);
 		assert_string_equal(error.message, words);
 		assert_on_pfs(0, 0);
 		taker[pf]->refuse = 0;
@@ -135,7 +135,7 @@ test_validation_asks_every_pf(void **state)
 	assert_int_equal(rte_flow_validate(port, &attr, eth, actions, &error), 0);
 	taker[1]->refuse = EPERM;
 	assert_int_equal(rte_flow_validate(port, &attr, eth, actions, &error), -EPERM);
-	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 	assert_on_pfs(0, 0);
 }
 
@@ -442,14 +442,14 @@ test_dump_tells_rules_and_asks_pfs(void **state)
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	text = dump(port, NULL);
 	assert_non_null(strstr(text, "udp 10.0.0.1:7 > 10.0.0.2:9 to queue 1"));
-	assert_non_null(strstr(text, "MPFS rule to PF: net_octosim1"));
+	assert_non_null(strstr(text, "MPFS rule to PF: net_mpsim1"));
 	assert_non_null(strstr(text, "ingress group 3 priority 10, pattern ETH, actions FLAG "
-				     "PASSTHRU\n  rules on PFs: net_octosim0, net_octosim1"));
-	assert_non_null(strstr(text, "PF net_octosim1:\ntaker net_octosim1: all"));
+				     "PASSTHRU\n  rules on PFs: net_mpsim0, net_mpsim1"));
+	assert_non_null(strstr(text, "PF net_mpsim1:\ntaker net_mpsim1: all"));
 	free(text);
 	text = dump(port, rule);
 	assert_null(strstr(text, "10.0.0.1"));
-	assert_non_null(strstr(text, "taker net_octosim0: one"));
+	assert_non_null(strstr(text, "taker net_mpsim0: one"));
 	free(text);
 }
 

@@ -98,7 +98,7 @@ test_all_pfs_or_none(void **state)
 	octo_port_up(port, 4);
 	second->handle_create = ENOSPC;
 	assert_refused(rte_flow_action_handle_create(port, &ingress, &count, &error) == NULL,
-		       ENOSPC, &error, "PF net_octosim1: made up");
+		       ENOSPC, &error, "PF net_mpsim1: made up");
 	assert_int_equal(first->handles, 0);
 	second->handle_create = 0;
 	h = octo_port_indirect_queue(port, 0);
@@ -107,7 +107,7 @@ test_all_pfs_or_none(void **state)
 	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
 	second->handle_update = EBUSY;
 	assert_refused(update(port, h, 1, &error) == -EBUSY, EBUSY, &error,
-		       "PF net_octosim1: made up");
+		       "PF net_mpsim1: made up");
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
 	octo_port_assert_arrives(port, 7, 0, 20);
 	assert_refused(rte_flow_action_handle_destroy(port, h, &error) == -EBUSY, EBUSY, &error,
@@ -134,7 +134,7 @@ test_a_destroy_that_fails_keeps_the_handle(void **state)
 	second->handle_destroy = EIO;
 	for (int i = 0; i < 3; i++)
 		assert_refused(rte_flow_action_handle_destroy(port, h, &error) == -EIO, EIO, &error,
-			       "PF net_octosim1: made up");
+			       "PF net_mpsim1: made up");
 	assert_int_equal(first->handles, 1);
 	assert_int_equal(second->handles, 1);
 	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
@@ -156,7 +156,7 @@ test_a_pf_without_them_is_named(void **state)
 	(void)state;
 	octo_port_up(port, 2);
 	assert_refused(rte_flow_action_handle_create(port, &ingress, &count, &error) == NULL,
-		       ENOTSUP, &error, "PF net_octosim1");
+		       ENOTSUP, &error, "PF net_mpsim1");
 }
 
 static void

@@ -234,7 +234,7 @@ test_a_stopped_port_asks_the_pfs(void **state)
 	octo_port_faults_on(1)->validate_ingress = EPERM;
 	assert_null(octo_port_steer(port, 7, 1, &error));
 	assert_int_equal(rte_errno, EPERM);
-	assert_string_equal(error.message, "PF net_octosim1: made up for the test");
+	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
 }
 

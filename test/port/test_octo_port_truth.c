@@ -6,7 +6,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
-#include "octosim_control.h"
+#include "mpsim_control.h"
 
 static const struct octo_port_conf two_pfs;
 static const struct octo_port_conf ignores_mpfs = {.nic = "ignore=mpfs"};
@@ -288,7 +288,7 @@ test_a_dead_pf_breaks_no_promise(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	talk(port, 20);
 	snprintf(fault, sizeof(fault), "%s,surprise,1500000", octo_port_pf_name(1));
-	assert_int_equal(octosim_fault(fault), 0);
+	assert_int_equal(mpsim_fault(fault), 0);
 	for (int i = 0; i < 30; i++) {
 		talk(port, 20);
 		octo_port_pass_us(20000);

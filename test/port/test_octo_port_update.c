@@ -80,7 +80,7 @@ check_all_or_none(const struct octo_port_conf *conf)
 	flow = octo_port_steer(port, 7, 0, NULL);
 	for (unsigned int i = 0; i < 20; i++) {
 		assert_int_equal(update(port, flow, 3, true, &error), -ENOTSUP);
-		assert_non_null(strstr(error.message, "PF net_octosim1"));
+		assert_non_null(strstr(error.message, "PF net_mpsim1"));
 	}
 	assert_int_equal(octo_port_rule_pf(port, 7), 0);
 	octo_port_assert_arrives(port, 7, 0, 20);

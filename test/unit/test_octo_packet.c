@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 
 #include "octo_test.h"
-#include "octosim_frames.h"
+#include "mpsim_frames.h"
 
 #include "octo_packet.h"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two PFs on two real nodes, our own firmware behind them, and an auditor.
 
-The NIC is octo-agent on this host: octosim's core behind vhost-user. It sees the
+The NIC is octo-agent on this host: mpsim's core behind vhost-user. It sees the
 addresses that the guest gives it, and tells of each packet on which node it lies.
 """
 
@@ -59,7 +59,7 @@ def firmware(wire, memory, tmp_path_factory):
     agent = Agent(
         [f"--vdev=net_af_packet0,iface={wire.name}",
          *vdevs.nic("N", wire="net_af_packet0", queues=QUEUES)],
-        [pf(f"net_octosim{i}", path, queues=QUEUES, node=i) for i, path in enumerate(sockets)],
+        [pf(f"net_mpsim{i}", path, queues=QUEUES, node=i) for i, path in enumerate(sockets)],
         [f"--memory={node}={memory / f'node{node}'}" for node in range(2)]
         + [f"--listen=unix:{base / 'agent'}"], memory=256)
     agent.keep = True

@@ -17,7 +17,7 @@
 #include "octo_attach.h"
 #include "octo_private.h"
 
-#define SIM_DRIVER_NAME "net_octosim"
+#define SIM_DRIVER_NAME "net_mpsim"
 
 static bool
 looks_like_pci(const char *name)

@@ -243,22 +243,15 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"replug=on|off "
 					"linger_ms=<int>");
 
-/*
- * The vdev bus gives a device to the first driver whose name begins like the
- * device's. "net_octo" begins "net_octosim0" as well, so this driver has to be
- * the last in the list, whatever order the plugins were loaded in. The bus
- * calls this before each probe.
- */
+/* the bus calls this before each probe */
 static void
 on_scan(void *arg)
 {
 	RTE_SET_USED(arg);
 	octo_startup_scan();
-	rte_vdev_unregister(&octo_driver);
-	rte_vdev_register(&octo_driver);
 }
 
-RTE_INIT(octo_order_init)
+RTE_INIT(octo_scan_init)
 {
 	rte_vdev_add_custom_scan(on_scan, NULL);
 }

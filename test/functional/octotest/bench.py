@@ -33,13 +33,13 @@ class Bench(Testpmd):
         files = "".join(f",rx_pcap={self._in(i)}" for i in range(queues)) + \
             "".join(f",tx_pcap={self._out(i)}" for i in range(queues))
         args = [f"--vdev=net_pcap0{files}",
-                vdevs.octosim(20, "B", wire="nic:A"),
+                vdevs.mpsim(20, "B", wire="nic:A"),
                 *vdevs.nic("A", 0, pfs, **nic),
                 vdevs.octo(0, 0, pfs, **(port or {}))]
         super().__init__(args, queues=queues, app=app)
         self.view = View(self)
         self.player = self.port("net_pcap0")
-        self.far = self.port("net_octosim20")
+        self.far = self.port("net_mpsim20")
         self.poll_once()
 
     def _in(self, queue: int) -> Path:

@@ -18,7 +18,7 @@ REPO = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("OCTO_BUILD_DIR", REPO / "build")).resolve()
 ASAN = os.environ.get("OCTO_ASAN", "0") not in ("", "0", "false")
 IS_ROOT = os.geteuid() == 0
-DRIVERS = ("octosim", "octo")
+DRIVERS = ("mpsim", "octo")
 # Where a DPDK is installed that has the drivers in it (devtools/in-tree.sh):
 # its programs are the ones to test, and need no plugin.
 IN_TREE = os.environ.get("OCTO_IN_TREE")

@@ -55,7 +55,7 @@ def _nics(hosts: Sequence[Host]) -> List[str]:
 class Switch:
     """A running ovs-vswitchd with the bridge br0 and no port on it yet.
 
-    Host i is at the wire of a NIC with the PFs octosim 2i and 2i+1. All hosts
+    Host i is at the wire of a NIC with the PFs mpsim 2i and 2i+1. All hosts
     and the tap of the bridge are in one network. Threads that are idle sleep
     for up to `sleep` microseconds.
     """

@@ -46,17 +46,17 @@ class ParityBench(Testpmd):
             args += [f"--vdev=net_pcap{i},rx_pcap={self._file(i)}"
                      f"{f',rx_pcap={self._empty()}' * (queues - 1)}"
                      + f",tx_pcap={directory}/out{i}.pcap" * queues,
-                     vdevs.octosim(20 + i, f"W{i}", wire=f"nic:{name}"),
+                     vdevs.mpsim(20 + i, f"W{i}", wire=f"nic:{name}"),
                      *vdevs.nic(name, 2 * i)]
         super().__init__([*args, vdevs.octo()], queues=queues, mbufs=16384,
                          memory=192)
         number = {p.name: p.port for p in self.ports()}
         self.octo = number["net_octo0"]
-        self.twins = [number["net_octosim2"], number["net_octosim3"]]
+        self.twins = [number["net_mpsim2"], number["net_mpsim3"]]
         # the octo port's own PFs are not the application's to use
         self.pfs = [pf["port"] for pf in View(self).topology()["pfs"]]
         self.players = [number["net_pcap0"], number["net_pcap1"]]
-        self.far = [number["net_octosim20"], number["net_octosim21"]]
+        self.far = [number["net_mpsim20"], number["net_mpsim21"]]
         self.cmd("port config all rss all")
         forwarding = [self.players[0], self.far[0], self.players[1],
                       self.far[1], self.octo, *self.twins]

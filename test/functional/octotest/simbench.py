@@ -37,7 +37,7 @@ class SimBench(Testpmd):
             "".join(f",tx_pcap={self._out(i)}" for i in range(queues))
         nic = list(nic) or vdevs.nic("A")
         super().__init__([f"--vdev=net_pcap0{files}",
-                          vdevs.octosim(20, "W", wire="nic:A"), *nic],
+                          vdevs.mpsim(20, "W", wire="nic:A"), *nic],
                          queues=queues, **more)
 
     def _in(self, queue: int) -> Path:
@@ -97,7 +97,7 @@ class SimBench(Testpmd):
 
     def _is_any_inside(self) -> bool:
         """Of a NIC; what has come to a ring has arrived."""
-        accounts = [self.telemetry.get("/octosim/account", nic) for nic in "AW"]
+        accounts = [self.telemetry.get("/mpsim/account", nic) for nic in "AW"]
         return any(a["in_pipelines"] or a["on_wire"] for a in accounts)
 
     def _is_all_seen(self, start: int, ports: Sequence[int]) -> bool:

@@ -11,9 +11,9 @@ def _args(pairs: dict) -> str:
     return "".join(f",{k}={v}" for k, v in pairs.items() if v is not None)
 
 
-def octosim(index: int, nic: str, socket: int = 0, **more: object) -> str:
+def mpsim(index: int, nic: str, socket: int = 0, **more: object) -> str:
     """One PF of a simulated NIC."""
-    return f"--vdev=net_octosim{index},nic={nic},socket={socket}{_args(more)}"
+    return f"--vdev=net_mpsim{index},nic={nic},socket={socket}{_args(more)}"
 
 
 def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
@@ -25,7 +25,7 @@ def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
         own = dict(more if i == 0 else _per_pf(more))
         if arfs_on and i in arfs_on:
             own["arfs_entries"] = arfs_on[i]
-        args.append(octosim(first + i, name, i % 2,
+        args.append(mpsim(first + i, name, i % 2,
                             wire=wire if i == 0 else None, **own))
     return args
 
@@ -39,7 +39,7 @@ def _per_pf(more: dict) -> dict:
 
 def pf_names(first: int = 0, pfs: int = 2) -> List[str]:
     """Names of the PFs that nic() makes."""
-    return [f"net_octosim{first + i}" for i in range(pfs)]
+    return [f"net_mpsim{first + i}" for i in range(pfs)]
 
 
 def octo_devargs(index: int, pfs: Sequence[str], socket_map: Optional[str]

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef MPSIM_ARGS_H
+#define MPSIM_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+
+#include "octo_socket_map.h"
+#include "mpsim_tx_fetch.h"
+
+/**
+ * @file
+ * Devargs of a PF, and of the NIC that it belongs to.
+ */
+
+#define MPSIM_NAME_MAX 32
+#define MPSIM_PATH_MAX 512
+
+enum mpsim_wire_kind {
+	MPSIM_WIRE_NONE,
+	MPSIM_WIRE_LOOP,
+	MPSIM_WIRE_NIC,
+	MPSIM_WIRE_ETHDEV,
+};
+
+/** The devargs of one PF; "given" bits tell which of those of the NIC were there. */
+struct mpsim_args {
+	char nic[MPSIM_NAME_MAX];
+	char wire[RTE_ETH_NAME_MAX_LEN]; /**< as given, "" if not */
+	enum mpsim_wire_kind wire_kind;
+	struct rte_ether_addr mac;
+	uint32_t given;       /**< bits of enum mpsim_nic_arg */
+	uint32_t representor; /**< slot: MPSIM_REP(pf) or MPSIM_UPLINK; 0 for a PF */
+	uint32_t default_pf;
+	uint32_t mpfs_entries;
+	uint32_t wire_ring; /**< frames the wire holds */
+	uint32_t arfs_entries;
+	uint32_t generic_entries;
+	uint32_t queues;
+	uint32_t max_mtu;
+	uint32_t socket;
+	uint32_t ignore; /**< bits of enum mpsim_ignore */
+	uint32_t lacks;  /**< bit per enum mpsim_cap that is not there */
+	enum mpsim_tx_nodes tx_nodes;
+	char model[MPSIM_PATH_MAX];        /**< as given, "" if not */
+	struct octo_socket_map socket_map; /**< for the model */
+	uint32_t tx_delay_us;              /**< how long a frame stays in a Tx ring */
+	uint32_t wire_wait_us;             /**< how long one waits at a full wire */
+	uint32_t latency_us;               /**< how long one is between the switch and a Rx ring */
+	bool routes_around;                /**< lost_pf=default */
+	bool rings_on_pf;                  /**< rings=pf, for the model */
+};
+
+/** Tables whose rules, made on the PF, are accepted and do nothing. */
+enum mpsim_ignore {
+	MPSIM_IGNORE_MPFS = 1 << 0,
+	MPSIM_IGNORE_ARFS = 1 << 1,
+};
+
+/** Devargs that belong to the NIC and may be given by any of its PFs. */
+enum mpsim_nic_arg {
+	MPSIM_ARG_WIRE = 1 << 0,
+	MPSIM_ARG_MAC = 1 << 1,
+	MPSIM_ARG_DEFAULT_PF = 1 << 2,
+	MPSIM_ARG_MPFS_ENTRIES = 1 << 3,
+	MPSIM_ARG_WIRE_RING = 1 << 4,
+	MPSIM_ARG_LOST_PF = 1 << 5,
+	MPSIM_ARG_MODEL = 1 << 6,
+	MPSIM_ARG_SOCKET_MAP = 1 << 7,
+	MPSIM_ARG_RINGS = 1 << 8,
+};
+
+/** Read them. 0, or a negative errno; an error was logged. */
+int mpsim_args_parse(const char *who, const char *text, struct mpsim_args *args);
+
+#endif /* MPSIM_ARGS_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef MPSIM_CSUM_H
+#define MPSIM_CSUM_H
+
+#include <stdbool.h>
+
+#include <rte_mbuf.h>
+
+#include "mpsim_parse.h"
+
+/**
+ * @file
+ * IPv4, UDP and TCP checksums: checked on receive, filled in on transmit.
+ * Pure: touches only the mbuf given.
+ */
+
+/**
+ * Check a received frame, VLAN tags still in place.
+ *
+ * @param ip, l4
+ *   Which checksums are wanted.
+ * @return
+ *   RTE_MBUF_F_RX_IP_CKSUM_* and RTE_MBUF_F_RX_L4_CKSUM_* flags; "unknown" for what
+ *   is not wanted or has none (fragments, UDP over IPv4 without a checksum).
+ */
+uint64_t mpsim_csum_check(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool ip, bool udp,
+			  bool tcp);
+
+/**
+ * Fill in what ol_flags, l2_len and l3_len of the mbuf ask for, pseudo header
+ * included, and clear these requests from ol_flags.
+ *
+ * @param m
+ *   Must be writable, with all headers in the first segment (mpsim_csum_headers()).
+ * @return
+ *   0, or -EINVAL when the lengths given do not fit the frame; it is unchanged then.
+ */
+int mpsim_csum_fill(struct rte_mbuf *m);
+
+/** Bytes of headers that mpsim_csum_fill() touches, from the frame's start. */
+uint32_t mpsim_csum_headers(const struct rte_mbuf *m);
+
+#endif /* MPSIM_CSUM_H */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include <rte_memcpy.h>
+#include <rte_prefetch.h>
+
+#include "mpsim.h"
+#include "mpsim_csum.h"
+
+#define VLAN_TAG_LEN 4
+
+/* The DMA of a frame that needs more than one buffer at either end. */
+static bool
+copy_chain(struct mpsim_rxq *q, const struct rte_mbuf *from, struct rte_mbuf *to)
+{
+	struct rte_mbuf *seg = to;
+	uint32_t done = 0;
+
+	for (;;) {
+		const uint32_t len = RTE_MIN(from->pkt_len - done, q->room);
+		char *at = rte_pktmbuf_mtod(seg, char *);
+		const void *data = rte_pktmbuf_read(from, done, len, at);
+
+		if (data != at)
+			rte_memcpy(at, data, len);
+		seg->data_len = len;
+		done += len;
+		if (done == from->pkt_len)
+			return true;
+		seg->next = rte_pktmbuf_alloc(q->pool);
+		if (seg->next == NULL)
+			return false;
+		seg = seg->next;
+		to->nb_segs++;
+	}
+}
+
+static bool
+copy_frame(struct mpsim_rxq *q, const struct rte_mbuf *from, struct rte_mbuf *to)
+{
+	const uint32_t len = from->pkt_len;
+
+	to->pkt_len = len;
+	if (unlikely(from->nb_segs > 1 || len > q->room))
+		return copy_chain(q, from, to);
+	rte_memcpy(rte_pktmbuf_mtod(to, void *), rte_pktmbuf_mtod(from, const void *), len);
+	to->data_len = len;
+	return true;
+}
+
+static void
+strip_vlan(struct rte_mbuf *m, uint16_t tci)
+{
+	char *frame = rte_pktmbuf_mtod(m, char *);
+
+	memmove(frame + VLAN_TAG_LEN, frame, 2 * RTE_ETHER_ADDR_LEN);
+	rte_pktmbuf_adj(m, VLAN_TAG_LEN);
+	m->vlan_tci = tci;
+	m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+}
+
+/* What the hardware writes into the completion. */
+static void
+describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf *m)
+{
+	const struct mpsim_parsed *p = &b->parsed[i];
+
+	m->port = q->port_id;
+	m->packet_type = p->ptype;
+	if (b->hashed[i] && (q->offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)) {
+		m->hash.rss = b->hash[i];
+		m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
+	}
+	if (unlikely(b->marked[i] != 0)) {
+		m->ol_flags |= RTE_MBUF_F_RX_FDIR;
+		if (b->marked[i] & MPSIM_FATE_MARK) {
+			m->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
+			m->hash.fdir.hi = b->mark[i];
+		}
+	}
+	if (q->offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM)
+		m->ol_flags |= mpsim_csum_check(m, p, q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
+						q->offloads & RTE_ETH_RX_OFFLOAD_UDP_CKSUM,
+						q->offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
+	if (p->vlan && (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
+		strip_vlan(m, p->vlan_tci);
+}
+
+/* As many buffers as the pool has, up to n. */
+static uint16_t
+alloc_buffers(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n)
+{
+	uint16_t got = 0;
+
+	if (likely(rte_pktmbuf_alloc_bulk(q->pool, bufs, n) == 0))
+		return n;
+	while (got < n) {
+		bufs[got] = rte_pktmbuf_alloc(q->pool);
+		if (bufs[got] == NULL)
+			break;
+		got++;
+	}
+	return got;
+}
+
+/* Leave out the frames for which there is no descriptor, or that fit no buffer. */
+static uint16_t
+admit_pending(struct mpsim_rxq *q, const struct mpsim_batch *b)
+{
+	const bool piped = q->pipe->slots != NULL;
+	const uint32_t space = unlikely(piped)   ? mpsim_pipe_room(q->pipe) :
+			       unlikely(q->full) ? 0 :
+						   rte_ring_free_count(q->ring);
+	uint64_t *full = unlikely(piped) ? &q->pf->stats.pipe_full : &q->stats->missed;
+	uint16_t n = 0;
+
+	for (uint16_t k = 0; k < q->nb_pending; k++) {
+		const struct rte_mbuf *m = b->frame[q->pending[k]];
+
+		if (unlikely(m->pkt_len > q->room && !(q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER)))
+			q->stats->errors++;
+		else if (unlikely(n == space))
+			(*full)++;
+		else
+			q->pending[n++] = q->pending[k];
+	}
+	q->nb_pending = 0;
+	return n;
+}
+
+static void
+count_nombuf(struct mpsim_rxq *q, uint16_t n)
+{
+	q->stats->nombuf += n;
+	q->pf->data->rx_mbuf_alloc_failed += n;
+}
+
+static void
+put_on_ring(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n, uint64_t bytes)
+{
+	rte_ring_sp_enqueue_bulk(q->ring, (void **)bufs, n, NULL);
+	q->stats->packets += n;
+	q->stats->bytes += bytes;
+}
+
+static void
+deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
+{
+	struct rte_mbuf *bufs[MPSIM_BURST];
+	const uint16_t n = admit_pending(q, b);
+	const uint16_t got = alloc_buffers(q, bufs, n);
+	uint64_t bytes = 0;
+	uint16_t done = 0;
+
+	for (uint16_t k = 0; k < got; k++) {
+		const uint16_t i = q->pending[k];
+		struct rte_mbuf *m = bufs[k];
+
+		if (unlikely(!copy_frame(q, b->frame[i], m))) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		describe(q, b, i, m);
+		bytes += b->frame[i]->pkt_len;
+		bufs[done++] = m;
+	}
+	if (unlikely(done < n))
+		count_nombuf(q, n - done);
+	if (likely(q->pipe->slots == NULL))
+		put_on_ring(q, bufs, done, bytes);
+	else
+		mpsim_pipe_enter(q->pipe, q, bufs, done);
+}
+
+/* Sort the batch by queue, keeping the order within each. */
+static void
+dispatch(struct mpsim_batch *b)
+{
+	struct mpsim_rxq *queues[MPSIM_BURST];
+	uint16_t nb_queues = 0;
+
+	for (uint16_t i = 0; i < b->n; i++) {
+		struct mpsim_rxq *q = b->rxq[i];
+
+		if (q == NULL)
+			continue;
+		if (q->nb_pending == 0)
+			queues[nb_queues++] = q;
+		q->pending[q->nb_pending++] = i;
+	}
+	for (uint16_t k = 0; k < nb_queues; k++) {
+		/* nobody may have polled that PF for long */
+		if (mpsim_pipe_is_due(queues[k]->pipe))
+			mpsim_pipe_leave(queues[k]->pf);
+		deliver(queues[k], b);
+	}
+}
+
+void
+mpsim_pump_to(struct mpsim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n)
+{
+	struct mpsim_batch b;
+
+	pf->nic->stats.switched += n;
+	b.n = n;
+	b.keyed = 0;
+	b.keyed_inner = 0;
+	memcpy(b.frame, pkts, n * sizeof(*pkts));
+	mpsim_classify_on(pf, &b);
+	dispatch(&b);
+}
+
+void
+mpsim_pump(struct mpsim_nic *nic)
+{
+	struct mpsim_batch b;
+
+	b.keyed = 0;
+	b.keyed_inner = 0;
+	b.n = mpsim_wire_rx(nic, b.frame, MPSIM_BURST);
+	if (b.n == 0)
+		return;
+	for (uint16_t i = 0; i < b.n; i++)
+		rte_prefetch0(b.frame[i]);
+	mpsim_classify(nic, &b);
+	dispatch(&b);
+	rte_pktmbuf_free_bulk(b.frame, b.n);
+}

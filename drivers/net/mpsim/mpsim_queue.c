@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "mpsim.h"
+#include "mpsim_tx_ring.h"
+
+static void
+drain(struct mpsim_rxq *q)
+{
+	struct rte_mbuf *bufs[MPSIM_BURST];
+	uint32_t lost = 0;
+	unsigned int n;
+
+	do {
+		n = rte_ring_dequeue_burst(q->ring, (void **)bufs, MPSIM_BURST, NULL);
+		rte_pktmbuf_free_bulk(bufs, n);
+		lost += n;
+	} while (n > 0);
+	mpsim_nic_lock(q->nic);
+	q->nic->stats.lost += lost;
+	mpsim_nic_unlock(q->nic);
+}
+
+static struct rte_ring *
+ring_create(uint16_t nb_desc, unsigned int socket)
+{
+	const uint32_t slots = rte_align32pow2(nb_desc + 1);
+	struct rte_ring *r;
+
+	/* not rte_ring_create(): a memzone per queue would use them up */
+	r = rte_zmalloc_socket("mpsim_ring", rte_ring_get_memsize(slots), RTE_CACHE_LINE_SIZE,
+			       socket);
+	if (r == NULL)
+		return NULL;
+	/* one producer: the NIC's lock; one consumer: the queue's poller */
+	if (rte_ring_init(r, "mpsim_rxq", nb_desc,
+			  RING_F_EXACT_SZ | RING_F_SP_ENQ | RING_F_SC_DEQ) != 0) {
+		rte_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void
+rxq_free(struct mpsim_rxq *q)
+{
+	if (q == NULL)
+		return;
+	if (q->ring != NULL)
+		drain(q);
+	rte_free(q->ring);
+	rte_free(q);
+}
+
+int
+mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+		     const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	struct mpsim_pf *pf = dev->data->dev_private;
+	struct mpsim_rxq *q;
+
+	q = rte_zmalloc_socket("mpsim_rxq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
+	if (q == NULL)
+		return -ENOMEM;
+	q->ring = ring_create(nb_desc, socket);
+	if (q->ring == NULL) {
+		rxq_free(q);
+		return -ENOMEM;
+	}
+	q->nic = pf->nic;
+	q->pf = pf;
+	q->pipe = &pf->pipe;
+	q->pool = pool;
+	q->stats = &pf->rxq_stats[queue];
+	q->charge = pf->charges == NULL ? NULL : &pf->charges[queue];
+	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;
+	q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+	q->port_id = pf->port_id;
+	q->nb_desc = nb_desc;
+	q->deferred_start = conf->rx_deferred_start;
+	mpsim_nic_lock(pf->nic);
+	q->full = (pf->faults.full_rings >> queue & 1) != 0;
+	pf->rxq[queue] = q;
+	mpsim_nic_unlock(pf->nic);
+	dev->data->rx_queues[queue] = q;
+	return 0;
+}
+
+void
+mpsim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct mpsim_pf *pf = dev->data->dev_private;
+	struct mpsim_rxq *q;
+
+	mpsim_nic_lock(pf->nic);
+	q = pf->rxq[queue];
+	pf->rxq[queue] = NULL;
+	if (q != NULL)
+		pf->nic->stats.lost += mpsim_pipe_drop(&pf->pipe, q);
+	if (q != NULL)
+		pf->delivered += q->delivered;
+	mpsim_nic_unlock(pf->nic);
+	rxq_free(q);
+}
+
+static void
+rxq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
+{
+	struct mpsim_pf *pf = dev->data->dev_private;
+	struct mpsim_rxq *q = pf->rxq[queue];
+
+	mpsim_nic_lock(pf->nic);
+	q->started = on;
+	mpsim_nic_unlock(pf->nic);
+	dev->data->rx_queue_state[queue] = on ? RTE_ETH_QUEUE_STATE_STARTED :
+						RTE_ETH_QUEUE_STATE_STOPPED;
+}
+
+int
+mpsim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
+{
+	rxq_set_started(dev, queue, true);
+	return 0;
+}
+
+int
+mpsim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
+{
+	/* what is on the ring stays: a thread may be polling it right now */
+	rxq_set_started(dev, queue, false);
+	return 0;
+}
+
+void
+mpsim_rx_queue_drain(struct rte_eth_dev *dev, uint16_t queue)
+{
+	drain(dev->data->rx_queues[queue]);
+}
+
+int
+mpsim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+		     const struct rte_eth_txconf *conf)
+{
+	struct mpsim_pf *pf = dev->data->dev_private;
+	struct mpsim_txq *q;
+	int ret;
+
+	q = rte_zmalloc_socket("mpsim_txq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
+	if (q == NULL)
+		return -ENOMEM;
+	q->pf = pf;
+	q->nic = pf->nic;
+	q->stats = &pf->txq_stats[queue];
+	q->charge = pf->charges == NULL ? NULL : &pf->charges[MPSIM_MAX_QUEUES + queue];
+	q->offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
+	q->nb_desc = nb_desc;
+	q->deferred_start = conf->tx_deferred_start;
+	ret = mpsim_fetch_setup(q);
+	if (ret == 0)
+		ret = mpsim_tx_ring_setup(q, queue, socket, false);
+	if (ret != 0) {
+		rte_free(q);
+		return ret;
+	}
+	dev->data->tx_queues[queue] = q;
+	return 0;
+}
+
+void
+mpsim_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct mpsim_txq *q = dev->data->tx_queues[queue];
+
+	if (q == NULL)
+		return;
+	mpsim_tx_ring_free(q);
+	rte_free(q);
+}
+
+static void
+txq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
+{
+	struct mpsim_txq *q = dev->data->tx_queues[queue];
+
+	rte_atomic_store_explicit(&q->started, on, rte_memory_order_release);
+	dev->data->tx_queue_state[queue] = on ? RTE_ETH_QUEUE_STATE_STARTED :
+						RTE_ETH_QUEUE_STATE_STOPPED;
+}
+
+int
+mpsim_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
+{
+	txq_set_started(dev, queue, true);
+	return 0;
+}
+
+int
+mpsim_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
+{
+	txq_set_started(dev, queue, false);
+	mpsim_tx_ring_stop(dev->data->tx_queues[queue]);
+	return 0;
+}
+
+void
+mpsim_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info)
+{
+	const struct mpsim_rxq *q = dev->data->rx_queues[queue];
+
+	info->mp = q->pool;
+	info->nb_desc = q->nb_desc;
+	info->rx_buf_size = q->room;
+	info->scattered_rx = (q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
+	info->conf.offloads = q->offloads;
+	info->conf.rx_deferred_start = q->deferred_start;
+	info->conf.rx_drop_en = 1;
+}
+
+void
+mpsim_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info)
+{
+	const struct mpsim_txq *q = dev->data->tx_queues[queue];
+
+	info->nb_desc = q->nb_desc;
+	info->conf.offloads = q->offloads;
+	info->conf.tx_deferred_start = q->deferred_start;
+}
+
+int
+mpsim_rx_queue_count(void *rxq)
+{
+	const struct mpsim_rxq *q = rxq;
+
+	mpsim_rx_settle(q);
+	return rte_ring_count(q->ring);
+}
+
+int
+mpsim_rx_descriptor_status(void *rxq, uint16_t offset)
+{
+	const struct mpsim_rxq *q = rxq;
+
+	if (offset >= q->nb_desc)
+		return -EINVAL;
+	mpsim_rx_settle(q);
+	return offset < rte_ring_count(q->ring) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
+}
