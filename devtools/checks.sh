@@ -123,3 +123,8 @@ check_messages() {
 			sed "s|^|${commit:0:12} ($headline): |"
 	done < <(git -C "$root" log --no-merges --format='%H %s') | none_of "commit messages"
 }
+
+# The calls between the files of drivers/net/octo, by the objects of a build.
+check_layers() {
+	python3 "$root/devtools/check-layers.py" "$root/build/drivers/libtmp_rte_net_octo.a.p"
+}

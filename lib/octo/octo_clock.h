@@ -41,6 +41,20 @@ octo_now(void)
 	return likely(c == NULL) ? rte_get_timer_cycles() : c->now();
 }
 
+/** octo_now() in so many microseconds: at which a limit is reached. */
+static inline uint64_t
+octo_deadline(uint64_t us)
+{
+	return octo_now() + rte_get_timer_hz() * us / US_PER_S;
+}
+
+/** octo_now() in milliseconds. */
+static inline uint64_t
+octo_now_ms(void)
+{
+	return octo_now() / (rte_get_timer_hz() / MS_PER_S);
+}
+
 /** Let time pass. Not for waits on other threads. */
 __rte_internal
 void octo_sleep_us(uint64_t us);

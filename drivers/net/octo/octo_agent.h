@@ -141,4 +141,9 @@ int octo_agent_wait(struct octo_agent *agent, uint64_t since);
 /** The end of octo_agent_wait() for one answer. */
 void octo_agent_waited(struct octo_agent *agent, uint64_t since);
 
+/* octo_mpfs_agent.c */
+void octo_mpfs_agent_count_flip(struct octo_agent *agent);
+struct octo_agent_msg
+octo_mpfs_agent_msg(enum octo_agent_type type, const struct rte_flow *rule, uint8_t pf);
+
 #endif /* OCTO_AGENT_H */

@@ -8,7 +8,9 @@
 
 #include <rte_flow.h>
 
-/* What a flow queue holds; for octo_flow_async.c only. */
+struct octo_dev;
+
+/* What a flow queue holds; for octo_async.c and octo_flow_async.c only. */
 
 enum kind {
 	FLOW_CREATE,
@@ -43,5 +45,15 @@ struct octo_async_queue {
 	struct op own; /* of octo itself, which waits for it */
 	struct op ops[];
 };
+
+/* All PFs get an operation before any begins with it. */
+extern const struct rte_flow_op_attr octo_async_postponed;
+
+/* octo_async.c; all under the control mutex */
+struct op *octo_async_op(struct octo_async_queue *q, uint64_t i);
+int
+octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_flow_error *error);
+void octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id);
+void octo_async_advance(struct octo_dev *octo, struct octo_async_queue *q);
 
 #endif /* OCTO_ASYNC_QUEUE_H */

@@ -412,15 +412,6 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 		rte_eth_dev_owner_unset((uint16_t)port_id, octo->owner_id);
 }
 
-/* Is this the port of that PF, whether it has joined or not? It may be released just now. */
-bool
-octo_attach_is_named(const struct octo_pf *pf, uint16_t port_id)
-{
-	const struct rte_eth_dev_data *data = rte_eth_devices[port_id].data;
-
-	return data != NULL && strcmp(data->name, pf->name) == 0;
-}
-
 /* Asked first, because EAL logs an error for a device that is not there. */
 bool
 octo_attach_is_on_bus(const struct octo_pf *pf)
@@ -517,7 +508,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 		return -ENOTSUP;
 	}
 	take_in(pf, port_id, &info, pf->given_node);
-	octo_stats_join_locked(octo, i);
+	octo_pf_counts_join_locked(octo, i);
 	octo->plan.node[i] = pf->node;
 	return 0;
 }

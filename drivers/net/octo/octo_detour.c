@@ -32,7 +32,7 @@
 static bool
 is_started(const struct octo_dev *octo, uint8_t pf)
 {
-	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && !octo_replay_is_joining(octo, pf);
+	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && !octo_pf_is_joining(octo, pf);
 }
 
 /* PFs of no use that are there, or may be soon: the NIC may send to them before they start. */
@@ -93,7 +93,7 @@ target(const struct octo_dev *octo)
 static bool
 must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 {
-	const uint64_t end = octo_ctrl_deadline(octo->fences.settings.grace_us + CLOSE_US);
+	const uint64_t end = octo_deadline(octo->fences.settings.grace_us + CLOSE_US);
 	struct octo_detour *d = &octo->detour;
 	bool free = octo_fence_can_hold_leg_locked(octo, leg);
 
@@ -102,7 +102,7 @@ must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 		free = octo_fence_can_hold_leg_locked(octo, leg);
 	}
 	if (!free && d->patient_until == 0)
-		d->patient_until = octo_ctrl_deadline(patience_ms * 1000);
+		d->patient_until = octo_deadline(patience_ms * 1000);
 	if (!free && octo_gate_before(octo_now(), d->patient_until))
 		return true;
 	d->patient_until = 0;
@@ -129,7 +129,7 @@ create(struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_er
 
 	for (unsigned int i = 0;
 	     i < MAKE_ROOM_TRIES && flow == NULL && octo_rule_says_full(-rte_errno) &&
-	     octo_learn_make_room_locked(octo);
+	     octo_hooks->make_room_locked(octo);
 	     i++)
 		flow = rte_flow_create(proxy, &r->attr, r->pattern, r->actions, error);
 	return flow;
@@ -177,7 +177,7 @@ tell(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_error *er
 	}
 	d->told = ret != 0;
 	d->refused += ret != 0;
-	d->retry_at = ret != 0 ? octo_ctrl_deadline(RETRY_MS * 1000) : 0;
+	d->retry_at = ret != 0 ? octo_deadline(RETRY_MS * 1000) : 0;
 }
 
 static void

@@ -51,7 +51,7 @@ void
 octo_errand_put_off(struct octo_pf_past *past)
 {
 	past->pause = RTE_MIN(RTE_MAX(2 * past->pause, 1u), (unsigned int)MAX_PAUSE_S);
-	past->retry_at = octo_ctrl_deadline(past->pause * 1000000);
+	past->retry_at = octo_deadline(past->pause * 1000000);
 }
 
 static void
@@ -78,7 +78,7 @@ report(const struct errand *e, int ret)
 	note(&octo->pf[e->index].past, ret);
 	octo_unlock(octo);
 	if (ret == 0 || ret == -EALREADY)
-		octo_replug_wake(octo);
+		octo_wake_replug(octo);
 	octo_registry_put();
 	return true;
 }
@@ -127,7 +127,7 @@ try_to_hold(const struct errand *e)
 static void
 hold_strays(const struct errand *e)
 {
-	uint64_t end = octo_ctrl_deadline(MAX_HOLD_MS * 1000);
+	uint64_t end = octo_deadline(MAX_HOLD_MS * 1000);
 
 	if (octo_gate_before(end, e->pf.leaving.until))
 		end = e->pf.leaving.until;
@@ -232,14 +232,14 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 		free(e);
 	}
 	if (wait)
-		await(p, octo_ctrl_deadline(MAX_AWAIT_MS * 1000));
+		await(p, octo_deadline(MAX_AWAIT_MS * 1000));
 }
 
 /* By an application that closes the port, which holds no bus; not where errands are run. */
 void
 octo_errand_await(const struct octo_dev *octo)
 {
-	const uint64_t end = octo_ctrl_deadline(MAX_AWAIT_MS * 1000);
+	const uint64_t end = octo_deadline(MAX_AWAIT_MS * 1000);
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY || rte_thread_is_intr())
 		return;

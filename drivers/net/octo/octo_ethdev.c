@@ -13,8 +13,6 @@
 #include "octo_private.h"
 #include "octo_startup.h"
 
-RTE_LOG_REGISTER_DEFAULT(octo_logtype, NOTICE);
-
 static void
 set_bursts(struct rte_eth_dev *dev)
 {
@@ -84,12 +82,15 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo->fences.settings = args->fence;
 	octo->tx_by_buffer = args->tx_by_buffer;
 	octo->replug.on = args->replug;
-	ret = octo_ctrl_init(octo);
+	ret = octo_wake_init(octo);
 	if (ret != 0)
 		return ret;
+	ret = octo_lock_init(octo);
+	if (ret != 0)
+		goto err_wake;
 	ret = octo_attach_all(octo, args);
 	if (ret != 0)
-		goto err_ctrl;
+		goto err_lock;
 	ret = octo_info_check_alike(octo);
 	if (ret == 0)
 		ret = set_mac_table(dev, args);
@@ -100,9 +101,10 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_learn_init(octo, &args->learning);
 	if (ret != 0)
 		goto err_agent;
-	ret = octo_rule_list_init(octo);
+	ret = octo_rule_store_init(octo);
 	if (ret != 0)
 		goto err_learn;
+	octo_rule_part_init(octo);
 	octo_topo_init(octo, args);
 	octo_tier_init(octo, args);
 	set_node(dev, args);
@@ -114,8 +116,10 @@ err_agent:
 	octo_mpfs_agent_fini(octo);
 err_pfs:
 	octo_attach_undo_all(octo, false);
-err_ctrl:
-	octo_ctrl_fini(octo);
+err_lock:
+	octo_lock_fini(octo);
+err_wake:
+	octo_wake_fini(octo);
 	return ret;
 }
 
@@ -189,12 +193,28 @@ probe_secondary(struct rte_vdev_device *vdev)
 	return 0;
 }
 
+/* A rule leaves its lists. */
+static void
+forget_rule_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	octo_replay_skip_locked(octo, rule);
+	octo_truth_forget_locked(octo, rule);
+	octo_learn_forget_locked(octo, rule);
+}
+
+static const struct octo_hooks hooks = {
+	.settle_events_locked = octo_loss_settle_locked,
+	.forget_rule_locked = forget_rule_locked,
+	.make_room_locked = octo_learn_make_room_locked,
+};
+
 static int
 octo_probe(struct rte_vdev_device *vdev)
 {
+	octo_hooks = &hooks;
 	octo_epoch_init();
 	octo_legs_process = getpid();
-	octo_topo_read_distances();
+	octo_home_read_distances();
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
 		return probe_secondary(vdev);
 	return probe_primary(vdev);

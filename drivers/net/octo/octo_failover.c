@@ -17,6 +17,9 @@
 /* So long the NIC may take to name another PF that manages its switch. */
 #define SEEK_MS 1000
 
+/* Of rules that are flipped by who is told of a loss. */
+#define HURRY_US 1000
+
 uint64_t
 octo_failover_cpu_ns(void)
 {
@@ -24,18 +27,6 @@ octo_failover_cpu_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void
-begin(struct octo_dev *octo)
-{
-	struct octo_failover *f = &octo->failover;
-
-	if (f->pending)
-		return;
-	f->pending = true;
-	f->began = octo_now();
-	f->cpu_ns = 0;
 }
 
 /* The port is started: from now on every change counts. Or it is about to be stopped. */
@@ -46,21 +37,6 @@ octo_failover_watch_locked(struct octo_dev *octo, bool on)
 	octo->failover.pending = false;
 	octo->failover.seeking = false;
 	octo->failover.watching = on;
-}
-
-/* Other PFs can be homes than before. */
-void
-octo_failover_planned_locked(struct octo_dev *octo, uint32_t usable)
-{
-	struct octo_failover *f = &octo->failover;
-
-	if (f->watching) {
-		f->failovers += (unsigned int)__builtin_popcount(f->usable & ~usable);
-		f->failbacks += (unsigned int)__builtin_popcount(usable & ~f->usable);
-		if (f->usable & ~usable)
-			begin(octo);
-	}
-	f->usable = usable;
 }
 
 /*
@@ -95,8 +71,8 @@ octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
 		return;
 	octo->failover.seeking = true;
-	octo->failover.seek_until = octo_ctrl_deadline(SEEK_MS * 1000);
-	begin(octo);
+	octo->failover.seek_until = octo_deadline(SEEK_MS * 1000);
+	octo_topo_begin_failover_locked(octo);
 }
 
 static void
@@ -169,7 +145,7 @@ static bool
 is_home(const struct octo_dev *octo, const struct octo_rxq *q)
 {
 	return q == NULL || q->rehome_retry != 0 ||
-	       q->rules_home == octo_rule_home(octo, q->queue_id);
+	       q->rules_home == octo_topo_home_of(octo, q->queue_id);
 }
 
 /* Those that could go have gone. */
@@ -188,4 +164,32 @@ octo_failover_done_locked(struct octo_dev *octo)
 	f->pending = false;
 	f->last_cpu_ns = f->cpu_ns;
 	f->last_ns = octo_elapsed(f->began, octo_now()) * 1000 / (rte_get_timer_hz() / 1000000);
+}
+
+/* What a failover takes is known when it is done. */
+bool
+octo_failover_send_home_locked(struct octo_dev *octo)
+{
+	const bool failover = octo_failover_follow_locked(octo);
+	const bool more = octo_rehome_follow_locked(octo);
+
+	if (failover)
+		octo_failover_done_locked(octo);
+	octo_detour_follow_locked(octo, more);
+	return more;
+}
+
+/*
+ * By whoever is told that a PF is lost: what came by it goes by the others before the
+ * control thread is awake, as far as that is soon done. Who is told inside of a control
+ * operation, which may be at these very rules, leaves it all to the thread.
+ */
+void
+octo_failover_hurry_locked(struct octo_dev *octo)
+{
+	const uint64_t end = octo_deadline(HURRY_US);
+	bool more = octo->started && octo->lock_depth == 1;
+
+	while (more && octo->failover.pending && octo_now() < end)
+		more = octo_failover_send_home_locked(octo);
 }

@@ -11,7 +11,6 @@ struct octo_dev;
 /* PFs that are no use any more, or again; under the control mutex. */
 struct octo_failover {
 	uint32_t usable;      /* mask of PFs, of which the last failover or failback knows */
-	unsigned int depth;   /* how often the holder of the mutex has it */
 	bool watching;        /* the port is started */
 	bool pending;         /* rules are under way to other PFs */
 	bool seeking;         /* the manager PF is gone, and another may manage the switch */
@@ -32,5 +31,8 @@ void octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_failover_joined_locked(struct octo_dev *octo);
 bool octo_failover_follow_locked(struct octo_dev *octo);
 void octo_failover_done_locked(struct octo_dev *octo);
+
+bool octo_failover_send_home_locked(struct octo_dev *octo);
+void octo_failover_hurry_locked(struct octo_dev *octo);
 
 #endif /* OCTO_FAILOVER_H */

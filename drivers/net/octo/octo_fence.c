@@ -211,7 +211,7 @@ in_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
 static void
 clear_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
 {
-	const uint64_t end = octo_ctrl_deadline(octo->fences.settings.timeout_ms * 1000);
+	const uint64_t end = octo_deadline(octo->fences.settings.timeout_ms * 1000);
 	struct octo_rxq *q = in_the_way(octo, from, to);
 
 	while (q != NULL) {
@@ -299,7 +299,7 @@ set_step_sources(struct octo_dev *octo, const struct octo_shift *shift, struct o
 static bool
 make_way(struct octo_dev *octo, const struct octo_shift *shift)
 {
-	const uint64_t end = octo_ctrl_deadline(octo->fences.settings.grace_us + STEP_WAIT_US);
+	const uint64_t end = octo_deadline(octo->fences.settings.grace_us + STEP_WAIT_US);
 	struct octo_rxq *q;
 	uint16_t i;
 
@@ -324,7 +324,7 @@ must_make_way(struct octo_dev *octo)
 	uint64_t *until = &octo->fences.step_patience;
 
 	if (*until == 0)
-		*until = octo_ctrl_deadline(octo->fences.settings.timeout_ms * 1000);
+		*until = octo_deadline(octo->fences.settings.timeout_ms * 1000);
 	return octo_gate_before(*until, octo_now());
 }
 
@@ -380,7 +380,7 @@ octo_fence_step_flipped_locked(struct octo_dev *octo)
 	if (q->fence.kind == OCTO_FENCE_STEP)
 		flipped(q);
 	/* for so long a consumer waits for others, and as long for a consumer */
-	octo->fences.step_end = octo_ctrl_deadline(s->grace_us + 2 * s->timeout_ms * 1000);
+	octo->fences.step_end = octo_deadline(s->grace_us + 2 * s->timeout_ms * 1000);
 }
 
 bool
@@ -405,13 +405,22 @@ octo_fence_step_is_over_locked(struct octo_dev *octo)
 	return over;
 }
 
+/* Packets wait for answers behind fences, while others change their path. */
+static bool
+flips(const struct octo_dev *octo)
+{
+	const struct octo_mpfs_ops *ops = octo->mpfs_ops;
+
+	return ops != NULL && ops->flips != NULL && ops->flips(octo);
+}
+
 void
 octo_fence_flipped_all_locked(struct octo_dev *octo)
 {
 	struct octo_rxq *q;
 	uint16_t i;
 
-	if (octo->fences.nb_open == 0 || octo->fences.by_others || octo_mpfs_agent_flips(octo))
+	if (octo->fences.nb_open == 0 || octo->fences.by_others || flips(octo))
 		return;
 	FOREACH_RXQ(octo, q, i)
 	flipped(q);
@@ -444,7 +453,7 @@ octo_fence_hold_strays_locked(struct octo_dev *octo)
 		return false;
 	octo->fences.by_others = true;
 	FOREACH_RXQ(octo, q, i)
-	octo_fence_arm_away_locked(octo, q->queue_id, octo_rule_home(octo, q->queue_id));
+	octo_fence_arm_away_locked(octo, q->queue_id, octo_topo_home_of(octo, q->queue_id));
 	return true;
 }
 

@@ -7,32 +7,6 @@
 #include "octo_private.h"
 #include "octo_spec.h"
 
-/* With tier=none the port takes no rule, of a flow or of anything else. */
-static int
-refuse_tier(struct rte_flow_error *error)
-{
-	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "the port was made with tier=none: it takes no rules");
-}
-
-/* Can flows be steered to this queue? */
-int
-octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error)
-{
-	if (octo->tier_wanted == OCTO_TIER_NONE)
-		return refuse_tier(error);
-	if (octo->started && octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the NIC accepts rules and ignores them, "
-					  "as strays have shown: nothing can be steered "
-					  "until the port is started again");
-	if (queue >= octo_data(octo)->nb_rx_queues)
-		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
-					  "the queue index is not below the port's number "
-					  "of Rx queues");
-	return 0;
-}
-
 static void
 wish_exactly(struct octo_flow_request *r)
 {
@@ -109,14 +83,14 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_STATE, NULL,
 					  "the port is not configured: configure it first");
 	if (octo->tier_wanted == OCTO_TIER_NONE)
-		return refuse_tier(error);
+		return octo_flow_error_tier(error);
 	r->words.attr_ro = attr;
 	r->words.pattern_ro = pattern;
 	r->words.actions_ro = actions;
 	if (ret == 0 && !r->spec.transfer && r->spec.fate == OCTO_FATE_QUEUE &&
 	    r->spec.count_id == 0) {
 		wish_exactly(r);
-		return octo_flow_check_queue(octo, r->spec.queue, error);
+		return octo_flow_error_check_queue(octo, r->spec.queue, error);
 	}
 	/* whoever looks at lists within lists need not doubt them */
 	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->words, error);
@@ -240,27 +214,6 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, &r))
 		rule = octo_rule_enter_locked(octo, &r.wish, error);
 	return rule;
-}
-
-/* Strays have taught that this flow belongs to this queue, where RSS puts it. */
-struct rte_flow *
-octo_flow_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
-		       struct rte_flow_error *error)
-{
-	const struct octo_rule_wish wish = {
-		.tuple = tuple,
-		.origin = OCTO_BY_LEARNING,
-		.queue = queue,
-	};
-
-	if (octo_flow_check_queue(octo, queue, error) != 0)
-		return NULL;
-	if (!octo->started || !octo_tier_has_mpfs(octo->tier)) {
-		rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "there is no switch between the PFs that takes rules");
-		return NULL;
-	}
-	return octo_rule_add_locked(octo, &wish, error);
 }
 
 static int

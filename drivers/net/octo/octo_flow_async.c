@@ -1,57 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * Flow queues. An operation on a rule is enqueued on every PF and is done when all
- * of them are; if one fails, what the others have done is undone before the
- * application is told. The MPFS rule comes last and goes last: no packet finds a
- * PF without its rule. Results are told in order.
- */
+/* rte_flow: operations that are enqueued, and their results. */
 
 #include <errno.h>
-#include <stdlib.h>
-
-#include <rte_malloc.h>
 
 #include "octo_async_queue.h"
-#include "octo_clock.h"
 #include "octo_private.h"
-
-#define PULL_BURST 32
-#define SETTLE_MS 1000 /* what PFs may take for operations that octo must wait for */
-
-struct octo_async_queue *
-octo_async_queue_create(uint16_t id, uint32_t size)
-{
-	const uint32_t nb = size == 0 ? OCTO_FLOW_OPS_DEFAULT : size;
-	struct octo_async_queue *q = calloc(1, sizeof(*q) + nb * sizeof(q->ops[0]));
-
-	if (q == NULL)
-		return NULL;
-	q->id = id;
-	q->attr.size = nb;
-	return q;
-}
-
-const struct rte_flow_queue_attr *
-octo_async_queue_attr(const struct octo_async_queue *q)
-{
-	return &q->attr;
-}
-
-static struct op *
-op_at(struct octo_async_queue *q, uint64_t i)
-{
-	return &q->ops[i % q->attr.size];
-}
-
-void
-octo_async_queue_free(struct octo_async_queue *q)
-{
-	for (; q->done < q->queued; q->done++)
-		if (op_at(q, q->done)->kind == HANDLE_UPDATE)
-			rte_free(op_at(q, q->done)->data);
-	free(q);
-}
 
 static struct octo_async_queue *
 find_queue(const struct octo_dev *octo, uint32_t queue_id, struct rte_flow_error *error)
@@ -90,27 +44,9 @@ new_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_data
 				   "the flow queue is full: push it, and pull results");
 		return NULL;
 	}
-	op = op_at(q, q->queued);
+	op = octo_async_op(q, q->queued);
 	*op = (struct op){.kind = kind, .user_data = user_data};
 	return op;
-}
-
-static int
-push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_flow_error *error)
-{
-	int first_error = 0;
-	int pf;
-
-	q->pushed = q->queued;
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
-	{
-		const struct octo_pf *p = &octo->pf[pf];
-		int ret = rte_flow_push(p->port_id, q->id, first_error == 0 ? error : NULL);
-
-		if (ret != 0 && first_error == 0)
-			first_error = octo_flow_blame(p, ret, error);
-	}
-	return first_error;
 }
 
 /* The operation is in the queue from now on. */
@@ -121,11 +57,8 @@ enqueue(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr 
 
 	q->queued++;
 	if (attr == NULL || !attr->postpone)
-		push(octo, q, NULL);
+		octo_async_push(octo, q, NULL);
 }
-
-/* All PFs get an operation before any begins with it. */
-static const struct rte_flow_op_attr postponed = {.postpone = 1};
 
 static int
 create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
@@ -141,39 +74,15 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 		const struct rte_flow_action *actions = octo_indirect_on_pf(given, pf, &own);
 		struct rte_flow *on;
 
-		on = rte_flow_async_create(p->port_id, queue_id, &postponed, r->table->on[pf],
-					   r->pattern, r->pattern_index, actions, r->actions_index,
-					   op, error);
+		on = rte_flow_async_create(p->port_id, queue_id, &octo_async_postponed,
+					   r->table->on[pf], r->pattern, r->pattern_index, actions,
+					   r->actions_index, op, error);
 		if (on == NULL)
 			return octo_flow_blame(p, -rte_errno, error);
 		op->rule->arfs[pf] = on;
 		op->awaited |= RTE_BIT32(pf);
 	}
 	return 0;
-}
-
-/*
- * Rejected rules must be destroyed, too. A PF whose queue is full has them until another try;
- * one that is about to go takes them along.
- */
-static void
-destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
-{
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		struct rte_flow *on = op->rule->arfs[pf];
-
-		/* without flow queues it is gone with the rule, as it came */
-		if (on == NULL || octo->pf[pf].no_flow_queues ||
-		    !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
-			continue;
-		if (rte_flow_async_destroy(octo->pf[pf].port_id, queue_id, &postponed, on, op,
-					   NULL) != 0) {
-			op->failed = true;
-			continue;
-		}
-		op->rule->arfs[pf] = NULL;
-		op->awaited |= RTE_BIT32(pf);
-	}
 }
 
 /* A rule of a table, with the template's actions; it is on no PF yet. */
@@ -233,122 +142,9 @@ destroy_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_o
 	if (op == NULL)
 		return -rte_errno;
 	op->rule = rule;
-	destroy_on_pfs(octo, op, (uint16_t)queue_id);
+	octo_async_destroy_on_pfs(octo, op, (uint16_t)queue_id);
 	enqueue(octo, queue_id, attr);
 	return 0;
-}
-
-/* No PF has it any more. */
-static void
-free_rule(struct octo_dev *octo, struct rte_flow *rule)
-{
-	rule->notes->table->nb_flows--;
-	rule->notes->table = NULL;
-	octo_rule_remove_locked(octo, rule, NULL);
-}
-
-/*
- * All PFs have the rule, or one refused it. Returns whether that is the end of it:
- * a rule that was rejected is the application's until it destroys it.
- */
-static bool
-finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
-{
-	op->rule->pending = false;
-	if (!op->failed && octo_rule_place_locked(octo, op->rule, NULL) == 0)
-		return true;
-	op->failed = true;
-	if (!op->undone) {
-		op->undone = true;
-		destroy_on_pfs(octo, op, q->id);
-		push(octo, q, NULL);
-		if (op->awaited != 0)
-			return false;
-	}
-	if (op->untold)
-		free_rule(octo, op->rule);
-	else
-		octo_rule_leave_locked(octo, op->rule);
-	return true;
-}
-
-/* What a PF did not destroy the application may try to destroy again. */
-static void
-finish_destroy(struct octo_dev *octo, const struct op *op)
-{
-	if (op->rule != NULL && op->failed)
-		octo_rule_leave_locked(octo, op->rule);
-	else if (op->rule != NULL)
-		free_rule(octo, op->rule);
-}
-
-/* Every PF has answered: what there is to do then. Returns whether it is done. */
-static bool
-finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
-{
-	int ret = 0;
-
-	switch (op->kind) {
-	case FLOW_CREATE:
-		return op->rule == NULL || finish_create(octo, q, op);
-	case FLOW_DESTROY:
-		finish_destroy(octo, op);
-		return true;
-	case HANDLE_DESTROY:
-		ret = octo_indirect_destroy_locked(octo, op->handle, NULL);
-		break;
-	case HANDLE_UPDATE:
-		ret = octo_indirect_update_locked(octo, op->handle, op->data, NULL);
-		rte_free(op->data);
-		break;
-	case HANDLE_QUERY:
-		ret = octo_indirect_query_locked(octo, op->handle, op->data, NULL);
-		break;
-	case HANDLE_CREATE:
-		break;
-	}
-	op->failed = ret != 0;
-	return true;
-}
-
-/* What the PFs have to say. Returns whether they had anything. */
-static bool
-collect(struct octo_dev *octo, struct octo_async_queue *q)
-{
-	struct rte_flow_op_result results[PULL_BURST];
-	bool any = false;
-	int pf;
-
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
-	{
-		const int n = rte_flow_pull(octo->pf[pf].port_id, q->id, results, PULL_BURST, NULL);
-
-		for (int i = 0; i < n; i++) {
-			struct op *op = results[i].user_data;
-
-			op->awaited &= ~RTE_BIT32(pf);
-			if (results[i].status != RTE_FLOW_OP_SUCCESS)
-				op->failed = true;
-			any = true;
-		}
-	}
-	return any;
-}
-
-/* In order: an operation waits for those before it. */
-static void
-advance(struct octo_dev *octo, struct octo_async_queue *q)
-{
-	do {
-		while (q->done < q->pushed) {
-			struct op *op = op_at(q, q->done);
-
-			if (op->awaited != 0 || !finish(octo, q, op))
-				break;
-			op->status = op->failed ? RTE_FLOW_OP_ERROR : RTE_FLOW_OP_SUCCESS;
-			q->done++;
-		}
-	} while (collect(octo, q));
 }
 
 static int
@@ -360,9 +156,9 @@ pull_locked(struct octo_dev *octo, uint32_t queue_id, struct rte_flow_op_result 
 
 	if (q == NULL)
 		return -rte_errno;
-	advance(octo, q);
+	octo_async_advance(octo, q);
 	while (n < nb_results && q->told < q->done) {
-		const struct op *op = op_at(q, q->told++);
+		const struct op *op = octo_async_op(q, q->told++);
 
 		if (op->untold)
 			continue;
@@ -377,7 +173,7 @@ push_locked(struct octo_dev *octo, uint32_t queue_id, struct rte_flow_error *err
 {
 	struct octo_async_queue *q = find_queue(octo, queue_id, error);
 
-	return q == NULL ? -rte_errno : push(octo, q, error);
+	return q == NULL ? -rte_errno : octo_async_push(octo, q, error);
 }
 
 static struct rte_flow_action_handle *
@@ -416,72 +212,6 @@ handle_op_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow
 	}
 	enqueue(octo, queue_id, attr);
 	return 0;
-}
-
-/* Nobody hears of this PF any more. */
-void
-octo_async_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	for (uint16_t i = 0; octo->async != NULL && i < octo->async->nb_queues; i++) {
-		struct octo_async_queue *q = octo->async->queues[i];
-
-		for (uint64_t k = q->done; k < q->queued; k++)
-			op_at(q, k)->awaited &= ~RTE_BIT32(pf);
-	}
-}
-
-/* Push, and wait until the PFs have answered it all. */
-static void
-settle(struct octo_dev *octo, struct octo_async_queue *q)
-{
-	push(octo, q, NULL);
-	for (unsigned int i = 0; i < SETTLE_MS; i++) {
-		advance(octo, q);
-		if (q->done == q->queued && q->own.awaited == 0)
-			return;
-		octo_sleep_us(1000);
-	}
-	OCTO_LOG(WARNING, "port %u: flow queue %u: the PFs do not answer", octo->port_id, q->id);
-}
-
-/* The port stops: what was enqueued is done before. */
-void
-octo_async_settle_locked(struct octo_dev *octo)
-{
-	for (uint16_t i = 0; octo->async != NULL && i < octo->async->nb_queues; i++)
-		settle(octo, octo->async->queues[i]);
-}
-
-/* What waits in a queue does not free the rule any more. */
-static void
-disown(struct octo_dev *octo, struct rte_flow *rule)
-{
-	for (uint16_t i = 0; i < octo->async->nb_queues; i++) {
-		struct octo_async_queue *q = octo->async->queues[i];
-
-		for (uint64_t k = q->done; k < q->queued; k++)
-			if (op_at(q, k)->rule == rule)
-				op_at(q, k)->rule = NULL;
-	}
-	rule->pending = false;
-}
-
-/* The rule is removed by other means than a flow queue: off the PFs with it. */
-void
-octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
-{
-	struct octo_async_queue *q;
-
-	if (rule->notes->table == NULL)
-		return;
-	/* what there is to do with it in the queues comes first */
-	disown(octo, rule);
-	octo_async_settle_locked(octo);
-	q = octo->async->queues[rule->notes->flow_queue];
-	q->own = (struct op){.kind = FLOW_DESTROY, .rule = rule};
-	destroy_on_pfs(octo, &q->own, q->id);
-	settle(octo, q);
-	rule->notes->table->nb_flows--;
 }
 
 static struct rte_flow *

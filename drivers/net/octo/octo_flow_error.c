@@ -41,3 +41,37 @@ octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *er
 		return 0;
 	return octo_flow_blame(pf, ret, error);
 }
+
+/* With tier=none the port takes no rule, of a flow or of anything else. */
+int
+octo_flow_error_tier(struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "the port was made with tier=none: it takes no rules");
+}
+
+/* Can flows be steered to this queue? */
+int
+octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
+			    struct rte_flow_error *error)
+{
+	if (octo->tier_wanted == OCTO_TIER_NONE)
+		return octo_flow_error_tier(error);
+	if (octo->started && octo->tier == OCTO_TIER_NONE && octo->ignored != NULL)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the NIC accepts rules and ignores them, "
+					  "as strays have shown: nothing can be steered "
+					  "until the port is started again");
+	if (queue >= octo_data(octo)->nb_rx_queues)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+					  "the queue index is not below the port's number "
+					  "of Rx queues");
+	return 0;
+}
+
+int
+octo_flow_error_memory(struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "no memory for the rule");
+}

@@ -46,6 +46,10 @@ void *octo_indirect_copy_update(const struct rte_flow_action_handle *handle, con
 				struct rte_flow_error *error);
 int octo_indirect_place_locked(struct octo_dev *octo);
 void octo_indirect_withdraw_locked(struct octo_dev *octo);
+int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
+			       struct rte_flow_error *error);
+struct rte_flow_action *
+octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error);
 void octo_indirect_free_locked(struct octo_dev *octo);
 void octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf);
 int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);

@@ -70,7 +70,7 @@ static int
 update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action actions[],
 	      struct rte_flow_error *error)
 {
-	struct octo_rule_wish old = octo_rule_wish_of(octo, rule);
+	struct octo_rule_wish old = octo_fanout_wish_of(octo, rule);
 	struct octo_words words = {0};
 	struct octo_flow_request r;
 	struct update_move u = {
@@ -80,7 +80,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	int ret = check(octo, rule, actions, error);
 
 	if (ret == 0)
-		ret = octo_rule_write(octo, &old, &u.from, error);
+		ret = octo_fanout_write(octo, &old, &u.from, error);
 	if (ret == 0)
 		ret = octo_flow_read(octo, u.from.rule.attr_ro, u.from.rule.pattern_ro, actions, &r,
 				     error);
@@ -97,7 +97,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	if (words.rule != NULL)
 		old.words = words.rule;
 	old.count = r.wish.count || octo->count_rules;
-	ret = octo_rule_write(octo, &old, &u.to, error);
+	ret = octo_fanout_write(octo, &old, &u.to, error);
 	u.move.from = rule->queue;
 	u.move.to = octo_rule_has_tuple(rule) ? r.wish.queue : rule->queue;
 	if (ret == 0)
@@ -107,7 +107,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 		return ret;
 	}
 	/* the words were taken before, so that nothing can fail any more */
-	octo_rule_swap_words(octo, rule, &words);
+	octo_rule_store_swap_words(octo, rule, &words);
 	rule->count = r.wish.count;
 	return 0;
 }

@@ -59,7 +59,7 @@ octo_foreign_start_locked(struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		octo_stats_refresh_locked(octo, (uint8_t)i);
+		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		octo_foreign_begin_locked(octo, (uint8_t)i);
 	}
 }

@@ -51,8 +51,8 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 	struct rte_flow *flow;
 
 	/* octo_learn_stray_locked() has asked whether it can be */
-	octo_fence_arm_home_locked(octo, queue, octo_rule_home(octo, queue));
-	flow = octo_flow_learn_locked(octo, tuple, queue, &error);
+	octo_fence_arm_home_locked(octo, queue, octo_topo_home_of(octo, queue));
+	flow = octo_rule_learn_locked(octo, tuple, queue, &error);
 	if (flow != NULL) {
 		flow->learned = octo_learn_current(octo->learning.policy);
 		*rule = flow;
@@ -149,15 +149,24 @@ octo_learn_adapt_locked(struct octo_dev *octo)
 	l->counted = has_use(octo) && octo->mpfs_ops->counts(octo);
 	l->told_full = false;
 	l->told_refused = false;
+	l->stale = false;
 	set_sampling(octo);
 	octo_learn_configure(l->policy, &conf);
+}
+
+/* Lower layers say that the tier has changed: what can be done may have. */
+void
+octo_learn_follow_tier_locked(struct octo_dev *octo)
+{
+	if (octo->learning.stale)
+		octo_learn_adapt_locked(octo);
 }
 
 /* A flow without a rule strays. */
 void
 octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
-	const uint8_t home = octo_rule_home(octo, s->queue);
+	const uint8_t home = octo_topo_home_of(octo, s->queue);
 
 	if (!has_use(octo) || agent_is_away(octo))
 		return;
@@ -165,19 +174,19 @@ octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 	if (s->pf == home || !octo_fence_can_arm_home_locked(octo, s->queue, home))
 		return;
 	octo->learning.samples++;
-	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_truth_now());
+	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_now_ms());
 }
 
 /* RSS, or a rule of the application's, has put the flow into another queue. May remove the rule. */
 void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
-	const uint8_t home = octo_rule_home(octo, queue);
+	const uint8_t home = octo_topo_home_of(octo, queue);
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 	int ret;
 
-	octo_rule_list_leave_queue(octo, rule);
-	octo_rule_list_join_queue(octo, rule, queue);
+	octo_rule_store_leave_queue(octo, rule);
+	octo_rule_store_join_queue(octo, rule, queue);
 	if (octo_rule_leads_to(rule, home) || !has_use(octo))
 		return;
 	if (octo_fence_arm_home_locked(octo, queue, home) != 0) {
@@ -200,7 +209,7 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 bool
 octo_learn_make_room_locked(struct octo_dev *octo)
 {
-	return octo_learn_make_room(octo->learning.policy, octo_truth_now());
+	return octo_learn_make_room(octo->learning.policy, octo_now_ms());
 }
 
 /* A learned rule goes by another's will. */
@@ -230,7 +239,7 @@ put_out(struct octo_dev *octo, uint64_t end)
 void
 octo_learn_tick_locked(struct octo_dev *octo)
 {
-	const uint64_t end = octo_ctrl_deadline(WORK_US);
+	const uint64_t end = octo_deadline(WORK_US);
 
 	if (!has_use(octo)) {
 		put_out(octo, end);
@@ -238,7 +247,7 @@ octo_learn_tick_locked(struct octo_dev *octo)
 	}
 	if (agent_is_away(octo))
 		return;
-	while (octo_now() < end && octo_learn_work(octo->learning.policy, octo_truth_now()))
+	while (octo_now() < end && octo_learn_work(octo->learning.policy, octo_now_ms()))
 		;
 }
 
@@ -324,6 +333,7 @@ octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
 	if (octo == NULL)
 		return -ENODEV;
 	octo_lock(octo);
+	octo_learn_follow_tier_locked(octo);
 	octo_learn_counts_locked(octo, &stats);
 	*view = (struct octo_learning_view){
 		.settings = octo->learning.settings,
@@ -341,4 +351,16 @@ octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
 	octo_unlock(octo);
 	octo_registry_put();
 	return 0;
+}
+
+/* By the primary, whose rules they are. */
+void
+octo_learn_publish_counts_locked(struct octo_dev *octo)
+{
+	struct octo_rule_counts *counts = &octo->rule_counts;
+
+	counts->steered = octo_table_count(octo->table);
+	counts->ineffective = octo->truth.ineffective;
+	counts->bytes = octo_rule_store_bytes_locked(octo);
+	octo_learn_counts_locked(octo, &counts->learned);
 }

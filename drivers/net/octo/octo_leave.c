@@ -28,10 +28,10 @@ begin(struct octo_dev *octo, uint8_t pf, bool stays)
 	octo->pf[pf].leaving = (struct octo_leaving){
 		.on = true,
 		.stays = stays,
-		.until = octo_ctrl_deadline((stays ? GIVE_BACK_MS : LIMIT_MS) * 1000),
+		.until = octo_deadline((stays ? GIVE_BACK_MS : LIMIT_MS) * 1000),
 	};
 	octo_topo_update(octo);
-	octo_ctrl_wake(octo);
+	octo_wake(octo);
 }
 
 /* Returns false if it must be taken away at once. */
@@ -114,9 +114,9 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	p->leaving.on = false;
 	p->state = OCTO_PF_CONFIGURED;
 	p->link_up = false;
-	octo_pf_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
 	octo_fence_forget_pf_locked(octo, pf);
-	octo_stats_refresh_locked(octo, pf);
+	octo_pf_counts_refresh_locked(octo, pf);
 	rte_flow_flush(p->port_id, NULL);
 	octo_indirect_leave_locked(octo, pf);
 	rte_eth_dev_stop(p->port_id);
@@ -124,7 +124,7 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_rule_list_name_lost_locked(octo, pf);
 	octo_mpfs_spread_forget_pf(octo, pf);
 	octo_detour_forget_pf(octo, pf);
-	octo_stats_keep(octo, pf);
+	octo_pf_counts_keep(octo, pf);
 	octo_users_shut(p);
 	octo_users_await(p);
 	p->state = OCTO_PF_GONE;
@@ -156,7 +156,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 			       STEP_RELEASE;
 	/* the others are gone, or have no link: one without some rules is better than none */
 	if (l->stays && (octo->plan.usable & RTE_BIT32(pf))) {
-		l->until = octo_ctrl_deadline(GIVE_BACK_MS * 1000);
+		l->until = octo_deadline(GIVE_BACK_MS * 1000);
 		l->drained = 0;
 		return STEP_WAIT;
 	}
@@ -202,8 +202,8 @@ lose(struct octo_dev *octo, uint8_t pf)
 
 	octo_lock(octo);
 	if (p->leaving.on) {
-		octo_event_lose(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
-		octo_ctrl_hurry_locked(octo);
+		octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
+		octo_failover_hurry_locked(octo);
 		p->leaving = (struct octo_leaving){
 			.on = p->has_port,
 			.is_out = true,
@@ -239,7 +239,7 @@ octo_leave_tick(struct octo_dev *octo)
 		else if (step == STEP_RELEASE)
 			release(octo, pf);
 		else if (step == STEP_TELL)
-			octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
+			octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 		busy |= l->on;
 	}
 	return busy;
@@ -254,7 +254,7 @@ octo_leave_stop(struct octo_dev *octo)
 		const bool goes = l->on && !l->stays;
 
 		if (goes && !l->is_out)
-			octo_event_lose(octo, octo->pf[pf].port_id, RTE_ETH_EVENT_INTR_RMV);
+			octo_loss_by_event(octo, octo->pf[pf].port_id, RTE_ETH_EVENT_INTR_RMV);
 		l->on = false;
 		if (goes)
 			release(octo, pf);

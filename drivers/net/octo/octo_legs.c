@@ -65,35 +65,20 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 	return octo;
 }
 
-uint32_t
-octo_legs_nb_borrowers(const struct octo_dev *octo)
-{
-	return rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed);
-}
-
-static void
-lose(struct octo_dev *octo, uint16_t pf_port_id)
-{
-	uint32_t live;
-
-	octo_lock(octo);
-	live = octo_pf_mask(octo, OCTO_PF_STARTED);
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].port_id == pf_port_id && (live & RTE_BIT32(i)))
-			octo_pf_unpublish(octo, live & ~RTE_BIT32(i));
-	octo_unlock(octo);
-}
-
 void
-octo_legs_lose(uint16_t pf_port_id)
+octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg)
 {
 	pthread_mutex_lock(&borrowed_lock);
 	for (unsigned int i = 0; i < RTE_DIM(borrowed); i++)
 		if (borrowed[i].octo != NULL)
-			lose(borrowed[i].octo, pf_port_id);
+			tell(borrowed[i].octo, arg);
 	pthread_mutex_unlock(&borrowed_lock);
-	if (octo_legs_borrowed)
-		octo_users_lose(pf_port_id);
+}
+
+uint32_t
+octo_legs_nb_borrowers(const struct octo_dev *octo)
+{
+	return rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed);
 }
 
 /* The queues that the PF's port has now. */

@@ -67,11 +67,8 @@ const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 /** Secondary processes that may have the port. */
 uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
 
-/**
- * In a secondary whose port of a PF is about to go, before that of the primary: its
- * legs are not live any more when this returns, and no burst and no call uses them.
- */
-void octo_legs_lose(uint16_t pf_port_id);
+/** In a secondary, of all ports that it has. */
+void octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg);
 
 void octo_legs_look(const struct octo_dev *octo);
 

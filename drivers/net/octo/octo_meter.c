@@ -105,7 +105,7 @@ read_pfs_locked(struct octo_dev *octo, struct octo_counts *now)
 	add_stats(&now->port, &octo->gone.all);
 	add_queues(octo, now, &octo->gone, UINT32_MAX);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		octo_stats_pf_locked(octo, (uint8_t)i, &counts);
+		octo_pf_counts_read_locked(octo, (uint8_t)i, &counts);
 		add_stats(&now->port, &counts.all);
 		add_queues(octo, now, &counts, RTE_BIT32(i));
 		now->pf[i] = (struct octo_traffic){0};
@@ -119,7 +119,7 @@ read_rx_queue(const struct octo_rxq *q, struct octo_queue_traffic *traffic)
 {
 	struct octo_rx_count home, stray;
 
-	octo_rx_counts(q, &home, &stray);
+	octo_queue_counts_of_rx(q, &home, &stray);
 	traffic->home_packets = home.packets;
 	traffic->home_bytes = home.bytes;
 	traffic->stray_packets = stray.packets;
@@ -149,7 +149,7 @@ read_queues_locked(const struct rte_eth_dev_data *data, struct octo_counts *now)
 static void
 read_rules_locked(struct octo_dev *octo, struct octo_rule_state *rules)
 {
-	octo_xstats_count_rules_locked(octo);
+	octo_learn_publish_counts_locked(octo);
 	rules->rules = octo->rule_counts.steered;
 	rules->learned = octo->rule_counts.learned.rules;
 	rules->ineffective = octo->rule_counts.ineffective;

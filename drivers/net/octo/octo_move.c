@@ -46,8 +46,8 @@ octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 void
 octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
-	octo_rule_list_leave_queue(m->octo, rule);
-	octo_rule_list_join_queue(m->octo, rule, queue);
+	octo_rule_store_leave_queue(m->octo, rule);
+	octo_rule_store_join_queue(m->octo, rule, queue);
 	octo_move_lead_locked(m, rule, queue);
 }
 
@@ -100,7 +100,7 @@ go_back(struct octo_move *m)
 
 	octo_fence_flipped_locked(m->octo, m->to);
 	octo_fence_arm_move_locked(m->octo, m->to, m->from);
-	m->home = octo_rule_home(m->octo, m->from);
+	m->home = octo_topo_home_of(m->octo, m->from);
 	follow(m, m->to, m->from);
 	m->change(m, home, true, NULL);
 	octo_fence_flipped_locked(m->octo, m->from);
@@ -111,7 +111,7 @@ octo_move_locked(struct octo_move *m, struct rte_flow_error *error)
 {
 	int ret;
 
-	m->home = octo_rule_home(m->octo, m->to);
+	m->home = octo_topo_home_of(m->octo, m->to);
 	octo_fence_arm_move_locked(m->octo, m->from, m->to);
 	ret = m->change(m, m->home, false, error);
 	if (ret == 0) {
@@ -154,7 +154,7 @@ int
 octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
 		       struct rte_flow_error *error)
 {
-	struct octo_rule_wish wish = octo_rule_wish_of(octo, rule);
+	struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
 	struct exact_move e = {
 		.move = {.octo = octo,
 			 .from = rule->queue,
@@ -164,11 +164,11 @@ octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t qu
 			 .follow = follow_exact},
 		.rule = rule,
 	};
-	int ret = octo_rule_write(octo, &wish, &e.old, error);
+	int ret = octo_fanout_write(octo, &wish, &e.old, error);
 
 	wish.queue = queue;
 	if (ret == 0)
-		ret = octo_rule_write(octo, &wish, &e.new, error);
+		ret = octo_fanout_write(octo, &wish, &e.new, error);
 	return ret == 0 ? octo_move_locked(&e.move, error) : ret;
 }
 
@@ -200,7 +200,7 @@ follow_queue(struct octo_move *m, uint16_t from, uint16_t to)
 	while (rule != NULL) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next_of_queue);
 
-		if (octo_rule_has_handle(rule, h->handle))
+		if (octo_rule_store_has_handle(rule, h->handle))
 			octo_move_rule_locked(m, rule, to);
 		rule = next;
 	}

@@ -15,14 +15,7 @@
 #include "octo_fence.h"
 #include "octo_private.h"
 
-/* How long a start waits for the agent; after that it may come when it likes. */
-#define START_MS 500
-#define START_LOOK_US 500
-/* How long rules are put again in one go: control operations wait meanwhile. */
-#define REPLAY_US 5000
-/* How long such a go waits for an agent that answers, for the next window to follow at once. */
-#define REPLAY_WAIT_US 1000
-/* How long one waits for fences that may never close, and packets for the agent's answers. */
+/* How long packets wait for the agent's answers. */
 #define PATIENCE_MS 100
 /* How soon an agent is told its default PF again that has refused it. */
 #define DEFAULT_RETRY_MS 1000
@@ -37,8 +30,8 @@ refuse(struct octo_dev *octo, int ret, struct rte_flow_error *error)
 	return rte_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, text);
 }
 
-static struct octo_agent_msg
-msg_of(enum octo_agent_type type, const struct rte_flow *rule, uint8_t pf)
+struct octo_agent_msg
+octo_mpfs_agent_msg(enum octo_agent_type type, const struct rte_flow *rule, uint8_t pf)
 {
 	return (struct octo_agent_msg){
 		.type = type,
@@ -95,11 +88,11 @@ octo_mpfs_agent_flips(const struct octo_dev *octo)
 	       octo->agent->nb_flips > 0 && octo_now() < octo->agent->flips_end;
 }
 
-static void
-count_flip(struct octo_agent *agent)
+void
+octo_mpfs_agent_count_flip(struct octo_agent *agent)
 {
 	if (agent->nb_flips++ == 0)
-		agent->flips_end = octo_ctrl_deadline(PATIENCE_MS * 1000);
+		agent->flips_end = octo_deadline(PATIENCE_MS * 1000);
 }
 
 /*
@@ -113,38 +106,6 @@ octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rul
 		return false;
 	return octo->agent->state != OCTO_AGENT_READY ||
 	       (octo->agent_queues && rule->pf == OCTO_NO_PF);
-}
-
-static void
-start_replay(struct octo_dev *octo)
-{
-	struct octo_agent *agent = octo->agent;
-	struct rte_flow *rule;
-
-	TAILQ_FOREACH(rule, &octo->rules, next) {
-		rule->pf = OCTO_NO_PF;
-		octo_rule_notes_moved(octo, rule);
-	}
-	octo_rule_part_forget_switch(octo);
-	agent->default_pf = OCTO_NO_PF;
-	agent->default_asked = false;
-	agent->default_retry = 0;
-	agent->nb_flips = 0;
-	agent->nb_refused = 0;
-	agent->sync_asked = false;
-	agent->slow = false;
-	octo->agent_replay = TAILQ_FIRST(&octo->rules);
-	octo->agent_replaying = true;
-}
-
-static bool
-poll(struct octo_dev *octo)
-{
-	const bool ready = octo_agent_poll(octo->agent);
-
-	if (ready)
-		start_replay(octo);
-	return ready;
 }
 
 static void
@@ -185,7 +146,7 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 		agent->default_pf = pf;
 		return;
 	}
-	agent->default_retry = octo_ctrl_deadline(DEFAULT_RETRY_MS * 1000);
+	agent->default_retry = octo_deadline(DEFAULT_RETRY_MS * 1000);
 	OCTO_LOG(WARNING, "port %u: what has no rule does not come by PF %s yet: agent %s: %s",
 		 octo->port_id, octo->pf[pf].name, agent->addr.text, agent->why);
 }
@@ -226,8 +187,8 @@ hear(struct octo_dev *octo, struct octo_agent_asked *asked, struct octo_agent_ms
 	return 0;
 }
 
-static void
-hear_all(struct octo_dev *octo)
+void
+octo_mpfs_agent_hear_all(struct octo_dev *octo)
 {
 	struct octo_agent_asked asked;
 	struct octo_agent_msg answer;
@@ -271,34 +232,8 @@ ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_msg *an
 	return ret == 0 ? answered : ret;
 }
 
-/* Before a start takes the mutex: what the start finds, it does not wait for. */
 void
-octo_mpfs_agent_await(struct octo_dev *octo)
-{
-	const uint64_t end = octo_ctrl_deadline(START_MS * 1000);
-	bool about = true;
-
-	if (octo->agent == NULL)
-		return;
-	octo_lock(octo);
-	/* one that was ready may have gone unnoticed, and be back by now */
-	poll(octo);
-	hear_all(octo);
-	octo_agent_try_now(octo->agent);
-	octo_unlock(octo);
-	while (about && octo_now() < end) {
-		octo_lock(octo);
-		poll(octo);
-		about = octo->agent->state == OCTO_AGENT_CONNECTING ||
-			octo->agent->state == OCTO_AGENT_GREETING;
-		octo_unlock(octo);
-		if (about)
-			octo_wait_us(START_LOOK_US);
-	}
-}
-
-static void
-say_synced(struct octo_dev *octo)
+octo_mpfs_agent_say_synced(struct octo_dev *octo)
 {
 	struct octo_agent_msg synced = {.type = OCTO_AGENT_SYNCED};
 
@@ -314,7 +249,7 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		return refuse(octo, -ENOTCONN, error);
 	/* an earlier process may have left rules, and this one may need their room at once */
 	if (octo->agent_replaying && TAILQ_EMPTY(&octo->rules) && !octo->agent->sync_asked)
-		say_synced(octo);
+		octo_mpfs_agent_say_synced(octo);
 	return 0;
 }
 
@@ -332,7 +267,7 @@ may_be_there(struct octo_dev *octo, const struct rte_flow *rule)
 static int
 agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	struct octo_agent_msg msg = msg_of(OCTO_AGENT_PUT, rule, pf);
+	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_PUT, rule, pf);
 	struct octo_agent_msg answer;
 	int ret = ask(octo, &msg, &answer);
 
@@ -348,7 +283,7 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 static int
 agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	struct octo_agent_msg msg = msg_of(OCTO_AGENT_REMOVE, rule, 0);
+	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_REMOVE, rule, 0);
 	struct octo_agent_msg answer;
 	int ret;
 
@@ -386,7 +321,7 @@ static int
 agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_count *count,
 	    struct rte_flow_error *error)
 {
-	struct octo_agent_msg msg = msg_of(OCTO_AGENT_QUERY, rule, 0);
+	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_QUERY, rule, 0);
 	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
 	struct octo_agent_msg answer;
 	int ret;
@@ -413,143 +348,6 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	return 0;
 }
 
-/*
- * A flow that came by the default PF comes by its home when its rule is put, behind a
- * fence. One that is in the way is closed soon, unless nobody polls its queue: then
- * nobody is confused.
- */
-static bool
-may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
-{
-	struct octo_agent *agent = octo->agent;
-
-	if (octo_fence_arm_home_locked(octo, rule->queue, home) == 0) {
-		agent->patient_until = 0;
-		return true;
-	}
-	if (agent->patient_until == 0)
-		agent->patient_until = octo_ctrl_deadline(PATIENCE_MS * 1000);
-	return octo_now() >= agent->patient_until;
-}
-
-/* Says one rule if it may be put now. */
-static bool
-put_next(struct octo_dev *octo)
-{
-	struct rte_flow *rule = octo->agent_replay;
-	const uint8_t home = octo_rule_home(octo, rule->queue);
-	struct octo_agent_msg msg = msg_of(OCTO_AGENT_PUT, rule, home);
-
-	if (!octo_agent_has_room(octo->agent) || !may_put(octo, rule, home) ||
-	    octo_agent_say(octo->agent, &msg, rule) != 0)
-		return false;
-	count_flip(octo->agent);
-	octo->agent_replay = TAILQ_NEXT(rule, next);
-	return true;
-}
-
-/* One that answers at once is worth waiting for; for one that does not others would wait. */
-static void
-await_window(struct octo_dev *octo)
-{
-	const uint64_t end = octo_ctrl_deadline(REPLAY_WAIT_US);
-	struct octo_agent *agent = octo->agent;
-	const unsigned int before = agent->nb_asked;
-
-	while (!agent->slow && agent->nb_asked > 0 && agent->nb_asked == before &&
-	       octo_now() < end) {
-		octo_agent_stream_wait(&agent->stream, 1);
-		octo_agent_stream_look(&agent->stream);
-		hear_all(octo);
-	}
-	agent->slow = agent->nb_asked == before;
-}
-
-/* The fences that were armed for what was said close when all of it is answered. */
-static void
-await_flips(struct octo_dev *octo)
-{
-	const uint64_t end = octo_ctrl_deadline(REPLAY_WAIT_US);
-	struct octo_agent *agent = octo->agent;
-
-	while (agent->nb_flips > 0 && agent->state == OCTO_AGENT_READY && !agent->slow &&
-	       octo_now() < end)
-		await_window(octo);
-}
-
-/* In goes: packets are not held until all rules are put. */
-static void
-replay(struct octo_dev *octo)
-{
-	const uint64_t end = octo_ctrl_deadline(REPLAY_US);
-	struct octo_agent *agent = octo->agent;
-	const bool more = agent->nb_flips == 0;
-
-	while (more && octo->agent_replay != NULL && octo_now() < end) {
-		if (put_next(octo))
-			continue;
-		await_window(octo);
-		if (agent->slow || agent->state != OCTO_AGENT_READY)
-			return;
-	}
-	await_flips(octo);
-	if (octo->agent_replay == NULL && agent->nb_flips == 0 && !agent->sync_asked)
-		say_synced(octo);
-}
-
-static void
-tell_default(struct octo_dev *octo, uint8_t pf)
-{
-	struct octo_agent_msg msg = {.type = OCTO_AGENT_DEFAULT, .default_pf = pf};
-
-	octo_fence_hold_leg_locked(octo, pf);
-	if (octo_agent_say(octo->agent, &msg, NULL) != 0)
-		return;
-	octo->agent->default_asked = true;
-	count_flip(octo->agent);
-}
-
-/*
- * What has no rule comes by the first PF that is of use. From one that is lost it goes
- * at once, and home again when no fence is in its way.
- */
-static void
-follow_default(struct octo_dev *octo)
-{
-	const struct octo_agent *agent = octo->agent;
-	const uint32_t usable = octo->plan.usable;
-	uint8_t pf;
-
-	if (agent->state != OCTO_AGENT_READY || !(agent->flags & OCTO_AGENT_DEFAULTS) ||
-	    usable == 0 || agent->default_asked || !octo_agent_has_room(agent) ||
-	    octo_now() < agent->default_retry)
-		return;
-	pf = (uint8_t)__builtin_ctz(usable);
-	if (pf == agent->default_pf)
-		return;
-	if (agent->default_pf == OCTO_NO_PF || !(usable & RTE_BIT32(agent->default_pf)) ||
-	    !octo_replay_must_wait_locked(octo, pf))
-		tell_default(octo, pf);
-}
-
-/*
- * From the control thread, often. A tier that was dropped as its rules are ignored
- * gets its next chance when the port is started again, not when the agent is.
- */
-static void
-agent_tick(struct octo_dev *octo)
-{
-	const uint8_t flags = octo->agent->flags;
-
-	if (poll(octo) && octo->ignored == NULL &&
-	    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
-		octo_tier_probe_locked(octo);
-	hear_all(octo);
-	follow_default(octo);
-	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
-		replay(octo);
-}
-
 const struct octo_mpfs_ops octo_mpfs_agent_ops = {
 	.name = "agent",
 	.probe = agent_probe,
@@ -558,5 +356,5 @@ const struct octo_mpfs_ops octo_mpfs_agent_ops = {
 	.remove = agent_remove,
 	.counts = agent_counts,
 	.query = agent_query,
-	.tick = agent_tick,
+	.flips = octo_mpfs_agent_flips,
 };

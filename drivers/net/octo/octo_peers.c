@@ -108,3 +108,24 @@ octo_peers_let_go(const struct octo_dev *octo)
 			 octo->port_id);
 	return all;
 }
+
+static void
+lose(struct octo_dev *octo, uint16_t pf_port_id)
+{
+	uint32_t live;
+
+	octo_lock(octo);
+	live = octo_pf_mask(octo, OCTO_PF_STARTED);
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo->pf[i].port_id == pf_port_id && (live & RTE_BIT32(i)))
+			octo_poll_unpublish(octo, live & ~RTE_BIT32(i));
+	octo_unlock(octo);
+}
+
+void
+octo_peers_lose_pf(uint16_t pf_port_id)
+{
+	octo_legs_foreach_borrowed(lose, pf_port_id);
+	if (octo_legs_borrowed)
+		octo_users_lose(pf_port_id);
+}

@@ -25,4 +25,10 @@ int octo_peers_init(void);
  */
 bool octo_peers_let_go(const struct octo_dev *octo);
 
+/**
+ * In a secondary whose port of a PF is about to go, before that of the primary: its
+ * legs are not live any more when this returns, and no burst and no call uses them.
+ */
+void octo_peers_lose_pf(uint16_t pf_port_id);
+
 #endif /* OCTO_PEERS_H */

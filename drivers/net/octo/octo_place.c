@@ -7,40 +7,6 @@
 
 #include "octo_private.h"
 
-/* No chunk seen yet. */
-#define NOTHING (-3)
-
-/* Memory that did not come from EAL's heaps of the machine's nodes is nowhere. */
-static void
-see_chunk(struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk, unsigned int index)
-{
-	const struct rte_memseg_list *list = rte_mem_virt2memseg_list(chunk->addr);
-	const int node = list == NULL || list->external ? -1 : list->socket_id;
-	int *seen = arg;
-
-	RTE_SET_USED(pool);
-	RTE_SET_USED(index);
-	if (*seen == NOTHING)
-		*seen = node;
-	else if (*seen != node)
-		*seen = OCTO_PLAN_MIXED;
-}
-
-/*
- * The node that the packets of the pool are on, whatever node it was asked for.
- * Without hugepages memory is where it was touched first.
- */
-int
-octo_place_pool(struct rte_mempool *pool)
-{
-	int node = NOTHING;
-
-	if (pool == NULL || !rte_eal_has_hugepages())
-		return -1;
-	rte_mempool_mem_iter(pool, see_chunk, &node);
-	return node == NOTHING ? -1 : node;
-}
-
 /*
  * Of the CPU it is asked by the home leg only: it cannot be near them all. Simulated and
  * mapped nodes are not where memory is.

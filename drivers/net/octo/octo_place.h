@@ -21,7 +21,7 @@ struct octo_crossings {
 };
 
 void octo_place_start_locked(struct octo_dev *octo);
-int octo_place_pool(struct rte_mempool *pool);
+int octo_home_of_pool(struct rte_mempool *pool);
 struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
 struct octo_place octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg);
 void octo_place_follow_locked(struct octo_dev *octo);

@@ -31,7 +31,7 @@ nodes_of_pfs(const struct octo_dev *octo, int16_t *nodes)
 static int16_t
 node_of_pool(struct rte_mempool *pool)
 {
-	const int node = octo_place_pool(pool);
+	const int node = octo_home_of_pool(pool);
 
 	return (int16_t)(node == -1 ? pool->socket_id : node);
 }
@@ -204,7 +204,7 @@ octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t p
 {
 	const struct octo_pf *p = &octo->pf[pf];
 	const int nearest = octo_plan_nearest(pools->node, pools->nb, p->node,
-					      octo_topo_distance(octo));
+					      octo_home_distance(octo));
 	struct rte_mempool *pool = pools->app[nearest];
 	int ret;
 
@@ -215,7 +215,7 @@ octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t p
 			return ret;
 	}
 	pools->leg[pf] = pool;
-	pools->leg_node[pf] = (int16_t)octo_place_pool(pool);
+	pools->leg_node[pf] = (int16_t)octo_home_of_pool(pool);
 	return 0;
 }
 

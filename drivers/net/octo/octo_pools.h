@@ -29,7 +29,7 @@ struct octo_pools {
 	struct rte_mempool *app[OCTO_PLAN_MAX_PFS];
 	int16_t node[OCTO_PLAN_MAX_PFS];            /* of the PFs that each of them is for */
 	struct rte_mempool *leg[OCTO_PLAN_MAX_PFS]; /* NULL: not set up */
-	int16_t leg_node[OCTO_PLAN_MAX_PFS];        /* where it is; see octo_place_pool() */
+	int16_t leg_node[OCTO_PLAN_MAX_PFS];        /* where it is; see octo_home_of_pool() */
 };
 
 /* A pool that octo made. */

@@ -27,11 +27,16 @@
 #include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
+#include "octo_hooks.h"
 #include "octo_legs.h"
+#include "octo_lock.h"
+#include "octo_log.h"
 #include "octo_move.h"
+#include "octo_mpfs.h"
 #include "octo_place.h"
 #include "octo_plan.h"
 #include "octo_replug.h"
+#include "octo_policy.h"
 #include "octo_pools.h"
 #include "octo_flow_async.h"
 #include "octo_flow_indirect.h"
@@ -48,6 +53,7 @@
 #include "octo_tx_choice.h"
 #include "octo_users.h"
 #include "octo_verdict.h"
+#include "octo_wake.h"
 #include "octo_watch.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
@@ -59,10 +65,6 @@
 #define OCTO_EPOCH_TIMEOUT_US 1000000
 /* A thread that gets no CPU stays in its burst for so long at most: what it uses is not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
-
-extern int octo_logtype;
-#define RTE_LOGTYPE_OCTO octo_logtype
-#define OCTO_LOG(level, ...) RTE_LOG_LINE_PREFIX(level, OCTO, "%s", "", __VA_ARGS__)
 
 /* What can be steered; design, "Steering tiers". Ordered: a higher one can do more. */
 enum octo_tier {
@@ -114,44 +116,6 @@ struct octo_pf {
 	struct octo_pf_past past; /* what is known of it while it is gone */
 };
 
-struct octo_dev;
-
-/*
- * How an MPFS rule is written; design, "Steering tiers". All under the control
- * mutex, all return 0 or a negative errno with *error filled.
- */
-struct octo_mpfs_ops {
-	const char *name;
-	/* Could a rule be inserted? Decides about tier exact. */
-	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
-	/* Send rule->tuple to PF pf: sets rule->mpfs and rule->pf. */
-	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
-		      struct rte_flow_error *error);
-	/* Send it to another PF; on failure it goes where it went before or, at worst, nowhere. */
-	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
-		    struct rte_flow_error *error);
-	/* Whatever of the rule there may be. */
-	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
-	/* Are the hits of rules counted that no PF has? */
-	bool (*counts)(struct octo_dev *octo);
-	/* The hits of such a rule. */
-	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
-		     struct rte_flow_query_count *count, struct rte_flow_error *error);
-	/* NULL, or could masked rules be inserted? Decides about tier partition. */
-	int (*probe_spread)(struct octo_dev *octo, struct rte_flow_error *error);
-	/*
-	 * What has no rule of its own goes by these, and what they do not match to
-	 * default_pf; in place of those before. On failure there are none.
-	 */
-	int (*spread)(struct octo_dev *octo, const struct octo_spread *spread,
-		      struct rte_flow_error *error);
-	void (*unspread)(struct octo_dev *octo);
-	/* What these have matched; false if that is not known. */
-	bool (*spread_hits)(const struct octo_dev *octo, uint64_t *hits);
-	/* NULL, or called often by the control thread while the port is started. */
-	void (*tick)(struct octo_dev *octo);
-};
-
 /* Primary process only; never touched by the data path. */
 struct octo_ctrl {
 	rte_thread_t thread;
@@ -187,6 +151,7 @@ struct octo_truth {
 /* What strays taught; under the control mutex. */
 struct octo_learning {
 	struct octo_learning_settings settings;
+	bool stale;   /* the tier has changed, and nothing of this follows it yet */
 	bool counted; /* the switch counts the hits of learned rules */
 	bool told_full;
 	bool told_refused;
@@ -227,6 +192,7 @@ struct octo_dev {
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
 	pthread_mutex_t mutex;      /* the control mutex: process-shared, robust, recursive */
+	unsigned int lock_depth;    /* how often its holder has it */
 	struct octo_askers waiting; /* for it */
 	RTE_ATOMIC(bool) posted;    /* PFs have posted events */
 	struct octo_askers walkers; /* threads that use queues without it */
@@ -376,9 +342,8 @@ int octo_pf_call(struct octo_dev *octo, enum octo_pf_state at_least, const char 
 		 octo_port_fn apply, octo_port_fn undo);
 uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
 int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
-int octo_pf_unpublish(struct octo_dev *octo, uint32_t live);
-int octo_pf_take_away(struct octo_dev *octo, uint8_t pf);
-void octo_pf_unpublish_unlocked(struct octo_dev *octo, uint8_t pf);
+bool octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf);
+bool octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret);
 bool octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf);
 
 /* octo_registry.c: the octo ports of this process */
@@ -387,18 +352,19 @@ void octo_registry_remove(struct octo_dev *octo);
 struct octo_dev *octo_registry_get(uint16_t port_id);
 struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
+bool octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id);
 void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what);
 
 /* octo_users.c: the first PF of this state that can be used; see octo_users.h */
 bool octo_users_enter_first(const struct octo_dev *octo, enum octo_pf_state at_least,
 			    struct octo_use *use);
 
-/* octo_event.c: what the PFs raise, and what the port raises */
+/* octo_event.c: what the PFs raise */
 int octo_event_init(void);
-void octo_event_raise(struct octo_dev *octo, enum rte_eth_event_type event);
-void octo_event_cancel(struct octo_dev *octo);
-void octo_event_lose(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
-void octo_event_settle_locked(struct octo_dev *octo);
+
+/* octo_raise.c: what the port raises */
+void octo_raise(struct octo_dev *octo, enum rte_eth_event_type event);
+void octo_raise_cancel(struct octo_dev *octo);
 
 /* octo_info.c: what all PFs can do */
 int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
@@ -407,15 +373,36 @@ const uint32_t *octo_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 
 /* octo_topo.c: nodes, home PFs, legs */
 void octo_topo_init(struct octo_dev *octo, const struct octo_args *args);
-void octo_topo_read_distances(void);
 void octo_topo_update(struct octo_dev *octo);
 void octo_topo_publish_live(struct octo_dev *octo, uint32_t live);
-octo_plan_distance_t octo_topo_distance(const struct octo_dev *octo);
-uint8_t octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue);
-int octo_topo_here(const struct octo_dev *octo, int16_t *cpu);
+void octo_topo_begin_failover_locked(struct octo_dev *octo);
+uint8_t octo_topo_home_of(const struct octo_dev *octo, uint16_t queue);
+
+/* octo_poll.c */
+int octo_poll_unpublish(struct octo_dev *octo, uint32_t live);
+void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint8_t pf);
+
+/* octo_loss.c: a PF is lost */
+int octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id);
+void octo_loss_by_event(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
+void octo_loss_settle_locked(struct octo_dev *octo);
+void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);
+
+/* octo_pf_config.c */
+int octo_pf_config_all_locked(struct octo_dev *octo);
+
+/* octo_home.c: at the consumer */
+void octo_home_read_distances(void);
+octo_plan_distance_t octo_home_distance(const struct octo_dev *octo);
+uint8_t octo_home_pf(const struct octo_dev *octo, int node, uint16_t queue);
+int octo_home_here(const struct octo_dev *octo, int16_t *cpu);
 enum octo_watch_step
-octo_topo_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
-uint32_t octo_topo_rx_home(struct octo_rxq *q, uint32_t live);
+octo_home_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
+uint32_t octo_home_rx(struct octo_rxq *q, uint32_t live);
+int octo_home_of_pool(struct rte_mempool *pool);
+
+/* octo_rehome.c */
+bool octo_rehome_follow_locked(struct octo_dev *octo);
 
 /* octo_queue.c */
 int octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
@@ -457,6 +444,8 @@ bool octo_link_refresh(struct octo_dev *octo);
 int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
 void octo_rss_level(struct octo_dev *octo);
 bool octo_rss_is_on(const struct octo_dev *octo);
+int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
+void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
 int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta);
 int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
 int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
@@ -483,13 +472,16 @@ int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
 int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
 int octo_stats_reset(struct rte_eth_dev *dev);
-int octo_stats_pf_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
-void octo_stats_read_last_locked(struct octo_dev *octo, uint8_t pf);
-void octo_stats_refresh_locked(struct octo_dev *octo, uint8_t pf);
-void octo_stats_keep(struct octo_dev *octo, uint8_t pf);
-void octo_stats_join_locked(struct octo_dev *octo, uint8_t pf);
-void
-octo_rx_counts(const struct octo_rxq *q, struct octo_rx_count *home, struct octo_rx_count *stray);
+
+/* octo_pf_counts.c */
+void octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts);
+int octo_pf_counts_read_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
+void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
+void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
+void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);
+void octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf);
+void octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
+			     struct octo_rx_count *stray);
 
 /* octo_queue_counts.c: counters that outlive their queues */
 void octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q);
@@ -505,7 +497,6 @@ int
 octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n);
 int octo_xstats_reset(struct rte_eth_dev *dev);
-void octo_xstats_count_rules_locked(struct octo_dev *octo);
 
 /* octo_flow.c: rte_flow on the port */
 
@@ -526,9 +517,9 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 extern struct rte_flow_ops octo_flow_ops; /* other files fill in theirs */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);
-int
-octo_flow_check_queue(const struct octo_dev *octo, uint16_t queue, struct rte_flow_error *error);
-struct rte_flow *octo_flow_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
+int octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
+				struct rte_flow_error *error);
+struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
 					uint16_t queue, struct rte_flow_error *error);
 
 /* octo_tier.c: what can be steered */
@@ -537,52 +528,10 @@ int octo_tier_read(const char *name, enum octo_tier *tier);
 void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_tier_probe_locked(struct octo_dev *octo);
 
-/* octo_learn.c: what strays teach */
-int octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *settings);
-void octo_learn_fini(struct octo_dev *octo);
-void octo_learn_adapt_locked(struct octo_dev *octo);
-void octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s);
-void octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
-bool octo_learn_make_room_locked(struct octo_dev *octo);
-void octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule);
-void octo_learn_tick_locked(struct octo_dev *octo);
-void octo_learn_counts_locked(const struct octo_dev *octo, struct octo_learn_stats *stats);
-void octo_learn_reset_counts_locked(struct octo_dev *octo);
-
-/* octo_truth.c: what becomes of steered flows */
-uint64_t octo_truth_now(void);
-void octo_truth_start_locked(struct octo_dev *octo);
-bool octo_truth_follow_locked(struct octo_dev *octo);
-void octo_truth_count_locked(struct octo_dev *octo, struct octo_notes *notes);
-void octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule);
-enum octo_verdict
-octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits);
-
 /* octo_flow_error.c */
 int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
+int octo_flow_error_memory(struct rte_flow_error *error);
+int octo_flow_error_tier(struct rte_flow_error *error);
 int octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
-
-/* octo_mpfs_switch.c */
-extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
-
-/* octo_mpfs_spread.c: the masked rules of that switch */
-int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
-int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
-			 struct rte_flow_error *error);
-void octo_mpfs_spread_clear(struct octo_dev *octo);
-void octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf);
-bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
-
-/* octo_mpfs_agent.c */
-extern const struct octo_mpfs_ops octo_mpfs_agent_ops;
-int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
-void octo_mpfs_agent_fini(struct octo_dev *octo);
-bool octo_mpfs_agent_places_queues(const struct octo_dev *octo);
-bool octo_mpfs_agent_counts(const struct octo_dev *octo);
-/* Were rules put whose packets the agent may not have led elsewhere yet? */
-bool octo_mpfs_agent_flips(const struct octo_dev *octo);
-/* Wait for the agent as long as a start may; without the mutex. */
-void octo_mpfs_agent_await(struct octo_dev *octo);
-bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
 
 #endif /* OCTO_PRIVATE_H */

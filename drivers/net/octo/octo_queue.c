@@ -87,7 +87,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->octo = octo;
 	q->watch.node = -1;
 	q->cpu = -1;
-	q->home = octo_topo_home(octo, -1, s->queue_id);
+	q->home = octo_home_pf(octo, -1, s->queue_id);
 	q->rules_home = q->home;
 	q->nb_desc = s->nb_desc;
 	q->configuration = octo->configuration;
@@ -113,7 +113,7 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->watch.node = -1;
 	q->cpu = -1;
 	octo_tx_init(q, octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
-							 octo_topo_home(octo, -1, s->queue_id));
+							 octo_home_pf(octo, -1, s->queue_id));
 	q->nb_desc = s->nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;
@@ -237,102 +237,6 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	free_txq(octo, dev->data->tx_queues[queue_id]);
 	dev->data->tx_queues[queue_id] = NULL;
 	octo_unlock(octo);
-}
-
-static int
-rx_leg_start(struct octo_pf *pf, const void *arg)
-{
-	return rte_eth_dev_rx_queue_start(pf->port_id, *(const uint16_t *)arg);
-}
-
-static int
-rx_leg_stop(struct octo_pf *pf, const void *arg)
-{
-	return rte_eth_dev_rx_queue_stop(pf->port_id, *(const uint16_t *)arg);
-}
-
-static int
-tx_leg_start(struct octo_pf *pf, const void *arg)
-{
-	return rte_eth_dev_tx_queue_start(pf->port_id, *(const uint16_t *)arg);
-}
-
-static int
-tx_leg_stop(struct octo_pf *pf, const void *arg)
-{
-	return rte_eth_dev_tx_queue_stop(pf->port_id, *(const uint16_t *)arg);
-}
-
-int
-octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
-{
-	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "start the Rx queue",
-						  rx_leg_start, rx_leg_stop, &queue_id, &queue_id));
-
-	if (ret == 0)
-		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
-	return ret;
-}
-
-static int
-rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
-{
-	int ret;
-
-	/* nothing comes any more by what was destroyed */
-	octo_rule_part_end_locked(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue", rx_leg_stop, rx_leg_start,
-			    &queue_id, &queue_id);
-	if (ret == 0)
-		octo_fence_forget_queue_locked(octo, queue_id);
-	return ret;
-}
-
-int
-octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
-{
-	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, rx_queue_stop_locked(octo, queue_id));
-
-	if (ret == 0)
-		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return ret;
-}
-
-int
-octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
-{
-	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "start the Tx queue",
-						  tx_leg_start, tx_leg_stop, &queue_id, &queue_id));
-
-	if (ret == 0)
-		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
-	return ret;
-}
-
-static int
-tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
-{
-	int ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue", tx_leg_stop,
-				tx_leg_start, &queue_id, &queue_id);
-
-	/* in the same hold: the control thread would send what was put aside */
-	if (ret == 0)
-		octo_tx_drop_stash(octo_data(octo)->tx_queues[queue_id]);
-	return ret;
-}
-
-int
-octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
-{
-	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, tx_queue_stop_locked(octo, queue_id));
-
-	if (ret == 0)
-		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return ret;
 }
 
 void

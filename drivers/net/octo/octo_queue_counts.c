@@ -164,3 +164,14 @@ octo_queue_counts_reset(struct octo_dev *octo)
 		if (data->tx_queues[i] != NULL)
 			octo_queue_counts_begin_tx_locked(octo, data->tx_queues[i]);
 }
+
+/* What a queue counted since the last reset. */
+void
+octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
+			struct octo_rx_count *stray)
+{
+	home->packets = q->home_count.packets - q->home_base.packets;
+	home->bytes = q->home_count.bytes - q->home_base.bytes;
+	stray->packets = q->stray_count.packets - q->stray_base.packets;
+	stray->bytes = q->stray_count.bytes - q->stray_base.bytes;
+}

@@ -56,7 +56,7 @@ has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		if (octo->pf[i].has_port ? octo->pf[i].port_id == pf_port_id :
-					   octo_attach_is_named(&octo->pf[i], pf_port_id))
+					   octo_registry_is_named(&octo->pf[i], pf_port_id))
 			return true;
 	return false;
 }
@@ -88,4 +88,13 @@ octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), con
 		if (registry[i] != NULL)
 			tell(registry[i], what);
 	pthread_rwlock_unlock(&registry_lock);
+}
+
+/* Is this the port of that PF, whether it has joined or not? It may be released just now. */
+bool
+octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = rte_eth_devices[port_id].data;
+
+	return data != NULL && strcmp(data->name, pf->name) == 0;
 }

@@ -43,7 +43,7 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 	if (octo->isolated)
 		ret = rte_flow_isolate(p->port_id, 1, NULL);
 	if (ret == 0 && octo_data(octo)->dev_configured) {
-		ret = octo_state_configure_pf_locked(octo, p);
+		ret = octo_pf_config_again_locked(octo, p);
 		if (ret == 0)
 			ret = set_up_queues(octo, pf);
 		if (ret == 0)
@@ -93,7 +93,7 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 		return false;
 	}
 	if (past->patient_until == 0)
-		past->patient_until = octo_ctrl_deadline(PATIENCE_MS * 1000);
+		past->patient_until = octo_deadline(PATIENCE_MS * 1000);
 	return octo_now() < past->patient_until;
 }
 
@@ -124,7 +124,7 @@ start(struct octo_dev *octo, uint8_t pf)
 		return ret;
 	}
 	replay_link(octo, p->port_id);
-	octo_stats_join_locked(octo, pf);
+	octo_pf_counts_join_locked(octo, pf);
 	octo_pf_enter_state(p, OCTO_PF_STARTED);
 	return p->state == OCTO_PF_GONE ? -ENODEV : 0;
 }
@@ -158,22 +158,6 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	return ret;
 }
 
-bool
-octo_replay_is_joining(const struct octo_dev *octo, uint8_t pf)
-{
-	return octo->replug.joining.on && octo->replug.joining.pf == pf;
-}
-
-/* A rule that the others take is made without a PF that is yet to join, which then cannot. */
-bool
-octo_replay_excuses_locked(struct octo_dev *octo, uint8_t pf, int ret)
-{
-	if (!octo_replay_is_joining(octo, pf))
-		return false;
-	octo->replug.joining.ret = ret;
-	return true;
-}
-
 /* This rule is about to leave its list. */
 void
 octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
@@ -188,7 +172,7 @@ octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 void
 octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
 {
-	if (octo_replay_is_joining(octo, pf))
+	if (octo_pf_is_joining(octo, pf))
 		octo->replug.joining.on = false;
 }
 
@@ -223,7 +207,7 @@ int
 octo_replay_go_on_locked(struct octo_dev *octo)
 {
 	struct octo_joining *j = &octo->replug.joining;
-	const uint64_t end = octo_ctrl_deadline(SLICE_US);
+	const uint64_t end = octo_deadline(SLICE_US);
 	struct rte_flow_error error = {.message = NULL};
 
 	/* what is under way is not for this PF, which has no flow queues */
@@ -235,8 +219,8 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 			j->on = false;
 			return 0;
 		}
-		if (!octo_rule_is_transfer(rule))
-			octo_rule_join_locked(octo, rule, &error);
+		if (!octo_fanout_is_transfer(rule))
+			octo_fanout_join_locked(octo, rule, &error);
 	}
 	if (j->ret == 0)
 		return -EAGAIN;

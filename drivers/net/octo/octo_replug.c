@@ -16,33 +16,6 @@
 #define LOOK_S 1
 /* A PF gets rules for so long, then the control thread looks for other work. */
 #define GO_ON_MS 5
-/* Whoever probed the device of a dead port may remove it by itself. */
-#define BURY_MS 300
-#define BURY_OTHERS_MS 5000
-
-/* At its end a process loses all PFs before the octo port: that is no news. */
-#define TELL_MS 100
-
-/* From any thread: a PF may be there. */
-void
-octo_replug_wake(struct octo_dev *octo)
-{
-	rte_atomic_store_explicit(&octo->replug.arrived, true, rte_memory_order_release);
-	octo_ctrl_wake(octo);
-}
-
-void
-octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf)
-{
-	struct octo_pf *p = &octo->pf[pf];
-	const bool ours = p->probed_here || p->past.probed;
-
-	p->past.bury_at = octo_ctrl_deadline((ours ? BURY_MS : BURY_OTHERS_MS) * 1000);
-	p->past.probed = false;
-	p->past.told = false;
-	p->past.tell_at = octo_ctrl_deadline(TELL_MS * 1000);
-	octo->replug.next = octo_ctrl_deadline(LOOK_S * 1000000);
-}
 
 static void
 tell_gone(const struct octo_dev *octo, struct octo_pf *pf)
@@ -76,7 +49,7 @@ what_is_in_the_way(const struct octo_dev *octo, struct octo_pf *pf)
 	if (octo_attach_is_ours(octo->owner_id, pf))
 		return WAY_DEAD;
 	/* it is being made, or released */
-	if (!rte_eth_dev_is_valid_port(pf->port_id) && octo_attach_is_named(pf, pf->port_id))
+	if (!rte_eth_dev_is_valid_port(pf->port_id) && octo_registry_is_named(pf, pf->port_id))
 		return WAY_WAIT;
 	/* somebody else has it by now, or nobody */
 	pf->has_port = false;
@@ -139,7 +112,7 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	if (pf->state == OCTO_PF_GONE)
 		return -EAGAIN;
 	if (ret != 0) {
-		octo_stats_keep(octo, i);
+		octo_pf_counts_keep(octo, i);
 		octo_users_shut(pf);
 		octo_users_await(pf);
 		pf->state = OCTO_PF_GONE;
@@ -186,7 +159,7 @@ welcome(struct octo_dev *octo, struct octo_pf *pf)
 
 	pf->past.pause = 0;
 	/* others may wait for their turn */
-	octo->replug.attentive = octo_ctrl_deadline(LOOK_S * 1000000);
+	octo->replug.attentive = octo_deadline(LOOK_S * 1000000);
 	count_replug(octo, pf);
 	octo_failover_joined_locked(octo);
 	return link_changed;
@@ -211,7 +184,7 @@ go_on(struct octo_dev *octo)
 	}
 	octo_unlock(octo);
 	if (link_changed)
-		octo_event_raise(octo, RTE_ETH_EVENT_INTR_LSC);
+		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	return ret == -EAGAIN;
 }
 
@@ -219,11 +192,11 @@ go_on(struct octo_dev *octo)
 static bool
 go_on_for_a_while(struct octo_dev *octo)
 {
-	const uint64_t end = octo_ctrl_deadline(GO_ON_MS * 1000);
+	const uint64_t end = octo_deadline(GO_ON_MS * 1000);
 	bool more = octo->replug.joining.on;
 
 	while (more && octo_now() < end) {
-		octo_ctrl_give_way(octo);
+		octo_lock_give_way(octo);
 		more = go_on(octo);
 	}
 	return more;
@@ -293,7 +266,7 @@ refresh_stats(struct octo_dev *octo)
 
 	octo_lock(octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		octo_stats_refresh_locked(octo, (uint8_t)i);
+		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		octo_foreign_look_locked(octo, (uint8_t)i);
 	}
 	octo_unlock(octo);

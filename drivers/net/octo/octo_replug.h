@@ -84,9 +84,7 @@ struct octo_settings {
 /* octo_replug.c */
 bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
 void octo_replug_look_at_once(struct octo_dev *octo);
-void octo_replug_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
-void octo_replug_wake(struct octo_dev *octo);
 
 /* octo_errand.c */
 enum octo_errand_kind {
@@ -104,13 +102,13 @@ int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_go_on_locked(struct octo_dev *octo);
-bool octo_replay_is_joining(const struct octo_dev *octo, uint8_t pf);
-bool octo_replay_excuses_locked(struct octo_dev *octo, uint8_t pf, int ret);
+bool octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf);
+bool octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret);
 void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule);
 void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
-bool octo_attach_is_named(const struct octo_pf *pf, uint16_t port_id);
+bool octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id);
 bool octo_attach_is_on_bus(const struct octo_pf *pf);
 bool octo_attach_is_there(const struct octo_pf *pf);
 bool octo_attach_is_probed(uint16_t port_id);
@@ -129,7 +127,7 @@ int octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf);
 int octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_state.c */
-int octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf);
+int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_pf *pf);
 
 /* octo_flow_indirect.c */
 int octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error);

@@ -19,8 +19,8 @@ static const uint8_t default_key[OCTO_MAX_RSS_KEY] = {
 };
 
 /* The key is the application's, and may be gone when a PF needs it that comes back. */
-static void
-keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
+void
+octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 {
 	struct octo_settings *s = &octo->settings;
 
@@ -57,7 +57,7 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
 	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
-		keep_hash(octo, rss);
+		octo_rss_keep_hash(octo, rss);
 		own_key(octo, rss);
 		return 0;
 	}
@@ -65,7 +65,7 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 		rss->rss_key = (uint8_t *)(uintptr_t)default_key;
 		rss->rss_key_len = info.hash_key_size;
 	}
-	keep_hash(octo, rss);
+	octo_rss_keep_hash(octo, rss);
 	own_key(octo, rss);
 	if (octo->nb_pfs > 1 && (info.hash_key_size == 0 || info.reta_size == 0))
 		OCTO_LOG(WARNING,
@@ -84,16 +84,6 @@ reta_to_entries(const uint16_t *reta, uint16_t size, struct rte_eth_rss_reta_ent
 	}
 }
 
-static void
-entries_to_reta(const struct rte_eth_rss_reta_entry64 *entries, uint16_t size, uint16_t *reta)
-{
-	for (uint16_t i = 0; i < size; i++)
-		if (entries[i / RTE_ETH_RETA_GROUP_SIZE].mask &
-		    RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE))
-			reta[i] = entries[i / RTE_ETH_RETA_GROUP_SIZE]
-					  .reta[i % RTE_ETH_RETA_GROUP_SIZE];
-}
-
 struct reta_arg {
 	struct rte_eth_rss_reta_entry64 entries[OCTO_MAX_RETA / RTE_ETH_RETA_GROUP_SIZE];
 	uint16_t size;
@@ -107,8 +97,8 @@ pf_reta_update(struct octo_pf *pf, const void *arg)
 	return rte_eth_dev_rss_reta_update(pf->port_id, reta.entries, reta.size);
 }
 
-static int
-apply_reta(struct octo_dev *octo, const uint16_t *reta)
+int
+octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 {
 	struct reta_arg arg = {.size = octo->reta_size};
 	struct reta_arg before = {.size = octo->reta_size};
@@ -145,130 +135,11 @@ octo_rss_level(struct octo_dev *octo)
 	if (!octo->reta_set)
 		for (uint16_t i = 0; i < octo->reta_size; i++)
 			octo->reta[i] = i % data->nb_rx_queues;
-	if (apply_reta(octo, octo->reta) != 0)
+	if (octo_rss_apply_reta_locked(octo, octo->reta) != 0)
 		OCTO_LOG(WARNING,
 			 "port %u: the PFs' RETAs may differ: a flow that changes PF may "
 			 "change queue",
 			 octo->port_id);
-}
-
-static int
-reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 *conf,
-		   uint16_t size)
-{
-	uint16_t reta[OCTO_MAX_RETA];
-	int ret;
-
-	if (size != octo->reta_size) {
-		OCTO_LOG(ERR, "port %u: the RETA has %u entries, not %u", octo->port_id,
-			 octo->reta_size, size);
-		return -EINVAL;
-	}
-	ret = octo_spread_leave_locked(octo, "sets a RETA");
-	if (ret != 0)
-		return ret;
-	if (!octo->reta_set && !octo->started)
-		for (uint16_t i = 0; i < octo->reta_size; i++)
-			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
-	memcpy(reta, octo->reta, sizeof(reta));
-	entries_to_reta(conf, size, reta);
-	ret = apply_reta(octo, reta);
-	if (ret == 0) {
-		memcpy(octo->reta, reta, sizeof(reta));
-		octo->reta_set = true;
-	}
-	return ret;
-}
-
-int
-octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, reta_update_locked(octo, conf, size));
-}
-
-static int
-reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
-{
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
-	int ret;
-
-	if (first < 0 || octo->reta_size == 0)
-		return -ENOTSUP;
-	ret = octo_spread_leave_locked(octo, "asks for the RETA");
-	if (ret != 0)
-		return ret;
-	return rte_eth_dev_rss_reta_query(octo->pf[first].port_id, conf, size);
-}
-
-int
-octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, reta_query_locked(octo, conf, size));
-}
-
-static int
-pf_hash_update(struct octo_pf *pf, const void *arg)
-{
-	struct rte_eth_rss_conf conf = *(const struct rte_eth_rss_conf *)arg;
-
-	return rte_eth_dev_rss_hash_update(pf->port_id, &conf);
-}
-
-static int
-hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
-{
-	uint8_t key[OCTO_MAX_RSS_KEY];
-	struct rte_eth_rss_conf before = {.rss_key = key, .rss_key_len = sizeof(key)};
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
-	int ret;
-
-	if (first < 0)
-		return -ENODEV;
-	ret = octo_spread_leave_locked(octo, "sets the RSS hash");
-	if (ret != 0)
-		return ret;
-	ret = rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, &before);
-	if (ret != 0)
-		return ret;
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "update the RSS hash", pf_hash_update,
-			    pf_hash_update, conf, &before);
-	if (ret == 0)
-		keep_hash(octo, conf);
-	return ret;
-}
-
-int
-octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, hash_update_locked(octo, conf));
-}
-
-/* The types alone are no secret: nothing depends on them but what they say. */
-static int
-hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
-{
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
-	int ret = 0;
-
-	if (first < 0)
-		return -ENODEV;
-	if (conf->rss_key != NULL)
-		ret = octo_spread_leave_locked(octo, "asks for the RSS key");
-	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, conf);
-}
-
-int
-octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, hash_get_locked(octo, conf));
 }
 
 /* A PF that came back was configured with the hash of the others, and gets their RETA. */

@@ -134,7 +134,7 @@ is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 static void
 take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 {
-	const uint64_t end = octo_ctrl_deadline(BATCH_US);
+	const uint64_t end = octo_deadline(BATCH_US);
 	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
 	unsigned int n = 0;
 
@@ -156,7 +156,7 @@ bool
 octo_rule_end_tick_locked(struct octo_dev *octo)
 {
 	struct octo_rules batch = TAILQ_HEAD_INITIALIZER(batch);
-	const uint32_t now = (uint32_t)octo_truth_now();
+	const uint32_t now = (uint32_t)octo_now_ms();
 	struct rte_flow *rule;
 	bool any;
 
@@ -171,7 +171,7 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 		octo_move_await_grace(octo);
 	while ((rule = TAILQ_FIRST(&batch)) != NULL) {
 		TAILQ_REMOVE(&batch, rule, next);
-		octo_rule_free_locked(octo, rule);
+		octo_fanout_end_locked(octo, rule);
 	}
 	/* also of who was held in vain */
 	octo_fence_flipped_all_locked(octo);

@@ -7,13 +7,14 @@
 
 #include <stdlib.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* The whole time of which the rule has the lower half. */
 uint64_t
 octo_rule_notes_time_placed(const struct rte_flow *rule)
 {
-	const uint64_t now = octo_truth_now();
+	const uint64_t now = octo_now_ms();
 
 	return now - (uint32_t)(now - rule->placed);
 }
@@ -52,7 +53,7 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 void
 octo_rule_notes_placed(struct rte_flow *rule)
 {
-	const uint64_t now = octo_truth_now();
+	const uint64_t now = octo_now_ms();
 
 	rule->placed = (uint32_t)now;
 	if (rule->notes != NULL)
@@ -63,14 +64,14 @@ octo_rule_notes_placed(struct rte_flow *rule)
 void
 octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule)
 {
-	const uint64_t now = octo_truth_now();
+	const uint64_t now = octo_now_ms();
 
 	rule->placed = (uint32_t)now;
 	rule->moved = true;
 	if (rule->notes == NULL)
 		return;
 	octo_evidence_move(&rule->notes->evidence, now);
-	octo_truth_count_locked(octo, rule->notes);
+	octo_rule_notes_count_locked(octo, rule->notes);
 }
 
 /* It leads nowhere for now, and begins anew. */
@@ -80,8 +81,8 @@ octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule)
 	rule->moved = false;
 	if (rule->notes == NULL)
 		return;
-	octo_evidence_start(&rule->notes->evidence, octo_truth_now());
-	octo_truth_count_locked(octo, rule->notes);
+	octo_evidence_start(&rule->notes->evidence, octo_now_ms());
+	octo_rule_notes_count_locked(octo, rule->notes);
 	rule->notes->strays = 0;
 	rule->notes->words.aged_on = 0;
 	rule->notes->words.aged_told = false;
@@ -93,4 +94,16 @@ octo_rule_notes_verdict(const struct rte_flow *rule)
 {
 	return rule->notes != NULL ? octo_evidence_verdict(&rule->notes->evidence) :
 				     OCTO_VERDICT_UNPROVEN;
+}
+
+/* What is known of the rule may have changed: nobody walks all rules to count. */
+void
+octo_rule_notes_count_locked(struct octo_dev *octo, struct octo_notes *notes)
+{
+	const enum octo_verdict verdict = octo_evidence_verdict(&notes->evidence);
+	const bool ineffective = octo_verdict_is_ineffective(verdict);
+
+	octo->truth.ineffective += ineffective;
+	octo->truth.ineffective -= notes->ineffective;
+	notes->ineffective = ineffective;
 }

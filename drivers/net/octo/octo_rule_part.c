@@ -9,6 +9,7 @@
  * Nothing but this file and octo_rule_end.c knows of them.
  */
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 static struct octo_rules *
@@ -38,7 +39,7 @@ static void
 end(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_rule_part_take_locked(octo, rule);
-	octo_rule_free_locked(octo, rule);
+	octo_fanout_end_locked(octo, rule);
 }
 
 /* Could a packet of its flow be under way, and is it one that the PFs can be told to move? */
@@ -62,10 +63,9 @@ octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
 		return false;
 	if (octo->parting.nb == OCTO_PARTING_MAX)
 		end(octo, TAILQ_FIRST(&octo->parting.rules));
-	octo_learn_forget_locked(octo, rule);
-	octo_rule_delist_locked(octo, rule);
+	octo_rule_store_delist_locked(octo, rule);
 	octo_rule_notes_drop(octo, rule);
-	rule->placed = (uint32_t)octo_truth_now();
+	rule->placed = (uint32_t)octo_now_ms();
 	TAILQ_INSERT_TAIL(&octo->parting.rules, rule, next);
 	TAILQ_INSERT_TAIL(bucket_of(octo, &rule->tuple), rule, next_of_queue);
 	octo->parting.nb++;
@@ -90,7 +90,7 @@ octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->parting.rules, next)
-		octo_rule_forget_pf(octo, rule, pf);
+		octo_fanout_forget_pf(octo, rule, pf);
 	octo_rule_part_end_locked(octo);
 }
 
@@ -192,8 +192,8 @@ follow(struct octo_move *m, uint16_t from, uint16_t to)
 static int
 succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 {
-	const struct octo_rule_wish before = octo_rule_wish_of(octo, old);
-	const struct octo_rule_wish after = octo_rule_wish_of(octo, heir);
+	const struct octo_rule_wish before = octo_fanout_wish_of(octo, old);
+	const struct octo_rule_wish after = octo_fanout_wish_of(octo, heir);
 	struct succession s = {
 		.move = {.octo = octo,
 			 .from = old->queue,
@@ -204,10 +204,10 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 		.old = old,
 		.heir = heir,
 	};
-	int ret = octo_rule_write(octo, &before, &s.from, NULL);
+	int ret = octo_fanout_write(octo, &before, &s.from, NULL);
 
 	if (ret == 0)
-		ret = octo_rule_write(octo, &after, &s.to, NULL);
+		ret = octo_fanout_write(octo, &after, &s.to, NULL);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
 		s.had |= old->arfs[pf] != NULL ? RTE_BIT32(pf) : 0;
 	return ret == 0 ? octo_move_locked(&s.move, NULL) : ret;
@@ -239,6 +239,6 @@ octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
 		ret = succeed(octo, old, heir);
 	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
 		ret = succeed(octo, old, heir);
-	octo_rule_free_locked(octo, old);
+	octo_fanout_end_locked(octo, old);
 	return ret == 0;
 }

@@ -43,7 +43,7 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 
 	if (i < 0)
 		return;
-	s.when = octo_truth_now();
+	s.when = octo_now_ms();
 	if (!octo_packet_tuple(pkts[i], &s.tuple) || !octo_sample_push(&q->samples, &s))
 		return;
 	q->sampled++;
@@ -256,7 +256,7 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	if (q->poller != octo_thread_here() ||
 	    octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) || !(live & RTE_BIT32(home)))
-		live = octo_topo_rx_home(q, live);
+		live = octo_home_rx(q, live);
 	octo_legs_follow(q->octo);
 	/* pairs with the release in octo_gate_arm() */
 	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);

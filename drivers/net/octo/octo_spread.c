@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 /* How often rules that have matched nothing are looked at. */
@@ -23,7 +24,7 @@ static void
 read_homes(const struct octo_dev *octo, uint8_t *home)
 {
 	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		home[i] = octo_rule_home(octo, i);
+		home[i] = octo_topo_home_of(octo, i);
 }
 
 static struct octo_shift_port
@@ -71,7 +72,7 @@ set_rules(struct octo_dev *octo, const struct octo_shift_map *map, struct rte_fl
 	ret = octo->mpfs_ops->spread(octo, &spread, error);
 	free(rules);
 	octo->spreading.trial.begun = false;
-	octo->spreading.trial.next = octo_truth_now() + TRIAL_MS;
+	octo->spreading.trial.next = octo_now_ms() + TRIAL_MS;
 	return ret;
 }
 
@@ -155,7 +156,7 @@ octo_spread_stop_locked(struct octo_dev *octo)
 	free(s->plan);
 	s->plan = NULL;
 	octo_rss_level(octo);
-	octo_learn_adapt_locked(octo);
+	octo->learning.stale = true;
 }
 
 /* PFs that came back were told what all others know that are in no partition. */
@@ -278,7 +279,7 @@ static bool
 are_ignored(struct octo_dev *octo)
 {
 	struct octo_spreading *s = &octo->spreading;
-	const uint64_t now = octo_truth_now();
+	const uint64_t now = octo_now_ms();
 	const uint64_t packets = received(octo);
 	uint64_t hits;
 

@@ -29,57 +29,6 @@ check_configuration(const struct rte_eth_dev *dev)
 }
 
 static int
-configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
-{
-	int ret;
-
-	/* no queue of a PF is armed, see check_configuration() */
-	conf.intr_conf.rxq = 0;
-	/* the control thread looks at PFs that do not report link changes */
-	conf.intr_conf.lsc = pf->has_lsc;
-	conf.intr_conf.rmv = pf->has_rmv;
-	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
-	if (ret == 0)
-		octo_pf_enter_state(pf, OCTO_PF_CONFIGURED);
-	return ret;
-}
-
-static int
-pf_configure(struct octo_pf *pf, const void *arg)
-{
-	const struct rte_eth_dev_data *data = arg;
-
-	return configure_as(pf, data, data->dev_conf);
-}
-
-/*
- * A PF that comes back is configured as it was, whatever became of the application's
- * key, and with the hash that was set since: some PFs take none before they are started.
- */
-int
-octo_state_configure_pf_locked(struct octo_dev *octo, struct octo_pf *pf)
-{
-	struct octo_settings *s = &octo->settings;
-	struct rte_eth_conf conf = octo_data(octo)->dev_conf;
-
-	conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN;
-	conf.rxmode.offloads |= s->vlan_offloads;
-	conf.rx_adv_conf.rss_conf.rss_key = s->rss_key_len == 0 ? NULL : s->rss_key;
-	conf.rx_adv_conf.rss_conf.rss_key_len = s->rss_key_len;
-	if (octo_rss_is_on(octo))
-		conf.rx_adv_conf.rss_conf.rss_hf = s->rss_hf;
-	return configure_as(pf, octo_data(octo), conf);
-}
-
-static int
-pf_forget_configuration(struct octo_pf *pf, const void *arg)
-{
-	RTE_SET_USED(arg);
-	octo_pf_enter_state(pf, OCTO_PF_OWNED);
-	return 0;
-}
-
-static int
 configure_locked(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
@@ -95,8 +44,7 @@ configure_locked(struct rte_eth_dev *dev)
 	octo->settings.vlan_offloads = dev->data->dev_conf.rxmode.offloads &
 				       RTE_ETH_RX_OFFLOAD_VLAN;
 	octo->configuration++;
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
-			    pf_forget_configuration, dev->data, NULL);
+	ret = octo_pf_config_all_locked(octo);
 	/* the PFs have released queues that are not wanted any more */
 	octo_pools_sweep_locked(octo);
 	return ret;
@@ -188,7 +136,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_async_settle_locked(octo);
 	octo->started = false;
 	octo_failover_watch_locked(octo, false);
-	octo_pf_unpublish(octo, 0);
+	octo_poll_unpublish(octo, 0);
 	octo_tx_stop_locked(octo);
 	octo_fence_stop_locked(octo);
 	octo_rule_list_withdraw_locked(octo);
@@ -200,7 +148,7 @@ stop_locked(struct rte_eth_dev *dev)
 		int ret = pf_stop(&octo->pf[i], NULL);
 
 		/* nobody asks it regularly until the next start */
-		octo_stats_refresh_locked(octo, (uint8_t)i);
+		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		if (ret != 0 && first_error == 0)
 			first_error = ret;
 	}
@@ -259,7 +207,7 @@ octo_start(struct rte_eth_dev *dev)
 	if (!octo_is_primary(octo, "start the port"))
 		return -ENOTSUP;
 	octo_replug_look_at_once(octo);
-	octo_mpfs_agent_await(octo);
+	octo_agent_sync_await(octo);
 	ret = OCTO_LOCKED(octo, start_locked(dev));
 	if (ret != 0)
 		return ret;
@@ -294,7 +242,8 @@ close_locked(struct rte_eth_dev *dev)
 		octo_rx_queue_release(dev, i);
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
 		octo_tx_queue_release(dev, i);
-	octo_rule_list_fini(octo);
+	octo_rule_list_flush_locked(octo, NULL);
+	octo_rule_store_fini(octo);
 	octo_template_free_locked(octo);
 	octo_indirect_free_locked(octo);
 	octo_learn_fini(octo);
@@ -318,16 +267,17 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 	octo_registry_remove(octo);
 	if (octo->started)
 		ret = octo_stop(dev);
-	octo_event_cancel(octo);
+	octo_raise_cancel(octo);
 	alone = octo_peers_let_go(octo);
 	octo_lock(octo);
 	/* the bursts of those that have let go just now */
-	octo_pf_unpublish(octo, 0);
+	octo_poll_unpublish(octo, 0);
 	close_locked(dev);
 	octo_unlock(octo);
 	/* other processes remove these, too, and may want the mutex before they do */
 	octo_attach_undo_all(octo, remove_probed);
-	octo_ctrl_fini(octo);
+	octo_lock_fini(octo);
+	octo_wake_fini(octo);
 	/* a process that does not answer has it still: ethdev must not free it */
 	if (!alone)
 		dev->data->dev_private = NULL;

@@ -24,7 +24,7 @@ octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this is not an octo port");
 	octo_lock(octo);
-	ret = octo_flow_check_queue(octo, queue, error);
+	ret = octo_flow_error_check_queue(octo, queue, error);
 	if (ret == 0 && octo_rule_add_locked(octo, &wish, error) == NULL)
 		ret = -rte_errno;
 	octo_unlock(octo);
@@ -39,7 +39,7 @@ move_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queu
 {
 	struct rte_flow *rule = octo_table_find(octo->table, tuple);
 	const char *why = NULL;
-	int ret = octo_flow_check_queue(octo, queue, error);
+	int ret = octo_flow_error_check_queue(octo, queue, error);
 
 	if (ret != 0)
 		return ret;

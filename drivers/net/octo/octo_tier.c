@@ -166,5 +166,5 @@ octo_tier_probe_locked(struct octo_dev *octo)
 	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
 	octo->tier = find_tier(octo, &error);
 	tell(octo, error.message);
-	octo_learn_adapt_locked(octo);
+	octo->learning.stale = true;
 }

@@ -1,42 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Who is near whom: nodes of CPUs and PFs, the home PF of a queue, its live legs. */
+/* The published plan: which PFs are of use, which legs are live, where queues may send. */
 
 #include <numa.h>
-#include <sched.h>
 
 #include <rte_cycles.h>
 
 #include "octo_clock.h"
 #include "octo_private.h"
-#include "octo_thread.h"
-
-#define NODES (OCTO_SOCKET_MAP_MAX_NODE + 1)
-
-/* Read before there is a data path: libnuma reads files and allocates. */
-static uint8_t distances[NODES][NODES];
-
-/* Once per process, at probe. */
-void
-octo_topo_read_distances(void)
-{
-	const bool known = numa_available() >= 0;
-
-	for (int a = 0; a < NODES; a++) {
-		for (int b = 0; b < NODES; b++) {
-			int d = known ? numa_distance(a, b) : 0;
-
-			distances[a][b] = (uint8_t)(d > 0 ? d : octo_plan_flat_distance(a, b));
-		}
-	}
-}
-
-static int
-machine_distance(int node_a, int node_b)
-{
-	return node_a < NODES && node_b < NODES ? distances[node_a][node_b] :
-						  octo_plan_flat_distance(node_a, node_b);
-}
 
 static int8_t
 machine_node(unsigned int cpu)
@@ -110,11 +81,39 @@ usable_pfs(const struct octo_dev *octo)
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
 		if (octo->pf[i].link_up && !octo->pf[i].leaving.on &&
-		    !octo_replay_is_joining(octo, (uint8_t)i))
+		    !octo_pf_is_joining(octo, (uint8_t)i))
 			usable |= RTE_BIT32(i);
 	if (usable == 0)
 		usable = octo_pf_mask(octo, OCTO_PF_STARTED);
 	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PF_OWNED);
+}
+
+/* What a failover takes is counted from here on. */
+void
+octo_topo_begin_failover_locked(struct octo_dev *octo)
+{
+	struct octo_failover *f = &octo->failover;
+
+	if (f->pending)
+		return;
+	f->pending = true;
+	f->began = octo_now();
+	f->cpu_ns = 0;
+}
+
+/* Other PFs can be homes than before. */
+static void
+count_failover(struct octo_dev *octo, uint32_t usable)
+{
+	struct octo_failover *f = &octo->failover;
+
+	if (f->watching) {
+		f->failovers += (unsigned int)__builtin_popcount(f->usable & ~usable);
+		f->failbacks += (unsigned int)__builtin_popcount(usable & ~f->usable);
+		if (f->usable & ~usable)
+			octo_topo_begin_failover_locked(octo);
+	}
+	f->usable = usable;
 }
 
 /* Recompute which PFs can be a home: started ones with link, else started ones. */
@@ -125,8 +124,8 @@ octo_topo_update(struct octo_dev *octo)
 
 	if (usable != octo->plan.usable) {
 		octo->plan.usable = usable;
-		octo_failover_planned_locked(octo, usable);
-		/* pairs with the acquire in octo_topo_look() */
+		count_failover(octo, usable);
+		/* pairs with the acquire in octo_home_look() */
 		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 	}
 	publish_sending(octo);
@@ -160,80 +159,13 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 	octo_topo_update(octo);
 }
 
-octo_plan_distance_t
-octo_topo_distance(const struct octo_dev *octo)
-{
-	return octo->mapped ? octo_plan_flat_distance : machine_distance;
-}
-
+/* Where the flows of a queue belong. Its poller may not have noticed yet that its PF is no use. */
 uint8_t
-octo_topo_home(const struct octo_dev *octo, int node, uint16_t queue)
+octo_topo_home_of(const struct octo_dev *octo, uint16_t queue)
 {
-	int pf = octo_plan_home(&octo->plan, node, queue, octo_topo_distance(octo));
+	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
 
-	return pf < 0 ? 0 : (uint8_t)pf;
-}
-
-/* Node and number of the CPU that this runs on: EAL thread or not, pinned or not. */
-int
-octo_topo_here(const struct octo_dev *octo, int16_t *cpu)
-{
-	const int here = sched_getcpu();
-
-	*cpu = (int16_t)here;
-	return here < 0 || here >= OCTO_SOCKET_MAP_CPUS ? -1 : octo->cpu_node[here];
-}
-
-/* Where a queue is polled from, or sent from, was looked at. */
-enum octo_watch_step
-octo_topo_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now)
-{
-	/* pairs with the release in octo_topo_update() */
-	const uint32_t generation = rte_atomic_load_explicit(&octo->plan_generation,
-							     rte_memory_order_acquire);
-
-	return octo_watch_look(watch, node, generation, now);
-}
-
-static void
-go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
-{
-	const uint8_t home = octo_topo_home(q->octo, q->watch.node, q->queue_id);
-
-	if (!(live & RTE_BIT32(home))) {
-		/* the plan is newer than the legs seen by this burst */
-		octo_watch_ask_again(&q->watch);
-		q->poller = 0;
-		return;
-	}
-	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
-		return;
-	octo_dwell_go(&q->watch.dwell, now);
-	/* read by the control thread, which sends the queue's flows after it */
-	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
-	/* it may get this very CPU at once, and then wait until nobody is inside a burst */
-	octo_epoch_leave(&q->epoch);
-	octo_ctrl_post_home(q->octo);
-	octo_epoch_enter(&q->epoch);
-}
-
-/*
- * At the start of a burst, when another thread polls and now and then: look who it is.
- * Returns the legs that are live now.
- */
-uint32_t
-octo_topo_rx_home(struct octo_rxq *q, uint32_t live)
-{
-	const uint64_t now = octo_now();
-	int16_t cpu;
-	const int node = octo_topo_here(q->octo, &cpu);
-	const enum octo_watch_step step = octo_topo_look(q->octo, &q->watch, node, now);
-
-	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->poller = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
-	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
-	if (step == OCTO_WATCH_PLAN)
-		go_home(q, live, now);
-	/* pairs with the release in octo_topo_publish_live() */
-	return rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	return octo->plan.usable & RTE_BIT32(home) ? home :
+						     octo_home_pf(octo, q->watch.node, queue);
 }

@@ -26,12 +26,6 @@
 #define DRAIN_US 1000
 #define LOOK_US 250
 
-uint64_t
-octo_truth_now(void)
-{
-	return octo_now() / (rte_get_timer_hz() / 1000);
-}
-
 /* Also of a rule whose tier was dropped: it is told what became of it. */
 static struct octo_promise
 promise_of(const struct rte_flow *rule)
@@ -61,8 +55,8 @@ heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 		return true;
 	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
 		return false;
-	octo_evidence_hits(&notes->evidence, by_pf, hits, octo_truth_now());
-	octo_truth_count_locked(octo, notes);
+	octo_evidence_hits(&notes->evidence, by_pf, hits, octo_now_ms());
+	octo_rule_notes_count_locked(octo, notes);
 	return true;
 }
 
@@ -78,10 +72,10 @@ heed_time(struct octo_dev *octo, const struct rte_flow *rule, bool counted, uint
 	if (notes == NULL)
 		return;
 	if (counted)
-		octo_evidence_matched(&notes->evidence, hits, many_hits(octo), octo_truth_now());
+		octo_evidence_matched(&notes->evidence, hits, many_hits(octo), octo_now_ms());
 	else
-		octo_evidence_uncounted(&notes->evidence, octo_truth_now());
-	octo_truth_count_locked(octo, notes);
+		octo_evidence_uncounted(&notes->evidence, octo_now_ms());
+	octo_rule_notes_count_locked(octo, notes);
 }
 
 /* What was counted; not every PF can. Returns false if nothing is known. */
@@ -103,18 +97,6 @@ octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t 
 
 	*hits = read_hits(octo, rule, &counted) ? (int64_t)counted : -1;
 	return octo_rule_notes_verdict(rule);
-}
-
-/* What is known of the rule may have changed: nobody walks all rules to count. */
-void
-octo_truth_count_locked(struct octo_dev *octo, struct octo_notes *notes)
-{
-	const enum octo_verdict verdict = octo_evidence_verdict(&notes->evidence);
-	const bool ineffective = octo_verdict_is_ineffective(verdict);
-
-	octo->truth.ineffective += ineffective;
-	octo->truth.ineffective -= notes->ineffective;
-	notes->ineffective = ineffective;
 }
 
 /* The first one is told; octo show steering knows the others. */
@@ -180,13 +162,13 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	octo_evidence_stray(&notes->evidence, &p, s);
 	if (!was_wrong && octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS &&
 	    is_excused(octo, &p))
-		octo_evidence_move(&notes->evidence, octo_truth_now());
-	octo_truth_count_locked(octo, notes);
+		octo_evidence_move(&notes->evidence, octo_now_ms());
+	octo_rule_notes_count_locked(octo, notes);
 	if (was_wrong || octo_rule_notes_verdict(rule) <= OCTO_VERDICT_WORKS)
 		return;
 	review(octo, rule);
 	if (!octo->truth.suspect)
-		octo->truth.since = octo_truth_now();
+		octo->truth.since = octo_now_ms();
 	octo->truth.suspect = true;
 	/* a look that is under way may have passed the rule */
 	octo->truth.look.suspect = true;
@@ -229,7 +211,7 @@ static bool
 drain_all(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t end = octo_ctrl_deadline(DRAIN_US);
+	const uint64_t end = octo_deadline(DRAIN_US);
 	bool any = false;
 
 	octo->truth.first_queue++;
@@ -324,9 +306,9 @@ end_look(struct octo_dev *octo)
 static void
 look_at_rules(struct octo_dev *octo)
 {
-	const uint64_t end = octo_ctrl_deadline(LOOK_US);
+	const uint64_t end = octo_deadline(LOOK_US);
 	struct octo_truth *t = &octo->truth;
-	const uint64_t now = octo_truth_now();
+	const uint64_t now = octo_now_ms();
 
 	if (octo->tier == OCTO_TIER_NONE)
 		return;
@@ -358,8 +340,10 @@ octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule)
 bool
 octo_truth_follow_locked(struct octo_dev *octo)
 {
-	const bool any = drain_all(octo);
+	bool any;
 
+	octo_learn_follow_tier_locked(octo);
+	any = drain_all(octo);
 	look_at_rules(octo);
 	return any;
 }
@@ -371,6 +355,7 @@ octo_truth_start_locked(struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_sample s;
 
+	octo_learn_follow_tier_locked(octo);
 	octo_learn_forget_all(octo->learning.policy);
 	octo->truth.told = false;
 	octo->truth.suspect = false;

@@ -11,7 +11,7 @@ static int
 node_of_pool(const struct octo_txq *q, struct rte_mempool *pool)
 {
 	/* nodes of a map, or of simulated PFs, are where the pool was asked for */
-	return q->octo->mapped ? pool->socket_id : octo_place_pool(pool);
+	return q->octo->mapped ? pool->socket_id : octo_home_of_pool(pool);
 }
 
 /* What is known of a pool stays known: it is looked at once. */
@@ -59,7 +59,7 @@ static __rte_noinline void
 look_around(struct octo_txq *q, uint32_t sending)
 {
 	int16_t cpu;
-	const int node = octo_topo_here(q->octo, &cpu);
+	const int node = octo_home_here(q->octo, &cpu);
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	q->watch.node = (int16_t)node;

@@ -25,7 +25,7 @@ octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending)
 	/* a PF that is to go sends, but is nobody's home */
 	if (pin != 0 && (sending & q->octo->plan.usable & RTE_BIT32(pin - 1)))
 		return pin - 1;
-	return octo_topo_home(q->octo, node, q->queue_id);
+	return octo_home_pf(q->octo, node, q->queue_id);
 }
 
 static uint8_t
@@ -57,8 +57,8 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 	const uint64_t now = octo_now();
 	const uint8_t old = home_of(q);
 	int16_t cpu;
-	const int node = octo_topo_here(q->octo, &cpu);
-	const enum octo_watch_step step = octo_topo_look(q->octo, &q->watch, node, now);
+	const int node = octo_home_here(q->octo, &cpu);
+	const enum octo_watch_step step = octo_home_look(q->octo, &q->watch, node, now);
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);

@@ -84,7 +84,7 @@ count_own(uint16_t port_id)
 static int
 await(uint16_t port, const char *name)
 {
-	const uint64_t end = octo_ctrl_deadline(PATIENCE_US);
+	const uint64_t end = octo_deadline(PATIENCE_US);
 	const uint32_t own = count_own(port);
 
 	while (rte_atomic_load_explicit(&users[port], rte_memory_order_acquire) > own) {

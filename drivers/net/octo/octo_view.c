@@ -18,7 +18,7 @@ state_name(const struct octo_dev *octo, uint8_t pf)
 		[OCTO_PF_STARTED] = "started",
 	};
 
-	if (octo_replay_is_joining(octo, pf))
+	if (octo_pf_is_joining(octo, pf))
 		return "joining";
 	return octo->pf[pf].leaving.on ? "leaving" : names[octo->pf[pf].state];
 }
@@ -66,7 +66,7 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	view->nb_ineffective = octo->truth.ineffective;
 	view->nb_others = octo->nb_others;
 	view->nb_parting = octo->parting.nb;
-	view->rule_bytes = octo_rule_list_bytes_locked(octo);
+	view->rule_bytes = octo_rule_store_bytes_locked(octo);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
 	view->started = octo->started;
@@ -97,7 +97,7 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	view->ring_socket = place.ring;
 	view->pool_socket = RTE_MAX(place.pool, -1);
 	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&place));
-	octo_rx_counts(q, &home, &stray);
+	octo_queue_counts_of_rx(q, &home, &stray);
 	view->home_packets = home.packets;
 	view->stray_packets = stray.packets;
 	return 0;

@@ -51,7 +51,7 @@ put_rx_queues(struct writer *w, const struct octo_dev *octo)
 		const struct octo_rxq *q = data->rx_queues[i] != NULL ? data->rx_queues[i] : &none;
 		struct octo_rx_count home, stray;
 
-		octo_rx_counts(q, &home, &stray);
+		octo_queue_counts_of_rx(q, &home, &stray);
 		put(w, home.packets, "rx_q%u_home_packets", i);
 		put(w, home.bytes, "rx_q%u_home_bytes", i);
 		put(w, stray.packets, "rx_q%u_stray_packets", i);
@@ -116,18 +116,6 @@ put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 	return ret;
 }
 
-/* By the primary, whose rules they are. */
-void
-octo_xstats_count_rules_locked(struct octo_dev *octo)
-{
-	struct octo_rule_counts *counts = &octo->rule_counts;
-
-	counts->steered = octo_table_count(octo->table);
-	counts->ineffective = octo->truth.ineffective;
-	counts->bytes = octo_rule_list_bytes_locked(octo);
-	octo_learn_counts_locked(octo, &counts->learned);
-}
-
 static struct octo_rule_counts
 read_rule_counts(struct octo_dev *octo)
 {
@@ -135,7 +123,7 @@ read_rule_counts(struct octo_dev *octo)
 
 	octo_lock(octo);
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
-		octo_xstats_count_rules_locked(octo);
+		octo_learn_publish_counts_locked(octo);
 	counts = octo->rule_counts;
 	octo_unlock(octo);
 	return counts;

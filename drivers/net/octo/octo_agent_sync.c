@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * All rules are put again in a new session of the agent, and what has no rule is led to a PF
+ * that is of use.
+ */
+
+#include "octo_agent.h"
+#include "octo_clock.h"
+#include "octo_fence.h"
+#include "octo_private.h"
+
+/* How long a start waits for the agent; after that it may come when it likes. */
+#define START_MS 500
+#define START_LOOK_US 500
+/* How long rules are put again in one go: control operations wait meanwhile. */
+#define REPLAY_US 5000
+/* How long such a go waits for an agent that answers, for the next window to follow at once. */
+#define REPLAY_WAIT_US 1000
+/* How long fences are waited for that may never close. */
+#define PATIENCE_MS 100
+
+static void
+start_replay(struct octo_dev *octo)
+{
+	struct octo_agent *agent = octo->agent;
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, &octo->rules, next) {
+		rule->pf = OCTO_NO_PF;
+		octo_rule_notes_moved(octo, rule);
+	}
+	octo_rule_part_forget_switch(octo);
+	agent->default_pf = OCTO_NO_PF;
+	agent->default_asked = false;
+	agent->default_retry = 0;
+	agent->nb_flips = 0;
+	agent->nb_refused = 0;
+	agent->sync_asked = false;
+	agent->slow = false;
+	octo->agent_replay = TAILQ_FIRST(&octo->rules);
+	octo->agent_replaying = true;
+}
+
+static bool
+poll(struct octo_dev *octo)
+{
+	const bool ready = octo_agent_poll(octo->agent);
+
+	if (ready)
+		start_replay(octo);
+	return ready;
+}
+
+/* Before a start takes the mutex: what the start finds, it does not wait for. */
+void
+octo_agent_sync_await(struct octo_dev *octo)
+{
+	const uint64_t end = octo_deadline(START_MS * 1000);
+	bool about = true;
+
+	if (octo->agent == NULL)
+		return;
+	octo_lock(octo);
+	/* one that was ready may have gone unnoticed, and be back by now */
+	poll(octo);
+	octo_mpfs_agent_hear_all(octo);
+	octo_agent_try_now(octo->agent);
+	octo_unlock(octo);
+	while (about && octo_now() < end) {
+		octo_lock(octo);
+		poll(octo);
+		about = octo->agent->state == OCTO_AGENT_CONNECTING ||
+			octo->agent->state == OCTO_AGENT_GREETING;
+		octo_unlock(octo);
+		if (about)
+			octo_wait_us(START_LOOK_US);
+	}
+}
+
+/*
+ * A flow that came by the default PF comes by its home when its rule is put, behind a
+ * fence. One that is in the way is closed soon, unless nobody polls its queue: then
+ * nobody is confused.
+ */
+static bool
+may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
+{
+	struct octo_agent *agent = octo->agent;
+
+	if (octo_fence_arm_home_locked(octo, rule->queue, home) == 0) {
+		agent->patient_until = 0;
+		return true;
+	}
+	if (agent->patient_until == 0)
+		agent->patient_until = octo_deadline(PATIENCE_MS * 1000);
+	return octo_now() >= agent->patient_until;
+}
+
+/* Says one rule if it may be put now. */
+static bool
+put_next(struct octo_dev *octo)
+{
+	struct rte_flow *rule = octo->agent_replay;
+	const uint8_t home = octo_topo_home_of(octo, rule->queue);
+	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_PUT, rule, home);
+
+	if (!octo_agent_has_room(octo->agent) || !may_put(octo, rule, home) ||
+	    octo_agent_say(octo->agent, &msg, rule) != 0)
+		return false;
+	octo_mpfs_agent_count_flip(octo->agent);
+	octo->agent_replay = TAILQ_NEXT(rule, next);
+	return true;
+}
+
+/* One that answers at once is worth waiting for; for one that does not others would wait. */
+static void
+await_window(struct octo_dev *octo)
+{
+	const uint64_t end = octo_deadline(REPLAY_WAIT_US);
+	struct octo_agent *agent = octo->agent;
+	const unsigned int before = agent->nb_asked;
+
+	while (!agent->slow && agent->nb_asked > 0 && agent->nb_asked == before &&
+	       octo_now() < end) {
+		octo_agent_stream_wait(&agent->stream, 1);
+		octo_agent_stream_look(&agent->stream);
+		octo_mpfs_agent_hear_all(octo);
+	}
+	agent->slow = agent->nb_asked == before;
+}
+
+/* The fences that were armed for what was said close when all of it is answered. */
+static void
+await_flips(struct octo_dev *octo)
+{
+	const uint64_t end = octo_deadline(REPLAY_WAIT_US);
+	struct octo_agent *agent = octo->agent;
+
+	while (agent->nb_flips > 0 && agent->state == OCTO_AGENT_READY && !agent->slow &&
+	       octo_now() < end)
+		await_window(octo);
+}
+
+/* In goes: packets are not held until all rules are put. */
+static void
+replay(struct octo_dev *octo)
+{
+	const uint64_t end = octo_deadline(REPLAY_US);
+	struct octo_agent *agent = octo->agent;
+	const bool more = agent->nb_flips == 0;
+
+	while (more && octo->agent_replay != NULL && octo_now() < end) {
+		if (put_next(octo))
+			continue;
+		await_window(octo);
+		if (agent->slow || agent->state != OCTO_AGENT_READY)
+			return;
+	}
+	await_flips(octo);
+	if (octo->agent_replay == NULL && agent->nb_flips == 0 && !agent->sync_asked)
+		octo_mpfs_agent_say_synced(octo);
+}
+
+static void
+tell_default(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_agent_msg msg = {.type = OCTO_AGENT_DEFAULT, .default_pf = pf};
+
+	octo_fence_hold_leg_locked(octo, pf);
+	if (octo_agent_say(octo->agent, &msg, NULL) != 0)
+		return;
+	octo->agent->default_asked = true;
+	octo_mpfs_agent_count_flip(octo->agent);
+}
+
+/*
+ * What has no rule comes by the first PF that is of use. From one that is lost it goes
+ * at once, and home again when no fence is in its way.
+ */
+static void
+follow_default(struct octo_dev *octo)
+{
+	const struct octo_agent *agent = octo->agent;
+	const uint32_t usable = octo->plan.usable;
+	uint8_t pf;
+
+	if (agent->state != OCTO_AGENT_READY || !(agent->flags & OCTO_AGENT_DEFAULTS) ||
+	    usable == 0 || agent->default_asked || !octo_agent_has_room(agent) ||
+	    octo_now() < agent->default_retry)
+		return;
+	pf = (uint8_t)__builtin_ctz(usable);
+	if (pf == agent->default_pf)
+		return;
+	if (agent->default_pf == OCTO_NO_PF || !(usable & RTE_BIT32(agent->default_pf)) ||
+	    !octo_replay_must_wait_locked(octo, pf))
+		tell_default(octo, pf);
+}
+
+/*
+ * From the control thread, often. A tier that was dropped as its rules are ignored
+ * gets its next chance when the port is started again, not when the agent is.
+ */
+void
+octo_agent_sync_tick_locked(struct octo_dev *octo)
+{
+	const uint8_t flags = octo->agent == NULL ? 0 : octo->agent->flags;
+
+	if (octo->agent == NULL)
+		return;
+
+	if (poll(octo) && octo->ignored == NULL &&
+	    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
+		octo_tier_probe_locked(octo);
+	octo_mpfs_agent_hear_all(octo);
+	follow_default(octo);
+	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
+		replay(octo);
+}

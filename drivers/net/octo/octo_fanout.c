@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A rule on the PFs: inserted on all of them or on none, removed in reverse, asked about. A
+ * steered flow is an ARFS rule on every PF (whichever PF it comes in by, it reaches its queue)
+ * and an MPFS rule to the queue's home PF.
+ */
+
+#include <errno.h>
+
+#include "octo_flow_build.h"
+#include "octo_private.h"
+
+static int
+remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	int ret = 0;
+
+	if (rule->arfs[pf] == NULL)
+		return 0;
+	/* one that is about to go takes it along */
+	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
+	ret = octo_flow_destroyed(&octo->pf[pf], ret, error);
+	if (ret == 0) {
+		rule->arfs[pf] = NULL;
+		octo_rule_hits_end_pf(rule, pf);
+	}
+	return ret;
+}
+
+/* Of a rule from a template table the PFs' own come and go by their flow queues. */
+bool
+octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
+{
+	return rule->by_table && !octo->pf[pf].no_flow_queues;
+}
+
+/* Teardown goes on after an error and reports the first. */
+int
+octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
+			  struct rte_flow_error *error)
+{
+	int first_error = 0;
+
+	/* a rule that was made before the first start was never anywhere */
+	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
+		first_error = octo->mpfs_ops->remove(octo, rule, error);
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		int ret = 0;
+
+		if (!octo_fanout_goes_by_flow_queue(octo, rule, pf))
+			ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
+int
+octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+		  struct octo_rule_text *text, struct rte_flow_error *error)
+{
+	if (wish->words != NULL) {
+		text->rule = *wish->words;
+		return octo_words_pfs(octo, wish->words, &text->pfs, error);
+	}
+	octo_flow_build_queue(&text->built, wish->tuple, wish->priority, wish->queue, wish->count);
+	text->rule.attr_ro = &text->built.attr;
+	text->rule.pattern_ro = text->built.pattern;
+	text->rule.actions_ro = text->built.actions;
+	text->pfs = UINT32_MAX;
+	return 0;
+}
+
+struct octo_rule_wish
+octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return (struct octo_rule_wish){
+		.tuple = &rule->tuple,
+		.words = rule->generic ? rule->notes->words.rule : NULL,
+		.priority = rule->priority,
+		.queue = rule->queue,
+		.count = rule->count || octo->count_rules,
+	};
+}
+
+/* The rule on the PFs that lack it, usually on every one. */
+int
+octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
+			  struct rte_flow_error *error)
+{
+	const struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
+	const struct rte_flow_action *actions;
+	struct octo_indirect_own own;
+	struct octo_rule_text text;
+	int ret = octo_fanout_write(octo, &wish, &text, error);
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		if (ret != 0)
+			break;
+		if ((text.pfs & RTE_BIT32(pf)) == 0 || rule->arfs[pf] != NULL ||
+		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)pf))
+			continue;
+		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
+		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
+						 text.rule.pattern_ro, actions, error);
+		if (rule->arfs[pf] == NULL && !octo_pf_excuse_joining_locked(octo, pf, -rte_errno))
+			ret = octo_flow_blame(p, -rte_errno, error);
+	}
+	return ret;
+}
+
+/* What the PFs are not asked about. */
+int
+octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error)
+{
+	if (!octo_tier_has_mpfs(octo->tier))
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the PFs refuse 5-tuple rules, and no agent that chooses "
+					  "queues was there yet");
+	if (count && !octo->count_rules)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+					  "neither the PFs nor the agent can count");
+	return 0;
+}
+
+/* Would the PFs take it? While the port is stopped nobody knows what an agent would. */
+int
+octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+			    struct rte_flow_error *error)
+{
+	const struct rte_flow_action *actions;
+	struct octo_indirect_own own;
+	struct octo_rule_text text;
+	int ret = 0;
+	int pf;
+
+	if (wish->words == NULL && octo->agent != NULL && !octo->started)
+		return 0;
+	if (wish->words == NULL && octo->agent_queues)
+		return octo_fanout_check_agent(octo, wish->count, error);
+	ret = octo_fanout_write(octo, wish, &text, error);
+	if (ret == 0 && text.pfs == 0)
+		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
+					 "the PF that the rule names is gone, or the one that "
+					 "manages the switch");
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+		const struct octo_pf *p = &octo->pf[pf];
+
+		if (ret != 0)
+			break;
+		if ((text.pfs & RTE_BIT32(pf)) == 0)
+			continue;
+		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
+		ret = rte_flow_validate(p->port_id, text.rule.attr_ro, text.rule.pattern_ro,
+					actions, error);
+		if (ret != 0)
+			ret = octo_flow_blame(p, ret, error);
+	}
+	return ret;
+}
+
+/* On the PFs that lack it. */
+int
+octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING ||
+	    rule->pending)
+		return 0;
+	return octo_fanout_insert_locked(octo, rule, error);
+}
+
+bool
+octo_fanout_is_transfer(const struct rte_flow *rule)
+{
+	return rule->generic && rule->notes->words.rule->attr->transfer;
+}
+
+/*
+ * The PF's rule went with it, and the MPFS rule if it had it. One that leads to it still
+ * does so when it is back, but to the port that it had before.
+ */
+void
+octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
+
+	rule->arfs[pf] = NULL;
+	octo_rule_hits_end_pf(rule, pf);
+	rule->stale |= rule->mpfs != NULL && rule->pf == pf;
+	if (rule->mpfs == NULL || rule->manager != pf)
+		return;
+	rule->mpfs = NULL;
+	rule->pf = OCTO_NO_PF;
+	rule->stale = false;
+	octo_rule_notes_moved(octo, rule);
+	/* today's manager may be another than the rule's: it is put again all the same */
+	if (q != NULL)
+		q->rules_home = OCTO_NO_PF;
+}
+
+/* A rule that is on no list is no more. */
+void
+octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	octo_fanout_remove_locked(octo, rule, NULL);
+	octo_rule_store_free(octo, rule);
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Indirect actions of the port: one on every PF, all or none. What the rules that
+ * have one do changes with it, and if that is the queue, their PF may change too.
+ */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "octo_private.h"
+#include "octo_spec.h"
+
+static int
+refuse(struct rte_flow_error *error, int code, const char *why)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
+}
+
+/* An ethdev without the operation has no words for it. */
+static int
+blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+{
+	if (ret == -ENOSYS)
+		refuse(error, ENOSYS, "it has no indirect actions");
+	return octo_flow_blame(pf, ret, error);
+}
+
+/* A PF that is about to go takes its own along, and is not asked any more. */
+static bool
+is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
+{
+	return handle->on[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
+}
+
+/* Teardown goes on after an error and reports the first. */
+static int
+remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+		struct rte_flow_error *error)
+{
+	int first_error = 0;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		const struct octo_pf *p = &octo->pf[pf];
+		int ret;
+
+		if (!is_on(octo, handle, pf))
+			continue;
+		ret = rte_flow_action_handle_destroy(p->port_id, handle->on[pf],
+						     first_error == 0 ? error : NULL);
+		ret = octo_flow_destroyed(p, ret, first_error == 0 ? error : NULL);
+		if (ret == 0)
+			handle->on[pf] = NULL;
+		else if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
+static int
+insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+	     struct rte_flow_error *error)
+{
+	const struct octo_pf *p = &octo->pf[pf];
+
+	handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action,
+						       error);
+	return handle->on[pf] != NULL ? 0 : blame(p, -rte_errno, error);
+}
+
+static int
+insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	      struct rte_flow_error *error)
+{
+	int ret;
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		ret = handle->on[pf] != NULL ? 0 : insert_on_pf(octo, handle, (uint8_t)pf, error);
+		if (ret == 0)
+			continue;
+		remove_from_pfs(octo, handle, NULL);
+		rte_errno = -ret;
+		return ret;
+	}
+	return 0;
+}
+
+/* Its own, to be freed by rte_free(). */
+struct rte_flow_action *
+octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const int size = octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, error);
+	const struct rte_flow_action *nested;
+	struct rte_flow_action *copy;
+
+	if (size < 0)
+		return NULL;
+	nested = octo_spec_nested(action);
+	if (nested != NULL && octo_indirect_is_in(nested)) {
+		refuse(error, EINVAL, "an indirect action cannot have another one in it");
+		return NULL;
+	}
+	copy = rte_malloc("octo_indirect", (size_t)size, 0);
+	if (copy == NULL)
+		refuse(error, ENOMEM, "no memory for the indirect action");
+	else
+		octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, copy, (size_t)size, action, NULL);
+	return copy;
+}
+
+int
+octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
+			   struct rte_flow_error *error)
+{
+	const struct rte_flow_action_queue *queue = action->conf;
+
+	if (!octo->started)
+		return refuse(error, EINVAL, "the port is stopped: start it first");
+	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+		return refuse(error, EINVAL, "an indirect action cannot be one itself");
+	if (action->type != RTE_FLOW_ACTION_TYPE_QUEUE)
+		return 0;
+	if (queue == NULL)
+		return refuse(error, EINVAL, "the action has no configuration");
+	return octo_flow_error_check_queue(octo, queue->index, error);
+}
+
+/* Without a context a PF names what has aged by its own handle, which means nothing to others. */
+static void
+set_age_context(struct rte_flow_action_handle *handle)
+{
+	const struct rte_flow_action *action = handle->action;
+	struct rte_flow_action_age *age;
+
+	if (action == NULL || action->type != RTE_FLOW_ACTION_TYPE_AGE || action->conf == NULL)
+		return;
+	age = (void *)(uintptr_t)action->conf;
+	if (age->context == NULL)
+		age->context = handle;
+}
+
+static void
+free_handle(struct rte_flow_action_handle *handle)
+{
+	rte_free(handle->action);
+	rte_free(handle);
+}
+
+struct rte_flow_action_handle *
+octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
+			    const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *handle;
+
+	if (conf == NULL || action == NULL) {
+		refuse(error, EINVAL, "the configuration or the action is missing");
+		return NULL;
+	}
+	if (octo_indirect_check_action(octo, action, error) != 0)
+		return NULL;
+	handle = rte_zmalloc("octo_indirect", sizeof(*handle), 0);
+	if (handle == NULL) {
+		refuse(error, ENOMEM, "no memory for the indirect action");
+		return NULL;
+	}
+	handle->octo = octo;
+	handle->conf = *conf;
+	handle->action = octo_indirect_copy_action(action, error);
+	set_age_context(handle);
+	if (handle->action == NULL || insert_on_pfs(octo, handle, error) != 0) {
+		free_handle(handle);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&octo->handles, handle, next);
+	return handle;
+}
+
+/* A PF did not give it up, so that it stays: the others get it again. */
+static void
+restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
+{
+	int pf;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+		if (handle->on[pf] == NULL)
+			insert_on_pf(octo, handle, (uint8_t)pf, NULL);
+}
+
+int
+octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			     struct rte_flow_error *error)
+{
+	int ret;
+
+	if (handle->users != 0)
+		return refuse(error, EBUSY,
+			      "rules or templates have this indirect action: destroy them first");
+	ret = remove_from_pfs(octo, handle, error);
+	if (ret != 0) {
+		restore(octo, handle);
+		rte_errno = -ret;
+		return ret;
+	}
+	TAILQ_REMOVE(&octo->handles, handle, next);
+	free_handle(handle);
+	return 0;
+}
+
+/* On one PF, if that has the action. */
+int
+octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+			   const void *update, struct rte_flow_error *error)
+{
+	int ret;
+
+	if (!is_on(octo, handle, pf))
+		return 0;
+	ret = rte_flow_action_handle_update(octo->pf[pf].port_id, handle->on[pf], update, error);
+	return ret == 0 ? 0 : blame(&octo->pf[pf], ret, error);
+}
+
+/* The sum over the PFs. */
+static int
+query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
+{
+	const bool reset = sum->reset;
+	struct octo_hits hits;
+
+	*sum = (struct rte_flow_query_count){.reset = reset, .hits_set = 1, .bytes_set = 1};
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct rte_flow_query_count one = {.reset = reset};
+		int ret;
+
+		if (!is_on(octo, handle, pf))
+			continue;
+		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
+						   error);
+		if (ret != 0)
+			return blame(&octo->pf[pf], ret, error);
+		sum->hits_set &= one.hits_set;
+		sum->bytes_set &= one.bytes_set;
+		octo_kept_hits_read(&handle->kept, pf, handle->on[pf],
+				    (struct octo_hits){one.hits, one.bytes});
+	}
+	hits = octo_kept_hits_sum(&handle->kept);
+	sum->hits = hits.hits;
+	sum->bytes = hits.bytes;
+	if (reset)
+		handle->kept = (struct octo_kept_hits){.last = {{0}}};
+	return 0;
+}
+
+/* Aged is what no PF has seen for that long. */
+static int
+query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+	  struct rte_flow_query_age *all, struct rte_flow_error *error)
+{
+	*all = (struct rte_flow_query_age){.aged = 1};
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+		struct rte_flow_query_age one = {0};
+		int ret;
+
+		if (!is_on(octo, handle, pf))
+			continue;
+		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
+						   error);
+		if (ret != 0)
+			return blame(&octo->pf[pf], ret, error);
+		all->aged &= one.aged;
+		if (!one.sec_since_last_hit_valid)
+			continue;
+		if (!all->sec_since_last_hit_valid ||
+		    one.sec_since_last_hit < all->sec_since_last_hit)
+			all->sec_since_last_hit = one.sec_since_last_hit;
+		all->sec_since_last_hit_valid = 1;
+	}
+	return 0;
+}
+
+int
+octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
+			   void *data, struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *h = (void *)(uintptr_t)handle;
+
+	switch (handle->action->type) {
+	case RTE_FLOW_ACTION_TYPE_COUNT:
+		return query_count(octo, h, data, error);
+	case RTE_FLOW_ACTION_TYPE_AGE:
+		return query_age(octo, h, data, error);
+	default:
+		return refuse(error, ENOTSUP, "of indirect actions count and age can be queried");
+	}
+}
+
+/* The port starts. */
+int
+octo_indirect_place_locked(struct octo_dev *octo)
+{
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_error error = {.message = NULL};
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		int ret = insert_on_pfs(octo, handle, &error);
+
+		if (ret == 0)
+			continue;
+		OCTO_LOG(ERR, "port %u: an indirect action cannot be kept: %s", octo->port_id,
+			 error.message);
+		octo_indirect_withdraw_locked(octo);
+		return ret;
+	}
+	return 0;
+}
+
+/* A PF that came back gets the actions that the others have. */
+int
+octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *handle;
+	int ret = 0;
+	int pf;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+			if (ret == 0 && handle->on[pf] == NULL)
+				ret = insert_on_pf(octo, handle, (uint8_t)pf, error);
+		}
+	}
+	return ret;
+}
+
+/* The inverse. */
+void
+octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next)
+		if (handle->on[pf] != NULL)
+			rte_flow_action_handle_destroy(octo_pf_port(&octo->pf[pf]), handle->on[pf],
+						       NULL);
+	octo_indirect_forget_pf(octo, pf);
+}
+
+/* Counts go on in what a PF keeps, and in here for what is gone: read them before that. */
+static void
+withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
+{
+	struct rte_flow_query_count count = {0};
+
+	if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
+		query_count(octo, handle, &count, NULL);
+	remove_from_pfs(octo, handle, NULL);
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (handle->on[pf] == NULL)
+			octo_kept_hits_end(&handle->kept, pf);
+}
+
+/* The port stops, and no PF need keep what is shared: its inverse. */
+void
+octo_indirect_withdraw_locked(struct octo_dev *octo)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next)
+		withdraw(octo, handle);
+}
+
+/*
+ * The port is closed: what the application did not destroy goes, and the rules and
+ * templates are gone.
+ */
+void
+octo_indirect_free_locked(struct octo_dev *octo)
+{
+	struct rte_flow_action_handle *handle;
+
+	while ((handle = TAILQ_FIRST(&octo->handles)) != NULL) {
+		remove_from_pfs(octo, handle, NULL);
+		TAILQ_REMOVE(&octo->handles, handle, next);
+		free_handle(handle);
+	}
+}
+
+void
+octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		handle->on[pf] = NULL;
+		octo_kept_hits_end(&handle->kept, pf);
+	}
+}
+
+/* The port is to have fewer queues. */
+int
+octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
+{
+	const struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->handles, next) {
+		const struct rte_flow_action_queue *queue = handle->action->conf;
+
+		if (handle->action->type != RTE_FLOW_ACTION_TYPE_QUEUE || queue->index < nb_queues)
+			continue;
+		OCTO_LOG(ERR,
+			 "port %u: an indirect action leads to queue %u: destroy it before "
+			 "there are only %u queues",
+			 octo->port_id, queue->index, nb_queues);
+		return -EBUSY;
+	}
+	return 0;
+}

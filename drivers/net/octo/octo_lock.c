@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The control mutex, which every control operation takes: process-shared, robust, recursive.
+ */
+
+#include <errno.h>
+#include <time.h>
+
+#include "octo_clock.h"
+#include "octo_private.h"
+
+/* How long those who wait for the mutex are let in before the next flows are rehomed. */
+#define GIVE_WAY_US 2000
+
+int
+octo_lock_init(struct octo_dev *octo)
+{
+	pthread_mutexattr_t attr;
+	int ret = pthread_mutexattr_init(&attr);
+
+	if (ret != 0)
+		return -ret;
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	/* a PF raises events inside of operations, and a listener may ask the port something */
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	ret = pthread_mutex_init(&octo->mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return -ret;
+}
+
+void
+octo_lock_fini(struct octo_dev *octo)
+{
+	pthread_mutex_destroy(&octo->mutex);
+}
+
+/* Who waits says so, for the sake of octo_lock_give_way(). */
+static int
+lock(struct octo_dev *octo)
+{
+	int ret = pthread_mutex_trylock(&octo->mutex);
+
+	if (ret != EBUSY)
+		return ret;
+	octo_askers_enter(&octo->waiting);
+	ret = pthread_mutex_lock(&octo->mutex);
+	octo_askers_leave(&octo->waiting);
+	return ret;
+}
+
+/* What happened to PFs meanwhile is taken note of by the next who has the mutex. */
+static void
+settle(struct octo_dev *octo)
+{
+	if (octo->lock_depth == 1 && rte_eal_process_type() == RTE_PROC_PRIMARY &&
+	    rte_atomic_load_explicit(&octo->posted, rte_memory_order_acquire))
+		octo_hooks->settle_events_locked(octo);
+}
+
+static void
+has_mutex(struct octo_dev *octo, int ret)
+{
+	if (ret == EOWNERDEAD) {
+		OCTO_LOG(WARNING, "port %u: a process died in a control operation", octo->port_id);
+		pthread_mutex_consistent(&octo->mutex);
+		octo->lock_depth = 0;
+	}
+	octo->lock_depth++;
+	settle(octo);
+}
+
+void
+octo_lock(struct octo_dev *octo)
+{
+	has_mutex(octo, lock(octo));
+}
+
+/* Returns whether the mutex was free. */
+bool
+octo_lock_try(struct octo_dev *octo)
+{
+	const int ret = pthread_mutex_trylock(&octo->mutex);
+
+	if (ret == EBUSY)
+		return false;
+	has_mutex(octo, ret);
+	return true;
+}
+
+/*
+ * By the handler of a PF's event. The holder of the mutex may be inside of an operation of
+ * that PF which waits for the handler to return: then the value is false.
+ */
+bool
+octo_lock_in_time(struct octo_dev *octo)
+{
+	struct timespec end;
+	int ret;
+
+	if (octo_lock_try(octo))
+		return true;
+	end = octo_wait_end(OCTO_EPOCH_TIMEOUT_US);
+	octo_askers_enter(&octo->waiting);
+	ret = pthread_mutex_timedlock(&octo->mutex, &end);
+	octo_askers_leave(&octo->waiting);
+	if (ret == ETIMEDOUT)
+		return false;
+	has_mutex(octo, ret);
+	return true;
+}
+
+void
+octo_unlock(struct octo_dev *octo)
+{
+	settle(octo);
+	octo->lock_depth--;
+	pthread_mutex_unlock(&octo->mutex);
+}
+
+/*
+ * A mutex is nobody's in turn: who gave it back has it again before others are awake. A
+ * process that is killed while it waits is waited for once.
+ */
+void
+octo_lock_give_way(struct octo_dev *octo)
+{
+	octo_askers_await_mortal(&octo->waiting, GIVE_WAY_US);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A PF is lost, as an event says: all that refers to it forgets it. The handler of a removal
+ * event does so before it returns, as the port is freed then.
+ */
+
+#include "octo_clock.h"
+#include "octo_private.h"
+
+#define LOOK_S 1
+/* Whoever probed the device of a dead port may remove it by itself. */
+#define BURY_MS 300
+#define BURY_OTHERS_MS 5000
+
+/* At its end a process loses all PFs before the octo port: that is no news. */
+#define TELL_MS 100
+
+/* Its port may be there for a while, in the way of the next one. */
+static void
+bury_later(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_pf *p = &octo->pf[pf];
+	const bool ours = p->probed_here || p->past.probed;
+
+	p->past.bury_at = octo_deadline((ours ? BURY_MS : BURY_OTHERS_MS) * 1000);
+	p->past.probed = false;
+	p->past.told = false;
+	p->past.tell_at = octo_deadline(TELL_MS * 1000);
+	octo->replug.next = octo_deadline(LOOK_S * 1000000);
+}
+
+/* Of all that may refer to it. */
+static int
+take_away(struct octo_dev *octo, uint8_t pf)
+{
+	int ret;
+
+	octo->pf[pf].leaving.on = false;
+	octo_users_shut(&octo->pf[pf]);
+	octo_users_await(&octo->pf[pf]);
+	if (octo->pf[pf].state == OCTO_PF_GONE)
+		return 0;
+	octo->pf[pf].state = OCTO_PF_GONE;
+	octo->pf[pf].link_up = false;
+	octo->pf[pf].no_flow_queues = false;
+	octo_replay_forget_locked(octo, pf);
+	octo_pf_counts_keep(octo, pf);
+	bury_later(octo, pf);
+	ret = octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_fence_forget_pf_locked(octo, pf);
+	octo_rule_list_forget_pf(octo, pf);
+	octo_rule_list_name_lost_locked(octo, pf);
+	octo_indirect_forget_pf(octo, pf);
+	octo_async_forget_pf(octo, pf);
+	octo_template_forget_pf(octo, pf);
+	octo_mpfs_spread_forget_pf(octo, pf);
+	octo_detour_forget_pf(octo, pf);
+	octo_failover_lost_locked(octo, pf);
+	return ret;
+}
+
+/* Index of the PF with this port, or -1. */
+int
+octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo->pf[i].has_port && octo->pf[i].port_id == pf_port_id)
+			return i;
+	return -1;
+}
+
+/*
+ * A PF that is there, and has not joined, may be about to go, or to recover: then its
+ * port is one of ours at once, in the way of the next one as that of any lost PF.
+ */
+static int
+take_in(struct octo_dev *octo, uint16_t pf_port_id)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		struct octo_pf *pf = &octo->pf[i];
+
+		if (!octo->replug.on || pf->has_port || !octo_registry_is_named(pf, pf_port_id))
+			continue;
+		pf->port_id = pf_port_id;
+		pf->has_port = true;
+		bury_later(octo, (uint8_t)i);
+		return i;
+	}
+	return -1;
+}
+
+/* What the event says of the PF's port. */
+static void
+note(struct octo_pf *pf, enum rte_eth_event_type event)
+{
+	if (event == RTE_ETH_EVENT_DESTROY) {
+		pf->has_port = false;
+		rte_atomic_store_explicit(&pf->past.ended, true, rte_memory_order_relaxed);
+	}
+	pf->needs_reset = event == RTE_ETH_EVENT_INTR_RESET;
+	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
+}
+
+/* Nothing is received by the PF any more when it is asked what it has counted. */
+static void
+count_last(struct octo_dev *octo, uint8_t pf)
+{
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED) & ~RTE_BIT32(pf));
+	octo_pf_counts_read_last_locked(octo, pf);
+}
+
+/* No use of the PF begins any more. */
+static void
+lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
+{
+	struct octo_pf *pf = &octo->pf[i];
+	const uint64_t cpu_ns = octo_failover_cpu_ns();
+	/* DESTROY comes when the PMD has closed the port already */
+	const bool was_there = pf->state > OCTO_PF_GONE;
+
+	/* it could not join, and is not to be tried again while it goes */
+	if (!was_there && pf->past.bury_at == 0)
+		bury_later(octo, i);
+	take_away(octo, i);
+	/* the link is as it is before anybody hears of the removal */
+	if (was_there && octo->started && octo_link_refresh(octo))
+		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
+	if (was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0)
+		octo_raise(octo, RTE_ETH_EVENT_INTR_RMV);
+	/* its port is to be removed first */
+	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
+		pf->past.bury_at = octo_now();
+	/* it is reset when it joins again */
+	if (event == RTE_ETH_EVENT_INTR_RESET)
+		pf->past.bury_at = 0;
+	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
+	octo_failover_hurry_locked(octo);
+}
+
+/* Events that could not have the mutex, in this order, and the end of the port last. */
+static const enum rte_eth_event_type posted_events[] = {
+	RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_RECOVERY_FAILED,
+	RTE_ETH_EVENT_INTR_RESET,     RTE_ETH_EVENT_INTR_RMV,         RTE_ETH_EVENT_DESTROY,
+};
+
+#define RECOVERY_ENDS                                                                              \
+	(RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS) | RTE_BIT32(RTE_ETH_EVENT_RECOVERY_FAILED))
+
+/* The holder of the mutex takes note of it, or the next one. */
+static void
+post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_event_type event)
+{
+	/* a new port may be announced before that */
+	if (event == RTE_ETH_EVENT_DESTROY)
+		note(pf, event);
+	rte_atomic_store_explicit(&pf->posted_port, port, rte_memory_order_relaxed);
+	if (event == RTE_ETH_EVENT_ERR_RECOVERING)
+		rte_atomic_fetch_and_explicit(&pf->posted, ~RECOVERY_ENDS,
+					      rte_memory_order_relaxed);
+	rte_atomic_fetch_or_explicit(&pf->posted, RTE_BIT32(event), rte_memory_order_relaxed);
+	/* pairs with the acquire in octo_loss_settle_locked() */
+	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_release);
+	octo_wake_replug(octo);
+	if (octo_lock_try(octo))
+		octo_unlock(octo);
+}
+
+static void
+settle_event_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
+{
+	struct octo_pf *pf = &octo->pf[i];
+
+	if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS) {
+		/* it is of use as it is */
+		pf->recovering = false;
+		pf->past.bury_at = 0;
+		return;
+	}
+	/* that the port has ended is noted, and there may be another by now */
+	if (event != RTE_ETH_EVENT_DESTROY)
+		note(pf, event);
+	lose_locked(octo, i, event);
+}
+
+void
+octo_loss_settle_locked(struct octo_dev *octo)
+{
+	if (!rte_atomic_exchange_explicit(&octo->posted, false, rte_memory_order_acquire))
+		return;
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		struct octo_pf *pf = &octo->pf[i];
+		const uint32_t posted = rte_atomic_exchange_explicit(&pf->posted, 0,
+								     rte_memory_order_acquire);
+
+		/* it may not have joined yet */
+		if ((posted & ~RECOVERY_ENDS) != 0 && !(posted & RTE_BIT32(RTE_ETH_EVENT_DESTROY)))
+			take_in(octo, rte_atomic_load_explicit(&pf->posted_port,
+							       rte_memory_order_relaxed));
+		for (unsigned int e = 0; e < RTE_DIM(posted_events); e++)
+			if (posted & RTE_BIT32(posted_events[e]))
+				settle_event_locked(octo, (uint8_t)i, posted_events[e]);
+	}
+}
+
+/* Also of a PF that is there, and has not joined. Its name does not change. */
+static int
+find(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	int i = octo_loss_index(octo, pf_port_id);
+
+	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_pfs; n++)
+		if (!octo->pf[n].has_port && octo_registry_is_named(&octo->pf[n], pf_port_id))
+			i = n;
+	return i;
+}
+
+/*
+ * The port is freed when a removal event returns, so this does not wait for a thread: the
+ * holder of the mutex may be inside of an operation of the PF that waits for its handler.
+ */
+void
+octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
+{
+	const int i = find(octo, pf_port_id);
+	struct octo_pf *pf = &octo->pf[i < 0 ? 0 : i];
+
+	if (i < 0)
+		return;
+	octo_users_shut(pf);
+	if (octo_lock_in_time(octo)) {
+		take_in(octo, pf_port_id);
+		if (pf->state > OCTO_PF_GONE && event == RTE_ETH_EVENT_INTR_RMV)
+			count_last(octo, (uint8_t)i);
+		note(pf, event);
+		lose_locked(octo, (uint8_t)i, event);
+		octo_unlock(octo);
+	} else {
+		if (octo->started)
+			octo_poll_unpublish_unlocked(octo, (uint8_t)i);
+		octo_users_await(pf);
+		post(octo, pf, pf_port_id, event);
+	}
+	octo_wake_link(octo);
+	if (event == RTE_ETH_EVENT_RECOVERY_FAILED || event == RTE_ETH_EVENT_INTR_RESET)
+		octo_wake_replug(octo);
+}
+
+/* The PF has helped itself. */
+void
+octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id)
+{
+	const int i = find(octo, pf_port_id);
+
+	if (i >= 0)
+		post(octo, &octo->pf[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+}

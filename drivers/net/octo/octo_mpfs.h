@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_MPFS_H
+#define OCTO_MPFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+#include "octo_spread.h"
+
+struct octo_args;
+struct octo_dev;
+
+/*
+ * How an MPFS rule is written; design, "Steering tiers". All under the control
+ * mutex, all return 0 or a negative errno with *error filled.
+ */
+struct octo_mpfs_ops {
+	const char *name;
+	/* Could a rule be inserted? Decides about tier exact. */
+	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
+	/* Send rule->tuple to PF pf: sets rule->mpfs and rule->pf. */
+	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+		      struct rte_flow_error *error);
+	/* Send it to another PF; on failure it goes where it went before or, at worst, nowhere. */
+	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+		    struct rte_flow_error *error);
+	/* Whatever of the rule there may be. */
+	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+	/* Are the hits of rules counted that no PF has? */
+	bool (*counts)(struct octo_dev *octo);
+	/* The hits of such a rule. */
+	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
+		     struct rte_flow_query_count *count, struct rte_flow_error *error);
+	/* NULL, or could masked rules be inserted? Decides about tier partition. */
+	int (*probe_spread)(struct octo_dev *octo, struct rte_flow_error *error);
+	/*
+	 * What has no rule of its own goes by these, and what they do not match to
+	 * default_pf; in place of those before. On failure there are none.
+	 */
+	int (*spread)(struct octo_dev *octo, const struct octo_spread *spread,
+		      struct rte_flow_error *error);
+	void (*unspread)(struct octo_dev *octo);
+	/* What these have matched; false if that is not known. */
+	bool (*spread_hits)(const struct octo_dev *octo, uint64_t *hits);
+	/* NULL, or have packets yet to be led elsewhere, for rules that were inserted? */
+	bool (*flips)(const struct octo_dev *octo);
+};
+
+/* octo_mpfs_switch.c */
+extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
+
+/* octo_mpfs_spread.c: the masked rules of that switch */
+int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
+int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
+			 struct rte_flow_error *error);
+void octo_mpfs_spread_clear(struct octo_dev *octo);
+void octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf);
+bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
+
+/* octo_mpfs_agent.c */
+extern const struct octo_mpfs_ops octo_mpfs_agent_ops;
+int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
+void octo_mpfs_agent_fini(struct octo_dev *octo);
+bool octo_mpfs_agent_places_queues(const struct octo_dev *octo);
+bool octo_mpfs_agent_counts(const struct octo_dev *octo);
+/* Were rules put whose packets the agent may not have led elsewhere yet? */
+bool octo_mpfs_agent_flips(const struct octo_dev *octo);
+void octo_mpfs_agent_hear_all(struct octo_dev *octo);
+void octo_mpfs_agent_say_synced(struct octo_dev *octo);
+
+/* octo_agent_sync.c */
+void octo_agent_sync_tick_locked(struct octo_dev *octo);
+/* Wait for the agent as long as a start may; without the mutex. */
+void octo_agent_sync_await(struct octo_dev *octo);
+bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
+
+#endif /* OCTO_MPFS_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The PFs are configured as the port is. */
+
+#include "octo_private.h"
+
+static int
+configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
+{
+	int ret;
+
+	/* no queue of a PF is armed, see check_configuration() */
+	conf.intr_conf.rxq = 0;
+	/* the control thread looks at PFs that do not report link changes */
+	conf.intr_conf.lsc = pf->has_lsc;
+	conf.intr_conf.rmv = pf->has_rmv;
+	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
+	if (ret == 0)
+		octo_pf_enter_state(pf, OCTO_PF_CONFIGURED);
+	return ret;
+}
+
+static int
+pf_configure(struct octo_pf *pf, const void *arg)
+{
+	const struct rte_eth_dev_data *data = arg;
+
+	return configure_as(pf, data, data->dev_conf);
+}
+
+/*
+ * A PF that comes back is configured as it was, whatever became of the application's
+ * key, and with the hash that was set since: some PFs take none before they are started.
+ */
+int
+octo_pf_config_again_locked(struct octo_dev *octo, struct octo_pf *pf)
+{
+	struct octo_settings *s = &octo->settings;
+	struct rte_eth_conf conf = octo_data(octo)->dev_conf;
+
+	conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN;
+	conf.rxmode.offloads |= s->vlan_offloads;
+	conf.rx_adv_conf.rss_conf.rss_key = s->rss_key_len == 0 ? NULL : s->rss_key;
+	conf.rx_adv_conf.rss_conf.rss_key_len = s->rss_key_len;
+	if (octo_rss_is_on(octo))
+		conf.rx_adv_conf.rss_conf.rss_hf = s->rss_hf;
+	return configure_as(pf, octo_data(octo), conf);
+}
+
+static int
+pf_forget_configuration(struct octo_pf *pf, const void *arg)
+{
+	RTE_SET_USED(arg);
+	octo_pf_enter_state(pf, OCTO_PF_OWNED);
+	return 0;
+}
+
+int
+octo_pf_config_all_locked(struct octo_dev *octo)
+{
+	return octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
+			     pf_forget_configuration, octo_data(octo), NULL);
+}

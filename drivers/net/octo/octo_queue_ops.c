@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Queues are started and stopped: on every leg, or on none. */
+
+#include "octo_private.h"
+
+static int
+rx_leg_start(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_rx_queue_start(pf->port_id, *(const uint16_t *)arg);
+}
+
+static int
+rx_leg_stop(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_rx_queue_stop(pf->port_id, *(const uint16_t *)arg);
+}
+
+static int
+tx_leg_start(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_tx_queue_start(pf->port_id, *(const uint16_t *)arg);
+}
+
+static int
+tx_leg_stop(struct octo_pf *pf, const void *arg)
+{
+	return rte_eth_dev_tx_queue_stop(pf->port_id, *(const uint16_t *)arg);
+}
+
+int
+octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "start the Rx queue",
+						  rx_leg_start, rx_leg_stop, &queue_id, &queue_id));
+
+	if (ret == 0)
+		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+static int
+rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
+{
+	int ret;
+
+	/* nothing comes any more by what was destroyed */
+	octo_rule_part_end_locked(octo);
+	ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue", rx_leg_stop, rx_leg_start,
+			    &queue_id, &queue_id);
+	if (ret == 0)
+		octo_fence_forget_queue_locked(octo, queue_id);
+	return ret;
+}
+
+int
+octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, rx_queue_stop_locked(octo, queue_id));
+
+	if (ret == 0)
+		dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}
+
+int
+octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PF_STARTED, "start the Tx queue",
+						  tx_leg_start, tx_leg_stop, &queue_id, &queue_id));
+
+	if (ret == 0)
+		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+	return ret;
+}
+
+static int
+tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
+{
+	int ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue", tx_leg_stop,
+				tx_leg_start, &queue_id, &queue_id);
+
+	/* in the same hold: the control thread would send what was put aside */
+	if (ret == 0)
+		octo_tx_drop_stash(octo_data(octo)->tx_queues[queue_id]);
+	return ret;
+}
+
+int
+octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret = OCTO_LOCKED(octo, tx_queue_stop_locked(octo, queue_id));
+
+	if (ret == 0)
+		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	return ret;
+}

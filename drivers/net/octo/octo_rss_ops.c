@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* RETA and hash, as the application sees them: one for all PFs, so tier partition ends. */
+
+#include "octo_private.h"
+
+static void
+entries_to_reta(const struct rte_eth_rss_reta_entry64 *entries, uint16_t size, uint16_t *reta)
+{
+	for (uint16_t i = 0; i < size; i++)
+		if (entries[i / RTE_ETH_RETA_GROUP_SIZE].mask &
+		    RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE))
+			reta[i] = entries[i / RTE_ETH_RETA_GROUP_SIZE]
+					  .reta[i % RTE_ETH_RETA_GROUP_SIZE];
+}
+
+static int
+reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 *conf,
+		   uint16_t size)
+{
+	uint16_t reta[OCTO_MAX_RETA];
+	int ret;
+
+	if (size != octo->reta_size) {
+		OCTO_LOG(ERR, "port %u: the RETA has %u entries, not %u", octo->port_id,
+			 octo->reta_size, size);
+		return -EINVAL;
+	}
+	ret = octo_spread_leave_locked(octo, "sets a RETA");
+	if (ret != 0)
+		return ret;
+	if (!octo->reta_set && !octo->started)
+		for (uint16_t i = 0; i < octo->reta_size; i++)
+			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
+	memcpy(reta, octo->reta, sizeof(reta));
+	entries_to_reta(conf, size, reta);
+	ret = octo_rss_apply_reta_locked(octo, reta);
+	if (ret == 0) {
+		memcpy(octo->reta, reta, sizeof(reta));
+		octo->reta_set = true;
+	}
+	return ret;
+}
+
+int
+octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, reta_update_locked(octo, conf, size));
+}
+
+static int
+reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int ret;
+
+	if (first < 0 || octo->reta_size == 0)
+		return -ENOTSUP;
+	ret = octo_spread_leave_locked(octo, "asks for the RETA");
+	if (ret != 0)
+		return ret;
+	return rte_eth_dev_rss_reta_query(octo->pf[first].port_id, conf, size);
+}
+
+int
+octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, reta_query_locked(octo, conf, size));
+}
+
+static int
+pf_hash_update(struct octo_pf *pf, const void *arg)
+{
+	struct rte_eth_rss_conf conf = *(const struct rte_eth_rss_conf *)arg;
+
+	return rte_eth_dev_rss_hash_update(pf->port_id, &conf);
+}
+
+static int
+hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
+{
+	uint8_t key[OCTO_MAX_RSS_KEY];
+	struct rte_eth_rss_conf before = {.rss_key = key, .rss_key_len = sizeof(key)};
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int ret;
+
+	if (first < 0)
+		return -ENODEV;
+	ret = octo_spread_leave_locked(octo, "sets the RSS hash");
+	if (ret != 0)
+		return ret;
+	ret = rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, &before);
+	if (ret != 0)
+		return ret;
+	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "update the RSS hash", pf_hash_update,
+			    pf_hash_update, conf, &before);
+	if (ret == 0)
+		octo_rss_keep_hash(octo, conf);
+	return ret;
+}
+
+int
+octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, hash_update_locked(octo, conf));
+}
+
+/* The types alone are no secret: nothing depends on them but what they say. */
+static int
+hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
+{
+	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	int ret = 0;
+
+	if (first < 0)
+		return -ENODEV;
+	if (conf->rss_key != NULL)
+		ret = octo_spread_leave_locked(octo, "asks for the RSS key");
+	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, conf);
+}
+
+int
+octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, hash_get_locked(octo, conf));
+}

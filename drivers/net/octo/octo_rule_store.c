@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Where rules are kept: their memory, the table of 5-tuples, the lists. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+/* No PF has it, and no list. */
+void
+octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (rule->generic) {
+		octo->words_bytes -= rule->notes->words.bytes;
+		octo_indirect_release(rule->notes->words.rule->actions_ro);
+		octo_words_drop(&rule->notes->words);
+	}
+	octo_rule_notes_drop(octo, rule);
+	octo_slab_put(&octo->rule_slab, rule);
+}
+
+static int
+keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct octo_rule_wish *wish,
+	   struct rte_flow_error *error)
+{
+	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	int ret;
+
+	if (notes == NULL)
+		return octo_flow_error_memory(error);
+	ret = octo_words_take(&notes->words, wish->words, rule, error);
+	if (ret != 0)
+		return ret;
+	octo_indirect_hold(notes->words.rule->actions_ro);
+	octo->words_bytes += notes->words.bytes;
+	rule->generic = true;
+	return 0;
+}
+
+/*
+ * On no list yet. Words are copied: the PFs have looked at what they point to. Returns NULL
+ * with *error set.
+ */
+struct rte_flow *
+octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
+		    struct rte_flow_error *error)
+{
+	struct rte_flow *rule = octo_slab_get(&octo->rule_slab);
+
+	if (rule == NULL) {
+		octo_flow_error_memory(error);
+		return NULL;
+	}
+	if (wish->tuple != NULL)
+		rule->tuple = *wish->tuple;
+	rule->origin = wish->origin;
+	rule->priority = wish->priority;
+	rule->queue = wish->queue;
+	rule->count = wish->count;
+	rule->pf = OCTO_NO_PF;
+	if (wish->words != NULL && keep_words(octo, rule, wish, error) != 0) {
+		octo_rule_store_free(octo, rule);
+		return NULL;
+	}
+	return rule;
+}
+
+void
+octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (octo_rule_has_tuple(rule)) {
+		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
+		octo_rule_store_join_queue(octo, rule, rule->queue);
+	} else {
+		TAILQ_INSERT_TAIL(&octo->others, rule, next);
+		octo->nb_others++;
+	}
+}
+
+/* Out of the lists, and of the table. */
+void
+octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	octo_hooks->forget_rule_locked(octo, rule);
+	if (octo_rule_has_tuple(rule)) {
+		/* the rules behind it have other numbers from now on */
+		octo->page.rule = NULL;
+		TAILQ_REMOVE(&octo->rules, rule, next);
+		octo_rule_store_leave_queue(octo, rule);
+		octo_table_remove(octo->table, &rule->tuple);
+	} else {
+		TAILQ_REMOVE(&octo->others, rule, next);
+		octo->nb_others--;
+	}
+}
+
+int
+octo_rule_store_init(struct octo_dev *octo)
+{
+	char name[24];
+
+	TAILQ_INIT(&octo->rules);
+	TAILQ_INIT(&octo->handles);
+	TAILQ_INIT(&octo->others);
+	TAILQ_INIT(&octo->notes);
+	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
+		TAILQ_INIT(&octo->queue_rules[i]);
+	octo_slab_init(&octo->rule_slab, "octo_rules",
+		       sizeof(struct rte_flow) + octo->nb_pfs * sizeof(struct rte_flow *),
+		       SOCKET_ID_ANY);
+	octo_slab_init(&octo->notes_slab, "octo_notes", sizeof(struct octo_notes), SOCKET_ID_ANY);
+	snprintf(name, sizeof(name), "octo_p%u", octo->port_id);
+	octo->table = octo_table_create(name, SOCKET_ID_ANY);
+	if (octo->table == NULL) {
+		OCTO_LOG(ERR, "%s: no memory for the steering table", octo_data(octo)->name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void
+octo_rule_store_fini(struct octo_dev *octo)
+{
+	octo_table_free(octo->table);
+	octo->table = NULL;
+	octo_slab_fini(&octo->notes_slab);
+	octo_slab_fini(&octo->rule_slab);
+}
+
+/* Memory of all rules; what the PFs keep for them is theirs. */
+uint64_t
+octo_rule_store_bytes_locked(const struct octo_dev *octo)
+{
+	struct octo_learn_stats learned;
+
+	octo_learn_stats(octo->learning.policy, &learned);
+	return octo_table_bytes(octo->table) + octo_slab_bytes(&octo->rule_slab) +
+	       octo_slab_bytes(&octo->notes_slab) + octo->words_bytes + learned.bytes;
+}
+
+/* A rule that leads to this queue from now on. */
+void
+octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
+{
+	rule->queue = queue;
+	TAILQ_INSERT_TAIL(&octo->queue_rules[queue], rule, next_of_queue);
+}
+
+void
+octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule)
+{
+	struct octo_rehoming *r = &octo->rehoming[rule->queue];
+
+	if (r->next == rule)
+		r->next = TAILQ_NEXT(rule, next_of_queue);
+	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
+}
+
+bool
+octo_rule_store_has_handle(const struct rte_flow *rule, const struct rte_flow_action_handle *handle)
+{
+	return rule->generic && octo_indirect_is_used(rule->notes->words.rule->actions_ro, handle);
+}
+
+/* Its words are others, or none; there are notes to keep them in if there are any. */
+void
+octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words)
+{
+	if (words->rule != NULL)
+		octo_indirect_hold(words->rule->actions_ro);
+	octo->words_bytes += words->bytes;
+	if (rule->generic) {
+		octo->words_bytes -= rule->notes->words.bytes;
+		octo_indirect_release(rule->notes->words.rule->actions_ro);
+		octo_words_drop(&rule->notes->words);
+	}
+	rule->generic = words->rule != NULL;
+	if (rule->generic)
+		rule->notes->words = *words;
+}

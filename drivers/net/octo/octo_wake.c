@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What wakes the control thread before its next tick. */
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "octo_private.h"
+
+int
+octo_wake_init(struct octo_dev *octo)
+{
+	octo->ctrl.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return octo->ctrl.wake_fd < 0 ? -errno : 0;
+}
+
+void
+octo_wake_fini(struct octo_dev *octo)
+{
+	close(octo->ctrl.wake_fd);
+}
+
+/* From any thread: there is something to do. */
+void
+octo_wake(struct octo_dev *octo)
+{
+	const uint64_t one = 1;
+
+	if (write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
+		OCTO_LOG(DEBUG, "port %u: the control thread is awake already", octo->port_id);
+}
+
+/* From any thread: a PF's link may have changed. */
+void
+octo_wake_link(struct octo_dev *octo)
+{
+	rte_atomic_store_explicit(&octo->ctrl.link_changed, true, rte_memory_order_release);
+	octo_wake(octo);
+}
+
+/*
+ * By the poller of a queue that has another home: its flows follow at once, not in
+ * the next tick. A secondary cannot wake the thread, which notices all the same.
+ */
+void
+octo_wake_home(struct octo_dev *octo)
+{
+	const uint64_t one = 1;
+
+	/* a write that fails finds the thread awake; this is no place for a log */
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY &&
+	    write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* From any thread: a PF may be there. */
+void
+octo_wake_replug(struct octo_dev *octo)
+{
+	rte_atomic_store_explicit(&octo->replug.arrived, true, rte_memory_order_release);
+	octo_wake(octo);
+}
