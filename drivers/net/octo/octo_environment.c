@@ -56,13 +56,23 @@ is_repeated(const struct entries *all, unsigned int i)
 	return false;
 }
 
+/* Octo ports, and PFs of the simulator: what else there is EAL has in its own arguments. */
+static bool
+is_ours(const char *entry)
+{
+	static const char simulator[] = "net_mpsim";
+
+	return strncmp(entry, OCTO_DRIVER_NAME, strlen(OCTO_DRIVER_NAME)) == 0 ||
+	       strncmp(entry, simulator, strlen(simulator)) == 0;
+}
+
 /* Why EAL is not to have it, or NULL. */
 static const char *
 refusal(const struct entries *all, unsigned int i)
 {
 	const char *entry = all->text[i];
 
-	if (strncmp(entry, OCTO_DRIVER_NAME, strlen(OCTO_DRIVER_NAME)) != 0)
+	if (!is_ours(entry))
 		return "a device whose name begins with " OCTO_DRIVER_NAME " is expected, as in "
 		       "net_octo0,pf=0000:17:00.0,pf=0000:65:00.0";
 	if (name_len(entry) >= RTE_DEV_NAME_MAX_LEN)
