@@ -105,6 +105,13 @@ slow_mode(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mo
 	return 0;
 }
 
+static int
+slow_reset(struct rte_eth_dev *dev)
+{
+	stay();
+	return slow.real->stats_reset(dev);
+}
+
 static void
 slow_on(void)
 {
@@ -117,6 +124,7 @@ slow_on(void)
 	slow.ops.rxq_info_get = slow_rxq_info;
 	slow.ops.rx_burst_mode_get = slow_mode;
 	slow.ops.tx_burst_mode_get = slow_mode;
+	slow.ops.stats_reset = slow_reset;
 	slow.dev->dev_ops = &slow.ops;
 	set(&slow.inside, false);
 	set(&slow.is_out, false);
@@ -213,6 +221,19 @@ ask_tx_mode(void)
 	struct rte_eth_burst_mode mode;
 
 	return rte_eth_tx_burst_mode_get(slow.octo, 0, &mode);
+}
+
+static int
+reset_counters(void)
+{
+	return rte_eth_stats_reset(slow.octo);
+}
+
+static void
+test_a_pf_is_removed_while_its_counters_are_reset(void **state)
+{
+	(void)state;
+	remove_during(reset_counters);
 }
 
 static void
@@ -416,6 +437,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_pf_is_removed_while_its_counters_are_reset),
 		octo_port_test(test_a_pf_is_removed_while_its_link_is_asked_for),
 		octo_port_test(test_a_pf_is_removed_while_its_info_is_asked_for),
 		octo_port_test(test_a_pf_is_removed_while_its_version_is_asked_for),

@@ -91,6 +91,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_attach_all(octo, args);
 	if (ret != 0)
 		goto err_lock;
+	octo_pf_counts_begin(octo);
 	ret = octo_info_check_alike(octo);
 	if (ret == 0)
 		ret = set_mac_table(dev, args);
@@ -105,6 +106,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	if (ret != 0)
 		goto err_learn;
 	octo_rule_part_init(octo);
+	octo_learn_publish_counts_locked(octo);
 	octo_topo_init(octo, args);
 	octo_tier_init(octo, args);
 	set_node(dev, args);

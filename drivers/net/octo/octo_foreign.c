@@ -42,9 +42,8 @@ not_ours(const struct octo_dev *octo, uint8_t pf)
 	return (int64_t)(octo->pf[pf].past.last.all.opackets - octo_queue_counts_tx(octo).sent[pf]);
 }
 
-/* From now on: the counters of the PF, or of the port, began anew or may have. */
-void
-octo_foreign_begin_locked(struct octo_dev *octo, uint8_t pf)
+static void
+begin(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_foreign *f = &octo->pf[pf].foreign;
 
@@ -60,7 +59,7 @@ octo_foreign_start_locked(struct octo_dev *octo)
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
-		octo_foreign_begin_locked(octo, (uint8_t)i);
+		begin(octo, (uint8_t)i);
 	}
 }
 
@@ -72,6 +71,8 @@ octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_foreign *f = &octo->pf[pf].foreign;
 	const int64_t now = not_ours(octo, pf);
 
+	if (rte_atomic_exchange_explicit(&f->anew, false, rte_memory_order_relaxed))
+		begin(octo, pf);
 	if (f->told || !octo->started || !counts_as_octo_does(octo, p))
 		return;
 	if (now <= f->most + BURST * octo_data(octo)->nb_tx_queues) {

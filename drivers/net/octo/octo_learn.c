@@ -209,7 +209,10 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 bool
 octo_learn_make_room_locked(struct octo_dev *octo)
 {
-	return octo_learn_make_room(octo->learning.policy, octo_now_ms());
+	const bool any = octo_learn_make_room(octo->learning.policy, octo_now_ms());
+
+	octo_learn_publish_counts_locked(octo);
+	return any;
 }
 
 /* A learned rule goes by another's will. */
@@ -220,6 +223,7 @@ octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule)
 		return;
 	octo_learn_forget(octo->learning.policy, rule->learned);
 	rule->learned = NULL;
+	octo_learn_stats(octo->learning.policy, &octo->rule_counts.learned);
 }
 
 /* Nothing is learned any more, and what was learned goes by and by. */
@@ -251,12 +255,13 @@ octo_learn_tick_locked(struct octo_dev *octo)
 		;
 }
 
+/* Since the last reset, as published last; from any thread and process. */
 void
-octo_learn_counts_locked(const struct octo_dev *octo, struct octo_learn_stats *stats)
+octo_learn_counts(const struct octo_dev *octo, struct octo_learn_stats *stats)
 {
 	const struct octo_learn_stats *base = &octo->learning.base;
 
-	octo_learn_stats(octo->learning.policy, stats);
+	*stats = octo->rule_counts.learned;
 	stats->installed -= base->installed;
 	stats->evicted -= base->evicted;
 	stats->aged -= base->aged;
@@ -265,11 +270,18 @@ octo_learn_counts_locked(const struct octo_dev *octo, struct octo_learn_stats *s
 }
 
 void
-octo_learn_reset_counts_locked(struct octo_dev *octo)
+octo_learn_reset_counts(struct octo_dev *octo)
 {
 	octo->learning.samples_base = octo->learning.samples;
-	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
-		octo_learn_stats(octo->learning.policy, &octo->learning.base);
+	octo->learning.base = octo->rule_counts.learned;
+}
+
+/* For whoever asks without the control mutex, in any process. */
+void
+octo_learn_publish_counts_locked(struct octo_dev *octo)
+{
+	octo_learn_stats(octo->learning.policy, &octo->rule_counts.learned);
+	octo_rule_store_publish_locked(octo);
 }
 
 const char *
@@ -334,7 +346,8 @@ octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
 		return -ENODEV;
 	octo_lock(octo);
 	octo_learn_follow_tier_locked(octo);
-	octo_learn_counts_locked(octo, &stats);
+	octo_learn_publish_counts_locked(octo);
+	octo_learn_counts(octo, &stats);
 	*view = (struct octo_learning_view){
 		.settings = octo->learning.settings,
 		.state = state_of(octo),
@@ -354,13 +367,3 @@ octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
 }
 
 /* By the primary, whose rules they are. */
-void
-octo_learn_publish_counts_locked(struct octo_dev *octo)
-{
-	struct octo_rule_counts *counts = &octo->rule_counts;
-
-	counts->steered = octo_table_count(octo->table);
-	counts->ineffective = octo->truth.ineffective;
-	counts->bytes = octo_rule_store_bytes_locked(octo);
-	octo_learn_counts_locked(octo, &counts->learned);
-}

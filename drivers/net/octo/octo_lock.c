@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The control mutex, which every control operation takes: process-shared, robust, recursive.
+ * The control mutex, which every control operation takes, and below it the counts mutex, which
+ * statistics take: both process-shared, robust, recursive. Who has the counts mutex does not
+ * wait for the control mutex.
  */
 
 #include <errno.h>
@@ -26,6 +28,8 @@ octo_lock_init(struct octo_dev *octo)
 	/* a PF raises events inside of operations, and a listener may ask the port something */
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	ret = pthread_mutex_init(&octo->mutex, &attr);
+	if (ret == 0)
+		ret = pthread_mutex_init(&octo->counts_mutex, &attr);
 	pthread_mutexattr_destroy(&attr);
 	return -ret;
 }
@@ -33,6 +37,7 @@ octo_lock_init(struct octo_dev *octo)
 void
 octo_lock_fini(struct octo_dev *octo)
 {
+	pthread_mutex_destroy(&octo->counts_mutex);
 	pthread_mutex_destroy(&octo->mutex);
 }
 
@@ -127,4 +132,37 @@ void
 octo_lock_give_way(struct octo_dev *octo)
 {
 	octo_askers_await_mortal(&octo->waiting, GIVE_WAY_US);
+}
+
+static void
+has_counts(struct octo_dev *octo, int ret)
+{
+	/* a counter or two may be of before: each is stored at once */
+	if (ret == EOWNERDEAD)
+		pthread_mutex_consistent(&octo->counts_mutex);
+}
+
+void
+octo_lock_counts(struct octo_dev *octo)
+{
+	has_counts(octo, pthread_mutex_lock(&octo->counts_mutex));
+}
+
+/* By the handler of a PF's event, for which a call of that PF may be waiting: not for ever. */
+bool
+octo_lock_counts_in_time(struct octo_dev *octo)
+{
+	const struct timespec end = octo_wait_end(OCTO_EPOCH_TIMEOUT_US);
+	const int ret = pthread_mutex_timedlock(&octo->counts_mutex, &end);
+
+	if (ret == ETIMEDOUT)
+		return false;
+	has_counts(octo, ret);
+	return true;
+}
+
+void
+octo_unlock_counts(struct octo_dev *octo)
+{
+	pthread_mutex_unlock(&octo->counts_mutex);
 }

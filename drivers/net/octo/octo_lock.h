@@ -14,6 +14,9 @@ bool octo_lock_in_time(struct octo_dev *octo);
 bool octo_lock_try(struct octo_dev *octo);
 void octo_unlock(struct octo_dev *octo);
 void octo_lock_give_way(struct octo_dev *octo);
+void octo_lock_counts(struct octo_dev *octo);
+bool octo_lock_counts_in_time(struct octo_dev *octo);
+void octo_unlock_counts(struct octo_dev *octo);
 
 /* Run one call under the control mutex; the value is the call's. */
 #define OCTO_LOCKED(octo, call)                                                                    \

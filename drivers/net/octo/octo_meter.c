@@ -105,7 +105,7 @@ read_pfs_locked(struct octo_dev *octo, struct octo_counts *now)
 	add_stats(&now->port, &octo->gone.all);
 	add_queues(octo, now, &octo->gone, UINT32_MAX);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		octo_pf_counts_read_locked(octo, (uint8_t)i, &counts);
+		octo_pf_counts_read(octo, (uint8_t)i, &counts);
 		add_stats(&now->port, &counts.all);
 		add_queues(octo, now, &counts, RTE_BIT32(i));
 		now->pf[i] = (struct octo_traffic){0};

@@ -69,17 +69,57 @@ read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
 }
 
 /* Of one PF, since it is the port's; what was read last, if it cannot be read now. */
-int
-octo_pf_counts_read_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
+static int
+read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 {
 	struct octo_pf_past *past = &octo->pf[pf].past;
-	int ret = read_pf(&octo->pf[pf], counts);
+	struct octo_use use;
+	int ret = 0;
 
-	if (ret == 0)
-		past->last = *counts;
-	else
+	*counts = past->last;
+	/* one that is about to go has been asked for the last time, or will be */
+	if (octo_users_enter(&octo->pf[pf], &use)) {
+		ret = read_pf(&octo->pf[pf], counts);
+		octo_users_leave(&use);
+	}
+	if (ret != 0)
 		*counts = past->last;
+	past->last = *counts;
 	count_since(counts, &past->base);
+	return ret;
+}
+
+int
+octo_pf_counts_read(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
+{
+	int ret;
+
+	octo_lock_counts(octo);
+	ret = read_since(octo, pf, counts);
+	octo_unlock_counts(octo);
+	return ret;
+}
+
+/*
+ * Of all PFs, those that are gone included. What was told once must not be less when a PF goes
+ * without a word. From any thread and process, and without the control mutex: as long as the
+ * PFs take.
+ */
+int
+octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
+{
+	struct octo_pf_counts now;
+	int ret = 0;
+
+	octo_lock_counts(octo);
+	*sum = octo->gone;
+	for (uint8_t i = 0; ret == 0 && i < octo->nb_pfs; i++) {
+		if (!octo->pf[i].past.counted)
+			continue;
+		ret = read_since(octo, i, &now);
+		octo_pf_counts_add(sum, &now);
+	}
+	octo_unlock_counts(octo);
 	return ret;
 }
 
@@ -90,9 +130,12 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_pf *p = &octo->pf[pf];
 	struct octo_pf_counts now;
 
+	if (!octo_lock_counts_in_time(octo))
+		return;
 	/* what is read from a device that is not there is not what it had counted */
 	if (rte_eth_dev_is_removed(p->port_id) == 0 && read_pf(p, &now) == 0)
 		p->past.last = now;
+	octo_unlock_counts(octo);
 }
 
 /* Now and then, as a PF may go without a word. */
@@ -109,9 +152,12 @@ octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf_past *past = &octo->pf[pf].past;
 
+	octo_lock_counts(octo);
 	count_since(&past->last, &past->base);
 	octo_pf_counts_add(&octo->gone, &past->last);
 	past->last = (struct octo_pf_counts){0};
+	past->counted = false;
+	octo_unlock_counts(octo);
 }
 
 /* A PF is back: counters that it kept are in the sum already. */
@@ -120,8 +166,49 @@ octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf_past *past = &octo->pf[pf].past;
 
+	octo_lock_counts(octo);
 	if (read_pf(&octo->pf[pf], &past->base) != 0)
 		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
-	octo_foreign_begin_locked(octo, pf);
+	past->counted = true;
+	octo_unlock_counts(octo);
+	rte_atomic_store_explicit(&octo->pf[pf].foreign.anew, true, rte_memory_order_relaxed);
+}
+
+/* The port is new: all that its PFs have counted is its own. */
+void
+octo_pf_counts_begin(struct octo_dev *octo)
+{
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
+		octo->pf[i].past.counted = true;
+}
+
+/* Returns the first error. */
+int
+octo_pf_counts_reset(struct octo_dev *octo)
+{
+	int first_error = 0;
+
+	octo_lock_counts(octo);
+	octo->gone = (struct octo_pf_counts){0};
+	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+		struct octo_pf_past *past = &octo->pf[i].past;
+		struct octo_use use;
+		int ret = 0;
+
+		if (past->counted && octo_users_enter(&octo->pf[i], &use)) {
+			ret = rte_eth_stats_reset(use.port_id);
+			octo_users_leave(&use);
+		}
+		past->base = (struct octo_pf_counts){0};
+		past->last = (struct octo_pf_counts){0};
+		rte_atomic_store_explicit(&octo->pf[i].foreign.anew, true,
+					  rte_memory_order_relaxed);
+		if (first_error == 0)
+			first_error = ret;
+	}
+	octo_unlock_counts(octo);
+	return first_error;
 }

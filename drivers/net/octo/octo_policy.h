@@ -25,8 +25,8 @@ void octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule
 bool octo_learn_make_room_locked(struct octo_dev *octo);
 void octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_learn_tick_locked(struct octo_dev *octo);
-void octo_learn_counts_locked(const struct octo_dev *octo, struct octo_learn_stats *stats);
-void octo_learn_reset_counts_locked(struct octo_dev *octo);
+void octo_learn_counts(const struct octo_dev *octo, struct octo_learn_stats *stats);
+void octo_learn_reset_counts(struct octo_dev *octo);
 
 /* octo_truth.c: what becomes of steered flows; all under the control mutex */
 void octo_truth_start_locked(struct octo_dev *octo);

@@ -194,6 +194,8 @@ struct octo_dev {
 	pthread_mutex_t mutex;      /* the control mutex: process-shared, robust, recursive */
 	unsigned int lock_depth;    /* how often its holder has it */
 	struct octo_askers waiting; /* for it */
+	/* of gone, rxq_gone, txq_gone, pf[].past.{counted,last,base}, and of freeing queues */
+	pthread_mutex_t counts_mutex;
 	RTE_ATOMIC(bool) posted;    /* PFs have posted events */
 	struct octo_askers walkers; /* threads that use queues without it */
 	uint32_t nb_macs;           /* entries of the port's MAC table */
@@ -222,7 +224,8 @@ struct octo_dev {
 	struct octo_spreading spreading;
 	struct octo_detour detour;
 	struct octo_table *table;
-	struct octo_rules rules;  /* in order of creation */
+	struct octo_rules rules; /* in order of creation */
+	uint32_t nb_rules;
 	struct octo_rules others; /* that are not of one flow, in order of creation */
 	uint32_t nb_others;
 	struct octo_parting parting;
@@ -474,8 +477,11 @@ int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 int octo_stats_reset(struct rte_eth_dev *dev);
 
 /* octo_pf_counts.c */
+void octo_pf_counts_begin(struct octo_dev *octo);
+int octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum);
+int octo_pf_counts_reset(struct octo_dev *octo);
 void octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts);
-int octo_pf_counts_read_locked(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
+int octo_pf_counts_read(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
 void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);

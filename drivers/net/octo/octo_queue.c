@@ -96,7 +96,6 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	if (q->conf.rx_nmempool != 0)
 		q->conf.rx_mempools = q->pools.app;
 	copy_leg_ports(octo, q->leg_port);
-	octo_queue_counts_begin_rx_locked(octo, q);
 	return q;
 }
 
@@ -118,7 +117,6 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;
 	copy_leg_ports(octo, q->leg_port);
-	octo_queue_counts_begin_tx_locked(octo, q);
 	return q;
 }
 
@@ -129,18 +127,64 @@ free_rxq(struct octo_dev *octo, struct octo_rxq *q)
 		return;
 	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
 		octo_pools_put_locked(octo, &q->pools, pf);
-	octo_queue_counts_end_rx_locked(octo, q);
 	rte_free(q);
 }
 
 static void
-free_txq(struct octo_dev *octo, struct octo_txq *q)
+free_txq(struct octo_txq *q)
 {
 	if (q == NULL)
 		return;
 	octo_tx_drop_stash(q);
-	octo_queue_counts_end_tx_locked(octo, q);
 	rte_free(q);
+}
+
+/* Its counters go on where those of the queue before ended. */
+static void
+publish_rxq(struct octo_dev *octo, struct octo_rxq *q)
+{
+	octo_lock_counts(octo);
+	octo_queue_counts_begin_rx_locked(octo, q);
+	octo_data(octo)->rx_queues[q->queue_id] = q;
+	octo_unlock_counts(octo);
+}
+
+/* Nobody reads its counters when it is freed. */
+static void
+retire_rxq(struct octo_dev *octo, uint16_t queue_id)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
+
+	octo_lock_counts(octo);
+	if (q != NULL)
+		octo_queue_counts_end_rx_locked(octo, q);
+	octo_data(octo)->rx_queues[queue_id] = NULL;
+	octo_unlock_counts(octo);
+	free_rxq(octo, q);
+}
+
+/* Its counters go on where those of the queue before ended. */
+static void
+publish_txq(struct octo_dev *octo, struct octo_txq *q)
+{
+	octo_lock_counts(octo);
+	octo_queue_counts_begin_tx_locked(octo, q);
+	octo_data(octo)->tx_queues[q->queue_id] = q;
+	octo_unlock_counts(octo);
+}
+
+/* Nobody reads its counters when it is freed. */
+static void
+retire_txq(struct octo_dev *octo, uint16_t queue_id)
+{
+	struct octo_txq *q = octo_data(octo)->tx_queues[queue_id];
+
+	octo_lock_counts(octo);
+	if (q != NULL)
+		octo_queue_counts_end_tx_locked(octo, q);
+	octo_data(octo)->tx_queues[queue_id] = NULL;
+	octo_unlock_counts(octo);
+	free_txq(q);
 }
 
 /* ethdev cannot release one queue of a PF: the next configure does. */
@@ -159,7 +203,7 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 		ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Rx queue", rx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret == 0) {
-		octo_data(octo)->rx_queues[s->queue_id] = q;
+		publish_rxq(octo, q);
 		octo_pools_warn_small_locked(octo, q);
 	} else {
 		free_rxq(octo, q);
@@ -190,8 +234,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	octo_lock(octo);
 	/* twice: a walker waits for stalled pollers itself */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
-	free_rxq(octo, dev->data->rx_queues[queue_id]);
-	dev->data->rx_queues[queue_id] = NULL;
+	retire_rxq(octo, queue_id);
 	octo_unlock(octo);
 }
 
@@ -208,10 +251,10 @@ tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
 		ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set up the Tx queue", tx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret != 0) {
-		free_txq(octo, q);
+		free_txq(q);
 		return ret;
 	}
-	octo_data(octo)->tx_queues[s->queue_id] = q;
+	publish_txq(octo, q);
 	return 0;
 }
 
@@ -234,8 +277,7 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	octo_lock(octo);
 	/* twice: a walker waits for stalled pollers itself */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
-	free_txq(octo, dev->data->tx_queues[queue_id]);
-	dev->data->tx_queues[queue_id] = NULL;
+	retire_txq(octo, queue_id);
 	octo_unlock(octo);
 }
 

@@ -38,6 +38,7 @@ struct octo_pf_past {
 	uint64_t retry_at;          /* TSC; it is left alone until then */
 	uint64_t bury_at;           /* TSC: if its dead port is still there then, octo removes it */
 	struct rte_eth_dev_info info; /* what it can do */
+	bool counted;                 /* what it counts since base is not in octo_dev.gone */
 	struct octo_pf_counts last;   /* what it had counted when it was last asked */
 	struct octo_pf_counts base;   /* and when it joined the port */
 };

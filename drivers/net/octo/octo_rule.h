@@ -255,6 +255,7 @@ int octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_
 struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
 				     struct rte_flow_error *error);
 void octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_store_publish_locked(struct octo_dev *octo);
 void octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule);
 struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
 					uint16_t queue, struct rte_flow_error *error);

@@ -43,6 +43,7 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 	if (rule->notes == NULL)
 		return;
 	octo->truth.ineffective -= rule->notes->ineffective;
+	octo->rule_counts.ineffective = octo->truth.ineffective;
 	TAILQ_REMOVE(&octo->notes, rule->notes, next);
 	free(rule->notes->kept);
 	octo_slab_put(&octo->notes_slab, rule->notes);
@@ -106,4 +107,5 @@ octo_rule_notes_count_locked(struct octo_dev *octo, struct octo_notes *notes)
 	octo->truth.ineffective += ineffective;
 	octo->truth.ineffective -= notes->ineffective;
 	notes->ineffective = ineffective;
+	octo->rule_counts.ineffective = octo->truth.ineffective;
 }

@@ -17,6 +17,7 @@ octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 	}
 	octo_rule_notes_drop(octo, rule);
 	octo_slab_put(&octo->rule_slab, rule);
+	octo_rule_store_publish_locked(octo);
 }
 
 static int
@@ -70,11 +71,13 @@ octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (octo_rule_has_tuple(rule)) {
 		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
+		octo->nb_rules++;
 		octo_rule_store_join_queue(octo, rule, rule->queue);
 	} else {
 		TAILQ_INSERT_TAIL(&octo->others, rule, next);
 		octo->nb_others++;
 	}
+	octo_rule_store_publish_locked(octo);
 }
 
 /* Out of the lists, and of the table. */
@@ -86,12 +89,14 @@ octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 		/* the rules behind it have other numbers from now on */
 		octo->page.rule = NULL;
 		TAILQ_REMOVE(&octo->rules, rule, next);
+		octo->nb_rules--;
 		octo_rule_store_leave_queue(octo, rule);
 		octo_table_remove(octo->table, &rule->tuple);
 	} else {
 		TAILQ_REMOVE(&octo->others, rule, next);
 		octo->nb_others--;
 	}
+	octo_rule_store_publish_locked(octo);
 }
 
 int
@@ -177,4 +182,13 @@ octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct 
 	rule->generic = words->rule != NULL;
 	if (rule->generic)
 		rule->notes->words = *words;
+}
+
+/* For whoever asks without the control mutex, in any process. */
+void
+octo_rule_store_publish_locked(struct octo_dev *octo)
+{
+	octo->rule_counts.steered = octo->nb_rules;
+	octo->rule_counts.ineffective = octo->truth.ineffective;
+	octo->rule_counts.bytes = octo_rule_store_bytes_locked(octo);
 }

@@ -28,38 +28,23 @@ fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 	}
 }
 
-/* What was told once must not be less when the PF goes without a word. */
-static int
-sum_locked(struct octo_dev *octo, struct octo_pf_counts *sum)
-{
-	struct octo_pf_counts now;
-	int ret;
-	int i;
-
-	octo_pf_counts_add(sum, &octo->gone);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		ret = octo_pf_counts_read_locked(octo, (uint8_t)i, &now);
-		if (ret != 0)
-			return ret;
-		octo_pf_counts_add(sum, &now);
-	}
-	return 0;
-}
-
 int
 octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *qstats)
 {
 	struct octo_dev *octo = octo_of(dev);
-	struct octo_pf_counts sum = {0};
-	int ret = OCTO_LOCKED(octo, sum_locked(octo, &sum));
+	struct octo_pf_counts sum;
+	int ret = octo_pf_counts_sum(octo, &sum);
 
 	if (ret != 0)
 		return ret;
 	*stats = sum.all;
+	octo_lock_counts(octo);
 	stats->oerrors += octo_queue_counts_tx(octo).tx.drops;
+	if (qstats != NULL)
+		fill_queues(dev->data, qstats);
+	octo_unlock_counts(octo);
 	if (qstats == NULL)
 		return 0;
-	fill_queues(dev->data, qstats);
 	/* a burst that is sent is not looked at: PFs do that, and many count by queue */
 	memcpy(qstats->q_obytes, sum.q_obytes, sizeof(sum.q_obytes));
 	return 0;
@@ -69,26 +54,13 @@ int
 octo_stats_reset(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int first_error = 0;
-	int i;
+	int ret = octo_pf_counts_reset(octo);
 
-	octo_lock(octo);
-	octo->gone = (struct octo_pf_counts){0};
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		int ret = rte_eth_stats_reset(octo->pf[i].port_id);
-
-		octo->pf[i].past.base = (struct octo_pf_counts){0};
-		octo->pf[i].past.last = (struct octo_pf_counts){0};
-
-		if (first_error == 0)
-			first_error = ret;
-	}
 	octo->truth.steered_base = octo->truth.steered_strays;
-	octo_learn_reset_counts_locked(octo);
+	octo_learn_reset_counts(octo);
 	octo_fence_reset_counts(octo);
+	octo_lock_counts(octo);
 	octo_queue_counts_reset(octo);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-		octo_foreign_begin_locked(octo, (uint8_t)i);
-	octo_unlock(octo);
-	return first_error;
+	octo_unlock_counts(octo);
+	return ret;
 }

@@ -116,34 +116,24 @@ put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 	return ret;
 }
 
-static struct octo_rule_counts
-read_rule_counts(struct octo_dev *octo)
-{
-	struct octo_rule_counts counts;
-
-	octo_lock(octo);
-	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
-		octo_learn_publish_counts_locked(octo);
-	counts = octo->rule_counts;
-	octo_unlock(octo);
-	return counts;
-}
-
+/* As they were published last: who makes rules may be waiting for a PF or an agent. */
 static void
-put_rules(struct writer *w, struct octo_dev *octo)
+put_rules(struct writer *w, const struct octo_dev *octo)
 {
-	const struct octo_rule_counts counts = read_rule_counts(octo);
+	const struct octo_rule_counts *counts = &octo->rule_counts;
+	struct octo_learn_stats learned;
 
+	octo_learn_counts(octo, &learned);
 	put(w, octo->truth.steered_strays - octo->truth.steered_base, "rx_stray_steered");
-	put(w, counts.steered, "steered_flows");
-	put(w, counts.ineffective, "steered_flows_ineffective");
-	put(w, counts.learned.rules, "learned_flows");
+	put(w, counts->steered, "steered_flows");
+	put(w, counts->ineffective, "steered_flows_ineffective");
+	put(w, learned.rules, "learned_flows");
 	put(w, octo->learning.samples - octo->learning.samples_base, "learn_samples");
-	put(w, counts.learned.installed, "learn_installed");
-	put(w, counts.learned.evicted, "learn_evicted");
-	put(w, counts.learned.aged, "learn_aged");
-	put(w, counts.learned.refused, "learn_refused");
-	put(w, counts.bytes, "steered_flows_bytes");
+	put(w, learned.installed, "learn_installed");
+	put(w, learned.evicted, "learn_evicted");
+	put(w, learned.aged, "learn_aged");
+	put(w, learned.refused, "learn_refused");
+	put(w, counts->bytes, "steered_flows_bytes");
 }
 
 static void
@@ -184,13 +174,16 @@ put_fences(struct writer *w, struct octo_dev *octo)
 	put(w, to_ns(counts.gates.waited_cycles), "fence_waited_ns");
 }
 
-/* A PF that joins has other xstats from one moment to the next. */
+/*
+ * Under the counts mutex, so that no queue is freed meanwhile, and no PF is asked by two threads.
+ * A PF that joins has other xstats from one moment to the next.
+ */
 static int
-put_all_locked(struct rte_eth_dev *dev, struct writer *w)
+put_all(struct rte_eth_dev *dev, struct writer *w)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const struct octo_txq_counts tx = octo_queue_counts_tx(octo);
-	int ret;
+	int ret = 0;
 	int i;
 
 	put_rx_queues(w, octo);
@@ -200,11 +193,28 @@ put_all_locked(struct rte_eth_dev *dev, struct writer *w)
 	put_failover(w, octo);
 	put_fences(w, octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		ret = put_pf(w, (uint16_t)i, octo->pf[i].port_id);
+		struct octo_use use;
+
+		if (!octo_users_enter(&octo->pf[i], &use))
+			continue;
+		ret = put_pf(w, (uint16_t)i, use.port_id);
+		octo_users_leave(&use);
 		if (ret != 0)
 			return ret;
 	}
 	return (int)w->nb;
+}
+
+static int
+write_all(struct rte_eth_dev *dev, struct writer *w)
+{
+	struct octo_dev *octo = octo_of(dev);
+	int ret;
+
+	octo_lock_counts(octo);
+	ret = put_all(dev, w);
+	octo_unlock_counts(octo);
+	return ret;
 }
 
 int
@@ -212,7 +222,7 @@ octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 {
 	struct writer w = {.names = names, .room = names == NULL ? 0 : n};
 
-	return OCTO_LOCKED(octo_of(dev), put_all_locked(dev, &w));
+	return write_all(dev, &w);
 }
 
 int
@@ -220,21 +230,28 @@ octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned i
 {
 	struct writer w = {.values = stats, .room = stats == NULL ? 0 : n};
 
-	return OCTO_LOCKED(octo_of(dev), put_all_locked(dev, &w));
+	return write_all(dev, &w);
 }
 
 int
 octo_xstats_reset(struct rte_eth_dev *dev)
 {
-	const struct octo_dev *octo = octo_of(dev);
+	struct octo_dev *octo = octo_of(dev);
 	int ret = octo_stats_reset(dev);
 	int i;
 
+	octo_lock_counts(octo);
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		int pf = rte_eth_xstats_reset(octo->pf[i].port_id);
+		struct octo_use use;
+		int pf;
 
+		if (!octo_users_enter(&octo->pf[i], &use))
+			continue;
+		pf = rte_eth_xstats_reset(use.port_id);
+		octo_users_leave(&use);
 		if (ret == 0)
 			ret = pf;
 	}
+	octo_unlock_counts(octo);
 	return ret;
 }
