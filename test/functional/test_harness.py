@@ -3,6 +3,7 @@
 
 import contextlib
 import itertools
+import re
 import time
 import types
 
@@ -37,6 +38,20 @@ def test_harness_sees_each_packet(tmp_path):
             [packets.flow_mac(i) for i in range(3)] * 5
         assert pmd.stats(0)["TX-packets"] == 15
     assert packets.read_bytes(tx) == [bytes(p) for p in sent]
+
+
+@pytest.mark.parametrize("text", [
+    "\ntestpmd> ", "testpmd>\nPort 1: link state change event\n", "\ntestpmd>OCTO: port 3: link is down\n ",
+    "\ntestOCTO: port 3: link is down\npmd> "])
+def test_a_prompt_that_a_log_breaks_up(text):
+    """Is one all the same."""
+    assert re.search(testpmd.PROMPT_OR_REST, text)
+
+
+@pytest.mark.parametrize("text", ["\ntestpmd>", "\ntestpmd>O", "> ", "\nset link-down port 3> "])
+def test_what_is_no_prompt_yet(text):
+    """More of it may come, or it is another program's."""
+    assert not re.search(testpmd.PROMPT_OR_REST, text)
 
 
 def _shown(**acked: int) -> str:
