@@ -258,14 +258,14 @@ step_features() {
 # It finds some fault with every DPDK tree: with what is ours it must not.
 step_maintainers() {
 	! (cd "$tree" && devtools/check-maintainers.sh) |
-		grep -E "(net|lib)/octo(sim)?/|lib/nudma/|nics/(features/)?octo(sim)?\.|^$author "
+		grep -E "net/(octo|mpsim)/|lib/(octo|nudma)/|nics/(features/)?(octo|mpsim)\.|^$author "
 }
 
 step_guides() {
 	need docs
 	DPDK_VERSION=$release "$(python_of docs)" -m sphinx -W --keep-going -q -j 2 -b html \
 		"$tree/doc/guides" "$work/guides"
-	grep -l net_octo "$work"/guides/nics/octo{,sim}.html
+	grep -l net_octo "$work"/guides/nics/{octo,mpsim}.html
 }
 
 # --- its build
@@ -284,7 +284,7 @@ configure() {
 step_clang() {
 	need clang
 	configure clang
-	in_dpdk_build ninja -C "$work/build-clang" lib/librte_{octo,nudma}.a drivers/librte_net_octo{,sim}.a
+	in_dpdk_build ninja -C "$work/build-clang" lib/librte_{octo,nudma}.a drivers/librte_net_{octo,mpsim}.a
 }
 
 # DPDK always makes both kinds of libraries; this is how its programs are linked.

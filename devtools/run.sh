@@ -73,7 +73,7 @@ removal_of() {
 		echo "apt remove $package"
 	else
 		libdir=$(pkg-config --variable=libdir libdpdk)
-		echo "rm ${file%/*}/librte_net_octo*.so* $libdir/librte_net_octo*.so*"
+		echo "rm ${file%/*}/librte_net_{octo,mpsim}.so* $libdir/librte_net_{octo,mpsim}.so*"
 	fi
 }
 
@@ -82,7 +82,7 @@ removal_of() {
 refuse_installed_drivers() {
 	local dir file
 	dir=$(pmd_directory)
-	for file in "$dir"/librte_net_octo{,sim}.so.* "$dir"/librte_net_octo{,sim}.so; do
+	for file in "$dir"/librte_net_{octo,mpsim}.so.* "$dir"/librte_net_{octo,mpsim}.so; do
 		[ -e "$file" ] || continue
 		die "the drivers are also installed in $dir, from where EAL loads them by itself," \
 			"and they cannot be loaded twice. Remove those first: $(removal_of "$file")"
@@ -128,7 +128,7 @@ plugin_directory() {
 	for dir in "${XDG_CACHE_HOME:-$HOME/.cache}" "/run/user/$(id -u)" /var/lib; do
 		dir+=/net_octo/plugins/$(cksum <<<"$build_dir" | cut -d' ' -f1)
 		if is_safe_directory "$dir" && (umask 022 && mkdir -p "$dir") 2>/dev/null; then
-			for file in "$build_dir"/drivers/librte_net_octo{,sim}.so; do
+			for file in "$build_dir"/drivers/librte_net_{octo,mpsim}.so; do
 				cmp -s "$file" "$dir/${file##*/}" && continue
 				cp "$file" "$dir/.${file##*/}.$$"
 				mv "$dir/.${file##*/}.$$" "$dir/${file##*/}"
