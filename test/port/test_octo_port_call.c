@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Calls of the PFs' ports, which octo makes in ethdev's place most of the time. */
+/* Calls of the PFs' ports, which most bursts make without a look at anything else. */
 
 #include <ethdev_driver.h>
 
@@ -105,6 +105,55 @@ keeps(uint16_t port)
 	return count_kept(port) == 2;
 }
 
+/* What a burst function of the PF was called with. */
+static void *rx_queue, *tx_queue;
+
+static uint16_t
+rx_of_another(void *queue, struct rte_mbuf **pkts, uint16_t nb)
+{
+	RTE_SET_USED(pkts);
+	RTE_SET_USED(nb);
+	rx_queue = queue;
+	return 0;
+}
+
+static uint16_t
+tx_of_another(void *queue, struct rte_mbuf **pkts, uint16_t nb)
+{
+	RTE_SET_USED(pkts);
+	RTE_SET_USED(nb);
+	tx_queue = queue;
+	return 0;
+}
+
+/* A PF's queue was set up anew, and its driver has other burst functions: the next burst. */
+static void
+test_the_queue_of_now_is_called(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	const uint16_t port = octo_port_create(&conf);
+	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[octo_port_pf(0)];
+	const struct rte_eth_fp_ops real = *ops;
+	void *queues[QUEUES] = {queues, NULL};
+	struct rte_mbuf *pkts[4] = {NULL};
+
+	(void)state;
+	octo_port_up(port, QUEUES);
+	octo_port_steer(port, 1000, 0, NULL);
+	octo_port_await(keeps(port));
+	rx_queue = NULL;
+	tx_queue = NULL;
+	ops->rxq.data = queues;
+	ops->txq.data = queues;
+	ops->rx_pkt_burst = rx_of_another;
+	ops->tx_pkt_burst = tx_of_another;
+	assert_int_equal(rte_eth_rx_burst(port, 0, pkts, RTE_DIM(pkts)), 0);
+	assert_int_equal(rte_eth_tx_burst(port, 0, pkts, 0), 0);
+	*ops = real;
+	assert_ptr_equal(rx_queue, queues);
+	assert_ptr_equal(tx_queue, queues);
+}
+
 /* Legs that are the same again may be other ports: whoever was silent meanwhile looks anew. */
 static void
 test_calls_are_forgotten_when_legs_change(void **state)
@@ -132,6 +181,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_callbacks_of_a_pf_are_called),
+		octo_port_test(test_the_queue_of_now_is_called),
 		octo_port_test(test_calls_are_forgotten_when_legs_change),
 	};
 

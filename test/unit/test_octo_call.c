@@ -7,32 +7,15 @@
 #include "octo_call.h"
 
 #define PORT 3
-#define QUEUE 1
 #define LEGS 5u
-
-/* What ethdev knows of the port. */
-static int queue, another;
-static void *queues[] = {NULL, &queue};
 
 static struct octo_call
 kept_until(uint32_t until)
 {
 	struct octo_call c = {0};
 
-	rte_eth_fp_ops[PORT].rxq.data = queues;
-	rte_eth_fp_ops[PORT].txq.data = queues;
-	octo_call_find_rx(&c, PORT, QUEUE);
-	octo_call_keep(&c, LEGS, until);
+	octo_call_keep(&c, PORT, LEGS, until);
 	return c;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	queues[QUEUE] = &queue;
-	memset(&rte_eth_fp_ops[PORT], 0, sizeof(rte_eth_fp_ops[PORT]));
-	return 0;
 }
 
 static void
@@ -41,8 +24,7 @@ test_nothing_holds_at_first(void **state)
 	const struct octo_call c = {0};
 
 	(void)state;
-	assert_false(octo_call_holds_rx(&c, 0, 0));
-	assert_false(octo_call_holds_tx(&c, 0, 0));
+	assert_false(octo_call_holds(&c, 0, 0));
 }
 
 static void
@@ -57,11 +39,11 @@ test_it_holds_for_its_bursts(void **state)
 		const struct octo_call c = kept_until(last);
 
 		for (uint32_t e = starts[i]; e != last + OCTO_EPOCH_BURST; e += OCTO_EPOCH_BURST)
-			assert_true(octo_call_holds_rx(&c, LEGS, e));
+			assert_true(octo_call_holds(&c, LEGS, e));
 		/* and not again, unless nobody comes for the whole round of the counter */
 		for (uint32_t late = 1; late != 0; late <<= 1)
-			assert_false(octo_call_holds_rx(&c, LEGS, last + late));
-		assert_false(octo_call_holds_rx(&c, LEGS, starts[i] - OCTO_EPOCH_BURST));
+			assert_false(octo_call_holds(&c, LEGS, last + late));
+		assert_false(octo_call_holds(&c, LEGS, starts[i] - OCTO_EPOCH_BURST));
 	}
 }
 
@@ -71,9 +53,10 @@ test_it_is_for_these_legs(void **state)
 	const struct octo_call c = kept_until(9);
 
 	(void)state;
-	assert_true(octo_call_holds_tx(&c, LEGS, 9));
-	assert_false(octo_call_holds_tx(&c, LEGS | 2, 9));
-	assert_false(octo_call_holds_tx(&c, 0, 9));
+	assert_int_equal(c.port, PORT);
+	assert_true(octo_call_holds(&c, LEGS, 9));
+	assert_false(octo_call_holds(&c, LEGS | 2, 9));
+	assert_false(octo_call_holds(&c, 0, 9));
 }
 
 static void
@@ -83,25 +66,13 @@ test_it_can_be_forgotten(void **state)
 
 	(void)state;
 	octo_call_forget(&c);
-	assert_false(octo_call_holds_rx(&c, LEGS, 9));
-}
-
-static void
-test_a_queue_set_up_anew_is_looked_for(void **state)
-{
-	const struct octo_call c = kept_until(9);
-
-	(void)state;
-	assert_int_equal(octo_call_port(&c), PORT);
-	queues[QUEUE] = &another;
-	assert_false(octo_call_holds_rx(&c, LEGS, 9));
-	assert_false(octo_call_holds_tx(&c, LEGS, 9));
+	assert_false(octo_call_holds(&c, LEGS, 9));
 }
 
 static void *
 holds(void *call)
 {
-	return octo_call_holds_rx(call, LEGS, 9) ? call : NULL;
+	return octo_call_holds(call, LEGS, 9) ? call : NULL;
 }
 
 static void
@@ -119,18 +90,15 @@ test_it_is_for_who_kept_it(void **state)
 	assert_null(seen);
 }
 
-#define call_test(f) cmocka_unit_test_teardown(f, teardown)
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		call_test(test_nothing_holds_at_first),
-		call_test(test_it_holds_for_its_bursts),
-		call_test(test_it_is_for_these_legs),
-		call_test(test_it_can_be_forgotten),
-		call_test(test_a_queue_set_up_anew_is_looked_for),
-		call_test(test_it_is_for_who_kept_it),
+		cmocka_unit_test(test_nothing_holds_at_first),
+		cmocka_unit_test(test_it_holds_for_its_bursts),
+		cmocka_unit_test(test_it_is_for_these_legs),
+		cmocka_unit_test(test_it_can_be_forgotten),
+		cmocka_unit_test(test_it_is_for_who_kept_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

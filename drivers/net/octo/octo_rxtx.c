@@ -218,8 +218,7 @@ settle(struct octo_rxq *q, uint32_t live)
 	if (octo_legs_borrowed || q->poller == 0 || !(live & RTE_BIT32(home)) ||
 	    (q->stray.active & live & ~RTE_BIT32(home)))
 		return;
-	octo_call_find_rx(&q->call, q->leg_port[home], q->queue_id);
-	octo_call_keep(&q->call, live, now + RTE_MIN(rest, look));
+	octo_call_keep(&q->call, q->leg_port[home], live, now + RTE_MIN(rest, look));
 }
 
 /* From the legs that are live: strays first if they are due, and again if there is room. */
@@ -289,7 +288,7 @@ is_settled(const struct octo_rxq *q, uint32_t epoch)
 	/* pairs with the release in octo_gate_arm() */
 	const uint32_t fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
 
-	return octo_call_holds_rx(&q->call, live, epoch) && !(fence & OCTO_GATE_OPEN);
+	return octo_call_holds(&q->call, live, epoch) && !(fence & OCTO_GATE_OPEN);
 }
 
 uint16_t
@@ -300,7 +299,7 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	uint16_t got;
 
 	if (likely(is_settled(q, epoch) && nb > 0)) {
-		got = octo_call_rx(&q->call, pkts, nb);
+		got = rte_eth_rx_burst(q->call.port, q->queue_id, pkts, nb);
 		adopt(q, pkts, got, &q->home_count);
 		if (unlikely(got == 0))
 			got = poll_another(q, epoch, pkts, nb);
@@ -311,7 +310,7 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	return got;
 }
 
-/* In a secondary process: what the short way keeps is the primary's, be its thread as ours. */
+/* In a secondary process, whose threads may have the same addresses as the primary's. */
 uint16_t
 octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {

@@ -14,8 +14,8 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	const uint32_t sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	uint16_t sent;
 
-	if (likely(octo_call_holds_tx(&q->call, sending, epoch))) {
-		sent = octo_call_tx(&q->call, pkts, nb);
+	if (likely(octo_call_holds(&q->call, sending, epoch))) {
+		sent = rte_eth_tx_burst(q->call.port, q->queue_id, pkts, nb);
 		octo_tx_count(q, q->call.leg, sent);
 	} else {
 		sent = octo_tx_long_way(q, sending, pkts, nb);

@@ -232,9 +232,8 @@ settle(struct octo_txq *q, uint32_t sending, uint8_t via)
 {
 	if (octo_legs_borrowed || q->sender == 0)
 		return;
-	octo_call_find_tx(&q->call, q->leg_port[via], q->queue_id);
 	q->call.leg = via;
-	octo_call_keep(&q->call, sending, q->look - OCTO_EPOCH_BURST);
+	octo_call_keep(&q->call, q->leg_port[via], sending, q->look - OCTO_EPOCH_BURST);
 }
 
 /* Is this burst a sample of where the sender is, or has it no PF to go by? */
