@@ -44,17 +44,6 @@ OCTO_COMPAT_STATS_GET(mpsim_stats_get)
 #define octo_stats_get(dev, stats, qstats) octo_stats_get_(dev, stats, qstats)
 #define mpsim_stats_get(dev, stats, qstats) mpsim_stats_get_(dev, stats, qstats)
 
-/* The same of any port. */
-static inline int
-octo_compat_read_stats(uint16_t port, struct rte_eth_stats *stats, struct eth_queue_stats *q)
-{
-	int ret = rte_eth_stats_get(port, stats);
-
-	memcpy(q->q_obytes, stats->q_obytes, sizeof(stats->q_obytes));
-	return ret;
-}
-#define octo_read_stats octo_compat_read_stats
-
 /* 25.11: the number of used descriptors is an int. */
 int octo_rx_queue_count_(void *rxq);
 int mpsim_rx_queue_count_(void *rxq);

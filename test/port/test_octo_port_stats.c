@@ -2,6 +2,7 @@
 
 /* Every packet is counted once, on the right leg, and bears the port's number. */
 
+#include <ethdev_driver.h>
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
@@ -251,6 +252,41 @@ test_counters_survive_a_pf(void **state)
 	assert_int_equal(after.opackets, 0);
 }
 
+static void
+tell_queue_xstats(bool on)
+{
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		struct rte_eth_dev_data *data = rte_eth_devices[octo_port_pf(pf)].data;
+
+		data->dev_flags &= ~RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+		data->dev_flags |= on ? RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS : 0;
+	}
+}
+
+/* PFs without xstats of queues tell all that they sent, and not by which queue. */
+static void
+test_bytes_sent_by_queue_are_of_pfs_that_tell_them(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	const uint16_t port = octo_port_create(&conf);
+	struct rte_eth_stats stats;
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_send(port, 0, HOME_FLOW, 10);
+	octo_port_send(port, 1, HOME_FLOW, 20);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_bytes"), 10 * OCTO_PORT_FRAME_LEN);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 20 * OCTO_PORT_FRAME_LEN);
+	tell_queue_xstats(false);
+	assert_int_equal(octo_port_xstat(port, "tx_q0_bytes"), 0);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 0);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_packets"), 20);
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(stats.obytes, 30 * OCTO_PORT_FRAME_LEN);
+	tell_queue_xstats(true);
+	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 20 * OCTO_PORT_FRAME_LEN);
+}
+
 struct poller {
 	uint16_t port;
 	RTE_ATOMIC(uint64_t) received; /* told after it was counted */
@@ -358,6 +394,7 @@ main(void)
 		octo_port_test(test_all_packets_are_accounted_for),
 		octo_port_test(test_a_full_wire_takes_what_fits),
 		octo_port_test(test_counters_survive_a_pf),
+		octo_port_test(test_bytes_sent_by_queue_are_of_pfs_that_tell_them),
 		octo_port_test(test_a_reset_is_not_undone),
 		octo_port_test(test_counters_outlive_their_queues),
 	};

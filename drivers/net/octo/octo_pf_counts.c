@@ -2,25 +2,10 @@
 
 /* What PFs count, of which nothing is lost when they go. */
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "octo_private.h"
-
-#ifndef octo_read_stats
-/* rte_eth_stats_get() keeps what queues count to itself: drivers tell both at once. */
-static int
-octo_read_stats(uint16_t port_id, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
-{
-	struct rte_eth_dev *dev = &rte_eth_devices[port_id];
-
-	/* a secondary process may not have attached it */
-	if (!rte_eth_dev_is_valid_port(port_id))
-		return -ENODEV;
-	if (dev->dev_ops->stats_get == NULL)
-		return -ENOTSUP;
-	memset(stats, 0, sizeof(*stats));
-	stats->rx_nombuf = dev->data->rx_mbuf_alloc_failed;
-	return dev->dev_ops->stats_get(dev, stats, queues);
-}
-#endif
 
 void
 octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts)
@@ -58,14 +43,70 @@ count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 #undef SINCE
 }
 
+/* The queue whose bytes sent this xstat counts; RTE_ETHDEV_QUEUE_STAT_CNTRS if it is another. */
+static unsigned int
+queue_of(const char *xstat)
+{
+	unsigned int queue;
+	int end = 0;
+
+	if (sscanf(xstat, "tx_q%2u_bytes%n", &queue, &end) != 1 || end == 0 || xstat[end] != '\0')
+		return RTE_ETHDEV_QUEUE_STAT_CNTRS;
+	return RTE_MIN(queue, (unsigned int)RTE_ETHDEV_QUEUE_STAT_CNTRS);
+}
+
+/* Ids of xstats change with the number of queues, so they are looked up each time. */
+static int
+read_queues_named(uint16_t port_id, struct rte_eth_xstat_name *names, int nb, uint64_t *bytes)
+{
+	uint64_t ids[RTE_ETHDEV_QUEUE_STAT_CNTRS], values[RTE_ETHDEV_QUEUE_STAT_CNTRS];
+	unsigned int queues[RTE_ETHDEV_QUEUE_STAT_CNTRS];
+	unsigned int n = 0;
+
+	if (rte_eth_xstats_get_names(port_id, names, nb) != nb)
+		return -EAGAIN;
+	for (int i = 0; i < nb && n < RTE_DIM(ids); i++) {
+		queues[n] = queue_of(names[i].name);
+		ids[n] = (uint64_t)i;
+		n += queues[n] < RTE_DIM(ids);
+	}
+	if (n > 0 && rte_eth_xstats_get_by_id(port_id, ids, values, n) != (int)n)
+		return -EAGAIN;
+	memset(bytes, 0, sizeof(values));
+	for (unsigned int i = 0; i < n; i++)
+		bytes[queues[i]] = values[i];
+	return 0;
+}
+
+/* rte_eth_stats_get() does not tell what queues count. PFs may have no such xstats. */
+static int
+read_queues(uint16_t port_id, uint64_t *bytes)
+{
+	const int nb = rte_eth_xstats_get_names(port_id, NULL, 0);
+	struct rte_eth_xstat_name *names;
+	int ret;
+
+	if (nb <= 0)
+		return nb;
+	names = calloc(nb, sizeof(*names));
+	if (names == NULL)
+		return -ENOMEM;
+	ret = read_queues_named(port_id, names, nb, bytes);
+	free(names);
+	return ret;
+}
+
+/* Queues first: no queue has sent more than the PF then. */
 static int
 read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
 {
-	struct eth_queue_stats queues = {0};
-	int ret = octo_read_stats(pf->port_id, &counts->all, &queues);
-
-	memcpy(counts->q_obytes, queues.q_obytes, sizeof(queues.q_obytes));
-	return ret;
+	/* a secondary process may not have attached it */
+	if (!rte_eth_dev_is_valid_port(pf->port_id))
+		return -ENODEV;
+	*counts = (struct octo_pf_counts){0};
+	if (read_queues(pf->port_id, counts->q_obytes) != 0)
+		memcpy(counts->q_obytes, pf->past.last.q_obytes, sizeof(counts->q_obytes));
+	return rte_eth_stats_get(pf->port_id, &counts->all);
 }
 
 /* Of one PF, since it is the port's; what was read last, if it cannot be read now. */
