@@ -103,6 +103,23 @@ check_words() {
 	return $status
 }
 
+# What net_octo may use of ethdev: other ports by its public functions alone.
+check_borders() {
+	local files status=0
+	mapfile -t files < <(project_files 'drivers/net/octo/*.[ch]' |
+		grep -v '/octo_lower[.]c$')
+	find_lines '\<rte_eth_fp_ops\>|\<rte_eth_call_[rt]x_callbacks\>' "${files[@]}" |
+		none_of "bursts of other ports not by rte_eth_[rt]x_burst()" || status=1
+	# octo_peers.c: in a secondary process the port itself may be gone
+	mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '/octo_peers[.]c$')
+	{ grep -nP '\brte_eth_devices\b(?!\[octo->port_id\])' "${files[@]}" || true; } |
+		none_of "structures of other ports read outside octo_lower.c" || status=1
+	mapfile -t files < <(project_files 'drivers/net/octo/*.[ch]' |
+		grep -v '/octo_ethdev[.]c$')
+	find_lines -- '(->|[.])dev_ops\>' "${files[@]}" | none_of "ops of other ports" || status=1
+	return $status
+}
+
 # Of one commit's message.
 message_faults() {
 	local headline=$1 message=$2 text=${1#*: }

@@ -53,9 +53,9 @@ find_port(const char *name, uint16_t *port_id)
 bool
 octo_attach_is_probed(uint16_t port_id)
 {
-	const struct rte_device *device = rte_eth_devices[port_id].device;
+	const struct rte_device *device = octo_lower_device(port_id);
 
-	if (!rte_eth_dev_is_valid_port(port_id) || device == NULL || !rte_dev_is_probed(device))
+	if (device == NULL || !rte_dev_is_probed(device))
 		return false;
 	/* a barrier in all threads: those are the last stores of the probe */
 	octo_epoch_await(NULL, 0, 0);
@@ -471,15 +471,6 @@ octo_attach_abandon(const struct octo_pf *pf)
 		remove_device(port_id);
 }
 
-/* A port that is released has no data any more, and its name for a moment longer. */
-static bool
-is_unused(uint16_t port_id)
-{
-	const struct rte_eth_dev_data *data = rte_eth_devices[port_id].data;
-
-	return data != NULL && !data->dev_configured;
-}
-
 /* Its port is there: it is one of ours again, if it can do what the others can. */
 int
 octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
@@ -491,7 +482,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	int ret = find_port(pf->name, &port_id);
 
 	/* that a port ends is told before its name is free: only a new one is as yet unused */
-	if (ret == 0 && !pf->has_port && !is_unused(port_id))
+	if (ret == 0 && !pf->has_port && !octo_lower_is_new(port_id))
 		return -EAGAIN;
 	if (ret == 0)
 		ret = find_and_own(octo, pf->name, pf->past.told, &port_id, &info);

@@ -86,10 +86,9 @@ report(const struct errand *e, int ret)
 static bool
 is_of_device(uint16_t port, const struct octo_pf_past *past)
 {
-	const struct rte_device *device = rte_eth_devices[port].device;
+	const struct rte_device *device = octo_lower_device(port);
 
-	return rte_eth_dev_is_valid_port(port) && device != NULL &&
-	       strcmp(rte_dev_name(device), past->device) == 0 &&
+	return device != NULL && strcmp(rte_dev_name(device), past->device) == 0 &&
 	       strcmp(rte_bus_name(rte_dev_bus(device)), past->bus) == 0;
 }
 

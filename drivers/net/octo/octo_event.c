@@ -33,13 +33,13 @@ remove_pf(struct octo_dev *octo, uint16_t pf_port_id)
 }
 
 static void
-claim(struct octo_dev *octo, const void *dev)
+claim(struct octo_dev *octo, const void *port)
 {
-	const struct rte_eth_dev_data *data = ((const struct rte_eth_dev *)dev)->data;
+	const uint16_t port_id = *(const uint16_t *)port;
 
 	if (!octo->replug.on)
 		return;
-	octo_attach_claim(octo, data->name, data->port_id);
+	octo_attach_claim(octo, octo_lower_name(port_id), port_id);
 	octo_wake_replug(octo);
 }
 
@@ -51,7 +51,7 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
 	octo_users_find(port_id);
-	octo_registry_foreach(claim, &rte_eth_devices[port_id]);
+	octo_registry_foreach(claim, &port_id);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 /* What comes in at all: MAC addresses, VLANs, promiscuity, MTU; alike on every PF. */
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include <rte_malloc.h>
 
@@ -310,17 +311,15 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	return ret;
 }
 
-/* Those of the list are let in no more. */
+/* Those of a port are let in no more by the PF. */
 static void
-clear_vlans(const struct octo_pf *pf, const struct rte_vlan_filter_conf *list)
+clear_vlans(const struct octo_pf *pf, uint16_t port_id)
 {
-	const struct rte_eth_dev_data *data = rte_eth_devices[pf->port_id].data;
-
 	/* ethdev would refuse each, and complain */
-	if (!(data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
+	if (!(rte_eth_dev_get_vlan_offload(pf->port_id) & RTE_ETH_VLAN_FILTER_OFFLOAD))
 		return;
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
-		if ((list->ids[id / 64] >> (id % 64)) & 1)
+		if (octo_lower_has_vlan(port_id, id))
 			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
 }
 
@@ -337,7 +336,7 @@ pf_restore(struct octo_dev *octo, struct octo_pf *pf)
 	}
 	if (octo->settings.nb_mc > 0)
 		rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
-	clear_vlans(pf, &octo_data(octo)->vlan_filter_conf);
+	clear_vlans(pf, octo->port_id);
 	if (!rte_is_zero_ether_addr(&pf->mac))
 		pf_mac_set(pf, &pf->mac);
 	rte_eth_promiscuous_disable(pf->port_id);
@@ -372,14 +371,14 @@ or_unknown(int ret)
 static void
 clear_macs(const struct octo_pf *pf)
 {
-	const struct rte_ether_addr *macs = rte_eth_devices[pf->port_id].data->mac_addrs;
+	const uint32_t room = pf->past.info.max_mac_addrs;
+	struct rte_ether_addr *macs = calloc(room, sizeof(*macs));
+	const int nb = macs != NULL ? rte_eth_macaddrs_get(pf->port_id, macs, room) : 0;
 
-	for (uint32_t i = 1; macs != NULL && i < pf->past.info.max_mac_addrs; i++) {
-		struct rte_ether_addr mac = macs[i];
-
-		if (!rte_is_zero_ether_addr(&mac))
-			rte_eth_dev_mac_addr_remove(pf->port_id, &mac);
-	}
+	for (int i = 1; i < nb; i++)
+		if (!rte_is_zero_ether_addr(&macs[i]))
+			rte_eth_dev_mac_addr_remove(pf->port_id, &macs[i]);
+	free(macs);
 	rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
 }
 
@@ -391,7 +390,7 @@ void
 octo_filter_clear_locked(const struct octo_pf *pf)
 {
 	clear_macs(pf);
-	clear_vlans(pf, &rte_eth_devices[pf->port_id].data->vlan_filter_conf);
+	clear_vlans(pf, pf->port_id);
 	rte_eth_promiscuous_disable(pf->port_id);
 	rte_eth_allmulticast_disable(pf->port_id);
 	rte_flow_isolate(pf->port_id, 0, NULL);

@@ -81,19 +81,6 @@ octo_legs_nb_borrowers(const struct octo_dev *octo)
 	return rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed);
 }
 
-/* The queues that the PF's port has now. */
-static void
-refresh(uint16_t port)
-{
-	const struct rte_eth_dev_data *data = rte_eth_devices[port].data;
-
-	/* this process could not attach it: then bursts do nothing */
-	if (data == NULL)
-		return;
-	rte_eth_fp_ops[port].rxq.data = data->rx_queues;
-	rte_eth_fp_ops[port].txq.data = data->tx_queues;
-}
-
 /* By any number of threads: all of them find the same. */
 void
 octo_legs_look(const struct octo_dev *octo)
@@ -109,6 +96,6 @@ octo_legs_look(const struct octo_dev *octo)
 	live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
 	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
 		if (live & RTE_BIT32(leg))
-			refresh(octo->pf[leg].port_id);
+			octo_lower_refresh_queues(octo->pf[leg].port_id);
 	rte_atomic_store_explicit(mine, now, rte_memory_order_release);
 }

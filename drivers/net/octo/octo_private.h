@@ -31,6 +31,7 @@
 #include "octo_legs.h"
 #include "octo_lock.h"
 #include "octo_log.h"
+#include "octo_lower.h"
 #include "octo_move.h"
 #include "octo_mpfs.h"
 #include "octo_place.h"

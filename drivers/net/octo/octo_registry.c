@@ -94,7 +94,7 @@ octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), con
 bool
 octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id)
 {
-	const struct rte_eth_dev_data *data = rte_eth_devices[port_id].data;
+	const char *name = octo_lower_name(port_id);
 
-	return data != NULL && strcmp(data->name, pf->name) == 0;
+	return name != NULL && strcmp(name, pf->name) == 0;
 }

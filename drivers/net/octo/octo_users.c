@@ -107,9 +107,12 @@ octo_users_await(const struct octo_pf *pf)
 void
 octo_users_lose(uint16_t port_id)
 {
+	char name[RTE_ETH_NAME_MAX_LEN] = "";
+
 	rte_atomic_store_explicit(&lost[port_id], true, rte_memory_order_release);
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	await(port_id, rte_eth_devices[port_id].data->name);
+	rte_eth_dev_get_name_by_port(port_id, name);
+	await(port_id, name);
 }
 
 void

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <ethdev_driver.h>
+
+#include "octo_lower.h"
+
+/* NULL of a port that is released, or that this process could not attach. */
+static const struct rte_eth_dev_data *
+data_of(uint16_t port_id)
+{
+	return rte_eth_devices[port_id].data;
+}
+
+const char *
+octo_lower_name(uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	return data != NULL ? data->name : NULL;
+}
+
+const struct rte_device *
+octo_lower_device(uint16_t port_id)
+{
+	const struct rte_device *device = rte_eth_devices[port_id].device;
+
+	return rte_eth_dev_is_valid_port(port_id) ? device : NULL;
+}
+
+/* A port that is released has no data any more, and its name for a moment longer. */
+bool
+octo_lower_is_new(uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	return data != NULL && !data->dev_configured;
+}
+
+bool
+octo_lower_has_vlan(uint16_t port_id, uint16_t vlan)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	return data != NULL && (data->vlan_filter_conf.ids[vlan / 64] >> (vlan % 64) & 1);
+}
+
+void
+octo_lower_refresh_queues(uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	/* without data bursts do nothing */
+	if (data == NULL)
+		return;
+	rte_eth_fp_ops[port_id].rxq.data = data->rx_queues;
+	rte_eth_fp_ops[port_id].txq.data = data->tx_queues;
+}
