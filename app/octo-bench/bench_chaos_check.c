@@ -10,7 +10,7 @@
 #include <rte_cycles.h>
 
 #include "bench_chaos.h"
-#include "octo_view.h"
+#include "rte_pmd_octo.h"
 
 /* So many packets come, and none of them strays. */
 #define HOME_PACKETS (4 * CHAOS_FLOWS)
@@ -240,45 +240,6 @@ chaos_states(const struct chaos *c, char *states)
 	return states;
 }
 
-/* What the port takes each PF for. */
-static void
-tell_pfs(const struct chaos *c)
-{
-	struct octo_view_topology t;
-
-	if (octo_view_topology(c->nic.octo, &t) != 0)
-		return;
-	for (uint16_t i = 0; i < t.nb_pfs; i++)
-		fprintf(stderr, "%s: chaos: PF %s is %s, port %u, link %s%s\n", app_name,
-			t.pf[i].name, t.pf[i].state, t.pf[i].port_id,
-			t.pf[i].link_up ? "up" : "down", t.pf[i].manager ? ", manager" : "");
-}
-
-/* Where each queue is polled, and where its rules lead. */
-static void
-tell_queues(const struct chaos *c)
-{
-	struct octo_view_rule rules[2 * CHAOS_FLOWS];
-	struct octo_view_queue q;
-	uint32_t total = 0;
-
-	octo_view_rules(c->nic.octo, 0, rules, RTE_DIM(rules), &total);
-	for (uint16_t i = 0; i < CHAOS_QUEUES && octo_view_queue(c->nic.octo, i, &q) == 0; i++) {
-		unsigned int nb[BENCH_MAX_PFS + 1] = {0};
-
-		for (uint32_t k = 0; k < RTE_MIN(total, RTE_DIM(rules)); k++)
-			if (rules[k].queue == i)
-				nb[rules[k].pf < 0 ? (int)c->nb_pfs : rules[k].pf]++;
-		fprintf(stderr,
-			"%s: chaos: queue %u: cpu %d on socket %d, home PF %d, %" PRIu64
-			" home and %" PRIu64 " stray packets; rules to PFs, and to none:",
-			app_name, i, q.cpu, q.socket, q.home_pf, q.home_packets, q.stray_packets);
-		for (unsigned int pf = 0; pf <= c->nb_pfs; pf++)
-			fprintf(stderr, " %u", nb[pf]);
-		fprintf(stderr, "\n");
-	}
-}
-
 static void
 complain(const struct chaos *c, const char *what)
 {
@@ -288,8 +249,9 @@ complain(const struct chaos *c, const char *what)
 		"%s: chaos: %s (PFs %s, %" PRIu64 " of use, tables with %" PRIu64 " rules)\n",
 		app_name, what, chaos_states(c, states), bench_nic_xstat(&c->nic, "usable_pfs"),
 		rules_in_tables());
-	tell_pfs(c);
-	tell_queues(c);
+	rte_pmd_octo_topology_dump(c->nic.octo, stderr);
+	rte_pmd_octo_strays_dump(c->nic.octo, stderr);
+	rte_pmd_octo_steering_dump(c->nic.octo, stderr);
 }
 
 static void

@@ -209,7 +209,7 @@ octo_agent_sync_tick_locked(struct octo_dev *octo)
 	if (octo->agent == NULL)
 		return;
 
-	if (poll(octo) && octo->ignored == NULL &&
+	if (poll(octo) && octo->ignored == OCTO_IGNORED_NONE &&
 	    (!octo_tier_has_mpfs(octo->tier) || octo->agent->flags != flags))
 		octo_tier_probe_locked(octo);
 	octo_mpfs_agent_hear_all(octo);

@@ -115,7 +115,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 
 	octo->spreading.stale = true;
 	octo_rule_list_resume_locked(octo);
-	if (octo->agent != NULL || octo->ignored != NULL || octo->failover.seeking)
+	if (octo->agent != NULL || octo->ignored != OCTO_IGNORED_NONE || octo->failover.seeking)
 		return;
 	if (before == OCTO_NO_PF) {
 		octo_tier_probe_locked(octo);

@@ -65,6 +65,26 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 	return octo;
 }
 
+struct octo_dev *
+octo_legs_hold(uint16_t port_id)
+{
+	struct octo_dev *octo;
+
+	if (port_id >= RTE_MAX_ETHPORTS)
+		return NULL;
+	pthread_mutex_lock(&borrowed_lock);
+	octo = borrowed[port_id].octo;
+	if (octo == NULL)
+		pthread_mutex_unlock(&borrowed_lock);
+	return octo;
+}
+
+void
+octo_legs_unhold(void)
+{
+	pthread_mutex_unlock(&borrowed_lock);
+}
+
 void
 octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg)
 {

@@ -64,6 +64,13 @@ void octo_legs_borrow(struct octo_dev *octo);
  */
 const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 
+/**
+ * In a secondary, the octo port with this id, or NULL. Where not NULL, the process lets go of
+ * no port before octo_legs_unhold(). Comes before the control mutex.
+ */
+struct octo_dev *octo_legs_hold(uint16_t port_id);
+void octo_legs_unhold(void);
+
 /** Secondary processes that may have the port. */
 uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
 

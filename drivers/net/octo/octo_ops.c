@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "octo_dump.h"
 #include "octo_private.h"
 
 static int
@@ -99,4 +100,5 @@ struct eth_dev_ops octo_dev_ops = {
 	.rss_hash_update = octo_rss_hash_update,
 	.rss_hash_conf_get = octo_rss_hash_get,
 	.flow_ops_get = octo_flow_ops_get,
+	.eth_dev_priv_dump = octo_dump,
 };

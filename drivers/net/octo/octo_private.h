@@ -75,6 +75,14 @@ enum octo_tier {
 	OCTO_TIER_PARTITION, /* masked ones do for all else: nothing strays */
 };
 
+/* The rules that the NIC accepts and ignores, as far as that is known. */
+enum octo_ignored {
+	OCTO_IGNORED_NONE,
+	OCTO_IGNORED_MASKED,
+	OCTO_IGNORED_MPFS,
+	OCTO_IGNORED_QUEUE,
+};
+
 /* Do rules of the NIC's switch choose the PF? */
 static inline bool
 octo_tier_has_mpfs(enum octo_tier tier)
@@ -168,6 +176,7 @@ struct octo_dev {
 	uint16_t port_id;
 	uint16_t nb_pfs;
 	enum octo_tier tier;
+	enum octo_ignored ignored;
 	enum octo_tier tier_wanted; /* no higher one is used */
 	bool tier_forced;           /* by the devarg */
 	bool rss_by_app;            /* the application sees or sets RSS: one for all PFs */
@@ -217,7 +226,6 @@ struct octo_dev {
 	/* primary only */
 	struct octo_clones clones;
 	unsigned int clones_made;
-	const char *ignored; /* the rules that the NIC accepts and ignores, NULL: none known */
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_agent *agent;      /* NULL without */
 	struct rte_flow *agent_replay; /* the next rule to put again */
@@ -531,6 +539,7 @@ struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo
 
 /* octo_tier.c: what can be steered */
 const char *octo_tier_name(enum octo_tier tier);
+const char *octo_tier_ignored_name(enum octo_ignored ignored);
 int octo_tier_read(const char *name, enum octo_tier *tier);
 void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_tier_probe_locked(struct octo_dev *octo);

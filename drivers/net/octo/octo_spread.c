@@ -306,7 +306,7 @@ drop_if_ignored(struct octo_dev *octo)
 		 "steering tier is exact now, not partition",
 		 octo->port_id);
 	octo->tier = OCTO_TIER_EXACT;
-	octo->ignored = "masked";
+	octo->ignored = OCTO_IGNORED_MASKED;
 	octo_spread_stop_locked(octo);
 }
 

@@ -16,18 +16,8 @@
 #include "octo_testpmd.h"
 #include "octo_tuple.h"
 #include "octo_view.h"
+#include "rte_pmd_octo.h"
 #include "testpmd.h"
-
-#define RULES_PER_PAGE 64
-
-const char *
-octo_testpmd_number(int64_t number, char *text, size_t len)
-{
-	if (number < 0)
-		return "-";
-	snprintf(text, len, "%" PRId64, number);
-	return text;
-}
 
 const char *
 octo_testpmd_pf_name(const struct octo_view_topology *view, int pf)
@@ -48,89 +38,6 @@ complain(uint16_t port_id, const struct rte_flow_error *error, int ret)
 		error->message != NULL ? error->message : rte_strerror(-ret));
 }
 
-static void
-print_rules(const struct octo_view_topology *view, const struct octo_view_rule *rules, int nb)
-{
-	char text[OCTO_TUPLE_TEXT_MAX], hits[24];
-
-	for (int i = 0; i < nb; i++)
-		printf("  %-56s %5u  %-24s %12s %8" PRIu64 "  %s%s\n",
-		       octo_tuple_format(&rules[i].tuple, text), rules[i].queue,
-		       octo_testpmd_pf_name(view, rules[i].pf),
-		       octo_testpmd_number(rules[i].hits, hits, sizeof(hits)), rules[i].strays,
-		       rules[i].verdict, rules[i].learned ? ", learned" : "");
-}
-
-static void
-show_steering(uint16_t port_id)
-{
-	static struct octo_view_rule rules[RULES_PER_PAGE];
-	struct octo_view_topology view;
-	char tier[OCTO_TESTPMD_TIER_MAX];
-	uint32_t total = 0;
-	uint32_t start = 0;
-	int nb;
-
-	if (octo_view_topology(port_id, &view) != 0) {
-		octo_testpmd_not_octo(port_id);
-		return;
-	}
-	nb = octo_view_rules(port_id, 0, rules, RULES_PER_PAGE, &total);
-	printf("Port %u: %u steered flows, %u of them ineffective, tier %s\n", port_id, total,
-	       view.nb_ineffective, octo_testpmd_tier(&view, tier));
-	if (view.nb_others > 0)
-		printf("  and %u rules that steer no single flow: see flow dump %u all FILE\n",
-		       view.nb_others, port_id);
-	if (view.nb_parting > 0)
-		printf("  and %u rules that were destroyed and lead their flows yet\n",
-		       view.nb_parting);
-	if (nb > 0)
-		printf("  %-56s %5s  %-24s %12s %8s  %s\n", "Flow", "Queue", "PF", "Hits", "Strays",
-		       "Verdict");
-	while (nb > 0) {
-		print_rules(&view, rules, nb);
-		start += (uint32_t)nb;
-		nb = octo_view_rules(port_id, start, rules, RULES_PER_PAGE, &total);
-	}
-}
-
-static double
-stray_percent(uint64_t home, uint64_t stray)
-{
-	return home + stray == 0 ? 0. : 100. * (double)stray / (double)(home + stray);
-}
-
-static void
-print_strays(const char *name, uint64_t home, uint64_t stray)
-{
-	printf("  %-7s %16" PRIu64 " %16" PRIu64 " %8.3f %%\n", name, home, stray,
-	       stray_percent(home, stray));
-}
-
-static void
-show_strays(uint16_t port_id)
-{
-	uint64_t home = 0, stray = 0;
-	struct octo_view_topology view;
-	struct octo_view_queue queue;
-	char name[16];
-
-	if (octo_view_topology(port_id, &view) != 0) {
-		octo_testpmd_not_octo(port_id);
-		return;
-	}
-	printf("Port %u: packets that arrived by the home PF of their queue, and strays\n",
-	       port_id);
-	printf("  %-7s %16s %16s %10s\n", "Queue", "Home", "Stray", "Stray");
-	for (uint16_t i = 0; octo_view_queue(port_id, i, &queue) == 0; i++) {
-		snprintf(name, sizeof(name), "Rx %u", i);
-		print_strays(name, queue.home_packets, queue.stray_packets);
-		home += queue.home_packets;
-		stray += queue.stray_packets;
-	}
-	print_strays("All", home, stray);
-}
-
 /* octo show topology|steering|strays PORT */
 
 struct octo_show {
@@ -144,15 +51,18 @@ static void
 octo_show_parsed(void *parsed, struct cmdline *cl, void *data)
 {
 	const struct octo_show *cmd = parsed;
+	int ret;
 
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
 	if (strcmp(cmd->what, "topology") == 0)
-		octo_testpmd_show_topology(cmd->port_id);
+		ret = rte_pmd_octo_topology_dump(cmd->port_id, stdout);
 	else if (strcmp(cmd->what, "steering") == 0)
-		show_steering(cmd->port_id);
+		ret = rte_pmd_octo_steering_dump(cmd->port_id, stdout);
 	else
-		show_strays(cmd->port_id);
+		ret = rte_pmd_octo_strays_dump(cmd->port_id, stdout);
+	if (ret != 0)
+		octo_testpmd_not_octo(cmd->port_id);
 }
 
 static cmdline_parse_token_string_t show_octo = TOKEN_STRING_INITIALIZER(struct octo_show, octo,

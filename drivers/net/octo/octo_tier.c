@@ -24,6 +24,19 @@ octo_tier_name(enum octo_tier tier)
 	return tier_names[tier];
 }
 
+const char *
+octo_tier_ignored_name(enum octo_ignored ignored)
+{
+	static const char *const names[] = {
+		[OCTO_IGNORED_NONE] = "none",
+		[OCTO_IGNORED_MASKED] = "masked",
+		[OCTO_IGNORED_MPFS] = "MPFS",
+		[OCTO_IGNORED_QUEUE] = "queue",
+	};
+
+	return names[ignored];
+}
+
 int
 octo_tier_read(const char *name, enum octo_tier *tier)
 {
@@ -162,7 +175,7 @@ octo_tier_probe_locked(struct octo_dev *octo)
 	struct rte_flow_error error = {.message = NULL};
 
 	octo->manager = OCTO_NO_PF;
-	octo->ignored = NULL;
+	octo->ignored = OCTO_IGNORED_NONE;
 	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
 	octo->tier = find_tier(octo, &error);
 	tell(octo, error.message);

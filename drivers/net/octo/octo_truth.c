@@ -259,13 +259,14 @@ tally(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 static void
-drop_tier(struct octo_dev *octo, enum octo_tier tier, const char *what, const struct octo_tally *t)
+drop_tier(struct octo_dev *octo, enum octo_tier tier, enum octo_ignored what,
+	  const struct octo_tally *t)
 {
 	OCTO_LOG(WARNING,
 		 "port %u: the NIC accepts %s rules and ignores them (%u of %u flows seen): "
 		 "steering tier is %s now, not %s",
-		 octo->port_id, what, t->broken, t->broken + t->kept, octo_tier_name(tier),
-		 octo_tier_name(octo->tier));
+		 octo->port_id, octo_tier_ignored_name(what), t->broken, t->broken + t->kept,
+		 octo_tier_name(tier), octo_tier_name(octo->tier));
 	octo->tier = tier;
 	octo->ignored = what;
 	octo_learn_adapt_locked(octo);
@@ -295,11 +296,11 @@ end_look(struct octo_dev *octo)
 	t->look.under_way = false;
 	t->suspect = t->look.suspect;
 	if (octo_tally_is_ignored(&t->look.queue, t->look.waited))
-		drop_tier(octo, OCTO_TIER_NONE, "queue", &t->look.queue);
+		drop_tier(octo, OCTO_TIER_NONE, OCTO_IGNORED_QUEUE, &t->look.queue);
 	else if (octo_tier_has_mpfs(octo->tier) &&
 		 octo_tally_is_ignored(&t->look.pf, t->look.waited))
-		drop_tier(octo, octo->agent_queues ? OCTO_TIER_NONE : OCTO_TIER_QUEUE, "MPFS",
-			  &t->look.pf);
+		drop_tier(octo, octo->agent_queues ? OCTO_TIER_NONE : OCTO_TIER_QUEUE,
+			  OCTO_IGNORED_MPFS, &t->look.pf);
 }
 
 /* At all rules, of which there may be a million: a few in each tick. */

@@ -36,21 +36,57 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 	view->manager = octo->manager == i;
 }
 
+struct octo_dev *
+octo_view_enter(uint16_t port_id)
+{
+	return octo_legs_borrowed ? octo_legs_hold(port_id) : octo_registry_get(port_id);
+}
+
+void
+octo_view_leave(void)
+{
+	if (octo_legs_borrowed)
+		octo_legs_unhold();
+	else
+		octo_registry_put();
+}
+
 bool
 octo_view_is_octo(uint16_t port_id)
 {
-	const bool is_octo = octo_registry_get(port_id) != NULL;
+	const bool is_octo = octo_view_enter(port_id) != NULL;
 
 	if (is_octo)
-		octo_registry_put();
+		octo_view_leave();
 	return is_octo;
+}
+
+/* Pointers of the primary lead nowhere in other processes. */
+static const char *
+mpfs_name(const struct octo_dev *octo)
+{
+	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
+		return "none";
+	return octo->agent != NULL ? octo_mpfs_agent_ops.name : octo_mpfs_switch_ops.name;
+}
+
+static void
+view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
+{
+	const struct octo_rule_counts *counts = &octo->rule_counts;
+
+	view->nb_rules = counts->steered;
+	view->nb_ineffective = counts->ineffective;
+	view->nb_others = octo->nb_others;
+	view->nb_parting = octo->parting.nb;
+	view->rule_bytes = counts->bytes;
 }
 
 RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_topology, 26.11)
 int
 octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = octo_view_enter(port_id);
 	const struct rte_eth_dev_data *data;
 
 	if (octo == NULL)
@@ -59,14 +95,9 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	octo_lock(octo);
 	rte_strscpy(view->name, data->name, sizeof(view->name));
 	view->tier = octo_tier_name(octo->started ? octo->tier : OCTO_TIER_NONE);
-	view->mpfs = octo->started && octo_tier_has_mpfs(octo->tier) ? octo->mpfs_ops->name :
-								       "none";
-	view->ignored = octo->ignored != NULL ? octo->ignored : "none";
-	view->nb_rules = octo_table_count(octo->table);
-	view->nb_ineffective = octo->truth.ineffective;
-	view->nb_others = octo->nb_others;
-	view->nb_parting = octo->parting.nb;
-	view->rule_bytes = octo_rule_store_bytes_locked(octo);
+	view->mpfs = mpfs_name(octo);
+	view->ignored = octo_tier_ignored_name(octo->ignored);
+	view_rule_counts(octo, view);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
 	view->started = octo->started;
@@ -75,7 +106,7 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		view_pf(octo, i, &view->pf[i]);
 	octo_unlock(octo);
-	octo_registry_put();
+	octo_view_leave();
 	return 0;
 }
 
@@ -103,17 +134,16 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	return 0;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_queue, 26.11)
 int
 octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = octo_view_enter(port_id);
 	int ret;
 
 	if (octo == NULL)
 		return -ENODEV;
 	ret = OCTO_LOCKED(octo, view_queue_locked(octo, queue_id, view));
-	octo_registry_put();
+	octo_view_leave();
 	return ret;
 }
 
@@ -162,20 +192,19 @@ copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *
 	return copied;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_rules, 26.11)
 int
 octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 		uint32_t *total)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = octo_view_enter(port_id);
 	uint32_t copied;
 
 	if (octo == NULL)
 		return -ENODEV;
 	octo_lock(octo);
-	*total = octo_table_count(octo->table);
-	copied = copy_rules_locked(octo, start, rules, nb);
+	*total = octo_legs_borrowed ? octo->rule_counts.steered : octo_table_count(octo->table);
+	copied = octo_legs_borrowed ? 0 : copy_rules_locked(octo, start, rules, nb);
 	octo_unlock(octo);
-	octo_registry_put();
+	octo_view_leave();
 	return (int)copied;
 }

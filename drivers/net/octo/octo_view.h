@@ -13,9 +13,9 @@
 
 /**
  * @file
- * What can be seen of an octo port: the data behind the telemetry commands and
- * the testpmd commands. Snapshots, copied out. Primary process; any thread but
- * one that is inside a burst.
+ * What can be seen of an octo port: the data behind the telemetry commands, the dump and
+ * the testpmd commands. Snapshots, copied out. Any process, any thread but one that is
+ * inside a burst; a secondary process has the numbers of rules, and not the rules.
  */
 
 #define OCTO_VIEW_MAX_PFS 8
@@ -84,6 +84,15 @@ struct octo_view_rule {
 	bool learned;        /**< strays have taught it */
 };
 
+struct octo_dev;
+
+/**
+ * The octo port with this id, or NULL. Where not NULL, octo_view_leave() must follow, and the
+ * port is not freed before.
+ */
+struct octo_dev *octo_view_enter(uint16_t port_id);
+void octo_view_leave(void);
+
 /** Is this an octo port? */
 bool octo_view_is_octo(uint16_t port_id);
 
@@ -92,7 +101,6 @@ __rte_experimental
 int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 
 /** @return 0, -ENODEV if it is not an octo port, -EINVAL if there is no such Rx queue. */
-__rte_experimental
 int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view);
 
 /**
@@ -103,19 +111,17 @@ int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue 
  * @return
  *   How many were copied, or -ENODEV if it is not an octo port.
  */
-__rte_experimental
 int octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs, uint32_t nb,
 		   uint32_t *total);
 
 /**
- * Copy out rules in the order of their creation.
+ * Copy out rules in the order of their creation; none in a secondary process.
  *
  * @param total
  *   Set to the number of all rules.
  * @return
  *   How many were copied, or -ENODEV if it is not an octo port.
  */
-__rte_experimental
 int octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 		    uint32_t *total);
 

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#include <eal_export.h>
-
 #include "octo_private.h"
 #include "octo_view.h"
 
@@ -78,17 +76,16 @@ view_legs_locked(const struct octo_dev *octo, uint32_t start, struct octo_view_l
 	return (int)n;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_legs, 26.11)
 int
 octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs, uint32_t nb,
 	       uint32_t *total)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = octo_view_enter(port_id);
 	int ret;
 
 	if (octo == NULL)
 		return -ENODEV;
 	ret = OCTO_LOCKED(octo, view_legs_locked(octo, start, legs, nb, total));
-	octo_registry_put();
+	octo_view_leave();
 	return ret;
 }
