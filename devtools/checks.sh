@@ -103,7 +103,8 @@ check_words() {
 	return $status
 }
 
-# What net_octo may use of ethdev: other ports by its public functions alone.
+# What net_octo may use of ethdev: other ports by its public functions alone. And what
+# applications may use of the drivers.
 check_borders() {
 	local files status=0
 	mapfile -t files < <(project_files 'drivers/net/octo/*.[ch]' |
@@ -117,6 +118,10 @@ check_borders() {
 	mapfile -t files < <(project_files 'drivers/net/octo/*.[ch]' |
 		grep -v '/octo_ethdev[.]c$')
 	find_lines -- '(->|[.])dev_ops\>' "${files[@]}" | none_of "ops of other ports" || status=1
+	mapfile -t files < <(project_files 'drivers/net/*.[ch]')
+	find_lines 'RTE_EXPORT_\w+\(' "${files[@]}" |
+		{ grep -vE '/net/(\w+)/.*\(rte_pmd_\1_' || true; } |
+		none_of "exported without the driver's prefix" || status=1
 	return $status
 }
 

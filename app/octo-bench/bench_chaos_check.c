@@ -82,11 +82,11 @@ static int
 keep_books(struct chaos *c, struct chaos_tally *t, struct book *b)
 {
 	struct mpsim_account nic, peer;
-	int ret = mpsim_account_get("A", &nic);
+	int ret = rte_pmd_mpsim_account_get("A", &nic);
 
 	*b = (struct book){.nb = 0};
 	if (ret == 0)
-		ret = mpsim_account_get("B", &peer);
+		ret = rte_pmd_mpsim_account_get("B", &peer);
 	if (ret != 0)
 		return ret;
 	t->nic = nic.sent + nic.tx_dropped + nic.lost_in_tx;
@@ -211,7 +211,7 @@ rules_in_tables(void)
 {
 	struct mpsim_account nic;
 
-	return mpsim_account_get("A", &nic) == 0 ? nic.rules : UINT64_MAX;
+	return rte_pmd_mpsim_account_get("A", &nic) == 0 ? nic.rules : UINT64_MAX;
 }
 
 /* Those of flows that have moved go a little later. */

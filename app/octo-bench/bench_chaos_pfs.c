@@ -39,7 +39,7 @@ __rte_format_printf(2, 3) static int set_fault(unsigned int pf, const char *form
 	vsnprintf(text + n, sizeof(text) - n, format, ap);
 	va_end(ap);
 	do
-		ret = mpsim_fault(text);
+		ret = rte_pmd_mpsim_fault(text);
 	while (ret == -ENODEV && may_come(pf, end));
 	return ret;
 }
@@ -132,7 +132,7 @@ put_in(struct chaos *c, unsigned int pf)
 
 	snprintf(text, sizeof(text), "%s,plug%s", bench_nic_name(pf), wait);
 	do {
-		ret = mpsim_fault(text);
+		ret = rte_pmd_mpsim_fault(text);
 		rte_delay_us_sleep(PLUG_LOOK_US);
 	} while (ret == -EBUSY && rte_rdtsc() < end);
 	return ret == 0 || ret == -ENODEV ? bench_nic_await(pf, true) : ret;

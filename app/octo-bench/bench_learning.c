@@ -12,7 +12,7 @@
 #include <rte_launch.h>
 
 #include "bench_traffic.h"
-#include "octo_learning.h"
+#include "rte_pmd_octo.h"
 
 #define FLOWS 1000
 #define NB_QUEUES 1
@@ -80,12 +80,13 @@ receive_batch(struct learning *c, uint64_t *cycles)
 static int
 set_learning(const struct learning *c, bool on)
 {
-	struct octo_learning_settings settings = octo_learning_default;
 	const char *why = "it is no octo port";
-	int ret;
+	struct rte_pmd_octo_learning learning;
+	int ret = rte_pmd_octo_learning_get(c->nic.octo, &learning);
 
-	settings.on = on;
-	ret = octo_learning_set(c->nic.octo, &settings, &why);
+	learning.settings.on = on;
+	if (ret == 0)
+		ret = rte_pmd_octo_learning_set(c->nic.octo, &learning.settings, &why);
 	if (ret != 0)
 		fprintf(stderr, "%s: learning cannot be switched: %s\n", app_name, why);
 	return ret;

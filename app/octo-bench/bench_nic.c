@@ -271,7 +271,7 @@ bench_nic_remove(struct bench_nic *nic, unsigned int pf, bool announced)
 
 	RTE_SET_USED(nic);
 	snprintf(text, sizeof(text), "%s,%s", bench_nic_name(pf), announced ? "eject" : "surprise");
-	ret = mpsim_fault(text);
+	ret = rte_pmd_mpsim_fault(text);
 	return ret == 0 ? bench_nic_await(pf, false) : ret;
 }
 
@@ -282,7 +282,7 @@ bench_nic_restore(struct bench_nic *nic, unsigned int pf)
 	int ret;
 
 	snprintf(text, sizeof(text), "%s,plug", bench_nic_name(pf));
-	ret = mpsim_fault(text);
+	ret = rte_pmd_mpsim_fault(text);
 	if (ret == 0)
 		ret = bench_nic_await(pf, true);
 	if (ret == 0)

@@ -117,7 +117,7 @@ start(struct nudma_port *p, const struct bench *bench)
 	if (ret == 0 && p->config == NUDMA_OCTO)
 		ret = steer(p);
 	if (ret == 0)
-		ret = mpsim_model_get(p->pf[0], &p->model, &p->place_offset);
+		ret = rte_pmd_mpsim_model_get(p->pf[0], &p->model, &p->place_offset);
 	return ret;
 }
 
@@ -164,7 +164,7 @@ nudma_port_account(const struct nudma_port *p, struct nudma_account *sum,
 
 	*sum = (struct nudma_account){0};
 	for (unsigned int i = 0; i < NUDMA_NB_PFS && ret == 0; i++) {
-		ret = mpsim_model_account(p->pf[i], &one);
+		ret = rte_pmd_mpsim_model_account(p->pf[i], &one);
 		if (ret == 0)
 			ret = rte_eth_stats_get(p->pf[i], &stats);
 		nudma_account_add(sum, &one);

@@ -242,7 +242,7 @@ set_state(const struct nudma_port *p, const struct nudma_plan *plan,
 		.tx_frames = plan->tx_frames,
 	};
 
-	return mpsim_model_set(p->pf[0], &state);
+	return rte_pmd_mpsim_model_set(p->pf[0], &state);
 }
 
 int

@@ -115,7 +115,7 @@ await_rules(uint64_t nb)
 	const uint64_t end = rte_rdtsc() + NOTICE_S * rte_get_tsc_hz();
 	struct mpsim_account now = {0};
 
-	while (mpsim_account_get("A", &now) == 0 && now.rules < nb && rte_rdtsc() < end)
+	while (rte_pmd_mpsim_account_get("A", &now) == 0 && now.rules < nb && rte_rdtsc() < end)
 		rte_delay_us_sleep(LOOK_MS * 1000);
 	return now.rules >= nb;
 }
@@ -134,7 +134,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	const uint64_t reordered = c->stream.order.reordered;
 	struct mpsim_account before, after;
 	int64_t lost;
-	int ret = mpsim_account_get("A", &before);
+	int ret = rte_pmd_mpsim_account_get("A", &before);
 
 	if (ret == 0)
 		ret = bench_nic_remove(&c->nic, pf, r->loss == BENCH_LOSS_EJECT);
@@ -147,7 +147,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	t->wall[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_ns") / 1e6;
 	rte_delay_us_sleep(GO_ON_MS * 1000);
 	lost = bench_stream_pause(&c->stream);
-	ret = mpsim_account_get("A", &after);
+	ret = rte_pmd_mpsim_account_get("A", &after);
 	r->lost += lost - c->lost;
 	c->lost = lost;
 	r->lost_in_dead_rings += after.lost - before.lost;

@@ -66,7 +66,7 @@ octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *te
 	return text;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_tuple_format, 26.11)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_format)
 char *
 octo_tuple_format(const struct octo_tuple *t, char *text)
 {
@@ -88,7 +88,7 @@ addr_read(const char *text, uint8_t family, uint8_t *addr)
 	return inet_pton(family == OCTO_IPV4 ? AF_INET : AF_INET6, text, addr) == 1 ? 0 : -EINVAL;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_tuple_read, 26.11)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_read)
 int
 octo_tuple_read(struct octo_tuple *t, const char *proto, const char *src, uint16_t src_port,
 		const char *dst, uint16_t dst_port, const char **culprit)

@@ -108,7 +108,7 @@ char *octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, ch
  * @return
  *   text
  */
-__rte_experimental
+__rte_internal
 char *octo_tuple_format(const struct octo_tuple *t, char *text);
 
 /**
@@ -123,7 +123,7 @@ char *octo_tuple_format(const struct octo_tuple *t, char *text);
  * @return
  *   0, or -EINVAL with *t unchanged.
  */
-__rte_experimental
+__rte_internal
 int octo_tuple_read(struct octo_tuple *t, const char *proto, const char *src, uint16_t src_port,
 		    const char *dst, uint16_t dst_port, const char **culprit);
 

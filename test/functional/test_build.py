@@ -59,9 +59,35 @@ def test_exports_only_what_its_map_names(name, program):
     symbols = {s for s in symbols if not re.match(r"DPDK_|EXPERIMENTAL|"
                                                   r"INTERNAL", s)}
     assert symbols <= named
-    assert all(s.startswith(("octo_", "mpsim_", "rte_pmd_octo"))
-               for s in symbols)
+    assert symbols and all(s.startswith(f"rte_pmd_{name}_") for s in symbols)
     assert len(symbols) <= 16
+
+
+HEADER = env.REPO / "drivers/net/octo/rte_pmd_octo.h"
+
+
+def test_header_declares_what_is_exported(program):
+    """Functions for applications; a header apart has those of measurements."""
+    out = subprocess.run([program("nm"), "-D", "--defined-only",
+                          env.built_driver("octo")],
+                         check=True, capture_output=True, text=True).stdout
+    exported = set(re.findall(r"\b(rte_pmd_octo_\w+)", out))
+    declared = set(re.findall(r"^(?:int|char \*)\s*(rte_pmd_octo_\w+)\(",
+                              HEADER.read_text(), re.MULTILINE))
+    assert {s for s in exported
+            if not re.match("rte_pmd_octo_(measure|view)_", s)} == declared
+
+
+@pytest.mark.parametrize("language, compiler", [("c", "cc"), ("c++", "c++")])
+def test_header_is_for_applications(language, compiler, program):
+    """It needs no other header before it, in C and in C++."""
+    flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], check=True,
+                           capture_output=True, text=True).stdout.split()
+    done = subprocess.run(
+        [program(compiler), *flags, "-DALLOW_EXPERIMENTAL_API", "-Wall", "-Wextra", "-Werror",
+         "-fsyntax-only", "-x", language, HEADER],
+        check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_library_exports_what_it_shares(program):

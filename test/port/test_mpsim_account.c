@@ -30,7 +30,7 @@ account(void)
 {
 	struct mpsim_account a;
 
-	assert_int_equal(mpsim_account_get("T", &a), 0);
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
 	assert_int_equal(a.unaccounted, 0);
 	return a;
 }
@@ -129,7 +129,7 @@ test_no_such_nic(void **state)
 	struct mpsim_account a;
 
 	(void)state;
-	assert_int_equal(mpsim_account_get("T", &a), -ENODEV);
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), -ENODEV);
 }
 
 /* Each goes back to where it was, whoever comes first: rules and default_pf= name places. */
@@ -196,7 +196,7 @@ lose_pf_2(const struct octo_port_conf *conf, bool removed)
 	if (removed)
 		octo_port_remove_pf(2);
 	else
-		assert_int_equal(mpsim_fault("net_mpsim2,surprise,60000000"), 0);
+		assert_int_equal(rte_pmd_mpsim_fault("net_mpsim2,surprise,60000000"), 0);
 	octo_port_send(octo_port_pf(1), 0, 7, 8);
 }
 
@@ -222,7 +222,7 @@ test_a_lost_pf_is_routed_around(void **state)
 		assert_int_equal(receive(0, 8), 8);
 		assert_int_equal(account().dropped, 0);
 		/* the default PF itself */
-		assert_int_equal(mpsim_fault("net_mpsim0,surprise,60000000"), 0);
+		assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,surprise,60000000"), 0);
 		octo_port_send(octo_port_pf(1), 0, 7, 8);
 		octo_port_send(octo_port_pf(1), 0, 8, 8);
 		assert_int_equal(receive(1, 16), 16);

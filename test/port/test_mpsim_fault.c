@@ -82,7 +82,7 @@ teardown(void **state)
 static void
 fault(const char *text)
 {
-	assert_int_equal(mpsim_fault(text), 0);
+	assert_int_equal(rte_pmd_mpsim_fault(text), 0);
 }
 
 /* The removal may not be over yet; when this returns, the device event has been. */
@@ -92,7 +92,7 @@ plug(const char *text)
 	const unsigned int before = nb_heard();
 	int ret;
 
-	while ((ret = mpsim_fault(text)) == -EBUSY)
+	while ((ret = rte_pmd_mpsim_fault(text)) == -EBUSY)
 		octo_port_pass_us(1000);
 	assert_int_equal(ret, 0);
 	octo_port_await(nb_heard() > before);
@@ -129,7 +129,7 @@ assert_all_accounted_for(uint64_t lost)
 {
 	struct mpsim_account a;
 
-	assert_int_equal(mpsim_account_get("T", &a), 0);
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
 	assert_int_equal(a.unaccounted, 0);
 	assert_int_equal(a.lost, lost);
 }
@@ -164,7 +164,7 @@ test_what_is_wrong_changes_nothing(void **state)
 	(void)state;
 	start_pfs();
 	for (unsigned int i = 0; i < RTE_DIM(wrong); i++)
-		assert_int_equal(mpsim_fault(wrong[i].text), wrong[i].code);
+		assert_int_equal(rte_pmd_mpsim_fault(wrong[i].text), wrong[i].code);
 	assert_int_equal(send_and_receive(8), 8);
 	assert_int_equal(nb_heard(), 0);
 }
@@ -288,8 +288,8 @@ test_a_removal_that_takes_its_time(void **state)
 	fault("net_mpsim0,remove,60000000");
 	octo_port_await(nb_heard() == 1);
 	assert_int_equal(send_and_receive(8), 8);
-	assert_int_equal(mpsim_fault("net_mpsim0,remove"), -EBUSY);
-	assert_int_equal(mpsim_fault("net_mpsim0,plug"), -EBUSY);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,remove"), -EBUSY);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,plug"), -EBUSY);
 	octo_port_remove_pf(0);
 	octo_port_add_pf(&two_pfs, 0);
 	fault("net_mpsim0,remove,60000000");
@@ -309,7 +309,7 @@ test_an_ejection(void **state)
 	octo_port_await(nb_heard() == 1);
 	assert_int_equal(heard.event[0], RTE_ETH_EVENT_INTR_RMV);
 	assert_int_equal(send_and_receive(8), 8);
-	assert_int_equal(mpsim_fault("net_mpsim0,plug"), -EBUSY);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,plug"), -EBUSY);
 	octo_port_remove_pf(0);
 	assert_true(rte_eal_hotplug_add("vdev", "net_mpsim0", "nic=T") < 0);
 	plug("net_mpsim0,plug,wait");
@@ -564,7 +564,7 @@ test_removals_under_an_octo_port(void **state)
 		octo_port_await(!octo_port_pf_is_there(0));
 		octo_port_await(!pf_is(port, "started"));
 		octo_port_thread_stop();
-		assert_int_equal(mpsim_account_get("T", &a), 0);
+		assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
 		assert_int_equal(a.unaccounted, 0);
 		plug("net_mpsim0,plug,wait");
 		octo_port_destroy();

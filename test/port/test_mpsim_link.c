@@ -62,7 +62,7 @@ test_a_link_that_two_threads_look_at(void **state)
 		done = told = false;
 		assert_int_equal(pthread_create(&thread, NULL, toggle_link, &done), 0);
 		while (!is_set(&done))
-			assert_int_equal(mpsim_fault("T,link,up"), 0);
+			assert_int_equal(rte_pmd_mpsim_fault("T,link,up"), 0);
 		pthread_join(thread, NULL);
 		/* it is behind those that look at the link */
 		assert_int_equal(rte_eal_alarm_set(2, note_alarm, &told), 0);

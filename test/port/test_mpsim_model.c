@@ -50,7 +50,7 @@ take(unsigned int pf)
 {
 	struct nudma_account account, now;
 
-	assert_int_equal(mpsim_model_account(octo_port_pf(pf), &now), 0);
+	assert_int_equal(rte_pmd_mpsim_model_account(octo_port_pf(pf), &now), 0);
 	account = now;
 	nudma_account_subtract(&account, &before[pf]);
 	before[pf] = now;
@@ -119,7 +119,7 @@ test_packets_say_where_they_are(void **state)
 		uint16_t got = 0;
 
 		start_pfs(model_args);
-		assert_int_equal(mpsim_model_get(octo_port_pf(pf), &model, &offset), 0);
+		assert_int_equal(rte_pmd_mpsim_model_get(octo_port_pf(pf), &model, &offset), 0);
 		assert_string_equal(model->machine.name, "e5-2660v4");
 		assert_non_null(octo_port_overrule(FLOW, pf));
 		octo_port_send(octo_port_pf(0), 0, FLOW, 1);
@@ -144,16 +144,16 @@ test_state_is_set(void **state)
 	(void)state;
 	start_pfs(model_args);
 	assert_non_null(octo_port_overrule(FLOW, 1));
-	assert_int_equal(mpsim_model_set(octo_port_pf(0), &loaded), 0);
+	assert_int_equal(rte_pmd_mpsim_model_set(octo_port_pf(0), &loaded), 0);
 	receive_by(1);
 	/* 1,000 ns for waits, 49.6 for hops, instead of 80 */
 	assert_int_equal(take(1).cpu_ps, PACKETS * UINT64_C(1049600));
 	/* a ring beside the PF is in its LLC, and that is far */
-	assert_int_equal(mpsim_model_set(octo_port_pf(0), &on_pf), 0);
+	assert_int_equal(rte_pmd_mpsim_model_set(octo_port_pf(0), &on_pf), 0);
 	receive_by(1);
 	cpu_ps = take(1).cpu_ps;
 	assert_true(cpu_ps < PACKETS * 80 * NS && cpu_ps > PACKETS * 70 * NS);
-	assert_int_equal(mpsim_model_set(octo_port_pf(0), &few), 0);
+	assert_int_equal(rte_pmd_mpsim_model_set(octo_port_pf(0), &few), 0);
 	take(0);
 	receive_by(1);
 	assert_int_equal(take(0).completions, 2);
@@ -190,10 +190,10 @@ test_without_model_there_is_none(void **state)
 
 	(void)state;
 	start_pfs(NULL);
-	assert_int_equal(mpsim_model_get(octo_port_pf(0), &model, &offset), -ENODEV);
-	assert_int_equal(mpsim_model_set(octo_port_pf(0), &nothing), -ENODEV);
-	assert_int_equal(mpsim_model_account(octo_port_pf(0), &account), -ENODEV);
-	assert_int_equal(mpsim_model_account(RTE_MAX_ETHPORTS, &account), -ENODEV);
+	assert_int_equal(rte_pmd_mpsim_model_get(octo_port_pf(0), &model, &offset), -ENODEV);
+	assert_int_equal(rte_pmd_mpsim_model_set(octo_port_pf(0), &nothing), -ENODEV);
+	assert_int_equal(rte_pmd_mpsim_model_account(octo_port_pf(0), &account), -ENODEV);
+	assert_int_equal(rte_pmd_mpsim_model_account(RTE_MAX_ETHPORTS, &account), -ENODEV);
 	receive_by(0);
 }
 

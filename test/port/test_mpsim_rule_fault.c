@@ -22,7 +22,7 @@ static struct {
 static void
 fault(const char *text)
 {
-	assert_int_equal(mpsim_fault(text), 0);
+	assert_int_equal(rte_pmd_mpsim_fault(text), 0);
 }
 
 /* A PF whose frames go to queue 0 if no rule says otherwise. */

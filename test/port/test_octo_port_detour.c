@@ -176,7 +176,7 @@ fault(unsigned int pf, const char *what)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s,%s", octo_port_pf_name(pf), what);
-	assert_int_equal(mpsim_fault(text), 0);
+	assert_int_equal(rte_pmd_mpsim_fault(text), 0);
 }
 
 static uint64_t
@@ -184,7 +184,7 @@ rules(void)
 {
 	struct mpsim_account nic;
 
-	assert_int_equal(mpsim_account_get("T", &nic), 0);
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &nic), 0);
 	return nic.rules;
 }
 
@@ -263,7 +263,7 @@ test_one_that_is_put_back_costs_nothing(void **state)
 		travel_until(octo_port_xstat(flow.port, "usable_pfs") == 1);
 		travel_by(1);
 		lost = rest();
-		while (mpsim_fault("net_mpsim0,plug") != 0)
+		while (rte_pmd_mpsim_fault("net_mpsim0,plug") != 0)
 			travel();
 		travel_until(octo_port_xstat(flow.port, "usable_pfs") == 2);
 		travel_by(0);

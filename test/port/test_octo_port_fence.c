@@ -279,14 +279,14 @@ test_slow_rules_hold_nothing_up(void **state)
 	*t = depart(&plain);
 	for (uint16_t i = 1; i <= MANY; i++)
 		assert_non_null(octo_port_steer(t->port, FLOW + i, 0, NULL));
-	assert_int_equal(mpsim_fault("net_mpsim0,rule_slow,30000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow,30000"), 0);
 	octo_port_meanwhile(travel_meanwhile);
 	octo_port_run_on(1);
 	travel_until(t, octo_port_rule_pf(t->port, FLOW) == 1);
 	flipped = t->sent;
 	travel_until(t, t->received > flipped + 100);
 	assert_int_equal(octo_port_rule_pf(t->port, FLOW + MANY), 0);
-	assert_int_equal(mpsim_fault("net_mpsim0,rule_slow,0"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow,0"), 0);
 	go(t, 1);
 	end_trip(t);
 }

@@ -26,7 +26,7 @@ lost(void)
 {
 	struct mpsim_account a;
 
-	assert_int_equal(mpsim_account_get("T", &a), 0);
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
 	return a.lost + a.dropped;
 }
 
@@ -54,7 +54,7 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 	struct octo_port_tally tally = {0};
 
 	(void)state;
-	assert_int_equal(mpsim_fault("net_mpsim1,eject,60000000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	assert_true(octo_port_pf_is_there(1));
 	assert_true(is_in_state(port, 1, "leaving"));
@@ -62,7 +62,7 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 	assert_int_equal(tally.packets, 100);
 	assert_int_equal(lost(), 0);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
-	assert_int_equal(mpsim_fault("net_mpsim1,plug"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,plug"), 0);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	octo_port_await(octo_port_leads_to(port, FLOW, QUEUE, 1));
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
@@ -79,7 +79,7 @@ test_every_pf_is_ejected(void **state)
 	(void)state;
 	for (unsigned int pf = 0; pf < 3; pf++) {
 		snprintf(text, sizeof(text), "%s,eject,60000000", octo_port_pf_name(pf));
-		assert_int_equal(mpsim_fault(text), 0);
+		assert_int_equal(rte_pmd_mpsim_fault(text), 0);
 		octo_port_await(
 			(octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(pf)));
 		octo_port_await(octo_port_leads_to(port, FLOW, QUEUE, 3) || pf < 2);
@@ -96,7 +96,7 @@ test_an_ejected_pf_that_nobody_polls(void **state)
 	const uint16_t port = fill_ring(&two_pfs, 100);
 
 	(void)state;
-	assert_int_equal(mpsim_fault("net_mpsim1,eject,60000000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(!octo_port_pf_is_there(1));
 	assert_int_equal(lost(), 100);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
@@ -109,7 +109,7 @@ test_an_ejected_pf_dies(void **state)
 	const uint16_t port = fill_ring(&two_pfs, 100);
 
 	(void)state;
-	assert_int_equal(mpsim_fault("net_mpsim1,eject,60000000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(is_in_state(port, 1, "leaving"));
 	octo_port_remove_pf(1);
 	assert_true(is_in_state(port, 1, "gone"));
@@ -125,7 +125,7 @@ test_the_port_is_stopped_while_a_pf_is_ejected(void **state)
 	const uint16_t port = fill_ring(&two_pfs, 100);
 
 	(void)state;
-	assert_int_equal(mpsim_fault("net_mpsim1,eject,60000000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(is_in_state(port, 1, "leaving"));
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_true(is_in_state(port, 1, "gone"));
@@ -143,7 +143,7 @@ test_the_last_pf_is_ejected(void **state)
 
 	(void)state;
 	octo_port_remove_pf(0);
-	assert_int_equal(mpsim_fault("net_mpsim1,eject,1000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,1000"), 0);
 	octo_port_await(!octo_port_pf_is_there(1));
 	octo_port_await(is_in_state(port, 1, "gone"));
 }
@@ -159,7 +159,7 @@ static bool
 begins_to_join(uint16_t port)
 {
 	octo_port_add_pf(&two_pfs, 1);
-	assert_int_equal(mpsim_fault("net_mpsim1,rule_slow," RULE_US), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_slow," RULE_US), 0);
 	octo_port_await(is_in_state(port, 1, "joining") || octo_port_pf_is_started(port, 1));
 	return is_in_state(port, 1, "joining");
 }
@@ -203,7 +203,7 @@ test_rules_come_and_go_while_a_pf_joins(void **state)
 		octo_port_poll(port, QUEUE, 32, &(struct octo_port_tally){0});
 	}
 	assert_true(is_in_state(port, 1, "joining"));
-	assert_int_equal(mpsim_fault("net_mpsim1,clear"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	for (uint16_t i = 0; i < RULES; i++) {
 		const uint16_t src_port = i % 10 == 0 ? 2000 + i : 1000 + i;
@@ -223,7 +223,7 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	const uint64_t replugs = octo_port_xstat(port, "replugs");
 
 	(void)state;
-	assert_int_equal(mpsim_fault("net_mpsim1,rule_fail,1,5,1"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_fail,1,5,1"), 0);
 	assert_non_null(octo_port_steer(port, 3000, QUEUE, NULL));
 	octo_port_await(is_in_state(port, 1, "gone"));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
@@ -250,9 +250,9 @@ test_the_last_pf_cannot_join(void **state)
 
 	(void)state;
 	octo_port_remove_pf(0);
-	assert_int_equal(mpsim_fault("net_mpsim1,rule_fail,1,5,1000000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_fail,1,5,1000000"), 0);
 	octo_port_await(is_in_state(port, 1, "leaving"));
-	assert_int_equal(mpsim_fault("net_mpsim1,clear"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
 	octo_port_await(manages(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
@@ -279,7 +279,7 @@ test_a_pf_that_does_not_get_to_join(void **state)
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	begin_to_join(port);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
-	assert_int_equal(mpsim_fault("net_mpsim1,clear"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_true(octo_port_pf_is_started(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
@@ -295,7 +295,7 @@ teardown(void **state)
 
 	for (unsigned int pf = 0; pf < 4; pf++) {
 		snprintf(text, sizeof(text), "%s,plug,wait", octo_port_pf_name(pf));
-		mpsim_fault(text);
+		rte_pmd_mpsim_fault(text);
 	}
 	return ret;
 }

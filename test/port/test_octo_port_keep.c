@@ -9,7 +9,7 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
-#include "octo_steer.h"
+#include "rte_pmd_octo.h"
 
 static const struct octo_port_conf two_pfs;
 
@@ -122,16 +122,17 @@ test_counters_go_on_when_a_flow_moves(void **state)
 	uint16_t port = octo_port_create(&conf);
 	struct rte_flow_error error;
 	struct rte_flow *rule;
-	struct octo_tuple t;
+	struct rte_pmd_octo_tuple t;
 	const char *culprit;
 
 	(void)state;
 	octo_port_up(port, 2);
-	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", 7, "10.0.0.2", 9, &culprit), 0);
+	assert_int_equal(rte_pmd_octo_tuple_read(&t, "udp", "10.0.0.1", 7, "10.0.0.2", 9, &culprit),
+			 0);
 	rule = steer_and_count(port, 7, 0, RTE_FLOW_ACTION_TYPE_END, 0);
 	for (uint16_t i = 1; i <= 4; i++) {
 		octo_port_assert_arrives(port, 7, (i - 1) % 2, 20);
-		assert_int_equal(octo_steer_move(port, &t, i % 2, &error), 0);
+		assert_int_equal(rte_pmd_octo_steer_move(port, &t, i % 2, &error), 0);
 	}
 	assert_counted(port, rule, true, 80);
 	assert_counted(port, rule, false, 0);
@@ -284,18 +285,21 @@ static void
 test_commands_are_in_nobodys_way(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
-	struct octo_tuple t = octo_tuple_example;
 	struct rte_flow_error error;
+	struct rte_pmd_octo_tuple t;
+	const char *culprit;
 
 	(void)state;
 	octo_port_up(port, 2);
-	assert_int_equal(octo_steer_add(port, &t, 1, &error), 0);
+	assert_int_equal(
+		rte_pmd_octo_tuple_read(&t, "tcp", "192.0.2.1", 9, "192.0.2.2", 9, &culprit), 0);
+	assert_int_equal(rte_pmd_octo_steer_add(port, &t, 1, &error), 0);
 	t.src_port++;
-	assert_int_equal(octo_steer_add(port, &t, 0, &error), 0);
+	assert_int_equal(rte_pmd_octo_steer_add(port, &t, 0, &error), 0);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	octo_port_up(port, 1);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
-	assert_int_equal(octo_steer_remove(port, &t, &error), 0);
+	assert_int_equal(rte_pmd_octo_steer_remove(port, &t, &error), 0);
 }
 
 /* A PF may forget over a stop. */

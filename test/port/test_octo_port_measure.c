@@ -20,7 +20,7 @@ start_measured(const struct octo_measure_args *args)
 	char why[OCTO_MEASURE_WHY_MAX] = "";
 
 	octo_port_up(port, 2);
-	assert_int_equal(octo_measure_start(port, args, why), 0);
+	assert_int_equal(rte_pmd_octo_measure_start(port, args, why), 0);
 	assert_string_equal(why, "");
 	return port;
 }
@@ -30,7 +30,7 @@ static struct octo_measure_view *
 view_after(uint16_t port, uint64_t samples)
 {
 	char why[OCTO_MEASURE_WHY_MAX];
-	struct octo_measure_view *view = octo_measure_view(port, why);
+	struct octo_measure_view *view = rte_pmd_octo_measure_view(port, why);
 
 	assert_non_null(view);
 	samples += view->samples;
@@ -38,7 +38,7 @@ view_after(uint16_t port, uint64_t samples)
 	while (view->samples < samples) {
 		free(view);
 		octo_wait_us(1000);
-		view = octo_measure_view(port, why);
+		view = rte_pmd_octo_measure_view(port, why);
 		assert_non_null(view);
 	}
 	return view;
@@ -71,7 +71,7 @@ test_packets_are_those_of_their_queue(void **state)
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	octo_port_send(port, 0, 7, 50);
 	octo_port_receive(port, 1, 50, &tally);
-	view = octo_measure_stop(port, why);
+	view = rte_pmd_octo_measure_stop(port, why);
 	assert_non_null(view);
 	assert_int_equal(view->sum->port.rx_packets, 50);
 	assert_int_equal(view->sum->queue[0].tx_packets, 50);
@@ -114,9 +114,9 @@ test_a_port_goes_while_it_is_measured(void **state)
 
 	(void)state;
 	octo_port_close_and_remove(port);
-	assert_null(octo_measure_view(port, why));
+	assert_null(rte_pmd_octo_measure_view(port, why));
 	assert_string_equal(why, "this is not an octo port");
-	assert_null(octo_measure_stop(port, why));
+	assert_null(rte_pmd_octo_measure_stop(port, why));
 }
 
 static void
@@ -132,8 +132,8 @@ test_bad_intervals_are_refused(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(bad); i++)
-		assert_int_equal(octo_measure_start(port, &bad[i], why), -EINVAL);
-	assert_int_equal(octo_measure_start(octo_port_pf(0), &fast, why), -ENODEV);
+		assert_int_equal(rte_pmd_octo_measure_start(port, &bad[i], why), -EINVAL);
+	assert_int_equal(rte_pmd_octo_measure_start(octo_port_pf(0), &fast, why), -ENODEV);
 }
 
 int

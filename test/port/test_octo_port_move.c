@@ -11,7 +11,7 @@
 
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
-#include "octo_steer.h"
+#include "rte_pmd_octo.h"
 
 #define FLOW 7
 #define BURST 32
@@ -117,14 +117,15 @@ arrive(struct trip *t)
 	assert_int_equal(t->received, t->sent);
 }
 
-static struct octo_tuple
+static struct rte_pmd_octo_tuple
 flow_tuple(void)
 {
-	struct octo_tuple tuple;
+	struct rte_pmd_octo_tuple tuple;
 	const char *culprit;
 
-	assert_int_equal(octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit),
-			 0);
+	assert_int_equal(
+		rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit),
+		0);
 	return tuple;
 }
 
@@ -141,9 +142,9 @@ move_by_handle(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 static int
 move_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 {
-	const struct octo_tuple tuple = flow_tuple();
+	const struct rte_pmd_octo_tuple tuple = flow_tuple();
 
-	return octo_steer_move(t->port, &tuple, queue, error);
+	return rte_pmd_octo_steer_move(t->port, &tuple, queue, error);
 }
 
 static int
@@ -163,9 +164,9 @@ begin_by_rule(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 static int
 begin_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 {
-	const struct octo_tuple tuple = flow_tuple();
+	const struct rte_pmd_octo_tuple tuple = flow_tuple();
 
-	return octo_steer_add(t->port, &tuple, queue, error);
+	return rte_pmd_octo_steer_add(t->port, &tuple, queue, error);
 }
 
 static int
@@ -179,8 +180,8 @@ replace_rule(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 static int
 replace_by_hand(struct trip *t, uint16_t queue, struct rte_flow_error *error)
 {
-	const struct octo_tuple tuple = flow_tuple();
-	int ret = octo_steer_remove(t->port, &tuple, error);
+	const struct rte_pmd_octo_tuple tuple = flow_tuple();
+	int ret = rte_pmd_octo_steer_remove(t->port, &tuple, error);
 
 	return ret == 0 ? begin_by_hand(t, queue, error) : ret;
 }
@@ -375,23 +376,23 @@ test_a_consumer_falls_silent(void **state)
 static void
 test_what_cannot_be_moved(void **state)
 {
-	const struct octo_tuple tuple = flow_tuple();
+	const struct rte_pmd_octo_tuple tuple = flow_tuple();
 	struct rte_flow_error error;
 	struct trip t;
 
 	(void)state;
 	depart(&t, &impatient, 2, begin_by_handle);
-	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
+	assert_int_equal(rte_pmd_octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
 	assert_string_equal(error.message,
 			    "this rule says more than its queue: change it through rte_flow");
-	assert_int_equal(octo_steer_move(t.port, &tuple, 2, &error), -EINVAL);
+	assert_int_equal(rte_pmd_octo_steer_move(t.port, &tuple, 2, &error), -EINVAL);
 	assert_int_equal(rte_flow_flush(t.port, NULL), 0);
-	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOENT);
+	assert_int_equal(rte_pmd_octo_steer_move(t.port, &tuple, 1, &error), -ENOENT);
 	assert_string_equal(error.message, "this 5-tuple is not steered: steer it");
-	assert_int_equal(octo_steer_move(octo_port_pf(0), &tuple, 1, &error), -ENODEV);
+	assert_int_equal(rte_pmd_octo_steer_move(octo_port_pf(0), &tuple, 1, &error), -ENODEV);
 	assert_non_null(octo_port_steer(t.port, FLOW, 0, NULL));
 	assert_int_equal(rte_eth_dev_stop(t.port), 0);
-	assert_int_equal(octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
+	assert_int_equal(rte_pmd_octo_steer_move(t.port, &tuple, 1, &error), -ENOTSUP);
 	assert_string_equal(error.message, "the port is stopped: start it first");
 }
 

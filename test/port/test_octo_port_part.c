@@ -11,7 +11,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
-#include "octo_steer.h"
+#include "rte_pmd_octo.h"
 
 #define FLOW 7
 
@@ -126,7 +126,7 @@ test_nobody_sees_it(void **state)
 	struct octo_view_topology view;
 	struct octo_view_rule rule;
 	struct rte_flow_error error;
-	struct octo_tuple tuple;
+	struct rte_pmd_octo_tuple tuple;
 	const char *culprit;
 	uint32_t total;
 
@@ -140,9 +140,9 @@ test_nobody_sees_it(void **state)
 	assert_int_equal(view.nb_rules + view.nb_others, 0);
 	assert_int_equal(nb_parting(port), 1);
 	assert_int_equal(octo_port_validate(port, FLOW, 0), 0);
-	octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
-	assert_int_equal(octo_steer_move(port, &tuple, 0, &error), -ENOENT);
-	assert_int_equal(octo_steer_remove(port, &tuple, &error), -ENOENT);
+	rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
+	assert_int_equal(rte_pmd_octo_steer_move(port, &tuple, 0, &error), -ENOENT);
+	assert_int_equal(rte_pmd_octo_steer_remove(port, &tuple, &error), -ENOENT);
 	/* what it still does it does in order */
 	assert_arrives(port, 1);
 }
@@ -378,16 +378,16 @@ test_the_flow_is_learned(void **state)
 	const struct octo_port_conf conf = {.learn = true, .octo = "linger_ms=10000"};
 	uint16_t port = create(&conf);
 	struct rte_flow_error error;
-	struct octo_tuple tuple;
+	struct rte_pmd_octo_tuple tuple;
 	struct rte_flow *rule;
 	const char *culprit;
 
 	(void)state;
-	octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
+	rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
 	rule = octo_port_steer(port, FLOW, 1, NULL);
 	assert_non_null(rule);
 	/* to the switch's other priority, so that it can be overruled */
-	assert_int_equal(octo_steer_move(port, &tuple, 0, &error), 0);
+	assert_int_equal(rte_pmd_octo_steer_move(port, &tuple, 0, &error), 0);
 	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
 	assert_non_null(octo_port_overrule(FLOW, 1));
 	for (int i = 0; i < 2000 && octo_port_xstat(port, "learned_flows") == 0; i++) {

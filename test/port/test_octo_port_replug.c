@@ -79,13 +79,13 @@ test_a_pf_is_back_before_its_flows_have_left(void **state)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
 	octo_port_await(octo_port_leads_to(port, 100, 1, 1));
 	manager = octo_port_faults_on(0);
-	assert_int_equal(mpsim_fault("net_mpsim0,rule_slow,40000"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow,40000"), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	assert_true(manager->transfers < SLOW_RULES);
 	octo_port_await(octo_port_leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
-	assert_int_equal(mpsim_fault("net_mpsim0,clear"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,clear"), 0);
 	for (uint16_t i = 0; i < SLOW_RULES; i++) {
 		octo_port_await(octo_port_leads_to(port, 100 + i, 1, 1));
 		octo_port_assert_arrives(port, 100 + i, 1, 10);

@@ -118,12 +118,12 @@ test_a_start_sets_the_link_up_of_a_pf_that_recovers(void **state)
 	(void)state;
 	octo_port_up(port, 2);
 	assert_int_equal(rte_eth_dev_set_link_down(port), 0);
-	assert_int_equal(mpsim_fault("net_mpsim1,recovery,start"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,recovery,start"), 0);
 	octo_port_await(!octo_port_pf_is_started(port, 1));
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	octo_port_await(link_of(port) == RTE_ETH_LINK_UP);
-	assert_int_equal(mpsim_fault("net_mpsim1,recovery,success"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,recovery,success"), 0);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	octo_port_await(link_of(octo_port_pf(1)) == RTE_ETH_LINK_UP);
 }

@@ -288,7 +288,7 @@ test_a_dead_pf_breaks_no_promise(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	talk(port, 20);
 	snprintf(fault, sizeof(fault), "%s,surprise,1500000", octo_port_pf_name(1));
-	assert_int_equal(mpsim_fault(fault), 0);
+	assert_int_equal(rte_pmd_mpsim_fault(fault), 0);
 	for (int i = 0; i < 30; i++) {
 		talk(port, 20);
 		octo_port_pass_us(20000);

@@ -96,9 +96,9 @@ get_locked(const struct mpsim_nic *nic, struct mpsim_account *a)
 	a->lost_on_wire = s->wire_lost;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(mpsim_account_get, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mpsim_account_get, 26.11)
 int
-mpsim_account_get(const char *name, struct mpsim_account *account)
+rte_pmd_mpsim_account_get(const char *name, struct mpsim_account *account)
 {
 	struct mpsim_nic *nic;
 

@@ -23,7 +23,7 @@
  *   0 or a negative errno; an error was logged.
  */
 __rte_experimental
-int mpsim_fault(const char *text);
+int rte_pmd_mpsim_fault(const char *text);
 
 /**
  * Where the frames are that a NIC has taken from its wire, since its first PF
@@ -48,7 +48,7 @@ struct mpsim_account {
 
 /** @return 0 or -ENODEV: there is no NIC of this name. */
 __rte_experimental
-int mpsim_account_get(const char *nic, struct mpsim_account *account);
+int rte_pmd_mpsim_account_get(const char *nic, struct mpsim_account *account);
 
 /** Of the model of a NIC: what is not in its profile. */
 struct mpsim_model_state {
@@ -68,14 +68,14 @@ struct mpsim_model_state {
  *   0 or -ENODEV: the port is not a PF with a model.
  */
 __rte_experimental
-int mpsim_model_get(uint16_t port, const struct nudma_model **model, int *place_offset);
+int rte_pmd_mpsim_model_get(uint16_t port, const struct nudma_model **model, int *place_offset);
 
 /** Change it, while nobody sends or receives. 0 or -ENODEV. */
 __rte_experimental
-int mpsim_model_set(uint16_t port, const struct mpsim_model_state *state);
+int rte_pmd_mpsim_model_set(uint16_t port, const struct mpsim_model_state *state);
 
 /** What all queues of a PF were charged since it came; exact while nobody uses them. */
 __rte_experimental
-int mpsim_model_account(uint16_t port, struct nudma_account *account);
+int rte_pmd_mpsim_model_account(uint16_t port, struct nudma_account *account);
 
 #endif /* MPSIM_CONTROL_H */

@@ -441,9 +441,9 @@ mpsim_fault_set(const char *text, char *why, size_t size)
 	return ret;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(mpsim_fault, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mpsim_fault, 26.11)
 int
-mpsim_fault(const char *text)
+rte_pmd_mpsim_fault(const char *text)
 {
 	char why[TEXT_MAX * 2];
 	int ret = mpsim_fault_set(text, why, sizeof(why));

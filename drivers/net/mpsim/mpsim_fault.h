@@ -12,7 +12,7 @@
 /**
  * @file
  * What can go wrong with a PF, set while it runs: "TARGET,FAULT[,ARGUMENT...]",
- * by telemetry or mpsim_fault(). One thread at a time: the control lock.
+ * by telemetry or rte_pmd_mpsim_fault(). One thread at a time: the control lock.
  */
 
 struct mpsim_pf;

@@ -224,9 +224,9 @@ modelled_pf(uint16_t port)
 	return NULL;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(mpsim_model_get, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mpsim_model_get, 26.11)
 int
-mpsim_model_get(uint16_t port, const struct nudma_model **model, int *place_offset)
+rte_pmd_mpsim_model_get(uint16_t port, const struct nudma_model **model, int *place_offset)
 {
 	const struct mpsim_pf *pf = modelled_pf(port);
 
@@ -237,9 +237,9 @@ mpsim_model_get(uint16_t port, const struct nudma_model **model, int *place_offs
 	return 0;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(mpsim_model_set, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mpsim_model_set, 26.11)
 int
-mpsim_model_set(uint16_t port, const struct mpsim_model_state *state)
+rte_pmd_mpsim_model_set(uint16_t port, const struct mpsim_model_state *state)
 {
 	const struct mpsim_pf *pf = modelled_pf(port);
 	struct mpsim_model *m;
@@ -255,9 +255,9 @@ mpsim_model_set(uint16_t port, const struct mpsim_model_state *state)
 	return 0;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(mpsim_model_account, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_mpsim_model_account, 26.11)
 int
-mpsim_model_account(uint16_t port, struct nudma_account *account)
+rte_pmd_mpsim_model_account(uint16_t port, struct nudma_account *account)
 {
 	const struct mpsim_pf *pf = modelled_pf(port);
 

@@ -17,7 +17,7 @@ tell_account(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (params == NULL)
 		return -EINVAL;
-	ret = mpsim_account_get(params, &a);
+	ret = rte_pmd_mpsim_account_get(params, &a);
 	if (ret != 0)
 		return ret;
 	rte_tel_data_start_dict(d);

@@ -188,7 +188,7 @@ static int
 read_learn_number(const char *key, const char *value, void *arg)
 {
 	struct octo_args *args = arg;
-	struct octo_learning_settings s = args->learning;
+	struct rte_pmd_octo_learning_settings s = args->learning;
 	uint32_t *number = strcmp(key, ARG_LEARN_SAMPLE) == 0 ? &s.sample :
 			   strcmp(key, ARG_LEARN_MAX) == 0    ? &s.max_rules :
 								&s.idle_ms;

@@ -117,7 +117,7 @@ set_sampling(struct octo_dev *octo)
 }
 
 int
-octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *settings)
+octo_learn_init(struct octo_dev *octo, const struct rte_pmd_octo_learning_settings *settings)
 {
 	const struct octo_learn_conf conf = {settings->max_rules, settings->idle_ms};
 
@@ -285,7 +285,7 @@ octo_learn_publish_counts_locked(struct octo_dev *octo)
 }
 
 const char *
-octo_learning_check(const struct octo_learning_settings *s)
+octo_learning_check(const struct rte_pmd_octo_learning_settings *s)
 {
 	if (s->sample < 1 || s->sample > OCTO_SAMPLE_EVERY_MAX)
 		return "one stray of 1 to 65536 can be looked at";
@@ -296,9 +296,10 @@ octo_learning_check(const struct octo_learning_settings *s)
 	return NULL;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_learning_set, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_learning_set, 26.11)
 int
-octo_learning_set(uint16_t port_id, const struct octo_learning_settings *settings, const char **why)
+rte_pmd_octo_learning_set(uint16_t port_id, const struct rte_pmd_octo_learning_settings *settings,
+			  const char **why)
 {
 	struct octo_dev *octo;
 
@@ -335,9 +336,9 @@ state_of(const struct octo_dev *octo)
 	return "on";
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_learning_view, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_learning_get, 26.11)
 int
-octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
+rte_pmd_octo_learning_get(uint16_t port_id, struct rte_pmd_octo_learning *view)
 {
 	struct octo_dev *octo = octo_registry_get(port_id);
 	struct octo_learn_stats stats;
@@ -348,7 +349,7 @@ octo_learning_view(uint16_t port_id, struct octo_learning_view *view)
 	octo_learn_follow_tier_locked(octo);
 	octo_learn_publish_counts_locked(octo);
 	octo_learn_counts(octo, &stats);
-	*view = (struct octo_learning_view){
+	*view = (struct rte_pmd_octo_learning){
 		.settings = octo->learning.settings,
 		.state = state_of(octo),
 		.samples = octo->learning.samples - octo->learning.samples_base,

@@ -431,9 +431,9 @@ start_locked(uint16_t port_id, const struct octo_measure_args *args, char *why)
 	return ret;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_measure_start, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_measure_start, 26.11)
 int
-octo_measure_start(uint16_t port_id, const struct octo_measure_args *args, char *why)
+rte_pmd_octo_measure_start(uint16_t port_id, const struct octo_measure_args *args, char *why)
 {
 	int ret;
 
@@ -505,9 +505,9 @@ take_out(uint16_t port_id)
 	return m;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_measure_stop, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_measure_stop, 26.11)
 struct octo_measure_view *
-octo_measure_stop(uint16_t port_id, char *why)
+rte_pmd_octo_measure_stop(uint16_t port_id, char *why)
 {
 	struct measurement *m = take_out(port_id);
 	struct octo_measure_view *view = NULL;
@@ -525,9 +525,9 @@ octo_measure_stop(uint16_t port_id, char *why)
 	return view;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_measure_view, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_measure_view, 26.11)
 struct octo_measure_view *
-octo_measure_view(uint16_t port_id, char *why)
+rte_pmd_octo_measure_view(uint16_t port_id, char *why)
 {
 	struct octo_measure_view *view = NULL;
 	struct measurement *m;

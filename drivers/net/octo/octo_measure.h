@@ -68,7 +68,7 @@ struct octo_measure_view {
  *   or what stands in the way of a file.
  */
 __rte_experimental
-int octo_measure_start(uint16_t port_id, const struct octo_measure_args *args, char *why);
+int rte_pmd_octo_measure_start(uint16_t port_id, const struct octo_measure_args *args, char *why);
 
 /**
  * End it, with a last sample of the time that is left. Files are complete then.
@@ -77,11 +77,11 @@ int octo_measure_start(uint16_t port_id, const struct octo_measure_args *args, c
  *   What was measured, to be freed by free(), or NULL with why filled in.
  */
 __rte_experimental
-struct octo_measure_view *octo_measure_stop(uint16_t port_id, char *why);
+struct octo_measure_view *rte_pmd_octo_measure_stop(uint16_t port_id, char *why);
 
 /** What was measured so far, likewise. */
 __rte_experimental
-struct octo_measure_view *octo_measure_view(uint16_t port_id, char *why);
+struct octo_measure_view *rte_pmd_octo_measure_view(uint16_t port_id, char *why);
 
 /** The port is about to go: nobody measures it when this returns. */
 void octo_measure_forget(uint16_t port_id);

@@ -138,7 +138,7 @@ tell_measure(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (n < 1 || !octo_view_is_octo((uint16_t)numbers[0]))
 		return -EINVAL;
-	view = octo_measure_view((uint16_t)numbers[0], why);
+	view = rte_pmd_octo_measure_view((uint16_t)numbers[0], why);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "port", numbers[0]);
 	rte_tel_data_add_dict_uint(d, "measured", view != NULL);

@@ -15,7 +15,7 @@ struct octo_dev;
 struct rte_flow;
 
 /* octo_learn.c: what strays teach; all under the control mutex */
-int octo_learn_init(struct octo_dev *octo, const struct octo_learning_settings *settings);
+int octo_learn_init(struct octo_dev *octo, const struct rte_pmd_octo_learning_settings *settings);
 void octo_learn_fini(struct octo_dev *octo);
 void octo_learn_adapt_locked(struct octo_dev *octo);
 void octo_learn_follow_tier_locked(struct octo_dev *octo);

@@ -159,7 +159,7 @@ struct octo_truth {
 
 /* What strays taught; under the control mutex. */
 struct octo_learning {
-	struct octo_learning_settings settings;
+	struct rte_pmd_octo_learning_settings settings;
 	bool stale;   /* the tier has changed, and nothing of this follows it yet */
 	bool counted; /* the switch counts the hits of learned rules */
 	bool told_full;
@@ -272,7 +272,7 @@ struct octo_args {
 	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;
-	struct octo_learning_settings learning;
+	struct rte_pmd_octo_learning_settings learning;
 	bool clone_pools;
 	struct octo_fence_settings fence;
 	bool replug;

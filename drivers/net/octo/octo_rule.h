@@ -21,7 +21,7 @@
 /* Who wanted a rule. */
 enum octo_origin {
 	OCTO_BY_APP,      /* rte_flow: the application holds a pointer to it */
-	OCTO_BY_COMMAND,  /* octo_steer_add() */
+	OCTO_BY_COMMAND,  /* rte_pmd_octo_steer_add() */
 	OCTO_BY_LEARNING, /* strays: one MPFS rule, for RSS chooses the queue on every PF */
 };
 

@@ -1,33 +1,114 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+/*
+ * Steering by hand, for the commands of testpmd. Such flows are told apart from those that the
+ * application made through rte_flow, and still holds pointers to.
+ */
+
 #include <errno.h>
+#include <string.h>
 
 #include <eal_export.h>
 
 #include "octo_private.h"
-#include "octo_steer.h"
+#include "octo_tuple.h"
+#include "rte_pmd_octo.h"
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_add, 26.11)
+static_assert(RTE_PMD_OCTO_TUPLE_TEXT_MAX >= OCTO_TUPLE_TEXT_MAX, "room for each tuple");
+
+/* What else is in the application's memory must not count. */
+static int
+read_tuple(const struct rte_pmd_octo_tuple *from, struct octo_tuple *to,
+	   struct rte_flow_error *error)
+{
+	octo_tuple_clear(to);
+	to->family = from->ip_version;
+	to->proto = from->proto;
+	to->src_port = from->src_port;
+	to->dst_port = from->dst_port;
+	memcpy(to->src, from->src, octo_tuple_addr_len(to));
+	memcpy(to->dst, from->dst, octo_tuple_addr_len(to));
+	if ((to->family == OCTO_IPV4 || to->family == OCTO_IPV6) &&
+	    octo_tuple_proto_name(to->proto)[0] != '?')
+		return 0;
+	return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				  "this is no 5-tuple of TCP, UDP or SCTP by IPv4 or IPv6");
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_tuple_read, 26.11)
 int
-octo_steer_add(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
-	       struct rte_flow_error *error)
+rte_pmd_octo_tuple_read(struct rte_pmd_octo_tuple *tuple, const char *proto, const char *src,
+			uint16_t src_port, const char *dst, uint16_t dst_port, const char **culprit)
+{
+	struct octo_tuple t;
+	int ret = octo_tuple_read(&t, proto, src, src_port, dst, dst_port, culprit);
+
+	if (ret != 0)
+		return ret;
+	*tuple = (struct rte_pmd_octo_tuple){
+		.ip_version = t.family,
+		.proto = t.proto,
+		.src_port = t.src_port,
+		.dst_port = t.dst_port,
+	};
+	memcpy(tuple->src, t.src, sizeof(tuple->src));
+	memcpy(tuple->dst, t.dst, sizeof(tuple->dst));
+	return 0;
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_tuple_format, 26.11)
+char *
+rte_pmd_octo_tuple_format(const struct rte_pmd_octo_tuple *tuple, char *text)
+{
+	struct octo_tuple t;
+
+	if (read_tuple(tuple, &t, NULL) != 0)
+		return strcpy(text, "?");
+	return octo_tuple_format(&t, text);
+}
+
+/* NULL, with the error filled, if it is not an octo port. Else octo_registry_put() must follow. */
+static struct octo_dev *
+enter(uint16_t port_id, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_registry_get(port_id);
+
+	if (octo == NULL)
+		rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				   "this is not an octo port");
+	return octo;
+}
+
+static int
+add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
+	   struct rte_flow_error *error)
 {
 	const struct octo_rule_wish wish = {
 		.tuple = tuple,
 		.origin = OCTO_BY_COMMAND,
 		.queue = queue,
 	};
-	struct octo_dev *octo = octo_registry_get(port_id);
+	int ret = octo_flow_error_check_queue(octo, queue, error);
+
+	if (ret == 0 && octo_rule_add_locked(octo, &wish, error) == NULL)
+		ret = -rte_errno;
+	return ret;
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_steer_add, 26.11)
+int
+rte_pmd_octo_steer_add(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
+		       struct rte_flow_error *error)
+{
+	struct octo_dev *octo = enter(port_id, error);
+	struct octo_tuple t;
 	int ret;
 
 	if (octo == NULL)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this is not an octo port");
-	octo_lock(octo);
-	ret = octo_flow_error_check_queue(octo, queue, error);
-	if (ret == 0 && octo_rule_add_locked(octo, &wish, error) == NULL)
-		ret = -rte_errno;
-	octo_unlock(octo);
+		return -ENODEV;
+	ret = read_tuple(tuple, &t, error);
+	if (ret == 0)
+		ret = OCTO_LOCKED(octo, add_locked(octo, &t, queue, error));
 	octo_registry_put();
 	return ret;
 }
@@ -58,18 +139,20 @@ move_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queu
 	return octo_move_exact_locked(octo, rule, queue, error);
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_move, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_steer_move, 26.11)
 int
-octo_steer_move(uint16_t port_id, const struct octo_tuple *tuple, uint16_t queue,
-		struct rte_flow_error *error)
+rte_pmd_octo_steer_move(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
+			struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = enter(port_id, error);
+	struct octo_tuple t;
 	int ret;
 
 	if (octo == NULL)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this is not an octo port");
-	ret = OCTO_LOCKED(octo, move_locked(octo, tuple, queue, error));
+		return -ENODEV;
+	ret = read_tuple(tuple, &t, error);
+	if (ret == 0)
+		ret = OCTO_LOCKED(octo, move_locked(octo, &t, queue, error));
 	octo_registry_put();
 	return ret;
 }
@@ -88,17 +171,20 @@ remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, struct rte_
 	return octo_rule_retire_locked(octo, rule, error);
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_remove, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_steer_remove, 26.11)
 int
-octo_steer_remove(uint16_t port_id, const struct octo_tuple *tuple, struct rte_flow_error *error)
+rte_pmd_octo_steer_remove(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple,
+			  struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = enter(port_id, error);
+	struct octo_tuple t;
 	int ret;
 
 	if (octo == NULL)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this is not an octo port");
-	ret = OCTO_LOCKED(octo, remove_locked(octo, tuple, error));
+		return -ENODEV;
+	ret = read_tuple(tuple, &t, error);
+	if (ret == 0)
+		ret = OCTO_LOCKED(octo, remove_locked(octo, &t, error));
 	octo_registry_put();
 	return ret;
 }
@@ -126,16 +212,15 @@ remove_all_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	return first_error != 0 ? first_error : removed;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_steer_remove_all, 26.11)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_steer_remove_all, 26.11)
 int
-octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error)
+rte_pmd_octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_registry_get(port_id);
+	struct octo_dev *octo = enter(port_id, error);
 	int ret;
 
 	if (octo == NULL)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this is not an octo port");
+		return -ENODEV;
 	ret = OCTO_LOCKED(octo, remove_all_locked(octo, error));
 	octo_registry_put();
 	return ret;

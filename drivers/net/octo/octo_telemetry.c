@@ -271,14 +271,14 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 static int
 tell_learning(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct octo_learning_view view;
+	struct rte_pmd_octo_learning view;
 	uint32_t port[MAX_PARAMS];
 	int ret = read_port(params, 1, port);
 
 	RTE_SET_USED(cmd);
 	if (ret < 0)
 		return ret;
-	ret = octo_learning_view((uint16_t)port[0], &view);
+	ret = rte_pmd_octo_learning_get((uint16_t)port[0], &view);
 	if (ret != 0)
 		return ret;
 	rte_tel_data_start_dict(d);

@@ -12,9 +12,7 @@
 #include <cmdline_parse_string.h>
 #include <rte_ethdev.h>
 
-#include "octo_steer.h"
 #include "octo_testpmd.h"
-#include "octo_tuple.h"
 #include "octo_view.h"
 #include "rte_pmd_octo.h"
 #include "testpmd.h"
@@ -105,11 +103,11 @@ struct octo_steer {
 };
 
 static int
-read_tuple(const struct octo_steer *cmd, struct octo_tuple *tuple)
+read_tuple(const struct octo_steer *cmd, struct rte_pmd_octo_tuple *tuple)
 {
 	const char *culprit = NULL;
-	int ret = octo_tuple_read(tuple, cmd->proto, cmd->src, cmd->src_port, cmd->dst,
-				  cmd->dst_port, &culprit);
+	int ret = rte_pmd_octo_tuple_read(tuple, cmd->proto, cmd->src, cmd->src_port, cmd->dst,
+					  cmd->dst_port, &culprit);
 
 	if (ret != 0)
 		fprintf(stderr, "octo: bad %s: two IPv4 or two IPv6 addresses are expected\n",
@@ -118,16 +116,16 @@ read_tuple(const struct octo_steer *cmd, struct octo_tuple *tuple)
 }
 
 /* What is done to a flow. */
-typedef int (*steer_fn)(const struct octo_steer *cmd, const struct octo_tuple *tuple,
+typedef int (*steer_fn)(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
 			struct rte_flow_error *error);
 
 static void
 change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, bool has_queue)
 {
 	struct rte_flow_error error = {.message = NULL};
-	char text[OCTO_TUPLE_TEXT_MAX];
+	char text[RTE_PMD_OCTO_TUPLE_TEXT_MAX];
 	char queue[sizeof("goes to queue 65535")] = "";
-	struct octo_tuple tuple;
+	struct rte_pmd_octo_tuple tuple;
 	int ret;
 
 	if (read_tuple(cmd, &tuple) != 0)
@@ -140,25 +138,29 @@ change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, boo
 	if (has_queue)
 		snprintf(queue, sizeof(queue), "goes to queue %u", cmd->queue_id);
 	/* in one go: lcores print, too */
-	printf("Port %u: %s %s%s\n", cmd->port_id, octo_tuple_format(&tuple, text), queue, said);
+	printf("Port %u: %s %s%s\n", cmd->port_id, rte_pmd_octo_tuple_format(&tuple, text), queue,
+	       said);
 }
 
 static int
-steer(const struct octo_steer *cmd, const struct octo_tuple *tuple, struct rte_flow_error *error)
+steer(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
+      struct rte_flow_error *error)
 {
-	return octo_steer_add(cmd->port_id, tuple, cmd->queue_id, error);
+	return rte_pmd_octo_steer_add(cmd->port_id, tuple, cmd->queue_id, error);
 }
 
 static int
-move(const struct octo_steer *cmd, const struct octo_tuple *tuple, struct rte_flow_error *error)
+move(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
+     struct rte_flow_error *error)
 {
-	return octo_steer_move(cmd->port_id, tuple, cmd->queue_id, error);
+	return rte_pmd_octo_steer_move(cmd->port_id, tuple, cmd->queue_id, error);
 }
 
 static int
-unsteer(const struct octo_steer *cmd, const struct octo_tuple *tuple, struct rte_flow_error *error)
+unsteer(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
+	struct rte_flow_error *error)
 {
-	return octo_steer_remove(cmd->port_id, tuple, error);
+	return rte_pmd_octo_steer_remove(cmd->port_id, tuple, error);
 }
 
 static void
@@ -194,7 +196,7 @@ octo_unsteer_all_parsed(void *parsed, struct cmdline *cl, void *data)
 
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	ret = octo_steer_remove_all(cmd->port_id, &error);
+	ret = rte_pmd_octo_steer_remove_all(cmd->port_id, &error);
 	if (ret < 0)
 		complain(cmd->port_id, &error, ret);
 	else

@@ -27,11 +27,11 @@ static void
 octo_show_learning_parsed(void *parsed, struct cmdline *cl, void *data)
 {
 	const struct octo_show_learn *cmd = parsed;
-	struct octo_learning_view view;
+	struct rte_pmd_octo_learning view;
 
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	if (octo_learning_view(cmd->port_id, &view) != 0) {
+	if (rte_pmd_octo_learning_get(cmd->port_id, &view) != 0) {
 		fprintf(stderr, "octo: port %u is not an octo port (driver net_octo)\n",
 			cmd->port_id);
 		return;
@@ -62,7 +62,7 @@ struct octo_learn_cmd {
 };
 
 static uint32_t *
-field_of(struct octo_learning_settings *s, const char *word)
+field_of(struct rte_pmd_octo_learning_settings *s, const char *word)
 {
 	if (strcmp(word, "sample") == 0)
 		return &s->sample;
@@ -75,7 +75,7 @@ field_of(struct octo_learning_settings *s, const char *word)
 
 /* Pairs of a word and a number; says what is wrong. */
 static int
-read_more(char *text, struct octo_learning_settings *s)
+read_more(char *text, struct rte_pmd_octo_learning_settings *s)
 {
 	char *save = NULL;
 
@@ -99,14 +99,14 @@ read_more(char *text, struct octo_learning_settings *s)
 static void
 learn(const struct octo_learn_cmd *cmd, char *more)
 {
-	struct octo_learning_view view;
+	struct rte_pmd_octo_learning view;
 	const char *why = "this is not an octo port";
 
-	if (octo_learning_view(cmd->port_id, &view) == 0) {
+	if (rte_pmd_octo_learning_get(cmd->port_id, &view) == 0) {
 		if (read_more(more, &view.settings) != 0)
 			return;
 		view.settings.on = strcmp(cmd->on, "on") == 0;
-		if (octo_learning_set(cmd->port_id, &view.settings, &why) == 0)
+		if (rte_pmd_octo_learning_set(cmd->port_id, &view.settings, &why) == 0)
 			return;
 	}
 	fprintf(stderr, "octo: port %u: %s\n", cmd->port_id, why);

@@ -56,7 +56,7 @@ print_ports(uint16_t port_id, const struct octo_counts *span)
 	struct octo_view_topology view = {.nb_pfs = 0};
 	uint64_t home = 0, stray = 0;
 
-	octo_view_topology(port_id, &view);
+	rte_pmd_octo_view_topology(port_id, &view);
 	for (uint16_t i = 0; i < span->nb_rx_queues; i++) {
 		home += span->queue[i].home_packets;
 		stray += span->queue[i].stray_packets;
@@ -207,7 +207,7 @@ static void
 show(uint16_t port_id)
 {
 	char why[OCTO_MEASURE_WHY_MAX];
-	struct octo_measure_view *view = octo_measure_view(port_id, why);
+	struct octo_measure_view *view = rte_pmd_octo_measure_view(port_id, why);
 
 	if (view == NULL) {
 		complain(port_id, why);
@@ -228,7 +228,7 @@ static void
 stop(uint16_t port_id)
 {
 	char why[OCTO_MEASURE_WHY_MAX];
-	struct octo_measure_view *view = octo_measure_stop(port_id, why);
+	struct octo_measure_view *view = rte_pmd_octo_measure_stop(port_id, why);
 
 	if (view == NULL) {
 		complain(port_id, why);
@@ -325,7 +325,7 @@ start(uint16_t port_id, char *words)
 
 	if (read_words(words, &args) != 0)
 		return;
-	if (octo_measure_start(port_id, &args, why) != 0) {
+	if (rte_pmd_octo_measure_start(port_id, &args, why) != 0) {
 		complain(port_id, why);
 		return;
 	}

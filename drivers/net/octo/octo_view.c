@@ -82,7 +82,6 @@ view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
 	view->rule_bytes = counts->bytes;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_view_topology, 26.11)
 int
 octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
@@ -108,6 +107,13 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	octo_unlock(octo);
 	octo_view_leave();
 	return 0;
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_topology, 26.11)
+int
+rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
+{
+	return octo_view_topology(port_id, view);
 }
 
 static int

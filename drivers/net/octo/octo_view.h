@@ -97,8 +97,11 @@ void octo_view_leave(void);
 bool octo_view_is_octo(uint16_t port_id);
 
 /** @return 0, or -ENODEV if it is not an octo port. */
-__rte_experimental
 int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
+
+/** The same, for octo_testpmd_measure.c. */
+__rte_experimental
+int rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 
 /** @return 0, -ENODEV if it is not an octo port, -EINVAL if there is no such Rx queue. */
 int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view);

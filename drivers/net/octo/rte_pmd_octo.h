@@ -3,10 +3,13 @@
 #ifndef RTE_PMD_OCTO_H
 #define RTE_PMD_OCTO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include <rte_byteorder.h>
 #include <rte_compat.h>
+#include <rte_flow.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,6 +66,182 @@ int rte_pmd_octo_steering_dump(uint16_t port_id, FILE *file);
  */
 __rte_experimental
 int rte_pmd_octo_strays_dump(uint16_t port_id, FILE *file);
+
+/** A flow, by its 5-tuple. */
+struct rte_pmd_octo_tuple {
+	uint8_t ip_version; /**< 4 or 6 */
+	uint8_t proto;      /**< IPPROTO_TCP, IPPROTO_UDP or IPPROTO_SCTP */
+	rte_be16_t src_port;
+	rte_be16_t dst_port;
+	uint8_t src[16]; /**< network order; of IPv4 the first four bytes */
+	uint8_t dst[16]; /**< likewise */
+};
+
+/** Room for a tuple as text, with the terminating NUL. */
+#define RTE_PMD_OCTO_TUPLE_TEXT_MAX 128
+
+/**
+ * Read a tuple from its five words.
+ *
+ * @param tuple
+ *   Set on success.
+ * @param proto
+ *   "tcp", "udp" or "sctp".
+ * @param src
+ *   An IPv4 or IPv6 address.
+ * @param src_port
+ *   In host order.
+ * @param dst
+ *   An address of the same version.
+ * @param dst_port
+ *   In host order.
+ * @param culprit
+ *   Set on failure to the name of the word that is wrong.
+ * @return
+ *   0, or -EINVAL.
+ */
+__rte_experimental
+int rte_pmd_octo_tuple_read(struct rte_pmd_octo_tuple *tuple, const char *proto, const char *src,
+			    uint16_t src_port, const char *dst, uint16_t dst_port,
+			    const char **culprit);
+
+/**
+ * Write a tuple for people: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
+ *
+ * @param tuple
+ *   A valid tuple.
+ * @param text
+ *   At least RTE_PMD_OCTO_TUPLE_TEXT_MAX bytes.
+ * @return
+ *   text
+ */
+__rte_experimental
+char *rte_pmd_octo_tuple_format(const struct rte_pmd_octo_tuple *tuple, char *text);
+
+/**
+ * Steer a flow to an Rx queue, by a rule that is apart from those of rte_flow: rte_flow_flush()
+ * removes it, no pointer leads to it. In the primary process.
+ *
+ * @param port_id
+ *   An octo port.
+ * @param tuple
+ *   The flow.
+ * @param queue
+ *   An Rx queue of the port.
+ * @param error
+ *   Filled on failure, as by rte_flow_create().
+ * @return
+ *   0, or a negative errno: -ENODEV if the port is not an octo port, -EINVAL if the tuple is
+ *   not valid, or that of rte_flow_create().
+ */
+__rte_experimental
+int rte_pmd_octo_steer_add(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
+			   struct rte_flow_error *error);
+
+/**
+ * Move a steered flow to another Rx queue, without one packet overtaking another; also one that
+ * rte_flow_create() steers by its 5-tuple alone. In the primary process.
+ *
+ * @param port_id
+ *   An octo port, started.
+ * @param tuple
+ *   The flow.
+ * @param queue
+ *   An Rx queue of the port.
+ * @param error
+ *   Filled on failure.
+ * @return
+ *   0, or a negative errno: -ENODEV if the port is not an octo port, -EINVAL if the tuple or the
+ *   queue is not valid, -ENOENT if the flow is not steered, -ENOTSUP if its rule can be changed
+ *   through rte_flow only, or if the port is stopped.
+ */
+__rte_experimental
+int rte_pmd_octo_steer_move(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple,
+			    uint16_t queue, struct rte_flow_error *error);
+
+/**
+ * Take back what rte_pmd_octo_steer_add() did. In the primary process.
+ *
+ * @param port_id
+ *   An octo port.
+ * @param tuple
+ *   The flow.
+ * @param error
+ *   Filled on failure.
+ * @return
+ *   0, or a negative errno: -ENODEV if the port is not an octo port, -EINVAL if the tuple is not
+ *   valid, -ENOENT if the flow is not steered, -EPERM if its rule was made through rte_flow.
+ */
+__rte_experimental
+int rte_pmd_octo_steer_remove(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple,
+			      struct rte_flow_error *error);
+
+/**
+ * Take back all that rte_pmd_octo_steer_add() did. In the primary process.
+ *
+ * @param port_id
+ *   An octo port.
+ * @param error
+ *   Filled on failure.
+ * @return
+ *   How many flows are not steered any more, or the first negative errno, with the others removed.
+ */
+__rte_experimental
+int rte_pmd_octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error);
+
+/** How strays teach steering; devargs have the same names. */
+struct rte_pmd_octo_learning_settings {
+	bool on;
+	uint32_t sample;    /**< of about so many strays one is looked at, 1 to 65536 */
+	uint32_t max_rules; /**< learned rules at most, 1 to 16777216 */
+	uint32_t idle_ms;   /**< a rule that nothing hits for so long is removed, 0: never */
+};
+
+/** What strays have taught a port. */
+struct rte_pmd_octo_learning {
+	struct rte_pmd_octo_learning_settings settings;
+	const char *state;   /**< "on", "off", or why it does nothing; static text */
+	uint64_t samples;    /**< strays of flows without a rule that were looked at */
+	uint64_t installed;  /**< rules that were made */
+	uint64_t evicted;    /**< rules that were removed for others */
+	uint64_t aged;       /**< rules that were removed because nothing hit them */
+	uint64_t refused;    /**< rules for which the NIC had no room */
+	uint64_t failed;     /**< rules that the NIC refused for another reason */
+	uint32_t rules;      /**< learned rules now */
+	uint32_t candidates; /**< flows without a rule that are remembered now */
+	bool counted;        /**< the switch counts the hits of learned rules */
+};
+
+/**
+ * Look at what strays have taught a port, since its statistics were reset. In the primary process.
+ *
+ * @param port_id
+ *   An octo port.
+ * @param learning
+ *   Filled on success.
+ * @return
+ *   0, or -ENODEV if the port is not an octo port.
+ */
+__rte_experimental
+int rte_pmd_octo_learning_get(uint16_t port_id, struct rte_pmd_octo_learning *learning);
+
+/**
+ * Learn in another way from now on; what was learned is forgotten if learning is switched off. In
+ * the primary process.
+ *
+ * @param port_id
+ *   An octo port.
+ * @param settings
+ *   All of them.
+ * @param why
+ *   Set to a sentence, static text, on failure.
+ * @return
+ *   0, -ENODEV if the port is not an octo port, or -EINVAL if a setting is out of range.
+ */
+__rte_experimental
+int
+rte_pmd_octo_learning_set(uint16_t port_id, const struct rte_pmd_octo_learning_settings *settings,
+			  const char **why);
 
 #ifdef __cplusplus
 }
