@@ -38,7 +38,7 @@ def test_commands_have_help(pmd):
     """Every command is listed and explains itself."""
     commands = [c for c in pmd.telemetry.get("/") if c.startswith("/octo/")]
     assert set(commands) >= {"/octo/list", "/octo/topology", "/octo/legs",
-                             "/octo/steering", "/octo/strays"}
+                             "/octo/steering", "/octo/strays", "/octo/xstats"}
     for command in commands:
         text = str(pmd.telemetry.get("/help", command))
         assert len(text) > len(command) + 10
@@ -171,8 +171,28 @@ def test_steering_pages_of_long_rules(pmd, view):
     pmd.cmd(f"flow flush {view.port}")
 
 
+def test_xstats_pages():
+    """All of them, also of more queues than a reply has room for, in the order of ethdev."""
+    with Testpmd(vdevs.looped(queues=48), queues=48) as pmd:
+        view, found = View(pmd), {}
+        while True:
+            page = pmd.telemetry.get("/octo/xstats", view.port, len(found))
+            assert page["port"] == view.port and page["start"] == len(found)
+            assert len(pmd.telemetry.last_reply) < 16 * 1024
+            if not page["xstats"]:
+                break
+            assert not set(page["xstats"]) & set(found)
+            found.update(page["xstats"])
+        assert len(found) == page["total"] > 512
+        told = view.xstats()
+        assert list(found) == list(told)
+        still = {name: value for name, value in found.items() if value == told[name]}
+        assert still.keys() >= {"rx_good_packets", "rx_q47_home_packets", "tx_q47_pf1_packets",
+                                "pf0_tx_good_bytes", "pf1_rx_missed_errors"}
+
+
 @pytest.mark.many(asan=9)
-@pytest.mark.parametrize("command", ["topology", "legs", "steering", "strays"])
+@pytest.mark.parametrize("command", ["topology", "legs", "steering", "strays", "xstats"])
 @pytest.mark.parametrize("params", [
     (), ("",), ("x",), (-1,), (99,), (70000,), ("{pf}",), ("{port}x",),
     ("{port}", "y"),

@@ -512,6 +512,8 @@ int
 octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n);
 int octo_xstats_reset(struct rte_eth_dev *dev);
+int octo_xstats_read(uint16_t port_id, struct rte_eth_xstat_name **names,
+		     struct rte_eth_xstat **values);
 
 /* octo_flow.c: rte_flow on the port */
 

@@ -10,7 +10,12 @@
 #include "octo_learning.h"
 #include "octo_view.h"
 
-/* A reply holds 16 KiB; a rule takes up to 282 bytes of it, a leg 150, a queue 140. */
+/*
+ * A reply holds 16 KiB; a rule takes up to 282 bytes of it, a leg 150, a queue 140, and an xstat
+ * 24 and its name.
+ */
+#define XSTATS_BYTES (15u * 1024)
+#define XSTAT_BYTES 24
 #define RULES_PER_REPLY 50u
 #define LEGS_PER_REPLY 96u
 #define QUEUES_PER_REPLY 96
@@ -299,6 +304,54 @@ tell_learning(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
+/* As many as a reply holds: of more, /ethdev/xstats tells the first ones. */
+static void
+add_xstats(struct rte_tel_data *to, const struct rte_eth_xstat_name *names,
+	   const struct rte_eth_xstat *values, uint32_t start, uint32_t nb)
+{
+	size_t len = 0;
+
+	for (uint32_t i = start; i < nb && i - start < RTE_TEL_MAX_DICT_ENTRIES; i++) {
+		len += strlen(names[i].name) + XSTAT_BYTES;
+		if (len > XSTATS_BYTES)
+			return;
+		rte_tel_data_add_dict_uint(to, names[i].name, values[i].value);
+	}
+}
+
+static int
+tell_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	uint32_t port[MAX_PARAMS] = {0}; /* and the first one */
+	struct rte_eth_xstat_name *names;
+	struct rte_eth_xstat *values;
+	struct rte_tel_data *xstats;
+	int nb = read_port(params, 2, port);
+
+	RTE_SET_USED(cmd);
+	if (nb < 0)
+		return nb;
+	/* nothing of the port is freed meanwhile */
+	if (octo_registry_get((uint16_t)port[0]) == NULL)
+		return -ENODEV;
+	nb = octo_xstats_read((uint16_t)port[0], &names, &values);
+	octo_registry_put();
+	xstats = octo_tel_new_dict();
+	if (nb < 0 || xstats == NULL) {
+		rte_tel_data_free(xstats);
+		free(names);
+		return nb < 0 ? nb : -ENOMEM;
+	}
+	add_xstats(xstats, names, values, port[1], (uint32_t)nb);
+	free(names);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", port[0]);
+	rte_tel_data_add_dict_uint(d, "total", (uint64_t)nb);
+	rte_tel_data_add_dict_uint(d, "start", port[1]);
+	rte_tel_data_add_dict_container(d, "xstats", xstats, 0);
+	return 0;
+}
+
 static int
 tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
 {
@@ -332,4 +385,7 @@ RTE_INIT(octo_telemetry_init)
 	rte_telemetry_register_cmd("/octo/strays", tell_strays,
 				   "Returns home and stray packets. "
 				   "Parameters: int port_id [, int queue]");
+	rte_telemetry_register_cmd("/octo/xstats", tell_xstats,
+				   "Returns extended statistics. "
+				   "Parameters: int port_id [, int start]");
 }

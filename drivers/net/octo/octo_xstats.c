@@ -91,29 +91,42 @@ put_tx(struct writer *w, const struct octo_dev *octo, const struct octo_tx_count
 	put(w, all->crossing, "tx_sg_crossing_bytes");
 }
 
+/*
+ * Names and values of any port's, in one block that is freed by the names. Returns how many
+ * there are, or a negative errno: -EAGAIN if they are others from one moment to the next.
+ */
+int
+octo_xstats_read(uint16_t port_id, struct rte_eth_xstat_name **names, struct rte_eth_xstat **values)
+{
+	const int nb = rte_eth_xstats_get_names(port_id, NULL, 0);
+
+	*names = NULL;
+	if (nb <= 0)
+		return nb;
+	*names = calloc((size_t)nb, sizeof(**names) + sizeof(**values));
+	if (*names == NULL)
+		return -ENOMEM;
+	*values = (struct rte_eth_xstat *)(*names + nb);
+	if (rte_eth_xstats_get_names(port_id, *names, (unsigned int)nb) == nb &&
+	    rte_eth_xstats_get(port_id, *values, (unsigned int)nb) == nb)
+		return nb;
+	free(*names);
+	*names = NULL;
+	return -EAGAIN;
+}
+
 static int
 put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 {
-	const int nb = rte_eth_xstats_get_names(port_id, NULL, 0);
 	struct rte_eth_xstat_name *names;
 	struct rte_eth_xstat *values;
-	int ret = 0;
+	const int nb = octo_xstats_read(port_id, &names, &values);
 
-	if (nb <= 0)
-		return nb;
-	names = calloc(nb, sizeof(*names));
-	values = calloc(nb, sizeof(*values));
-	if (names == NULL || values == NULL)
-		ret = -ENOMEM;
-	else if (rte_eth_xstats_get_names(port_id, names, nb) != nb ||
-		 rte_eth_xstats_get(port_id, values, nb) != nb)
-		ret = -EAGAIN;
-	for (int i = 0; ret == 0 && i < nb; i++)
+	for (int i = 0; i < nb; i++)
 		put(w, values[i].value, "pf%u_%.*s", pf, RTE_ETH_XSTATS_NAME_SIZE - 8,
 		    names[i].name);
 	free(names);
-	free(values);
-	return ret;
+	return RTE_MIN(nb, 0);
 }
 
 /* As they were published last: who makes rules may be waiting for a PF or an agent. */
