@@ -25,8 +25,8 @@ usage() {
 		usage: devtools/in-tree.sh [-o DIR] DPDK_DIR [STEP...]
 
 		  copy           the copy of DPDK_DIR (of what is committed, if it is a git tree), the
-		                 drivers, lib/octo, lib/nudma and their guides in it, as four
-		                 commits
+		                 drivers, lib/octo, lib/octo_measure, lib/nudma and their
+		                 guides in it, as five commits
 		  log            DPDK's check-git-log.sh of those commits
 		  patch          DPDK's checkpatches.sh of them
 		  meson          DPDK's check-meson.py
@@ -158,6 +158,15 @@ add_library() {
 rules, who is home where, when strays are polled."
 }
 
+add_measuring() {
+	put lib/octo_measure
+	insert lib/meson.build "        'pcapng'," "        'octo_measure',"
+	maintain "Octo measuring library" lib/octo_measure/
+	in_tree add -A
+	commit "octo_measure: add library that measures octo ports" "Rates of counters over intervals,
+for people and in files."
+}
+
 # With profiles of machines, which DPDK has no place for but beside the library.
 add_model() {
 	put lib/nudma
@@ -184,6 +193,7 @@ step_copy() {
 	mkdir -p "$work"
 	clone_dpdk
 	add_library
+	add_measuring
 	add_model
 	tell_where_rules_are_read
 	add_driver octo pcap "Octo PMD" "net/octo: add driver for multi-PF NICs" \
@@ -239,7 +249,7 @@ step_patch() {
 	[ -x "$checkpatch" ] || get_checkpatch
 	(cd "$tree" && DPDK_CHECKPATCH_PATH=$checkpatch devtools/checkpatches.sh -r base..) \
 		>"$report" 2>&1 || true
-	grep '/4 valid patch' "$report" || { cat "$report"; return 1; }
+	grep '/5 valid patch' "$report" || { cat "$report"; return 1; }
 	judge_patches <"$report"
 }
 
@@ -258,7 +268,7 @@ step_features() {
 # It finds some fault with every DPDK tree: with what is ours it must not.
 step_maintainers() {
 	! (cd "$tree" && devtools/check-maintainers.sh) |
-		grep -E "net/(octo|mpsim)/|lib/(octo|nudma)/|nics/(features/)?(octo|mpsim)\.|^$author "
+		grep -E "(net|lib)/(octo|octo_measure|mpsim)/|lib/nudma/|nics/(features/)?(octo|mpsim)\.|^$author "
 }
 
 step_guides() {
@@ -284,7 +294,7 @@ configure() {
 step_clang() {
 	need clang
 	configure clang
-	in_dpdk_build ninja -C "$work/build-clang" lib/librte_{octo,nudma}.a drivers/librte_net_{octo,mpsim}.a
+	in_dpdk_build ninja -C "$work/build-clang" lib/librte_{octo,octo_measure,nudma}.a drivers/librte_net_{octo,mpsim}.a
 }
 
 # DPDK always makes both kinds of libraries; this is how its programs are linked.

@@ -15,8 +15,8 @@ LISTS = {
     ".mailmap": "Somebody <somebody@example.org>\n",
     "MAINTAINERS": "PCAP PMD\nM: Somebody <somebody@example.org>\n",
     "lib/meson.build": "libraries = [\n        'pcapng',\n]\n",
-    "drivers/net/meson.build": "drivers = [\n        'pcap',\n]\n",
-    "doc/guides/nics/index.rst": ".. toctree::\n\n    pcap\n",
+    "drivers/net/meson.build": "drivers = [\n        'mvneta',\n        'pcap',\n]\n",
+    "doc/guides/nics/index.rst": ".. toctree::\n\n    mvneta\n    pcap\n",
     "devtools/parse-flow-support.sh":
         "exclude()\n{\n\tcase $dir in\n\t\t*) cat\n\tesac\n}\n"
         "include()\n{\n\tcase $dir in\n\tesac\n}\n",
@@ -53,21 +53,21 @@ def test_drivers_are_put_in_as_they_are(dpdk, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert _files(dpdk) == before
     copy = tmp_path / "out/dpdk"
-    for name in ("lib/octo", "lib/nudma", "drivers/net/octo", "drivers/net/mpsim"):
+    for name in ("lib/octo", "lib/octo_measure", "lib/nudma", "drivers/net/octo", "drivers/net/mpsim"):
         ours = _files(env.REPO / name)
         ours.pop(Path("version.map"), None)
         assert _files(copy / name) == ours
     assert (copy / "drivers/net/meson.build").read_text() == \
-        "drivers = [\n        'octo',\n        'mpsim',\n        'pcap',\n]\n"
-    assert "'octo',\n        'pcapng'" in (copy / "lib/meson.build").read_text()
-    assert "    octo\n    mpsim\n    pcap\n" in \
+        "drivers = [\n        'mpsim',\n        'mvneta',\n        'octo',\n        'pcap',\n]\n"
+    assert "'octo',\n        'octo_measure',\n        'pcapng'" in (copy / "lib/meson.build").read_text()
+    assert "    mpsim\n    mvneta\n    octo\n    pcap\n" in \
         (copy / "doc/guides/nics/index.rst").read_text()
     script = (copy / "devtools/parse-flow-support.sh").read_text()
     assert script.count("\t\tocto)") == script.count("\t\tmpsim)") == 2
     commits = subprocess.run(["git", "-C", copy, "log", "--format=%s", "base.."],
                              check=True, capture_output=True, text=True).stdout
     assert [line.split(":")[0] for line in commits.splitlines()] == \
-        ["net/mpsim", "net/octo", "nudma", "octo"]
+        ["net/mpsim", "net/octo", "nudma", "octo_measure", "octo"]
 
 
 def test_copy_is_made_again(dpdk, tmp_path):

@@ -9,7 +9,6 @@
 
 #include <rte_compat.h>
 
-#include "octo_plan.h"
 #include "octo_rate.h"
 
 /**
@@ -17,6 +16,8 @@
  * All that is counted of a port: at a moment, or in a span between two moments, or in a
  * sum of spans. And its fields by name, for files and telemetry. No device, no clock.
  */
+
+#define OCTO_COUNTS_MAX_PFS 8
 
 /** Counters of a port or a PF. Nothing but counters: see octo_counts_span(). */
 struct octo_traffic {
@@ -86,7 +87,7 @@ struct octo_counts {
 	uint16_t nb_sockets; /**< with uncore counters */
 	bool restarted;      /**< of a span: a counter began anew, so more may have come */
 	struct octo_traffic port;
-	struct octo_traffic pf[OCTO_PLAN_MAX_PFS];
+	struct octo_traffic pf[OCTO_COUNTS_MAX_PFS];
 	uint64_t hits; /**< of the rules that there are; or OCTO_RATE_UNKNOWN */
 	struct octo_rule_state rules;
 	struct octo_work work;
