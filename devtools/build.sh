@@ -145,5 +145,5 @@ build_command() {
 	[ ${#rest[@]} -eq 0 ] || usage_error "build: unknown option '${rest[0]}'"
 	prepare_build
 	compile
-	say "built: $build_dir/drivers/librte_net_octo.so, librte_net_mpsim.so"
+	say "built: $build_dir/drivers/librte_net_octo.so, librte_net_mpsim.so, librte_octo_measure.so"
 }

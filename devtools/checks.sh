@@ -89,7 +89,7 @@ check_words() {
 		none_of "not for drivers" || status=1
 	# lib/octo/octo_clock.h; samples are of wall time, and a failover says what CPU it took
 	mapfile -t files < <(project_files 'drivers/*.[ch]' 'lib/*.[ch]' |
-		grep -vE '/octo_(clock|meter|failover|measure)[.][ch]$|_testpmd')
+		grep -vE '/octo_(clock|failover|measurement)[.][ch]$|_testpmd')
 	find_lines '\<(rte_(get_(timer|tsc)_cycles|rdtsc|delay_us)\w*|rte_eal_alarm_set|clock_gettime|gettimeofday|u?sleep|nanosleep) *\(' \
 		"${files[@]}" | none_of "time that is not of octo_clock.h" || status=1
 	# the tests have a clock of their own; the rig guards against hangs

@@ -61,6 +61,9 @@ choose_runtime_dir() {
 	fi
 }
 
+# What "./octo plugins" names, in the order in which it is loaded.
+plugins=(librte_net_octo.so librte_net_mpsim.so librte_octo_measure.so)
+
 pmd_directory() {
 	sed -n 's/^ *PMD directory *: *//p' "$build_dir/configure.log"
 }
@@ -73,7 +76,7 @@ removal_of() {
 		echo "apt remove $package"
 	else
 		libdir=$(pkg-config --variable=libdir libdpdk)
-		echo "rm ${file%/*}/librte_net_{octo,mpsim}.so* $libdir/librte_net_{octo,mpsim}.so*"
+		echo "rm ${plugins[*]/#/"${file%/*}/"}" "${plugins[*]/#/"$libdir/"}" | sed 's/\.so/&*/g'
 	fi
 }
 
@@ -82,7 +85,8 @@ removal_of() {
 refuse_installed_drivers() {
 	local dir file
 	dir=$(pmd_directory)
-	for file in "$dir"/librte_net_{octo,mpsim}.so.* "$dir"/librte_net_{octo,mpsim}.so; do
+	# those of packages first: a development package has the links
+	for file in "$dir"/librte_{net_octo,net_mpsim,octo_measure}{.so.*,.so}; do
 		[ -e "$file" ] || continue
 		die "the drivers are also installed in $dir, from where EAL loads them by itself," \
 			"and they cannot be loaded twice. Remove those first: $(removal_of "$file")"
@@ -128,7 +132,7 @@ plugin_directory() {
 	for dir in "${XDG_CACHE_HOME:-$HOME/.cache}" "/run/user/$(id -u)" /var/lib; do
 		dir+=/net_octo/plugins/$(cksum <<<"$build_dir" | cut -d' ' -f1)
 		if is_safe_directory "$dir" && (umask 022 && mkdir -p "$dir") 2>/dev/null; then
-			for file in "$build_dir"/drivers/librte_net_{octo,mpsim}.so; do
+			for file in "${plugins[@]/#/"$build_dir/drivers/"}"; do
 				cmp -s "$file" "$dir/${file##*/}" && continue
 				cp "$file" "$dir/.${file##*/}.$$"
 				mv "$dir/.${file##*/}.$$" "$dir/${file##*/}"
@@ -143,11 +147,12 @@ plugin_directory() {
 
 # The -d options that make any DPDK program load the drivers.
 plugins_command() {
-	local dir
+	local dir options
 	read_build_options "$@"
 	prepare_build
 	refuse_installed_drivers
 	compile plugins
 	dir=$(plugin_directory)
-	echo "-d $dir/librte_net_octo.so -d $dir/librte_net_mpsim.so"
+	options=("${plugins[@]/#/"-d $dir/"}")
+	echo "${options[*]}"
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <eal_export.h>
 #include <rte_common.h>
 
 #include "octo_counts.h"
@@ -11,9 +12,190 @@
 /* Structs of nothing but counters are as good as arrays of them. */
 #define NB_OF(type) (sizeof(type) / sizeof(uint64_t))
 #define DELTAS(type, before, now, delta, restarted)                                                \
-	octo_rate_deltas((const uint64_t *)(before), (const uint64_t *)(now), (uint64_t *)(delta), \
-			 NB_OF(type), restarted)
+	add_deltas((const uint64_t *)(before), (const uint64_t *)(now), (uint64_t *)(delta),       \
+		   NB_OF(type), restarted)
 #define SUMS(type, sum, amount) add_all((uint64_t *)(sum), (const uint64_t *)(amount), NB_OF(type))
+
+/* The fields of struct octo_traffic, in their order. */
+static const struct {
+	const char *xstat; /* ethdev's name */
+	const char *total;
+	const char *rate;
+	unsigned int per_count;
+} traffic[NB_OF(struct octo_traffic)] = {
+	{"rx_good_packets", "rx_packets", "rx_packets_per_second", 1},
+	{"rx_good_bytes", "rx_bytes", "rx_bits_per_second", 8},
+	{"tx_good_packets", "tx_packets", "tx_packets_per_second", 1},
+	{"tx_good_bytes", "tx_bytes", "tx_bits_per_second", 8},
+	{"rx_missed_errors", "rx_missed", "rx_missed_per_second", 1},
+	{"rx_errors", "rx_errors", "rx_errors_per_second", 1},
+	{"rx_mbuf_allocation_errors", "rx_nombuf", "rx_nombuf_per_second", 1},
+	{"tx_errors", "tx_errors", "tx_errors_per_second", 1},
+};
+
+/* Those of struct octo_queue_traffic: names of xstats behind "rx_q<N>_", and totals. */
+#define NB_RX_FIELDS 4
+static const char *const queue_totals[NB_OF(struct octo_queue_traffic)] = {
+	"home_packets", "home_bytes", "stray_packets", "stray_bytes", "tx_packets", "tx_bytes",
+};
+
+static const char *const rule_xstats[NB_OF(struct octo_rule_state)] = {
+	"steered_flows",
+	"learned_flows",
+	"steered_flows_ineffective",
+};
+
+void
+octo_counts_begin(struct octo_counts *now, const struct octo_counts *before)
+{
+	memset(now, 0, sizeof(*now));
+	now->hits = OCTO_RATE_UNKNOWN;
+	now->work.cycles = OCTO_RATE_UNKNOWN;
+	memset(&now->latency, 0xff, sizeof(now->latency));
+	if (before != NULL)
+		memcpy(now->pf, before->pf, sizeof(now->pf));
+}
+
+/* "<prefix><index>_<rest>": returns the rest, or NULL. */
+static const char *
+read_index(const char *name, const char *prefix, unsigned long max, uint16_t *index)
+{
+	const size_t len = strlen(prefix);
+	unsigned long value;
+	char *end;
+
+	if (strncmp(name, prefix, len) != 0 || !isdigit((unsigned char)name[len]))
+		return NULL;
+	value = strtoul(name + len, &end, 10);
+	if (value >= max || *end != '_')
+		return NULL;
+	*index = (uint16_t)value;
+	return end + 1;
+}
+
+static void
+take_traffic(struct octo_traffic *of, const char *name, uint64_t value)
+{
+	for (unsigned int i = 0; i < RTE_DIM(traffic); i++)
+		if (strcmp(name, traffic[i].xstat) == 0)
+			((uint64_t *)of)[i] = value;
+}
+
+static void
+take_pf(struct octo_counts *now, uint16_t pf, const char *name, uint64_t value)
+{
+	struct octo_counts_evidence *e = &now->evidence;
+	uint16_t queue;
+	const char *rest = read_index(name, "tx_q", OCTO_COUNTS_MAX_QUEUES, &queue);
+
+	e->pfs |= RTE_BIT32(pf);
+	if (rest == NULL) {
+		take_traffic(&now->pf[pf], name, value);
+	} else if (strcmp(rest, "bytes") == 0) {
+		e->nb_told[pf] = RTE_MAX(e->nb_told[pf], queue + 1);
+		e->by_queue |= value > 0 ? RTE_BIT32(pf) : 0;
+	}
+}
+
+static void
+take_rx_queue(struct octo_counts *now, uint16_t queue, const char *name, uint64_t value)
+{
+	for (unsigned int i = 0; i < NB_RX_FIELDS; i++) {
+		if (strcmp(name, queue_totals[i]) != 0)
+			continue;
+		((uint64_t *)&now->queue[queue])[i] = value;
+		now->nb_rx_queues = RTE_MAX(now->nb_rx_queues, queue + 1);
+	}
+}
+
+static void
+take_tx_queue(struct octo_counts *now, uint16_t queue, const char *name, uint64_t value)
+{
+	struct octo_counts_evidence *e = &now->evidence;
+	uint16_t pf;
+	const char *rest = read_index(name, "pf", OCTO_COUNTS_MAX_PFS, &pf);
+
+	if (rest != NULL && strcmp(rest, "packets") == 0) {
+		now->queue[queue].tx_packets += value;
+		now->nb_tx_queues = RTE_MAX(now->nb_tx_queues, queue + 1);
+		e->sent_by[queue] |= value > 0 ? RTE_BIT32(pf) : 0;
+	} else if (strcmp(name, "bytes") == 0) {
+		now->queue[queue].tx_bytes = value;
+		e->nb_own = RTE_MAX(e->nb_own, queue + 1);
+	}
+}
+
+static void
+take_port(struct octo_counts *now, const char *name, uint64_t value)
+{
+	uint16_t pf;
+
+	take_traffic(&now->port, name, value);
+	for (unsigned int i = 0; i < RTE_DIM(rule_xstats); i++)
+		if (strcmp(name, rule_xstats[i]) == 0)
+			((uint64_t *)&now->rules)[i] = value;
+	if (read_index(name, "tx_pf", OCTO_COUNTS_MAX_PFS, &pf) != NULL)
+		now->nb_pfs = RTE_MAX(now->nb_pfs, pf + 1);
+}
+
+void
+octo_counts_take(struct octo_counts *now, const char *name, uint64_t value)
+{
+	static const struct {
+		const char *prefix;
+		unsigned long max;
+		void (*take)(struct octo_counts *now, uint16_t i, const char *name, uint64_t value);
+	} of[] = {
+		{"pf", OCTO_COUNTS_MAX_PFS, take_pf},
+		{"rx_q", OCTO_COUNTS_MAX_QUEUES, take_rx_queue},
+		{"tx_q", OCTO_COUNTS_MAX_QUEUES, take_tx_queue},
+	};
+	uint16_t index;
+
+	for (unsigned int i = 0; i < RTE_DIM(of); i++) {
+		const char *rest = read_index(name, of[i].prefix, of[i].max, &index);
+
+		if (rest != NULL) {
+			of[i].take(now, index, rest, value);
+			return;
+		}
+	}
+	take_port(now, name, value);
+}
+
+/* Did a PF send of this queue that does not count its bytes? What one has that is gone stays. */
+static bool
+is_uncounted(const struct octo_counts *now, uint16_t queue)
+{
+	const struct octo_counts_evidence *e = &now->evidence;
+
+	for (uint16_t pf = 0; pf < OCTO_COUNTS_MAX_PFS; pf++) {
+		if ((e->pfs & e->sent_by[queue] & RTE_BIT32(pf)) == 0)
+			continue;
+		if (queue >= RTE_MIN(e->nb_told[pf], e->nb_own))
+			return true;
+		if ((e->by_queue & RTE_BIT32(pf)) == 0 && now->pf[pf].tx_bytes > 0)
+			return true;
+	}
+	return false;
+}
+
+void
+octo_counts_end(struct octo_counts *now)
+{
+	now->nb_queues = RTE_MAX(now->nb_rx_queues, now->nb_tx_queues);
+	for (uint16_t i = 0; i < now->nb_tx_queues; i++)
+		if (is_uncounted(now, i))
+			now->queue[i].tx_bytes = OCTO_RATE_UNKNOWN;
+}
+
+static void
+add_deltas(const uint64_t *before, const uint64_t *now, uint64_t *delta, unsigned int nb,
+	   bool *restarted)
+{
+	for (unsigned int i = 0; i < nb; i++)
+		delta[i] = octo_rate_delta(before[i], now[i], restarted);
+}
 
 static void
 add_all(uint64_t *sum, const uint64_t *amount, unsigned int nb)
@@ -22,26 +204,6 @@ add_all(uint64_t *sum, const uint64_t *amount, unsigned int nb)
 		octo_rate_add(&sum[i], amount[i]);
 }
 
-static bool
-counts_by_queue(uint64_t bytes, const uint64_t *of_queue, unsigned int nb)
-{
-	for (unsigned int i = 0; i < nb; i++)
-		if (of_queue[i] > 0)
-			return true;
-	return bytes == 0;
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_bytes_of)
-uint64_t
-octo_counts_bytes_of(uint64_t bytes, const uint64_t *of_queue, unsigned int nb, unsigned int queue,
-		     bool has_sent)
-{
-	if (queue < nb && counts_by_queue(bytes, of_queue, nb))
-		return of_queue[queue];
-	return has_sent ? OCTO_RATE_UNKNOWN : 0;
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_span)
 void
 octo_counts_span(const struct octo_counts *before, const struct octo_counts *now,
 		 struct octo_counts *span)
@@ -76,7 +238,6 @@ add_work(struct octo_work *sum, const struct octo_work *work)
 	sum->packets += work->packets;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_add)
 void
 octo_counts_add(struct octo_counts *sum, const struct octo_counts *span)
 {
@@ -94,13 +255,12 @@ octo_counts_add(struct octo_counts *sum, const struct octo_counts *span)
 		SUMS(struct octo_queue_traffic, &sum->queue[i], &span->queue[i]);
 	for (uint16_t i = 0; i < span->nb_sockets; i++)
 		SUMS(struct octo_uncore_bytes, &sum->socket[i], &span->socket[i]);
-	add_all(&sum->hits, &span->hits, 1);
+	octo_rate_add(&sum->hits, span->hits);
 	sum->rules = span->rules;
 	sum->latency = span->latency;
 	add_work(&sum->work, &span->work);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_strays)
 void
 octo_counts_strays(const struct octo_counts *counts, uint64_t *home, uint64_t *stray)
 {
@@ -137,14 +297,9 @@ known(uint64_t value)
 static void
 tell_traffic(const struct teller *t, const struct octo_traffic *of, uint64_t ns)
 {
-	tell(t, "rx_packets_per_second", octo_rate_per_second(of->rx_packets, ns));
-	tell(t, "rx_bits_per_second", 8 * octo_rate_per_second(of->rx_bytes, ns));
-	tell(t, "tx_packets_per_second", octo_rate_per_second(of->tx_packets, ns));
-	tell(t, "tx_bits_per_second", 8 * octo_rate_per_second(of->tx_bytes, ns));
-	tell(t, "rx_missed_per_second", octo_rate_per_second(of->rx_missed, ns));
-	tell(t, "rx_errors_per_second", octo_rate_per_second(of->rx_errors, ns));
-	tell(t, "rx_nombuf_per_second", octo_rate_per_second(of->rx_nombuf, ns));
-	tell(t, "tx_errors_per_second", octo_rate_per_second(of->tx_errors, ns));
+	for (unsigned int i = 0; i < RTE_DIM(traffic); i++)
+		tell(t, traffic[i].rate,
+		     traffic[i].per_count * octo_rate_per_second(((const uint64_t *)of)[i], ns));
 }
 
 static void
@@ -184,7 +339,6 @@ tell_rest(const struct teller *t, const struct octo_counts *span)
 	tell(t, "latency_jitter_ns", known(span->latency.jitter_ns));
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_tell_port)
 void
 octo_counts_tell_port(const struct octo_counts *span, octo_field_fn fn, void *to)
 {
@@ -207,7 +361,6 @@ octo_counts_tell_port(const struct octo_counts *span, octo_field_fn fn, void *to
 	}
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_tell_queue)
 void
 octo_counts_tell_queue(const struct octo_counts *span, uint16_t queue, const char *prefix,
 		       octo_field_fn fn, void *to)
@@ -229,45 +382,29 @@ octo_counts_tell_queue(const struct octo_counts *span, uint16_t queue, const cha
 	}
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_tell_totals)
 void
 octo_counts_tell_totals(const struct octo_counts *sum, octo_field_fn fn, void *to)
 {
 	const struct teller t = {.tell = fn, .to = to};
-	const struct octo_traffic *port = &sum->port;
 	uint64_t home, stray;
 
 	octo_counts_strays(sum, &home, &stray);
-	tell(&t, "rx_packets", known(port->rx_packets));
-	tell(&t, "rx_bytes", known(port->rx_bytes));
-	tell(&t, "tx_packets", known(port->tx_packets));
-	tell(&t, "tx_bytes", known(port->tx_bytes));
-	tell(&t, "rx_missed", known(port->rx_missed));
-	tell(&t, "rx_errors", known(port->rx_errors));
-	tell(&t, "rx_nombuf", known(port->rx_nombuf));
-	tell(&t, "tx_errors", known(port->tx_errors));
+	for (unsigned int i = 0; i < RTE_DIM(traffic); i++)
+		tell(&t, traffic[i].total, known(((const uint64_t *)&sum->port)[i]));
 	tell(&t, "home_packets", known(home));
 	tell(&t, "stray_packets", known(stray));
 	tell(&t, "rule_hits", known(sum->hits));
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_counts_tell_queue_totals)
 void
 octo_counts_tell_queue_totals(const struct octo_counts *sum, uint16_t queue, const char *prefix,
 			      octo_field_fn fn, void *to)
 {
-	const struct octo_queue_traffic *q = &sum->queue[queue];
+	const unsigned int first = queue < sum->nb_rx_queues ? 0 : NB_RX_FIELDS;
+	const unsigned int end = queue < sum->nb_tx_queues ? RTE_DIM(queue_totals) : NB_RX_FIELDS;
 	struct teller t = {.tell = fn, .to = to};
 
 	snprintf(t.prefix, sizeof(t.prefix), "%s", prefix);
-	if (queue < sum->nb_rx_queues) {
-		tell(&t, "home_packets", known(q->home_packets));
-		tell(&t, "home_bytes", known(q->home_bytes));
-		tell(&t, "stray_packets", known(q->stray_packets));
-		tell(&t, "stray_bytes", known(q->stray_bytes));
-	}
-	if (queue < sum->nb_tx_queues) {
-		tell(&t, "tx_packets", known(q->tx_packets));
-		tell(&t, "tx_bytes", known(q->tx_bytes));
-	}
+	for (unsigned int i = first; i < end; i++)
+		tell(&t, queue_totals[i], known(((const uint64_t *)&sum->queue[queue])[i]));
 }

@@ -4,20 +4,19 @@
 #define OCTO_COUNTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <rte_compat.h>
 
 #include "octo_rate.h"
 
 /**
  * @file
  * All that is counted of a port: at a moment, or in a span between two moments, or in a
- * sum of spans. And its fields by name, for files and telemetry. No device, no clock.
+ * sum of spans. It is made of the port's extended statistics, whoever reads them, and its
+ * fields are told by name, for files and telemetry. No device, no clock.
  */
 
 #define OCTO_COUNTS_MAX_PFS 8
+#define OCTO_COUNTS_MAX_QUEUES 1024
 
 /** Counters of a port or a PF. Nothing but counters: see octo_counts_span(). */
 struct octo_traffic {
@@ -38,7 +37,7 @@ struct octo_queue_traffic {
 	uint64_t stray_packets; /**< that came by another */
 	uint64_t stray_bytes;
 	uint64_t tx_packets;
-	uint64_t tx_bytes;
+	uint64_t tx_bytes; /**< or OCTO_RATE_UNKNOWN, where PFs do not count by queue */
 };
 
 /** Cycles that threads worked, not those that they polled in vain; of a port. */
@@ -78,6 +77,15 @@ struct octo_uncore_bytes {
 	uint64_t of[OCTO_UNCORE_KINDS]; /**< or OCTO_RATE_UNKNOWN */
 };
 
+/** While statistics are read: who counts bytes by Tx queue. Many devices do not, and tell 0. */
+struct octo_counts_evidence {
+	uint8_t pfs;                             /**< that tell anything */
+	uint8_t by_queue;                        /**< PFs of which a queue is not 0 */
+	uint16_t nb_own;                         /**< queues that the port tells of */
+	uint16_t nb_told[OCTO_COUNTS_MAX_PFS];   /**< queues that a PF tells of */
+	uint8_t sent_by[OCTO_COUNTS_MAX_QUEUES]; /**< PFs by which a queue has sent */
+};
+
 struct octo_counts {
 	uint64_t ns; /**< the moment, or the length of the span */
 	uint16_t nb_pfs;
@@ -93,35 +101,25 @@ struct octo_counts {
 	struct octo_work work;
 	struct octo_latency latency;
 	struct octo_uncore_bytes socket[OCTO_UNCORE_MAX_SOCKETS];
-	struct octo_queue_traffic queue[];
+	struct octo_queue_traffic queue[OCTO_COUNTS_MAX_QUEUES];
+	struct octo_counts_evidence evidence;
 };
 
-/** Of counts with so many queues. */
-static inline size_t
-octo_counts_size(uint16_t nb_queues)
-{
-	return sizeof(struct octo_counts) + nb_queues * sizeof(struct octo_queue_traffic);
-}
-
 /**
- * How many bytes a queue of a device has sent. Many devices do not count by queue, and
- * tell 0 for each; none does for more than the first of them.
+ * Begin to read statistics.
  *
- * @param bytes
- *   That the device has sent, as it was when it told of_queue.
- * @param of_queue
- *   What it tells of the first nb queues.
- * @param has_sent
- *   Had the queue sent anything before?
- * @return
- *   Bytes, or OCTO_RATE_UNKNOWN.
+ * @param before
+ *   What was read last, which a PF keeps that is gone; or NULL.
  */
-__rte_internal
-uint64_t octo_counts_bytes_of(uint64_t bytes, const uint64_t *of_queue, unsigned int nb,
-			      unsigned int queue, bool has_sent);
+void octo_counts_begin(struct octo_counts *now, const struct octo_counts *before);
+
+/** Take one of the port's extended statistics, in any order; unknown ones are passed over. */
+void octo_counts_take(struct octo_counts *now, const char *name, uint64_t value);
+
+/** All have been taken. */
+void octo_counts_end(struct octo_counts *now);
 
 /** What was counted between two moments; what is no counter is as it is now. */
-__rte_internal
 void octo_counts_span(const struct octo_counts *before, const struct octo_counts *now,
 		      struct octo_counts *span);
 
@@ -129,31 +127,25 @@ void octo_counts_span(const struct octo_counts *before, const struct octo_counts
  * Add a span to a sum; zeroed memory is a valid start. What is no counter is as it was
  * in the last one.
  */
-__rte_internal
 void octo_counts_add(struct octo_counts *sum, const struct octo_counts *span);
 
 /** The packets of all queues that came by their home PF, and of those that did not. */
-__rte_internal
 void octo_counts_strays(const struct octo_counts *counts, uint64_t *home, uint64_t *stray);
 
 /** Takes a field; NaN: unknown. */
 typedef void (*octo_field_fn)(void *to, const char *name, double value);
 
 /** Rates of the port, its PFs and the sockets in a span; the unit is in the name. */
-__rte_internal
 void octo_counts_tell_port(const struct octo_counts *span, octo_field_fn tell, void *to);
 
 /** Rates of one queue in a span; the names begin with the prefix. */
-__rte_internal
 void octo_counts_tell_queue(const struct octo_counts *span, uint16_t queue, const char *prefix,
 			    octo_field_fn tell, void *to);
 
 /** What the port has counted; names of counters have no unit but what is counted. */
-__rte_internal
 void octo_counts_tell_totals(const struct octo_counts *sum, octo_field_fn tell, void *to);
 
 /** What one queue has counted; likewise. */
-__rte_internal
 void octo_counts_tell_queue_totals(const struct octo_counts *sum, uint16_t queue,
 				   const char *prefix, octo_field_fn tell, void *to);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <eal_export.h>
 #include <rte_bitops.h>
 #include <rte_common.h>
 
@@ -49,7 +48,6 @@ read_config(const char **format)
 	return -EINVAL;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pmu_place)
 int
 octo_pmu_place(const char *format, uint64_t value, uint64_t config[OCTO_PMU_CONFIGS])
 {
@@ -94,7 +92,6 @@ encode_word(char *word, octo_pmu_format_fn format, void *from, uint64_t config[O
 	return ret == 0 ? octo_pmu_place(text, value, config) : ret;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pmu_encode)
 int
 octo_pmu_encode(const char *event, octo_pmu_format_fn format, void *from,
 		uint64_t config[OCTO_PMU_CONFIGS])
@@ -115,7 +112,6 @@ octo_pmu_encode(const char *event, octo_pmu_format_fn format, void *from,
 	return ret;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pmu_cpus)
 int
 octo_pmu_cpus(const char *text, uint16_t *cpus, int room)
 {
@@ -132,7 +128,6 @@ octo_pmu_cpus(const char *text, uint16_t *cpus, int room)
 	return nb;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pmu_bytes)
 double
 octo_pmu_bytes(const char *scale, const char *unit)
 {

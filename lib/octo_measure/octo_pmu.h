@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <rte_compat.h>
-
 /**
  * @file
  * What the kernel writes about its performance monitoring units in
@@ -32,7 +30,6 @@ typedef int (*octo_pmu_format_fn)(void *from, const char *field, char *text, siz
  * @return
  *   0, -EINVAL if the format cannot be read, -ERANGE if the value has more bits.
  */
-__rte_internal
 int octo_pmu_place(const char *format, uint64_t value, uint64_t config[OCTO_PMU_CONFIGS]);
 
 /**
@@ -41,7 +38,6 @@ int octo_pmu_place(const char *format, uint64_t value, uint64_t config[OCTO_PMU_
  * @return
  *   0, or a negative errno: of a field that cannot be had, or of octo_pmu_place().
  */
-__rte_internal
 int octo_pmu_encode(const char *event, octo_pmu_format_fn format, void *from,
 		    uint64_t config[OCTO_PMU_CONFIGS]);
 
@@ -51,11 +47,9 @@ int octo_pmu_encode(const char *event, octo_pmu_format_fn format, void *from,
  * @return
  *   How many there are, at most `room`, or -EINVAL.
  */
-__rte_internal
 int octo_pmu_cpus(const char *text, uint16_t *cpus, int room);
 
 /** Bytes that one count of an event stands for, by its scale and unit; 0: not known. */
-__rte_internal
 double octo_pmu_bytes(const char *scale, const char *unit);
 
 #endif /* OCTO_PMU_H */

@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_compat.h>
-
 /**
  * @file
  * From counters to rates. Counters begin anew (`clear port stats`, a device that was
@@ -29,20 +27,28 @@
  * @param restarted
  *   Set if the counter went back; else left alone.
  */
-__rte_internal
-uint64_t octo_rate_delta(uint64_t before, uint64_t now, bool *restarted);
-
-/** The same of many counters; delta may be one of the others. */
-__rte_internal
-void octo_rate_deltas(const uint64_t *before, const uint64_t *now, uint64_t *delta, unsigned int nb,
-		      bool *restarted);
+static inline uint64_t
+octo_rate_delta(uint64_t before, uint64_t now, bool *restarted)
+{
+	if (before == OCTO_RATE_UNKNOWN || now == OCTO_RATE_UNKNOWN)
+		return OCTO_RATE_UNKNOWN;
+	if (now >= before)
+		return now - before;
+	*restarted = true;
+	return now < before / 2 ? now : 0;
+}
 
 /**
  * What has been added to a sum from which parts are taken away (the hits of the rules
  * that there are): 0 if more was taken away.
  */
-__rte_internal
-uint64_t octo_rate_gain(uint64_t before, uint64_t now);
+static inline uint64_t
+octo_rate_gain(uint64_t before, uint64_t now)
+{
+	if (before == OCTO_RATE_UNKNOWN || now == OCTO_RATE_UNKNOWN)
+		return OCTO_RATE_UNKNOWN;
+	return now > before ? now - before : 0;
+}
 
 /** Add to a sum; unknown if either is. */
 static inline void

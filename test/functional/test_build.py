@@ -32,10 +32,12 @@ def test_pmdinfo_lists_name_and_parameters(name, program):
     assert set(PARAMETERS[name]) <= known
 
 
-@pytest.mark.parametrize("name", env.DRIVERS)
-def test_ldd_finds_everything(name, program):
+@pytest.mark.parametrize("path", env.built_plugins(), ids=lambda path: path.name)
+def test_ldd_finds_everything(path, program):
     """No library that the plugin needs is missing."""
-    out = subprocess.run([program("ldd"), "-r", env.built_driver(name)],
+    if not path.exists():
+        pytest.skip("it is no plugin here")
+    out = subprocess.run([program("ldd"), "-r", path],
                          check=True, capture_output=True, text=True)
     text = out.stdout + out.stderr
     assert "not found" not in text
@@ -67,7 +69,7 @@ HEADER = env.REPO / "drivers/net/octo/rte_pmd_octo.h"
 
 
 def test_header_declares_what_is_exported(program):
-    """Functions for applications; a header apart has those of measurements."""
+    """Functions for applications; views are for octo_source.c."""
     out = subprocess.run([program("nm"), "-D", "--defined-only",
                           env.built_driver("octo")],
                          check=True, capture_output=True, text=True).stdout
@@ -90,25 +92,39 @@ def test_header_is_for_applications(language, compiler, program):
     assert done.returncode == 0, done.stderr
 
 
-def test_library_exports_what_it_shares(program):
-    """In a DPDK tree the drivers see of lib/octo only what it exports."""
-    library = (Path(env.IN_TREE) if env.IN_TREE else env.BUILD) / \
-        "lib/librte_octo.a"
+def test_measuring_exports_only_what_its_map_names(program):
+    """So does the plugin that measures."""
+    path = env.built_plugins()[-1]
+    if not path.exists():
+        pytest.skip("it is no plugin here")
+    out = subprocess.run([program("nm"), "-D", "--defined-only", path],
+                         check=True, capture_output=True, text=True).stdout
+    symbols = {line.split()[-1].split("@")[0] for line in out.splitlines()} - {"EXPERIMENTAL"}
+    text = (env.REPO / "drivers/octo_measure.map").read_text()
+    assert symbols == set(re.findall(r"^\s*(\w+);", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name, all_of_it", [("octo", True), ("octo_measure", False)])
+def test_library_exports_what_it_shares(name, all_of_it, program):
+    """In a DPDK tree others see of a library only what it exports."""
+    library = (Path(env.IN_TREE) if env.IN_TREE else env.BUILD) / f"lib/librte_{name}.a"
     out = subprocess.run([program("objdump"), "-t", library], check=True,
                          capture_output=True, text=True).stdout
-    shared = {name: section for section, name in re.findall(
+    shared = {symbol: section for section, symbol in re.findall(
         r" g +F +(\S+)\s.*\b(\w+)$", out, re.MULTILINE)}
     tags = {"EXPERIMENTAL": ".text.experimental", "INTERNAL": ".text.internal"}
-    exported = {name: tags[kind] for path in env.REPO.glob("lib/octo/*.c")
-                for kind, name in re.findall(
+    if not all_of_it:
+        shared = {symbol: tag for symbol, tag in shared.items() if tag in tags.values()}
+    exported = {symbol: tags[kind] for path in env.REPO.glob(f"lib/{name}/*.c")
+                for kind, symbol in re.findall(
                     r"^RTE_EXPORT_(\w+)_SYMBOL\((\w+)", path.read_text(),
                     re.MULTILINE)}
     data = set(re.findall(r" g +O +\S+\s.*\b(\w+)$", out, re.MULTILINE))
-    assert shared == {name: tag for name, tag in exported.items() if name not in data}
+    assert shared == {symbol: tag for symbol, tag in exported.items() if symbol not in data}
 
 
 def test_stock_testpmd_loads_both_drivers():
-    """The distribution's binary makes an octo port with -d alone."""
+    """The distribution's binary makes an octo port with -d alone, and tells its rates."""
     vdevs = ["--vdev=net_mpsim0,nic=A", "--vdev=net_mpsim1,nic=A",
              "--vdev=net_octo0,pf=net_mpsim0,pf=net_mpsim1"]
     with Testpmd(vdevs) as pmd:
@@ -116,3 +132,4 @@ def test_stock_testpmd_loads_both_drivers():
             [("net_octo0", "net_octo")]
         assert not re.search(r"plugin|dlopen|undefined symbol|failed",
                              pmd.boot_text)
+        assert pmd.telemetry.get("/octo/measure", pmd.port())["measured"] == 0

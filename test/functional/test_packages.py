@@ -128,6 +128,8 @@ def _forwards(system, binary=None) -> None:
         pmd.start("io", first=True)
         pmd.wait_until("traffic", lambda:
                        pmd.stats(pmd.port())["RX-packets"] > 1000)
+        pmd.wait_until("rates", lambda: pmd.telemetry.get(
+            "/octo/measure", pmd.port()).get("rx_packets_per_second", 0) > 0)
         pmd.stop_forwarding()
 
 
@@ -164,8 +166,8 @@ def test_packages_depend_on_the_abi(debs):
 def test_drivers_are_named_as_those_of_dpdk(debs):
     """librte_net_octo.so.23.0 and the link of its soname, where EAL looks."""
     abi = _abi()
-    wanted = {f"{_pmd_dir()}/librte_net_{name}.so.{suffix}"
-              for name in env.DRIVERS
+    wanted = {f"{_pmd_dir()}/librte_{name}.so.{suffix}"
+              for name in (*(f"net_{driver}" for driver in env.DRIVERS), "octo_measure")
               for suffix in (abi, abi.partition(".")[0])}
     found = {f for f in _files(debs[DRIVERS]) if f.startswith(_pmd_dir())}
     assert found == wanted
@@ -200,9 +202,10 @@ def test_octo_testpmd_loads_the_drivers_once(installed):
         shown = pmd.cmd(f"octo show topology {pmd.port()}")
         assert "net_mpsim1" in shown
         maps = Path(f"/proc/{pmd.pid}/maps").read_text()
-        copies = {line.split()[4] for line in maps.splitlines()
-                  if "librte_net_octo.so" in line}
-        assert len(copies) == 1
+        for name in ("librte_net_octo.so", "librte_octo_measure.so"):
+            copies = {line.split()[4] for line in maps.splitlines() if name in line}
+            assert len(copies) == 1
+        assert pmd.telemetry.get("/octo/measure", pmd.port())["measured"] == 0
 
 
 def test_installed_demo_shows_what_it_claims(installed):
@@ -350,7 +353,8 @@ def test_ninja_install_is_found_and_removed(box):
     advice = _octo(box, "plugins").stderr.rpartition("first: ")[2].strip()
     assert advice.startswith("rm /")
     box.run("sh", "-ec", advice)
-    assert not any("librte_net_octo" in f for f in box.written())
+    assert not any("librte_net_octo" in f or "librte_octo_measure" in f
+                   for f in box.written())
     assert _octo(box, "plugins").stdout.startswith("-d ")
 
 

@@ -14,7 +14,7 @@
 static struct octo_counts *
 new_counts(void)
 {
-	struct octo_counts *c = calloc(1, octo_counts_size(NB_QUEUES));
+	struct octo_counts *c = calloc(1, sizeof(struct octo_counts));
 
 	assert_non_null(c);
 	c->nb_pfs = 2;
@@ -177,7 +177,7 @@ static void
 test_a_sum_outlives_cleared_statistics(void **state)
 {
 	struct octo_counts *before = new_counts(), *now = new_counts();
-	struct octo_counts *span = new_counts(), *sum = calloc(1, octo_counts_size(NB_QUEUES));
+	struct octo_counts *span = new_counts(), *sum = calloc(1, sizeof(struct octo_counts));
 
 	(void)state;
 	now->ns = SECOND;
@@ -205,7 +205,7 @@ static void
 test_work_is_summed_up_when_it_is_known(void **state)
 {
 	struct octo_counts *span = new_counts();
-	struct octo_counts *sum = calloc(1, octo_counts_size(NB_QUEUES));
+	struct octo_counts *sum = calloc(1, sizeof(struct octo_counts));
 
 	(void)state;
 	assert_true(isnan(field(span, "busy_cycles_per_packet")));
@@ -244,31 +244,207 @@ test_fields_are_the_same_in_each_span(void **state)
 
 #define UNKNOWN OCTO_RATE_UNKNOWN
 
+struct xstat {
+	const char *name;
+	uint64_t value;
+};
+
+/* Counts that are made of these, up to the first without a name. */
+static struct octo_counts *
+counts_of(const struct octo_counts *before, const struct xstat *xstats)
+{
+	struct octo_counts *c = calloc(1, sizeof(*c));
+
+	assert_non_null(c);
+	octo_counts_begin(c, before);
+	for (; xstats->name != NULL; xstats++)
+		octo_counts_take(c, xstats->name, xstats->value);
+	octo_counts_end(c);
+	return c;
+}
+
+/* A number for each field. */
+static void
+test_xstats_are_taken_by_name(void **state)
+{
+	static const struct xstat xstats[] = {
+		{"rx_good_packets", 1},
+		{"tx_good_packets", 2},
+		{"rx_good_bytes", 3},
+		{"tx_good_bytes", 4},
+		{"rx_missed_errors", 5},
+		{"rx_errors", 6},
+		{"tx_errors", 7},
+		{"rx_mbuf_allocation_errors", 8},
+		{"rx_q0_packets", 99},
+		{"rx_q1_home_packets", 9},
+		{"rx_q1_home_bytes", 10},
+		{"rx_q1_stray_packets", 11},
+		{"rx_q1_stray_bytes", 12},
+		{"tx_q0_pf0_packets", 13},
+		{"tx_q0_pf1_packets", 14},
+		{"tx_q0_packets", 99},
+		{"tx_pf0_packets", 99},
+		{"tx_pf1_packets", 99},
+		{"steered_flows", 15},
+		{"steered_flows_ineffective", 16},
+		{"learned_flows", 17},
+		{"steered_flows_bytes", 99},
+		{"pf1_rx_good_packets", 18},
+		{"pf1_tx_errors", 19},
+		{"pf1_rx_q0_packets", 99},
+		{"pf1_pf0_rx_good_packets", 99},
+		{NULL, 0},
+	};
+	struct octo_counts *c = counts_of(NULL, xstats);
+
+	(void)state;
+	assert_true(c->port.rx_packets == 1 && c->port.tx_packets == 2 && c->port.rx_bytes == 3 &&
+		    c->port.tx_bytes == 4 && c->port.rx_missed == 5 && c->port.rx_errors == 6 &&
+		    c->port.tx_errors == 7 && c->port.rx_nombuf == 8);
+	assert_true(c->queue[1].home_packets == 9 && c->queue[1].home_bytes == 10 &&
+		    c->queue[1].stray_packets == 11 && c->queue[1].stray_bytes == 12);
+	assert_int_equal(c->queue[0].tx_packets, 27);
+	assert_true(c->rules.rules == 15 && c->rules.ineffective == 16 && c->rules.learned == 17);
+	assert_true(c->pf[1].rx_packets == 18 && c->pf[1].tx_errors == 19);
+	assert_true(c->nb_pfs == 2 && c->nb_rx_queues == 2 && c->nb_tx_queues == 1 &&
+		    c->nb_queues == 2);
+	assert_true(c->hits == UNKNOWN && c->work.cycles == UNKNOWN &&
+		    c->latency.avg_ns == UNKNOWN);
+	free(c);
+}
+
+/* Whoever tells them may be another process. */
+static void
+test_odd_xstats_are_passed_over(void **state)
+{
+	static const struct xstat xstats[] = {
+		{"", 1},
+		{"pf", 1},
+		{"pf8_rx_good_packets", 1},
+		{"pf-1_rx_good_packets", 1},
+		{"pf18446744073709551616_rx_good_packets", 1},
+		{"rx_q1024_home_packets", 1},
+		{"rx_q_home_packets", 1},
+		{"rx_q1home_packets", 1},
+		{"rx_q1", 1},
+		{"tx_q99999999999999999999_pf0_packets", 1},
+		{"tx_q0_pf8_packets", 1},
+		{"tx_q0_pf0_packets_", 1},
+		{"tx_pf8_packets", 1},
+		{NULL, 0},
+	};
+	static const struct xstat none[] = {{NULL, 0}};
+	struct octo_counts *c = counts_of(NULL, xstats), *empty = counts_of(NULL, none);
+
+	(void)state;
+	assert_memory_equal(c, empty, sizeof(*c));
+	free(c);
+	free(empty);
+}
+
+static void
+test_a_pf_that_is_gone_keeps_its_counters(void **state)
+{
+	static const struct xstat both[] = {
+		{"tx_pf1_packets", 5},      {"pf0_rx_good_packets", 1},
+		{"pf1_rx_good_packets", 2}, {"tx_q0_pf1_packets", 5},
+		{"tx_q0_bytes", 60},        {"pf1_tx_good_bytes", 60},
+		{"pf1_tx_q0_bytes", 60},    {NULL, 0},
+	};
+	static const struct xstat one[] = {
+		{"tx_pf1_packets", 5},
+		{"pf0_rx_good_packets", 9},
+		{"tx_q0_pf1_packets", 5},
+		{"tx_q0_bytes", 60},
+		{NULL, 0},
+	};
+	struct octo_counts *before = counts_of(NULL, both), *now = counts_of(before, one);
+
+	(void)state;
+	assert_int_equal(now->pf[0].rx_packets, 9);
+	assert_int_equal(now->pf[1].rx_packets, 2);
+	assert_int_equal(now->queue[0].tx_bytes, 60);
+	free(before);
+	free(now);
+}
+
+/* Of queue 0 or 1 of a port over one PF that has sent so many bytes, of each queue so many. */
+static uint64_t
+bytes_of(uint64_t bytes, uint64_t first, uint64_t second, unsigned int queue, bool has_sent)
+{
+	const struct xstat xstats[] = {
+		{"tx_q0_pf0_packets", queue == 0 && has_sent},
+		{"tx_q1_pf0_packets", queue == 1 && has_sent},
+		{"tx_q0_bytes", first},
+		{"tx_q1_bytes", second},
+		{"pf0_tx_q0_bytes", first},
+		{"pf0_tx_q1_bytes", second},
+		{"pf0_tx_good_bytes", bytes},
+		{NULL, 0},
+	};
+	struct octo_counts *c = counts_of(NULL, xstats);
+	const uint64_t found = c->queue[queue].tx_bytes;
+
+	free(c);
+	return found;
+}
+
 static void
 test_bytes_of_queues_are_known_if_the_device_counts_them(void **state)
 {
-	const uint64_t none[2] = {0};
-	const uint64_t second[2] = {0, 60};
-
 	(void)state;
-	assert_int_equal(octo_counts_bytes_of(60, second, 2, 1, true), 60);
-	assert_int_equal(octo_counts_bytes_of(60, second, 2, 0, false), 0);
-	assert_true(octo_counts_bytes_of(60, none, 2, 1, true) == UNKNOWN);
+	assert_int_equal(bytes_of(60, 0, 60, 1, true), 60);
+	assert_int_equal(bytes_of(60, 0, 60, 0, false), 0);
+	assert_true(bytes_of(60, 0, 0, 1, true) == UNKNOWN);
 	/* nothing has been sent, or not by then */
-	assert_int_equal(octo_counts_bytes_of(0, none, 2, 0, true), 0);
-	assert_int_equal(octo_counts_bytes_of(0, none, 2, 0, false), 0);
+	assert_int_equal(bytes_of(0, 0, 0, 0, true), 0);
+	assert_int_equal(bytes_of(0, 0, 0, 0, false), 0);
 }
 
-/* Those that are counted have sent by another device. */
+/* A device tells of none but the first two; those that are counted have sent by another. */
 static void
 test_bytes_of_queues_beyond_the_counters_are_not_known(void **state)
 {
-	const uint64_t none[2] = {0};
+	static const struct xstat xstats[] = {
+		{"tx_q0_pf0_packets", 0},  {"tx_q1_pf0_packets", 0},
+		{"tx_q2_pf0_packets", 1},  {"tx_q3_pf0_packets", 0},
+		{"tx_q0_bytes", 0},        {"tx_q1_bytes", 0},
+		{"pf0_tx_good_bytes", 60}, {"pf0_tx_q0_bytes", 0},
+		{"pf0_tx_q1_bytes", 0},    {NULL, 0},
+	};
+	struct octo_counts *c = counts_of(NULL, xstats);
 
 	(void)state;
-	assert_true(octo_counts_bytes_of(60, none, 2, 2, true) == UNKNOWN);
-	assert_int_equal(octo_counts_bytes_of(60, none, 2, 0, false), 0);
-	assert_int_equal(octo_counts_bytes_of(60, none, 2, 3, false), 0);
+	assert_true(c->queue[2].tx_bytes == UNKNOWN);
+	assert_int_equal(c->queue[0].tx_bytes, 0);
+	assert_int_equal(c->queue[3].tx_bytes, 0);
+	free(c);
+}
+
+/* One of two PFs counts by queue, and the other has sent as well. */
+static void
+test_bytes_that_one_pf_does_not_count_are_not_known(void **state)
+{
+	static const struct xstat xstats[] = {
+		{"tx_q0_pf0_packets", 1},
+		{"tx_q0_pf1_packets", 1},
+		{"tx_q1_pf0_packets", 1},
+		{"tx_q1_pf1_packets", 0},
+		{"tx_q0_bytes", 60},
+		{"tx_q1_bytes", 60},
+		{"pf0_tx_good_bytes", 120},
+		{"pf0_tx_q0_bytes", 60},
+		{"pf0_tx_q1_bytes", 60},
+		{"pf1_tx_good_bytes", 60},
+		{NULL, 0},
+	};
+	struct octo_counts *c = counts_of(NULL, xstats);
+
+	(void)state;
+	assert_true(c->queue[0].tx_bytes == UNKNOWN);
+	assert_int_equal(c->queue[1].tx_bytes, 60);
+	free(c);
 }
 
 int
@@ -286,6 +462,10 @@ main(void)
 		cmocka_unit_test(test_a_sum_outlives_cleared_statistics),
 		cmocka_unit_test(test_work_is_summed_up_when_it_is_known),
 		cmocka_unit_test(test_fields_are_the_same_in_each_span),
+		cmocka_unit_test(test_xstats_are_taken_by_name),
+		cmocka_unit_test(test_odd_xstats_are_passed_over),
+		cmocka_unit_test(test_a_pf_that_is_gone_keeps_its_counters),
+		cmocka_unit_test(test_bytes_that_one_pf_does_not_count_are_not_known),
 		cmocka_unit_test(test_bytes_of_queues_are_known_if_the_device_counts_them),
 		cmocka_unit_test(test_bytes_of_queues_beyond_the_counters_are_not_known),
 	};

@@ -130,17 +130,6 @@ read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 	return ret;
 }
 
-int
-octo_pf_counts_read(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
-{
-	int ret;
-
-	octo_lock_counts(octo);
-	ret = read_since(octo, pf, counts);
-	octo_unlock_counts(octo);
-	return ret;
-}
-
 /*
  * Of all PFs, those that are gone included. What was told once must not be less when a PF goes
  * without a word. From any thread and process, and without the control mutex: as long as the

@@ -490,7 +490,6 @@ void octo_pf_counts_begin(struct octo_dev *octo);
 int octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum);
 int octo_pf_counts_reset(struct octo_dev *octo);
 void octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts);
-int octo_pf_counts_read(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts);
 void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);

@@ -5,9 +5,9 @@
 #include <errno.h>
 
 #include "octo_attach.h"
-#include "octo_measure.h"
 #include "octo_peers.h"
 #include "octo_private.h"
+#include "octo_view.h"
 
 static int
 check_configuration(const struct rte_eth_dev *dev)
@@ -263,8 +263,10 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 		octo_legs_return(octo->port_id, octo->owner_id);
 		return 0;
 	}
-	octo_measure_forget(octo->port_id);
+	octo_view_tell_closing(octo->port_id);
 	octo_registry_remove(octo);
+	/* if somebody has begun to use it in between */
+	octo_view_tell_closing(octo->port_id);
 	if (octo->started)
 		ret = octo_stop(dev);
 	octo_raise_cancel(octo);

@@ -11,6 +11,7 @@
 #include <rte_latencystats.h>
 #endif
 
+#include "octo_source.h"
 #include "octo_testpmd.h"
 #include "testpmd.h"
 
@@ -47,7 +48,7 @@ packets_of(const struct fwd_stream *stream)
 }
 
 static const char *
-tell_work(uint16_t port_id, struct octo_work *work)
+tell_work(const struct octo_measured *port, struct octo_work *work)
 {
 	const streamid_t nb = cur_fwd_config.nb_fwd_streams;
 	struct octo_work sum = {0};
@@ -60,7 +61,7 @@ tell_work(uint16_t port_id, struct octo_work *work)
 	for (streamid_t i = 0; i < nb; i++) {
 		if (!peek_stream(i, &stream))
 			return "the kernel does not let testpmd look at its streams";
-		if (stream.rx_port != port_id)
+		if (stream.rx_port != port->port_id)
 			continue;
 		sum.cycles += stream.busy_cycles;
 		sum.packets += packets_of(&stream);
@@ -88,12 +89,13 @@ latency_called(struct octo_latency *latency, const char *name)
 }
 
 static const char *
-tell_latency(struct octo_latency *latency)
+tell_latency(const struct octo_measured *port, struct octo_latency *latency)
 {
 	struct rte_metric_value values[MAX_LATENCIES] = {{0}};
 	struct rte_metric_name names[MAX_LATENCIES] = {{{0}}};
 	int nb;
 
+	RTE_SET_USED(port);
 	if (!latencystats_enabled)
 		return "testpmd was started without --latencystats=LCORE";
 	nb = rte_latencystats_get_names(names, MAX_LATENCIES);
@@ -109,14 +111,18 @@ tell_latency(struct octo_latency *latency)
 }
 #else
 static const char *
-tell_latency(struct octo_latency *latency)
+tell_latency(const struct octo_measured *port, struct octo_latency *latency)
 {
+	RTE_SET_USED(port);
 	RTE_SET_USED(latency);
 	return "this DPDK was built without the latencystats library";
 }
 #endif
 
 const struct octo_measure_source octo_testpmd_source = {
+	.names = octo_source_names,
+	.xstats = octo_measure_ethdev_xstats,
+	.hits = octo_source_hits,
 	.work = tell_work,
 	.latency = tell_latency,
 };

@@ -8,6 +8,22 @@
 #include "octo_private.h"
 #include "octo_view.h"
 
+static void (*closing_fn)(uint16_t port_id);
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_watch, 26.11)
+void
+rte_pmd_octo_view_watch(void (*fn)(uint16_t port_id))
+{
+	closing_fn = fn;
+}
+
+void
+octo_view_tell_closing(uint16_t port_id)
+{
+	if (closing_fn != NULL)
+		closing_fn(port_id);
+}
+
 static const char *
 state_name(const struct octo_dev *octo, uint8_t pf)
 {
@@ -213,4 +229,12 @@ octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, 
 	octo_unlock(octo);
 	octo_view_leave();
 	return (int)copied;
+}
+
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_rules, 26.11)
+int
+rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
+			uint32_t *total)
+{
+	return octo_view_rules(port_id, start, rules, nb, total);
 }

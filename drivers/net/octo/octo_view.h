@@ -99,7 +99,7 @@ bool octo_view_is_octo(uint16_t port_id);
 /** @return 0, or -ENODEV if it is not an octo port. */
 int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 
-/** The same, for octo_testpmd_measure.c. */
+/** The same, for octo_source.c. */
 __rte_experimental
 int rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 
@@ -127,5 +127,22 @@ int octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs,
  */
 int octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 		    uint32_t *total);
+
+/** The same, for octo_source.c. */
+__rte_experimental
+int rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules,
+			    uint32_t nb, uint32_t *total);
+
+/**
+ * Be told of each octo port that is about to be closed, while it can be asked yet, and once
+ * more when it cannot: whoever uses the port by a thread of its own is done when fn returns.
+ *
+ * @param fn
+ *   The only one; NULL: none.
+ */
+__rte_experimental
+void rte_pmd_octo_view_watch(void (*fn)(uint16_t port_id));
+/** Tell it. */
+void octo_view_tell_closing(uint16_t port_id);
 
 #endif /* OCTO_VIEW_H */

@@ -57,11 +57,16 @@ def find_built(name: str) -> Optional[Path]:
 
 
 def built_driver(name: str) -> Path:
-    """The plugin as the build left it."""
+    """The driver as the build left it."""
     if IN_TREE:
         return next(Path(IN_TREE).glob(f"lib/dpdk/pmds-*/librte_net_{name}.so"),
                     Path(IN_TREE, f"librte_net_{name}.so"))
     return BUILD / "drivers" / f"librte_net_{name}.so"
+
+
+def built_plugins() -> List[Path]:
+    """All that EAL is to load, in order: rates by telemetry use what net_octo exports."""
+    return [*map(built_driver, DRIVERS), BUILD / "drivers" / "librte_octo_measure.so"]
 
 
 def _eal_accepts(path: Path) -> bool:
@@ -70,9 +75,9 @@ def _eal_accepts(path: Path) -> bool:
     return not any(p.stat().st_mode & stat.S_IWOTH for p in parts)
 
 
-def plugin(name: str) -> Path:
+def plugin(built: Path) -> Path:
     """The plugin, copied to a safe place when the build is not in one."""
-    so = built_driver(name).resolve()
+    so = built.resolve()
     if _eal_accepts(so):
         return so
     cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
@@ -88,11 +93,11 @@ def plugin(name: str) -> Path:
 
 def plugins() -> List[str]:
     """What a program of DPDK has to load; nothing if the drivers are its own."""
-    return [] if IN_TREE else [str(plugin(name)) for name in DRIVERS]
+    return [] if IN_TREE else [str(plugin(built)) for built in built_plugins()]
 
 
 def plugin_args() -> List[str]:
-    """The -d options that load both drivers."""
+    """The -d options that load them."""
     return [arg for path in plugins() for arg in ("-d", path)]
 
 

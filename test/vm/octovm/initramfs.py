@@ -115,8 +115,8 @@ def _add_programs(tree: Tree) -> None:
     programs += [Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc")) if p]
     for program in programs:
         tree.add(program)
-    for name in env.DRIVERS:
-        tree.add(env.plugin(name))
+    for built in env.built_plugins():
+        tree.add(env.plugin(built))
     for name in DRIVERS:
         for library in _pmd_directory().glob(f"librte_{name}.so*"):
             tree.add(library)

@@ -1,88 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * /octo/measure: rates in any application that has telemetry, all numbers and no lists, as
- * exporters want them. While nobody measures the port, rates are of the time since the
- * last question.
- */
-
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "octo_measure.h"
-#include "octo_meter.h"
-#include "octo_private.h"
+#include <eal_export.h>
+#include <rte_ethdev.h>
+#include <rte_telemetry.h>
+
+#include "octo_measurement.h"
 #include "octo_tel.h"
-#include "octo_view.h"
 
 /* Who asks sooner after somebody else gets the same answer. */
 #define MIN_NS (100 * UINT64_C(1000000))
 
-struct asked {
-	struct octo_counts *before, *now, *span;
-};
-
+static const struct octo_measure_source *source;
 static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct asked all_asked[RTE_MAX_ETHPORTS];
+/* Of ports that somebody has asked about; each question is a sample. */
+static struct octo_measurement *all_asked[RTE_MAX_ETHPORTS];
 
 static void
-forget_locked(struct asked *a)
+forget_locked(uint16_t port_id)
 {
-	free(a->before);
-	free(a->now);
-	free(a->span);
-	*a = (struct asked){0};
+	octo_measurement_free(all_asked[port_id]);
+	all_asked[port_id] = NULL;
 }
 
 void
 octo_measure_forget_asked(uint16_t port_id)
 {
 	pthread_mutex_lock(&asked_lock);
-	forget_locked(&all_asked[port_id]);
+	forget_locked(port_id);
 	pthread_mutex_unlock(&asked_lock);
 }
 
 /* Somebody asks for the first time: counters, but no rates yet. */
 static int
-begin_locked(struct asked *a, uint16_t port_id)
+begin_locked(uint16_t port_id)
 {
-	int ret;
+	const struct octo_measure_args args = {
+		.interval_ms = OCTO_MEASURE_DEFAULT_MS,
+		.source = source,
+		.without_uncore = true,
+	};
+	const struct octo_measured port = {.port_id = port_id};
+	char why[OCTO_MEASURE_WHY_MAX];
 
-	a->before = octo_meter_new(port_id);
-	a->now = octo_meter_new(port_id);
-	a->span = octo_meter_new(port_id);
-	if (a->before == NULL || a->now == NULL || a->span == NULL)
-		ret = -rte_errno;
-	else
-		ret = octo_meter_read(port_id, NULL, a->now);
-	if (ret == 0)
-		octo_counts_span(a->now, a->now, a->span);
-	return ret;
+	return octo_measurement_begin(&all_asked[port_id], &port, &args, why);
 }
 
 static int
-look_locked(struct asked *a, uint16_t port_id)
+look_locked(uint16_t port_id)
 {
-	struct octo_counts *latest = a->before;
+	struct octo_measurement *m = all_asked[port_id];
 	int ret;
 
-	if (a->span == NULL)
-		return begin_locked(a, port_id);
-	if (octo_meter_clock() - a->now->ns < MIN_NS)
+	if (m == NULL)
+		return begin_locked(port_id);
+	if (octo_measurement_clock() - m->counts[m->at].ns < MIN_NS)
 		return 0;
-	ret = octo_meter_read(port_id, a->now, latest);
-	if (ret == -ERANGE) {
-		forget_locked(a);
-		return begin_locked(a, port_id);
-	}
+	ret = octo_measurement_sample(m, false);
 	if (ret != 0)
-		return ret;
-	octo_counts_span(a->now, latest, a->span);
-	a->before = a->now;
-	a->now = latest;
-	return 0;
+		forget_locked(port_id);
+	return ret == -ERANGE ? begin_locked(port_id) : ret;
 }
 
 static void
@@ -113,15 +93,14 @@ tell_counts(const uint32_t *numbers, int n, const struct octo_counts *span,
 static int
 tell_asked(const uint32_t *numbers, int n, struct rte_tel_data *d)
 {
-	struct asked *a = &all_asked[numbers[0]];
+	const struct octo_measurement *m;
 	int ret;
 
 	pthread_mutex_lock(&asked_lock);
-	ret = look_locked(a, (uint16_t)numbers[0]);
-	if (ret != 0)
-		forget_locked(a);
-	else
-		ret = tell_counts(numbers, n, a->span, a->now, d);
+	ret = look_locked((uint16_t)numbers[0]);
+	m = all_asked[numbers[0]];
+	if (ret == 0)
+		ret = tell_counts(numbers, n, &m->span, &m->counts[m->at], d);
 	pthread_mutex_unlock(&asked_lock);
 	return ret;
 }
@@ -136,22 +115,25 @@ tell_measure(const char *cmd, const char *params, struct rte_tel_data *d)
 	int ret;
 
 	RTE_SET_USED(cmd);
-	if (n < 1 || !octo_view_is_octo((uint16_t)numbers[0]))
+	if (n < 1 || numbers[0] >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
-	view = rte_pmd_octo_measure_view((uint16_t)numbers[0], why);
+	view = octo_measure_view((uint16_t)numbers[0], why);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "port", numbers[0]);
 	rte_tel_data_add_dict_uint(d, "measured", view != NULL);
 	if (view == NULL)
 		return tell_asked(numbers, n, d);
 	rte_tel_data_add_dict_uint(d, "samples", view->samples);
-	ret = tell_counts(numbers, n, view->last, view->sum, d);
+	ret = tell_counts(numbers, n, &view->last, &view->sum, d);
 	free(view);
 	return ret;
 }
 
-RTE_INIT(octo_measure_telemetry_init)
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(octo_measure_register_telemetry, 26.11)
+void
+octo_measure_register_telemetry(const struct octo_measure_source *from)
 {
+	source = from;
 	rte_telemetry_register_cmd("/octo/measure", tell_measure,
 				   "Returns rates and counters. "
 				   "Parameters: int port_id [, int queue]");

@@ -9,10 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <rte_ethdev.h>
+#include <rte_common.h>
 
 #include "octo_measure_file.h"
-#include "octo_view.h"
 
 /* Whatever it is, it must not keep the thread from ending. */
 #define FLAGS (O_WRONLY | O_CLOEXEC | O_NONBLOCK)
@@ -188,32 +187,27 @@ add_text(struct draft *d, const char *name, const char *text)
 	fputc('"', d->text);
 }
 
+/* Of the port, and of each queue. */
 static void
-tell_all(const struct octo_counts *span, octo_field_fn tell, void *to)
+tell_all(const struct octo_counts *counts, bool totals, octo_field_fn tell, void *to)
 {
-	octo_counts_tell_port(span, tell, to);
-	for (uint16_t i = 0; i < span->nb_queues; i++) {
+	if (totals)
+		octo_counts_tell_totals(counts, tell, to);
+	else
+		octo_counts_tell_port(counts, tell, to);
+	for (uint16_t i = 0; i < counts->nb_queues; i++) {
 		char prefix[16];
 
 		snprintf(prefix, sizeof(prefix), "q%u_", i);
-		octo_counts_tell_queue(span, i, prefix, tell, to);
-	}
-}
-
-static void
-tell_all_totals(const struct octo_counts *sum, octo_field_fn tell, void *to)
-{
-	octo_counts_tell_totals(sum, tell, to);
-	for (uint16_t i = 0; i < sum->nb_queues; i++) {
-		char prefix[16];
-
-		snprintf(prefix, sizeof(prefix), "q%u_", i);
-		octo_counts_tell_queue_totals(sum, i, prefix, tell, to);
+		if (totals)
+			octo_counts_tell_queue_totals(counts, i, prefix, tell, to);
+		else
+			octo_counts_tell_queue(counts, i, prefix, tell, to);
 	}
 }
 
 int
-octo_measure_csv_begin(struct octo_measure_file *file, const struct octo_counts *shape)
+octo_measure_csv_begin(struct octo_measure_file *file, const struct octo_measure_view *view)
 {
 	struct draft d;
 
@@ -222,13 +216,13 @@ octo_measure_csv_begin(struct octo_measure_file *file, const struct octo_counts 
 	if (begin_draft(&d) != 0)
 		return -ENOMEM;
 	fputs("time_s", d.text);
-	tell_all(shape, add_name, &d);
+	tell_all(&view->last, false, add_name, &d);
 	fputc('\n', d.text);
 	return end_draft(&d, file, 0);
 }
 
 int
-octo_measure_csv_add(struct octo_measure_file *file, double seconds, const struct octo_counts *span)
+octo_measure_csv_add(struct octo_measure_file *file, const struct octo_measure_view *view)
 {
 	struct draft d;
 
@@ -236,8 +230,8 @@ octo_measure_csv_add(struct octo_measure_file *file, double seconds, const struc
 		return 0;
 	if (begin_draft(&d) != 0)
 		return -ENOMEM;
-	draft_number(d.text, seconds);
-	tell_all(span, add_value, &d);
+	draft_number(d.text, view->seconds);
+	tell_all(&view->last, false, add_value, &d);
 	fputc('\n', d.text);
 	return end_draft(&d, file, 0);
 }
@@ -260,37 +254,21 @@ draft_lacks(struct draft *d, const struct octo_measure_lacks *lacks)
 
 /* All that follows the samples. */
 static void
-draft_tail(struct draft *d, const struct octo_measure_summary *s)
+draft_tail(struct draft *d, const struct octo_measure_view *view, const char *ended)
 {
 	fputs("\n],", d->text);
-	draft_lacks(d, s->lacks);
+	draft_lacks(d, &view->lacks);
 	fputs(",\"summary\":{", d->text);
 	d->first = true;
-	add_text(d, "ended", s->ended);
-	add_member(d, "samples", (double)s->samples);
-	tell_all(s->sum, add_member, d);
-	tell_all_totals(s->sum, add_member, d);
+	add_text(d, "ended", ended);
+	add_member(d, "samples", (double)view->samples);
+	tell_all(&view->sum, false, add_member, d);
+	tell_all(&view->sum, true, add_member, d);
 	fputs("}}\n", d->text);
 }
 
-static void
-draft_pfs(struct draft *d, uint16_t port_id)
-{
-	struct octo_view_topology view;
-
-	if (octo_view_topology(port_id, &view) != 0)
-		return;
-	add_text(d, "name", view.name);
-	for (uint16_t i = 0; i < view.nb_pfs; i++) {
-		char key[16];
-
-		snprintf(key, sizeof(key), "pf%u", i);
-		add_text(d, key, view.pf[i].name);
-	}
-}
-
 int
-octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measure_title *title)
+octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measure_view *view)
 {
 	struct draft d;
 
@@ -299,16 +277,21 @@ octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measur
 	if (begin_draft(&d) != 0)
 		return -ENOMEM;
 	fputc('{', d.text);
-	add_member(&d, "port", title->port_id);
-	draft_pfs(&d, title->port_id);
-	add_member(&d, "interval_ms", title->interval_ms);
+	add_member(&d, "port", view->port_id);
+	add_text(&d, "name", view->names.port);
+	for (uint16_t i = 0; i < view->last.nb_pfs; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "pf%u", i);
+		add_text(&d, key, view->names.pf[i]);
+	}
+	add_member(&d, "interval_ms", view->interval_ms);
 	fputs(",\"samples\":[", d.text);
 	return end_draft(&d, file, 0);
 }
 
 int
-octo_measure_json_add(struct octo_measure_file *file, double seconds,
-		      const struct octo_counts *span, const struct octo_measure_summary *summary)
+octo_measure_json_add(struct octo_measure_file *file, const struct octo_measure_view *view)
 {
 	struct draft d;
 	long sample;
@@ -317,18 +300,19 @@ octo_measure_json_add(struct octo_measure_file *file, double seconds,
 		return 0;
 	if (begin_draft(&d) != 0)
 		return -ENOMEM;
-	fputs(summary->samples > 1 ? ",\n{" : "\n{", d.text);
-	add_member(&d, "time_s", seconds);
-	tell_all(span, add_member, &d);
+	fputs(view->samples > 1 ? ",\n{" : "\n{", d.text);
+	add_member(&d, "time_s", view->seconds);
+	tell_all(&view->last, false, add_member, &d);
 	fputc('}', d.text);
 	sample = ftell(d.text);
 	if (file->can_seek)
-		draft_tail(&d, summary);
+		draft_tail(&d, view, "no");
 	return end_draft(&d, file, (size_t)(ftell(d.text) - sample));
 }
 
 int
-octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_summary *summary)
+octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_view *view,
+		      const char *ended)
 {
 	struct draft d;
 
@@ -336,6 +320,6 @@ octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_
 		return 0;
 	if (begin_draft(&d) != 0)
 		return -ENOMEM;
-	draft_tail(&d, summary);
+	draft_tail(&d, view, ended);
 	return end_draft(&d, file, 0);
 }

@@ -25,20 +25,6 @@ struct octo_measure_file {
 	const char *path;
 };
 
-/** What the head of a file tells. */
-struct octo_measure_title {
-	uint16_t port_id;
-	uint32_t interval_ms;
-};
-
-/** What its tail tells. */
-struct octo_measure_summary {
-	uint64_t samples;
-	const char *ended; /**< why, or "no" */
-	const struct octo_measure_lacks *lacks;
-	const struct octo_counts *sum;
-};
-
 /**
  * Open a file that nobody else measures to, and leave what is in it.
  *
@@ -50,15 +36,13 @@ int octo_measure_file_open(struct octo_measure_file *file, const char *path, cha
 void octo_measure_file_undo(struct octo_measure_file *file);
 void octo_measure_file_close(struct octo_measure_file *file);
 
-int octo_measure_csv_begin(struct octo_measure_file *file, const struct octo_counts *shape);
-int octo_measure_csv_add(struct octo_measure_file *file, double seconds,
-			 const struct octo_counts *span);
+int octo_measure_csv_begin(struct octo_measure_file *file, const struct octo_measure_view *view);
+int octo_measure_csv_add(struct octo_measure_file *file, const struct octo_measure_view *view);
 
-int octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measure_title *title);
-int
-octo_measure_json_add(struct octo_measure_file *file, double seconds,
-		      const struct octo_counts *span, const struct octo_measure_summary *summary);
-int
-octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_summary *summary);
+int octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measure_view *view);
+int octo_measure_json_add(struct octo_measure_file *file, const struct octo_measure_view *view);
+/** No more samples, for this reason. */
+int octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_view *view,
+			  const char *ended);
 
 #endif /* OCTO_MEASURE_FILE_H */

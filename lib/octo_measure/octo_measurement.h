@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_MEASUREMENT_H
+#define OCTO_MEASUREMENT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "octo_measure.h"
+#include "octo_measure_file.h"
+#include "octo_uncore.h"
+
+/**
+ * @file
+ * One measurement, whoever takes its samples: octo_measure_start()'s thread, telemetry when
+ * it is asked, a program. One thread at a time, but for octo_measurement_view().
+ */
+
+struct octo_measurement {
+	struct octo_measured port;
+	const struct octo_measure_source *source;
+	uint64_t began;               /**< octo_measurement_clock() */
+	struct octo_counts counts[2]; /**< at the last look, and the one before, by turns */
+	unsigned int at;              /**< which is the last */
+	struct octo_counts span;      /**< between them */
+	struct octo_uncore uncore;
+	struct octo_measure_file csv, json;
+	char *csv_path, *json_path;
+	char fault[OCTO_MEASURE_WHY_MAX]; /**< why there can be no more samples, or empty */
+
+	pthread_mutex_t lock;
+	struct octo_measure_view view; /**< changed under the lock */
+};
+
+/** CLOCK_MONOTONIC, in ns. */
+uint64_t octo_measurement_clock(void);
+
+/**
+ * Open files, and look for the first time.
+ *
+ * @return
+ *   0, or a negative errno with why filled in: see octo_measure_start().
+ */
+int octo_measurement_begin(struct octo_measurement **measurement, const struct octo_measured *port,
+			   const struct octo_measure_args *args, char *why);
+
+/** As if it had never begun, for its files. */
+void octo_measurement_undo(struct octo_measurement *m);
+
+/** When the next sample is due. */
+uint64_t octo_measurement_next(const struct octo_measurement *m);
+
+/**
+ * Take a sample: what came since the last one. Of a moment there is no rate: it belongs to
+ * the next sample, and that of the end only to the sum.
+ *
+ * @return
+ *   0, also if the counters cannot be read now; or a negative errno with m->fault filled in.
+ */
+int octo_measurement_sample(struct octo_measurement *m, bool is_last);
+
+/** Complete and close its files; for this reason, unless there is a fault. Returns 0 or -errno. */
+int octo_measurement_end(struct octo_measurement *m, const char *reason);
+void octo_measurement_free(struct octo_measurement *m);
+
+/** What was measured so far, to be freed by free(); NULL: there is no memory left. */
+struct octo_measure_view *octo_measurement_view(struct octo_measurement *m);
+
+/* octo_measure_ethdev.c: is this an octo port of this process? */
+bool octo_measure_is_octo(uint16_t port_id);
+
+/* octo_measure_telemetry.c: the measurement of whoever asks by telemetry */
+void octo_measure_forget_asked(uint16_t port_id);
+
+#endif /* OCTO_MEASUREMENT_H */
