@@ -82,7 +82,7 @@ static const struct octo_port_move table[OCTO_PORT_NB_EVENTS][OCTO_PORT_NB_STATE
 	ON(RMV)           {DIES,  DIES,  DIES,  DIES,  DIES,  DIES,  DIES,  DIES,  SKIP,  SKIP},
 	ON(ARRIVED)       {SOON,  SKIP,  SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP,  AGAIN, SKIP},
 	ON(LOOK)          {NOW,   SKIP,  NOW,   AGAIN, SKIP,  SKIP,  SKIP,  SKIP,  AGAIN, SKIP},
-	ON(BORN)          {MADE,  SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  ODD},
+	ON(BORN)          {MADE,  SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  SKIP},
 	ON(DIED)          {SKIP,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE},
 	ON(PROBE_DONE)    {NONE,  COMES, OURS,  ODD,   ODD,   ODD,   ODD,   OURS,  OURS,  ODD},
 	ON(PROBE_FOUND)   {MADE,  MADE,  SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  ODD},
@@ -189,8 +189,10 @@ enter(struct octo_port_fsm *p, enum octo_port_fsm_state state, uint64_t now)
 		p->by_us = false;
 		p->used = false;
 	}
-	if (state == OCTO_PORT_IDLE)
+	if (state == OCTO_PORT_IDLE) {
 		p->used = true;
+		p->reset = false;
+	}
 }
 
 /* Returns whether it has come into a state, be it the same again. */

@@ -54,6 +54,7 @@ world_init(struct port_world *w, uint64_t *rng, bool owned, uint64_t now)
 		.now = now,
 		.plugged = owned,
 		.there = owned,
+		.announced = owned,
 		.whole = owned,
 		.owned = owned,
 		.used = owned,
@@ -65,21 +66,31 @@ world_init(struct port_world *w, uint64_t *rng, bool owned, uint64_t now)
 /* What happens to the port, with or without us */
 
 static void
+announce(struct port_world *w)
+{
+	w->announced = true;
+	/* the callback owns it, if nobody else does */
+	w->owned = !w->taken;
+	octo_port_state_post(&w->mail, OCTO_PORT_EV_BORN);
+}
+
+static void
 make(struct port_world *w, bool by_us)
 {
 	w->there = true;
 	w->whole = by_us;
 	w->made_by_us = by_us;
-	/* the callback owns it, if nobody else does */
 	w->taken = !by_us && one_in(w, 4);
-	w->owned = !w->taken;
-	octo_port_state_post(&w->mail, OCTO_PORT_EV_BORN);
+	/* its driver may be heard of before */
+	if (by_us || !one_in(w, 4))
+		announce(w);
 }
 
 static void
 end(struct port_world *w)
 {
 	w->there = false;
+	w->announced = false;
 	w->whole = false;
 	w->owned = false;
 	w->taken = false;
@@ -142,8 +153,9 @@ end_recovery(struct port_world *w, bool well)
 static void
 ask_for_reset(struct port_world *w)
 {
-	if (!w->there || w->broken || w->recovering)
+	if (!w->there || w->broken)
 		return;
+	w->recovering = false;
 	w->must_reset = true;
 	octo_port_state_post(&w->mail, OCTO_PORT_EV_RESET);
 }
@@ -158,7 +170,9 @@ others(struct port_world *w)
 			make(w, false);
 		break;
 	case 1:
-		w->whole = w->there;
+		w->whole = w->announced;
+		if (w->there && !w->announced)
+			announce(w);
 		break;
 	case 2:
 		if (w->there)
@@ -388,6 +402,26 @@ check(const struct port_world *w, const struct octo_port_todo *todo)
 		assert_true(todo->deadline <= w->now + 60000 * WORLD_MS);
 }
 
+/* When all mail is read and answered, the machine knows how things are. */
+static void
+check_belief(const struct port_world *w)
+{
+	const enum octo_port_fsm_state s = w->port.state;
+	const bool is_lost = s == OCTO_PORT_DEAD || s == OCTO_PORT_REMOVING;
+
+	assert_int_equal(is_lost, w->there && w->broken);
+	assert_int_equal(s == OCTO_PORT_RECOVERING, w->there && w->recovering);
+	if (!w->there)
+		assert_true(s == OCTO_PORT_ABSENT || s == OCTO_PORT_PROBING_US);
+	else if (w->announced)
+		assert_int_not_equal(s, OCTO_PORT_ABSENT);
+	assert_int_equal(w->port.reset, w->must_reset);
+	if (w->must_reset)
+		assert_true(s == OCTO_PORT_PROBING_OTHERS || s == OCTO_PORT_FOREIGN);
+	if (octo_port_state_is_owned(s))
+		assert_true(w->owned);
+}
+
 /* Objects are of one life, in which the port is ours without a break. */
 static void
 check_life(const struct octo_port_fsm *before, const struct octo_port_fsm *after,
@@ -422,6 +456,8 @@ step(struct port_world *w)
 	w->steps++;
 	check(w, &todo);
 	check_life(&before, &w->port, &answer);
+	if (w->nb_answers == 0)
+		check_belief(w);
 	return todo;
 }
 
@@ -448,6 +484,8 @@ world_calm(struct port_world *w)
 	w->plugged = true;
 	w->configured = true;
 	w->started = true;
+	if (w->there && !w->announced)
+		announce(w);
 	w->whole = w->there;
 	w->taken = false;
 	w->lacks = false;

@@ -33,6 +33,7 @@ struct port_world {
 	/* the device and its port */
 	bool plugged;
 	bool there;
+	bool announced;
 	bool whole;      /**< its probe has returned */
 	bool owned;      /**< by us */
 	bool taken;      /**< by somebody else */

@@ -76,6 +76,31 @@ assert_is_not_drained(enum octo_pf_fsm_state before, enum octo_pf_fsm_state afte
 		assert_int_equal(after, OCTO_PF_DRAIN_BACK);
 }
 
+/* What each event is for. */
+static void
+check_promise(const struct octo_pf_fsm *p, enum octo_pf_event event, enum octo_pf_fsm_state before,
+	      bool last)
+{
+	const bool goes_back = before == OCTO_PF_DRAIN_BACK && !last;
+
+	if (event == EV(LOST) || event == EV(STOPPED) || event == EV(SENT))
+		assert_int_equal(p->state, OCTO_PF_OFF);
+	if (event == EV(EJECT))
+		assert_true(p->state == OCTO_PF_OFF || p->state == OCTO_PF_DRAIN_EJECT ||
+			    p->state == OCTO_PF_FLUSHING);
+	if (event == EV(UP) && p->state != OCTO_PF_OFF && p->state != OCTO_PF_FLUSHING)
+		assert_true(p->link);
+	if (event == EV(DOWN))
+		assert_false(p->link);
+	if (event == EV(EMPTY) || event == EV(DOWN)) {
+		assert_int_not_equal(p->state, OCTO_PF_DRAIN_EJECT);
+		if (goes_back)
+			assert_int_equal(p->state, OCTO_PF_OFF);
+	}
+	if (event == EV(REFUSED))
+		assert_int_equal(p->state, OCTO_PF_DRAIN_BACK);
+}
+
 static void
 step(struct octo *o, unsigned int i, enum octo_pf_event event)
 {
@@ -85,6 +110,7 @@ step(struct octo *o, unsigned int i, enum octo_pf_event event)
 	const struct octo_pf_todo todo = octo_pf_state_step(p, event, last, o->now);
 
 	o->steps++;
+	check_promise(p, event, before, last);
 	if (last)
 		assert_is_not_drained(before, p->state, event);
 	/* whoever ejects a device is not kept waiting by what is announced again */

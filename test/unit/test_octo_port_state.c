@@ -84,7 +84,7 @@ static const char *const ignored[OCTO_PORT_NB_EVENTS] = {
 	[OCTO_PORT_EV_RECOVERING] = "VM",   [OCTO_PORT_EV_RECOVERED] = "AUOFIRNDM",
 	[OCTO_PORT_EV_GAVE_UP] = "M",       [OCTO_PORT_EV_RESET] = "DM",
 	[OCTO_PORT_EV_RMV] = "DM",          [OCTO_PORT_EV_ARRIVED] = "UOIRNVM",
-	[OCTO_PORT_EV_LOOK] = "UIRNVM",     [OCTO_PORT_EV_BORN] = "UOVD",
+	[OCTO_PORT_EV_LOOK] = "UIRNVM",     [OCTO_PORT_EV_BORN] = "UOVDM",
 	[OCTO_PORT_EV_DIED] = "A",          [OCTO_PORT_EV_PROBE_FOUND] = "OVD",
 	[OCTO_PORT_EV_PROBE_NONE] = "OVD",  [OCTO_PORT_EV_PROBE_FAILED] = "OVD",
 	[OCTO_PORT_EV_REMOVE_DONE] = "OVD", [OCTO_PORT_EV_REMOVE_FAILED] = "OVD",
@@ -310,7 +310,7 @@ test_births_and_deaths_are_counted_beyond_24_bits(void **state)
 	assert_int_equal(p.state, OCTO_PORT_PROBING_OTHERS);
 	assert_int_equal(p.unexpected, 0);
 	/* a birth alone is no death */
-	mail = (struct octo_port_mail){UINT64_MAX & ~UINT64_C(0xffff)};
+	mail = (struct octo_port_mail){UINT64_C(0xffffff0000)};
 	p = in_state(OCTO_PORT_RECOVERING);
 	p.seen = octo_port_state_take(&mail);
 	octo_port_state_post(&mail, EV(BORN));
