@@ -37,7 +37,7 @@ def find() -> Optional[Path]:
         return None
     for tree in (Path("/"), *sorted((env.REPO / ".deps").glob("ovs-*"))):
         if all((tree / file).exists() for file in (DAEMON, SCHEMA)) and \
-                _eal_of(tree / DAEMON) == _eal_of(env.plugin("octo")):
+                _eal_of(tree / DAEMON) == _eal_of(env.plugin(env.built_driver("octo"))):
             return tree
     return None
 
