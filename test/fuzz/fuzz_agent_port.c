@@ -81,7 +81,7 @@ static void
 tick(void)
 {
 	octo_lock(octo);
-	octo->mpfs_ops->tick(octo);
+	octo_agent_sync_tick_locked(octo);
 	octo_fence_flipped_all_locked(octo);
 	octo_fence_sweep_locked(octo);
 	octo_unlock(octo);
