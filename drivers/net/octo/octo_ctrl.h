@@ -12,6 +12,5 @@ struct octo_dev;
 int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
 unsigned int octo_ctrl_step(struct octo_dev *octo, uint64_t now);
-void octo_failover_hurry_locked(struct octo_dev *octo);
 
 #endif /* OCTO_CTRL_H */

@@ -26,7 +26,6 @@ struct octo_failover {
 /* octo_failover.c; all under the control mutex */
 uint64_t octo_failover_cpu_ns(void);
 void octo_failover_watch_locked(struct octo_dev *octo, bool on);
-void octo_failover_planned_locked(struct octo_dev *octo, uint32_t usable);
 void octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_failover_joined_locked(struct octo_dev *octo);
 bool octo_failover_follow_locked(struct octo_dev *octo);

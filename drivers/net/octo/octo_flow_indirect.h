@@ -30,30 +30,6 @@ struct rte_flow_action_handle {
 
 TAILQ_HEAD(octo_handles, rte_flow_action_handle);
 
-/* octo_flow_indirect.c; all under the control mutex */
-struct rte_flow_action_handle *
-octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
-			    const struct rte_flow_action *action, struct rte_flow_error *error);
-int octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
-				 struct rte_flow_error *error);
-int octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle,
-			       uint8_t pf, const void *update, struct rte_flow_error *error);
-int octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
-				const void *update, struct rte_flow_error *error);
-int octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
-			       void *data, struct rte_flow_error *error);
-void *octo_indirect_copy_update(const struct rte_flow_action_handle *handle, const void *update,
-				struct rte_flow_error *error);
-int octo_indirect_place_locked(struct octo_dev *octo);
-void octo_indirect_withdraw_locked(struct octo_dev *octo);
-int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
-			       struct rte_flow_error *error);
-struct rte_flow_action *
-octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error);
-void octo_indirect_free_locked(struct octo_dev *octo);
-void octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf);
-int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
-
 /* Actions as one PF knows them: lists with indirect actions, and what leads to them. */
 struct octo_indirect_own {
 	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
@@ -76,5 +52,31 @@ const struct rte_flow_action_handle *
 octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_action_type type);
 const struct rte_flow_action *octo_indirect_on_pf(const struct rte_flow_action actions[],
 						  uint8_t pf, struct octo_indirect_own *own);
+
+/* octo_indirect.c; all under the control mutex */
+struct rte_flow_action_handle *
+octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_action_conf *conf,
+			    const struct rte_flow_action *action, struct rte_flow_error *error);
+int octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+				 struct rte_flow_error *error);
+int octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			       uint8_t pf, const void *update, struct rte_flow_error *error);
+int octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
+			       void *data, struct rte_flow_error *error);
+int octo_indirect_place_locked(struct octo_dev *octo);
+void octo_indirect_withdraw_locked(struct octo_dev *octo);
+int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
+			       struct rte_flow_error *error);
+struct rte_flow_action *
+octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error);
+void octo_indirect_free_locked(struct octo_dev *octo);
+void octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf);
+int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
+
+/* octo_indirect_update.c; all under the control mutex */
+int octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+				const void *update, struct rte_flow_error *error);
+void *octo_indirect_copy_update(const struct rte_flow_action_handle *handle, const void *update,
+				struct rte_flow_error *error);
 
 #endif /* OCTO_FLOW_INDIRECT_H */

@@ -70,11 +70,11 @@ bool octo_mpfs_agent_counts(const struct octo_dev *octo);
 bool octo_mpfs_agent_flips(const struct octo_dev *octo);
 void octo_mpfs_agent_hear_all(struct octo_dev *octo);
 void octo_mpfs_agent_say_synced(struct octo_dev *octo);
+bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
 
 /* octo_agent_sync.c */
 void octo_agent_sync_tick_locked(struct octo_dev *octo);
 /* Wait for the agent as long as a start may; without the mutex. */
 void octo_agent_sync_await(struct octo_dev *octo);
-bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
 
 #endif /* OCTO_MPFS_H */

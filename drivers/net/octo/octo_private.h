@@ -426,10 +426,6 @@ int octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_
 void octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_t pf);
 int octo_queue_setup_tx_leg_locked(struct octo_dev *octo, struct octo_txq *q, uint8_t pf);
-int octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
-int octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
-int octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
-int octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
 void octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_info *info);
 void octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_info *info);
 int octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
@@ -459,10 +455,6 @@ bool octo_rss_is_on(const struct octo_dev *octo);
 int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
 void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
 int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta);
-int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
-int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
-int octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
-int octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
 
 /* octo_filter.c: MAC, VLAN, promiscuity, MTU */
 int octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);
@@ -494,8 +486,6 @@ void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf);
-void octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
-			     struct octo_rx_count *stray);
 
 /* octo_queue_counts.c: counters that outlive their queues */
 void octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q);
@@ -505,6 +495,8 @@ void octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_tx
 struct octo_rxq_counts octo_queue_counts_rx(const struct octo_dev *octo);
 struct octo_txq_counts octo_queue_counts_tx(const struct octo_dev *octo);
 void octo_queue_counts_reset(struct octo_dev *octo);
+void octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
+			     struct octo_rx_count *stray);
 
 /* octo_xstats.c */
 int
@@ -533,10 +525,6 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 extern struct rte_flow_ops octo_flow_ops; /* other files fill in theirs */
 int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);
-int octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
-				struct rte_flow_error *error);
-struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
-					uint16_t queue, struct rte_flow_error *error);
 
 /* octo_tier.c: what can be steered */
 const char *octo_tier_name(enum octo_tier tier);
@@ -550,5 +538,19 @@ int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *er
 int octo_flow_error_memory(struct rte_flow_error *error);
 int octo_flow_error_tier(struct rte_flow_error *error);
 int octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
+int octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
+				struct rte_flow_error *error);
+
+/* octo_queue_ops.c */
+int octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
+
+/* octo_rss_ops.c */
+int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+int octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
 
 #endif /* OCTO_PRIVATE_H */

@@ -103,13 +103,10 @@ int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_go_on_locked(struct octo_dev *octo);
-bool octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf);
-bool octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret);
 void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule);
 void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
-bool octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id);
 bool octo_attach_is_on_bus(const struct octo_pf *pf);
 bool octo_attach_is_there(const struct octo_pf *pf);
 bool octo_attach_is_probed(uint16_t port_id);
@@ -127,10 +124,10 @@ void octo_filter_clear_locked(const struct octo_pf *pf);
 int octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf);
 int octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf);
 
-/* octo_state.c */
+/* octo_pf_config.c */
 int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_pf *pf);
 
-/* octo_flow_indirect.c */
+/* octo_indirect.c; all under the control mutex */
 int octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error);
 void octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf);
 

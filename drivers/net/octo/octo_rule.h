@@ -155,29 +155,16 @@ int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 int
 octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
-void octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule);
-void octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule);
 int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 			   struct rte_flow_error *error);
 int
 octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 void octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
-int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
-		      struct octo_rule_text *text, struct rte_flow_error *error);
-struct octo_rule_wish octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule);
 struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 					struct rte_flow_error *error);
 void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
-int
-octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
-bool octo_fanout_is_transfer(const struct rte_flow *rule);
-uint8_t octo_topo_home_of(const struct octo_dev *octo, uint16_t queue);
-
-/* octo_rule_move.c: a rule in other words than before */
-bool octo_rule_store_has_handle(const struct rte_flow *rule,
-				const struct rte_flow_action_handle *handle);
-void
-octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words);
+struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
+					uint16_t queue, struct rte_flow_error *error);
 
 /* octo_rule_part.c: rules that nobody has any more, but the PFs */
 void octo_rule_part_init(struct octo_dev *octo);
@@ -196,17 +183,10 @@ bool octo_rule_end_tick_locked(struct octo_dev *octo);
 int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
 
 /* octo_rule_list.c: all of them, and what they take */
-int octo_rule_store_init(struct octo_dev *octo);
-void octo_rule_store_fini(struct octo_dev *octo);
-uint64_t octo_rule_store_bytes_locked(const struct octo_dev *octo);
 int octo_rule_list_place_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-void octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
-void octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
-int octo_rule_list_rehome_locked(struct octo_dev *octo, uint16_t queue, uint8_t home);
-void octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
@@ -250,6 +230,14 @@ int octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 int octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 				struct rte_flow_error *error);
 int octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error);
+void octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule);
+int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+		      struct octo_rule_text *text, struct rte_flow_error *error);
+struct octo_rule_wish octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule);
+int
+octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+bool octo_fanout_is_transfer(const struct rte_flow *rule);
+void octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 
 /* octo_rule_store.c */
 struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
@@ -257,7 +245,15 @@ struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_ru
 void octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_store_publish_locked(struct octo_dev *octo);
 void octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule);
-struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
-					uint16_t queue, struct rte_flow_error *error);
+void octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule);
+bool octo_rule_store_has_handle(const struct rte_flow *rule,
+				const struct rte_flow_action_handle *handle);
+void
+octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words);
+int octo_rule_store_init(struct octo_dev *octo);
+void octo_rule_store_fini(struct octo_dev *octo);
+uint64_t octo_rule_store_bytes_locked(const struct octo_dev *octo);
+void octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
+void octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 
 #endif /* OCTO_RULE_H */
