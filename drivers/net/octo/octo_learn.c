@@ -348,6 +348,7 @@ rte_pmd_octo_learning_get(uint16_t port_id, struct rte_pmd_octo_learning *view)
 	octo_lock(octo);
 	octo_learn_follow_tier_locked(octo);
 	octo_learn_publish_counts_locked(octo);
+	octo_lock_counts(octo);
 	octo_learn_counts(octo, &stats);
 	*view = (struct rte_pmd_octo_learning){
 		.settings = octo->learning.settings,
@@ -362,6 +363,7 @@ rte_pmd_octo_learning_get(uint16_t port_id, struct rte_pmd_octo_learning *view)
 		.candidates = stats.candidates,
 		.counted = octo->learning.counted,
 	};
+	octo_unlock_counts(octo);
 	octo_unlock(octo);
 	octo_registry_put();
 	return 0;

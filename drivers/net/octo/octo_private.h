@@ -204,7 +204,10 @@ struct octo_dev {
 	pthread_mutex_t mutex;      /* the control mutex: process-shared, robust, recursive */
 	unsigned int lock_depth;    /* how often its holder has it */
 	struct octo_askers waiting; /* for it */
-	/* of gone, rxq_gone, txq_gone, pf[].past.{counted,last,base}, and of freeing queues */
+	/*
+	 * Of gone, rxq_gone, txq_gone, pf[].past.{counted,last,base}, of what was counted at the
+	 * last reset (*_base, learning.base), and of freeing queues.
+	 */
 	pthread_mutex_t counts_mutex;
 	RTE_ATOMIC(bool) posted;    /* PFs have posted events */
 	struct octo_askers walkers; /* threads that use queues without it */

@@ -54,12 +54,13 @@ int
 octo_stats_reset(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = octo_pf_counts_reset(octo);
+	int ret;
 
+	octo_lock_counts(octo);
+	ret = octo_pf_counts_reset(octo);
 	octo->truth.steered_base = octo->truth.steered_strays;
 	octo_learn_reset_counts(octo);
 	octo_fence_reset_counts(octo);
-	octo_lock_counts(octo);
 	octo_queue_counts_reset(octo);
 	octo_unlock_counts(octo);
 	return ret;
