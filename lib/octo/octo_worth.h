@@ -58,8 +58,9 @@ octo_worth_fade(const struct octo_worth *w, uint32_t sum, uint32_t beats)
 static inline uint32_t
 octo_worth_add(uint32_t sum, uint64_t packets)
 {
-	return (uint32_t)RTE_MIN(sum + RTE_MIN(packets, (uint64_t)UINT32_MAX) * 16,
-				 (uint64_t)UINT32_MAX);
+	const uint64_t sixteenths = RTE_MIN(packets, (uint64_t)UINT32_MAX) * 16;
+
+	return (uint32_t)RTE_MIN(sum + sixteenths, (uint64_t)UINT32_MAX);
 }
 
 /** The sum that it would be had the flow been watched for ever, not for age beats. */

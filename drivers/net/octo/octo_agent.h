@@ -10,6 +10,8 @@
 #include "octo_agent_msg.h"
 #include "octo_agent_stream.h"
 
+struct rte_flow;
+
 /**
  * @file
  * The port's side of the conversation with its agent. It knows no rules: those

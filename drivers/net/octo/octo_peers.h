@@ -4,6 +4,7 @@
 #define OCTO_PEERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /**
  * @file
