@@ -70,4 +70,14 @@ bool octo_port_time_beside_sleeps(void);
 		assert_true(condition);                                                            \
 	} while (0)
 
+/**
+ * Wait for what another thread does, which may then hold a lock of the driver: no time passes,
+ * as the rounds of control threads would wait for that lock in this thread.
+ */
+#define octo_port_await_thread(condition)                                                          \
+	do {                                                                                       \
+		while (!(condition))                                                               \
+			octo_wait_us(100);                                                         \
+	} while (0)
+
 #endif /* OCTO_PORT_TIME_H */

@@ -165,7 +165,7 @@ remove_during(int (*call)(void))
 	slow.call = call;
 	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_end, NULL);
 	octo_port_thread_start(call_when_told, NULL);
-	octo_port_await(is_set(&slow.inside));
+	octo_port_await_thread(is_set(&slow.inside));
 	octo_port_remove_pf(0);
 	octo_port_thread_stop();
 	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_end, NULL);

@@ -85,7 +85,7 @@ begin(void)
 	set(&slow.let_go, false);
 	dev->dev_ops = &slow.ops;
 	octo_port_thread_start(make_a_rule, NULL);
-	octo_port_await(is_set(&slow.inside));
+	octo_port_await_thread(is_set(&slow.inside));
 	return port;
 }
 
