@@ -20,7 +20,7 @@
 
 /* Until a device must have gone, or come: octo looks for it each minute at least. */
 #define LOOK_US 200
-#define MAX_LOOKS 400000
+#define MAX_LOOKS 2000000
 
 const char *const bench_nic_latencies[BENCH_MAX_PFS] = {
 	",latency_us=20,tx_delay_us=30",
