@@ -132,10 +132,11 @@ tell_where_rules_are_read() {
 	sed -i '/^exclude()/,/^}/ {
 		/\*) cat/i \
 		octo)\
-			grep -vE "_ITEM_TYPE_(|RAW|PORT_REPRESENTOR)$" |\
-			grep -vE "_ACTION_TYPE_(PF|REPRESENTED_PORT|[A-Z]+_ENCAP)$" ;;\
+			grep -vE "_ITEM_TYPE_(|RAW|GENEVE_OPT|PORT_REPRESENTOR)$" |\
+			grep -vE "_ACTION_TYPE_(PF|REPRESENTED_PORT|SAMPLE|[A-Z]+_ENCAP)$" ;;\
 		mpsim)\
-			grep -vE "_ITEM_TYPE_$|_ACTION_TYPE_[A-Z]+_ENCAP$" ;;
+			grep -vE "_ITEM_TYPE_(|RAW|GENEVE_OPT)$" |\
+			grep -vE "_ACTION_TYPE_(SAMPLE|[A-Z]+_ENCAP)$" ;;
 	}
 	/^include()/,/^}/ {
 		/esac/i \
