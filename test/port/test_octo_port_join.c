@@ -154,38 +154,57 @@ test_the_last_pf_is_ejected(void **state)
 
 static struct rte_flow *rule[RULES];
 
-/* PF 1 comes back and takes its time to get the rules, unless it has had them all at once. */
-static bool
-begins_to_join(uint16_t port)
+static void
+fault(unsigned int pf, const char *what)
 {
-	octo_port_add_pf(&two_pfs, 1);
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_slow," RULE_US), 0);
-	octo_port_await(is_in_state(port, 1, "joining") || octo_port_pf_is_started(port, 1));
-	return is_in_state(port, 1, "joining");
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s,%s", octo_port_pf_name(pf), what);
+	assert_int_equal(rte_pmd_mpsim_fault(text), 0);
+}
+
+/* The PF comes back and takes its time to get the rules, unless it has had them all at once. */
+static bool
+begins_to_join(uint16_t port, unsigned int pf)
+{
+	octo_port_add_pf(&two_pfs, pf);
+	fault(pf, "rule_slow," RULE_US);
+	octo_port_await(is_in_state(port, pf, "joining") || octo_port_pf_is_started(port, pf));
+	return is_in_state(port, pf, "joining");
 }
 
 static void
-begin_to_join(uint16_t port)
+begin_to_join(uint16_t port, unsigned int pf)
 {
 	int tries = 0;
 
 	do {
-		octo_port_remove_pf(1);
+		octo_port_remove_pf(pf);
 		assert_true(tries++ < MAX_TRIES);
-	} while (!begins_to_join(port));
+	} while (!begins_to_join(port, pf));
 }
 
 static uint16_t
-join_slowly(void)
+create_with_rules(const struct octo_port_conf *conf)
 {
-	const uint16_t port = octo_port_create(&two_pfs);
+	uint16_t port;
 
+	octo_port_time_is_real();
+	port = octo_port_create(conf);
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < RULES; i++) {
 		rule[i] = octo_port_steer(port, 1000 + i, QUEUE, NULL);
 		assert_non_null(rule[i]);
 	}
-	begin_to_join(port);
+	return port;
+}
+
+static uint16_t
+join_slowly(void)
+{
+	const uint16_t port = create_with_rules(&two_pfs);
+
+	begin_to_join(port, 1);
 	return port;
 }
 
@@ -266,6 +285,40 @@ test_the_last_pf_cannot_join(void **state)
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 
+/* It comes back and refuses rules, unless it has had them all at once. */
+static bool
+comes_and_refuses(uint16_t port, unsigned int pf)
+{
+	octo_port_add_pf(&two_pfs, pf);
+	fault(pf, "rule_fail,1,5,1000000");
+	octo_port_await(is_in_state(port, pf, "leaving") || octo_port_pf_is_started(port, pf));
+	return is_in_state(port, pf, "leaving");
+}
+
+/* Of two that could not have all rules one goes on, and the other is tried again. */
+static void
+test_the_last_two_pfs_cannot_join(void **state)
+{
+	const struct octo_port_conf three_pfs = {.nb_pfs = 3, .replug = true};
+	const uint16_t port = create_with_rules(&three_pfs);
+
+	(void)state;
+	octo_port_remove_pf(2);
+	begin_to_join(port, 1);
+	fault(0, "surprise");
+	octo_port_await(is_in_state(port, 0, "gone"));
+	fault(1, "rule_fail,1,5,1000000");
+	octo_port_await(is_in_state(port, 1, "leaving"));
+	while (!comes_and_refuses(port, 2))
+		octo_port_remove_pf(2);
+	fault(1, "clear");
+	fault(2, "clear");
+	octo_port_await(octo_port_pf_is_started(port, 1) && octo_port_pf_is_started(port, 2));
+	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1) ||
+			octo_port_leads_to(port, 1000, QUEUE, 2));
+	octo_port_assert_arrives(port, 1000, QUEUE, 10);
+}
+
 /* It is lost again, or the port is stopped, before it has all rules. */
 static void
 test_a_pf_that_does_not_get_to_join(void **state)
@@ -277,7 +330,7 @@ test_a_pf_that_does_not_get_to_join(void **state)
 	assert_true(is_in_state(port, 1, "gone"));
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await(octo_port_pf_is_started(port, 1));
-	begin_to_join(port);
+	begin_to_join(port, 1);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
@@ -315,6 +368,7 @@ main(void)
 		join_test(test_rules_come_and_go_while_a_pf_joins),
 		join_test(test_a_rule_that_only_a_joining_pf_refuses),
 		join_test(test_the_last_pf_cannot_join),
+		join_test(test_the_last_two_pfs_cannot_join),
 		join_test(test_a_pf_that_does_not_get_to_join),
 	};
 

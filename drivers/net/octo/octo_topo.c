@@ -73,6 +73,27 @@ publish_sending(const struct octo_dev *octo)
 	}
 }
 
+/*
+ * PFs that cannot have all rules, and are to be given back: all but one of them, which goes
+ * on if there is no other PF. If all did, they would wait for each other.
+ */
+static uint32_t
+given_back_pfs(const struct octo_dev *octo)
+{
+	uint32_t found = 0;
+	int keeper = -1;
+	int i;
+
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
+		if (!octo->pf[i].leaving.on || !octo->pf[i].leaving.stays)
+			continue;
+		found |= RTE_BIT32(i);
+		if (keeper < 0 || (octo->pf[i].link_up && !octo->pf[keeper].link_up))
+			keeper = i;
+	}
+	return keeper < 0 ? 0 : found & ~RTE_BIT32(keeper);
+}
+
 static uint32_t
 usable_pfs(const struct octo_dev *octo)
 {
@@ -84,7 +105,7 @@ usable_pfs(const struct octo_dev *octo)
 		    !octo_pf_is_joining(octo, (uint8_t)i))
 			usable |= RTE_BIT32(i);
 	if (usable == 0)
-		usable = octo_pf_mask(octo, OCTO_PF_STARTED);
+		usable = octo_pf_mask(octo, OCTO_PF_STARTED) & ~given_back_pfs(octo);
 	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PF_OWNED);
 }
 
