@@ -7,7 +7,11 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_private.h"
 #include "mpsim_control.h"
+
+/* In it a PF that may be joined is. */
+#define RECOVERY_US 5000000
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 
@@ -62,6 +66,57 @@ test_a_pf_is_reset_when_it_asks_for_it(void **state)
 	octo_port_await(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
+	assert_int_equal(resets(), 1);
+}
+
+static struct {
+	struct octo_dev *octo;
+	RTE_ATOMIC(bool) held;
+	RTE_ATOMIC(bool) let_go;
+} mutex;
+
+static bool
+is_set(const RTE_ATOMIC(bool) * flag)
+{
+	return rte_atomic_load_explicit(flag, rte_memory_order_acquire);
+}
+
+static void *
+hold_mutex(void *arg)
+{
+	RTE_SET_USED(arg);
+	octo_lock(mutex.octo);
+	rte_atomic_store_explicit(&mutex.held, true, rte_memory_order_release);
+	while (!is_set(&mutex.let_go))
+		octo_wait_us(100);
+	octo_unlock(mutex.octo);
+	return NULL;
+}
+
+/* Both events come while a thread is inside of the port: the later one counts. */
+static void
+test_a_pf_that_recovers_is_not_reset(void **state)
+{
+	const uint16_t port = create_with_reset(0);
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
+
+	(void)state;
+	octo_port_await(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
+	mutex.octo = rte_eth_devices[port].data->dev_private;
+	mutex.held = false;
+	mutex.let_go = false;
+	octo_port_thread_start(hold_mutex, NULL);
+	octo_port_await_thread(is_set(&mutex.held));
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RESET, NULL);
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	rte_atomic_store_explicit(&mutex.let_go, true, rte_memory_order_release);
+	octo_port_thread_stop();
+	octo_port_pass_us(RECOVERY_US);
+	assert_int_equal(resets(), 1);
+	assert_false(octo_port_pf_is_started(port, 1));
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(resets(), 1);
 }
 
@@ -133,6 +188,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
+		octo_port_test(test_a_pf_that_recovers_is_not_reset),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
 		octo_port_test(test_a_start_sets_the_link_up),
 		octo_port_test(test_a_start_sets_the_link_up_of_a_pf_that_recovers),

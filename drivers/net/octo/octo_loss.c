@@ -147,6 +147,9 @@ static const enum rte_eth_event_type posted_events[] = {
 #define RECOVERY_ENDS                                                                              \
 	(RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS) | RTE_BIT32(RTE_ETH_EVENT_RECOVERY_FAILED))
 
+/* Events that a PF which begins to recover has behind it: it is not to be reset, say. */
+#define BEFORE_RECOVERY (RECOVERY_ENDS | RTE_BIT32(RTE_ETH_EVENT_INTR_RESET))
+
 /* The holder of the mutex takes note of it, or the next one. */
 static void
 post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_event_type event)
@@ -156,7 +159,7 @@ post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_even
 		note(pf, event);
 	rte_atomic_store_explicit(&pf->posted_port, port, rte_memory_order_relaxed);
 	if (event == RTE_ETH_EVENT_ERR_RECOVERING)
-		rte_atomic_fetch_and_explicit(&pf->posted, ~RECOVERY_ENDS,
+		rte_atomic_fetch_and_explicit(&pf->posted, ~BEFORE_RECOVERY,
 					      rte_memory_order_relaxed);
 	rte_atomic_fetch_or_explicit(&pf->posted, RTE_BIT32(event), rte_memory_order_relaxed);
 	/* pairs with the acquire in octo_loss_settle_locked() */
