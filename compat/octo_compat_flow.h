@@ -35,6 +35,7 @@ OCTO_COMPAT_NO_STRUCT(rte_flow_item_icmp6_echo);
 OCTO_COMPAT_NO_STRUCT(rte_flow_item_ipv6_routing_ext);
 OCTO_COMPAT_NO_STRUCT(rte_flow_item_quota);
 OCTO_COMPAT_NO_STRUCT(rte_flow_action_quota);
+enum rte_flow_query_update_mode { OCTO_COMPAT_NO_MODE };
 #endif
 
 #if OCTO_DPDK_BEFORE(23, 7)
@@ -50,6 +51,7 @@ OCTO_COMPAT_NO_STRUCT(rte_flow_action_quota);
 OCTO_COMPAT_NO_STRUCT(rte_flow_item_ib_bth);
 OCTO_COMPAT_NO_STRUCT(rte_flow_item_tx_queue);
 OCTO_COMPAT_NO_STRUCT(rte_flow_action_indirect_list);
+struct rte_flow_action_list_handle;
 OCTO_COMPAT_NO_STRUCT(rte_flow_action_ipv6_ext_remove);
 struct rte_flow_action_ipv6_ext_push {
 	uint8_t *data;

@@ -532,8 +532,7 @@ int mpsim_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsi
 int
 mpsim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 
-/* mpsim_flow.c; the ops that come from other files are filled in there */
-extern struct rte_flow_ops mpsim_flow_ops;
+/* mpsim_flow.c */
 int mpsim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 
 /** Read a rule. It is of no effect yet. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "mpsim_async.h"
+#include "mpsim_flow_ops.h"
 
 enum kind {
 	FLOW_CREATE,
@@ -183,11 +184,12 @@ make_flow(struct rte_eth_dev *dev, const struct rte_flow_template_table *table,
 	return mpsim_flow_make(dev, &table->attr.flow_attr, pattern, actions, error);
 }
 
-static struct rte_flow *
-async_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-	     struct rte_flow_template_table *table, const struct rte_flow_item pattern[],
-	     uint8_t pattern_index, const struct rte_flow_action actions[], uint8_t actions_index,
-	     void *user_data, struct rte_flow_error *error)
+struct rte_flow *
+mpsim_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
+			const struct rte_flow_op_attr *attr, struct rte_flow_template_table *table,
+			const struct rte_flow_item pattern[], uint8_t pattern_index,
+			const struct rte_flow_action actions[], uint8_t actions_index,
+			void *user_data, struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_room(dev, queue_id, error);
 	struct op op = {.kind = FLOW_CREATE, .user_data = user_data};
@@ -204,9 +206,10 @@ async_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_o
 	return op.flow;
 }
 
-static int
-async_destroy(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-	      struct rte_flow *flow, void *user_data, struct rte_flow_error *error)
+int
+mpsim_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+			 const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+			 void *user_data, struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_room(dev, queue_id, error);
 	const struct op op = {.kind = FLOW_DESTROY, .user_data = user_data, .flow = flow};
@@ -220,8 +223,8 @@ async_destroy(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_
 	return 0;
 }
 
-static int
-async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
+int
+mpsim_flow_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_queue(dev, queue_id, error);
 
@@ -231,9 +234,9 @@ async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *er
 	return 0;
 }
 
-static int
-async_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_op_result results[],
-	   uint16_t nb_results, struct rte_flow_error *error)
+int
+mpsim_flow_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_op_result results[],
+		uint16_t nb_results, struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_queue(dev, queue_id, error);
 	uint16_t n = 0;
@@ -269,11 +272,12 @@ mpsim_async_enqueue_update(struct rte_eth_dev *dev, uint32_t queue_id,
 	return 0;
 }
 
-static struct rte_flow_action_handle *
-async_handle_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-		    const struct rte_flow_indir_action_conf *conf,
-		    const struct rte_flow_action *action, void *user_data,
-		    struct rte_flow_error *error)
+struct rte_flow_action_handle *
+mpsim_flow_async_action_handle_create(struct rte_eth_dev *dev, uint32_t queue_id,
+				      const struct rte_flow_op_attr *attr,
+				      const struct rte_flow_indir_action_conf *conf,
+				      const struct rte_flow_action *action, void *user_data,
+				      struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_room(dev, queue_id, error);
 	struct op op = {.kind = HANDLE_CREATE, .user_data = user_data};
@@ -286,10 +290,11 @@ async_handle_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte
 	return op.handle;
 }
 
-static int
-async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
-		     const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
-		     void *user_data, struct rte_flow_error *error)
+int
+mpsim_flow_async_action_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+				       const struct rte_flow_op_attr *attr,
+				       struct rte_flow_action_handle *handle, void *user_data,
+				       struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_room(dev, queue_id, error);
 	const struct op op = {.kind = HANDLE_DESTROY, .user_data = user_data, .handle = handle};
@@ -300,10 +305,11 @@ async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 	return 0;
 }
 
-static int
-async_handle_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-		    struct rte_flow_action_handle *handle, const void *update, void *user_data,
-		    struct rte_flow_error *error)
+int
+mpsim_flow_async_action_handle_update(struct rte_eth_dev *dev, uint32_t queue_id,
+				      const struct rte_flow_op_attr *attr,
+				      struct rte_flow_action_handle *handle, const void *update,
+				      void *user_data, struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_room(dev, queue_id, error);
 	struct op op = {.kind = HANDLE_UPDATE, .user_data = user_data, .handle = handle};
@@ -317,10 +323,11 @@ async_handle_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte
 	return ret;
 }
 
-static int
-async_handle_query(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-		   const struct rte_flow_action_handle *handle, void *data, void *user_data,
-		   struct rte_flow_error *error)
+int
+mpsim_flow_async_action_handle_query(struct rte_eth_dev *dev, uint32_t queue_id,
+				     const struct rte_flow_op_attr *attr,
+				     const struct rte_flow_action_handle *handle, void *data,
+				     void *user_data, struct rte_flow_error *error)
 {
 	struct mpsim_async_queue *q = find_room(dev, queue_id, error);
 	const struct op op = {
@@ -363,17 +370,4 @@ mpsim_async_queue_free(struct mpsim_pf *pf, struct mpsim_async_queue *q)
 {
 	forget(pf, q);
 	free(q);
-}
-
-void
-mpsim_async_fill(struct rte_flow_fp_ops *ops)
-{
-	ops->async_create = async_create;
-	ops->async_destroy = async_destroy;
-	ops->push = async_push;
-	ops->pull = async_pull;
-	ops->async_action_handle_create = async_handle_create;
-	ops->async_action_handle_destroy = async_handle_destroy;
-	ops->async_action_handle_update = async_handle_update;
-	ops->async_action_handle_query = async_handle_query;
 }

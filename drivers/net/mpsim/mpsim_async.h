@@ -64,18 +64,7 @@ int mpsim_async_enqueue_update(struct rte_eth_dev *dev, uint32_t queue_id,
 			       const struct mpsim_fate *fate, void *user_data,
 			       struct rte_flow_error *error);
 
-/** Where these ops are depends on the DPDK: see mpsim_async_install(). */
-void mpsim_async_fill(struct rte_flow_fp_ops *ops);
-
-/* mpsim_flow_update.c, from DPDK 23.07 on */
-void mpsim_update_fill(struct rte_flow_fp_ops *ops);
-
 /* mpsim_template.c: what is set up before; its rules are gone already */
 void mpsim_template_free_all(struct mpsim_pf *pf);
-
-/* mpsim_async_ops.c; its place is taken by a file of compat/ where DPDK is older */
-void mpsim_async_install(struct rte_eth_dev *dev);
-int mpsim_async_check_table(const struct rte_flow_template_table_attr *attr,
-			    struct rte_flow_error *error);
 
 #endif /* MPSIM_ASYNC_H */

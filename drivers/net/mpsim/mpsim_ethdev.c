@@ -8,6 +8,7 @@
 
 #include "mpsim.h"
 #include "mpsim_async.h"
+#include "mpsim_flow_ops.h"
 
 RTE_LOG_REGISTER_DEFAULT(mpsim_logtype, NOTICE);
 
@@ -36,7 +37,7 @@ init_pf(struct rte_eth_dev *dev, const struct mpsim_args *args)
 		dev->data->representor_id = args->representor - MPSIM_REP(0);
 	}
 	mpsim_set_bursts(dev);
-	mpsim_async_install(dev);
+	mpsim_flow_ops_install(dev);
 }
 
 static struct rte_eth_dev *

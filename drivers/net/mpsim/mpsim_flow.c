@@ -9,6 +9,7 @@
 #include "mpsim_async.h"
 #include "mpsim_caps.h"
 #include "mpsim_flow.h"
+#include "mpsim_flow_ops.h"
 
 /* a million of them are made, and the pump has to do with the first two lines of each */
 static_assert(sizeof(struct mpsim_rule) <= 128, "a rule takes two cache lines of 64 bytes");
@@ -143,7 +144,7 @@ read_rule(const struct mpsim_pf *pf, const struct rte_flow_attr *attr,
 	return ret != 0 ? ret : mpsim_caps_check_rule(pf, r, error);
 }
 
-static int
+int
 mpsim_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		    struct rte_flow_error *error)
@@ -458,7 +459,7 @@ mpsim_flow_swap_fate(struct mpsim_pf *pf, struct rte_flow *flow, const struct mp
 	return mpsim_flow_tell_fault(pf, &fault, error);
 }
 
-static struct rte_flow *
+struct rte_flow *
 mpsim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		  struct rte_flow_error *error)
@@ -472,7 +473,7 @@ mpsim_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	return NULL;
 }
 
-static int
+int
 mpsim_flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
@@ -501,7 +502,7 @@ mpsim_flow_free_all(struct mpsim_pf *pf)
 	}
 }
 
-static int
+int
 mpsim_flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 {
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
@@ -511,7 +512,7 @@ mpsim_flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 	return 0;
 }
 
-static int
+int
 mpsim_flow_isolate(struct rte_eth_dev *dev, int on, struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
@@ -523,7 +524,7 @@ mpsim_flow_isolate(struct rte_eth_dev *dev, int on, struct rte_flow_error *error
 	return 0;
 }
 
-static int
+int
 mpsim_flow_pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port,
 			       struct rte_flow_error *error)
 {
@@ -544,18 +545,6 @@ mpsim_flow_pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port,
 	mpsim_nic_unlock(pf->nic);
 	return ret;
 }
-
-struct rte_flow_ops mpsim_flow_ops = {
-	.validate = mpsim_flow_validate,
-	.create = mpsim_flow_create,
-	.destroy = mpsim_flow_destroy,
-	.flush = mpsim_flow_flush,
-	.query = mpsim_flow_query,
-	.dev_dump = mpsim_flow_dump,
-	.get_aged_flows = mpsim_age_get_aged,
-	.isolate = mpsim_flow_isolate,
-	.pick_transfer_proxy = mpsim_flow_pick_transfer_proxy,
-};
 
 int
 mpsim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)

@@ -123,6 +123,8 @@ mpsim_indirect_create(struct rte_eth_dev *dev, const struct rte_flow_indir_actio
 		      const struct rte_flow_action *action, struct rte_flow_error *error);
 int mpsim_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *h,
 			   struct rte_flow_error *error);
+int mpsim_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *h,
+			  const void *update, struct rte_flow_error *error);
 int mpsim_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *h,
 			 void *data, struct rte_flow_error *error);
 

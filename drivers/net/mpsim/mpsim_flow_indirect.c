@@ -12,6 +12,7 @@
 
 #include "mpsim_caps.h"
 #include "mpsim_flow.h"
+#include "mpsim_flow_ops.h"
 
 static int
 refuse(struct rte_flow_error *error, int code, const char *why)
@@ -223,9 +224,9 @@ mpsim_indirect_apply(struct mpsim_pf *pf, struct rte_flow_action_handle *h,
 	return mpsim_flow_tell_fault(pf, &fault, error);
 }
 
-static int
-indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *h, const void *update,
-		struct rte_flow_error *error)
+int
+mpsim_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *h, const void *update,
+		      struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct mpsim_indirect_update u;
@@ -266,12 +267,4 @@ mpsim_indirect_free_all(struct mpsim_pf *pf)
 
 	while ((h = LIST_FIRST(&pf->handles)) != NULL)
 		free_handle(pf, h);
-}
-
-RTE_INIT(mpsim_flow_indirect_init)
-{
-	mpsim_flow_ops.action_handle_create = mpsim_indirect_create;
-	mpsim_flow_ops.action_handle_destroy = mpsim_indirect_destroy;
-	mpsim_flow_ops.action_handle_update = indirect_update;
-	mpsim_flow_ops.action_handle_query = mpsim_indirect_query;
 }

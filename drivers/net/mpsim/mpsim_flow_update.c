@@ -10,6 +10,7 @@
 #include "mpsim_async.h"
 #include "mpsim_caps.h"
 #include "mpsim_flow.h"
+#include "mpsim_flow_ops.h"
 
 static int
 refuse(struct rte_flow_error *error, int code, const char *why)
@@ -52,9 +53,9 @@ make_fate(struct rte_eth_dev *dev, const struct rte_flow *flow,
 	return ret;
 }
 
-static int
-flow_update(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action actions[],
-	    struct rte_flow_error *error)
+int
+mpsim_flow_actions_update(struct rte_eth_dev *dev, struct rte_flow *flow,
+			  const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	struct mpsim_fate fate;
 	int ret = make_fate(dev, flow, actions, &fate, error);
@@ -62,10 +63,11 @@ flow_update(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flo
 	return ret != 0 ? ret : mpsim_flow_swap_fate(dev->data->dev_private, flow, &fate, error);
 }
 
-static int
-async_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-	     struct rte_flow *flow, const struct rte_flow_action given[], uint8_t actions_index,
-	     void *user_data, struct rte_flow_error *error)
+int
+mpsim_flow_async_actions_update(struct rte_eth_dev *dev, uint32_t queue_id,
+				const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+				const struct rte_flow_action given[], uint8_t actions_index,
+				void *user_data, struct rte_flow_error *error)
 {
 	const struct rte_flow_template_table *table = flow->template_table;
 	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
@@ -85,15 +87,4 @@ async_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_o
 	if (ret != 0)
 		mpsim_fate_release(dev->data->dev_private, &fate);
 	return ret;
-}
-
-RTE_INIT(mpsim_flow_update_init)
-{
-	mpsim_flow_ops.actions_update = flow_update;
-}
-
-void
-mpsim_update_fill(struct rte_flow_fp_ops *ops)
-{
-	ops->async_actions_update = async_update;
 }

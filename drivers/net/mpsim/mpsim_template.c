@@ -7,6 +7,7 @@
 
 #include "mpsim_async.h"
 #include "mpsim_caps.h"
+#include "mpsim_flow_ops.h"
 
 /* As a mask: attributes of rules and of templates have the same three bits. */
 #define DIRECTIONS(attr) ((attr)->ingress | (attr)->egress << 1 | (attr)->transfer << 2)
@@ -25,9 +26,9 @@ free_queues(struct mpsim_pf *pf, struct mpsim_async *async)
 	free(async);
 }
 
-static int
-template_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
-		  struct rte_flow_queue_info *queue, struct rte_flow_error *error)
+int
+mpsim_flow_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
+		    struct rte_flow_queue_info *queue, struct rte_flow_error *error)
 {
 	const struct mpsim_pf *pf = dev->data->dev_private;
 
@@ -49,7 +50,7 @@ check_port_attr(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr, 
 {
 	struct rte_flow_port_info max;
 
-	template_info_get(dev, &max, NULL, error);
+	mpsim_flow_info_get(dev, &max, NULL, error);
 	if (nb_queue == 0 || nb_queue > max.max_nb_queues)
 		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 					 "%u flow queues: between 1 and %u are possible", nb_queue,
@@ -89,10 +90,10 @@ check_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr, 
 	return 0;
 }
 
-static int
-template_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
-		   uint16_t nb_queue, const struct rte_flow_queue_attr *queue_attr[],
-		   struct rte_flow_error *error)
+int
+mpsim_flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
+		     uint16_t nb_queue, const struct rte_flow_queue_attr *queue_attr[],
+		     struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct mpsim_async *async;
@@ -155,9 +156,11 @@ template_destroy(struct mpsim_template *t, struct rte_flow_error *error)
 	return 0;
 }
 
-static struct rte_flow_pattern_template *
-template_pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_template_attr *attr,
-			const struct rte_flow_item pattern[], struct rte_flow_error *error)
+struct rte_flow_pattern_template *
+mpsim_flow_pattern_template_create(struct rte_eth_dev *dev,
+				   const struct rte_flow_pattern_template_attr *attr,
+				   const struct rte_flow_item pattern[],
+				   struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct mpsim_template *t;
@@ -177,18 +180,20 @@ template_pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_t
 	return (struct rte_flow_pattern_template *)t;
 }
 
-static int
-template_pattern_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *t,
-			 struct rte_flow_error *error)
+int
+mpsim_flow_pattern_template_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *t,
+				    struct rte_flow_error *error)
 {
 	RTE_SET_USED(dev);
 	return template_destroy((struct mpsim_template *)t, error);
 }
 
-static struct rte_flow_actions_template *
-template_actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_template_attr *attr,
-			const struct rte_flow_action actions[],
-			const struct rte_flow_action masks[], struct rte_flow_error *error)
+struct rte_flow_actions_template *
+mpsim_flow_actions_template_create(struct rte_eth_dev *dev,
+				   const struct rte_flow_actions_template_attr *attr,
+				   const struct rte_flow_action actions[],
+				   const struct rte_flow_action masks[],
+				   struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct mpsim_template *t = template_alloc(DIRECTIONS(attr), error);
@@ -203,9 +208,9 @@ template_actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_t
 	return (struct rte_flow_actions_template *)t;
 }
 
-static int
-template_actions_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *t,
-			 struct rte_flow_error *error)
+int
+mpsim_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *t,
+				    struct rte_flow_error *error)
 {
 	RTE_SET_USED(dev);
 	return template_destroy((struct mpsim_template *)t, error);
@@ -228,7 +233,7 @@ check_table(const struct rte_flow_template_table *t, struct rte_flow_error *erro
 		return refuse(error, EINVAL,
 			      "a table needs room for a rule, a pattern template "
 			      "and an actions template");
-	return mpsim_async_check_table(&t->attr, error);
+	return mpsim_flow_ops_check_table(&t->attr, error);
 }
 
 static void
@@ -240,11 +245,12 @@ count_users(const struct rte_flow_template_table *t, int step)
 		t->actions[i]->common.users += step;
 }
 
-static struct rte_flow_template_table *
-template_table_create(struct rte_eth_dev *dev, const struct rte_flow_template_table_attr *attr,
-		      struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
-		      struct rte_flow_actions_template *actions[], uint8_t nb_actions,
-		      struct rte_flow_error *error)
+struct rte_flow_template_table *
+mpsim_flow_template_table_create(struct rte_eth_dev *dev,
+				 const struct rte_flow_template_table_attr *attr,
+				 struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
+				 struct rte_flow_actions_template *actions[], uint8_t nb_actions,
+				 struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct rte_flow_template_table *t = calloc(1, sizeof(*t));
@@ -275,9 +281,9 @@ table_free(struct rte_flow_template_table *t)
 	free(t);
 }
 
-static int
-template_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *t,
-		       struct rte_flow_error *error)
+int
+mpsim_flow_template_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *t,
+				  struct rte_flow_error *error)
 {
 	const uint32_t nb = rte_atomic_load_explicit(&t->nb_flows, rte_memory_order_relaxed);
 
@@ -303,16 +309,4 @@ mpsim_template_free_all(struct mpsim_pf *pf)
 		template_free(t);
 	free_queues(pf, pf->async);
 	pf->async = NULL;
-}
-
-RTE_INIT(mpsim_template_init)
-{
-	mpsim_flow_ops.info_get = template_info_get;
-	mpsim_flow_ops.configure = template_configure;
-	mpsim_flow_ops.pattern_template_create = template_pattern_create;
-	mpsim_flow_ops.pattern_template_destroy = template_pattern_destroy;
-	mpsim_flow_ops.actions_template_create = template_actions_create;
-	mpsim_flow_ops.actions_template_destroy = template_actions_destroy;
-	mpsim_flow_ops.template_table_create = template_table_create;
-	mpsim_flow_ops.template_table_destroy = template_table_destroy;
 }

@@ -9,6 +9,7 @@
 #include <ethdev_vdev.h>
 
 #include "octo_attach.h"
+#include "octo_flow_ops.h"
 #include "octo_peers.h"
 #include "octo_private.h"
 #include "octo_startup.h"
@@ -28,7 +29,7 @@ static void
 set_entry_points(struct rte_eth_dev *dev)
 {
 	dev->dev_ops = &octo_dev_ops;
-	octo_async_install(dev);
+	octo_flow_ops_install(dev);
 	set_bursts(dev);
 	dev->tx_pkt_prepare = octo_tx_prepare;
 	dev->rx_queue_count = octo_rx_queue_count;

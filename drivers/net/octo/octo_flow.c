@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "octo_flow_ops.h"
 #include "octo_private.h"
 #include "octo_spec.h"
 
@@ -111,10 +112,10 @@ validate_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_f
 	return ret;
 }
 
-static int
-flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
-	      const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-	      struct rte_flow_error *error)
+int
+octo_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+		   const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		   struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 	struct octo_flow_request r;
@@ -138,10 +139,10 @@ create_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flo
 	return rule;
 }
 
-static struct rte_flow *
-flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
-	    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-	    struct rte_flow_error *error)
+struct rte_flow *
+octo_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+		 const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+		 struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 	struct rte_flow *rule = NULL;
@@ -154,25 +155,25 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	return rule;
 }
 
-static int
-flow_destroy(struct rte_eth_dev *dev, struct rte_flow *rule, struct rte_flow_error *error)
+int
+octo_flow_destroy(struct rte_eth_dev *dev, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, octo_rule_retire_locked(octo, rule, error));
 }
 
-static int
-flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
+int
+octo_flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, octo_rule_list_flush_locked(octo, error));
 }
 
-static int
-flow_query(struct rte_eth_dev *dev, struct rte_flow *rule, const struct rte_flow_action *actions,
-	   void *data, struct rte_flow_error *error)
+int
+octo_flow_query(struct rte_eth_dev *dev, struct rte_flow *rule,
+		const struct rte_flow_action *actions, void *data, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
@@ -181,18 +182,18 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *rule, const struct rte_flow
 	return OCTO_LOCKED(octo, octo_rule_hits_query_locked(octo, rule, actions, data, error));
 }
 
-static int
-flow_dev_dump(struct rte_eth_dev *dev, struct rte_flow *rule, FILE *file,
-	      struct rte_flow_error *error)
+int
+octo_flow_dev_dump(struct rte_eth_dev *dev, struct rte_flow *rule, FILE *file,
+		   struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, octo_rule_dump_locked(octo, rule, file, error));
 }
 
-static int
-flow_get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb,
-		    struct rte_flow_error *error)
+int
+octo_flow_get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb,
+			 struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
@@ -249,31 +250,10 @@ octo_flow_isolate_again_locked(struct octo_dev *octo)
 			rte_flow_isolate(octo->pf[pf].port_id, 1, NULL);
 }
 
-static int
-flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
+int
+octo_flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, isolate_locked(octo, set, error));
-}
-
-struct rte_flow_ops octo_flow_ops = {
-	.validate = flow_validate,
-	.create = flow_create,
-	.destroy = flow_destroy,
-	.flush = flow_flush,
-	.query = flow_query,
-	.dev_dump = flow_dev_dump,
-	.get_aged_flows = flow_get_aged_flows,
-	.isolate = flow_isolate,
-};
-
-int
-octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
-{
-	RTE_SET_USED(dev);
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return -ENOTSUP;
-	*ops = &octo_flow_ops;
-	return 0;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_async_queue.h"
+#include "octo_flow_ops.h"
 #include "octo_private.h"
 
 static struct octo_async_queue *
@@ -214,11 +215,12 @@ handle_op_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow
 	return 0;
 }
 
-static struct rte_flow *
-async_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-	     struct rte_flow_template_table *table, const struct rte_flow_item pattern[],
-	     uint8_t pattern_index, const struct rte_flow_action actions[], uint8_t actions_index,
-	     void *user_data, struct rte_flow_error *error)
+struct rte_flow *
+octo_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
+		       const struct rte_flow_op_attr *attr, struct rte_flow_template_table *table,
+		       const struct rte_flow_item pattern[], uint8_t pattern_index,
+		       const struct rte_flow_action actions[], uint8_t actions_index,
+		       void *user_data, struct rte_flow_error *error)
 {
 	const struct octo_async_rule r = {
 		.table = table,
@@ -232,37 +234,39 @@ async_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_o
 	return OCTO_LOCKED(octo, create_locked(octo, queue_id, attr, &r, user_data, error));
 }
 
-static int
-async_destroy(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-	      struct rte_flow *rule, void *user_data, struct rte_flow_error *error)
+int
+octo_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+			const struct rte_flow_op_attr *attr, struct rte_flow *rule, void *user_data,
+			struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, destroy_locked(octo, queue_id, attr, rule, user_data, error));
 }
 
-static int
-async_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
+int
+octo_flow_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, push_locked(octo, queue_id, error));
 }
 
-static int
-async_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_op_result results[],
-	   uint16_t nb_results, struct rte_flow_error *error)
+int
+octo_flow_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_op_result results[],
+	       uint16_t nb_results, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, pull_locked(octo, queue_id, results, nb_results, error));
 }
 
-static struct rte_flow_action_handle *
-async_handle_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-		    const struct rte_flow_indir_action_conf *conf,
-		    const struct rte_flow_action *action, void *user_data,
-		    struct rte_flow_error *error)
+struct rte_flow_action_handle *
+octo_flow_async_action_handle_create(struct rte_eth_dev *dev, uint32_t queue_id,
+				     const struct rte_flow_op_attr *attr,
+				     const struct rte_flow_indir_action_conf *conf,
+				     const struct rte_flow_action *action, void *user_data,
+				     struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 	struct rte_flow_action_handle *handle;
@@ -273,10 +277,11 @@ async_handle_create(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte
 	return handle;
 }
 
-static int
-async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
-		     const struct rte_flow_op_attr *attr, struct rte_flow_action_handle *handle,
-		     void *user_data, struct rte_flow_error *error)
+int
+octo_flow_async_action_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
+				      const struct rte_flow_op_attr *attr,
+				      struct rte_flow_action_handle *handle, void *user_data,
+				      struct rte_flow_error *error)
 {
 	const struct op op = {.kind = HANDLE_DESTROY, .user_data = user_data, .handle = handle};
 	struct octo_dev *octo = octo_of(dev);
@@ -284,10 +289,11 @@ async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 	return OCTO_LOCKED(octo, handle_op_locked(octo, queue_id, attr, &op, error));
 }
 
-static int
-async_handle_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-		    struct rte_flow_action_handle *handle, const void *update, void *user_data,
-		    struct rte_flow_error *error)
+int
+octo_flow_async_action_handle_update(struct rte_eth_dev *dev, uint32_t queue_id,
+				     const struct rte_flow_op_attr *attr,
+				     struct rte_flow_action_handle *handle, const void *update,
+				     void *user_data, struct rte_flow_error *error)
 {
 	const struct op op = {
 		.kind = HANDLE_UPDATE,
@@ -300,10 +306,11 @@ async_handle_update(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte
 	return OCTO_LOCKED(octo, handle_op_locked(octo, queue_id, attr, &op, error));
 }
 
-static int
-async_handle_query(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_flow_op_attr *attr,
-		   const struct rte_flow_action_handle *handle, void *data, void *user_data,
-		   struct rte_flow_error *error)
+int
+octo_flow_async_action_handle_query(struct rte_eth_dev *dev, uint32_t queue_id,
+				    const struct rte_flow_op_attr *attr,
+				    const struct rte_flow_action_handle *handle, void *data,
+				    void *user_data, struct rte_flow_error *error)
 {
 	const struct op op = {
 		.kind = HANDLE_QUERY,
@@ -314,17 +321,4 @@ async_handle_query(struct rte_eth_dev *dev, uint32_t queue_id, const struct rte_
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, handle_op_locked(octo, queue_id, attr, &op, error));
-}
-
-void
-octo_async_fill(struct rte_flow_fp_ops *ops)
-{
-	ops->async_create = async_create;
-	ops->async_destroy = async_destroy;
-	ops->push = async_push;
-	ops->pull = async_pull;
-	ops->async_action_handle_create = async_handle_create;
-	ops->async_action_handle_destroy = async_handle_destroy;
-	ops->async_action_handle_update = async_handle_update;
-	ops->async_action_handle_query = async_handle_query;
 }

@@ -57,14 +57,6 @@ struct octo_async_rule {
 void octo_template_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_template_free_locked(struct octo_dev *octo);
 
-/* octo_flow_async.c */
-
-/* Where these ops are depends on the DPDK: see octo_async_install(). */
-void octo_async_fill(struct rte_flow_fp_ops *ops);
-
-/* octo_async_ops.c; its place is taken by a file of compat/ where DPDK is older */
-void octo_async_install(struct rte_eth_dev *dev);
-
 /* octo_async.c; all under the control mutex */
 struct octo_async_queue *octo_async_queue_create(uint16_t id, uint32_t size);
 const struct rte_flow_queue_attr *octo_async_queue_attr(const struct octo_async_queue *q);

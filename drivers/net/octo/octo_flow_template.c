@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "octo_flow_ops.h"
 #include "octo_private.h"
 
 static int
@@ -396,9 +397,9 @@ octo_template_free_locked(struct octo_dev *octo)
 	octo->async = NULL;
 }
 
-static int
-template_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
-		  struct rte_flow_queue_info *queue, struct rte_flow_error *error)
+int
+octo_flow_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
+		   struct rte_flow_queue_info *queue, struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 	uint32_t max_size;
@@ -409,19 +410,21 @@ template_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
 	return ret;
 }
 
-static int
-template_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
-		   uint16_t nb_queue, const struct rte_flow_queue_attr *queue_attr[],
-		   struct rte_flow_error *error)
+int
+octo_flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr,
+		    uint16_t nb_queue, const struct rte_flow_queue_attr *queue_attr[],
+		    struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, configure_locked(octo, attr, nb_queue, queue_attr, error));
 }
 
-static struct rte_flow_pattern_template *
-template_pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_template_attr *attr,
-			const struct rte_flow_item pattern[], struct rte_flow_error *error)
+struct rte_flow_pattern_template *
+octo_flow_pattern_template_create(struct rte_eth_dev *dev,
+				  const struct rte_flow_pattern_template_attr *attr,
+				  const struct rte_flow_item pattern[],
+				  struct rte_flow_error *error)
 {
 	const struct making m = {.pattern_attr = attr, .pattern = pattern};
 	struct octo_dev *octo = octo_of(dev);
@@ -429,19 +432,21 @@ template_pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_t
 	return (void *)OCTO_LOCKED(octo, create_template(octo, &m, error));
 }
 
-static int
-template_pattern_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *t,
-			 struct rte_flow_error *error)
+int
+octo_flow_pattern_template_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *t,
+				   struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, destroy_template(octo, (void *)t, error));
 }
 
-static struct rte_flow_actions_template *
-template_actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_template_attr *attr,
-			const struct rte_flow_action actions[],
-			const struct rte_flow_action masks[], struct rte_flow_error *error)
+struct rte_flow_actions_template *
+octo_flow_actions_template_create(struct rte_eth_dev *dev,
+				  const struct rte_flow_actions_template_attr *attr,
+				  const struct rte_flow_action actions[],
+				  const struct rte_flow_action masks[],
+				  struct rte_flow_error *error)
 {
 	const struct making m = {.actions_attr = attr, .actions = actions, .masks = masks};
 	struct octo_dev *octo = octo_of(dev);
@@ -449,20 +454,21 @@ template_actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_t
 	return (void *)OCTO_LOCKED(octo, create_template(octo, &m, error));
 }
 
-static int
-template_actions_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *t,
-			 struct rte_flow_error *error)
+int
+octo_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *t,
+				   struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, destroy_template(octo, (void *)t, error));
 }
 
-static struct rte_flow_template_table *
-template_table_create(struct rte_eth_dev *dev, const struct rte_flow_template_table_attr *attr,
-		      struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
-		      struct rte_flow_actions_template *actions[], uint8_t nb_actions,
-		      struct rte_flow_error *error)
+struct rte_flow_template_table *
+octo_flow_template_table_create(struct rte_eth_dev *dev,
+				const struct rte_flow_template_table_attr *attr,
+				struct rte_flow_pattern_template *patterns[], uint8_t nb_patterns,
+				struct rte_flow_actions_template *actions[], uint8_t nb_actions,
+				struct rte_flow_error *error)
 {
 	struct rte_flow_template_table *t = calloc(1, sizeof(*t));
 	struct octo_dev *octo = octo_of(dev);
@@ -478,23 +484,11 @@ template_table_create(struct rte_eth_dev *dev, const struct rte_flow_template_ta
 	return OCTO_LOCKED(octo, create_table(octo, t, attr, error)) == 0 ? t : NULL;
 }
 
-static int
-template_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *t,
-		       struct rte_flow_error *error)
+int
+octo_flow_template_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *t,
+				 struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, destroy_table(octo, t, error));
-}
-
-RTE_INIT(octo_flow_template_init)
-{
-	octo_flow_ops.info_get = template_info_get;
-	octo_flow_ops.configure = template_configure;
-	octo_flow_ops.pattern_template_create = template_pattern_create;
-	octo_flow_ops.pattern_template_destroy = template_pattern_destroy;
-	octo_flow_ops.actions_template_create = template_actions_create;
-	octo_flow_ops.actions_template_destroy = template_actions_destroy;
-	octo_flow_ops.template_table_create = template_table_create;
-	octo_flow_ops.template_table_destroy = template_table_destroy;
 }

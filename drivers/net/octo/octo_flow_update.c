@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "octo_flow_ops.h"
 #include "octo_private.h"
 
 static int
@@ -112,9 +113,9 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	return 0;
 }
 
-static int
-actions_update(struct rte_eth_dev *dev, struct rte_flow *rule,
-	       const struct rte_flow_action actions[], struct rte_flow_error *error)
+int
+octo_flow_actions_update(struct rte_eth_dev *dev, struct rte_flow *rule,
+			 const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	struct octo_dev *octo = octo_of(dev);
 
@@ -123,6 +124,5 @@ actions_update(struct rte_eth_dev *dev, struct rte_flow *rule,
 
 RTE_INIT(octo_flow_update_init)
 {
-	octo_flow_ops.actions_update = actions_update;
 	octo_replace_in_place = rte_flow_actions_update;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_dump.h"
+#include "octo_flow_ops.h"
 #include "octo_private.h"
 
 static int
@@ -52,8 +53,17 @@ octo_is_removed(struct rte_eth_dev *dev)
 	return octo_pf_first(octo_of(dev), OCTO_PF_OWNED) < 0;
 }
 
-/* Not const: octo_ops_aggr.c adds what only newer releases have. */
-struct eth_dev_ops octo_dev_ops = {
+static int
+octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	RTE_SET_USED(dev);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return -ENOTSUP;
+	*ops = &octo_flow_ops;
+	return 0;
+}
+
+const struct eth_dev_ops octo_dev_ops = {
 	.dev_configure = octo_configure,
 	.dev_start = octo_start,
 	.dev_stop = octo_stop,
@@ -101,4 +111,5 @@ struct eth_dev_ops octo_dev_ops = {
 	.rss_hash_conf_get = octo_rss_hash_get,
 	.flow_ops_get = octo_flow_ops_get,
 	.eth_dev_priv_dump = octo_dump,
+	OCTO_AGGR_OPS,
 };

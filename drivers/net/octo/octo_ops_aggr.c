@@ -10,14 +10,14 @@
 
 #include "octo_private.h"
 
-static int
+int
 octo_count_aggr_ports(struct rte_eth_dev *dev)
 {
 	return octo_of(dev)->nb_pfs;
 }
 
 /* affinity: 1 for the first PF, 0 for none. ethdev refuses it on a started port. */
-static int
+int
 octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t affinity)
 {
 	struct octo_dev *octo = octo_of(dev);
@@ -32,10 +32,4 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 		q->sender = 0;
 	}
 	return 0;
-}
-
-RTE_INIT(octo_ops_aggr_init)
-{
-	octo_dev_ops.count_aggr_ports = octo_count_aggr_ports;
-	octo_dev_ops.map_aggr_tx_affinity = octo_map_aggr_tx_affinity;
 }

@@ -435,7 +435,15 @@ int octo_rx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_et
 int octo_tx_burst_mode(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_burst_mode *mode);
 
 /* octo_ops.c */
-extern struct eth_dev_ops octo_dev_ops;
+extern const struct eth_dev_ops octo_dev_ops;
+
+/* octo_ops_aggr.c; compat/ has no ops of it where DPDK is older than 23.03 */
+int octo_count_aggr_ports(struct rte_eth_dev *dev);
+int octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t affinity);
+#ifndef OCTO_AGGR_OPS
+#define OCTO_AGGR_OPS                                                                              \
+	.count_aggr_ports = octo_count_aggr_ports, .map_aggr_tx_affinity = octo_map_aggr_tx_affinity
+#endif
 
 /* octo_state.c: configure, start, stop */
 int octo_configure(struct rte_eth_dev *dev);
@@ -525,8 +533,6 @@ struct rte_flow *
 octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		       struct rte_flow_error *error);
-extern struct rte_flow_ops octo_flow_ops; /* other files fill in theirs */
-int octo_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);
 
 /* octo_tier.c: what can be steered */
