@@ -62,6 +62,17 @@ find_lines() {
 	grep -nE "$@" || true
 }
 
+# Lines of guides wider than 120, but for literal blocks, rows of tables and lone addresses.
+wide_prose() {
+	awk '
+		{ column = match($0, /[^ ]/) }
+		FNR == 1 || (column && column <= text) { text = 0 }
+		!text && length > 120 && column < 20 && !/[^ ]  +[^ ]|= =|^ *<http/ {
+			print FILENAME ":" FNR ": " $0
+		}
+		!text && /::( [a-z]+)?$/ { text = column }' "$@"
+}
+
 # What clang-format does not see to.
 check_limits() {
 	local file files status=0
@@ -72,6 +83,9 @@ check_limits() {
 	for file in "${files[@]}"; do
 		expand "$file" | awk -v file="$file" 'length > 100 && !/"/ { print file ":" FNR ": " $0 }'
 	done | none_of "more than 100 columns" || status=1
+	# records of runs stay as they were written
+	mapfile -t files < <(project_files 'doc/guides/*.rst' | grep -vE '/(bench|versions)[.]rst$')
+	wide_prose "${files[@]}" | none_of "prose of more than 120 columns" || status=1
 	mapfile -t files < <(project_files '*.c' '*.h' '*.py' '*.sh' '*meson.build' octo .ci/run)
 	find_lines '[[:blank:]]+$' "${files[@]}" | none_of "blanks at the end" || status=1
 	# DPDK's checkpatches.sh minds; clang-format makes them of long texts: split those
