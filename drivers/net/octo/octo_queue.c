@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Queues: set up, released, started and stopped on every leg, or on none. */
+/* Queues: setup and release on every leg, or on none, and queue information. */
 
 #include <errno.h>
 
@@ -22,8 +22,8 @@ struct tx_setup {
 };
 
 /*
- * The rings of a leg belong on its PF's node, whatever the application names. No
- * burst may use the leg meanwhile.
+ * Allocate the rings of a leg on the node of its PF; the application's socket argument is
+ * ignored. No burst may use the leg meanwhile.
  */
 int
 octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_t pf)
@@ -92,7 +92,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->nb_desc = s->nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;
-	/* the application's list may be gone when this returns */
+	/* the application may free its list of pools after this call */
 	if (q->conf.rx_nmempool != 0)
 		q->conf.rx_mempools = q->pools.app;
 	copy_leg_ports(octo, q->leg_port);
@@ -139,7 +139,7 @@ free_txq(struct octo_txq *q)
 	rte_free(q);
 }
 
-/* Its counters go on where those of the queue before ended. */
+/* The counters continue where those of the queue's predecessor ended. */
 static void
 publish_rxq(struct octo_dev *octo, struct octo_rxq *q)
 {
@@ -149,7 +149,7 @@ publish_rxq(struct octo_dev *octo, struct octo_rxq *q)
 	octo_unlock_counts(octo);
 }
 
-/* Nobody reads its counters when it is freed. */
+/* Once unpublished under the counts mutex, no reader of the counters has the queue: free it. */
 static void
 retire_rxq(struct octo_dev *octo, uint16_t queue_id)
 {
@@ -163,7 +163,7 @@ retire_rxq(struct octo_dev *octo, uint16_t queue_id)
 	free_rxq(octo, q);
 }
 
-/* Its counters go on where those of the queue before ended. */
+/* As publish_rxq(). */
 static void
 publish_txq(struct octo_dev *octo, struct octo_txq *q)
 {
@@ -173,7 +173,7 @@ publish_txq(struct octo_dev *octo, struct octo_txq *q)
 	octo_unlock_counts(octo);
 }
 
-/* Nobody reads its counters when it is freed. */
+/* As retire_rxq(). */
 static void
 retire_txq(struct octo_dev *octo, uint16_t queue_id)
 {
@@ -187,7 +187,10 @@ retire_txq(struct octo_dev *octo, uint16_t queue_id)
 	free_txq(q);
 }
 
-/* ethdev cannot release one queue of a PF: the next configure does. */
+/*
+ * On failure the legs that were set up stay: ethdev cannot release one queue of a PF, and
+ * the next configure does.
+ */
 static int
 rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 {
@@ -208,7 +211,7 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 	} else {
 		free_rxq(octo, q);
 	}
-	/* the legs have forgotten the pool that the queue had before */
+	/* free clones that only the queue's previous setup used */
 	octo_pools_sweep_locked(octo);
 	return ret;
 }
@@ -232,7 +235,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	/* twice: a walker waits for stalled pollers itself */
+	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	retire_rxq(octo, queue_id);
 	octo_unlock(octo);
@@ -275,7 +278,7 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	/* twice: a walker waits for stalled pollers itself */
+	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	retire_txq(octo, queue_id);
 	octo_unlock(octo);
@@ -311,7 +314,7 @@ octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_inf
 	info->nb_desc = q->nb_desc;
 }
 
-/* "Octo over <mode of the first PF>"; the flags are the PF's. */
+/* The info is "Octo over <mode of the first PF>"; the flags are that PF's. */
 static int
 name_burst_mode(struct rte_eth_burst_mode *mode,
 		int (*get)(uint16_t, uint16_t, struct rte_eth_burst_mode *),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the queues of a port counted. A queue is a new object each time it is set up, and
- * its counters go on where those of the queue of that number before ended.
+ * Counters of the port's queues. Each setup allocates a new queue object; its counters
+ * continue where those of the previous object with this queue id ended.
  */
 
 #include "octo_private.h"
@@ -59,7 +59,7 @@ of_txq(const struct octo_txq *q)
 	return counts;
 }
 
-/* The queue is new and goes on from what its number had counted. */
+/* Make a new queue continue from what its queue id has counted so far. */
 void
 octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q)
 {
@@ -83,7 +83,7 @@ octo_queue_counts_begin_tx_locked(struct octo_dev *octo, struct octo_txq *q)
 	*gone = (struct octo_txq_counts){0};
 }
 
-/* The queue is about to be freed; nobody polls it. */
+/* Keep the counters of a queue that is about to be freed; it must not be polled any more. */
 void
 octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q)
 {
@@ -96,7 +96,7 @@ octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q)
 	octo->txq_gone[q->queue_id] = of_txq(q);
 }
 
-/* The sum over all queues, those that are gone included. */
+/* The sum over all queues, including queue ids that are not set up now. */
 struct octo_rxq_counts
 octo_queue_counts_rx(const struct octo_dev *octo)
 {
@@ -149,7 +149,7 @@ octo_queue_counts_tx(const struct octo_dev *octo)
 	return sum;
 }
 
-/* The counters themselves have one writer, the thread that uses the queue. */
+/* Reset by moving the bases: each counter is written only by the thread that uses the queue. */
 void
 octo_queue_counts_reset(struct octo_dev *octo)
 {
@@ -165,7 +165,7 @@ octo_queue_counts_reset(struct octo_dev *octo)
 			octo_queue_counts_begin_tx_locked(octo, data->tx_queues[i]);
 }
 
-/* What a queue counted since the last reset. */
+/* Packets and bytes of a queue since the last reset, by its home leg and by stray legs. */
 void
 octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
 			struct octo_rx_count *stray)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Queues are started and stopped: on every leg, or on none. */
+/* Start and stop of single queues, on every leg or on none. */
 
 #include "octo_private.h"
 
@@ -45,7 +45,7 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 {
 	int ret;
 
-	/* nothing comes any more by what was destroyed */
+	/* end lingering rules: the stopped queue receives nothing more by them */
 	octo_rule_part_end_locked(octo);
 	ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Rx queue", rx_leg_stop, rx_leg_start,
 			    &queue_id, &queue_id);
@@ -83,7 +83,7 @@ tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 	int ret = octo_pf_apply(octo, OCTO_PF_STARTED, "stop the Tx queue", tx_leg_stop,
 				tx_leg_start, &queue_id, &queue_id);
 
-	/* in the same hold: the control thread would send what was put aside */
+	/* under the same lock: the control thread would otherwise send the stash */
 	if (ret == 0)
 		octo_tx_drop_stash(octo_data(octo)->tx_queues[queue_id]);
 	return ret;

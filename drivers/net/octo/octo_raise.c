@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Events that the port itself raises. */
+/* Events that the octo port raises. */
 
 #include <rte_alarm.h>
 
@@ -39,9 +39,9 @@ raiser_of(enum rte_eth_event_type event)
 }
 
 /*
- * Raise an event of the port in EAL's interrupt thread, as a PMD with real
- * interrupts does: the application may stop or close the port in its callback,
- * which the control thread could not survive.
+ * Raise an event of the port in EAL's interrupt thread, as a PMD with real interrupts does.
+ * The application may stop or close the port in its callback; both join the control thread,
+ * so it cannot run the callback itself.
  */
 void
 octo_raise(struct octo_dev *octo, enum rte_eth_event_type event)
@@ -54,7 +54,7 @@ octo_raise(struct octo_dev *octo, enum rte_eth_event_type event)
 			 rte_strerror(-ret));
 }
 
-/* No event of the port is raised any more when this returns. */
+/* Cancel events that are still to be raised. None is raised after this returns. */
 void
 octo_raise_cancel(struct octo_dev *octo)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The octo ports of this process, for those who come from outside of a control
- * operation: a PF's events, telemetry, testpmd. They hold the registry while
- * they use a port; a port leaves it before anything of it is freed.
+ * The octo ports of this process, for callers outside a control operation: PF events,
+ * telemetry, testpmd. A caller holds the registry while it uses a port; a port is removed
+ * from the registry before any of it is freed.
  *
- * A reader may wait for a port's control mutex, and a thread that holds the
- * mutex may become a reader (a PF raises an event inside of an operation). So
- * readers come before a waiting writer, which is the default of a rwlock here,
- * and a writer holds no mutex.
+ * A reader may wait for a port's control mutex, and a thread that holds the mutex may
+ * become a reader, when a PF raises an event inside an operation. So readers precede a
+ * waiting writer (glibc's default for rwlocks), and a writer holds no mutex.
  */
 
 #include <pthread.h>
@@ -26,7 +25,7 @@ octo_registry_add(struct octo_dev *octo)
 	pthread_rwlock_unlock(&registry_lock);
 }
 
-/* When this returns, nobody uses the port from outside, nor will. */
+/* After this returns, no caller from outside uses the port, and none can get it. */
 void
 octo_registry_remove(struct octo_dev *octo)
 {
@@ -35,7 +34,7 @@ octo_registry_remove(struct octo_dev *octo)
 	pthread_rwlock_unlock(&registry_lock);
 }
 
-/* The octo port with this id, or NULL. Where not NULL, octo_registry_put() must follow. */
+/* Get an octo port by its id. Returns NULL, or the port: then call octo_registry_put(). */
 struct octo_dev *
 octo_registry_get(uint16_t port_id)
 {
@@ -50,7 +49,7 @@ octo_registry_get(uint16_t port_id)
 	return octo;
 }
 
-/* Also of one that is dead, or recovers, or is there and has not joined. */
+/* Also true of a PF that is dead, is recovering, or exists but has not joined the port. */
 static bool
 has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
@@ -61,7 +60,10 @@ has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 	return false;
 }
 
-/* The octo port that owns this PF, or NULL. Where not NULL, octo_registry_put() must follow. */
+/*
+ * Get the octo port that a PF belongs to. Returns NULL, or the port: then call
+ * octo_registry_put().
+ */
 struct octo_dev *
 octo_registry_get_by_pf(uint16_t pf_port_id)
 {
@@ -79,7 +81,7 @@ octo_registry_put(void)
 	pthread_rwlock_unlock(&registry_lock);
 }
 
-/* Something happened that any of the ports may want to know of. */
+/* Call a function for each octo port of this process, with the registry held. */
 void
 octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what)
 {
@@ -90,7 +92,10 @@ octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), con
 	pthread_rwlock_unlock(&registry_lock);
 }
 
-/* Is this the port of that PF, whether it has joined or not? It may be released just now. */
+/*
+ * Does this ethdev port have the PF's name, joined or not? The port may be released
+ * meanwhile.
+ */
 bool
 octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The flows of a queue follow it to its home, in slices: others get the mutex in between. */
+/*
+ * Rehome: when a queue has a new home, its flows are led to that PF, in slices, so that
+ * other threads get the mutex in between.
+ */
 
 #include <errno.h>
 
@@ -9,15 +12,18 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* So many rules, or for so long, follow their queue at once: then others get the mutex. */
+/* A slice of one queue ends after so many rules, or after this time. */
 #define SLICE_RULES 64
 #define SLICE_US 50
 
-/* Of octo_rxq.rules_home: the rules are on their way, some lead here and some there. */
+/*
+ * Value of octo_rxq.rules_home during a rehome: some rules lead to the new home, some do
+ * not.
+ */
 #define REHOMING (OCTO_NO_PF - 1)
-/* How soon flows that could not follow their queue are tried again. */
+/* Delay before flows that failed to rehome are retried the first time. */
 #define REHOME_RETRY_MS 100u
-/* A full table may stay full, and every try asks for every flow. */
+/* Upper limit of the retry delay: a full table may stay full, and a retry tries every flow. */
 #define REHOME_RETRY_MAX_MS 3200u
 
 static void
@@ -37,9 +43,11 @@ must_rehome(const struct rte_flow *rule, uint8_t home)
 }
 
 /*
- * The flows of a queue go to its new home, some of them now: 0 if it was all of
- * them, -EAGAIN if there are more, or -EBUSY if they must wait for another change of
- * their path. In rehoming[queue] is how many could not go.
+ * Lead a slice of the queue's rules to its new home.
+ *
+ * Returns 0 when all rules were visited, -EAGAIN when some are left, or -EBUSY when another
+ * fence of the queue has to close first. rehoming[queue].failed counts the rules that
+ * failed.
  */
 static int
 rehome(struct octo_dev *octo, uint16_t queue, uint8_t home)
@@ -62,7 +70,10 @@ rehome(struct octo_dev *octo, uint16_t queue, uint8_t home)
 			ret = octo_fence_arm_home_locked(octo, queue, home);
 			if (ret != 0)
 				return ret;
-			/* that may have taken as long as a burst does */
+			/*
+			 * arming the fence may have waited for a burst: start the slice's
+			 * time here
+			 */
 			if (n++ == 0)
 				end = octo_deadline(SLICE_US);
 			rehome_rule(octo, rule, r);
@@ -74,7 +85,7 @@ rehome(struct octo_dev *octo, uint16_t queue, uint8_t home)
 	return r->under_way ? -EAGAIN : 0;
 }
 
-/* A flow that cannot follow strays, but arrives: said once, and tried again later. */
+/* A flow that failed to rehome arrives as a stray: log once, retry after a delay. */
 static void
 end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 {
@@ -96,7 +107,7 @@ end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 	q->rehome_retry = octo_now() + rte_get_timer_hz() * q->rehome_pause / MS_PER_S;
 }
 
-/* Some of the flows of a queue follow it to its home. Returns whether more could at once. */
+/* Rehome a slice of a queue's flows. Returns whether another slice can follow at once. */
 static bool
 follow_home(struct octo_dev *octo, struct octo_rxq *q)
 {
@@ -105,7 +116,7 @@ follow_home(struct octo_dev *octo, struct octo_rxq *q)
 
 	if (home == q->rules_home || octo_now() < q->rehome_retry)
 		return false;
-	/* whoever sets it to something else meanwhile wants all of them looked at again */
+	/* rules_home was set to another value meanwhile: start again with the first rule */
 	if (q->rules_home != REHOMING)
 		octo->rehoming[q->queue_id].under_way = false;
 	q->rules_home = REHOMING;
@@ -115,7 +126,10 @@ follow_home(struct octo_dev *octo, struct octo_rxq *q)
 	return ret == -EAGAIN;
 }
 
-/* See octo_home_rx(). A slice of each queue's flows: each is held up for one only. */
+/*
+ * One slice of each queue in turn, so no queue waits for all flows of another. See
+ * octo_home_rx().
+ */
 bool
 octo_rehome_follow_locked(struct octo_dev *octo)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Other actions for a rule of one PF. One that cannot change a rule in place gets a
- * new one before the old one goes.
+ * Change the actions of a rule on one PF: in place where the PF can, else the new rule is
+ * created before the old one is destroyed.
  */
 
 #include <errno.h>
@@ -26,8 +26,8 @@ create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *tex
 }
 
 /*
- * Where two rules of one pattern and priority cannot be, one of the next priority
- * does its work meanwhile. If that fails the PF has the old rule, or one like it.
+ * For a PF that refuses two rules of one pattern and priority: a temporary rule of the next
+ * priority covers the gap. On failure the old rule, or a copy of it, is on the PF.
  */
 static int
 replace_by_bridge(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
@@ -120,7 +120,7 @@ octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 	if (ret == -ENOSYS || ret == -ENOTSUP) {
 		octo_rule_hits_keep_pf_locked(octo, rule, pf);
 		ret = replace(p, pf, &rule->arfs[pf], from, to, error);
-		/* the new one may have the address of the old one, but not its counter */
+		/* a new rule may reuse the old one's address, but it has its own counter */
 		if (ret == 0 || rule->arfs[pf] != old)
 			octo_rule_hits_end_pf(rule, pf);
 	}

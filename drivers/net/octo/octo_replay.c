@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A PF that came back, or came late, gets all that the others have: what the port
- * was configured to, its filters, its queues, and when it is started every rule, some
- * at a time.
+ * Resync: a PF that came back, or came late, gets the port's configuration, filters and
+ * queues, and, if the port is started, every rule, in slices.
  */
 
 #include "octo_clock.h"
@@ -12,7 +11,7 @@
 
 #define PATIENCE_MS 100
 
-/* So many rules, or for so long, are made at once: then others get the mutex. */
+/* A slice ends after so many rules, or after this time: then other threads get the mutex. */
 #define SLICE_RULES 64
 #define SLICE_US 50
 
@@ -31,14 +30,17 @@ set_up_queues(struct octo_dev *octo, uint8_t pf)
 	return ret;
 }
 
-/* All that there is to do before the start. */
+/* Apply everything that precedes the start of the PF. */
 int
 octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf *p = &octo->pf[pf];
 	int ret = 0;
 
-	/* also while the port is stopped: no rule of a table may be made by its flow queues */
+	/*
+	 * even while the port is stopped: this PF has no flow queues for rules of template
+	 * tables
+	 */
 	p->no_flow_queues = octo->async != NULL;
 	if (octo->isolated)
 		ret = rte_flow_isolate(p->port_id, 1, NULL);
@@ -56,7 +58,7 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 	return ret;
 }
 
-/* Deferred queues that were started meanwhile, and others that were stopped. */
+/* Start deferred queues that run on the port, and stop queues that are stopped on it. */
 static int
 set_queue_states(struct octo_dev *octo, uint16_t port)
 {
@@ -82,7 +84,10 @@ set_queue_states(struct octo_dev *octo, uint16_t port)
 	return ret;
 }
 
-/* A fence that is open closes soon, unless nobody polls its queue: then nobody is confused. */
+/*
+ * Wait for an open fence to close, but not longer than PATIENCE_MS: a fence stays open
+ * while its queue is not polled, and then there is no order to lose.
+ */
 bool
 octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -97,7 +102,7 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 	return octo_now() < past->patient_until;
 }
 
-/* One that has recovered may have been told otherwise when it could last be told. */
+/* The link state may have been set while the PF was recovering and could not be called. */
 static void
 replay_link(const struct octo_dev *octo, uint16_t port)
 {
@@ -116,7 +121,7 @@ start(struct octo_dev *octo, uint8_t pf)
 	if (ret != 0)
 		return ret;
 	ret = set_queue_states(octo, p->port_id);
-	/* some PFs begin each life with a RETA of their own */
+	/* some PMDs reset the RETA at start */
 	if (ret == 0)
 		ret = octo_rss_replay_locked(octo, pf);
 	if (ret != 0) {
@@ -130,9 +135,12 @@ start(struct octo_dev *octo, uint8_t pf)
 }
 
 /*
- * It runs as the others do, but has their rules yet to get, and is as it was before if
- * that fails. It is polled at once: what the NIC sends it by itself would fill its
- * rings meanwhile. No rule of the switch leads to it, so no flow that has one comes by it.
+ * Start the PF and publish its legs; its rules follow in slices. On failure the PF is as
+ * before.
+ *
+ * The legs are polled from now on, so that packets which the NIC sends to this PF by itself
+ * do not fill its rings. No switch rule leads to the PF, so a flow with a rule does not use
+ * it.
  */
 int
 octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
@@ -142,8 +150,8 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	int ret;
 
 	/*
-	 * From its start on the NIC may send the PF packets that have no rule, which must not
-	 * overtake those that are in the rings of others: so its legs are held back before.
+	 * The NIC may send unsteered packets to the PF as soon as it starts, and they must
+	 * not overtake those in the other PFs' rings: hold its legs before the start.
 	 */
 	octo_fence_hold_leg_locked(octo, pf);
 	*j = (struct octo_joining){.on = true, .pf = pf, .next = TAILQ_FIRST(&octo->rules)};
@@ -158,7 +166,7 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	return ret;
 }
 
-/* This rule is about to leave its list. */
+/* The rule is about to leave its list: move the cursor past it. */
 void
 octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -168,7 +176,7 @@ octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 		j->next = TAILQ_NEXT(rule, next);
 }
 
-/* The PF is gone, or the port is stopped. */
+/* End the resync of this PF: the PF is gone, or the port is stopped. */
 void
 octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -176,7 +184,10 @@ octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
 		octo->replug.joining.on = false;
 }
 
-/* Returns NULL after the last. Rules that were made since the PF was started are on it. */
+/*
+ * The next rule to insert, or NULL after the last. Rules created since the PF's start are
+ * already on it.
+ */
 static struct rte_flow *
 take_rule(struct octo_dev *octo, struct octo_joining *j)
 {
@@ -202,7 +213,10 @@ tell_refusal(const struct octo_dev *octo, const struct octo_pf *pf, int ret,
 			 error->message != NULL ? error->message : rte_strerror(-ret));
 }
 
-/* The PF that joins gets some more rules. Returns -EAGAIN if that were not all, 0 if they were. */
+/*
+ * Insert another slice of rules. Returns 0 after the last rule, -EAGAIN if some are left,
+ * else the error of the PF.
+ */
 int
 octo_replay_go_on_locked(struct octo_dev *octo)
 {
@@ -210,7 +224,10 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 	const uint64_t end = octo_deadline(SLICE_US);
 	struct rte_flow_error error = {.message = NULL};
 
-	/* what is under way is not for this PF, which has no flow queues */
+	/*
+	 * finish pending flow queue operations: they do not include this PF, which has no
+	 * flow queues
+	 */
 	octo_async_settle_locked(octo);
 	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && j->ret == 0; n++) {
 		struct rte_flow *rule = take_rule(octo, j);

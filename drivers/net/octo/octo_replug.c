@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * PFs that are gone are looked for, and those that were not there at the start: every
- * second, and when a device comes. Devices are probed and removed without the mutex,
- * because whoever listens to them may ask the port something: octo_errand.c.
+ * Look for PFs that are gone or were missing at the start: every second, and when a device
+ * arrives. Devices are probed and removed without the mutex, as event callbacks may call
+ * the port: octo_errand.c.
  */
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "octo_private.h"
 
 #define LOOK_S 1
-/* A PF gets rules for so long, then the control thread looks for other work. */
+/* The control thread resyncs a PF for this long, then does its other work. */
 #define GO_ON_MS 5
 
 static void
@@ -35,7 +35,7 @@ octo_replug_tell_locked(struct octo_dev *octo, uint64_t now)
 
 enum way {
 	WAY_FREE,
-	WAY_DEAD, /* a port that is dead, but still there, is in the way of the next one */
+	WAY_DEAD, /* a dead port still exists and blocks its successor */
 	WAY_WAIT,
 };
 
@@ -48,10 +48,10 @@ what_is_in_the_way(const struct octo_dev *octo, struct octo_pf *pf)
 		return WAY_WAIT;
 	if (octo_attach_is_ours(octo->owner_id, pf))
 		return WAY_DEAD;
-	/* it is being made, or released */
+	/* the port is being created or released */
 	if (!rte_eth_dev_is_valid_port(pf->port_id) && octo_registry_is_named(pf, pf->port_id))
 		return WAY_WAIT;
-	/* somebody else has it by now, or nobody */
+	/* the port id is another owner's by now, or free */
 	pf->has_port = false;
 	return WAY_FREE;
 }
@@ -64,7 +64,10 @@ count_replug(struct octo_dev *octo, struct octo_pf *pf)
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, pf->name);
 }
 
-/* One that has recovered is as it was, or not quite; one that cannot be reset is replaced. */
+/*
+ * Prepare a PF that recovered: stop it and clear its rules and filters, or reset it first
+ * if it needs that. If the reset fails, its port is removed and probed again.
+ */
 static int
 renew_locked(struct octo_pf *pf)
 {
@@ -83,7 +86,7 @@ renew_locked(struct octo_pf *pf)
 	return 0;
 }
 
-/* All that it takes to be a PF like the others; or it is left as it was found. */
+/* Make the PF join the port: claim, configure, start. On failure the PF is GONE as before. */
 static int
 join_locked(struct octo_dev *octo, uint8_t i)
 {
@@ -94,7 +97,10 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		return 0;
 	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i))
 		return -EAGAIN;
-	/* it may have gone since somebody looked: its queues are being freed */
+	/*
+	 * the PF may have been lost since it was looked at, and its queues may be being
+	 * freed
+	 */
 	if (what_is_in_the_way(octo, pf) != WAY_FREE ||
 	    rte_atomic_load_explicit(&pf->past.ended, rte_memory_order_relaxed))
 		return -EAGAIN;
@@ -108,7 +114,7 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	ret = octo_replay_settings_locked(octo, i);
 	if (ret == 0 && octo->started)
 		ret = octo_replay_start_locked(octo, i);
-	/* an event has taken it away meanwhile: what that says of its port holds */
+	/* an event took the PF away meanwhile and has updated its state */
 	if (pf->state == OCTO_PF_GONE)
 		return -EAGAIN;
 	if (ret != 0) {
@@ -119,13 +125,13 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		pf->past.bury_at = 0;
 		return ret;
 	}
-	/* else it has the rules of the others yet to get */
+	/* a started port counts the replug after the last rule, in welcome() */
 	if (!octo->started)
 		count_replug(octo, pf);
 	return 0;
 }
 
-/* Later, and ever more rarely; why is said once. */
+/* Delay the next attempt, longer each time. The reason is logged once. */
 static void
 put_off(struct octo_dev *octo, struct octo_pf *pf, int ret)
 {
@@ -151,21 +157,21 @@ try_to_join(struct octo_dev *octo, uint8_t i)
 	octo_unlock(octo);
 }
 
-/* It has all rules: from now on it is as good as the others. Returns whether the link changed. */
+/* The PF has all rules and can be a home. Returns whether the port's link changed. */
 static bool
 welcome(struct octo_dev *octo, struct octo_pf *pf)
 {
 	const bool link_changed = octo_link_refresh(octo);
 
 	pf->past.pause = 0;
-	/* others may wait for their turn */
+	/* other PFs may wait for their turn to join */
 	octo->replug.attentive = octo_deadline(LOOK_S * 1000000);
 	count_replug(octo, pf);
 	octo_failover_joined_locked(octo);
 	return link_changed;
 }
 
-/* The PF that joins gets some more rules. Returns whether there are others yet. */
+/* Insert another slice of rules on the joining PF. Returns whether some are left. */
 static bool
 go_on(struct octo_dev *octo)
 {
@@ -188,7 +194,10 @@ go_on(struct octo_dev *octo)
 	return ret == -EAGAIN;
 }
 
-/* Returns whether there is more: what else the thread does must not wait for all of it. */
+/*
+ * Insert slices for at most GO_ON_MS, so other control work is not delayed. Returns whether
+ * some rules are left.
+ */
 static bool
 go_on_for_a_while(struct octo_dev *octo)
 {
@@ -204,8 +213,8 @@ go_on_for_a_while(struct octo_dev *octo)
 
 enum look {
 	LOOK_AT_PORTS,
-	LOOK_FOR_DEVICES, /* what is found is a port some time later */
-	LOOK_AT_ONCE,     /* it is one when this returns */
+	LOOK_FOR_DEVICES, /* request a probe; the port appears later */
+	LOOK_AT_ONCE,     /* request a probe and wait for the port */
 };
 
 static void
@@ -228,7 +237,7 @@ bring_back(struct octo_dev *octo, uint8_t i, enum look look)
 		try_to_join(octo, i);
 }
 
-/* Whatever is missing: is it there, or can it be probed? */
+/* For each missing PF: use its port if it exists, else have it probed. */
 static void
 look_around(struct octo_dev *octo, enum look look)
 {
@@ -251,7 +260,7 @@ forget_failures(struct octo_dev *octo)
 	octo_unlock(octo);
 }
 
-/* By whoever starts the port: what is there joins with the others. */
+/* Called by the thread that starts the port: PFs that exist join together with the others. */
 void
 octo_replug_look_at_once(struct octo_dev *octo)
 {
@@ -272,14 +281,17 @@ refresh_stats(struct octo_dev *octo)
 	octo_unlock(octo);
 }
 
-/* By the control thread, without the mutex. Returns whether there is more to do at once. */
+/*
+ * Called by the control thread, without the mutex. Returns whether there is more to do at
+ * once.
+ */
 bool
 octo_replug_tick(struct octo_dev *octo, uint64_t now)
 {
 	const bool arrived = rte_atomic_exchange_explicit(&octo->replug.arrived, false,
 							  rte_memory_order_acquire);
 
-	/* a port that was announced is not ready yet */
+	/* the announced port is not ready yet: look more often for a while */
 	if (arrived) {
 		octo->replug.attentive = now + LOOK_S * rte_get_timer_hz();
 		forget_failures(octo);

@@ -16,66 +16,72 @@
 struct octo_dev;
 struct octo_pf;
 
-/* What a PF has counted: all of it, and bytes that were sent by its queues. */
+/* Counters of a PF: the basic statistics, and bytes sent per queue. */
 struct octo_pf_counts {
 	struct rte_eth_stats all;
 	uint64_t q_obytes[RTE_ETHDEV_QUEUE_STAT_CNTRS];
 };
 
-/* What is known of a PF's device, to find it again; written by whoever attaches it. */
+/*
+ * State of a PF that outlives its port, needed to find the device again. Written by the
+ * thread that attaches the PF.
+ */
 struct octo_pf_past {
-	char device[64];            /* its name; empty: it was never there */
-	char bus[16];               /* the name of its bus */
-	char *args;                 /* that it was probed with, NULL: none; primary only */
-	bool told;                  /* why it stays out */
-	uint64_t tell_at;           /* TSC: when to say that it is gone, 0: that is said */
-	bool probed;                /* by octo, when it was gone */
-	uint8_t exists;             /* tries in a row that found the device, but no port of it */
-	RTE_ATOMIC(bool) ended;     /* its port has, though its name may be there, until NEW */
-	RTE_ATOMIC(bool) under_way; /* an errand, which alone changes these meanwhile */
-	uint32_t pause;             /* s; until the try after the next */
-	uint64_t patient_until;     /* TSC; until then it waits for fences, 0: it need not */
-	uint64_t retry_at;          /* TSC; it is left alone until then */
-	uint64_t bury_at;           /* TSC: if its dead port is still there then, octo removes it */
-	struct rte_eth_dev_info info; /* what it can do */
-	bool counted;                 /* what it counts since base is not in octo_dev.gone */
-	struct octo_pf_counts last;   /* what it had counted when it was last asked */
-	struct octo_pf_counts base;   /* and when it joined the port */
+	char device[64];            /* device name; empty: the PF was never present */
+	char bus[16];               /* bus name */
+	char *args;                 /* devargs it was probed with, NULL: none; primary only */
+	bool told;                  /* the reason why it cannot join was logged */
+	uint64_t tell_at;           /* TSC; when to log that it is gone, 0: logged */
+	bool probed;                /* octo probed it again after it was gone */
+	uint8_t exists;             /* successive tries that found the device, but no port of it */
+	RTE_ATOMIC(bool) ended;     /* its port ended, though the name may still exist; until NEW */
+	RTE_ATOMIC(bool) under_way; /* a hotplug request runs, and alone writes these */
+	uint32_t pause;             /* s; delay after the next failed try */
+	uint64_t patient_until;     /* TSC; until then it waits for open fences, 0: no wait */
+	uint64_t retry_at;          /* TSC; no try before */
+	uint64_t bury_at;           /* TSC; octo removes the dead port then, if it still exists */
+	struct rte_eth_dev_info info; /* capabilities */
+	bool counted;                 /* its counts since base are not in octo_dev.gone */
+	struct octo_pf_counts last;   /* counters when it was last read */
+	struct octo_pf_counts base;   /* counters when it joined the port */
 };
 
 /*
- * A PF that came back gets the rules of the others, some at a time. Its legs are polled
- * meanwhile, as the NIC may send it what has no rule, but it is nobody's home.
+ * Resync of a PF, in slices. Its legs are polled meanwhile, because the NIC may send it
+ * unsteered packets, but it is not a home.
  */
 struct octo_joining {
 	bool on;
 	uint8_t pf;
-	bool others;           /* rules that are not of one flow are next */
-	int ret;               /* what it refused, 0: nothing yet */
-	struct rte_flow *next; /* NULL: no more of these */
+	bool others;           /* rules without a 5-tuple are next */
+	int ret;               /* error of the PF, 0: none so far */
+	struct rte_flow *next; /* NULL: end of this list */
 };
 
-/* PFs that are gone, or were never there, are looked for; by the control thread. */
+/* The search for PFs that are gone or were never present; by the control thread. */
 struct octo_replug {
 	bool on;
 	struct octo_joining joining;
-	RTE_ATOMIC(bool) arrived; /* a device that may be one of them */
-	uint64_t next;            /* TSC; when to look */
-	uint64_t attentive;       /* TSC; until then at ports that may have arrived */
-	uint64_t next_stats;      /* TSC; when to ask what PFs have counted */
+	RTE_ATOMIC(bool) arrived; /* a device came that may be one of them */
+	uint64_t next;            /* TSC; next look for devices */
+	uint64_t attentive;       /* TSC; until then, look for new ports at each tick */
+	uint64_t next_stats;      /* TSC; next reading of the PFs' counters */
 	uint64_t replugs;         /* PFs that came back, or came late */
 };
 
-/* What PFs are set to, where ethdev does not remember it, or too early. Under the control mutex. */
+/*
+ * Settings of the PFs that ethdev does not keep, or keeps too early. Under the control
+ * mutex.
+ */
 struct octo_settings {
 	bool promiscuous;
 	bool all_multicast;
-	uint64_t vlan_offloads; /* of RTE_ETH_RX_OFFLOAD_VLAN */
+	uint64_t vlan_offloads; /* mask of RTE_ETH_RX_OFFLOAD_VLAN */
 	uint64_t rss_hf;
 	uint8_t rss_key[64];
 	uint8_t rss_key_len;
-	bool link_set;  /* by rte_eth_dev_set_link_down() or _up() */
-	bool link_down; /* by the last of them */
+	bool link_set;  /* rte_eth_dev_set_link_down() or _up() was called */
+	bool link_down; /* by the last of these calls */
 	bool ptypes_set;
 	uint32_t ptypes;
 	uint32_t nb_mc;
@@ -87,18 +93,18 @@ bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
 void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
 
-/* octo_errand.c */
+/* octo_errand.c: hotplug requests */
 enum octo_errand_kind {
-	OCTO_ERRAND_FETCH,   /* the device is probed */
-	OCTO_ERRAND_BURY,    /* its dead port is in the way: it is removed before */
-	OCTO_ERRAND_RELEASE, /* whoever ejects the device waits for it to be removed */
+	OCTO_ERRAND_FETCH,   /* probe the device */
+	OCTO_ERRAND_BURY,    /* remove the dead port, then probe the device */
+	OCTO_ERRAND_RELEASE, /* remove the device: the request that ejects it waits for that */
 };
 
 void octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait);
 void octo_errand_await(const struct octo_dev *octo);
 void octo_errand_put_off(struct octo_pf_past *past);
 
-/* octo_replay.c: a PF gets all that the others have; under the control mutex */
+/* octo_replay.c: resync of a PF; under the control mutex */
 int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
@@ -116,7 +122,7 @@ int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_attach_is_ours(uint64_t owner_id, const struct octo_pf *pf);
 void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id);
 
-/* octo_info.c: what the port offers and a PF lacks, or NULL */
+/* octo_info.c: names a feature that the port offers and the PF lacks, or NULL */
 const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);
 
 /* octo_filter.c, octo_rss.c */

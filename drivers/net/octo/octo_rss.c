@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * RSS is the same on every PF, so that a flow lands in the same queue whichever
- * PF it came in by.
- */
+/* RSS is equal on all PFs, so that a flow reaches the same queue by whichever PF it arrives. */
 
 #include <errno.h>
 
 #include "octo_private.h"
 
-/* Used where the application gives no key: the PFs' own defaults may differ. */
+/* Used if the application gives no key: the PFs' default keys may differ. */
 static const uint8_t default_key[OCTO_MAX_RSS_KEY] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43,
 	0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb,
@@ -18,7 +15,7 @@ static const uint8_t default_key[OCTO_MAX_RSS_KEY] = {
 	0x68, 0xbf, 0x0b, 0x27, 0xc8, 0x5d, 0xf4, 0x13, 0x99, 0x7e, 0xa0, 0x3c,
 };
 
-/* The key is the application's, and may be gone when a PF needs it that comes back. */
+/* Keep a copy of the hash settings for PFs that come back: the application may free its key. */
 void
 octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 {
@@ -28,11 +25,14 @@ octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 	if (rss->rss_key == NULL)
 		return;
 	s->rss_key_len = RTE_MIN(rss->rss_key_len, sizeof(s->rss_key));
-	/* the application may give what rte_eth_dev_conf_get() gave it: this one */
+	/*
+	 * memmove: the application may pass the pointer that rte_eth_dev_conf_get()
+	 * returned, this key
+	 */
 	memmove(s->rss_key, rss->rss_key, s->rss_key_len);
 }
 
-/* The application's key; PMDs may look into their configuration whenever they start. */
+/* Point the configuration to the kept copy: a PMD may read the key again at each start. */
 static void
 own_key(struct octo_dev *octo, struct rte_eth_rss_conf *rss)
 {
@@ -42,7 +42,7 @@ own_key(struct octo_dev *octo, struct rte_eth_rss_conf *rss)
 	rss->rss_key_len = octo->settings.rss_key_len;
 }
 
-/* Complete the configuration of a PF with the key that all of them get. */
+/* Complete a PF's configuration with the key that all PFs get. */
 int
 octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 {
@@ -124,7 +124,7 @@ octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta)
 	return pf_reta_update(&octo->pf[pf], &arg);
 }
 
-/* At start: the same table everywhere, the application's or the usual one. */
+/* At start: give all PFs the same RETA, the application's or the default one. */
 void
 octo_rss_level(struct octo_dev *octo)
 {
@@ -142,7 +142,7 @@ octo_rss_level(struct octo_dev *octo)
 			 octo->port_id);
 }
 
-/* A PF that came back was configured with the hash of the others, and gets their RETA. */
+/* Give the RETA to a PF that came back; its configuration has set the hash. */
 int
 octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* RETA and hash, as the application sees them: one for all PFs, so tier partition ends. */
+/*
+ * RETA and hash operations. The application sees one RETA for all PFs, so tier partition
+ * ends when it uses them.
+ */
 
 #include "octo_private.h"
 
@@ -111,7 +114,7 @@ octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 	return OCTO_LOCKED(octo, hash_update_locked(octo, conf));
 }
 
-/* The types alone are no secret: nothing depends on them but what they say. */
+/* Only a query of the key ends tier partition: the hash types are the same on all PFs. */
 static int
 hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 {

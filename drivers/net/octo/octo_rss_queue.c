@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where RSS puts a flow, as far as the PFs do what they were told to. */
+/* The queue to which RSS sends a flow, if the PFs hash as configured. */
 
 #include <netinet/in.h>
 
@@ -9,11 +9,11 @@
 
 #include "octo_private.h"
 
-/* What is hashed, at most: two addresses and the ports. */
+/* Longest hash input, in 32-bit words: two IPv6 addresses and the ports. */
 #define MAX_WORDS 9
-/* Bytes of the key that are used for these. */
+/* Bytes of the key that such an input uses. */
 #define KEY_BYTES 40
-/* With any of these it is less that is hashed, or of another header. */
+/* With any of these types the hash covers less, or an inner header. */
 #define LESS                                                                                       \
 	(RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY | RTE_ETH_RSS_L4_SRC_ONLY |             \
 	 RTE_ETH_RSS_L4_DST_ONLY | RTE_ETH_RSS_L3_PRE32 | RTE_ETH_RSS_L3_PRE40 |                   \
@@ -45,7 +45,7 @@ put_addr(uint32_t *words, const uint8_t *addr, size_t len)
 	return n;
 }
 
-/* Returns how many words are hashed. */
+/* Fills the hash input. Returns its length in words, 0 if the flow is not hashed. */
 static unsigned int
 input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 {
@@ -64,7 +64,7 @@ input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 	return n;
 }
 
-/* Returns -1 if that is not known. */
+/* Returns the queue, or -1 if it is unknown. */
 int
 octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
 {

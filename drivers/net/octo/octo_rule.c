@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Rules come and go: of the application, by command, or learned ones, which are the MPFS rule
- * alone, as RSS is the same on all PFs. Where a table is full, room is made.
+ * Creation and removal of rules: the application's, testpmd's, and learned ones. A learned
+ * rule is an MPFS rule only, as RSS is equal on all PFs. A full table makes room for a new
+ * rule.
  */
 
 #include <errno.h>
@@ -10,10 +11,13 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-/* Learned rules that go for one of the application's: what does not help then never will. */
+/* Learned rules that are evicted, at most, to make room for one rule of the application. */
 #define MAKE_ROOM_TRIES 16
 
-/* What the application wants goes before what octo thinks is good for it. */
+/*
+ * If the table is full: end lingering rules, then evict learned rules, unless this one is
+ * learned.
+ */
 static int
 insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -30,7 +34,7 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	return ret;
 }
 
-/* First the queue on every PF, then the way to the PF: no packet finds a PF without its rule. */
+/* ARFS rules first, MPFS rule last: no packet is led to a PF that does not have the rule. */
 static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -54,7 +58,7 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 
 	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
 		ret = insert_on_pfs(octo, rule, error);
-	/* the application's own rules for the switch go first there, too */
+	/* transfer rules of the application also evict learned rules */
 	for (unsigned int i = 0;
 	     i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) && octo_fanout_is_transfer(rule) &&
 	     octo_hooks->make_room_locked(octo);
@@ -65,14 +69,14 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 	return ret;
 }
 
-/* The rule is kept, the PFs lose it: the inverse of octo_rule_place_locked(). */
+/* Keep the rule, but remove it from the PFs: the inverse of octo_rule_place_locked(). */
 void
 octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
 		octo_rule_hits_keep_pf_locked(octo, rule, pf);
 	octo_fanout_remove_locked(octo, rule, NULL);
-	/* what a PF did not give up is lost to us all the same */
+	/* a PF may have refused: drop its handle all the same */
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		if (octo_fanout_goes_by_flow_queue(octo, rule, pf))
 			continue;
@@ -92,14 +96,17 @@ refuse_twice(struct rte_flow_error *error)
 				  "this 5-tuple is steered already: destroy that rule first");
 }
 
-/* Is this tuple somebody else's? A learned rule steps aside. */
+/*
+ * Is the tuple used by another rule? A learned rule gives way to any but another learned
+ * one.
+ */
 static bool
 is_taken(const struct octo_rule_wish *wish, const struct rte_flow *known)
 {
 	return known->origin != OCTO_BY_LEARNING || wish->origin == OCTO_BY_LEARNING;
 }
 
-/* The rule into the table; it is freed on failure. */
+/* Insert the rule into the table of tuples. On failure the caller frees the rule. */
 static int
 enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow *rule,
 	   struct rte_flow_error *error)
@@ -126,7 +133,7 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
 
 	if (ret != 0)
 		return ret;
-	/* what else it may match must not be led elsewhere by what was destroyed */
+	/* a rule without a tuple may match packets that lingering rules still lead elsewhere */
 	if (!octo_rule_has_tuple(rule))
 		octo_rule_part_end_locked(octo);
 	else if (octo_rule_part_succeed_locked(octo, rule))
@@ -138,7 +145,10 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
 	return ret;
 }
 
-/* Copying follows pointers that nobody has looked at before the PFs do. */
+/*
+ * Have the PFs validate the rule first: the copy follows pointers that nothing else has
+ * checked.
+ */
 static struct rte_flow *
 make_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow_error *error)
 {
@@ -166,7 +176,7 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return rule;
 }
 
-/* A rule of a template table, which is on no PF yet. */
+/* Create a rule of a template table. It is not on any PF yet. */
 struct rte_flow *
 octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		       struct rte_flow_error *error)
@@ -176,7 +186,7 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 
 	if (rule == NULL)
 		return NULL;
-	/* nobody knows of its success or failure before the PFs tell */
+	/* its result is known only when the PFs have completed it: lingering rules end now */
 	octo_rule_part_end_locked(octo);
 	rule->by_table = true;
 	rule->pending = true;
@@ -193,7 +203,7 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return rule;
 }
 
-/* No PF has it any more: it leads nowhere, and its tuple is free for others. */
+/* Remove the rule from all PFs and free its tuple for other rules; the handle stays. */
 void
 octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -203,7 +213,7 @@ octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_store_enlist(octo, rule);
 }
 
-/* The rule is freed, whatever the PFs say. */
+/* Remove the rule from all PFs and free it, even if a PF refuses. */
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -217,7 +227,7 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	return ret;
 }
 
-/* A PF did not give the rule up: the others get it again, as far as they take it. */
+/* A PF refused to destroy the rule: insert it again on the others, as far as they accept it. */
 static void
 restore(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -229,8 +239,9 @@ restore(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 /*
- * The rule is destroyed by request: what comes next may be another rule of its flow. If a PF
- * refuses, the rule stays, and the handle is valid yet: it may be destroyed again.
+ * Destroy a rule at the application's request. It may linger, as the flow's next rule may
+ * follow at once. If a PF refuses, the rule stays and its handle stays valid for another
+ * attempt.
  */
 int
 octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
@@ -247,7 +258,10 @@ octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	return ret;
 }
 
-/* Would octo_rule_add_locked() take it, as far as that can be known? */
+/*
+ * Would octo_rule_add_locked() accept the rule? Resources are not checked beyond the PFs'
+ * answer.
+ */
 int
 octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		       struct rte_flow_error *error)
@@ -265,7 +279,10 @@ octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	return ret;
 }
 
-/* Strays have taught that this flow belongs to this queue, where RSS puts it. */
+/*
+ * Create a learned rule: samples of strays showed that this flow belongs to this queue, to
+ * which RSS sends it.
+ */
 struct rte_flow *
 octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
 		       struct rte_flow_error *error)

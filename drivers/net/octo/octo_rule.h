@@ -18,90 +18,93 @@
 #include "octo_verdict.h"
 #include "octo_words.h"
 
-/* Who wanted a rule. */
+/* Creator of a rule. */
 enum octo_origin {
-	OCTO_BY_APP,      /* rte_flow: the application holds a pointer to it */
+	OCTO_BY_APP,      /* rte_flow: the application holds its handle */
 	OCTO_BY_COMMAND,  /* rte_pmd_octo_steer_add() */
-	OCTO_BY_LEARNING, /* strays: one MPFS rule, for RSS chooses the queue on every PF */
+	OCTO_BY_LEARNING, /* from strays: only an MPFS rule, RSS chooses the queue on every PF */
 };
 
 /*
- * What few rules need: those that have strayed, whose hits somebody looked at, or
- * that are more than a 5-tuple to a queue.
+ * Rule extension: fields that few rules need, namely rules that have strayed, whose hits
+ * were read, or that are more than a 5-tuple and a queue.
  */
 struct octo_notes {
 	TAILQ_ENTRY(octo_notes) next;
 	struct rte_flow *rule;
-	struct octo_words words; /* of generic rules */
+	struct octo_words words; /* of a generic rule */
 	struct octo_evidence evidence;
-	struct rte_flow_template_table *table; /* with by_table */
-	uint16_t flow_queue;                   /* the same */
-	bool ineffective;                      /* is in octo_truth.ineffective */
-	uint64_t strays;                       /* samples of it */
+	struct rte_flow_template_table *table; /* if by_table */
+	uint16_t flow_queue;                   /* if by_table */
+	bool ineffective;                      /* counted in octo_truth.ineffective */
+	uint64_t strays;                       /* samples */
 	struct {
 		uint64_t hits;
 		uint64_t bytes;
-	} agent_base;                /* what an agent had counted at the last reset */
-	struct octo_kept_hits *kept; /* of COUNT; NULL: nothing was read yet */
+	} agent_base;                /* the agent's counts at the last reset */
+	struct octo_kept_hits *kept; /* of COUNT; NULL: not read yet */
 };
 
 /*
- * A steered flow: an ARFS rule on every PF, an MPFS rule on the manager PF. There
- * may be millions, so whatever few of them need is in its notes. A generic rule is
- * one in the application's own words on every PF; it has an MPFS rule if it, too,
- * leads a 5-tuple to a queue.
+ * A steered flow: an ARFS rule on every PF, an MPFS rule on the transfer proxy PF. There
+ * may be millions, so rarely used fields are in the rule extension. A generic rule is
+ * inserted on every PF as the application wrote it; it also has an MPFS rule if it leads a
+ * 5-tuple to a queue.
  */
 struct rte_flow {
 	TAILQ_ENTRY(rte_flow) next;          /* in octo_dev.rules, or .others without a tuple */
 	TAILQ_ENTRY(rte_flow) next_of_queue; /* in octo_dev.queue_rules */
-	struct octo_tuple tuple;             /* the table refers to it; family 0: there is none */
-	struct octo_notes *notes;            /* NULL as long as nothing is known */
+	struct octo_tuple tuple;             /* key in the table; family 0: no tuple */
+	struct octo_notes *notes;            /* rule extension, NULL until it is needed */
 	struct rte_flow *mpfs;
 	uint32_t priority;
-	uint32_t placed; /* ms, the lower half: when it was made to lead where it leads */
+	uint32_t placed; /* ms, lower 32 bits; when it was installed or last moved */
 	uint16_t queue;
-	uint8_t pf;                   /* where the MPFS rule leads, OCTO_NO_PF without one */
-	uint8_t mpfs_priority;        /* of the MPFS rule: one of two, in turn */
-	uint8_t manager;              /* PF that has the MPFS rule, if there is one */
+	uint8_t pf;                   /* destination of the MPFS rule, OCTO_NO_PF: no MPFS rule */
+	uint8_t mpfs_priority;        /* of the MPFS rule: one of two, alternating */
+	uint8_t manager;              /* PF on which the MPFS rule is, if any */
 	uint8_t origin;               /* enum octo_origin */
-	bool generic : 1;             /* in the words of its notes */
+	bool generic : 1;             /* inserted as in notes->words */
 	bool count : 1;               /* the application asked for COUNT */
-	bool by_table : 1;            /* from a template table, by a flow queue */
-	bool pending : 1;             /* with by_table: the PFs do not have it yet */
-	bool moved : 1;               /* it led elsewhere before: hits may be from then */
-	bool stale : 1;               /* it leads to a port that its PF had, and lost, since */
-	struct octo_learned *learned; /* NULL unless strays taught it */
-	struct rte_flow *arfs[];      /* by PF */
+	bool by_table : 1;            /* from a template table, through a flow queue */
+	bool pending : 1;             /* if by_table: not yet completed by the PFs */
+	bool moved : 1;               /* it led elsewhere before; hits may date from then */
+	bool stale : 1;               /* the MPFS rule leads to a port that its PF has lost */
+	struct octo_learned *learned; /* NULL unless learned */
+	struct rte_flow *arfs[];      /* indexed by PF */
 };
 
 TAILQ_HEAD(octo_rules, rte_flow);
 TAILQ_HEAD(octo_all_notes, octo_notes);
 
-/* The rules of a queue that has another home now are on their way there. */
+/* Rehome of a queue in progress. */
 struct octo_rehoming {
-	struct rte_flow *next; /* that has not been looked at yet */
+	struct rte_flow *next; /* to be visited next */
 	uint32_t failed;
 	uint8_t home;
 	bool under_way;
 };
 
 #define OCTO_PARTING_BUCKETS 256
-/* What a table that is full of them takes to have room, and who waits for the mutex. */
+/*
+ * Upper limit of lingering rules: it bounds the time to free a full table, during which
+ * other threads wait for the mutex.
+ */
 #define OCTO_PARTING_MAX 1024
 
-/* Rules that were destroyed, or gave way, but that the PFs still have: octo_rule_part.c. */
+/* Lingering rules: destroyed or replaced, but still on the PFs. See octo_rule_part.c. */
 struct octo_parting {
-	struct octo_rules rules;                          /* the oldest first */
-	struct octo_rules by_tuple[OCTO_PARTING_BUCKETS]; /* by next_of_queue */
+	struct octo_rules rules;                          /* oldest first */
+	struct octo_rules by_tuple[OCTO_PARTING_BUCKETS]; /* linked by next_of_queue */
 	uint32_t nb;
-	bool watched; /* the pollers are */
+	bool watched; /* poller[] is valid */
 	struct {
 		uint32_t epoch;
-		uint32_t since; /* ms, the lower half: when that was seen first */
+		uint32_t since; /* ms, lower 32 bits; when this epoch was first seen */
 	} poller[RTE_MAX_QUEUES_PER_PORT];
 };
 
-/* What the primary process last knew of its rules: a secondary has no other way to tell. */
+/* Published by the primary process: a secondary cannot read the rules. */
 struct octo_rule_counts {
 	uint32_t steered;
 	uint32_t ineffective;
@@ -109,26 +112,26 @@ struct octo_rule_counts {
 	struct octo_learn_stats learned;
 };
 
-/* A rule that somebody wants. */
+/* Specification of a rule to be created. */
 struct octo_rule_wish {
-	const struct octo_tuple *tuple; /* NULL: not one flow, or none that goes to one queue */
-	const struct rte_flow_conv_rule *words; /* NULL: no more than the rest says */
+	const struct octo_tuple *tuple; /* NULL: more than one flow, or not to a single queue */
+	const struct rte_flow_conv_rule *words; /* as given to rte_flow, or NULL */
 	enum octo_origin origin;
 	uint32_t priority;
 	uint16_t queue;
 	bool count;
 };
 
-/* What the PFs are told of a rule. Points into itself. */
+/* Spec as given to the PFs. Contains pointers into itself. */
 struct octo_rule_text {
 	struct octo_flow_rule built;
 	struct rte_flow_conv_rule rule;
-	uint32_t pfs; /* mask of those that are told */
+	uint32_t pfs; /* mask of PFs that get it */
 };
 
 struct octo_dev;
 
-/* Does the switch lead it to this PF, by the port that it has now? */
+/* Does the MPFS rule lead to this PF's current port? */
 static inline bool
 octo_rule_leads_to(const struct rte_flow *rule, uint8_t pf)
 {
@@ -141,14 +144,14 @@ octo_rule_has_tuple(const struct rte_flow *rule)
 	return rule->tuple.family != 0;
 }
 
-/* Drivers have two words for a full table. */
+/* Drivers report a full table by either of two errors. */
 static inline bool
 octo_rule_says_full(int ret)
 {
 	return ret == -ENOSPC || ret == -ENOMEM;
 }
 
-/* octo_rule.c: one steered flow on the PFs; all under the control mutex */
+/* octo_rule.c: a rule on all PFs; all under the control mutex */
 struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 				      struct rte_flow_error *error);
 int
@@ -166,7 +169,7 @@ void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
 struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
 					uint16_t queue, struct rte_flow_error *error);
 
-/* octo_rule_part.c: rules that nobody has any more, but the PFs */
+/* octo_rule_part.c: lingering rules */
 void octo_rule_part_init(struct octo_dev *octo);
 bool octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_part_end_locked(struct octo_dev *octo);
@@ -182,7 +185,7 @@ bool octo_rule_end_tick_locked(struct octo_dev *octo);
 /* octo_rss_queue.c */
 int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
 
-/* octo_rule_list.c: all of them, and what they take */
+/* octo_rule_list.c: operations on all rules */
 int octo_rule_list_place_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
@@ -191,7 +194,7 @@ void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 
-/* octo_rule_notes.c: what is known of a rule */
+/* octo_rule_notes.c: rule extensions */
 void octo_rule_notes_count_locked(struct octo_dev *octo, struct octo_notes *notes);
 uint64_t octo_rule_notes_time_placed(const struct rte_flow *rule);
 struct octo_notes *octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule);
@@ -201,7 +204,7 @@ void octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule);
 enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
 
-/* octo_rule_hits.c: what the PFs have counted */
+/* octo_rule_hits.c: counters of rules */
 void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A flow is aged when it is so on every PF: by which of them it comes may change.
- * PFs age at different times, and some name an aged rule once only. So what they
- * named is kept, and they are asked again before the application is told.
+ * A flow is aged when all PFs report it so, as it may arrive by any of them. PFs report at
+ * different times, and some report an aged rule only once. So reports are kept, and the PFs
+ * are queried again before the application is told.
  */
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "octo_private.h"
 
 struct search {
-	struct rte_flow **rules; /* with AGE, by address */
+	struct rte_flow **rules; /* with an AGE action, sorted by address */
 	uint32_t nb_rules;
 };
 
@@ -32,7 +32,10 @@ compare_rules(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Our rules that age, so that contexts can be told from those of others. */
+/*
+ * Collect the port's rules with AGE: a context that is not among them is an indirect
+ * action's.
+ */
 static int
 list_rules(const struct octo_dev *octo, struct search *s)
 {
@@ -60,8 +63,9 @@ age_of(const struct rte_flow_action_handle *handle)
 }
 
 /*
- * What is no rule of ours is an indirect action, or it is gone. Of several with
- * one context each is asked before it is told.
+ * Record an aged context that is not a rule: an indirect action's, or one that was
+ * destroyed. Several actions may have the same context; each is queried before it is
+ * reported.
  */
 static void
 keep_indirect(struct octo_dev *octo, const void *context, uint8_t pf)
@@ -94,7 +98,7 @@ keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts,
 	}
 }
 
-/* More may age between the two calls: they are told the next time. */
+/* Flows that age between the two calls are reported the next time. */
 static int
 ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flow_error *error)
 {
@@ -119,7 +123,7 @@ ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flo
 	return ret;
 }
 
-/* It may have been hit since: a PF that cannot be asked is taken at its word. */
+/* The rule may have been hit since the report. If a PF cannot be queried, its report counts. */
 static bool
 is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -166,7 +170,7 @@ tell_rules(const struct octo_dev *octo, const struct search *s, void **contexts,
 	return aged;
 }
 
-/* See is_aged(). */
+/* As is_aged(). */
 static bool
 is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Rules as text, for people. */
+/* Rules as text. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ put_name(struct line *line, enum rte_flow_conv_op op, int type)
 		put(line, "%s", name);
 }
 
-/* What the rule is made of, not its values: those are in the PFs' dumps. */
+/* Write the types of items and actions, without values: the PFs' own dumps have those. */
 static void
 put_words(struct line *line, const struct rte_flow_conv_rule *words)
 {
@@ -57,7 +57,7 @@ put_words(struct line *line, const struct rte_flow_conv_rule *words)
 	}
 }
 
-/* text has room for OCTO_RULE_TEXT_MAX; returns it. */
+/* Format a rule into text, which has OCTO_RULE_TEXT_MAX bytes. Returns text. */
 char *
 octo_rule_dump_format(const struct rte_flow *rule, char *text)
 {
@@ -85,7 +85,7 @@ origin_name(const struct rte_flow *rule)
 	return names[rule->origin];
 }
 
-/* Which parts of the rule there are, and whether they work. */
+/* Print on which PFs the rule is, and whether it works. */
 static void
 dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 {
@@ -107,7 +107,7 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 			octo_verdict_name(octo_rule_notes_verdict(rule)));
 }
 
-/* Not every PF has something to say; one that has says it in its own way. */
+/* Append the dumps of the PFs, in their own formats; some have none. */
 static int
 dump_pfs(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file,
 	 struct rte_flow_error *error)
@@ -130,7 +130,7 @@ dump_pfs(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file,
 	return 0;
 }
 
-/* One rule, or all of them for NULL. */
+/* Dump one rule, or all rules if rule is NULL. */
 int
 octo_rule_dump_locked(struct octo_dev *octo, struct rte_flow *rule, FILE *file,
 		      struct rte_flow_error *error)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A rule that was destroyed, and that no other followed, ends: its flow goes where RSS
- * puts it, another queue mostly, and in order. All PFs but the one that it comes by lose
- * the rule first, which nothing meets there. Then the switch lets go, a grace time goes
- * by, and that PF loses it: whichever PF the switch gives it to now, its queue changes once.
+ * End of lingering rules that were not replaced. Without the rule, RSS chooses the flow's
+ * queue, mostly another one, and order must be kept. First the PFs that the flow does not
+ * use lose the rule, then the switch; after the grace time the last PF loses it. So the
+ * flow's queue changes once, whichever PF the switch then sends it to.
  */
 
 #include "octo_clock.h"
 #include "octo_elapsed.h"
 #include "octo_private.h"
 
-/* So many in a go, or as many as can be in so long; their fences are open meanwhile. */
+/* A batch ends at this cost, or after this time; its fences are open meanwhile. */
 #define BATCH_RULES 256
 #define BATCH_US 250
-/* One that the switch does not lead is all to be destroyed after that time: it counts for more. */
+/* Cost of a rule without an MPFS rule: all its PF rules are destroyed after the grace time. */
 #define UNLED_COST 16
 
-/* What the pollers have done since somebody began to look. */
+/* Record since when each poller's epoch has been unchanged. */
 static void
 watch_pollers(struct octo_dev *octo, uint32_t now)
 {
@@ -39,7 +39,7 @@ watch_pollers(struct octo_dev *octo, uint32_t now)
 	p->watched = true;
 }
 
-/* A fence would be given up as well. */
+/* A fence on such a queue would time out as well. */
 static bool
 is_silent(const struct octo_dev *octo, uint16_t queue, uint32_t now)
 {
@@ -53,7 +53,7 @@ must_hold(const struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
 	return from != to && !is_silent(octo, from, now) && !is_silent(octo, to, now);
 }
 
-/* Does no open fence have to close before? */
+/* Can the move be fenced now, or need it no fence? */
 static bool
 can_hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
 {
@@ -70,7 +70,10 @@ hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
 	return true;
 }
 
-/* Only the PF changes. Two have no choice; with more, what nobody leads goes to the manager. */
+/*
+ * Hold the leg that the flow goes to without an MPFS rule: the default-PF rule's, else the
+ * other of two PFs, else the transfer proxy PF's.
+ */
 static bool
 hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
@@ -84,7 +87,10 @@ hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 	return octo_fence_arm_home_locked(octo, rule->queue, to) == 0;
 }
 
-/* All queues or none, its own among them: packets must not wait for a rule that stays. */
+/*
+ * Fence all queues, or none, as the new queue is unknown. The rule's own queue is included,
+ * for the change of the PF.
+ */
 static bool
 hold_all(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
@@ -111,7 +117,7 @@ hold_for(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 				   hold(octo, rule->queue, (uint16_t)to, now);
 }
 
-/* The PFs that it does not come by, and the switch. */
+/* Remove the rule from the PFs that its flow does not use, and from the switch. */
 static void
 let_go(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -122,7 +128,10 @@ let_go(struct octo_dev *octo, struct rte_flow *rule)
 		octo->mpfs_ops->remove(octo, rule, NULL);
 }
 
-/* Has its time come? At once, if it leads its flow to a PF that is no use any more. */
+/*
+ * Has the rule lingered long enough? At once, if it leads its flow to a PF that is not
+ * usable.
+ */
 static bool
 is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
@@ -130,7 +139,7 @@ is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 	       (rule->pf != OCTO_NO_PF && !(octo->plan.usable & RTE_BIT32(rule->pf)));
 }
 
-/* Those whose time has come, and whose flows can go on in order now, the oldest first. */
+/* Take rules that are due and can be fenced now, oldest first. */
 static void
 take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 {
@@ -151,7 +160,7 @@ take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 	}
 }
 
-/* By the control thread. Returns whether there are more. */
+/* Called by the control thread. Returns whether more rules linger and this call ended some. */
 bool
 octo_rule_end_tick_locked(struct octo_dev *octo)
 {
@@ -173,7 +182,7 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 		TAILQ_REMOVE(&batch, rule, next);
 		octo_fanout_end_locked(octo, rule);
 	}
-	/* also of who was held in vain */
+	/* includes fences that were armed for a rule which could not end */
 	octo_fence_flipped_all_locked(octo);
 	return any && octo->parting.nb > 0;
 }

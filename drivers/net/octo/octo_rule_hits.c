@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the PFs know of a rule and tell when asked, or an agent for them. */
+/* Queries of rules: COUNT and AGE, read from the PFs or from an agent. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 
 static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
 
-/* A PF that is about to go is not asked any more. */
+/* A PF that is about to go is not queried. */
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
 	return rule->arfs[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
 }
 
-/* Ask one PF, which has the rule. */
+/* Query a rule on one PF that has it. */
 static int
 ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
        const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
@@ -27,7 +27,7 @@ ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
 }
 
-/* The hits on one PF, none if it has no rule. */
+/* Hits on one PF; none if the PF does not have the rule. */
 static int
 count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	    const struct rte_flow_action *action, struct rte_flow_query_count *count,
@@ -36,7 +36,7 @@ count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	return is_on(octo, rule, pf) ? ask_pf(octo, rule, pf, action, count, error) : 0;
 }
 
-/* NULL without memory: then a PF that is lost takes its count along. */
+/* Returns NULL without memory: then the count of a PF that is lost is lost, too. */
 static struct octo_kept_hits *
 kept_of(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -47,7 +47,7 @@ kept_of(struct octo_dev *octo, struct rte_flow *rule)
 	return notes == NULL ? NULL : notes->kept;
 }
 
-/* By its id with other rules, where the PF takes that for one counter. */
+/* By a counter id; some PFs share one counter among all rules with the same id. */
 static bool
 may_share_counter(const struct rte_flow *rule)
 {
@@ -61,7 +61,7 @@ may_share_counter(const struct rte_flow *rule)
 	return conf != NULL && conf->id != 0;
 }
 
-/* One that counts less than before began anew, unless another rule has reset it. */
+/* A lower count than before means a new counter, unless another rule has reset a shared one. */
 static void
 read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
 	const struct rte_flow_query_count *count)
@@ -73,7 +73,7 @@ read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
 	octo_kept_hits_read(kept, pf, counter, (struct octo_hits){count->hits, count->bytes});
 }
 
-/* The PF is about to lose the rule: what it has counted so far stays in the sum. */
+/* The PF is about to lose the rule: keep its count in the sum. */
 void
 octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
@@ -88,7 +88,7 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 		read_pf(kept, rule, pf, &count);
 }
 
-/* The rule of this PF is gone, and its counter with it. */
+/* The rule on this PF is gone, and its counter with it. */
 void
 octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf)
 {
@@ -97,9 +97,9 @@ octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf)
 }
 
 /*
- * The sum over the PFs. A counter that rules share is one on each PF, so that it
- * is in the sum once for each PF, whose own packets it has. What PFs had
- * counted that are gone is in `kept`; NULL: the sum of those that are there.
+ * Sum of the hits on all PFs, and of those in `kept` from PFs that are gone; kept may be
+ * NULL. A counter that several rules share is one counter per PF, so the sum has each PF's
+ * part once.
  */
 static int
 query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action *action,
@@ -113,7 +113,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	*sum = (struct rte_flow_query_count){.reset = reset};
 	if (kept == NULL)
 		kept = &once;
-	/* of a learned rule, a PF knows nothing */
+	/* a learned rule is on the switch only */
 	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING)
 		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
@@ -128,7 +128,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 			read_pf(kept, rule, pf, &one);
 	}
 	hits = octo_kept_hits_sum(kept);
-	/* perhaps no PF has the rule now */
+	/* there may be hits though no PF has the rule now */
 	sum->hits_set |= hits.hits > 0;
 	sum->bytes_set |= hits.bytes > 0;
 	sum->hits = hits.hits;
@@ -138,7 +138,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	return 0;
 }
 
-/* Aged when it is so on every PF, and as young as on the PF that saw its last packet. */
+/* Aged if all PFs say so; the time is since the latest hit on any PF. */
 static int
 query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_flow_action *action,
 	  struct rte_flow_query_age *age, struct rte_flow_error *error)
@@ -163,7 +163,7 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 	return 0;
 }
 
-/* The same on every PF. */
+/* Query the first PF that has the rule, as the answer is the same on all. */
 static int
 query_first(struct octo_dev *octo, const struct rte_flow *rule,
 	    const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
@@ -175,7 +175,7 @@ query_first(struct octo_dev *octo, const struct rte_flow *rule,
 				  "no PF has this rule now");
 }
 
-/* Its own counter, or one of an indirect action. */
+/* Query the rule's own counter, or that of an indirect action. */
 static int
 query_count_of(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action *action,
 	       struct rte_flow_query_count *count, struct rte_flow_error *error)
@@ -219,7 +219,7 @@ is_counted(const struct octo_dev *octo, const struct rte_flow *rule)
 	return rule->count || (octo->count_rules && !rule->generic);
 }
 
-/* By one PF, or by all for OCTO_NO_PF. Returns false if that is not known. */
+/* Hits on one PF, or on all if pf is OCTO_NO_PF. Returns false if they are unknown. */
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* All steered flows: where they are kept, and what happens to many of them at once. */
+/* Operations on all rules: at start, stop, configuration, and when PFs come and go. */
 
 #include <errno.h>
 
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* An agent that has yet to come is told of the rules when it does. */
+/* The rules are sent to the agent when it connects. */
 static bool
 waits_for_agent(const struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -37,8 +37,8 @@ place_all(struct octo_dev *octo, const struct octo_rules *rules)
 }
 
 /*
- * PFs that are back are named by their numbers again. What is on the switch has those
- * that they had: it leaves, to be put there anew.
+ * Rules refer to PFs that are back by their port ids again. A rule that is on the switch
+ * has the old port id: withdraw it, to be inserted again.
  */
 static void
 name_again(struct octo_dev *octo)
@@ -59,7 +59,7 @@ name_again(struct octo_dev *octo)
 	}
 }
 
-/* The port starts: the PFs get the rules that were kept. All of them, or none. */
+/* At port start: insert all kept rules on the PFs, or none. */
 int
 octo_rule_list_place_locked(struct octo_dev *octo)
 {
@@ -74,7 +74,7 @@ octo_rule_list_place_locked(struct octo_dev *octo)
 	return ret;
 }
 
-/* The port stops: rules are kept, but for learned ones, which are learned again. */
+/* At port stop: withdraw all rules, and remove learned ones, which are learned again. */
 void
 octo_rule_list_withdraw_locked(struct octo_dev *octo)
 {
@@ -93,7 +93,7 @@ octo_rule_list_withdraw_locked(struct octo_dev *octo)
 		octo_rule_withdraw_locked(octo, rule);
 }
 
-/* The highest queue that the rule leads to, -1 if it leads to none by name. */
+/* The highest queue that the rule leads to, -1 if it names none. */
 static int
 queue_of(const struct rte_flow *rule)
 {
@@ -103,7 +103,10 @@ queue_of(const struct rte_flow *rule)
 			       queue;
 }
 
-/* What somebody did by hand must not be in the application's way, which knows nothing of it. */
+/*
+ * Remove steering commands' rules to queues that end: the application does not know of
+ * these rules, so they must not make its configuration fail.
+ */
 static void
 drop_commands(struct octo_dev *octo, uint16_t nb_queues)
 {
@@ -141,7 +144,7 @@ check_queues(const struct octo_dev *octo, const struct octo_rules *rules, uint16
 	return 0;
 }
 
-/* The port is to have so many Rx queues: can it, with the rules that were kept? */
+/* Can the port have this number of Rx queues, given the rules that it keeps? */
 int
 octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues)
 {
@@ -202,7 +205,7 @@ is_on_a_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 	return false;
 }
 
-/* Rules for the switch that waited for a PF, or for the one that manages it. */
+/* Insert transfer rules that waited for a PF or for its transfer proxy. */
 void
 octo_rule_list_resume_locked(struct octo_dev *octo)
 {
@@ -220,8 +223,8 @@ octo_rule_list_resume_locked(struct octo_dev *octo)
 }
 
 /*
- * The number of a PF that is gone may be another port's soon. Rules that name it, which
- * are the switch's, name it by one that is nobody's until it is back.
+ * The port id of a PF that is gone may soon be another port's. Transfer rules refer to
+ * OCTO_LOST_PORT(pf) instead until the PF is back.
  */
 void
 octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)

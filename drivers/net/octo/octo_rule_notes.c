@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What is known of a rule. Of nearly all of a million rules nothing is known but
- * when they were placed: the rest is kept for those that need it.
+ * Rule extensions, allocated when needed. Nearly all of a million rules need only the time
+ * at which they were installed.
  */
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* The whole time of which the rule has the lower half. */
+/* The full time, in ms, of which the rule stores the lower 32 bits. */
 uint64_t
 octo_rule_notes_time_placed(const struct rte_flow *rule)
 {
@@ -19,7 +19,10 @@ octo_rule_notes_time_placed(const struct rte_flow *rule)
 	return now - (uint32_t)(now - rule->placed);
 }
 
-/* Returns NULL if there is no memory: then nothing gets known. */
+/*
+ * Get or allocate the rule's extension. Returns NULL without memory: then nothing is
+ * recorded.
+ */
 struct octo_notes *
 octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -50,7 +53,7 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 	rule->notes = NULL;
 }
 
-/* The rule is new. */
+/* The rule was just installed. */
 void
 octo_rule_notes_placed(struct rte_flow *rule)
 {
@@ -61,7 +64,7 @@ octo_rule_notes_placed(struct rte_flow *rule)
 		octo_evidence_start(&rule->notes->evidence, now);
 }
 
-/* It leads elsewhere from now on: what was known is history. */
+/* The rule leads elsewhere from now on: the audit starts again, but remembers the move. */
 void
 octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -75,7 +78,7 @@ octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_notes_count_locked(octo, rule->notes);
 }
 
-/* It leads nowhere for now, and begins anew. */
+/* The rule was withdrawn: forget everything recorded of it. */
 void
 octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -97,7 +100,7 @@ octo_rule_notes_verdict(const struct rte_flow *rule)
 				     OCTO_VERDICT_UNPROVEN;
 }
 
-/* What is known of the rule may have changed: nobody walks all rules to count. */
+/* Update the count of ineffective rules after a change, which saves walking all rules. */
 void
 octo_rule_notes_count_locked(struct octo_dev *octo, struct octo_notes *notes)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Rules that are parting: nobody's any more, but the PFs still have them. What was
- * destroyed is so for a moment, as a flow's next rule often follows at once: that one
- * is its heir then, and the flow moves from queue to queue in order (octo_move.c). So
- * is a learned rule when the application makes one of its own for the flow.
+ * Lingering rules: destroyed, but still on the PFs. A rule lingers for a short time, as the
+ * next rule of its flow often follows at once: that one is its replacement, and the flow
+ * moves from queue to queue in order (octo_move.c). A learned rule lingers when the
+ * application creates a rule of its own for the flow.
  *
- * Nothing but this file and octo_rule_end.c knows of them.
+ * Only this file and octo_rule_end.c handle them.
  */
 
 #include "octo_clock.h"
@@ -26,7 +26,7 @@ octo_rule_part_init(struct octo_dev *octo)
 		TAILQ_INIT(&octo->parting.by_tuple[i]);
 }
 
-/* It is whoever's who takes it out. */
+/* Take the rule off the lists; the caller owns it then. */
 void
 octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -42,7 +42,10 @@ end(struct octo_dev *octo, struct rte_flow *rule)
 	octo_fanout_end_locked(octo, rule);
 }
 
-/* Could a packet of its flow be under way, and is it one that the PFs can be told to move? */
+/*
+ * Linger only if a packet of the flow may be under way, and the PFs can be told to move the
+ * flow.
+ */
 static bool
 may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -55,7 +58,10 @@ may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 	return q != NULL && q->watch.node >= 0;
 }
 
-/* Returns false if it cannot, and is still what it was. Of too many the oldest goes. */
+/*
+ * Make the rule linger. Returns false, and leaves the rule as it was, if it cannot. If
+ * there are too many, the oldest ends.
+ */
 bool
 octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -72,7 +78,10 @@ octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
 	return true;
 }
 
-/* They go at once: somebody needs their room, or what they match. Returns whether any went. */
+/*
+ * End all lingering rules at once: their room, or what they match, is needed. Returns
+ * whether there were any.
+ */
 bool
 octo_rule_part_end_locked(struct octo_dev *octo)
 {
@@ -83,7 +92,10 @@ octo_rule_part_end_locked(struct octo_dev *octo)
 	return any;
 }
 
-/* A PF's rules went with it, and the MPFS rules that it had. No flow is led to it any longer. */
+/*
+ * The PF's rules are lost with it, and the MPFS rules that were on it: end all lingering
+ * rules.
+ */
 void
 octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
@@ -94,7 +106,7 @@ octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
 	octo_rule_part_end_locked(octo);
 }
 
-/* The switch begins anew: it leads none of them. */
+/* The switch was reset: it leads none of their flows. */
 void
 octo_rule_part_forget_switch(struct octo_dev *octo)
 {
@@ -104,7 +116,7 @@ octo_rule_part_forget_switch(struct octo_dev *octo)
 		rule->pf = OCTO_NO_PF;
 }
 
-/* Does the switch lead the flow of any of them to this PF? */
+/* Does the switch lead the flow of any lingering rule to this PF? */
 bool
 octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 {
@@ -129,18 +141,18 @@ find(struct octo_dev *octo, const struct octo_tuple *tuple)
 	return NULL;
 }
 
-/* A flow of the rule that parts goes on with its heir. */
+/* A replacement takes over the flow of a lingering rule. */
 struct succession {
 	struct octo_move move;
 	struct rte_flow *old;
 	struct rte_flow *heir;
-	uint32_t had;    /* mask of the PFs that had the old rule */
-	bool heir_leads; /* the flow on the switch */
+	uint32_t had;    /* mask of PFs that had the old rule */
+	bool heir_leads; /* the flow is led by the replacement's MPFS rule */
 	struct octo_rule_text from;
 	struct octo_rule_text to;
 };
 
-/* The heir's counters are its own: so its rules are. */
+/* Swap the rules on one PF. Never in place: the replacement has counters of its own. */
 static int
 change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 {
@@ -163,7 +175,10 @@ change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 	return ret;
 }
 
-/* What it has on the switch. Learned ones have others' priorities: it is put there anew. */
+/*
+ * Hand over the MPFS rule. A learned one has another priority, so it is marked stale and
+ * inserted again.
+ */
 static void
 hand_over(struct rte_flow *from, struct rte_flow *to)
 {
@@ -182,7 +197,7 @@ follow(struct octo_move *m, uint16_t from, uint16_t to)
 	struct succession *s = container_of(m, struct succession, move);
 	const bool back = s->heir_leads;
 
-	/* the queues need not tell: they may be the same */
+	/* `from` does not tell the direction: both queues may be the same */
 	RTE_SET_USED(from);
 	s->heir_leads = !back;
 	hand_over(back ? s->heir : s->old, back ? s->old : s->heir);
@@ -213,7 +228,7 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 	return ret == 0 ? octo_move_locked(&s.move, NULL) : ret;
 }
 
-/* Of learned ones the PFs know nothing: they follow no other. */
+/* A learned rule is not on the PFs, so it cannot replace another. */
 static bool
 may_succeed(const struct rte_flow *old, const struct rte_flow *heir)
 {
@@ -222,8 +237,8 @@ may_succeed(const struct rte_flow *old, const struct rte_flow *heir)
 }
 
 /*
- * The rule is new: does it go on with a flow of one that parts? If not, or if the PFs
- * refuse that, there is none any more when it returns false.
+ * Let a new rule take over the flow of the lingering rule with its tuple. Returns false if
+ * there was none, or if the PFs refused; the old rule has ended in any case.
  */
 bool
 octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
@@ -233,7 +248,7 @@ octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
 
 	if (old == NULL)
 		return false;
-	/* room is made of the others */
+	/* off the list first: making room ends only the others */
 	octo_rule_part_take_locked(octo, old);
 	if (may_succeed(old, heir))
 		ret = succeed(octo, old, heir);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where rules are kept: their memory, the table of 5-tuples, the lists. */
+/* Storage of rules: memory, the table of 5-tuples, the lists. */
 
 #include <errno.h>
 
 #include "octo_private.h"
 
-/* No PF has it, and no list. */
+/* Free a rule that is on no PF and on no list. */
 void
 octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -39,8 +39,8 @@ keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct octo_rule_
 }
 
 /*
- * On no list yet. Words are copied: the PFs have looked at what they point to. Returns NULL
- * with *error set.
+ * Allocate a rule, on no list yet, with a copy of the spec's words, which the PFs have
+ * validated. Returns NULL with *error set.
  */
 struct rte_flow *
 octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
@@ -80,13 +80,13 @@ octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_store_publish_locked(octo);
 }
 
-/* Out of the lists, and of the table. */
+/* Take the rule off its lists and out of the table. */
 void
 octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_hooks->forget_rule_locked(octo, rule);
 	if (octo_rule_has_tuple(rule)) {
-		/* the rules behind it have other numbers from now on */
+		/* the indices of the rules behind it change */
 		octo->page.rule = NULL;
 		TAILQ_REMOVE(&octo->rules, rule, next);
 		octo->nb_rules--;
@@ -132,7 +132,7 @@ octo_rule_store_fini(struct octo_dev *octo)
 	octo_slab_fini(&octo->rule_slab);
 }
 
-/* Memory of all rules; what the PFs keep for them is theirs. */
+/* Memory of all rules in bytes, without that of the PFs. */
 uint64_t
 octo_rule_store_bytes_locked(const struct octo_dev *octo)
 {
@@ -143,7 +143,7 @@ octo_rule_store_bytes_locked(const struct octo_dev *octo)
 	       octo_slab_bytes(&octo->notes_slab) + octo->words_bytes + learned.bytes;
 }
 
-/* A rule that leads to this queue from now on. */
+/* Make the rule lead to this queue. */
 void
 octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
@@ -167,7 +167,7 @@ octo_rule_store_has_handle(const struct rte_flow *rule, const struct rte_flow_ac
 	return rule->generic && octo_indirect_is_used(rule->notes->words.rule->actions_ro, handle);
 }
 
-/* Its words are others, or none; there are notes to keep them in if there are any. */
+/* Replace the words of a rule. If there are new words, the rule has its extension already. */
 void
 octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words)
 {
@@ -184,7 +184,7 @@ octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct 
 		rule->notes->words = *words;
 }
 
-/* For whoever asks without the control mutex, in any process. */
+/* Publish counts for readers without the control mutex, in any process. */
 void
 octo_rule_store_publish_locked(struct octo_dev *octo)
 {
