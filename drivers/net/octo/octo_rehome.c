@@ -71,8 +71,8 @@ rehome(struct octo_dev *octo, uint16_t queue, uint8_t home)
 			if (ret != 0)
 				return ret;
 			/*
-			 * arming the fence may have waited for a burst: start the slice's
-			 * time here
+			 * Arming the fence may have waited for a burst: start the slice's time
+			 * here.
 			 */
 			if (n++ == 0)
 				end = octo_deadline(SLICE_US);

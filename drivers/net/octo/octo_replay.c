@@ -38,8 +38,8 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 	int ret = 0;
 
 	/*
-	 * even while the port is stopped: this PF has no flow queues for rules of template
-	 * tables
+	 * Even while the port is stopped: this PF has no flow queues for rules of template
+	 * tables.
 	 */
 	p->no_flow_queues = octo->async != NULL;
 	if (octo->isolated)
@@ -225,8 +225,8 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 	struct rte_flow_error error = {.message = NULL};
 
 	/*
-	 * finish pending flow queue operations: they do not include this PF, which has no
-	 * flow queues
+	 * Finish pending flow queue operations: they do not include this PF, which has no flow
+	 * queues.
 	 */
 	octo_async_settle_locked(octo);
 	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && j->ret == 0; n++) {

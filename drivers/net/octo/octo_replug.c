@@ -97,10 +97,7 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		return 0;
 	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i))
 		return -EAGAIN;
-	/*
-	 * the PF may have been lost since it was looked at, and its queues may be being
-	 * freed
-	 */
+	/* the PF may have been lost since it was looked at, and its queues may be being freed */
 	if (what_is_in_the_way(octo, pf) != WAY_FREE ||
 	    rte_atomic_load_explicit(&pf->past.ended, rte_memory_order_relaxed))
 		return -EAGAIN;

@@ -26,8 +26,8 @@ octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 		return;
 	s->rss_key_len = RTE_MIN(rss->rss_key_len, sizeof(s->rss_key));
 	/*
-	 * memmove: the application may pass the pointer that rte_eth_dev_conf_get()
-	 * returned, this key
+	 * Not memcpy(): the application may pass the pointer that rte_eth_dev_conf_get()
+	 * returned, which is this key.
 	 */
 	memmove(s->rss_key, rss->rss_key, s->rss_key_len);
 }

@@ -19,18 +19,18 @@
 #include "octo_stray.h"
 #include "octo_watch.h"
 
-/* Bursts between two looks at the CPU that the same thread polls, or sends, from. */
+/* Bursts between two checks of the CPU that the polling, or sending, thread runs on. */
 #define OCTO_HOME_SAMPLE 64
 
 struct octo_dev;
 
-/* Counters of what came in by one kind of leg; one writer, the poller. */
+/* Packets and bytes received by one kind of leg; written by the poller only. */
 struct octo_rx_count {
 	uint64_t packets;
 	uint64_t bytes;
 };
 
-/* What an Rx queue has counted since the last reset. */
+/* Counters of an Rx queue since the last reset. */
 struct octo_rxq_counts {
 	struct octo_rx_count home;
 	struct octo_rx_count stray;
@@ -39,8 +39,9 @@ struct octo_rxq_counts {
 };
 
 /*
- * An Rx queue: hardware queue `queue_id` of every PF. In shared memory; written
- * by the thread that polls it, except live; and the control side forgets the call.
+ * An Rx queue: hardware queue `queue_id` of every PF. In shared memory; written by the
+ * thread that polls it, unless a field says otherwise. The control side may invalidate the
+ * call.
  */
 struct __rte_cache_aligned octo_rxq {
 	/* hot: two cache lines, up to and with the first word of the gate */
@@ -49,38 +50,38 @@ struct __rte_cache_aligned octo_rxq {
 	RTE_ATOMIC(uint8_t) home;  /* PF index */
 	uint16_t port_id;
 	uint16_t queue_id;
-	struct octo_call call; /* the home leg's */
+	struct octo_call call; /* of the home leg */
 	struct octo_rx_count home_count;
 	struct octo_gate gate;
 	/* warm */
-	uintptr_t poller; /* octo_thread_here() at the last look; 0: look in the next burst */
-	uint32_t look;    /* epoch of the burst in which it is looked all the same */
-	uint32_t counted; /* epoch up to which stray knows the bursts */
-	RTE_ATOMIC(int32_t) process; /* that polls it, octo_legs_sign() */
+	uintptr_t poller; /* octo_thread_here() at the last check; 0: check in the next burst */
+	uint32_t look;    /* epoch; the burst that checks the CPU in any case */
+	uint32_t counted; /* epoch up to which the bursts are counted in stray */
+	RTE_ATOMIC(int32_t) process; /* the process that polls, octo_legs_sign() */
 	struct octo_stray stray;
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
 	struct octo_dev *octo;
 	struct octo_watch watch;
 	struct octo_rx_count stray_count;
 	struct octo_sampler sampler; /* of strays */
-	uint64_t sampled;            /* strays put into samples */
+	uint64_t sampled;            /* strays that became samples */
 	/* cold */
 	struct octo_askers askers[2]; /* octo_legs_askers() */
-	RTE_ATOMIC(int16_t) cpu;      /* last polled from; -1 before the first burst */
+	RTE_ATOMIC(int16_t) cpu;      /* of the last poll; -1 before the first */
 	uint8_t rules_home;           /* PF that the MPFS rules of this queue lead to */
-	uint64_t rehome_retry;        /* TSC before which flows that could not follow stay */
-	uint32_t rehome_pause;        /* ms; until the try after that */
-	struct octo_fence fence;      /* that this queue is the destination of */
+	uint64_t rehome_retry;        /* TSC; flows that failed to rehome are not retried before */
+	uint32_t rehome_pause;        /* ms; delay after the next failed try */
+	struct octo_fence fence;      /* of which this queue is the destination */
 	/*
-	 * What the counters were at the last reset: only the poller writes counters. Of a
-	 * queue that was set up again, less by what it had counted before.
+	 * Counters at the last reset, as only the poller writes the counters. If the queue
+	 * was set up again, less what its predecessor counted.
 	 */
 	struct octo_rx_count home_base;
 	struct octo_rx_count stray_base;
 	struct octo_gate_counts gate_base;
 	uint64_t sampled_base;
 	uint16_t nb_desc;
-	uint32_t configuration; /* octo_dev.configuration that it was set up in */
+	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct octo_pools pools;
 	struct rte_eth_rxconf conf;
 	struct octo_sample_ring samples; /* to the control thread */

@@ -8,7 +8,7 @@
 #include "octo_private.h"
 #include "octo_thread.h"
 
-/* Make the packets of a leg the octo port's own, and count them. */
+/* Set the packets' port id to the octo port's, and count them. */
 static inline void
 adopt(const struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb, struct octo_rx_count *count)
 {
@@ -26,11 +26,11 @@ poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
 	return got;
 }
 
-/* Now and then a stray is told to the control thread; home legs pay nothing for it. */
+/* Pass a sample of the strays to the control thread; home legs have no such cost. */
 static void
 sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint16_t nb)
 {
-	/* no pair: the number may change at any time, and nothing comes with it */
+	/* no pair: the number may change at any time, and no other data depends on it */
 	const uint32_t every = rte_atomic_load_explicit(&q->octo->sample_every,
 							rte_memory_order_relaxed);
 	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->nb_desc, every);
@@ -55,20 +55,20 @@ poll_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const uint16_t got = poll_leg(q, leg, pkts, nb, &q->stray_count);
 
-	/* a vector PMD that is asked for less than four seems to be empty */
+	/* a vector PMD asked for fewer than four packets returns none: that does not mean empty */
 	if (got > 0 || nb >= 4)
 		sample_stray(q, leg, pkts, got);
 	return got;
 }
 
-/* Poll the stray legs that are due; they share a quarter of the burst. */
+/* Poll the stray legs that are due; together they get a quarter of the burst. */
 static __rte_noinline uint16_t
 poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const uint16_t quota = octo_stray_quota(nb);
 	uint16_t got = 0;
 
-	/* a vector PMD that is asked for less than four seems to be empty */
+	/* a vector PMD asked for fewer than four packets returns none */
 	for (uint8_t i = 0; i < OCTO_MAX_PFS && quota - got >= RTE_MIN(quota, 4); i++) {
 		const uint8_t leg = (q->stray.first + i) % OCTO_MAX_PFS;
 		uint16_t n;
@@ -83,7 +83,7 @@ poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_
 	return got;
 }
 
-/* The quarter is for a busy home leg's sake: what that leaves free, strays may have. */
+/* Fill the rest of a burst from strays: the quota only protects a busy home leg. */
 static __rte_noinline uint16_t
 poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -96,8 +96,8 @@ poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, u
 }
 
 /*
- * A poller that goes to sleep when nothing comes would see what waits in an idle
- * leg only after many naps: one leg more while there is nothing else to do.
+ * The burst is empty: poll one idle leg more. A poller that sleeps when it gets nothing
+ * would otherwise find a packet in an idle leg only after many sleeps.
  */
 static __rte_noinline uint16_t
 poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
@@ -122,8 +122,8 @@ poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 /*
- * What the legs have, the one that was not first in the last burst first: none of
- * them is left out because another one fills every burst.
+ * Poll these legs, starting after the leg that was first in the last burst, so that a leg
+ * which fills every burst does not starve the others.
  */
 static uint16_t
 drain(struct octo_rxq *q, uint32_t legs, uint64_t now, struct rte_mbuf **pkts, uint16_t nb,
@@ -150,7 +150,10 @@ drain(struct octo_rxq *q, uint32_t legs, uint64_t now, struct rte_mbuf **pkts, u
 	return got;
 }
 
-/* Of the legs that are held back what came before all that the sources may still have. */
+/*
+ * From held legs take the packets known to be older than anything the sources may still
+ * have.
+ */
 static uint16_t
 merge(struct octo_rxq *q, uint32_t held, uint64_t now, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -172,9 +175,9 @@ merge(struct octo_rxq *q, uint32_t held, uint64_t now, struct rte_mbuf **pkts, u
 }
 
 /*
- * A fence is open: some legs are held back until others, or those of other queues,
- * are drained. What they had a while ago is taken all the same, and first, so that
- * a busy leg that is being drained does not keep it waiting.
+ * A fence is open: some legs are held until others, or those of other queues, are drained.
+ * Packets of held legs that are old enough are taken first, so that a busy leg which is
+ * being drained does not delay them.
  */
 static __rte_noinline uint16_t
 poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **pkts, uint16_t nb)
@@ -196,7 +199,10 @@ static_assert(offsetof(struct octo_rxq, gate.word) + sizeof(uint32_t) <= 128,
 	      "what each burst looks at is in two cache lines");
 static_assert(OCTO_HOME_SAMPLE <= OCTO_CALL_BURSTS, "no longer than the next look");
 
-/* Strays are planned in bursts, which the epoch counts. Is one due in this one? */
+/*
+ * Advance the stray schedule by the bursts since the last call, which the epoch counts.
+ * Returns whether a stray leg is due in this burst.
+ */
 static inline bool
 count_bursts(struct octo_rxq *q, uint32_t epoch)
 {
@@ -206,7 +212,7 @@ count_bursts(struct octo_rxq *q, uint32_t epoch)
 	return octo_stray_tick(&q->stray, bursts);
 }
 
-/* Until strays are due, or the poller is, nothing but the home leg needs a look. */
+/* Let the next bursts poll only the home leg, until strays or the check of the CPU are due. */
 static void
 settle(struct octo_rxq *q, uint32_t live)
 {
@@ -221,7 +227,7 @@ settle(struct octo_rxq *q, uint32_t live)
 	octo_call_keep(&q->call, q->leg_port[home], live, now + RTE_MIN(rest, look));
 }
 
-/* From the legs that are live: strays first if they are due, and again if there is room. */
+/* Poll the live legs: strays first if they are due, and again if there is room. */
 static uint16_t
 poll_legs(struct octo_rxq *q, uint32_t live, bool due, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -239,7 +245,10 @@ poll_legs(struct octo_rxq *q, uint32_t live, bool due, struct rte_mbuf **pkts, u
 	return got == 0 ? poll_idle_stray(q, pkts, nb) : got;
 }
 
-/* A queue whose poller or legs may have changed, whose strays are due, or that has a fence. */
+/*
+ * A burst in which the poller or the legs may have changed, strays are due, or a fence is
+ * open.
+ */
 static __rte_noinline uint16_t
 poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -266,7 +275,7 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 	return got;
 }
 
-/* The home leg had nothing. */
+/* The home leg returned nothing: poll an idle stray leg. */
 static __rte_noinline uint16_t
 poll_another(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -279,7 +288,7 @@ poll_another(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_
 	return got;
 }
 
-/* Nothing but the home leg needs a look in this burst, and that is where it was. */
+/* May this burst poll just the home leg, as the last one did? */
 static inline bool
 is_settled(const struct octo_rxq *q, uint32_t epoch)
 {
@@ -310,7 +319,10 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	return got;
 }
 
-/* In a secondary process, whose threads may have the same addresses as the primary's. */
+/*
+ * Burst of a secondary process: its threads may have the same addresses as the primary's,
+ * so it always takes the long way.
+ */
 uint16_t
 octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -323,8 +335,8 @@ octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 /*
- * These may be called from another thread than the one that polls, so they cannot
- * enter the queue's epoch as a burst does: they are counted.
+ * Queue count and descriptor status may be called by another thread than the poller, so
+ * they cannot enter the queue's epoch as a burst does. They are counted in askers instead.
  */
 
 int

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tier partition: the MPFS spreads what has no rule of its own over the PFs, in
- * proportion to their queues, and the RETA of each PF covers only these. So a
- * packet cannot stray, whichever PF it comes by. What is not hashed goes to queue
- * 0, and therefore to its home.
+ * Tier partition: masked MPFS rules spread unsteered traffic over the PFs in proportion to
+ * their queues, and the RETA of each PF has only the queues whose home it is. So no packet
+ * strays. Traffic that is not hashed goes to queue 0, and so to the home of queue 0.
  *
- * The tier says what should be; here it is made so. Flows go from queues to others
- * when homes change: in steps (octo_shift.h), each behind a fence (octo_fence.h).
+ * The tier says whether to partition; this file makes it so. When homes change, flows go to
+ * other queues in migration steps (octo_shift.h), each behind a fence (octo_fence.h).
  */
 
 #include <errno.h>
@@ -17,7 +16,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* How often rules that have matched nothing are looked at. */
+/* Interval in ms of the check whether the masked rules match packets. */
 #define TRIAL_MS 1000
 
 static void
@@ -39,7 +38,7 @@ shift_port(const struct octo_dev *octo)
 	};
 }
 
-/* Only of PFs that are there: rules never lead to others. */
+/* Set the RETAs of these PFs, which are present; rules never lead to others. */
 static int
 set_retas(struct octo_dev *octo, const struct octo_shift_map *map, uint32_t pfs)
 {
@@ -51,7 +50,10 @@ set_retas(struct octo_dev *octo, const struct octo_shift_map *map, uint32_t pfs)
 	return ret;
 }
 
-/* What is not hashed is not spread: it would go to queue 0 of any PF. */
+/*
+ * Install the masked rules. Traffic that is not hashed must not be spread: any PF would put
+ * it into queue 0.
+ */
 static int
 set_rules(struct octo_dev *octo, const struct octo_shift_map *map, struct rte_flow_error *error)
 {
@@ -76,7 +78,7 @@ set_rules(struct octo_dev *octo, const struct octo_shift_map *map, struct rte_fl
 	return ret;
 }
 
-/* How it is to be for these homes; a map that is kept changes as little as that takes. */
+/* Compute the map for the current homes; with keep, change as little of it as possible. */
 static void
 make_map(const struct octo_dev *octo, struct octo_shift_map *map, bool keep)
 {
@@ -92,7 +94,10 @@ make_map(const struct octo_dev *octo, struct octo_shift_map *map, bool keep)
 		octo_partition_reta(home, port.nb_queues, pf, map->reta[pf], port.reta_size, keep);
 }
 
-/* After many changes it may be in so many pieces that it takes too many rules. */
+/*
+ * After many changes the partition may be too fragmented for the room of rules: then start
+ * over.
+ */
 static void
 make_wish(const struct octo_dev *octo, struct octo_spread_plan *plan)
 {
@@ -116,7 +121,10 @@ give_up(struct octo_dev *octo, int ret, const struct rte_flow_error *error)
 	octo_spread_stop_locked(octo);
 }
 
-/* Before that there was no order to keep. First the rules, as always: they say who is there. */
+/*
+ * Start partitioning. There is no order to preserve yet. The rules come first, as they
+ * decide which PFs are used.
+ */
 static void
 begin(struct octo_dev *octo)
 {
@@ -141,7 +149,7 @@ begin(struct octo_dev *octo)
 		give_up(octo, ret, &error);
 }
 
-/* The rules go with the manager PF if that is gone; the RETAs are all queues again. */
+/* End partitioning: remove the rules, and give all PFs the same RETA. */
 void
 octo_spread_stop_locked(struct octo_dev *octo)
 {
@@ -159,7 +167,7 @@ octo_spread_stop_locked(struct octo_dev *octo)
 	octo->learning.stale = true;
 }
 
-/* PFs that came back were told what all others know that are in no partition. */
+/* PFs that came back have the common RETA: note that in the map. */
 static void
 see_level_pfs(struct octo_dev *octo)
 {
@@ -174,7 +182,10 @@ see_level_pfs(struct octo_dev *octo)
 	}
 }
 
-/* The next step leads away from a PF that is gone: there is nothing to wait for. */
+/*
+ * The next step only leads traffic away from a PF that is gone: there is nothing to wait
+ * for.
+ */
 static bool
 is_urgent(const struct octo_dev *octo, const struct octo_shift *shift)
 {
@@ -199,7 +210,7 @@ tell_pfs(struct octo_dev *octo, struct rte_flow_error *error)
 	return ret;
 }
 
-/* Returns whether there is more to do soon. */
+/* Take the next migration step. Returns whether there is more to do soon. */
 static bool
 take_step(struct octo_dev *octo)
 {
@@ -221,7 +232,7 @@ take_step(struct octo_dev *octo)
 	return ret == 0;
 }
 
-/* From what there is, whatever has been wished for before. */
+/* Continue from the current map, whatever the previous target was. */
 static bool
 go_on(struct octo_dev *octo)
 {
@@ -256,7 +267,7 @@ received(const struct octo_dev *octo)
 	return packets;
 }
 
-/* As many packets as may have come before the rules: what all rings can hold. */
+/* An upper limit of packets that were received before the rules: what all rings can hold. */
 static uint64_t
 backlog(const struct octo_dev *octo)
 {
@@ -272,8 +283,9 @@ backlog(const struct octo_dev *octo)
 }
 
 /*
- * Some NICs accept rules and ignore them. Of these rules one matches whatever has
- * no rule of its own; so where nothing has one, and packets come, one must.
+ * Some NICs accept rules and ignore them. The masked rules match every packet that no other
+ * rule matches. So if there are no other rules, packets arrive, and no masked rule has
+ * hits, they are ignored.
  */
 static bool
 are_ignored(struct octo_dev *octo)
@@ -310,7 +322,7 @@ drop_if_ignored(struct octo_dev *octo)
 	octo_spread_stop_locked(octo);
 }
 
-/* By the control thread, and whenever the tier changed: do as it says. */
+/* Called by the control thread, and when the tier has changed: apply it. */
 bool
 octo_spread_follow_locked(struct octo_dev *octo)
 {
@@ -322,7 +334,7 @@ octo_spread_follow_locked(struct octo_dev *octo)
 		octo_spread_stop_locked(octo);
 		return false;
 	}
-	/* until there is a manager again, what there was is all that there can be */
+	/* without a transfer proxy PF rules cannot change: keep the partition */
 	if (octo->failover.seeking)
 		return false;
 	read_homes(octo, home);
@@ -350,8 +362,8 @@ octo_spread_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 }
 
 /*
- * The application sets or asks for what is different on each PF now: it gets what
- * it knows, one RETA for all of them, until it configures the port again.
+ * The application sets or reads an RSS setting that differs by PF: leave tier partition and
+ * use one RETA for all, until the port is configured again.
  */
 int
 octo_spread_leave_locked(struct octo_dev *octo, const char *what)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What can be steered: the PFs are asked what they would accept, and the devarg
- * tier= may ask for less, or for the partition, which nobody gets unasked.
+ * The steering tier: the PFs validate trial rules. The devarg tier= may limit it, or ask
+ * for tier partition, which is never used by default.
  */
 
 #include <errno.h>
@@ -71,7 +71,7 @@ pfs_accept_queue_rules(struct octo_dev *octo, bool count)
 	return true;
 }
 
-/* Can the PFs' rules choose the queue, or an agent that chooses the PF as well? */
+/* Do the PFs accept rules that choose the queue? If not, an agent may choose queue and PF. */
 static bool
 find_queue_rules(struct octo_dev *octo, struct rte_flow_error *error)
 {
@@ -84,7 +84,7 @@ find_queue_rules(struct octo_dev *octo, struct rte_flow_error *error)
 	return queue_rules;
 }
 
-/* A back end says why not, or its errno does. */
+/* Set error->message from ret if the back end did not set it. */
 static int
 explain(int ret, struct rte_flow_error *error)
 {
@@ -93,7 +93,7 @@ explain(int ret, struct rte_flow_error *error)
 	return ret;
 }
 
-/* What the switch can do, where rules choose the queue if queue_rules. */
+/* The tier that the switch allows; queue_rules: the PFs' rules choose the queue. */
 static enum octo_tier
 find_mpfs_tier(struct octo_dev *octo, bool queue_rules, struct rte_flow_error *error)
 {
@@ -125,7 +125,7 @@ can_partition(struct octo_dev *octo, struct rte_flow_error *error)
 	return explain(octo->mpfs_ops->probe_spread(octo, error), error) == 0;
 }
 
-/* What is wanted, or the best below it; error->message says why not more. */
+/* The wanted tier, or the best one below it; then error->message is the reason. */
 static enum octo_tier
 find_tier(struct octo_dev *octo, struct rte_flow_error *error)
 {
@@ -149,7 +149,7 @@ find_tier(struct octo_dev *octo, struct rte_flow_error *error)
 	return tier;
 }
 
-/* Said once: what it is, and why it is not what it might be. */
+/* Log the tier, and why it is not the wanted one. */
 static void
 tell(const struct octo_dev *octo, const char *why)
 {
@@ -168,7 +168,7 @@ tell(const struct octo_dev *octo, const char *why)
 			 name);
 }
 
-/* Ask the PFs what they would accept. */
+/* Find out the tier: have the PFs validate trial rules. */
 void
 octo_tier_probe_locked(struct octo_dev *octo)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The published plan: which PFs are of use, which legs are live, where queues may send. */
+/* The published plan: usable PFs, live legs, and PFs to which Tx queues may send. */
 
 #include <numa.h>
 
@@ -39,7 +39,10 @@ octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 	octo_topo_update(octo);
 }
 
-/* PFs that queues leave when these have drained: they keep no order if they send by the buffer. */
+/*
+ * PFs that Tx queues leave after their rings have drained. With tx_pf=mbuf no order is
+ * kept, so there are none.
+ */
 static uint32_t
 leaving_in_order(const struct octo_dev *octo)
 {
@@ -52,7 +55,10 @@ leaving_in_order(const struct octo_dev *octo)
 	return leaving;
 }
 
-/* Queues leave a PF without link at once: what is on its ring may never be sent. */
+/*
+ * Publish to which PFs the Tx queues may send. A PF without link is dropped at once:
+ * packets on its ring may never be sent.
+ */
 static void
 publish_sending(const struct octo_dev *octo)
 {
@@ -109,7 +115,7 @@ usable_pfs(const struct octo_dev *octo)
 	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PF_OWNED);
 }
 
-/* What a failover takes is counted from here on. */
+/* Start the time measurement of a failover. */
 void
 octo_topo_begin_failover_locked(struct octo_dev *octo)
 {
@@ -122,7 +128,7 @@ octo_topo_begin_failover_locked(struct octo_dev *octo)
 	f->cpu_ns = 0;
 }
 
-/* Other PFs can be homes than before. */
+/* Count failovers and failbacks: PFs that cannot be a home any more, or can be one again. */
 static void
 count_failover(struct octo_dev *octo, uint32_t usable)
 {
@@ -137,7 +143,10 @@ count_failover(struct octo_dev *octo, uint32_t usable)
 	f->usable = usable;
 }
 
-/* Recompute which PFs can be a home: started ones with link, else started ones. */
+/*
+ * Recompute which PFs can be a home: those started with link, or all started if none has
+ * link.
+ */
 void
 octo_topo_update(struct octo_dev *octo)
 {
@@ -152,7 +161,7 @@ octo_topo_update(struct octo_dev *octo)
 	publish_sending(octo);
 }
 
-/* Tell every queue which of its legs may be used: a bit mask of PFs. */
+/* Publish the live legs to all queues, as a mask of PFs. */
 void
 octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 {
@@ -180,7 +189,10 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 	octo_topo_update(octo);
 }
 
-/* Where the flows of a queue belong. Its poller may not have noticed yet that its PF is no use. */
+/*
+ * The PF to which a queue's flows belong. The queue's home may be unusable until its poller
+ * notices.
+ */
 uint8_t
 octo_topo_home_of(const struct octo_dev *octo, uint16_t queue)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A rule is believed when it works. The poller of a queue samples strays; the
- * control thread looks whether they have a rule, whose promise they then broke.
- * A tier whose rules are ignored is dropped: what is said of steering is true.
+ * Audit: do rules have the expected effect? Pollers sample strays; the control thread looks
+ * for rules that should have prevented them. A tier whose rules the NIC ignores is dropped,
+ * so that reports about steering are true.
  */
 
 #include <inttypes.h>
@@ -15,18 +15,21 @@
 #include "octo_private.h"
 
 /*
- * How soon all rules are looked at once one of them is known not to work, how long
- * all must have failed; and how rarely at last, because it takes a query for each.
+ * Interval of the audit of all rules once one is known to be ineffective, also the time for
+ * which all must have failed; and its upper limit, as an audit queries each rule.
  */
 #define LOOK_MS 1000
 #define MAX_LOOK_MS 64000u
-/* So many samples would have been taken if all of a learned flow had strayed. */
+/* If all packets of a learned flow strayed, this many samples would have been taken. */
 #define MANY_SAMPLES 64
-/* So long, in a tick, samples are taken and rules looked at: others wait for the mutex. */
+/*
+ * Time limits per tick for reading samples and for auditing rules: other threads wait for
+ * the mutex.
+ */
 #define DRAIN_US 1000
 #define LOOK_US 250
 
-/* Also of a rule whose tier was dropped: it is told what became of it. */
+/* The expected PF and queue of a rule; also used after its tier was dropped. */
 static struct octo_promise
 promise_of(const struct rte_flow *rule)
 {
@@ -36,14 +39,14 @@ promise_of(const struct rte_flow *rule)
 	};
 }
 
-/* The switch has matched more of a learned flow: had they strayed, samples would tell. */
+/* Hits of a learned rule from which strays would have shown up in the samples. */
 static uint64_t
 many_hits(const struct octo_dev *octo)
 {
 	return (uint64_t)MANY_SAMPLES * octo->learning.settings.sample;
 }
 
-/* What the PFs have counted of the rule. Returns false if one of them cannot. */
+/* Record the PFs' counts of the rule. Returns false if a PF cannot count. */
 static bool
 heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 {
@@ -61,8 +64,8 @@ heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 }
 
 /*
- * What an agent counts, or the switch of a learned rule, is what it matched, not
- * what came in: no more than a reason to forget strays of long ago.
+ * The count of an agent, or of the switch for a learned rule, is of matched packets, not of
+ * received ones: it only lets old strays expire.
  */
 static void
 heed_time(struct octo_dev *octo, const struct rte_flow *rule, bool counted, uint64_t hits)
@@ -78,7 +81,7 @@ heed_time(struct octo_dev *octo, const struct rte_flow *rule, bool counted, uint
 	octo_rule_notes_count_locked(octo, notes);
 }
 
-/* What was counted; not every PF can. Returns false if nothing is known. */
+/* Read and record the hits of a rule. Returns false if they are unknown. */
 static bool
 read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 {
@@ -99,7 +102,7 @@ octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t 
 	return octo_rule_notes_verdict(rule);
 }
 
-/* The first one is told; octo show steering knows the others. */
+/* Log the first ineffective rule; octo show steering lists all. */
 static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -120,7 +123,10 @@ complain(struct octo_dev *octo, const struct rte_flow *rule)
 	octo->truth.told = true;
 }
 
-/* Not before the PFs have been asked what they counted; an agent may take its time. */
+/*
+ * Evaluate a rule that strayed. The PFs' counts are read first, but an agent's are not: the
+ * answer may take time.
+ */
 static void
 review(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -133,8 +139,8 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 /*
- * A NIC leads the packets of a PF that dies to another one at once; the port hears of
- * it when the bus has found out. What the rule promised was true all the time.
+ * The NIC sends the packets of a dead PF to another one at once, before the bus reports the
+ * loss. Such strays do not count against the rule.
  */
 static bool
 is_excused(const struct octo_dev *octo, const struct octo_promise *p)
@@ -150,7 +156,7 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	const bool was_wrong = octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS;
 	struct octo_notes *notes;
 
-	/* of most learned rules a stray or two were under way when they were made */
+	/* most learned rules have a stray or two that were under way when the rule was installed */
 	if (rule->origin == OCTO_BY_LEARNING && rule->notes == NULL && s->when < under_way)
 		return;
 	notes = octo_rule_notes_get(octo, rule);
@@ -170,7 +176,7 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	if (!octo->truth.suspect)
 		octo->truth.since = octo_now_ms();
 	octo->truth.suspect = true;
-	/* a look that is under way may have passed the rule */
+	/* an audit under way may already have passed this rule */
 	octo->truth.look.suspect = true;
 	octo->truth.next_look = 0;
 	octo->truth.pause = LOOK_MS;
@@ -198,7 +204,7 @@ drain(struct octo_dev *octo, struct octo_rxq *q, uint64_t end)
 	struct octo_sample s;
 	unsigned int n = 0;
 
-	/* bounded: the poller may be as fast as this is */
+	/* bounded: the poller may produce samples as fast as they are read */
 	while (n < OCTO_SAMPLE_ROOM && octo_now() < end && octo_sample_pop(&q->samples, &s)) {
 		heed(octo, &s);
 		n++;
@@ -206,7 +212,10 @@ drain(struct octo_dev *octo, struct octo_rxq *q, uint64_t end)
 	return n > 0;
 }
 
-/* Each queue in its turn is the first, as time may not suffice for all. */
+/*
+ * Read the samples of all queues, starting with another queue each time, as time may run
+ * out.
+ */
 static bool
 drain_all(struct octo_dev *octo)
 {
@@ -225,7 +234,7 @@ drain_all(struct octo_dev *octo)
 	return any;
 }
 
-/* The switch has counted many of a learned flow, and of those that are sampled none strayed. */
+/* The switch has counted many packets of a learned flow, and no sample of it strayed. */
 static bool
 came_home(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -235,7 +244,10 @@ came_home(struct octo_dev *octo, struct rte_flow *rule)
 	       octo_rule_hits_locked(octo, rule, OCTO_NO_PF, &hits) && hits > many_hits(octo);
 }
 
-/* RSS chooses the queue of a learned flow, and then its rule does not. */
+/*
+ * Add a rule to the audit's tally. A learned rule does not count for queues: RSS chooses
+ * its queue.
+ */
 static void
 tally(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -287,7 +299,7 @@ begin_look(struct octo_dev *octo, uint64_t now)
 	t->look.queue = (struct octo_tally){0};
 }
 
-/* Does the tier hold what it promises? */
+/* End an audit: drop the tier if its rules are ignored. */
 static void
 end_look(struct octo_dev *octo)
 {
@@ -303,7 +315,7 @@ end_look(struct octo_dev *octo)
 			  OCTO_IGNORED_MPFS, &t->look.pf);
 }
 
-/* At all rules, of which there may be a million: a few in each tick. */
+/* Audit all rules, possibly a million, a few in each tick. */
 static void
 look_at_rules(struct octo_dev *octo)
 {
@@ -329,7 +341,7 @@ look_at_rules(struct octo_dev *octo)
 	end_look(octo);
 }
 
-/* The rule goes. */
+/* The rule is about to be removed: move the cursor past it. */
 void
 octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -337,7 +349,7 @@ octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule)
 		octo->truth.look.next = TAILQ_NEXT(rule, next);
 }
 
-/* By the control thread, now and then. Returns whether there were samples. */
+/* Called by the control thread. Returns whether there were samples. */
 bool
 octo_truth_follow_locked(struct octo_dev *octo)
 {
@@ -349,7 +361,7 @@ octo_truth_follow_locked(struct octo_dev *octo)
 	return any;
 }
 
-/* The port starts: what was known is history. */
+/* At port start: forget the results so far. */
 void
 octo_truth_start_locked(struct octo_dev *octo)
 {

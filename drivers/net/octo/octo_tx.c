@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The data path, Tx: by which PF a queue sends, octo_tx_home.c says. */
+/* The data path, Tx. The PF by which a queue sends is chosen in octo_tx_home.c. */
 
 #include "octo_private.h"
 #include "octo_thread.h"
@@ -24,7 +24,7 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	return sent;
 }
 
-/* In a secondary process, as octo_rx_burst_borrowed(). */
+/* Burst of a secondary process; see octo_rx_burst_borrowed(). */
 uint16_t
 octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -40,7 +40,7 @@ octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	return sent;
 }
 
-/* All PFs are of one NIC: where one is not to be had, another knows as well. */
+/* All PFs belong to one NIC, so if `via` cannot be used, any other PF prepares as well. */
 static uint8_t
 prepares_for(const struct octo_txq *q, uint32_t sending)
 {
@@ -68,7 +68,7 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	return ready;
 }
 
-/* May be called from another thread than the one that sends, as those in octo_rxtx.c. */
+/* May be called by another thread than the sender; see octo_rx_queue_count(). */
 int
 octo_tx_descriptor_status(void *txq, uint16_t offset)
 {
@@ -76,7 +76,7 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	int ret = -ENODEV;
 	uint8_t home;
 
-	/* what was put aside is not sent, either; read as it is, as the PFs' answers are */
+	/* packets in the stash are not sent, either; read without a lock, like the PFs' answers */
 	if (offset < q->nb_desc && offset >= q->nb_desc - RTE_MIN(q->stash.nb, q->nb_desc))
 		return RTE_ETH_TX_DESC_FULL;
 	octo_askers_enter(octo_legs_askers(q->askers));
@@ -88,7 +88,7 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	return ret;
 }
 
-/* Frees on every leg, since an earlier home may still hold packets. */
+/* Free on every leg, as a previous home may still hold packets. */
 int
 octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 {

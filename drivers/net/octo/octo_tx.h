@@ -17,45 +17,45 @@
 #include "octo_tx_switch.h"
 #include "octo_watch.h"
 
-/* Packets of a queue that may wait for its old PF to drain. */
+/* Packets that a queue can stash while its old PF drains. */
 #define OCTO_TX_STASH 256
 
-/* Of octo_txq.via, and no bit of `sending`: nothing is kept in octo_txq.call meanwhile. */
+/* Value of octo_txq.via during a switch; no bit of `sending`, so octo_txq.call is not set. */
 #define OCTO_TX_NO_PF 31
 
 struct octo_dev;
 
-/* In order: from first to nb. */
+/* Packets in order, from index first up to nb. */
 struct octo_tx_stash {
 	uint16_t first;
 	uint16_t nb;
 	struct rte_mbuf *pkts[OCTO_TX_STASH];
 };
 
-/* What became of switches from one PF to another, and of chained packets. */
+/* Counters of switches from one PF to another, and of chained packets. */
 struct octo_tx_counts {
 	uint64_t switches;
-	uint64_t timeouts; /* of them: the old PF had not drained */
-	uint64_t stashed;  /* packets that waited */
-	uint64_t refused;  /* packets that the application kept */
-	uint64_t drops;    /* of those that waited: the queue was stopped */
-	/* by the buffer */
+	uint64_t timeouts; /* switches forced because the old PF did not drain */
+	uint64_t stashed;  /* packets that were stashed */
+	uint64_t refused;  /* packets that were left to the application */
+	uint64_t drops;    /* stashed packets freed because the queue stopped */
+	/* with tx_pf=mbuf */
 	uint64_t hinted;   /* packets with a hint in each segment */
 	uint64_t crossing; /* bytes of chained packets that lie on another node than their PF */
 };
 
-/* What a Tx queue has counted since the last reset. */
+/* Counters of a Tx queue since the last reset. */
 struct octo_txq_counts {
 	uint64_t sent[OCTO_PLAN_MAX_PFS];
 	struct octo_tx_counts tx;
 };
 
-/* Pools whose nodes are kept in mind. */
+/* Pools whose node is cached. */
 #define OCTO_TX_POOLS 8
 
-/* With tx_pf=mbuf: which PF is near which buffer. */
+/* With tx_pf=mbuf: the PF that is near each node. */
 struct octo_tx_near {
-	uint32_t sending; /* that it was found out with */
+	uint32_t sending; /* `sending` when this was filled in */
 	uint8_t next_pool;
 	uint8_t pf_of_node[OCTO_SOCKET_MAP_MAX_NODE + 1];
 	struct {
@@ -64,27 +64,30 @@ struct octo_tx_near {
 	} pools[OCTO_TX_POOLS];
 };
 
-/* A Tx queue: hardware queue `queue_id` of every PF; written by its sender, but for legs. */
+/*
+ * A Tx queue: hardware queue `queue_id` of every PF; written by the thread that sends,
+ * unless a field says otherwise.
+ */
 struct __rte_cache_aligned octo_txq {
 	struct octo_epoch epoch;
-	RTE_ATOMIC(uint32_t) live;    /* legs that may be touched; written by the control side */
-	RTE_ATOMIC(uint32_t) sending; /* those of them with link, all of them if none has */
+	RTE_ATOMIC(uint32_t) live;    /* legs that may be used; written by the control side */
+	RTE_ATOMIC(uint32_t) sending; /* live legs with link, or all if none has link */
 	uint16_t queue_id;
 	uint16_t nb_desc;
-	struct octo_call call; /* of `via`; the control side forgets it */
+	struct octo_call call; /* of `via`; the control side may invalidate it */
 	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
-	RTE_ATOMIC(uint8_t) via;  /* PF that bursts go by, OCTO_TX_NO_PF on the way to another */
-	RTE_ATOMIC(uint8_t) home; /* PF that it sends by, or sent by last */
-	uint32_t look;            /* as octo_rxq.look */
-	uintptr_t sender;         /* as octo_rxq.poller */
-	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets by this PF, which counts bytes itself */
+	RTE_ATOMIC(uint8_t) via;          /* PF that bursts use, OCTO_TX_NO_PF during a switch */
+	RTE_ATOMIC(uint8_t) home;         /* PF that it sends by, or last sent by */
+	uint32_t look;                    /* as octo_rxq.look */
+	uintptr_t sender;                 /* as octo_rxq.poller */
+	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets sent by each PF; bytes are the PF's figure */
 	struct octo_dev *octo;
 	struct octo_watch watch;
-	RTE_ATOMIC(int32_t) process; /* that sends by it, octo_legs_sign() */
-	uint8_t to;                  /* PF that it is on its way to; home, if it is not */
-	/* of a switch; under the lock while there is no via */
+	RTE_ATOMIC(int32_t) process; /* the process that sends, octo_legs_sign() */
+	uint8_t to;                  /* PF that it switches to; home if it does not switch */
+	/* of a switch; under the lock while via is OCTO_TX_NO_PF */
 	rte_spinlock_t lock;
-	uint32_t coarse; /* PFs that report some descriptors only */
+	uint32_t coarse; /* PFs that report only some descriptors */
 	struct octo_tx_switch sw;
 	struct octo_tx_stash stash;
 	struct octo_tx_counts counts;
@@ -95,7 +98,7 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_tx_counts counts_base;
 	uint64_t sent_base[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(int16_t) cpu;
-	uint32_t configuration; /* octo_dev.configuration that it was set up in */
+	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct rte_eth_txconf conf;
 };
 
@@ -106,7 +109,7 @@ octo_tx_count(struct octo_txq *q, uint8_t pf, uint16_t sent)
 	return sent;
 }
 
-/* Send by this PF. */
+/* Send by this PF, and count. */
 static inline uint16_t
 octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * tx_pf=mbuf: each packet goes by the PF that is near its buffer. Two packets of a
- * queue may go by two PFs, and overtake each other.
+ * tx_pf=mbuf: each packet is sent by the PF that is near its buffer. Packets of one queue
+ * may be sent by different PFs and overtake each other.
  */
 
 #include "octo_private.h"
@@ -10,11 +10,14 @@
 static int
 node_of_pool(const struct octo_txq *q, struct rte_mempool *pool)
 {
-	/* nodes of a map, or of simulated PFs, are where the pool was asked for */
+	/*
+	 * Nodes of a socket map, or of simulated PFs, are unknown to libnuma: use the pool's
+	 * socket.
+	 */
 	return q->octo->mapped ? pool->socket_id : octo_home_of_pool(pool);
 }
 
-/* What is known of a pool stays known: it is looked at once. */
+/* Find the node of a pool in the cache, or determine and cache it. */
 static int
 look_up(struct octo_txq *q, struct rte_mempool *pool)
 {
@@ -40,7 +43,7 @@ node_of(struct octo_txq *q, struct rte_mbuf *m)
 
 	if (unlikely(pool == NULL))
 		return -1;
-	/* most applications have one */
+	/* most applications have one pool */
 	return likely(pool == q->near.pools[0].pool) ? q->near.pools[0].node : look_up(q, pool);
 }
 
@@ -54,7 +57,7 @@ nearest(const struct octo_txq *q, int node, uint32_t sending)
 	return sending & RTE_BIT32(q->home) ? q->home : (uint8_t)rte_bsf32(sending);
 }
 
-/* Now and then, and when the PFs have changed: which is near to whom. */
+/* Recompute which PF is nearest to each node: periodically, and when the PFs have changed. */
 static __rte_noinline void
 look_around(struct octo_txq *q, uint32_t sending)
 {
@@ -64,7 +67,7 @@ look_around(struct octo_txq *q, uint32_t sending)
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	q->watch.node = (int16_t)node;
 	rte_atomic_store_explicit(&q->home, nearest(q, node, sending), rte_memory_order_relaxed);
-	/* a queue that is stopped is at the end of its way */
+	/* a stopped queue must not be in the middle of a switch */
 	q->to = q->home;
 	for (int i = 0; i <= OCTO_SOCKET_MAP_MAX_NODE; i++)
 		q->near.pf_of_node[i] = nearest(q, i, sending);
@@ -72,7 +75,7 @@ look_around(struct octo_txq *q, uint32_t sending)
 	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 }
 
-/* Is the chain the sender's alone, so that hints may be written? */
+/* Is no segment shared, so that hints may be written? */
 static bool
 is_writable(const struct rte_mbuf *m)
 {
@@ -124,7 +127,7 @@ pf_of_chain(struct octo_txq *q, struct rte_mbuf *m)
 	uint8_t pf;
 
 	add_up(q, m, &cost, &mixed);
-	/* with hints it does not matter by whom: the sender's PF is near its descriptors */
+	/* with hints each PF fetches what is near it: use the PF near the sender's descriptors */
 	if (mixed && takes_hints(q, home, m)) {
 		give_hints(q, m, home);
 		return home;
@@ -174,11 +177,11 @@ count_chains(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb
 	return sum;
 }
 
-/* Packets that follow each other and go by the same PF. */
+/* Send consecutive packets that use the same PF. */
 static uint16_t
 send_run(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 {
-	/* before the burst: what was sent belongs to the PF */
+	/* counted before the burst: packets that were sent belong to the PF */
 	const struct chains all = count_chains(q, pf, pkts, nb);
 	const uint16_t sent = octo_tx_by(q, pf, pkts, nb);
 	const struct chains left = count_chains(q, pf, pkts + sent, nb - sent);

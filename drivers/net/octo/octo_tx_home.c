@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * By which PF a Tx queue sends, and how it gets from one to another without a
- * packet lost or overtaken: see octo_tx_switch.h. While it is on its way, every
- * burst takes the long way, through here, under the queue's lock: if the sender
- * falls silent, the control thread brings the queue to the new PF.
+ * Choice of the PF by which a Tx queue sends, and the switch to another PF without loss or
+ * reordering: see octo_tx_switch.h. During a switch every burst takes the long way, through
+ * here, under the queue's lock. If the sender falls silent, the control thread completes
+ * the switch.
  */
 
 #include <rte_cycles.h>
@@ -13,16 +13,16 @@
 #include "octo_private.h"
 #include "octo_thread.h"
 
-/* Pause frames may hold a ring up, and the CPU that feeds it may be busy elsewhere. */
+/* A ring may make no progress for this long: pause frames, or its CPU is busy elsewhere. */
 #define STUCK_S 1
 
-/* The PF for a sender, or a buffer, on this node; it need not be one of these. */
+/* The PF for a sender, or a buffer, on this node. It need not be in `sending`. */
 uint8_t
 octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending)
 {
 	const uint8_t pin = q->octo->tx_pin[q->queue_id];
 
-	/* a PF that is to go sends, but is nobody's home */
+	/* a PF that drains still sends, but cannot be a home */
 	if (pin != 0 && (sending & q->octo->plan.usable & RTE_BIT32(pin - 1)))
 		return pin - 1;
 	return octo_home_pf(q->octo, node, q->queue_id);
@@ -37,7 +37,7 @@ home_of(const struct octo_txq *q)
 static void
 set_via(struct octo_txq *q, uint8_t via)
 {
-	/* pairs with the acquire in octo_tx_long_way(): the rings are as we left them */
+	/* pairs with the acquire in octo_tx_long_way(): the rings and the stash are up to date */
 	rte_atomic_store_explicit(&q->via, via, rte_memory_order_release);
 }
 
@@ -50,7 +50,7 @@ leave_for(struct octo_txq *q, uint8_t home, uint64_t now)
 	set_via(q, OCTO_TX_NO_PF);
 }
 
-/* Has the sender another home? Sets it, or has the queue switch. */
+/* Check which CPU the sender runs on, and set a new home or begin to switch to it. */
 static void
 follow_sender(struct octo_txq *q, uint32_t sending)
 {
@@ -64,7 +64,7 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
 	q->sender = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
 	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
-	/* a plan that was made with an older mask may have led where nothing can be sent now */
+	/* an earlier plan may have used an older mask, and its PF cannot send now */
 	if (step != OCTO_WATCH_PLAN && (sending & RTE_BIT32(old)))
 		return;
 	home = octo_tx_plan_home(q, q->watch.node, sending);
@@ -78,13 +78,13 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 	}
 }
 
-/* Returns false if the PF cannot be asked for its descriptors. */
+/* Probe the PF's ring. Returns false if the PF has no descriptor status. */
 static bool
 ask_status(const struct octo_txq *q, uint8_t pf, enum octo_tx_report *report)
 {
 	uint32_t full = 0;
 
-	/* never fed */
+	/* nothing was ever sent by this PF */
 	if (q->sent[pf] == 0) {
 		*report = OCTO_TX_EMPTY;
 		return true;
@@ -110,7 +110,7 @@ ask_pf(const struct octo_txq *q, uint8_t pf)
 
 	if (ask_status(q, pf, &report))
 		return report;
-	/* nothing is done since the last time: it has drained, or it is slow */
+	/* no progress since the last call: the ring has drained, or is slow */
 	return rte_eth_tx_done_cleanup(q->leg_port[pf], q->queue_id, 0) > 0 ? OCTO_TX_BUSY :
 									      OCTO_TX_QUIET;
 }
@@ -124,13 +124,13 @@ next_step(struct octo_txq *q, uint32_t sending)
 	};
 	const uint8_t old = home_of(q);
 
-	/* what is on its ring may never be sent: nothing to wait for */
+	/* packets on its ring may never be sent: do not wait */
 	if (!(sending & RTE_BIT32(old)))
 		return OCTO_TX_GO;
 	return octo_tx_switch_step(&q->sw, ask_pf(q, old), octo_now(), &limits);
 }
 
-/* Has the PF sent all that it got? One that cannot tell has, unless the caller is blind. */
+/* Has the PF sent all its packets? If it cannot tell, it has, unless blind is set. */
 bool
 octo_tx_is_sent(const struct octo_txq *q, uint8_t pf, bool blind)
 {
@@ -141,7 +141,7 @@ octo_tx_is_sent(const struct octo_txq *q, uint8_t pf, bool blind)
 	return report == OCTO_TX_EMPTY;
 }
 
-/* The PF that the queue was to go to has gone itself. */
+/* The PF that the queue switches to cannot send any more: choose another. */
 static void
 choose_again(struct octo_txq *q, uint32_t sending)
 {
@@ -167,10 +167,7 @@ flush(struct octo_txq *q, uint8_t pf, uint32_t sending)
 		s->first = s->nb = 0;
 }
 
-/*
- * Bring the queue nearer to its new PF. Returns the PF that can have packets now,
- * or OCTO_TX_NO_PF.
- */
+/* Advance the switch. Returns the PF that may be fed now, or OCTO_TX_NO_PF. */
 static uint8_t
 advance(struct octo_txq *q, uint32_t sending)
 {
@@ -185,7 +182,7 @@ advance(struct octo_txq *q, uint32_t sending)
 			return home;
 		if (step == OCTO_TX_HOLD)
 			return OCTO_TX_NO_PF;
-		/* a queue's first home is a guess, and no switch from it */
+		/* the first home is a guess: leaving it is not counted as a switch */
 		q->counts.switches += q->sent[home] != 0;
 		q->counts.timeouts += step == OCTO_TX_FORCE;
 		home = q->to;
@@ -226,7 +223,10 @@ send_locked(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16
 	return sent;
 }
 
-/* Until the sender is looked for again, or the PFs change, bursts go by this PF. */
+/*
+ * Let the next bursts use this PF directly, until the sender's CPU is checked again or the
+ * PFs change.
+ */
 static void
 settle(struct octo_txq *q, uint32_t sending, uint8_t via)
 {
@@ -236,7 +236,7 @@ settle(struct octo_txq *q, uint32_t sending, uint8_t via)
 	octo_call_keep(&q->call, q->leg_port[via], sending, q->look - OCTO_EPOCH_BURST);
 }
 
-/* Is this burst a sample of where the sender is, or has it no PF to go by? */
+/* Must the CPU be checked in this burst, or is `via` not usable? */
 static bool
 wants_a_look(const struct octo_txq *q, uint32_t sending, uint8_t via)
 {
@@ -262,7 +262,7 @@ octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, u
 		settle(q, sending, via);
 		return octo_tx_by(q, via, pkts, nb);
 	}
-	/* the control thread is at it, which may lose its CPU: do not wait */
+	/* the control thread has the lock and may lose its CPU: do not wait */
 	if (!rte_spinlock_trylock(&q->lock)) {
 		q->counts.refused += nb;
 		return 0;
@@ -272,7 +272,7 @@ octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, u
 	return sent;
 }
 
-/* By the control thread, or by the sender when it does not send. */
+/* Advance a switch; by the control thread, or by the sender outside a send. */
 void
 octo_tx_go_on(struct octo_txq *q)
 {
@@ -289,7 +289,7 @@ octo_tx_go_on(struct octo_txq *q)
 	rte_spinlock_unlock(&q->lock);
 }
 
-/* Senders that have fallen silent on the way to another PF. */
+/* Advance the switches of queues whose sender has fallen silent. */
 void
 octo_tx_tick_locked(struct octo_dev *octo)
 {
@@ -309,7 +309,7 @@ octo_tx_init(struct octo_txq *q, uint8_t home)
 	q->via = home;
 }
 
-/* What is put aside now; another thread may be at it. */
+/* Packets in all stashes now; approximate, as senders may be active. */
 uint64_t
 octo_tx_waiting(const struct octo_dev *octo)
 {
@@ -325,19 +325,19 @@ octo_tx_waiting(const struct octo_dev *octo)
 	return nb;
 }
 
-/* What was put aside when the queue stops will not be sent. Nobody may be sending. */
+/* Free the stash when the queue stops. No thread may be sending. */
 void
 octo_tx_drop_stash(struct octo_txq *q)
 {
 	struct octo_tx_stash *s = &q->stash;
 
-	/* a sender that died inside its burst may have left it locked, and the stash half sent */
+	/* a sender that died inside its burst may hold the lock, with the stash half sent */
 	if (!rte_spinlock_trylock(&q->lock))
 		return;
 	q->counts.drops += s->nb - s->first;
 	rte_pktmbuf_free_bulk(s->pkts + s->first, s->nb - s->first);
 	s->first = s->nb = 0;
-	/* there is no ring left to drain */
+	/* the ring is gone: complete the switch */
 	rte_atomic_store_explicit(&q->home, q->to, rte_memory_order_relaxed);
 	set_via(q, q->to);
 	rte_spinlock_unlock(&q->lock);
@@ -367,7 +367,7 @@ set_bit(uint32_t *mask, uint8_t bit, bool on)
 	*mask = on ? *mask | RTE_BIT32(bit) : *mask & ~RTE_BIT32(bit);
 }
 
-/* What the legs are like that are about to be live. */
+/* Read the properties of legs that are about to go live. */
 void
 octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
 {
@@ -379,7 +379,7 @@ octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
 		set_bit(&q->coarse, pf, is_coarse(q, pf));
 		set_bit(&q->hints, pf, q->octo->tx_by_buffer && follows_hints(q, pf));
 	}
-	/* no hint without a place for it */
+	/* hints need their mbuf field */
 	if (q->hints != 0 && octo_tx_hint_register(&q->octo->tx_hint) != 0)
 		q->hints = 0;
 }
@@ -397,7 +397,7 @@ octo_tx_start_locked(struct octo_dev *octo)
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
 
-		/* a sender that died inside its burst may have left it locked */
+		/* a sender that died inside its burst may hold the lock */
 		rte_spinlock_init(&q->lock);
 		memset(&q->near, 0, sizeof(q->near));
 		q->watch.dwell.base = dwell;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Rules in the application's own words: what octo needs to know of them to pass
- * them on. What they mean is the PFs' business.
+ * Specs as the application gave them to rte_flow: the parts that octo needs in order to
+ * pass them to the PFs. All else is left to the PFs.
  */
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "octo_spec.h"
 #include "octo_words.h"
 
-/* The PFs name an aged rule by what is in its context: by the owner, which is unique. */
+/* PFs report an aged rule by its context. Put the owner there, as it is unique. */
 static void
 take_age_context(struct octo_words *words, void *owner)
 {
@@ -24,14 +24,17 @@ take_age_context(struct octo_words *words, void *owner)
 
 		if (action->type != RTE_FLOW_ACTION_TYPE_AGE || age == NULL)
 			continue;
-		/* without one the application knows it by the rule (rte_flow guide, "AGE") */
+		/* without a context, rte_flow reports the rule's handle (rte_flow guide, "AGE") */
 		words->age_context = age->context != NULL ? age->context : owner;
 		words->ages = true;
 		age->context = owner;
 	}
 }
 
-/* The inverse of octo_words_drop(). */
+/*
+ * Copy a rule. Returns 0, or a negative errno with *error set. The inverse of
+ * octo_words_drop().
+ */
 int
 octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
 		struct rte_flow_error *error)
@@ -57,7 +60,7 @@ octo_words_drop(struct octo_words *words)
 	*words = (struct octo_words){0};
 }
 
-/* The configuration of the first action of a type; NULL also if it has none. */
+/* Find the configuration of the first action of a type; it may be NULL even if *found. */
 const void *
 octo_words_find(const struct rte_flow_action *actions, enum rte_flow_action_type type, bool *found)
 {
@@ -90,17 +93,17 @@ max_queue(const struct rte_flow_action *action)
 	return highest;
 }
 
-/* The highest queue that the rule names, -1 for none. */
+/* The highest queue that the rule names, -1 if none. */
 int
 octo_words_max_queue(const struct rte_flow_conv_rule *rule)
 {
 	return max_queue(rule->actions_ro);
 }
 
-/* What is known of a port: is it a PF, or the octo port itself? */
+/* Results of index_of() that are not a PF: another port, or the octo port itself. */
 #define NO_PF (-1)
 #define OCTO_PORT (-2)
-/* One that is gone is known by the number that it had; rules know it by one of its own. */
+/* The PF is gone: the port id is its last one, or OCTO_LOST_PORT(). */
 #define PF_IS_GONE (-3)
 
 static int
@@ -120,7 +123,7 @@ index_of(const struct octo_dev *octo, uint32_t port_id)
 	return found;
 }
 
-/* The ethdev port that an item names, or -1. */
+/* The ethdev port id in an item, or -1. */
 static int
 item_port(const struct rte_flow_item *item)
 {
@@ -166,7 +169,7 @@ look_at_actions(const struct octo_dev *octo, const struct rte_flow_action *actio
 	}
 }
 
-/* The first PF that the rule names, or what it names instead. */
+/* The first PF that the rule names, else NO_PF, OCTO_PORT or PF_IS_GONE. */
 static int
 named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
 {
@@ -179,7 +182,10 @@ named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
 	return named;
 }
 
-/* The PF that takes the transfer rules of the one that is named. */
+/*
+ * The transfer proxy PF for the PF that the rule names. Returns its index, PF_IS_GONE, or a
+ * negative errno with *error set.
+ */
 static int
 transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 	    struct rte_flow_error *error)
@@ -210,8 +216,8 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 }
 
 /*
- * On which PFs the rule belongs, as a mask: on all, or on the one with the switch; on
- * none while that, or the one that it names, is gone.
+ * Set the mask of PFs that get the rule: all, or for a transfer rule the transfer proxy PF,
+ * or none while that PF or the named one is gone.
  */
 int
 octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule, uint32_t *pfs,
@@ -247,7 +253,7 @@ renumber_actions(const struct rte_flow_action *action, uint16_t from, uint16_t t
 	return changed;
 }
 
-/* What names the one port names the other. Returns whether anything did. */
+/* Replace port id `from` by `to` in the rule. Returns whether it occurred. */
 bool
 octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to)
 {

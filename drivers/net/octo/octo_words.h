@@ -8,22 +8,19 @@
 
 #include <rte_flow.h>
 
-/*
- * A rule in the application's own words, as octo passes it on to the PFs: whatever
- * is more than an exact 5-tuple to a queue.
- */
+/* A spec as the application gave it, for rules that are more than a 5-tuple and a queue. */
 struct octo_words {
-	struct rte_flow_conv_rule *rule; /* a copy of its own */
-	void *age_context;               /* by which the application knows it when it is aged */
+	struct rte_flow_conv_rule *rule; /* own copy */
+	void *age_context;               /* reported to the application when the rule is aged */
 	uint32_t bytes;
-	uint32_t aged_on; /* mask of PFs that have named it so */
-	bool aged_told;   /* the application knows */
+	uint32_t aged_on; /* mask of PFs that reported it as aged */
+	bool aged_told;   /* reported to the application */
 	bool ages;        /* has an AGE action */
 };
 
 struct octo_dev;
 
-/** The number by which rules name a PF that is gone: no port has one as high. */
+/** Stands for the port id of a PF that is gone: no port has an id as high. */
 #define OCTO_LOST_PORT(pf) ((uint16_t)(0xff00 + (pf)))
 
 int octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
