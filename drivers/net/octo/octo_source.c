@@ -7,7 +7,7 @@
 #include "octo_source.h"
 #include "octo_view.h"
 
-/* Of one look at the rules; each may ask a PF's firmware. */
+/* Rules per call of the view: for each one a PF's firmware may be queried. */
 #define RULES_PER_LOOK 16
 
 int
@@ -25,7 +25,7 @@ octo_source_names(const struct octo_measured *port, struct octo_measure_names *n
 	return 0;
 }
 
-/* One that no PF counts makes the sum unknown. */
+/* The sum is unknown if one rule is not counted. */
 uint64_t
 octo_source_hits(const struct octo_measured *port, uint64_t nb_rules)
 {
@@ -35,7 +35,10 @@ octo_source_hits(const struct octo_measured *port, uint64_t nb_rules)
 	uint64_t sum = 0;
 	int nb;
 
-	/* who reads many, page by page, is not to be taken back to the first */
+	/*
+	 * Read few pages only: octo_view_rules() continues at a cursor that all readers share,
+	 * and must not move it for one that reads many.
+	 */
 	if (nb_rules > OCTO_MEASURE_MAX_RULES)
 		return OCTO_RATE_UNKNOWN;
 	do {
@@ -52,7 +55,7 @@ octo_source_hits(const struct octo_measured *port, uint64_t nb_rules)
 	return sum;
 }
 
-/* Of whoever asks by telemetry: what an application alone knows, no other can tell. */
+/* Source for telemetry: without the figures that only an application has. */
 static const struct octo_measure_source source = {
 	.names = octo_source_names,
 	.xstats = octo_measure_ethdev_xstats,

@@ -7,11 +7,12 @@
 
 /**
  * @file
- * An octo port of this process as a source of measurements: what ethdev does not tell, by the
- * port's views. No part of the PMD, but of programs and plugins that measure.
+ * An octo port of this process as a source of measurements: what ethdev does not provide is
+ * read from the port's views. Not part of the PMD, but of programs and plugins that
+ * measure.
  */
 
-/* Of a struct octo_measure_source. */
+/* Functions for a struct octo_measure_source. */
 int
 octo_source_names(const struct octo_measured *port, struct octo_measure_names *names, char *why);
 uint64_t octo_source_hits(const struct octo_measured *port, uint64_t nb_rules);

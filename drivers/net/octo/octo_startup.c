@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Octo ports of EAL's command line have their numbers before any of their PFs is probed:
- * applications that take ports by masks or in pairs are to find them as 0, 1, ...
+ * Octo ports of the EAL command line get their port ids before any PF is probed, so that
+ * applications which take ports by mask or in pairs find them as 0, 1, ...
  *
- * The vdev bus probes its devices one after the other, in the order of the command line, and
- * tells nobody when it is done. So the ports wait until the last of them has its number: then
- * all are built, in order, in the probe of that one. Until then ethdev shows none of them.
+ * The vdev bus probes its devices in the order of the command line and does not signal the
+ * last one. So each port waits until the last octo port has its id; then all are built, in
+ * order, in the probe of that one. Until then ethdev does not show any of them.
  */
 
 #include <errno.h>
@@ -25,14 +25,14 @@
 struct waiting {
 	STAILQ_ENTRY(waiting) next;
 	struct rte_eth_dev *dev;
-	bool told; /* the bus knows what became of it */
+	bool told; /* the bus was told the result */
 	int ret;
 	struct octo_args args;
 };
 
 static STAILQ_HEAD(, waiting) waiting = STAILQ_HEAD_INITIALIZER(waiting);
 
-/* An octo port of the command line that was not probed yet. */
+/* An octo port of the command line that is not probed yet. */
 struct awaited {
 	STAILQ_ENTRY(awaited) next;
 	char name[RTE_DEV_NAME_MAX_LEN];
@@ -51,7 +51,7 @@ find(const char *name)
 	return NULL;
 }
 
-/* Without memory it is built when it is probed. */
+/* Without memory the port is built when it is probed. */
 static void
 await(const char *name)
 {
@@ -64,8 +64,8 @@ await(const char *name)
 }
 
 /*
- * Called before each scan of the vdev bus. EAL's own is the one before an IOVA mode is
- * chosen, as that depends on the devices found; later ones are for a device each.
+ * Called before each scan of the vdev bus. EAL's own scan is the one before the IOVA mode
+ * is chosen, as that depends on the devices found; later scans are for single devices.
  */
 void
 octo_startup_scan(void)
@@ -80,7 +80,10 @@ octo_startup_scan(void)
 			await(da->name);
 }
 
-/* This port is probed. Does it wait for others? Not if somebody else has it probed. */
+/*
+ * Must this port wait for others? Not if it was not in the scan: then it is probed by
+ * hotplug.
+ */
 bool
 octo_startup_waits(const char *name)
 {
@@ -94,9 +97,9 @@ octo_startup_waits(const char *name)
 }
 
 /*
- * Keep a port until there are no others to come: one that failed, with ret, keeps its number
- * as well, as the others are to have the same with it and without. Returns what the bus is
- * to be told.
+ * Keep a port until all ports are probed. A port that failed (ret != 0) keeps its port id
+ * as well, so that the ids of the others do not depend on it. Returns the result for the
+ * bus.
  */
 int
 octo_startup_keep(struct rte_eth_dev *dev, const struct octo_args *args, int ret)
@@ -112,7 +115,7 @@ octo_startup_keep(struct rte_eth_dev *dev, const struct octo_args *args, int ret
 	return ret;
 }
 
-/* Build all that wait, if no other is to come. */
+/* Build all waiting ports, if no other port is awaited. */
 void
 octo_startup_build(octo_startup_fn build)
 {
@@ -125,7 +128,7 @@ octo_startup_build(octo_startup_fn build)
 			w->ret = build(w->dev, &w->args);
 }
 
-/* The bus was told that it is there. */
+/* Release a failed port; if its probe had returned success, remove the device. */
 static void
 give_up(const struct waiting *w)
 {
@@ -138,7 +141,7 @@ give_up(const struct waiting *w)
 	rte_dev_remove(device);
 }
 
-/* Nobody waits any more: the numbers of those that failed are free. */
+/* When no port is awaited any more, release the port ids of those that failed. */
 void
 octo_startup_end(void)
 {

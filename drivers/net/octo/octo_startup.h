@@ -9,11 +9,11 @@ struct octo_args;
 struct rte_eth_dev;
 
 /*
- * octo_startup.c: which octo ports wait for which. By the thread that runs rte_eal_init(); when
- * that is over, nothing waits, and these do nothing.
+ * octo_startup.c: order of the octo ports at startup. Called by the thread that runs
+ * rte_eal_init(); afterwards no port waits, and these functions do nothing.
  */
 
-/* Builds the port over its PFs and announces it; or leaves nothing. */
+/* Build the port over its PFs and announce it; on failure leave nothing behind. */
 typedef int (*octo_startup_fn)(struct rte_eth_dev *dev, struct octo_args *args);
 
 void octo_startup_scan(void);
@@ -22,7 +22,7 @@ int octo_startup_keep(struct rte_eth_dev *dev, const struct octo_args *args, int
 void octo_startup_build(octo_startup_fn build);
 void octo_startup_end(void);
 
-/* octo_environment.c: before the vdev bus looks for its devices. */
+/* octo_environment.c: called before the vdev bus scans for devices. */
 void octo_environment_add(void);
 
 #endif /* OCTO_STARTUP_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The port's life: configured, started, stopped, closed; on every PF, or on none. */
+/* Configure, start, stop and close the port: on every PF, or on none. */
 
 #include <errno.h>
 
@@ -14,7 +14,7 @@ check_configuration(const struct rte_eth_dev *dev)
 {
 	const struct rte_eth_conf *conf = &dev->data->dev_conf;
 
-	/* ethdev refuses rte_eth_dev_rx_intr_enable(), and applications poll instead */
+	/* not an error: ethdev refuses rte_eth_dev_rx_intr_enable(), and applications then poll */
 	if (conf->intr_conf.rxq)
 		OCTO_LOG(WARNING,
 			 "port %u: Rx interrupts (intr_conf.rxq) are not supported: "
@@ -45,7 +45,7 @@ configure_locked(struct rte_eth_dev *dev)
 				       RTE_ETH_RX_OFFLOAD_VLAN;
 	octo->configuration++;
 	ret = octo_pf_config_all_locked(octo);
-	/* the PFs have released queues that are not wanted any more */
+	/* free clones of queues that the PFs have released */
 	octo_pools_sweep_locked(octo);
 	return ret;
 }
@@ -147,7 +147,10 @@ stop_locked(struct rte_eth_dev *dev)
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
 		int ret = pf_stop(&octo->pf[i], NULL);
 
-		/* nobody asks it regularly until the next start */
+		/*
+		 * The control thread has stopped and does not read the counters until the next
+		 * start.
+		 */
 		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		if (ret != 0 && first_error == 0)
 			first_error = ret;
@@ -225,7 +228,7 @@ octo_stop(struct rte_eth_dev *dev)
 
 	if (!octo_is_primary(octo, "stop the port"))
 		return -ENOTSUP;
-	/* before the mutex is taken, because the thread takes it too */
+	/* before the mutex is taken, because the control thread takes it too */
 	octo_ctrl_stop(octo);
 	ret = OCTO_LOCKED(octo, stop_locked(dev));
 	octo_leave_stop(octo);
@@ -265,22 +268,22 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 	}
 	octo_view_tell_closing(octo->port_id);
 	octo_registry_remove(octo);
-	/* if somebody has begun to use it in between */
+	/* again, for a thread that began to use the port in between */
 	octo_view_tell_closing(octo->port_id);
 	if (octo->started)
 		ret = octo_stop(dev);
 	octo_raise_cancel(octo);
 	alone = octo_peers_let_go(octo);
 	octo_lock(octo);
-	/* the bursts of those that have let go just now */
+	/* waits for bursts of processes that have just detached */
 	octo_poll_unpublish(octo, 0);
 	close_locked(dev);
 	octo_unlock(octo);
-	/* other processes remove these, too, and may want the mutex before they do */
+	/* without the mutex: other processes remove these devices too, and may take it first */
 	octo_attach_undo_all(octo, remove_probed);
 	octo_lock_fini(octo);
 	octo_wake_fini(octo);
-	/* a process that does not answer has it still: ethdev must not free it */
+	/* a process that did not answer still has the memory: ethdev must not free it */
 	if (!alone)
 		dev->data->dev_private = NULL;
 	return ret;
@@ -289,7 +292,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 int
 octo_close(struct rte_eth_dev *dev)
 {
-	/* EAL's cleanup, which may come next, walks the buses and locks none of them */
+	/* EAL's cleanup may follow, and walks the buses without a lock */
 	octo_errand_await(octo_of(dev));
 	return octo_take_down(dev, true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Statistics: what the PFs counted, summed; per queue, what octo counted. */
+/* Basic statistics: the sum of the PFs' counters; per queue, octo's own counters. */
 
 #include "octo_private.h"
 
@@ -45,7 +45,7 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	octo_unlock_counts(octo);
 	if (qstats == NULL)
 		return 0;
-	/* a burst that is sent is not looked at: PFs do that, and many count by queue */
+	/* sent bytes are the PFs' figures: bursts are sent without looking at the packets */
 	memcpy(qstats->q_obytes, sum.q_obytes, sizeof(sum.q_obytes));
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Steering by hand, for the commands of testpmd. Such flows are told apart from those that the
- * application made through rte_flow, and still holds pointers to.
+ * Steering commands of rte_pmd_octo.h. Their flows are kept apart from those that the
+ * application created through rte_flow, whose handles it holds.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static_assert(RTE_PMD_OCTO_TUPLE_TEXT_MAX >= OCTO_TUPLE_TEXT_MAX, "room for each tuple");
 
-/* What else is in the application's memory must not count. */
+/* Copy the tuple without padding and unused bytes: tuples are hashed and compared as memory. */
 static int
 read_tuple(const struct rte_pmd_octo_tuple *from, struct octo_tuple *to,
 	   struct rte_flow_error *error)
@@ -67,7 +67,10 @@ rte_pmd_octo_tuple_format(const struct rte_pmd_octo_tuple *tuple, char *text)
 	return octo_tuple_format(&t, text);
 }
 
-/* NULL, with the error filled, if it is not an octo port. Else octo_registry_put() must follow. */
+/*
+ * Get the octo port. Returns NULL with *error set, or the port: then call
+ * octo_registry_put().
+ */
 static struct octo_dev *
 enter(uint16_t port_id, struct rte_flow_error *error)
 {
@@ -113,7 +116,7 @@ rte_pmd_octo_steer_add(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple,
 	return ret;
 }
 
-/* A rule in the application's own words says more than its queue. */
+/* Only a rule that is nothing but a 5-tuple and a queue can be moved. */
 static int
 move_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
 	    struct rte_flow_error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* /octo/...: the port's views in any application that has telemetry. */
+/* Telemetry commands /octo/...: the port's views. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "octo_view.h"
 
 /*
- * A reply holds 16 KiB; a rule takes up to 282 bytes of it, a leg 150, a queue 140, and an xstat
- * 24 and its name.
+ * A reply holds 16 KiB. A rule takes up to 282 bytes of it, a leg 150, a queue 140, an
+ * xstat 24 bytes and its name.
  */
 #define XSTATS_BYTES (15u * 1024)
 #define XSTAT_BYTES 24
@@ -21,7 +21,7 @@
 #define QUEUES_PER_REPLY 96
 #define MAX_PARAMS 3
 
-/* "PORT[,NUMBER[,NUMBER]]"; returns how many numbers, or a negative errno. */
+/* Read "PORT[,NUMBER[,NUMBER]]". Returns how many numbers were read, or a negative errno. */
 static int
 read_port(const char *params, int max_params, uint32_t *numbers)
 {
@@ -72,7 +72,7 @@ tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	struct rte_tel_data *pfs, *queues;
 	struct octo_view_topology view;
 	struct octo_view_queue queue;
-	uint32_t port[MAX_PARAMS] = {0}; /* and the first queue */
+	uint32_t port[MAX_PARAMS] = {0}; /* port, first queue */
 	int ret = read_port(params, 2, port);
 
 	RTE_SET_USED(cmd);
@@ -179,7 +179,7 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 	rte_tel_data_add_dict_uint(rule, "dst_port", rte_be_to_cpu_16(t->dst_port));
 	rte_tel_data_add_dict_uint(rule, "queue", view->queue);
 	rte_tel_data_add_dict_int(rule, "pf", view->pf);
-	/* DPDK 22.11 has room for 32 bits in a signed number */
+	/* DPDK 22.11 has only 32 bits in a signed number */
 	if (view->hits < 0)
 		rte_tel_data_add_dict_int(rule, "hits", -1);
 	else
@@ -244,7 +244,7 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct octo_view_queue view, sum = {0};
 	struct rte_tel_data *queues;
-	uint32_t port[MAX_PARAMS] = {0}; /* and the first queue */
+	uint32_t port[MAX_PARAMS] = {0}; /* port, first queue */
 	char fraction[32];
 	uint64_t all;
 	int ret = read_port(params, 2, port);
@@ -304,7 +304,7 @@ tell_learning(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
-/* As many as a reply holds: of more, /ethdev/xstats tells the first ones. */
+/* Add as many xstats as fit into a reply. */
 static void
 add_xstats(struct rte_tel_data *to, const struct rte_eth_xstat_name *names,
 	   const struct rte_eth_xstat *values, uint32_t start, uint32_t nb)
@@ -322,7 +322,7 @@ add_xstats(struct rte_tel_data *to, const struct rte_eth_xstat_name *names,
 static int
 tell_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	uint32_t port[MAX_PARAMS] = {0}; /* and the first one */
+	uint32_t port[MAX_PARAMS] = {0}; /* port, first xstat */
 	struct rte_eth_xstat_name *names;
 	struct rte_eth_xstat *values;
 	struct rte_tel_data *xstats;
@@ -331,7 +331,7 @@ tell_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (nb < 0)
 		return nb;
-	/* nothing of the port is freed meanwhile */
+	/* hold the registry, so that nothing of the port is freed meanwhile */
 	if (octo_registry_get((uint16_t)port[0]) == NULL)
 		return -ENODEV;
 	nb = octo_xstats_read((uint16_t)port[0], &names, &values);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The octo commands of testpmd: what can be seen of a port, and steering by hand. */
+/* testpmd commands: octo show, octo steer, octo unsteer. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,7 +137,7 @@ change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, boo
 	}
 	if (has_queue)
 		snprintf(queue, sizeof(queue), "goes to queue %u", cmd->queue_id);
-	/* in one go: lcores print, too */
+	/* in one call: lcores print, too */
 	printf("Port %u: %s %s%s\n", cmd->port_id, rte_pmd_octo_tuple_format(&tuple, text), queue,
 	       said);
 }

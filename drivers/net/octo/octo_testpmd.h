@@ -11,7 +11,7 @@
 
 /**
  * @file
- * What the files of the testpmd commands share.
+ * Shared by the files of the testpmd commands.
  */
 
 const char *octo_testpmd_pf_name(const struct octo_view_topology *view, int pf);

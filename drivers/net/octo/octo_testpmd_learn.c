@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The octo commands of testpmd about what strays teach. */
+/* testpmd commands of learning. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -73,7 +73,7 @@ field_of(struct rte_pmd_octo_learning_settings *s, const char *word)
 	return NULL;
 }
 
-/* Pairs of a word and a number; says what is wrong. */
+/* Read pairs of a word and a number; prints an error. */
 static int
 read_more(char *text, struct rte_pmd_octo_learning_settings *s)
 {

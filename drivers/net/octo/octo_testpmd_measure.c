@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* octo measure: rates of a running port, for people and in files. */
+/* testpmd command octo measure: rates of a running port, printed or in files. */
 
 #include <stdio.h>
 #include <stdlib.h>

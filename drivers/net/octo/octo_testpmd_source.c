@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What testpmd alone knows of a port that is measured: busy cycles, and latency. */
+/* Measurements that only testpmd has: busy cycles and latency. */
 
 #include <string.h>
 #include <sys/uio.h>
@@ -18,8 +18,8 @@
 #define MAX_LATENCIES 16
 
 /*
- * Another thread has the streams, and frees them when it is told to forward otherwise. So
- * they are read as if they were another process': what is not there is an error then.
+ * Another thread owns the streams, and frees them when the forwarding setup changes. Read
+ * them like another process' memory: then a freed address is an error, and no fault.
  */
 static bool
 peek(void *to, const void *from, size_t len)
@@ -40,7 +40,7 @@ peek_stream(streamid_t i, struct fwd_stream *stream)
 	       peek(stream, at, sizeof(*stream));
 }
 
-/* What a stream worked on: one that only sends receives nothing. */
+/* Packets a stream worked on: a stream that only sends receives none. */
 static uint64_t
 packets_of(const struct fwd_stream *stream)
 {
@@ -66,7 +66,7 @@ tell_work(const struct octo_measured *port, struct octo_work *work)
 		sum.cycles += stream.busy_cycles;
 		sum.packets += packets_of(&stream);
 	}
-	/* they are freed after that only */
+	/* streams are freed only while test_done is set: then the sums are not valid */
 	if (test_done)
 		return "testpmd is not forwarding";
 	*work = sum;

@@ -8,8 +8,8 @@
 #include <rte_errno.h>
 
 /**
- * Something that tells the thread that calls from all others of its process, EAL's
- * or not, at the cost of a load: who hands a queue over is seen in the next burst.
+ * A value that is unique among the threads of this process, EAL's or not, at the cost of a
+ * load. So a queue handed over to another thread is noticed in the next burst.
  */
 static inline uintptr_t
 octo_thread_here(void)
@@ -17,7 +17,7 @@ octo_thread_here(void)
 #ifdef OCTO_HAS_THREAD_POINTER
 	return (uintptr_t)__builtin_thread_pointer();
 #else
-	/* the same for a call */
+	/* as unique, at the cost of a call */
 	return (uintptr_t)&rte_errno;
 #endif
 }

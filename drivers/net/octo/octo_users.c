@@ -7,16 +7,19 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* A driver that waits for its device longer than this does not come back. */
+/*
+ * Longest wait for the users of a PF; a driver that waits longer for its device does not
+ * come back.
+ */
 #define PATIENCE_US 5000000
 #define LOOK_US 10
 
 static RTE_ATOMIC(uint32_t) users[RTE_MAX_ETHPORTS];
 
-/* Of a secondary: the port is about to go in this process, before it goes in the primary. */
+/* In a secondary: this process is about to lose the port, before the primary does. */
 static RTE_ATOMIC(bool) lost[RTE_MAX_ETHPORTS];
 
-/* The uses of this thread, the last one first. */
+/* The uses of this thread, latest first. */
 static __thread struct octo_use *innermost;
 
 bool
@@ -26,7 +29,7 @@ octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
 	if (use->port_id >= RTE_MAX_ETHPORTS)
 		return false;
 	rte_atomic_fetch_add_explicit(&users[use->port_id], 1, rte_memory_order_relaxed);
-	/* pairs with the fence in octo_users_shut(): one of both sees the other */
+	/* pairs with the fence in octo_users_shut(): at least one side sees the other's store */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	use->outer = innermost;
 	innermost = use;

@@ -10,39 +10,39 @@
 
 /**
  * @file
- * The users of a PF: calls of its port that are neither bursts nor under the control
- * mutex. They are counted by port in each process, so that a process that is killed
- * inside of one leaves nothing behind, and awaited before the port is let go.
+ * Users of a PF: calls of its port that are neither bursts nor under the control mutex.
+ * They are counted per port in each process, so that a process killed inside a call leaves
+ * no count behind, and awaited before the port is released.
  */
 
 struct octo_pf;
 
-/** One call of a PF; lives on the stack of the thread that makes it. */
+/** One use of a PF, on the stack of the thread. */
 struct octo_use {
 	uint16_t port_id;
-	struct octo_use *outer; /* of the same thread */
+	struct octo_use *outer; /* enclosing use of the same thread */
 };
 
 /**
- * Begin to use a PF. Where true, octo_users_leave() must follow in the same thread; uses
- * of a thread end in reverse order.
+ * Begin to use a PF. If true, call octo_users_leave() in the same thread; uses of a thread
+ * end in reverse order.
  *
  * @return
- *   false if its port is not there, or is about to go.
+ *   false if the port is not there, or is about to go.
  */
 bool octo_users_enter(const struct octo_pf *pf, struct octo_use *use);
 
 void octo_users_leave(struct octo_use *use);
 
-/** From now on no use begins, and the control mutex' holder skips the PF. From any thread. */
+/** No use begins from now on, and octo_pf_is() is false. From any thread. */
 void octo_users_shut(struct octo_pf *pf);
 
-/** The PF has its port. Under the control mutex, when all else of it is known. */
+/** Allow uses. Under the control mutex, when all other fields of the PF are set. */
 void octo_users_open(struct octo_pf *pf);
 
 /**
- * Wait for the uses that began before octo_users_shut(), but not for those of this
- * thread: a PMD may find out inside of a call that its device is gone.
+ * Wait for uses that began before octo_users_shut(), except those of this thread: a PMD may
+ * find out inside a call that its device is gone.
  *
  * @return
  *   0, or -ETIMEDOUT after five seconds.
@@ -50,12 +50,12 @@ void octo_users_open(struct octo_pf *pf);
 int octo_users_await(const struct octo_pf *pf);
 
 /**
- * In a secondary, whose port of a PF is about to go: no use of it begins in this process until
- * octo_users_find(), and those that began are awaited, as by octo_users_await().
+ * In a secondary that is about to lose a PF's port: no use begins in this process until
+ * octo_users_find(), and uses that began are awaited, as in octo_users_await().
  */
 void octo_users_lose(uint16_t port_id);
 
-/** The process has a port of that number. */
+/** In a secondary: the process has a port with this id again. */
 void octo_users_find(uint16_t port_id);
 
 #endif /* OCTO_USERS_H */

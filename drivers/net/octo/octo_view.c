@@ -77,7 +77,7 @@ octo_view_is_octo(uint16_t port_id)
 	return is_octo;
 }
 
-/* Pointers of the primary lead nowhere in other processes. */
+/* By constant names: pointers of the primary are invalid in other processes. */
 static const char *
 mpfs_name(const struct octo_dev *octo)
 {
@@ -169,7 +169,7 @@ octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *vie
 	return ret;
 }
 
-/* A rule is said to lead to a PF only while the tier stands for it. */
+/* The PF is shown only while the tier includes MPFS rules. */
 static void
 view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *view)
 {
@@ -189,7 +189,7 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 	};
 }
 
-/* Whoever reads all rules page by page goes on where the page before ended. */
+/* Find rule number `start`, from the end of the last page if that helps a sequential reader. */
 static struct rte_flow *
 rule_at(const struct octo_dev *octo, uint32_t start)
 {

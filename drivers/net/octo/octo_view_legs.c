@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What can be seen of each leg: which sockets its ring, its packets and its poller are on. */
+/* View of each leg: the sockets of its ring, its buffers and its poller. */
 
 #include <errno.h>
 
@@ -38,7 +38,7 @@ view_tx_leg(const struct octo_dev *octo, const struct octo_txq *q, struct octo_v
 	fill(view, &place);
 }
 
-/* Legs of a queue stand together; Rx queues come first. */
+/* Fill a leg by its index: Rx queues first, the legs of a queue together. */
 static void
 view_leg(const struct octo_dev *octo, uint32_t index, struct octo_view_leg *view)
 {

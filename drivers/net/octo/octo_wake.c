@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What wakes the control thread before its next tick. */
+/* Wake the control thread before its next tick. */
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -21,7 +21,7 @@ octo_wake_fini(struct octo_dev *octo)
 	close(octo->ctrl.wake_fd);
 }
 
-/* From any thread: there is something to do. */
+/* Wake the control thread; from any thread. */
 void
 octo_wake(struct octo_dev *octo)
 {
@@ -31,7 +31,7 @@ octo_wake(struct octo_dev *octo)
 		OCTO_LOG(DEBUG, "port %u: the control thread is awake already", octo->port_id);
 }
 
-/* From any thread: a PF's link may have changed. */
+/* A PF's link may have changed; from any thread. */
 void
 octo_wake_link(struct octo_dev *octo)
 {
@@ -40,21 +40,21 @@ octo_wake_link(struct octo_dev *octo)
 }
 
 /*
- * By the poller of a queue that has another home: its flows follow at once, not in
- * the next tick. A secondary cannot wake the thread, which notices all the same.
+ * Called by a poller that gave its queue a new home, so that rehome begins before the next
+ * tick. A secondary cannot wake the thread, which then sees the change in its next tick.
  */
 void
 octo_wake_home(struct octo_dev *octo)
 {
 	const uint64_t one = 1;
 
-	/* a write that fails finds the thread awake; this is no place for a log */
+	/* a failed write means that the thread is awake; no log in the data path */
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY &&
 	    write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* From any thread: a PF may be there. */
+/* A PF's device may have arrived; from any thread. */
 void
 octo_wake_replug(struct octo_dev *octo)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Extended statistics: the port's own (home and stray packets, where packets
- * were sent), then those of every PF under the prefix pf<index>_.
+ * Extended statistics: the port's own (home and stray packets, PFs by which packets were
+ * sent), then those of every PF with the prefix pf<index>_.
  */
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "octo_private.h"
 
-/* Writes names, values or both; counts in any case. */
+/* Writes names, values or both; always counts. */
 struct writer {
 	struct rte_eth_xstat_name *names; /* may be NULL */
 	struct rte_eth_xstat *values;     /* may be NULL */
@@ -92,8 +92,8 @@ put_tx(struct writer *w, const struct octo_dev *octo, const struct octo_tx_count
 }
 
 /*
- * Names and values of any port's, in one block that is freed by the names. Returns how many
- * there are, or a negative errno: -EAGAIN if they are others from one moment to the next.
+ * Read names and values of any port into one block, freed by freeing *names. Returns their
+ * number, or a negative errno: -EAGAIN if they changed between the calls.
  */
 int
 octo_xstats_read(uint16_t port_id, struct rte_eth_xstat_name **names, struct rte_eth_xstat **values)
@@ -129,7 +129,10 @@ put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 	return RTE_MIN(nb, 0);
 }
 
-/* As they were published last: who makes rules may be waiting for a PF or an agent. */
+/*
+ * Last published counts: the control mutex may be held by a thread that waits for a PF or
+ * an agent.
+ */
 static void
 put_rules(struct writer *w, const struct octo_dev *octo)
 {
@@ -188,8 +191,8 @@ put_fences(struct writer *w, struct octo_dev *octo)
 }
 
 /*
- * Under the counts mutex, so that no queue is freed meanwhile, and no PF is asked by two threads.
- * A PF that joins has other xstats from one moment to the next.
+ * Under the counts mutex: no queue is freed, and no PF is queried by two threads. The
+ * xstats of a joining PF may change between two calls.
  */
 static int
 put_all(struct rte_eth_dev *dev, struct writer *w)

@@ -17,21 +17,21 @@ extern "C" {
 
 /**
  * @file
- * What net_octo can do beyond ethdev and rte_flow.
+ * Functions of net_octo beyond ethdev and rte_flow.
  *
- * Threads: every function may be called by any thread, EAL's or not, at the same time as any
- * other, but not inside a burst nor in a handler of an ethdev event. None is for the data path.
+ * Threads: any thread, EAL's or not, may call each function, at the same time as any other, but
+ * not inside a burst nor in the handler of an ethdev event. None is for the data path.
  */
 
 /**
- * Print the PFs of a port, with their sockets, links and states, and for each queue its CPU and
- * where the ring and the packets of each leg are. rte_eth_dev_priv_dump() prints it, too. In any
- * process.
+ * Print the PFs of a port, with their sockets, links and states; for each queue its CPU;
+ * for each leg the sockets of its ring and its packets. rte_eth_dev_priv_dump() includes
+ * this. In any process.
  *
  * @param port_id
  *   An octo port.
  * @param file
- *   Where to; no lock is held while it is written to, and its errors are not looked at.
+ *   Output; no lock is held while it is written to, and write errors are ignored.
  * @return
  *   0, or -ENODEV if the port is not an octo port.
  */
@@ -39,14 +39,14 @@ __rte_experimental
 int rte_pmd_octo_topology_dump(uint16_t port_id, FILE *file);
 
 /**
- * Print the steered flows of a port, with queue, PF, hits in packets, sampled strays and whether
- * their rules work; rte_eth_dev_priv_dump() prints the first 32. A secondary process prints
- * how many there are.
+ * Print the steered flows of a port, with queue, PF, hits in packets, sampled strays and
+ * the audit's status; rte_eth_dev_priv_dump() prints the first 32. A secondary process
+ * prints only their number.
  *
  * @param port_id
  *   An octo port.
  * @param file
- *   Likewise.
+ *   As for rte_pmd_octo_topology_dump().
  * @return
  *   0, or -ENODEV if the port is not an octo port.
  */
@@ -54,13 +54,13 @@ __rte_experimental
 int rte_pmd_octo_steering_dump(uint16_t port_id, FILE *file);
 
 /**
- * Print, in packets since the last reset, what each queue received by its home PF, and by others.
- * In any process.
+ * Print for each queue the packets since the last reset that arrived by its home PF, and by
+ * others. In any process.
  *
  * @param port_id
  *   An octo port.
  * @param file
- *   Likewise.
+ *   As for rte_pmd_octo_topology_dump().
  * @return
  *   0, or -ENODEV if the port is not an octo port.
  */
@@ -81,7 +81,7 @@ struct rte_pmd_octo_tuple {
 #define RTE_PMD_OCTO_TUPLE_TEXT_MAX 128
 
 /**
- * Read a tuple from its five words.
+ * Read a tuple from its five parts.
  *
  * @param tuple
  *   Set on success.
@@ -96,7 +96,7 @@ struct rte_pmd_octo_tuple {
  * @param dst_port
  *   In host order.
  * @param culprit
- *   Set on failure to the name of the word that is wrong.
+ *   Set on failure to the name of the argument that is wrong.
  * @return
  *   0, or -EINVAL.
  */
@@ -106,7 +106,7 @@ int rte_pmd_octo_tuple_read(struct rte_pmd_octo_tuple *tuple, const char *proto,
 			    const char **culprit);
 
 /**
- * Write a tuple for people: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
+ * Format a tuple as text: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
  *
  * @param tuple
  *   A valid tuple.
@@ -119,8 +119,8 @@ __rte_experimental
 char *rte_pmd_octo_tuple_format(const struct rte_pmd_octo_tuple *tuple, char *text);
 
 /**
- * Steer a flow to an Rx queue, by a rule that is apart from those of rte_flow: rte_flow_flush()
- * removes it, no pointer leads to it. In the primary process.
+ * Steer a flow to an Rx queue. The rule is separate from those of rte_flow: it has no
+ * handle, but rte_flow_flush() removes it. In the primary process.
  *
  * @param port_id
  *   An octo port.
@@ -132,15 +132,15 @@ char *rte_pmd_octo_tuple_format(const struct rte_pmd_octo_tuple *tuple, char *te
  *   Filled on failure, as by rte_flow_create().
  * @return
  *   0, or a negative errno: -ENODEV if the port is not an octo port, -EINVAL if the tuple is
- *   not valid, or that of rte_flow_create().
+ *   not valid, or an error of rte_flow_create().
  */
 __rte_experimental
 int rte_pmd_octo_steer_add(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
 			   struct rte_flow_error *error);
 
 /**
- * Move a steered flow to another Rx queue, without one packet overtaking another; also one that
- * rte_flow_create() steers by its 5-tuple alone. In the primary process.
+ * Move a steered flow to another Rx queue, without reordering its packets. The rule may be
+ * one of rte_flow_create() if it steers by a 5-tuple alone. In the primary process.
  *
  * @param port_id
  *   An octo port, started.
@@ -160,7 +160,7 @@ int rte_pmd_octo_steer_move(uint16_t port_id, const struct rte_pmd_octo_tuple *t
 			    uint16_t queue, struct rte_flow_error *error);
 
 /**
- * Take back what rte_pmd_octo_steer_add() did. In the primary process.
+ * Remove a flow added by rte_pmd_octo_steer_add(). In the primary process.
  *
  * @param port_id
  *   An octo port.
@@ -177,43 +177,48 @@ int rte_pmd_octo_steer_remove(uint16_t port_id, const struct rte_pmd_octo_tuple 
 			      struct rte_flow_error *error);
 
 /**
- * Take back all that rte_pmd_octo_steer_add() did. In the primary process.
+ * Remove all flows added by rte_pmd_octo_steer_add(). In the primary process.
  *
  * @param port_id
  *   An octo port.
  * @param error
  *   Filled on failure.
  * @return
- *   How many flows are not steered any more, or the first negative errno, with the others removed.
+ *   The number of flows removed, or the first negative errno; then the other flows are
+ *   removed all the same.
  */
 __rte_experimental
 int rte_pmd_octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error);
 
-/** How strays teach steering; devargs have the same names. */
+/**
+ * Settings of learning: rules are created for flows that stray. devargs have the same
+ * names.
+ */
 struct rte_pmd_octo_learning_settings {
 	bool on;
-	uint32_t sample;    /**< of about so many strays one is looked at, 1 to 65536 */
-	uint32_t max_rules; /**< learned rules at most, 1 to 16777216 */
-	uint32_t idle_ms;   /**< a rule that nothing hits for so long is removed, 0: never */
+	uint32_t sample;    /**< about one of this many strays is sampled, 1 to 65536 */
+	uint32_t max_rules; /**< upper limit of learned rules, 1 to 16777216 */
+	uint32_t idle_ms;   /**< ms; a rule without hits for so long is removed; 0: never */
 };
 
-/** What strays have taught a port. */
+/** State and counters of learning. */
 struct rte_pmd_octo_learning {
 	struct rte_pmd_octo_learning_settings settings;
-	const char *state;   /**< "on", "off", or why it does nothing; static text */
-	uint64_t samples;    /**< strays of flows without a rule that were looked at */
-	uint64_t installed;  /**< rules that were made */
-	uint64_t evicted;    /**< rules that were removed for others */
-	uint64_t aged;       /**< rules that were removed because nothing hit them */
-	uint64_t refused;    /**< rules for which the NIC had no room */
-	uint64_t failed;     /**< rules that the NIC refused for another reason */
-	uint32_t rules;      /**< learned rules now */
-	uint32_t candidates; /**< flows without a rule that are remembered now */
+	const char *state;   /**< "on", "off", or why it is inactive; static text */
+	uint64_t samples;    /**< sampled strays of flows without a rule */
+	uint64_t installed;  /**< rules installed */
+	uint64_t evicted;    /**< rules removed to make room for others */
+	uint64_t aged;       /**< rules removed because they had no hits */
+	uint64_t refused;    /**< rules the NIC had no room for */
+	uint64_t failed;     /**< rules the NIC refused for another reason */
+	uint32_t rules;      /**< learned rules at present */
+	uint32_t candidates; /**< flows without a rule that are tracked at present */
 	bool counted;        /**< the switch counts the hits of learned rules */
 };
 
 /**
- * Look at what strays have taught a port, since its statistics were reset. In the primary process.
+ * Get the settings and state of learning; counters are since the last reset of statistics.
+ * In the primary process.
  *
  * @param port_id
  *   An octo port.
@@ -226,13 +231,13 @@ __rte_experimental
 int rte_pmd_octo_learning_get(uint16_t port_id, struct rte_pmd_octo_learning *learning);
 
 /**
- * Learn in another way from now on; what was learned is forgotten if learning is switched off. In
- * the primary process.
+ * Set all settings of learning. After it is switched off, the control thread removes
+ * the learned rules. In the primary process.
  *
  * @param port_id
  *   An octo port.
  * @param settings
- *   All of them.
+ *   All settings; the others are not kept.
  * @param why
  *   Set to a sentence, static text, on failure.
  * @return
