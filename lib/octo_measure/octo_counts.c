@@ -10,16 +10,16 @@
 
 #include "octo_counts.h"
 
-/* Structs of nothing but counters are as good as arrays of them. */
+/* Structs that consist of uint64_t counters are processed as arrays. */
 #define NB_OF(type) (sizeof(type) / sizeof(uint64_t))
 #define DELTAS(type, before, now, delta, restarted)                                                \
 	add_deltas((const uint64_t *)(before), (const uint64_t *)(now), (uint64_t *)(delta),       \
 		   NB_OF(type), restarted)
 #define SUMS(type, sum, amount) add_all((uint64_t *)(sum), (const uint64_t *)(amount), NB_OF(type))
 
-/* The fields of struct octo_traffic, in their order. */
+/* The fields of struct octo_traffic, in order. */
 static const struct {
-	const char *xstat; /* ethdev's name */
+	const char *xstat; /* name of the xstat */
 	const char *total;
 	const char *rate;
 	unsigned int per_count;
@@ -34,7 +34,7 @@ static const struct {
 	{"tx_errors", "tx_errors", "tx_errors_per_second", 1},
 };
 
-/* Those of struct octo_queue_traffic: names of xstats behind "rx_q<N>_", and totals. */
+/* The fields of struct octo_queue_traffic: names of xstats after "rx_q<N>_", and of totals. */
 #define NB_RX_FIELDS 4
 static const char *const queue_totals[NB_OF(struct octo_queue_traffic)] = {
 	"home_packets", "home_bytes", "stray_packets", "stray_bytes", "tx_packets", "tx_bytes",
@@ -57,7 +57,7 @@ octo_counts_begin(struct octo_counts *now, const struct octo_counts *before)
 		memcpy(now->pf, before->pf, sizeof(now->pf));
 }
 
-/* "<prefix><index>_<rest>": returns the rest, or NULL. */
+/* Parse "<prefix><index>_<rest>". Returns the rest, or NULL. */
 static const char *
 read_index(const char *name, const char *prefix, unsigned long max, uint16_t *index)
 {
@@ -164,7 +164,10 @@ octo_counts_take(struct octo_counts *now, const char *name, uint64_t value)
 	take_port(now, name, value);
 }
 
-/* Did a PF send of this queue that does not count its bytes? What one has that is gone stays. */
+/*
+ * Did a PF that does not count bytes by queue send for this queue? The counts of a PF that is
+ * gone stay valid.
+ */
 static bool
 is_uncounted(const struct octo_counts *now, uint16_t queue)
 {
@@ -224,12 +227,12 @@ octo_counts_span(const struct octo_counts *before, const struct octo_counts *now
 		DELTAS(struct octo_uncore_bytes, &before->socket[i], &now->socket[i],
 		       &span->socket[i], &restarted);
 	span->hits = octo_rate_gain(before->hits, now->hits);
-	/* the application's own, which begins anew whenever it does */
+	/* apart: the application restarts these counters by itself */
 	DELTAS(struct octo_work, &before->work, &now->work, &span->work, &work_restarted);
 	span->restarted = restarted;
 }
 
-/* Of the times that it was known. */
+/* Add only the spans in which the work is known. */
 static void
 add_work(struct octo_work *sum, const struct octo_work *work)
 {
@@ -273,7 +276,7 @@ octo_counts_strays(const struct octo_counts *counts, uint64_t *home, uint64_t *s
 	}
 }
 
-/* Tells fields whose names begin alike. */
+/* Passes on fields with a prefix before their names. */
 struct teller {
 	octo_field_fn tell;
 	void *to;

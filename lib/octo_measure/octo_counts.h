@@ -10,15 +10,15 @@
 
 /**
  * @file
- * All that is counted of a port: at a moment, or in a span between two moments, or in a
- * sum of spans. It is made of the port's extended statistics, whoever reads them, and its
- * fields are told by name, for files and telemetry. No device, no clock.
+ * All counters of a port: at one time, or the difference between two times, or a sum of such
+ * differences. They are taken from the port's extended statistics, by any reader; fields are
+ * output by name, for files and telemetry. No device, no clock.
  */
 
 #define OCTO_COUNTS_MAX_PFS 8
 #define OCTO_COUNTS_MAX_QUEUES 1024
 
-/** Counters of a port or a PF. Nothing but counters: see octo_counts_span(). */
+/** Counters of a port or a PF. All fields must be uint64_t counters: see octo_counts_span(). */
 struct octo_traffic {
 	uint64_t rx_packets;
 	uint64_t rx_bytes;
@@ -30,30 +30,30 @@ struct octo_traffic {
 	uint64_t tx_errors;
 };
 
-/** Counters of a queue; likewise. */
+/** Counters of a queue; all fields must be uint64_t counters. */
 struct octo_queue_traffic {
-	uint64_t home_packets; /**< that came by the home PF */
+	uint64_t home_packets; /**< by the home PF */
 	uint64_t home_bytes;
-	uint64_t stray_packets; /**< that came by another */
+	uint64_t stray_packets; /**< by another PF */
 	uint64_t stray_bytes;
 	uint64_t tx_packets;
-	uint64_t tx_bytes; /**< or OCTO_RATE_UNKNOWN, where PFs do not count by queue */
+	uint64_t tx_bytes; /**< OCTO_RATE_UNKNOWN if the PFs do not count by queue */
 };
 
-/** Cycles that threads worked, not those that they polled in vain; of a port. */
+/** Cycles in which threads of a port worked, without empty polls. */
 struct octo_work {
 	uint64_t cycles;  /**< or OCTO_RATE_UNKNOWN */
-	uint64_t packets; /**< that they worked on */
+	uint64_t packets; /**< processed in these cycles */
 };
 
-/** What is known of rules now. */
+/** State of the rules. */
 struct octo_rule_state {
 	uint64_t rules;
 	uint64_t learned;
 	uint64_t ineffective;
 };
 
-/** What is known of latency now, in ns; OCTO_RATE_UNKNOWN if nothing is. */
+/** Latency at present, in ns; OCTO_RATE_UNKNOWN if unknown. */
 struct octo_latency {
 	uint64_t min_ns;
 	uint64_t avg_ns;
@@ -61,13 +61,13 @@ struct octo_latency {
 	uint64_t jitter_ns;
 };
 
-/** Bytes that a socket's uncore counts. */
+/** Kinds of bytes that a socket's uncore counts. */
 enum octo_uncore_kind {
 	OCTO_UNCORE_LINK_OUT, /**< to other sockets */
 	OCTO_UNCORE_LINK_IN,
 	OCTO_UNCORE_DRAM_READ,
 	OCTO_UNCORE_DRAM_WRITE,
-	OCTO_UNCORE_DRAM, /**< both, where they are not told apart */
+	OCTO_UNCORE_DRAM, /**< read and written bytes, if counted together */
 	OCTO_UNCORE_KINDS,
 };
 
@@ -77,26 +77,29 @@ struct octo_uncore_bytes {
 	uint64_t of[OCTO_UNCORE_KINDS]; /**< or OCTO_RATE_UNKNOWN */
 };
 
-/** While statistics are read: who counts bytes by Tx queue. Many devices do not, and tell 0. */
+/**
+ * State while statistics are read: which PFs count bytes by Tx queue. Many devices do not, and
+ * report 0.
+ */
 struct octo_counts_evidence {
-	uint8_t pfs;                             /**< that tell anything */
-	uint8_t by_queue;                        /**< PFs of which a queue is not 0 */
-	uint16_t nb_own;                         /**< queues that the port tells of */
-	uint16_t nb_told[OCTO_COUNTS_MAX_PFS];   /**< queues that a PF tells of */
+	uint8_t pfs;                             /**< that have any xstat */
+	uint8_t by_queue;                        /**< PFs with a queue whose count is not 0 */
+	uint16_t nb_own;                         /**< queues of the port's own xstats */
+	uint16_t nb_told[OCTO_COUNTS_MAX_PFS];   /**< queues of a PF's xstats */
 	uint8_t sent_by[OCTO_COUNTS_MAX_QUEUES]; /**< PFs by which a queue has sent */
 };
 
 struct octo_counts {
-	uint64_t ns; /**< the moment, or the length of the span */
+	uint64_t ns; /**< the time, or the length of the span */
 	uint16_t nb_pfs;
 	uint16_t nb_rx_queues;
 	uint16_t nb_tx_queues;
-	uint16_t nb_queues;  /**< the greater of both */
+	uint16_t nb_queues;  /**< the larger of both */
 	uint16_t nb_sockets; /**< with uncore counters */
-	bool restarted;      /**< of a span: a counter began anew, so more may have come */
+	bool restarted;      /**< of a span: a counter was reset, so values may be too low */
 	struct octo_traffic port;
 	struct octo_traffic pf[OCTO_COUNTS_MAX_PFS];
-	uint64_t hits; /**< of the rules that there are; or OCTO_RATE_UNKNOWN */
+	uint64_t hits; /**< of the present rules; or OCTO_RATE_UNKNOWN */
 	struct octo_rule_state rules;
 	struct octo_work work;
 	struct octo_latency latency;
@@ -109,43 +112,43 @@ struct octo_counts {
  * Begin to read statistics.
  *
  * @param before
- *   What was read last, which a PF keeps that is gone; or NULL.
+ *   The previous counters, kept for PFs that are gone; or NULL.
  */
 void octo_counts_begin(struct octo_counts *now, const struct octo_counts *before);
 
-/** Take one of the port's extended statistics, in any order; unknown ones are passed over. */
+/** Add one of the port's extended statistics, in any order; unknown names are ignored. */
 void octo_counts_take(struct octo_counts *now, const char *name, uint64_t value);
 
-/** All have been taken. */
+/** Complete the counters, after the last octo_counts_take(). */
 void octo_counts_end(struct octo_counts *now);
 
-/** What was counted between two moments; what is no counter is as it is now. */
+/** Compute the difference between two times; fields that are not counters are copied from `now`. */
 void octo_counts_span(const struct octo_counts *before, const struct octo_counts *now,
 		      struct octo_counts *span);
 
 /**
- * Add a span to a sum; zeroed memory is a valid start. What is no counter is as it was
- * in the last one.
+ * Add a span to a sum; zeroed memory is a valid start. Fields that are not counters are copied
+ * from the span.
  */
 void octo_counts_add(struct octo_counts *sum, const struct octo_counts *span);
 
-/** The packets of all queues that came by their home PF, and of those that did not. */
+/** Packets of all queues that arrived by their home PF, and by others. */
 void octo_counts_strays(const struct octo_counts *counts, uint64_t *home, uint64_t *stray);
 
-/** Takes a field; NaN: unknown. */
+/** Takes a field; a value of NaN means unknown. */
 typedef void (*octo_field_fn)(void *to, const char *name, double value);
 
-/** Rates of the port, its PFs and the sockets in a span; the unit is in the name. */
+/** Output the rates of the port, its PFs and the sockets in a span; names include the unit. */
 void octo_counts_tell_port(const struct octo_counts *span, octo_field_fn tell, void *to);
 
-/** Rates of one queue in a span; the names begin with the prefix. */
+/** Output the rates of one queue in a span; names begin with the prefix. */
 void octo_counts_tell_queue(const struct octo_counts *span, uint16_t queue, const char *prefix,
 			    octo_field_fn tell, void *to);
 
-/** What the port has counted; names of counters have no unit but what is counted. */
+/** Output the totals of the port; names of counters have no unit but the thing counted. */
 void octo_counts_tell_totals(const struct octo_counts *sum, octo_field_fn tell, void *to);
 
-/** What one queue has counted; likewise. */
+/** Output the totals of one queue; names begin with the prefix. */
 void octo_counts_tell_queue_totals(const struct octo_counts *sum, uint16_t queue,
 				   const char *prefix, octo_field_fn tell, void *to);
 

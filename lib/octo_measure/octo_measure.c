@@ -17,7 +17,7 @@
 RTE_LOG_REGISTER_DEFAULT(octo_measure_logtype, NOTICE)
 #define RTE_LOGTYPE_OCTO_MEASURE octo_measure_logtype
 
-/* The thread that measures a port. */
+/* A port's measurement and its thread. */
 struct measurer {
 	uint16_t port_id;
 	struct octo_measurement *measurement;
@@ -25,11 +25,11 @@ struct measurer {
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	const char *reason; /* why it is to end, or NULL */
-	bool ended;         /* by itself; the measurement's fault is for all to read */
+	const char *reason; /* why it has to end, or NULL */
+	bool ended;         /* by a fault, which others may read */
 };
 
-/* Those that run, and those that have ended by themselves. */
+/* Running measurers, and those that ended by a fault. */
 static pthread_mutex_t measurers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct measurer *measurers[RTE_MAX_ETHPORTS];
 
@@ -59,7 +59,7 @@ new_measurer(uint16_t port_id)
 	return m;
 }
 
-/* Sleep until it is time for the next sample; false if the measurement is to end. */
+/* Sleep until the next sample is due. Returns false if the measurement has to end. */
 static bool
 wait_for_next(struct measurer *m)
 {
@@ -78,7 +78,7 @@ wait_for_next(struct measurer *m)
 	return !stop;
 }
 
-/* Whoever ends it has said why, or it has a fault. */
+/* End the measurement for m->reason, or by its fault, and log a fault. */
 static void
 finish(struct measurer *m, bool by_itself)
 {
@@ -120,7 +120,7 @@ has_ended(struct measurer *m)
 	return ended;
 }
 
-/* The thread ends, with a last sample; for this reason, unless it has its own. */
+/* Make the thread take a last sample and end; the reason is used unless the thread has a fault. */
 static void
 end(struct measurer *m, const char *reason)
 {
@@ -202,7 +202,7 @@ new_view(struct measurer *m, char *why)
 	return view;
 }
 
-/* Why there is none. */
+/* Say why there is no measurement. */
 static void
 tell_none(uint16_t port_id, struct measurer *m, char *why)
 {

@@ -12,21 +12,21 @@
 
 /**
  * @file
- * Measure octo ports: look at a port's counters again and again, and tell the differences
- * to whoever asks, and to files. A port of this process is measured by a thread of its own,
- * neither by the data path nor by the port's control thread; so a file that takes its time
- * delays nobody. Primary process; any control thread.
+ * Measure octo ports: read a port's counters periodically, and provide the differences to
+ * callers and in files. A port of this process is measured by a thread of its own, neither by
+ * the data path nor by the port's control thread, so a slow file delays neither. In the primary
+ * process; functions may be called by any control thread.
  */
 
 #define OCTO_MEASURE_MIN_MS 10
 #define OCTO_MEASURE_MAX_MS (3600u * 1000)
 #define OCTO_MEASURE_DEFAULT_MS 1000
 
-/** Room for a sentence that says what is wrong, or missing. */
+/** Room for a sentence about an error, or about a missing value. */
 #define OCTO_MEASURE_WHY_MAX 512
 #define OCTO_MEASURE_NAME_MAX 64
 
-/** Rules whose hits are asked for; with more of them, hits are unknown. */
+/** Hits are read for at most this many rules; with more rules they are unknown. */
 #define OCTO_MEASURE_MAX_RULES 1024
 
 struct octo_socket;
@@ -34,7 +34,7 @@ struct octo_socket;
 /** A port that is measured. */
 struct octo_measured {
 	uint16_t port_id;
-	struct octo_socket *socket; /**< telemetry of its process; NULL: this process */
+	struct octo_socket *socket; /**< telemetry socket of its process; NULL: this process */
 };
 
 struct octo_measure_names {
@@ -43,22 +43,26 @@ struct octo_measure_names {
 };
 
 /**
- * Where counters come from: a port of this process, or of another one. Called by whoever
- * measures, one thread at a time.
+ * Source of counters: a port of this process, or of another one. Called by one thread at a
+ * time.
  */
 struct octo_measure_source {
-	/** Returns 0, or a negative errno with why filled in: -ENODEV if this is no octo port. */
+	/**
+	 * Get names. Returns 0, or a negative errno with why filled in: -ENODEV if it is not an
+	 * octo port.
+	 */
 	int (*names)(const struct octo_measured *port, struct octo_measure_names *names, char *why);
 	/**
-	 * Give all of the port's extended statistics to octo_counts_take(). Returns 0, -EAGAIN
+	 * Pass all of the port's extended statistics to octo_counts_take(). Returns 0, -EAGAIN
 	 * if they cannot be read now, or another negative errno with why filled in.
 	 */
 	int (*xstats)(const struct octo_measured *port, struct octo_counts *now, char *why);
-	/** The hits of all rules, of which there are so many, or OCTO_RATE_UNKNOWN. */
+	/** Sum of the hits of all nb_rules rules, or OCTO_RATE_UNKNOWN. */
 	uint64_t (*hits)(const struct octo_measured *port, uint64_t nb_rules);
 	/**
-	 * What the application alone knows; NULL where it does not tell. Each fills in what is
-	 * known and returns NULL, or leaves it and returns why it is not known.
+	 * Values that only the application has; NULL if it does not provide them. Each function
+	 * fills in the value and returns NULL, or leaves it unchanged and returns why it is
+	 * unknown.
 	 */
 	const char *(*work)(const struct octo_measured *port, struct octo_work *work);
 	const char *(*latency)(const struct octo_measured *port, struct octo_latency *latency);
@@ -69,10 +73,10 @@ struct octo_measure_args {
 	const char *csv;      /**< a file, or NULL */
 	const char *json;     /**< another, or NULL */
 	const struct octo_measure_source *source;
-	bool without_uncore; /**< of the machine nothing is counted */
+	bool without_uncore; /**< do not count the machine's uncore */
 };
 
-/** Why something is not known, or empty. */
+/** Reasons why values are unknown; empty: known. */
 struct octo_measure_lacks {
 	char work[OCTO_MEASURE_WHY_MAX];
 	char latency[OCTO_MEASURE_WHY_MAX];
@@ -80,7 +84,7 @@ struct octo_measure_lacks {
 	char dram[OCTO_MEASURE_WHY_MAX];
 };
 
-/** What a measurement has found so far. */
+/** Results of a measurement so far. */
 struct octo_measure_view {
 	uint16_t port_id;
 	uint32_t interval_ms;
@@ -96,45 +100,45 @@ struct octo_measure_view {
  * Begin to measure a port of this process.
  *
  * @param why
- *   OCTO_MEASURE_WHY_MAX characters, filled in on failure.
+ *   OCTO_MEASURE_WHY_MAX bytes, filled in on failure.
  * @return
- *   0; or, with nothing begun and no file made or changed: -ENODEV if it is not an octo
- *   port, -EINVAL for an interval out of range, -EEXIST if it is being measured, -ENOMEM,
- *   or what stands in the way of a file.
+ *   0; or, with nothing started and no file created or changed: -ENODEV if it is not an octo
+ *   port, -EINVAL for an interval out of range, -EEXIST if it is being measured, -ENOMEM, or the
+ *   error of a file.
  */
 __rte_experimental
 int octo_measure_start(uint16_t port_id, const struct octo_measure_args *args, char *why);
 
 /**
- * End it, with a last sample of the time that is left. Files are complete then.
+ * End a measurement with a last, shorter sample. Its files are complete then.
  *
  * @return
- *   What was measured, to be freed by free(), or NULL with why filled in.
+ *   The results, to be freed by free(), or NULL with why filled in.
  */
 __rte_experimental
 struct octo_measure_view *octo_measure_stop(uint16_t port_id, char *why);
 
-/** What was measured so far, likewise. */
+/** Get the results so far, to be freed by free(), or NULL with why filled in. */
 __rte_experimental
 struct octo_measure_view *octo_measure_view(uint16_t port_id, char *why);
 
-/** The port is about to go: nobody measures it when this returns. */
+/** The port is about to be closed: end its measurement. No thread uses the port afterwards. */
 __rte_experimental
 void octo_measure_forget(uint16_t port_id);
 
-/** The xstats of an octo_measure_source, of a port of this process: by ethdev. */
+/** xstats() of an octo_measure_source for a port of this process, by ethdev. */
 __rte_experimental
 int
 octo_measure_ethdev_xstats(const struct octo_measured *port, struct octo_counts *now, char *why);
 
 /**
- * Tell rates by telemetry, /octo/measure: all numbers and no lists, as exporters want them.
- * While nobody measures a port, rates are of the time since the last question.
+ * Provide rates by telemetry, /octo/measure: numbers only and no lists, as exporters need them.
+ * If a port is not being measured, rates are over the time since the last request.
  */
 __rte_experimental
 void octo_measure_register_telemetry(const struct octo_measure_source *source);
 
-/** Print the last sample of a measurement, or the average of all, as a table. */
+/** Print the last sample of a measurement, or the average of all samples, as a table. */
 __rte_experimental
 void octo_measure_print_last(const struct octo_measure_view *view, FILE *to);
 __rte_experimental

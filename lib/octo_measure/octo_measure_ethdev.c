@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The counters of a port of this process, as any application can read them. */
+/* Counters of a port of this process, by the public ethdev API. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ octo_measure_is_octo(uint16_t port_id)
 	       info.driver_name != NULL && strcmp(info.driver_name, "net_octo") == 0;
 }
 
-/* Names and values in one block; -EAGAIN if a PF comes or goes in between. */
+/* Read names and values. Returns -EAGAIN if they change in between, as when a PF comes or goes. */
 static int
 read_xstats(uint16_t port_id, struct octo_counts *now)
 {

@@ -13,7 +13,7 @@
 
 #include "octo_measure_file.h"
 
-/* Whatever it is, it must not keep the thread from ending. */
+/* O_NONBLOCK: no kind of file may keep the thread from ending. */
 #define FLAGS (O_WRONLY | O_CLOEXEC | O_NONBLOCK)
 
 static int
@@ -27,7 +27,7 @@ open_new_or_old(const char *path, bool *is_new)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Not to a pipe: who writes to one that nobody reads any more is killed. */
+/* Refuse pipes: writing to one without a reader raises SIGPIPE. */
 static int
 check_kind(int fd)
 {
@@ -79,7 +79,7 @@ octo_measure_file_undo(struct octo_measure_file *file)
 	octo_measure_file_close(file);
 }
 
-/* Behind the last sample; of the text, so much stays when more samples come. */
+/* Write after the last sample; the next sample is written after the first `stays` bytes of text. */
 static int
 put(struct octo_measure_file *file, const char *text, size_t len, size_t stays)
 {
@@ -96,19 +96,19 @@ put(struct octo_measure_file *file, const char *text, size_t len, size_t stays)
 			return n < 0 ? -errno : -EIO;
 		done += (size_t)n;
 	}
-	/* devices can seek, and have no length */
+	/* EINVAL: a device can seek, but has no length */
 	if (file->can_seek && ftruncate(file->fd, file->end + (off_t)len) != 0 && errno != EINVAL)
 		return -errno;
 	file->end += (off_t)stays;
 	return 0;
 }
 
-/* Put together in memory, then written at once. */
+/* Text that is composed in memory and written in one call. */
 struct draft {
 	FILE *text;
 	char *chars;
 	size_t len;
-	bool first; /* of a list */
+	bool first; /* no member of the list so far */
 };
 
 static int
@@ -119,7 +119,7 @@ begin_draft(struct draft *d)
 	return d->text == NULL ? -ENOMEM : 0;
 }
 
-/* Of what was drafted, all but the last bytes stays. */
+/* Write the draft; the next sample overwrites its last `goes` bytes. */
 static int
 end_draft(struct draft *d, struct octo_measure_file *file, size_t goes)
 {
@@ -173,7 +173,7 @@ add_member(void *to, const char *name, double value)
 		draft_number(d->text, value);
 }
 
-/* Text of ours, and of errors: no byte of it needs more than this. */
+/* Add a JSON string. The texts are our own, or error messages: no other escapes are needed. */
 static void
 add_text(struct draft *d, const char *name, const char *text)
 {
@@ -187,7 +187,7 @@ add_text(struct draft *d, const char *name, const char *text)
 	fputc('"', d->text);
 }
 
-/* Of the port, and of each queue. */
+/* Output the fields of the port, and of each queue. */
 static void
 tell_all(const struct octo_counts *counts, bool totals, octo_field_fn tell, void *to)
 {
@@ -252,7 +252,7 @@ draft_lacks(struct draft *d, const struct octo_measure_lacks *lacks)
 	fputc('}', d->text);
 }
 
-/* All that follows the samples. */
+/* Compose all that follows the samples. */
 static void
 draft_tail(struct draft *d, const struct octo_measure_view *view, const char *ended)
 {

@@ -12,27 +12,26 @@
 
 /**
  * @file
- * The files of a measurement: CSV, a line for each sample; JSON, all samples and a
- * summary, which is complete after each sample where the file can be written anew.
- * Functions return 0 or a negative errno.
+ * Files of a measurement: CSV, a line for each sample; JSON, all samples and a summary. If the
+ * JSON file can seek, it is complete after each sample. Functions return 0 or a negative errno.
  */
 
 struct octo_measure_file {
 	int fd; /**< -1: none */
 	bool is_new;
 	bool can_seek;
-	off_t end; /**< behind the last sample */
+	off_t end; /**< offset after the last sample */
 	const char *path;
 };
 
 /**
- * Open a file that nobody else measures to, and leave what is in it.
+ * Open a file that no other measurement writes to; its content is not changed.
  *
  * @param path
- *   Kept as it is; NULL for no file, in which case all functions do nothing.
+ *   Must stay valid; NULL for no file, then all functions do nothing.
  */
 int octo_measure_file_open(struct octo_measure_file *file, const char *path, char *why);
-/** As if it had never been opened. */
+/** Close the file as if it had not been opened: a new one is removed. */
 void octo_measure_file_undo(struct octo_measure_file *file);
 void octo_measure_file_close(struct octo_measure_file *file);
 
@@ -41,7 +40,7 @@ int octo_measure_csv_add(struct octo_measure_file *file, const struct octo_measu
 
 int octo_measure_json_begin(struct octo_measure_file *file, const struct octo_measure_view *view);
 int octo_measure_json_add(struct octo_measure_file *file, const struct octo_measure_view *view);
-/** No more samples, for this reason. */
+/** End the samples, for this reason. */
 int octo_measure_json_end(struct octo_measure_file *file, const struct octo_measure_view *view,
 			  const char *ended);
 

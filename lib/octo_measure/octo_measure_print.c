@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What was measured, for people. */
+/* Results of a measurement as a table. */
 
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 
 #define CELL_MAX 16
 
-/* Millions, or thousands of millions; "-" for what is not known. */
+/* Format a value in units of `by`; "-" if unknown. */
 static const char *
 scaled(double value, double by, char text[CELL_MAX])
 {
@@ -131,7 +131,7 @@ print_bytes(FILE *to, const struct octo_counts *span, uint16_t socket, int kind)
 		fprintf(to, " %s %.3f GB/s", words[kind], rate / 1e9);
 }
 
-/* Of each socket, these kinds of bytes. */
+/* Print these kinds of bytes for each socket. */
 static void
 print_sockets(FILE *to, const struct octo_counts *span, const char *what, int first, int last)
 {

@@ -11,12 +11,12 @@
 #include "octo_measurement.h"
 #include "octo_tel.h"
 
-/* Who asks sooner after somebody else gets the same answer. */
+/* A request sooner than this after the last sample gets the same answer. */
 #define MIN_NS (100 * UINT64_C(1000000))
 
 static const struct octo_measure_source *source;
 static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Of ports that somebody has asked about; each question is a sample. */
+/* Measurements of ports that were requested; each request is a sample. */
 static struct octo_measurement *all_asked[RTE_MAX_ETHPORTS];
 
 static void
@@ -34,7 +34,7 @@ octo_measure_forget_asked(uint16_t port_id)
 	pthread_mutex_unlock(&asked_lock);
 }
 
-/* Somebody asks for the first time: counters, but no rates yet. */
+/* First request of a port: counters, but no rates yet. */
 static int
 begin_locked(uint16_t port_id)
 {
@@ -72,7 +72,7 @@ add_field(void *to, const char *name, double value)
 		rte_tel_data_add_dict_uint(to, name, (uint64_t)(value + 0.5));
 }
 
-/* Of a queue, if there are two numbers. */
+/* Add the figures of the port, or of a queue if there are two numbers. */
 static int
 tell_counts(const uint32_t *numbers, int n, const struct octo_counts *span,
 	    const struct octo_counts *sum, struct rte_tel_data *d)

@@ -9,7 +9,7 @@
 
 #include "octo_measurement.h"
 
-/* A read that meets a PF that goes or comes fails, and the next one is of what is then. */
+/* A read fails while a PF comes or goes; the first read is retried this often, at this interval. */
 #define FIRST_LOOKS 100
 #define FIRST_LOOK_MS 10
 
@@ -44,7 +44,7 @@ set_lack(struct octo_measurement *m, char *lack, const char *why)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* What the port does not know. */
+/* Get the values that the port does not have. */
 static void
 ask_application(struct octo_measurement *m, struct octo_counts *now)
 {
@@ -197,7 +197,7 @@ look_first(struct octo_measurement *m)
 	return ret;
 }
 
-/* The moment from which on it is measured; sums have the shape of what will be added. */
+/* Take the counters at the start; the sum gets the same numbers of PFs and queues. */
 static int
 begin_counts(struct octo_measurement *m, bool with_uncore, char *why)
 {

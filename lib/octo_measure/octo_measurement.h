@@ -12,21 +12,21 @@
 
 /**
  * @file
- * One measurement, whoever takes its samples: octo_measure_start()'s thread, telemetry when
- * it is asked, a program. One thread at a time, but for octo_measurement_view().
+ * One measurement, independent of the caller that takes the samples: octo_measure_start()'s
+ * thread, a telemetry request, a program. One thread at a time, except octo_measurement_view().
  */
 
 struct octo_measurement {
 	struct octo_measured port;
 	const struct octo_measure_source *source;
 	uint64_t began;               /**< octo_measurement_clock() */
-	struct octo_counts counts[2]; /**< at the last look, and the one before, by turns */
-	unsigned int at;              /**< which is the last */
+	struct octo_counts counts[2]; /**< of the last two samples, alternating */
+	unsigned int at;              /**< index of the last one */
 	struct octo_counts span;      /**< between them */
 	struct octo_uncore uncore;
 	struct octo_measure_file csv, json;
 	char *csv_path, *json_path;
-	char fault[OCTO_MEASURE_WHY_MAX]; /**< why there can be no more samples, or empty */
+	char fault[OCTO_MEASURE_WHY_MAX]; /**< why no more samples can be taken, or empty */
 
 	pthread_mutex_t lock;
 	struct octo_measure_view view; /**< changed under the lock */
@@ -36,7 +36,7 @@ struct octo_measurement {
 uint64_t octo_measurement_clock(void);
 
 /**
- * Open files, and look for the first time.
+ * Open files, and read the counters for the first time.
  *
  * @return
  *   0, or a negative errno with why filled in: see octo_measure_start().
@@ -44,32 +44,32 @@ uint64_t octo_measurement_clock(void);
 int octo_measurement_begin(struct octo_measurement **measurement, const struct octo_measured *port,
 			   const struct octo_measure_args *args, char *why);
 
-/** As if it had never begun, for its files. */
+/** Leave the files as if it had not begun. */
 void octo_measurement_undo(struct octo_measurement *m);
 
-/** When the next sample is due. */
+/** Time at which the next sample is due, as octo_measurement_clock(). */
 uint64_t octo_measurement_next(const struct octo_measurement *m);
 
 /**
- * Take a sample: what came since the last one. Of a moment there is no rate: it belongs to
- * the next sample, and that of the end only to the sum.
+ * Take a sample: the difference to the last one. A span shorter than half of
+ * OCTO_MEASURE_MIN_MS is no sample: it belongs to the next one, or at the end only to the sum.
  *
  * @return
  *   0, also if the counters cannot be read now; or a negative errno with m->fault filled in.
  */
 int octo_measurement_sample(struct octo_measurement *m, bool is_last);
 
-/** Complete and close its files; for this reason, unless there is a fault. Returns 0 or -errno. */
+/** Complete and close the files, for this reason or the fault. Returns 0 or a negative errno. */
 int octo_measurement_end(struct octo_measurement *m, const char *reason);
 void octo_measurement_free(struct octo_measurement *m);
 
-/** What was measured so far, to be freed by free(); NULL: there is no memory left. */
+/** Copy the results so far, to be freed by free(); NULL: no memory. */
 struct octo_measure_view *octo_measurement_view(struct octo_measurement *m);
 
 /* octo_measure_ethdev.c: is this an octo port of this process? */
 bool octo_measure_is_octo(uint16_t port_id);
 
-/* octo_measure_telemetry.c: the measurement of whoever asks by telemetry */
+/* octo_measure_telemetry.c: end the measurement for telemetry */
 void octo_measure_forget_asked(uint16_t port_id);
 
 #endif /* OCTO_MEASUREMENT_H */

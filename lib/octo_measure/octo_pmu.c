@@ -13,7 +13,7 @@
 #define EVENT_MAX 256
 #define FORMAT_MAX 64
 
-/* "N" or "N-M", and a comma behind it; returns what follows, or NULL. */
+/* Read "N" or "N-M", and a comma after it. Returns the rest of the text, or NULL. */
 static const char *
 read_range(const char *text, unsigned long max, unsigned long *first, unsigned long *last)
 {

@@ -8,16 +8,16 @@
 
 /**
  * @file
- * What the kernel writes about its performance monitoring units in
+ * Parser of the kernel's description of performance monitoring units in
  * /sys/bus/event_source/devices/PMU (Documentation/ABI/testing/
- * sysfs-bus-event_source-devices-{events,format}), read. Text in, numbers out.
+ * sysfs-bus-event_source-devices-{events,format}). Text in, numbers out.
  */
 
 /** config, config1 and config2 of struct perf_event_attr. */
 #define OCTO_PMU_CONFIGS 3
 
 /**
- * Get what `format/FIELD` says.
+ * Read the text of `format/FIELD`.
  *
  * @return
  *   0, or a negative errno if there is no such field.
@@ -25,10 +25,11 @@
 typedef int (*octo_pmu_format_fn)(void *from, const char *field, char *text, size_t len);
 
 /**
- * Put a value where a format ("config:0-7,21") says: its lowest bits to the first range.
+ * Put a value into the bits of a format ("config:0-7,21"), its lowest bits into the first
+ * range.
  *
  * @return
- *   0, -EINVAL if the format cannot be read, -ERANGE if the value has more bits.
+ *   0, -EINVAL if the format cannot be parsed, -ERANGE if the value has more bits.
  */
 int octo_pmu_place(const char *format, uint64_t value, uint64_t config[OCTO_PMU_CONFIGS]);
 
@@ -36,20 +37,20 @@ int octo_pmu_place(const char *format, uint64_t value, uint64_t config[OCTO_PMU_
  * Encode an event ("event=0x04,umask=0x03"; a word without a value is 1).
  *
  * @return
- *   0, or a negative errno: of a field that cannot be had, or of octo_pmu_place().
+ *   0, or a negative errno: of the format function, or of octo_pmu_place().
  */
 int octo_pmu_encode(const char *event, octo_pmu_format_fn format, void *from,
 		    uint64_t config[OCTO_PMU_CONFIGS]);
 
 /**
- * Read a list of CPUs ("0,18", "0-1").
+ * Parse a list of CPUs ("0,18", "0-1").
  *
  * @return
- *   How many there are, at most `room`, or -EINVAL.
+ *   The number of CPUs, at most `room`, or -EINVAL.
  */
 int octo_pmu_cpus(const char *text, uint16_t *cpus, int room);
 
-/** Bytes that one count of an event stands for, by its scale and unit; 0: not known. */
+/** Bytes per count of an event, from its scale and unit; 0: unknown. */
 double octo_pmu_bytes(const char *scale, const char *unit);
 
 #endif /* OCTO_PMU_H */

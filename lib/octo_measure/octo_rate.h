@@ -9,23 +9,23 @@
 
 /**
  * @file
- * From counters to rates. Counters begin anew (`clear port stats`, a device that was
- * reset), or are read a little too early by a device that keeps them in two registers:
- * no rate is negative for that, and none is of more than was counted. No clock.
+ * Rates from counters. A counter may be reset (`clear port stats`, a device reset), or be read
+ * slightly too low by a device that keeps it in two registers. No rate is negative or exceeds
+ * the count because of that. No clock.
  */
 
-/** Nobody knows. Whatever is made of it is unknown too. */
+/** An unknown value; values computed from it are unknown, too. */
 #define OCTO_RATE_UNKNOWN UINT64_MAX
 
 /**
- * What a counter has counted since it was `before`.
+ * The increase of a counter since it was `before`.
  *
- * One that is less than half of what it was began anew, at 0, and all that it counts is
- * new: what came before it began is lost. One that is a little less has been misread,
- * and nothing is new.
+ * A counter below half of its previous value was reset to 0, and all of its value is new;
+ * counts before the reset are lost. A counter that is slightly lower was misread, and nothing
+ * is new.
  *
  * @param restarted
- *   Set if the counter went back; else left alone.
+ *   Set if the counter went back; else unchanged.
  */
 static inline uint64_t
 octo_rate_delta(uint64_t before, uint64_t now, bool *restarted)
@@ -39,8 +39,8 @@ octo_rate_delta(uint64_t before, uint64_t now, bool *restarted)
 }
 
 /**
- * What has been added to a sum from which parts are taken away (the hits of the rules
- * that there are): 0 if more was taken away.
+ * The increase of a sum from which parts are also removed (the hits of all present rules): 0 if
+ * the sum decreased.
  */
 static inline uint64_t
 octo_rate_gain(uint64_t before, uint64_t now)
@@ -60,7 +60,7 @@ octo_rate_add(uint64_t *sum, uint64_t amount)
 		*sum += amount;
 }
 
-/** NaN if the amount is unknown, or there was no time. */
+/** NaN if the amount is unknown, or ns is 0. */
 static inline double
 octo_rate_per_second(uint64_t amount, uint64_t ns)
 {
@@ -69,7 +69,7 @@ octo_rate_per_second(uint64_t amount, uint64_t ns)
 	return (double)amount * 1e9 / (double)ns;
 }
 
-/** NaN if either is unknown, or there was nothing to share it out to. */
+/** NaN if either is unknown, or `among` is 0. */
 static inline double
 octo_rate_each(uint64_t amount, uint64_t among)
 {
@@ -78,7 +78,7 @@ octo_rate_each(uint64_t amount, uint64_t among)
 	return (double)amount / (double)among;
 }
 
-/** How much of both is `part`; 0 if both are 0. */
+/** The fraction of `part` in the sum of both; 0 if both are 0. */
 static inline double
 octo_rate_share(uint64_t part, uint64_t rest)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Events and what a count of them stands for: of UPI and QPI, Intel's uncore performance
- * monitoring guides (TxL_FLITS and RxL_FLITS: a cache line is 9 flits of UPI with data,
- * and a flit of QPI has 8 bytes of it); of IMC and QPI's names, the kernel's own events
- * (arch/x86/events/intel/uncore_snbep.c) with scale and unit; of AMD's data fabric, up to
- * Zen 3, AMD's processor programming references as in perf's list of events.
+ * Events, and the bytes per count. UPI and QPI: Intel's uncore performance monitoring guides
+ * (TxL_FLITS and RxL_FLITS: a cache line is 9 flits of UPI with data, and a flit of QPI has 8
+ * bytes of it). IMC and named QPI events: the kernel (arch/x86/events/intel/uncore_snbep.c)
+ * with scale and unit. AMD's data fabric, up to Zen 3: AMD's processor programming references,
+ * as in perf's list of events.
  */
 
 #include <ctype.h>
@@ -35,20 +35,20 @@ struct octo_uncore_event {
 	int fd;
 	uint16_t socket;
 	uint8_t kind;
-	double bytes; /* of a count */
-	double sum;   /* bytes so far */
+	double bytes; /* per count */
+	double sum;   /* bytes so far, scaled */
 	uint64_t value;
 	uint64_t enabled; /* ns */
-	uint64_t running; /* ns; less where counters are shared by several events */
+	uint64_t running; /* ns; less than enabled if events share a counter */
 };
 
-/* One of the ways in which something is counted; the first one that there is, is used. */
+/* A way to count something; the first one that the machine has is used. */
 struct source {
-	const char *pmu;   /* PMU, PMU_0, PMU_1, ... */
-	const char *umask; /* NULL, or the format of umask by which its events are known */
+	const char *pmu;   /* name of PMU, or of PMU_0, PMU_1, ... */
+	const char *umask; /* NULL, or the format of umask by which the events are known */
 	bool named;        /* events are files of the PMU, with scale and unit */
 	struct {
-		const char *event; /* NULL: no more */
+		const char *event; /* NULL: end of the list */
 		enum octo_uncore_kind kind;
 		double bytes;
 	} events[MAX_WORDS + 1];
@@ -127,14 +127,14 @@ static const struct source dram_sources[] = {
 };
 /* clang-format on */
 
-/* While events are opened. */
+/* State while events are opened. */
 struct opening {
 	struct octo_uncore *uncore;
 	octo_uncore_open_fn open_event;
 	const char *root;
-	const char *pmu; /* its directory */
-	bool unknown;    /* there is a PMU, and none of its events is known */
-	int error;       /* of the first event that could not be opened */
+	const char *pmu; /* name of its directory */
+	bool unknown;    /* there is a PMU, but none of its events is known */
+	int error;       /* of the first event that failed to open */
 };
 
 __rte_format_printf(3, 4) static int read_text(char *text, size_t len, const char *format, ...)
@@ -172,7 +172,10 @@ real_open(const struct perf_event_attr *attr, int cpu)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* "uncore_imc" and "uncore_imc_0", but not "uncore_imc_free_running". */
+/*
+ * Is the name that of the PMU, or of one of several? "uncore_imc" and "uncore_imc_0" are, but
+ * not "uncore_imc_free_running".
+ */
 static bool
 is_pmu(const char *name, const char *wanted)
 {
@@ -227,7 +230,7 @@ read_type(const struct opening *o, struct perf_event_attr *attr)
 	return ret;
 }
 
-/* One event of one PMU, on each of the CPUs that the kernel counts it on. */
+/* Open one event of one PMU, on each CPU of its cpumask. */
 static int
 open_event(struct opening *o, const char *words, struct octo_uncore_event event)
 {
@@ -263,7 +266,7 @@ read_event(const struct opening *o, const char *name, const char *suffix, char t
 			 suffix);
 }
 
-/* What the kernel calls an event, with the bytes that it says a count is. */
+/* Open an event by the kernel's name, with its scale and unit. */
 static int
 open_named(struct opening *o, const char *name, struct octo_uncore_event event)
 {
@@ -313,7 +316,7 @@ close_from(struct octo_uncore *u, uint16_t first)
 		close(u->events[--u->nb_events].fd);
 }
 
-/* All PMUs of a kind or none: of some of them, the sum would be too small. */
+/* Open all PMUs of a kind or none: with some of them the sum would be too small. */
 static bool
 open_source(struct opening *o, const struct source *source)
 {
@@ -361,7 +364,7 @@ is_virtual(const char *root)
 	return found;
 }
 
-/* What stands in the way, for people. */
+/* Say why nothing is counted. */
 static void
 tell_why(const struct opening *o, const char *what, char why[OCTO_UNCORE_REASON_MAX])
 {
@@ -428,7 +431,7 @@ octo_uncore_close(struct octo_uncore *uncore)
 	*uncore = (struct octo_uncore){0};
 }
 
-/* Where events take turns, the rest of the time is taken to be like that which was seen. */
+/* Read an event. If events share a counter, extrapolate to the time that it was not counted. */
 static void
 follow_event(struct octo_uncore_event *e)
 {

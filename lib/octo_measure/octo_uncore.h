@@ -9,16 +9,19 @@
 
 /**
  * @file
- * The counters of the link between sockets and of DRAM, where the machine has them and the
- * kernel lets us read them (perf_event_open(2)). One thread at a time; to read one counter
- * the kernel interrupts a CPU of its socket for a moment.
+ * Counters of the link between sockets and of DRAM, if the machine has them and the kernel
+ * permits reading (perf_event_open(2)). One thread at a time. To read a counter the kernel
+ * briefly interrupts a CPU of its socket.
  */
 
 #define OCTO_UNCORE_REASON_MAX 160
 
 struct perf_event_attr;
 
-/** perf_event_open(2) on a CPU, or what a test has instead: a file, or a negative errno. */
+/**
+ * Opens an event on a CPU, as perf_event_open(2); returns a file descriptor or a negative
+ * errno.
+ */
 typedef int (*octo_uncore_open_fn)(const struct perf_event_attr *attr, int cpu);
 
 struct octo_uncore {
@@ -30,10 +33,10 @@ struct octo_uncore {
 };
 
 /**
- * Begin to count whatever can be counted.
+ * Begin to count everything that can be counted.
  *
  * @param root
- *   What the names of all files begin with: "" but in a test.
+ *   Prefix of all file names; not empty only in tests.
  * @param open_event
  *   NULL: perf_event_open(2).
  */
