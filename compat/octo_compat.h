@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The only place that knows DPDK versions. The sources are written for the
- * newest release; this header, included before everything else in an
- * out-of-tree build, supplies what an older one spells differently.
+ * The only place that knows DPDK versions. The sources are written for the newest release; this
+ * header, included before everything else in an out-of-tree build, supplies what an older
+ * release names differently.
  */
 
 #ifndef OCTO_COMPAT_H
@@ -14,7 +14,7 @@
 #define OCTO_DPDK_BEFORE(year, month) (RTE_VERSION < RTE_VERSION_NUM(year, month, 0, 0))
 
 #if OCTO_DPDK_BEFORE(24, 3)
-/* 24.03: one line of log behind a prefix. */
+/* 24.03: log a line with a prefix. */
 #include <rte_common.h>
 #include <rte_log.h>
 #define RTE_LOG_COMMA ,
@@ -34,12 +34,12 @@
 #endif
 
 #if OCTO_DPDK_BEFORE(23, 11)
-/* 23.11: control threads are made with rte_thread_t. */
+/* 23.11: control threads are created as rte_thread_t. */
 #include "octo_compat_thread.h"
 #endif
 
 #if OCTO_DPDK_BEFORE(25, 3)
-/* 25.03: what clang's analysis of locks is told. */
+/* 25.03: annotations for clang's lock analysis. */
 #define __rte_acquire_capability(...)
 #define __rte_release_capability(...)
 #endif
@@ -49,7 +49,7 @@
 #define rte_flow_fp_ops rte_flow_ops
 #endif
 
-/* 23.11: what net_bonding calls, in its devargs, the ports that it is made of. */
+/* 23.11: net_bonding's devarg for the ports that it bonds. */
 #if OCTO_DPDK_BEFORE(23, 11)
 #define OCTO_BOND_MEMBER                                                                           \
 	"sla"                                                                                      \
@@ -59,7 +59,7 @@
 #endif
 
 #if OCTO_DPDK_BEFORE(24, 11)
-/* 24.11: handlers of _opt alone are called for keys without a value. */
+/* 24.11: only rte_kvargs_process_opt() calls handlers for keys without a value. */
 #define rte_kvargs_process_opt rte_kvargs_process
 #endif
 
@@ -68,9 +68,9 @@
 #endif
 
 /*
- * Signatures. The drivers define the op as the newest DPDK wants it. Where an
- * older one wants another type, the definition is renamed by a function-like
- * macro, and the plain name in the ops table is an adapter.
+ * Signatures. The drivers define an op as the newest DPDK requires it. For an older release
+ * with another type, a function-like macro renames the definition, and the plain name in the
+ * ops table is an adapter.
  */
 #if OCTO_DPDK_BEFORE(25, 11)
 #include "octo_compat_ethdev.h"

@@ -63,7 +63,7 @@ mpsim_rx_queue_count(void *rxq)
 #define mpsim_rx_queue_count(rxq) mpsim_rx_queue_count_(rxq)
 
 #if OCTO_DPDK_BEFORE(24, 3)
-/* 24.03: the list of packet types carries its length; before, it ended in UNKNOWN. */
+/* 24.03: the list of packet types has a length; before, it ended with UNKNOWN. */
 const uint32_t *octo_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
 const uint32_t *mpsim_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * From 25.11 on ethdev calls fast-path operations without a look at whether they are there.
- * Of a port that stopped, or that this process has not attached, they are not until 26.03:
- * a secondary process that asks before it has attached a PF would call NULL.
+ * From 25.11 on ethdev calls fast-path operations without a check for NULL. Until 26.03 they
+ * are NULL for a port that is stopped, or that this process has not attached, such as a PF that
+ * a secondary process has not attached yet.
  */
 
 #ifndef OCTO_COMPAT_FAST_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Items, actions and fields that an older rte_flow does not have: no rule can have
- * them. The tables list them as a type that is looked up in vain.
+ * Items, actions and fields that an older rte_flow does not have. No rule can contain them; the
+ * tables list them with a type that never matches.
  */
 
 #ifndef OCTO_COMPAT_FLOW_H
@@ -91,7 +91,7 @@ struct rte_flow_action_prog {
 #define RTE_FLOW_FIELD_IPV6_FLOW_LABEL OCTO_COMPAT_NO_TYPE
 #define RTE_FLOW_FIELD_IPV6_TRAFFIC_CLASS OCTO_COMPAT_NO_TYPE
 #define RTE_FLOW_FIELD_RANDOM OCTO_COMPAT_NO_TYPE
-/* 24.03: renamed, as the COMPARE item has it too. */
+/* 24.03: renamed, because the COMPARE item uses it too. */
 #define rte_flow_field_data rte_flow_action_modify_data
 OCTO_COMPAT_NO_STRUCT(rte_flow_item_random);
 OCTO_COMPAT_NO_STRUCT(rte_flow_action_nat64);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * DPDK 25.07 marks exported symbols in the sources and does not install the
- * header for it. Out of tree a driver's version.map says what it exports.
+ * DPDK 25.07 marks exported symbols in the sources and does not install the header for it. Out
+ * of tree, a driver's version.map lists its exported symbols.
  */
 
 #ifndef OCTO_COMPAT_EXPORT_H

@@ -8,24 +8,24 @@
 
 #include "nudma_load.h"
 
-/* The link from each node to the other, then the memory of each. */
+/* Stations: the link from each node to the other, then the memory of each node. */
 #define NB_STATIONS (2 * NUDMA_NODES)
 #define DRAM(node) (NUDMA_NODES + (node))
 
 #define MAX_ROUNDS 20000
 #define PRECISION 1e-10
 
-/* What is left for cores when the open traffic is more than a resource can take. */
+/* Largest use of a resource by open traffic; the rest is left for cores. */
 #define MAX_OPEN 0.99
 
 struct network {
 	unsigned int nb;
 	double lines[NUDMA_MAX_CLASSES];
-	double think[NUDMA_MAX_CLASSES]; /* ns away from all stations */
+	double think[NUDMA_MAX_CLASSES]; /* ns; time away from all stations */
 	double demand[NUDMA_MAX_CLASSES][NB_STATIONS];
 	double queue[NUDMA_MAX_CLASSES][NB_STATIONS];
 	double rate[NUDMA_MAX_CLASSES];
-	double open[NB_STATIONS]; /* use by open traffic */
+	double open[NB_STATIONS]; /* utilisation by open traffic */
 };
 
 RTE_EXPORT_INTERNAL_SYMBOL(nudma_flit_ns)
@@ -42,7 +42,7 @@ nudma_dram_line_ns(const struct nudma_machine *machine)
 	return NUDMA_LINE / machine->dram_gb;
 }
 
-/* Flits of a line that is read, and perhaps written back, over the link. */
+/* Flits for a line that is read over the link, and perhaps written back. */
 static double
 flits_out(const struct nudma_machine *m, const struct nudma_class *c)
 {
@@ -74,7 +74,7 @@ set_open(struct network *n, const struct nudma_machine *m, const struct nudma_op
 	}
 }
 
-/* A line of class i sees the other lines of its class, and all of the others. */
+/* A line of class i waits behind the other lines of its class, and all lines of other classes. */
 static double
 seen(const struct network *n, unsigned int i, unsigned int s)
 {
@@ -85,7 +85,7 @@ seen(const struct network *n, unsigned int i, unsigned int s)
 	return RTE_MAX(sum, 0.0);
 }
 
-/* One step of the iteration. Returns by how much a queue has changed at most. */
+/* One step of the iteration. Returns the largest change of a queue. */
 static double
 step(struct network *n)
 {
@@ -112,7 +112,7 @@ step(struct network *n)
 	return change;
 }
 
-/* All that wait, each for as long as a mean message takes; open traffic is among them. */
+/* Mean wait: all waiting messages, open traffic included, each for the mean service time. */
 static double
 wait_at(const struct network *n, unsigned int s, double service)
 {
@@ -123,7 +123,7 @@ wait_at(const struct network *n, unsigned int s, double service)
 	return (queue + n->open[s]) * service / (1 - n->open[s]);
 }
 
-/* The mean time that a message of the classes takes on the link from this node. */
+/* Mean time of a message on the link from this node. */
 static double
 message_ns(const struct network *n, const struct nudma_machine *m,
 	   const struct nudma_demand *demand, unsigned int node)

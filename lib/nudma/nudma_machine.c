@@ -64,7 +64,7 @@ static const struct key keys[] = {
 	KEY(work, pagerank_lines, 0.1, 1024),
 };
 
-/* What is being read, and where its faults are told. */
+/* The profile being read, and a buffer for the error. */
 struct reader {
 	const char *path;
 	struct rte_cfgfile *file;
@@ -121,7 +121,7 @@ read_key(struct reader *r, const struct key *key)
 		return refuse(r, "[%s] %s is missing: a number from %g to %g is needed",
 			      key->section, key->name, key->min, key->max);
 	value = strtod(text, &end);
-	/* no number is the same as itself but NaN */
+	/* written so that NaN is refused, too */
 	if (end == text || *end != '\0' || !(value >= key->min && value <= key->max))
 		return refuse(r, "[%s] %s=%s: a number from %g to %g is needed", key->section,
 			      key->name, text, key->min, key->max);
@@ -146,7 +146,7 @@ check_entries(struct reader *r, const char *section)
 	return 0;
 }
 
-/* What is there but means nothing is a typing error that would go unnoticed. */
+/* Refuse unknown sections and keys: a misspelt key would otherwise have no effect. */
 static int
 check_known(struct reader *r)
 {
@@ -169,7 +169,7 @@ check_known(struct reader *r)
 	return ret;
 }
 
-/* Of values that are each possible, but not together. */
+/* Check values against each other. */
 static int
 check_together(struct reader *r)
 {
@@ -210,7 +210,7 @@ open_file(struct reader *r)
 	const struct rte_cfgfile_parameters params = {.comment_character = '#'};
 	FILE *f = fopen(r->path, "re");
 
-	/* rte_cfgfile_load() tells nobody why it fails */
+	/* rte_cfgfile_load() does not return the cause of a failure */
 	if (f == NULL) {
 		const int error = errno;
 

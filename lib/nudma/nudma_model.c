@@ -28,7 +28,7 @@ round_up(uint32_t bytes)
 	return RTE_ALIGN_MUL_CEIL((uint64_t)bytes, NUDMA_LINE);
 }
 
-/* There and back over the link, without what is done at the other end. */
+/* Time over the link and back, without the access at the other end. */
 static double
 round_trip(const struct nudma_model *model)
 {
@@ -36,7 +36,7 @@ round_trip(const struct nudma_model *model)
 	       model->load.link_wait_ns[1];
 }
 
-/* Of a load by a CPU of the node that the memory is of, with all memory alike. */
+/* Time of a load by a CPU on the node of the memory. */
 static double
 near_ns(const struct nudma_model *model, enum nudma_place place)
 {
@@ -47,11 +47,11 @@ near_ns(const struct nudma_model *model, enum nudma_place place)
 
 	if (place == NUDMA_IN_LLC)
 		return m->cpu.llc_hit_ns;
-	/* DRAM is read while the other socket is asked; both have to answer */
+	/* DRAM is read while the other socket is snooped; both have to answer */
 	return snooped ? RTE_MAX(dram, m->cpu.llc_hit_ns + round_trip(model)) : dram;
 }
 
-/* Of one on the other node: it looks in its own LLC first, then over there. */
+/* Time of a load by a CPU on the other node: it misses its own LLC first. */
 static double
 far_ns(const struct nudma_model *model, enum nudma_place place)
 {
@@ -85,7 +85,7 @@ set_paths(struct nudma_model *model)
 	for (unsigned int node = 0; node < NUDMA_NODES; node++) {
 		const double wait = model->load.link_wait_ns[node];
 
-		/* ownership of the line is asked for, then it goes there */
+		/* the PF's node requests ownership of the line, then sends it */
 		model->write_ps[node] = to_ps(round + hop + wait);
 		model->read_ps[node] = to_ps(model->machine.pcie.remote_read_ns + round - 2 * hop);
 		model->post_ps[node] = to_ps(hop + wait);
@@ -104,7 +104,7 @@ nudma_model_set(struct nudma_model *model, const struct nudma_machine *machine,
 	set_paths(model);
 }
 
-/* Bytes on PCIe of so much data in TLPs of the maximum payload. */
+/* Bytes on PCIe of this much data in TLPs of the maximum payload. */
 static uint64_t
 tlps(const struct nudma_model *model, uint32_t bytes)
 {
@@ -115,7 +115,7 @@ tlps(const struct nudma_model *model, uint32_t bytes)
 	return bytes + nb * (uint64_t)pcie->tlp_bytes;
 }
 
-/* Requests and answers, and messages with a line, between a node and the other one. */
+/* Charge requests, answers and messages with a line between a node and the other one. */
 static void
 cross(const struct nudma_model *model, struct nudma_account *account, unsigned int from,
       uint64_t lines, bool data_goes)
@@ -141,11 +141,11 @@ nudma_dma_write(const struct nudma_model *model, struct nudma_account *account, 
 	account->dram_write[memory] += data;
 	if (pf == memory)
 		return NUDMA_IN_DRAM;
-	/* the line is fetched together with its ownership */
+	/* the line is read together with its ownership */
 	account->dram_read[memory] += data;
 	account->remote++;
 	cross(model, account, pf, data / NUDMA_LINE, true);
-	/* and that it has arrived is told */
+	/* and its arrival is acknowledged */
 	account->millflits[memory] += data / NUDMA_LINE * model->control_millflits;
 	return NUDMA_IN_FOREIGN;
 }
@@ -162,7 +162,7 @@ nudma_dma_read(const struct nudma_model *model, struct nudma_account *account, u
 	account->pcie_down[pf] += tlps(model, bytes);
 	if (pf == memory)
 		return;
-	/* DRAM is read while the LLC is asked, which has it */
+	/* DRAM is read speculatively while the LLC, which has the line, is snooped */
 	account->dram_read[memory] += data;
 	account->remote++;
 	account->path_ps += model->read_ps[pf];
