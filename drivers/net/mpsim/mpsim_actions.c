@@ -64,7 +64,7 @@ read_jump(struct reader *r, const struct rte_flow_action *action)
 
 	if (ret != 0)
 		return ret;
-	/* so that no packet goes round in circles */
+	/* so that no packet is in a loop */
 	if (conf->group <= r->attr->group)
 		return refuse(r, EINVAL, action, "jump leads to a group of a higher number only");
 	r->orders->fate.own.group = conf->group;
@@ -84,7 +84,7 @@ read_port(struct reader *r, const struct rte_flow_action *action)
 	return 0;
 }
 
-/* An action that comes with the one that says where to go. */
+/* Set an action that accompanies the one with the destination. */
 static int
 add(struct reader *r, const struct rte_flow_action *action, uint32_t flag)
 {
@@ -120,7 +120,7 @@ read_mark(struct reader *r, const struct rte_flow_action *action)
 	return add(r, action, MPSIM_FATE_MARK);
 }
 
-/* Whose it is, is seen when it is known on which PF the rule is to be. */
+/* Only read the handle: its PF is checked when the rule's PF is known. */
 static int
 read_indirect(struct reader *r, const struct rte_flow_action *action)
 {
@@ -160,7 +160,7 @@ read_action(struct reader *r, const struct rte_flow_action *action)
 {
 	switch (action->type) {
 	case RTE_FLOW_ACTION_TYPE_VOID:
-	case RTE_FLOW_ACTION_TYPE_PF: /* it is the PF */
+	case RTE_FLOW_ACTION_TYPE_PF: /* the rule's own PF */
 		return 0;
 	case RTE_FLOW_ACTION_TYPE_QUEUE:
 		return read_queue(r, action);

@@ -7,7 +7,7 @@
 
 #define LOOK_US 1000000
 
-/* Is somebody going to look? Under the control lock. */
+/* Is the alarm set? Under the control lock. */
 static bool armed;
 
 static void look(void *arg);
@@ -25,7 +25,7 @@ is_too_old(const struct mpsim_age *age, uint64_t now)
 	return now > age->last && now - age->last >= age->timeout;
 }
 
-/* Which have become too old; true if the application is to be told. */
+/* Find actions that have aged. Returns true if the application has to be notified. */
 static bool
 look_at_pf(struct mpsim_pf *pf)
 {
@@ -40,14 +40,14 @@ look_at_pf(struct mpsim_pf *pf)
 		age->aged = age->last;
 		news = true;
 	}
-	/* once, until it has asked which */
+	/* one event until the application has queried the aged flows */
 	news = news && !pf->told_of_aged;
 	pf->told_of_aged = pf->told_of_aged || news;
 	mpsim_nic_unlock(pf->nic);
 	return news;
 }
 
-/* In the interrupt thread, as the events of hardware are. */
+/* In the interrupt thread, like events of hardware. */
 static void
 look(void *arg)
 {
@@ -69,7 +69,7 @@ look(void *arg)
 			arm_locked();
 	}
 	mpsim_control_unlock();
-	/* not under the lock: who listens may hold locks of its own */
+	/* not under the lock: a callback may take locks of its own */
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
 		if (news[p] && rte_eth_dev_is_valid_port(p))
 			rte_eth_dev_callback_process(&rte_eth_devices[p], RTE_ETH_EVENT_FLOW_AGED,
@@ -152,7 +152,7 @@ mpsim_age_get_aged(struct rte_eth_dev *dev, void **contexts, uint32_t n,
 		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 					 "there is no room for the contexts");
 	mpsim_nic_lock(pf->nic);
-	/* the lists of the application are what it has heard of now: the next is news again */
+	/* the application has an up-to-date list now: raise the event for the next one */
 	if (n > 0)
 		pf->told_of_aged = false;
 	LIST_FOREACH(age, &pf->ages, list) {

@@ -11,8 +11,8 @@
 
 /**
  * @file
- * AGE actions: the pump notes when a rule was hit, and once a second somebody
- * looks which were not for too long.
+ * AGE actions: the pump records the last hit of a rule, and an alarm once a second looks for
+ * timeouts.
  */
 
 struct mpsim_pf;
@@ -21,15 +21,15 @@ struct rte_flow_action_age;
 struct rte_flow_error;
 struct rte_flow_query_age;
 
-/** Of a rule, or of all that use one indirect action. */
+/** Age of a rule, or of all rules with one indirect action. */
 struct mpsim_age {
 	LIST_ENTRY(mpsim_age) list;
-	void *context;     /**< as given, or what the application holds */
+	void *context;     /**< from the action, or the handle that the application has */
 	uint64_t last;     /**< TSC of the last hit; written under the NIC's lock */
 	uint64_t timeout;  /**< in TSC cycles */
-	uint32_t refs;     /**< rules, and a handle */
-	uint64_t aged;     /**< the `last` for which the aging is news no more; 0: none */
-	uint64_t reported; /**< the `last` for which the application was told; 0: none */
+	uint32_t refs;     /**< rules, and an indirect action's handle */
+	uint64_t aged;     /**< value of `last` for which the event was handled; 0: none */
+	uint64_t reported; /**< value of `last` for which the flow was reported; 0: none */
 };
 
 LIST_HEAD(mpsim_ages, mpsim_age);
@@ -41,17 +41,17 @@ mpsim_age_hit(struct mpsim_age *age)
 }
 
 /**
- * Start to watch. Without the NIC's lock.
+ * Start an age. Without the NIC's lock.
  *
  * @return
- *   With one reference; NULL if there is no memory.
+ *   An age with one reference, or NULL without memory.
  */
 struct mpsim_age *mpsim_age_create(struct mpsim_pf *pf, const struct rte_flow_action_age *conf);
 
-/** Change the timeout, and start anew. Without the NIC's lock. */
+/** Set the timeout, and restart the age. Without the NIC's lock. */
 void mpsim_age_set(struct mpsim_pf *pf, struct mpsim_age *age, uint32_t seconds);
 
-/** Give a reference back. Without the NIC's lock. */
+/** Drop a reference. Without the NIC's lock. */
 void mpsim_age_put(struct mpsim_pf *pf, struct mpsim_age *age);
 
 /** Under the NIC's lock. */

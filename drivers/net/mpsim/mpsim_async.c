@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Flow queues. An operation is read and checked when it is put into a queue, and
- * performed when the queue is pushed, in order. It counts as being in the queue
- * until its result was pulled.
+ * Flow queues. An operation is parsed and checked when it is enqueued, and performed in order
+ * when the queue is pushed. It occupies the queue until its result is pulled.
  */
 
 #include <errno.h>
@@ -16,7 +15,7 @@ enum kind {
 	FLOW_CREATE,
 	FLOW_DESTROY,
 	FLOW_UPDATE,
-	HANDLE_CREATE, /* it is there from the start, so that rules that follow can have it */
+	HANDLE_CREATE, /* created when enqueued, so that following rules can use it */
 	HANDLE_DESTROY,
 	HANDLE_UPDATE,
 	HANDLE_QUERY,
@@ -29,8 +28,8 @@ struct op {
 	struct rte_flow *flow;
 	struct rte_flow_action_handle *handle;
 	union {
-		struct mpsim_fate fate;              /* FLOW_UPDATE: made already */
-		struct mpsim_indirect_update update; /* HANDLE_UPDATE: the same */
+		struct mpsim_fate fate;              /* FLOW_UPDATE: already allocated */
+		struct mpsim_indirect_update update; /* HANDLE_UPDATE: already allocated */
 		void *data;                          /* HANDLE_QUERY */
 	};
 };
@@ -82,7 +81,7 @@ find_queue(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *er
 	return NULL;
 }
 
-/* The queue, if there is room for an operation. */
+/* Get a queue that has room for an operation, or NULL with *error set. */
 static struct mpsim_async_queue *
 find_room(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
 {
@@ -140,7 +139,7 @@ enqueue(struct rte_eth_dev *dev, struct mpsim_async_queue *q, const struct rte_f
 		perform(dev, q);
 }
 
-/* A place in the table, which is given back by mpsim_async_leave(). */
+/* Reserve room in the table; mpsim_async_leave() is the inverse. */
 static int
 enter(struct rte_flow_template_table *table, struct rte_flow_error *error)
 {
@@ -158,7 +157,7 @@ mpsim_async_leave(struct rte_flow_template_table *table)
 	rte_atomic_fetch_sub_explicit(&table->nb_flows, 1, rte_memory_order_relaxed);
 }
 
-/* The rule of the templates and what was given for it; it is in no table yet. */
+/* Create a rule from templates and the given values; it is not in any table yet. */
 static struct rte_flow *
 make_flow(struct rte_eth_dev *dev, const struct rte_flow_template_table *table,
 	  const struct rte_flow_item given[], uint8_t pattern_index,
@@ -343,7 +342,7 @@ mpsim_flow_async_action_handle_query(struct rte_eth_dev *dev, uint32_t queue_id,
 	return 0;
 }
 
-/* The rules are freed by the caller. */
+/* Drop operations that were not pushed. The caller frees the rules. */
 static void
 forget(struct mpsim_pf *pf, struct mpsim_async_queue *q)
 {

@@ -23,7 +23,7 @@ get_key(struct mpsim_nic *nic, const uint8_t *key)
 {
 	struct mpsim_hash_key *fresh, *k;
 
-	/* outside of the lock: it takes long */
+	/* outside the lock, because filling the table takes long */
 	fresh = rte_malloc("mpsim_hash_key", sizeof(*fresh), 0);
 	if (fresh == NULL)
 		return NULL;
@@ -57,7 +57,7 @@ put_key(struct mpsim_nic *nic, struct mpsim_hash_key *k)
 		rte_free(k);
 }
 
-/* What is hashed if the action does not say: as the PF does, or all that is known. */
+/* Hash types of an action without any: those of the PF, or all known ones. */
 static uint64_t
 choose_types(const struct mpsim_pf *pf, uint64_t types)
 {
@@ -71,7 +71,7 @@ static struct mpsim_spread *
 make_spread(struct mpsim_pf *pf, const struct rte_flow_action_rss *rss)
 {
 	const bool own_key = rss->key != NULL && rss->key_len != 0;
-	/* none means all, as with other NICs */
+	/* no queues means all queues, as with other NICs */
 	const uint16_t nb_queues = rss->queue_num > 0 ? rss->queue_num : pf->nb_rxq;
 	struct mpsim_spread *s;
 
@@ -114,7 +114,7 @@ find_counter(const struct mpsim_pf *pf, uint32_t id)
 	return NULL;
 }
 
-/* The counter with this id, which rules of the PF share. */
+/* Get the counter with this id, which rules of the PF share. */
 static struct mpsim_counter *
 get_counter(struct mpsim_pf *pf, uint32_t id)
 {
@@ -151,7 +151,7 @@ mpsim_counter_release(struct mpsim_pf *pf, struct mpsim_counter *c)
 		rte_free(c);
 }
 
-/* Indirect actions that have a rule cannot be destroyed. */
+/* Count the rule as a user: an indirect action with users cannot be destroyed. */
 static void
 hold_handles(struct mpsim_pf *pf, const struct mpsim_orders *orders, struct mpsim_fate *fate)
 {

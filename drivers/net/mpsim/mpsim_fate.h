@@ -12,22 +12,21 @@
 
 /**
  * @file
- * What is done with a packet that a rule matches. In shared memory; read by the
- * pump and changed by control threads, both under the NIC's lock, so that a
- * change is an assignment.
+ * The actions of a rule. In shared memory; the pump reads them and control threads change them,
+ * both under the NIC's lock, so a change is an assignment.
  */
 
 enum mpsim_dest_kind {
-	MPSIM_TO_NOTHING, /**< no such action */
+	MPSIM_TO_NOTHING, /**< no action with a destination */
 	MPSIM_TO_QUEUE,
 	MPSIM_TO_RSS,
 	MPSIM_TO_DROP,
-	MPSIM_TO_NEXT,  /**< PASSTHRU: to the rules that come after */
+	MPSIM_TO_NEXT,  /**< PASSTHRU: to the following rules */
 	MPSIM_TO_GROUP, /**< JUMP */
 	MPSIM_TO_PORT,  /**< transfer rules */
 };
 
-/** A hash key, prepared; shared by the RSS actions of a NIC that have it. */
+/** A hash key with its table; shared by the RSS actions of a NIC with the same key. */
 struct mpsim_hash_key {
 	LIST_ENTRY(mpsim_hash_key) list;
 	uint32_t refs;
@@ -37,30 +36,30 @@ struct mpsim_hash_key {
 
 LIST_HEAD(mpsim_hash_keys, mpsim_hash_key);
 
-/** A RSS action: its own hash, and its own queues. */
+/** An RSS action: its own hash, and its own queues. */
 struct mpsim_spread {
 	struct mpsim_hash_key *key;
 	uint64_t types; /**< RTE_ETH_RSS_* */
-	uint32_t func;  /**< enum rte_eth_hash_function, as asked for */
-	uint32_t level; /**< as asked for; from 2 on, what a tunnel carries is hashed */
+	uint32_t func;  /**< enum rte_eth_hash_function, as given */
+	uint32_t level; /**< as given; from 2 on, the inner headers of a tunnel are hashed */
 	uint8_t input_len[MPSIM_NB_CLASSES];
 	uint16_t nb_queues;
 	uint16_t queues[];
 };
 
-/** Where a packet goes: the fate of a rule, or of all that use one indirect action. */
+/** Destination of a packet; owned by a rule, or shared by all rules with one indirect action. */
 struct mpsim_dest {
 	uint32_t group;              /**< MPSIM_TO_GROUP */
 	uint16_t target;             /**< queue, or index of the port */
 	uint8_t kind;                /**< enum mpsim_dest_kind */
-	struct mpsim_spread *spread; /**< MPSIM_TO_RSS; owned */
+	struct mpsim_spread *spread; /**< MPSIM_TO_RSS only; owned */
 };
 
-/** Packets and bytes of all rules that name this counter. */
+/** Packets and bytes of all rules that use this counter. */
 struct mpsim_counter {
 	LIST_ENTRY(mpsim_counter) list;
-	uint32_t id;   /**< of the COUNT actions; no other use if it is indirect */
-	uint32_t refs; /**< rules, and a handle */
+	uint32_t id;   /**< of the COUNT actions; unused if indirect */
+	uint32_t refs; /**< rules, and an indirect action's handle */
 	uint64_t hits;
 	uint64_t bytes;
 };
@@ -68,14 +67,14 @@ struct mpsim_counter {
 LIST_HEAD(mpsim_counters, mpsim_counter);
 
 /** Bits of mpsim_fate.flags. */
-#define MPSIM_FATE_COUNT (1 << 0) /**< counts, by itself unless there is a counter */
+#define MPSIM_FATE_COUNT (1 << 0) /**< counts in the rule, or in `counter` if set */
 #define MPSIM_FATE_MARK (1 << 1)
 #define MPSIM_FATE_FLAG (1 << 2)
-#define MPSIM_FATE_AGE (1 << 3) /**< has an age */
+#define MPSIM_FATE_AGE (1 << 3) /**< `age` is set */
 
 struct mpsim_fate {
 	struct mpsim_dest own;
-	struct mpsim_dest *shared;     /**< that of an indirect action instead, or NULL */
+	struct mpsim_dest *shared;     /**< used instead of `own` if indirect, else NULL */
 	struct mpsim_counter *counter; /**< shared, or NULL */
 	struct mpsim_age *age;         /**< NULL: does not age */
 	uint32_t mark;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The words of faults: which PF, what, how much. */
+/* Parser of faults: the PF, the fault, its arguments. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ struct request {
 	size_t why_size;
 };
 
-/* Words behind the name of the fault, that it must and may have. */
+/* Numbers of arguments after the name of the fault. */
 struct fault {
 	const char *name;
 	const char *form;
@@ -55,7 +55,7 @@ argument(const struct request *r, unsigned int i)
 	return i + 1 < r->nb_words ? r->word[i + 1] : "";
 }
 
-/* *value stays as it is if the argument was not given. */
+/* Read a number; *value is unchanged if the argument was not given. */
 static int
 read_number(struct request *r, unsigned int i, const char *what, uint32_t min, uint32_t max,
 	    uint32_t *value)
@@ -75,7 +75,7 @@ read_number(struct request *r, unsigned int i, const char *what, uint32_t min, u
 	return 0;
 }
 
-/* One of two words; *second tells which. */
+/* Read one of two words; *second is set if it is b. */
 static int
 read_choice(struct request *r, unsigned int i, const char *a, const char *b, bool *second)
 {
@@ -216,7 +216,7 @@ set_tx_stuck(struct request *r)
 	return ret != 0 ? ret : mpsim_tx_ring_set_stuck(r->pf, on);
 }
 
-/* "N[,COUNT]", and the errno before COUNT. */
+/* Read "N[,COUNT]", or "N[,ERRNO[,COUNT]]" with has_code. */
 static int
 set_mishap(struct request *r, struct mpsim_mishap *m, bool has_code)
 {
@@ -302,7 +302,7 @@ mpsim_fault_init(struct mpsim_faults *f)
 	};
 }
 
-/* A removal that is to come, too; the latency is as the devarg says. */
+/* Clear all faults, and cancel a pending removal; the latency is that of the devarg again. */
 static int
 set_clear(struct request *r)
 {
@@ -315,7 +315,7 @@ set_clear(struct request *r)
 	mpsim_nic_lock(pf->nic);
 	mpsim_fault_init(&pf->faults);
 	pf->unplugged = false;
-	/* ethdev keeps a removal in mind */
+	/* ethdev has recorded a removal in the state */
 	rte_eth_devices[pf->port_id].state = RTE_ETH_DEV_ATTACHED;
 	for (uint16_t i = 0; i < MPSIM_MAX_QUEUES; i++)
 		if (pf->rxq[i] != NULL)

@@ -11,49 +11,49 @@
 
 /**
  * @file
- * What can go wrong with a PF, set while it runs: "TARGET,FAULT[,ARGUMENT...]",
- * by telemetry or rte_pmd_mpsim_fault(). One thread at a time: the control lock.
+ * Faults of a PF, set at run time: "TARGET,FAULT[,ARGUMENT...]", by telemetry or
+ * rte_pmd_mpsim_fault(). By one thread at a time: the control lock.
  */
 
 struct mpsim_pf;
 
-/** How a PF goes. */
+/** Ways to remove a PF. */
 enum mpsim_removal {
-	MPSIM_REMOVAL_ANNOUNCED, /**< RTE_ETH_EVENT_INTR_RMV, and a time later it is removed */
-	MPSIM_REMOVAL_EJECT,     /**< the same, unless who is told removes it before */
-	MPSIM_REMOVAL_SURPRISE,  /**< it is dead at once, and a time later it is removed */
+	MPSIM_REMOVAL_ANNOUNCED, /**< RTE_ETH_EVENT_INTR_RMV, and the removal after a delay */
+	MPSIM_REMOVAL_EJECT,     /**< the same, unless the application removes it before */
+	MPSIM_REMOVAL_SURPRISE,  /**< dead at once, and removed after a delay */
 };
 
-/** Why a PF takes nothing from the switch. */
+/** Why a PF accepts no frames from the switch. */
 enum mpsim_mute {
 	MPSIM_MUTE_NOT,
 	MPSIM_MUTE_RECOVERING,
 	MPSIM_MUTE_DEAD,
 };
 
-/** Which of the coming rules it befalls. Under the NIC's lock. */
+/** Selects which of the next rules have a fault. Under the NIC's lock. */
 struct mpsim_mishap {
-	uint32_t skip;  /**< rules before the first */
-	uint32_t count; /**< and how many it befalls then */
+	uint32_t skip;  /**< rules without the fault, first */
+	uint32_t count; /**< rules with the fault, then */
 	int code;       /**< errno */
 };
 
 struct mpsim_faults {
 	bool no_link;
 	uint64_t full_rings; /**< mask of Rx queues */
-	uint32_t room_arfs;  /**< rules that fit, if the table has more room */
+	uint32_t room_arfs;  /**< rules that fit, if less than the table has room for */
 	uint32_t room_generic;
-	RTE_ATOMIC(bool) rules; /**< there is one of the following */
-	uint32_t rule_us;       /**< that a rule takes to be made */
+	RTE_ATOMIC(bool) rules; /**< one of the following is set */
+	uint32_t rule_us;       /**< added time per rule */
 	struct mpsim_mishap fail;
-	struct mpsim_mishap lost;        /**< accepted, and of no effect */
-	struct mpsim_mishap false_error; /**< done, and said to have failed */
+	struct mpsim_mishap lost;        /**< accepted, but without effect */
+	struct mpsim_mishap false_error; /**< done, but reported as failed */
 };
 
-/** What befalls a rule. */
+/** Faults of one rule. */
 struct mpsim_fate_of_rule {
 	uint32_t us;
-	int code; /**< errno, 0: it is made */
+	int code; /**< errno, 0: it succeeds */
 	bool lost;
 	bool false_error;
 };
@@ -62,10 +62,10 @@ struct mpsim_fate_of_rule {
 void mpsim_fault_init(struct mpsim_faults *f);
 
 /**
- * Set a fault, or clear it.
+ * Set or clear a fault.
  *
  * @param why
- *   What is wrong with the text, on failure.
+ *   Filled on failure with the error of the text.
  * @return
  *   0 or a negative errno.
  */
@@ -73,30 +73,33 @@ int mpsim_fault_set(const char *text, char *why, size_t size);
 
 /* mpsim_fault_rule.c */
 
-/** Ask once for every rule that is put into a table or changed. Without the NIC's lock. */
+/** Get the faults of the next rule; called once per insertion or change. Without the NIC's lock. */
 struct mpsim_fate_of_rule mpsim_fault_next_rule(struct mpsim_pf *pf);
 
-/** Let time pass. Without any lock of the NIC. */
+/** Wait. Without any lock of the NIC. */
 void mpsim_fault_wait(uint32_t us);
 
-/* mpsim_hotplug.c: in EAL's interrupt thread, where a bus reports such things */
+/* mpsim_hotplug.c: runs in EAL's interrupt thread, like reports of a bus */
 
-/** Is the device out of its slot, so that nothing can be probed? */
+/** Is the device out of its slot, so that it cannot be probed? */
 bool mpsim_hotplug_is_out(const char *name);
 
-/** @return 0 or a negative errno: -EBUSY if it is under way already. */
+/** Start a removal. Returns 0, or a negative errno: -EBUSY if one is under way. */
 int mpsim_hotplug_remove(struct mpsim_pf *pf, enum mpsim_removal how, uint32_t us);
 
 /** The device is being removed: if it was to be ejected, it is out of its slot now. */
 void mpsim_hotplug_released(const char *name);
 
-/** A removal that was not done yet is not to be done. */
+/** Cancel a pending removal. */
 void mpsim_hotplug_call_off(const char *name);
 
-/** @return 0 or a negative errno: -ENODEV if it is not out, -EBUSY if it is not out yet. */
+/**
+ * Put the device in again. Returns 0, or a negative errno: -ENODEV if it is not out, -EBUSY if
+ * its removal is not complete.
+ */
 int mpsim_hotplug_insert(const char *name, bool probe);
 
-/** Names of devices that are out, or on their way. @return the next one, after NULL. */
+/** Iterate over the names of devices that are out or being removed, starting with NULL. */
 const char *mpsim_hotplug_next(const char *name, bool *out);
 
 /** Raise an event of the port. */

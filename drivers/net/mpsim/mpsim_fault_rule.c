@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Rules that fail, that take long, and that are not what was said of them. */
+/* Faults of rules: refused, slow, without effect, or reported wrongly. */
 
 #include "octo_clock.h"
 #include "mpsim.h"
 
-/* shorter than this is not slept: the kernel takes longer */
+/* not slept below this: the kernel's sleep takes longer */
 #define SLEEP_US 100
 
-/* Count down to those that it befalls. */
+/* Count a rule. Returns whether it has the fault. */
 static bool
 befalls(struct mpsim_mishap *m)
 {
@@ -28,7 +28,7 @@ mpsim_fault_next_rule(struct mpsim_pf *pf)
 	struct mpsim_fate_of_rule fate = {0};
 	struct mpsim_faults *f = &pf->faults;
 
-	/* no pair: looked at again under the lock */
+	/* no pair: checked again under the lock */
 	if (likely(!rte_atomic_load_explicit(&f->rules, rte_memory_order_relaxed)))
 		return fate;
 	mpsim_nic_lock(pf->nic);

@@ -11,7 +11,7 @@
 #include "mpsim_flow.h"
 #include "mpsim_flow_ops.h"
 
-/* a million of them are made, and the pump has to do with the first two lines of each */
+/* there may be a million, and the pump reads the first two cache lines of each */
 static_assert(sizeof(struct mpsim_rule) <= 128, "a rule takes two cache lines of 64 bytes");
 static_assert(sizeof(struct rte_flow) <= 192, "a rule of the application takes three");
 
@@ -31,7 +31,7 @@ mpsim_flow_refuse(struct rte_flow_error *error, int code, enum rte_flow_error_ty
 	return rte_flow_error_set(error, code, type, NULL, text);
 }
 
-/* Transfer rules: from the network side of the NIC to one of its PFs, given to its proxy. */
+/* Check a transfer rule: from the wire to a PF, created on the NIC's transfer proxy. */
 static int
 check_switch(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flow_error *error)
 {
@@ -66,7 +66,7 @@ check_switch(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flow
 	return 0;
 }
 
-/* PFs come and go, so what the rule means is found out under the NIC's lock. */
+/* Check a transfer rule under the NIC's lock, as its ports may come and go. */
 static int
 check_transfer(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flow_error *error)
 {
@@ -95,7 +95,7 @@ check_ingress(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flo
 	return mpsim_actions_check(pf, &r->orders, error);
 }
 
-/* ethdev hands on whatever the application gave. */
+/* ethdev passes on the application's pointers without a check. */
 static int
 check_given(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
 	    const struct rte_flow_action *actions, struct rte_flow_error *error)
@@ -122,7 +122,7 @@ check_given(const struct rte_flow_attr *attr, const struct rte_flow_item *patter
 	return 0;
 }
 
-/* Read and check a rule. */
+/* Parse and check a rule. */
 static int
 read_rule(const struct mpsim_pf *pf, const struct rte_flow_attr *attr,
 	  const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -154,7 +154,7 @@ mpsim_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	return read_rule(dev->data->dev_private, attr, pattern, actions, &r, error);
 }
 
-/* Which table takes it? */
+/* Choose the table of the rule. */
 static void
 choose_table(struct mpsim_pf *pf, const struct mpsim_reading *r, struct rte_flow *flow)
 {
@@ -168,7 +168,7 @@ choose_table(struct mpsim_pf *pf, const struct mpsim_reading *r, struct rte_flow
 	flow->rule.inert = pf->args.ignore & (r->transfer ? MPSIM_IGNORE_MPFS : MPSIM_IGNORE_ARFS);
 }
 
-/* What the entries of a generic table are made of, once it is put there. */
+/* Keep a copy of the match, from which the entries of a generic table are made. */
 static int
 keep_match(struct rte_flow *flow, const struct mpsim_match *match)
 {
@@ -181,7 +181,7 @@ keep_match(struct rte_flow *flow, const struct mpsim_match *match)
 	return 0;
 }
 
-/* In a generic table; the other ones know the rule itself. */
+/* Entries in a generic table; other tables refer to the rule itself. */
 static uint32_t
 count_entries(const struct mpsim_reading *r)
 {
@@ -220,7 +220,7 @@ no_memory:
 	return NULL;
 }
 
-/* What the table of this rule is called, and how many entries it has. */
+/* Name the rule's table, and its number of entries. */
 static void
 name_table(const struct mpsim_pf *pf, const struct rte_flow *flow, char *text, size_t size,
 	   uint32_t *max)
@@ -286,7 +286,7 @@ add_entries(struct rte_flow *flow)
 	return ret;
 }
 
-/* Take it out of the tables again. */
+/* Remove the rule from its table. */
 static void
 withdraw_locked(struct mpsim_nic *nic, struct rte_flow *flow)
 {
@@ -299,7 +299,7 @@ withdraw_locked(struct mpsim_nic *nic, struct rte_flow *flow)
 	}
 }
 
-/* The switch has one table: exact rules and others share its entries. */
+/* Is the rule's table over its limit? The switch has one table for exact and other rules. */
 static bool
 is_over_full(const struct mpsim_pf *pf, const struct rte_flow *flow)
 {
@@ -380,7 +380,7 @@ prepare_table(struct mpsim_nic *nic, struct rte_flow *flow)
 static int
 put(struct mpsim_pf *pf, struct rte_flow *flow, bool lost, struct rte_flow_error *error)
 {
-	/* outside of the NIC's lock: it takes long, and the pollers need not wait */
+	/* outside the NIC's lock: it takes long, and the pollers need not wait */
 	int ret = prepare_table(pf->nic, flow);
 
 	if (ret != 0)

@@ -8,35 +8,35 @@
 
 /**
  * @file
- * The rte_flow operations: mpsim_flow.c has the rules, mpsim_actions.c reads
- * what they ask for, mpsim_fate.c makes it.
+ * rte_flow operations: mpsim_flow.c has the rules, mpsim_actions.c parses the actions, and
+ * mpsim_fate.c allocates them.
  */
 
-/** Actions that were read: nothing is allocated, pointers are the application's. */
+/** Parsed actions: nothing is allocated, pointers are the application's. */
 struct mpsim_orders {
-	struct mpsim_fate fate; /**< own.spread, counter, age: not made yet */
+	struct mpsim_fate fate; /**< own.spread, counter and age are not set yet */
 	const struct rte_flow_action_rss *rss;
 	const struct rte_flow_action_age *age;
 	uint32_t count_id;
-	struct rte_flow_action_handle *dest_handle;  /**< instead of fate.own, or NULL */
-	struct rte_flow_action_handle *count_handle; /**< instead of count_id, or NULL */
-	struct rte_flow_action_handle *age_handle;   /**< instead of age, or NULL */
-	uint16_t to_port;    /**< ethdev of a port action, or MPSIM_NO_PORT */
-	bool to_represented; /**< REPRESENTED_PORT, not PORT_REPRESENTOR */
+	struct rte_flow_action_handle *dest_handle;  /**< used instead of fate.own, or NULL */
+	struct rte_flow_action_handle *count_handle; /**< used instead of count_id, or NULL */
+	struct rte_flow_action_handle *age_handle;   /**< used instead of age, or NULL */
+	uint16_t to_port;                            /**< of a port action, or MPSIM_NO_PORT */
+	bool to_represented;                         /**< REPRESENTED_PORT, else PORT_REPRESENTOR */
 };
 
-/** A rule that was read. */
+/** A parsed rule. */
 struct mpsim_reading {
 	uint32_t priority;
 	uint32_t group;
 	bool transfer;
-	bool whole_way; /**< all that comes from behind a port of an E-Switch */
+	bool whole_way; /**< all traffic from a port of an E-Switch */
 	uint16_t from;  /**< index in nic->way[] */
 	struct mpsim_match match;
 	struct mpsim_orders orders;
 };
 
-/** Is it for a table of exact 5-tuples? What goes on to further rules is not. */
+/** Is the rule for a table of exact 5-tuples? A rule with PASSTHRU is not. */
 static inline bool
 mpsim_reading_is_exact(const struct mpsim_reading *r)
 {
@@ -44,20 +44,20 @@ mpsim_reading_is_exact(const struct mpsim_reading *r)
 	       mpsim_fate_dest(&r->orders.fate)->kind != MPSIM_TO_NEXT;
 }
 
-/** A rule, as the application holds it. */
+/** A rule, and the application's handle. */
 struct rte_flow {
 	struct mpsim_rule rule;
 	TAILQ_ENTRY(rte_flow) list;
-	struct mpsim_table *exact;     /**< the table that it is in: this, */
-	struct mpsim_generic *generic; /**< or this; neither: nic->way[] */
+	struct mpsim_table *exact;     /**< its table: this one, */
+	struct mpsim_generic *generic; /**< or this one; both NULL: nic->way[] */
 	uint32_t group;
 	uint16_t from; /**< index in nic->way[] */
 	bool transfer;
-	bool effective;                                 /**< it is in its table */
-	struct rte_flow_template_table *template_table; /**< NULL: not by a flow queue */
-	struct mpsim_match *match;                      /**< with generic, until it is in there */
+	bool effective;                                 /**< in its table */
+	struct rte_flow_template_table *template_table; /**< NULL: not from a flow queue */
+	struct mpsim_match *match;                      /**< with generic, until inserted */
 	uint32_t nb_entries;
-	struct mpsim_entry *entries[]; /**< with generic */
+	struct mpsim_entry *entries[]; /**< in a generic table */
 };
 
 /** An indirect action of a PF. */
@@ -65,55 +65,57 @@ struct rte_flow_action_handle {
 	LIST_ENTRY(rte_flow_action_handle) list;
 	struct mpsim_pf *pf;
 	enum rte_flow_action_type type;
-	uint32_t users; /**< rules that go to dest; under the NIC's lock */
+	uint32_t users; /**< rules with this destination; under the NIC's lock */
 	struct mpsim_dest dest;
-	struct mpsim_counter *counter; /**< instead of dest; one reference is the handle's */
-	struct mpsim_age *age;         /**< the same */
+	struct mpsim_counter *counter; /**< used instead of dest; the handle has one reference */
+	struct mpsim_age *age;         /**< as counter */
 };
 
-/** What an indirect action is to be. */
+/** A parsed update of an indirect action. */
 struct mpsim_indirect_update {
 	struct mpsim_dest dest;
-	struct rte_flow_update_age age; /**< if it is an age */
+	struct rte_flow_update_age age; /**< if it is an AGE action */
 };
 
 /* mpsim_actions.c */
 
-/** Read the actions of a rule; looks at no device. */
+/** Parse the actions of a rule; does not access a device. */
 int mpsim_actions_read(const struct rte_flow_attr *attr, const struct rte_flow_action actions[],
 		       struct mpsim_orders *orders, struct rte_flow_error *error);
 
-/** Can this PF do that? For ingress rules. */
+/** Check the handles, queues and hash of an ingress rule's actions against the PF. */
 int mpsim_actions_check(const struct mpsim_pf *pf, const struct mpsim_orders *orders,
 			struct rte_flow_error *error);
 
 /* mpsim_fate.c */
 
 /**
- * Make what was ordered. Without the NIC's lock.
+ * Allocate the actions. Without the NIC's lock.
  *
  * @param fate
  *   Filled on success; mpsim_fate_release() is its inverse.
+ * @return
+ *   0, or a negative errno with *error set.
  */
 int mpsim_fate_make(struct mpsim_pf *pf, const struct mpsim_orders *orders, struct mpsim_fate *fate,
 		    struct rte_flow_error *error);
 
-/** The rules that had it are out of the tables. Without the NIC's lock. */
+/** Release the actions of rules that are in no table any more. Without the NIC's lock. */
 void mpsim_fate_release(struct mpsim_pf *pf, struct mpsim_fate *fate);
 
-/** Of a destination only. */
+/** Release a destination only. */
 void mpsim_dest_release(struct mpsim_pf *pf, struct mpsim_dest *dest);
 
-/** Of a counter that is shared. Without the NIC's lock. */
+/** Release a shared counter. Without the NIC's lock. */
 void mpsim_counter_release(struct mpsim_pf *pf, struct mpsim_counter *counter);
 
 /* mpsim_flow.c */
 
-/** Give a rule other actions. Those that it has no more are released, whatever comes of it. */
+/** Replace the actions of a rule. The replaced ones, or on failure the new ones, are released. */
 int mpsim_flow_swap_fate(struct mpsim_pf *pf, struct rte_flow *flow, const struct mpsim_fate *fate,
 			 struct rte_flow_error *error);
 
-/** What is said of a rule that was made, or not. @return 0 or a negative errno. */
+/** Set *error for a rule's fault. Returns 0 or a negative errno. */
 int mpsim_flow_tell_fault(const struct mpsim_pf *pf, const struct mpsim_fate_of_rule *fault,
 			  struct rte_flow_error *error);
 
@@ -128,7 +130,7 @@ int mpsim_indirect_update(struct rte_eth_dev *dev, struct rte_flow_action_handle
 int mpsim_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *h,
 			 void *data, struct rte_flow_error *error);
 
-/** Read an update and make what it needs; on success it must be applied. */
+/** Parse an update and allocate what it needs. On success it must be applied. */
 int mpsim_indirect_read_update(struct mpsim_pf *pf, const struct rte_flow_action_handle *h,
 			       const void *given, struct mpsim_indirect_update *update,
 			       struct rte_flow_error *error);
@@ -149,10 +151,10 @@ int mpsim_flow_dump(struct rte_eth_dev *dev, struct rte_flow *flow, FILE *file,
 
 /* mpsim_eswitch.c */
 
-/** Refuse a PF: only representors have to do with the rules. Under the NIC's lock. */
+/** Refuse a PF: only representors can have transfer rules. Under the NIC's lock. */
 int mpsim_eswitch_check_owner(const struct mpsim_pf *pf, struct rte_flow_error *error);
 
-/** Check a transfer rule and find out what it means. Under the NIC's lock. */
+/** Check a transfer rule and determine its ports. Under the NIC's lock. */
 int mpsim_eswitch_check(const struct mpsim_pf *pf, struct mpsim_reading *reading,
 			struct rte_flow_error *error);
 

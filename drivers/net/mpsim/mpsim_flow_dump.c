@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* rte_flow_dev_dump(): what is in the tables, for people. */
+/* rte_flow_dev_dump(): the contents of the tables as text. */
 
 #include <errno.h>
 

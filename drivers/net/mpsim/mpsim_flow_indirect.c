@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Indirect actions: where packets go, a counter or an age, that rules of the PF share. What
- * rules have of one is a pointer, so that an update takes effect for all at once.
+ * Indirect actions: a destination, a counter or an age that rules of the PF share. A rule has a
+ * pointer to it, so an update takes effect for all rules at once.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 	return mpsim_flow_refuse(error, code, RTE_FLOW_ERROR_TYPE_ACTION, "%s", why);
 }
 
-/* A destination, as a rule with this action alone would have it. */
+/* Create a destination, as for a rule with this action alone. */
 static int
 make_dest(struct mpsim_pf *pf, const struct rte_flow_action *action, struct mpsim_dest *dest,
 	  struct rte_flow_error *error)
@@ -168,7 +168,7 @@ mpsim_indirect_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *h
 	return 0;
 }
 
-/* rte_flow: an action of the same type, or for age what is to change of it. */
+/* The update is an action of the same type, or for AGE a struct rte_flow_update_age. */
 int
 mpsim_indirect_read_update(struct mpsim_pf *pf, const struct rte_flow_action_handle *h,
 			   const void *given, struct mpsim_indirect_update *update,
@@ -252,14 +252,14 @@ mpsim_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handl
 	return 0;
 }
 
-/* A rule is made with it, or gone. Under the NIC's lock. */
+/* Count a rule that begins (1) or ends (-1) to use a destination. Under the NIC's lock. */
 void
 mpsim_indirect_count_user(struct mpsim_dest *shared, int step)
 {
 	container_of(shared, struct rte_flow_action_handle, dest)->users += step;
 }
 
-/* The PF is closing: its rules are gone already. */
+/* Free all indirect actions of a PF that is closing; its rules were freed before. */
 void
 mpsim_indirect_free_all(struct mpsim_pf *pf)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What can be asked of a rule. */
+/* rte_flow_query(). */
 
 #include <errno.h>
 
@@ -19,7 +19,7 @@ read_count(uint64_t *hits, uint64_t *bytes, struct rte_flow_query_count *q)
 	}
 }
 
-/* What rules share; under the NIC's lock. */
+/* Read a shared counter; under the NIC's lock. */
 void
 mpsim_counter_query_locked(struct mpsim_counter *c, struct rte_flow_query_count *q)
 {

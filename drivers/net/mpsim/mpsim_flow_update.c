@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * New actions for a rule, in place (DPDK 23.07): packets meet the old ones or the
- * new ones, and the rule is never away.
+ * Replace the actions of a rule in place (DPDK 23.07): a packet gets the old or the new
+ * actions, and the rule always exists.
  */
 
 #include <errno.h>

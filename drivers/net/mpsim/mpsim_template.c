@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the template API sets up before the first rule: flow queues, templates, tables. */
+/* Set-up of the template API: flow queues, templates, tables. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "mpsim_caps.h"
 #include "mpsim_flow_ops.h"
 
-/* As a mask: attributes of rules and of templates have the same three bits. */
+/* Mask of directions: attributes of rules and of templates have the same three bits. */
 #define DIRECTIONS(attr) ((attr)->ingress | (attr)->egress << 1 | (attr)->transfer << 2)
 
 static int
@@ -34,7 +34,7 @@ mpsim_flow_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
 
 	*port = (struct rte_flow_port_info){
 		.max_nb_queues = MPSIM_MAX_FLOW_QUEUES,
-		/* each rule may have one of its own */
+		/* each rule may have its own */
 		.max_nb_counters = pf->args.arfs_entries + pf->nic->mpfs.max,
 		.max_nb_aging_objects = pf->args.arfs_entries + pf->nic->mpfs.max,
 		.supported_flags = RTE_FLOW_PORT_FLAG_STRICT_QUEUE,
@@ -216,7 +216,7 @@ mpsim_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_act
 	return template_destroy((struct mpsim_template *)t, error);
 }
 
-/* Those of the rules must be among those of each template. */
+/* Each template must support the directions of the table's rules. */
 static int
 check_table(const struct rte_flow_template_table *t, struct rte_flow_error *error)
 {
