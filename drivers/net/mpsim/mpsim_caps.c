@@ -9,7 +9,7 @@
 static const struct {
 	const char *name;
 	enum rte_flow_error_type culprit;
-	const char *what; /* is not there */
+	const char *what; /* that is missing */
 } caps[MPSIM_NB_CAPS] = {
 	[MPSIM_CAP_MPFS] = {"mpfs", RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, "transfer rules"},
 	[MPSIM_CAP_MASKED] = {"masked", RTE_FLOW_ERROR_TYPE_ITEM,
@@ -32,7 +32,7 @@ static const struct {
 	[MPSIM_CAP_TXDONE] = {"txdone", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "count of what was sent"},
 };
 
-/* The capability that this word of so many letters names, or MPSIM_NB_CAPS. */
+/* The capability with this name of len bytes, or MPSIM_NB_CAPS. */
 static unsigned int
 find_cap(const char *word, size_t len)
 {
@@ -88,7 +88,7 @@ mpsim_caps_need(const struct mpsim_pf *pf, enum mpsim_cap cap, struct rte_flow_e
 				 pf->data->name, caps[cap].what, caps[cap].name);
 }
 
-/* The table that the rule needs. */
+/* The table that the rule needs, as a capability. */
 static enum mpsim_cap
 table_of(const struct mpsim_reading *r)
 {

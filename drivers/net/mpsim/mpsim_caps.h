@@ -10,8 +10,7 @@
 
 /**
  * @file
- * What a PF can be told to lack (devarg caps=), so that it is like one of the
- * NICs that cannot do all that this one can.
+ * Capabilities that a PF lacks (devarg caps=), to simulate NICs with fewer features.
  */
 
 struct mpsim_orders;
@@ -37,25 +36,25 @@ enum mpsim_cap {
 };
 
 /**
- * Read what is lacking: "-mpfs/-rss".
+ * Parse missing capabilities: "-mpfs/-rss".
  *
  * @param lacks
- *   Gets the bits of it; unchanged on failure.
+ *   Their bits are set; unchanged on failure.
  * @return
- *   0 or -EINVAL; an error was logged.
+ *   0, or -EINVAL after logging an error.
  */
 int mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks);
 
 bool mpsim_caps_has(const struct mpsim_pf *pf, enum mpsim_cap cap);
 
-/** 0 if the PF has it; or else -ENOTSUP, and a sentence that says so. */
+/** Check a capability. Returns 0, or -ENOTSUP with *error set. */
 int mpsim_caps_need(const struct mpsim_pf *pf, enum mpsim_cap cap, struct rte_flow_error *error);
 
-/** The same for all that these actions need. */
+/** Check all capabilities that these actions need. */
 int mpsim_caps_check_actions(const struct mpsim_pf *pf, const struct mpsim_orders *orders,
 			     struct rte_flow_error *error);
 
-/** And for all that a rule needs. */
+/** Check all capabilities that a rule needs. */
 int mpsim_caps_check_rule(const struct mpsim_pf *pf, const struct mpsim_reading *reading,
 			  struct rte_flow_error *error);
 

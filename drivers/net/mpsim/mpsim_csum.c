@@ -18,7 +18,10 @@ fold(uint32_t sum)
 	return sum;
 }
 
-/* What the TCP/UDP pseudo header adds. rte_ipv6_phdr_cksum() would take an extension for the L4. */
+/*
+ * Sum of the TCP/UDP pseudo header. rte_ipv6_phdr_cksum() would use an extension header as the
+ * L4.
+ */
 static uint32_t
 pseudo_sum(const uint8_t *l3, bool ipv4, uint8_t proto, uint32_t l4_len)
 {
@@ -28,8 +31,8 @@ pseudo_sum(const uint8_t *l3, bool ipv4, uint8_t proto, uint32_t l4_len)
 }
 
 /*
- * Sum of len bytes from off on. rte_raw_cksum_mbuf() of DPDK 22.11 loses the
- * carries of a segment that starts at an odd offset.
+ * Sum of len bytes from off on. rte_raw_cksum_mbuf() of DPDK 22.11 loses the carries of a
+ * segment that starts at an odd offset.
  */
 static uint32_t
 chain_sum(const struct rte_mbuf *m, uint32_t off, uint32_t len)
@@ -112,7 +115,7 @@ mpsim_csum_check(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool ip
 	return flags;
 }
 
-/* The L4 that is to be filled in, or 0. */
+/* The L4 protocol whose checksum is requested, or 0. */
 static uint8_t
 wanted_l4(const struct rte_mbuf *m)
 {
@@ -145,7 +148,7 @@ fill_l4(struct rte_mbuf *m, uint8_t *l3, uint8_t proto)
 	rte_be16_t ip_len;
 	uint16_t sum;
 
-	/* a frame may be padded behind the datagram */
+	/* a frame may have padding after the datagram */
 	memcpy(&ip_len, l3 + (ipv4 ? 2 : 4), sizeof(ip_len));
 	l4_len = RTE_MIN(l4_len, rte_be_to_cpu_16(ip_len) - (ipv4 ? m->l3_len : m->l3_len - 40u));
 	memset(field, 0, 2);

@@ -32,7 +32,7 @@ mpsim_generic_free(struct mpsim_generic *t)
 	t->bucket = NULL;
 }
 
-/* Words of a key under a mask; returns their hash. */
+/* Fill in the masked words of a key. Returns their hash. */
 static inline uint32_t
 mask_words(const struct mpsim_mask *m, const struct mpsim_key *key, uint64_t words[])
 {
@@ -99,7 +99,7 @@ put_mask(struct mpsim_generic *t, struct mpsim_mask *m)
 	rte_free(m);
 }
 
-/* The mask has got an entry of this priority: keep the list sorted. */
+/* An entry of this priority was added: keep the list of masks sorted. */
 static void
 promote(struct mpsim_generic *t, struct mpsim_mask *m, uint32_t priority)
 {
@@ -140,7 +140,7 @@ make_entry(struct mpsim_mask *m, const struct mpsim_key *value, struct mpsim_rul
 	return e;
 }
 
-/* Put an entry that is not there yet into its bucket. */
+/* Insert a new entry into its bucket. */
 static int
 insert(struct mpsim_generic *t, struct mpsim_entry *e)
 {
@@ -197,7 +197,7 @@ mpsim_generic_remove(struct mpsim_generic *t, struct mpsim_entry *entry)
 	rte_free(entry);
 }
 
-/* The better of `best` and what matches under this mask. */
+/* Return the better one of `best` and the rules that match under this mask. */
 static struct mpsim_rule *
 find_by_mask(const struct mpsim_generic *t, const struct mpsim_mask *m, const struct mpsim_key *key,
 	     const struct mpsim_rule *after, struct mpsim_rule *best)

@@ -12,20 +12,20 @@
 
 /**
  * @file
- * A NIC's finite table of rules that match by value and mask: tuple-space
- * search. All entries with one mask are found by one hash of the masked key;
- * masks are tried in the order of the best priority among their entries. The
- * hash buckets are shared by all masks, so that memory depends on the size of
- * the table only. In shared memory, any process can look up. No locking in here.
+ * A NIC's finite table of rules that match by value and mask: tuple-space search. All entries
+ * with one mask are found by one hash of the masked key; masks are tried in the order of the
+ * best priority among their entries. The hash buckets are shared by all masks, so that memory
+ * depends only on the size of the table. In shared memory, any process can look up. No locking
+ * in here.
  */
 
-/** Whole words of the key that are not masked out, and their masks. */
+/** Words of the key that are not fully masked out, and their masks. */
 struct mpsim_mask {
 	TAILQ_ENTRY(mpsim_mask) list;
 	uint32_t entries;
 	uint32_t serial; /**< keeps equal words of different masks apart in the hash */
-	uint32_t best;   /**< lowest priority number among the entries, or lower */
-	bool inner;      /**< looks into tunnels */
+	uint32_t best;   /**< lowest priority number among the entries, or a lower number */
+	bool inner;      /**< includes tunnelled headers */
 	uint8_t nb_words;
 	uint8_t word[MPSIM_KEY_WORDS]; /**< index in the key */
 	uint64_t bits[MPSIM_KEY_WORDS];
@@ -44,25 +44,25 @@ struct mpsim_entry {
 
 struct mpsim_generic {
 	struct mpsim_entry **bucket; /**< NULL until needed */
-	struct mpsim_masks masks;    /**< by best priority */
+	struct mpsim_masks masks;    /**< sorted by best priority */
 	uint32_t count;              /**< entries in the table */
-	uint32_t max;                /**< entries that fit */
+	uint32_t max;                /**< limit of count */
 	uint32_t bucket_mask;
 	uint32_t next_mask;
-	uint32_t inner; /**< masks that look into tunnels */
+	uint32_t inner; /**< masks that include tunnelled headers */
 };
 
-/** Allocate the memory of the table, if it has none yet. 0, or a negative errno. */
+/** Allocate the table's memory, if not done yet. Returns 0, or a negative errno. */
 int mpsim_generic_prepare(struct mpsim_generic *t, int socket);
 
-/** Free the table's memory. It must be empty. */
+/** Free the memory of an empty table. */
 void mpsim_generic_free(struct mpsim_generic *t);
 
 /**
  * Add an entry.
  *
  * @param entry
- *   Set to it.
+ *   Set to the entry on success.
  * @return
  *   0; -EEXIST: same value, mask and priority; -ENOSPC: full; -ENOMEM.
  */
@@ -74,8 +74,8 @@ int mpsim_generic_add(struct mpsim_generic *t, const struct mpsim_key *value,
 void mpsim_generic_remove(struct mpsim_generic *t, struct mpsim_entry *entry);
 
 /**
- * The first rule in precedence that matches the key, and that comes behind
- * `after` unless that is NULL; NULL if there is none. Inert rules match nothing.
+ * The first rule in precedence that matches the key and follows `after`, unless that is NULL.
+ * Returns NULL if there is none. Inert rules never match.
  */
 struct mpsim_rule *mpsim_generic_find(const struct mpsim_generic *t, const struct mpsim_key *key,
 				      const struct mpsim_rule *after);

@@ -20,7 +20,7 @@ mpsim_items_refuse(struct mpsim_reader *r, int code, const struct rte_flow_item 
 	return rte_flow_error_set(r->error, code, RTE_FLOW_ERROR_TYPE_ITEM, item, text);
 }
 
-/* Ask for some bits of l2, set or not. */
+/* Require some bits of l2 to be set, or not set. */
 static void
 want_l2(struct mpsim_reader *r, uint8_t bits, bool set)
 {
@@ -35,7 +35,7 @@ more_eth(struct mpsim_reader *r, const struct rte_flow_item *item)
 	const struct rte_flow_item_eth *spec = item->spec;
 	const struct rte_flow_item_eth *mask = item->mask;
 
-	/* the outer frame has an Ethernet header anyway */
+	/* the outer frame always has an Ethernet header */
 	if (r->level > 0)
 		want_l2(r, MPSIM_L2_ETH, true);
 	if (spec == NULL || mask == NULL)
@@ -132,7 +132,7 @@ more_icmp6(struct mpsim_reader *r, const struct rte_flow_item *item)
 	return 0;
 }
 
-/* From here on, items are about what the tunnel carries. */
+/* The following items match the tunnelled headers. */
 static int
 enter(struct mpsim_reader *r, const struct rte_flow_item *item, const char *name,
       enum mpsim_tunnel tunnel)
@@ -201,7 +201,7 @@ more_port(struct mpsim_reader *r, const struct rte_flow_item *item)
 	return 0;
 }
 
-/* The key of GRE is an item of its own, and that item is nothing but a number. */
+/* The GRE key is an item of its own, whose spec is just a number. */
 static const rte_be32_t gre_key_mask = RTE_BE32(0xffffffff);
 static const struct rte_flow_item_ipv6_frag_ext frag_mask;
 

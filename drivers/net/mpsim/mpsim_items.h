@@ -7,11 +7,11 @@
 
 /**
  * @file
- * The items of a pattern that mpsim_match.c reads: what each is made of, where
- * it may stand, and what it says beyond its header.
+ * The items of a pattern for mpsim_match.c: the header of each, where it may occur, and what it
+ * requires beyond its header.
  */
 
-/* Where the pattern is: what has been told of the frame. */
+/* Position in the pattern. */
 enum mpsim_item_stage {
 	AT_START = 1 << 0,
 	AT_PORT = 1 << 1,
@@ -29,25 +29,25 @@ struct mpsim_reader {
 	struct rte_flow_error *error;
 	unsigned int stage;
 	unsigned int level; /* 1 inside of a tunnel */
-	unsigned int tags;  /* of this level */
+	unsigned int tags;  /* seen at this level */
 };
 
-/* One item's kind: its header, and where it may stand. */
+/* A kind of item: its header, and where it may occur. */
 struct mpsim_item {
 	enum rte_flow_item_type type;
 	const char *name;
-	const void *mask; /* of an item that has none */
-	uint8_t header;   /* bytes that the item begins with, as they are on the wire */
-	uint8_t at;       /* where they go, in the layer, or with in_key in the key */
+	const void *mask; /* default, if the item has none */
+	uint8_t header;   /* length of the header that the item begins with, in network format */
+	uint8_t at;       /* its offset in the layer, or with in_key in the key */
 	bool in_key;
 	uint8_t l4_proto;
-	uint8_t after; /* stages in which it may come */
-	uint8_t then;  /* the stage that follows */
-	/* what else there is to it: presence, flags */
+	uint8_t after; /* mask of stages in which it may occur */
+	uint8_t then;  /* the next stage */
+	/* further requirements: presence, flags; or NULL */
 	int (*more)(struct mpsim_reader *r, const struct rte_flow_item *item);
 };
 
-/** Refuse an item with a sentence. */
+/** Set the error of an item. Returns a negative errno. */
 int mpsim_items_refuse(struct mpsim_reader *r, int code, const struct rte_flow_item *item,
 		       const char *name, const char *why);
 
@@ -58,7 +58,7 @@ refuse(struct mpsim_reader *r, int code, const struct rte_flow_item *item, const
 	return mpsim_items_refuse(r, code, item, name, why);
 }
 
-/** NULL: this NIC knows no such item. */
+/** Find the kind of an item type; NULL: not supported. */
 const struct mpsim_item *mpsim_items_find(enum rte_flow_item_type type);
 
 static inline struct mpsim_layer *

@@ -13,7 +13,7 @@
 
 static_assert(sizeof(struct mpsim_key) % sizeof(uint64_t) == 0, "hashed in words");
 
-/* Ports of the tunnels, and the flags of GRE that say what its header has. */
+/* UDP ports of the tunnels, and flags of the GRE header. */
 #define VXLAN_PORT 4789
 #define GENEVE_PORT 6081
 #define GRE_CHECKSUM 0x8000
@@ -22,10 +22,10 @@ static_assert(sizeof(struct mpsim_key) % sizeof(uint64_t) == 0, "hashed in words
 #define GRE_SEQUENCE 0x1000
 #define GRE_VERSION 0x0007
 
-/* A bound for the loop, as that of the parser. */
+/* Limits the loop, as in mpsim_parse.c. */
 #define IPV6_MAX_EXTENSIONS 8
 
-/* Extension headers in the order of struct rte_flow_item_ipv6: their bits are places in here. */
+/* Extension headers in the order of the bits of struct rte_flow_item_ipv6. */
 static const uint8_t extensions[] = {
 	IPPROTO_HOPOPTS,
 	IPPROTO_ROUTING,
@@ -56,7 +56,7 @@ extension_bit(uint8_t proto)
 	return 0;
 }
 
-/* The parser went from l3_off to l4_off: the same way once more, to say what was on it. */
+/* Walk the extension headers from l3_off to l4_off again, as the parser did, and record them. */
 static void
 copy_extensions(const uint8_t *data, uint32_t avail, const struct mpsim_parsed *p,
 		struct mpsim_layer *layer)
@@ -69,7 +69,7 @@ copy_extensions(const uint8_t *data, uint32_t avail, const struct mpsim_parsed *
 		uint32_t len;
 
 		layer->ext |= extension_bit(proto);
-		/* of a fragment, l4_off is the fragment header */
+		/* in a fragment, l4_off is the offset of the fragment header */
 		if (off + 8 > avail || off > p->l4_off)
 			return;
 		if (proto == IPPROTO_FRAGMENT) {
@@ -85,7 +85,7 @@ copy_extensions(const uint8_t *data, uint32_t avail, const struct mpsim_parsed *
 	}
 }
 
-/* How much of the layer-4 header rules can look at; 0: they know no such protocol. */
+/* Bytes of the layer-4 header that rules can match; 0: unknown protocol. */
 static uint32_t
 l4_header_len(const struct mpsim_parsed *p)
 {
@@ -130,7 +130,7 @@ copy_l2(const uint8_t *frame, const struct mpsim_parsed *p, struct mpsim_layer *
 		    (p->tags > 1 ? MPSIM_L2_MORE_VLAN : 0);
 }
 
-/* Length of the GRE header; 0: a version that is not known, or too short. */
+/* Length of the GRE header; 0: unknown version, or truncated. */
 static uint32_t
 gre_len(const uint8_t *gre, uint32_t room)
 {
@@ -142,7 +142,10 @@ gre_len(const uint8_t *gre, uint32_t room)
 	return (flags & (GRE_VERSION | GRE_ROUTING)) != 0 || len > room ? 0 : len;
 }
 
-/* What is at hdr, in room bytes: its kind, its length, and the EtherType of what follows. */
+/*
+ * Identify a tunnel header of at most room bytes: its kind, its length, and the EtherType of
+ * the payload.
+ */
 static enum mpsim_tunnel
 tell_tunnel(const uint8_t *l4, const struct mpsim_parsed *p, uint32_t room, uint32_t *len,
 	    uint16_t *type)

@@ -11,8 +11,8 @@
 
 /**
  * @file
- * All that a rule can ask of a frame, each header at a fixed place and as it is
- * on the wire, so that a rule is a value and a mask of the same layout. Pure.
+ * The fields of a frame that rules can match, each header at a fixed offset and in network
+ * format, so that a rule is a value and a mask of the same layout. Pure.
  */
 
 /** Bits of mpsim_layer.l2. */
@@ -23,17 +23,17 @@
 /** Bits of mpsim_layer.ext, in the order of struct rte_flow_item_ipv6. */
 #define MPSIM_EXT_FRAG (1 << 2)
 
-/** The headers outside of a tunnel, or inside. What is not there is zero. */
+/** The headers outside a tunnel, or inside. Missing headers are zero. */
 struct mpsim_layer {
 	alignas(8) uint8_t ip[40];
 	uint8_t l4[20];
-	uint8_t vlan[2][4]; /**< TCI and the EtherType behind it */
-	uint8_t frag[8];    /**< the fragment header of IPv6 */
+	uint8_t vlan[2][4]; /**< TCI and the EtherType after it */
+	uint8_t frag[8];    /**< IPv6 fragment header */
 	uint8_t eth[14];
-	uint16_t ext;     /**< IPv6 extension headers that are there */
-	uint8_t l2;       /**< what is there: MPSIM_L2_* */
+	uint16_t ext;     /**< IPv6 extension headers present */
+	uint8_t l2;       /**< MPSIM_L2_*: present */
 	uint8_t l3;       /**< 4, 6, or 0: neither */
-	uint8_t l4_proto; /**< IPPROTO_*: what is in l4; 0: nothing */
+	uint8_t l4_proto; /**< IPPROTO_*: protocol of l4; 0: none */
 	uint8_t reserved;
 };
 
@@ -45,43 +45,45 @@ enum mpsim_tunnel {
 };
 
 struct mpsim_key {
-	struct mpsim_layer layer[2]; /**< outside and inside of the tunnel */
+	struct mpsim_layer layer[2]; /**< outside and inside the tunnel */
 	uint8_t tunnel_hdr[8];
 	uint8_t gre_key[4];
 	uint8_t tunnel;      /**< enum mpsim_tunnel */
 	uint8_t has_gre_key; /**< 0 or 1 */
 	uint16_t reserved;
-	uint32_t group; /**< of rules, not of the frame */
+	uint32_t group; /**< of the rules, not a field of the frame */
 	uint32_t reserved2;
 };
 
 #define MPSIM_KEY_WORDS (sizeof(struct mpsim_key) / sizeof(uint64_t))
 
 /**
+ * Extract the key of a frame.
+ *
  * @param data, avail
- *   The frame from which *p was parsed, and the contiguous bytes of it.
+ *   The frame from which *p was parsed, and its number of contiguous bytes.
  * @param inner
- *   Look into tunnels, too.
+ *   Include tunnelled headers.
  * @param key
- *   Its group becomes 0.
+ *   Its group is set to 0.
  */
 void mpsim_key_extract(const uint8_t *data, uint32_t avail, const struct mpsim_parsed *p,
 		       bool inner, struct mpsim_key *key);
 
-/** What was found in a tunnel. */
+/** The payload of a tunnel. */
 struct mpsim_inside {
-	struct mpsim_parsed parsed; /**< offsets are those of the whole frame */
-	uint32_t tunnel_off;        /**< of the tunnel's header */
-	uint32_t frame_off;         /**< of the Ethernet header in it; 0: there is none */
+	struct mpsim_parsed parsed; /**< offsets are from the start of the frame */
+	uint32_t tunnel_off;        /**< offset of the tunnel's header */
+	uint32_t frame_off;         /**< offset of the inner Ethernet header; 0: none */
 };
 
 /**
- * Find out what a tunnel carries.
+ * Parse the payload of a tunnel.
  *
  * @param outer
- *   What was parsed of the frame.
+ *   The parsed frame.
  * @return
- *   What kind of tunnel it is, or MPSIM_TUNNEL_NONE: then *inside is not set.
+ *   The kind of tunnel, or MPSIM_TUNNEL_NONE: then *inside is not set.
  */
 enum mpsim_tunnel mpsim_key_tunnel(const uint8_t *data, uint32_t avail,
 				   const struct mpsim_parsed *outer, struct mpsim_inside *inside);

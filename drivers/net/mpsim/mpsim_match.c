@@ -10,7 +10,7 @@
 #include "mpsim_items.h"
 #include "mpsim_range.h"
 
-/* Numbers of which a rule may name a range. */
+/* Fields for which a rule may have a range. */
 static const struct field {
 	enum rte_flow_item_type type;
 	uint8_t at;
@@ -37,7 +37,7 @@ static const struct field {
 	{RTE_FLOW_ITEM_TYPE_GRE_KEY, 0, 4},
 };
 
-/* One item being read: its three structures, and where its header goes in the key. */
+/* An item that is being parsed: its three structures, and the offset of its header in the key. */
 struct header {
 	const struct mpsim_item *kind;
 	const uint8_t *spec;
@@ -105,7 +105,7 @@ add_range(struct mpsim_reader *r, const struct rte_flow_item *item, const struct
 	return 0;
 }
 
-/* Elsewhere than in the fields of that table, `last` must be what `spec` is, or nothing. */
+/* Except in the fields above, `last` must be equal to `spec`, or zero. */
 static int
 check_last(struct mpsim_reader *r, const struct rte_flow_item *item, const struct header *h)
 {
@@ -195,7 +195,7 @@ read_item(struct mpsim_reader *r, const struct rte_flow_item *item)
 	return ret;
 }
 
-/* Is the mask that of a 5-tuple and nothing else? */
+/* Is the mask exactly that of a 5-tuple? */
 static bool
 is_exact(const struct mpsim_match *m)
 {

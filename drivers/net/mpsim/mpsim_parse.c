@@ -13,14 +13,14 @@
 #define IPV4_HDR_MIN 20
 #define IPV6_HDR_LEN 40
 
-/* More than any sane chain of IPv6 extension headers; a bound for the loop. */
+/* Limits the loop; more than any sane chain of IPv6 extension headers. */
 #define IPV6_MAX_EXTENSIONS 8
 
 struct cursor {
 	const uint8_t *data;
 	uint32_t avail; /* contiguous bytes from data on */
 	uint32_t off;   /* where the next header starts */
-	uint32_t end;   /* where the IP datagram ends, by its own header */
+	uint32_t end;   /* end of the IP datagram, from its header */
 };
 
 static inline uint16_t
@@ -32,7 +32,7 @@ be16_at(const uint8_t *p)
 	return rte_be_to_cpu_16(v);
 }
 
-/* Is there a header of len bytes, both in memory and by the length of the datagram? */
+/* Are len bytes of a header available, both in memory and within the datagram? */
 static inline bool
 has(const struct cursor *c, uint32_t len)
 {
@@ -142,7 +142,7 @@ parse_ipv6(struct cursor *c, struct mpsim_parsed *p)
 	parse_ipv6_payload(c, ip[6], p);
 }
 
-/* Skips up to two tags; returns the EtherType behind them. */
+/* Skip up to two tags. Returns the EtherType after them. */
 static uint16_t
 parse_vlan(struct cursor *c, uint16_t type, struct mpsim_parsed *p)
 {

@@ -10,17 +10,16 @@
 
 /**
  * @file
- * One look at a frame's headers, for everything that the NIC does with it.
- * Pure: bytes in, struct out.
+ * Parser of a frame's headers, used for all decisions of the NIC. Pure: bytes in, struct out.
  */
 
-/** Headers must lie within so many contiguous bytes; what is beyond is not seen. */
+/** Contiguous bytes with the headers; bytes beyond are not parsed. */
 #define MPSIM_HDR_MAX 192
 
-/** What a packet is for RSS, for steering and for checksums. */
+/** Kind of a packet for RSS, steering and checksums. */
 enum mpsim_class {
 	MPSIM_CLASS_NONE, /**< not IP, or a broken IP header */
-	MPSIM_CLASS_IPV4, /**< neither a fragment nor TCP, UDP or SCTP */
+	MPSIM_CLASS_IPV4, /**< not a fragment, not TCP, UDP or SCTP */
 	MPSIM_CLASS_IPV4_FRAG,
 	MPSIM_CLASS_IPV4_TCP,
 	MPSIM_CLASS_IPV4_UDP,
@@ -35,17 +34,19 @@ enum mpsim_class {
 
 struct mpsim_parsed {
 	uint32_t ptype;    /**< RTE_PTYPE_* */
-	uint16_t l3_off;   /**< of the IP header; set for IP only */
-	uint16_t l4_off;   /**< behind the IP header and its extensions */
-	uint16_t l4_len;   /**< bytes from l4_off on, by the IP header */
+	uint16_t l3_off;   /**< of the IP header; only set for IP */
+	uint16_t l4_off;   /**< after the IP header and its extensions */
+	uint16_t l4_len;   /**< bytes from l4_off on, from the IP header */
 	uint16_t vlan_tci; /**< host order; of the outermost tag, if vlan */
 	uint8_t cls;       /**< enum mpsim_class */
-	uint8_t proto;     /**< of what is at l4_off; set for IP only */
-	uint8_t tags;      /**< VLAN tags that were skipped, at most 2 */
+	uint8_t proto;     /**< protocol at l4_off; only set for IP */
+	uint8_t tags;      /**< VLAN tags skipped, at most 2 */
 	bool vlan;         /**< the outermost tag is IEEE 802.1Q */
 };
 
 /**
+ * Parse a frame.
+ *
  * @param data
  *   Start of the frame.
  * @param avail
@@ -56,16 +57,16 @@ struct mpsim_parsed {
 void mpsim_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct mpsim_parsed *p);
 
 /**
- * The same for what a tunnel carries.
+ * Parse the payload of a tunnel.
  *
  * @param end
- *   Where it ends, from data on.
+ *   Its end, as an offset from data.
  * @param off
- *   Where it starts; offsets in *p are from data on all the same.
+ *   Its start, as an offset from data, like all offsets in *p.
  * @param type
  *   Its EtherType; RTE_ETHER_TYPE_TEB for a frame.
  * @return
- *   Where its Ethernet header is; 0: it has none.
+ *   Offset of its Ethernet header; 0: none.
  */
 uint32_t mpsim_parse_inner(const uint8_t *data, uint32_t avail, uint32_t end, uint32_t off,
 			   uint16_t type, struct mpsim_parsed *p);

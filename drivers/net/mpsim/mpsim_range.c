@@ -2,7 +2,7 @@
 
 #include "mpsim_range.h"
 
-/* Bits of the largest aligned block that starts at x and does not exceed hi. */
+/* Number of low bits of the largest aligned block that starts at x and does not exceed hi. */
 static unsigned int
 block_bits(uint64_t x, uint64_t hi)
 {

@@ -7,16 +7,16 @@
 
 /**
  * @file
- * From one number to another, as aligned blocks that a value and a mask can
- * tell: what tables that match by masks make of a range. Pure.
+ * Splits a range of numbers into aligned blocks, each a value and a mask, for tables that match
+ * by masks. Pure.
  */
 
 struct mpsim_block {
 	uint64_t value;
-	uint64_t mask; /**< all bits above the block's own */
+	uint64_t mask; /**< all bits above the block */
 };
 
-/** Blocks that lo to hi is made of; at least 1, lo must not exceed hi. */
+/** Number of blocks from lo to hi; at least 1. lo must not exceed hi. */
 uint32_t mpsim_range_count(uint64_t lo, uint64_t hi);
 
 /** The block with this index, which must be below the count. */

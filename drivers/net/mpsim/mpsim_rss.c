@@ -19,9 +19,9 @@ const uint8_t mpsim_rss_default_key[MPSIM_RSS_KEY_LEN] = {
 #define IPV6_UDP (RTE_ETH_RSS_NONFRAG_IPV6_UDP | RTE_ETH_RSS_IPV6_UDP_EX)
 
 /*
- * Hash types of each class: by addresses and ports, and by addresses only. The
- * types of IPv6 with extensions (RTE_ETH_RSS_IPV6_EX, which RTE_ETH_RSS_IP has in it)
- * mean the addresses of the header here, too, as with NICs that know no others.
+ * Hash types of each class: by addresses and ports, and by addresses only. The types of IPv6
+ * with extensions (RTE_ETH_RSS_IPV6_EX, part of RTE_ETH_RSS_IP) also use the addresses of the
+ * IPv6 header, as on NICs without support for extensions.
  */
 static const struct {
 	uint64_t with_ports;
@@ -40,7 +40,10 @@ static const struct {
 	[MPSIM_CLASS_IPV6_SCTP] = {RTE_ETH_RSS_NONFRAG_IPV6_SCTP, IPV6, 32},
 };
 
-/* The 32 bits of the key from bit `bit` on: what a set input bit there adds. */
+/*
+ * The 32 bits of the key from bit `bit` on, which a set bit of the input contributes to the
+ * hash.
+ */
 static uint32_t
 key_window(const uint8_t *key, unsigned int bit)
 {

@@ -10,9 +10,9 @@
 
 /**
  * @file
- * Toeplitz hash and redirection table of one PF. The same numbers as
- * rte_softrss_be() over addresses and ports, by table look-up per byte.
- * Pure: no device; the caller does the locking.
+ * Toeplitz hash and redirection table of one PF. Same results as rte_softrss_be() over
+ * addresses and ports, by a table look-up per byte. Pure: no device; the caller does the
+ * locking.
  */
 
 #define MPSIM_RSS_KEY_LEN 40
@@ -20,14 +20,14 @@
 #define MPSIM_RSS_INPUT_MAX 36 /**< two IPv6 addresses and two ports */
 
 struct mpsim_rss {
-	uint32_t table[MPSIM_RSS_INPUT_MAX][256]; /**< what each value of each byte adds */
+	uint32_t table[MPSIM_RSS_INPUT_MAX][256]; /**< contribution of each value of each byte */
 	uint16_t reta[MPSIM_RSS_RETA_SIZE];       /**< hash to queue */
-	uint8_t input_len[MPSIM_NB_CLASSES];      /**< bytes hashed; 0: the class is not */
+	uint8_t input_len[MPSIM_NB_CLASSES];      /**< bytes hashed; 0: the class is not hashed */
 	uint8_t key[MPSIM_RSS_KEY_LEN];
 	uint64_t hf; /**< RTE_ETH_RSS_*, 0 when off */
 };
 
-/** The hash types that can be asked for. */
+/** Supported hash types. */
 #define MPSIM_RSS_HF                                                                               \
 	(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_TCP |                 \
 	 RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_SCTP |                            \
@@ -36,20 +36,20 @@ struct mpsim_rss {
 	 RTE_ETH_RSS_NONFRAG_IPV6_SCTP | RTE_ETH_RSS_NONFRAG_IPV6_OTHER | RTE_ETH_RSS_IPV6_EX |    \
 	 RTE_ETH_RSS_IPV6_TCP_EX | RTE_ETH_RSS_IPV6_UDP_EX)
 
-/** The key that NICs come up with. */
+/** The default key of a NIC. */
 extern const uint8_t mpsim_rss_default_key[MPSIM_RSS_KEY_LEN];
 
-/** Hash input to hash: what each value of each byte adds. */
+/** Contribution of each value of each byte of the input. */
 typedef uint32_t mpsim_rss_table[MPSIM_RSS_INPUT_MAX][256];
 
 void mpsim_rss_fill_table(mpsim_rss_table table, const uint8_t *key);
 
-/** Bytes that are hashed of each class with these RTE_ETH_RSS_* types; 0: it is not. */
+/** Set the bytes hashed for each class with these RTE_ETH_RSS_* types; 0: not hashed. */
 void mpsim_rss_set_types(uint8_t input_len[MPSIM_NB_CLASSES], uint64_t types);
 
 void mpsim_rss_set_key(struct mpsim_rss *rss, const uint8_t *key);
 
-/** Types that are not in MPSIM_RSS_HF are ignored. */
+/** Set the hash types. Types that are not in MPSIM_RSS_HF are ignored. */
 void mpsim_rss_set_hf(struct mpsim_rss *rss, uint64_t hf);
 
 /** Spread the buckets evenly over the queues. */
@@ -62,12 +62,14 @@ mpsim_rss_queue(const struct mpsim_rss *rss, uint32_t hash)
 }
 
 /**
+ * Hash a packet.
+ *
  * @param input_len
- *   As mpsim_rss_set_types() made it.
+ *   From mpsim_rss_set_types().
  * @param data
  *   The frame from which *p was parsed.
  * @return
- *   Is the packet of a kind that is hashed? If so, *hash is set.
+ *   Whether packets of this class are hashed. If so, *hash is set.
  */
 static inline bool
 mpsim_rss_hash_by(const uint32_t (*table)[256], const uint8_t input_len[], const uint8_t *data,

@@ -72,7 +72,7 @@ mpsim_rss_hash_conf_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 	return 0;
 }
 
-/* Is the entry asked for in the mask of its group? */
+/* Is the entry selected by the mask of its group? */
 static bool
 reta_selected(const struct rte_eth_rss_reta_entry64 *reta, uint16_t i)
 {

@@ -9,15 +9,15 @@
 #include "octo_tuple.h"
 #include "mpsim_fate.h"
 
-/** What the two kinds of tables know of a rule. The caller allocates it, in shared memory. */
+/** Part of a rule that both kinds of tables use. Allocated by the caller, in shared memory. */
 struct mpsim_rule {
 	struct octo_tuple tuple; /**< of an exact rule */
-	struct mpsim_rule *next; /**< of an exact rule: same tuple, next in precedence */
-	uint64_t serial;         /**< of rules with equal priority, the lowest wins */
-	uint32_t priority;       /**< 0 wins */
-	bool inert;              /**< takes its room in the table and does nothing */
+	struct mpsim_rule *next; /**< of an exact rule: next in precedence with the same tuple */
+	uint64_t serial;         /**< among rules of equal priority, the lowest wins */
+	uint32_t priority;       /**< the lowest wins */
+	bool inert;              /**< in the table, but without effect */
 	uint64_t hits;           /**< packets since the last reset; under the NIC's lock */
-	uint64_t bytes;          /**< their length */
+	uint64_t bytes;          /**< length of these packets */
 	struct mpsim_fate fate;
 };
 

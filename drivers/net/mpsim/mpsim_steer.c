@@ -2,7 +2,7 @@
 
 #include "mpsim.h"
 
-/* The frames of a batch that a 5-tuple rule can match. */
+/* The frames of a batch that have a 5-tuple. */
 struct steerable {
 	uint16_t n;
 	uint8_t frame[MPSIM_BURST]; /* index in the batch */
@@ -39,7 +39,10 @@ count_hit(struct mpsim_rule *rule, const struct rte_mbuf *frame)
 		mpsim_age_hit(rule->fate.age);
 }
 
-/* What masked rules see of the frame; made once, and once more if they look into tunnels. */
+/*
+ * The key of a frame for masked rules; extracted once, and again if tunnelled headers are
+ * needed.
+ */
 static struct mpsim_key *
 get_key(struct mpsim_batch *b, uint16_t i, bool inner)
 {
@@ -53,7 +56,7 @@ get_key(struct mpsim_batch *b, uint16_t i, bool inner)
 	return &b->key[i];
 }
 
-/* The exact rules of the switch that match. */
+/* Find the matching exact rules of the switch. */
 static void
 find_exact_mpfs(const struct mpsim_nic *nic, struct steerable *s, struct mpsim_rule *rules[])
 {
@@ -70,14 +73,14 @@ find_exact_mpfs(const struct mpsim_nic *nic, struct steerable *s, struct mpsim_r
 			rules[s->frame[k]] = found[k];
 }
 
-/* The better of two; with equal priority the first, which is the more specific. */
+/* The better of two rules; with equal priority the first one, which is more specific. */
 static struct mpsim_rule *
 better(struct mpsim_rule *a, struct mpsim_rule *b)
 {
 	return a == NULL || (b != NULL && b->priority < a->priority) ? b : a;
 }
 
-/* The switch's rule for each frame, or NULL. */
+/* Find the switch's rule for each frame, or NULL. */
 static void
 find_mpfs(const struct mpsim_nic *nic, struct mpsim_batch *b, struct steerable *s,
 	  struct mpsim_rule *rules[])
@@ -91,7 +94,7 @@ find_mpfs(const struct mpsim_nic *nic, struct mpsim_batch *b, struct steerable *
 					  mpsim_generic_find(&nic->masked,
 							     get_key(b, i, nic->masked.inner > 0),
 							     NULL));
-		/* for all that comes from the wire: the last resort */
+		/* rule for all traffic from the wire: lowest precedence */
 		rules[i] = better(rules[i], nic->way[MPSIM_UPLINK][0]);
 	}
 }
@@ -116,7 +119,7 @@ apply_mpfs(struct mpsim_nic *nic, struct mpsim_batch *b, struct steerable *s)
 	}
 }
 
-/* One look-up for all frames of the batch that go to this PF. */
+/* Look up all frames of the batch for this PF at once. */
 static void
 apply_arfs(struct mpsim_pf *pf, struct mpsim_batch *b, const struct steerable *s)
 {
@@ -189,7 +192,7 @@ mpsim_steer_queues(struct mpsim_nic *nic, struct mpsim_batch *b)
 	steer_queues(nic, b, &s, ports);
 }
 
-/* The next rule of the group, which comes behind `after` unless that is NULL. */
+/* The next rule of the group after `after`, or the first one if that is NULL. */
 static struct mpsim_rule *
 next_rule(struct mpsim_batch *b, uint16_t i, uint32_t group, const struct mpsim_rule *after)
 {
@@ -203,7 +206,7 @@ next_rule(struct mpsim_batch *b, uint16_t i, uint32_t group, const struct mpsim_
 	return mpsim_generic_find(t, key, after);
 }
 
-/* What a rule does, whatever comes then. */
+/* Apply a rule's actions other than its destination. */
 static void
 apply_rule(struct mpsim_batch *b, uint16_t i, struct mpsim_rule *rule)
 {

@@ -11,7 +11,7 @@
 
 #include "mpsim_table.h"
 
-/* rte_hash refuses to be smaller than a bucket. */
+/* rte_hash does not allow fewer entries than a bucket has. */
 #define MIN_HASH_ENTRIES 8
 
 int
@@ -24,7 +24,7 @@ mpsim_table_prepare(struct mpsim_table *t, int socket)
 		.entries = RTE_MAX(t->max, (uint32_t)MIN_HASH_ENTRIES),
 		.key_len = sizeof(struct octo_tuple),
 		.socket_id = socket,
-		/* without it a bucket may be full long before the table is */
+		/* without it a bucket may be full long before the table */
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 
@@ -116,7 +116,7 @@ mpsim_table_lookup(const struct mpsim_table *t, const struct octo_tuple *const k
 
 	for (uint32_t i = 0; i < n; i++)
 		k[i] = keys[i];
-	/* given the hashes, no function pointer of another process is called */
+	/* with hashes given, no function pointer of another process is called */
 	rte_hash_lookup_with_hash_bulk_data(t->hash, k, sigs, n, &hits, data);
 	for (uint32_t i = 0; i < n; i++) {
 		rules[i] = (hits >> i & 1) != 0 ? data[i] : NULL;

@@ -17,30 +17,29 @@
 struct rte_hash;
 
 struct mpsim_table {
-	struct rte_hash *hash; /**< tuple to the first rule of its chain; NULL until needed */
+	struct rte_hash *hash; /**< tuple to the first rule of its chain; NULL: not allocated */
 	uint32_t count;        /**< rules in the table */
-	uint32_t max;          /**< rules that fit */
+	uint32_t max;          /**< limit of count */
 };
 
-/** Rules looked up at once, at most. */
+/** Limit of a bulk lookup. */
 #define MPSIM_TABLE_BULK 64
 
 /**
- * Allocate the memory of the table, if it has none yet; a NIC that is never
- * programmed shall not cost any.
+ * Allocate the table's memory, if not done yet: a NIC without rules needs none.
  *
  * @return
  *   0, or a negative errno.
  */
 int mpsim_table_prepare(struct mpsim_table *t, int socket);
 
-/** Frees the table's memory, not the rules. */
+/** Free the table's memory, but not the rules. */
 void mpsim_table_free(struct mpsim_table *t);
 
-/** @return 0; -EEXIST: same tuple and priority; -ENOSPC: full. */
+/** Add a rule. Returns 0; -EEXIST: same tuple and priority; -ENOSPC: full. */
 int mpsim_table_add(struct mpsim_table *t, struct mpsim_rule *rule);
 
-/** The rule must be in the table. */
+/** Remove a rule, which must be in the table. */
 void mpsim_table_remove(struct mpsim_table *t, struct mpsim_rule *rule);
 
 static inline uint32_t
@@ -50,10 +49,12 @@ mpsim_table_sig(const struct octo_tuple *key)
 }
 
 /**
+ * Look up n tuples.
+ *
  * @param keys, sigs
- *   n tuples and their mpsim_table_sig(); n <= MPSIM_TABLE_BULK.
+ *   The tuples and their mpsim_table_sig(); n <= MPSIM_TABLE_BULK.
  * @param rules
- *   Set to the winning rule of each, or to NULL.
+ *   Set to the rule that wins for each tuple, or to NULL.
  */
 void mpsim_table_lookup(const struct mpsim_table *t, const struct octo_tuple *const keys[],
 			uint32_t sigs[], uint32_t n, struct mpsim_rule *rules[]);
