@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Every frame that was taken from the wire is somewhere. */
+/* Account of frames: each frame that was taken from the wire must be in one of the counts. */
 
 #include <errno.h>
 
@@ -74,7 +74,7 @@ get_locked(const struct mpsim_nic *nic, struct mpsim_account *a)
 	const struct mpsim_nic_stats *s = &nic->stats;
 	struct mpsim_past past = nic->past;
 
-	/* first, so that what leaves a ring meanwhile is counted below */
+	/* read first, so that a frame that leaves a ring meanwhile is counted below */
 	a->in_tx_rings = rte_atomic_load_explicit(&nic->tx_waiting, rte_memory_order_acquire);
 	a->rules = nic->mpfs.count + nic->masked.count;
 	for (uint16_t i = 0; i < MPSIM_MAX_PORTS; i++) {

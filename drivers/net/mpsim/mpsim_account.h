@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** What PFs did that are gone. Under the NIC's lock. */
+/** Counts of PFs that are gone. Under the NIC's lock. */
 struct mpsim_past {
 	uint64_t delivered;
 	uint64_t dropped;
@@ -16,7 +16,7 @@ struct mpsim_past {
 
 struct mpsim_pf;
 
-/** The PF is going: keep what it did. Under the NIC's lock. */
+/** Add the counts of a PF that is about to go. Under the NIC's lock. */
 void mpsim_account_keep(struct mpsim_pf *pf);
 
 #endif /* MPSIM_ACCOUNT_H */

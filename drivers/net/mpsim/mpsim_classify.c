@@ -6,7 +6,7 @@
 #include "mpsim.h"
 #include "mpsim_filter.h"
 
-/* Headers may be scattered over a chain: gather what the parser may look at. */
+/* Make the headers contiguous: a chain may have them in several segments. */
 static void
 read_headers(struct mpsim_nic *nic, struct mpsim_batch *b)
 {
@@ -23,7 +23,7 @@ read_headers(struct mpsim_nic *nic, struct mpsim_batch *b)
 	}
 }
 
-/* Parse; the frame is for this port unless the switch says otherwise. */
+/* Parse the headers; the frame is for this port unless a transfer rule matches. */
 static void
 assign(struct mpsim_batch *b, uint16_t i, struct mpsim_pf *pf)
 {
@@ -35,7 +35,7 @@ assign(struct mpsim_batch *b, uint16_t i, struct mpsim_pf *pf)
 	b->pf[i] = pf;
 }
 
-/* Let in what is for this NIC: first of all to the uplink, or else the default PF. */
+/* Accept frames for this NIC, at first for the uplink, or without one the default PF. */
 static void
 admit(struct mpsim_nic *nic, struct mpsim_batch *b)
 {
@@ -52,7 +52,7 @@ admit(struct mpsim_nic *nic, struct mpsim_batch *b)
 			nic->stats.runts++;
 			continue;
 		}
-		/* an E-Switch takes all: its PFs look at the address */
+		/* an E-Switch accepts all frames: the PFs filter addresses */
 		if (unlikely(!eswitch && !mpsim_filter_accepts(nic, b->hdr[i]))) {
 			nic->stats.mac_filtered++;
 			continue;
@@ -68,11 +68,11 @@ vlan_let_in(const struct mpsim_pf *pf, const struct mpsim_parsed *p)
 {
 	const uint16_t id = p->vlan_tci & 0xfff;
 
-	/* id 0 is a priority tag, in no VLAN */
+	/* id 0 is a priority tag, which means no VLAN */
 	return !pf->vlan_filter || !p->vlan || id == 0 || (pf->vlans[id / 64] >> (id % 64) & 1);
 }
 
-/* What a PF does with a frame before it looks for the queue. */
+/* Does the PF accept the frame? If not, count why. */
 static bool
 pf_takes(struct mpsim_pf *pf, const struct mpsim_parsed *p, uint32_t len)
 {
@@ -94,7 +94,7 @@ pf_takes(struct mpsim_pf *pf, const struct mpsim_parsed *p, uint32_t len)
 	return false;
 }
 
-/* The address filter of a PF behind an E-Switch; any other NIC has looked at it before. */
+/* Address filter of a PF of an E-Switch; other NICs filter in admit(). */
 static bool
 address_fits(const struct mpsim_pf *pf, const uint8_t *dst)
 {
@@ -107,7 +107,7 @@ address_fits(const struct mpsim_pf *pf, const uint8_t *dst)
 	return false;
 }
 
-/* A RSS action hashes by itself, and the packet is told that hash. */
+/* Choose the queue of an RSS action, by its own hash, which the mbuf then carries. */
 static struct mpsim_rxq *
 queue_by_spread(struct mpsim_batch *b, uint16_t i, const struct mpsim_spread *s)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The NIC as the CPU sees it that owns its switch, as on a BlueField: an uplink
- * representor stands for the wire, and one more for each PF of the host. Rules
- * lead from one to the other. What no rule matches comes to that CPU: on the
- * representor of where it entered.
+ * The NIC as seen by a CPU that owns its switch, as on a BlueField: an uplink representor
+ * stands for the wire, and one representor for each PF of the host. Rules lead from one to
+ * another. A frame that matches no rule is received on the representor of the port where it
+ * entered.
  */
 
 #include <errno.h>
@@ -22,7 +22,7 @@ mpsim_eswitch_update(struct mpsim_nic *nic)
 	rte_atomic_store_explicit(&nic->to_wire, mask, rte_memory_order_relaxed);
 }
 
-/* Two of different priorities, so that one can be there before the other goes. */
+/* Two rules of different priorities are possible, so that one can replace the other. */
 int
 mpsim_eswitch_add_way(struct mpsim_nic *nic, uint16_t from, struct mpsim_rule *rule)
 {
@@ -51,7 +51,7 @@ mpsim_eswitch_remove_way(struct mpsim_nic *nic, uint16_t from, const struct mpsi
 	mpsim_eswitch_update(nic);
 }
 
-/* What a PF sends comes out of its representor, and the other way round. */
+/* A frame sent by a PF is received by its representor, and vice versa. */
 static uint16_t
 other_side(const struct mpsim_pf *pf)
 {
@@ -61,7 +61,7 @@ other_side(const struct mpsim_pf *pf)
 bool
 mpsim_eswitch_has_listener(const struct mpsim_pf *pf)
 {
-	/* no pair: what is delivered is looked at again under the lock */
+	/* no pair: checked again under the lock before delivery */
 	return (rte_atomic_load_explicit(&pf->nic->started, rte_memory_order_relaxed) >>
 			other_side(pf) &
 		1) != 0;
@@ -75,7 +75,7 @@ mpsim_eswitch_tx(struct mpsim_pf *pf, struct rte_mbuf **pkts, uint16_t n)
 
 	mpsim_nic_lock(nic);
 	to = nic->pf[other_side(pf)];
-	/* it may have gone since somebody listened */
+	/* it may be gone since mpsim_eswitch_has_listener() */
 	if (to != NULL)
 		mpsim_pump_to(to, pkts, n);
 	mpsim_nic_unlock(nic);
@@ -96,7 +96,7 @@ mpsim_eswitch_check_owner(const struct mpsim_pf *pf, struct rte_flow_error *erro
 				 pf->nic->name, uplink->data->name);
 }
 
-/* The representor with this port id; NULL if it is none of this NIC. */
+/* The representor of this NIC with this port id, or NULL. */
 static const struct mpsim_pf *
 find_representor(const struct mpsim_nic *nic, uint16_t port_id)
 {
@@ -105,7 +105,10 @@ find_representor(const struct mpsim_nic *nic, uint16_t port_id)
 	return rep != NULL && mpsim_is_representor(rep) ? rep : NULL;
 }
 
-/* From the wire to a PF, or all of a PF to the wire: there are no other ways. */
+/*
+ * Accept a rule from the wire to a PF, or for all traffic of a PF to the wire; others are not
+ * possible.
+ */
 static int
 check_way(const struct mpsim_pf *from, const struct mpsim_pf *to, struct mpsim_reading *r,
 	  struct rte_flow_error *error)

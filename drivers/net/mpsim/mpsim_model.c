@@ -68,7 +68,7 @@ mpsim_model_join(struct rte_eth_dev *dev, const struct mpsim_nic *nic)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 
-	/* what goes through a representor crosses no bus of this machine */
+	/* a representor has no DMA on this machine */
 	if (nic->model == NULL || pf->args.representor != 0)
 		return 0;
 	pf->charges = rte_zmalloc("mpsim_charges", 2 * MPSIM_MAX_QUEUES * sizeof(*pf->charges),
@@ -79,7 +79,7 @@ mpsim_model_join(struct rte_eth_dev *dev, const struct mpsim_nic *nic)
 	return 0;
 }
 
-/* Of the thread that calls: as the devarg says, else as it is. */
+/* Node of the calling thread: from the devarg, else from the machine. */
 static unsigned int
 cpu_node(const struct mpsim_model *m)
 {
@@ -90,7 +90,7 @@ cpu_node(const struct mpsim_model *m)
 	return node >= 0 && node < NUDMA_NODES ? (unsigned int)node : 0;
 }
 
-/* A machine with one socket only pretends that the CPU has another. */
+/* On a machine with one socket the node of the data is the CPU's node: sockets are simulated. */
 static unsigned int
 data_node(unsigned int cpu, const struct rte_mempool *pool)
 {
@@ -121,7 +121,7 @@ charge_rx(const struct mpsim_rxq *q, struct mpsim_charge *c, unsigned int cpu, s
 	place = nudma_dma_write(&m->nudma, &c->account, pf, ring, completion);
 	c->account.completions++;
 	nudma_cpu_read(&m->nudma, &c->account, cpu, ring, place, NUDMA_AT_ONCE, completion);
-	/* what follows in the same direction is not far behind */
+	/* the completion follows the data in the same direction: only the longer path counts */
 	c->account.path_ps += RTE_MAX(nudma_write_path_ps(&m->nudma, pf, data),
 				      nudma_write_path_ps(&m->nudma, pf, ring));
 }
@@ -141,7 +141,7 @@ mpsim_model_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 	return n;
 }
 
-/* What has to be known of frames before they are sent: then they may be gone. */
+/* Properties of frames that are read before they are sent, as then they may be freed. */
 struct sent_frame {
 	uint32_t len;
 	unsigned int node;
@@ -205,7 +205,7 @@ mpsim_model_sum(const struct mpsim_pf *pf, struct nudma_account *sum)
 		nudma_account_add(sum, &pf->charges[i].account);
 }
 
-/* The PF with this port id if it has a model. */
+/* The PF with this port id, if it has a model. */
 static struct mpsim_pf *
 modelled_pf(uint16_t port)
 {

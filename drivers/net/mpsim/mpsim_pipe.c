@@ -13,7 +13,7 @@ slot_at(const struct mpsim_pipe *pipe, uint32_t i)
 	return &pipe->slots[i & (MPSIM_PIPE_SLOTS - 1)];
 }
 
-/* Step over what was dropped, and tell the pollers when they have to look. */
+/* Skip dropped frames at the tail, and publish when the next frame is due. */
 static void
 set_due(struct mpsim_pipe *pipe)
 {
@@ -54,7 +54,7 @@ void
 mpsim_pipe_enter(struct mpsim_pipe *pipe, struct mpsim_rxq *queue, struct rte_mbuf **frames,
 		 uint16_t n)
 {
-	/* a latency that has become shorter lets nothing overtake */
+	/* after the latency was reduced, frames must not overtake earlier ones */
 	pipe->last = RTE_MAX(pipe->last, octo_now() + pipe->latency);
 	for (uint16_t i = 0; i < n; i++)
 		*slot_at(pipe, pipe->head++) = (struct mpsim_pipe_slot){
@@ -69,7 +69,7 @@ mpsim_pipe_enter(struct mpsim_pipe *pipe, struct mpsim_rxq *queue, struct rte_mb
 static void
 leave_one(struct mpsim_pf *pf, struct mpsim_rxq *q, struct rte_mbuf *frame)
 {
-	/* not to be looked at once it is on the ring; a tag was taken out before */
+	/* the frame must not be accessed once it is on the ring; a stripped tag counts */
 	const uint32_t len = frame->pkt_len +
 			     (frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED ? RTE_VLAN_HLEN : 0);
 

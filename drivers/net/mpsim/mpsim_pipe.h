@@ -14,9 +14,9 @@
 
 /**
  * @file
- * What is between the switch and the rings of a PF: frames that have been
- * sorted and are not to be seen yet. They come out in the order in which they
- * went in, latency_us= later. Everything but `due` is used under the NIC's lock.
+ * The pipeline between the switch and the rings of a PF: frames that were classified and are
+ * not visible yet. They leave in order, latency_us= after they entered. All fields but `due`
+ * are used under the NIC's lock.
  */
 
 #define MPSIM_PIPE_SLOTS 4096 /* a power of two */
@@ -27,26 +27,29 @@ struct mpsim_pf;
 struct mpsim_rxq;
 
 struct mpsim_pipe_slot {
-	struct rte_mbuf *frame; /**< NULL: its queue was released meanwhile */
+	struct rte_mbuf *frame; /**< NULL: its queue was released */
 	struct mpsim_rxq *queue;
 	uint64_t ready; /**< TSC */
 };
 
 struct mpsim_pipe {
-	/* TSC at which the first is ready; a line of its own, not written without latency */
+	/*
+	 * TSC; when the first frame is ready. In a cache line of its own, not written without
+	 * latency
+	 */
 	alignas(RTE_CACHE_LINE_SIZE) RTE_ATOMIC(uint64_t) due;
-	struct mpsim_pipe_slot *slots; /**< NULL: frames are in their rings at once */
+	struct mpsim_pipe_slot *slots; /**< NULL: no pipeline, frames go to their rings at once */
 	uint64_t latency;              /**< TSC cycles */
-	uint64_t last;                 /**< `ready` of the frame that went in last */
-	uint32_t head;                 /**< counts what went in, */
-	uint32_t tail;                 /**< and what came out */
-	uint32_t frames;               /**< in there, without those that were dropped */
+	uint64_t last;                 /**< `ready` of the last frame that entered */
+	uint32_t head;                 /**< frames that have entered */
+	uint32_t tail;                 /**< frames that have left */
+	uint32_t frames;               /**< frames inside, without dropped ones */
 };
 
-/** @return 0 or -ENOMEM. A latency of 0 keeps the pipe that is there, or makes none. */
+/** Set the latency. Returns 0 or -ENOMEM. A latency of 0 keeps an existing pipeline. */
 int mpsim_pipe_set_latency(struct mpsim_pipe *pipe, uint32_t us);
 void mpsim_pipe_init(struct mpsim_pipe *pipe);
-/** Nothing may be in it. */
+/** Free an empty pipeline. */
 void mpsim_pipe_free(struct mpsim_pipe *pipe);
 
 static inline uint32_t
@@ -55,24 +58,27 @@ mpsim_pipe_room(const struct mpsim_pipe *pipe)
 	return MPSIM_PIPE_SLOTS - (pipe->head - pipe->tail);
 }
 
-/** Is there a frame that should be in its ring by now? From any thread. */
+/** Is a frame due to be in its ring? From any thread. */
 static inline bool
 mpsim_pipe_is_due(const struct mpsim_pipe *pipe)
 {
-	/* no pair: who finds it due looks again under the lock */
+	/* no pair: checked again under the lock */
 	const uint64_t due = rte_atomic_load_explicit(&pipe->due, rte_memory_order_relaxed);
 
 	return unlikely(due != MPSIM_PIPE_NEVER) && due <= octo_now();
 }
 
-/** Put n frames of a queue in; there must be room. */
+/** Enter n frames of a queue; there must be room. */
 void mpsim_pipe_enter(struct mpsim_pipe *pipe, struct mpsim_rxq *queue, struct rte_mbuf **frames,
 		      uint16_t n);
 
-/** Put what is ready into the rings; what finds its ring full is dropped and counted. */
+/**
+ * Move frames that are ready to the rings. If a ring is full, its frames are dropped and
+ * counted.
+ */
 void mpsim_pipe_leave(struct mpsim_pf *pf);
 
-/** Drop what is for this queue, or all if it is NULL. @return how many frames that were. */
+/** Drop the frames of this queue, or all for NULL. Returns how many. */
 uint32_t mpsim_pipe_drop(struct mpsim_pipe *pipe, const struct mpsim_rxq *queue);
 
 #endif /* MPSIM_PIPE_H */

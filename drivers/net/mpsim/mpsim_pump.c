@@ -10,7 +10,7 @@
 
 #define VLAN_TAG_LEN 4
 
-/* The DMA of a frame that needs more than one buffer at either end. */
+/* Copy a frame that has several segments, or needs several buffers. */
 static bool
 copy_chain(struct mpsim_rxq *q, const struct rte_mbuf *from, struct rte_mbuf *to)
 {
@@ -60,7 +60,7 @@ strip_vlan(struct rte_mbuf *m, uint16_t tci)
 	m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 }
 
-/* What the hardware writes into the completion. */
+/* Fill in the mbuf, as from a completion of hardware. */
 static void
 describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf *m)
 {
@@ -87,7 +87,7 @@ describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, str
 		strip_vlan(m, p->vlan_tci);
 }
 
-/* As many buffers as the pool has, up to n. */
+/* Allocate up to n buffers, as many as the pool has. */
 static uint16_t
 alloc_buffers(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n)
 {
@@ -104,7 +104,7 @@ alloc_buffers(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n)
 	return got;
 }
 
-/* Leave out the frames for which there is no descriptor, or that fit no buffer. */
+/* Drop frames for which there is no descriptor, or that do not fit into a buffer. */
 static uint16_t
 admit_pending(struct mpsim_rxq *q, const struct mpsim_batch *b)
 {
@@ -173,7 +173,7 @@ deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
 		mpsim_pipe_enter(q->pipe, q, bufs, done);
 }
 
-/* Sort the batch by queue, keeping the order within each. */
+/* Sort the batch by queue, keeping the order within each queue. */
 static void
 dispatch(struct mpsim_batch *b)
 {
@@ -190,7 +190,7 @@ dispatch(struct mpsim_batch *b)
 		q->pending[q->nb_pending++] = i;
 	}
 	for (uint16_t k = 0; k < nb_queues; k++) {
-		/* nobody may have polled that PF for long */
+		/* the PF may not have been polled for long */
 		if (mpsim_pipe_is_due(queues[k]->pipe))
 			mpsim_pipe_leave(queues[k]->pf);
 		deliver(queues[k], b);

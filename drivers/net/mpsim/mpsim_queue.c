@@ -30,7 +30,7 @@ ring_create(uint16_t nb_desc, unsigned int socket)
 	const uint32_t slots = rte_align32pow2(nb_desc + 1);
 	struct rte_ring *r;
 
-	/* not rte_ring_create(): a memzone per queue would use them up */
+	/* not rte_ring_create(): it takes a memzone per queue, and those are limited */
 	r = rte_zmalloc_socket("mpsim_ring", rte_ring_get_memsize(slots), RTE_CACHE_LINE_SIZE,
 			       socket);
 	if (r == NULL)
@@ -129,7 +129,7 @@ mpsim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
 int
 mpsim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
 {
-	/* what is on the ring stays: a thread may be polling it right now */
+	/* frames stay on the ring: a thread may be polling it right now */
 	rxq_set_started(dev, queue, false);
 	return 0;
 }

@@ -4,8 +4,8 @@
 #include "mpsim_tx_ring.h"
 
 /*
- * Hardware moves frames by itself; here the pollers do it on the side: whoever
- * finds the lock free moves a burst for all of them.
+ * Hardware moves frames by itself; here a poller that gets the lock moves a burst for all
+ * queues.
  */
 static inline void
 try_pump(struct mpsim_nic *nic)
@@ -27,8 +27,8 @@ mpsim_rx_settle(const struct mpsim_rxq *q)
 	if (likely(!mpsim_pipe_is_due(q->pipe)))
 		return;
 	/*
-	 * Waited for, unlike the wire's lock: a ring that is empty here has to tell
-	 * that nothing was on its way to it before.
+	 * Waits for the lock, unlike for the wire's frames: if the ring is empty after this, no
+	 * earlier frame is on its way to it.
 	 */
 	mpsim_nic_lock(q->nic);
 	mpsim_pipe_leave(q->pf);

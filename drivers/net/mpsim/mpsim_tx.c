@@ -27,7 +27,7 @@ headers_writable(const struct rte_mbuf *m)
 	       mpsim_csum_headers(m) <= m->data_len && m->data_len >= RTE_ETHER_HDR_LEN;
 }
 
-/* Keep only the requests that the queue was set up for. */
+/* Keep only the offloads that the queue is configured for. */
 static uint64_t
 wanted_work(const struct mpsim_txq *q, const struct rte_mbuf *m)
 {
@@ -41,7 +41,7 @@ wanted_work(const struct mpsim_txq *q, const struct rte_mbuf *m)
 	return work;
 }
 
-/* Do the work in place: checksums first, while l2_len says where they are. */
+/* Perform the offloads in place: checksums first, while l2_len is correct. */
 static int
 perform(struct rte_mbuf *m, uint64_t work)
 {
@@ -57,8 +57,8 @@ perform(struct rte_mbuf *m, uint64_t work)
 }
 
 /*
- * Make the frame that goes to the wire. It is a copy where the application's
- * buffer is shared or cannot be changed in place.
+ * Make the frame for the wire: a copy if the application's buffer is shared or cannot be
+ * changed in place.
  *
  * Returns 0; -ENOBUFS: no buffer for a copy, try again later; -EINVAL: bad frame.
  */
@@ -86,14 +86,14 @@ prepare_one(struct mpsim_txq *q, struct rte_mbuf *m, struct rte_mbuf **out)
 	return ret;
 }
 
-/* Frames on their way out, and the application's buffers they were made from. */
+/* Frames to be sent, and the application's buffers they were made from. */
 struct outgoing {
 	uint16_t n;
 	struct rte_mbuf *frame[MPSIM_BURST];
 	struct rte_mbuf *orig[MPSIM_BURST];
 };
 
-/* Returns how many of pkts were consumed or are in *out; bad ones are freed here. */
+/* Returns how many of pkts were freed as bad frames or are in *out. */
 static uint16_t
 prepare(struct mpsim_txq *q, struct rte_mbuf **pkts, uint16_t n, struct outgoing *out)
 {
@@ -106,7 +106,7 @@ prepare(struct mpsim_txq *q, struct rte_mbuf **pkts, uint16_t n, struct outgoing
 		if (ret == -ENOBUFS)
 			break;
 		if (ret != 0) {
-			/* only what comes before it can be sent: the caller comes again */
+			/* send the frames before it first: the next call starts with this one */
 			if (out->n > 0)
 				break;
 			rte_pktmbuf_free(pkts[i]);
@@ -118,7 +118,7 @@ prepare(struct mpsim_txq *q, struct rte_mbuf **pkts, uint16_t n, struct outgoing
 	return i;
 }
 
-/* Keep accounts, and drop either the original or the unsent copy. */
+/* Count copies, and free either the original or the unsent copy. */
 static void
 settle(struct mpsim_txq *q, struct outgoing *out, uint16_t sent)
 {
@@ -145,9 +145,9 @@ total_len(struct rte_mbuf **pkts, uint16_t n)
 }
 
 /*
- * Hardware drains its rings, and what nobody takes at the other end is dropped
- * there. A wire without a thread cannot: the sender is to wait for a poller, but
- * not for ever, as it may be the poller itself.
+ * Hardware always drains its rings; frames that the other end does not take are dropped there.
+ * A wire here has no thread: the sender waits for a poller, but not for ever, as it may be the
+ * poller itself.
  */
 static uint16_t
 wait_or_drop(struct mpsim_txq *q, struct mpsim_txq_stats *stats, struct rte_mbuf **frames,
@@ -171,7 +171,7 @@ uint16_t
 mpsim_tx_send(struct mpsim_txq *q, struct mpsim_txq_stats *stats, bool to_wire,
 	      struct rte_mbuf **frames, uint16_t n)
 {
-	/* once sent, a frame may be gone */
+	/* read before sending: a sent frame may be freed */
 	const uint64_t bytes = total_len(frames, n);
 	const uint16_t sent = likely(to_wire) ? mpsim_wire_tx(q->nic, frames, n) :
 						mpsim_eswitch_tx(q->pf, frames, n);
@@ -195,7 +195,7 @@ transmit(struct mpsim_txq *q, bool to_wire, struct rte_mbuf **frames, uint16_t n
 	return mpsim_tx_send(q, q->stats, to_wire, frames, n);
 }
 
-/* Any frame that is to be worked on or that is no frame takes the long way. */
+/* Frames with offloads, and invalid ones, take the long way. */
 static bool
 all_plain(const struct mpsim_txq *q, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -246,7 +246,7 @@ uint16_t
 mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct mpsim_txq *q = txq;
-	/* asked once: who listens at the one end tells nothing of the other */
+	/* read once: the answer for one end is not valid for the other */
 	const bool to_wire = mpsim_sends_to_wire(q->pf);
 	uint16_t done = 0;
 
@@ -256,7 +256,7 @@ mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 		return mpsim_tx_drop_all(pkts, n, &q->stats->link_down);
 	if (unlikely(!mpsim_tx_has_listener(q->pf, to_wire)))
 		return mpsim_tx_drop_all(pkts, n, &q->stats->no_wire);
-	/* before it is sent: then it may be gone */
+	/* before sending: a sent frame may be freed */
 	if (unlikely(q->counts_nodes))
 		mpsim_fetch_add(q, pkts, n);
 	while (done < n) {
@@ -272,7 +272,7 @@ mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 	return done;
 }
 
-/* Without a ring, a frame that was taken is on the wire at once: no descriptor is ever in use. */
+/* Without a ring, an accepted frame is on the wire at once: no descriptor is ever in use. */
 int
 mpsim_tx_descriptor_status(void *txq, uint16_t offset)
 {
@@ -287,7 +287,7 @@ mpsim_tx_descriptor_status(void *txq, uint16_t offset)
 		mpsim_tx_ring_move(q);
 		used = mpsim_tx_ring_used(mpsim_txq_ring(q));
 	}
-	/* the next descriptor to be used is the first: those in use are the last */
+	/* offset 0 is the next descriptor to be used, so those in use have the highest offsets */
 	return offset < q->nb_desc - used ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL;
 }
 

@@ -14,8 +14,7 @@
 
 /**
  * @file
- * Tx queues: mpsim_tx_ring.h makes them slow, mpsim_tx_fetch.h counts what
- * crosses nodes.
+ * Tx queues: mpsim_tx_ring.h delays frames, mpsim_tx_fetch.h counts bytes that cross nodes.
  */
 
 struct mpsim_charge;
@@ -23,23 +22,23 @@ struct mpsim_nic;
 struct mpsim_pf;
 struct mpsim_tx_ring;
 
-/** One writer: the thread that sends on the queue, or who holds the lock of its ring. */
+/** Written by the thread that sends on the queue, or under the lock of its ring. */
 struct mpsim_txq_stats {
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
 	uint64_t bytes;
-	uint64_t errors;    /**< malformed, or an offload that does not fit the frame */
-	uint64_t no_wire;   /**< dropped for want of a wire, or of a peer that listens */
-	uint64_t wire_full; /**< dropped because nobody took anything from the wire */
+	uint64_t errors;    /**< malformed, or an offload does not fit the frame */
+	uint64_t no_wire;   /**< dropped because there was no wire, or no receiving peer */
+	uint64_t wire_full; /**< dropped because the wire stayed full */
 	uint64_t link_down; /**< dropped because the PF's link is down */
 	uint64_t copied;    /**< copied because an offload had to change a shared buffer */
 	uint64_t lost;      /**< in the ring when the queue was stopped */
 };
 
-/** What a queue has seen of a wire that holds so many frames, and no more. */
+/** A sender's view of a wire with a limited number of frames. */
 enum mpsim_wire_state {
 	MPSIM_WIRE_MOVES,
-	MPSIM_WIRE_FULL,  /**< since a while: the sender is to try again */
-	MPSIM_WIRE_STUCK, /**< it has tried for long enough: what does not fit is dropped */
+	MPSIM_WIRE_FULL,  /**< for some time: the sender retries */
+	MPSIM_WIRE_STUCK, /**< for too long: frames that do not fit are dropped */
 };
 
 struct mpsim_txq {
@@ -50,11 +49,11 @@ struct mpsim_txq {
 	RTE_ATOMIC(bool) started;
 	uint16_t nb_desc;
 	bool deferred_start;
-	enum mpsim_wire_state wire;              /**< its writer is that of stats */
+	enum mpsim_wire_state wire;              /**< written like stats */
 	uint64_t wire_since;                     /**< TSC, when it was seen full */
 	struct mpsim_charge *charge;             /**< NULL without a model */
 	bool counts_nodes;                       /**< see mpsim_tx_fetch.h */
-	RTE_ATOMIC(struct mpsim_tx_ring *) ring; /**< NULL: no frame ever waits */
+	RTE_ATOMIC(struct mpsim_tx_ring *) ring; /**< NULL: frames never wait */
 };
 
 /** Pairs with the release in mpsim_tx_ring_setup(). */
@@ -69,11 +68,14 @@ int mpsim_tx_descriptor_status(void *txq, uint16_t offset);
 int mpsim_tx_done_cleanup(void *txq, uint32_t n);
 bool mpsim_tx_has_listener(const struct mpsim_pf *pf, bool to_wire);
 
-/** Send by the wire, or to the other side of the E-Switch. @return frames that are gone. */
+/**
+ * Send to the wire, or to the other side of the E-Switch. Returns how many frames were sent or
+ * dropped.
+ */
 uint16_t mpsim_tx_send(struct mpsim_txq *q, struct mpsim_txq_stats *stats, bool to_wire,
 		       struct rte_mbuf **frames, uint16_t n);
 
-/** Free frames that cannot be sent, and count them. @return n */
+/** Free frames that cannot be sent, and count them. Returns n. */
 uint16_t mpsim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter);
 uint16_t mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
 

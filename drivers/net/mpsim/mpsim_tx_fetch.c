@@ -40,7 +40,7 @@ mpsim_fetch_setup(struct mpsim_txq *q)
 	return pf->args.tx_nodes == MPSIM_TX_NODES_HINT ? octo_tx_hint_register(&f->hint) : 0;
 }
 
-/* The PF that fetches a segment of a packet that is sent by this one. */
+/* The PF that fetches a segment of a packet sent by this queue. */
 static uint16_t
 fetching_pf(const struct mpsim_txq *q, bool hinted, struct rte_mbuf *segment)
 {
@@ -63,7 +63,7 @@ fetch(struct mpsim_txq *q, uint16_t by, struct rte_mbuf *segment, int sign)
 	const struct rte_mempool *pool = octo_tx_data_pool(segment);
 	const uint64_t bytes = (uint64_t)((int64_t)segment->data_len * sign);
 
-	/* no pair: plain counters */
+	/* no pair: statistics only */
 	rte_atomic_fetch_add_explicit(&f->pf[by].bytes, bytes, rte_memory_order_relaxed);
 	if (pool != NULL && pool->socket_id >= 0 && pool->socket_id != f->pf[by].node)
 		rte_atomic_fetch_add_explicit(&f->pf[by].crossing, bytes, rte_memory_order_relaxed);

@@ -13,12 +13,12 @@
 
 /**
  * @file
- * By which PF a segment that is sent crosses PCIe, and which bytes cross nodes on
- * the way: those of pools that were made for another node than that of the PF. A
- * PF with tx_nodes=hint has each segment fetched by the PF that its hint names.
+ * The PF by which a sent segment crosses PCIe, and the bytes that cross nodes on the way: those
+ * of pools on another node than the PF. With tx_nodes=hint each segment is fetched by the PF
+ * that its hint names.
  */
 
-/* MPSIM_MAX_PFS, which comes later */
+/* equal to MPSIM_MAX_PFS, which is not defined yet */
 #define MPSIM_FETCH_PFS 8
 
 struct mpsim_txq;
@@ -32,32 +32,32 @@ enum mpsim_tx_nodes {
 
 struct mpsim_fetch_stats {
 	uint64_t bytes;
-	uint64_t crossing; /**< of them, from another node */
+	uint64_t crossing; /**< part of bytes that came from another node */
 };
 
-/** Of a NIC, by the index of its PFs. */
+/** State of a NIC, by PF index. */
 struct mpsim_fetch {
-	struct octo_tx_hint hint; /**< none: no PF follows any */
-	uint32_t pfs;             /**< mask of those that count */
+	struct octo_tx_hint hint; /**< unregistered: no PF uses hints */
+	uint32_t pfs;             /**< mask of PFs that count */
 	struct {
 		uint16_t port;
 		int16_t node;
-		RTE_ATOMIC(uint64_t) bytes; /**< added to by any sender */
+		RTE_ATOMIC(uint64_t) bytes; /**< written by any sender */
 		RTE_ATOMIC(uint64_t) crossing;
 	} pf[MPSIM_FETCH_PFS];
 };
 
-/** Reads off, count or hint. 0 or -EINVAL. */
+/** Parse off, count or hint. Returns 0 or -EINVAL. */
 int mpsim_fetch_parse(const char *text, enum mpsim_tx_nodes *nodes);
 
-/** Prepare a queue for it if its PF is told to. 0 or a negative errno. */
+/** Set a queue up for counting, if its PF is to count. Returns 0 or a negative errno. */
 int mpsim_fetch_setup(struct mpsim_txq *q);
 
-/** Add to what was fetched, or take it back. */
+/** Add the frames to the counts, or subtract them again. */
 void mpsim_fetch_add(struct mpsim_txq *q, struct rte_mbuf **pkts, uint16_t n);
 void mpsim_fetch_undo(struct mpsim_txq *q, struct rte_mbuf **pkts, uint16_t n);
 
-/** What this PF has fetched so far. */
+/** Bytes fetched by this PF so far. */
 struct mpsim_fetch_stats mpsim_fetch_count(const struct mpsim_fetch *f, uint16_t pf);
 
 #endif /* MPSIM_TX_FETCH_H */

@@ -31,7 +31,7 @@ mpsim_tx_ring_setup(struct mpsim_txq *q, uint16_t queue, unsigned int socket, bo
 	return 0;
 }
 
-/* Frames that leave this way were never sent. Returns how many; under the ring's lock. */
+/* Drop all frames of the ring, unsent. Returns how many; under the ring's lock. */
 static uint32_t
 lose_all(struct mpsim_txq *q, struct mpsim_tx_ring *r)
 {
@@ -40,7 +40,7 @@ lose_all(struct mpsim_txq *q, struct mpsim_tx_ring *r)
 	const uint32_t n = head - tail;
 
 	r->stats->lost += n;
-	/* pairs with the acquire in get_locked(): what no longer waits is counted */
+	/* pairs with the acquire in get_locked(): frames that no longer wait are in the counts */
 	rte_atomic_fetch_sub_explicit(&q->nic->tx_waiting, n, rte_memory_order_release);
 	for (; tail != head; tail++)
 		rte_pktmbuf_free(r->slot[tail % r->size].frame);
@@ -60,7 +60,7 @@ mpsim_tx_ring_stop(struct mpsim_txq *q)
 	rte_spinlock_lock(&r->lock);
 	lost = lose_all(q, r);
 	rte_spinlock_unlock(&r->lock);
-	/* not within the other: who moves frames for all has this lock first */
+	/* not within the ring's lock, which move_pf() takes under the NIC's lock */
 	mpsim_nic_lock(q->nic);
 	q->nic->stats.dead_tx += lost;
 	mpsim_nic_unlock(q->nic);
@@ -74,7 +74,10 @@ mpsim_tx_ring_free(struct mpsim_txq *q)
 	q->ring = NULL;
 }
 
-/* Of those that are due, or of all if the wire cannot take any, or takes none for long. */
+/*
+ * Send frames that are due. All are dropped if there is no link or wire, or if the wire is
+ * stuck.
+ */
 static uint16_t
 send_due(struct mpsim_txq *q, struct mpsim_txq_stats *stats, struct rte_mbuf **frames, uint16_t n)
 {
@@ -136,7 +139,7 @@ mpsim_tx_ring_move(struct mpsim_txq *q)
 {
 	struct mpsim_tx_ring *r = mpsim_txq_ring(q);
 
-	/* if somebody else is at it, that is as well */
+	/* the thread that has the lock moves the frames as well */
 	if (!may_move(q, r) || !rte_spinlock_trylock(&r->lock))
 		return;
 	move_locked(q, r);
@@ -154,7 +157,7 @@ mpsim_tx_ring_put(struct mpsim_txq *q, struct rte_mbuf **frames, uint16_t n)
 	mpsim_tx_ring_move(q);
 	mpsim_tx_ring_clean(q, UINT32_MAX);
 	n = RTE_MIN(n, r->size - mpsim_tx_ring_used(r));
-	/* before they can be seen, so that the count never says less than there is */
+	/* before the frames are visible, so that the count is never too low */
 	rte_atomic_fetch_add_explicit(&q->nic->tx_waiting, n, rte_memory_order_relaxed);
 	head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
 	due = octo_now() + r->delay;
@@ -179,7 +182,7 @@ mpsim_tx_ring_clean(struct mpsim_txq *q, uint32_t n)
 	return done;
 }
 
-/* Under the NIC's lock. */
+/* Move the frames of a PF's Tx rings that are due. Under the NIC's lock. */
 static void
 move_pf(struct mpsim_pf *pf)
 {
@@ -188,7 +191,10 @@ move_pf(struct mpsim_pf *pf)
 
 		if (q == NULL || mpsim_txq_ring(q) == NULL)
 			continue;
-		/* the other way takes the lock that we have: that is up to the sender */
+		/*
+		 * Sending to a representor takes the NIC's lock, which is held: leave that to
+		 * the sender.
+		 */
 		if (mpsim_sends_to_wire(pf) && may_move(q, mpsim_txq_ring(q))) {
 			rte_spinlock_lock(&mpsim_txq_ring(q)->lock);
 			move_locked(q, mpsim_txq_ring(q));

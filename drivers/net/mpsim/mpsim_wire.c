@@ -12,7 +12,7 @@
 
 #define WIRE_DESC 256
 
-/* The wire ethdev goes away under us: after this callback its port id is void. */
+/* The wire's ethdev is being destroyed: after this callback its port id is invalid. */
 static int
 wire_destroyed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
 {
@@ -62,7 +62,7 @@ unlisten_to(struct mpsim_nic *nic, uint16_t port)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_DESTROY, wire_destroyed, nic);
 }
 
-/* A --vdev that comes later on the command line has not been probed yet. */
+/* Probe a --vdev that comes later on the command line. */
 static int
 probe_wire(const char *name)
 {
@@ -80,11 +80,11 @@ probe_wire(const char *name)
 			snprintf(text, sizeof(text), "%s", name);
 		break;
 	}
-	/* probing replaces the entry, so it must not be under the iterator */
+	/* probing replaces the entry, so not inside the loop */
 	return known ? rte_dev_probe(text) : -ENODEV;
 }
 
-/* Sets *port to the ethdev of that name; one that is yet to come is probed. */
+/* Set *port to the ethdev of that name; it is probed if necessary. */
 static int
 find_ethdev(const char *who, const char *name, uint16_t *port)
 {
@@ -165,7 +165,7 @@ cable(struct mpsim_nic *nic, struct mpsim_nic *peer)
 	mpsim_nic_unlock(nic);
 }
 
-/* The wire may come with a later PF than the first, when others run already. */
+/* Start the wire if PFs are running already: it may come with a later PF than the first. */
 static int
 start_if_running(struct mpsim_nic *nic)
 {
@@ -261,7 +261,7 @@ start_ring(struct mpsim_nic *nic)
 	r = rte_zmalloc("mpsim_wire", rte_ring_get_memsize(slots), RTE_CACHE_LINE_SIZE);
 	if (r == NULL)
 		return -ENOMEM;
-	/* senders may outnumber the CPUs, so one that is preempted must not hold up the rest */
+	/* senders may outnumber the CPUs: RTS, so that a preempted one does not block the others */
 	ret = rte_ring_init(r, nic->name, nic->wire_ring,
 			    RING_F_EXACT_SZ | RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
 	if (ret != 0) {
@@ -272,13 +272,13 @@ start_ring(struct mpsim_nic *nic)
 	return 0;
 }
 
-/* The longest frames that both sides can take. */
+/* The largest MTU that both sides support. */
 static uint16_t
 wire_mtu(const struct rte_eth_dev_info *info)
 {
 	uint32_t mtu = info->max_mtu;
 
-	/* without a limit of its own the frame length limits it (eth_dev_validate_mtu) */
+	/* without a limit of the MTU, the frame length limits it (eth_dev_validate_mtu) */
 	if (mtu == UINT16_MAX || mtu == 0)
 		mtu = info->max_rx_pktlen > MPSIM_OVERHEAD ? info->max_rx_pktlen - MPSIM_OVERHEAD :
 							     RTE_ETHER_MTU;
@@ -332,7 +332,7 @@ start_ethdev(struct mpsim_nic *nic)
 			  rte_strerror(-ret));
 		return ret;
 	}
-	/* the NIC has a MAC filter of its own; not every ethdev can be promiscuous */
+	/* the NIC has its own MAC filter; not an error, as not every ethdev can be promiscuous */
 	rte_eth_promiscuous_enable(nic->wire_port);
 	rte_eth_allmulticast_enable(nic->wire_port);
 	rte_atomic_store_explicit(&nic->wire_on, true, rte_memory_order_release);

@@ -11,7 +11,7 @@ ethdev_started(const struct mpsim_nic *nic)
 	return rte_atomic_load_explicit(&nic->wire_on, rte_memory_order_acquire);
 }
 
-/* The ethdev that is the wire was probed and started by the primary only. */
+/* The primary alone has probed and started the wire's ethdev. */
 static inline bool
 ethdev_usable(const struct mpsim_nic *nic)
 {
@@ -55,7 +55,7 @@ mpsim_wire_is_half_empty(const struct mpsim_nic *nic)
 	return rte_ring_count(frames) <= rte_ring_get_capacity(frames) / 2;
 }
 
-/* Some kernels and NICs take the tag out of the frame: on our wire it is part of it. */
+/* Reinsert a tag that the kernel or NIC has stripped: on our wire it is part of the frame. */
 static void
 restore_tags(struct rte_mbuf **pkts, uint16_t n)
 {
@@ -70,14 +70,14 @@ ethdev_tx(struct mpsim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 	uint16_t sent = 0;
 
 	rte_spinlock_lock(&nic->tx_lock);
-	/* looked at again: the wire may have been stopped since mpsim_wire_has_listener() */
+	/* checked again: the wire may have been stopped since mpsim_wire_has_listener() */
 	if (ethdev_usable(nic))
 		sent = rte_eth_tx_burst(nic->wire_port, 0, pkts, n);
 	rte_spinlock_unlock(&nic->tx_lock);
 	return sent;
 }
 
-/* The frames that secondary processes left; the wire may be full. */
+/* Send frames that secondary processes have queued; the wire may be full. */
 static void
 send_for_secondaries(struct mpsim_nic *nic)
 {
@@ -119,7 +119,7 @@ mpsim_wire_tx(struct mpsim_nic *nic, struct rte_mbuf **pkts, uint16_t n)
 
 	if (is_ethdev && rte_eal_process_type() == RTE_PROC_PRIMARY)
 		return ethdev_tx(nic, pkts, n);
-	/* a secondary leaves it to the primary to send by the ethdev */
+	/* a secondary queues frames for the primary, which sends them by the ethdev */
 	frames = is_ethdev ? nic->wire_frames : nic->peer->wire_frames;
 	return rte_ring_enqueue_burst(frames, (void **)pkts, n, NULL);
 }
