@@ -13,10 +13,10 @@
 
 #define DEFAULT_ENTRIES 65536
 #define DEFAULT_WIRE_RING 1024
-#define DEFAULT_WIRE_WAIT_US (10 * US_PER_S) /* more than a busy machine lets a poller wait */
+#define DEFAULT_WIRE_WAIT_US (10 * US_PER_S) /* longer than a busy machine delays a poller */
 #define DEFAULT_QUEUES 16
 
-/* One devarg. Numbers say where they go and what they may be; others have a reader. */
+/* A devarg: a number, with its field and range, or another value, with its own parser. */
 struct arg {
 	const char *key;
 	size_t offset;

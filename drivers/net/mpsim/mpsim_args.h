@@ -27,7 +27,7 @@ enum mpsim_wire_kind {
 	MPSIM_WIRE_ETHDEV,
 };
 
-/** The devargs of one PF; "given" bits tell which of those of the NIC were there. */
+/** Devargs of one PF; the bits of `given` say which devargs of the NIC are among them. */
 struct mpsim_args {
 	char nic[MPSIM_NAME_MAX];
 	char wire[RTE_ETH_NAME_MAX_LEN]; /**< as given, "" if not */
@@ -37,31 +37,31 @@ struct mpsim_args {
 	uint32_t representor; /**< slot: MPSIM_REP(pf) or MPSIM_UPLINK; 0 for a PF */
 	uint32_t default_pf;
 	uint32_t mpfs_entries;
-	uint32_t wire_ring; /**< frames the wire holds */
+	uint32_t wire_ring; /**< frames on the wire, at most */
 	uint32_t arfs_entries;
 	uint32_t generic_entries;
 	uint32_t queues;
 	uint32_t max_mtu;
 	uint32_t socket;
 	uint32_t ignore; /**< bits of enum mpsim_ignore */
-	uint32_t lacks;  /**< bit per enum mpsim_cap that is not there */
+	uint32_t lacks;  /**< mask of enum mpsim_cap: missing capabilities */
 	enum mpsim_tx_nodes tx_nodes;
 	char model[MPSIM_PATH_MAX];        /**< as given, "" if not */
 	struct octo_socket_map socket_map; /**< for the model */
-	uint32_t tx_delay_us;              /**< how long a frame stays in a Tx ring */
-	uint32_t wire_wait_us;             /**< how long one waits at a full wire */
-	uint32_t latency_us;               /**< how long one is between the switch and a Rx ring */
+	uint32_t tx_delay_us;              /**< time that a frame stays in a Tx ring */
+	uint32_t wire_wait_us;             /**< time that a sender waits at a full wire */
+	uint32_t latency_us;               /**< time from the switch to an Rx ring */
 	bool routes_around;                /**< lost_pf=default */
 	bool rings_on_pf;                  /**< rings=pf, for the model */
 };
 
-/** Tables whose rules, made on the PF, are accepted and do nothing. */
+/** Tables whose rules, if created on this PF, are accepted and have no effect. */
 enum mpsim_ignore {
 	MPSIM_IGNORE_MPFS = 1 << 0,
 	MPSIM_IGNORE_ARFS = 1 << 1,
 };
 
-/** Devargs that belong to the NIC and may be given by any of its PFs. */
+/** Devargs of the NIC; any of its PFs may have them. */
 enum mpsim_nic_arg {
 	MPSIM_ARG_WIRE = 1 << 0,
 	MPSIM_ARG_MAC = 1 << 1,
@@ -74,7 +74,7 @@ enum mpsim_nic_arg {
 	MPSIM_ARG_RINGS = 1 << 8,
 };
 
-/** Read them. 0, or a negative errno; an error was logged. */
+/** Parse devargs. Returns 0, or a negative errno after logging an error. */
 int mpsim_args_parse(const char *who, const char *text, struct mpsim_args *args);
 
 #endif /* MPSIM_ARGS_H */

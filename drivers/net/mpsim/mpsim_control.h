@@ -11,13 +11,13 @@
 
 /**
  * @file
- * What tests and benchmarks in the same primary process may ask of a simulated
- * NIC. Telemetry offers the same to all others.
+ * Control of a simulated NIC by tests and benchmarks in the same primary process. Telemetry
+ * provides the same to other processes.
  */
 
 /**
- * Set a fault, or clear it: "TARGET,FAULT[,ARGUMENT...]", as telemetry /mpsim/fault
- * takes it. What raises events, or removes a device, happens in EAL's interrupt thread.
+ * Set or clear a fault: "TARGET,FAULT[,ARGUMENT...]", as telemetry /mpsim/fault. Events are
+ * raised, and devices removed, in EAL's interrupt thread.
  *
  * @return
  *   0 or a negative errno; an error was logged.
@@ -26,55 +26,57 @@ __rte_experimental
 int rte_pmd_mpsim_fault(const char *text);
 
 /**
- * Where the frames are that a NIC has taken from its wire, since its first PF
- * came; what PFs that are gone have done included.
+ * Where the frames are that a NIC has taken from its wire since its first PF was probed.
+ * Includes PFs that are gone.
  */
 struct mpsim_account {
 	uint64_t taken;     /**< from the wire, and from behind representors */
 	uint64_t delivered; /**< to the application, by Rx bursts */
 	uint64_t in_rings;
 	uint64_t in_pipelines;
-	uint64_t dropped;      /**< by the NIC and its PFs; every kind has an xstat */
+	uint64_t dropped;      /**< by the NIC and its PFs; each reason has an xstat */
 	uint64_t lost;         /**< in rings and pipelines of PFs that were stopped or removed */
-	int64_t unaccounted;   /**< what is left: 0 while no burst is under way */
+	int64_t unaccounted;   /**< the difference: 0 while no burst is under way */
 	uint64_t sent;         /**< to the wire, by Tx bursts */
-	uint64_t in_tx_rings;  /**< not sent yet */
+	uint64_t in_tx_rings;  /**< not sent so far */
 	uint64_t lost_in_tx;   /**< in Tx rings of queues that were stopped */
-	uint64_t tx_dropped;   /**< by Tx bursts: malformed, or no link or no wire to go by */
-	uint64_t on_wire;      /**< sent, and not taken yet; not of an ethdev as wire */
-	uint64_t lost_on_wire; /**< when the wire was stopped with the last PF */
+	uint64_t tx_dropped;   /**< by Tx bursts: malformed, or without a link or a wire */
+	uint64_t on_wire;      /**< sent, not taken so far; not for an ethdev wire */
+	uint64_t lost_on_wire; /**< when the wire stopped with the last PF */
 	uint64_t rules;        /**< in the tables of the switch and of all PFs */
 };
 
-/** @return 0 or -ENODEV: there is no NIC of this name. */
+/** Get the account of a NIC. Returns 0, or -ENODEV if there is no NIC of this name. */
 __rte_experimental
 int rte_pmd_mpsim_account_get(const char *nic, struct mpsim_account *account);
 
-/** Of the model of a NIC: what is not in its profile. */
+/** State of a NIC's model that is not in its profile. */
 struct mpsim_model_state {
 	const struct nudma_load *load;
 	bool no_ddio;
 	bool rings_on_pf;
-	uint32_t tx_frames; /**< that have one completion together; 0 is 1 */
+	uint32_t tx_frames; /**< frames per completion; 0 is 1 */
 };
 
 /**
- * The model of the NIC that a PF belongs to, for those who charge it with what they do with
- * packets themselves.
+ * Get the model of a PF's NIC, for callers that charge it for their own accesses to packets.
  *
  * @param place_offset
- *   Of the byte in a received mbuf that says where its data are (enum nudma_place).
+ *   Offset of the byte in a received mbuf with the place of its data (enum nudma_place).
  * @return
- *   0 or -ENODEV: the port is not a PF with a model.
+ *   0, or -ENODEV if the port is not a PF with a model.
  */
 __rte_experimental
 int rte_pmd_mpsim_model_get(uint16_t port, const struct nudma_model **model, int *place_offset);
 
-/** Change it, while nobody sends or receives. 0 or -ENODEV. */
+/** Change the model while no thread sends or receives. Returns 0 or -ENODEV. */
 __rte_experimental
 int rte_pmd_mpsim_model_set(uint16_t port, const struct mpsim_model_state *state);
 
-/** What all queues of a PF were charged since it came; exact while nobody uses them. */
+/**
+ * Get the charges of all queues of a PF since it was probed; exact while they are not used.
+ * Returns 0 or -ENODEV.
+ */
 __rte_experimental
 int rte_pmd_mpsim_model_account(uint16_t port, struct nudma_account *account);
 

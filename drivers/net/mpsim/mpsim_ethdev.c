@@ -99,7 +99,7 @@ probe_primary(struct rte_vdev_device *vdev)
 		MPSIM_LOG(INFO, name, "it is not there: a fault has removed it, and not put back");
 		return -ENODEV;
 	}
-	/* EAL does not keep two threads from probing one device at the same time */
+	/* EAL may let two threads probe one device at the same time */
 	if (rte_eth_dev_allocated(name) != NULL) {
 		MPSIM_LOG(INFO, name, "it is being probed already, or not released yet");
 		return -EEXIST;
@@ -109,14 +109,14 @@ probe_primary(struct rte_vdev_device *vdev)
 		MPSIM_LOG(ERR, name, "no memory or no port id for the port");
 		return -ENOMEM;
 	}
-	/* may probe the wire, which is to get a port id behind that of the PF */
+	/* may probe the wire, whose port id then follows that of the PF */
 	ret = join_nic(dev, &args);
 	if (ret != 0) {
 		mpsim_pipe_free(&((struct mpsim_pf *)dev->data->dev_private)->pipe);
 		rte_eth_dev_release_port(dev);
 		return ret;
 	}
-	/* without any lock: the application is told, and may use the port at once */
+	/* without any lock: in a callback the application may use the port at once */
 	rte_eth_dev_probing_finish(dev);
 	return 0;
 }
@@ -147,8 +147,8 @@ mpsim_probe(struct rte_vdev_device *vdev)
 }
 
 /*
- * Whoever polls the port must leave it before its queues are freed. An
- * application that removes a port of its own knows; the owner of one does not.
+ * Raise RMV before the queues are freed: an octo port that owns this port may be polling it,
+ * and does not know of the removal. An application that removes its own port does.
  */
 static void
 tell_owner(struct rte_eth_dev *dev)
@@ -160,7 +160,7 @@ tell_owner(struct rte_eth_dev *dev)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
 }
 
-/* EAL does not keep two threads from removing one device at the same time, either. */
+/* EAL may also let two threads remove one device at the same time. */
 static bool
 is_first_to_remove(struct rte_eth_dev *dev)
 {
@@ -185,7 +185,7 @@ mpsim_remove(struct rte_vdev_device *vdev)
 	if (dev != NULL && !is_first_to_remove(dev))
 		return -EBUSY;
 	mpsim_hotplug_released(name);
-	/* the application may have closed the port before */
+	/* the application has closed the port before */
 	if (dev == NULL)
 		return 0;
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {

@@ -41,7 +41,7 @@ mpsim_filter_accepts(const struct mpsim_nic *nic, const uint8_t *dst)
 static void
 set_mode(struct mpsim_pf *pf, uint32_t *mask, bool on)
 {
-	/* a representor sees all that comes to it, and a PF is none of its business */
+	/* a representor receives all frames sent to it, and filters nothing for its PF */
 	if (mpsim_is_representor(pf))
 		return;
 	mpsim_nic_lock(pf->nic);

@@ -7,7 +7,7 @@
 
 /**
  * @file
- * Which frames a NIC lets in: addresses, groups, VLANs.
+ * Filters of a NIC: addresses, groups, VLANs.
  */
 
 int mpsim_promiscuous_enable(struct rte_eth_dev *dev);
@@ -23,10 +23,10 @@ int mpsim_vlan_filter_set(struct rte_eth_dev *dev, uint16_t vlan, int on);
 int mpsim_vlan_offload_set(struct rte_eth_dev *dev, int mask);
 void mpsim_vlan_strip_queue_set(struct rte_eth_dev *dev, uint16_t queue, int on);
 
-/** Forget what the PF asked for; it is closing. Under the NIC's lock. */
+/** Remove the filters of a PF that is closing. Under the NIC's lock. */
 void mpsim_filter_forget(struct mpsim_pf *pf);
 
-/** Does the NIC take frames to this destination? Under the NIC's lock. */
+/** Does the NIC accept frames to this destination? Under the NIC's lock. */
 bool mpsim_filter_accepts(const struct mpsim_nic *nic, const uint8_t *dst);
 
 #endif /* MPSIM_FILTER_H */

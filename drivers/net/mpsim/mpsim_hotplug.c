@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * PFs that are pulled out and put in again. The device is removed in EAL's
- * interrupt thread, as a bus that watches its slots would have it done, so that
- * nobody who sets a fault holds anything meanwhile.
+ * Removal and insertion of PFs. The device is removed in EAL's interrupt thread, as by a bus
+ * that monitors its slots, so the thread that sets a fault holds no lock meanwhile.
  */
 
 #include <errno.h>
@@ -16,20 +15,20 @@
 #include "mpsim.h"
 #include "mpsim_tx_ring.h"
 
-/** A device that was pulled out, or is about to be. */
+/** A device that was removed, or is about to be. */
 struct slot {
 	TAILQ_ENTRY(slot) list;
 	char name[RTE_ETH_NAME_MAX_LEN];
-	bool going; /* it is announced: nobody can probe it any more */
+	bool going; /* the removal is announced: it cannot be probed any more */
 	bool out;
-	bool off; /* it stays: whoever comes for this frees it */
+	bool off; /* cancelled; the pending alarm frees the slot */
 	enum mpsim_removal how;
-	bool probe; /* once it is in again */
+	bool probe; /* probe it when it is in again */
 	uint32_t us;
-	char args[]; /* that it is probed with */
+	char args[]; /* devargs for the probe */
 };
 
-/** An event that is to be raised. */
+/** An event to be raised. */
 struct event {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	int type;
@@ -67,14 +66,14 @@ raise_event(const char *name, enum rte_eth_event_type type)
 {
 	uint16_t port;
 
-	/* it may be gone by now */
+	/* the port may be gone by now */
 	if (rte_eth_dev_get_port_by_name(name, &port) != 0 || !mpsim_tell_begin(port))
 		return;
 	rte_eth_dev_callback_process(&rte_eth_devices[port], type, NULL);
 	mpsim_tell_end();
 }
 
-/* Is the removal still to be done? If not, that was the last use of *s. */
+/* Is the removal still wanted? If not, *s is freed. */
 static bool
 is_on(struct slot *s, bool out)
 {
@@ -100,7 +99,7 @@ pull_out(void *arg)
 	if (s->how == MPSIM_REMOVAL_SURPRISE)
 		rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_REMOVE);
 	ret = rte_eal_hotplug_remove("vdev", s->name);
-	/* who was told removes it, or has: it is gone, or has no driver any more */
+	/* an event callback removed it, or is about to: it is gone, or has no driver */
 	if (ret != 0 && ret != -EINVAL && ret != -ENOENT && ret != -EBUSY)
 		MPSIM_LOG(ERR, s->name, "the device cannot be removed: %s", rte_strerror(-ret));
 }
@@ -137,7 +136,7 @@ slot_create(const char *name, const char *args)
 	return s;
 }
 
-/* A device that does not answer any more. */
+/* Make the device dead: it does not answer any more. */
 static void
 kill_pf(struct mpsim_pf *pf)
 {
@@ -175,7 +174,7 @@ mpsim_hotplug_remove(struct mpsim_pf *pf, enum mpsim_removal how, uint32_t us)
 	return ret;
 }
 
-/* The removal is not to come any more. Whoever comes for it frees the slot. */
+/* Cancel the removal. Its alarm frees the slot. */
 static void
 call_off(struct slot *s)
 {
@@ -223,7 +222,7 @@ put_in(void *arg)
 	rte_dev_event_callback_process(s->name, RTE_DEV_EVENT_ADD);
 	if (s->probe)
 		ret = rte_eal_hotplug_add("vdev", s->name, s->args);
-	/* -EEXIST: who was told has probed it already */
+	/* -EEXIST: an event callback has probed it already */
 	if (ret != 0 && ret != -EEXIST)
 		MPSIM_LOG(ERR, s->name, "the device cannot be probed: %s", rte_strerror(-ret));
 	free(s);
@@ -240,7 +239,7 @@ mpsim_hotplug_insert(const char *name, bool probe)
 	if (!s->out || rte_eth_dev_allocated(name) != NULL)
 		return -EBUSY;
 	s->probe = probe;
-	/* whose it is once the alarm is set */
+	/* the alarm owns the slot once it is set */
 	TAILQ_REMOVE(&slots, s, list);
 	ret = octo_alarm_set(1, put_in, s);
 	if (ret != 0)

@@ -81,7 +81,7 @@ mpsim_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 		RTE_PTYPE_L4_ICMP,
 		RTE_PTYPE_L4_FRAG,
 		RTE_PTYPE_L4_NONFRAG,
-		/* ends the list for a DPDK that does not take the length */
+		/* ends the list for an older DPDK, which has no length */
 		RTE_PTYPE_UNKNOWN,
 	};
 

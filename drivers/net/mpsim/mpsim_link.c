@@ -3,7 +3,7 @@
 #include "octo_clock.h"
 #include "mpsim.h"
 
-/* How often a wire is looked at that is not up. */
+/* Interval of checks while a wire is down. */
 #define WIRE_LOOK_US 100000
 
 int
@@ -18,10 +18,13 @@ mpsim_link_update(struct rte_eth_dev *dev, int wait)
 	int ret;
 
 	RTE_SET_USED(wait);
-	/* the wire can only be asked in the process that owns it */
+	/* the wire is only known to the process that owns it */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
-	/* who looks last says how it is: the interrupt thread looks, too */
+	/*
+	 * The interrupt thread updates the link, too: the last one to look must be the last one
+	 * to store.
+	 */
 	rte_spinlock_lock(&pf->link_lock);
 	link.link_status = pf->started && !pf->unplugged &&
 			   rte_atomic_load_explicit(&pf->link_up, rte_memory_order_relaxed) &&
@@ -73,7 +76,7 @@ mpsim_set_link_down(struct rte_eth_dev *dev)
 	return set_link(dev, false);
 }
 
-/* Few wires tell when their other end has come: net_memif, for one, does not. */
+/* Few wires report that their other end has come: net_memif, for one, does not. */
 static bool
 waits_for_wire(const struct rte_eth_dev *dev)
 {
@@ -83,18 +86,18 @@ waits_for_wire(const struct rte_eth_dev *dev)
 	       !mpsim_wire_is_up(pf->nic);
 }
 
-/* In the interrupt thread, as link changes of hardware are. */
+/* In the interrupt thread, like link changes of hardware. */
 static void
 recheck(void *arg)
 {
 	bool waiting = false;
 
 	RTE_SET_USED(arg);
-	/* not under the lock: who listens may hold locks of its own */
+	/* not under the lock: a callback may take locks of its own */
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
 		if (mpsim_tell_begin(p)) {
 			waiting = waits_for_wire(&rte_eth_devices[p]) || waiting;
-			/* who listens may close it */
+			/* a callback may close the port */
 			update_and_tell(&rte_eth_devices[p]);
 			mpsim_tell_end();
 		}

@@ -13,15 +13,15 @@
 #include "mpsim.h"
 #include "mpsim_filter.h"
 
-/* A jumbo frame each; enough for a wire's ring, a burst in flight and the caches. */
+/* Mbufs, each for a jumbo frame; enough for a wire's ring, a burst in flight and the caches. */
 #define POOL_SIZE 1024
 #define POOL_CACHE 64
 
-/* How often a control thread tries the lock before it lets others have the CPU. */
+/* Tries of the lock before a control thread gives up the CPU. */
 #define LOCK_SPINS 256
 
 static TAILQ_HEAD(, mpsim_nic) nics = TAILQ_HEAD_INITIALIZER(nics);
-/* recursive: probing a wire tells the application of a new port, which may act on it */
+/* recursive: probing a wire raises an event of its port, and a callback may probe again */
 static pthread_mutex_t control_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 void
@@ -41,10 +41,10 @@ mpsim_nic_lock(struct mpsim_nic *nic)
 {
 	unsigned int tries = 0;
 
-	/* pollers look at it before they try: several busy ones would starve us */
+	/* pollers check this before they try: several busy pollers would starve a control thread */
 	rte_atomic_fetch_add_explicit(&nic->waiters, 1, rte_memory_order_relaxed);
 	while (!rte_spinlock_trylock(&nic->lock)) {
-		/* the holder may wait for this very CPU, which who yields need not give up */
+		/* the holder may need this very CPU: sleep, as a yield may return at once */
 		if (++tries % LOCK_SPINS == 0)
 			octo_wait_us(1);
 		else
@@ -69,7 +69,7 @@ mpsim_nic_set_mac(struct mpsim_nic *nic, const struct rte_ether_addr *addr)
 			nic->pf[i]->data->mac_addrs[0] = *addr;
 }
 
-/* The same name gets the same address in every run. */
+/* A hash of the name, so that the address is the same in every run. */
 static void
 set_default_mac(struct mpsim_nic *nic)
 {
@@ -79,7 +79,7 @@ set_default_mac(struct mpsim_nic *nic)
 	mpsim_nic_set_mac(nic, &addr);
 }
 
-/* What devargs can set, as it is when none are given. */
+/* Reset settings of devargs to their defaults. */
 static void
 set_defaults(struct mpsim_nic *nic)
 {
@@ -162,8 +162,8 @@ contradiction(const struct mpsim_nic *nic, const char *who, const char *key)
 }
 
 /*
- * PFs count in the order of probing. One that comes back gets the place that it
- * had, which others take only when there is no other. A representor has its own.
+ * PFs get slots in the order of probing. A PF that comes back gets its previous slot, which
+ * other PFs take only if there is no unused one. A representor has a fixed slot.
  */
 static uint16_t
 find_slot(const struct mpsim_nic *nic, const char *who, const struct mpsim_args *args)
@@ -199,7 +199,7 @@ check_slot(const struct mpsim_nic *nic, const char *who, const struct mpsim_args
 	if (nic->pf[slot] != NULL) {
 		MPSIM_LOG(ERR, who, "argument 'representor': it is port %s of NIC %s already",
 			  nic->pf[slot]->data->name, nic->name);
-		/* -EEXIST would mean to EAL that this very device was there before */
+		/* EAL would take -EEXIST to mean that this very device existed before */
 		return -EBUSY;
 	}
 	if (slot == MPSIM_UPLINK && nic->mpfs.count + nic->masked.count > 0) {
@@ -212,7 +212,7 @@ check_slot(const struct mpsim_nic *nic, const char *who, const struct mpsim_args
 	return 0;
 }
 
-/* It is read when the first PF comes, and charged from then on. */
+/* Check the model's devargs: the first PF sets the model, others must have the same. */
 static int
 check_model(const struct mpsim_nic *nic, const char *who, const struct mpsim_args *args)
 {
@@ -302,7 +302,7 @@ mpsim_nic_get(const char *who, const struct mpsim_args *args, struct mpsim_nic *
 		return -ENOMEM;
 	}
 	ret = check_args(nic, who, args);
-	/* a wire that is probed on the way may be a PF of this very NIC, and fail */
+	/* probing the wire may probe a PF of this very NIC, which may fail */
 	nic->held++;
 	if (ret == 0)
 		ret = mpsim_wire_attach(nic, who, args);
@@ -326,7 +326,7 @@ mpsim_nic_put(struct mpsim_nic *nic)
 	if (nic->nb_ports > 0 || nic->held > 0)
 		return;
 	if (peer != NULL && peer->nb_ports > 0) {
-		/* the peer may be sending to this NIC right now */
+		/* not freed: the peer may be sending to this NIC right now */
 		mpsim_table_free(&nic->mpfs);
 		mpsim_generic_free(&nic->masked);
 		nic->mpfs.max = 0;
@@ -352,7 +352,7 @@ mpsim_nic_add_pf(struct mpsim_nic *nic, struct mpsim_pf *pf)
 	nic->nb_ports++;
 	mpsim_eswitch_update(nic);
 	mpsim_nic_unlock(nic);
-	/* to its peer the cable is plugged in now */
+	/* the peer's link comes up: its cable is connected now */
 	mpsim_link_recheck();
 }
 
@@ -381,7 +381,7 @@ mpsim_nic_first_pf(const struct mpsim_nic *nic)
 	return NULL;
 }
 
-/* Does the switch know that it is lost? It sees the link to the CPU, not the error in the PF. */
+/* Does the switch know that the PF is lost? It sees the link to the CPU, not an error in the PF. */
 static bool
 is_lost(const struct mpsim_pf *pf)
 {

@@ -33,7 +33,7 @@ mpsim_configure(struct rte_eth_dev *dev)
 	return mpsim_rss_configure(pf, &dev->data->dev_conf);
 }
 
-/* ethdev starts a port that lacks queues as well */
+/* ethdev starts a port even if queues are not set up */
 static int
 check_queues(const struct rte_eth_dev *dev)
 {
@@ -84,7 +84,7 @@ stop_queues(struct rte_eth_dev *dev)
 	}
 }
 
-/* Copies on Tx are only ever made for an offload. */
+/* Are there Tx offloads that may need a copy of a frame? */
 static bool
 needs_copies(const struct rte_eth_dev *dev)
 {
@@ -224,7 +224,7 @@ mpsim_close(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/* One that is taken out by its driver still answers. */
+/* A PF that only its driver has unplugged still answers. */
 static int
 mpsim_is_removed(struct rte_eth_dev *dev)
 {

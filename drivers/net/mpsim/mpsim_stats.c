@@ -5,8 +5,8 @@
 #include "mpsim.h"
 
 /*
- * Counters have one writer each, which is not the control thread, so they are
- * never cleared: a reset remembers what they were.
+ * Each counter is written by one thread only, which is not the control thread. So a reset does
+ * not clear counters, but records their values.
  */
 
 struct totals {
@@ -67,7 +67,7 @@ static const struct {
 	COUNTER("rx_lost_in_dead_rings", nic, lost),
 };
 
-/* All counters are uint64_t: add and subtract structs of them as arrays. */
+/* Structs of counters consist of uint64_t only: process them as arrays. */
 static void
 accumulate(void *to, const void *now, const void *base, size_t size)
 {

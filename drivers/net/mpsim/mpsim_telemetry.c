@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* /mpsim/...: what is asked of simulated NICs while they run. Telemetry's thread. */
+/* Telemetry commands /mpsim/...; called by telemetry's thread. */
 
 #include <errno.h>
 
@@ -52,7 +52,7 @@ add_room(struct rte_tel_data *d, const char *key, uint32_t room)
 		rte_tel_data_add_dict_uint(d, key, room);
 }
 
-/* Only what is set. */
+/* Add only the faults that are set. */
 static void
 add_faults(struct rte_tel_data *d, const struct mpsim_pf *pf)
 {
@@ -113,7 +113,7 @@ list_faults(struct rte_tel_data *d)
 	return 0;
 }
 
-/* What is wrong is said in the reply: a null would leave the user guessing. */
+/* Reply with the error text: a null reply would not help the user. */
 static int
 set_fault(const char *cmd, const char *params, struct rte_tel_data *d)
 {

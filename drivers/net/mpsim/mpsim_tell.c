@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Most events of ports are raised in EAL's interrupt thread, and ports are closed in any:
- * one that somebody is being told of waits, as a driver waits for its interrupt handler.
+ * Most events of ports are raised in EAL's interrupt thread, but any thread may close a port.
+ * The close waits for an event in progress, as a driver waits for its interrupt handler.
  */
 
 #include <rte_interrupts.h>
@@ -12,11 +12,11 @@
 #include "mpsim.h"
 
 #define LOOK_US 100
-/* Who is told may wait for what the one that closes the port holds, the lock of its bus. */
+/* The event's callback may wait for the lock of the bus, which the closing thread holds. */
 #define PATIENCE_S 5
 #define NONE UINT32_MAX
 
-/* Written by the interrupt thread; under the control lock where it is no more NONE. */
+/* Written by the interrupt thread; set, but not cleared, under the control lock. */
 static RTE_ATOMIC(uint32_t) told = NONE;
 
 bool
@@ -41,7 +41,7 @@ mpsim_tell_end(void)
 	rte_atomic_store_explicit(&told, NONE, rte_memory_order_release);
 }
 
-/* By another thread: who is told may close it, too. */
+/* Does another thread handle an event of the PF? A callback may close the port itself. */
 static bool
 is_told_of(const struct mpsim_pf *pf)
 {
