@@ -144,8 +144,8 @@ count_failover(struct octo_dev *octo, uint32_t usable)
 }
 
 /*
- * Recompute which PFs can be a home: those started with link, or all started if none has
- * link.
+ * Recompute which PFs can be a home: those started, with link, that neither drain nor resync. If
+ * there are none, all that are started, or else all that are owned.
  */
 void
 octo_topo_update(struct octo_dev *octo)

@@ -71,7 +71,7 @@ struct octo_tx_near {
 struct __rte_cache_aligned octo_txq {
 	struct octo_epoch epoch;
 	RTE_ATOMIC(uint32_t) live;    /* legs that may be used; written by the control side */
-	RTE_ATOMIC(uint32_t) sending; /* live legs with link, or all if none has link */
+	RTE_ATOMIC(uint32_t) sending; /* live legs that are usable, or that drain */
 	uint16_t queue_id;
 	uint16_t nb_desc;
 	struct octo_call call; /* of `via`; the control side may invalidate it */
