@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Sessions: hello with a number that nobody used before, welcome with the same.
- * Whatever has another number is of a session that is over: a character device
- * keeps what a peer before us said.
+ * A session begins with a hello that carries an unused session number; the welcome repeats it.
+ * Messages with another number belong to a session that is over: a character device keeps what
+ * an earlier peer wrote.
  */
 
 #include <errno.h>
@@ -18,14 +18,14 @@
 
 #define RETRY_MS 1000
 #define PING_MS 1000
-/* An agent that says nothing for so long is dead or stuck. */
+/* An agent that sends nothing for this long is dead or stuck. */
 #define ANSWER_MS 1000
-/* What an answer may take under the mutex at no charge, and what is charged at most. */
+/* Free wait per answer under the mutex, and the largest credit for waits beyond that. */
 #define FREE_MS 10
 #define CREDIT_MS 1000
-/* Of the time that passes, the share that is given back. */
+/* One part in CREDIT_SHARE of the time that passes is given back as credit. */
 #define CREDIT_SHARE 20
-/* Messages of other sessions: a device keeps a window of answers or two. */
+/* Limit on messages of other sessions: a device keeps a window of answers or two. */
 #define STRANGE_MAX 1024
 
 static uint64_t
@@ -52,7 +52,7 @@ octo_agent_init(struct octo_agent *agent, const char *addr, const struct octo_ag
 {
 	memset(agent, 0, sizeof(*agent));
 	octo_agent_stream_init(&agent->stream);
-	/* octo_args.c has read it before */
+	/* octo_args.c has validated the address */
 	octo_agent_addr_read(&agent->addr, addr, agent->why, sizeof(agent->why));
 	agent->secret = *secret;
 	agent->nb_pfs = nb_pfs;
@@ -68,7 +68,7 @@ octo_agent_fini(struct octo_agent *agent)
 	agent->state = OCTO_AGENT_AWAY;
 }
 
-/* Said once for each time that it goes away. */
+/* The warning is logged once per outage. */
 static void
 lose(struct octo_agent *agent, const char *why)
 {
@@ -121,7 +121,7 @@ greet(struct octo_agent *agent)
 		agent->state = OCTO_AGENT_GREETING;
 }
 
-/* A peer that is far away, or that nobody answers for, is not waited for. */
+/* A peer that is far away or unreachable must not block the caller: the connect has a deadline. */
 static void
 go_on_connecting(struct octo_agent *agent, int ret)
 {
@@ -144,7 +144,7 @@ begin_to_connect(struct octo_agent *agent)
 	go_on_connecting(agent, ret);
 }
 
-/* Receives the next message of this session. -EAGAIN: none yet. */
+/* Receives the next message of this session. -EAGAIN: none has arrived. */
 static int
 receive(struct octo_agent *agent, struct octo_agent_msg *msg)
 {
@@ -196,18 +196,18 @@ read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
 	if (answer->type != OCTO_AGENT_RESULT || answer->result.error == 0)
 		return 0;
 	if (answer->result.error == ESTALE) {
-		/* it began anew in between: a new session tells it all again */
+		/* the agent was restarted in between: a new session installs all rules again */
 		lose(agent, answer->result.text);
 		return -ENOTCONN;
 	}
 	rte_strscpy(agent->why, answer->result.text, sizeof(agent->why));
-	/* -ENOTCONN is what this side says of the agent itself */
+	/* -ENOTCONN is reserved for the loss of the agent itself, so it is not passed on */
 	return answer->result.error > 0 && answer->result.error != ENOTCONN ?
 		       -answer->result.error :
 		       -EIO;
 }
 
-/* While it owes an answer, that tells whether it is there. */
+/* An agent that owes an answer needs no ping: the answer, or its deadline, tells its state. */
 static void
 keep_alive(struct octo_agent *agent)
 {
@@ -337,8 +337,9 @@ octo_agent_wait(struct octo_agent *agent, uint64_t since)
 	}
 	octo_agent_stream_flush(&agent->stream);
 	/*
-	 * Asleep until it answers: a thread that looks every millisecond next to an lcore that
-	 * polls can keep the CPU from an agent that has to run on it (seen with Linux 6.18).
+	 * Sleep until the agent answers: a thread that looks every millisecond next to a
+	 * polling lcore can keep the CPU from an agent that has to run on it (seen with Linux
+	 * 6.18).
 	 */
 	octo_agent_stream_wait(&agent->stream, (int)((may - waited) / ms(1)) + 1);
 	octo_agent_stream_look(&agent->stream);

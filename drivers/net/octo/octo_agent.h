@@ -14,31 +14,31 @@ struct rte_flow;
 
 /**
  * @file
- * The port's side of the conversation with its agent. It knows no rules: those
- * are octo_mpfs_agent.c's. Primary process, all under the control mutex.
+ * The port's side of the connection to its agent. Rules are the concern of octo_mpfs_agent.c.
+ * Primary process only, all under the control mutex.
  */
 
-/** Messages that may be unanswered at once: what the stream can always keep. */
+/** Limit on unanswered messages: the stream can always buffer this many. */
 #define OCTO_AGENT_WINDOW 64
 
 enum octo_agent_state {
-	OCTO_AGENT_AWAY,       /* not connected: tried again every second */
-	OCTO_AGENT_CONNECTING, /* the connection is not there yet */
-	OCTO_AGENT_GREETING,   /* hello was said, no welcome yet */
+	OCTO_AGENT_AWAY,       /* not connected: retried every second */
+	OCTO_AGENT_CONNECTING, /* the connection is being established */
+	OCTO_AGENT_GREETING,   /* hello was sent, no welcome so far */
 	OCTO_AGENT_READY,
 };
 
-/** A message that was said and is not answered yet. */
+/** A message that was sent and is not answered so far. */
 struct octo_agent_asked {
 	uint32_t seq;
 	enum octo_agent_type type;
-	uint8_t pf;   /* that was named */
-	void *cookie; /* of whoever said it */
+	uint8_t pf;   /* named in the message */
+	void *cookie; /* of the sender */
 };
 
 struct octo_agent {
 	struct octo_agent_addr addr;
-	struct octo_agent_secret secret; /* said in hello */
+	struct octo_agent_secret secret; /* sent in hello */
 	struct octo_agent_stream stream;
 	enum octo_agent_state state;
 	uint8_t nb_pfs;
@@ -46,53 +46,53 @@ struct octo_agent {
 	uint32_t session;
 	uint32_t seq;
 	uint64_t next_try;             /* TSC */
-	uint64_t deadline;             /* TSC by which it must have been heard */
+	uint64_t deadline;             /* TSC by which the agent must have answered */
 	uint64_t next_ping;            /* TSC */
-	uint64_t credit;               /* TSC cycles that may be waited for it under the mutex */
-	uint64_t credit_at;            /* TSC at which that was right */
-	bool complained;               /* that it is away */
-	char why[OCTO_AGENT_TEXT_MAX]; /* the last thing that went wrong */
-	unsigned int nb_strange;       /* messages of other sessions since one of this */
-	unsigned int first;            /* of asked[]: the next to be answered */
+	uint64_t credit;               /* TSC cycles left for waits under the mutex */
+	uint64_t credit_at;            /* TSC at which credit was updated */
+	bool complained;               /* its absence was logged */
+	char why[OCTO_AGENT_TEXT_MAX]; /* the last error */
+	unsigned int nb_strange;       /* messages of other sessions since the last of this one */
+	unsigned int first;            /* index into asked[]: the next to be answered */
 	unsigned int nb_asked;
 	struct octo_agent_asked asked[OCTO_AGENT_WINDOW];
-	/* octo_mpfs_agent.c's, of this session */
-	uint8_t default_pf;      /* that it was told, or OCTO_NO_PF */
-	bool default_asked;      /* and has not answered yet */
-	uint64_t default_retry;  /* TSC; when it may be told again */
-	uint64_t patient_until;  /* TSC; for how long a replay waits, 0: it does not */
-	unsigned int nb_flips;   /* unanswered messages that lead packets elsewhere */
+	/* used by octo_mpfs_agent.c, valid for this session */
+	uint8_t default_pf;      /* the default PF it accepted, or OCTO_NO_PF */
+	bool default_asked;      /* a default PF was sent and is not answered so far */
+	uint64_t default_retry;  /* TSC; when a default PF may be sent again */
+	uint64_t patient_until;  /* TSC; how long a resync waits for fences, 0: it does not */
+	unsigned int nb_flips;   /* unanswered messages that move packets to another PF */
 	uint64_t flips_end;      /* TSC until which packets are held for them */
-	unsigned int nb_refused; /* rules of the replay */
-	bool sync_asked;         /* all rules were put, and it has not said that it knows */
-	bool slow;               /* the replay waited for its last answer in vain */
+	unsigned int nb_refused; /* rules of the resync */
+	bool sync_asked;         /* SYNCED was sent after all rules and is not answered so far */
+	bool slow;               /* the resync timed out waiting for its last answer */
 };
 
-/** An agent that is away. */
+/** Initialise an agent, not connected. */
 void octo_agent_init(struct octo_agent *agent, const char *addr,
 		     const struct octo_agent_secret *secret, uint8_t nb_pfs);
 
 void octo_agent_fini(struct octo_agent *agent);
 
 /**
- * Go on: connect when it is time, hear the welcome, ping. Never waits.
+ * Advance the connection: connect when it is time, receive the welcome, ping. Never waits.
  *
  * @return
- *   True if it has become ready just now: it knows no rule of ours for certain.
+ *   True if the agent has become ready in this call: it may know none of the port's rules.
  */
 bool octo_agent_poll(struct octo_agent *agent);
 
-/** Try to connect now, if it is away. */
+/** Try to connect now instead of at the next retry, if the agent is away. */
 void octo_agent_try_now(struct octo_agent *agent);
 
-/** Is it away, and not about to be there? */
+/** Is the agent away, with no connection attempt under way? */
 static inline bool
 octo_agent_is_away(const struct octo_agent *agent)
 {
 	return agent->state == OCTO_AGENT_AWAY;
 }
 
-/** May another message be said? */
+/** May another message be sent? */
 static inline bool
 octo_agent_has_room(const struct octo_agent *agent)
 {
@@ -100,47 +100,53 @@ octo_agent_has_room(const struct octo_agent *agent)
 }
 
 /**
- * Say something and go on; msg->seq is set. There must be room.
+ * Send a message without waiting for the answer; sets msg->seq. There must be room for it
+ * (octo_agent_has_room()).
  *
  * @param cookie
- *   Comes back with the answer.
+ *   Returned with the answer.
  * @return
- *   0, or -ENOTCONN: it is away (now).
+ *   0, or -ENOTCONN: the agent is away, or has just been lost.
  */
 int octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg, void *cookie);
 
 /**
- * The next answer, in the order of what was said. Never waits; takes a bounded number of
- * bytes, however much the agent says. An agent that answers too late, or what was not
- * asked, is away then.
+ * Take the next answer; answers come in the order of the messages. Never waits, and reads a
+ * bounded number of bytes, however much the agent sends. An agent that answers too late, or
+ * answers something that was not asked, is lost.
  *
  * @param asked
- *   Filled with what is answered.
+ *   Filled with the message that is answered.
  * @param ret
- *   Filled with 0, or the agent's negative errno and agent->why with its words.
+ *   Filled with 0, or the agent's negative errno; then agent->why has its text.
  * @return
- *   0, -EAGAIN: there is none yet; -ENOTCONN: it is away (now), and whether it did what
- *   was asked is unknown.
+ *   0; -EAGAIN: no answer so far; -ENOTCONN: the agent is away or has just been lost, and
+ *   whether it executed the message is unknown.
  */
 int octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 		    struct octo_agent_msg *answer, int *ret);
 
-/** Take the cookie back: of what is not answered yet, the answer comes without. */
+/**
+ * Clear this cookie in all unanswered messages, so that their answers arrive with NULL.
+ *
+ * @return
+ *   True if there was such a message.
+ */
 bool octo_agent_disown(struct octo_agent *agent, const void *cookie);
 
 /**
- * Wait until there may be an answer, under the mutex, which others wait for meanwhile. A
- * few milliseconds are free for each that asks; beyond them an agent has a second, of
- * which it gets back a twentieth of the time that passes. Then it is away.
+ * Wait until there may be an answer, while holding the control mutex. A few milliseconds per
+ * answer are free; beyond them the agent has a credit of one second, which is refilled with a
+ * twentieth of the time that passes. An agent whose credit is used up is lost.
  *
  * @param since
- *   TSC since when it is waited for.
+ *   TSC at which waiting for this answer began.
  * @return
- *   0, or -ENOTCONN: it is away (now).
+ *   0, or -ENOTCONN: the agent has been lost.
  */
 int octo_agent_wait(struct octo_agent *agent, uint64_t since);
 
-/** The end of octo_agent_wait() for one answer. */
+/** Charge the wait for one answer, by octo_agent_wait() since @p since, to the agent's credit. */
 void octo_agent_waited(struct octo_agent *agent, uint64_t since);
 
 /* octo_mpfs_agent.c */

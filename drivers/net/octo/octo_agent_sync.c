@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All rules are put again in a new session of the agent, and what has no rule is led to a PF
- * that is of use.
+ * Resync of a new session: all rules are sent to the agent again, and packets that match no
+ * rule are led to a usable PF.
  */
 
 #include "octo_agent.h"
@@ -10,14 +10,14 @@
 #include "octo_fence.h"
 #include "octo_private.h"
 
-/* How long a start waits for the agent; after that it may come when it likes. */
+/* How long a start waits for the agent; an agent that connects later is used from then on. */
 #define START_MS 500
 #define START_LOOK_US 500
-/* How long rules are put again in one go: control operations wait meanwhile. */
+/* Length of one slice of the resync: control operations wait meanwhile. */
 #define REPLAY_US 5000
-/* How long such a go waits for an agent that answers, for the next window to follow at once. */
+/* How long a slice waits for an agent that answers, so that the next window follows at once. */
 #define REPLAY_WAIT_US 1000
-/* How long fences are waited for that may never close. */
+/* How long the resync waits for fences, which may never close. */
 #define PATIENCE_MS 100
 
 static void
@@ -52,7 +52,7 @@ poll(struct octo_dev *octo)
 	return ready;
 }
 
-/* Before a start takes the mutex: what the start finds, it does not wait for. */
+/* Called before a start takes the mutex, so that the start itself need not wait for the agent. */
 void
 octo_agent_sync_await(struct octo_dev *octo)
 {
@@ -62,7 +62,7 @@ octo_agent_sync_await(struct octo_dev *octo)
 	if (octo->agent == NULL)
 		return;
 	octo_lock(octo);
-	/* one that was ready may have gone unnoticed, and be back by now */
+	/* the connection may have been lost, and established again, without notice */
 	poll(octo);
 	octo_mpfs_agent_hear_all(octo);
 	octo_agent_try_now(octo->agent);
@@ -79,9 +79,9 @@ octo_agent_sync_await(struct octo_dev *octo)
 }
 
 /*
- * A flow that came by the default PF comes by its home when its rule is put, behind a
- * fence. One that is in the way is closed soon, unless nobody polls its queue: then
- * nobody is confused.
+ * When the rule is installed, a flow that came by the default PF comes by its home PF, behind a
+ * fence. An open fence that prevents this closes soon, unless nothing polls its queue: then no
+ * consumer can see packets out of order.
  */
 static bool
 may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
@@ -97,7 +97,7 @@ may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
 	return octo_now() >= agent->patient_until;
 }
 
-/* Says one rule if it may be put now. */
+/* Sends one rule if it may be installed now. Returns whether it did. */
 static bool
 put_next(struct octo_dev *octo)
 {
@@ -113,7 +113,7 @@ put_next(struct octo_dev *octo)
 	return true;
 }
 
-/* One that answers at once is worth waiting for; for one that does not others would wait. */
+/* Wait for an agent that answers at once; other threads must not wait for a slow one. */
 static void
 await_window(struct octo_dev *octo)
 {
@@ -130,7 +130,7 @@ await_window(struct octo_dev *octo)
 	agent->slow = agent->nb_asked == before;
 }
 
-/* The fences that were armed for what was said close when all of it is answered. */
+/* The fences that were armed for these messages close when all of them are answered. */
 static void
 await_flips(struct octo_dev *octo)
 {
@@ -142,7 +142,7 @@ await_flips(struct octo_dev *octo)
 		await_window(octo);
 }
 
-/* In goes: packets are not held until all rules are put. */
+/* Works in slices: packets must not be held until all rules are installed. */
 static void
 replay(struct octo_dev *octo)
 {
@@ -175,8 +175,8 @@ tell_default(struct octo_dev *octo, uint8_t pf)
 }
 
 /*
- * What has no rule comes by the first PF that is of use. From one that is lost it goes
- * at once, and home again when no fence is in its way.
+ * Packets that match no rule come by the first usable PF. They leave a lost PF at once, and
+ * return when no fence is in the way.
  */
 static void
 follow_default(struct octo_dev *octo)
@@ -198,8 +198,8 @@ follow_default(struct octo_dev *octo)
 }
 
 /*
- * From the control thread, often. A tier that was dropped as its rules are ignored
- * gets its next chance when the port is started again, not when the agent is.
+ * Called by the control thread, often. A tier that was lowered because its rules had no effect
+ * is tried again when the port is started, not when the agent is.
  */
 void
 octo_agent_sync_tick_locked(struct octo_dev *octo)

@@ -317,7 +317,7 @@ read_all(const struct rte_kvargs *kvlist, struct octo_args *args)
 				 readers[i].key, count);
 			return -EINVAL;
 		}
-		/* _opt: a key without a value is for the reader to refuse */
+		/* _opt: the reader itself refuses a key without a value */
 		if (rte_kvargs_process_opt(kvlist, readers[i].key, readers[i].read, args) != 0)
 			return -EINVAL;
 	}

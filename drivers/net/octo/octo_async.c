@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Flow queues. An operation on a rule is enqueued on every PF and is done when all
- * of them are; if one fails, what the others have done is undone before the
- * application is told. The MPFS rule comes last and goes last: no packet finds a
- * PF without its rule. Results are told in order.
+ * Flow queues. An operation on a rule is enqueued on every PF and is done when all of them have
+ * completed it; if one fails, it is undone on the others before the application gets the
+ * result. The MPFS rule is installed last and removed first: no packet finds a PF without its
+ * rule. Results are returned in order.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 const struct rte_flow_op_attr octo_async_postponed = {.postpone = 1};
 
 #define PULL_BURST 32
-#define SETTLE_MS 1000 /* what PFs may take for operations that octo must wait for */
+#define SETTLE_MS 1000 /* time limit for PFs to complete operations that octo waits for */
 
 struct octo_async_queue *
 octo_async_queue_create(uint16_t id, uint32_t size)
@@ -74,8 +74,8 @@ octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_fl
 }
 
 /*
- * Rejected rules must be destroyed, too. A PF whose queue is full has them until another try;
- * one that is about to go takes them along.
+ * Also destroys rejected rules. A PF whose queue is full keeps its rule until the next attempt;
+ * a PF that is about to be removed takes its rule along.
  */
 void
 octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
@@ -83,7 +83,7 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
 		struct rte_flow *on = op->rule->arfs[pf];
 
-		/* without flow queues it is gone with the rule, as it came */
+		/* without flow queues the rule was created, and is destroyed, synchronously */
 		if (on == NULL || octo->pf[pf].no_flow_queues ||
 		    !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 			continue;
@@ -97,7 +97,7 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 	}
 }
 
-/* No PF has it any more. */
+/* Called when no PF has the rule any more. */
 static void
 free_rule(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -107,8 +107,8 @@ free_rule(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 /*
- * All PFs have the rule, or one refused it. Returns whether that is the end of it:
- * a rule that was rejected is the application's until it destroys it.
+ * All PFs have the rule, or one refused it. Returns whether the operation is complete: a
+ * rejected rule stays with the application until it destroys it.
  */
 static bool
 finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
@@ -131,7 +131,7 @@ finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 	return true;
 }
 
-/* What a PF did not destroy the application may try to destroy again. */
+/* A rule that a PF failed to destroy stays valid: the application may destroy it again. */
 static void
 finish_destroy(struct octo_dev *octo, const struct op *op)
 {
@@ -141,7 +141,7 @@ finish_destroy(struct octo_dev *octo, const struct op *op)
 		free_rule(octo, op->rule);
 }
 
-/* Every PF has answered: what there is to do then. Returns whether it is done. */
+/* Called when every PF has answered. Returns whether the operation is complete. */
 static bool
 finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 {
@@ -170,7 +170,7 @@ finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 	return true;
 }
 
-/* What the PFs have to say. Returns whether they had anything. */
+/* Pulls the results of all PFs. Returns whether there were any. */
 static bool
 collect(struct octo_dev *octo, struct octo_async_queue *q)
 {
@@ -194,7 +194,7 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 	return any;
 }
 
-/* In order: an operation waits for those before it. */
+/* Operations complete in order: each waits for those before it. */
 void
 octo_async_advance(struct octo_dev *octo, struct octo_async_queue *q)
 {
@@ -210,7 +210,7 @@ octo_async_advance(struct octo_dev *octo, struct octo_async_queue *q)
 	} while (collect(octo, q));
 }
 
-/* Nobody hears of this PF any more. */
+/* Stop waiting for results of this PF. */
 void
 octo_async_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
@@ -222,7 +222,7 @@ octo_async_forget_pf(struct octo_dev *octo, uint8_t pf)
 	}
 }
 
-/* Push, and wait until the PFs have answered it all. */
+/* Push, and wait until the PFs have answered everything. */
 static void
 settle(struct octo_dev *octo, struct octo_async_queue *q)
 {
@@ -236,7 +236,7 @@ settle(struct octo_dev *octo, struct octo_async_queue *q)
 	OCTO_LOG(WARNING, "port %u: flow queue %u: the PFs do not answer", octo->port_id, q->id);
 }
 
-/* The port stops: what was enqueued is done before. */
+/* Called when the port stops: enqueued operations are completed first. */
 void
 octo_async_settle_locked(struct octo_dev *octo)
 {
@@ -244,7 +244,7 @@ octo_async_settle_locked(struct octo_dev *octo)
 		settle(octo, octo->async->queues[i]);
 }
 
-/* What waits in a queue does not free the rule any more. */
+/* Operations that are still in a queue no longer refer to the rule, and do not free it. */
 static void
 disown(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -258,7 +258,7 @@ disown(struct octo_dev *octo, struct rte_flow *rule)
 	rule->pending = false;
 }
 
-/* The rule is removed by other means than a flow queue: off the PFs with it. */
+/* The rule is removed without a flow queue: remove it from the PFs, too. */
 void
 octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -266,7 +266,7 @@ octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (rule->notes->table == NULL)
 		return;
-	/* what there is to do with it in the queues comes first */
+	/* operations on the rule that are still in the queues are completed first */
 	disown(octo, rule);
 	octo_async_settle_locked(octo);
 	q = octo->async->queues[rule->notes->flow_queue];

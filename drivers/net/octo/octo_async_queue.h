@@ -10,7 +10,7 @@
 
 struct octo_dev;
 
-/* What a flow queue holds; for octo_async.c and octo_flow_async.c only. */
+/* The content of a flow queue; for octo_async.c and octo_flow_async.c only. */
 
 enum kind {
 	FLOW_CREATE,
@@ -24,14 +24,14 @@ enum kind {
 struct op {
 	enum kind kind;
 	enum rte_flow_op_status status; /* once done */
-	uint32_t awaited;               /* PFs that have it, as a mask */
-	bool failed;                    /* on a PF, or it could not be enqueued on all */
-	bool undone;                    /* it was tried, and is being taken back */
-	bool untold;                    /* the application knows nothing of it */
+	uint32_t awaited;               /* mask of PFs that have not completed it */
+	bool failed;                    /* a PF failed it, or it could not be enqueued on all */
+	bool undone;                    /* it failed and is being undone */
+	bool untold;                    /* the application does not know of it */
 	void *user_data;
 	struct rte_flow *rule;
 	struct rte_flow_action_handle *handle;
-	void *data; /* HANDLE_UPDATE: a copy of the update; HANDLE_QUERY: where the answer goes */
+	void *data; /* HANDLE_UPDATE: a copy of the update; HANDLE_QUERY: where the result goes */
 };
 
 /* Counters that never wrap: told <= done <= pushed <= queued <= told + size. */
@@ -40,13 +40,13 @@ struct octo_async_queue {
 	uint64_t pushed;
 	uint64_t done;
 	uint64_t told;
-	struct rte_flow_queue_attr attr; /* what the PFs were asked for */
+	struct rte_flow_queue_attr attr; /* what was requested of the PFs */
 	uint16_t id;
-	struct op own; /* of octo itself, which waits for it */
+	struct op own; /* octo's own operation, for which it waits */
 	struct op ops[];
 };
 
-/* All PFs get an operation before any begins with it. */
+/* Postponed, so that all PFs have an operation enqueued before any PF starts it. */
 extern const struct rte_flow_op_attr octo_async_postponed;
 
 /* octo_async.c; all under the control mutex */

@@ -25,7 +25,7 @@ find_queue(const struct octo_dev *octo, uint32_t queue_id, struct rte_flow_error
 	return NULL;
 }
 
-/* A new operation, if there is room for it. */
+/* Returns a new operation, or NULL if the queue is full. */
 static struct op *
 new_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_data,
        struct rte_flow_error *error)
@@ -50,7 +50,7 @@ new_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_data
 	return op;
 }
 
-/* The operation is in the queue from now on. */
+/* Enqueue the operation that new_op() has returned. */
 static void
 enqueue(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr *attr)
 {
@@ -86,7 +86,7 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	return 0;
 }
 
-/* A rule of a table, with the template's actions; it is on no PF yet. */
+/* A rule of a table, with its template's actions; on no PF so far. */
 static struct rte_flow *
 enter_rule(struct octo_dev *octo, const struct octo_async_rule *r,
 	   struct rte_flow_action actions[OCTO_TEMPLATE_MAX], struct rte_flow_error *error)
@@ -187,7 +187,7 @@ handle_create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_
 
 	if (op == NULL)
 		return NULL;
-	/* at once, so that rules that are enqueued behind it can name those of the PFs */
+	/* created at once, so that rules enqueued later can refer to the PFs' handles */
 	op->handle = octo_indirect_create_locked(octo, conf, action, error);
 	if (op->handle == NULL)
 		return NULL;
@@ -195,7 +195,7 @@ handle_create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_
 	return op->handle;
 }
 
-/* Performed when all before it is done. */
+/* Enqueue an operation on a handle; it is performed when all earlier ones are done. */
 static int
 handle_op_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr *attr,
 		 const struct op *wanted, struct rte_flow_error *error)

@@ -14,38 +14,38 @@ struct octo_args;
 struct octo_dev;
 
 /*
- * How an MPFS rule is written; design, "Steering tiers". All under the control
- * mutex, all return 0 or a negative errno with *error filled.
+ * Back ends for MPFS rules; design, "Steering tiers". All under the control mutex. Functions
+ * that return int return 0 or a negative errno, usually with *error filled.
  */
 struct octo_mpfs_ops {
 	const char *name;
 	/* Could a rule be inserted? Decides about tier exact. */
 	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
-	/* Send rule->tuple to PF pf: sets rule->mpfs and rule->pf. */
+	/* Lead rule->tuple to PF pf: sets rule->mpfs and rule->pf. */
 	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		      struct rte_flow_error *error);
-	/* Send it to another PF; on failure it goes where it went before or, at worst, nowhere. */
+	/* Lead it to another PF; on failure to the one before or, at worst, to none. */
 	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
-	/* Whatever of the rule there may be. */
+	/* Remove whatever is installed of the rule. */
 	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
-	/* Are the hits of rules counted that no PF has? */
+	/* Are the hits counted of rules that only the back end has? */
 	bool (*counts)(struct octo_dev *octo);
-	/* The hits of such a rule. */
+	/* Query the hits of such a rule. */
 	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
 		     struct rte_flow_query_count *count, struct rte_flow_error *error);
-	/* NULL, or could masked rules be inserted? Decides about tier partition. */
+	/* Could masked rules be inserted? Decides about tier partition. May be NULL. */
 	int (*probe_spread)(struct octo_dev *octo, struct rte_flow_error *error);
 	/*
-	 * What has no rule of its own goes by these, and what they do not match to
-	 * default_pf; in place of those before. On failure there are none.
+	 * Install masked rules for packets without rules of their own, and a catch-all to
+	 * default_pf, in place of the previous set. On failure there are none.
 	 */
 	int (*spread)(struct octo_dev *octo, const struct octo_spread *spread,
 		      struct rte_flow_error *error);
 	void (*unspread)(struct octo_dev *octo);
-	/* What these have matched; false if that is not known. */
+	/* The hits of these rules; false if they are not counted. */
 	bool (*spread_hits)(const struct octo_dev *octo, uint64_t *hits);
-	/* NULL, or have packets yet to be led elsewhere, for rules that were inserted? */
+	/* Must packets be held until rules that were inserted take effect? May be NULL. */
 	bool (*flips)(const struct octo_dev *octo);
 };
 
@@ -66,7 +66,7 @@ int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_mpfs_agent_fini(struct octo_dev *octo);
 bool octo_mpfs_agent_places_queues(const struct octo_dev *octo);
 bool octo_mpfs_agent_counts(const struct octo_dev *octo);
-/* Were rules put whose packets the agent may not have led elsewhere yet? */
+/* Were rules sent that the agent may not have executed so far? */
 bool octo_mpfs_agent_flips(const struct octo_dev *octo);
 void octo_mpfs_agent_hear_all(struct octo_dev *octo);
 void octo_mpfs_agent_say_synced(struct octo_dev *octo);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The MPFS behind an agent, on a machine whose switch belongs to another CPU.
- * The agent keeps the rules while the connection is down; a new session puts
- * them all again, and the agent drops what was not put. See "The agent's
- * protocol" in the guide.
+ * The MPFS back end for an agent, on a machine whose switch belongs to another CPU. The agent
+ * keeps its rules while the connection is down; a new session sends all of them again, and the
+ * agent drops the others. See "The agent's protocol" in the guide.
  */
 
 #include <errno.h>
@@ -15,9 +14,9 @@
 #include "octo_fence.h"
 #include "octo_private.h"
 
-/* How long packets wait for the agent's answers. */
+/* How long packets are held for the agent's answers. */
 #define PATIENCE_MS 100
-/* How soon an agent is told its default PF again that has refused it. */
+/* Delay until a refused default PF is sent again. */
 #define DEFAULT_RETRY_MS 1000
 
 static int
@@ -80,7 +79,10 @@ octo_mpfs_agent_counts(const struct octo_dev *octo)
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
 }
 
-/* Packets wait for its answers behind fences, and are worth more than their order. */
+/*
+ * Packets are held behind fences for the agent's answers, for PATIENCE_MS at most: then
+ * delivering them matters more than their order.
+ */
 bool
 octo_mpfs_agent_flips(const struct octo_dev *octo)
 {
@@ -95,10 +97,7 @@ octo_mpfs_agent_count_flip(struct octo_agent *agent)
 		agent->flips_end = octo_deadline(PATIENCE_MS * 1000);
 }
 
-/*
- * An agent that is away may have taken its rules with it; whose rule is not
- * there is not at fault.
- */
+/* An agent that is away may have lost its rules: they are not ineffective then. */
 bool
 octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -122,14 +121,14 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 	struct rte_flow *rule = asked->cookie;
 
 	octo->agent->nb_flips--;
-	/* removed meanwhile */
+	/* the rule was removed meanwhile */
 	if (rule == NULL)
 		return;
 	if (ret == 0) {
 		rule->pf = asked->pf;
 		octo_rule_notes_moved(octo, rule);
 	} else {
-		/* once the rest is there, and what is stale is gone, there may be room */
+		/* there may be room once all rules are sent and stale ones are dropped */
 		try_again_later(octo, rule->queue);
 		octo->agent->nb_refused++;
 	}
@@ -151,7 +150,7 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 		 octo->port_id, octo->pf[pf].name, agent->addr.text, agent->why);
 }
 
-/* All rules were put, and what is left of sessions before is gone. */
+/* The resync is complete: the agent has all rules, and has dropped those of earlier sessions. */
 static void
 sync_was_answered(struct octo_dev *octo, int ret)
 {
@@ -166,7 +165,7 @@ sync_was_answered(struct octo_dev *octo, int ret)
 			 agent->nb_refused, agent->addr.text, agent->why);
 }
 
-/* Takes the next answer to what nobody waits for. */
+/* Takes the next answer, and handles it unless ask() waits for it, which its cookie tells. */
 static int
 hear(struct octo_dev *octo, struct octo_agent_asked *asked, struct octo_agent_msg *answer,
      int *answered)
@@ -198,7 +197,7 @@ octo_mpfs_agent_hear_all(struct octo_dev *octo)
 		;
 }
 
-/* Waits for the next answer, at the agent's expense. */
+/* Waits for the next answer; the wait is charged to the agent's credit. */
 static int
 hear_soon(struct octo_dev *octo, uint64_t since, struct octo_agent_asked *asked,
 	  struct octo_agent_msg *answer, int *answered)
@@ -212,8 +211,8 @@ hear_soon(struct octo_dev *octo, uint64_t since, struct octo_agent_asked *asked,
 }
 
 /*
- * Say something and wait for its answer, which comes behind those to all that was said
- * before. Marked by the cookie: nothing else says so.
+ * Send a message and wait for its answer, which comes after those to all earlier messages. The
+ * cookie is the port, which no other message uses.
  */
 static int
 ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_msg *answer)
@@ -253,7 +252,7 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	return 0;
 }
 
-/* A replay may have said it already, and have no answer yet. */
+/* A resync may have sent the rule and have no answer so far. */
 static bool
 may_be_there(struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -261,8 +260,8 @@ may_be_there(struct octo_dev *octo, const struct rte_flow *rule)
 }
 
 /*
- * While the agent is away a rule waits for it, and its packets come by the
- * default PF into the right queue; but only if the PFs know that queue.
+ * While the agent is away the rule waits for it, and its packets come by the default PF into
+ * the right queue, provided that the PFs have ARFS rules.
  */
 static int
 agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
@@ -289,18 +288,18 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 
 	if (octo->agent_replay == rule)
 		octo->agent_replay = TAILQ_NEXT(rule, next);
-	/* what is not put again in a new session goes by itself */
+	/* an agent drops a rule that is not sent again in a new session */
 	if (!may_be_there(octo, rule))
 		return 0;
 	ret = ask(octo, &msg, &answer);
 	rule->pf = OCTO_NO_PF;
-	/* a rule that it does not know, or does not get to know again, is gone */
+	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN)
 		return 0;
 	return refuse(octo, ret, error);
 }
 
-/* The agent makes before it breaks, for which a full table has no room: then it is broken first. */
+/* The agent makes before it breaks. If its table is too full for that, remove the rule first. */
 static int
 agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
@@ -334,7 +333,7 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 		return refuse(octo, ret, error);
 	if (answer.type != OCTO_AGENT_COUNT)
 		return refuse(octo, -EPROTO, error);
-	/* the agent began anew, and so did its counters */
+	/* the agent was restarted, and its counters with it */
 	if (answer.count.hits < notes->agent_base.hits)
 		memset(&notes->agent_base, 0, sizeof(notes->agent_base));
 	count->hits_set = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Masked `transfer` rules of the NIC's own switch, and one for all that enters
- * from the network; see octo_mpfs_switch.c.
+ * Masked `transfer` rules of the NIC's own switch, and a catch-all for packets from the
+ * network; see octo_mpfs_switch.c.
  */
 
 #include <errno.h>
@@ -11,7 +11,10 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-/* Below the rules of flows. Each one of two, in turn: the new are there before the old go. */
+/*
+ * Below the rules of flows. Two priorities each, used alternately: the new set is installed
+ * before the old one is removed.
+ */
 #define SPREAD_PRIORITY 4
 #define DEFAULT_PRIORITY 6
 
@@ -51,7 +54,7 @@ destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 		rte_flow_destroy(octo_pf_port(&octo->pf[set->manager]), set->flows[i - 1], NULL);
 }
 
-/* One more rule of a set that is being made. */
+/* Add a rule to a set that is being built. */
 static int
 add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spreading *set,
     struct rte_flow_error *error)
@@ -82,7 +85,10 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 	return ret;
 }
 
-/* All of a set, or nothing. What catches the rest comes last: it must not catch what is parted. */
+/*
+ * Create the whole set, or nothing. The catch-all is installed last, so that it cannot match
+ * partitioned traffic.
+ */
 static int
 create(const struct octo_dev *octo, const struct octo_spread *spread, struct octo_spreading *set,
        struct rte_flow_error *error)
@@ -106,7 +112,7 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 	return ret;
 }
 
-/* They went with the PF that had them, and so did its RETA. */
+/* The PF's RETA is gone, and the masked rules if it was their transfer proxy PF. */
 void
 octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf)
 {
@@ -130,7 +136,7 @@ octo_mpfs_spread_clear(struct octo_dev *octo)
 	now->nb_flows = 0;
 }
 
-/* What all of them matched. Returns false if that is not known. */
+/* The hits of all masked rules. Returns false if they are unknown. */
 bool
 octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 {
@@ -172,7 +178,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	}
 	ret = create(octo, spread, &next, error);
 	octo_mpfs_spread_clear(octo);
-	/* a full table, or one of few priorities, may have no room for both */
+	/* a full table, or a switch of few priorities, may have no room for both sets */
 	if (ret != 0)
 		ret = create(octo, spread, &next, error);
 	if (ret != 0) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The MPFS behind `transfer` rules of the NIC's own switch: what enters from the
- * network and has this 5-tuple is given to the ethdev of the chosen PF
- * (REPRESENTED_PORT -> PORT_REPRESENTOR), on the port that
- * rte_flow_pick_transfer_proxy() names.
+ * The MPFS back end for `transfer` rules of the NIC's own switch. A rule gives packets from the
+ * network that match a 5-tuple to the ethdev of the chosen PF (REPRESENTED_PORT ->
+ * PORT_REPRESENTOR), and is created on the port that rte_flow_pick_transfer_proxy() returns.
  */
 
 #include <errno.h>
@@ -43,7 +42,7 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	return 0;
 }
 
-/* Learned rules give way to those that somebody asked for, should both match. */
+/* Learned rules have a lower priority than explicit ones, should both match. */
 static uint8_t
 first_priority(const struct rte_flow *rule)
 {
@@ -73,7 +72,7 @@ switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	const uint8_t priority = first_priority(rule);
 	struct rte_flow *flow;
 
-	/* it waits for the next one: see octo_failover.c */
+	/* the rule waits for the next transfer proxy PF: see octo_failover.c */
 	if (octo->manager == OCTO_NO_PF)
 		return 0;
 	flow = create_rule(octo, rule, priority, pf, error);
@@ -105,13 +104,13 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 }
 
 /*
- * Make before break: the new rule is there at the other priority before the old
- * one goes, so that no packet in between goes by the default PF.
+ * Make before break: the new rule is installed at the other priority before the old one is
+ * removed, so that no packet in between goes by the default PF.
  */
 static int
 switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	/* what was learned once may be the application's since */
+	/* a rule that was learned may be the application's by now */
 	const uint8_t priority = first_priority(rule) | (~rule->mpfs_priority & 1);
 	struct rte_flow *flow;
 
@@ -135,7 +134,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	return 0;
 }
 
-/* Only learned rules are counted here: of others the PFs know more. */
+/* Only learned rules are counted by the switch: explicit ones are counted by the PFs. */
 static bool
 switch_counts(struct octo_dev *octo)
 {
