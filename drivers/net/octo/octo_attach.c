@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The PFs' ports: found or probed, owned, told apart, given back. */
+/* The PFs' ports: find or probe them, own them, identify them, release them. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -46,9 +46,9 @@ find_port(const char *name, uint16_t *port_id)
 }
 
 /*
- * Only the thread that probes a device may use its port before the probe has returned:
- * ethdev announces the port earlier, and the bus sets the driver afterwards. From DPDK 26.07
- * on EAL sets the driver before the probe: then a port that is announced is as good as any.
+ * Only the thread that probes a device may use its port before the probe has returned: ethdev
+ * announces the port earlier, and the bus sets the driver afterwards. From DPDK 26.07 on EAL
+ * sets the driver before the probe: there, an announced port counts as probed.
  */
 bool
 octo_attach_is_probed(uint16_t port_id)
@@ -57,7 +57,7 @@ octo_attach_is_probed(uint16_t port_id)
 
 	if (device == NULL || !rte_dev_is_probed(device))
 		return false;
-	/* a barrier in all threads: those are the last stores of the probe */
+	/* a barrier in all threads, as the driver pointers are the last stores of the probe */
 	octo_epoch_await(NULL, 0, 0);
 	return true;
 }
@@ -89,7 +89,7 @@ probe_with_args(const char *name, const char *args)
 	return ret;
 }
 
-/* EAL probes vdevs in the order they were given: this one's turn may not have come. */
+/* EAL probes vdevs in the order of its arguments, so this one may not have been probed so far. */
 static int
 probe_one(const char *port, const char *name, bool *probed_here, bool may_miss)
 {
@@ -116,7 +116,7 @@ probe_one(const char *port, const char *name, bool *probed_here, bool may_miss)
 	return 0;
 }
 
-/* Ports that name each other would be probed without end. */
+/* Octo ports as PFs are refused: two ports that name each other would be probed endlessly. */
 bool
 octo_attach_would_be_octo(const char *name)
 {
@@ -124,7 +124,7 @@ octo_attach_would_be_octo(const char *name)
 	       strncmp(name, SIM_DRIVER_NAME, strlen(SIM_DRIVER_NAME)) != 0;
 }
 
-/* Another thread is inside its probe, or this one is, further up. */
+/* The device is being probed by another thread, or by this one further up the stack. */
 static int
 refuse_unprobed(const char *port, const char *name, bool may_miss)
 {
@@ -136,7 +136,7 @@ refuse_unprobed(const char *port, const char *name, bool may_miss)
 	return may_miss ? -ENODEV : -EBUSY;
 }
 
-/* One that is not there may come later, but for the last. */
+/* With replug, a missing PF may come later, as long as at least one PF is present. */
 int
 octo_attach_probe_missing(const char *port, struct octo_args *args)
 {
@@ -197,7 +197,7 @@ read_socket(const char *key, const char *value, void *arg)
 	return 0;
 }
 
-/* What a simulated PF says of its socket: its own socket= devarg, 0 by default. */
+/* The socket of a simulated PF: its own socket= devarg, 0 by default. */
 static bool
 simulated_node(const struct rte_eth_dev_info *info, int16_t *node)
 {
@@ -216,7 +216,7 @@ simulated_node(const struct rte_eth_dev_info *info, int16_t *node)
 	return true;
 }
 
-/* What it takes to find the device again, and to know it. */
+/* Store what is needed to find and probe the device again. */
 static void
 remember(struct octo_pf *pf, const struct rte_eth_dev_info *info)
 {
@@ -254,7 +254,7 @@ describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
 	}
 }
 
-/* May this port be a PF of ours? */
+/* May this port become one of the octo port's PFs? */
 static int
 check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id,
 		const struct rte_eth_dev_info *info)
@@ -300,7 +300,7 @@ own(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id)
 	return ret;
 }
 
-/* Find it, and make it ours. */
+/* Find the port by its name and take ownership of it. */
 static int
 find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_id,
 	     struct rte_eth_dev_info *info)
@@ -364,7 +364,7 @@ octo_attach_is_ours(uint64_t owner_id, const struct octo_pf *pf)
 	       rte_eth_dev_owner_get(pf->port_id, &owner) == 0 && owner.id == owner_id;
 }
 
-/* A PF that is gone may still have its port; its owner is gone now, too. */
+/* The port of a PF that is gone may exist still; its ownership is given up, too. */
 static void
 detach(struct octo_dev *octo, struct octo_pf *pf, bool remove_probed)
 {
@@ -396,7 +396,7 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 }
 
 /*
- * remove_probed: remove the devices that octo probed itself. Not while a bus
+ * remove_probed: also remove the devices that octo probed itself. Must be false while a bus
  * walks its devices, as in rte_eal_cleanup().
  */
 void
@@ -407,12 +407,12 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 	for (int i = octo->nb_pfs - 1; i >= 0; i--)
 		detach(octo, &octo->pf[i], remove_probed);
 	octo->nb_pfs = 0;
-	/* those that were claimed, and have not joined */
+	/* ports that were claimed, but did not become PFs */
 	RTE_ETH_FOREACH_DEV_OWNED_BY(port_id, octo->owner_id)
 		rte_eth_dev_owner_unset((uint16_t)port_id, octo->owner_id);
 }
 
-/* Asked first, because EAL logs an error for a device that is not there. */
+/* Check first, because EAL logs an error for a device that does not exist. */
 bool
 octo_attach_is_on_bus(const struct octo_pf *pf)
 {
@@ -439,7 +439,7 @@ octo_attach_is_there(const struct octo_pf *pf)
 	return find_port(device_name(pf), &port_id) == 0 || find_port(pf->name, &port_id) == 0;
 }
 
-/* Without any lock: whoever listens to devices may ask the port something. */
+/* Called without any lock: a listener for device events may call into the port. */
 int
 octo_attach_probe_again(const struct octo_pf *pf)
 {
@@ -452,14 +452,14 @@ octo_attach_probe_again(const struct octo_pf *pf)
 			       rte_eal_hotplug_add(past->bus, past->device,
 						   past->args != NULL ? past->args : "") :
 			       -ENODEV;
-	/* a device that was never there would be made up by some buses */
+	/* some buses would create a device that never existed */
 	da = eal_devargs(name);
 	if (da != NULL && da->args != NULL && da->args[0] != '\0')
 		return probe_with_args(name, da->args);
 	return looks_like_pci(name) ? rte_dev_probe(name) : -ENODEV;
 }
 
-/* It was probed for an octo port that is not there any more. */
+/* Called when the octo port that the device was probed for does not exist any more. */
 void
 octo_attach_abandon(const struct octo_pf *pf)
 {
@@ -471,7 +471,7 @@ octo_attach_abandon(const struct octo_pf *pf)
 		remove_device(port_id);
 }
 
-/* Its port is there: it is one of ours again, if it can do what the others can. */
+/* The PF's port exists again: take it back, if it supports what the others do. */
 int
 octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 {
@@ -481,7 +481,10 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	uint16_t port_id;
 	int ret = find_port(pf->name, &port_id);
 
-	/* that a port ends is told before its name is free: only a new one is as yet unused */
+	/*
+	 * the end of a port is announced before its name is free: only a port that was never
+	 * configured is the new one
+	 */
 	if (ret == 0 && !pf->has_port && !octo_lower_is_new(port_id))
 		return -EAGAIN;
 	if (ret == 0)
@@ -504,7 +507,10 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	return 0;
 }
 
-/* A port was made: ours before the application can see it. In the thread that makes it. */
+/*
+ * A new port was announced: take ownership before the application can see it. Called in the
+ * thread that creates the port.
+ */
 void
 octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The port's one control thread, which follows links and homes. It never waits for an
- * lcore. All that it does is octo_ctrl_step(), again and again.
+ * The port's one control thread, which updates links and homes. It never waits for an lcore.
+ * All its work is done in octo_ctrl_step(), called repeatedly.
  */
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* How soon a new home of a queue is followed by its rules. */
+/* Delay until the rules of a queue follow its new home. */
 #define TICK_MS 5
-/* While there are strays to learn from; the mutex is free meanwhile. */
+/* Used while there are strays to learn from; the mutex is free between ticks. */
 #define BUSY_TICK_MS 1
-/* How often the link of a PF is looked at that does not report changes. */
+/* Poll interval for the link of PFs without the LSC interrupt. */
 #define LINK_POLL_MS 100
 
-/* Between two looks at whether flows without rules have come to their new queues. */
+/* Poll interval while flows without rules move to their new queues. */
 #define STEP_LOOK_US 50
 
 static bool
@@ -49,7 +49,7 @@ follow_links(struct octo_dev *octo, uint64_t now)
 	return octo_link_refresh(octo);
 }
 
-/* Returns whether there is more: what else the thread does must not wait for all of it. */
+/* Returns whether there is more to do: the thread's other work must not wait for all of it. */
 static bool
 rehome_for_a_while(struct octo_dev *octo)
 {
@@ -64,7 +64,7 @@ rehome_for_a_while(struct octo_dev *octo)
 	return more;
 }
 
-/* Flows without rules go in steps, each of which takes about the grace time. */
+/* Flows without rules move in steps, each of which takes about the grace time. */
 static bool
 spread_for_a_while(struct octo_dev *octo)
 {
@@ -80,7 +80,7 @@ spread_for_a_while(struct octo_dev *octo)
 	return more;
 }
 
-/* Returns whether it is worth while to come back soon. */
+/* Returns whether the next step should come soon. */
 static bool
 tick(struct octo_dev *octo, uint64_t now)
 {
@@ -91,13 +91,13 @@ tick(struct octo_dev *octo, uint64_t now)
 	octo_replug_tell_locked(octo, now);
 	link_changed = octo->started && follow_links(octo, now);
 	if (octo->started) {
-		/* an agent that is gone is not to be blamed for what came since */
+		/* first: an agent that is gone must not be blamed for packets that came since */
 		octo_agent_sync_tick_locked(octo);
 		if (octo->failover.pending)
 			octo_failover_send_home_locked(octo);
-		/* samples before homes: they are of rules as they were */
+		/* samples before homes: they were taken with the rules as they are now */
 		busy = octo_truth_follow_locked(octo);
-		/* what was learned is in place */
+		/* learned rules are installed by now */
 		octo_fence_flipped_all_locked(octo);
 		octo_learn_tick_locked(octo);
 		busy |= octo_rule_end_tick_locked(octo);
@@ -123,9 +123,9 @@ wait_for_work(struct octo_dev *octo, int ms)
 }
 
 /*
- * One round of the control thread's work. By one thread at a time, without the mutex, while
- * the port is started. Returns after how many ms the next is due, if nothing wakes the
- * thread before.
+ * One round of the control thread's work. Called by one thread at a time, without the mutex,
+ * while the port is started. Returns after how many milliseconds the next round is due, if
+ * nothing wakes the thread before.
  */
 unsigned int
 octo_ctrl_step(struct octo_dev *octo, uint64_t now)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tier exact: what no rule leads goes where the NIC sends it by default, also if that PF
- * has no link, recovers, is to go, or is back and not started. Nobody tells which PF that
- * is, so while one is of no use that the NIC may send to, a rule for everything leads to
- * one that is, below all others. Behind a fence both ways, so that it does not matter where
- * packets came by.
+ * The default-PF rule, in tier exact. Packets that match no rule go to the NIC's default PF,
+ * even if that PF has no link, recovers, drains, or is back and not started. No API tells which
+ * PF that is, so while any PF that may be the default is unusable, a catch-all rule of lowest
+ * priority leads to a usable one. The rule is installed and removed behind a fence, so the
+ * order is kept whichever PF packets came by.
  */
 
 #include <errno.h>
@@ -14,19 +14,25 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-/* Below the rules of flows. Each one of two, in turn: the new is there before the old goes. */
+/*
+ * Below the rules of flows. Two priorities, used alternately: the new rule is installed before
+ * the old one is removed.
+ */
 #define PRIORITY 6
 
-/* Fences close soon, unless nobody polls: then nobody is confused. */
+/*
+ * How long to wait for fences, which close soon unless nothing polls: then no consumer can see
+ * packets out of order.
+ */
 #define PATIENCE_MS 1000
-/* So long at most, where packets are lost meanwhile. */
+/* The same, where packets are lost meanwhile. */
 #define HURRY_MS 2
-/* Besides the grace time, for consumers to close theirs, while nobody can open others. */
+/* Added to the grace time, for consumers to close their fences while no new ones can be armed. */
 #define CLOSE_US 50
 #define LOOK_US 5
 
 #define RETRY_MS 1000
-/* Learned rules that go for this one, if they are of any help. */
+/* Learned rules that may be evicted to make room for this one. */
 #define MAKE_ROOM_TRIES 4
 
 static bool
@@ -35,7 +41,7 @@ is_started(const struct octo_dev *octo, uint8_t pf)
 	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && !octo_pf_is_joining(octo, pf);
 }
 
-/* PFs of no use that are there, or may be soon: the NIC may send to them before they start. */
+/* Unusable PFs that are present or may be soon: the NIC may send to them before they start. */
 static uint32_t
 useless_pfs(const struct octo_dev *octo)
 {
@@ -47,7 +53,7 @@ useless_pfs(const struct octo_dev *octo)
 	return pfs & ~octo->plan.usable;
 }
 
-/* One that is there and was never started is nobody's default PF yet. */
+/* A PF that is present and was never started is not the NIC's default PF so far. */
 static bool
 must_begin(const struct octo_dev *octo, uint32_t useless)
 {
@@ -58,7 +64,7 @@ must_begin(const struct octo_dev *octo, uint32_t useless)
 	return false;
 }
 
-/* Does the NIC send to one of them that drops packets? It knows of those that are gone. */
+/* Does the NIC send to an unusable PF that drops packets? It does not send to absent PFs. */
 static bool
 is_urgent(const struct octo_dev *octo, uint32_t useless)
 {
@@ -78,7 +84,7 @@ leads_to(const struct octo_detour *d, uint8_t pf)
 	return d->flow != NULL && !d->stale && d->pf == pf;
 }
 
-/* It stays where it is as long as that is of use. */
+/* The current target is kept as long as it is usable. */
 static uint8_t
 target(const struct octo_dev *octo)
 {
@@ -89,7 +95,7 @@ target(const struct octo_dev *octo)
 								   (uint8_t)__builtin_ctz(usable);
 }
 
-/* This leg, or any, is to be held. */
+/* Must the caller wait until this leg, or with OCTO_NO_PF any leg, can be held? */
 static bool
 must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 {
@@ -120,7 +126,7 @@ destroy(struct octo_dev *octo)
 	d->stale = false;
 }
 
-/* It serves more flows than one that was learned. */
+/* The default-PF rule serves more flows than a learned rule does, which may be evicted for it. */
 static struct rte_flow *
 create(struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_error *error)
 {
@@ -147,7 +153,7 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 			     octo->pf[pf].port_id, false);
 	flow = create(octo, &r, error);
 	if (flow == NULL && d->flow != NULL) {
-		/* a full table, or one of few priorities, has no room for both */
+		/* a full table, or a switch of few priorities, has no room for both */
 		destroy(octo);
 		flow = create(octo, &r, error);
 	}
@@ -192,7 +198,7 @@ begin(struct octo_dev *octo, uint8_t pf)
 	tell(octo, pf, ret, &error);
 }
 
-/* By which PF packets come then only the NIC knows. */
+/* From then on only the NIC knows by which PF packets come. */
 static void
 end(struct octo_dev *octo)
 {
@@ -205,8 +211,8 @@ end(struct octo_dev *octo)
 }
 
 /*
- * By the control thread, often, and by who is told of a loss. Flows that are on their way
- * go first, if they can: a fence of ours would be in the way of theirs.
+ * Called by the control thread, often, and by the handler of a PF's loss. Flows that are being
+ * rehomed go first, if nothing is urgent: a fence armed here would be in their way.
  */
 void
 octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
@@ -221,7 +227,7 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 		return;
 	}
 	d->on = useless != 0 && (d->on || must_begin(octo, useless));
-	/* there may be another manager soon */
+	/* another transfer proxy PF may come soon */
 	if (octo->manager == OCTO_NO_PF || (flows_go && !urgent))
 		return;
 	if (!d->on) {
@@ -235,14 +241,14 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 		begin(octo, pf);
 }
 
-/* Where what has no rule is led, OCTO_NO_PF if the NIC sends it where it likes. */
+/* The PF that the default-PF rule leads to, or OCTO_NO_PF if there is no such rule. */
 uint8_t
 octo_detour_pf(const struct octo_dev *octo)
 {
 	return leads_to(&octo->detour, octo->detour.pf) ? octo->detour.pf : OCTO_NO_PF;
 }
 
-/* Will what has no rule come by another PF soon? */
+/* Will packets that match no rule come by another PF soon? */
 bool
 octo_detour_is_due_locked(const struct octo_dev *octo)
 {
@@ -251,7 +257,7 @@ octo_detour_is_due_locked(const struct octo_dev *octo)
 	return d->on && !d->told && !leads_to(d, target(octo));
 }
 
-/* It went with the PF that had it. */
+/* The rule went with its transfer proxy PF; a rule that leads to the lost PF is stale. */
 void
 octo_detour_forget_pf(struct octo_dev *octo, uint8_t pf)
 {

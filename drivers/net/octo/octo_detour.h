@@ -9,19 +9,19 @@
 struct octo_dev;
 struct rte_flow;
 
-/* A rule of the switch that leads what has no rule past PFs of no use; under the control mutex. */
+/* The switch rule that leads unmatched packets past unusable PFs; under the control mutex. */
 struct octo_detour {
 	bool on;                /* there is such a PF */
-	bool stale;             /* the rule leads to a port that its PF had, and lost, since */
-	bool told;              /* that it is refused */
-	uint8_t pf;             /* that the rule leads to */
-	uint8_t manager;        /* PF that has it */
-	uint8_t turn;           /* its priority: one of two, in turn */
+	bool stale;             /* the rule leads to a port that its PF has lost since */
+	bool told;              /* its refusal was logged */
+	uint8_t pf;             /* PF that the rule leads to */
+	uint8_t manager;        /* transfer proxy PF that has the rule */
+	uint8_t turn;           /* selects one of two priorities, alternately */
 	struct rte_flow *flow;  /* NULL: none */
-	uint64_t retry_at;      /* TSC; one that was refused is tried again then */
-	uint64_t patient_until; /* TSC; until then it waits for fences, 0: it does not */
-	uint64_t detours;       /* so far */
-	uint64_t refused;       /* so far */
+	uint64_t retry_at;      /* TSC at which a refused rule is tried again */
+	uint64_t patient_until; /* TSC until which it waits for fences, 0: it does not wait */
+	uint64_t detours;       /* rules installed so far */
+	uint64_t refused;       /* rules refused so far */
 };
 
 /* octo_detour.c */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Devices that the environment names, for applications that make EAL's arguments themselves
- * and pass no --vdev of octo's.
+ * Devices named by an environment variable, for applications that build EAL's arguments
+ * themselves and pass no --vdev for octo.
  */
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ is_repeated(const struct entries *all, unsigned int i)
 	return false;
 }
 
-/* Octo ports, and PFs of the simulator: what else there is EAL has in its own arguments. */
+/* Octo ports, and PFs of the simulator; other devices belong into EAL's own arguments. */
 static bool
 is_ours(const char *entry)
 {
@@ -66,7 +66,7 @@ is_ours(const char *entry)
 	       strncmp(entry, simulator, strlen(simulator)) == 0;
 }
 
-/* Why EAL is not to have it, or NULL. */
+/* Returns why EAL must not get the entry, or NULL. */
 static const char *
 refusal(const struct entries *all, unsigned int i)
 {
@@ -130,8 +130,9 @@ add(const struct entries *all)
 }
 
 /*
- * Give EAL the devices, as if it had them from the command line, which go first. All, or none
- * if anything is wrong. A program with more rights than its user takes none from them.
+ * Pass the devices to EAL as if the command line had them; devices of the command line take
+ * precedence. All are added, or none if any entry is invalid. secure_getenv(): a program with
+ * more rights than its user ignores the variable.
  */
 void
 octo_environment_add(void)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Devices of PFs that are gone are removed and probed in EAL's interrupt thread, as EAL's
- * list of devices is for one thread at a time, and events of buses come there. Nobody waits
- * for that but who starts the port: a bus may hold its lock while it removes the octo port,
- * and other processes take their time to answer. So an errand has copies of all it needs.
+ * Hotplug requests. Devices of PFs that are gone are removed and probed in EAL's interrupt
+ * thread, as EAL's list of devices may be changed by one thread at a time, and events of buses
+ * are handled there. Only a start of the port, and a close by the application, wait for a
+ * request: a bus may hold its lock while it removes the octo port, and other processes take
+ * time to answer. So a request has copies of all it needs.
  */
 
 #include <errno.h>
@@ -16,25 +17,31 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* Who else makes a port of the device has had the time of this many tries. */
+/*
+ * Attempts that fail with -EEXIST before octo removes the device: another thread or process
+ * that is creating its port has time to finish.
+ */
 #define MAX_EXISTS 3
 #define MAX_PAUSE_S 60
-/* Other processes are asked, which have five seconds to answer. */
+/* EAL asks the other processes, which have five seconds to answer. */
 #define MAX_AWAIT_MS 6000
 #define AWAIT_LOOK_US 100
-/* Fences that are open close within the grace time, unless nobody polls. */
+/* Open fences close within the grace time, unless nothing polls their queues. */
 #define MAX_HOLD_MS 20
 
 struct errand {
-	uint16_t port_id;  /* of the octo port, if that is still there */
-	uint64_t owner_id; /* no two octo ports have the same */
+	uint16_t port_id;  /* of the octo port, which may not exist any more */
+	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
 	uint8_t index;     /* of the PF */
 	enum octo_errand_kind kind;
-	struct octo_pf pf; /* as it was */
+	struct octo_pf pf; /* copy made when the request was sent */
 	char args[];
 };
 
-/* The port that sent it, or NULL. Where not NULL, octo_registry_put() must follow. */
+/*
+ * Returns the port that sent the request, or NULL if it does not exist any more. Where not
+ * NULL, octo_registry_put() must follow.
+ */
 static struct octo_dev *
 sender(const struct errand *e)
 {
@@ -46,7 +53,7 @@ sender(const struct errand *e)
 	return NULL;
 }
 
-/* Tried again later and later. */
+/* The pause until the next attempt doubles each time, up to MAX_PAUSE_S. */
 void
 octo_errand_put_off(struct octo_pf_past *past)
 {
@@ -60,13 +67,13 @@ note(struct octo_pf_past *past, int ret)
 	past->exists = ret == -EEXIST ? past->exists + 1 : 0;
 	if (ret == 0)
 		past->probed = true;
-	/* one that is not there may come any second */
+	/* no back-off: a missing device may appear at any time */
 	else if (ret != -ENODEV && ret != -EAGAIN && ret != -EALREADY)
 		octo_errand_put_off(past);
 	rte_atomic_store_explicit(&past->under_way, false, rte_memory_order_release);
 }
 
-/* Returns whether there is still somebody to be told. */
+/* Returns whether the sender still exists. */
 static bool
 report(const struct errand *e, int ret)
 {
@@ -92,7 +99,7 @@ is_of_device(uint16_t port, const struct octo_pf_past *past)
 	       strcmp(rte_bus_name(rte_dev_bus(device)), past->bus) == 0;
 }
 
-/* Whoever has another port of the device still needs it. */
+/* The device is kept while another of its ports exists. */
 static int
 remove_device(const struct octo_pf *pf)
 {
@@ -102,7 +109,7 @@ remove_device(const struct octo_pf *pf)
 	return rte_eal_hotplug_remove(pf->past.bus, pf->past.device);
 }
 
-/* Returns whether that was all. */
+/* Returns whether nothing is left to be held. */
 static bool
 try_to_hold(const struct errand *e)
 {
@@ -120,8 +127,8 @@ try_to_hold(const struct errand *e)
 }
 
 /*
- * The rules of the switch go with the PF that managed it, until another has them. Who
- * ejects it has time for its traffic to leave; what is left of that is for consumers.
+ * The switch rules go with their transfer proxy PF, until another PF has them. Strays are held
+ * meanwhile. After an announced removal the time limit is what is left of the drain time.
  */
 static void
 hold_strays(const struct errand *e)
@@ -153,7 +160,7 @@ fetch(const struct errand *e)
 	const struct octo_pf *pf = &e->pf;
 	int ret = 0;
 
-	/* somebody else may have removed it, or may have it by now */
+	/* the device may have been removed, or have another owner, since */
 	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, pf)) {
 		hold_strays(e);
 		ret = remove_device(pf);
@@ -167,7 +174,7 @@ fetch(const struct errand *e)
 		return ret;
 	if (octo_attach_is_there(pf))
 		return -EALREADY;
-	/* its port was closed, and it was not removed */
+	/* the port was closed without its device being removed */
 	if (e->kind == OCTO_ERRAND_FETCH && pf->past.device[0] != '\0' &&
 	    pf->past.exists + 1 >= MAX_EXISTS)
 		ret = remove_device(pf) == 0 ? -EAGAIN : -EEXIST;
@@ -193,7 +200,7 @@ run(void *arg)
 static bool
 is_under_way(const struct octo_pf *pf)
 {
-	/* pairs with the release in note(): the bus is left alone */
+	/* pairs with the release in note(): the request is done with the bus */
 	return rte_atomic_load_explicit(&pf->past.under_way, rte_memory_order_acquire);
 }
 
@@ -204,7 +211,7 @@ await(const struct octo_pf *pf, uint64_t end)
 		octo_wait_us(AWAIT_LOOK_US);
 }
 
-/* By the control thread, or by who starts the port, who has the time to wait for it. */
+/* Called by the control thread; a start of the port may pass wait=true. */
 void
 octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait)
 {
@@ -234,7 +241,10 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 		await(p, octo_deadline(MAX_AWAIT_MS * 1000));
 }
 
-/* By an application that closes the port, which holds no bus; not where errands are run. */
+/*
+ * Called by an application that closes the port, and so holds no bus lock; does nothing in the
+ * interrupt thread, where requests are run.
+ */
 void
 octo_errand_await(const struct octo_dev *octo)
 {

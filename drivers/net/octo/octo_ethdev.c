@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The port comes and goes: probe and remove of the vdev. */
+/* Probe and remove of the octo vdev. */
 
 #include <errno.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ set_entry_points(struct rte_eth_dev *dev)
 	dev->tx_descriptor_status = octo_tx_descriptor_status;
 }
 
-/* One MAC for all: given, or that of the first PF. */
+/* All PFs share one MAC address: that of mac=, or of the first PF. */
 static int
 set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 {
@@ -59,7 +59,7 @@ set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 	return 0;
 }
 
-/* Applications allocate on the node that this names, so it is never a simulated one. */
+/* Applications allocate memory on this node, so it is never a simulated one. */
 static void
 set_node(struct rte_eth_dev *dev, const struct octo_args *args)
 {
@@ -138,7 +138,7 @@ build(struct rte_eth_dev *dev, struct octo_args *args)
 		return ret;
 	}
 	set_entry_points(dev);
-	/* rte_flow operations take the control mutex */
+	/* rte_flow operations take the control mutex, hence FLOW_OPS_THREAD_SAFE */
 	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
 				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
 				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
@@ -149,7 +149,7 @@ build(struct rte_eth_dev *dev, struct octo_args *args)
 	return 0;
 }
 
-/* The port has its number before its PFs are probed, and before those of other octo ports. */
+/* The port id is allocated before the PFs, and the PFs of other octo ports, are probed. */
 static int
 probe_primary(struct rte_vdev_device *vdev)
 {
@@ -196,7 +196,7 @@ probe_secondary(struct rte_vdev_device *vdev)
 	return 0;
 }
 
-/* A rule leaves its lists. */
+/* Called when a rule leaves its lists: no cursor may refer to it any more. */
 static void
 forget_rule_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -232,10 +232,10 @@ octo_remove(struct rte_vdev_device *vdev)
 
 	if (dev == NULL)
 		return 0;
-	/* it waits for others that were never probed */
+	/* not built: its probe was put off until other devices are probed, which never happened */
 	if (dev->dev_ops == NULL)
 		return rte_eth_dev_release_port(dev);
-	/* the bus may be walking its devices: the PFs stay on it */
+	/* the bus may be walking its devices: the PFs' devices are not removed */
 	ret = octo_take_down(dev, false);
 	released = rte_eth_dev_release_port(dev);
 	return ret != 0 ? ret : released;
@@ -266,7 +266,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"replug=on|off "
 					"linger_ms=<int>");
 
-/* the bus calls this before each probe */
+/* The bus calls this before each probe. */
 static void
 on_scan(void *arg)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Events that PFs and devices raise.
+ * Events raised by PFs and devices.
  *
- * ethdev keeps callbacks by port id, also when the port is gone and the id is
- * given to another device. So there is one callback for all ports, for the life
- * of the process, and the registry tells whether a port is a PF of ours.
+ * ethdev keeps callbacks by port id, even after the port is gone and the id was given to
+ * another device. So one callback is registered for all ports, for the life of the process, and
+ * the registry tells whether a port is an octo port's PF.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "octo_peers.h"
 #include "octo_private.h"
 
-/* Its removal is announced: it has time to leave in order, or it is dead already. */
+/* The PF's removal is announced: it is drained if it works, and lost at once if not. */
 static void
 remove_pf(struct octo_dev *octo, uint16_t pf_port_id)
 {
@@ -43,7 +43,7 @@ claim(struct octo_dev *octo, const void *port)
 	octo_wake_replug(octo);
 }
 
-/* A port was made. Whoever makes it may hold any lock, so nothing here waits for one of ours. */
+/* A port was created. The creating thread may hold any lock: do not wait for octo's locks. */
 static int
 on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
 {
@@ -55,7 +55,7 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	return 0;
 }
 
-/* In the thread that raises the event. */
+/* Called in the thread that raises the event. */
 static int
 on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
 {
@@ -63,7 +63,7 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
-	/* what the primary removes, EAL's thread detaches; who exits takes nothing from others */
+	/* EAL's thread detaches what the primary removes; in other threads the process exits */
 	if (event == RTE_ETH_EVENT_DESTROY && rte_thread_is_intr())
 		octo_peers_lose_pf(port_id);
 	if (octo == NULL)
@@ -87,7 +87,7 @@ struct device_event {
 	enum rte_dev_event_type type;
 };
 
-/* A device that the bus takes out of its slot: the PMD need not say so. */
+/* The bus removes a device from its slot, about which its PMD may raise no event. */
 static void
 tell_device(struct octo_dev *octo, const void *what)
 {
@@ -134,7 +134,7 @@ octo_event_init(void)
 		if (ret != 0)
 			return ret;
 	}
-	/* without it the port still looks for PFs by itself */
+	/* without the monitor the port still polls for PFs */
 	if (!done && rte_eal_process_type() == RTE_PROC_PRIMARY &&
 	    rte_dev_event_monitor_start() != 0)
 		OCTO_LOG(NOTICE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Traffic leaves a PF that is no use any more: one that is gone, or has no link.
- * Nothing that it had is waited for, so there is no fence. If it managed the
- * switch, the rules there went with it: another PF may be the manager now.
+ * Traffic leaves a PF that is gone or has no link. Nothing that the PF had received is waited
+ * for, so there is no fence. If it was the transfer proxy PF, the switch rules are lost with
+ * it, and another PF may be the proxy now.
  */
 
 #include <time.h>
@@ -14,10 +14,10 @@
 #include "octo_elapsed.h"
 #include "octo_private.h"
 
-/* So long the NIC may take to name another PF that manages its switch. */
+/* Time limit for the NIC to name another transfer proxy PF. */
 #define SEEK_MS 1000
 
-/* Of rules that are flipped by who is told of a loss. */
+/* Time limit for flipping rules in the thread that handles the loss of a PF. */
 #define HURRY_US 1000
 
 uint64_t
@@ -29,7 +29,10 @@ octo_failover_cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The port is started: from now on every change counts. Or it is about to be stopped. */
+/*
+ * Called when the port has started (on: changes of usable PFs count from now on), and when it
+ * is about to be stopped.
+ */
 void
 octo_failover_watch_locked(struct octo_dev *octo, bool on)
 {
@@ -40,8 +43,8 @@ octo_failover_watch_locked(struct octo_dev *octo, bool on)
 }
 
 /*
- * Flows that could not follow their queue are tried again at once, and those of the
- * lost PF go even if it is back before anybody has looked.
+ * Flows that could not follow their queue are tried again at once. Flows of the lost PF are
+ * rehomed even if the PF is back before the control thread has run.
  */
 static void
 hurry(struct octo_dev *octo, uint8_t lost, bool all)
@@ -59,7 +62,7 @@ hurry(struct octo_dev *octo, uint8_t lost, bool all)
 	}
 }
 
-/* The PF is not one of ours any more. */
+/* Called when the PF is no longer one of the port's. */
 void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -87,7 +90,7 @@ drop_tier(struct octo_dev *octo)
 		 octo->port_id);
 }
 
-/* All rules of the switch are put again by whoever follows queues to their homes. */
+/* If a proxy is found, all switch rules are installed again by the rehoming of their queues. */
 static void
 seek_manager(struct octo_dev *octo)
 {
@@ -106,7 +109,7 @@ seek_manager(struct octo_dev *octo)
 		 octo_manager(octo)->name);
 }
 
-/* A PF is back, or came late: it may be the manager, or give the port a tier again. */
+/* A PF is back, or came late: it may be the proxy, or give the port a higher tier again. */
 void
 octo_failover_joined_locked(struct octo_dev *octo)
 {
@@ -125,7 +128,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 	}
 }
 
-/* By the control thread, first of all. Returns whether rules are under way. */
+/* First part of octo_failover_send_home_locked(). Returns whether a failover is pending. */
 bool
 octo_failover_follow_locked(struct octo_dev *octo)
 {
@@ -136,7 +139,7 @@ octo_failover_follow_locked(struct octo_dev *octo)
 	f->cpu_ns -= octo_failover_cpu_ns();
 	if (f->seeking)
 		seek_manager(octo);
-	/* a few rules, which lead all that has none of its own */
+	/* a few rules, which lead all flows without rules of their own */
 	octo_spread_follow_locked(octo);
 	return true;
 }
@@ -148,7 +151,7 @@ is_home(const struct octo_dev *octo, const struct octo_rxq *q)
 	       q->rules_home == octo_topo_home_of(octo, q->queue_id);
 }
 
-/* Those that could go have gone. */
+/* The failover is done when every flow that can be rehomed has been. */
 void
 octo_failover_done_locked(struct octo_dev *octo)
 {
@@ -166,7 +169,7 @@ octo_failover_done_locked(struct octo_dev *octo)
 	f->last_ns = octo_elapsed(f->began, octo_now()) * 1000 / (rte_get_timer_hz() / 1000000);
 }
 
-/* What a failover takes is known when it is done. */
+/* The time of a failover is measured until its last rule. */
 bool
 octo_failover_send_home_locked(struct octo_dev *octo)
 {
@@ -180,9 +183,9 @@ octo_failover_send_home_locked(struct octo_dev *octo)
 }
 
 /*
- * By whoever is told that a PF is lost: what came by it goes by the others before the
- * control thread is awake, as far as that is soon done. Who is told inside of a control
- * operation, which may be at these very rules, leaves it all to the thread.
+ * Called by the handler of a PF's loss: its flows are rehomed before the control thread is
+ * awake, for HURRY_US at most. A handler that runs inside a control operation, which may be
+ * changing these rules, leaves all to the control thread.
  */
 void
 octo_failover_hurry_locked(struct octo_dev *octo)

@@ -8,19 +8,19 @@
 
 struct octo_dev;
 
-/* PFs that are no use any more, or again; under the control mutex. */
+/* PFs that become unusable, or usable again; under the control mutex. */
 struct octo_failover {
-	uint32_t usable;      /* mask of PFs, of which the last failover or failback knows */
+	uint32_t usable;      /* mask of PFs, as of the last failover or failback */
 	bool watching;        /* the port is started */
-	bool pending;         /* rules are under way to other PFs */
-	bool seeking;         /* the manager PF is gone, and another may manage the switch */
+	bool pending;         /* rules are being rehomed to other PFs */
+	bool seeking;         /* the transfer proxy PF is gone, and another is looked for */
 	uint64_t seek_until;  /* TSC */
-	uint64_t began;       /* TSC, of the one that is pending */
-	uint64_t cpu_ns;      /* that it has taken so far */
+	uint64_t began;       /* TSC, of the pending one */
+	uint64_t cpu_ns;      /* CPU time of the pending one so far */
 	uint64_t failovers;   /* PFs that were lost, or lost their link */
-	uint64_t failbacks;   /* those that were of use again */
-	uint64_t last_cpu_ns; /* from the loss to the last rule: time of this process' CPUs */
-	uint64_t last_ns;     /* and of the clock */
+	uint64_t failbacks;   /* PFs that became usable again */
+	uint64_t last_cpu_ns; /* from the loss to the last rule: CPU time of this process */
+	uint64_t last_ns;     /* the same: wall-clock time */
 };
 
 /* octo_failover.c; all under the control mutex */

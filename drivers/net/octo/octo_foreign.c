@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Packets that a PF sends and that the port did not give it. ethdev lets anybody use a port that
- * another owns, and an application that computes port numbers may send by a PF, while octo
- * sends by the same queue. That is seen by comparing counters, and costs bursts nothing.
+ * Detects packets that a PF sends and the octo port did not give it. ethdev lets any code use a
+ * port that another owns, so an application that computes port ids may send by a PF while octo
+ * sends by the same queue. Detection compares counters, at no cost for bursts.
  */
 
 #include "octo_private.h"
 
-/* Looks in a row at which there were more of them than ever. Once may be late counters. */
+/*
+ * Looks in a row at which the excess reached a new maximum before it is reported. A single one
+ * may be due to late counters.
+ */
 #define LOOKS 3
-/* A burst is counted by the PF before octo counts it: not taken for others' for each queue. */
+/* Tolerance per Tx queue: the PF counts a burst before octo does. */
 #define BURST 64
 
 #define TSO                                                                                        \
@@ -19,7 +22,7 @@
 	 RTE_ETH_TX_OFFLOAD_IPIP_TNL_TSO | RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO |                     \
 	 RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO | RTE_ETH_TX_OFFLOAD_IP_TNL_TSO)
 
-/* A PF may count each segment that it makes, and what its VFs send. */
+/* Not with TSO, where a PF may count each segment, nor with VFs, whose packets a PF may count. */
 static bool
 counts_as_octo_does(const struct octo_dev *octo, const struct octo_pf *pf)
 {
@@ -35,7 +38,7 @@ counts_as_octo_does(const struct octo_dev *octo, const struct octo_pf *pf)
 	return (offloads & TSO) == 0 && pf->past.info.max_vfs == 0;
 }
 
-/* After the PF was asked: what octo sends meanwhile makes it less, not more. */
+/* Called after the PF was asked: what octo sends meanwhile makes the result smaller. */
 static int64_t
 not_ours(const struct octo_dev *octo, uint8_t pf)
 {
@@ -51,7 +54,7 @@ begin(struct octo_dev *octo, uint8_t pf)
 	f->looks = 0;
 }
 
-/* Some PFs begin to count anew when they are started. */
+/* Some PFs reset their counters when they are started. */
 void
 octo_foreign_start_locked(struct octo_dev *octo)
 {
@@ -63,7 +66,7 @@ octo_foreign_start_locked(struct octo_dev *octo)
 	}
 }
 
-/* Now and then, while the port is started and when the PF was just asked for its counters. */
+/* Called at intervals, right after the PF's counters were read. */
 void
 octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf)
 {

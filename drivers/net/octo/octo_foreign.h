@@ -10,11 +10,11 @@
 
 struct octo_dev;
 
-/** What a PF has sent that octo did not; under the control mutex. */
+/** The packets that a PF has sent and octo did not; under the control mutex. */
 struct octo_foreign {
-	RTE_ATOMIC(bool) anew; /* its counters or the port's begin anew, or may have */
-	int64_t most;  /**< that there ever were; below 0 where the PF's counter began anew */
-	uint8_t looks; /**< in a row at which there were more */
+	RTE_ATOMIC(bool) anew; /* the PF's counters or the port's were reset, or may have been */
+	int64_t most;          /**< maximum so far; below 0 if the PF's counter was reset */
+	uint8_t looks;         /**< in a row at which there were more */
 	bool told;
 };
 

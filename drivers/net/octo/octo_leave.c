@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A removal that is announced finds the PF at work: a machine that ejects a device
- * waits until its driver has let go of it. So the PF is nobody's home any more, its
- * flows leave it through the fence as after any change of home, its senders switch,
- * and it is taken away when its rings are empty: nothing is lost or overtaken. If it
- * dies meanwhile, or nobody polls it, it is lost as any other.
+ * Draining. When a PF's removal is announced the PF still works: a machine that ejects a device
+ * waits until its driver has let go of it. So the PF stops being a home, its flows are rehomed
+ * through the fence as after any change of home, its senders switch, and it is taken away when
+ * its rings are empty: nothing is lost or reordered. If it dies meanwhile, or nothing polls it,
+ * it is lost as any other PF.
  *
- * The same is done to a PF that came back and cannot have the rules of the others.
+ * A PF that came back and cannot have the rules of the others is drained, too.
  */
 
 #include <rte_cycles.h>
@@ -15,11 +15,14 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* testpmd, told of the same removal, closes the device after 100 ms, polled or not. */
+/*
+ * Time limit of draining before a removal: testpmd, told of the same removal, closes the device
+ * after 100 ms in any case.
+ */
 #define LIMIT_MS 75
-/* Nobody is about to take away the device of one that cannot join. */
+/* Time limit of draining a PF that failed to resync: nothing waits for its device. */
 #define GIVE_BACK_MS 1000
-/* PMDs that do not tell what is on a ring: so long it is polled, or sends, all the same. */
+/* How long a PF is drained whose PMD cannot tell how full its rings are. */
 #define BLIND_MS 10
 
 static void
@@ -34,7 +37,7 @@ begin(struct octo_dev *octo, uint8_t pf, bool stays)
 	octo_wake(octo);
 }
 
-/* Returns false if it must be taken away at once. */
+/* Returns false if the PF must be taken away at once. */
 bool
 octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -53,18 +56,18 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
 	return true;
 }
 
-/* It is started, and has been nobody's home. */
+/* Drain a started PF that has never been a home. */
 void
 octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
 {
 	begin(octo, pf, true);
 }
 
-/* Does anything lead to it? What is not steered at all comes by it until it is stopped. */
+/* Does anything lead to the PF? Unsteered packets may come by it until it is stopped. */
 static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
-	/* what was destroyed follows nobody's home, and ends soon */
+	/* lingering rules are not rehomed, and end soon */
 	return octo->failover.pending || octo_detour_is_due_locked(octo) ||
 	       octo_spread_leads_to_locked(octo, pf) || octo_rule_part_leads_to_locked(octo, pf);
 }
@@ -81,7 +84,7 @@ has_received(const struct octo_dev *octo, uint8_t pf, bool blind)
 	return false;
 }
 
-/* Do queues send by it? One that is silent need not switch. */
+/* Have queues sent by the PF since the last look? A queue that is silent need not switch. */
 static bool
 is_sending(const struct octo_dev *octo, uint8_t pf, uint64_t *packets)
 {
@@ -105,7 +108,10 @@ has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 	return false;
 }
 
-/* It could not join: its port is as it was found. It may have managed the switch by then. */
+/*
+ * Stop a PF that failed to resync, and leave its port as it was found. It may be the transfer
+ * proxy PF by now.
+ */
 static void
 give_back(struct octo_dev *octo, uint8_t pf)
 {
@@ -134,12 +140,12 @@ give_back(struct octo_dev *octo, uint8_t pf)
 
 enum step {
 	STEP_WAIT,
-	STEP_LOSE,    /* no burst is to use it from now on */
-	STEP_RELEASE, /* its device may go */
-	STEP_TELL,    /* it was given back, and the port has no link any more */
+	STEP_LOSE,    /* no burst may use the PF from now on */
+	STEP_RELEASE, /* its device may be removed */
+	STEP_TELL,    /* it was given back, and the port has lost its link: raise LSC */
 };
 
-/* What is in its rings and its pipeline when nothing leads to it any more, is drained. */
+/* Decides the next step. Once nothing leads to the PF, its rings and its pipeline are emptied. */
 static enum step
 next_step(struct octo_dev *octo, uint8_t pf)
 {
@@ -154,7 +160,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 		return has_to_send(octo, pf, blind) && octo_gate_before(now, l->until) ?
 			       STEP_WAIT :
 			       STEP_RELEASE;
-	/* the others are gone, or have no link: one without some rules is better than none */
+	/* the others are gone, or have no link: a PF without some rules is better than none */
 	if (l->stays && (octo->plan.usable & RTE_BIT32(pf))) {
 		l->until = octo_deadline(GIVE_BACK_MS * 1000);
 		l->drained = 0;
@@ -175,7 +181,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 	return STEP_LOSE;
 }
 
-/* Another thread may have taken it away by now, so what needs no event is done at once. */
+/* Another thread may have taken the PF away. Steps without events are executed here. */
 static enum step
 take_step_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -191,8 +197,8 @@ take_step_locked(struct octo_dev *octo, uint8_t pf)
 }
 
 /*
- * In one hold of the mutex: who removes the device now would not be waited for otherwise,
- * and has freed the queues when they are asked whether all is sent.
+ * All in one hold of the mutex: otherwise a thread that removes the device now would not be
+ * waited for, and could free the queues while octo_tx_is_sent() reads them.
  */
 static void
 lose(struct octo_dev *octo, uint8_t pf)
@@ -221,7 +227,7 @@ release(struct octo_dev *octo, uint8_t pf)
 		octo_errand_send(octo, pf, OCTO_ERRAND_RELEASE, false);
 }
 
-/* By the control thread, without the mutex. Returns whether it is worth while to come back soon. */
+/* By the control thread, without the mutex. Returns whether the next call should be soon. */
 bool
 octo_leave_tick(struct octo_dev *octo)
 {
@@ -245,7 +251,7 @@ octo_leave_tick(struct octo_dev *octo)
 	return busy;
 }
 
-/* The port is stopped, and nobody ticks any more: whoever ejects a PF waits all the same. */
+/* The port is stopped and has no ticks any more: finish all drains, as an eject waits for them. */
 void
 octo_leave_stop(struct octo_dev *octo)
 {

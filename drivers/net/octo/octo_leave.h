@@ -9,23 +9,23 @@
 struct octo_dev;
 
 /*
- * A PF that is to go, and works until then: its flows and senders leave it in order.
- * Under the control mutex.
+ * State of a PF that is being drained: it works until its flows and senders have left it in
+ * order. Under the control mutex.
  */
 struct octo_leaving {
 	bool on;
-	bool stays;       /* its device does: it could not join, and is stopped */
-	bool is_out;      /* it has let go of all that it received, and sends its last packets */
-	uint64_t until;   /* TSC; after that it is lost as any other */
-	uint64_t drained; /* TSC; what was sent to it before is in its rings then, 0: not yet */
-	uint64_t packets; /* that it was given to send, when it was last looked */
+	bool stays;       /* its device stays: it failed to resync, and is stopped */
+	bool is_out;      /* it is unpublished, and only sends its last packets */
+	uint64_t until;   /* TSC after which it is lost as any other PF */
+	uint64_t drained; /* TSC; what was sent to it before is in its rings then, 0: not set */
+	uint64_t packets; /* it was given to send, as of the last look */
 };
 
 /* octo_leave.c */
 bool octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf);
 void octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_leave_tick(struct octo_dev *octo);
-/* without it */
+/* without the control mutex */
 void octo_leave_stop(struct octo_dev *octo);
 
 #endif /* OCTO_LEAVE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The port's link: up while any PF is, as fast as the fastest PF. */
+/* The port's link: up as long as any PF's is, with the speed of the fastest PF. */
 
 #include <errno.h>
 
@@ -59,7 +59,7 @@ octo_link_update(struct rte_eth_dev *dev, int wait_to_complete)
 	uint32_t up;
 
 	RTE_SET_USED(wait_to_complete);
-	/* a secondary process need not have the PFs' drivers: the primary says how it is */
+	/* a secondary may lack the PFs' drivers: the primary keeps the link status up to date */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
 	link = octo->started ? best_link(octo, &up) : no_link();
@@ -67,8 +67,8 @@ octo_link_update(struct rte_eth_dev *dev, int wait_to_complete)
 }
 
 /*
- * Look at every PF's link; under the control mutex. A PF that lost its link
- * stays polled, but is nobody's home. Returns whether the port's own link changed.
+ * Update every PF's link; under the control mutex. A PF that lost its link stays polled, but is
+ * no queue's home. Returns whether the port's own link status changed.
  */
 bool
 octo_link_refresh(struct octo_dev *octo)
@@ -107,7 +107,7 @@ set_link_locked(struct octo_dev *octo, bool up)
 	return ret;
 }
 
-/* A start sets the link up, as with other drivers, also of PFs that do not do so themselves. */
+/* A start sets the link up, as in other drivers, also on PFs that do not do so themselves. */
 int
 octo_link_start_locked(struct octo_dev *octo)
 {
@@ -115,7 +115,7 @@ octo_link_start_locked(struct octo_dev *octo)
 
 	if (octo->settings.link_set && octo->settings.link_down)
 		ret = set_link_locked(octo, true);
-	/* what was set is not forgotten: a PF that recovers has not heard of this */
+	/* link_set stays: a PF that recovers has not been told of this */
 	octo->settings.link_down = false;
 	return ret;
 }

@@ -4,7 +4,7 @@
 
 #include "octo_lower.h"
 
-/* NULL of a port that is released, or that this process could not attach. */
+/* NULL for a port that is released, or that this process could not attach. */
 static const struct rte_eth_dev_data *
 data_of(uint16_t port_id)
 {
@@ -27,7 +27,7 @@ octo_lower_device(uint16_t port_id)
 	return rte_eth_dev_is_valid_port(port_id) ? device : NULL;
 }
 
-/* A port that is released has no data any more, and its name for a moment longer. */
+/* A released port has no data any more, but keeps its name for a moment. */
 bool
 octo_lower_is_new(uint16_t port_id)
 {

@@ -11,30 +11,30 @@
 
 /**
  * @file
- * What ethdev has no function for: the only reads of another port's structures. All else
- * that concerns a PF goes through the public functions of ethdev.
+ * What ethdev has no function for: the only accesses to another port's structures. All other
+ * operations on a PF go through the public functions of ethdev.
  */
 
 /**
  * The port's name, or NULL; also in handlers of RTE_ETH_EVENT_NEW, when
- * rte_eth_dev_get_name_by_port() refuses the port as not valid yet.
+ * rte_eth_dev_get_name_by_port() refuses the port as not valid.
  */
 const char *octo_lower_name(uint16_t port_id);
 
 /**
- * The port's device, or NULL. rte_eth_dev_info_get() tells it, too, but calls the driver, which
- * may be inside its probe, or be another owner's.
+ * The port's device, or NULL. rte_eth_dev_info_get() returns it, too, but calls the driver,
+ * which may be inside its probe, or be another owner's.
  */
 const struct rte_device *octo_lower_device(uint16_t port_id);
 
-/** Is the port in use, and was not configured since it was made? */
+/** Is the port in use, and has it not been configured since it was created? */
 bool octo_lower_is_new(uint16_t port_id);
 
-/** Does the port let this VLAN in, by rte_eth_dev_vlan_filter()? */
+/** Does the port accept this VLAN, by rte_eth_dev_vlan_filter()? */
 bool octo_lower_has_vlan(uint16_t port_id, uint16_t vlan);
 
 /**
- * In a secondary process, have bursts find the queues that the port has now. ethdev fills the
+ * In a secondary process, make bursts use the queues that the port has now. ethdev fills the
  * arrays of queues there when the process attaches the port, and never again.
  */
 void octo_lower_refresh_queues(uint16_t port_id);

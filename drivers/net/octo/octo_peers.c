@@ -15,7 +15,7 @@
 #define ANSWER_S 5
 
 struct let_go {
-	uint64_t owner_id; /* no two octo ports have the same */
+	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
 	uint16_t port_id;
 };
 
@@ -25,8 +25,9 @@ struct request {
 };
 
 /*
- * The application of this process hears of it by RTE_ETH_EVENT_DESTROY, unless the primary has
- * given up waiting: then ethdev would take the port's number from data that are another's.
+ * The release tells this process's application by RTE_ETH_EVENT_DESTROY. If the primary has
+ * given up waiting, dev->data may belong to another port by now: then ethdev would take the
+ * port id from it, so the port is only marked as unused.
  */
 static void
 release(struct rte_eth_dev *dev, const struct octo_dev *octo)
@@ -53,8 +54,8 @@ let_go(void *arg)
 }
 
 /*
- * Not in this thread: who hears of the release may send messages and wait for answers. In
- * EAL's interrupt thread, where devices are detached, too.
+ * Done in EAL's interrupt thread, where devices are detached, too: a listener for the release
+ * may send messages and wait for answers, which would block in this thread.
  */
 static int
 on_let_go(const struct rte_mp_msg *msg, const void *peer)
@@ -95,7 +96,7 @@ octo_peers_let_go(const struct octo_dev *octo)
 	struct rte_mp_reply reply = {0};
 	bool all;
 
-	/* also processes without this driver would be asked, which do not answer */
+	/* rte_mp would ask processes without this driver, too, which do not answer */
 	if (octo_legs_nb_borrowers(octo) == 0)
 		return true;
 	memcpy(msg.param, &what, sizeof(what));

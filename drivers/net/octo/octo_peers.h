@@ -8,26 +8,33 @@
 
 /**
  * @file
- * An octo port in other processes. It lives in shared memory, which a secondary process uses
- * until it has released the port there. ethdev tells nobody that the primary closes a port.
+ * An octo port in other processes. A port is in shared memory, which a secondary process uses
+ * until it has released the port. ethdev does not tell secondaries that the primary closes a
+ * port.
  */
 
 struct octo_dev;
 
-/** In a secondary, before it attaches a port: the primary can ask for it. */
+/**
+ * In a secondary, before it attaches a port: let the primary request its release.
+ *
+ * @return
+ *   0 or a negative errno.
+ */
 int octo_peers_init(void);
 
 /**
- * In the primary: each secondary releases the port, whose memory is freed next. It waits for
- * them, for some seconds at most, so the caller holds no lock; not in EAL's thread of messages.
+ * In the primary: make each secondary release the port, whose memory is freed next. Waits for
+ * them, for some seconds at most, so the caller must hold no lock; not from EAL's thread for
+ * messages.
  *
  * @return
- *   false if one did not answer: it may still use the port's own structure.
+ *   False if a secondary did not answer: it may use the port's structure still.
  */
 bool octo_peers_let_go(const struct octo_dev *octo);
 
 /**
- * In a secondary whose port of a PF is about to go, before that of the primary: its
+ * In a secondary whose port of a PF is about to be detached, as the primary removes the PF: its
  * legs are not live any more when this returns, and no burst and no call uses them.
  */
 void octo_peers_lose_pf(uint16_t pf_port_id);
