@@ -13,41 +13,42 @@
 
 /**
  * @file
- * The short way of a burst: rte_eth_rx_burst() or rte_eth_tx_burst() of one PF. A burst
- * that took the long way, and checked everything, keeps here the PF's port, the thread and the
- * legs that it holds for, and for how many bursts. The next bursts only check that it holds.
+ * The fast path of a burst: rte_eth_rx_burst() or rte_eth_tx_burst() of one PF. A burst on the
+ * slow path, which makes all checks, caches here the PF's port, the thread and the legs for
+ * which the result is valid, and for how many bursts. The next bursts only check that the cache
+ * is valid.
  *
- * ethdev finds the PF's queue and burst function in each burst, so that a queue which was
+ * ethdev looks up the PF's queue and burst function in each burst, so that a queue which was
  * set up again, or a port which was stopped, needs no check here.
  *
- * A thread is known by an address of its own process, so this is for the process that set
- * the port up alone.
+ * A thread is identified by an address in its own process, so the cache can be used only by the
+ * process that set up the port.
  */
 
-/** Bursts in a row that may take the short way: what is counted in them must not wrap. */
+/** Bursts in a row that may take the fast path: a counter of their packets must not wrap. */
 #define OCTO_CALL_BURSTS 64
 
-/** Owned by the thread that polls the queue, or sends by it. Zeroed memory holds nothing. */
+/** Owned by the thread that polls the queue, or sends by it. Zeroed memory is an invalid cache. */
 struct octo_call {
-	RTE_ATOMIC(uintptr_t) thread; /**< whose it is; 0: nobody's, which anyone may store */
-	uint32_t legs;                /**< that were to be used */
-	uint32_t until;               /**< epoch of the last burst that it is for */
-	uint16_t port;                /**< the PF's */
-	uint8_t leg;                  /**< that it is of; set and read by Tx, to count */
+	RTE_ATOMIC(uintptr_t) thread; /**< owner; 0: none, any thread may store itself */
+	uint32_t legs;                /**< live legs at the time */
+	uint32_t until;               /**< epoch of the last burst for which it is valid */
+	uint16_t port;                /**< port id of the PF */
+	uint8_t leg;                  /**< index of the PF; set and read by Tx, for counting */
 };
 
 /**
- * The next burst takes the long way. By the control side before it changes the legs: they
- * may be the same again at the next burst, and the PFs' ports others.
+ * Make the next burst take the slow path. The control side calls this before it changes the
+ * legs: at the next burst the mask of legs may be the same again, with other ports behind it.
  */
 static inline void
 octo_call_forget(struct octo_call *c)
 {
-	/* no pair: the legs that are stored next have one, and removal awaits the burst */
+	/* no pair: the legs that are stored next have one, and removal waits for the burst */
 	rte_atomic_store_explicit(&c->thread, 0, rte_memory_order_relaxed);
 }
 
-/** By the calling thread for itself, in a burst. */
+/** Fill the cache; called by the owning thread in a burst. */
 static inline void
 octo_call_keep(struct octo_call *c, uint16_t port, uint32_t legs, uint32_t until)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The control side of the fence: armed and flipped here, closed by the consumers
- * (octo_rxtx.c). Everything that the data path reads is in shared memory, by queue
- * number, so that consumers may be in any process.
+ * The control side of the fence: armed and flipped here, closed by the consumers (octo_rxtx.c,
+ * octo_fence_rx.c). Everything that the data path reads is in shared memory, by queue number,
+ * so that consumers may be in any process.
  */
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "octo_private.h"
 
 #define ALL_LEGS OCTO_GATE_HELD
-/* Between two looks at a fence that must close first. */
+/* Poll interval while waiting for a fence that must close first. */
 #define CIRCLE_LOOK_US 5
-/* Besides the grace time, until open fences must have closed whose consumers poll. */
+/* Added to the grace time: by then open fences are closed, if their consumers poll. */
 #define STEP_WAIT_US 50
 
 static struct octo_rxq *
@@ -25,7 +25,7 @@ rxq_of(const struct octo_dev *octo, uint16_t queue)
 	return octo_data(octo)->rx_queues[queue];
 }
 
-/* The queues that are set up. */
+/* Iterates over the queues that are set up. */
 static struct octo_rxq *
 next_rxq(const struct octo_dev *octo, uint16_t *i)
 {
@@ -48,7 +48,7 @@ has_source(const struct octo_fence *f, uint16_t queue)
 		RTE_BIT64(queue % 64)) != 0;
 }
 
-/* Seen by the consumer with the word, which is stored later. */
+/* The consumer sees it with the gate's word, which is stored later with release. */
 static void
 add_source(struct octo_fence *f, uint16_t queue)
 {
@@ -70,7 +70,7 @@ clear_sources(struct octo_fence *f)
 		rte_atomic_store_explicit(&f->sources[i], 0, rte_memory_order_relaxed);
 }
 
-/* Its consumer has let go, or there is nothing any more that it could hold. */
+/* The fence is closed if its consumer has released it, or if nothing is left to hold. */
 static bool
 close_if_done(struct octo_dev *octo, struct octo_rxq *q)
 {
@@ -86,7 +86,7 @@ close_if_done(struct octo_dev *octo, struct octo_rxq *q)
 	return true;
 }
 
-/* Does an open fence wait for this queue to be drained? */
+/* Returns a queue whose open fence waits for this queue to be drained, or NULL. */
 static struct octo_rxq *
 waits_for(const struct octo_dev *octo, uint16_t queue)
 {
@@ -99,7 +99,7 @@ waits_for(const struct octo_dev *octo, uint16_t queue)
 	return NULL;
 }
 
-/* Without asking its consumer. */
+/* Close the fence without waiting for its consumer. */
 static void
 give_up(struct octo_dev *octo, struct octo_rxq *q)
 {
@@ -108,8 +108,8 @@ give_up(struct octo_dev *octo, struct octo_rxq *q)
 }
 
 /*
- * Everybody is outside a burst, or in a later one. It is waited for as long as a
- * burst takes, but for a consumer that is known to be dead.
+ * When this returns, the consumer is outside a burst, or in a later one. The wait is as long as
+ * a burst takes; there is none for a consumer that is known to be dead.
  */
 static void
 await_consumer(struct octo_dev *octo, struct octo_rxq *q)
@@ -128,7 +128,7 @@ await_consumer(struct octo_dev *octo, struct octo_rxq *q)
 		 q->queue_id);
 }
 
-/* Held legs are held for certain when it returns. */
+/* When this returns, the consumer holds these legs. */
 static void
 arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32_t legs)
 {
@@ -148,7 +148,7 @@ other_legs(const struct octo_rxq *q, uint8_t leg)
 	return rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed) & ~RTE_BIT32(leg);
 }
 
-/* These legs wait for the others of their queue. Leg is OCTO_NO_PF if they may be many. */
+/* Hold these legs until the others are drained. Leg: OCTO_NO_PF if several are held. */
 static void
 arm_legs(struct octo_dev *octo, struct octo_rxq *q, uint8_t leg, uint32_t legs)
 {
@@ -196,7 +196,7 @@ octo_fence_can_hold_leg_locked(struct octo_dev *octo, uint8_t leg)
 	return true;
 }
 
-/* A fence that must close first: two that wait for each other would do so for ever. */
+/* A fence that must close first, or NULL: two that wait for each other would never close. */
 static struct octo_rxq *
 in_the_way(struct octo_dev *octo, struct octo_rxq *from, struct octo_rxq *to)
 {
@@ -240,7 +240,7 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 	struct octo_rxq *from = rxq_of(octo, from_queue);
 	struct octo_rxq *to = rxq_of(octo, to_queue);
 
-	/* nobody has polled the old queue: what it has comes late whatever we do */
+	/* nothing has polled the old queue: its packets come late in any case */
 	if (!octo->started || from == NULL || to == NULL || from == to || from->watch.node < 0)
 		return 0;
 	if (to->fence.under_way && octo_gate_is_held(&to->gate) &&
@@ -253,7 +253,10 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 	return 0;
 }
 
-/* As in_the_way(); one that holds a leg of a source for the sake of its others will close. */
+/*
+ * As in_the_way(), for a step. A HOME fence that holds a leg of a source closes by itself and
+ * is not in the way.
+ */
 static bool
 is_in_the_way_of_step(const struct octo_dev *octo, const struct octo_rxq *q,
 		      const struct octo_shift_legs *legs)
@@ -276,7 +279,10 @@ has_way(struct octo_dev *octo, const struct octo_shift *shift)
 	return true;
 }
 
-/* Who is held waits for all of them. What nobody has polled yet comes late whatever we do. */
+/*
+ * A held leg waits for all sources. A queue that nothing has polled is left out: its packets
+ * come late in any case.
+ */
 static void
 set_step_sources(struct octo_dev *octo, const struct octo_shift *shift, struct octo_fence *f)
 {
@@ -293,8 +299,8 @@ set_step_sources(struct octo_dev *octo, const struct octo_shift *shift, struct o
 }
 
 /*
- * Others may open one fence after the other, but not while the mutex is held: those that
- * are open close then. Rules that are under way are waited for.
+ * While the mutex is held no other fence can be armed, so open fences close within the wait.
+ * Fences whose rules are being changed are not given up.
  */
 static bool
 make_way(struct octo_dev *octo, const struct octo_shift *shift)
@@ -317,7 +323,10 @@ make_way(struct octo_dev *octo, const struct octo_shift *shift)
 	return has_way(octo, shift);
 }
 
-/* In vain for so long as a silent consumer is waited for, it may be so for ever. */
+/*
+ * Returns whether the step has been refused for as long as a silent consumer is waited for, and
+ * so might be forever.
+ */
 static bool
 must_make_way(struct octo_dev *octo)
 {
@@ -379,7 +388,7 @@ octo_fence_step_flipped_locked(struct octo_dev *octo)
 	FOREACH_RXQ(octo, q, i)
 	if (q->fence.kind == OCTO_FENCE_STEP)
 		flipped(q);
-	/* for so long a consumer waits for others, and as long for a consumer */
+	/* a consumer waits this long for other queues, and octo as long for a consumer */
 	octo->fences.step_end = octo_deadline(s->grace_us + 2 * s->timeout_ms * 1000);
 }
 
@@ -405,7 +414,7 @@ octo_fence_step_is_over_locked(struct octo_dev *octo)
 	return over;
 }
 
-/* Packets wait for answers behind fences, while others change their path. */
+/* Are packets held until an agent answers, after which they take another path? */
 static bool
 flips(const struct octo_dev *octo)
 {
@@ -488,7 +497,7 @@ octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_rxq *q;
 	uint16_t i;
 
-	/* what moves between queues is held whatever leg it comes by */
+	/* a MOVE fence holds all legs, so the loss of one does not close it */
 	FOREACH_RXQ(octo, q, i)
 	{
 		if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg == pf)
@@ -519,7 +528,7 @@ octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue)
 	}
 }
 
-/* A packet may take several descriptors: then counts of these say nothing of packets. */
+/* With these offloads a packet may take several descriptors: their count is not of packets. */
 static bool
 counts_packets(const struct octo_dev *octo, uint16_t queue)
 {
@@ -537,7 +546,7 @@ counts_packets(const struct octo_dev *octo, uint16_t queue)
 	return true;
 }
 
-/* PMDs may make a ring larger than they are told to. */
+/* A PMD may make a ring larger than requested. */
 static uint32_t
 depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
 {

@@ -14,11 +14,11 @@
 
 /**
  * @file
- * The fence, for whoever changes the path of flows: arm it, place and flip any
- * number of rules, say that they are flipped. From then on the consumers keep the
- * order of every flow by themselves, and nobody waits for them. Each flip, also
- * one that failed, ends with octo_fence_flipped_locked(): nothing is stuck without,
- * but what comes by the held leg is late for as long.
+ * The fence, for code that changes the path of flows: arm it, install and flip any number of
+ * rules, then call octo_fence_flipped_locked(). From then on the consumers keep the order of
+ * every flow by themselves, and no control thread waits for them. Each flip, also a failed one,
+ * must end with that call: without it nothing is stuck, but packets on the held leg are
+ * delayed.
  *
  * All under the control mutex, in the primary process. Never from inside a burst.
  */
@@ -36,10 +36,10 @@ struct octo_rxq;
 #define OCTO_FENCE_MAX_LINGER_MS 10000
 
 struct octo_fence_settings {
-	uint32_t grace_us;   /**< for so long a packet may be in the NIC */
-	uint32_t timeout_ms; /**< for so long another queue's consumer may be silent */
-	uint32_t dwell_ms;   /**< for so long a queue stays with a home that it has gone to */
-	uint32_t linger_ms;  /**< for so long a rule that was destroyed still leads its flow */
+	uint32_t grace_us;   /**< longest time a packet may stay in the NIC */
+	uint32_t timeout_ms; /**< longest time another queue's consumer may be silent */
+	uint32_t dwell_ms;   /**< shortest time between two changes of a queue's home */
+	uint32_t linger_ms;  /**< how long a destroyed rule still leads its flow */
 };
 
 enum octo_fence_kind {
@@ -51,145 +51,147 @@ enum octo_fence_kind {
 
 #define OCTO_FENCE_WORDS (RTE_MAX_QUEUES_PER_PORT / 64)
 
-/** Of the queue that it ends at; the gate is what its consumer knows of it. */
+/** The fence of its destination queue; the consumer sees it through the gate. */
 struct octo_fence {
 	RTE_ATOMIC(uint64_t) sources[OCTO_FENCE_WORDS]; /**< bit mask of queues */
 	RTE_ATOMIC(uint32_t) drains; /**< legs of this queue that a step drains */
-	bool by_leg;                 /**< of the sources, only these are waited for: kind STEP */
-	bool merges;                 /**< its rings are counted in packets */
+	bool by_leg;                 /**< STEP: wait only for these legs of the sources */
+	bool merges;                 /**< ring counts are counts of packets */
 	/* control side */
 	uint8_t kind; /**< enum octo_fence_kind */
-	uint8_t leg;  /**< that is held, of kind HOME */
+	uint8_t leg;  /**< the leg held by kind HOME, OCTO_NO_PF if several are */
 	bool under_way;
-	uint32_t dead_epoch; /**< of a consumer that never left its burst */
+	uint32_t dead_epoch; /**< epoch of a consumer that never left its burst; 0: none */
 };
 
 struct octo_fence_counts {
-	uint64_t rehomes; /**< queues whose flows have followed them */
+	uint64_t rehomes; /**< queues whose flows have followed them to a new home */
 	uint64_t opened;
 	struct octo_gate_counts gates;
 };
 
-/** Of a port; under the control mutex. */
+/** The fences of a port; under the control mutex. */
 struct octo_fences {
 	struct octo_fence_settings settings;
-	uint32_t nb_open;  /**< their consumers may have closed them since */
-	bool by_others;    /**< somebody else changes the flows' paths, and tells when it is done */
+	uint32_t nb_open;  /**< armed and not seen closed: their consumers may have closed them */
+	bool by_others;    /**< the hotplug request changes paths, and ends the hold itself */
 	uint64_t opened;   /**< so far */
 	uint64_t rehomes;  /**< so far: queues whose flows have followed them */
-	uint64_t given_up; /**< so far, by the control side: others waited for them */
-	uint64_t step_end; /**< TSC, at which a step is not waited for any longer */
-	uint64_t step_patience; /**< TSC, until which it lets others go first; 0: no wait */
-	/* what was counted at the last reset */
+	uint64_t given_up; /**< so far: closed for others that waited */
+	uint64_t step_end; /**< TSC at which waiting for a step ends */
+	uint64_t step_patience; /**< TSC until which a step lets others close; 0: no wait */
+	/* values at the last reset */
 	uint64_t opened_base;
 	uint64_t rehomes_base;
 	uint64_t given_up_base;
 };
 
 /**
- * Flows of a queue are to come by this leg: it is held back until the other legs
- * of the queue have been drained of what came before.
+ * Flows of a queue are about to come by this leg: it is held until the other legs of the queue
+ * have been drained of earlier packets.
  *
  * @return
- *   0, also if there is nothing to keep in order, or -EBUSY: the queue has an open
- *   fence of another kind, or to another leg. Nothing has changed: come back.
+ *   0, also if no order has to be kept; -EBUSY: the queue has an open fence of another kind, or
+ *   to another leg. Then nothing has changed, and the caller tries again later.
  */
 int octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
- * Flows of a queue that came by this leg are to come by nobody knows which other: these
- * are held back until this one has been drained of what came before.
+ * Flows of a queue that came by this leg are about to come by an unknown other one: all others
+ * are held until this one has been drained of earlier packets.
  *
  * @return
- *   0, also if there is nothing to keep in order, or -EBUSY: the queue has an open fence.
+ *   0, also if no order has to be kept; -EBUSY: the queue has an open fence.
  */
 int octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
- * Whatever has a rule is to come by nobody knows which leg: by the NIC's default, when the
- * PF that manages the switch goes, and the rules with it. Each queue's legs but its home
- * are held back, until it is told that it has happened.
+ * Flows with rules are about to come by an unknown leg, the NIC's default, as the transfer
+ * proxy PF is removed and the switch rules with it. All legs of each queue but its home are
+ * held, until octo_fence_let_strays_go_locked().
  *
  * @return
- *   Whether they are: not while another fence is open, which closes soon.
+ *   Whether they are held: false while another fence is open, which closes soon.
  */
 bool octo_fence_hold_strays_locked(struct octo_dev *octo);
 void octo_fence_let_strays_go_locked(struct octo_dev *octo);
 
-/** Would it return 0? */
+/** Would octo_fence_arm_home_locked() not return -EBUSY? */
 bool octo_fence_can_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
- * The same of all queues: whatever has no rule is to come by this leg, or may come by it
- * from now on. A queue that has an open fence of another kind goes without. Ends with
- * octo_fence_flipped_all_locked().
+ * octo_fence_arm_home_locked() of all queues: packets that match no rule are about to come by
+ * this leg, or may do so from now on. A queue with an open fence of another kind is left out.
+ * Ends with octo_fence_flipped_all_locked().
  */
 void octo_fence_hold_leg_locked(struct octo_dev *octo, uint8_t leg);
 
-/** Would no queue go without? */
+/** Would octo_fence_hold_leg_locked() leave out no queue? */
 bool octo_fence_can_hold_leg_locked(struct octo_dev *octo, uint8_t leg);
 
 /**
- * Flows are to go from one queue to another, which is held back until the first has
- * been drained of what came before, and its consumer is done with it. Waits, no
- * longer than the fence's timeout, for an open fence that this one could be in a
- * circle with.
+ * Flows are about to move from one queue to another, which is held until the first has been
+ * drained of earlier packets and its consumer has processed them. Waits, no longer than the
+ * fence's timeout, for an open fence with which this one could form a cycle.
  *
  * @return
  *   0.
  */
 int octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
 
-/** Would it not have to wait for another fence? */
+/** Would octo_fence_arm_move_locked() not have to wait for another fence? */
 bool octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
 
 /**
- * Flows of many queues are to go to many others: the legs that get some are held back
- * until those that lose some are drained. No leg does both.
+ * Flows of many queues are about to move to many others: the legs that get some are held until
+ * those that lose some are drained. No leg does both.
  *
  * @return
- *   0, or -EBUSY: a queue has an open fence of another kind that this one could be in a
- *   circle with. Nothing has changed: come back.
+ *   0; -EBUSY: a queue has an open fence of another kind with which this one could form a
+ *   cycle. Then nothing has changed, and the caller tries again later.
  */
 int octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_shift *shift);
 
-/** What it was armed for is done, or has failed. */
+/** The step's change of paths is done, or has failed. */
 void octo_fence_step_flipped_locked(struct octo_dev *octo);
 
-/** Is everything in its new queue? Or has it been waited for in vain: that is counted. */
+/**
+ * Has every packet of the step reached its new queue? Also true once waiting has timed out,
+ * which counts as fences given up.
+ */
 bool octo_fence_step_is_over_locked(struct octo_dev *octo);
 
-/** What was armed for this (destination) queue is done, or has failed. */
+/** The change for which the fence of this (destination) queue was armed is done, or has failed. */
 void octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue);
 
-/** The same of all queues. */
+/** octo_fence_flipped_locked() of all queues. */
 void octo_fence_flipped_all_locked(struct octo_dev *octo);
 
-/** See which fences their consumers have closed. By the control thread, often. */
+/** Account for fences that their consumers have closed. Called by the control thread, often. */
 void octo_fence_sweep_locked(struct octo_dev *octo);
 
-/** A PF is taken away: its legs hold nothing any more, and there is nothing to drain. */
+/** A PF is taken away: its legs no longer hold anything, and are not drained. */
 void octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf);
 
-/** The queue is stopped: what its rings had is gone. */
+/** The queue is stopped: its packets are gone. */
 void octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue);
 
-/** The port starts: its queues' rings are what they are. */
+/** The port starts: read the sizes of the queues' rings. */
 void octo_fence_start_locked(struct octo_dev *octo);
 
-/** The port is stopped, and nobody is inside a burst. */
+/** The port is stopped, and no thread is inside a burst. */
 void octo_fence_stop_locked(struct octo_dev *octo);
 
-/* of the queues' counters, in any process */
+/* sums of the queues' counters, in any process */
 struct octo_fence_counts octo_fence_counts(const struct octo_dev *octo);
 void octo_fence_reset_counts(struct octo_dev *octo);
 
-/* for the consumer of the queue, inside a burst, octo_fence_rx.c */
+/* octo_fence_rx.c, for the consumer of the queue, inside a burst */
 
-/** Until when all sources are drained, of the queue itself these legs; 0: unknown. */
+/** TSC up to which all sources are drained, of the queue itself these legs; 0: unknown. */
 uint64_t octo_fence_drained(struct octo_rxq *q, uint32_t legs, uint64_t now);
 
-/** May the held legs go on? If not, notes what they have. */
+/** May the held legs be polled again? If not, notes how many packets wait on them. */
 bool octo_fence_release(struct octo_rxq *q, uint32_t word, uint32_t live, uint64_t now);
 
 #endif /* OCTO_FENCE_H */

@@ -2,7 +2,7 @@
 
 #include "octo_private.h"
 
-/* Some timeouts are the control side's: others waited for the fence. */
+/* Timeouts include fences that the control side gave up, as others waited for them. */
 struct octo_fence_counts
 octo_fence_counts(const struct octo_dev *octo)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The consumer's side of the fence, as far as it needs other queues and the PFs:
- * what has to be drained, how far that is, and what waits meanwhile. Part of the
- * data path, inside a burst, while a fence is open.
+ * The part of the consumer's side of the fence that needs other queues and the PFs: which
+ * sources have to be drained, how far they are, and how many packets wait meanwhile. Runs in
+ * the data path, inside a burst, while a fence is open.
  */
 
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* Drivers that look at every fourth or eighth descriptor count as many too much. */
+/* Drivers that check every fourth or eighth descriptor may count up to as many too much. */
 #define COUNT_STEP 8
 
 static struct octo_rxq *
@@ -23,7 +23,7 @@ static uint16_t
 next_source(const struct octo_rxq *q, uint16_t queue)
 {
 	while (queue < RTE_MAX_QUEUES_PER_PORT) {
-		/* pairs with the release of the word, which comes after */
+		/* pairs with the release of the gate's word, which is stored later */
 		const uint64_t bits = rte_atomic_load_explicit(&q->fence.sources[queue / 64],
 							       rte_memory_order_relaxed) >>
 				      queue % 64;
@@ -47,10 +47,10 @@ source_drained(const struct octo_rxq *q, uint16_t source, uint32_t legs, uint64_
 	if (s == NULL)
 		return now;
 	if (s != q)
-		/* no pair: of a PF that is gone, nothing is waited for any more */
+		/* no pair: a PF that is gone is not waited for */
 		legs = rte_atomic_load_explicit(&s->live, rte_memory_order_relaxed);
 	if (q->fence.by_leg)
-		/* before the release of the word, as the sources */
+		/* stored before the release of the gate's word, as the sources */
 		legs &= rte_atomic_load_explicit(&s->fence.drains, rte_memory_order_relaxed);
 	return s == q ? octo_gate_as_of(&q->gate, legs, now) :
 			octo_gate_drained(&s->gate, legs, now);
@@ -67,7 +67,7 @@ octo_fence_drained(struct octo_rxq *q, uint32_t legs, uint64_t now)
 	return until;
 }
 
-/* What waits on a leg, in packets, and no more than that. */
+/* Packets that wait on a leg; not more than there are. */
 static uint32_t
 waiting(const struct octo_rxq *q, uint8_t leg)
 {
@@ -94,7 +94,7 @@ note_waiting(struct octo_rxq *q, uint32_t held)
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++)
 		if (held & RTE_BIT32(leg))
 			packets[leg] = waiting(q, leg);
-	/* the time after they were counted: all of them had come by then */
+	/* taken after counting: all counted packets had come by then */
 	octo_gate_note(&q->gate, octo_now(), packets);
 }
 
@@ -130,7 +130,7 @@ laggard(const struct octo_rxq *q, uint64_t now)
 	return last;
 }
 
-/* Another queue's consumer may not poll any more: packets are worth more than their order. */
+/* Another queue's consumer may have stopped polling: then give up the order of packets. */
 static bool
 waits_in_vain(struct octo_rxq *q, uint32_t held, uint64_t now)
 {
@@ -142,7 +142,7 @@ waits_in_vain(struct octo_rxq *q, uint32_t held, uint64_t now)
 	if (s == q || s == NULL)
 		return false;
 	crowded = !q->gate.has_polled && is_crowded(q, held);
-	/* no pair: it matters only that it changes */
+	/* no pair: only a change of the value matters */
 	epoch = rte_atomic_load_explicit(&s->epoch.value, rte_memory_order_relaxed);
 	return octo_gate_is_vain(&q->gate, source, epoch, crowded, now);
 }

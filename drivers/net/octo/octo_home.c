@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* At the consumer: which node it is on, and which PF is a queue's home there. */
+/* Consumer side: which node a consumer is on, and which PF is a queue's home there. */
 
 #include <numa.h>
 #include <sched.h>
@@ -13,10 +13,10 @@
 #include "octo_private.h"
 #include "octo_thread.h"
 
-/* No chunk seen yet. */
+/* No chunk seen so far. */
 #define NOTHING (-3)
 
-/* Memory that did not come from EAL's heaps of the machine's nodes is nowhere. */
+/* Memory that is not from EAL's heaps of the machine's nodes has node -1. */
 static void
 see_chunk(struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk, unsigned int index)
 {
@@ -33,8 +33,8 @@ see_chunk(struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
 }
 
 /*
- * The node that the packets of the pool are on, whatever node it was asked for.
- * Without hugepages memory is where it was touched first.
+ * The node on which the pool's packets are, whichever node was requested. -1 if unknown:
+ * without hugepages memory is on the node that touched it first.
  */
 int
 octo_home_of_pool(struct rte_mempool *pool)
@@ -52,7 +52,7 @@ octo_home_of_pool(struct rte_mempool *pool)
 /* Read before there is a data path: libnuma reads files and allocates. */
 static uint8_t distances[NODES][NODES];
 
-/* Once per process, at probe. */
+/* Called once per process, at probe. */
 void
 octo_home_read_distances(void)
 {
@@ -88,7 +88,7 @@ octo_home_pf(const struct octo_dev *octo, int node, uint16_t queue)
 	return pf < 0 ? 0 : (uint8_t)pf;
 }
 
-/* Node and number of the CPU that this runs on: EAL thread or not, pinned or not. */
+/* Node and number of the CPU of this thread: EAL thread or not, pinned or not. */
 int
 octo_home_here(const struct octo_dev *octo, int16_t *cpu)
 {
@@ -98,7 +98,7 @@ octo_home_here(const struct octo_dev *octo, int16_t *cpu)
 	return here < 0 || here >= OCTO_SOCKET_MAP_CPUS ? -1 : octo->cpu_node[here];
 }
 
-/* Where a queue is polled from, or sent from, was looked at. */
+/* Tell the poller tracking from which node a queue is polled or sent. */
 enum octo_watch_step
 octo_home_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now)
 {
@@ -123,17 +123,21 @@ go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
 	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
 		return;
 	octo_dwell_go(&q->watch.dwell, now);
-	/* read by the control thread, which sends the queue's flows after it */
+	/* read by the control thread, which rehomes the queue's flows */
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
-	/* it may get this very CPU at once, and then wait until nobody is inside a burst */
+	/*
+	 * outside the epoch: the control thread may get this very CPU at once and then wait
+	 * until no thread is inside a burst
+	 */
 	octo_epoch_leave(&q->epoch);
 	octo_wake_home(q->octo);
 	octo_epoch_enter(&q->epoch);
 }
 
 /*
- * At the start of a burst, when another thread polls and now and then: look who it is.
- * Returns the legs that are live now.
+ * Called at the start of a burst, at intervals and when another thread polls: find the
+ * consumer's CPU, and change the queue's home if its node has changed. Returns the legs that
+ * are live now.
  */
 uint32_t
 octo_home_rx(struct octo_rxq *q, uint32_t live)

@@ -10,23 +10,24 @@ struct rte_flow;
 
 /**
  * @file
- * What a lower layer asks of a higher one (devtools/layers.txt): these and no others. The table
- * is in octo_ethdev.c. All are called under the control mutex, in the primary process.
+ * Calls from a lower layer to a higher one (devtools/layers.txt): these and no others. The
+ * table is in octo_ethdev.c. All are called under the control mutex, in the primary process.
  */
 struct octo_hooks {
 	/**
-	 * PFs have posted events. Called by whoever gets or gives back the control mutex: an
-	 * event's handler does not wait for it, as its holder may be waiting for the handler.
+	 * PFs have posted events. Called when the control mutex is taken and before it is
+	 * released: the handler of an event does not wait for the mutex, as its holder may be
+	 * waiting for the handler.
 	 */
 	void (*settle_events_locked)(struct octo_dev *octo);
 	/**
-	 * A rule is about to leave its lists. Learning, audit, resync and flow queues have
-	 * cursors that may stand at it, or state of their own about it.
+	 * A rule is about to leave its lists. Learning, audit and resync have cursors that may
+	 * point to it, or state of their own about it.
 	 */
 	void (*forget_rule_locked)(struct octo_dev *octo, struct rte_flow *rule);
 	/**
-	 * A table of the NIC is full. Removes the learned rule of the least worth, of which only
-	 * learning knows. Returns false if there is none.
+	 * A table of the NIC is full. Removes the learned rule with the lowest flow rate, which
+	 * only learning knows. Returns false if there is none.
 	 */
 	bool (*make_room_locked)(struct octo_dev *octo);
 };

@@ -27,10 +27,10 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
 }
 
-/* By octo port, in a secondary; the control mutex comes after the lock. */
+/* By octo port, in a secondary. The lock is taken before the control mutex. */
 static struct {
 	struct octo_dev *octo;
-	uint64_t owner_id; /* no two octo ports have the same */
+	uint64_t owner_id; /* owner ids are unique */
 } borrowed[RTE_MAX_ETHPORTS];
 static pthread_mutex_t borrowed_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -101,7 +101,7 @@ octo_legs_nb_borrowers(const struct octo_dev *octo)
 	return rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed);
 }
 
-/* By any number of threads: all of them find the same. */
+/* May run in several threads at once: all of them store the same values. */
 void
 octo_legs_look(const struct octo_dev *octo)
 {
@@ -110,7 +110,7 @@ octo_legs_look(const struct octo_dev *octo)
 						      rte_memory_order_acquire);
 	uint32_t live;
 
-	/* pairs with the release below, of another thread */
+	/* pairs with the release below, in another thread */
 	if (likely(now == rte_atomic_load_explicit(mine, rte_memory_order_acquire)))
 		return;
 	live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);

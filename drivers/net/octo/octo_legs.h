@@ -13,10 +13,10 @@
 
 /**
  * @file
- * The legs as a secondary process knows them. What ethdev knows there of a PF's
- * queues it learns when the process attaches the port; a PF that joins a running
- * octo port is attached before it has queues, and nobody tells the process of them.
- * So the process looks, in the first burst after the live legs have changed.
+ * The legs as a secondary process sees them. ethdev reads a PF's queues there when the process
+ * attaches the port; a PF that joins a running octo port is attached before it has queues, and
+ * ethdev does not announce them to the process. So the first burst after a change of the live
+ * legs refreshes them.
  */
 
 struct octo_dev;
@@ -25,14 +25,14 @@ struct octo_dev;
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
 	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
-	/** processes that have attached it, those that were killed included */
+	/** processes that have attached the port, including those that were killed */
 	RTE_ATOMIC(uint32_t) nb_borrowers;
 };
 
-/** The process has the ports of the primary; set once, before there is a data path. */
+/** Does this process use the primary's ports? Set once, before there is a data path. */
 extern bool octo_legs_borrowed;
 
-/** The id of this process, with which it signs the queues that it uses; set at probe. */
+/** The id of this process, stored in the queues that it uses; set at probe. */
 extern int32_t octo_legs_process;
 
 /** Store in a queue that this process uses it: in a burst, before a leg is used. */
@@ -44,42 +44,42 @@ octo_legs_sign(RTE_ATOMIC(int32_t) * process)
 }
 
 /**
- * Is there no process any more with the id that a queue was signed with? Also true of a living
- * process of another pid namespace. Never true of this process, nor of a queue without an id.
+ * Has the process whose id is stored in a queue ended? Also true of a living process in another
+ * pid namespace. Never true of this process, nor of a queue without an id.
  */
 bool octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process);
 
-/** In the primary, before legs go live: other processes have to look. */
+/** In the primary, before legs go live: make other processes refresh them. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
 
 /** In a secondary that attaches the port. */
 void octo_legs_borrow(struct octo_dev *octo);
 
 /**
- * In a secondary that lets go of the port, if it has it: what it keeps of it is used no more
- * when this returns.
+ * In a secondary that releases the port, if it has attached it: this process does not use the
+ * port's shared memory any more when this returns.
  *
  * @return
- *   The port, or NULL if it had it not.
+ *   The port, or NULL if it was not attached.
  */
 const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 
 /**
- * In a secondary, the octo port with this id, or NULL. Where not NULL, the process lets go of
- * no port before octo_legs_unhold(). Comes before the control mutex.
+ * In a secondary, the octo port with this id, or NULL. If not NULL, no port of this process is
+ * released before octo_legs_unhold(). Lock order: before the control mutex.
  */
 struct octo_dev *octo_legs_hold(uint16_t port_id);
 void octo_legs_unhold(void);
 
-/** Secondary processes that may have the port. */
+/** Secondary processes that may have attached the port, including those that were killed. */
 uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
 
-/** In a secondary, of all ports that it has. */
+/** In a secondary, call tell() for all attached ports. */
 void octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg);
 
 void octo_legs_look(const struct octo_dev *octo);
 
-/** After the live legs were read, and before one of them is used. */
+/** Call after the live legs were read, and before one of them is used. */
 static inline void
 octo_legs_follow(const struct octo_dev *octo)
 {
@@ -87,7 +87,10 @@ octo_legs_follow(const struct octo_dev *octo)
 		octo_legs_look(octo);
 }
 
-/** Of a queue: those that ask in the primary, and in secondaries, which may be killed meanwhile. */
+/**
+ * The counter of users of a queue for this process: primary and secondaries have separate ones,
+ * as secondaries may be killed while they are counted.
+ */
 static inline struct octo_askers *
 octo_legs_askers(struct octo_askers askers[2])
 {

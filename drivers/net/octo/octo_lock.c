@@ -2,8 +2,8 @@
 
 /*
  * The control mutex, which every control operation takes, and below it the counts mutex, which
- * statistics take: both process-shared, robust, recursive. Who has the counts mutex does not
- * wait for the control mutex.
+ * statistics take: both process-shared and robust, recursive. A thread that holds the counts
+ * mutex must not wait for the control mutex.
  */
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* How long those who wait for the mutex are let in before the next flows are rehomed. */
+/* How long waiters for the mutex are let in before the next flows are rehomed. */
 #define GIVE_WAY_US 2000
 
 int
@@ -25,7 +25,7 @@ octo_lock_init(struct octo_dev *octo)
 		return -ret;
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	/* a PF raises events inside of operations, and a listener may ask the port something */
+	/* a PF raises events inside of operations, and a listener may call the port */
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	ret = pthread_mutex_init(&octo->mutex, &attr);
 	if (ret == 0)
@@ -41,7 +41,7 @@ octo_lock_fini(struct octo_dev *octo)
 	pthread_mutex_destroy(&octo->mutex);
 }
 
-/* Who waits says so, for the sake of octo_lock_give_way(). */
+/* Waiting threads are counted, for octo_lock_give_way(). */
 static int
 lock(struct octo_dev *octo)
 {
@@ -55,7 +55,7 @@ lock(struct octo_dev *octo)
 	return ret;
 }
 
-/* What happened to PFs meanwhile is taken note of by the next who has the mutex. */
+/* Events that could not get the mutex are handled by its holder or the next one. */
 static void
 settle(struct octo_dev *octo)
 {
@@ -95,8 +95,8 @@ octo_lock_try(struct octo_dev *octo)
 }
 
 /*
- * By the handler of a PF's event. The holder of the mutex may be inside of an operation of
- * that PF which waits for the handler to return: then the value is false.
+ * Called by the handler of a PF's event. The holder of the mutex may be inside an operation of
+ * that PF which waits for the handler to return: then this returns false after a timeout.
  */
 bool
 octo_lock_in_time(struct octo_dev *octo)
@@ -125,8 +125,9 @@ octo_unlock(struct octo_dev *octo)
 }
 
 /*
- * A mutex is nobody's in turn: who gave it back has it again before others are awake. A
- * process that is killed while it waits is waited for once.
+ * Let waiting threads take the mutex: pthread mutexes are unfair, and a thread that releases
+ * one gets it again before others are awake. A process that was killed while waiting delays
+ * this only once.
  */
 void
 octo_lock_give_way(struct octo_dev *octo)
@@ -137,7 +138,7 @@ octo_lock_give_way(struct octo_dev *octo)
 static void
 has_counts(struct octo_dev *octo, int ret)
 {
-	/* a counter or two may be of before: each is stored at once */
+	/* a few counters may be older than the rest: each is stored at once */
 	if (ret == EOWNERDEAD)
 		pthread_mutex_consistent(&octo->counts_mutex);
 }
@@ -148,7 +149,10 @@ octo_lock_counts(struct octo_dev *octo)
 	has_counts(octo, pthread_mutex_lock(&octo->counts_mutex));
 }
 
-/* By the handler of a PF's event, for which a call of that PF may be waiting: not for ever. */
+/*
+ * Called by the handler of a PF's event, for which a call of that PF may be waiting, hence the
+ * timeout. Returns false if it has passed.
+ */
 bool
 octo_lock_counts_in_time(struct octo_dev *octo)
 {

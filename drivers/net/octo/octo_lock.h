@@ -18,7 +18,7 @@ void octo_lock_counts(struct octo_dev *octo);
 bool octo_lock_counts_in_time(struct octo_dev *octo);
 void octo_unlock_counts(struct octo_dev *octo);
 
-/* Run one call under the control mutex; the value is the call's. */
+/* Evaluate a call under the control mutex; the value is the call's. */
 #define OCTO_LOCKED(octo, call)                                                                    \
 	__extension__({                                                                            \
 		struct octo_dev *octo_locked_dev = (octo);                                         \

@@ -9,14 +9,14 @@
 
 /**
  * @file
- * What the data path does to each packet it receives, in as few instructions as can be:
- * that is half of what the port costs. Hence the steps of four, and sums of four lengths
- * that are not widened one by one; no packet is a gigabyte long.
+ * The data path's work on each received packet, in as few instructions as possible: it is half
+ * of the port's cost. Hence the steps of four, and sums of four lengths that are not widened
+ * one by one; no packet is a gigabyte long.
  */
 
 #define OCTO_MBUFS_STEP 4
 
-/** Received packets become those of another port. @return their bytes. */
+/** Set the port of received packets. @return the sum of their lengths in bytes. */
 static inline uint64_t
 octo_mbufs_adopt(struct rte_mbuf *const *pkts, uint16_t nb, uint16_t port)
 {
@@ -24,7 +24,7 @@ octo_mbufs_adopt(struct rte_mbuf *const *pkts, uint16_t nb, uint16_t port)
 	uint64_t bytes = 0;
 
 	for (; end - pkts >= OCTO_MBUFS_STEP; pkts += OCTO_MBUFS_STEP) {
-		/* each once: for all that the compiler knows, a port may lie over them */
+		/* each pointer is read once: to the compiler the stores to port may alias pkts */
 		struct rte_mbuf *const a = pkts[0], *const b = pkts[1];
 		struct rte_mbuf *const c = pkts[2], *const d = pkts[3];
 

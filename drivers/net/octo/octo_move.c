@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Flows that go to another queue than before, and with it to another PF. Its consumer
- * is held back until that of the old queue is done with what it got (octo_fence.h).
- * The PF that is home to the new queue leads them there first, then the switch leads
- * them to it; the other PFs follow when nothing is on its way to them any more. So at
- * any time a flow comes to a queue by one PF only. See test/model/move.pml.
+ * Moves of flows to another queue, and with it to another PF. The consumer of the new queue is
+ * held until that of the old queue has processed its packets (octo_fence.h). The home PF of the
+ * new queue changes its rule first, then the switch leads the flows to that PF; the other PFs
+ * change when no packets are on their way to them any more. So at any time a flow comes to a
+ * queue by one PF only. See test/model/move.pml.
  */
 
 #include <errno.h>
@@ -13,7 +13,10 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* The switch leads it to the new queue's PF; 0, or a negative errno if it does not. */
+/*
+ * Make the switch lead the rule's flow to the new queue's home PF. Returns 0, or a negative
+ * errno if it cannot.
+ */
 static int
 lead_home(struct octo_move *m, struct rte_flow *rule)
 {
@@ -22,14 +25,14 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending ||
 	    octo_rule_leads_to(rule, m->home))
 		return 0;
-	/* another leg of the same queue: that is its consumer's own fence */
+	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
 		return -EBUSY;
 	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, m->home, NULL) :
 					octo->mpfs_ops->flip(octo, rule, m->home, NULL);
 }
 
-/* A flow that the switch cannot lead strays, but arrives, and the control thread tries again. */
+/* If the switch cannot lead the flow, it strays, and the control thread tries again. */
 void
 octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
@@ -85,14 +88,14 @@ follow(struct octo_move *m, uint16_t from, uint16_t to)
 	m->led = 0;
 	m->rerouted = false;
 	m->follow(m, from, to);
-	/* whatever comes by other PFs changes its queue when they do */
+	/* flows that come by other PFs change their queue when these PFs do */
 	if (m->led == m->users)
 		octo_fence_flipped_locked(m->octo, to);
 	if (m->rerouted)
 		octo_move_await_grace(m->octo);
 }
 
-/* A PF refused: the same move the other way round. */
+/* A PF refused: move back, as a fenced move in the other direction. */
 static void
 go_back(struct octo_move *m)
 {
@@ -126,7 +129,7 @@ octo_move_locked(struct octo_move *m, struct rte_flow_error *error)
 	return ret;
 }
 
-/* A rule of one flow, as octo words it. */
+/* Move of an exact rule, whose PF rules octo builds itself. */
 struct exact_move {
 	struct octo_move move;
 	struct rte_flow *rule;
@@ -172,7 +175,7 @@ octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t qu
 	return ret == 0 ? octo_move_locked(&e.move, error) : ret;
 }
 
-/* Flows of an indirect queue action: to another queue. */
+/* Move of all flows of an indirect QUEUE action. */
 struct handle_move {
 	struct octo_move move;
 	struct rte_flow_action_handle *handle;
@@ -194,7 +197,7 @@ follow_queue(struct octo_move *m, uint16_t from, uint16_t to)
 	struct handle_move *h = container_of(m, struct handle_move, move);
 	struct rte_flow *rule = TAILQ_FIRST(&m->octo->queue_rules[from]);
 
-	/* rules that go to the end of this list would come again and again */
+	/* rules would be appended to the same list and visited endlessly */
 	if (from == to)
 		return;
 	while (rule != NULL) {

@@ -10,45 +10,51 @@
 
 /**
  * @file
- * Flows that go to another queue, and with it to another PF, in order. Under the
- * control mutex.
+ * Moves of flows to another queue, and with it to another PF, in order. Under the control
+ * mutex.
  */
 
 struct octo_dev;
 struct octo_rule_text;
 
-/** What leads them there: a rule, or an indirect action. */
+/** A move: of a rule, or of all rules of an indirect action. */
 struct octo_move {
 	struct octo_dev *octo;
 	uint16_t from;
 	uint16_t to;
-	unsigned int users; /**< rules that it takes along */
+	unsigned int users; /**< rules that the move takes along */
 	/**
-	 * Have it lead to the new queue on this PF, or back to the old one; 0 also
-	 * where that PF does not have it.
+	 * Make the rule or action lead to the new queue on this PF, or back to the old one.
+	 * Returns 0, also if the PF does not have it, or a negative errno.
 	 */
 	int (*change)(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error);
 	/** Call octo_move_rule_locked() for each of its rules. */
 	void (*follow)(struct octo_move *m, uint16_t from, uint16_t to);
-	/* how that goes */
-	uint8_t home;     /**< PF of the new queue */
+	/* progress */
+	uint8_t home;     /**< home PF of the new queue */
 	unsigned int led; /**< rules whose flows come by it */
-	bool rerouted;    /**< some came by another before */
+	bool rerouted;    /**< some flows came by another PF before */
 };
 
-/** On every PF, or on none: what was changed is changed back. */
+/**
+ * Execute a move on every PF, or on none: after an error the changes are undone. Waits for the
+ * grace time if flows change their PF.
+ *
+ * @return
+ *   0, or a negative errno, also in rte_errno, with *error filled.
+ */
 int octo_move_locked(struct octo_move *m, struct rte_flow_error *error);
 
-/** It leads to this queue now, and the switch leads it to that queue's PF. */
+/** The rule leads to this queue now: make the switch lead it to that queue's home PF. */
 void octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
 
-/** The same of a rule that is on no list yet, or not any more. */
+/** octo_move_rule_locked() for a rule that is on no list. */
 void octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
 
-/** What has passed the switch has reached a ring when it returns. */
+/** Wait for the grace time: packets that have passed the switch are in a ring when this returns. */
 void octo_move_await_grace(const struct octo_dev *octo);
 
-/** Move a rule of one flow to a queue, of which the PFs know no more than that. */
+/** Move an exact rule to another queue. */
 int octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
 			   struct rte_flow_error *error);
 
@@ -59,22 +65,22 @@ int octo_move_indirect_locked(struct octo_dev *octo, struct rte_flow_action_hand
 
 /* octo_replace.c */
 
-/** How a PF changes the actions of a rule in place, or NULL (DPDK 23.07). */
+/** Changes the actions of a PF's rule in place; NULL before DPDK 23.07. */
 extern int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 				    const struct rte_flow_action actions[],
 				    struct rte_flow_error *error);
 
-/** The rule of a PF does something else from now on, or another one does. COUNT goes on. */
+/** Replace a PF's rule, in place or by another one. COUNT continues. */
 int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		       const struct octo_rule_text *from, const struct octo_rule_text *to,
 		       struct rte_flow_error *error);
 
-/** The same, never in place: what counts, counts anew. *on may be NULL, too. */
+/** octo_replace_on_pf(), never in place: counters begin at 0. *on may be NULL. */
 int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
 		      const struct octo_rule_text *from, const struct octo_rule_text *to,
 		      struct rte_flow_error *error);
 
-/** The PF loses the rule; its inverse where there was none. */
+/** Remove the PF's rule; the inverse of octo_replace_anew() where *on was NULL. */
 int octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on);
 
 #endif /* OCTO_MOVE_H */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Before a PF may go: its legs are unpublished, and whoever may be inside a burst is awaited. */
+/* Unpublishing a PF: its legs go down, and bursts and other users of them are awaited. */
 
 #include <assert.h>
 
 #include "octo_private.h"
 
-/* await_bursts() takes a queue for its epoch */
+/* await_bursts() casts queues to their epochs */
 static_assert(offsetof(struct octo_rxq, epoch) == 0, "the epoch comes first");
 static_assert(offsetof(struct octo_txq, epoch) == 0, "the epoch comes first");
 
 /* The epochs to wait for, Rx queues first. NULL: the queue is not set up, or was given up. */
 struct pollers {
-	/* not allocated: to go on without waiting would be worse than to fail */
+	/* not allocated: a failure would mean to go on without waiting */
 	struct octo_epoch *epoch[2 * RTE_MAX_QUEUES_PER_PORT];
 	unsigned int nb;
 };
 
-/* Drop the epochs of processes that may have died inside a burst. Returns whether there are any. */
+/* Drop epochs of processes that may have died inside a burst. Returns whether there are any. */
 static bool
 give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
 {
@@ -39,9 +39,9 @@ give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
 }
 
 /*
- * Wait until no poller is inside a burst that may use what was just unpublished. A poller that
- * takes longer than any burst does is a thread without a CPU, whose queues must not be freed,
- * or its process was killed.
+ * Wait until no poller is inside a burst that may use the unpublished legs. A poller that takes
+ * longer than any burst is either a thread without a CPU, whose queues must not be freed, or
+ * its process was killed.
  */
 static int
 await_bursts(struct octo_dev *octo)
@@ -64,7 +64,7 @@ await_bursts(struct octo_dev *octo)
 	return octo_epoch_await(p.epoch, p.nb, OCTO_STALL_TIMEOUT_US) != 0 || dead ? -ETIMEDOUT : 0;
 }
 
-/* askers[0] are threads of the primary, askers[1] of secondaries: other processes may be killed. */
+/* askers[0] counts threads of the primary, askers[1] those of secondaries, which may be killed. */
 static int
 await_askers_of(struct octo_askers askers[2])
 {
@@ -75,7 +75,7 @@ await_askers_of(struct octo_askers askers[2])
 	return ret != 0 ? ret : borrowed;
 }
 
-/* And for those who ask how full its queues are, from wherever. */
+/* Wait for threads, in any process, that query the fill level of queues. */
 static int
 await_askers(struct octo_dev *octo)
 {
@@ -111,8 +111,8 @@ await_pollers(struct octo_dev *octo)
 }
 
 /*
- * Design, "Taking a PF away": the legs that are not in `live` are published as
- * down and every burst that may still use them is awaited. Then they may go.
+ * Design, "Taking a PF away": publish the legs that are not in `live` as down and wait for
+ * every burst that may use them. Then their PFs may be removed. Returns 0, or -ETIMEDOUT.
  */
 int
 octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
@@ -122,8 +122,8 @@ octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
 }
 
 /*
- * The same without the control mutex, whose holder is inside of an operation that may wait
- * for the PF's event handler: the bits of one PF. Queues are not freed meanwhile.
+ * Unpublish one PF without the control mutex, whose holder is inside an operation that may wait
+ * for the PF's event handler. Queues are not freed meanwhile: that waits for octo->walkers.
  */
 void
 octo_poll_unpublish_unlocked(struct octo_dev *octo, uint8_t pf)
