@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A rule on the PFs: inserted on all of them or on none, removed in reverse, asked about. A
- * steered flow is an ARFS rule on every PF (whichever PF it comes in by, it reaches its queue)
- * and an MPFS rule to the queue's home PF.
+ * A rule on the PFs: inserted, removed, queried. A steered flow has an ARFS rule on every PF
+ * (whichever PF a packet comes by, it reaches its queue) and an MPFS rule to the queue's home
+ * PF.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 
 	if (rule->arfs[pf] == NULL)
 		return 0;
-	/* one that is about to go takes it along */
+	/* a PF that is about to be removed takes its rule along */
 	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 		ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
 	ret = octo_flow_destroyed(&octo->pf[pf], ret, error);
@@ -29,21 +29,21 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	return ret;
 }
 
-/* Of a rule from a template table the PFs' own come and go by their flow queues. */
+/* PFs with flow queues get the rules of template tables by these queues. */
 bool
 octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
 	return rule->by_table && !octo->pf[pf].no_flow_queues;
 }
 
-/* Teardown goes on after an error and reports the first. */
+/* Removes the rule from all PFs; goes on after an error and returns the first one. */
 int
 octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 			  struct rte_flow_error *error)
 {
 	int first_error = 0;
 
-	/* a rule that was made before the first start was never anywhere */
+	/* a rule created before the first start was never installed */
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
@@ -85,7 +85,10 @@ octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
 	};
 }
 
-/* The rule on the PFs that lack it, usually on every one. */
+/*
+ * Insert the rule on the PFs that lack it, usually all. After an error some PFs may have it:
+ * the caller removes it.
+ */
 int
 octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 			  struct rte_flow_error *error)
@@ -114,7 +117,7 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 	return ret;
 }
 
-/* What the PFs are not asked about. */
+/* Check what only the agent, and no PF, can tell. */
 int
 octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error)
 {
@@ -128,7 +131,10 @@ octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow
 	return 0;
 }
 
-/* Would the PFs take it? While the port is stopped nobody knows what an agent would. */
+/*
+ * Would the PFs accept the rule? While the port is stopped the agent's answer is unknown, so
+ * the rule is accepted.
+ */
 int
 octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 			    struct rte_flow_error *error)
@@ -164,7 +170,7 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 	return ret;
 }
 
-/* On the PFs that lack it. */
+/* Insert the rule on the PFs that lack it, where its kind is installed on PFs at all. */
 int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
@@ -181,8 +187,9 @@ octo_fanout_is_transfer(const struct rte_flow *rule)
 }
 
 /*
- * The PF's rule went with it, and the MPFS rule if it had it. One that leads to it still
- * does so when it is back, but to the port that it had before.
+ * The ARFS rule on this PF is gone, and the MPFS rule if the PF was its transfer proxy. An MPFS
+ * rule that leads to this PF remains but is stale: when the PF is back, it leads to the old
+ * port.
  */
 void
 octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
@@ -198,12 +205,12 @@ octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 	rule->pf = OCTO_NO_PF;
 	rule->stale = false;
 	octo_rule_notes_moved(octo, rule);
-	/* today's manager may be another than the rule's: it is put again all the same */
+	/* the proxy may be another PF than the rule's by now: it is installed again in any case */
 	if (q != NULL)
 		q->rules_home = OCTO_NO_PF;
 }
 
-/* A rule that is on no list is no more. */
+/* Free a rule that is on no list. */
 void
 octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule)
 {

@@ -20,7 +20,7 @@ wish_exactly(struct octo_flow_request *r)
 	};
 }
 
-/* Is it one flow to one queue, whatever else the rule does with it? */
+/* Does the rule match exactly one flow and lead it to a queue, whatever its other actions? */
 static bool
 leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 {
@@ -54,7 +54,10 @@ wish_in_words(struct octo_flow_request *r, bool steered)
 	};
 }
 
-/* The flow is steered already by a rule of another rank: then the PFs decide which one wins. */
+/*
+ * The flow has a rule of another priority already: then the PFs decide which one applies, and
+ * octo passes the rule on.
+ */
 static bool
 leaves_it_to_pfs(const struct octo_dev *octo, struct octo_flow_request *r)
 {
@@ -69,7 +72,7 @@ leaves_it_to_pfs(const struct octo_dev *octo, struct octo_flow_request *r)
 	return true;
 }
 
-/* An exact 5-tuple to a queue is octo's business, anything else the PFs'. */
+/* An exact 5-tuple to a queue is steered by octo; any other rule is passed to the PFs. */
 int
 octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -93,7 +96,7 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		wish_exactly(r);
 		return octo_flow_error_check_queue(octo, r->spec.queue, error);
 	}
-	/* whoever looks at lists within lists need not doubt them */
+	/* validates nested lists, so that code that walks them need not check */
 	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->words, error);
 	if (ret >= 0)
 		ret = octo_indirect_check(octo, actions, error);
@@ -200,7 +203,7 @@ octo_flow_get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb,
 	return OCTO_LOCKED(octo, octo_rule_aged_locked(octo, contexts, nb, error));
 }
 
-/* A rule of a template table, which is on no PF yet. */
+/* A rule of a template table, on no PF so far. */
 struct rte_flow *
 octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
@@ -239,7 +242,7 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	return ret;
 }
 
-/* A PF may forget when it is configured or stopped. */
+/* A PF may lose the setting when it is configured or stopped. */
 void
 octo_flow_isolate_again_locked(struct octo_dev *octo)
 {

@@ -7,9 +7,9 @@
 #include "octo_private.h"
 
 /*
- * Pass a PF's refusal on, with the PF's name in front of its own words. The
- * text lives per thread, until that thread's next refusal. The culprit that it names
- * is in octo's copy of the rule, which nobody else may look at. Returns -errno.
+ * Pass a PF's refusal on, with the PF's name in front of its message. The text is kept per
+ * thread, until that thread's next refusal. The PF's error->cause is dropped, as it points into
+ * octo's copy of the rule. Returns -errno and sets rte_errno.
  */
 int
 octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
@@ -20,19 +20,20 @@ octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 								     error->message;
 	const int code = ret < 0 ? -ret : EIO;
 
-	/* nobody asks: what was said to somebody else before stays as it is */
+	/* no message is wanted: the text of an earlier refusal stays valid */
 	if (error == NULL) {
 		rte_errno = code;
 		return -code;
 	}
-	rte_strscpy(words, said, sizeof(words)); /* it may be in text */
+	rte_strscpy(words, said, sizeof(words)); /* said may point into text */
 	snprintf(text, sizeof(text), "PF %s: %s", pf->name, words);
 	return rte_flow_error_set(error, code, error->type, NULL, text);
 }
 
 /*
- * What destroying a rule, or whatever rules need, on a PF comes to. A PF that is gone took it
- * along, though octo may have yet to notice; of any other the refusal is passed on.
+ * Result of destroying a rule, or an object that rules use, on a PF. If the PF is gone, the
+ * object is gone with it, even if octo has not noticed the loss; the refusal of any other PF is
+ * passed on.
  */
 int
 octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
@@ -42,7 +43,7 @@ octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *er
 	return octo_flow_blame(pf, ret, error);
 }
 
-/* With tier=none the port takes no rule, of a flow or of anything else. */
+/* With tier=none the port accepts no rule of any kind. */
 int
 octo_flow_error_tier(struct rte_flow_error *error)
 {

@@ -15,22 +15,22 @@
 
 struct octo_dev;
 
-/* An indirect action of the octo port: one on every PF. */
+/* An indirect action of the octo port: one handle on every PF. */
 struct rte_flow_action_handle {
 	TAILQ_ENTRY(rte_flow_action_handle) next; /* in octo_dev.handles */
-	struct octo_dev *octo;                    /* whose it is */
+	struct octo_dev *octo;                    /* the port it belongs to */
 	struct rte_flow_indir_action_conf conf;
-	struct rte_flow_action *action; /* as it is now; a copy of its own */
-	uint32_t users;                 /* rules and templates that have it */
-	struct octo_kept_hits kept;     /* of COUNT, as it was queried last */
-	uint32_t aged_on;               /* mask of PFs that have named it as aged */
-	bool aged_told;                 /* the application knows */
+	struct rte_flow_action *action; /* current action; owned by the handle */
+	uint32_t users;                 /* rules and templates that refer to it */
+	struct octo_kept_hits kept;     /* of COUNT, as of the last query */
+	uint32_t aged_on;               /* mask of PFs that have reported it as aged */
+	bool aged_told;                 /* the application was told that it has aged */
 	struct rte_flow_action_handle *on[OCTO_PLAN_MAX_PFS];
 };
 
 TAILQ_HEAD(octo_handles, rte_flow_action_handle);
 
-/* Actions as one PF knows them: lists with indirect actions, and what leads to them. */
+/* Actions translated for one PF: lists that contain indirect actions, and samples around them. */
 struct octo_indirect_own {
 	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
 	struct rte_flow_action_sample samples[OCTO_TEMPLATE_MAX / 2];
@@ -38,7 +38,7 @@ struct octo_indirect_own {
 	unsigned int nb_samples;
 };
 
-/* octo_indirect_use.c: the actions of rules that may be indirect */
+/* octo_indirect_use.c: actions of rules, which may be indirect */
 int octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
 			struct rte_flow_error *error);
 bool octo_indirect_is_in(const struct rte_flow_action actions[]);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * What the template API sets up before the first rule: flow queues, templates and
- * tables, the same on every PF or on none.
- */
+/* Objects of the template API: flow queues, templates, tables; on every PF or on none. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +14,7 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
 }
 
-/* An ethdev without the operation has no words for it. */
+/* An ethdev without the operation returns no message of its own. */
 static int
 blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 {
@@ -39,7 +36,7 @@ take_less(struct rte_flow_port_info *all, const struct rte_flow_port_info *one)
 	all->supported_flags &= one->supported_flags;
 }
 
-/* What every PF has. */
+/* The limits that every PF supports. */
 static int
 info_get_locked(struct octo_dev *octo, struct rte_flow_port_info *port, uint32_t *max_size,
 		struct rte_flow_error *error)
@@ -111,7 +108,7 @@ check_configure(struct octo_dev *octo, const struct rte_flow_port_attr *attr, ui
 	return 0;
 }
 
-/* A PF need not have the size that octo would choose. */
+/* Octo's default size is passed on explicitly, as a PF's default may differ. */
 static int
 configure_pfs(struct octo_dev *octo, const struct rte_flow_port_attr *attr,
 	      const struct octo_async *async, struct rte_flow_error *error)
@@ -161,8 +158,7 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 	return 0;
 }
 
-/* On the PFs, where there is one. */
-/* What a PF keeps of it steers nothing, and is no reason to keep the rest. */
+/* An object that a PF fails to destroy steers nothing: go on with the others. */
 static void
 end_on_pf(const struct octo_dev *octo, uint8_t pf, const char *what, int ret,
 	  struct rte_flow_error *error)
@@ -179,7 +175,7 @@ destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uin
 	struct rte_flow_error error = {0};
 	void *on = t->on[pf];
 
-	/* a PF that is about to go takes it along */
+	/* a PF that is about to be removed takes it along */
 	if (on == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
 		return;
 	if (t->is_pattern)
@@ -201,7 +197,7 @@ free_template(const struct octo_dev *octo, struct octo_pf_template *t)
 	free(t);
 }
 
-/* What a template is made of; the attributes and lists of one of the two kinds. */
+/* Arguments of a template's creation; the attributes and lists of one of the two kinds. */
 struct making {
 	const struct rte_flow_pattern_template_attr *pattern_attr;
 	const struct rte_flow_item *pattern;
@@ -234,7 +230,7 @@ copy_template(const struct octo_dev *octo, struct octo_pf_template *t, const str
 	ret = octo_template_set_actions(&t->common, m->actions, m->masks, error);
 	if (ret != 0)
 		return ret;
-	/* an indirect action may be left open */
+	/* in a template the conf of an indirect action may be left open */
 	ret = octo_indirect_check(octo, t->common.actions, error);
 	if (ret == 0)
 		octo_indirect_hold(t->common.actions);
@@ -324,7 +320,7 @@ create_table_on_pf(const struct rte_flow_template_table *t, uint16_t port, uint8
 					      t->nb_actions, error);
 }
 
-/* With its templates filled in; it is freed on failure. */
+/* Create the table, whose templates are filled in, on all PFs. Frees it on failure. */
 static int
 create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	     const struct rte_flow_template_table_attr *attr, struct rte_flow_error *error)
@@ -376,7 +372,7 @@ octo_template_forget_pf(struct octo_dev *octo, uint8_t pf)
 		t->on[pf] = NULL;
 }
 
-/* The port is closed: what the application did not destroy goes, and the rules are gone. */
+/* The port is closed: destroy what the application did not destroy. The rules are gone by then. */
 void
 octo_template_free_locked(struct octo_dev *octo)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Other actions for a rule (DPDK 23.07): on every PF, or on none. */
+/* Update of a rule's actions (DPDK 23.07): on every PF, or on none. */
 
 #include <errno.h>
 
@@ -29,7 +29,7 @@ check(const struct octo_dev *octo, const struct rte_flow *rule,
 	return 0;
 }
 
-/* A rule stays what it is: one flow to one queue, or anything else. */
+/* An update keeps the rule's kind: one flow to one queue, or any other rule. */
 static int
 check_kind(const struct rte_flow *rule, const struct octo_rule_wish *wish,
 	   struct rte_flow_error *error)
@@ -94,7 +94,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	if (ret != 0)
 		return ret;
 	old = r.wish;
-	/* with the context by which the PFs name it to octo when it ages */
+	/* contains the context by which the PFs report the rule to octo when it ages */
 	if (words.rule != NULL)
 		old.words = words.rule;
 	old.count = r.wish.count || octo->count_rules;
@@ -107,7 +107,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 		octo_words_drop(&words);
 		return ret;
 	}
-	/* the words were taken before, so that nothing can fail any more */
+	/* the copies were made before, so that nothing can fail from here on */
 	octo_rule_store_swap_words(octo, rule, &words);
 	rule->count = r.wish.count;
 	return 0;

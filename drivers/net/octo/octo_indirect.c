@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Indirect actions of the port: one on every PF, all or none. What the rules that
- * have one do changes with it, and if that is the queue, their PF may change too.
+ * Indirect actions of the port: on every PF, or on none. An update changes all rules that refer
+ * to the action; if the action is QUEUE, their home PF may change too.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
 }
 
-/* An ethdev without the operation has no words for it. */
+/* An ethdev without the operation returns no message of its own. */
 static int
 blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 {
@@ -27,14 +27,14 @@ blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 	return octo_flow_blame(pf, ret, error);
 }
 
-/* A PF that is about to go takes its own along, and is not asked any more. */
+/* A PF that is about to be removed takes its handle along, and is not called any more. */
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
 {
 	return handle->on[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
 }
 
-/* Teardown goes on after an error and reports the first. */
+/* Goes on after an error and returns the first one. */
 static int
 remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		struct rte_flow_error *error)
@@ -87,7 +87,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	return 0;
 }
 
-/* Its own, to be freed by rte_free(). */
+/* Returns a copy, to be freed by rte_free(), or NULL. */
 struct rte_flow_action *
 octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
@@ -127,7 +127,10 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 	return octo_flow_error_check_queue(octo, queue->index, error);
 }
 
-/* Without a context a PF names what has aged by its own handle, which means nothing to others. */
+/*
+ * Without a context a PF reports an aged action by its own handle, which is unknown to octo and
+ * the application.
+ */
 static void
 set_age_context(struct rte_flow_action_handle *handle)
 {
@@ -177,7 +180,7 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 	return handle;
 }
 
-/* A PF did not give it up, so that it stays: the others get it again. */
+/* A PF failed to destroy the handle, so the handle stays: create it on the others again. */
 static void
 restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
@@ -208,7 +211,7 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 	return 0;
 }
 
-/* On one PF, if that has the action. */
+/* Update the action on one PF; 0 also if that PF does not have it. */
 int
 octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
 			   const void *update, struct rte_flow_error *error)
@@ -221,7 +224,7 @@ octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle 
 	return ret == 0 ? 0 : blame(&octo->pf[pf], ret, error);
 }
 
-/* The sum over the PFs. */
+/* Query the sum over the PFs. */
 static int
 query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	    struct rte_flow_query_count *sum, struct rte_flow_error *error)
@@ -253,7 +256,7 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	return 0;
 }
 
-/* Aged is what no PF has seen for that long. */
+/* Aged means that no PF has seen a packet for the timeout. */
 static int
 query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	  struct rte_flow_query_age *all, struct rte_flow_error *error)
@@ -296,7 +299,7 @@ octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_h
 	}
 }
 
-/* The port starts. */
+/* The port starts: create all handles on the PFs. */
 int
 octo_indirect_place_locked(struct octo_dev *octo)
 {
@@ -316,7 +319,7 @@ octo_indirect_place_locked(struct octo_dev *octo)
 	return 0;
 }
 
-/* A PF that came back gets the actions that the others have. */
+/* Create the handles of the other PFs on one that came back. */
 int
 octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 {
@@ -333,7 +336,7 @@ octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	return ret;
 }
 
-/* The inverse. */
+/* Inverse of octo_indirect_join_locked(): remove all handles from this PF. */
 void
 octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -346,7 +349,7 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 	octo_indirect_forget_pf(octo, pf);
 }
 
-/* Counts go on in what a PF keeps, and in here for what is gone: read them before that. */
+/* A COUNT continues across the stop: it is read before its handles are removed, and kept here. */
 static void
 withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
@@ -360,7 +363,7 @@ withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 			octo_kept_hits_end(&handle->kept, pf);
 }
 
-/* The port stops, and no PF need keep what is shared: its inverse. */
+/* Inverse: the port stops, and a PF need not support keeping shared objects. */
 void
 octo_indirect_withdraw_locked(struct octo_dev *octo)
 {
@@ -370,10 +373,7 @@ octo_indirect_withdraw_locked(struct octo_dev *octo)
 		withdraw(octo, handle);
 }
 
-/*
- * The port is closed: what the application did not destroy goes, and the rules and
- * templates are gone.
- */
+/* The port is closed, and rules and templates are gone: destroy the remaining handles. */
 void
 octo_indirect_free_locked(struct octo_dev *octo)
 {
@@ -397,7 +397,7 @@ octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf)
 	}
 }
 
-/* The port is to have fewer queues. */
+/* The port is about to have fewer queues: -EBUSY if an action leads to one of those that go. */
 int
 octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
 {

@@ -14,7 +14,7 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
 }
 
-/* On every PF, or on none: what was changed is changed back. */
+/* Update on every PF, or on none: after an error the PFs updated before are restored. */
 static int
 update_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle, const void *update,
 	      const void *undo, struct rte_flow_error *error)
@@ -101,7 +101,7 @@ octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle
 	}
 }
 
-/* As long as it is needed; to be freed by rte_free(). */
+/* A copy of the update for use in a flow queue; to be freed by rte_free(). NULL on error. */
 void *
 octo_indirect_copy_update(const struct rte_flow_action_handle *handle, const void *update,
 			  struct rte_flow_error *error)

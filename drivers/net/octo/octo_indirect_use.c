@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Actions of rules: some of them may be indirect, and on each PF mean another handle. */
+/* The actions of rules, some of which may be indirect and have another handle on each PF. */
 
 #include <errno.h>
 
@@ -16,7 +16,7 @@ handle_of(const struct rte_flow_action *action)
 	return (void *)(uintptr_t)action->conf;
 }
 
-/* Every indirect action that there is, those in samples too. Returns the first error. */
+/* Calls fn for every indirect action, also those in samples. Returns the first error. */
 static int
 for_each(const struct rte_flow_action actions[],
 	 int (*fn)(const struct rte_flow_action *action, const void *arg), const void *arg)
@@ -42,7 +42,7 @@ find_any(const struct rte_flow_action *action, const void *arg)
 	return 1;
 }
 
-/* Is there an indirect action? */
+/* Is any of the actions indirect? */
 bool
 octo_indirect_is_in(const struct rte_flow_action actions[])
 {
@@ -55,7 +55,7 @@ find_foreign(const struct rte_flow_action *action, const void *octo)
 	return handle_of(action)->octo == octo ? 0 : -EINVAL;
 }
 
-/* With their ends. */
+/* Counts the actions, nested lists and END included. */
 static unsigned int
 count_actions(const struct rte_flow_action actions[])
 {
@@ -69,7 +69,7 @@ count_actions(const struct rte_flow_action actions[])
 	return nb;
 }
 
-/* Could a rule have these actions? */
+/* Checks whether a rule may have these actions. */
 int
 octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
 		    struct rte_flow_error *error)
@@ -118,7 +118,7 @@ octo_indirect_release(const struct rte_flow_action actions[])
 	for_each(actions, release, NULL);
 }
 
-/* Does it say what becomes of the rule's own packets, not of their samples? */
+/* Does the rule apply the handle to its own packets, not only to its samples? */
 bool
 octo_indirect_is_used(const struct rte_flow_action actions[],
 		      const struct rte_flow_action_handle *handle)
@@ -129,7 +129,7 @@ octo_indirect_is_used(const struct rte_flow_action actions[],
 	return false;
 }
 
-/* The first action of a type, be it behind a handle. */
+/* The first action of a type, direct or behind a handle. */
 const struct rte_flow_action *
 octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_type type)
 {
@@ -159,7 +159,7 @@ octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_
 static const struct rte_flow_action *
 translate(const struct rte_flow_action actions[], uint8_t pf, struct octo_indirect_own *own);
 
-/* The sample as this PF knows it. */
+/* A copy of the sample with this PF's handles. */
 static const struct rte_flow_action_sample *
 translate_sample(const struct rte_flow_action_sample *sample, uint8_t pf,
 		 struct octo_indirect_own *own)
@@ -194,7 +194,7 @@ translate(const struct rte_flow_action actions[], uint8_t pf, struct octo_indire
 	return out;
 }
 
-/* The actions as this PF knows them. They were checked: there is room for them. */
+/* The actions with this PF's handles; octo_indirect_check() has ensured that they fit. */
 const struct rte_flow_action *
 octo_indirect_on_pf(const struct rte_flow_action actions[], uint8_t pf,
 		    struct octo_indirect_own *own)

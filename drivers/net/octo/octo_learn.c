@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Strays teach steering: the control thread makes an MPFS rule of what the
- * pollers have sampled, so that the flow comes by its queue's home PF. Which
- * flows get one is decided by lib/octo/octo_learn.c; here is what that does to
- * the port. All under the control mutex, which is why every step is short.
+ * Learning: the control thread installs MPFS rules for strays that the pollers have sampled, so
+ * that these flows come by their queue's home PF. lib/octo/octo_learn.c decides which flows get
+ * a rule; this file applies the decision to the port. All under the control mutex, so every
+ * step is short.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* So long, in a tick, hits of learned rules are read. */
+/* Time limit per tick for reading the hits of learned rules. */
 #define WORK_US 250
 
 static void
@@ -50,7 +50,7 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 	struct octo_dev *octo = ctx;
 	struct rte_flow *flow;
 
-	/* octo_learn_stray_locked() has asked whether it can be */
+	/* octo_learn_stray_locked() has checked that the fence can be armed */
 	octo_fence_arm_home_locked(octo, queue, octo_topo_home_of(octo, queue));
 	flow = octo_rule_learn_locked(octo, tuple, queue, &error);
 	if (flow != NULL) {
@@ -88,10 +88,10 @@ static const struct octo_learn_ops ops = {
 	.hits = read_hits,
 };
 
-/* Policies are in the heap of this process, where nobody finds them by shared memory. */
+/* By port id: policies are in this process's heap, so shared memory may have a stale pointer. */
 static struct octo_learn *policies[RTE_MAX_ETHPORTS];
 
-/* Rules can be made, and work; in tier partition what strays does so for a moment only. */
+/* Is learning on, and of use? In tier partition flows stray for a moment only. */
 static bool
 has_use(const struct octo_dev *octo)
 {
@@ -105,7 +105,7 @@ agent_is_away(const struct octo_dev *octo)
 	       (octo->agent->state != OCTO_AGENT_READY || octo->agent_replaying);
 }
 
-/* Fewer samples are enough to judge rules, and where nothing is learned strays do not end. */
+/* Without learning strays do not end, and fewer samples are enough to judge rules. */
 static void
 set_sampling(struct octo_dev *octo)
 {
@@ -139,7 +139,7 @@ octo_learn_fini(struct octo_dev *octo)
 	policies[octo->port_id] = NULL;
 }
 
-/* What can be done has changed, or what is wanted. */
+/* Called when the tier or the settings have changed. */
 void
 octo_learn_adapt_locked(struct octo_dev *octo)
 {
@@ -154,7 +154,7 @@ octo_learn_adapt_locked(struct octo_dev *octo)
 	octo_learn_configure(l->policy, &conf);
 }
 
-/* Lower layers say that the tier has changed: what can be done may have. */
+/* Lower layers mark learning as stale when the tier changes: adapt to it. */
 void
 octo_learn_follow_tier_locked(struct octo_dev *octo)
 {
@@ -162,7 +162,7 @@ octo_learn_follow_tier_locked(struct octo_dev *octo)
 		octo_learn_adapt_locked(octo);
 }
 
-/* A flow without a rule strays. */
+/* Called for a sample of a flow that has no rule. */
 void
 octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
@@ -170,14 +170,20 @@ octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 
 	if (!has_use(octo) || agent_is_away(octo))
 		return;
-	/* the queue has another home since, or flows are on their way to it: they stray on */
+	/*
+	 * the queue has another home by now, or an open fence prevents the rule: the flow
+	 * strays until its next sample
+	 */
 	if (s->pf == home || !octo_fence_can_arm_home_locked(octo, s->queue, home))
 		return;
 	octo->learning.samples++;
 	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_now_ms());
 }
 
-/* RSS, or a rule of the application's, has put the flow into another queue. May remove the rule. */
+/*
+ * RSS, or a rule of the application, has put the flow into another queue: its rule follows. May
+ * remove the rule.
+ */
 void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
@@ -190,7 +196,7 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	if (octo_rule_leads_to(rule, home) || !has_use(octo))
 		return;
 	if (octo_fence_arm_home_locked(octo, queue, home) != 0) {
-		/* it follows its queue when it can do so in order */
+		/* the rule follows its queue when order can be kept */
 		q->rules_home = OCTO_NO_PF;
 		return;
 	}
@@ -201,11 +207,11 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	if (ret == 0)
 		octo_rule_notes_moved(octo, rule);
 	else
-		/* without it the flow is learned again */
+		/* without its rule the flow is learned again */
 		octo_rule_remove_locked(octo, rule, NULL);
 }
 
-/* A table is full and an explicit rule wants in. Returns false if nothing learned can go. */
+/* A table is full: evict a learned rule for an explicit one. Returns false if there is none. */
 bool
 octo_learn_make_room_locked(struct octo_dev *octo)
 {
@@ -215,7 +221,7 @@ octo_learn_make_room_locked(struct octo_dev *octo)
 	return any;
 }
 
-/* A learned rule goes by another's will. */
+/* A learned rule is removed by code other than learning. */
 void
 octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -226,7 +232,7 @@ octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule)
 	octo_learn_stats(octo->learning.policy, &octo->rule_counts.learned);
 }
 
-/* Nothing is learned any more, and what was learned goes by and by. */
+/* Learning is off: learned rules are removed in slices. */
 static void
 put_out(struct octo_dev *octo, uint64_t end)
 {
@@ -239,7 +245,7 @@ put_out(struct octo_dev *octo, uint64_t end)
 	} while (rule != NULL && octo_now() < end);
 }
 
-/* By the control thread, often. */
+/* Called by the control thread, often. */
 void
 octo_learn_tick_locked(struct octo_dev *octo)
 {
@@ -255,7 +261,7 @@ octo_learn_tick_locked(struct octo_dev *octo)
 		;
 }
 
-/* Since the last reset, as published last; from any thread and process. */
+/* Counts since the last reset, as published last; from any thread and process. */
 void
 octo_learn_counts(const struct octo_dev *octo, struct octo_learn_stats *stats)
 {
@@ -276,7 +282,7 @@ octo_learn_reset_counts(struct octo_dev *octo)
 	octo->learning.base = octo->rule_counts.learned;
 }
 
-/* For whoever asks without the control mutex, in any process. */
+/* For readers without the control mutex, in any process. */
 void
 octo_learn_publish_counts_locked(struct octo_dev *octo)
 {
@@ -368,5 +374,3 @@ rte_pmd_octo_learning_get(uint16_t port_id, struct rte_pmd_octo_learning *view)
 	octo_registry_put();
 	return 0;
 }
-
-/* By the primary, whose rules they are. */

@@ -12,7 +12,7 @@
 
 /**
  * @file
- * Strays teach steering: what devargs and rte_pmd_octo_learning_set() may set.
+ * Settings of learning that devargs and rte_pmd_octo_learning_set() may set.
  */
 
 #define OCTO_LEARNING_MAX_RULES (1u << 24)
@@ -26,7 +26,7 @@ static const struct rte_pmd_octo_learning_settings octo_learning_default = {
 };
 
 /**
- * Read a decimal number; whether it is a good one is for octo_learning_check() to say.
+ * Read a decimal number; octo_learning_check() tells whether it is in range.
  *
  * @param text
  *   May be NULL.

@@ -14,7 +14,7 @@
 struct octo_dev;
 struct rte_flow;
 
-/* octo_learn.c: what strays teach; all under the control mutex */
+/* octo_learn.c: learning; all under the control mutex */
 int octo_learn_init(struct octo_dev *octo, const struct rte_pmd_octo_learning_settings *settings);
 void octo_learn_fini(struct octo_dev *octo);
 void octo_learn_adapt_locked(struct octo_dev *octo);
@@ -28,7 +28,7 @@ void octo_learn_tick_locked(struct octo_dev *octo);
 void octo_learn_counts(const struct octo_dev *octo, struct octo_learn_stats *stats);
 void octo_learn_reset_counts(struct octo_dev *octo);
 
-/* octo_truth.c: what becomes of steered flows; all under the control mutex */
+/* octo_truth.c: audit of steered flows; all under the control mutex */
 void octo_truth_start_locked(struct octo_dev *octo);
 bool octo_truth_follow_locked(struct octo_dev *octo);
 void octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule);
