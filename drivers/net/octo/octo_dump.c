@@ -10,7 +10,7 @@
 #include "octo_view.h"
 #include "rte_pmd_octo.h"
 
-/* Rules that the op prints: `show port info all` is no list of a million flows. */
+/* Limit on printed rules: `show port info all` must not list a million flows. */
 #define FLOWS_AT_MOST 32
 
 const char *

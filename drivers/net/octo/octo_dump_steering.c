@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The steered flows of a port as text, and the strays of its queues. */
+/* Prints the steered flows of a port, and the strays of its queues. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ print_rules(const struct octo_view_topology *view, const struct octo_view_rule *
 			rules[i].strays, rules[i].verdict, rules[i].learned ? ", learned" : "");
 }
 
-/* Returns how many were printed. */
+/* Returns the number of printed rules. */
 static uint32_t
 print_all_rules(uint16_t port_id, const struct octo_view_topology *view, uint32_t max, FILE *file)
 {
@@ -67,7 +67,7 @@ octo_dump_steering(uint16_t port_id, uint32_t max, FILE *file)
 		fprintf(file, "  and %u rules that were destroyed and lead their flows yet\n",
 			view.nb_parting);
 	printed = print_all_rules(port_id, &view, max, file);
-	/* else rules have gone meanwhile */
+	/* otherwise rules were removed meanwhile */
 	if (printed < view.nb_rules && (printed == max || octo_legs_borrowed))
 		fprintf(file, "  %u flows are not listed: see telemetry /octo/steering,%u\n",
 			view.nb_rules - printed, port_id);

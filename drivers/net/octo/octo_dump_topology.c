@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The PFs of a port as text, and where each leg of a queue is. */
+/* Prints the PFs of a port, and the NUMA locality of each leg of a queue. */
 
 #include <errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ kind_of(const struct octo_view_leg *leg)
 	return leg->tx ? "Tx" : "Rx";
 }
 
-/* The home leg's line is the queue's. */
+/* Only the line of the home leg shows the queue's columns. */
 static void
 print_leg(const struct octo_view_topology *view, const struct octo_view_leg *leg, FILE *file)
 {
@@ -76,7 +76,7 @@ warn_of_leg(const struct octo_view_topology *view, const struct octo_view_leg *l
 	warn_of(view, leg, "cpu", leg->cpu_socket, file);
 }
 
-/* Of each queue the home leg, then the others. */
+/* For each queue, the home leg first, then the others. */
 static void
 for_each_leg(uint16_t port_id, const struct octo_view_topology *view, leg_fn fn, FILE *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What comes in at all: MAC addresses, VLANs, promiscuity, MTU; alike on every PF. */
+/* Rx filters: MAC addresses, VLANs, promiscuity, MTU; the same on every PF. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "octo_private.h"
 
 /*
- * ethdev notes some of what is set before the operation, and takes it back if that fails,
- * and some after it. Here all is noted under the mutex: a PF that joins in between gets
- * what the others have.
+ * ethdev stores some settings before the operation, and restores them if it fails, and others
+ * after it. Here all are stored under the mutex, so that a PF that joins in between gets the
+ * settings of the others.
  */
 
 static int
@@ -36,7 +36,7 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	return ret;
 }
 
-/* One of the settings, which PFs that join get as well, becomes `to` on all PFs. */
+/* Set `setting`, which PFs that join get as well, to `to` on all PFs. */
 static int
 turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_fn apply,
 	    octo_port_fn undo)
@@ -89,7 +89,7 @@ octo_allmulticast_disable(struct rte_eth_dev *dev)
 				       rte_eth_allmulticast_enable));
 }
 
-/* A PF that has the address already need not be able to change it. */
+/* A PF that has this address already need not support changing it. */
 static int
 pf_mac_set(struct octo_pf *pf, const void *arg)
 {
@@ -117,7 +117,7 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 	return ret;
 }
 
-/* At start: one MAC for all of the NIC. A PF that keeps its own is no reason not to start. */
+/* At start: all PFs get the port's MAC address. One that keeps its own is no error. */
 void
 octo_mac_level(struct octo_dev *octo)
 {
@@ -203,7 +203,7 @@ pf_mc_list(struct octo_pf *pf, const void *arg)
 	return rte_eth_dev_set_mc_addr_list(pf->port_id, a->list, a->nb);
 }
 
-/* ethdev does not keep the list, and a PF that comes back needs it. */
+/* Keep a copy: ethdev does not, and a PF that comes back needs the list. */
 static int
 mc_list_locked(struct octo_dev *octo, const struct mc_arg *arg)
 {
@@ -275,7 +275,7 @@ pf_vlan_offload(struct octo_pf *pf, const void *arg)
 	return rte_eth_dev_set_vlan_offload(pf->port_id, *(const int *)arg);
 }
 
-/* rte_eth_dev_set_vlan_offload() speaks of the offloads in bits of its own. */
+/* rte_eth_dev_set_vlan_offload() has its own bits for the offloads. */
 static int
 vlan_bits(uint64_t offloads)
 {
@@ -311,11 +311,11 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	return ret;
 }
 
-/* Those of a port are let in no more by the PF. */
+/* Remove the VLANs of a port from the PF's filter. */
 static void
 clear_vlans(const struct octo_pf *pf, uint16_t port_id)
 {
-	/* ethdev would refuse each, and complain */
+	/* with the filter off, ethdev would refuse each and log an error */
 	if (!(rte_eth_dev_get_vlan_offload(pf->port_id) & RTE_ETH_VLAN_FILTER_OFFLOAD))
 		return;
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
@@ -345,13 +345,13 @@ pf_restore(struct octo_dev *octo, struct octo_pf *pf)
 		rte_flow_isolate(pf->port_id, 0, NULL);
 }
 
-/* The PFs are given back as they were found, as far as they can. */
+/* Restore the PFs' filters as they were found, as far as possible. */
 void
 octo_filter_restore(struct octo_dev *octo)
 {
 	int i;
 
-	/* the port hears of its PFs no more: what has gone meanwhile has no data */
+	/* events of PFs are not handled any more: a PF that is gone by now has no data */
 	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
 		if (octo_attach_is_ours(octo->owner_id, &octo->pf[i]))
 			pf_restore(octo, &octo->pf[i]);
@@ -361,7 +361,7 @@ octo_filter_restore(struct octo_dev *octo)
 	octo->settings.nb_mc = 0;
 }
 
-/* What a PF does not have it need not be told: the others could not do it either. */
+/* -ENOTSUP is no error: then the other PFs do not support the setting either. */
 static int
 or_unknown(int ret)
 {
@@ -383,8 +383,8 @@ clear_macs(const struct octo_pf *pf)
 }
 
 /*
- * A PF that nobody could ask for a while has what the application may have taken back
- * since. What it cannot do it has not done either, so refusals are of no interest.
+ * A PF that was away for a while may have filters that the application has removed since.
+ * Errors are ignored: a filter that the PF does not support was never set.
  */
 void
 octo_filter_clear_locked(const struct octo_pf *pf)
@@ -435,7 +435,7 @@ replay_vlans(struct octo_dev *octo, struct octo_pf *pf)
 	return ret;
 }
 
-/* A PF that is configured again lets in what the others do. */
+/* A PF that is configured again gets the filters of the others. */
 int
 octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the port can do: what all of its PFs can do. */
+/* The port's capabilities: those that all PFs have. */
 
 #include <errno.h>
 
 #include "octo_private.h"
 
-/* Not offered on top of PFs that have them (design, "Surface"). */
+/* Not offered, even if all PFs have them (design, "Surface"). */
 #define RX_OFFLOADS_HIDDEN (RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
 /* A Tx queue's state has one writer. */
 #define TX_OFFLOADS_HIDDEN (RTE_ETH_TX_OFFLOAD_MT_LOCKFREE)
@@ -45,7 +45,7 @@ narrow_features(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf
 	info->rx_queue_offload_capa &= pf->rx_queue_offload_capa;
 	info->tx_queue_offload_capa &= pf->tx_queue_offload_capa;
 	info->flow_type_rss_offloads &= pf->flow_type_rss_offloads;
-	/* a table or key of another size cannot be made equal */
+	/* tables or keys of different sizes cannot be set alike */
 	if (info->reta_size != pf->reta_size)
 		info->reta_size = 0;
 	if (info->hash_key_size != pf->hash_key_size)
@@ -60,7 +60,7 @@ hide_tx_offload(struct rte_eth_dev_info *info, uint64_t offload)
 	info->default_txconf.offloads &= ~offload;
 }
 
-/* What a single port offers and octo does not pass on. */
+/* Hide features of a single port that octo does not pass on. */
 static void
 hide_features(struct rte_eth_dev_info *info)
 {
@@ -73,7 +73,7 @@ hide_features(struct rte_eth_dev_info *info)
 		info->reta_size = 0;
 	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
 		info->hash_key_size = 0;
-	/* octo keeps them itself and puts them back */
+	/* octo itself keeps and restores the rules and shared objects */
 	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
 	info->max_hash_mac_addrs = 0;
@@ -88,7 +88,7 @@ hide_features(struct rte_eth_dev_info *info)
 		.domain_id = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID};
 }
 
-/* A PF that is gone will be back: what the port offers stays as it is. -ENODEV: never there. */
+/* A PF that is gone counts with its last capabilities. -ENODEV: it was never there. */
 static int
 info_of(const struct octo_pf *pf, struct rte_eth_dev_info *info)
 {
@@ -129,12 +129,12 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		return -ENODEV;
 	hide_features(info);
 	info->max_rx_mempools = octo->nb_pfs;
-	/* a Tx queue with it has to have packets of one pool */
+	/* the offload requires all packets of a Tx queue to be of one pool */
 	if (octo->clone_pools)
 		hide_tx_offload(info, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 	if (octo->nb_macs != 0)
 		info->max_mac_addrs = RTE_MIN(info->max_mac_addrs, octo->nb_macs);
-	/* ethdev fills these from the PF's data above: they are the octo port's */
+	/* ethdev fills these from the PF's data above; they must be the octo port's */
 	info->device = dev->device;
 	info->driver_name = dev->device != NULL && dev->device->driver != NULL ?
 				    dev->device->driver->name :
@@ -156,7 +156,7 @@ check_limit(const struct octo_dev *octo, int i, const char *what, uint32_t first
 	return -EINVAL;
 }
 
-/* PFs of one NIC have the same limits; others were named by mistake. */
+/* PFs of one NIC have the same limits; different limits mean that pf= names a wrong port. */
 int
 octo_info_check_alike(struct octo_dev *octo)
 {
@@ -195,7 +195,7 @@ contains(const uint32_t *list, int n, uint32_t ptype)
 	return false;
 }
 
-/* What the PF knows, at most MAX_PTYPES; -1 if it is about to go. */
+/* The PF's packet types, at most MAX_PTYPES; -1 if it is about to be removed. */
 static int
 ptypes_of(const struct octo_pf *pf, uint32_t *ptypes)
 {
@@ -209,7 +209,7 @@ ptypes_of(const struct octo_pf *pf, uint32_t *ptypes)
 	return RTE_MIN(RTE_MAX(n, 0), MAX_PTYPES);
 }
 
-/* Keep what this PF knows too; returns how many are left. */
+/* Keep only types that this PF knows, too; returns how many are left. */
 static int
 narrow_ptypes(const uint32_t *pf, int n, uint32_t *kept, int nb_kept)
 {
@@ -221,7 +221,7 @@ narrow_ptypes(const uint32_t *pf, int n, uint32_t *kept, int nb_kept)
 	return left;
 }
 
-/* The list lives per thread: ethdev reads it before it returns to the caller. */
+/* The list is kept per thread: ethdev reads it before it returns to the caller. */
 const uint32_t *
 octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 {
@@ -247,7 +247,10 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 	return ptypes;
 }
 
-/* Nothing that was offered may be taken back: an application may rely on it. */
+/*
+ * Returns which capability the PF lacks, or NULL. A capability that was offered must not be
+ * withdrawn, as an application may rely on it.
+ */
 const char *
 octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 {

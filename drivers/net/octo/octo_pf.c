@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What is done to all PFs at once. */
+/* Operations on all PFs. */
 
 #include "octo_private.h"
 
-/* The PFs are configured by the primary process: what it did is known there only. */
+/* Returns false, after a log message, in a secondary: only the primary knows the PFs' settings. */
 bool
 octo_is_primary(const struct octo_dev *octo, const char *what)
 {
@@ -15,8 +15,8 @@ octo_is_primary(const struct octo_dev *octo, const char *what)
 }
 
 /*
- * Do something to every PF, or to none: what was done is undone in reverse when
- * one refuses. undo may be NULL where there is nothing to undo.
+ * Apply an operation to every PF, or to none: if one refuses, the others are undone in reverse
+ * order. undo may be NULL if there is nothing to undo.
  */
 int
 octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
@@ -34,7 +34,7 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 	}
 	if (ret == 0)
 		return 0;
-	/* what a PF does not have is no failure of the port: ethdev tells the caller */
+	/* -ENOTSUP is not the port's failure: ethdev returns it to the caller */
 	if (ret == -ENOTSUP)
 		OCTO_LOG(INFO, "port %u: PF %s does not %s", octo->port_id, octo->pf[i].name, what);
 	else
@@ -52,7 +52,7 @@ call_port(struct octo_pf *pf, const void *arg)
 	return (*(const octo_port_fn *)arg)(pf->port_id);
 }
 
-/* The same by functions of ethdev that take nothing but the port. */
+/* octo_pf_apply() for ethdev functions whose only argument is the port. */
 int
 octo_pf_call(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
 	     octo_port_fn apply, octo_port_fn undo)
@@ -83,8 +83,8 @@ octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
 }
 
 /*
- * Also before anybody has told that it does not, which takes a bus its time. What is not
- * there any more is not asked for its link.
+ * Does the PF work? Detects a removed device before its event, which may take a bus some time,
+ * and does not query its link then.
  */
 bool
 octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf)
@@ -103,7 +103,10 @@ octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf)
 	return octo->replug.joining.on && octo->replug.joining.pf == pf;
 }
 
-/* A rule that the others take is made without a PF that is yet to join, which then cannot. */
+/*
+ * If the PF is joining, its error is stored and true returned: a rule that the other PFs accept
+ * is created without it, and its join fails.
+ */
 bool
 octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret)
 {

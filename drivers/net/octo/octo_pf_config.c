@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The PFs are configured as the port is. */
+/* The PFs' configuration, derived from the port's. */
 
 #include "octo_private.h"
 
@@ -9,9 +9,9 @@ configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte
 {
 	int ret;
 
-	/* no queue of a PF is armed, see check_configuration() */
+	/* queue interrupts are not supported, see check_configuration() */
 	conf.intr_conf.rxq = 0;
-	/* the control thread looks at PFs that do not report link changes */
+	/* the control thread polls the link of PFs without this interrupt */
 	conf.intr_conf.lsc = pf->has_lsc;
 	conf.intr_conf.rmv = pf->has_rmv;
 	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
@@ -29,8 +29,9 @@ pf_configure(struct octo_pf *pf, const void *arg)
 }
 
 /*
- * A PF that comes back is configured as it was, whatever became of the application's
- * key, and with the hash that was set since: some PFs take none before they are started.
+ * Configure a PF that comes back as it was. The RSS key comes from octo's copy, as the
+ * application's may be freed by now, and the hash types are those set last: some PFs accept
+ * none before they are started.
  */
 int
 octo_pf_config_again_locked(struct octo_dev *octo, struct octo_pf *pf)

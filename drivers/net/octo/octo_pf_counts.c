@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What PFs count, of which nothing is lost when they go. */
+/* Counters of the PFs; those of PFs that are gone are kept. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,10 @@ octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *co
 	sum->rx_nombuf += pf->rx_nombuf;
 }
 
-/* What the PF has counted for the port. What began anew when the PF came may have begun at 0. */
+/*
+ * Subtract what the PF had counted before it became the port's. A counter below its base was
+ * reset when the PF came.
+ */
 static void
 count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 {
@@ -43,7 +46,10 @@ count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 #undef SINCE
 }
 
-/* The queue whose bytes sent this xstat counts; RTE_ETHDEV_QUEUE_STAT_CNTRS if it is another. */
+/*
+ * The queue of a tx_qN_bytes xstat; RTE_ETHDEV_QUEUE_STAT_CNTRS if the xstat is another, or the
+ * queue beyond it.
+ */
 static unsigned int
 queue_of(const char *xstat)
 {
@@ -78,7 +84,7 @@ read_queues_named(uint16_t port_id, struct rte_eth_xstat_name *names, int nb, ui
 	return 0;
 }
 
-/* rte_eth_stats_get() does not tell what queues count. PFs may have no such xstats. */
+/* Bytes sent by queue, which rte_eth_stats_get() does not return. PFs may have no such xstats. */
 static int
 read_queues(uint16_t port_id, uint64_t *bytes)
 {
@@ -96,11 +102,11 @@ read_queues(uint16_t port_id, uint64_t *bytes)
 	return ret;
 }
 
-/* Queues first: no queue has sent more than the PF then. */
+/* Queues are read first, so that no queue has sent more than the PF. */
 static int
 read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
 {
-	/* a secondary process may not have attached it */
+	/* a secondary process may not have attached the port */
 	if (!rte_eth_dev_is_valid_port(pf->port_id))
 		return -ENODEV;
 	*counts = (struct octo_pf_counts){0};
@@ -109,7 +115,7 @@ read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
 	return rte_eth_stats_get(pf->port_id, &counts->all);
 }
 
-/* Of one PF, since it is the port's; what was read last, if it cannot be read now. */
+/* Counts of one PF since it became the port's; those read last if it cannot be read now. */
 static int
 read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 {
@@ -118,7 +124,7 @@ read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 	int ret = 0;
 
 	*counts = past->last;
-	/* one that is about to go has been asked for the last time, or will be */
+	/* the last counters of a PF that is about to be removed are read by its removal handler */
 	if (octo_users_enter(&octo->pf[pf], &use)) {
 		ret = read_pf(&octo->pf[pf], counts);
 		octo_users_leave(&use);
@@ -131,9 +137,9 @@ read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 }
 
 /*
- * Of all PFs, those that are gone included. What was told once must not be less when a PF goes
- * without a word. From any thread and process, and without the control mutex: as long as the
- * PFs take.
+ * Sum over all PFs, including those that are gone. Totals never decrease, even if a PF
+ * disappears without an event. May be called by any thread and process, without the control
+ * mutex; takes as long as the PFs take.
  */
 int
 octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
@@ -153,7 +159,7 @@ octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
 	return ret;
 }
 
-/* By the handler of its removal, which the PF has to wait for. */
+/* Called by the handler of the PF's removal, for which the PF waits. */
 void
 octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -162,13 +168,13 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 
 	if (!octo_lock_counts_in_time(octo))
 		return;
-	/* what is read from a device that is not there is not what it had counted */
+	/* values read from a device that is removed are not valid counts */
 	if (rte_eth_dev_is_removed(p->port_id) == 0 && read_pf(p, &now) == 0)
 		p->past.last = now;
 	octo_unlock_counts(octo);
 }
 
-/* Now and then, as a PF may go without a word. */
+/* Called at intervals, as a PF may disappear without an event. */
 void
 octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -176,7 +182,7 @@ octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf)
 		octo_pf_counts_read_last_locked(octo, pf);
 }
 
-/* A PF is gone: the port's counters must not go back. */
+/* A PF is gone: keep its counts, as the port's counters must not decrease. */
 void
 octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 {
@@ -190,7 +196,7 @@ octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 	octo_unlock_counts(octo);
 }
 
-/* A PF is back: counters that it kept are in the sum already. */
+/* A PF is back: counts from before are in the sum already, so what it kept becomes the base. */
 void
 octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf)
 {
@@ -205,7 +211,7 @@ octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf)
 	rte_atomic_store_explicit(&octo->pf[pf].foreign.anew, true, rte_memory_order_relaxed);
 }
 
-/* The port is new: all that its PFs have counted is its own. */
+/* The port is new: everything that its PFs have counted belongs to it. */
 void
 octo_pf_counts_begin(struct octo_dev *octo)
 {
@@ -215,7 +221,7 @@ octo_pf_counts_begin(struct octo_dev *octo)
 		octo->pf[i].past.counted = true;
 }
 
-/* Returns the first error. */
+/* Resets the counters of all PFs; returns the first error. */
 int
 octo_pf_counts_reset(struct octo_dev *octo)
 {

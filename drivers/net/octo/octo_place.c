@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where the memory of a queue is, and what of it crosses from one node to another. */
+/* NUMA locality of a queue's memory, and which of it crosses from one node to another. */
 
 #include <rte_memory.h>
 #include <rte_mempool.h>
@@ -8,8 +8,8 @@
 #include "octo_private.h"
 
 /*
- * Of the CPU it is asked by the home leg only: it cannot be near them all. Simulated and
- * mapped nodes are not where memory is.
+ * The CPU counts for the home leg only, as it cannot be near all of them. Memory is never on
+ * simulated or mapped nodes.
  */
 struct octo_place
 octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg)
@@ -25,7 +25,7 @@ octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg
 	};
 }
 
-/* What is sent may be anywhere. */
+/* The pool is unknown: packets to be sent may be anywhere. */
 struct octo_place
 octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg)
 {
@@ -40,7 +40,10 @@ octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg
 	};
 }
 
-/* A queue's node and home change one after the other: what crosses still does at the next look. */
+/*
+ * A queue's node and home change one after the other, so a crossing is logged only if it is
+ * there at the next look, too.
+ */
 static void
 tell(const struct octo_dev *octo, const char *kind, uint16_t queue, const struct octo_place *place,
      struct octo_crossings *c)
@@ -91,8 +94,9 @@ follow_tx(struct octo_dev *octo, const struct octo_txq *q)
 }
 
 /*
- * By the control thread: what crosses by the home leg is told once. Not of a queue that
- * nobody has used, as its home is a guess, nor while a PF has no link: then queues must cross.
+ * Called by the control thread: each kind of crossing by a home leg is logged once. Queues that
+ * were never used are left out, as their home is a guess. While a PF has no link queues must
+ * cross.
  */
 void
 octo_place_follow_locked(struct octo_dev *octo)
@@ -110,7 +114,7 @@ octo_place_follow_locked(struct octo_dev *octo)
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		const struct octo_txq *q = data->tx_queues[i];
 
-		/* nor while it is on its way */
+		/* nor while the queue switches to another PF */
 		if (q != NULL && q->watch.node >= 0 &&
 		    rte_atomic_load_explicit(&q->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
 			follow_tx(octo, q);

@@ -13,9 +13,9 @@ struct octo_dev;
 struct octo_rxq;
 struct octo_txq;
 
-/* What crosses sockets by the home leg of some queue: OCTO_CROSS_... */
+/* Kinds of crossings by the home leg of any queue: OCTO_CROSS_... */
 struct octo_crossings {
-	uint32_t told;   /* since the port was started */
+	uint32_t told;   /* logged since the port was started */
 	uint32_t before; /* as of the last look */
 	uint32_t now;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Which pool a leg has its buffers from. */
+/* The mempool of each leg. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "octo_private.h"
 
 /*
- * Nodes that are mapped or simulated have no memory: there, the first pool is for the
- * node of the first PF, the next one for the next PF that is on another node, and so on.
+ * Mapped or simulated nodes have no memory. For them the first pool is used for the node of the
+ * first PF, the next pool for the next PF on another node, and so on.
  */
 static uint16_t
 nodes_of_pfs(const struct octo_dev *octo, int16_t *nodes)
@@ -27,7 +27,7 @@ nodes_of_pfs(const struct octo_dev *octo, int16_t *nodes)
 	return nb;
 }
 
-/* Without hugepages nobody knows where a pool is, but where it was asked for is known. */
+/* Without hugepages the node of a pool is unknown: then the requested one counts. */
 static int16_t
 node_of_pool(struct rte_mempool *pool)
 {
@@ -86,14 +86,14 @@ octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxconf 
 	int ret;
 
 	*pools = (struct octo_pools){.nb = pool != NULL ? 1 : conf->rx_nmempool};
-	/* ethdev has seen that there are no more than PFs */
+	/* ethdev has checked that there are no more than PFs */
 	for (uint16_t i = 0; i < pools->nb; i++)
 		pools->app[i] = pool != NULL ? pool : conf->rx_mempools[i];
 	ret = find_nodes(octo, pools);
 	return ret != 0 ? ret : check_rooms(octo, pools);
 }
 
-/* Would anybody take this pool for one that was made of the other? */
+/* Could one of these pools be a clone of the other? */
 static bool
 are_alike(struct rte_mempool *a, struct rte_mempool *b)
 {
@@ -103,7 +103,7 @@ are_alike(struct rte_mempool *a, struct rte_mempool *b)
 	       rte_pktmbuf_data_room_size(a) == rte_pktmbuf_data_room_size(b);
 }
 
-/* One that some leg has already, or that nobody has any more. */
+/* Finds a clone on this node: one in use for the same pool, or an unused one that is alike. */
 static struct octo_clone *
 find_clone(const struct octo_dev *octo, struct rte_mempool *of, int16_t node)
 {
@@ -118,7 +118,7 @@ find_clone(const struct octo_dev *octo, struct rte_mempool *of, int16_t node)
 	return NULL;
 }
 
-/* What a clone would lack: buffers from elsewhere, or state that the application keeps. */
+/* Refuses pools with external buffers, or with private data of the application. */
 static int
 check_clonable(const struct octo_dev *octo, struct rte_mempool *pool)
 {
@@ -230,7 +230,7 @@ octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t p
 	pools->leg[pf] = NULL;
 }
 
-/* What the legs of a queue take from the pool to fill their rings. */
+/* Mbufs that the queue's legs take from the pool to fill their rings. */
 static uint64_t
 need_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
 {
@@ -252,7 +252,7 @@ warn_if_small(const struct octo_dev *octo, const struct octo_rxq *q, const struc
 		if (data->rx_queues[i] != NULL)
 			need += need_of(octo, data->rx_queues[i], pool);
 	before = need - need_of(octo, q, pool);
-	/* once: not again for each queue that comes after */
+	/* warn only once, not for each queue that follows */
 	if (before > pool->size || need <= pool->size)
 		return;
 	OCTO_LOG(WARNING,
@@ -295,7 +295,7 @@ octo_pools_sweep_locked(struct octo_dev *octo)
 	}
 }
 
-/* ethdev releases the queues of a PF, and forgets their pools, where it gets fewer. */
+/* Configured with fewer queues, ethdev releases a PF's queues, and their pools with them. */
 static void
 take_from_pfs(struct octo_dev *octo)
 {
@@ -346,7 +346,10 @@ is_fast_free(uint64_t offloads)
 	return offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 }
 
-/* Queues of an earlier configuration are still to be set up anew, if the rest is meant well. */
+/*
+ * Does a queue of this configuration count? Queues of an earlier one may be set up anew, so
+ * they count only with `all`.
+ */
 static bool
 counts(const struct octo_dev *octo, uint32_t configuration, bool all)
 {

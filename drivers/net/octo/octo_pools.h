@@ -14,59 +14,64 @@
 
 /**
  * @file
- * Where the buffers of an Rx queue come from, leg by leg: the application's own pool,
- * or the one of several that is nearest to the PF, or with pools=local a clone of it.
- * All under the control mutex, in the primary process.
+ * The mempool of each leg of an Rx queue: the application's own, or the one of several that is
+ * nearest to the PF, or with pools=local a clone of it. All under the control mutex, in the
+ * primary process.
  */
 
 struct octo_dev;
 struct octo_rxq;
 struct octo_txq;
 
-/* Of an Rx queue. */
+/* The pools of an Rx queue. */
 struct octo_pools {
-	uint16_t nb; /* that the application gave */
+	uint16_t nb; /* pools given by the application */
 	struct rte_mempool *app[OCTO_PLAN_MAX_PFS];
-	int16_t node[OCTO_PLAN_MAX_PFS];            /* of the PFs that each of them is for */
+	int16_t node[OCTO_PLAN_MAX_PFS];            /* node of the PFs that each pool is for */
 	struct rte_mempool *leg[OCTO_PLAN_MAX_PFS]; /* NULL: not set up */
-	int16_t leg_node[OCTO_PLAN_MAX_PFS];        /* where it is; see octo_home_of_pool() */
+	int16_t leg_node[OCTO_PLAN_MAX_PFS];        /* see octo_home_of_pool() */
 };
 
-/* A pool that octo made. */
+/* A pool that octo created. */
 struct octo_clone {
 	LIST_ENTRY(octo_clone) next;
 	struct rte_mempool *pool;
-	const struct rte_mempool *of; /* dangling when there are no legs */
-	int16_t node;                 /* of the PFs that it is for */
-	unsigned int legs;            /* that take buffers from it */
+	const struct rte_mempool *of; /* the cloned pool; dangling if legs is 0 */
+	int16_t node;                 /* node of the PFs that it is for */
+	unsigned int legs;            /* legs that take buffers from it */
 };
 
 LIST_HEAD(octo_clones, octo_clone);
 
 /*
- * What the application gives for a queue: one pool, or several in conf.
- * @return 0, or -EINVAL after one line of log.
+ * Read what the application gives for a queue: one pool, or several in conf.
+ *
+ * @return
+ *   0, or -EINVAL after a log message.
  */
 int octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxconf *conf,
 			   struct rte_mempool *pool, struct octo_pools *pools);
-/* Choose or make the pool of a leg, which keeps it until it is put back. */
+/* Choose or create the pool of a leg, which keeps it until it is put back. */
 int octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
 void octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
-/* Free clones that no leg has; those with packets out have to wait. */
+/* Free clones without legs; those with packets in use have to wait. */
 void octo_pools_sweep_locked(struct octo_dev *octo);
-/* The port is closed: free them all, and say which cannot be. */
+/* The port is closed: free all clones, and log which cannot be freed. */
 void octo_pools_fini_locked(struct octo_dev *octo);
 
 /*
  * Every leg fills its ring from the pool, so a queue takes as many mbufs as descriptors on each
- * PF. Warn if this queue, which has just been set up, is the one for which its pool is too small.
+ * PF. Warn if this queue, which has just been set up, is the first for which its pool is too
+ * small.
  */
 void octo_pools_warn_small_locked(const struct octo_dev *octo, const struct octo_rxq *q);
 
 /*
- * Packets of several pools must not be sent with MBUF_FAST_FREE: by this queue, which
- * is being set up, or by any.
- * @return 0, or -EINVAL after one line of log.
+ * Packets of several pools must not be sent with MBUF_FAST_FREE. Check this queue, which is
+ * being set up, or all queues.
+ *
+ * @return
+ *   0, or -EINVAL after a log message.
  */
 int octo_pools_check_rx_locked(const struct octo_dev *octo, const struct octo_rxq *q);
 int octo_pools_check_tx_locked(const struct octo_dev *octo, const struct octo_txq *q);
