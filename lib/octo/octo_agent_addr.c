@@ -50,7 +50,7 @@ read_device(struct octo_agent_addr *addr, const char *path, char *why, size_t wh
 	return 0;
 }
 
-/* The port behind the last colon; the host before it goes to host. */
+/* Reads the port after the last colon, and copies the host before it. */
 static int
 split_host(const char *text, char *host, size_t host_len, in_port_t *port)
 {
@@ -69,7 +69,7 @@ split_host(const char *text, char *host, size_t host_len, in_port_t *port)
 	return 0;
 }
 
-/* "[::1]" without the brackets, in place. */
+/* Turns "[::1]" into "::1", in place. Returns false if there are no brackets. */
 static bool
 strip_brackets(char *host)
 {

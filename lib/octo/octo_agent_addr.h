@@ -14,15 +14,15 @@
 
 /**
  * @file
- * Where the agent is to be found: "unix:PATH", "tcp:ADDRESS:PORT" (numeric; IPv6
- * in brackets), or "dev:PATH" for a character device such as a virtio-serial
- * port. Pure functions: any thread, any process.
+ * Address of an agent: "unix:PATH", "tcp:ADDRESS:PORT" (numeric; IPv6 in brackets), or
+ * "dev:PATH" for a character device such as a virtio-serial port. Pure functions: any thread,
+ * any process.
  */
 
 #define OCTO_AGENT_ADDR_TEXT_MAX 160
 
 struct octo_agent_addr {
-	char text[OCTO_AGENT_ADDR_TEXT_MAX]; /**< as it was given */
+	char text[OCTO_AGENT_ADDR_TEXT_MAX]; /**< as given */
 	const char *device;                  /**< path of the device, in text; NULL: a socket */
 	socklen_t len;
 	union {
@@ -34,17 +34,17 @@ struct octo_agent_addr {
 };
 
 /**
- * Read an address. The result leads into itself, so it must not be copied.
+ * Read an address. The result contains a pointer into itself, so it must not be copied.
  *
  * @param why
- *   Filled with what is wrong, for people, on failure.
+ *   On failure filled with an error message.
  * @return
  *   0, or -EINVAL.
  */
 __rte_internal
 int octo_agent_addr_read(struct octo_agent_addr *addr, const char *text, char *why, size_t why_len);
 
-/** Can nobody but this machine reach it? */
+/** Can only this machine reach the address? */
 __rte_internal
 bool octo_agent_addr_is_local(const struct octo_agent_addr *addr);
 

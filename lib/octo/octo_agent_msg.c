@@ -11,7 +11,7 @@
 #define TUPLE_LEN 40
 #define BODY_MAX (OCTO_AGENT_MSG_MAX - OCTO_AGENT_HEADER)
 
-/* Shortest and longest body of each type: a longer one is not the one we know. */
+/* Shortest and longest body of each type; any other length is an error. */
 static const struct {
 	uint16_t min;
 	uint16_t max;
@@ -28,7 +28,7 @@ static const struct {
 	[OCTO_AGENT_DEFAULT] = {4, 4},
 };
 
-/* A place in the message that moves on with each number. */
+/* Writes a number in network order and advances *at. */
 static void
 put(uint8_t **at, uint64_t value, size_t len)
 {
@@ -74,7 +74,7 @@ put_tuple(uint8_t **at, const struct octo_tuple *t)
 	put_bytes(at, t->dst, sizeof(t->dst));
 }
 
-/* Two tuples of one flow must be equal byte by byte, so nothing may hide in what is unused. */
+/* Tuples are compared byte by byte, so unused bytes must be 0. */
 static bool
 is_canonical(const struct octo_tuple *t)
 {
@@ -222,7 +222,7 @@ octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg)
 	return OCTO_AGENT_HEADER + (size_t)(end - body);
 }
 
-/* Where the magic may begin next: a peer that restarted leaves half a message behind. */
+/* Offset at which the next magic may begin: a peer that restarted leaves half a message behind. */
 static size_t
 skip_to_magic(const uint8_t *bytes, size_t len)
 {

@@ -13,13 +13,13 @@
 
 /**
  * @file
- * The messages between a port and the agent that programs its MPFS; the guide,
- * "The agent's protocol", is the reference.
+ * The messages between a port and the agent that programs its MPFS; the guide, "The agent's
+ * protocol", is the reference.
  *
- * Every message is a header of 16 bytes and a body of the length that the header
- * says; numbers are in network order. The port (client) talks first and numbers
- * what it says; the agent answers each message once, in order, with its number.
- * Pure functions on plain data: any thread, any process.
+ * Every message is a header of 16 bytes and a body of the length that the header gives; numbers
+ * are in network order. The port (client) begins, and numbers its messages; the agent answers
+ * each message once, in order, with its number. Pure functions on plain data: any thread, any
+ * process.
  */
 
 #define OCTO_AGENT_VERSION 1
@@ -33,35 +33,35 @@
 enum octo_agent_type {
 	OCTO_AGENT_HELLO = 1, /**< to the agent: a session begins; answered by welcome */
 	OCTO_AGENT_WELCOME,
-	OCTO_AGENT_PUT,    /**< a rule, new or in the place of the one with its 5-tuple */
-	OCTO_AGENT_REMOVE, /**< the rule with this 5-tuple */
-	OCTO_AGENT_SYNCED, /**< all rules were put: what is left of sessions before may go */
+	OCTO_AGENT_PUT,    /**< a rule, new or replacing the one with its 5-tuple */
+	OCTO_AGENT_REMOVE, /**< remove the rule with this 5-tuple */
+	OCTO_AGENT_SYNCED, /**< all rules were sent: drop those of earlier sessions */
 	OCTO_AGENT_QUERY,  /**< answered by count */
 	OCTO_AGENT_PING,
-	OCTO_AGENT_RESULT, /**< from the agent: done, or why not */
+	OCTO_AGENT_RESULT, /**< from the agent: done, or the error */
 	OCTO_AGENT_COUNT,
-	OCTO_AGENT_DEFAULT, /**< to the agent: what has no rule is for this PF now */
+	OCTO_AGENT_DEFAULT, /**< to the agent: unmatched packets go to this PF now */
 };
 
 /** The agent chooses the queue as well as the PF: the PFs need no rules. */
 #define OCTO_AGENT_PLACES_QUEUES 0x1
 /** The agent counts the hits of rules. */
 #define OCTO_AGENT_COUNTS 0x2
-/** The agent can be told which PF gets what has no rule. */
+/** The agent can be told which PF gets packets that match no rule. */
 #define OCTO_AGENT_DEFAULTS 0x4
 
 struct octo_agent_hello {
-	uint16_t min_version; /**< the oldest that the port speaks */
-	uint16_t max_version; /**< the newest */
-	uint8_t nb_pfs;       /**< the port's PFs, which are the agent's in the same order */
+	uint16_t min_version;            /**< oldest version that the port supports */
+	uint16_t max_version;            /**< newest version */
+	uint8_t nb_pfs;                  /**< the port's PFs, in the agent's order */
 	struct octo_agent_secret secret; /**< with a length of 0: not sent */
 };
 
 struct octo_agent_welcome {
-	uint16_t version; /**< of all that follows */
+	uint16_t version; /**< of all messages that follow */
 	uint8_t nb_pfs;
 	uint8_t flags;  /**< OCTO_AGENT_PLACES_QUEUES, OCTO_AGENT_COUNTS, OCTO_AGENT_DEFAULTS */
-	uint32_t rules; /**< kept from sessions before, until they are put again or synced */
+	uint32_t rules; /**< kept from earlier sessions until sent again or synced */
 };
 
 struct octo_agent_rule {
@@ -72,7 +72,7 @@ struct octo_agent_rule {
 
 struct octo_agent_result {
 	int32_t error;                  /**< 0 or a positive errno of Linux */
-	char text[OCTO_AGENT_TEXT_MAX]; /**< why, for people; empty without error */
+	char text[OCTO_AGENT_TEXT_MAX]; /**< error message; empty without error */
 };
 
 struct octo_agent_count {
@@ -82,7 +82,7 @@ struct octo_agent_count {
 
 struct octo_agent_msg {
 	enum octo_agent_type type;
-	uint32_t session; /**< chosen by the port at hello, the same in all that follows */
+	uint32_t session; /**< chosen by the port at hello, the same in all messages that follow */
 	uint32_t seq;     /**< number of the message, the same in its answer */
 	union {
 		struct octo_agent_hello hello;
@@ -106,14 +106,14 @@ __rte_internal
 size_t octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg);
 
 /**
- * Read the message at the beginning of what came in.
+ * Read the message at the beginning of received bytes.
  *
  * @param used
  *   Bytes to drop before the next call, whatever the return value.
  * @return
- *   0: *msg is a message; -EAGAIN: it is not complete yet; -EBADMSG: these bytes
- *   are none (a peer restarted in the middle of one, or speaks something else),
- *   and *used leads to where the next may begin.
+ *   0: *msg is a message; -EAGAIN: the message is incomplete; -EBADMSG: these bytes are no
+ *   message (the peer restarted in the middle of one, or uses another protocol), and the next
+ *   one may begin after *used bytes.
  */
 __rte_internal
 int octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg, size_t *used);

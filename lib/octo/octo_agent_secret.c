@@ -23,7 +23,7 @@ fault_of(const struct stat *st)
 	return NULL;
 }
 
-/* One byte more than a secret has at most, and its newline, tells that it is too long. */
+/* Reads one byte more than the longest secret with its newline, to detect longer ones. */
 static int
 read_bytes(int fd, struct octo_agent_secret *secret)
 {
@@ -66,7 +66,7 @@ int
 octo_agent_secret_read(struct octo_agent_secret *secret, const char *path, char *why,
 		       size_t why_len)
 {
-	/* of a pipe that nobody writes to, too */
+	/* O_NONBLOCK: opening a pipe without a writer must not block */
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int ret;
 

@@ -34,7 +34,7 @@ octo_agent_stream_attach(struct octo_agent_stream *stream, int fd)
 	octo_agent_stream_init(stream);
 	stream->fd = fd;
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	/* small messages in both directions; of other streams than TCP it means nothing */
+	/* for small messages in both directions; has no effect on other streams than TCP */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
@@ -57,11 +57,11 @@ wait_for(int fd, short events, int timeout_ms)
 		return errno == EINTR ? -ETIMEDOUT : -errno;
 	if (ret == 0)
 		return -ETIMEDOUT;
-	/* what came in before the end is read first */
+	/* POLLIN before POLLHUP: bytes that came before the end are read first */
 	return (p.revents & events) != 0 ? 0 : -EPIPE;
 }
 
-/* 0, -EINPROGRESS or another negative errno; *fd is open unless it is the last. */
+/* Returns 0, -EINPROGRESS or another negative errno; in the last case *fd is closed. */
 static int
 open_socket(const struct octo_agent_addr *addr, int *fd)
 {
@@ -77,7 +77,7 @@ open_socket(const struct octo_agent_addr *addr, int *fd)
 	return ret;
 }
 
-/* Nothing else is written to: a file would be destroyed. */
+/* Opens nothing but a character device: writing to a file would destroy it. */
 static int
 open_device(const char *path, int *fd)
 {
@@ -133,7 +133,7 @@ int
 octo_agent_stream_flush(struct octo_agent_stream *stream)
 {
 	while (stream->out > 0) {
-		/* a device knows no MSG_NOSIGNAL, so a socket whose peer is gone is asked first */
+		/* MSG_NOSIGNAL as the peer may be gone; a device does not support send() */
 		ssize_t n = send(stream->fd, stream->unsent, stream->out, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == ENOTSOCK)
@@ -161,7 +161,7 @@ octo_agent_stream_send(struct octo_agent_stream *stream, const struct octo_agent
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-/* Takes what the file descriptor has, as far as there is room and the look goes. */
+/* Reads from the file descriptor, as far as there is room and the look allows. */
 static int
 fill(struct octo_agent_stream *stream)
 {
@@ -180,7 +180,7 @@ fill(struct octo_agent_stream *stream)
 	return 0;
 }
 
-/* -EAGAIN: there is no complete one among the bytes; -EBADMSG: the peer talks nonsense. */
+/* -EAGAIN: the bytes contain no complete message; -EBADMSG: too many bytes that are none. */
 static int
 take(struct octo_agent_stream *stream, struct octo_agent_msg *msg)
 {

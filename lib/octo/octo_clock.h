@@ -13,12 +13,11 @@
 
 /**
  * @file
- * The one clock of the drivers: TSC, or a test's. The data path reads it on the long
- * way only.
+ * The one clock of the drivers: TSC, or a test's. The data path reads it on the slow path only.
  *
- * Two kinds of waits: on *time*, octo_sleep_us(), with a test's clock is over at once, as
- * that clock moves on; on other *threads*, octo_wait_us(), takes real time whatever the
- * clock. A limit of such a wait is told by octo_now().
+ * There are two kinds of waits. A wait for *time*, octo_sleep_us(), is over at once with a
+ * test's clock, as it advances that clock. A wait for other *threads*, octo_wait_us(), takes
+ * real time with any clock; its limit is measured by octo_now().
  */
 
 /** A test's clock. Called by any thread. */
@@ -29,10 +28,10 @@ struct octo_clock {
 	int (*alarm)(uint64_t us, void (*fn)(void *arg), void *arg);
 };
 
-/** NULL: TSC. Set by a test while nothing else uses it. */
+/** NULL: TSC. Set by a test while no thread uses the clock. */
 extern const struct octo_clock *octo_clock;
 
-/** TSC cycles, of which there are rte_get_timer_hz() in a second. */
+/** Now, in TSC cycles, rte_get_timer_hz() per second. */
 static inline uint64_t
 octo_now(void)
 {
@@ -41,7 +40,7 @@ octo_now(void)
 	return likely(c == NULL) ? rte_get_timer_cycles() : c->now();
 }
 
-/** octo_now() in so many microseconds: at which a limit is reached. */
+/** octo_now() in @p us microseconds. */
 static inline uint64_t
 octo_deadline(uint64_t us)
 {
@@ -55,27 +54,27 @@ octo_now_ms(void)
 	return octo_now() / (rte_get_timer_hz() / MS_PER_S);
 }
 
-/** Let time pass. Not for waits on other threads. */
+/** Sleep, or advance a test's clock. Not for waits on other threads. */
 __rte_internal
 void octo_sleep_us(uint64_t us);
 
-/** The same for less time than the kernel takes to switch threads. */
+/** octo_sleep_us(), without a sleep: for less time than the kernel takes to switch threads. */
 __rte_internal
 void octo_spin_us(unsigned int us);
 
-/** Let other threads get on: between two looks at what one of them has to do. */
+/** Let other threads run: between two checks of what one of them has to do. */
 static inline void
 octo_wait_us(unsigned int us)
 {
 	rte_delay_us_sleep(us);
 }
 
-/** When such a wait is to end, for pthread's timed ones: in so much real time. */
+/** End of a wait of @p us microseconds of real time, for pthread's timed functions. */
 __rte_internal
 struct timespec octo_wait_end(uint64_t us);
 
 /**
- * rte_eal_alarm_set(): fn(arg) is called by EAL's interrupt thread in so much time.
+ * rte_eal_alarm_set(): fn(arg) is called by EAL's interrupt thread after @p us microseconds.
  *
  * @param us
  *   1 means as soon as the thread is free.

@@ -12,22 +12,22 @@
 
 /**
  * @file
- * How long a queue stays where it is, for the sake of its flows: a thread that
- * goes back and forth between sockets does not take them along each time. Pure
- * functions; time is the caller's TSC.
+ * Hysteresis: how long a queue keeps its home, so that a thread that goes back and forth
+ * between sockets does not take the queue's flows along each time. Pure functions; time is the
+ * caller's TSC.
  */
 
-/** The time doubles up to so many times the base. */
+/** Largest factor by which the time grows over its base. */
 #define OCTO_DWELL_MAX 256
 
 /** Zeroed memory with a base is a valid start. */
 struct octo_dwell {
-	uint64_t base;   /**< cycles; 0: it may always go */
-	uint64_t length; /**< cycles that it stays after it went */
-	uint64_t went;   /**< TSC; only with a length */
+	uint64_t base;   /**< cycles; 0: no hysteresis */
+	uint64_t length; /**< cycles for which the present home is kept */
+	uint64_t went;   /**< TSC of the last change; valid if length is not 0 */
 };
 
-/** Has it stayed for long enough? */
+/** Has the home been kept for long enough? */
 static inline bool
 octo_dwell_is_over(const struct octo_dwell *d, uint64_t now)
 {
@@ -35,8 +35,8 @@ octo_dwell_is_over(const struct octo_dwell *d, uint64_t now)
 }
 
 /**
- * It goes. If it came less than twice its stay ago, it will stay for twice as long
- * next time; if it had been calm for eight times its stay, for as long as at first.
+ * The home changes. If the last change is less than twice the length ago, the length doubles;
+ * if it is eight times the length ago or more, the length is reset to the base.
  */
 __rte_internal
 void octo_dwell_go(struct octo_dwell *d, uint64_t now);

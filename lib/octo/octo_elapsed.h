@@ -7,13 +7,13 @@
 
 /**
  * @file
- * Spans of time between stamps that several threads took. A stamp may be a little older
- * than one that was taken before it: rdtsc does not wait for the instructions around it
- * (Intel SDM, RDTSC), and the clocks of two sockets need not agree to the cycle. Plainly
- * subtracted, that is half an eternity.
+ * Spans of time between time stamps taken by several threads. A stamp may be a little older
+ * than one that was taken before it: rdtsc does not wait for the instructions around it (Intel
+ * SDM, RDTSC), and the clocks of two sockets need not agree to the cycle. An unsigned
+ * subtraction would then give a huge span.
  */
 
-/** What has passed from `since` to `now`, 0 if that is still to come; the clock may wrap. */
+/** Time from `since` to `now`, 0 if `since` is in the future; the clock may wrap. */
 static inline uint64_t
 octo_elapsed(uint64_t since, uint64_t now)
 {
@@ -22,7 +22,7 @@ octo_elapsed(uint64_t since, uint64_t now)
 	return span > 0 ? (uint64_t)span : 0;
 }
 
-/** The same of a clock's lower half. */
+/** octo_elapsed() of a clock's lower 32 bits. */
 static inline uint32_t
 octo_elapsed_32(uint32_t since, uint32_t now)
 {

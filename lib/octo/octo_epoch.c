@@ -46,7 +46,7 @@ has_left(struct octo_epoch *e, uint32_t seen)
 	return rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) != seen;
 }
 
-/* Saturates: "for ever" may be any large number. */
+/* Saturates: callers may pass any large number for an infinite time. */
 static uint64_t
 us_to_cycles(uint64_t us)
 {
@@ -57,14 +57,14 @@ us_to_cycles(uint64_t us)
 	return cycles / US_PER_S;
 }
 
-/* The waiting thread may have gone to another CPU meanwhile. */
+/* octo_elapsed(), as the waiting thread may have changed its CPU meanwhile. */
 static uint64_t
 elapsed(uint64_t start)
 {
 	return octo_elapsed(start, octo_now());
 }
 
-/* Returns whether the poller has left the burst that it is in, if any, in time. */
+/* Returns whether the poller has left its present burst, if any, in time. */
 static bool
 leaves(struct octo_epoch *e, uint64_t start, uint64_t patience)
 {
@@ -78,7 +78,7 @@ leaves(struct octo_epoch *e, uint64_t start, uint64_t patience)
 
 		if (waited > patience)
 			return false;
-		/* the poller may need this very CPU to get out */
+		/* the poller may need this very CPU to leave its burst */
 		if (waited < spin)
 			rte_pause();
 		else
@@ -102,7 +102,7 @@ octo_epoch_await(struct octo_epoch *const epochs[], unsigned int nb, uint64_t ti
 	return ret;
 }
 
-/* Waits until no more than so many ask. Returns how many did at least. */
+/* Waits until at most `few` threads are counted. Returns the smallest number that was seen. */
 static uint32_t
 await_few(struct octo_askers *a, uint32_t few, uint64_t timeout_us)
 {
@@ -133,11 +133,11 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_askers_await_mortal)
 int
 octo_askers_await_mortal(struct octo_askers *a, uint64_t timeout_us)
 {
-	/* no pair: nothing comes with the number */
+	/* no pair: no other data comes with the number */
 	const uint32_t lost = rte_atomic_load_explicit(&a->nb_lost, rte_memory_order_relaxed);
 	const uint32_t least = await_few(a, lost, timeout_us);
 
-	/* fewer than that: one was alive, after all */
+	/* fewer than lost: a thread that was given up was alive, after all */
 	if (least != lost)
 		rte_atomic_store_explicit(&a->nb_lost, least, rte_memory_order_relaxed);
 	return least <= lost ? 0 : -ETIMEDOUT;

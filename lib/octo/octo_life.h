@@ -10,31 +10,31 @@
  * @file
  * Handles of objects that live on a port: rules, indirect actions, templates, tables.
  *
- * A port's life is a number that grows each time the port is lost (octo_port_state.h). A
- * handle keeps the life that its object was made in, and is nothing in any other. So a port
- * that is lost needs no walk over the lists of its objects, and an object of the port that
- * had the same port id before cannot be used by mistake.
+ * A port's life is a number that grows each time the port is lost (octo_port_state.h). A handle
+ * stores the life in which its object was created, and is invalid in any other. So no lists of
+ * objects need to be walked when a port is lost, and an object of an earlier port with the same
+ * port id cannot be used by mistake.
  *
- * Threads: a handle and the life that it is compared with are for the holder of the port's
- * lock. Processes: the pointer is of the process that made the object.
+ * Threads: a handle and the life that it is compared with are protected by the port's lock.
+ * Processes: the pointer is valid in the process that created the object.
  */
 
-/** No port has this life: zeroed memory is a handle of nothing. */
+/** No port has this life: zeroed memory is an invalid handle. */
 #define OCTO_LIFE_NONE 0
 
 struct octo_handle {
-	void *h;       /**< of the lower driver */
-	uint32_t life; /**< of the port that h was made in */
+	void *h;       /**< object of the lower driver */
+	uint32_t life; /**< of the port in which h was created */
 };
 
-/** The handle of an object that was just made; h may be NULL. */
+/** The handle of an object that was just created; h may be NULL. */
 static inline struct octo_handle
 octo_handle_make(void *h, uint32_t life)
 {
 	return (struct octo_handle){.h = h, .life = life};
 }
 
-/** @return The object, or NULL if there is none or the port has another life now. */
+/** Return the object, or NULL if there is none or the port has another life now. */
 static inline void *
 octo_handle_get(const struct octo_handle *handle, uint32_t life)
 {
@@ -42,7 +42,7 @@ octo_handle_get(const struct octo_handle *handle, uint32_t life)
 }
 
 /**
- * The object is about to be destroyed: the handle is of nothing afterwards.
+ * Invalidate the handle, as its object is about to be destroyed.
  *
  * @return
  *   The object to be destroyed, or NULL as octo_handle_get().
@@ -56,7 +56,7 @@ octo_handle_take(struct octo_handle *handle, uint32_t life)
 	return h;
 }
 
-/** The life after this one. */
+/** The life after this one; skips OCTO_LIFE_NONE. */
 static inline uint32_t
 octo_life_next(uint32_t life)
 {

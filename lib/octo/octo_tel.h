@@ -12,7 +12,7 @@
 
 /**
  * @file
- * What telemetry commands of the port and of the agent share. Telemetry's thread.
+ * Helpers for telemetry commands of the port and of the agent. Called in telemetry's thread.
  */
 
 /**
@@ -21,11 +21,11 @@
  * @param text
  *   The parameters of the command, or NULL.
  * @param max
- *   Largest number that is right.
+ *   Largest valid number.
  * @param room
- *   Of numbers.
+ *   Size of `numbers`.
  * @return
- *   How many there are, 0 without text, or -EINVAL.
+ *   Number of numbers, 0 without text, or -EINVAL.
  */
 static inline int
 octo_tel_read_params(const char *text, unsigned long max, uint32_t *numbers, int room)
@@ -50,7 +50,7 @@ octo_tel_read_params(const char *text, unsigned long max, uint32_t *numbers, int
 	return -EINVAL;
 }
 
-/** An empty dictionary, or NULL. */
+/** Create an empty dictionary; NULL without memory. */
 static inline struct rte_tel_data *
 octo_tel_new_dict(void)
 {
@@ -61,7 +61,7 @@ octo_tel_new_dict(void)
 	return dict;
 }
 
-/** Add a dictionary, which is freed if it cannot be; NULL adds nothing. */
+/** Add a dictionary, which is freed if that fails; NULL adds nothing. */
 static inline void
 octo_tel_add_dict(struct rte_tel_data *to, const char *key, struct rte_tel_data *dict)
 {
@@ -70,8 +70,8 @@ octo_tel_add_dict(struct rte_tel_data *to, const char *key, struct rte_tel_data 
 }
 
 /**
- * The same with an index as key: lists are dictionaries, as DPDK 22.11 cannot
- * write an array of dictionaries inside of a dictionary.
+ * octo_tel_add_dict() with an index as key: lists are dictionaries, as DPDK 22.11 cannot write
+ * an array of dictionaries inside a dictionary.
  */
 static inline void
 octo_tel_add_numbered(struct rte_tel_data *list, uint32_t index, struct rte_tel_data *dict)
