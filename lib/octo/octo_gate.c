@@ -6,7 +6,7 @@
 #include "octo_elapsed.h"
 #include "octo_gate.h"
 
-/* Time that is never 0: that stands for none. */
+/* A time stamp that is never 0, as 0 stands for none. */
 static uint64_t
 stamp(uint64_t now)
 {
@@ -20,7 +20,7 @@ octo_gate_arm(struct octo_gate *g, uint32_t legs)
 	uint32_t old = rte_atomic_load_explicit(&g->word, rte_memory_order_relaxed);
 	uint32_t new;
 
-	/* whoever sees the word sees this: pairs with the consumer's acquire of the word */
+	/* stored before the word: pairs with the consumer's acquire of the word */
 	rte_atomic_store_explicit(&g->flipped, OCTO_GATE_UNDER_WAY, rte_memory_order_relaxed);
 	do {
 		new = old + OCTO_GATE_TURN + ((old & OCTO_GATE_HELD) ? 0 : OCTO_GATE_OPENING);
@@ -33,7 +33,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_flipped)
 void
 octo_gate_flipped(struct octo_gate *g, uint64_t now)
 {
-	/* no pair: the rules are the NIC's, and only the time matters */
+	/* no pair: the rules are in the NIC, and only the time matters */
 	rte_atomic_store_explicit(&g->flipped, stamp(now), rte_memory_order_relaxed);
 }
 
@@ -55,7 +55,7 @@ octo_gate_forget(struct octo_gate *g, uint32_t legs)
 	rte_atomic_fetch_and_explicit(&g->word, ~(legs & OCTO_GATE_HELD), rte_memory_order_release);
 }
 
-/* Whatever there was of an earlier opening is over. */
+/* State of an earlier opening is reset. */
 static void
 open_gate(struct octo_gate *g, uint32_t opening, uint64_t now)
 {
@@ -72,7 +72,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_enter)
 void
 octo_gate_enter(struct octo_gate *g, uint32_t word, uint64_t now)
 {
-	/* pair with the acquire in octo_gate_drained(): what was done with the packets */
+	/* pairs with the acquire in octo_gate_drained(): the packets were processed */
 	for (unsigned int i = 0; i < OCTO_GATE_MAX_LEGS; i++)
 		rte_atomic_store_explicit(&g->drained[i], g->leg[i].as_of,
 					  rte_memory_order_release);
@@ -98,7 +98,7 @@ octo_gate_polled(struct octo_gate *g, uint8_t leg, uint64_t began, bool sure, ui
 		l->taken = 0;
 	}
 	l->taken += got;
-	/* a ring that never is empty: all that it had at the mark must have come out */
+	/* the ring is never empty: `depth` packets later all that it had are out */
 	if (l->taken >= g->depth) {
 		l->as_of = l->mark;
 		l->mark = 0;
@@ -131,7 +131,7 @@ octo_gate_drained(const struct octo_gate *g, uint32_t legs, uint64_t now)
 	return until;
 }
 
-/* What was read off the rings need not wait any longer. */
+/* The packets whose number octo_gate_note() has noted need not wait any longer. */
 static void
 end_wait(struct octo_gate *g, uint64_t now)
 {
@@ -142,7 +142,7 @@ end_wait(struct octo_gate *g, uint64_t now)
 	g->noted = 0;
 }
 
-/* Fails if there was another arming since the word was loaded: that is for the next burst. */
+/* Stop holding. Fails if the gate was armed since the word was loaded: try in the next burst. */
 static bool
 let_go(struct octo_gate *g, uint32_t word, uint64_t now)
 {
@@ -157,9 +157,10 @@ let_go(struct octo_gate *g, uint32_t word, uint64_t now)
 }
 
 /*
- * The clock of the control side's CPU may be ahead of ours: the flips were over
- * when they were seen to be, at the latest. That is long after the burst began
- * if its thread had no CPU in between, so when the next one begins.
+ * TSC at which the flips were over, by the consumer's clock. The clock of the control side's
+ * CPU may be ahead: then the flips were over at the latest when the consumer saw the stamp. If
+ * the thread had no CPU since its burst began, that may be long after `now`, so the start of
+ * the next burst is used.
  */
 static uint64_t
 flip_time(struct octo_gate *g, uint64_t flipped, uint64_t now)
@@ -224,7 +225,7 @@ octo_gate_merged(struct octo_gate *g, uint8_t leg, uint64_t began, uint16_t aske
 {
 	struct octo_gate_leg *l = &g->leg[leg];
 
-	/* too few for a vector PMD: they come with what is noted next */
+	/* too few were asked of a vector PMD: the packets come with those that are noted next */
 	if (got == 0 && (asked >= OCTO_GATE_SURE || asked == l->allowed))
 		l->allowed = 0;
 	else
@@ -234,7 +235,7 @@ octo_gate_merged(struct octo_gate *g, uint8_t leg, uint64_t began, uint16_t aske
 		end_wait(g, began);
 }
 
-/* The flips were over long ago by our clock. */
+/* Have the flips been over for long, by the consumer's clock? */
 static bool
 is_stuck(const struct octo_gate *g, uint64_t now)
 {

@@ -12,9 +12,8 @@
 
 /**
  * @file
- * The sum of a counter that is one on each PF. A PF that is lost, or on which the counter is
- * made again, takes its count along: what was read from it last stays in the sum, so that the
- * sum never goes backwards.
+ * The sum of a counter that exists once per PF. If a PF is lost, or its counter is created
+ * again, the last value read from it stays in the sum, so that the sum never decreases.
  */
 
 struct octo_hits {
@@ -24,23 +23,23 @@ struct octo_hits {
 
 /** Zeroed memory is a valid start. */
 struct octo_kept_hits {
-	struct octo_hits gone; /**< of counters that are not there any more */
+	struct octo_hits gone; /**< of counters that do not exist any more */
 	struct {
-		const void *counter; /**< that it was read from */
+		const void *counter; /**< the PF's object it was read from */
 		struct octo_hits hits;
 	} last[OCTO_PLAN_MAX_PFS];
 };
 
-/** The counter of this PF was read. `counter` is the PF's object, only ever compared. */
+/** This PF's counter was read. `counter` is the PF's object, which is only compared. */
 __rte_internal
 void octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const void *counter,
 			 struct octo_hits now);
 
-/** The counter of this PF is gone: a later one may have its address. */
+/** The counter of this PF is gone: a later one may have the same address. */
 __rte_internal
 void octo_kept_hits_end(struct octo_kept_hits *k, uint8_t pf);
 
-/** The sum over all PFs, those that are gone included. */
+/** The sum over all PFs, including those that are gone. */
 __rte_internal
 struct octo_hits octo_kept_hits_sum(const struct octo_kept_hits *k);
 

@@ -27,11 +27,11 @@
 #define DROP TO(OFF, NEVER, DO(RMV))
 #define FLUSH TO(FLUSHING, KEEP, DO(DRAINED))
 #define GIVE TO(OFF, NEVER, DO(REFUSED))
-/* One without some rules is better than none. */
+/* A PF without some rules is better than none. */
 #define PAUSE TO(SAME, BACK, 0)
 #define OFF TO(OFF, NEVER, 0)
 #define FREE TO(OFF, NEVER, DO(RELEASE))
-/* The ejector of its device waits for it, and the queues are not polled any more. */
+/* An ejector waits for the device, and the queues are not polled any more. */
 #define CUT TO(OFF, NEVER, DO(DRAINED) | DO(RELEASE))
 
 /* clang-format off */
@@ -76,7 +76,7 @@ until(const struct octo_pf_fsm *p, enum octo_pf_until u, uint64_t now)
 	return p->until;
 }
 
-/* Returns whether it has come into another state. */
+/* Returns whether a state was entered. */
 static bool
 apply(struct octo_pf_fsm *p, enum octo_pf_event e, uint64_t now, uint32_t *actions)
 {
@@ -95,7 +95,7 @@ apply(struct octo_pf_fsm *p, enum octo_pf_event e, uint64_t now, uint32_t *actio
 	return true;
 }
 
-/* The event as it is for a PF without a link, or without another to go to. */
+/* Refines the event for a PF without a link, or without another PF to take its traffic. */
 static enum octo_pf_event
 as_it_is(const struct octo_pf_fsm *p, enum octo_pf_event e, bool last)
 {
@@ -138,7 +138,7 @@ octo_pf_state_usable(const struct octo_pf_fsm *pfs, unsigned int nb)
 	return usable != 0 ? usable : polled;
 }
 
-/* Of the PFs that drain back the one that goes on if there is no other; nb: none drains. */
+/* The PF in DRAIN_BACK that goes on if there is no other; nb: none drains back. */
 static unsigned int
 keeper(const struct octo_pf_fsm *pfs, unsigned int nb)
 {
@@ -158,7 +158,7 @@ octo_pf_state_is_last(const struct octo_pf_fsm *pfs, unsigned int nb, unsigned i
 	for (unsigned int i = 0; i < nb; i++)
 		if (i != pf && pfs[i].state == OCTO_PF_ACTIVE && pfs[i].link)
 			return false;
-	/* if all paused, they would wait for one another, and none would be tried again */
+	/* if all paused they would wait for each other, and none would be tried again */
 	return pfs[pf].state != OCTO_PF_DRAIN_BACK || pf == keeper(pfs, nb);
 }
 

@@ -8,20 +8,20 @@
 #define TICK_MS 5
 #define LOOK_MS 1000
 #define MAX_PAUSE_MS 60000
-/* The one that probed the device of a dead port may remove it first. */
+/* Code that probed the device of a dead port may remove it first. */
 #define BURY_MS 300
 #define BURY_OTHERS_MS 5000
 
-/* The mail's word: events, whether the port is there, and births and deaths modulo 2^24. */
+/* Mail word: events, whether the port exists, and births and deaths modulo 2^24. */
 #define EVENTS (RTE_BIT64(OCTO_PORT_EV_BORN) - 1)
 #define IS_THERE RTE_BIT64(15)
 #define BIRTH RTE_BIT64(16)
 #define DEATH RTE_BIT64(40)
 #define BIRTHS (DEATH - BIRTH)
 #define DEATHS (~(DEATH - 1))
-/* The end of a port voids these, as they are not of the next one. */
+/* The end of a port clears these events, as they do not concern the next one. */
 #define OF_ITS_LIFE (RTE_BIT64(OCTO_PORT_EV_ARRIVED) - 1)
-/* A recovery that begins later voids these. */
+/* A recovery that begins later clears these events. */
 #define BEFORE_RECOVERY                                                                            \
 	(RTE_BIT64(OCTO_PORT_EV_RECOVERED) | RTE_BIT64(OCTO_PORT_EV_GAVE_UP) |                     \
 	 RTE_BIT64(OCTO_PORT_EV_RESET))
@@ -37,14 +37,14 @@
 #define SKIP TO(SAME, KEEP, 0)
 #define ODD TO(SAME, KEEP, NOTE(ODD))
 #define GONE TO(ABSENT, LOOK, DO(LOSE))
-/* It may be half-made: later steps find out. */
+/* The port may be half-made: later steps check. */
 #define MADE TO(PROBING_OTHERS, TICK, 0)
 #define HEAL TO(RECOVERING, NEVER, DO(LOSE))
 #define DIES TO(DEAD, BURY, DO(LOSE))
 /* Its driver has given up, so there is nothing to wait for. */
 #define FAIL TO(DEAD, NOW, DO(LOSE))
 #define RESET TO(PROBING_OTHERS, TICK, DO(LOSE) | NOTE(RESET))
-/* The application may have heard of the device, too, and probe it. */
+/* The application may be notified of the device, too, and probe it. */
 #define SOON TO(SAME, SOON, NOTE(FORGET))
 #define AGAIN TO(SAME, AGAIN, NOTE(FORGET))
 #define NOW TO(SAME, NOW, NOTE(FORGET))
@@ -53,7 +53,7 @@
 #define OURS TO(SAME, KEEP, NOTE(OURS))
 #define NONE TO(ABSENT, LOOK, 0)
 #define LATER TO(ABSENT, BACK_OFF, 0)
-/* These are asked again if there is no answer. */
+/* Repeated until there is an answer. */
 #define CHECK TO(SAME, CHECK, DO(CHECK))
 #define CLAIM TO(SAME, TICK, DO(CLAIM))
 #define WAIT TO(SAME, TICK, 0)
@@ -110,7 +110,7 @@ static const struct octo_port_move table[OCTO_PORT_NB_EVENTS][OCTO_PORT_NB_STATE
 };
 /* clang-format on */
 
-/* The request that this is an answer to, 0: none. */
+/* The request that this event answers, 0: none. */
 static uint32_t
 request_of(enum octo_port_event e)
 {
@@ -176,7 +176,7 @@ take_note(struct octo_port_fsm *p, const struct octo_port_move *m)
 		return;
 	p->life = octo_life_next(p->life);
 	p->reset = (m->actions & NOTE(RESET)) != 0;
-	/* one that is given back is tried again, and refuses again */
+	/* a port that is given back is tried again and refuses again, so it stays logged */
 	p->told &= m->next == OCTO_PORT_FOREIGN;
 }
 
@@ -195,14 +195,14 @@ enter(struct octo_port_fsm *p, enum octo_port_fsm_state state, uint64_t now)
 	}
 }
 
-/* Returns whether it has come into a state, be it the same again. */
+/* Returns whether a state was entered, possibly the same one again. */
 static bool
 apply(struct octo_port_fsm *p, enum octo_port_event e, uint64_t now, uint32_t *actions)
 {
 	const struct octo_port_move *m = octo_port_state_move(p->state, e);
 	uint32_t todo = m->actions & (NOTE(ODD) - 1);
 
-	/* one request at a time, and none where lost ports are not ours to bring back */
+	/* one request at a time, and none without replug */
 	if ((todo & (DO(PROBE) | DO(REMOVE))) && (p->request != 0 || !p->replug))
 		return false;
 	take_note(p, m);
@@ -215,7 +215,7 @@ apply(struct octo_port_fsm *p, enum octo_port_event e, uint64_t now, uint32_t *a
 			todo &= ~DO(TELL);
 		p->told = true;
 	}
-	/* nothing is done to a port that is lost in the same step */
+	/* a port that is lost in the same step must not be touched */
 	if (todo & DO(LOSE))
 		*actions &= ~(OCTO_PORT_TOUCHES | DO(CHECK));
 	*actions |= todo;
@@ -276,7 +276,7 @@ octo_port_state_step(struct octo_port_fsm *p, uint64_t mail, const struct octo_p
 	if (answer != NULL)
 		is_new |= hear_answer(p, answer, now, &todo.actions);
 	is_new |= hear_mail(p, mail, now, &todo.actions);
-	/* a claim that was just asked for is under way */
+	/* a claim that was just requested is under way */
 	if (!is_new && !(todo.actions & DO(CLAIM)) && is_due(p, now))
 		apply(p, OCTO_PORT_EV_DEADLINE, now, &todo.actions);
 	if ((todo.actions & DO(CLAIM)) && p->used)
@@ -293,7 +293,7 @@ posted(uint64_t word, enum octo_port_event e)
 {
 	if (e == OCTO_PORT_EV_DIED)
 		return (word & ~(OF_ITS_LIFE | IS_THERE)) + DEATH;
-	/* events of the port may be heard of before its birth */
+	/* events of the port may be posted before its birth */
 	if (e == OCTO_PORT_EV_BORN)
 		return (word & ~BIRTHS) | ((word + BIRTH) & BIRTHS) | IS_THERE;
 	if (e == OCTO_PORT_EV_RECOVERING)

@@ -5,8 +5,9 @@
 #include "octo_sample.h"
 
 /*
- * Not every eighth stray exactly: flows that come in turns could keep out of its
- * way for ever. A linear congruential generator, whose high bits are good enough.
+ * The gap between samples is random: with every eighth stray, flows that arrive in a fixed
+ * rhythm might never be sampled. A linear congruential generator, whose high bits are good
+ * enough.
  */
 static uint32_t
 next_random(struct octo_sampler *s, uint32_t below)

@@ -15,61 +15,60 @@
 
 /**
  * @file
- * Strays as samples: which packet of which burst is one, and the ring by which
- * the poller of a queue hands them to the control thread. No device, no clock,
- * no lock, no pointer: the ring lies in shared memory, and its two ends may be
- * in two processes.
+ * Sampling of strays: which packet of which burst is a sample, and the ring by which the poller
+ * of a queue passes samples to the control thread. No device, no clock, no lock, no pointer:
+ * the ring is in shared memory, and its two ends may be in two processes.
  */
 
-/** Of about so many strays one is a sample where nothing is learned from them. */
+/** Without learning about one of this many strays is sampled. */
 #define OCTO_SAMPLE_EVERY 8
 #define OCTO_SAMPLE_EVERY_MAX 65536
 
-/** A stray. */
+/** A sampled stray. */
 struct octo_sample {
 	struct octo_tuple tuple;
 	uint64_t when;    /**< ms, after its ring was polled: it may wait for long to be read */
-	uint32_t turn;    /**< of the leg's ring, see octo_sampler_polled() */
+	uint32_t turn;    /**< turn of the leg, see octo_sampler_polled() */
 	uint32_t packets; /**< strays that it stands for */
-	uint16_t queue;   /**< it came to */
-	uint8_t pf;       /**< it came by */
+	uint16_t queue;   /**< that received it */
+	uint8_t pf;       /**< by which it came */
 };
 
 struct octo_sampler_leg {
-	uint32_t turn;  /**< how often the ring has been emptied, or its size taken from it */
+	uint32_t turn;  /**< how often the ring was emptied, or its size taken from it */
 	uint32_t taken; /**< packets since */
 };
 
 /** Owned by the thread that polls the queue. Zeroed memory is a valid start. */
 struct octo_sampler {
-	uint32_t wait;  /**< strays to pass over */
-	uint32_t since; /**< strays since a sample was last handed over */
+	uint32_t wait;  /**< strays to skip */
+	uint32_t since; /**< strays since the last sample that was pushed */
 	uint32_t random;
 	struct octo_sampler_leg leg[OCTO_STRAY_MAX_LEGS];
 };
 
 /**
- * Note that a stray leg was polled.
+ * Called after a stray leg was polled.
  *
- * A leg whose turn has gone up by two since some moment has nothing in its ring
- * any more that was there at that moment, however slow its poller may be.
+ * When the turn of a leg has grown by two since some moment, its ring contains nothing that was
+ * in it at that moment, however slow its poller may be.
  *
  * @param got
- *   Packets that the leg delivered.
+ *   Packets that the leg returned.
  * @param ring
  *   Descriptors of the leg's ring.
  * @param every
- *   Of about so many strays one is a sample; of one burst never more than one.
+ *   About one of this many strays is sampled; at most one per burst.
  * @return
- *   Which of them is a sample, or -1 for none.
+ *   Index of the sample in the burst, or -1 for none.
  */
 __rte_internal
 int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring,
 			uint32_t every);
 
 /**
- * Samples that wait for the control thread at most; a power of two. It comes each
- * millisecond while there are any: two million strays per second.
+ * Capacity of the ring; a power of two. The control thread empties it each millisecond while
+ * there are samples: enough for two million strays per second.
  */
 #define OCTO_SAMPLE_ROOM 256
 
@@ -80,12 +79,12 @@ struct octo_sample_ring {
 	struct octo_sample sample[OCTO_SAMPLE_ROOM];
 };
 
-/** @return false if there is no room: the sample is dropped. */
+/** Add a sample. @return false if there is no room: the sample is dropped. */
 static inline bool
 octo_sample_push(struct octo_sample_ring *r, const struct octo_sample *s)
 {
 	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
-	/* pairs with the release in octo_sample_pop(): the room has been read */
+	/* pairs with the release in octo_sample_pop(): the slot has been read */
 	const uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_acquire);
 
 	if (unlikely(head - tail >= OCTO_SAMPLE_ROOM))
@@ -95,7 +94,7 @@ octo_sample_push(struct octo_sample_ring *r, const struct octo_sample *s)
 	return true;
 }
 
-/** @return false if there is none. */
+/** Take the oldest sample. @return false if there is none. */
 static inline bool
 octo_sample_pop(struct octo_sample_ring *r, struct octo_sample *s)
 {

@@ -6,7 +6,7 @@
 
 #include "octo_stray.h"
 
-/* What vector PMDs hand out at least (i40e, ixgbe, iavf, mlx5: four descriptors a step). */
+/* Least that vector PMDs return (i40e, ixgbe, iavf, mlx5: four descriptors a step). */
 #define VECTOR_STEP 4
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_stray_quota)
@@ -27,8 +27,8 @@ octo_stray_polled(struct octo_stray *s, uint8_t leg, uint16_t nb, uint16_t got)
 		s->active |= RTE_BIT32(leg);
 		s->taken += got;
 		/*
-		 * In small bursts the quota is more than a quarter, and several
-		 * legs may each use it: make up for all of them by waiting.
+		 * In small bursts the quota is more than a quarter, and several legs may each
+		 * use it: the pause compensates for all of them.
 		 */
 		s->pause = (4 * s->taken + nb - 1) / nb;
 	} else {
@@ -48,7 +48,7 @@ octo_stray_plan(struct octo_stray *s, uint32_t legs)
 	s->due = s->now + OCTO_STRAY_MAX_INTERVAL;
 	for (uint8_t leg = 0; leg < OCTO_STRAY_MAX_LEGS; leg++) {
 		if (!(legs & RTE_BIT32(leg))) {
-			/* kept from falling so far behind that it seems to lie ahead */
+			/* keep it from falling so far behind that it seems to be in the future */
 			s->leg_due[leg] = s->now;
 		} else if (!octo_stray_reached(s->leg_due[leg], s->due)) {
 			s->due = s->leg_due[leg];

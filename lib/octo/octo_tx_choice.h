@@ -14,28 +14,28 @@
 
 /**
  * @file
- * By which PF a packet goes whose segments lie on several nodes: by the one that
- * has to fetch the least of it from another node; or by any, if that PF lets each
- * segment be fetched by another PF, as a hint in the segment says.
+ * Choice of the PF for a packet whose segments are on several nodes: the PF that has to fetch
+ * the fewest bytes from another node; or any, if that PF can have each segment fetched by
+ * another PF, given by a hint in the segment.
  */
 
-/** Bytes of a packet that would cross nodes, by the PF that sends it. Zeroed: none. */
+/** Bytes of a packet that would cross nodes, by the PF that sends it. Start with zeros. */
 struct octo_tx_cost {
 	uint32_t crossing[OCTO_PLAN_MAX_PFS];
 };
 
-/** A segment of the packet; node -1 if unknown, which crosses nothing. */
+/** Add a segment of the packet; node -1 if unknown, which crosses nothing. */
 __rte_internal
 void octo_tx_cost_add(struct octo_tx_cost *cost, const struct octo_plan_pfs *pfs, int node,
 		      uint32_t len);
 
 /**
- * The PF that crosses least.
+ * The PF for which the fewest bytes cross nodes.
  *
  * @param usable
  *   Bit mask of PFs; not 0.
  * @param home
- *   Is taken if no other is better.
+ *   Preferred if no other is better.
  */
 __rte_internal
 uint8_t octo_tx_cost_least(const struct octo_tx_cost *cost, const struct octo_plan_pfs *pfs,
@@ -44,17 +44,17 @@ uint8_t octo_tx_cost_least(const struct octo_tx_cost *cost, const struct octo_pl
 /** Name of the dynamic field in each segment, and of the flag in the first. */
 #define OCTO_TX_HINT_NAME "net_octo_sg_pf"
 
-/** In what rte_eth_tx_burst_mode_get() says of a PF that follows hints. */
+/** Part of the info that rte_eth_tx_burst_mode_get() returns for a PF that follows hints. */
 #define OCTO_TX_HINT_MODE "SG hints"
 
-/** Where hints are: the port id of the PF that is to fetch the segment. */
+/** Location of hints: the port id of the PF that is to fetch the segment. */
 struct octo_tx_hint {
 	int offset; /**< of a uint16_t in each segment */
 	uint64_t
-		flag; /**< in ol_flags of the first: all segments have one; 0: nobody follows any */
+		flag; /**< in ol_flags of the first: all segments have one; 0: no PF follows them */
 };
 
-/** Register field and flag; the same for all who do. 0 or a negative errno. */
+/** Register field and flag; all callers get the same. @return 0 or a negative errno. */
 __rte_internal
 int octo_tx_hint_register(struct octo_tx_hint *hint);
 

@@ -7,16 +7,16 @@
 #include "octo_elapsed.h"
 #include "octo_tx_switch.h"
 
-/* As many descriptors as hardware is usually asked to report one of. */
+/* Usual number of descriptors of which hardware reports one. */
 #define REPORT_STEP 32
 
 /* The probes: offsets from the next descriptor to be used. */
 enum {
-	NEWEST, /* where the descriptor itself is looked at: in use unless all is sent */
-	NEWER,  /* and if that is rounded up, past the newest */
+	NEWEST, /* for PMDs that check the descriptor itself: in use unless all is sent */
+	NEWER,  /* the same, if the PMD rounds up past the newest */
 	NEW,
-	OLDEST,       /* where used ones are counted: in use unless all is sent */
-	NOT_A_REMNANT /* in use if there are more than hardware need have reported */
+	OLDEST,       /* for PMDs that count used ones: in use unless all is sent */
+	NOT_A_REMNANT /* in use if there are more than hardware may leave unreported */
 };
 
 static_assert(NOT_A_REMNANT + 1 == OCTO_TX_PROBES, "one offset for each");
@@ -42,7 +42,7 @@ octo_tx_switch_report(uint32_t full, bool coarse)
 	if (full &
 	    (RTE_BIT32(NEWEST) | RTE_BIT32(NEWER) | RTE_BIT32(NEW) | RTE_BIT32(NOT_A_REMNANT)))
 		return OCTO_TX_BUSY;
-	/* what was put in last is never reported where nothing comes after it */
+	/* the newest descriptors are never reported unless others follow */
 	return coarse || (full & RTE_BIT32(OLDEST)) ? OCTO_TX_QUIET : OCTO_TX_EMPTY;
 }
 

@@ -25,7 +25,7 @@ octo_watch_look(struct octo_watch *w, int node, uint32_t generation, uint64_t no
 		w->elsewhere = 0;
 		return OCTO_WATCH_STAY;
 	}
-	/* it came only a moment ago: its flows wait until it has stayed */
+	/* the home has just changed: flows do not move again until the hysteresis is over */
 	if (!octo_dwell_is_over(&w->dwell, now))
 		return OCTO_WATCH_STAY;
 	if (++w->elsewhere < OCTO_WATCH_SURE)
