@@ -11,25 +11,25 @@
 #include "octo_learn.h"
 #include "octo_worth.h"
 
-/* Beats between two looks at the hits of a rule. */
+/* Ticks between two reads of a rule's hits. */
 #define READ_EVERY 8
-/* A candidate must be worth 5/4 of what it replaces. */
+/* A candidate's flow rate must be more than 5/4 of that of the rule it replaces. */
 #define CLEARLY_NUM 5
 #define CLEARLY_DEN 4
-/* Rules that go for others in a beat: a part of all, but some. */
+/* Rules replaced per tick: at most this part of all, but at least SWAPS_MIN. */
 #define SWAPS_PART 8
 #define SWAPS_MIN 16
-/* Rules that nobody counts and that go on trial in a beat. */
+/* Rules without hit counters evicted on trial per tick: this part of all. */
 #define TRIALS_PART 256
-/* When so much of the table is free it is not full any more. */
+/* When this part of the table is free the table is no longer full. */
 #define ROOM_PART 16
-/* How soon a full table is tried again, and how rarely at last. */
+/* Shortest and longest pause until a full table is tried again. */
 #define PAUSE_MS 100u
 #define MAX_PAUSE_MS 6400u
-/* Rules whose hits are read again to find the one of least worth. */
+/* Rules whose hits are read again to find the one with the lowest flow rate. */
 #define VICTIM_TRIES 4
 
-/* Candidates: sets of ways, the least of which goes for a new one. */
+/* Candidates: sets of ways; a new one replaces the least of its set. */
 #define WAYS 8
 #define SETS 2048
 
@@ -37,12 +37,12 @@ struct octo_learned {
 	TAILQ_ENTRY(octo_learned) by_reading;
 	TAILQ_ENTRY(octo_learned) by_worth;
 	void *rule;
-	uint64_t hits : 56; /* when they were read last */
-	uint64_t step : 8;  /* of worth */
-	uint32_t sum;       /* of packets, as of then */
-	uint32_t first;     /* beat since which it is watched */
-	uint32_t read;      /* beat in which hits were read last */
-	uint32_t hit;       /* beat in which they had grown last */
+	uint64_t hits : 56; /* as of the last read */
+	uint64_t step : 8;  /* of the flow rate */
+	uint32_t sum;       /* of packets, decayed, as of the last read */
+	uint32_t first;     /* tick since which it is watched */
+	uint32_t read;      /* tick of the last read of its hits */
+	uint32_t hit;       /* tick in which they were last found to have grown */
 };
 
 TAILQ_HEAD(octo_learned_list, octo_learned);
@@ -59,15 +59,15 @@ struct octo_learn {
 	struct octo_learn_conf conf;
 	const struct octo_learn_ops *ops;
 	void *ctx;
-	struct octo_learned *current; /* is being installed */
+	struct octo_learned *current; /* being installed */
 	uint32_t limit;               /* rules that fit, as far as is known */
-	uint32_t pause;               /* ms until the try after the next one */
-	uint64_t retry;               /* ms; no try with more rules before */
-	bool broken;                  /* nor with any other until then */
+	uint32_t pause;               /* ms; last pause, the next one is twice as long */
+	uint64_t retry;               /* ms; before that the limit is not exceeded */
+	bool broken;                  /* nor any rule installed before retry */
 	bool full;
-	uint32_t beat;   /* to which the budgets belong */
-	uint32_t swaps;  /* left of it */
-	uint32_t trials; /* left of it */
+	uint32_t beat;   /* tick to which the budgets belong */
+	uint32_t swaps;  /* left in this tick */
+	uint32_t trials; /* left in this tick */
 	struct octo_learned_list by_reading;
 	struct octo_learned_list by_worth[OCTO_WORTH_STEPS];
 	uint64_t used_steps[OCTO_WORTH_STEPS / 64];
@@ -76,7 +76,7 @@ struct octo_learn {
 	struct octo_worth fading;
 };
 
-/* The list of a step */
+/* List of each step */
 
 static void
 put_on_step(struct octo_learn *l, struct octo_learned *f, uint8_t step)
@@ -132,7 +132,7 @@ set_of(const struct octo_learn *l, const struct octo_tuple *tuple)
 	return &l->candidates[octo_tuple_hash(tuple, 0) % SETS * WAYS];
 }
 
-/* The flow's place, or the one that it takes from the least of its set. */
+/* The flow's candidate, or a new one, which replaces the least of its set. */
 static struct candidate *
 place_of(struct octo_learn *l, const struct octo_tuple *tuple, uint32_t beat)
 {
@@ -175,7 +175,7 @@ unlink_flow(struct octo_learn *l, struct octo_learned *f)
 	free(f);
 }
 
-/* The flow may stay in mind, and come back if it is worth it. */
+/* The flow stays as a candidate, and gets a rule again if its flow rate is high enough. */
 static void
 evict(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 {
@@ -245,7 +245,7 @@ install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
 		return false;
 	}
 	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
-	/* nothing is known of it before its hits are read */
+	/* its flow rate is unknown until its hits are read */
 	put_on_step(l, f, OCTO_WORTH_STEPS - 1);
 	l->stats.rules++;
 	l->stats.installed++;
@@ -254,7 +254,10 @@ install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
 	return true;
 }
 
-/* Hits that nobody counts leave the rule as it was. @return false for those. */
+/*
+ * Read the hits of a rule and update its flow rate. Returns false if its hits are not counted:
+ * then its rate stays what it was when the rule was installed.
+ */
 static bool
 read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 {
@@ -263,7 +266,7 @@ read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 	TAILQ_REMOVE(&l->by_reading, f, by_reading);
 	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
 	if (!l->ops->hits(l->ctx, f->rule, &hits)) {
-		/* it stays what it was worth when it came */
+		/* keep the flow rate at installation */
 		f->sum = octo_worth_of(&l->fading, f->sum, f->read - f->first);
 		f->first = beat - OCTO_WORTH_FOREVER;
 		f->read = beat;
@@ -274,7 +277,7 @@ read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 	if (hits != f->hits)
 		f->hit = beat;
 	f->sum = octo_worth_fade(&l->fading, f->sum, beat - f->read);
-	/* who set it back to zero began anew */
+	/* a smaller value means that the counter was reset */
 	f->sum = octo_worth_add(f->sum, hits >= f->hits ? hits - f->hits : hits);
 	f->hits = hits;
 	f->read = beat;
@@ -283,7 +286,7 @@ read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 	return true;
 }
 
-/* The rule of least worth, if that is what it is worth now. */
+/* The rule with the lowest flow rate, after reading hits again where they are old. */
 static struct octo_learned *
 find_victim(struct octo_learn *l, uint32_t beat)
 {
@@ -310,7 +313,7 @@ renew_budgets(struct octo_learn *l, uint32_t beat)
 	l->trials = RTE_MAX(l->stats.rules / TRIALS_PART, 1u);
 }
 
-/* Whether a rule may be tried without that another goes for it. */
+/* Returns whether a rule may be installed without evicting another. */
 static bool
 has_room(struct octo_learn *l, uint64_t now)
 {
@@ -330,13 +333,13 @@ is_clearly_more(uint64_t a, uint64_t b)
 	return a * CLEARLY_DEN > b * CLEARLY_NUM;
 }
 
-/* Whether it may have a rule, be it for that of another. */
+/* Returns whether the flow gets a rule; may evict another rule for it. */
 static bool
 deserves(struct octo_learn *l, uint32_t w, bool room, uint32_t beat)
 {
 	struct octo_learned *f;
 
-	/* nothing but its first sample is known */
+	/* only its first sample is known */
 	if (w == 0)
 		return false;
 	f = least(l);
@@ -352,7 +355,7 @@ deserves(struct octo_learn *l, uint32_t w, bool room, uint32_t beat)
 	return true;
 }
 
-/* The table is full, or nearly. */
+/* Candidates compete for rules while the table is full, or nearly. */
 static void
 compete(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue, uint32_t packets,
 	bool room, uint64_t now)
@@ -364,7 +367,7 @@ compete(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue, ui
 	if (!have_candidates(l))
 		return;
 	c = place_of(l, tuple, beat);
-	/* what comes before the first sample was not watched */
+	/* packets before the first sample were not observed */
 	if (c->seen)
 		c->sum = octo_worth_add(octo_worth_fade(&l->fading, c->sum, beat - c->beat),
 					packets);
@@ -401,7 +404,7 @@ octo_learn_stray(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t 
 	compete(l, tuple, queue, packets, room, now);
 }
 
-/* Nobody counts its hits: whether it is worth its place, only its strays can tell. */
+/* The rule has no hit counter: remove it on trial, as only strays show its flow's rate. */
 static void
 try_without(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 {
@@ -453,7 +456,7 @@ octo_learn_make_room(struct octo_learn *l, uint64_t now)
 	if (f == NULL)
 		return false;
 	evict(l, f, octo_worth_beat(now));
-	/* the room is for somebody else */
+	/* the room is for the caller's rule */
 	l->limit = l->stats.rules;
 	l->full = true;
 	l->retry = now + PAUSE_MS;

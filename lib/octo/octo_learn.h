@@ -13,61 +13,70 @@
 
 /**
  * @file
- * Strays teach steering: which of the flows that stray get a rule, and which of
- * those rules go again. While there is room the first sample of a flow is enough;
- * later a flow must be clearly worth more than one that has a rule. Worth is
- * packets per time: of a rule those that hit it, of any other flow those that
- * its samples stand for. No device, no clock, no lock: the control mutex covers
- * it, times are milliseconds of any clock that goes forward.
+ * Learning: which of the flows that stray get a rule, and which of those rules are removed. As
+ * long as there is room the first sample of a flow is enough; later a flow must have a clearly
+ * higher rate than one that has a rule. The flow rate is packets per time: for a rule the hits,
+ * for any other flow the strays that its samples stand for. No device, no clock, no lock: all
+ * under the control mutex; times are milliseconds of any monotonic clock.
  */
 
-/** What becomes of its decisions. */
+/** Operations that apply its decisions. */
 struct octo_learn_ops {
 	/**
-	 * Make a rule.
+	 * Install a rule.
 	 *
 	 * @param rule
-	 *   Set to what the other operations are to be given for it.
+	 *   Set to the argument of the other operations.
 	 * @return
 	 *   0, -ENOSPC if the NIC has no room for it, or another negative errno.
 	 */
 	int (*install)(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule);
-	/** Take the rule out, whatever happens. *tuple is set to its flow. */
+	/** Remove the rule; cannot fail. *tuple is set to its flow. */
 	void (*remove)(void *ctx, void *rule, struct octo_tuple *tuple);
-	/** Packets that hit the rule so far. @return false if nobody counts them. */
+	/**
+	 * Read the packets that have hit the rule so far.
+	 *
+	 * @return
+	 *   False if they are not counted.
+	 */
 	bool (*hits)(void *ctx, void *rule, uint64_t *hits);
 };
 
 struct octo_learn_conf {
 	uint32_t max_rules;
-	uint32_t idle_ms; /**< a rule that nothing hits for so long goes; 0: never */
+	uint32_t idle_ms; /**< a rule without hits for this long is removed; 0: never */
 };
 
 struct octo_learn_stats {
-	uint64_t installed;  /**< rules made */
-	uint64_t evicted;    /**< rules that went for others, or on trial */
-	uint64_t aged;       /**< rules that went because nothing hit them */
+	uint64_t installed;  /**< rules installed */
+	uint64_t evicted;    /**< rules removed for others, or on trial */
+	uint64_t aged;       /**< rules removed because of no hits */
 	uint64_t refused;    /**< rules for which there was no room */
-	uint64_t failed;     /**< rules that could not be made for another reason */
+	uint64_t failed;     /**< rules that could not be installed for another reason */
 	uint32_t rules;      /**< now */
 	uint32_t candidates; /**< flows without a rule that are remembered now */
-	size_t bytes;        /**< memory for all of them, without the rules themselves */
+	size_t bytes;        /**< memory of all of them, without the rules themselves */
 };
 
 struct octo_learn;
 /** A flow that has a rule. */
 struct octo_learned;
 
-/** @return NULL if there is no memory. */
+/**
+ * Create the state of a port's learning; ops and ctx must stay valid.
+ *
+ * @return
+ *   NULL if there is no memory.
+ */
 __rte_internal
 struct octo_learn *
 octo_learn_create(const struct octo_learn_conf *conf, const struct octo_learn_ops *ops, void *ctx);
 
-/** The rules stay where they are. NULL is ignored. */
+/** Free the state. The rules stay installed. NULL is ignored. */
 __rte_internal
 void octo_learn_free(struct octo_learn *l);
 
-/** May be called at any time; rules that are too many go by and by. */
+/** May be called at any time; surplus rules are removed by octo_learn_work(). */
 __rte_internal
 void octo_learn_configure(struct octo_learn *l, const struct octo_learn_conf *conf);
 
@@ -75,7 +84,7 @@ void octo_learn_configure(struct octo_learn *l, const struct octo_learn_conf *co
  * A flow that has no rule strayed.
  *
  * @param queue
- *   It came to.
+ *   Queue that received it.
  * @param packets
  *   Strays that this sample stands for.
  */
@@ -84,7 +93,7 @@ void octo_learn_stray(struct octo_learn *l, const struct octo_tuple *tuple, uint
 		      uint32_t packets, uint64_t now);
 
 /**
- * Do one piece of what is due: look at the hits of one rule, and what follows.
+ * Do one unit of pending work: read the hits of one rule and act on them.
  *
  * @return
  *   False if there was nothing to do.
@@ -92,25 +101,23 @@ void octo_learn_stray(struct octo_learn *l, const struct octo_tuple *tuple, uint
 __rte_internal
 bool octo_learn_work(struct octo_learn *l, uint64_t now);
 
-/** Take out the rule of least worth. @return false if there is none. */
+/** Remove the rule with the lowest flow rate. @return false if there is none. */
 __rte_internal
 bool octo_learn_make_room(struct octo_learn *l, uint64_t now);
 
-/** @return the rule of least worth, as far as is known, or NULL if there is none. */
+/** Return the rule with the lowest flow rate, as of the last reads, or NULL if there is none. */
 __rte_internal
 void *octo_learn_least(const struct octo_learn *l);
 
-/**
- * During install(): what to keep with the rule for octo_learn_forget().
- */
+/** During install(): the handle to keep with the rule for octo_learn_forget(). */
 __rte_internal
 struct octo_learned *octo_learn_current(struct octo_learn *l);
 
-/** Somebody else takes the rule out. */
+/** The rule is removed by other code. */
 __rte_internal
 void octo_learn_forget(struct octo_learn *l, struct octo_learned *flow);
 
-/** All rules were taken out; candidates are forgotten, too. */
+/** All rules were removed; candidates are forgotten, too. */
 __rte_internal
 void octo_learn_forget_all(struct octo_learn *l);
 

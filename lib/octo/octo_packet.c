@@ -13,13 +13,13 @@
 #define MAX_VLAN_TAGS 2
 #define IPV4_HDR_MIN 20
 #define IPV6_HDR_LEN 40
-/* More than any sane chain; a bound for the loop. */
+/* More than any sensible chain has; bounds the loop. */
 #define IPV6_MAX_EXTENSIONS 8
 
 struct cursor {
-	const uint8_t *at; /* where the next header starts */
-	uint32_t left;     /* bytes that may be read from there on */
-	uint32_t unseen;   /* bytes that the frame has behind those */
+	const uint8_t *at; /* start of the next header */
+	uint32_t left;     /* bytes that may be read from there */
+	uint32_t unseen;   /* bytes of the frame beyond those */
 };
 
 static uint16_t
@@ -38,7 +38,7 @@ skip(struct cursor *c, uint32_t len)
 	return true;
 }
 
-/* The datagram ends before the padding of a short frame, not behind the frame. */
+/* Limits the cursor to the datagram, which ends before the padding of a short frame. */
 static bool
 trim(struct cursor *c, uint32_t len)
 {
@@ -48,7 +48,7 @@ trim(struct cursor *c, uint32_t len)
 	return true;
 }
 
-/* A NIC that does not find the whole header matches no rule either. */
+/* Fails if the L4 header is incomplete: then a NIC matches no rule either. */
 static bool
 read_ports(const struct cursor *c, uint8_t proto, struct octo_tuple *t)
 {
@@ -74,7 +74,7 @@ read_ipv4(struct cursor *c, struct octo_tuple *t)
 	if (c->left < IPV4_HDR_MIN || ip[0] >> 4 != 4)
 		return false;
 	len = (ip[0] & 0xf) * 4;
-	/* "more fragments", or an offset */
+	/* "more fragments" is set, or the offset is not 0 */
 	if (len < IPV4_HDR_MIN || (be16_at(ip + 6) & 0x3fff) != 0)
 		return false;
 	if (!trim(c, be16_at(ip + 2)) || !skip(c, len))

@@ -13,16 +13,16 @@
 
 /**
  * @file
- * The 5-tuple of a packet, as a rule of its flow would name it. Bytes in, tuple
- * out; nothing is believed that is not within the packet.
+ * The 5-tuple of a packet, as a rule of its flow would contain it. Nothing beyond the packet's
+ * end is read or trusted.
  */
 
-/** Headers must lie within so many bytes; what is beyond is not looked at. */
+/** Headers must lie within this many bytes; the bytes beyond are not read. */
 #define OCTO_PACKET_HDR_MAX 192
 
 /**
- * Length in bytes of an IPv6 extension header of which the first two bytes are
- * there, or 0 if proto is none that is skipped on the way to the ports.
+ * Length in bytes of an IPv6 extension header, of which at least the first two bytes must be
+ * readable; 0 if proto is no extension header that is skipped on the way to the ports.
  */
 static inline uint32_t
 octo_packet_extension_len(uint8_t proto, const uint8_t *ext)
@@ -40,23 +40,25 @@ octo_packet_extension_len(uint8_t proto, const uint8_t *ext)
 }
 
 /**
+ * Read the 5-tuple of a packet.
+ *
  * @param data
  *   Start of the Ethernet frame.
  * @param avail
- *   Bytes that may be read there, at most frame_len; OCTO_PACKET_HDR_MAX are enough.
+ *   Readable bytes, at most frame_len; OCTO_PACKET_HDR_MAX are enough.
  * @param frame_len
  *   Length of the whole frame.
  * @param t
  *   Written on success only.
  * @return
- *   Is it a whole TCP, UDP or SCTP packet over IPv4 or IPv6, behind two VLAN tags
- *   at most? False for fragments, which have no ports, and for broken headers.
+ *   True for a whole TCP, UDP or SCTP packet over IPv4 or IPv6, behind at most two VLAN tags.
+ *   False for fragments, which have no ports, and for broken headers.
  */
 __rte_internal
 bool
 octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t);
 
-/** The same of a packet as a PMD received it, in one segment or in many. */
+/** octo_packet_parse() for a packet as a PMD received it, in one segment or several. */
 __rte_internal
 bool octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t);
 

@@ -9,19 +9,22 @@
 
 #include "octo_partition.h"
 
-/* A share may miss its due by this fraction of it: there are 2^depth parts, all alike. */
+/* A PF's share may deviate by 1/TOLERANCE of it: there are 2^depth equal buckets. */
 #define TOLERANCE 100
 
-/* Of the RETA: nobody has it. */
+/* A RETA entry that belongs to no queue. */
 #define NO_QUEUE UINT16_MAX
 
-/* How many parts each PF is due, as if there were 2^depth of them. */
+/* Buckets that each PF should get, out of 2^depth. */
 struct scheme {
 	unsigned int depth;
 	uint32_t parts[OCTO_PLAN_MAX_PFS];
 };
 
-/* Each PF gets what is between two rounded sums, so that all is given away. */
+/*
+ * Each PF gets the difference of two rounded running sums, so that all buckets are assigned.
+ * Returns whether all shares are within the tolerance.
+ */
 static bool
 share_out(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs, uint32_t all_queues)
 {
@@ -41,7 +44,7 @@ share_out(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs, uint32_t a
 	return fair;
 }
 
-/* As few bits as do justice to all PFs. */
+/* Chooses the smallest depth that gives all PFs fair shares. */
 static void
 choose_scheme(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs)
 {
@@ -56,7 +59,7 @@ choose_scheme(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs)
 		s->parts[pf] <<= OCTO_PARTITION_DEPTH - s->depth;
 }
 
-/* Big blocks first, so that each begins at a multiple of its size. */
+/* Assigns big blocks first, so that each begins at a multiple of its size. */
 static void
 share_anew(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
 {
@@ -78,7 +81,7 @@ is_all_of(const uint8_t parts[], uint32_t size, uint8_t pf)
 	return parts[0] == pf && memcmp(parts, parts + 1, size - 1) == 0;
 }
 
-/* How well would this block go to the PF? Best if it joins its other half there. */
+/* Rates a block to be given to a PF: best if it joins its other half there. */
 static int
 rate_block(const uint8_t parts[], uint32_t at, uint32_t size, uint8_t to)
 {
@@ -88,11 +91,11 @@ rate_block(const uint8_t parts[], uint32_t at, uint32_t size, uint8_t to)
 		return 1;
 	if (is_all_of(half, size, to))
 		return 2;
-	/* worst if it breaks a larger one up */
+	/* worst if it breaks up a larger block */
 	return is_all_of(half, size, parts[at]) ? 0 : 1;
 }
 
-/* A block of a PF's to be given to another; OCTO_PARTITION_PARTS if it has none of the size. */
+/* A block of one PF for another; OCTO_PARTITION_PARTS if there is none of this size. */
 static uint32_t
 choose_block(const uint8_t parts[], uint32_t size, uint8_t from, uint8_t to)
 {
@@ -109,7 +112,7 @@ choose_block(const uint8_t parts[], uint32_t size, uint8_t from, uint8_t to)
 	return best;
 }
 
-/* In blocks as large as possible: that takes the fewest rules. */
+/* Gives n buckets in blocks as large as possible, which need the fewest rules. */
 static void
 give(uint8_t parts[], uint32_t n, uint8_t from, uint8_t to)
 {
@@ -125,7 +128,7 @@ give(uint8_t parts[], uint32_t n, uint8_t from, uint8_t to)
 	}
 }
 
-/* Who has too many gives them to who has too few. */
+/* PFs with too many buckets give them to PFs with too few. */
 static void
 share_again(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
 {
@@ -162,7 +165,7 @@ octo_partition_share(const uint16_t queues[], uint16_t nb_pfs, uint8_t parts[OCT
 		share_anew(&s, nb_pfs, parts);
 }
 
-/* The bits after the XORs are of both addresses in turn. */
+/* After the XORs the deciding bits come from both addresses alternately. */
 static void
 set_plain_bit(struct octo_partition_rule *rule, unsigned int xors, unsigned int level, uint32_t bit)
 {
@@ -177,14 +180,14 @@ set_plain_bit(struct octo_partition_rule *rule, unsigned int xors, unsigned int 
 	}
 }
 
-/* Rules in the making. */
+/* State of octo_partition_rules(). */
 struct writer {
 	struct octo_partition_rule *rules;
 	unsigned int n;
-	unsigned int xors; /* so many of the bits that decide, the first of them, are XORs */
+	unsigned int xors; /* number of leading deciding bits that are XORs */
 };
 
-/* Deciding bits of the block at `at`: its first bit is the highest of the position. */
+/* Deciding bits of the block at `at`: the first bit is the highest of the position. */
 static uint32_t
 block_value(uint32_t at, unsigned int bits)
 {
@@ -196,8 +199,8 @@ block_value(uint32_t at, unsigned int bits)
 }
 
 /*
- * The rules of a block: the packets whose first `bits` deciding bits are those of its
- * position. One rule for each value of the source bits in the XORs.
+ * Adds the rules of a block: its packets have, in their first `bits` deciding bits, those of
+ * its position. There is one rule for each value of the source bits in the XORs.
  */
 static void
 add_block(struct writer *w, unsigned int bits, uint32_t at, uint8_t pf)
@@ -224,7 +227,7 @@ add_block(struct writer *w, unsigned int bits, uint32_t at, uint8_t pf)
 	}
 }
 
-/* The block of so many deciding bits at `at`, or its two halves if they differ. */
+/* Adds the block of this many deciding bits at `at`, or its two halves if they differ. */
 static void
 add_parts(struct writer *w, const uint8_t parts[], unsigned int bits, uint32_t at)
 {
@@ -243,7 +246,7 @@ unsigned int
 octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest, uint16_t nb_queues,
 		     struct octo_partition_rule rules[])
 {
-	/* more XORs than tell queues apart would be for the rounding only */
+	/* more XORs than are needed to tell queues apart would only improve rounding */
 	struct writer w = {
 		.rules = rules,
 		.xors = RTE_MIN(rte_log2_u32(nb_queues) + 1, (uint32_t)OCTO_PARTITION_XORS),
@@ -254,7 +257,7 @@ octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest, ui
 	return w.n;
 }
 
-/* A RETA in the making; by queue, how many entries. */
+/* A RETA under construction; due and has are entries by queue. */
 struct dealer {
 	uint16_t *reta;
 	uint16_t size;
@@ -291,7 +294,7 @@ take_entry(struct dealer *d, uint16_t entry)
 	d->reta[entry] = NO_QUEUE;
 }
 
-/* The first entry is the first to be taken if it is for queue 0, and else the last. */
+/* Frees surplus entries: entry 0 first if queue 0 should get it, then from the end. */
 static void
 take_excess(struct dealer *d)
 {

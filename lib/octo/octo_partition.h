@@ -12,87 +12,86 @@
 
 /**
  * @file
- * How IP traffic is spread over the PFs so that none of it strays: rules that the
- * MPFS matches under a mask, and for each PF a RETA of the queues at home there.
- * Pure functions.
+ * Partition of IP traffic over the PFs so that none of it strays: masked rules of the MPFS, and
+ * for each PF a RETA with the queues that have their home there. Pure functions.
  *
- * Addresses only: a fragment has no ports, and has to go where its datagram goes.
- * The first bits that decide are a source bit XOR the next higher destination bit
- * each: such a bit varies when only the clients do, on whichever side they are, and
- * when both addresses count up together.
+ * Only addresses decide: a fragment has no ports, and must go where its datagram goes. Each of
+ * the first deciding bits is a source bit XOR the next higher destination bit: such a bit
+ * varies when only clients vary, on whichever side they are, and when both addresses count up
+ * together.
  */
 
-/** Bits that decide, at most: a share is rounded to 1/16384 of the traffic. */
+/** Maximum of deciding bits: a share is rounded to 1/16384 of the traffic. */
 #define OCTO_PARTITION_DEPTH 14
 
-/** How many of them are XORs, at most: each doubles the rules of what comes after it. */
+/** Maximum of XORs among them: each doubles the rules that include it. */
 #define OCTO_PARTITION_XORS 4
 
-/** For one PF at most one part of each size, in 2, 4, 8, 16, 16, ... rules. */
+/** For one PF at most one block of each size, in 2, 4, 8, 16, 16, ... rules. */
 #define OCTO_PARTITION_MAX_RULES                                                                   \
 	(OCTO_PLAN_MAX_PFS *                                                                       \
 	 ((2 << OCTO_PARTITION_XORS) - 2 +                                                         \
 	  (OCTO_PARTITION_DEPTH - OCTO_PARTITION_XORS) * (1 << OCTO_PARTITION_XORS)))
 
 /**
- * Matches the last 32 bits of the addresses, of IPv4 and of IPv6 alike; in host
- * order. No two rules of a partition match the same packet, and one always does.
+ * Matches the last 32 bits of the addresses, of IPv4 and IPv6 alike; in host order. No two
+ * rules of a partition match the same packet, and one always does.
  */
 struct octo_partition_rule {
 	uint32_t src;
 	uint32_t src_mask;
 	uint32_t dst;
 	uint32_t dst_mask;
-	uint16_t pf; /**< where such packets go */
+	uint16_t pf; /**< destination of these packets */
 };
 
-/** All traffic is so many parts, told apart by the bits that decide. */
+/** Number of buckets into which the deciding bits divide all traffic. */
 #define OCTO_PARTITION_PARTS (1 << OCTO_PARTITION_DEPTH)
 
 /**
  * Share out the traffic in proportion to the queues.
  *
  * @param queues
- *   How many queues are at home on each PF; may be 0, but not for all of them.
+ *   Number of queues at home on each PF; may be 0, but not for all PFs.
  * @param parts
- *   Which PF gets each part.
+ *   PF of each bucket.
  * @param keep
- *   The parts are shared out already: as few of them as possible go elsewhere. No PF
- *   gives parts and gets others then.
+ *   The buckets are shared out already: change the PFs of as few as possible. Then no PF both
+ *   gives and gets buckets.
  */
 __rte_internal
 void octo_partition_share(const uint16_t queues[], uint16_t nb_pfs,
 			  uint8_t parts[OCTO_PARTITION_PARTS], bool keep);
 
 /**
- * The rules that say who gets which part.
+ * The rules of a partition.
  *
  * @param rest
- *   PF of what no rule matches.
+ *   PF of packets that no rule matches.
  * @param nb_queues
- *   Of all PFs; the same for as long as parts are kept.
+ *   Of all PFs; must stay the same as long as buckets are kept.
  * @param rules
  *   Room for OCTO_PARTITION_MAX_RULES.
  * @return
- *   The number of rules: none if that PF gets all, as there is nothing to share out
- *   then; OCTO_PARTITION_MAX_RULES + 1 if it takes more than there is room for.
+ *   The number of rules: 0 if that PF gets all buckets; OCTO_PARTITION_MAX_RULES + 1 if there
+ *   is no room for all.
  */
 __rte_internal
 unsigned int octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest,
 				  uint16_t nb_queues, struct octo_partition_rule rules[]);
 
 /**
- * The RETA of a PF: its own queues in turn. All queues if none is its own, so that
- * what arrives there all the same is not left to a single one. Where queue 0 is its
- * own, it has the first entry: some NICs send there what is not hashed.
+ * Fill the RETA of a PF with its own queues in turn, or with all queues if it has none, so that
+ * packets that arrive there do not all go to a single queue. Queue 0, if it is the PF's own,
+ * gets the first entry: some NICs send packets there that are not hashed.
  *
  * @param home
  *   The home PF of each queue.
  * @param nb_queues
  *   At least 1.
  * @param keep
- *   The RETA is filled already: as few entries as possible change. No queue gives
- *   entries and gets others then.
+ *   The RETA is filled already: change as few entries as possible. Then no queue both gives and
+ *   gets entries.
  */
 __rte_internal
 void octo_partition_reta(const uint8_t home[], uint16_t nb_queues, uint8_t pf, uint16_t reta[],

@@ -31,7 +31,7 @@ pf_distance(const struct octo_plan_pfs *pfs, uint16_t pf, int node, octo_plan_di
 	if (pfs->node[pf] < 0)
 		return INT_MAX - 1;
 	d = distance(node, pfs->node[pf]);
-	/* libnuma says 0 of a node that the machine does not have */
+	/* libnuma returns 0 for a node that the machine does not have */
 	return d > 0 ? d : octo_plan_flat_distance(node, pfs->node[pf]);
 }
 

@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Who is home where: which PF serves a queue. Pure functions.
+ * The plan: which PF is a queue's home. Pure functions.
  */
 
 #define OCTO_PLAN_MAX_PFS 8
@@ -18,7 +18,7 @@
 /** Distance between two nodes as ACPI SLIT gives it: 10 is local, more is farther, 0 unknown. */
 typedef int (*octo_plan_distance_t)(int node_a, int node_b);
 
-/** What the plan needs to know of the PFs. */
+/** The PFs, as far as the plan depends on them. */
 struct octo_plan_pfs {
 	uint16_t nb;                     /**< number of PFs */
 	uint32_t usable;                 /**< bit mask: present, and link up where that matters */
@@ -26,8 +26,8 @@ struct octo_plan_pfs {
 };
 
 /**
- * The home PF of a queue whose CPU is on `node`: the nearest usable PF. Where
- * several are equally near, the queues spread over them by their number.
+ * The home PF of a queue whose CPU is on `node`: the nearest usable PF. If several are equally
+ * near, the queues are spread over them by their number.
  *
  * @param node
  *   -1 if unknown: all PFs are equally near.
@@ -43,39 +43,40 @@ __rte_internal
 int octo_plan_flat_distance(int node_a, int node_b);
 
 /**
- * Which of several things of a kind, one on each of these nodes, is the one for
- * `node`: the nearest, the first of equals.
+ * Choose among objects, one on each of these nodes, the nearest to `node`; the first of equals.
  *
  * @param nb
  *   1 to OCTO_PLAN_MAX_PFS.
+ * @return
+ *   Index of the object.
  */
 __rte_internal
 int octo_plan_nearest(const int16_t *nodes, uint16_t nb, int node, octo_plan_distance_t distance);
 
-/** Are two of them on the same node, and which ones? */
+/** Are two of these nodes the same? Then first and second are set to their indices. */
 __rte_internal
 bool octo_plan_twins(const int16_t *nodes, uint16_t nb, uint16_t *first, uint16_t *second);
 
-/** Memory that lies on several nodes. */
+/** Node of memory that is on several nodes. */
 #define OCTO_PLAN_MIXED (-2)
 
-/** Nodes of what a queue's packets meet; -1 where unknown, which crosses nothing. */
+/** NUMA locality of a leg; -1 where unknown, which crosses nothing. */
 struct octo_place {
-	int pf;   /**< its home */
-	int ring; /**< descriptors on the home PF */
+	int pf;   /**< the leg's PF */
+	int ring; /**< descriptors on this PF */
 	int pool; /**< packets; may be OCTO_PLAN_MIXED */
-	int cpu;  /**< that polls it */
+	int cpu;  /**< that polls the queue */
 };
 
 #define OCTO_CROSS_RING 0x1u
 #define OCTO_CROSS_POOL 0x2u
 #define OCTO_CROSS_CPU 0x4u
 
-/** What lies on another node than the PF: a mask of OCTO_CROSS_*. */
+/** Which of ring, pool and CPU are on another node than the PF: a mask of OCTO_CROSS_*. */
 __rte_internal
 uint32_t octo_plan_crossings(const struct octo_place *place);
 
-/** "none", "ring", "pool", "cpu", or several of them with blanks between. */
+/** "none", "ring", "pool", "cpu", or several of them separated by blanks. */
 __rte_internal
 const char *octo_plan_crossing_names(uint32_t crossings);
 

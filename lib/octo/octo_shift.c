@@ -7,7 +7,7 @@
 
 #include "octo_shift.h"
 
-/* For each PF, those that it gives parts to: bit masks. */
+/* For each PF, the PFs to which it gives buckets: bit masks. */
 struct gifts {
 	uint32_t to[OCTO_PLAN_MAX_PFS];
 };
@@ -32,7 +32,7 @@ find_loaded(const struct octo_shift_map *map)
 	return loaded;
 }
 
-/* All flows of this PF go elsewhere, or come from elsewhere. */
+/* Marks the legs of this PF that lose flows (drained) or get some (held). */
 static void
 mark_pf(const struct octo_shift_port *port, const struct octo_shift_map *map, uint8_t pf,
 	struct octo_shift *s, bool held)
@@ -57,7 +57,7 @@ move_parts(const struct octo_shift_port *port, struct octo_shift_map *map,
 		if ((from & RTE_BIT32(map->part[i])) && (to & RTE_BIT32(wish->part[i])))
 			map->part[i] = wish->part[i];
 	s->parts = true;
-	/* what only a lost PF had is in no ring, and nothing waits for it */
+	/* packets of lost PFs are in no ring, and nothing waits for them */
 	if (!(from & port->present))
 		return;
 	for (uint8_t pf = 0; pf < port->nb_pfs; pf++) {
@@ -68,7 +68,7 @@ move_parts(const struct octo_shift_port *port, struct octo_shift_map *map,
 	}
 }
 
-/* Between two sets of PFs that have none in common. */
+/* Moves buckets between two disjoint sets of PFs. */
 static void
 shift_parts(const struct octo_shift_port *port, struct octo_shift_map *map,
 	    const struct octo_shift_map *wish, const struct gifts *gifts, uint32_t givers,
@@ -88,7 +88,7 @@ shift_parts(const struct octo_shift_port *port, struct octo_shift_map *map,
 		move_parts(port, map, wish, from, to, s);
 }
 
-/* What is not hashed stays in its queue, unless that stands in the way of the rest of the step. */
+/* Moves unhashed packets to the new queue 0, unless the rest of the step conflicts. */
 static void
 shift_rest(const struct octo_shift_port *port, struct octo_shift_map *map,
 	   const struct octo_shift_map *wish, struct octo_shift *s)
@@ -104,7 +104,7 @@ shift_rest(const struct octo_shift_port *port, struct octo_shift_map *map,
 	map->rest = wish->rest;
 }
 
-/* What comes by a PF without link is lost until it comes by another. */
+/* First moves what comes by PFs that are absent or have no link, as it is lost until it moves. */
 static void
 leave_lost(const struct octo_shift_port *port, struct octo_shift_map *map,
 	   const struct octo_shift_map *wish, const struct gifts *gifts, struct octo_shift *s)
@@ -116,7 +116,7 @@ leave_lost(const struct octo_shift_port *port, struct octo_shift_map *map,
 		shift_rest(port, map, wish, s);
 }
 
-/* A queue that gives entries gets none in this step. Without traffic that does not matter. */
+/* A queue that gives entries gets none in this step, unless there is no traffic (leg 0). */
 static void
 shift_reta(uint16_t size, uint16_t reta[], const uint16_t wish[], uint8_t leg, struct octo_shift *s)
 {
@@ -132,7 +132,7 @@ shift_reta(uint16_t size, uint16_t reta[], const uint16_t wish[], uint8_t leg, s
 	}
 }
 
-/* Those of the PFs that give no parts away now. */
+/* Changes the RETAs of the PFs that have no buckets left to give. */
 static void
 shift_retas(const struct octo_shift_port *port, struct octo_shift_map *map,
 	    const struct octo_shift_map *wish, const struct gifts *gifts, struct octo_shift *s)

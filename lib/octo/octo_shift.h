@@ -13,25 +13,24 @@
 
 /**
  * @file
- * How traffic without rules of its own goes from queues to others while nothing is
- * reordered: in steps. In a step no leg of a queue both loses flows and gets some:
- * those that get some are held back until those that lose some are drained, and
- * so none of them waits for itself. A step follows from what is now and what is to
- * be, so that another wish in between just changes where the next ones lead. Pure
- * functions.
+ * Migration steps: traffic without rules of its own moves from queues to others without being
+ * reordered. In a step no leg of a queue both loses and gets flows: legs that get some are held
+ * until those that lose some are drained, so no leg waits for itself. A step depends only on
+ * the present map and the wanted one, so if the wanted map changes in between, only the next
+ * steps change. Pure functions.
  *
- * First the RETAs of PFs that give no parts away, then the parts, then the RETAs of
- * those that gave some: no flow moves twice, and until its new queues are there, a PF
- * gets no more traffic than before. What comes of octo_partition_share() and
- * octo_partition_reta() with `keep` takes three steps, whatever changes.
+ * First the RETAs of PFs that give no buckets change, then the buckets, then the RETAs of PFs
+ * that gave some: no flow moves twice, and a PF gets more traffic only when its new queues are
+ * in its RETA. Maps from octo_partition_share() and octo_partition_reta() with `keep` take
+ * three steps, whatever changes.
  */
 
 #define OCTO_SHIFT_MAX_RETA 2048
 
-/** By which PF unsteered traffic comes, and there to which queue. */
+/** Where unsteered traffic comes: PF and queue. */
 struct octo_shift_map {
-	uint8_t part[OCTO_PARTITION_PARTS]; /**< PF of each */
-	uint8_t rest;                       /**< PF of what is not hashed: it goes to queue 0 */
+	uint8_t part[OCTO_PARTITION_PARTS]; /**< PF of each bucket */
+	uint8_t rest;                       /**< PF of packets without a hash: queue 0 */
 	uint16_t reta[OCTO_PLAN_MAX_PFS][OCTO_SHIFT_MAX_RETA];
 };
 
@@ -40,27 +39,31 @@ struct octo_shift_port {
 	uint16_t nb_queues;
 	uint16_t reta_size; /**< 0: nothing is hashed */
 	uint32_t present;   /**< PFs that have rings: bit mask */
-	uint32_t usable;    /**< and link; the wish leads to no other */
+	uint32_t usable;    /**< PFs that have a link, too; the wanted map uses no other */
 };
 
-/** Of a queue, in a step: bit masks of PFs. */
+/** Legs of a queue in a step: bit masks of PFs. */
 struct octo_shift_legs {
-	uint8_t held;    /**< flows come there */
-	uint8_t drained; /**< flows came there before */
+	uint8_t held;    /**< get flows */
+	uint8_t drained; /**< lose flows */
 };
 
-/** A step. */
+/** A migration step. */
 struct octo_shift {
-	bool parts;     /**< parts change their PFs, or what is not hashed does */
+	bool parts;     /**< buckets, or packets that are not hashed, change their PFs */
 	uint32_t retas; /**< PFs whose RETA changes: bit mask */
 	struct octo_shift_legs legs[RTE_MAX_QUEUES_PER_PORT];
 };
 
 /**
- * The next step.
+ * Compute the next step.
  *
  * @param map
- *   As it is now; and then as it is after the step.
+ *   The present map; updated to the one after the step.
+ * @param wish
+ *   The wanted map.
+ * @param shift
+ *   Filled with the step.
  * @return
  *   Whether there is one.
  */

@@ -6,7 +6,7 @@
 #include "octo_elapsed.h"
 #include "octo_verdict.h"
 
-/* Rises by so many between two packets of a ring that were not in it together. */
+/* Least difference of turns between two packets of a ring that were not in it at the same time. */
 #define TURNS 2
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_start)
@@ -50,7 +50,7 @@ octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised
 		return;
 	if (!wrong_queue)
 		e->kept_queue = true;
-	/* as promised: the queue has another home since, and the rule will follow */
+	/* as expected: the queue has another home by now, and the rule will follow */
 	if (!wrong_queue && !wrong_pf)
 		return;
 	e->last_bad = s->when;
@@ -66,7 +66,7 @@ octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised
 	e->turn = s->turn;
 }
 
-/* Also where the application has set the PFs' counters back to zero. */
+/* Also true if the application has reset the PFs' counters. */
 static bool
 has_grown(uint64_t before, uint64_t now)
 {
@@ -87,7 +87,7 @@ forget_bad(struct octo_evidence *e)
 	e->has_bad = false;
 }
 
-/* While packets come that should not, hits of long ago are no excuse. */
+/* While packets come to wrong places, old hits do not count for the rule. */
 static void
 end_of_reading(struct octo_evidence *e, bool by_its_pf, bool by_any, uint64_t now)
 {
@@ -108,7 +108,7 @@ octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uin
 
 	e->kept_pf |= by_its_pf;
 	e->kept_queue |= by_any;
-	/* who asks twice in a moment sees no packets in between */
+	/* between two queries within a moment there may be no packets */
 	if (!e->hits_unknown && octo_elapsed(e->hits_read, now) < OCTO_VERDICT_QUIET_MS)
 		return;
 	end_of_reading(e, by_its_pf, by_any, now);
@@ -122,7 +122,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_matched)
 void
 octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, uint64_t now)
 {
-	/* counted from the last stray, or from when somebody set it back to zero */
+	/* count from the last stray, or from a reset of the counter */
 	if (e->hits_read <= e->last_bad || matched < e->hits_all) {
 		e->kept_pf = e->kept_pf && !is_proven_wrong(e);
 		e->hits_all = matched;
@@ -211,8 +211,8 @@ octo_tally_is_ignored(const struct octo_tally *t, bool waited)
 	if (t->broken == 0)
 		return false;
 	/*
-	 * where nobody counts, flows that the NIC cannot match are seen, and
-	 * those that work are not
+	 * without hit counters, flows that the NIC cannot match are observed as strays, and
+	 * flows whose rules work are not observed
 	 */
 	if (t->kept == 0 || !t->several)
 		return (t->broken >= OCTO_VERDICT_MANY &&

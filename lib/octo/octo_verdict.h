@@ -10,42 +10,42 @@
 
 /**
  * @file
- * A rule is believed when it works. A NIC may accept rules and ignore them, so
- * what is known of a rule comes from packets: from those that its PFs counted
- * and from strays, which should not be there. Pure; time is in milliseconds.
+ * Audit: does a rule work? A NIC may accept rules and ignore them, so the status of a rule is
+ * derived from packets: from those that its PFs counted, and from strays, which should not
+ * occur. Pure; time is in milliseconds.
  *
- * A rule promises a queue and, where there is a switch between the PFs, a PF.
+ * A rule is expected to lead to a queue and, if there is a switch between the PFs, to a PF.
  */
 
 enum octo_verdict {
-	OCTO_VERDICT_UNPROVEN,      /**< nothing is known */
-	OCTO_VERDICT_WORKS,         /**< its PF counts packets, and none is known to stray */
+	OCTO_VERDICT_UNPROVEN,      /**< not enough is known */
+	OCTO_VERDICT_WORKS,         /**< its PF counts packets, and no strays are known */
 	OCTO_VERDICT_PARTLY,        /**< its PF counts packets, others stray */
 	OCTO_VERDICT_PF_IGNORED,    /**< its packets come by another PF */
 	OCTO_VERDICT_QUEUE_IGNORED, /**< its packets come to another queue */
 };
 
-/** No PF is promised. */
+/** No PF is expected. */
 #define OCTO_VERDICT_ANY_PF UINT8_MAX
 
 struct octo_promise {
 	uint16_t queue;
-	uint8_t pf; /**< OCTO_VERDICT_ANY_PF where the network picks it */
+	uint8_t pf; /**< OCTO_VERDICT_ANY_PF if the network chooses it */
 };
 
-/** What packets of the rule told since it has led where it leads. */
+/** Observations of a rule's packets since it leads where it leads now. */
 struct octo_evidence {
-	uint64_t placed;     /**< when it was made to lead there */
-	uint64_t last_bad;   /**< when a packet last came that should not */
-	uint64_t hits_read;  /**< when they were noted */
-	uint64_t hits_pf;    /**< hits by the promised PF at that time */
+	uint64_t placed;     /**< when the rule was installed there */
+	uint64_t last_bad;   /**< when the last packet in a wrong place came */
+	uint64_t hits_read;  /**< when the hits were read */
+	uint64_t hits_pf;    /**< hits by the expected PF at that time */
 	uint64_t hits_all;   /**< hits by all PFs at that time */
-	uint32_t turn;       /**< of the last such packet's ring */
-	uint16_t queue;      /**< that packet came to */
-	uint8_t pf;          /**< that packet came by */
-	bool has_bad;        /**< there was one since the rule leads there */
-	bool hits_unknown;   /**< hits are from before */
-	bool kept_pf;        /**< the promised PF has counted packets */
+	uint32_t turn;       /**< turn of the ring at the last such packet */
+	uint16_t queue;      /**< of the last such packet */
+	uint8_t pf;          /**< of the last such packet */
+	bool has_bad;        /**< there was such a packet since */
+	bool hits_unknown;   /**< hits were not read since */
+	bool kept_pf;        /**< the expected PF has counted packets */
 	bool kept_queue;     /**< a PF has counted packets, or one came to the queue */
 	uint8_t wrong_pf;    /**< proofs in a row */
 	uint8_t wrong_queue; /**< proofs in a row */
@@ -55,34 +55,34 @@ struct octo_evidence {
 __rte_internal
 void octo_evidence_start(struct octo_evidence *e, uint64_t now);
 
-/** The rule leads elsewhere from now on: what was known is history. */
+/** The rule leads elsewhere from now on: discard earlier observations. */
 __rte_internal
 void octo_evidence_move(struct octo_evidence *e, uint64_t now);
 
 /**
  * A packet of the rule strayed.
  *
- * Packets may be under way, or wait in rings, while rules change. So it takes some
- * that certainly entered a ring after the rule was placed; see OCTO_VERDICT_PROOFS.
- * Samples wait, too: what counts is when they were taken, not when they are read.
+ * Packets may be in the NIC, or wait in rings, while rules change. So several packets are
+ * required that certainly entered a ring after the rule was installed; see OCTO_VERDICT_PROOFS.
+ * Samples wait, too: the time at which they were taken counts, not when they are read.
  */
 __rte_internal
 void octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
 			 const struct octo_sample *s);
 
-/** So many packets hit the rule, by the promised PF and by all of them. */
+/** Account for the rule's hits, by the expected PF and by all PFs. */
 __rte_internal
 void octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now);
 
 /**
- * The switch matched so many packets of a rule whose hits no PF counts. That does
- * not show where they came in; but of more than `many` since the last stray, others
+ * Account for packets that the switch matched for a rule without hit counters on PFs. They do
+ * not show by which PF they came; but if there are more than `many` since the last stray, some
  * would have been sampled if they had strayed.
  */
 __rte_internal
 void octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, uint64_t now);
 
-/** Nobody counts: what strayed long ago, and has not since, is history. */
+/** Called for a rule without any hit counter: strays of long ago are forgotten. */
 __rte_internal
 void octo_evidence_uncounted(struct octo_evidence *e, uint64_t now);
 
@@ -99,42 +99,44 @@ octo_verdict_is_ineffective(enum octo_verdict v)
 __rte_internal
 const char *octo_verdict_name(enum octo_verdict v);
 
-/** Packets in a row that broke a promise and cannot have been under way. */
+/** Packets in a row in a wrong place that cannot have been in the NIC before, as proof. */
 #define OCTO_VERDICT_PROOFS 4
-/** What the NIC has on its way from the switch to a ring arrives within this time. */
+/** A packet that has passed the switch is in a ring within this time. */
 #define OCTO_VERDICT_GRACE_MS 100
-/** A rule that gets hits and of which no stray came for so long works (again). */
+/** A rule that gets hits and had no strays for this long works (again). */
 #define OCTO_VERDICT_QUIET_MS 1000
-/** Of a rule that nobody counts and of which no stray came for so long nothing is known. */
+/** A rule without hit counters and without strays for this long is unproven. */
 #define OCTO_VERDICT_FORGET_MS 4000
-/** So many rules that break a promise speak for all. */
+/** This many ineffective rules are taken as representative. */
 #define OCTO_VERDICT_MANY 8
 
-/** One of the two promises, over all rules. Zeroed memory is a valid start. */
+/**
+ * Count of rules by what was observed, for one of the two expectations: queue or PF. Zeroed
+ * memory is a valid start.
+ */
 struct octo_tally {
 	uint32_t kept;
 	uint32_t broken;
 	uint32_t unknown;
-	uint16_t way; /**< PF or queue by which the first came */
+	uint16_t way; /**< PF or queue by which the packets of the first rule came */
 	bool several; /**< they came by more than one */
 };
 
-/** Add the rule, by the PF that its packets come by. */
+/** Add a rule, by the PF by which its packets come. */
 __rte_internal
 void octo_tally_pf(struct octo_tally *t, const struct octo_evidence *e, uint8_t promised);
 
-/** Add the rule, by the queue that its packets come to. */
+/** Add a rule, by the queue to which its packets come. */
 __rte_internal
 void octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint16_t promised);
 
 /**
  * Does the NIC ignore the rules?
  *
- * Some rules of a NIC that ignores them come true by chance: those that lead where
- * all packets go.
+ * If it does, some rules seem to work by chance: those that lead where all packets go.
  *
  * @param waited
- *   It has been like that for a while.
+ *   The state has lasted for a while.
  */
 __rte_internal
 bool octo_tally_is_ignored(const struct octo_tally *t, bool waited);

@@ -4,7 +4,7 @@
 
 #include "octo_worth.h"
 
-/* 2^-(1/64), of 2^32: what a beat leaves. */
+/* 2^-(1/64) in units of 2^-32: the decay per tick. */
 #define PER_BEAT UINT64_C(4248701965)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_worth_init)

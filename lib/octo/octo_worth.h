@@ -10,23 +10,23 @@
 
 /**
  * @file
- * What a flow is worth: packets per time, where those of long ago count less.
- * A sum of packets fades by half in some eight seconds. Time is counted in
- * beats, so that fading does not depend on how often it is done.
+ * Flow rate: packets per time, exponentially weighted (EWMA). A sum of packets decays by half
+ * in about eight seconds. Time is counted in ticks, so that the decay does not depend on how
+ * often it is applied.
  */
 
 #define OCTO_WORTH_BEAT_MS 128
-/** Packets of so many beats ago count half. */
+/** Ticks after which packets count half. */
 #define OCTO_WORTH_HALF_LIFE 64
-/** Beats after which nothing is left. */
+/** Ticks after which nothing is left. */
 #define OCTO_WORTH_FOREVER (32 * OCTO_WORTH_HALF_LIFE)
-/** Who was watched for fewer beats is judged as if it were so many. */
+/** A flow that was watched for fewer ticks is treated as if it were this many. */
 #define OCTO_WORTH_YOUNG 8
-/** Steps of worth, four to an octave. */
+/** Steps of the flow rate, four per octave. */
 #define OCTO_WORTH_STEPS 128
 
 struct octo_worth {
-	uint32_t kept[OCTO_WORTH_HALF_LIFE]; /**< of 65536, after so many beats */
+	uint32_t kept[OCTO_WORTH_HALF_LIFE]; /**< of 65536, after this many ticks */
 };
 
 __rte_internal
@@ -38,7 +38,7 @@ octo_worth_beat(uint64_t ms)
 	return (uint32_t)(ms / OCTO_WORTH_BEAT_MS);
 }
 
-/** What is left of 65536 after so many beats. */
+/** What is left of 65536 after so many ticks. */
 static inline uint32_t
 octo_worth_kept(const struct octo_worth *w, uint32_t beats)
 {
@@ -47,14 +47,14 @@ octo_worth_kept(const struct octo_worth *w, uint32_t beats)
 		       w->kept[beats % OCTO_WORTH_HALF_LIFE] >> (beats / OCTO_WORTH_HALF_LIFE);
 }
 
-/** What is left of a sum after so many beats. */
+/** What is left of a sum after so many ticks. */
 static inline uint32_t
 octo_worth_fade(const struct octo_worth *w, uint32_t sum, uint32_t beats)
 {
 	return (uint32_t)((uint64_t)sum * octo_worth_kept(w, beats) >> 16);
 }
 
-/** Packets count in sixteenths, because fading rounds down. */
+/** Packets are counted in sixteenths, because decay rounds down. */
 static inline uint32_t
 octo_worth_add(uint32_t sum, uint64_t packets)
 {
@@ -63,7 +63,7 @@ octo_worth_add(uint32_t sum, uint64_t packets)
 	return (uint32_t)RTE_MIN(sum + sixteenths, (uint64_t)UINT32_MAX);
 }
 
-/** The sum that it would be had the flow been watched for ever, not for age beats. */
+/** The sum as if the flow had been watched forever, not for age ticks. */
 static inline uint32_t
 octo_worth_of(const struct octo_worth *w, uint32_t sum, uint32_t age)
 {
@@ -72,7 +72,7 @@ octo_worth_of(const struct octo_worth *w, uint32_t sum, uint32_t age)
 	return (uint32_t)RTE_MIN(((uint64_t)sum << 16) / seen, (uint64_t)UINT32_MAX);
 }
 
-/** 0 for nothing, to OCTO_WORTH_STEPS - 1. */
+/** Step of a flow rate: 0 for none, to OCTO_WORTH_STEPS - 1. */
 static inline uint8_t
 octo_worth_step(uint32_t worth)
 {
