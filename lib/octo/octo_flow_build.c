@@ -54,7 +54,7 @@ build_l4(struct octo_flow_rule *rule, const struct octo_tuple *t)
 		.type = l4_type(t->proto), .spec = &rule->l4, .mask = &rule->l4_mask};
 }
 
-/* Returns where the pattern goes on. */
+/* Returns the next free item of the pattern. */
 static struct rte_flow_item *
 build_tuple(struct octo_flow_rule *rule, struct rte_flow_item *item, const struct octo_tuple *t)
 {
@@ -95,7 +95,7 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 		count);
 }
 
-/* How a transfer rule begins; returns where the pattern goes on. */
+/* Begins a transfer rule; returns the next free item of the pattern. */
 static struct rte_flow_item *
 begin_transfer(struct octo_flow_rule *rule, uint32_t priority, uint16_t from_port)
 {
@@ -111,7 +111,7 @@ begin_transfer(struct octo_flow_rule *rule, uint32_t priority, uint16_t from_por
 	return item;
 }
 
-/* And how it ends. */
+/* Ends a transfer rule. */
 static void
 end_transfer(struct octo_flow_rule *rule, struct rte_flow_item *item,
 	     enum rte_flow_action_type fate, uint16_t to_port, bool count)
@@ -121,7 +121,7 @@ end_transfer(struct octo_flow_rule *rule, struct rte_flow_item *item,
 	build_actions(rule, (struct rte_flow_action){.type = fate, .conf = &rule->to}, count);
 }
 
-/* A transfer rule; without a tuple, for all that enters by from_port. */
+/* A transfer rule; without a tuple, for everything that enters by from_port. */
 static void
 build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
 	       uint16_t from_port, enum rte_flow_action_type fate, uint16_t to_port, bool count)
@@ -133,7 +133,7 @@ build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint
 	end_transfer(rule, item, fate, to_port, count);
 }
 
-/* The last 32 bits of an address, in the network's order. */
+/* Sets the last 32 bits of an address, in network order. */
 static void
 set_low_bits(void *addr, size_t len, uint32_t bits)
 {

@@ -13,14 +13,13 @@
 
 /**
  * @file
- * Writes what octo asks PFs for as rte_flow rules; of an exact 5-tuple, that is
- * the inverse of octo_flow_parse().
- * Pure: touches only the structure given, any thread, any process.
+ * Builds the rte_flow rules that octo creates on PFs; for an exact 5-tuple this is the inverse
+ * of octo_flow_parse(). Pure: accesses only the structure given; any thread, any process.
  */
 
 /**
- * One rule with everything that its items and actions point to. The pointers
- * inside lead into the structure itself, so it must not be copied.
+ * One rule with everything that its items and actions point to. It contains pointers into
+ * itself, so it must not be copied.
  */
 struct octo_flow_rule {
 	struct rte_flow_attr attr;
@@ -41,31 +40,31 @@ struct octo_flow_rule {
 	struct rte_flow_action_count count;
 };
 
-/** ARFS: ingress, 5-tuple, QUEUE queue [, COUNT]. */
+/** ARFS rule: ingress, 5-tuple, QUEUE queue [, COUNT]. */
 __rte_internal
 void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			   uint32_t priority, uint16_t queue, bool count);
 
 /**
- * MPFS: transfer, what enters from the network behind ethdev `from_port`,
- * 5-tuple, PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic
- * direction" and "Actions": PORT_REPRESENTOR gives to the ethdev itself).
- * Without a tuple (NULL): all that enters there.
+ * MPFS rule: transfer, packets that enter from the network behind ethdev `from_port`, 5-tuple,
+ * PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic direction" and "Actions":
+ * PORT_REPRESENTOR gives packets to the ethdev itself). Without a tuple (NULL): all packets
+ * that enter there.
  */
 __rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
-/** The same for IP packets of a family that are in a part of them [, COUNT]. */
+/** Masked MPFS rule: the same for IP packets of a family whose addresses match `part` [, COUNT]. */
 __rte_internal
 void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
 			    const struct octo_partition_rule *part, uint32_t priority,
 			    uint16_t from_port, uint16_t to_port, bool count);
 
 /**
- * E-Switch: transfer, what enters from behind ethdev `from_port` (an uplink: the
- * network; a representor: its PF), 5-tuple, REPRESENTED_PORT `to_port` [, COUNT].
- * Without a tuple (NULL): all that enters there.
+ * E-Switch rule: transfer, packets that enter from behind ethdev `from_port` (an uplink: the
+ * network; a representor: its PF), 5-tuple, REPRESENTED_PORT `to_port` [, COUNT]. Without a
+ * tuple (NULL): all packets that enter there.
  */
 __rte_internal
 void octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,

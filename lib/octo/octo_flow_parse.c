@@ -8,7 +8,7 @@
 
 #include "octo_flow_parse.h"
 
-/* Where the pattern is: each item must bring it forward. */
+/* Position in the pattern: each item must advance it. */
 enum stage {
 	STAGE_PORT,
 	STAGE_L2,
@@ -47,7 +47,7 @@ all_bytes_are(const void *mem, size_t len, uint8_t value)
 	return true;
 }
 
-/* One matched part of an item: what the mask must cover, and where its value goes. */
+/* A matched field of an item: the mask must cover it, and its value is copied to `to`. */
 struct field {
 	size_t offset; /* in the item's spec and mask */
 	size_t len;
@@ -55,9 +55,8 @@ struct field {
 };
 
 /*
- * Copy the fields of an item whose mask must be all ones on them and all zeros
- * elsewhere. The item's default mask would match other fields too in some
- * DPDK releases, so it is taken from the caller.
+ * Copy the fields of an item, whose mask must be all ones on them and all zeros elsewhere.
+ * Without a mask the item's default mask is used, and has to pass the same check.
  */
 static int
 read_exact(struct reader *r, const struct rte_flow_item *item, const void *default_mask,
@@ -113,7 +112,7 @@ read_eth(struct reader *r, const struct rte_flow_item *item)
 
 	if (item->spec != NULL && (mask == NULL || !all_bytes_are(mask, sizeof(*mask), 0)))
 		return refuse_item(r, ENOTSUP, item, "Ethernet fields cannot be matched here");
-	/* of nothing, which is not for us to put right */
+	/* a range without spec and mask is invalid, and is not corrected here */
 	if (item->last != NULL)
 		return refuse_item(r, ENOTSUP, item, "a range of Ethernet fields is not matched");
 	r->stage = STAGE_L3;
@@ -218,7 +217,7 @@ read_pattern(struct reader *r, const struct rte_flow_item *item)
 		if (ret != 0)
 			return ret;
 	}
-	/* only what a port of the switch sends can be meant as a whole */
+	/* only packets from a port of the switch can be matched without a 5-tuple */
 	r->spec.match_all = r->spec.from_port != OCTO_NO_PORT && r->stage < STAGE_L4;
 	if (r->stage != STAGE_DONE && !r->spec.match_all)
 		return refuse_item(
@@ -345,7 +344,7 @@ read_attr(struct reader *r, const struct rte_flow_attr *attr)
 	return 0;
 }
 
-/* ethdev hands on whatever the application gave. */
+/* ethdev passes on whatever the application gives. */
 static int
 check_given(const struct rte_flow_attr *attr, const struct rte_flow_item *pattern,
 	    const struct rte_flow_action *actions, struct rte_flow_error *error)

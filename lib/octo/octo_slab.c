@@ -9,11 +9,11 @@
 
 #include "octo_slab.h"
 
-/* Small beside a hugepage, so that a last chunk with one object does not matter. */
+/* Small compared to a hugepage, so a last chunk with one object wastes little. */
 #define CHUNK_BYTES (64u << 10)
 #define ALIGNMENT 8
 
-/* An object whose size is a multiple of a cache line touches no more lines than it must. */
+/* Aligned, so that objects of whole cache lines touch no more lines than needed. */
 struct octo_slab_chunk {
 	struct octo_slab_chunk *next;
 	alignas(RTE_CACHE_LINE_MIN_SIZE) char objects[];
@@ -111,6 +111,6 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_bytes)
 size_t
 octo_slab_bytes(const struct octo_slab *slab)
 {
-	/* every allocation of the heap has a cache line in front of it */
+	/* each allocation of the heap is preceded by a header of one cache line */
 	return slab->nb_chunks * (chunk_bytes(slab) + RTE_CACHE_LINE_SIZE);
 }

@@ -18,7 +18,7 @@ octo_socket_map_clear(struct octo_socket_map *map)
 	memset(map->node, -1, sizeof(map->node));
 }
 
-/* Read a number not above max and step over it; what is wrong is not stepped over. */
+/* Reads a number up to max and advances *text; on failure *text is unchanged. */
 static bool
 read_number(const char **text, unsigned long max, unsigned long *number)
 {
@@ -42,7 +42,7 @@ step_over(const char **text, char c)
 	return true;
 }
 
-/* One CPUS:NODE. */
+/* Reads one CPUS:NODE. Returns NULL, or what is wrong at *text. */
 static const char *
 read_entry(struct octo_socket_map *map, const char **text)
 {

@@ -10,18 +10,18 @@
 
 /**
  * @file
- * A two-socket view of a machine that has one: CPU numbers to nodes.
- * The idea of OVS's --dummy-numa. Pure functions.
+ * Maps CPU numbers to nodes, to simulate several sockets on a machine that has one; the idea of
+ * OVS's --dummy-numa. Pure functions.
  */
 
 #define OCTO_SOCKET_MAP_CPUS 1024
 #define OCTO_SOCKET_MAP_MAX_NODE 63
 
 struct octo_socket_map {
-	int8_t node[OCTO_SOCKET_MAP_CPUS]; /**< node of each CPU, -1 where not mapped */
+	int8_t node[OCTO_SOCKET_MAP_CPUS]; /**< node of each CPU, -1 if not mapped */
 };
 
-/** No CPU is mapped. */
+/** Clear the map: no CPU is mapped. */
 __rte_internal
 void octo_socket_map_clear(struct octo_socket_map *map);
 
@@ -29,7 +29,7 @@ void octo_socket_map_clear(struct octo_socket_map *map);
  * Read "CPUS:NODE[/CPUS:NODE...]", CPUS being a number or a range: "0-3:0/4-7:1".
  *
  * @param why
- *   Filled on failure with what is wrong and what would be right.
+ *   On failure filled with the error and an example.
  * @return
  *   0, or -EINVAL with *map unchanged.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Rules as one block of memory. Measuring goes the same way as copying, with the
- * application's own memory in place of the copy; nothing is written there.
+ * Copies rules into one block of memory. Measuring runs the same code, with the application's
+ * memory in place of the copy, to which nothing is written.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "octo_spec.h"
 #include "octo_spec_row.h"
 
-/* Enough to copy, or to find that it is too much. */
+/* Enough to copy a list, or to detect that it is too long. */
 #define LIST_MAX (OCTO_SPEC_MAX / sizeof(struct rte_flow_action) + 1)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_refuse)
@@ -57,7 +57,7 @@ knows(struct octo_spec_copier *c, const struct octo_spec_row *row)
 	return c->ret == 0;
 }
 
-/* What the pointer of an item or an action leads to. */
+/* Copies the struct to which a pointer of an item or an action leads. */
 static void *
 own_struct(struct octo_spec_copier *c, const struct octo_spec_row *row, const void *from)
 {
@@ -133,7 +133,7 @@ own_action(struct octo_spec_copier *c, const struct rte_flow_action *from,
 	c->culprit = from;
 	if (!knows(c, row))
 		return;
-	/* a handle is not memory of the application's */
+	/* a handle is not a pointer to the application's memory */
 	action.conf = from->type == RTE_FLOW_ACTION_TYPE_INDIRECT ? from->conf :
 								    own_struct(c, row, from->conf);
 	if (c->to != NULL)

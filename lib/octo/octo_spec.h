@@ -11,31 +11,30 @@
 
 /**
  * @file
- * Copies of rules that own every byte: nothing in them points into the memory of
- * the application, but for the handles of indirect actions and the contexts of AGE
- * actions. An item or action that cannot be copied so is refused. Looks at no
- * device; any thread may call it.
+ * Deep copies of rules: nothing in them points into the memory of the application, except
+ * handles of indirect actions and contexts of AGE actions. An item or action that cannot be
+ * copied like this is refused. Accesses no device; any thread may call these functions.
  */
 
 /** The largest copy, in bytes. */
 #define OCTO_SPEC_MAX (1u << 20)
-/** Lists within lists. */
+/** Maximum depth of nested lists. */
 #define OCTO_SPEC_DEPTH 4
 
 /**
  * Copy a rule or a part of it, or only measure it.
  *
  * @param op
- *   What `from` is: RTE_FLOW_CONV_OP_PATTERN, _ACTION, _ACTIONS or _RULE, and
- *   accordingly what begins the copy. Of a rule NULL parts are left out.
+ *   Type of `from`: RTE_FLOW_CONV_OP_PATTERN, _ACTION, _ACTIONS or _RULE; the copy begins with
+ *   the same type. NULL parts of a rule are left out.
  * @param to
  *   Memory aligned for any type, or NULL to measure.
  * @param size
- *   Bytes of `to`: what measuring returned.
+ *   Bytes of `to`: the result of measuring.
  * @return
- *   The size of the copy in bytes, or a negative errno with *error filled:
- *   -ENOTSUP where something cannot be owned, -EINVAL where a list is missing,
- *   -E2BIG beyond OCTO_SPEC_MAX or OCTO_SPEC_DEPTH.
+ *   The size of the copy in bytes, or a negative errno with *error filled: -ENOTSUP if a type
+ *   cannot be copied, -EINVAL if memory or a length that a part refers to is missing, -E2BIG
+ *   beyond OCTO_SPEC_MAX or OCTO_SPEC_DEPTH.
  */
 __rte_internal
 int octo_spec_copy(enum rte_flow_conv_op op, void *to, size_t size, const void *from,
@@ -45,11 +44,11 @@ int octo_spec_copy(enum rte_flow_conv_op op, void *to, size_t size, const void *
 __rte_internal
 size_t octo_spec_conf_size(enum rte_flow_action_type type);
 
-/** Bytes behind the pointer of an item's specification, by its own length. */
+/** Bytes behind the pointer of an item's spec, according to the spec's own length. */
 __rte_internal
 size_t octo_spec_item_extra(const struct rte_flow_item *item);
 
-/** The actions within an action, which are its alternatives; NULL if it has none. */
+/** The action list nested in an action; NULL if it has none. */
 __rte_internal
 const struct rte_flow_action *octo_spec_nested(const struct rte_flow_action *action);
 

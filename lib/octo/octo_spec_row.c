@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Every item and action of rte_flow has a row: how large what is behind its pointer
- * is, and how to own what is behind the pointers in there. What has no row is
- * refused, as is what belongs to one PF.
+ * Every item and action of rte_flow has a row: the size of the struct behind its pointer, and
+ * how to copy what the pointers inside that struct lead to. Types without a row are refused,
+ * and so are objects of one PF.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@ own(struct octo_spec_copier *c, const void *bytes, size_t len)
 	return octo_spec_own(c, bytes, len, len);
 }
 
-/* How long a pattern is the specification says; the mask has a mask of that. */
+/* The spec has the length of the pattern; the mask's length is a mask of it. */
 static void
 own_raw(struct octo_spec_copier *c, union octo_spec_deep *copy)
 {
@@ -33,7 +33,7 @@ own_raw(struct octo_spec_copier *c, union octo_spec_deep *copy)
 		octo_spec_refuse(c, EINVAL, "the raw item has a length, but no pattern");
 	if (spec == NULL && raw->pattern != NULL)
 		octo_spec_refuse(c, EINVAL, "the raw mask has a pattern of unknown length");
-	/* drivers read it as text, too: a zero ends it */
+	/* drivers may read it as a string: terminate it by a zero */
 	raw->pattern = octo_spec_own(c, raw->pattern, len, len + 1);
 }
 
@@ -48,7 +48,7 @@ own_geneve_opt(struct octo_spec_copier *c, union octo_spec_deep *copy)
 	opt->data = own(c, opt->data, spec == NULL ? 0 : spec->option_len * sizeof(opt->data[0]));
 }
 
-/* Bytes that a pointer to a value of the field leads to; 0 where drivers do not agree. */
+/* Bytes behind a pointer to a value of the field; 0 where drivers do not agree on the size. */
 static const struct {
 	int field;
 	uint8_t bytes;
@@ -111,7 +111,7 @@ static const struct {
 #undef FIELD
 };
 
-/* Of FLEX_ITEM there is a handle of one PF: it has no row. */
+/* Returns -1 for fields without a row, such as FLEX_ITEM, whose handle belongs to one PF. */
 static int
 field_bytes(int field)
 {
@@ -121,7 +121,7 @@ field_bytes(int field)
 	return -1;
 }
 
-/* A value for a field, or another field. Drivers read 16 bytes of any value. */
+/* Copies a value for a field, if it is behind a pointer. Drivers read 16 bytes of any value. */
 static void
 own_field(struct octo_spec_copier *c, const struct rte_flow_field_data *target,
 	  struct rte_flow_field_data *source)
@@ -231,7 +231,7 @@ own_prog(struct octo_spec_copier *c, union octo_spec_deep *copy)
 	copy->prog.args = to;
 }
 
-/* Objects of a PF, which no other PF has. */
+/* Refuses objects of a PF, which no other PF has. */
 static void
 own_meter_mark(struct octo_spec_copier *c, union octo_spec_deep *copy)
 {
@@ -402,7 +402,7 @@ static const struct octo_spec_row actions[] = {
 static const struct octo_spec_row *
 find(const struct octo_spec_row *rows, unsigned int nb, int type)
 {
-	/* a negative one is a driver's own; see also compat/ */
+	/* negative types are private to a driver; see also compat/ */
 	for (unsigned int i = 0; type >= 0 && i < nb; i++)
 		if (rows[i].type == type)
 			return &rows[i];

@@ -12,23 +12,23 @@
 
 /**
  * @file
- * Between octo_spec.c, which copies lists, and octo_spec_row.c, which knows items
- * and actions.
+ * Interface between octo_spec.c, which copies lists, and octo_spec_row.c, which has a row for
+ * each item and action.
  */
 
-/** A copy in the making. */
+/** State of octo_spec_copy(). */
 struct octo_spec_copier {
-	uint8_t *to;                    /**< NULL: it is only measured */
+	uint8_t *to;                    /**< NULL: only measure */
 	size_t used;                    /**< bytes so far */
-	unsigned int depth;             /**< of lists */
-	int ret;                        /**< of the first error */
+	unsigned int depth;             /**< of nested lists */
+	int ret;                        /**< the first error */
 	enum rte_flow_error_type type;  /**< of the culprit, if there is one */
-	const void *culprit;            /**< item or action that is copied */
-	const struct rte_flow_item *of; /**< item whose mask is copied, else NULL */
+	const void *culprit;            /**< item or action being copied */
+	const struct rte_flow_item *of; /**< item whose mask is being copied, else NULL */
 	struct rte_flow_error *error;
 };
 
-/** What has pointers, which are replaced. */
+/** Structs with pointers that have to be replaced. */
 union octo_spec_deep {
 	struct rte_flow_item_raw raw;
 	struct rte_flow_item_geneve_opt geneve_opt;
@@ -48,13 +48,16 @@ union octo_spec_deep {
 /** An item or action of rte_flow. */
 struct octo_spec_row {
 	int type;
-	uint16_t size; /**< of what its pointer leads to */
-	/** Has the copy, or a scratch copy, point to copies; NULL: it has no pointers. */
+	uint16_t size; /**< of the struct behind its pointer */
+	/**
+	 * Replace the pointers in a copy, or scratch copy, by pointers to copies; NULL: there
+	 * are none.
+	 */
 	void (*own)(struct octo_spec_copier *c, union octo_spec_deep *copy);
 	const char *refusal; /**< NULL: it can be copied */
 };
 
-/* octo_spec_row.c; NULL: of no DPDK that we know */
+/* octo_spec_row.c; NULL: unknown type */
 __rte_internal
 const struct octo_spec_row *octo_spec_row_of_item(int type);
 __rte_internal
@@ -63,7 +66,10 @@ const struct octo_spec_row *octo_spec_row_of_action(int type);
 /* octo_spec.c */
 __rte_internal
 void octo_spec_refuse(struct octo_spec_copier *c, int code, const char *why);
-/** Copy bytes, with zeros behind them up to `room`. Returns where they are; NULL: nowhere. */
+/**
+ * Copy bytes, followed by zeros up to `room`. Returns the copy, or `bytes` if only measuring;
+ * NULL if bytes is NULL or after an error.
+ */
 __rte_internal
 void *octo_spec_own(struct octo_spec_copier *c, const void *bytes, size_t len, size_t room);
 __rte_internal

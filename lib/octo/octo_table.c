@@ -15,28 +15,28 @@
 #define GROWTH 2
 
 /*
- * What rte_hash_create() takes: buckets of a cache line for eight keys, as many
- * to extend them, and 32-bit indices of what is free of both. The ring of free
- * keys has one more than there are keys, which makes it the next power of two.
+ * Memory of rte_hash_create(): buckets of a cache line for eight keys, as many to extend them,
+ * and 32-bit indices of free keys and free buckets. The ring of free keys has one entry more
+ * than there are keys, rounded up to a power of two.
  */
 #define KEYS_PER_BUCKET 8
 #define HASH_KEY_BYTES 16
 
 /*
- * The hash knows where a key is, not what it is: the tuple is in the memory of
- * whoever uses the table, and once is enough.
+ * The hash stores pointers to keys: the tuples are in the memory of the table's user, and need
+ * not be stored twice.
  *
- * The values are kept here rather than in the hash, by the position that the
- * hash gives each key for good. rte_hash_iterate() misses keys if others are
- * removed on the way, because a key may be moved into the room of the removed one.
+ * The values are stored here rather than in the hash, at the position that the hash assigns to
+ * each key for its lifetime. rte_hash_iterate() misses keys if others are removed meanwhile,
+ * because a key may be moved into the slot of a removed one.
  */
 typedef const struct octo_tuple *key_ref;
 
 struct octo_table {
 	struct rte_hash *hash;
-	void **values; /* of capacity; NULL where the position is free */
+	void **values; /* array of `capacity`; NULL where the position is free */
 	uint32_t capacity;
-	uint32_t generation; /* rte_hash wants a new name for each */
+	uint32_t generation; /* rte_hash needs a new name for each hash */
 	int socket;
 	char name[24];
 };
@@ -48,7 +48,7 @@ hash_key(const void *key, uint32_t len, uint32_t seed)
 	return octo_tuple_hash(*(const key_ref *)key, seed);
 }
 
-/* The hash also compares with the place that it keeps for no key at all. */
+/* The hash also compares with the slot that it reserves for no key. */
 static int
 compare_keys(const void *asked, const void *kept, size_t len)
 {
@@ -68,7 +68,7 @@ new_hash(struct octo_table *t, uint32_t entries)
 		.key_len = sizeof(key_ref),
 		.hash_func = hash_key,
 		.socket_id = t->socket,
-		/* never "full" before the last entry is used */
+		/* otherwise it may be "full" before the last entry is used */
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 
@@ -81,7 +81,7 @@ new_hash(struct octo_table *t, uint32_t entries)
 	return hash;
 }
 
-/* Room for so many keys, in place of what the table had. */
+/* Create hash and values for `capacity` keys, in place of the present ones. */
 static int
 make_room(struct octo_table *t, uint32_t capacity)
 {
@@ -143,7 +143,7 @@ octo_table_free(struct octo_table *t)
 static int
 insert(struct octo_table *t, key_ref key, void *value)
 {
-	/* finds the key if it is there already */
+	/* returns the position of the key if it exists already */
 	int32_t position = rte_hash_add_key(t->hash, &key);
 
 	if (position < 0)

@@ -12,13 +12,15 @@
 
 /**
  * @file
- * The steering table: 5-tuple to whatever the caller keeps for it. An rte_hash
- * that grows. No locking: the port's control mutex covers it.
+ * The steering table: maps 5-tuples to pointers of the caller. An rte_hash that grows. No
+ * locking: for the holder of the port's control mutex.
  */
 
 struct octo_table;
 
 /**
+ * Create a table.
+ *
  * @param name
  *   Unique prefix, at most 16 characters.
  * @return
@@ -27,27 +29,29 @@ struct octo_table;
 __rte_internal
 struct octo_table *octo_table_create(const char *name, int socket);
 
-/** Frees the table, not what its values point to. NULL is ignored. */
+/** Free the table, not what its values point to. NULL is ignored. */
 __rte_internal
 void octo_table_free(struct octo_table *t);
 
 /**
+ * Add a key.
+ *
  * @param key
- *   Not copied: it must stay as it is, and where it is, until it is removed.
- *   Usually it is part of the value.
+ *   Not copied: it must stay unchanged, and where it is, until it is removed. Usually it is
+ *   part of the value.
  * @param value
  *   Not NULL.
  * @return
- *   0, -EEXIST, or -ENOMEM; on failure the table is as before.
+ *   0, -EEXIST, or -ENOMEM; on failure the table is unchanged.
  */
 __rte_internal
 int octo_table_add(struct octo_table *t, const struct octo_tuple *key, void *value);
 
-/** @return the value that was removed, or NULL if the key is not there. */
+/** Remove a key. @return its value, or NULL if the key does not exist. */
 __rte_internal
 void *octo_table_remove(struct octo_table *t, const struct octo_tuple *key);
 
-/** @return the value, or NULL if the key is not there. */
+/** Look up a key. @return its value, or NULL if the key does not exist. */
 __rte_internal
 void *octo_table_find(const struct octo_table *t, const struct octo_tuple *key);
 
@@ -55,15 +59,16 @@ void *octo_table_find(const struct octo_table *t, const struct octo_tuple *key);
 __rte_internal
 uint32_t octo_table_count(const struct octo_table *t);
 
-/** @return what the table takes from the heap, within a few kilobytes. */
+/** Estimate the bytes that the table takes from the heap, within a few kilobytes. */
 __rte_internal
 size_t octo_table_bytes(const struct octo_table *t);
 
 /**
- * Walk the table in no particular order; keys may be removed, not added, on the way.
+ * Iterate over the values in no particular order; keys may be removed, but not added,
+ * meanwhile.
  *
  * @param next
- *   Zero at first.
+ *   Position; 0 at first.
  * @return
  *   The next value, or NULL at the end.
  */

@@ -24,7 +24,7 @@ check_actions(const struct rte_flow_action actions[], const struct rte_flow_acti
 	      struct rte_flow_error *error)
 {
 	for (unsigned int i = 0; i < OCTO_TEMPLATE_MAX; i++) {
-		/* of an indirect action the mask tells the type of what is behind it */
+		/* the mask of an indirect action has the type of the action behind it */
 		if (masks[i].type != actions[i].type &&
 		    actions[i].type != RTE_FLOW_ACTION_TYPE_INDIRECT)
 			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
@@ -72,7 +72,10 @@ octo_template_set_pattern(struct octo_template *t, const struct rte_flow_item pa
 	return 0;
 }
 
-/* A mask is a configuration, too; of what would point elsewhere it says only whether it is. */
+/*
+ * Is any byte of the mask's conf set? A mask has the format of a conf; its pointers only tell
+ * whether the action is constant.
+ */
 static bool
 is_constant(const struct rte_flow_action *action, const struct rte_flow_action *mask)
 {
@@ -135,7 +138,7 @@ octo_template_fill_pattern(const struct octo_template *t, const struct rte_flow_
 						  &given[i],
 						  "the pattern template has a mask for this item: "
 						  "give a value");
-		/* the mask is as long as the template's value */
+		/* the mask is as long as the template's spec */
 		if (given[i].spec != NULL && common->spec != NULL && common->mask != NULL &&
 		    octo_spec_item_extra(&given[i]) != octo_spec_item_extra(common))
 			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,

@@ -10,19 +10,18 @@
 
 /**
  * @file
- * Templates of rte_flow: what all rules of a template table have in common. A
- * copy of them is kept, and each rule fills in what they leave open. Looks at no
- * device; the caller serialises.
+ * Templates of rte_flow: what all rules of a template table have in common. A template is
+ * copied, and each rule adds what it leaves open. Accesses no device; the caller serialises.
  */
 
-/** Items of a pattern, and actions of a list, at most, END included. */
+/** Limit for the items of a pattern, and the actions of a list, END included. */
 #define OCTO_TEMPLATE_MAX 32
 
 struct octo_template {
 	struct rte_flow_item *pattern;   /**< of a pattern template, else NULL */
 	struct rte_flow_action *actions; /**< of an actions template, else NULL */
-	uint32_t constant;               /**< mask of those of `actions` that are constant */
-	uint32_t users;                  /**< tables that were made with it */
+	uint32_t constant;               /**< bit mask of constant `actions` */
+	uint32_t users;                  /**< tables created with it */
 };
 
 /**
@@ -43,8 +42,8 @@ __rte_internal
 void octo_template_clear(struct octo_template *t);
 
 /**
- * The pattern of a rule: types, masks and ends of ranges from the template,
- * values from what was given for the rule.
+ * Build the pattern of a rule: types, masks and ends of ranges from the template, values from
+ * the rule's own items.
  *
  * @return
  *   0, or a negative errno with *error filled.
@@ -55,8 +54,8 @@ int octo_template_fill_pattern(const struct octo_template *t, const struct rte_f
 			       struct rte_flow_error *error);
 
 /**
- * The actions of a rule: those that the template's masks mark as constant from
- * the template, the others from what was given for the rule.
+ * Build the actions of a rule: those that the template's masks mark as constant from the
+ * template, the others from the rule's own actions.
  *
  * @return
  *   0, or a negative errno with *error filled.

@@ -41,7 +41,7 @@ struct octo_tuple {
 	uint8_t dst[16];           /**< network order; IPv4 in the first four bytes */
 };
 
-/** One that no network carries (RFC 5737), to ask what could be inserted. */
+/** A flow that no network carries (RFC 5737), to probe what could be inserted. */
 static const struct octo_tuple octo_tuple_example = {
 	.family = OCTO_IPV4,
 	.proto = IPPROTO_TCP,
@@ -67,8 +67,8 @@ octo_tuple_hash(const struct octo_tuple *t, uint32_t seed)
 	uint64_t words[sizeof(*t) / sizeof(uint64_t)];
 
 	/*
-	 * rte_hash_crc() reads words, which may not alias the fields of the
-	 * tuple: without the copy gcc reads before it stores the fields.
+	 * rte_hash_crc() reads words, which may not alias the fields of the tuple: without the
+	 * copy gcc reads before it stores the fields.
 	 */
 	memcpy(words, t, sizeof(words));
 	return rte_hash_crc(words, sizeof(words), seed);
@@ -101,7 +101,7 @@ __rte_internal
 char *octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *text);
 
 /**
- * Write the tuple for people: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
+ * Write the tuple as readable text: "tcp 10.0.0.1:80 > 10.0.0.2:4000".
  *
  * @param text
  *   At least OCTO_TUPLE_TEXT_MAX bytes.
@@ -112,14 +112,14 @@ __rte_internal
 char *octo_tuple_format(const struct octo_tuple *t, char *text);
 
 /**
- * Read a tuple from its five words.
+ * Read a tuple from its five parts.
  *
  * @param proto
  *   "tcp", "udp" or "sctp".
- * @param src, dst
- *   Two IPv4 or two IPv6 addresses.
+ * @param src,
+ *   dst Two IPv4 or two IPv6 addresses.
  * @param culprit
- *   Where not NULL: set to the name of the word that is wrong on failure.
+ *   If not NULL: set to the name of the invalid part on failure.
  * @return
  *   0, or -EINVAL with *t unchanged.
  */
