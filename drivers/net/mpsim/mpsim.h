@@ -31,9 +31,9 @@
  * @file
  * The simulated multi-PF NIC.
  *
- * Everything below lives in shared memory, so that a secondary process can poll
- * and send. What the receive side of a NIC reads is changed only under the
- * NIC's lock, which whoever moves packets from the wire to the queues holds.
+ * Everything below lives in shared memory, so that a secondary process can poll and send. Data
+ * that the receive side of a NIC reads is changed only under the NIC's lock, which also guards
+ * moving packets from the wire to the queues.
  */
 
 #define MPSIM_MAX_PFS 8
@@ -60,7 +60,7 @@ extern int mpsim_logtype;
 #define RTE_LOGTYPE_MPSIM mpsim_logtype
 #define MPSIM_LOG(level, who, ...) RTE_LOG_LINE_PREFIX(level, MPSIM, "%s: ", who, __VA_ARGS__)
 
-/** One writer: who holds the NIC's lock. */
+/** Written under the NIC's lock. */
 struct mpsim_rxq_stats {
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t packets;
 	uint64_t bytes;
@@ -69,7 +69,7 @@ struct mpsim_rxq_stats {
 	uint64_t errors; /**< longer than a buffer, without scatter */
 };
 
-/** Drops and decisions of one PF. One writer: who holds the NIC's lock. */
+/** Drops and decisions of one PF. Written under the NIC's lock. */
 struct mpsim_pf_stats {
 	uint64_t stopped; /**< PF or queue not started */
 	uint64_t link_down;
@@ -78,21 +78,21 @@ struct mpsim_pf_stats {
 	uint64_t isolated;   /**< matched no rule in isolated mode */
 	uint64_t rule_drops; /**< DROP action, or QUEUE that is not set up */
 	uint64_t arfs_hits;
-	uint64_t mpfs_hits; /**< sent here by a MPFS rule */
-	uint64_t pipe_full; /**< more than the pipeline holds */
-	uint64_t dead;      /**< it was recovering from an error, or dead */
+	uint64_t mpfs_hits; /**< sent here by an MPFS rule */
+	uint64_t pipe_full; /**< dropped because the pipeline was full */
+	uint64_t dead;      /**< dropped while it was recovering, or dead */
 };
 
-/** One writer: who holds the NIC's lock. */
+/** Written under the NIC's lock. */
 struct mpsim_nic_stats {
 	uint64_t wire_packets; /**< taken from the wire */
 	uint64_t wire_bytes;
 	uint64_t mac_filtered;
 	uint64_t runts;     /**< shorter than an Ethernet header */
-	uint64_t no_pf;     /**< to a PF that is gone */
+	uint64_t no_pf;     /**< for a PF that is gone */
 	uint64_t dead_tx;   /**< in the Tx rings of queues that were stopped */
 	uint64_t lost;      /**< in rings and pipelines of PFs that were stopped or removed */
-	uint64_t switched;  /**< taken from behind a representor, or from a PF with one */
+	uint64_t switched;  /**< received from a PF or a representor, not from the wire */
 	uint64_t wire_lost; /**< on the wire when it was stopped */
 };
 
@@ -105,7 +105,7 @@ struct mpsim_rxq {
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *ring;
 	struct mpsim_nic *nic;
 	struct mpsim_pipe *pipe;     /**< of its PF */
-	uint64_t delivered;          /**< frames, to the application */
+	uint64_t delivered;          /**< frames given to the application */
 	struct mpsim_charge *charge; /**< NULL without a model */
 	/* producer, under the NIC's lock */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_mempool *pool;
@@ -115,7 +115,7 @@ struct mpsim_rxq {
 	uint32_t room;     /**< bytes of data per buffer */
 	uint16_t port_id;
 	bool started;
-	bool full; /**< a fault: it takes nothing more */
+	bool full; /**< a fault: it accepts no more frames */
 	uint8_t nb_pending;
 	uint8_t pending[MPSIM_BURST]; /**< indices of frames in the pump's burst */
 	/* control */
@@ -125,30 +125,30 @@ struct mpsim_rxq {
 
 TAILQ_HEAD(mpsim_flows, rte_flow);
 
-/** dev_private of a port: of a PF, and of a representor, which has all that a PF has. */
+/** dev_private of a port: of a PF, or of a representor, which has the same fields. */
 struct mpsim_pf {
 	struct mpsim_nic *nic;
 	struct rte_eth_dev_data *data;
 	uint16_t port_id;
-	uint16_t index;  /**< in nic->pf[]: from MPSIM_MAX_PFS on, a representor */
+	uint16_t index;  /**< in nic->pf[]; a representor from MPSIM_MAX_PFS on */
 	uint16_t nb_rxq; /**< configured */
 	bool started;
 	uint8_t mute;   /**< enum mpsim_mute */
-	bool unplugged; /**< out of its slot, though the device is not removed yet */
-	bool removing;  /**< somebody does; under the control lock */
-	bool closing;   /**< likewise */
+	bool unplugged; /**< out of its slot, but the device is not removed yet */
+	bool removing;  /**< a removal is under way; under the control lock */
+	bool closing;   /**< a close is under way; under the control lock */
 	bool isolated;
 	bool rss;
 	bool vlan_filter;
-	RTE_ATOMIC(bool) link_up;  /**< unless set down, or by a fault */
+	RTE_ATOMIC(bool) link_up;  /**< false if set down, or by a fault */
 	RTE_ATOMIC(bool) tx_stuck; /**< nothing leaves its Tx rings */
-	uint32_t max_frame;        /**< by the MTU */
+	uint32_t max_frame;        /**< from the MTU */
 	struct mpsim_rxq *rxq[MPSIM_MAX_QUEUES];
-	struct mpsim_table arfs;      /**< ingress rules that are exact 5-tuples */
-	struct mpsim_generic generic; /**< and all others */
+	struct mpsim_table arfs;      /**< ingress rules of exact 5-tuples */
+	struct mpsim_generic generic; /**< other ingress rules */
 	struct mpsim_rss rss_state;
 	struct mpsim_pipe pipe;
-	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is let in */
+	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is accepted */
 	struct mpsim_pf_stats stats;
 	uint64_t delivered;           /**< by queues that were released */
 	struct mpsim_charge *charges; /**< of Rx queues, then of Tx queues; NULL: no model */
@@ -162,9 +162,9 @@ struct mpsim_pf {
 	struct mpsim_counters counters;              /**< with an id */
 	struct mpsim_ages ages;                      /**< changed under the NIC's lock */
 	struct mpsim_faults faults;
-	rte_spinlock_t link_lock; /**< of what makes the link, and of what is said of it */
+	rte_spinlock_t link_lock; /**< protects the link state and its report */
 	bool link_down;           /**< as set by rte_eth_dev_set_link_down() */
-	bool told_of_aged;        /**< RTE_ETH_EVENT_FLOW_AGED, and it has not asked yet */
+	bool told_of_aged;        /**< FLOW_AGED was raised; no query since */
 	struct mpsim_args args;
 	struct mpsim_pf_stats base;
 	struct mpsim_nic_stats nic_base;
@@ -179,27 +179,27 @@ struct mpsim_pf {
 
 struct mpsim_mac {
 	uint64_t key;     /**< mpsim_mac_key() */
-	uint32_t pf_mask; /**< PFs that asked for it */
+	uint32_t pf_mask; /**< PFs that requested it */
 };
 
 struct mpsim_nic {
 	rte_spinlock_t lock;
-	RTE_ATOMIC(uint32_t) waiters; /**< control threads that want the lock */
+	RTE_ATOMIC(uint32_t) waiters; /**< control threads that wait for the lock */
 
 	/* wire */
 	alignas(RTE_CACHE_LINE_SIZE) RTE_ATOMIC(uint32_t) wire_kind; /**< enum mpsim_wire_kind */
 	uint16_t wire_port;                                          /**< ethdev wire: port id */
-	bool wire_linear;             /**< ethdev wire: takes no chained mbufs */
+	bool wire_linear;             /**< ethdev wire: does not accept chained mbufs */
 	RTE_ATOMIC(bool) wire_on;     /**< ethdev wire: started */
 	RTE_ATOMIC(uint32_t) started; /**< mask of the ports that are started */
 	RTE_ATOMIC(uint32_t) to_wire; /**< mask of the ports that send to the wire */
 	struct mpsim_fetch fetch;
 	RTE_ATOMIC(uint32_t) tx_waiting; /**< frames in Tx rings */
 	struct mpsim_model *model;       /**< NULL: none */
-	struct mpsim_nic *peer;          /**< where Tx goes: the other NIC, or this one for loop */
-	struct rte_ring *wire_frames;    /**< that arrive, or wait for the primary to send them */
+	struct mpsim_nic *peer;          /**< receives Tx: other NIC, or this one for loop */
+	struct rte_ring *wire_frames;    /**< frames that arrive, or that the primary has to send */
 	struct rte_mempool *pool; /**< for the wire and for copies on Tx; NULL until needed */
-	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< ethdev wire: its Tx queue */
+	alignas(RTE_CACHE_LINE_SIZE) rte_spinlock_t tx_lock; /**< of the ethdev wire's Tx queue */
 
 	/* receive side */
 	alignas(RTE_CACHE_LINE_SIZE) struct mpsim_pf *pf[MPSIM_MAX_PORTS];
@@ -208,13 +208,13 @@ struct mpsim_nic {
 	uint64_t mac;      /**< mpsim_mac_key() of the NIC's own address */
 	uint16_t nb_macs;
 	uint16_t nb_ports;        /**< PFs and representors */
-	struct mpsim_pf *manager; /**< the PF that takes the transfer rules */
+	struct mpsim_pf *manager; /**< the transfer proxy PF */
 	uint32_t default_pf;
-	bool routes_around; /**< what rules send to a PF that is lost goes to the default PF */
+	bool routes_around; /**< a transfer rule to a lost PF leads to the default PF */
 	struct mpsim_mac macs[MPSIM_MAX_MACS]; /**< further ones */
-	struct mpsim_table mpfs;               /**< transfer rules that are exact 5-tuples */
-	struct mpsim_generic masked;           /**< and others: mpfs.max is for both */
-	/** for all that comes from behind a port: the one that counts, and another */
+	struct mpsim_table mpfs;               /**< transfer rules of exact 5-tuples */
+	struct mpsim_generic masked;           /**< others; mpfs.max limits the sum */
+	/** rules for all traffic from a port: the effective one, and another */
 	struct mpsim_rule *way[MPSIM_MAX_PORTS][2];
 	struct mpsim_nic_stats stats;
 	struct mpsim_past past;
@@ -223,12 +223,12 @@ struct mpsim_nic {
 	/* control only */
 	struct mpsim_hash_keys hash_keys;
 	char name[MPSIM_NAME_MAX];
-	char pf_name[MPSIM_MAX_PFS][RTE_ETH_NAME_MAX_LEN]; /**< who has, or had, the place */
+	char pf_name[MPSIM_MAX_PFS][RTE_ETH_NAME_MAX_LEN]; /**< PF that has, or had, the slot */
 	char wire_name[RTE_ETH_NAME_MAX_LEN];
 	char model_name[MPSIM_PATH_MAX];
 	uint32_t given;     /**< bits of enum mpsim_nic_arg */
-	uint32_t room;      /**< for transfer rules, if there is more; under the lock */
-	uint32_t held;      /**< not to be freed, though it has no port yet */
+	uint32_t room;      /**< for transfer rules, if less than mpfs.max; under the lock */
+	uint32_t held;      /**< references that keep it while it has no port */
 	uint32_t wire_ring; /**< size of wire_frames */
 	uint64_t wire_owner;
 	uint16_t switch_domain;
@@ -236,7 +236,7 @@ struct mpsim_nic {
 	TAILQ_ENTRY(mpsim_nic) list;
 };
 
-/** Are there frames in Tx rings? No pair: one's own are counted before they are put there. */
+/** Are there frames in Tx rings? No pair: a sender counts its frames before it puts them there. */
 static inline bool
 mpsim_tx_ring_waits(const struct mpsim_nic *nic)
 {
@@ -262,60 +262,63 @@ void mpsim_control_lock(void);
 void mpsim_control_unlock(void);
 
 /**
- * Find or make the NIC that a PF names, and check that their devargs agree.
- * With the control lock held.
+ * Find or create the NIC that a PF names, and check that their devargs agree. Control lock
+ * held.
  *
  * @return
  *   0 or a negative errno; an error was logged.
  */
 int mpsim_nic_get(const char *who, const struct mpsim_args *args, struct mpsim_nic **nic);
 
-/** Free the NIC if neither a PF nor a cable holds it. With the control lock held. */
+/** Free the NIC if no PF and no cable uses it. Control lock held. */
 void mpsim_nic_put(struct mpsim_nic *nic);
 
 /** The NIC of that name, or NULL. Control lock held. */
 struct mpsim_nic *mpsim_nic_find(const char *name);
 
-/** All of them, after NULL. Control lock held. */
+/** Iterate over all NICs, starting with NULL. Control lock held. */
 struct mpsim_nic *mpsim_nic_next(struct mpsim_nic *nic);
 
-/** Find a NIC, or make one without any PF: the far end of a cable. Control lock held. */
+/** Find a NIC, or create one without a PF: the far end of a cable. Control lock held. */
 struct mpsim_nic *mpsim_nic_find_or_create(const char *name);
 
-/** All PFs of a NIC have one address, so every port shows the new one. Under the NIC's lock. */
+/** Set the address of the NIC, which all its PFs and their ports have. Under the NIC's lock. */
 void mpsim_nic_set_mac(struct mpsim_nic *nic, const struct rte_ether_addr *addr);
 
 void mpsim_nic_add_pf(struct mpsim_nic *nic, struct mpsim_pf *pf);
 void mpsim_nic_remove_pf(struct mpsim_nic *nic, struct mpsim_pf *pf);
 
-/** Takes transfer rules if the manager is gone. */
+/** The PF that becomes the transfer proxy when the previous one is gone. */
 struct mpsim_pf *mpsim_nic_first_pf(const struct mpsim_nic *nic);
 
-/** Its link to the CPU is down: it is as good as removed. */
+/** Take the PF out of its slot: its link to the CPU is down. */
 void mpsim_nic_unplug(struct mpsim_pf *pf);
 
-/** Takes what no transfer rule matches. */
+/** The PF that gets frames which match no transfer rule. */
 struct mpsim_pf *mpsim_nic_default_pf(const struct mpsim_nic *nic);
 
-/** Gets what a transfer rule sends to this slot; NULL: nobody. */
+/** The PF to which a transfer rule with this target leads; NULL: none. */
 struct mpsim_pf *mpsim_nic_target(const struct mpsim_nic *nic, uint16_t target);
 
-/** The PF or representor with this port id, if it belongs to this NIC; else NULL. */
+/** The PF or representor of this NIC with this port id, or NULL. */
 struct mpsim_pf *mpsim_nic_pf_by_port(const struct mpsim_nic *nic, uint16_t port_id);
 
 /** Set the bit of every port that is not being closed. Control lock held. */
 void mpsim_nic_get_ports(uint64_t *ports);
 
-/** For control threads: pollers, who only ever try the lock, step back meanwhile. */
+/** For control threads: waits for the lock; pollers, which only try it, pause meanwhile. */
 void mpsim_nic_lock(struct mpsim_nic *nic) __rte_acquire_capability(&nic->lock);
 void mpsim_nic_unlock(struct mpsim_nic *nic) __rte_release_capability(&nic->lock);
 
-/** The NIC's own buffers, for its ethdev wire and for copies on Tx. */
+/**
+ * Allocate the NIC's own mbufs, for its ethdev wire and for copies on Tx. 0 or a negative
+ * errno.
+ */
 int mpsim_nic_need_pool(struct mpsim_nic *nic);
 
 /* mpsim_wire.c */
 
-/** Pairs with mpsim_wire_set_kind(): what belongs to the kind is there. */
+/** Pairs with mpsim_wire_set_kind(): all fields of this kind are set. */
 static inline enum mpsim_wire_kind
 mpsim_wire_kind(const struct mpsim_nic *nic)
 {
@@ -329,7 +332,7 @@ mpsim_wire_set_kind(struct mpsim_nic *nic, enum mpsim_wire_kind kind)
 	rte_atomic_store_explicit(&nic->wire_kind, (uint32_t)kind, rte_memory_order_release);
 }
 
-/** Do the devargs name another wire than the NIC has? */
+/** Do the devargs name a different wire than the NIC has? */
 bool mpsim_wire_differs(const struct mpsim_nic *nic, const struct mpsim_args *args);
 
 int mpsim_wire_attach(struct mpsim_nic *nic, const char *who, const struct mpsim_args *args);
@@ -343,16 +346,16 @@ bool mpsim_wire_is_up(struct mpsim_nic *nic);
 /** Under the NIC's lock. */
 uint16_t mpsim_wire_rx(struct mpsim_nic *nic, struct rte_mbuf **pkts, uint16_t n);
 
-/** Any thread. Takes the first so many; frames that nobody listens to are not taken. */
+/** After mpsim_wire_has_listener(), by any thread. Accepts the first frames; returns how many. */
 uint16_t mpsim_wire_tx(struct mpsim_nic *nic, struct rte_mbuf **pkts, uint16_t n);
 
-/** Is there anybody at the other end? */
+/** Can the other end of the wire receive? */
 bool mpsim_wire_has_listener(const struct mpsim_nic *nic);
 
-/** Is there surely nothing to take from the wire? Without the lock. */
+/** Is the wire known to have no frames? Without the lock. */
 bool mpsim_wire_is_idle(const struct mpsim_nic *nic);
 
-/** Has somebody taken frames from it? Of a wire that is full after so many. */
+/** Is the wire at most half full? Not for an ethdev wire. */
 bool mpsim_wire_is_half_empty(const struct mpsim_nic *nic);
 
 /* mpsim_ethdev.c */
@@ -367,23 +370,23 @@ int mpsim_link_update(struct rte_eth_dev *dev, int wait);
 int mpsim_set_link_up(struct rte_eth_dev *dev);
 int mpsim_set_link_down(struct rte_eth_dev *dev);
 
-/** Whether the PF has a link depends on several. Control lock held, or its only user. */
+/** Recompute whether the PF has a link. Control lock held, or by the PF's only user. */
 void mpsim_link_apply(struct mpsim_pf *pf);
 
-/** A wire may have changed: look at the links of all PFs soon, from another thread. */
+/** A wire may have changed: recheck the links of all PFs soon, in another thread. */
 void mpsim_link_recheck(void);
 
 /* mpsim_tell.c */
 #define MPSIM_PORT_WORDS ((RTE_MAX_ETHPORTS + 63) / 64)
 
 /**
- * Somebody is to be told of a port, in the interrupt thread: unless it is gone, it stays
- * until mpsim_tell_end(), which must follow then.
+ * Begin to raise an event of a port, in the interrupt thread. Returns false if the port is
+ * gone; else the port is not closed before mpsim_tell_end(), which must follow.
  */
 bool mpsim_tell_begin(uint16_t port);
 void mpsim_tell_end(void);
 
-/** The PF is being closed: returns when nobody is being told of it, or only the caller. */
+/** The PF is being closed: wait for events of it, except one that the caller handles. */
 void mpsim_tell_no_more(struct mpsim_pf *pf);
 
 /* mpsim_info.c */
@@ -409,7 +412,7 @@ void mpsim_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue);
 int mpsim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue);
 int mpsim_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue);
 
-/** Free what is on the ring, and count it as lost. Nobody may be polling the queue. */
+/** Free the frames on the ring, and count them as lost. The queue must not be polled. */
 void mpsim_rx_queue_drain(struct rte_eth_dev *dev, uint16_t queue);
 
 int mpsim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
@@ -425,7 +428,7 @@ int mpsim_rx_descriptor_status(void *rxq, uint16_t offset);
 /* mpsim_rx.c, mpsim_pump.c, mpsim_classify.c */
 uint16_t mpsim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 
-/** Put frames whose latency is over into the rings: hardware would have done it. */
+/** Move frames whose latency is over to the rings, as hardware would have done. */
 void mpsim_rx_settle(const struct mpsim_rxq *q);
 
 /** Move a burst from the wire to the queues. Under the NIC's lock. */
@@ -434,21 +437,21 @@ void mpsim_pump(struct mpsim_nic *nic);
 /** Move up to MPSIM_BURST frames to the queues of this port. Under the NIC's lock. */
 void mpsim_pump_to(struct mpsim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n);
 
-/** What the pump knows of the burst in its hands. */
+/** A burst while it is being classified. */
 struct mpsim_batch {
 	uint16_t n;
 	struct rte_mbuf *frame[MPSIM_BURST];
 	const uint8_t *hdr[MPSIM_BURST]; /**< headers, contiguous */
 	struct mpsim_parsed parsed[MPSIM_BURST];
-	struct mpsim_pf *pf[MPSIM_BURST];   /**< NULL: dropped */
-	struct mpsim_rxq *rxq[MPSIM_BURST]; /**< NULL: dropped */
+	struct mpsim_pf *pf[MPSIM_BURST];   /**< NULL: drop */
+	struct mpsim_rxq *rxq[MPSIM_BURST]; /**< NULL: drop */
 	uint32_t hash[MPSIM_BURST];
 	bool hashed[MPSIM_BURST];
-	struct mpsim_rule *rule[MPSIM_BURST]; /**< ARFS, or NULL */
+	struct mpsim_rule *rule[MPSIM_BURST]; /**< ARFS rule, or NULL */
 	uint8_t marked[MPSIM_BURST];          /**< MPSIM_FATE_MARK, MPSIM_FATE_FLAG */
 	uint32_t mark[MPSIM_BURST];
-	uint32_t keyed;       /**< mask of the frames of which key[] is set */
-	uint32_t keyed_inner; /**< with what is in their tunnels */
+	uint32_t keyed;       /**< mask of the frames whose key[] is set */
+	uint32_t keyed_inner; /**< mask of the frames whose key[] includes tunnelled headers */
 	struct mpsim_key key[MPSIM_BURST];
 };
 
@@ -468,10 +471,10 @@ void mpsim_classify_on(struct mpsim_pf *pf, struct mpsim_batch *b);
 /* mpsim_steer.c: the two rule tables in the data path */
 void mpsim_steer(struct mpsim_nic *nic, struct mpsim_batch *b);
 
-/** Look at the rules of the ports only. */
+/** Apply the ports' ingress rules only. */
 void mpsim_steer_queues(struct mpsim_nic *nic, struct mpsim_batch *b);
 
-/** Is there any rule that may match the frame on the PF that it is on? */
+/** Is there an ingress rule that may match the frame on its PF? */
 static inline bool
 mpsim_has_ingress_rules(const struct mpsim_batch *b, uint16_t i)
 {
@@ -479,16 +482,16 @@ mpsim_has_ingress_rules(const struct mpsim_batch *b, uint16_t i)
 }
 
 /**
- * Follow the rules of the PF that the frame is on.
+ * Apply the ingress rules of the frame's PF.
  *
  * @return
- *   What the last of them says, or NULL: none says where to.
+ *   The destination of the last one, or NULL if there is none.
  */
 const struct mpsim_dest *mpsim_steer_ingress(struct mpsim_batch *b, uint16_t i);
 
 /* mpsim_eswitch.c */
 
-/** Has the NIC an E-Switch: an uplink, behind which another CPU owns the switch? */
+/** Has the NIC an E-Switch: an uplink representor for another CPU that owns the switch? */
 static inline bool
 mpsim_has_eswitch(const struct mpsim_nic *nic)
 {
@@ -501,27 +504,27 @@ mpsim_is_representor(const struct mpsim_pf *pf)
 	return pf->index >= MPSIM_MAX_PFS;
 }
 
-/** Does what the port sends go to the wire, or else to the other side of its representor? */
+/** Does the port send to the wire, and not to the other side of its representor? */
 static inline bool
 mpsim_sends_to_wire(const struct mpsim_pf *pf)
 {
-	/* no pair: nothing else is read that goes with it */
+	/* no pair: no other data depends on it */
 	return (rte_atomic_load_explicit(&pf->nic->to_wire, rte_memory_order_relaxed) >> pf->index &
 		1) != 0;
 }
 
-/** Where ports send to may have changed. Under the NIC's lock. */
+/** Recompute where ports send to. Under the NIC's lock. */
 void mpsim_eswitch_update(struct mpsim_nic *nic);
 
-/** A rule for all that comes from behind a port. 0, or -EEXIST. */
+/** Add a rule for all traffic from a port. Returns 0, or -EEXIST. */
 int mpsim_eswitch_add_way(struct mpsim_nic *nic, uint16_t from, struct mpsim_rule *rule);
 
 void mpsim_eswitch_remove_way(struct mpsim_nic *nic, uint16_t from, const struct mpsim_rule *rule);
 
-/** Is there somebody on the other side of this PF's representor, or of this representor? */
+/** Is the other side of this PF's representor, or of this representor, started? */
 bool mpsim_eswitch_has_listener(const struct mpsim_pf *pf);
 
-/** Like mpsim_wire_tx(), to the other side; at most MPSIM_BURST frames. */
+/** As mpsim_wire_tx(), to the other side of a representor; at most MPSIM_BURST frames. */
 uint16_t mpsim_eswitch_tx(struct mpsim_pf *pf, struct rte_mbuf **pkts, uint16_t n);
 
 /* mpsim_stats.c */
@@ -535,24 +538,24 @@ mpsim_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names
 /* mpsim_flow.c */
 int mpsim_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 
-/** Read a rule. It is of no effect yet. */
+/** Parse and allocate a rule, not in any table yet. Returns NULL with *error set. */
 struct rte_flow *
 mpsim_flow_make(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		struct rte_flow_error *error);
 
-/** Put it into its table. It must be dropped even if that fails. */
+/** Insert a rule into its table. On failure mpsim_flow_drop() must still be called. */
 int mpsim_flow_put(struct mpsim_pf *pf, struct rte_flow *flow, struct rte_flow_error *error);
 
-/** Take it out of its table, if it is there, and free it. */
+/** Remove a rule from its table, if it is there, and free it. */
 void mpsim_flow_drop(struct mpsim_pf *pf, struct rte_flow *flow);
 
-/** Refuse a rule with a sentence, which lives until the thread's next refusal. */
+/** Set *error with a formatted sentence, which is valid until the thread's next call. */
 __rte_format_printf(4, 5) int mpsim_flow_refuse(struct rte_flow_error *error, int code,
 						enum rte_flow_error_type type, const char *format,
 						...);
 
-/** Free all rules made on this PF. */
+/** Free all rules created on this PF. */
 void mpsim_flow_free_all(struct mpsim_pf *pf);
 
 #endif /* MPSIM_H */

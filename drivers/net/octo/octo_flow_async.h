@@ -12,12 +12,12 @@
 #include "octo_plan.h"
 #include "octo_template.h"
 
-#define OCTO_FLOW_OPS_DEFAULT 128 /* that a flow queue holds of which no size was asked */
+#define OCTO_FLOW_OPS_DEFAULT 128 /* of a flow queue without a size */
 
 struct octo_async_queue;
 struct octo_dev;
 
-/* A template of either kind: what all PFs have, and a copy to read rules with. */
+/* A template of either kind: those of the PFs, and a copy with which rules are parsed. */
 struct octo_pf_template {
 	struct octo_template common;
 	void *on[OCTO_PLAN_MAX_PFS];
@@ -28,7 +28,7 @@ struct octo_pf_template {
 struct rte_flow_template_table {
 	struct rte_flow_attr attr; /* of its rules */
 	struct rte_flow_template_table *on[OCTO_PLAN_MAX_PFS];
-	uint32_t nb_flows; /* not destroyed yet */
+	uint32_t nb_flows; /* that are not destroyed */
 	uint8_t nb_patterns;
 	uint8_t nb_actions;
 	struct octo_pf_template *patterns[UINT8_MAX];
@@ -36,7 +36,7 @@ struct rte_flow_template_table {
 	LIST_ENTRY(rte_flow_template_table) next;
 };
 
-/* What rte_flow_configure() set up: flow queue Q is flow queue Q of every PF. */
+/* Set up by rte_flow_configure(): flow queue Q corresponds to flow queue Q of every PF. */
 struct octo_async {
 	LIST_HEAD(, octo_pf_template) templates;
 	LIST_HEAD(, rte_flow_template_table) tables;
@@ -44,7 +44,7 @@ struct octo_async {
 	struct octo_async_queue *queues[]; /* by id */
 };
 
-/* A rule as it comes through a flow queue. */
+/* A rule as passed to rte_flow_async_create(). */
 struct octo_async_rule {
 	struct rte_flow_template_table *table;
 	const struct rte_flow_item *pattern;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A PF is lost, as an event says: all that refers to it forgets it. The handler of a removal
- * event does so before it returns, as the port is freed then.
+ * The loss of a PF, as reported by an event: all references to it are dropped. The handler of a
+ * removal event does so before it returns, as the port is freed then.
  */
 
 #include "octo_clock.h"
 #include "octo_private.h"
 
 #define LOOK_S 1
-/* Whoever probed the device of a dead port may remove it by itself. */
+/* Delay until a dead port's device is removed: other code that probed it may do so itself. */
 #define BURY_MS 300
 #define BURY_OTHERS_MS 5000
 
-/* At its end a process loses all PFs before the octo port: that is no news. */
+/*
+ * Delay of the log message: a process that exits loses all PFs before the octo port, which is
+ * not worth a message.
+ */
 #define TELL_MS 100
 
-/* Its port may be there for a while, in the way of the next one. */
+/* The dead port may exist for a while, and prevents its device from being probed again. */
 static void
 bury_later(struct octo_dev *octo, uint8_t pf)
 {
@@ -30,7 +33,7 @@ bury_later(struct octo_dev *octo, uint8_t pf)
 	octo->replug.next = octo_deadline(LOOK_S * 1000000);
 }
 
-/* Of all that may refer to it. */
+/* Drop all references to the PF. */
 static int
 take_away(struct octo_dev *octo, uint8_t pf)
 {
@@ -71,8 +74,8 @@ octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
 }
 
 /*
- * A PF that is there, and has not joined, may be about to go, or to recover: then its
- * port is one of ours at once, in the way of the next one as that of any lost PF.
+ * A PF that is present and has not joined may be about to be removed, or to recover: then its
+ * port is taken over at once, and removed as that of any lost PF.
  */
 static int
 take_in(struct octo_dev *octo, uint16_t pf_port_id)
@@ -90,7 +93,7 @@ take_in(struct octo_dev *octo, uint16_t pf_port_id)
 	return -1;
 }
 
-/* What the event says of the PF's port. */
+/* Store the meaning of the event in the PF. */
 static void
 note(struct octo_pf *pf, enum rte_eth_event_type event)
 {
@@ -102,7 +105,7 @@ note(struct octo_pf *pf, enum rte_eth_event_type event)
 	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
-/* Nothing is received by the PF any more when it is asked what it has counted. */
+/* The PF is unpublished before its last counters are read, so that they are final. */
 static void
 count_last(struct octo_dev *octo, uint8_t pf)
 {
@@ -110,20 +113,20 @@ count_last(struct octo_dev *octo, uint8_t pf)
 	octo_pf_counts_read_last_locked(octo, pf);
 }
 
-/* No use of the PF begins any more. */
+/* No new use of the PF begins from now on. */
 static void
 lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 {
 	struct octo_pf *pf = &octo->pf[i];
 	const uint64_t cpu_ns = octo_failover_cpu_ns();
-	/* DESTROY comes when the PMD has closed the port already */
+	/* on DESTROY the PMD has closed the port already */
 	const bool was_there = pf->state > OCTO_PF_GONE;
 
-	/* it could not join, and is not to be tried again while it goes */
+	/* it failed to join, and must not be tried again while it goes */
 	if (!was_there && pf->past.bury_at == 0)
 		bury_later(octo, i);
 	take_away(octo, i);
-	/* the link is as it is before anybody hears of the removal */
+	/* the link is updated before the removal is announced */
 	if (was_there && octo->started && octo_link_refresh(octo))
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	if (was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0)
@@ -138,7 +141,7 @@ lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 	octo_failover_hurry_locked(octo);
 }
 
-/* Events that could not have the mutex, in this order, and the end of the port last. */
+/* Events that could not get the mutex, in order of handling; the port's end comes last. */
 static const enum rte_eth_event_type posted_events[] = {
 	RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_RECOVERY_FAILED,
 	RTE_ETH_EVENT_INTR_RESET,     RTE_ETH_EVENT_INTR_RMV,         RTE_ETH_EVENT_DESTROY,
@@ -154,7 +157,7 @@ static const enum rte_eth_event_type posted_events[] = {
 static void
 post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_event_type event)
 {
-	/* a new port may be announced before that */
+	/* noted at once: a new port may be announced before the event is handled */
 	if (event == RTE_ETH_EVENT_DESTROY)
 		note(pf, event);
 	rte_atomic_store_explicit(&pf->posted_port, port, rte_memory_order_relaxed);
@@ -175,12 +178,12 @@ settle_event_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type ev
 	struct octo_pf *pf = &octo->pf[i];
 
 	if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS) {
-		/* it is of use as it is */
+		/* the PF is usable as it is */
 		pf->recovering = false;
 		pf->past.bury_at = 0;
 		return;
 	}
-	/* that the port has ended is noted, and there may be another by now */
+	/* DESTROY was noted in post(), and the PF may have another port by now */
 	if (event != RTE_ETH_EVENT_DESTROY)
 		note(pf, event);
 	lose_locked(octo, i, event);
@@ -196,7 +199,7 @@ octo_loss_settle_locked(struct octo_dev *octo)
 		const uint32_t posted = rte_atomic_exchange_explicit(&pf->posted, 0,
 								     rte_memory_order_acquire);
 
-		/* it may not have joined yet */
+		/* the PF may not have joined */
 		if ((posted & ~RECOVERY_ENDS) != 0 && !(posted & RTE_BIT32(RTE_ETH_EVENT_DESTROY)))
 			take_in(octo, rte_atomic_load_explicit(&pf->posted_port,
 							       rte_memory_order_relaxed));
@@ -206,7 +209,10 @@ octo_loss_settle_locked(struct octo_dev *octo)
 	}
 }
 
-/* Also of a PF that is there, and has not joined. Its name does not change. */
+/*
+ * Index of the PF with this port, or -1. Includes PFs that are present and have not joined;
+ * their names do not change.
+ */
 static int
 find(const struct octo_dev *octo, uint16_t pf_port_id)
 {
@@ -219,8 +225,9 @@ find(const struct octo_dev *octo, uint16_t pf_port_id)
 }
 
 /*
- * The port is freed when a removal event returns, so this does not wait for a thread: the
- * holder of the mutex may be inside of an operation of the PF that waits for its handler.
+ * The port is freed when a removal event returns, so the PF is unpublished here in any case.
+ * This does not wait longer than a timeout for the mutex: its holder may be inside an operation
+ * of the PF that waits for this handler.
  */
 void
 octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
@@ -249,7 +256,7 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 		octo_wake_replug(octo);
 }
 
-/* The PF has helped itself. */
+/* The PF has recovered by itself. */
 void
 octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The table of what ethdev can ask of the port. */
+/* The table of ethdev operations. */
 
 #include <errno.h>
 
@@ -46,7 +46,7 @@ octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 	return ret;
 }
 
-/* Gone when the last PF is. */
+/* The port is removed when its last PF is. */
 static int
 octo_is_removed(struct rte_eth_dev *dev)
 {

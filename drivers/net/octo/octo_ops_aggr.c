@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The aggregated ports API (DPDK 23.03): an application sees how many PFs there
- * are and can pin a Tx queue to one. A file of its own, because the oldest DPDK
- * supported does not have these ops.
+ * The aggregated ports API (DPDK 23.03): an application can count the PFs and pin a Tx queue to
+ * one. A separate file, because the oldest supported DPDK does not have these ops.
  */
 
 #include <errno.h>
@@ -27,7 +26,7 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 		return -EINVAL;
 	octo->tx_pin[tx_queue_id] = affinity;
 	if (q != NULL) {
-		/* the next burst looks, and plans anew; by the buffer, the first after the start */
+		/* the next burst plans anew; with tx_pf=mbuf, the first one after the start */
 		q->watch.node = -1;
 		q->sender = 0;
 	}

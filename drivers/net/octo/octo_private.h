@@ -64,18 +64,18 @@
 #define OCTO_MAX_RSS_KEY 64
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
-/* A thread that gets no CPU stays in its burst for so long at most: what it uses is not freed. */
+/* Longest time that a thread without a CPU may stay in its burst, whose queues are not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
 
-/* What can be steered; design, "Steering tiers". Ordered: a higher one can do more. */
+/* What can be steered; design, "Steering tiers". Ordered: a higher tier can do more. */
 enum octo_tier {
 	OCTO_TIER_NONE,      /* RSS only */
 	OCTO_TIER_QUEUE,     /* ARFS rules choose the queue, the network the PF */
 	OCTO_TIER_EXACT,     /* MPFS rules choose the PF as well */
-	OCTO_TIER_PARTITION, /* masked ones do for all else: nothing strays */
+	OCTO_TIER_PARTITION, /* masked rules do so for all other packets: nothing strays */
 };
 
-/* The rules that the NIC accepts and ignores, as far as that is known. */
+/* The rules that the NIC accepts and ignores, as far as the audit has found out. */
 enum octo_ignored {
 	OCTO_IGNORED_NONE,
 	OCTO_IGNORED_MASKED,
@@ -111,18 +111,18 @@ struct octo_pf {
 	bool probed_here;          /* by octo, not by EAL or the application */
 	struct rte_ether_addr mac; /* before octo set its own */
 	bool simulated;            /* node is from a devarg, not from the machine */
-	bool has_port;             /* port_id is still ours, be it of no use */
-	bool recovering;           /* by itself: nobody may touch it meanwhile */
-	bool needs_reset;          /* before it is of use again */
-	bool no_flow_queues;       /* it came back without: its rules are made one by one */
+	bool has_port;             /* port_id belongs to the octo port, even if unusable */
+	bool recovering;           /* recovers by itself: no code may use it meanwhile */
+	bool needs_reset;          /* before it is usable again */
+	bool no_flow_queues;       /* it came back without: its rules are created one by one */
 	int16_t given_node;        /* by the devarg, -1: none */
-	/* its port is about to go, or not there; from any thread, see octo_users.h */
+	/* its port is about to be removed, or absent; from any thread, see octo_users.h */
 	RTE_ATOMIC(bool) shut;
-	RTE_ATOMIC(uint32_t) posted;      /* events that could not have the mutex: 1 << event */
-	RTE_ATOMIC(uint16_t) posted_port; /* that raised them */
+	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
+	RTE_ATOMIC(uint16_t) posted_port; /* the port that raised them */
 	struct octo_leaving leaving;
 	struct octo_foreign foreign;
-	struct octo_pf_past past; /* what is known of it while it is gone */
+	struct octo_pf_past past; /* kept while it is gone */
 };
 
 /* Primary process only; never touched by the data path. */
@@ -135,18 +135,18 @@ struct octo_ctrl {
 	uint64_t next_link_poll; /* TSC */
 };
 
-/* What is known of the rules of all flows; under the control mutex. */
+/* Audit of all rules; under the control mutex. */
 struct octo_truth {
-	uint64_t steered_strays; /* samples that have a rule */
-	uint64_t steered_base;   /* what they were at the last reset */
-	bool told;               /* of the first ineffective rule */
-	bool suspect;            /* a rule is known not to work, or not always */
-	uint64_t since;          /* ms; for how long */
-	uint64_t next_look;      /* ms; at all of them */
-	uint32_t pause;          /* ms; until the look after that */
+	uint64_t steered_strays; /* samples of flows that have a rule */
+	uint64_t steered_base;   /* value at the last reset */
+	bool told;               /* the first ineffective rule was logged */
+	bool suspect;            /* some rule is ineffective, at least at times */
+	uint64_t since;          /* ms; start of that state */
+	uint64_t next_look;      /* ms; of the next audit of all rules */
+	uint32_t pause;          /* ms; until the audit after that */
 	uint16_t first_queue;    /* whose samples are taken first */
-	uint32_t ineffective;    /* rules that are known not to work */
-	/* at all rules, a few in each tick */
+	uint32_t ineffective;    /* rules known to be ineffective */
+	/* audit of all rules, a few in each tick */
 	struct {
 		bool under_way;
 		bool waited;
@@ -157,15 +157,15 @@ struct octo_truth {
 	} look;
 };
 
-/* What strays taught; under the control mutex. */
+/* Learning; under the control mutex. */
 struct octo_learning {
 	struct rte_pmd_octo_learning_settings settings;
-	bool stale;   /* the tier has changed, and nothing of this follows it yet */
+	bool stale;   /* the tier has changed, and learning has not been adapted */
 	bool counted; /* the switch counts the hits of learned rules */
 	bool told_full;
 	bool told_refused;
 	uint64_t samples; /* of flows without a rule */
-	/* what they were at the last reset */
+	/* values at the last reset */
 	uint64_t samples_base;
 	struct octo_learn_stats base;
 	struct octo_learn *policy; /* primary only */
@@ -177,18 +177,18 @@ struct octo_dev {
 	uint16_t nb_pfs;
 	enum octo_tier tier;
 	enum octo_ignored ignored;
-	enum octo_tier tier_wanted; /* no higher one is used */
+	enum octo_tier tier_wanted; /* highest tier that may be used */
 	bool tier_forced;           /* by the devarg */
-	bool rss_by_app;            /* the application sees or sets RSS: one for all PFs */
-	uint8_t manager;            /* index of the manager PF, OCTO_NO_PF without MPFS */
+	bool rss_by_app;            /* the application uses RSS: the same for all PFs */
+	uint8_t manager;            /* index of the transfer proxy PF, OCTO_NO_PF: none */
 	bool count_rules;           /* the hits of all rules are counted */
-	bool agent_queues; /* the agent is to choose the queue: the PFs refuse ARFS rules */
+	bool agent_queues;          /* the agent chooses the queue, as the PFs refuse ARFS rules */
 	bool started;
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
 	struct octo_crossings rx_crossings;
 	struct octo_crossings tx_crossings;
-	uint32_t configuration; /* how often the port was configured */
+	uint32_t configuration; /* number of configurations so far */
 	bool clone_pools;       /* pools=local */
 	bool reta_set;
 	uint16_t reta_size;
@@ -198,22 +198,22 @@ struct octo_dev {
 	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
 	bool tx_by_buffer;                    /* tx_pf=mbuf */
 	struct octo_tx_hint tx_hint;
-	uint64_t grace_cycles; /* TSC; packets that left a ring may be in the NIC for so long */
+	uint64_t grace_cycles; /* TSC cycles that a packet may be in the NIC */
 	struct octo_plan_pfs plan;
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
 	pthread_mutex_t mutex;      /* the control mutex: process-shared, robust, recursive */
-	unsigned int lock_depth;    /* how often its holder has it */
-	struct octo_askers waiting; /* for it */
+	unsigned int lock_depth;    /* recursion depth of its holder */
+	struct octo_askers waiting; /* threads that wait for mutex */
 	/*
-	 * Of gone, rxq_gone, txq_gone, pf[].past.{counted,last,base}, of what was counted at the
-	 * last reset (*_base, learning.base), and of freeing queues.
+	 * Protects gone, rxq_gone, txq_gone, pf[].past.{counted,last,base}, the values at the
+	 * last reset (*_base, learning.base), and the freeing of queues.
 	 */
 	pthread_mutex_t counts_mutex;
 	RTE_ATOMIC(bool) posted;    /* PFs have posted events */
-	struct octo_askers walkers; /* threads that use queues without it */
+	struct octo_askers walkers; /* threads that use queues without the mutex */
 	uint32_t nb_macs;           /* entries of the port's MAC table */
-	struct octo_pf_counts gone; /* what PFs counted that are not there any more */
-	/* what queues counted that are not set up now, else 0 */
+	struct octo_pf_counts gone; /* counts of PFs that are gone */
+	/* counts of earlier queues with this number */
 	struct octo_rxq_counts rxq_gone[RTE_MAX_QUEUES_PER_PORT];
 	struct octo_txq_counts txq_gone[RTE_MAX_QUEUES_PER_PORT];
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */
@@ -225,30 +225,30 @@ struct octo_dev {
 	struct octo_truth truth;
 	struct octo_learning learning;
 	struct octo_rule_counts rule_counts;
-	RTE_ATOMIC(uint32_t) sample_every; /* of about so many strays one is a sample */
+	RTE_ATOMIC(uint32_t) sample_every; /* about one of this many strays is sampled */
 	/* primary only */
 	struct octo_clones clones;
 	unsigned int clones_made;
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_agent *agent;      /* NULL without */
-	struct rte_flow *agent_replay; /* the next rule to put again */
-	bool agent_replaying;          /* not all rules were put in this session */
+	struct rte_flow *agent_replay; /* the next rule to send again */
+	bool agent_replaying;          /* the resync of this session is not complete */
 	struct octo_spreading spreading;
 	struct octo_detour detour;
 	struct octo_table *table;
 	struct octo_rules rules; /* in order of creation */
 	uint32_t nb_rules;
-	struct octo_rules others; /* that are not of one flow, in order of creation */
+	struct octo_rules others; /* not of one flow, in order of creation */
 	uint32_t nb_others;
 	struct octo_parting parting;
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */
 		uint32_t start;
-	} page;                      /* of octo_view_rules(), where the next one begins */
+	} page;                      /* of octo_view_rules(): where the next page begins */
 	uint64_t words_bytes;        /* of all generic rules */
 	struct octo_handles handles; /* indirect actions */
 	struct octo_async *async;    /* NULL without flow queues */
-	struct octo_all_notes notes; /* of those of which something is known */
+	struct octo_all_notes notes; /* all rule extensions */
 	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
 	struct octo_slab notes_slab; /* struct octo_notes */
 	struct octo_rules queue_rules[RTE_MAX_QUEUES_PER_PORT]; /* by the queue they lead to */
@@ -257,12 +257,12 @@ struct octo_dev {
 };
 
 struct octo_args {
-	const char *port; /* whose arguments they are, for messages */
+	const char *port; /* name of the port, for log messages */
 	uint16_t nb_pfs;
 	struct {
 		char name[RTE_ETH_NAME_MAX_LEN];
 		int node;         /* -1: not given */
-		bool missing;     /* there is no such device now */
+		bool missing;     /* the device does not exist now */
 		bool probed_here; /* by octo_attach_probe_missing() */
 	} pf[OCTO_MAX_PFS];
 	bool has_map;
@@ -300,8 +300,8 @@ octo_manager(const struct octo_dev *octo)
 }
 
 /*
- * Has it at least this state, and is its port to stay? The holder of the mutex asks before
- * each use of a PF: an event may not wait for it, and takes PFs away meanwhile.
+ * Has the PF at least this state, and is its port to stay? Holders of the mutex check this
+ * before each use of a PF: events may not wait for the mutex, and take PFs away meanwhile.
  */
 static inline bool
 octo_pf_is(const struct octo_pf *pf, enum octo_pf_state at_least)
@@ -310,7 +310,7 @@ octo_pf_is(const struct octo_pf *pf, enum octo_pf_state at_least)
 	       !rte_atomic_load_explicit(&pf->shut, rte_memory_order_acquire);
 }
 
-/* An operation of the PF is done, in which events may have taken it away. */
+/* Enter a state after an operation on the PF, unless an event has taken the PF away meanwhile. */
 static inline void
 octo_pf_enter_state(struct octo_pf *pf, enum octo_pf_state state)
 {
@@ -318,7 +318,7 @@ octo_pf_enter_state(struct octo_pf *pf, enum octo_pf_state state)
 		pf->state = state;
 }
 
-/* For operations on objects of a PF: no port any more if it is about to go. */
+/* Port id for operations on a PF's objects; an invalid one if the PF is about to be removed. */
 static inline uint16_t
 octo_pf_port(const struct octo_pf *pf)
 {
@@ -347,7 +347,7 @@ octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_leas
 /* octo_args.c */
 int octo_args_parse(const char *name, const char *text, struct octo_args *args);
 
-/* octo_pf.c: what is done to the PFs' ports */
+/* octo_pf.c: operations on all PFs */
 typedef int (*octo_pf_fn)(struct octo_pf *pf, const void *arg);
 bool octo_is_primary(const struct octo_dev *octo, const char *what);
 int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
@@ -370,18 +370,18 @@ void octo_registry_put(void);
 bool octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id);
 void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what);
 
-/* octo_users.c: the first PF of this state that can be used; see octo_users.h */
+/* octo_users.c: the first PF of this state that is usable; see octo_users.h */
 bool octo_users_enter_first(const struct octo_dev *octo, enum octo_pf_state at_least,
 			    struct octo_use *use);
 
-/* octo_event.c: what the PFs raise */
+/* octo_event.c: events raised by PFs */
 int octo_event_init(void);
 
-/* octo_raise.c: what the port raises */
+/* octo_raise.c: events raised by the port */
 void octo_raise(struct octo_dev *octo, enum rte_eth_event_type event);
 void octo_raise_cancel(struct octo_dev *octo);
 
-/* octo_info.c: what all PFs can do */
+/* octo_info.c: capabilities that all PFs have */
 int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 int octo_info_check_alike(struct octo_dev *octo);
 const uint32_t *octo_ptypes_get(struct rte_eth_dev *dev, size_t *n);
@@ -406,7 +406,7 @@ void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);
 /* octo_pf_config.c */
 int octo_pf_config_all_locked(struct octo_dev *octo);
 
-/* octo_home.c: at the consumer */
+/* octo_home.c: consumer side */
 void octo_home_read_distances(void);
 octo_plan_distance_t octo_home_distance(const struct octo_dev *octo);
 uint8_t octo_home_pf(const struct octo_dev *octo, int node, uint16_t queue);
@@ -519,7 +519,7 @@ int octo_xstats_read(uint16_t port_id, struct rte_eth_xstat_name **names,
 
 /* octo_flow.c: rte_flow on the port */
 
-/* A rule as the application gave it, and what is to become of it. Points into itself. */
+/* A rule of the application and the spec derived from it. Contains pointers to itself. */
 struct octo_flow_request {
 	struct octo_flow_spec spec;
 	struct rte_flow_conv_rule words;
@@ -535,7 +535,7 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       struct rte_flow_error *error);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);
 
-/* octo_tier.c: what can be steered */
+/* octo_tier.c: steering tiers */
 const char *octo_tier_name(enum octo_tier tier);
 const char *octo_tier_ignored_name(enum octo_ignored ignored);
 int octo_tier_read(const char *name, enum octo_tier *tier);
