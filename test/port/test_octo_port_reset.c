@@ -7,11 +7,9 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
-#include "octo_private.h"
 #include "mpsim_control.h"
 
-/* In it a PF that may be joined is. */
-#define RECOVERY_US 5000000
+#include "octo_private.h"
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 
@@ -38,7 +36,7 @@ resets(void)
 }
 
 static uint16_t
-create_with_reset(int code)
+create_victim(int code)
 {
 	const uint16_t port = octo_port_create(&two_pfs);
 	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
@@ -52,7 +50,16 @@ create_with_reset(int code)
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	assert_int_equal(octo_port_rule_pf(port, 7), 1);
-	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RESET, NULL);
+	return port;
+}
+
+static uint16_t
+create_with_reset(int code)
+{
+	const uint16_t port = create_victim(code);
+
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)], RTE_ETH_EVENT_INTR_RESET,
+				     NULL);
 	assert_int_equal(resets(), 0);
 	return port;
 }
@@ -69,57 +76,6 @@ test_a_pf_is_reset_when_it_asks_for_it(void **state)
 	assert_int_equal(resets(), 1);
 }
 
-static struct {
-	struct octo_dev *octo;
-	RTE_ATOMIC(bool) held;
-	RTE_ATOMIC(bool) let_go;
-} mutex;
-
-static bool
-is_set(const RTE_ATOMIC(bool) * flag)
-{
-	return rte_atomic_load_explicit(flag, rte_memory_order_acquire);
-}
-
-static void *
-hold_mutex(void *arg)
-{
-	RTE_SET_USED(arg);
-	octo_lock(mutex.octo);
-	rte_atomic_store_explicit(&mutex.held, true, rte_memory_order_release);
-	while (!is_set(&mutex.let_go))
-		octo_wait_us(100);
-	octo_unlock(mutex.octo);
-	return NULL;
-}
-
-/* Both events come while a thread is inside of the port: the later one counts. */
-static void
-test_a_pf_that_recovers_is_not_reset(void **state)
-{
-	const uint16_t port = create_with_reset(0);
-	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
-
-	(void)state;
-	octo_port_await(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
-	mutex.octo = rte_eth_devices[port].data->dev_private;
-	mutex.held = false;
-	mutex.let_go = false;
-	octo_port_thread_start(hold_mutex, NULL);
-	octo_port_await_thread(is_set(&mutex.held));
-	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RESET, NULL);
-	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
-	rte_atomic_store_explicit(&mutex.let_go, true, rte_memory_order_release);
-	octo_port_thread_stop();
-	octo_port_pass_us(RECOVERY_US);
-	assert_int_equal(resets(), 1);
-	assert_false(octo_port_pf_is_started(port, 1));
-	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
-	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
-	octo_port_assert_arrives(port, 7, 1, 10);
-	assert_int_equal(resets(), 1);
-}
-
 /* One that cannot be reset is removed, and probed again. */
 static void
 test_a_pf_that_is_not_reset_is_replaced(void **state)
@@ -130,6 +86,98 @@ test_a_pf_that_is_not_reset_is_replaced(void **state)
 	octo_port_await(resets() >= 1 && octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(resets(), 1);
+}
+
+#define MAX_EVENTS 3
+
+static void *
+raise_all(void *events)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
+
+	for (const enum rte_eth_event_type *e = events; *e != RTE_ETH_EVENT_MAX; e++)
+		rte_eth_dev_callback_process(dev, *e, NULL);
+	return NULL;
+}
+
+/* None of the handlers gets the mutex: all that they say is settled at once, afterwards. */
+static uint16_t
+post(const enum rte_eth_event_type events[MAX_EVENTS + 1])
+{
+	static enum rte_eth_event_type raised[MAX_EVENTS + 1];
+	const uint16_t port = create_victim(0);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	pthread_t thread;
+
+	memcpy(raised, events, sizeof(raised));
+	octo_lock(octo);
+	assert_int_equal(pthread_create(&thread, NULL, raise_all, raised), 0);
+	pthread_join(thread, NULL);
+	octo_unlock(octo);
+	assert_false(octo_port_pf_is_started(port, 1));
+	return port;
+}
+
+/* Its driver is at it, and nobody else may touch the PF. */
+static void
+test_a_pf_that_recovers_is_not_reset(void **state)
+{
+	static const enum rte_eth_event_type events[] = {RTE_ETH_EVENT_INTR_RESET,
+							 RTE_ETH_EVENT_ERR_RECOVERING,
+							 RTE_ETH_EVENT_MAX, RTE_ETH_EVENT_MAX};
+	const uint16_t port = post(events);
+
+	(void)state;
+	octo_port_pass_us(3000000);
+	assert_int_equal(resets(), 0);
+	assert_false(octo_port_pf_is_started(port, 1));
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
+				     RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
+	assert_int_equal(resets(), 0);
+}
+
+/* What its driver asks for last is done. */
+static void
+test_a_pf_is_reset_after_its_recovery(void **state)
+{
+	static const enum rte_eth_event_type events[][MAX_EVENTS + 1] = {
+		{RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_INTR_RESET, RTE_ETH_EVENT_MAX},
+		{RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS,
+		 RTE_ETH_EVENT_INTR_RESET, RTE_ETH_EVENT_MAX},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(events); i++) {
+		const uint16_t port = post(events[i]);
+
+		octo_port_await(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
+		octo_port_assert_arrives(port, 7, 1, 10);
+		assert_int_equal(resets(), 1);
+		octo_port_destroy();
+	}
+}
+
+/* It is dead, whatever else was asked for. */
+static void
+test_a_pf_that_gave_up_is_replaced(void **state)
+{
+	static const enum rte_eth_event_type events[][MAX_EVENTS + 1] = {
+		{RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_INTR_RESET, RTE_ETH_EVENT_MAX},
+		{RTE_ETH_EVENT_INTR_RESET, RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_MAX},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(events); i++) {
+		const uint16_t port = post(events[i]);
+
+		octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+		octo_port_assert_arrives(port, 7, 1, 10);
+		assert_ptr_not_equal(rte_eth_devices[octo_port_pf(1)].dev_ops, &victim.ops);
+		assert_int_equal(resets(), 0);
+		octo_port_destroy();
+	}
 }
 
 static int
@@ -188,8 +236,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
-		octo_port_test(test_a_pf_that_recovers_is_not_reset),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
+		octo_port_test(test_a_pf_that_recovers_is_not_reset),
+		octo_port_test(test_a_pf_is_reset_after_its_recovery),
+		octo_port_test(test_a_pf_that_gave_up_is_replaced),
 		octo_port_test(test_a_start_sets_the_link_up),
 		octo_port_test(test_a_start_sets_the_link_up_of_a_pf_that_recovers),
 	};

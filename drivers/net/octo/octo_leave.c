@@ -56,11 +56,16 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
 	return true;
 }
 
-/* Drain a started PF that has never been a home. */
-void
+/*
+ * The PF is started, and has been no queue's home. Which PF goes on if there is no other depends
+ * on their links, and the link of this one was not read before. Returns whether that of the
+ * port changed.
+ */
+bool
 octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
 {
 	begin(octo, pf, true);
+	return octo_link_refresh(octo);
 }
 
 /* Does anything lead to the PF? Unsteered packets may come by it until it is stopped. */
@@ -177,6 +182,9 @@ next_step(struct octo_dev *octo, uint8_t pf)
 	}
 	if (octo_gate_before(now, l->drained) || has_received(octo, pf, blind) ||
 	    is_sending(octo, pf, &l->packets))
+		return STEP_WAIT;
+	/* it is stopped next, and may have been the last */
+	if (l->stays && has_to_send(octo, pf, blind))
 		return STEP_WAIT;
 	return STEP_LOSE;
 }

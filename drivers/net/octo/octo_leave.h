@@ -23,7 +23,7 @@ struct octo_leaving {
 
 /* octo_leave.c */
 bool octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf);
-void octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_leave_tick(struct octo_dev *octo);
 /* without the control mutex */
 void octo_leave_stop(struct octo_dev *octo);

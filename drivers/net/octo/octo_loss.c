@@ -141,16 +141,18 @@ lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 	octo_failover_hurry_locked(octo);
 }
 
-/* Events that could not get the mutex, in order of handling; the port's end comes last. */
+/*
+ * Events that could not have the mutex, in this order, and the end of the port last. A PF
+ * that has failed to recover is dead, and of no use after a reset.
+ */
 static const enum rte_eth_event_type posted_events[] = {
-	RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_RECOVERY_FAILED,
-	RTE_ETH_EVENT_INTR_RESET,     RTE_ETH_EVENT_INTR_RMV,         RTE_ETH_EVENT_DESTROY,
+	RTE_ETH_EVENT_ERR_RECOVERING,  RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_INTR_RESET,
+	RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_INTR_RMV,         RTE_ETH_EVENT_DESTROY,
 };
 
 #define RECOVERY_ENDS                                                                              \
 	(RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS) | RTE_BIT32(RTE_ETH_EVENT_RECOVERY_FAILED))
-
-/* Events that a PF which begins to recover has behind it: it is not to be reset, say. */
+/* A recovery that begins later voids these: its driver alone may touch the PF until that ends. */
 #define BEFORE_RECOVERY (RECOVERY_ENDS | RTE_BIT32(RTE_ETH_EVENT_INTR_RESET))
 
 /* The holder of the mutex takes note of it, or the next one. */

@@ -182,7 +182,7 @@ go_on(struct octo_dev *octo)
 		if (ret == 0)
 			link_changed = welcome(octo, &octo->pf[i]);
 		else if (ret != -EAGAIN)
-			octo_leave_give_back_locked(octo, i);
+			link_changed = octo_leave_give_back_locked(octo, i);
 		put_off(octo, &octo->pf[i], ret == 0 ? -EAGAIN : ret);
 	}
 	octo_unlock(octo);

@@ -79,25 +79,44 @@ publish_sending(const struct octo_dev *octo)
 	}
 }
 
-/*
- * PFs that cannot have all rules, and are to be given back: all but one of them, which goes
- * on if there is no other PF. If all did, they would wait for each other.
- */
-static uint32_t
-given_back_pfs(const struct octo_dev *octo)
+/* The PF could not join, and is to be given back. */
+static bool
+is_given_back(const struct octo_dev *octo, int pf)
 {
-	uint32_t found = 0;
-	int keeper = -1;
+	return octo->pf[pf].leaving.on && octo->pf[pf].leaving.stays;
+}
+
+/* Of these PFs the one that goes on if there is no other; -1: there are none. */
+static int
+keeper(const struct octo_dev *octo)
+{
+	int found = -1;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		if (!octo->pf[i].leaving.on || !octo->pf[i].leaving.stays)
-			continue;
-		found |= RTE_BIT32(i);
-		if (keeper < 0 || (octo->pf[i].link_up && !octo->pf[keeper].link_up))
-			keeper = i;
-	}
-	return keeper < 0 ? 0 : found & ~RTE_BIT32(keeper);
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+		if (is_given_back(octo, i) &&
+		    (found < 0 || (octo->pf[i].link_up && !octo->pf[found].link_up)))
+			found = i;
+	return found;
+}
+
+/*
+ * If all that are to be given back went on, they would wait for one another, and none would
+ * be tried again. A PF that is tried again is no home before it has all rules.
+ */
+static uint32_t
+not_beside_keeper(const struct octo_dev *octo)
+{
+	const int kept = keeper(octo);
+	uint32_t pfs = 0;
+	int i;
+
+	if (kept < 0)
+		return 0;
+	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+		if (i != kept && (is_given_back(octo, i) || octo_pf_is_joining(octo, (uint8_t)i)))
+			pfs |= RTE_BIT32(i);
+	return pfs;
 }
 
 static uint32_t
@@ -111,7 +130,7 @@ usable_pfs(const struct octo_dev *octo)
 		    !octo_pf_is_joining(octo, (uint8_t)i))
 			usable |= RTE_BIT32(i);
 	if (usable == 0)
-		usable = octo_pf_mask(octo, OCTO_PF_STARTED) & ~given_back_pfs(octo);
+		usable = octo_pf_mask(octo, OCTO_PF_STARTED) & ~not_beside_keeper(octo);
 	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PF_OWNED);
 }
 
