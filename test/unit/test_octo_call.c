@@ -6,7 +6,7 @@
 
 #include "octo_call.h"
 
-#define PORT 3
+#define LEG ((struct octo_leg){.port = 3, .queue = 7})
 #define LEGS 5u
 
 static struct octo_call
@@ -14,7 +14,7 @@ kept_until(uint32_t until)
 {
 	struct octo_call c = {0};
 
-	octo_call_keep(&c, PORT, LEGS, until);
+	octo_call_keep(&c, LEG, LEGS, until);
 	return c;
 }
 
@@ -53,7 +53,8 @@ test_it_is_for_these_legs(void **state)
 	const struct octo_call c = kept_until(9);
 
 	(void)state;
-	assert_int_equal(c.port, PORT);
+	assert_int_equal(c.leg.port, LEG.port);
+	assert_int_equal(c.leg.queue, LEG.queue);
 	assert_true(octo_call_holds(&c, LEGS, 9));
 	assert_false(octo_call_holds(&c, LEGS | 2, 9));
 	assert_false(octo_call_holds(&c, 0, 9));

@@ -28,13 +28,19 @@
 /** Bursts in a row that may take the fast path: a counter of their packets must not wrap. */
 #define OCTO_CALL_BURSTS 64
 
+/** A hardware queue of a PF's port. */
+struct octo_leg {
+	uint16_t port;
+	uint16_t queue;
+};
+
 /** Owned by the thread that polls the queue, or sends by it. Zeroed memory is an invalid cache. */
 struct octo_call {
 	RTE_ATOMIC(uintptr_t) thread; /**< owner; 0: none, any thread may store itself */
 	uint32_t legs;                /**< live legs at the time */
 	uint32_t until;               /**< epoch of the last burst for which it is valid */
-	uint16_t port;                /**< port id of the PF */
-	uint8_t leg;                  /**< index of the PF; set and read by Tx, for counting */
+	struct octo_leg leg;
+	uint8_t pf; /**< index of the PF; set and read by Tx, for counting */
 };
 
 /**
@@ -50,9 +56,9 @@ octo_call_forget(struct octo_call *c)
 
 /** Fill the cache; called by the owning thread in a burst. */
 static inline void
-octo_call_keep(struct octo_call *c, uint16_t port, uint32_t legs, uint32_t until)
+octo_call_keep(struct octo_call *c, struct octo_leg leg, uint32_t legs, uint32_t until)
 {
-	c->port = port;
+	c->leg = leg;
 	c->legs = legs;
 	c->until = until;
 	rte_atomic_store_explicit(&c->thread, octo_thread_here(), rte_memory_order_relaxed);

@@ -528,6 +528,14 @@ octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue)
 	}
 }
 
+static bool
+leg_info(const struct octo_dev *octo, int pf, uint16_t queue, struct rte_eth_rxq_info *info)
+{
+	const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], queue);
+
+	return rte_eth_rx_queue_info_get(leg.port, leg.queue, info) == 0;
+}
+
 /* With these offloads a packet may take several descriptors: their count is not of packets. */
 static bool
 counts_packets(const struct octo_dev *octo, uint16_t queue)
@@ -540,8 +548,7 @@ counts_packets(const struct octo_dev *octo, uint16_t queue)
 	if (octo_data(octo)->dev_conf.rxmode.offloads & offloads)
 		return false;
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-		if (rte_eth_rx_queue_info_get(octo->pf[pf].port_id, queue, &info) == 0 &&
-		    info.scattered_rx)
+		if (leg_info(octo, pf, queue, &info) && info.scattered_rx)
 			return false;
 	return true;
 }
@@ -555,7 +562,7 @@ depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
 	int pf;
 
 	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
-		if (rte_eth_rx_queue_info_get(octo->pf[pf].port_id, q->queue_id, &info) == 0)
+		if (leg_info(octo, pf, q->queue_id, &info))
 			depth = RTE_MAX(depth, info.nb_desc);
 	return rte_align32pow2(depth);
 }

@@ -71,10 +71,11 @@ octo_fence_drained(struct octo_rxq *q, uint32_t legs, uint64_t now)
 static uint32_t
 waiting(const struct octo_rxq *q, uint8_t leg)
 {
-	int n = rte_eth_rx_queue_count(q->leg_port[leg], q->queue_id);
+	int n = rte_eth_rx_queue_count(q->leg[leg].port, q->leg[leg].queue);
 
 	for (int i = 0; i < COUNT_STEP && n > 0; i++, n--) {
-		int status = rte_eth_rx_descriptor_status(q->leg_port[leg], q->queue_id, n - 1);
+		int status = rte_eth_rx_descriptor_status(q->leg[leg].port, q->leg[leg].queue,
+							  n - 1);
 
 		if (status == RTE_ETH_RX_DESC_DONE)
 			return n;
@@ -103,7 +104,8 @@ is_crowded(const struct octo_rxq *q, uint32_t held)
 {
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++)
 		if ((held & RTE_BIT32(leg)) &&
-		    rte_eth_rx_queue_count(q->leg_port[leg], q->queue_id) > q->nb_desc / 4 * 3)
+		    rte_eth_rx_queue_count(q->leg[leg].port, q->leg[leg].queue) >
+			    q->nb_desc / 4 * 3)
 			return true;
 	return false;
 }

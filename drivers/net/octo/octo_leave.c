@@ -81,7 +81,8 @@ static bool
 has_received(const struct octo_dev *octo, uint8_t pf, bool blind)
 {
 	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
-		const int n = rte_eth_rx_queue_count(octo->pf[pf].port_id, i);
+		const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], i);
+		const int n = rte_eth_rx_queue_count(leg.port, leg.queue);
 
 		if (n > 0 || (n < 0 && blind))
 			return true;

@@ -325,6 +325,13 @@ octo_pf_port(const struct octo_pf *pf)
 	return octo_pf_is(pf, OCTO_PF_OWNED) ? pf->port_id : RTE_MAX_ETHPORTS;
 }
 
+/* The leg of the octo port's queue on this PF. */
+static inline struct octo_leg
+octo_pf_leg(const struct octo_pf *pf, uint16_t queue)
+{
+	return (struct octo_leg){pf->port_id, queue};
+}
+
 /* The first PF from i on that has at least this state; nb_pfs if there is none. */
 static inline uint16_t
 octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_least)

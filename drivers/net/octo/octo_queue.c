@@ -31,13 +31,14 @@ octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_
 	const struct octo_pf *p = &octo->pf[pf];
 	struct rte_eth_rxconf conf = q->conf;
 	int ret = octo_pools_get_locked(octo, &q->pools, pf);
+	const struct octo_leg leg = octo_pf_leg(p, q->queue_id);
 
 	if (ret != 0)
 		return ret;
 	conf.rx_mempools = NULL;
 	conf.rx_nmempool = 0;
-	q->leg_port[pf] = p->port_id;
-	return rte_eth_rx_queue_setup(p->port_id, q->queue_id, q->nb_desc, p->alloc_socket, &conf,
+	q->leg[pf] = leg;
+	return rte_eth_rx_queue_setup(leg.port, leg.queue, q->nb_desc, p->alloc_socket, &conf,
 				      q->pools.leg[pf]);
 }
 
@@ -45,10 +46,10 @@ int
 octo_queue_setup_tx_leg_locked(struct octo_dev *octo, struct octo_txq *q, uint8_t pf)
 {
 	const struct octo_pf *p = &octo->pf[pf];
+	const struct octo_leg leg = octo_pf_leg(p, q->queue_id);
 
-	q->leg_port[pf] = p->port_id;
-	return rte_eth_tx_queue_setup(p->port_id, q->queue_id, q->nb_desc, p->alloc_socket,
-				      &q->conf);
+	q->leg[pf] = leg;
+	return rte_eth_tx_queue_setup(leg.port, leg.queue, q->nb_desc, p->alloc_socket, &q->conf);
 }
 
 static int
@@ -68,10 +69,10 @@ tx_leg_setup(struct octo_pf *pf, const void *arg)
 }
 
 static void
-copy_leg_ports(const struct octo_dev *octo, uint16_t *leg_port)
+name_legs(const struct octo_dev *octo, uint16_t queue_id, struct octo_leg *leg)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		leg_port[i] = octo->pf[i].port_id;
+		leg[i] = octo_pf_leg(&octo->pf[i], queue_id);
 }
 
 static struct octo_rxq *
@@ -95,7 +96,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	/* the application may free its list of pools after this call */
 	if (q->conf.rx_nmempool != 0)
 		q->conf.rx_mempools = q->pools.app;
-	copy_leg_ports(octo, q->leg_port);
+	name_legs(octo, q->queue_id, q->leg);
 	return q;
 }
 
@@ -116,7 +117,7 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 	q->nb_desc = s->nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;
-	copy_leg_ports(octo, q->leg_port);
+	name_legs(octo, q->queue_id, q->leg);
 	return q;
 }
 
@@ -297,7 +298,8 @@ octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_inf
 	info->scattered_rx = dev->data->scattered_rx;
 	if (!octo_users_enter_first(octo_of(dev), OCTO_PF_CONFIGURED, &use))
 		return;
-	if (rte_eth_rx_queue_info_get(use.port_id, queue_id, &leg) == 0) {
+	if (rte_eth_rx_queue_info_get(use.port_id, octo_pf_leg(use.pf, queue_id).queue, &leg) ==
+	    0) {
 		info->rx_buf_size = leg.rx_buf_size;
 		info->scattered_rx = leg.scattered_rx;
 		info->nb_desc = leg.nb_desc;
@@ -325,7 +327,7 @@ name_burst_mode(struct rte_eth_burst_mode *mode,
 	int ret = -ENODEV;
 
 	if (octo_users_enter_first(octo, OCTO_PF_CONFIGURED, &use)) {
-		ret = get(use.port_id, queue_id, &leg);
+		ret = get(use.port_id, octo_pf_leg(use.pf, queue_id).queue, &leg);
 		octo_users_leave(&use);
 	}
 	if (ret != 0)

@@ -7,25 +7,33 @@
 static int
 rx_leg_start(struct octo_pf *pf, const void *arg)
 {
-	return rte_eth_dev_rx_queue_start(pf->port_id, *(const uint16_t *)arg);
+	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
+
+	return rte_eth_dev_rx_queue_start(leg.port, leg.queue);
 }
 
 static int
 rx_leg_stop(struct octo_pf *pf, const void *arg)
 {
-	return rte_eth_dev_rx_queue_stop(pf->port_id, *(const uint16_t *)arg);
+	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
+
+	return rte_eth_dev_rx_queue_stop(leg.port, leg.queue);
 }
 
 static int
 tx_leg_start(struct octo_pf *pf, const void *arg)
 {
-	return rte_eth_dev_tx_queue_start(pf->port_id, *(const uint16_t *)arg);
+	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
+
+	return rte_eth_dev_tx_queue_start(leg.port, leg.queue);
 }
 
 static int
 tx_leg_stop(struct octo_pf *pf, const void *arg)
 {
-	return rte_eth_dev_tx_queue_stop(pf->port_id, *(const uint16_t *)arg);
+	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
+
+	return rte_eth_dev_tx_queue_stop(leg.port, leg.queue);
 }
 
 int

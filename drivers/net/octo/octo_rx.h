@@ -39,7 +39,7 @@ struct octo_rxq_counts {
 };
 
 /*
- * An Rx queue: hardware queue `queue_id` of every PF. In shared memory; written by the
+ * An Rx queue: a leg on every PF. In shared memory; written by the
  * thread that polls it, unless a field says otherwise. The control side may invalidate the
  * call.
  */
@@ -59,7 +59,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint32_t counted; /* epoch up to which the bursts are counted in stray */
 	RTE_ATOMIC(int32_t) process; /* the process that polls, octo_legs_sign() */
 	struct octo_stray stray;
-	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
+	struct octo_leg leg[OCTO_PLAN_MAX_PFS];
 	struct octo_dev *octo;
 	struct octo_watch watch;
 	struct octo_rx_count stray_count;

@@ -20,7 +20,7 @@ static inline uint16_t
 poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
 	 struct octo_rx_count *count)
 {
-	uint16_t got = rte_eth_rx_burst(q->leg_port[leg], q->queue_id, pkts, nb);
+	uint16_t got = rte_eth_rx_burst(q->leg[leg].port, q->leg[leg].queue, pkts, nb);
 
 	adopt(q, pkts, got, count);
 	return got;
@@ -224,7 +224,7 @@ settle(struct octo_rxq *q, uint32_t live)
 	if (octo_legs_borrowed || q->poller == 0 || !(live & RTE_BIT32(home)) ||
 	    (q->stray.active & live & ~RTE_BIT32(home)))
 		return;
-	octo_call_keep(&q->call, q->leg_port[home], live, now + RTE_MIN(rest, look));
+	octo_call_keep(&q->call, q->leg[home], live, now + RTE_MIN(rest, look));
 }
 
 /* Poll the live legs: strays first if they are due, and again if there is room. */
@@ -308,7 +308,7 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	uint16_t got;
 
 	if (likely(is_settled(q, epoch) && nb > 0)) {
-		got = rte_eth_rx_burst(q->call.port, q->queue_id, pkts, nb);
+		got = rte_eth_rx_burst(q->call.leg.port, q->call.leg.queue, pkts, nb);
 		adopt(q, pkts, got, &q->home_count);
 		if (unlikely(got == 0))
 			got = poll_another(q, epoch, pkts, nb);
@@ -353,7 +353,7 @@ octo_rx_queue_count(void *rxq)
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && n >= 0; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;
-		n = rte_eth_rx_queue_count(q->leg_port[leg], q->queue_id);
+		n = rte_eth_rx_queue_count(q->leg[leg].port, q->leg[leg].queue);
 		used += n;
 	}
 	octo_askers_leave(octo_legs_askers(q->askers));
@@ -371,7 +371,7 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
 	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
-		ret = rte_eth_rx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+		ret = rte_eth_rx_descriptor_status(q->leg[home].port, q->leg[home].queue, offset);
 	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;
 }

@@ -15,8 +15,8 @@ octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	uint16_t sent;
 
 	if (likely(octo_call_holds(&q->call, sending, epoch))) {
-		sent = rte_eth_tx_burst(q->call.port, q->queue_id, pkts, nb);
-		octo_tx_count(q, q->call.leg, sent);
+		sent = rte_eth_tx_burst(q->call.leg.port, q->call.leg.queue, pkts, nb);
+		octo_tx_count(q, q->call.pf, sent);
 	} else {
 		sent = octo_tx_long_way(q, sending, pkts, nb);
 	}
@@ -49,6 +49,12 @@ prepares_for(const struct octo_txq *q, uint32_t sending)
 	return sending & RTE_BIT32(via) ? via : (uint8_t)rte_bsf32(sending);
 }
 
+static uint16_t
+prepare_by(const struct octo_leg *leg, struct rte_mbuf **pkts, uint16_t nb)
+{
+	return rte_eth_tx_prepare(leg->port, leg->queue, pkts, nb);
+}
+
 uint16_t
 octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -60,8 +66,7 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
 	if (likely(sending != 0))
-		ready = rte_eth_tx_prepare(q->leg_port[prepares_for(q, sending)], q->queue_id, pkts,
-					   nb);
+		ready = prepare_by(&q->leg[prepares_for(q, sending)], pkts, nb);
 	else
 		rte_errno = ENODEV;
 	octo_epoch_leave(&q->epoch);
@@ -83,7 +88,7 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
 	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
-		ret = rte_eth_tx_descriptor_status(q->leg_port[home], q->queue_id, offset);
+		ret = rte_eth_tx_descriptor_status(q->leg[home].port, q->leg[home].queue, offset);
 	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;
 }
@@ -104,7 +109,7 @@ octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;
-		n = rte_eth_tx_done_cleanup(q->leg_port[leg], q->queue_id,
+		n = rte_eth_tx_done_cleanup(q->leg[leg].port, q->leg[leg].queue,
 					    free_cnt == 0 ? 0 : free_cnt - freed);
 		if (n < 0)
 			break;

@@ -65,7 +65,7 @@ struct octo_tx_near {
 };
 
 /*
- * A Tx queue: hardware queue `queue_id` of every PF; written by the thread that sends,
+ * A Tx queue: a leg on every PF; written by the thread that sends,
  * unless a field says otherwise.
  */
 struct __rte_cache_aligned octo_txq {
@@ -75,7 +75,7 @@ struct __rte_cache_aligned octo_txq {
 	uint16_t queue_id;
 	uint16_t nb_desc;
 	struct octo_call call; /* of `via`; the control side may invalidate it */
-	uint16_t leg_port[OCTO_PLAN_MAX_PFS];
+	struct octo_leg leg[OCTO_PLAN_MAX_PFS];
 	RTE_ATOMIC(uint8_t) via;          /* PF that bursts use, OCTO_TX_NO_PF during a switch */
 	RTE_ATOMIC(uint8_t) home;         /* PF that it sends by, or last sent by */
 	uint32_t look;                    /* as octo_rxq.look */
@@ -113,7 +113,9 @@ octo_tx_count(struct octo_txq *q, uint8_t pf, uint16_t sent)
 static inline uint16_t
 octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 {
-	return octo_tx_count(q, pf, rte_eth_tx_burst(q->leg_port[pf], q->queue_id, pkts, nb));
+	const struct octo_leg leg = q->leg[pf];
+
+	return octo_tx_count(q, pf, rte_eth_tx_burst(leg.port, leg.queue, pkts, nb));
 }
 
 /* octo_tx.c */

@@ -94,7 +94,7 @@ give_hints(struct octo_txq *q, struct rte_mbuf *m, uint8_t pf)
 	for (struct rte_mbuf *seg = m; seg != NULL; seg = seg->next) {
 		const int node = node_of(q, seg);
 
-		*octo_tx_hint_of(hint, seg) = q->leg_port[node < 0 ? pf : q->near.pf_of_node[node]];
+		*octo_tx_hint_of(hint, seg) = q->leg[node < 0 ? pf : q->near.pf_of_node[node]].port;
 	}
 }
 

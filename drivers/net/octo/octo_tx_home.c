@@ -91,7 +91,7 @@ ask_status(const struct octo_txq *q, uint8_t pf, enum octo_tx_report *report)
 	}
 	for (unsigned int i = 0; i < OCTO_TX_PROBES; i++) {
 		const uint16_t offset = octo_tx_switch_probe(i, q->nb_desc);
-		const int status = rte_eth_tx_descriptor_status(q->leg_port[pf], q->queue_id,
+		const int status = rte_eth_tx_descriptor_status(q->leg[pf].port, q->leg[pf].queue,
 								offset);
 
 		if (status < 0)
@@ -111,8 +111,8 @@ ask_pf(const struct octo_txq *q, uint8_t pf)
 	if (ask_status(q, pf, &report))
 		return report;
 	/* no progress since the last call: the ring has drained, or is slow */
-	return rte_eth_tx_done_cleanup(q->leg_port[pf], q->queue_id, 0) > 0 ? OCTO_TX_BUSY :
-									      OCTO_TX_QUIET;
+	return rte_eth_tx_done_cleanup(q->leg[pf].port, q->leg[pf].queue, 0) > 0 ? OCTO_TX_BUSY :
+										   OCTO_TX_QUIET;
 }
 
 static enum octo_tx_step
@@ -232,8 +232,8 @@ settle(struct octo_txq *q, uint32_t sending, uint8_t via)
 {
 	if (octo_legs_borrowed || q->sender == 0)
 		return;
-	q->call.leg = via;
-	octo_call_keep(&q->call, q->leg_port[via], sending, q->look - OCTO_EPOCH_BURST);
+	q->call.pf = via;
+	octo_call_keep(&q->call, q->leg[via], sending, q->look - OCTO_EPOCH_BURST);
 }
 
 /* Must the CPU be checked in this burst, or is `via` not usable? */
@@ -348,7 +348,7 @@ is_coarse(const struct octo_txq *q, uint8_t pf)
 {
 	struct rte_eth_txq_info info;
 
-	return rte_eth_tx_queue_info_get(q->leg_port[pf], q->queue_id, &info) == 0 &&
+	return rte_eth_tx_queue_info_get(q->leg[pf].port, q->leg[pf].queue, &info) == 0 &&
 	       info.conf.tx_rs_thresh > 1;
 }
 
@@ -357,7 +357,7 @@ follows_hints(const struct octo_txq *q, uint8_t pf)
 {
 	struct rte_eth_burst_mode mode;
 
-	return rte_eth_tx_burst_mode_get(q->leg_port[pf], q->queue_id, &mode) == 0 &&
+	return rte_eth_tx_burst_mode_get(q->leg[pf].port, q->leg[pf].queue, &mode) == 0 &&
 	       strstr(mode.info, OCTO_TX_HINT_MODE) != NULL;
 }
 

@@ -25,6 +25,7 @@ static __thread struct octo_use *innermost;
 bool
 octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
 {
+	use->pf = pf;
 	use->port_id = pf->port_id;
 	if (use->port_id >= RTE_MAX_ETHPORTS)
 		return false;

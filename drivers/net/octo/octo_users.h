@@ -19,6 +19,7 @@ struct octo_pf;
 
 /** One use of a PF, on the stack of the thread. */
 struct octo_use {
+	const struct octo_pf *pf;
 	uint16_t port_id;
 	struct octo_use *outer; /* enclosing use of the same thread */
 };
