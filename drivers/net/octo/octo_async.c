@@ -62,9 +62,9 @@ octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_fl
 	int pf;
 
 	q->pushed = q->queued;
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
-		const struct octo_pf *p = &octo->pf[pf];
+		const struct octo_port *p = &octo->port[pf];
 		int ret = rte_flow_push(p->port_id, q->id, first_error == 0 ? error : NULL);
 
 		if (ret != 0 && first_error == 0)
@@ -84,10 +84,10 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 		struct rte_flow *on = op->rule->arfs[pf];
 
 		/* without flow queues the rule was created, and is destroyed, synchronously */
-		if (on == NULL || octo->pf[pf].no_flow_queues ||
-		    !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		if (on == NULL || octo->port[pf].no_flow_queues ||
+		    !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
 			continue;
-		if (rte_flow_async_destroy(octo->pf[pf].port_id, queue_id, &octo_async_postponed,
+		if (rte_flow_async_destroy(octo->port[pf].port_id, queue_id, &octo_async_postponed,
 					   on, op, NULL) != 0) {
 			op->failed = true;
 			continue;
@@ -178,9 +178,10 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 	bool any = false;
 	int pf;
 
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
-		const int n = rte_flow_pull(octo->pf[pf].port_id, q->id, results, PULL_BURST, NULL);
+		const int n = rte_flow_pull(octo->port[pf].port_id, q->id, results, PULL_BURST,
+					    NULL);
 
 		for (int i = 0; i < n; i++) {
 			struct op *op = results[i].user_data;

@@ -218,10 +218,10 @@ simulated_node(const struct rte_eth_dev_info *info, int16_t *node)
 
 /* Store what is needed to find and probe the device again. */
 static void
-remember(struct octo_pf *pf, const struct rte_eth_dev_info *info)
+remember(struct octo_port *port, const struct rte_eth_dev_info *info)
 {
 	const struct rte_devargs *da = rte_dev_devargs(info->device);
-	struct octo_pf_past *past = &pf->past;
+	struct octo_pf_past *past = &port->past;
 	size_t len;
 
 	past->info = *info;
@@ -238,16 +238,14 @@ remember(struct octo_pf *pf, const struct rte_eth_dev_info *info)
 }
 
 static void
-describe(struct octo_pf *pf, const struct rte_eth_dev_info *info, int node)
+locate(struct octo_pf *pf, const struct rte_eth_dev_info *info)
 {
-	const int socket = rte_eth_dev_socket_id(pf->port_id);
+	const int socket = rte_eth_dev_socket_id(pf->port->port_id);
 
 	pf->alloc_socket = socket;
-	pf->has_rmv = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_RMV);
-	pf->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
-	if (node >= 0) {
-		pf->node = (int16_t)node;
-		pf->simulated = node != socket;
+	if (pf->given_node >= 0) {
+		pf->node = pf->given_node;
+		pf->simulated = pf->given_node != socket;
 	} else {
 		pf->node = (int16_t)socket;
 		pf->simulated = simulated_node(info, &pf->node);
@@ -267,7 +265,7 @@ check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16
 		return -EINVAL;
 	}
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		if (octo->pf[i].state >= OCTO_PF_OWNED && octo->pf[i].port_id == port_id) {
+		if (octo->port[i].state >= OCTO_PORT_OWNED && octo->port[i].port_id == port_id) {
 			if (!told)
 				OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
 			/* not -EEXIST: EAL takes that for "probed already" */
@@ -317,67 +315,69 @@ find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_
 }
 
 static void
-take_in(struct octo_pf *pf, uint16_t port_id, const struct rte_eth_dev_info *info, int node)
+take_in(struct octo_pf *pf, uint16_t port_id, const struct rte_eth_dev_info *info)
 {
-	pf->port_id = port_id;
-	rte_eth_dev_get_name_by_port(port_id, pf->name);
-	rte_eth_macaddr_get(port_id, &pf->mac);
-	describe(pf, info, node);
-	remember(pf, info);
-	pf->has_port = true;
-	pf->state = OCTO_PF_OWNED;
-	octo_users_open(pf);
+	struct octo_port *port = pf->port;
+
+	port->port_id = port_id;
+	rte_eth_dev_get_name_by_port(port_id, port->name);
+	rte_eth_macaddr_get(port_id, &port->mac);
+	port->has_rmv = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_RMV);
+	port->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
+	locate(pf, info);
+	remember(port, info);
+	port->has_port = true;
+	port->state = OCTO_PORT_OWNED;
+	octo_users_open(port);
 }
 
 static int
 attach(struct octo_dev *octo, const struct octo_args *args, uint16_t i)
 {
+	struct octo_port *port = &octo->port[i];
 	struct octo_pf *pf = &octo->pf[i];
 	struct rte_eth_dev_info info;
 	uint16_t port_id;
 	int ret;
 
-	*pf = (struct octo_pf){
-		.shut = true,
-		.probed_here = args->pf[i].probed_here,
-		.given_node = (int16_t)args->pf[i].node,
-	};
+	*port = (struct octo_port){.shut = true, .probed_here = args->pf[i].probed_here};
+	*pf = (struct octo_pf){.port = port, .given_node = (int16_t)args->pf[i].node};
 	if (args->pf[i].missing) {
-		rte_strscpy(pf->name, args->pf[i].name, sizeof(pf->name));
-		pf->port_id = RTE_MAX_ETHPORTS;
+		rte_strscpy(port->name, args->pf[i].name, sizeof(port->name));
+		port->port_id = RTE_MAX_ETHPORTS;
 		pf->node = pf->given_node;
 		pf->alloc_socket = SOCKET_ID_ANY;
 		return 0;
 	}
 	ret = find_and_own(octo, args->pf[i].name, false, &port_id, &info);
 	if (ret == 0)
-		take_in(pf, port_id, &info, pf->given_node);
+		take_in(pf, port_id, &info);
 	return ret;
 }
 
 bool
-octo_attach_is_ours(uint64_t owner_id, const struct octo_pf *pf)
+octo_attach_is_ours(uint64_t owner_id, const struct octo_port *port)
 {
 	struct rte_eth_dev_owner owner;
 
-	return rte_eth_dev_is_valid_port(pf->port_id) &&
-	       rte_eth_dev_owner_get(pf->port_id, &owner) == 0 && owner.id == owner_id;
+	return rte_eth_dev_is_valid_port(port->port_id) &&
+	       rte_eth_dev_owner_get(port->port_id, &owner) == 0 && owner.id == owner_id;
 }
 
 /* The port of a PF that is gone may exist still; its ownership is given up, too. */
 static void
-detach(struct octo_dev *octo, struct octo_pf *pf, bool remove_probed)
+detach(struct octo_dev *octo, struct octo_port *port, bool remove_probed)
 {
-	rte_free(pf->past.args);
-	pf->past.args = NULL;
-	octo_users_shut(pf);
-	octo_users_await(pf);
-	if (!octo_attach_is_ours(octo->owner_id, pf))
+	rte_free(port->past.args);
+	port->past.args = NULL;
+	octo_users_shut(port);
+	octo_users_await(port);
+	if (!octo_attach_is_ours(octo->owner_id, port))
 		return;
-	rte_eth_dev_owner_unset(pf->port_id, octo->owner_id);
-	pf->state = OCTO_PF_GONE;
-	if (remove_probed && pf->probed_here)
-		remove_device(pf->port_id);
+	rte_eth_dev_owner_unset(port->port_id, octo->owner_id);
+	port->state = OCTO_PORT_GONE;
+	if (remove_probed && port->probed_here)
+		remove_device(port->port_id);
 }
 
 int
@@ -405,7 +405,7 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 	uint64_t port_id;
 
 	for (int i = octo->nb_pfs - 1; i >= 0; i--)
-		detach(octo, &octo->pf[i], remove_probed);
+		detach(octo, &octo->port[i], remove_probed);
 	octo->nb_pfs = 0;
 	/* ports that were claimed, but did not become PFs */
 	RTE_ETH_FOREACH_DEV_OWNED_BY(port_id, octo->owner_id)
@@ -414,9 +414,9 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 
 /* Check first, because EAL logs an error for a device that does not exist. */
 bool
-octo_attach_is_on_bus(const struct octo_pf *pf)
+octo_attach_is_on_bus(const struct octo_port *port)
 {
-	const struct octo_pf_past *past = &pf->past;
+	const struct octo_pf_past *past = &port->past;
 	char path[128];
 
 	if (strcmp(past->bus, "pci") != 0)
@@ -426,29 +426,29 @@ octo_attach_is_on_bus(const struct octo_pf *pf)
 }
 
 static const char *
-device_name(const struct octo_pf *pf)
+device_name(const struct octo_port *port)
 {
-	return pf->past.device[0] != '\0' ? pf->past.device : pf->name;
+	return port->past.device[0] != '\0' ? port->past.device : port->name;
 }
 
 bool
-octo_attach_is_there(const struct octo_pf *pf)
+octo_attach_is_there(const struct octo_port *port)
 {
 	uint16_t port_id;
 
-	return find_port(device_name(pf), &port_id) == 0 || find_port(pf->name, &port_id) == 0;
+	return find_port(device_name(port), &port_id) == 0 || find_port(port->name, &port_id) == 0;
 }
 
 /* Called without any lock: a listener for device events may call into the port. */
 int
-octo_attach_probe_again(const struct octo_pf *pf)
+octo_attach_probe_again(const struct octo_port *port)
 {
-	const struct octo_pf_past *past = &pf->past;
-	const char *name = device_name(pf);
+	const struct octo_pf_past *past = &port->past;
+	const char *name = device_name(port);
 	const struct rte_devargs *da;
 
 	if (past->device[0] != '\0')
-		return octo_attach_is_on_bus(pf) ?
+		return octo_attach_is_on_bus(port) ?
 			       rte_eal_hotplug_add(past->bus, past->device,
 						   past->args != NULL ? past->args : "") :
 			       -ENODEV;
@@ -461,12 +461,12 @@ octo_attach_probe_again(const struct octo_pf *pf)
 
 /* Called when the octo port that the device was probed for does not exist any more. */
 void
-octo_attach_abandon(const struct octo_pf *pf)
+octo_attach_abandon(const struct octo_port *port)
 {
 	struct rte_eth_dev_owner owner;
 	uint16_t port_id;
 
-	if (find_port(pf->name, &port_id) == 0 && rte_eth_dev_owner_get(port_id, &owner) == 0 &&
+	if (find_port(port->name, &port_id) == 0 && rte_eth_dev_owner_get(port_id, &owner) == 0 &&
 	    owner.id == RTE_ETH_DEV_NO_OWNER)
 		remove_device(port_id);
 }
@@ -475,35 +475,35 @@ octo_attach_abandon(const struct octo_pf *pf)
 int
 octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 {
-	struct octo_pf *pf = &octo->pf[i];
+	struct octo_port *port = &octo->port[i];
 	struct rte_eth_dev_info info;
 	const char *lack = NULL;
 	uint16_t port_id;
-	int ret = find_port(pf->name, &port_id);
+	int ret = find_port(port->name, &port_id);
 
 	/*
 	 * the end of a port is announced before its name is free: only a port that was never
 	 * configured is the new one
 	 */
-	if (ret == 0 && !pf->has_port && !octo_lower_is_new(port_id))
+	if (ret == 0 && !port->has_port && !octo_lower_is_new(port_id))
 		return -EAGAIN;
 	if (ret == 0)
-		ret = find_and_own(octo, pf->name, pf->past.told, &port_id, &info);
+		ret = find_and_own(octo, port->name, port->past.told, &port_id, &info);
 	if (ret != 0)
 		return ret;
 	lack = octo_info_lacks(octo, &info);
 	if (lack != NULL) {
-		if (!pf->past.told)
+		if (!port->past.told)
 			OCTO_LOG(ERR,
 				 "port %u: PF %s stays out: the port offers %s that it has not",
-				 octo->port_id, pf->name, lack);
-		pf->past.told = true;
+				 octo->port_id, port->name, lack);
+		port->past.told = true;
 		rte_eth_dev_owner_unset(port_id, octo->owner_id);
 		return -ENOTSUP;
 	}
-	take_in(pf, port_id, &info, pf->given_node);
+	take_in(&octo->pf[i], port_id, &info);
 	octo_pf_counts_join_locked(octo, i);
-	octo->plan.node[i] = pf->node;
+	octo->plan.node[i] = octo->pf[i].node;
 	return 0;
 }
 
@@ -515,13 +515,14 @@ void
 octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		struct octo_pf *pf = &octo->pf[i];
+		struct octo_port *port = &octo->port[i];
 		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 
-		if (pf->has_port || octo_pf_is(pf, OCTO_PF_OWNED) || strcmp(pf->name, name) != 0)
+		if (port->has_port || octo_port_is(port, OCTO_PORT_OWNED) ||
+		    strcmp(port->name, name) != 0)
 			continue;
 		rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
 		rte_eth_dev_owner_set(port_id, &owner);
-		rte_atomic_store_explicit(&pf->past.ended, false, rte_memory_order_relaxed);
+		rte_atomic_store_explicit(&port->past.ended, false, rte_memory_order_relaxed);
 	}
 }

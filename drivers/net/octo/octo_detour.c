@@ -38,7 +38,7 @@
 static bool
 is_started(const struct octo_dev *octo, uint8_t pf)
 {
-	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && !octo_pf_is_joining(octo, pf);
+	return octo_port_is(&octo->port[pf], OCTO_PORT_STARTED) && !octo_pf_is_joining(octo, pf);
 }
 
 /* Unusable PFs that are present or may be soon: the NIC may send to them before they start. */
@@ -48,7 +48,7 @@ useless_pfs(const struct octo_dev *octo)
 	uint32_t pfs = 0;
 
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].has_port || octo->replug.on)
+		if (octo->port[i].has_port || octo->replug.on)
 			pfs |= RTE_BIT32(i);
 	return pfs & ~octo->plan.usable;
 }
@@ -59,7 +59,7 @@ must_begin(const struct octo_dev *octo, uint32_t useless)
 {
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
 		if ((useless & RTE_BIT32(i)) &&
-		    (!octo->pf[i].has_port || is_started(octo, i) || octo->pf[i].recovering))
+		    (!octo->port[i].has_port || is_started(octo, i) || octo->port[i].recovering))
 			return true;
 	return false;
 }
@@ -69,10 +69,10 @@ static bool
 is_urgent(const struct octo_dev *octo, uint32_t useless)
 {
 	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
-		const struct octo_pf *pf = &octo->pf[i];
+		const struct octo_port *port = &octo->port[i];
 
 		if ((useless & RTE_BIT32(i)) &&
-		    (pf->recovering || (pf->state == OCTO_PF_STARTED && !pf->link_up)))
+		    (port->recovering || (port->state == OCTO_PORT_STARTED && !port->link_up)))
 			return true;
 	}
 	return false;
@@ -121,7 +121,7 @@ destroy(struct octo_dev *octo)
 	struct octo_detour *d = &octo->detour;
 
 	if (d->flow != NULL)
-		rte_flow_destroy(octo_pf_port(&octo->pf[d->manager]), d->flow, NULL);
+		rte_flow_destroy(octo_port_usable_id(&octo->port[d->manager]), d->flow, NULL);
 	d->flow = NULL;
 	d->stale = false;
 }
@@ -150,7 +150,7 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	struct rte_flow *flow;
 
 	octo_flow_build_mpfs(&r, NULL, PRIORITY + turn, octo_manager(octo)->port_id,
-			     octo->pf[pf].port_id, false);
+			     octo->port[pf].port_id, false);
 	flow = create(octo, &r, error);
 	if (flow == NULL && d->flow != NULL) {
 		/* a full table, or a switch of few priorities, has no room for both */
@@ -175,10 +175,10 @@ tell(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_error *er
 
 	if (ret == 0) {
 		OCTO_LOG(NOTICE, "port %u: what has no rule comes by PF %s now", octo->port_id,
-			 octo->pf[pf].name);
+			 octo->port[pf].name);
 	} else if (!d->told) {
 		OCTO_LOG(WARNING, "port %u: what has no rule cannot be led to PF %s yet: %s",
-			 octo->port_id, octo->pf[pf].name,
+			 octo->port_id, octo->port[pf].name,
 			 error->message != NULL ? error->message : rte_strerror(-ret));
 	}
 	d->told = ret != 0;

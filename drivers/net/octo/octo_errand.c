@@ -34,7 +34,8 @@ struct errand {
 	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
 	uint8_t index;     /* of the PF */
 	enum octo_errand_kind kind;
-	struct octo_pf pf; /* copy made when the request was sent */
+	uint64_t until;        /* TSC; end of the drain before an announced removal */
+	struct octo_port port; /* copy made when the request was sent */
 	char args[];
 };
 
@@ -82,7 +83,7 @@ report(const struct errand *e, int ret)
 	if (octo == NULL)
 		return false;
 	octo_lock(octo);
-	note(&octo->pf[e->index].past, ret);
+	note(&octo->port[e->index].past, ret);
 	octo_unlock(octo);
 	if (ret == 0 || ret == -EALREADY)
 		octo_wake_replug(octo);
@@ -101,7 +102,7 @@ is_of_device(uint16_t port, const struct octo_pf_past *past)
 
 /* The device is kept while another of its ports exists. */
 static int
-remove_device(const struct octo_pf *pf)
+remove_device(const struct octo_port *pf)
 {
 	for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; port++)
 		if (!(pf->has_port && port == pf->port_id) && is_of_device(port, &pf->past))
@@ -135,8 +136,8 @@ hold_strays(const struct errand *e)
 {
 	uint64_t end = octo_deadline(MAX_HOLD_MS * 1000);
 
-	if (octo_gate_before(end, e->pf.leaving.until))
-		end = e->pf.leaving.until;
+	if (octo_gate_before(end, e->until))
+		end = e->until;
 	while (!try_to_hold(e) && octo_now() < end)
 		octo_sleep_us(AWAIT_LOOK_US);
 }
@@ -157,27 +158,27 @@ let_strays_go(const struct errand *e)
 static int
 fetch(const struct errand *e)
 {
-	const struct octo_pf *pf = &e->pf;
+	const struct octo_port *port = &e->port;
 	int ret = 0;
 
 	/* the device may have been removed, or have another owner, since */
-	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, pf)) {
+	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, port)) {
 		hold_strays(e);
-		ret = remove_device(pf);
+		ret = remove_device(port);
 		let_strays_go(e);
 	}
 	if (e->kind == OCTO_ERRAND_RELEASE)
 		return -EAGAIN;
 	if (ret == 0)
-		ret = octo_attach_probe_again(pf);
+		ret = octo_attach_probe_again(port);
 	if (ret != -EEXIST)
 		return ret;
-	if (octo_attach_is_there(pf))
+	if (octo_attach_is_there(port))
 		return -EALREADY;
 	/* the port was closed without its device being removed */
-	if (e->kind == OCTO_ERRAND_FETCH && pf->past.device[0] != '\0' &&
-	    pf->past.exists + 1 >= MAX_EXISTS)
-		ret = remove_device(pf) == 0 ? -EAGAIN : -EEXIST;
+	if (e->kind == OCTO_ERRAND_FETCH && port->past.device[0] != '\0' &&
+	    port->past.exists + 1 >= MAX_EXISTS)
+		ret = remove_device(port) == 0 ? -EAGAIN : -EEXIST;
 	return ret;
 }
 
@@ -192,22 +193,22 @@ run(void *arg)
 		octo_registry_put();
 		ret = fetch(e);
 		if (!report(e, ret) && ret == 0)
-			octo_attach_abandon(&e->pf);
+			octo_attach_abandon(&e->port);
 	}
 	free(e);
 }
 
 static bool
-is_under_way(const struct octo_pf *pf)
+is_under_way(const struct octo_port *port)
 {
 	/* pairs with the release in note(): the request is done with the bus */
-	return rte_atomic_load_explicit(&pf->past.under_way, rte_memory_order_acquire);
+	return rte_atomic_load_explicit(&port->past.under_way, rte_memory_order_acquire);
 }
 
 static void
-await(const struct octo_pf *pf, uint64_t end)
+await(const struct octo_port *port, uint64_t end)
 {
-	while (is_under_way(pf) && octo_now() < end)
+	while (is_under_way(port) && octo_now() < end)
 		octo_wait_us(AWAIT_LOOK_US);
 }
 
@@ -215,7 +216,7 @@ await(const struct octo_pf *pf, uint64_t end)
 void
 octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_port *p = &octo->port[pf];
 	const char *args = p->past.args == NULL ? "" : p->past.args;
 	struct errand *e = calloc(1, sizeof(*e) + strlen(args) + 1);
 
@@ -226,10 +227,11 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 		.owner_id = octo->owner_id,
 		.index = pf,
 		.kind = kind,
-		.pf = *p,
+		.until = octo->pf[pf].leaving.until,
+		.port = *p,
 	};
 	memcpy(e->args, args, strlen(args) + 1);
-	e->pf.past.args = e->args;
+	e->port.past.args = e->args;
 	rte_atomic_store_explicit(&p->past.under_way, true, rte_memory_order_release);
 	if (wait && rte_thread_is_intr()) {
 		run(e);
@@ -253,5 +255,5 @@ octo_errand_await(const struct octo_dev *octo)
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY || rte_thread_is_intr())
 		return;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		await(&octo->pf[i], end);
+		await(&octo->port[i], end);
 }

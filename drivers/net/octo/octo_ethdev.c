@@ -44,6 +44,7 @@ set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 	struct octo_dev *octo = octo_of(dev);
 	struct rte_eth_dev_info info;
 	int ret = octo_info_get(dev, &info);
+	int first;
 
 	if (ret != 0)
 		return ret;
@@ -52,9 +53,9 @@ set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 					  sizeof(struct rte_ether_addr), 0);
 	if (dev->data->mac_addrs == NULL)
 		return -ENOMEM;
+	first = octo_port_first(octo, OCTO_PORT_OWNED);
 	if (!args->has_mac)
-		return rte_eth_macaddr_get(octo->pf[octo_pf_first(octo, OCTO_PF_OWNED)].port_id,
-					   &dev->data->mac_addrs[0]);
+		return rte_eth_macaddr_get(octo->port[first].port_id, &dev->data->mac_addrs[0]);
 	rte_ether_addr_copy(&args->mac, &dev->data->mac_addrs[0]);
 	return 0;
 }
@@ -65,7 +66,7 @@ set_node(struct rte_eth_dev *dev, const struct octo_args *args)
 {
 	const struct octo_dev *octo = octo_of(dev);
 
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
 
 	dev->data->numa_node = args->socket >= 0 ? args->socket : octo->pf[first].alloc_socket;
 	dev->device->numa_node = dev->data->numa_node;

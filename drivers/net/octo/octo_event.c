@@ -94,14 +94,14 @@ tell_device(struct octo_dev *octo, const void *what)
 	const struct device_event *e = what;
 
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		const struct octo_pf *pf = &octo->pf[i];
+		const struct octo_port *port = &octo->port[i];
 
-		if (strcmp(pf->past.device, e->device) != 0 && strcmp(pf->name, e->device) != 0)
+		if (strcmp(port->past.device, e->device) != 0 && strcmp(port->name, e->device) != 0)
 			continue;
 		if (e->type == RTE_DEV_EVENT_ADD && octo->replug.on)
 			octo_wake_replug(octo);
-		if (e->type == RTE_DEV_EVENT_REMOVE && pf->has_port)
-			remove_pf(octo, pf->port_id);
+		if (e->type == RTE_DEV_EVENT_REMOVE && port->has_port)
+			remove_pf(octo, port->port_id);
 	}
 }
 

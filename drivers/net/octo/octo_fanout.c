@@ -19,9 +19,9 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	if (rule->arfs[pf] == NULL)
 		return 0;
 	/* a PF that is about to be removed takes its rule along */
-	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
-		ret = rte_flow_destroy(octo->pf[pf].port_id, rule->arfs[pf], error);
-	ret = octo_flow_destroyed(&octo->pf[pf], ret, error);
+	if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+		ret = rte_flow_destroy(octo->port[pf].port_id, rule->arfs[pf], error);
+	ret = octo_flow_destroyed(&octo->port[pf], ret, error);
 	if (ret == 0) {
 		rule->arfs[pf] = NULL;
 		octo_rule_hits_end_pf(rule, pf);
@@ -33,7 +33,7 @@ remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 bool
 octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
-	return rule->by_table && !octo->pf[pf].no_flow_queues;
+	return rule->by_table && !octo->port[pf].no_flow_queues;
 }
 
 /* Removes the rule from all PFs; goes on after an error and returns the first one. */
@@ -100,8 +100,8 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 	int ret = octo_fanout_write(octo, &wish, &text, error);
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		const struct octo_pf *p = &octo->pf[pf];
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+		const struct octo_port *p = &octo->port[pf];
 
 		if (ret != 0)
 			break;
@@ -154,8 +154,8 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					 "the PF that the rule names is gone, or the one that "
 					 "manages the switch");
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
-		const struct octo_pf *p = &octo->pf[pf];
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_CONFIGURED) {
+		const struct octo_port *p = &octo->port[pf];
 
 		if (ret != 0)
 			break;

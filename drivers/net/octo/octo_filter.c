@@ -16,9 +16,9 @@
  */
 
 static int
-pf_mtu(struct octo_pf *pf, const void *arg)
+pf_mtu(struct octo_port *port, const void *arg)
 {
-	return rte_eth_dev_set_mtu(pf->port_id, *(const uint16_t *)arg);
+	return rte_eth_dev_set_mtu(port->port_id, *(const uint16_t *)arg);
 }
 
 int
@@ -29,7 +29,8 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the MTU", pf_mtu, pf_mtu, &mtu, &before);
+	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "set the MTU", pf_mtu, pf_mtu, &mtu,
+			      &before);
 	if (ret == 0)
 		dev->data->mtu = mtu;
 	octo_unlock(octo);
@@ -38,10 +39,10 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 
 /* Set `setting`, which PFs that join get as well, to `to` on all PFs. */
 static int
-turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_fn apply,
-	    octo_port_fn undo)
+turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
+	    octo_port_id_fn undo)
 {
-	const int ret = octo_pf_call(octo, OCTO_PF_OWNED, what, apply, undo);
+	const int ret = octo_port_call(octo, OCTO_PORT_OWNED, what, apply, undo);
 
 	if (ret == 0)
 		*setting = to;
@@ -91,14 +92,14 @@ octo_allmulticast_disable(struct rte_eth_dev *dev)
 
 /* A PF that has this address already need not support changing it. */
 static int
-pf_mac_set(struct octo_pf *pf, const void *arg)
+pf_mac_set(struct octo_port *port, const void *arg)
 {
 	struct rte_ether_addr mac = *(const struct rte_ether_addr *)arg;
 	struct rte_ether_addr now;
 
-	if (rte_eth_macaddr_get(pf->port_id, &now) == 0 && rte_is_same_ether_addr(&now, &mac))
+	if (rte_eth_macaddr_get(port->port_id, &now) == 0 && rte_is_same_ether_addr(&now, &mac))
 		return 0;
-	return rte_eth_dev_default_mac_addr_set(pf->port_id, &mac);
+	return rte_eth_dev_default_mac_addr_set(port->port_id, &mac);
 }
 
 int
@@ -109,8 +110,8 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "set the MAC address", pf_mac_set, pf_mac_set, mac,
-			    &before);
+	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "set the MAC address", pf_mac_set, pf_mac_set,
+			      mac, &before);
 	if (ret == 0)
 		dev->data->mac_addrs[0] = *mac;
 	octo_unlock(octo);
@@ -124,12 +125,12 @@ octo_mac_level(struct octo_dev *octo)
 	const struct rte_ether_addr *mac = &octo_data(octo)->mac_addrs[0];
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED) {
-		int ret = pf_mac_set(&octo->pf[i], mac);
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED) {
+		int ret = pf_mac_set(&octo->port[i], mac);
 
 		if (ret != 0)
 			OCTO_LOG(WARNING, "port %u: PF %s keeps a MAC address of its own: %s",
-				 octo->port_id, octo->pf[i].name, rte_strerror(-ret));
+				 octo->port_id, octo->port[i].name, rte_strerror(-ret));
 	}
 }
 
@@ -139,19 +140,19 @@ struct mac_arg {
 };
 
 static int
-pf_mac_add(struct octo_pf *pf, const void *arg)
+pf_mac_add(struct octo_port *port, const void *arg)
 {
 	struct mac_arg a = *(const struct mac_arg *)arg;
 
-	return rte_eth_dev_mac_addr_add(pf->port_id, &a.mac, a.pool);
+	return rte_eth_dev_mac_addr_add(port->port_id, &a.mac, a.pool);
 }
 
 static int
-pf_mac_remove(struct octo_pf *pf, const void *arg)
+pf_mac_remove(struct octo_port *port, const void *arg)
 {
 	struct mac_arg a = *(const struct mac_arg *)arg;
 
-	return rte_eth_dev_mac_addr_remove(pf->port_id, &a.mac);
+	return rte_eth_dev_mac_addr_remove(port->port_id, &a.mac);
 }
 
 int
@@ -162,8 +163,8 @@ octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "add the MAC address", pf_mac_add, pf_mac_remove,
-			    &arg, &arg);
+	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "add the MAC address", pf_mac_add,
+			      pf_mac_remove, &arg, &arg);
 	if (ret == 0)
 		dev->data->mac_addrs[index] = *mac;
 	octo_unlock(octo);
@@ -179,12 +180,12 @@ octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
 
 	octo_lock(octo);
 	/* ethdev forgets the address in any case, so every PF is asked */
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		int ret = pf_mac_remove(&octo->pf[i], &arg);
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+		int ret = pf_mac_remove(&octo->port[i], &arg);
 
 		if (ret != 0)
 			OCTO_LOG(ERR, "port %u: PF %s cannot remove the MAC address: %s",
-				 octo->port_id, octo->pf[i].name, rte_strerror(-ret));
+				 octo->port_id, octo->port[i].name, rte_strerror(-ret));
 	}
 	dev->data->mac_addrs[index] = (struct rte_ether_addr){0};
 	octo_unlock(octo);
@@ -196,11 +197,11 @@ struct mc_arg {
 };
 
 static int
-pf_mc_list(struct octo_pf *pf, const void *arg)
+pf_mc_list(struct octo_port *port, const void *arg)
 {
 	const struct mc_arg *a = arg;
 
-	return rte_eth_dev_set_mc_addr_list(pf->port_id, a->list, a->nb);
+	return rte_eth_dev_set_mc_addr_list(port->port_id, a->list, a->nb);
 }
 
 /* Keep a copy: ethdev does not, and a PF that comes back needs the list. */
@@ -217,8 +218,8 @@ mc_list_locked(struct octo_dev *octo, const struct mc_arg *arg)
 			return -ENOMEM;
 		memcpy(copy, arg->list, arg->nb * sizeof(*copy));
 	}
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "set the multicast list", pf_mc_list, pf_mc_list,
-			    arg, &before);
+	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "set the multicast list", pf_mc_list,
+			      pf_mc_list, arg, &before);
 	if (ret != 0) {
 		rte_free(copy);
 		return ret;
@@ -244,11 +245,11 @@ struct vlan_arg {
 };
 
 static int
-pf_vlan_filter(struct octo_pf *pf, const void *arg)
+pf_vlan_filter(struct octo_port *port, const void *arg)
 {
 	const struct vlan_arg *a = arg;
 
-	return rte_eth_dev_vlan_filter(pf->port_id, a->id, a->on);
+	return rte_eth_dev_vlan_filter(port->port_id, a->id, a->on);
 }
 
 int
@@ -261,8 +262,8 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN filter", pf_vlan_filter,
-			    pf_vlan_filter, &arg, &undo);
+	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "set the VLAN filter", pf_vlan_filter,
+			      pf_vlan_filter, &arg, &undo);
 	if (ret == 0)
 		*ids = on ? *ids | RTE_BIT64(vlan_id % 64) : *ids & ~RTE_BIT64(vlan_id % 64);
 	octo_unlock(octo);
@@ -270,9 +271,9 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 }
 
 static int
-pf_vlan_offload(struct octo_pf *pf, const void *arg)
+pf_vlan_offload(struct octo_port *port, const void *arg)
 {
-	return rte_eth_dev_set_vlan_offload(pf->port_id, *(const int *)arg);
+	return rte_eth_dev_set_vlan_offload(port->port_id, *(const int *)arg);
 }
 
 /* rte_eth_dev_set_vlan_offload() has its own bits for the offloads. */
@@ -303,8 +304,8 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "set the VLAN offloads", pf_vlan_offload,
-			    pf_vlan_offload, &wanted, &before);
+	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "set the VLAN offloads", pf_vlan_offload,
+			      pf_vlan_offload, &wanted, &before);
 	if (ret == 0)
 		octo->settings.vlan_offloads = offloads & RTE_ETH_RX_OFFLOAD_VLAN;
 	octo_unlock(octo);
@@ -313,18 +314,18 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 
 /* Remove the VLANs of a port from the PF's filter. */
 static void
-clear_vlans(const struct octo_pf *pf, uint16_t port_id)
+clear_vlans(const struct octo_port *port, uint16_t port_id)
 {
 	/* with the filter off, ethdev would refuse each and log an error */
-	if (!(rte_eth_dev_get_vlan_offload(pf->port_id) & RTE_ETH_VLAN_FILTER_OFFLOAD))
+	if (!(rte_eth_dev_get_vlan_offload(port->port_id) & RTE_ETH_VLAN_FILTER_OFFLOAD))
 		return;
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
 		if (octo_lower_has_vlan(port_id, id))
-			rte_eth_dev_vlan_filter(pf->port_id, id, 0);
+			rte_eth_dev_vlan_filter(port->port_id, id, 0);
 }
 
 static void
-pf_restore(struct octo_dev *octo, struct octo_pf *pf)
+pf_restore(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_ether_addr *macs = octo_data(octo)->mac_addrs;
 
@@ -332,17 +333,17 @@ pf_restore(struct octo_dev *octo, struct octo_pf *pf)
 		const struct mac_arg extra = {.mac = macs[i]};
 
 		if (!rte_is_zero_ether_addr(&extra.mac))
-			pf_mac_remove(pf, &extra);
+			pf_mac_remove(port, &extra);
 	}
 	if (octo->settings.nb_mc > 0)
-		rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
-	clear_vlans(pf, octo->port_id);
-	if (!rte_is_zero_ether_addr(&pf->mac))
-		pf_mac_set(pf, &pf->mac);
-	rte_eth_promiscuous_disable(pf->port_id);
-	rte_eth_allmulticast_disable(pf->port_id);
+		rte_eth_dev_set_mc_addr_list(port->port_id, NULL, 0);
+	clear_vlans(port, octo->port_id);
+	if (!rte_is_zero_ether_addr(&port->mac))
+		pf_mac_set(port, &port->mac);
+	rte_eth_promiscuous_disable(port->port_id);
+	rte_eth_allmulticast_disable(port->port_id);
 	if (octo->isolated)
-		rte_flow_isolate(pf->port_id, 0, NULL);
+		rte_flow_isolate(port->port_id, 0, NULL);
 }
 
 /* Restore the PFs' filters as they were found, as far as possible. */
@@ -352,9 +353,9 @@ octo_filter_restore(struct octo_dev *octo)
 	int i;
 
 	/* events of PFs are not handled any more: a PF that is gone by now has no data */
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		if (octo_attach_is_ours(octo->owner_id, &octo->pf[i]))
-			pf_restore(octo, &octo->pf[i]);
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+		if (octo_attach_is_ours(octo->owner_id, &octo->port[i]))
+			pf_restore(octo, &octo->port[i]);
 	}
 	rte_free(octo->settings.mc);
 	octo->settings.mc = NULL;
@@ -369,17 +370,17 @@ or_unknown(int ret)
 }
 
 static void
-clear_macs(const struct octo_pf *pf)
+clear_macs(const struct octo_port *port)
 {
-	const uint32_t room = pf->past.info.max_mac_addrs;
+	const uint32_t room = port->past.info.max_mac_addrs;
 	struct rte_ether_addr *macs = calloc(room, sizeof(*macs));
-	const int nb = macs != NULL ? rte_eth_macaddrs_get(pf->port_id, macs, room) : 0;
+	const int nb = macs != NULL ? rte_eth_macaddrs_get(port->port_id, macs, room) : 0;
 
 	for (int i = 1; i < nb; i++)
 		if (!rte_is_zero_ether_addr(&macs[i]))
-			rte_eth_dev_mac_addr_remove(pf->port_id, &macs[i]);
+			rte_eth_dev_mac_addr_remove(port->port_id, &macs[i]);
 	free(macs);
-	rte_eth_dev_set_mc_addr_list(pf->port_id, NULL, 0);
+	rte_eth_dev_set_mc_addr_list(port->port_id, NULL, 0);
 }
 
 /*
@@ -387,42 +388,42 @@ clear_macs(const struct octo_pf *pf)
  * Errors are ignored: a filter that the PF does not support was never set.
  */
 void
-octo_filter_clear_locked(const struct octo_pf *pf)
+octo_filter_clear_locked(const struct octo_port *port)
 {
-	clear_macs(pf);
-	clear_vlans(pf, pf->port_id);
-	rte_eth_promiscuous_disable(pf->port_id);
-	rte_eth_allmulticast_disable(pf->port_id);
-	rte_flow_isolate(pf->port_id, 0, NULL);
+	clear_macs(port);
+	clear_vlans(port, port->port_id);
+	rte_eth_promiscuous_disable(port->port_id);
+	rte_eth_allmulticast_disable(port->port_id);
+	rte_flow_isolate(port->port_id, 0, NULL);
 }
 
 static int
-replay_macs(struct octo_dev *octo, struct octo_pf *pf)
+replay_macs(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	int ret = or_unknown(pf_mac_set(pf, &data->mac_addrs[0]));
+	int ret = or_unknown(pf_mac_set(port, &data->mac_addrs[0]));
 
 	for (uint32_t i = 1; ret == 0 && i < octo->nb_macs; i++) {
 		const struct mac_arg extra = {.mac = data->mac_addrs[i]};
 
 		if (!rte_is_zero_ether_addr(&extra.mac))
-			ret = pf_mac_add(pf, &extra);
+			ret = pf_mac_add(port, &extra);
 	}
 	if (ret == 0 && octo->settings.nb_mc > 0) {
 		const struct mc_arg mc = {.list = octo->settings.mc, .nb = octo->settings.nb_mc};
 
-		ret = pf_mc_list(pf, &mc);
+		ret = pf_mc_list(port, &mc);
 	}
 	return ret;
 }
 
 static int
-replay_vlans(struct octo_dev *octo, struct octo_pf *pf)
+replay_vlans(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t offloads = octo->settings.vlan_offloads;
 	const int bits = vlan_bits(offloads);
-	int ret = bits != 0 ? or_unknown(pf_vlan_offload(pf, &bits)) : 0;
+	int ret = bits != 0 ? or_unknown(pf_vlan_offload(port, &bits)) : 0;
 
 	if (!(offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
 		return ret;
@@ -430,26 +431,26 @@ replay_vlans(struct octo_dev *octo, struct octo_pf *pf)
 		const struct vlan_arg filter = {.id = id, .on = 1};
 
 		if ((data->vlan_filter_conf.ids[id / 64] >> (id % 64)) & 1)
-			ret = pf_vlan_filter(pf, &filter);
+			ret = pf_vlan_filter(port, &filter);
 	}
 	return ret;
 }
 
 /* A PF that is configured again gets the filters of the others. */
 int
-octo_filter_replay_locked(struct octo_dev *octo, struct octo_pf *pf)
+octo_filter_replay_locked(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	uint16_t mtu;
-	int ret = replay_macs(octo, pf);
+	int ret = replay_macs(octo, port);
 
 	if (ret == 0)
-		ret = replay_vlans(octo, pf);
-	if (ret == 0 && rte_eth_dev_get_mtu(pf->port_id, &mtu) == 0 && mtu != data->mtu)
-		ret = pf_mtu(pf, &data->mtu);
+		ret = replay_vlans(octo, port);
+	if (ret == 0 && rte_eth_dev_get_mtu(port->port_id, &mtu) == 0 && mtu != data->mtu)
+		ret = pf_mtu(port, &data->mtu);
 	if (ret == 0 && octo->settings.promiscuous)
-		ret = or_unknown(rte_eth_promiscuous_enable(pf->port_id));
+		ret = or_unknown(rte_eth_promiscuous_enable(port->port_id));
 	if (ret == 0 && octo->settings.all_multicast)
-		ret = or_unknown(rte_eth_allmulticast_enable(pf->port_id));
+		ret = or_unknown(rte_eth_allmulticast_enable(port->port_id));
 	return ret;
 }

@@ -226,8 +226,8 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	int ret = 0;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED) {
-		ret = rte_flow_isolate(octo->pf[pf].port_id, set, error);
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_OWNED) {
+		ret = rte_flow_isolate(octo->port[pf].port_id, set, error);
 		if (ret != 0)
 			break;
 	}
@@ -235,10 +235,10 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 		octo->isolated = set != 0;
 		return 0;
 	}
-	octo_flow_blame(&octo->pf[pf], ret, error);
+	octo_flow_blame(&octo->port[pf], ret, error);
 	while (--pf >= 0)
-		if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
-			rte_flow_isolate(octo->pf[pf].port_id, octo->isolated, NULL);
+		if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+			rte_flow_isolate(octo->port[pf].port_id, octo->isolated, NULL);
 	return ret;
 }
 
@@ -248,9 +248,9 @@ octo_flow_isolate_again_locked(struct octo_dev *octo)
 {
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_OWNED)
 		if (octo->isolated)
-			rte_flow_isolate(octo->pf[pf].port_id, 1, NULL);
+			rte_flow_isolate(octo->port[pf].port_id, 1, NULL);
 }
 
 int

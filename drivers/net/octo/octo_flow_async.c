@@ -69,9 +69,9 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	struct octo_indirect_own own;
 	int pf;
 
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
-		const struct octo_pf *p = &octo->pf[pf];
+		const struct octo_port *p = &octo->port[pf];
 		const struct rte_flow_action *actions = octo_indirect_on_pf(given, pf, &own);
 		struct rte_flow *on;
 

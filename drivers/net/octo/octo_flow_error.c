@@ -12,7 +12,7 @@
  * octo's copy of the rule. Returns -errno and sets rte_errno.
  */
 int
-octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 {
 	static __thread char text[RTE_ETH_NAME_MAX_LEN + 344];
 	char words[320];
@@ -26,7 +26,7 @@ octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
 		return -code;
 	}
 	rte_strscpy(words, said, sizeof(words)); /* said may point into text */
-	snprintf(text, sizeof(text), "PF %s: %s", pf->name, words);
+	snprintf(text, sizeof(text), "PF %s: %s", port->name, words);
 	return rte_flow_error_set(error, code, error->type, NULL, text);
 }
 
@@ -36,11 +36,11 @@ octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
  * passed on.
  */
 int
-octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error *error)
 {
-	if (ret == 0 || ret == -ENODEV || rte_eth_dev_is_removed(octo_pf_port(pf)))
+	if (ret == 0 || ret == -ENODEV || rte_eth_dev_is_removed(octo_port_usable_id(port)))
 		return 0;
-	return octo_flow_blame(pf, ret, error);
+	return octo_flow_blame(port, ret, error);
 }
 
 /* With tier=none the port accepts no rule of any kind. */

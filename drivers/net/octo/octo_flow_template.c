@@ -16,13 +16,13 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 
 /* An ethdev without the operation returns no message of its own. */
 static int
-blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 {
 	if (ret == -ENOSYS || ret == -ENOTSUP)
 		if (error != NULL &&
 		    (error->message == NULL || strcmp(error->message, rte_strerror(-ret)) == 0))
 			refuse(error, -ret, "it has no template tables and flow queues");
-	return octo_flow_blame(pf, ret, error);
+	return octo_flow_blame(port, ret, error);
 }
 
 static void
@@ -41,17 +41,17 @@ static int
 info_get_locked(struct octo_dev *octo, struct rte_flow_port_info *port, uint32_t *max_size,
 		struct rte_flow_error *error)
 {
-	const int first = octo_pf_first(octo, OCTO_PF_CONFIGURED);
+	const int first = octo_port_first(octo, OCTO_PORT_CONFIGURED);
 	int pf;
 
 	*max_size = UINT32_MAX;
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_CONFIGURED) {
 		struct rte_flow_queue_info queue = {0};
 		struct rte_flow_port_info one = {0};
-		int ret = rte_flow_info_get(octo->pf[pf].port_id, &one, &queue, error);
+		int ret = rte_flow_info_get(octo->port[pf].port_id, &one, &queue, error);
 
 		if (ret != 0)
-			return blame(&octo->pf[pf], ret, error);
+			return blame(&octo->port[pf], ret, error);
 		if (pf == first)
 			*port = one;
 		take_less(port, &one);
@@ -121,12 +121,12 @@ configure_pfs(struct octo_dev *octo, const struct rte_flow_port_attr *attr,
 		return refuse(error, ENOMEM, "no memory for flow queues");
 	for (uint16_t i = 0; i < async->nb_queues; i++)
 		sizes[i] = octo_async_queue_attr(async->queues[i]);
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_CONFIGURED) {
-		ret = rte_flow_configure(octo->pf[pf].port_id, attr, async->nb_queues, sizes,
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_CONFIGURED) {
+		ret = rte_flow_configure(octo->port[pf].port_id, attr, async->nb_queues, sizes,
 					 error);
 		if (ret == 0)
 			continue;
-		ret = blame(&octo->pf[pf], ret, error);
+		ret = blame(&octo->port[pf], ret, error);
 		break;
 	}
 	free(sizes);
@@ -154,7 +154,7 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 	octo_template_free_locked(octo);
 	octo->async = async;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		octo->pf[i].no_flow_queues = false;
+		octo->port[i].no_flow_queues = false;
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static void
 end_on_pf(const struct octo_dev *octo, uint8_t pf, const char *what, int ret,
 	  struct rte_flow_error *error)
 {
-	if (octo_flow_destroyed(&octo->pf[pf], ret, error) != 0)
+	if (octo_flow_destroyed(&octo->port[pf], ret, error) != 0)
 		OCTO_LOG(WARNING, "port %u: %s stays until the PF is closed: %s",
 			 octo_data(octo)->port_id, what, error->message);
 }
@@ -171,12 +171,12 @@ end_on_pf(const struct octo_dev *octo, uint8_t pf, const char *what, int ret,
 static void
 destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uint8_t pf)
 {
-	const uint16_t port = octo->pf[pf].port_id;
+	const uint16_t port = octo->port[pf].port_id;
 	struct rte_flow_error error = {0};
 	void *on = t->on[pf];
 
 	/* a PF that is about to be removed takes it along */
-	if (on == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+	if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
 		return;
 	if (t->is_pattern)
 		end_on_pf(octo, pf, "a pattern template",
@@ -254,9 +254,9 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 		free(t);
 		return NULL;
 	}
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
-		const struct octo_pf *p = &octo->pf[pf];
+		const struct octo_port *p = &octo->port[pf];
 
 		t->on[pf] = create_on_pf(p->port_id, m, (uint8_t)pf, error);
 		if (t->on[pf] != NULL)
@@ -294,10 +294,10 @@ static void
 free_table(const struct octo_dev *octo, struct rte_flow_template_table *t)
 {
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const uint16_t port = octo->pf[pf].port_id;
+		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_error error = {0};
 
-		if (t->on[pf] == NULL || !octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		if (t->on[pf] == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
 			continue;
 		end_on_pf(octo, pf, "a template table",
 			  rte_flow_template_table_destroy(port, t->on[pf], &error), &error);
@@ -329,9 +329,9 @@ create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	int pf;
 
 	t->attr = attr->flow_attr;
-	OCTO_FOREACH_ASYNC_PF(octo, pf)
+	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
-		const struct octo_pf *p = &octo->pf[pf];
+		const struct octo_port *p = &octo->port[pf];
 
 		t->on[pf] = create_table_on_pf(t, p->port_id, (uint8_t)pf, attr, error);
 		if (t->on[pf] != NULL)

@@ -24,7 +24,7 @@
 
 /* Not with TSO, where a PF may count each segment, nor with VFs, whose packets a PF may count. */
 static bool
-counts_as_octo_does(const struct octo_dev *octo, const struct octo_pf *pf)
+counts_as_octo_does(const struct octo_dev *octo, const struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	uint64_t offloads = data->dev_conf.txmode.offloads;
@@ -35,20 +35,21 @@ counts_as_octo_does(const struct octo_dev *octo, const struct octo_pf *pf)
 		if (q != NULL)
 			offloads |= q->conf.offloads;
 	}
-	return (offloads & TSO) == 0 && pf->past.info.max_vfs == 0;
+	return (offloads & TSO) == 0 && port->past.info.max_vfs == 0;
 }
 
 /* Called after the PF was asked: what octo sends meanwhile makes the result smaller. */
 static int64_t
 not_ours(const struct octo_dev *octo, uint8_t pf)
 {
-	return (int64_t)(octo->pf[pf].past.last.all.opackets - octo_queue_counts_tx(octo).sent[pf]);
+	return (int64_t)(octo->port[pf].past.last.all.opackets -
+			 octo_queue_counts_tx(octo).sent[pf]);
 }
 
 static void
 begin(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_foreign *f = &octo->pf[pf].foreign;
+	struct octo_foreign *f = &octo->port[pf].foreign;
 
 	f->most = not_ours(octo, pf);
 	f->looks = 0;
@@ -60,7 +61,7 @@ octo_foreign_start_locked(struct octo_dev *octo)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
 		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		begin(octo, (uint8_t)i);
 	}
@@ -70,8 +71,8 @@ octo_foreign_start_locked(struct octo_dev *octo)
 void
 octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf)
 {
-	const struct octo_pf *p = &octo->pf[pf];
-	struct octo_foreign *f = &octo->pf[pf].foreign;
+	const struct octo_port *p = &octo->port[pf];
+	struct octo_foreign *f = &octo->port[pf].foreign;
 	const int64_t now = not_ours(octo, pf);
 
 	if (rte_atomic_exchange_explicit(&f->anew, false, rte_memory_order_relaxed))

@@ -20,18 +20,18 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 
 /* An ethdev without the operation returns no message of its own. */
 static int
-blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error)
+blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 {
 	if (ret == -ENOSYS)
 		refuse(error, ENOSYS, "it has no indirect actions");
-	return octo_flow_blame(pf, ret, error);
+	return octo_flow_blame(port, ret, error);
 }
 
 /* A PF that is about to be removed takes its handle along, and is not called any more. */
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
 {
-	return handle->on[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
+	return handle->on[pf] != NULL && octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
 }
 
 /* Goes on after an error and returns the first one. */
@@ -42,7 +42,7 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int first_error = 0;
 
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct octo_pf *p = &octo->pf[pf];
+		const struct octo_port *p = &octo->port[pf];
 		int ret;
 
 		if (!is_on(octo, handle, pf))
@@ -62,7 +62,7 @@ static int
 insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
 	     struct rte_flow_error *error)
 {
-	const struct octo_pf *p = &octo->pf[pf];
+	const struct octo_port *p = &octo->port[pf];
 
 	handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action,
 						       error);
@@ -76,7 +76,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int ret;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
 		ret = handle->on[pf] != NULL ? 0 : insert_on_pf(octo, handle, (uint8_t)pf, error);
 		if (ret == 0)
 			continue;
@@ -186,7 +186,7 @@ restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED)
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED)
 		if (handle->on[pf] == NULL)
 			insert_on_pf(octo, handle, (uint8_t)pf, NULL);
 }
@@ -220,8 +220,8 @@ octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle 
 
 	if (!is_on(octo, handle, pf))
 		return 0;
-	ret = rte_flow_action_handle_update(octo->pf[pf].port_id, handle->on[pf], update, error);
-	return ret == 0 ? 0 : blame(&octo->pf[pf], ret, error);
+	ret = rte_flow_action_handle_update(octo->port[pf].port_id, handle->on[pf], update, error);
+	return ret == 0 ? 0 : blame(&octo->port[pf], ret, error);
 }
 
 /* Query the sum over the PFs. */
@@ -239,10 +239,10 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 
 		if (!is_on(octo, handle, pf))
 			continue;
-		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
+		ret = rte_flow_action_handle_query(octo->port[pf].port_id, handle->on[pf], &one,
 						   error);
 		if (ret != 0)
-			return blame(&octo->pf[pf], ret, error);
+			return blame(&octo->port[pf], ret, error);
 		sum->hits_set &= one.hits_set;
 		sum->bytes_set &= one.bytes_set;
 		octo_kept_hits_read(&handle->kept, pf, handle->on[pf],
@@ -268,10 +268,10 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 
 		if (!is_on(octo, handle, pf))
 			continue;
-		ret = rte_flow_action_handle_query(octo->pf[pf].port_id, handle->on[pf], &one,
+		ret = rte_flow_action_handle_query(octo->port[pf].port_id, handle->on[pf], &one,
 						   error);
 		if (ret != 0)
-			return blame(&octo->pf[pf], ret, error);
+			return blame(&octo->port[pf], ret, error);
 		all->aged &= one.aged;
 		if (!one.sec_since_last_hit_valid)
 			continue;
@@ -328,7 +328,7 @@ octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	int pf;
 
 	TAILQ_FOREACH(handle, &octo->handles, next) {
-		OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
 			if (ret == 0 && handle->on[pf] == NULL)
 				ret = insert_on_pf(octo, handle, (uint8_t)pf, error);
 		}
@@ -344,8 +344,8 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(handle, &octo->handles, next)
 		if (handle->on[pf] != NULL)
-			rte_flow_action_handle_destroy(octo_pf_port(&octo->pf[pf]), handle->on[pf],
-						       NULL);
+			rte_flow_action_handle_destroy(octo_port_usable_id(&octo->port[pf]),
+						       handle->on[pf], NULL);
 	octo_indirect_forget_pf(octo, pf);
 }
 

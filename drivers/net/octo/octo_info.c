@@ -90,18 +90,18 @@ hide_features(struct rte_eth_dev_info *info)
 
 /* A PF that is gone counts with its last capabilities. -ENODEV: it was never there. */
 static int
-info_of(const struct octo_pf *pf, struct rte_eth_dev_info *info)
+info_of(const struct octo_port *port, struct rte_eth_dev_info *info)
 {
 	struct octo_use use;
 	int ret;
 
-	if (octo_users_enter(pf, &use)) {
+	if (octo_users_enter(port, &use)) {
 		ret = rte_eth_dev_info_get(use.port_id, info);
 		octo_users_leave(&use);
 		return ret;
 	}
-	*info = pf->past.info;
-	return pf->past.device[0] == '\0' ? -ENODEV : 0;
+	*info = port->past.info;
+	return port->past.device[0] == '\0' ? -ENODEV : 0;
 }
 
 int
@@ -114,7 +114,7 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	int i;
 
 	for (i = 0; i < octo->nb_pfs; i++) {
-		ret = info_of(&octo->pf[i], &pf);
+		ret = info_of(&octo->port[i], &pf);
 		if (ret == -ENODEV)
 			continue;
 		if (ret != 0)
@@ -151,8 +151,8 @@ check_limit(const struct octo_dev *octo, int i, const char *what, uint32_t first
 	if (first == pf)
 		return 0;
 	OCTO_LOG(ERR, "%s: PF %s has %s %u but PF %s has %u: the PFs of one NIC are alike",
-		 octo_data(octo)->name, octo->pf[i].name, what, pf,
-		 octo->pf[octo_pf_first(octo, OCTO_PF_OWNED)].name, first);
+		 octo_data(octo)->name, octo->port[i].name, what, pf,
+		 octo->port[octo_port_first(octo, OCTO_PORT_OWNED)].name, first);
 	return -EINVAL;
 }
 
@@ -160,15 +160,15 @@ check_limit(const struct octo_dev *octo, int i, const char *what, uint32_t first
 int
 octo_info_check_alike(struct octo_dev *octo)
 {
-	const int known = octo_pf_first(octo, OCTO_PF_OWNED);
+	const int known = octo_port_first(octo, OCTO_PORT_OWNED);
 	struct rte_eth_dev_info first, pf;
-	int ret = rte_eth_dev_info_get(octo->pf[known].port_id, &first);
+	int ret = rte_eth_dev_info_get(octo->port[known].port_id, &first);
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
 		if (ret != 0)
 			break;
-		ret = rte_eth_dev_info_get(octo->pf[i].port_id, &pf);
+		ret = rte_eth_dev_info_get(octo->port[i].port_id, &pf);
 		if (ret != 0)
 			break;
 		ret = check_limit(octo, i, "max MTU", first.max_mtu, pf.max_mtu);
@@ -197,12 +197,12 @@ contains(const uint32_t *list, int n, uint32_t ptype)
 
 /* The PF's packet types, at most MAX_PTYPES; -1 if it is about to be removed. */
 static int
-ptypes_of(const struct octo_pf *pf, uint32_t *ptypes)
+ptypes_of(const struct octo_port *port, uint32_t *ptypes)
 {
 	struct octo_use use;
 	int n;
 
-	if (!octo_users_enter(pf, &use))
+	if (!octo_users_enter(port, &use))
 		return -1;
 	n = rte_eth_dev_get_supported_ptypes(use.port_id, RTE_PTYPE_ALL_MASK, ptypes, MAX_PTYPES);
 	octo_users_leave(&use);
@@ -232,8 +232,8 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 	int i;
 
 	*n = 0;
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
-		const int known = ptypes_of(&octo->pf[i], nb < 0 ? ptypes : pf);
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+		const int known = ptypes_of(&octo->port[i], nb < 0 ? ptypes : pf);
 
 		if (nb < 0)
 			nb = known;

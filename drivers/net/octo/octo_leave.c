@@ -43,7 +43,7 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_leaving *l = &octo->pf[pf].leaving;
 
-	if (!octo->started || !octo_pf_works_locked(octo, pf))
+	if (!octo->started || !octo_port_works_locked(octo, pf))
 		return false;
 	if (l->on && !l->stays)
 		return true;
@@ -52,7 +52,7 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
 	octo_replay_forget_locked(octo, pf);
 	begin(octo, pf, false);
 	OCTO_LOG(NOTICE, "port %u: PF %s is to go: its traffic leaves it", octo->port_id,
-		 octo->pf[pf].name);
+		 octo->port[pf].name);
 	return true;
 }
 
@@ -121,12 +121,12 @@ has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 static void
 give_back(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_port *p = &octo->port[pf];
 
-	p->leaving.on = false;
-	p->state = OCTO_PF_CONFIGURED;
+	octo->pf[pf].leaving.on = false;
+	p->state = OCTO_PORT_CONFIGURED;
 	p->link_up = false;
-	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
 	octo_fence_forget_pf_locked(octo, pf);
 	octo_pf_counts_refresh_locked(octo, pf);
 	rte_flow_flush(p->port_id, NULL);
@@ -139,7 +139,7 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_pf_counts_keep(octo, pf);
 	octo_users_shut(p);
 	octo_users_await(p);
-	p->state = OCTO_PF_GONE;
+	p->state = OCTO_PORT_GONE;
 	p->past.bury_at = 0;
 	octo_failover_lost_locked(octo, pf);
 }
@@ -160,7 +160,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 	const uint64_t blind_until = l->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
 	const bool blind = octo_gate_before(now, blind_until);
 
-	if (!octo->pf[pf].has_port)
+	if (!octo->port[pf].has_port)
 		return STEP_RELEASE;
 	if (l->is_out)
 		return has_to_send(octo, pf, blind) && octo_gate_before(now, l->until) ?
@@ -172,7 +172,7 @@ next_step(struct octo_dev *octo, uint8_t pf)
 		l->drained = 0;
 		return STEP_WAIT;
 	}
-	if (!octo_gate_before(now, l->until) || !octo_pf_works_locked(octo, pf))
+	if (!octo_gate_before(now, l->until) || !octo_port_works_locked(octo, pf))
 		return STEP_LOSE;
 	if (is_led_to(octo, pf))
 		return STEP_WAIT;
@@ -212,14 +212,14 @@ take_step_locked(struct octo_dev *octo, uint8_t pf)
 static void
 lose(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
-	const uint64_t until = p->leaving.until;
+	struct octo_port *p = &octo->port[pf];
+	const uint64_t until = octo->pf[pf].leaving.until;
 
 	octo_lock(octo);
-	if (p->leaving.on) {
+	if (octo->pf[pf].leaving.on) {
 		octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
 		octo_failover_hurry_locked(octo);
-		p->leaving = (struct octo_leaving){
+		octo->pf[pf].leaving = (struct octo_leaving){
 			.on = p->has_port,
 			.is_out = true,
 			.until = until,
@@ -232,7 +232,7 @@ lose(struct octo_dev *octo, uint8_t pf)
 static void
 release(struct octo_dev *octo, uint8_t pf)
 {
-	if (octo->replug.on && octo->pf[pf].has_port)
+	if (octo->replug.on && octo->port[pf].has_port)
 		octo_errand_send(octo, pf, OCTO_ERRAND_RELEASE, false);
 }
 
@@ -269,7 +269,7 @@ octo_leave_stop(struct octo_dev *octo)
 		const bool goes = l->on && !l->stays;
 
 		if (goes && !l->is_out)
-			octo_loss_by_event(octo, octo->pf[pf].port_id, RTE_ETH_EVENT_INTR_RMV);
+			octo_loss_by_event(octo, octo->port[pf].port_id, RTE_ETH_EVENT_INTR_RMV);
 		l->on = false;
 		if (goes)
 			release(octo, pf);

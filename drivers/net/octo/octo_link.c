@@ -18,12 +18,12 @@ no_link(void)
 }
 
 static struct rte_eth_link
-link_of(const struct octo_pf *pf)
+link_of(const struct octo_port *port)
 {
 	struct rte_eth_link link = no_link();
 	struct octo_use use;
 
-	if (!octo_users_enter(pf, &use))
+	if (!octo_users_enter(port, &use))
 		return link;
 	if (rte_eth_link_get_nowait(use.port_id, &link) != 0)
 		link = no_link();
@@ -39,8 +39,8 @@ best_link(const struct octo_dev *octo, uint32_t *up)
 	int i;
 
 	*up = 0;
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		const struct rte_eth_link link = link_of(&octo->pf[i]);
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+		const struct rte_eth_link link = link_of(&octo->port[i]);
 
 		if (link.link_status != RTE_ETH_LINK_UP)
 			continue;
@@ -81,10 +81,10 @@ octo_link_refresh(struct octo_dev *octo)
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
 		const bool is_up = (up & RTE_BIT32(i)) != 0;
 
-		if (octo->started && octo->pf[i].link_up != is_up)
+		if (octo->started && octo->port[i].link_up != is_up)
 			OCTO_LOG(NOTICE, "port %u: link of PF %s is %s", octo->port_id,
-				 octo->pf[i].name, is_up ? "up" : "down");
-		octo->pf[i].link_up = is_up;
+				 octo->port[i].name, is_up ? "up" : "down");
+		octo->port[i].link_up = is_up;
 	}
 	octo_topo_update(octo);
 	rte_eth_linkstatus_get(dev, &before);
@@ -96,9 +96,9 @@ static int
 set_link_locked(struct octo_dev *octo, bool up)
 {
 	const char *what = up ? "set the link up" : "set the link down";
-	const octo_port_fn apply = up ? rte_eth_dev_set_link_up : rte_eth_dev_set_link_down;
-	const octo_port_fn undo = up ? rte_eth_dev_set_link_down : rte_eth_dev_set_link_up;
-	int ret = octo_pf_call(octo, OCTO_PF_CONFIGURED, what, apply, undo);
+	const octo_port_id_fn apply = up ? rte_eth_dev_set_link_up : rte_eth_dev_set_link_down;
+	const octo_port_id_fn undo = up ? rte_eth_dev_set_link_down : rte_eth_dev_set_link_up;
+	int ret = octo_port_call(octo, OCTO_PORT_CONFIGURED, what, apply, undo);
 
 	if (ret == 0) {
 		octo->settings.link_set = true;

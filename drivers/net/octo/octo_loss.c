@@ -23,7 +23,7 @@
 static void
 bury_later(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_port *p = &octo->port[pf];
 	const bool ours = p->probed_here || p->past.probed;
 
 	p->past.bury_at = octo_deadline((ours ? BURY_MS : BURY_OTHERS_MS) * 1000);
@@ -40,17 +40,17 @@ take_away(struct octo_dev *octo, uint8_t pf)
 	int ret;
 
 	octo->pf[pf].leaving.on = false;
-	octo_users_shut(&octo->pf[pf]);
-	octo_users_await(&octo->pf[pf]);
-	if (octo->pf[pf].state == OCTO_PF_GONE)
+	octo_users_shut(&octo->port[pf]);
+	octo_users_await(&octo->port[pf]);
+	if (octo->port[pf].state == OCTO_PORT_GONE)
 		return 0;
-	octo->pf[pf].state = OCTO_PF_GONE;
-	octo->pf[pf].link_up = false;
-	octo->pf[pf].no_flow_queues = false;
+	octo->port[pf].state = OCTO_PORT_GONE;
+	octo->port[pf].link_up = false;
+	octo->port[pf].no_flow_queues = false;
 	octo_replay_forget_locked(octo, pf);
 	octo_pf_counts_keep(octo, pf);
 	bury_later(octo, pf);
-	ret = octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	ret = octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
 	octo_fence_forget_pf_locked(octo, pf);
 	octo_rule_list_forget_pf(octo, pf);
 	octo_rule_list_name_lost_locked(octo, pf);
@@ -68,7 +68,7 @@ int
 octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].has_port && octo->pf[i].port_id == pf_port_id)
+		if (octo->port[i].has_port && octo->port[i].port_id == pf_port_id)
 			return i;
 	return -1;
 }
@@ -81,12 +81,12 @@ static int
 take_in(struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		struct octo_pf *pf = &octo->pf[i];
+		struct octo_port *port = &octo->port[i];
 
-		if (!octo->replug.on || pf->has_port || !octo_registry_is_named(pf, pf_port_id))
+		if (!octo->replug.on || port->has_port || !octo_registry_is_named(port, pf_port_id))
 			continue;
-		pf->port_id = pf_port_id;
-		pf->has_port = true;
+		port->port_id = pf_port_id;
+		port->has_port = true;
 		bury_later(octo, (uint8_t)i);
 		return i;
 	}
@@ -95,21 +95,21 @@ take_in(struct octo_dev *octo, uint16_t pf_port_id)
 
 /* Store the meaning of the event in the PF. */
 static void
-note(struct octo_pf *pf, enum rte_eth_event_type event)
+note(struct octo_port *port, enum rte_eth_event_type event)
 {
 	if (event == RTE_ETH_EVENT_DESTROY) {
-		pf->has_port = false;
-		rte_atomic_store_explicit(&pf->past.ended, true, rte_memory_order_relaxed);
+		port->has_port = false;
+		rte_atomic_store_explicit(&port->past.ended, true, rte_memory_order_relaxed);
 	}
-	pf->needs_reset = event == RTE_ETH_EVENT_INTR_RESET;
-	pf->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
+	port->needs_reset = event == RTE_ETH_EVENT_INTR_RESET;
+	port->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
 /* The PF is unpublished before its last counters are read, so that they are final. */
 static void
 count_last(struct octo_dev *octo, uint8_t pf)
 {
-	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PF_STARTED) & ~RTE_BIT32(pf));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED) & ~RTE_BIT32(pf));
 	octo_pf_counts_read_last_locked(octo, pf);
 }
 
@@ -117,26 +117,26 @@ count_last(struct octo_dev *octo, uint8_t pf)
 static void
 lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 {
-	struct octo_pf *pf = &octo->pf[i];
+	struct octo_port *port = &octo->port[i];
 	const uint64_t cpu_ns = octo_failover_cpu_ns();
 	/* on DESTROY the PMD has closed the port already */
-	const bool was_there = pf->state > OCTO_PF_GONE;
+	const bool was_there = port->state > OCTO_PORT_GONE;
 
 	/* it failed to join, and must not be tried again while it goes */
-	if (!was_there && pf->past.bury_at == 0)
+	if (!was_there && port->past.bury_at == 0)
 		bury_later(octo, i);
 	take_away(octo, i);
 	/* the link is updated before the removal is announced */
 	if (was_there && octo->started && octo_link_refresh(octo))
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-	if (was_there && octo_pf_first(octo, OCTO_PF_OWNED) < 0)
+	if (was_there && octo_port_first(octo, OCTO_PORT_OWNED) < 0)
 		octo_raise(octo, RTE_ETH_EVENT_INTR_RMV);
 	/* its port is to be removed first */
 	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
-		pf->past.bury_at = octo_now();
+		port->past.bury_at = octo_now();
 	/* it is reset when it joins again */
 	if (event == RTE_ETH_EVENT_INTR_RESET)
-		pf->past.bury_at = 0;
+		port->past.bury_at = 0;
 	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
 	octo_failover_hurry_locked(octo);
 }
@@ -157,7 +157,7 @@ static const enum rte_eth_event_type posted_events[] = {
 
 /* The holder of the mutex takes note of it, or the next one. */
 static void
-post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_event_type event)
+post(struct octo_dev *octo, struct octo_port *pf, uint16_t port, enum rte_eth_event_type event)
 {
 	/* noted at once: a new port may be announced before the event is handled */
 	if (event == RTE_ETH_EVENT_DESTROY)
@@ -177,17 +177,17 @@ post(struct octo_dev *octo, struct octo_pf *pf, uint16_t port, enum rte_eth_even
 static void
 settle_event_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 {
-	struct octo_pf *pf = &octo->pf[i];
+	struct octo_port *port = &octo->port[i];
 
 	if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS) {
 		/* the PF is usable as it is */
-		pf->recovering = false;
-		pf->past.bury_at = 0;
+		port->recovering = false;
+		port->past.bury_at = 0;
 		return;
 	}
 	/* DESTROY was noted in post(), and the PF may have another port by now */
 	if (event != RTE_ETH_EVENT_DESTROY)
-		note(pf, event);
+		note(port, event);
 	lose_locked(octo, i, event);
 }
 
@@ -197,13 +197,13 @@ octo_loss_settle_locked(struct octo_dev *octo)
 	if (!rte_atomic_exchange_explicit(&octo->posted, false, rte_memory_order_acquire))
 		return;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		struct octo_pf *pf = &octo->pf[i];
-		const uint32_t posted = rte_atomic_exchange_explicit(&pf->posted, 0,
+		struct octo_port *port = &octo->port[i];
+		const uint32_t posted = rte_atomic_exchange_explicit(&port->posted, 0,
 								     rte_memory_order_acquire);
 
 		/* the PF may not have joined */
 		if ((posted & ~RECOVERY_ENDS) != 0 && !(posted & RTE_BIT32(RTE_ETH_EVENT_DESTROY)))
-			take_in(octo, rte_atomic_load_explicit(&pf->posted_port,
+			take_in(octo, rte_atomic_load_explicit(&port->posted_port,
 							       rte_memory_order_relaxed));
 		for (unsigned int e = 0; e < RTE_DIM(posted_events); e++)
 			if (posted & RTE_BIT32(posted_events[e]))
@@ -221,7 +221,7 @@ find(const struct octo_dev *octo, uint16_t pf_port_id)
 	int i = octo_loss_index(octo, pf_port_id);
 
 	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_pfs; n++)
-		if (!octo->pf[n].has_port && octo_registry_is_named(&octo->pf[n], pf_port_id))
+		if (!octo->port[n].has_port && octo_registry_is_named(&octo->port[n], pf_port_id))
 			i = n;
 	return i;
 }
@@ -235,23 +235,23 @@ void
 octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
 {
 	const int i = find(octo, pf_port_id);
-	struct octo_pf *pf = &octo->pf[i < 0 ? 0 : i];
+	struct octo_port *port = &octo->port[i < 0 ? 0 : i];
 
 	if (i < 0)
 		return;
-	octo_users_shut(pf);
+	octo_users_shut(port);
 	if (octo_lock_in_time(octo)) {
 		take_in(octo, pf_port_id);
-		if (pf->state > OCTO_PF_GONE && event == RTE_ETH_EVENT_INTR_RMV)
+		if (port->state > OCTO_PORT_GONE && event == RTE_ETH_EVENT_INTR_RMV)
 			count_last(octo, (uint8_t)i);
-		note(pf, event);
+		note(port, event);
 		lose_locked(octo, (uint8_t)i, event);
 		octo_unlock(octo);
 	} else {
 		if (octo->started)
 			octo_poll_unpublish_unlocked(octo, (uint8_t)i);
-		octo_users_await(pf);
-		post(octo, pf, pf_port_id, event);
+		octo_users_await(port);
+		post(octo, port, pf_port_id, event);
 	}
 	octo_wake_link(octo);
 	if (event == RTE_ETH_EVENT_RECOVERY_FAILED || event == RTE_ETH_EVENT_INTR_RESET)
@@ -265,5 +265,5 @@ octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id)
 	const int i = find(octo, pf_port_id);
 
 	if (i >= 0)
-		post(octo, &octo->pf[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+		post(octo, &octo->port[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
 }

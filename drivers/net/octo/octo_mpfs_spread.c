@@ -51,7 +51,8 @@ static void
 destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 {
 	for (unsigned int i = set->nb_flows; i > 0; i--)
-		rte_flow_destroy(octo_pf_port(&octo->pf[set->manager]), set->flows[i - 1], NULL);
+		rte_flow_destroy(octo_port_usable_id(&octo->port[set->manager]), set->flows[i - 1],
+				 NULL);
 }
 
 /* Add a rule to a set that is being built. */
@@ -79,7 +80,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
 		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
 				       octo_manager(octo)->port_id,
-				       octo->pf[spread->rules[i].pf].port_id, set->counted);
+				       octo->port[spread->rules[i].pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
 	return ret;
@@ -104,7 +105,7 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 	if (ret == 0) {
 		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
 				     octo_manager(octo)->port_id,
-				     octo->pf[spread->default_pf].port_id, set->counted);
+				     octo->port[spread->default_pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
 	if (ret != 0)
@@ -151,7 +152,7 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(octo_pf_port(&octo->pf[octo->spreading.manager]),
+		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->spreading.manager]),
 				   octo->spreading.flows[i], actions, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;

@@ -14,7 +14,7 @@
 static int
 switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	const int first = octo_pf_first(octo, OCTO_PF_STARTED);
+	const int first = octo_port_first(octo, OCTO_PORT_STARTED);
 	struct octo_flow_rule rule;
 	uint16_t proxy;
 	int ret;
@@ -22,18 +22,18 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 
 	if (first < 0)
 		return -ENODEV;
-	ret = rte_flow_pick_transfer_proxy(octo->pf[first].port_id, &proxy, error);
+	ret = rte_flow_pick_transfer_proxy(octo->port[first].port_id, &proxy, error);
 	if (ret != 0)
 		return ret;
 	octo->manager = OCTO_NO_PF;
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-		if (octo->pf[i].port_id == proxy)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+		if (octo->port[i].port_id == proxy)
 			octo->manager = (uint8_t)i;
 	if (octo->manager == OCTO_NO_PF)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port that manages the switch is not a PF");
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		octo_flow_build_mpfs(&rule, &octo_tuple_example, 0, proxy, octo->pf[i].port_id,
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+		octo_flow_build_mpfs(&rule, &octo_tuple_example, 0, proxy, octo->port[i].port_id,
 				     false);
 		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
 		if (ret != 0)
@@ -57,7 +57,7 @@ create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority
 	struct octo_flow_rule r;
 	struct rte_flow *flow;
 
-	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->pf[pf].port_id,
+	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->port[pf].port_id,
 			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
 	flow = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
 	if (flow == NULL)
@@ -93,8 +93,8 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_destroy(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, error);
-	ret = octo_flow_destroyed(&octo->pf[rule->manager], ret, error);
+	ret = rte_flow_destroy(octo_port_usable_id(&octo->port[rule->manager]), rule->mpfs, error);
+	ret = octo_flow_destroyed(&octo->port[rule->manager], ret, error);
 	if (ret != 0)
 		return ret;
 	rule->mpfs = NULL;
@@ -125,7 +125,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
-	rte_flow_destroy(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, NULL);
+	rte_flow_destroy(octo_port_usable_id(&octo->port[rule->manager]), rule->mpfs, NULL);
 	rule->mpfs = flow;
 	rule->manager = octo->manager;
 	rule->mpfs_priority = priority;
@@ -161,9 +161,9 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 
 	if (rule->mpfs == NULL)
 		return 0;
-	ret = rte_flow_query(octo_pf_port(&octo->pf[rule->manager]), rule->mpfs, actions, count,
-			     error);
-	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[rule->manager], ret, error);
+	ret = rte_flow_query(octo_port_usable_id(&octo->port[rule->manager]), rule->mpfs, actions,
+			     count, error);
+	return ret == 0 ? 0 : octo_flow_blame(&octo->port[rule->manager], ret, error);
 }
 
 const struct octo_mpfs_ops octo_mpfs_switch_ops = {

@@ -9,9 +9,9 @@
 #include "octo_private.h"
 
 static int
-pf_ptypes_set(struct octo_pf *pf, const void *arg)
+pf_ptypes_set(struct octo_port *port, const void *arg)
 {
-	return rte_eth_dev_set_ptypes(pf->port_id, *(const uint32_t *)arg, NULL, 0);
+	return rte_eth_dev_set_ptypes(port->port_id, *(const uint32_t *)arg, NULL, 0);
 }
 
 static int
@@ -22,8 +22,8 @@ octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "set the packet types", pf_ptypes_set,
-			    pf_ptypes_set, &mask, &all);
+	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "set the packet types", pf_ptypes_set,
+			      pf_ptypes_set, &mask, &all);
 	if (ret == 0) {
 		octo->settings.ptypes = mask;
 		octo->settings.ptypes_set = true;
@@ -39,7 +39,7 @@ octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 	struct octo_use use;
 	int ret = -ENODEV;
 
-	if (octo_users_enter_first(octo, OCTO_PF_OWNED, &use)) {
+	if (octo_users_enter_first(octo, OCTO_PORT_OWNED, &use)) {
 		ret = rte_eth_dev_fw_version_get(use.port_id, version, size);
 		octo_users_leave(&use);
 	}
@@ -50,7 +50,7 @@ octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 static int
 octo_is_removed(struct rte_eth_dev *dev)
 {
-	return octo_pf_first(octo_of(dev), OCTO_PF_OWNED) < 0;
+	return octo_port_first(octo_of(dev), OCTO_PORT_OWNED) < 0;
 }
 
 static int

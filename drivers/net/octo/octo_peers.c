@@ -116,9 +116,9 @@ lose(struct octo_dev *octo, uint16_t pf_port_id)
 	uint32_t live;
 
 	octo_lock(octo);
-	live = octo_pf_mask(octo, OCTO_PF_STARTED);
+	live = octo_pf_mask(octo, OCTO_PORT_STARTED);
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].port_id == pf_port_id && (live & RTE_BIT32(i)))
+		if (octo->port[i].port_id == pf_port_id && (live & RTE_BIT32(i)))
 			octo_poll_unpublish(octo, live & ~RTE_BIT32(i));
 	octo_unlock(octo);
 }

@@ -19,7 +19,7 @@ octo_is_primary(const struct octo_dev *octo, const char *what)
  * order. undo may be NULL if there is nothing to undo.
  */
 int
-octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
+octo_pf_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
 	      octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg)
 {
 	int ret = 0;
@@ -27,7 +27,7 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 
 	if (!octo_is_primary(octo, what))
 		return -ENOTSUP;
-	OCTO_FOREACH_PF(octo, i, at_least) {
+	OCTO_FOREACH_PORT(octo, i, at_least) {
 		ret = apply(&octo->pf[i], arg);
 		if (ret != 0)
 			break;
@@ -36,48 +36,74 @@ octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *wh
 		return 0;
 	/* -ENOTSUP is not the port's failure: ethdev returns it to the caller */
 	if (ret == -ENOTSUP)
-		OCTO_LOG(INFO, "port %u: PF %s does not %s", octo->port_id, octo->pf[i].name, what);
+		OCTO_LOG(INFO, "port %u: PF %s does not %s", octo->port_id, octo->port[i].name,
+			 what);
 	else
-		OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->pf[i].name, what,
-			 rte_strerror(-ret));
+		OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->port[i].name,
+			 what, rte_strerror(-ret));
 	while (undo != NULL && --i >= 0)
-		if (octo_pf_is(&octo->pf[i], at_least))
+		if (octo_port_is(&octo->port[i], at_least))
 			undo(&octo->pf[i], undo_arg);
 	return ret;
 }
 
+struct port_call {
+	octo_port_fn fn;
+	const void *arg;
+};
+
 static int
-call_port(struct octo_pf *pf, const void *arg)
+call_port_of(struct octo_pf *pf, const void *arg)
 {
-	return (*(const octo_port_fn *)arg)(pf->port_id);
+	const struct port_call *call = arg;
+
+	return call->fn(pf->port, call->arg);
 }
 
-/* octo_pf_apply() for ethdev functions whose only argument is the port. */
+/* octo_pf_apply() for the PFs' ports. */
 int
-octo_pf_call(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
-	     octo_port_fn apply, octo_port_fn undo)
+octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
+		octo_port_fn apply, octo_port_fn undo, const void *arg, const void *undo_arg)
 {
-	return octo_pf_apply(octo, at_least, what, call_port, call_port, &apply, &undo);
+	const struct port_call to_apply = {apply, arg};
+	const struct port_call to_undo = {undo, undo_arg};
+
+	return octo_pf_apply(octo, at_least, what, call_port_of, undo != NULL ? call_port_of : NULL,
+			     &to_apply, &to_undo);
+}
+
+static int
+call_id_of(struct octo_port *port, const void *arg)
+{
+	return (*(const octo_port_id_fn *)arg)(port->port_id);
+}
+
+/* octo_port_apply() for ethdev functions whose only argument is the port. */
+int
+octo_port_call(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
+	       octo_port_id_fn apply, octo_port_id_fn undo)
+{
+	return octo_port_apply(octo, at_least, what, call_id_of, call_id_of, &apply, &undo);
 }
 
 uint32_t
-octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least)
+octo_pf_mask(const struct octo_dev *octo, enum octo_port_state at_least)
 {
 	uint32_t mask = 0;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, at_least)
+	OCTO_FOREACH_PORT(octo, i, at_least)
 		mask |= RTE_BIT32(i);
 	return mask;
 }
 
 /* Index of the first PF that has at least this state, or -1. */
 int
-octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
+octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, at_least)
+	OCTO_FOREACH_PORT(octo, i, at_least)
 		return i;
 	return -1;
 }
@@ -87,14 +113,14 @@ octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least)
  * and does not query its link then.
  */
 bool
-octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf)
+octo_port_works_locked(const struct octo_dev *octo, uint8_t pf)
 {
-	const uint16_t port = octo->pf[pf].port_id;
+	const uint16_t port = octo->port[pf].port_id;
 	struct rte_eth_link link = {0};
 
-	return octo_pf_is(&octo->pf[pf], OCTO_PF_STARTED) && rte_eth_dev_is_removed(port) == 0 &&
-	       octo_attach_is_on_bus(&octo->pf[pf]) && rte_eth_link_get_nowait(port, &link) == 0 &&
-	       link.link_status == RTE_ETH_LINK_UP;
+	return octo_port_is(&octo->port[pf], OCTO_PORT_STARTED) &&
+	       rte_eth_dev_is_removed(port) == 0 && octo_attach_is_on_bus(&octo->port[pf]) &&
+	       rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
 bool

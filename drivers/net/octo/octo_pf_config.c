@@ -5,27 +5,27 @@
 #include "octo_private.h"
 
 static int
-configure_as(struct octo_pf *pf, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
+configure_as(struct octo_port *port, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
 {
 	int ret;
 
 	/* queue interrupts are not supported, see check_configuration() */
 	conf.intr_conf.rxq = 0;
 	/* the control thread polls the link of PFs without this interrupt */
-	conf.intr_conf.lsc = pf->has_lsc;
-	conf.intr_conf.rmv = pf->has_rmv;
-	ret = rte_eth_dev_configure(pf->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
+	conf.intr_conf.lsc = port->has_lsc;
+	conf.intr_conf.rmv = port->has_rmv;
+	ret = rte_eth_dev_configure(port->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
 	if (ret == 0)
-		octo_pf_enter_state(pf, OCTO_PF_CONFIGURED);
+		octo_port_enter_state(port, OCTO_PORT_CONFIGURED);
 	return ret;
 }
 
 static int
-pf_configure(struct octo_pf *pf, const void *arg)
+pf_configure(struct octo_port *port, const void *arg)
 {
 	const struct rte_eth_dev_data *data = arg;
 
-	return configure_as(pf, data, data->dev_conf);
+	return configure_as(port, data, data->dev_conf);
 }
 
 /*
@@ -34,7 +34,7 @@ pf_configure(struct octo_pf *pf, const void *arg)
  * none before they are started.
  */
 int
-octo_pf_config_again_locked(struct octo_dev *octo, struct octo_pf *pf)
+octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port)
 {
 	struct octo_settings *s = &octo->settings;
 	struct rte_eth_conf conf = octo_data(octo)->dev_conf;
@@ -45,20 +45,20 @@ octo_pf_config_again_locked(struct octo_dev *octo, struct octo_pf *pf)
 	conf.rx_adv_conf.rss_conf.rss_key_len = s->rss_key_len;
 	if (octo_rss_is_on(octo))
 		conf.rx_adv_conf.rss_conf.rss_hf = s->rss_hf;
-	return configure_as(pf, octo_data(octo), conf);
+	return configure_as(port, octo_data(octo), conf);
 }
 
 static int
-pf_forget_configuration(struct octo_pf *pf, const void *arg)
+pf_forget_configuration(struct octo_port *port, const void *arg)
 {
 	RTE_SET_USED(arg);
-	octo_pf_enter_state(pf, OCTO_PF_OWNED);
+	octo_port_enter_state(port, OCTO_PORT_OWNED);
 	return 0;
 }
 
 int
 octo_pf_config_all_locked(struct octo_dev *octo)
 {
-	return octo_pf_apply(octo, OCTO_PF_OWNED, "be configured", pf_configure,
-			     pf_forget_configuration, octo_data(octo), NULL);
+	return octo_port_apply(octo, OCTO_PORT_OWNED, "be configured", pf_configure,
+			       pf_forget_configuration, octo_data(octo), NULL);
 }

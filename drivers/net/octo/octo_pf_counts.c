@@ -104,29 +104,29 @@ read_queues(uint16_t port_id, uint64_t *bytes)
 
 /* Queues are read first, so that no queue has sent more than the PF. */
 static int
-read_pf(const struct octo_pf *pf, struct octo_pf_counts *counts)
+read_pf(const struct octo_port *port, struct octo_pf_counts *counts)
 {
 	/* a secondary process may not have attached the port */
-	if (!rte_eth_dev_is_valid_port(pf->port_id))
+	if (!rte_eth_dev_is_valid_port(port->port_id))
 		return -ENODEV;
 	*counts = (struct octo_pf_counts){0};
-	if (read_queues(pf->port_id, counts->q_obytes) != 0)
-		memcpy(counts->q_obytes, pf->past.last.q_obytes, sizeof(counts->q_obytes));
-	return rte_eth_stats_get(pf->port_id, &counts->all);
+	if (read_queues(port->port_id, counts->q_obytes) != 0)
+		memcpy(counts->q_obytes, port->past.last.q_obytes, sizeof(counts->q_obytes));
+	return rte_eth_stats_get(port->port_id, &counts->all);
 }
 
 /* Counts of one PF since it became the port's; those read last if it cannot be read now. */
 static int
 read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 {
-	struct octo_pf_past *past = &octo->pf[pf].past;
+	struct octo_pf_past *past = &octo->port[pf].past;
 	struct octo_use use;
 	int ret = 0;
 
 	*counts = past->last;
 	/* the last counters of a PF that is about to be removed are read by its removal handler */
-	if (octo_users_enter(&octo->pf[pf], &use)) {
-		ret = read_pf(&octo->pf[pf], counts);
+	if (octo_users_enter(&octo->port[pf], &use)) {
+		ret = read_pf(&octo->port[pf], counts);
 		octo_users_leave(&use);
 	}
 	if (ret != 0)
@@ -150,7 +150,7 @@ octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
 	octo_lock_counts(octo);
 	*sum = octo->gone;
 	for (uint8_t i = 0; ret == 0 && i < octo->nb_pfs; i++) {
-		if (!octo->pf[i].past.counted)
+		if (!octo->port[i].past.counted)
 			continue;
 		ret = read_since(octo, i, &now);
 		octo_pf_counts_add(sum, &now);
@@ -163,7 +163,7 @@ octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
 void
 octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_port *p = &octo->port[pf];
 	struct octo_pf_counts now;
 
 	if (!octo_lock_counts_in_time(octo))
@@ -178,7 +178,7 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 void
 octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf)
 {
-	if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+	if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
 		octo_pf_counts_read_last_locked(octo, pf);
 }
 
@@ -186,7 +186,7 @@ octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf)
 void
 octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf_past *past = &octo->pf[pf].past;
+	struct octo_pf_past *past = &octo->port[pf].past;
 
 	octo_lock_counts(octo);
 	count_since(&past->last, &past->base);
@@ -200,15 +200,15 @@ octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 void
 octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf_past *past = &octo->pf[pf].past;
+	struct octo_pf_past *past = &octo->port[pf].past;
 
 	octo_lock_counts(octo);
-	if (read_pf(&octo->pf[pf], &past->base) != 0)
+	if (read_pf(&octo->port[pf], &past->base) != 0)
 		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
 	past->counted = true;
 	octo_unlock_counts(octo);
-	rte_atomic_store_explicit(&octo->pf[pf].foreign.anew, true, rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&octo->port[pf].foreign.anew, true, rte_memory_order_relaxed);
 }
 
 /* The port is new: everything that its PFs have counted belongs to it. */
@@ -217,8 +217,8 @@ octo_pf_counts_begin(struct octo_dev *octo)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED)
-		octo->pf[i].past.counted = true;
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED)
+		octo->port[i].past.counted = true;
 }
 
 /* Resets the counters of all PFs; returns the first error. */
@@ -230,17 +230,17 @@ octo_pf_counts_reset(struct octo_dev *octo)
 	octo_lock_counts(octo);
 	octo->gone = (struct octo_pf_counts){0};
 	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
-		struct octo_pf_past *past = &octo->pf[i].past;
+		struct octo_pf_past *past = &octo->port[i].past;
 		struct octo_use use;
 		int ret = 0;
 
-		if (past->counted && octo_users_enter(&octo->pf[i], &use)) {
+		if (past->counted && octo_users_enter(&octo->port[i], &use)) {
 			ret = rte_eth_stats_reset(use.port_id);
 			octo_users_leave(&use);
 		}
 		past->base = (struct octo_pf_counts){0};
 		past->last = (struct octo_pf_counts){0};
-		rte_atomic_store_explicit(&octo->pf[i].foreign.anew, true,
+		rte_atomic_store_explicit(&octo->port[i].foreign.anew, true,
 					  rte_memory_order_relaxed);
 		if (first_error == 0)
 			first_error = ret;

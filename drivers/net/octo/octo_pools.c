@@ -302,9 +302,9 @@ take_from_pfs(struct octo_dev *octo)
 	const struct rte_eth_conf conf = {0};
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED)
-		if (rte_eth_dev_configure(octo->pf[i].port_id, 0, 1, &conf) == 0)
-			octo->pf[i].state = OCTO_PF_OWNED;
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED)
+		if (rte_eth_dev_configure(octo->port[i].port_id, 0, 1, &conf) == 0)
+			octo->port[i].state = OCTO_PORT_OWNED;
 }
 
 void

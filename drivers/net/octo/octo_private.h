@@ -91,38 +91,43 @@ octo_tier_has_mpfs(enum octo_tier tier)
 }
 
 /* Ordered: each state includes the ones before. */
-enum octo_pf_state {
-	OCTO_PF_GONE,
-	OCTO_PF_OWNED,
-	OCTO_PF_CONFIGURED,
-	OCTO_PF_STARTED,
+enum octo_port_state {
+	OCTO_PORT_GONE,
+	OCTO_PORT_OWNED,
+	OCTO_PORT_CONFIGURED,
+	OCTO_PORT_STARTED,
 };
 
-/* A PF: one PCIe function of the NIC, a lower ethdev owned by the octo port. */
-struct octo_pf {
+/* One lower ethdev: its life, and what is known about it. Owned by the octo port. */
+struct octo_port {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	uint16_t port_id;
-	int16_t node;              /* NUMA node, simulated or real; -1 unknown */
-	int alloc_socket;          /* where its rings are allocated: never a simulated node */
-	enum octo_pf_state state;  /* under the control mutex */
-	bool link_up;              /* under the control mutex */
-	bool has_lsc;              /* reports link changes by itself */
-	bool has_rmv;              /* reports its removal */
-	bool probed_here;          /* by octo, not by EAL or the application */
-	struct rte_ether_addr mac; /* before octo set its own */
-	bool simulated;            /* node is from a devarg, not from the machine */
-	bool has_port;             /* port_id belongs to the octo port, even if unusable */
-	bool recovering;           /* recovers by itself: no code may use it meanwhile */
-	bool needs_reset;          /* before it is usable again */
-	bool no_flow_queues;       /* it came back without: its rules are created one by one */
-	int16_t given_node;        /* by the devarg, -1: none */
-	/* its port is about to be removed, or absent; from any thread, see octo_users.h */
+	enum octo_port_state state; /* under the control mutex */
+	bool link_up;               /* under the control mutex */
+	bool has_lsc;               /* reports link changes by itself */
+	bool has_rmv;               /* reports its removal */
+	bool probed_here;           /* by octo, not by EAL or the application */
+	struct rte_ether_addr mac;  /* before octo set its own */
+	bool has_port;              /* port_id belongs to the octo port, even if unusable */
+	bool recovering;            /* recovers by itself: no code may use it meanwhile */
+	bool needs_reset;           /* before it is usable again */
+	bool no_flow_queues;        /* it came back without: its rules are created one by one */
+	/* it is about to be removed, or absent; from any thread, see octo_users.h */
 	RTE_ATOMIC(bool) shut;
 	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
-	RTE_ATOMIC(uint16_t) posted_port; /* the port that raised them */
-	struct octo_leaving leaving;
+	RTE_ATOMIC(uint16_t) posted_port; /* the port id that raised them */
 	struct octo_foreign foreign;
 	struct octo_pf_past past; /* kept while it is gone */
+};
+
+/* A PF: the queues of a port that are near one node. */
+struct octo_pf {
+	struct octo_port *port; /* in the same octo_dev */
+	int16_t node;           /* NUMA node, simulated or real; -1 unknown */
+	int16_t given_node;     /* by the devarg, -1: none */
+	int alloc_socket;       /* where its rings are allocated: never a simulated node */
+	bool simulated;         /* node is from a devarg, not from the machine */
+	struct octo_leaving leaving;
 };
 
 /* Primary process only; never touched by the data path. */
@@ -194,6 +199,7 @@ struct octo_dev {
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
 	uint64_t owner_id;
+	struct octo_port port[OCTO_MAX_PFS]; /* that of PF i is port[i] */
 	struct octo_pf pf[OCTO_MAX_PFS];
 	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
 	bool tx_by_buffer;                    /* tx_pf=mbuf */
@@ -293,10 +299,10 @@ octo_data(const struct octo_dev *octo)
 	return rte_eth_devices[octo->port_id].data;
 }
 
-static inline const struct octo_pf *
+static inline const struct octo_port *
 octo_manager(const struct octo_dev *octo)
 {
-	return &octo->pf[octo->manager];
+	return &octo->port[octo->manager];
 }
 
 /*
@@ -304,69 +310,72 @@ octo_manager(const struct octo_dev *octo)
  * before each use of a PF: events may not wait for the mutex, and take PFs away meanwhile.
  */
 static inline bool
-octo_pf_is(const struct octo_pf *pf, enum octo_pf_state at_least)
+octo_port_is(const struct octo_port *port, enum octo_port_state at_least)
 {
-	return pf->state >= at_least &&
-	       !rte_atomic_load_explicit(&pf->shut, rte_memory_order_acquire);
+	return port->state >= at_least &&
+	       !rte_atomic_load_explicit(&port->shut, rte_memory_order_acquire);
 }
 
 /* Enter a state after an operation on the PF, unless an event has taken the PF away meanwhile. */
 static inline void
-octo_pf_enter_state(struct octo_pf *pf, enum octo_pf_state state)
+octo_port_enter_state(struct octo_port *port, enum octo_port_state state)
 {
-	if (pf->state != OCTO_PF_GONE)
-		pf->state = state;
+	if (port->state != OCTO_PORT_GONE)
+		port->state = state;
 }
 
 /* Port id for operations on a PF's objects; an invalid one if the PF is about to be removed. */
 static inline uint16_t
-octo_pf_port(const struct octo_pf *pf)
+octo_port_usable_id(const struct octo_port *port)
 {
-	return octo_pf_is(pf, OCTO_PF_OWNED) ? pf->port_id : RTE_MAX_ETHPORTS;
+	return octo_port_is(port, OCTO_PORT_OWNED) ? port->port_id : RTE_MAX_ETHPORTS;
 }
 
 /* The leg of the octo port's queue on this PF. */
 static inline struct octo_leg
 octo_pf_leg(const struct octo_pf *pf, uint16_t queue)
 {
-	return (struct octo_leg){pf->port_id, queue};
+	return (struct octo_leg){pf->port->port_id, queue};
 }
 
 /* The first PF from i on that has at least this state; nb_pfs if there is none. */
 static inline uint16_t
-octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_pf_state at_least)
+octo_port_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_least)
 {
-	while (i < octo->nb_pfs && !octo_pf_is(&octo->pf[i], at_least))
+	while (i < octo->nb_pfs && !octo_port_is(&octo->port[i], at_least))
 		i++;
 	return i;
 }
 
 /* The PFs that have at least this state; PF index in i. */
-#define OCTO_FOREACH_PF(octo, i, at_least)                                                         \
-	for ((i) = octo_pf_next(octo, 0, at_least); (i) < (octo)->nb_pfs;                          \
-	     (i) = octo_pf_next(octo, (i) + 1, at_least))
+#define OCTO_FOREACH_PORT(octo, i, at_least)                                                       \
+	for ((i) = octo_port_next(octo, 0, at_least); (i) < (octo)->nb_pfs;                        \
+	     (i) = octo_port_next(octo, (i) + 1, at_least))
 
 /* The PFs with flow queues; PF index in i. */
-#define OCTO_FOREACH_ASYNC_PF(octo, i)                                                             \
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_CONFIGURED)                                               \
-		if (!(octo)->pf[i].no_flow_queues)
+#define OCTO_FOREACH_ASYNC_PORT(octo, i)                                                           \
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED)                                           \
+		if (!(octo)->port[i].no_flow_queues)
 
 /* octo_args.c */
 int octo_args_parse(const char *name, const char *text, struct octo_args *args);
 
 /* octo_pf.c: operations on all PFs */
 typedef int (*octo_pf_fn)(struct octo_pf *pf, const void *arg);
+typedef int (*octo_port_fn)(struct octo_port *port, const void *arg);
 bool octo_is_primary(const struct octo_dev *octo, const char *what);
-int octo_pf_apply(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
+int octo_pf_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
 		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);
-typedef int (*octo_port_fn)(uint16_t port_id);
-int octo_pf_call(struct octo_dev *octo, enum octo_pf_state at_least, const char *what,
-		 octo_port_fn apply, octo_port_fn undo);
-uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_pf_state at_least);
-int octo_pf_first(const struct octo_dev *octo, enum octo_pf_state at_least);
+int octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
+		    octo_port_fn apply, octo_port_fn undo, const void *arg, const void *undo_arg);
+typedef int (*octo_port_id_fn)(uint16_t port_id);
+int octo_port_call(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
+		   octo_port_id_fn apply, octo_port_id_fn undo);
+uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_port_state at_least);
+int octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least);
 bool octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf);
 bool octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret);
-bool octo_pf_works_locked(const struct octo_dev *octo, uint8_t pf);
+bool octo_port_works_locked(const struct octo_dev *octo, uint8_t pf);
 
 /* octo_registry.c: the octo ports of this process */
 void octo_registry_add(struct octo_dev *octo);
@@ -374,11 +383,11 @@ void octo_registry_remove(struct octo_dev *octo);
 struct octo_dev *octo_registry_get(uint16_t port_id);
 struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
-bool octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id);
+bool octo_registry_is_named(const struct octo_port *port, uint16_t port_id);
 void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what);
 
 /* octo_users.c: the first PF of this state that is usable; see octo_users.h */
-bool octo_users_enter_first(const struct octo_dev *octo, enum octo_pf_state at_least,
+bool octo_users_enter_first(const struct octo_dev *octo, enum octo_port_state at_least,
 			    struct octo_use *use);
 
 /* octo_event.c: events raised by PFs */
@@ -550,10 +559,10 @@ void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_tier_probe_locked(struct octo_dev *octo);
 
 /* octo_flow_error.c */
-int octo_flow_blame(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
+int octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *error);
 int octo_flow_error_memory(struct rte_flow_error *error);
 int octo_flow_error_tier(struct rte_flow_error *error);
-int octo_flow_destroyed(const struct octo_pf *pf, int ret, struct rte_flow_error *error);
+int octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error *error);
 int octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
 				struct rte_flow_error *error);
 

@@ -54,8 +54,8 @@ static bool
 has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].has_port ? octo->pf[i].port_id == pf_port_id :
-					   octo_registry_is_named(&octo->pf[i], pf_port_id))
+		if (octo->port[i].has_port ? octo->port[i].port_id == pf_port_id :
+					     octo_registry_is_named(&octo->port[i], pf_port_id))
 			return true;
 	return false;
 }
@@ -97,9 +97,9 @@ octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), con
  * meanwhile.
  */
 bool
-octo_registry_is_named(const struct octo_pf *pf, uint16_t port_id)
+octo_registry_is_named(const struct octo_port *port, uint16_t port_id)
 {
 	const char *name = octo_lower_name(port_id);
 
-	return name != NULL && strcmp(name, pf->name) == 0;
+	return name != NULL && strcmp(name, port->name) == 0;
 }

@@ -13,8 +13,8 @@ int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 			     const struct rte_flow_action actions[], struct rte_flow_error *error);
 
 static struct rte_flow *
-create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *text, uint32_t step,
-       struct rte_flow_error *error)
+create(const struct octo_port *port, uint8_t index, const struct octo_rule_text *text,
+       uint32_t step, struct rte_flow_error *error)
 {
 	struct octo_indirect_own own;
 	const struct rte_flow_action *actions;
@@ -22,7 +22,8 @@ create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *tex
 
 	attr.priority += step;
 	actions = octo_indirect_on_pf(text->rule.actions_ro, index, &own);
-	return rte_flow_create(octo_pf_port(pf), &attr, text->rule.pattern_ro, actions, error);
+	return rte_flow_create(octo_port_usable_id(port), &attr, text->rule.pattern_ro, actions,
+			       error);
 }
 
 /*
@@ -30,43 +31,43 @@ create(const struct octo_pf *pf, uint8_t index, const struct octo_rule_text *tex
  * priority covers the gap. On failure the old rule, or a copy of it, is on the PF.
  */
 static int
-replace_by_bridge(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
+replace_by_bridge(const struct octo_port *port, uint8_t index, struct rte_flow **on,
 		  const struct octo_rule_text *from, const struct octo_rule_text *to,
 		  struct rte_flow_error *error)
 {
-	struct rte_flow *bridge = create(pf, index, to, 1, error);
+	struct rte_flow *bridge = create(port, index, to, 1, error);
 	int ret = 0;
 
 	if (bridge == NULL)
 		return -rte_errno;
-	rte_flow_destroy(octo_pf_port(pf), *on, NULL);
-	*on = create(pf, index, to, 0, error);
+	rte_flow_destroy(octo_port_usable_id(port), *on, NULL);
+	*on = create(port, index, to, 0, error);
 	if (*on == NULL) {
 		ret = -rte_errno;
-		*on = create(pf, index, from, 0, NULL);
+		*on = create(port, index, from, 0, NULL);
 	}
-	rte_flow_destroy(octo_pf_port(pf), bridge, NULL);
+	rte_flow_destroy(octo_port_usable_id(port), bridge, NULL);
 	return ret;
 }
 
 static int
-replace(const struct octo_pf *pf, uint8_t index, struct rte_flow **on,
+replace(const struct octo_port *port, uint8_t index, struct rte_flow **on,
 	const struct octo_rule_text *from, const struct octo_rule_text *to,
 	struct rte_flow_error *error)
 {
-	struct rte_flow *fresh = create(pf, index, to, 0, error);
+	struct rte_flow *fresh = create(port, index, to, 0, error);
 
 	if (fresh == NULL && rte_errno == EEXIST)
-		return replace_by_bridge(pf, index, on, from, to, error);
+		return replace_by_bridge(port, index, on, from, to, error);
 	if (fresh == NULL)
 		return -rte_errno;
-	rte_flow_destroy(octo_pf_port(pf), *on, NULL);
+	rte_flow_destroy(octo_port_usable_id(port), *on, NULL);
 	*on = fresh;
 	return 0;
 }
 
 static int
-change_in_place(const struct octo_pf *pf, uint8_t index, struct rte_flow *on,
+change_in_place(const struct octo_port *port, uint8_t index, struct rte_flow *on,
 		const struct octo_rule_text *to, struct rte_flow_error *error)
 {
 	struct octo_indirect_own own;
@@ -75,7 +76,7 @@ change_in_place(const struct octo_pf *pf, uint8_t index, struct rte_flow *on,
 	if (octo_replace_in_place == NULL)
 		return -ENOSYS;
 	actions = octo_indirect_on_pf(to->rule.actions_ro, index, &own);
-	return octo_replace_in_place(octo_pf_port(pf), on, actions, error);
+	return octo_replace_in_place(octo_port_usable_id(port), on, actions, error);
 }
 
 int
@@ -83,7 +84,7 @@ octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
 		  const struct octo_rule_text *from, const struct octo_rule_text *to,
 		  struct rte_flow_error *error)
 {
-	const struct octo_pf *p = &octo->pf[pf];
+	const struct octo_port *p = &octo->port[pf];
 	int ret = 0;
 
 	if (*on != NULL) {
@@ -100,7 +101,7 @@ int
 octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on)
 {
 	if (*on != NULL)
-		rte_flow_destroy(octo_pf_port(&octo->pf[pf]), *on, NULL);
+		rte_flow_destroy(octo_port_usable_id(&octo->port[pf]), *on, NULL);
 	*on = NULL;
 	return 0;
 }
@@ -110,7 +111,7 @@ octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		   const struct octo_rule_text *from, const struct octo_rule_text *to,
 		   struct rte_flow_error *error)
 {
-	const struct octo_pf *p = &octo->pf[pf];
+	const struct octo_port *p = &octo->port[pf];
 	struct rte_flow *const old = rule->arfs[pf];
 	int ret;
 

@@ -34,7 +34,7 @@ set_up_queues(struct octo_dev *octo, uint8_t pf)
 int
 octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_port *p = &octo->port[pf];
 	int ret = 0;
 
 	/*
@@ -91,7 +91,7 @@ set_queue_states(struct octo_dev *octo, uint16_t port)
 bool
 octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf_past *past = &octo->pf[pf].past;
+	struct octo_pf_past *past = &octo->port[pf].past;
 
 	if (!octo->started || octo_fence_can_hold_leg_locked(octo, pf)) {
 		past->patient_until = 0;
@@ -115,7 +115,7 @@ replay_link(const struct octo_dev *octo, uint16_t port)
 static int
 start(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf *p = &octo->pf[pf];
+	struct octo_port *p = &octo->port[pf];
 	int ret = rte_eth_dev_start(p->port_id);
 
 	if (ret != 0)
@@ -130,8 +130,8 @@ start(struct octo_dev *octo, uint8_t pf)
 	}
 	replay_link(octo, p->port_id);
 	octo_pf_counts_join_locked(octo, pf);
-	octo_pf_enter_state(p, OCTO_PF_STARTED);
-	return p->state == OCTO_PF_GONE ? -ENODEV : 0;
+	octo_port_enter_state(p, OCTO_PORT_STARTED);
+	return p->state == OCTO_PORT_GONE ? -ENODEV : 0;
 }
 
 /*
@@ -157,7 +157,7 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	*j = (struct octo_joining){.on = true, .pf = pf, .next = TAILQ_FIRST(&octo->rules)};
 	ret = start(octo, pf);
 	if (ret == 0)
-		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
 	octo_fence_flipped_all_locked(octo);
 	if (ret != 0)
 		j->on = false;
@@ -204,12 +204,12 @@ take_rule(struct octo_dev *octo, struct octo_joining *j)
 }
 
 static void
-tell_refusal(const struct octo_dev *octo, const struct octo_pf *pf, int ret,
+tell_refusal(const struct octo_dev *octo, const struct octo_port *port, int ret,
 	     const struct rte_flow_error *error)
 {
-	if (!pf->past.told)
+	if (!port->past.told)
 		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
-			 octo->port_id, pf->name,
+			 octo->port_id, port->name,
 			 error->message != NULL ? error->message : rte_strerror(-ret));
 }
 
@@ -242,6 +242,6 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 	if (j->ret == 0)
 		return -EAGAIN;
 	j->on = false;
-	tell_refusal(octo, &octo->pf[j->pf], j->ret, &error);
+	tell_refusal(octo, &octo->port[j->pf], j->ret, &error);
 	return j->ret;
 }

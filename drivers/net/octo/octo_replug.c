@@ -18,19 +18,19 @@
 #define GO_ON_MS 5
 
 static void
-tell_gone(const struct octo_dev *octo, struct octo_pf *pf)
+tell_gone(const struct octo_dev *octo, struct octo_port *port)
 {
-	if (pf->past.tell_at != 0)
-		OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, pf->name);
-	pf->past.tell_at = 0;
+	if (port->past.tell_at != 0)
+		OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, port->name);
+	port->past.tell_at = 0;
 }
 
 void
 octo_replug_tell_locked(struct octo_dev *octo, uint64_t now)
 {
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
-		if (now >= octo->pf[pf].past.tell_at)
-			tell_gone(octo, &octo->pf[pf]);
+		if (now >= octo->port[pf].past.tell_at)
+			tell_gone(octo, &octo->port[pf]);
 }
 
 enum way {
@@ -40,28 +40,29 @@ enum way {
 };
 
 static enum way
-what_is_in_the_way(const struct octo_dev *octo, struct octo_pf *pf)
+what_is_in_the_way(const struct octo_dev *octo, struct octo_port *port)
 {
-	if (!pf->has_port || pf->past.bury_at == 0)
+	if (!port->has_port || port->past.bury_at == 0)
 		return WAY_FREE;
-	if (octo_now() < pf->past.bury_at)
+	if (octo_now() < port->past.bury_at)
 		return WAY_WAIT;
-	if (octo_attach_is_ours(octo->owner_id, pf))
+	if (octo_attach_is_ours(octo->owner_id, port))
 		return WAY_DEAD;
 	/* the port is being created or released */
-	if (!rte_eth_dev_is_valid_port(pf->port_id) && octo_registry_is_named(pf, pf->port_id))
+	if (!rte_eth_dev_is_valid_port(port->port_id) &&
+	    octo_registry_is_named(port, port->port_id))
 		return WAY_WAIT;
 	/* the port id is another owner's by now, or free */
-	pf->has_port = false;
+	port->has_port = false;
 	return WAY_FREE;
 }
 
 static void
-count_replug(struct octo_dev *octo, struct octo_pf *pf)
+count_replug(struct octo_dev *octo, struct octo_port *port)
 {
 	octo->replug.replugs++;
-	tell_gone(octo, pf);
-	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, pf->name);
+	tell_gone(octo, port);
+	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, port->name);
 }
 
 /*
@@ -69,20 +70,20 @@ count_replug(struct octo_dev *octo, struct octo_pf *pf)
  * if it needs that. If the reset fails, its port is removed and probed again.
  */
 static int
-renew_locked(struct octo_pf *pf)
+renew_locked(struct octo_port *port)
 {
-	int ret = pf->needs_reset ? rte_eth_dev_reset(pf->port_id) : 0;
+	int ret = port->needs_reset ? rte_eth_dev_reset(port->port_id) : 0;
 
 	if (ret != 0) {
-		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", pf->name,
+		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", port->name,
 			 rte_strerror(-ret));
-		pf->past.bury_at = octo_now();
+		port->past.bury_at = octo_now();
 		return -EAGAIN;
 	}
-	pf->needs_reset = false;
-	rte_eth_dev_stop(pf->port_id);
-	rte_flow_flush(pf->port_id, NULL);
-	octo_filter_clear_locked(pf);
+	port->needs_reset = false;
+	rte_eth_dev_stop(port->port_id);
+	rte_flow_flush(port->port_id, NULL);
+	octo_filter_clear_locked(port);
 	return 0;
 }
 
@@ -90,20 +91,20 @@ renew_locked(struct octo_pf *pf)
 static int
 join_locked(struct octo_dev *octo, uint8_t i)
 {
-	struct octo_pf *pf = &octo->pf[i];
+	struct octo_port *port = &octo->port[i];
 	int ret;
 
-	if (pf->state != OCTO_PF_GONE || pf->recovering)
+	if (port->state != OCTO_PORT_GONE || port->recovering)
 		return 0;
 	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i))
 		return -EAGAIN;
 	/* the PF may have been lost since it was looked at, and its queues may be being freed */
-	if (what_is_in_the_way(octo, pf) != WAY_FREE ||
-	    rte_atomic_load_explicit(&pf->past.ended, rte_memory_order_relaxed))
+	if (what_is_in_the_way(octo, port) != WAY_FREE ||
+	    rte_atomic_load_explicit(&port->past.ended, rte_memory_order_relaxed))
 		return -EAGAIN;
-	if (pf->has_port && !octo_attach_is_probed(pf->port_id))
+	if (port->has_port && !octo_attach_is_probed(port->port_id))
 		return -EAGAIN;
-	ret = pf->has_port ? renew_locked(pf) : 0;
+	ret = port->has_port ? renew_locked(port) : 0;
 	if (ret == 0)
 		ret = octo_attach_again_locked(octo, i);
 	if (ret != 0)
@@ -112,34 +113,34 @@ join_locked(struct octo_dev *octo, uint8_t i)
 	if (ret == 0 && octo->started)
 		ret = octo_replay_start_locked(octo, i);
 	/* an event took the PF away meanwhile and has updated its state */
-	if (pf->state == OCTO_PF_GONE)
+	if (port->state == OCTO_PORT_GONE)
 		return -EAGAIN;
 	if (ret != 0) {
 		octo_pf_counts_keep(octo, i);
-		octo_users_shut(pf);
-		octo_users_await(pf);
-		pf->state = OCTO_PF_GONE;
-		pf->past.bury_at = 0;
+		octo_users_shut(port);
+		octo_users_await(port);
+		port->state = OCTO_PORT_GONE;
+		port->past.bury_at = 0;
 		return ret;
 	}
 	/* a started port counts the replug after the last rule, in welcome() */
 	if (!octo->started)
-		count_replug(octo, pf);
+		count_replug(octo, port);
 	return 0;
 }
 
 /* Delay the next attempt, longer each time. The reason is logged once. */
 static void
-put_off(struct octo_dev *octo, struct octo_pf *pf, int ret)
+put_off(struct octo_dev *octo, struct octo_port *port, int ret)
 {
 	if (ret == -EAGAIN)
 		return;
-	octo_errand_put_off(&pf->past);
-	if (pf->past.told)
+	octo_errand_put_off(&port->past);
+	if (port->past.told)
 		return;
-	pf->past.told = true;
+	port->past.told = true;
 	OCTO_LOG(ERR, "port %u: PF %s is there, but cannot join, and is tried again: %s",
-		 octo->port_id, pf->name, rte_strerror(-ret));
+		 octo->port_id, port->name, rte_strerror(-ret));
 }
 
 static void
@@ -150,20 +151,20 @@ try_to_join(struct octo_dev *octo, uint8_t i)
 	octo_lock(octo);
 	ret = join_locked(octo, i);
 	if (ret != 0)
-		put_off(octo, &octo->pf[i], ret);
+		put_off(octo, &octo->port[i], ret);
 	octo_unlock(octo);
 }
 
 /* The PF has all rules and can be a home. Returns whether the port's link changed. */
 static bool
-welcome(struct octo_dev *octo, struct octo_pf *pf)
+welcome(struct octo_dev *octo, struct octo_port *port)
 {
 	const bool link_changed = octo_link_refresh(octo);
 
-	pf->past.pause = 0;
+	port->past.pause = 0;
 	/* other PFs may wait for their turn to join */
 	octo->replug.attentive = octo_deadline(LOOK_S * 1000000);
-	count_replug(octo, pf);
+	count_replug(octo, port);
 	octo_failover_joined_locked(octo);
 	return link_changed;
 }
@@ -180,10 +181,10 @@ go_on(struct octo_dev *octo)
 	if (octo->replug.joining.on) {
 		ret = octo_replay_go_on_locked(octo);
 		if (ret == 0)
-			link_changed = welcome(octo, &octo->pf[i]);
+			link_changed = welcome(octo, &octo->port[i]);
 		else if (ret != -EAGAIN)
 			link_changed = octo_leave_give_back_locked(octo, i);
-		put_off(octo, &octo->pf[i], ret == 0 ? -EAGAIN : ret);
+		put_off(octo, &octo->port[i], ret == 0 ? -EAGAIN : ret);
 	}
 	octo_unlock(octo);
 	if (link_changed)
@@ -217,20 +218,20 @@ enum look {
 static void
 bring_back(struct octo_dev *octo, uint8_t i, enum look look)
 {
-	struct octo_pf *pf = &octo->pf[i];
+	struct octo_port *port = &octo->port[i];
 	enum way way;
 
-	if (rte_atomic_load_explicit(&pf->past.under_way, rte_memory_order_acquire) ||
-	    octo_now() < pf->past.retry_at)
+	if (rte_atomic_load_explicit(&port->past.under_way, rte_memory_order_acquire) ||
+	    octo_now() < port->past.retry_at)
 		return;
-	way = what_is_in_the_way(octo, pf);
+	way = what_is_in_the_way(octo, port);
 	if (look != LOOK_AT_PORTS &&
-	    (way == WAY_DEAD || (way == WAY_FREE && !octo_attach_is_there(pf)))) {
+	    (way == WAY_DEAD || (way == WAY_FREE && !octo_attach_is_there(port)))) {
 		octo_errand_send(octo, i, way == WAY_DEAD ? OCTO_ERRAND_BURY : OCTO_ERRAND_FETCH,
 				 look == LOOK_AT_ONCE);
-		way = look == LOOK_AT_ONCE ? what_is_in_the_way(octo, pf) : WAY_WAIT;
+		way = look == LOOK_AT_ONCE ? what_is_in_the_way(octo, port) : WAY_WAIT;
 	}
-	if (way == WAY_FREE && octo_attach_is_there(pf))
+	if (way == WAY_FREE && octo_attach_is_there(port))
 		try_to_join(octo, i);
 }
 
@@ -241,7 +242,7 @@ look_around(struct octo_dev *octo, enum look look)
 	if (!octo->replug.on)
 		return;
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->pf[i].state == OCTO_PF_GONE && !octo->pf[i].recovering &&
+		if (octo->port[i].state == OCTO_PORT_GONE && !octo->port[i].recovering &&
 		    !octo->pf[i].leaving.on)
 			bring_back(octo, (uint8_t)i, look);
 }
@@ -251,8 +252,8 @@ forget_failures(struct octo_dev *octo)
 {
 	octo_lock(octo);
 	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
-		octo->pf[i].past.retry_at = 0;
-		octo->pf[i].past.pause = 0;
+		octo->port[i].past.retry_at = 0;
+		octo->port[i].past.pause = 0;
 	}
 	octo_unlock(octo);
 }
@@ -271,7 +272,7 @@ refresh_stats(struct octo_dev *octo)
 	int i;
 
 	octo_lock(octo);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
 		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		octo_foreign_look_locked(octo, (uint8_t)i);
 	}

@@ -90,11 +90,11 @@ struct reta_arg {
 };
 
 static int
-pf_reta_update(struct octo_pf *pf, const void *arg)
+pf_reta_update(struct octo_port *port, const void *arg)
 {
 	struct reta_arg reta = *(const struct reta_arg *)arg;
 
-	return rte_eth_dev_rss_reta_update(pf->port_id, reta.entries, reta.size);
+	return rte_eth_dev_rss_reta_update(port->port_id, reta.entries, reta.size);
 }
 
 int
@@ -105,8 +105,8 @@ octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 
 	reta_to_entries(reta, octo->reta_size, arg.entries);
 	reta_to_entries(octo->reta, octo->reta_size, before.entries);
-	return octo_pf_apply(octo, OCTO_PF_CONFIGURED, "update the RETA", pf_reta_update,
-			     pf_reta_update, &arg, &before);
+	return octo_port_apply(octo, OCTO_PORT_CONFIGURED, "update the RETA", pf_reta_update,
+			       pf_reta_update, &arg, &before);
 }
 
 bool
@@ -121,7 +121,7 @@ octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta)
 	struct reta_arg arg = {.size = octo->reta_size};
 
 	reta_to_entries(reta, octo->reta_size, arg.entries);
-	return pf_reta_update(&octo->pf[pf], &arg);
+	return pf_reta_update(&octo->port[pf], &arg);
 }
 
 /* At start: give all PFs the same RETA, the application's or the default one. */

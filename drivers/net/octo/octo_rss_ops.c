@@ -56,7 +56,7 @@ octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf,
 static int
 reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 {
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
 	int ret;
 
 	if (first < 0 || octo->reta_size == 0)
@@ -64,7 +64,7 @@ reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, 
 	ret = octo_spread_leave_locked(octo, "asks for the RETA");
 	if (ret != 0)
 		return ret;
-	return rte_eth_dev_rss_reta_query(octo->pf[first].port_id, conf, size);
+	return rte_eth_dev_rss_reta_query(octo->port[first].port_id, conf, size);
 }
 
 int
@@ -76,11 +76,11 @@ octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, 
 }
 
 static int
-pf_hash_update(struct octo_pf *pf, const void *arg)
+pf_hash_update(struct octo_port *port, const void *arg)
 {
 	struct rte_eth_rss_conf conf = *(const struct rte_eth_rss_conf *)arg;
 
-	return rte_eth_dev_rss_hash_update(pf->port_id, &conf);
+	return rte_eth_dev_rss_hash_update(port->port_id, &conf);
 }
 
 static int
@@ -88,7 +88,7 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 {
 	uint8_t key[OCTO_MAX_RSS_KEY];
 	struct rte_eth_rss_conf before = {.rss_key = key, .rss_key_len = sizeof(key)};
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
 	int ret;
 
 	if (first < 0)
@@ -96,11 +96,11 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 	ret = octo_spread_leave_locked(octo, "sets the RSS hash");
 	if (ret != 0)
 		return ret;
-	ret = rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, &before);
+	ret = rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, &before);
 	if (ret != 0)
 		return ret;
-	ret = octo_pf_apply(octo, OCTO_PF_OWNED, "update the RSS hash", pf_hash_update,
-			    pf_hash_update, conf, &before);
+	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "update the RSS hash", pf_hash_update,
+			      pf_hash_update, conf, &before);
 	if (ret == 0)
 		octo_rss_keep_hash(octo, conf);
 	return ret;
@@ -118,14 +118,14 @@ octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 static int
 hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 {
-	const int first = octo_pf_first(octo, OCTO_PF_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
 	int ret = 0;
 
 	if (first < 0)
 		return -ENODEV;
 	if (conf->rss_key != NULL)
 		ret = octo_spread_leave_locked(octo, "asks for the RSS key");
-	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->pf[first].port_id, conf);
+	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, conf);
 }
 
 int

@@ -102,7 +102,7 @@ keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts,
 static int
 ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flow_error *error)
 {
-	const uint16_t port = octo->pf[pf].port_id;
+	const uint16_t port = octo->port[pf].port_id;
 	int nb = rte_flow_get_aged_flows(port, NULL, 0, error);
 	void **contexts;
 	int ret = 0;
@@ -110,13 +110,13 @@ ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flo
 	if (nb == 0)
 		return 0;
 	if (nb < 0)
-		return octo_flow_blame(&octo->pf[pf], nb, error);
+		return octo_flow_blame(&octo->port[pf], nb, error);
 	contexts = calloc((size_t)nb, sizeof(*contexts));
 	if (contexts == NULL)
 		return refuse_memory(error);
 	nb = rte_flow_get_aged_flows(port, contexts, (uint32_t)nb, error);
 	if (nb < 0)
-		ret = octo_flow_blame(&octo->pf[pf], nb, error);
+		ret = octo_flow_blame(&octo->port[pf], nb, error);
 	else
 		keep_named(octo, s, contexts, nb, pf);
 	free(contexts);
@@ -134,14 +134,14 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 	struct octo_words *words = &rule->notes->words;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
 		struct rte_flow_query_age age = {0};
 
 		if (rule->arfs[pf] != NULL && (words->aged_on & RTE_BIT32(pf)) == 0)
 			return false;
 		if (rule->arfs[pf] == NULL ||
-		    rte_flow_query(octo_pf_port(&octo->pf[pf]), rule->arfs[pf], actions, &age,
-				   NULL) != 0)
+		    rte_flow_query(octo_port_usable_id(&octo->port[pf]), rule->arfs[pf], actions,
+				   &age, NULL) != 0)
 			continue;
 		if (!age.aged) {
 			words->aged_on &= ~RTE_BIT32(pf);
@@ -176,8 +176,8 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 {
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
-		const uint16_t port = octo->pf[pf].port_id;
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_query_age age = {0};
 
 		if (handle->on[pf] == NULL)
@@ -220,7 +220,7 @@ octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 	int ret = list_rules(octo, &s) == 0 ? 0 : refuse_memory(error);
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
 		if (ret != 0)
 			break;
 		ret = ask_pf(octo, (uint8_t)pf, &s, error);

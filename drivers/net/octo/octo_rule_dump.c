@@ -97,13 +97,13 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
 		if (rule->arfs[pf] == NULL)
 			continue;
-		fprintf(file, "%s%s", comma, octo->pf[pf].name);
+		fprintf(file, "%s%s", comma, octo->port[pf].name);
 		comma = ", ";
 	}
 	fprintf(file, "%s\n", *comma == ' ' ? " none" : "");
 	if (octo_rule_has_tuple(rule))
 		fprintf(file, "  MPFS rule to PF: %s\n  verdict: %s\n",
-			rule->pf != OCTO_NO_PF ? octo->pf[rule->pf].name : "none",
+			rule->pf != OCTO_NO_PF ? octo->port[rule->pf].name : "none",
 			octo_verdict_name(octo_rule_notes_verdict(rule)));
 }
 
@@ -114,18 +114,18 @@ dump_pfs(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file,
 {
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PF_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
 		int ret = 0;
 
 		if (rule != NULL && rule->arfs[pf] == NULL)
 			continue;
-		fprintf(file, "PF %s:\n", octo->pf[pf].name);
-		ret = rte_flow_dev_dump(octo->pf[pf].port_id, rule != NULL ? rule->arfs[pf] : NULL,
-					file, error);
+		fprintf(file, "PF %s:\n", octo->port[pf].name);
+		ret = rte_flow_dev_dump(octo->port[pf].port_id,
+					rule != NULL ? rule->arfs[pf] : NULL, file, error);
 		if (ret == -ENOSYS || ret == -ENOTSUP)
 			fprintf(file, "  it has no dump of its rules\n");
 		else if (ret < 0)
-			return octo_flow_blame(&octo->pf[pf], ret, error);
+			return octo_flow_blame(&octo->port[pf], ret, error);
 	}
 	return 0;
 }

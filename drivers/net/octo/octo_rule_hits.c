@@ -13,7 +13,7 @@ static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
-	return rule->arfs[pf] != NULL && octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED);
+	return rule->arfs[pf] != NULL && octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
 }
 
 /* Query a rule on one PF that has it. */
@@ -22,9 +22,10 @@ ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
        const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
-	int ret = rte_flow_query(octo_pf_port(&octo->pf[pf]), rule->arfs[pf], actions, data, error);
+	int ret = rte_flow_query(octo_port_usable_id(&octo->port[pf]), rule->arfs[pf], actions,
+				 data, error);
 
-	return ret == 0 ? 0 : octo_flow_blame(&octo->pf[pf], ret, error);
+	return ret == 0 ? 0 : octo_flow_blame(&octo->port[pf], ret, error);
 }
 
 /* Hits on one PF; none if the PF does not have the rule. */

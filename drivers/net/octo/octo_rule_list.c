@@ -51,9 +51,9 @@ name_again(struct octo_dev *octo)
 
 		if (!octo_fanout_is_transfer(rule))
 			continue;
-		OCTO_FOREACH_PF(octo, pf, OCTO_PF_OWNED)
+		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_OWNED)
 			changed |= octo_words_renumber(&rule->notes->words, OCTO_LOST_PORT(pf),
-						       octo->pf[pf].port_id);
+						       octo->port[pf].port_id);
 		if (changed && !rule->by_table)
 			octo_rule_withdraw_locked(octo, rule);
 	}
@@ -233,6 +233,6 @@ octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_fanout_is_transfer(rule))
-			octo_words_renumber(&rule->notes->words, octo->pf[pf].port_id,
+			octo_words_renumber(&rule->notes->words, octo->port[pf].port_id,
 					    OCTO_LOST_PORT(pf));
 }

@@ -62,27 +62,27 @@ octo_configure(struct rte_eth_dev *dev)
 }
 
 static int
-pf_start(struct octo_pf *pf, const void *arg)
+pf_start(struct octo_port *port, const void *arg)
 {
-	int ret = rte_eth_dev_start(pf->port_id);
+	int ret = rte_eth_dev_start(port->port_id);
 
 	RTE_SET_USED(arg);
 	if (ret == 0)
-		octo_pf_enter_state(pf, OCTO_PF_STARTED);
+		octo_port_enter_state(port, OCTO_PORT_STARTED);
 	return ret;
 }
 
 static int
-pf_stop(struct octo_pf *pf, const void *arg)
+pf_stop(struct octo_port *port, const void *arg)
 {
 	int ret;
 
 	RTE_SET_USED(arg);
-	if (!octo_pf_is(pf, OCTO_PF_STARTED))
+	if (!octo_port_is(port, OCTO_PORT_STARTED))
 		return 0;
-	ret = rte_eth_dev_stop(pf->port_id);
-	octo_pf_enter_state(pf, OCTO_PF_CONFIGURED);
-	pf->link_up = false;
+	ret = rte_eth_dev_stop(port->port_id);
+	octo_port_enter_state(port, OCTO_PORT_CONFIGURED);
+	port->link_up = false;
 	return ret;
 }
 
@@ -144,8 +144,8 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_spread_stop_locked(octo);
 	octo_detour_stop_locked(octo);
 	octo->replug.joining.on = false;
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED) {
-		int ret = pf_stop(&octo->pf[i], NULL);
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+		int ret = pf_stop(&octo->port[i], NULL);
 
 		/*
 		 * The control thread has stopped and does not read the counters until the next
@@ -170,14 +170,14 @@ start_locked(struct rte_eth_dev *dev)
 		ret = octo_pools_check_all_locked(octo);
 	if (ret != 0)
 		return ret;
-	if (octo_pf_first(octo, OCTO_PF_CONFIGURED) < 0) {
+	if (octo_port_first(octo, OCTO_PORT_CONFIGURED) < 0) {
 		OCTO_LOG(ERR, "port %u: no PF is left to start", octo->port_id);
 		return -ENODEV;
 	}
 	octo_rss_level(octo);
 	octo_mac_level(octo);
 	octo_flow_isolate_again_locked(octo);
-	ret = octo_pf_apply(octo, OCTO_PF_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
+	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
 	if (ret != 0)
 		return ret;
 	octo_link_start_locked(octo);
@@ -186,7 +186,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo->started = true;
 	octo_tx_start_locked(octo);
 	octo_fence_start_locked(octo);
-	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PF_STARTED));
+	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
 	octo_failover_watch_locked(octo, true);
 	octo_tier_probe_locked(octo);
 	octo_spread_follow_locked(octo);

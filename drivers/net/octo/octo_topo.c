@@ -49,7 +49,7 @@ leaving_in_order(const struct octo_dev *octo)
 	uint32_t leaving = 0;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
 		if (octo->pf[i].leaving.on && !octo->pf[i].leaving.stays && !octo->tx_by_buffer)
 			leaving |= RTE_BIT32(i);
 	return leaving;
@@ -93,9 +93,9 @@ keeper(const struct octo_dev *octo)
 	int found = -1;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
 		if (is_given_back(octo, i) &&
-		    (found < 0 || (octo->pf[i].link_up && !octo->pf[found].link_up)))
+		    (found < 0 || (octo->port[i].link_up && !octo->port[found].link_up)))
 			found = i;
 	return found;
 }
@@ -113,7 +113,7 @@ not_beside_keeper(const struct octo_dev *octo)
 
 	if (kept < 0)
 		return 0;
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
 		if (i != kept && (is_given_back(octo, i) || octo_pf_is_joining(octo, (uint8_t)i)))
 			pfs |= RTE_BIT32(i);
 	return pfs;
@@ -125,13 +125,13 @@ usable_pfs(const struct octo_dev *octo)
 	uint32_t usable = 0;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_STARTED)
-		if (octo->pf[i].link_up && !octo->pf[i].leaving.on &&
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+		if (octo->port[i].link_up && !octo->pf[i].leaving.on &&
 		    !octo_pf_is_joining(octo, (uint8_t)i))
 			usable |= RTE_BIT32(i);
 	if (usable == 0)
-		usable = octo_pf_mask(octo, OCTO_PF_STARTED) & ~not_beside_keeper(octo);
-	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PF_OWNED);
+		usable = octo_pf_mask(octo, OCTO_PORT_STARTED) & ~not_beside_keeper(octo);
+	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PORT_OWNED);
 }
 
 /* Start the time measurement of a failover. */

@@ -23,10 +23,9 @@ static RTE_ATOMIC(bool) lost[RTE_MAX_ETHPORTS];
 static __thread struct octo_use *innermost;
 
 bool
-octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
+octo_users_enter(const struct octo_port *port, struct octo_use *use)
 {
-	use->pf = pf;
-	use->port_id = pf->port_id;
+	use->port_id = port->port_id;
 	if (use->port_id >= RTE_MAX_ETHPORTS)
 		return false;
 	rte_atomic_fetch_add_explicit(&users[use->port_id], 1, rte_memory_order_relaxed);
@@ -34,7 +33,7 @@ octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	use->outer = innermost;
 	innermost = use;
-	if (octo_pf_is(pf, OCTO_PF_OWNED) && pf->port_id == use->port_id &&
+	if (octo_port_is(port, OCTO_PORT_OWNED) && port->port_id == use->port_id &&
 	    !rte_atomic_load_explicit(&lost[use->port_id], rte_memory_order_acquire))
 		return true;
 	octo_users_leave(use);
@@ -42,14 +41,16 @@ octo_users_enter(const struct octo_pf *pf, struct octo_use *use)
 }
 
 bool
-octo_users_enter_first(const struct octo_dev *octo, enum octo_pf_state at_least,
+octo_users_enter_first(const struct octo_dev *octo, enum octo_port_state at_least,
 		       struct octo_use *use)
 {
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, at_least)
-		if (octo_users_enter(&octo->pf[i], use))
+	OCTO_FOREACH_PORT(octo, i, at_least) {
+		use->pf = (uint8_t)i;
+		if (octo_users_enter(&octo->port[i], use))
 			return true;
+	}
 	return false;
 }
 
@@ -62,17 +63,17 @@ octo_users_leave(struct octo_use *use)
 }
 
 void
-octo_users_shut(struct octo_pf *pf)
+octo_users_shut(struct octo_port *port)
 {
-	rte_atomic_store_explicit(&pf->shut, true, rte_memory_order_release);
+	rte_atomic_store_explicit(&port->shut, true, rte_memory_order_release);
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 }
 
 void
-octo_users_open(struct octo_pf *pf)
+octo_users_open(struct octo_port *port)
 {
-	/* pairs with the acquire in octo_pf_is() */
-	rte_atomic_store_explicit(&pf->shut, false, rte_memory_order_release);
+	/* pairs with the acquire in octo_port_is() */
+	rte_atomic_store_explicit(&port->shut, false, rte_memory_order_release);
 }
 
 static uint32_t
@@ -103,9 +104,9 @@ await(uint16_t port, const char *name)
 }
 
 int
-octo_users_await(const struct octo_pf *pf)
+octo_users_await(const struct octo_port *port)
 {
-	return pf->port_id < RTE_MAX_ETHPORTS ? await(pf->port_id, pf->name) : 0;
+	return port->port_id < RTE_MAX_ETHPORTS ? await(port->port_id, port->name) : 0;
 }
 
 void

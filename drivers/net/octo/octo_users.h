@@ -15,12 +15,12 @@
  * no count behind, and awaited before the port is released.
  */
 
-struct octo_pf;
+struct octo_port;
 
 /** One use of a PF, on the stack of the thread. */
 struct octo_use {
-	const struct octo_pf *pf;
 	uint16_t port_id;
+	uint8_t pf;             /* index of the PF, by octo_users_enter_first() */
 	struct octo_use *outer; /* enclosing use of the same thread */
 };
 
@@ -31,15 +31,15 @@ struct octo_use {
  * @return
  *   false if the port is not there, or is about to go.
  */
-bool octo_users_enter(const struct octo_pf *pf, struct octo_use *use);
+bool octo_users_enter(const struct octo_port *port, struct octo_use *use);
 
 void octo_users_leave(struct octo_use *use);
 
-/** No use begins from now on, and octo_pf_is() is false. From any thread. */
-void octo_users_shut(struct octo_pf *pf);
+/** No use begins from now on, and octo_port_is() is false. From any thread. */
+void octo_users_shut(struct octo_port *port);
 
 /** Allow uses. Under the control mutex, when all other fields of the PF are set. */
-void octo_users_open(struct octo_pf *pf);
+void octo_users_open(struct octo_port *port);
 
 /**
  * Wait for uses that began before octo_users_shut(), except those of this thread: a PMD may
@@ -48,7 +48,7 @@ void octo_users_open(struct octo_pf *pf);
  * @return
  *   0, or -ETIMEDOUT after five seconds.
  */
-int octo_users_await(const struct octo_pf *pf);
+int octo_users_await(const struct octo_port *port);
 
 /**
  * In a secondary that is about to lose a PF's port: no use begins in this process until

@@ -28,27 +28,27 @@ static const char *
 state_name(const struct octo_dev *octo, uint8_t pf)
 {
 	static const char *const names[] = {
-		[OCTO_PF_GONE] = "gone",
-		[OCTO_PF_OWNED] = "owned",
-		[OCTO_PF_CONFIGURED] = "configured",
-		[OCTO_PF_STARTED] = "started",
+		[OCTO_PORT_GONE] = "gone",
+		[OCTO_PORT_OWNED] = "owned",
+		[OCTO_PORT_CONFIGURED] = "configured",
+		[OCTO_PORT_STARTED] = "started",
 	};
 
 	if (octo_pf_is_joining(octo, pf))
 		return "joining";
-	return octo->pf[pf].leaving.on ? "leaving" : names[octo->pf[pf].state];
+	return octo->pf[pf].leaving.on ? "leaving" : names[octo->port[pf].state];
 }
 
 static void
 view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 {
-	const struct octo_pf *pf = &octo->pf[i];
+	const struct octo_port *port = &octo->port[i];
 
-	rte_strscpy(view->name, pf->name, sizeof(view->name));
+	rte_strscpy(view->name, port->name, sizeof(view->name));
 	view->state = state_name(octo, (uint8_t)i);
-	view->port_id = pf->port_id;
-	view->socket = pf->node;
-	view->link_up = pf->link_up;
+	view->port_id = port->port_id;
+	view->socket = octo->pf[i].node;
+	view->link_up = port->link_up;
 	view->manager = octo->manager == i;
 }
 

@@ -114,9 +114,9 @@ index_of(const struct octo_dev *octo, uint32_t port_id)
 	for (int pf = 0; pf < octo->nb_pfs; pf++) {
 		if (port_id == OCTO_LOST_PORT(pf))
 			return PF_IS_GONE;
-		if (octo->pf[pf].port_id != port_id)
+		if (octo->port[pf].port_id != port_id)
 			continue;
-		if (octo_pf_is(&octo->pf[pf], OCTO_PF_OWNED))
+		if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
 			return pf;
 		found = PF_IS_GONE;
 	}
@@ -204,9 +204,9 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					  "a transfer rule goes to the PF that it names: add the "
 					  "item represented_port with the ethdev port of a PF");
-	ret = rte_flow_pick_transfer_proxy(octo->pf[named].port_id, &proxy, error);
+	ret = rte_flow_pick_transfer_proxy(octo->port[named].port_id, &proxy, error);
 	if (ret != 0)
-		return octo_flow_blame(&octo->pf[named], ret, error);
+		return octo_flow_blame(&octo->port[named], ret, error);
 	ret = index_of(octo, proxy);
 	if (ret == NO_PF)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,

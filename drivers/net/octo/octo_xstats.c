@@ -160,7 +160,7 @@ put_failover(struct writer *w, const struct octo_dev *octo)
 	put(w, octo->replug.replugs, "replugs");
 	put(w,
 	    (unsigned int)__builtin_popcount(octo->plan.usable &
-					     octo_pf_mask(octo, OCTO_PF_STARTED)),
+					     octo_pf_mask(octo, OCTO_PORT_STARTED)),
 	    "usable_pfs");
 	put(w, f->failovers, "failovers");
 	put(w, f->failbacks, "failbacks");
@@ -208,10 +208,10 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 	put_rules(w, octo);
 	put_failover(w, octo);
 	put_fences(w, octo);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
 		struct octo_use use;
 
-		if (!octo_users_enter(&octo->pf[i], &use))
+		if (!octo_users_enter(&octo->port[i], &use))
 			continue;
 		ret = put_pf(w, (uint16_t)i, use.port_id);
 		octo_users_leave(&use);
@@ -257,11 +257,11 @@ octo_xstats_reset(struct rte_eth_dev *dev)
 	int i;
 
 	octo_lock_counts(octo);
-	OCTO_FOREACH_PF(octo, i, OCTO_PF_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
 		struct octo_use use;
 		int pf;
 
-		if (!octo_users_enter(&octo->pf[i], &use))
+		if (!octo_users_enter(&octo->port[i], &use))
 			continue;
 		pf = rte_eth_xstats_reset(use.port_id);
 		octo_users_leave(&use);
