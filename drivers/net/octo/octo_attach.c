@@ -501,6 +501,8 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 		rte_eth_dev_owner_unset(port_id, octo->owner_id);
 		return -ENOTSUP;
 	}
+	/* until the caller has set it up */
+	octo_users_bar(port);
 	take_in(&octo->pf[i], port_id, &info);
 	octo_pf_counts_join_locked(octo, i);
 	octo->plan.node[i] = octo->pf[i].node;

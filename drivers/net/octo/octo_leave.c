@@ -131,6 +131,8 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_pf_counts_refresh_locked(octo, pf);
 	rte_flow_flush(p->port_id, NULL);
 	octo_indirect_leave_locked(octo, pf);
+	octo_users_bar(p);
+	octo_users_await(p);
 	rte_eth_dev_stop(p->port_id);
 	octo_rule_list_forget_pf(octo, pf);
 	octo_rule_list_name_lost_locked(octo, pf);
@@ -138,7 +140,6 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_detour_forget_pf(octo, pf);
 	octo_pf_counts_keep(octo, pf);
 	octo_users_shut(p);
-	octo_users_await(p);
 	p->state = OCTO_PORT_GONE;
 	p->past.bury_at = 0;
 	octo_failover_lost_locked(octo, pf);

@@ -130,6 +130,7 @@ start(struct octo_dev *octo, uint8_t pf)
 	}
 	replay_link(octo, p->port_id);
 	octo_pf_counts_join_locked(octo, pf);
+	octo_users_admit(p);
 	octo_port_enter_state(p, OCTO_PORT_STARTED);
 	return p->state == OCTO_PORT_GONE ? -ENODEV : 0;
 }

@@ -124,8 +124,10 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		return ret;
 	}
 	/* a started port counts the replug after the last rule, in welcome() */
-	if (!octo->started)
+	if (!octo->started) {
+		octo_users_admit(port);
 		count_replug(octo, port);
+	}
 	return 0;
 }
 

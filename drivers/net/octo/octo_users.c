@@ -34,6 +34,7 @@ octo_users_enter(const struct octo_port *port, struct octo_use *use)
 	use->outer = innermost;
 	innermost = use;
 	if (octo_port_is(port, OCTO_PORT_OWNED) && port->port_id == use->port_id &&
+	    !rte_atomic_load_explicit(&port->barred, rte_memory_order_acquire) &&
 	    !rte_atomic_load_explicit(&lost[use->port_id], rte_memory_order_acquire))
 		return true;
 	octo_users_leave(use);
@@ -67,6 +68,20 @@ octo_users_shut(struct octo_port *port)
 {
 	rte_atomic_store_explicit(&port->shut, true, rte_memory_order_release);
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+}
+
+void
+octo_users_bar(struct octo_port *port)
+{
+	rte_atomic_store_explicit(&port->barred, true, rte_memory_order_release);
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+}
+
+void
+octo_users_admit(struct octo_port *port)
+{
+	/* pairs with the acquire in octo_users_enter(): a user sees the port as it was set up */
+	rte_atomic_store_explicit(&port->barred, false, rte_memory_order_release);
 }
 
 void

@@ -38,11 +38,21 @@ void octo_users_leave(struct octo_use *use);
 /** No use begins from now on, and octo_port_is() is false. From any thread. */
 void octo_users_shut(struct octo_port *port);
 
+/**
+ * No use begins until octo_users_admit(); holders of the control mutex may use the port. For the
+ * time in which they configure, start or stop it: ethdev and drivers count a port's queues twice
+ * in one call, and write beyond the end of the caller's array if their number changes in between.
+ */
+void octo_users_bar(struct octo_port *port);
+
+/** End octo_users_bar(). Under the control mutex. */
+void octo_users_admit(struct octo_port *port);
+
 /** Allow uses. Under the control mutex, when all other fields of the PF are set. */
 void octo_users_open(struct octo_port *port);
 
 /**
- * Wait for uses that began before octo_users_shut(), except those of this thread: a PMD may
+ * Wait for uses that began before octo_users_shut() or octo_users_bar(), except those of this thread: a PMD may
  * find out inside a call that its device is gone.
  *
  * @return
