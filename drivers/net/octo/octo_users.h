@@ -52,8 +52,8 @@ void octo_users_admit(struct octo_port *port);
 void octo_users_open(struct octo_port *port);
 
 /**
- * Wait for uses that began before octo_users_shut() or octo_users_bar(), except those of this thread: a PMD may
- * find out inside a call that its device is gone.
+ * Wait for uses that began before octo_users_shut() or octo_users_bar(), except those of this
+ * thread: a PMD may find out inside a call that its device is gone.
  *
  * @return
  *   0, or -ETIMEDOUT after five seconds.
