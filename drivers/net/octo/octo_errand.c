@@ -102,12 +102,12 @@ is_of_device(uint16_t port, const struct octo_pf_past *past)
 
 /* The device is kept while another of its ports exists. */
 static int
-remove_device(const struct octo_port *pf)
+remove_device(const struct octo_port *port)
 {
-	for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; port++)
-		if (!(pf->has_port && port == pf->port_id) && is_of_device(port, &pf->past))
+	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++)
+		if (!(port->has_port && id == port->port_id) && is_of_device(id, &port->past))
 			return -EBUSY;
-	return rte_eal_hotplug_remove(pf->past.bus, pf->past.device);
+	return rte_eal_hotplug_remove(port->past.bus, port->past.device);
 }
 
 /* Returns whether nothing is left to be held. */

@@ -157,16 +157,16 @@ static const enum rte_eth_event_type posted_events[] = {
 
 /* The holder of the mutex takes note of it, or the next one. */
 static void
-post(struct octo_dev *octo, struct octo_port *pf, uint16_t port, enum rte_eth_event_type event)
+post(struct octo_dev *octo, struct octo_port *port, uint16_t port_id, enum rte_eth_event_type event)
 {
 	/* noted at once: a new port may be announced before the event is handled */
 	if (event == RTE_ETH_EVENT_DESTROY)
-		note(pf, event);
-	rte_atomic_store_explicit(&pf->posted_port, port, rte_memory_order_relaxed);
+		note(port, event);
+	rte_atomic_store_explicit(&port->posted_port, port_id, rte_memory_order_relaxed);
 	if (event == RTE_ETH_EVENT_ERR_RECOVERING)
-		rte_atomic_fetch_and_explicit(&pf->posted, ~BEFORE_RECOVERY,
+		rte_atomic_fetch_and_explicit(&port->posted, ~BEFORE_RECOVERY,
 					      rte_memory_order_relaxed);
-	rte_atomic_fetch_or_explicit(&pf->posted, RTE_BIT32(event), rte_memory_order_relaxed);
+	rte_atomic_fetch_or_explicit(&port->posted, RTE_BIT32(event), rte_memory_order_relaxed);
 	/* pairs with the acquire in octo_loss_settle_locked() */
 	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_release);
 	octo_wake_replug(octo);

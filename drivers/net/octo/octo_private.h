@@ -212,7 +212,7 @@ struct octo_dev {
 	unsigned int lock_depth;    /* recursion depth of its holder */
 	struct octo_askers waiting; /* threads that wait for mutex */
 	/*
-	 * Protects gone, rxq_gone, txq_gone, pf[].past.{counted,last,base}, the values at the
+	 * Protects gone, rxq_gone, txq_gone, port[].past.{counted,last,base}, the values at the
 	 * last reset (*_base, learning.base), and the freeing of queues.
 	 */
 	pthread_mutex_t counts_mutex;

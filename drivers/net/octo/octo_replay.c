@@ -60,26 +60,30 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 
 /* Start deferred queues that run on the port, and stop queues that are stopped on it. */
 static int
-set_queue_states(struct octo_dev *octo, uint16_t port)
+set_queue_states(struct octo_dev *octo, const struct octo_pf *pf)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	int ret = 0;
 
 	for (uint16_t i = 0; ret == 0 && i < data->nb_rx_queues; i++) {
 		const struct octo_rxq *q = data->rx_queues[i];
+		const struct octo_leg leg = octo_pf_leg(pf, i);
 		const bool on = data->rx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
 
 		if (on == !q->conf.rx_deferred_start)
 			continue;
-		ret = on ? rte_eth_dev_rx_queue_start(port, i) : rte_eth_dev_rx_queue_stop(port, i);
+		ret = on ? rte_eth_dev_rx_queue_start(leg.port, leg.queue) :
+			   rte_eth_dev_rx_queue_stop(leg.port, leg.queue);
 	}
 	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++) {
 		const struct octo_txq *q = data->tx_queues[i];
+		const struct octo_leg leg = octo_pf_leg(pf, i);
 		const bool on = data->tx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
 
 		if (on == !q->conf.tx_deferred_start)
 			continue;
-		ret = on ? rte_eth_dev_tx_queue_start(port, i) : rte_eth_dev_tx_queue_stop(port, i);
+		ret = on ? rte_eth_dev_tx_queue_start(leg.port, leg.queue) :
+			   rte_eth_dev_tx_queue_stop(leg.port, leg.queue);
 	}
 	return ret;
 }
@@ -120,7 +124,7 @@ start(struct octo_dev *octo, uint8_t pf)
 
 	if (ret != 0)
 		return ret;
-	ret = set_queue_states(octo, p->port_id);
+	ret = set_queue_states(octo, &octo->pf[pf]);
 	/* some PMDs reset the RETA at start */
 	if (ret == 0)
 		ret = octo_rss_replay_locked(octo, pf);

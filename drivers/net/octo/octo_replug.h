@@ -113,7 +113,7 @@ void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
-bool octo_attach_is_on_bus(const struct octo_port *pf);
+bool octo_attach_is_on_bus(const struct octo_port *port);
 bool octo_attach_is_there(const struct octo_port *port);
 bool octo_attach_is_probed(uint16_t port_id);
 int octo_attach_probe_again(const struct octo_port *port);
@@ -123,7 +123,7 @@ bool octo_attach_is_ours(uint64_t owner_id, const struct octo_port *port);
 void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id);
 
 /* octo_info.c: names a feature that the port offers and the PF lacks, or NULL */
-const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *port);
+const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);
 
 /* octo_filter.c, octo_rss.c */
 void octo_filter_clear_locked(const struct octo_port *port);
@@ -131,7 +131,7 @@ int octo_filter_replay_locked(struct octo_dev *octo, struct octo_port *port);
 int octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_pf_config.c */
-int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *pf);
+int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port);
 
 /* octo_indirect.c; all under the control mutex */
 int octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error);

@@ -49,26 +49,23 @@ prepares_for(const struct octo_txq *q, uint32_t sending)
 	return sending & RTE_BIT32(via) ? via : (uint8_t)rte_bsf32(sending);
 }
 
-static uint16_t
-prepare_by(const struct octo_leg *leg, struct rte_mbuf **pkts, uint16_t nb)
-{
-	return rte_eth_tx_prepare(leg->port, leg->queue, pkts, nb);
-}
-
 uint16_t
 octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_txq *q = txq;
+	struct octo_leg leg;
 	uint16_t ready = 0;
 	uint32_t sending;
 
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
-	if (likely(sending != 0))
-		ready = prepare_by(&q->leg[prepares_for(q, sending)], pkts, nb);
-	else
+	if (likely(sending != 0)) {
+		leg = q->leg[prepares_for(q, sending)];
+		ready = rte_eth_tx_prepare(leg.port, leg.queue, pkts, nb);
+	} else {
 		rte_errno = ENODEV;
+	}
 	octo_epoch_leave(&q->epoch);
 	return ready;
 }

@@ -29,7 +29,7 @@ octo_users_enter(const struct octo_port *port, struct octo_use *use)
 	if (use->port_id >= RTE_MAX_ETHPORTS)
 		return false;
 	rte_atomic_fetch_add_explicit(&users[use->port_id], 1, rte_memory_order_relaxed);
-	/* pairs with the fence in octo_users_shut(): at least one side sees the other's store */
+	/* pairs with the fences in octo_users_shut() and octo_users_bar(): one sees the other */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	use->outer = innermost;
 	innermost = use;
