@@ -9,6 +9,8 @@
 
 #include "octo_port.h"
 
+#include "octo_private.h"
+
 #define STAY_MS 50
 #define NB_QUEUES 2
 
@@ -433,123 +435,56 @@ test_a_pf_waits_for_its_recovery_when_it_stops(void **state)
 	stop_while(RTE_ETH_EVENT_RECOVERY_SUCCESS);
 }
 
-/* A PF that comes back, and during whose set-up the octo port is asked. */
-static struct {
-	struct eth_dev_ops ops;
-	const struct eth_dev_ops *real;
-	uint16_t octo;
-	unsigned int setups;
-	bool during;
-	unsigned int asked; /* calls of the PF while it is set up */
-} anew;
-
-/* As another thread may do at this moment; the caller has the control mutex. */
-static int
-ask_during(int ret)
+static void *
+remove_pf(void *arg)
 {
-	struct rte_eth_xstat_name names[512];
-	struct rte_eth_xstat values[512];
-	struct rte_eth_stats stats;
-	struct rte_eth_link link;
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(0)];
 
-	anew.setups++;
-	anew.during = true;
-	assert_int_equal(rte_eth_stats_get(anew.octo, &stats), 0);
-	assert_true(rte_eth_xstats_get_names(anew.octo, names, RTE_DIM(names)) > 0);
-	assert_true(rte_eth_xstats_get(anew.octo, values, RTE_DIM(values)) > 0);
-	assert_int_equal(rte_eth_stats_reset(anew.octo), 0);
-	assert_int_equal(rte_eth_xstats_reset(anew.octo), 0);
-	assert_int_equal(rte_eth_link_get_nowait(anew.octo, &link), 0);
-	anew.during = false;
-	return ret;
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+	set(&slow.is_out, true);
+	return arg;
 }
 
-static int
-anew_configure(struct rte_eth_dev *dev)
+static bool
+is_shut(const struct octo_port *port)
 {
-	return ask_during(anew.real->dev_configure(dev));
+	return is_set(&port->shut);
 }
 
-static int
-anew_rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
-	      const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+static bool
+can_be_used(const struct octo_port *port)
 {
-	return ask_during(anew.real->rx_queue_setup(dev, queue, nb_desc, socket, conf, pool));
+	struct octo_use use;
+	const bool entered = octo_users_enter(port, &use);
+
+	if (entered)
+		octo_users_leave(&use);
+	return entered;
 }
 
-static int
-anew_start(struct rte_eth_dev *dev)
-{
-	return ask_during(anew.real->dev_start(dev));
-}
-
-static int
-anew_stop(struct rte_eth_dev *dev)
-{
-	return ask_during(anew.real->dev_stop(dev));
-}
-
-static int
-anew_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n)
-{
-	anew.asked += anew.during;
-	return anew.real->xstats_get_names(dev, names, n);
-}
-
-static int
-anew_reset(struct rte_eth_dev *dev)
-{
-	anew.asked += anew.during;
-	return anew.real->stats_reset(dev);
-}
-
-static int
-anew_link(struct rte_eth_dev *dev, int wait)
-{
-	anew.asked += anew.during;
-	return anew.real->link_update(dev, wait);
-}
-
-static int
-see_anew(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
-{
-	struct rte_eth_dev *dev = &rte_eth_devices[port];
-
-	RTE_SET_USED(event);
-	RTE_SET_USED(arg);
-	RTE_SET_USED(ret);
-	anew.real = dev->dev_ops;
-	anew.ops = *anew.real;
-	anew.ops.dev_configure = anew_configure;
-	anew.ops.rx_queue_setup = anew_rx_setup;
-	anew.ops.dev_start = anew_start;
-	anew.ops.dev_stop = anew_stop;
-	anew.ops.xstats_get_names = anew_names;
-	anew.ops.stats_reset = anew_reset;
-	anew.ops.link_update = anew_link;
-	dev->dev_ops = &anew.ops;
-	return 0;
-}
-
-/*
- * ethdev and drivers count a port's queues twice in one call, and write beyond the end of the
- * caller's array where the port is configured in between.
- */
+/* The event waits for the mutex, whose holder takes the PF in, and does not get it. */
 static void
-test_a_pf_is_not_asked_while_it_is_set_up(void **state)
+test_a_pf_is_lost_while_it_is_taken_in(void **state)
 {
-	const uint16_t port = octo_port_create(&two_pfs);
+	const uint16_t id = octo_port_create(&two_pfs);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[id]);
+	struct octo_port *port = &octo->port[0];
 
 	(void)state;
-	octo_port_up(port, NB_QUEUES);
-	anew.octo = port;
-	octo_port_remove_pf(0);
-	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, see_anew, NULL);
-	octo_port_add_pf(&two_pfs, 0);
-	octo_port_await(octo_port_pf_is_started(port, 0));
-	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, see_anew, NULL);
-	assert_int_equal(anew.setups, 2 + NB_QUEUES);
-	assert_int_equal(anew.asked, 0);
+	octo_port_up(id, NB_QUEUES);
+	set(&slow.is_out, false);
+	octo_lock(octo);
+	octo_port_thread_start(remove_pf, NULL);
+	octo_port_await_thread(is_shut(port));
+	octo_users_open(port);
+	while (!is_set(&slow.is_out))
+		octo_port_pass_us_alone(100000);
+	assert_false(can_be_used(port));
+	octo_users_open(port);
+	assert_false(can_be_used(port));
+	octo_unlock(octo);
+	octo_port_thread_stop();
+	assert_false(octo_port_pf_is_started(id, 0));
 }
 
 int
@@ -566,7 +501,7 @@ main(void)
 		octo_port_test(test_a_pf_is_removed_during_a_burst_without_memory),
 #endif
 		octo_port_test(test_a_pf_is_lost_by_the_thread_that_asks),
-		octo_port_test(test_a_pf_is_not_asked_while_it_is_set_up),
+		octo_port_test(test_a_pf_is_lost_while_it_is_taken_in),
 		octo_port_test(test_a_pf_waits_for_its_removal_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_end_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_recovery_when_it_stops),

@@ -134,6 +134,9 @@ give_back(struct octo_dev *octo, uint8_t pf)
 	octo_users_bar(p);
 	octo_users_await(p);
 	rte_eth_dev_stop(p->port_id);
+	/* its driver has found out that the device is gone: take_away() did the rest */
+	if (p->state == OCTO_PORT_GONE)
+		return;
 	octo_rule_list_forget_pf(octo, pf);
 	octo_rule_list_name_lost_locked(octo, pf);
 	octo_mpfs_spread_forget_pf(octo, pf);

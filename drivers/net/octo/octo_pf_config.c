@@ -4,6 +4,21 @@
 
 #include "octo_private.h"
 
+int
+octo_pf_config_alone_locked(struct octo_port *port, uint16_t nb_rx, uint16_t nb_tx,
+			    const struct rte_eth_conf *conf)
+{
+	const bool barred = rte_atomic_load_explicit(&port->barred, rte_memory_order_relaxed);
+	int ret;
+
+	octo_users_bar(port);
+	octo_users_await(port);
+	ret = rte_eth_dev_configure(port->port_id, nb_rx, nb_tx, conf);
+	if (!barred)
+		octo_users_admit(port);
+	return ret;
+}
+
 static int
 configure_as(struct octo_port *port, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
 {
@@ -14,7 +29,7 @@ configure_as(struct octo_port *port, const struct rte_eth_dev_data *data, struct
 	/* the control thread polls the link of PFs without this interrupt */
 	conf.intr_conf.lsc = port->has_lsc;
 	conf.intr_conf.rmv = port->has_rmv;
-	ret = rte_eth_dev_configure(port->port_id, data->nb_rx_queues, data->nb_tx_queues, &conf);
+	ret = octo_pf_config_alone_locked(port, data->nb_rx_queues, data->nb_tx_queues, &conf);
 	if (ret == 0)
 		octo_port_enter_state(port, OCTO_PORT_CONFIGURED);
 	return ret;

@@ -221,6 +221,28 @@ octo_pf_counts_begin(struct octo_dev *octo)
 		octo->port[i].past.counted = true;
 }
 
+/*
+ * Reset the counters of one PF. Those of a PF that is being set up, or is about to go, cannot be:
+ * what was read of it last is subtracted from then on.
+ */
+static int
+reset_pf(struct octo_port *port)
+{
+	struct octo_pf_past *past = &port->past;
+	struct octo_use use;
+	int ret = -EAGAIN;
+
+	if (octo_users_enter(port, &use)) {
+		ret = rte_eth_stats_reset(use.port_id);
+		octo_users_leave(&use);
+	}
+	if (ret == 0)
+		past->last = (struct octo_pf_counts){0};
+	past->base = past->last;
+	rte_atomic_store_explicit(&port->foreign.anew, true, rte_memory_order_relaxed);
+	return ret == -EAGAIN ? 0 : ret;
+}
+
 /* Resets the counters of all PFs; returns the first error. */
 int
 octo_pf_counts_reset(struct octo_dev *octo)
@@ -230,18 +252,8 @@ octo_pf_counts_reset(struct octo_dev *octo)
 	octo_lock_counts(octo);
 	octo->gone = (struct octo_pf_counts){0};
 	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
-		struct octo_pf_past *past = &octo->port[i].past;
-		struct octo_use use;
-		int ret = 0;
+		const int ret = octo->port[i].past.counted ? reset_pf(&octo->port[i]) : 0;
 
-		if (past->counted && octo_users_enter(&octo->port[i], &use)) {
-			ret = rte_eth_stats_reset(use.port_id);
-			octo_users_leave(&use);
-		}
-		past->base = (struct octo_pf_counts){0};
-		past->last = (struct octo_pf_counts){0};
-		rte_atomic_store_explicit(&octo->port[i].foreign.anew, true,
-					  rte_memory_order_relaxed);
 		if (first_error == 0)
 			first_error = ret;
 	}

@@ -303,7 +303,7 @@ take_from_pfs(struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED)
-		if (rte_eth_dev_configure(octo->port[i].port_id, 0, 1, &conf) == 0)
+		if (octo_pf_config_alone_locked(&octo->port[i], 0, 1, &conf) == 0)
 			octo->port[i].state = OCTO_PORT_OWNED;
 }
 

@@ -422,6 +422,9 @@ void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);
 
 /* octo_pf_config.c */
 int octo_pf_config_all_locked(struct octo_dev *octo);
+/* Configure a PF's port while nobody else uses it: see octo_users_bar(). */
+int octo_pf_config_alone_locked(struct octo_port *port, uint16_t nb_rx, uint16_t nb_tx,
+				const struct rte_eth_conf *conf);
 
 /* octo_home.c: consumer side */
 void octo_home_read_distances(void);

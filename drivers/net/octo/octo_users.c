@@ -89,6 +89,11 @@ octo_users_open(struct octo_port *port)
 {
 	/* pairs with the acquire in octo_port_is() */
 	rte_atomic_store_explicit(&port->shut, false, rte_memory_order_release);
+	/* pairs with the fence of who posts an event: it was lost while its set-up has the mutex */
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	if (rte_atomic_load_explicit(&port->posted, rte_memory_order_relaxed) &
+	    ~RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS))
+		octo_users_shut(port);
 }
 
 static uint32_t

@@ -48,7 +48,10 @@ void octo_users_bar(struct octo_port *port);
 /** End octo_users_bar(). Under the control mutex. */
 void octo_users_admit(struct octo_port *port);
 
-/** Allow uses. Under the control mutex, when all other fields of the PF are set. */
+/**
+ * Allow uses, unless an event that means the port's loss has been posted since the mutex was
+ * taken. Under the control mutex, when all other fields of the PF are set.
+ */
 void octo_users_open(struct octo_port *port);
 
 /**
