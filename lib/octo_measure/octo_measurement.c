@@ -9,9 +9,9 @@
 
 #include "octo_measurement.h"
 
-/* A read fails while a PF comes or goes; the first read is retried this often, at this interval. */
-#define FIRST_LOOKS 100
-#define FIRST_LOOK_MS 10
+/* A read fails while a PF comes or goes; it is retried this often, at this interval. */
+#define LOOKS 100
+#define LOOK_MS 10
 
 uint64_t
 octo_measurement_clock(void)
@@ -88,6 +88,21 @@ look(struct octo_measurement *m, const struct octo_counts *before, struct octo_c
 	return 0;
 }
 
+/* The first and the last look are not left to the next one. */
+static int
+look_patiently(struct octo_measurement *m, const struct octo_counts *before,
+	       struct octo_counts *now)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	int ret = look(m, before, now);
+
+	for (int i = 1; ret == -EAGAIN && i < LOOKS; i++) {
+		nanosleep(&pause, NULL);
+		ret = look(m, before, now);
+	}
+	return ret;
+}
+
 static int
 blame(struct octo_measurement *m, const struct octo_measure_file *file, int ret)
 {
@@ -126,7 +141,7 @@ octo_measurement_sample(struct octo_measurement *m, bool is_last)
 	const struct octo_counts *before = &m->counts[m->at];
 	struct octo_counts *now = &m->counts[1 - m->at];
 	bool is_sample;
-	int ret = look(m, before, now);
+	int ret = is_last ? look_patiently(m, before, now) : look(m, before, now);
 
 	if (ret != 0)
 		return ret == -EAGAIN ? 0 : ret;
@@ -184,19 +199,6 @@ begin_files(struct octo_measurement *m, char *why)
 	return ret;
 }
 
-static int
-look_first(struct octo_measurement *m)
-{
-	const struct timespec pause = {.tv_nsec = FIRST_LOOK_MS * 1000000};
-	int ret = look(m, NULL, &m->counts[0]);
-
-	for (int i = 1; ret == -EAGAIN && i < FIRST_LOOKS; i++) {
-		nanosleep(&pause, NULL);
-		ret = look(m, NULL, &m->counts[0]);
-	}
-	return ret;
-}
-
 /* Take the counters at the start; the sum gets the same numbers of PFs and queues. */
 static int
 begin_counts(struct octo_measurement *m, bool with_uncore, char *why)
@@ -208,7 +210,7 @@ begin_counts(struct octo_measurement *m, bool with_uncore, char *why)
 		octo_uncore_open(&m->uncore, "", NULL);
 	set_lack(m, m->view.lacks.link, m->uncore.no_link);
 	set_lack(m, m->view.lacks.dram, m->uncore.no_dram);
-	ret = look_first(m);
+	ret = look_patiently(m, NULL, &m->counts[0]);
 	if (ret != 0) {
 		snprintf(why, OCTO_MEASURE_WHY_MAX, "its counters cannot be read: %.400s",
 			 ret == -EAGAIN ? "a PF does not tell" : m->fault);

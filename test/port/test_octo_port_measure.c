@@ -117,6 +117,49 @@ test_hits_of_too_many_rules_are_not_asked_for(void **state)
 	free(view);
 }
 
+/* How often the counters cannot be read yet, as while a PF comes or goes. */
+static unsigned int deaf;
+
+static int
+read_later(const struct octo_measured *port, struct octo_counts *now, char *why)
+{
+	if (deaf == 0)
+		return octo_measure_ethdev_xstats(port, now, why);
+	deaf--;
+	return -EAGAIN;
+}
+
+/* No sample comes after the last, so that one is not left out. */
+static void
+test_the_last_sample_waits_for_a_pf(void **state)
+{
+	const struct octo_measure_source later = {
+		.names = octo_source_names,
+		.xstats = read_later,
+		.hits = octo_source_hits,
+	};
+	const struct octo_measure_args slow = {
+		.interval_ms = OCTO_MEASURE_MAX_MS,
+		.source = &later,
+	};
+	char why[OCTO_MEASURE_WHY_MAX];
+	struct octo_measure_view *view;
+	uint16_t port;
+
+	(void)state;
+	deaf = 2;
+	port = start_measured(&slow);
+	assert_int_equal(deaf, 0);
+	/* so long is a sample */
+	octo_wait_us(OCTO_MEASURE_MIN_MS * 1000);
+	deaf = 2;
+	view = octo_measure_stop(port, why);
+	assert_non_null(view);
+	assert_int_equal(deaf, 0);
+	assert_int_equal(view->samples, 1);
+	free(view);
+}
+
 /* Whoever goes need not stop it. */
 static void
 test_a_port_goes_while_it_is_measured(void **state)
@@ -155,6 +198,7 @@ main(void)
 		octo_port_test(test_what_the_application_does_not_tell_is_unknown),
 		octo_port_test(test_packets_are_those_of_their_queue),
 		octo_port_test(test_hits_of_too_many_rules_are_not_asked_for),
+		octo_port_test(test_the_last_sample_waits_for_a_pf),
 		octo_port_test(test_a_port_goes_while_it_is_measured),
 		octo_port_test(test_bad_intervals_are_refused),
 	};
