@@ -11,11 +11,13 @@ many were run again.
 
 A pytest is run again, three times in all at most, if it failed and a stall of the machine was
 measured meanwhile: a CPU had no time for a thread of normal priority for seconds (see
-heartbeat.py), or a virtual CPU got no more timer ticks (the pytest ends with status 75 then,
-see test/vm/conftest.py). Any other failure is final.
+heartbeat.py), a thread that was ready to run got no CPU, or a virtual CPU no more timer ticks
+(the pytest ends with status 75 then, and says which: see the two conftest.py). Any other
+failure is final.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,7 +37,7 @@ NO_TEST = 5  # pytest's status when nothing was selected
 OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
 STALL = 5  # seconds without a CPU, a fraction of what any test waits for
-MACHINE_BROKE = 75  # pytest's status if a virtual CPU stalled
+MACHINE_BROKE = 75  # pytest's status if it was the machine that failed
 TRIES = 3
 
 _printing = threading.Lock()
@@ -76,7 +78,7 @@ class Run:
             begin = time.monotonic()
             status, said = self._once()
             self.bad = self._failures(status, said)
-            stall = self._stall(status, pulse, begin) if self.bad and left > 0 else ""
+            stall = self._stall(status, said, pulse, begin) if self.bad and left > 0 else ""
             if not stall:
                 break
             self.reruns += 1
@@ -89,9 +91,9 @@ class Run:
                 print(f"--- {self.path.name}\n{before}{said}", flush=True)
 
     @staticmethod
-    def _stall(status, pulse, begin):
+    def _stall(status, said, pulse, begin):
         if status == MACHINE_BROKE:
-            return "a virtual CPU had stalled"
+            return re.findall(r"the machine broke[^!\n]*|$", said)[0] or "the machine broke"
         return pulse.since(begin)
 
 

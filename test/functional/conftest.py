@@ -11,11 +11,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from octotest import env, hugepages, process  # noqa: E402
+from octotest import env, hugepages, process, threads  # noqa: E402
 from octotest.netns import Host  # noqa: E402
 
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
 
+
+MACHINE_BROKE = 75  # pytest's status then (EX_TEMPFAIL)
+BROKEN: List[str] = []  # how the machine broke while a test failed
 
 # Of programs that look for free hugepages themselves: those are another test's.
 os.environ.setdefault("OCTO_NO_HUGE", "1")
@@ -66,9 +69,23 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
     if report.failed and process.STARTED:
+        BROKEN.extend(filter(None, (threads.starved(child.pid) for child in process.STARTED
+                                    if child.alive())))
         report.sections.append(("processes", process.report()))
         for child in process.STARTED:  # shared ones start afresh
             child.kill()
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """A thread that gets no CPU is none of the tests' faults."""
+    for why in BROKEN:
+        terminalreporter.write_line(f"the machine broke: {why}")
+
+
+def pytest_sessionfinish(session) -> None:
+    """Tell who runs the tests: devtools/run-tests.py starts them again."""
+    if BROKEN:
+        session.exitstatus = MACHINE_BROKE
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from octotest import env, iperf, packets, testpmd
+from octotest import env, iperf, packets, testpmd, threads
 from octotest.process import Process, ProcessError
 from octotest.testpmd import Testpmd
 
@@ -112,6 +112,32 @@ def test_harness_tells_what_a_process_is_at_that_does_not_answer():
         with pytest.raises(ProcessError, match=f"no 'pong' in time(.|\n)*{seen}"):
             process.expect("pong", timeout=0.1)
         process.kill()
+
+
+def _fake(proc, pid: int, **states: str) -> None:
+    """Threads of a process whose CPU time does not change."""
+    for number, (name, state) in enumerate(states.items()):
+        task = proc / f"{pid}/task/{number}"
+        task.mkdir(parents=True)
+        (task / "comm").write_text(f"{name}\n")
+        (task / "stat").write_text(f"{number} ({name}) {state}{' 1' * 40}\n")
+        (task / "schedstat").write_text("12345 678 9\n")
+
+
+def test_harness_knows_a_thread_that_gets_no_cpu(monkeypatch, tmp_path):
+    """It is ready, and does not run."""
+    monkeypatch.setattr(threads, "LIMIT", 0.5)
+    _fake(tmp_path, 7, worker="R", waiter="S", lost="R")
+    _fake(tmp_path, 8, waiter="S")
+    busy = Process(["python3", "-c", "while True: pass"])
+    assert threads.starved(busy.pid) == ""
+    monkeypatch.setattr(threads, "PROC", tmp_path)
+    assert threads.starved(7) == "no CPU in 0 s for worker, lost of process 7"
+    assert threads.starved(8) == threads.starved(9) == ""
+    _fake(tmp_path, busy.pid, worker="R")
+    monkeypatch.setattr(Process, "QUIET", 1)
+    with pytest.raises(ProcessError, match="no 'pong', and no CPU"):
+        busy.expect("pong", timeout=1000)
 
 
 def test_harness_is_patient_when_the_machine_stands_still(monkeypatch):

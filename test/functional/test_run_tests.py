@@ -49,7 +49,34 @@ def test_once():
     first = Path("{seen}")
     if not first.exists():
         first.touch()
-        pytest.exit("the machine broke", 75)
+        pytest.exit("the machine broke: CPU 1 is stuck", 75)
+"""
+
+# The tests' own conftest.py, which is asked what the machine did.
+CONFTEST = """
+import importlib.util
+spec = importlib.util.spec_from_file_location("own", "PATH")
+own = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(own)
+globals().update({name: value for name, value in vars(own).items() if name[0] != "_"})
+""".replace("PATH", str(env.REPO / "test/functional/conftest.py"))
+
+# A thread of the process that is tested does not run the first time.
+STARVES = """
+from pathlib import Path
+from octotest import threads
+from octotest.process import Process
+
+def test_once(monkeypatch):
+    first = Path("{seen}")
+    child = Process(["sleep", "99"])
+    if not first.exists():
+        threads.PROC = first
+        task = first / str(child.pid) / "task/1"
+        task.mkdir(parents=True)
+        for name, text in ("comm", "worker"), ("stat", "1 (worker) R" + 40 * " 1"), ("schedstat", "1 2 3"):
+            (task / name).write_text(text)
+        assert False, "there was no time"
 """
 
 FAILS = """
@@ -60,7 +87,7 @@ def test_always():
 
 def _run(directory, jobs=2, **files):
     for name, text in files.items():
-        (directory / f"test_{name}.py").write_text(text)
+        (directory / f"{name if name == 'conftest' else f'test_{name}'}.py").write_text(text)
     result = directory / "result.xml"
     done = subprocess.run(
         [sys.executable, env.REPO / "devtools/run-tests.py", str(jobs), result, directory,
@@ -88,9 +115,17 @@ def test_what_fails_without_a_stall_has_failed(tmp_path):
     assert 'reruns="0"' in result
 
 
+def test_what_fails_without_a_cpu_is_run_again(tmp_path):
+    """Though CPUs live: its threads were ready to run, and did not."""
+    done, result = _run(tmp_path, conftest=CONFTEST, starves=STARVES.format(seen=tmp_path / "seen"))
+    assert done.returncode == 0, done.stdout
+    assert "run again: it failed, and the machine broke: no CPU in 5 s for worker of" in done.stdout
+    assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result
+
+
 def test_what_fails_in_a_machine_that_stalled_is_run_again(tmp_path):
     """As one directory, which is shown as it goes."""
     done, result = _run(tmp_path, jobs=1, breaks=BREAKS.format(seen=tmp_path / "seen"))
     assert done.returncode == 0, done.stdout
-    assert "is run again: it failed, and a virtual CPU had stalled" in done.stdout
+    assert "is run again: it failed, and the machine broke: CPU 1 is stuck" in done.stdout
     assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result

@@ -28,6 +28,7 @@ class Process:
     """stdout and stderr on one pty, so that their order is kept."""
 
     LOOK = 1.0  # seconds at most, for which nothing else is done
+    QUIET = 60.0  # seconds without a word, after which it is looked whether it has a CPU
 
     def __init__(self, argv: Sequence[str],
                  environ: Optional[Dict[str, str]] = None,
@@ -76,6 +77,7 @@ class Process:
                timeout: float = 20.0) -> "re.Match[str]":
         """Wait until the output after offset `start` matches."""
         left = env.seconds(timeout)
+        quiet = 0.0
         regex = re.compile(pattern)
         while True:
             found = regex.search(self.text, start)
@@ -84,7 +86,9 @@ class Process:
             if left <= 0:
                 raise ProcessError(f"no {pattern!r} in time from:\n"
                                    f"{self._condition(start)}")
-            since = time.monotonic()
+            if quiet > self.QUIET and threads.starved(self.pid):
+                raise ProcessError(f"no {pattern!r}, and no CPU:\n{self._condition(start)}")
+            since, length = time.monotonic(), len(self.text)
             if not self.read(min(left, self.LOOK)):
                 found = regex.search(self.text, start)
                 if found:
@@ -92,7 +96,9 @@ class Process:
                 raise ProcessError(f"{self.argv[0]} ended before "
                                    f"{pattern!r}:\n{self.text[-3000:]}")
             # while the whole machine stood still, the process could not answer either
-            left -= min(time.monotonic() - since, self.LOOK)
+            took = min(time.monotonic() - since, self.LOOK)
+            left -= took
+            quiet = quiet + took if len(self.text) == length and quiet <= self.QUIET else 0.0
 
     def _condition(self, start: int) -> str:
         """Of one that does not answer."""
