@@ -120,6 +120,15 @@ await_rules(uint64_t nb)
 	return now.rules >= nb;
 }
 
+/* Says what was not noticed in time. */
+static bool
+tell_late(bool in_time, const char *what, unsigned int pf)
+{
+	if (!in_time)
+		fprintf(stderr, "\nnot within %u s: %s (PF %u)\n", NOTICE_S, what, pf);
+	return in_time;
+}
+
 struct times {
 	unsigned int nb;
 	double *control, *wall, *failback;
@@ -141,8 +150,9 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	if (ret != 0)
 		return ret;
 	/* of each flow one in the switch, and one in each other PF */
-	r->late += !bench_pf_loss_await(c, "failover_ns", ns) ||
-		   !await_rules((uint64_t)r->flows * r->pfs);
+	r->late += !tell_late(bench_pf_loss_await(c, "failover_ns", ns), "the failover's end",
+			      pf) ||
+		   !tell_late(await_rules((uint64_t)r->flows * r->pfs), "all rules", pf);
 	t->control[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_cpu_ns") / 1e6;
 	t->wall[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_ns") / 1e6;
 	rte_delay_us_sleep(GO_ON_MS * 1000);
@@ -170,7 +180,8 @@ come_back(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, s
 
 	if (ret != 0)
 		return ret;
-	r->late += !bench_pf_loss_await(c, "failbacks", failbacks) || !bench_pf_loss_await_home(c);
+	r->late += !tell_late(bench_pf_loss_await(c, "failbacks", failbacks), "the failback", pf) ||
+		   !tell_late(bench_pf_loss_await_home(c), "all packets at home", pf);
 	t->failback[t->nb++] = (double)(rte_rdtsc() - start) * 1e3 / (double)rte_get_tsc_hz();
 	lost = bench_stream_pause(&c->stream);
 	r->failback_lost += lost - c->lost;
