@@ -93,6 +93,26 @@ pf_has_link(uint16_t port, unsigned int pf)
 	return view.pf[pf].link_up;
 }
 
+/* It comes back when the port starts, and its link with it. */
+static void
+test_a_link_is_set_up_while_a_pf_recovers(void **state)
+{
+	static const struct octo_port_conf comes_back = {.replug = true};
+	uint16_t port = octo_port_create(&comes_back);
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_dev_set_link_down(port), 0);
+	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	assert_int_equal(rte_eth_dev_set_link_up(port), 0);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_xstat(port, "usable_pfs") == 2);
+}
+
 /* Once the port knows, no packet is given to a PF that cannot send it, and back. */
 static void
 test_nothing_is_sent_without_a_link(void **state)
@@ -400,6 +420,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_link_is_up_while_any_pf_has_it),
+		octo_port_test(test_a_link_is_set_up_while_a_pf_recovers),
 		octo_port_test(test_nothing_is_sent_without_a_link),
 		octo_port_test(test_a_closed_port_hears_nothing),
 		octo_port_test(test_a_pf_that_came_back_is_taken_again),

@@ -107,17 +107,27 @@ set_link_locked(struct octo_dev *octo, bool up)
 	return ret;
 }
 
-/* A start sets the link up, as in other drivers, also on PFs that do not do so themselves. */
+/*
+ * A start sets the link up, as in other drivers, also on PFs that do not do so themselves, and on
+ * those that were recovering when the application did.
+ */
 int
 octo_link_start_locked(struct octo_dev *octo)
 {
-	int ret = 0;
+	int first_error = 0;
+	int i;
 
-	if (octo->settings.link_set && octo->settings.link_down)
-		ret = set_link_locked(octo, true);
 	/* link_set stays: a PF that recovers has not been told of this */
 	octo->settings.link_down = false;
-	return ret;
+	if (!octo->settings.link_set)
+		return 0;
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED) {
+		const int ret = rte_eth_dev_set_link_up(octo->port[i].port_id);
+
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
 }
 
 int
