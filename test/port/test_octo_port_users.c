@@ -487,6 +487,26 @@ test_a_pf_is_lost_while_it_is_taken_in(void **state)
 	assert_false(octo_port_pf_is_started(id, 0));
 }
 
+/* Its event is handled by another thread before the handler is done: it comes back afterwards. */
+static void
+test_a_pf_comes_back_when_its_handler_is_done(void **state)
+{
+	const uint16_t id = octo_port_create(&two_pfs);
+	struct octo_port *port = &octo_of(&rte_eth_devices[id])->port[0];
+
+	(void)state;
+	octo_port_up(id, NB_QUEUES);
+	octo_port_remove_pf(0);
+	octo_users_close(port);
+	octo_port_add_pf(&two_pfs, 0);
+	for (int i = 0; i < 100; i++)
+		octo_port_pass_us(100000);
+	assert_false(octo_port_pf_is_started(id, 0));
+	octo_users_end_close(port);
+	octo_port_await(octo_port_pf_is_started(id, 0));
+	octo_port_await(octo_port_xstat(id, "usable_pfs") == 2);
+}
+
 int
 main(void)
 {
@@ -502,6 +522,7 @@ main(void)
 #endif
 		octo_port_test(test_a_pf_is_lost_by_the_thread_that_asks),
 		octo_port_test(test_a_pf_is_lost_while_it_is_taken_in),
+		octo_port_test(test_a_pf_comes_back_when_its_handler_is_done),
 		octo_port_test(test_a_pf_waits_for_its_removal_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_end_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_recovery_when_it_stops),

@@ -155,9 +155,9 @@ static const enum rte_eth_event_type posted_events[] = {
 /* A recovery that begins later voids these: its driver alone may touch the PF until that ends. */
 #define BEFORE_RECOVERY (RECOVERY_ENDS | RTE_BIT32(RTE_ETH_EVENT_INTR_RESET))
 
-/* An event that means the loss of the port also shuts it: the holder may be taking it in. */
+/* The holder of the mutex takes note of it, or the next one. */
 static void
-post(struct octo_port *port, uint16_t port_id, enum rte_eth_event_type event)
+post(struct octo_dev *octo, struct octo_port *port, uint16_t port_id, enum rte_eth_event_type event)
 {
 	/* noted at once: a new port may be announced before the event is handled */
 	if (event == RTE_ETH_EVENT_DESTROY)
@@ -167,16 +167,6 @@ post(struct octo_port *port, uint16_t port_id, enum rte_eth_event_type event)
 		rte_atomic_fetch_and_explicit(&port->posted, ~BEFORE_RECOVERY,
 					      rte_memory_order_relaxed);
 	rte_atomic_fetch_or_explicit(&port->posted, RTE_BIT32(event), rte_memory_order_relaxed);
-	/* pairs with the fence in octo_users_open() */
-	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	if (event != RTE_ETH_EVENT_RECOVERY_SUCCESS)
-		octo_users_shut(port);
-}
-
-/* The holder of the mutex handles what was posted, or the next one. */
-static void
-announce(struct octo_dev *octo)
-{
 	/* pairs with the acquire in octo_loss_settle_locked() */
 	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_release);
 	octo_wake_replug(octo);
@@ -258,11 +248,13 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 		lose_locked(octo, (uint8_t)i, event);
 		octo_unlock(octo);
 	} else {
-		post(port, pf_port_id, event);
+		/* the holder of the mutex may have taken the port in meanwhile */
+		octo_users_close(port);
 		if (octo->started)
 			octo_poll_unpublish_unlocked(octo, (uint8_t)i);
 		octo_users_await(port);
-		announce(octo);
+		post(octo, port, pf_port_id, event);
+		octo_users_end_close(port);
 	}
 	octo_wake_link(octo);
 	if (event == RTE_ETH_EVENT_RECOVERY_FAILED || event == RTE_ETH_EVENT_INTR_RESET)
@@ -275,8 +267,6 @@ octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id)
 {
 	const int i = find(octo, pf_port_id);
 
-	if (i < 0)
-		return;
-	post(&octo->port[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
-	announce(octo);
+	if (i >= 0)
+		post(octo, &octo->port[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
 }

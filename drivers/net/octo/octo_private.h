@@ -114,6 +114,7 @@ struct octo_port {
 	bool no_flow_queues;        /* it came back without: its rules are created one by one */
 	/* it is about to be removed, or absent; from any thread, see octo_users.h */
 	RTE_ATOMIC(bool) shut;
+	RTE_ATOMIC(uint32_t) closers;     /* between octo_users_close() and its end */
 	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
 	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
 	RTE_ATOMIC(uint16_t) posted_port; /* the port id that raised them */

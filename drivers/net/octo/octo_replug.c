@@ -100,7 +100,8 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		return -EAGAIN;
 	/* the PF may have been lost since it was looked at, and its queues may be being freed */
 	if (what_is_in_the_way(octo, port) != WAY_FREE ||
-	    rte_atomic_load_explicit(&port->past.ended, rte_memory_order_relaxed))
+	    rte_atomic_load_explicit(&port->past.ended, rte_memory_order_relaxed) ||
+	    octo_users_is_closing(port))
 		return -EAGAIN;
 	if (port->has_port && !octo_attach_is_probed(port->port_id))
 		return -EAGAIN;

@@ -84,16 +84,39 @@ octo_users_admit(struct octo_port *port)
 	rte_atomic_store_explicit(&port->barred, false, rte_memory_order_release);
 }
 
+bool
+octo_users_is_closing(const struct octo_port *port)
+{
+	return rte_atomic_load_explicit(&port->closers, rte_memory_order_acquire) > 0;
+}
+
 void
 octo_users_open(struct octo_port *port)
 {
 	/* pairs with the acquire in octo_port_is() */
 	rte_atomic_store_explicit(&port->shut, false, rte_memory_order_release);
-	/* pairs with the fence of who posts an event: it was lost while its set-up has the mutex */
+	/* pairs with the fence in octo_users_close() */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	if (rte_atomic_load_explicit(&port->posted, rte_memory_order_relaxed) &
-	    ~RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS))
+	if (octo_users_is_closing(port) ||
+	    rte_atomic_load_explicit(&port->posted, rte_memory_order_acquire) &
+		    ~RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS))
 		octo_users_shut(port);
+}
+
+void
+octo_users_close(struct octo_port *port)
+{
+	rte_atomic_fetch_add_explicit(&port->closers, 1, rte_memory_order_relaxed);
+	/* pairs with the fence in octo_users_open(): one sees the other */
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	octo_users_shut(port);
+}
+
+void
+octo_users_end_close(struct octo_port *port)
+{
+	/* pairs with the acquire in octo_users_is_closing(): the event is posted */
+	rte_atomic_fetch_sub_explicit(&port->closers, 1, rte_memory_order_release);
 }
 
 static uint32_t

@@ -49,10 +49,21 @@ void octo_users_bar(struct octo_port *port);
 void octo_users_admit(struct octo_port *port);
 
 /**
- * Allow uses, unless an event that means the port's loss has been posted since the mutex was
- * taken. Under the control mutex, when all other fields of the PF are set.
+ * Allow uses, unless an event that means the port's loss is posted, or about to be. Under the
+ * control mutex, when all other fields of the PF are set.
  */
 void octo_users_open(struct octo_port *port);
+
+/**
+ * octo_users_shut() by the handler of an event that did not get the control mutex:
+ * octo_users_open() has no effect until octo_users_end_close(), before which the event is posted.
+ * A PF that is being closed must not join: it would stay shut if the event is handled before that.
+ */
+void octo_users_close(struct octo_port *port);
+
+bool octo_users_is_closing(const struct octo_port *port);
+
+void octo_users_end_close(struct octo_port *port);
 
 /**
  * Wait for uses that began before octo_users_shut() or octo_users_bar(), except those of this
