@@ -249,6 +249,7 @@ complain(const struct chaos *c, const char *what)
 		"%s: chaos: %s (PFs %s, %" PRIu64 " of use, tables with %" PRIu64 " rules)\n",
 		app_name, what, chaos_states(c, states), bench_nic_xstat(&c->nic, "usable_pfs"),
 		rules_in_tables());
+	bench_threads_tell();
 	rte_pmd_octo_topology_dump(c->nic.octo, stderr);
 	rte_pmd_octo_strays_dump(c->nic.octo, stderr);
 	rte_pmd_octo_steering_dump(c->nic.octo, stderr);
