@@ -111,23 +111,22 @@ set_link_locked(struct octo_dev *octo, bool up)
  * A start sets the link up, as in other drivers, also on PFs that do not do so themselves, and on
  * those that were recovering when the application did.
  */
-int
+void
 octo_link_start_locked(struct octo_dev *octo)
 {
-	int first_error = 0;
 	int i;
 
 	/* link_set stays: a PF that recovers has not been told of this */
 	octo->settings.link_down = false;
 	if (!octo->settings.link_set)
-		return 0;
+		return;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED) {
 		const int ret = rte_eth_dev_set_link_up(octo->port[i].port_id);
 
-		if (first_error == 0)
-			first_error = ret;
+		if (ret != 0)
+			OCTO_LOG(ERR, "port %u: PF %s cannot set the link up: %s", octo->port_id,
+				 octo->port[i].name, rte_strerror(-ret));
 	}
-	return first_error;
 }
 
 int

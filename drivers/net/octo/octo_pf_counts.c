@@ -230,17 +230,17 @@ reset_pf(struct octo_port *port)
 {
 	struct octo_pf_past *past = &port->past;
 	struct octo_use use;
-	int ret = -EAGAIN;
+	int ret = 0;
 
 	if (octo_users_enter(port, &use)) {
 		ret = rte_eth_stats_reset(use.port_id);
 		octo_users_leave(&use);
+		if (ret == 0)
+			past->last = (struct octo_pf_counts){0};
 	}
-	if (ret == 0)
-		past->last = (struct octo_pf_counts){0};
 	past->base = past->last;
 	rte_atomic_store_explicit(&port->foreign.anew, true, rte_memory_order_relaxed);
-	return ret == -EAGAIN ? 0 : ret;
+	return ret;
 }
 
 /* Resets the counters of all PFs; returns the first error. */

@@ -475,7 +475,7 @@ int octo_take_down(struct rte_eth_dev *dev, bool remove_probed);
 
 /* octo_link.c */
 int octo_link_update(struct rte_eth_dev *dev, int wait_to_complete);
-int octo_link_start_locked(struct octo_dev *octo);
+void octo_link_start_locked(struct octo_dev *octo);
 int octo_set_link_up(struct rte_eth_dev *dev);
 int octo_set_link_down(struct rte_eth_dev *dev);
 bool octo_link_refresh(struct octo_dev *octo);
