@@ -93,7 +93,7 @@ class Run:
     @staticmethod
     def _stall(status, said, pulse, begin):
         if status == MACHINE_BROKE:
-            return re.findall(r"the machine broke[^!\n]*|$", said)[0] or "the machine broke"
+            return re.findall(r"the machine broke[^!\n]*|$", said)[0].strip() or "the machine broke"
         return pulse.since(begin)
 
 

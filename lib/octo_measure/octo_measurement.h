@@ -53,6 +53,7 @@ uint64_t octo_measurement_next(const struct octo_measurement *m);
 /**
  * Take a sample: the difference to the last one. A span shorter than half of
  * OCTO_MEASURE_MIN_MS is no sample: it belongs to the next one, or at the end only to the sum.
+ * The last one waits for up to a second for counters that cannot be read now.
  *
  * @return
  *   0, also if the counters cannot be read now; or a negative errno with m->fault filled in.

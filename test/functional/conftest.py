@@ -17,8 +17,7 @@ from octotest.netns import Host  # noqa: E402
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
 
 
-MACHINE_BROKE = 75  # pytest's status then (EX_TEMPFAIL)
-BROKEN: List[str] = []  # how the machine broke while a test failed
+STARVED: List[str] = []  # threads that got no CPU while a test failed
 
 # Of programs that look for free hugepages themselves: those are another test's.
 os.environ.setdefault("OCTO_NO_HUGE", "1")
@@ -63,14 +62,21 @@ def pytest_collection_modifyitems(config, items) -> None:
         item.add_marker(missing)
 
 
+def _starved(error: BaseException) -> List[str]:
+    """Whose threads get no CPU: measured when the test failed, or now."""
+    if isinstance(error, process.NoCpuError):
+        return [error.why]
+    found = (threads.starved(child.pid) for child in process.STARTED if child.alive())
+    return [why for why in found if why]
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """Show what the processes of a failed test printed."""
     outcome = yield
     report = outcome.get_result()
     if report.failed and process.STARTED:
-        BROKEN.extend(filter(None, (threads.starved(child.pid) for child in process.STARTED
-                                    if child.alive())))
+        STARVED.extend(_starved(call.excinfo.value))
         report.sections.append(("processes", process.report()))
         for child in process.STARTED:  # shared ones start afresh
             child.kill()
@@ -78,14 +84,14 @@ def pytest_runtest_makereport(item, call):
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """A thread that gets no CPU is none of the tests' faults."""
-    for why in BROKEN:
-        terminalreporter.write_line(f"the machine broke: {why}")
+    for why in STARVED:
+        terminalreporter.write_line(env.BROKEN + why)
 
 
 def pytest_sessionfinish(session) -> None:
     """Tell who runs the tests: devtools/run-tests.py starts them again."""
-    if BROKEN:
-        session.exitstatus = MACHINE_BROKE
+    if STARVED:
+        session.exitstatus = env.MACHINE_BROKE
 
 
 @pytest.fixture(autouse=True)

@@ -79,6 +79,19 @@ def test_once(monkeypatch):
         assert False, "there was no time"
 """
 
+# The first time it is measured that the process gets no CPU; when the test has failed, it does.
+STARVED = """
+from pathlib import Path
+from octotest.process import NoCpuError, Process
+
+def test_once():
+    first = Path("{seen}")
+    child = Process(["sleep", "99"])
+    if not first.exists():
+        first.touch()
+        raise NoCpuError("no CPU in 5 s for worker of process 1", "it says nothing")
+"""
+
 FAILS = """
 def test_always():
     assert False, "it is wrong"
@@ -120,6 +133,14 @@ def test_what_fails_without_a_cpu_is_run_again(tmp_path):
     done, result = _run(tmp_path, conftest=CONFTEST, starves=STARVES.format(seen=tmp_path / "seen"))
     assert done.returncode == 0, done.stdout
     assert "run again: it failed, and the machine broke: no CPU in 5 s for worker of" in done.stdout
+    assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result
+
+
+def test_what_had_no_cpu_before_it_failed_is_run_again(tmp_path):
+    """What was measured counts, though it is over."""
+    done, result = _run(tmp_path, conftest=CONFTEST, starved=STARVED.format(seen=tmp_path / "seen"))
+    assert done.returncode == 0, done.stdout
+    assert "run again: it failed, and the machine broke: no CPU in 5 s for worker of process 1\n" in done.stdout
     assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result
 
 

@@ -77,6 +77,12 @@ pf_start(struct rte_eth_dev *dev)
 }
 
 static int
+pf_stop_during(struct rte_eth_dev *dev)
+{
+	return ask_during(pf.real->dev_stop(dev));
+}
+
+static int
 pf_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n)
 {
 	pf.asked += pf.during;
@@ -120,6 +126,7 @@ hook_setup(uint16_t port)
 	pf.ops.dev_configure = pf_configure;
 	pf.ops.rx_queue_setup = pf_rx_setup;
 	pf.ops.dev_start = pf_start;
+	pf.ops.dev_stop = pf_stop_during;
 	pf.ops.xstats_get_names = pf_names;
 	pf.ops.stats_reset = pf_reset;
 	pf.ops.link_update = pf_link;

@@ -19,11 +19,6 @@ from octovm import initramfs, qemu, report  # noqa: E402
 from octovm.guest import Guest  # noqa: E402
 from octovm.wire import Wire  # noqa: E402
 
-# A QEMU that is not sound (devtools/vm.sh) breaks a machine now and then: no test can pass in
-# there. The run ends with this status (EX_TEMPFAIL), and devtools/run-tests.py starts another.
-MACHINE_BROKE = 75
-BROKEN = "the machine broke: "
-
 MAC = "02:0c:70:00:00:01"  # of all PFs of a machine
 
 
@@ -61,14 +56,16 @@ def pytest_runtest_makereport(item, call):
             report.sections.append(("guest's kernel", machine.serial()[-3000:]))
         why = qemu.BROKEN + [reason for m in machines if (reason := m.broken())]
         if why:
-            item.session.shouldstop = BROKEN + why[0]
+            # a QEMU that is not sound (devtools/vm.sh) breaks a machine now and then: no test
+            # can pass in there
+            item.session.shouldstop = env.BROKEN + why[0]
         report.sections.append(("processes", process.report()))
 
 
 def pytest_sessionfinish(session) -> None:
     """Tell who runs the tests that it was not they that failed."""
-    if str(session.shouldstop).startswith(BROKEN):
-        session.exitstatus = MACHINE_BROKE
+    if str(session.shouldstop).startswith(env.BROKEN):
+        session.exitstatus = env.MACHINE_BROKE
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,11 @@ DRIVERS = ("mpsim", "octo")
 # its programs are the ones to test, and need no plugin.
 IN_TREE = os.environ.get("OCTO_IN_TREE")
 
+# What pytest ends with, and says, if it was the machine that failed: devtools/run-tests.py starts
+# another then.
+MACHINE_BROKE = 75  # EX_TEMPFAIL
+BROKEN = "the machine broke: "
+
 _serial = itertools.count()
 
 

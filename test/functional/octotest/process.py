@@ -24,6 +24,14 @@ class ProcessError(AssertionError):
     """The process died or did not say in time what was expected."""
 
 
+class NoCpuError(ProcessError):
+    """It could not: `why` names threads of it that were ready to run and got no CPU."""
+
+    def __init__(self, why: str, text: str) -> None:
+        super().__init__(text)
+        self.why = why
+
+
 class Process:
     """stdout and stderr on one pty, so that their order is kept."""
 
@@ -86,8 +94,9 @@ class Process:
             if left <= 0:
                 raise ProcessError(f"no {pattern!r} in time from:\n"
                                    f"{self._condition(start)}")
-            if quiet > self.QUIET and threads.starved(self.pid):
-                raise ProcessError(f"no {pattern!r}, and no CPU:\n{self._condition(start)}")
+            starved = threads.starved(self.pid) if quiet > self.QUIET else ""
+            if starved:
+                raise NoCpuError(starved, f"no {pattern!r}, and no CPU:\n{self._condition(start)}")
             since, length = time.monotonic(), len(self.text)
             if not self.read(min(left, self.LOOK)):
                 found = regex.search(self.text, start)
