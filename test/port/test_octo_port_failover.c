@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ethdev_driver.h>
+#include <rte_flow_driver.h>
+
 #include "octo_port.h"
 
 static const struct octo_port_conf two_pfs;
@@ -54,6 +57,67 @@ test_every_manager_goes(void **state)
 	}
 	assert_int_equal(octo_port_xstat(port, "failovers"), 2);
 	assert_true(octo_port_xstat(port, "failover_cpu_ns") > 0);
+}
+
+/* A NIC that takes its time to name another PF as the one that manages its switch. */
+static struct {
+	struct eth_dev_ops ops;
+	struct rte_flow_ops flow;
+	const struct rte_flow_ops *real;
+	bool silent;
+} nic;
+
+static int
+pick_late(struct rte_eth_dev *dev, uint16_t *proxy, struct rte_flow_error *error)
+{
+	if (nic.silent)
+		return rte_flow_error_set(error, EAGAIN, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "no PF manages the switch yet");
+	return nic.real->pick_transfer_proxy(dev, proxy, error);
+}
+
+static int
+get_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	RTE_SET_USED(dev);
+	*ops = &nic.flow;
+	return 0;
+}
+
+static bool
+has_tier(uint16_t port, const char *tier)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return strcmp(view.tier, tier) == 0;
+}
+
+/* The tier is dropped meanwhile, and is back when it does. */
+static void
+test_a_nic_names_a_manager_late(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	assert_int_equal(pf->dev_ops->flow_ops_get(pf, &nic.real), 0);
+	nic.flow = *nic.real;
+	nic.flow.pick_transfer_proxy = pick_late;
+	nic.ops = *pf->dev_ops;
+	nic.ops.flow_ops_get = get_flow_ops;
+	pf->dev_ops = &nic.ops;
+	nic.silent = true;
+	octo_port_remove_pf(0);
+	octo_port_await(has_tier(port, "queue"));
+	assert_int_equal(octo_port_rule_pf(port, 7), -1);
+	octo_port_assert_arrives(port, 7, 1, 10);
+	nic.silent = false;
+	octo_port_await(has_tier(port, "exact"));
+	octo_port_await(octo_port_rule_pf(port, 7) == 1);
+	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
 static struct rte_flow *
@@ -142,6 +206,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_flows_leave_a_pf_without_link_unpolled),
 		octo_port_test(test_every_manager_goes),
+		octo_port_test(test_a_nic_names_a_manager_late),
 		octo_port_test(test_a_transfer_rule_waits_for_its_pf),
 		octo_port_test(test_a_transfer_rule_follows_the_manager),
 		octo_port_test(test_nothing_starts_without_a_pf),

@@ -14,8 +14,10 @@
 #include "octo_elapsed.h"
 #include "octo_private.h"
 
-/* Time limit for the NIC to name another transfer proxy PF. */
+/* Time limit for the NIC to name another transfer proxy PF before the tier is dropped. */
 #define SEEK_MS 1000
+/* Interval at which it is asked after that. */
+#define SEEK_AGAIN_MS 100
 
 /* Time limit for flipping rules in the thread that handles the loss of a PF. */
 #define HURRY_US 1000
@@ -39,6 +41,7 @@ octo_failover_watch_locked(struct octo_dev *octo, bool on)
 	octo->failover.usable = octo->plan.usable;
 	octo->failover.pending = false;
 	octo->failover.seeking = false;
+	octo->failover.seek_again = 0;
 	octo->failover.watching = on;
 }
 
@@ -82,6 +85,7 @@ static void
 drop_tier(struct octo_dev *octo)
 {
 	octo->failover.seeking = false;
+	octo->failover.seek_again = octo_deadline(SEEK_AGAIN_MS * 1000);
 	octo->tier = OCTO_TIER_QUEUE;
 	octo_learn_adapt_locked(octo);
 	OCTO_LOG(WARNING,
@@ -121,11 +125,35 @@ octo_failover_joined_locked(struct octo_dev *octo)
 	if (octo->agent != NULL || octo->ignored != OCTO_IGNORED_NONE || octo->failover.seeking)
 		return;
 	if (before == OCTO_NO_PF) {
+		octo->failover.seek_again = 0;
 		octo_tier_probe_locked(octo);
 		hurry(octo, OCTO_NO_PF, true);
 	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
 		octo->manager = before;
 	}
+}
+
+/*
+ * The NIC named no transfer proxy in time, which may be long on a busy machine: the tier is raised
+ * again as soon as it does.
+ */
+void
+octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
+{
+	struct octo_failover *f = &octo->failover;
+	struct rte_flow_error error;
+
+	if (f->seek_again == 0 || octo_gate_before(now, f->seek_again))
+		return;
+	f->seek_again = octo_deadline(SEEK_AGAIN_MS * 1000);
+	if (octo->mpfs_ops->probe(octo, &error) != 0) {
+		octo->manager = OCTO_NO_PF;
+		return;
+	}
+	f->seek_again = 0;
+	octo_tier_probe_locked(octo);
+	hurry(octo, OCTO_NO_PF, true);
+	octo_rule_list_resume_locked(octo);
 }
 
 /* First part of octo_failover_send_home_locked(). Returns whether a failover is pending. */

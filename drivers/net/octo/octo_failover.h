@@ -15,6 +15,7 @@ struct octo_failover {
 	bool pending;         /* rules are being rehomed to other PFs */
 	bool seeking;         /* the transfer proxy PF is gone, and another is looked for */
 	uint64_t seek_until;  /* TSC */
+	uint64_t seek_again;  /* TSC, of the next look after that; 0: none is due */
 	uint64_t began;       /* TSC, of the pending one */
 	uint64_t cpu_ns;      /* CPU time of the pending one so far */
 	uint64_t failovers;   /* PFs that were lost, or lost their link */
@@ -28,6 +29,7 @@ uint64_t octo_failover_cpu_ns(void);
 void octo_failover_watch_locked(struct octo_dev *octo, bool on);
 void octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_failover_joined_locked(struct octo_dev *octo);
+void octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now);
 bool octo_failover_follow_locked(struct octo_dev *octo);
 void octo_failover_done_locked(struct octo_dev *octo);
 
