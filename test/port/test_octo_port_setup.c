@@ -289,7 +289,6 @@ static void
 test_a_pf_is_given_back_when_its_user_has_left(void **state)
 {
 	(void)state;
-	octo_port_time_is_real();
 	make_give_back(hook_stop);
 	octo_port_thread_start(reset, NULL);
 	octo_port_await_thread(rte_atomic_load_explicit(&pf.inside, rte_memory_order_acquire));
