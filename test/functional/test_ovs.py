@@ -160,7 +160,7 @@ def test_no_datagram_is_overtaken(switch, views, hosts, record_property):
             _settled(switch, views)
     record_property("datagrams", vars(told))
     print(f"datagrams: {vars(told)}")
-    assert told.sent > 0 and told.reordered == 0
+    assert told.sent > 0 and told.lost == told.reordered == 0, vars(told)
     _lost_nothing(switch, views)
 
 
@@ -186,12 +186,14 @@ def _flow_of_queue(view, hosts, queue: int) -> int:
 
 @pytest.mark.parametrize("learn", ["on"])
 def test_rebalanced_while_it_runs(switch, views, hosts, record_property):
-    """Open vSwitch gives its busiest queue to another thread, and its packets follow."""
+    """Open vSwitch gives its busiest queue to its first thread, and its packets follow."""
     view = views[0]
     for name in PORTS:
         switch.unpin(name)
     hosts[0].run("ping", "-c", "3", "-i", "0.1", "-W", "5", hosts[1].ip4)
-    source = _flow_of_queue(view, hosts, 1)
+    # where the machine is busy that thread may have queue 1 by now
+    of_second = next(q for q, cpu in switch.pinned(view.name).items() if cpu == 1)
+    source = _flow_of_queue(view, hosts, of_second)
     with numbered.running(*hosts, [source]) as told:
         _settled(switch, [view])
         before = switch.pinned(view.name)
@@ -203,7 +205,7 @@ def test_rebalanced_while_it_runs(switch, views, hosts, record_property):
         _settled(switch, [view])
     record_property("datagrams", vars(told))
     print(f"datagrams: {vars(told)}, before {before}, after {switch.pinned(view.name)}")
-    assert told.sent > 0 and told.reordered == 0
+    assert told.sent > 0 and told.lost == told.reordered == 0, vars(told)
     _lost_nothing(switch, views)
 
 

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbered datagrams from one namespace to another: what is lost, and what overtakes.
 
-Run as a program, it is either end: send RUN ADDRESS PORT SOURCE-PORTS RATE, or receive RUN PORT.
-What net_af_packet drops, as it is not polled in time, is counted nowhere, but its veth has it.
+Run as a program, it is either end: send RUN ADDRESS PORT SOURCE-PORTS RATE FILE, or receive RUN
+PORT FLOWS FILE. In the file the receiver tells how far all flows have come, and the sender waits
+for the slowest: no ring between them overflows where a thread that polls it gets no CPU.
 """
 
 import contextlib
 import itertools
 import json
+import mmap
 import selectors
 import socket
 import struct
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Sequence
@@ -23,11 +27,44 @@ PORT = 7000
 NUMBER = struct.Struct("!QQ")
 _runs = itertools.count()
 ROOM = 64 << 20  # bytes of a socket: a receiver that gets no CPU loses nothing
+UNDER_WAY = 512  # datagrams at most, of all flows: fewer than any ring has room for
+LOST = 10  # seconds after which the sender goes on without those that it waits for
 
 
-def _send(run: int, address: str, port: int, sources: Sequence[int], rate: int) -> None:
-    """Pairs to the flows in turn, until stdin ends; then tell how many each was sent."""
+class _Progress:
+    """The number that all flows have reached, in a file for the two ends."""
+
+    WORD = struct.Struct("=Q")
+
+    def __init__(self, path: str) -> None:
+        with open(path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), self.WORD.size)
+
+    @property
+    def number(self) -> int:
+        """As the receiver told."""
+        return self.WORD.unpack_from(self._memory)[0]
+
+    @number.setter
+    def number(self, number: int) -> None:
+        self.WORD.pack_into(self._memory, 0, number)
+
+
+def _await(progress: _Progress, number: int) -> None:
+    """All flows have come so far, or none comes any further."""
+    seen, since = progress.number, time.monotonic()
+    while seen < number and time.monotonic() - since < LOST:
+        time.sleep(0.001)
+        if progress.number != seen:
+            seen, since = progress.number, time.monotonic()
+
+
+def _send(run: int, address: str, port: int, sources: Sequence[int], rate: int, path: str
+          ) -> None:
+    """Pairs to the flows in turn, until stdin ends; when all have come, tell how many of each."""
     socks = []
+    progress = _Progress(path)
+    window = UNDER_WAY // len(sources)
     for source in sources:
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sock.bind(("", source))
@@ -42,11 +79,14 @@ def _send(run: int, address: str, port: int, sources: Sequence[int], rate: int) 
             sock.send(NUMBER.pack(run, number))
             sock.send(NUMBER.pack(run, number + 1))
         number += 2
+        _await(progress, number - window)
+    _await(progress, number - 1)
     print(number, flush=True)
 
 
-def _receive(run: int, port: int) -> None:
+def _receive(run: int, port: int, flows: int, path: str) -> None:
     """Until stdin ends; then by source port: how many came, and how many after a later one."""
+    progress = _Progress(path)
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, 33, ROOM)  # SO_RCVBUFFORCE
     sock.bind(("", port))
@@ -68,6 +108,8 @@ def _receive(run: int, port: int) -> None:
         counts[0] += 1
         counts[1] += number < latest.get(source, 0)
         latest[source] = max(number, latest.get(source, 0))
+        if len(latest) == flows:
+            progress.number = min(latest.values())
     print(json.dumps(came), flush=True)
 
 
@@ -88,45 +130,36 @@ def running(src: Host, dst: Host, sources: Sequence[int], rate: int = 4000
     program = [sys.executable, "-u", "-m", "octotest.numbered"]
     more: Dict[str, Any] = {"stdin": -1, "cwd": Path(__file__).resolve().parents[1]}
     run = str(next(_runs))
-    receiver = dst.popen([*program, "receive", run, str(PORT)], **more)
-    sender = None
-    try:
+    with contextlib.ExitStack() as stack:
+        progress = stack.enter_context(tempfile.NamedTemporaryFile(buffering=0))
+        progress.write(bytes(_Progress.WORD.size))
+        receiver = dst.popen([*program, "receive", run, str(PORT), str(len(sources)),
+                              progress.name], **more)
+        stack.callback(_end, receiver)
         assert receiver.stdout.readline() == "ready\n"
         sender = src.popen([*program, "send", run, dst.ip4, str(PORT),
-                            ",".join(map(str, sources)), str(rate)], **more)
+                            ",".join(map(str, sources)), str(rate), progress.name], **more)
+        stack.callback(_end, sender)
         yield told
         each = int(sender.communicate(timeout=60)[0])
-        _await_silence(dst)
         came = json.loads(receiver.communicate(timeout=60)[0])
         told.sent = each * len(sources)
         told.lost = told.sent - sum(number for number, _ in came.values())
         told.reordered = sum(late for _, late in came.values())
-    finally:
-        for process in (sender, receiver):
-            if process is not None:
-                process.kill()
-                process.communicate()
 
 
-def _received(host: Host) -> str:
-    """Datagrams that the kernel has taken in."""
-    return host.run("grep", "^Udp:", "/proc/net/snmp")
-
-
-def _await_silence(host: Host) -> None:
-    before = ""
-    while before != _received(host):
-        before = _received(host)
-        time.sleep(0.5)
+def _end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.communicate()
 
 
 def main(argv: Sequence[str]) -> None:
     """Either end."""
     if argv[1] == "send":
         _send(int(argv[2]), argv[3], int(argv[4]), [int(n) for n in argv[5].split(",")],
-              int(argv[6]))
+              int(argv[6]), argv[7])
     else:
-        _receive(int(argv[2]), int(argv[3]))
+        _receive(int(argv[2]), int(argv[3]), int(argv[4]), argv[5])
 
 
 if __name__ == "__main__":
