@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from octotest import env, hugepages, process, threads  # noqa: E402
+from octotest import env, hugepages, process  # noqa: E402
 from octotest.netns import Host  # noqa: E402
 
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
@@ -62,24 +62,16 @@ def pytest_collection_modifyitems(config, items) -> None:
         item.add_marker(missing)
 
 
-def _starved(error: BaseException) -> List[str]:
-    """Whose threads get no CPU: measured when the test failed, or now."""
-    if isinstance(error, process.NoCpuError):
-        return [error.why]
-    found = (threads.starved(child.pid) for child in process.STARTED if child.alive())
-    return [why for why in found if why]
-
-
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
+def pytest_runtest_makereport():
     """Show what the processes of a failed test printed."""
     outcome = yield
     report = outcome.get_result()
     if report.failed and process.STARTED:
-        STARVED.extend(_starved(call.excinfo.value))
         report.sections.append(("processes", process.report()))
         for child in process.STARTED:  # shared ones start afresh
             child.kill()
+        STARVED.extend(child.starved for child in process.STARTED if child.starved)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

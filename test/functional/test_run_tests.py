@@ -4,6 +4,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from octotest import env
 
 # Stops what looks after a CPU, as a CPU that stalls would.
@@ -67,29 +69,19 @@ from pathlib import Path
 from octotest import threads
 from octotest.process import Process
 
-def test_once(monkeypatch):
-    first = Path("{seen}")
-    child = Process(["sleep", "99"])
-    if not first.exists():
-        threads.PROC = first
-        task = first / str(child.pid) / "task/1"
-        task.mkdir(parents=True)
-        for name, text in ("comm", "worker"), ("stat", "1 (worker) R" + 40 * " 1"), ("schedstat", "1 2 3"):
-            (task / name).write_text(text)
-        assert False, "there was no time"
-"""
-
-# The first time it is measured that the process gets no CPU; when the test has failed, it does.
-STARVED = """
-from pathlib import Path
-from octotest.process import NoCpuError, Process
+def starve(first, child):
+    threads.PROC = first
+    task = first / str(child.pid) / "task/1"
+    task.mkdir(parents=True)
+    for name, text in ("comm", "worker"), ("stat", "1 (worker) R" + 40 * " 1"), ("schedstat", "1 2 3"):
+        (task / name).write_text(text)
 
 def test_once():
     first = Path("{seen}")
     child = Process(["sleep", "99"])
     if not first.exists():
-        first.touch()
-        raise NoCpuError("no CPU in 5 s for worker of process 1", "it says nothing")
+        starve(first, child)
+        {fails}
 """
 
 FAILS = """
@@ -128,19 +120,14 @@ def test_what_fails_without_a_stall_has_failed(tmp_path):
     assert 'reruns="0"' in result
 
 
-def test_what_fails_without_a_cpu_is_run_again(tmp_path):
-    """Though CPUs live: its threads were ready to run, and did not."""
-    done, result = _run(tmp_path, conftest=CONFTEST, starves=STARVES.format(seen=tmp_path / "seen"))
+@pytest.mark.parametrize("fails", ["assert False, 'there was no time'", "child.wait(0.1)",
+                                   "child.kill(); assert False"])
+def test_what_fails_without_a_cpu_is_run_again(tmp_path, fails):
+    """Though CPUs live: its threads were ready to run, and did not. Whoever kills it looks."""
+    done, result = _run(tmp_path, conftest=CONFTEST,
+                        starves=STARVES.format(seen=tmp_path / "seen", fails=fails))
     assert done.returncode == 0, done.stdout
     assert "run again: it failed, and the machine broke: no CPU in 5 s for worker of" in done.stdout
-    assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result
-
-
-def test_what_had_no_cpu_before_it_failed_is_run_again(tmp_path):
-    """What was measured counts, though it is over."""
-    done, result = _run(tmp_path, conftest=CONFTEST, starved=STARVED.format(seen=tmp_path / "seen"))
-    assert done.returncode == 0, done.stdout
-    assert "run again: it failed, and the machine broke: no CPU in 5 s for worker of process 1\n" in done.stdout
     assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result
 
 

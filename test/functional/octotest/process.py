@@ -24,14 +24,6 @@ class ProcessError(AssertionError):
     """The process died or did not say in time what was expected."""
 
 
-class NoCpuError(ProcessError):
-    """It could not: `why` names threads of it that were ready to run and got no CPU."""
-
-    def __init__(self, why: str, text: str) -> None:
-        super().__init__(text)
-        self.why = why
-
-
 class Process:
     """stdout and stderr on one pty, so that their order is kept."""
 
@@ -45,6 +37,7 @@ class Process:
         self.sanitizer = Sanitizer()
         self.text = ""
         self.status: Optional[int] = None
+        self.starved = ""  # threads that were ready to run and got no CPU, once it was given up
         self._master, slave = pty.openpty()
         full = {**os.environ, "TERM": "dumb", "LC_ALL": "C",
                 "RUNTIME_DIRECTORY": str(env.runtime_base()),
@@ -94,9 +87,8 @@ class Process:
             if left <= 0:
                 raise ProcessError(f"no {pattern!r} in time from:\n"
                                    f"{self._condition(start)}")
-            starved = threads.starved(self.pid) if quiet > self.QUIET else ""
-            if starved:
-                raise NoCpuError(starved, f"no {pattern!r}, and no CPU:\n{self._condition(start)}")
+            if quiet > self.QUIET and self._is_starved():
+                raise ProcessError(f"no {pattern!r}, and no CPU:\n{self._condition(start)}")
             since, length = time.monotonic(), len(self.text)
             if not self.read(min(left, self.LOOK)):
                 found = regex.search(self.text, start)
@@ -108,6 +100,10 @@ class Process:
             took = min(time.monotonic() - since, self.LOOK)
             left -= took
             quiet = quiet + took if len(self.text) == length and quiet <= self.QUIET else 0.0
+
+    def _is_starved(self) -> bool:
+        self.starved = self.starved or threads.starved(self.pid)
+        return self.starved != ""
 
     def _condition(self, start: int) -> str:
         """Of one that does not answer."""
@@ -124,20 +120,18 @@ class Process:
 
     def wait(self, timeout: float = 20.0) -> int:
         """Read until the process ends and return its exit status."""
-        deadline = time.monotonic() + env.seconds(timeout)
-        while time.monotonic() < deadline:
+        left = env.seconds(timeout)
+        while left > 0 and self._popen.poll() is None:
+            since = time.monotonic()
             if not self.read(0.2):
-                break
-            if self._popen.poll() is not None:
-                self.read(0)
-                break
-        left = max(1.0, deadline - time.monotonic())
-        try:
-            self.status = self._popen.wait(left)
-        except subprocess.TimeoutExpired:
+                time.sleep(0.01)  # it has closed its end, and is about to go
+            left -= min(time.monotonic() - since, self.LOOK)
+        self.status = self._popen.poll()
+        if self.status is None:
+            condition = self._condition(0)
             self.kill()
-            raise ProcessError(f"{self.argv[0]} did not end:\n"
-                               f"{self.text[-3000:]}") from None
+            raise ProcessError(f"{self.argv[0]} did not end:\n{condition}")
+        self.read(0)
         self._close()
         complaints = self.sanitizer.complaints()
         assert not complaints, "\n".join(complaints)
@@ -149,8 +143,9 @@ class Process:
             self._master = -1
 
     def kill(self) -> None:
-        """End it now; for cleaning up after a failure."""
+        """End it now; for cleaning up after a failure, of which the reason may be gone with it."""
         if self._popen.poll() is None:
+            self._is_starved()
             self._popen.send_signal(signal.SIGKILL)
             self._popen.wait()
         self._close()
