@@ -3,11 +3,13 @@
 #
 # Runs steps one after the other, each a function step_NAME, and says in the
 # end how each went, and of those that failed what they said of it: of a long
-# log that may be all that is kept. The array "steps" names them all.
+# log that may be all that is kept, so the least comes last. The array "steps"
+# names them all.
 
 results=()
 failed_steps=()
 step_logs=
+verdicts='^(FAILED|ERROR) | (FAIL|TIMEOUT|ERROR)  |killed by'
 complaints='^(FAILED|ERROR) |^E  |FAIL  |TIMEOUT  |error:|Sanitizer|assert|killed by'
 
 # A step runs in a shell of its own, so that its first error ends it.
@@ -41,6 +43,15 @@ show_failure() {
 	tail -n 20 "$log" || true
 }
 
+# A line for each test that failed.
+name_failures() {
+	local step
+	for step in "${failed_steps[@]}"; do
+		grep -hE "$verdicts" "$step_logs/$step" | cut -c-240 | sort -u | head -n 12 |
+			sed "s/^/$step: /" || true
+	done
+}
+
 # run_steps [STEP...]: all without any.
 run_steps() {
 	local step
@@ -60,5 +71,6 @@ run_steps() {
 	printf '\n%s\n' "summary, after $SECONDS s:"
 	printf '  %s\n' "${results[@]}"
 	printf '%d steps, %d failed\n' $# ${#failed_steps[@]}
+	name_failures
 	[ ${#failed_steps[@]} -eq 0 ]
 }
