@@ -341,6 +341,50 @@ test_the_port_is_removed_with_its_last_pf(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
 }
 
+static void
+process(unsigned int pf, enum rte_eth_event_type event)
+{
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(pf)], event, NULL);
+}
+
+/* As when the NIC's firmware fails. Who is told of a removal closes the port. */
+static void
+test_the_port_stays_while_its_pfs_recover(void **state)
+{
+	static const struct octo_port_conf comes_back = {.replug = true};
+	uint16_t port = octo_port_create(&comes_back);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_assert_arrives(port, 7, 1, 10);
+	expect_nothing(port);
+	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
+	process(0, RTE_ETH_EVENT_ERR_RECOVERING);
+	process(1, RTE_ETH_EVENT_ERR_RECOVERING);
+	octo_port_pass_us(200000);
+	assert_int_equal(link_status(port), RTE_ETH_LINK_DOWN);
+	process(1, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	process(0, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	octo_port_await(octo_port_pf_is_started(port, 0) && octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_await(link_status(port) == RTE_ETH_LINK_UP);
+	octo_port_assert_arrives(port, 7, 1, 10);
+	/* one is reset, and soon back */
+	process(0, RTE_ETH_EVENT_ERR_RECOVERING);
+	process(1, RTE_ETH_EVENT_INTR_RESET);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_pass_us(200000);
+	assert_int_equal(load(&heard.of_port), 0);
+	/* one is removed, and the other fails to recover: it is told once */
+	octo_port_remove_pf(1);
+	octo_port_pass_us(20000);
+	assert_int_equal(load(&heard.of_port), 0);
+	process(0, RTE_ETH_EVENT_RECOVERY_FAILED);
+	octo_port_await(load(&heard.of_port) == 1);
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
+}
+
 /* R10: a PMD reports its removal only when it was asked to, and refuses where it cannot. */
 static void
 test_pfs_are_asked_for_removal_events(void **state)
@@ -429,6 +473,7 @@ main(void)
 		octo_port_test(test_a_listener_may_stop_the_port),
 		octo_port_test(test_a_listener_may_close_the_port),
 		octo_port_test(test_the_port_is_removed_with_its_last_pf),
+		octo_port_test(test_the_port_stays_while_its_pfs_recover),
 		octo_port_test(test_pfs_are_asked_for_removal_events),
 		octo_port_test(test_a_pf_that_is_gone_is_told_unless_all_end),
 	};

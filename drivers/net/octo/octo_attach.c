@@ -504,6 +504,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	/* until the caller has set it up */
 	octo_users_bar(port);
 	take_in(&octo->pf[i], port_id, &info);
+	octo->removal_told = false;
 	octo_pf_counts_join_locked(octo, i);
 	octo->plan.node[i] = octo->pf[i].node;
 	return 0;

@@ -113,6 +113,17 @@ count_last(struct octo_dev *octo, uint8_t pf)
 	octo_pf_counts_read_last_locked(octo, pf);
 }
 
+/* Is there no PF, and none that comes back by itself? */
+static bool
+is_removed(const struct octo_dev *octo)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo_port_is(&octo->port[i], OCTO_PORT_OWNED) || octo->port[i].recovering ||
+		    octo->port[i].needs_reset)
+			return false;
+	return true;
+}
+
 /* No new use of the PF begins from now on. */
 static void
 lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
@@ -129,8 +140,10 @@ lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
 	/* the link is updated before the removal is announced */
 	if (was_there && octo->started && octo_link_refresh(octo))
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-	if (was_there && octo_port_first(octo, OCTO_PORT_OWNED) < 0)
+	if (!octo->removal_told && is_removed(octo)) {
+		octo->removal_told = true;
 		octo_raise(octo, RTE_ETH_EVENT_INTR_RMV);
+	}
 	/* its port is to be removed first */
 	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
 		port->past.bury_at = octo_now();

@@ -191,6 +191,7 @@ struct octo_dev {
 	bool count_rules;           /* the hits of all rules are counted */
 	bool agent_queues;          /* the agent chooses the queue, as the PFs refuse ARFS rules */
 	bool started;
+	bool removal_told; /* RTE_ETH_EVENT_INTR_RMV was raised since there was a PF */
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
 	struct octo_crossings rx_crossings;
