@@ -73,8 +73,9 @@ difference(const struct settings *a, const struct settings *b)
 	return NULL;
 }
 
-unsigned int
-chaos_count_unlike(const struct chaos *c)
+/* How many PFs differ from the port; it is told how if wanted. */
+static unsigned int
+count_unlike(const struct chaos *c, bool tell)
 {
 	const struct settings wanted = ask(c->nic.octo);
 	unsigned int n = 0;
@@ -91,9 +92,21 @@ chaos_count_unlike(const struct chaos *c)
 		}
 		if (what == NULL)
 			continue;
-		fprintf(stderr, "%s: chaos: %s has another %s than the port\n", app_name, name,
-			what);
+		if (tell)
+			fprintf(stderr, "%s: chaos: %s has another %s than the port\n", app_name,
+				name, what);
 		n++;
 	}
 	return n;
+}
+
+unsigned int
+chaos_count_unlike(const struct chaos *c)
+{
+	const uint64_t end = chaos_deadline(CHAOS_JOIN_S);
+
+	/* a PF that has just recovered may be usable to a port that has not looked at its events */
+	while (count_unlike(c, false) > 0 && rte_rdtsc() < end)
+		rte_delay_us_sleep(CHAOS_LOOK_US);
+	return count_unlike(c, true);
 }
