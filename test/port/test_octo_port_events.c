@@ -385,6 +385,23 @@ test_the_port_stays_while_its_pfs_recover(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
 }
 
+static void
+test_without_replug_no_pf_recovers(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	expect_nothing(port);
+	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
+	process(0, RTE_ETH_EVENT_ERR_RECOVERING);
+	octo_port_pass_us(20000);
+	assert_int_equal(load(&heard.of_port), 0);
+	process(1, RTE_ETH_EVENT_INTR_RESET);
+	octo_port_await(load(&heard.of_port) == 1);
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
+}
+
 /* R10: a PMD reports its removal only when it was asked to, and refuses where it cannot. */
 static void
 test_pfs_are_asked_for_removal_events(void **state)
@@ -474,6 +491,7 @@ main(void)
 		octo_port_test(test_a_listener_may_close_the_port),
 		octo_port_test(test_the_port_is_removed_with_its_last_pf),
 		octo_port_test(test_the_port_stays_while_its_pfs_recover),
+		octo_port_test(test_without_replug_no_pf_recovers),
 		octo_port_test(test_pfs_are_asked_for_removal_events),
 		octo_port_test(test_a_pf_that_is_gone_is_told_unless_all_end),
 	};

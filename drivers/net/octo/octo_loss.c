@@ -113,13 +113,20 @@ count_last(struct octo_dev *octo, uint8_t pf)
 	octo_pf_counts_read_last_locked(octo, pf);
 }
 
+/* With replug=off a PF stays away, also one that could be used again. */
+static bool
+will_return(const struct octo_dev *octo, const struct octo_port *port)
+{
+	return octo->replug.on && (port->recovering || port->needs_reset);
+}
+
 /* Is there no PF, and none that comes back by itself? */
 static bool
 is_removed(const struct octo_dev *octo)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo_port_is(&octo->port[i], OCTO_PORT_OWNED) || octo->port[i].recovering ||
-		    octo->port[i].needs_reset)
+		if (octo_port_is(&octo->port[i], OCTO_PORT_OWNED) ||
+		    will_return(octo, &octo->port[i]))
 			return false;
 	return true;
 }
