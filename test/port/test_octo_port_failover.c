@@ -10,6 +10,8 @@
 
 #include "octo_port.h"
 
+#include "octo_private.h"
+
 static const struct octo_port_conf two_pfs;
 static const struct octo_port_conf three_pfs = {.nb_pfs = 3};
 
@@ -93,14 +95,13 @@ has_tier(uint16_t port, const char *tier)
 	return strcmp(view.tier, tier) == 0;
 }
 
-/* The tier is dropped meanwhile, and is back when it does. */
-static void
-test_a_nic_names_a_manager_late(void **state)
+/* PF 0 manages the switch and goes; the NIC does not say that PF 1 does it then. */
+static uint16_t
+lose_the_manager(void)
 {
 	const uint16_t port = octo_port_create(&two_pfs);
 	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
 
-	(void)state;
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	assert_int_equal(pf->dev_ops->flow_ops_get(pf, &nic.real), 0);
@@ -114,10 +115,33 @@ test_a_nic_names_a_manager_late(void **state)
 	octo_port_await(has_tier(port, "queue"));
 	assert_int_equal(octo_port_rule_pf(port, 7), -1);
 	octo_port_assert_arrives(port, 7, 1, 10);
+	return port;
+}
+
+/* The tier is dropped meanwhile, and is back when it does. */
+static void
+test_a_nic_names_a_manager_late(void **state)
+{
+	const uint16_t port = lose_the_manager();
+
+	(void)state;
 	nic.silent = false;
 	octo_port_await(has_tier(port, "exact"));
 	octo_port_await(octo_port_rule_pf(port, 7) == 1);
 	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
+/* As after a loss of another PF: what the NIC ignores is not tried again before a start. */
+static void
+test_a_tier_that_is_ignored_is_not_raised(void **state)
+{
+	const uint16_t port = lose_the_manager();
+
+	(void)state;
+	octo_of(&rte_eth_devices[port])->ignored = OCTO_IGNORED_MPFS;
+	nic.silent = false;
+	octo_port_pass_us(1000000);
+	assert_true(has_tier(port, "queue"));
 }
 
 static struct rte_flow *
@@ -207,6 +231,7 @@ main(void)
 		octo_port_test(test_flows_leave_a_pf_without_link_unpolled),
 		octo_port_test(test_every_manager_goes),
 		octo_port_test(test_a_nic_names_a_manager_late),
+		octo_port_test(test_a_tier_that_is_ignored_is_not_raised),
 		octo_port_test(test_a_transfer_rule_waits_for_its_pf),
 		octo_port_test(test_a_transfer_rule_follows_the_manager),
 		octo_port_test(test_nothing_starts_without_a_pf),

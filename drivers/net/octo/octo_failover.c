@@ -143,7 +143,8 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 	struct octo_failover *f = &octo->failover;
 	struct rte_flow_error error;
 
-	if (f->seek_again == 0 || octo_gate_before(now, f->seek_again))
+	if (f->seek_again == 0 || octo_gate_before(now, f->seek_again) ||
+	    octo->ignored != OCTO_IGNORED_NONE)
 		return;
 	f->seek_again = octo_deadline(SEEK_AGAIN_MS * 1000);
 	if (octo->mpfs_ops->probe(octo, &error) != 0) {
