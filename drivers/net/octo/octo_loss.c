@@ -125,10 +125,9 @@ static bool
 is_removed(const struct octo_dev *octo)
 {
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo_port_is(&octo->port[i], OCTO_PORT_OWNED) ||
-		    will_return(octo, &octo->port[i]))
+		if (will_return(octo, &octo->port[i]))
 			return false;
-	return true;
+	return octo_port_first(octo, OCTO_PORT_OWNED) < 0;
 }
 
 /* No new use of the PF begins from now on. */
