@@ -131,7 +131,10 @@ class Process:
             condition = self._condition(0)
             self.kill()
             raise ProcessError(f"{self.argv[0]} did not end:\n{condition}")
-        self.read(0)
+        length = -1
+        while length < len(self.text):  # all that it has left
+            length = len(self.text)
+            self.read(0)
         self._close()
         complaints = self.sanitizer.complaints()
         assert not complaints, "\n".join(complaints)
