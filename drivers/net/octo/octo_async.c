@@ -80,7 +80,7 @@ octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_fl
 void
 octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow *on = op->rule->arfs[pf];
 
 		/* without flow queues the rule was created, and is destroyed, synchronously */

@@ -264,7 +264,7 @@ check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 		return -EINVAL;
 	}
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		if (octo->port[i].state >= OCTO_PORT_OWNED && octo->port[i].port_id == port_id) {
 			if (!told)
 				OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
@@ -315,26 +315,29 @@ find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_
 }
 
 static void
-take_in(struct octo_pf *pf, uint16_t port_id, const struct rte_eth_dev_info *info)
+take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
+	const struct rte_eth_dev_info *info)
 {
-	struct octo_port *port = pf->port;
-
 	port->port_id = port_id;
 	rte_eth_dev_get_name_by_port(port_id, port->name);
 	rte_eth_macaddr_get(port_id, &port->mac);
 	port->has_rmv = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_RMV);
 	port->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
-	locate(pf, info);
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo->pf[i].port == port)
+			locate(&octo->pf[i], info);
 	remember(port, info);
 	port->has_port = true;
 	port->state = OCTO_PORT_OWNED;
 	octo_users_open(port);
 }
 
+/* The PF with index nb_pfs, and its port. */
 static int
-attach(struct octo_dev *octo, const struct octo_args *args, uint16_t i)
+attach(struct octo_dev *octo, const struct octo_args *args)
 {
-	struct octo_port *port = &octo->port[i];
+	const uint16_t i = octo->nb_pfs++;
+	struct octo_port *port = &octo->port[octo->nb_ports];
 	struct octo_pf *pf = &octo->pf[i];
 	struct rte_eth_dev_info info;
 	uint16_t port_id;
@@ -347,12 +350,15 @@ attach(struct octo_dev *octo, const struct octo_args *args, uint16_t i)
 		port->port_id = RTE_MAX_ETHPORTS;
 		pf->node = pf->given_node;
 		pf->alloc_socket = SOCKET_ID_ANY;
+		octo->nb_ports++;
 		return 0;
 	}
 	ret = find_and_own(octo, args->pf[i].name, false, &port_id, &info);
-	if (ret == 0)
-		take_in(pf, port_id, &info);
-	return ret;
+	if (ret != 0)
+		return ret;
+	take_in(octo, port, port_id, &info);
+	octo->nb_ports++;
+	return 0;
 }
 
 bool
@@ -385,11 +391,8 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 {
 	int ret = rte_eth_dev_owner_new(&octo->owner_id);
 
-	for (uint16_t i = 0; ret == 0 && i < args->nb_pfs; i++) {
-		ret = attach(octo, args, i);
-		if (ret == 0)
-			octo->nb_pfs++;
-	}
+	while (ret == 0 && octo->nb_pfs < args->nb_pfs)
+		ret = attach(octo, args);
 	if (ret != 0)
 		octo_attach_undo_all(octo, false);
 	return ret;
@@ -404,9 +407,10 @@ octo_attach_undo_all(struct octo_dev *octo, bool remove_probed)
 {
 	uint64_t port_id;
 
-	for (int i = octo->nb_pfs - 1; i >= 0; i--)
+	for (int i = octo->nb_ports - 1; i >= 0; i--)
 		detach(octo, &octo->port[i], remove_probed);
 	octo->nb_pfs = 0;
+	octo->nb_ports = 0;
 	/* ports that were claimed, but did not become PFs */
 	RTE_ETH_FOREACH_DEV_OWNED_BY(port_id, octo->owner_id)
 		rte_eth_dev_owner_unset((uint16_t)port_id, octo->owner_id);
@@ -503,10 +507,11 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	}
 	/* until the caller has set it up */
 	octo_users_bar(port);
-	take_in(&octo->pf[i], port_id, &info);
+	take_in(octo, port, port_id, &info);
 	octo->removal_told = false;
 	octo_pf_counts_join_locked(octo, i);
-	octo->plan.node[i] = octo->pf[i].node;
+	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
+		octo->plan.node[pf] = octo->pf[pf].node;
 	return 0;
 }
 
@@ -517,7 +522,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 void
 octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
 {
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		struct octo_port *port = &octo->port[i];
 		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 

@@ -38,7 +38,7 @@
 static bool
 is_started(const struct octo_dev *octo, uint8_t pf)
 {
-	return octo_port_is(&octo->port[pf], OCTO_PORT_STARTED) && !octo_pf_is_joining(octo, pf);
+	return octo_port_is(&octo->port[pf], OCTO_PORT_STARTED) && !octo_port_is_joining(octo, pf);
 }
 
 /* Unusable PFs that are present or may be soon: the NIC may send to them before they start. */
@@ -47,7 +47,7 @@ useless_pfs(const struct octo_dev *octo)
 {
 	uint32_t pfs = 0;
 
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].has_port || octo->replug.on)
 			pfs |= RTE_BIT32(i);
 	return pfs & ~octo->plan.usable;
@@ -57,7 +57,7 @@ useless_pfs(const struct octo_dev *octo)
 static bool
 must_begin(const struct octo_dev *octo, uint32_t useless)
 {
-	for (uint8_t i = 0; i < octo->nb_pfs; i++)
+	for (uint8_t i = 0; i < octo->nb_ports; i++)
 		if ((useless & RTE_BIT32(i)) &&
 		    (!octo->port[i].has_port || is_started(octo, i) || octo->port[i].recovering))
 			return true;
@@ -68,7 +68,7 @@ must_begin(const struct octo_dev *octo, uint32_t useless)
 static bool
 is_urgent(const struct octo_dev *octo, uint32_t useless)
 {
-	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint8_t i = 0; i < octo->nb_ports; i++) {
 		const struct octo_port *port = &octo->port[i];
 
 		if ((useless & RTE_BIT32(i)) &&

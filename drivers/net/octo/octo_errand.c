@@ -227,7 +227,7 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 		.owner_id = octo->owner_id,
 		.index = pf,
 		.kind = kind,
-		.until = octo->pf[pf].leaving.until,
+		.until = p->leaving.until,
 		.port = *p,
 	};
 	memcpy(e->args, args, strlen(args) + 1);
@@ -254,6 +254,6 @@ octo_errand_await(const struct octo_dev *octo)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY || rte_thread_is_intr())
 		return;
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		await(&octo->port[i], end);
 }

@@ -93,7 +93,7 @@ tell_device(struct octo_dev *octo, const void *what)
 {
 	const struct device_event *e = what;
 
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		const struct octo_port *port = &octo->port[i];
 
 		if (strcmp(port->past.device, e->device) != 0 && strcmp(port->name, e->device) != 0)

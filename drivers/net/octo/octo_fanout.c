@@ -46,7 +46,7 @@ octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 	/* a rule created before the first start was never installed */
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		int ret = 0;
 
 		if (!octo_fanout_goes_by_flow_queue(octo, rule, pf))
@@ -111,7 +111,8 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
 						 text.rule.pattern_ro, actions, error);
-		if (rule->arfs[pf] == NULL && !octo_pf_excuse_joining_locked(octo, pf, -rte_errno))
+		if (rule->arfs[pf] == NULL &&
+		    !octo_port_excuse_joining_locked(octo, pf, -rte_errno))
 			ret = octo_flow_blame(p, -rte_errno, error);
 	}
 	return ret;

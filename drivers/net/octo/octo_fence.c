@@ -29,13 +29,11 @@ rxq_of(const struct octo_dev *octo, uint16_t queue)
 static struct octo_rxq *
 next_rxq(const struct octo_dev *octo, uint16_t *i)
 {
-	while (*i < octo_data(octo)->nb_rx_queues) {
-		struct octo_rxq *q = rxq_of(octo, (*i)++);
+	struct octo_rxq *q = NULL;
 
-		if (q != NULL)
-			return q;
-	}
-	return NULL;
+	while (q == NULL && *i < octo_data(octo)->nb_rx_queues)
+		q = rxq_of(octo, (*i)++);
+	return q;
 }
 
 #define FOREACH_RXQ(octo, q, i)                                                                    \
@@ -492,7 +490,7 @@ octo_fence_sweep_locked(struct octo_dev *octo)
 }
 
 void
-octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf)
+octo_fence_forget_pfs_locked(struct octo_dev *octo, uint32_t pfs)
 {
 	struct octo_rxq *q;
 	uint16_t i;
@@ -500,10 +498,11 @@ octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf)
 	/* a MOVE fence holds all legs, so the loss of one does not close it */
 	FOREACH_RXQ(octo, q, i)
 	{
-		if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg == pf)
+		if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg != OCTO_NO_PF &&
+		    (pfs & RTE_BIT32(q->fence.leg)))
 			give_up(octo, q);
 		if (q->fence.kind == OCTO_FENCE_STEP) {
-			octo_gate_forget(&q->gate, RTE_BIT32(pf));
+			octo_gate_forget(&q->gate, pfs);
 			close_if_done(octo, q);
 		}
 	}
@@ -547,7 +546,7 @@ counts_packets(const struct octo_dev *octo, uint16_t queue)
 
 	if (octo_data(octo)->dev_conf.rxmode.offloads & offloads)
 		return false;
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_STARTED)
 		if (leg_info(octo, pf, queue, &info) && info.scattered_rx)
 			return false;
 	return true;
@@ -561,7 +560,7 @@ depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
 	struct rte_eth_rxq_info info;
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_STARTED)
 		if (leg_info(octo, pf, q->queue_id, &info))
 			depth = RTE_MAX(depth, info.nb_desc);
 	return rte_align32pow2(depth);

@@ -171,7 +171,7 @@ void octo_fence_flipped_all_locked(struct octo_dev *octo);
 void octo_fence_sweep_locked(struct octo_dev *octo);
 
 /** A PF is taken away: its legs no longer hold anything, and are not drained. */
-void octo_fence_forget_pf_locked(struct octo_dev *octo, uint8_t pf);
+void octo_fence_forget_pfs_locked(struct octo_dev *octo, uint32_t pfs);
 
 /** The queue is stopped: its packets are gone. */
 void octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue);

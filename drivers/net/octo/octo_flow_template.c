@@ -153,7 +153,7 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 	}
 	octo_template_free_locked(octo);
 	octo->async = async;
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		octo->port[i].no_flow_queues = false;
 	return 0;
 }
@@ -189,7 +189,7 @@ destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uin
 static void
 free_template(const struct octo_dev *octo, struct octo_pf_template *t)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		destroy_on_pf(octo, t, pf);
 	if (!t->is_pattern)
 		octo_indirect_release(t->common.actions);
@@ -293,7 +293,7 @@ count_users(const struct rte_flow_template_table *t, int step)
 static void
 free_table(const struct octo_dev *octo, struct rte_flow_template_table *t)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_error error = {0};
 

@@ -40,10 +40,15 @@ counts_as_octo_does(const struct octo_dev *octo, const struct octo_port *port)
 
 /* Called after the PF was asked: what octo sends meanwhile makes the result smaller. */
 static int64_t
-not_ours(const struct octo_dev *octo, uint8_t pf)
+not_ours(const struct octo_dev *octo, uint8_t port)
 {
-	return (int64_t)(octo->port[pf].past.last.all.opackets -
-			 octo_queue_counts_tx(octo).sent[pf]);
+	const struct octo_txq_counts counts = octo_queue_counts_tx(octo);
+	uint64_t sent = 0;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (octo_port_index(octo, pf) == port)
+			sent += counts.sent[pf];
+	return (int64_t)(octo->port[port].past.last.all.opackets - sent);
 }
 
 static void

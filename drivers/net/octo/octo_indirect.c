@@ -41,7 +41,7 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 {
 	int first_error = 0;
 
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		const struct octo_port *p = &octo->port[pf];
 		int ret;
 
@@ -233,7 +233,7 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	struct octo_hits hits;
 
 	*sum = (struct rte_flow_query_count){.reset = reset, .hits_set = 1, .bytes_set = 1};
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow_query_count one = {.reset = reset};
 		int ret;
 
@@ -262,7 +262,7 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	  struct rte_flow_query_age *all, struct rte_flow_error *error)
 {
 	*all = (struct rte_flow_query_age){.aged = 1};
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow_query_age one = {0};
 		int ret;
 
@@ -358,7 +358,7 @@ withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 	if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
 		query_count(octo, handle, &count, NULL);
 	remove_from_pfs(octo, handle, NULL);
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (handle->on[pf] == NULL)
 			octo_kept_hits_end(&handle->kept, pf);
 }

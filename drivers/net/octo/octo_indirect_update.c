@@ -22,7 +22,7 @@ update_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle, cons
 	int ret = 0;
 	int pf;
 
-	for (pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
+	for (pf = 0; ret == 0 && pf < octo->nb_ports; pf++)
 		ret = octo_indirect_update_on_pf(octo, handle, (uint8_t)pf, update, error);
 	if (ret == 0)
 		return 0;

@@ -113,7 +113,7 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	int ret;
 	int i;
 
-	for (i = 0; i < octo->nb_pfs; i++) {
+	for (i = 0; i < octo->nb_ports; i++) {
 		ret = info_of(&octo->port[i], &pf);
 		if (ret == -ENODEV)
 			continue;

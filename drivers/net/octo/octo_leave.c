@@ -26,9 +26,9 @@
 #define BLIND_MS 10
 
 static void
-begin(struct octo_dev *octo, uint8_t pf, bool stays)
+begin(struct octo_dev *octo, uint8_t port, bool stays)
 {
-	octo->pf[pf].leaving = (struct octo_leaving){
+	octo->port[port].leaving = (struct octo_leaving){
 		.on = true,
 		.stays = stays,
 		.until = octo_deadline((stays ? GIVE_BACK_MS : LIMIT_MS) * 1000),
@@ -39,20 +39,20 @@ begin(struct octo_dev *octo, uint8_t pf, bool stays)
 
 /* Returns false if the PF must be taken away at once. */
 bool
-octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
+octo_leave_begin_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_leaving *l = &octo->pf[pf].leaving;
+	struct octo_leaving *l = &octo->port[port].leaving;
 
-	if (!octo->started || !octo_port_works_locked(octo, pf))
+	if (!octo->started || !octo_port_works_locked(&octo->port[port]))
 		return false;
 	if (l->on && !l->stays)
 		return true;
-	if ((octo->plan.usable & ~RTE_BIT32(pf)) == 0)
+	if ((octo->plan.usable & ~octo_port_pfs(octo, port)) == 0)
 		return false;
-	octo_replay_forget_locked(octo, pf);
-	begin(octo, pf, false);
+	octo_replay_forget_locked(octo, port);
+	begin(octo, port, false);
 	OCTO_LOG(NOTICE, "port %u: PF %s is to go: its traffic leaves it", octo->port_id,
-		 octo->port[pf].name);
+		 octo->port[port].name);
 	return true;
 }
 
@@ -62,9 +62,9 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf)
  * port changed.
  */
 bool
-octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf)
+octo_leave_give_back_locked(struct octo_dev *octo, uint8_t port)
 {
-	begin(octo, pf, true);
+	begin(octo, port, true);
 	return octo_link_refresh(octo);
 }
 
@@ -90,19 +90,6 @@ has_received(const struct octo_dev *octo, uint8_t pf, bool blind)
 	return false;
 }
 
-/* Have queues sent by the PF since the last look? A queue that is silent need not switch. */
-static bool
-is_sending(const struct octo_dev *octo, uint8_t pf, uint64_t *packets)
-{
-	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t before = *packets;
-
-	*packets = 0;
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf];
-	return *packets != before;
-}
-
 static bool
 has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 {
@@ -114,38 +101,77 @@ has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 	return false;
 }
 
+enum work {
+	WORK_LED,      /* something leads to it */
+	WORK_RECEIVED, /* packets wait in its Rx rings */
+	WORK_TO_SEND,  /* packets wait in its Tx rings */
+};
+
+/* Has any PF of the port work of this kind? */
+static bool
+has_work(const struct octo_dev *octo, uint8_t port, enum work work, bool blind)
+{
+	const uint32_t pfs = octo_port_pfs(octo, port);
+	bool any = false;
+
+	for (uint8_t pf = 0; pf < octo->nb_pfs && !any; pf++) {
+		if ((pfs & RTE_BIT32(pf)) == 0)
+			continue;
+		any = work == WORK_LED      ? is_led_to(octo, pf) :
+		      work == WORK_RECEIVED ? has_received(octo, pf, blind) :
+					      has_to_send(octo, pf, blind);
+	}
+	return any;
+}
+
+/* Have queues sent by the port since the last look? A queue that is silent need not switch. */
+static bool
+is_sending(const struct octo_dev *octo, uint8_t port, uint64_t *packets)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint32_t pfs = octo_port_pfs(octo, port);
+	const uint64_t before = *packets;
+
+	*packets = 0;
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+		for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+			if (pfs & RTE_BIT32(pf))
+				*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf];
+	return *packets != before;
+}
+
 /*
  * Stop a PF that failed to resync, and leave its port as it was found. It may be the transfer
  * proxy PF by now.
  */
 static void
-give_back(struct octo_dev *octo, uint8_t pf)
+give_back(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_port *p = &octo->port[pf];
+	struct octo_port *p = &octo->port[port];
 
-	octo->pf[pf].leaving.on = false;
+	octo->port[port].leaving.on = false;
 	p->state = OCTO_PORT_CONFIGURED;
 	p->link_up = false;
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
-	octo_fence_forget_pf_locked(octo, pf);
-	octo_pf_counts_refresh_locked(octo, pf);
+	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, port));
+	octo_pf_counts_refresh_locked(octo, port);
 	rte_flow_flush(p->port_id, NULL);
-	octo_indirect_leave_locked(octo, pf);
+	octo_indirect_leave_locked(octo, port);
 	octo_users_bar(p);
 	octo_users_await(p);
 	rte_eth_dev_stop(p->port_id);
 	/* its driver has found out that the device is gone: take_away() did the rest */
 	if (p->state == OCTO_PORT_GONE)
 		return;
-	octo_rule_list_forget_pf(octo, pf);
-	octo_rule_list_name_lost_locked(octo, pf);
-	octo_mpfs_spread_forget_pf(octo, pf);
-	octo_detour_forget_pf(octo, pf);
-	octo_pf_counts_keep(octo, pf);
+	octo_rule_list_forget_pf(octo, port);
+	octo_rule_list_name_lost_locked(octo, port);
+	octo_mpfs_spread_forget_pf(octo, port);
+	octo_detour_forget_pf(octo, port);
+	octo_pf_counts_keep(octo, port);
 	octo_users_shut(p);
 	p->state = OCTO_PORT_GONE;
 	p->past.bury_at = 0;
-	octo_failover_lost_locked(octo, pf);
+	octo_failover_lost_locked(octo, port);
 }
 
 enum step {
@@ -157,55 +183,56 @@ enum step {
 
 /* Decides the next step. Once nothing leads to the PF, its rings and its pipeline are emptied. */
 static enum step
-next_step(struct octo_dev *octo, uint8_t pf)
+next_step(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_leaving *l = &octo->pf[pf].leaving;
+	struct octo_leaving *l = &octo->port[port].leaving;
 	const uint64_t now = octo_now();
 	const uint64_t blind_until = l->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
 	const bool blind = octo_gate_before(now, blind_until);
 
-	if (!octo->port[pf].has_port)
+	if (!octo->port[port].has_port)
 		return STEP_RELEASE;
 	if (l->is_out)
-		return has_to_send(octo, pf, blind) && octo_gate_before(now, l->until) ?
+		return has_work(octo, port, WORK_TO_SEND, blind) &&
+				       octo_gate_before(now, l->until) ?
 			       STEP_WAIT :
 			       STEP_RELEASE;
 	/* the others are gone, or have no link: a PF without some rules is better than none */
-	if (l->stays && (octo->plan.usable & RTE_BIT32(pf))) {
+	if (l->stays && (octo->plan.usable & octo_port_pfs(octo, port))) {
 		l->until = octo_deadline(GIVE_BACK_MS * 1000);
 		l->drained = 0;
 		return STEP_WAIT;
 	}
-	if (!octo_gate_before(now, l->until) || !octo_port_works_locked(octo, pf))
+	if (!octo_gate_before(now, l->until) || !octo_port_works_locked(&octo->port[port]))
 		return STEP_LOSE;
-	if (is_led_to(octo, pf))
+	if (has_work(octo, port, WORK_LED, blind))
 		return STEP_WAIT;
 	if (l->drained == 0) {
 		l->drained = now + octo->grace_cycles;
-		is_sending(octo, pf, &l->packets);
+		is_sending(octo, port, &l->packets);
 		return STEP_WAIT;
 	}
-	if (octo_gate_before(now, l->drained) || has_received(octo, pf, blind) ||
-	    is_sending(octo, pf, &l->packets))
+	if (octo_gate_before(now, l->drained) || has_work(octo, port, WORK_RECEIVED, blind) ||
+	    is_sending(octo, port, &l->packets))
 		return STEP_WAIT;
 	/* it is stopped next, and may have been the last */
-	if (l->stays && has_to_send(octo, pf, blind))
+	if (l->stays && has_work(octo, port, WORK_TO_SEND, blind))
 		return STEP_WAIT;
 	return STEP_LOSE;
 }
 
 /* Another thread may have taken the PF away. Steps without events are executed here. */
 static enum step
-take_step_locked(struct octo_dev *octo, uint8_t pf)
+take_step_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_leaving *l = &octo->pf[pf].leaving;
-	const enum step step = l->on ? next_step(octo, pf) : STEP_WAIT;
+	struct octo_leaving *l = &octo->port[port].leaving;
+	const enum step step = l->on ? next_step(octo, port) : STEP_WAIT;
 
 	if (step == STEP_RELEASE)
 		l->on = false;
 	if (step != STEP_LOSE || !l->stays)
 		return step;
-	give_back(octo, pf);
+	give_back(octo, port);
 	return octo_link_refresh(octo) ? STEP_TELL : STEP_WAIT;
 }
 
@@ -214,16 +241,16 @@ take_step_locked(struct octo_dev *octo, uint8_t pf)
  * waited for, and could free the queues while octo_tx_is_sent() reads them.
  */
 static void
-lose(struct octo_dev *octo, uint8_t pf)
+lose(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_port *p = &octo->port[pf];
-	const uint64_t until = octo->pf[pf].leaving.until;
+	struct octo_port *p = &octo->port[port];
+	const uint64_t until = octo->port[port].leaving.until;
 
 	octo_lock(octo);
-	if (octo->pf[pf].leaving.on) {
+	if (octo->port[port].leaving.on) {
 		octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
 		octo_failover_hurry_locked(octo);
-		octo->pf[pf].leaving = (struct octo_leaving){
+		octo->port[port].leaving = (struct octo_leaving){
 			.on = p->has_port,
 			.is_out = true,
 			.until = until,
@@ -234,10 +261,10 @@ lose(struct octo_dev *octo, uint8_t pf)
 }
 
 static void
-release(struct octo_dev *octo, uint8_t pf)
+release(struct octo_dev *octo, uint8_t port)
 {
-	if (octo->replug.on && octo->port[pf].has_port)
-		octo_errand_send(octo, pf, OCTO_ERRAND_RELEASE, false);
+	if (octo->replug.on && octo->port[port].has_port)
+		octo_errand_send(octo, port, OCTO_ERRAND_RELEASE, false);
 }
 
 /* By the control thread, without the mutex. Returns whether the next call should be soon. */
@@ -246,17 +273,17 @@ octo_leave_tick(struct octo_dev *octo)
 {
 	bool busy = false;
 
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct octo_leaving *l = &octo->pf[pf].leaving;
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
+		const struct octo_leaving *l = &octo->port[port].leaving;
 		enum step step;
 
 		if (!l->on)
 			continue;
-		step = OCTO_LOCKED(octo, take_step_locked(octo, pf));
+		step = OCTO_LOCKED(octo, take_step_locked(octo, port));
 		if (step == STEP_LOSE)
-			lose(octo, pf);
+			lose(octo, port);
 		else if (step == STEP_RELEASE)
-			release(octo, pf);
+			release(octo, port);
 		else if (step == STEP_TELL)
 			octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 		busy |= l->on;
@@ -268,14 +295,14 @@ octo_leave_tick(struct octo_dev *octo)
 void
 octo_leave_stop(struct octo_dev *octo)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
-		struct octo_leaving *l = &octo->pf[pf].leaving;
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
+		struct octo_leaving *l = &octo->port[port].leaving;
 		const bool goes = l->on && !l->stays;
 
 		if (goes && !l->is_out)
-			octo_loss_by_event(octo, octo->port[pf].port_id, RTE_ETH_EVENT_INTR_RMV);
+			octo_loss_by_event(octo, octo->port[port].port_id, RTE_ETH_EVENT_INTR_RMV);
 		l->on = false;
 		if (goes)
-			release(octo, pf);
+			release(octo, port);
 	}
 }

@@ -116,6 +116,6 @@ octo_legs_look(const struct octo_dev *octo)
 	live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
 	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
 		if (live & RTE_BIT32(leg))
-			octo_lower_refresh_queues(octo->port[leg].port_id);
+			octo_lower_refresh_queues(octo->pf[leg].port->port_id);
 	rte_atomic_store_explicit(mine, now, rte_memory_order_release);
 }

@@ -78,7 +78,7 @@ octo_link_refresh(struct octo_dev *octo)
 	uint32_t up;
 
 	link = best_link(octo, &up);
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		const bool is_up = (up & RTE_BIT32(i)) != 0;
 
 		if (octo->started && octo->port[i].link_up != is_up)

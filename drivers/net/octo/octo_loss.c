@@ -39,7 +39,7 @@ take_away(struct octo_dev *octo, uint8_t pf)
 {
 	int ret;
 
-	octo->pf[pf].leaving.on = false;
+	octo->port[pf].leaving.on = false;
 	octo_users_shut(&octo->port[pf]);
 	octo_users_await(&octo->port[pf]);
 	if (octo->port[pf].state == OCTO_PORT_GONE)
@@ -51,7 +51,7 @@ take_away(struct octo_dev *octo, uint8_t pf)
 	octo_pf_counts_keep(octo, pf);
 	bury_later(octo, pf);
 	ret = octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
-	octo_fence_forget_pf_locked(octo, pf);
+	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
 	octo_rule_list_forget_pf(octo, pf);
 	octo_rule_list_name_lost_locked(octo, pf);
 	octo_indirect_forget_pf(octo, pf);
@@ -67,7 +67,7 @@ take_away(struct octo_dev *octo, uint8_t pf)
 int
 octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
 {
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].has_port && octo->port[i].port_id == pf_port_id)
 			return i;
 	return -1;
@@ -80,7 +80,7 @@ octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
 static int
 take_in(struct octo_dev *octo, uint16_t pf_port_id)
 {
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		struct octo_port *port = &octo->port[i];
 
 		if (!octo->replug.on || port->has_port || !octo_registry_is_named(port, pf_port_id))
@@ -109,7 +109,7 @@ note(struct octo_port *port, enum rte_eth_event_type event)
 static void
 count_last(struct octo_dev *octo, uint8_t pf)
 {
-	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED) & ~RTE_BIT32(pf));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED) & ~octo_port_pfs(octo, pf));
 	octo_pf_counts_read_last_locked(octo, pf);
 }
 
@@ -124,7 +124,7 @@ will_return(const struct octo_dev *octo, const struct octo_port *port)
 static bool
 is_removed(const struct octo_dev *octo)
 {
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (will_return(octo, &octo->port[i]))
 			return false;
 	return octo_port_first(octo, OCTO_PORT_OWNED) < 0;
@@ -215,7 +215,7 @@ octo_loss_settle_locked(struct octo_dev *octo)
 {
 	if (!rte_atomic_exchange_explicit(&octo->posted, false, rte_memory_order_acquire))
 		return;
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		struct octo_port *port = &octo->port[i];
 		const uint32_t posted = rte_atomic_exchange_explicit(&port->posted, 0,
 								     rte_memory_order_acquire);
@@ -239,7 +239,7 @@ find(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	int i = octo_loss_index(octo, pf_port_id);
 
-	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_pfs; n++)
+	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_ports; n++)
 		if (!octo->port[n].has_port && octo_registry_is_named(&octo->port[n], pf_port_id))
 			i = n;
 	return i;
@@ -270,7 +270,7 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 		/* the holder of the mutex may have taken the port in meanwhile */
 		octo_users_close(port);
 		if (octo->started)
-			octo_poll_unpublish_unlocked(octo, (uint8_t)i);
+			octo_poll_unpublish_unlocked(octo, octo_port_pfs(octo, (uint8_t)i));
 		octo_users_await(port);
 		post(octo, port, pf_port_id, event);
 		octo_users_end_close(port);

@@ -147,7 +147,7 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 	}
 	agent->default_retry = octo_deadline(DEFAULT_RETRY_MS * 1000);
 	OCTO_LOG(WARNING, "port %u: what has no rule does not come by PF %s yet: agent %s: %s",
-		 octo->port_id, octo->port[pf].name, agent->addr.text, agent->why);
+		 octo->port_id, octo->pf[pf].port->name, agent->addr.text, agent->why);
 }
 
 /* The resync is complete: the agent has all rules, and has dropped those of earlier sessions. */

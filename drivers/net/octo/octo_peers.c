@@ -117,9 +117,9 @@ lose(struct octo_dev *octo, uint16_t pf_port_id)
 
 	octo_lock(octo);
 	live = octo_pf_mask(octo, OCTO_PORT_STARTED);
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		if (octo->port[i].port_id == pf_port_id && (live & RTE_BIT32(i)))
-			octo_poll_unpublish(octo, live & ~RTE_BIT32(i));
+	for (uint8_t i = 0; i < octo->nb_ports; i++)
+		if (octo->port[i].port_id == pf_port_id && (live & octo_port_pfs(octo, i)))
+			octo_poll_unpublish(octo, live & ~octo_port_pfs(octo, i));
 	octo_unlock(octo);
 }
 

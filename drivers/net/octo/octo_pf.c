@@ -14,6 +14,17 @@ octo_is_primary(const struct octo_dev *octo, const char *what)
 	return false;
 }
 
+static void
+tell_failure(const struct octo_dev *octo, const struct octo_port *port, const char *what, int ret)
+{
+	/* -ENOTSUP is not the port's failure: ethdev returns it to the caller */
+	if (ret == -ENOTSUP)
+		OCTO_LOG(INFO, "port %u: PF %s does not %s", octo->port_id, port->name, what);
+	else
+		OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, port->name, what,
+			 rte_strerror(-ret));
+}
+
 /*
  * Apply an operation to every PF, or to none: if one refuses, the others are undone in reverse
  * order. undo may be NULL if there is nothing to undo.
@@ -27,49 +38,42 @@ octo_pf_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *
 
 	if (!octo_is_primary(octo, what))
 		return -ENOTSUP;
-	OCTO_FOREACH_PORT(octo, i, at_least) {
+	OCTO_FOREACH_PF(octo, i, at_least) {
 		ret = apply(&octo->pf[i], arg);
 		if (ret != 0)
 			break;
 	}
 	if (ret == 0)
 		return 0;
-	/* -ENOTSUP is not the port's failure: ethdev returns it to the caller */
-	if (ret == -ENOTSUP)
-		OCTO_LOG(INFO, "port %u: PF %s does not %s", octo->port_id, octo->port[i].name,
-			 what);
-	else
-		OCTO_LOG(ERR, "port %u: PF %s cannot %s: %s", octo->port_id, octo->port[i].name,
-			 what, rte_strerror(-ret));
+	tell_failure(octo, octo->pf[i].port, what, ret);
 	while (undo != NULL && --i >= 0)
-		if (octo_port_is(&octo->port[i], at_least))
+		if (octo_port_is(octo->pf[i].port, at_least))
 			undo(&octo->pf[i], undo_arg);
 	return ret;
 }
 
-struct port_call {
-	octo_port_fn fn;
-	const void *arg;
-};
-
-static int
-call_port_of(struct octo_pf *pf, const void *arg)
-{
-	const struct port_call *call = arg;
-
-	return call->fn(pf->port, call->arg);
-}
-
-/* octo_pf_apply() for the PFs' ports. */
+/* octo_pf_apply() for the PFs' ports, each once. */
 int
 octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
 		octo_port_fn apply, octo_port_fn undo, const void *arg, const void *undo_arg)
 {
-	const struct port_call to_apply = {apply, arg};
-	const struct port_call to_undo = {undo, undo_arg};
+	int ret = 0;
+	int i;
 
-	return octo_pf_apply(octo, at_least, what, call_port_of, undo != NULL ? call_port_of : NULL,
-			     &to_apply, &to_undo);
+	if (!octo_is_primary(octo, what))
+		return -ENOTSUP;
+	OCTO_FOREACH_PORT(octo, i, at_least) {
+		ret = apply(&octo->port[i], arg);
+		if (ret != 0)
+			break;
+	}
+	if (ret == 0)
+		return 0;
+	tell_failure(octo, &octo->port[i], what, ret);
+	while (undo != NULL && --i >= 0)
+		if (octo_port_is(&octo->port[i], at_least))
+			undo(&octo->port[i], undo_arg);
+	return ret;
 }
 
 static int
@@ -92,12 +96,24 @@ octo_pf_mask(const struct octo_dev *octo, enum octo_port_state at_least)
 	uint32_t mask = 0;
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, at_least)
+	OCTO_FOREACH_PF(octo, i, at_least)
 		mask |= RTE_BIT32(i);
 	return mask;
 }
 
-/* Index of the first PF that has at least this state, or -1. */
+/* The PFs of a port, as a mask. */
+uint32_t
+octo_port_pfs(const struct octo_dev *octo, uint8_t port)
+{
+	uint32_t mask = 0;
+
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		if (octo_port_index(octo, i) == port)
+			mask |= RTE_BIT32(i);
+	return mask;
+}
+
+/* Index of the first port that has at least this state, or -1. */
 int
 octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least)
 {
@@ -113,30 +129,30 @@ octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least)
  * and does not query its link then.
  */
 bool
-octo_port_works_locked(const struct octo_dev *octo, uint8_t pf)
+octo_port_works_locked(const struct octo_port *port)
 {
-	const uint16_t port = octo->port[pf].port_id;
 	struct rte_eth_link link = {0};
 
-	return octo_port_is(&octo->port[pf], OCTO_PORT_STARTED) &&
-	       rte_eth_dev_is_removed(port) == 0 && octo_attach_is_on_bus(&octo->port[pf]) &&
-	       rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+	return octo_port_is(port, OCTO_PORT_STARTED) &&
+	       rte_eth_dev_is_removed(port->port_id) == 0 && octo_attach_is_on_bus(port) &&
+	       rte_eth_link_get_nowait(port->port_id, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
 }
 
 bool
-octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf)
+octo_port_is_joining(const struct octo_dev *octo, uint8_t port)
 {
-	return octo->replug.joining.on && octo->replug.joining.pf == pf;
+	return octo->replug.joining.on && octo->replug.joining.port == port;
 }
 
 /*
- * If the PF is joining, its error is stored and true returned: a rule that the other PFs accept
+ * If the port is joining, its error is stored and true returned: a rule that the other PFs accept
  * is created without it, and its join fails.
  */
 bool
-octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret)
+octo_port_excuse_joining_locked(struct octo_dev *octo, uint8_t port, int ret)
 {
-	if (!octo_pf_is_joining(octo, pf))
+	if (!octo_port_is_joining(octo, port))
 		return false;
 	octo->replug.joining.ret = ret;
 	return true;

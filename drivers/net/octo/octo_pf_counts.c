@@ -149,7 +149,7 @@ octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
 
 	octo_lock_counts(octo);
 	*sum = octo->gone;
-	for (uint8_t i = 0; ret == 0 && i < octo->nb_pfs; i++) {
+	for (uint8_t i = 0; ret == 0 && i < octo->nb_ports; i++) {
 		if (!octo->port[i].past.counted)
 			continue;
 		ret = read_since(octo, i, &now);
@@ -251,7 +251,7 @@ octo_pf_counts_reset(struct octo_dev *octo)
 
 	octo_lock_counts(octo);
 	octo->gone = (struct octo_pf_counts){0};
-	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint8_t i = 0; i < octo->nb_ports; i++) {
 		const int ret = octo->port[i].past.counted ? reset_pf(&octo->port[i]) : 0;
 
 		if (first_error == 0)

@@ -122,11 +122,11 @@ octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
 }
 
 /*
- * Unpublish one PF without the control mutex, whose holder is inside an operation that may wait
- * for the PF's event handler. Queues are not freed meanwhile: that waits for octo->walkers.
+ * Unpublish PFs without the control mutex, whose holder is inside an operation that may wait
+ * for their event handler. Queues are not freed meanwhile: that waits for octo->walkers.
  */
 void
-octo_poll_unpublish_unlocked(struct octo_dev *octo, uint8_t pf)
+octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
@@ -137,7 +137,7 @@ octo_poll_unpublish_unlocked(struct octo_dev *octo, uint8_t pf)
 		if (q == NULL)
 			continue;
 		octo_call_forget(&q->call);
-		rte_atomic_fetch_and_explicit(&q->live, ~RTE_BIT32(pf), rte_memory_order_release);
+		rte_atomic_fetch_and_explicit(&q->live, ~pfs, rte_memory_order_release);
 	}
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
@@ -145,9 +145,8 @@ octo_poll_unpublish_unlocked(struct octo_dev *octo, uint8_t pf)
 		if (q == NULL)
 			continue;
 		octo_call_forget(&q->call);
-		rte_atomic_fetch_and_explicit(&q->live, ~RTE_BIT32(pf), rte_memory_order_release);
-		rte_atomic_fetch_and_explicit(&q->sending, ~RTE_BIT32(pf),
-					      rte_memory_order_release);
+		rte_atomic_fetch_and_explicit(&q->live, ~pfs, rte_memory_order_release);
+		rte_atomic_fetch_and_explicit(&q->sending, ~pfs, rte_memory_order_release);
 	}
 	await_pollers(octo);
 	octo_askers_leave(&octo->walkers);

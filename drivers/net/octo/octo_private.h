@@ -47,6 +47,7 @@
 #include "octo_slab.h"
 #include "octo_socket_map.h"
 #include "octo_spread.h"
+#include "octo_stats.h"
 #include "octo_stray.h"
 #include "octo_table.h"
 #include "octo_tuple.h"
@@ -118,6 +119,7 @@ struct octo_port {
 	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
 	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
 	RTE_ATOMIC(uint16_t) posted_port; /* the port id that raised them */
+	struct octo_leaving leaving;
 	struct octo_foreign foreign;
 	struct octo_pf_past past; /* kept while it is gone */
 };
@@ -129,7 +131,6 @@ struct octo_pf {
 	int16_t given_node;     /* by the devarg, -1: none */
 	int alloc_socket;       /* where its rings are allocated: never a simulated node */
 	bool simulated;         /* node is from a devarg, not from the machine */
-	struct octo_leaving leaving;
 };
 
 /* Primary process only; never touched by the data path. */
@@ -182,6 +183,7 @@ struct octo_learning {
 struct octo_dev {
 	uint16_t port_id;
 	uint16_t nb_pfs;
+	uint16_t nb_ports;
 	enum octo_tier tier;
 	enum octo_ignored ignored;
 	enum octo_tier tier_wanted; /* highest tier that may be used */
@@ -202,7 +204,7 @@ struct octo_dev {
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
 	uint64_t owner_id;
-	struct octo_port port[OCTO_MAX_PFS]; /* that of PF i is port[i] */
+	struct octo_port port[OCTO_MAX_PFS]; /* that of PF i is *pf[i].port */
 	struct octo_pf pf[OCTO_MAX_PFS];
 	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
 	bool tx_by_buffer;                    /* tx_pf=mbuf */
@@ -341,21 +343,42 @@ octo_pf_leg(const struct octo_pf *pf, uint16_t queue)
 	return (struct octo_leg){pf->port->port_id, queue};
 }
 
-/* The first PF from i on that has at least this state; nb_pfs if there is none. */
+/* Index of a PF's port. */
+static inline uint8_t
+octo_port_index(const struct octo_dev *octo, uint16_t pf)
+{
+	return (uint8_t)(octo->pf[pf].port - octo->port);
+}
+
+/* The first port from i on that has at least this state; nb_ports if there is none. */
 static inline uint16_t
 octo_port_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_least)
 {
-	while (i < octo->nb_pfs && !octo_port_is(&octo->port[i], at_least))
+	while (i < octo->nb_ports && !octo_port_is(&octo->port[i], at_least))
 		i++;
 	return i;
 }
 
-/* The PFs that have at least this state; PF index in i. */
+/* The first PF from i on whose port has at least this state; nb_pfs if there is none. */
+static inline uint16_t
+octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_least)
+{
+	while (i < octo->nb_pfs && !octo_port_is(octo->pf[i].port, at_least))
+		i++;
+	return i;
+}
+
+/* The ports that have at least this state; index of the port in i. */
 #define OCTO_FOREACH_PORT(octo, i, at_least)                                                       \
-	for ((i) = octo_port_next(octo, 0, at_least); (i) < (octo)->nb_pfs;                        \
+	for ((i) = octo_port_next(octo, 0, at_least); (i) < (octo)->nb_ports;                      \
 	     (i) = octo_port_next(octo, (i) + 1, at_least))
 
-/* The PFs with flow queues; PF index in i. */
+/* The PFs whose ports have at least this state; PF index in i. */
+#define OCTO_FOREACH_PF(octo, i, at_least)                                                         \
+	for ((i) = octo_pf_next(octo, 0, at_least); (i) < (octo)->nb_pfs;                          \
+	     (i) = octo_pf_next(octo, (i) + 1, at_least))
+
+/* The ports with flow queues; index of the port in i. */
 #define OCTO_FOREACH_ASYNC_PORT(octo, i)                                                           \
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED)                                           \
 		if (!(octo)->port[i].no_flow_queues)
@@ -376,9 +399,10 @@ int octo_port_call(struct octo_dev *octo, enum octo_port_state at_least, const c
 		   octo_port_id_fn apply, octo_port_id_fn undo);
 uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_port_state at_least);
 int octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least);
-bool octo_pf_is_joining(const struct octo_dev *octo, uint8_t pf);
-bool octo_pf_excuse_joining_locked(struct octo_dev *octo, uint8_t pf, int ret);
-bool octo_port_works_locked(const struct octo_dev *octo, uint8_t pf);
+uint32_t octo_port_pfs(const struct octo_dev *octo, uint8_t port);
+bool octo_port_is_joining(const struct octo_dev *octo, uint8_t port);
+bool octo_port_excuse_joining_locked(struct octo_dev *octo, uint8_t port, int ret);
+bool octo_port_works_locked(const struct octo_port *port);
 
 /* octo_registry.c: the octo ports of this process */
 void octo_registry_add(struct octo_dev *octo);
@@ -414,7 +438,7 @@ uint8_t octo_topo_home_of(const struct octo_dev *octo, uint16_t queue);
 
 /* octo_poll.c */
 int octo_poll_unpublish(struct octo_dev *octo, uint32_t live);
-void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint8_t pf);
+void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs);
 
 /* octo_loss.c: a PF is lost */
 int octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id);
@@ -504,40 +528,6 @@ void octo_mac_remove(struct rte_eth_dev *dev, uint32_t index);
 int octo_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t nb);
 int octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on);
 int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
-
-/* octo_stats.c */
-int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
-		   struct eth_queue_stats *qstats);
-int octo_stats_reset(struct rte_eth_dev *dev);
-
-/* octo_pf_counts.c */
-void octo_pf_counts_begin(struct octo_dev *octo);
-int octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum);
-int octo_pf_counts_reset(struct octo_dev *octo);
-void octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts);
-void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
-void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
-void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);
-void octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf);
-
-/* octo_queue_counts.c: counters that outlive their queues */
-void octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q);
-void octo_queue_counts_begin_tx_locked(struct octo_dev *octo, struct octo_txq *q);
-void octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q);
-void octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q);
-struct octo_rxq_counts octo_queue_counts_rx(const struct octo_dev *octo);
-struct octo_txq_counts octo_queue_counts_tx(const struct octo_dev *octo);
-void octo_queue_counts_reset(struct octo_dev *octo);
-void octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
-			     struct octo_rx_count *stray);
-
-/* octo_xstats.c */
-int
-octo_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
-int octo_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int n);
-int octo_xstats_reset(struct rte_eth_dev *dev);
-int octo_xstats_read(uint16_t port_id, struct rte_eth_xstat_name **names,
-		     struct rte_eth_xstat **values);
 
 /* octo_flow.c: rte_flow on the port */
 

@@ -53,7 +53,7 @@ octo_registry_get(uint16_t port_id)
 static bool
 has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 {
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].has_port ? octo->port[i].port_id == pf_port_id :
 					     octo_registry_is_named(&octo->port[i], pf_port_id))
 			return true;

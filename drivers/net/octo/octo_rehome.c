@@ -101,7 +101,7 @@ end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 	q->rules_home = OCTO_NO_PF;
 	if (q->rehome_retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
-			 octo->port_id, failed, q->queue_id, octo->port[home].name);
+			 octo->port_id, failed, q->queue_id, octo->pf[home].port->name);
 	q->rehome_pause = RTE_MIN(RTE_MAX(2 * q->rehome_pause, REHOME_RETRY_MS),
 				  REHOME_RETRY_MAX_MS);
 	q->rehome_retry = octo_now() + rte_get_timer_hz() * q->rehome_pause / MS_PER_S;

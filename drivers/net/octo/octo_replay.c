@@ -16,7 +16,7 @@
 #define SLICE_US 50
 
 static int
-set_up_queues(struct octo_dev *octo, uint8_t pf)
+set_up_queues_of(struct octo_dev *octo, uint8_t pf)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	int ret = 0;
@@ -27,6 +27,17 @@ set_up_queues(struct octo_dev *octo, uint8_t pf)
 	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++)
 		if (data->tx_queues[i] != NULL)
 			ret = octo_queue_setup_tx_leg_locked(octo, data->tx_queues[i], pf);
+	return ret;
+}
+
+static int
+set_up_queues(struct octo_dev *octo, uint8_t port)
+{
+	int ret = 0;
+
+	for (uint8_t pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
+		if (octo_port_index(octo, pf) == port)
+			ret = set_up_queues_of(octo, pf);
 	return ret;
 }
 
@@ -58,9 +69,9 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 	return ret;
 }
 
-/* Start deferred queues that run on the port, and stop queues that are stopped on it. */
+/* Start deferred queues that run on the octo port, and stop queues that are stopped on it. */
 static int
-set_queue_states(struct octo_dev *octo, const struct octo_pf *pf)
+set_queue_states_of(struct octo_dev *octo, const struct octo_pf *pf)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	int ret = 0;
@@ -88,6 +99,26 @@ set_queue_states(struct octo_dev *octo, const struct octo_pf *pf)
 	return ret;
 }
 
+static int
+set_queue_states(struct octo_dev *octo, uint8_t port)
+{
+	int ret = 0;
+
+	for (uint8_t pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
+		if (octo_port_index(octo, pf) == port)
+			ret = set_queue_states_of(octo, &octo->pf[pf]);
+	return ret;
+}
+
+static bool
+can_hold_legs(struct octo_dev *octo, uint8_t port)
+{
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (octo_port_index(octo, pf) == port && !octo_fence_can_hold_leg_locked(octo, pf))
+			return false;
+	return true;
+}
+
 /*
  * Wait for an open fence to close, but not longer than PATIENCE_MS: a fence stays open
  * while its queue is not polled, and then there is no order to lose.
@@ -97,7 +128,7 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf_past *past = &octo->port[pf].past;
 
-	if (!octo->started || octo_fence_can_hold_leg_locked(octo, pf)) {
+	if (!octo->started || can_hold_legs(octo, pf)) {
 		past->patient_until = 0;
 		return false;
 	}
@@ -124,7 +155,7 @@ start(struct octo_dev *octo, uint8_t pf)
 
 	if (ret != 0)
 		return ret;
-	ret = set_queue_states(octo, &octo->pf[pf]);
+	ret = set_queue_states(octo, pf);
 	/* some PMDs reset the RETA at start */
 	if (ret == 0)
 		ret = octo_rss_replay_locked(octo, pf);
@@ -158,8 +189,10 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	 * The NIC may send unsteered packets to the PF as soon as it starts, and they must
 	 * not overtake those in the other PFs' rings: hold its legs before the start.
 	 */
-	octo_fence_hold_leg_locked(octo, pf);
-	*j = (struct octo_joining){.on = true, .pf = pf, .next = TAILQ_FIRST(&octo->rules)};
+	for (uint8_t i = 0; i < octo->nb_pfs; i++)
+		if (octo_port_index(octo, i) == pf)
+			octo_fence_hold_leg_locked(octo, i);
+	*j = (struct octo_joining){.on = true, .port = pf, .next = TAILQ_FIRST(&octo->rules)};
 	ret = start(octo, pf);
 	if (ret == 0)
 		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
@@ -185,7 +218,7 @@ octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 void
 octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
 {
-	if (octo_pf_is_joining(octo, pf))
+	if (octo_port_is_joining(octo, pf))
 		octo->replug.joining.on = false;
 }
 
@@ -247,6 +280,6 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 	if (j->ret == 0)
 		return -EAGAIN;
 	j->on = false;
-	tell_refusal(octo, &octo->port[j->pf], j->ret, &error);
+	tell_refusal(octo, &octo->port[j->port], j->ret, &error);
 	return j->ret;
 }

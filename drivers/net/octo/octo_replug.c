@@ -28,7 +28,7 @@ tell_gone(const struct octo_dev *octo, struct octo_port *port)
 void
 octo_replug_tell_locked(struct octo_dev *octo, uint64_t now)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (now >= octo->port[pf].past.tell_at)
 			tell_gone(octo, &octo->port[pf]);
 }
@@ -176,7 +176,7 @@ welcome(struct octo_dev *octo, struct octo_port *port)
 static bool
 go_on(struct octo_dev *octo)
 {
-	const uint8_t i = octo->replug.joining.pf;
+	const uint8_t i = octo->replug.joining.port;
 	bool link_changed = false;
 	int ret = -ENODEV;
 
@@ -244,9 +244,9 @@ look_around(struct octo_dev *octo, enum look look)
 {
 	if (!octo->replug.on)
 		return;
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].state == OCTO_PORT_GONE && !octo->port[i].recovering &&
-		    !octo->pf[i].leaving.on)
+		    !octo->port[i].leaving.on)
 			bring_back(octo, (uint8_t)i, look);
 }
 
@@ -254,7 +254,7 @@ static void
 forget_failures(struct octo_dev *octo)
 {
 	octo_lock(octo);
-	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		octo->port[i].past.retry_at = 0;
 		octo->port[i].past.pause = 0;
 	}

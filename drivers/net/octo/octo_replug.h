@@ -52,7 +52,7 @@ struct octo_pf_past {
  */
 struct octo_joining {
 	bool on;
-	uint8_t pf;
+	uint8_t port;          /* index */
 	bool others;           /* rules without a 5-tuple are next */
 	int ret;               /* error of the PF, 0: none so far */
 	struct rte_flow *next; /* NULL: end of this list */

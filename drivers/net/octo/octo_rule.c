@@ -73,11 +73,11 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 void
 octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		octo_rule_hits_keep_pf_locked(octo, rule, pf);
 	octo_fanout_remove_locked(octo, rule, NULL);
 	/* a PF may have refused: drop its handle all the same */
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		if (octo_fanout_goes_by_flow_queue(octo, rule, pf))
 			continue;
 		rule->arfs[pf] = NULL;

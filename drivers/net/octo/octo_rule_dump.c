@@ -94,7 +94,7 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 
 	fprintf(file, "octo rule %p by %s: %s\n  rules on PFs:", (const void *)rule,
 		origin_name(rule), octo_rule_dump_format(rule, text));
-	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint16_t pf = 0; pf < octo->nb_ports; pf++) {
 		if (rule->arfs[pf] == NULL)
 			continue;
 		fprintf(file, "%s%s", comma, octo->port[pf].name);
@@ -103,7 +103,7 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 	fprintf(file, "%s\n", *comma == ' ' ? " none" : "");
 	if (octo_rule_has_tuple(rule))
 		fprintf(file, "  MPFS rule to PF: %s\n  verdict: %s\n",
-			rule->pf != OCTO_NO_PF ? octo->port[rule->pf].name : "none",
+			rule->pf != OCTO_NO_PF ? octo->pf[rule->pf].port->name : "none",
 			octo_verdict_name(octo_rule_notes_verdict(rule)));
 }
 

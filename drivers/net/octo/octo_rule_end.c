@@ -121,7 +121,7 @@ hold_for(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 static void
 let_go(struct octo_dev *octo, struct rte_flow *rule)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (rule->pf != OCTO_NO_PF && pf != rule->pf)
 			octo_replace_by_none(octo, pf, &rule->arfs[pf]);
 	if (octo->mpfs_ops != NULL)

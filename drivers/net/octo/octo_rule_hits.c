@@ -117,7 +117,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	/* a learned rule is on the switch only */
 	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING)
 		return octo->mpfs_ops->query(octo, rule, sum, error);
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow_query_count one = {.reset = reset};
 		int ret = count_of_pf(octo, rule, pf, action, &one, error);
 
@@ -145,7 +145,7 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 	  struct rte_flow_query_age *age, struct rte_flow_error *error)
 {
 	*age = (struct rte_flow_query_age){.aged = 1};
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++) {
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow_query_age one = {0};
 		int ret;
 
@@ -169,7 +169,7 @@ static int
 query_first(struct octo_dev *octo, const struct rte_flow *rule,
 	    const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (is_on(octo, rule, pf))
 			return ask_pf(octo, rule, pf, action, data, error);
 	return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,

@@ -199,7 +199,7 @@ octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
 static bool
 is_on_a_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 {
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (rule->arfs[pf] != NULL)
 			return true;
 	return false;

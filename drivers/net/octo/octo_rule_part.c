@@ -223,7 +223,7 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &after, &s.to, NULL);
-	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		s.had |= old->arfs[pf] != NULL ? RTE_BIT32(pf) : 0;
 	return ret == 0 ? octo_move_locked(&s.move, NULL) : ret;
 }

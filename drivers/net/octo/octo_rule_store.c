@@ -111,7 +111,7 @@ octo_rule_store_init(struct octo_dev *octo)
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
 		TAILQ_INIT(&octo->queue_rules[i]);
 	octo_slab_init(&octo->rule_slab, "octo_rules",
-		       sizeof(struct rte_flow) + octo->nb_pfs * sizeof(struct rte_flow *),
+		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct rte_flow *),
 		       SOCKET_ID_ANY);
 	octo_slab_init(&octo->notes_slab, "octo_notes", sizeof(struct octo_notes), SOCKET_ID_ANY);
 	snprintf(name, sizeof(name), "octo_p%u", octo->port_id);

@@ -49,8 +49,9 @@ leaving_in_order(const struct octo_dev *octo)
 	uint32_t leaving = 0;
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
-		if (octo->pf[i].leaving.on && !octo->pf[i].leaving.stays && !octo->tx_by_buffer)
+	OCTO_FOREACH_PF(octo, i, OCTO_PORT_STARTED)
+		if (octo->pf[i].port->leaving.on && !octo->pf[i].port->leaving.stays &&
+		    !octo->tx_by_buffer)
 			leaving |= RTE_BIT32(i);
 	return leaving;
 }
@@ -79,14 +80,14 @@ publish_sending(const struct octo_dev *octo)
 	}
 }
 
-/* The PF could not join, and is to be given back. */
+/* The port could not join, and is to be given back. */
 static bool
-is_given_back(const struct octo_dev *octo, int pf)
+is_given_back(const struct octo_port *port)
 {
-	return octo->pf[pf].leaving.on && octo->pf[pf].leaving.stays;
+	return port->leaving.on && port->leaving.stays;
 }
 
-/* Of these PFs the one that goes on if there is no other; -1: there are none. */
+/* Of these ports the one that goes on if there is no other; -1: there are none. */
 static int
 keeper(const struct octo_dev *octo)
 {
@@ -94,7 +95,7 @@ keeper(const struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
-		if (is_given_back(octo, i) &&
+		if (is_given_back(&octo->port[i]) &&
 		    (found < 0 || (octo->port[i].link_up && !octo->port[found].link_up)))
 			found = i;
 	return found;
@@ -114,8 +115,9 @@ not_beside_keeper(const struct octo_dev *octo)
 	if (kept < 0)
 		return 0;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
-		if (i != kept && (is_given_back(octo, i) || octo_pf_is_joining(octo, (uint8_t)i)))
-			pfs |= RTE_BIT32(i);
+		if (i != kept &&
+		    (is_given_back(&octo->port[i]) || octo_port_is_joining(octo, (uint8_t)i)))
+			pfs |= octo_port_pfs(octo, (uint8_t)i);
 	return pfs;
 }
 
@@ -126,9 +128,9 @@ usable_pfs(const struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
-		if (octo->port[i].link_up && !octo->pf[i].leaving.on &&
-		    !octo_pf_is_joining(octo, (uint8_t)i))
-			usable |= RTE_BIT32(i);
+		if (octo->port[i].link_up && !octo->port[i].leaving.on &&
+		    !octo_port_is_joining(octo, (uint8_t)i))
+			usable |= octo_port_pfs(octo, (uint8_t)i);
 	if (usable == 0)
 		usable = octo_pf_mask(octo, OCTO_PORT_STARTED) & ~not_beside_keeper(octo);
 	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PORT_OWNED);

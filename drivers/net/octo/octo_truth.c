@@ -107,14 +107,14 @@ static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_evidence *e = &rule->notes->evidence;
-	const char *by = octo->port[e->pf].name;
+	const char *by = octo->pf[e->pf].port->name;
 	char text[OCTO_TUPLE_TEXT_MAX];
 
 	octo_tuple_format(&rule->tuple, text);
 	if (e->queue == rule->queue)
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: it comes by PF %s, not %s",
-			 octo->port_id, text, by, octo->port[rule->pf].name);
+			 octo->port_id, text, by, octo->pf[rule->pf].port->name);
 	else
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: "
@@ -145,7 +145,7 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 static bool
 is_excused(const struct octo_dev *octo, const struct octo_promise *p)
 {
-	return p->pf != OCTO_VERDICT_ANY_PF && !octo_port_works_locked(octo, p->pf);
+	return p->pf != OCTO_VERDICT_ANY_PF && !octo_port_works_locked(octo->pf[p->pf].port);
 }
 
 static void

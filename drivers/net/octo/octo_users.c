@@ -47,9 +47,9 @@ octo_users_enter_first(const struct octo_dev *octo, enum octo_port_state at_leas
 {
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, at_least) {
+	OCTO_FOREACH_PF(octo, i, at_least) {
 		use->pf = (uint8_t)i;
-		if (octo_users_enter(&octo->port[i], use))
+		if (octo_users_enter(octo->pf[i].port, use))
 			return true;
 	}
 	return false;

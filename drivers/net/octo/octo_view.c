@@ -27,6 +27,7 @@ octo_view_tell_closing(uint16_t port_id)
 static const char *
 state_name(const struct octo_dev *octo, uint8_t pf)
 {
+	const struct octo_port *port = octo->pf[pf].port;
 	static const char *const names[] = {
 		[OCTO_PORT_GONE] = "gone",
 		[OCTO_PORT_OWNED] = "owned",
@@ -34,22 +35,22 @@ state_name(const struct octo_dev *octo, uint8_t pf)
 		[OCTO_PORT_STARTED] = "started",
 	};
 
-	if (octo_pf_is_joining(octo, pf))
+	if (octo_port_is_joining(octo, octo_port_index(octo, pf)))
 		return "joining";
-	return octo->pf[pf].leaving.on ? "leaving" : names[octo->port[pf].state];
+	return port->leaving.on ? "leaving" : names[port->state];
 }
 
 static void
 view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 {
-	const struct octo_port *port = &octo->port[i];
+	const struct octo_port *port = octo->pf[i].port;
 
 	rte_strscpy(view->name, port->name, sizeof(view->name));
 	view->state = state_name(octo, (uint8_t)i);
 	view->port_id = port->port_id;
 	view->socket = octo->pf[i].node;
 	view->link_up = port->link_up;
-	view->manager = octo->manager == i;
+	view->manager = octo->manager == octo_port_index(octo, (uint8_t)i);
 }
 
 struct octo_dev *

@@ -111,7 +111,7 @@ index_of(const struct octo_dev *octo, uint32_t port_id)
 {
 	int found = NO_PF;
 
-	for (int pf = 0; pf < octo->nb_pfs; pf++) {
+	for (int pf = 0; pf < octo->nb_ports; pf++) {
 		if (port_id == OCTO_LOST_PORT(pf))
 			return PF_IS_GONE;
 		if (octo->port[pf].port_id != port_id)
