@@ -366,11 +366,31 @@ nb_pfs(const struct octo_port_conf *conf)
 	return conf->nb_pfs == 0 ? 2 : conf->nb_pfs;
 }
 
+static bool
+is_sliced(const struct octo_port_conf *conf)
+{
+	return conf->sliced || conf->contiguous || getenv("OCTO_PORT_SLICES") != NULL;
+}
+
 void
 octo_port_add_pfs(const struct octo_port_conf *conf)
 {
-	for (unsigned int pf = 0; pf < nb_pfs(conf); pf++)
+	for (unsigned int pf = 0; pf < (is_sliced(conf) ? 1 : nb_pfs(conf)); pf++)
 		octo_port_add_pf(conf, pf);
+}
+
+static int
+put_pf(const struct octo_port_conf *conf, unsigned int pf, char *text, size_t size)
+{
+	const unsigned int node = conf->two_nodes ? pf % 2 : 0;
+
+	if (conf->contiguous)
+		return snprintf(text, size, ",pf=%s[%u-%u]@%u", octo_port_pf_name(0), 8 * pf,
+				8 * pf + 7, node);
+	if (is_sliced(conf))
+		return snprintf(text, size, ",pf=%s[%u::%u]@%u", octo_port_pf_name(0), pf,
+				nb_pfs(conf), node);
+	return snprintf(text, size, ",pf=%s", octo_port_pf_name(pf));
 }
 
 uint16_t
@@ -384,7 +404,7 @@ octo_port_add(const struct octo_port_conf *conf)
 	if (octo_port_has_two_nodes())
 		len += snprintf(args + len, sizeof(args) - len, "/%d:1", cpu_of_node[1]);
 	for (unsigned int pf = 0; pf < nb_pfs(conf); pf++)
-		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", octo_port_pf_name(pf));
+		len += put_pf(conf, pf, args + len, sizeof(args) - len);
 	if (conf->octo != NULL)
 		snprintf(args + len, sizeof(args) - len, ",%s", conf->octo);
 	assert_int_equal(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, args), 0);

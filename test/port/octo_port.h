@@ -33,6 +33,8 @@
 struct octo_port_conf {
 	unsigned int nb_pfs;    /**< 0 means 2 */
 	bool two_nodes;         /**< PF P is on node P % 2 */
+	bool sliced;            /**< PF P is queues P::nb_pfs of one simulated port, on that node */
+	bool contiguous;        /**< the same, but 8 queues from 8 * P on */
 	bool learn;             /**< strays teach steering */
 	bool replug;            /**< PFs that are gone are looked for */
 	unsigned int wire_ring; /**< frames that the wire holds, 0 means more than any test sends */

@@ -24,6 +24,14 @@ static const struct octo_port_conf slow_and_fast = {
 	.octo = "grace_us=4000",
 };
 
+/* The PFs are slices of one port, and their rings are what differs. */
+static const struct octo_port_conf slices = {
+	.two_nodes = true,
+	.sliced = true,
+	.all = "latency_us=300",
+	.octo = "grace_us=400",
+};
+
 /* One flow there and back. */
 struct trip {
 	uint16_t port;
@@ -119,14 +127,13 @@ depart(const struct octo_port_conf *conf)
 }
 
 static void
-test_rehomes_keep_the_order(void **state)
+check_rehomes(const struct octo_port_conf *conf)
 {
 	struct trip t;
 
-	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	t = depart(&slow_and_fast);
+	t = depart(conf);
 	for (int i = 1; i <= TIMES; i++)
 		go(&t, i % 2);
 	end_trip(&t);
@@ -134,6 +141,20 @@ test_rehomes_keep_the_order(void **state)
 	assert_true(octo_port_xstat(t.port, "fence_opened") >= TIMES);
 	assert_true(octo_port_xstat(t.port, "fence_held_ns") > 0);
 	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
+}
+
+static void
+test_rehomes_keep_the_order(void **state)
+{
+	(void)state;
+	check_rehomes(&slow_and_fast);
+}
+
+static void
+test_rehomes_between_slices_keep_the_order(void **state)
+{
+	(void)state;
+	check_rehomes(&slices);
 }
 
 /*
@@ -197,20 +218,14 @@ test_new_queues_count_from_zero(void **state)
 
 /* A rule is destroyed, its queue goes elsewhere, and the same rule is made again. */
 static void
-test_a_rule_made_again_keeps_the_order(void **state)
+check_rule_made_again(const struct octo_port_conf *conf)
 {
-	const struct octo_port_conf conf = {
-		.two_nodes = true,
-		.pf = {"latency_us=3000"},
-		.octo = "grace_us=4000,linger_ms=10000",
-	};
 	struct rte_flow *rule;
 	struct trip t;
 
-	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	t = (struct trip){.port = octo_port_create(&conf)};
+	t = (struct trip){.port = octo_port_create(conf)};
 	octo_port_up(t.port, 1);
 	rule = octo_port_steer(t.port, FLOW, 0, NULL);
 	go(&t, 0);
@@ -227,6 +242,33 @@ test_a_rule_made_again_keeps_the_order(void **state)
 	}
 	end_trip(&t);
 	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
+}
+
+static void
+test_a_rule_made_again_keeps_the_order(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true,
+		.pf = {"latency_us=3000"},
+		.octo = "grace_us=4000,linger_ms=10000",
+	};
+
+	(void)state;
+	check_rule_made_again(&conf);
+}
+
+static void
+test_a_rule_of_slices_made_again_keeps_the_order(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true,
+		.sliced = true,
+		.all = "latency_us=300",
+		.octo = "grace_us=400,linger_ms=10000",
+	};
+
+	(void)state;
+	check_rule_made_again(&conf);
 }
 
 /* Strays of a slow PF come home to a fast one. */
@@ -489,9 +531,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_rehomes_keep_the_order),
+		octo_port_test(test_rehomes_between_slices_keep_the_order),
 		octo_port_test(test_what_waits_is_counted),
 		octo_port_test(test_new_queues_count_from_zero),
 		octo_port_test(test_a_rule_made_again_keeps_the_order),
+		octo_port_test(test_a_rule_of_slices_made_again_keeps_the_order),
 		octo_port_test(test_what_is_learned_keeps_the_order),
 		octo_port_test(test_slow_rules_hold_nothing_up),
 		octo_port_test(test_a_stop_ends_it),

@@ -38,6 +38,13 @@ static const struct octo_port_conf fast_without = {
 	.octo = "grace_us=4000,fence_timeout_ms=1000,linger_ms=5",
 };
 
+/* Both PFs are slices of one port: what differs is how fast the consumers are. */
+static const struct octo_port_conf slices = {
+	.sliced = true,
+	.all = "latency_us=300",
+	.octo = "grace_us=400,fence_timeout_ms=1000,linger_ms=5000",
+};
+
 static const struct octo_port_conf impatient = {.octo = "fence_timeout_ms=5"};
 
 struct burst {
@@ -247,6 +254,91 @@ test_a_rule_made_again_keeps_the_order(void **state)
 }
 
 static void
+test_slices_keep_the_order(void **state)
+{
+	static const struct {
+		change_t begin;
+		change_t move;
+	} ways[] = {
+		{begin_by_rule, move_by_hand},
+		{begin_by_rule, replace_rule},
+		{begin_by_hand, replace_by_hand},
+	};
+	struct trip t;
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(ways); i++) {
+		depart(&t, &slices, 2 + (uint16_t)i % 2, ways[i].begin);
+		go_round(&t, ways[i].move);
+		assert_int_equal(octo_port_xstat(t.port, "rx_stray_packets"), 0);
+		octo_port_destroy();
+	}
+}
+
+static void
+lead_all_to(uint16_t port, uint16_t queue)
+{
+	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	for (uint16_t i = 0; i < info.reta_size; i++) {
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = queue;
+	}
+	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, info.reta_size), 0);
+}
+
+/* The flow has a rule to this queue for a while, then RSS chooses its queue and slice again. */
+static void
+steer_for_a_while(struct trip *t, uint16_t queue)
+{
+	const uint32_t before = t->by_queue[queue];
+	uint32_t sent;
+
+	arrive(t);
+	assert_int_equal(begin_by_rule(t, queue, NULL), 0);
+	travel_until(t, t->by_queue[queue] > before + 40);
+	assert_int_equal(rte_flow_destroy(t->port, t->rule, NULL), 0);
+	sent = t->sent;
+	travel_until(t, t->sent > sent + 400);
+	arrive(t);
+	assert_int_equal(t->overtaken, 0);
+}
+
+static void
+test_a_rule_of_slices_ends_in_order(void **state)
+{
+	static const struct octo_port_conf ends_soon = {
+		.sliced = true,
+		.all = "latency_us=300",
+		.octo = "grace_us=400,fence_timeout_ms=1000,linger_ms=5",
+	};
+	const struct rte_eth_conf rss = {
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
+	};
+	struct trip t = {.port = octo_port_create(&ends_soon), .nb_queues = 2};
+	uint16_t other;
+
+	(void)state;
+	octo_port_up_as(t.port, 2, &rss);
+	travel_until(&t, t.by_queue[0] + t.by_queue[1] > 40);
+	other = t.by_queue[0] > 0;
+	for (int i = 0; i < TIMES; i++)
+		steer_for_a_while(&t, other);
+	/* by RSS it is of the other queue now, by the slice that it came by before */
+	lead_all_to(t.port, other);
+	for (int i = 0; i < TIMES; i++) {
+		const uint64_t before = octo_port_xstat(t.port, "rx_stray_packets");
+
+		steer_for_a_while(&t, other);
+		assert_true(octo_port_xstat(t.port, "rx_stray_packets") > before + 40);
+	}
+	assert_int_equal(octo_port_xstat(t.port, "fence_timeouts"), 0);
+}
+
+static void
 test_steering_again_keeps_the_order(void **state)
 {
 	struct trip t;
@@ -404,6 +496,8 @@ main(void)
 		octo_port_test(test_a_move_by_hand_keeps_the_order),
 		octo_port_test(test_a_rule_made_again_keeps_the_order),
 		octo_port_test(test_steering_again_keeps_the_order),
+		octo_port_test(test_slices_keep_the_order),
+		octo_port_test(test_a_rule_of_slices_ends_in_order),
 		octo_port_test(test_a_learned_flow_keeps_the_order),
 		octo_port_test(test_a_flow_goes_to_another_queue_in_order),
 		octo_port_test(test_a_flow_goes_by_another_pf_in_order),

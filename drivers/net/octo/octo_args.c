@@ -47,7 +47,35 @@ read_node(const char *text, int *node)
 	return 0;
 }
 
-/* pf=NAME[@SOCKET] */
+/* The slice in NAME[SLICE], which is cut off. Returns 0 without one, too. */
+static int
+read_slice(const char *key, const char *value, char *name, struct octo_args *args)
+{
+	struct octo_slice *slice = &args->pf[args->nb_pfs].slice;
+	char *open = strchr(name, '[');
+	char *end = open == NULL ? NULL : strchr(open, ']');
+	char why[128];
+
+	*slice = OCTO_SLICE_ALL;
+	if (open == NULL)
+		return 0;
+	if (end == NULL || end[1] != '\0' || open == name) {
+		OCTO_LOG(ERR, "%s: %s=%s: NAME[QUEUES]@SOCKET is expected, like NAME[0::2]@0",
+			 args->port, key, value);
+		return -EINVAL;
+	}
+	*open = '\0';
+	*end = '\0';
+	if (octo_slice_read(slice, open + 1, why, sizeof(why)) != 0) {
+		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value, why);
+		return -EINVAL;
+	}
+	args->pf[args->nb_pfs].is_slice = true;
+	args->sliced = true;
+	return 0;
+}
+
+/* pf=NAME[@SOCKET] or pf=NAME[QUEUES][@SOCKET] */
 static int
 read_pf(const char *key, const char *value, void *arg)
 {
@@ -76,7 +104,40 @@ read_pf(const char *key, const char *value, void *arg)
 			return -EINVAL;
 		}
 	}
+	if (read_slice(key, value, name, args) != 0)
+		return -EINVAL;
 	args->nb_pfs++;
+	return 0;
+}
+
+/* Slices are of one port, share no queue, and are not mixed with other PFs or an agent. */
+static int
+check_slices(const struct octo_args *args)
+{
+	if (!args->sliced)
+		return 0;
+	for (uint16_t i = 0; i < args->nb_pfs; i++) {
+		if (!args->pf[i].is_slice || strcmp(args->pf[i].name, args->pf[0].name) != 0) {
+			OCTO_LOG(ERR,
+				 "%s: pf=%s: with slices all pf= are slices of the same port, like "
+				 "pf=%s[0::2]@0,pf=%s[1::2]@1",
+				 args->port, args->pf[i].name, args->pf[0].name, args->pf[0].name);
+			return -EINVAL;
+		}
+		for (uint16_t before = 0; before < i; before++) {
+			if (!octo_slice_overlaps(&args->pf[before].slice, &args->pf[i].slice))
+				continue;
+			OCTO_LOG(ERR, "%s: pf=%s: slices %u and %u share a queue", args->port,
+				 args->pf[i].name, before, i);
+			return -EINVAL;
+		}
+	}
+	if (args->agent[0] != '\0') {
+		OCTO_LOG(ERR,
+			 "%s: agent=%s: it is for PFs behind a switch, not for slices of a port",
+			 args->port, args->agent);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -356,5 +417,5 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 			 name, OCTO_MAX_PFS);
 		ret = -EINVAL;
 	}
-	return ret;
+	return ret == 0 ? check_slices(args) : ret;
 }

@@ -145,7 +145,8 @@ octo_attach_probe_missing(const char *port, struct octo_args *args)
 	int ret;
 
 	for (uint16_t i = 0; i < args->nb_pfs; i++) {
-		const bool may_miss = args->replug && nb_missing + 1 < args->nb_pfs;
+		const bool may_miss = args->replug && !args->sliced &&
+				      nb_missing + 1 < args->nb_pfs;
 		const char *name = args->pf[i].name;
 		const bool is_found = find_port(name, &port_id) == 0;
 
@@ -237,13 +238,28 @@ remember(struct octo_port *port, const struct rte_eth_dev_info *info)
 		memcpy(past->args, da->args, len);
 }
 
+/* Has this machine, or what EAL was given of it, memory on this node? */
+static bool
+is_real_node(int node)
+{
+	for (unsigned int i = 0; i < rte_socket_count(); i++)
+		if (rte_socket_id_by_idx(i) == node)
+			return true;
+	return false;
+}
+
 static void
-locate(struct octo_pf *pf, const struct rte_eth_dev_info *info)
+locate(struct octo_pf *pf, const struct rte_eth_dev_info *info, bool is_slice)
 {
 	const int socket = rte_eth_dev_socket_id(pf->port->port_id);
 
 	pf->alloc_socket = socket;
-	if (pf->given_node >= 0) {
+	/* the port itself is on one node, its slices are on several */
+	if (is_slice && is_real_node(pf->given_node)) {
+		pf->node = pf->given_node;
+		pf->alloc_socket = pf->given_node;
+		pf->simulated = false;
+	} else if (pf->given_node >= 0) {
 		pf->node = pf->given_node;
 		pf->simulated = pf->given_node != socket;
 	} else {
@@ -325,7 +341,7 @@ take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
 	port->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		if (octo->pf[i].port == port)
-			locate(&octo->pf[i], info);
+			locate(&octo->pf[i], info, octo->sliced);
 	remember(port, info);
 	port->has_port = true;
 	port->state = OCTO_PORT_OWNED;
@@ -337,14 +353,20 @@ static int
 attach(struct octo_dev *octo, const struct octo_args *args)
 {
 	const uint16_t i = octo->nb_pfs++;
-	struct octo_port *port = &octo->port[octo->nb_ports];
+	const bool is_next = args->sliced && i > 0;
+	struct octo_port *port = &octo->port[is_next ? 0 : octo->nb_ports];
 	struct octo_pf *pf = &octo->pf[i];
 	struct rte_eth_dev_info info;
 	uint16_t port_id;
 	int ret;
 
+	*pf = (struct octo_pf){
+		.port = port, .slice = args->pf[i].slice, .given_node = (int16_t)args->pf[i].node};
+	if (is_next) {
+		locate(pf, &port->past.info, true);
+		return 0;
+	}
 	*port = (struct octo_port){.shut = true, .probed_here = args->pf[i].probed_here};
-	*pf = (struct octo_pf){.port = port, .given_node = (int16_t)args->pf[i].node};
 	if (args->pf[i].missing) {
 		rte_strscpy(port->name, args->pf[i].name, sizeof(port->name));
 		port->port_id = RTE_MAX_ETHPORTS;
@@ -391,8 +413,11 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 {
 	int ret = rte_eth_dev_owner_new(&octo->owner_id);
 
+	octo->sliced = args->sliced;
 	while (ret == 0 && octo->nb_pfs < args->nb_pfs)
 		ret = attach(octo, args);
+	if (ret == 0 && octo->sliced)
+		ret = octo_slices_check(octo);
 	if (ret != 0)
 		octo_attach_undo_all(octo, false);
 	return ret;

@@ -50,7 +50,8 @@ useless_pfs(const struct octo_dev *octo)
 	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].has_port || octo->replug.on)
 			pfs |= RTE_BIT32(i);
-	return pfs & ~octo->plan.usable;
+	/* slices have no switch, and share their port's fate */
+	return octo->sliced ? 0 : pfs & ~octo->plan.usable;
 }
 
 /* A PF that is present and was never started is not the NIC's default PF so far. */

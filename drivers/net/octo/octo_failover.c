@@ -70,7 +70,7 @@ void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
 	hurry(octo, pf, octo->manager == pf);
-	if (octo->manager != pf)
+	if (octo->manager != pf || octo->sliced)
 		return;
 	octo->manager = OCTO_NO_PF;
 	octo->spreading.stale = true;
@@ -122,6 +122,9 @@ octo_failover_joined_locked(struct octo_dev *octo)
 
 	octo->spreading.stale = true;
 	octo_rule_list_resume_locked(octo);
+	/* rules that were made meanwhile, or that the port refused when it joined */
+	if (octo->sliced)
+		hurry(octo, OCTO_NO_PF, true);
 	if (octo->agent != NULL || octo->ignored != OCTO_IGNORED_NONE || octo->failover.seeking)
 		return;
 	if (before == OCTO_NO_PF) {

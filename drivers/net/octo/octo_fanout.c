@@ -11,8 +11,10 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-static int
-remove_arfs(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+/* Remove the rule from one PF. */
+int
+octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+			       struct rte_flow_error *error)
 {
 	int ret = 0;
 
@@ -50,11 +52,21 @@ octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 		int ret = 0;
 
 		if (!octo_fanout_goes_by_flow_queue(octo, rule, pf))
-			ret = remove_arfs(octo, rule, pf, first_error == 0 ? error : NULL);
+			ret = octo_fanout_remove_from_locked(octo, rule, pf,
+							     first_error == 0 ? error : NULL);
 		if (first_error == 0)
 			first_error = ret;
 	}
 	return first_error;
+}
+
+/* The PF that the rule leads to, or will; 0 where rules of the PFs do not choose it. */
+static uint8_t
+leg_of(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	if (!octo->sliced || !octo->started || rule->generic || !octo_rule_has_tuple(rule))
+		return 0;
+	return rule->pf != OCTO_NO_PF ? rule->pf : octo_topo_home_of(octo, rule->queue);
 }
 
 int
@@ -65,7 +77,8 @@ octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish
 		text->rule = *wish->words;
 		return octo_words_pfs(octo, wish->words, &text->pfs, error);
 	}
-	octo_flow_build_queue(&text->built, wish->tuple, wish->priority, wish->queue, wish->count);
+	octo_flow_build_queue(&text->built, wish->tuple, wish->priority,
+			      octo_pf_leg(&octo->pf[wish->pf], wish->queue).queue, wish->count);
 	text->rule.attr_ro = &text->built.attr;
 	text->rule.pattern_ro = text->built.pattern;
 	text->rule.actions_ro = text->built.actions;
@@ -76,11 +89,14 @@ octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish
 struct octo_rule_wish
 octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
+	const bool learned = rule->origin == OCTO_BY_LEARNING;
+
 	return (struct octo_rule_wish){
 		.tuple = &rule->tuple,
 		.words = rule->generic ? rule->notes->words.rule : NULL,
-		.priority = rule->priority,
+		.priority = learned ? octo->learned_priority : rule->priority,
 		.queue = rule->queue,
+		.pf = leg_of(octo, rule),
 		.count = rule->count || octo->count_rules,
 	};
 }
@@ -111,8 +127,10 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
 		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
 						 text.rule.pattern_ro, actions, error);
+		/* the only rule of a flow is tried again when its queue is rehomed */
 		if (rule->arfs[pf] == NULL &&
-		    !octo_port_excuse_joining_locked(octo, pf, -rte_errno))
+		    (octo_rule_is_sole(octo, rule) ||
+		     !octo_port_excuse_joining_locked(octo, pf, -rte_errno)))
 			ret = octo_flow_blame(p, -rte_errno, error);
 	}
 	return ret;
@@ -175,6 +193,11 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
+	if (octo_rule_is_sole(octo, rule))
+		return rule->arfs[0] != NULL ?
+			       0 :
+			       octo->mpfs_ops->insert(octo, rule,
+						      octo_topo_home_of(octo, rule->queue), error);
 	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING ||
 	    rule->pending)
 		return 0;
@@ -187,6 +210,21 @@ octo_fanout_is_transfer(const struct rte_flow *rule)
 	return rule->generic && rule->notes->words.rule->attr->transfer;
 }
 
+/* What led the flow to a PF is gone: the rehoming of its queue installs it again. */
+void
+octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
+
+	rule->mpfs = NULL;
+	rule->pf = OCTO_NO_PF;
+	rule->stale = false;
+	octo_rule_notes_moved(octo, rule);
+	/* the proxy may be another PF than the rule's by now: it is installed again in any case */
+	if (q != NULL)
+		q->rules_home = OCTO_NO_PF;
+}
+
 /*
  * The ARFS rule on this PF is gone, and the MPFS rule if the PF was its transfer proxy. An MPFS
  * rule that leads to this PF remains but is stale: when the PF is back, it leads to the old
@@ -195,20 +233,12 @@ octo_fanout_is_transfer(const struct rte_flow *rule)
 void
 octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
-	struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
-
 	rule->arfs[pf] = NULL;
 	octo_rule_hits_end_pf(rule, pf);
 	rule->stale |= rule->mpfs != NULL && rule->pf == pf;
-	if (rule->mpfs == NULL || rule->manager != pf)
+	if (!octo->sliced && (rule->mpfs == NULL || rule->manager != pf))
 		return;
-	rule->mpfs = NULL;
-	rule->pf = OCTO_NO_PF;
-	rule->stale = false;
-	octo_rule_notes_moved(octo, rule);
-	/* the proxy may be another PF than the rule's by now: it is installed again in any case */
-	if (q != NULL)
-		q->rules_home = OCTO_NO_PF;
+	octo_fanout_lose(octo, rule);
 }
 
 /* Free a rule that is on no list. */

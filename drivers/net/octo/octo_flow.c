@@ -6,6 +6,7 @@
 
 #include "octo_flow_ops.h"
 #include "octo_private.h"
+#include "octo_words.h"
 #include "octo_spec.h"
 
 static void
@@ -63,7 +64,8 @@ leaves_it_to_pfs(const struct octo_dev *octo, struct octo_flow_request *r)
 {
 	const struct rte_flow *known;
 
-	if (r->wish.tuple == NULL)
+	/* the only port of slices would take the queue for one of its own */
+	if (octo->sliced || r->wish.tuple == NULL)
 		return false;
 	known = octo_table_find(octo->table, r->wish.tuple);
 	if (known == NULL || known->priority == r->wish.priority)
@@ -100,6 +102,8 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->words, error);
 	if (ret >= 0)
 		ret = octo_indirect_check(octo, actions, error);
+	if (ret == 0 && octo->sliced && octo_words_choose_queue(actions))
+		ret = octo_flow_error_slices(error);
 	if (ret == 0)
 		wish_in_words(r, leads_to_a_queue(octo, r));
 	return ret;

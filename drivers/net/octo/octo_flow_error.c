@@ -44,6 +44,15 @@ octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error
 }
 
 /* With tier=none the port accepts no rule of any kind. */
+/* What is refused would need a rule for each leg of a queue. */
+int
+octo_flow_error_slices(struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
+				  "the PFs are slices of one port: only a rule of one 5-tuple with "
+				  "the actions queue and count can choose a queue");
+}
+
 int
 octo_flow_error_tier(struct rte_flow_error *error)
 {

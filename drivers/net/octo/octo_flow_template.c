@@ -143,6 +143,8 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 
 	if (ret != 0)
 		return ret;
+	if (octo->sliced)
+		return refuse(error, ENOTSUP, "the PFs are slices of one port: no flow queues");
 	async = make_queues(nb_queue, queue_attr);
 	if (async == NULL)
 		return refuse(error, ENOMEM, "no memory for flow queues");

@@ -98,9 +98,11 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	if (words.rule != NULL)
 		old.words = words.rule;
 	old.count = r.wish.count || octo->count_rules;
-	ret = octo_fanout_write(octo, &old, &u.to, error);
 	u.move.from = rule->queue;
 	u.move.to = octo_rule_has_tuple(rule) ? r.wish.queue : rule->queue;
+	u.move.home = octo_move_home_locked(octo, rule, u.move.to);
+	old.pf = u.move.home;
+	ret = octo_fanout_write(octo, &old, &u.to, error);
 	if (ret == 0)
 		ret = octo_move_locked(&u.move, error);
 	if (ret != 0) {

@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 
 #include "octo_private.h"
+#include "octo_words.h"
 #include "octo_spec.h"
 
 static int
@@ -114,12 +115,15 @@ int
 octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
 			   struct rte_flow_error *error)
 {
+	const struct rte_flow_action list[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
 	const struct rte_flow_action_queue *queue = action->conf;
 
 	if (!octo->started)
 		return refuse(error, EINVAL, "the port is stopped: start it first");
 	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 		return refuse(error, EINVAL, "an indirect action cannot be one itself");
+	if (octo->sliced && octo_words_choose_queue(list))
+		return octo_flow_error_slices(error);
 	if (action->type != RTE_FLOW_ACTION_TYPE_QUEUE)
 		return 0;
 	if (queue == NULL)

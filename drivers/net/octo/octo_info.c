@@ -128,6 +128,8 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	if (first)
 		return -ENODEV;
 	hide_features(info);
+	if (octo->sliced)
+		octo_slices_narrow(octo, info);
 	info->max_rx_mempools = octo->nb_pfs;
 	/* the offload requires all packets of a Tx queue to be of one pool */
 	if (octo->clone_pools)
@@ -254,11 +256,13 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 const char *
 octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 {
-	struct rte_eth_dev_info all;
+	struct rte_eth_dev_info all, one = *pf;
 
 	if (octo_info_get(&rte_eth_devices[octo->port_id], &all) != 0)
 		return NULL;
-	if (pf->max_rx_queues < all.max_rx_queues || pf->max_tx_queues < all.max_tx_queues)
+	if (octo->sliced)
+		octo_slices_narrow(octo, &one);
+	if (one.max_rx_queues < all.max_rx_queues || one.max_tx_queues < all.max_tx_queues)
 		return "queues";
 	if (pf->max_mtu < all.max_mtu || pf->min_mtu > all.min_mtu)
 		return "an MTU";

@@ -162,13 +162,22 @@ octo_learn_follow_tier_locked(struct octo_dev *octo)
 		octo_learn_adapt_locked(octo);
 }
 
+/* Rules of slices choose the queue, too, which must be that of RSS: it may have changed since. */
+static bool
+is_outdated(const struct octo_dev *octo, const struct octo_sample *s)
+{
+	const int queue = octo->sliced ? octo_rss_queue_locked(octo, &s->tuple) : -1;
+
+	return queue >= 0 && queue != s->queue;
+}
+
 /* Called for a sample of a flow that has no rule. */
 void
 octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
 	const uint8_t home = octo_topo_home_of(octo, s->queue);
 
-	if (!has_use(octo) || agent_is_away(octo))
+	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s))
 		return;
 	/*
 	 * the queue has another home by now, or an open fence prevents the rule: the flow
@@ -191,6 +200,11 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
 	int ret;
 
+	/* the rule itself chose the queue: without it the flow is learned again */
+	if (octo->sliced) {
+		octo_rule_remove_locked(octo, rule, NULL);
+		return;
+	}
 	octo_rule_store_leave_queue(octo, rule);
 	octo_rule_store_join_queue(octo, rule, queue);
 	if (octo_rule_leads_to(rule, home) || !has_use(octo))

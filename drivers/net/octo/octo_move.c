@@ -22,8 +22,17 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 {
 	struct octo_dev *octo = m->octo;
 
-	if (!octo->started || !octo_tier_has_mpfs(octo->tier) || rule->pending ||
-	    octo_rule_leads_to(rule, m->home))
+	if (!octo->started || rule->pending)
+		return 0;
+	/* the rule itself was changed; another leg of the same queue is a rehome's */
+	if (octo->sliced && octo_rule_has_tuple(rule) && rule->pf != OCTO_NO_PF) {
+		rule->pf = m->home;
+		rule->stale = false;
+		return m->home == octo_topo_home_of(octo, rule->queue) ? 0 : -EBUSY;
+	}
+	if (!octo_tier_has_mpfs(octo->tier))
+		return 0;
+	if (octo_rule_leads_to(rule, m->home))
 		return 0;
 	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
@@ -66,19 +75,20 @@ octo_move_await_grace(const struct octo_dev *octo)
 static int
 change_others(struct octo_move *m, struct rte_flow_error *error)
 {
+	const uint8_t home = octo_port_index(m->octo, m->home);
 	int ret = 0;
-	int pf;
+	int port;
 
-	for (pf = 0; pf < m->octo->nb_pfs; pf++) {
-		if (pf == m->home)
+	for (port = 0; port < m->octo->nb_ports; port++) {
+		if (port == home)
 			continue;
-		ret = m->change(m, (uint8_t)pf, false, error);
+		ret = m->change(m, (uint8_t)port, false, error);
 		if (ret != 0)
 			break;
 	}
-	while (ret != 0 && --pf >= 0)
-		if (pf != m->home)
-			m->change(m, (uint8_t)pf, true, NULL);
+	while (ret != 0 && --port >= 0)
+		if (port != home)
+			m->change(m, (uint8_t)port, true, NULL);
 	return ret;
 }
 
@@ -105,8 +115,16 @@ go_back(struct octo_move *m)
 	octo_fence_arm_move_locked(m->octo, m->to, m->from);
 	m->home = octo_topo_home_of(m->octo, m->from);
 	follow(m, m->to, m->from);
-	m->change(m, home, true, NULL);
+	m->change(m, octo_port_index(m->octo, home), true, NULL);
 	octo_fence_flipped_locked(m->octo, m->from);
+}
+
+uint8_t
+octo_move_home_locked(const struct octo_dev *octo, const struct rte_flow *rule, uint16_t to)
+{
+	const bool stays = octo->sliced && rule->queue == to && rule->pf != OCTO_NO_PF;
+
+	return stays ? rule->pf : octo_topo_home_of(octo, to);
 }
 
 int
@@ -114,9 +132,8 @@ octo_move_locked(struct octo_move *m, struct rte_flow_error *error)
 {
 	int ret;
 
-	m->home = octo_topo_home_of(m->octo, m->to);
 	octo_fence_arm_move_locked(m->octo, m->from, m->to);
-	ret = m->change(m, m->home, false, error);
+	ret = m->change(m, octo_port_index(m->octo, m->home), false, error);
 	if (ret == 0) {
 		follow(m, m->from, m->to);
 		ret = change_others(m, error);
@@ -162,6 +179,7 @@ octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t qu
 		.move = {.octo = octo,
 			 .from = rule->queue,
 			 .to = queue,
+			 .home = octo_move_home_locked(octo, rule, queue),
 			 .users = 1,
 			 .change = change_exact,
 			 .follow = follow_exact},
@@ -170,6 +188,7 @@ octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t qu
 	int ret = octo_fanout_write(octo, &wish, &e.old, error);
 
 	wish.queue = queue;
+	wish.pf = e.move.home;
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &wish, &e.new, error);
 	return ret == 0 ? octo_move_locked(&e.move, error) : ret;
@@ -224,6 +243,7 @@ octo_move_indirect_locked(struct octo_dev *octo, struct rte_flow_action_handle *
 		.move = {.octo = octo,
 			 .from = queue_of(old),
 			 .to = queue_of(new),
+			 .home = octo_topo_home_of(octo, queue_of(new)),
 			 .users = handle->users,
 			 .change = change_queue,
 			 .follow = follow_queue},

@@ -22,19 +22,27 @@ struct octo_move {
 	struct octo_dev *octo;
 	uint16_t from;
 	uint16_t to;
+	uint8_t home;       /**< octo_move_home_locked() */
 	unsigned int users; /**< rules that the move takes along */
 	/**
-	 * Make the rule or action lead to the new queue on this PF, or back to the old one.
+	 * Make the rule or action lead to the new queue on this port, or back to the old one.
 	 * Returns 0, also if the PF does not have it, or a negative errno.
 	 */
 	int (*change)(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error);
 	/** Call octo_move_rule_locked() for each of its rules. */
 	void (*follow)(struct octo_move *m, uint16_t from, uint16_t to);
 	/* progress */
-	uint8_t home;     /**< home PF of the new queue */
 	unsigned int led; /**< rules whose flows come by it */
 	bool rerouted;    /**< some flows came by another PF before */
 };
+
+/**
+ * The PF by which the rule's flow comes when it has moved: the home of the new queue. But a rule
+ * that is the flow's only one (slices) keeps its leg if it keeps its queue: another leg of the same
+ * queue needs the fence of a rehome.
+ */
+uint8_t
+octo_move_home_locked(const struct octo_dev *octo, const struct rte_flow *rule, uint16_t to);
 
 /**
  * Execute a move on every PF, or on none: after an error the changes are undone. Waits for the

@@ -31,10 +31,10 @@ struct octo_mpfs_ops {
 	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 	/* Are the hits counted of rules that only the back end has? */
 	bool (*counts)(struct octo_dev *octo);
-	/* Query the hits of such a rule. */
+	/* Query the hits of such a rule. NULL: they are those of the PFs. */
 	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
 		     struct rte_flow_query_count *count, struct rte_flow_error *error);
-	/* Could masked rules be inserted? Decides about tier partition. May be NULL. */
+	/* Could masked rules be inserted? Decides about tier partition. NULL: none can. */
 	int (*probe_spread)(struct octo_dev *octo, struct rte_flow_error *error);
 	/*
 	 * Install masked rules for packets without rules of their own, and a catch-all to
@@ -59,6 +59,9 @@ int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread
 void octo_mpfs_spread_clear(struct octo_dev *octo);
 void octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf);
 bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
+
+/* octo_mpfs_slices.c */
+extern const struct octo_mpfs_ops octo_mpfs_slices_ops;
 
 /* octo_mpfs_agent.c */
 extern const struct octo_mpfs_ops octo_mpfs_agent_ops;

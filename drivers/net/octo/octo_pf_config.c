@@ -20,16 +20,25 @@ octo_pf_config_alone_locked(struct octo_port *port, uint16_t nb_rx, uint16_t nb_
 }
 
 static int
-configure_as(struct octo_port *port, const struct rte_eth_dev_data *data, struct rte_eth_conf conf)
+configure_as(const struct octo_dev *octo, struct octo_port *port, struct rte_eth_conf conf)
 {
+	uint16_t nb_rx = octo_data(octo)->nb_rx_queues;
+	uint16_t nb_tx = octo_data(octo)->nb_tx_queues;
 	int ret;
+
+	if (octo->sliced) {
+		const uint16_t total = octo_slices_total(octo, RTE_MAX(nb_rx, nb_tx));
+
+		nb_rx = nb_rx > 0 ? total : 0;
+		nb_tx = nb_tx > 0 ? total : 0;
+	}
 
 	/* queue interrupts are not supported, see check_configuration() */
 	conf.intr_conf.rxq = 0;
 	/* the control thread polls the link of PFs without this interrupt */
 	conf.intr_conf.lsc = port->has_lsc;
 	conf.intr_conf.rmv = port->has_rmv;
-	ret = octo_pf_config_alone_locked(port, data->nb_rx_queues, data->nb_tx_queues, &conf);
+	ret = octo_pf_config_alone_locked(port, nb_rx, nb_tx, &conf);
 	if (ret == 0)
 		octo_port_enter_state(port, OCTO_PORT_CONFIGURED);
 	return ret;
@@ -38,9 +47,9 @@ configure_as(struct octo_port *port, const struct rte_eth_dev_data *data, struct
 static int
 pf_configure(struct octo_port *port, const void *arg)
 {
-	const struct rte_eth_dev_data *data = arg;
+	const struct octo_dev *octo = arg;
 
-	return configure_as(port, data, data->dev_conf);
+	return configure_as(octo, port, octo_data(octo)->dev_conf);
 }
 
 /*
@@ -60,7 +69,7 @@ octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port)
 	conf.rx_adv_conf.rss_conf.rss_key_len = s->rss_key_len;
 	if (octo_rss_is_on(octo))
 		conf.rx_adv_conf.rss_conf.rss_hf = s->rss_hf;
-	return configure_as(port, octo_data(octo), conf);
+	return configure_as(octo, port, conf);
 }
 
 static int
@@ -75,5 +84,5 @@ int
 octo_pf_config_all_locked(struct octo_dev *octo)
 {
 	return octo_port_apply(octo, OCTO_PORT_OWNED, "be configured", pf_configure,
-			       pf_forget_configuration, octo_data(octo), NULL);
+			       pf_forget_configuration, octo, NULL);
 }

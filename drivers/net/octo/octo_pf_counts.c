@@ -7,6 +7,9 @@
 
 #include "octo_private.h"
 
+/* Legs of one port whose bytes are told by queue. */
+#define MAX_TX_LEGS (OCTO_MAX_PFS * RTE_ETHDEV_QUEUE_STAT_CNTRS)
+
 void
 octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts)
 {
@@ -47,48 +50,51 @@ count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 }
 
 /*
- * The queue of a tx_qN_bytes xstat; RTE_ETHDEV_QUEUE_STAT_CNTRS if the xstat is another, or the
- * queue beyond it.
+ * The octo queue of a tx_qN_bytes xstat; RTE_ETHDEV_QUEUE_STAT_CNTRS if the xstat is another, or
+ * the queue beyond it.
  */
 static unsigned int
-queue_of(const char *xstat)
+queue_of(const struct octo_dev *octo, const struct octo_port *port, const char *xstat)
 {
 	unsigned int queue;
 	int end = 0;
+	int found;
 
-	if (sscanf(xstat, "tx_q%2u_bytes%n", &queue, &end) != 1 || end == 0 || xstat[end] != '\0')
+	if (sscanf(xstat, "tx_q%4u_bytes%n", &queue, &end) != 1 || end == 0 || xstat[end] != '\0')
 		return RTE_ETHDEV_QUEUE_STAT_CNTRS;
-	return RTE_MIN(queue, (unsigned int)RTE_ETHDEV_QUEUE_STAT_CNTRS);
+	found = octo_slices_queue_of(octo, port, (uint16_t)queue);
+	return RTE_MIN((unsigned int)found, (unsigned int)RTE_ETHDEV_QUEUE_STAT_CNTRS);
 }
 
 /* Ids of xstats change with the number of queues, so they are looked up each time. */
 static int
-read_queues_named(uint16_t port_id, struct rte_eth_xstat_name *names, int nb, uint64_t *bytes)
+read_queues_named(const struct octo_dev *octo, const struct octo_port *port,
+		  struct rte_eth_xstat_name *names, int nb, uint64_t *bytes)
 {
-	uint64_t ids[RTE_ETHDEV_QUEUE_STAT_CNTRS], values[RTE_ETHDEV_QUEUE_STAT_CNTRS];
-	unsigned int queues[RTE_ETHDEV_QUEUE_STAT_CNTRS];
+	uint64_t ids[MAX_TX_LEGS], values[MAX_TX_LEGS];
+	unsigned int queues[MAX_TX_LEGS];
 	unsigned int n = 0;
 
-	if (rte_eth_xstats_get_names(port_id, names, nb) != nb)
+	if (rte_eth_xstats_get_names(port->port_id, names, nb) != nb)
 		return -EAGAIN;
 	for (int i = 0; i < nb && n < RTE_DIM(ids); i++) {
-		queues[n] = queue_of(names[i].name);
+		queues[n] = queue_of(octo, port, names[i].name);
 		ids[n] = (uint64_t)i;
-		n += queues[n] < RTE_DIM(ids);
+		n += queues[n] < RTE_ETHDEV_QUEUE_STAT_CNTRS;
 	}
-	if (n > 0 && rte_eth_xstats_get_by_id(port_id, ids, values, n) != (int)n)
+	if (n > 0 && rte_eth_xstats_get_by_id(port->port_id, ids, values, n) != (int)n)
 		return -EAGAIN;
-	memset(bytes, 0, sizeof(values));
+	memset(bytes, 0, RTE_ETHDEV_QUEUE_STAT_CNTRS * sizeof(*bytes));
 	for (unsigned int i = 0; i < n; i++)
-		bytes[queues[i]] = values[i];
+		bytes[queues[i]] += values[i];
 	return 0;
 }
 
 /* Bytes sent by queue, which rte_eth_stats_get() does not return. PFs may have no such xstats. */
 static int
-read_queues(uint16_t port_id, uint64_t *bytes)
+read_queues(const struct octo_dev *octo, const struct octo_port *port, uint64_t *bytes)
 {
-	const int nb = rte_eth_xstats_get_names(port_id, NULL, 0);
+	const int nb = rte_eth_xstats_get_names(port->port_id, NULL, 0);
 	struct rte_eth_xstat_name *names;
 	int ret;
 
@@ -97,20 +103,20 @@ read_queues(uint16_t port_id, uint64_t *bytes)
 	names = calloc(nb, sizeof(*names));
 	if (names == NULL)
 		return -ENOMEM;
-	ret = read_queues_named(port_id, names, nb, bytes);
+	ret = read_queues_named(octo, port, names, nb, bytes);
 	free(names);
 	return ret;
 }
 
 /* Queues are read first, so that no queue has sent more than the PF. */
 static int
-read_pf(const struct octo_port *port, struct octo_pf_counts *counts)
+read_pf(const struct octo_dev *octo, const struct octo_port *port, struct octo_pf_counts *counts)
 {
 	/* a secondary process may not have attached the port */
 	if (!rte_eth_dev_is_valid_port(port->port_id))
 		return -ENODEV;
 	*counts = (struct octo_pf_counts){0};
-	if (read_queues(port->port_id, counts->q_obytes) != 0)
+	if (read_queues(octo, port, counts->q_obytes) != 0)
 		memcpy(counts->q_obytes, port->past.last.q_obytes, sizeof(counts->q_obytes));
 	return rte_eth_stats_get(port->port_id, &counts->all);
 }
@@ -126,7 +132,7 @@ read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
 	*counts = past->last;
 	/* the last counters of a PF that is about to be removed are read by its removal handler */
 	if (octo_users_enter(&octo->port[pf], &use)) {
-		ret = read_pf(&octo->port[pf], counts);
+		ret = read_pf(octo, &octo->port[pf], counts);
 		octo_users_leave(&use);
 	}
 	if (ret != 0)
@@ -169,7 +175,7 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 	if (!octo_lock_counts_in_time(octo))
 		return;
 	/* values read from a device that is removed are not valid counts */
-	if (rte_eth_dev_is_removed(p->port_id) == 0 && read_pf(p, &now) == 0)
+	if (rte_eth_dev_is_removed(p->port_id) == 0 && read_pf(octo, p, &now) == 0)
 		p->past.last = now;
 	octo_unlock_counts(octo);
 }
@@ -203,7 +209,7 @@ octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_pf_past *past = &octo->port[pf].past;
 
 	octo_lock_counts(octo);
-	if (read_pf(&octo->port[pf], &past->base) != 0)
+	if (read_pf(octo, &octo->port[pf], &past->base) != 0)
 		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
 	past->counted = true;

@@ -239,6 +239,9 @@ need_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
 		if (q->pools.leg[pf] == pool)
 			need += q->nb_desc;
+	/* the rings of idle queues are like queue 0's */
+	if (q->queue_id == 0 && q->pools.leg[0] == pool)
+		need += (uint64_t)q->nb_desc * octo_slices_nb_idle(octo);
 	return need;
 }
 

@@ -45,6 +45,8 @@
 #include "octo_rule.h"
 #include "octo_rx.h"
 #include "octo_slab.h"
+#include "octo_slice.h"
+#include "octo_slices.h"
 #include "octo_socket_map.h"
 #include "octo_spread.h"
 #include "octo_stats.h"
@@ -126,11 +128,12 @@ struct octo_port {
 
 /* A PF: the queues of a port that are near one node. */
 struct octo_pf {
-	struct octo_port *port; /* in the same octo_dev */
-	int16_t node;           /* NUMA node, simulated or real; -1 unknown */
-	int16_t given_node;     /* by the devarg, -1: none */
-	int alloc_socket;       /* where its rings are allocated: never a simulated node */
-	bool simulated;         /* node is from a devarg, not from the machine */
+	struct octo_port *port;  /* in the same octo_dev */
+	struct octo_slice slice; /* its queues of the port */
+	int16_t node;            /* NUMA node, simulated or real; -1 unknown */
+	int16_t given_node;      /* by the devarg, -1: none */
+	int alloc_socket;        /* where its rings are allocated: never a simulated node */
+	bool simulated;          /* node is from a devarg, not from the machine */
 };
 
 /* Primary process only; never touched by the data path. */
@@ -184,6 +187,8 @@ struct octo_dev {
 	uint16_t port_id;
 	uint16_t nb_pfs;
 	uint16_t nb_ports;
+	bool sliced;              /* the PFs are slices of port[0] */
+	uint8_t learned_priority; /* of learned rules, if sliced */
 	enum octo_tier tier;
 	enum octo_ignored ignored;
 	enum octo_tier tier_wanted; /* highest tier that may be used */
@@ -275,7 +280,10 @@ struct octo_args {
 		int node;         /* -1: not given */
 		bool missing;     /* the device does not exist now */
 		bool probed_here; /* by octo_attach_probe_missing() */
+		bool is_slice;
+		struct octo_slice slice; /* all queues if it is none */
 	} pf[OCTO_MAX_PFS];
+	bool sliced; /* pf= have slices, of one port */
 	bool has_map;
 	struct octo_socket_map map;
 	int socket; /* -1: not given */
@@ -336,11 +344,21 @@ octo_port_usable_id(const struct octo_port *port)
 	return octo_port_is(port, OCTO_PORT_OWNED) ? port->port_id : RTE_MAX_ETHPORTS;
 }
 
+/*
+ * Is the flow's rule a single one, which chooses queue and PF at once? It is arfs[0] then, and
+ * there is no MPFS rule.
+ */
+static inline bool
+octo_rule_is_sole(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return octo->sliced && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier);
+}
+
 /* The leg of the octo port's queue on this PF. */
 static inline struct octo_leg
 octo_pf_leg(const struct octo_pf *pf, uint16_t queue)
 {
-	return (struct octo_leg){pf->port->port_id, queue};
+	return (struct octo_leg){pf->port->port_id, octo_slice_queue(&pf->slice, queue)};
 }
 
 /* Index of a PF's port. */
@@ -507,7 +525,8 @@ bool octo_link_refresh(struct octo_dev *octo);
 
 /* octo_rss.c */
 int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
-void octo_rss_level(struct octo_dev *octo);
+int octo_rss_check_slices(const struct octo_dev *octo);
+int octo_rss_level(struct octo_dev *octo);
 bool octo_rss_is_on(const struct octo_dev *octo);
 int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
 void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
@@ -558,6 +577,7 @@ void octo_tier_probe_locked(struct octo_dev *octo);
 int octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *error);
 int octo_flow_error_memory(struct rte_flow_error *error);
 int octo_flow_error_tier(struct rte_flow_error *error);
+int octo_flow_error_slices(struct rte_flow_error *error);
 int octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error *error);
 int octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
 				struct rte_flow_error *error);

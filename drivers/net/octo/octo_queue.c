@@ -188,6 +188,15 @@ retire_txq(struct octo_dev *octo, uint16_t queue_id)
 	free_txq(q);
 }
 
+/* With slices the port's other queues are like queue 0. */
+static int
+set_up_idle(struct octo_dev *octo, uint16_t queue_id)
+{
+	if (queue_id != 0 || !octo_port_is(&octo->port[0], OCTO_PORT_CONFIGURED))
+		return 0;
+	return octo_slices_set_up_idle_locked(octo, &octo->port[0]);
+}
+
 /*
  * On failure the legs that were set up stay: ethdev cannot release one queue of a PF, and
  * the next configure does.
@@ -209,6 +218,7 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 	if (ret == 0) {
 		publish_rxq(octo, q);
 		octo_pools_warn_small_locked(octo, q);
+		ret = set_up_idle(octo, s->queue_id);
 	} else {
 		free_rxq(octo, q);
 	}
@@ -259,7 +269,7 @@ tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
 		return ret;
 	}
 	publish_txq(octo, q);
-	return 0;
+	return set_up_idle(octo, s->queue_id);
 }
 
 int

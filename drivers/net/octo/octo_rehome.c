@@ -90,6 +90,7 @@ static void
 end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 {
 	const unsigned int failed = octo->rehoming[q->queue_id].failed;
+	char name[OCTO_PF_NAME_MAX];
 
 	if (failed == 0) {
 		q->rules_home = home;
@@ -99,9 +100,10 @@ end_rehome(struct octo_dev *octo, struct octo_rxq *q, uint8_t home)
 		return;
 	}
 	q->rules_home = OCTO_NO_PF;
+	octo_pf_format(octo, home, name, sizeof(name));
 	if (q->rehome_retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
-			 octo->port_id, failed, q->queue_id, octo->pf[home].port->name);
+			 octo->port_id, failed, q->queue_id, name);
 	q->rehome_pause = RTE_MIN(RTE_MAX(2 * q->rehome_pause, REHOME_RETRY_MS),
 				  REHOME_RETRY_MAX_MS);
 	q->rehome_retry = octo_now() + rte_get_timer_hz() * q->rehome_pause / MS_PER_S;

@@ -125,5 +125,7 @@ octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		if (ret == 0 || rule->arfs[pf] != old)
 			octo_rule_hits_end_pf(rule, pf);
 	}
+	if (octo->sliced && rule->arfs[pf] == NULL)
+		octo_fanout_lose(octo, rule);
 	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
 }

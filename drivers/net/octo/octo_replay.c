@@ -151,8 +151,10 @@ static int
 start(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_port *p = &octo->port[pf];
-	int ret = rte_eth_dev_start(p->port_id);
+	int ret = octo_slices_set_up_idle_locked(octo, p);
 
+	if (ret == 0)
+		ret = rte_eth_dev_start(p->port_id);
 	if (ret != 0)
 		return ret;
 	ret = set_queue_states(octo, pf);

@@ -75,12 +75,17 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	return 0;
 }
 
+/* The RETA of a port, from one of octo queues. */
 static void
-reta_to_entries(const uint16_t *reta, uint16_t size, struct rte_eth_rss_reta_entry64 *entries)
+reta_to_entries(const struct octo_dev *octo, const uint16_t *reta,
+		struct rte_eth_rss_reta_entry64 *entries)
 {
-	for (uint16_t i = 0; i < size; i++) {
+	for (uint16_t i = 0; i < octo->reta_size; i++) {
+		const uint8_t pf = octo->sliced ? octo_slices_reta_pf(octo, i) : 0;
+
 		entries[i / RTE_ETH_RETA_GROUP_SIZE].mask |= RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE);
-		entries[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = reta[i];
+		entries[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] =
+			octo_pf_leg(&octo->pf[pf], reta[i]).queue;
 	}
 }
 
@@ -103,8 +108,8 @@ octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 	struct reta_arg arg = {.size = octo->reta_size};
 	struct reta_arg before = {.size = octo->reta_size};
 
-	reta_to_entries(reta, octo->reta_size, arg.entries);
-	reta_to_entries(octo->reta, octo->reta_size, before.entries);
+	reta_to_entries(octo, reta, arg.entries);
+	reta_to_entries(octo, octo->reta, before.entries);
 	return octo_port_apply(octo, OCTO_PORT_CONFIGURED, "update the RETA", pf_reta_update,
 			       pf_reta_update, &arg, &before);
 }
@@ -120,33 +125,62 @@ octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta)
 {
 	struct reta_arg arg = {.size = octo->reta_size};
 
-	reta_to_entries(reta, octo->reta_size, arg.entries);
+	reta_to_entries(octo, reta, arg.entries);
 	return pf_reta_update(&octo->port[pf], &arg);
 }
 
-/* At start: give all PFs the same RETA, the application's or the default one. */
-void
+/* Without RSS all packets are sent to queue 0 of the port, without a RETA to all its queues. */
+int
+octo_rss_check_slices(const struct octo_dev *octo)
+{
+	if (!octo->sliced || octo_data(octo)->nb_rx_queues == 0)
+		return 0;
+	if (!octo_rss_is_on(octo) && octo_slices_pf_of(octo, 0) == OCTO_NO_PF) {
+		OCTO_LOG(ERR,
+			 "port %u: without RSS packets go to queue 0 of %s, which is in no slice: "
+			 "give a slice that has it, or configure RSS",
+			 octo->port_id, octo->port[0].name);
+		return -EINVAL;
+	}
+	if (octo_rss_is_on(octo) && octo->reta_size == 0 && octo_slices_nb_idle(octo) > 0) {
+		OCTO_LOG(ERR,
+			 "port %u: %s has no RETA to keep RSS from queues that are no leg: give "
+			 "slices that leave none out, like 0::2 and 1::2",
+			 octo->port_id, octo->port[0].name);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+/*
+ * At start: give all PFs the same RETA, the application's or the default one. Returns an error only
+ * if packets would be sent to queues that nothing polls.
+ */
+int
 octo_rss_level(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	int ret;
 
 	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || data->nb_rx_queues == 0)
-		return;
+		return 0;
 	if (!octo->reta_set)
 		for (uint16_t i = 0; i < octo->reta_size; i++)
 			octo->reta[i] = i % data->nb_rx_queues;
-	if (octo_rss_apply_reta_locked(octo, octo->reta) != 0)
+	ret = octo_rss_apply_reta_locked(octo, octo->reta);
+	if (ret != 0)
 		OCTO_LOG(WARNING,
 			 "port %u: the PFs' RETAs may differ: a flow that changes PF may "
 			 "change queue",
 			 octo->port_id);
+	return octo_slices_nb_idle(octo) > 0 ? ret : 0;
 }
 
 /* Give the RETA to a PF that came back; its configuration has set the hash. */
 int
 octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf)
 {
-	if (!octo_rss_is_on(octo) || octo->reta_size == 0)
+	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || octo_data(octo)->nb_rx_queues == 0)
 		return 0;
 	return octo_rss_set_pf_reta(octo, pf, octo->reta);
 }

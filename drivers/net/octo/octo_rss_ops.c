@@ -5,6 +5,8 @@
  * ends when it uses them.
  */
 
+#include <errno.h>
+
 #include "octo_private.h"
 
 static void
@@ -15,6 +17,14 @@ entries_to_reta(const struct rte_eth_rss_reta_entry64 *entries, uint16_t size, u
 		    RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE))
 			reta[i] = entries[i / RTE_ETH_RETA_GROUP_SIZE]
 					  .reta[i % RTE_ETH_RETA_GROUP_SIZE];
+}
+
+static void
+begin_reta(struct octo_dev *octo)
+{
+	if (!octo->reta_set && !octo->started)
+		for (uint16_t i = 0; i < octo->reta_size; i++)
+			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
 }
 
 static int
@@ -32,15 +42,15 @@ reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 
 	ret = octo_spread_leave_locked(octo, "sets a RETA");
 	if (ret != 0)
 		return ret;
-	if (!octo->reta_set && !octo->started)
-		for (uint16_t i = 0; i < octo->reta_size; i++)
-			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
+	begin_reta(octo);
 	memcpy(reta, octo->reta, sizeof(reta));
 	entries_to_reta(conf, size, reta);
 	ret = octo_rss_apply_reta_locked(octo, reta);
 	if (ret == 0) {
 		memcpy(octo->reta, reta, sizeof(reta));
 		octo->reta_set = true;
+		if (octo->sliced)
+			octo_rule_list_drop_learned_locked(octo);
 	}
 	return ret;
 }
@@ -51,6 +61,20 @@ octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf,
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, reta_update_locked(octo, conf, size));
+}
+
+/* The RETA of octo queues, where the port's is of slices. */
+static int
+tell_reta(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+{
+	if (size != octo->reta_size)
+		return -EINVAL;
+	begin_reta(octo);
+	for (uint16_t i = 0; i < size; i++)
+		if (conf[i / RTE_ETH_RETA_GROUP_SIZE].mask & RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE))
+			conf[i / RTE_ETH_RETA_GROUP_SIZE]
+				.reta[i % RTE_ETH_RETA_GROUP_SIZE] = octo->reta[i];
+	return 0;
 }
 
 static int
@@ -64,6 +88,8 @@ reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, 
 	ret = octo_spread_leave_locked(octo, "asks for the RETA");
 	if (ret != 0)
 		return ret;
+	if (octo->sliced)
+		return tell_reta(octo, conf, size);
 	return rte_eth_dev_rss_reta_query(octo->port[first].port_id, conf, size);
 }
 
@@ -103,6 +129,8 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 			      pf_hash_update, conf, &before);
 	if (ret == 0)
 		octo_rss_keep_hash(octo, conf);
+	if (ret == 0 && octo->sliced)
+		octo_rule_list_drop_learned_locked(octo);
 	return ret;
 }
 

@@ -64,18 +64,40 @@ input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 	return n;
 }
 
-/* Returns the queue, or -1 if it is unknown. */
-int
-octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
+/* The entry of the RETA, or -1 if it is unknown. */
+static int
+entry_of(const struct octo_dev *octo, const struct octo_tuple *tuple)
 {
 	const struct octo_settings *s = &octo->settings;
 	uint32_t words[MAX_WORDS];
 	unsigned int n;
 
-	if (octo_data(octo)->nb_rx_queues == 1 || !octo_rss_is_on(octo))
-		return 0;
 	if (octo->spreading.on || octo->reta_size == 0 || s->rss_key_len < KEY_BYTES)
 		return -1;
 	n = input(tuple, s->rss_hf, words);
-	return n == 0 ? -1 : octo->reta[rte_softrss(words, n, s->rss_key) % octo->reta_size];
+	return n == 0 ? -1 : (int)(rte_softrss(words, n, s->rss_key) % octo->reta_size);
+}
+
+/* Returns the queue, or -1 if it is unknown. */
+int
+octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	int entry;
+
+	if (octo_data(octo)->nb_rx_queues == 1 || !octo_rss_is_on(octo))
+		return 0;
+	entry = entry_of(octo, tuple);
+	return entry < 0 ? -1 : octo->reta[entry];
+}
+
+/* The PF by which RSS sends a flow where the PFs are slices of one port; OCTO_NO_PF: unknown. */
+uint8_t
+octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	int entry;
+
+	if (!octo_rss_is_on(octo))
+		return octo_slices_pf_of(octo, 0);
+	entry = entry_of(octo, tuple);
+	return entry < 0 ? OCTO_NO_PF : octo_slices_reta_pf(octo, (uint16_t)entry);
 }

@@ -42,7 +42,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 
 	if (octo->agent_queues && !rule->generic)
 		ret = octo_fanout_check_agent(octo, rule->count, error);
-	else if (rule->origin != OCTO_BY_LEARNING)
+	else if (rule->origin != OCTO_BY_LEARNING && !octo_rule_is_sole(octo, rule))
 		ret = octo_fanout_insert_locked(octo, rule, error);
 	if (ret == 0 && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier))
 		ret = insert_mpfs(octo, rule, error);

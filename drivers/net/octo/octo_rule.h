@@ -119,6 +119,7 @@ struct octo_rule_wish {
 	enum octo_origin origin;
 	uint32_t priority;
 	uint16_t queue;
+	uint8_t pf; /* whose leg of the queue, if the PFs are slices of one port */
 	bool count;
 };
 
@@ -184,8 +185,10 @@ bool octo_rule_end_tick_locked(struct octo_dev *octo);
 
 /* octo_rss_queue.c */
 int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
+uint8_t octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
 
 /* octo_rule_list.c: operations on all rules */
+void octo_rule_list_drop_learned_locked(struct octo_dev *octo);
 int octo_rule_list_place_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
@@ -234,12 +237,15 @@ int octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_r
 				struct rte_flow_error *error);
 int octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error);
 void octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule);
+int octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+				   struct rte_flow_error *error);
 int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
 		      struct octo_rule_text *text, struct rte_flow_error *error);
 struct octo_rule_wish octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule);
 int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 bool octo_fanout_is_transfer(const struct rte_flow *rule);
+void octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule);
 void octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 
 /* octo_rule_store.c */

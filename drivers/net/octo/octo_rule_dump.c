@@ -90,6 +90,7 @@ static void
 dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 {
 	char text[OCTO_RULE_TEXT_MAX];
+	char name[OCTO_PF_NAME_MAX];
 	const char *comma = " ";
 
 	fprintf(file, "octo rule %p by %s: %s\n  rules on PFs:", (const void *)rule,
@@ -101,9 +102,9 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 		comma = ", ";
 	}
 	fprintf(file, "%s\n", *comma == ' ' ? " none" : "");
+	octo_pf_format(octo, rule->pf, name, sizeof(name));
 	if (octo_rule_has_tuple(rule))
-		fprintf(file, "  MPFS rule to PF: %s\n  verdict: %s\n",
-			rule->pf != OCTO_NO_PF ? octo->pf[rule->pf].port->name : "none",
+		fprintf(file, "  MPFS rule to PF: %s\n  verdict: %s\n", name,
 			octo_verdict_name(octo_rule_notes_verdict(rule)));
 }
 

@@ -72,14 +72,17 @@ hold(struct octo_dev *octo, uint16_t from, uint16_t to, uint32_t now)
 
 /*
  * Hold the leg that the flow goes to without an MPFS rule: the default-PF rule's, else the
- * other of two PFs, else the transfer proxy PF's.
+ * other of two PFs, else the transfer proxy PF's. The RETA's, if the PFs are slices of one port.
  */
 static bool
 hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
-	const uint8_t detour = octo_detour_pf(octo);
-	const uint8_t by_default = octo->nb_pfs == 2 ? !rule->pf : octo->manager;
-	const uint8_t to = detour != OCTO_NO_PF ? detour : by_default;
+	const uint8_t known = octo->sliced ? octo_rss_pf_locked(octo, &rule->tuple) :
+					     octo_detour_pf(octo);
+	const uint8_t by_default = octo->nb_pfs == 2 ? !rule->pf :
+				   octo->sliced      ? OCTO_NO_PF :
+						       octo->manager;
+	const uint8_t to = known != OCTO_NO_PF ? known : by_default;
 
 	if (rule->pf == OCTO_NO_PF || to == OCTO_NO_PF || to == rule->pf ||
 	    is_silent(octo, rule->queue, now))
@@ -122,7 +125,7 @@ static void
 let_go(struct octo_dev *octo, struct rte_flow *rule)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (rule->pf != OCTO_NO_PF && pf != rule->pf)
+		if (!octo->sliced && rule->pf != OCTO_NO_PF && pf != rule->pf)
 			octo_replace_by_none(octo, pf, &rule->arfs[pf]);
 	if (octo->mpfs_ops != NULL)
 		octo->mpfs_ops->remove(octo, rule, NULL);

@@ -115,7 +115,8 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	if (kept == NULL)
 		kept = &once;
 	/* a learned rule is on the switch only */
-	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING)
+	if ((octo->agent_queues && !rule->generic) ||
+	    (rule->origin == OCTO_BY_LEARNING && !octo->sliced))
 		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow_query_count one = {.reset = reset};

@@ -74,6 +74,19 @@ octo_rule_list_place_locked(struct octo_dev *octo)
 	return ret;
 }
 
+/* Learned rules of slices choose the queue as RSS did, which has changed. */
+void
+octo_rule_list_drop_learned_locked(struct octo_dev *octo)
+{
+	struct rte_flow *rule, *next;
+
+	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
+		next = TAILQ_NEXT(rule, next);
+		if (rule->origin == OCTO_BY_LEARNING)
+			octo_rule_remove_locked(octo, rule, NULL);
+	}
+}
+
 /* At port stop: withdraw all rules, and remove learned ones, which are learned again. */
 void
 octo_rule_list_withdraw_locked(struct octo_dev *octo)

@@ -208,11 +208,12 @@ static int
 succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 {
 	const struct octo_rule_wish before = octo_fanout_wish_of(octo, old);
-	const struct octo_rule_wish after = octo_fanout_wish_of(octo, heir);
+	struct octo_rule_wish after = octo_fanout_wish_of(octo, heir);
 	struct succession s = {
 		.move = {.octo = octo,
 			 .from = old->queue,
 			 .to = heir->queue,
+			 .home = octo_move_home_locked(octo, old, heir->queue),
 			 .users = 1,
 			 .change = change,
 			 .follow = follow},
@@ -220,6 +221,8 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 		.heir = heir,
 	};
 	int ret = octo_fanout_write(octo, &before, &s.from, NULL);
+
+	after.pf = s.move.home;
 
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &after, &s.to, NULL);

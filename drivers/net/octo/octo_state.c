@@ -44,7 +44,9 @@ configure_locked(struct rte_eth_dev *dev)
 	octo->settings.vlan_offloads = dev->data->dev_conf.rxmode.offloads &
 				       RTE_ETH_RX_OFFLOAD_VLAN;
 	octo->configuration++;
-	ret = octo_pf_config_all_locked(octo);
+	ret = octo_rss_check_slices(octo);
+	if (ret == 0)
+		ret = octo_pf_config_all_locked(octo);
 	/* free clones of queues that the PFs have released */
 	octo_pools_sweep_locked(octo);
 	return ret;
@@ -64,10 +66,18 @@ octo_configure(struct rte_eth_dev *dev)
 static int
 pf_start(struct octo_port *port, const void *arg)
 {
-	int ret = rte_eth_dev_start(port->port_id);
+	struct octo_dev *octo = *(struct octo_dev *const *)arg;
+	int ret = octo_slices_set_up_idle_locked(octo, port);
 
-	RTE_SET_USED(arg);
 	if (ret == 0)
+		ret = rte_eth_dev_start(port->port_id);
+	if (ret != 0)
+		return ret;
+	/* some PMDs reset the RETA at start: it would have queues that are no leg */
+	ret = octo->sliced ? octo_rss_replay_locked(octo, 0) : 0;
+	if (ret != 0)
+		rte_eth_dev_stop(port->port_id);
+	else
 		octo_port_enter_state(port, OCTO_PORT_STARTED);
 	return ret;
 }
@@ -174,10 +184,12 @@ start_locked(struct rte_eth_dev *dev)
 		OCTO_LOG(ERR, "port %u: no PF is left to start", octo->port_id);
 		return -ENODEV;
 	}
-	octo_rss_level(octo);
+	ret = octo_rss_level(octo);
+	if (ret != 0)
+		return ret;
 	octo_mac_level(octo);
 	octo_flow_isolate_again_locked(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "start", pf_start, pf_stop, NULL, NULL);
+	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "start", pf_start, pf_stop, &octo, NULL);
 	if (ret != 0)
 		return ret;
 	octo_link_start_locked(octo);

@@ -112,7 +112,8 @@ find_mpfs_tier(struct octo_dev *octo, bool queue_rules, struct rte_flow_error *e
 static bool
 can_partition(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	error->message = "an agent takes no masked rules";
+	error->message = octo->sliced ? "the PFs are slices of one port, which has no switch" :
+					"an agent takes no masked rules";
 	if (octo->mpfs_ops->probe_spread == NULL)
 		return false;
 	error->message = "the application sets or reads the RSS key or the RETA";
@@ -176,7 +177,9 @@ octo_tier_probe_locked(struct octo_dev *octo)
 
 	octo->manager = OCTO_NO_PF;
 	octo->ignored = OCTO_IGNORED_NONE;
-	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops : &octo_mpfs_switch_ops;
+	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops :
+			 octo->sliced        ? &octo_mpfs_slices_ops :
+					       &octo_mpfs_switch_ops;
 	octo->tier = find_tier(octo, &error);
 	tell(octo, error.message);
 	octo->learning.stale = true;

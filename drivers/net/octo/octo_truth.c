@@ -56,7 +56,9 @@ heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 
 	if (notes == NULL)
 		return true;
-	if (p.pf != OCTO_VERDICT_ANY_PF && !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
+	/* the only rule on slices chooses the PF, too */
+	if (!octo->sliced && p.pf != OCTO_VERDICT_ANY_PF &&
+	    !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
 		return false;
 	octo_evidence_hits(&notes->evidence, by_pf, hits, octo_now_ms());
 	octo_rule_notes_count_locked(octo, notes);
@@ -107,14 +109,16 @@ static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_evidence *e = &rule->notes->evidence;
-	const char *by = octo->pf[e->pf].port->name;
+	char by[OCTO_PF_NAME_MAX], not [OCTO_PF_NAME_MAX];
 	char text[OCTO_TUPLE_TEXT_MAX];
 
 	octo_tuple_format(&rule->tuple, text);
+	octo_pf_format(octo, e->pf, by, sizeof(by));
+	octo_pf_format(octo, rule->pf, not, sizeof(not ));
 	if (e->queue == rule->queue)
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: it comes by PF %s, not %s",
-			 octo->port_id, text, by, octo->pf[rule->pf].port->name);
+			 octo->port_id, text, by, not );
 	else
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: "
@@ -311,7 +315,8 @@ end_look(struct octo_dev *octo)
 		drop_tier(octo, OCTO_TIER_NONE, OCTO_IGNORED_QUEUE, &t->look.queue);
 	else if (octo_tier_has_mpfs(octo->tier) &&
 		 octo_tally_is_ignored(&t->look.pf, t->look.waited))
-		drop_tier(octo, octo->agent_queues ? OCTO_TIER_NONE : OCTO_TIER_QUEUE,
+		drop_tier(octo,
+			  octo->agent_queues || octo->sliced ? OCTO_TIER_NONE : OCTO_TIER_QUEUE,
 			  OCTO_IGNORED_MPFS, &t->look.pf);
 }
 

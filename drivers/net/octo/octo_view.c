@@ -45,7 +45,7 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 {
 	const struct octo_port *port = octo->pf[i].port;
 
-	rte_strscpy(view->name, port->name, sizeof(view->name));
+	octo_pf_format(octo, (uint8_t)i, view->name, sizeof(view->name));
 	view->state = state_name(octo, (uint8_t)i);
 	view->port_id = port->port_id;
 	view->socket = octo->pf[i].node;
@@ -84,7 +84,9 @@ mpfs_name(const struct octo_dev *octo)
 {
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
 		return "none";
-	return octo->agent != NULL ? octo_mpfs_agent_ops.name : octo_mpfs_switch_ops.name;
+	if (octo->agent != NULL)
+		return octo_mpfs_agent_ops.name;
+	return octo->sliced ? octo_mpfs_slices_ops.name : octo_mpfs_switch_ops.name;
 }
 
 static void

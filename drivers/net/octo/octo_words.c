@@ -93,6 +93,21 @@ max_queue(const struct rte_flow_action *action)
 	return highest;
 }
 
+/* Does an action of the list, or one nested in it, choose a queue? */
+bool
+octo_words_choose_queue(const struct rte_flow_action *action)
+{
+	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		const struct rte_flow_action *nested = octo_spec_nested(action);
+
+		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE ||
+		    action->type == RTE_FLOW_ACTION_TYPE_RSS ||
+		    (nested != NULL && octo_words_choose_queue(nested)))
+			return true;
+	}
+	return false;
+}
+
 /* The highest queue that the rule names, -1 if none. */
 int
 octo_words_max_queue(const struct rte_flow_conv_rule *rule)

@@ -31,6 +31,7 @@ octo_words_find(const struct rte_flow_action *actions, enum rte_flow_action_type
 int octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 		   uint32_t *pfs, struct rte_flow_error *error);
 bool octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to);
+bool octo_words_choose_queue(const struct rte_flow_action *action);
 int octo_words_max_queue(const struct rte_flow_conv_rule *rule);
 
 #endif /* OCTO_WORDS_H */

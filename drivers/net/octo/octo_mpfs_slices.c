@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The back end for PFs that are slices of one port: a rule of that port leads its flow to a queue
+ * of the PF's slice. So a flow has one rule, which is both its ARFS and its MPFS rule.
+ */
+
+#include <errno.h>
+
+#include "octo_flow_build.h"
+#include "octo_private.h"
+
+/* Learned rules have a lower priority than explicit ones, where the NIC has priorities. */
+#define LEARNED_PRIORITY 2
+
+static int
+slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	const struct octo_port *port = &octo->port[0];
+	struct rte_flow_error ignored;
+	struct octo_flow_rule r;
+
+	octo->manager = OCTO_NO_PF;
+	if (!octo_port_is(port, OCTO_PORT_STARTED))
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the port is gone");
+	octo_flow_build_queue(&r, &octo_tuple_example, LEARNED_PRIORITY, 0, octo->count_rules);
+	octo->learned_priority = rte_flow_validate(port->port_id, &r.attr, r.pattern, r.actions,
+						   &ignored) == 0 ?
+					 LEARNED_PRIORITY :
+					 0;
+	octo->manager = 0;
+	return 0;
+}
+
+static int
+slices_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+	      struct rte_flow_error *error)
+{
+	int ret;
+
+	/* the rule waits for the port */
+	if (!octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
+		return 0;
+	rule->pf = pf;
+	rule->stale = false;
+	ret = octo_fanout_insert_locked(octo, rule, error);
+	if (ret != 0)
+		rule->pf = OCTO_NO_PF;
+	return ret;
+}
+
+static int
+slices_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	int ret = octo_fanout_remove_from_locked(octo, rule, 0, error);
+
+	if (ret == 0)
+		rule->pf = OCTO_NO_PF;
+	return ret;
+}
+
+/*
+ * A full table, or a NIC of one priority, has no room for both rules: the old one is removed first,
+ * and for a moment RSS chooses the queue. On failure the flow has the old rule or none.
+ */
+static int
+slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
+	struct octo_rule_text from, to;
+	uint8_t before;
+	int ret;
+
+	if (rule->arfs[0] == NULL || !octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
+		return slices_insert(octo, rule, pf, error);
+	ret = octo_fanout_write(octo, &wish, &from, error);
+	wish.pf = pf;
+	if (ret == 0)
+		ret = octo_fanout_write(octo, &wish, &to, error);
+	if (ret == 0)
+		ret = octo_replace_on_pf(octo, 0, rule, &from, &to, error);
+	if (ret == 0) {
+		rule->pf = pf;
+		rule->stale = false;
+		return 0;
+	}
+	if (rule->arfs[0] == NULL)
+		return ret;
+	before = rule->pf;
+	octo_rule_hits_keep_pf_locked(octo, rule, 0);
+	if (slices_remove(octo, rule, error) != 0)
+		return ret;
+	ret = slices_insert(octo, rule, pf, error);
+	if (ret != 0)
+		slices_insert(octo, rule, before, NULL);
+	return ret;
+}
+
+static bool
+slices_counts(struct octo_dev *octo)
+{
+	return octo->count_rules;
+}
+
+const struct octo_mpfs_ops octo_mpfs_slices_ops = {
+	.name = "slices",
+	.probe = slices_probe,
+	.insert = slices_insert,
+	.flip = slices_flip,
+	.remove = slices_remove,
+	.counts = slices_counts,
+};

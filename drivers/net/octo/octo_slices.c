@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Geometry of slices: which queue of the one port is a leg of which queue and PF. */
+
+#include <errno.h>
+
+#include "octo_private.h"
+#include "octo_slices.h"
+
+void
+octo_pf_format(const struct octo_dev *octo, uint8_t pf, char *text, size_t size)
+{
+	char slice[OCTO_SLICE_TEXT_MAX];
+
+	if (pf >= octo->nb_pfs) {
+		snprintf(text, size, "none");
+	} else if (octo->sliced) {
+		octo_slice_format(&octo->pf[pf].slice, slice);
+		snprintf(text, size, "%s[%s]", octo->pf[pf].port->name, slice);
+	} else {
+		snprintf(text, size, "%s", octo->pf[pf].port->name);
+	}
+}
+
+/* Queues that a port can have: some drivers want as many Tx queues as Rx queues. */
+static uint16_t
+room_of(const struct rte_eth_dev_info *info)
+{
+	const uint16_t nb = RTE_MIN(info->max_rx_queues, info->max_tx_queues);
+
+	return RTE_MIN(nb, (uint16_t)RTE_MAX_QUEUES_PER_PORT);
+}
+
+int
+octo_slices_check(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_info *info = &octo->port[0].past.info;
+	const uint16_t nb = room_of(info);
+	char name[OCTO_PF_NAME_MAX];
+
+	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+		if (octo_slice_room(&octo->pf[i].slice, nb) > 0)
+			continue;
+		octo_pf_format(octo, i, name, sizeof(name));
+		OCTO_LOG(ERR, "%s: pf=%s: the port has %u queues, and none of them is in the slice",
+			 octo_data(octo)->name, name, nb);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+uint16_t
+octo_slices_total(const struct octo_dev *octo, uint16_t nb)
+{
+	uint16_t total = 0;
+
+	if (nb == 0)
+		return 0;
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		total = RTE_MAX(total, octo_slice_queue(&octo->pf[i].slice, nb - 1) + 1);
+	return total;
+}
+
+void
+octo_slices_narrow(const struct octo_dev *octo, struct rte_eth_dev_info *info)
+{
+	const uint16_t all = room_of(info);
+	uint16_t nb = all;
+
+	for (uint16_t i = 0; i < octo->nb_pfs; i++)
+		nb = RTE_MIN(nb, octo_slice_room(&octo->pf[i].slice, all));
+	info->max_rx_queues = nb;
+	info->max_tx_queues = nb;
+}
+
+int
+octo_slices_queue_of(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue)
+{
+	for (uint16_t i = 0; i < octo->nb_pfs; i++) {
+		const int found = octo->pf[i].port == port ?
+					  octo_slice_find(&octo->pf[i].slice, queue) :
+					  -1;
+
+		if (found >= 0)
+			return found;
+	}
+	return -1;
+}
+
+uint8_t
+octo_slices_pf_of(const struct octo_dev *octo, uint16_t queue)
+{
+	for (uint8_t i = 0; i < octo->nb_pfs; i++)
+		if (octo_slice_find(&octo->pf[i].slice, queue) >= 0)
+			return i;
+	return OCTO_NO_PF;
+}
+
+static bool
+is_leg(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue, uint16_t nb)
+{
+	const int found = octo_slices_queue_of(octo, port, queue);
+
+	return found >= 0 && found < nb;
+}
+
+uint16_t
+octo_slices_nb_idle(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	if (!octo->sliced || data->nb_rx_queues == 0)
+		return 0;
+	return octo_slices_total(octo, RTE_MAX(data->nb_rx_queues, data->nb_tx_queues)) -
+	       octo->nb_pfs * data->nb_rx_queues;
+}
+
+/* An Rx queue that no packet is sent to: its ring takes mbufs all the same. */
+static int
+set_up_idle_rx(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue)
+{
+	const struct octo_rxq *like = octo_data(octo)->rx_queues[0];
+	struct rte_eth_rxconf conf = like->conf;
+
+	conf.rx_mempools = NULL;
+	conf.rx_nmempool = 0;
+	conf.rx_deferred_start = 0;
+	return rte_eth_rx_queue_setup(port->port_id, queue, like->nb_desc, octo->pf[0].alloc_socket,
+				      &conf, like->pools.leg[0]);
+}
+
+static int
+set_up_idle_tx(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue)
+{
+	const struct octo_txq *like = octo_data(octo)->tx_queues[0];
+	struct rte_eth_txconf conf = like->conf;
+
+	conf.tx_deferred_start = 0;
+	return rte_eth_tx_queue_setup(port->port_id, queue, like->nb_desc, octo->pf[0].alloc_socket,
+				      &conf);
+}
+
+static bool
+has_first(void *const *queues, uint16_t nb)
+{
+	return nb > 0 && queues[0] != NULL;
+}
+
+int
+octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_port *port)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint16_t total = octo_slices_total(octo,
+						 RTE_MAX(data->nb_rx_queues, data->nb_tx_queues));
+	int ret = 0;
+
+	if (!octo->sliced)
+		return 0;
+	for (uint16_t i = 0; i < total && ret == 0; i++) {
+		if (has_first(data->rx_queues, data->nb_rx_queues) &&
+		    !is_leg(octo, port, i, data->nb_rx_queues))
+			ret = set_up_idle_rx(octo, port, i);
+		if (ret == 0 && has_first(data->tx_queues, data->nb_tx_queues) &&
+		    !is_leg(octo, port, i, data->nb_tx_queues))
+			ret = set_up_idle_tx(octo, port, i);
+	}
+	return ret;
+}
+
+/* Not entry % nb_pfs alone: with as many queues as PFs, each queue would have one PF only. */
+uint8_t
+octo_slices_reta_pf(const struct octo_dev *octo, uint16_t entry)
+{
+	const uint16_t nb_queues = RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
+
+	return (uint8_t)((entry / nb_queues) % octo->nb_pfs);
+}

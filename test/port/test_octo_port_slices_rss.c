@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* RSS, and what is learned, where the PFs are slices of one port's queues. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_dev.h>
+
+#include "octo_port.h"
+
+#define FLOWS 64
+#define BURST 32
+
+static const struct octo_port_conf interleaved = {.sliced = true, .replug = true};
+static const struct octo_port_conf learning = {.sliced = true, .learn = true};
+
+static const struct rte_eth_conf rss = {
+	.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
+};
+
+static uint64_t
+strays(uint16_t port)
+{
+	return octo_port_xstat(port, "rx_stray_packets");
+}
+
+/* Frames of many flows, and as many that come, by any queue. */
+static void
+send_flows(uint16_t port, uint16_t nb_queues)
+{
+	struct octo_port_tally tally = {0};
+
+	for (uint16_t flow = 0; flow < FLOWS; flow++)
+		octo_port_send(port, 0, flow, 1);
+	for (int i = 0; i < 1000 && tally.packets < FLOWS; i++) {
+		for (uint16_t q = 0; q < nb_queues; q++)
+			octo_port_poll(port, q, BURST, &tally);
+		octo_port_pass_us(100);
+	}
+	assert_int_equal(tally.packets, FLOWS);
+}
+
+static void
+test_rss_spreads_over_queues_and_slices(void **state)
+{
+	uint16_t port = octo_port_create(&interleaved);
+	uint64_t home, stray;
+
+	(void)state;
+	octo_port_up_as(port, 2, &rss);
+	send_flows(port, 2);
+	for (uint16_t q = 0; q < 2; q++) {
+		home = octo_port_xstat(port, "rx_q%u_home_packets", q);
+		stray = octo_port_xstat(port, "rx_q%u_stray_packets", q);
+		assert_true(home > FLOWS / 16 && stray > FLOWS / 16);
+	}
+}
+
+/* A learned rule is the flow's only one, too; it leads to the queue that RSS had chosen. */
+static void
+test_strays_teach(void **state)
+{
+	uint16_t port = octo_port_create(&learning);
+	uint64_t before;
+
+	(void)state;
+	octo_port_up_as(port, 2, &rss);
+	for (int i = 0; i < 4000 && octo_port_xstat(port, "learned_flows") < FLOWS / 4; i++)
+		send_flows(port, 2);
+	assert_true(octo_port_xstat(port, "learned_flows") >= FLOWS / 4);
+	for (int i = 0; i < 200; i++)
+		send_flows(port, 2);
+	before = strays(port);
+	send_flows(port, 2);
+	assert_int_equal(strays(port), before);
+}
+
+static void
+lead_all_to(uint16_t port, uint16_t queue)
+{
+	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	for (uint16_t i = 0; i < info.reta_size; i++) {
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = queue;
+	}
+	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, info.reta_size), 0);
+}
+
+/* What was learned must not keep flows on a queue that the application has taken out. */
+static void
+test_learned_rules_go_with_the_reta(void **state)
+{
+	uint16_t port = octo_port_create(&learning);
+	uint64_t before;
+
+	(void)state;
+	octo_port_up_as(port, 2, &rss);
+	for (int i = 0; i < 4000 && octo_port_xstat(port, "learned_flows") < FLOWS / 4; i++)
+		send_flows(port, 2);
+	assert_true(octo_port_xstat(port, "learned_flows") >= FLOWS / 4);
+	lead_all_to(port, 0);
+	before = octo_port_xstat(port, "rx_q1_packets");
+	for (int i = 0; i < 200; i++)
+		send_flows(port, 2);
+	assert_int_equal(octo_port_xstat(port, "rx_q1_packets"), before);
+	assert_true(octo_port_xstat(port, "learned_flows") > 0);
+}
+
+/* Nothing polls the queues of the port that are no leg. */
+static void
+test_rss_that_cannot_be_kept_from_idle_queues(void **state)
+{
+	static const struct octo_port_conf no_reta = {.sliced = true, .all = "caps=-reta"};
+	static const struct octo_port_conf gaps = {.contiguous = true, .all = "caps=-reta"};
+	uint16_t port = octo_port_create(&gaps);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_configure(port, 2, 2, &rss), -ENOTSUP);
+	/* all of them are legs */
+	octo_port_up_as(port, 8, &rss);
+	send_flows(port, 8);
+	octo_port_destroy();
+	port = octo_port_create(&no_reta);
+	octo_port_up_as(port, 2, &rss);
+	send_flows(port, 2);
+}
+
+static void
+test_without_rss_queue_0_is_needed(void **state)
+{
+	const struct rte_eth_conf none = {0};
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pf(&interleaved, 0);
+	assert_int_equal(
+		rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, "pf=net_mpsim0[1::2],learn=off"), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
+	assert_int_equal(rte_eth_dev_configure(port, 2, 2, &none), -EINVAL);
+	octo_port_up_as(port, 2, &rss);
+	send_flows(port, 2);
+}
+
+static void
+reta_of(uint16_t port, struct rte_eth_rss_reta_entry64 *reta, uint16_t size)
+{
+	for (uint16_t i = 0; i < size / RTE_ETH_RETA_GROUP_SIZE; i++)
+		reta[i].mask = UINT64_MAX;
+	assert_int_equal(rte_eth_dev_rss_reta_query(port, reta, size), 0);
+}
+
+static uint16_t
+entry(const struct rte_eth_rss_reta_entry64 *reta, uint16_t i)
+{
+	return reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE];
+}
+
+/* The application's has the octo port's queues, the NIC's has legs of them, of all slices. */
+static void
+test_the_reta_is_of_octo_queues(void **state)
+{
+	struct rte_eth_rss_reta_entry64 ours[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	struct rte_eth_rss_reta_entry64 nics[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	uint16_t port = octo_port_create(&interleaved);
+	struct rte_eth_dev_info info;
+	unsigned int by_slice[2] = {0};
+
+	(void)state;
+	octo_port_up_as(port, 4, &rss);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_true(info.reta_size >= 64 && info.reta_size <= RTE_ETH_RSS_RETA_SIZE_512);
+	reta_of(port, ours, info.reta_size);
+	for (uint16_t i = 0; i < info.reta_size; i++)
+		assert_int_equal(entry(ours, i), i % 4);
+	memset(ours, 0, sizeof(ours));
+	ours[0].mask = RTE_BIT64(5);
+	ours[0].reta[5] = 3;
+	assert_int_equal(rte_eth_dev_rss_reta_update(port, ours, info.reta_size), 0);
+	reta_of(port, ours, info.reta_size);
+	reta_of(octo_port_pf(0), nics, info.reta_size);
+	for (uint16_t i = 0; i < info.reta_size; i++) {
+		assert_int_equal(entry(ours, i), i == 5 ? 3 : i % 4);
+		assert_int_equal(entry(nics, i) / 2, entry(ours, i));
+		by_slice[entry(nics, i) % 2]++;
+	}
+	assert_int_equal(by_slice[0], by_slice[1]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_rss_spreads_over_queues_and_slices),
+		octo_port_test(test_strays_teach),
+		octo_port_test(test_learned_rules_go_with_the_reta),
+		octo_port_test(test_rss_that_cannot_be_kept_from_idle_queues),
+		octo_port_test(test_without_rss_queue_0_is_needed),
+		octo_port_test(test_the_reta_is_of_octo_queues),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
