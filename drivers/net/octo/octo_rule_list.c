@@ -74,7 +74,7 @@ octo_rule_list_place_locked(struct octo_dev *octo)
 	return ret;
 }
 
-/* Learned rules of slices choose the queue as RSS did, which has changed. */
+/* Remove all learned rules: their flows are learned again. */
 void
 octo_rule_list_drop_learned_locked(struct octo_dev *octo)
 {
@@ -91,17 +91,13 @@ octo_rule_list_drop_learned_locked(struct octo_dev *octo)
 void
 octo_rule_list_withdraw_locked(struct octo_dev *octo)
 {
-	struct rte_flow *rule, *next;
+	struct rte_flow *rule;
 
 	memset(octo->rehoming, 0, sizeof(octo->rehoming));
 	octo_rule_part_end_locked(octo);
-	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
-		next = TAILQ_NEXT(rule, next);
-		if (rule->origin == OCTO_BY_LEARNING)
-			octo_rule_remove_locked(octo, rule, NULL);
-		else
-			octo_rule_withdraw_locked(octo, rule);
-	}
+	octo_rule_list_drop_learned_locked(octo);
+	TAILQ_FOREACH(rule, &octo->rules, next)
+		octo_rule_withdraw_locked(octo, rule);
 	TAILQ_FOREACH(rule, &octo->others, next)
 		octo_rule_withdraw_locked(octo, rule);
 }

@@ -109,16 +109,16 @@ static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_evidence *e = &rule->notes->evidence;
-	char by[OCTO_PF_NAME_MAX], not [OCTO_PF_NAME_MAX];
+	char by[OCTO_PF_NAME_MAX], expected[OCTO_PF_NAME_MAX];
 	char text[OCTO_TUPLE_TEXT_MAX];
 
 	octo_tuple_format(&rule->tuple, text);
 	octo_pf_format(octo, e->pf, by, sizeof(by));
-	octo_pf_format(octo, rule->pf, not, sizeof(not ));
+	octo_pf_format(octo, rule->pf, expected, sizeof(expected));
 	if (e->queue == rule->queue)
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: it comes by PF %s, not %s",
-			 octo->port_id, text, by, not );
+			 octo->port_id, text, by, expected);
 	else
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: "
