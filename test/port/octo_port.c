@@ -538,3 +538,17 @@ octo_port_up(uint16_t port, uint16_t nb_queues)
 	assert_int_equal(octo_port_configure(port, nb_queues), 0);
 	start(port);
 }
+
+void
+octo_port_lead_all_to(uint16_t port, uint16_t queue)
+{
+	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	for (uint16_t i = 0; i < info.reta_size; i++) {
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = queue;
+	}
+	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, info.reta_size), 0);
+}

@@ -90,6 +90,9 @@ void octo_port_up(uint16_t port, uint16_t nb_queues);
 /** The same with a configuration of its own. */
 void octo_port_up_as(uint16_t port, uint16_t nb_queues, const struct rte_eth_conf *conf);
 
+/** Set a RETA that has this queue only. */
+void octo_port_lead_all_to(uint16_t port, uint16_t queue);
+
 /* CPUs: socket_map makes the first allowed CPU node 0 and the second node 1 */
 bool octo_port_has_two_nodes(void);
 /** Have the drivers believe so of this thread; those that it starts go along. */

@@ -275,20 +275,6 @@ test_slices_keep_the_order(void **state)
 	}
 }
 
-static void
-lead_all_to(uint16_t port, uint16_t queue)
-{
-	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
-	struct rte_eth_dev_info info;
-
-	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
-	for (uint16_t i = 0; i < info.reta_size; i++) {
-		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
-		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = queue;
-	}
-	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, info.reta_size), 0);
-}
-
 /* The flow has a rule to this queue for a while, then RSS chooses its queue and slice again. */
 static void
 steer_for_a_while(struct trip *t, uint16_t queue)
@@ -328,7 +314,7 @@ test_a_rule_of_slices_ends_in_order(void **state)
 	for (int i = 0; i < TIMES; i++)
 		steer_for_a_while(&t, other);
 	/* by RSS it is of the other queue now, by the slice that it came by before */
-	lead_all_to(t.port, other);
+	octo_port_lead_all_to(t.port, other);
 	for (int i = 0; i < TIMES; i++) {
 		const uint64_t before = octo_port_xstat(t.port, "rx_stray_packets");
 

@@ -58,6 +58,15 @@ test_rss_spreads_over_queues_and_slices(void **state)
 	}
 }
 
+static void
+learn_some(uint16_t port)
+{
+	octo_port_up_as(port, 2, &rss);
+	for (int i = 0; i < 4000 && octo_port_xstat(port, "learned_flows") < FLOWS / 4; i++)
+		send_flows(port, 2);
+	assert_true(octo_port_xstat(port, "learned_flows") >= FLOWS / 4);
+}
+
 /* A learned rule is the flow's only one, too; it leads to the queue that RSS had chosen. */
 static void
 test_strays_teach(void **state)
@@ -66,29 +75,12 @@ test_strays_teach(void **state)
 	uint64_t before;
 
 	(void)state;
-	octo_port_up_as(port, 2, &rss);
-	for (int i = 0; i < 4000 && octo_port_xstat(port, "learned_flows") < FLOWS / 4; i++)
-		send_flows(port, 2);
-	assert_true(octo_port_xstat(port, "learned_flows") >= FLOWS / 4);
+	learn_some(port);
 	for (int i = 0; i < 200; i++)
 		send_flows(port, 2);
 	before = strays(port);
 	send_flows(port, 2);
 	assert_int_equal(strays(port), before);
-}
-
-static void
-lead_all_to(uint16_t port, uint16_t queue)
-{
-	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
-	struct rte_eth_dev_info info;
-
-	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
-	for (uint16_t i = 0; i < info.reta_size; i++) {
-		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
-		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = queue;
-	}
-	assert_int_equal(rte_eth_dev_rss_reta_update(port, reta, info.reta_size), 0);
 }
 
 /* What was learned must not keep flows on a queue that the application has taken out. */
@@ -99,16 +91,40 @@ test_learned_rules_go_with_the_reta(void **state)
 	uint64_t before;
 
 	(void)state;
-	octo_port_up_as(port, 2, &rss);
-	for (int i = 0; i < 4000 && octo_port_xstat(port, "learned_flows") < FLOWS / 4; i++)
-		send_flows(port, 2);
-	assert_true(octo_port_xstat(port, "learned_flows") >= FLOWS / 4);
-	lead_all_to(port, 0);
+	learn_some(port);
+	octo_port_lead_all_to(port, 0);
 	before = octo_port_xstat(port, "rx_q1_packets");
 	for (int i = 0; i < 200; i++)
 		send_flows(port, 2);
 	assert_int_equal(octo_port_xstat(port, "rx_q1_packets"), before);
 	assert_true(octo_port_xstat(port, "learned_flows") > 0);
+}
+
+/* A learned rule has a lower priority than what the application says of its flow. */
+static void
+test_rules_of_the_application_go_first(void **state)
+{
+	const struct rte_flow_attr attr = {.ingress = 1};
+	const struct rte_flow_item pattern[] = {{.type = RTE_FLOW_ITEM_TYPE_ETH},
+						{.type = RTE_FLOW_ITEM_TYPE_IPV4},
+						{.type = RTE_FLOW_ITEM_TYPE_END}};
+	const struct rte_flow_action actions[] = {{.type = RTE_FLOW_ACTION_TYPE_DROP},
+						  {.type = RTE_FLOW_ACTION_TYPE_END}};
+	uint16_t port = octo_port_create(&learning);
+	struct octo_port_tally tally = {0};
+	struct rte_flow_error error;
+
+	(void)state;
+	learn_some(port);
+	assert_non_null(rte_flow_create(port, &attr, pattern, actions, &error));
+	for (uint16_t flow = 0; flow < FLOWS; flow++)
+		octo_port_send(port, 0, flow, 1);
+	for (int i = 0; i < 200; i++) {
+		for (uint16_t q = 0; q < 2; q++)
+			octo_port_poll(port, q, BURST, &tally);
+		octo_port_pass_us(100);
+	}
+	assert_int_equal(tally.packets, 0);
 }
 
 /* Nothing polls the queues of the port that are no leg. */
@@ -198,6 +214,7 @@ main(void)
 		octo_port_test(test_rss_spreads_over_queues_and_slices),
 		octo_port_test(test_strays_teach),
 		octo_port_test(test_learned_rules_go_with_the_reta),
+		octo_port_test(test_rules_of_the_application_go_first),
 		octo_port_test(test_rss_that_cannot_be_kept_from_idle_queues),
 		octo_port_test(test_without_rss_queue_0_is_needed),
 		octo_port_test(test_the_reta_is_of_octo_queues),
