@@ -11,17 +11,18 @@ octo_kept_hits_end(struct octo_kept_hits *k, uint8_t pf)
 {
 	k->gone.hits += k->last[pf].hits.hits;
 	k->gone.bytes += k->last[pf].hits.bytes;
-	k->last[pf].counter = NULL;
+	k->last[pf].counter = (struct octo_handle){0};
 	k->last[pf].hits = (struct octo_hits){0};
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_kept_hits_read)
 void
-octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const void *counter, struct octo_hits now)
+octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const struct octo_handle *counter,
+		    struct octo_hits now)
 {
-	if (k->last[pf].counter != counter || now.hits < k->last[pf].hits.hits)
+	if (!octo_handle_equal(&k->last[pf].counter, counter) || now.hits < k->last[pf].hits.hits)
 		octo_kept_hits_end(k, pf);
-	k->last[pf].counter = counter;
+	k->last[pf].counter = *counter;
 	k->last[pf].hits = now;
 }
 

@@ -8,6 +8,7 @@
 #include <rte_compat.h>
 #include <rte_flow.h>
 
+#include "octo_life.h"
 #include "octo_plan.h"
 
 /**
@@ -25,17 +26,17 @@ struct octo_hits {
 struct octo_kept_hits {
 	struct octo_hits gone; /**< of counters that do not exist any more */
 	struct {
-		const void *counter; /**< the PF's object it was read from */
+		struct octo_handle counter; /**< the object it was read from */
 		struct octo_hits hits;
 	} last[OCTO_PLAN_MAX_PFS];
 };
 
-/** This PF's counter was read. `counter` is the PF's object, which is only compared. */
+/** The counter of this PF's object was read; the handle is only compared. */
 __rte_internal
-void octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const void *counter,
+void octo_kept_hits_read(struct octo_kept_hits *k, uint8_t pf, const struct octo_handle *counter,
 			 struct octo_hits now);
 
-/** The counter of this PF is gone: a later one may have the same address. */
+/** The counter is gone: a later one of the same life may have the same address. */
 __rte_internal
 void octo_kept_hits_end(struct octo_kept_hits *k, uint8_t pf);
 

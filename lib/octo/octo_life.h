@@ -3,6 +3,7 @@
 #ifndef OCTO_LIFE_H
 #define OCTO_LIFE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,13 @@ static inline void *
 octo_handle_get(const struct octo_handle *handle, uint32_t life)
 {
 	return handle->life == life ? handle->h : NULL;
+}
+
+/** Is it the same object? One that was created later may have the address of one that is gone. */
+static inline bool
+octo_handle_equal(const struct octo_handle *a, const struct octo_handle *b)
+{
+	return a->h == b->h && a->life == b->life;
 }
 
 /**

@@ -4,12 +4,22 @@
 
 #include "octo_kept_hits.h"
 
-static const char counter[3]; /* addresses */
+#define LIFE 1
+
+static char counter[3]; /* addresses */
 
 static void
-read_pf(struct octo_kept_hits *k, uint8_t pf, const void *of, uint64_t hits)
+read_in_life(struct octo_kept_hits *k, uint8_t pf, char *of, uint32_t life, uint64_t hits)
 {
-	octo_kept_hits_read(k, pf, of, (struct octo_hits){hits, 60 * hits});
+	const struct octo_handle handle = octo_handle_make(of, life);
+
+	octo_kept_hits_read(k, pf, &handle, (struct octo_hits){hits, 60 * hits});
+}
+
+static void
+read_pf(struct octo_kept_hits *k, uint8_t pf, char *of, uint64_t hits)
+{
+	read_in_life(k, pf, of, LIFE, hits);
 }
 
 static void
@@ -24,7 +34,7 @@ assert_sum(const struct octo_kept_hits *k, uint64_t hits)
 static void
 test_the_sum_is_that_of_all_pfs(void **state)
 {
-	struct octo_kept_hits k = {.last = {{0}}};
+	struct octo_kept_hits k = {0};
 
 	(void)state;
 	assert_sum(&k, 0);
@@ -38,7 +48,7 @@ test_the_sum_is_that_of_all_pfs(void **state)
 static void
 test_a_counter_that_is_gone_stays_in_the_sum(void **state)
 {
-	struct octo_kept_hits k = {.last = {{0}}};
+	struct octo_kept_hits k = {0};
 
 	(void)state;
 	read_pf(&k, 0, &counter[0], 20);
@@ -54,7 +64,7 @@ test_a_counter_that_is_gone_stays_in_the_sum(void **state)
 static void
 test_a_counter_that_began_anew_goes_on(void **state)
 {
-	struct octo_kept_hits k = {.last = {{0}}};
+	struct octo_kept_hits k = {0};
 
 	(void)state;
 	read_pf(&k, 0, &counter[0], 20);
@@ -64,6 +74,19 @@ test_a_counter_that_began_anew_goes_on(void **state)
 	assert_sum(&k, 55);
 }
 
+static void
+test_a_counter_of_a_later_life_is_another(void **state)
+{
+	struct octo_kept_hits k = {0};
+
+	(void)state;
+	read_pf(&k, 0, &counter[0], 20);
+	read_in_life(&k, 0, &counter[0], LIFE + 1, 25);
+	assert_sum(&k, 45);
+	read_in_life(&k, 0, &counter[0], LIFE + 1, 30);
+	assert_sum(&k, 50);
+}
+
 int
 main(void)
 {
@@ -71,6 +94,7 @@ main(void)
 		cmocka_unit_test(test_the_sum_is_that_of_all_pfs),
 		cmocka_unit_test(test_a_counter_that_is_gone_stays_in_the_sum),
 		cmocka_unit_test(test_a_counter_that_began_anew_goes_on),
+		cmocka_unit_test(test_a_counter_of_a_later_life_is_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

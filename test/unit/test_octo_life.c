@@ -24,11 +24,27 @@ test_a_handle_is_of_one_life(void **state)
 	assert_null(octo_handle_get(&h, life));
 }
 
+static void
+test_equal_handles_have_one_life(void **state)
+{
+	char objects[2];
+	const struct octo_handle h = octo_handle_make(&objects[0], 1);
+	const struct octo_handle same = octo_handle_make(&objects[0], 1);
+	const struct octo_handle other = octo_handle_make(&objects[1], 1);
+	const struct octo_handle later = octo_handle_make(&objects[0], 2);
+
+	(void)state;
+	assert_true(octo_handle_equal(&h, &same));
+	assert_false(octo_handle_equal(&h, &other));
+	assert_false(octo_handle_equal(&h, &later));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_handle_is_of_one_life),
+		cmocka_unit_test(test_equal_handles_have_one_life),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ start_replay(struct octo_dev *octo)
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
-		rule->pf = OCTO_NO_PF;
+		octo_fanout_unlead(rule);
 		octo_rule_notes_moved(octo, rule);
 	}
 	octo_rule_part_forget_switch(octo);

@@ -81,7 +81,7 @@ void
 octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
-		struct rte_flow *on = op->rule->arfs[pf];
+		struct rte_flow *on = octo_rule_on(octo, op->rule, pf);
 
 		/* without flow queues the rule was created, and is destroyed, synchronously */
 		if (on == NULL || octo->port[pf].no_flow_queues ||
@@ -92,9 +92,23 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 			op->failed = true;
 			continue;
 		}
-		op->rule->arfs[pf] = NULL;
+		op->rule->arfs[pf] = (struct octo_handle){0};
 		op->awaited |= RTE_BIT32(pf);
 	}
+}
+
+/* Mask of PFs whose answers are awaited: a PF that is lost does not answer. */
+static uint32_t
+awaited(const struct octo_dev *octo, const struct op *op)
+{
+	uint32_t mask = 0;
+	int pf;
+
+	if (op->awaited == 0)
+		return 0;
+	OCTO_FOREACH_ASYNC_PORT(octo, pf)
+	mask |= RTE_BIT32(pf);
+	return op->awaited & mask;
 }
 
 /* Called when no PF has the rule any more. */
@@ -121,7 +135,7 @@ finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 		op->undone = true;
 		octo_async_destroy_on_pfs(octo, op, q->id);
 		octo_async_push(octo, q, NULL);
-		if (op->awaited != 0)
+		if (awaited(octo, op) != 0)
 			return false;
 	}
 	if (op->untold)
@@ -203,24 +217,12 @@ octo_async_advance(struct octo_dev *octo, struct octo_async_queue *q)
 		while (q->done < q->pushed) {
 			struct op *op = octo_async_op(q, q->done);
 
-			if (op->awaited != 0 || !finish(octo, q, op))
+			if (awaited(octo, op) != 0 || !finish(octo, q, op))
 				break;
 			op->status = op->failed ? RTE_FLOW_OP_ERROR : RTE_FLOW_OP_SUCCESS;
 			q->done++;
 		}
 	} while (collect(octo, q));
-}
-
-/* Stop waiting for results of this PF. */
-void
-octo_async_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	for (uint16_t i = 0; octo->async != NULL && i < octo->async->nb_queues; i++) {
-		struct octo_async_queue *q = octo->async->queues[i];
-
-		for (uint64_t k = q->done; k < q->queued; k++)
-			octo_async_op(q, k)->awaited &= ~RTE_BIT32(pf);
-	}
 }
 
 /* Push, and wait until the PFs have answered everything. */
@@ -230,7 +232,7 @@ settle(struct octo_dev *octo, struct octo_async_queue *q)
 	octo_async_push(octo, q, NULL);
 	for (unsigned int i = 0; i < SETTLE_MS; i++) {
 		octo_async_advance(octo, q);
-		if (q->done == q->queued && q->own.awaited == 0)
+		if (q->done == q->queued && awaited(octo, &q->own) == 0)
 			return;
 		octo_sleep_us(1000);
 	}

@@ -24,10 +24,10 @@ enum kind {
 struct op {
 	enum kind kind;
 	enum rte_flow_op_status status; /* once done */
-	uint32_t awaited;               /* mask of PFs that have not completed it */
-	bool failed;                    /* a PF failed it, or it could not be enqueued on all */
-	bool undone;                    /* it failed and is being undone */
-	bool untold;                    /* the application does not know of it */
+	uint32_t awaited; /* mask of PFs that have not completed it; some may be lost */
+	bool failed;      /* a PF failed it, or it could not be enqueued on all */
+	bool undone;      /* it failed and is being undone */
+	bool untold;      /* the application does not know of it */
 	void *user_data;
 	struct rte_flow *rule;
 	struct rte_flow_action_handle *handle;

@@ -366,7 +366,11 @@ attach(struct octo_dev *octo, const struct octo_args *args)
 		locate(pf, &port->past.info, true);
 		return 0;
 	}
-	*port = (struct octo_port){.shut = true, .probed_here = args->pf[i].probed_here};
+	*port = (struct octo_port){
+		.shut = true,
+		.probed_here = args->pf[i].probed_here,
+		.life = octo_life_next(OCTO_LIFE_NONE),
+	};
 	if (args->pf[i].missing) {
 		rte_strscpy(port->name, args->pf[i].name, sizeof(port->name));
 		port->port_id = RTE_MAX_ETHPORTS;
@@ -403,7 +407,7 @@ detach(struct octo_dev *octo, struct octo_port *port, bool remove_probed)
 	if (!octo_attach_is_ours(octo->owner_id, port))
 		return;
 	rte_eth_dev_owner_unset(port->port_id, octo->owner_id);
-	port->state = OCTO_PORT_GONE;
+	octo_port_lose(port);
 	if (remove_probed && port->probed_here)
 		remove_device(port->port_id);
 }

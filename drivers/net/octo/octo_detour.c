@@ -79,10 +79,20 @@ is_urgent(const struct octo_dev *octo, uint32_t useless)
 	return false;
 }
 
-static bool
-leads_to(const struct octo_detour *d, uint8_t pf)
+static struct rte_flow *
+flow_of(const struct octo_dev *octo)
 {
-	return d->flow != NULL && !d->stale && d->pf == pf;
+	const struct octo_detour *d = &octo->detour;
+
+	return octo_port_object(&octo->port[d->manager], &d->flow);
+}
+
+static bool
+leads_to(const struct octo_dev *octo, uint8_t pf)
+{
+	const struct octo_detour *d = &octo->detour;
+
+	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].life;
 }
 
 /* The current target is kept as long as it is usable. */
@@ -92,8 +102,9 @@ target(const struct octo_dev *octo)
 	const struct octo_detour *d = &octo->detour;
 	const uint32_t usable = octo->plan.usable;
 
-	return leads_to(d, d->pf) && (usable & RTE_BIT32(d->pf)) ? d->pf :
-								   (uint8_t)__builtin_ctz(usable);
+	return leads_to(octo, d->pf) && (usable & RTE_BIT32(d->pf)) ?
+		       d->pf :
+		       (uint8_t)__builtin_ctz(usable);
 }
 
 /* Must the caller wait until this leg, or with OCTO_NO_PF any leg, can be held? */
@@ -120,11 +131,11 @@ static void
 destroy(struct octo_dev *octo)
 {
 	struct octo_detour *d = &octo->detour;
+	struct rte_flow *flow = flow_of(octo);
 
-	if (d->flow != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[d->manager]), d->flow, NULL);
-	d->flow = NULL;
-	d->stale = false;
+	if (flow != NULL)
+		rte_flow_destroy(octo_port_usable_id(&octo->port[d->manager]), flow, NULL);
+	d->flow = (struct octo_handle){0};
 }
 
 /* The default-PF rule serves more flows than a learned rule does, which may be evicted for it. */
@@ -146,6 +157,8 @@ static int
 lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 {
 	struct octo_detour *d = &octo->detour;
+	const uint32_t life = octo_manager(octo)->life;
+	const uint32_t pf_life = octo->port[pf].life;
 	const uint8_t turn = d->turn ^ 1;
 	struct octo_flow_rule r;
 	struct rte_flow *flow;
@@ -153,7 +166,7 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	octo_flow_build_mpfs(&r, NULL, PRIORITY + turn, octo_manager(octo)->port_id,
 			     octo->port[pf].port_id, false);
 	flow = create(octo, &r, error);
-	if (flow == NULL && d->flow != NULL) {
+	if (flow == NULL && flow_of(octo) != NULL) {
 		/* a full table, or a switch of few priorities, has no room for both */
 		destroy(octo);
 		flow = create(octo, &r, error);
@@ -161,7 +174,8 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	if (flow == NULL)
 		return octo_flow_blame(octo_manager(octo), -rte_errno, error);
 	destroy(octo);
-	d->flow = flow;
+	d->flow = octo_handle_make(flow, life);
+	d->pf_life = pf_life;
 	d->pf = pf;
 	d->manager = octo->manager;
 	d->turn = turn;
@@ -232,12 +246,12 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 	if (octo->manager == OCTO_NO_PF || (flows_go && !urgent))
 		return;
 	if (!d->on) {
-		if (d->flow != NULL && !must_wait(octo, OCTO_NO_PF, PATIENCE_MS))
+		if (flow_of(octo) != NULL && !must_wait(octo, OCTO_NO_PF, PATIENCE_MS))
 			end(octo);
 		return;
 	}
 	pf = target(octo);
-	if (!leads_to(d, pf) && octo_now() >= d->retry_at &&
+	if (!leads_to(octo, pf) && octo_now() >= d->retry_at &&
 	    !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
 		begin(octo, pf);
 }
@@ -246,7 +260,7 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 uint8_t
 octo_detour_pf(const struct octo_dev *octo)
 {
-	return leads_to(&octo->detour, octo->detour.pf) ? octo->detour.pf : OCTO_NO_PF;
+	return leads_to(octo, octo->detour.pf) ? octo->detour.pf : OCTO_NO_PF;
 }
 
 /* Will packets that match no rule come by another PF soon? */
@@ -255,18 +269,7 @@ octo_detour_is_due_locked(const struct octo_dev *octo)
 {
 	const struct octo_detour *d = &octo->detour;
 
-	return d->on && !d->told && !leads_to(d, target(octo));
-}
-
-/* The rule went with its transfer proxy PF; a rule that leads to the lost PF is stale. */
-void
-octo_detour_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	struct octo_detour *d = &octo->detour;
-
-	if (d->manager == pf)
-		d->flow = NULL;
-	d->stale |= d->pf == pf;
+	return d->on && !d->told && !leads_to(octo, target(octo));
 }
 
 void

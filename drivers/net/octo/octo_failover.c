@@ -69,7 +69,9 @@ hurry(struct octo_dev *octo, uint8_t lost, bool all)
 void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
-	hurry(octo, pf, octo->manager == pf);
+	/* its rules may be on an earlier proxy still */
+	hurry(octo, pf, octo->manager == pf || (octo->failover.proxies & RTE_BIT32(pf)));
+	octo->failover.proxies &= ~RTE_BIT32(pf);
 	if (octo->manager != pf || octo->sliced)
 		return;
 	octo->manager = OCTO_NO_PF;

@@ -11,23 +11,30 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
+/* The rule is not on this PF any more. */
+void
+octo_fanout_drop(struct rte_flow *rule, uint8_t pf)
+{
+	rule->arfs[pf] = (struct octo_handle){0};
+	octo_rule_hits_end_pf(rule, pf);
+}
+
 /* Remove the rule from one PF. */
 int
 octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 			       struct rte_flow_error *error)
 {
+	struct rte_flow *on = octo_rule_on(octo, rule, pf);
 	int ret = 0;
 
-	if (rule->arfs[pf] == NULL)
+	if (on == NULL)
 		return 0;
 	/* a PF that is about to be removed takes its rule along */
 	if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
-		ret = rte_flow_destroy(octo->port[pf].port_id, rule->arfs[pf], error);
+		ret = rte_flow_destroy(octo->port[pf].port_id, on, error);
 	ret = octo_flow_destroyed(&octo->port[pf], ret, error);
-	if (ret == 0) {
-		rule->arfs[pf] = NULL;
-		octo_rule_hits_end_pf(rule, pf);
-	}
+	if (ret == 0)
+		octo_fanout_drop(rule, pf);
 	return ret;
 }
 
@@ -66,7 +73,8 @@ leg_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	if (!octo->sliced || !octo->started || rule->generic || !octo_rule_has_tuple(rule))
 		return 0;
-	return rule->pf != OCTO_NO_PF ? rule->pf : octo_topo_home_of(octo, rule->queue);
+	return octo_rule_pf(octo, rule) != OCTO_NO_PF ? rule->lead.pf :
+							octo_topo_home_of(octo, rule->queue);
 }
 
 int
@@ -118,19 +126,21 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
 		const struct octo_port *p = &octo->port[pf];
+		const uint32_t life = p->life;
+		struct rte_flow *on;
 
 		if (ret != 0)
 			break;
-		if ((text.pfs & RTE_BIT32(pf)) == 0 || rule->arfs[pf] != NULL ||
+		if ((text.pfs & RTE_BIT32(pf)) == 0 || octo_rule_on(octo, rule, pf) != NULL ||
 		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)pf))
 			continue;
 		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
-		rule->arfs[pf] = rte_flow_create(p->port_id, text.rule.attr_ro,
-						 text.rule.pattern_ro, actions, error);
+		on = rte_flow_create(p->port_id, text.rule.attr_ro, text.rule.pattern_ro, actions,
+				     error);
+		rule->arfs[pf] = octo_handle_make(on, life);
 		/* the only rule of a flow is tried again when its queue is rehomed */
-		if (rule->arfs[pf] == NULL &&
-		    (octo_rule_is_sole(octo, rule) ||
-		     !octo_port_excuse_joining_locked(octo, pf, -rte_errno)))
+		if (on == NULL && (octo_rule_is_sole(octo, rule) ||
+				   !octo_port_excuse_joining_locked(octo, pf, -rte_errno)))
 			ret = octo_flow_blame(p, -rte_errno, error);
 	}
 	return ret;
@@ -194,7 +204,7 @@ int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	if (octo_rule_is_sole(octo, rule))
-		return rule->arfs[0] != NULL ?
+		return octo_rule_on(octo, rule, 0) != NULL ?
 			       0 :
 			       octo->mpfs_ops->insert(octo, rule,
 						      octo_topo_home_of(octo, rule->queue), error);
@@ -210,35 +220,39 @@ octo_fanout_is_transfer(const struct rte_flow *rule)
 	return rule->generic && rule->notes->words.rule->attr->transfer;
 }
 
+/*
+ * A lead to this PF that is about to be created: the lives are those from before, as the ports may
+ * be lost while the rule is created.
+ */
+struct octo_lead
+octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
+{
+	const uint8_t manager = octo->manager;
+
+	return (struct octo_lead){
+		.mpfs.life = manager == OCTO_NO_PF ? OCTO_LIFE_NONE : octo->port[manager].life,
+		.pf_life = octo->pf[pf].port->life,
+		.pf = pf,
+		.manager = manager,
+	};
+}
+
+void
+octo_fanout_unlead(struct rte_flow *rule)
+{
+	rule->lead = (struct octo_lead){.pf = OCTO_NO_PF, .manager = OCTO_NO_PF};
+}
+
 /* What led the flow to a PF is gone: the rehoming of its queue installs it again. */
 void
 octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule)
 {
 	struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
 
-	rule->mpfs = NULL;
-	rule->pf = OCTO_NO_PF;
-	rule->stale = false;
+	octo_fanout_unlead(rule);
 	octo_rule_notes_moved(octo, rule);
-	/* the proxy may be another PF than the rule's by now: it is installed again in any case */
 	if (q != NULL)
 		q->rules_home = OCTO_NO_PF;
-}
-
-/*
- * The ARFS rule on this PF is gone, and the MPFS rule if the PF was its transfer proxy. An MPFS
- * rule that leads to this PF remains but is stale: when the PF is back, it leads to the old
- * port.
- */
-void
-octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
-{
-	rule->arfs[pf] = NULL;
-	octo_rule_hits_end_pf(rule, pf);
-	rule->stale |= rule->mpfs != NULL && rule->pf == pf;
-	if (!octo->sliced && (rule->mpfs == NULL || rule->manager != pf))
-		return;
-	octo_fanout_lose(octo, rule);
 }
 
 /* Free a rule that is on no list. */

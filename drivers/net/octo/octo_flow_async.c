@@ -73,14 +73,16 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	{
 		const struct octo_port *p = &octo->port[pf];
 		const struct rte_flow_action *actions = octo_indirect_on_pf(given, pf, &own);
+		struct rte_flow_template_table *table = octo_port_object(p, &r->table->on[pf]);
+		const uint32_t life = p->life;
 		struct rte_flow *on;
 
-		on = rte_flow_async_create(p->port_id, queue_id, &octo_async_postponed,
-					   r->table->on[pf], r->pattern, r->pattern_index, actions,
-					   r->actions_index, op, error);
+		on = rte_flow_async_create(p->port_id, queue_id, &octo_async_postponed, table,
+					   r->pattern, r->pattern_index, actions, r->actions_index,
+					   op, error);
 		if (on == NULL)
 			return octo_flow_blame(p, -rte_errno, error);
-		op->rule->arfs[pf] = on;
+		op->rule->arfs[pf] = octo_handle_make(on, life);
 		op->awaited |= RTE_BIT32(pf);
 	}
 	return 0;

@@ -9,6 +9,7 @@
 #include <rte_flow.h>
 #include <rte_flow_driver.h>
 
+#include "octo_life.h"
 #include "octo_plan.h"
 #include "octo_template.h"
 
@@ -20,15 +21,15 @@ struct octo_dev;
 /* A template of either kind: those of the PFs, and a copy with which rules are parsed. */
 struct octo_pf_template {
 	struct octo_template common;
-	void *on[OCTO_PLAN_MAX_PFS];
+	struct octo_handle on[OCTO_PLAN_MAX_PFS]; /* by port */
 	bool is_pattern;
 	LIST_ENTRY(octo_pf_template) next;
 };
 
 struct rte_flow_template_table {
-	struct rte_flow_attr attr; /* of its rules */
-	struct rte_flow_template_table *on[OCTO_PLAN_MAX_PFS];
-	uint32_t nb_flows; /* that are not destroyed */
+	struct rte_flow_attr attr;                /* of its rules */
+	struct octo_handle on[OCTO_PLAN_MAX_PFS]; /* by port */
+	uint32_t nb_flows;                        /* that are not destroyed */
 	uint8_t nb_patterns;
 	uint8_t nb_actions;
 	struct octo_pf_template *patterns[UINT8_MAX];
@@ -54,14 +55,12 @@ struct octo_async_rule {
 };
 
 /* octo_flow_template.c; all under the control mutex */
-void octo_template_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_template_free_locked(struct octo_dev *octo);
 
 /* octo_async.c; all under the control mutex */
 struct octo_async_queue *octo_async_queue_create(uint16_t id, uint32_t size);
 const struct rte_flow_queue_attr *octo_async_queue_attr(const struct octo_async_queue *q);
 void octo_async_queue_free(struct octo_async_queue *q);
-void octo_async_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_async_settle_locked(struct octo_dev *octo);
 void octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
 

@@ -10,6 +10,7 @@
 #include <rte_flow.h>
 
 #include "octo_kept_hits.h"
+#include "octo_life.h"
 #include "octo_plan.h"
 #include "octo_template.h"
 
@@ -17,18 +18,18 @@ struct octo_dev;
 
 /* An indirect action of the octo port: one handle on every PF. */
 struct rte_flow_action_handle {
-	TAILQ_ENTRY(rte_flow_action_handle) next; /* in octo_dev.handles */
+	TAILQ_ENTRY(rte_flow_action_handle) next; /* in octo_dev.indirects */
 	struct octo_dev *octo;                    /* the port it belongs to */
 	struct rte_flow_indir_action_conf conf;
-	struct rte_flow_action *action; /* current action; owned by the handle */
-	uint32_t users;                 /* rules and templates that refer to it */
-	struct octo_kept_hits kept;     /* of COUNT, as of the last query */
-	uint32_t aged_on;               /* mask of PFs that have reported it as aged */
-	bool aged_told;                 /* the application was told that it has aged */
-	struct rte_flow_action_handle *on[OCTO_PLAN_MAX_PFS];
+	struct rte_flow_action *action;           /* current action; owned by the handle */
+	uint32_t users;                           /* rules and templates that refer to it */
+	struct octo_kept_hits kept;               /* of COUNT, as of the last query */
+	uint32_t aged_on;                         /* mask of PFs that have reported it as aged */
+	bool aged_told;                           /* the application was told that it has aged */
+	struct octo_handle on[OCTO_PLAN_MAX_PFS]; /* octo_indirect_handle_on() */
 };
 
-TAILQ_HEAD(octo_handles, rte_flow_action_handle);
+TAILQ_HEAD(octo_indirects, rte_flow_action_handle);
 
 /* Actions translated for one PF: lists that contain indirect actions, and samples around them. */
 struct octo_indirect_own {
@@ -70,7 +71,6 @@ int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flo
 struct rte_flow_action *
 octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error);
 void octo_indirect_free_locked(struct octo_dev *octo);
-void octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf);
 int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
 
 /* octo_indirect_update.c; all under the control mutex */

@@ -175,7 +175,7 @@ destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uin
 {
 	const uint16_t port = octo->port[pf].port_id;
 	struct rte_flow_error error = {0};
-	void *on = t->on[pf];
+	void *on = octo_port_object(&octo->port[pf], &t->on[pf]);
 
 	/* a PF that is about to be removed takes it along */
 	if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
@@ -259,9 +259,10 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
 		const struct octo_port *p = &octo->port[pf];
+		const uint32_t life = p->life;
 
-		t->on[pf] = create_on_pf(p->port_id, m, (uint8_t)pf, error);
-		if (t->on[pf] != NULL)
+		t->on[pf] = octo_handle_make(create_on_pf(p->port_id, m, (uint8_t)pf, error), life);
+		if (t->on[pf].h != NULL)
 			continue;
 		ret = blame(p, -rte_errno, error);
 		free_template(octo, t);
@@ -296,30 +297,32 @@ static void
 free_table(const struct octo_dev *octo, struct rte_flow_template_table *t)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
+		struct rte_flow_template_table *on = octo_port_object(&octo->port[pf], &t->on[pf]);
 		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_error error = {0};
 
-		if (t->on[pf] == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+		if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
 			continue;
 		end_on_pf(octo, pf, "a template table",
-			  rte_flow_template_table_destroy(port, t->on[pf], &error), &error);
+			  rte_flow_template_table_destroy(port, on, &error), &error);
 	}
 	free(t);
 }
 
 static struct rte_flow_template_table *
-create_table_on_pf(const struct rte_flow_template_table *t, uint16_t port, uint8_t pf,
-		   const struct rte_flow_template_table_attr *attr, struct rte_flow_error *error)
+create_table_on_pf(const struct octo_port *port, const struct rte_flow_template_table *t,
+		   uint8_t pf, const struct rte_flow_template_table_attr *attr,
+		   struct rte_flow_error *error)
 {
 	struct rte_flow_pattern_template *patterns[UINT8_MAX];
 	struct rte_flow_actions_template *actions[UINT8_MAX];
 
 	for (uint8_t i = 0; i < t->nb_patterns; i++)
-		patterns[i] = t->patterns[i]->on[pf];
+		patterns[i] = octo_port_object(port, &t->patterns[i]->on[pf]);
 	for (uint8_t i = 0; i < t->nb_actions; i++)
-		actions[i] = t->actions[i]->on[pf];
-	return rte_flow_template_table_create(port, attr, patterns, t->nb_patterns, actions,
-					      t->nb_actions, error);
+		actions[i] = octo_port_object(port, &t->actions[i]->on[pf]);
+	return rte_flow_template_table_create(port->port_id, attr, patterns, t->nb_patterns,
+					      actions, t->nb_actions, error);
 }
 
 /* Create the table, whose templates are filled in, on all PFs. Frees it on failure. */
@@ -334,9 +337,11 @@ create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
 		const struct octo_port *p = &octo->port[pf];
+		const uint32_t life = p->life;
 
-		t->on[pf] = create_table_on_pf(t, p->port_id, (uint8_t)pf, attr, error);
-		if (t->on[pf] != NULL)
+		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
+					     life);
+		if (t->on[pf].h != NULL)
 			continue;
 		ret = blame(p, -rte_errno, error);
 		free_table(octo, t);
@@ -358,20 +363,6 @@ destroy_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
 	LIST_REMOVE(t, next);
 	free_table(octo, t);
 	return 0;
-}
-
-void
-octo_template_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	struct rte_flow_template_table *table;
-	struct octo_pf_template *t;
-
-	if (octo->async == NULL)
-		return;
-	LIST_FOREACH(table, &octo->async->tables, next)
-		table->on[pf] = NULL;
-	LIST_FOREACH(t, &octo->async->templates, next)
-		t->on[pf] = NULL;
 }
 
 /* The port is closed: destroy what the application did not destroy. The rules are gone by then. */

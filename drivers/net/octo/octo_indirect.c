@@ -32,7 +32,8 @@ blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
 {
-	return handle->on[pf] != NULL && octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
+	return octo_indirect_handle_on(handle, pf) != NULL &&
+	       octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
 }
 
 /* Goes on after an error and returns the first one. */
@@ -48,11 +49,12 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 
 		if (!is_on(octo, handle, pf))
 			continue;
-		ret = rte_flow_action_handle_destroy(p->port_id, handle->on[pf],
+		ret = rte_flow_action_handle_destroy(p->port_id,
+						     octo_indirect_handle_on(handle, pf),
 						     first_error == 0 ? error : NULL);
 		ret = octo_flow_destroyed(p, ret, first_error == 0 ? error : NULL);
 		if (ret == 0)
-			handle->on[pf] = NULL;
+			handle->on[pf] = (struct octo_handle){0};
 		else if (first_error == 0)
 			first_error = ret;
 	}
@@ -64,10 +66,11 @@ insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8
 	     struct rte_flow_error *error)
 {
 	const struct octo_port *p = &octo->port[pf];
+	const uint32_t life = p->life;
+	void *on = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action, error);
 
-	handle->on[pf] = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action,
-						       error);
-	return handle->on[pf] != NULL ? 0 : blame(p, -rte_errno, error);
+	handle->on[pf] = octo_handle_make(on, life);
+	return on != NULL ? 0 : blame(p, -rte_errno, error);
 }
 
 static int
@@ -78,7 +81,9 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
-		ret = handle->on[pf] != NULL ? 0 : insert_on_pf(octo, handle, (uint8_t)pf, error);
+		ret = octo_indirect_handle_on(handle, pf) != NULL ?
+			      0 :
+			      insert_on_pf(octo, handle, (uint8_t)pf, error);
 		if (ret == 0)
 			continue;
 		remove_from_pfs(octo, handle, NULL);
@@ -180,7 +185,7 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 		free_handle(handle);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&octo->handles, handle, next);
+	TAILQ_INSERT_TAIL(&octo->indirects, handle, next);
 	return handle;
 }
 
@@ -191,7 +196,7 @@ restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED)
-		if (handle->on[pf] == NULL)
+		if (octo_indirect_handle_on(handle, pf) == NULL)
 			insert_on_pf(octo, handle, (uint8_t)pf, NULL);
 }
 
@@ -210,7 +215,7 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 		rte_errno = -ret;
 		return ret;
 	}
-	TAILQ_REMOVE(&octo->handles, handle, next);
+	TAILQ_REMOVE(&octo->indirects, handle, next);
 	free_handle(handle);
 	return 0;
 }
@@ -224,8 +229,20 @@ octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle 
 
 	if (!is_on(octo, handle, pf))
 		return 0;
-	ret = rte_flow_action_handle_update(octo->port[pf].port_id, handle->on[pf], update, error);
+	ret = rte_flow_action_handle_update(octo->port[pf].port_id,
+					    octo_indirect_handle_on(handle, pf), update, error);
 	return ret == 0 ? 0 : blame(&octo->port[pf], ret, error);
+}
+
+static int
+query_on_pf(struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf,
+	    void *data, struct rte_flow_error *error)
+{
+	const struct octo_port *p = &octo->port[pf];
+	int ret = rte_flow_action_handle_query(p->port_id, octo_indirect_handle_on(handle, pf),
+					       data, error);
+
+	return ret == 0 ? 0 : blame(p, ret, error);
 }
 
 /* Query the sum over the PFs. */
@@ -243,20 +260,19 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 
 		if (!is_on(octo, handle, pf))
 			continue;
-		ret = rte_flow_action_handle_query(octo->port[pf].port_id, handle->on[pf], &one,
-						   error);
+		ret = query_on_pf(octo, handle, pf, &one, error);
 		if (ret != 0)
-			return blame(&octo->port[pf], ret, error);
+			return ret;
 		sum->hits_set &= one.hits_set;
 		sum->bytes_set &= one.bytes_set;
-		octo_kept_hits_read(&handle->kept, pf, handle->on[pf],
+		octo_kept_hits_read(&handle->kept, pf, &handle->on[pf],
 				    (struct octo_hits){one.hits, one.bytes});
 	}
 	hits = octo_kept_hits_sum(&handle->kept);
 	sum->hits = hits.hits;
 	sum->bytes = hits.bytes;
 	if (reset)
-		handle->kept = (struct octo_kept_hits){.last = {{0}}};
+		handle->kept = (struct octo_kept_hits){0};
 	return 0;
 }
 
@@ -272,10 +288,9 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 
 		if (!is_on(octo, handle, pf))
 			continue;
-		ret = rte_flow_action_handle_query(octo->port[pf].port_id, handle->on[pf], &one,
-						   error);
+		ret = query_on_pf(octo, handle, pf, &one, error);
 		if (ret != 0)
-			return blame(&octo->port[pf], ret, error);
+			return ret;
 		all->aged &= one.aged;
 		if (!one.sec_since_last_hit_valid)
 			continue;
@@ -310,7 +325,7 @@ octo_indirect_place_locked(struct octo_dev *octo)
 	struct rte_flow_action_handle *handle;
 	struct rte_flow_error error = {.message = NULL};
 
-	TAILQ_FOREACH(handle, &octo->handles, next) {
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		int ret = insert_on_pfs(octo, handle, &error);
 
 		if (ret == 0)
@@ -331,9 +346,9 @@ octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	int ret = 0;
 	int pf;
 
-	TAILQ_FOREACH(handle, &octo->handles, next) {
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
-			if (ret == 0 && handle->on[pf] == NULL)
+			if (ret == 0 && octo_indirect_handle_on(handle, pf) == NULL)
 				ret = insert_on_pf(octo, handle, (uint8_t)pf, error);
 		}
 	}
@@ -346,11 +361,14 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next)
-		if (handle->on[pf] != NULL)
-			rte_flow_action_handle_destroy(octo_port_usable_id(&octo->port[pf]),
-						       handle->on[pf], NULL);
-	octo_indirect_forget_pf(octo, pf);
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
+		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, pf);
+
+		if (on != NULL)
+			rte_flow_action_handle_destroy(octo_port_usable_id(&octo->port[pf]), on,
+						       NULL);
+		handle->on[pf] = (struct octo_handle){0};
+	}
 }
 
 /* A COUNT continues across the stop: it is read before its handles are removed, and kept here. */
@@ -363,7 +381,7 @@ withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 		query_count(octo, handle, &count, NULL);
 	remove_from_pfs(octo, handle, NULL);
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (handle->on[pf] == NULL)
+		if (octo_indirect_handle_on(handle, pf) == NULL)
 			octo_kept_hits_end(&handle->kept, pf);
 }
 
@@ -373,7 +391,7 @@ octo_indirect_withdraw_locked(struct octo_dev *octo)
 {
 	struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next)
+	TAILQ_FOREACH(handle, &octo->indirects, next)
 		withdraw(octo, handle);
 }
 
@@ -383,21 +401,10 @@ octo_indirect_free_locked(struct octo_dev *octo)
 {
 	struct rte_flow_action_handle *handle;
 
-	while ((handle = TAILQ_FIRST(&octo->handles)) != NULL) {
+	while ((handle = TAILQ_FIRST(&octo->indirects)) != NULL) {
 		remove_from_pfs(octo, handle, NULL);
-		TAILQ_REMOVE(&octo->handles, handle, next);
+		TAILQ_REMOVE(&octo->indirects, handle, next);
 		free_handle(handle);
-	}
-}
-
-void
-octo_indirect_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	struct rte_flow_action_handle *handle;
-
-	TAILQ_FOREACH(handle, &octo->handles, next) {
-		handle->on[pf] = NULL;
-		octo_kept_hits_end(&handle->kept, pf);
 	}
 }
 
@@ -407,7 +414,7 @@ octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
 {
 	const struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next) {
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		const struct rte_flow_action_queue *queue = handle->action->conf;
 
 		if (handle->action->type != RTE_FLOW_ACTION_TYPE_QUEUE || queue->index < nb_queues)

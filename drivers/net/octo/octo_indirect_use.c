@@ -187,7 +187,7 @@ translate(const struct rte_flow_action actions[], uint8_t pf, struct octo_indire
 
 		out[i] = actions[i];
 		if (handle != NULL)
-			out[i].conf = handle->on[pf];
+			out[i].conf = octo_indirect_handle_on(handle, pf);
 		else if (octo_spec_nested(&actions[i]) != NULL)
 			out[i].conf = translate_sample(actions[i].conf, pf, own);
 	}

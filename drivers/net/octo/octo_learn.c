@@ -207,14 +207,14 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	}
 	octo_rule_store_leave_queue(octo, rule);
 	octo_rule_store_join_queue(octo, rule, queue);
-	if (octo_rule_leads_to(rule, home) || !has_use(octo))
+	if (octo_rule_leads_to(octo, rule, home) || !has_use(octo))
 		return;
 	if (octo_fence_arm_home_locked(octo, queue, home) != 0) {
 		/* the rule follows its queue when order can be kept */
 		q->rules_home = OCTO_NO_PF;
 		return;
 	}
-	if (rule->pf == OCTO_NO_PF)
+	if (octo_rule_pf(octo, rule) == OCTO_NO_PF)
 		ret = octo->mpfs_ops->insert(octo, rule, home, NULL);
 	else
 		ret = octo->mpfs_ops->flip(octo, rule, home, NULL);

@@ -163,13 +163,11 @@ give_back(struct octo_dev *octo, uint8_t port)
 	/* its driver has found out that the device is gone: take_away() did the rest */
 	if (p->state == OCTO_PORT_GONE)
 		return;
-	octo_rule_list_forget_pf(octo, port);
 	octo_rule_list_name_lost_locked(octo, port);
-	octo_mpfs_spread_forget_pf(octo, port);
-	octo_detour_forget_pf(octo, port);
+	octo_mpfs_spread_lose_pf(octo, port);
 	octo_pf_counts_keep(octo, port);
 	octo_users_shut(p);
-	p->state = OCTO_PORT_GONE;
+	octo_port_lose(p);
 	p->past.bury_at = 0;
 	octo_failover_lost_locked(octo, port);
 }

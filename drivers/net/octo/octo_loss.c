@@ -33,7 +33,10 @@ bury_later(struct octo_dev *octo, uint8_t pf)
 	octo->replug.next = octo_deadline(LOOK_S * 1000000);
 }
 
-/* Drop all references to the PF. */
+/*
+ * No burst and no call uses the PF from now on. Handles of what was on it become invalid, whatever
+ * their number is.
+ */
 static int
 take_away(struct octo_dev *octo, uint8_t pf)
 {
@@ -44,21 +47,14 @@ take_away(struct octo_dev *octo, uint8_t pf)
 	octo_users_await(&octo->port[pf]);
 	if (octo->port[pf].state == OCTO_PORT_GONE)
 		return 0;
-	octo->port[pf].state = OCTO_PORT_GONE;
-	octo->port[pf].link_up = false;
-	octo->port[pf].no_flow_queues = false;
+	octo_port_lose(&octo->port[pf]);
 	octo_replay_forget_locked(octo, pf);
 	octo_pf_counts_keep(octo, pf);
 	bury_later(octo, pf);
 	ret = octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
-	octo_rule_list_forget_pf(octo, pf);
 	octo_rule_list_name_lost_locked(octo, pf);
-	octo_indirect_forget_pf(octo, pf);
-	octo_async_forget_pf(octo, pf);
-	octo_template_forget_pf(octo, pf);
-	octo_mpfs_spread_forget_pf(octo, pf);
-	octo_detour_forget_pf(octo, pf);
+	octo_mpfs_spread_lose_pf(octo, pf);
 	octo_failover_lost_locked(octo, pf);
 	return ret;
 }

@@ -25,20 +25,20 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	if (!octo->started || rule->pending)
 		return 0;
 	/* the rule itself was changed; another leg of the same queue is a rehome's */
-	if (octo->sliced && octo_rule_has_tuple(rule) && rule->pf != OCTO_NO_PF) {
-		rule->pf = m->home;
-		rule->stale = false;
+	if (octo->sliced && octo_rule_has_tuple(rule) && octo_rule_pf(octo, rule) != OCTO_NO_PF) {
+		rule->lead = octo_fanout_lead(octo, m->home);
 		return m->home == octo_topo_home_of(octo, rule->queue) ? 0 : -EBUSY;
 	}
 	if (!octo_tier_has_mpfs(octo->tier))
 		return 0;
-	if (octo_rule_leads_to(rule, m->home))
+	if (octo_rule_leads_to(octo, rule, m->home))
 		return 0;
 	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
 		return -EBUSY;
-	return rule->pf == OCTO_NO_PF ? octo->mpfs_ops->insert(octo, rule, m->home, NULL) :
-					octo->mpfs_ops->flip(octo, rule, m->home, NULL);
+	return octo_rule_pf(octo, rule) == OCTO_NO_PF ?
+		       octo->mpfs_ops->insert(octo, rule, m->home, NULL) :
+		       octo->mpfs_ops->flip(octo, rule, m->home, NULL);
 }
 
 /* If the switch cannot lead the flow, it strays, and the control thread tries again. */
@@ -46,12 +46,12 @@ void
 octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
 	struct octo_rxq *q = octo_data(m->octo)->rx_queues[queue];
-	const uint8_t before = rule->pf;
+	const uint8_t before = octo_rule_pf(m->octo, rule);
 
 	if (lead_home(m, rule) != 0)
 		q->rules_home = OCTO_NO_PF;
-	m->rerouted |= rule->pf != before;
-	m->led += octo_rule_leads_to(rule, m->home);
+	m->rerouted |= octo_rule_pf(m->octo, rule) != before;
+	m->led += octo_rule_leads_to(m->octo, rule, m->home);
 	octo_rule_notes_moved(m->octo, rule);
 }
 
@@ -122,9 +122,10 @@ go_back(struct octo_move *m)
 uint8_t
 octo_move_home_locked(const struct octo_dev *octo, const struct rte_flow *rule, uint16_t to)
 {
-	const bool stays = octo->sliced && rule->queue == to && rule->pf != OCTO_NO_PF;
+	const uint8_t pf = octo_rule_pf(octo, rule);
+	const bool stays = octo->sliced && rule->queue == to && pf != OCTO_NO_PF;
 
-	return stays ? rule->pf : octo_topo_home_of(octo, to);
+	return stays ? pf : octo_topo_home_of(octo, to);
 }
 
 int

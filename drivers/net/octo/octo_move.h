@@ -84,11 +84,11 @@ int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		       struct rte_flow_error *error);
 
 /** octo_replace_on_pf(), never in place: counters begin at 0. *on may be NULL. */
-int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
 		      const struct octo_rule_text *from, const struct octo_rule_text *to,
 		      struct rte_flow_error *error);
 
-/** Remove the PF's rule; the inverse of octo_replace_anew() where *on was NULL. */
-int octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on);
+/** Remove the PF's rule; the inverse of octo_replace_anew() where there was none. */
+int octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct octo_handle *on);
 
 #endif /* OCTO_MOVE_H */

@@ -21,7 +21,7 @@ struct octo_mpfs_ops {
 	const char *name;
 	/* Could a rule be inserted? Decides about tier exact. */
 	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
-	/* Lead rule->tuple to PF pf: sets rule->mpfs and rule->pf. */
+	/* Lead rule->tuple to PF pf: sets rule->lead. */
 	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		      struct rte_flow_error *error);
 	/* Lead it to another PF; on failure to the one before or, at worst, to none. */
@@ -57,7 +57,7 @@ int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
 int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 			 struct rte_flow_error *error);
 void octo_mpfs_spread_clear(struct octo_dev *octo);
-void octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf);
+void octo_mpfs_spread_lose_pf(struct octo_dev *octo, uint8_t pf);
 bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
 
 /* octo_mpfs_slices.c */

@@ -104,7 +104,7 @@ octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rul
 	if (octo->agent == NULL)
 		return false;
 	return octo->agent->state != OCTO_AGENT_READY ||
-	       (octo->agent_queues && rule->pf == OCTO_NO_PF);
+	       (octo->agent_queues && rule->lead.pf == OCTO_NO_PF);
 }
 
 static void
@@ -125,7 +125,7 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 	if (rule == NULL)
 		return;
 	if (ret == 0) {
-		rule->pf = asked->pf;
+		rule->lead = octo_fanout_lead(octo, asked->pf);
 		octo_rule_notes_moved(octo, rule);
 	} else {
 		/* there may be room once all rules are sent and stale ones are dropped */
@@ -256,7 +256,7 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 static bool
 may_be_there(struct octo_dev *octo, const struct rte_flow *rule)
 {
-	return rule->pf != OCTO_NO_PF || octo_agent_disown(octo->agent, rule);
+	return rule->lead.pf != OCTO_NO_PF || octo_agent_disown(octo->agent, rule);
 }
 
 /*
@@ -270,10 +270,8 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 	struct octo_agent_msg answer;
 	int ret = ask(octo, &msg, &answer);
 
-	if (ret == 0) {
-		rule->pf = pf;
-		rule->stale = false;
-	}
+	if (ret == 0)
+		rule->lead = octo_fanout_lead(octo, pf);
 	if (ret == -ENOTCONN && !octo->agent_queues)
 		return 0;
 	return ret == 0 ? 0 : refuse(octo, ret, error);
@@ -292,7 +290,7 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	if (!may_be_there(octo, rule))
 		return 0;
 	ret = ask(octo, &msg, &answer);
-	rule->pf = OCTO_NO_PF;
+	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN)
 		return 0;

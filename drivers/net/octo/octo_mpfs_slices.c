@@ -42,11 +42,10 @@ slices_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	/* the rule waits for the port */
 	if (!octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
 		return 0;
-	rule->pf = pf;
-	rule->stale = false;
+	rule->lead = octo_fanout_lead(octo, pf);
 	ret = octo_fanout_insert_locked(octo, rule, error);
 	if (ret != 0)
-		rule->pf = OCTO_NO_PF;
+		octo_fanout_unlead(rule);
 	return ret;
 }
 
@@ -56,7 +55,7 @@ slices_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	int ret = octo_fanout_remove_from_locked(octo, rule, 0, error);
 
 	if (ret == 0)
-		rule->pf = OCTO_NO_PF;
+		octo_fanout_unlead(rule);
 	return ret;
 }
 
@@ -69,25 +68,24 @@ slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 {
 	struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
 	struct octo_rule_text from, to;
+	struct octo_lead lead;
 	uint8_t before;
 	int ret;
 
-	if (rule->arfs[0] == NULL || !octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
+	if (octo_rule_on(octo, rule, 0) == NULL || !octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
 		return slices_insert(octo, rule, pf, error);
 	ret = octo_fanout_write(octo, &wish, &from, error);
 	wish.pf = pf;
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &wish, &to, error);
+	lead = octo_fanout_lead(octo, pf);
 	if (ret == 0)
 		ret = octo_replace_on_pf(octo, 0, rule, &from, &to, error);
-	if (ret == 0) {
-		rule->pf = pf;
-		rule->stale = false;
-		return 0;
-	}
-	if (rule->arfs[0] == NULL)
+	if (ret == 0)
+		rule->lead = lead;
+	if (ret == 0 || octo_rule_on(octo, rule, 0) == NULL)
 		return ret;
-	before = rule->pf;
+	before = rule->lead.pf;
 	octo_rule_hits_keep_pf_locked(octo, rule, 0);
 	if (slices_remove(octo, rule, error) != 0)
 		return ret;

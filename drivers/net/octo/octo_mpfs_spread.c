@@ -47,10 +47,17 @@ octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	return validate(octo, &r, error);
 }
 
+/* The set's rules that exist: all, or none if the port was lost that had them. */
+static unsigned int
+count(const struct octo_dev *octo, const struct octo_spreading *set)
+{
+	return set->life == octo->port[set->manager].life ? set->nb_flows : 0;
+}
+
 static void
 destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 {
-	for (unsigned int i = set->nb_flows; i > 0; i--)
+	for (unsigned int i = count(octo, set); i > 0; i--)
 		rte_flow_destroy(octo_port_usable_id(&octo->port[set->manager]), set->flows[i - 1],
 				 NULL);
 }
@@ -115,15 +122,12 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 
 /* The PF's RETA is gone, and the masked rules if it was their transfer proxy PF. */
 void
-octo_mpfs_spread_forget_pf(struct octo_dev *octo, uint8_t pf)
+octo_mpfs_spread_lose_pf(struct octo_dev *octo, uint8_t pf)
 {
 	octo->spreading.level |= RTE_BIT32(pf);
 	octo->spreading.lost = true;
 	octo->spreading.settled = false;
-	if (octo->spreading.manager != pf)
-		return;
-	octo->spreading.nb_flows = 0;
-	octo->spreading.stale = true;
+	octo->spreading.stale |= octo->spreading.manager == pf;
 }
 
 void
@@ -149,7 +153,7 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	*hits = 0;
 	if (!octo->spreading.counted)
 		return false;
-	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
+	for (unsigned int i = 0; i < count(octo, &octo->spreading); i++) {
 		struct rte_flow_query_count count = {0};
 
 		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->spreading.manager]),
@@ -168,6 +172,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	struct octo_spreading next = {
 		.turn = octo->spreading.turn ^ 1,
 		.manager = octo->manager,
+		.life = octo_manager(octo)->life,
 	};
 	int ret;
 
@@ -189,6 +194,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	octo->spreading.flows = next.flows;
 	octo->spreading.nb_flows = next.nb_flows;
 	octo->spreading.manager = next.manager;
+	octo->spreading.life = next.life;
 	octo->spreading.turn = next.turn;
 	octo->spreading.counted = next.counted;
 	return 0;

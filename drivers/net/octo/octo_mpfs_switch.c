@@ -49,58 +49,56 @@ first_priority(const struct rte_flow *rule)
 	return rule->origin == OCTO_BY_LEARNING ? 2 : 0;
 }
 
-static struct rte_flow *
-create_rule(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
+/* Create an MPFS rule for the flow, beside the one that it has; h is NULL on failure. */
+static struct octo_lead
+create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	    struct rte_flow_error *error)
 {
 	const uint16_t proxy = octo_manager(octo)->port_id;
+	struct octo_lead lead = octo_fanout_lead(octo, pf);
 	struct octo_flow_rule r;
-	struct rte_flow *flow;
 
 	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->port[pf].port_id,
 			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
-	flow = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
-	if (flow == NULL)
+	octo->failover.proxies |= RTE_BIT32(octo->manager);
+	lead.priority = priority;
+	lead.mpfs.h = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
+	if (lead.mpfs.h == NULL)
 		octo_flow_blame(octo_manager(octo), -rte_errno, error);
-	return flow;
+	return lead;
 }
 
 static int
 switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	      struct rte_flow_error *error)
 {
-	const uint8_t priority = first_priority(rule);
-	struct rte_flow *flow;
+	struct octo_lead lead;
 
 	/* the rule waits for the next transfer proxy PF: see octo_failover.c */
 	if (octo->manager == OCTO_NO_PF)
 		return 0;
-	flow = create_rule(octo, rule, priority, pf, error);
-	if (flow == NULL)
+	lead = create_lead(octo, rule, first_priority(rule), pf, error);
+	if (lead.mpfs.h == NULL)
 		return -rte_errno;
-	rule->mpfs = flow;
-	rule->manager = octo->manager;
-	rule->mpfs_priority = priority;
-	rule->pf = pf;
-	rule->stale = false;
+	rule->lead = lead;
 	return 0;
 }
 
 static int
 switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	int ret;
+	struct rte_flow *mpfs = octo_rule_mpfs(octo, rule);
+	const struct octo_port *port;
+	int ret = 0;
 
-	if (rule->mpfs == NULL)
-		return 0;
-	ret = rte_flow_destroy(octo_port_usable_id(&octo->port[rule->manager]), rule->mpfs, error);
-	ret = octo_flow_destroyed(&octo->port[rule->manager], ret, error);
-	if (ret != 0)
-		return ret;
-	rule->mpfs = NULL;
-	rule->pf = OCTO_NO_PF;
-	rule->stale = false;
-	return 0;
+	if (mpfs != NULL) {
+		port = &octo->port[rule->lead.manager];
+		ret = rte_flow_destroy(octo_port_usable_id(port), mpfs, error);
+		ret = octo_flow_destroyed(port, ret, error);
+	}
+	if (ret == 0)
+		octo_fanout_unlead(rule);
+	return ret;
 }
 
 /*
@@ -111,26 +109,24 @@ static int
 switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
 	/* a rule that was learned may be the application's by now */
-	const uint8_t priority = first_priority(rule) | (~rule->mpfs_priority & 1);
-	struct rte_flow *flow;
+	const uint8_t priority = first_priority(rule) | (~rule->lead.priority & 1);
+	struct rte_flow *old = octo_rule_mpfs(octo, rule);
+	struct octo_lead lead;
 
 	if (octo->manager == OCTO_NO_PF)
 		return 0;
-	flow = create_rule(octo, rule, priority, pf, error);
-	if (flow == NULL) {
+	lead = create_lead(octo, rule, priority, pf, error);
+	if (lead.mpfs.h == NULL) {
 		int ret = -rte_errno;
 
 		/* a full table, or a switch of one priority, has no room for both */
-		if (rule->mpfs != NULL && switch_remove(octo, rule, error) != 0)
+		if (old != NULL && switch_remove(octo, rule, error) != 0)
 			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
-	rte_flow_destroy(octo_port_usable_id(&octo->port[rule->manager]), rule->mpfs, NULL);
-	rule->mpfs = flow;
-	rule->manager = octo->manager;
-	rule->mpfs_priority = priority;
-	rule->pf = pf;
-	rule->stale = false;
+	if (old != NULL)
+		rte_flow_destroy(octo_port_usable_id(&octo->port[rule->lead.manager]), old, NULL);
+	rule->lead = lead;
 	return 0;
 }
 
@@ -157,13 +153,15 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
+	struct rte_flow *mpfs = octo_rule_mpfs(octo, rule);
+	const struct octo_port *port;
 	int ret;
 
-	if (rule->mpfs == NULL)
+	if (mpfs == NULL)
 		return 0;
-	ret = rte_flow_query(octo_port_usable_id(&octo->port[rule->manager]), rule->mpfs, actions,
-			     count, error);
-	return ret == 0 ? 0 : octo_flow_blame(&octo->port[rule->manager], ret, error);
+	port = &octo->port[rule->lead.manager];
+	ret = rte_flow_query(octo_port_usable_id(port), mpfs, actions, count, error);
+	return ret == 0 ? 0 : octo_flow_blame(port, ret, error);
 }
 
 const struct octo_mpfs_ops octo_mpfs_switch_ops = {

@@ -39,6 +39,7 @@
 #include "octo_replug.h"
 #include "octo_policy.h"
 #include "octo_pools.h"
+#include "octo_ports.h"
 #include "octo_flow_async.h"
 #include "octo_flow_indirect.h"
 #include "octo_flow_parse.h"
@@ -92,49 +93,6 @@ octo_tier_has_mpfs(enum octo_tier tier)
 {
 	return tier >= OCTO_TIER_EXACT;
 }
-
-/* Ordered: each state includes the ones before. */
-enum octo_port_state {
-	OCTO_PORT_GONE,
-	OCTO_PORT_OWNED,
-	OCTO_PORT_CONFIGURED,
-	OCTO_PORT_STARTED,
-};
-
-/* One lower ethdev: its life, and what is known about it. Owned by the octo port. */
-struct octo_port {
-	char name[RTE_ETH_NAME_MAX_LEN];
-	uint16_t port_id;
-	enum octo_port_state state; /* under the control mutex */
-	bool link_up;               /* under the control mutex */
-	bool has_lsc;               /* reports link changes by itself */
-	bool has_rmv;               /* reports its removal */
-	bool probed_here;           /* by octo, not by EAL or the application */
-	struct rte_ether_addr mac;  /* before octo set its own */
-	bool has_port;              /* port_id belongs to the octo port, even if unusable */
-	bool recovering;            /* recovers by itself: no code may use it meanwhile */
-	bool needs_reset;           /* before it is usable again */
-	bool no_flow_queues;        /* it came back without: its rules are created one by one */
-	/* it is about to be removed, or absent; from any thread, see octo_users.h */
-	RTE_ATOMIC(bool) shut;
-	RTE_ATOMIC(uint32_t) closers;     /* between octo_users_close() and its end */
-	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
-	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
-	RTE_ATOMIC(uint16_t) posted_port; /* the port id that raised them */
-	struct octo_leaving leaving;
-	struct octo_foreign foreign;
-	struct octo_pf_past past; /* kept while it is gone */
-};
-
-/* A PF: the queues of a port that are near one node. */
-struct octo_pf {
-	struct octo_port *port;  /* in the same octo_dev */
-	struct octo_slice slice; /* its queues of the port */
-	int16_t node;            /* NUMA node, simulated or real; -1 unknown */
-	int16_t given_node;      /* by the devarg, -1: none */
-	int alloc_socket;        /* where its rings are allocated: never a simulated node */
-	bool simulated;          /* node is from a devarg, not from the machine */
-};
 
 /* Primary process only; never touched by the data path. */
 struct octo_ctrl {
@@ -260,13 +218,13 @@ struct octo_dev {
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */
 		uint32_t start;
-	} page;                      /* of octo_view_rules(): where the next page begins */
-	uint64_t words_bytes;        /* of all generic rules */
-	struct octo_handles handles; /* indirect actions */
-	struct octo_async *async;    /* NULL without flow queues */
-	struct octo_all_notes notes; /* all rule extensions */
-	struct octo_slab rule_slab;  /* struct rte_flow for nb_pfs */
-	struct octo_slab notes_slab; /* struct octo_notes */
+	} page;                          /* of octo_view_rules(): where the next page begins */
+	uint64_t words_bytes;            /* of all generic rules */
+	struct octo_indirects indirects; /* in order of creation */
+	struct octo_async *async;        /* NULL without flow queues */
+	struct octo_all_notes notes;     /* all rule extensions */
+	struct octo_slab rule_slab;      /* struct rte_flow for nb_pfs */
+	struct octo_slab notes_slab;     /* struct octo_notes */
 	struct octo_rules queue_rules[RTE_MAX_QUEUES_PER_PORT]; /* by the queue they lead to */
 	struct octo_rehoming rehoming[RTE_MAX_QUEUES_PER_PORT]; /* by that queue */
 	struct octo_ctrl ctrl;
@@ -319,32 +277,6 @@ octo_manager(const struct octo_dev *octo)
 }
 
 /*
- * Has the PF at least this state, and is its port to stay? Holders of the mutex check this
- * before each use of a PF: events may not wait for the mutex, and take PFs away meanwhile.
- */
-static inline bool
-octo_port_is(const struct octo_port *port, enum octo_port_state at_least)
-{
-	return port->state >= at_least &&
-	       !rte_atomic_load_explicit(&port->shut, rte_memory_order_acquire);
-}
-
-/* Enter a state after an operation on the PF, unless an event has taken the PF away meanwhile. */
-static inline void
-octo_port_enter_state(struct octo_port *port, enum octo_port_state state)
-{
-	if (port->state != OCTO_PORT_GONE)
-		port->state = state;
-}
-
-/* Port id for operations on a PF's objects; an invalid one if the PF is about to be removed. */
-static inline uint16_t
-octo_port_usable_id(const struct octo_port *port)
-{
-	return octo_port_is(port, OCTO_PORT_OWNED) ? port->port_id : RTE_MAX_ETHPORTS;
-}
-
-/*
  * Is the flow's rule a single one, which chooses queue and PF at once? It is arfs[0] then, and
  * there is no MPFS rule.
  */
@@ -354,11 +286,47 @@ octo_rule_is_sole(const struct octo_dev *octo, const struct rte_flow *rule)
 	return octo->sliced && octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier);
 }
 
-/* The leg of the octo port's queue on this PF. */
-static inline struct octo_leg
-octo_pf_leg(const struct octo_pf *pf, uint16_t queue)
+/* The indirect action's handle on this port, or NULL. */
+static inline struct rte_flow_action_handle *
+octo_indirect_handle_on(const struct rte_flow_action_handle *handle, uint8_t port)
 {
-	return (struct octo_leg){pf->port->port_id, octo_slice_queue(&pf->slice, queue)};
+	return octo_port_object(&handle->octo->port[port], &handle->on[port]);
+}
+
+/* The rule on this port, or NULL. */
+static inline struct rte_flow *
+octo_rule_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t port)
+{
+	return octo_port_object(&octo->port[port], &rule->arfs[port]);
+}
+
+/* The MPFS rule, or NULL: slices and agents have none either. */
+static inline struct rte_flow *
+octo_rule_mpfs(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	const struct octo_lead *lead = &rule->lead;
+
+	return lead->manager == OCTO_NO_PF ?
+		       NULL :
+		       octo_port_object(&octo->port[lead->manager], &lead->mpfs);
+}
+
+/* The PF to which the flow is led; OCTO_NO_PF if it is not, as the rule was lost with its port. */
+static inline uint8_t
+octo_rule_pf(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	const struct octo_lead *lead = &rule->lead;
+	const bool exists = lead->manager == OCTO_NO_PF ||
+			    lead->mpfs.life == octo->port[lead->manager].life;
+
+	return exists ? lead->pf : OCTO_NO_PF;
+}
+
+/* Is the flow led to this PF, and to the port that the PF has now? */
+static inline bool
+octo_rule_leads_to(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
+{
+	return octo_rule_pf(octo, rule) == pf && rule->lead.pf_life == octo->pf[pf].port->life;
 }
 
 /* Index of a PF's port. */

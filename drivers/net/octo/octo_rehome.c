@@ -29,7 +29,7 @@
 static void
 rehome_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_rehoming *r)
 {
-	if (rule->pf == OCTO_NO_PF)
+	if (octo_rule_pf(octo, rule) == OCTO_NO_PF)
 		r->failed += octo->mpfs_ops->insert(octo, rule, r->home, NULL) != 0;
 	else
 		r->failed += octo->mpfs_ops->flip(octo, rule, r->home, NULL) != 0;
@@ -37,9 +37,9 @@ rehome_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_rehoming *
 }
 
 static bool
-must_rehome(const struct rte_flow *rule, uint8_t home)
+must_rehome(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
 {
-	return !octo_rule_leads_to(rule, home) && !rule->pending;
+	return !octo_rule_leads_to(octo, rule, home) && !rule->pending;
 }
 
 /*
@@ -66,7 +66,7 @@ rehome(struct octo_dev *octo, uint16_t queue, uint8_t home)
 	while (r->next != NULL && n < SLICE_RULES && octo_now() < end) {
 		struct rte_flow *rule = r->next;
 
-		if (must_rehome(rule, home)) {
+		if (must_rehome(octo, rule, home)) {
 			ret = octo_fence_arm_home_locked(octo, queue, home);
 			if (ret != 0)
 				return ret;

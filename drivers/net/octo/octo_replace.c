@@ -12,18 +12,31 @@
 int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 			     const struct rte_flow_action actions[], struct rte_flow_error *error);
 
-static struct rte_flow *
-create(const struct octo_port *port, uint8_t index, const struct octo_rule_text *text,
-       uint32_t step, struct rte_flow_error *error)
+/* h is NULL on failure. */
+static struct octo_handle
+create(const struct octo_dev *octo, uint8_t port, const struct octo_rule_text *text, uint32_t step,
+       struct rte_flow_error *error)
 {
-	struct octo_indirect_own own;
-	const struct rte_flow_action *actions;
+	const struct octo_port *p = &octo->port[port];
 	struct rte_flow_attr attr = *text->rule.attr_ro;
+	const uint32_t life = p->life;
+	const struct rte_flow_action *actions;
+	struct octo_indirect_own own;
 
 	attr.priority += step;
-	actions = octo_indirect_on_pf(text->rule.actions_ro, index, &own);
-	return rte_flow_create(octo_port_usable_id(port), &attr, text->rule.pattern_ro, actions,
-			       error);
+	actions = octo_indirect_on_pf(text->rule.actions_ro, port, &own);
+	return octo_handle_make(rte_flow_create(octo_port_usable_id(p), &attr,
+						text->rule.pattern_ro, actions, error),
+				life);
+}
+
+static void
+destroy(const struct octo_dev *octo, uint8_t port, const struct octo_handle *on)
+{
+	struct rte_flow *flow = octo_port_object(&octo->port[port], on);
+
+	if (flow != NULL)
+		rte_flow_destroy(octo_port_usable_id(&octo->port[port]), flow, NULL);
 }
 
 /*
@@ -31,43 +44,43 @@ create(const struct octo_port *port, uint8_t index, const struct octo_rule_text 
  * priority covers the gap. On failure the old rule, or a copy of it, is on the PF.
  */
 static int
-replace_by_bridge(const struct octo_port *port, uint8_t index, struct rte_flow **on,
+replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 		  const struct octo_rule_text *from, const struct octo_rule_text *to,
 		  struct rte_flow_error *error)
 {
-	struct rte_flow *bridge = create(port, index, to, 1, error);
+	const struct octo_handle bridge = create(octo, port, to, 1, error);
 	int ret = 0;
 
-	if (bridge == NULL)
+	if (bridge.h == NULL)
 		return -rte_errno;
-	rte_flow_destroy(octo_port_usable_id(port), *on, NULL);
-	*on = create(port, index, to, 0, error);
-	if (*on == NULL) {
+	destroy(octo, port, on);
+	*on = create(octo, port, to, 0, error);
+	if (on->h == NULL) {
 		ret = -rte_errno;
-		*on = create(port, index, from, 0, NULL);
+		*on = create(octo, port, from, 0, NULL);
 	}
-	rte_flow_destroy(octo_port_usable_id(port), bridge, NULL);
+	destroy(octo, port, &bridge);
 	return ret;
 }
 
 static int
-replace(const struct octo_port *port, uint8_t index, struct rte_flow **on,
+replace(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 	const struct octo_rule_text *from, const struct octo_rule_text *to,
 	struct rte_flow_error *error)
 {
-	struct rte_flow *fresh = create(port, index, to, 0, error);
+	const struct octo_handle fresh = create(octo, port, to, 0, error);
 
-	if (fresh == NULL && rte_errno == EEXIST)
-		return replace_by_bridge(port, index, on, from, to, error);
-	if (fresh == NULL)
+	if (fresh.h == NULL && rte_errno == EEXIST)
+		return replace_by_bridge(octo, port, on, from, to, error);
+	if (fresh.h == NULL)
 		return -rte_errno;
-	rte_flow_destroy(octo_port_usable_id(port), *on, NULL);
+	destroy(octo, port, on);
 	*on = fresh;
 	return 0;
 }
 
 static int
-change_in_place(const struct octo_port *port, uint8_t index, struct rte_flow *on,
+change_in_place(const struct octo_dev *octo, uint8_t port, struct rte_flow *on,
 		const struct octo_rule_text *to, struct rte_flow_error *error)
 {
 	struct octo_indirect_own own;
@@ -75,34 +88,33 @@ change_in_place(const struct octo_port *port, uint8_t index, struct rte_flow *on
 
 	if (octo_replace_in_place == NULL)
 		return -ENOSYS;
-	actions = octo_indirect_on_pf(to->rule.actions_ro, index, &own);
-	return octo_replace_in_place(octo_port_usable_id(port), on, actions, error);
+	actions = octo_indirect_on_pf(to->rule.actions_ro, port, &own);
+	return octo_replace_in_place(octo_port_usable_id(&octo->port[port]), on, actions, error);
 }
 
 int
-octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct rte_flow **on,
+octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
 		  const struct octo_rule_text *from, const struct octo_rule_text *to,
 		  struct rte_flow_error *error)
 {
 	const struct octo_port *p = &octo->port[pf];
 	int ret = 0;
 
-	if (*on != NULL) {
-		ret = replace(p, pf, on, from, to, error);
+	if (octo_port_object(p, on) != NULL) {
+		ret = replace(octo, pf, on, from, to, error);
 	} else {
-		*on = create(p, pf, to, 0, error);
-		if (*on == NULL)
+		*on = create(octo, pf, to, 0, error);
+		if (on->h == NULL)
 			ret = -rte_errno;
 	}
 	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
 }
 
 int
-octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct rte_flow **on)
+octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct octo_handle *on)
 {
-	if (*on != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[pf]), *on, NULL);
-	*on = NULL;
+	destroy(octo, pf, on);
+	*on = (struct octo_handle){0};
 	return 0;
 }
 
@@ -111,21 +123,20 @@ octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
 		   const struct octo_rule_text *from, const struct octo_rule_text *to,
 		   struct rte_flow_error *error)
 {
-	const struct octo_port *p = &octo->port[pf];
-	struct rte_flow *const old = rule->arfs[pf];
+	struct rte_flow *const old = octo_rule_on(octo, rule, pf);
 	int ret;
 
 	if (old == NULL)
 		return 0;
-	ret = change_in_place(p, pf, old, to, error);
+	ret = change_in_place(octo, pf, old, to, error);
 	if (ret == -ENOSYS || ret == -ENOTSUP) {
 		octo_rule_hits_keep_pf_locked(octo, rule, pf);
-		ret = replace(p, pf, &rule->arfs[pf], from, to, error);
+		ret = replace(octo, pf, &rule->arfs[pf], from, to, error);
 		/* a new rule may reuse the old one's address, but it has its own counter */
-		if (ret == 0 || rule->arfs[pf] != old)
+		if (ret == 0 || octo_rule_on(octo, rule, pf) != old)
 			octo_rule_hits_end_pf(rule, pf);
 	}
-	if (octo->sliced && rule->arfs[pf] == NULL)
+	if (octo->sliced && octo_rule_on(octo, rule, pf) == NULL)
 		octo_fanout_lose(octo, rule);
-	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
+	return ret == 0 ? 0 : octo_flow_blame(&octo->port[pf], ret, error);
 }

@@ -120,7 +120,7 @@ join_locked(struct octo_dev *octo, uint8_t i)
 		octo_pf_counts_keep(octo, i);
 		octo_users_shut(port);
 		octo_users_await(port);
-		port->state = OCTO_PORT_GONE;
+		octo_port_lose(port);
 		port->past.bury_at = 0;
 		return ret;
 	}

@@ -80,12 +80,9 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		if (octo_fanout_goes_by_flow_queue(octo, rule, pf))
 			continue;
-		rule->arfs[pf] = NULL;
-		octo_rule_hits_end_pf(rule, pf);
+		octo_fanout_drop(rule, pf);
 	}
-	rule->mpfs = NULL;
-	rule->pf = OCTO_NO_PF;
-	rule->stale = false;
+	octo_fanout_unlead(rule);
 	octo_rule_notes_reset(octo, rule);
 }
 
@@ -234,7 +231,8 @@ restore(struct octo_dev *octo, struct rte_flow *rule)
 	if (!octo->started)
 		return;
 	octo_fanout_join_locked(octo, rule, NULL);
-	if (octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier) && rule->pf == OCTO_NO_PF)
+	if (octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier) &&
+	    octo_rule_pf(octo, rule) == OCTO_NO_PF)
 		octo->mpfs_ops->insert(octo, rule, octo_topo_home_of(octo, rule->queue), NULL);
 }
 

@@ -14,6 +14,7 @@
 #include "octo_learn.h"
 #include "octo_flow_build.h"
 #include "octo_kept_hits.h"
+#include "octo_life.h"
 #include "octo_tuple.h"
 #include "octo_verdict.h"
 #include "octo_words.h"
@@ -46,6 +47,19 @@ struct octo_notes {
 };
 
 /*
+ * What leads a flow to a PF: an MPFS rule, the agent's rule, or the one rule of a slice. It exists
+ * in one life of the port that has it, and leads to one life of the PF's port: octo_rule_pf(),
+ * octo_rule_leads_to().
+ */
+struct octo_lead {
+	struct octo_handle mpfs; /* MPFS rule; h is NULL for slices and an agent */
+	uint32_t pf_life;        /* of the port of pf */
+	uint8_t pf;              /* OCTO_NO_PF: nothing leads it */
+	uint8_t manager;         /* port of mpfs, OCTO_NO_PF: the agent */
+	uint8_t priority;        /* of mpfs: one of two, alternating */
+};
+
+/*
  * A steered flow: an ARFS rule on every PF, an MPFS rule on the transfer proxy PF. There
  * may be millions, so rarely used fields are in the rule extension. A generic rule is
  * inserted on every PF as the application wrote it; it also has an MPFS rule if it leads a
@@ -56,22 +70,18 @@ struct rte_flow {
 	TAILQ_ENTRY(rte_flow) next_of_queue; /* in octo_dev.queue_rules */
 	struct octo_tuple tuple;             /* key in the table; family 0: no tuple */
 	struct octo_notes *notes;            /* rule extension, NULL until it is needed */
-	struct rte_flow *mpfs;
+	struct octo_lead lead;
 	uint32_t priority;
 	uint32_t placed; /* ms, lower 32 bits; when it was installed or last moved */
 	uint16_t queue;
-	uint8_t pf;                   /* destination of the MPFS rule, OCTO_NO_PF: no MPFS rule */
-	uint8_t mpfs_priority;        /* of the MPFS rule: one of two, alternating */
-	uint8_t manager;              /* PF on which the MPFS rule is, if any */
 	uint8_t origin;               /* enum octo_origin */
 	bool generic : 1;             /* inserted as in notes->words */
 	bool count : 1;               /* the application asked for COUNT */
 	bool by_table : 1;            /* from a template table, through a flow queue */
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
 	bool moved : 1;               /* it led elsewhere before; hits may date from then */
-	bool stale : 1;               /* the MPFS rule leads to a port that its PF has lost */
 	struct octo_learned *learned; /* NULL unless learned */
-	struct rte_flow *arfs[];      /* indexed by PF */
+	struct octo_handle arfs[];    /* indexed by port */
 };
 
 TAILQ_HEAD(octo_rules, rte_flow);
@@ -132,13 +142,6 @@ struct octo_rule_text {
 
 struct octo_dev;
 
-/* Does the MPFS rule lead to this PF's current port? */
-static inline bool
-octo_rule_leads_to(const struct rte_flow *rule, uint8_t pf)
-{
-	return rule->pf == pf && !rule->stale;
-}
-
 static inline bool
 octo_rule_has_tuple(const struct rte_flow *rule)
 {
@@ -175,7 +178,6 @@ void octo_rule_part_init(struct octo_dev *octo);
 bool octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_part_end_locked(struct octo_dev *octo);
 void octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule);
-void octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_part_forget_switch(struct octo_dev *octo);
 bool octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
 bool octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir);
@@ -193,7 +195,6 @@ int octo_rule_list_place_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-void octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf);
 void octo_rule_list_resume_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 
@@ -246,7 +247,9 @@ int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 bool octo_fanout_is_transfer(const struct rte_flow *rule);
 void octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule);
-void octo_fanout_forget_pf(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
+struct octo_lead octo_fanout_lead(const struct octo_dev *octo, uint8_t pf);
+void octo_fanout_unlead(struct rte_flow *rule);
+void octo_fanout_drop(struct rte_flow *rule, uint8_t pf);
 
 /* octo_rule_store.c */
 struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,

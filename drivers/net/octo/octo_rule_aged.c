@@ -72,7 +72,7 @@ keep_indirect(struct octo_dev *octo, const void *context, uint8_t pf)
 {
 	struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next) {
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		if (age_of(handle) == NULL || age_of(handle)->context != context)
 			continue;
 		handle->aged_on |= RTE_BIT32(pf);
@@ -135,13 +135,13 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+		struct rte_flow *on = octo_rule_on(octo, rule, (uint8_t)pf);
 		struct rte_flow_query_age age = {0};
 
-		if (rule->arfs[pf] != NULL && (words->aged_on & RTE_BIT32(pf)) == 0)
+		if (on != NULL && (words->aged_on & RTE_BIT32(pf)) == 0)
 			return false;
-		if (rule->arfs[pf] == NULL ||
-		    rte_flow_query(octo_port_usable_id(&octo->port[pf]), rule->arfs[pf], actions,
-				   &age, NULL) != 0)
+		if (on == NULL || rte_flow_query(octo_port_usable_id(&octo->port[pf]), on, actions,
+						 &age, NULL) != 0)
 			continue;
 		if (!age.aged) {
 			words->aged_on &= ~RTE_BIT32(pf);
@@ -177,15 +177,15 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, (uint8_t)pf);
 		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_query_age age = {0};
 
-		if (handle->on[pf] == NULL)
+		if (on == NULL)
 			continue;
 		if ((handle->aged_on & RTE_BIT32(pf)) == 0)
 			return false;
-		if (rte_flow_action_handle_query(port, handle->on[pf], &age, NULL) == 0 &&
-		    !age.aged) {
+		if (rte_flow_action_handle_query(port, on, &age, NULL) == 0 && !age.aged) {
 			handle->aged_on &= ~RTE_BIT32(pf);
 			return false;
 		}
@@ -198,7 +198,7 @@ tell_indirect(const struct octo_dev *octo, void **contexts, uint32_t nb, uint32_
 {
 	struct rte_flow_action_handle *handle;
 
-	TAILQ_FOREACH(handle, &octo->handles, next) {
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		if (nb > 0 && aged == nb)
 			break;
 		if (age_of(handle) == NULL || handle->aged_told || !is_indirect_aged(octo, handle))

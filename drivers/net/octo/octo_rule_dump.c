@@ -96,13 +96,13 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 	fprintf(file, "octo rule %p by %s: %s\n  rules on PFs:", (const void *)rule,
 		origin_name(rule), octo_rule_dump_format(rule, text));
 	for (uint16_t pf = 0; pf < octo->nb_ports; pf++) {
-		if (rule->arfs[pf] == NULL)
+		if (octo_rule_on(octo, rule, (uint8_t)pf) == NULL)
 			continue;
 		fprintf(file, "%s%s", comma, octo->port[pf].name);
 		comma = ", ";
 	}
 	fprintf(file, "%s\n", *comma == ' ' ? " none" : "");
-	octo_pf_format(octo, rule->pf, name, sizeof(name));
+	octo_pf_format(octo, octo_rule_pf(octo, rule), name, sizeof(name));
 	if (octo_rule_has_tuple(rule))
 		fprintf(file, "  MPFS rule to PF: %s\n  verdict: %s\n", name,
 			octo_verdict_name(octo_rule_notes_verdict(rule)));
@@ -116,13 +116,13 @@ dump_pfs(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file,
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+		struct rte_flow *on = rule == NULL ? NULL : octo_rule_on(octo, rule, (uint8_t)pf);
 		int ret = 0;
 
-		if (rule != NULL && rule->arfs[pf] == NULL)
+		if (rule != NULL && on == NULL)
 			continue;
 		fprintf(file, "PF %s:\n", octo->port[pf].name);
-		ret = rte_flow_dev_dump(octo->port[pf].port_id,
-					rule != NULL ? rule->arfs[pf] : NULL, file, error);
+		ret = rte_flow_dev_dump(octo->port[pf].port_id, on, file, error);
 		if (ret == -ENOSYS || ret == -ENOTSUP)
 			fprintf(file, "  it has no dump of its rules\n");
 		else if (ret < 0)

@@ -79,12 +79,13 @@ hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
 	const uint8_t known = octo->sliced ? octo_rss_pf_locked(octo, &rule->tuple) :
 					     octo_detour_pf(octo);
-	const uint8_t by_default = octo->nb_pfs == 2 ? !rule->pf :
+	const uint8_t from = octo_rule_pf(octo, rule);
+	const uint8_t by_default = octo->nb_pfs == 2 ? !from :
 				   octo->sliced      ? OCTO_NO_PF :
 						       octo->manager;
 	const uint8_t to = known != OCTO_NO_PF ? known : by_default;
 
-	if (rule->pf == OCTO_NO_PF || to == OCTO_NO_PF || to == rule->pf ||
+	if (from == OCTO_NO_PF || to == OCTO_NO_PF || to == from ||
 	    is_silent(octo, rule->queue, now))
 		return true;
 	return octo_fence_arm_home_locked(octo, rule->queue, to) == 0;
@@ -124,22 +125,28 @@ hold_for(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 static void
 let_go(struct octo_dev *octo, struct rte_flow *rule)
 {
+	const uint8_t from = octo_rule_pf(octo, rule);
+
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (!octo->sliced && rule->pf != OCTO_NO_PF && pf != rule->pf)
+		if (!octo->sliced && from != OCTO_NO_PF && pf != from)
 			octo_replace_by_none(octo, pf, &rule->arfs[pf]);
 	if (octo->mpfs_ops != NULL)
 		octo->mpfs_ops->remove(octo, rule, NULL);
 }
 
 /*
- * Has the rule lingered long enough? At once, if it leads its flow to a PF that is not
- * usable.
+ * Has the rule lingered long enough? At once, if what led its flow was lost, or leads to a PF that
+ * is not usable.
  */
 static bool
 is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
-	return octo_elapsed_32(rule->placed, now) >= octo->fences.settings.linger_ms ||
-	       (rule->pf != OCTO_NO_PF && !(octo->plan.usable & RTE_BIT32(rule->pf)));
+	const uint8_t pf = rule->lead.pf;
+
+	if (octo_elapsed_32(rule->placed, now) >= octo->fences.settings.linger_ms)
+		return true;
+	return pf != OCTO_NO_PF &&
+	       (!octo_rule_leads_to(octo, rule, pf) || !(octo->plan.usable & RTE_BIT32(pf)));
 }
 
 /* Take rules that are due and can be fenced now, oldest first. */
@@ -155,7 +162,7 @@ take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 
 		if (is_due(octo, rule, now) && hold_for(octo, rule, now)) {
 			octo_rule_part_take_locked(octo, rule);
-			n += rule->pf == OCTO_NO_PF ? UNLED_COST : 1;
+			n += octo_rule_pf(octo, rule) == OCTO_NO_PF ? UNLED_COST : 1;
 			let_go(octo, rule);
 			TAILQ_INSERT_TAIL(batch, rule, next);
 		}

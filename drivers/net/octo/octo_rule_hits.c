@@ -13,7 +13,8 @@ static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE
 static bool
 is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
-	return rule->arfs[pf] != NULL && octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
+	return octo_rule_on(octo, rule, pf) != NULL &&
+	       octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
 }
 
 /* Query a rule on one PF that has it. */
@@ -22,8 +23,8 @@ ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
        const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
-	int ret = rte_flow_query(octo_port_usable_id(&octo->port[pf]), rule->arfs[pf], actions,
-				 data, error);
+	int ret = rte_flow_query(octo_port_usable_id(&octo->port[pf]), octo_rule_on(octo, rule, pf),
+				 actions, data, error);
 
 	return ret == 0 ? 0 : octo_flow_blame(&octo->port[pf], ret, error);
 }
@@ -67,9 +68,9 @@ static void
 read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
 	const struct rte_flow_query_count *count)
 {
-	const void *counter = rule->arfs[pf];
+	const struct octo_handle *counter = &rule->arfs[pf];
 
-	if (may_share_counter(rule) && kept->last[pf].counter == counter)
+	if (may_share_counter(rule) && octo_handle_equal(&kept->last[pf].counter, counter))
 		kept->last[pf].hits = (struct octo_hits){0};
 	octo_kept_hits_read(kept, pf, counter, (struct octo_hits){count->hits, count->bytes});
 }
@@ -107,7 +108,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	    struct octo_kept_hits *kept, struct rte_flow_query_count *sum,
 	    struct rte_flow_error *error)
 {
-	struct octo_kept_hits once = {.last = {{0}}};
+	struct octo_kept_hits once = {0};
 	const bool reset = sum->reset;
 	struct octo_hits hits;
 
@@ -136,7 +137,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	sum->hits = hits.hits;
 	sum->bytes = hits.bytes;
 	if (reset)
-		*kept = (struct octo_kept_hits){.last = {{0}}};
+		*kept = (struct octo_kept_hits){0};
 	return 0;
 }
 

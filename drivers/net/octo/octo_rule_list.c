@@ -191,25 +191,11 @@ octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	return steered != 0 ? steered : others;
 }
 
-void
-octo_rule_list_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	struct rte_flow *rule;
-
-	octo_rule_part_forget_pf(octo, pf);
-	TAILQ_FOREACH(rule, &octo->rules, next)
-		octo_fanout_forget_pf(octo, rule, pf);
-	TAILQ_FOREACH(rule, &octo->others, next) {
-		rule->arfs[pf] = NULL;
-		octo_rule_hits_end_pf(rule, pf);
-	}
-}
-
 static bool
 is_on_a_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (rule->arfs[pf] != NULL)
+		if (octo_rule_on(octo, rule, pf) != NULL)
 			return true;
 	return false;
 }

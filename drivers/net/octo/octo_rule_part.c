@@ -92,20 +92,6 @@ octo_rule_part_end_locked(struct octo_dev *octo)
 	return any;
 }
 
-/*
- * The PF's rules are lost with it, and the MPFS rules that were on it: end all lingering
- * rules.
- */
-void
-octo_rule_part_forget_pf(struct octo_dev *octo, uint8_t pf)
-{
-	struct rte_flow *rule;
-
-	TAILQ_FOREACH(rule, &octo->parting.rules, next)
-		octo_fanout_forget_pf(octo, rule, pf);
-	octo_rule_part_end_locked(octo);
-}
-
 /* The switch was reset: it leads none of their flows. */
 void
 octo_rule_part_forget_switch(struct octo_dev *octo)
@@ -113,7 +99,7 @@ octo_rule_part_forget_switch(struct octo_dev *octo)
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->parting.rules, next)
-		rule->pf = OCTO_NO_PF;
+		octo_fanout_unlead(rule);
 }
 
 /* Does the switch lead the flow of any lingering rule to this PF? */
@@ -123,7 +109,7 @@ octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 	const struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->parting.rules, next)
-		if (rule->pf == pf)
+		if (octo_rule_pf(octo, rule) == pf)
 			return true;
 	return false;
 }
@@ -157,8 +143,8 @@ static int
 change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 {
 	struct succession *s = container_of(m, struct succession, move);
-	struct rte_flow **gone = back ? &s->heir->arfs[pf] : &s->old->arfs[pf];
-	struct rte_flow **come = back ? &s->old->arfs[pf] : &s->heir->arfs[pf];
+	struct octo_handle *gone = back ? &s->heir->arfs[pf] : &s->old->arfs[pf];
+	struct octo_handle *come = back ? &s->old->arfs[pf] : &s->heir->arfs[pf];
 	int ret = 0;
 
 	if (!octo_port_is(&m->octo->port[pf], OCTO_PORT_STARTED))
@@ -170,25 +156,22 @@ change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 					back ? &s->from : &s->to, error);
 	if (ret == 0) {
 		*come = *gone;
-		*gone = NULL;
+		*gone = (struct octo_handle){0};
 	}
 	return ret;
 }
 
 /*
- * Hand over the MPFS rule. A learned one has another priority, so it is marked stale and
- * inserted again.
+ * Hand over the MPFS rule. A learned one has another priority, so it is made to look stale
+ * and is inserted again.
  */
 static void
 hand_over(struct rte_flow *from, struct rte_flow *to)
 {
-	to->mpfs = from->mpfs;
-	to->manager = from->manager;
-	to->mpfs_priority = from->mpfs_priority;
-	to->pf = from->pf;
-	to->stale = from->stale || from->origin != to->origin;
-	from->mpfs = NULL;
-	from->pf = OCTO_NO_PF;
+	to->lead = from->lead;
+	if (from->origin != to->origin)
+		to->lead.pf_life = OCTO_LIFE_NONE;
+	octo_fanout_unlead(from);
 }
 
 static void
@@ -227,7 +210,7 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &after, &s.to, NULL);
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		s.had |= old->arfs[pf] != NULL ? RTE_BIT32(pf) : 0;
+		s.had |= octo_rule_on(octo, old, pf) != NULL ? RTE_BIT32(pf) : 0;
 	return ret == 0 ? octo_move_locked(&s.move, NULL) : ret;
 }
 

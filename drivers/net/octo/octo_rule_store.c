@@ -58,7 +58,7 @@ octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	rule->priority = wish->priority;
 	rule->queue = wish->queue;
 	rule->count = wish->count;
-	rule->pf = OCTO_NO_PF;
+	octo_fanout_unlead(rule);
 	if (wish->words != NULL && keep_words(octo, rule, wish, error) != 0) {
 		octo_rule_store_free(octo, rule);
 		return NULL;
@@ -105,13 +105,13 @@ octo_rule_store_init(struct octo_dev *octo)
 	char name[24];
 
 	TAILQ_INIT(&octo->rules);
-	TAILQ_INIT(&octo->handles);
+	TAILQ_INIT(&octo->indirects);
 	TAILQ_INIT(&octo->others);
 	TAILQ_INIT(&octo->notes);
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
 		TAILQ_INIT(&octo->queue_rules[i]);
 	octo_slab_init(&octo->rule_slab, "octo_rules",
-		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct rte_flow *),
+		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct octo_handle),
 		       SOCKET_ID_ANY);
 	octo_slab_init(&octo->notes_slab, "octo_notes", sizeof(struct octo_notes), SOCKET_ID_ANY);
 	snprintf(name, sizeof(name), "octo_p%u", octo->port_id);

@@ -31,11 +31,13 @@
 
 /* The expected PF and queue of a rule; also used after its tier was dropped. */
 static struct octo_promise
-promise_of(const struct rte_flow *rule)
+promise_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
+	const uint8_t pf = octo_rule_pf(octo, rule);
+
 	return (struct octo_promise){
 		.queue = rule->queue,
-		.pf = rule->pf == OCTO_NO_PF ? OCTO_VERDICT_ANY_PF : rule->pf,
+		.pf = pf == OCTO_NO_PF ? OCTO_VERDICT_ANY_PF : pf,
 	};
 }
 
@@ -51,7 +53,7 @@ static bool
 heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 {
 	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
-	const struct octo_promise p = promise_of(rule);
+	const struct octo_promise p = promise_of(octo, rule);
 	uint64_t by_pf = hits;
 
 	if (notes == NULL)
@@ -114,7 +116,7 @@ complain(struct octo_dev *octo, const struct rte_flow *rule)
 
 	octo_tuple_format(&rule->tuple, text);
 	octo_pf_format(octo, e->pf, by, sizeof(by));
-	octo_pf_format(octo, rule->pf, expected, sizeof(expected));
+	octo_pf_format(octo, octo_rule_pf(octo, rule), expected, sizeof(expected));
 	if (e->queue == rule->queue)
 		OCTO_LOG(WARNING,
 			 "port %u: the rule for %s is ineffective: it comes by PF %s, not %s",
@@ -156,7 +158,7 @@ static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
 	const uint64_t under_way = octo_rule_notes_time_placed(rule) + OCTO_VERDICT_GRACE_MS;
-	const struct octo_promise p = promise_of(rule);
+	const struct octo_promise p = promise_of(octo, rule);
 	const bool was_wrong = octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS;
 	struct octo_notes *notes;
 
@@ -257,7 +259,7 @@ tally(struct octo_dev *octo, struct rte_flow *rule)
 {
 	static const struct octo_evidence home = {.kept_pf = true};
 	static const struct octo_evidence nothing;
-	const struct octo_promise p = promise_of(rule);
+	const struct octo_promise p = promise_of(octo, rule);
 	const bool learned = rule->origin == OCTO_BY_LEARNING;
 	const struct octo_evidence *e;
 

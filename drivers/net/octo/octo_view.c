@@ -176,7 +176,8 @@ octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *vie
 static void
 view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *view)
 {
-	const bool has_pf = octo_tier_has_mpfs(octo->tier) && rule->pf != OCTO_NO_PF;
+	const uint8_t pf = octo_rule_pf(octo, rule);
+	const bool has_pf = octo_tier_has_mpfs(octo->tier) && pf != OCTO_NO_PF;
 	int64_t hits;
 	const enum octo_verdict verdict = octo_truth_verdict_locked(octo, rule, &hits);
 
@@ -185,7 +186,7 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 		.hits = hits,
 		.strays = rule->notes != NULL ? rule->notes->strays : 0,
 		.queue = rule->queue,
-		.pf = has_pf ? rule->pf : -1,
+		.pf = has_pf ? pf : -1,
 		.verdict = octo_verdict_name(verdict),
 		.ineffective = octo_verdict_is_ineffective(verdict),
 		.learned = rule->origin == OCTO_BY_LEARNING,

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PORTS_H
+#define OCTO_PORTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+#include <rte_stdatomic.h>
+
+#include "octo_call.h"
+#include "octo_foreign.h"
+#include "octo_leave.h"
+#include "octo_life.h"
+#include "octo_replug.h"
+#include "octo_slice.h"
+
+/**
+ * @file
+ * The lower ports and the PFs: usually one to one, else the PFs are slices of one port.
+ */
+
+/* Ordered: each state includes the ones before. */
+enum octo_port_state {
+	OCTO_PORT_GONE,
+	OCTO_PORT_OWNED,
+	OCTO_PORT_CONFIGURED,
+	OCTO_PORT_STARTED,
+};
+
+/* One lower ethdev: its life, and what is known about it. Owned by the octo port. */
+struct octo_port {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	uint16_t port_id;
+	enum octo_port_state state; /* under the control mutex */
+	uint32_t life;              /* under the control mutex; of the handles on it */
+	bool link_up;               /* under the control mutex */
+	bool has_lsc;               /* reports link changes by itself */
+	bool has_rmv;               /* reports its removal */
+	bool probed_here;           /* by octo, not by EAL or the application */
+	struct rte_ether_addr mac;  /* before octo set its own */
+	bool has_port;              /* port_id belongs to the octo port, even if unusable */
+	bool recovering;            /* recovers by itself: no code may use it meanwhile */
+	bool needs_reset;           /* before it is usable again */
+	bool no_flow_queues;        /* it came back without: its rules are created one by one */
+	/* it is about to be removed, or absent; from any thread, see octo_users.h */
+	RTE_ATOMIC(bool) shut;
+	RTE_ATOMIC(uint32_t) closers;     /* between octo_users_close() and its end */
+	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
+	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
+	RTE_ATOMIC(uint16_t) posted_port; /* the port id that raised them */
+	struct octo_leaving leaving;
+	struct octo_foreign foreign;
+	struct octo_pf_past past; /* kept while it is gone */
+};
+
+/* A PF: the queues of a port that are near one node. */
+struct octo_pf {
+	struct octo_port *port;  /* in the same octo_dev */
+	struct octo_slice slice; /* its queues of the port */
+	int16_t node;            /* NUMA node, simulated or real; -1 unknown */
+	int16_t given_node;      /* by the devarg, -1: none */
+	int alloc_socket;        /* where its rings are allocated: never a simulated node */
+	bool simulated;          /* node is from a devarg, not from the machine */
+};
+
+/*
+ * Has the PF at least this state, and is its port to stay? Holders of the mutex check this
+ * before each use of a PF: events may not wait for the mutex, and take PFs away meanwhile.
+ */
+static inline bool
+octo_port_is(const struct octo_port *port, enum octo_port_state at_least)
+{
+	return port->state >= at_least &&
+	       !rte_atomic_load_explicit(&port->shut, rte_memory_order_acquire);
+}
+
+/* Enter a state after an operation on the PF, unless an event has taken the PF away meanwhile. */
+static inline void
+octo_port_enter_state(struct octo_port *port, enum octo_port_state state)
+{
+	if (port->state != OCTO_PORT_GONE)
+		port->state = state;
+}
+
+/* The port is lost: all handles of objects on it are invalid from now on. */
+static inline void
+octo_port_lose(struct octo_port *port)
+{
+	port->state = OCTO_PORT_GONE;
+	port->life = octo_life_next(port->life);
+	port->link_up = false;
+	port->no_flow_queues = false;
+}
+
+/* The object on the port; NULL if there is none, or if the port was lost since it was created. */
+static inline void *
+octo_port_object(const struct octo_port *port, const struct octo_handle *handle)
+{
+	return octo_handle_get(handle, port->life);
+}
+
+/* Port id for operations on a PF's objects; an invalid one if the PF is about to be removed. */
+static inline uint16_t
+octo_port_usable_id(const struct octo_port *port)
+{
+	return octo_port_is(port, OCTO_PORT_OWNED) ? port->port_id : RTE_MAX_ETHPORTS;
+}
+
+/* The leg of the octo port's queue on this PF. */
+static inline struct octo_leg
+octo_pf_leg(const struct octo_pf *pf, uint16_t queue)
+{
+	return (struct octo_leg){pf->port->port_id, octo_slice_queue(&pf->slice, queue)};
+}
+
+#endif /* OCTO_PORTS_H */
