@@ -164,7 +164,7 @@ octo_pf_state_is_last(const struct octo_pf_fsm *pfs, unsigned int nb, unsigned i
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_fits)
 bool
-octo_pf_state_fits(enum octo_pf_fsm_state pf, enum octo_port_fsm_state port)
+octo_pf_state_fits(enum octo_pf_state pf, enum octo_port_state port)
 {
 	if (pf == OCTO_PF_OFF)
 		return true;
@@ -180,14 +180,14 @@ octo_pf_state_init(struct octo_pf_fsm *p, uint64_t hz, uint64_t now)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_move)
 const struct octo_pf_move *
-octo_pf_state_move(enum octo_pf_fsm_state state, enum octo_pf_event event)
+octo_pf_state_move(enum octo_pf_state state, enum octo_pf_event event)
 {
 	return &table[event][state];
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_name)
 const char *
-octo_pf_state_name(enum octo_pf_fsm_state state)
+octo_pf_state_name(enum octo_pf_state state)
 {
 	static const char *const names[OCTO_PF_NB_STATES] = {
 		"off", "resync", "active", "draining", "draining", "flushing",

@@ -20,7 +20,7 @@
  * In shared memory; for the holder of the control mutex in the primary process.
  */
 
-enum octo_pf_fsm_state {
+enum octo_pf_state {
 	OCTO_PF_OFF,
 	OCTO_PF_RESYNC,      /**< polled, being resynced; not a home */
 	OCTO_PF_ACTIVE,      /**< may be a home; also without a link */
@@ -77,13 +77,13 @@ enum octo_pf_until {
 
 /** An entry of the table. */
 struct octo_pf_move {
-	uint8_t next;     /**< enum octo_pf_fsm_state, or OCTO_PF_SAME */
+	uint8_t next;     /**< enum octo_pf_state, or OCTO_PF_SAME */
 	uint8_t until;    /**< enum octo_pf_until */
 	uint32_t actions; /**< OCTO_PF_DO_... and OCTO_PF_NOTE_... */
 };
 
 struct octo_pf_fsm {
-	uint8_t state;       /**< enum octo_pf_fsm_state */
+	uint8_t state;       /**< enum octo_pf_state */
 	bool link;           /**< known to be up */
 	uint32_t unexpected; /**< events in states that do not expect them */
 	uint64_t ms;         /**< TSC cycles per millisecond */
@@ -135,15 +135,14 @@ bool octo_pf_state_is_last(const struct octo_pf_fsm *pfs, unsigned int nb, unsig
  * OCTO_PF_EV_LOST, or OCTO_PF_EV_STOPPED if the octo port is stopped.
  */
 __rte_internal
-bool octo_pf_state_fits(enum octo_pf_fsm_state pf, enum octo_port_fsm_state port);
+bool octo_pf_state_fits(enum octo_pf_state pf, enum octo_port_state port);
 
 /** The table's entry, for tests and documents. */
 __rte_internal
-const struct octo_pf_move *
-octo_pf_state_move(enum octo_pf_fsm_state state, enum octo_pf_event event);
+const struct octo_pf_move *octo_pf_state_move(enum octo_pf_state state, enum octo_pf_event event);
 
 /** "off", "resync", "active", ...; printed by display, telemetry and logs. */
 __rte_internal
-const char *octo_pf_state_name(enum octo_pf_fsm_state state);
+const char *octo_pf_state_name(enum octo_pf_state state);
 
 #endif /* OCTO_PF_STATE_H */

@@ -26,6 +26,10 @@
 	(RTE_BIT64(OCTO_PORT_EV_RECOVERED) | RTE_BIT64(OCTO_PORT_EV_GAVE_UP) |                     \
 	 RTE_BIT64(OCTO_PORT_EV_RESET))
 
+#define LOSSES                                                                                     \
+	(RTE_BIT64(OCTO_PORT_EV_RECOVERING) | RTE_BIT64(OCTO_PORT_EV_GAVE_UP) |                    \
+	 RTE_BIT64(OCTO_PORT_EV_RESET) | RTE_BIT64(OCTO_PORT_EV_RMV))
+
 /* The entries of the table. */
 #define TO(state, when, actions)                                                                   \
 	{                                                                                          \
@@ -73,40 +77,40 @@
 #define ON(event) [OCTO_PORT_EV_##event] =
 
 static const struct octo_port_move table[OCTO_PORT_NB_EVENTS][OCTO_PORT_NB_STATES] = {
-	/*                ABSENT PROBING:      FOREIGN       READY        RECOVERING   REMOVING */
-	/*                       US     OTHERS        IDLE          RUNNING      DEAD           */
-	ON(RECOVERING)    {HEAL,  HEAL,  HEAL,  HEAL,  HEAL,  HEAL,  HEAL,  SKIP,  HEAL,  SKIP},
-	ON(RECOVERED)     {SKIP,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP,  MADE,  SKIP,  SKIP},
-	ON(GAVE_UP)       {FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  SKIP},
-	ON(RESET)         {RESET, RESET, RESET, RESET, RESET, RESET, RESET, RESET, SKIP,  SKIP},
-	ON(RMV)           {DIES,  DIES,  DIES,  DIES,  DIES,  DIES,  DIES,  DIES,  SKIP,  SKIP},
-	ON(ARRIVED)       {SOON,  SKIP,  SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP,  AGAIN, SKIP},
-	ON(LOOK)          {NOW,   SKIP,  NOW,   AGAIN, SKIP,  SKIP,  SKIP,  SKIP,  AGAIN, SKIP},
-	ON(BORN)          {MADE,  SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  SKIP},
+	/*                ABSENT PROBING:      FOREIGN       DEAD          IDLE          RUNNING */
+	/*                       US     OTHERS        RECOVERING    REMOVING      READY          */
+	ON(RECOVERING)    {HEAL,  HEAL,  HEAL,  HEAL,  SKIP,  HEAL,  SKIP,  HEAL,  HEAL,  HEAL},
+	ON(RECOVERED)     {SKIP,  SKIP,  SKIP,  SKIP,  MADE,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP},
+	ON(GAVE_UP)       {FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  SKIP,  FAIL,  FAIL,  FAIL},
+	ON(RESET)         {RESET, RESET, RESET, RESET, RESET, SKIP,  SKIP,  RESET, RESET, RESET},
+	ON(RMV)           {DIES,  DIES,  DIES,  DIES,  DIES,  SKIP,  SKIP,  DIES,  DIES,  DIES},
+	ON(ARRIVED)       {SOON,  SKIP,  SKIP,  AGAIN, SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP},
+	ON(LOOK)          {NOW,   SKIP,  NOW,   AGAIN, SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP},
+	ON(BORN)          {MADE,  SKIP,  SKIP,  ODD,   SKIP,  SKIP,  SKIP,  ODD,   ODD,   ODD},
 	ON(DIED)          {SKIP,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE},
-	ON(PROBE_DONE)    {NONE,  COMES, OURS,  ODD,   ODD,   ODD,   ODD,   OURS,  OURS,  ODD},
-	ON(PROBE_FOUND)   {MADE,  MADE,  SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  ODD},
-	ON(PROBE_NONE)    {NONE,  NONE,  SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  ODD},
-	ON(PROBE_FAILED)  {LATER, LATER, SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  ODD},
-	ON(REMOVE_DONE)   {FREE,  ODD,   SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  FREE},
-	ON(REMOVE_FAILED) {NONE,  ODD,   SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  STUCK},
-	ON(NOT_OURS)      {NONE,  ODD,   SKIP,  ODD,   ODD,   ODD,   ODD,   SKIP,  SKIP,  STUCK},
+	ON(PROBE_DONE)    {NONE,  COMES, OURS,  ODD,   OURS,  OURS,  ODD,   ODD,   ODD,   ODD},
+	ON(PROBE_FOUND)   {MADE,  MADE,  SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
+	ON(PROBE_NONE)    {NONE,  NONE,  SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
+	ON(PROBE_FAILED)  {LATER, LATER, SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
+	ON(REMOVE_DONE)   {FREE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  FREE,  ODD,   ODD,   ODD},
+	ON(REMOVE_FAILED) {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
+	ON(NOT_OURS)      {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
 	ON(PROBED)        {ODD,   ODD,   CLAIM, ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(NONE)          {ODD,   GONE,  GONE,  GONE,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(NOT_YET)       {ODD,   WAIT,  WAIT,  WAIT,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(CLAIMED)       {ODD,   OWN,   OWN,   OWN,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(OTHERS)        {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(LACKS)         {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(REFUSED)       {ODD,   DENY,  DENY,  DENY,  GIVE,  GIVE,  GIVE,  ODD,   ODD,   ODD},
+	ON(REFUSED)       {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   GIVE,  GIVE,  GIVE},
 	ON(RESET_FAILED)  {ODD,   FAIL,  FAIL,  FAIL,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(CONFIGURED)    {ODD,   ODD,   ODD,   ODD,   READY, READY, ODD,   ODD,   ODD,   ODD},
-	ON(UNCONFIGURED)  {ODD,   ODD,   ODD,   ODD,   SKIP,  IDLE,  ODD,   ODD,   ODD,   ODD},
-	ON(STARTED)       {ODD,   ODD,   ODD,   ODD,   ODD,   RUN,   ODD,   ODD,   ODD,   ODD},
-	ON(STOPPED)       {ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  READY, ODD,   ODD,   ODD},
-	ON(JOINED)        {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   JOIN,  ODD,   ODD,   ODD},
-	ON(DRAINED)       {ODD,   ODD,   ODD,   ODD,   ODD,   DIES,  DIES,  ODD,   ODD,   ODD},
-	ON(RELEASE)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   EJECT, SKIP},
-	ON(DEADLINE)      {PROBE, CLAIM, CHECK, CLAIM, ODD,   ODD,   ODD,   ODD,   BURY,  ODD},
+	ON(CONFIGURED)    {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   READY, READY, ODD},
+	ON(UNCONFIGURED)  {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  IDLE,  ODD},
+	ON(STARTED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   RUN,   ODD},
+	ON(STOPPED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  READY},
+	ON(JOINED)        {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   JOIN},
+	ON(DRAINED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   DIES,  DIES},
+	ON(RELEASE)       {ODD,   ODD,   ODD,   ODD,   ODD,   EJECT, SKIP,  ODD,   ODD,   ODD},
+	ON(DEADLINE)      {PROBE, CLAIM, CHECK, CLAIM, ODD,   BURY,  ODD,   ODD,   ODD,   ODD},
 };
 /* clang-format on */
 
@@ -181,7 +185,7 @@ take_note(struct octo_port_fsm *p, const struct octo_port_move *m)
 }
 
 static void
-enter(struct octo_port_fsm *p, enum octo_port_fsm_state state, uint64_t now)
+enter(struct octo_port_fsm *p, enum octo_port_state state, uint64_t now)
 {
 	p->state = state;
 	p->since = now;
@@ -263,29 +267,67 @@ is_due(const struct octo_port_fsm *p, uint64_t now)
 	return p->replug && p->request == 0 && now >= p->deadline;
 }
 
+/* Returns whether a state was entered. */
+static bool
+hear(struct octo_port_fsm *p, uint64_t mail, const struct octo_port_answer *answer, uint64_t now,
+     uint32_t *actions)
+{
+	bool is_new = false;
+
+	if ((mail ^ p->seen) & DEATHS)
+		is_new |= apply(p, OCTO_PORT_EV_DIED, now, actions);
+	if (answer != NULL)
+		is_new |= hear_answer(p, answer, now, actions);
+	return hear_mail(p, mail, now, actions) || is_new;
+}
+
+static struct octo_port_todo
+finish(const struct octo_port_fsm *p, uint32_t actions)
+{
+	if ((actions & DO(CLAIM)) && p->used)
+		actions |= DO(RENEW);
+	if ((actions & DO(CLAIM)) && p->reset)
+		actions |= DO(RESET);
+	return (struct octo_port_todo){
+		.actions = actions,
+		.life = p->life,
+		.deadline = p->replug && p->request == 0 ? p->deadline : OCTO_PORT_NEVER,
+	};
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_hear)
+struct octo_port_todo
+octo_port_state_hear(struct octo_port_fsm *p, uint64_t mail, const struct octo_port_answer *answer,
+		     uint64_t now)
+{
+	uint32_t actions = 0;
+
+	hear(p, mail, answer, now, &actions);
+	return finish(p, actions);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_step)
 struct octo_port_todo
 octo_port_state_step(struct octo_port_fsm *p, uint64_t mail, const struct octo_port_answer *answer,
 		     uint64_t now)
 {
-	struct octo_port_todo todo = {0};
-	bool is_new = false;
+	uint32_t actions = 0;
+	const bool is_new = hear(p, mail, answer, now, &actions);
 
-	if ((mail ^ p->seen) & DEATHS)
-		is_new |= apply(p, OCTO_PORT_EV_DIED, now, &todo.actions);
-	if (answer != NULL)
-		is_new |= hear_answer(p, answer, now, &todo.actions);
-	is_new |= hear_mail(p, mail, now, &todo.actions);
 	/* a claim that was just requested is under way */
-	if (!is_new && !(todo.actions & DO(CLAIM)) && is_due(p, now))
-		apply(p, OCTO_PORT_EV_DEADLINE, now, &todo.actions);
-	if ((todo.actions & DO(CLAIM)) && p->used)
-		todo.actions |= DO(RENEW);
-	if ((todo.actions & DO(CLAIM)) && p->reset)
-		todo.actions |= DO(RESET);
-	todo.life = p->life;
-	todo.deadline = p->replug && p->request == 0 ? p->deadline : OCTO_PORT_NEVER;
-	return todo;
+	if (!is_new && !(actions & DO(CLAIM)) && is_due(p, now))
+		apply(p, OCTO_PORT_EV_DEADLINE, now, &actions);
+	return finish(p, actions);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_is_lost_by)
+bool
+octo_port_state_is_lost_by(const struct octo_port_fsm *p, const struct octo_port_mail *mail)
+{
+	/* pairs with the release in octo_port_state_post() */
+	const uint64_t word = rte_atomic_load_explicit(&mail->word, rte_memory_order_acquire);
+
+	return ((word ^ p->seen) & DEATHS) || (word & LOSSES);
 }
 
 static uint64_t
@@ -324,8 +366,8 @@ octo_port_state_take(struct octo_port_mail *mail)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_init)
 void
-octo_port_state_init(struct octo_port_fsm *p, enum octo_port_fsm_state state, bool replug,
-		     bool by_us, uint64_t hz, uint64_t now)
+octo_port_state_init(struct octo_port_fsm *p, enum octo_port_state state, bool replug, bool by_us,
+		     uint64_t hz, uint64_t now)
 {
 	*p = (struct octo_port_fsm){
 		.replug = replug,
@@ -339,18 +381,18 @@ octo_port_state_init(struct octo_port_fsm *p, enum octo_port_fsm_state state, bo
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_move)
 const struct octo_port_move *
-octo_port_state_move(enum octo_port_fsm_state state, enum octo_port_event event)
+octo_port_state_move(enum octo_port_state state, enum octo_port_event event)
 {
 	return &table[event][state];
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_name)
 const char *
-octo_port_state_name(enum octo_port_fsm_state state)
+octo_port_state_name(enum octo_port_state state)
 {
 	static const char *const names[OCTO_PORT_NB_STATES] = {
-		"absent", "probing", "probing",    "foreign", "idle",
-		"ready",  "running", "recovering", "dead",    "removing",
+		"absent", "probing",  "probing", "foreign", "recovering",
+		"dead",   "removing", "idle",    "ready",   "running",
 	};
 
 	return names[state];

@@ -23,17 +23,18 @@
  * answers them.
  */
 
-enum octo_port_fsm_state {
+enum octo_port_state {
 	OCTO_PORT_ABSENT,         /**< there is no such port; tried again later */
 	OCTO_PORT_PROBING_US,     /**< by our request, or its claim is under way */
 	OCTO_PORT_PROBING_OTHERS, /**< announced; possibly half-made */
 	OCTO_PORT_FOREIGN,        /**< complete, but not usable by us; see octo_port_fsm.reason */
-	OCTO_PORT_IDLE,           /**< owned */
-	OCTO_PORT_READY,          /**< configured */
-	OCTO_PORT_RUNNING,        /**< started */
 	OCTO_PORT_RECOVERING,     /**< by itself: only its driver may touch it */
 	OCTO_PORT_DEAD,           /**< lost; blocks the next port of its name */
 	OCTO_PORT_REMOVING,       /**< our removal request is under way */
+	/* ordered: each of these includes the ones before */
+	OCTO_PORT_IDLE,    /**< owned */
+	OCTO_PORT_READY,   /**< configured */
+	OCTO_PORT_RUNNING, /**< started */
 	OCTO_PORT_NB_STATES,
 	OCTO_PORT_SAME = OCTO_PORT_NB_STATES, /**< in a move: the state stays */
 };
@@ -137,7 +138,7 @@ enum octo_port_when {
 
 /** An entry of the table. */
 struct octo_port_move {
-	uint8_t next;     /**< enum octo_port_fsm_state, or OCTO_PORT_SAME */
+	uint8_t next;     /**< enum octo_port_state, or OCTO_PORT_SAME */
 	uint8_t when;     /**< enum octo_port_when */
 	uint32_t actions; /**< OCTO_PORT_DO_... and OCTO_PORT_NOTE_... */
 };
@@ -154,7 +155,7 @@ struct octo_port_mail {
 
 /** In shared memory; for the holder of the control mutex in the primary process. */
 struct octo_port_fsm {
-	uint8_t state;       /**< enum octo_port_fsm_state */
+	uint8_t state;       /**< enum octo_port_state */
 	uint8_t reason;      /**< enum octo_port_event of the last move to FOREIGN */
 	bool replug;         /**< lost ports are probed again; else no deadline fires */
 	bool by_us;          /**< probed by us, since it was last ABSENT */
@@ -215,39 +216,47 @@ uint64_t octo_port_state_take(struct octo_port_mail *mail);
  *   TSC cycles per second, at least 1000.
  */
 __rte_internal
-void octo_port_state_init(struct octo_port_fsm *p, enum octo_port_fsm_state state, bool replug,
+void octo_port_state_init(struct octo_port_fsm *p, enum octo_port_state state, bool replug,
 			  bool by_us, uint64_t hz, uint64_t now);
 
 /**
- * One step, which handles deaths first, then the answer, births, the other mail, and the
- * deadline unless a state was entered. Depends on its arguments only. Under the control mutex,
- * in the primary.
+ * Handle events only: deaths first, then the answer, births, and the other mail. Depends on its
+ * arguments only. Under the control mutex; the primary alone executes other actions than LOSE.
  *
  * An answer of another life is counted as stale and has no effect, and an answer to a request
  * that was not sent is counted as unexpected.
  *
  * @param mail
- *   From octo_port_state_take(), always of the same port's mail.
+ *   From octo_port_state_take(), always of the same port's mail, or octo_port_fsm.seen: none.
  * @param answer
  *   NULL: none.
  */
 __rte_internal
+struct octo_port_todo octo_port_state_hear(struct octo_port_fsm *p, uint64_t mail,
+					   const struct octo_port_answer *answer, uint64_t now);
+
+/** octo_port_state_hear(), then handle the deadline unless a state was entered. */
+__rte_internal
 struct octo_port_todo octo_port_state_step(struct octo_port_fsm *p, uint64_t mail,
 					   const struct octo_port_answer *answer, uint64_t now);
+
+/** Does mail that was not taken so far mean that the port is lost? From any thread. */
+__rte_internal
+bool octo_port_state_is_lost_by(const struct octo_port_fsm *p, const struct octo_port_mail *mail);
 
 /** The table's entry, for tests and documents. */
 __rte_internal
 const struct octo_port_move *
-octo_port_state_move(enum octo_port_fsm_state state, enum octo_port_event event);
+octo_port_state_move(enum octo_port_state state, enum octo_port_event event);
 
 /** "absent", "probing", "foreign", ...; printed by display, telemetry and logs. */
 __rte_internal
-const char *octo_port_state_name(enum octo_port_fsm_state state);
+const char *octo_port_state_name(enum octo_port_state state);
 
 static inline bool
-octo_port_state_is_owned(enum octo_port_fsm_state state)
+octo_port_state_is_owned(enum octo_port_state state)
 {
-	return state >= OCTO_PORT_IDLE && state <= OCTO_PORT_RUNNING;
+	return state >= OCTO_PORT_IDLE;
 }
 
 #endif /* OCTO_PORT_STATE_H */

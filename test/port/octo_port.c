@@ -20,6 +20,8 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
+#include "octo_private.h"
+
 /* However little CPU a test is given, it hangs after so long. */
 #define HANG_S 300
 #define WIRE_RING 4096
@@ -466,9 +468,24 @@ remove_if_there(const char *name)
 		rte_eal_hotplug_remove("vdev", name);
 }
 
+/* The state machine of no PF's port got an event that its state does not expect. */
+static void
+assert_nothing_unexpected(void)
+{
+	const struct octo_dev *octo;
+	uint16_t port;
+
+	if (rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port) != 0)
+		return;
+	octo = octo_of(&rte_eth_devices[port]);
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
+		assert_int_equal(octo->port[i].fsm.unexpected, 0);
+}
+
 void
 octo_port_destroy(void)
 {
+	assert_nothing_unexpected();
 	remove_if_there(OCTO_PORT_NAME);
 	/* a PF that was being probed for the port goes by itself */
 	octo_port_await_interrupts();

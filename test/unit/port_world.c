@@ -406,7 +406,7 @@ check(const struct port_world *w, const struct octo_port_todo *todo)
 static void
 check_belief(const struct port_world *w)
 {
-	const enum octo_port_fsm_state s = w->port.state;
+	const enum octo_port_state s = w->port.state;
 	const bool is_lost = s == OCTO_PORT_DEAD || s == OCTO_PORT_REMOVING;
 
 	assert_int_equal(is_lost, w->there && w->broken);

@@ -66,8 +66,7 @@ tell_port(struct port_world *w, uint32_t actions)
 
 /* Where there is no other to go to, nothing leaves it, but what is lost anyway. */
 static void
-assert_is_not_drained(enum octo_pf_fsm_state before, enum octo_pf_fsm_state after,
-		      enum octo_pf_event event)
+assert_is_not_drained(enum octo_pf_state before, enum octo_pf_state after, enum octo_pf_event event)
 {
 	if (before != OCTO_PF_DRAIN_EJECT)
 		assert_int_not_equal(after, OCTO_PF_DRAIN_EJECT);
@@ -78,7 +77,7 @@ assert_is_not_drained(enum octo_pf_fsm_state before, enum octo_pf_fsm_state afte
 
 /* What each event is for. */
 static void
-check_promise(const struct octo_pf_fsm *p, enum octo_pf_event event, enum octo_pf_fsm_state before,
+check_promise(const struct octo_pf_fsm *p, enum octo_pf_event event, enum octo_pf_state before,
 	      bool last)
 {
 	const bool goes_back = before == OCTO_PF_DRAIN_BACK && !last;
@@ -106,7 +105,7 @@ step(struct octo *o, unsigned int i, enum octo_pf_event event)
 {
 	struct octo_pf_fsm *p = &o->pf[i];
 	const bool last = octo_pf_state_is_last(o->pf, NB_PFS, i);
-	const enum octo_pf_fsm_state before = p->state;
+	const enum octo_pf_state before = p->state;
 	const struct octo_pf_todo todo = octo_pf_state_step(p, event, last, o->now);
 
 	o->steps++;
@@ -125,7 +124,7 @@ step(struct octo *o, unsigned int i, enum octo_pf_event event)
 static void
 happen_to_pf(struct octo *o, unsigned int i)
 {
-	const enum octo_pf_fsm_state s = o->pf[i].state;
+	const enum octo_pf_state s = o->pf[i].state;
 	const bool drains = s == OCTO_PF_DRAIN_EJECT || s == OCTO_PF_DRAIN_BACK;
 
 	switch (world_random(&o->rng, 8)) {
@@ -160,7 +159,7 @@ static void
 follow_port(struct octo *o, unsigned int i, enum octo_pf_event how)
 {
 	struct octo_pf_fsm *p = &o->pf[i];
-	const enum octo_port_fsm_state port = o->world[i].port.state;
+	const enum octo_port_state port = o->world[i].port.state;
 
 	if (p->state == OCTO_PF_OFF && port == OCTO_PORT_RUNNING)
 		step(o, i, how);

@@ -68,7 +68,7 @@ static const char *const ignored[OCTO_PF_NB_EVENTS] = {
 };
 
 static struct octo_pf_move
-expected_move(enum octo_pf_fsm_state state, enum octo_pf_event event)
+expected_move(enum octo_pf_state state, enum octo_pf_event event)
 {
 	const char letter = letters[state];
 	struct octo_pf_move m = {OCTO_PF_SAME, OCTO_PF_UNTIL_KEEP, NOTE(ODD)};
@@ -135,7 +135,7 @@ test_every_state_is_reached_and_left(void **state)
 }
 
 static struct octo_pf_fsm
-in_state(enum octo_pf_fsm_state s)
+in_state(enum octo_pf_state s)
 {
 	struct octo_pf_fsm p;
 

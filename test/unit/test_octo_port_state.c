@@ -12,12 +12,12 @@
 #define T0 UINT64_C(1000000000)
 
 /* A letter for each state. */
-static const char letters[] = "AUOFIRNVDM";
+static const char letters[] = "AUOFVDMIRN";
 
-static enum octo_port_fsm_state
+static enum octo_port_state
 state_of(char letter)
 {
-	return (enum octo_port_fsm_state)(strchr(letters, letter) - letters);
+	return (enum octo_port_state)(strchr(letters, letter) - letters);
 }
 
 #define DO(action) OCTO_PORT_DO_##action
@@ -93,7 +93,7 @@ static const char *const ignored[OCTO_PORT_NB_EVENTS] = {
 };
 
 static struct octo_port_move
-expected_move(enum octo_port_fsm_state state, enum octo_port_event event)
+expected_move(enum octo_port_state state, enum octo_port_event event)
 {
 	const char letter = letters[state];
 	struct octo_port_move m = {OCTO_PORT_SAME, OCTO_PORT_WHEN_KEEP, NOTE(ODD)};
@@ -134,7 +134,7 @@ test_each_state_has_the_entry_of_each_event(void **state)
 
 /* @return the most events that it takes to come from one state to any other, or to `to`. */
 static unsigned int
-longest_way(enum octo_port_fsm_state from, uint32_t to, enum octo_port_event without)
+longest_way(enum octo_port_state from, uint32_t to, enum octo_port_event without)
 {
 	uint32_t reached = RTE_BIT32(from);
 	unsigned int steps = 0;
@@ -170,7 +170,7 @@ test_every_state_is_reached_and_left(void **state)
 
 /* A port in any state, with a request under way where there must be one. */
 static struct octo_port_fsm
-in_state(enum octo_port_fsm_state s)
+in_state(enum octo_port_state s)
 {
 	struct octo_port_fsm p;
 

@@ -85,7 +85,7 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 
 		/* without flow queues the rule was created, and is destroyed, synchronously */
 		if (on == NULL || octo->port[pf].no_flow_queues ||
-		    !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+		    !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 			continue;
 		if (rte_flow_async_destroy(octo->port[pf].port_id, queue_id, &octo_async_postponed,
 					   on, op, NULL) != 0) {

@@ -281,7 +281,7 @@ check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16
 		return -EINVAL;
 	}
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		if (octo->port[i].state >= OCTO_PORT_OWNED && octo->port[i].port_id == port_id) {
+		if (octo_port_is_owned(&octo->port[i]) && octo->port[i].port_id == port_id) {
 			if (!told)
 				OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
 			/* not -EEXIST: EAL takes that for "probed already" */
@@ -344,7 +344,6 @@ take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
 			locate(&octo->pf[i], info, octo->sliced);
 	remember(port, info);
 	port->has_port = true;
-	port->state = OCTO_PORT_OWNED;
 	octo_users_open(port);
 }
 
@@ -369,8 +368,10 @@ attach(struct octo_dev *octo, const struct octo_args *args)
 	*port = (struct octo_port){
 		.shut = true,
 		.probed_here = args->pf[i].probed_here,
-		.life = octo_life_next(OCTO_LIFE_NONE),
+		.posted_port = RTE_MAX_ETHPORTS,
 	};
+	octo_port_state_init(&port->fsm, args->pf[i].missing ? OCTO_PORT_ABSENT : OCTO_PORT_IDLE,
+			     args->replug, args->pf[i].probed_here, rte_get_timer_hz(), octo_now());
 	if (args->pf[i].missing) {
 		rte_strscpy(port->name, args->pf[i].name, sizeof(port->name));
 		port->port_id = RTE_MAX_ETHPORTS;
@@ -407,7 +408,8 @@ detach(struct octo_dev *octo, struct octo_port *port, bool remove_probed)
 	if (!octo_attach_is_ours(octo->owner_id, port))
 		return;
 	rte_eth_dev_owner_unset(port->port_id, octo->owner_id);
-	octo_port_lose(port);
+	octo_port_state_post(&port->mail, OCTO_PORT_EV_DIED);
+	octo_port_state_hear(&port->fsm, octo_port_state_take(&port->mail), NULL, octo_now());
 	if (remove_probed && port->probed_here)
 		remove_device(port->port_id);
 }
@@ -464,12 +466,26 @@ device_name(const struct octo_port *port)
 	return port->past.device[0] != '\0' ? port->past.device : port->name;
 }
 
+static bool
+find_port_of(const struct octo_port *port, uint16_t *port_id)
+{
+	return find_port(device_name(port), port_id) == 0 || find_port(port->name, port_id) == 0;
+}
+
 bool
 octo_attach_is_there(const struct octo_port *port)
 {
 	uint16_t port_id;
 
-	return find_port(device_name(port), &port_id) == 0 || find_port(port->name, &port_id) == 0;
+	return find_port_of(port, &port_id);
+}
+
+bool
+octo_attach_is_probed_by_name(const struct octo_port *port)
+{
+	uint16_t port_id;
+
+	return find_port_of(port, &port_id) && octo_attach_is_probed(port_id);
 }
 
 /* Called without any lock: a listener for device events may call into the port. */
@@ -509,6 +525,7 @@ int
 octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
+	const uint32_t life = port->fsm.life;
 	struct rte_eth_dev_info info;
 	const char *lack = NULL;
 	uint16_t port_id;
@@ -521,21 +538,23 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
 	if (ret == 0 && !port->has_port && !octo_lower_is_new(port_id))
 		return -EAGAIN;
 	if (ret == 0)
-		ret = find_and_own(octo, port->name, port->past.told, &port_id, &info);
+		ret = find_and_own(octo, port->name, port->fsm.told, &port_id, &info);
 	if (ret != 0)
 		return ret;
 	lack = octo_info_lacks(octo, &info);
 	if (lack != NULL) {
-		if (!port->past.told)
+		if (!port->fsm.told)
 			OCTO_LOG(ERR,
 				 "port %u: PF %s stays out: the port offers %s that it has not",
 				 octo->port_id, port->name, lack);
-		port->past.told = true;
 		rte_eth_dev_owner_unset(port_id, octo->owner_id);
 		return -ENOTSUP;
 	}
 	/* until the caller has set it up */
 	octo_users_bar(port);
+	port->todo |= octo_port_answer(port, OCTO_PORT_EV_CLAIMED, life);
+	if (!octo_port_is_owned(port))
+		return -EAGAIN;
 	take_in(octo, port, port_id, &info);
 	octo->removal_told = false;
 	octo_pf_counts_join_locked(octo, i);
@@ -555,11 +574,11 @@ octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
 		struct octo_port *port = &octo->port[i];
 		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 
-		if (port->has_port || octo_port_is(port, OCTO_PORT_OWNED) ||
+		if (port->has_port || octo_port_is(port, OCTO_PORT_IDLE) ||
 		    strcmp(port->name, name) != 0)
 			continue;
 		rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
 		rte_eth_dev_owner_set(port_id, &owner);
-		rte_atomic_store_explicit(&port->past.ended, false, rte_memory_order_relaxed);
+		octo_port_state_post(&port->mail, OCTO_PORT_EV_BORN);
 	}
 }

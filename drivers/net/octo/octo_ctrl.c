@@ -32,7 +32,7 @@ must_poll_links(struct octo_dev *octo, uint64_t now)
 	if (now < octo->ctrl.next_link_poll)
 		return false;
 	octo->ctrl.next_link_poll = now + rte_get_timer_hz() * LINK_POLL_MS / 1000;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (!octo->port[i].has_lsc)
 			return true;
 	return false;

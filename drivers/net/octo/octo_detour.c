@@ -38,7 +38,7 @@
 static bool
 is_started(const struct octo_dev *octo, uint8_t pf)
 {
-	return octo_port_is(&octo->port[pf], OCTO_PORT_STARTED) && !octo_port_is_joining(octo, pf);
+	return octo_port_is(&octo->port[pf], OCTO_PORT_RUNNING) && !octo_port_is_joining(octo, pf);
 }
 
 /* Unusable PFs that are present or may be soon: the NIC may send to them before they start. */
@@ -59,8 +59,8 @@ static bool
 must_begin(const struct octo_dev *octo, uint32_t useless)
 {
 	for (uint8_t i = 0; i < octo->nb_ports; i++)
-		if ((useless & RTE_BIT32(i)) &&
-		    (!octo->port[i].has_port || is_started(octo, i) || octo->port[i].recovering))
+		if ((useless & RTE_BIT32(i)) && (!octo->port[i].has_port || is_started(octo, i) ||
+						 octo->port[i].fsm.state == OCTO_PORT_RECOVERING))
 			return true;
 	return false;
 }
@@ -73,7 +73,8 @@ is_urgent(const struct octo_dev *octo, uint32_t useless)
 		const struct octo_port *port = &octo->port[i];
 
 		if ((useless & RTE_BIT32(i)) &&
-		    (port->recovering || (port->state == OCTO_PORT_STARTED && !port->link_up)))
+		    (port->fsm.state == OCTO_PORT_RECOVERING ||
+		     (port->fsm.state == OCTO_PORT_RUNNING && !port->link_up)))
 			return true;
 	}
 	return false;
@@ -92,7 +93,7 @@ leads_to(const struct octo_dev *octo, uint8_t pf)
 {
 	const struct octo_detour *d = &octo->detour;
 
-	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].life;
+	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].fsm.life;
 }
 
 /* The current target is kept as long as it is usable. */
@@ -157,8 +158,8 @@ static int
 lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 {
 	struct octo_detour *d = &octo->detour;
-	const uint32_t life = octo_manager(octo)->life;
-	const uint32_t pf_life = octo->port[pf].life;
+	const uint32_t life = octo_manager(octo)->fsm.life;
+	const uint32_t pf_life = octo->port[pf].fsm.life;
 	const uint8_t turn = d->turn ^ 1;
 	struct octo_flow_rule r;
 	struct rte_flow *flow;

@@ -22,7 +22,6 @@
  * that is creating its port has time to finish.
  */
 #define MAX_EXISTS 3
-#define MAX_PAUSE_S 60
 /* EAL asks the other processes, which have five seconds to answer. */
 #define MAX_AWAIT_MS 6000
 #define AWAIT_LOOK_US 100
@@ -30,10 +29,10 @@
 #define MAX_HOLD_MS 20
 
 struct errand {
-	uint16_t port_id;  /* of the octo port, which may not exist any more */
-	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
-	uint8_t index;     /* of the PF */
-	enum octo_errand_kind kind;
+	uint16_t port_id;      /* of the octo port, which may not exist any more */
+	uint64_t owner_id;     /* identifies the octo port: owner ids are unique */
+	uint8_t index;         /* of the PF */
+	uint32_t action;       /* OCTO_PORT_DO_PROBE or OCTO_PORT_DO_REMOVE */
 	uint64_t until;        /* TSC; end of the drain before an announced removal */
 	struct octo_port port; /* copy made when the request was sent */
 	char args[];
@@ -54,23 +53,32 @@ sender(const struct errand *e)
 	return NULL;
 }
 
-/* The pause until the next attempt doubles each time, up to MAX_PAUSE_S. */
-void
-octo_errand_put_off(struct octo_pf_past *past)
+/* The meaning of the request's result for the state machine. */
+static enum octo_port_event
+answer_of(const struct errand *e, int ret)
 {
-	past->pause = RTE_MIN(RTE_MAX(2 * past->pause, 1u), (unsigned int)MAX_PAUSE_S);
-	past->retry_at = octo_deadline(past->pause * 1000000);
+	if (e->action == OCTO_PORT_DO_REMOVE)
+		return ret == 0      ? OCTO_PORT_EV_REMOVE_DONE :
+		       ret == -EPERM ? OCTO_PORT_EV_NOT_OURS :
+				       OCTO_PORT_EV_REMOVE_FAILED;
+	if (ret == 0)
+		return OCTO_PORT_EV_PROBE_DONE;
+	if (ret == -EALREADY)
+		return OCTO_PORT_EV_PROBE_FOUND;
+	/* a missing device may appear at any time */
+	return ret == -ENODEV || ret == -EAGAIN ? OCTO_PORT_EV_PROBE_NONE :
+						  OCTO_PORT_EV_PROBE_FAILED;
 }
 
 static void
-note(struct octo_pf_past *past, int ret)
+note_locked(struct octo_dev *octo, const struct errand *e, int ret)
 {
-	past->exists = ret == -EEXIST ? past->exists + 1 : 0;
-	if (ret == 0)
-		past->probed = true;
-	/* no back-off: a missing device may appear at any time */
-	else if (ret != -ENODEV && ret != -EAGAIN && ret != -EALREADY)
-		octo_errand_put_off(past);
+	struct octo_pf_past *past = &octo->port[e->index].past;
+	const struct octo_port_answer answer = {.event = answer_of(e, ret)};
+
+	if (e->action == OCTO_PORT_DO_PROBE)
+		past->exists = ret == -EEXIST ? past->exists + 1 : 0;
+	octo_loss_hear_locked(octo, e->index, &answer);
 	rte_atomic_store_explicit(&past->under_way, false, rte_memory_order_release);
 }
 
@@ -83,10 +91,9 @@ report(const struct errand *e, int ret)
 	if (octo == NULL)
 		return false;
 	octo_lock(octo);
-	note(&octo->port[e->index].past, ret);
+	note_locked(octo, e, ret);
 	octo_unlock(octo);
-	if (ret == 0 || ret == -EALREADY)
-		octo_wake_replug(octo);
+	octo_wake(octo);
 	octo_registry_put();
 	return true;
 }
@@ -155,29 +162,32 @@ let_strays_go(const struct errand *e)
 	octo_registry_put();
 }
 
+/* The device may have been removed, or have another owner, since. */
 static int
-fetch(const struct errand *e)
+remove_port(const struct errand *e)
+{
+	int ret;
+
+	if (!octo_attach_is_ours(e->owner_id, &e->port))
+		return -EPERM;
+	hold_strays(e);
+	ret = remove_device(&e->port);
+	let_strays_go(e);
+	return ret;
+}
+
+static int
+probe(const struct errand *e)
 {
 	const struct octo_port *port = &e->port;
-	int ret = 0;
+	int ret = octo_attach_probe_again(port);
 
-	/* the device may have been removed, or have another owner, since */
-	if (e->kind != OCTO_ERRAND_FETCH && octo_attach_is_ours(e->owner_id, port)) {
-		hold_strays(e);
-		ret = remove_device(port);
-		let_strays_go(e);
-	}
-	if (e->kind == OCTO_ERRAND_RELEASE)
-		return -EAGAIN;
-	if (ret == 0)
-		ret = octo_attach_probe_again(port);
 	if (ret != -EEXIST)
 		return ret;
 	if (octo_attach_is_there(port))
 		return -EALREADY;
 	/* the port was closed without its device being removed */
-	if (e->kind == OCTO_ERRAND_FETCH && port->past.device[0] != '\0' &&
-	    port->past.exists + 1 >= MAX_EXISTS)
+	if (port->past.device[0] != '\0' && port->past.exists + 1 >= MAX_EXISTS)
 		ret = remove_device(port) == 0 ? -EAGAIN : -EEXIST;
 	return ret;
 }
@@ -191,8 +201,8 @@ run(void *arg)
 
 	if (octo != NULL) {
 		octo_registry_put();
-		ret = fetch(e);
-		if (!report(e, ret) && ret == 0)
+		ret = e->action == OCTO_PORT_DO_REMOVE ? remove_port(e) : probe(e);
+		if (!report(e, ret) && ret == 0 && e->action == OCTO_PORT_DO_PROBE)
 			octo_attach_abandon(&e->port);
 	}
 	free(e);
@@ -212,21 +222,29 @@ await(const struct octo_port *port, uint64_t end)
 		octo_wait_us(AWAIT_LOOK_US);
 }
 
-/* Called by the control thread; a start of the port may pass wait=true. */
+/*
+ * Send the request for OCTO_PORT_DO_PROBE or OCTO_PORT_DO_REMOVE. Called by the control thread,
+ * without the mutex; a start of the port may pass wait=true.
+ */
 void
-octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait)
+octo_errand_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 {
 	struct octo_port *p = &octo->port[pf];
 	const char *args = p->past.args == NULL ? "" : p->past.args;
 	struct errand *e = calloc(1, sizeof(*e) + strlen(args) + 1);
+	const struct errand failed = {.index = pf, .action = action};
 
-	if (e == NULL)
+	if (e == NULL) {
+		octo_lock(octo);
+		note_locked(octo, &failed, -ENOMEM);
+		octo_unlock(octo);
 		return;
+	}
 	*e = (struct errand){
 		.port_id = octo->port_id,
 		.owner_id = octo->owner_id,
 		.index = pf,
-		.kind = kind,
+		.action = action,
 		.until = p->leaving.until,
 		.port = *p,
 	};
@@ -236,7 +254,9 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, 
 	if (wait && rte_thread_is_intr()) {
 		run(e);
 	} else if (octo_alarm_set(1, run, e) != 0) {
-		rte_atomic_store_explicit(&p->past.under_way, false, rte_memory_order_release);
+		octo_lock(octo);
+		note_locked(octo, e, -ENOMEM);
+		octo_unlock(octo);
 		free(e);
 	}
 	if (wait)

@@ -53,7 +53,7 @@ set_mac_table(struct rte_eth_dev *dev, const struct octo_args *args)
 					  sizeof(struct rte_ether_addr), 0);
 	if (dev->data->mac_addrs == NULL)
 		return -ENOMEM;
-	first = octo_port_first(octo, OCTO_PORT_OWNED);
+	first = octo_port_first(octo, OCTO_PORT_IDLE);
 	if (!args->has_mac)
 		return rte_eth_macaddr_get(octo->port[first].port_id, &dev->data->mac_addrs[0]);
 	rte_ether_addr_copy(&args->mac, &dev->data->mac_addrs[0]);
@@ -66,7 +66,7 @@ set_node(struct rte_eth_dev *dev, const struct octo_args *args)
 {
 	const struct octo_dev *octo = octo_of(dev);
 
-	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_IDLE);
 
 	dev->data->numa_node = args->socket >= 0 ? args->socket : octo->pf[first].alloc_socket;
 	dev->device->numa_node = dev->data->numa_node;

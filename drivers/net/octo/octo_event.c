@@ -40,7 +40,7 @@ claim(struct octo_dev *octo, const void *port)
 	if (!octo->replug.on)
 		return;
 	octo_attach_claim(octo, octo_lower_name(port_id), port_id);
-	octo_wake_replug(octo);
+	octo_wake(octo);
 }
 
 /* A port was created. The creating thread may hold any lock: do not wait for octo's locks. */
@@ -94,12 +94,14 @@ tell_device(struct octo_dev *octo, const void *what)
 	const struct device_event *e = what;
 
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		const struct octo_port *port = &octo->port[i];
+		struct octo_port *port = &octo->port[i];
 
 		if (strcmp(port->past.device, e->device) != 0 && strcmp(port->name, e->device) != 0)
 			continue;
-		if (e->type == RTE_DEV_EVENT_ADD && octo->replug.on)
-			octo_wake_replug(octo);
+		if (e->type == RTE_DEV_EVENT_ADD && octo->replug.on) {
+			octo_port_state_post(&port->mail, OCTO_PORT_EV_ARRIVED);
+			octo_wake(octo);
+		}
 		if (e->type == RTE_DEV_EVENT_REMOVE && port->has_port)
 			remove_pf(octo, port->port_id);
 	}

@@ -30,7 +30,7 @@ octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	if (on == NULL)
 		return 0;
 	/* a PF that is about to be removed takes its rule along */
-	if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+	if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 		ret = rte_flow_destroy(octo->port[pf].port_id, on, error);
 	ret = octo_flow_destroyed(&octo->port[pf], ret, error);
 	if (ret == 0)
@@ -124,9 +124,9 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 	int ret = octo_fanout_write(octo, &wish, &text, error);
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		const struct octo_port *p = &octo->port[pf];
-		const uint32_t life = p->life;
+		const uint32_t life = p->fsm.life;
 		struct rte_flow *on;
 
 		if (ret != 0)
@@ -183,7 +183,7 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					 "the PF that the rule names is gone, or the one that "
 					 "manages the switch");
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_CONFIGURED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
 		const struct octo_port *p = &octo->port[pf];
 
 		if (ret != 0)
@@ -230,8 +230,8 @@ octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
 	const uint8_t manager = octo->manager;
 
 	return (struct octo_lead){
-		.mpfs.life = manager == OCTO_NO_PF ? OCTO_LIFE_NONE : octo->port[manager].life,
-		.pf_life = octo->pf[pf].port->life,
+		.mpfs.life = manager == OCTO_NO_PF ? OCTO_LIFE_NONE : octo->port[manager].fsm.life,
+		.pf_life = octo->pf[pf].port->fsm.life,
 		.pf = pf,
 		.manager = manager,
 	};

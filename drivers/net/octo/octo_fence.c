@@ -546,7 +546,7 @@ counts_packets(const struct octo_dev *octo, uint16_t queue)
 
 	if (octo_data(octo)->dev_conf.rxmode.offloads & offloads)
 		return false;
-	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_RUNNING)
 		if (leg_info(octo, pf, queue, &info) && info.scattered_rx)
 			return false;
 	return true;
@@ -560,7 +560,7 @@ depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
 	struct rte_eth_rxq_info info;
 	int pf;
 
-	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_RUNNING)
 		if (leg_info(octo, pf, q->queue_id, &info))
 			depth = RTE_MAX(depth, info.nb_desc);
 	return rte_align32pow2(depth);

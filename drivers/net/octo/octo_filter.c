@@ -29,8 +29,7 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "set the MTU", pf_mtu, pf_mtu, &mtu,
-			      &before);
+	ret = octo_port_apply(octo, OCTO_PORT_READY, "set the MTU", pf_mtu, pf_mtu, &mtu, &before);
 	if (ret == 0)
 		dev->data->mtu = mtu;
 	octo_unlock(octo);
@@ -42,7 +41,7 @@ static int
 turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
 	    octo_port_id_fn undo)
 {
-	const int ret = octo_port_call(octo, OCTO_PORT_OWNED, what, apply, undo);
+	const int ret = octo_port_call(octo, OCTO_PORT_IDLE, what, apply, undo);
 
 	if (ret == 0)
 		*setting = to;
@@ -110,7 +109,7 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "set the MAC address", pf_mac_set, pf_mac_set,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the MAC address", pf_mac_set, pf_mac_set,
 			      mac, &before);
 	if (ret == 0)
 		dev->data->mac_addrs[0] = *mac;
@@ -125,7 +124,7 @@ octo_mac_level(struct octo_dev *octo)
 	const struct rte_ether_addr *mac = &octo_data(octo)->mac_addrs[0];
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY) {
 		int ret = pf_mac_set(&octo->port[i], mac);
 
 		if (ret != 0)
@@ -163,7 +162,7 @@ octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "add the MAC address", pf_mac_add,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "add the MAC address", pf_mac_add,
 			      pf_mac_remove, &arg, &arg);
 	if (ret == 0)
 		dev->data->mac_addrs[index] = *mac;
@@ -180,7 +179,7 @@ octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
 
 	octo_lock(octo);
 	/* ethdev forgets the address in any case, so every PF is asked */
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		int ret = pf_mac_remove(&octo->port[i], &arg);
 
 		if (ret != 0)
@@ -218,7 +217,7 @@ mc_list_locked(struct octo_dev *octo, const struct mc_arg *arg)
 			return -ENOMEM;
 		memcpy(copy, arg->list, arg->nb * sizeof(*copy));
 	}
-	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "set the multicast list", pf_mc_list,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the multicast list", pf_mc_list,
 			      pf_mc_list, arg, &before);
 	if (ret != 0) {
 		rte_free(copy);
@@ -262,7 +261,7 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "set the VLAN filter", pf_vlan_filter,
+	ret = octo_port_apply(octo, OCTO_PORT_READY, "set the VLAN filter", pf_vlan_filter,
 			      pf_vlan_filter, &arg, &undo);
 	if (ret == 0)
 		*ids = on ? *ids | RTE_BIT64(vlan_id % 64) : *ids & ~RTE_BIT64(vlan_id % 64);
@@ -304,7 +303,7 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "set the VLAN offloads", pf_vlan_offload,
+	ret = octo_port_apply(octo, OCTO_PORT_READY, "set the VLAN offloads", pf_vlan_offload,
 			      pf_vlan_offload, &wanted, &before);
 	if (ret == 0)
 		octo->settings.vlan_offloads = offloads & RTE_ETH_RX_OFFLOAD_VLAN;
@@ -353,7 +352,7 @@ octo_filter_restore(struct octo_dev *octo)
 	int i;
 
 	/* events of PFs are not handled any more: a PF that is gone by now has no data */
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		if (octo_attach_is_ours(octo->owner_id, &octo->port[i]))
 			pf_restore(octo, &octo->port[i]);
 	}

@@ -230,7 +230,7 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	int ret = 0;
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE) {
 		ret = rte_flow_isolate(octo->port[pf].port_id, set, error);
 		if (ret != 0)
 			break;
@@ -241,7 +241,7 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	}
 	octo_flow_blame(&octo->port[pf], ret, error);
 	while (--pf >= 0)
-		if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+		if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 			rte_flow_isolate(octo->port[pf].port_id, octo->isolated, NULL);
 	return ret;
 }
@@ -252,7 +252,7 @@ octo_flow_isolate_again_locked(struct octo_dev *octo)
 {
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_OWNED)
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE)
 		if (octo->isolated)
 			rte_flow_isolate(octo->port[pf].port_id, 1, NULL);
 }

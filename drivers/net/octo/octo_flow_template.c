@@ -41,11 +41,11 @@ static int
 info_get_locked(struct octo_dev *octo, struct rte_flow_port_info *port, uint32_t *max_size,
 		struct rte_flow_error *error)
 {
-	const int first = octo_port_first(octo, OCTO_PORT_CONFIGURED);
+	const int first = octo_port_first(octo, OCTO_PORT_READY);
 	int pf;
 
 	*max_size = UINT32_MAX;
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_CONFIGURED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
 		struct rte_flow_queue_info queue = {0};
 		struct rte_flow_port_info one = {0};
 		int ret = rte_flow_info_get(octo->port[pf].port_id, &one, &queue, error);
@@ -121,7 +121,7 @@ configure_pfs(struct octo_dev *octo, const struct rte_flow_port_attr *attr,
 		return refuse(error, ENOMEM, "no memory for flow queues");
 	for (uint16_t i = 0; i < async->nb_queues; i++)
 		sizes[i] = octo_async_queue_attr(async->queues[i]);
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_CONFIGURED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
 		ret = rte_flow_configure(octo->port[pf].port_id, attr, async->nb_queues, sizes,
 					 error);
 		if (ret == 0)
@@ -178,7 +178,7 @@ destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uin
 	void *on = octo_port_object(&octo->port[pf], &t->on[pf]);
 
 	/* a PF that is about to be removed takes it along */
-	if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+	if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 		return;
 	if (t->is_pattern)
 		end_on_pf(octo, pf, "a pattern template",
@@ -259,7 +259,7 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
 		const struct octo_port *p = &octo->port[pf];
-		const uint32_t life = p->life;
+		const uint32_t life = p->fsm.life;
 
 		t->on[pf] = octo_handle_make(create_on_pf(p->port_id, m, (uint8_t)pf, error), life);
 		if (t->on[pf].h != NULL)
@@ -301,7 +301,7 @@ free_table(const struct octo_dev *octo, struct rte_flow_template_table *t)
 		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_error error = {0};
 
-		if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+		if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 			continue;
 		end_on_pf(octo, pf, "a template table",
 			  rte_flow_template_table_destroy(port, on, &error), &error);
@@ -337,7 +337,7 @@ create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
 		const struct octo_port *p = &octo->port[pf];
-		const uint32_t life = p->life;
+		const uint32_t life = p->fsm.life;
 
 		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
 					     life);

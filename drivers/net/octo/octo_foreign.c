@@ -66,7 +66,7 @@ octo_foreign_start_locked(struct octo_dev *octo)
 {
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		begin(octo, (uint8_t)i);
 	}

@@ -33,7 +33,7 @@ static bool
 is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
 {
 	return octo_indirect_handle_on(handle, pf) != NULL &&
-	       octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
+	       octo_port_is(&octo->port[pf], OCTO_PORT_IDLE);
 }
 
 /* Goes on after an error and returns the first one. */
@@ -66,7 +66,7 @@ insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8
 	     struct rte_flow_error *error)
 {
 	const struct octo_port *p = &octo->port[pf];
-	const uint32_t life = p->life;
+	const uint32_t life = p->fsm.life;
 	void *on = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action, error);
 
 	handle->on[pf] = octo_handle_make(on, life);
@@ -80,7 +80,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int ret;
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		ret = octo_indirect_handle_on(handle, pf) != NULL ?
 			      0 :
 			      insert_on_pf(octo, handle, (uint8_t)pf, error);
@@ -195,7 +195,7 @@ restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING)
 		if (octo_indirect_handle_on(handle, pf) == NULL)
 			insert_on_pf(octo, handle, (uint8_t)pf, NULL);
 }
@@ -347,7 +347,7 @@ octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	int pf;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
-		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 			if (ret == 0 && octo_indirect_handle_on(handle, pf) == NULL)
 				ret = insert_on_pf(octo, handle, (uint8_t)pf, error);
 		}

@@ -154,7 +154,7 @@ check_limit(const struct octo_dev *octo, int i, const char *what, uint32_t first
 		return 0;
 	OCTO_LOG(ERR, "%s: PF %s has %s %u but PF %s has %u: the PFs of one NIC are alike",
 		 octo_data(octo)->name, octo->port[i].name, what, pf,
-		 octo->port[octo_port_first(octo, OCTO_PORT_OWNED)].name, first);
+		 octo->port[octo_port_first(octo, OCTO_PORT_IDLE)].name, first);
 	return -EINVAL;
 }
 
@@ -162,12 +162,12 @@ check_limit(const struct octo_dev *octo, int i, const char *what, uint32_t first
 int
 octo_info_check_alike(struct octo_dev *octo)
 {
-	const int known = octo_port_first(octo, OCTO_PORT_OWNED);
+	const int known = octo_port_first(octo, OCTO_PORT_IDLE);
 	struct rte_eth_dev_info first, pf;
 	int ret = rte_eth_dev_info_get(octo->port[known].port_id, &first);
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		if (ret != 0)
 			break;
 		ret = rte_eth_dev_info_get(octo->port[i].port_id, &pf);
@@ -234,7 +234,7 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 	int i;
 
 	*n = 0;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		const int known = ptypes_of(&octo->port[i], nb < 0 ? ptypes : pf);
 
 		if (nb < 0)

@@ -150,9 +150,9 @@ give_back(struct octo_dev *octo, uint8_t port)
 	struct octo_port *p = &octo->port[port];
 
 	octo->port[port].leaving.on = false;
-	p->state = OCTO_PORT_CONFIGURED;
+	octo_port_did(p, OCTO_PORT_EV_STOPPED);
 	p->link_up = false;
-	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, port));
 	octo_pf_counts_refresh_locked(octo, port);
 	rte_flow_flush(p->port_id, NULL);
@@ -161,14 +161,13 @@ give_back(struct octo_dev *octo, uint8_t port)
 	octo_users_await(p);
 	rte_eth_dev_stop(p->port_id);
 	/* its driver has found out that the device is gone: take_away() did the rest */
-	if (p->state == OCTO_PORT_GONE)
+	if (!octo_port_is_owned(p))
 		return;
 	octo_rule_list_name_lost_locked(octo, port);
 	octo_mpfs_spread_lose_pf(octo, port);
 	octo_pf_counts_keep(octo, port);
 	octo_users_shut(p);
-	octo_port_lose(p);
-	p->past.bury_at = 0;
+	octo_port_refuse(p);
 	octo_failover_lost_locked(octo, port);
 }
 
@@ -258,11 +257,29 @@ lose(struct octo_dev *octo, uint8_t port)
 	octo_unlock(octo);
 }
 
+static uint32_t
+release_locked(struct octo_dev *octo, uint8_t port)
+{
+	struct octo_port *p = &octo->port[port];
+	const struct octo_port_answer answer = {OCTO_PORT_EV_RELEASE, p->fsm.life};
+	uint32_t request;
+
+	octo_loss_hear_locked(octo, port, &answer);
+	request = p->todo & OCTO_PORT_DO_REMOVE;
+	p->todo &= ~request;
+	return request;
+}
+
 static void
 release(struct octo_dev *octo, uint8_t port)
 {
-	if (octo->replug.on && octo->port[port].has_port)
-		octo_errand_send(octo, port, OCTO_ERRAND_RELEASE, false);
+	uint32_t request;
+
+	octo_lock(octo);
+	request = octo->port[port].has_port ? release_locked(octo, port) : 0;
+	octo_unlock(octo);
+	if (request != 0)
+		octo_errand_send(octo, port, request, false);
 }
 
 /* By the control thread, without the mutex. Returns whether the next call should be soon. */

@@ -39,7 +39,7 @@ best_link(const struct octo_dev *octo, uint32_t *up)
 	int i;
 
 	*up = 0;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		const struct rte_eth_link link = link_of(&octo->port[i]);
 
 		if (link.link_status != RTE_ETH_LINK_UP)
@@ -98,7 +98,7 @@ set_link_locked(struct octo_dev *octo, bool up)
 	const char *what = up ? "set the link up" : "set the link down";
 	const octo_port_id_fn apply = up ? rte_eth_dev_set_link_up : rte_eth_dev_set_link_down;
 	const octo_port_id_fn undo = up ? rte_eth_dev_set_link_down : rte_eth_dev_set_link_up;
-	int ret = octo_port_call(octo, OCTO_PORT_CONFIGURED, what, apply, undo);
+	int ret = octo_port_call(octo, OCTO_PORT_READY, what, apply, undo);
 
 	if (ret == 0) {
 		octo->settings.link_set = true;
@@ -120,7 +120,7 @@ octo_link_start_locked(struct octo_dev *octo)
 	octo->settings.link_down = false;
 	if (!octo->settings.link_set)
 		return;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY) {
 		const int ret = rte_eth_dev_set_link_up(octo->port[i].port_id);
 
 		if (ret != 0)

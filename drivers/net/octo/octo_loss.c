@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The loss of a PF, as reported by an event: all references to it are dropped. The handler of a
- * removal event does so before it returns, as the port is freed then.
+ * Events of a lower port: they are posted to its state machine, and the machine is told of them. If
+ * the port is lost by that, it is taken away before the event's handler returns, as the port may be
+ * freed then.
  */
 
 #include "octo_clock.h"
 #include "octo_private.h"
-
-#define LOOK_S 1
-/* Delay until a dead port's device is removed: other code that probed it may do so itself. */
-#define BURY_MS 300
-#define BURY_OTHERS_MS 5000
 
 /*
  * Delay of the log message: a process that exits loses all PFs before the octo port, which is
@@ -19,44 +15,22 @@
  */
 #define TELL_MS 100
 
-/* The dead port may exist for a while, and prevents its device from being probed again. */
+/* The port was owned: unpublish its legs, and keep its last counts. Its handles are invalid. */
 static void
-bury_later(struct octo_dev *octo, uint8_t pf)
-{
-	struct octo_port *p = &octo->port[pf];
-	const bool ours = p->probed_here || p->past.probed;
-
-	p->past.bury_at = octo_deadline((ours ? BURY_MS : BURY_OTHERS_MS) * 1000);
-	p->past.probed = false;
-	p->past.told = false;
-	p->past.tell_at = octo_deadline(TELL_MS * 1000);
-	octo->replug.next = octo_deadline(LOOK_S * 1000000);
-}
-
-/*
- * No burst and no call uses the PF from now on. Handles of what was on it become invalid, whatever
- * their number is.
- */
-static int
 take_away(struct octo_dev *octo, uint8_t pf)
 {
-	int ret;
+	struct octo_port *port = &octo->port[pf];
 
-	octo->port[pf].leaving.on = false;
-	octo_users_shut(&octo->port[pf]);
-	octo_users_await(&octo->port[pf]);
-	if (octo->port[pf].state == OCTO_PORT_GONE)
-		return 0;
-	octo_port_lose(&octo->port[pf]);
+	port->link_up = false;
+	port->no_flow_queues = false;
+	port->past.tell_at = octo_deadline(TELL_MS * 1000);
 	octo_replay_forget_locked(octo, pf);
 	octo_pf_counts_keep(octo, pf);
-	bury_later(octo, pf);
-	ret = octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
 	octo_rule_list_name_lost_locked(octo, pf);
 	octo_mpfs_spread_lose_pf(octo, pf);
 	octo_failover_lost_locked(octo, pf);
-	return ret;
 }
 
 /* Index of the PF with this port, or -1. */
@@ -73,7 +47,7 @@ octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
  * A PF that is present and has not joined may be about to be removed, or to recover: then its
  * port is taken over at once, and removed as that of any lost PF.
  */
-static int
+static void
 take_in(struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
@@ -83,29 +57,15 @@ take_in(struct octo_dev *octo, uint16_t pf_port_id)
 			continue;
 		port->port_id = pf_port_id;
 		port->has_port = true;
-		bury_later(octo, (uint8_t)i);
-		return i;
+		return;
 	}
-	return -1;
-}
-
-/* Store the meaning of the event in the PF. */
-static void
-note(struct octo_port *port, enum rte_eth_event_type event)
-{
-	if (event == RTE_ETH_EVENT_DESTROY) {
-		port->has_port = false;
-		rte_atomic_store_explicit(&port->past.ended, true, rte_memory_order_relaxed);
-	}
-	port->needs_reset = event == RTE_ETH_EVENT_INTR_RESET;
-	port->recovering = event == RTE_ETH_EVENT_ERR_RECOVERING;
 }
 
 /* The PF is unpublished before its last counters are read, so that they are final. */
 static void
 count_last(struct octo_dev *octo, uint8_t pf)
 {
-	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_STARTED) & ~octo_port_pfs(octo, pf));
+	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING) & ~octo_port_pfs(octo, pf));
 	octo_pf_counts_read_last_locked(octo, pf);
 }
 
@@ -113,7 +73,7 @@ count_last(struct octo_dev *octo, uint8_t pf)
 static bool
 will_return(const struct octo_dev *octo, const struct octo_port *port)
 {
-	return octo->replug.on && (port->recovering || port->needs_reset);
+	return octo->replug.on && (port->fsm.state == OCTO_PORT_RECOVERING || port->fsm.reset);
 }
 
 /* Is there no PF, and none that comes back by itself? */
@@ -123,87 +83,79 @@ is_removed(const struct octo_dev *octo)
 	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (will_return(octo, &octo->port[i]))
 			return false;
-	return octo_port_first(octo, OCTO_PORT_OWNED) < 0;
+	return octo_port_first(octo, OCTO_PORT_IDLE) < 0;
 }
 
-/* No new use of the PF begins from now on. */
+/* The port is lost: no use of it begins from now on, and what is under way is awaited. */
 static void
-lose_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
+lose_locked(struct octo_dev *octo, uint8_t i, bool was_owned)
 {
 	struct octo_port *port = &octo->port[i];
 	const uint64_t cpu_ns = octo_failover_cpu_ns();
-	/* on DESTROY the PMD has closed the port already */
-	const bool was_there = port->state > OCTO_PORT_GONE;
 
-	/* it failed to join, and must not be tried again while it goes */
-	if (!was_there && port->past.bury_at == 0)
-		bury_later(octo, i);
-	take_away(octo, i);
+	port->leaving.on = false;
+	octo_users_shut(port);
+	octo_users_await(port);
+	if (was_owned)
+		take_away(octo, i);
 	/* the link is updated before the removal is announced */
-	if (was_there && octo->started && octo_link_refresh(octo))
+	if (was_owned && octo->started && octo_link_refresh(octo))
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	if (!octo->removal_told && is_removed(octo)) {
 		octo->removal_told = true;
 		octo_raise(octo, RTE_ETH_EVENT_INTR_RMV);
 	}
-	/* its port is to be removed first */
-	if (event == RTE_ETH_EVENT_RECOVERY_FAILED)
-		port->past.bury_at = octo_now();
-	/* it is reset when it joins again */
-	if (event == RTE_ETH_EVENT_INTR_RESET)
-		port->past.bury_at = 0;
 	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
 	octo_failover_hurry_locked(octo);
 }
 
 /*
- * Events that could not have the mutex, in this order, and the end of the port last. A PF
- * that has failed to recover is dead, and of no use after a reset.
+ * Let the port's state machine hear its mail and, if not NULL, an answer. A port that is lost by
+ * that is unpublished when this returns; all else is left to the control thread.
  */
-static const enum rte_eth_event_type posted_events[] = {
-	RTE_ETH_EVENT_ERR_RECOVERING,  RTE_ETH_EVENT_RECOVERY_SUCCESS, RTE_ETH_EVENT_INTR_RESET,
-	RTE_ETH_EVENT_RECOVERY_FAILED, RTE_ETH_EVENT_INTR_RMV,         RTE_ETH_EVENT_DESTROY,
-};
-
-#define RECOVERY_ENDS                                                                              \
-	(RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS) | RTE_BIT32(RTE_ETH_EVENT_RECOVERY_FAILED))
-/* A recovery that begins later voids these: its driver alone may touch the PF until that ends. */
-#define BEFORE_RECOVERY (RECOVERY_ENDS | RTE_BIT32(RTE_ETH_EVENT_INTR_RESET))
-
-/* The holder of the mutex takes note of it, or the next one. */
-static void
-post(struct octo_dev *octo, struct octo_port *port, uint16_t port_id, enum rte_eth_event_type event)
-{
-	/* noted at once: a new port may be announced before the event is handled */
-	if (event == RTE_ETH_EVENT_DESTROY)
-		note(port, event);
-	rte_atomic_store_explicit(&port->posted_port, port_id, rte_memory_order_relaxed);
-	if (event == RTE_ETH_EVENT_ERR_RECOVERING)
-		rte_atomic_fetch_and_explicit(&port->posted, ~BEFORE_RECOVERY,
-					      rte_memory_order_relaxed);
-	rte_atomic_fetch_or_explicit(&port->posted, RTE_BIT32(event), rte_memory_order_relaxed);
-	/* pairs with the acquire in octo_loss_settle_locked() */
-	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_release);
-	octo_wake_replug(octo);
-	if (octo_lock_try(octo))
-		octo_unlock(octo);
-}
-
-static void
-settle_event_locked(struct octo_dev *octo, uint8_t i, enum rte_eth_event_type event)
+void
+octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_answer *answer)
 {
 	struct octo_port *port = &octo->port[i];
+	const bool was_owned = octo_port_is_owned(port);
+	const uint64_t mail = octo_port_state_take(&port->mail);
+	const uint32_t todo = octo_port_state_hear(&port->fsm, mail, answer, octo_now()).actions;
 
-	if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS) {
-		/* the PF is usable as it is */
-		port->recovering = false;
-		port->past.bury_at = 0;
-		return;
-	}
-	/* DESTROY was noted in post(), and the PF may have another port by now */
-	if (event != RTE_ETH_EVENT_DESTROY)
-		note(port, event);
-	lose_locked(octo, i, event);
+	if (todo & OCTO_PORT_DO_LOSE)
+		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK);
+	port->todo |= todo & ~OCTO_PORT_DO_LOSE;
+	if (todo & OCTO_PORT_DO_LOSE)
+		lose_locked(octo, i, was_owned);
+}
+
+/* Take note of the event, for octo_loss_hear_locked(). */
+static void
+post(struct octo_port *port, enum rte_eth_event_type event)
+{
+	static const enum octo_port_event events[RTE_ETH_EVENT_MAX] = {
+		[RTE_ETH_EVENT_INTR_RMV] = OCTO_PORT_EV_RMV,
+		[RTE_ETH_EVENT_INTR_RESET] = OCTO_PORT_EV_RESET,
+		[RTE_ETH_EVENT_DESTROY] = OCTO_PORT_EV_DIED,
+		[RTE_ETH_EVENT_ERR_RECOVERING] = OCTO_PORT_EV_RECOVERING,
+		[RTE_ETH_EVENT_RECOVERY_SUCCESS] = OCTO_PORT_EV_RECOVERED,
+		[RTE_ETH_EVENT_RECOVERY_FAILED] = OCTO_PORT_EV_GAVE_UP,
+	};
+
+	octo_port_state_post(&port->mail, events[event]);
+	/* at once: a new port may be announced before the event is handled */
+	if (event == RTE_ETH_EVENT_DESTROY)
+		port->has_port = false;
+}
+
+/* The holder of the mutex handles the mail, or the next one. */
+static void
+settle_later(struct octo_dev *octo)
+{
+	/* pairs with the acquire in octo_loss_settle_locked() */
+	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_release);
+	octo_wake(octo);
+	if (octo_lock_try(octo))
+		octo_unlock(octo);
 }
 
 void
@@ -212,17 +164,14 @@ octo_loss_settle_locked(struct octo_dev *octo)
 	if (!rte_atomic_exchange_explicit(&octo->posted, false, rte_memory_order_acquire))
 		return;
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		struct octo_port *port = &octo->port[i];
-		const uint32_t posted = rte_atomic_exchange_explicit(&port->posted, 0,
-								     rte_memory_order_acquire);
+		RTE_ATOMIC(uint16_t) *posted = &octo->port[i].posted_port;
+		const uint16_t id = rte_atomic_exchange_explicit(posted, RTE_MAX_ETHPORTS,
+								 rte_memory_order_acquire);
 
 		/* the PF may not have joined */
-		if ((posted & ~RECOVERY_ENDS) != 0 && !(posted & RTE_BIT32(RTE_ETH_EVENT_DESTROY)))
-			take_in(octo, rte_atomic_load_explicit(&port->posted_port,
-							       rte_memory_order_relaxed));
-		for (unsigned int e = 0; e < RTE_DIM(posted_events); e++)
-			if (posted & RTE_BIT32(posted_events[e]))
-				settle_event_locked(octo, (uint8_t)i, posted_events[e]);
+		if (id < RTE_MAX_ETHPORTS)
+			take_in(octo, id);
+		octo_loss_hear_locked(octo, (uint8_t)i, NULL);
 	}
 }
 
@@ -257,10 +206,10 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 	octo_users_shut(port);
 	if (octo_lock_in_time(octo)) {
 		take_in(octo, pf_port_id);
-		if (port->state > OCTO_PORT_GONE && event == RTE_ETH_EVENT_INTR_RMV)
+		if (octo_port_is_owned(port) && event == RTE_ETH_EVENT_INTR_RMV)
 			count_last(octo, (uint8_t)i);
-		note(port, event);
-		lose_locked(octo, (uint8_t)i, event);
+		post(port, event);
+		octo_loss_hear_locked(octo, (uint8_t)i, NULL);
 		octo_unlock(octo);
 	} else {
 		/* the holder of the mutex may have taken the port in meanwhile */
@@ -268,12 +217,14 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 		if (octo->started)
 			octo_poll_unpublish_unlocked(octo, octo_port_pfs(octo, (uint8_t)i));
 		octo_users_await(port);
-		post(octo, port, pf_port_id, event);
+		if (event != RTE_ETH_EVENT_DESTROY)
+			rte_atomic_store_explicit(&port->posted_port, pf_port_id,
+						  rte_memory_order_release);
+		post(port, event);
+		settle_later(octo);
 		octo_users_end_close(port);
 	}
 	octo_wake_link(octo);
-	if (event == RTE_ETH_EVENT_RECOVERY_FAILED || event == RTE_ETH_EVENT_INTR_RESET)
-		octo_wake_replug(octo);
 }
 
 /* The PF has recovered by itself. */
@@ -282,6 +233,8 @@ octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id)
 {
 	const int i = find(octo, pf_port_id);
 
-	if (i >= 0)
-		post(octo, &octo->port[i], pf_port_id, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	if (i < 0)
+		return;
+	post(&octo->port[i], RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	settle_later(octo);
 }

@@ -21,7 +21,7 @@ slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	struct octo_flow_rule r;
 
 	octo->manager = OCTO_NO_PF;
-	if (!octo_port_is(port, OCTO_PORT_STARTED))
+	if (!octo_port_is(port, OCTO_PORT_RUNNING))
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is gone");
 	octo_flow_build_queue(&r, &octo_tuple_example, LEARNED_PRIORITY, 0, octo->count_rules);
@@ -40,7 +40,7 @@ slices_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	int ret;
 
 	/* the rule waits for the port */
-	if (!octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
+	if (!octo_port_is(&octo->port[0], OCTO_PORT_RUNNING))
 		return 0;
 	rule->lead = octo_fanout_lead(octo, pf);
 	ret = octo_fanout_insert_locked(octo, rule, error);
@@ -72,7 +72,7 @@ slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	uint8_t before;
 	int ret;
 
-	if (octo_rule_on(octo, rule, 0) == NULL || !octo_port_is(&octo->port[0], OCTO_PORT_STARTED))
+	if (octo_rule_on(octo, rule, 0) == NULL || !octo_port_is(&octo->port[0], OCTO_PORT_RUNNING))
 		return slices_insert(octo, rule, pf, error);
 	ret = octo_fanout_write(octo, &wish, &from, error);
 	wish.pf = pf;

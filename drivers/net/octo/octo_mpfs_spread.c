@@ -51,7 +51,7 @@ octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 static unsigned int
 count(const struct octo_dev *octo, const struct octo_spreading *set)
 {
-	return set->life == octo->port[set->manager].life ? set->nb_flows : 0;
+	return set->life == octo->port[set->manager].fsm.life ? set->nb_flows : 0;
 }
 
 static void
@@ -172,7 +172,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	struct octo_spreading next = {
 		.turn = octo->spreading.turn ^ 1,
 		.manager = octo->manager,
-		.life = octo_manager(octo)->life,
+		.life = octo_manager(octo)->fsm.life,
 	};
 	int ret;
 

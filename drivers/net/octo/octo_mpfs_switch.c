@@ -14,7 +14,7 @@
 static int
 switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	const int first = octo_port_first(octo, OCTO_PORT_STARTED);
+	const int first = octo_port_first(octo, OCTO_PORT_RUNNING);
 	struct octo_flow_rule rule;
 	uint16_t proxy;
 	int ret;
@@ -26,13 +26,13 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	if (ret != 0)
 		return ret;
 	octo->manager = OCTO_NO_PF;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (octo->port[i].port_id == proxy)
 			octo->manager = (uint8_t)i;
 	if (octo->manager == OCTO_NO_PF)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port that manages the switch is not a PF");
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		octo_flow_build_mpfs(&rule, &octo_tuple_example, 0, proxy, octo->port[i].port_id,
 				     false);
 		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);

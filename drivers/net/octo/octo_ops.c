@@ -22,7 +22,7 @@ octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "set the packet types", pf_ptypes_set,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the packet types", pf_ptypes_set,
 			      pf_ptypes_set, &mask, &all);
 	if (ret == 0) {
 		octo->settings.ptypes = mask;
@@ -39,7 +39,7 @@ octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 	struct octo_use use;
 	int ret = -ENODEV;
 
-	if (octo_users_enter_first(octo, OCTO_PORT_OWNED, &use)) {
+	if (octo_users_enter_first(octo, OCTO_PORT_IDLE, &use)) {
 		ret = rte_eth_dev_fw_version_get(use.port_id, version, size);
 		octo_users_leave(&use);
 	}
@@ -50,7 +50,7 @@ octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 static int
 octo_is_removed(struct rte_eth_dev *dev)
 {
-	return octo_port_first(octo_of(dev), OCTO_PORT_OWNED) < 0;
+	return octo_port_first(octo_of(dev), OCTO_PORT_IDLE) < 0;
 }
 
 static int

@@ -116,7 +116,7 @@ lose(struct octo_dev *octo, uint16_t pf_port_id)
 	uint32_t live;
 
 	octo_lock(octo);
-	live = octo_pf_mask(octo, OCTO_PORT_STARTED);
+	live = octo_pf_mask(octo, OCTO_PORT_RUNNING);
 	for (uint8_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].port_id == pf_port_id && (live & octo_port_pfs(octo, i)))
 			octo_poll_unpublish(octo, live & ~octo_port_pfs(octo, i));

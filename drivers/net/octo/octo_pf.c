@@ -133,7 +133,7 @@ octo_port_works_locked(const struct octo_port *port)
 {
 	struct rte_eth_link link = {0};
 
-	return octo_port_is(port, OCTO_PORT_STARTED) &&
+	return octo_port_is(port, OCTO_PORT_RUNNING) &&
 	       rte_eth_dev_is_removed(port->port_id) == 0 && octo_attach_is_on_bus(port) &&
 	       rte_eth_link_get_nowait(port->port_id, &link) == 0 &&
 	       link.link_status == RTE_ETH_LINK_UP;

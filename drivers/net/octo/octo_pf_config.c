@@ -40,7 +40,7 @@ configure_as(const struct octo_dev *octo, struct octo_port *port, struct rte_eth
 	conf.intr_conf.rmv = port->has_rmv;
 	ret = octo_pf_config_alone_locked(port, nb_rx, nb_tx, &conf);
 	if (ret == 0)
-		octo_port_enter_state(port, OCTO_PORT_CONFIGURED);
+		octo_port_did(port, OCTO_PORT_EV_CONFIGURED);
 	return ret;
 }
 
@@ -76,13 +76,13 @@ static int
 pf_forget_configuration(struct octo_port *port, const void *arg)
 {
 	RTE_SET_USED(arg);
-	octo_port_enter_state(port, OCTO_PORT_OWNED);
+	octo_port_did(port, OCTO_PORT_EV_UNCONFIGURED);
 	return 0;
 }
 
 int
 octo_pf_config_all_locked(struct octo_dev *octo)
 {
-	return octo_port_apply(octo, OCTO_PORT_OWNED, "be configured", pf_configure,
+	return octo_port_apply(octo, OCTO_PORT_IDLE, "be configured", pf_configure,
 			       pf_forget_configuration, octo, NULL);
 }

@@ -184,7 +184,7 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 void
 octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf)
 {
-	if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+	if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 		octo_pf_counts_read_last_locked(octo, pf);
 }
 
@@ -223,7 +223,7 @@ octo_pf_counts_begin(struct octo_dev *octo)
 {
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE)
 		octo->port[i].past.counted = true;
 }
 

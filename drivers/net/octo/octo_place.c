@@ -103,7 +103,7 @@ octo_place_follow_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
-	if (octo->plan.usable != octo_pf_mask(octo, OCTO_PORT_STARTED))
+	if (octo->plan.usable != octo_pf_mask(octo, OCTO_PORT_RUNNING))
 		return;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		const struct octo_rxq *q = data->rx_queues[i];

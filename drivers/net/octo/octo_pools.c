@@ -305,9 +305,9 @@ take_from_pfs(struct octo_dev *octo)
 	const struct rte_eth_conf conf = {0};
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY)
 		if (octo_pf_config_alone_locked(&octo->port[i], 0, 1, &conf) == 0)
-			octo->port[i].state = OCTO_PORT_OWNED;
+			octo_port_did(&octo->port[i], OCTO_PORT_EV_UNCONFIGURED);
 }
 
 void

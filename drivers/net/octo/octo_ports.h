@@ -11,9 +11,11 @@
 #include <rte_stdatomic.h>
 
 #include "octo_call.h"
+#include "octo_clock.h"
 #include "octo_foreign.h"
 #include "octo_leave.h"
 #include "octo_life.h"
+#include "octo_port_state.h"
 #include "octo_replug.h"
 #include "octo_slice.h"
 
@@ -22,35 +24,26 @@
  * The lower ports and the PFs: usually one to one, else the PFs are slices of one port.
  */
 
-/* Ordered: each state includes the ones before. */
-enum octo_port_state {
-	OCTO_PORT_GONE,
-	OCTO_PORT_OWNED,
-	OCTO_PORT_CONFIGURED,
-	OCTO_PORT_STARTED,
-};
-
 /* One lower ethdev: its life, and what is known about it. Owned by the octo port. */
 struct octo_port {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	uint16_t port_id;
-	enum octo_port_state state; /* under the control mutex */
-	uint32_t life;              /* under the control mutex; of the handles on it */
+	struct octo_port_fsm fsm;   /* its state and life; under the control mutex */
+	struct octo_port_mail mail; /* events for its state machine; from any thread */
+	uint32_t todo;              /* OCTO_PORT_DO_... yet to be done by the control thread */
+	int refusal;                /* errno for which it stays out, while it is FOREIGN */
 	bool link_up;               /* under the control mutex */
 	bool has_lsc;               /* reports link changes by itself */
 	bool has_rmv;               /* reports its removal */
 	bool probed_here;           /* by octo, not by EAL or the application */
 	struct rte_ether_addr mac;  /* before octo set its own */
 	bool has_port;              /* port_id belongs to the octo port, even if unusable */
-	bool recovering;            /* recovers by itself: no code may use it meanwhile */
-	bool needs_reset;           /* before it is usable again */
 	bool no_flow_queues;        /* it came back without: its rules are created one by one */
 	/* it is about to be removed, or absent; from any thread, see octo_users.h */
 	RTE_ATOMIC(bool) shut;
 	RTE_ATOMIC(uint32_t) closers;     /* between octo_users_close() and its end */
 	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
-	RTE_ATOMIC(uint32_t) posted;      /* events that did not get the mutex: 1 << event */
-	RTE_ATOMIC(uint16_t) posted_port; /* the port id that raised them */
+	RTE_ATOMIC(uint16_t) posted_port; /* port id of an event that did not get the mutex */
 	struct octo_leaving leaving;
 	struct octo_foreign foreign;
 	struct octo_pf_past past; /* kept while it is gone */
@@ -73,40 +66,55 @@ struct octo_pf {
 static inline bool
 octo_port_is(const struct octo_port *port, enum octo_port_state at_least)
 {
-	return port->state >= at_least &&
+	return port->fsm.state >= at_least &&
 	       !rte_atomic_load_explicit(&port->shut, rte_memory_order_acquire);
 }
 
-/* Enter a state after an operation on the PF, unless an event has taken the PF away meanwhile. */
-static inline void
-octo_port_enter_state(struct octo_port *port, enum octo_port_state state)
+static inline bool
+octo_port_is_owned(const struct octo_port *port)
 {
-	if (port->state != OCTO_PORT_GONE)
-		port->state = state;
+	return octo_port_state_is_owned(port->fsm.state);
 }
 
-/* The port is lost: all handles of objects on it are invalid from now on. */
-static inline void
-octo_port_lose(struct octo_port *port)
+/* Tell the port's state machine the answer to an action. Returns OCTO_PORT_DO_... to be done. */
+static inline uint32_t
+octo_port_answer(struct octo_port *port, enum octo_port_event event, uint32_t life)
 {
-	port->state = OCTO_PORT_GONE;
-	port->life = octo_life_next(port->life);
-	port->link_up = false;
+	const struct octo_port_answer answer = {.event = event, .life = life};
+
+	return octo_port_state_hear(&port->fsm, port->fsm.seen, &answer, octo_now()).actions;
+}
+
+/* What was done with a port that was owned; no effect if the port was lost meanwhile. */
+static inline void
+octo_port_did(struct octo_port *port, enum octo_port_event event)
+{
+	if (octo_port_is_owned(port))
+		octo_port_answer(port, event, port->fsm.life);
+}
+
+/* Settings or rules of the octo port were refused by a port that nothing uses any more. */
+static inline void
+octo_port_refuse(struct octo_port *port)
+{
+	const uint32_t todo = octo_port_answer(port, OCTO_PORT_EV_REFUSED, port->fsm.life);
+
 	port->no_flow_queues = false;
+	port->todo |= todo & OCTO_PORT_DO_TELL;
 }
 
 /* The object on the port; NULL if there is none, or if the port was lost since it was created. */
 static inline void *
 octo_port_object(const struct octo_port *port, const struct octo_handle *handle)
 {
-	return octo_handle_get(handle, port->life);
+	return octo_handle_get(handle, port->fsm.life);
 }
 
 /* Port id for operations on a PF's objects; an invalid one if the PF is about to be removed. */
 static inline uint16_t
 octo_port_usable_id(const struct octo_port *port)
 {
-	return octo_port_is(port, OCTO_PORT_OWNED) ? port->port_id : RTE_MAX_ETHPORTS;
+	return octo_port_is(port, OCTO_PORT_IDLE) ? port->port_id : RTE_MAX_ETHPORTS;
 }
 
 /* The leg of the octo port's queue on this PF. */

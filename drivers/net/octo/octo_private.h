@@ -317,7 +317,7 @@ octo_rule_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_lead *lead = &rule->lead;
 	const bool exists = lead->manager == OCTO_NO_PF ||
-			    lead->mpfs.life == octo->port[lead->manager].life;
+			    lead->mpfs.life == octo->port[lead->manager].fsm.life;
 
 	return exists ? lead->pf : OCTO_NO_PF;
 }
@@ -326,7 +326,7 @@ octo_rule_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 static inline bool
 octo_rule_leads_to(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
-	return octo_rule_pf(octo, rule) == pf && rule->lead.pf_life == octo->pf[pf].port->life;
+	return octo_rule_pf(octo, rule) == pf && rule->lead.pf_life == octo->pf[pf].port->fsm.life;
 }
 
 /* Index of a PF's port. */
@@ -366,7 +366,7 @@ octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_le
 
 /* The ports with flow queues; index of the port in i. */
 #define OCTO_FOREACH_ASYNC_PORT(octo, i)                                                           \
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_CONFIGURED)                                           \
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY)                                                \
 		if (!(octo)->port[i].no_flow_queues)
 
 /* octo_args.c */
@@ -430,6 +430,7 @@ void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs);
 int octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id);
 void octo_loss_by_event(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
 void octo_loss_settle_locked(struct octo_dev *octo);
+void octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_answer *answer);
 void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);
 
 /* octo_pf_config.c */

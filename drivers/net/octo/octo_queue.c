@@ -192,7 +192,7 @@ retire_txq(struct octo_dev *octo, uint16_t queue_id)
 static int
 set_up_idle(struct octo_dev *octo, uint16_t queue_id)
 {
-	if (queue_id != 0 || !octo_port_is(&octo->port[0], OCTO_PORT_CONFIGURED))
+	if (queue_id != 0 || !octo_port_is(&octo->port[0], OCTO_PORT_READY))
 		return 0;
 	return octo_slices_set_up_idle_locked(octo, &octo->port[0]);
 }
@@ -213,7 +213,7 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 	if (ret == 0)
 		ret = octo_pools_check_rx_locked(octo, q);
 	if (ret == 0)
-		ret = octo_pf_apply(octo, OCTO_PORT_CONFIGURED, "set up the Rx queue", rx_leg_setup,
+		ret = octo_pf_apply(octo, OCTO_PORT_READY, "set up the Rx queue", rx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret == 0) {
 		publish_rxq(octo, q);
@@ -262,7 +262,7 @@ tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
 		return -ENOMEM;
 	ret = octo_pools_check_tx_locked(octo, q);
 	if (ret == 0)
-		ret = octo_pf_apply(octo, OCTO_PORT_CONFIGURED, "set up the Tx queue", tx_leg_setup,
+		ret = octo_pf_apply(octo, OCTO_PORT_READY, "set up the Tx queue", tx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret != 0) {
 		free_txq(q);
@@ -306,7 +306,7 @@ octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_inf
 	info->conf = q->conf;
 	info->nb_desc = q->nb_desc;
 	info->scattered_rx = dev->data->scattered_rx;
-	if (!octo_users_enter_first(octo_of(dev), OCTO_PORT_CONFIGURED, &use))
+	if (!octo_users_enter_first(octo_of(dev), OCTO_PORT_READY, &use))
 		return;
 	if (rte_eth_rx_queue_info_get(use.port_id,
 				      octo_pf_leg(&octo_of(dev)->pf[use.pf], queue_id).queue,
@@ -337,7 +337,7 @@ name_burst_mode(struct rte_eth_burst_mode *mode,
 	struct octo_use use;
 	int ret = -ENODEV;
 
-	if (octo_users_enter_first(octo, OCTO_PORT_CONFIGURED, &use)) {
+	if (octo_users_enter_first(octo, OCTO_PORT_READY, &use)) {
 		ret = get(use.port_id, octo_pf_leg(&octo->pf[use.pf], queue_id).queue, &leg);
 		octo_users_leave(&use);
 	}

@@ -40,7 +40,7 @@ int
 octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PORT_STARTED, "start the Rx queue",
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PORT_RUNNING, "start the Rx queue",
 						  rx_leg_start, rx_leg_stop, &queue_id, &queue_id));
 
 	if (ret == 0)
@@ -55,7 +55,7 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 
 	/* end lingering rules: the stopped queue receives nothing more by them */
 	octo_rule_part_end_locked(octo);
-	ret = octo_pf_apply(octo, OCTO_PORT_STARTED, "stop the Rx queue", rx_leg_stop, rx_leg_start,
+	ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "stop the Rx queue", rx_leg_stop, rx_leg_start,
 			    &queue_id, &queue_id);
 	if (ret == 0)
 		octo_fence_forget_queue_locked(octo, queue_id);
@@ -77,7 +77,7 @@ int
 octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 {
 	struct octo_dev *octo = octo_of(dev);
-	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PORT_STARTED, "start the Tx queue",
+	int ret = OCTO_LOCKED(octo, octo_pf_apply(octo, OCTO_PORT_RUNNING, "start the Tx queue",
 						  tx_leg_start, tx_leg_stop, &queue_id, &queue_id));
 
 	if (ret == 0)
@@ -88,7 +88,7 @@ octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 static int
 tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 {
-	int ret = octo_pf_apply(octo, OCTO_PORT_STARTED, "stop the Tx queue", tx_leg_stop,
+	int ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "stop the Tx queue", tx_leg_stop,
 				tx_leg_start, &queue_id, &queue_id);
 
 	/* under the same lock: the control thread would otherwise send the stash */

@@ -19,7 +19,7 @@ create(const struct octo_dev *octo, uint8_t port, const struct octo_rule_text *t
 {
 	const struct octo_port *p = &octo->port[port];
 	struct rte_flow_attr attr = *text->rule.attr_ro;
-	const uint32_t life = p->life;
+	const uint32_t life = p->fsm.life;
 	const struct rte_flow_action *actions;
 	struct octo_indirect_own own;
 

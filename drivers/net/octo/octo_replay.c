@@ -168,8 +168,8 @@ start(struct octo_dev *octo, uint8_t pf)
 	replay_link(octo, p->port_id);
 	octo_pf_counts_join_locked(octo, pf);
 	octo_users_admit(p);
-	octo_port_enter_state(p, OCTO_PORT_STARTED);
-	return p->state == OCTO_PORT_GONE ? -ENODEV : 0;
+	octo_port_did(p, OCTO_PORT_EV_STARTED);
+	return octo_port_is_owned(p) ? 0 : -ENODEV;
 }
 
 /*
@@ -197,7 +197,7 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	*j = (struct octo_joining){.on = true, .port = pf, .next = TAILQ_FIRST(&octo->rules)};
 	ret = start(octo, pf);
 	if (ret == 0)
-		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
+		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_flipped_all_locked(octo);
 	if (ret != 0)
 		j->on = false;
@@ -247,7 +247,7 @@ static void
 tell_refusal(const struct octo_dev *octo, const struct octo_port *port, int ret,
 	     const struct rte_flow_error *error)
 {
-	if (!port->past.told)
+	if (!port->fsm.told)
 		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
 			 octo->port_id, port->name,
 			 error->message != NULL ? error->message : rte_strerror(-ret));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Look for PFs that are gone or were missing at the start: every second, and when a device
- * arrives. Devices are probed and removed without the mutex, as event callbacks may call
- * the port: octo_errand.c.
+ * PFs that are gone, or were missing at the start, come back: the control thread steps the state
+ * machine of each port (octo_port_state.h), and does what it says. Devices are probed and removed
+ * without the mutex, as event callbacks may call the port: octo_errand.c.
  */
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-#define LOOK_S 1
+/* Requests that bring a port back at most: remove the dead one, probe; some may be refused. */
+#define MAX_REQUESTS 4
 /* The control thread resyncs a PF for this long, then does its other work. */
 #define GO_ON_MS 5
 
@@ -33,30 +34,6 @@ octo_replug_tell_locked(struct octo_dev *octo, uint64_t now)
 			tell_gone(octo, &octo->port[pf]);
 }
 
-enum way {
-	WAY_FREE,
-	WAY_DEAD, /* a dead port still exists and blocks its successor */
-	WAY_WAIT,
-};
-
-static enum way
-what_is_in_the_way(const struct octo_dev *octo, struct octo_port *port)
-{
-	if (!port->has_port || port->past.bury_at == 0)
-		return WAY_FREE;
-	if (octo_now() < port->past.bury_at)
-		return WAY_WAIT;
-	if (octo_attach_is_ours(octo->owner_id, port))
-		return WAY_DEAD;
-	/* the port is being created or released */
-	if (!rte_eth_dev_is_valid_port(port->port_id) &&
-	    octo_registry_is_named(port, port->port_id))
-		return WAY_WAIT;
-	/* the port id is another owner's by now, or free */
-	port->has_port = false;
-	return WAY_FREE;
-}
-
 static void
 count_replug(struct octo_dev *octo, struct octo_port *port)
 {
@@ -65,97 +42,142 @@ count_replug(struct octo_dev *octo, struct octo_port *port)
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, port->name);
 }
 
-/*
- * Prepare a PF that recovered: stop it and clear its rules and filters, or reset it first
- * if it needs that. If the reset fails, its port is removed and probed again.
- */
+/* Prepare a port that was ours before: reset it if it asked for that, stop it, clear it. */
 static int
 renew_locked(struct octo_port *port)
 {
-	int ret = port->needs_reset ? rte_eth_dev_reset(port->port_id) : 0;
+	int ret = port->todo & OCTO_PORT_DO_RESET ? rte_eth_dev_reset(port->port_id) : 0;
 
 	if (ret != 0) {
 		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", port->name,
 			 rte_strerror(-ret));
-		port->past.bury_at = octo_now();
-		return -EAGAIN;
+		return ret;
 	}
-	port->needs_reset = false;
 	rte_eth_dev_stop(port->port_id);
 	rte_flow_flush(port->port_id, NULL);
 	octo_filter_clear_locked(port);
 	return 0;
 }
 
-/* Make the PF join the port: claim, configure, start. On failure the PF is GONE as before. */
-static int
-join_locked(struct octo_dev *octo, uint8_t i)
+/* Claim the port. Returns OCTO_PORT_EV_CLAIMED, or why it cannot be had. */
+static enum octo_port_event
+claim_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
-	int ret;
 
-	if (port->state != OCTO_PORT_GONE || port->recovering)
-		return 0;
-	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i))
-		return -EAGAIN;
-	/* the PF may have been lost since it was looked at, and its queues may be being freed */
-	if (what_is_in_the_way(octo, port) != WAY_FREE ||
-	    rte_atomic_load_explicit(&port->past.ended, rte_memory_order_relaxed) ||
+	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i) ||
 	    octo_users_is_closing(port))
-		return -EAGAIN;
-	if (port->has_port && !octo_attach_is_probed(port->port_id))
-		return -EAGAIN;
-	ret = port->has_port ? renew_locked(port) : 0;
-	if (ret == 0)
-		ret = octo_attach_again_locked(octo, i);
-	if (ret != 0)
-		return ret;
-	ret = octo_replay_settings_locked(octo, i);
+		return OCTO_PORT_EV_NOT_YET;
+	if ((port->todo & OCTO_PORT_DO_RENEW) && octo_attach_is_ours(octo->owner_id, port) &&
+	    renew_locked(port) != 0)
+		return OCTO_PORT_EV_RESET_FAILED;
+	port->refusal = -octo_attach_again_locked(octo, i);
+	switch (port->refusal) {
+	case 0:
+		return OCTO_PORT_EV_CLAIMED;
+	case EAGAIN:
+		return OCTO_PORT_EV_NOT_YET;
+	case ENODEV:
+		return OCTO_PORT_EV_NONE;
+	case EBUSY:
+		return OCTO_PORT_EV_OTHERS;
+	case ENOTSUP:
+		return OCTO_PORT_EV_LACKS;
+	}
+	return OCTO_PORT_EV_REFUSED;
+}
+
+/* Configure and start a port that was claimed. On failure it is lost. */
+static void
+set_up_locked(struct octo_dev *octo, uint8_t i)
+{
+	struct octo_port *port = &octo->port[i];
+	int ret = octo_replay_settings_locked(octo, i);
+
 	if (ret == 0 && octo->started)
 		ret = octo_replay_start_locked(octo, i);
-	/* an event took the PF away meanwhile and has updated its state */
-	if (port->state == OCTO_PORT_GONE)
-		return -EAGAIN;
+	/* an event took the PF away meanwhile */
+	if (!octo_port_is_owned(port))
+		return;
 	if (ret != 0) {
+		port->refusal = -ret;
 		octo_pf_counts_keep(octo, i);
 		octo_users_shut(port);
 		octo_users_await(port);
-		octo_port_lose(port);
-		port->past.bury_at = 0;
-		return ret;
+		octo_port_refuse(port);
+		return;
 	}
 	/* a started port counts the replug after the last rule, in welcome() */
 	if (!octo->started) {
 		octo_users_admit(port);
 		count_replug(octo, port);
 	}
-	return 0;
-}
-
-/* Delay the next attempt, longer each time. The reason is logged once. */
-static void
-put_off(struct octo_dev *octo, struct octo_port *port, int ret)
-{
-	if (ret == -EAGAIN)
-		return;
-	octo_errand_put_off(&port->past);
-	if (port->past.told)
-		return;
-	port->past.told = true;
-	OCTO_LOG(ERR, "port %u: PF %s is there, but cannot join, and is tried again: %s",
-		 octo->port_id, port->name, rte_strerror(-ret));
 }
 
 static void
-try_to_join(struct octo_dev *octo, uint8_t i)
+answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event)
 {
-	int ret;
+	struct octo_port *port = &octo->port[i];
+	const struct octo_port_answer answer = {.event = event, .life = port->fsm.life};
 
-	octo_lock(octo);
-	ret = join_locked(octo, i);
-	if (ret != 0)
-		put_off(octo, &octo->port[i], ret);
-	octo_unlock(octo);
+	octo_loss_hear_locked(octo, i, &answer);
+}
+
+/* Do what the port's state machine asks for next. Returns whether there was anything. */
+static bool
+act_locked(struct octo_dev *octo, uint8_t i)
+{
+	struct octo_port *port = &octo->port[i];
+	const uint32_t todo = port->todo;
+
+	if (todo & OCTO_PORT_DO_TELL) {
+		port->todo &= ~OCTO_PORT_DO_TELL;
+		if (port->fsm.reason != OCTO_PORT_EV_LACKS)
+			OCTO_LOG(ERR,
+				 "port %u: PF %s is there, but cannot join, and is tried again: %s",
+				 octo->port_id, port->name, rte_strerror(port->refusal));
+	} else if (todo & OCTO_PORT_DO_CHECK) {
+		port->todo &= ~OCTO_PORT_DO_CHECK;
+		if (!octo_attach_is_there(port))
+			answer_locked(octo, i, OCTO_PORT_EV_NONE);
+		else if (octo_attach_is_probed_by_name(port))
+			answer_locked(octo, i, OCTO_PORT_EV_PROBED);
+	} else if (todo & OCTO_PORT_DO_CLAIM) {
+		const enum octo_port_event event = claim_locked(octo, i);
+
+		port->todo &= ~(OCTO_PORT_TOUCHES & ~OCTO_PORT_DO_SET_UP);
+		if (event != OCTO_PORT_EV_CLAIMED)
+			answer_locked(octo, i, event);
+	} else if (todo & OCTO_PORT_DO_SET_UP) {
+		port->todo &= ~OCTO_PORT_TOUCHES;
+		set_up_locked(octo, i);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Returns the requests to be sent when the mutex is released, 0: none. */
+static uint32_t
+step_locked(struct octo_dev *octo, uint8_t i)
+{
+	struct octo_port *port = &octo->port[i];
+	uint32_t requests;
+
+	do {
+		octo_loss_hear_locked(octo, i, NULL);
+		port->todo |= octo_port_state_step(&port->fsm, port->fsm.seen, NULL, octo_now())
+				      .actions;
+	} while (act_locked(octo, i));
+	requests = port->todo & (OCTO_PORT_DO_PROBE | OCTO_PORT_DO_REMOVE);
+	port->todo &= ~requests;
+	return requests;
+}
+
+static uint32_t
+step(struct octo_dev *octo, uint8_t i)
+{
+	return OCTO_LOCKED(octo, step_locked(octo, i));
 }
 
 /* The PF has all rules and can be a home. Returns whether the port's link changed. */
@@ -164,12 +186,18 @@ welcome(struct octo_dev *octo, struct octo_port *port)
 {
 	const bool link_changed = octo_link_refresh(octo);
 
-	port->past.pause = 0;
-	/* other PFs may wait for their turn to join */
-	octo->replug.attentive = octo_deadline(LOOK_S * 1000000);
+	octo_port_did(port, OCTO_PORT_EV_JOINED);
 	count_replug(octo, port);
 	octo_failover_joined_locked(octo);
 	return link_changed;
+}
+
+/* The PF cannot have the rules of the others. Returns whether the port's link changed. */
+static bool
+give_back_locked(struct octo_dev *octo, uint8_t i, int ret)
+{
+	octo->port[i].refusal = -ret;
+	return octo_leave_give_back_locked(octo, i);
 }
 
 /* Insert another slice of rules on the joining PF. Returns whether some are left. */
@@ -186,8 +214,7 @@ go_on(struct octo_dev *octo)
 		if (ret == 0)
 			link_changed = welcome(octo, &octo->port[i]);
 		else if (ret != -EAGAIN)
-			link_changed = octo_leave_give_back_locked(octo, i);
-		put_off(octo, &octo->port[i], ret == 0 ? -EAGAIN : ret);
+			link_changed = give_back_locked(octo, i, ret);
 	}
 	octo_unlock(octo);
 	if (link_changed)
@@ -212,61 +239,34 @@ go_on_for_a_while(struct octo_dev *octo)
 	return more;
 }
 
-enum look {
-	LOOK_AT_PORTS,
-	LOOK_FOR_DEVICES, /* request a probe; the port appears later */
-	LOOK_AT_ONCE,     /* request a probe and wait for the port */
-};
-
-static void
-bring_back(struct octo_dev *octo, uint8_t i, enum look look)
-{
-	struct octo_port *port = &octo->port[i];
-	enum way way;
-
-	if (rte_atomic_load_explicit(&port->past.under_way, rte_memory_order_acquire) ||
-	    octo_now() < port->past.retry_at)
-		return;
-	way = what_is_in_the_way(octo, port);
-	if (look != LOOK_AT_PORTS &&
-	    (way == WAY_DEAD || (way == WAY_FREE && !octo_attach_is_there(port)))) {
-		octo_errand_send(octo, i, way == WAY_DEAD ? OCTO_ERRAND_BURY : OCTO_ERRAND_FETCH,
-				 look == LOOK_AT_ONCE);
-		way = look == LOOK_AT_ONCE ? what_is_in_the_way(octo, port) : WAY_WAIT;
-	}
-	if (way == WAY_FREE && octo_attach_is_there(port))
-		try_to_join(octo, i);
-}
-
-/* For each missing PF: use its port if it exists, else have it probed. */
-static void
-look_around(struct octo_dev *octo, enum look look)
-{
-	if (!octo->replug.on)
-		return;
-	for (uint16_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].state == OCTO_PORT_GONE && !octo->port[i].recovering &&
-		    !octo->port[i].leaving.on)
-			bring_back(octo, (uint8_t)i, look);
-}
-
-static void
-forget_failures(struct octo_dev *octo)
-{
-	octo_lock(octo);
-	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		octo->port[i].past.retry_at = 0;
-		octo->port[i].past.pause = 0;
-	}
-	octo_unlock(octo);
-}
-
 /* Called by the thread that starts the port: PFs that exist join together with the others. */
 void
 octo_replug_look_at_once(struct octo_dev *octo)
 {
-	forget_failures(octo);
-	look_around(octo, LOOK_AT_ONCE);
+	if (!octo->replug.on)
+		return;
+	for (uint8_t i = 0; i < octo->nb_ports; i++) {
+		for (int n = 0; n <= MAX_REQUESTS; n++) {
+			uint32_t request;
+
+			octo_port_state_post(&octo->port[i].mail, OCTO_PORT_EV_LOOK);
+			request = step(octo, i);
+			if (request == 0)
+				break;
+			octo_errand_send(octo, i, request, true);
+		}
+	}
+}
+
+static void
+look_around(struct octo_dev *octo)
+{
+	for (uint8_t i = 0; octo->replug.on && i < octo->nb_ports; i++) {
+		const uint32_t request = step(octo, i);
+
+		if (request != 0)
+			octo_errand_send(octo, i, request, false);
+	}
 }
 
 static void
@@ -275,7 +275,7 @@ refresh_stats(struct octo_dev *octo)
 	int i;
 
 	octo_lock(octo);
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		octo_pf_counts_refresh_locked(octo, (uint8_t)i);
 		octo_foreign_look_locked(octo, (uint8_t)i);
 	}
@@ -289,23 +289,10 @@ refresh_stats(struct octo_dev *octo)
 bool
 octo_replug_tick(struct octo_dev *octo, uint64_t now)
 {
-	const bool arrived = rte_atomic_exchange_explicit(&octo->replug.arrived, false,
-							  rte_memory_order_acquire);
-
-	/* the announced port is not ready yet: look more often for a while */
-	if (arrived) {
-		octo->replug.attentive = now + LOOK_S * rte_get_timer_hz();
-		forget_failures(octo);
-	}
 	if (now >= octo->replug.next_stats) {
 		octo->replug.next_stats = now + rte_get_timer_hz();
 		refresh_stats(octo);
 	}
-	if (now >= octo->replug.next) {
-		octo->replug.next = now + LOOK_S * rte_get_timer_hz();
-		look_around(octo, LOOK_FOR_DEVICES);
-	} else if (now < octo->replug.attentive) {
-		look_around(octo, LOOK_AT_PORTS);
-	}
+	look_around(octo);
 	return go_on_for_a_while(octo);
 }

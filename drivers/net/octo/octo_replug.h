@@ -30,16 +30,10 @@ struct octo_pf_past {
 	char device[64];            /* device name; empty: the PF was never present */
 	char bus[16];               /* bus name */
 	char *args;                 /* devargs it was probed with, NULL: none; primary only */
-	bool told;                  /* the reason why it cannot join was logged */
 	uint64_t tell_at;           /* TSC; when to log that it is gone, 0: logged */
-	bool probed;                /* octo probed it again after it was gone */
 	uint8_t exists;             /* successive tries that found the device, but no port of it */
-	RTE_ATOMIC(bool) ended;     /* its port ended, though the name may still exist; until NEW */
-	RTE_ATOMIC(bool) under_way; /* a hotplug request runs, and alone writes these */
-	uint32_t pause;             /* s; delay after the next failed try */
+	RTE_ATOMIC(bool) under_way; /* a hotplug request runs */
 	uint64_t patient_until;     /* TSC; until then it waits for open fences, 0: no wait */
-	uint64_t retry_at;          /* TSC; no try before */
-	uint64_t bury_at;           /* TSC; octo removes the dead port then, if it still exists */
 	struct rte_eth_dev_info info; /* capabilities */
 	bool counted;                 /* its counts since base are not in octo_dev.gone */
 	struct octo_pf_counts last;   /* counters when it was last read */
@@ -62,11 +56,8 @@ struct octo_joining {
 struct octo_replug {
 	bool on;
 	struct octo_joining joining;
-	RTE_ATOMIC(bool) arrived; /* a device came that may be one of them */
-	uint64_t next;            /* TSC; next look for devices */
-	uint64_t attentive;       /* TSC; until then, look for new ports at each tick */
-	uint64_t next_stats;      /* TSC; next reading of the PFs' counters */
-	uint64_t replugs;         /* PFs that came back, or came late */
+	uint64_t next_stats; /* TSC; next reading of the PFs' counters */
+	uint64_t replugs;    /* PFs that came back, or came late */
 };
 
 /*
@@ -94,15 +85,8 @@ void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
 
 /* octo_errand.c: hotplug requests */
-enum octo_errand_kind {
-	OCTO_ERRAND_FETCH,   /* probe the device */
-	OCTO_ERRAND_BURY,    /* remove the dead port, then probe the device */
-	OCTO_ERRAND_RELEASE, /* remove the device: the request that ejects it waits for that */
-};
-
-void octo_errand_send(struct octo_dev *octo, uint8_t pf, enum octo_errand_kind kind, bool wait);
+void octo_errand_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait);
 void octo_errand_await(const struct octo_dev *octo);
-void octo_errand_put_off(struct octo_pf_past *past);
 
 /* octo_replay.c: resync of a PF; under the control mutex */
 int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
@@ -116,6 +100,7 @@ void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_attach_is_on_bus(const struct octo_port *port);
 bool octo_attach_is_there(const struct octo_port *port);
 bool octo_attach_is_probed(uint16_t port_id);
+bool octo_attach_is_probed_by_name(const struct octo_port *port);
 int octo_attach_probe_again(const struct octo_port *port);
 void octo_attach_abandon(const struct octo_port *port);
 int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);

@@ -110,7 +110,7 @@ octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 
 	reta_to_entries(octo, reta, arg.entries);
 	reta_to_entries(octo, octo->reta, before.entries);
-	return octo_port_apply(octo, OCTO_PORT_CONFIGURED, "update the RETA", pf_reta_update,
+	return octo_port_apply(octo, OCTO_PORT_READY, "update the RETA", pf_reta_update,
 			       pf_reta_update, &arg, &before);
 }
 

@@ -80,7 +80,7 @@ tell_reta(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t
 static int
 reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 {
-	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_IDLE);
 	int ret;
 
 	if (first < 0 || octo->reta_size == 0)
@@ -114,7 +114,7 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 {
 	uint8_t key[OCTO_MAX_RSS_KEY];
 	struct rte_eth_rss_conf before = {.rss_key = key, .rss_key_len = sizeof(key)};
-	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_IDLE);
 	int ret;
 
 	if (first < 0)
@@ -125,7 +125,7 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 	ret = rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, &before);
 	if (ret != 0)
 		return ret;
-	ret = octo_port_apply(octo, OCTO_PORT_OWNED, "update the RSS hash", pf_hash_update,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "update the RSS hash", pf_hash_update,
 			      pf_hash_update, conf, &before);
 	if (ret == 0)
 		octo_rss_keep_hash(octo, conf);
@@ -146,7 +146,7 @@ octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 static int
 hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 {
-	const int first = octo_port_first(octo, OCTO_PORT_OWNED);
+	const int first = octo_port_first(octo, OCTO_PORT_IDLE);
 	int ret = 0;
 
 	if (first < 0)

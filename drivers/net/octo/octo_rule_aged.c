@@ -134,7 +134,7 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 	struct octo_words *words = &rule->notes->words;
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow *on = octo_rule_on(octo, rule, (uint8_t)pf);
 		struct rte_flow_query_age age = {0};
 
@@ -176,7 +176,7 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 {
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, (uint8_t)pf);
 		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_query_age age = {0};
@@ -220,7 +220,7 @@ octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 	int ret = list_rules(octo, &s) == 0 ? 0 : refuse_memory(error);
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		if (ret != 0)
 			break;
 		ret = ask_pf(octo, (uint8_t)pf, &s, error);

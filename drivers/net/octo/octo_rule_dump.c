@@ -115,7 +115,7 @@ dump_pfs(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file,
 {
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow *on = rule == NULL ? NULL : octo_rule_on(octo, rule, (uint8_t)pf);
 		int ret = 0;
 

@@ -14,7 +14,7 @@ static bool
 is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
 	return octo_rule_on(octo, rule, pf) != NULL &&
-	       octo_port_is(&octo->port[pf], OCTO_PORT_OWNED);
+	       octo_port_is(&octo->port[pf], OCTO_PORT_IDLE);
 }
 
 /* Query a rule on one PF that has it. */

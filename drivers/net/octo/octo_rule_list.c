@@ -51,7 +51,7 @@ name_again(struct octo_dev *octo)
 
 		if (!octo_fanout_is_transfer(rule))
 			continue;
-		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_OWNED)
+		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE)
 			changed |= octo_words_renumber(&rule->notes->words, OCTO_LOST_PORT(pf),
 						       octo->port[pf].port_id);
 		if (changed && !rule->by_table)

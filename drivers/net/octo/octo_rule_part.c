@@ -147,7 +147,7 @@ change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 	struct octo_handle *come = back ? &s->old->arfs[pf] : &s->heir->arfs[pf];
 	int ret = 0;
 
-	if (!octo_port_is(&m->octo->port[pf], OCTO_PORT_STARTED))
+	if (!octo_port_is(&m->octo->port[pf], OCTO_PORT_RUNNING))
 		return 0;
 	if (back && !(s->had & RTE_BIT32(pf)))
 		ret = octo_replace_by_none(m->octo, pf, gone);

@@ -33,7 +33,7 @@ shift_port(const struct octo_dev *octo)
 		.nb_pfs = octo->nb_pfs,
 		.nb_queues = octo_data(octo)->nb_rx_queues,
 		.reta_size = octo_rss_is_on(octo) ? octo->reta_size : 0,
-		.present = octo_pf_mask(octo, OCTO_PORT_STARTED),
+		.present = octo_pf_mask(octo, OCTO_PORT_RUNNING),
 		.usable = octo->plan.usable,
 	};
 }
@@ -144,7 +144,7 @@ begin(struct octo_dev *octo)
 		ret = set_rules(octo, &s->plan->map, &error);
 	}
 	if (ret == 0 && octo_rss_is_on(octo))
-		ret = set_retas(octo, &s->plan->map, octo_pf_mask(octo, OCTO_PORT_STARTED));
+		ret = set_retas(octo, &s->plan->map, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	if (ret != 0)
 		give_up(octo, ret, &error);
 }
@@ -174,7 +174,7 @@ see_level_pfs(struct octo_dev *octo)
 	struct octo_spreading *s = &octo->spreading;
 	int pf;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		if (!(s->level & RTE_BIT32(pf)))
 			continue;
 		memcpy(s->plan->map.reta[pf], octo->reta, sizeof(octo->reta));

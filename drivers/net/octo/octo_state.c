@@ -78,7 +78,7 @@ pf_start(struct octo_port *port, const void *arg)
 	if (ret != 0)
 		rte_eth_dev_stop(port->port_id);
 	else
-		octo_port_enter_state(port, OCTO_PORT_STARTED);
+		octo_port_did(port, OCTO_PORT_EV_STARTED);
 	return ret;
 }
 
@@ -88,10 +88,10 @@ pf_stop(struct octo_port *port, const void *arg)
 	int ret;
 
 	RTE_SET_USED(arg);
-	if (!octo_port_is(port, OCTO_PORT_STARTED))
+	if (!octo_port_is(port, OCTO_PORT_RUNNING))
 		return 0;
 	ret = rte_eth_dev_stop(port->port_id);
-	octo_port_enter_state(port, OCTO_PORT_CONFIGURED);
+	octo_port_did(port, OCTO_PORT_EV_STOPPED);
 	port->link_up = false;
 	return ret;
 }
@@ -154,7 +154,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_spread_stop_locked(octo);
 	octo_detour_stop_locked(octo);
 	octo->replug.joining.on = false;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		int ret = pf_stop(&octo->port[i], NULL);
 
 		/*
@@ -180,7 +180,7 @@ start_locked(struct rte_eth_dev *dev)
 		ret = octo_pools_check_all_locked(octo);
 	if (ret != 0)
 		return ret;
-	if (octo_port_first(octo, OCTO_PORT_CONFIGURED) < 0) {
+	if (octo_port_first(octo, OCTO_PORT_READY) < 0) {
 		OCTO_LOG(ERR, "port %u: no PF is left to start", octo->port_id);
 		return -ENODEV;
 	}
@@ -189,7 +189,7 @@ start_locked(struct rte_eth_dev *dev)
 		return ret;
 	octo_mac_level(octo);
 	octo_flow_isolate_again_locked(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_CONFIGURED, "start", pf_start, pf_stop, &octo, NULL);
+	ret = octo_port_apply(octo, OCTO_PORT_READY, "start", pf_start, pf_stop, &octo, NULL);
 	if (ret != 0)
 		return ret;
 	octo_link_start_locked(octo);
@@ -198,7 +198,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo->started = true;
 	octo_tx_start_locked(octo);
 	octo_fence_start_locked(octo);
-	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_STARTED));
+	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_failover_watch_locked(octo, true);
 	octo_tier_probe_locked(octo);
 	octo_spread_follow_locked(octo);

@@ -49,7 +49,7 @@ leaving_in_order(const struct octo_dev *octo)
 	uint32_t leaving = 0;
 	int i;
 
-	OCTO_FOREACH_PF(octo, i, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PF(octo, i, OCTO_PORT_RUNNING)
 		if (octo->pf[i].port->leaving.on && !octo->pf[i].port->leaving.stays &&
 		    !octo->tx_by_buffer)
 			leaving |= RTE_BIT32(i);
@@ -94,7 +94,7 @@ keeper(const struct octo_dev *octo)
 	int found = -1;
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (is_given_back(&octo->port[i]) &&
 		    (found < 0 || (octo->port[i].link_up && !octo->port[found].link_up)))
 			found = i;
@@ -114,7 +114,7 @@ not_beside_keeper(const struct octo_dev *octo)
 
 	if (kept < 0)
 		return 0;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (i != kept &&
 		    (is_given_back(&octo->port[i]) || octo_port_is_joining(octo, (uint8_t)i)))
 			pfs |= octo_port_pfs(octo, (uint8_t)i);
@@ -127,13 +127,13 @@ usable_pfs(const struct octo_dev *octo)
 	uint32_t usable = 0;
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_STARTED)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (octo->port[i].link_up && !octo->port[i].leaving.on &&
 		    !octo_port_is_joining(octo, (uint8_t)i))
 			usable |= octo_port_pfs(octo, (uint8_t)i);
 	if (usable == 0)
-		usable = octo_pf_mask(octo, OCTO_PORT_STARTED) & ~not_beside_keeper(octo);
-	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PORT_OWNED);
+		usable = octo_pf_mask(octo, OCTO_PORT_RUNNING) & ~not_beside_keeper(octo);
+	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PORT_IDLE);
 }
 
 /* Start the time measurement of a failover. */

@@ -33,7 +33,7 @@ octo_users_enter(const struct octo_port *port, struct octo_use *use)
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	use->outer = innermost;
 	innermost = use;
-	if (octo_port_is(port, OCTO_PORT_OWNED) && port->port_id == use->port_id &&
+	if (octo_port_is(port, OCTO_PORT_IDLE) && port->port_id == use->port_id &&
 	    !rte_atomic_load_explicit(&port->barred, rte_memory_order_acquire) &&
 	    !rte_atomic_load_explicit(&lost[use->port_id], rte_memory_order_acquire))
 		return true;
@@ -97,9 +97,7 @@ octo_users_open(struct octo_port *port)
 	rte_atomic_store_explicit(&port->shut, false, rte_memory_order_release);
 	/* pairs with the fence in octo_users_close() */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	if (octo_users_is_closing(port) ||
-	    rte_atomic_load_explicit(&port->posted, rte_memory_order_acquire) &
-		    ~RTE_BIT32(RTE_ETH_EVENT_RECOVERY_SUCCESS))
+	if (octo_users_is_closing(port) || octo_port_state_is_lost_by(&port->fsm, &port->mail))
 		octo_users_shut(port);
 }
 

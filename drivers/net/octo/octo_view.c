@@ -29,15 +29,16 @@ state_name(const struct octo_dev *octo, uint8_t pf)
 {
 	const struct octo_port *port = octo->pf[pf].port;
 	static const char *const names[] = {
-		[OCTO_PORT_GONE] = "gone",
-		[OCTO_PORT_OWNED] = "owned",
-		[OCTO_PORT_CONFIGURED] = "configured",
-		[OCTO_PORT_STARTED] = "started",
+		[OCTO_PORT_IDLE] = "owned",
+		[OCTO_PORT_READY] = "configured",
+		[OCTO_PORT_RUNNING] = "started",
 	};
 
 	if (octo_port_is_joining(octo, octo_port_index(octo, pf)))
 		return "joining";
-	return port->leaving.on ? "leaving" : names[port->state];
+	if (port->leaving.on)
+		return "leaving";
+	return octo_port_is_owned(port) ? names[port->fsm.state] : "gone";
 }
 
 static void

@@ -53,11 +53,3 @@ octo_wake_home(struct octo_dev *octo)
 	    write(octo->ctrl.wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
-
-/* A PF's device may have arrived; from any thread. */
-void
-octo_wake_replug(struct octo_dev *octo)
-{
-	rte_atomic_store_explicit(&octo->replug.arrived, true, rte_memory_order_release);
-	octo_wake(octo);
-}

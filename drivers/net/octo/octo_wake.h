@@ -10,6 +10,5 @@ void octo_wake_fini(struct octo_dev *octo);
 void octo_wake(struct octo_dev *octo);
 void octo_wake_link(struct octo_dev *octo);
 void octo_wake_home(struct octo_dev *octo);
-void octo_wake_replug(struct octo_dev *octo);
 
 #endif /* OCTO_WAKE_H */

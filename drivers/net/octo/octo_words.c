@@ -131,7 +131,7 @@ index_of(const struct octo_dev *octo, uint32_t port_id)
 			return PF_IS_GONE;
 		if (octo->port[pf].port_id != port_id)
 			continue;
-		if (octo_port_is(&octo->port[pf], OCTO_PORT_OWNED))
+		if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 			return pf;
 		found = PF_IS_GONE;
 	}

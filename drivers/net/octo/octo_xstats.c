@@ -160,7 +160,7 @@ put_failover(struct writer *w, const struct octo_dev *octo)
 	put(w, octo->replug.replugs, "replugs");
 	put(w,
 	    (unsigned int)__builtin_popcount(octo->plan.usable &
-					     octo_pf_mask(octo, OCTO_PORT_STARTED)),
+					     octo_pf_mask(octo, OCTO_PORT_RUNNING)),
 	    "usable_pfs");
 	put(w, f->failovers, "failovers");
 	put(w, f->failbacks, "failbacks");
@@ -208,7 +208,7 @@ put_all(struct rte_eth_dev *dev, struct writer *w)
 	put_rules(w, octo);
 	put_failover(w, octo);
 	put_fences(w, octo);
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		struct octo_use use;
 
 		if (!octo_users_enter(&octo->port[i], &use))
@@ -257,7 +257,7 @@ octo_xstats_reset(struct rte_eth_dev *dev)
 	int i;
 
 	octo_lock_counts(octo);
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_OWNED) {
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		struct octo_use use;
 		int pf;
 
