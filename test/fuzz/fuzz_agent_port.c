@@ -102,7 +102,8 @@ check(void)
 		   agent->state);
 	FUZZ_CHECK(strnlen(agent->why, sizeof(agent->why)) < sizeof(agent->why), "no end of why");
 	TAILQ_FOREACH(rule, &octo->rules, next)
-		FUZZ_CHECK(rule->pf < FUZZ_AGENT_PFS || rule->pf == OCTO_NO_PF, "PF %u", rule->pf);
+		FUZZ_CHECK(rule->lead.pf < FUZZ_AGENT_PFS || rule->lead.pf == OCTO_NO_PF, "PF %u",
+			   rule->lead.pf);
 }
 
 /* A connection, and its hello. */

@@ -8,6 +8,8 @@
 #include "octo_port_fault.h"
 #include "mpsim.h"
 
+#include "octo_private.h"
+
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf three_pfs = {.nb_pfs = 3, .replug = true};
 
@@ -62,6 +64,45 @@ test_a_pf_is_lost_while_a_rule_is_created(void **state)
 	lose_while_steering(0, 1);
 }
 
+/* The device fails, and the rule with it: the error is that of the PF, which is lost by then. */
+static void
+test_a_pf_is_lost_and_refuses_the_rule(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+
+	(void)state;
+	octo_port_up(port, 2);
+	recovering = 0;
+	rules_before = 1;
+	faults = octo_port_faults_on(0);
+	faults->on_create = begin_recovery;
+	faults->create_transfer = EINVAL;
+	assert_null(octo_port_steer(port, 7, 1, &error));
+	assert_non_null(strstr(error.message, octo_port_pf_name(0)));
+}
+
+/* The switch rule that leads past a PF without link goes with the PF that was to have it. */
+static void
+test_a_manager_is_lost_while_it_gets_the_default_pf_rule(void **state)
+{
+	uint16_t port = octo_port_create(&three_pfs);
+	const struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+
+	(void)state;
+	octo_port_up(port, 3);
+	recovering = 0;
+	rules_before = 0;
+	faults = octo_port_faults_on(0);
+	faults->on_create = begin_recovery;
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(2)), 0);
+	octo_port_await(!octo_port_pf_is_started(port, 0));
+	assert_in_range(octo->detour.manager, 0, 2);
+	recovery(RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	octo_port_await(octo_detour_pf(octo) != OCTO_NO_PF);
+}
+
 /* The NIC has another transfer proxy PF, and keeps the rules of the one before. */
 static void
 make_manager(unsigned int index)
@@ -112,6 +153,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_lost_while_a_rule_is_created),
+		octo_port_test(test_a_pf_is_lost_and_refuses_the_rule),
+		octo_port_test(test_a_manager_is_lost_while_it_gets_the_default_pf_rule),
 		octo_port_test(test_an_earlier_manager_is_lost),
 	};
 

@@ -141,9 +141,9 @@ destroy(struct octo_dev *octo)
 
 /* The default-PF rule serves more flows than a learned rule does, which may be evicted for it. */
 static struct rte_flow *
-create(struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_error *error)
+create(struct octo_dev *octo, uint16_t proxy, const struct octo_flow_rule *r,
+       struct rte_flow_error *error)
 {
-	const uint16_t proxy = octo_manager(octo)->port_id;
 	struct rte_flow *flow = rte_flow_create(proxy, &r->attr, r->pattern, r->actions, error);
 
 	for (unsigned int i = 0;
@@ -158,27 +158,29 @@ static int
 lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 {
 	struct octo_detour *d = &octo->detour;
-	const uint32_t life = octo_manager(octo)->fsm.life;
+	const uint8_t manager = octo->manager;
+	const struct octo_port *proxy = &octo->port[manager];
+	const uint32_t life = proxy->fsm.life;
 	const uint32_t pf_life = octo->port[pf].fsm.life;
 	const uint8_t turn = d->turn ^ 1;
 	struct octo_flow_rule r;
 	struct rte_flow *flow;
 
-	octo_flow_build_mpfs(&r, NULL, PRIORITY + turn, octo_manager(octo)->port_id,
-			     octo->port[pf].port_id, false);
-	flow = create(octo, &r, error);
+	octo_flow_build_mpfs(&r, NULL, PRIORITY + turn, proxy->port_id, octo->port[pf].port_id,
+			     false);
+	flow = create(octo, proxy->port_id, &r, error);
 	if (flow == NULL && flow_of(octo) != NULL) {
 		/* a full table, or a switch of few priorities, has no room for both */
 		destroy(octo);
-		flow = create(octo, &r, error);
+		flow = create(octo, proxy->port_id, &r, error);
 	}
 	if (flow == NULL)
-		return octo_flow_blame(octo_manager(octo), -rte_errno, error);
+		return octo_flow_blame(proxy, -rte_errno, error);
 	destroy(octo);
 	d->flow = octo_handle_make(flow, life);
 	d->pf_life = pf_life;
 	d->pf = pf;
-	d->manager = octo->manager;
+	d->manager = manager;
 	d->turn = turn;
 	d->detours++;
 	return 0;

@@ -21,10 +21,10 @@
 static int
 validate(const struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_error *error)
 {
-	const int ret = rte_flow_validate(octo_manager(octo)->port_id, &r->attr, r->pattern,
-					  r->actions, error);
+	const struct octo_port *proxy = octo_manager(octo);
+	const int ret = rte_flow_validate(proxy->port_id, &r->attr, r->pattern, r->actions, error);
 
-	return ret == 0 ? 0 : octo_flow_blame(octo_manager(octo), ret, error);
+	return ret == 0 ? 0 : octo_flow_blame(proxy, ret, error);
 }
 
 int
@@ -62,16 +62,19 @@ destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 				 NULL);
 }
 
-/* Add a rule to a set that is being built. */
+/* Add a rule to a set that is being built. A port that was lost meanwhile gets none. */
 static int
 add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spreading *set,
     struct rte_flow_error *error)
 {
-	struct rte_flow *flow = rte_flow_create(octo_manager(octo)->port_id, &r->attr, r->pattern,
-						r->actions, error);
+	const struct octo_port *proxy = &octo->port[set->manager];
+	struct rte_flow *flow;
 
+	if (proxy->fsm.life != set->life)
+		return 0;
+	flow = rte_flow_create(proxy->port_id, &r->attr, r->pattern, r->actions, error);
 	if (flow == NULL)
-		return octo_flow_blame(octo_manager(octo), -rte_errno, error);
+		return octo_flow_blame(proxy, -rte_errno, error);
 	set->flows[set->nb_flows++] = flow;
 	return 0;
 }
@@ -86,7 +89,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 
 	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
 		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
-				       octo_manager(octo)->port_id,
+				       octo->port[set->manager].port_id,
 				       octo->port[spread->rules[i].pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
@@ -111,7 +114,7 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 		ret = add_family(octo, OCTO_IPV6, spread, set, error);
 	if (ret == 0) {
 		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
-				     octo_manager(octo)->port_id,
+				     octo->port[set->manager].port_id,
 				     octo->port[spread->default_pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
@@ -151,9 +154,9 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	};
 
 	*hits = 0;
-	if (!octo->spreading.counted)
+	if (!octo->spreading.counted || count(octo, &octo->spreading) == 0)
 		return false;
-	for (unsigned int i = 0; i < count(octo, &octo->spreading); i++) {
+	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
 		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->spreading.manager]),

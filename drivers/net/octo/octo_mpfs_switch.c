@@ -54,17 +54,17 @@ static struct octo_lead
 create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	    struct rte_flow_error *error)
 {
-	const uint16_t proxy = octo_manager(octo)->port_id;
+	const struct octo_port *proxy = octo_manager(octo);
 	struct octo_lead lead = octo_fanout_lead(octo, pf);
 	struct octo_flow_rule r;
 
-	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy, octo->port[pf].port_id,
+	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy->port_id, octo->port[pf].port_id,
 			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
 	octo->failover.proxies |= RTE_BIT32(octo->manager);
 	lead.priority = priority;
-	lead.mpfs.h = rte_flow_create(proxy, &r.attr, r.pattern, r.actions, error);
+	lead.mpfs.h = rte_flow_create(proxy->port_id, &r.attr, r.pattern, r.actions, error);
 	if (lead.mpfs.h == NULL)
-		octo_flow_blame(octo_manager(octo), -rte_errno, error);
+		octo_flow_blame(proxy, -rte_errno, error);
 	return lead;
 }
 

@@ -199,13 +199,15 @@ static int
 tell_pfs(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	struct octo_spread_plan *plan = octo->spreading.plan;
+	const bool must_set = plan->shift.parts || octo->spreading.stale;
 	int ret = 0;
 
-	if (plan->shift.parts || octo->spreading.stale)
+	/* before the rules are set: a loss in between makes them stale again */
+	octo->spreading.stale = false;
+	if (must_set)
 		ret = set_rules(octo, &plan->next, error);
 	if (ret == 0)
 		ret = set_retas(octo, &plan->next, plan->shift.retas);
-	octo->spreading.stale = false;
 	plan->map = plan->next;
 	return ret;
 }
