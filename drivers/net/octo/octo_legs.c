@@ -27,22 +27,34 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
 }
 
-/* By octo port, in a secondary. The lock is taken before the control mutex. */
+/* By octo port, in a secondary. The lock is used as the registry's: octo_registry.c. */
 static struct {
 	struct octo_dev *octo;
 	uint64_t owner_id; /* owner ids are unique */
 } borrowed[RTE_MAX_ETHPORTS];
-static pthread_mutex_t borrowed_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t borrowed_lock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void
+write_lock(void)
+{
+	pthread_rwlock_wrlock(&borrowed_lock);
+}
+
+static void
+read_lock(void)
+{
+	pthread_rwlock_rdlock(&borrowed_lock);
+}
 
 void
 octo_legs_borrow(struct octo_dev *octo)
 {
 	octo_legs_borrowed = true;
-	pthread_mutex_lock(&borrowed_lock);
+	write_lock();
 	borrowed[octo->port_id].octo = octo;
 	borrowed[octo->port_id].owner_id = octo->owner_id;
 	rte_atomic_fetch_add_explicit(&octo->legs.nb_borrowers, 1, rte_memory_order_relaxed);
-	pthread_mutex_unlock(&borrowed_lock);
+	pthread_rwlock_unlock(&borrowed_lock);
 	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
 }
 
@@ -53,7 +65,7 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 
 	if (port_id >= RTE_MAX_ETHPORTS)
 		return NULL;
-	pthread_mutex_lock(&borrowed_lock);
+	write_lock();
 	if (borrowed[port_id].owner_id == owner_id)
 		octo = borrowed[port_id].octo;
 	if (octo != NULL) {
@@ -61,7 +73,7 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 					      rte_memory_order_relaxed);
 		borrowed[port_id].octo = NULL;
 	}
-	pthread_mutex_unlock(&borrowed_lock);
+	pthread_rwlock_unlock(&borrowed_lock);
 	return octo;
 }
 
@@ -72,27 +84,27 @@ octo_legs_hold(uint16_t port_id)
 
 	if (port_id >= RTE_MAX_ETHPORTS)
 		return NULL;
-	pthread_mutex_lock(&borrowed_lock);
+	read_lock();
 	octo = borrowed[port_id].octo;
 	if (octo == NULL)
-		pthread_mutex_unlock(&borrowed_lock);
+		octo_legs_unhold();
 	return octo;
 }
 
 void
 octo_legs_unhold(void)
 {
-	pthread_mutex_unlock(&borrowed_lock);
+	pthread_rwlock_unlock(&borrowed_lock);
 }
 
 void
 octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg)
 {
-	pthread_mutex_lock(&borrowed_lock);
+	read_lock();
 	for (unsigned int i = 0; i < RTE_DIM(borrowed); i++)
 		if (borrowed[i].octo != NULL)
 			tell(borrowed[i].octo, arg);
-	pthread_mutex_unlock(&borrowed_lock);
+	octo_legs_unhold();
 }
 
 uint32_t
