@@ -38,7 +38,8 @@ def test_commands_have_help(pmd):
     """Every command is listed and explains itself."""
     commands = [c for c in pmd.telemetry.get("/") if c.startswith("/octo/")]
     assert set(commands) >= {"/octo/list", "/octo/topology", "/octo/legs",
-                             "/octo/steering", "/octo/strays", "/octo/xstats"}
+                             "/octo/steering", "/octo/locks", "/octo/strays",
+                             "/octo/xstats"}
     for command in commands:
         text = str(pmd.telemetry.get("/help", command))
         assert len(text) > len(command) + 10
@@ -171,6 +172,18 @@ def test_steering_pages_of_long_rules(pmd, view):
     pmd.cmd(f"flow flush {view.port}")
 
 
+def test_locks(pmd, view):
+    """A control operation is counted as a hold of the control mutex."""
+    before = pmd.telemetry.get("/octo/locks", view.port)
+    assert list(before["holds"]) == ["0", *(str(1 << i) for i in range(21))]
+    assert sum(before["holds"].values()) > 0
+    pmd.cmd(f"set promisc {view.port} off")
+    after = pmd.telemetry.get("/octo/locks", view.port)
+    assert sum(after["holds"].values()) > sum(before["holds"].values())
+    assert all(after["holds"][us] >= n for us, n in before["holds"].items())
+    assert after["longest_ns"] > 0
+
+
 def test_xstats_pages():
     """All of them, also of more queues than a reply has room for, in the order of ethdev."""
     with Testpmd(vdevs.looped(queues=48), queues=48) as pmd:
@@ -192,7 +205,8 @@ def test_xstats_pages():
 
 
 @pytest.mark.many(asan=9)
-@pytest.mark.parametrize("command", ["topology", "legs", "steering", "strays", "xstats"])
+@pytest.mark.parametrize("command", ["topology", "legs", "steering", "locks", "strays",
+                                     "xstats"])
 @pytest.mark.parametrize("params", [
     (), ("",), ("x",), (-1,), (99,), (70000,), ("{pf}",), ("{port}x",),
     ("{port}", "y"),

@@ -72,7 +72,8 @@ has_mutex(struct octo_dev *octo, int ret)
 		pthread_mutex_consistent(&octo->mutex);
 		octo->lock_depth = 0;
 	}
-	octo->lock_depth++;
+	if (octo->lock_depth++ == 0)
+		octo_hold_begin(&octo->hold, octo_now());
 	settle(octo);
 }
 
@@ -120,7 +121,8 @@ void
 octo_unlock(struct octo_dev *octo)
 {
 	settle(octo);
-	octo->lock_depth--;
+	if (--octo->lock_depth == 0)
+		octo_hold_end(&octo->hold, octo_now(), rte_get_timer_hz());
 	pthread_mutex_unlock(&octo->mutex);
 }
 

@@ -27,6 +27,7 @@
 #include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
+#include "octo_hold.h"
 #include "octo_hooks.h"
 #include "octo_legs.h"
 #include "octo_lock.h"
@@ -177,6 +178,7 @@ struct octo_dev {
 	int8_t cpu_node[OCTO_SOCKET_MAP_CPUS]; /* node of each CPU, -1 unknown */
 	pthread_mutex_t mutex;      /* the control mutex: process-shared, robust, recursive */
 	unsigned int lock_depth;    /* recursion depth of its holder */
+	struct octo_hold hold;      /* for how long it is held */
 	struct octo_askers waiting; /* threads that wait for mutex */
 	/*
 	 * Protects gone, rxq_gone, txq_gone, port[].past.{counted,last,base}, the values at the

@@ -352,6 +352,44 @@ tell_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
+/* The key is the lower end of the bucket in microseconds. */
+static void
+add_holds(struct rte_tel_data *to, const struct octo_hold_view *view)
+{
+	char key[24];
+
+	for (unsigned int i = 0; i < OCTO_HOLD_BUCKETS; i++) {
+		snprintf(key, sizeof(key), "%" PRIu64, octo_hold_floor_us(i));
+		rte_tel_data_add_dict_uint(to, key, view->holds[i]);
+	}
+}
+
+static int
+tell_locks(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct octo_hold_view view;
+	struct rte_tel_data *holds;
+	uint32_t port[MAX_PARAMS];
+	int ret = read_port(params, 1, port);
+
+	RTE_SET_USED(cmd);
+	if (ret < 0)
+		return ret;
+	ret = octo_view_hold((uint16_t)port[0], &view);
+	if (ret != 0)
+		return ret;
+	holds = octo_tel_new_dict();
+	if (holds == NULL)
+		return -ENOMEM;
+	add_holds(holds, &view);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", port[0]);
+	rte_tel_data_add_dict_uint(d, "held_ns", view.held_ns);
+	rte_tel_data_add_dict_uint(d, "longest_ns", view.longest_ns);
+	octo_tel_add_dict(d, "holds", holds);
+	return 0;
+}
+
 static int
 tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
 {
@@ -381,6 +419,9 @@ RTE_INIT(octo_telemetry_init)
 				   "Parameters: int port_id [, int start [, int n]]");
 	rte_telemetry_register_cmd("/octo/learning", tell_learning,
 				   "Returns what strays have taught. "
+				   "Parameters: int port_id");
+	rte_telemetry_register_cmd("/octo/locks", tell_locks,
+				   "Returns for how long the control mutex is held. "
 				   "Parameters: int port_id");
 	rte_telemetry_register_cmd("/octo/strays", tell_strays,
 				   "Returns home and stray packets. "

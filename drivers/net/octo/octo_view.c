@@ -5,6 +5,7 @@
 #include <eal_export.h>
 #include <rte_string_fns.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 #include "octo_view.h"
 
@@ -134,6 +135,18 @@ int
 rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
 	return octo_view_topology(port_id, view);
+}
+
+int
+octo_view_hold(uint16_t port_id, struct octo_hold_view *view)
+{
+	struct octo_dev *octo = octo_view_enter(port_id);
+
+	if (octo == NULL)
+		return -ENODEV;
+	octo_hold_read(&octo->hold, octo_now(), rte_get_timer_hz(), view);
+	octo_view_leave();
+	return 0;
 }
 
 static int

@@ -9,6 +9,7 @@
 #include <rte_compat.h>
 #include <rte_ethdev.h>
 
+#include "octo_hold.h"
 #include "octo_tuple.h"
 
 /**
@@ -102,6 +103,14 @@ int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 /** As octo_view_topology(), exported for octo_source.c. */
 __rte_experimental
 int rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
+
+/**
+ * For how long the control mutex has been held, without taking it.
+ *
+ * @return
+ *   0, or -ENODEV if it is not an octo port.
+ */
+int octo_view_hold(uint16_t port_id, struct octo_hold_view *view);
 
 /** @return 0, -ENODEV if it is not an octo port, -EINVAL if there is no such Rx queue. */
 int octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view);
