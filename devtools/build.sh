@@ -14,14 +14,14 @@ take_build_option() {
 		;;
 	--debug)
 		variant+=-debug
-		variant_options+=(-Dbuildtype=debug -Doptimization=0)
+		variant_options+=(-Dbuildtype=debug -Doptimization=0 -Ddebug_locks=true)
 		;;
 	--asan)
 		variant+=-asan
 		asan=1
 		# optimized less, that is compiled in half the time; --debug goes first
 		variant_options=(-Doptimization=1 "-Db_sanitize=address,undefined"
-			-Db_lundef=false "${variant_options[@]}")
+			-Db_lundef=false -Ddebug_locks=true "${variant_options[@]}")
 		;;
 	--dpdk-src)
 		[ -d "${2:-}" ] || usage_error "--dpdk-src needs a DPDK source tree, and '${2:-}' is no directory"

@@ -56,7 +56,8 @@ prepare_fuzz() {
 	find_dpdk_source
 	find_private_dpdk
 	configure -Ddpdk_src="$dpdk_src" -Dapps=false -Dtests=false -Dfuzz=true -Doptimization=1 \
-		-Db_pch=false -Db_sanitize=address,undefined -Db_lundef=false
+		-Db_pch=false -Db_sanitize=address,undefined -Db_lundef=false \
+		-Ddebug_locks=true
 	compile "${built[@]}"
 }
 

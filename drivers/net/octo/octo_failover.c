@@ -69,6 +69,7 @@ hurry(struct octo_dev *octo, uint8_t lost, bool all)
 void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
+	octo_assert_locked(octo);
 	/* its rules may be on an earlier proxy still */
 	hurry(octo, pf, octo->manager == pf || (octo->failover.proxies & RTE_BIT32(pf)));
 	octo->failover.proxies &= ~RTE_BIT32(pf);
@@ -122,6 +123,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 	struct rte_flow_error error;
 	const uint8_t before = octo->manager;
 
+	octo_assert_locked(octo);
 	octo->spreading.stale = true;
 	octo_rule_list_resume_locked(octo);
 	/* rules that were made meanwhile, or that the port refused when it joined */
@@ -168,6 +170,7 @@ octo_failover_follow_locked(struct octo_dev *octo)
 {
 	struct octo_failover *f = &octo->failover;
 
+	octo_assert_locked(octo);
 	if (!f->pending)
 		return false;
 	f->cpu_ns -= octo_failover_cpu_ns();
@@ -192,6 +195,7 @@ octo_failover_done_locked(struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_failover *f = &octo->failover;
 
+	octo_assert_locked(octo);
 	f->cpu_ns += octo_failover_cpu_ns();
 	if (f->seeking)
 		return;

@@ -27,6 +27,7 @@ octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	struct rte_flow *on = octo_rule_on(octo, rule, pf);
 	int ret = 0;
 
+	octo_assert_locked(octo);
 	if (on == NULL)
 		return 0;
 	/* a PF that is about to be removed takes its rule along */
@@ -52,6 +53,7 @@ octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 {
 	int first_error = 0;
 
+	octo_assert_locked(octo);
 	/* a rule created before the first start was never installed */
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
@@ -124,6 +126,7 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 	int ret = octo_fanout_write(octo, &wish, &text, error);
 	int pf;
 
+	octo_assert_locked(octo);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		const struct octo_port *p = &octo->port[pf];
 		const uint32_t life = p->fsm.life;

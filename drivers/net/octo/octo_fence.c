@@ -130,6 +130,7 @@ await_consumer(struct octo_dev *octo, struct octo_rxq *q)
 static void
 arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32_t legs)
 {
+	octo_assert_locked(octo);
 	if (q->fence.kind == OCTO_FENCE_NONE) {
 		q->fence.kind = kind;
 		octo->fences.nb_open++;

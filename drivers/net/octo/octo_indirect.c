@@ -166,6 +166,7 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 {
 	struct rte_flow_action_handle *handle;
 
+	octo_assert_locked(octo);
 	if (conf == NULL || action == NULL) {
 		refuse(error, EINVAL, "the configuration or the action is missing");
 		return NULL;
@@ -206,6 +207,7 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 {
 	int ret;
 
+	octo_assert_locked(octo);
 	if (handle->users != 0)
 		return refuse(error, EBUSY,
 			      "rules or templates have this indirect action: destroy them first");
@@ -325,6 +327,7 @@ octo_indirect_place_locked(struct octo_dev *octo)
 	struct rte_flow_action_handle *handle;
 	struct rte_flow_error error = {.message = NULL};
 
+	octo_assert_locked(octo);
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		int ret = insert_on_pfs(octo, handle, &error);
 

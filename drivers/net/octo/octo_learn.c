@@ -265,6 +265,7 @@ octo_learn_tick_locked(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(WORK_US);
 
+	octo_assert_locked(octo);
 	if (!has_use(octo)) {
 		put_out(octo, end);
 		return;

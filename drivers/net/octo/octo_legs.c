@@ -37,6 +37,7 @@ static pthread_rwlock_t borrowed_lock = PTHREAD_RWLOCK_INITIALIZER;
 static void
 write_lock(void)
 {
+	octo_lock_order_wait(OCTO_RANK_BORROWED, 0);
 	pthread_rwlock_wrlock(&borrowed_lock);
 }
 
@@ -44,6 +45,7 @@ static void
 read_lock(void)
 {
 	pthread_rwlock_rdlock(&borrowed_lock);
+	octo_lock_order_took(OCTO_RANK_BORROWED, 0);
 }
 
 void
@@ -94,6 +96,7 @@ octo_legs_hold(uint16_t port_id)
 void
 octo_legs_unhold(void)
 {
+	octo_lock_order_left(OCTO_RANK_BORROWED, 0);
 	pthread_rwlock_unlock(&borrowed_lock);
 }
 

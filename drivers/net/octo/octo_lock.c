@@ -3,7 +3,7 @@
 /*
  * The control mutex, which every control operation takes, and below it the counts mutex, which
  * statistics take: both process-shared and robust, recursive. A thread that holds the counts
- * mutex must not wait for the control mutex.
+ * mutex must not wait for the control mutex: octo_lock_order.h.
  */
 
 #include <errno.h>
@@ -72,6 +72,7 @@ has_mutex(struct octo_dev *octo, int ret)
 		pthread_mutex_consistent(&octo->mutex);
 		octo->lock_depth = 0;
 	}
+	octo_lock_order_took(OCTO_RANK_CONTROL, octo->port_id);
 	if (octo->lock_depth++ == 0)
 		octo_hold_begin(&octo->hold, octo_now());
 	settle(octo);
@@ -80,6 +81,7 @@ has_mutex(struct octo_dev *octo, int ret)
 void
 octo_lock(struct octo_dev *octo)
 {
+	octo_lock_order_wait(OCTO_RANK_CONTROL, octo->port_id);
 	has_mutex(octo, lock(octo));
 }
 
@@ -123,6 +125,7 @@ octo_unlock(struct octo_dev *octo)
 	settle(octo);
 	if (--octo->lock_depth == 0)
 		octo_hold_end(&octo->hold, octo_now(), rte_get_timer_hz());
+	octo_lock_order_left(OCTO_RANK_CONTROL, octo->port_id);
 	pthread_mutex_unlock(&octo->mutex);
 }
 
@@ -143,11 +146,13 @@ has_counts(struct octo_dev *octo, int ret)
 	/* a few counters may be older than the rest: each is stored at once */
 	if (ret == EOWNERDEAD)
 		pthread_mutex_consistent(&octo->counts_mutex);
+	octo_lock_order_took(OCTO_RANK_COUNTS, octo->port_id);
 }
 
 void
 octo_lock_counts(struct octo_dev *octo)
 {
+	octo_lock_order_wait(OCTO_RANK_COUNTS, octo->port_id);
 	has_counts(octo, pthread_mutex_lock(&octo->counts_mutex));
 }
 
@@ -170,5 +175,6 @@ octo_lock_counts_in_time(struct octo_dev *octo)
 void
 octo_unlock_counts(struct octo_dev *octo)
 {
+	octo_lock_order_left(OCTO_RANK_COUNTS, octo->port_id);
 	pthread_mutex_unlock(&octo->counts_mutex);
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "octo_lock_order.h"
+
 struct octo_dev;
 
 int octo_lock_init(struct octo_dev *octo);

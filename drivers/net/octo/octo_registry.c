@@ -17,10 +17,24 @@
 static pthread_rwlock_t registry_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct octo_dev *registry[RTE_MAX_ETHPORTS];
 
+static void
+write_lock(void)
+{
+	octo_lock_order_wait(OCTO_RANK_REGISTRY, 0);
+	pthread_rwlock_wrlock(&registry_lock);
+}
+
+static void
+read_lock(void)
+{
+	pthread_rwlock_rdlock(&registry_lock);
+	octo_lock_order_took(OCTO_RANK_REGISTRY, 0);
+}
+
 void
 octo_registry_add(struct octo_dev *octo)
 {
-	pthread_rwlock_wrlock(&registry_lock);
+	write_lock();
 	registry[octo->port_id] = octo;
 	pthread_rwlock_unlock(&registry_lock);
 }
@@ -29,7 +43,7 @@ octo_registry_add(struct octo_dev *octo)
 void
 octo_registry_remove(struct octo_dev *octo)
 {
-	pthread_rwlock_wrlock(&registry_lock);
+	write_lock();
 	registry[octo->port_id] = NULL;
 	pthread_rwlock_unlock(&registry_lock);
 }
@@ -42,10 +56,10 @@ octo_registry_get(uint16_t port_id)
 
 	if (port_id >= RTE_MAX_ETHPORTS)
 		return NULL;
-	pthread_rwlock_rdlock(&registry_lock);
+	read_lock();
 	octo = registry[port_id];
 	if (octo == NULL)
-		pthread_rwlock_unlock(&registry_lock);
+		octo_registry_put();
 	return octo;
 }
 
@@ -67,17 +81,18 @@ has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 struct octo_dev *
 octo_registry_get_by_pf(uint16_t pf_port_id)
 {
-	pthread_rwlock_rdlock(&registry_lock);
+	read_lock();
 	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
 		if (registry[i] != NULL && has_pf(registry[i], pf_port_id))
 			return registry[i];
-	pthread_rwlock_unlock(&registry_lock);
+	octo_registry_put();
 	return NULL;
 }
 
 void
 octo_registry_put(void)
 {
+	octo_lock_order_left(OCTO_RANK_REGISTRY, 0);
 	pthread_rwlock_unlock(&registry_lock);
 }
 
@@ -85,11 +100,11 @@ octo_registry_put(void)
 void
 octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what)
 {
-	pthread_rwlock_rdlock(&registry_lock);
+	read_lock();
 	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
 		if (registry[i] != NULL)
 			tell(registry[i], what);
-	pthread_rwlock_unlock(&registry_lock);
+	octo_registry_put();
 }
 
 /*

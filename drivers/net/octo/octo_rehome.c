@@ -138,6 +138,7 @@ octo_rehome_follow_locked(struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	bool more = false;
 
+	octo_assert_locked(octo);
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 

@@ -48,6 +48,7 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 	struct octo_port *p = &octo->port[pf];
 	int ret = 0;
 
+	octo_assert_locked(octo);
 	/*
 	 * Even while the port is stopped: this PF has no flow queues for rules of template
 	 * tables.
@@ -187,6 +188,7 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	struct rte_flow_error error = {.message = NULL};
 	int ret;
 
+	octo_assert_locked(octo);
 	/*
 	 * The NIC may send unsteered packets to the PF as soon as it starts, and they must
 	 * not overtake those in the other PFs' rings: hold its legs before the start.
@@ -220,6 +222,7 @@ octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 void
 octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
 {
+	octo_assert_locked(octo);
 	if (octo_port_is_joining(octo, pf))
 		octo->replug.joining.on = false;
 }
@@ -264,6 +267,7 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 	const uint64_t end = octo_deadline(SLICE_US);
 	struct rte_flow_error error = {.message = NULL};
 
+	octo_assert_locked(octo);
 	/*
 	 * Finish pending flow queue operations: they do not include this PF, which has no flow
 	 * queues.

@@ -56,6 +56,7 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 {
 	int ret = insert_on_pfs(octo, rule, error);
 
+	octo_assert_locked(octo);
 	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
 		ret = insert_on_pfs(octo, rule, error);
 	/* transfer rules of the application also evict learned rules */
@@ -73,6 +74,7 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 void
 octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
+	octo_assert_locked(octo);
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		octo_rule_hits_keep_pf_locked(octo, rule, pf);
 	octo_fanout_remove_locked(octo, rule, NULL);
@@ -181,6 +183,7 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	struct rte_flow *rule = make_rule(octo, wish, error);
 	int ret = 0;
 
+	octo_assert_locked(octo);
 	if (rule == NULL)
 		return NULL;
 	/* its result is known only when the PFs have completed it: lingering rules end now */

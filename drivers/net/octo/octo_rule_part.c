@@ -30,6 +30,7 @@ octo_rule_part_init(struct octo_dev *octo)
 void
 octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
+	octo_assert_locked(octo);
 	TAILQ_REMOVE(&octo->parting.rules, rule, next);
 	TAILQ_REMOVE(bucket_of(octo, &rule->tuple), rule, next_of_queue);
 	octo->parting.nb--;
@@ -65,6 +66,7 @@ may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 bool
 octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
+	octo_assert_locked(octo);
 	if (!may_part(octo, rule))
 		return false;
 	if (octo->parting.nb == OCTO_PARTING_MAX)
@@ -87,6 +89,7 @@ octo_rule_part_end_locked(struct octo_dev *octo)
 {
 	const bool any = octo->parting.nb > 0;
 
+	octo_assert_locked(octo);
 	while (octo->parting.nb > 0)
 		end(octo, TAILQ_FIRST(&octo->parting.rules));
 	return any;

@@ -332,6 +332,7 @@ octo_spread_follow_locked(struct octo_dev *octo)
 	struct octo_spreading *s = &octo->spreading;
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT];
 
+	octo_assert_locked(octo);
 	if (octo->tier != OCTO_TIER_PARTITION) {
 		octo_spread_stop_locked(octo);
 		return false;
