@@ -32,7 +32,7 @@ def _assert_topology(text: str, view: View) -> None:
     assert re.search(rf"^Port {view.port}: net_octo0, link up, steering tier exact, "
                      r"MPFS back end switch, allocate on socket ", text, re.MULTILINE), text
     for number, name in enumerate(vdevs.pf_names()):
-        assert re.search(rf"^ +{number} +{name} +\d+ +\S+ up +started +(manager|-)$", text,
+        assert re.search(rf"^ +{number} +{name} +\d+ +\S+ up +started +(proxy|-)$", text,
                          re.MULTILINE), text
     for queue, home in view.homes().items():
         for kind in ("Rx", "Tx"):

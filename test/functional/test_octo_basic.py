@@ -60,13 +60,13 @@ def test_info(pmd, view):
 
 
 def test_topology(view):
-    """Every PF is told with its simulated socket, one is the manager."""
+    """Every PF is told with its simulated socket, one is the transfer proxy."""
     topology = view.topology()
     assert topology["name"] == "net_octo0"
     assert topology["tier"] == "exact"
     assert [pf["name"] for pf in topology["pfs"]] == vdevs.pf_names()
     assert [pf["socket"] for pf in topology["pfs"]] == [0, 1]
-    assert [pf["manager"] for pf in topology["pfs"]].count(True) == 1
+    assert [pf["transfer_proxy"] for pf in topology["pfs"]].count(True) == 1
     assert len(topology["queues"]) == 2
 
 

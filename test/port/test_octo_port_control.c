@@ -156,14 +156,14 @@ test_an_address_is_removed_where_it_can_be(void **state)
 }
 
 static void
-assert_tier(uint16_t port, const char *tier, int manager)
+assert_tier(uint16_t port, const char *tier, int proxy)
 {
 	struct octo_view_topology view;
 
 	assert_int_equal(octo_view_topology(port, &view), 0);
 	assert_string_equal(view.tier, tier);
 	for (int i = 0; i < view.nb_pfs; i++)
-		assert_int_equal(view.pf[i].manager, i == manager);
+		assert_int_equal(view.pf[i].transfer_proxy, i == proxy);
 }
 
 static bool
@@ -172,7 +172,7 @@ is_managed_by(uint16_t port, unsigned int pf)
 	struct octo_view_topology view;
 
 	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.pf[pf].manager;
+	return view.pf[pf].transfer_proxy;
 }
 
 static void
@@ -184,7 +184,7 @@ restart(uint16_t port)
 
 /* R24 */
 static void
-test_without_mpfs_there_is_no_manager(void **state)
+test_without_mpfs_there_is_no_proxy(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
 	struct octo_port_faults *first = octo_port_faults_on(0);
@@ -287,7 +287,7 @@ main(void)
 		octo_port_test(test_the_mac_table_does_not_grow),
 		octo_port_test(test_isolate_is_rolled_back),
 		octo_port_test(test_an_address_is_removed_where_it_can_be),
-		octo_port_test(test_without_mpfs_there_is_no_manager),
+		octo_port_test(test_without_mpfs_there_is_no_proxy),
 		octo_port_test(test_tier_queue_delivers),
 		octo_port_test(test_a_large_reta),
 		octo_port_test(test_a_reta_that_is_too_large),

@@ -17,8 +17,8 @@
 #define NB_QUEUES 2
 #define MANY_POLLS 1000
 
-/* Which PF is the default one, the NIC alone knows; PF 0 is the manager. */
-static const struct octo_port_conf by_manager = {
+/* Which PF is the default one, the NIC alone knows; PF 0 is the proxy. */
+static const struct octo_port_conf by_proxy = {
 	.pf = {"latency_us=20000"},
 	.octo = "grace_us=25000",
 };
@@ -216,10 +216,10 @@ lose_link_and_find_it(const struct octo_port_conf *conf, unsigned int pf)
 }
 
 static void
-test_the_manager_has_no_link(void **state)
+test_the_proxy_has_no_link(void **state)
 {
 	(void)state;
-	lose_link_and_find_it(&by_manager, 0);
+	lose_link_and_find_it(&by_proxy, 0);
 }
 
 static void
@@ -302,7 +302,7 @@ static void
 test_all_links_are_lost(void **state)
 {
 	(void)state;
-	set_out(&by_manager);
+	set_out(&by_proxy);
 	for (unsigned int pf = 0; pf < 2; pf++)
 		fault(pf, "link,down");
 	octo_port_await(rules() == 0);
@@ -316,7 +316,7 @@ static void
 test_a_full_switch_is_tried_again(void **state)
 {
 	(void)state;
-	set_out(&by_manager);
+	set_out(&by_proxy);
 	fault(0, "room,mpfs,0");
 	fault(0, "link,down");
 	octo_port_await(octo_port_xstat(flow.port, "detours_refused") == 1);
@@ -331,18 +331,18 @@ test_a_full_switch_is_tried_again(void **state)
 static void
 test_a_switch_without_such_rules(void **state)
 {
-	struct octo_port_faults *manager;
+	struct octo_port_faults *proxy;
 
 	(void)state;
-	set_out(&by_manager);
+	set_out(&by_proxy);
 	assert_non_null(octo_port_steer(flow.port, FLOW + 1, 1, NULL));
-	manager = octo_port_faults_on(0);
-	manager->create_transfer = ENOTSUP;
+	proxy = octo_port_faults_on(0);
+	proxy->create_transfer = ENOTSUP;
 	fault(0, "link,down");
 	octo_port_await(octo_port_xstat(flow.port, "detours_refused") == 1);
-	manager->create_transfer = 0;
+	proxy->create_transfer = 0;
 	octo_port_assert_arrives(flow.port, FLOW + 1, 1, 10);
-	manager->create_transfer = ENOTSUP;
+	proxy->create_transfer = ENOTSUP;
 	fault(0, "link,up");
 	octo_port_await(octo_port_xstat(flow.port, "usable_pfs") == 2);
 	travel_by(0);
@@ -353,7 +353,7 @@ test_a_switch_without_such_rules(void **state)
 static void
 test_the_pf_is_removed_then(void **state)
 {
-	const struct octo_port_conf *const confs[] = {&by_manager, &by_other};
+	const struct octo_port_conf *const confs[] = {&by_proxy, &by_other};
 
 	(void)state;
 	for (unsigned int pf = 0; pf < 2; pf++) {
@@ -371,7 +371,7 @@ static void
 test_stop_and_start(void **state)
 {
 	(void)state;
-	set_out(&by_manager);
+	set_out(&by_proxy);
 	fault(0, "link,down");
 	octo_port_await(rules() == 1);
 	assert_int_equal(rte_eth_dev_stop(flow.port), 0);
@@ -391,7 +391,7 @@ static void
 test_isolation_holds(void **state)
 {
 	(void)state;
-	set_out(&by_manager);
+	set_out(&by_proxy);
 	assert_int_equal(rte_eth_dev_stop(flow.port), 0);
 	assert_int_equal(rte_flow_isolate(flow.port, 1, NULL), 0);
 	assert_int_equal(rte_eth_dev_start(flow.port), 0);
@@ -429,7 +429,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		octo_port_test(test_the_manager_has_no_link),
+		octo_port_test(test_the_proxy_has_no_link),
 		octo_port_test(test_another_has_no_link),
 		octo_port_test(test_one_that_recovers_is_passed_by),
 		octo_port_test(test_one_that_is_put_back_costs_nothing),

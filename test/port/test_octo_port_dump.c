@@ -78,7 +78,7 @@ test_dump_has_topology_and_steering(void **state)
 	(void)state;
 	assert_has(topology, "Port %u: net_octo0, link up, steering tier exact, MPFS back end ",
 		   port);
-	assert_int_equal(count(topology, " manager\n"), 1);
+	assert_int_equal(count(topology, " proxy\n"), 1);
 	assert_int_equal(count(topology, " home  "), 2 * QUEUES);
 	assert_int_equal(count(topology, " stray "), 2 * QUEUES);
 	assert_has(steering, "Port %u: 2 steered flows, 0 of them ineffective, tier exact\n", port);

@@ -36,9 +36,9 @@ test_flows_leave_a_pf_without_link_unpolled(void **state)
 	octo_port_await((octo_port_poll(port, 1, 32, &tally), octo_port_rule_pf(port, 7) == 1));
 }
 
-/* One manager after the other goes, and takes the rules of the switch with it. */
+/* One proxy after the other goes, and takes the rules of the switch with it. */
 static void
-test_every_manager_goes(void **state)
+test_every_proxy_goes(void **state)
 {
 	uint16_t port = octo_port_create(&three_pfs);
 	struct octo_view_topology view;
@@ -55,7 +55,7 @@ test_every_manager_goes(void **state)
 			octo_port_assert_arrives(port, 100 + q, q, 10);
 		assert_int_equal(octo_view_topology(port, &view), 0);
 		assert_string_equal(view.tier, "exact");
-		assert_true(view.pf[gone + 1].manager);
+		assert_true(view.pf[gone + 1].transfer_proxy);
 	}
 	assert_int_equal(octo_port_xstat(port, "failovers"), 2);
 	assert_true(octo_port_xstat(port, "failover_cpu_ns") > 0);
@@ -97,7 +97,7 @@ has_tier(uint16_t port, const char *tier)
 
 /* PF 0 manages the switch and goes; the NIC does not say that PF 1 does it then. */
 static uint16_t
-lose_the_manager(void)
+lose_the_proxy(void)
 {
 	const uint16_t port = octo_port_create(&two_pfs);
 	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
@@ -120,9 +120,9 @@ lose_the_manager(void)
 
 /* The tier is dropped meanwhile, and is back when it does. */
 static void
-test_a_nic_names_a_manager_late(void **state)
+test_a_nic_names_a_proxy_late(void **state)
 {
-	const uint16_t port = lose_the_manager();
+	const uint16_t port = lose_the_proxy();
 
 	(void)state;
 	nic.silent = false;
@@ -135,7 +135,7 @@ test_a_nic_names_a_manager_late(void **state)
 static void
 test_a_tier_that_is_ignored_is_not_raised(void **state)
 {
-	const uint16_t port = lose_the_manager();
+	const uint16_t port = lose_the_proxy();
 
 	(void)state;
 	octo_of(&rte_eth_devices[port])->ignored = OCTO_IGNORED_MPFS;
@@ -194,7 +194,7 @@ is_on(uint16_t port, struct rte_flow *rule, unsigned int pf)
 
 /* It names one that is there, on a switch that another manages now. */
 static void
-test_a_transfer_rule_follows_the_manager(void **state)
+test_a_transfer_rule_follows_the_proxy(void **state)
 {
 	uint16_t port = octo_port_create(&three_pfs);
 	struct rte_flow_error error;
@@ -229,11 +229,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_flows_leave_a_pf_without_link_unpolled),
-		octo_port_test(test_every_manager_goes),
-		octo_port_test(test_a_nic_names_a_manager_late),
+		octo_port_test(test_every_proxy_goes),
+		octo_port_test(test_a_nic_names_a_proxy_late),
 		octo_port_test(test_a_tier_that_is_ignored_is_not_raised),
 		octo_port_test(test_a_transfer_rule_waits_for_its_pf),
-		octo_port_test(test_a_transfer_rule_follows_the_manager),
+		octo_port_test(test_a_transfer_rule_follows_the_proxy),
 		octo_port_test(test_nothing_starts_without_a_pf),
 	};
 

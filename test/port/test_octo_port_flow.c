@@ -229,7 +229,7 @@ test_text_survives_an_unasked_refusal(void **state)
 	assert_null(octo_port_steer(port, 7, 0, &error));
 	assert_int_equal(rte_errno, ENOSPC);
 	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
-	/* the rules are flushed without a word; some go by the manager, some by each PF */
+	/* the rules are flushed without a word; some go by the proxy, some by each PF */
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_string_equal(error.message, "PF net_mpsim1: made up for the test");
 }
@@ -268,7 +268,7 @@ test_rules_leave_a_dead_pf(void **state)
 }
 
 static void
-test_rules_survive_the_manager(void **state)
+test_rules_survive_the_proxy(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
 
@@ -287,28 +287,28 @@ test_rules_survive_the_manager(void **state)
 static pthread_t remover;
 
 static void *
-remove_manager(void *arg)
+remove_proxy(void *arg)
 {
 	RTE_SET_USED(arg);
 	rte_eal_hotplug_remove("vdev", octo_port_pf_name(0));
 	return NULL;
 }
 
-/* The NIC has another manager when this returns, and the port is yet to be told. */
+/* The NIC has another proxy when this returns, and the port is yet to be told. */
 static void
 begin_removal(void)
 {
 	uint16_t proxy = octo_port_pf(0);
 
-	assert_int_equal(pthread_create(&remover, NULL, remove_manager, NULL), 0);
+	assert_int_equal(pthread_create(&remover, NULL, remove_proxy, NULL), 0);
 	while (rte_flow_pick_transfer_proxy(octo_port_pf(1), &proxy, NULL) != 0 ||
 	       proxy != octo_port_pf(1))
 		octo_wait_us(10);
 }
 
-/* A PF joins while the manager goes: the port asks for the manager before it is told. */
+/* A PF joins while the proxy goes: the port asks for the proxy before it is told. */
 static void
-test_rules_survive_a_manager_that_was_replaced(void **state)
+test_rules_survive_a_proxy_that_was_replaced(void **state)
 {
 	const struct octo_port_conf conf = {.nb_pfs = 3, .two_nodes = true, .replug = true};
 	uint16_t port = octo_port_create(&conf);
@@ -376,21 +376,21 @@ static void
 test_flows_follow_once_there_is_room(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
-	struct octo_port_faults *manager = octo_port_faults_on(0);
+	struct octo_port_faults *proxy = octo_port_faults_on(0);
 
 	(void)state;
 	octo_port_up(port, 2);
 	poll_a_while(port, 1);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
-	manager->create_transfer = ENOSPC;
+	proxy->create_transfer = ENOSPC;
 	move_home(port, false);
 	/* somebody else was faster: the old rule is gone, the new one refused */
 	await_rules(port, 4, -1);
 	/* not just in the very next moment */
 	octo_port_pass_us(150000);
 	await_rules(port, 4, -1);
-	manager->create_transfer = 0;
+	proxy->create_transfer = 0;
 	await_rules(port, 4, 0);
 	move_home(port, true);
 	await_rules(port, 4, 1);
@@ -496,8 +496,8 @@ main(void)
 		octo_port_test(test_text_survives_an_unasked_refusal),
 		octo_port_test(test_steered_to_a_queue_whose_home_is_gone),
 		octo_port_test(test_rules_leave_a_dead_pf),
-		octo_port_test(test_rules_survive_the_manager),
-		octo_port_test(test_rules_survive_a_manager_that_was_replaced),
+		octo_port_test(test_rules_survive_the_proxy),
+		octo_port_test(test_rules_survive_a_proxy_that_was_replaced),
 		octo_port_test(test_flows_follow_with_a_full_mpfs),
 		octo_port_test(test_flows_follow_once_there_is_room),
 		octo_port_test(test_flows_follow_the_poller),

@@ -310,17 +310,17 @@ static void
 test_a_switch_that_cannot_follow(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
-	struct octo_port_faults *manager = octo_port_faults_on(0);
+	struct octo_port_faults *proxy = octo_port_faults_on(0);
 	struct rte_flow_action_handle *h;
 
 	(void)state;
 	octo_port_up(port, 2);
 	h = octo_port_indirect_queue(port, 0);
 	assert_non_null(octo_port_steer_by(port, 7, h, NULL));
-	manager->create_transfer = EIO;
+	proxy->create_transfer = EIO;
 	assert_int_equal(update(port, h, 1, NULL), 0);
 	octo_port_assert_arrives(port, 7, 1, 20);
-	manager->create_transfer = 0;
+	proxy->create_transfer = 0;
 	octo_port_await(octo_port_rule_pf(port, 7) == 1);
 	octo_port_assert_arrives(port, 7, 1, 20);
 }

@@ -68,7 +68,7 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
-/* The manager, too: the rules of the switch go with it. */
+/* The proxy, too: the rules of the switch go with it. */
 static void
 test_every_pf_is_ejected(void **state)
 {
@@ -239,7 +239,7 @@ manages(uint16_t port, unsigned int pf)
 	struct octo_view_topology view;
 
 	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.pf[pf].manager;
+	return view.pf[pf].transfer_proxy;
 }
 
 /* One without some rules is better than none, and manages the switch until there is another. */

@@ -91,9 +91,9 @@ test_learned_rules_follow_their_queue(void **state)
 	assert_int_equal(octo_port_xstat(port, "steered_flows_ineffective"), 0);
 }
 
-/* What was learned is put again where the next manager is. */
+/* What was learned is put again where the next proxy is. */
 static void
-test_the_manager_goes(void **state)
+test_the_proxy_goes(void **state)
 {
 	uint16_t port = create_and_learn(&learning);
 	const uint64_t before = learned(port);
@@ -109,15 +109,15 @@ static void
 check_refusals(int error)
 {
 	uint16_t port = octo_port_create(&learning);
-	struct octo_port_faults *manager = octo_port_faults_on(0);
+	struct octo_port_faults *proxy = octo_port_faults_on(0);
 
 	octo_port_up(port, 2);
-	manager->create_transfer = error;
+	proxy->create_transfer = error;
 	for (int i = 0; i < 20; i++)
 		talk(port);
 	assert_int_equal(learned(port), 0);
 	assert_true(octo_port_xstat(port, "rx_stray_sampled") > 0);
-	manager->create_transfer = 0;
+	proxy->create_transfer = 0;
 	talk_until(port, learned(port) > 0 && is_quiet(port));
 }
 
@@ -228,7 +228,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_learned_rules_follow_their_queue),
-		octo_port_test(test_the_manager_goes),
+		octo_port_test(test_the_proxy_goes),
 		octo_port_test(test_refused_for_want_of_room),
 		octo_port_test(test_refused_otherwise),
 		octo_port_test(test_explicit_rules_go_first),

@@ -84,7 +84,7 @@ test_a_pf_is_lost_and_refuses_the_rule(void **state)
 
 /* The switch rule that leads past a PF without link goes with the PF that was to have it. */
 static void
-test_a_manager_is_lost_while_it_gets_the_default_pf_rule(void **state)
+test_a_proxy_is_lost_while_it_gets_the_default_pf_rule(void **state)
 {
 	uint16_t port = octo_port_create(&three_pfs);
 	const struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
@@ -97,7 +97,7 @@ test_a_manager_is_lost_while_it_gets_the_default_pf_rule(void **state)
 	faults->on_create = begin_recovery;
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(2)), 0);
 	octo_port_await(!octo_port_pf_is_started(port, 0));
-	assert_in_range(octo->detour.manager, 0, 2);
+	assert_in_range(octo->detour.proxy, 0, 2);
 	recovery(RTE_ETH_EVENT_RECOVERY_SUCCESS);
 	octo_port_await(octo_port_pf_is_started(port, 0));
 	octo_port_await(octo_detour_pf(octo) != OCTO_NO_PF);
@@ -105,7 +105,7 @@ test_a_manager_is_lost_while_it_gets_the_default_pf_rule(void **state)
 
 /* The NIC has another transfer proxy PF, and keeps the rules of the one before. */
 static void
-make_manager(unsigned int index)
+make_proxy(unsigned int index)
 {
 	struct mpsim_pf *pf = rte_eth_devices[octo_port_pf(index)].data->dev_private;
 
@@ -115,12 +115,12 @@ make_manager(unsigned int index)
 }
 
 static bool
-is_manager(uint16_t port, unsigned int pf)
+is_proxy(uint16_t port, unsigned int pf)
 {
 	struct octo_view_topology view;
 
 	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.pf[pf].manager;
+	return view.pf[pf].transfer_proxy;
 }
 
 /*
@@ -128,7 +128,7 @@ is_manager(uint16_t port, unsigned int pf)
  * is at home on PF 2 whichever other PF is gone, so that only the loss itself concerns its rules.
  */
 static void
-test_an_earlier_manager_is_lost(void **state)
+test_an_earlier_proxy_is_lost(void **state)
 {
 	uint16_t port = octo_port_create(&three_pfs);
 	uint64_t strays;
@@ -139,8 +139,8 @@ test_an_earlier_manager_is_lost(void **state)
 	octo_port_await(octo_port_leads_to(port, 7, 5, 2));
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&three_pfs, 1);
-	make_manager(1);
-	octo_port_await(is_manager(port, 1));
+	make_proxy(1);
+	octo_port_await(is_proxy(port, 1));
 	octo_port_remove_pf(0);
 	octo_port_await(octo_port_leads_to(port, 7, 5, 2));
 	strays = octo_port_xstat(port, "rx_stray_packets");
@@ -154,8 +154,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_lost_while_a_rule_is_created),
 		octo_port_test(test_a_pf_is_lost_and_refuses_the_rule),
-		octo_port_test(test_a_manager_is_lost_while_it_gets_the_default_pf_rule),
-		octo_port_test(test_an_earlier_manager_is_lost),
+		octo_port_test(test_a_proxy_is_lost_while_it_gets_the_default_pf_rule),
+		octo_port_test(test_an_earlier_proxy_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -41,7 +41,7 @@ test_a_pf_that_is_attached_is_taken(void **state)
 
 	(void)state;
 	octo_port_up(port, 2);
-	/* the manager, this time */
+	/* the proxy, this time */
 	for (uint16_t q = 0; q < 2; q++)
 		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
 	octo_port_assert_arrives(port, 100, 0, 10);
@@ -71,20 +71,20 @@ static void
 test_a_pf_is_back_before_its_flows_have_left(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
-	struct octo_port_faults *manager;
+	struct octo_port_faults *proxy;
 
 	(void)state;
 	octo_port_up(port, 2);
 	for (uint16_t i = 0; i < SLOW_RULES; i++)
 		assert_non_null(octo_port_steer(port, 100 + i, 1, NULL));
 	octo_port_await(octo_port_leads_to(port, 100, 1, 1));
-	manager = octo_port_faults_on(0);
+	proxy = octo_port_faults_on(0);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow,40000"), 0);
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await(octo_port_pf_is_started(port, 1));
-	assert_true(manager->transfers < SLOW_RULES);
-	octo_port_await(octo_port_leads_to(port, 100, 1, 1) && manager->transfers >= SLOW_RULES);
+	assert_true(proxy->transfers < SLOW_RULES);
+	octo_port_await(octo_port_leads_to(port, 100, 1, 1) && proxy->transfers >= SLOW_RULES);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,clear"), 0);
 	for (uint16_t i = 0; i < SLOW_RULES; i++) {
 		octo_port_await(octo_port_leads_to(port, 100 + i, 1, 1));

@@ -91,7 +91,7 @@ test_the_only_rule_is_ignored(void **state)
 	}
 	assert_tier(port, "queue", "MPFS");
 	assert_int_equal(first_rule(port).pf, -1);
-	/* the rules of the manager can still be taken back */
+	/* the rules of the proxy can still be taken back */
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
 }
@@ -254,13 +254,13 @@ static void
 test_a_rule_that_cannot_follow_is_no_lie(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
-	struct octo_port_faults *manager = octo_port_faults_on(0);
+	struct octo_port_faults *proxy = octo_port_faults_on(0);
 
 	(void)state;
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	talk(port, 20);
-	manager->create_transfer = ENOSPC;
+	proxy->create_transfer = ENOSPC;
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	let_it_be_seen(port);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == -1);

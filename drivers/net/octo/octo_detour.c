@@ -85,7 +85,7 @@ flow_of(const struct octo_dev *octo)
 {
 	const struct octo_detour *d = &octo->detour;
 
-	return octo_port_object(&octo->port[d->manager], &d->flow);
+	return octo_port_object(&octo->port[d->proxy], &d->flow);
 }
 
 static bool
@@ -135,7 +135,7 @@ destroy(struct octo_dev *octo)
 	struct rte_flow *flow = flow_of(octo);
 
 	if (flow != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[d->manager]), flow, NULL);
+		rte_flow_destroy(octo_port_usable_id(&octo->port[d->proxy]), flow, NULL);
 	d->flow = (struct octo_handle){0};
 }
 
@@ -158,8 +158,8 @@ static int
 lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 {
 	struct octo_detour *d = &octo->detour;
-	const uint8_t manager = octo->manager;
-	const struct octo_port *proxy = &octo->port[manager];
+	const uint8_t index = octo->proxy;
+	const struct octo_port *proxy = &octo->port[index];
 	const uint32_t life = proxy->fsm.life;
 	const uint32_t pf_life = octo->port[pf].fsm.life;
 	const uint8_t turn = d->turn ^ 1;
@@ -180,7 +180,7 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	d->flow = octo_handle_make(flow, life);
 	d->pf_life = pf_life;
 	d->pf = pf;
-	d->manager = manager;
+	d->proxy = index;
 	d->turn = turn;
 	d->detours++;
 	return 0;
@@ -246,7 +246,7 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 	}
 	d->on = useless != 0 && (d->on || must_begin(octo, useless));
 	/* another transfer proxy PF may come soon */
-	if (octo->manager == OCTO_NO_PF || (flows_go && !urgent))
+	if (octo->proxy == OCTO_NO_PF || (flows_go && !urgent))
 		return;
 	if (!d->on) {
 		if (flow_of(octo) != NULL && !must_wait(octo, OCTO_NO_PF, PATIENCE_MS))

@@ -15,7 +15,7 @@ struct octo_detour {
 	bool on;                 /* there is such a PF */
 	bool told;               /* its refusal was logged */
 	uint8_t pf;              /* PF that the rule leads to */
-	uint8_t manager;         /* port that has the rule */
+	uint8_t proxy;           /* port that has the rule */
 	uint8_t turn;            /* selects one of two priorities, alternately */
 	struct octo_handle flow; /* on that port */
 	uint32_t pf_life;        /* of the port to which the rule leads */

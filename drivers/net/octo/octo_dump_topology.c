@@ -20,7 +20,7 @@ print_pfs(const struct octo_view_topology *view, FILE *file)
 
 		fprintf(file, "  %-3u %-24s %4u %6s %-5s %-10s %s\n", i, pf->name, pf->port_id,
 			octo_dump_number(pf->socket, socket), pf->link_up ? "up" : "down",
-			pf->state, pf->manager ? "manager" : "-");
+			pf->state, pf->transfer_proxy ? "proxy" : "-");
 	}
 }
 

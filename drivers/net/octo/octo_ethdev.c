@@ -79,7 +79,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	int ret;
 
 	octo->port_id = dev->data->port_id;
-	octo->manager = OCTO_NO_PF;
+	octo->proxy = OCTO_NO_PF;
 	octo->clone_pools = args->clone_pools;
 	octo->fences.settings = args->fence;
 	octo->tx_by_buffer = args->tx_by_buffer;

@@ -71,11 +71,11 @@ octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
 	octo_assert_locked(octo);
 	/* its rules may be on an earlier proxy still */
-	hurry(octo, pf, octo->manager == pf || (octo->failover.proxies & RTE_BIT32(pf)));
+	hurry(octo, pf, octo->proxy == pf || (octo->failover.proxies & RTE_BIT32(pf)));
 	octo->failover.proxies &= ~RTE_BIT32(pf);
-	if (octo->manager != pf || octo->sliced)
+	if (octo->proxy != pf || octo->sliced)
 		return;
-	octo->manager = OCTO_NO_PF;
+	octo->proxy = OCTO_NO_PF;
 	octo->spreading.stale = true;
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
 		return;
@@ -92,19 +92,19 @@ drop_tier(struct octo_dev *octo)
 	octo->tier = OCTO_TIER_QUEUE;
 	octo_learn_adapt_locked(octo);
 	OCTO_LOG(WARNING,
-		 "port %u: the manager PF is gone, and no other manages the switch: "
+		 "port %u: the transfer proxy PF is gone, and there is no other: "
 		 "steering tier is queue now",
 		 octo->port_id);
 }
 
 /* If a proxy is found, all switch rules are installed again by the rehoming of their queues. */
 static void
-seek_manager(struct octo_dev *octo)
+seek_proxy(struct octo_dev *octo)
 {
 	struct rte_flow_error error;
 
 	if (octo->mpfs_ops->probe(octo, &error) != 0) {
-		octo->manager = OCTO_NO_PF;
+		octo->proxy = OCTO_NO_PF;
 		if (octo_now() > octo->failover.seek_until)
 			drop_tier(octo);
 		return;
@@ -112,8 +112,8 @@ seek_manager(struct octo_dev *octo)
 	octo->failover.seeking = false;
 	hurry(octo, OCTO_NO_PF, true);
 	octo_rule_list_resume_locked(octo);
-	OCTO_LOG(NOTICE, "port %u: PF %s manages the switch now", octo->port_id,
-		 octo_manager(octo)->name);
+	OCTO_LOG(NOTICE, "port %u: PF %s is the transfer proxy now", octo->port_id,
+		 octo_proxy(octo)->name);
 }
 
 /* A PF is back, or came late: it may be the proxy, or give the port a higher tier again. */
@@ -121,7 +121,7 @@ void
 octo_failover_joined_locked(struct octo_dev *octo)
 {
 	struct rte_flow_error error;
-	const uint8_t before = octo->manager;
+	const uint8_t before = octo->proxy;
 
 	octo_assert_locked(octo);
 	octo->spreading.stale = true;
@@ -136,7 +136,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 		octo_tier_probe_locked(octo);
 		hurry(octo, OCTO_NO_PF, true);
 	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
-		octo->manager = before;
+		octo->proxy = before;
 	}
 }
 
@@ -155,7 +155,7 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 		return;
 	f->seek_again = octo_deadline(SEEK_AGAIN_MS * 1000);
 	if (octo->mpfs_ops->probe(octo, &error) != 0) {
-		octo->manager = OCTO_NO_PF;
+		octo->proxy = OCTO_NO_PF;
 		return;
 	}
 	f->seek_again = 0;
@@ -175,7 +175,7 @@ octo_failover_follow_locked(struct octo_dev *octo)
 		return false;
 	f->cpu_ns -= octo_failover_cpu_ns();
 	if (f->seeking)
-		seek_manager(octo);
+		seek_proxy(octo);
 	/* a few rules, which lead all flows without rules of their own */
 	octo_spread_follow_locked(octo);
 	return true;

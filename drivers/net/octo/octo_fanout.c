@@ -184,8 +184,8 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 	ret = octo_fanout_write(octo, wish, &text, error);
 	if (ret == 0 && text.pfs == 0)
 		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
-					 "the PF that the rule names is gone, or the one that "
-					 "manages the switch");
+					 "the PF that the rule names is gone, or the transfer "
+					 "proxy of the switch");
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
 		const struct octo_port *p = &octo->port[pf];
 
@@ -230,20 +230,20 @@ octo_fanout_is_transfer(const struct rte_flow *rule)
 struct octo_lead
 octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
 {
-	const uint8_t manager = octo->manager;
+	const uint8_t proxy = octo->proxy;
 
 	return (struct octo_lead){
-		.mpfs.life = manager == OCTO_NO_PF ? OCTO_LIFE_NONE : octo->port[manager].fsm.life,
+		.mpfs.life = proxy == OCTO_NO_PF ? OCTO_LIFE_NONE : octo->port[proxy].fsm.life,
 		.pf_life = octo->pf[pf].port->fsm.life,
 		.pf = pf,
-		.manager = manager,
+		.proxy = proxy,
 	};
 }
 
 void
 octo_fanout_unlead(struct rte_flow *rule)
 {
-	rule->lead = (struct octo_lead){.pf = OCTO_NO_PF, .manager = OCTO_NO_PF};
+	rule->lead = (struct octo_lead){.pf = OCTO_NO_PF, .proxy = OCTO_NO_PF};
 }
 
 /* What led the flow to a PF is gone: the rehoming of its queue installs it again. */

@@ -121,6 +121,7 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 	const uint64_t mail = octo_port_state_take(&port->mail);
 	const uint32_t todo = octo_port_state_hear(&port->fsm, mail, answer, octo_now()).actions;
 
+	octo_assert_locked(octo);
 	if (todo & OCTO_PORT_DO_LOSE)
 		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK);
 	port->todo |= todo & ~OCTO_PORT_DO_LOSE;

@@ -243,7 +243,7 @@ octo_mpfs_agent_say_synced(struct octo_dev *octo)
 static int
 agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	octo->manager = OCTO_NO_PF;
+	octo->proxy = OCTO_NO_PF;
 	if (octo->agent->state != OCTO_AGENT_READY)
 		return refuse(octo, -ENOTCONN, error);
 	/* an earlier process may have left rules, and this one may need their room at once */

@@ -20,7 +20,7 @@ slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	struct rte_flow_error ignored;
 	struct octo_flow_rule r;
 
-	octo->manager = OCTO_NO_PF;
+	octo->proxy = OCTO_NO_PF;
 	if (!octo_port_is(port, OCTO_PORT_RUNNING))
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is gone");
@@ -29,7 +29,7 @@ slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 						   &ignored) == 0 ?
 					 LEARNED_PRIORITY :
 					 0;
-	octo->manager = 0;
+	octo->proxy = 0;
 	return 0;
 }
 

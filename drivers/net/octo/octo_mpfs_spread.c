@@ -21,7 +21,7 @@
 static int
 validate(const struct octo_dev *octo, const struct octo_flow_rule *r, struct rte_flow_error *error)
 {
-	const struct octo_port *proxy = octo_manager(octo);
+	const struct octo_port *proxy = octo_proxy(octo);
 	const int ret = rte_flow_validate(proxy->port_id, &r->attr, r->pattern, r->actions, error);
 
 	return ret == 0 ? 0 : octo_flow_blame(proxy, ret, error);
@@ -31,7 +31,7 @@ int
 octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	static const struct octo_partition_rule odd = {.src = 1, .src_mask = 1, .dst_mask = 2};
-	const uint16_t proxy = octo_manager(octo)->port_id;
+	const uint16_t proxy = octo_proxy(octo)->port_id;
 	struct octo_flow_rule r;
 	int ret;
 
@@ -51,14 +51,14 @@ octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 static unsigned int
 count(const struct octo_dev *octo, const struct octo_spreading *set)
 {
-	return set->life == octo->port[set->manager].fsm.life ? set->nb_flows : 0;
+	return set->life == octo->port[set->proxy].fsm.life ? set->nb_flows : 0;
 }
 
 static void
 destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 {
 	for (unsigned int i = count(octo, set); i > 0; i--)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[set->manager]), set->flows[i - 1],
+		rte_flow_destroy(octo_port_usable_id(&octo->port[set->proxy]), set->flows[i - 1],
 				 NULL);
 }
 
@@ -67,7 +67,7 @@ static int
 add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spreading *set,
     struct rte_flow_error *error)
 {
-	const struct octo_port *proxy = &octo->port[set->manager];
+	const struct octo_port *proxy = &octo->port[set->proxy];
 	struct rte_flow *flow;
 
 	if (proxy->fsm.life != set->life)
@@ -89,7 +89,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 
 	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
 		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
-				       octo->port[set->manager].port_id,
+				       octo->port[set->proxy].port_id,
 				       octo->port[spread->rules[i].pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
@@ -114,7 +114,7 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 		ret = add_family(octo, OCTO_IPV6, spread, set, error);
 	if (ret == 0) {
 		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
-				     octo->port[set->manager].port_id,
+				     octo->port[set->proxy].port_id,
 				     octo->port[spread->default_pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
@@ -130,7 +130,7 @@ octo_mpfs_spread_lose_pf(struct octo_dev *octo, uint8_t pf)
 	octo->spreading.level |= RTE_BIT32(pf);
 	octo->spreading.lost = true;
 	octo->spreading.settled = false;
-	octo->spreading.stale |= octo->spreading.manager == pf;
+	octo->spreading.stale |= octo->spreading.proxy == pf;
 }
 
 void
@@ -159,7 +159,7 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->spreading.manager]),
+		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->spreading.proxy]),
 				   octo->spreading.flows[i], actions, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;
@@ -174,8 +174,8 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 {
 	struct octo_spreading next = {
 		.turn = octo->spreading.turn ^ 1,
-		.manager = octo->manager,
-		.life = octo_manager(octo)->fsm.life,
+		.proxy = octo->proxy,
+		.life = octo_proxy(octo)->fsm.life,
 	};
 	int ret;
 
@@ -196,7 +196,7 @@ octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
 	}
 	octo->spreading.flows = next.flows;
 	octo->spreading.nb_flows = next.nb_flows;
-	octo->spreading.manager = next.manager;
+	octo->spreading.proxy = next.proxy;
 	octo->spreading.life = next.life;
 	octo->spreading.turn = next.turn;
 	octo->spreading.counted = next.counted;

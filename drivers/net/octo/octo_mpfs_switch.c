@@ -25,13 +25,13 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	ret = rte_flow_pick_transfer_proxy(octo->port[first].port_id, &proxy, error);
 	if (ret != 0)
 		return ret;
-	octo->manager = OCTO_NO_PF;
+	octo->proxy = OCTO_NO_PF;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (octo->port[i].port_id == proxy)
-			octo->manager = (uint8_t)i;
-	if (octo->manager == OCTO_NO_PF)
+			octo->proxy = (uint8_t)i;
+	if (octo->proxy == OCTO_NO_PF)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the port that manages the switch is not a PF");
+					  "the transfer proxy of the switch is not a PF");
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		octo_flow_build_mpfs(&rule, &octo_tuple_example, 0, proxy, octo->port[i].port_id,
 				     false);
@@ -54,13 +54,13 @@ static struct octo_lead
 create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	    struct rte_flow_error *error)
 {
-	const struct octo_port *proxy = octo_manager(octo);
+	const struct octo_port *proxy = octo_proxy(octo);
 	struct octo_lead lead = octo_fanout_lead(octo, pf);
 	struct octo_flow_rule r;
 
 	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy->port_id, octo->port[pf].port_id,
 			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
-	octo->failover.proxies |= RTE_BIT32(octo->manager);
+	octo->failover.proxies |= RTE_BIT32(octo->proxy);
 	lead.priority = priority;
 	lead.mpfs.h = rte_flow_create(proxy->port_id, &r.attr, r.pattern, r.actions, error);
 	if (lead.mpfs.h == NULL)
@@ -75,7 +75,7 @@ switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	struct octo_lead lead;
 
 	/* the rule waits for the next transfer proxy PF: see octo_failover.c */
-	if (octo->manager == OCTO_NO_PF)
+	if (octo->proxy == OCTO_NO_PF)
 		return 0;
 	lead = create_lead(octo, rule, first_priority(rule), pf, error);
 	if (lead.mpfs.h == NULL)
@@ -92,7 +92,7 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	int ret = 0;
 
 	if (mpfs != NULL) {
-		port = &octo->port[rule->lead.manager];
+		port = &octo->port[rule->lead.proxy];
 		ret = rte_flow_destroy(octo_port_usable_id(port), mpfs, error);
 		ret = octo_flow_destroyed(port, ret, error);
 	}
@@ -113,7 +113,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	struct rte_flow *old = octo_rule_mpfs(octo, rule);
 	struct octo_lead lead;
 
-	if (octo->manager == OCTO_NO_PF)
+	if (octo->proxy == OCTO_NO_PF)
 		return 0;
 	lead = create_lead(octo, rule, priority, pf, error);
 	if (lead.mpfs.h == NULL) {
@@ -125,7 +125,7 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 		return switch_insert(octo, rule, pf, error);
 	}
 	if (old != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[rule->lead.manager]), old, NULL);
+		rte_flow_destroy(octo_port_usable_id(&octo->port[rule->lead.proxy]), old, NULL);
 	rule->lead = lead;
 	return 0;
 }
@@ -138,9 +138,9 @@ switch_counts(struct octo_dev *octo)
 	struct octo_flow_rule r;
 	uint16_t proxy;
 
-	if (octo->manager == OCTO_NO_PF)
+	if (octo->proxy == OCTO_NO_PF)
 		return octo->learning.counted;
-	proxy = octo_manager(octo)->port_id;
+	proxy = octo_proxy(octo)->port_id;
 	octo_flow_build_mpfs(&r, &octo_tuple_example, 2, proxy, proxy, true);
 	return rte_flow_validate(proxy, &r.attr, r.pattern, r.actions, &error) == 0;
 }
@@ -159,7 +159,7 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 
 	if (mpfs == NULL)
 		return 0;
-	port = &octo->port[rule->lead.manager];
+	port = &octo->port[rule->lead.proxy];
 	ret = rte_flow_query(octo_port_usable_id(port), mpfs, actions, count, error);
 	return ret == 0 ? 0 : octo_flow_blame(port, ret, error);
 }

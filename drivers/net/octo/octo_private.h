@@ -153,7 +153,7 @@ struct octo_dev {
 	enum octo_tier tier_wanted; /* highest tier that may be used */
 	bool tier_forced;           /* by the devarg */
 	bool rss_by_app;            /* the application uses RSS: the same for all PFs */
-	uint8_t manager;            /* index of the transfer proxy PF, OCTO_NO_PF: none */
+	uint8_t proxy;              /* index of the transfer proxy port, OCTO_NO_PF: none */
 	bool count_rules;           /* the hits of all rules are counted */
 	bool agent_queues;          /* the agent chooses the queue, as the PFs refuse ARFS rules */
 	bool started;
@@ -273,9 +273,9 @@ octo_data(const struct octo_dev *octo)
 }
 
 static inline const struct octo_port *
-octo_manager(const struct octo_dev *octo)
+octo_proxy(const struct octo_dev *octo)
 {
-	return &octo->port[octo->manager];
+	return &octo->port[octo->proxy];
 }
 
 /*
@@ -308,9 +308,8 @@ octo_rule_mpfs(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_lead *lead = &rule->lead;
 
-	return lead->manager == OCTO_NO_PF ?
-		       NULL :
-		       octo_port_object(&octo->port[lead->manager], &lead->mpfs);
+	return lead->proxy == OCTO_NO_PF ? NULL :
+					   octo_port_object(&octo->port[lead->proxy], &lead->mpfs);
 }
 
 /* The PF to which the flow is led; OCTO_NO_PF if it is not, as the rule was lost with its port. */
@@ -318,8 +317,8 @@ static inline uint8_t
 octo_rule_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_lead *lead = &rule->lead;
-	const bool exists = lead->manager == OCTO_NO_PF ||
-			    lead->mpfs.life == octo->port[lead->manager].fsm.life;
+	const bool exists = lead->proxy == OCTO_NO_PF ||
+			    lead->mpfs.life == octo->port[lead->proxy].fsm.life;
 
 	return exists ? lead->pf : OCTO_NO_PF;
 }

@@ -55,7 +55,7 @@ struct octo_lead {
 	struct octo_handle mpfs; /* MPFS rule; h is NULL for slices and an agent */
 	uint32_t pf_life;        /* of the port of pf */
 	uint8_t pf;              /* OCTO_NO_PF: nothing leads it */
-	uint8_t manager;         /* port of mpfs, OCTO_NO_PF: the agent */
+	uint8_t proxy;           /* port of mpfs, OCTO_NO_PF: the agent */
 	uint8_t priority;        /* of mpfs: one of two, alternating */
 };
 

@@ -82,7 +82,7 @@ hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 	const uint8_t from = octo_rule_pf(octo, rule);
 	const uint8_t by_default = octo->nb_pfs == 2 ? !from :
 				   octo->sliced      ? OCTO_NO_PF :
-						       octo->manager;
+						       octo->proxy;
 	const uint8_t to = known != OCTO_NO_PF ? known : by_default;
 
 	if (from == OCTO_NO_PF || to == OCTO_NO_PF || to == from ||

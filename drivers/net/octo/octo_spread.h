@@ -37,10 +37,10 @@ struct octo_spreading {
 	uint32_t level;                /* PFs that came back, with the common RETA */
 	struct octo_spread_plan *plan; /* while it is on */
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT]; /* home of each queue for which wish was made */
-	struct rte_flow **flows;               /* the masked rules, on port `manager` */
+	struct rte_flow **flows;               /* the masked rules, on port `proxy` */
 	unsigned int nb_flows;
 	uint32_t life; /* of that port */
-	uint8_t manager;
+	uint8_t proxy;
 	bool stale;   /* the rules are lost with that PF, or lead to a lost port */
 	uint8_t turn; /* priority of the rules: one of two, alternating */
 	bool counted; /* the rules count their hits */

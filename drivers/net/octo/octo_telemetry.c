@@ -45,7 +45,7 @@ add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view
 	rte_tel_data_add_dict_int(pf, "socket", view->socket);
 	rte_tel_data_add_dict_string(pf, "link", view->link_up ? "up" : "down");
 	rte_tel_data_add_dict_string(pf, "state", view->state);
-	rte_tel_data_add_dict_int(pf, "manager", view->manager);
+	rte_tel_data_add_dict_int(pf, "transfer_proxy", view->transfer_proxy);
 	octo_tel_add_numbered(pfs, index, pf);
 }
 

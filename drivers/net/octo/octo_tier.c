@@ -99,7 +99,7 @@ find_mpfs_tier(struct octo_dev *octo, bool queue_rules, struct rte_flow_error *e
 {
 	error->message = NULL;
 	if (explain(octo->mpfs_ops->probe(octo, error), error) != 0) {
-		octo->manager = OCTO_NO_PF;
+		octo->proxy = OCTO_NO_PF;
 		return queue_rules ? OCTO_TIER_QUEUE : OCTO_TIER_NONE;
 	}
 	if (queue_rules)
@@ -175,7 +175,7 @@ octo_tier_probe_locked(struct octo_dev *octo)
 {
 	struct rte_flow_error error = {.message = NULL};
 
-	octo->manager = OCTO_NO_PF;
+	octo->proxy = OCTO_NO_PF;
 	octo->ignored = OCTO_IGNORED_NONE;
 	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops :
 			 octo->sliced        ? &octo_mpfs_slices_ops :

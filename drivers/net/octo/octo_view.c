@@ -52,7 +52,7 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 	view->port_id = port->port_id;
 	view->socket = octo->pf[i].node;
 	view->link_up = port->link_up;
-	view->manager = octo->manager == octo_port_index(octo, (uint8_t)i);
+	view->transfer_proxy = octo->proxy == octo_port_index(octo, (uint8_t)i);
 }
 
 struct octo_dev *

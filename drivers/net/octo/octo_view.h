@@ -27,7 +27,7 @@ struct octo_view_pf {
 	uint16_t port_id;
 	int socket; /**< simulated or real node, -1 unknown */
 	bool link_up;
-	bool manager;
+	bool transfer_proxy;
 };
 
 struct octo_view_topology {

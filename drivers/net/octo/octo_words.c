@@ -225,7 +225,7 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 	ret = index_of(octo, proxy);
 	if (ret == NO_PF)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
-					  "the port that manages the PF's switch is not a PF of "
+					  "the transfer proxy of the PF's switch is not a PF of "
 					  "this port: make the rule there");
 	return ret;
 }
