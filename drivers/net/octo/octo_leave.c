@@ -279,7 +279,7 @@ release(struct octo_dev *octo, uint8_t port)
 	request = octo->port[port].has_port ? release_locked(octo, port) : 0;
 	octo_unlock(octo);
 	if (request != 0)
-		octo_errand_send(octo, port, request, false);
+		octo_hotplug_send(octo, port, request, false);
 }
 
 /* By the control thread, without the mutex. Returns whether the next call should be soon. */

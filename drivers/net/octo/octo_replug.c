@@ -3,7 +3,7 @@
 /*
  * PFs that are gone, or were missing at the start, come back: the control thread steps the state
  * machine of each port (octo_port_state.h), and does what it says. Devices are probed and removed
- * without the mutex, as event callbacks may call the port: octo_errand.c.
+ * without the mutex, as event callbacks may call the port: octo_hotplug.c.
  */
 
 #include <errno.h>
@@ -253,7 +253,7 @@ octo_replug_look_at_once(struct octo_dev *octo)
 			request = step(octo, i);
 			if (request == 0)
 				break;
-			octo_errand_send(octo, i, request, true);
+			octo_hotplug_send(octo, i, request, true);
 		}
 	}
 }
@@ -265,7 +265,7 @@ look_around(struct octo_dev *octo)
 		const uint32_t request = step(octo, i);
 
 		if (request != 0)
-			octo_errand_send(octo, i, request, false);
+			octo_hotplug_send(octo, i, request, false);
 	}
 }
 

@@ -84,9 +84,9 @@ bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
 void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
 
-/* octo_errand.c: hotplug requests */
-void octo_errand_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait);
-void octo_errand_await(const struct octo_dev *octo);
+/* octo_hotplug.c: hotplug requests */
+void octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait);
+void octo_hotplug_await(const struct octo_dev *octo);
 
 /* octo_replay.c: resync of a PF; under the control mutex */
 int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);

@@ -305,6 +305,6 @@ int
 octo_close(struct rte_eth_dev *dev)
 {
 	/* EAL's cleanup may follow, and walks the buses without a lock */
-	octo_errand_await(octo_of(dev));
+	octo_hotplug_await(octo_of(dev));
 	return octo_take_down(dev, true);
 }

@@ -28,7 +28,7 @@
 /* Open fences close within the grace time, unless nothing polls their queues. */
 #define MAX_HOLD_MS 20
 
-struct errand {
+struct request {
 	uint16_t port_id;      /* of the octo port, which may not exist any more */
 	uint64_t owner_id;     /* identifies the octo port: owner ids are unique */
 	uint8_t index;         /* of the PF */
@@ -43,7 +43,7 @@ struct errand {
  * NULL, octo_registry_put() must follow.
  */
 static struct octo_dev *
-sender(const struct errand *e)
+sender(const struct request *e)
 {
 	struct octo_dev *octo = octo_registry_get(e->port_id);
 
@@ -55,7 +55,7 @@ sender(const struct errand *e)
 
 /* The meaning of the request's result for the state machine. */
 static enum octo_port_event
-answer_of(const struct errand *e, int ret)
+answer_of(const struct request *e, int ret)
 {
 	if (e->action == OCTO_PORT_DO_REMOVE)
 		return ret == 0      ? OCTO_PORT_EV_REMOVE_DONE :
@@ -71,7 +71,7 @@ answer_of(const struct errand *e, int ret)
 }
 
 static void
-note_locked(struct octo_dev *octo, const struct errand *e, int ret)
+note_locked(struct octo_dev *octo, const struct request *e, int ret)
 {
 	struct octo_pf_past *past = &octo->port[e->index].past;
 	const struct octo_port_answer answer = {.event = answer_of(e, ret)};
@@ -84,7 +84,7 @@ note_locked(struct octo_dev *octo, const struct errand *e, int ret)
 
 /* Returns whether the sender still exists. */
 static bool
-report(const struct errand *e, int ret)
+report(const struct request *e, int ret)
 {
 	struct octo_dev *octo = sender(e);
 
@@ -119,7 +119,7 @@ remove_device(const struct octo_port *port)
 
 /* Returns whether nothing is left to be held. */
 static bool
-try_to_hold(const struct errand *e)
+try_to_hold(const struct request *e)
 {
 	struct octo_dev *octo = sender(e);
 	bool done = true;
@@ -139,7 +139,7 @@ try_to_hold(const struct errand *e)
  * meanwhile. After an announced removal the time limit is what is left of the drain time.
  */
 static void
-hold_strays(const struct errand *e)
+hold_strays(const struct request *e)
 {
 	uint64_t end = octo_deadline(MAX_HOLD_MS * 1000);
 
@@ -150,7 +150,7 @@ hold_strays(const struct errand *e)
 }
 
 static void
-let_strays_go(const struct errand *e)
+let_strays_go(const struct request *e)
 {
 	struct octo_dev *octo = sender(e);
 
@@ -164,7 +164,7 @@ let_strays_go(const struct errand *e)
 
 /* The device may have been removed, or have another owner, since. */
 static int
-remove_port(const struct errand *e)
+remove_port(const struct request *e)
 {
 	int ret;
 
@@ -177,7 +177,7 @@ remove_port(const struct errand *e)
 }
 
 static int
-probe(const struct errand *e)
+probe(const struct request *e)
 {
 	const struct octo_port *port = &e->port;
 	int ret = octo_attach_probe_again(port);
@@ -195,7 +195,7 @@ probe(const struct errand *e)
 static void
 run(void *arg)
 {
-	struct errand *e = arg;
+	struct request *e = arg;
 	const struct octo_dev *octo = sender(e);
 	int ret;
 
@@ -227,12 +227,12 @@ await(const struct octo_port *port, uint64_t end)
  * without the mutex; a start of the port may pass wait=true.
  */
 void
-octo_errand_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
+octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 {
 	struct octo_port *p = &octo->port[pf];
 	const char *args = p->past.args == NULL ? "" : p->past.args;
-	struct errand *e = calloc(1, sizeof(*e) + strlen(args) + 1);
-	const struct errand failed = {.index = pf, .action = action};
+	struct request *e = calloc(1, sizeof(*e) + strlen(args) + 1);
+	const struct request failed = {.index = pf, .action = action};
 
 	if (e == NULL) {
 		octo_lock(octo);
@@ -240,7 +240,7 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 		octo_unlock(octo);
 		return;
 	}
-	*e = (struct errand){
+	*e = (struct request){
 		.port_id = octo->port_id,
 		.owner_id = octo->owner_id,
 		.index = pf,
@@ -268,7 +268,7 @@ octo_errand_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
  * interrupt thread, where requests are run.
  */
 void
-octo_errand_await(const struct octo_dev *octo)
+octo_hotplug_await(const struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(MAX_AWAIT_MS * 1000);
 
