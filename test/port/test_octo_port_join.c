@@ -57,7 +57,7 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	assert_true(octo_port_pf_is_there(1));
-	assert_true(is_in_state(port, 1, "leaving"));
+	assert_true(is_in_state(port, 1, "draining"));
 	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(1)));
 	assert_int_equal(tally.packets, 100);
 	assert_int_equal(lost(), 0);
@@ -110,7 +110,7 @@ test_an_ejected_pf_dies(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
-	octo_port_await(is_in_state(port, 1, "leaving"));
+	octo_port_await(is_in_state(port, 1, "draining"));
 	octo_port_remove_pf(1);
 	assert_true(is_in_state(port, 1, "gone"));
 	assert_int_equal(lost(), 100);
@@ -126,7 +126,7 @@ test_the_port_is_stopped_while_a_pf_is_ejected(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
-	octo_port_await(is_in_state(port, 1, "leaving"));
+	octo_port_await(is_in_state(port, 1, "draining"));
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_true(is_in_state(port, 1, "gone"));
 	octo_port_await(!octo_port_pf_is_there(1));
@@ -251,12 +251,12 @@ test_the_last_pf_cannot_join(void **state)
 	(void)state;
 	octo_port_remove_pf(0);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_fail,1,5,1000000"), 0);
-	octo_port_await(is_in_state(port, 1, "leaving"));
+	octo_port_await(is_in_state(port, 1, "draining"));
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
 	octo_port_await(manages(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
-	assert_true(is_in_state(port, 1, "leaving"));
+	assert_true(is_in_state(port, 1, "draining"));
 	octo_port_add_pf(&two_pfs, 0);
 	octo_port_await(octo_port_pf_is_started(port, 0));
 	octo_port_await(is_in_state(port, 1, "gone"));
@@ -285,9 +285,9 @@ join_without_room(void)
 	}
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&small, 1);
-	octo_port_await(is_in_state(port, 1, "leaving"));
+	octo_port_await(is_in_state(port, 1, "draining"));
 	octo_port_remove_pf(0);
-	octo_port_await(is_in_state(port, 1, "leaving") && manages(port, 1));
+	octo_port_await(is_in_state(port, 1, "draining") && manages(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	return port;
 }
@@ -314,7 +314,7 @@ refuse_to_join_next(uint16_t port)
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow," RULE_US), 0);
 	octo_port_await(is_in_state(port, 0, "joining"));
 	assert_int_equal(octo_port_xstat(port, "usable_pfs"), 1);
-	octo_port_await(is_in_state(port, 0, "leaving"));
+	octo_port_await(is_in_state(port, 0, "draining"));
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow,0"), 0);
 }
 
@@ -326,7 +326,7 @@ await_given_back(uint16_t port, unsigned int packets)
 
 	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), tally.packets == packets));
 	octo_port_pass_us(500000);
-	assert_true(is_in_state(port, 1, "leaving"));
+	assert_true(is_in_state(port, 1, "draining"));
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,tx_stuck,off"), 0);
 	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), is_in_state(port, 1, "gone")));
 	octo_port_receive(port, QUEUE, 2 * packets, &tally);
@@ -347,7 +347,7 @@ test_two_pfs_cannot_join(void **state)
 	for (unsigned int i = 0; i < 100; i++) {
 		octo_port_pass_us(100000);
 		octo_port_assert_arrives(port, 1000, QUEUE, 1);
-		assert_true(is_in_state(port, 0, "leaving"));
+		assert_true(is_in_state(port, 0, "draining"));
 	}
 	for (uint16_t i = ROOM; i < RULES; i++)
 		assert_int_equal(rte_flow_destroy(port, rule[i], NULL), 0);

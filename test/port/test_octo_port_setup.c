@@ -242,7 +242,7 @@ make_give_back(void (*fn)(uint16_t port))
 		assert_non_null(octo_port_steer(pf.octo, 1000 + i, 1, NULL));
 	octo_port_remove_pf(1);
 	add_hooked(&without_room, 1, fn);
-	octo_port_await(is_in_state(1, "leaving"));
+	octo_port_await(is_in_state(1, "draining"));
 }
 
 /* Stays inside until the PF is about to be stopped, and a while longer. */

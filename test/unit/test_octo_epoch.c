@@ -195,7 +195,7 @@ struct poller {
 	RTE_ATOMIC(uint32_t) entered;
 	RTE_ATOMIC(uint32_t) may_leave;
 	RTE_ATOMIC(uint32_t) stop;
-	RTE_ATOMIC(uint32_t) last_words; /* plain data that leaving publishes */
+	RTE_ATOMIC(uint32_t) last_words; /* plain data that draining publishes */
 };
 
 /* Enters, stays for a while after being told, leaves. */

@@ -136,7 +136,7 @@ octo_ctrl_step(struct octo_dev *octo, uint64_t now)
 
 	busy |= spread_for_a_while(octo);
 	more |= octo_replug_tick(octo, now);
-	busy |= octo_leave_tick(octo);
+	busy |= octo_drain_tick(octo);
 	return more ? 0 : busy ? BUSY_TICK_MS : TICK_MS;
 }
 

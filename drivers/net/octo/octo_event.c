@@ -25,7 +25,7 @@ remove_pf(struct octo_dev *octo, uint16_t pf_port_id)
 
 	if (octo_lock_in_time(octo)) {
 		i = octo_loss_index(octo, pf_port_id);
-		leaves = i >= 0 && octo_leave_begin_locked(octo, (uint8_t)i);
+		leaves = i >= 0 && octo_drain_begin_locked(octo, (uint8_t)i);
 		octo_unlock(octo);
 	}
 	if (!leaves)

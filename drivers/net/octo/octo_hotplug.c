@@ -245,7 +245,7 @@ octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 		.owner_id = octo->owner_id,
 		.index = pf,
 		.action = action,
-		.until = p->leaving.until,
+		.until = p->draining.until,
 		.port = *p,
 	};
 	memcpy(e->args, args, strlen(args) + 1);

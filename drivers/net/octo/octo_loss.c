@@ -93,7 +93,7 @@ lose_locked(struct octo_dev *octo, uint8_t i, bool was_owned)
 	struct octo_port *port = &octo->port[i];
 	const uint64_t cpu_ns = octo_failover_cpu_ns();
 
-	port->leaving.on = false;
+	port->draining.on = false;
 	octo_users_shut(port);
 	octo_users_await(port);
 	if (was_owned)

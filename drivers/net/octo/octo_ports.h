@@ -13,7 +13,7 @@
 #include "octo_call.h"
 #include "octo_clock.h"
 #include "octo_foreign.h"
-#include "octo_leave.h"
+#include "octo_drain.h"
 #include "octo_life.h"
 #include "octo_port_state.h"
 #include "octo_replug.h"
@@ -44,7 +44,7 @@ struct octo_port {
 	RTE_ATOMIC(uint32_t) closers;     /* between octo_users_close() and its end */
 	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
 	RTE_ATOMIC(uint16_t) posted_port; /* port id of an event that did not get the mutex */
-	struct octo_leaving leaving;
+	struct octo_draining draining;
 	struct octo_foreign foreign;
 	struct octo_pf_past past; /* kept while it is gone */
 };

@@ -197,7 +197,7 @@ static bool
 give_back_locked(struct octo_dev *octo, uint8_t i, int ret)
 {
 	octo->port[i].refusal = -ret;
-	return octo_leave_give_back_locked(octo, i);
+	return octo_drain_give_back_locked(octo, i);
 }
 
 /* Insert another slice of rules on the joining PF. Returns whether some are left. */

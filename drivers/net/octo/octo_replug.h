@@ -11,7 +11,7 @@
 #include <rte_flow.h>
 #include <rte_stdatomic.h>
 
-#include "octo_leave.h"
+#include "octo_drain.h"
 
 struct octo_dev;
 struct octo_port;

@@ -243,7 +243,7 @@ octo_stop(struct rte_eth_dev *dev)
 	/* before the mutex is taken, because the control thread takes it too */
 	octo_ctrl_stop(octo);
 	ret = OCTO_LOCKED(octo, stop_locked(dev));
-	octo_leave_stop(octo);
+	octo_drain_stop(octo);
 	return ret;
 }
 

@@ -46,14 +46,14 @@ octo_topo_init(struct octo_dev *octo, const struct octo_args *args)
 static uint32_t
 leaving_in_order(const struct octo_dev *octo)
 {
-	uint32_t leaving = 0;
+	uint32_t draining = 0;
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PORT_RUNNING)
-		if (octo->pf[i].port->leaving.on && !octo->pf[i].port->leaving.stays &&
+		if (octo->pf[i].port->draining.on && !octo->pf[i].port->draining.stays &&
 		    !octo->tx_by_buffer)
-			leaving |= RTE_BIT32(i);
-	return leaving;
+			draining |= RTE_BIT32(i);
+	return draining;
 }
 
 /*
@@ -64,7 +64,7 @@ static void
 publish_sending(const struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint32_t leaving = leaving_in_order(octo);
+	const uint32_t draining = leaving_in_order(octo);
 
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		struct octo_txq *q = data->tx_queues[i];
@@ -75,7 +75,7 @@ publish_sending(const struct octo_dev *octo)
 		live = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
 		octo_call_forget(&q->call);
 		/* pairs with the acquire at the start of each burst */
-		rte_atomic_store_explicit(&q->sending, live & (octo->plan.usable | leaving),
+		rte_atomic_store_explicit(&q->sending, live & (octo->plan.usable | draining),
 					  rte_memory_order_release);
 	}
 }
@@ -84,7 +84,7 @@ publish_sending(const struct octo_dev *octo)
 static bool
 is_given_back(const struct octo_port *port)
 {
-	return port->leaving.on && port->leaving.stays;
+	return port->draining.on && port->draining.stays;
 }
 
 /* Of these ports the one that goes on if there is no other; -1: there are none. */
@@ -128,7 +128,7 @@ usable_pfs(const struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
-		if (octo->port[i].link_up && !octo->port[i].leaving.on &&
+		if (octo->port[i].link_up && !octo->port[i].draining.on &&
 		    !octo_port_is_joining(octo, (uint8_t)i))
 			usable |= octo_port_pfs(octo, (uint8_t)i);
 	if (usable == 0)

@@ -182,7 +182,7 @@ advance(struct octo_txq *q, uint32_t sending)
 			return home;
 		if (step == OCTO_TX_HOLD)
 			return OCTO_TX_NO_PF;
-		/* the first home is a guess: leaving it is not counted as a switch */
+		/* the first home is a guess: draining it is not counted as a switch */
 		q->counts.switches += q->sent[home] != 0;
 		q->counts.timeouts += step == OCTO_TX_FORCE;
 		home = q->to;

@@ -37,8 +37,8 @@ state_name(const struct octo_dev *octo, uint8_t pf)
 
 	if (octo_port_is_joining(octo, octo_port_index(octo, pf)))
 		return "joining";
-	if (port->leaving.on)
-		return "leaving";
+	if (port->draining.on)
+		return "draining";
 	return octo_port_is_owned(port) ? names[port->fsm.state] : "gone";
 }
 

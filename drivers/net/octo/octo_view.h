@@ -23,7 +23,7 @@
 
 struct octo_view_pf {
 	char name[RTE_ETH_NAME_MAX_LEN];
-	const char *state; /**< "gone", "owned", "configured", "joining", "started" or "leaving" */
+	const char *state; /**< "gone", "owned", "configured", "joining", "started" or "draining" */
 	uint16_t port_id;
 	int socket; /**< simulated or real node, -1 unknown */
 	bool link_up;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef OCTO_LEAVE_H
-#define OCTO_LEAVE_H
+#ifndef OCTO_DRAIN_H
+#define OCTO_DRAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ struct octo_dev;
  * State of a PF that is being drained: it works until its flows and senders have left it in
  * order. Under the control mutex.
  */
-struct octo_leaving {
+struct octo_draining {
 	bool on;
 	bool stays;       /* its device stays: it failed to resync, and is stopped */
 	bool is_out;      /* it is unpublished, and only sends its last packets */
@@ -21,11 +21,11 @@ struct octo_leaving {
 	uint64_t packets; /* it was given to send, as of the last look */
 };
 
-/* octo_leave.c */
-bool octo_leave_begin_locked(struct octo_dev *octo, uint8_t pf);
-bool octo_leave_give_back_locked(struct octo_dev *octo, uint8_t pf);
-bool octo_leave_tick(struct octo_dev *octo);
+/* octo_drain.c */
+bool octo_drain_begin_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_drain_give_back_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_drain_tick(struct octo_dev *octo);
 /* without the control mutex */
-void octo_leave_stop(struct octo_dev *octo);
+void octo_drain_stop(struct octo_dev *octo);
 
-#endif /* OCTO_LEAVE_H */
+#endif /* OCTO_DRAIN_H */

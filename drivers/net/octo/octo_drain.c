@@ -28,7 +28,7 @@
 static void
 begin(struct octo_dev *octo, uint8_t port, bool stays)
 {
-	octo->port[port].leaving = (struct octo_leaving){
+	octo->port[port].draining = (struct octo_draining){
 		.on = true,
 		.stays = stays,
 		.until = octo_deadline((stays ? GIVE_BACK_MS : LIMIT_MS) * 1000),
@@ -39,9 +39,9 @@ begin(struct octo_dev *octo, uint8_t port, bool stays)
 
 /* Returns false if the PF must be taken away at once. */
 bool
-octo_leave_begin_locked(struct octo_dev *octo, uint8_t port)
+octo_drain_begin_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_leaving *l = &octo->port[port].leaving;
+	struct octo_draining *l = &octo->port[port].draining;
 
 	if (!octo->started || !octo_port_works_locked(&octo->port[port]))
 		return false;
@@ -62,7 +62,7 @@ octo_leave_begin_locked(struct octo_dev *octo, uint8_t port)
  * port changed.
  */
 bool
-octo_leave_give_back_locked(struct octo_dev *octo, uint8_t port)
+octo_drain_give_back_locked(struct octo_dev *octo, uint8_t port)
 {
 	begin(octo, port, true);
 	return octo_link_refresh(octo);
@@ -149,7 +149,7 @@ give_back(struct octo_dev *octo, uint8_t port)
 {
 	struct octo_port *p = &octo->port[port];
 
-	octo->port[port].leaving.on = false;
+	octo->port[port].draining.on = false;
 	octo_port_did(p, OCTO_PORT_EV_STOPPED);
 	p->link_up = false;
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
@@ -182,7 +182,7 @@ enum step {
 static enum step
 next_step(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_leaving *l = &octo->port[port].leaving;
+	struct octo_draining *l = &octo->port[port].draining;
 	const uint64_t now = octo_now();
 	const uint64_t blind_until = l->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
 	const bool blind = octo_gate_before(now, blind_until);
@@ -222,7 +222,7 @@ next_step(struct octo_dev *octo, uint8_t port)
 static enum step
 take_step_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_leaving *l = &octo->port[port].leaving;
+	struct octo_draining *l = &octo->port[port].draining;
 	const enum step step = l->on ? next_step(octo, port) : STEP_WAIT;
 
 	if (step == STEP_RELEASE)
@@ -241,13 +241,13 @@ static void
 lose(struct octo_dev *octo, uint8_t port)
 {
 	struct octo_port *p = &octo->port[port];
-	const uint64_t until = octo->port[port].leaving.until;
+	const uint64_t until = octo->port[port].draining.until;
 
 	octo_lock(octo);
-	if (octo->port[port].leaving.on) {
+	if (octo->port[port].draining.on) {
 		octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
 		octo_failover_hurry_locked(octo);
-		octo->port[port].leaving = (struct octo_leaving){
+		octo->port[port].draining = (struct octo_draining){
 			.on = p->has_port,
 			.is_out = true,
 			.until = until,
@@ -284,12 +284,12 @@ release(struct octo_dev *octo, uint8_t port)
 
 /* By the control thread, without the mutex. Returns whether the next call should be soon. */
 bool
-octo_leave_tick(struct octo_dev *octo)
+octo_drain_tick(struct octo_dev *octo)
 {
 	bool busy = false;
 
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {
-		const struct octo_leaving *l = &octo->port[port].leaving;
+		const struct octo_draining *l = &octo->port[port].draining;
 		enum step step;
 
 		if (!l->on)
@@ -308,10 +308,10 @@ octo_leave_tick(struct octo_dev *octo)
 
 /* The port is stopped and has no ticks any more: finish all drains, as an eject waits for them. */
 void
-octo_leave_stop(struct octo_dev *octo)
+octo_drain_stop(struct octo_dev *octo)
 {
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {
-		struct octo_leaving *l = &octo->port[port].leaving;
+		struct octo_draining *l = &octo->port[port].draining;
 		const bool goes = l->on && !l->stays;
 
 		if (goes && !l->is_out)
