@@ -43,7 +43,7 @@
 #define GONE TO(ABSENT, LOOK, DO(LOSE))
 /* The port may be half-made: later steps check. */
 #define MADE TO(PROBING_OTHERS, TICK, 0)
-#define HEAL TO(RECOVERING, NEVER, DO(LOSE))
+#define HEAL TO(RECOVERING, LOOK, DO(LOSE))
 #define DIES TO(DEAD, BURY, DO(LOSE))
 /* Its driver has given up, so there is nothing to wait for. */
 #define FAIL TO(DEAD, NOW, DO(LOSE))
@@ -60,6 +60,8 @@
 /* Repeated until there is an answer. */
 #define CHECK TO(SAME, CHECK, DO(CHECK))
 #define CLAIM TO(SAME, TICK, DO(CLAIM))
+/* Its end may be missed: the event of its recovery may be posted after that. */
+#define WATCH TO(SAME, LOOK, DO(CHECK))
 #define WAIT TO(SAME, TICK, 0)
 #define OWN TO(IDLE, NEVER, DO(SET_UP))
 #define DENY TO(FOREIGN, BACK_OFF, DO(TELL))
@@ -71,6 +73,7 @@
 #define BURY TO(REMOVING, NEVER, DO(REMOVE))
 #define EJECT TO(REMOVING, NEVER, DO(REMOVE) | NOTE(RELEASE))
 #define FREE TO(ABSENT, FREE, 0)
+#define LATE TO(SAME, KEEP, NOTE(RELEASE))
 #define STUCK TO(DEAD, BACK_OFF, 0)
 
 /* clang-format off */
@@ -95,8 +98,8 @@ static const struct octo_port_move table[OCTO_PORT_NB_EVENTS][OCTO_PORT_NB_STATE
 	ON(REMOVE_DONE)   {FREE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  FREE,  ODD,   ODD,   ODD},
 	ON(REMOVE_FAILED) {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
 	ON(NOT_OURS)      {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
-	ON(PROBED)        {ODD,   ODD,   CLAIM, ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(NONE)          {ODD,   GONE,  GONE,  GONE,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
+	ON(PROBED)        {ODD,   ODD,   CLAIM, ODD,   SKIP,  ODD,   ODD,   ODD,   ODD,   ODD},
+	ON(NONE)          {ODD,   GONE,  GONE,  GONE,  GONE,  ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(NOT_YET)       {ODD,   WAIT,  WAIT,  WAIT,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(CLAIMED)       {ODD,   OWN,   OWN,   OWN,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
 	ON(OTHERS)        {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
@@ -109,8 +112,8 @@ static const struct octo_port_move table[OCTO_PORT_NB_EVENTS][OCTO_PORT_NB_STATE
 	ON(STOPPED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  READY},
 	ON(JOINED)        {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   JOIN},
 	ON(DRAINED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   DIES,  DIES},
-	ON(RELEASE)       {ODD,   ODD,   ODD,   ODD,   ODD,   EJECT, SKIP,  ODD,   ODD,   ODD},
-	ON(DEADLINE)      {PROBE, CLAIM, CHECK, CLAIM, ODD,   BURY,  ODD,   ODD,   ODD,   ODD},
+	ON(RELEASE)       {ODD,   ODD,   ODD,   ODD,   ODD,   EJECT, LATE,  ODD,   ODD,   ODD},
+	ON(DEADLINE)      {PROBE, CLAIM, CHECK, CLAIM, WATCH, BURY,  ODD,   ODD,   ODD,   ODD},
 };
 /* clang-format on */
 
@@ -174,7 +177,8 @@ take_note(struct octo_port_fsm *p, const struct octo_port_move *m)
 	if (m->actions & NOTE(FORGET))
 		p->pause = 0;
 	if (m->actions & DO(REMOVE))
-		p->release = (m->actions & NOTE(RELEASE)) != 0;
+		p->release = false;
+	p->release |= (m->actions & NOTE(RELEASE)) != 0;
 	p->request |= m->actions & (DO(PROBE) | DO(REMOVE));
 	if (!(m->actions & DO(LOSE)))
 		return;

@@ -2,6 +2,8 @@
 
 /* Objects of a PF end with it, also those that were not complete, and later ones are others. */
 
+#include <pthread.h>
+
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
@@ -148,6 +150,116 @@ test_an_earlier_proxy_is_lost(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), strays);
 }
 
+static void *
+raise_recovery_event(void *event)
+{
+	recovery(*(const enum rte_eth_event_type *)event);
+	return NULL;
+}
+
+static struct {
+	uint16_t port;
+	RTE_ATOMIC(bool) ends;
+	RTE_ATOMIC(bool) may_end;
+} dying;
+
+static int
+hold_end(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (port != dying.port)
+		return 0;
+	rte_atomic_store_explicit(&dying.ends, true, rte_memory_order_release);
+	while (!rte_atomic_load_explicit(&dying.may_end, rte_memory_order_acquire))
+		octo_wait_us(10);
+	return 0;
+}
+
+static void *
+announce_and_remove(void *arg)
+{
+	RTE_SET_USED(arg);
+	rte_eth_dev_callback_process(&rte_eth_devices[dying.port], RTE_ETH_EVENT_INTR_RMV, NULL);
+	octo_port_remove_pf(1);
+	return NULL;
+}
+
+/* Nobody gets the mutex: the removal and the end of PF 1 are posted, and it does not end so far. */
+static void
+begin_end(struct octo_dev *octo, pthread_t *thread)
+{
+	dying.port = octo_port_pf(1);
+	rte_atomic_store_explicit(&dying.ends, false, rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&dying.may_end, false, rte_memory_order_relaxed);
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, hold_end, NULL);
+	octo_lock(octo);
+	assert_int_equal(pthread_create(thread, NULL, announce_and_remove, NULL), 0);
+	while (!rte_atomic_load_explicit(&dying.ends, rte_memory_order_acquire))
+		octo_wait_us(10);
+}
+
+static void
+finish_end(pthread_t thread)
+{
+	rte_atomic_store_explicit(&dying.may_end, true, rte_memory_order_release);
+	pthread_join(thread, NULL);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, hold_end, NULL);
+}
+
+/* The handler of an event waits for the mutex while the end of the PF is posted, and heard. */
+static void
+test_an_event_is_heard_after_the_end(void **state)
+{
+	static enum rte_eth_event_type events[] = {
+		RTE_ETH_EVENT_RECOVERY_FAILED,
+		RTE_ETH_EVENT_ERR_RECOVERING,
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(events); i++) {
+		uint16_t port = octo_port_create(&two_pfs);
+		struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+		pthread_t remover, late;
+
+		octo_port_up(port, 2);
+		begin_end(octo, &remover);
+		recovering = 1;
+		assert_int_equal(pthread_create(&late, NULL, raise_recovery_event, &events[i]), 0);
+		while (rte_atomic_load_explicit(&octo->waiting.nb, rte_memory_order_acquire) == 0)
+			octo_wait_us(10);
+		octo_unlock(octo);
+		pthread_join(late, NULL);
+		finish_end(remover);
+		octo_port_await(octo_port_pf_is_started(port, 1));
+		octo_port_destroy();
+	}
+}
+
+/* The end is heard while the port has its name, and another PF's port gets the id. */
+static void
+test_the_id_of_a_port_that_ended_is_used_again(void **state)
+{
+	uint16_t port = octo_port_create(&three_pfs);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	pthread_t thread;
+
+	(void)state;
+	octo_port_up(port, 3);
+	begin_end(octo, &thread);
+	octo_unlock(octo);
+	finish_end(thread);
+	octo_port_remove_pf(2);
+	octo_port_add_pf(&three_pfs, 2);
+	assert_int_equal(octo_port_pf(2), dying.port);
+	octo_port_await(octo_port_pf_is_started(port, 2));
+	octo_port_remove_pf(2);
+	assert_false(octo_port_pf_is_started(port, 2));
+	for (unsigned int pf = 1; pf < 3; pf++)
+		octo_port_await(octo_port_pf_is_started(port, pf));
+}
+
 int
 main(void)
 {
@@ -155,6 +267,8 @@ main(void)
 		octo_port_test(test_a_pf_is_lost_while_a_rule_is_created),
 		octo_port_test(test_a_pf_is_lost_and_refuses_the_rule),
 		octo_port_test(test_a_proxy_is_lost_while_it_gets_the_default_pf_rule),
+		octo_port_test(test_an_event_is_heard_after_the_end),
+		octo_port_test(test_the_id_of_a_port_that_ended_is_used_again),
 		octo_port_test(test_an_earlier_proxy_is_lost),
 	};
 

@@ -19,13 +19,20 @@ static struct {
 	const struct eth_dev_ops *real;
 	RTE_ATOMIC(uint32_t) resets;
 	int code; /* errno of a refusal */
+	/* raised by the first reset, from within */
+	enum rte_eth_event_type event;
+	bool raises;
 } victim;
 
 static int
 reset(struct rte_eth_dev *dev)
 {
-	RTE_SET_USED(dev);
+	const bool raises = victim.raises;
+
+	victim.raises = false;
 	rte_atomic_fetch_add_explicit(&victim.resets, 1, rte_memory_order_relaxed);
+	if (raises)
+		rte_eth_dev_callback_process(dev, victim.event, NULL);
 	return -victim.code;
 }
 
@@ -86,6 +93,34 @@ test_a_pf_that_is_not_reset_is_replaced(void **state)
 	octo_port_await(resets() >= 1 && octo_port_leads_to(port, 7, 1, 1));
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(resets(), 1);
+}
+
+/* What its driver finds out while it resets the PF concerns the claim that asked for the reset. */
+static void
+test_a_pf_has_an_event_while_it_is_reset(void **state)
+{
+	static const enum rte_eth_event_type events[] = {
+		RTE_ETH_EVENT_INTR_RESET, RTE_ETH_EVENT_ERR_RECOVERING, RTE_ETH_EVENT_INTR_RMV};
+	/* the PF that is removed is probed again, and not reset then */
+	static const uint32_t expected[] = {2, 1, 1};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(events); i++) {
+		const uint16_t port = create_with_reset(0);
+
+		victim.event = events[i];
+		victim.raises = true;
+		octo_port_await(!victim.raises);
+		if (events[i] == RTE_ETH_EVENT_ERR_RECOVERING) {
+			octo_port_pass_us(3000000);
+			assert_false(octo_port_pf_is_started(port, 1));
+			rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
+						     RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+		}
+		octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+		assert_int_equal(resets(), expected[i]);
+		octo_port_destroy();
+	}
 }
 
 #define MAX_EVENTS 3
@@ -237,6 +272,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
+		octo_port_test(test_a_pf_has_an_event_while_it_is_reset),
 		octo_port_test(test_a_pf_that_recovers_is_not_reset),
 		octo_port_test(test_a_pf_is_reset_after_its_recovery),
 		octo_port_test(test_a_pf_that_gave_up_is_replaced),

@@ -390,8 +390,7 @@ check(const struct port_world *w, const struct octo_port_todo *todo)
 {
 	const struct octo_port_fsm *p = &w->port;
 	const uint32_t requests = todo->actions & (OCTO_PORT_DO_PROBE | OCTO_PORT_DO_REMOVE);
-	const bool waits = octo_port_state_is_owned(p->state) || p->request != 0 ||
-			   p->state == OCTO_PORT_RECOVERING;
+	const bool waits = octo_port_state_is_owned(p->state) || p->request != 0;
 
 	/* all that happens here is lawful */
 	assert_int_equal(p->unexpected, 0);

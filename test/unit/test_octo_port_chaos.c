@@ -56,7 +56,7 @@ check_havoc(struct havoc *h, const struct octo_port_fsm *before, const struct oc
 	if (todo->actions & OCTO_PORT_TOUCHES & ~DO(GIVE_BACK))
 		assert_true(h->whole);
 	if (p->state == OCTO_PORT_RECOVERING)
-		assert_int_equal(todo->actions & ~(DO(LOSE) | DO(TELL)), 0);
+		assert_int_equal(todo->actions & ~(DO(LOSE) | DO(TELL) | DO(CHECK)), 0);
 	if (requests != 0)
 		assert_int_equal(h->asked, 0);
 	assert_int_not_equal(requests, DO(PROBE) | DO(REMOVE));
@@ -64,7 +64,7 @@ check_havoc(struct havoc *h, const struct octo_port_fsm *before, const struct oc
 	assert_int_equal(p->request, h->asked);
 	if (octo_port_state_is_owned(before->state) && !octo_port_state_is_owned(p->state))
 		assert_int_not_equal(p->life, before->life);
-	if (octo_port_state_is_owned(p->state) || p->state == OCTO_PORT_RECOVERING || h->asked != 0)
+	if (octo_port_state_is_owned(p->state) || h->asked != 0)
 		assert_int_equal(todo->deadline, OCTO_PORT_NEVER);
 	else
 		assert_true(todo->deadline <= h->now + 60 * WORLD_HZ);

@@ -5,7 +5,6 @@
 #include <rte_common.h>
 
 #include "octo_test.h"
-
 #include "octo_port_state.h"
 #include "port_world.h"
 
@@ -35,7 +34,7 @@ static const struct {
 	enum octo_port_when when;
 	uint32_t actions;
 } transitions[] = {
-	ROW(RECOVERING, "AUOFIRND", 'V', NEVER, DO(LOSE)),
+	ROW(RECOVERING, "AUOFIRND", 'V', LOOK, DO(LOSE)),
 	ROW(RECOVERED, "V", 'O', TICK, 0),
 	ROW(GAVE_UP, "AUOFIRNVD", 'D', NOW, DO(LOSE)),
 	ROW(RESET, "AUOFIRNV", 'O', TICK, DO(LOSE) | NOTE(RESET)),
@@ -58,7 +57,7 @@ static const struct {
 	ROW(NOT_OURS, "M", 'D', BACK_OFF, 0),
 	ROW(NOT_OURS, "A", 'A', LOOK, 0),
 	ROW(PROBED, "O", '=', TICK, DO(CLAIM)),
-	ROW(NONE, "UOF", 'A', LOOK, DO(LOSE)),
+	ROW(NONE, "UOFV", 'A', LOOK, DO(LOSE)),
 	ROW(NOT_YET, "UOF", '=', TICK, 0),
 	ROW(CLAIMED, "UOF", 'I', NEVER, DO(SET_UP)),
 	ROW(OTHERS, "UOF", 'F', BACK_OFF, DO(TELL)),
@@ -73,9 +72,11 @@ static const struct {
 	ROW(JOINED, "N", '=', KEEP, NOTE(FORGET)),
 	ROW(DRAINED, "RN", 'D', BURY, DO(LOSE)),
 	ROW(RELEASE, "D", 'M', NEVER, DO(REMOVE) | NOTE(RELEASE)),
+	ROW(RELEASE, "M", '=', KEEP, NOTE(RELEASE)),
 	ROW(DEADLINE, "A", 'U', NEVER, DO(PROBE)),
 	ROW(DEADLINE, "UF", '=', TICK, DO(CLAIM)),
 	ROW(DEADLINE, "O", '=', CHECK, DO(CHECK)),
+	ROW(DEADLINE, "V", '=', LOOK, DO(CHECK)),
 	ROW(DEADLINE, "D", 'M', NEVER, DO(REMOVE)),
 };
 
@@ -89,7 +90,7 @@ static const char *const ignored[OCTO_PORT_NB_EVENTS] = {
 	[OCTO_PORT_EV_PROBE_NONE] = "OVD",  [OCTO_PORT_EV_PROBE_FAILED] = "OVD",
 	[OCTO_PORT_EV_REMOVE_DONE] = "OVD", [OCTO_PORT_EV_REMOVE_FAILED] = "OVD",
 	[OCTO_PORT_EV_NOT_OURS] = "OVD",    [OCTO_PORT_EV_UNCONFIGURED] = "I",
-	[OCTO_PORT_EV_STOPPED] = "R",       [OCTO_PORT_EV_RELEASE] = "M",
+	[OCTO_PORT_EV_STOPPED] = "R",       [OCTO_PORT_EV_PROBED] = "V",
 };
 
 static struct octo_port_move

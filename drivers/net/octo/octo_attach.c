@@ -405,7 +405,7 @@ detach(struct octo_dev *octo, struct octo_port *port, bool remove_probed)
 	port->past.args = NULL;
 	octo_users_shut(port);
 	octo_users_await(port);
-	if (!octo_attach_is_ours(octo->owner_id, port))
+	if (!port->has_port || !octo_attach_is_ours(octo->owner_id, port))
 		return;
 	rte_eth_dev_owner_unset(port->port_id, octo->owner_id);
 	octo_port_state_post(&port->mail, OCTO_PORT_EV_DIED);
@@ -520,12 +520,14 @@ octo_attach_abandon(const struct octo_port *port)
 		remove_device(port_id);
 }
 
-/* The PF's port exists again: take it back, if it supports what the others do. */
+/*
+ * The PF's port exists again: take it back, if it supports what the others do. `life` is that in
+ * which its state machine asked for this: events in between make the claim void.
+ */
 int
-octo_attach_again_locked(struct octo_dev *octo, uint8_t i)
+octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 {
 	struct octo_port *port = &octo->port[i];
-	const uint32_t life = port->fsm.life;
 	struct rte_eth_dev_info info;
 	const char *lack = NULL;
 	uint16_t port_id;

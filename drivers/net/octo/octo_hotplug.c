@@ -168,6 +168,8 @@ remove_port(const struct request *e)
 {
 	int ret;
 
+	if (!octo_attach_is_there(&e->port))
+		return 0;
 	if (!octo_attach_is_ours(e->owner_id, &e->port))
 		return -EPERM;
 	hold_strays(e);

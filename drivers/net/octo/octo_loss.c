@@ -123,8 +123,11 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 
 	octo_assert_locked(octo);
 	if (todo & OCTO_PORT_DO_LOSE)
-		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK);
+		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK | OCTO_PORT_DO_TELL);
 	port->todo |= todo & ~OCTO_PORT_DO_LOSE;
+	/* events of the port may have been posted, and have set this, before its end was heard */
+	if (port->fsm.state == OCTO_PORT_ABSENT)
+		port->has_port = false;
 	if (todo & OCTO_PORT_DO_LOSE)
 		lose_locked(octo, i, was_owned);
 }
@@ -207,6 +210,13 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 	octo_users_shut(port);
 	if (octo_lock_in_time(octo)) {
 		take_in(octo, pf_port_id);
+		if (octo_loss_index(octo, pf_port_id) != i) {
+			/* it has ended while this thread waited; the PF may have another by now */
+			if (octo_port_is_owned(port))
+				octo_users_open(port);
+			octo_unlock(octo);
+			return;
+		}
 		if (octo_port_is_owned(port) && event == RTE_ETH_EVENT_INTR_RMV)
 			count_last(octo, (uint8_t)i);
 		post(port, event);

@@ -42,26 +42,30 @@ count_replug(struct octo_dev *octo, struct octo_port *port)
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, port->name);
 }
 
-/* Prepare a port that was ours before: reset it if it asked for that, stop it, clear it. */
+/*
+ * Prepare a port that was ours before: reset it if it asked for that, stop it, clear it. Its driver
+ * may find out in each of these calls that the port is lost.
+ */
 static int
-renew_locked(struct octo_port *port)
+renew_locked(struct octo_port *port, uint32_t life)
 {
 	int ret = port->todo & OCTO_PORT_DO_RESET ? rte_eth_dev_reset(port->port_id) : 0;
 
-	if (ret != 0) {
+	if (port->fsm.life == life && ret != 0)
 		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", port->name,
 			 rte_strerror(-ret));
-		return ret;
-	}
-	rte_eth_dev_stop(port->port_id);
-	rte_flow_flush(port->port_id, NULL);
-	octo_filter_clear_locked(port);
-	return 0;
+	if (port->fsm.life == life && ret == 0)
+		rte_eth_dev_stop(port->port_id);
+	if (port->fsm.life == life && ret == 0)
+		rte_flow_flush(port->port_id, NULL);
+	if (port->fsm.life == life && ret == 0)
+		octo_filter_clear_locked(port);
+	return ret;
 }
 
 /* Claim the port. Returns OCTO_PORT_EV_CLAIMED, or why it cannot be had. */
 static enum octo_port_event
-claim_locked(struct octo_dev *octo, uint8_t i)
+claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 {
 	struct octo_port *port = &octo->port[i];
 
@@ -69,9 +73,11 @@ claim_locked(struct octo_dev *octo, uint8_t i)
 	    octo_users_is_closing(port))
 		return OCTO_PORT_EV_NOT_YET;
 	if ((port->todo & OCTO_PORT_DO_RENEW) && octo_attach_is_ours(octo->owner_id, port) &&
-	    renew_locked(port) != 0)
+	    renew_locked(port, life) != 0)
 		return OCTO_PORT_EV_RESET_FAILED;
-	port->refusal = -octo_attach_again_locked(octo, i);
+	if (port->fsm.life != life)
+		return OCTO_PORT_EV_NOT_YET;
+	port->refusal = -octo_attach_again_locked(octo, i, life);
 	switch (port->refusal) {
 	case 0:
 		return OCTO_PORT_EV_CLAIMED;
@@ -115,10 +121,9 @@ set_up_locked(struct octo_dev *octo, uint8_t i)
 }
 
 static void
-answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event)
+answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event, uint32_t life)
 {
-	struct octo_port *port = &octo->port[i];
-	const struct octo_port_answer answer = {.event = event, .life = port->fsm.life};
+	const struct octo_port_answer answer = {.event = event, .life = life};
 
 	octo_loss_hear_locked(octo, i, &answer);
 }
@@ -129,6 +134,7 @@ act_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
 	const uint32_t todo = port->todo;
+	const uint32_t life = port->fsm.life;
 
 	if (todo & OCTO_PORT_DO_TELL) {
 		port->todo &= ~OCTO_PORT_DO_TELL;
@@ -139,15 +145,15 @@ act_locked(struct octo_dev *octo, uint8_t i)
 	} else if (todo & OCTO_PORT_DO_CHECK) {
 		port->todo &= ~OCTO_PORT_DO_CHECK;
 		if (!octo_attach_is_there(port))
-			answer_locked(octo, i, OCTO_PORT_EV_NONE);
+			answer_locked(octo, i, OCTO_PORT_EV_NONE, life);
 		else if (octo_attach_is_probed_by_name(port))
-			answer_locked(octo, i, OCTO_PORT_EV_PROBED);
+			answer_locked(octo, i, OCTO_PORT_EV_PROBED, life);
 	} else if (todo & OCTO_PORT_DO_CLAIM) {
-		const enum octo_port_event event = claim_locked(octo, i);
+		const enum octo_port_event event = claim_locked(octo, i, life);
 
 		port->todo &= ~(OCTO_PORT_TOUCHES & ~OCTO_PORT_DO_SET_UP);
 		if (event != OCTO_PORT_EV_CLAIMED)
-			answer_locked(octo, i, event);
+			answer_locked(octo, i, event, life);
 	} else if (todo & OCTO_PORT_DO_SET_UP) {
 		port->todo &= ~OCTO_PORT_TOUCHES;
 		set_up_locked(octo, i);

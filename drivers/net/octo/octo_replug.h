@@ -103,7 +103,7 @@ bool octo_attach_is_probed(uint16_t port_id);
 bool octo_attach_is_probed_by_name(const struct octo_port *port);
 int octo_attach_probe_again(const struct octo_port *port);
 void octo_attach_abandon(const struct octo_port *port);
-int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf);
+int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf, uint32_t life);
 bool octo_attach_is_ours(uint64_t owner_id, const struct octo_port *port);
 void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id);
 
