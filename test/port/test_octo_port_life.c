@@ -150,6 +150,31 @@ test_an_earlier_proxy_is_lost(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), strays);
 }
 
+/* Nobody asks the rings of a port, which is flushed, for more while its device is removed. */
+static void
+test_a_device_is_removed_while_its_port_is_flushed(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	struct octo_port *p = &octo->port[1];
+
+	(void)state;
+	octo_port_up(port, 2);
+	recovering = 1;
+	octo_lock(octo);
+	octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
+	p->draining = (struct octo_draining){
+		.on = true,
+		.is_out = true,
+		.until = UINT64_MAX / 2,
+		.drained = octo_now(),
+	};
+	octo_unlock(octo);
+	recovery(RTE_ETH_EVENT_INTR_RMV);
+	assert_false(p->draining.on);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+}
+
 static void *
 raise_recovery_event(void *event)
 {
@@ -267,6 +292,7 @@ main(void)
 		octo_port_test(test_a_pf_is_lost_while_a_rule_is_created),
 		octo_port_test(test_a_pf_is_lost_and_refuses_the_rule),
 		octo_port_test(test_a_proxy_is_lost_while_it_gets_the_default_pf_rule),
+		octo_port_test(test_a_device_is_removed_while_its_port_is_flushed),
 		octo_port_test(test_an_event_is_heard_after_the_end),
 		octo_port_test(test_the_id_of_a_port_that_ended_is_used_again),
 		octo_port_test(test_an_earlier_proxy_is_lost),

@@ -118,10 +118,15 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 {
 	struct octo_port *port = &octo->port[i];
 	const bool was_owned = octo_port_is_owned(port);
-	const uint64_t mail = octo_port_state_take(&port->mail);
-	const uint32_t todo = octo_port_state_hear(&port->fsm, mail, answer, octo_now()).actions;
+	uint64_t mail;
+	uint32_t todo;
 
 	octo_assert_locked(octo);
+	/* a dead port may be being flushed: nobody asks its rings when its device is removed */
+	if (octo_port_state_is_lost_by(&port->fsm, &port->mail))
+		port->draining.on = false;
+	mail = octo_port_state_take(&port->mail);
+	todo = octo_port_state_hear(&port->fsm, mail, answer, octo_now()).actions;
 	if (todo & OCTO_PORT_DO_LOSE)
 		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK | OCTO_PORT_DO_TELL);
 	port->todo |= todo & ~OCTO_PORT_DO_LOSE;

@@ -172,6 +172,9 @@ step_locked(struct octo_dev *octo, uint8_t i)
 
 	do {
 		octo_loss_hear_locked(octo, i, NULL);
+		/* its device is removed when it is flushed, see octo_drain.c */
+		if (port->draining.on)
+			return 0;
 		port->todo |= octo_port_state_step(&port->fsm, port->fsm.seen, NULL, octo_now())
 				      .actions;
 	} while (act_locked(octo, i));
