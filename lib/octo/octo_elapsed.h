@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <rte_cycles.h>
+
 /**
  * @file
  * Spans of time between time stamps taken by several threads. A stamp may be a little older
@@ -29,6 +31,13 @@ octo_elapsed_32(uint32_t since, uint32_t now)
 	const int32_t span = (int32_t)(now - since);
 
 	return span > 0 ? (uint32_t)span : 0;
+}
+
+/** Cycles of a clock with hz > 0 in nanoseconds. The product of cycles and NS_PER_S may not fit. */
+static inline uint64_t
+octo_cycles_to_ns(uint64_t cycles, uint64_t hz)
+{
+	return cycles / hz * NS_PER_S + cycles % hz * NS_PER_S / hz;
 }
 
 #endif /* OCTO_ELAPSED_H */

@@ -2,7 +2,6 @@
 
 #include <eal_export.h>
 #include <rte_common.h>
-#include <rte_cycles.h>
 
 #include "octo_elapsed.h"
 #include "octo_hold.h"
@@ -19,13 +18,6 @@ uint64_t
 octo_hold_floor_us(unsigned int bucket)
 {
 	return bucket == 0 ? 0 : UINT64_C(1) << (bucket - 1);
-}
-
-/* The product of cycles and NS_PER_S may not fit. */
-static uint64_t
-to_ns(uint64_t cycles, uint64_t hz)
-{
-	return cycles / hz * NS_PER_S + cycles % hz * NS_PER_S / hz;
 }
 
 static uint64_t
@@ -60,8 +52,8 @@ octo_hold_read(const struct octo_hold *h, uint64_t now, uint64_t hz, struct octo
 {
 	const uint64_t since = get(&h->since);
 
-	view->held_ns = since == 0 ? 0 : to_ns(octo_elapsed(since, now), hz);
-	view->longest_ns = to_ns(get(&h->longest), hz);
+	view->held_ns = since == 0 ? 0 : octo_cycles_to_ns(octo_elapsed(since, now), hz);
+	view->longest_ns = octo_cycles_to_ns(get(&h->longest), hz);
 	for (unsigned int i = 0; i < OCTO_HOLD_BUCKETS; i++)
 		view->holds[i] = get(&h->holds[i]);
 }

@@ -446,6 +446,15 @@ octo_port_pf_is_started(uint16_t port, unsigned int pf)
 	return strcmp(view.pf[pf].state, "started") == 0;
 }
 
+bool
+octo_port_is_proxy(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(octo_view_topology(port, &view), 0);
+	return view.pf[pf].transfer_proxy;
+}
+
 /* Asked first, because EAL logs an error when there is no such device. */
 static bool
 is_there(const char *name)

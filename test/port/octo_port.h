@@ -69,6 +69,8 @@ uint16_t octo_port_pf(unsigned int pf);
 bool octo_port_pf_is_there(unsigned int pf);
 /** Does the octo port use it? */
 bool octo_port_pf_is_started(uint16_t port, unsigned int pf);
+/** Does the octo port take it for the transfer proxy? */
+bool octo_port_is_proxy(uint16_t port, unsigned int pf);
 void octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf);
 void octo_port_remove_pf(unsigned int pf);
 /** Removed, and off its bus too: since DPDK 26.07 EAL else knows how to probe it again. */

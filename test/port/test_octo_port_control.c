@@ -166,15 +166,6 @@ assert_tier(uint16_t port, const char *tier, int proxy)
 		assert_int_equal(view.pf[i].transfer_proxy, i == proxy);
 }
 
-static bool
-is_managed_by(uint16_t port, unsigned int pf)
-{
-	struct octo_view_topology view;
-
-	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.pf[pf].transfer_proxy;
-}
-
 static void
 restart(uint16_t port)
 {
@@ -205,7 +196,7 @@ test_without_mpfs_there_is_no_proxy(void **state)
 	restart(port);
 	assert_tier(port, "exact", 0);
 	octo_port_remove_pf(0);
-	octo_port_await(is_managed_by(port, 1));
+	octo_port_await(octo_port_is_proxy(port, 1));
 	assert_tier(port, "exact", 1);
 	restart(port);
 	assert_tier(port, "exact", 1);

@@ -233,15 +233,6 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	assert_int_equal(octo_port_xstat(port, "replugs"), replugs + 1);
 }
 
-static bool
-manages(uint16_t port, unsigned int pf)
-{
-	struct octo_view_topology view;
-
-	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.pf[pf].transfer_proxy;
-}
-
 /* One without some rules is better than none, and manages the switch until there is another. */
 static void
 test_the_last_pf_cannot_join(void **state)
@@ -253,14 +244,14 @@ test_the_last_pf_cannot_join(void **state)
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_fail,1,5,1000000"), 0);
 	octo_port_await(is_in_state(port, 1, "draining"));
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
-	octo_port_await(manages(port, 1));
+	octo_port_await(octo_port_is_proxy(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
 	assert_true(is_in_state(port, 1, "draining"));
 	octo_port_add_pf(&two_pfs, 0);
 	octo_port_await(octo_port_pf_is_started(port, 0));
 	octo_port_await(is_in_state(port, 1, "gone"));
-	assert_false(manages(port, 1));
+	assert_false(octo_port_is_proxy(port, 1));
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
@@ -287,7 +278,7 @@ join_without_room(void)
 	octo_port_add_pf(&small, 1);
 	octo_port_await(is_in_state(port, 1, "draining"));
 	octo_port_remove_pf(0);
-	octo_port_await(is_in_state(port, 1, "draining") && manages(port, 1));
+	octo_port_await(is_in_state(port, 1, "draining") && octo_port_is_proxy(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
 	return port;
 }

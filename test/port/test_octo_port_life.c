@@ -36,6 +36,16 @@ begin_recovery(void)
 		recovery(RTE_ETH_EVENT_ERR_RECOVERING);
 }
 
+/* The PF is lost while it creates a rule, after so many others. */
+static void
+lose_after(unsigned int before, unsigned int pf)
+{
+	recovering = pf;
+	rules_before = before;
+	faults = octo_port_faults_on(pf);
+	faults->on_create = begin_recovery;
+}
+
 /* A rule is created on a PF that is lost before the PMD returns the rule. */
 static void
 lose_while_steering(unsigned int pf, unsigned int before)
@@ -43,10 +53,7 @@ lose_while_steering(unsigned int pf, unsigned int before)
 	uint16_t port = octo_port_create(&two_pfs);
 
 	octo_port_up(port, 2);
-	recovering = pf;
-	rules_before = before;
-	faults = octo_port_faults_on(pf);
-	faults->on_create = begin_recovery;
+	lose_after(before, pf);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	assert_false(octo_port_pf_is_started(port, pf));
 	recovery(RTE_ETH_EVENT_RECOVERY_SUCCESS);
@@ -75,10 +82,7 @@ test_a_pf_is_lost_and_refuses_the_rule(void **state)
 
 	(void)state;
 	octo_port_up(port, 2);
-	recovering = 0;
-	rules_before = 1;
-	faults = octo_port_faults_on(0);
-	faults->on_create = begin_recovery;
+	lose_after(1, 0);
 	faults->create_transfer = EINVAL;
 	assert_null(octo_port_steer(port, 7, 1, &error));
 	assert_non_null(strstr(error.message, octo_port_pf_name(0)));
@@ -93,10 +97,7 @@ test_a_proxy_is_lost_while_it_gets_the_default_pf_rule(void **state)
 
 	(void)state;
 	octo_port_up(port, 3);
-	recovering = 0;
-	rules_before = 0;
-	faults = octo_port_faults_on(0);
-	faults->on_create = begin_recovery;
+	lose_after(0, 0);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(2)), 0);
 	octo_port_await(!octo_port_pf_is_started(port, 0));
 	assert_in_range(octo->detour.proxy, 0, 2);
@@ -116,15 +117,6 @@ make_proxy(unsigned int index)
 	mpsim_nic_unlock(pf->nic);
 }
 
-static bool
-is_proxy(uint16_t port, unsigned int pf)
-{
-	struct octo_view_topology view;
-
-	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.pf[pf].transfer_proxy;
-}
-
 /*
  * Rules that the switch got from a PF go with it, also if another one manages it by now. Queue 5
  * is at home on PF 2 whichever other PF is gone, so that only the loss itself concerns its rules.
@@ -142,7 +134,7 @@ test_an_earlier_proxy_is_lost(void **state)
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&three_pfs, 1);
 	make_proxy(1);
-	octo_port_await(is_proxy(port, 1));
+	octo_port_await(octo_port_is_proxy(port, 1));
 	octo_port_remove_pf(0);
 	octo_port_await(octo_port_leads_to(port, 7, 5, 2));
 	strays = octo_port_xstat(port, "rx_stray_packets");

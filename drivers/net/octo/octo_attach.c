@@ -466,8 +466,9 @@ device_name(const struct octo_port *port)
 	return port->past.device[0] != '\0' ? port->past.device : port->name;
 }
 
-static bool
-find_port_of(const struct octo_port *port, uint16_t *port_id)
+/* Find the port by its device's name, or by its own. */
+bool
+octo_attach_find(const struct octo_port *port, uint16_t *port_id)
 {
 	return find_port(device_name(port), port_id) == 0 || find_port(port->name, port_id) == 0;
 }
@@ -477,15 +478,7 @@ octo_attach_is_there(const struct octo_port *port)
 {
 	uint16_t port_id;
 
-	return find_port_of(port, &port_id);
-}
-
-bool
-octo_attach_is_probed_by_name(const struct octo_port *port)
-{
-	uint16_t port_id;
-
-	return find_port_of(port, &port_id) && octo_attach_is_probed(port_id);
+	return octo_attach_find(port, &port_id);
 }
 
 /* Called without any lock: a listener for device events may call into the port. */

@@ -43,11 +43,11 @@ struct request {
  * NULL, octo_registry_put() must follow.
  */
 static struct octo_dev *
-sender(const struct request *e)
+sender(const struct request *r)
 {
-	struct octo_dev *octo = octo_registry_get(e->port_id);
+	struct octo_dev *octo = octo_registry_get(r->port_id);
 
-	if (octo == NULL || octo->owner_id == e->owner_id)
+	if (octo == NULL || octo->owner_id == r->owner_id)
 		return octo;
 	octo_registry_put();
 	return NULL;
@@ -55,9 +55,9 @@ sender(const struct request *e)
 
 /* The meaning of the request's result for the state machine. */
 static enum octo_port_event
-answer_of(const struct request *e, int ret)
+answer_of(const struct request *r, int ret)
 {
-	if (e->action == OCTO_PORT_DO_REMOVE)
+	if (r->action == OCTO_PORT_DO_REMOVE)
 		return ret == 0      ? OCTO_PORT_EV_REMOVE_DONE :
 		       ret == -EPERM ? OCTO_PORT_EV_NOT_OURS :
 				       OCTO_PORT_EV_REMOVE_FAILED;
@@ -70,29 +70,31 @@ answer_of(const struct request *e, int ret)
 						  OCTO_PORT_EV_PROBE_FAILED;
 }
 
+/* Tell the port's state machine the result. */
 static void
-note_locked(struct octo_dev *octo, const struct request *e, int ret)
+finish(struct octo_dev *octo, const struct request *r, int ret)
 {
-	struct octo_pf_past *past = &octo->port[e->index].past;
-	const struct octo_port_answer answer = {.event = answer_of(e, ret)};
+	struct octo_pf_past *past = &octo->port[r->index].past;
+	const struct octo_port_answer answer = {.event = answer_of(r, ret)};
 
-	if (e->action == OCTO_PORT_DO_PROBE)
+	octo_lock(octo);
+	if (r->action == OCTO_PORT_DO_PROBE)
 		past->exists = ret == -EEXIST ? past->exists + 1 : 0;
-	octo_loss_hear_locked(octo, e->index, &answer);
+	octo_loss_hear_locked(octo, r->index, &answer);
+	/* pairs with the acquire in is_under_way() */
 	rte_atomic_store_explicit(&past->under_way, false, rte_memory_order_release);
+	octo_unlock(octo);
 }
 
 /* Returns whether the sender still exists. */
 static bool
-report(const struct request *e, int ret)
+report(const struct request *r, int ret)
 {
-	struct octo_dev *octo = sender(e);
+	struct octo_dev *octo = sender(r);
 
 	if (octo == NULL)
 		return false;
-	octo_lock(octo);
-	note_locked(octo, e, ret);
-	octo_unlock(octo);
+	finish(octo, r, ret);
 	octo_wake(octo);
 	octo_registry_put();
 	return true;
@@ -119,9 +121,9 @@ remove_device(const struct octo_port *port)
 
 /* Returns whether nothing is left to be held. */
 static bool
-try_to_hold(const struct request *e)
+try_to_hold(const struct request *r)
 {
-	struct octo_dev *octo = sender(e);
+	struct octo_dev *octo = sender(r);
 	bool done = true;
 
 	if (octo == NULL)
@@ -139,20 +141,20 @@ try_to_hold(const struct request *e)
  * meanwhile. After an announced removal the time limit is what is left of the drain time.
  */
 static void
-hold_strays(const struct request *e)
+hold_strays(const struct request *r)
 {
 	uint64_t end = octo_deadline(MAX_HOLD_MS * 1000);
 
-	if (octo_gate_before(end, e->until))
-		end = e->until;
-	while (!try_to_hold(e) && octo_now() < end)
+	if (octo_gate_before(end, r->until))
+		end = r->until;
+	while (!try_to_hold(r) && octo_now() < end)
 		octo_sleep_us(AWAIT_LOOK_US);
 }
 
 static void
-let_strays_go(const struct request *e)
+let_strays_go(const struct request *r)
 {
-	struct octo_dev *octo = sender(e);
+	struct octo_dev *octo = sender(r);
 
 	if (octo == NULL)
 		return;
@@ -164,24 +166,24 @@ let_strays_go(const struct request *e)
 
 /* The device may have been removed, or have another owner, since. */
 static int
-remove_port(const struct request *e)
+remove_port(const struct request *r)
 {
 	int ret;
 
-	if (!octo_attach_is_there(&e->port))
+	if (!octo_attach_is_there(&r->port))
 		return 0;
-	if (!octo_attach_is_ours(e->owner_id, &e->port))
+	if (!octo_attach_is_ours(r->owner_id, &r->port))
 		return -EPERM;
-	hold_strays(e);
-	ret = remove_device(&e->port);
-	let_strays_go(e);
+	hold_strays(r);
+	ret = remove_device(&r->port);
+	let_strays_go(r);
 	return ret;
 }
 
 static int
-probe(const struct request *e)
+probe(const struct request *r)
 {
-	const struct octo_port *port = &e->port;
+	const struct octo_port *port = &r->port;
 	int ret = octo_attach_probe_again(port);
 
 	if (ret != -EEXIST)
@@ -197,23 +199,23 @@ probe(const struct request *e)
 static void
 run(void *arg)
 {
-	struct request *e = arg;
-	const struct octo_dev *octo = sender(e);
+	struct request *r = arg;
+	const struct octo_dev *octo = sender(r);
 	int ret;
 
 	if (octo != NULL) {
 		octo_registry_put();
-		ret = e->action == OCTO_PORT_DO_REMOVE ? remove_port(e) : probe(e);
-		if (!report(e, ret) && ret == 0 && e->action == OCTO_PORT_DO_PROBE)
-			octo_attach_abandon(&e->port);
+		ret = r->action == OCTO_PORT_DO_REMOVE ? remove_port(r) : probe(r);
+		if (!report(r, ret) && ret == 0 && r->action == OCTO_PORT_DO_PROBE)
+			octo_attach_abandon(&r->port);
 	}
-	free(e);
+	free(r);
 }
 
 static bool
 is_under_way(const struct octo_port *port)
 {
-	/* pairs with the release in note(): the request is done with the bus */
+	/* pairs with the release in finish(): the request is done with the bus */
 	return rte_atomic_load_explicit(&port->past.under_way, rte_memory_order_acquire);
 }
 
@@ -233,16 +235,14 @@ octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 {
 	struct octo_port *p = &octo->port[pf];
 	const char *args = p->past.args == NULL ? "" : p->past.args;
-	struct request *e = calloc(1, sizeof(*e) + strlen(args) + 1);
+	struct request *r = calloc(1, sizeof(*r) + strlen(args) + 1);
 	const struct request failed = {.index = pf, .action = action};
 
-	if (e == NULL) {
-		octo_lock(octo);
-		note_locked(octo, &failed, -ENOMEM);
-		octo_unlock(octo);
+	if (r == NULL) {
+		finish(octo, &failed, -ENOMEM);
 		return;
 	}
-	*e = (struct request){
+	*r = (struct request){
 		.port_id = octo->port_id,
 		.owner_id = octo->owner_id,
 		.index = pf,
@@ -250,16 +250,14 @@ octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 		.until = p->draining.until,
 		.port = *p,
 	};
-	memcpy(e->args, args, strlen(args) + 1);
-	e->port.past.args = e->args;
+	memcpy(r->args, args, strlen(args) + 1);
+	r->port.past.args = r->args;
 	rte_atomic_store_explicit(&p->past.under_way, true, rte_memory_order_release);
 	if (wait && rte_thread_is_intr()) {
-		run(e);
-	} else if (octo_alarm_set(1, run, e) != 0) {
-		octo_lock(octo);
-		note_locked(octo, e, -ENOMEM);
-		octo_unlock(octo);
-		free(e);
+		run(r);
+	} else if (octo_alarm_set(1, run, r) != 0) {
+		finish(octo, r, -ENOMEM);
+		free(r);
 	}
 	if (wait)
 		await(p, octo_deadline(MAX_AWAIT_MS * 1000));

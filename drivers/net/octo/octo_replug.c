@@ -13,7 +13,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* Requests that bring a port back at most: remove the dead one, probe; some may be refused. */
+/* A start sends so many requests for a port at most: one removes a dead port, others probe. */
 #define MAX_REQUESTS 4
 /* The control thread resyncs a PF for this long, then does its other work. */
 #define GO_ON_MS 5
@@ -44,23 +44,26 @@ count_replug(struct octo_dev *octo, struct octo_port *port)
 
 /*
  * Prepare a port that was ours before: reset it if it asked for that, stop it, clear it. Its driver
- * may find out in each of these calls that the port is lost.
+ * may find out in each of these calls that the port is lost, after which its life is another.
  */
 static int
 renew_locked(struct octo_port *port, uint32_t life)
 {
 	int ret = port->todo & OCTO_PORT_DO_RESET ? rte_eth_dev_reset(port->port_id) : 0;
 
-	if (port->fsm.life == life && ret != 0)
+	if (port->fsm.life != life)
+		return 0;
+	if (ret != 0) {
 		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", port->name,
 			 rte_strerror(-ret));
-	if (port->fsm.life == life && ret == 0)
-		rte_eth_dev_stop(port->port_id);
-	if (port->fsm.life == life && ret == 0)
+		return ret;
+	}
+	rte_eth_dev_stop(port->port_id);
+	if (port->fsm.life == life)
 		rte_flow_flush(port->port_id, NULL);
-	if (port->fsm.life == life && ret == 0)
+	if (port->fsm.life == life)
 		octo_filter_clear_locked(port);
-	return ret;
+	return 0;
 }
 
 /* Claim the port. Returns OCTO_PORT_EV_CLAIMED, or why it cannot be had. */
@@ -128,6 +131,18 @@ answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event, uint
 	octo_loss_hear_locked(octo, i, &answer);
 }
 
+/* No answer means that the port is half-made so far. */
+static void
+check_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
+{
+	uint16_t port_id;
+
+	if (!octo_attach_find(&octo->port[i], &port_id))
+		answer_locked(octo, i, OCTO_PORT_EV_NONE, life);
+	else if (octo_attach_is_probed(port_id))
+		answer_locked(octo, i, OCTO_PORT_EV_PROBED, life);
+}
+
 /* Do what the port's state machine asks for next. Returns whether there was anything. */
 static bool
 act_locked(struct octo_dev *octo, uint8_t i)
@@ -138,16 +153,14 @@ act_locked(struct octo_dev *octo, uint8_t i)
 
 	if (todo & OCTO_PORT_DO_TELL) {
 		port->todo &= ~OCTO_PORT_DO_TELL;
+		/* the claim has logged which feature it lacks */
 		if (port->fsm.reason != OCTO_PORT_EV_LACKS)
 			OCTO_LOG(ERR,
 				 "port %u: PF %s is there, but cannot join, and is tried again: %s",
 				 octo->port_id, port->name, rte_strerror(port->refusal));
 	} else if (todo & OCTO_PORT_DO_CHECK) {
 		port->todo &= ~OCTO_PORT_DO_CHECK;
-		if (!octo_attach_is_there(port))
-			answer_locked(octo, i, OCTO_PORT_EV_NONE, life);
-		else if (octo_attach_is_probed_by_name(port))
-			answer_locked(octo, i, OCTO_PORT_EV_PROBED, life);
+		check_locked(octo, i, life);
 	} else if (todo & OCTO_PORT_DO_CLAIM) {
 		const enum octo_port_event event = claim_locked(octo, i, life);
 
@@ -181,12 +194,6 @@ step_locked(struct octo_dev *octo, uint8_t i)
 	requests = port->todo & (OCTO_PORT_DO_PROBE | OCTO_PORT_DO_REMOVE);
 	port->todo &= ~requests;
 	return requests;
-}
-
-static uint32_t
-step(struct octo_dev *octo, uint8_t i)
-{
-	return OCTO_LOCKED(octo, step_locked(octo, i));
 }
 
 /* The PF has all rules and can be a home. Returns whether the port's link changed. */
@@ -259,7 +266,7 @@ octo_replug_look_at_once(struct octo_dev *octo)
 			uint32_t request;
 
 			octo_port_state_post(&octo->port[i].mail, OCTO_PORT_EV_LOOK);
-			request = step(octo, i);
+			request = OCTO_LOCKED(octo, step_locked(octo, i));
 			if (request == 0)
 				break;
 			octo_hotplug_send(octo, i, request, true);
@@ -270,12 +277,17 @@ octo_replug_look_at_once(struct octo_dev *octo)
 static void
 look_around(struct octo_dev *octo)
 {
-	for (uint8_t i = 0; octo->replug.on && i < octo->nb_ports; i++) {
-		const uint32_t request = step(octo, i);
+	uint32_t request[OCTO_MAX_PFS] = {0};
 
-		if (request != 0)
-			octo_hotplug_send(octo, i, request, false);
-	}
+	if (!octo->replug.on)
+		return;
+	octo_lock(octo);
+	for (uint8_t i = 0; i < octo->nb_ports; i++)
+		request[i] = step_locked(octo, i);
+	octo_unlock(octo);
+	for (uint8_t i = 0; i < octo->nb_ports; i++)
+		if (request[i] != 0)
+			octo_hotplug_send(octo, i, request[i], false);
 }
 
 static void

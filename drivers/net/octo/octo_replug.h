@@ -100,7 +100,7 @@ void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_attach_is_on_bus(const struct octo_port *port);
 bool octo_attach_is_there(const struct octo_port *port);
 bool octo_attach_is_probed(uint16_t port_id);
-bool octo_attach_is_probed_by_name(const struct octo_port *port);
+bool octo_attach_find(const struct octo_port *port, uint16_t *port_id);
 int octo_attach_probe_again(const struct octo_port *port);
 void octo_attach_abandon(const struct octo_port *port);
 int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf, uint32_t life);

@@ -12,6 +12,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_elapsed.h"
 #include "octo_private.h"
 
 /* Writes names, values or both; always counts. */
@@ -173,7 +174,7 @@ put_failover(struct writer *w, const struct octo_dev *octo)
 static uint64_t
 to_ns(uint64_t cycles)
 {
-	return (uint64_t)((double)cycles * NS_PER_S / (double)rte_get_timer_hz());
+	return octo_cycles_to_ns(cycles, rte_get_timer_hz());
 }
 
 static void
