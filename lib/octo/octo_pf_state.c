@@ -122,22 +122,6 @@ octo_pf_state_step(struct octo_pf_fsm *p, enum octo_pf_event event, bool last, u
 	return todo;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_usable)
-uint32_t
-octo_pf_state_usable(const struct octo_pf_fsm *pfs, unsigned int nb)
-{
-	uint32_t polled = 0;
-	uint32_t usable = 0;
-
-	for (unsigned int i = 0; i < nb; i++) {
-		if (pfs[i].state != OCTO_PF_OFF && pfs[i].state != OCTO_PF_FLUSHING)
-			polled |= RTE_BIT32(i);
-		if (pfs[i].state == OCTO_PF_ACTIVE && pfs[i].link)
-			usable |= RTE_BIT32(i);
-	}
-	return usable != 0 ? usable : polled;
-}
-
 /* The PF in DRAIN_BACK that goes on if there is no other; nb: none drains back. */
 static unsigned int
 keeper(const struct octo_pf_fsm *pfs, unsigned int nb)
@@ -149,6 +133,31 @@ keeper(const struct octo_pf_fsm *pfs, unsigned int nb)
 		    (found == nb || (pfs[i].link && !pfs[found].link)))
 			found = i;
 	return found;
+}
+
+/* It may have less than the keeper: it is no home before it has all rules. */
+static bool
+has_less(const struct octo_pf_fsm *pf)
+{
+	return pf->state == OCTO_PF_DRAIN_BACK || pf->state == OCTO_PF_RESYNC;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_usable)
+uint32_t
+octo_pf_state_usable(const struct octo_pf_fsm *pfs, unsigned int nb)
+{
+	const unsigned int kept = keeper(pfs, nb);
+	uint32_t polled = 0;
+	uint32_t usable = 0;
+
+	for (unsigned int i = 0; i < nb; i++) {
+		if (pfs[i].state != OCTO_PF_OFF && pfs[i].state != OCTO_PF_FLUSHING &&
+		    (i == kept || kept == nb || !has_less(&pfs[i])))
+			polled |= RTE_BIT32(i);
+		if (pfs[i].state == OCTO_PF_ACTIVE && pfs[i].link)
+			usable |= RTE_BIT32(i);
+	}
+	return usable != 0 ? usable : polled;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_is_last)

@@ -115,7 +115,8 @@ struct octo_pf_todo
 octo_pf_state_step(struct octo_pf_fsm *p, enum octo_pf_event event, bool last, uint64_t now);
 
 /**
- * The PFs that can be homes: the active ones with a link, or else all that are polled.
+ * The PFs that can be homes: the active ones with a link, or else all that are polled, without
+ * those that have less than the one which goes on instead of being given back.
  *
  * @return
  *   A bit mask of PFs; 0 while the octo port is stopped or has none.

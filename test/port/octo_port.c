@@ -487,8 +487,10 @@ assert_nothing_unexpected(void)
 	if (rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port) != 0)
 		return;
 	octo = octo_of(&rte_eth_devices[port]);
-	for (uint16_t i = 0; i < octo->nb_ports; i++)
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		assert_int_equal(octo->port[i].fsm.unexpected, 0);
+		assert_int_equal(octo->role[i].unexpected, 0);
+	}
 }
 
 void

@@ -155,15 +155,12 @@ test_a_device_is_removed_while_its_port_is_flushed(void **state)
 	recovering = 1;
 	octo_lock(octo);
 	octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
-	p->draining = (struct octo_draining){
-		.on = true,
-		.is_out = true,
-		.until = UINT64_MAX / 2,
-		.drained = octo_now(),
-	};
+	octo->role[1].state = OCTO_PF_FLUSHING;
+	octo->role[1].until = UINT64_MAX / 2;
+	p->draining.drained = octo_now();
 	octo_unlock(octo);
 	recovery(RTE_ETH_EVENT_INTR_RMV);
-	assert_false(p->draining.on);
+	assert_int_equal(octo->role[1].state, OCTO_PF_OFF);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 }
 

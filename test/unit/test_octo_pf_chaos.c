@@ -171,6 +171,7 @@ static void
 check(const struct octo *o)
 {
 	uint32_t with_link = 0;
+	uint32_t usable;
 	uint32_t polled = 0;
 
 	for (unsigned int i = 0; i < NB_PFS; i++) {
@@ -192,7 +193,12 @@ check(const struct octo *o)
 		if (p->state == OCTO_PF_ACTIVE && p->link)
 			with_link |= RTE_BIT32(i);
 	}
-	assert_int_equal(octo_pf_state_usable(o->pf, NB_PFS), with_link ? with_link : polled);
+	usable = octo_pf_state_usable(o->pf, NB_PFS);
+	if (with_link != 0)
+		assert_int_equal(usable, with_link);
+	/* without those that have less than the one which goes on */
+	assert_int_equal(usable & ~polled, 0);
+	assert_int_equal(usable != 0, polled != 0);
 }
 
 /* The application starts the octo port, or stops it. */

@@ -240,9 +240,14 @@ test_usable_are_active_ones_with_link_else_all_that_are_polled(void **state)
 	assert_false(octo_pf_state_is_last(pfs, RTE_DIM(pfs), OCTO_PF_RESYNC));
 	octo_pf_state_step(&pfs[OCTO_PF_ACTIVE], EV(DOWN), true, T0);
 	assert_int_equal(octo_pf_state_usable(pfs, RTE_DIM(pfs)),
-			 RTE_BIT32(OCTO_PF_ACTIVE) | RTE_BIT32(OCTO_PF_RESYNC) |
-				 RTE_BIT32(OCTO_PF_DRAIN_EJECT) | RTE_BIT32(OCTO_PF_DRAIN_BACK));
+			 RTE_BIT32(OCTO_PF_ACTIVE) | RTE_BIT32(OCTO_PF_DRAIN_EJECT) |
+				 RTE_BIT32(OCTO_PF_DRAIN_BACK));
 	assert_true(octo_pf_state_is_last(pfs, RTE_DIM(pfs), OCTO_PF_RESYNC));
+	/* one that resyncs is a home only if nothing goes on that has more */
+	pfs[OCTO_PF_DRAIN_BACK] = in_state(OCTO_PF_OFF);
+	assert_int_equal(octo_pf_state_usable(pfs, RTE_DIM(pfs)),
+			 RTE_BIT32(OCTO_PF_ACTIVE) | RTE_BIT32(OCTO_PF_RESYNC) |
+				 RTE_BIT32(OCTO_PF_DRAIN_EJECT));
 	assert_int_equal(octo_pf_state_usable(pfs, 1), 0);
 	octo_pf_state_step(&pfs[OCTO_PF_ACTIVE], EV(UP), true, T0);
 	assert_int_equal(octo_pf_state_usable(pfs, RTE_DIM(pfs)), RTE_BIT32(OCTO_PF_ACTIVE));
@@ -257,6 +262,7 @@ test_only_one_of_those_that_drain_back_is_the_last(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(pfs); i++)
 		pfs[i] = in_state(OCTO_PF_DRAIN_BACK);
+	assert_int_equal(octo_pf_state_usable(pfs, RTE_DIM(pfs)), RTE_BIT32(0));
 	assert_true(octo_pf_state_is_last(pfs, RTE_DIM(pfs), 0));
 	assert_false(octo_pf_state_is_last(pfs, RTE_DIM(pfs), 1));
 	assert_false(octo_pf_state_is_last(pfs, RTE_DIM(pfs), 2));

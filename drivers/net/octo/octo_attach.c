@@ -370,6 +370,7 @@ attach(struct octo_dev *octo, const struct octo_args *args)
 		.probed_here = args->pf[i].probed_here,
 		.posted_port = RTE_MAX_ETHPORTS,
 	};
+	octo_pf_state_init(&octo->role[octo->nb_ports], rte_get_timer_hz(), octo_now());
 	octo_port_state_init(&port->fsm, args->pf[i].missing ? OCTO_PORT_ABSENT : OCTO_PORT_IDLE,
 			     args->replug, args->pf[i].probed_here, rte_get_timer_hz(), octo_now());
 	if (args->pf[i].missing) {

@@ -15,44 +15,29 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/*
- * Time limit of draining before a removal: testpmd, told of the same removal, closes the device
- * after 100 ms in any case.
- */
-#define LIMIT_MS 75
-/* Time limit of draining a PF that failed to resync: nothing waits for its device. */
-#define GIVE_BACK_MS 1000
 /* How long a PF is drained whose PMD cannot tell how full its rings are. */
 #define BLIND_MS 10
 
-static void
-begin(struct octo_dev *octo, uint8_t port, bool stays)
-{
-	octo->port[port].draining = (struct octo_draining){
-		.on = true,
-		.stays = stays,
-		.until = octo_deadline((stays ? GIVE_BACK_MS : LIMIT_MS) * 1000),
-	};
-	octo_topo_update(octo);
-	octo_wake(octo);
-}
-
-/* Returns false if the PF must be taken away at once. */
+/* Returns false if the PF must be taken away at once, as it does not work, or is the last. */
 bool
 octo_drain_begin_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_draining *l = &octo->port[port].draining;
+	struct octo_port *p = &octo->port[port];
+	const bool was_draining = octo_port_is_draining(octo, port);
 
-	if (!octo->started || !octo_port_works_locked(&octo->port[port]))
+	if (!octo->started || !octo_port_works_locked(p))
 		return false;
-	if (l->on && !l->stays)
-		return true;
-	if ((octo->plan.usable & ~octo_port_pfs(octo, port)) == 0)
+	if (octo_port_role_hear_locked(octo, port, OCTO_PF_EV_EJECT) & OCTO_PF_DO_RMV) {
+		p->draining.todo &= ~OCTO_PF_DO_RMV;
 		return false;
-	octo_replay_forget_locked(octo, port);
-	begin(octo, port, false);
-	OCTO_LOG(NOTICE, "port %u: PF %s is to go: its traffic leaves it", octo->port_id,
-		 octo->port[port].name);
+	}
+	if (!was_draining && octo_port_is_draining(octo, port)) {
+		p->draining = (struct octo_draining){0};
+		octo_topo_update(octo);
+		octo_wake(octo);
+		OCTO_LOG(NOTICE, "port %u: PF %s is to go: its traffic leaves it", octo->port_id,
+			 p->name);
+	}
 	return true;
 }
 
@@ -64,7 +49,10 @@ octo_drain_begin_locked(struct octo_dev *octo, uint8_t port)
 bool
 octo_drain_give_back_locked(struct octo_dev *octo, uint8_t port)
 {
-	begin(octo, port, true);
+	octo->port[port].draining = (struct octo_draining){0};
+	octo_port_role_hear_locked(octo, port, OCTO_PF_EV_REFUSED);
+	octo_topo_update(octo);
+	octo_wake(octo);
 	return octo_link_refresh(octo);
 }
 
@@ -149,7 +137,6 @@ give_back(struct octo_dev *octo, uint8_t port)
 {
 	struct octo_port *p = &octo->port[port];
 
-	octo->port[port].draining.on = false;
 	octo_port_did(p, OCTO_PORT_EV_STOPPED);
 	p->link_up = false;
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
@@ -171,115 +158,118 @@ give_back(struct octo_dev *octo, uint8_t port)
 	octo_failover_lost_locked(octo, port);
 }
 
-enum step {
-	STEP_WAIT,
-	STEP_LOSE,    /* no burst may use the PF from now on */
-	STEP_RELEASE, /* its device may be removed */
-	STEP_TELL,    /* it was given back, and the port has lost its link: raise LSC */
-};
-
-/* Decides the next step. Once nothing leads to the PF, its rings and its pipeline are emptied. */
-static enum step
-next_step(struct octo_dev *octo, uint8_t port)
+/* Once nothing leads to the port, its rings and its pipeline are emptied, for the grace time. */
+static bool
+is_empty(struct octo_dev *octo, uint8_t port, bool stays)
 {
-	struct octo_draining *l = &octo->port[port].draining;
+	struct octo_draining *d = &octo->port[port].draining;
 	const uint64_t now = octo_now();
-	const uint64_t blind_until = l->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
+	const uint64_t blind_until = d->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
 	const bool blind = octo_gate_before(now, blind_until);
 
-	if (!octo->port[port].has_port)
-		return STEP_RELEASE;
-	if (l->is_out)
-		return has_work(octo, port, WORK_TO_SEND, blind) &&
-				       octo_gate_before(now, l->until) ?
-			       STEP_WAIT :
-			       STEP_RELEASE;
-	/* the others are gone, or have no link: a PF without some rules is better than none */
-	if (l->stays && (octo->plan.usable & octo_port_pfs(octo, port))) {
-		l->until = octo_deadline(GIVE_BACK_MS * 1000);
-		l->drained = 0;
-		return STEP_WAIT;
-	}
-	if (!octo_gate_before(now, l->until) || !octo_port_works_locked(&octo->port[port]))
-		return STEP_LOSE;
 	if (has_work(octo, port, WORK_LED, blind))
-		return STEP_WAIT;
-	if (l->drained == 0) {
-		l->drained = now + octo->grace_cycles;
-		is_sending(octo, port, &l->packets);
-		return STEP_WAIT;
+		return false;
+	if (d->drained == 0) {
+		d->drained = now + octo->grace_cycles;
+		is_sending(octo, port, &d->packets);
+		return false;
 	}
-	if (octo_gate_before(now, l->drained) || has_work(octo, port, WORK_RECEIVED, blind) ||
-	    is_sending(octo, port, &l->packets))
-		return STEP_WAIT;
+	if (octo_gate_before(now, d->drained) || has_work(octo, port, WORK_RECEIVED, blind) ||
+	    is_sending(octo, port, &d->packets))
+		return false;
 	/* it is stopped next, and may have been the last */
-	if (l->stays && has_work(octo, port, WORK_TO_SEND, blind))
-		return STEP_WAIT;
-	return STEP_LOSE;
+	return !stays || !has_work(octo, port, WORK_TO_SEND, blind);
 }
 
-/* Another thread may have taken the PF away. Steps without events are executed here. */
-static enum step
-take_step_locked(struct octo_dev *octo, uint8_t port)
+static bool
+is_flushed(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_draining *l = &octo->port[port].draining;
-	const enum step step = l->on ? next_step(octo, port) : STEP_WAIT;
+	const struct octo_draining *d = &octo->port[port].draining;
+	const uint64_t blind_until = d->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
 
-	if (step == STEP_RELEASE)
-		l->on = false;
-	if (step != STEP_LOSE || !l->stays)
-		return step;
-	give_back(octo, port);
-	return octo_link_refresh(octo) ? STEP_TELL : STEP_WAIT;
+	return !has_work(octo, port, WORK_TO_SEND, octo_gate_before(octo_now(), blind_until));
+}
+
+/* What there is to tell the state machine of the port's role. */
+static enum octo_pf_event
+look(struct octo_dev *octo, uint8_t port)
+{
+	struct octo_draining *d = &octo->port[port].draining;
+	const enum octo_pf_state state = octo->role[port].state;
+	const bool stays = state == OCTO_PF_DRAIN_BACK;
+
+	if (state == OCTO_PF_FLUSHING)
+		return is_flushed(octo, port) ? OCTO_PF_EV_SENT : OCTO_PF_EV_TIME;
+	if (state != OCTO_PF_DRAIN_EJECT && !stays)
+		return OCTO_PF_EV_TIME;
+	/* the others are gone, or have no link: a PF without some rules is better than none */
+	if (stays && octo_pf_state_is_last(octo->role, octo->nb_ports, port)) {
+		d->drained = 0;
+		return OCTO_PF_EV_TIME;
+	}
+	if (!octo_port_works_locked(&octo->port[port]))
+		return OCTO_PF_EV_DOWN;
+	return is_empty(octo, port, stays) ? OCTO_PF_EV_EMPTY : OCTO_PF_EV_TIME;
 }
 
 /*
- * All in one hold of the mutex: otherwise a thread that removes the device now would not be
+ * Do what the state machine asked for. Returns a request to be sent without the mutex, 0: none.
+ * All is in one hold of the mutex: otherwise a thread that removes the device now would not be
  * waited for, and could free the queues while octo_tx_is_sent() reads them.
  */
-static void
-lose(struct octo_dev *octo, uint8_t port)
-{
-	struct octo_port *p = &octo->port[port];
-	const uint64_t until = octo->port[port].draining.until;
-
-	octo_lock(octo);
-	if (octo->port[port].draining.on) {
-		octo_loss_by_event(octo, p->port_id, RTE_ETH_EVENT_INTR_RMV);
-		octo_failover_hurry_locked(octo);
-		octo->port[port].draining = (struct octo_draining){
-			.on = p->has_port,
-			.is_out = true,
-			.until = until,
-			.drained = octo_now(),
-		};
-	}
-	octo_unlock(octo);
-}
-
 static uint32_t
-release_locked(struct octo_dev *octo, uint8_t port)
+act_locked(struct octo_dev *octo, uint8_t port, bool *link_changed)
 {
 	struct octo_port *p = &octo->port[port];
-	const struct octo_port_answer answer = {OCTO_PORT_EV_RELEASE, p->fsm.life};
-	uint32_t request;
+	const uint32_t todo = p->draining.todo;
+	uint32_t request = 0;
 
-	octo_loss_hear_locked(octo, port, &answer);
-	request = p->todo & OCTO_PORT_DO_REMOVE;
-	p->todo &= ~request;
+	p->draining.todo = 0;
+	/* the port may have been lost meanwhile */
+	if ((todo & OCTO_PF_DO_REFUSED) && octo_port_is(p, OCTO_PORT_RUNNING)) {
+		give_back(octo, port);
+		*link_changed |= octo_link_refresh(octo);
+	}
+	if ((todo & OCTO_PF_DO_DRAINED) && octo_port_is(p, OCTO_PORT_READY)) {
+		octo_loss_drained_locked(octo, port);
+		p->draining.drained = octo_now();
+	}
+	if ((todo & OCTO_PF_DO_RELEASE) &&
+	    (p->fsm.state == OCTO_PORT_DEAD || p->fsm.state == OCTO_PORT_REMOVING)) {
+		const struct octo_port_answer answer = {OCTO_PORT_EV_RELEASE, p->fsm.life};
+
+		octo_loss_hear_locked(octo, port, &answer);
+		request = p->todo & OCTO_PORT_DO_REMOVE;
+		p->todo &= ~request;
+	}
 	return request;
 }
 
-static void
-release(struct octo_dev *octo, uint8_t port)
+static bool
+is_busy(const struct octo_dev *octo, uint8_t port)
 {
+	const enum octo_pf_state state = octo->role[port].state;
+
+	return octo->port[port].draining.todo != 0 || state == OCTO_PF_DRAIN_EJECT ||
+	       state == OCTO_PF_DRAIN_BACK || state == OCTO_PF_FLUSHING;
+}
+
+static void
+step(struct octo_dev *octo, uint8_t port, bool stops)
+{
+	bool link_changed = false;
 	uint32_t request;
 
 	octo_lock(octo);
-	request = octo->port[port].has_port ? release_locked(octo, port) : 0;
+	if (octo->role[port].until != OCTO_PORT_NEVER)
+		octo->port[port].draining.until = octo->role[port].until;
+	octo_port_role_hear_locked(octo, port, stops ? OCTO_PF_EV_STOPPED : look(octo, port));
+	request = act_locked(octo, port, &link_changed);
 	octo_unlock(octo);
 	if (request != 0)
 		octo_hotplug_send(octo, port, request, false);
+	if (link_changed)
+		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 }
 
 /* By the control thread, without the mutex. Returns whether the next call should be soon. */
@@ -289,19 +279,9 @@ octo_drain_tick(struct octo_dev *octo)
 	bool busy = false;
 
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {
-		const struct octo_draining *l = &octo->port[port].draining;
-		enum step step;
-
-		if (!l->on)
-			continue;
-		step = OCTO_LOCKED(octo, take_step_locked(octo, port));
-		if (step == STEP_LOSE)
-			lose(octo, port);
-		else if (step == STEP_RELEASE)
-			release(octo, port);
-		else if (step == STEP_TELL)
-			octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-		busy |= l->on;
+		if (is_busy(octo, port))
+			step(octo, port, false);
+		busy |= is_busy(octo, port);
 	}
 	return busy;
 }
@@ -310,14 +290,6 @@ octo_drain_tick(struct octo_dev *octo)
 void
 octo_drain_stop(struct octo_dev *octo)
 {
-	for (uint8_t port = 0; port < octo->nb_ports; port++) {
-		struct octo_draining *l = &octo->port[port].draining;
-		const bool goes = l->on && !l->stays;
-
-		if (goes && !l->is_out)
-			octo_loss_by_event(octo, octo->port[port].port_id, RTE_ETH_EVENT_INTR_RMV);
-		l->on = false;
-		if (goes)
-			release(octo, port);
-	}
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		step(octo, port, true);
 }

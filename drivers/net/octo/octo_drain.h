@@ -9,13 +9,11 @@
 struct octo_dev;
 
 /*
- * State of a PF that is being drained: it works until its flows and senders have left it in
- * order. Under the control mutex.
+ * What the drain of a port has seen. That it drains, and why, says octo_dev.role. Under the control
+ * mutex.
  */
 struct octo_draining {
-	bool on;
-	bool stays;       /* its device stays: it failed to resync, and is stopped */
-	bool is_out;      /* it is unpublished, and only sends its last packets */
+	uint32_t todo;    /* OCTO_PF_DO_... yet to be done */
 	uint64_t until;   /* TSC after which it is lost as any other PF */
 	uint64_t drained; /* TSC; what was sent to it before is in its rings then, 0: not set */
 	uint64_t packets; /* it was given to send, as of the last look */

@@ -85,6 +85,8 @@ octo_link_refresh(struct octo_dev *octo)
 			OCTO_LOG(NOTICE, "port %u: link of PF %s is %s", octo->port_id,
 				 octo->port[i].name, is_up ? "up" : "down");
 		octo->port[i].link_up = is_up;
+		octo_port_role_hear_locked(octo, (uint8_t)i,
+					   is_up ? OCTO_PF_EV_UP : OCTO_PF_EV_DOWN);
 	}
 	octo_topo_update(octo);
 	rte_eth_linkstatus_get(dev, &before);

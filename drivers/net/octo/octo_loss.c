@@ -24,7 +24,6 @@ take_away(struct octo_dev *octo, uint8_t pf)
 	port->link_up = false;
 	port->no_flow_queues = false;
 	port->past.tell_at = octo_deadline(TELL_MS * 1000);
-	octo_replay_forget_locked(octo, pf);
 	octo_pf_counts_keep(octo, pf);
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
@@ -93,7 +92,8 @@ lose_locked(struct octo_dev *octo, uint8_t i, bool was_owned)
 	struct octo_port *port = &octo->port[i];
 	const uint64_t cpu_ns = octo_failover_cpu_ns();
 
-	port->draining.on = false;
+	if (!octo_pf_state_fits(octo->role[i].state, port->fsm.state))
+		octo_port_role_hear_locked(octo, i, OCTO_PF_EV_LOST);
 	octo_users_shut(port);
 	octo_users_await(port);
 	if (was_owned)
@@ -123,8 +123,9 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 
 	octo_assert_locked(octo);
 	/* a dead port may be being flushed: nobody asks its rings when its device is removed */
-	if (octo_port_state_is_lost_by(&port->fsm, &port->mail))
-		port->draining.on = false;
+	if (octo_port_state_is_lost_by(&port->fsm, &port->mail) &&
+	    octo->role[i].state == OCTO_PF_FLUSHING)
+		octo_port_role_hear_locked(octo, i, OCTO_PF_EV_LOST);
 	mail = octo_port_state_take(&port->mail);
 	todo = octo_port_state_hear(&port->fsm, mail, answer, octo_now()).actions;
 	if (todo & OCTO_PORT_DO_LOSE)
@@ -240,6 +241,20 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 		settle_later(octo);
 		octo_users_end_close(port);
 	}
+	octo_wake_link(octo);
+}
+
+/* The port is drained: no burst may use it from now on, but its Tx rings are left to be sent. */
+void
+octo_loss_drained_locked(struct octo_dev *octo, uint8_t i)
+{
+	struct octo_port *port = &octo->port[i];
+	const struct octo_port_answer answer = {OCTO_PORT_EV_DRAINED, port->fsm.life};
+
+	octo_users_shut(port);
+	if (octo_port_is_owned(port))
+		count_last(octo, i);
+	octo_loss_hear_locked(octo, i, &answer);
 	octo_wake_link(octo);
 }
 

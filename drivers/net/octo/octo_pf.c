@@ -142,7 +142,35 @@ octo_port_works_locked(const struct octo_port *port)
 bool
 octo_port_is_joining(const struct octo_dev *octo, uint8_t port)
 {
-	return octo->replug.joining.on && octo->replug.joining.port == port;
+	return octo->role[port].state == OCTO_PF_RESYNC;
+}
+
+bool
+octo_port_is_any_joining(const struct octo_dev *octo)
+{
+	return octo_port_is_joining(octo, octo->replug.joining.port);
+}
+
+/* Is it being drained as its device is ejected? It was a home, and its senders leave in order. */
+bool
+octo_port_is_draining(const struct octo_dev *octo, uint8_t port)
+{
+	return octo->role[port].state == OCTO_PF_DRAIN_EJECT;
+}
+
+/*
+ * Tell the state machine of the port's role in the traffic. What it asks for is returned, and kept
+ * for octo_drain_tick(). The caller updates the topology.
+ */
+uint32_t
+octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_event event)
+{
+	const bool last = octo_pf_state_is_last(octo->role, octo->nb_ports, port);
+	const uint32_t todo = octo_pf_state_step(&octo->role[port], event, last, octo_now())
+				      .actions;
+
+	octo->port[port].draining.todo |= todo;
+	return todo;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "octo_foreign.h"
 #include "octo_drain.h"
 #include "octo_life.h"
+#include "octo_pf_state.h"
 #include "octo_port_state.h"
 #include "octo_replug.h"
 #include "octo_slice.h"

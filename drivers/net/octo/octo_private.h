@@ -170,8 +170,9 @@ struct octo_dev {
 	uint64_t owner_id;
 	struct octo_port port[OCTO_MAX_PFS]; /* that of PF i is *pf[i].port */
 	struct octo_pf pf[OCTO_MAX_PFS];
-	RTE_ATOMIC(uint32_t) plan_generation; /* counts the changes of plan */
-	bool tx_by_buffer;                    /* tx_pf=mbuf */
+	struct octo_pf_fsm role[OCTO_MAX_PFS]; /* of a port's PFs in the traffic, by port */
+	RTE_ATOMIC(uint32_t) plan_generation;  /* counts the changes of plan */
+	bool tx_by_buffer;                     /* tx_pf=mbuf */
 	struct octo_tx_hint tx_hint;
 	uint64_t grace_cycles; /* TSC cycles that a packet may be in the NIC */
 	struct octo_plan_pfs plan;
@@ -388,6 +389,9 @@ uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_port_state at_least
 int octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least);
 uint32_t octo_port_pfs(const struct octo_dev *octo, uint8_t port);
 bool octo_port_is_joining(const struct octo_dev *octo, uint8_t port);
+bool octo_port_is_any_joining(const struct octo_dev *octo);
+bool octo_port_is_draining(const struct octo_dev *octo, uint8_t port);
+uint32_t octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_event event);
 bool octo_port_excuse_joining_locked(struct octo_dev *octo, uint8_t port, int ret);
 bool octo_port_works_locked(const struct octo_port *port);
 
@@ -430,6 +434,7 @@ void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs);
 /* octo_loss.c: a PF is lost */
 int octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id);
 void octo_loss_by_event(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
+void octo_loss_drained_locked(struct octo_dev *octo, uint8_t i);
 void octo_loss_settle_locked(struct octo_dev *octo);
 void octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_answer *answer);
 void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);

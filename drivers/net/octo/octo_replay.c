@@ -196,13 +196,14 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
 		if (octo_port_index(octo, i) == pf)
 			octo_fence_hold_leg_locked(octo, i);
-	*j = (struct octo_joining){.on = true, .port = pf, .next = TAILQ_FIRST(&octo->rules)};
+	*j = (struct octo_joining){.port = pf, .next = TAILQ_FIRST(&octo->rules)};
+	octo_port_role_hear_locked(octo, pf, OCTO_PF_EV_JOINS);
 	ret = start(octo, pf);
 	if (ret == 0)
 		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_flipped_all_locked(octo);
 	if (ret != 0)
-		j->on = false;
+		octo_port_role_hear_locked(octo, pf, OCTO_PF_EV_STOPPED);
 	else
 		j->ret = octo_indirect_join_locked(octo, &error);
 	return ret;
@@ -214,17 +215,8 @@ octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
 {
 	struct octo_joining *j = &octo->replug.joining;
 
-	if (j->on && j->next == rule)
+	if (octo_port_is_any_joining(octo) && j->next == rule)
 		j->next = TAILQ_NEXT(rule, next);
-}
-
-/* End the resync of this PF: the PF is gone, or the port is stopped. */
-void
-octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf)
-{
-	octo_assert_locked(octo);
-	if (octo_port_is_joining(octo, pf))
-		octo->replug.joining.on = false;
 }
 
 /*
@@ -276,16 +268,13 @@ octo_replay_go_on_locked(struct octo_dev *octo)
 	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && j->ret == 0; n++) {
 		struct rte_flow *rule = take_rule(octo, j);
 
-		if (rule == NULL) {
-			j->on = false;
+		if (rule == NULL)
 			return 0;
-		}
 		if (!octo_fanout_is_transfer(rule))
 			octo_fanout_join_locked(octo, rule, &error);
 	}
 	if (j->ret == 0)
 		return -EAGAIN;
-	j->on = false;
 	tell_refusal(octo, &octo->port[j->port], j->ret, &error);
 	return j->ret;
 }

@@ -72,7 +72,7 @@ claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 {
 	struct octo_port *port = &octo->port[i];
 
-	if (octo->replug.joining.on || octo_replay_must_wait_locked(octo, i) ||
+	if (octo_port_is_any_joining(octo) || octo_replay_must_wait_locked(octo, i) ||
 	    octo_users_is_closing(port))
 		return OCTO_PORT_EV_NOT_YET;
 	if ((port->todo & OCTO_PORT_DO_RENEW) && octo_attach_is_ours(octo->owner_id, port) &&
@@ -186,7 +186,7 @@ step_locked(struct octo_dev *octo, uint8_t i)
 	do {
 		octo_loss_hear_locked(octo, i, NULL);
 		/* its device is removed when it is flushed, see octo_drain.c */
-		if (port->draining.on)
+		if (octo->role[i].state == OCTO_PF_FLUSHING)
 			return 0;
 		port->todo |= octo_port_state_step(&port->fsm, port->fsm.seen, NULL, octo_now())
 				      .actions;
@@ -198,11 +198,14 @@ step_locked(struct octo_dev *octo, uint8_t i)
 
 /* The PF has all rules and can be a home. Returns whether the port's link changed. */
 static bool
-welcome(struct octo_dev *octo, struct octo_port *port)
+welcome(struct octo_dev *octo, uint8_t i)
 {
-	const bool link_changed = octo_link_refresh(octo);
+	struct octo_port *port = &octo->port[i];
+	bool link_changed;
 
+	octo_port_role_hear_locked(octo, i, OCTO_PF_EV_SYNCED);
 	octo_port_did(port, OCTO_PORT_EV_JOINED);
+	link_changed = octo_link_refresh(octo);
 	count_replug(octo, port);
 	octo_failover_joined_locked(octo);
 	return link_changed;
@@ -225,10 +228,12 @@ go_on(struct octo_dev *octo)
 	int ret = -ENODEV;
 
 	octo_lock(octo);
-	if (octo->replug.joining.on) {
+	if (octo_port_is_joining(octo, i)) {
 		ret = octo_replay_go_on_locked(octo);
-		if (ret == 0)
-			link_changed = welcome(octo, &octo->port[i]);
+		if (!octo_port_is_joining(octo, i))
+			ret = -ENODEV;
+		else if (ret == 0)
+			link_changed = welcome(octo, i);
 		else if (ret != -EAGAIN)
 			link_changed = give_back_locked(octo, i, ret);
 	}
@@ -246,7 +251,7 @@ static bool
 go_on_for_a_while(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(GO_ON_MS * 1000);
-	bool more = octo->replug.joining.on;
+	bool more = octo_port_is_any_joining(octo);
 
 	while (more && octo_now() < end) {
 		octo_lock_give_way(octo);

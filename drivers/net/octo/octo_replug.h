@@ -45,8 +45,7 @@ struct octo_pf_past {
  * unsteered packets, but it is not a home.
  */
 struct octo_joining {
-	bool on;
-	uint8_t port;          /* index */
+	uint8_t port;          /* index; OCTO_PF_RESYNC is its role meanwhile */
 	bool others;           /* rules without a 5-tuple are next */
 	int ret;               /* error of the PF, 0: none so far */
 	struct rte_flow *next; /* NULL: end of this list */
@@ -94,7 +93,6 @@ bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
 int octo_replay_go_on_locked(struct octo_dev *octo);
 void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule);
-void octo_replay_forget_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
 bool octo_attach_is_on_bus(const struct octo_port *port);

@@ -63,6 +63,14 @@ octo_configure(struct rte_eth_dev *dev)
 	return OCTO_LOCKED(octo, configure_locked(dev));
 }
 
+static void
+began(struct octo_dev *octo, struct octo_port *port)
+{
+	octo_port_did(port, OCTO_PORT_EV_STARTED);
+	if (octo_port_is_owned(port))
+		octo_port_role_hear_locked(octo, (uint8_t)(port - octo->port), OCTO_PF_EV_STARTED);
+}
+
 static int
 pf_start(struct octo_port *port, const void *arg)
 {
@@ -78,20 +86,21 @@ pf_start(struct octo_port *port, const void *arg)
 	if (ret != 0)
 		rte_eth_dev_stop(port->port_id);
 	else
-		octo_port_did(port, OCTO_PORT_EV_STARTED);
+		began(octo, port);
 	return ret;
 }
 
 static int
 pf_stop(struct octo_port *port, const void *arg)
 {
+	struct octo_dev *octo = *(struct octo_dev *const *)arg;
 	int ret;
 
-	RTE_SET_USED(arg);
 	if (!octo_port_is(port, OCTO_PORT_RUNNING))
 		return 0;
 	ret = rte_eth_dev_stop(port->port_id);
 	octo_port_did(port, OCTO_PORT_EV_STOPPED);
+	octo_port_role_hear_locked(octo, (uint8_t)(port - octo->port), OCTO_PF_EV_STOPPED);
 	port->link_up = false;
 	return ret;
 }
@@ -153,9 +162,8 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
 	octo_detour_stop_locked(octo);
-	octo->replug.joining.on = false;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
-		int ret = pf_stop(&octo->port[i], NULL);
+		int ret = pf_stop(&octo->port[i], &octo);
 
 		/*
 		 * The control thread has stopped and does not read the counters until the next

@@ -50,7 +50,7 @@ leaving_in_order(const struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PORT_RUNNING)
-		if (octo->pf[i].port->draining.on && !octo->pf[i].port->draining.stays &&
+		if (octo_port_is_draining(octo, octo_port_index(octo, (uint8_t)i)) &&
 		    !octo->tx_by_buffer)
 			draining |= RTE_BIT32(i);
 	return draining;
@@ -80,59 +80,19 @@ publish_sending(const struct octo_dev *octo)
 	}
 }
 
-/* The port could not join, and is to be given back. */
-static bool
-is_given_back(const struct octo_port *port)
-{
-	return port->draining.on && port->draining.stays;
-}
-
-/* Of these ports the one that goes on if there is no other; -1: there are none. */
-static int
-keeper(const struct octo_dev *octo)
-{
-	int found = -1;
-	int i;
-
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
-		if (is_given_back(&octo->port[i]) &&
-		    (found < 0 || (octo->port[i].link_up && !octo->port[found].link_up)))
-			found = i;
-	return found;
-}
-
-/*
- * If all that are to be given back went on, they would wait for one another, and none would
- * be tried again. A PF that is tried again is no home before it has all rules.
- */
-static uint32_t
-not_beside_keeper(const struct octo_dev *octo)
-{
-	const int kept = keeper(octo);
-	uint32_t pfs = 0;
-	int i;
-
-	if (kept < 0)
-		return 0;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
-		if (i != kept &&
-		    (is_given_back(&octo->port[i]) || octo_port_is_joining(octo, (uint8_t)i)))
-			pfs |= octo_port_pfs(octo, (uint8_t)i);
-	return pfs;
-}
-
 static uint32_t
 usable_pfs(const struct octo_dev *octo)
 {
+	const uint32_t ports = octo_pf_state_usable(octo->role, octo->nb_ports);
 	uint32_t usable = 0;
 	int i;
 
+	/* a port that is about to go is shut before its role ends */
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
-		if (octo->port[i].link_up && !octo->port[i].draining.on &&
-		    !octo_port_is_joining(octo, (uint8_t)i))
+		if (ports & RTE_BIT32(i))
 			usable |= octo_port_pfs(octo, (uint8_t)i);
 	if (usable == 0)
-		usable = octo_pf_mask(octo, OCTO_PORT_RUNNING) & ~not_beside_keeper(octo);
+		usable = octo_pf_mask(octo, OCTO_PORT_RUNNING);
 	return usable != 0 ? usable : octo_pf_mask(octo, OCTO_PORT_IDLE);
 }
 

@@ -35,10 +35,14 @@ state_name(const struct octo_dev *octo, uint8_t pf)
 		[OCTO_PORT_RUNNING] = "started",
 	};
 
-	if (octo_port_is_joining(octo, octo_port_index(octo, pf)))
+	switch (octo->role[octo_port_index(octo, pf)].state) {
+	case OCTO_PF_RESYNC:
 		return "joining";
-	if (port->draining.on)
+	case OCTO_PF_DRAIN_EJECT:
+	case OCTO_PF_DRAIN_BACK:
+	case OCTO_PF_FLUSHING:
 		return "draining";
+	}
 	return octo_port_is_owned(port) ? names[port->fsm.state] : "gone";
 }
 
