@@ -311,16 +311,16 @@ need_lock_below_counts(struct octo_dev *octo)
 static void
 follow(struct octo_dev *octo)
 {
-	octo_rehome_follow_locked(octo);
+	octo_sync_step_locked(octo);
 }
 
 static void
 follow_in_time(struct octo_dev *octo)
 {
-	OCTO_LOCKED(octo, octo_rehome_follow_locked(octo));
+	OCTO_LOCKED(octo, octo_sync_step_locked(octo));
 	if (!octo_lock_in_time(octo))
 		_exit(1);
-	octo_rehome_follow_locked(octo);
+	octo_sync_step_locked(octo);
 	octo_unlock(octo);
 }
 
@@ -332,7 +332,7 @@ test_a_function_that_needs_the_mutex_aborts_without(void **state)
 	(void)state;
 	assert_aborts(need_lock, octo, "need_lock() is called without", "the control mutex of");
 	assert_aborts(need_lock_below_counts, octo, "() is called without", "the control mutex");
-	assert_aborts(follow, octo, "octo_rehome_follow_locked() is called without",
+	assert_aborts(follow, octo, "octo_sync_step_locked() is called without",
 		      "the control mutex");
 	assert_goes_on(follow_in_time, octo);
 }

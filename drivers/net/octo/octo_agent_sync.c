@@ -14,14 +14,14 @@
 #define START_MS 500
 #define START_LOOK_US 500
 /* Length of one slice of the resync: control operations wait meanwhile. */
-#define REPLAY_US 5000
+#define RESYNC_US 5000
 /* How long a slice waits for an agent that answers, so that the next window follows at once. */
-#define REPLAY_WAIT_US 1000
+#define RESYNC_WAIT_US 1000
 /* How long the resync waits for fences, which may never close. */
 #define PATIENCE_MS 100
 
 static void
-start_replay(struct octo_dev *octo)
+start_resync(struct octo_dev *octo)
 {
 	struct octo_agent *agent = octo->agent;
 	struct rte_flow *rule;
@@ -38,8 +38,8 @@ start_replay(struct octo_dev *octo)
 	agent->nb_refused = 0;
 	agent->sync_asked = false;
 	agent->slow = false;
-	octo->agent_replay = TAILQ_FIRST(&octo->rules);
-	octo->agent_replaying = true;
+	octo->sync.cursor[OCTO_CURSOR_AGENT] = TAILQ_FIRST(&octo->rules);
+	octo->agent_resyncing = true;
 }
 
 static bool
@@ -48,7 +48,7 @@ poll(struct octo_dev *octo)
 	const bool ready = octo_agent_poll(octo->agent);
 
 	if (ready)
-		start_replay(octo);
+		start_resync(octo);
 	return ready;
 }
 
@@ -101,7 +101,7 @@ may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
 static bool
 put_next(struct octo_dev *octo)
 {
-	struct rte_flow *rule = octo->agent_replay;
+	struct rte_flow *rule = octo->sync.cursor[OCTO_CURSOR_AGENT];
 	const uint8_t home = octo_topo_home_of(octo, rule->queue);
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_PUT, rule, home);
 
@@ -109,7 +109,7 @@ put_next(struct octo_dev *octo)
 	    octo_agent_say(octo->agent, &msg, rule) != 0)
 		return false;
 	octo_mpfs_agent_count_flip(octo->agent);
-	octo->agent_replay = TAILQ_NEXT(rule, next);
+	octo->sync.cursor[OCTO_CURSOR_AGENT] = TAILQ_NEXT(rule, next);
 	return true;
 }
 
@@ -117,7 +117,7 @@ put_next(struct octo_dev *octo)
 static void
 await_window(struct octo_dev *octo)
 {
-	const uint64_t end = octo_deadline(REPLAY_WAIT_US);
+	const uint64_t end = octo_deadline(RESYNC_WAIT_US);
 	struct octo_agent *agent = octo->agent;
 	const unsigned int before = agent->nb_asked;
 
@@ -134,7 +134,7 @@ await_window(struct octo_dev *octo)
 static void
 await_flips(struct octo_dev *octo)
 {
-	const uint64_t end = octo_deadline(REPLAY_WAIT_US);
+	const uint64_t end = octo_deadline(RESYNC_WAIT_US);
 	struct octo_agent *agent = octo->agent;
 
 	while (agent->nb_flips > 0 && agent->state == OCTO_AGENT_READY && !agent->slow &&
@@ -144,13 +144,13 @@ await_flips(struct octo_dev *octo)
 
 /* Works in slices: packets must not be held until all rules are installed. */
 static void
-replay(struct octo_dev *octo)
+resync(struct octo_dev *octo)
 {
-	const uint64_t end = octo_deadline(REPLAY_US);
+	const uint64_t end = octo_deadline(RESYNC_US);
 	struct octo_agent *agent = octo->agent;
 	const bool more = agent->nb_flips == 0;
 
-	while (more && octo->agent_replay != NULL && octo_now() < end) {
+	while (more && octo->sync.cursor[OCTO_CURSOR_AGENT] != NULL && octo_now() < end) {
 		if (put_next(octo))
 			continue;
 		await_window(octo);
@@ -158,7 +158,8 @@ replay(struct octo_dev *octo)
 			return;
 	}
 	await_flips(octo);
-	if (octo->agent_replay == NULL && agent->nb_flips == 0 && !agent->sync_asked)
+	if (octo->sync.cursor[OCTO_CURSOR_AGENT] == NULL && agent->nb_flips == 0 &&
+	    !agent->sync_asked)
 		octo_mpfs_agent_say_synced(octo);
 }
 
@@ -193,7 +194,7 @@ follow_default(struct octo_dev *octo)
 	if (pf == agent->default_pf)
 		return;
 	if (agent->default_pf == OCTO_NO_PF || !(usable & RTE_BIT32(agent->default_pf)) ||
-	    !octo_replay_must_wait_locked(octo, pf))
+	    !octo_resync_must_wait_locked(octo, pf))
 		tell_default(octo, pf);
 }
 
@@ -214,6 +215,6 @@ octo_agent_sync_tick_locked(struct octo_dev *octo)
 		octo_tier_probe_locked(octo);
 	octo_mpfs_agent_hear_all(octo);
 	follow_default(octo);
-	if (octo->agent_replaying && octo->agent->state == OCTO_AGENT_READY)
-		replay(octo);
+	if (octo->agent_resyncing && octo->agent->state == OCTO_AGENT_READY)
+		resync(octo);
 }

@@ -197,18 +197,9 @@ probe_secondary(struct rte_vdev_device *vdev)
 	return 0;
 }
 
-/* Called when a rule leaves its lists: no cursor may refer to it any more. */
-static void
-forget_rule_locked(struct octo_dev *octo, struct rte_flow *rule)
-{
-	octo_replay_skip_locked(octo, rule);
-	octo_truth_forget_locked(octo, rule);
-	octo_learn_forget_locked(octo, rule);
-}
-
 static const struct octo_hooks hooks = {
 	.settle_events_locked = octo_loss_settle_locked,
-	.forget_rule_locked = forget_rule_locked,
+	.forget_rule_locked = octo_learn_forget_locked,
 	.make_room_locked = octo_learn_make_room_locked,
 };
 

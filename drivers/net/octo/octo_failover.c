@@ -45,33 +45,16 @@ octo_failover_watch_locked(struct octo_dev *octo, bool on)
 	octo->failover.watching = on;
 }
 
-/*
- * Flows that could not follow their queue are tried again at once. Flows of the lost PF are
- * rehomed even if the PF is back before the control thread has run.
- */
-static void
-hurry(struct octo_dev *octo, uint8_t lost, bool all)
-{
-	const struct rte_eth_dev_data *data = octo_data(octo);
-
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		struct octo_rxq *q = data->rx_queues[i];
-
-		if (q == NULL)
-			continue;
-		q->rehome_retry = 0;
-		if (all || q->rules_home == lost)
-			q->rules_home = OCTO_NO_PF;
-	}
-}
-
 /* Called when the PF is no longer one of the port's. */
 void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
 	octo_assert_locked(octo);
 	/* its rules may be on an earlier proxy still */
-	hurry(octo, pf, octo->proxy == pf || (octo->failover.proxies & RTE_BIT32(pf)));
+	if (octo->proxy == pf || (octo->failover.proxies & RTE_BIT32(pf)))
+		octo_sync_mark_flows_locked(octo);
+	else
+		octo_sync_mark_lost_locked(octo, pf);
 	octo->failover.proxies &= ~RTE_BIT32(pf);
 	if (octo->proxy != pf || octo->sliced)
 		return;
@@ -97,7 +80,7 @@ drop_tier(struct octo_dev *octo)
 		 octo->port_id);
 }
 
-/* If a proxy is found, all switch rules are installed again by the rehoming of their queues. */
+/* If a proxy is found, all switch rules are installed again. */
 static void
 seek_proxy(struct octo_dev *octo)
 {
@@ -110,8 +93,8 @@ seek_proxy(struct octo_dev *octo)
 		return;
 	}
 	octo->failover.seeking = false;
-	hurry(octo, OCTO_NO_PF, true);
-	octo_rule_list_resume_locked(octo);
+	octo_sync_mark_flows_locked(octo);
+	octo_sync_mark_transfer_locked(octo);
 	OCTO_LOG(NOTICE, "port %u: PF %s is the transfer proxy now", octo->port_id,
 		 octo_proxy(octo)->name);
 }
@@ -125,16 +108,16 @@ octo_failover_joined_locked(struct octo_dev *octo)
 
 	octo_assert_locked(octo);
 	octo->spreading.stale = true;
-	octo_rule_list_resume_locked(octo);
+	octo_sync_mark_transfer_locked(octo);
 	/* rules that were made meanwhile, or that the port refused when it joined */
 	if (octo->sliced)
-		hurry(octo, OCTO_NO_PF, true);
+		octo_sync_mark_flows_locked(octo);
 	if (octo->agent != NULL || octo->ignored != OCTO_IGNORED_NONE || octo->failover.seeking)
 		return;
 	if (before == OCTO_NO_PF) {
 		octo->failover.seek_again = 0;
 		octo_tier_probe_locked(octo);
-		hurry(octo, OCTO_NO_PF, true);
+		octo_sync_mark_flows_locked(octo);
 	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
 		octo->proxy = before;
 	}
@@ -160,8 +143,8 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 	}
 	f->seek_again = 0;
 	octo_tier_probe_locked(octo);
-	hurry(octo, OCTO_NO_PF, true);
-	octo_rule_list_resume_locked(octo);
+	octo_sync_mark_flows_locked(octo);
+	octo_sync_mark_transfer_locked(octo);
 }
 
 /* First part of octo_failover_send_home_locked(). Returns whether a failover is pending. */
@@ -181,27 +164,16 @@ octo_failover_follow_locked(struct octo_dev *octo)
 	return true;
 }
 
-static bool
-is_home(const struct octo_dev *octo, const struct octo_rxq *q)
-{
-	return q == NULL || q->rehome_retry != 0 ||
-	       q->rules_home == octo_topo_home_of(octo, q->queue_id);
-}
-
 /* The failover is done when every flow that can be rehomed has been. */
 void
 octo_failover_done_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_failover *f = &octo->failover;
 
 	octo_assert_locked(octo);
 	f->cpu_ns += octo_failover_cpu_ns();
-	if (f->seeking)
+	if (f->seeking || !octo_sync_is_done_locked(octo))
 		return;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		if (!is_home(octo, data->rx_queues[i]))
-			return;
 	f->pending = false;
 	f->last_cpu_ns = f->cpu_ns;
 	f->last_ns = octo_elapsed(f->began, octo_now()) * 1000 / (rte_get_timer_hz() / 1000000);
@@ -212,7 +184,7 @@ bool
 octo_failover_send_home_locked(struct octo_dev *octo)
 {
 	const bool failover = octo_failover_follow_locked(octo);
-	const bool more = octo_rehome_follow_locked(octo);
+	const bool more = octo_sync_step_locked(octo);
 
 	if (failover)
 		octo_failover_done_locked(octo);

@@ -240,22 +240,29 @@ octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
 	};
 }
 
+/* Make the flow come by this PF. The caller keeps the order, see octo_fence.h. */
+int
+octo_fanout_lead_to_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+{
+	octo_assert_locked(octo);
+	return octo_rule_pf(octo, rule) == OCTO_NO_PF ?
+		       octo->mpfs_ops->insert(octo, rule, pf, NULL) :
+		       octo->mpfs_ops->flip(octo, rule, pf, NULL);
+}
+
 void
 octo_fanout_unlead(struct rte_flow *rule)
 {
 	rule->lead = (struct octo_lead){.pf = OCTO_NO_PF, .proxy = OCTO_NO_PF};
 }
 
-/* What led the flow to a PF is gone: the rehoming of its queue installs it again. */
+/* What led the flow to a PF is gone: octo_sync.c installs it again. */
 void
 octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule)
 {
-	struct octo_rxq *q = octo_data(octo)->rx_queues[rule->queue];
-
 	octo_fanout_unlead(rule);
 	octo_rule_notes_moved(octo, rule);
-	if (q != NULL)
-		q->rules_home = OCTO_NO_PF;
+	octo_rule_store_mark_queue_locked(octo, rule->queue);
 }
 
 /* Free a rule that is on no list. */

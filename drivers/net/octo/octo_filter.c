@@ -397,7 +397,7 @@ octo_filter_clear_locked(const struct octo_port *port)
 }
 
 static int
-replay_macs(struct octo_dev *octo, struct octo_port *port)
+resync_macs(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	int ret = or_unknown(pf_mac_set(port, &data->mac_addrs[0]));
@@ -417,7 +417,7 @@ replay_macs(struct octo_dev *octo, struct octo_port *port)
 }
 
 static int
-replay_vlans(struct octo_dev *octo, struct octo_port *port)
+resync_vlans(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t offloads = octo->settings.vlan_offloads;
@@ -437,14 +437,14 @@ replay_vlans(struct octo_dev *octo, struct octo_port *port)
 
 /* A PF that is configured again gets the filters of the others. */
 int
-octo_filter_replay_locked(struct octo_dev *octo, struct octo_port *port)
+octo_filter_resync_locked(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	uint16_t mtu;
-	int ret = replay_macs(octo, port);
+	int ret = resync_macs(octo, port);
 
 	if (ret == 0)
-		ret = replay_vlans(octo, port);
+		ret = resync_vlans(octo, port);
 	if (ret == 0 && rte_eth_dev_get_mtu(port->port_id, &mtu) == 0 && mtu != data->mtu)
 		ret = pf_mtu(port, &data->mtu);
 	if (ret == 0 && octo->settings.promiscuous)

@@ -21,8 +21,7 @@ struct octo_hooks {
 	 */
 	void (*settle_events_locked)(struct octo_dev *octo);
 	/**
-	 * A rule is about to leave its lists. Learning, audit and resync have cursors that may
-	 * point to it, or state of their own about it.
+	 * A rule is about to leave its lists. Learning has state of its own about it.
 	 */
 	void (*forget_rule_locked)(struct octo_dev *octo, struct rte_flow *rule);
 	/**

@@ -102,7 +102,7 @@ static bool
 agent_is_away(const struct octo_dev *octo)
 {
 	return octo->agent != NULL &&
-	       (octo->agent->state != OCTO_AGENT_READY || octo->agent_replaying);
+	       (octo->agent->state != OCTO_AGENT_READY || octo->agent_resyncing);
 }
 
 /* Without learning strays do not end, and fewer samples are enough to judge rules. */
@@ -197,8 +197,6 @@ void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
 	const uint8_t home = octo_topo_home_of(octo, queue);
-	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
-	int ret;
 
 	/* the rule itself chose the queue: without it the flow is learned again */
 	if (octo->sliced) {
@@ -211,14 +209,10 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 		return;
 	if (octo_fence_arm_home_locked(octo, queue, home) != 0) {
 		/* the rule follows its queue when order can be kept */
-		q->rules_home = OCTO_NO_PF;
+		octo_rule_store_mark_queue_locked(octo, queue);
 		return;
 	}
-	if (octo_rule_pf(octo, rule) == OCTO_NO_PF)
-		ret = octo->mpfs_ops->insert(octo, rule, home, NULL);
-	else
-		ret = octo->mpfs_ops->flip(octo, rule, home, NULL);
-	if (ret == 0)
+	if (octo_fanout_lead_to_locked(octo, rule, home) == 0)
 		octo_rule_notes_moved(octo, rule);
 	else
 		/* without its rule the flow is learned again */

@@ -36,20 +36,17 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
 		return -EBUSY;
-	return octo_rule_pf(octo, rule) == OCTO_NO_PF ?
-		       octo->mpfs_ops->insert(octo, rule, m->home, NULL) :
-		       octo->mpfs_ops->flip(octo, rule, m->home, NULL);
+	return octo_fanout_lead_to_locked(octo, rule, m->home);
 }
 
 /* If the switch cannot lead the flow, it strays, and the control thread tries again. */
 void
 octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
-	struct octo_rxq *q = octo_data(m->octo)->rx_queues[queue];
 	const uint8_t before = octo_rule_pf(m->octo, rule);
 
 	if (lead_home(m, rule) != 0)
-		q->rules_home = OCTO_NO_PF;
+		octo_rule_store_mark_queue_locked(m->octo, queue);
 	m->rerouted |= octo_rule_pf(m->octo, rule) != before;
 	m->led += octo_rule_leads_to(m->octo, rule, m->home);
 	octo_rule_notes_moved(m->octo, rule);

@@ -108,14 +108,6 @@ octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rul
 }
 
 static void
-try_again_later(const struct octo_dev *octo, uint16_t queue)
-{
-	struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
-
-	q->rules_home = OCTO_NO_PF;
-}
-
-static void
 put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, int ret)
 {
 	struct rte_flow *rule = asked->cookie;
@@ -129,7 +121,7 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 		octo_rule_notes_moved(octo, rule);
 	} else {
 		/* there may be room once all rules are sent and stale ones are dropped */
-		try_again_later(octo, rule->queue);
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
 		octo->agent->nb_refused++;
 	}
 }
@@ -159,7 +151,7 @@ sync_was_answered(struct octo_dev *octo, int ret)
 	agent->sync_asked = false;
 	if (ret != 0)
 		return;
-	octo->agent_replaying = false;
+	octo->agent_resyncing = false;
 	if (agent->nb_refused > 0)
 		OCTO_LOG(WARNING, "port %u: %u flows are not steered: agent %s: %s", octo->port_id,
 			 agent->nb_refused, agent->addr.text, agent->why);
@@ -247,7 +239,7 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	if (octo->agent->state != OCTO_AGENT_READY)
 		return refuse(octo, -ENOTCONN, error);
 	/* an earlier process may have left rules, and this one may need their room at once */
-	if (octo->agent_replaying && TAILQ_EMPTY(&octo->rules) && !octo->agent->sync_asked)
+	if (octo->agent_resyncing && TAILQ_EMPTY(&octo->rules) && !octo->agent->sync_asked)
 		octo_mpfs_agent_say_synced(octo);
 	return 0;
 }
@@ -284,8 +276,6 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	struct octo_agent_msg answer;
 	int ret;
 
-	if (octo->agent_replay == rule)
-		octo->agent_replay = TAILQ_NEXT(rule, next);
 	/* an agent drops a rule that is not sent again in a new session */
 	if (!may_be_there(octo, rule))
 		return 0;

@@ -148,7 +148,7 @@ octo_port_is_joining(const struct octo_dev *octo, uint8_t port)
 bool
 octo_port_is_any_joining(const struct octo_dev *octo)
 {
-	return octo_port_is_joining(octo, octo->replug.joining.port);
+	return octo_port_is_joining(octo, octo->sync.joining.port);
 }
 
 /* Is it being drained as its device is ejected? It was a home, and its senders leave in order. */
@@ -182,6 +182,6 @@ octo_port_excuse_joining_locked(struct octo_dev *octo, uint8_t port, int ret)
 {
 	if (!octo_port_is_joining(octo, port))
 		return false;
-	octo->replug.joining.ret = ret;
+	octo->sync.joining.ret = ret;
 	return true;
 }

@@ -31,7 +31,6 @@ void octo_learn_reset_counts(struct octo_dev *octo);
 /* octo_truth.c: audit of steered flows; all under the control mutex */
 void octo_truth_start_locked(struct octo_dev *octo);
 bool octo_truth_follow_locked(struct octo_dev *octo);
-void octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule);
 enum octo_verdict
 octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits);
 

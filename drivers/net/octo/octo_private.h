@@ -47,6 +47,7 @@
 #include "octo_rule.h"
 #include "octo_rx.h"
 #include "octo_slab.h"
+#include "octo_sync.h"
 #include "octo_slice.h"
 #include "octo_slices.h"
 #include "octo_socket_map.h"
@@ -121,7 +122,6 @@ struct octo_truth {
 		bool under_way;
 		bool waited;
 		bool suspect;
-		struct rte_flow *next;
 		struct octo_tally pf;
 		struct octo_tally queue;
 	} look;
@@ -207,9 +207,8 @@ struct octo_dev {
 	struct octo_clones clones;
 	unsigned int clones_made;
 	const struct octo_mpfs_ops *mpfs_ops;
-	struct octo_agent *agent;      /* NULL without */
-	struct rte_flow *agent_replay; /* the next rule to send again */
-	bool agent_replaying;          /* the resync of this session is not complete */
+	struct octo_agent *agent; /* NULL without */
+	bool agent_resyncing;     /* the resync of this session is not complete */
 	struct octo_spreading spreading;
 	struct octo_detour detour;
 	struct octo_table *table;
@@ -229,7 +228,7 @@ struct octo_dev {
 	struct octo_slab rule_slab;      /* struct rte_flow for nb_pfs */
 	struct octo_slab notes_slab;     /* struct octo_notes */
 	struct octo_rules queue_rules[RTE_MAX_QUEUES_PER_PORT]; /* by the queue they lead to */
-	struct octo_rehoming rehoming[RTE_MAX_QUEUES_PER_PORT]; /* by that queue */
+	struct octo_sync sync;
 	struct octo_ctrl ctrl;
 };
 
@@ -454,9 +453,6 @@ enum octo_watch_step
 octo_home_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
 uint32_t octo_home_rx(struct octo_rxq *q, uint32_t live);
 int octo_home_of_pool(struct rte_mempool *pool);
-
-/* octo_rehome.c */
-bool octo_rehome_follow_locked(struct octo_dev *octo);
 
 /* octo_queue.c */
 int octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,

@@ -89,7 +89,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->watch.node = -1;
 	q->cpu = -1;
 	q->home = octo_home_pf(octo, -1, s->queue_id);
-	q->rules_home = q->home;
+	octo->sync.queue[s->queue_id] = (struct octo_sync_queue){.home = q->home};
 	q->nb_desc = s->nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *s->conf;

@@ -72,7 +72,7 @@ claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 {
 	struct octo_port *port = &octo->port[i];
 
-	if (octo_port_is_any_joining(octo) || octo_replay_must_wait_locked(octo, i) ||
+	if (octo_port_is_any_joining(octo) || octo_resync_must_wait_locked(octo, i) ||
 	    octo_users_is_closing(port))
 		return OCTO_PORT_EV_NOT_YET;
 	if ((port->todo & OCTO_PORT_DO_RENEW) && octo_attach_is_ours(octo->owner_id, port) &&
@@ -101,10 +101,10 @@ static void
 set_up_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
-	int ret = octo_replay_settings_locked(octo, i);
+	int ret = octo_resync_settings_locked(octo, i);
 
 	if (ret == 0 && octo->started)
-		ret = octo_replay_start_locked(octo, i);
+		ret = octo_resync_start_locked(octo, i);
 	/* an event took the PF away meanwhile */
 	if (!octo_port_is_owned(port))
 		return;
@@ -223,13 +223,13 @@ give_back_locked(struct octo_dev *octo, uint8_t i, int ret)
 static bool
 go_on(struct octo_dev *octo)
 {
-	const uint8_t i = octo->replug.joining.port;
+	const uint8_t i = octo->sync.joining.port;
 	bool link_changed = false;
 	int ret = -ENODEV;
 
 	octo_lock(octo);
 	if (octo_port_is_joining(octo, i)) {
-		ret = octo_replay_go_on_locked(octo);
+		ret = octo_sync_port_locked(octo);
 		if (!octo_port_is_joining(octo, i))
 			ret = -ENODEV;
 		else if (ret == 0)

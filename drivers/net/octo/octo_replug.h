@@ -40,21 +40,9 @@ struct octo_pf_past {
 	struct octo_pf_counts base;   /* counters when it joined the port */
 };
 
-/*
- * Resync of a PF, in slices. Its legs are polled meanwhile, because the NIC may send it
- * unsteered packets, but it is not a home.
- */
-struct octo_joining {
-	uint8_t port;          /* index; OCTO_PF_RESYNC is its role meanwhile */
-	bool others;           /* rules without a 5-tuple are next */
-	int ret;               /* error of the PF, 0: none so far */
-	struct rte_flow *next; /* NULL: end of this list */
-};
-
 /* The search for PFs that are gone or were never present; by the control thread. */
 struct octo_replug {
 	bool on;
-	struct octo_joining joining;
 	uint64_t next_stats; /* TSC; next reading of the PFs' counters */
 	uint64_t replugs;    /* PFs that came back, or came late */
 };
@@ -87,12 +75,10 @@ void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
 void octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait);
 void octo_hotplug_await(const struct octo_dev *octo);
 
-/* octo_replay.c: resync of a PF; under the control mutex */
-int octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf);
-bool octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf);
-int octo_replay_start_locked(struct octo_dev *octo, uint8_t pf);
-int octo_replay_go_on_locked(struct octo_dev *octo);
-void octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule);
+/* octo_resync.c: a port that came back, or came late; under the control mutex */
+int octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t pf);
+int octo_resync_start_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_attach.c */
 bool octo_attach_is_on_bus(const struct octo_port *port);
@@ -110,8 +96,8 @@ const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info
 
 /* octo_filter.c, octo_rss.c */
 void octo_filter_clear_locked(const struct octo_port *port);
-int octo_filter_replay_locked(struct octo_dev *octo, struct octo_port *port);
-int octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf);
+int octo_filter_resync_locked(struct octo_dev *octo, struct octo_port *port);
+int octo_rss_resync_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_pf_config.c */
 int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port);

@@ -178,7 +178,7 @@ octo_rss_level(struct octo_dev *octo)
 
 /* Give the RETA to a PF that came back; its configuration has set the hash. */
 int
-octo_rss_replay_locked(struct octo_dev *octo, uint8_t pf)
+octo_rss_resync_locked(struct octo_dev *octo, uint8_t pf)
 {
 	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || octo_data(octo)->nb_rx_queues == 0)
 		return 0;

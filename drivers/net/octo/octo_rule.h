@@ -87,14 +87,6 @@ struct rte_flow {
 TAILQ_HEAD(octo_rules, rte_flow);
 TAILQ_HEAD(octo_all_notes, octo_notes);
 
-/* Rehome of a queue in progress. */
-struct octo_rehoming {
-	struct rte_flow *next; /* to be visited next */
-	uint32_t failed;
-	uint8_t home;
-	bool under_way;
-};
-
 #define OCTO_PARTING_BUCKETS 256
 /*
  * Upper limit of lingering rules: it bounds the time to free a full table, during which
@@ -195,7 +187,7 @@ int octo_rule_list_place_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-void octo_rule_list_resume_locked(struct octo_dev *octo);
+void octo_rule_list_name_again_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_rule_notes.c: rule extensions */
@@ -248,6 +240,7 @@ octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 bool octo_fanout_is_transfer(const struct rte_flow *rule);
 void octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule);
 struct octo_lead octo_fanout_lead(const struct octo_dev *octo, uint8_t pf);
+int octo_fanout_lead_to_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_fanout_unlead(struct rte_flow *rule);
 void octo_fanout_drop(struct rte_flow *rule, uint8_t pf);
 
@@ -266,6 +259,7 @@ int octo_rule_store_init(struct octo_dev *octo);
 void octo_rule_store_fini(struct octo_dev *octo);
 uint64_t octo_rule_store_bytes_locked(const struct octo_dev *octo);
 void octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
+void octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue);
 void octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 
 #endif /* OCTO_RULE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Operations on all rules: at start, stop, configuration, and when PFs come and go. */
+/* Operations on all rules at start, stop and configuration, and the ports that rules name. */
 
 #include <errno.h>
 
@@ -40,8 +40,8 @@ place_all(struct octo_dev *octo, const struct octo_rules *rules)
  * Rules refer to PFs that are back by their port ids again. A rule that is on the switch
  * has the old port id: withdraw it, to be inserted again.
  */
-static void
-name_again(struct octo_dev *octo)
+void
+octo_rule_list_name_again_locked(struct octo_dev *octo)
 {
 	struct rte_flow *rule;
 	int pf;
@@ -65,7 +65,7 @@ octo_rule_list_place_locked(struct octo_dev *octo)
 {
 	int ret;
 
-	name_again(octo);
+	octo_rule_list_name_again_locked(octo);
 	ret = place_all(octo, &octo->rules);
 	if (ret == 0)
 		ret = place_all(octo, &octo->others);
@@ -93,7 +93,6 @@ octo_rule_list_withdraw_locked(struct octo_dev *octo)
 {
 	struct rte_flow *rule;
 
-	memset(octo->rehoming, 0, sizeof(octo->rehoming));
 	octo_rule_part_end_locked(octo);
 	octo_rule_list_drop_learned_locked(octo);
 	TAILQ_FOREACH(rule, &octo->rules, next)
@@ -189,32 +188,6 @@ octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	steered = flush(octo, &octo->rules, error);
 	others = flush(octo, &octo->others, steered == 0 ? error : NULL);
 	return steered != 0 ? steered : others;
-}
-
-static bool
-is_on_a_pf(const struct octo_dev *octo, const struct rte_flow *rule)
-{
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (octo_rule_on(octo, rule, pf) != NULL)
-			return true;
-	return false;
-}
-
-/* Insert transfer rules that waited for a PF or for its transfer proxy. */
-void
-octo_rule_list_resume_locked(struct octo_dev *octo)
-{
-	struct rte_flow_error error = {.message = NULL};
-	struct rte_flow *rule;
-	unsigned int failed = 0;
-
-	name_again(octo);
-	TAILQ_FOREACH(rule, &octo->others, next)
-		if (octo_fanout_is_transfer(rule) && !rule->by_table && !is_on_a_pf(octo, rule))
-			failed += octo_rule_place_locked(octo, rule, &error) != 0;
-	if (failed > 0)
-		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
-			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");
 }
 
 /*

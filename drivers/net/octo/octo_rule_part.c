@@ -53,7 +53,7 @@ may_part(const struct octo_dev *octo, const struct rte_flow *rule)
 	const struct octo_rxq *q;
 
 	if (!octo->started || !octo_rule_has_tuple(rule) || rule->generic || rule->by_table ||
-	    octo->agent_queues || octo->agent_replaying)
+	    octo->agent_queues || octo->agent_resyncing)
 		return false;
 	q = octo_data(octo)->rx_queues[rule->queue];
 	return q != NULL && q->watch.node >= 0;

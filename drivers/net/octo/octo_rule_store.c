@@ -80,11 +80,23 @@ octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_store_publish_locked(octo);
 }
 
+/* A flow of this queue may not lead to its home: octo_sync.c looks at all of them. */
+void
+octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue)
+{
+	octo_assert_locked(octo);
+	octo->sync.queue[queue].home = OCTO_NO_PF;
+	octo->sync.queue[queue].walking = false;
+}
+
 /* Take the rule off its lists and out of the table. */
 void
 octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_hooks->forget_rule_locked(octo, rule);
+	for (unsigned int i = 0; i < OCTO_NB_CURSORS; i++)
+		if (octo->sync.cursor[i] == rule)
+			octo->sync.cursor[i] = TAILQ_NEXT(rule, next);
 	if (octo_rule_has_tuple(rule)) {
 		/* the indices of the rules behind it change */
 		octo->page.rule = NULL;
@@ -154,10 +166,10 @@ octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_
 void
 octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule)
 {
-	struct octo_rehoming *r = &octo->rehoming[rule->queue];
+	struct octo_sync_queue *q = &octo->sync.queue[rule->queue];
 
-	if (r->next == rule)
-		r->next = TAILQ_NEXT(rule, next_of_queue);
+	if (q->next == rule)
+		q->next = TAILQ_NEXT(rule, next_of_queue);
 	TAILQ_REMOVE(&octo->queue_rules[rule->queue], rule, next_of_queue);
 }
 

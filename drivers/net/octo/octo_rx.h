@@ -68,9 +68,6 @@ struct __rte_cache_aligned octo_rxq {
 	/* cold */
 	struct octo_askers askers[2]; /* octo_legs_askers() */
 	RTE_ATOMIC(int16_t) cpu;      /* of the last poll; -1 before the first */
-	uint8_t rules_home;           /* PF that the MPFS rules of this queue lead to */
-	uint64_t rehome_retry;        /* TSC; flows that failed to rehome are not retried before */
-	uint32_t rehome_pause;        /* ms; delay after the next failed try */
 	struct octo_fence fence;      /* of which this queue is the destination */
 	/*
 	 * Counters at the last reset, as only the poller writes the counters. If the queue

@@ -82,7 +82,7 @@ pf_start(struct octo_port *port, const void *arg)
 	if (ret != 0)
 		return ret;
 	/* some PMDs reset the RETA at start: it would have queues that are no leg */
-	ret = octo->sliced ? octo_rss_replay_locked(octo, 0) : 0;
+	ret = octo->sliced ? octo_rss_resync_locked(octo, 0) : 0;
 	if (ret != 0)
 		rte_eth_dev_stop(port->port_id);
 	else
@@ -158,6 +158,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_poll_unpublish(octo, 0);
 	octo_tx_stop_locked(octo);
 	octo_fence_stop_locked(octo);
+	octo_sync_stop_locked(octo);
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);

@@ -300,7 +300,7 @@ begin_look(struct octo_dev *octo, uint64_t now)
 	t->look.under_way = true;
 	t->look.waited = octo_elapsed(t->since, now) >= LOOK_MS;
 	t->look.suspect = false;
-	t->look.next = TAILQ_FIRST(&octo->rules);
+	octo->sync.cursor[OCTO_CURSOR_AUDIT] = TAILQ_FIRST(&octo->rules);
 	t->look.pf = (struct octo_tally){0};
 	t->look.queue = (struct octo_tally){0};
 }
@@ -327,6 +327,7 @@ static void
 look_at_rules(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(LOOK_US);
+	struct rte_flow **next = &octo->sync.cursor[OCTO_CURSOR_AUDIT];
 	struct octo_truth *t = &octo->truth;
 	const uint64_t now = octo_now_ms();
 
@@ -337,23 +338,15 @@ look_at_rules(struct octo_dev *octo)
 			return;
 		begin_look(octo, now);
 	}
-	while (t->look.next != NULL) {
-		struct rte_flow *rule = t->look.next;
+	while (*next != NULL) {
+		struct rte_flow *rule = *next;
 
-		t->look.next = TAILQ_NEXT(rule, next);
+		*next = TAILQ_NEXT(rule, next);
 		tally(octo, rule);
-		if (octo_now() >= end && t->look.next != NULL)
+		if (octo_now() >= end && *next != NULL)
 			return;
 	}
 	end_look(octo);
-}
-
-/* The rule is about to be removed: move the cursor past it. */
-void
-octo_truth_forget_locked(struct octo_dev *octo, const struct rte_flow *rule)
-{
-	if (octo->truth.look.next == rule)
-		octo->truth.look.next = TAILQ_NEXT(rule, next);
 }
 
 /* Called by the control thread. Returns whether there were samples. */

@@ -2,7 +2,7 @@
 
 /*
  * Resync: a PF that came back, or came late, gets the port's configuration, filters and
- * queues, and, if the port is started, every rule, in slices.
+ * queues, and, if the port is started, is started. Its rules follow, see octo_sync.c.
  */
 
 #include "octo_clock.h"
@@ -10,10 +10,6 @@
 #include "octo_private.h"
 
 #define PATIENCE_MS 100
-
-/* A slice ends after so many rules, or after this time: then other threads get the mutex. */
-#define SLICE_RULES 64
-#define SLICE_US 50
 
 static int
 set_up_queues_of(struct octo_dev *octo, uint8_t pf)
@@ -43,7 +39,7 @@ set_up_queues(struct octo_dev *octo, uint8_t port)
 
 /* Apply everything that precedes the start of the PF. */
 int
-octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
+octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_port *p = &octo->port[pf];
 	int ret = 0;
@@ -61,10 +57,10 @@ octo_replay_settings_locked(struct octo_dev *octo, uint8_t pf)
 		if (ret == 0)
 			ret = set_up_queues(octo, pf);
 		if (ret == 0)
-			ret = octo_rss_replay_locked(octo, pf);
+			ret = octo_rss_resync_locked(octo, pf);
 	}
 	if (ret == 0)
-		ret = octo_filter_replay_locked(octo, p);
+		ret = octo_filter_resync_locked(octo, p);
 	if (ret == 0 && octo->settings.ptypes_set)
 		rte_eth_dev_set_ptypes(p->port_id, octo->settings.ptypes, NULL, 0);
 	return ret;
@@ -125,7 +121,7 @@ can_hold_legs(struct octo_dev *octo, uint8_t port)
  * while its queue is not polled, and then there is no order to lose.
  */
 bool
-octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
+octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_pf_past *past = &octo->port[pf].past;
 
@@ -140,7 +136,7 @@ octo_replay_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 
 /* The link state may have been set while the PF was recovering and could not be called. */
 static void
-replay_link(const struct octo_dev *octo, uint16_t port)
+resync_link(const struct octo_dev *octo, uint16_t port)
 {
 	if (octo->settings.link_set && octo->settings.link_down)
 		rte_eth_dev_set_link_down(port);
@@ -161,12 +157,12 @@ start(struct octo_dev *octo, uint8_t pf)
 	ret = set_queue_states(octo, pf);
 	/* some PMDs reset the RETA at start */
 	if (ret == 0)
-		ret = octo_rss_replay_locked(octo, pf);
+		ret = octo_rss_resync_locked(octo, pf);
 	if (ret != 0) {
 		rte_eth_dev_stop(p->port_id);
 		return ret;
 	}
-	replay_link(octo, p->port_id);
+	resync_link(octo, p->port_id);
 	octo_pf_counts_join_locked(octo, pf);
 	octo_users_admit(p);
 	octo_port_did(p, OCTO_PORT_EV_STARTED);
@@ -182,9 +178,8 @@ start(struct octo_dev *octo, uint8_t pf)
  * it.
  */
 int
-octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
+octo_resync_start_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_joining *j = &octo->replug.joining;
 	struct rte_flow_error error = {.message = NULL};
 	int ret;
 
@@ -196,7 +191,7 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
 		if (octo_port_index(octo, i) == pf)
 			octo_fence_hold_leg_locked(octo, i);
-	*j = (struct octo_joining){.port = pf, .next = TAILQ_FIRST(&octo->rules)};
+	octo_sync_port_begin_locked(octo, pf);
 	octo_port_role_hear_locked(octo, pf, OCTO_PF_EV_JOINS);
 	ret = start(octo, pf);
 	if (ret == 0)
@@ -205,76 +200,6 @@ octo_replay_start_locked(struct octo_dev *octo, uint8_t pf)
 	if (ret != 0)
 		octo_port_role_hear_locked(octo, pf, OCTO_PF_EV_STOPPED);
 	else
-		j->ret = octo_indirect_join_locked(octo, &error);
+		octo->sync.joining.ret = octo_indirect_join_locked(octo, &error);
 	return ret;
-}
-
-/* The rule is about to leave its list: move the cursor past it. */
-void
-octo_replay_skip_locked(struct octo_dev *octo, const struct rte_flow *rule)
-{
-	struct octo_joining *j = &octo->replug.joining;
-
-	if (octo_port_is_any_joining(octo) && j->next == rule)
-		j->next = TAILQ_NEXT(rule, next);
-}
-
-/*
- * The next rule to insert, or NULL after the last. Rules created since the PF's start are
- * already on it.
- */
-static struct rte_flow *
-take_rule(struct octo_dev *octo, struct octo_joining *j)
-{
-	struct rte_flow *rule;
-
-	if (j->next == NULL && !j->others) {
-		j->others = true;
-		j->next = TAILQ_FIRST(&octo->others);
-	}
-	rule = j->next;
-	if (rule != NULL)
-		j->next = TAILQ_NEXT(rule, next);
-	return rule;
-}
-
-static void
-tell_refusal(const struct octo_dev *octo, const struct octo_port *port, int ret,
-	     const struct rte_flow_error *error)
-{
-	if (!port->fsm.told)
-		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
-			 octo->port_id, port->name,
-			 error->message != NULL ? error->message : rte_strerror(-ret));
-}
-
-/*
- * Insert another slice of rules. Returns 0 after the last rule, -EAGAIN if some are left,
- * else the error of the PF.
- */
-int
-octo_replay_go_on_locked(struct octo_dev *octo)
-{
-	struct octo_joining *j = &octo->replug.joining;
-	const uint64_t end = octo_deadline(SLICE_US);
-	struct rte_flow_error error = {.message = NULL};
-
-	octo_assert_locked(octo);
-	/*
-	 * Finish pending flow queue operations: they do not include this PF, which has no flow
-	 * queues.
-	 */
-	octo_async_settle_locked(octo);
-	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && j->ret == 0; n++) {
-		struct rte_flow *rule = take_rule(octo, j);
-
-		if (rule == NULL)
-			return 0;
-		if (!octo_fanout_is_transfer(rule))
-			octo_fanout_join_locked(octo, rule, &error);
-	}
-	if (j->ret == 0)
-		return -EAGAIN;
-	tell_refusal(octo, &octo->port[j->port], j->ret, &error);
-	return j->ret;
 }

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The executor: brings the rules of the NIC to what is wanted, in slices, so that other threads
+ * get the mutex in between. Whoever changes what is wanted marks a queue, or all: a queue has a
+ * new home, a PF is lost or has come, there is another transfer proxy, a rule was refused.
+ */
+
+#include <errno.h>
+
+#include <rte_cycles.h>
+
+#include "octo_clock.h"
+#include "octo_private.h"
+
+/* A slice ends after so many rules, or after this time. */
+#define SLICE_RULES 64
+#define SLICE_US 50
+
+/* Delay until flows that failed to follow their queue are tried again the first time. */
+#define RETRY_MS 100u
+/* Upper limit of the delay: a full table may stay full, and a retry tries every flow. */
+#define RETRY_MAX_MS 3200u
+
+static void
+mark(struct octo_dev *octo, uint8_t lost, bool all)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
+		octo->sync.queue[i].retry = 0;
+		if (all || octo->sync.queue[i].home == lost)
+			octo_rule_store_mark_queue_locked(octo, i);
+	}
+}
+
+void
+octo_sync_mark_flows_locked(struct octo_dev *octo)
+{
+	mark(octo, OCTO_NO_PF, true);
+}
+
+void
+octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost)
+{
+	mark(octo, lost, false);
+}
+
+void
+octo_sync_mark_transfer_locked(struct octo_dev *octo)
+{
+	octo->sync.transfer = true;
+}
+
+/*
+ * Lead a slice of the queue's flows home. Returns 0 when all were visited, -EAGAIN when some are
+ * left, or -EBUSY when another fence of the queue has to close first.
+ */
+static int
+walk(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	uint64_t end = octo_deadline(SLICE_US);
+	unsigned int n = 0;
+
+	while (q->next != NULL && n < SLICE_RULES && octo_now() < end) {
+		struct rte_flow *rule = q->next;
+
+		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending) {
+			int ret = octo_fence_arm_home_locked(octo, queue, q->target);
+
+			if (ret != 0)
+				return ret;
+			/* arming may have waited for a burst: the slice's time starts here */
+			if (n++ == 0)
+				end = octo_deadline(SLICE_US);
+			q->failed += octo_fanout_lead_to_locked(octo, rule, q->target) != 0;
+			octo_rule_notes_moved(octo, rule);
+		}
+		q->next = TAILQ_NEXT(rule, next_of_queue);
+	}
+	octo_fence_flipped_locked(octo, queue);
+	return q->next != NULL ? -EAGAIN : 0;
+}
+
+/* A flow that failed to follow arrives as a stray: log once, try again after a delay. */
+static void
+end_walk(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	char name[OCTO_PF_NAME_MAX];
+
+	q->walking = false;
+	if (q->failed == 0) {
+		q->home = q->target;
+		q->retry = 0;
+		q->pause_ms = 0;
+		octo->fences.rehomes++;
+		return;
+	}
+	octo_pf_format(octo, q->target, name, sizeof(name));
+	if (q->retry == 0)
+		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
+			 octo->port_id, q->failed, queue, name);
+	q->pause_ms = RTE_MIN(RTE_MAX(2 * q->pause_ms, RETRY_MS), RETRY_MAX_MS);
+	q->retry = octo_deadline(q->pause_ms * 1000);
+}
+
+/* Returns whether another slice can follow at once. */
+static bool
+sync_queue(struct octo_dev *octo, uint16_t queue)
+{
+	const uint8_t home = octo_topo_home_of(octo, queue);
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	int ret;
+
+	if (home == q->home || octo_now() < q->retry)
+		return false;
+	if (!q->walking || q->target != home) {
+		q->walking = true;
+		q->target = home;
+		q->failed = 0;
+		q->next = octo_tier_has_mpfs(octo->tier) ? TAILQ_FIRST(&octo->queue_rules[queue]) :
+							   NULL;
+	}
+	q->home = OCTO_NO_PF;
+	ret = walk(octo, queue);
+	/* marked meanwhile: the first flow is next */
+	if (!q->walking)
+		return true;
+	if (ret == 0)
+		end_walk(octo, queue);
+	return ret == -EAGAIN;
+}
+
+static bool
+is_on_a_port(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		if (octo_rule_on(octo, rule, port) != NULL)
+			return true;
+	return false;
+}
+
+/* Insert transfer rules that waited for a PF or for its transfer proxy. */
+static void
+sync_transfer(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+	struct rte_flow *rule;
+	unsigned int failed = 0;
+
+	octo->sync.transfer = false;
+	octo_rule_list_name_again_locked(octo);
+	TAILQ_FOREACH(rule, &octo->others, next)
+		if (octo_fanout_is_transfer(rule) && !rule->by_table && !is_on_a_port(octo, rule))
+			failed += octo_rule_place_locked(octo, rule, &error) != 0;
+	if (failed > 0)
+		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
+			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");
+}
+
+bool
+octo_sync_step_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	bool more = false;
+
+	octo_assert_locked(octo);
+	if (octo->sync.transfer)
+		sync_transfer(octo);
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
+		if (data->rx_queues[i] != NULL)
+			more |= sync_queue(octo, i);
+	return more;
+}
+
+bool
+octo_sync_is_done_locked(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	octo_assert_locked(octo);
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
+		if (data->rx_queues[i] != NULL && octo->sync.queue[i].retry == 0 &&
+		    octo->sync.queue[i].home != octo_topo_home_of(octo, i))
+			return false;
+	return true;
+}
+
+void
+octo_sync_stop_locked(struct octo_dev *octo)
+{
+	octo_assert_locked(octo);
+	for (unsigned int i = 0; i < RTE_DIM(octo->sync.queue); i++)
+		octo->sync.queue[i].walking = false;
+	octo->sync.transfer = false;
+}
+
+void
+octo_sync_port_begin_locked(struct octo_dev *octo, uint8_t port)
+{
+	octo_assert_locked(octo);
+	octo->sync.joining = (struct octo_sync_port){.port = port};
+	octo->sync.cursor[OCTO_CURSOR_PORT] = TAILQ_FIRST(&octo->rules);
+}
+
+/* The next rule to insert, or NULL after the last. Rules created since are on the port already. */
+static struct rte_flow *
+next_of_port(struct octo_dev *octo)
+{
+	struct rte_flow **next = &octo->sync.cursor[OCTO_CURSOR_PORT];
+	struct rte_flow *rule;
+
+	if (*next == NULL && !octo->sync.joining.others) {
+		octo->sync.joining.others = true;
+		*next = TAILQ_FIRST(&octo->others);
+	}
+	rule = *next;
+	if (rule != NULL)
+		*next = TAILQ_NEXT(rule, next);
+	return rule;
+}
+
+static void
+log_refusal(const struct octo_dev *octo, const struct rte_flow_error *error)
+{
+	const struct octo_port *port = &octo->port[octo->sync.joining.port];
+
+	if (!port->fsm.told)
+		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
+			 octo->port_id, port->name,
+			 error->message != NULL ? error->message :
+						  rte_strerror(-octo->sync.joining.ret));
+}
+
+int
+octo_sync_port_locked(struct octo_dev *octo)
+{
+	const uint64_t end = octo_deadline(SLICE_US);
+	struct rte_flow_error error = {.message = NULL};
+	const int *ret = &octo->sync.joining.ret;
+
+	octo_assert_locked(octo);
+	/* pending operations of flow queues do not include this port, which has no such queues */
+	octo_async_settle_locked(octo);
+	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && *ret == 0; n++) {
+		struct rte_flow *rule = next_of_port(octo);
+
+		if (rule == NULL)
+			return 0;
+		if (!octo_fanout_is_transfer(rule))
+			octo_fanout_join_locked(octo, rule, &error);
+	}
+	if (*ret == 0)
+		return -EAGAIN;
+	log_refusal(octo, &error);
+	return *ret;
+}

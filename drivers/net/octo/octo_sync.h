@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_SYNC_H
+#define OCTO_SYNC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct octo_dev;
+struct rte_flow;
+struct rte_flow_error;
+
+/**
+ * @file
+ * What the NIC's rules lack of what is wanted, and how far octo_sync.c is. Under the control
+ * mutex.
+ */
+
+/* Cursors over octo_dev.rules and .others. A rule that leaves its list moves them past it. */
+enum octo_cursor {
+	OCTO_CURSOR_PORT,  /* rules that the joining port may lack */
+	OCTO_CURSOR_AGENT, /* rules that a new session of the agent lacks */
+	OCTO_CURSOR_AUDIT, /* octo_truth.c */
+	OCTO_NB_CURSORS,
+};
+
+/* The flows of a queue, which are led to its home. */
+struct octo_sync_queue {
+	struct rte_flow *next; /* to be looked at next, if walking */
+	uint64_t retry;        /* TSC; flows that failed to follow are not tried before, 0: none */
+	uint32_t pause_ms;     /* from the next failure to the try after it */
+	uint32_t failed;       /* flows, in this walk */
+	uint8_t home;   /* PF that all of them lead to; OCTO_NO_PF: they may lead elsewhere */
+	uint8_t target; /* PF, if walking */
+	bool walking;
+};
+
+/* The port that joins: its rules are inserted, one after the other. Its role is OCTO_PF_RESYNC. */
+struct octo_sync_port {
+	uint8_t port; /* index */
+	bool others;  /* rules without a 5-tuple are next */
+	int ret;      /* error of the port, 0: none so far */
+};
+
+struct octo_sync {
+	struct octo_sync_queue queue[RTE_MAX_QUEUES_PER_PORT];
+	struct octo_sync_port joining;
+	struct rte_flow *cursor[OCTO_NB_CURSORS];
+	bool transfer; /* transfer rules may be missing on the switch */
+};
+
+/*
+ * All flows are looked at again, or only those of queues that are at home on the PF `lost`. Delays
+ * after failures end.
+ */
+void octo_sync_mark_flows_locked(struct octo_dev *octo);
+void octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost);
+
+/* Transfer rules may be missing on the switch. */
+void octo_sync_mark_transfer_locked(struct octo_dev *octo);
+
+/*
+ * One slice of each queue, so that no queue waits for all flows of another. Returns whether
+ * another call can go on at once.
+ */
+bool octo_sync_step_locked(struct octo_dev *octo);
+
+/* Do all flows lead home, but those that failed and wait for another try? */
+bool octo_sync_is_done_locked(const struct octo_dev *octo);
+
+/* At port stop. */
+void octo_sync_stop_locked(struct octo_dev *octo);
+
+/* The rules of a port that has started, and joins. */
+void octo_sync_port_begin_locked(struct octo_dev *octo, uint8_t port);
+
+/* A slice of them: 0 after the last one, -EAGAIN if some are left, else the error of the port. */
+int octo_sync_port_locked(struct octo_dev *octo);
+
+#endif /* OCTO_SYNC_H */
