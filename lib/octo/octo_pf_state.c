@@ -135,9 +135,9 @@ keeper(const struct octo_pf_fsm *pfs, unsigned int nb)
 	return found;
 }
 
-/* It may have less than the keeper: it is no home before it has all rules. */
+/* It may lack rules that the keeper has. */
 static bool
-has_less(const struct octo_pf_fsm *pf)
+may_lack_rules(const struct octo_pf_fsm *pf)
 {
 	return pf->state == OCTO_PF_DRAIN_BACK || pf->state == OCTO_PF_RESYNC;
 }
@@ -152,7 +152,7 @@ octo_pf_state_usable(const struct octo_pf_fsm *pfs, unsigned int nb)
 
 	for (unsigned int i = 0; i < nb; i++) {
 		if (pfs[i].state != OCTO_PF_OFF && pfs[i].state != OCTO_PF_FLUSHING &&
-		    (i == kept || kept == nb || !has_less(&pfs[i])))
+		    (i == kept || kept == nb || !may_lack_rules(&pfs[i])))
 			polled |= RTE_BIT32(i);
 		if (pfs[i].state == OCTO_PF_ACTIVE && pfs[i].link)
 			usable |= RTE_BIT32(i);
@@ -178,6 +178,14 @@ octo_pf_state_fits(enum octo_pf_state pf, enum octo_port_state port)
 	if (pf == OCTO_PF_OFF)
 		return true;
 	return port == (pf == OCTO_PF_FLUSHING ? OCTO_PORT_DEAD : OCTO_PORT_RUNNING);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_drains)
+bool
+octo_pf_state_drains(enum octo_pf_state state)
+{
+	return state == OCTO_PF_DRAIN_EJECT || state == OCTO_PF_DRAIN_BACK ||
+	       state == OCTO_PF_FLUSHING;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_init)

@@ -116,7 +116,7 @@ octo_pf_state_step(struct octo_pf_fsm *p, enum octo_pf_event event, bool last, u
 
 /**
  * The PFs that can be homes: the active ones with a link, or else all that are polled, without
- * those that have less than the one which goes on instead of being given back.
+ * those that may lack rules which the one has that goes on instead of being given back.
  *
  * @return
  *   A bit mask of PFs; 0 while the octo port is stopped or has none.
@@ -130,6 +130,10 @@ uint32_t octo_pf_state_usable(const struct octo_pf_fsm *pfs, unsigned int nb);
  */
 __rte_internal
 bool octo_pf_state_is_last(const struct octo_pf_fsm *pfs, unsigned int nb, unsigned int pf);
+
+/** Is the PF on its way out: does its traffic leave it, or did, and is sent? */
+__rte_internal
+bool octo_pf_state_drains(enum octo_pf_state state);
 
 /**
  * May a PF be in this state while its port is in that state? If not, the PF gets

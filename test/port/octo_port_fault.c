@@ -21,6 +21,12 @@ of(const struct rte_eth_dev *dev)
 }
 
 static int
+start(struct rte_eth_dev *dev)
+{
+	return of(dev)->faults.start != 0 ? -of(dev)->faults.start : of(dev)->real->dev_start(dev);
+}
+
+static int
 stop(struct rte_eth_dev *dev)
 {
 	of(dev)->faults.stops++;
@@ -211,6 +217,7 @@ octo_port_faults_on(unsigned int pf)
 	struct replaced *r = of(dev);
 
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
+	r->ops.dev_start = start;
 	r->ops.dev_stop = stop;
 	r->ops.dev_infos_get = infos_get;
 	r->ops.reta_update = reta_update;

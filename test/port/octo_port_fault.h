@@ -14,6 +14,7 @@
 
 struct octo_port_faults {
 	/* errno of a refusal, 0: none */
+	int start;
 	int stop;
 	int isolate;
 	int validate_ingress;

@@ -369,6 +369,20 @@ test_a_pf_that_does_not_get_to_join(void **state)
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 
+/* Nothing leads to it, and what the NIC sent there by itself is read first. */
+static void
+test_a_pf_that_joins_is_ejected(void **state)
+{
+	const uint16_t port = join_slowly();
+
+	(void)state;
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
+	octo_port_await(!is_in_state(port, 1, "joining"));
+	assert_true(is_in_state(port, 1, "draining"));
+	octo_port_await(!octo_port_pf_is_there(1));
+	octo_port_assert_arrives(port, 1000, QUEUE, 10);
+}
+
 /* What was ejected can be probed by the next test. */
 static int
 teardown(void **state)
@@ -400,6 +414,7 @@ main(void)
 		join_test(test_the_last_pf_cannot_join),
 		join_test(test_two_pfs_cannot_join),
 		join_test(test_a_pf_that_does_not_get_to_join),
+		join_test(test_a_pf_that_joins_is_ejected),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

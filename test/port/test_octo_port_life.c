@@ -164,6 +164,67 @@ test_a_device_is_removed_while_its_port_is_flushed(void **state)
 	octo_port_await(octo_port_pf_is_started(port, 1));
 }
 
+/*
+ * The PF leaves its role as its link falls, and is lost and comes back before the control thread
+ * has done what is due then: the new life has nothing to do with it.
+ */
+static void
+lose_with_work_due(enum octo_pf_event why, enum octo_pf_state state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	uint32_t life;
+
+	octo_port_up(port, 2);
+	octo_lock(octo);
+	life = octo->port[1].fsm.life;
+	if (why == OCTO_PF_EV_REFUSED)
+		octo->role[1].state = OCTO_PF_RESYNC;
+	octo_port_role_hear_locked(octo, 1, why);
+	assert_int_equal(octo->role[1].state, state);
+	octo_port_role_hear_locked(octo, 1, OCTO_PF_EV_DOWN);
+	assert_int_not_equal(octo->port[1].draining.todo, 0);
+	recovering = 1;
+	recovery(RTE_ETH_EVENT_ERR_RECOVERING);
+	recovery(RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	octo_loss_hear_locked(octo, 1, NULL);
+	octo->port[1].fsm.deadline = octo_now();
+	octo_unlock(octo);
+	octo_port_await(octo->role[1].state == OCTO_PF_ACTIVE);
+	assert_true(octo_port_pf_is_started(port, 1));
+	assert_int_equal(octo->port[1].fsm.life, life + 1);
+	octo_port_destroy();
+}
+
+static void
+test_a_pf_comes_back_with_work_due(void **state)
+{
+	(void)state;
+	lose_with_work_due(OCTO_PF_EV_REFUSED, OCTO_PF_DRAIN_BACK);
+	lose_with_work_due(OCTO_PF_EV_EJECT, OCTO_PF_DRAIN_EJECT);
+}
+
+static void
+test_a_pf_refuses_to_start(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	const struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_faults_on(1)->start = EIO;
+	assert_int_equal(rte_eth_dev_start(port), -EIO);
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		assert_false(octo_port_pf_is_started(port, pf));
+		assert_int_equal(octo->role[pf].state, OCTO_PF_OFF);
+	}
+	octo_port_faults_off();
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	for (unsigned int pf = 0; pf < 2; pf++)
+		assert_int_equal(octo->role[pf].state, OCTO_PF_ACTIVE);
+}
+
 static void *
 raise_recovery_event(void *event)
 {
@@ -282,6 +343,8 @@ main(void)
 		octo_port_test(test_a_pf_is_lost_and_refuses_the_rule),
 		octo_port_test(test_a_proxy_is_lost_while_it_gets_the_default_pf_rule),
 		octo_port_test(test_a_device_is_removed_while_its_port_is_flushed),
+		octo_port_test(test_a_pf_comes_back_with_work_due),
+		octo_port_test(test_a_pf_refuses_to_start),
 		octo_port_test(test_an_event_is_heard_after_the_end),
 		octo_port_test(test_the_id_of_a_port_that_ended_is_used_again),
 		octo_port_test(test_an_earlier_proxy_is_lost),

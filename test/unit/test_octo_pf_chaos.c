@@ -196,7 +196,7 @@ check(const struct octo *o)
 	usable = octo_pf_state_usable(o->pf, NB_PFS);
 	if (with_link != 0)
 		assert_int_equal(usable, with_link);
-	/* without those that have less than the one which goes on */
+	/* without those that may lack rules which the one has that goes on */
 	assert_int_equal(usable & ~polled, 0);
 	assert_int_equal(usable != 0, polled != 0);
 }

@@ -253,6 +253,16 @@ test_usable_are_active_ones_with_link_else_all_that_are_polled(void **state)
 	assert_int_equal(octo_pf_state_usable(pfs, RTE_DIM(pfs)), RTE_BIT32(OCTO_PF_ACTIVE));
 }
 
+static void
+test_which_states_drain(void **state)
+{
+	(void)state;
+	for (enum octo_pf_state s = 0; s < OCTO_PF_NB_STATES; s++)
+		assert_int_equal(octo_pf_state_drains(s), s == OCTO_PF_DRAIN_EJECT ||
+								  s == OCTO_PF_DRAIN_BACK ||
+								  s == OCTO_PF_FLUSHING);
+}
+
 /* Each would wait for the others, and none would ever be tried again. */
 static void
 test_only_one_of_those_that_drain_back_is_the_last(void **state)
@@ -300,6 +310,7 @@ main(void)
 		cmocka_unit_test(test_whoever_ejects_a_pf_waits_for_it_also_at_a_stop),
 		cmocka_unit_test(test_usable_are_active_ones_with_link_else_all_that_are_polled),
 		cmocka_unit_test(test_a_pf_runs_on_a_running_port_only),
+		cmocka_unit_test(test_which_states_drain),
 		cmocka_unit_test(test_only_one_of_those_that_drain_back_is_the_last),
 	};
 

@@ -23,16 +23,16 @@ bool
 octo_drain_begin_locked(struct octo_dev *octo, uint8_t port)
 {
 	struct octo_port *p = &octo->port[port];
-	const bool was_draining = octo_port_is_draining(octo, port);
+	const bool was_ejected = octo_port_is_ejected(octo, port);
 
 	if (!octo->started || !octo_port_works_locked(p))
 		return false;
-	if (octo_port_role_hear_locked(octo, port, OCTO_PF_EV_EJECT) & OCTO_PF_DO_RMV) {
-		p->draining.todo &= ~OCTO_PF_DO_RMV;
+	/* it has a link, which may not have been read since it came up */
+	octo_port_role_hear_locked(octo, port, OCTO_PF_EV_UP);
+	if (octo_port_role_hear_locked(octo, port, OCTO_PF_EV_EJECT) & OCTO_PF_DO_RMV)
 		return false;
-	}
-	if (!was_draining && octo_port_is_draining(octo, port)) {
-		p->draining = (struct octo_draining){0};
+	if (!was_ejected && octo_port_is_ejected(octo, port)) {
+		p->draining = (struct octo_draining){.until = octo->role[port].until};
 		octo_topo_update(octo);
 		octo_wake(octo);
 		OCTO_LOG(NOTICE, "port %u: PF %s is to go: its traffic leaves it", octo->port_id,
@@ -198,6 +198,9 @@ look(struct octo_dev *octo, uint8_t port)
 	const enum octo_pf_state state = octo->role[port].state;
 	const bool stays = state == OCTO_PF_DRAIN_BACK;
 
+	/* its device may be gone, or its legs are to be unpublished first */
+	if (!octo->port[port].has_port || d->todo != 0)
+		return OCTO_PF_EV_TIME;
 	if (state == OCTO_PF_FLUSHING)
 		return is_flushed(octo, port) ? OCTO_PF_EV_SENT : OCTO_PF_EV_TIME;
 	if (state != OCTO_PF_DRAIN_EJECT && !stays)
@@ -248,22 +251,24 @@ act_locked(struct octo_dev *octo, uint8_t port, bool *link_changed)
 static bool
 is_busy(const struct octo_dev *octo, uint8_t port)
 {
-	const enum octo_pf_state state = octo->role[port].state;
-
-	return octo->port[port].draining.todo != 0 || state == OCTO_PF_DRAIN_EJECT ||
-	       state == OCTO_PF_DRAIN_BACK || state == OCTO_PF_FLUSHING;
+	return octo->port[port].draining.todo != 0 || octo_pf_state_drains(octo->role[port].state);
 }
 
 static void
 step(struct octo_dev *octo, uint8_t port, bool stops)
 {
+	enum octo_pf_state before;
 	bool link_changed = false;
+	enum octo_pf_event event;
 	uint32_t request;
 
 	octo_lock(octo);
-	if (octo->role[port].until != OCTO_PORT_NEVER)
-		octo->port[port].draining.until = octo->role[port].until;
-	octo_port_role_hear_locked(octo, port, stops ? OCTO_PF_EV_STOPPED : look(octo, port));
+	before = octo->role[port].state;
+	event = stops ? OCTO_PF_EV_STOPPED : look(octo, port);
+	/* the port may be lost in a call of its driver */
+	if (octo->role[port].state != before)
+		event = OCTO_PF_EV_TIME;
+	octo_port_role_hear_locked(octo, port, event);
 	request = act_locked(octo, port, &link_changed);
 	octo_unlock(octo);
 	if (request != 0)

@@ -151,16 +151,19 @@ octo_port_is_any_joining(const struct octo_dev *octo)
 	return octo_port_is_joining(octo, octo->sync.joining.port);
 }
 
-/* Is it being drained as its device is ejected? It was a home, and its senders leave in order. */
+/* Is it being drained as its device is ejected? Then its senders leave it in order. */
 bool
-octo_port_is_draining(const struct octo_dev *octo, uint8_t port)
+octo_port_is_ejected(const struct octo_dev *octo, uint8_t port)
 {
 	return octo->role[port].state == OCTO_PF_DRAIN_EJECT;
 }
 
+/* What octo_drain_tick() does, if the state machine of a role asks for it. */
+#define DUE (OCTO_PF_DO_DRAINED | OCTO_PF_DO_REFUSED | OCTO_PF_DO_RELEASE)
+
 /*
- * Tell the state machine of the port's role in the traffic. What it asks for is returned, and kept
- * for octo_drain_tick(). The caller updates the topology.
+ * Tell the state machine of the port's role in the traffic. Returns what it asks for: octo_drain.c
+ * does its own part of that, the rest and an update of the topology are the caller's.
  */
 uint32_t
 octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_event event)
@@ -169,7 +172,7 @@ octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_eve
 	const uint32_t todo = octo_pf_state_step(&octo->role[port], event, last, octo_now())
 				      .actions;
 
-	octo->port[port].draining.todo |= todo;
+	octo->port[port].draining.todo |= todo & DUE;
 	return todo;
 }
 

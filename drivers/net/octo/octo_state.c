@@ -198,7 +198,7 @@ start_locked(struct rte_eth_dev *dev)
 		return ret;
 	octo_mac_level(octo);
 	octo_flow_isolate_again_locked(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_READY, "start", pf_start, pf_stop, &octo, NULL);
+	ret = octo_port_apply(octo, OCTO_PORT_READY, "start", pf_start, pf_stop, &octo, &octo);
 	if (ret != 0)
 		return ret;
 	octo_link_start_locked(octo);
@@ -233,11 +233,13 @@ octo_start(struct rte_eth_dev *dev)
 	octo_replug_look_at_once(octo);
 	octo_agent_sync_await(octo);
 	ret = OCTO_LOCKED(octo, start_locked(dev));
+	if (ret == 0) {
+		ret = octo_ctrl_start(octo);
+		if (ret != 0)
+			(void)OCTO_LOCKED(octo, stop_locked(dev));
+	}
 	if (ret != 0)
-		return ret;
-	ret = octo_ctrl_start(octo);
-	if (ret != 0)
-		(void)OCTO_LOCKED(octo, stop_locked(dev));
+		octo_drain_stop(octo);
 	return ret;
 }
 

@@ -50,7 +50,7 @@ leaving_in_order(const struct octo_dev *octo)
 	int i;
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PORT_RUNNING)
-		if (octo_port_is_draining(octo, octo_port_index(octo, (uint8_t)i)) &&
+		if (octo_port_is_ejected(octo, octo_port_index(octo, (uint8_t)i)) &&
 		    !octo->tx_by_buffer)
 			draining |= RTE_BIT32(i);
 	return draining;
@@ -87,7 +87,7 @@ usable_pfs(const struct octo_dev *octo)
 	uint32_t usable = 0;
 	int i;
 
-	/* a port that is about to go is shut before its role ends */
+	/* a shut port has its role until its loss is heard */
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
 		if (ports & RTE_BIT32(i))
 			usable |= octo_port_pfs(octo, (uint8_t)i);

@@ -35,14 +35,10 @@ state_name(const struct octo_dev *octo, uint8_t pf)
 		[OCTO_PORT_RUNNING] = "started",
 	};
 
-	switch (octo->role[octo_port_index(octo, pf)].state) {
-	case OCTO_PF_RESYNC:
+	if (octo_port_is_joining(octo, octo_port_index(octo, pf)))
 		return "joining";
-	case OCTO_PF_DRAIN_EJECT:
-	case OCTO_PF_DRAIN_BACK:
-	case OCTO_PF_FLUSHING:
+	if (octo_pf_state_drains(octo->role[octo_port_index(octo, pf)].state))
 		return "draining";
-	}
 	return octo_port_is_owned(port) ? names[port->fsm.state] : "gone";
 }
 
