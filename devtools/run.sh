@@ -114,6 +114,13 @@ l3fwd_command() {
 	run_program "${memory_args[@]}" "${rest[@]}"
 }
 
+# Asks a program that runs, by the socket that EAL has made for it.
+measure_command() {
+	have python3 || die "measure needs python3, of version 3.9 or newer"
+	choose_runtime_dir
+	exec python3 -B "$root/usertools/dpdk-octo-measure.py" "$@"
+}
+
 demo_command() {
 	read_leading_options "$@"
 	prepare_build

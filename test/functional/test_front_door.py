@@ -8,7 +8,7 @@ import pytest
 
 from octotest import env
 
-COMMANDS = ["setup", "build", "demo", "bench", "test", "versions", "testpmd",
+COMMANDS = ["setup", "build", "demo", "measure", "bench", "test", "versions", "testpmd",
             "l3fwd", "package", "docs", "clean", "help", "fuzz", "doctor"]
 # What makes a DPDK source tree, as far as is looked at.
 TREE = ["meson.build", "lib/ethdev/ethdev_driver.h",

@@ -208,6 +208,15 @@ def test_octo_testpmd_loads_the_drivers_once(installed):
         assert pmd.telemetry.get("/octo/measure", pmd.port())["measured"] == 0
 
 
+def test_installed_program_measures(installed):
+    """By the sockets of applications, wherever they are started."""
+    with Testpmd(vdevs.looped(), plugins=False, prefix=installed.argv()) as pmd:
+        process = Process(["dpdk-octo-measure.py", "-f", pmd.file_prefix, "--interval", "0.01",
+                           "--count", "1"], prefix=installed.argv())
+        assert process.wait() == 0, process.text
+        assert "PF 1 net_mpsim1" in process.text
+
+
 def test_installed_demo_shows_what_it_claims(installed):
     """The same program as ./octo demo."""
     process = Process(["octo-demo", "--packets", "100000"],
