@@ -23,6 +23,12 @@ take_build_option() {
 		variant_options=(-Doptimization=1 "-Db_sanitize=address,undefined"
 			-Db_lundef=false -Ddebug_locks=true "${variant_options[@]}")
 		;;
+	--tsan)
+		variant+=-tsan
+		# EAL's spinlocks are in assembly, which ThreadSanitizer cannot read
+		variant_options=(-Doptimization=1 -Db_sanitize=thread -Db_lundef=false
+			"-Dc_args=-DRTE_FORCE_INTRINSICS -Wno-tsan" "${variant_options[@]}")
+		;;
 	--dpdk-src)
 		[ -d "${2:-}" ] || usage_error "--dpdk-src needs a DPDK source tree, and '${2:-}' is no directory"
 		dpdk_tree=$(cd "$2" && pwd -P)

@@ -43,7 +43,8 @@ run_meson() {
 	say "${*/%/ tests}"
 	rm -f "$log"
 	# shellcheck disable=SC2086 # a list of words
-	meson test -C "$build_dir" --no-rebuild --print-errorlogs $tests || status=$?
+	TSAN_OPTIONS="suppressions=$root/test/tsan.supp history_size=4 exitcode=66" \
+		meson test -C "$build_dir" --no-rebuild --print-errorlogs $tests || status=$?
 	count_unit "$log"
 	# killed, timed out, or gone before cmocka could say anything
 	[ $status -eq 0 ] || [ $failed -gt 0 ] || failed=1

@@ -248,10 +248,16 @@ act_locked(struct octo_dev *octo, uint8_t port, bool *link_changed)
 	return request;
 }
 
-static bool
-is_busy(const struct octo_dev *octo, uint8_t port)
+static uint32_t
+busy_ports(const struct octo_dev *octo)
 {
-	return octo->port[port].draining.todo != 0 || octo_pf_state_drains(octo->role[port].state);
+	uint32_t busy = 0;
+
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		if (octo->port[port].draining.todo != 0 ||
+		    octo_pf_state_drains(octo->role[port].state))
+			busy |= RTE_BIT32(port);
+	return busy;
 }
 
 static void
@@ -281,14 +287,12 @@ step(struct octo_dev *octo, uint8_t port, bool stops)
 bool
 octo_drain_tick(struct octo_dev *octo)
 {
-	bool busy = false;
+	const uint32_t busy = OCTO_LOCKED(octo, busy_ports(octo));
 
-	for (uint8_t port = 0; port < octo->nb_ports; port++) {
-		if (is_busy(octo, port))
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		if (busy & RTE_BIT32(port))
 			step(octo, port, false);
-		busy |= is_busy(octo, port);
-	}
-	return busy;
+	return busy != 0;
 }
 
 /* The port is stopped and has no ticks any more: finish all drains, as an eject waits for them. */
