@@ -40,7 +40,7 @@ reserve_hugepages() {
 # What the benchmark needs, in pages: only a million rules need much.
 bench_pages() {
 	case " $* " in
-	*" -h "* | *" --help "*) echo 0 ;;
+	*" -h "* | *" --help "* | *" calls "*) echo 0 ;;
 	*" --quick "* | *" move "* | *" failover "* | *" overhead "*) echo 512 ;;
 	*" nudma "*) echo 0 ;;
 	*) echo 2048 ;;

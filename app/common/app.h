@@ -59,6 +59,14 @@ __rte_format_printf(2, 3) void app_args_add(struct app_args *args, const char *f
  */
 int app_args_begin(struct app_args *args, struct app_machine *machine, unsigned int memory_mib,
 		   bool verbose);
+
+/**
+ * The same on plain pages, in a directory of its own where EAL looks for other processes, which
+ * app_shared_remove() removes after rte_eal_cleanup().
+ */
+int app_args_begin_shared(struct app_args *args, struct app_machine *machine,
+			  unsigned int memory_mib, bool verbose);
+void app_shared_remove(void);
 int app_eal_start(struct app_args *args, bool verbose);
 
 /**

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -85,6 +86,21 @@ hugepages_are_free(unsigned int memory_mib)
 	return nb >= 2 * memory_mib / 2;
 }
 
+static void
+add_args(struct app_args *args, const struct app_machine *machine, unsigned int memory_mib,
+	 bool verbose)
+{
+	app_args_add(args, "-m");
+	app_args_add(args, "%u", memory_mib);
+	app_args_add(args, "--no-pci");
+	app_args_add(args, "--no-telemetry");
+	app_args_add(args, "--log-level=%s", verbose ? "info" : "warning");
+	/* the main lcore only looks on: it shares a CPU */
+	app_args_add(args, "--main-lcore=0");
+	app_args_add(args, "--lcores=0@%u,%u@%u,%u@%u", machine->cpu[0], app_lcore(0),
+		     machine->cpu[0], app_lcore(1), machine->cpu[1]);
+}
+
 int
 app_args_begin(struct app_args *args, struct app_machine *machine, unsigned int memory_mib,
 	       bool verbose)
@@ -99,18 +115,40 @@ app_args_begin(struct app_args *args, struct app_machine *machine, unsigned int 
 	app_args_add(args, machine->hugepages ? "--in-memory" : "--no-huge");
 	if (!machine->hugepages)
 		app_args_add(args, "--no-shconf");
-	app_args_add(args, "-m");
-	app_args_add(args, "%u", memory_mib);
-	app_args_add(args, "--no-pci");
-	app_args_add(args, "--no-telemetry");
 	/* nothing is shared below it, so that any number may run at once */
 	app_args_add(args, "--file-prefix=octo-app");
-	app_args_add(args, "--log-level=%s", verbose ? "info" : "warning");
-	/* the main lcore only looks on: it shares a CPU */
-	app_args_add(args, "--main-lcore=0");
-	app_args_add(args, "--lcores=0@%u,%u@%u,%u@%u", machine->cpu[0], app_lcore(0),
-		     machine->cpu[0], app_lcore(1), machine->cpu[1]);
+	add_args(args, machine, memory_mib, verbose);
 	return 0;
+}
+
+int
+app_args_begin_shared(struct app_args *args, struct app_machine *machine, unsigned int memory_mib,
+		      bool verbose)
+{
+	const int ret = choose_cpus(machine);
+
+	if (ret != 0)
+		return ret;
+	app_args_add(args, "%s", app_name);
+	app_args_add(args, "--no-huge");
+	app_args_add(args, "--file-prefix=octo-app-%d", (int)getpid());
+	add_args(args, machine, memory_mib, verbose);
+	return 0;
+}
+
+void
+app_shared_remove(void)
+{
+	const char *path = rte_eal_get_runtime_dir();
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir != NULL)
+		closedir(dir);
+	rmdir(path);
 }
 
 int

@@ -44,6 +44,7 @@ struct bench_subject {
 	unsigned int runs;      /**< of which figures are medians; 1: it has no --runs */
 	unsigned int quick_runs;
 	unsigned int memory; /**< MiB, but in a quick run */
+	bool has_processes;  /**< EAL looks for others, and has no hugepages */
 	unsigned int nb_cases;
 	const struct bench_case *cases;
 	int (*plot)(struct bench *bench); /**< records what is drawn, after the cases; or NULL */
@@ -59,6 +60,7 @@ struct bench_subject {
 extern const struct bench_subject bench_steering;
 extern const struct bench_subject bench_move;
 extern const struct bench_subject bench_failover;
+extern const struct bench_subject bench_calls;
 extern const struct bench_subject bench_overhead;
 extern const struct bench_subject bench_nudma;
 

@@ -11,12 +11,13 @@
 #define MAX_COUNT 100000000
 
 static const char usage[] =
-	"usage: octo bench steering|move|failover|overhead|nudma|l3fwd [OPTION]...\n"
+	"usage: octo bench steering|move|failover|calls|overhead|nudma|l3fwd [OPTION]...\n"
 	"\n"
 	"  steering   what a rule costs, how fast strays teach the port, what tiers achieve\n"
 	"  move       queues, flows and senders that change sockets under load: what is lost,\n"
 	"             reordered, and how long it takes\n"
 	"  failover   PFs that are unplugged and plugged again under load\n"
+	"  calls      for how long statistics, link and info take while control operations do\n"
 	"  overhead   what the layer costs per packet, over the bare PF and next to others\n"
 	"  nudma      what nonuniform DMA costs, modelled, next to what was published of it\n"
 	"  l3fwd      what DPDK's l3fwd forwards by one PF, the other, and both\n"
@@ -24,7 +25,8 @@ static const char usage[] =
 	"octo bench steering --help, and so on, says more.\n";
 
 static const struct bench_subject *const subjects[] = {
-	&bench_steering, &bench_move, &bench_failover, &bench_overhead, &bench_nudma};
+	&bench_steering, &bench_move, &bench_failover, &bench_calls, &bench_overhead, &bench_nudma,
+};
 
 static int
 add_case(struct bench_options *options, const char *name)
@@ -150,15 +152,14 @@ find_subject(struct bench_options *options, int argc, char *argv[])
 		if (argv[i][0] == '-')
 			continue;
 		fprintf(stderr,
-			"%s: '%s' cannot be measured: steering, move, failover, overhead "
-			"and nudma can; try --help\n",
+			"%s: '%s' cannot be measured: steering, move, failover, calls, "
+			"overhead and nudma can; try --help\n",
 			app_name, argv[i]);
 		return -EINVAL;
 	}
 	fprintf(stderr,
-		"%s: what is to be measured? steering, move, failover, overhead and "
-		"nudma are known; "
-		"try --help\n",
+		"%s: what is to be measured? steering, move, failover, calls, overhead "
+		"and nudma are known; try --help\n",
 		app_name);
 	return -EINVAL;
 }

@@ -32,7 +32,9 @@ bench_report_intro(const struct bench *bench)
 		       options->runs);
 	else
 		printf("; one run.\n");
-	if (!bench->machine.hugepages)
+	if (options->subject->has_processes)
+		printf("All figures are on 4 KiB pages.\n");
+	else if (!bench->machine.hugepages)
 		printf("There are no free hugepages: all figures are on 4 KiB pages.\n");
 	printf("\n");
 	fflush(stdout);

@@ -91,7 +91,10 @@ start_and_run(struct bench *bench, FILE *json)
 {
 	static struct app_args args;
 	const bool verbose = bench->options.verbose;
-	int ret = app_args_begin(&args, &bench->machine, memory(bench), verbose);
+	const bool has_processes = bench->options.subject->has_processes;
+	int ret = has_processes ?
+			  app_args_begin_shared(&args, &bench->machine, memory(bench), verbose) :
+			  app_args_begin(&args, &bench->machine, memory(bench), verbose);
 
 	if (ret == 0 && bench->options.subject->begin != NULL)
 		bench->options.subject->begin(bench);
@@ -101,6 +104,8 @@ start_and_run(struct bench *bench, FILE *json)
 		return ret;
 	ret = run(bench, json);
 	rte_eal_cleanup();
+	if (has_processes)
+		app_shared_remove();
 	return ret;
 }
 
