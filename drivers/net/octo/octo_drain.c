@@ -61,7 +61,7 @@ static bool
 is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
 	/* lingering rules are not rehomed, and end soon */
-	return octo->failover.pending || octo_detour_is_due_locked(octo) ||
+	return octo->failover.pending || octo_default_pf_is_due_locked(octo) ||
 	       octo_spread_leads_to_locked(octo, pf) || octo_rule_part_leads_to_locked(octo, pf);
 }
 

@@ -188,7 +188,7 @@ octo_failover_send_home_locked(struct octo_dev *octo)
 
 	if (failover)
 		octo_failover_done_locked(octo);
-	octo_detour_follow_locked(octo, more);
+	octo_default_pf_follow_locked(octo, more);
 	return more;
 }
 

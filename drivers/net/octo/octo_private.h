@@ -19,7 +19,7 @@
 #include "octo_agent_addr.h"
 #include "octo_agent_secret.h"
 #include "octo_ctrl.h"
-#include "octo_detour.h"
+#include "octo_default_pf.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
@@ -210,7 +210,7 @@ struct octo_dev {
 	struct octo_agent *agent; /* NULL without */
 	bool agent_resyncing;     /* the resync of this session is not complete */
 	struct octo_spreading spreading;
-	struct octo_detour detour;
+	struct octo_default_pf default_pf;
 	struct octo_table *table;
 	struct octo_rules rules; /* in order of creation */
 	uint32_t nb_rules;

@@ -78,7 +78,7 @@ static bool
 hold_leg(struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
 	const uint8_t known = octo->sliced ? octo_rss_pf_locked(octo, &rule->tuple) :
-					     octo_detour_pf(octo);
+					     octo_default_pf_target(octo);
 	const uint8_t from = octo_rule_pf(octo, rule);
 	const uint8_t by_default = octo->nb_pfs == 2 ? !from :
 				   octo->sliced      ? OCTO_NO_PF :

@@ -162,7 +162,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
 	octo_spread_stop_locked(octo);
-	octo_detour_stop_locked(octo);
+	octo_default_pf_stop_locked(octo);
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		int ret = pf_stop(&octo->port[i], &octo);
 

@@ -200,7 +200,7 @@ lose_link_and_find_it(const struct octo_port_conf *conf, unsigned int pf)
 		travel_on();
 		fault(pf, "link,down");
 		travel_on();
-		travel_until(octo_port_xstat(flow.port, "detours") == i);
+		travel_until(octo_port_xstat(flow.port, "default_pf_rules") == i);
 		lost = rest();
 		travel_by(!pf);
 		travel_on();
@@ -212,7 +212,7 @@ lose_link_and_find_it(const struct octo_port_conf *conf, unsigned int pf)
 	}
 	assert_int_equal(flow.overtaken, 0);
 	assert_int_equal(octo_port_xstat(flow.port, "fence_timeouts"), 0);
-	assert_int_equal(octo_port_xstat(flow.port, "detours_refused"), 0);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules_refused"), 0);
 }
 
 static void
@@ -239,7 +239,7 @@ test_one_that_recovers_is_passed_by(void **state)
 	set_out(&replugged);
 	travel_by(1);
 	fault(1, "recovery,start");
-	travel_until(octo_port_xstat(flow.port, "detours") == 1);
+	travel_until(octo_port_xstat(flow.port, "default_pf_rules") == 1);
 	lost = rest();
 	travel_by(0);
 	fault(1, "recovery,success");
@@ -286,7 +286,7 @@ test_one_after_the_other(void **state)
 	travel_by(2);
 	fault(1, "link,up");
 	octo_port_await(octo_port_xstat(flow.port, "usable_pfs") == 2);
-	assert_int_equal(octo_port_xstat(flow.port, "detours"), 2);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules"), 2);
 	fault(2, "link,down");
 	travel_by(1);
 	fault(0, "link,up");
@@ -319,12 +319,12 @@ test_a_full_switch_is_tried_again(void **state)
 	set_out(&by_proxy);
 	fault(0, "room,mpfs,0");
 	fault(0, "link,down");
-	octo_port_await(octo_port_xstat(flow.port, "detours_refused") == 1);
-	octo_port_await(octo_port_xstat(flow.port, "detours_refused") == 2);
-	assert_int_equal(octo_port_xstat(flow.port, "detours"), 0);
+	octo_port_await(octo_port_xstat(flow.port, "default_pf_rules_refused") == 1);
+	octo_port_await(octo_port_xstat(flow.port, "default_pf_rules_refused") == 2);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules"), 0);
 	fault(0, "room,mpfs,9");
 	travel_by(1);
-	assert_int_equal(octo_port_xstat(flow.port, "detours"), 1);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules"), 1);
 }
 
 /* It knows exact rules only. */
@@ -339,14 +339,14 @@ test_a_switch_without_such_rules(void **state)
 	proxy = octo_port_faults_on(0);
 	proxy->create_transfer = ENOTSUP;
 	fault(0, "link,down");
-	octo_port_await(octo_port_xstat(flow.port, "detours_refused") == 1);
+	octo_port_await(octo_port_xstat(flow.port, "default_pf_rules_refused") == 1);
 	proxy->create_transfer = 0;
 	octo_port_assert_arrives(flow.port, FLOW + 1, 1, 10);
 	proxy->create_transfer = ENOTSUP;
 	fault(0, "link,up");
 	octo_port_await(octo_port_xstat(flow.port, "usable_pfs") == 2);
 	travel_by(0);
-	assert_int_equal(octo_port_xstat(flow.port, "detours"), 0);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules"), 0);
 }
 
 /* Whatever manages the switch, and has the rule, goes after all. */
@@ -397,7 +397,7 @@ test_isolation_holds(void **state)
 	assert_int_equal(rte_eth_dev_start(flow.port), 0);
 	assert_non_null(octo_port_steer(flow.port, FLOW + 1, 1, NULL));
 	fault(0, "link,down");
-	octo_port_await(octo_port_xstat(flow.port, "detours") == 1);
+	octo_port_await(octo_port_xstat(flow.port, "default_pf_rules") == 1);
 	octo_port_send(flow.port, 0, FLOW, 10);
 	assert_int_equal(rest(), 0);
 	assert_int_equal(octo_port_xstat(flow.port, "pf1_rx_isolated_drops"), 10);
@@ -420,7 +420,7 @@ test_other_tiers_have_none(void **state)
 		fault(0, "link,up");
 		octo_port_await(octo_port_xstat(flow.port, "failbacks") == 1);
 		travel_by(0);
-		assert_int_equal(octo_port_xstat(flow.port, "detours"), 0);
+		assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules"), 0);
 		octo_port_destroy();
 	}
 }

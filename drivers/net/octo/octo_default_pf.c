@@ -83,7 +83,7 @@ is_urgent(const struct octo_dev *octo, uint32_t useless)
 static struct rte_flow *
 flow_of(const struct octo_dev *octo)
 {
-	const struct octo_detour *d = &octo->detour;
+	const struct octo_default_pf *d = &octo->default_pf;
 
 	return octo_port_object(&octo->port[d->proxy], &d->flow);
 }
@@ -91,16 +91,16 @@ flow_of(const struct octo_dev *octo)
 static bool
 leads_to(const struct octo_dev *octo, uint8_t pf)
 {
-	const struct octo_detour *d = &octo->detour;
+	const struct octo_default_pf *d = &octo->default_pf;
 
 	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].fsm.life;
 }
 
 /* The current target is kept as long as it is usable. */
 static uint8_t
-target(const struct octo_dev *octo)
+wanted_pf(const struct octo_dev *octo)
 {
-	const struct octo_detour *d = &octo->detour;
+	const struct octo_default_pf *d = &octo->default_pf;
 	const uint32_t usable = octo->plan.usable;
 
 	return leads_to(octo, d->pf) && (usable & RTE_BIT32(d->pf)) ?
@@ -113,7 +113,7 @@ static bool
 must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 {
 	const uint64_t end = octo_deadline(octo->fences.settings.grace_us + CLOSE_US);
-	struct octo_detour *d = &octo->detour;
+	struct octo_default_pf *d = &octo->default_pf;
 	bool free = octo_fence_can_hold_leg_locked(octo, leg);
 
 	while (!free && octo_gate_before(octo_now(), end)) {
@@ -131,7 +131,7 @@ must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 static void
 destroy(struct octo_dev *octo)
 {
-	struct octo_detour *d = &octo->detour;
+	struct octo_default_pf *d = &octo->default_pf;
 	struct rte_flow *flow = flow_of(octo);
 
 	if (flow != NULL)
@@ -157,7 +157,7 @@ create(struct octo_dev *octo, uint16_t proxy, const struct octo_flow_rule *r,
 static int
 lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 {
-	struct octo_detour *d = &octo->detour;
+	struct octo_default_pf *d = &octo->default_pf;
 	const uint8_t index = octo->proxy;
 	const struct octo_port *proxy = &octo->port[index];
 	const uint32_t life = proxy->fsm.life;
@@ -182,14 +182,14 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	d->pf = pf;
 	d->proxy = index;
 	d->turn = turn;
-	d->detours++;
+	d->installed++;
 	return 0;
 }
 
 static void
 tell(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_error *error)
 {
-	struct octo_detour *d = &octo->detour;
+	struct octo_default_pf *d = &octo->default_pf;
 
 	if (ret == 0) {
 		OCTO_LOG(NOTICE, "port %u: what has no rule comes by PF %s now", octo->port_id,
@@ -221,7 +221,7 @@ static void
 end(struct octo_dev *octo)
 {
 	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		octo_fence_arm_away_locked(octo, i, octo->detour.pf);
+		octo_fence_arm_away_locked(octo, i, octo->default_pf.pf);
 	destroy(octo);
 	octo_fence_flipped_all_locked(octo);
 	OCTO_LOG(NOTICE, "port %u: what has no rule comes by the NIC's default PF again",
@@ -233,15 +233,15 @@ end(struct octo_dev *octo)
  * rehomed go first, if nothing is urgent: a fence armed here would be in their way.
  */
 void
-octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
+octo_default_pf_follow_locked(struct octo_dev *octo, bool flows_go)
 {
 	const uint32_t useless = useless_pfs(octo);
 	const bool urgent = is_urgent(octo, useless);
-	struct octo_detour *d = &octo->detour;
+	struct octo_default_pf *d = &octo->default_pf;
 	uint8_t pf;
 
 	if (octo->agent != NULL || octo->tier != OCTO_TIER_EXACT) {
-		octo_detour_stop_locked(octo);
+		octo_default_pf_stop_locked(octo);
 		return;
 	}
 	d->on = useless != 0 && (d->on || must_begin(octo, useless));
@@ -253,7 +253,7 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 			end(octo);
 		return;
 	}
-	pf = target(octo);
+	pf = wanted_pf(octo);
 	if (!leads_to(octo, pf) && octo_now() >= d->retry_at &&
 	    !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
 		begin(octo, pf);
@@ -261,24 +261,24 @@ octo_detour_follow_locked(struct octo_dev *octo, bool flows_go)
 
 /* The PF that the default-PF rule leads to, or OCTO_NO_PF if there is no such rule. */
 uint8_t
-octo_detour_pf(const struct octo_dev *octo)
+octo_default_pf_target(const struct octo_dev *octo)
 {
-	return leads_to(octo, octo->detour.pf) ? octo->detour.pf : OCTO_NO_PF;
+	return leads_to(octo, octo->default_pf.pf) ? octo->default_pf.pf : OCTO_NO_PF;
 }
 
 /* Will packets that match no rule come by another PF soon? */
 bool
-octo_detour_is_due_locked(const struct octo_dev *octo)
+octo_default_pf_is_due_locked(const struct octo_dev *octo)
 {
-	const struct octo_detour *d = &octo->detour;
+	const struct octo_default_pf *d = &octo->default_pf;
 
-	return d->on && !d->told && !leads_to(octo, target(octo));
+	return d->on && !d->told && !leads_to(octo, wanted_pf(octo));
 }
 
 void
-octo_detour_stop_locked(struct octo_dev *octo)
+octo_default_pf_stop_locked(struct octo_dev *octo)
 {
-	struct octo_detour *d = &octo->detour;
+	struct octo_default_pf *d = &octo->default_pf;
 
 	destroy(octo);
 	d->on = false;
