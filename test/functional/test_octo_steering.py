@@ -134,7 +134,7 @@ def test_destroyed_rule_steers_no_more(bench):
     rule = flow_id(bench.steer(flow, (queue + 2) % QUEUES))
     assert landed(bench.play(frames)) != before
     bench.cmd(f"flow destroy {bench.view.port} rule {rule}")
-    bench.view.await_parted()
+    bench.view.await_lingering()
     assert landed(bench.play(frames)) == before
     assert bench.view.pf_stats()[0]["ipackets"] == len(frames)
 
@@ -149,11 +149,11 @@ def test_destroyed_rule_steers_for_a_while(tmp_path):
         assert landed(bench.play(frames)) != before
         bench.cmd(f"flow destroy {bench.view.port} rule {rule}")
         steering = bench.view.steering()
-        assert (steering["total"], steering["parting"]) == (0, 1)
+        assert (steering["total"], steering["lingering"]) == (0, 1)
         # testpmd flushes no port that it knows no rule of
         flow_id(bench.steer(FLOWS[1], 0))
         bench.flush()
-        assert bench.view.steering()["parting"] == 0
+        assert bench.view.steering()["lingering"] == 0
         assert landed(bench.play(frames)) == before
 
 

@@ -32,7 +32,7 @@ def pmd(plugged):
     if pmd.alive():
         pmd.cmd(f"flow flush {pmd.port()}")
         pmd.cmd(f"octo unsteer {pmd.port()} all")
-        View(pmd).await_parted()
+        View(pmd).await_lingering()
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ def test_one_rule_is_removed_alone(view, bare):
     numbers = [flow_id(view.pmd.cmd(one.rule(view.port, queue)))
                for one, queue in zip((first, second), wanted)]
     view.pmd.cmd(f"flow destroy {view.port} rule {numbers[0]}")
-    view.await_parted()
+    view.await_lingering()
     assert [queue_of(view, bare, one) for one in (first, second)] == [hashed[0], wanted[1]]
 
 

@@ -30,7 +30,7 @@ start_resync(struct octo_dev *octo)
 		octo_fanout_unlead(rule);
 		octo_rule_notes_moved(octo, rule);
 	}
-	octo_rule_part_forget_switch(octo);
+	octo_rule_linger_forget_switch(octo);
 	agent->default_pf = OCTO_NO_PF;
 	agent->default_asked = false;
 	agent->default_retry = 0;

@@ -62,7 +62,7 @@ is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
 	/* lingering rules are not rehomed, and end soon */
 	return octo->failover.pending || octo_default_pf_is_due_locked(octo) ||
-	       octo_spread_leads_to_locked(octo, pf) || octo_rule_part_leads_to_locked(octo, pf);
+	       octo_spread_leads_to_locked(octo, pf) || octo_rule_linger_leads_to_locked(octo, pf);
 }
 
 static bool

@@ -63,9 +63,9 @@ octo_dump_steering(uint16_t port_id, uint32_t max, FILE *file)
 		fprintf(file,
 			"  and %u rules that steer no single flow: see flow dump %u all FILE\n",
 			view.nb_others, port_id);
-	if (view.nb_parting > 0)
+	if (view.nb_lingering > 0)
 		fprintf(file, "  and %u rules that were destroyed and lead their flows yet\n",
-			view.nb_parting);
+			view.nb_lingering);
 	printed = print_all_rules(port_id, &view, max, file);
 	/* otherwise rules were removed meanwhile */
 	if (printed < view.nb_rules && (printed == max || octo_legs_borrowed))

@@ -216,7 +216,7 @@ struct octo_dev {
 	uint32_t nb_rules;
 	struct octo_rules others; /* not of one flow, in order of creation */
 	uint32_t nb_others;
-	struct octo_parting parting;
+	struct octo_lingering lingering;
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */
 		uint32_t start;

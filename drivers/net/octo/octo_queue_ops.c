@@ -54,7 +54,7 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 	int ret;
 
 	/* end lingering rules: the stopped queue receives nothing more by them */
-	octo_rule_part_end_locked(octo);
+	octo_rule_linger_end_locked(octo);
 	ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "stop the Rx queue", rx_leg_stop, rx_leg_start,
 			    &queue_id, &queue_id);
 	if (ret == 0)

@@ -24,7 +24,7 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	const uint8_t home = octo_topo_home_of(octo, rule->queue);
 	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
 
-	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
+	if (octo_rule_says_full(ret) && octo_rule_linger_end_locked(octo))
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
 	for (unsigned int i = 0;
 	     i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) && rule->origin != OCTO_BY_LEARNING &&
@@ -57,7 +57,7 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 	int ret = insert_on_pfs(octo, rule, error);
 
 	octo_assert_locked(octo);
-	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
+	if (octo_rule_says_full(ret) && octo_rule_linger_end_locked(octo))
 		ret = insert_on_pfs(octo, rule, error);
 	/* transfer rules of the application also evict learned rules */
 	for (unsigned int i = 0;
@@ -117,7 +117,7 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_
 		known = octo_table_find(octo->table, wish->tuple);
 		if (is_taken(wish, known))
 			return refuse_twice(error);
-		if (!octo_rule_part_locked(octo, known))
+		if (!octo_rule_linger_locked(octo, known))
 			octo_rule_remove_locked(octo, known, NULL);
 		ret = octo_table_add(octo->table, &rule->tuple, rule);
 	}
@@ -134,8 +134,8 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
 		return ret;
 	/* a rule without a tuple may match packets that lingering rules still lead elsewhere */
 	if (!octo_rule_has_tuple(rule))
-		octo_rule_part_end_locked(octo);
-	else if (octo_rule_part_succeed_locked(octo, rule))
+		octo_rule_linger_end_locked(octo);
+	else if (octo_rule_linger_replace_locked(octo, rule))
 		return 0;
 	ret = octo->started ? octo_rule_place_locked(octo, rule, error) :
 			      octo_fanout_validate_locked(octo, wish, error);
@@ -187,7 +187,7 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	if (rule == NULL)
 		return NULL;
 	/* its result is known only when the PFs have completed it: lingering rules end now */
-	octo_rule_part_end_locked(octo);
+	octo_rule_linger_end_locked(octo);
 	rule->by_table = true;
 	rule->pending = true;
 	if (octo_rule_notes_get(octo, rule) == NULL)
@@ -249,7 +249,7 @@ octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 {
 	int ret;
 
-	if (octo->fences.settings.linger_ms > 0 && octo_rule_part_locked(octo, rule))
+	if (octo->fences.settings.linger_ms > 0 && octo_rule_linger_locked(octo, rule))
 		return 0;
 	ret = octo_fanout_remove_locked(octo, rule, error);
 	if (ret == 0)
@@ -275,7 +275,7 @@ octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	if (known != NULL && is_taken(wish, known))
 		return refuse_twice(error);
 	ret = octo_fanout_validate_locked(octo, wish, error);
-	if (ret != 0 && octo_rule_part_end_locked(octo))
+	if (ret != 0 && octo_rule_linger_end_locked(octo))
 		ret = octo_fanout_validate_locked(octo, wish, error);
 	return ret;
 }

@@ -87,17 +87,17 @@ struct rte_flow {
 TAILQ_HEAD(octo_rules, rte_flow);
 TAILQ_HEAD(octo_all_notes, octo_notes);
 
-#define OCTO_PARTING_BUCKETS 256
+#define OCTO_LINGERING_BUCKETS 256
 /*
  * Upper limit of lingering rules: it bounds the time to free a full table, during which
  * other threads wait for the mutex.
  */
-#define OCTO_PARTING_MAX 1024
+#define OCTO_LINGERING_MAX 1024
 
-/* Lingering rules: destroyed or replaced, but still on the PFs. See octo_rule_part.c. */
-struct octo_parting {
-	struct octo_rules rules;                          /* oldest first */
-	struct octo_rules by_tuple[OCTO_PARTING_BUCKETS]; /* linked by next_of_queue */
+/* Lingering rules: destroyed or replaced, but still on the PFs. See octo_rule_linger.c. */
+struct octo_lingering {
+	struct octo_rules rules;                            /* oldest first */
+	struct octo_rules by_tuple[OCTO_LINGERING_BUCKETS]; /* linked by next_of_queue */
 	uint32_t nb;
 	bool watched; /* poller[] is valid */
 	struct {
@@ -165,14 +165,14 @@ void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
 struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
 					uint16_t queue, struct rte_flow_error *error);
 
-/* octo_rule_part.c: lingering rules */
-void octo_rule_part_init(struct octo_dev *octo);
-bool octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule);
-bool octo_rule_part_end_locked(struct octo_dev *octo);
-void octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule);
-void octo_rule_part_forget_switch(struct octo_dev *octo);
-bool octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
-bool octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir);
+/* octo_rule_linger.c: lingering rules */
+void octo_rule_linger_init(struct octo_dev *octo);
+bool octo_rule_linger_locked(struct octo_dev *octo, struct rte_flow *rule);
+bool octo_rule_linger_end_locked(struct octo_dev *octo);
+void octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_linger_forget_switch(struct octo_dev *octo);
+bool octo_rule_linger_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
+bool octo_rule_linger_replace_locked(struct octo_dev *octo, struct rte_flow *new);
 
 /* octo_rule_end.c */
 bool octo_rule_end_tick_locked(struct octo_dev *octo);

@@ -22,7 +22,7 @@ static void
 watch_pollers(struct octo_dev *octo, uint32_t now)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	struct octo_parting *p = &octo->parting;
+	struct octo_lingering *p = &octo->lingering;
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
@@ -43,7 +43,7 @@ watch_pollers(struct octo_dev *octo, uint32_t now)
 static bool
 is_silent(const struct octo_dev *octo, uint16_t queue, uint32_t now)
 {
-	return octo_elapsed_32(octo->parting.poller[queue].since, now) >=
+	return octo_elapsed_32(octo->lingering.poller[queue].since, now) >=
 	       octo->fences.settings.timeout_ms;
 }
 
@@ -154,14 +154,14 @@ static void
 take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 {
 	const uint64_t end = octo_deadline(BATCH_US);
-	struct rte_flow *rule = TAILQ_FIRST(&octo->parting.rules);
+	struct rte_flow *rule = TAILQ_FIRST(&octo->lingering.rules);
 	unsigned int n = 0;
 
 	while (rule != NULL && n < BATCH_RULES && octo_now() < end) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
 		if (is_due(octo, rule, now) && hold_for(octo, rule, now)) {
-			octo_rule_part_take_locked(octo, rule);
+			octo_rule_linger_take_locked(octo, rule);
 			n += octo_rule_pf(octo, rule) == OCTO_NO_PF ? UNLED_COST : 1;
 			let_go(octo, rule);
 			TAILQ_INSERT_TAIL(batch, rule, next);
@@ -179,8 +179,8 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 	struct rte_flow *rule;
 	bool any;
 
-	if (octo->parting.nb == 0) {
-		octo->parting.watched = false;
+	if (octo->lingering.nb == 0) {
+		octo->lingering.watched = false;
 		return false;
 	}
 	watch_pollers(octo, now);
@@ -194,5 +194,5 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 	}
 	/* includes fences that were armed for a rule which could not end */
 	octo_fence_flipped_all_locked(octo);
-	return any && octo->parting.nb > 0;
+	return any && octo->lingering.nb > 0;
 }

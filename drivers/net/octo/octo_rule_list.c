@@ -93,7 +93,7 @@ octo_rule_list_withdraw_locked(struct octo_dev *octo)
 {
 	struct rte_flow *rule;
 
-	octo_rule_part_end_locked(octo);
+	octo_rule_linger_end_locked(octo);
 	octo_rule_list_drop_learned_locked(octo);
 	TAILQ_FOREACH(rule, &octo->rules, next)
 		octo_rule_withdraw_locked(octo, rule);
@@ -184,7 +184,7 @@ octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
 	int steered;
 	int others;
 
-	octo_rule_part_end_locked(octo);
+	octo_rule_linger_end_locked(octo);
 	steered = flush(octo, &octo->rules, error);
 	others = flush(octo, &octo->others, steered == 0 ? error : NULL);
 	return steered != 0 ? steered : others;

@@ -219,7 +219,7 @@ tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "total", total);
 	rte_tel_data_add_dict_uint(d, "ineffective", topology.nb_ineffective);
 	rte_tel_data_add_dict_uint(d, "others", topology.nb_others);
-	rte_tel_data_add_dict_uint(d, "parting", topology.nb_parting);
+	rte_tel_data_add_dict_uint(d, "lingering", topology.nb_lingering);
 	rte_tel_data_add_dict_uint(d, "bytes", topology.rule_bytes);
 	rte_tel_data_add_dict_uint(d, "start", args[1]);
 	rte_tel_data_add_dict_container(d, "rules", rules, 0);

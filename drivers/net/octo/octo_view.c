@@ -99,7 +99,7 @@ view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
 	view->nb_rules = counts->steered;
 	view->nb_ineffective = counts->ineffective;
 	view->nb_others = octo->nb_others;
-	view->nb_parting = octo->parting.nb;
+	view->nb_lingering = octo->lingering.nb;
 	view->rule_bytes = counts->bytes;
 }
 

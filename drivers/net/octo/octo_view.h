@@ -38,10 +38,10 @@ struct octo_view_topology {
 		   "MPFS" or "queue" */
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
-	uint32_t nb_others;  /**< rules without a 5-tuple */
-	uint32_t nb_parting; /**< lingering rules */
-	uint64_t rule_bytes; /**< bytes of memory that the port uses for its rules */
-	int socket;          /**< node on which the application should allocate */
+	uint32_t nb_others;    /**< rules without a 5-tuple */
+	uint32_t nb_lingering; /**< lingering rules */
+	uint64_t rule_bytes;   /**< bytes of memory that the port uses for its rules */
+	int socket;            /**< node on which the application should allocate */
 	bool link_up;
 	bool started;
 	uint16_t nb_pfs;

@@ -79,7 +79,7 @@ class Bench(Testpmd):
     def flush(self) -> None:
         """Remove all rules, and those that were destroyed just now."""
         self.cmd(f"flow flush {self.view.port}")
-        self.view.await_parted()
+        self.view.await_lingering()
 
 
 def landed(seen: Iterable[Seen]) -> Dict[str, Counter]:

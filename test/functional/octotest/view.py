@@ -53,10 +53,10 @@ class View:
                 return rule
         raise ProcessError(f"{flow} is not steered")
 
-    def await_parted(self) -> None:
+    def await_lingering(self) -> None:
         """Destroyed rules lead their flows for a moment yet: until none does."""
         self.pmd.wait_until("destroyed rules lead nothing", lambda: ask(
-            self.pmd, "steering", self.port)["parting"] == 0)
+            self.pmd, "steering", self.port)["lingering"] == 0)
 
     def xstats(self) -> Dict[str, int]:
         """Extended statistics of the octo port."""

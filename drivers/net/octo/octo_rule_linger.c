@@ -15,31 +15,31 @@
 static struct octo_rules *
 bucket_of(struct octo_dev *octo, const struct octo_tuple *tuple)
 {
-	return &octo->parting.by_tuple[octo_tuple_hash(tuple, 0) % OCTO_PARTING_BUCKETS];
+	return &octo->lingering.by_tuple[octo_tuple_hash(tuple, 0) % OCTO_LINGERING_BUCKETS];
 }
 
 void
-octo_rule_part_init(struct octo_dev *octo)
+octo_rule_linger_init(struct octo_dev *octo)
 {
-	TAILQ_INIT(&octo->parting.rules);
-	for (unsigned int i = 0; i < OCTO_PARTING_BUCKETS; i++)
-		TAILQ_INIT(&octo->parting.by_tuple[i]);
+	TAILQ_INIT(&octo->lingering.rules);
+	for (unsigned int i = 0; i < OCTO_LINGERING_BUCKETS; i++)
+		TAILQ_INIT(&octo->lingering.by_tuple[i]);
 }
 
 /* Take the rule off the lists; the caller owns it then. */
 void
-octo_rule_part_take_locked(struct octo_dev *octo, struct rte_flow *rule)
+octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_assert_locked(octo);
-	TAILQ_REMOVE(&octo->parting.rules, rule, next);
+	TAILQ_REMOVE(&octo->lingering.rules, rule, next);
 	TAILQ_REMOVE(bucket_of(octo, &rule->tuple), rule, next_of_queue);
-	octo->parting.nb--;
+	octo->lingering.nb--;
 }
 
 static void
 end(struct octo_dev *octo, struct rte_flow *rule)
 {
-	octo_rule_part_take_locked(octo, rule);
+	octo_rule_linger_take_locked(octo, rule);
 	octo_fanout_end_locked(octo, rule);
 }
 
@@ -48,7 +48,7 @@ end(struct octo_dev *octo, struct rte_flow *rule)
  * flow.
  */
 static bool
-may_part(const struct octo_dev *octo, const struct rte_flow *rule)
+may_linger(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const struct octo_rxq *q;
 
@@ -64,19 +64,19 @@ may_part(const struct octo_dev *octo, const struct rte_flow *rule)
  * there are too many, the oldest ends.
  */
 bool
-octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
+octo_rule_linger_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_assert_locked(octo);
-	if (!may_part(octo, rule))
+	if (!may_linger(octo, rule))
 		return false;
-	if (octo->parting.nb == OCTO_PARTING_MAX)
-		end(octo, TAILQ_FIRST(&octo->parting.rules));
+	if (octo->lingering.nb == OCTO_LINGERING_MAX)
+		end(octo, TAILQ_FIRST(&octo->lingering.rules));
 	octo_rule_store_delist_locked(octo, rule);
 	octo_rule_notes_drop(octo, rule);
 	rule->placed = (uint32_t)octo_now_ms();
-	TAILQ_INSERT_TAIL(&octo->parting.rules, rule, next);
+	TAILQ_INSERT_TAIL(&octo->lingering.rules, rule, next);
 	TAILQ_INSERT_TAIL(bucket_of(octo, &rule->tuple), rule, next_of_queue);
-	octo->parting.nb++;
+	octo->lingering.nb++;
 	return true;
 }
 
@@ -85,33 +85,33 @@ octo_rule_part_locked(struct octo_dev *octo, struct rte_flow *rule)
  * whether there were any.
  */
 bool
-octo_rule_part_end_locked(struct octo_dev *octo)
+octo_rule_linger_end_locked(struct octo_dev *octo)
 {
-	const bool any = octo->parting.nb > 0;
+	const bool any = octo->lingering.nb > 0;
 
 	octo_assert_locked(octo);
-	while (octo->parting.nb > 0)
-		end(octo, TAILQ_FIRST(&octo->parting.rules));
+	while (octo->lingering.nb > 0)
+		end(octo, TAILQ_FIRST(&octo->lingering.rules));
 	return any;
 }
 
 /* The switch was reset: it leads none of their flows. */
 void
-octo_rule_part_forget_switch(struct octo_dev *octo)
+octo_rule_linger_forget_switch(struct octo_dev *octo)
 {
 	struct rte_flow *rule;
 
-	TAILQ_FOREACH(rule, &octo->parting.rules, next)
+	TAILQ_FOREACH(rule, &octo->lingering.rules, next)
 		octo_fanout_unlead(rule);
 }
 
 /* Does the switch lead the flow of any lingering rule to this PF? */
 bool
-octo_rule_part_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
+octo_rule_linger_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 {
 	const struct rte_flow *rule;
 
-	TAILQ_FOREACH(rule, &octo->parting.rules, next)
+	TAILQ_FOREACH(rule, &octo->lingering.rules, next)
 		if (octo_rule_pf(octo, rule) == pf)
 			return true;
 	return false;
@@ -122,7 +122,7 @@ find(struct octo_dev *octo, const struct octo_tuple *tuple)
 {
 	struct rte_flow *rule;
 
-	if (octo->parting.nb == 0)
+	if (octo->lingering.nb == 0)
 		return NULL;
 	TAILQ_FOREACH(rule, bucket_of(octo, tuple), next_of_queue)
 		if (octo_tuple_equal(&rule->tuple, tuple))
@@ -131,12 +131,12 @@ find(struct octo_dev *octo, const struct octo_tuple *tuple)
 }
 
 /* A replacement takes over the flow of a lingering rule. */
-struct succession {
+struct replacement {
 	struct octo_move move;
 	struct rte_flow *old;
-	struct rte_flow *heir;
-	uint32_t had;    /* mask of PFs that had the old rule */
-	bool heir_leads; /* the flow is led by the replacement's MPFS rule */
+	struct rte_flow *new;
+	uint32_t had;   /* mask of PFs that had the old rule */
+	bool new_leads; /* the flow is led by the replacement's MPFS rule */
 	struct octo_rule_text from;
 	struct octo_rule_text to;
 };
@@ -145,9 +145,9 @@ struct succession {
 static int
 change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 {
-	struct succession *s = container_of(m, struct succession, move);
-	struct octo_handle *gone = back ? &s->heir->arfs[pf] : &s->old->arfs[pf];
-	struct octo_handle *come = back ? &s->old->arfs[pf] : &s->heir->arfs[pf];
+	struct replacement *s = container_of(m, struct replacement, move);
+	struct octo_handle *gone = back ? &s->new->arfs[pf] : &s->old->arfs[pf];
+	struct octo_handle *come = back ? &s->old->arfs[pf] : &s->new->arfs[pf];
 	int ret = 0;
 
 	if (!octo_port_is(&m->octo->port[pf], OCTO_PORT_RUNNING))
@@ -180,31 +180,31 @@ hand_over(struct rte_flow *from, struct rte_flow *to)
 static void
 follow(struct octo_move *m, uint16_t from, uint16_t to)
 {
-	struct succession *s = container_of(m, struct succession, move);
-	const bool back = s->heir_leads;
+	struct replacement *s = container_of(m, struct replacement, move);
+	const bool back = s->new_leads;
 
 	/* `from` does not tell the direction: both queues may be the same */
 	RTE_SET_USED(from);
-	s->heir_leads = !back;
-	hand_over(back ? s->heir : s->old, back ? s->old : s->heir);
-	octo_move_lead_locked(m, back ? s->old : s->heir, to);
+	s->new_leads = !back;
+	hand_over(back ? s->new : s->old, back ? s->old : s->new);
+	octo_move_lead_locked(m, back ? s->old : s->new, to);
 }
 
 static int
-succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
+replace(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *new)
 {
 	const struct octo_rule_wish before = octo_fanout_wish_of(octo, old);
-	struct octo_rule_wish after = octo_fanout_wish_of(octo, heir);
-	struct succession s = {
+	struct octo_rule_wish after = octo_fanout_wish_of(octo, new);
+	struct replacement s = {
 		.move = {.octo = octo,
 			 .from = old->queue,
-			 .to = heir->queue,
-			 .home = octo_move_home_locked(octo, old, heir->queue),
+			 .to = new->queue,
+			 .home = octo_move_home_locked(octo, old, new->queue),
 			 .users = 1,
 			 .change = change,
 			 .follow = follow},
 		.old = old,
-		.heir = heir,
+		.new = new,
 	};
 	int ret = octo_fanout_write(octo, &before, &s.from, NULL);
 
@@ -219,10 +219,10 @@ succeed(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *heir)
 
 /* A learned rule is not on the PFs, so it cannot replace another. */
 static bool
-may_succeed(const struct rte_flow *old, const struct rte_flow *heir)
+may_replace(const struct rte_flow *old, const struct rte_flow *new)
 {
-	return heir->origin != OCTO_BY_LEARNING &&
-	       (old->priority == heir->priority || old->origin == OCTO_BY_LEARNING);
+	return new->origin != OCTO_BY_LEARNING &&
+	       (old->priority == new->priority || old->origin == OCTO_BY_LEARNING);
 }
 
 /*
@@ -230,19 +230,19 @@ may_succeed(const struct rte_flow *old, const struct rte_flow *heir)
  * there was none, or if the PFs refused; the old rule has ended in any case.
  */
 bool
-octo_rule_part_succeed_locked(struct octo_dev *octo, struct rte_flow *heir)
+octo_rule_linger_replace_locked(struct octo_dev *octo, struct rte_flow *new)
 {
-	struct rte_flow *old = find(octo, &heir->tuple);
+	struct rte_flow *old = find(octo, &new->tuple);
 	int ret = -EINVAL;
 
 	if (old == NULL)
 		return false;
 	/* off the list first: making room ends only the others */
-	octo_rule_part_take_locked(octo, old);
-	if (may_succeed(old, heir))
-		ret = succeed(octo, old, heir);
-	if (octo_rule_says_full(ret) && octo_rule_part_end_locked(octo))
-		ret = succeed(octo, old, heir);
+	octo_rule_linger_take_locked(octo, old);
+	if (may_replace(old, new))
+		ret = replace(octo, old, new);
+	if (octo_rule_says_full(ret) && octo_rule_linger_end_locked(octo))
+		ret = replace(octo, old, new);
 	octo_fanout_end_locked(octo, old);
 	return ret == 0;
 }

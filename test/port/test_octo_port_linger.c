@@ -89,12 +89,12 @@ is_anywhere(void)
 
 /* The only trace of it that there is. */
 static uint32_t
-nb_parting(uint16_t port)
+nb_lingering(uint16_t port)
 {
 	struct octo_view_topology view;
 
 	assert_int_equal(octo_view_topology(port, &view), 0);
-	return view.nb_parting;
+	return view.nb_lingering;
 }
 
 static void
@@ -104,7 +104,7 @@ test_it_goes_after_a_while(void **state)
 
 	(void)state;
 	steer_and_destroy(port, 1);
-	octo_port_await(nb_parting(port) == 0);
+	octo_port_await(nb_lingering(port) == 0);
 	assert_false(is_anywhere());
 }
 
@@ -116,7 +116,7 @@ test_it_goes_at_once_if_told_so(void **state)
 	(void)state;
 	steer_and_destroy(port, 1);
 	assert_false(is_anywhere());
-	assert_int_equal(nb_parting(port), 0);
+	assert_int_equal(nb_lingering(port), 0);
 }
 
 static void
@@ -138,7 +138,7 @@ test_nobody_sees_it(void **state)
 	assert_int_equal(total, 0);
 	assert_int_equal(octo_view_topology(port, &view), 0);
 	assert_int_equal(view.nb_rules + view.nb_others, 0);
-	assert_int_equal(nb_parting(port), 1);
+	assert_int_equal(nb_lingering(port), 1);
 	assert_int_equal(octo_port_validate(port, FLOW, 0), 0);
 	rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
 	assert_int_equal(rte_pmd_octo_steer_move(port, &tuple, 0, &error), -ENOENT);
