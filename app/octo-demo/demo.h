@@ -94,7 +94,7 @@ void demo_report_table(const struct demo_machine *machine, const struct demo_res
 		       unsigned int nb, double mpps);
 
 /** Name the claims that do not hold. @return their number. */
-unsigned int demo_report_verdict(const struct demo_result results[], unsigned int nb);
+unsigned int demo_report_status(const struct demo_result results[], unsigned int nb);
 void demo_report_json(FILE *f, const struct demo_machine *machine,
 		      const struct demo_result results[], unsigned int nb, double mpps);
 

@@ -104,7 +104,7 @@ check_steered(const struct demo_result *r)
 }
 
 unsigned int
-demo_report_verdict(const struct demo_result results[], unsigned int nb)
+demo_report_status(const struct demo_result results[], unsigned int nb)
 {
 	const struct demo_result *unsteered = &results[0];
 	unsigned int failed = 0;

@@ -65,7 +65,7 @@ run(const struct demo_machine *machine, uint64_t packets, FILE *json)
 	demo_report_table(machine, results, NB_PHASES, mpps);
 	if (json != NULL)
 		demo_report_json(json, machine, results, NB_PHASES, mpps);
-	return demo_report_verdict(results, NB_PHASES) == 0 ? 0 : -EPROTO;
+	return demo_report_status(results, NB_PHASES) == 0 ? 0 : -EPROTO;
 }
 
 static int

@@ -85,7 +85,7 @@ take_traffic(struct octo_traffic *of, const char *name, uint64_t value)
 static void
 take_pf(struct octo_counts *now, uint16_t pf, const char *name, uint64_t value)
 {
-	struct octo_counts_evidence *e = &now->evidence;
+	struct octo_counts_by_queue *e = &now->pf_counts;
 	uint16_t queue;
 	const char *rest = read_index(name, "tx_q", OCTO_COUNTS_MAX_QUEUES, &queue);
 
@@ -112,7 +112,7 @@ take_rx_queue(struct octo_counts *now, uint16_t queue, const char *name, uint64_
 static void
 take_tx_queue(struct octo_counts *now, uint16_t queue, const char *name, uint64_t value)
 {
-	struct octo_counts_evidence *e = &now->evidence;
+	struct octo_counts_by_queue *e = &now->pf_counts;
 	uint16_t pf;
 	const char *rest = read_index(name, "pf", OCTO_COUNTS_MAX_PFS, &pf);
 
@@ -171,7 +171,7 @@ octo_counts_take(struct octo_counts *now, const char *name, uint64_t value)
 static bool
 is_uncounted(const struct octo_counts *now, uint16_t queue)
 {
-	const struct octo_counts_evidence *e = &now->evidence;
+	const struct octo_counts_by_queue *e = &now->pf_counts;
 
 	for (uint16_t pf = 0; pf < OCTO_COUNTS_MAX_PFS; pf++) {
 		if ((e->pfs & e->sent_by[queue] & RTE_BIT32(pf)) == 0)

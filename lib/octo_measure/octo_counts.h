@@ -81,7 +81,7 @@ struct octo_uncore_bytes {
  * State while statistics are read: which PFs count bytes by Tx queue. Many devices do not, and
  * report 0.
  */
-struct octo_counts_evidence {
+struct octo_counts_by_queue {
 	uint8_t pfs;                             /**< that have any xstat */
 	uint8_t by_queue;                        /**< PFs with a queue whose count is not 0 */
 	uint16_t nb_own;                         /**< queues of the port's own xstats */
@@ -105,7 +105,7 @@ struct octo_counts {
 	struct octo_latency latency;
 	struct octo_uncore_bytes socket[OCTO_UNCORE_MAX_SOCKETS];
 	struct octo_queue_traffic queue[OCTO_COUNTS_MAX_QUEUES];
-	struct octo_counts_evidence evidence;
+	struct octo_counts_by_queue pf_counts;
 };
 
 /**

@@ -272,7 +272,7 @@ def test_isolated_port_gets_what_rules_name(bench):
 
 
 def test_dump_tells_what_is_where(bench, tmp_path):
-    """Rules, their MPFS rules and verdicts, for people."""
+    """Rules, their MPFS rules and status, for people."""
     _create(bench, _tuple(FLOWS[0]), "queue index 1")
     _create(bench, "eth / vlan", "mark id 3 / queue index 0", priority=4)
     # from 26.07 on testpmd writes to a file only
@@ -282,7 +282,7 @@ def test_dump_tells_what_is_where(bench, tmp_path):
     assert re.search(r"10\.1\.0\.1:\d+ > .* to queue 1\n"
                      r"  rules on PFs: net_mpsim0, net_mpsim1\n"
                      rf"  MPFS rule to PF: net_mpsim{home}\n"
-                     r"  verdict: unproven", out), out
+                     r"  status: unproven", out), out
     assert "priority 4, pattern ETH VLAN, actions MARK QUEUE" in out, out
     steering = bench.view.steering()
     assert (steering["total"], steering["others"]) == (1, 1)

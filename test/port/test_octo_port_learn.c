@@ -186,7 +186,7 @@ learn_and_stray(const struct octo_port_conf *conf)
 
 /* By itself, without that anybody looks. */
 static void
-test_a_verdict_heals(void **state)
+test_a_status_recovers(void **state)
 {
 	uint16_t port = learn_and_stray(&learning);
 	struct octo_view_topology view;
@@ -199,7 +199,7 @@ test_a_verdict_heals(void **state)
 }
 
 static void
-test_a_verdict_heals_uncounted(void **state)
+test_a_status_recovers_uncounted(void **state)
 {
 	static const struct octo_port_conf uncounted = {.learn = true,
 							.nic = "default_pf=1,caps=-count"};
@@ -233,8 +233,8 @@ main(void)
 		octo_port_test(test_refused_otherwise),
 		octo_port_test(test_explicit_rules_go_first),
 		octo_port_test(test_a_full_pf_costs_no_learned_rule),
-		octo_port_test(test_a_verdict_heals),
-		octo_port_test(test_a_verdict_heals_uncounted),
+		octo_port_test(test_a_status_recovers),
+		octo_port_test(test_a_status_recovers_uncounted),
 		octo_port_test(test_stop_forgets),
 	};
 

@@ -30,7 +30,7 @@ assert_all_work(uint16_t port, uint32_t nb)
 
 	assert_int_equal(octo_view_rules(port, 0, rules, RTE_DIM(rules), &total), nb);
 	for (uint32_t i = 0; i < nb; i++) {
-		assert_string_equal(rules[i].verdict, "works");
+		assert_string_equal(rules[i].status, "works");
 		assert_int_equal(rules[i].hits, 10);
 	}
 }

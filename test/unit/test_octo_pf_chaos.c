@@ -77,8 +77,8 @@ assert_is_not_drained(enum octo_pf_state before, enum octo_pf_state after, enum 
 
 /* What each event is for. */
 static void
-check_promise(const struct octo_pf_fsm *p, enum octo_pf_event event, enum octo_pf_state before,
-	      bool last)
+check_transition(const struct octo_pf_fsm *p, enum octo_pf_event event, enum octo_pf_state before,
+		 bool last)
 {
 	const bool goes_back = before == OCTO_PF_DRAIN_BACK && !last;
 
@@ -109,7 +109,7 @@ step(struct octo *o, unsigned int i, enum octo_pf_event event)
 	const struct octo_pf_todo todo = octo_pf_state_step(p, event, last, o->now);
 
 	o->steps++;
-	check_promise(p, event, before, last);
+	check_transition(p, event, before, last);
 	if (last)
 		assert_is_not_drained(before, p->state, event);
 	/* whoever ejects a device is not kept waiting by what is announced again */

@@ -191,7 +191,7 @@ def test_rules_without_effect_are_not_claimed(view, wire, real_igbs):
         return view.steering()["ineffective"] == len(ruled)
     view.pmd.wait_until("all are known not to work", all_are_known)
     for rule in view.steering()["rules"]:
-        assert (rule["verdict"], rule["pf"], rule["hits"]) == ("queue ignored", -1, -1)
+        assert (rule["status"], rule["pf"], rule["hits"]) == ("queue ignored", -1, -1)
     view.pmd.wait_until("the tier is dropped", lambda: view.topology()["tier"] == "none")
     assert view.topology()["ignored"] == "queue"
     refused = view.pmd.cmd(FLOWS[9].rule(view.port, 1))

@@ -97,7 +97,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		if (octo->failover.pending)
 			octo_failover_send_home_locked(octo);
 		/* samples before homes: they were taken with the rules as they are now */
-		busy = octo_truth_follow_locked(octo);
+		busy = octo_audit_follow_locked(octo);
 		/* learned rules are installed by now */
 		octo_fence_flipped_all_locked(octo);
 		octo_learn_tick_locked(octo);

@@ -22,7 +22,7 @@ print_rules(const struct octo_view_topology *view, const struct octo_view_rule *
 		fprintf(file, "  %-56s %5u  %-24s %12s %8" PRIu64 "  %s%s\n",
 			octo_tuple_format(&rules[i].tuple, text), rules[i].queue,
 			octo_dump_pf_name(view, rules[i].pf), octo_dump_number(rules[i].hits, hits),
-			rules[i].strays, rules[i].verdict, rules[i].learned ? ", learned" : "");
+			rules[i].strays, rules[i].status, rules[i].learned ? ", learned" : "");
 }
 
 /* Returns the number of printed rules. */
@@ -40,7 +40,7 @@ print_all_rules(uint16_t port_id, const struct octo_view_topology *view, uint32_
 			break;
 		if (start == 0)
 			fprintf(file, "  %-56s %5s  %-24s %12s %8s  %s\n", "Flow", "Queue", "PF",
-				"Hits", "Strays", "Verdict");
+				"Hits", "Strays", "Status");
 		print_rules(view, rules, nb, file);
 		start += (uint32_t)nb;
 	}

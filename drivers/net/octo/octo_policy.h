@@ -9,7 +9,7 @@
 #include "octo_learn.h"
 #include "octo_learning.h"
 #include "octo_sample.h"
-#include "octo_verdict.h"
+#include "octo_audit.h"
 
 struct octo_dev;
 struct rte_flow;
@@ -28,10 +28,10 @@ void octo_learn_tick_locked(struct octo_dev *octo);
 void octo_learn_counts(const struct octo_dev *octo, struct octo_learn_stats *stats);
 void octo_learn_reset_counts(struct octo_dev *octo);
 
-/* octo_truth.c: audit of steered flows; all under the control mutex */
-void octo_truth_start_locked(struct octo_dev *octo);
-bool octo_truth_follow_locked(struct octo_dev *octo);
-enum octo_verdict
-octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits);
+/* octo_audit.c: audit of steered flows; all under the control mutex */
+void octo_audit_start_locked(struct octo_dev *octo);
+bool octo_audit_follow_locked(struct octo_dev *octo);
+enum octo_rule_status
+octo_audit_status_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits);
 
 #endif /* OCTO_POLICY_H */

@@ -59,7 +59,7 @@
 #include "octo_tx.h"
 #include "octo_tx_choice.h"
 #include "octo_users.h"
-#include "octo_verdict.h"
+#include "octo_audit.h"
 #include "octo_wake.h"
 #include "octo_watch.h"
 
@@ -107,7 +107,7 @@ struct octo_ctrl {
 };
 
 /* Audit of all rules; under the control mutex. */
-struct octo_truth {
+struct octo_audit {
 	uint64_t steered_strays; /* samples of flows that have a rule */
 	uint64_t steered_base;   /* value at the last reset */
 	bool told;               /* the first ineffective rule was logged */
@@ -199,7 +199,7 @@ struct octo_dev {
 	struct octo_fences fences;
 	struct octo_replug replug;
 	struct octo_settings settings;
-	struct octo_truth truth;
+	struct octo_audit audit;
 	struct octo_learning learning;
 	struct octo_rule_counts rule_counts;
 	RTE_ATOMIC(uint32_t) sample_every; /* about one of this many strays is sampled */

@@ -16,7 +16,7 @@
 #include "octo_kept_hits.h"
 #include "octo_life.h"
 #include "octo_tuple.h"
-#include "octo_verdict.h"
+#include "octo_audit.h"
 #include "octo_words.h"
 
 /* Creator of a rule. */
@@ -34,10 +34,10 @@ struct octo_notes {
 	TAILQ_ENTRY(octo_notes) next;
 	struct rte_flow *rule;
 	struct octo_words words; /* of a generic rule */
-	struct octo_evidence evidence;
+	struct octo_observed observed;
 	struct rte_flow_template_table *table; /* if by_table */
 	uint16_t flow_queue;                   /* if by_table */
-	bool ineffective;                      /* counted in octo_truth.ineffective */
+	bool ineffective;                      /* counted in octo_audit.ineffective */
 	uint64_t strays;                       /* samples */
 	struct {
 		uint64_t hits;
@@ -198,7 +198,7 @@ void octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_placed(struct rte_flow *rule);
 void octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule);
-enum octo_verdict octo_rule_notes_verdict(const struct rte_flow *rule);
+enum octo_rule_status octo_rule_notes_status(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: counters of rules */
 void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);

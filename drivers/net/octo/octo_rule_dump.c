@@ -104,8 +104,8 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 	fprintf(file, "%s\n", *comma == ' ' ? " none" : "");
 	octo_pf_format(octo, octo_rule_pf(octo, rule), name, sizeof(name));
 	if (octo_rule_has_tuple(rule))
-		fprintf(file, "  MPFS rule to PF: %s\n  verdict: %s\n", name,
-			octo_verdict_name(octo_rule_notes_verdict(rule)));
+		fprintf(file, "  MPFS rule to PF: %s\n  status: %s\n", name,
+			octo_rule_status_name(octo_rule_notes_status(rule)));
 }
 
 /* Append the dumps of the PFs, in their own formats; some have none. */

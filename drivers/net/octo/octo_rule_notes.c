@@ -33,9 +33,9 @@ octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule)
 		return NULL;
 	rule->notes->rule = rule;
 	if (rule->moved)
-		octo_evidence_move(&rule->notes->evidence, octo_rule_notes_time_placed(rule));
+		octo_observed_move(&rule->notes->observed, octo_rule_notes_time_placed(rule));
 	else
-		octo_evidence_start(&rule->notes->evidence, octo_rule_notes_time_placed(rule));
+		octo_observed_start(&rule->notes->observed, octo_rule_notes_time_placed(rule));
 	TAILQ_INSERT_TAIL(&octo->notes, rule->notes, next);
 	return rule->notes;
 }
@@ -45,8 +45,8 @@ octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (rule->notes == NULL)
 		return;
-	octo->truth.ineffective -= rule->notes->ineffective;
-	octo->rule_counts.ineffective = octo->truth.ineffective;
+	octo->audit.ineffective -= rule->notes->ineffective;
+	octo->rule_counts.ineffective = octo->audit.ineffective;
 	TAILQ_REMOVE(&octo->notes, rule->notes, next);
 	free(rule->notes->kept);
 	octo_slab_put(&octo->notes_slab, rule->notes);
@@ -61,7 +61,7 @@ octo_rule_notes_placed(struct rte_flow *rule)
 
 	rule->placed = (uint32_t)now;
 	if (rule->notes != NULL)
-		octo_evidence_start(&rule->notes->evidence, now);
+		octo_observed_start(&rule->notes->observed, now);
 }
 
 /* The rule leads elsewhere from now on: the audit starts again, but remembers the move. */
@@ -74,7 +74,7 @@ octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule)
 	rule->moved = true;
 	if (rule->notes == NULL)
 		return;
-	octo_evidence_move(&rule->notes->evidence, now);
+	octo_observed_move(&rule->notes->observed, now);
 	octo_rule_notes_count_locked(octo, rule->notes);
 }
 
@@ -85,7 +85,7 @@ octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule)
 	rule->moved = false;
 	if (rule->notes == NULL)
 		return;
-	octo_evidence_start(&rule->notes->evidence, octo_now_ms());
+	octo_observed_start(&rule->notes->observed, octo_now_ms());
 	octo_rule_notes_count_locked(octo, rule->notes);
 	rule->notes->strays = 0;
 	rule->notes->words.aged_on = 0;
@@ -93,22 +93,22 @@ octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule)
 	memset(&rule->notes->agent_base, 0, sizeof(rule->notes->agent_base));
 }
 
-enum octo_verdict
-octo_rule_notes_verdict(const struct rte_flow *rule)
+enum octo_rule_status
+octo_rule_notes_status(const struct rte_flow *rule)
 {
-	return rule->notes != NULL ? octo_evidence_verdict(&rule->notes->evidence) :
-				     OCTO_VERDICT_UNPROVEN;
+	return rule->notes != NULL ? octo_observed_status(&rule->notes->observed) :
+				     OCTO_STATUS_UNPROVEN;
 }
 
 /* Update the count of ineffective rules after a change, which saves walking all rules. */
 void
 octo_rule_notes_count_locked(struct octo_dev *octo, struct octo_notes *notes)
 {
-	const enum octo_verdict verdict = octo_evidence_verdict(&notes->evidence);
-	const bool ineffective = octo_verdict_is_ineffective(verdict);
+	const enum octo_rule_status status = octo_observed_status(&notes->observed);
+	const bool ineffective = octo_rule_status_is_ineffective(status);
 
-	octo->truth.ineffective += ineffective;
-	octo->truth.ineffective -= notes->ineffective;
+	octo->audit.ineffective += ineffective;
+	octo->audit.ineffective -= notes->ineffective;
 	notes->ineffective = ineffective;
-	octo->rule_counts.ineffective = octo->truth.ineffective;
+	octo->rule_counts.ineffective = octo->audit.ineffective;
 }

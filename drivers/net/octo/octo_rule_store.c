@@ -201,6 +201,6 @@ void
 octo_rule_store_publish_locked(struct octo_dev *octo)
 {
 	octo->rule_counts.steered = octo->nb_rules;
-	octo->rule_counts.ineffective = octo->truth.ineffective;
+	octo->rule_counts.ineffective = octo->audit.ineffective;
 	octo->rule_counts.bytes = octo_rule_store_bytes_locked(octo);
 }

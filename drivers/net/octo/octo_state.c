@@ -211,7 +211,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo_failover_watch_locked(octo, true);
 	octo_tier_probe_locked(octo);
 	octo_spread_follow_locked(octo);
-	octo_truth_start_locked(octo);
+	octo_audit_start_locked(octo);
 	octo_foreign_start_locked(octo);
 	set_queue_states(dev, true);
 	ret = octo_indirect_place_locked(octo);

@@ -58,7 +58,7 @@ octo_stats_reset(struct rte_eth_dev *dev)
 
 	octo_lock_counts(octo);
 	ret = octo_pf_counts_reset(octo);
-	octo->truth.steered_base = octo->truth.steered_strays;
+	octo->audit.steered_base = octo->audit.steered_strays;
 	octo_learn_reset_counts(octo);
 	octo_fence_reset_counts(octo);
 	octo_queue_counts_reset(octo);

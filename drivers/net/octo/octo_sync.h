@@ -20,7 +20,7 @@ struct rte_flow_error;
 enum octo_cursor {
 	OCTO_CURSOR_PORT,  /* rules that the joining port may lack */
 	OCTO_CURSOR_AGENT, /* rules that a new session of the agent lacks */
-	OCTO_CURSOR_AUDIT, /* octo_truth.c */
+	OCTO_CURSOR_AUDIT, /* octo_audit.c */
 	OCTO_NB_CURSORS,
 };
 

@@ -185,7 +185,7 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 	else
 		rte_tel_data_add_dict_uint(rule, "hits", view->hits);
 	rte_tel_data_add_dict_uint(rule, "strays", view->strays);
-	rte_tel_data_add_dict_string(rule, "verdict", view->verdict);
+	rte_tel_data_add_dict_string(rule, "status", view->status);
 	rte_tel_data_add_dict_int(rule, "learned", view->learned);
 	octo_tel_add_numbered(rules, index, rule);
 }

@@ -193,7 +193,7 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 	const uint8_t pf = octo_rule_pf(octo, rule);
 	const bool has_pf = octo_tier_has_mpfs(octo->tier) && pf != OCTO_NO_PF;
 	int64_t hits;
-	const enum octo_verdict verdict = octo_truth_verdict_locked(octo, rule, &hits);
+	const enum octo_rule_status status = octo_audit_status_locked(octo, rule, &hits);
 
 	*view = (struct octo_view_rule){
 		.tuple = rule->tuple,
@@ -201,8 +201,8 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 		.strays = rule->notes != NULL ? rule->notes->strays : 0,
 		.queue = rule->queue,
 		.pf = has_pf ? pf : -1,
-		.verdict = octo_verdict_name(verdict),
-		.ineffective = octo_verdict_is_ineffective(verdict),
+		.status = octo_rule_status_name(status),
+		.ineffective = octo_rule_status_is_ineffective(status),
 		.learned = rule->origin == OCTO_BY_LEARNING,
 	};
 }

@@ -79,10 +79,10 @@ struct octo_view_rule {
 	int64_t hits;    /**< -1 where the PFs cannot count */
 	uint64_t strays; /**< sampled strays of this flow */
 	uint16_t queue;
-	int pf;              /**< PF index that the MPFS rule leads to, -1 without one */
-	const char *verdict; /**< octo_verdict_name() */
-	bool ineffective;    /**< the audit's status is a failure */
-	bool learned;        /**< created by learning */
+	int pf;             /**< PF index that the MPFS rule leads to, -1 without one */
+	const char *status; /**< octo_rule_status_name() */
+	bool ineffective;   /**< the audit's status is a failure */
+	bool learned;       /**< created by learning */
 };
 
 struct octo_dev;

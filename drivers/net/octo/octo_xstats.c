@@ -141,7 +141,7 @@ put_rules(struct writer *w, const struct octo_dev *octo)
 	struct octo_learn_stats learned;
 
 	octo_learn_counts(octo, &learned);
-	put(w, octo->truth.steered_strays - octo->truth.steered_base, "rx_stray_steered");
+	put(w, octo->audit.steered_strays - octo->audit.steered_base, "rx_stray_steered");
 	put(w, counts->steered, "steered_flows");
 	put(w, counts->ineffective, "steered_flows_ineffective");
 	put(w, learned.rules, "learned_flows");

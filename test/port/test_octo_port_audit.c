@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A rule is believed when it works, and blamed only when it does not. */
+/* The status of a rule: it works when its packets come as expected. */
 
 #include <errno.h>
 
@@ -82,7 +82,7 @@ test_the_only_rule_is_ignored(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	assert_int_equal(first_rule(port).pf, 1);
 	talk_until_blamed(port);
-	assert_string_equal(first_rule(port).verdict, "PF ignored");
+	assert_string_equal(first_rule(port).status, "PF ignored");
 	assert_true(first_rule(port).ineffective);
 	assert_true(first_rule(port).strays >= 5);
 	for (int i = 0; i < 2000 && topology(port).ignored[0] != 'M'; i++) {
@@ -109,7 +109,7 @@ test_a_rule_that_comes_true_by_chance(void **state)
 		talk(port, 20);
 		octo_port_pass_us(20000);
 	}
-	assert_string_equal(first_rule(port).verdict, "works");
+	assert_string_equal(first_rule(port).status, "works");
 	assert_int_equal(ineffective(port), 0);
 	assert_tier(port, "exact", "none");
 }
@@ -127,7 +127,7 @@ test_pfs_that_cannot_count(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	talk(port, 100);
 	assert_true(first_rule(port).hits == -1);
-	assert_string_equal(first_rule(port).verdict, "unproven");
+	assert_string_equal(first_rule(port).status, "unproven");
 }
 
 static void
@@ -142,7 +142,7 @@ test_ignored_by_pfs_that_cannot_count(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	talk_until_blamed(port);
 	assert_true(first_rule(port).hits == -1);
-	assert_string_equal(first_rule(port).verdict, "PF ignored");
+	assert_string_equal(first_rule(port).status, "PF ignored");
 }
 
 /* Packets of before wait in the ring of a poller that stands still while the rule is made. */
@@ -169,7 +169,7 @@ test_packets_from_before_the_rule(void **state)
 	}
 	assert_int_equal(tally.packets, 500);
 	octo_port_await(first_rule(port).strays > 8);
-	assert_string_equal(first_rule(port).verdict, "unproven");
+	assert_string_equal(first_rule(port).status, "unproven");
 }
 
 /* What does not fit is dropped: links come and go. */
@@ -192,7 +192,7 @@ talk_on(void *arg)
 	return NULL;
 }
 
-/* A home that goes back and forth while packets fly: strays each time, and no lie. */
+/* A home that goes back and forth while packets fly: strays each time, and the rule works. */
 static void
 test_rehoming_under_traffic(void **state)
 {
@@ -238,18 +238,18 @@ test_a_rule_that_moves_is_judged_anew(void **state)
 	/* of this one no packet comes, so that the tier is not dropped */
 	assert_non_null(octo_port_steer(port, FLOW + 1, 1, NULL));
 	talk_until_blamed(port);
-	assert_string_equal(first_rule(port).verdict, "PF ignored");
+	assert_string_equal(first_rule(port).status, "PF ignored");
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	let_it_be_seen(port);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
-	assert_string_equal(first_rule(port).verdict, "unproven");
+	assert_string_equal(first_rule(port).status, "unproven");
 	talk(port, 20);
-	assert_string_equal(first_rule(port).verdict, "works");
+	assert_string_equal(first_rule(port).status, "works");
 	assert_int_equal(ineffective(port), 0);
 	assert_tier(port, "exact", "none");
 }
 
-/* A flow that could not follow its queue has no MPFS rule, which then promises nothing. */
+/* A flow that could not follow its queue has no MPFS rule, so no PF is expected. */
 static void
 test_a_rule_that_cannot_follow_is_no_lie(void **state)
 {
@@ -277,7 +277,7 @@ test_a_rule_that_cannot_follow_is_no_lie(void **state)
 
 /* The NIC knows at once that the PF is dead, and the port when its bus tells. */
 static void
-test_a_dead_pf_breaks_no_promise(void **state)
+test_a_dead_pf_is_no_fault_of_rules(void **state)
 {
 	const struct octo_port_conf conf = {.nic = "lost_pf=default"};
 	uint16_t port = octo_port_create(&conf);
@@ -313,7 +313,7 @@ main(void)
 		octo_port_test(test_rehoming_under_traffic),
 		octo_port_test(test_a_rule_that_moves_is_judged_anew),
 		octo_port_test(test_a_rule_that_cannot_follow_is_no_lie),
-		octo_port_test(test_a_dead_pf_breaks_no_promise),
+		octo_port_test(test_a_dead_pf_is_no_fault_of_rules),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

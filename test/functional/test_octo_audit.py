@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rule is believed when it works: NICs that accept rules and ignore them."""
+"""The audit of rules: NICs that accept rules and ignore them."""
 
 import re
 
@@ -67,8 +67,8 @@ class Looped(Testpmd):
             self.wait_until(f"packets on queue {queue}", received)
 
 
-def _verdicts(rules) -> set:
-    return {rule["verdict"] for rule in rules}
+def _statuses(rules) -> set:
+    return {rule["status"] for rule in rules}
 
 
 def test_ignored_mpfs_rules():
@@ -81,10 +81,10 @@ def test_ignored_mpfs_rules():
         steering = pmd.view.steering()
         near, far = ([r for r in steering["rules"] if r["queue"] == q]
                      for q in range(2))
-        assert _verdicts(far) == {"PF ignored"}
+        assert _statuses(far) == {"PF ignored"}
         assert all(r["strays"] > 0 for r in far)
         # These come by the PF that they should, by rule or not.
-        assert _verdicts(near) == {"works"}
+        assert _statuses(near) == {"works"}
         assert {r["pf"] for r in near + far} == {-1}
         assert steering["ineffective"] == FEW // 2
         xstats = pmd.view.xstats()
@@ -120,15 +120,15 @@ def test_a_restart_gives_the_tier_another_chance():
 
 @pytest.mark.parametrize("ignore", ["arfs", "all"])
 def test_ignored_queue_rules(ignore):
-    """Nothing is steered then, and nothing more is promised."""
+    """Nothing is steered then, and new rules are refused."""
     with Looped(MANY, ignore=ignore) as pmd:
         pmd.steer_all()
         pmd.begin()
         pmd.await_tier("none", "queue")
         rules = pmd.view.steering()["rules"]
         assert len(rules) == MANY
-        assert "queue ignored" in _verdicts(rules)
-        assert "works" not in _verdicts(rules)
+        assert "queue ignored" in _statuses(rules)
+        assert "works" not in _statuses(rules)
         assert {r["pf"] for r in rules} == {-1}
         assert all(r["hits"] == 0 for r in rules)
         assert pmd.count(" is ineffective: ") == 1
@@ -161,7 +161,7 @@ def test_rules_that_work_are_never_blamed():
                 r["hits"] > 10000 for r in pmd.view.steering()["rules"]))
             steering = pmd.view.steering()
             assert steering["ineffective"] == 0
-            assert _verdicts(steering["rules"]) == {"works"}
+            assert _statuses(steering["rules"]) == {"works"}
             pmd.cmd(f"flow flush {pmd.view.port}")
         assert pmd.tier() == EXACT
         assert pmd.count("ineffective") == 0

@@ -4,17 +4,17 @@
 
 #include "octo_test.h"
 
-#include "octo_verdict.h"
+#include "octo_audit.h"
 
 #define QUEUE 3
 #define PF 1
 #define OTHER_QUEUE 2
 #define OTHER_PF 0
 
-static const struct octo_promise promise = {.queue = QUEUE, .pf = PF};
-static const struct octo_promise any_pf = {.queue = QUEUE, .pf = OCTO_VERDICT_ANY_PF};
+static const struct octo_expected expected = {.queue = QUEUE, .pf = PF};
+static const struct octo_expected any_pf = {.queue = QUEUE, .pf = OCTO_AUDIT_ANY_PF};
 
-static struct octo_evidence e;
+static struct octo_observed e;
 static uint64_t now;
 static uint32_t turn;
 
@@ -24,22 +24,22 @@ new_rule(void **state)
 	RTE_SET_USED(state);
 	now = 5000;
 	turn = UINT32_MAX - 3; /* wraps in most tests */
-	octo_evidence_start(&e, now);
-	now += OCTO_VERDICT_GRACE_MS;
+	octo_observed_start(&e, now);
+	now += OCTO_AUDIT_GRACE_MS;
 	return 0;
 }
 
 static void
-stray(const struct octo_promise *p, uint16_t queue, uint8_t pf)
+stray(const struct octo_expected *p, uint16_t queue, uint8_t pf)
 {
 	const struct octo_sample s = {.when = now, .turn = turn, .queue = queue, .pf = pf};
 
-	octo_evidence_stray(&e, p, &s);
+	octo_observed_stray(&e, p, &s);
 }
 
 /* Strays one after another, each from a ring that has been emptied since the last. */
 static void
-strays(const struct octo_promise *p, uint16_t queue, uint8_t pf, int n)
+strays(const struct octo_expected *p, uint16_t queue, uint8_t pf, int n)
 {
 	for (; n > 0; n--) {
 		turn += 2;
@@ -49,34 +49,35 @@ strays(const struct octo_promise *p, uint16_t queue, uint8_t pf, int n)
 }
 
 static void
-assert_verdict(enum octo_verdict v)
+assert_status(enum octo_rule_status v)
 {
-	assert_string_equal(octo_verdict_name(octo_evidence_verdict(&e)), octo_verdict_name(v));
+	assert_string_equal(octo_rule_status_name(octo_observed_status(&e)),
+			    octo_rule_status_name(v));
 }
 
 static void
 test_nothing_is_known_of_a_new_rule(void **state)
 {
 	RTE_SET_USED(state);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	octo_evidence_hits(&e, 0, 0, now);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	octo_observed_hits(&e, 0, 0, now);
+	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
 static void
 test_hits_by_its_pf_show_that_it_works(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_hits(&e, 1, 1, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	octo_observed_hits(&e, 1, 1, now);
+	assert_status(OCTO_STATUS_WORKS);
 }
 
 static void
 test_hits_by_another_pf_prove_nothing(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_hits(&e, 0, 100, now);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	octo_observed_hits(&e, 0, 100, now);
+	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
 static void
@@ -84,28 +85,28 @@ test_another_pf_all_the_time(void **state)
 {
 	RTE_SET_USED(state);
 	/* the first says where to look, each further one is a proof */
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	strays(&promise, QUEUE, OTHER_PF, 1);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	strays(&promise, QUEUE, OTHER_PF, 1000);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	strays(&expected, QUEUE, OTHER_PF, 1);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	strays(&expected, QUEUE, OTHER_PF, 1000);
+	assert_status(OCTO_STATUS_PF_IGNORED);
 }
 
 static void
 test_another_queue_all_the_time(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, OTHER_QUEUE, PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_QUEUE_IGNORED);
+	strays(&expected, OTHER_QUEUE, PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_QUEUE_IGNORED);
 }
 
 static void
 test_another_queue_by_another_pf(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, OTHER_QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_QUEUE_IGNORED);
+	strays(&expected, OTHER_QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_QUEUE_IGNORED);
 }
 
 static void
@@ -114,27 +115,27 @@ test_without_a_switch_any_pf_is_right(void **state)
 	RTE_SET_USED(state);
 	strays(&any_pf, QUEUE, 0, 100);
 	strays(&any_pf, QUEUE, 7, 100);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	strays(&any_pf, OTHER_QUEUE, 0, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_QUEUE_IGNORED);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	strays(&any_pf, OTHER_QUEUE, 0, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_QUEUE_IGNORED);
 }
 
 /* The queue's home has moved on, the rule has not followed yet. */
 static void
-test_a_stray_by_the_promised_pf_is_no_lie(void **state)
+test_a_stray_by_the_expected_pf_is_right(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, QUEUE, PF, 1000);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	strays(&expected, QUEUE, PF, 1000);
+	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
 static void
 test_packets_under_way_do_not_count(void **state)
 {
 	RTE_SET_USED(state);
-	now -= OCTO_VERDICT_GRACE_MS;
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_GRACE_MS - 1);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	now -= OCTO_AUDIT_GRACE_MS;
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_GRACE_MS - 1);
+	assert_status(OCTO_STATUS_UNPROVEN);
 	assert_false(e.has_bad);
 }
 
@@ -143,16 +144,16 @@ static void
 test_samples_that_waited_do_not_count(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_start(&e, now + 3600 * 1000);
-	strays(&promise, QUEUE, OTHER_PF, 1000);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	octo_observed_start(&e, now + 3600 * 1000);
+	strays(&expected, QUEUE, OTHER_PF, 1000);
+	assert_status(OCTO_STATUS_UNPROVEN);
 	assert_false(e.has_bad);
-	octo_evidence_move(&e, now + 3600 * 1000);
-	strays(&promise, OTHER_QUEUE, PF, 1000);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	now += 3600 * 1000 + OCTO_VERDICT_GRACE_MS;
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	octo_observed_move(&e, now + 3600 * 1000);
+	strays(&expected, OTHER_QUEUE, PF, 1000);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	now += 3600 * 1000 + OCTO_AUDIT_GRACE_MS;
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_PF_IGNORED);
 }
 
 /* A poller that stood still for an hour finds full rings: all that is in one is one sample. */
@@ -162,11 +163,11 @@ test_old_packets_in_a_ring_do_not_count(void **state)
 	RTE_SET_USED(state);
 	now += 3600 * 1000;
 	for (int i = 0; i < 1000; i++)
-		stray(&promise, QUEUE, OTHER_PF);
+		stray(&expected, QUEUE, OTHER_PF);
 	turn++;
 	for (int i = 0; i < 1000; i++)
-		stray(&promise, QUEUE, OTHER_PF);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+		stray(&expected, QUEUE, OTHER_PF);
+	assert_status(OCTO_STATUS_UNPROVEN);
 	assert_int_equal(e.wrong_pf, 0);
 }
 
@@ -176,9 +177,9 @@ test_turns_of_two_rings_are_apart(void **state)
 	RTE_SET_USED(state);
 	for (int i = 0; i < 100; i++) {
 		turn += 2;
-		stray(&promise, QUEUE, OTHER_PF + (i % 2) * 2);
+		stray(&expected, QUEUE, OTHER_PF + (i % 2) * 2);
 	}
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
 /* A queue whose home goes back and forth under traffic: each time, strays for a while. */
@@ -187,31 +188,31 @@ test_a_rule_that_moves_starts_anew(void **state)
 {
 	RTE_SET_USED(state);
 	for (int i = 0; i < 100; i++) {
-		strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
-		octo_evidence_move(&e, now);
-		assert_verdict(OCTO_VERDICT_UNPROVEN);
-		strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_GRACE_MS - 1);
-		now += OCTO_VERDICT_GRACE_MS;
+		strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS);
+		octo_observed_move(&e, now);
+		assert_status(OCTO_STATUS_UNPROVEN);
+		strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_GRACE_MS - 1);
+		now += OCTO_AUDIT_GRACE_MS;
 	}
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	octo_evidence_move(&e, now);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	octo_observed_move(&e, now);
+	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
 static void
 test_hits_from_before_a_move_prove_nothing(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_hits(&e, 10, 10, now);
-	octo_evidence_move(&e, now);
-	octo_evidence_hits(&e, 7, 17, now);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	now += 2 * OCTO_VERDICT_QUIET_MS;
-	octo_evidence_hits(&e, 7, 17, now);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	octo_evidence_hits(&e, 8, 18, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	octo_observed_hits(&e, 10, 10, now);
+	octo_observed_move(&e, now);
+	octo_observed_hits(&e, 7, 17, now);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	now += 2 * OCTO_AUDIT_QUIET_MS;
+	octo_observed_hits(&e, 7, 17, now);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	octo_observed_hits(&e, 8, 18, now);
+	assert_status(OCTO_STATUS_WORKS);
 }
 
 /* The application may set the counters back. */
@@ -219,29 +220,29 @@ static void
 test_hits_after_a_reset(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_move(&e, now);
-	octo_evidence_hits(&e, 10, 10, now);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_hits(&e, 0, 0, now);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
-	octo_evidence_hits(&e, 3, 3, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	octo_observed_move(&e, now);
+	octo_observed_hits(&e, 10, 10, now);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_hits(&e, 0, 0, now);
+	assert_status(OCTO_STATUS_UNPROVEN);
+	octo_observed_hits(&e, 3, 3, now);
+	assert_status(OCTO_STATUS_WORKS);
 }
 
 static void
 test_some_come_and_some_stray(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_hits(&e, 10, 10, now);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_PARTLY);
+	octo_observed_hits(&e, 10, 10, now);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_PARTLY);
 	for (int i = 2; i < 10; i++) {
-		now += OCTO_VERDICT_QUIET_MS;
-		strays(&promise, QUEUE, OTHER_PF, 1);
-		octo_evidence_hits(&e, i * 10, i * 20, now);
+		now += OCTO_AUDIT_QUIET_MS;
+		strays(&expected, QUEUE, OTHER_PF, 1);
+		octo_observed_hits(&e, i * 10, i * 20, now);
 		/* asked again at once: that no packet has come since means nothing */
-		octo_evidence_hits(&e, i * 10, i * 20, now + 1);
-		assert_verdict(OCTO_VERDICT_PARTLY);
+		octo_observed_hits(&e, i * 10, i * 20, now + 1);
+		assert_status(OCTO_STATUS_PARTLY);
 	}
 }
 
@@ -250,16 +251,16 @@ static void
 test_a_rule_that_works_no_more(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_hits(&e, 10, 10, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	octo_observed_hits(&e, 10, 10, now);
+	assert_status(OCTO_STATUS_WORKS);
 	now += 3600 * 1000;
-	octo_evidence_hits(&e, 1000, 1000, now);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_PARTLY);
-	now += OCTO_VERDICT_QUIET_MS;
-	strays(&promise, QUEUE, OTHER_PF, 1);
-	octo_evidence_hits(&e, 1000, 1010, now);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	octo_observed_hits(&e, 1000, 1000, now);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_PARTLY);
+	now += OCTO_AUDIT_QUIET_MS;
+	strays(&expected, QUEUE, OTHER_PF, 1);
+	octo_observed_hits(&e, 1000, 1010, now);
+	assert_status(OCTO_STATUS_PF_IGNORED);
 	assert_true(e.kept_queue);
 }
 
@@ -268,16 +269,16 @@ static void
 test_a_rule_that_works_at_last(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_hits(&e, 0, 50, now);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_hits(&e, 10, 60, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_hits(&e, 0, 50, now);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_hits(&e, 10, 60, now);
+	assert_status(OCTO_STATUS_WORKS);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS);
+	assert_status(OCTO_STATUS_WORKS);
 }
 
 /* A learned rule: its switch counts what it matched, wherever that went. */
@@ -290,102 +291,102 @@ test_matches_beside_strays_prove_nothing(void **state)
 
 	RTE_SET_USED(state);
 	for (int i = 0; i < 20; i++) {
-		strays(&promise, QUEUE, OTHER_PF, 1);
-		now += OCTO_VERDICT_QUIET_MS;
+		strays(&expected, QUEUE, OTHER_PF, 1);
+		now += OCTO_AUDIT_QUIET_MS;
 		matched += 100 * MANY;
-		octo_evidence_matched(&e, matched, MANY, now);
+		octo_observed_matched(&e, matched, MANY, now);
 	}
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	assert_status(OCTO_STATUS_PF_IGNORED);
 }
 
 static void
 test_many_matches_without_a_stray_heal(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	octo_evidence_matched(&e, 7000, MANY, ++now);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	octo_observed_matched(&e, 7000, MANY, ++now);
 	/* too few, then too soon */
-	octo_evidence_matched(&e, 7000 + MANY, MANY, now + 3600 * 1000);
-	octo_evidence_matched(&e, 7001 + MANY, MANY, now + OCTO_VERDICT_QUIET_MS - 2);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_matched(&e, 7001 + MANY, MANY, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	octo_observed_matched(&e, 7000 + MANY, MANY, now + 3600 * 1000);
+	octo_observed_matched(&e, 7001 + MANY, MANY, now + OCTO_AUDIT_QUIET_MS - 2);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_matched(&e, 7001 + MANY, MANY, now);
+	assert_status(OCTO_STATUS_WORKS);
 	/* what is proven takes as many proofs as ever to be in doubt again */
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS);
+	assert_status(OCTO_STATUS_WORKS);
 }
 
 static void
 test_a_learned_rule_that_works_no_more(void **state)
 {
 	RTE_SET_USED(state);
-	octo_evidence_matched(&e, 0, MANY, now);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_matched(&e, 2 * MANY, MANY, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	octo_evidence_matched(&e, 9 * MANY, MANY, now);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
+	octo_observed_matched(&e, 0, MANY, now);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_matched(&e, 2 * MANY, MANY, now);
+	assert_status(OCTO_STATUS_WORKS);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	octo_observed_matched(&e, 9 * MANY, MANY, now);
+	assert_status(OCTO_STATUS_PF_IGNORED);
 }
 
 static void
 test_matches_after_a_reset(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	octo_evidence_matched(&e, 100 * MANY, MANY, ++now);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_matched(&e, 1, MANY, now);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	now += OCTO_VERDICT_QUIET_MS;
-	octo_evidence_matched(&e, 2 + MANY, MANY, now);
-	assert_verdict(OCTO_VERDICT_WORKS);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	octo_observed_matched(&e, 100 * MANY, MANY, ++now);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_matched(&e, 1, MANY, now);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	now += OCTO_AUDIT_QUIET_MS;
+	octo_observed_matched(&e, 2 + MANY, MANY, now);
+	assert_status(OCTO_STATUS_WORKS);
 }
 
 static void
 test_what_nobody_counts_is_forgotten(void **state)
 {
 	RTE_SET_USED(state);
-	strays(&promise, QUEUE, OTHER_PF, OCTO_VERDICT_PROOFS + 1);
-	octo_evidence_uncounted(&e, now + OCTO_VERDICT_FORGET_MS - 1);
-	assert_verdict(OCTO_VERDICT_PF_IGNORED);
-	octo_evidence_uncounted(&e, now + OCTO_VERDICT_FORGET_MS);
-	assert_verdict(OCTO_VERDICT_UNPROVEN);
+	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
+	octo_observed_uncounted(&e, now + OCTO_AUDIT_FORGET_MS - 1);
+	assert_status(OCTO_STATUS_PF_IGNORED);
+	octo_observed_uncounted(&e, now + OCTO_AUDIT_FORGET_MS);
+	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
 static void
 test_which_are_ineffective(void **state)
 {
 	RTE_SET_USED(state);
-	assert_false(octo_verdict_is_ineffective(OCTO_VERDICT_UNPROVEN));
-	assert_false(octo_verdict_is_ineffective(OCTO_VERDICT_WORKS));
-	assert_false(octo_verdict_is_ineffective(OCTO_VERDICT_PARTLY));
-	assert_true(octo_verdict_is_ineffective(OCTO_VERDICT_PF_IGNORED));
-	assert_true(octo_verdict_is_ineffective(OCTO_VERDICT_QUEUE_IGNORED));
+	assert_false(octo_rule_status_is_ineffective(OCTO_STATUS_UNPROVEN));
+	assert_false(octo_rule_status_is_ineffective(OCTO_STATUS_WORKS));
+	assert_false(octo_rule_status_is_ineffective(OCTO_STATUS_PARTLY));
+	assert_true(octo_rule_status_is_ineffective(OCTO_STATUS_PF_IGNORED));
+	assert_true(octo_rule_status_is_ineffective(OCTO_STATUS_QUEUE_IGNORED));
 }
 
 /* The tier: rules of both kinds, n of each */
 
-static const struct octo_evidence unknown;
+static const struct octo_observed unknown;
 
 static void
-add(struct octo_tally *t, int n, bool kept, uint8_t promised, uint8_t came)
+add(struct octo_tally *t, int n, bool kept, uint8_t led_to, uint8_t came)
 {
-	const struct octo_evidence rule = {
+	const struct octo_observed rule = {
 		.kept_pf = kept,
 		.kept_queue = kept,
-		.wrong_pf = kept ? 0 : OCTO_VERDICT_PROOFS,
-		.wrong_queue = kept ? 0 : OCTO_VERDICT_PROOFS,
+		.wrong_pf = kept ? 0 : OCTO_AUDIT_PROOFS,
+		.wrong_queue = kept ? 0 : OCTO_AUDIT_PROOFS,
 		.pf = came,
 		.queue = came,
 	};
 
 	for (; n > 0; n--) {
 		if (n % 2 == 0)
-			octo_tally_pf(t, &rule, promised);
+			octo_tally_pf(t, &rule, led_to);
 		else
-			octo_tally_queue(t, &rule, promised);
+			octo_tally_queue(t, &rule, led_to);
 	}
 }
 
@@ -429,7 +430,7 @@ test_many_rules_do_not_work(void **state)
 
 	RTE_SET_USED(state);
 	octo_tally_queue(&t, &unknown, 1);
-	add(&t, OCTO_VERDICT_MANY - 1, false, 1, 0);
+	add(&t, OCTO_AUDIT_MANY - 1, false, 1, 0);
 	assert_ignored(&t, false, false);
 	add(&t, 1, false, 1, 0);
 	assert_ignored(&t, true, true);
@@ -445,7 +446,7 @@ test_rules_that_come_true_by_chance(void **state)
 	add(&t, 100, true, 0, 0);
 	add(&t, 1, false, 1, 0);
 	assert_ignored(&t, false, true);
-	add(&t, OCTO_VERDICT_MANY, false, 1, 0);
+	add(&t, OCTO_AUDIT_MANY, false, 1, 0);
 	assert_ignored(&t, true, true);
 }
 
@@ -477,7 +478,7 @@ test_a_few_that_do_not_work_among_many(void **state)
 	RTE_SET_USED(state);
 	add(&t, 20, true, 0, 0);
 	add(&t, 20, true, 1, 1);
-	add(&t, OCTO_VERDICT_MANY, false, 1, 0);
+	add(&t, OCTO_AUDIT_MANY, false, 1, 0);
 	assert_ignored(&t, false, false);
 }
 
@@ -494,7 +495,7 @@ main(void)
 		of_a_rule(test_another_queue_all_the_time),
 		of_a_rule(test_another_queue_by_another_pf),
 		of_a_rule(test_without_a_switch_any_pf_is_right),
-		of_a_rule(test_a_stray_by_the_promised_pf_is_no_lie),
+		of_a_rule(test_a_stray_by_the_expected_pf_is_right),
 		of_a_rule(test_packets_under_way_do_not_count),
 		of_a_rule(test_samples_that_waited_do_not_count),
 		of_a_rule(test_old_packets_in_a_ring_do_not_count),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef OCTO_VERDICT_H
-#define OCTO_VERDICT_H
+#ifndef OCTO_AUDIT_H
+#define OCTO_AUDIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,24 +17,24 @@
  * A rule is expected to lead to a queue and, if there is a switch between the PFs, to a PF.
  */
 
-enum octo_verdict {
-	OCTO_VERDICT_UNPROVEN,      /**< not enough is known */
-	OCTO_VERDICT_WORKS,         /**< its PF counts packets, and no strays are known */
-	OCTO_VERDICT_PARTLY,        /**< its PF counts packets, others stray */
-	OCTO_VERDICT_PF_IGNORED,    /**< its packets come by another PF */
-	OCTO_VERDICT_QUEUE_IGNORED, /**< its packets come to another queue */
+enum octo_rule_status {
+	OCTO_STATUS_UNPROVEN,      /**< not enough is known */
+	OCTO_STATUS_WORKS,         /**< its PF counts packets, and no strays are known */
+	OCTO_STATUS_PARTLY,        /**< its PF counts packets, others stray */
+	OCTO_STATUS_PF_IGNORED,    /**< its packets come by another PF */
+	OCTO_STATUS_QUEUE_IGNORED, /**< its packets come to another queue */
 };
 
 /** No PF is expected. */
-#define OCTO_VERDICT_ANY_PF UINT8_MAX
+#define OCTO_AUDIT_ANY_PF UINT8_MAX
 
-struct octo_promise {
+struct octo_expected {
 	uint16_t queue;
-	uint8_t pf; /**< OCTO_VERDICT_ANY_PF if the network chooses it */
+	uint8_t pf; /**< OCTO_AUDIT_ANY_PF if the network chooses it */
 };
 
 /** Observations of a rule's packets since it leads where it leads now. */
-struct octo_evidence {
+struct octo_observed {
 	uint64_t placed;     /**< when the rule was installed there */
 	uint64_t last_bad;   /**< when the last packet in a wrong place came */
 	uint64_t hits_read;  /**< when the hits were read */
@@ -53,26 +53,26 @@ struct octo_evidence {
 
 /** The rule is new. */
 __rte_internal
-void octo_evidence_start(struct octo_evidence *e, uint64_t now);
+void octo_observed_start(struct octo_observed *e, uint64_t now);
 
 /** The rule leads elsewhere from now on: discard earlier observations. */
 __rte_internal
-void octo_evidence_move(struct octo_evidence *e, uint64_t now);
+void octo_observed_move(struct octo_observed *e, uint64_t now);
 
 /**
  * A packet of the rule strayed.
  *
  * Packets may be in the NIC, or wait in rings, while rules change. So several packets are
- * required that certainly entered a ring after the rule was installed; see OCTO_VERDICT_PROOFS.
+ * required that certainly entered a ring after the rule was installed; see OCTO_AUDIT_PROOFS.
  * Samples wait, too: the time at which they were taken counts, not when they are read.
  */
 __rte_internal
-void octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
+void octo_observed_stray(struct octo_observed *e, const struct octo_expected *expected,
 			 const struct octo_sample *s);
 
 /** Account for the rule's hits, by the expected PF and by all PFs. */
 __rte_internal
-void octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now);
+void octo_observed_hits(struct octo_observed *e, uint64_t by_pf, uint64_t by_all, uint64_t now);
 
 /**
  * Account for packets that the switch matched for a rule without hit counters on PFs. They do
@@ -80,35 +80,35 @@ void octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all
  * would have been sampled if they had strayed.
  */
 __rte_internal
-void octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, uint64_t now);
+void octo_observed_matched(struct octo_observed *e, uint64_t matched, uint64_t many, uint64_t now);
 
 /** Called for a rule without any hit counter: strays of long ago are forgotten. */
 __rte_internal
-void octo_evidence_uncounted(struct octo_evidence *e, uint64_t now);
+void octo_observed_uncounted(struct octo_observed *e, uint64_t now);
 
 __rte_internal
-enum octo_verdict octo_evidence_verdict(const struct octo_evidence *e);
+enum octo_rule_status octo_observed_status(const struct octo_observed *e);
 
 static inline bool
-octo_verdict_is_ineffective(enum octo_verdict v)
+octo_rule_status_is_ineffective(enum octo_rule_status v)
 {
-	return v >= OCTO_VERDICT_PF_IGNORED;
+	return v >= OCTO_STATUS_PF_IGNORED;
 }
 
 /** "unproven", "works", "works in part", "PF ignored", "queue ignored" */
 __rte_internal
-const char *octo_verdict_name(enum octo_verdict v);
+const char *octo_rule_status_name(enum octo_rule_status v);
 
 /** Packets in a row in a wrong place that cannot have been in the NIC before, as proof. */
-#define OCTO_VERDICT_PROOFS 4
+#define OCTO_AUDIT_PROOFS 4
 /** A packet that has passed the switch is in a ring within this time. */
-#define OCTO_VERDICT_GRACE_MS 100
+#define OCTO_AUDIT_GRACE_MS 100
 /** A rule that gets hits and had no strays for this long works (again). */
-#define OCTO_VERDICT_QUIET_MS 1000
+#define OCTO_AUDIT_QUIET_MS 1000
 /** A rule without hit counters and without strays for this long is unproven. */
-#define OCTO_VERDICT_FORGET_MS 4000
+#define OCTO_AUDIT_FORGET_MS 4000
 /** This many ineffective rules are taken as representative. */
-#define OCTO_VERDICT_MANY 8
+#define OCTO_AUDIT_MANY 8
 
 /**
  * Count of rules by what was observed, for one of the two expectations: queue or PF. Zeroed
@@ -124,11 +124,11 @@ struct octo_tally {
 
 /** Add a rule, by the PF by which its packets come. */
 __rte_internal
-void octo_tally_pf(struct octo_tally *t, const struct octo_evidence *e, uint8_t promised);
+void octo_tally_pf(struct octo_tally *t, const struct octo_observed *e, uint8_t expected);
 
 /** Add a rule, by the queue to which its packets come. */
 __rte_internal
-void octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint16_t promised);
+void octo_tally_queue(struct octo_tally *t, const struct octo_observed *e, uint16_t expected);
 
 /**
  * Does the NIC ignore the rules?
@@ -141,4 +141,4 @@ void octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint1
 __rte_internal
 bool octo_tally_is_ignored(const struct octo_tally *t, bool waited);
 
-#endif /* OCTO_VERDICT_H */
+#endif /* OCTO_AUDIT_H */

@@ -4,27 +4,27 @@
 #include <rte_common.h>
 
 #include "octo_elapsed.h"
-#include "octo_verdict.h"
+#include "octo_audit.h"
 
 /* Least difference of turns between two packets of a ring that were not in it at the same time. */
 #define TURNS 2
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_start)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_start)
 void
-octo_evidence_start(struct octo_evidence *e, uint64_t now)
+octo_observed_start(struct octo_observed *e, uint64_t now)
 {
-	*e = (struct octo_evidence){.placed = now};
+	*e = (struct octo_observed){.placed = now};
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_move)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_move)
 void
-octo_evidence_move(struct octo_evidence *e, uint64_t now)
+octo_observed_move(struct octo_observed *e, uint64_t now)
 {
-	*e = (struct octo_evidence){.placed = now, .hits_unknown = true};
+	*e = (struct octo_observed){.placed = now, .hits_unknown = true};
 }
 
 static bool
-is_same_ring(const struct octo_evidence *e, const struct octo_sample *s)
+is_same_ring(const struct octo_observed *e, const struct octo_sample *s)
 {
 	return e->has_bad && e->queue == s->queue && e->pf == s->pf;
 }
@@ -34,19 +34,19 @@ count_proof(uint8_t *proofs, bool wrong)
 {
 	if (!wrong)
 		*proofs = 0;
-	else if (*proofs < OCTO_VERDICT_PROOFS)
+	else if (*proofs < OCTO_AUDIT_PROOFS)
 		++*proofs;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_stray)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_stray)
 void
-octo_evidence_stray(struct octo_evidence *e, const struct octo_promise *promised,
+octo_observed_stray(struct octo_observed *e, const struct octo_expected *expected,
 		    const struct octo_sample *s)
 {
-	const bool wrong_queue = s->queue != promised->queue;
-	const bool wrong_pf = promised->pf != OCTO_VERDICT_ANY_PF && s->pf != promised->pf;
+	const bool wrong_queue = s->queue != expected->queue;
+	const bool wrong_pf = expected->pf != OCTO_AUDIT_ANY_PF && s->pf != expected->pf;
 
-	if (s->when < e->placed + OCTO_VERDICT_GRACE_MS)
+	if (s->when < e->placed + OCTO_AUDIT_GRACE_MS)
 		return;
 	if (!wrong_queue)
 		e->kept_queue = true;
@@ -74,13 +74,13 @@ has_grown(uint64_t before, uint64_t now)
 }
 
 static bool
-is_proven_wrong(const struct octo_evidence *e)
+is_proven_wrong(const struct octo_observed *e)
 {
-	return e->wrong_pf >= OCTO_VERDICT_PROOFS || e->wrong_queue >= OCTO_VERDICT_PROOFS;
+	return e->wrong_pf >= OCTO_AUDIT_PROOFS || e->wrong_queue >= OCTO_AUDIT_PROOFS;
 }
 
 static void
-forget_bad(struct octo_evidence *e)
+forget_bad(struct octo_observed *e)
 {
 	e->wrong_pf = 0;
 	e->wrong_queue = 0;
@@ -89,19 +89,19 @@ forget_bad(struct octo_evidence *e)
 
 /* While packets come to wrong places, old hits do not count for the rule. */
 static void
-end_of_reading(struct octo_evidence *e, bool by_its_pf, bool by_any, uint64_t now)
+end_of_reading(struct octo_observed *e, bool by_its_pf, bool by_any, uint64_t now)
 {
 	if (is_proven_wrong(e)) {
 		e->kept_pf = by_its_pf;
 		e->kept_queue = by_any;
 	}
-	if (by_its_pf && now >= e->last_bad + OCTO_VERDICT_QUIET_MS)
+	if (by_its_pf && now >= e->last_bad + OCTO_AUDIT_QUIET_MS)
 		forget_bad(e);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_hits)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_hits)
 void
-octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uint64_t now)
+octo_observed_hits(struct octo_observed *e, uint64_t by_pf, uint64_t by_all, uint64_t now)
 {
 	const bool by_its_pf = !e->hits_unknown && has_grown(e->hits_pf, by_pf);
 	const bool by_any = !e->hits_unknown && has_grown(e->hits_all, by_all);
@@ -109,7 +109,7 @@ octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uin
 	e->kept_pf |= by_its_pf;
 	e->kept_queue |= by_any;
 	/* between two queries within a moment there may be no packets */
-	if (!e->hits_unknown && octo_elapsed(e->hits_read, now) < OCTO_VERDICT_QUIET_MS)
+	if (!e->hits_unknown && octo_elapsed(e->hits_read, now) < OCTO_AUDIT_QUIET_MS)
 		return;
 	end_of_reading(e, by_its_pf, by_any, now);
 	e->hits_pf = by_pf;
@@ -118,9 +118,9 @@ octo_evidence_hits(struct octo_evidence *e, uint64_t by_pf, uint64_t by_all, uin
 	e->hits_unknown = false;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_matched)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_matched)
 void
-octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, uint64_t now)
+octo_observed_matched(struct octo_observed *e, uint64_t matched, uint64_t many, uint64_t now)
 {
 	/* count from the last stray, or from a reset of the counter */
 	if (e->hits_read <= e->last_bad || matched < e->hits_all) {
@@ -129,42 +129,42 @@ octo_evidence_matched(struct octo_evidence *e, uint64_t matched, uint64_t many, 
 		e->hits_read = now;
 		return;
 	}
-	if (matched - e->hits_all <= many || now < e->last_bad + OCTO_VERDICT_QUIET_MS)
+	if (matched - e->hits_all <= many || now < e->last_bad + OCTO_AUDIT_QUIET_MS)
 		return;
 	e->kept_pf = true;
 	forget_bad(e);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_uncounted)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_uncounted)
 void
-octo_evidence_uncounted(struct octo_evidence *e, uint64_t now)
+octo_observed_uncounted(struct octo_observed *e, uint64_t now)
 {
-	if (now >= e->last_bad + OCTO_VERDICT_FORGET_MS)
+	if (now >= e->last_bad + OCTO_AUDIT_FORGET_MS)
 		forget_bad(e);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_evidence_verdict)
-enum octo_verdict
-octo_evidence_verdict(const struct octo_evidence *e)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_status)
+enum octo_rule_status
+octo_observed_status(const struct octo_observed *e)
 {
 	if (!is_proven_wrong(e))
-		return e->kept_pf ? OCTO_VERDICT_WORKS : OCTO_VERDICT_UNPROVEN;
+		return e->kept_pf ? OCTO_STATUS_WORKS : OCTO_STATUS_UNPROVEN;
 	if (e->kept_pf)
-		return OCTO_VERDICT_PARTLY;
-	return e->wrong_queue >= OCTO_VERDICT_PROOFS ? OCTO_VERDICT_QUEUE_IGNORED :
-						       OCTO_VERDICT_PF_IGNORED;
+		return OCTO_STATUS_PARTLY;
+	return e->wrong_queue >= OCTO_AUDIT_PROOFS ? OCTO_STATUS_QUEUE_IGNORED :
+						     OCTO_STATUS_PF_IGNORED;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_verdict_name)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_rule_status_name)
 const char *
-octo_verdict_name(enum octo_verdict v)
+octo_rule_status_name(enum octo_rule_status v)
 {
 	static const char *const names[] = {
-		[OCTO_VERDICT_UNPROVEN] = "unproven",
-		[OCTO_VERDICT_WORKS] = "works",
-		[OCTO_VERDICT_PARTLY] = "works in part",
-		[OCTO_VERDICT_PF_IGNORED] = "PF ignored",
-		[OCTO_VERDICT_QUEUE_IGNORED] = "queue ignored",
+		[OCTO_STATUS_UNPROVEN] = "unproven",
+		[OCTO_STATUS_WORKS] = "works",
+		[OCTO_STATUS_PARTLY] = "works in part",
+		[OCTO_STATUS_PF_IGNORED] = "PF ignored",
+		[OCTO_STATUS_QUEUE_IGNORED] = "queue ignored",
 	};
 
 	return names[v];
@@ -179,29 +179,29 @@ add_way(struct octo_tally *t, uint16_t way)
 }
 
 static void
-add(struct octo_tally *t, bool kept, bool broken, uint16_t promised, uint16_t came)
+add(struct octo_tally *t, bool kept, bool broken, uint16_t expected, uint16_t came)
 {
 	if (!kept && !broken) {
 		t->unknown++;
 		return;
 	}
-	add_way(t, kept ? promised : came);
+	add_way(t, kept ? expected : came);
 	t->kept += kept;
 	t->broken += !kept;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_pf)
 void
-octo_tally_pf(struct octo_tally *t, const struct octo_evidence *e, uint8_t promised)
+octo_tally_pf(struct octo_tally *t, const struct octo_observed *e, uint8_t expected)
 {
-	add(t, e->kept_pf, e->wrong_pf >= OCTO_VERDICT_PROOFS, promised, e->pf);
+	add(t, e->kept_pf, e->wrong_pf >= OCTO_AUDIT_PROOFS, expected, e->pf);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_queue)
 void
-octo_tally_queue(struct octo_tally *t, const struct octo_evidence *e, uint16_t promised)
+octo_tally_queue(struct octo_tally *t, const struct octo_observed *e, uint16_t expected)
 {
-	add(t, e->kept_queue, e->wrong_queue >= OCTO_VERDICT_PROOFS, promised, e->queue);
+	add(t, e->kept_queue, e->wrong_queue >= OCTO_AUDIT_PROOFS, expected, e->queue);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_is_ignored)
@@ -215,8 +215,8 @@ octo_tally_is_ignored(const struct octo_tally *t, bool waited)
 	 * flows whose rules work are not observed
 	 */
 	if (t->kept == 0 || !t->several)
-		return (t->broken >= OCTO_VERDICT_MANY &&
-			t->broken >= t->unknown / OCTO_VERDICT_MANY) ||
+		return (t->broken >= OCTO_AUDIT_MANY &&
+			t->broken >= t->unknown / OCTO_AUDIT_MANY) ||
 		       (waited && t->unknown == 0);
-	return t->broken >= OCTO_VERDICT_MANY && t->broken >= t->kept;
+	return t->broken >= OCTO_AUDIT_MANY && t->broken >= t->kept;
 }

@@ -30,14 +30,14 @@
 #define LOOK_US 250
 
 /* The expected PF and queue of a rule; also used after its tier was dropped. */
-static struct octo_promise
-promise_of(const struct octo_dev *octo, const struct rte_flow *rule)
+static struct octo_expected
+expected_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const uint8_t pf = octo_rule_pf(octo, rule);
 
-	return (struct octo_promise){
+	return (struct octo_expected){
 		.queue = rule->queue,
-		.pf = pf == OCTO_NO_PF ? OCTO_VERDICT_ANY_PF : pf,
+		.pf = pf == OCTO_NO_PF ? OCTO_AUDIT_ANY_PF : pf,
 	};
 }
 
@@ -53,16 +53,16 @@ static bool
 heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 {
 	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
-	const struct octo_promise p = promise_of(octo, rule);
+	const struct octo_expected p = expected_of(octo, rule);
 	uint64_t by_pf = hits;
 
 	if (notes == NULL)
 		return true;
 	/* the only rule on slices chooses the PF, too */
-	if (!octo->sliced && p.pf != OCTO_VERDICT_ANY_PF &&
+	if (!octo->sliced && p.pf != OCTO_AUDIT_ANY_PF &&
 	    !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
 		return false;
-	octo_evidence_hits(&notes->evidence, by_pf, hits, octo_now_ms());
+	octo_observed_hits(&notes->observed, by_pf, hits, octo_now_ms());
 	octo_rule_notes_count_locked(octo, notes);
 	return true;
 }
@@ -79,9 +79,9 @@ heed_time(struct octo_dev *octo, const struct rte_flow *rule, bool counted, uint
 	if (notes == NULL)
 		return;
 	if (counted)
-		octo_evidence_matched(&notes->evidence, hits, many_hits(octo), octo_now_ms());
+		octo_observed_matched(&notes->observed, hits, many_hits(octo), octo_now_ms());
 	else
-		octo_evidence_uncounted(&notes->evidence, octo_now_ms());
+		octo_observed_uncounted(&notes->observed, octo_now_ms());
 	octo_rule_notes_count_locked(octo, notes);
 }
 
@@ -97,20 +97,20 @@ read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 	return counted;
 }
 
-enum octo_verdict
-octo_truth_verdict_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits)
+enum octo_rule_status
+octo_audit_status_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits)
 {
 	uint64_t counted;
 
 	*hits = read_hits(octo, rule, &counted) ? (int64_t)counted : -1;
-	return octo_rule_notes_verdict(rule);
+	return octo_rule_notes_status(rule);
 }
 
 /* Log the first ineffective rule; octo show steering lists all. */
 static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
-	const struct octo_evidence *e = &rule->notes->evidence;
+	const struct octo_observed *e = &rule->notes->observed;
 	char by[OCTO_PF_NAME_MAX], expected[OCTO_PF_NAME_MAX];
 	char text[OCTO_TUPLE_TEXT_MAX];
 
@@ -126,7 +126,7 @@ complain(struct octo_dev *octo, const struct rte_flow *rule)
 			 "port %u: the rule for %s is ineffective: "
 			 "PF %s puts it into queue %u, not %u",
 			 octo->port_id, text, by, e->queue, rule->queue);
-	octo->truth.told = true;
+	octo->audit.told = true;
 }
 
 /*
@@ -140,7 +140,7 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (!octo->agent_queues)
 		read_hits(octo, rule, &hits);
-	if (!octo->truth.told && octo_verdict_is_ineffective(octo_rule_notes_verdict(rule)))
+	if (!octo->audit.told && octo_rule_status_is_ineffective(octo_rule_notes_status(rule)))
 		complain(octo, rule);
 }
 
@@ -149,17 +149,17 @@ review(struct octo_dev *octo, struct rte_flow *rule)
  * loss. Such strays do not count against the rule.
  */
 static bool
-is_excused(const struct octo_dev *octo, const struct octo_promise *p)
+is_excused(const struct octo_dev *octo, const struct octo_expected *p)
 {
-	return p->pf != OCTO_VERDICT_ANY_PF && !octo_port_works_locked(octo->pf[p->pf].port);
+	return p->pf != OCTO_AUDIT_ANY_PF && !octo_port_works_locked(octo->pf[p->pf].port);
 }
 
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
-	const uint64_t under_way = octo_rule_notes_time_placed(rule) + OCTO_VERDICT_GRACE_MS;
-	const struct octo_promise p = promise_of(octo, rule);
-	const bool was_wrong = octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS;
+	const uint64_t under_way = octo_rule_notes_time_placed(rule) + OCTO_AUDIT_GRACE_MS;
+	const struct octo_expected p = expected_of(octo, rule);
+	const bool was_wrong = octo_rule_notes_status(rule) > OCTO_STATUS_WORKS;
 	struct octo_notes *notes;
 
 	/* most learned rules have a stray or two that were under way when the rule was installed */
@@ -171,21 +171,20 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	notes->strays++;
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	octo_evidence_stray(&notes->evidence, &p, s);
-	if (!was_wrong && octo_rule_notes_verdict(rule) > OCTO_VERDICT_WORKS &&
-	    is_excused(octo, &p))
-		octo_evidence_move(&notes->evidence, octo_now_ms());
+	octo_observed_stray(&notes->observed, &p, s);
+	if (!was_wrong && octo_rule_notes_status(rule) > OCTO_STATUS_WORKS && is_excused(octo, &p))
+		octo_observed_move(&notes->observed, octo_now_ms());
 	octo_rule_notes_count_locked(octo, notes);
-	if (was_wrong || octo_rule_notes_verdict(rule) <= OCTO_VERDICT_WORKS)
+	if (was_wrong || octo_rule_notes_status(rule) <= OCTO_STATUS_WORKS)
 		return;
 	review(octo, rule);
-	if (!octo->truth.suspect)
-		octo->truth.since = octo_now_ms();
-	octo->truth.suspect = true;
+	if (!octo->audit.suspect)
+		octo->audit.since = octo_now_ms();
+	octo->audit.suspect = true;
 	/* an audit under way may already have passed this rule */
-	octo->truth.look.suspect = true;
-	octo->truth.next_look = 0;
-	octo->truth.pause = LOOK_MS;
+	octo->audit.look.suspect = true;
+	octo->audit.next_look = 0;
+	octo->audit.pause = LOOK_MS;
 }
 
 static void
@@ -197,7 +196,7 @@ heed(struct octo_dev *octo, const struct octo_sample *s)
 		octo_learn_stray_locked(octo, s);
 		return;
 	}
-	octo->truth.steered_strays++;
+	octo->audit.steered_strays++;
 	if (rule->origin != OCTO_BY_LEARNING || rule->queue == s->queue)
 		judge(octo, rule, s);
 	else if (s->when >= octo_rule_notes_time_placed(rule))
@@ -229,10 +228,10 @@ drain_all(struct octo_dev *octo)
 	const uint64_t end = octo_deadline(DRAIN_US);
 	bool any = false;
 
-	octo->truth.first_queue++;
+	octo->audit.first_queue++;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq
-			*q = data->rx_queues[(octo->truth.first_queue + i) % data->nb_rx_queues];
+			*q = data->rx_queues[(octo->audit.first_queue + i) % data->nb_rx_queues];
 
 		if (q != NULL)
 			any |= drain(octo, q, end);
@@ -257,23 +256,22 @@ came_home(struct octo_dev *octo, struct rte_flow *rule)
 static void
 tally(struct octo_dev *octo, struct rte_flow *rule)
 {
-	static const struct octo_evidence home = {.kept_pf = true};
-	static const struct octo_evidence nothing;
-	const struct octo_promise p = promise_of(octo, rule);
+	static const struct octo_observed home = {.kept_pf = true};
+	static const struct octo_observed nothing;
+	const struct octo_expected p = expected_of(octo, rule);
 	const bool learned = rule->origin == OCTO_BY_LEARNING;
-	const struct octo_evidence *e;
+	const struct octo_observed *e;
 
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	if (octo_rule_notes_verdict(rule) != OCTO_VERDICT_WORKS &&
-	    (!learned || rule->notes != NULL))
+	if (octo_rule_notes_status(rule) != OCTO_STATUS_WORKS && (!learned || rule->notes != NULL))
 		review(octo, rule);
-	e = rule->notes != NULL ? &rule->notes->evidence : came_home(octo, rule) ? &home : &nothing;
-	octo->truth.look.suspect |= octo_evidence_verdict(e) > OCTO_VERDICT_WORKS;
+	e = rule->notes != NULL ? &rule->notes->observed : came_home(octo, rule) ? &home : &nothing;
+	octo->audit.look.suspect |= octo_observed_status(e) > OCTO_STATUS_WORKS;
 	if (!learned)
-		octo_tally_queue(&octo->truth.look.queue, e, rule->queue);
-	if (p.pf != OCTO_VERDICT_ANY_PF)
-		octo_tally_pf(&octo->truth.look.pf, e, p.pf);
+		octo_tally_queue(&octo->audit.look.queue, e, rule->queue);
+	if (p.pf != OCTO_AUDIT_ANY_PF)
+		octo_tally_pf(&octo->audit.look.pf, e, p.pf);
 }
 
 static void
@@ -293,7 +291,7 @@ drop_tier(struct octo_dev *octo, enum octo_tier tier, enum octo_ignored what,
 static void
 begin_look(struct octo_dev *octo, uint64_t now)
 {
-	struct octo_truth *t = &octo->truth;
+	struct octo_audit *t = &octo->audit;
 
 	t->next_look = now + t->pause;
 	t->pause = RTE_MIN(2 * t->pause, MAX_LOOK_MS);
@@ -309,7 +307,7 @@ begin_look(struct octo_dev *octo, uint64_t now)
 static void
 end_look(struct octo_dev *octo)
 {
-	struct octo_truth *t = &octo->truth;
+	struct octo_audit *t = &octo->audit;
 
 	t->look.under_way = false;
 	t->suspect = t->look.suspect;
@@ -328,7 +326,7 @@ look_at_rules(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(LOOK_US);
 	struct rte_flow **next = &octo->sync.cursor[OCTO_CURSOR_AUDIT];
-	struct octo_truth *t = &octo->truth;
+	struct octo_audit *t = &octo->audit;
 	const uint64_t now = octo_now_ms();
 
 	if (octo->tier == OCTO_TIER_NONE)
@@ -351,7 +349,7 @@ look_at_rules(struct octo_dev *octo)
 
 /* Called by the control thread. Returns whether there were samples. */
 bool
-octo_truth_follow_locked(struct octo_dev *octo)
+octo_audit_follow_locked(struct octo_dev *octo)
 {
 	bool any;
 
@@ -363,16 +361,16 @@ octo_truth_follow_locked(struct octo_dev *octo)
 
 /* At port start: forget the results so far. */
 void
-octo_truth_start_locked(struct octo_dev *octo)
+octo_audit_start_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_sample s;
 
 	octo_learn_follow_tier_locked(octo);
 	octo_learn_forget_all(octo->learning.policy);
-	octo->truth.told = false;
-	octo->truth.suspect = false;
-	octo->truth.look.under_way = false;
+	octo->audit.told = false;
+	octo->audit.suspect = false;
+	octo->audit.look.under_way = false;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 
