@@ -28,7 +28,7 @@ start_resync(struct octo_dev *octo)
 
 	TAILQ_FOREACH(rule, &octo->rules, next) {
 		octo_fanout_unlead(rule);
-		octo_rule_notes_moved(octo, rule);
+		octo_rule_ext_moved(octo, rule);
 	}
 	octo_rule_linger_forget_switch(octo);
 	agent->default_pf = OCTO_NO_PF;

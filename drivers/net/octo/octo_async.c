@@ -115,8 +115,8 @@ awaited(const struct octo_dev *octo, const struct op *op)
 static void
 free_rule(struct octo_dev *octo, struct rte_flow *rule)
 {
-	rule->notes->table->nb_flows--;
-	rule->notes->table = NULL;
+	rule->ext->table->nb_flows--;
+	rule->ext->table = NULL;
 	octo_rule_remove_locked(octo, rule, NULL);
 }
 
@@ -267,14 +267,14 @@ octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	struct octo_async_queue *q;
 
-	if (rule->notes->table == NULL)
+	if (rule->ext->table == NULL)
 		return;
 	/* operations on the rule that are still in the queues are completed first */
 	disown(octo, rule);
 	octo_async_settle_locked(octo);
-	q = octo->async->queues[rule->notes->flow_queue];
+	q = octo->async->queues[rule->ext->flow_queue];
 	q->own = (struct op){.kind = FLOW_DESTROY, .rule = rule};
 	octo_async_destroy_on_pfs(octo, &q->own, q->id);
 	settle(octo, q);
-	rule->notes->table->nb_flows--;
+	rule->ext->table->nb_flows--;
 }

@@ -52,18 +52,18 @@ many_hits(const struct octo_dev *octo)
 static bool
 heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 {
-	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
 	const struct octo_expected p = expected_of(octo, rule);
 	uint64_t by_pf = hits;
 
-	if (notes == NULL)
+	if (ext == NULL)
 		return true;
 	/* the only rule on slices chooses the PF, too */
 	if (!octo->sliced && p.pf != OCTO_AUDIT_ANY_PF &&
 	    !octo_rule_hits_locked(octo, rule, p.pf, &by_pf))
 		return false;
-	octo_observed_hits(&notes->observed, by_pf, hits, octo_now_ms());
-	octo_rule_notes_count_locked(octo, notes);
+	octo_observed_hits(&ext->observed, by_pf, hits, octo_now_ms());
+	octo_rule_ext_count_locked(octo, ext);
 	return true;
 }
 
@@ -74,15 +74,15 @@ heed_pfs(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
 static void
 heed_time(struct octo_dev *octo, const struct rte_flow *rule, bool counted, uint64_t hits)
 {
-	struct octo_notes *notes = rule->notes;
+	struct octo_rule_ext *ext = rule->ext;
 
-	if (notes == NULL)
+	if (ext == NULL)
 		return;
 	if (counted)
-		octo_observed_matched(&notes->observed, hits, many_hits(octo), octo_now_ms());
+		octo_observed_matched(&ext->observed, hits, many_hits(octo), octo_now_ms());
 	else
-		octo_observed_uncounted(&notes->observed, octo_now_ms());
-	octo_rule_notes_count_locked(octo, notes);
+		octo_observed_uncounted(&ext->observed, octo_now_ms());
+	octo_rule_ext_count_locked(octo, ext);
 }
 
 /* Read and record the hits of a rule. Returns false if they are unknown. */
@@ -103,14 +103,14 @@ octo_audit_status_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *
 	uint64_t counted;
 
 	*hits = read_hits(octo, rule, &counted) ? (int64_t)counted : -1;
-	return octo_rule_notes_status(rule);
+	return octo_rule_ext_status(rule);
 }
 
 /* Log the first ineffective rule; octo show steering lists all. */
 static void
 complain(struct octo_dev *octo, const struct rte_flow *rule)
 {
-	const struct octo_observed *e = &rule->notes->observed;
+	const struct octo_observed *e = &rule->ext->observed;
 	char by[OCTO_PF_NAME_MAX], expected[OCTO_PF_NAME_MAX];
 	char text[OCTO_TUPLE_TEXT_MAX];
 
@@ -140,7 +140,7 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (!octo->agent_queues)
 		read_hits(octo, rule, &hits);
-	if (!octo->audit.told && octo_rule_status_is_ineffective(octo_rule_notes_status(rule)))
+	if (!octo->audit.told && octo_rule_status_is_ineffective(octo_rule_ext_status(rule)))
 		complain(octo, rule);
 }
 
@@ -157,25 +157,25 @@ is_excused(const struct octo_dev *octo, const struct octo_expected *p)
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
-	const uint64_t under_way = octo_rule_notes_time_placed(rule) + OCTO_AUDIT_GRACE_MS;
+	const uint64_t under_way = octo_rule_ext_time_placed(rule) + OCTO_AUDIT_GRACE_MS;
 	const struct octo_expected p = expected_of(octo, rule);
-	const bool was_wrong = octo_rule_notes_status(rule) > OCTO_STATUS_WORKS;
-	struct octo_notes *notes;
+	const bool was_wrong = octo_rule_ext_status(rule) > OCTO_STATUS_WORKS;
+	struct octo_rule_ext *ext;
 
 	/* most learned rules have a stray or two that were under way when the rule was installed */
-	if (rule->origin == OCTO_BY_LEARNING && rule->notes == NULL && s->when < under_way)
+	if (rule->origin == OCTO_BY_LEARNING && rule->ext == NULL && s->when < under_way)
 		return;
-	notes = octo_rule_notes_get(octo, rule);
-	if (notes == NULL)
+	ext = octo_rule_ext_get(octo, rule);
+	if (ext == NULL)
 		return;
-	notes->strays++;
+	ext->strays++;
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	octo_observed_stray(&notes->observed, &p, s);
-	if (!was_wrong && octo_rule_notes_status(rule) > OCTO_STATUS_WORKS && is_excused(octo, &p))
-		octo_observed_move(&notes->observed, octo_now_ms());
-	octo_rule_notes_count_locked(octo, notes);
-	if (was_wrong || octo_rule_notes_status(rule) <= OCTO_STATUS_WORKS)
+	octo_observed_stray(&ext->observed, &p, s);
+	if (!was_wrong && octo_rule_ext_status(rule) > OCTO_STATUS_WORKS && is_excused(octo, &p))
+		octo_observed_move(&ext->observed, octo_now_ms());
+	octo_rule_ext_count_locked(octo, ext);
+	if (was_wrong || octo_rule_ext_status(rule) <= OCTO_STATUS_WORKS)
 		return;
 	review(octo, rule);
 	if (!octo->audit.suspect)
@@ -199,7 +199,7 @@ heed(struct octo_dev *octo, const struct octo_sample *s)
 	octo->audit.steered_strays++;
 	if (rule->origin != OCTO_BY_LEARNING || rule->queue == s->queue)
 		judge(octo, rule, s);
-	else if (s->when >= octo_rule_notes_time_placed(rule))
+	else if (s->when >= octo_rule_ext_time_placed(rule))
 		octo_learn_follow_queue_locked(octo, rule, s->queue);
 }
 
@@ -245,7 +245,7 @@ came_home(struct octo_dev *octo, struct rte_flow *rule)
 {
 	uint64_t hits;
 
-	return rule->origin == OCTO_BY_LEARNING && rule->notes == NULL && octo->agent == NULL &&
+	return rule->origin == OCTO_BY_LEARNING && rule->ext == NULL && octo->agent == NULL &&
 	       octo_rule_hits_locked(octo, rule, OCTO_NO_PF, &hits) && hits > many_hits(octo);
 }
 
@@ -264,9 +264,9 @@ tally(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (octo_mpfs_agent_may_lack(octo, rule))
 		return;
-	if (octo_rule_notes_status(rule) != OCTO_STATUS_WORKS && (!learned || rule->notes != NULL))
+	if (octo_rule_ext_status(rule) != OCTO_STATUS_WORKS && (!learned || rule->ext != NULL))
 		review(octo, rule);
-	e = rule->notes != NULL ? &rule->notes->observed : came_home(octo, rule) ? &home : &nothing;
+	e = rule->ext != NULL ? &rule->ext->observed : came_home(octo, rule) ? &home : &nothing;
 	octo->audit.look.suspect |= octo_observed_status(e) > OCTO_STATUS_WORKS;
 	if (!learned)
 		octo_tally_queue(&octo->audit.look.queue, e, rule->queue);

@@ -103,7 +103,7 @@ octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
 
 	return (struct octo_rule_wish){
 		.tuple = &rule->tuple,
-		.words = rule->generic ? rule->notes->words.rule : NULL,
+		.words = rule->generic ? rule->ext->words.rule : NULL,
 		.priority = learned ? octo->learned_priority : rule->priority,
 		.queue = rule->queue,
 		.pf = leg_of(octo, rule),
@@ -220,7 +220,7 @@ octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 bool
 octo_fanout_is_transfer(const struct rte_flow *rule)
 {
-	return rule->generic && rule->notes->words.rule->attr->transfer;
+	return rule->generic && rule->ext->words.rule->attr->transfer;
 }
 
 /*
@@ -261,7 +261,7 @@ void
 octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_fanout_unlead(rule);
-	octo_rule_notes_moved(octo, rule);
+	octo_rule_ext_moved(octo, rule);
 	octo_rule_store_mark_queue_locked(octo, rule->queue);
 }
 

@@ -121,8 +121,8 @@ create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op
 	op->rule = enter_rule(octo, r, actions, error);
 	if (op->rule == NULL)
 		return NULL;
-	op->rule->notes->table = r->table;
-	op->rule->notes->flow_queue = (uint16_t)queue_id;
+	op->rule->ext->table = r->table;
+	op->rule->ext->flow_queue = (uint16_t)queue_id;
 	r->table->nb_flows++;
 	ret = create_on_pfs(octo, op, (uint16_t)queue_id, r, actions, error);
 	op->failed = ret != 0;

@@ -87,7 +87,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 				     error);
 	if (ret == 0)
 		ret = check_kind(rule, &r.wish, error);
-	if (ret == 0 && r.wish.words != NULL && octo_rule_notes_get(octo, rule) == NULL)
+	if (ret == 0 && r.wish.words != NULL && octo_rule_ext_get(octo, rule) == NULL)
 		ret = refuse(error, ENOMEM, "no memory for the rule");
 	if (ret == 0 && r.wish.words != NULL)
 		ret = octo_words_take(&words, r.wish.words, rule, error);

@@ -213,7 +213,7 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 		return;
 	}
 	if (octo_fanout_lead_to_locked(octo, rule, home) == 0)
-		octo_rule_notes_moved(octo, rule);
+		octo_rule_ext_moved(octo, rule);
 	else
 		/* without its rule the flow is learned again */
 		octo_rule_remove_locked(octo, rule, NULL);

@@ -49,7 +49,7 @@ octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 		octo_rule_store_mark_queue_locked(m->octo, queue);
 	m->rerouted |= octo_rule_pf(m->octo, rule) != before;
 	m->led += octo_rule_leads_to(m->octo, rule, m->home);
-	octo_rule_notes_moved(m->octo, rule);
+	octo_rule_ext_moved(m->octo, rule);
 }
 
 void

@@ -118,7 +118,7 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 		return;
 	if (ret == 0) {
 		rule->lead = octo_fanout_lead(octo, asked->pf);
-		octo_rule_notes_moved(octo, rule);
+		octo_rule_ext_moved(octo, rule);
 	} else {
 		/* there may be room once all rules are sent and stale ones are dropped */
 		octo_rule_store_mark_queue_locked(octo, rule->queue);
@@ -309,11 +309,11 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	    struct rte_flow_error *error)
 {
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_QUERY, rule, 0);
-	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
 	struct octo_agent_msg answer;
 	int ret;
 
-	if (notes == NULL)
+	if (ext == NULL)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "no memory for the counters of the rule");
 	ret = ask(octo, &msg, &answer);
@@ -322,15 +322,15 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	if (answer.type != OCTO_AGENT_COUNT)
 		return refuse(octo, -EPROTO, error);
 	/* the agent was restarted, and its counters with it */
-	if (answer.count.hits < notes->agent_base.hits)
-		memset(&notes->agent_base, 0, sizeof(notes->agent_base));
+	if (answer.count.hits < ext->agent_base.hits)
+		memset(&ext->agent_base, 0, sizeof(ext->agent_base));
 	count->hits_set = 1;
 	count->bytes_set = 1;
-	count->hits = answer.count.hits - notes->agent_base.hits;
-	count->bytes = answer.count.bytes - notes->agent_base.bytes;
+	count->hits = answer.count.hits - ext->agent_base.hits;
+	count->bytes = answer.count.bytes - ext->agent_base.bytes;
 	if (count->reset) {
-		notes->agent_base.hits = answer.count.hits;
-		notes->agent_base.bytes = answer.count.bytes;
+		ext->agent_base.hits = answer.count.hits;
+		ext->agent_base.bytes = answer.count.bytes;
 	}
 	return 0;
 }

@@ -66,7 +66,7 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 	     i++)
 		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)
-		octo_rule_notes_placed(rule);
+		octo_rule_ext_placed(rule);
 	return ret;
 }
 
@@ -85,7 +85,7 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 		octo_fanout_drop(rule, pf);
 	}
 	octo_fanout_unlead(rule);
-	octo_rule_notes_reset(octo, rule);
+	octo_rule_ext_reset(octo, rule);
 }
 
 static int
@@ -190,7 +190,7 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	octo_rule_linger_end_locked(octo);
 	rule->by_table = true;
 	rule->pending = true;
-	if (octo_rule_notes_get(octo, rule) == NULL)
+	if (octo_rule_ext_get(octo, rule) == NULL)
 		ret = octo_flow_error_memory(error);
 	if (ret == 0 && octo_rule_has_tuple(rule))
 		ret = enter_rule(octo, wish, rule, error);

@@ -30,8 +30,8 @@ enum octo_origin {
  * Rule extension: fields that few rules need, namely rules that have strayed, whose hits
  * were read, or that are more than a 5-tuple and a queue.
  */
-struct octo_notes {
-	TAILQ_ENTRY(octo_notes) next;
+struct octo_rule_ext {
+	TAILQ_ENTRY(octo_rule_ext) next;
 	struct rte_flow *rule;
 	struct octo_words words; /* of a generic rule */
 	struct octo_observed observed;
@@ -69,13 +69,13 @@ struct rte_flow {
 	TAILQ_ENTRY(rte_flow) next;          /* in octo_dev.rules, or .others without a tuple */
 	TAILQ_ENTRY(rte_flow) next_of_queue; /* in octo_dev.queue_rules */
 	struct octo_tuple tuple;             /* key in the table; family 0: no tuple */
-	struct octo_notes *notes;            /* rule extension, NULL until it is needed */
+	struct octo_rule_ext *ext;           /* rule extension, NULL until it is needed */
 	struct octo_lead lead;
 	uint32_t priority;
 	uint32_t placed; /* ms, lower 32 bits; when it was installed or last moved */
 	uint16_t queue;
 	uint8_t origin;               /* enum octo_origin */
-	bool generic : 1;             /* inserted as in notes->words */
+	bool generic : 1;             /* inserted as in ext->words */
 	bool count : 1;               /* the application asked for COUNT */
 	bool by_table : 1;            /* from a template table, through a flow queue */
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
@@ -85,7 +85,7 @@ struct rte_flow {
 };
 
 TAILQ_HEAD(octo_rules, rte_flow);
-TAILQ_HEAD(octo_all_notes, octo_notes);
+TAILQ_HEAD(octo_rule_exts, octo_rule_ext);
 
 #define OCTO_LINGERING_BUCKETS 256
 /*
@@ -190,15 +190,15 @@ int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *er
 void octo_rule_list_name_again_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 
-/* octo_rule_notes.c: rule extensions */
-void octo_rule_notes_count_locked(struct octo_dev *octo, struct octo_notes *notes);
-uint64_t octo_rule_notes_time_placed(const struct rte_flow *rule);
-struct octo_notes *octo_rule_notes_get(struct octo_dev *octo, struct rte_flow *rule);
-void octo_rule_notes_drop(struct octo_dev *octo, struct rte_flow *rule);
-void octo_rule_notes_placed(struct rte_flow *rule);
-void octo_rule_notes_moved(struct octo_dev *octo, struct rte_flow *rule);
-void octo_rule_notes_reset(struct octo_dev *octo, struct rte_flow *rule);
-enum octo_rule_status octo_rule_notes_status(const struct rte_flow *rule);
+/* octo_rule_ext.c: rule extensions */
+void octo_rule_ext_count_locked(struct octo_dev *octo, struct octo_rule_ext *ext);
+uint64_t octo_rule_ext_time_placed(const struct rte_flow *rule);
+struct octo_rule_ext *octo_rule_ext_get(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_ext_drop(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_ext_placed(struct rte_flow *rule);
+void octo_rule_ext_moved(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_ext_reset(struct octo_dev *octo, struct rte_flow *rule);
+enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: counters of rules */
 void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);

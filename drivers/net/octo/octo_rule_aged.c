@@ -39,19 +39,19 @@ compare_rules(const void *a, const void *b)
 static int
 list_rules(const struct octo_dev *octo, struct search *s)
 {
-	const struct octo_notes *notes;
+	const struct octo_rule_ext *ext;
 	uint32_t nb = 0;
 
-	TAILQ_FOREACH(notes, &octo->notes, next)
-		nb += notes->words.ages;
+	TAILQ_FOREACH(ext, &octo->rule_exts, next)
+		nb += ext->words.ages;
 	if (nb == 0)
 		return 0;
 	s->rules = calloc(nb, sizeof(struct rte_flow *));
 	if (s->rules == NULL)
 		return -ENOMEM;
-	TAILQ_FOREACH(notes, &octo->notes, next)
-		if (notes->words.ages)
-			s->rules[s->nb_rules++] = notes->rule;
+	TAILQ_FOREACH(ext, &octo->rule_exts, next)
+		if (ext->words.ages)
+			s->rules[s->nb_rules++] = ext->rule;
 	qsort(s->rules, nb, sizeof(struct rte_flow *), compare_rules);
 	return 0;
 }
@@ -93,8 +93,8 @@ keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts,
 			keep_indirect(octo, contexts[i], pf);
 			continue;
 		}
-		(*found)->notes->words.aged_on |= RTE_BIT32(pf);
-		(*found)->notes->words.aged_told = false;
+		(*found)->ext->words.aged_on |= RTE_BIT32(pf);
+		(*found)->ext->words.aged_told = false;
 	}
 }
 
@@ -131,7 +131,7 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 		{.type = RTE_FLOW_ACTION_TYPE_AGE},
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
-	struct octo_words *words = &rule->notes->words;
+	struct octo_words *words = &rule->ext->words;
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
@@ -157,7 +157,7 @@ tell_rules(const struct octo_dev *octo, const struct search *s, void **contexts,
 	uint32_t aged = 0;
 
 	for (uint32_t i = 0; i < s->nb_rules && (nb == 0 || aged < nb); i++) {
-		struct octo_words *words = &s->rules[i]->notes->words;
+		struct octo_words *words = &s->rules[i]->ext->words;
 
 		if (words->aged_told || !is_aged(octo, s->rules[i]))
 			continue;

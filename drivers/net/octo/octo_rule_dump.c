@@ -69,7 +69,7 @@ octo_rule_dump_format(const struct rte_flow *rule, char *text)
 	if (octo_rule_has_tuple(rule) && rule->generic)
 		put(&line, ": ");
 	if (rule->generic)
-		put_words(&line, rule->notes->words.rule);
+		put_words(&line, rule->ext->words.rule);
 	return text;
 }
 
@@ -105,7 +105,7 @@ dump_state(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file)
 	octo_pf_format(octo, octo_rule_pf(octo, rule), name, sizeof(name));
 	if (octo_rule_has_tuple(rule))
 		fprintf(file, "  MPFS rule to PF: %s\n  status: %s\n", name,
-			octo_rule_status_name(octo_rule_notes_status(rule)));
+			octo_rule_status_name(octo_rule_ext_status(rule)));
 }
 
 /* Append the dumps of the PFs, in their own formats; some have none. */

@@ -42,11 +42,11 @@ count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 static struct octo_kept_hits *
 kept_of(struct octo_dev *octo, struct rte_flow *rule)
 {
-	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
 
-	if (notes != NULL && notes->kept == NULL)
-		notes->kept = calloc(1, sizeof(*notes->kept));
-	return notes == NULL ? NULL : notes->kept;
+	if (ext != NULL && ext->kept == NULL)
+		ext->kept = calloc(1, sizeof(*ext->kept));
+	return ext == NULL ? NULL : ext->kept;
 }
 
 /* By a counter id; some PFs share one counter among all rules with the same id. */
@@ -58,7 +58,7 @@ may_share_counter(const struct rte_flow *rule)
 
 	if (!rule->generic)
 		return false;
-	conf = octo_words_find(rule->notes->words.rule->actions_ro, RTE_FLOW_ACTION_TYPE_COUNT,
+	conf = octo_words_find(rule->ext->words.rule->actions_ro, RTE_FLOW_ACTION_TYPE_COUNT,
 			       &found);
 	return conf != NULL && conf->id != 0;
 }
@@ -79,7 +79,7 @@ read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
 void
 octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
-	struct octo_kept_hits *kept = rule->notes == NULL ? NULL : rule->notes->kept;
+	struct octo_kept_hits *kept = rule->ext == NULL ? NULL : rule->ext->kept;
 	struct rte_flow_query_count count = {0};
 
 	if (!rule->count || count_of_pf(octo, rule, pf, &count_action, &count, NULL) != 0)
@@ -94,8 +94,8 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 void
 octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf)
 {
-	if (rule->notes != NULL && rule->notes->kept != NULL)
-		octo_kept_hits_end(rule->notes->kept, pf);
+	if (rule->ext != NULL && rule->ext->kept != NULL)
+		octo_kept_hits_end(rule->ext->kept, pf);
 }
 
 /*
@@ -188,7 +188,7 @@ query_count_of(struct octo_dev *octo, struct rte_flow *rule, const struct rte_fl
 	if (rule->count)
 		return query_count(octo, rule, action, kept_of(octo, rule), count, error);
 	if (rule->generic)
-		handle = octo_indirect_find_handle(rule->notes->words.rule->actions_ro,
+		handle = octo_indirect_find_handle(rule->ext->words.rule->actions_ro,
 						   RTE_FLOW_ACTION_TYPE_COUNT);
 	if (handle == NULL)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,

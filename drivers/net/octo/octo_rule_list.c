@@ -52,7 +52,7 @@ octo_rule_list_name_again_locked(struct octo_dev *octo)
 		if (!octo_fanout_is_transfer(rule))
 			continue;
 		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE)
-			changed |= octo_words_renumber(&rule->notes->words, OCTO_LOST_PORT(pf),
+			changed |= octo_words_renumber(&rule->ext->words, OCTO_LOST_PORT(pf),
 						       octo->port[pf].port_id);
 		if (changed && !rule->by_table)
 			octo_rule_withdraw_locked(octo, rule);
@@ -107,8 +107,7 @@ queue_of(const struct rte_flow *rule)
 {
 	const int queue = octo_rule_has_tuple(rule) ? rule->queue : -1;
 
-	return rule->generic ? RTE_MAX(queue, octo_words_max_queue(rule->notes->words.rule)) :
-			       queue;
+	return rule->generic ? RTE_MAX(queue, octo_words_max_queue(rule->ext->words.rule)) : queue;
 }
 
 /*
@@ -201,6 +200,6 @@ octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_fanout_is_transfer(rule))
-			octo_words_renumber(&rule->notes->words, octo->port[pf].port_id,
+			octo_words_renumber(&rule->ext->words, octo->port[pf].port_id,
 					    OCTO_LOST_PORT(pf));
 }

@@ -11,11 +11,11 @@ void
 octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (rule->generic) {
-		octo->words_bytes -= rule->notes->words.bytes;
-		octo_indirect_release(rule->notes->words.rule->actions_ro);
-		octo_words_drop(&rule->notes->words);
+		octo->words_bytes -= rule->ext->words.bytes;
+		octo_indirect_release(rule->ext->words.rule->actions_ro);
+		octo_words_drop(&rule->ext->words);
 	}
-	octo_rule_notes_drop(octo, rule);
+	octo_rule_ext_drop(octo, rule);
 	octo_slab_put(&octo->rule_slab, rule);
 	octo_rule_store_publish_locked(octo);
 }
@@ -24,16 +24,16 @@ static int
 keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct octo_rule_wish *wish,
 	   struct rte_flow_error *error)
 {
-	struct octo_notes *notes = octo_rule_notes_get(octo, rule);
+	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
 	int ret;
 
-	if (notes == NULL)
+	if (ext == NULL)
 		return octo_flow_error_memory(error);
-	ret = octo_words_take(&notes->words, wish->words, rule, error);
+	ret = octo_words_take(&ext->words, wish->words, rule, error);
 	if (ret != 0)
 		return ret;
-	octo_indirect_hold(notes->words.rule->actions_ro);
-	octo->words_bytes += notes->words.bytes;
+	octo_indirect_hold(ext->words.rule->actions_ro);
+	octo->words_bytes += ext->words.bytes;
 	rule->generic = true;
 	return 0;
 }
@@ -119,13 +119,14 @@ octo_rule_store_init(struct octo_dev *octo)
 	TAILQ_INIT(&octo->rules);
 	TAILQ_INIT(&octo->indirects);
 	TAILQ_INIT(&octo->others);
-	TAILQ_INIT(&octo->notes);
+	TAILQ_INIT(&octo->rule_exts);
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
 		TAILQ_INIT(&octo->queue_rules[i]);
 	octo_slab_init(&octo->rule_slab, "octo_rules",
 		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct octo_handle),
 		       SOCKET_ID_ANY);
-	octo_slab_init(&octo->notes_slab, "octo_notes", sizeof(struct octo_notes), SOCKET_ID_ANY);
+	octo_slab_init(&octo->rule_ext_slab, "octo_rule_ext", sizeof(struct octo_rule_ext),
+		       SOCKET_ID_ANY);
 	snprintf(name, sizeof(name), "octo_p%u", octo->port_id);
 	octo->table = octo_table_create(name, SOCKET_ID_ANY);
 	if (octo->table == NULL) {
@@ -140,7 +141,7 @@ octo_rule_store_fini(struct octo_dev *octo)
 {
 	octo_table_free(octo->table);
 	octo->table = NULL;
-	octo_slab_fini(&octo->notes_slab);
+	octo_slab_fini(&octo->rule_ext_slab);
 	octo_slab_fini(&octo->rule_slab);
 }
 
@@ -152,7 +153,7 @@ octo_rule_store_bytes_locked(const struct octo_dev *octo)
 
 	octo_learn_stats(octo->learning.policy, &learned);
 	return octo_table_bytes(octo->table) + octo_slab_bytes(&octo->rule_slab) +
-	       octo_slab_bytes(&octo->notes_slab) + octo->words_bytes + learned.bytes;
+	       octo_slab_bytes(&octo->rule_ext_slab) + octo->words_bytes + learned.bytes;
 }
 
 /* Make the rule lead to this queue. */
@@ -176,7 +177,7 @@ octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule)
 bool
 octo_rule_store_has_handle(const struct rte_flow *rule, const struct rte_flow_action_handle *handle)
 {
-	return rule->generic && octo_indirect_is_used(rule->notes->words.rule->actions_ro, handle);
+	return rule->generic && octo_indirect_is_used(rule->ext->words.rule->actions_ro, handle);
 }
 
 /* Replace the words of a rule. If there are new words, the rule has its extension already. */
@@ -187,13 +188,13 @@ octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct 
 		octo_indirect_hold(words->rule->actions_ro);
 	octo->words_bytes += words->bytes;
 	if (rule->generic) {
-		octo->words_bytes -= rule->notes->words.bytes;
-		octo_indirect_release(rule->notes->words.rule->actions_ro);
-		octo_words_drop(&rule->notes->words);
+		octo->words_bytes -= rule->ext->words.bytes;
+		octo_indirect_release(rule->ext->words.rule->actions_ro);
+		octo_words_drop(&rule->ext->words);
 	}
 	rule->generic = words->rule != NULL;
 	if (rule->generic)
-		rule->notes->words = *words;
+		rule->ext->words = *words;
 }
 
 /* Publish counts for readers without the control mutex, in any process. */

@@ -73,7 +73,7 @@ walk(struct octo_dev *octo, uint16_t queue)
 			if (n++ == 0)
 				end = octo_deadline(SLICE_US);
 			q->failed += octo_fanout_lead_to_locked(octo, rule, q->target) != 0;
-			octo_rule_notes_moved(octo, rule);
+			octo_rule_ext_moved(octo, rule);
 		}
 		q->next = TAILQ_NEXT(rule, next_of_queue);
 	}

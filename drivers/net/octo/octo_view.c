@@ -198,7 +198,7 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 	*view = (struct octo_view_rule){
 		.tuple = rule->tuple,
 		.hits = hits,
-		.strays = rule->notes != NULL ? rule->notes->strays : 0,
+		.strays = rule->ext != NULL ? rule->ext->strays : 0,
 		.queue = rule->queue,
 		.pf = has_pf ? pf : -1,
 		.status = octo_rule_status_name(status),
