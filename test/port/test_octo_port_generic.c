@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Rules of any kind: what all PFs take is on all of them, in the application's words. */
+/* Rules of any kind: what all PFs take is on all of them, as the application wrote it. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -80,30 +80,30 @@ leg_of(const struct octo_dev *octo, const struct rte_flow *rule)
 }
 
 int
-octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
-		  struct octo_rule_text *text, struct rte_flow_error *error)
+octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec,
+		  struct octo_pf_rule *pf_rule, struct rte_flow_error *error)
 {
-	if (wish->words != NULL) {
-		text->rule = *wish->words;
-		return octo_words_pfs(octo, wish->words, &text->pfs, error);
+	if (spec->app_spec != NULL) {
+		pf_rule->rule = *spec->app_spec;
+		return octo_app_spec_pfs(octo, spec->app_spec, &pf_rule->pfs, error);
 	}
-	octo_flow_build_queue(&text->built, wish->tuple, wish->priority,
-			      octo_pf_leg(&octo->pf[wish->pf], wish->queue).queue, wish->count);
-	text->rule.attr_ro = &text->built.attr;
-	text->rule.pattern_ro = text->built.pattern;
-	text->rule.actions_ro = text->built.actions;
-	text->pfs = UINT32_MAX;
+	octo_flow_build_queue(&pf_rule->built, spec->tuple, spec->priority,
+			      octo_pf_leg(&octo->pf[spec->pf], spec->queue).queue, spec->count);
+	pf_rule->rule.attr_ro = &pf_rule->built.attr;
+	pf_rule->rule.pattern_ro = pf_rule->built.pattern;
+	pf_rule->rule.actions_ro = pf_rule->built.actions;
+	pf_rule->pfs = UINT32_MAX;
 	return 0;
 }
 
-struct octo_rule_wish
-octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule)
+struct octo_rule_spec
+octo_fanout_spec_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	const bool learned = rule->origin == OCTO_BY_LEARNING;
 
-	return (struct octo_rule_wish){
+	return (struct octo_rule_spec){
 		.tuple = &rule->tuple,
-		.words = rule->generic ? rule->ext->words.rule : NULL,
+		.app_spec = rule->generic ? rule->ext->app_spec.rule : NULL,
 		.priority = learned ? octo->learned_priority : rule->priority,
 		.queue = rule->queue,
 		.pf = leg_of(octo, rule),
@@ -119,11 +119,11 @@ int
 octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 			  struct rte_flow_error *error)
 {
-	const struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
+	const struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	const struct rte_flow_action *actions;
 	struct octo_indirect_own own;
-	struct octo_rule_text text;
-	int ret = octo_fanout_write(octo, &wish, &text, error);
+	struct octo_pf_rule pf_rule;
+	int ret = octo_fanout_write(octo, &spec, &pf_rule, error);
 	int pf;
 
 	octo_assert_locked(octo);
@@ -134,12 +134,12 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 
 		if (ret != 0)
 			break;
-		if ((text.pfs & RTE_BIT32(pf)) == 0 || octo_rule_on(octo, rule, pf) != NULL ||
+		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0 || octo_rule_on(octo, rule, pf) != NULL ||
 		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)pf))
 			continue;
-		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
-		on = rte_flow_create(p->port_id, text.rule.attr_ro, text.rule.pattern_ro, actions,
-				     error);
+		actions = octo_indirect_on_pf(pf_rule.rule.actions_ro, (uint8_t)pf, &own);
+		on = rte_flow_create(p->port_id, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
+				     actions, error);
 		rule->arfs[pf] = octo_handle_make(on, life);
 		/* the only rule of a flow is tried again when its queue is rehomed */
 		if (on == NULL && (octo_rule_is_sole(octo, rule) ||
@@ -168,21 +168,21 @@ octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow
  * the rule is accepted.
  */
 int
-octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_spec *spec,
 			    struct rte_flow_error *error)
 {
 	const struct rte_flow_action *actions;
 	struct octo_indirect_own own;
-	struct octo_rule_text text;
+	struct octo_pf_rule pf_rule;
 	int ret = 0;
 	int pf;
 
-	if (wish->words == NULL && octo->agent != NULL && !octo->started)
+	if (spec->app_spec == NULL && octo->agent != NULL && !octo->started)
 		return 0;
-	if (wish->words == NULL && octo->agent_queues)
-		return octo_fanout_check_agent(octo, wish->count, error);
-	ret = octo_fanout_write(octo, wish, &text, error);
-	if (ret == 0 && text.pfs == 0)
+	if (spec->app_spec == NULL && octo->agent_queues)
+		return octo_fanout_check_agent(octo, spec->count, error);
+	ret = octo_fanout_write(octo, spec, &pf_rule, error);
+	if (ret == 0 && pf_rule.pfs == 0)
 		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					 "the PF that the rule names is gone, or the transfer "
 					 "proxy of the switch");
@@ -191,10 +191,10 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 
 		if (ret != 0)
 			break;
-		if ((text.pfs & RTE_BIT32(pf)) == 0)
+		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0)
 			continue;
-		actions = octo_indirect_on_pf(text.rule.actions_ro, (uint8_t)pf, &own);
-		ret = rte_flow_validate(p->port_id, text.rule.attr_ro, text.rule.pattern_ro,
+		actions = octo_indirect_on_pf(pf_rule.rule.actions_ro, (uint8_t)pf, &own);
+		ret = rte_flow_validate(p->port_id, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
 					actions, error);
 		if (ret != 0)
 			ret = octo_flow_blame(p, ret, error);
@@ -220,7 +220,7 @@ octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 bool
 octo_fanout_is_transfer(const struct rte_flow *rule)
 {
-	return rule->generic && rule->ext->words.rule->attr->transfer;
+	return rule->generic && rule->ext->app_spec.rule->attr->transfer;
 }
 
 /*

@@ -6,13 +6,13 @@
 
 #include "octo_flow_ops.h"
 #include "octo_private.h"
-#include "octo_words.h"
+#include "octo_app_spec.h"
 #include "octo_spec.h"
 
 static void
-wish_exactly(struct octo_flow_request *r)
+specify_exact(struct octo_flow_request *r)
 {
-	r->wish = (struct octo_rule_wish){
+	r->rule_spec = (struct octo_rule_spec){
 		.tuple = &r->spec.tuple,
 		.origin = OCTO_BY_APP,
 		.priority = r->spec.priority,
@@ -25,31 +25,31 @@ wish_exactly(struct octo_flow_request *r)
 static bool
 leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 {
-	const struct rte_flow_attr *attr = r->words.attr_ro;
+	const struct rte_flow_attr *attr = r->app_spec.attr_ro;
 	const struct rte_flow_action_queue *queue;
 	const struct rte_flow_action *action;
 
 	if (!attr->ingress || attr->egress || attr->transfer || attr->group != 0)
 		return false;
-	action = octo_indirect_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE);
+	action = octo_indirect_find(r->app_spec.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE);
 	queue = action == NULL ? NULL : action->conf;
 	if (queue == NULL || queue->index >= octo_data(octo)->nb_rx_queues)
 		return false;
 	r->spec.queue = queue->index;
-	return octo_flow_parse_tuple(r->words.pattern_ro, &r->spec.tuple) == 0;
+	return octo_flow_parse_tuple(r->app_spec.pattern_ro, &r->spec.tuple) == 0;
 }
 
 static void
-wish_in_words(struct octo_flow_request *r, bool steered)
+specify_generic(struct octo_flow_request *r, bool steered)
 {
 	bool count;
 
-	octo_words_find(r->words.actions_ro, RTE_FLOW_ACTION_TYPE_COUNT, &count);
-	r->wish = (struct octo_rule_wish){
+	octo_app_spec_find(r->app_spec.actions_ro, RTE_FLOW_ACTION_TYPE_COUNT, &count);
+	r->rule_spec = (struct octo_rule_spec){
 		.tuple = steered ? &r->spec.tuple : NULL,
-		.words = &r->words,
+		.app_spec = &r->app_spec,
 		.origin = OCTO_BY_APP,
-		.priority = r->words.attr_ro->priority,
+		.priority = r->app_spec.attr_ro->priority,
 		.queue = steered ? r->spec.queue : 0,
 		.count = count,
 	};
@@ -65,12 +65,12 @@ leaves_it_to_pfs(const struct octo_dev *octo, struct octo_flow_request *r)
 	const struct rte_flow *known;
 
 	/* the only port of slices would take the queue for one of its own */
-	if (octo->sliced || r->wish.tuple == NULL)
+	if (octo->sliced || r->rule_spec.tuple == NULL)
 		return false;
-	known = octo_table_find(octo->table, r->wish.tuple);
-	if (known == NULL || known->priority == r->wish.priority)
+	known = octo_table_find(octo->table, r->rule_spec.tuple);
+	if (known == NULL || known->priority == r->rule_spec.priority)
 		return false;
-	wish_in_words(r, false);
+	specify_generic(r, false);
 	return true;
 }
 
@@ -90,32 +90,32 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 					  "the port is not configured: configure it first");
 	if (octo->tier_wanted == OCTO_TIER_NONE)
 		return octo_flow_error_tier(error);
-	r->words.attr_ro = attr;
-	r->words.pattern_ro = pattern;
-	r->words.actions_ro = actions;
+	r->app_spec.attr_ro = attr;
+	r->app_spec.pattern_ro = pattern;
+	r->app_spec.actions_ro = actions;
 	if (ret == 0 && !r->spec.transfer && r->spec.fate == OCTO_FATE_QUEUE &&
 	    r->spec.count_id == 0) {
-		wish_exactly(r);
+		specify_exact(r);
 		return octo_flow_error_check_queue(octo, r->spec.queue, error);
 	}
 	/* validates nested lists, so that code that walks them need not check */
-	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->words, error);
+	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->app_spec, error);
 	if (ret >= 0)
 		ret = octo_indirect_check(octo, actions, error);
-	if (ret == 0 && octo->sliced && octo_words_choose_queue(actions))
+	if (ret == 0 && octo->sliced && octo_app_spec_choose_queue(actions))
 		ret = octo_flow_error_slices(error);
 	if (ret == 0)
-		wish_in_words(r, leads_to_a_queue(octo, r));
+		specify_generic(r, leads_to_a_queue(octo, r));
 	return ret;
 }
 
 static int
 validate_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
 {
-	int ret = octo_rule_check_locked(octo, &r->wish, error);
+	int ret = octo_rule_check_locked(octo, &r->rule_spec, error);
 
 	if (ret == -EEXIST && leaves_it_to_pfs(octo, r))
-		ret = octo_rule_check_locked(octo, &r->wish, error);
+		ret = octo_rule_check_locked(octo, &r->rule_spec, error);
 	return ret;
 }
 
@@ -139,10 +139,10 @@ octo_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 static struct rte_flow *
 create_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
 {
-	struct rte_flow *rule = octo_rule_add_locked(octo, &r->wish, error);
+	struct rte_flow *rule = octo_rule_add_locked(octo, &r->rule_spec, error);
 
 	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, r))
-		rule = octo_rule_add_locked(octo, &r->wish, error);
+		rule = octo_rule_add_locked(octo, &r->rule_spec, error);
 	return rule;
 }
 
@@ -218,9 +218,9 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 
 	if (octo_flow_read(octo, attr, pattern, actions, &r, error) != 0)
 		return NULL;
-	rule = octo_rule_enter_locked(octo, &r.wish, error);
+	rule = octo_rule_enter_locked(octo, &r.rule_spec, error);
 	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, &r))
-		rule = octo_rule_enter_locked(octo, &r.wish, error);
+		rule = octo_rule_enter_locked(octo, &r.rule_spec, error);
 	return rule;
 }
 

@@ -31,10 +31,10 @@ check(const struct octo_dev *octo, const struct rte_flow *rule,
 
 /* An update keeps the rule's kind: one flow to one queue, or any other rule. */
 static int
-check_kind(const struct rte_flow *rule, const struct octo_rule_wish *wish,
+check_kind(const struct rte_flow *rule, const struct octo_rule_spec *spec,
 	   struct rte_flow_error *error)
 {
-	if ((wish->tuple != NULL) == octo_rule_has_tuple(rule))
+	if ((spec->tuple != NULL) == octo_rule_has_tuple(rule))
 		return 0;
 	return refuse(error, ENOTSUP,
 		      "a rule of one flow to a queue stays one, and others stay others: destroy it "
@@ -44,8 +44,8 @@ check_kind(const struct rte_flow *rule, const struct octo_rule_wish *wish,
 struct update_move {
 	struct octo_move move;
 	struct rte_flow *rule;
-	struct octo_rule_text from;
-	struct octo_rule_text to;
+	struct octo_pf_rule from;
+	struct octo_pf_rule to;
 };
 
 static int
@@ -71,8 +71,8 @@ static int
 update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action actions[],
 	      struct rte_flow_error *error)
 {
-	struct octo_rule_wish old = octo_fanout_wish_of(octo, rule);
-	struct octo_words words = {0};
+	struct octo_rule_spec old = octo_fanout_spec_of(octo, rule);
+	struct octo_app_spec app_spec = {0};
 	struct octo_flow_request r;
 	struct update_move u = {
 		.move = {.octo = octo, .users = 1, .change = change, .follow = follow},
@@ -86,32 +86,32 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 		ret = octo_flow_read(octo, u.from.rule.attr_ro, u.from.rule.pattern_ro, actions, &r,
 				     error);
 	if (ret == 0)
-		ret = check_kind(rule, &r.wish, error);
-	if (ret == 0 && r.wish.words != NULL && octo_rule_ext_get(octo, rule) == NULL)
+		ret = check_kind(rule, &r.rule_spec, error);
+	if (ret == 0 && r.rule_spec.app_spec != NULL && octo_rule_ext_get(octo, rule) == NULL)
 		ret = refuse(error, ENOMEM, "no memory for the rule");
-	if (ret == 0 && r.wish.words != NULL)
-		ret = octo_words_take(&words, r.wish.words, rule, error);
+	if (ret == 0 && r.rule_spec.app_spec != NULL)
+		ret = octo_app_spec_take(&app_spec, r.rule_spec.app_spec, rule, error);
 	if (ret != 0)
 		return ret;
-	old = r.wish;
+	old = r.rule_spec;
 	/* contains the context by which the PFs report the rule to octo when it ages */
-	if (words.rule != NULL)
-		old.words = words.rule;
-	old.count = r.wish.count || octo->count_rules;
+	if (app_spec.rule != NULL)
+		old.app_spec = app_spec.rule;
+	old.count = r.rule_spec.count || octo->count_rules;
 	u.move.from = rule->queue;
-	u.move.to = octo_rule_has_tuple(rule) ? r.wish.queue : rule->queue;
+	u.move.to = octo_rule_has_tuple(rule) ? r.rule_spec.queue : rule->queue;
 	u.move.home = octo_move_home_locked(octo, rule, u.move.to);
 	old.pf = u.move.home;
 	ret = octo_fanout_write(octo, &old, &u.to, error);
 	if (ret == 0)
 		ret = octo_move_locked(&u.move, error);
 	if (ret != 0) {
-		octo_words_drop(&words);
+		octo_app_spec_drop(&app_spec);
 		return ret;
 	}
 	/* the copies were made before, so that nothing can fail from here on */
-	octo_rule_store_swap_words(octo, rule, &words);
-	rule->count = r.wish.count;
+	octo_rule_store_swap_app_spec(octo, rule, &app_spec);
+	rule->count = r.rule_spec.count;
 	return 0;
 }
 

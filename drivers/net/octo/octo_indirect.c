@@ -10,7 +10,7 @@
 #include <rte_malloc.h>
 
 #include "octo_private.h"
-#include "octo_words.h"
+#include "octo_app_spec.h"
 #include "octo_spec.h"
 
 static int
@@ -127,7 +127,7 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 		return refuse(error, EINVAL, "the port is stopped: start it first");
 	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 		return refuse(error, EINVAL, "an indirect action cannot be one itself");
-	if (octo->sliced && octo_words_choose_queue(list))
+	if (octo->sliced && octo_app_spec_choose_queue(list))
 		return octo_flow_error_slices(error);
 	if (action->type != RTE_FLOW_ACTION_TYPE_QUEUE)
 		return 0;

@@ -148,8 +148,8 @@ octo_move_locked(struct octo_move *m, struct rte_flow_error *error)
 struct exact_move {
 	struct octo_move move;
 	struct rte_flow *rule;
-	struct octo_rule_text old;
-	struct octo_rule_text new;
+	struct octo_pf_rule old;
+	struct octo_pf_rule new;
 };
 
 static int
@@ -172,7 +172,7 @@ int
 octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
 		       struct rte_flow_error *error)
 {
-	struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
+	struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct exact_move e = {
 		.move = {.octo = octo,
 			 .from = rule->queue,
@@ -183,12 +183,12 @@ octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t qu
 			 .follow = follow_exact},
 		.rule = rule,
 	};
-	int ret = octo_fanout_write(octo, &wish, &e.old, error);
+	int ret = octo_fanout_write(octo, &spec, &e.old, error);
 
-	wish.queue = queue;
-	wish.pf = e.move.home;
+	spec.queue = queue;
+	spec.pf = e.move.home;
 	if (ret == 0)
-		ret = octo_fanout_write(octo, &wish, &e.new, error);
+		ret = octo_fanout_write(octo, &spec, &e.new, error);
 	return ret == 0 ? octo_move_locked(&e.move, error) : ret;
 }
 

@@ -15,7 +15,7 @@
  */
 
 struct octo_dev;
-struct octo_rule_text;
+struct octo_pf_rule;
 
 /** A move: of a rule, or of all rules of an indirect action. */
 struct octo_move {
@@ -80,12 +80,12 @@ extern int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 
 /** Replace a PF's rule, in place or by another one. COUNT continues. */
 int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
-		       const struct octo_rule_text *from, const struct octo_rule_text *to,
+		       const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		       struct rte_flow_error *error);
 
 /** octo_replace_on_pf(), never in place: counters begin at 0. *on may be NULL. */
 int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
-		      const struct octo_rule_text *from, const struct octo_rule_text *to,
+		      const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		      struct rte_flow_error *error);
 
 /** Remove the PF's rule; the inverse of octo_replace_anew() where there was none. */

@@ -66,18 +66,18 @@ slices_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 static int
 slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	struct octo_rule_wish wish = octo_fanout_wish_of(octo, rule);
-	struct octo_rule_text from, to;
+	struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
+	struct octo_pf_rule from, to;
 	struct octo_lead lead;
 	uint8_t before;
 	int ret;
 
 	if (octo_rule_on(octo, rule, 0) == NULL || !octo_port_is(&octo->port[0], OCTO_PORT_RUNNING))
 		return slices_insert(octo, rule, pf, error);
-	ret = octo_fanout_write(octo, &wish, &from, error);
-	wish.pf = pf;
+	ret = octo_fanout_write(octo, &spec, &from, error);
+	spec.pf = pf;
 	if (ret == 0)
-		ret = octo_fanout_write(octo, &wish, &to, error);
+		ret = octo_fanout_write(octo, &spec, &to, error);
 	lead = octo_fanout_lead(octo, pf);
 	if (ret == 0)
 		ret = octo_replace_on_pf(octo, 0, rule, &from, &to, error);

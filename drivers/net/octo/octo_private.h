@@ -221,7 +221,7 @@ struct octo_dev {
 		struct rte_flow *rule; /* NULL: unknown */
 		uint32_t start;
 	} page;                          /* of octo_view_rules(): where the next page begins */
-	uint64_t words_bytes;            /* of all generic rules */
+	uint64_t app_spec_bytes;         /* of all generic rules */
 	struct octo_indirects indirects; /* in order of creation */
 	struct octo_async *async;        /* NULL without flow queues */
 	struct octo_rule_exts rule_exts; /* all rule extensions */
@@ -524,8 +524,8 @@ int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
 /* A rule of the application and the spec derived from it. Contains pointers to itself. */
 struct octo_flow_request {
 	struct octo_flow_spec spec;
-	struct rte_flow_conv_rule words;
-	struct octo_rule_wish wish;
+	struct rte_flow_conv_rule app_spec;
+	struct octo_rule_spec rule_spec;
 };
 
 int octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,

@@ -14,19 +14,19 @@ int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 
 /* h is NULL on failure. */
 static struct octo_handle
-create(const struct octo_dev *octo, uint8_t port, const struct octo_rule_text *text, uint32_t step,
+create(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule, uint32_t step,
        struct rte_flow_error *error)
 {
 	const struct octo_port *p = &octo->port[port];
-	struct rte_flow_attr attr = *text->rule.attr_ro;
+	struct rte_flow_attr attr = *pf_rule->rule.attr_ro;
 	const uint32_t life = p->fsm.life;
 	const struct rte_flow_action *actions;
 	struct octo_indirect_own own;
 
 	attr.priority += step;
-	actions = octo_indirect_on_pf(text->rule.actions_ro, port, &own);
+	actions = octo_indirect_on_pf(pf_rule->rule.actions_ro, port, &own);
 	return octo_handle_make(rte_flow_create(octo_port_usable_id(p), &attr,
-						text->rule.pattern_ro, actions, error),
+						pf_rule->rule.pattern_ro, actions, error),
 				life);
 }
 
@@ -45,7 +45,7 @@ destroy(const struct octo_dev *octo, uint8_t port, const struct octo_handle *on)
  */
 static int
 replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
-		  const struct octo_rule_text *from, const struct octo_rule_text *to,
+		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		  struct rte_flow_error *error)
 {
 	const struct octo_handle bridge = create(octo, port, to, 1, error);
@@ -65,7 +65,7 @@ replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle 
 
 static int
 replace(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
-	const struct octo_rule_text *from, const struct octo_rule_text *to,
+	const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 	struct rte_flow_error *error)
 {
 	const struct octo_handle fresh = create(octo, port, to, 0, error);
@@ -81,7 +81,7 @@ replace(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 
 static int
 change_in_place(const struct octo_dev *octo, uint8_t port, struct rte_flow *on,
-		const struct octo_rule_text *to, struct rte_flow_error *error)
+		const struct octo_pf_rule *to, struct rte_flow_error *error)
 {
 	struct octo_indirect_own own;
 	const struct rte_flow_action *actions;
@@ -94,7 +94,7 @@ change_in_place(const struct octo_dev *octo, uint8_t port, struct rte_flow *on,
 
 int
 octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
-		  const struct octo_rule_text *from, const struct octo_rule_text *to,
+		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		  struct rte_flow_error *error)
 {
 	const struct octo_port *p = &octo->port[pf];
@@ -120,7 +120,7 @@ octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct octo_handle *on)
 
 int
 octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
-		   const struct octo_rule_text *from, const struct octo_rule_text *to,
+		   const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		   struct rte_flow_error *error)
 {
 	struct rte_flow *const old = octo_rule_on(octo, rule, pf);

@@ -100,22 +100,22 @@ refuse_twice(struct rte_flow_error *error)
  * one.
  */
 static bool
-is_taken(const struct octo_rule_wish *wish, const struct rte_flow *known)
+is_taken(const struct octo_rule_spec *spec, const struct rte_flow *known)
 {
-	return known->origin != OCTO_BY_LEARNING || wish->origin == OCTO_BY_LEARNING;
+	return known->origin != OCTO_BY_LEARNING || spec->origin == OCTO_BY_LEARNING;
 }
 
 /* Insert the rule into the table of tuples. On failure the caller frees the rule. */
 static int
-enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow *rule,
+enter_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow *rule,
 	   struct rte_flow_error *error)
 {
 	int ret = octo_table_add(octo->table, &rule->tuple, rule);
 	struct rte_flow *known;
 
 	if (ret == -EEXIST) {
-		known = octo_table_find(octo->table, wish->tuple);
-		if (is_taken(wish, known))
+		known = octo_table_find(octo->table, spec->tuple);
+		if (is_taken(spec, known))
 			return refuse_twice(error);
 		if (!octo_rule_linger_locked(octo, known))
 			octo_rule_remove_locked(octo, known, NULL);
@@ -125,10 +125,10 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_
 }
 
 static int
-place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow *rule,
+place_new(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow *rule,
 	  struct rte_flow_error *error)
 {
-	int ret = octo_rule_has_tuple(rule) ? enter_rule(octo, wish, rule, error) : 0;
+	int ret = octo_rule_has_tuple(rule) ? enter_rule(octo, spec, rule, error) : 0;
 
 	if (ret != 0)
 		return ret;
@@ -138,7 +138,7 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
 	else if (octo_rule_linger_replace_locked(octo, rule))
 		return 0;
 	ret = octo->started ? octo_rule_place_locked(octo, rule, error) :
-			      octo_fanout_validate_locked(octo, wish, error);
+			      octo_fanout_validate_locked(octo, spec, error);
 	if (ret != 0 && octo_rule_has_tuple(rule))
 		octo_table_remove(octo->table, &rule->tuple);
 	return ret;
@@ -149,23 +149,23 @@ place_new(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_f
  * checked.
  */
 static struct rte_flow *
-make_rule(struct octo_dev *octo, const struct octo_rule_wish *wish, struct rte_flow_error *error)
+make_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow_error *error)
 {
-	if (wish->words != NULL && octo_fanout_validate_locked(octo, wish, error) != 0)
+	if (spec->app_spec != NULL && octo_fanout_validate_locked(octo, spec, error) != 0)
 		return NULL;
-	return octo_rule_store_new(octo, wish, error);
+	return octo_rule_store_new(octo, spec, error);
 }
 
 struct rte_flow *
-octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 		     struct rte_flow_error *error)
 {
-	struct rte_flow *rule = make_rule(octo, wish, error);
+	struct rte_flow *rule = make_rule(octo, spec, error);
 	int ret;
 
 	if (rule == NULL)
 		return NULL;
-	ret = place_new(octo, wish, rule, error);
+	ret = place_new(octo, spec, rule, error);
 	if (ret != 0) {
 		octo_rule_store_free(octo, rule);
 		rte_errno = -ret;
@@ -177,10 +177,10 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 
 /* Create a rule of a template table. It is not on any PF yet. */
 struct rte_flow *
-octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 		       struct rte_flow_error *error)
 {
-	struct rte_flow *rule = make_rule(octo, wish, error);
+	struct rte_flow *rule = make_rule(octo, spec, error);
 	int ret = 0;
 
 	octo_assert_locked(octo);
@@ -193,7 +193,7 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
 	if (octo_rule_ext_get(octo, rule) == NULL)
 		ret = octo_flow_error_memory(error);
 	if (ret == 0 && octo_rule_has_tuple(rule))
-		ret = enter_rule(octo, wish, rule, error);
+		ret = enter_rule(octo, spec, rule, error);
 	if (ret != 0) {
 		octo_rule_store_free(octo, rule);
 		rte_errno = -ret;
@@ -264,19 +264,19 @@ octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
  * answer.
  */
 int
-octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 		       struct rte_flow_error *error)
 {
 	const struct rte_flow *known = NULL;
 	int ret;
 
-	if (wish->tuple != NULL)
-		known = octo_table_find(octo->table, wish->tuple);
-	if (known != NULL && is_taken(wish, known))
+	if (spec->tuple != NULL)
+		known = octo_table_find(octo->table, spec->tuple);
+	if (known != NULL && is_taken(spec, known))
 		return refuse_twice(error);
-	ret = octo_fanout_validate_locked(octo, wish, error);
+	ret = octo_fanout_validate_locked(octo, spec, error);
 	if (ret != 0 && octo_rule_linger_end_locked(octo))
-		ret = octo_fanout_validate_locked(octo, wish, error);
+		ret = octo_fanout_validate_locked(octo, spec, error);
 	return ret;
 }
 
@@ -288,7 +288,7 @@ struct rte_flow *
 octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
 		       struct rte_flow_error *error)
 {
-	const struct octo_rule_wish wish = {
+	const struct octo_rule_spec spec = {
 		.tuple = tuple,
 		.origin = OCTO_BY_LEARNING,
 		.queue = queue,
@@ -301,5 +301,5 @@ octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, ui
 				   "there is no switch between the PFs that takes rules");
 		return NULL;
 	}
-	return octo_rule_add_locked(octo, &wish, error);
+	return octo_rule_add_locked(octo, &spec, error);
 }

@@ -17,7 +17,7 @@
 #include "octo_life.h"
 #include "octo_tuple.h"
 #include "octo_audit.h"
-#include "octo_words.h"
+#include "octo_app_spec.h"
 
 /* Creator of a rule. */
 enum octo_origin {
@@ -33,7 +33,7 @@ enum octo_origin {
 struct octo_rule_ext {
 	TAILQ_ENTRY(octo_rule_ext) next;
 	struct rte_flow *rule;
-	struct octo_words words; /* of a generic rule */
+	struct octo_app_spec app_spec; /* of a generic rule */
 	struct octo_observed observed;
 	struct rte_flow_template_table *table; /* if by_table */
 	uint16_t flow_queue;                   /* if by_table */
@@ -75,7 +75,7 @@ struct rte_flow {
 	uint32_t placed; /* ms, lower 32 bits; when it was installed or last moved */
 	uint16_t queue;
 	uint8_t origin;               /* enum octo_origin */
-	bool generic : 1;             /* inserted as in ext->words */
+	bool generic : 1;             /* inserted as in ext->app_spec */
 	bool count : 1;               /* the application asked for COUNT */
 	bool by_table : 1;            /* from a template table, through a flow queue */
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
@@ -114,10 +114,10 @@ struct octo_rule_counts {
 	struct octo_learn_stats learned;
 };
 
-/* Specification of a rule to be created. */
-struct octo_rule_wish {
+/* Rule spec: of a rule to be created, before it is written for PFs. */
+struct octo_rule_spec {
 	const struct octo_tuple *tuple; /* NULL: more than one flow, or not to a single queue */
-	const struct rte_flow_conv_rule *words; /* as given to rte_flow, or NULL */
+	const struct rte_flow_conv_rule *app_spec; /* as given to rte_flow, or NULL */
 	enum octo_origin origin;
 	uint32_t priority;
 	uint16_t queue;
@@ -125,8 +125,8 @@ struct octo_rule_wish {
 	bool count;
 };
 
-/* Spec as given to the PFs. Contains pointers into itself. */
-struct octo_rule_text {
+/* A rule as it is given to PFs. Contains pointers into itself. */
+struct octo_pf_rule {
 	struct octo_flow_rule built;
 	struct rte_flow_conv_rule rule;
 	uint32_t pfs; /* mask of PFs that get it */
@@ -148,18 +148,18 @@ octo_rule_says_full(int ret)
 }
 
 /* octo_rule.c: a rule on all PFs; all under the control mutex */
-struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 				      struct rte_flow_error *error);
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 int
 octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
-int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 			   struct rte_flow_error *error);
 int
 octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 void octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
-struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_wish *wish,
+struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 					struct rte_flow_error *error);
 void octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule);
 struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple,
@@ -226,15 +226,15 @@ int octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 			      struct rte_flow_error *error);
 int octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 			      struct rte_flow_error *error);
-int octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_wish *wish,
+int octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_spec *spec,
 				struct rte_flow_error *error);
 int octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error);
 void octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule);
 int octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 				   struct rte_flow_error *error);
-int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_wish *wish,
-		      struct octo_rule_text *text, struct rte_flow_error *error);
-struct octo_rule_wish octo_fanout_wish_of(const struct octo_dev *octo, const struct rte_flow *rule);
+int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec,
+		      struct octo_pf_rule *pf_rule, struct rte_flow_error *error);
+struct octo_rule_spec octo_fanout_spec_of(const struct octo_dev *octo, const struct rte_flow *rule);
 int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 bool octo_fanout_is_transfer(const struct rte_flow *rule);
@@ -245,7 +245,7 @@ void octo_fanout_unlead(struct rte_flow *rule);
 void octo_fanout_drop(struct rte_flow *rule, uint8_t pf);
 
 /* octo_rule_store.c */
-struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
+struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_spec *spec,
 				     struct rte_flow_error *error);
 void octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_store_publish_locked(struct octo_dev *octo);
@@ -253,8 +253,8 @@ void octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_store_has_handle(const struct rte_flow *rule,
 				const struct rte_flow_action_handle *handle);
-void
-octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words);
+void octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,
+				   struct octo_app_spec *app_spec);
 int octo_rule_store_init(struct octo_dev *octo);
 void octo_rule_store_fini(struct octo_dev *octo);
 uint64_t octo_rule_store_bytes_locked(const struct octo_dev *octo);

@@ -43,14 +43,14 @@ list_rules(const struct octo_dev *octo, struct search *s)
 	uint32_t nb = 0;
 
 	TAILQ_FOREACH(ext, &octo->rule_exts, next)
-		nb += ext->words.ages;
+		nb += ext->app_spec.ages;
 	if (nb == 0)
 		return 0;
 	s->rules = calloc(nb, sizeof(struct rte_flow *));
 	if (s->rules == NULL)
 		return -ENOMEM;
 	TAILQ_FOREACH(ext, &octo->rule_exts, next)
-		if (ext->words.ages)
+		if (ext->app_spec.ages)
 			s->rules[s->nb_rules++] = ext->rule;
 	qsort(s->rules, nb, sizeof(struct rte_flow *), compare_rules);
 	return 0;
@@ -93,8 +93,8 @@ keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts,
 			keep_indirect(octo, contexts[i], pf);
 			continue;
 		}
-		(*found)->ext->words.aged_on |= RTE_BIT32(pf);
-		(*found)->ext->words.aged_told = false;
+		(*found)->ext->app_spec.aged_on |= RTE_BIT32(pf);
+		(*found)->ext->app_spec.aged_told = false;
 	}
 }
 
@@ -131,24 +131,24 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 		{.type = RTE_FLOW_ACTION_TYPE_AGE},
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
-	struct octo_words *words = &rule->ext->words;
+	struct octo_app_spec *app_spec = &rule->ext->app_spec;
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow *on = octo_rule_on(octo, rule, (uint8_t)pf);
 		struct rte_flow_query_age age = {0};
 
-		if (on != NULL && (words->aged_on & RTE_BIT32(pf)) == 0)
+		if (on != NULL && (app_spec->aged_on & RTE_BIT32(pf)) == 0)
 			return false;
 		if (on == NULL || rte_flow_query(octo_port_usable_id(&octo->port[pf]), on, actions,
 						 &age, NULL) != 0)
 			continue;
 		if (!age.aged) {
-			words->aged_on &= ~RTE_BIT32(pf);
+			app_spec->aged_on &= ~RTE_BIT32(pf);
 			return false;
 		}
 	}
-	return words->aged_on != 0;
+	return app_spec->aged_on != 0;
 }
 
 static uint32_t
@@ -157,13 +157,13 @@ tell_rules(const struct octo_dev *octo, const struct search *s, void **contexts,
 	uint32_t aged = 0;
 
 	for (uint32_t i = 0; i < s->nb_rules && (nb == 0 || aged < nb); i++) {
-		struct octo_words *words = &s->rules[i]->ext->words;
+		struct octo_app_spec *app_spec = &s->rules[i]->ext->app_spec;
 
-		if (words->aged_told || !is_aged(octo, s->rules[i]))
+		if (app_spec->aged_told || !is_aged(octo, s->rules[i]))
 			continue;
 		if (nb > 0) {
-			contexts[aged] = words->age_context;
-			words->aged_told = true;
+			contexts[aged] = app_spec->age_context;
+			app_spec->aged_told = true;
 		}
 		aged++;
 	}

@@ -37,11 +37,11 @@ put_name(struct line *line, enum rte_flow_conv_op op, int type)
 
 /* Write the types of items and actions, without values: the PFs' own dumps have those. */
 static void
-put_words(struct line *line, const struct rte_flow_conv_rule *words)
+put_app_spec(struct line *line, const struct rte_flow_conv_rule *app_spec)
 {
-	const struct rte_flow_action *action = words->actions_ro;
-	const struct rte_flow_item *item = words->pattern_ro;
-	const struct rte_flow_attr *attr = words->attr_ro;
+	const struct rte_flow_action *action = app_spec->actions_ro;
+	const struct rte_flow_item *item = app_spec->pattern_ro;
+	const struct rte_flow_attr *attr = app_spec->attr_ro;
 
 	put(line, "%s%s%sgroup %u priority %u, pattern", attr->ingress ? "ingress " : "",
 	    attr->egress ? "egress " : "", attr->transfer ? "transfer " : "", attr->group,
@@ -69,7 +69,7 @@ octo_rule_dump_format(const struct rte_flow *rule, char *text)
 	if (octo_rule_has_tuple(rule) && rule->generic)
 		put(&line, ": ");
 	if (rule->generic)
-		put_words(&line, rule->ext->words.rule);
+		put_app_spec(&line, rule->ext->app_spec.rule);
 	return text;
 }
 

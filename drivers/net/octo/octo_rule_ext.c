@@ -88,8 +88,8 @@ octo_rule_ext_reset(struct octo_dev *octo, struct rte_flow *rule)
 	octo_observed_start(&rule->ext->observed, octo_now_ms());
 	octo_rule_ext_count_locked(octo, rule->ext);
 	rule->ext->strays = 0;
-	rule->ext->words.aged_on = 0;
-	rule->ext->words.aged_told = false;
+	rule->ext->app_spec.aged_on = 0;
+	rule->ext->app_spec.aged_told = false;
 	memset(&rule->ext->agent_base, 0, sizeof(rule->ext->agent_base));
 }
 

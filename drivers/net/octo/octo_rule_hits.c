@@ -58,8 +58,8 @@ may_share_counter(const struct rte_flow *rule)
 
 	if (!rule->generic)
 		return false;
-	conf = octo_words_find(rule->ext->words.rule->actions_ro, RTE_FLOW_ACTION_TYPE_COUNT,
-			       &found);
+	conf = octo_app_spec_find(rule->ext->app_spec.rule->actions_ro, RTE_FLOW_ACTION_TYPE_COUNT,
+				  &found);
 	return conf != NULL && conf->id != 0;
 }
 
@@ -188,7 +188,7 @@ query_count_of(struct octo_dev *octo, struct rte_flow *rule, const struct rte_fl
 	if (rule->count)
 		return query_count(octo, rule, action, kept_of(octo, rule), count, error);
 	if (rule->generic)
-		handle = octo_indirect_find_handle(rule->ext->words.rule->actions_ro,
+		handle = octo_indirect_find_handle(rule->ext->app_spec.rule->actions_ro,
 						   RTE_FLOW_ACTION_TYPE_COUNT);
 	if (handle == NULL)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,

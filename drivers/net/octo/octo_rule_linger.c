@@ -137,8 +137,8 @@ struct replacement {
 	struct rte_flow *new;
 	uint32_t had;   /* mask of PFs that had the old rule */
 	bool new_leads; /* the flow is led by the replacement's MPFS rule */
-	struct octo_rule_text from;
-	struct octo_rule_text to;
+	struct octo_pf_rule from;
+	struct octo_pf_rule to;
 };
 
 /* Swap the rules on one PF. Never in place: the replacement has counters of its own. */
@@ -193,8 +193,8 @@ follow(struct octo_move *m, uint16_t from, uint16_t to)
 static int
 replace(struct octo_dev *octo, struct rte_flow *old, struct rte_flow *new)
 {
-	const struct octo_rule_wish before = octo_fanout_wish_of(octo, old);
-	struct octo_rule_wish after = octo_fanout_wish_of(octo, new);
+	const struct octo_rule_spec before = octo_fanout_spec_of(octo, old);
+	struct octo_rule_spec after = octo_fanout_spec_of(octo, new);
 	struct replacement s = {
 		.move = {.octo = octo,
 			 .from = old->queue,

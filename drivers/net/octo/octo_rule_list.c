@@ -52,8 +52,8 @@ octo_rule_list_name_again_locked(struct octo_dev *octo)
 		if (!octo_fanout_is_transfer(rule))
 			continue;
 		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE)
-			changed |= octo_words_renumber(&rule->ext->words, OCTO_LOST_PORT(pf),
-						       octo->port[pf].port_id);
+			changed |= octo_app_spec_renumber(&rule->ext->app_spec, OCTO_LOST_PORT(pf),
+							  octo->port[pf].port_id);
 		if (changed && !rule->by_table)
 			octo_rule_withdraw_locked(octo, rule);
 	}
@@ -107,7 +107,8 @@ queue_of(const struct rte_flow *rule)
 {
 	const int queue = octo_rule_has_tuple(rule) ? rule->queue : -1;
 
-	return rule->generic ? RTE_MAX(queue, octo_words_max_queue(rule->ext->words.rule)) : queue;
+	return rule->generic ? RTE_MAX(queue, octo_app_spec_max_queue(rule->ext->app_spec.rule)) :
+			       queue;
 }
 
 /*
@@ -200,6 +201,6 @@ octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_fanout_is_transfer(rule))
-			octo_words_renumber(&rule->ext->words, octo->port[pf].port_id,
-					    OCTO_LOST_PORT(pf));
+			octo_app_spec_renumber(&rule->ext->app_spec, octo->port[pf].port_id,
+					       OCTO_LOST_PORT(pf));
 }

@@ -11,9 +11,9 @@ void
 octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (rule->generic) {
-		octo->words_bytes -= rule->ext->words.bytes;
-		octo_indirect_release(rule->ext->words.rule->actions_ro);
-		octo_words_drop(&rule->ext->words);
+		octo->app_spec_bytes -= rule->ext->app_spec.bytes;
+		octo_indirect_release(rule->ext->app_spec.rule->actions_ro);
+		octo_app_spec_drop(&rule->ext->app_spec);
 	}
 	octo_rule_ext_drop(octo, rule);
 	octo_slab_put(&octo->rule_slab, rule);
@@ -21,29 +21,29 @@ octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 }
 
 static int
-keep_words(struct octo_dev *octo, struct rte_flow *rule, const struct octo_rule_wish *wish,
-	   struct rte_flow_error *error)
+keep_app_spec(struct octo_dev *octo, struct rte_flow *rule, const struct octo_rule_spec *spec,
+	      struct rte_flow_error *error)
 {
 	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
 	int ret;
 
 	if (ext == NULL)
 		return octo_flow_error_memory(error);
-	ret = octo_words_take(&ext->words, wish->words, rule, error);
+	ret = octo_app_spec_take(&ext->app_spec, spec->app_spec, rule, error);
 	if (ret != 0)
 		return ret;
-	octo_indirect_hold(ext->words.rule->actions_ro);
-	octo->words_bytes += ext->words.bytes;
+	octo_indirect_hold(ext->app_spec.rule->actions_ro);
+	octo->app_spec_bytes += ext->app_spec.bytes;
 	rule->generic = true;
 	return 0;
 }
 
 /*
- * Allocate a rule, on no list yet, with a copy of the spec's words, which the PFs have
+ * Allocate a rule, on no list yet, with a copy of the application's spec, which the PFs have
  * validated. Returns NULL with *error set.
  */
 struct rte_flow *
-octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
+octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_spec *spec,
 		    struct rte_flow_error *error)
 {
 	struct rte_flow *rule = octo_slab_get(&octo->rule_slab);
@@ -52,14 +52,14 @@ octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_wish *wish,
 		octo_flow_error_memory(error);
 		return NULL;
 	}
-	if (wish->tuple != NULL)
-		rule->tuple = *wish->tuple;
-	rule->origin = wish->origin;
-	rule->priority = wish->priority;
-	rule->queue = wish->queue;
-	rule->count = wish->count;
+	if (spec->tuple != NULL)
+		rule->tuple = *spec->tuple;
+	rule->origin = spec->origin;
+	rule->priority = spec->priority;
+	rule->queue = spec->queue;
+	rule->count = spec->count;
 	octo_fanout_unlead(rule);
-	if (wish->words != NULL && keep_words(octo, rule, wish, error) != 0) {
+	if (spec->app_spec != NULL && keep_app_spec(octo, rule, spec, error) != 0) {
 		octo_rule_store_free(octo, rule);
 		return NULL;
 	}
@@ -153,7 +153,7 @@ octo_rule_store_bytes_locked(const struct octo_dev *octo)
 
 	octo_learn_stats(octo->learning.policy, &learned);
 	return octo_table_bytes(octo->table) + octo_slab_bytes(&octo->rule_slab) +
-	       octo_slab_bytes(&octo->rule_ext_slab) + octo->words_bytes + learned.bytes;
+	       octo_slab_bytes(&octo->rule_ext_slab) + octo->app_spec_bytes + learned.bytes;
 }
 
 /* Make the rule lead to this queue. */
@@ -177,24 +177,25 @@ octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule)
 bool
 octo_rule_store_has_handle(const struct rte_flow *rule, const struct rte_flow_action_handle *handle)
 {
-	return rule->generic && octo_indirect_is_used(rule->ext->words.rule->actions_ro, handle);
+	return rule->generic && octo_indirect_is_used(rule->ext->app_spec.rule->actions_ro, handle);
 }
 
-/* Replace the words of a rule. If there are new words, the rule has its extension already. */
+/* Replace the application's spec. If there is a new one, the rule has its extension already. */
 void
-octo_rule_store_swap_words(struct octo_dev *octo, struct rte_flow *rule, struct octo_words *words)
+octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,
+			      struct octo_app_spec *app_spec)
 {
-	if (words->rule != NULL)
-		octo_indirect_hold(words->rule->actions_ro);
-	octo->words_bytes += words->bytes;
+	if (app_spec->rule != NULL)
+		octo_indirect_hold(app_spec->rule->actions_ro);
+	octo->app_spec_bytes += app_spec->bytes;
 	if (rule->generic) {
-		octo->words_bytes -= rule->ext->words.bytes;
-		octo_indirect_release(rule->ext->words.rule->actions_ro);
-		octo_words_drop(&rule->ext->words);
+		octo->app_spec_bytes -= rule->ext->app_spec.bytes;
+		octo_indirect_release(rule->ext->app_spec.rule->actions_ro);
+		octo_app_spec_drop(&rule->ext->app_spec);
 	}
-	rule->generic = words->rule != NULL;
+	rule->generic = app_spec->rule != NULL;
 	if (rule->generic)
-		rule->ext->words = *words;
+		rule->ext->app_spec = *app_spec;
 }
 
 /* Publish counts for readers without the control mutex, in any process. */

@@ -86,14 +86,14 @@ static int
 add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
 	   struct rte_flow_error *error)
 {
-	const struct octo_rule_wish wish = {
+	const struct octo_rule_spec spec = {
 		.tuple = tuple,
 		.origin = OCTO_BY_COMMAND,
 		.queue = queue,
 	};
 	int ret = octo_flow_error_check_queue(octo, queue, error);
 
-	if (ret == 0 && octo_rule_add_locked(octo, &wish, error) == NULL)
+	if (ret == 0 && octo_rule_add_locked(octo, &spec, error) == NULL)
 		ret = -rte_errno;
 	return ret;
 }

@@ -11,13 +11,13 @@
 
 #include "octo_private.h"
 #include "octo_spec.h"
-#include "octo_words.h"
+#include "octo_app_spec.h"
 
 /* PFs report an aged rule by its context. Put the owner there, as it is unique. */
 static void
-take_age_context(struct octo_words *words, void *owner)
+take_age_context(struct octo_app_spec *app_spec, void *owner)
 {
-	struct rte_flow_action *action = words->rule->actions;
+	struct rte_flow_action *action = app_spec->rule->actions;
 
 	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
 		struct rte_flow_action_age *age = (void *)(uintptr_t)action->conf;
@@ -25,44 +25,45 @@ take_age_context(struct octo_words *words, void *owner)
 		if (action->type != RTE_FLOW_ACTION_TYPE_AGE || age == NULL)
 			continue;
 		/* without a context, rte_flow reports the rule's handle (rte_flow guide, "AGE") */
-		words->age_context = age->context != NULL ? age->context : owner;
-		words->ages = true;
+		app_spec->age_context = age->context != NULL ? age->context : owner;
+		app_spec->ages = true;
 		age->context = owner;
 	}
 }
 
 /*
  * Copy a rule. Returns 0, or a negative errno with *error set. The inverse of
- * octo_words_drop().
+ * octo_app_spec_drop().
  */
 int
-octo_words_take(struct octo_words *words, const struct rte_flow_conv_rule *rule, void *owner,
-		struct rte_flow_error *error)
+octo_app_spec_take(struct octo_app_spec *app_spec, const struct rte_flow_conv_rule *rule,
+		   void *owner, struct rte_flow_error *error)
 {
 	const int bytes = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, rule, error);
 
 	if (bytes < 0)
 		return bytes;
-	words->rule = rte_malloc("octo_words", (size_t)bytes, 0);
-	if (words->rule == NULL)
+	app_spec->rule = rte_malloc("octo_app_spec", (size_t)bytes, 0);
+	if (app_spec->rule == NULL)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "no memory for the rule");
-	octo_spec_copy(RTE_FLOW_CONV_OP_RULE, words->rule, (size_t)bytes, rule, NULL);
-	words->bytes = (uint32_t)bytes;
-	take_age_context(words, owner);
+	octo_spec_copy(RTE_FLOW_CONV_OP_RULE, app_spec->rule, (size_t)bytes, rule, NULL);
+	app_spec->bytes = (uint32_t)bytes;
+	take_age_context(app_spec, owner);
 	return 0;
 }
 
 void
-octo_words_drop(struct octo_words *words)
+octo_app_spec_drop(struct octo_app_spec *app_spec)
 {
-	rte_free(words->rule);
-	*words = (struct octo_words){0};
+	rte_free(app_spec->rule);
+	*app_spec = (struct octo_app_spec){0};
 }
 
 /* Find the configuration of the first action of a type; it may be NULL even if *found. */
 const void *
-octo_words_find(const struct rte_flow_action *actions, enum rte_flow_action_type type, bool *found)
+octo_app_spec_find(const struct rte_flow_action *actions, enum rte_flow_action_type type,
+		   bool *found)
 {
 	while (actions->type != RTE_FLOW_ACTION_TYPE_END && actions->type != type)
 		actions++;
@@ -95,14 +96,14 @@ max_queue(const struct rte_flow_action *action)
 
 /* Does an action of the list, or one nested in it, choose a queue? */
 bool
-octo_words_choose_queue(const struct rte_flow_action *action)
+octo_app_spec_choose_queue(const struct rte_flow_action *action)
 {
 	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
 		const struct rte_flow_action *nested = octo_spec_nested(action);
 
 		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE ||
 		    action->type == RTE_FLOW_ACTION_TYPE_RSS ||
-		    (nested != NULL && octo_words_choose_queue(nested)))
+		    (nested != NULL && octo_app_spec_choose_queue(nested)))
 			return true;
 	}
 	return false;
@@ -110,7 +111,7 @@ octo_words_choose_queue(const struct rte_flow_action *action)
 
 /* The highest queue that the rule names, -1 if none. */
 int
-octo_words_max_queue(const struct rte_flow_conv_rule *rule)
+octo_app_spec_max_queue(const struct rte_flow_conv_rule *rule)
 {
 	return max_queue(rule->actions_ro);
 }
@@ -235,8 +236,8 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
  * or none while that PF or the named one is gone.
  */
 int
-octo_words_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule, uint32_t *pfs,
-	       struct rte_flow_error *error)
+octo_app_spec_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule, uint32_t *pfs,
+		  struct rte_flow_error *error)
 {
 	int pf;
 
@@ -270,10 +271,10 @@ renumber_actions(const struct rte_flow_action *action, uint16_t from, uint16_t t
 
 /* Replace port id `from` by `to` in the rule. Returns whether it occurred. */
 bool
-octo_words_renumber(struct octo_words *words, uint16_t from, uint16_t to)
+octo_app_spec_renumber(struct octo_app_spec *app_spec, uint16_t from, uint16_t to)
 {
-	const struct rte_flow_item *item = words->rule->pattern_ro;
-	bool changed = renumber_actions(words->rule->actions_ro, from, to);
+	const struct rte_flow_item *item = app_spec->rule->pattern_ro;
+	bool changed = renumber_actions(app_spec->rule->actions_ro, from, to);
 
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
 		if (item_port(item) != from)
