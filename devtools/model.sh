@@ -26,12 +26,12 @@ models() {
 		move safety ENDS NO_AWAIT
 		move safety ENDS NO_END_GRACE
 		move safety ENDS SWITCH_FIRST
-		shift holds
-		shift safety NO_GRACE
-		shift safety NO_AWAIT
-		shift safety NO_WAIT
-		shift safety NO_NEXT_BURST
-		shift liveness ONE_STEP
+		migration holds
+		migration safety NO_GRACE
+		migration safety NO_AWAIT
+		migration safety NO_WAIT
+		migration safety NO_NEXT_BURST
+		migration liveness ONE_STEP
 		failover holds DIES=0
 		failover holds DIES=1
 		failover safety DIES=1 FLIP_FIRST

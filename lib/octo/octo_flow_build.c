@@ -143,23 +143,23 @@ set_low_bits(void *addr, size_t len, uint32_t bits)
 }
 
 static struct rte_flow_item
-build_masked_ipv4(struct octo_flow_rule *rule, const struct octo_partition_rule *part)
+build_masked_ipv4(struct octo_flow_rule *rule, const struct octo_partition_rule *masked)
 {
-	set_low_bits(&rule->l3.v4.hdr.src_addr, 4, part->src);
-	set_low_bits(&rule->l3.v4.hdr.dst_addr, 4, part->dst);
-	set_low_bits(&rule->l3_mask.v4.hdr.src_addr, 4, part->src_mask);
-	set_low_bits(&rule->l3_mask.v4.hdr.dst_addr, 4, part->dst_mask);
+	set_low_bits(&rule->l3.v4.hdr.src_addr, 4, masked->src);
+	set_low_bits(&rule->l3.v4.hdr.dst_addr, 4, masked->dst);
+	set_low_bits(&rule->l3_mask.v4.hdr.src_addr, 4, masked->src_mask);
+	set_low_bits(&rule->l3_mask.v4.hdr.dst_addr, 4, masked->dst_mask);
 	return (struct rte_flow_item){
 		.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &rule->l3, .mask = &rule->l3_mask};
 }
 
 static struct rte_flow_item
-build_masked_ipv6(struct octo_flow_rule *rule, const struct octo_partition_rule *part)
+build_masked_ipv6(struct octo_flow_rule *rule, const struct octo_partition_rule *masked)
 {
-	set_low_bits(&rule->l3.v6.hdr.src_addr, 16, part->src);
-	set_low_bits(&rule->l3.v6.hdr.dst_addr, 16, part->dst);
-	set_low_bits(&rule->l3_mask.v6.hdr.src_addr, 16, part->src_mask);
-	set_low_bits(&rule->l3_mask.v6.hdr.dst_addr, 16, part->dst_mask);
+	set_low_bits(&rule->l3.v6.hdr.src_addr, 16, masked->src);
+	set_low_bits(&rule->l3.v6.hdr.dst_addr, 16, masked->dst);
+	set_low_bits(&rule->l3_mask.v6.hdr.src_addr, 16, masked->src_mask);
+	set_low_bits(&rule->l3_mask.v6.hdr.dst_addr, 16, masked->dst_mask);
 	return (struct rte_flow_item){
 		.type = RTE_FLOW_ITEM_TYPE_IPV6, .spec = &rule->l3, .mask = &rule->l3_mask};
 }
@@ -167,14 +167,14 @@ build_masked_ipv6(struct octo_flow_rule *rule, const struct octo_partition_rule 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_masked)
 void
 octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
-		       const struct octo_partition_rule *part, uint32_t priority,
+		       const struct octo_partition_rule *masked, uint32_t priority,
 		       uint16_t from_port, uint16_t to_port, bool count)
 {
 	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
 
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
-	*item++ = family == OCTO_IPV4 ? build_masked_ipv4(rule, part) :
-					build_masked_ipv6(rule, part);
+	*item++ = family == OCTO_IPV4 ? build_masked_ipv4(rule, masked) :
+					build_masked_ipv6(rule, masked);
 	end_transfer(rule, item, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, to_port, count);
 }
 

@@ -55,10 +55,10 @@ __rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
-/** Masked MPFS rule: the same for IP packets of a family whose addresses match `part` [, COUNT]. */
+/** Masked MPFS rule: the same for IP packets of a family that match `masked` [, COUNT]. */
 __rte_internal
 void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
-			    const struct octo_partition_rule *part, uint32_t priority,
+			    const struct octo_partition_rule *masked, uint32_t priority,
 			    uint16_t from_port, uint16_t to_port, bool count);
 
 /**

@@ -18,7 +18,7 @@
 /* Buckets that each PF should get, out of 2^depth. */
 struct scheme {
 	unsigned int depth;
-	uint32_t parts[OCTO_PLAN_MAX_PFS];
+	uint32_t buckets[OCTO_PLAN_MAX_PFS];
 };
 
 /*
@@ -37,9 +37,9 @@ share_out(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs, uint32_t a
 
 		sum += queues[pf];
 		end = (((uint64_t)sum << s->depth) + all_queues / 2) / all_queues;
-		s->parts[pf] = end - given;
+		s->buckets[pf] = end - given;
 		given = end;
-		fair &= llabs((int64_t)s->parts[pf] * all_queues - due) * TOLERANCE <= due;
+		fair &= llabs((int64_t)s->buckets[pf] * all_queues - due) * TOLERANCE <= due;
 	}
 	return fair;
 }
@@ -56,56 +56,56 @@ choose_scheme(struct scheme *s, const uint16_t queues[], uint16_t nb_pfs)
 	while (!share_out(s, queues, nb_pfs, all_queues) && s->depth < OCTO_PARTITION_DEPTH)
 		s->depth++;
 	for (uint16_t pf = 0; pf < nb_pfs; pf++)
-		s->parts[pf] <<= OCTO_PARTITION_DEPTH - s->depth;
+		s->buckets[pf] <<= OCTO_PARTITION_DEPTH - s->depth;
 }
 
 /* Assigns big blocks first, so that each begins at a multiple of its size. */
 static void
-share_anew(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
+share_anew(const struct scheme *s, uint16_t nb_pfs, uint8_t buckets[])
 {
 	uint32_t at = 0;
 
-	for (uint32_t size = OCTO_PARTITION_PARTS; size > 0; size /= 2) {
+	for (uint32_t size = OCTO_PARTITION_BUCKETS; size > 0; size /= 2) {
 		for (uint8_t pf = 0; pf < nb_pfs; pf++) {
-			if (!(s->parts[pf] & size))
+			if (!(s->buckets[pf] & size))
 				continue;
-			memset(&parts[at], pf, size);
+			memset(&buckets[at], pf, size);
 			at += size;
 		}
 	}
 }
 
 static bool
-is_all_of(const uint8_t parts[], uint32_t size, uint8_t pf)
+is_all_of(const uint8_t buckets[], uint32_t size, uint8_t pf)
 {
-	return parts[0] == pf && memcmp(parts, parts + 1, size - 1) == 0;
+	return buckets[0] == pf && memcmp(buckets, buckets + 1, size - 1) == 0;
 }
 
 /* Rates a block to be given to a PF: best if it joins its other half there. */
 static int
-rate_block(const uint8_t parts[], uint32_t at, uint32_t size, uint8_t to)
+rate_block(const uint8_t buckets[], uint32_t at, uint32_t size, uint8_t to)
 {
-	const uint8_t *half = &parts[at ^ size];
+	const uint8_t *half = &buckets[at ^ size];
 
-	if (size == OCTO_PARTITION_PARTS)
+	if (size == OCTO_PARTITION_BUCKETS)
 		return 1;
 	if (is_all_of(half, size, to))
 		return 2;
 	/* worst if it breaks up a larger block */
-	return is_all_of(half, size, parts[at]) ? 0 : 1;
+	return is_all_of(half, size, buckets[at]) ? 0 : 1;
 }
 
-/* A block of one PF for another; OCTO_PARTITION_PARTS if there is none of this size. */
+/* A block of one PF for another; OCTO_PARTITION_BUCKETS if there is none of this size. */
 static uint32_t
-choose_block(const uint8_t parts[], uint32_t size, uint8_t from, uint8_t to)
+choose_block(const uint8_t buckets[], uint32_t size, uint8_t from, uint8_t to)
 {
-	uint32_t best = OCTO_PARTITION_PARTS;
+	uint32_t best = OCTO_PARTITION_BUCKETS;
 	int best_rate = -1;
 
-	for (uint32_t at = 0; at < OCTO_PARTITION_PARTS; at += size) {
-		if (is_all_of(&parts[at], size, from) &&
-		    rate_block(parts, at, size, to) > best_rate) {
-			best_rate = rate_block(parts, at, size, to);
+	for (uint32_t at = 0; at < OCTO_PARTITION_BUCKETS; at += size) {
+		if (is_all_of(&buckets[at], size, from) &&
+		    rate_block(buckets, at, size, to) > best_rate) {
+			best_rate = rate_block(buckets, at, size, to);
 			best = at;
 		}
 	}
@@ -114,15 +114,15 @@ choose_block(const uint8_t parts[], uint32_t size, uint8_t from, uint8_t to)
 
 /* Gives n buckets in blocks as large as possible, which need the fewest rules. */
 static void
-give(uint8_t parts[], uint32_t n, uint8_t from, uint8_t to)
+give(uint8_t buckets[], uint32_t n, uint8_t from, uint8_t to)
 {
-	for (uint32_t size = OCTO_PARTITION_PARTS; n > 0; size /= 2) {
+	for (uint32_t size = OCTO_PARTITION_BUCKETS; n > 0; size /= 2) {
 		while (n >= size) {
-			const uint32_t at = choose_block(parts, size, from, to);
+			const uint32_t at = choose_block(buckets, size, from, to);
 
-			if (at == OCTO_PARTITION_PARTS)
+			if (at == OCTO_PARTITION_BUCKETS)
 				break;
-			memset(&parts[at], to, size);
+			memset(&buckets[at], to, size);
 			n -= size;
 		}
 	}
@@ -130,21 +130,21 @@ give(uint8_t parts[], uint32_t n, uint8_t from, uint8_t to)
 
 /* PFs with too many buckets give them to PFs with too few. */
 static void
-share_again(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
+share_again(const struct scheme *s, uint16_t nb_pfs, uint8_t buckets[])
 {
 	int32_t excess[UINT8_MAX + 1] = {0};
 
-	for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
-		excess[parts[i]]++;
+	for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+		excess[buckets[i]]++;
 	for (uint16_t pf = 0; pf < nb_pfs; pf++)
-		excess[pf] -= (int32_t)s->parts[pf];
+		excess[pf] -= (int32_t)s->buckets[pf];
 	for (uint16_t from = 0; from < nb_pfs; from++) {
 		for (uint16_t to = 0; to < nb_pfs && excess[from] > 0; to++) {
 			const int32_t n = RTE_MIN(excess[from], -excess[to]);
 
 			if (n <= 0)
 				continue;
-			give(parts, (uint32_t)n, (uint8_t)from, (uint8_t)to);
+			give(buckets, (uint32_t)n, (uint8_t)from, (uint8_t)to);
 			excess[from] -= n;
 			excess[to] += n;
 		}
@@ -153,16 +153,16 @@ share_again(const struct scheme *s, uint16_t nb_pfs, uint8_t parts[])
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_partition_share)
 void
-octo_partition_share(const uint16_t queues[], uint16_t nb_pfs, uint8_t parts[OCTO_PARTITION_PARTS],
-		     bool keep)
+octo_partition_share(const uint16_t queues[], uint16_t nb_pfs,
+		     uint8_t buckets[OCTO_PARTITION_BUCKETS], bool keep)
 {
 	struct scheme s;
 
 	choose_scheme(&s, queues, nb_pfs);
 	if (keep)
-		share_again(&s, nb_pfs, parts);
+		share_again(&s, nb_pfs, buckets);
 	else
-		share_anew(&s, nb_pfs, parts);
+		share_anew(&s, nb_pfs, buckets);
 }
 
 /* After the XORs the deciding bits come from both addresses alternately. */
@@ -229,22 +229,22 @@ add_block(struct writer *w, unsigned int bits, uint32_t at, uint8_t pf)
 
 /* Adds the block of this many deciding bits at `at`, or its two halves if they differ. */
 static void
-add_parts(struct writer *w, const uint8_t parts[], unsigned int bits, uint32_t at)
+add_buckets(struct writer *w, const uint8_t buckets[], unsigned int bits, uint32_t at)
 {
-	const uint32_t size = OCTO_PARTITION_PARTS >> bits;
+	const uint32_t size = OCTO_PARTITION_BUCKETS >> bits;
 
-	if (bits > 0 && is_all_of(&parts[at], size, parts[at])) {
-		add_block(w, bits, at, parts[at]);
+	if (bits > 0 && is_all_of(&buckets[at], size, buckets[at])) {
+		add_block(w, bits, at, buckets[at]);
 		return;
 	}
-	add_parts(w, parts, bits + 1, at);
-	add_parts(w, parts, bits + 1, at + size / 2);
+	add_buckets(w, buckets, bits + 1, at);
+	add_buckets(w, buckets, bits + 1, at + size / 2);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_partition_rules)
 unsigned int
-octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest, uint16_t nb_queues,
-		     struct octo_partition_rule rules[])
+octo_partition_rules(const uint8_t buckets[OCTO_PARTITION_BUCKETS], uint8_t rest,
+		     uint16_t nb_queues, struct octo_partition_rule rules[])
 {
 	/* more XORs than are needed to tell queues apart would only improve rounding */
 	struct writer w = {
@@ -252,8 +252,8 @@ octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest, ui
 		.xors = RTE_MIN(rte_log2_u32(nb_queues) + 1, (uint32_t)OCTO_PARTITION_XORS),
 	};
 
-	if (!is_all_of(parts, OCTO_PARTITION_PARTS, rest))
-		add_parts(&w, parts, 0, 0);
+	if (!is_all_of(buckets, OCTO_PARTITION_BUCKETS, rest))
+		add_buckets(&w, buckets, 0, 0);
 	return w.n;
 }
 

@@ -46,14 +46,14 @@ struct octo_partition_rule {
 };
 
 /** Number of buckets into which the deciding bits divide all traffic. */
-#define OCTO_PARTITION_PARTS (1 << OCTO_PARTITION_DEPTH)
+#define OCTO_PARTITION_BUCKETS (1 << OCTO_PARTITION_DEPTH)
 
 /**
  * Share out the traffic in proportion to the queues.
  *
  * @param queues
  *   Number of queues at home on each PF; may be 0, but not for all PFs.
- * @param parts
+ * @param buckets
  *   PF of each bucket.
  * @param keep
  *   The buckets are shared out already: change the PFs of as few as possible. Then no PF both
@@ -61,7 +61,7 @@ struct octo_partition_rule {
  */
 __rte_internal
 void octo_partition_share(const uint16_t queues[], uint16_t nb_pfs,
-			  uint8_t parts[OCTO_PARTITION_PARTS], bool keep);
+			  uint8_t buckets[OCTO_PARTITION_BUCKETS], bool keep);
 
 /**
  * The rules of a partition.
@@ -77,7 +77,7 @@ void octo_partition_share(const uint16_t queues[], uint16_t nb_pfs,
  *   is no room for all.
  */
 __rte_internal
-unsigned int octo_partition_rules(const uint8_t parts[OCTO_PARTITION_PARTS], uint8_t rest,
+unsigned int octo_partition_rules(const uint8_t buckets[OCTO_PARTITION_BUCKETS], uint8_t rest,
 				  uint16_t nb_queues, struct octo_partition_rule rules[]);
 
 /**

@@ -92,7 +92,7 @@ random_word(void)
 static unsigned int
 rules_of(const uint16_t queues[], uint16_t nb_pfs, struct octo_partition_rule rules[])
 {
-	static uint8_t parts[OCTO_PARTITION_PARTS];
+	static uint8_t buckets[OCTO_PARTITION_BUCKETS];
 	uint16_t all = 0;
 	uint8_t rest = 0;
 
@@ -100,8 +100,8 @@ rules_of(const uint16_t queues[], uint16_t nb_pfs, struct octo_partition_rule ru
 		all += queues[pf - 1];
 		rest = queues[pf - 1] > 0 ? pf - 1 : rest;
 	}
-	octo_partition_share(queues, nb_pfs, parts, false);
-	return octo_partition_rules(parts, rest, all, rules);
+	octo_partition_share(queues, nb_pfs, buckets, false);
+	return octo_partition_rules(buckets, rest, all, rules);
 }
 
 static void
@@ -161,7 +161,7 @@ receive(const struct packet *p, const uint8_t *key)
 	nic.packets++;
 }
 
-/* By how much the fullest queue has more than its part, in percent. */
+/* By how much the fullest queue has more than its share, in percent. */
 static double
 imbalance(void)
 {
@@ -309,14 +309,14 @@ test_nothing_is_shared_out_without_need(void **state)
 static void
 test_the_rest_goes_elsewhere(void **state)
 {
-	static uint8_t parts[OCTO_PARTITION_PARTS];
+	static uint8_t buckets[OCTO_PARTITION_BUCKETS];
 	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
 	unsigned int n;
 
 	(void)state;
-	memset(parts, 1, sizeof(parts));
-	assert_int_equal(octo_partition_rules(parts, 1, 4, rules), 0);
-	n = octo_partition_rules(parts, 0, 4, rules);
+	memset(buckets, 1, sizeof(buckets));
+	assert_int_equal(octo_partition_rules(buckets, 1, 4, rules), 0);
+	n = octo_partition_rules(buckets, 0, 4, rules);
 	assert_int_equal(n, 4);
 	for (unsigned int i = 0; i < n; i++)
 		assert_int_equal(rules[i].pf, 1);
@@ -361,14 +361,14 @@ test_reta_without_own_queues_covers_all(void **state)
 static void
 test_what_is_shared_out_stays(void **state)
 {
-	static uint8_t parts[OCTO_PARTITION_PARTS], before[OCTO_PARTITION_PARTS];
+	static uint8_t buckets[OCTO_PARTITION_BUCKETS], before[OCTO_PARTITION_BUCKETS];
 	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
 	uint16_t queues[8] = {2, 2, 2, 2, 2, 2, 2, 2};
 	unsigned int most = 0;
 
 	(void)state;
 	random_state = 7;
-	octo_partition_share(queues, 8, parts, false);
+	octo_partition_share(queues, 8, buckets, false);
 	for (unsigned int round = 0; round < 3000; round++) {
 		const uint16_t from = random_word() % 8, to = random_word() % 8;
 
@@ -376,28 +376,28 @@ test_what_is_shared_out_stays(void **state)
 			continue;
 		queues[from]--;
 		queues[to]++;
-		memcpy(before, parts, sizeof(parts));
-		octo_partition_share(queues, 8, parts, true);
-		for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
-			if (parts[i] != before[i])
-				assert_true(before[i] == from && parts[i] == to);
-		most = RTE_MAX(most, octo_partition_rules(parts, 0, 16, rules));
+		memcpy(before, buckets, sizeof(buckets));
+		octo_partition_share(queues, 8, buckets, true);
+		for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+			if (buckets[i] != before[i])
+				assert_true(before[i] == from && buckets[i] == to);
+		most = RTE_MAX(most, octo_partition_rules(buckets, 0, 16, rules));
 	}
-	/* 16 queues: a part of a sixteenth is a block of 16 rules at worst */
+	/* 16 queues: a share of a sixteenth is a block of 16 rules at worst */
 	assert_in_range(most, 16, 256);
 }
 
 /* Odd numbers of them, whose shares are rounded: the room may not be enough, and that is told. */
 static void
-test_parts_in_pieces(void **state)
+test_buckets_in_pieces(void **state)
 {
-	static uint8_t parts[OCTO_PARTITION_PARTS];
+	static uint8_t buckets[OCTO_PARTITION_BUCKETS];
 	static struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES];
 	uint16_t queues[8] = {3, 1, 2, 5, 3, 3, 1, 1};
 
 	(void)state;
 	random_state = 9;
-	octo_partition_share(queues, 8, parts, false);
+	octo_partition_share(queues, 8, buckets, false);
 	for (unsigned int round = 0; round < 1000; round++) {
 		const uint16_t from = random_word() % 8, to = random_word() % 8;
 		uint32_t has[8] = {0};
@@ -406,20 +406,20 @@ test_parts_in_pieces(void **state)
 			continue;
 		queues[from]--;
 		queues[to]++;
-		octo_partition_share(queues, 8, parts, true);
-		for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
-			has[parts[i]]++;
+		octo_partition_share(queues, 8, buckets, true);
+		for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+			has[buckets[i]]++;
 		for (unsigned int pf = 0; pf < 8; pf++) {
-			const double due = (double)OCTO_PARTITION_PARTS * queues[pf] / 19;
+			const double due = (double)OCTO_PARTITION_BUCKETS * queues[pf] / 19;
 
 			assert_true(has[pf] >= due * 0.93 - 1 && has[pf] <= due * 1.07 + 1);
 		}
-		assert_in_range(octo_partition_rules(parts, 0, 19, rules), 2,
+		assert_in_range(octo_partition_rules(buckets, 0, 19, rules), 2,
 				OCTO_PARTITION_MAX_RULES + 1);
 	}
-	for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
-		parts[i] = i % 8;
-	assert_int_equal(octo_partition_rules(parts, 0, 19, rules), OCTO_PARTITION_MAX_RULES + 1);
+	for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+		buckets[i] = i % 8;
+	assert_int_equal(octo_partition_rules(buckets, 0, 19, rules), OCTO_PARTITION_MAX_RULES + 1);
 }
 
 /* Whoever gives entries gets none, and queue 0 has the first wherever it is. */
@@ -538,7 +538,7 @@ main(void)
 		cmocka_unit_test(test_reta_covers_own_queues_evenly),
 		cmocka_unit_test(test_reta_without_own_queues_covers_all),
 		cmocka_unit_test(test_what_is_shared_out_stays),
-		cmocka_unit_test(test_parts_in_pieces),
+		cmocka_unit_test(test_buckets_in_pieces),
 		cmocka_unit_test(test_as_few_entries_as_possible_change),
 		cmocka_unit_test(test_address_plans_of_networks),
 	};

@@ -66,14 +66,14 @@ rehome_for_a_while(struct octo_dev *octo)
 
 /* Flows without rules move in steps, each of which takes about the grace time. */
 static bool
-spread_for_a_while(struct octo_dev *octo)
+migrate_for_a_while(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(TICK_MS * 1000);
 	bool more = true;
 
 	while (more && octo_now() < end &&
 	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		more = OCTO_LOCKED(octo, octo->started && octo_spread_follow_locked(octo));
+		more = OCTO_LOCKED(octo, octo->started && octo_tier_partition_follow_locked(octo));
 		if (more)
 			octo_sleep_us(STEP_LOOK_US);
 	}
@@ -134,7 +134,7 @@ octo_ctrl_step(struct octo_dev *octo, uint64_t now)
 	bool busy = tick(octo, now);
 	bool more = rehome_for_a_while(octo);
 
-	busy |= spread_for_a_while(octo);
+	busy |= migrate_for_a_while(octo);
 	more |= octo_replug_tick(octo, now);
 	busy |= octo_drain_tick(octo);
 	return more ? 0 : busy ? BUSY_TICK_MS : TICK_MS;

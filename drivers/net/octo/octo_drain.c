@@ -62,7 +62,8 @@ is_led_to(const struct octo_dev *octo, uint8_t pf)
 {
 	/* lingering rules are not rehomed, and end soon */
 	return octo->failover.pending || octo_default_pf_is_due_locked(octo) ||
-	       octo_spread_leads_to_locked(octo, pf) || octo_rule_linger_leads_to_locked(octo, pf);
+	       octo_tier_partition_leads_to_locked(octo, pf) ||
+	       octo_rule_linger_leads_to_locked(octo, pf);
 }
 
 static bool
@@ -151,7 +152,7 @@ give_back(struct octo_dev *octo, uint8_t port)
 	if (!octo_port_is_owned(p))
 		return;
 	octo_rule_list_name_lost_locked(octo, port);
-	octo_mpfs_spread_lose_pf(octo, port);
+	octo_mpfs_masked_lose_pf(octo, port);
 	octo_pf_counts_keep(octo, port);
 	octo_users_shut(p);
 	octo_port_refuse(p);

@@ -59,7 +59,7 @@ octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 	if (octo->proxy != pf || octo->sliced)
 		return;
 	octo->proxy = OCTO_NO_PF;
-	octo->spreading.stale = true;
+	octo->partition.stale = true;
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
 		return;
 	octo->failover.seeking = true;
@@ -107,7 +107,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 	const uint8_t before = octo->proxy;
 
 	octo_assert_locked(octo);
-	octo->spreading.stale = true;
+	octo->partition.stale = true;
 	octo_sync_mark_transfer_locked(octo);
 	/* rules that were made meanwhile, or that the port refused when it joined */
 	if (octo->sliced)
@@ -160,7 +160,7 @@ octo_failover_follow_locked(struct octo_dev *octo)
 	if (f->seeking)
 		seek_proxy(octo);
 	/* a few rules, which lead all flows without rules of their own */
-	octo_spread_follow_locked(octo);
+	octo_tier_partition_follow_locked(octo);
 	return true;
 }
 

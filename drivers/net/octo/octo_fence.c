@@ -258,7 +258,7 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
  */
 static bool
 is_in_the_way_of_step(const struct octo_dev *octo, const struct octo_rxq *q,
-		      const struct octo_shift_legs *legs)
+		      const struct octo_migration_legs *legs)
 {
 	return (legs->held != 0 &&
 		(q->fence.kind != OCTO_FENCE_NONE || waits_for(octo, q->queue_id) != NULL)) ||
@@ -266,14 +266,14 @@ is_in_the_way_of_step(const struct octo_dev *octo, const struct octo_rxq *q,
 }
 
 static bool
-has_way(struct octo_dev *octo, const struct octo_shift *shift)
+has_way(struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	struct octo_rxq *q;
 	uint16_t i;
 
 	octo_fence_sweep_locked(octo);
 	FOREACH_RXQ(octo, q, i)
-	if (is_in_the_way_of_step(octo, q, &shift->legs[q->queue_id]))
+	if (is_in_the_way_of_step(octo, q, &step->legs[q->queue_id]))
 		return false;
 	return true;
 }
@@ -283,14 +283,14 @@ has_way(struct octo_dev *octo, const struct octo_shift *shift)
  * come late in any case.
  */
 static void
-set_step_sources(struct octo_dev *octo, const struct octo_shift *shift, struct octo_fence *f)
+set_sources(struct octo_dev *octo, const struct octo_migration_step *step, struct octo_fence *f)
 {
 	struct octo_rxq *q;
 	uint16_t i;
 
 	FOREACH_RXQ(octo, q, i)
 	{
-		if (shift->legs[q->queue_id].drained == 0 || q->watch.node < 0)
+		if (step->legs[q->queue_id].drained == 0 || q->watch.node < 0)
 			continue;
 		octo_gate_set_source(&q->gate, true);
 		add_source(f, q->queue_id);
@@ -302,24 +302,24 @@ set_step_sources(struct octo_dev *octo, const struct octo_shift *shift, struct o
  * Fences whose rules are being changed are not given up.
  */
 static bool
-make_way(struct octo_dev *octo, const struct octo_shift *shift)
+make_way(struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	const uint64_t end = octo_deadline(octo->fences.settings.grace_us + STEP_WAIT_US);
 	struct octo_rxq *q;
 	uint16_t i;
 
-	while (!has_way(octo, shift) && octo_gate_before(octo_now(), end))
+	while (!has_way(octo, step) && octo_gate_before(octo_now(), end))
 		octo_sleep_us(CIRCLE_LOOK_US);
 	FOREACH_RXQ(octo, q, i)
 	{
-		if (has_way(octo, shift))
+		if (has_way(octo, step))
 			return true;
 		if (q->fence.kind == OCTO_FENCE_NONE || q->fence.under_way)
 			continue;
 		octo->fences.given_up++;
 		give_up(octo, q);
 	}
-	return has_way(octo, shift);
+	return has_way(octo, step);
 }
 
 /*
@@ -337,24 +337,24 @@ must_make_way(struct octo_dev *octo)
 }
 
 int
-octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_shift *shift)
+octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	struct octo_rxq *q;
 	uint16_t i;
 
-	if (!has_way(octo, shift) && (!must_make_way(octo) || !make_way(octo, shift)))
+	if (!has_way(octo, step) && (!must_make_way(octo) || !make_way(octo, step)))
 		return -EBUSY;
 	octo->fences.step_patience = 0;
 	FOREACH_RXQ(octo, q, i)
-	rte_atomic_store_explicit(&q->fence.drains, shift->legs[q->queue_id].drained,
+	rte_atomic_store_explicit(&q->fence.drains, step->legs[q->queue_id].drained,
 				  rte_memory_order_relaxed);
 	FOREACH_RXQ(octo, q, i)
 	{
-		if (shift->legs[q->queue_id].held == 0 || q->watch.node < 0)
+		if (step->legs[q->queue_id].held == 0 || q->watch.node < 0)
 			continue;
 		q->fence.by_leg = true;
-		set_step_sources(octo, shift, &q->fence);
-		arm(octo, q, OCTO_FENCE_STEP, shift->legs[q->queue_id].held);
+		set_sources(octo, step, &q->fence);
+		arm(octo, q, OCTO_FENCE_STEP, step->legs[q->queue_id].held);
 	}
 	return 0;
 }

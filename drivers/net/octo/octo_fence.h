@@ -10,7 +10,7 @@
 #include <rte_stdatomic.h>
 
 #include "octo_gate.h"
-#include "octo_shift.h"
+#include "octo_migration.h"
 
 /**
  * @file
@@ -150,7 +150,7 @@ bool octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, 
  *   0; -EBUSY: a queue has an open fence of another kind with which this one could form a
  *   cycle. Then nothing has changed, and the caller tries again later.
  */
-int octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_shift *shift);
+int octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_migration_step *step);
 
 /** The step's change of paths is done, or has failed. */
 void octo_fence_step_flipped_locked(struct octo_dev *octo);

@@ -28,7 +28,7 @@ take_away(struct octo_dev *octo, uint8_t pf)
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
 	octo_rule_list_name_lost_locked(octo, pf);
-	octo_mpfs_spread_lose_pf(octo, pf);
+	octo_mpfs_masked_lose_pf(octo, pf);
 	octo_failover_lost_locked(octo, pf);
 }
 

@@ -8,7 +8,7 @@
 
 #include <rte_flow.h>
 
-#include "octo_spread.h"
+#include "octo_tier_partition.h"
 
 struct octo_args;
 struct octo_dev;
@@ -35,16 +35,16 @@ struct octo_mpfs_ops {
 	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
 		     struct rte_flow_query_count *count, struct rte_flow_error *error);
 	/* Could masked rules be inserted? Decides about tier partition. NULL: none can. */
-	int (*probe_spread)(struct octo_dev *octo, struct rte_flow_error *error);
+	int (*probe_masked)(struct octo_dev *octo, struct rte_flow_error *error);
 	/*
 	 * Install masked rules for packets without rules of their own, and a catch-all to
 	 * default_pf, in place of the previous set. On failure there are none.
 	 */
-	int (*spread)(struct octo_dev *octo, const struct octo_spread *spread,
-		      struct rte_flow_error *error);
-	void (*unspread)(struct octo_dev *octo);
+	int (*set_masked)(struct octo_dev *octo, const struct octo_masked_rules *masked,
+			  struct rte_flow_error *error);
+	void (*clear_masked)(struct octo_dev *octo);
 	/* The hits of these rules; false if they are not counted. */
-	bool (*spread_hits)(const struct octo_dev *octo, uint64_t *hits);
+	bool (*masked_hits)(const struct octo_dev *octo, uint64_t *hits);
 	/* Must packets be held until rules that were inserted take effect? May be NULL. */
 	bool (*flips)(const struct octo_dev *octo);
 };
@@ -52,13 +52,13 @@ struct octo_mpfs_ops {
 /* octo_mpfs_switch.c */
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
 
-/* octo_mpfs_spread.c: the masked rules of that switch */
-int octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error);
-int octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
+/* octo_mpfs_masked.c: the masked rules of that switch */
+int octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error);
+int octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *masked,
 			 struct rte_flow_error *error);
-void octo_mpfs_spread_clear(struct octo_dev *octo);
-void octo_mpfs_spread_lose_pf(struct octo_dev *octo, uint8_t pf);
-bool octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits);
+void octo_mpfs_masked_clear(struct octo_dev *octo);
+void octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t pf);
+bool octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits);
 
 /* octo_mpfs_slices.c */
 extern const struct octo_mpfs_ops octo_mpfs_slices_ops;

@@ -172,8 +172,8 @@ const struct octo_mpfs_ops octo_mpfs_switch_ops = {
 	.remove = switch_remove,
 	.counts = switch_counts,
 	.query = switch_query,
-	.probe_spread = octo_mpfs_spread_probe,
-	.spread = octo_mpfs_spread_set,
-	.unspread = octo_mpfs_spread_clear,
-	.spread_hits = octo_mpfs_spread_hits,
+	.probe_masked = octo_mpfs_masked_probe,
+	.set_masked = octo_mpfs_masked_set,
+	.clear_masked = octo_mpfs_masked_clear,
+	.masked_hits = octo_mpfs_masked_hits,
 };

@@ -51,7 +51,7 @@
 #include "octo_slice.h"
 #include "octo_slices.h"
 #include "octo_socket_map.h"
-#include "octo_spread.h"
+#include "octo_tier_partition.h"
 #include "octo_stats.h"
 #include "octo_stray.h"
 #include "octo_table.h"
@@ -66,7 +66,7 @@
 #define OCTO_DRIVER_NAME "net_octo"
 #define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
 #define OCTO_NO_PF UINT8_MAX
-#define OCTO_MAX_RETA OCTO_SHIFT_MAX_RETA
+#define OCTO_MAX_RETA OCTO_MIGRATION_MAX_RETA
 #define OCTO_MAX_RSS_KEY 64
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
@@ -209,7 +209,7 @@ struct octo_dev {
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_agent *agent; /* NULL without */
 	bool agent_resyncing;     /* the resync of this session is not complete */
-	struct octo_spreading spreading;
+	struct octo_tier_partition partition;
 	struct octo_default_pf default_pf;
 	struct octo_table *table;
 	struct octo_rules rules; /* in order of creation */

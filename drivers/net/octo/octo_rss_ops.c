@@ -39,7 +39,7 @@ reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 
 			 octo->reta_size, size);
 		return -EINVAL;
 	}
-	ret = octo_spread_leave_locked(octo, "sets a RETA");
+	ret = octo_tier_partition_leave_locked(octo, "sets a RETA");
 	if (ret != 0)
 		return ret;
 	begin_reta(octo);
@@ -85,7 +85,7 @@ reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, 
 
 	if (first < 0 || octo->reta_size == 0)
 		return -ENOTSUP;
-	ret = octo_spread_leave_locked(octo, "asks for the RETA");
+	ret = octo_tier_partition_leave_locked(octo, "asks for the RETA");
 	if (ret != 0)
 		return ret;
 	if (octo->sliced)
@@ -119,7 +119,7 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 
 	if (first < 0)
 		return -ENODEV;
-	ret = octo_spread_leave_locked(octo, "sets the RSS hash");
+	ret = octo_tier_partition_leave_locked(octo, "sets the RSS hash");
 	if (ret != 0)
 		return ret;
 	ret = rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, &before);
@@ -152,7 +152,7 @@ hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 	if (first < 0)
 		return -ENODEV;
 	if (conf->rss_key != NULL)
-		ret = octo_spread_leave_locked(octo, "asks for the RSS key");
+		ret = octo_tier_partition_leave_locked(octo, "asks for the RSS key");
 	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, conf);
 }
 

@@ -161,7 +161,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_sync_stop_locked(octo);
 	octo_rule_list_withdraw_locked(octo);
 	octo_indirect_withdraw_locked(octo);
-	octo_spread_stop_locked(octo);
+	octo_tier_partition_stop_locked(octo);
 	octo_default_pf_stop_locked(octo);
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		int ret = pf_stop(&octo->port[i], &octo);
@@ -210,7 +210,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_failover_watch_locked(octo, true);
 	octo_tier_probe_locked(octo);
-	octo_spread_follow_locked(octo);
+	octo_tier_partition_follow_locked(octo);
 	octo_audit_start_locked(octo);
 	octo_foreign_start_locked(octo);
 	set_queue_states(dev, true);

@@ -161,7 +161,7 @@ queues_of(int node)
 }
 
 static bool
-is_spread(void)
+is_partitioned(void)
 {
 	if (rig.nb_pfs == 2)
 		return reta_of(0) == queues_of(0) && reta_of(1) == queues_of(1);
@@ -196,7 +196,7 @@ nothing_strays(void)
 static void
 settle(void)
 {
-	travel_until(is_spread());
+	travel_until(is_partitioned());
 	travel_until(nothing_strays());
 }
 

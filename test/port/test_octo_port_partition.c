@@ -403,7 +403,7 @@ test_explicit_rules_come_first(void **state)
 		assert_int_equal(seen.of[q], BURST);
 	}
 	assert_int_equal(strays(port), 0);
-	/* and so do those that are left when the spread goes */
+	/* and so do those that are left when the partition goes */
 	assert_int_equal(query_reta(port), 0);
 	octo_port_send(port, 0, 103, BURST);
 	receive(port, 4, BURST);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tier partition: masked MPFS rules spread unsteered traffic over the PFs in proportion to
+ * Tier partition: masked MPFS rules distribute unsteered traffic to the PFs in proportion to
  * their queues, and the RETA of each PF has only the queues whose home it is. So no packet
  * strays. Traffic that is not hashed goes to queue 0, and so to the home of queue 0.
  *
  * The tier says whether to partition; this file makes it so. When homes change, flows go to
- * other queues in migration steps (octo_shift.h), each behind a fence (octo_fence.h).
+ * other queues in migration steps (octo_migration.h), each behind a fence (octo_fence.h).
  */
 
 #include <errno.h>
@@ -26,10 +26,10 @@ read_homes(const struct octo_dev *octo, uint8_t *home)
 		home[i] = octo_topo_home_of(octo, i);
 }
 
-static struct octo_shift_port
-shift_port(const struct octo_dev *octo)
+static struct octo_migration_port
+migration_port(const struct octo_dev *octo)
 {
-	return (struct octo_shift_port){
+	return (struct octo_migration_port){
 		.nb_pfs = octo->nb_pfs,
 		.nb_queues = octo_data(octo)->nb_rx_queues,
 		.reta_size = octo_rss_is_on(octo) ? octo->reta_size : 0,
@@ -40,7 +40,7 @@ shift_port(const struct octo_dev *octo)
 
 /* Set the RETAs of these PFs, which are present; rules never lead to others. */
 static int
-set_retas(struct octo_dev *octo, const struct octo_shift_map *map, uint32_t pfs)
+set_retas(struct octo_dev *octo, const struct octo_migration_map *map, uint32_t pfs)
 {
 	int ret = 0;
 
@@ -51,16 +51,16 @@ set_retas(struct octo_dev *octo, const struct octo_shift_map *map, uint32_t pfs)
 }
 
 /*
- * Install the masked rules. Traffic that is not hashed must not be spread: any PF would put
+ * Install the masked rules. Traffic that is not hashed must not be distributed: any PF would put
  * it into queue 0.
  */
 static int
-set_rules(struct octo_dev *octo, const struct octo_shift_map *map, struct rte_flow_error *error)
+set_rules(struct octo_dev *octo, const struct octo_migration_map *map, struct rte_flow_error *error)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t hf = octo_rss_is_on(octo) ? data->dev_conf.rx_adv_conf.rss_conf.rss_hf : 0;
 	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
-	struct octo_spread spread = {
+	struct octo_masked_rules masked = {
 		.rules = rules,
 		.ipv4 = (hf & RTE_ETH_RSS_IPV4) != 0,
 		.ipv6 = (hf & RTE_ETH_RSS_IPV6) != 0,
@@ -70,26 +70,26 @@ set_rules(struct octo_dev *octo, const struct octo_shift_map *map, struct rte_fl
 
 	if (rules == NULL)
 		return -ENOMEM;
-	spread.nb_rules = octo_partition_rules(map->part, map->rest, data->nb_rx_queues, rules);
-	ret = octo->mpfs_ops->spread(octo, &spread, error);
+	masked.nb_rules = octo_partition_rules(map->bucket, map->rest, data->nb_rx_queues, rules);
+	ret = octo->mpfs_ops->set_masked(octo, &masked, error);
 	free(rules);
-	octo->spreading.trial.begun = false;
-	octo->spreading.trial.next = octo_now_ms() + TRIAL_MS;
+	octo->partition.trial.begun = false;
+	octo->partition.trial.next = octo_now_ms() + TRIAL_MS;
 	return ret;
 }
 
 /* Compute the map for the current homes; with keep, change as little of it as possible. */
 static void
-make_map(const struct octo_dev *octo, struct octo_shift_map *map, bool keep)
+make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
 {
-	const struct octo_shift_port port = shift_port(octo);
-	const uint8_t *home = octo->spreading.home;
+	const struct octo_migration_port port = migration_port(octo);
+	const uint8_t *home = octo->partition.home;
 	uint16_t queues[OCTO_MAX_PFS] = {0};
 
 	for (uint16_t i = 0; i < port.nb_queues; i++)
 		queues[home[i]]++;
 	map->rest = home[0];
-	octo_partition_share(queues, port.nb_pfs, map->part, keep);
+	octo_partition_share(queues, port.nb_pfs, map->bucket, keep);
 	for (uint8_t pf = 0; pf < port.nb_pfs && port.reta_size > 0; pf++)
 		octo_partition_reta(home, port.nb_queues, pf, map->reta[pf], port.reta_size, keep);
 }
@@ -99,26 +99,26 @@ make_map(const struct octo_dev *octo, struct octo_shift_map *map, bool keep)
  * over.
  */
 static void
-make_wish(const struct octo_dev *octo, struct octo_spread_plan *plan)
+make_target(const struct octo_dev *octo, struct octo_partition_plan *plan)
 {
 	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
 
-	plan->wish = plan->map;
-	make_map(octo, &plan->wish, true);
+	plan->target = plan->map;
+	make_map(octo, &plan->target, true);
 	if (rules == NULL ||
-	    octo_partition_rules(plan->wish.part, plan->wish.rest, octo_data(octo)->nb_rx_queues,
-				 rules) > OCTO_PARTITION_MAX_RULES)
-		make_map(octo, &plan->wish, false);
+	    octo_partition_rules(plan->target.bucket, plan->target.rest,
+				 octo_data(octo)->nb_rx_queues, rules) > OCTO_PARTITION_MAX_RULES)
+		make_map(octo, &plan->target, false);
 	free(rules);
 }
 
 static void
 give_up(struct octo_dev *octo, int ret, const struct rte_flow_error *error)
 {
-	OCTO_LOG(WARNING, "port %u: traffic cannot be spread: steering tier is exact now: %s",
+	OCTO_LOG(WARNING, "port %u: traffic cannot be partitioned: steering tier is exact now: %s",
 		 octo->port_id, error->message != NULL ? error->message : rte_strerror(-ret));
 	octo->tier = OCTO_TIER_EXACT;
-	octo_spread_stop_locked(octo);
+	octo_tier_partition_stop_locked(octo);
 }
 
 /*
@@ -129,7 +129,7 @@ static void
 begin(struct octo_dev *octo)
 {
 	struct rte_flow_error error = {.message = NULL};
-	struct octo_spreading *s = &octo->spreading;
+	struct octo_tier_partition *s = &octo->partition;
 	int ret = -ENOMEM;
 
 	s->on = true;
@@ -151,13 +151,13 @@ begin(struct octo_dev *octo)
 
 /* End partitioning: remove the rules, and give all PFs the same RETA. */
 void
-octo_spread_stop_locked(struct octo_dev *octo)
+octo_tier_partition_stop_locked(struct octo_dev *octo)
 {
-	struct octo_spreading *s = &octo->spreading;
+	struct octo_tier_partition *s = &octo->partition;
 
 	if (!s->on)
 		return;
-	octo->mpfs_ops->unspread(octo);
+	octo->mpfs_ops->clear_masked(octo);
 	s->on = false;
 	s->stepping = false;
 	s->trial.done = false;
@@ -171,7 +171,7 @@ octo_spread_stop_locked(struct octo_dev *octo)
 static void
 see_level_pfs(struct octo_dev *octo)
 {
-	struct octo_spreading *s = &octo->spreading;
+	struct octo_tier_partition *s = &octo->partition;
 	int pf;
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
@@ -187,27 +187,27 @@ see_level_pfs(struct octo_dev *octo)
  * for.
  */
 static bool
-is_urgent(const struct octo_dev *octo, const struct octo_shift *shift)
+is_urgent(const struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		if (shift->legs[i].drained != 0)
+		if (step->legs[i].drained != 0)
 			return false;
-	return shift->parts;
+	return step->buckets;
 }
 
 static int
 tell_pfs(struct octo_dev *octo, struct rte_flow_error *error)
 {
-	struct octo_spread_plan *plan = octo->spreading.plan;
-	const bool must_set = plan->shift.parts || octo->spreading.stale;
+	struct octo_partition_plan *plan = octo->partition.plan;
+	const bool must_set = plan->step.buckets || octo->partition.stale;
 	int ret = 0;
 
 	/* before the rules are set: a loss in between makes them stale again */
-	octo->spreading.stale = false;
+	octo->partition.stale = false;
 	if (must_set)
 		ret = set_rules(octo, &plan->next, error);
 	if (ret == 0)
-		ret = set_retas(octo, &plan->next, plan->shift.retas);
+		ret = set_retas(octo, &plan->next, plan->step.retas);
 	plan->map = plan->next;
 	return ret;
 }
@@ -217,12 +217,12 @@ static bool
 take_step(struct octo_dev *octo)
 {
 	struct rte_flow_error error = {.message = NULL};
-	struct octo_spreading *s = &octo->spreading;
-	const struct octo_shift *shift = &s->plan->shift;
-	const bool urgent = is_urgent(octo, shift);
+	struct octo_tier_partition *s = &octo->partition;
+	const struct octo_migration_step *step = &s->plan->step;
+	const bool urgent = is_urgent(octo, step);
 	int ret;
 
-	if (!urgent && octo_fence_arm_step_locked(octo, shift) != 0)
+	if (!urgent && octo_fence_arm_step_locked(octo, step) != 0)
 		return true;
 	ret = tell_pfs(octo, &error);
 	if (!urgent) {
@@ -238,19 +238,20 @@ take_step(struct octo_dev *octo)
 static bool
 go_on(struct octo_dev *octo)
 {
-	const struct octo_shift_port port = shift_port(octo);
-	struct octo_spreading *s = &octo->spreading;
-	struct octo_spread_plan *plan = s->plan;
+	const struct octo_migration_port port = migration_port(octo);
+	struct octo_tier_partition *s = &octo->partition;
+	struct octo_partition_plan *plan = s->plan;
 
 	s->stepping = s->stepping && !octo_fence_step_is_over_locked(octo);
 	if (s->stepping && !s->lost)
 		return true;
 	s->lost = false;
 	see_level_pfs(octo);
-	make_wish(octo, plan);
+	make_target(octo, plan);
 	plan->next = plan->map;
-	s->settled = !octo_shift_next(&port, &plan->next, &plan->wish, &plan->shift) && !s->stale;
-	if (s->settled || (s->stepping && !is_urgent(octo, &plan->shift)))
+	s->settled = !octo_migration_next(&port, &plan->next, &plan->target, &plan->step) &&
+		     !s->stale;
+	if (s->settled || (s->stepping && !is_urgent(octo, &plan->step)))
 		return s->stepping;
 	return take_step(octo);
 }
@@ -292,7 +293,7 @@ backlog(const struct octo_dev *octo)
 static bool
 are_ignored(struct octo_dev *octo)
 {
-	struct octo_spreading *s = &octo->spreading;
+	struct octo_tier_partition *s = &octo->partition;
 	const uint64_t now = octo_now_ms();
 	const uint64_t packets = received(octo);
 	uint64_t hits;
@@ -300,7 +301,7 @@ are_ignored(struct octo_dev *octo)
 	if (s->trial.done || now < s->trial.next)
 		return false;
 	s->trial.next = now + TRIAL_MS;
-	s->trial.done = !octo->mpfs_ops->spread_hits(octo, &hits) || hits > 0;
+	s->trial.done = !octo->mpfs_ops->masked_hits(octo, &hits) || hits > 0;
 	if (s->trial.done)
 		return false;
 	if (!s->trial.begun || !TAILQ_EMPTY(&octo->rules) || octo->nb_others != 0) {
@@ -321,20 +322,20 @@ drop_if_ignored(struct octo_dev *octo)
 		 octo->port_id);
 	octo->tier = OCTO_TIER_EXACT;
 	octo->ignored = OCTO_IGNORED_MASKED;
-	octo_spread_stop_locked(octo);
+	octo_tier_partition_stop_locked(octo);
 }
 
 /* Called by the control thread, and when the tier has changed: apply it. */
 bool
-octo_spread_follow_locked(struct octo_dev *octo)
+octo_tier_partition_follow_locked(struct octo_dev *octo)
 {
 	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
-	struct octo_spreading *s = &octo->spreading;
+	struct octo_tier_partition *s = &octo->partition;
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT];
 
 	octo_assert_locked(octo);
 	if (octo->tier != OCTO_TIER_PARTITION) {
-		octo_spread_stop_locked(octo);
+		octo_tier_partition_stop_locked(octo);
 		return false;
 	}
 	/* without a transfer proxy PF rules cannot change: keep the partition */
@@ -354,14 +355,14 @@ octo_spread_follow_locked(struct octo_dev *octo)
 }
 
 bool
-octo_spread_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
+octo_tier_partition_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 {
-	const struct octo_spreading *s = &octo->spreading;
+	const struct octo_tier_partition *s = &octo->partition;
 
 	if (!s->on || s->plan == NULL)
 		return false;
 	return s->stepping || s->plan->map.rest == pf ||
-	       memchr(s->plan->map.part, pf, sizeof(s->plan->map.part)) != NULL;
+	       memchr(s->plan->map.bucket, pf, sizeof(s->plan->map.bucket)) != NULL;
 }
 
 /*
@@ -369,13 +370,13 @@ octo_spread_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
  * use one RETA for all, until the port is configured again.
  */
 int
-octo_spread_leave_locked(struct octo_dev *octo, const char *what)
+octo_tier_partition_leave_locked(struct octo_dev *octo, const char *what)
 {
 	if (octo->tier == OCTO_TIER_PARTITION && octo->started) {
 		if (!octo_is_primary(octo, "leave tier partition"))
 			return -ENOTSUP;
 		octo->tier = OCTO_TIER_EXACT;
-		octo_spread_stop_locked(octo);
+		octo_tier_partition_stop_locked(octo);
 		OCTO_LOG(NOTICE, "port %u: the application %s: steering tier is exact now",
 			 octo->port_id, what);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef OCTO_SHIFT_H
-#define OCTO_SHIFT_H
+#ifndef OCTO_MIGRATION_H
+#define OCTO_MIGRATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,16 +25,16 @@
  * three steps, whatever changes.
  */
 
-#define OCTO_SHIFT_MAX_RETA 2048
+#define OCTO_MIGRATION_MAX_RETA 2048
 
 /** Where unsteered traffic comes: PF and queue. */
-struct octo_shift_map {
-	uint8_t part[OCTO_PARTITION_PARTS]; /**< PF of each bucket */
-	uint8_t rest;                       /**< PF of packets without a hash: queue 0 */
-	uint16_t reta[OCTO_PLAN_MAX_PFS][OCTO_SHIFT_MAX_RETA];
+struct octo_migration_map {
+	uint8_t bucket[OCTO_PARTITION_BUCKETS]; /**< PF of each bucket */
+	uint8_t rest;                           /**< PF of packets without a hash: queue 0 */
+	uint16_t reta[OCTO_PLAN_MAX_PFS][OCTO_MIGRATION_MAX_RETA];
 };
 
-struct octo_shift_port {
+struct octo_migration_port {
 	uint16_t nb_pfs;
 	uint16_t nb_queues;
 	uint16_t reta_size; /**< 0: nothing is hashed */
@@ -43,16 +43,16 @@ struct octo_shift_port {
 };
 
 /** Legs of a queue in a step: bit masks of PFs. */
-struct octo_shift_legs {
+struct octo_migration_legs {
 	uint8_t held;    /**< get flows */
 	uint8_t drained; /**< lose flows */
 };
 
 /** A migration step. */
-struct octo_shift {
-	bool parts;     /**< buckets, or packets that are not hashed, change their PFs */
+struct octo_migration_step {
+	bool buckets;   /**< buckets, or packets that are not hashed, change their PFs */
 	uint32_t retas; /**< PFs whose RETA changes: bit mask */
-	struct octo_shift_legs legs[RTE_MAX_QUEUES_PER_PORT];
+	struct octo_migration_legs legs[RTE_MAX_QUEUES_PER_PORT];
 };
 
 /**
@@ -60,15 +60,15 @@ struct octo_shift {
  *
  * @param map
  *   The present map; updated to the one after the step.
- * @param wish
+ * @param target
  *   The wanted map.
- * @param shift
+ * @param step
  *   Filled with the step.
  * @return
  *   Whether there is one.
  */
 __rte_internal
-bool octo_shift_next(const struct octo_shift_port *port, struct octo_shift_map *map,
-		     const struct octo_shift_map *wish, struct octo_shift *shift);
+bool octo_migration_next(const struct octo_migration_port *port, struct octo_migration_map *map,
+			 const struct octo_migration_map *target, struct octo_migration_step *step);
 
-#endif /* OCTO_SHIFT_H */
+#endif /* OCTO_MIGRATION_H */

@@ -15,7 +15,7 @@
  * Below the rules of flows. Two priorities each, used alternately: the new set is installed
  * before the old one is removed.
  */
-#define SPREAD_PRIORITY 4
+#define MASKED_PRIORITY 4
 #define DEFAULT_PRIORITY 6
 
 static int
@@ -28,18 +28,18 @@ validate(const struct octo_dev *octo, const struct octo_flow_rule *r, struct rte
 }
 
 int
-octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
+octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	static const struct octo_partition_rule odd = {.src = 1, .src_mask = 1, .dst_mask = 2};
 	const uint16_t proxy = octo_proxy(octo)->port_id;
 	struct octo_flow_rule r;
 	int ret;
 
-	octo_flow_build_masked(&r, OCTO_IPV4, &odd, SPREAD_PRIORITY, proxy, proxy, false);
+	octo_flow_build_masked(&r, OCTO_IPV4, &odd, MASKED_PRIORITY, proxy, proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
-	octo_flow_build_masked(&r, OCTO_IPV6, &odd, SPREAD_PRIORITY, proxy, proxy, false);
+	octo_flow_build_masked(&r, OCTO_IPV6, &odd, MASKED_PRIORITY, proxy, proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
@@ -49,13 +49,13 @@ octo_mpfs_spread_probe(struct octo_dev *octo, struct rte_flow_error *error)
 
 /* The set's rules that exist: all, or none if the port was lost that had them. */
 static unsigned int
-count(const struct octo_dev *octo, const struct octo_spreading *set)
+count(const struct octo_dev *octo, const struct octo_tier_partition *set)
 {
 	return set->life == octo->port[set->proxy].fsm.life ? set->nb_flows : 0;
 }
 
 static void
-destroy(const struct octo_dev *octo, const struct octo_spreading *set)
+destroy(const struct octo_dev *octo, const struct octo_tier_partition *set)
 {
 	for (unsigned int i = count(octo, set); i > 0; i--)
 		rte_flow_destroy(octo_port_usable_id(&octo->port[set->proxy]), set->flows[i - 1],
@@ -64,7 +64,7 @@ destroy(const struct octo_dev *octo, const struct octo_spreading *set)
 
 /* Add a rule to a set that is being built. A port that was lost meanwhile gets none. */
 static int
-add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spreading *set,
+add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_tier_partition *set,
     struct rte_flow_error *error)
 {
 	const struct octo_port *proxy = &octo->port[set->proxy];
@@ -81,16 +81,16 @@ add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_spr
 
 static int
 add_family(const struct octo_dev *octo, enum octo_tuple_family family,
-	   const struct octo_spread *spread, struct octo_spreading *set,
+	   const struct octo_masked_rules *masked, struct octo_tier_partition *set,
 	   struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
 	int ret = 0;
 
-	for (unsigned int i = 0; ret == 0 && i < spread->nb_rules; i++) {
-		octo_flow_build_masked(&r, family, &spread->rules[i], SPREAD_PRIORITY + set->turn,
+	for (unsigned int i = 0; ret == 0 && i < masked->nb_rules; i++) {
+		octo_flow_build_masked(&r, family, &masked->rules[i], MASKED_PRIORITY + set->turn,
 				       octo->port[set->proxy].port_id,
-				       octo->port[spread->rules[i].pf].port_id, set->counted);
+				       octo->port[masked->rules[i].pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
 	return ret;
@@ -101,21 +101,21 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
  * partitioned traffic.
  */
 static int
-create(const struct octo_dev *octo, const struct octo_spread *spread, struct octo_spreading *set,
-       struct rte_flow_error *error)
+create(const struct octo_dev *octo, const struct octo_masked_rules *masked,
+       struct octo_tier_partition *set, struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
 	int ret = 0;
 
 	set->nb_flows = 0;
-	if (spread->ipv4)
-		ret = add_family(octo, OCTO_IPV4, spread, set, error);
-	if (ret == 0 && spread->ipv6)
-		ret = add_family(octo, OCTO_IPV6, spread, set, error);
+	if (masked->ipv4)
+		ret = add_family(octo, OCTO_IPV4, masked, set, error);
+	if (ret == 0 && masked->ipv6)
+		ret = add_family(octo, OCTO_IPV6, masked, set, error);
 	if (ret == 0) {
 		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
 				     octo->port[set->proxy].port_id,
-				     octo->port[spread->default_pf].port_id, set->counted);
+				     octo->port[masked->default_pf].port_id, set->counted);
 		ret = add(octo, &r, set, error);
 	}
 	if (ret != 0)
@@ -125,18 +125,18 @@ create(const struct octo_dev *octo, const struct octo_spread *spread, struct oct
 
 /* The PF's RETA is gone, and the masked rules if it was their transfer proxy PF. */
 void
-octo_mpfs_spread_lose_pf(struct octo_dev *octo, uint8_t pf)
+octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t pf)
 {
-	octo->spreading.level |= RTE_BIT32(pf);
-	octo->spreading.lost = true;
-	octo->spreading.settled = false;
-	octo->spreading.stale |= octo->spreading.proxy == pf;
+	octo->partition.level |= RTE_BIT32(pf);
+	octo->partition.lost = true;
+	octo->partition.settled = false;
+	octo->partition.stale |= octo->partition.proxy == pf;
 }
 
 void
-octo_mpfs_spread_clear(struct octo_dev *octo)
+octo_mpfs_masked_clear(struct octo_dev *octo)
 {
-	struct octo_spreading *now = &octo->spreading;
+	struct octo_tier_partition *now = &octo->partition;
 
 	destroy(octo, now);
 	free(now->flows);
@@ -146,7 +146,7 @@ octo_mpfs_spread_clear(struct octo_dev *octo)
 
 /* The hits of all masked rules. Returns false if they are unknown. */
 bool
-octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
+octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits)
 {
 	static const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
@@ -154,13 +154,13 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 	};
 
 	*hits = 0;
-	if (!octo->spreading.counted || count(octo, &octo->spreading) == 0)
+	if (!octo->partition.counted || count(octo, &octo->partition) == 0)
 		return false;
-	for (unsigned int i = 0; i < octo->spreading.nb_flows; i++) {
+	for (unsigned int i = 0; i < octo->partition.nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->spreading.proxy]),
-				   octo->spreading.flows[i], actions, &count, NULL) != 0 ||
+		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->partition.proxy]),
+				   octo->partition.flows[i], actions, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;
 		*hits += count.hits;
@@ -169,36 +169,36 @@ octo_mpfs_spread_hits(const struct octo_dev *octo, uint64_t *hits)
 }
 
 int
-octo_mpfs_spread_set(struct octo_dev *octo, const struct octo_spread *spread,
+octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *masked,
 		     struct rte_flow_error *error)
 {
-	struct octo_spreading next = {
-		.turn = octo->spreading.turn ^ 1,
+	struct octo_tier_partition next = {
+		.turn = octo->partition.turn ^ 1,
 		.proxy = octo->proxy,
 		.life = octo_proxy(octo)->fsm.life,
 	};
 	int ret;
 
 	next.counted = octo->mpfs_ops->counts(octo);
-	next.flows = calloc(2 * spread->nb_rules + 1, sizeof(*next.flows));
+	next.flows = calloc(2 * masked->nb_rules + 1, sizeof(*next.flows));
 	if (next.flows == NULL) {
-		octo_mpfs_spread_clear(octo);
+		octo_mpfs_masked_clear(octo);
 		return -ENOMEM;
 	}
-	ret = create(octo, spread, &next, error);
-	octo_mpfs_spread_clear(octo);
+	ret = create(octo, masked, &next, error);
+	octo_mpfs_masked_clear(octo);
 	/* a full table, or a switch of few priorities, may have no room for both sets */
 	if (ret != 0)
-		ret = create(octo, spread, &next, error);
+		ret = create(octo, masked, &next, error);
 	if (ret != 0) {
 		free(next.flows);
 		return ret;
 	}
-	octo->spreading.flows = next.flows;
-	octo->spreading.nb_flows = next.nb_flows;
-	octo->spreading.proxy = next.proxy;
-	octo->spreading.life = next.life;
-	octo->spreading.turn = next.turn;
-	octo->spreading.counted = next.counted;
+	octo->partition.flows = next.flows;
+	octo->partition.nb_flows = next.nb_flows;
+	octo->partition.proxy = next.proxy;
+	octo->partition.life = next.life;
+	octo->partition.turn = next.turn;
+	octo->partition.counted = next.counted;
 	return 0;
 }

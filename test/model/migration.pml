@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Shift: tier partition, two PFs with a queue at home on each. The home of queue 1 becomes
+ * Migration: tier partition, two PFs with a queue at home on each. The home of queue 1 becomes
  * PF 0: flows without rules go between the queues, both ways, in two steps.
  *
- * The switch sends part 0 of the traffic to PF 0, part 1 to PF 1; there an entry of the
- * RETA picks the queue. Each flow is in one part and one entry:
+ * The switch sends bucket 0 of the traffic to PF 0, bucket 1 to PF 1; there an entry of the
+ * RETA picks the queue. Each flow is in one bucket and one entry:
  *
- *    flow 0: part 0, goes from queue 0 to queue 1 when PF 0's RETA changes (first step)
- *    flow 1: part 1, goes from queue 1 on PF 1 to queue 0 on PF 0 (second step)
- *    flow 2: part 1, stays in queue 1, but comes by PF 0 (second step)
+ *    flow 0: bucket 0, goes from queue 0 to queue 1 when PF 0's RETA changes (first step)
+ *    flow 1: bucket 1, goes from queue 1 on PF 1 to queue 0 on PF 0 (second step)
+ *    flow 2: bucket 1, stays in queue 1, but comes by PF 0 (second step)
  *
  * In one step queue 0 would wait for a leg of its own that it holds.
  *
@@ -32,7 +32,7 @@
 #define PKTS 2
 
 /* What the PFs have been told. */
-bit part1 = 1; /* PF of part 1 */
+bit bucket1 = 1; /* PF of bucket 1 */
 bit entry = 0; /* queue of flow 0 in PF 0's RETA, where flow 1 is in queue 0, flow 2 in queue 1 */
 
 byte flow = 0;
@@ -80,7 +80,7 @@ end:	do
 }
 
 /* The leg that the next packet of the flow comes by. */
-#define PATH (flow == 0 -> LEG(entry, 0) : (part1 == 1 -> LEG(1, 1) : (flow == 1 -> LEG(0, 0) : LEG(1, 0))))
+#define PATH (flow == 0 -> LEG(entry, 0) : (bucket1 == 1 -> LEG(1, 1) : (flow == 1 -> LEG(0, 0) : LEG(1, 0))))
 
 inline arrive(leg)
 {
@@ -221,7 +221,7 @@ proctype control()
 #ifdef ONE_STEP
 	arm(1, 1, 1 << LEG(0, 0) | 1 << LEG(1, 1));
 	entry = 1;
-	part1 = 0;
+	bucket1 = 0;
 	close();
 #else
 	/* queue 1 gets some of what queue 0 has on PF 0 */
@@ -230,7 +230,7 @@ proctype control()
 	close();
 	/* all that comes by PF 1, for queue 1, comes by PF 0, for both */
 	arm(1, 1, 1 << LEG(1, 1));
-	part1 = 0;
+	bucket1 = 0;
 	close();
 #endif
 	finished = true

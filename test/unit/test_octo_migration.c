@@ -8,7 +8,7 @@
 
 #include "octo_test.h"
 
-#include "octo_shift.h"
+#include "octo_migration.h"
 
 #define MAX_QUEUES 24
 #define RETA_SIZE 128
@@ -16,17 +16,17 @@
 
 /* A port whose queues change their homes. */
 static struct {
-	struct octo_shift_port port;
+	struct octo_migration_port port;
 	uint8_t home[MAX_QUEUES];
-	struct octo_shift_map map;
-	struct octo_shift_map wish;
-	struct octo_shift shift;
+	struct octo_migration_map map;
+	struct octo_migration_map target;
+	struct octo_migration_step step;
 } rig;
 
-/* What a flow was before a step: by part and entry of the RETA. */
-static struct octo_shift_map before;
+/* What a flow was before a step: by bucket and entry of the RETA. */
+static struct octo_migration_map before;
 /* Flows that moved already, of those in the corner that is looked at. */
-static uint8_t moved[OCTO_PARTITION_PARTS];
+static uint8_t moved[OCTO_PARTITION_BUCKETS];
 
 static uint32_t
 random_below(uint32_t n)
@@ -38,13 +38,13 @@ random_below(uint32_t n)
 }
 
 static void
-make_map(struct octo_shift_map *map, bool keep)
+make_map(struct octo_migration_map *map, bool keep)
 {
 	uint16_t queues[OCTO_PLAN_MAX_PFS] = {0};
 
 	for (uint16_t q = 0; q < rig.port.nb_queues; q++)
 		queues[rig.home[q]]++;
-	octo_partition_share(queues, rig.port.nb_pfs, map->part, keep);
+	octo_partition_share(queues, rig.port.nb_pfs, map->bucket, keep);
 	map->rest = rig.home[0];
 	for (uint8_t pf = 0; pf < rig.port.nb_pfs; pf++)
 		octo_partition_reta(rig.home, rig.port.nb_queues, pf, map->reta[pf],
@@ -56,7 +56,7 @@ set_up(uint16_t nb_pfs, uint16_t nb_queues)
 {
 	memset(&rig, 0, sizeof(rig));
 	memset(moved, 0, sizeof(moved));
-	rig.port = (struct octo_shift_port){
+	rig.port = (struct octo_migration_port){
 		.nb_pfs = nb_pfs,
 		.nb_queues = nb_queues,
 		.reta_size = RETA_SIZE,
@@ -69,26 +69,26 @@ set_up(uint16_t nb_pfs, uint16_t nb_queues)
 }
 
 static void
-make_wish(void)
+make_target(void)
 {
-	rig.wish = rig.map;
-	make_map(&rig.wish, true);
+	rig.target = rig.map;
+	make_map(&rig.target, true);
 	memset(moved, 0, sizeof(moved));
 }
 
-/* A flow of this part and entry: does the step keep its order? @return whether it moves. */
+/* A flow of this bucket and entry: does the step keep its order? @return whether it moves. */
 static bool
-check_flow(uint32_t part, uint16_t entry)
+check_flow(uint32_t bucket, uint16_t entry)
 {
-	const uint8_t pf[2] = {before.part[part], rig.map.part[part]};
+	const uint8_t pf[2] = {before.bucket[bucket], rig.map.bucket[bucket]};
 	const uint16_t q[2] = {before.reta[pf[0]][entry], rig.map.reta[pf[1]][entry]};
 
 	if (pf[0] == pf[1] && q[0] == q[1])
 		return false;
 	/* nothing of what came by a PF that is lost can be overtaken */
 	if (rig.port.present & RTE_BIT32(pf[0])) {
-		assert_true(rig.shift.legs[q[0]].drained & RTE_BIT32(pf[0]));
-		assert_true(rig.shift.legs[q[1]].held & RTE_BIT32(pf[1]));
+		assert_true(rig.step.legs[q[0]].drained & RTE_BIT32(pf[0]));
+		assert_true(rig.step.legs[q[1]].held & RTE_BIT32(pf[1]));
 	}
 	return true;
 }
@@ -98,8 +98,8 @@ check_rest(void)
 {
 	if (before.rest == rig.map.rest || !(rig.port.present & RTE_BIT32(before.rest)))
 		return;
-	assert_true(rig.shift.legs[0].drained & RTE_BIT32(before.rest));
-	assert_true(rig.shift.legs[0].held & RTE_BIT32(rig.map.rest));
+	assert_true(rig.step.legs[0].drained & RTE_BIT32(before.rest));
+	assert_true(rig.step.legs[0].held & RTE_BIT32(rig.map.rest));
 }
 
 /* Nobody waits for himself, and every flow that moves is kept in order. */
@@ -107,15 +107,15 @@ static void
 check_step(bool once)
 {
 	for (uint16_t q = 0; q < RTE_MAX_QUEUES_PER_PORT; q++)
-		assert_int_equal(rig.shift.legs[q].held & rig.shift.legs[q].drained, 0);
+		assert_int_equal(rig.step.legs[q].held & rig.step.legs[q].drained, 0);
 	check_rest();
-	for (uint32_t part = 0; part < OCTO_PARTITION_PARTS; part += 1 + random_below(60)) {
-		const uint16_t entry = part % RETA_SIZE;
+	for (uint32_t bucket = 0; bucket < OCTO_PARTITION_BUCKETS; bucket += 1 + random_below(60)) {
+		const uint16_t entry = bucket % RETA_SIZE;
 
-		if (!check_flow(part, entry))
+		if (!check_flow(bucket, entry))
 			continue;
-		assert_false(once && moved[part]);
-		moved[part] = true;
+		assert_false(once && moved[bucket]);
+		moved[bucket] = true;
 	}
 }
 
@@ -125,7 +125,7 @@ step(bool once)
 	bool more;
 
 	before = rig.map;
-	more = octo_shift_next(&rig.port, &rig.map, &rig.wish, &rig.shift);
+	more = octo_migration_next(&rig.port, &rig.map, &rig.target, &rig.step);
 	check_step(once);
 	return more;
 }
@@ -138,11 +138,11 @@ go(bool once)
 
 	while (step(once))
 		assert_in_range(++n, 1, 64);
-	assert_memory_equal(rig.map.part, rig.wish.part, sizeof(rig.map.part));
-	assert_int_equal(rig.map.rest, rig.wish.rest);
+	assert_memory_equal(rig.map.bucket, rig.target.bucket, sizeof(rig.map.bucket));
+	assert_int_equal(rig.map.rest, rig.target.rest);
 	for (uint8_t pf = 0; pf < rig.port.nb_pfs; pf++)
 		if (rig.port.present & RTE_BIT32(pf))
-			assert_memory_equal(rig.map.reta[pf], rig.wish.reta[pf],
+			assert_memory_equal(rig.map.reta[pf], rig.target.reta[pf],
 					    RETA_SIZE * sizeof(uint16_t));
 	return n;
 }
@@ -159,7 +159,7 @@ test_nothing_to_do(void **state)
 {
 	(void)state;
 	set_up(4, 9);
-	make_wish();
+	make_target();
 	assert_int_equal(go(true), 0);
 }
 
@@ -170,25 +170,25 @@ test_one_of_two(void **state)
 	(void)state;
 	set_up(2, 2);
 	rig.home[1] = 0;
-	make_wish();
+	make_target();
 	assert_true(step(true));
-	assert_int_equal(rig.shift.retas, 0x1);
-	assert_false(rig.shift.parts);
+	assert_int_equal(rig.step.retas, 0x1);
+	assert_false(rig.step.buckets);
 	/* some flows of queue 0 go to queue 1, by the PF that they came by */
-	assert_int_equal(rig.shift.legs[0].drained, 0x1);
-	assert_int_equal(rig.shift.legs[0].held, 0);
-	assert_int_equal(rig.shift.legs[1].held, 0x1);
+	assert_int_equal(rig.step.legs[0].drained, 0x1);
+	assert_int_equal(rig.step.legs[0].held, 0);
+	assert_int_equal(rig.step.legs[1].held, 0x1);
 	assert_true(step(true));
-	assert_true(rig.shift.parts);
+	assert_true(rig.step.buckets);
 	/* some of queue 1 go to queue 0, and all by the other PF */
-	assert_int_equal(rig.shift.legs[1].drained, 0x2);
-	assert_int_equal(rig.shift.legs[0].held, 0x1);
-	assert_int_equal(rig.shift.legs[1].held, 0x1);
+	assert_int_equal(rig.step.legs[1].drained, 0x2);
+	assert_int_equal(rig.step.legs[0].held, 0x1);
+	assert_int_equal(rig.step.legs[1].held, 0x1);
 	/* nothing comes by PF 1 any more: what its RETA says holds nobody up */
 	assert_true(step(true));
-	assert_int_equal(rig.shift.retas, 0x2);
+	assert_int_equal(rig.step.retas, 0x2);
 	for (uint16_t q = 0; q < 2; q++)
-		assert_int_equal(rig.shift.legs[q].held, 0);
+		assert_int_equal(rig.step.legs[q].held, 0);
 	assert_false(step(true));
 }
 
@@ -200,7 +200,7 @@ test_three_steps_whatever_changes(void **state)
 		set_up(nb_pfs, 3 * nb_pfs);
 		for (unsigned int round = 0; round < 60; round++) {
 			change_some_homes(1 + random_below(round % 7 + 1));
-			make_wish();
+			make_target();
 			assert_in_range(go(true), 0, MAX_STEPS);
 		}
 	}
@@ -208,32 +208,32 @@ test_three_steps_whatever_changes(void **state)
 
 /* What is shared out anew goes round in circles, and takes as many steps as it takes. */
 static void
-test_any_wish_is_met(void **state)
+test_any_target_is_reached(void **state)
 {
 	(void)state;
 	for (uint16_t nb_pfs = 2; nb_pfs <= OCTO_PLAN_MAX_PFS; nb_pfs++) {
 		set_up(nb_pfs, 3 * nb_pfs);
 		for (unsigned int round = 0; round < 20; round++) {
 			change_some_homes(4);
-			make_map(&rig.wish, false);
+			make_map(&rig.target, false);
 			go(false);
 		}
 	}
 }
 
-/* Another wish comes between two steps. */
+/* The target changes between two steps. */
 static void
-test_another_wish_in_between(void **state)
+test_another_target_in_between(void **state)
 {
 	(void)state;
 	set_up(4, 10);
 	for (unsigned int round = 0; round < 200; round++) {
 		change_some_homes(2);
-		make_wish();
+		make_target();
 		for (unsigned int i = random_below(MAX_STEPS); i > 0; i--)
 			step(true);
 	}
-	make_wish();
+	make_target();
 	assert_in_range(go(true), 0, MAX_STEPS);
 }
 
@@ -257,15 +257,15 @@ test_a_pf_is_lost(void **state)
 		if (gone)
 			rig.port.present &= ~RTE_BIT32(2);
 		leave_pf(2);
-		make_wish();
+		make_target();
 		assert_true(step(true));
-		assert_true(rig.shift.parts);
-		for (uint32_t i = 0; i < OCTO_PARTITION_PARTS; i++)
-			assert_int_not_equal(rig.map.part[i], 2);
+		assert_true(rig.step.buckets);
+		for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+			assert_int_not_equal(rig.map.bucket[i], 2);
 		for (uint16_t q = 0; q < 8; q++) {
-			assert_int_equal(rig.shift.legs[q].drained & ~(gone ? 0 : 0x4), 0);
+			assert_int_equal(rig.step.legs[q].drained & ~(gone ? 0 : 0x4), 0);
 			if (gone)
-				assert_int_equal(rig.shift.legs[q].held, 0);
+				assert_int_equal(rig.step.legs[q].held, 0);
 		}
 		assert_in_range(go(false), 1, MAX_STEPS - 1);
 	}
@@ -280,21 +280,21 @@ test_a_pf_that_is_new(void **state)
 	rig.port.usable = rig.port.present = 0x3;
 	for (uint16_t q = 0; q < 6; q++)
 		rig.home[q] = q % 2;
-	make_wish();
+	make_target();
 	go(false);
 	rig.port.usable = rig.port.present = 0x7;
 	rig.home[1] = rig.home[5] = 2;
-	make_wish();
+	make_target();
 	assert_true(step(true));
-	assert_int_equal(rig.shift.retas, 0x4);
+	assert_int_equal(rig.step.retas, 0x4);
 	for (uint16_t q = 0; q < 6; q++)
-		assert_int_equal(rig.shift.legs[q].held, 0);
+		assert_int_equal(rig.step.legs[q].held, 0);
 	assert_true(step(true));
-	assert_true(rig.shift.parts);
+	assert_true(rig.step.buckets);
 	/* nobody is held back where nothing comes from elsewhere */
-	assert_int_equal(rig.shift.legs[1].held, 0x4);
-	assert_int_equal(rig.shift.legs[5].held, 0x4);
-	assert_int_equal(rig.shift.legs[0].held, 0);
+	assert_int_equal(rig.step.legs[1].held, 0x4);
+	assert_int_equal(rig.step.legs[5].held, 0x4);
+	assert_int_equal(rig.step.legs[0].held, 0);
 	go(true);
 }
 
@@ -306,7 +306,7 @@ test_what_is_not_hashed_follows_queue_0(void **state)
 	set_up(2, 4);
 	rig.home[0] = 1;
 	rig.home[3] = 0;
-	make_wish();
+	make_target();
 	assert_int_equal(go(true), 1);
 	assert_int_equal(rig.map.rest, 1);
 }
@@ -317,17 +317,17 @@ test_without_hashing_only_queue_0_moves(void **state)
 	(void)state;
 	set_up(2, 4);
 	rig.port.reta_size = 0;
-	memset(rig.map.part, 0, sizeof(rig.map.part));
-	rig.wish = rig.map;
-	memset(rig.wish.part, 1, sizeof(rig.wish.part));
-	rig.wish.rest = 1;
+	memset(rig.map.bucket, 0, sizeof(rig.map.bucket));
+	rig.target = rig.map;
+	memset(rig.target.bucket, 1, sizeof(rig.target.bucket));
+	rig.target.rest = 1;
 	/* what is not hashed, and what would not be parted */
 	assert_true(step(false));
-	assert_true(rig.shift.parts);
-	assert_int_equal(rig.shift.legs[0].held, 0x2);
-	assert_int_equal(rig.shift.legs[0].drained, 0x1);
+	assert_true(rig.step.buckets);
+	assert_int_equal(rig.step.legs[0].held, 0x2);
+	assert_int_equal(rig.step.legs[0].drained, 0x1);
 	for (uint16_t q = 1; q < 4; q++)
-		assert_int_equal(rig.shift.legs[q].held | rig.shift.legs[q].drained, 0);
+		assert_int_equal(rig.step.legs[q].held | rig.step.legs[q].drained, 0);
 }
 
 int
@@ -337,8 +337,8 @@ main(void)
 		cmocka_unit_test(test_nothing_to_do),
 		cmocka_unit_test(test_one_of_two),
 		cmocka_unit_test(test_three_steps_whatever_changes),
-		cmocka_unit_test(test_any_wish_is_met),
-		cmocka_unit_test(test_another_wish_in_between),
+		cmocka_unit_test(test_any_target_is_reached),
+		cmocka_unit_test(test_another_target_in_between),
 		cmocka_unit_test(test_a_pf_is_lost),
 		cmocka_unit_test(test_a_pf_that_is_new),
 		cmocka_unit_test(test_what_is_not_hashed_follows_queue_0),
