@@ -28,7 +28,7 @@ struct table {
 struct walk {
 	const struct agent_dma *dma;
 	struct agent_span *span;
-	uint64_t want;  /* bytes to place */
+	uint64_t want;  /* bytes to locate */
 	uint32_t steps; /* that it may still take */
 };
 
@@ -101,8 +101,8 @@ open_chain(const struct agent_dma *dma, uint16_t head, struct table *table)
 	return table->size <= dma->ring->size ? 0 : -EFAULT;
 }
 
-enum agent_place
-agent_audit_place(int node, int pf_node)
+enum agent_locality
+agent_audit_locality(int node, int pf_node)
 {
 	if (node == AGENT_NODE_UNKNOWN || pf_node == AGENT_NODE_UNKNOWN)
 		return AGENT_UNKNOWN;
@@ -120,7 +120,7 @@ take_step(struct walk *walk)
 
 /* Place the first of len bytes at gpa that are wanted; the others only have to be there. */
 static int
-place_bytes(struct walk *walk, uint64_t gpa, uint64_t len)
+locate_bytes(struct walk *walk, uint64_t gpa, uint64_t len)
 {
 	while (len > 0) {
 		const struct agent_region *region = find_region(walk->dma->mem, gpa);
@@ -130,7 +130,7 @@ place_bytes(struct walk *walk, uint64_t gpa, uint64_t len)
 			return -EFAULT;
 		n = RTE_MIN(len, room_in(region, gpa));
 		used = RTE_MIN(n, walk->want);
-		walk->span->bytes[agent_audit_place(region->node, walk->dma->node)] += used;
+		walk->span->bytes[agent_audit_locality(region->node, walk->dma->node)] += used;
 		walk->want -= used;
 		gpa += n;
 		len -= n;
@@ -140,7 +140,7 @@ place_bytes(struct walk *walk, uint64_t gpa, uint64_t len)
 
 /* Place what is wanted of the chain of entry idx. */
 static int
-place_chain(struct walk *walk, uint16_t idx)
+locate_chain(struct walk *walk, uint16_t idx)
 {
 	const struct agent_ring *ring = walk->dma->ring;
 	const uint16_t head = ring->avail->ring[idx & (ring->size - 1)];
@@ -155,7 +155,7 @@ place_chain(struct walk *walk, uint16_t idx)
 	for (uint32_t i = 0; desc.flags & VRING_DESC_F_NEXT; i++) {
 		if (i == table.size || take_step(walk) != 0 || read_desc(&table, at, &desc) != 0)
 			return -EFAULT;
-		if (place_bytes(walk, desc.addr, desc.len) != 0)
+		if (locate_bytes(walk, desc.addr, desc.len) != 0)
 			return -EFAULT;
 		at = desc.next;
 	}
@@ -185,7 +185,7 @@ agent_audit_write(const struct agent_dma *dma, uint16_t idx, uint16_t nb, uint32
 	while (walk.want > 0) {
 		if (span->nb_heads == nb)
 			return -ENOBUFS;
-		if (place_chain(&walk, idx + span->nb_heads) != 0)
+		if (locate_chain(&walk, idx + span->nb_heads) != 0)
 			return -EFAULT;
 	}
 	return 0;
@@ -197,11 +197,11 @@ agent_audit_fetch(const struct agent_dma *dma, uint16_t idx, struct agent_span *
 	struct walk walk = {.dma = dma, .span = span, .want = UINT64_MAX, .steps = PACKET_STEPS};
 
 	*span = (struct agent_span){0};
-	return place_chain(&walk, idx);
+	return locate_chain(&walk, idx);
 }
 
-enum agent_place
-agent_audit_verdict(const struct agent_span *span)
+enum agent_locality
+agent_audit_span_locality(const struct agent_span *span)
 {
 	if (span->bytes[AGENT_REMOTE] > 0)
 		return AGENT_REMOTE;
@@ -210,7 +210,7 @@ agent_audit_verdict(const struct agent_span *span)
 
 void
 agent_audit_waiting(const struct agent_dma *dma, uint16_t idx, uint16_t nb,
-		    uint64_t buffers[AGENT_NB_PLACES])
+		    uint64_t buffers[AGENT_NB_LOCALITIES])
 {
 	struct walk walk = {.dma = dma, .steps = WAITING_STEPS};
 
@@ -219,18 +219,18 @@ agent_audit_waiting(const struct agent_dma *dma, uint16_t idx, uint16_t nb,
 
 		walk.span = &span;
 		walk.want = UINT64_MAX;
-		if (place_chain(&walk, idx + i) != 0)
+		if (locate_chain(&walk, idx + i) != 0)
 			buffers[AGENT_UNKNOWN]++;
 		else
-			buffers[agent_audit_verdict(&span)]++;
+			buffers[agent_audit_span_locality(&span)]++;
 	}
 }
 
 void
 agent_audit_account(struct agent_count *count, const struct agent_span *span)
 {
-	count->packets[agent_audit_verdict(span)]++;
-	for (int i = 0; i < AGENT_NB_PLACES; i++)
+	count->packets[agent_audit_span_locality(span)]++;
+	for (int i = 0; i < AGENT_NB_LOCALITIES; i++)
 		count->bytes[i] += span->bytes[i];
 }
 

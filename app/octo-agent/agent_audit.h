@@ -24,11 +24,11 @@
 /** The client did not say where its memory is, or the PF has no node. */
 #define AGENT_NODE_UNKNOWN (-1)
 
-enum agent_place {
+enum agent_locality {
 	AGENT_LOCAL,  /**< on the PF's node */
 	AGENT_REMOTE, /**< on another one: nonuniform DMA */
 	AGENT_UNKNOWN,
-	AGENT_NB_PLACES,
+	AGENT_NB_LOCALITIES,
 };
 
 /** A piece of a client's memory that lies in one file, hence on one node. */
@@ -69,19 +69,19 @@ struct agent_dma {
 /** What one packet takes: entries of the available ring, and bytes of memory. */
 struct agent_span {
 	uint16_t nb_heads;
-	uint64_t bytes[AGENT_NB_PLACES];
+	uint64_t bytes[AGENT_NB_LOCALITIES];
 };
 
 /** What came of all packets of one queue in one direction. One writer: who polls. */
 struct agent_count {
-	uint64_t packets[AGENT_NB_PLACES];
-	uint64_t bytes[AGENT_NB_PLACES]; /**< where they really are, virtio-net headers included */
+	uint64_t packets[AGENT_NB_LOCALITIES];
+	uint64_t bytes[AGENT_NB_LOCALITIES]; /**< virtio-net headers included */
 };
 
-enum agent_place agent_audit_place(int node, int pf_node);
+enum agent_locality agent_audit_locality(int node, int pf_node);
 
 /** Of a whole packet: one byte on another node makes it remote. */
-enum agent_place agent_audit_verdict(const struct agent_span *span);
+enum agent_locality agent_audit_span_locality(const struct agent_span *span);
 
 /** Entries that the client made available and that were not used, from idx on. */
 uint16_t agent_audit_posted(const struct agent_ring *ring, uint16_t idx);
@@ -112,7 +112,7 @@ int agent_audit_fetch(const struct agent_dma *dma, uint16_t idx, struct agent_sp
  * many descriptors as no ring has they are unknown.
  */
 void agent_audit_waiting(const struct agent_dma *dma, uint16_t idx, uint16_t nb,
-			 uint64_t buffers[AGENT_NB_PLACES]);
+			 uint64_t buffers[AGENT_NB_LOCALITIES]);
 
 /** Add a packet to the accounts. */
 void agent_audit_account(struct agent_count *count, const struct agent_span *span);

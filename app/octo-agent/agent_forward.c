@@ -66,8 +66,8 @@ settle(struct agent_pf *pf, struct agent_count *count, const struct agent_span *
 
 	for (uint16_t i = 0; i < n; i++) {
 		entries -= span[i].nb_heads;
-		for (int place = 0; place < AGENT_NB_PLACES; place++)
-			bytes += span[i].bytes[place];
+		for (int locality = 0; locality < AGENT_NB_LOCALITIES; locality++)
+			bytes += span[i].bytes[locality];
 	}
 	if (entries != 0) {
 		/* the client changed what it had handed over, or its memory */

@@ -61,7 +61,7 @@ node_text(int node, char text[16])
 	return text;
 }
 
-/* Of the packets whose place is known, those on the PF's own node. */
+/* Of the packets whose locality is known, those on the PF's own node. */
 static const char *
 share_text(const struct agent_count *count, char text[16])
 {

@@ -20,7 +20,7 @@
 #define PRIORITY_LAST 2
 
 /* A rule of rte_flow, and where it is. */
-struct placed {
+struct installed {
 	struct rte_flow *flow; /* NULL: there is none */
 	uint16_t port;
 	uint8_t priority;
@@ -28,8 +28,8 @@ struct placed {
 
 struct rule {
 	struct octo_tuple tuple;
-	struct placed mpfs;
-	struct placed arfs; /* on the PF; only if queues are placed */
+	struct installed mpfs;
+	struct installed arfs; /* on the PF; only if it chooses queues */
 	uint16_t queue;
 	uint8_t pf;
 	uint32_t round; /* the replay that it was last put in */
@@ -45,9 +45,9 @@ struct agent_rules {
 	bool sets_default;
 	uint32_t round;
 	struct octo_table *table;
-	struct placed way_in; /* without an uplink, none unless a PF was chosen */
-	uint8_t default_pf;   /* that it leads to */
-	struct placed way_out[AGENT_RULES_MAX_PFS];
+	struct installed way_in; /* without an uplink, none unless a PF was chosen */
+	uint8_t default_pf;      /* that it leads to */
+	struct installed way_out[AGENT_RULES_MAX_PFS];
 };
 
 static bool
@@ -76,7 +76,7 @@ blame(uint16_t port, const struct rte_flow_error *error, int ret, char *why)
 }
 
 static int
-place(struct placed *p, uint16_t port, const struct octo_flow_rule *r, char *why)
+install(struct installed *p, uint16_t port, const struct octo_flow_rule *r, char *why)
 {
 	struct rte_flow_error error = {.message = NULL};
 
@@ -89,7 +89,7 @@ place(struct placed *p, uint16_t port, const struct octo_flow_rule *r, char *why
 }
 
 static int
-take_away(struct placed *p, char *why)
+take_away(struct installed *p, char *why)
 {
 	struct rte_flow_error error = {.message = NULL};
 	int ret;
@@ -116,27 +116,27 @@ build_mpfs(const struct agent_rules *rules, struct octo_flow_rule *r,
 }
 
 static int
-place_mpfs(const struct agent_rules *rules, const struct rule *rule, uint8_t pf, struct placed *p,
-	   char *why)
+install_mpfs(const struct agent_rules *rules, const struct rule *rule, uint8_t pf,
+	     struct installed *p, char *why)
 {
 	struct octo_flow_rule r;
 
 	build_mpfs(rules, &r, &rule->tuple, !rule->mpfs.priority, pf, rules->counts);
-	return place(p, rules->proxy, &r, why);
+	return install(p, rules->proxy, &r, why);
 }
 
 static int
-place_arfs(const struct agent_rules *rules, const struct rule *rule, uint8_t pf, uint16_t queue,
-	   struct placed *p, char *why)
+install_arfs(const struct agent_rules *rules, const struct rule *rule, uint8_t pf, uint16_t queue,
+	     struct installed *p, char *why)
 {
 	struct octo_flow_rule r;
 
 	octo_flow_build_queue(&r, &rule->tuple, !rule->arfs.priority, queue, false);
-	return place(p, rules->config.pf_port[pf], &r, why);
+	return install(p, rules->config.pf_port[pf], &r, why);
 }
 
 static int
-query_placed(const struct placed *p, uint64_t *hits, uint64_t *bytes)
+query_installed(const struct installed *p, uint64_t *hits, uint64_t *bytes)
 {
 	const struct rte_flow_action count[] = {{.type = RTE_FLOW_ACTION_TYPE_COUNT},
 						{.type = RTE_FLOW_ACTION_TYPE_END}};
@@ -158,14 +158,14 @@ static int
 flip_mpfs(const struct agent_rules *rules, struct rule *rule, uint8_t pf, char *why)
 {
 	uint64_t hits = rule->hits, bytes = rule->bytes;
-	struct placed to = {.flow = NULL};
+	struct installed to = {.flow = NULL};
 	int ret;
 
-	ret = place_mpfs(rules, rule, pf, &to, why);
+	ret = install_mpfs(rules, rule, pf, &to, why);
 	if (ret != 0)
 		return ret;
 	if (rules->counts && rule->mpfs.flow != NULL)
-		query_placed(&rule->mpfs, &hits, &bytes);
+		query_installed(&rule->mpfs, &hits, &bytes);
 	ret = take_away(&rule->mpfs, why);
 	if (ret != 0) {
 		take_away(&to, NULL);
@@ -184,11 +184,11 @@ move(const struct agent_rules *rules, struct rule *rule, uint8_t pf, uint16_t qu
 	const bool new_pf = rule->mpfs.flow == NULL || rule->pf != pf;
 	const bool new_queue = rules->queues &&
 			       (new_pf || rule->arfs.flow == NULL || rule->queue != queue);
-	struct placed arfs = {.flow = NULL};
+	struct installed arfs = {.flow = NULL};
 	int ret = 0;
 
 	if (new_queue)
-		ret = place_arfs(rules, rule, pf, queue, &arfs, why);
+		ret = install_arfs(rules, rule, pf, queue, &arfs, why);
 	if (ret == 0 && new_pf)
 		ret = flip_mpfs(rules, rule, pf, why);
 	if (ret != 0) {
@@ -293,7 +293,7 @@ agent_rules_query(struct agent_rules *rules, const struct octo_tuple *tuple, uin
 		return -ENOTSUP;
 	h = rule->hits;
 	b = rule->bytes;
-	ret = query_placed(&rule->mpfs, &h, &b);
+	ret = query_installed(&rule->mpfs, &h, &b);
 	if (ret != 0)
 		return ret;
 	*hits = h;
@@ -344,7 +344,7 @@ agent_rules_count(const struct agent_rules *rules)
 }
 
 bool
-agent_rules_places_queues(const struct agent_rules *rules)
+agent_rules_chooses_queues(const struct agent_rules *rules)
 {
 	return rules->queues;
 }
@@ -366,7 +366,7 @@ agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why)
 {
 	const uint8_t priority = rules->way_in.priority == PRIORITY_LAST ? PRIORITY_LAST + 1 :
 									   PRIORITY_LAST;
-	struct placed to = {.flow = NULL};
+	struct installed to = {.flow = NULL};
 	struct octo_flow_rule r;
 	int ret;
 
@@ -377,10 +377,10 @@ agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why)
 	if (rules->way_in.flow != NULL && rules->default_pf == pf)
 		return 0;
 	build_mpfs(rules, &r, NULL, priority, pf, false);
-	ret = place(&to, rules->proxy, &r, why);
+	ret = install(&to, rules->proxy, &r, why);
 	/* a full switch has no room for both: a gap is better than a PF that is lost */
 	if (ret != 0 && rules->way_in.flow != NULL && take_away(&rules->way_in, NULL) == 0)
-		ret = place(&to, rules->proxy, &r, why);
+		ret = install(&to, rules->proxy, &r, why);
 	if (ret == 0)
 		ret = take_away(&rules->way_in, why);
 	if (ret != 0) {
@@ -399,7 +399,7 @@ open_way_out(struct agent_rules *rules, uint8_t pf, char *why)
 
 	octo_flow_build_eswitch(&r, NULL, 0, rules->config.rep_port[pf], rules->config.uplink,
 				false);
-	return place(&rules->way_out[pf], rules->proxy, &r, why);
+	return install(&rules->way_out[pf], rules->proxy, &r, why);
 }
 
 /* What a PF sends goes to the wire, and what comes from there to the default PF. */
@@ -428,10 +428,10 @@ close_ways(struct agent_rules *rules)
 
 /* By making it: there are drivers whose rte_flow_validate() does not look at the actions. */
 static int
-could_place(uint16_t port, const struct octo_flow_rule *r, char *why)
+could_install(uint16_t port, const struct octo_flow_rule *r, char *why)
 {
-	struct placed p = {.flow = NULL};
-	int ret = place(&p, port, r, why);
+	struct installed p = {.flow = NULL};
+	int ret = install(&p, port, r, why);
 
 	return ret != 0 ? ret : take_away(&p, why);
 }
@@ -443,11 +443,11 @@ probe_pf(const struct agent_rules *rules, uint8_t pf, char *why)
 	int ret;
 
 	build_mpfs(rules, &r, &octo_tuple_example, 0, pf, rules->counts);
-	ret = could_place(rules->proxy, &r, why);
+	ret = could_install(rules->proxy, &r, why);
 	if (ret != 0 || !rules->queues)
 		return ret;
 	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, false);
-	return could_place(rules->config.pf_port[pf], &r, why);
+	return could_install(rules->config.pf_port[pf], &r, why);
 }
 
 /* What can be known before there is a rule; neither counting nor a default is a condition. */
@@ -458,9 +458,9 @@ probe(struct agent_rules *rules, char *why)
 	int ret = 0;
 
 	build_mpfs(rules, &r, &octo_tuple_example, 0, 0, true);
-	rules->counts = could_place(rules->proxy, &r, NULL) == 0;
+	rules->counts = could_install(rules->proxy, &r, NULL) == 0;
 	build_mpfs(rules, &r, NULL, PRIORITY_LAST, 0, false);
-	rules->sets_default = could_place(rules->proxy, &r, NULL) == 0;
+	rules->sets_default = could_install(rules->proxy, &r, NULL) == 0;
 	for (uint8_t pf = 0; ret == 0 && pf < rules->config.nb_pfs; pf++)
 		ret = probe_pf(rules, pf, why);
 	return ret;

@@ -57,7 +57,7 @@ agent_rules_create(const struct agent_rules_config *config, struct agent_rules *
 int agent_rules_destroy(struct agent_rules *rules);
 
 /** Are the PFs the agent's, so that its rules choose the queue as well? */
-bool agent_rules_places_queues(const struct agent_rules *rules);
+bool agent_rules_chooses_queues(const struct agent_rules *rules);
 
 /** Does the NIC count the hits of rules? */
 bool agent_rules_counts(const struct agent_rules *rules);
@@ -67,7 +67,7 @@ bool agent_rules_counts(const struct agent_rules *rules);
  * there before the old one goes. A rule that would not change is only marked as fresh.
  *
  * @param queue
- *   Of the PF; ignored unless agent_rules_places_queues().
+ *   Of the PF; ignored unless agent_rules_chooses_queues().
  * @param why
  *   AGENT_WHY_MAX bytes, filled on failure: which port refused, and its message.
  * @return

@@ -98,7 +98,7 @@ hello(struct agent_session *session, const struct octo_agent_msg *msg,
 			    .nb_pfs = session->nb_pfs,
 			    .rules = agent_rules_count(session->rules)},
 	};
-	if (agent_rules_places_queues(session->rules))
+	if (agent_rules_chooses_queues(session->rules))
 		answer->welcome.flags |= OCTO_AGENT_PLACES_QUEUES;
 	if (agent_rules_counts(session->rules))
 		answer->welcome.flags |= OCTO_AGENT_COUNTS;

@@ -22,13 +22,14 @@ get_agent(void)
 }
 
 static void
-add_places(struct rte_tel_data *dict, const char *what, const uint64_t counts[AGENT_NB_PLACES])
+add_localities(struct rte_tel_data *dict, const char *what,
+	       const uint64_t counts[AGENT_NB_LOCALITIES])
 {
-	static const char *const places[] = {"local", "remote", "unknown"};
+	static const char *const localities[] = {"local", "remote", "unknown"};
 	char key[32];
 
-	for (int i = 0; i < AGENT_NB_PLACES; i++) {
-		snprintf(key, sizeof(key), "%s_%s", what, places[i]);
+	for (int i = 0; i < AGENT_NB_LOCALITIES; i++) {
+		snprintf(key, sizeof(key), "%s_%s", what, localities[i]);
 		rte_tel_data_add_dict_uint(dict, key, counts[i]);
 	}
 }
@@ -46,9 +47,9 @@ tell_ring(struct agent_pf *pf, uint16_t queue, bool tx)
 	rte_tel_data_add_dict_int(dict, "desc_node", row.ring_node[AGENT_DESC]);
 	rte_tel_data_add_dict_int(dict, "avail_node", row.ring_node[AGENT_AVAIL]);
 	rte_tel_data_add_dict_int(dict, "used_node", row.ring_node[AGENT_USED]);
-	add_places(dict, "packets", row.count.packets);
-	add_places(dict, "bytes", row.count.bytes);
-	add_places(dict, "posted", row.waiting);
+	add_localities(dict, "packets", row.count.packets);
+	add_localities(dict, "bytes", row.count.bytes);
+	add_localities(dict, "posted", row.waiting);
 	return dict;
 }
 

@@ -86,7 +86,7 @@ struct agent_audit_row {
 	bool enabled;
 	int ring_node[AGENT_NB_PARTS];
 	struct agent_count count;
-	uint64_t waiting[AGENT_NB_PLACES]; /**< buffers that were not used yet */
+	uint64_t waiting[AGENT_NB_LOCALITIES]; /**< buffers that were not used yet */
 };
 
 /* agent_report.c */

@@ -66,7 +66,7 @@ struct octo_agent_welcome {
 
 struct octo_agent_rule {
 	struct octo_tuple tuple;
-	uint16_t queue; /**< for an agent that places queues */
+	uint16_t queue; /**< for an agent that chooses queues */
 	uint8_t pf;     /**< index of the PF; with remove and query: not sent */
 };
 

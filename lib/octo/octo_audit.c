@@ -13,14 +13,14 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_start)
 void
 octo_observed_start(struct octo_observed *e, uint64_t now)
 {
-	*e = (struct octo_observed){.placed = now};
+	*e = (struct octo_observed){.installed = now};
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_move)
 void
 octo_observed_move(struct octo_observed *e, uint64_t now)
 {
-	*e = (struct octo_observed){.placed = now, .hits_unknown = true};
+	*e = (struct octo_observed){.installed = now, .hits_unknown = true};
 }
 
 static bool
@@ -46,7 +46,7 @@ octo_observed_stray(struct octo_observed *e, const struct octo_expected *expecte
 	const bool wrong_queue = s->queue != expected->queue;
 	const bool wrong_pf = expected->pf != OCTO_AUDIT_ANY_PF && s->pf != expected->pf;
 
-	if (s->when < e->placed + OCTO_AUDIT_GRACE_MS)
+	if (s->when < e->installed + OCTO_AUDIT_GRACE_MS)
 		return;
 	if (!wrong_queue)
 		e->kept_queue = true;

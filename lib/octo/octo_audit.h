@@ -35,7 +35,7 @@ struct octo_expected {
 
 /** Observations of a rule's packets since it leads where it leads now. */
 struct octo_observed {
-	uint64_t placed;     /**< when the rule was installed there */
+	uint64_t installed;  /**< when the rule was installed there */
 	uint64_t last_bad;   /**< when the last packet in a wrong place came */
 	uint64_t hits_read;  /**< when the hits were read */
 	uint64_t hits_pf;    /**< hits by the expected PF at that time */

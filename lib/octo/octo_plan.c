@@ -86,13 +86,13 @@ differ(int node, int pf_node)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_crossings)
 uint32_t
-octo_plan_crossings(const struct octo_place *place)
+octo_plan_crossings(const struct octo_locality *locality)
 {
-	if (place->pf < 0)
+	if (locality->pf < 0)
 		return 0;
-	return (differ(place->ring, place->pf) ? OCTO_CROSS_RING : 0) |
-	       (differ(place->pool, place->pf) ? OCTO_CROSS_POOL : 0) |
-	       (differ(place->cpu, place->pf) ? OCTO_CROSS_CPU : 0);
+	return (differ(locality->ring, locality->pf) ? OCTO_CROSS_RING : 0) |
+	       (differ(locality->pool, locality->pf) ? OCTO_CROSS_POOL : 0) |
+	       (differ(locality->cpu, locality->pf) ? OCTO_CROSS_CPU : 0);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_plan_crossing_names)

@@ -61,7 +61,7 @@ bool octo_plan_twins(const int16_t *nodes, uint16_t nb, uint16_t *first, uint16_
 #define OCTO_PLAN_MIXED (-2)
 
 /** NUMA locality of a leg; -1 where unknown, which crosses nothing. */
-struct octo_place {
+struct octo_locality {
 	int pf;   /**< the leg's PF */
 	int ring; /**< descriptors on this PF */
 	int pool; /**< packets; may be OCTO_PLAN_MIXED */
@@ -74,7 +74,7 @@ struct octo_place {
 
 /** Which of ring, pool and CPU are on another node than the PF: a mask of OCTO_CROSS_*. */
 __rte_internal
-uint32_t octo_plan_crossings(const struct octo_place *place);
+uint32_t octo_plan_crossings(const struct octo_locality *locality);
 
 /** "none", "ring", "pool", "cpu", or several of them separated by blanks. */
 __rte_internal

@@ -106,7 +106,7 @@ test_capabilities(void **state)
 {
 	(void)state;
 	start();
-	assert_int_equal(agent_rules_places_queues(rules), rig_kind->own_pfs);
+	assert_int_equal(agent_rules_chooses_queues(rules), rig_kind->own_pfs);
 	assert_true(agent_rules_counts(rules));
 	assert_int_equal(agent_rules_count(rules), 0);
 }

@@ -71,14 +71,14 @@ assert_bytes(const struct agent_span *span, uint64_t local, uint64_t remote, uin
 }
 
 static void
-test_place(void **state)
+test_locality(void **state)
 {
 	RTE_SET_USED(state);
-	assert_int_equal(agent_audit_place(0, 0), AGENT_LOCAL);
-	assert_int_equal(agent_audit_place(1, 1), AGENT_LOCAL);
-	assert_int_equal(agent_audit_place(1, 0), AGENT_REMOTE);
-	assert_int_equal(agent_audit_place(AGENT_NODE_UNKNOWN, 0), AGENT_UNKNOWN);
-	assert_int_equal(agent_audit_place(0, AGENT_NODE_UNKNOWN), AGENT_UNKNOWN);
+	assert_int_equal(agent_audit_locality(0, 0), AGENT_LOCAL);
+	assert_int_equal(agent_audit_locality(1, 1), AGENT_LOCAL);
+	assert_int_equal(agent_audit_locality(1, 0), AGENT_REMOTE);
+	assert_int_equal(agent_audit_locality(AGENT_NODE_UNKNOWN, 0), AGENT_UNKNOWN);
+	assert_int_equal(agent_audit_locality(0, AGENT_NODE_UNKNOWN), AGENT_UNKNOWN);
 }
 
 static void
@@ -89,13 +89,13 @@ test_node_of_the_pf_decides(void **state)
 	RTE_SET_USED(state);
 	assert_int_equal(agent_audit_write(&on_node0, 0, 1, 100, true, &span), 0);
 	assert_bytes(&span, 100, 0, 0);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_LOCAL);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_LOCAL);
 	assert_int_equal(agent_audit_write(&on_node1, 0, 1, 100, true, &span), 0);
 	assert_bytes(&span, 0, 100, 0);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_REMOTE);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_REMOTE);
 	assert_int_equal(agent_audit_write(&on_no_node, 0, 1, 100, true, &span), 0);
 	assert_bytes(&span, 0, 0, 100);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_UNKNOWN);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_UNKNOWN);
 }
 
 static void
@@ -106,12 +106,12 @@ test_one_byte_makes_a_packet_remote(void **state)
 	RTE_SET_USED(state);
 	desc[0].addr = NODE1 - 255; /* across the border: the last byte is on node 1 */
 	assert_int_equal(agent_audit_write(&on_node0, 0, 1, 255, true, &span), 0);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_LOCAL);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_LOCAL);
 	assert_int_equal(agent_audit_write(&on_node0, 0, 1, 256, true, &span), 0);
 	assert_bytes(&span, 255, 1, 0);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_REMOTE);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_REMOTE);
 	assert_int_equal(agent_audit_fetch(&on_node0, 0, &span), 0);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_REMOTE);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_REMOTE);
 }
 
 static void
@@ -127,10 +127,10 @@ test_remote_outweighs_unknown(void **state)
 	desc[6] = (struct vring_desc){.addr = NODE1, .len = 1};
 	assert_int_equal(agent_audit_fetch(&on_node0, 0, &span), 0);
 	assert_bytes(&span, 256, 1, 10);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_REMOTE);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_REMOTE);
 	desc[6].addr = NODE0;
 	assert_int_equal(agent_audit_fetch(&on_node0, 0, &span), 0);
-	assert_int_equal(agent_audit_verdict(&span), AGENT_UNKNOWN);
+	assert_int_equal(agent_audit_span_locality(&span), AGENT_UNKNOWN);
 }
 
 static void
@@ -245,7 +245,7 @@ test_posted(void **state)
 static void
 test_waiting_buffers(void **state)
 {
-	uint64_t buffers[AGENT_NB_PLACES] = {0};
+	uint64_t buffers[AGENT_NB_LOCALITIES] = {0};
 
 	RTE_SET_USED(state);
 	desc[1].addr = NODE1;
@@ -282,7 +282,7 @@ chain_of(unsigned int nb, uint32_t len)
 static void
 test_no_client_keeps_it_busy(void **state)
 {
-	uint64_t buffers[AGENT_NB_PLACES] = {0};
+	uint64_t buffers[AGENT_NB_LOCALITIES] = {0};
 	struct agent_span span;
 
 	RTE_SET_USED(state);
@@ -301,9 +301,9 @@ test_no_client_keeps_it_busy(void **state)
 
 /* As many as a packet needs that clients hand over in small pieces, and a full ring. */
 static void
-test_many_descriptors_are_placed(void **state)
+test_many_descriptors_are_located(void **state)
 {
-	uint64_t buffers[AGENT_NB_PLACES] = {0};
+	uint64_t buffers[AGENT_NB_LOCALITIES] = {0};
 	struct agent_span span;
 
 	RTE_SET_USED(state);
@@ -341,7 +341,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_place, reset),
+		cmocka_unit_test_setup(test_locality, reset),
 		cmocka_unit_test_setup(test_node_of_the_pf_decides, reset),
 		cmocka_unit_test_setup(test_one_byte_makes_a_packet_remote, reset),
 		cmocka_unit_test_setup(test_remote_outweighs_unknown, reset),
@@ -353,7 +353,7 @@ main(void)
 		cmocka_unit_test_setup(test_posted, reset),
 		cmocka_unit_test_setup(test_waiting_buffers, reset),
 		cmocka_unit_test_setup(test_no_client_keeps_it_busy, reset),
-		cmocka_unit_test_setup(test_many_descriptors_are_placed, reset),
+		cmocka_unit_test_setup(test_many_descriptors_are_located, reset),
 		cmocka_unit_test_setup(test_accounts, reset),
 	};
 

@@ -194,7 +194,7 @@ static void
 test_crossings_are_what_is_on_other_nodes(void **state)
 {
 	static const struct {
-		struct octo_place place;
+		struct octo_locality locality;
 		uint32_t crossings;
 		const char *names;
 	} cases[] = {
@@ -214,7 +214,7 @@ test_crossings_are_what_is_on_other_nodes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
-		const uint32_t got = octo_plan_crossings(&cases[i].place);
+		const uint32_t got = octo_plan_crossings(&cases[i].locality);
 
 		assert_int_equal(got, cases[i].crossings);
 		assert_string_equal(octo_plan_crossing_names(got), cases[i].names);

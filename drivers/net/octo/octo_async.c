@@ -128,7 +128,7 @@ static bool
 finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 {
 	op->rule->pending = false;
-	if (!op->failed && octo_rule_place_locked(octo, op->rule, NULL) == 0)
+	if (!op->failed && octo_rule_install_locked(octo, op->rule, NULL) == 0)
 		return true;
 	op->failed = true;
 	if (!op->undone) {

@@ -157,7 +157,7 @@ is_excused(const struct octo_dev *octo, const struct octo_expected *p)
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
-	const uint64_t under_way = octo_rule_ext_time_placed(rule) + OCTO_AUDIT_GRACE_MS;
+	const uint64_t under_way = octo_rule_ext_time_installed(rule) + OCTO_AUDIT_GRACE_MS;
 	const struct octo_expected p = expected_of(octo, rule);
 	const bool was_wrong = octo_rule_ext_status(rule) > OCTO_STATUS_WORKS;
 	struct octo_rule_ext *ext;
@@ -199,7 +199,7 @@ heed(struct octo_dev *octo, const struct octo_sample *s)
 	octo->audit.steered_strays++;
 	if (rule->origin != OCTO_BY_LEARNING || rule->queue == s->queue)
 		judge(octo, rule, s);
-	else if (s->when >= octo_rule_ext_time_placed(rule))
+	else if (s->when >= octo_rule_ext_time_installed(rule))
 		octo_learn_follow_queue_locked(octo, rule, s->queue);
 }
 

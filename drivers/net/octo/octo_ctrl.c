@@ -104,7 +104,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		busy |= octo_rule_end_tick_locked(octo);
 		octo_fence_sweep_locked(octo);
 		octo_tx_tick_locked(octo);
-		octo_place_follow_locked(octo);
+		octo_locality_follow_locked(octo);
 		octo_learn_publish_counts_locked(octo);
 	}
 	octo_unlock(octo);

@@ -64,7 +64,7 @@ int octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_han
 			       uint8_t pf, const void *update, struct rte_flow_error *error);
 int octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
 			       void *data, struct rte_flow_error *error);
-int octo_indirect_place_locked(struct octo_dev *octo);
+int octo_indirect_install_locked(struct octo_dev *octo);
 void octo_indirect_withdraw_locked(struct octo_dev *octo);
 int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_action *action,
 			       struct rte_flow_error *error);

@@ -322,7 +322,7 @@ octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_h
 
 /* The port starts: create all handles on the PFs. */
 int
-octo_indirect_place_locked(struct octo_dev *octo)
+octo_indirect_install_locked(struct octo_dev *octo)
 {
 	struct rte_flow_action_handle *handle;
 	struct rte_flow_error error = {.message = NULL};

@@ -68,7 +68,7 @@ octo_mpfs_agent_fini(struct octo_dev *octo)
 }
 
 bool
-octo_mpfs_agent_places_queues(const struct octo_dev *octo)
+octo_mpfs_agent_chooses_queues(const struct octo_dev *octo)
 {
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_PLACES_QUEUES) != 0;
 }

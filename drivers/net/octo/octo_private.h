@@ -35,7 +35,7 @@
 #include "octo_lower.h"
 #include "octo_move.h"
 #include "octo_mpfs.h"
-#include "octo_place.h"
+#include "octo_locality.h"
 #include "octo_plan.h"
 #include "octo_replug.h"
 #include "octo_policy.h"

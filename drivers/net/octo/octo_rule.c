@@ -52,7 +52,7 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 }
 
 int
-octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+octo_rule_install_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	int ret = insert_on_pfs(octo, rule, error);
 
@@ -66,11 +66,11 @@ octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_
 	     i++)
 		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)
-		octo_rule_ext_placed(rule);
+		octo_rule_ext_installed(rule);
 	return ret;
 }
 
-/* Keep the rule, but remove it from the PFs: the inverse of octo_rule_place_locked(). */
+/* Keep the rule, but remove it from the PFs: the inverse of octo_rule_install_locked(). */
 void
 octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -125,8 +125,8 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_
 }
 
 static int
-place_new(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow *rule,
-	  struct rte_flow_error *error)
+install_new(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow *rule,
+	    struct rte_flow_error *error)
 {
 	int ret = octo_rule_has_tuple(rule) ? enter_rule(octo, spec, rule, error) : 0;
 
@@ -137,7 +137,7 @@ place_new(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_f
 		octo_rule_linger_end_locked(octo);
 	else if (octo_rule_linger_replace_locked(octo, rule))
 		return 0;
-	ret = octo->started ? octo_rule_place_locked(octo, rule, error) :
+	ret = octo->started ? octo_rule_install_locked(octo, rule, error) :
 			      octo_fanout_validate_locked(octo, spec, error);
 	if (ret != 0 && octo_rule_has_tuple(rule))
 		octo_table_remove(octo->table, &rule->tuple);
@@ -165,7 +165,7 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 
 	if (rule == NULL)
 		return NULL;
-	ret = place_new(octo, spec, rule, error);
+	ret = install_new(octo, spec, rule, error);
 	if (ret != 0) {
 		octo_rule_store_free(octo, rule);
 		rte_errno = -ret;

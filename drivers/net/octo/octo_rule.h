@@ -72,7 +72,7 @@ struct rte_flow {
 	struct octo_rule_ext *ext;           /* rule extension, NULL until it is needed */
 	struct octo_lead lead;
 	uint32_t priority;
-	uint32_t placed; /* ms, lower 32 bits; when it was installed or last moved */
+	uint32_t installed; /* ms, lower 32 bits; when it was installed or last moved */
 	uint16_t queue;
 	uint8_t origin;               /* enum octo_origin */
 	bool generic : 1;             /* inserted as in ext->app_spec */
@@ -156,8 +156,8 @@ int
 octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 int octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 			   struct rte_flow_error *error);
-int
-octo_rule_place_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+int octo_rule_install_locked(struct octo_dev *octo, struct rte_flow *rule,
+			     struct rte_flow_error *error);
 void octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
 struct rte_flow *octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 					struct rte_flow_error *error);
@@ -183,7 +183,7 @@ uint8_t octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple 
 
 /* octo_rule_list.c: operations on all rules */
 void octo_rule_list_drop_learned_locked(struct octo_dev *octo);
-int octo_rule_list_place_locked(struct octo_dev *octo);
+int octo_rule_list_install_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
@@ -192,10 +192,10 @@ void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 
 /* octo_rule_ext.c: rule extensions */
 void octo_rule_ext_count_locked(struct octo_dev *octo, struct octo_rule_ext *ext);
-uint64_t octo_rule_ext_time_placed(const struct rte_flow *rule);
+uint64_t octo_rule_ext_time_installed(const struct rte_flow *rule);
 struct octo_rule_ext *octo_rule_ext_get(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_ext_drop(struct octo_dev *octo, struct rte_flow *rule);
-void octo_rule_ext_placed(struct rte_flow *rule);
+void octo_rule_ext_installed(struct rte_flow *rule);
 void octo_rule_ext_moved(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_ext_reset(struct octo_dev *octo, struct rte_flow *rule);
 enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);

@@ -143,7 +143,7 @@ is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 {
 	const uint8_t pf = rule->lead.pf;
 
-	if (octo_elapsed_32(rule->placed, now) >= octo->fences.settings.linger_ms)
+	if (octo_elapsed_32(rule->installed, now) >= octo->fences.settings.linger_ms)
 		return true;
 	return pf != OCTO_NO_PF &&
 	       (!octo_rule_leads_to(octo, rule, pf) || !(octo->plan.usable & RTE_BIT32(pf)));

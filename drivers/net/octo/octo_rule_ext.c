@@ -12,11 +12,11 @@
 
 /* The full time, in ms, of which the rule stores the lower 32 bits. */
 uint64_t
-octo_rule_ext_time_placed(const struct rte_flow *rule)
+octo_rule_ext_time_installed(const struct rte_flow *rule)
 {
 	const uint64_t now = octo_now_ms();
 
-	return now - (uint32_t)(now - rule->placed);
+	return now - (uint32_t)(now - rule->installed);
 }
 
 /*
@@ -33,9 +33,9 @@ octo_rule_ext_get(struct octo_dev *octo, struct rte_flow *rule)
 		return NULL;
 	rule->ext->rule = rule;
 	if (rule->moved)
-		octo_observed_move(&rule->ext->observed, octo_rule_ext_time_placed(rule));
+		octo_observed_move(&rule->ext->observed, octo_rule_ext_time_installed(rule));
 	else
-		octo_observed_start(&rule->ext->observed, octo_rule_ext_time_placed(rule));
+		octo_observed_start(&rule->ext->observed, octo_rule_ext_time_installed(rule));
 	TAILQ_INSERT_TAIL(&octo->rule_exts, rule->ext, next);
 	return rule->ext;
 }
@@ -55,11 +55,11 @@ octo_rule_ext_drop(struct octo_dev *octo, struct rte_flow *rule)
 
 /* The rule was just installed. */
 void
-octo_rule_ext_placed(struct rte_flow *rule)
+octo_rule_ext_installed(struct rte_flow *rule)
 {
 	const uint64_t now = octo_now_ms();
 
-	rule->placed = (uint32_t)now;
+	rule->installed = (uint32_t)now;
 	if (rule->ext != NULL)
 		octo_observed_start(&rule->ext->observed, now);
 }
@@ -70,7 +70,7 @@ octo_rule_ext_moved(struct octo_dev *octo, struct rte_flow *rule)
 {
 	const uint64_t now = octo_now_ms();
 
-	rule->placed = (uint32_t)now;
+	rule->installed = (uint32_t)now;
 	rule->moved = true;
 	if (rule->ext == NULL)
 		return;

@@ -73,7 +73,7 @@ octo_rule_linger_locked(struct octo_dev *octo, struct rte_flow *rule)
 		end(octo, TAILQ_FIRST(&octo->lingering.rules));
 	octo_rule_store_delist_locked(octo, rule);
 	octo_rule_ext_drop(octo, rule);
-	rule->placed = (uint32_t)octo_now_ms();
+	rule->installed = (uint32_t)octo_now_ms();
 	TAILQ_INSERT_TAIL(&octo->lingering.rules, rule, next);
 	TAILQ_INSERT_TAIL(bucket_of(octo, &rule->tuple), rule, next_of_queue);
 	octo->lingering.nb++;

@@ -15,7 +15,7 @@ waits_for_agent(const struct octo_dev *octo, const struct rte_flow *rule)
 }
 
 static int
-place_all(struct octo_dev *octo, const struct octo_rules *rules)
+install_all(struct octo_dev *octo, const struct octo_rules *rules)
 {
 	struct rte_flow_error error = {.message = NULL};
 	char text[OCTO_RULE_TEXT_MAX];
@@ -25,7 +25,7 @@ place_all(struct octo_dev *octo, const struct octo_rules *rules)
 	TAILQ_FOREACH(rule, rules, next) {
 		if (waits_for_agent(octo, rule))
 			continue;
-		ret = octo_rule_place_locked(octo, rule, &error);
+		ret = octo_rule_install_locked(octo, rule, &error);
 		if (ret == 0)
 			continue;
 		OCTO_LOG(ERR, "port %u: cannot start with this rule, destroy it first: %s: %s",
@@ -61,14 +61,14 @@ octo_rule_list_name_again_locked(struct octo_dev *octo)
 
 /* At port start: insert all kept rules on the PFs, or none. */
 int
-octo_rule_list_place_locked(struct octo_dev *octo)
+octo_rule_list_install_locked(struct octo_dev *octo)
 {
 	int ret;
 
 	octo_rule_list_name_again_locked(octo);
-	ret = place_all(octo, &octo->rules);
+	ret = install_all(octo, &octo->rules);
 	if (ret == 0)
-		ret = place_all(octo, &octo->others);
+		ret = install_all(octo, &octo->others);
 	if (ret != 0)
 		octo_rule_list_withdraw_locked(octo);
 	return ret;

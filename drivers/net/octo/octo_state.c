@@ -203,7 +203,7 @@ start_locked(struct rte_eth_dev *dev)
 		return ret;
 	octo_link_start_locked(octo);
 	octo_link_refresh(octo);
-	octo_place_start_locked(octo);
+	octo_locality_start_locked(octo);
 	octo->started = true;
 	octo_tx_start_locked(octo);
 	octo_fence_start_locked(octo);
@@ -214,9 +214,9 @@ start_locked(struct rte_eth_dev *dev)
 	octo_audit_start_locked(octo);
 	octo_foreign_start_locked(octo);
 	set_queue_states(dev, true);
-	ret = octo_indirect_place_locked(octo);
+	ret = octo_indirect_install_locked(octo);
 	if (ret == 0)
-		ret = octo_rule_list_place_locked(octo);
+		ret = octo_rule_list_install_locked(octo);
 	if (ret != 0)
 		stop_locked(dev);
 	return ret;

@@ -152,7 +152,7 @@ sync_transfer(struct octo_dev *octo)
 	octo_rule_list_name_again_locked(octo);
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_fanout_is_transfer(rule) && !rule->by_table && !is_on_a_port(octo, rule))
-			failed += octo_rule_place_locked(octo, rule, &error) != 0;
+			failed += octo_rule_install_locked(octo, rule, &error) != 0;
 	if (failed > 0)
 		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
 			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");

@@ -106,7 +106,7 @@ find_mpfs_tier(struct octo_dev *octo, bool queue_rules, struct rte_flow_error *e
 		return OCTO_TIER_EXACT;
 	octo->count_rules = octo_mpfs_agent_counts(octo);
 	error->message = "the PFs refuse 5-tuple rules, and the agent does not choose queues";
-	return octo_mpfs_agent_places_queues(octo) ? OCTO_TIER_EXACT : OCTO_TIER_NONE;
+	return octo_mpfs_agent_chooses_queues(octo) ? OCTO_TIER_EXACT : OCTO_TIER_NONE;
 }
 
 static bool

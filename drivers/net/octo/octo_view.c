@@ -155,7 +155,7 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_rx_count home, stray;
 	const struct octo_rxq *q;
-	struct octo_place place;
+	struct octo_locality locality;
 
 	if (queue_id >= data->nb_rx_queues || data->rx_queues[queue_id] == NULL)
 		return -EINVAL;
@@ -163,10 +163,10 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
 	view->socket = q->watch.node;
 	view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	place = octo_place_rx(octo, q, (uint8_t)view->home_pf);
-	view->ring_socket = place.ring;
-	view->pool_socket = RTE_MAX(place.pool, -1);
-	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&place));
+	locality = octo_locality_rx(octo, q, (uint8_t)view->home_pf);
+	view->ring_socket = locality.ring;
+	view->pool_socket = RTE_MAX(locality.pool, -1);
+	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&locality));
 	octo_queue_counts_of_rx(q, &home, &stray);
 	view->home_packets = home.packets;
 	view->stray_packets = stray.packets;

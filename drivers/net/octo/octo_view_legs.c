@@ -8,34 +8,34 @@
 #include "octo_view.h"
 
 static void
-fill(struct octo_view_leg *view, const struct octo_place *place)
+fill(struct octo_view_leg *view, const struct octo_locality *locality)
 {
-	view->pf_socket = place->pf;
-	view->ring_socket = place->ring;
-	view->pool_socket = RTE_MAX(place->pool, -1);
-	view->crosses = octo_plan_crossing_names(octo_plan_crossings(place));
+	view->pf_socket = locality->pf;
+	view->ring_socket = locality->ring;
+	view->pool_socket = RTE_MAX(locality->pool, -1);
+	view->crosses = octo_plan_crossing_names(octo_plan_crossings(locality));
 }
 
 static void
 view_rx_leg(const struct octo_dev *octo, const struct octo_rxq *q, struct octo_view_leg *view)
 {
-	const struct octo_place place = octo_place_rx(octo, q, view->pf);
+	const struct octo_locality locality = octo_locality_rx(octo, q, view->pf);
 
 	view->home = view->pf == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
 	view->cpu_socket = q->watch.node;
-	fill(view, &place);
+	fill(view, &locality);
 }
 
 static void
 view_tx_leg(const struct octo_dev *octo, const struct octo_txq *q, struct octo_view_leg *view)
 {
-	const struct octo_place place = octo_place_tx(octo, q, view->pf);
+	const struct octo_locality locality = octo_locality_tx(octo, q, view->pf);
 
 	view->home = view->pf == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
 	view->cpu_socket = q->watch.node;
-	fill(view, &place);
+	fill(view, &locality);
 }
 
 /* Fill a leg by its index: Rx queues first, the legs of a queue together. */
@@ -53,7 +53,7 @@ view_leg(const struct octo_dev *octo, uint32_t index, struct octo_view_leg *view
 		.cpu_socket = -1,
 	};
 	view->queue = (uint16_t)(view->tx ? queue - data->nb_rx_queues : queue);
-	fill(view, &(struct octo_place){octo->pf[view->pf].node, -1, -1, -1});
+	fill(view, &(struct octo_locality){octo->pf[view->pf].node, -1, -1, -1});
 	q = view->tx ? data->tx_queues[view->queue] : data->rx_queues[view->queue];
 	if (q == NULL)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef OCTO_PLACE_H
-#define OCTO_PLACE_H
+#ifndef OCTO_LOCALITY_H
+#define OCTO_LOCALITY_H
 
 #include <stdint.h>
 
@@ -20,10 +20,12 @@ struct octo_crossings {
 	uint32_t now;
 };
 
-void octo_place_start_locked(struct octo_dev *octo);
+void octo_locality_start_locked(struct octo_dev *octo);
 int octo_home_of_pool(struct rte_mempool *pool);
-struct octo_place octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
-struct octo_place octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg);
-void octo_place_follow_locked(struct octo_dev *octo);
+struct octo_locality
+octo_locality_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
+struct octo_locality
+octo_locality_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg);
+void octo_locality_follow_locked(struct octo_dev *octo);
 
-#endif /* OCTO_PLACE_H */
+#endif /* OCTO_LOCALITY_H */

@@ -11,13 +11,13 @@
  * The CPU counts for the home leg only, as it cannot be near all of them. Memory is never on
  * simulated or mapped nodes.
  */
-struct octo_place
-octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg)
+struct octo_locality
+octo_locality_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg)
 {
 	const struct octo_pf *pf = &octo->pf[leg];
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
-	return (struct octo_place){
+	return (struct octo_locality){
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
 		.pool = octo->mapped || q->pools.leg[leg] == NULL ? -1 : q->pools.leg_node[leg],
@@ -26,13 +26,13 @@ octo_place_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg
 }
 
 /* The pool is unknown: packets to be sent may be anywhere. */
-struct octo_place
-octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg)
+struct octo_locality
+octo_locality_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg)
 {
 	const struct octo_pf *pf = &octo->pf[leg];
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
-	return (struct octo_place){
+	return (struct octo_locality){
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
 		.pool = -1,
@@ -45,10 +45,10 @@ octo_place_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg
  * there at the next look, too.
  */
 static void
-tell(const struct octo_dev *octo, const char *kind, uint16_t queue, const struct octo_place *place,
-     struct octo_crossings *c)
+tell(const struct octo_dev *octo, const char *kind, uint16_t queue,
+     const struct octo_locality *locality, struct octo_crossings *c)
 {
-	const uint32_t crossings = octo_plan_crossings(place);
+	const uint32_t crossings = octo_plan_crossings(locality);
 	const uint32_t new = crossings & c->before & ~c->told;
 
 	c->now |= crossings;
@@ -69,7 +69,7 @@ next_look(struct octo_crossings *c)
 }
 
 void
-octo_place_start_locked(struct octo_dev *octo)
+octo_locality_start_locked(struct octo_dev *octo)
 {
 	octo->rx_crossings = (struct octo_crossings){0};
 	octo->tx_crossings = (struct octo_crossings){0};
@@ -79,18 +79,18 @@ static void
 follow_rx(struct octo_dev *octo, const struct octo_rxq *q)
 {
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	const struct octo_place place = octo_place_rx(octo, q, home);
+	const struct octo_locality locality = octo_locality_rx(octo, q, home);
 
-	tell(octo, "Rx", q->queue_id, &place, &octo->rx_crossings);
+	tell(octo, "Rx", q->queue_id, &locality, &octo->rx_crossings);
 }
 
 static void
 follow_tx(struct octo_dev *octo, const struct octo_txq *q)
 {
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	const struct octo_place place = octo_place_tx(octo, q, home);
+	const struct octo_locality locality = octo_locality_tx(octo, q, home);
 
-	tell(octo, "Tx", q->queue_id, &place, &octo->tx_crossings);
+	tell(octo, "Tx", q->queue_id, &locality, &octo->tx_crossings);
 }
 
 /*
@@ -99,7 +99,7 @@ follow_tx(struct octo_dev *octo, const struct octo_txq *q)
  * cross.
  */
 void
-octo_place_follow_locked(struct octo_dev *octo)
+octo_locality_follow_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
