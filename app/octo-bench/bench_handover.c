@@ -24,7 +24,7 @@ bench_handover_open(struct bench_handover *h, struct bench_stream *stream, uint6
 	h->wanted = count;
 	/* flows send in turn, so that each sent twice */
 	h->quiet = RTE_MAX(2 * stream->flows->nb, (uint32_t)BENCH_STREAM_WINDOW);
-	h->dwell = h->quiet;
+	h->interval = h->quiet;
 	h->us = malloc(count * sizeof(h->us[0]));
 	if (h->us == NULL) {
 		fprintf(stderr, "%s: no memory for %" PRIu64 " times\n", app_name, count);
@@ -87,7 +87,7 @@ settle(struct bench_handover *h, uint64_t tsc)
 	if (h->last_stray > h->change)
 		h->max_s = RTE_MAX(h->max_s, (double)(h->last_stray - h->change) / hz);
 	h->meter = (struct bench_meter){.since = tsc};
-	h->dwell = h->quiet + bench_random_of(h->random++) % h->quiet;
+	h->interval = h->quiet + bench_random_of(h->random++) % h->quiet;
 	h->state = BENCH_SETTLED;
 }
 
@@ -150,7 +150,7 @@ bench_handover_seen(void *arg, const struct bench_burst *b)
 		return;
 	if (h->state == BENCH_CHANGED || h->state == BENCH_SETTLING)
 		follow(h, b, strays);
-	else if (h->state == BENCH_SETTLED && h->meter.packets >= h->dwell)
+	else if (h->state == BENCH_SETTLED && h->meter.packets >= h->interval)
 		ask(h);
 }
 

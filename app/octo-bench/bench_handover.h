@@ -28,10 +28,10 @@ struct bench_handover {
 	enum bench_handover_state state;
 	uint64_t wanted; /**< changes */
 	uint64_t random;
-	uint64_t change; /**< that was seen last */
-	bool clean;      /**< everything was settled before it */
-	uint64_t clear;  /**< packets since the last stray */
-	uint64_t dwell;  /**< packets until the next change */
+	uint64_t change;   /**< that was seen last */
+	bool clean;        /**< everything was settled before it */
+	uint64_t clear;    /**< packets since the last stray */
+	uint64_t interval; /**< packets until the next change */
 	uint64_t last_stray;
 	struct bench_meter meter;
 	struct bench_span changing, settled;

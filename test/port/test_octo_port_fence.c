@@ -10,7 +10,7 @@
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
-#include "octo_watch.h"
+#include "octo_tracking.h"
 #include "mpsim_control.h"
 
 #define FLOW 7
@@ -466,7 +466,7 @@ poll_a_little(void *arg)
 	const uint16_t port = *(uint16_t *)arg;
 
 	octo_port_run_on(1);
-	for (int i = 0; i < OCTO_WATCH_SURE; i++)
+	for (int i = 0; i < OCTO_TRACKING_SURE; i++)
 		rte_pktmbuf_free_bulk(pkts, rte_eth_rx_burst(port, 0, pkts, BURST));
 	return NULL;
 }

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "octo_port.h"
-#include "octo_watch.h"
+#include "octo_tracking.h"
 
 #define FLOW 7
 #define BURST 32
@@ -184,7 +184,7 @@ static void *
 send_a_little(void *arg)
 {
 	RTE_SET_USED(arg);
-	for (int i = 0; i < OCTO_WATCH_SURE; i++)
+	for (int i = 0; i < OCTO_TRACKING_SURE; i++)
 		send_burst(1);
 	return NULL;
 }

@@ -240,7 +240,7 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 	struct octo_rxq *to = rxq_of(octo, to_queue);
 
 	/* nothing has polled the old queue: its packets come late in any case */
-	if (!octo->started || from == NULL || to == NULL || from == to || from->watch.node < 0)
+	if (!octo->started || from == NULL || to == NULL || from == to || from->tracking.node < 0)
 		return 0;
 	if (to->fence.under_way && octo_gate_is_held(&to->gate) &&
 	    has_source(&to->fence, from_queue))
@@ -290,7 +290,7 @@ set_sources(struct octo_dev *octo, const struct octo_migration_step *step, struc
 
 	FOREACH_RXQ(octo, q, i)
 	{
-		if (step->legs[q->queue_id].drained == 0 || q->watch.node < 0)
+		if (step->legs[q->queue_id].drained == 0 || q->tracking.node < 0)
 			continue;
 		octo_gate_set_source(&q->gate, true);
 		add_source(f, q->queue_id);
@@ -350,7 +350,7 @@ octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_migration_st
 				  rte_memory_order_relaxed);
 	FOREACH_RXQ(octo, q, i)
 	{
-		if (step->legs[q->queue_id].held == 0 || q->watch.node < 0)
+		if (step->legs[q->queue_id].held == 0 || q->tracking.node < 0)
 			continue;
 		q->fence.by_leg = true;
 		set_sources(octo, step, &q->fence);
@@ -580,7 +580,7 @@ octo_fence_start_locked(struct octo_dev *octo)
 		q->gate.depth = depth_of(octo, q);
 		q->gate.grace = hz * s->grace_us / US_PER_S;
 		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
-		q->watch.dwell.base = hz * s->dwell_ms / MS_PER_S;
+		q->tracking.hysteresis.base = hz * s->dwell_ms / MS_PER_S;
 		q->fence.merges = counts_packets(octo, q->queue_id);
 	}
 }

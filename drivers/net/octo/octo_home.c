@@ -99,30 +99,30 @@ octo_home_here(const struct octo_dev *octo, int16_t *cpu)
 }
 
 /* Tell the poller tracking from which node a queue is polled or sent. */
-enum octo_watch_step
-octo_home_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now)
+enum octo_tracking_step
+octo_home_check(const struct octo_dev *octo, struct octo_tracking *tracking, int node, uint64_t now)
 {
 	/* pairs with the release in octo_topo_update() */
 	const uint32_t generation = rte_atomic_load_explicit(&octo->plan_generation,
 							     rte_memory_order_acquire);
 
-	return octo_watch_look(watch, node, generation, now);
+	return octo_tracking_check(tracking, node, generation, now);
 }
 
 static void
 go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
 {
-	const uint8_t home = octo_home_pf(q->octo, q->watch.node, q->queue_id);
+	const uint8_t home = octo_home_pf(q->octo, q->tracking.node, q->queue_id);
 
 	if (!(live & RTE_BIT32(home))) {
 		/* the plan is newer than the legs seen by this burst */
-		octo_watch_ask_again(&q->watch);
+		octo_tracking_plan_again(&q->tracking);
 		q->poller = 0;
 		return;
 	}
 	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
 		return;
-	octo_dwell_go(&q->watch.dwell, now);
+	octo_hysteresis_restart(&q->tracking.hysteresis, now);
 	/* read by the control thread, which rehomes the queue's flows */
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
 	/*
@@ -145,12 +145,12 @@ octo_home_rx(struct octo_rxq *q, uint32_t live)
 	const uint64_t now = octo_now();
 	int16_t cpu;
 	const int node = octo_home_here(q->octo, &cpu);
-	const enum octo_watch_step step = octo_home_look(q->octo, &q->watch, node, now);
+	const enum octo_tracking_step step = octo_home_check(q->octo, &q->tracking, node, now);
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->poller = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
+	q->poller = step == OCTO_TRACKING_CHECK_AGAIN ? 0 : octo_thread_here();
 	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
-	if (step == OCTO_WATCH_PLAN)
+	if (step == OCTO_TRACKING_PLAN)
 		go_home(q, live, now);
 	/* pairs with the release in octo_topo_publish_live() */
 	return rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);

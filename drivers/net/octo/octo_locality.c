@@ -21,7 +21,7 @@ octo_locality_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t 
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
 		.pool = octo->mapped || q->pools.leg[leg] == NULL ? -1 : q->pools.leg_node[leg],
-		.cpu = leg == home ? q->watch.node : -1,
+		.cpu = leg == home ? q->tracking.node : -1,
 	};
 }
 
@@ -36,7 +36,7 @@ octo_locality_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t 
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
 		.pool = -1,
-		.cpu = leg == home ? q->watch.node : -1,
+		.cpu = leg == home ? q->tracking.node : -1,
 	};
 }
 
@@ -108,14 +108,14 @@ octo_locality_follow_locked(struct octo_dev *octo)
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		const struct octo_rxq *q = data->rx_queues[i];
 
-		if (q != NULL && q->watch.node >= 0)
+		if (q != NULL && q->tracking.node >= 0)
 			follow_rx(octo, q);
 	}
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
 		const struct octo_txq *q = data->tx_queues[i];
 
 		/* nor while the queue switches to another PF */
-		if (q != NULL && q->watch.node >= 0 &&
+		if (q != NULL && q->tracking.node >= 0 &&
 		    rte_atomic_load_explicit(&q->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
 			follow_tx(octo, q);
 	}

@@ -27,7 +27,7 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 	octo->tx_pin[tx_queue_id] = affinity;
 	if (q != NULL) {
 		/* the next burst plans anew; with tx_pf=mbuf, the first one after the start */
-		q->watch.node = -1;
+		q->tracking.node = -1;
 		q->sender = 0;
 	}
 	return 0;

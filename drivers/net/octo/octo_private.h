@@ -61,7 +61,7 @@
 #include "octo_users.h"
 #include "octo_audit.h"
 #include "octo_wake.h"
-#include "octo_watch.h"
+#include "octo_tracking.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
 #define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
@@ -449,8 +449,8 @@ void octo_home_read_distances(void);
 octo_plan_distance_t octo_home_distance(const struct octo_dev *octo);
 uint8_t octo_home_pf(const struct octo_dev *octo, int node, uint16_t queue);
 int octo_home_here(const struct octo_dev *octo, int16_t *cpu);
-enum octo_watch_step
-octo_home_look(const struct octo_dev *octo, struct octo_watch *watch, int node, uint64_t now);
+enum octo_tracking_step octo_home_check(const struct octo_dev *octo, struct octo_tracking *tracking,
+					int node, uint64_t now);
 uint32_t octo_home_rx(struct octo_rxq *q, uint32_t live);
 int octo_home_of_pool(struct rte_mempool *pool);
 

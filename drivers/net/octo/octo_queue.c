@@ -86,7 +86,7 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	q->port_id = octo->port_id;
 	q->queue_id = s->queue_id;
 	q->octo = octo;
-	q->watch.node = -1;
+	q->tracking.node = -1;
 	q->cpu = -1;
 	q->home = octo_home_pf(octo, -1, s->queue_id);
 	octo->sync.queue[s->queue_id] = (struct octo_sync_queue){.home = q->home};
@@ -110,7 +110,7 @@ new_txq(struct octo_dev *octo, const struct tx_setup *s)
 		return NULL;
 	q->queue_id = s->queue_id;
 	q->octo = octo;
-	q->watch.node = -1;
+	q->tracking.node = -1;
 	q->cpu = -1;
 	octo_tx_init(q, octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
 							 octo_home_pf(octo, -1, s->queue_id));

@@ -99,7 +99,7 @@ struct octo_lingering {
 	struct octo_rules rules;                            /* oldest first */
 	struct octo_rules by_tuple[OCTO_LINGERING_BUCKETS]; /* linked by next_of_queue */
 	uint32_t nb;
-	bool watched; /* poller[] is valid */
+	bool tracked; /* poller[] is valid */
 	struct {
 		uint32_t epoch;
 		uint32_t since; /* ms, lower 32 bits; when this epoch was first seen */

@@ -19,7 +19,7 @@
 
 /* Record since when each poller's epoch has been unchanged. */
 static void
-watch_pollers(struct octo_dev *octo, uint32_t now)
+track_pollers(struct octo_dev *octo, uint32_t now)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_lingering *p = &octo->lingering;
@@ -31,12 +31,12 @@ watch_pollers(struct octo_dev *octo, uint32_t now)
 					       rte_atomic_load_explicit(&q->epoch.value,
 									rte_memory_order_relaxed);
 
-		if (p->watched && p->poller[i].epoch == epoch)
+		if (p->tracked && p->poller[i].epoch == epoch)
 			continue;
 		p->poller[i].epoch = epoch;
 		p->poller[i].since = now;
 	}
-	p->watched = true;
+	p->tracked = true;
 }
 
 /* A fence on such a queue would time out as well. */
@@ -180,10 +180,10 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 	bool any;
 
 	if (octo->lingering.nb == 0) {
-		octo->lingering.watched = false;
+		octo->lingering.tracked = false;
 		return false;
 	}
-	watch_pollers(octo, now);
+	track_pollers(octo, now);
 	take_batch(octo, &batch, now);
 	any = !TAILQ_EMPTY(&batch);
 	if (any)

@@ -56,7 +56,7 @@ may_linger(const struct octo_dev *octo, const struct rte_flow *rule)
 	    octo->agent_queues || octo->agent_resyncing)
 		return false;
 	q = octo_data(octo)->rx_queues[rule->queue];
-	return q != NULL && q->watch.node >= 0;
+	return q != NULL && q->tracking.node >= 0;
 }
 
 /*

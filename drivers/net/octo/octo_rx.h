@@ -17,7 +17,7 @@
 #include "octo_pools.h"
 #include "octo_sample.h"
 #include "octo_stray.h"
-#include "octo_watch.h"
+#include "octo_tracking.h"
 
 /* Bursts between two checks of the CPU that the polling, or sending, thread runs on. */
 #define OCTO_HOME_SAMPLE 64
@@ -61,7 +61,7 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_stray stray;
 	struct octo_leg leg[OCTO_PLAN_MAX_PFS];
 	struct octo_dev *octo;
-	struct octo_watch watch;
+	struct octo_tracking tracking;
 	struct octo_rx_count stray_count;
 	struct octo_sampler sampler; /* of strays */
 	uint64_t sampled;            /* strays that became samples */

@@ -136,7 +136,7 @@ octo_topo_update(struct octo_dev *octo)
 	if (usable != octo->plan.usable) {
 		octo->plan.usable = usable;
 		count_failover(octo, usable);
-		/* pairs with the acquire in octo_home_look() */
+		/* pairs with the acquire in octo_home_check() */
 		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 	}
 	publish_sending(octo);
@@ -181,5 +181,5 @@ octo_topo_home_of(const struct octo_dev *octo, uint16_t queue)
 	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
 
 	return octo->plan.usable & RTE_BIT32(home) ? home :
-						     octo_home_pf(octo, q->watch.node, queue);
+						     octo_home_pf(octo, q->tracking.node, queue);
 }

@@ -15,7 +15,7 @@
 #include "octo_plan.h"
 #include "octo_socket_map.h"
 #include "octo_tx_switch.h"
-#include "octo_watch.h"
+#include "octo_tracking.h"
 
 /* Packets that a queue can stash while its old PF drains. */
 #define OCTO_TX_STASH 256
@@ -82,7 +82,7 @@ struct __rte_cache_aligned octo_txq {
 	uintptr_t sender;                 /* as octo_rxq.poller */
 	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets sent by each PF; bytes are the PF's figure */
 	struct octo_dev *octo;
-	struct octo_watch watch;
+	struct octo_tracking tracking;
 	RTE_ATOMIC(int32_t) process; /* the process that sends, octo_legs_sign() */
 	uint8_t to;                  /* PF that it switches to; home if it does not switch */
 	/* of a switch; under the lock while via is OCTO_TX_NO_PF */

@@ -65,7 +65,7 @@ look_around(struct octo_txq *q, uint32_t sending)
 	const int node = octo_home_here(q->octo, &cpu);
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->watch.node = (int16_t)node;
+	q->tracking.node = (int16_t)node;
 	rte_atomic_store_explicit(&q->home, nearest(q, node, sending), rte_memory_order_relaxed);
 	/* a stopped queue must not be in the middle of a switch */
 	q->to = q->home;

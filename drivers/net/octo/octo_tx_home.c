@@ -44,7 +44,7 @@ set_via(struct octo_txq *q, uint8_t via)
 static void
 leave_for(struct octo_txq *q, uint8_t home, uint64_t now)
 {
-	octo_dwell_go(&q->watch.dwell, now);
+	octo_hysteresis_restart(&q->tracking.hysteresis, now);
 	q->to = home;
 	octo_tx_switch_begin(&q->sw, now);
 	set_via(q, OCTO_TX_NO_PF);
@@ -58,22 +58,22 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 	const uint8_t old = home_of(q);
 	int16_t cpu;
 	const int node = octo_home_here(q->octo, &cpu);
-	const enum octo_watch_step step = octo_home_look(q->octo, &q->watch, node, now);
+	const enum octo_tracking_step step = octo_home_check(q->octo, &q->tracking, node, now);
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->sender = step == OCTO_WATCH_LOOK_AGAIN ? 0 : octo_thread_here();
+	q->sender = step == OCTO_TRACKING_CHECK_AGAIN ? 0 : octo_thread_here();
 	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 	/* an earlier plan may have used an older mask, and its PF cannot send now */
-	if (step != OCTO_WATCH_PLAN && (sending & RTE_BIT32(old)))
+	if (step != OCTO_TRACKING_PLAN && (sending & RTE_BIT32(old)))
 		return;
-	home = octo_tx_plan_home(q, q->watch.node, sending);
+	home = octo_tx_plan_home(q, q->tracking.node, sending);
 	if (home == old)
 		return;
 	if (sending & RTE_BIT32(home)) {
 		leave_for(q, home, now);
 	} else {
-		octo_watch_ask_again(&q->watch);
+		octo_tracking_plan_again(&q->tracking);
 		q->sender = 0;
 	}
 }
@@ -146,13 +146,13 @@ static void
 choose_again(struct octo_txq *q, uint32_t sending)
 {
 	const uint8_t home = home_of(q);
-	const uint8_t to = octo_tx_plan_home(q, q->watch.node, sending);
+	const uint8_t to = octo_tx_plan_home(q, q->tracking.node, sending);
 
 	if (sending & RTE_BIT32(to))
 		q->to = to;
 	else if (sending & RTE_BIT32(home))
 		q->to = home;
-	octo_watch_ask_again(&q->watch);
+	octo_tracking_plan_again(&q->tracking);
 }
 
 static void
@@ -388,7 +388,7 @@ void
 octo_tx_start_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t dwell = rte_get_timer_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
+	const uint64_t base = rte_get_timer_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
 
 	if (octo->tx_by_buffer)
 		OCTO_LOG(NOTICE,
@@ -400,7 +400,7 @@ octo_tx_start_locked(struct octo_dev *octo)
 		/* a sender that died inside its burst may hold the lock */
 		rte_spinlock_init(&q->lock);
 		memset(&q->near, 0, sizeof(q->near));
-		q->watch.dwell.base = dwell;
+		q->tracking.hysteresis.base = base;
 	}
 }
 

@@ -161,7 +161,7 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 		return -EINVAL;
 	q = data->rx_queues[queue_id];
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-	view->socket = q->watch.node;
+	view->socket = q->tracking.node;
 	view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	locality = octo_locality_rx(octo, q, (uint8_t)view->home_pf);
 	view->ring_socket = locality.ring;

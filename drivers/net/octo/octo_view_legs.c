@@ -23,7 +23,7 @@ view_rx_leg(const struct octo_dev *octo, const struct octo_rxq *q, struct octo_v
 
 	view->home = view->pf == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-	view->cpu_socket = q->watch.node;
+	view->cpu_socket = q->tracking.node;
 	fill(view, &locality);
 }
 
@@ -34,7 +34,7 @@ view_tx_leg(const struct octo_dev *octo, const struct octo_txq *q, struct octo_v
 
 	view->home = view->pf == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-	view->cpu_socket = q->watch.node;
+	view->cpu_socket = q->tracking.node;
 	fill(view, &locality);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef OCTO_WATCH_H
-#define OCTO_WATCH_H
+#ifndef OCTO_TRACKING_H
+#define OCTO_TRACKING_H
 
 #include <stdint.h>
 
 #include <rte_compat.h>
 
-#include "octo_dwell.h"
+#include "octo_hysteresis.h"
 
 /**
  * @file
@@ -17,20 +17,20 @@
  */
 
 /** Number of checks in a row that must agree. */
-#define OCTO_WATCH_SURE 4
+#define OCTO_TRACKING_SURE 4
 
 /** Zeroed memory with a node of -1 is a valid start. */
-struct octo_watch {
-	struct octo_dwell dwell;
+struct octo_tracking {
+	struct octo_hysteresis hysteresis;
 	int16_t node;        /**< node for which the home was planned; -1 at first */
 	uint8_t elsewhere;   /**< checks in a row that found another node */
 	uint32_t generation; /**< of the plan that was used last */
 };
 
-enum octo_watch_step {
-	OCTO_WATCH_STAY,
-	OCTO_WATCH_LOOK_AGAIN, /**< check again in the next burst */
-	OCTO_WATCH_PLAN,       /**< find the home in the plan */
+enum octo_tracking_step {
+	OCTO_TRACKING_STAY,
+	OCTO_TRACKING_CHECK_AGAIN, /**< check again in the next burst */
+	OCTO_TRACKING_PLAN,        /**< find the home in the plan */
 };
 
 /**
@@ -42,14 +42,14 @@ enum octo_watch_step {
  *   Of the plan: a change of the PFs takes effect at once.
  */
 __rte_internal
-enum octo_watch_step
-octo_watch_look(struct octo_watch *w, int node, uint32_t generation, uint64_t now);
+enum octo_tracking_step
+octo_tracking_check(struct octo_tracking *w, int node, uint32_t generation, uint64_t now);
 
 /** The plan's home is not live so far: plan again at the next check. */
 static inline void
-octo_watch_ask_again(struct octo_watch *w)
+octo_tracking_plan_again(struct octo_tracking *w)
 {
 	w->generation--;
 }
 
-#endif /* OCTO_WATCH_H */
+#endif /* OCTO_TRACKING_H */

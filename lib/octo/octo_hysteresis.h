@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef OCTO_DWELL_H
-#define OCTO_DWELL_H
+#ifndef OCTO_HYSTERESIS_H
+#define OCTO_HYSTERESIS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,10 +18,10 @@
  */
 
 /** Largest factor by which the time grows over its base. */
-#define OCTO_DWELL_MAX 256
+#define OCTO_HYSTERESIS_MAX 256
 
 /** Zeroed memory with a base is a valid start. */
-struct octo_dwell {
+struct octo_hysteresis {
 	uint64_t base;   /**< cycles; 0: no hysteresis */
 	uint64_t length; /**< cycles for which the present home is kept */
 	uint64_t went;   /**< TSC of the last change; valid if length is not 0 */
@@ -29,7 +29,7 @@ struct octo_dwell {
 
 /** Has the home been kept for long enough? */
 static inline bool
-octo_dwell_is_over(const struct octo_dwell *d, uint64_t now)
+octo_hysteresis_is_over(const struct octo_hysteresis *d, uint64_t now)
 {
 	return octo_elapsed(d->went, now) >= d->length;
 }
@@ -39,6 +39,6 @@ octo_dwell_is_over(const struct octo_dwell *d, uint64_t now)
  * if it is eight times the length ago or more, the length is reset to the base.
  */
 __rte_internal
-void octo_dwell_go(struct octo_dwell *d, uint64_t now);
+void octo_hysteresis_restart(struct octo_hysteresis *d, uint64_t now);
 
-#endif /* OCTO_DWELL_H */
+#endif /* OCTO_HYSTERESIS_H */
