@@ -9,7 +9,7 @@
 #include <rte_common.h>
 
 #include "octo_learn.h"
-#include "octo_worth.h"
+#include "octo_flow_rate.h"
 
 /* Ticks between two reads of a rule's hits. */
 #define READ_EVERY 8
@@ -35,7 +35,7 @@
 
 struct octo_learned {
 	TAILQ_ENTRY(octo_learned) by_reading;
-	TAILQ_ENTRY(octo_learned) by_worth;
+	TAILQ_ENTRY(octo_learned) by_rate;
 	void *rule;
 	uint64_t hits : 56; /* as of the last read */
 	uint64_t step : 8;  /* of the flow rate */
@@ -51,7 +51,7 @@ struct candidate {
 	struct octo_tuple tuple; /* family 0: free */
 	uint32_t sum;
 	uint32_t first;
-	uint32_t beat; /* of sum */
+	uint32_t tick; /* of sum */
 	bool seen;     /* more than once */
 };
 
@@ -65,15 +65,15 @@ struct octo_learn {
 	uint64_t retry;               /* ms; before that the limit is not exceeded */
 	bool broken;                  /* nor any rule installed before retry */
 	bool full;
-	uint32_t beat;   /* tick to which the budgets belong */
+	uint32_t tick;   /* tick to which the budgets belong */
 	uint32_t swaps;  /* left in this tick */
 	uint32_t trials; /* left in this tick */
 	struct octo_learned_list by_reading;
-	struct octo_learned_list by_worth[OCTO_WORTH_STEPS];
-	uint64_t used_steps[OCTO_WORTH_STEPS / 64];
+	struct octo_learned_list by_rate[OCTO_FLOW_RATE_STEPS];
+	uint64_t used_steps[OCTO_FLOW_RATE_STEPS / 64];
 	struct candidate *candidates; /* NULL until the table is full for the first time */
 	struct octo_learn_stats stats;
-	struct octo_worth fading;
+	struct octo_flow_rate flow_rate;
 };
 
 /* List of each step */
@@ -82,7 +82,7 @@ static void
 put_on_step(struct octo_learn *l, struct octo_learned *f, uint8_t step)
 {
 	f->step = step;
-	TAILQ_INSERT_TAIL(&l->by_worth[step], f, by_worth);
+	TAILQ_INSERT_TAIL(&l->by_rate[step], f, by_rate);
 	l->used_steps[step / 64] |= RTE_BIT64(step % 64);
 }
 
@@ -91,8 +91,8 @@ take_off_step(struct octo_learn *l, struct octo_learned *f)
 {
 	const uint8_t step = f->step;
 
-	TAILQ_REMOVE(&l->by_worth[step], f, by_worth);
-	if (TAILQ_EMPTY(&l->by_worth[step]))
+	TAILQ_REMOVE(&l->by_rate[step], f, by_rate);
+	if (TAILQ_EMPTY(&l->by_rate[step]))
 		l->used_steps[step / 64] &= ~RTE_BIT64(step % 64);
 }
 
@@ -101,8 +101,7 @@ least(const struct octo_learn *l)
 {
 	for (unsigned int i = 0; i < RTE_DIM(l->used_steps); i++)
 		if (l->used_steps[i] != 0)
-			return TAILQ_FIRST(
-				&l->by_worth[i * 64 + __builtin_ctzll(l->used_steps[i])]);
+			return TAILQ_FIRST(&l->by_rate[i * 64 + __builtin_ctzll(l->used_steps[i])]);
 	return NULL;
 }
 
@@ -118,12 +117,12 @@ have_candidates(struct octo_learn *l)
 
 static bool
 is_less(const struct octo_learn *l, const struct candidate *a, const struct candidate *b,
-	uint32_t beat)
+	uint32_t tick)
 {
-	const uint32_t sum_a = octo_worth_fade(&l->fading, a->sum, beat - a->beat);
-	const uint32_t sum_b = octo_worth_fade(&l->fading, b->sum, beat - b->beat);
+	const uint32_t sum_a = octo_flow_rate_decay(&l->flow_rate, a->sum, tick - a->tick);
+	const uint32_t sum_b = octo_flow_rate_decay(&l->flow_rate, b->sum, tick - b->tick);
 
-	return sum_a < sum_b || (sum_a == sum_b && beat - a->beat > beat - b->beat);
+	return sum_a < sum_b || (sum_a == sum_b && tick - a->tick > tick - b->tick);
 }
 
 static struct candidate *
@@ -134,7 +133,7 @@ set_of(const struct octo_learn *l, const struct octo_tuple *tuple)
 
 /* The flow's candidate, or a new one, which replaces the least of its set. */
 static struct candidate *
-place_of(struct octo_learn *l, const struct octo_tuple *tuple, uint32_t beat)
+place_of(struct octo_learn *l, const struct octo_tuple *tuple, uint32_t tick)
 {
 	struct candidate *set = set_of(l, tuple);
 	struct candidate *c = set;
@@ -143,11 +142,11 @@ place_of(struct octo_learn *l, const struct octo_tuple *tuple, uint32_t beat)
 		if (octo_tuple_equal(&set[i].tuple, tuple))
 			return &set[i];
 		if (c->tuple.family != 0 &&
-		    (set[i].tuple.family == 0 || is_less(l, &set[i], c, beat)))
+		    (set[i].tuple.family == 0 || is_less(l, &set[i], c, tick)))
 			c = &set[i];
 	}
 	l->stats.candidates += c->tuple.family == 0;
-	*c = (struct candidate){.tuple = *tuple, .first = beat, .beat = beat};
+	*c = (struct candidate){.tuple = *tuple, .first = tick, .tick = tick};
 	return c;
 }
 
@@ -177,18 +176,18 @@ unlink_flow(struct octo_learn *l, struct octo_learned *f)
 
 /* The flow stays as a candidate, and gets a rule again if its flow rate is high enough. */
 static void
-evict(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
+evict(struct octo_learn *l, struct octo_learned *f, uint32_t tick)
 {
 	struct octo_tuple tuple;
 
 	l->ops->remove(l->ctx, f->rule, &tuple);
 	if (have_candidates(l)) {
-		struct candidate *c = place_of(l, &tuple, beat);
+		struct candidate *c = place_of(l, &tuple, tick);
 
 		c->seen = true;
 		c->sum = f->sum;
 		c->first = f->first;
-		c->beat = beat;
+		c->tick = tick;
 	}
 	unlink_flow(l, f);
 	l->stats.evicted++;
@@ -246,7 +245,7 @@ install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
 	}
 	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
 	/* its flow rate is unknown until its hits are read */
-	put_on_step(l, f, OCTO_WORTH_STEPS - 1);
+	put_on_step(l, f, OCTO_FLOW_RATE_STEPS - 1);
 	l->stats.rules++;
 	l->stats.installed++;
 	if (l->stats.rules >= l->limit)
@@ -259,7 +258,7 @@ install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
  * then its rate stays what it was when the rule was installed.
  */
 static bool
-read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
+read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t tick)
 {
 	uint64_t hits;
 
@@ -267,48 +266,49 @@ read_hits(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
 	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
 	if (!l->ops->hits(l->ctx, f->rule, &hits)) {
 		/* keep the flow rate at installation */
-		f->sum = octo_worth_of(&l->fading, f->sum, f->read - f->first);
-		f->first = beat - OCTO_WORTH_FOREVER;
-		f->read = beat;
+		f->sum = octo_flow_rate_of(&l->flow_rate, f->sum, f->read - f->first);
+		f->first = tick - OCTO_FLOW_RATE_FOREVER;
+		f->read = tick;
 		take_off_step(l, f);
-		put_on_step(l, f, octo_worth_step(f->sum));
+		put_on_step(l, f, octo_flow_rate_step(f->sum));
 		return false;
 	}
 	if (hits != f->hits)
-		f->hit = beat;
-	f->sum = octo_worth_fade(&l->fading, f->sum, beat - f->read);
+		f->hit = tick;
+	f->sum = octo_flow_rate_decay(&l->flow_rate, f->sum, tick - f->read);
 	/* a smaller value means that the counter was reset */
-	f->sum = octo_worth_add(f->sum, hits >= f->hits ? hits - f->hits : hits);
+	f->sum = octo_flow_rate_add(f->sum, hits >= f->hits ? hits - f->hits : hits);
 	f->hits = hits;
-	f->read = beat;
+	f->read = tick;
 	take_off_step(l, f);
-	put_on_step(l, f, octo_worth_step(octo_worth_of(&l->fading, f->sum, beat - f->first)));
+	put_on_step(l, f,
+		    octo_flow_rate_step(octo_flow_rate_of(&l->flow_rate, f->sum, tick - f->first)));
 	return true;
 }
 
 /* The rule with the lowest flow rate, after reading hits again where they are old. */
 static struct octo_learned *
-find_victim(struct octo_learn *l, uint32_t beat)
+find_victim(struct octo_learn *l, uint32_t tick)
 {
 	for (unsigned int i = 0; i < VICTIM_TRIES; i++) {
 		struct octo_learned *f = least(l);
 		uint8_t step;
 
-		if (f == NULL || f->read == beat)
+		if (f == NULL || f->read == tick)
 			return f;
 		step = f->step;
-		if (!read_hits(l, f, beat) || f->step <= step)
+		if (!read_hits(l, f, tick) || f->step <= step)
 			return f;
 	}
 	return least(l);
 }
 
 static void
-renew_budgets(struct octo_learn *l, uint32_t beat)
+renew_budgets(struct octo_learn *l, uint32_t tick)
 {
-	if (l->beat == beat)
+	if (l->tick == tick)
 		return;
-	l->beat = beat;
+	l->tick = tick;
 	l->swaps = RTE_MAX(l->stats.rules / SWAPS_PART, (uint32_t)SWAPS_MIN);
 	l->trials = RTE_MAX(l->stats.rules / TRIALS_PART, 1u);
 }
@@ -335,7 +335,7 @@ is_clearly_more(uint64_t a, uint64_t b)
 
 /* Returns whether the flow gets a rule; may evict another rule for it. */
 static bool
-deserves(struct octo_learn *l, uint32_t w, bool room, uint32_t beat)
+deserves(struct octo_learn *l, uint32_t w, bool room, uint32_t tick)
 {
 	struct octo_learned *f;
 
@@ -344,14 +344,14 @@ deserves(struct octo_learn *l, uint32_t w, bool room, uint32_t beat)
 		return false;
 	f = least(l);
 	if (room)
-		return f == NULL || octo_worth_step(w) >= f->step;
-	if (f == NULL || l->swaps == 0 || octo_worth_step(w) < f->step)
+		return f == NULL || octo_flow_rate_step(w) >= f->step;
+	if (f == NULL || l->swaps == 0 || octo_flow_rate_step(w) < f->step)
 		return false;
 	l->swaps--;
-	f = find_victim(l, beat);
-	if (!is_clearly_more(w, octo_worth_of(&l->fading, f->sum, beat - f->first)))
+	f = find_victim(l, tick);
+	if (!is_clearly_more(w, octo_flow_rate_of(&l->flow_rate, f->sum, tick - f->first)))
 		return false;
-	evict(l, f, beat);
+	evict(l, f, tick);
 	return true;
 }
 
@@ -360,21 +360,21 @@ static void
 compete(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue, uint32_t packets,
 	bool room, uint64_t now)
 {
-	const uint32_t beat = octo_worth_beat(now);
+	const uint32_t tick = octo_flow_rate_tick(now);
 	struct octo_learned what;
 	struct candidate *c;
 
 	if (!have_candidates(l))
 		return;
-	c = place_of(l, tuple, beat);
+	c = place_of(l, tuple, tick);
 	/* packets before the first sample were not observed */
 	if (c->seen)
-		c->sum = octo_worth_add(octo_worth_fade(&l->fading, c->sum, beat - c->beat),
-					packets);
+		c->sum = octo_flow_rate_add(
+			octo_flow_rate_decay(&l->flow_rate, c->sum, tick - c->tick), packets);
 	c->seen = true;
-	c->beat = beat;
-	what = (struct octo_learned){.sum = c->sum, .first = c->first, .read = beat, .hit = beat};
-	if (!deserves(l, octo_worth_of(&l->fading, c->sum, beat - c->first), room, beat))
+	c->tick = tick;
+	what = (struct octo_learned){.sum = c->sum, .first = c->first, .read = tick, .hit = tick};
+	if (!deserves(l, octo_flow_rate_of(&l->flow_rate, c->sum, tick - c->first), room, tick))
 		return;
 	if (install(l, tuple, queue, &what, now))
 		drop_candidate(l, tuple);
@@ -385,16 +385,16 @@ void
 octo_learn_stray(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
 		 uint32_t packets, uint64_t now)
 {
-	const uint32_t beat = octo_worth_beat(now);
+	const uint32_t tick = octo_flow_rate_tick(now);
 	bool room;
 
 	if (l->broken && now < l->retry)
 		return;
 	l->broken = false;
-	renew_budgets(l, beat);
+	renew_budgets(l, tick);
 	room = has_room(l, now);
 	if (room && !l->full) {
-		const struct octo_learned what = {.first = beat, .read = beat, .hit = beat};
+		const struct octo_learned what = {.first = tick, .read = tick, .hit = tick};
 
 		if (install(l, tuple, queue, &what, now)) {
 			l->pause = 0;
@@ -406,20 +406,20 @@ octo_learn_stray(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t 
 
 /* The rule has no hit counter: remove it on trial, as only strays show its flow's rate. */
 static void
-try_without(struct octo_learn *l, struct octo_learned *f, uint32_t beat)
+try_without(struct octo_learn *l, struct octo_learned *f, uint32_t tick)
 {
 	if (!l->full || l->trials == 0)
 		return;
 	l->trials--;
 	f->sum /= 2;
-	evict(l, f, beat);
+	evict(l, f, tick);
 }
 
 static bool
-is_idle(const struct octo_learn *l, const struct octo_learned *f, uint32_t beat)
+is_idle(const struct octo_learn *l, const struct octo_learned *f, uint32_t tick)
 {
 	return l->conf.idle_ms != 0 &&
-	       (beat - f->hit) * (uint64_t)OCTO_WORTH_BEAT_MS >= l->conf.idle_ms;
+	       (tick - f->hit) * (uint64_t)OCTO_FLOW_RATE_TICK_MS >= l->conf.idle_ms;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_work)
@@ -427,23 +427,23 @@ bool
 octo_learn_work(struct octo_learn *l, uint64_t now)
 {
 	struct octo_learned *f = TAILQ_FIRST(&l->by_reading);
-	const uint32_t beat = octo_worth_beat(now);
+	const uint32_t tick = octo_flow_rate_tick(now);
 	bool counted;
 
-	renew_budgets(l, beat);
+	renew_budgets(l, tick);
 	if (f == NULL)
 		return false;
 	if (l->stats.rules > l->conf.max_rules) {
-		evict(l, least(l), beat);
+		evict(l, least(l), tick);
 		return true;
 	}
-	if (beat - f->read < READ_EVERY)
+	if (tick - f->read < READ_EVERY)
 		return false;
-	counted = read_hits(l, f, beat);
-	if (is_idle(l, f, beat))
+	counted = read_hits(l, f, tick);
+	if (is_idle(l, f, tick))
 		age_out(l, f);
 	else if (!counted)
-		try_without(l, f, beat);
+		try_without(l, f, tick);
 	return true;
 }
 
@@ -451,11 +451,11 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_make_room)
 bool
 octo_learn_make_room(struct octo_learn *l, uint64_t now)
 {
-	struct octo_learned *f = find_victim(l, octo_worth_beat(now));
+	struct octo_learned *f = find_victim(l, octo_flow_rate_tick(now));
 
 	if (f == NULL)
 		return false;
-	evict(l, f, octo_worth_beat(now));
+	evict(l, f, octo_flow_rate_tick(now));
 	/* the room is for the caller's rule */
 	l->limit = l->stats.rules;
 	l->full = true;
@@ -532,9 +532,9 @@ octo_learn_create(const struct octo_learn_conf *conf, const struct octo_learn_op
 	l->ops = ops;
 	l->ctx = ctx;
 	TAILQ_INIT(&l->by_reading);
-	for (unsigned int i = 0; i < OCTO_WORTH_STEPS; i++)
-		TAILQ_INIT(&l->by_worth[i]);
-	octo_worth_init(&l->fading);
+	for (unsigned int i = 0; i < OCTO_FLOW_RATE_STEPS; i++)
+		TAILQ_INIT(&l->by_rate[i]);
+	octo_flow_rate_init(&l->flow_rate);
 	octo_learn_configure(l, conf);
 	return l;
 }

@@ -247,7 +247,7 @@ test_the_heavy_flow_wins(void **state)
 	assert_int_equal(stats().candidates, 1);
 }
 
-/* Who is worth about the same does not go for another. */
+/* A flow of about the same rate does not replace another. */
 static void
 test_equals_do_not_evict_each_other(void **state)
 {
