@@ -311,13 +311,13 @@ struct bench_span {
 };
 
 /** What goes on, until it is known which span it belongs to. */
-struct bench_meter {
+struct bench_snapshot {
 	uint64_t since; /**< TSC, or 0: nothing does yet */
 	uint64_t packets;
 };
 
 /** Add it to a span, and begin anew. */
-void bench_meter_end(struct bench_meter *meter, struct bench_span *span, uint64_t tsc);
+void bench_snapshot_end(struct bench_snapshot *snapshot, struct bench_span *span, uint64_t tsc);
 
 /** Packets per second. */
 double bench_span_rate(const struct bench_span *span);

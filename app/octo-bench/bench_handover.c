@@ -45,7 +45,7 @@ begin_change(struct bench_handover *h, uint64_t changed)
 {
 	h->change = changed;
 	if (h->clean)
-		bench_meter_end(&h->meter, &h->settled, changed);
+		bench_snapshot_end(&h->snapshot, &h->settled, changed);
 	h->state = BENCH_CHANGED;
 	h->last_stray = 0;
 	h->clear = 0;
@@ -81,12 +81,12 @@ settle(struct bench_handover *h, uint64_t tsc)
 	const double hz = (double)rte_get_tsc_hz();
 
 	if (h->clean) {
-		bench_meter_end(&h->meter, &h->changing, tsc);
+		bench_snapshot_end(&h->snapshot, &h->changing, tsc);
 		h->nb_settled++;
 	}
 	if (h->last_stray > h->change)
 		h->max_s = RTE_MAX(h->max_s, (double)(h->last_stray - h->change) / hz);
-	h->meter = (struct bench_meter){.since = tsc};
+	h->snapshot = (struct bench_snapshot){.since = tsc};
 	h->interval = h->quiet + bench_random_of(h->random++) % h->quiet;
 	h->state = BENCH_SETTLED;
 }
@@ -144,13 +144,13 @@ bench_handover_seen(void *arg, const struct bench_burst *b)
 
 	if (changed != h->change)
 		begin_change(h, changed);
-	h->meter.packets += b->nb;
+	h->snapshot.packets += b->nb;
 	h->strays += strays;
 	if (is_old)
 		return;
 	if (h->state == BENCH_CHANGED || h->state == BENCH_SETTLING)
 		follow(h, b, strays);
-	else if (h->state == BENCH_SETTLED && h->meter.packets >= h->interval)
+	else if (h->state == BENCH_SETTLED && h->snapshot.packets >= h->interval)
 		ask(h);
 }
 

@@ -33,7 +33,7 @@ struct bench_handover {
 	uint64_t clear;    /**< packets since the last stray */
 	uint64_t interval; /**< packets until the next change */
 	uint64_t last_stray;
-	struct bench_meter meter;
+	struct bench_snapshot snapshot;
 	struct bench_span changing, settled;
 	uint64_t strays, late;
 	uint64_t nb_samples;

@@ -45,13 +45,13 @@ bench_series_median(struct bench_series *series)
 }
 
 void
-bench_meter_end(struct bench_meter *meter, struct bench_span *span, uint64_t tsc)
+bench_snapshot_end(struct bench_snapshot *snapshot, struct bench_span *span, uint64_t tsc)
 {
-	if (meter->since != 0 && tsc > meter->since) {
-		span->packets += meter->packets;
-		span->cycles += tsc - meter->since;
+	if (snapshot->since != 0 && tsc > snapshot->since) {
+		span->packets += snapshot->packets;
+		span->cycles += tsc - snapshot->since;
 	}
-	*meter = (struct bench_meter){.since = tsc};
+	*snapshot = (struct bench_snapshot){.since = tsc};
 }
 
 double

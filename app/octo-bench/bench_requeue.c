@@ -50,7 +50,7 @@ struct requeue {
 	/* by who looks at bursts */
 	uint64_t nb_samples, nb_changing;
 	double *us;
-	struct bench_meter meter;
+	struct bench_snapshot snapshot;
 	struct bench_span changing, settled;
 	unsigned int under_way; /**< moves */
 };
@@ -138,16 +138,16 @@ seen(void *arg, const struct bench_burst *b)
 	struct requeue *c = arg;
 	unsigned int under_way = 0;
 
-	c->meter.packets += b->nb;
+	c->snapshot.packets += b->nb;
 	for (uint16_t i = 0; i < b->nb; i++)
 		if (b->record[i].flow < FLOWS)
 			see(c, b, b->record[i].flow);
 	for (uint32_t flow = 0; flow < FLOWS; flow++)
 		under_way += is_under_way(c, flow);
 	if (under_way > 0 && c->under_way == 0) {
-		bench_meter_end(&c->meter, &c->settled, b->tsc);
+		bench_snapshot_end(&c->snapshot, &c->settled, b->tsc);
 	} else if (under_way == 0 && c->under_way > 0) {
-		bench_meter_end(&c->meter, &c->changing, b->tsc);
+		bench_snapshot_end(&c->snapshot, &c->changing, b->tsc);
 		c->nb_changing++;
 	}
 	c->under_way = under_way;
