@@ -14,7 +14,7 @@ take_changes(struct agent_pf *pf)
 	uint16_t queues[AGENT_MAX_QUEUES], nb = 0;
 	struct agent_view *view;
 
-	/* pairs with the release in tell_poller() */
+	/* pairs with the release in notify_poller() */
 	if (!rte_atomic_load_explicit(&pf->changed, rte_memory_order_relaxed) ||
 	    !rte_atomic_exchange_explicit(&pf->changed, false, rte_memory_order_acquire))
 		return;

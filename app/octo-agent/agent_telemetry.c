@@ -35,7 +35,7 @@ add_localities(struct rte_tel_data *dict, const char *what,
 }
 
 static struct rte_tel_data *
-tell_ring(struct agent_pf *pf, uint16_t queue, bool tx)
+make_ring(struct agent_pf *pf, uint16_t queue, bool tx)
 {
 	struct rte_tel_data *dict = octo_tel_new_dict();
 	struct agent_audit_row row;
@@ -62,15 +62,15 @@ add_queues(struct rte_tel_data *to, struct agent_pf *pf, uint32_t first)
 		if (dict == NULL)
 			return;
 		rte_tel_data_add_dict_uint(dict, "queue", q);
-		octo_tel_add_dict(dict, "rx", tell_ring(pf, q, false));
-		octo_tel_add_dict(dict, "tx", tell_ring(pf, q, true));
+		octo_tel_add_dict(dict, "rx", make_ring(pf, q, false));
+		octo_tel_add_dict(dict, "tx", make_ring(pf, q, true));
 		octo_tel_add_numbered(to, q, dict);
 	}
 }
 
 /* One PF, as a reply has no room for all queues of all. */
 static int
-tell_audit(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_audit(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct agent *agent = get_agent();
 	uint32_t at[MAX_PARAMS] = {0}; /* PF and first queue */
@@ -99,7 +99,7 @@ tell_audit(const char *cmd, const char *params, struct rte_tel_data *d)
 }
 
 static int
-tell_reset(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_reset(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct agent *agent = get_agent();
 
@@ -144,7 +144,7 @@ is_connected(const struct agent_pf *pf)
 }
 
 static struct rte_tel_data *
-tell_pf(struct agent_pf *pf)
+make_pf(struct agent_pf *pf)
 {
 	struct rte_tel_data *dict = octo_tel_new_dict();
 	uint32_t enabled = 0;
@@ -168,7 +168,7 @@ tell_pf(struct agent_pf *pf)
 }
 
 static int
-tell_pfs(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_pfs(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct agent *agent = get_agent();
 	struct rte_tel_data *pfs;
@@ -181,7 +181,7 @@ tell_pfs(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (pfs == NULL)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < agent->options.nb_pfs; i++)
-		octo_tel_add_numbered(pfs, i, tell_pf(&agent->pf[i]));
+		octo_tel_add_numbered(pfs, i, make_pf(&agent->pf[i]));
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_container(d, "pfs", pfs, 0);
 	return 0;
@@ -196,11 +196,11 @@ agent_telemetry_start(struct agent *agent)
 
 RTE_INIT(agent_telemetry_init)
 {
-	rte_telemetry_register_cmd("/octo_agent/audit", tell_audit,
+	rte_telemetry_register_cmd("/octo_agent/audit", handle_audit,
 				   "Returns where a PF's DMA went. Parameters: int pf [, int "
 				   "queue]");
-	rte_telemetry_register_cmd("/octo_agent/audit_reset", tell_reset,
+	rte_telemetry_register_cmd("/octo_agent/audit_reset", handle_reset,
 				   "Forgets all packets. Takes no parameters");
-	rte_telemetry_register_cmd("/octo_agent/pfs", tell_pfs,
+	rte_telemetry_register_cmd("/octo_agent/pfs", handle_pfs,
 				   "Returns PFs, clients and drops. Takes no parameters");
 }

@@ -44,7 +44,7 @@ find_pf(int vid)
 
 /* Pairs with the acquire in agent_forward.c: what was left before is seen. */
 static void
-tell_poller(struct agent_pf *pf)
+notify_poller(struct agent_pf *pf)
 {
 	rte_atomic_store_explicit(&pf->changed, true, rte_memory_order_release);
 }
@@ -54,7 +54,7 @@ disable_all(struct agent_pf *pf)
 {
 	for (uint16_t i = 0; i < AGENT_MAX_RINGS; i++)
 		rte_atomic_store_explicit(&pf->enabled[i], false, rte_memory_order_relaxed);
-	tell_poller(pf);
+	notify_poller(pf);
 }
 
 /* Between two messages the view is what vhost itself uses. */
@@ -71,7 +71,7 @@ after_message(int vid, void *msg)
 	if (view != NULL) {
 		view = rte_atomic_exchange_explicit(&pf->next, view, rte_memory_order_acq_rel);
 		agent_view_free(view);
-		tell_poller(pf);
+		notify_poller(pf);
 	}
 	return RTE_VHOST_MSG_RESULT_NOT_HANDLED;
 }
@@ -135,7 +135,7 @@ new_device(int vid)
 	replace_view(pf, view);
 	pf->vid = vid;
 	rte_ticketlock_unlock(&pf->lock);
-	tell_poller(pf);
+	notify_poller(pf);
 	AGENT_LOG(INFO, pf->own->name, "a client drives the PF by %s", pf->own->vhost);
 	return 0;
 }
@@ -172,7 +172,7 @@ vring_state_changed(int vid, uint16_t ring, int enable)
 		return 0;
 	}
 	rte_atomic_store_explicit(&pf->enabled[ring], enable != 0, rte_memory_order_relaxed);
-	tell_poller(pf);
+	notify_poller(pf);
 	return 0;
 }
 

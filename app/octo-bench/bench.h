@@ -335,7 +335,7 @@ double bench_blocked_ms(const struct bench_span *changing, const struct bench_sp
 uint64_t bench_heap_bytes(void);
 
 /* bench_threads.c: on stderr, how much CPU time each thread gets at the moment */
-void bench_threads_tell(void);
+void bench_threads_print(void);
 
 /* bench_progress.c: what goes on is told on stderr */
 void bench_progress_run(const char *name, unsigned int run, uint64_t runs);

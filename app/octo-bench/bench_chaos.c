@@ -118,7 +118,7 @@ close_all(struct chaos *c)
 
 /* Of states those of the last cycle: what could not be done is among them. */
 static void
-tell_end(const struct chaos *c, uint64_t cycle, int ret)
+print_end(const struct chaos *c, uint64_t cycle, int ret)
 {
 	char states[BENCH_MAX_PFS + 1];
 
@@ -135,7 +135,7 @@ run_cycles(struct chaos *c, struct bench_chaos *r, uint64_t nb)
 		ret = chaos_cycle(c);
 		bench_stream_give_up(&c->stream);
 		if (ret != 0)
-			tell_end(c, r->cycles, ret);
+			print_end(c, r->cycles, ret);
 		if (ret == 0 && ((r->cycles + 1) % CYCLES_OF_LOOK == 0 || r->cycles + 1 == nb))
 			ret = chaos_check(c, r);
 	}
@@ -179,7 +179,7 @@ run_once(struct chaos *c, struct bench *bench, struct bench_chaos *r, uint64_t n
 }
 
 static void
-tell_left(const struct bench_chaos *r)
+print_left(const struct bench_chaos *r)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	uint16_t port;
@@ -209,7 +209,7 @@ run_here(struct bench *bench, struct bench_chaos *r, uint64_t nb)
 	r->leaked_buffers = rte_mempool_in_use_count(bench->pool) +
 			    rte_mempool_in_use_count(bench->peer_pool);
 	r->leaked_bytes = bench_heap_bytes() - RTE_MIN(before, bench_heap_bytes());
-	tell_left(r);
+	print_left(r);
 	return ret;
 }
 

@@ -133,7 +133,7 @@ unaccounted(const struct book *b)
 }
 
 static void
-tell(const struct book *b)
+print_unequal(const struct book *b)
 {
 	for (unsigned int i = 0; i < b->nb; i++)
 		if (b->eq[i].left != b->eq[i].right)
@@ -156,7 +156,7 @@ settle_accounts(struct chaos *c, struct bench_chaos *r)
 		count(c, &now);
 		ret = keep_books(c, &now, &book);
 	} while (ret == 0 && unaccounted(&book) != 0 && rte_rdtsc() < end);
-	tell(&book);
+	print_unequal(&book);
 	r->unaccounted += unaccounted(&book);
 	r->packets = now.sent;
 	r->lost = book.lost;
@@ -249,7 +249,7 @@ complain(const struct chaos *c, const char *what)
 		"%s: chaos: %s (PFs %s, %" PRIu64 " of use, tables with %" PRIu64 " rules)\n",
 		app_name, what, chaos_states(c, states), bench_nic_xstat(&c->nic, "usable_pfs"),
 		rules_in_tables());
-	bench_threads_tell();
+	bench_threads_print();
 	rte_pmd_octo_topology_dump(c->nic.octo, stderr);
 	rte_pmd_octo_strays_dump(c->nic.octo, stderr);
 	rte_pmd_octo_steering_dump(c->nic.octo, stderr);

@@ -29,7 +29,7 @@ overhead_shape_text(enum overhead_shape shape)
 }
 
 static void
-tell_pages(const struct bench *bench)
+print_pages(const struct bench *bench)
 {
 	if (bench->machine.hugepages)
 		printf("Buffers are on hugepages of 2 MiB.\n");
@@ -53,7 +53,7 @@ overhead_intro(const struct bench *bench)
 		       bench->options.runs);
 	printf("Cycles are those of the TSC, %.2f GHz; they are not core cycles.\n",
 	       (double)rte_get_tsc_hz() / 1e9);
-	tell_pages(bench);
+	print_pages(bench);
 	printf("\n");
 	fflush(stdout);
 }

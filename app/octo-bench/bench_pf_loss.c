@@ -122,7 +122,7 @@ await_rules(uint64_t nb)
 
 /* Says what was not noticed in time. */
 static bool
-tell_late(bool in_time, const char *what, unsigned int pf)
+print_late(bool in_time, const char *what, unsigned int pf)
 {
 	if (!in_time)
 		fprintf(stderr, "\nnot within %u s: %s (PF %u)\n", NOTICE_S, what, pf);
@@ -150,9 +150,9 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	if (ret != 0)
 		return ret;
 	/* of each flow one in the switch, and one in each other PF */
-	r->late += !tell_late(bench_pf_loss_await(c, "failover_ns", ns), "the failover's end",
-			      pf) ||
-		   !tell_late(await_rules((uint64_t)r->flows * r->pfs), "all rules", pf);
+	r->late += !print_late(bench_pf_loss_await(c, "failover_ns", ns), "the failover's end",
+			       pf) ||
+		   !print_late(await_rules((uint64_t)r->flows * r->pfs), "all rules", pf);
 	t->control[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_cpu_ns") / 1e6;
 	t->wall[t->nb] = (double)bench_nic_xstat(&c->nic, "failover_ns") / 1e6;
 	rte_delay_us_sleep(GO_ON_MS * 1000);
@@ -180,8 +180,9 @@ come_back(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, s
 
 	if (ret != 0)
 		return ret;
-	r->late += !tell_late(bench_pf_loss_await(c, "failbacks", failbacks), "the failback", pf) ||
-		   !tell_late(bench_pf_loss_await_home(c), "all packets at home", pf);
+	r->late += !print_late(bench_pf_loss_await(c, "failbacks", failbacks), "the failback",
+			       pf) ||
+		   !print_late(bench_pf_loss_await_home(c), "all packets at home", pf);
 	t->failback[t->nb++] = (double)(rte_rdtsc() - start) * 1e3 / (double)rte_get_tsc_hz();
 	lost = bench_stream_pause(&c->stream);
 	r->failback_lost += lost - c->lost;
@@ -212,7 +213,7 @@ cycle(struct bench_pf_loss *c, struct bench_failovers *r, struct times *t)
 }
 
 static void
-tell(struct bench_failovers *r, struct times *t)
+fill_result(struct bench_failovers *r, struct times *t)
 {
 	r->count = t->nb;
 	r->control_p50_ms = bench_percentile(t->control, t->nb, 50);
@@ -241,7 +242,7 @@ run_shape(struct bench *bench, struct bench_failovers *r)
 		ret = bench_pf_loss_open(&c, bench, r->loss, r->pfs, r->flows, r->flows);
 	if (ret == 0)
 		ret = cycle(&c, r, &t);
-	tell(r, &t);
+	fill_result(r, &t);
 	bench_pf_loss_close(&c);
 	free(times);
 	return ret;

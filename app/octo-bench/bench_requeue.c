@@ -312,7 +312,7 @@ leave_and_come_back(struct requeue *c)
 }
 
 static void
-tell(struct requeue *c, struct bench_changes *r)
+fill_result(struct requeue *c, struct bench_changes *r)
 {
 	bench_stream_result(&c->stream, r);
 	r->how = c->by_handle ? "update" : "replace";
@@ -335,7 +335,7 @@ measure(struct requeue *c, struct bench_changes *r)
 	if (ret == 0)
 		ret = c->change(c);
 	r->lost = bench_stream_stop(&c->stream);
-	tell(c, r);
+	fill_result(c, r);
 	return ret;
 }
 

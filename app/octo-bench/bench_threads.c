@@ -79,7 +79,7 @@ read_threads(struct thread *threads)
 }
 
 void
-bench_threads_tell(void)
+bench_threads_print(void)
 {
 	struct thread before[MAX_THREADS], now;
 	const unsigned int nb = read_threads(before);

@@ -64,8 +64,8 @@
 #define WATCH TO(SAME, LOOK, DO(CHECK))
 #define WAIT TO(SAME, TICK, 0)
 #define OWN TO(IDLE, NEVER, DO(SET_UP))
-#define DENY TO(FOREIGN, BACK_OFF, DO(TELL))
-#define GIVE TO(FOREIGN, BACK_OFF, DO(LOSE) | DO(GIVE_BACK) | DO(TELL))
+#define DENY TO(FOREIGN, BACK_OFF, DO(LOG))
+#define GIVE TO(FOREIGN, BACK_OFF, DO(LOSE) | DO(GIVE_BACK) | DO(LOG))
 #define IDLE TO(IDLE, NEVER, 0)
 #define READY TO(READY, NEVER, 0)
 #define RUN TO(RUNNING, NEVER, 0)
@@ -185,7 +185,7 @@ take_note(struct octo_port_fsm *p, const struct octo_port_move *m)
 	p->life = octo_life_next(p->life);
 	p->reset = (m->actions & NOTE(RESET)) != 0;
 	/* a port that is given back is tried again and refuses again, so it stays logged */
-	p->told &= m->next == OCTO_PORT_FOREIGN;
+	p->logged &= m->next == OCTO_PORT_FOREIGN;
 }
 
 static void
@@ -219,9 +219,9 @@ apply(struct octo_port_fsm *p, enum octo_port_event e, uint64_t now, uint32_t *a
 		p->put_off = m->when == OCTO_PORT_WHEN_BACK_OFF;
 	if (m->next == OCTO_PORT_FOREIGN) {
 		p->reason = e;
-		if (p->told)
-			todo &= ~DO(TELL);
-		p->told = true;
+		if (p->logged)
+			todo &= ~DO(LOG);
+		p->logged = true;
 	}
 	/* a port that is lost in the same step must not be touched */
 	if (todo & DO(LOSE))

@@ -106,7 +106,7 @@ enum octo_port_event {
 /** Send a hotplug request to remove its device, if we own the port. */
 #define OCTO_PORT_DO_REMOVE RTE_BIT32(8)
 /** Log why the port stays out; once until it is lost. */
-#define OCTO_PORT_DO_TELL RTE_BIT32(9)
+#define OCTO_PORT_DO_LOG RTE_BIT32(9)
 
 #define OCTO_PORT_TOUCHES                                                                          \
 	(OCTO_PORT_DO_GIVE_BACK | OCTO_PORT_DO_CLAIM | OCTO_PORT_DO_RESET | OCTO_PORT_DO_RENEW |   \
@@ -163,7 +163,7 @@ struct octo_port_fsm {
 	bool reset;          /**< to be reset when it is claimed */
 	bool release;        /**< removed because its device is ejected */
 	bool put_off;        /**< the deadline is that of a back-off */
-	bool told;           /**< the reason why it stays out was logged */
+	bool logged;         /**< the reason why it stays out was logged */
 	uint32_t request;    /**< OCTO_PORT_DO_PROBE or _REMOVE under way, 0: none */
 	uint32_t life;       /**< grows each time the port is lost; never OCTO_LIFE_NONE */
 	uint32_t pause;      /**< ms; last back-off, 0: none */

@@ -74,8 +74,8 @@ add_field(void *to, const char *name, double value)
 
 /* Add the figures of the port, or of a queue if there are two numbers. */
 static int
-tell_counts(const uint32_t *numbers, int n, const struct octo_counts *span,
-	    const struct octo_counts *sum, struct rte_tel_data *d)
+add_counts(const uint32_t *numbers, int n, const struct octo_counts *span,
+	   const struct octo_counts *sum, struct rte_tel_data *d)
 {
 	if (n == 1) {
 		octo_counts_tell_port(span, add_field, d);
@@ -91,7 +91,7 @@ tell_counts(const uint32_t *numbers, int n, const struct octo_counts *span,
 }
 
 static int
-tell_asked(const uint32_t *numbers, int n, struct rte_tel_data *d)
+add_asked(const uint32_t *numbers, int n, struct rte_tel_data *d)
 {
 	const struct octo_measurement *m;
 	int ret;
@@ -100,13 +100,13 @@ tell_asked(const uint32_t *numbers, int n, struct rte_tel_data *d)
 	ret = look_locked((uint16_t)numbers[0]);
 	m = all_asked[numbers[0]];
 	if (ret == 0)
-		ret = tell_counts(numbers, n, &m->span, &m->counts[m->at], d);
+		ret = add_counts(numbers, n, &m->span, &m->counts[m->at], d);
 	pthread_mutex_unlock(&asked_lock);
 	return ret;
 }
 
 static int
-tell_measure(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_measure(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	char why[OCTO_MEASURE_WHY_MAX];
 	struct octo_measure_view *view;
@@ -122,9 +122,9 @@ tell_measure(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "port", numbers[0]);
 	rte_tel_data_add_dict_uint(d, "measured", view != NULL);
 	if (view == NULL)
-		return tell_asked(numbers, n, d);
+		return add_asked(numbers, n, d);
 	rte_tel_data_add_dict_uint(d, "samples", view->samples);
-	ret = tell_counts(numbers, n, &view->last, &view->sum, d);
+	ret = add_counts(numbers, n, &view->last, &view->sum, d);
 	free(view);
 	return ret;
 }
@@ -134,7 +134,7 @@ void
 octo_measure_register_telemetry(const struct octo_measure_source *from)
 {
 	source = from;
-	rte_telemetry_register_cmd("/octo/measure", tell_measure,
+	rte_telemetry_register_cmd("/octo/measure", handle_measure,
 				   "Returns rates and counters. "
 				   "Parameters: int port_id [, int queue]");
 }

@@ -56,7 +56,7 @@ check_havoc(struct havoc *h, const struct octo_port_fsm *before, const struct oc
 	if (todo->actions & OCTO_PORT_TOUCHES & ~DO(GIVE_BACK))
 		assert_true(h->whole);
 	if (p->state == OCTO_PORT_RECOVERING)
-		assert_int_equal(todo->actions & ~(DO(LOSE) | DO(TELL) | DO(CHECK)), 0);
+		assert_int_equal(todo->actions & ~(DO(LOSE) | DO(LOG) | DO(CHECK)), 0);
 	if (requests != 0)
 		assert_int_equal(h->asked, 0);
 	assert_int_not_equal(requests, DO(PROBE) | DO(REMOVE));

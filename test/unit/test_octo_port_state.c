@@ -60,10 +60,10 @@ static const struct {
 	ROW(NONE, "UOFV", 'A', LOOK, DO(LOSE)),
 	ROW(NOT_YET, "UOF", '=', TICK, 0),
 	ROW(CLAIMED, "UOF", 'I', NEVER, DO(SET_UP)),
-	ROW(OTHERS, "UOF", 'F', BACK_OFF, DO(TELL)),
-	ROW(LACKS, "UOF", 'F', BACK_OFF, DO(TELL)),
-	ROW(REFUSED, "UOF", 'F', BACK_OFF, DO(TELL)),
-	ROW(REFUSED, "IRN", 'F', BACK_OFF, DO(LOSE) | DO(GIVE_BACK) | DO(TELL)),
+	ROW(OTHERS, "UOF", 'F', BACK_OFF, DO(LOG)),
+	ROW(LACKS, "UOF", 'F', BACK_OFF, DO(LOG)),
+	ROW(REFUSED, "UOF", 'F', BACK_OFF, DO(LOG)),
+	ROW(REFUSED, "IRN", 'F', BACK_OFF, DO(LOSE) | DO(GIVE_BACK) | DO(LOG)),
 	ROW(RESET_FAILED, "UOF", 'D', NOW, DO(LOSE)),
 	ROW(CONFIGURED, "IR", 'R', NEVER, 0),
 	ROW(UNCONFIGURED, "R", 'I', NEVER, 0),
@@ -540,7 +540,7 @@ test_why_a_port_stays_out_is_told_once(void **state)
 	struct octo_port_fsm p = in_state(OCTO_PORT_PROBING_OTHERS);
 
 	(void)state;
-	assert_int_equal(tell(&p, EV(OTHERS)).actions, DO(TELL));
+	assert_int_equal(tell(&p, EV(OTHERS)).actions, DO(LOG));
 	assert_int_equal(p.reason, EV(OTHERS));
 	tick(&p, p.deadline);
 	assert_int_equal(tell(&p, EV(LACKS)).actions, 0);
@@ -550,7 +550,7 @@ test_why_a_port_stays_out_is_told_once(void **state)
 	assert_int_equal(tell(&p, EV(REFUSED)).actions, DO(LOSE) | DO(GIVE_BACK));
 	MAIL(&p, EV(DIED), EV(BORN));
 	tell(&p, EV(PROBED));
-	assert_int_equal(tell(&p, EV(OTHERS)).actions, DO(TELL));
+	assert_int_equal(tell(&p, EV(OTHERS)).actions, DO(LOG));
 }
 
 static void

@@ -9,7 +9,7 @@
 #include "mpsim_control.h"
 
 static int
-tell_account(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_account(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct mpsim_account a;
 	int ret;
@@ -133,7 +133,7 @@ RTE_INIT(mpsim_telemetry_init)
 	rte_telemetry_register_cmd("/mpsim/fault", set_fault,
 				   "Sets a fault of simulated PFs, or returns those that are set. "
 				   "Parameters: [target, fault [, argument]...]");
-	rte_telemetry_register_cmd("/mpsim/account", tell_account,
+	rte_telemetry_register_cmd("/mpsim/account", handle_account,
 				   "Returns where the frames of a simulated NIC are. "
 				   "Parameters: string nic");
 }

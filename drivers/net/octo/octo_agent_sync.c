@@ -164,7 +164,7 @@ resync(struct octo_dev *octo)
 }
 
 static void
-tell_default(struct octo_dev *octo, uint8_t pf)
+send_default(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_agent_msg msg = {.type = OCTO_AGENT_DEFAULT, .default_pf = pf};
 
@@ -195,7 +195,7 @@ follow_default(struct octo_dev *octo)
 		return;
 	if (agent->default_pf == OCTO_NO_PF || !(usable & RTE_BIT32(agent->default_pf)) ||
 	    !octo_resync_must_wait_locked(octo, pf))
-		tell_default(octo, pf);
+		send_default(octo, pf);
 }
 
 /*

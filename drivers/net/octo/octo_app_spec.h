@@ -13,9 +13,9 @@ struct octo_app_spec {
 	struct rte_flow_conv_rule *rule; /* own copy */
 	void *age_context;               /* reported to the application when the rule is aged */
 	uint32_t bytes;
-	uint32_t aged_on; /* mask of PFs that reported it as aged */
-	bool aged_told;   /* reported to the application */
-	bool ages;        /* has an AGE action */
+	uint32_t aged_on;   /* mask of PFs that reported it as aged */
+	bool aged_reported; /* reported to the application */
+	bool ages;          /* has an AGE action */
 };
 
 struct octo_dev;

@@ -270,19 +270,19 @@ locate(struct octo_pf *pf, const struct rte_eth_dev_info *info, bool is_slice)
 
 /* May this port become one of the octo port's PFs? */
 static int
-check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id,
+check_candidate(const struct octo_dev *octo, const char *name, bool logged, uint16_t port_id,
 		const struct rte_eth_dev_info *info)
 {
 	const char *port = octo_data(octo)->name;
 
 	if (info->driver_name != NULL && strcmp(info->driver_name, OCTO_DRIVER_NAME) == 0) {
-		if (!told)
+		if (!logged)
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 		return -EINVAL;
 	}
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		if (octo_port_is_owned(&octo->port[i]) && octo->port[i].port_id == port_id) {
-			if (!told)
+			if (!logged)
 				OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
 			/* not -EEXIST: EAL takes that for "probed already" */
 			return -EINVAL;
@@ -292,7 +292,7 @@ check_candidate(const struct octo_dev *octo, const char *name, bool told, uint16
 }
 
 static int
-own(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id)
+own(const struct octo_dev *octo, const char *name, bool logged, uint16_t port_id)
 {
 	struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 	struct rte_eth_dev_owner other = {.id = RTE_ETH_DEV_NO_OWNER};
@@ -302,13 +302,13 @@ own(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id)
 	if (rte_eth_dev_owner_get(port_id, &other) == 0 && other.id == octo->owner_id)
 		return 0;
 	if (other.id != RTE_ETH_DEV_NO_OWNER) {
-		if (!told)
+		if (!logged)
 			OCTO_LOG(ERR, "%s: pf=%s is already owned by %s", octo_data(octo)->name,
 				 name, other.name);
 		return -EBUSY;
 	}
 	ret = rte_eth_dev_owner_set(port_id, &owner);
-	if (ret != 0 && !told)
+	if (ret != 0 && !logged)
 		OCTO_LOG(ERR, "%s: pf=%s cannot be owned: %s", octo_data(octo)->name, name,
 			 rte_strerror(-ret));
 	return ret;
@@ -316,7 +316,7 @@ own(const struct octo_dev *octo, const char *name, bool told, uint16_t port_id)
 
 /* Find the port by its name and take ownership of it. */
 static int
-find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_id,
+find_and_own(struct octo_dev *octo, const char *name, bool logged, uint16_t *port_id,
 	     struct rte_eth_dev_info *info)
 {
 	int ret = find_port(name, port_id);
@@ -326,8 +326,8 @@ find_and_own(struct octo_dev *octo, const char *name, bool told, uint16_t *port_
 	if (ret == 0)
 		ret = rte_eth_dev_info_get(*port_id, info);
 	if (ret == 0)
-		ret = check_candidate(octo, name, told, *port_id, info);
-	return ret == 0 ? own(octo, name, told, *port_id) : ret;
+		ret = check_candidate(octo, name, logged, *port_id, info);
+	return ret == 0 ? own(octo, name, logged, *port_id) : ret;
 }
 
 static void
@@ -534,12 +534,12 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	if (ret == 0 && !port->has_port && !octo_lower_is_new(port_id))
 		return -EAGAIN;
 	if (ret == 0)
-		ret = find_and_own(octo, port->name, port->fsm.told, &port_id, &info);
+		ret = find_and_own(octo, port->name, port->fsm.logged, &port_id, &info);
 	if (ret != 0)
 		return ret;
 	lack = octo_info_lacks(octo, &info);
 	if (lack != NULL) {
-		if (!port->fsm.told)
+		if (!port->fsm.logged)
 			OCTO_LOG(ERR,
 				 "port %u: PF %s stays out: the port offers %s that it has not",
 				 octo->port_id, port->name, lack);
@@ -552,7 +552,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	if (!octo_port_is_owned(port))
 		return -EAGAIN;
 	take_in(octo, port, port_id, &info);
-	octo->removal_told = false;
+	octo->removal_raised = false;
 	octo_pf_counts_join_locked(octo, i);
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
 		octo->plan.node[pf] = octo->pf[pf].node;

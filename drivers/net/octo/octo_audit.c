@@ -126,7 +126,7 @@ complain(struct octo_dev *octo, const struct rte_flow *rule)
 			 "port %u: the rule for %s is ineffective: "
 			 "PF %s puts it into queue %u, not %u",
 			 octo->port_id, text, by, e->queue, rule->queue);
-	octo->audit.told = true;
+	octo->audit.logged = true;
 }
 
 /*
@@ -140,7 +140,7 @@ review(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (!octo->agent_queues)
 		read_hits(octo, rule, &hits);
-	if (!octo->audit.told && octo_rule_status_is_ineffective(octo_rule_ext_status(rule)))
+	if (!octo->audit.logged && octo_rule_status_is_ineffective(octo_rule_ext_status(rule)))
 		complain(octo, rule);
 }
 
@@ -368,7 +368,7 @@ octo_audit_start_locked(struct octo_dev *octo)
 
 	octo_learn_follow_tier_locked(octo);
 	octo_learn_forget_all(octo->learning.policy);
-	octo->audit.told = false;
+	octo->audit.logged = false;
 	octo->audit.suspect = false;
 	octo->audit.look.under_way = false;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {

@@ -88,7 +88,7 @@ tick(struct octo_dev *octo, uint64_t now)
 	bool busy = false;
 
 	octo_lock(octo);
-	octo_replug_tell_locked(octo, now);
+	octo_replug_log_gone_locked(octo, now);
 	link_changed = octo->started && follow_links(octo, now);
 	if (octo->started) {
 		/* first: an agent that is gone must not be blamed for packets that came since */

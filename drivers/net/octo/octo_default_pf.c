@@ -187,19 +187,19 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 }
 
 static void
-tell(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_error *error)
+log_result(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_error *error)
 {
 	struct octo_default_pf *d = &octo->default_pf;
 
 	if (ret == 0) {
 		OCTO_LOG(NOTICE, "port %u: what has no rule comes by PF %s now", octo->port_id,
 			 octo->port[pf].name);
-	} else if (!d->told) {
+	} else if (!d->logged) {
 		OCTO_LOG(WARNING, "port %u: what has no rule cannot be led to PF %s yet: %s",
 			 octo->port_id, octo->port[pf].name,
 			 error->message != NULL ? error->message : rte_strerror(-ret));
 	}
-	d->told = ret != 0;
+	d->logged = ret != 0;
 	d->refused += ret != 0;
 	d->retry_at = ret != 0 ? octo_deadline(RETRY_MS * 1000) : 0;
 }
@@ -213,7 +213,7 @@ begin(struct octo_dev *octo, uint8_t pf)
 	octo_fence_hold_leg_locked(octo, pf);
 	ret = lead_to(octo, pf, &error);
 	octo_fence_flipped_all_locked(octo);
-	tell(octo, pf, ret, &error);
+	log_result(octo, pf, ret, &error);
 }
 
 /* From then on only the NIC knows by which PF packets come. */
@@ -272,7 +272,7 @@ octo_default_pf_is_due_locked(const struct octo_dev *octo)
 {
 	const struct octo_default_pf *d = &octo->default_pf;
 
-	return d->on && !d->told && !leads_to(octo, wanted_pf(octo));
+	return d->on && !d->logged && !leads_to(octo, wanted_pf(octo));
 }
 
 void
@@ -282,7 +282,7 @@ octo_default_pf_stop_locked(struct octo_dev *octo)
 
 	destroy(octo);
 	d->on = false;
-	d->told = false;
+	d->logged = false;
 	d->retry_at = 0;
 	d->patient_until = 0;
 }

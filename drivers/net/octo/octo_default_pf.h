@@ -13,7 +13,7 @@ struct octo_dev;
 /* The switch rule that leads unmatched packets past unusable PFs; under the control mutex. */
 struct octo_default_pf {
 	bool on;                 /* there is such a PF */
-	bool told;               /* its refusal was logged */
+	bool logged;             /* its refusal was logged */
 	uint8_t pf;              /* PF that the rule leads to */
 	uint8_t proxy;           /* port that has the rule */
 	uint8_t turn;            /* selects one of two priorities, alternately */

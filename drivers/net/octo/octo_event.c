@@ -89,7 +89,7 @@ struct device_event {
 
 /* The bus removes a device from its slot, about which its PMD may raise no event. */
 static void
-tell_device(struct octo_dev *octo, const void *what)
+notify_device(struct octo_dev *octo, const void *what)
 {
 	const struct device_event *e = what;
 
@@ -113,7 +113,7 @@ on_device(const char *device, enum rte_dev_event_type type, void *arg)
 	const struct device_event e = {.device = device, .type = type};
 
 	RTE_SET_USED(arg);
-	octo_registry_foreach(tell_device, &e);
+	octo_registry_foreach(notify_device, &e);
 }
 
 int

@@ -82,7 +82,7 @@ octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf)
 
 	if (rte_atomic_exchange_explicit(&f->anew, false, rte_memory_order_relaxed))
 		begin(octo, pf);
-	if (f->told || !octo->started || !counts_as_octo_does(octo, p))
+	if (f->logged || !octo->started || !counts_as_octo_does(octo, p))
 		return;
 	if (now <= f->most + BURST * octo_data(octo)->nb_tx_queues) {
 		f->looks = 0;
@@ -91,7 +91,7 @@ octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf)
 	f->most = now;
 	if (++f->looks < LOOKS)
 		return;
-	f->told = true;
+	f->logged = true;
 	OCTO_LOG(WARNING,
 		 "port %u: packets are sent by PF %s that are not the port's: the application must "
 		 "not use port %u",

@@ -15,7 +15,7 @@ struct octo_foreign {
 	RTE_ATOMIC(bool) anew; /* the PF's counters or the port's were reset, or may have been */
 	int64_t most;          /**< maximum so far; below 0 if the PF's counter was reset */
 	uint8_t looks;         /**< in a row at which there were more */
-	bool told;
+	bool logged;
 };
 
 /* octo_foreign.c */

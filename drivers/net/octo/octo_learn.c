@@ -23,9 +23,9 @@ say_no_room(struct octo_dev *octo)
 {
 	struct octo_learn_stats stats;
 
-	if (octo->learning.told_full)
+	if (octo->learning.logged_full)
 		return;
-	octo->learning.told_full = true;
+	octo->learning.logged_full = true;
 	octo_learn_stats(octo->learning.policy, &stats);
 	OCTO_LOG(NOTICE,
 		 "port %u: the switch is full with %u learned rules: "
@@ -36,9 +36,9 @@ say_no_room(struct octo_dev *octo)
 static void
 say_refused(struct octo_dev *octo, const struct rte_flow_error *error)
 {
-	if (octo->learning.told_refused)
+	if (octo->learning.logged_refused)
 		return;
-	octo->learning.told_refused = true;
+	octo->learning.logged_refused = true;
 	OCTO_LOG(WARNING, "port %u: a learned rule was refused, and will be tried again: %s",
 		 octo->port_id, error->message != NULL ? error->message : rte_strerror(rte_errno));
 }
@@ -147,8 +147,8 @@ octo_learn_adapt_locked(struct octo_dev *octo)
 	const struct octo_learn_conf conf = {l->settings.max_rules, l->settings.idle_ms};
 
 	l->counted = has_use(octo) && octo->mpfs_ops->counts(octo);
-	l->told_full = false;
-	l->told_refused = false;
+	l->logged_full = false;
+	l->logged_refused = false;
 	l->stale = false;
 	set_sampling(octo);
 	octo_learn_configure(l->policy, &conf);

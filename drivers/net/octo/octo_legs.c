@@ -101,12 +101,12 @@ octo_legs_unhold(void)
 }
 
 void
-octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg)
+octo_legs_foreach_borrowed(void (*fn)(struct octo_dev *octo, uint16_t arg), uint16_t arg)
 {
 	read_lock();
 	for (unsigned int i = 0; i < RTE_DIM(borrowed); i++)
 		if (borrowed[i].octo != NULL)
-			tell(borrowed[i].octo, arg);
+			fn(borrowed[i].octo, arg);
 	octo_legs_unhold();
 }
 

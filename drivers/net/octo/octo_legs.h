@@ -74,8 +74,8 @@ void octo_legs_unhold(void);
 /** Secondary processes that may have attached the port, including those that were killed. */
 uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
 
-/** In a secondary, call tell() for all attached ports. */
-void octo_legs_foreach_borrowed(void (*tell)(struct octo_dev *octo, uint16_t arg), uint16_t arg);
+/** In a secondary, call fn() for all attached ports. */
+void octo_legs_foreach_borrowed(void (*fn)(struct octo_dev *octo, uint16_t arg), uint16_t arg);
 
 void octo_legs_look(const struct octo_dev *octo);
 

@@ -45,11 +45,11 @@ octo_locality_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t 
  * there at the next look, too.
  */
 static void
-tell(const struct octo_dev *octo, const char *kind, uint16_t queue,
-     const struct octo_locality *locality, struct octo_crossings *c)
+log_crossings(const struct octo_dev *octo, const char *kind, uint16_t queue,
+	      const struct octo_locality *locality, struct octo_crossings *c)
 {
 	const uint32_t crossings = octo_plan_crossings(locality);
-	const uint32_t new = crossings & c->before & ~c->told;
+	const uint32_t new = crossings & c->before & ~c->logged;
 
 	c->now |= crossings;
 	if (new == 0)
@@ -58,7 +58,7 @@ tell(const struct octo_dev *octo, const char *kind, uint16_t queue,
 		 "port %u: %s queue %u crosses sockets: its %s and its home PF are on two "
 		 "(all queues: octo show topology, /octo/legs)",
 		 octo->port_id, kind, queue, octo_plan_crossing_names(new));
-	c->told |= new;
+	c->logged |= new;
 }
 
 static void
@@ -81,7 +81,7 @@ follow_rx(struct octo_dev *octo, const struct octo_rxq *q)
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	const struct octo_locality locality = octo_locality_rx(octo, q, home);
 
-	tell(octo, "Rx", q->queue_id, &locality, &octo->rx_crossings);
+	log_crossings(octo, "Rx", q->queue_id, &locality, &octo->rx_crossings);
 }
 
 static void
@@ -90,7 +90,7 @@ follow_tx(struct octo_dev *octo, const struct octo_txq *q)
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	const struct octo_locality locality = octo_locality_tx(octo, q, home);
 
-	tell(octo, "Tx", q->queue_id, &locality, &octo->tx_crossings);
+	log_crossings(octo, "Tx", q->queue_id, &locality, &octo->tx_crossings);
 }
 
 /*

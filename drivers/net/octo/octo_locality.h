@@ -15,7 +15,7 @@ struct octo_txq;
 
 /* Kinds of crossings by the home leg of any queue: OCTO_CROSS_... */
 struct octo_crossings {
-	uint32_t told;   /* logged since the port was started */
+	uint32_t logged; /* logged since the port was started */
 	uint32_t before; /* as of the last look */
 	uint32_t now;
 };

@@ -13,7 +13,7 @@
  * Delay of the log message: a process that exits loses all PFs before the octo port, which is
  * not worth a message.
  */
-#define TELL_MS 100
+#define LOG_MS 100
 
 /* The port was owned: unpublish its legs, and keep its last counts. Its handles are invalid. */
 static void
@@ -23,7 +23,7 @@ take_away(struct octo_dev *octo, uint8_t pf)
 
 	port->link_up = false;
 	port->no_flow_queues = false;
-	port->past.tell_at = octo_deadline(TELL_MS * 1000);
+	port->past.log_at = octo_deadline(LOG_MS * 1000);
 	octo_pf_counts_keep(octo, pf);
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
@@ -103,8 +103,8 @@ lose_locked(struct octo_dev *octo, uint8_t i, bool was_owned)
 	/* the link is updated before the removal is announced */
 	if (was_owned && octo->started && octo_link_refresh(octo))
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-	if (!octo->removal_told && is_removed(octo)) {
-		octo->removal_told = true;
+	if (!octo->removal_raised && is_removed(octo)) {
+		octo->removal_raised = true;
 		octo_raise(octo, RTE_ETH_EVENT_INTR_RMV);
 	}
 	octo->failover.cpu_ns += octo_failover_cpu_ns() - cpu_ns;
@@ -131,7 +131,7 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 	mail = octo_port_state_take(&port->mail);
 	todo = octo_port_state_hear(&port->fsm, mail, answer, octo_now()).actions;
 	if (todo & OCTO_PORT_DO_LOSE)
-		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK | OCTO_PORT_DO_TELL);
+		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK | OCTO_PORT_DO_LOG);
 	port->todo |= todo & ~OCTO_PORT_DO_LOSE;
 	/* events of the port may have been posted, and have set this, before its end was heard */
 	if (port->fsm.state == OCTO_PORT_ABSENT)

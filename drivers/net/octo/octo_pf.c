@@ -15,7 +15,7 @@ octo_is_primary(const struct octo_dev *octo, const char *what)
 }
 
 static void
-tell_failure(const struct octo_dev *octo, const struct octo_port *port, const char *what, int ret)
+log_failure(const struct octo_dev *octo, const struct octo_port *port, const char *what, int ret)
 {
 	/* -ENOTSUP is not the port's failure: ethdev returns it to the caller */
 	if (ret == -ENOTSUP)
@@ -45,7 +45,7 @@ octo_pf_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *
 	}
 	if (ret == 0)
 		return 0;
-	tell_failure(octo, octo->pf[i].port, what, ret);
+	log_failure(octo, octo->pf[i].port, what, ret);
 	while (undo != NULL && --i >= 0)
 		if (octo_port_is(octo->pf[i].port, at_least))
 			undo(&octo->pf[i], undo_arg);
@@ -69,7 +69,7 @@ octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char
 	}
 	if (ret == 0)
 		return 0;
-	tell_failure(octo, &octo->port[i], what, ret);
+	log_failure(octo, &octo->port[i], what, ret);
 	while (undo != NULL && --i >= 0)
 		if (octo_port_is(&octo->port[i], at_least))
 			undo(&octo->port[i], undo_arg);

@@ -101,7 +101,7 @@ octo_port_refuse(struct octo_port *port)
 	const uint32_t todo = octo_port_answer(port, OCTO_PORT_EV_REFUSED, port->fsm.life);
 
 	port->no_flow_queues = false;
-	port->todo |= todo & OCTO_PORT_DO_TELL;
+	port->todo |= todo & OCTO_PORT_DO_LOG;
 }
 
 /* The object on the port; NULL if there is none, or if the port was lost since it was created. */

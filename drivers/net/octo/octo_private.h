@@ -110,7 +110,7 @@ struct octo_ctrl {
 struct octo_audit {
 	uint64_t steered_strays; /* samples of flows that have a rule */
 	uint64_t steered_base;   /* value at the last reset */
-	bool told;               /* the first ineffective rule was logged */
+	bool logged;             /* the first ineffective rule was logged */
 	bool suspect;            /* some rule is ineffective, at least at times */
 	uint64_t since;          /* ms; start of that state */
 	uint64_t next_look;      /* ms; of the next audit of all rules */
@@ -132,8 +132,8 @@ struct octo_learning {
 	struct rte_pmd_octo_learning_settings settings;
 	bool stale;   /* the tier has changed, and learning has not been adapted */
 	bool counted; /* the switch counts the hits of learned rules */
-	bool told_full;
-	bool told_refused;
+	bool logged_full;
+	bool logged_refused;
 	uint64_t samples; /* of flows without a rule */
 	/* values at the last reset */
 	uint64_t samples_base;
@@ -157,7 +157,7 @@ struct octo_dev {
 	bool count_rules;           /* the hits of all rules are counted */
 	bool agent_queues;          /* the agent chooses the queue, as the PFs refuse ARFS rules */
 	bool started;
-	bool removal_told; /* RTE_ETH_EVENT_INTR_RMV was raised since there was a PF */
+	bool removal_raised; /* RTE_ETH_EVENT_INTR_RMV was raised since there was a PF */
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
 	struct octo_crossings rx_crossings;
@@ -401,7 +401,7 @@ struct octo_dev *octo_registry_get(uint16_t port_id);
 struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
 bool octo_registry_is_named(const struct octo_port *port, uint16_t port_id);
-void octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what);
+void octo_registry_foreach(void (*fn)(struct octo_dev *octo, const void *what), const void *what);
 
 /* octo_users.c: the first PF of this state that is usable; see octo_users.h */
 bool octo_users_enter_first(const struct octo_dev *octo, enum octo_port_state at_least,

@@ -98,12 +98,12 @@ octo_registry_put(void)
 
 /* Call a function for each octo port of this process, with the registry held. */
 void
-octo_registry_foreach(void (*tell)(struct octo_dev *octo, const void *what), const void *what)
+octo_registry_foreach(void (*fn)(struct octo_dev *octo, const void *what), const void *what)
 {
 	read_lock();
 	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
 		if (registry[i] != NULL)
-			tell(registry[i], what);
+			fn(registry[i], what);
 	octo_registry_put();
 }
 

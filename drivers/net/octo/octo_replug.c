@@ -19,26 +19,26 @@
 #define GO_ON_MS 5
 
 static void
-tell_gone(const struct octo_dev *octo, struct octo_port *port)
+log_gone(const struct octo_dev *octo, struct octo_port *port)
 {
-	if (port->past.tell_at != 0)
+	if (port->past.log_at != 0)
 		OCTO_LOG(WARNING, "port %u: PF %s is gone", octo->port_id, port->name);
-	port->past.tell_at = 0;
+	port->past.log_at = 0;
 }
 
 void
-octo_replug_tell_locked(struct octo_dev *octo, uint64_t now)
+octo_replug_log_gone_locked(struct octo_dev *octo, uint64_t now)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (now >= octo->port[pf].past.tell_at)
-			tell_gone(octo, &octo->port[pf]);
+		if (now >= octo->port[pf].past.log_at)
+			log_gone(octo, &octo->port[pf]);
 }
 
 static void
 count_replug(struct octo_dev *octo, struct octo_port *port)
 {
 	octo->replug.replugs++;
-	tell_gone(octo, port);
+	log_gone(octo, port);
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, port->name);
 }
 
@@ -151,8 +151,8 @@ act_locked(struct octo_dev *octo, uint8_t i)
 	const uint32_t todo = port->todo;
 	const uint32_t life = port->fsm.life;
 
-	if (todo & OCTO_PORT_DO_TELL) {
-		port->todo &= ~OCTO_PORT_DO_TELL;
+	if (todo & OCTO_PORT_DO_LOG) {
+		port->todo &= ~OCTO_PORT_DO_LOG;
 		/* the claim has logged which feature it lacks */
 		if (port->fsm.reason != OCTO_PORT_EV_LACKS)
 			OCTO_LOG(ERR,

@@ -30,7 +30,7 @@ struct octo_pf_past {
 	char device[64];            /* device name; empty: the PF was never present */
 	char bus[16];               /* bus name */
 	char *args;                 /* devargs it was probed with, NULL: none; primary only */
-	uint64_t tell_at;           /* TSC; when to log that it is gone, 0: logged */
+	uint64_t log_at;            /* TSC; when to log that it is gone, 0: logged */
 	uint8_t exists;             /* successive tries that found the device, but no port of it */
 	RTE_ATOMIC(bool) under_way; /* a hotplug request runs */
 	uint64_t patient_until;     /* TSC; until then it waits for open fences, 0: no wait */
@@ -69,7 +69,7 @@ struct octo_settings {
 /* octo_replug.c */
 bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
 void octo_replug_look_at_once(struct octo_dev *octo);
-void octo_replug_tell_locked(struct octo_dev *octo, uint64_t now);
+void octo_replug_log_gone_locked(struct octo_dev *octo, uint64_t now);
 
 /* octo_hotplug.c: hotplug requests */
 void octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait);

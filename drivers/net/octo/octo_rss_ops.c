@@ -65,7 +65,7 @@ octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf,
 
 /* The RETA of octo queues, where the port's is of slices. */
 static int
-tell_reta(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+fill_reta(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 {
 	if (size != octo->reta_size)
 		return -EINVAL;
@@ -89,7 +89,7 @@ reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, 
 	if (ret != 0)
 		return ret;
 	if (octo->sliced)
-		return tell_reta(octo, conf, size);
+		return fill_reta(octo, conf, size);
 	return rte_eth_dev_rss_reta_query(octo->port[first].port_id, conf, size);
 }
 

@@ -76,7 +76,7 @@ keep_indirect(struct octo_dev *octo, const void *context, uint8_t pf)
 		if (age_of(handle) == NULL || age_of(handle)->context != context)
 			continue;
 		handle->aged_on |= RTE_BIT32(pf);
-		handle->aged_told = false;
+		handle->aged_reported = false;
 	}
 }
 
@@ -94,7 +94,7 @@ keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts,
 			continue;
 		}
 		(*found)->ext->app_spec.aged_on |= RTE_BIT32(pf);
-		(*found)->ext->app_spec.aged_told = false;
+		(*found)->ext->app_spec.aged_reported = false;
 	}
 }
 
@@ -152,18 +152,18 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 }
 
 static uint32_t
-tell_rules(const struct octo_dev *octo, const struct search *s, void **contexts, uint32_t nb)
+report_rules(const struct octo_dev *octo, const struct search *s, void **contexts, uint32_t nb)
 {
 	uint32_t aged = 0;
 
 	for (uint32_t i = 0; i < s->nb_rules && (nb == 0 || aged < nb); i++) {
 		struct octo_app_spec *app_spec = &s->rules[i]->ext->app_spec;
 
-		if (app_spec->aged_told || !is_aged(octo, s->rules[i]))
+		if (app_spec->aged_reported || !is_aged(octo, s->rules[i]))
 			continue;
 		if (nb > 0) {
 			contexts[aged] = app_spec->age_context;
-			app_spec->aged_told = true;
+			app_spec->aged_reported = true;
 		}
 		aged++;
 	}
@@ -194,18 +194,19 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 }
 
 static uint32_t
-tell_indirect(const struct octo_dev *octo, void **contexts, uint32_t nb, uint32_t aged)
+report_indirect(const struct octo_dev *octo, void **contexts, uint32_t nb, uint32_t aged)
 {
 	struct rte_flow_action_handle *handle;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		if (nb > 0 && aged == nb)
 			break;
-		if (age_of(handle) == NULL || handle->aged_told || !is_indirect_aged(octo, handle))
+		if (age_of(handle) == NULL || handle->aged_reported ||
+		    !is_indirect_aged(octo, handle))
 			continue;
 		if (nb > 0) {
 			contexts[aged] = age_of(handle)->context;
-			handle->aged_told = true;
+			handle->aged_reported = true;
 		}
 		aged++;
 	}
@@ -226,7 +227,8 @@ octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 		ret = ask_pf(octo, (uint8_t)pf, &s, error);
 	}
 	if (ret == 0)
-		ret = (int)tell_indirect(octo, contexts, nb, tell_rules(octo, &s, contexts, nb));
+		ret = (int)report_indirect(octo, contexts, nb,
+					   report_rules(octo, &s, contexts, nb));
 	free(s.rules);
 	return ret;
 }

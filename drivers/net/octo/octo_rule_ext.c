@@ -89,7 +89,7 @@ octo_rule_ext_reset(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_ext_count_locked(octo, rule->ext);
 	rule->ext->strays = 0;
 	rule->ext->app_spec.aged_on = 0;
-	rule->ext->app_spec.aged_told = false;
+	rule->ext->app_spec.aged_reported = false;
 	memset(&rule->ext->agent_base, 0, sizeof(rule->ext->agent_base));
 }
 

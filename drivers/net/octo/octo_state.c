@@ -289,10 +289,10 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 		octo_legs_return(octo->port_id, octo->owner_id);
 		return 0;
 	}
-	octo_view_tell_closing(octo->port_id);
+	octo_view_notify_closing(octo->port_id);
 	octo_registry_remove(octo);
 	/* again, for a thread that began to use the port in between */
-	octo_view_tell_closing(octo->port_id);
+	octo_view_notify_closing(octo->port_id);
 	if (octo->started)
 		ret = octo_stop(dev);
 	octo_raise_cancel(octo);

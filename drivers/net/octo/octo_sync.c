@@ -225,7 +225,7 @@ log_refusal(const struct octo_dev *octo, const struct rte_flow_error *error)
 {
 	const struct octo_port *port = &octo->port[octo->sync.joining.port];
 
-	if (!port->fsm.told)
+	if (!port->fsm.logged)
 		OCTO_LOG(ERR, "port %u: PF %s cannot have the rules of the others: %s",
 			 octo->port_id, port->name,
 			 error->message != NULL ? error->message :

@@ -67,7 +67,7 @@ add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_qu
 }
 
 static int
-tell_topology(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct rte_tel_data *pfs, *queues;
 	struct octo_view_topology view;
@@ -127,7 +127,7 @@ add_leg(struct rte_tel_data *legs, uint32_t index, const struct octo_view_leg *v
 }
 
 static int
-tell_legs(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_legs(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct octo_view_leg view[LEGS_PER_REPLY];
 	uint32_t args[MAX_PARAMS] = {0, 0, LEGS_PER_REPLY};
@@ -191,7 +191,7 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 }
 
 static int
-tell_steering(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct octo_view_rule view[RULES_PER_REPLY];
 	uint32_t args[MAX_PARAMS] = {0, 0, RULES_PER_REPLY};
@@ -240,7 +240,7 @@ add_strays(struct rte_tel_data *queues, uint16_t index, const struct octo_view_q
 }
 
 static int
-tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct octo_view_queue view, sum = {0};
 	struct rte_tel_data *queues;
@@ -274,7 +274,7 @@ tell_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 }
 
 static int
-tell_learning(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_learning(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct rte_pmd_octo_learning view;
 	uint32_t port[MAX_PARAMS];
@@ -320,7 +320,7 @@ add_xstats(struct rte_tel_data *to, const struct rte_eth_xstat_name *names,
 }
 
 static int
-tell_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	uint32_t port[MAX_PARAMS] = {0}; /* port, first xstat */
 	struct rte_eth_xstat_name *names;
@@ -365,7 +365,7 @@ add_holds(struct rte_tel_data *to, const struct octo_hold_view *view)
 }
 
 static int
-tell_locks(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_locks(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct octo_hold_view view;
 	struct rte_tel_data *holds;
@@ -391,7 +391,7 @@ tell_locks(const char *cmd, const char *params, struct rte_tel_data *d)
 }
 
 static int
-tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
+handle_list(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	uint16_t port;
 
@@ -406,27 +406,27 @@ tell_list(const char *cmd, const char *params, struct rte_tel_data *d)
 
 RTE_INIT(octo_telemetry_init)
 {
-	rte_telemetry_register_cmd("/octo/list", tell_list,
+	rte_telemetry_register_cmd("/octo/list", handle_list,
 				   "Returns the octo ports. Takes no parameters");
-	rte_telemetry_register_cmd("/octo/topology", tell_topology,
+	rte_telemetry_register_cmd("/octo/topology", handle_topology,
 				   "Returns PFs, links, tier, homes. "
 				   "Parameters: int port_id [, int queue]");
-	rte_telemetry_register_cmd("/octo/legs", tell_legs,
+	rte_telemetry_register_cmd("/octo/legs", handle_legs,
 				   "Returns sockets of ring, pool and CPU of each leg. "
 				   "Parameters: int port_id [, int start [, int n]]");
-	rte_telemetry_register_cmd("/octo/steering", tell_steering,
+	rte_telemetry_register_cmd("/octo/steering", handle_steering,
 				   "Returns rules. "
 				   "Parameters: int port_id [, int start [, int n]]");
-	rte_telemetry_register_cmd("/octo/learning", tell_learning,
+	rte_telemetry_register_cmd("/octo/learning", handle_learning,
 				   "Returns what strays have taught. "
 				   "Parameters: int port_id");
-	rte_telemetry_register_cmd("/octo/locks", tell_locks,
+	rte_telemetry_register_cmd("/octo/locks", handle_locks,
 				   "Returns for how long the control mutex is held. "
 				   "Parameters: int port_id");
-	rte_telemetry_register_cmd("/octo/strays", tell_strays,
+	rte_telemetry_register_cmd("/octo/strays", handle_strays,
 				   "Returns home and stray packets. "
 				   "Parameters: int port_id [, int queue]");
-	rte_telemetry_register_cmd("/octo/xstats", tell_xstats,
+	rte_telemetry_register_cmd("/octo/xstats", handle_xstats,
 				   "Returns extended statistics. "
 				   "Parameters: int port_id [, int start]");
 }

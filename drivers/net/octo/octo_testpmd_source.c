@@ -48,7 +48,7 @@ packets_of(const struct fwd_stream *stream)
 }
 
 static const char *
-tell_work(const struct octo_measured *port, struct octo_work *work)
+get_work(const struct octo_measured *port, struct octo_work *work)
 {
 	const streamid_t nb = cur_fwd_config.nb_fwd_streams;
 	struct octo_work sum = {0};
@@ -89,7 +89,7 @@ latency_called(struct octo_latency *latency, const char *name)
 }
 
 static const char *
-tell_latency(const struct octo_measured *port, struct octo_latency *latency)
+get_latency(const struct octo_measured *port, struct octo_latency *latency)
 {
 	struct rte_metric_value values[MAX_LATENCIES] = {{0}};
 	struct rte_metric_name names[MAX_LATENCIES] = {{{0}}};
@@ -111,7 +111,7 @@ tell_latency(const struct octo_measured *port, struct octo_latency *latency)
 }
 #else
 static const char *
-tell_latency(const struct octo_measured *port, struct octo_latency *latency)
+get_latency(const struct octo_measured *port, struct octo_latency *latency)
 {
 	RTE_SET_USED(port);
 	RTE_SET_USED(latency);
@@ -123,6 +123,6 @@ const struct octo_measure_source octo_testpmd_source = {
 	.names = octo_source_names,
 	.xstats = octo_measure_ethdev_xstats,
 	.hits = octo_source_hits,
-	.work = tell_work,
-	.latency = tell_latency,
+	.work = get_work,
+	.latency = get_latency,
 };

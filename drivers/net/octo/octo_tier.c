@@ -152,7 +152,7 @@ find_tier(struct octo_dev *octo, struct rte_flow_error *error)
 
 /* Log the tier, and why it is not the wanted one. */
 static void
-tell(const struct octo_dev *octo, const char *why)
+log_tier(const struct octo_dev *octo, const char *why)
 {
 	const char *name = octo_tier_name(octo->tier);
 
@@ -181,6 +181,6 @@ octo_tier_probe_locked(struct octo_dev *octo)
 			 octo->sliced        ? &octo_mpfs_slices_ops :
 					       &octo_mpfs_switch_ops;
 	octo->tier = find_tier(octo, &error);
-	tell(octo, error.message);
+	log_tier(octo, error.message);
 	octo->learning.stale = true;
 }

@@ -196,7 +196,7 @@ is_urgent(const struct octo_dev *octo, const struct octo_migration_step *step)
 }
 
 static int
-tell_pfs(struct octo_dev *octo, struct rte_flow_error *error)
+apply_step(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	struct octo_partition_plan *plan = octo->partition.plan;
 	const bool must_set = plan->step.buckets || octo->partition.stale;
@@ -224,7 +224,7 @@ take_step(struct octo_dev *octo)
 
 	if (!urgent && octo_fence_arm_step_locked(octo, step) != 0)
 		return true;
-	ret = tell_pfs(octo, &error);
+	ret = apply_step(octo, &error);
 	if (!urgent) {
 		octo_fence_step_flipped_locked(octo);
 		s->stepping = true;

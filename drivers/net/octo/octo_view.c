@@ -19,7 +19,7 @@ rte_pmd_octo_view_watch(void (*fn)(uint16_t port_id))
 }
 
 void
-octo_view_tell_closing(uint16_t port_id)
+octo_view_notify_closing(uint16_t port_id)
 {
 	if (closing_fn != NULL)
 		closing_fn(port_id);

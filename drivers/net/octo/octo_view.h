@@ -157,6 +157,6 @@ int rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_r
 __rte_experimental
 void rte_pmd_octo_view_watch(void (*fn)(uint16_t port_id));
 /** Call the function set by rte_pmd_octo_view_watch(). */
-void octo_view_tell_closing(uint16_t port_id);
+void octo_view_notify_closing(uint16_t port_id);
 
 #endif /* OCTO_VIEW_H */
