@@ -32,7 +32,7 @@ struct rule {
 	struct installed arfs; /* on the PF; only if it chooses queues */
 	uint16_t queue;
 	uint8_t pf;
-	uint32_t round; /* the replay that it was last put in */
+	uint32_t round; /* the resync that it was last put in */
 	uint64_t hits;  /* of rules that this one took the place of */
 	uint64_t bytes;
 };

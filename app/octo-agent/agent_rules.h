@@ -101,10 +101,10 @@ bool agent_rules_sets_default(const struct agent_rules *rules);
  */
 int agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why);
 
-/** A port is going to replay its rules: those that it does not put again are stale. */
+/** A port is going to resync its rules: those that it does not put again are stale. */
 void agent_rules_mark(struct agent_rules *rules);
 
-/** The replay is over: remove the stale ones. @return how many. */
+/** The resync is over: remove the stale ones. @return how many. */
 unsigned int agent_rules_sweep(struct agent_rules *rules);
 
 /** Remove all but the default paths. */

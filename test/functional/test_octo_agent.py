@@ -245,7 +245,7 @@ def test_a_ping_finds_an_agent_that_began_anew(path):
         wait_until("all is put again", lambda: _key(FLOWS[0]) in agent.rules)
 
 
-def test_a_rule_refused_at_replay_is_put_later(path):
+def test_a_rule_refused_at_resync_is_put_later(path):
     """What is stale goes first; then there may be room."""
     synced = []
 

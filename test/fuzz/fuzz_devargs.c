@@ -70,7 +70,7 @@ read_args(const struct line *line)
  * EAL's interrupt thread, in a moment: what is too much may go yet.
  */
 static void
-await_errands(uint16_t ports, size_t heap)
+await_hotplug(uint16_t ports, size_t heap)
 {
 	for (int ms = 0; ms < PATIENCE_MS; ms++) {
 		if (rte_eth_dev_count_total() <= ports &&
@@ -95,7 +95,7 @@ probe(const struct line *line)
 	/* EAL takes it for done what was done before */
 	if (ret == 0)
 		return rte_eth_dev_count_total() > ports;
-	await_errands(ports, heap_before == 0 ? 0 : heap);
+	await_hotplug(ports, heap_before == 0 ? 0 : heap);
 	FUZZ_CHECK(rte_eth_dev_count_total() == ports, "\"%s,%s\" left a port", line->name,
 		   line->args);
 	FUZZ_CHECK(heap_before == 0 || fuzz_heap_bytes() == heap, "\"%s,%s\" left memory",
@@ -166,7 +166,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	run(text);
-	await_errands(0, heap_before);
+	await_hotplug(0, heap_before);
 	port = rte_eth_find_next(0);
 	FUZZ_CHECK(port >= RTE_MAX_ETHPORTS, "port %s is left", rte_eth_devices[port].data->name);
 	FUZZ_CHECK(fuzz_heap_bytes() == heap_before, "%zu bytes more are in use than before",

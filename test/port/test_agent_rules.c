@@ -277,7 +277,7 @@ test_stale_rules_work_until_they_are_swept(void **state)
 	assert_int_equal(put(1, 0, 1), 0);
 	agent_rules_mark(rules);
 	expect_on_pf(1, 0, 1);
-	/* a port that begins a second time, the first replay unfinished */
+	/* a port that begins a second time, the first resync unfinished */
 	agent_rules_mark(rules);
 	assert_int_equal(agent_rules_sweep(rules), 1);
 	rig_expect(1, RIG_DEFAULT_PF, 0);

@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 
 #include "octo_port_async.h"
+#include "octo_private.h"
 
 #define OK RTE_FLOW_OP_SUCCESS
 #define FAILED RTE_FLOW_OP_ERROR
@@ -277,6 +278,30 @@ test_flushing_what_another_queue_destroys(void **state)
 	check_flush_of_a_destroyed_rule(true, 1);
 }
 
+/* It is the application's until it destroys it, and on no PF, also none that joins. */
+static void
+test_a_rejected_rule_and_a_pf_that_joins(void **state)
+{
+	const struct octo_port_conf conf = {.replug = true, .pf = {"arfs_entries=1"}};
+	struct octo_port_table t;
+	const uint16_t port = start_port(&conf, &t);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	const struct rte_flow *rule;
+
+	(void)state;
+	assert_non_null(octo_port_enqueue(&t, 7, 1, false, NULL));
+	octo_port_pull(port, 7, OK);
+	assert_non_null(octo_port_enqueue(&t, 8, 1, false, NULL));
+	octo_port_pull(port, 8, FAILED);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&conf, 1);
+	octo_port_await(octo->role[1].state == OCTO_PF_ACTIVE);
+	rule = TAILQ_FIRST(&octo->others);
+	assert_true(rule->rejected);
+	for (uint8_t pf = 0; pf < 2; pf++)
+		assert_null(octo_rule_on(octo, rule, pf));
+}
+
 static void
 test_a_pf_goes(void **state)
 {
@@ -439,6 +464,7 @@ main(void)
 		octo_port_test(test_flushing_what_is_being_destroyed),
 		octo_port_test(test_flushing_what_is_being_made_and_destroyed),
 		octo_port_test(test_flushing_what_another_queue_destroys),
+		octo_port_test(test_a_rejected_rule_and_a_pf_that_joins),
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_indirect_actions_through_a_queue),
 		octo_port_test(test_a_queue_that_changes_under_way),

@@ -51,7 +51,7 @@ follow_links(struct octo_dev *octo, uint64_t now)
 
 /* Returns whether there is more to do: the thread's other work must not wait for all of it. */
 static bool
-rehome_for_a_while(struct octo_dev *octo)
+sync_for_a_while(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(TICK_MS * 1000);
 	bool more = true;
@@ -59,7 +59,7 @@ rehome_for_a_while(struct octo_dev *octo)
 	while (more && octo_now() < end &&
 	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
 		octo_lock_give_way(octo);
-		more = OCTO_LOCKED(octo, octo->started && octo_failover_send_home_locked(octo));
+		more = OCTO_LOCKED(octo, octo->started && octo_failover_sync_locked(octo));
 	}
 	return more;
 }
@@ -95,7 +95,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		octo_agent_sync_tick_locked(octo);
 		octo_failover_seek_again_locked(octo, now);
 		if (octo->failover.pending)
-			octo_failover_send_home_locked(octo);
+			octo_failover_sync_locked(octo);
 		/* samples before homes: they were taken with the rules as they are now */
 		busy = octo_audit_follow_locked(octo);
 		/* learned rules are installed by now */
@@ -132,7 +132,7 @@ unsigned int
 octo_ctrl_step(struct octo_dev *octo, uint64_t now)
 {
 	bool busy = tick(octo, now);
-	bool more = rehome_for_a_while(octo);
+	bool more = sync_for_a_while(octo);
 
 	busy |= migrate_for_a_while(octo);
 	more |= octo_replug_tick(octo, now);

@@ -50,7 +50,7 @@ void
 octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
 {
 	octo_assert_locked(octo);
-	/* its rules may be on an earlier proxy still */
+	/* its rules may still be on an earlier proxy */
 	if (octo->proxy == pf || (octo->failover.proxies & RTE_BIT32(pf)))
 		octo_sync_mark_flows_locked(octo);
 	else
@@ -147,7 +147,7 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 	octo_sync_mark_transfer_locked(octo);
 }
 
-/* First part of octo_failover_send_home_locked(). Returns whether a failover is pending. */
+/* First part of octo_failover_sync_locked(). Returns whether a failover is pending. */
 bool
 octo_failover_follow_locked(struct octo_dev *octo)
 {
@@ -181,7 +181,7 @@ octo_failover_done_locked(struct octo_dev *octo)
 
 /* The time of a failover is measured until its last rule. */
 bool
-octo_failover_send_home_locked(struct octo_dev *octo)
+octo_failover_sync_locked(struct octo_dev *octo)
 {
 	const bool failover = octo_failover_follow_locked(octo);
 	const bool more = octo_sync_step_locked(octo);
@@ -204,5 +204,5 @@ octo_failover_hurry_locked(struct octo_dev *octo)
 	bool more = octo->started && octo->lock_depth == 1;
 
 	while (more && octo->failover.pending && octo_now() < end)
-		more = octo_failover_send_home_locked(octo);
+		more = octo_failover_sync_locked(octo);
 }

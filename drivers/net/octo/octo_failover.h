@@ -34,7 +34,7 @@ void octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now);
 bool octo_failover_follow_locked(struct octo_dev *octo);
 void octo_failover_done_locked(struct octo_dev *octo);
 
-bool octo_failover_send_home_locked(struct octo_dev *octo);
+bool octo_failover_sync_locked(struct octo_dev *octo);
 void octo_failover_hurry_locked(struct octo_dev *octo);
 
 #endif /* OCTO_FAILOVER_H */

@@ -212,7 +212,7 @@ octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 			       octo->mpfs_ops->insert(octo, rule,
 						      octo_topo_home_of(octo, rule->queue), error);
 	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING ||
-	    rule->pending)
+	    rule->pending || rule->rejected)
 		return 0;
 	return octo_fanout_insert_locked(octo, rule, error);
 }

@@ -47,6 +47,7 @@ octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 
 	if (lead_home(m, rule) != 0)
 		octo_rule_store_mark_queue_locked(m->octo, queue);
+	octo_rule_store_led_locked(m->octo, queue, m->home);
 	m->rerouted |= octo_rule_pf(m->octo, rule) != before;
 	m->led += octo_rule_leads_to(m->octo, rule, m->home);
 	octo_rule_ext_moved(m->octo, rule);

@@ -116,7 +116,7 @@ set_up_locked(struct octo_dev *octo, uint8_t i)
 		octo_port_refuse(port);
 		return;
 	}
-	/* a started port counts the replug after the last rule, in welcome() */
+	/* a started port counts the replug after the last rule, in resynced() */
 	if (!octo->started) {
 		octo_users_admit(port);
 		count_replug(octo, port);
@@ -198,7 +198,7 @@ step_locked(struct octo_dev *octo, uint8_t i)
 
 /* The PF has all rules and can be a home. Returns whether the port's link changed. */
 static bool
-welcome(struct octo_dev *octo, uint8_t i)
+resynced(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
 	bool link_changed;
@@ -233,7 +233,7 @@ go_on(struct octo_dev *octo)
 		if (!octo_port_is_joining(octo, i))
 			ret = -ENODEV;
 		else if (ret == 0)
-			link_changed = welcome(octo, i);
+			link_changed = resynced(octo, i);
 		else if (ret != -EAGAIN)
 			link_changed = give_back_locked(octo, i, ret);
 	}

@@ -24,6 +24,7 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	const uint8_t home = octo_topo_home_of(octo, rule->queue);
 	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
 
+	octo_rule_store_led_locked(octo, rule->queue, home);
 	if (octo_rule_says_full(ret) && octo_rule_linger_end_locked(octo))
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
 	for (unsigned int i = 0;
@@ -209,6 +210,7 @@ octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_fanout_remove_locked(octo, rule, NULL);
 	octo_rule_store_delist_locked(octo, rule);
+	rule->rejected = true;
 	rule->tuple = (struct octo_tuple){0};
 	octo_rule_store_enlist(octo, rule);
 }
@@ -235,8 +237,9 @@ restore(struct octo_dev *octo, struct rte_flow *rule)
 		return;
 	octo_fanout_join_locked(octo, rule, NULL);
 	if (octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier) &&
-	    octo_rule_pf(octo, rule) == OCTO_NO_PF)
-		octo->mpfs_ops->insert(octo, rule, octo_topo_home_of(octo, rule->queue), NULL);
+	    octo_rule_pf(octo, rule) == OCTO_NO_PF &&
+	    octo->mpfs_ops->insert(octo, rule, octo_topo_home_of(octo, rule->queue), NULL) != 0)
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
 }
 
 /*

@@ -79,6 +79,7 @@ struct rte_flow {
 	bool count : 1;               /* the application asked for COUNT */
 	bool by_table : 1;            /* from a template table, through a flow queue */
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
+	bool rejected : 1;            /* if by_table: by a PF, and on none */
 	bool moved : 1;               /* it led elsewhere before; hits may date from then */
 	struct octo_learned *learned; /* NULL unless learned */
 	struct octo_handle arfs[];    /* indexed by port */
@@ -260,6 +261,7 @@ void octo_rule_store_fini(struct octo_dev *octo);
 uint64_t octo_rule_store_bytes_locked(const struct octo_dev *octo);
 void octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
 void octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue);
+void octo_rule_store_led_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf);
 void octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 
 #endif /* OCTO_RULE_H */

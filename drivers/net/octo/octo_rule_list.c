@@ -23,7 +23,7 @@ install_all(struct octo_dev *octo, const struct octo_rules *rules)
 	int ret;
 
 	TAILQ_FOREACH(rule, rules, next) {
-		if (waits_for_agent(octo, rule))
+		if (waits_for_agent(octo, rule) || rule->rejected)
 			continue;
 		ret = octo_rule_install_locked(octo, rule, &error);
 		if (ret == 0)

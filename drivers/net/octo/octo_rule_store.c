@@ -89,6 +89,16 @@ octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue)
 	octo->sync.queue[queue].walking = false;
 }
 
+/* A flow of this queue leads to the PF: are there others that lead elsewhere? */
+void
+octo_rule_store_led_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf)
+{
+	const uint8_t home = octo->sync.queue[queue].home;
+
+	if (home != OCTO_NO_PF && home != pf)
+		octo_rule_store_mark_queue_locked(octo, queue);
+}
+
 /* Take the rule off its lists and out of the table. */
 void
 octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)

@@ -2,13 +2,11 @@
 
 /*
  * The executor: brings the rules of the NIC to what is wanted, in slices, so that other threads
- * get the mutex in between. Whoever changes what is wanted marks a queue, or all: a queue has a
- * new home, a PF is lost or has come, there is another transfer proxy, a rule was refused.
+ * get the mutex in between. A change of what is wanted marks a queue, or all: a queue has a new
+ * home, a PF is lost or has come, there is another transfer proxy, a rule was refused.
  */
 
 #include <errno.h>
-
-#include <rte_cycles.h>
 
 #include "octo_clock.h"
 #include "octo_private.h"
@@ -27,7 +25,8 @@ mark(struct octo_dev *octo, uint8_t lost, bool all)
 {
 	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
 		octo->sync.queue[i].retry = 0;
-		if (all || octo->sync.queue[i].home == lost)
+		if (all || octo->sync.queue[i].home == lost ||
+		    (octo->sync.queue[i].walking && octo->sync.queue[i].target == lost))
 			octo_rule_store_mark_queue_locked(octo, i);
 	}
 }
@@ -48,6 +47,7 @@ void
 octo_sync_mark_transfer_locked(struct octo_dev *octo)
 {
 	octo->sync.transfer = true;
+	octo_wake(octo);
 }
 
 /*
@@ -61,6 +61,8 @@ walk(struct octo_dev *octo, uint16_t queue)
 	uint64_t end = octo_deadline(SLICE_US);
 	unsigned int n = 0;
 
+	if (!octo_tier_has_mpfs(octo->tier))
+		q->next = NULL;
 	while (q->next != NULL && n < SLICE_RULES && octo_now() < end) {
 		struct rte_flow *rule = q->next;
 
@@ -112,6 +114,9 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
 	int ret;
 
+	/* the delay is of flows that failed to follow to another PF */
+	if (home != q->target)
+		q->retry = 0;
 	if (home == q->home || octo_now() < q->retry)
 		return false;
 	if (!q->walking || q->target != home) {
@@ -173,6 +178,12 @@ octo_sync_step_locked(struct octo_dev *octo)
 	return more;
 }
 
+static bool
+is_settled(const struct octo_sync_queue *q, uint8_t home)
+{
+	return q->home == home || (q->retry != 0 && q->target == home);
+}
+
 bool
 octo_sync_is_done_locked(const struct octo_dev *octo)
 {
@@ -180,8 +191,8 @@ octo_sync_is_done_locked(const struct octo_dev *octo)
 
 	octo_assert_locked(octo);
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		if (data->rx_queues[i] != NULL && octo->sync.queue[i].retry == 0 &&
-		    octo->sync.queue[i].home != octo_topo_home_of(octo, i))
+		if (data->rx_queues[i] != NULL &&
+		    !is_settled(&octo->sync.queue[i], octo_topo_home_of(octo, i)))
 			return false;
 	return true;
 }
@@ -237,12 +248,12 @@ octo_sync_port_locked(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(SLICE_US);
 	struct rte_flow_error error = {.message = NULL};
-	const int *ret = &octo->sync.joining.ret;
+	const struct octo_sync_port *joining = &octo->sync.joining;
 
 	octo_assert_locked(octo);
 	/* pending operations of flow queues do not include this port, which has no such queues */
 	octo_async_settle_locked(octo);
-	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && *ret == 0; n++) {
+	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && joining->ret == 0; n++) {
 		struct rte_flow *rule = next_of_port(octo);
 
 		if (rule == NULL)
@@ -250,8 +261,8 @@ octo_sync_port_locked(struct octo_dev *octo)
 		if (!octo_fanout_is_transfer(rule))
 			octo_fanout_join_locked(octo, rule, &error);
 	}
-	if (*ret == 0)
+	if (joining->ret == 0)
 		return -EAGAIN;
 	log_refusal(octo, &error);
-	return *ret;
+	return joining->ret;
 }

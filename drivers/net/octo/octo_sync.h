@@ -12,8 +12,8 @@ struct rte_flow_error;
 
 /**
  * @file
- * What the NIC's rules lack of what is wanted, and how far octo_sync.c is. Under the control
- * mutex.
+ * The difference between the NIC's rules and those that are wanted, and how far octo_sync.c is.
+ * Under the control mutex.
  */
 
 /* Cursors over octo_dev.rules and .others. A rule that leaves its list moves them past it. */
@@ -56,7 +56,7 @@ struct octo_sync {
 void octo_sync_mark_flows_locked(struct octo_dev *octo);
 void octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost);
 
-/* Transfer rules may be missing on the switch. */
+/* One queue: octo_rule_store_mark_queue_locked(). Transfer rules may be missing on the switch. */
 void octo_sync_mark_transfer_locked(struct octo_dev *octo);
 
 /*
