@@ -398,7 +398,7 @@ def test_an_agent_that_refuses_a_default_is_asked_again(path):
         wait_until("it is told", lambda: agent.default == 0)
         agent.refuse = lambda kind: (28, "full") if kind == DEFAULT else None
         _link(pmd, 0, "down")
-        pmd.wait_until("it is told", lambda: "what has no rule does not come by PF" in pmd.text)
+        pmd.wait_until("it is told", lambda: "packets without a rule do not come by PF" in pmd.text)
         assert f"agent unix:{path}: full" in pmd.text
         agent.refuse = None
         wait_until("it is told again", lambda: agent.default == 1)

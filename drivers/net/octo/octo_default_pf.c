@@ -192,10 +192,10 @@ log_result(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_err
 	struct octo_default_pf *d = &octo->default_pf;
 
 	if (ret == 0) {
-		OCTO_LOG(NOTICE, "port %u: what has no rule comes by PF %s now", octo->port_id,
+		OCTO_LOG(NOTICE, "port %u: packets without a rule come by PF %s now", octo->port_id,
 			 octo->port[pf].name);
 	} else if (!d->logged) {
-		OCTO_LOG(WARNING, "port %u: what has no rule cannot be led to PF %s yet: %s",
+		OCTO_LOG(WARNING, "port %u: packets without a rule cannot be led to PF %s yet: %s",
 			 octo->port_id, octo->port[pf].name,
 			 error->message != NULL ? error->message : rte_strerror(-ret));
 	}
@@ -224,7 +224,7 @@ end(struct octo_dev *octo)
 		octo_fence_arm_away_locked(octo, i, octo->default_pf.pf);
 	destroy(octo);
 	octo_fence_flipped_all_locked(octo);
-	OCTO_LOG(NOTICE, "port %u: what has no rule comes by the NIC's default PF again",
+	OCTO_LOG(NOTICE, "port %u: packets without a rule come by the NIC's default PF again",
 		 octo->port_id);
 }
 

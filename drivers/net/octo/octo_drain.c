@@ -191,7 +191,7 @@ is_flushed(struct octo_dev *octo, uint8_t port)
 	return !has_work(octo, port, WORK_TO_SEND, octo_gate_before(octo_now(), blind_until));
 }
 
-/* What there is to tell the state machine of the port's role. */
+/* The next event of the port's role: a ring is empty or not, a device is gone, or time passes. */
 static enum octo_pf_event
 look(struct octo_dev *octo, uint8_t port)
 {

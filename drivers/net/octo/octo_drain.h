@@ -9,7 +9,7 @@
 struct octo_dev;
 
 /*
- * What the drain of a port has seen. Whether and why it drains: octo_dev.role. Under the control
+ * The progress of a drain. Whether and why it drains: octo_dev.role. Under the control
  * mutex.
  */
 struct octo_draining {

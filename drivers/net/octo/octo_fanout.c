@@ -256,7 +256,7 @@ octo_fanout_unlead(struct rte_flow *rule)
 	rule->lead = (struct octo_lead){.pf = OCTO_NO_PF, .proxy = OCTO_NO_PF};
 }
 
-/* What led the flow to a PF is gone: octo_sync.c installs it again. */
+/* The rule that led the flow to a PF is gone: octo_sync.c installs it again. */
 void
 octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule)
 {

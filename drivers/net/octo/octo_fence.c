@@ -122,8 +122,8 @@ await_consumer(struct octo_dev *octo, struct octo_rxq *q)
 	if (octo_epoch_await(&epoch, 1, OCTO_EPOCH_TIMEOUT_US) == 0)
 		return;
 	q->fence.dead_epoch = rte_atomic_load_explicit(&epoch->value, rte_memory_order_relaxed);
-	OCTO_LOG(WARNING, "port %u: who polls Rx queue %u does not leave its burst", octo->port_id,
-		 q->queue_id);
+	OCTO_LOG(WARNING, "port %u: the poller of Rx queue %u does not leave its burst",
+		 octo->port_id, q->queue_id);
 }
 
 /* When this returns, the consumer holds these legs. */

@@ -43,8 +43,7 @@ octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error
 	return octo_flow_blame(port, ret, error);
 }
 
-/* With tier=none the port accepts no rule of any kind. */
-/* What is refused would need a rule for each leg of a queue. */
+/* Refused rules would need a PF rule for each leg of a queue. */
 int
 octo_flow_error_slices(struct rte_flow_error *error)
 {
@@ -53,6 +52,7 @@ octo_flow_error_slices(struct rte_flow_error *error)
 				  "the actions queue and count can choose a queue");
 }
 
+/* With tier=none the port accepts no rule of any kind. */
 int
 octo_flow_error_tier(struct rte_flow_error *error)
 {

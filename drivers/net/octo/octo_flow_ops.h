@@ -7,8 +7,8 @@
 #include <rte_flow_driver.h>
 
 /*
- * What ethdev calls of rte_flow. Each has the type of the member of its name; the tables are in
- * octo_flow_ops.c, whose place is taken by a file of compat/ where DPDK is older.
+ * The functions that ethdev calls of rte_flow. Each has the type of the member of its name; the
+ * tables are in octo_flow_ops.c, whose place is taken by a file of compat/ where DPDK is older.
  */
 #define OCTO_FLOW_OP(table, member)                                                                \
 	typeof(*((struct rte_flow_##table *)0)->member) octo_flow_##member

@@ -38,7 +38,7 @@ counts_as_octo_does(const struct octo_dev *octo, const struct octo_port *port)
 	return (offloads & TSO) == 0 && port->past.info.max_vfs == 0;
 }
 
-/* Called after the PF was asked: what octo sends meanwhile makes the result smaller. */
+/* Called after the PF was asked: packets that octo sends meanwhile make the result smaller. */
 static int64_t
 not_ours(const struct octo_dev *octo, uint8_t port)
 {

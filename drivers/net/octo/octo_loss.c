@@ -94,7 +94,7 @@ lose_locked(struct octo_dev *octo, uint8_t i, bool was_owned)
 
 	if (!octo_pf_state_fits(octo->role[i].state, port->fsm.state))
 		octo_port_role_hear_locked(octo, i, OCTO_PF_EV_LOST);
-	/* what was due is of this life; an ejector waits for the device all the same */
+	/* work that was due ends with the life, but an ejector waits for the device */
 	port->draining.todo &= OCTO_PF_DO_RELEASE;
 	octo_users_shut(port);
 	octo_users_await(port);

@@ -11,7 +11,7 @@
 
 /**
  * @file
- * What ethdev has no function for: the only accesses to another port's structures. All other
+ * The only accesses to another port's structures, for which ethdev has no function. All other
  * operations on a PF go through the public functions of ethdev.
  */
 

@@ -138,7 +138,7 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 		return;
 	}
 	agent->default_retry = octo_deadline(DEFAULT_RETRY_MS * 1000);
-	OCTO_LOG(WARNING, "port %u: what has no rule does not come by PF %s yet: agent %s: %s",
+	OCTO_LOG(WARNING, "port %u: packets without a rule do not come by PF %s yet: agent %s: %s",
 		 octo->port_id, octo->pf[pf].port->name, agent->addr.text, agent->why);
 }
 

@@ -158,7 +158,7 @@ octo_port_is_ejected(const struct octo_dev *octo, uint8_t port)
 	return octo->role[port].state == OCTO_PF_DRAIN_EJECT;
 }
 
-/* What octo_drain_tick() does, if the state machine of a role asks for it. */
+/* The actions that octo_drain_tick() does, if the state machine of a role asks for them. */
 #define DUE (OCTO_PF_DO_DRAINED | OCTO_PF_DO_REFUSED | OCTO_PF_DO_RELEASE)
 
 /*

@@ -229,7 +229,7 @@ octo_pf_counts_begin(struct octo_dev *octo)
 
 /*
  * Reset the counters of one PF. Those of a PF that is being set up, or is about to go, cannot be:
- * what was read of it last is subtracted from then on.
+ * its last values are subtracted from then on.
  */
 static int
 reset_pf(struct octo_port *port)

@@ -86,7 +86,7 @@ octo_port_answer(struct octo_port *port, enum octo_port_event event, uint32_t li
 	return octo_port_state_hear(&port->fsm, port->fsm.seen, &answer, octo_now()).actions;
 }
 
-/* What was done with a port that was owned; no effect if the port was lost meanwhile. */
+/* Tell the machine of an owned port what was done; no effect if it was lost meanwhile. */
 static inline void
 octo_port_did(struct octo_port *port, enum octo_port_event event)
 {

@@ -73,7 +73,7 @@
 /* Longest time that a thread without a CPU may stay in its burst, whose queues are not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
 
-/* What can be steered; design, "Steering tiers". Ordered: a higher tier can do more. */
+/* The kinds of steering; design, "Steering tiers". Ordered: a higher tier can do more. */
 enum octo_tier {
 	OCTO_TIER_NONE,      /* RSS only */
 	OCTO_TIER_QUEUE,     /* ARFS rules choose the queue, the network the PF */

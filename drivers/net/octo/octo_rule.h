@@ -47,9 +47,9 @@ struct octo_rule_ext {
 };
 
 /*
- * What leads a flow to a PF: an MPFS rule, the agent's rule, or the one rule of a slice. It exists
- * in one life of the port that has it, and leads to one life of the PF's port: octo_rule_pf(),
- * octo_rule_leads_to().
+ * The rule that leads a flow to a PF: an MPFS rule, the agent's rule, or the one rule of a slice.
+ * It exists in one life of the port that has it, and leads to one life of the PF's port:
+ * octo_rule_pf(), octo_rule_leads_to().
  */
 struct octo_lead {
 	struct octo_handle mpfs; /* MPFS rule; h is NULL for slices and an agent */

@@ -270,7 +270,7 @@ received(const struct octo_dev *octo)
 	return packets;
 }
 
-/* An upper limit of packets that were received before the rules: what all rings can hold. */
+/* An upper limit of packets that were received before the rules: all rings full. */
 static uint64_t
 backlog(const struct octo_dev *octo)
 {

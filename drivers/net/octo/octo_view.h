@@ -39,7 +39,7 @@ struct octo_view_topology {
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
 	uint32_t nb_others;    /**< rules without a 5-tuple */
-	uint32_t nb_lingering; /**< destroyed or replaced, on the PFs yet */
+	uint32_t nb_lingering; /**< destroyed or replaced, still on the PFs */
 	uint64_t rule_bytes;   /**< bytes of memory that the port uses for its rules */
 	int socket;            /**< node on which the application should allocate */
 	bool link_up;
