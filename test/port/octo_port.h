@@ -67,6 +67,8 @@ const char *octo_port_pf_name(unsigned int pf);
 uint16_t octo_port_pf(unsigned int pf);
 /** Is there a port of that name, whoever has it? */
 bool octo_port_pf_is_there(unsigned int pf);
+/** The queues in its RETA of 128 entries, as a bit mask. */
+uint32_t octo_port_reta_of(unsigned int pf);
 /** Does the octo port use it? */
 bool octo_port_pf_is_started(uint16_t port, unsigned int pf);
 /** Does the octo port take it for the transfer proxy? */

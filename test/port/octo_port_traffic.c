@@ -317,3 +317,15 @@ octo_port_xstat(uint16_t port, const char *format, ...)
 	}
 	return value;
 }
+
+uint32_t
+octo_port_reta_of(unsigned int pf)
+{
+	struct rte_eth_rss_reta_entry64 reta[2] = {{.mask = UINT64_MAX}, {.mask = UINT64_MAX}};
+	uint32_t queues = 0;
+
+	assert_int_equal(rte_eth_dev_rss_reta_query(octo_port_pf(pf), reta, 128), 0);
+	for (int i = 0; i < 128; i++)
+		queues |= RTE_BIT32(reta[i / 64].reta[i % 64]);
+	return queues;
+}

@@ -136,19 +136,6 @@ travel(unsigned int rounds)
 		assert_true(condition);                                                            \
 	} while (0)
 
-/* The queues in the RETA of a PF, as a bit mask. */
-static uint32_t
-reta_of(unsigned int pf)
-{
-	struct rte_eth_rss_reta_entry64 reta[2] = {{.mask = UINT64_MAX}, {.mask = UINT64_MAX}};
-	uint32_t queues = 0;
-
-	assert_int_equal(rte_eth_dev_rss_reta_query(octo_port_pf(pf), reta, 128), 0);
-	for (int i = 0; i < 128; i++)
-		queues |= RTE_BIT32(reta[i / 64].reta[i % 64]);
-	return queues;
-}
-
 /* The queues of a node, by who polls them; all if there is none, as in a RETA. */
 static uint32_t
 queues_of(int node)
@@ -164,13 +151,14 @@ static bool
 is_partitioned(void)
 {
 	if (rig.nb_pfs == 2)
-		return reta_of(0) == queues_of(0) && reta_of(1) == queues_of(1);
+		return octo_port_reta_of(0) == queues_of(0) && octo_port_reta_of(1) == queues_of(1);
 	/* which of the PFs of a node a queue is at home on is for others to say */
 	for (uint16_t q = 0; q < QUEUES; q++) {
 		struct octo_view_queue view;
 
 		assert_int_equal(octo_view_queue(rig.port, q, &view), 0);
-		if (view.home_pf % NODES != rig.node[q] || !(reta_of(view.home_pf) & RTE_BIT32(q)))
+		if (view.home_pf % NODES != rig.node[q] ||
+		    !(octo_port_reta_of(view.home_pf) & RTE_BIT32(q)))
 			return false;
 	}
 	return true;
@@ -357,7 +345,7 @@ test_a_pf_without_link_comes_back(void **state)
 	(void)state;
 	depart(&slow_and_fast, false);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
-	travel_until(reta_of(0) == 0xf);
+	travel_until(octo_port_reta_of(0) == 0xf);
 	travel_until(nothing_strays());
 	/* what was lost was lost before this */
 	travel(200);
@@ -388,11 +376,11 @@ test_a_queue_that_nobody_polls(void **state)
 	/* its home is what it was */
 	rig.node[2] = -1;
 	rig.node[3] = 0;
-	travel_until(reta_of(0) == 0xb && reta_of(1) == 0x4);
+	travel_until(octo_port_reta_of(0) == 0xb && octo_port_reta_of(1) == 0x4);
 	assert_true(octo_port_xstat(rig.port, "fence_opened") > opened);
 	assert_true(octo_port_xstat(rig.port, "fence_timeouts") > 0);
 	rig.node[2] = 0;
-	travel_until(reta_of(0) == 0xf);
+	travel_until(octo_port_reta_of(0) == 0xf);
 	/* nothing is held for ever: what the rings had room for comes */
 	travel_until(nothing_strays());
 	for (int i = 0; i < 1000; i++)

@@ -184,19 +184,6 @@ strays(uint16_t port)
 	return octo_port_xstat(port, "rx_stray_packets");
 }
 
-/* The queues in the RETA of a PF, as a bit mask. */
-static uint32_t
-reta_of(unsigned int pf)
-{
-	struct rte_eth_rss_reta_entry64 reta[2] = {{.mask = UINT64_MAX}, {.mask = UINT64_MAX}};
-	uint32_t queues = 0;
-
-	assert_int_equal(rte_eth_dev_rss_reta_query(octo_port_pf(pf), reta, 128), 0);
-	for (int i = 0; i < 128; i++)
-		queues |= RTE_BIT32(reta[i / 64].reta[i % 64]);
-	return queues;
-}
-
 static void
 test_nothing_strays_and_the_load_is_even(void **state)
 {
@@ -229,12 +216,12 @@ test_each_reta_covers_the_queues_of_its_pf(void **state)
 
 	(void)state;
 	up(port, 5, RSS_TYPES, NULL);
-	assert_int_equal(reta_of(0), 0x15);
-	assert_int_equal(reta_of(1), 0x0a);
+	assert_int_equal(octo_port_reta_of(0), 0x15);
+	assert_int_equal(octo_port_reta_of(1), 0x0a);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_string_equal(tier(port), "partition");
-	assert_int_equal(reta_of(1), 0x0a);
+	assert_int_equal(octo_port_reta_of(1), 0x0a);
 }
 
 static void
@@ -338,8 +325,8 @@ test_who_looks_at_rss_gets_tier_exact(void **state)
 		assert_string_equal(tier(port), "partition");
 		assert_int_equal(looks[i](port), 0);
 		assert_string_equal(tier(port), "exact");
-		assert_int_equal(reta_of(0), 0xf);
-		assert_int_equal(reta_of(1), 0xf);
+		assert_int_equal(octo_port_reta_of(0), 0xf);
+		assert_int_equal(octo_port_reta_of(1), 0xf);
 		talk(port, 4, ANY_IP, 640);
 		assert_true(strays(port) > 0);
 		/* until it is configured anew */
@@ -372,7 +359,7 @@ test_who_gives_a_key_gets_tier_exact(void **state)
 	(void)state;
 	up(port, 4, RSS_TYPES, key);
 	assert_string_equal(tier(port), "exact");
-	assert_int_equal(reta_of(0), 0xf);
+	assert_int_equal(octo_port_reta_of(0), 0xf);
 }
 
 static void
@@ -385,7 +372,7 @@ test_a_refused_reta_changes_nothing(void **state)
 	up(port, 4, RSS_TYPES, NULL);
 	assert_true(rte_eth_dev_rss_reta_update(port, reta, 64) < 0);
 	assert_string_equal(tier(port), "partition");
-	assert_int_equal(reta_of(1), 0xa);
+	assert_int_equal(octo_port_reta_of(1), 0xa);
 }
 
 static void
@@ -427,8 +414,9 @@ test_the_pfs_that_are_left_cover_all_queues(void **state)
 		octo_port_remove_pf(lost);
 		/* a queue finds its new home when it is polled */
 		octo_port_await(
-			(talk(port, 6, ARP, 1), (reta_of(first) | reta_of(left)) == 0x3f &&
-							(reta_of(first) & reta_of(left)) == 0));
+			(talk(port, 6, ARP, 1),
+			 (octo_port_reta_of(first) | octo_port_reta_of(left)) == 0x3f &&
+				 (octo_port_reta_of(first) & octo_port_reta_of(left)) == 0));
 		memset(&seen, 0, sizeof(seen));
 		talk(port, 6, ANY_IP, 6400);
 		for (int q = 0; q < 6; q++)
@@ -460,14 +448,16 @@ test_a_pf_without_link_is_left(void **state)
 	up(port, 4, RSS_TYPES, NULL);
 	talk(port, 4, ANY_IP, 640);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
-	octo_port_await((talk(port, 4, ARP, 1), reta_of(0) == 0xf && all_at_home(port, 4, 0)));
+	octo_port_await(
+		(talk(port, 4, ARP, 1), octo_port_reta_of(0) == 0xf && all_at_home(port, 4, 0)));
 	memset(&seen, 0, sizeof(seen));
 	octo_port_await((talk(port, 4, ARP, 1), strays(port) == 0));
 	talk(port, 4, ANY_IP, 640);
 	for (int q = 0; q < 4; q++)
 		assert_true(seen.of[q] > 50);
 	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
-	octo_port_await((talk(port, 4, ARP, 1), reta_of(0) == 0x5 && reta_of(1) == 0xa));
+	octo_port_await((talk(port, 4, ARP, 1),
+			 octo_port_reta_of(0) == 0x5 && octo_port_reta_of(1) == 0xa));
 	talk(port, 4, ANY_IP, 640);
 	assert_int_equal(strays(port), 0);
 }
@@ -483,9 +473,9 @@ test_queues_that_move_take_their_share_along(void **state)
 		skip();
 	octo_port_run_on(0);
 	up(port, 2, RSS_TYPES, NULL);
-	octo_port_await((talk(port, 2, ARP, 1), reta_of(0) == 0x3));
+	octo_port_await((talk(port, 2, ARP, 1), octo_port_reta_of(0) == 0x3));
 	octo_port_run_on(1);
-	octo_port_await((talk(port, 2, ARP, 1), reta_of(1) == 0x3));
+	octo_port_await((talk(port, 2, ARP, 1), octo_port_reta_of(1) == 0x3));
 	talk(port, 2, ANY_IP, 640);
 	assert_true(seen.of[0] > 200 && seen.of[1] > 200);
 }
@@ -499,7 +489,7 @@ test_a_table_without_room_gives_tier_exact(void **state)
 	(void)state;
 	up(port, 3, RSS_TYPES, NULL);
 	assert_string_equal(tier(port), "exact");
-	assert_int_equal(reta_of(0), 0x7);
+	assert_int_equal(octo_port_reta_of(0), 0x7);
 	talk(port, 3, ANY_IP, 640);
 	/* what was put into the table is out of it again */
 	for (uint16_t i = 0; i < 20; i++)
@@ -524,7 +514,7 @@ test_masked_rules_that_are_ignored(void **state)
 	assert_int_equal(octo_view_topology(port, &view), 0);
 	assert_string_equal(view.tier, "exact");
 	assert_string_equal(view.ignored, "masked");
-	assert_int_equal(reta_of(0), 0xf);
+	assert_int_equal(octo_port_reta_of(0), 0xf);
 }
 
 /* A while in which most packets come by a rule of their flow proves nothing. */

@@ -159,14 +159,20 @@ give_back(struct octo_dev *octo, uint8_t port)
 	octo_failover_lost_locked(octo, port);
 }
 
+/* Was it drained so recently that rings may be full which its PMD cannot look into? */
+static bool
+is_blind(const struct octo_draining *d)
+{
+	return octo_gate_before(octo_now(), d->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S);
+}
+
 /* Once nothing leads to the port, its rings and its pipeline are emptied, for the grace time. */
 static bool
 is_empty(struct octo_dev *octo, uint8_t port, bool stays)
 {
 	struct octo_draining *d = &octo->port[port].draining;
 	const uint64_t now = octo_now();
-	const uint64_t blind_until = d->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
-	const bool blind = octo_gate_before(now, blind_until);
+	const bool blind = is_blind(d);
 
 	if (has_work(octo, port, WORK_LED, blind))
 		return false;
@@ -185,10 +191,7 @@ is_empty(struct octo_dev *octo, uint8_t port, bool stays)
 static bool
 is_flushed(struct octo_dev *octo, uint8_t port)
 {
-	const struct octo_draining *d = &octo->port[port].draining;
-	const uint64_t blind_until = d->drained + rte_get_timer_hz() * BLIND_MS / MS_PER_S;
-
-	return !has_work(octo, port, WORK_TO_SEND, octo_gate_before(octo_now(), blind_until));
+	return !has_work(octo, port, WORK_TO_SEND, is_blind(&octo->port[port].draining));
 }
 
 /* The next event of the port's role: a ring is empty or not, a device is gone, or time passes. */

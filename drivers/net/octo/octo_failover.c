@@ -99,6 +99,16 @@ seek_proxy(struct octo_dev *octo)
 		 octo_proxy(octo)->name);
 }
 
+/* There may be a proxy again. */
+static void
+raise_tier(struct octo_dev *octo)
+{
+	octo->failover.seek_again = 0;
+	octo_tier_probe_locked(octo);
+	octo_sync_mark_flows_locked(octo);
+	octo_sync_mark_transfer_locked(octo);
+}
+
 /* A PF is back, or came late: it may be the proxy, or give the port a higher tier again. */
 void
 octo_failover_joined_locked(struct octo_dev *octo)
@@ -115,9 +125,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 	if (octo->agent != NULL || octo->ignored != OCTO_IGNORED_NONE || octo->failover.seeking)
 		return;
 	if (before == OCTO_NO_PF) {
-		octo->failover.seek_again = 0;
-		octo_tier_probe_locked(octo);
-		octo_sync_mark_flows_locked(octo);
+		raise_tier(octo);
 	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
 		octo->proxy = before;
 	}
@@ -141,10 +149,7 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 		octo->proxy = OCTO_NO_PF;
 		return;
 	}
-	f->seek_again = 0;
-	octo_tier_probe_locked(octo);
-	octo_sync_mark_flows_locked(octo);
-	octo_sync_mark_transfer_locked(octo);
+	raise_tier(octo);
 }
 
 /* First part of octo_failover_sync_locked(). Returns whether a failover is pending. */

@@ -240,7 +240,10 @@ octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
 	};
 }
 
-/* Make the flow come by this PF. The caller keeps the order, see octo_fence.h. */
+/*
+ * Make the flow come by this PF. The caller keeps the order, see octo_fence.h. Returns 0, or the
+ * negative errno of the switch: the flow comes as before then, or is led by nothing.
+ */
 int
 octo_fanout_lead_to_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
