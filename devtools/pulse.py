@@ -16,7 +16,7 @@ class Pulse:
 
     def __init__(self, limit):
         self._limit = limit
-        self._stalls = []  # (until, seconds, CPU)
+        self._stalls = []  # (until, seconds, CPU, priority)
         self._beats = [self._start(cpu) for cpu in sorted(os.sched_getaffinity(0))]
 
     def _start(self, cpu):
@@ -28,14 +28,15 @@ class Pulse:
 
     def _listen(self, cpu, lines):
         for line in lines:
-            since, until = map(float, line.split())
-            self._stalls.append((until, until - since, cpu))
+            since, until, priority = line.split()
+            self._stalls.append((float(until), float(until) - float(since), cpu, priority))
 
     def since(self, when):
         """What to say of the longest stall that ended after that; empty without one."""
         time.sleep(NOTICE)
-        found = [(seconds, cpu) for until, seconds, cpu in self._stalls if until > when]
-        return "CPU {1} had no time for {0:.1f} s".format(*max(found)) if found else ""
+        found = [stall[1:] for stall in self._stalls if stall[0] > when]
+        return ("CPU {1} had no time for a thread of {2} priority for {0:.1f} s"
+                .format(*max(found)) if found else "")
 
     def __enter__(self):
         return self

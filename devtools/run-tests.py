@@ -5,7 +5,7 @@
 usage: run-tests.py JOBS RESULT.xml DIRECTORY [ARG...]
 
 With more than one job each file is a pytest of its own, given ARG..., and is shown when it
-has ended; root gives each a network of its own. With one job the directory is one pytest,
+has ended; root gives each a network and mounts of its own. With one job the directory is one pytest,
 which is shown as it goes. RESULT.xml has the results of all of them, and in "reruns" how
 many were run again.
 
@@ -14,10 +14,15 @@ measured meanwhile: a CPU had no time for a thread of normal priority for second
 heartbeat.py), a thread that was ready to run got no CPU, or a virtual CPU no more timer ticks
 (the pytest ends with status 75 then, and says which: see the two conftest.py). Any other
 failure is final.
+
+A file has OCTO_TEST_FILE_SECONDS at most, 600 if not set. Then its pytest is ended with all that
+it started, after a look for threads that are ready to run and get no CPU; it has failed.
 """
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,15 +35,21 @@ from pathlib import Path
 
 from pulse import Pulse
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "test/functional"))
+
+from octotest import env, threads  # noqa: E402
+
 COUNTS = ("errors", "failures", "skipped", "tests")
 NO_TEST = 5  # pytest's status when nothing was selected
 
-# net_af_packet hears all interfaces until it is bound to one: also those of others' tests
-OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+# net_af_packet hears all interfaces until it is bound to one, also those of tests beside it,
+# and EAL uses any hugetlbfs that it finds mounted
+OWN_NETWORK = ["unshare", "--net", "--mount", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
 STALL = 5  # seconds without a CPU, a fraction of what any test waits for
-MACHINE_BROKE = 75  # pytest's status if it was the machine that failed
 TRIES = 3
+LIMIT = float(os.environ.get("OCTO_TEST_FILE_SECONDS", "600"))  # six times the slowest, or more
+MARK = "OCTO_TEST_RUN"  # in the environment of all that a pytest starts
 
 _printing = threading.Lock()
 
@@ -49,6 +60,10 @@ class Run:
     def __init__(self, path, xml, args, live):
         self.path, self.xml, self.reruns, self.bad = path, xml, 0, []
         own_network = OWN_NETWORK if os.geteuid() == 0 and not live else []
+        files = len(list(path.glob("test_*.py"))) if path.is_dir() else 1
+        self._limit = LIMIT * files
+        self._starved = ""  # threads without a CPU when it was given up
+        self._mark = f"{os.environ.get(MARK, '')}/{os.getpid()}-{path.name}"
         self._argv = [*own_network, sys.executable, "-m", "pytest", *([] if live else ["-q"]),
                       f"--junitxml={xml}", path, *args]
         self._live = live
@@ -56,13 +71,41 @@ class Run:
     def _once(self):
         """Its status and all that it printed."""
         said = []
+        self._starved = ""
+        self.xml.unlink(missing_ok=True)
+        timer = threading.Timer(self._limit, self._give_up, [said])
+        timer.start()
         with subprocess.Popen(self._argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace") as child:
+                              env={**os.environ, MARK: self._mark}, stderr=subprocess.STDOUT,
+                              text=True, errors="replace") as child:
             for line in child.stdout:
                 said.append(line)
                 if self._live:
                     print(line, end="", flush=True)
+        timer.cancel()
         return child.returncode, "".join(said)
+
+    def _processes(self):
+        """The pytest and what it started, orphans too."""
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if f"{MARK}={self._mark}".encode() in (process / "environ").read_bytes():
+                    yield int(process.name)
+            except OSError:  # it has ended, or is not ours
+                pass
+
+    def _give_up(self, said):
+        """Tell why, and end them all, also what they start meanwhile."""
+        said.append(f"ERROR {self.path}: more than {self._limit:.0f} s\n")
+        self._starved = ", ".join(filter(None, map(threads.starved, self._processes())))
+        for _ in range(600):  # one that waits for a device does not end at once
+            pids = list(self._processes())
+            if not pids:
+                break
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
 
     def _failures(self, status, said):
         """What failed, by name."""
@@ -78,7 +121,9 @@ class Run:
             begin = time.monotonic()
             status, said = self._once()
             self.bad = self._failures(status, said)
-            stall = self._stall(status, said, pulse, begin) if self.bad and left > 0 else ""
+            stall = ""
+            if self.bad and left > 0:
+                stall = self._starved or self._stall(status, said, pulse, begin)
             if not stall:
                 break
             self.reruns += 1
@@ -92,8 +137,8 @@ class Run:
 
     @staticmethod
     def _stall(status, said, pulse, begin):
-        if status == MACHINE_BROKE:
-            return re.findall(r"the machine broke[^!\n]*|$", said)[0].strip() or "the machine broke"
+        if status == env.MACHINE_BROKE:
+            return re.findall(f"{env.BROKEN}[^!\n]*|$", said)[0].strip() or env.BROKEN
         return pulse.since(begin)
 
 

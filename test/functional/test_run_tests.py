@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the tests are run: what fails while a CPU stalls is run again, and nothing else is."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -84,19 +86,29 @@ def test_once():
         {fails}
 """
 
+# What it started goes on when pytest does not, as a program of DPDK that polls.
+HANGS = """
+import subprocess, time
+
+def test_that_hangs():
+    left = subprocess.Popen(["setsid", "sleep", "271828"])
+    time.sleep(271828)
+"""
+
 FAILS = """
 def test_always():
     assert False, "it is wrong"
 """
 
 
-def _run(directory, jobs=2, **files):
+def _run(directory, jobs=2, environ=None, **files):
     for name, text in files.items():
         (directory / f"{name if name == 'conftest' else f'test_{name}'}.py").write_text(text)
     result = directory / "result.xml"
     done = subprocess.run(
         [sys.executable, env.REPO / "devtools/run-tests.py", str(jobs), result, directory,
-         "-p", "no:cacheprovider"], cwd=directory, stdout=subprocess.PIPE, text=True, check=False, timeout=300)
+         "-p", "no:cacheprovider"], cwd=directory, env={**os.environ, **(environ or {})},
+        stdout=subprocess.PIPE, text=True, check=False, timeout=300)
     return done, result.read_text()
 
 
@@ -137,3 +149,24 @@ def test_what_fails_in_a_machine_that_stalled_is_run_again(tmp_path):
     assert done.returncode == 0, done.stdout
     assert "is run again: it failed, and the machine broke: CPU 1 is stuck" in done.stdout
     assert 'tests="1"' in result and 'failures="0"' in result and 'reruns="1"' in result
+
+
+def test_what_hangs_is_ended(tmp_path):
+    """With all that it started; other files have their results."""
+    done, result = _run(tmp_path, environ={"OCTO_TEST_FILE_SECONDS": "5"}, hangs=HANGS,
+                        good="def test_good(): pass\n")
+    assert done.returncode == 1, done.stdout
+    assert f"ERROR {tmp_path}/test_hangs.py: more than 5 s" in done.stdout
+    assert "run again" not in done.stdout
+    assert 'tests="1"' in result and 'failures="0"' in result
+    mine = f"OCTO_TEST_RUN={os.environ.get('OCTO_TEST_RUN', '')}/"
+    left = [p.name for p in Path("/proc").glob("[0-9]*")
+            if "271828" in _bytes(p / "cmdline") and mine in _bytes(p / "environ")]
+    assert not left
+
+
+def _bytes(file):
+    try:
+        return file.read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
