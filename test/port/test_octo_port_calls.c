@@ -7,15 +7,10 @@
  */
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "mpsim_control.h"
-#include "octo_agent_stream.h"
 #include "octo_port.h"
+#include "octo_port_agent.h"
 #include "octo_private.h"
 
 #define SRC_PORT 1000
@@ -29,6 +24,7 @@
 #define STRANGE 1000
 #define STRANGE_STEP 100
 
+static const struct octo_port_conf two_pfs;
 static struct rte_eth_xstat_name names[MAX_XSTATS];
 static struct rte_eth_xstat values[MAX_XSTATS];
 
@@ -174,7 +170,6 @@ assert_returns(struct octo_dev *octo, const char *name, int (*fn)(uint16_t port)
 static void
 test_no_call_takes_the_control_mutex(void **state)
 {
-	const struct octo_port_conf two_pfs = {0};
 	const uint16_t port = octo_port_create(&two_pfs);
 
 	(void)state;
@@ -205,7 +200,6 @@ slow_down(const char *pf)
 static void
 test_calls_do_not_wait_for_a_slow_pf(void **state)
 {
-	const struct octo_port_conf two_pfs = {0};
 	static uint16_t port;
 	unsigned int times = 0;
 
@@ -228,104 +222,22 @@ test_calls_do_not_wait_for_a_slow_pf(void **state)
 	assert_true(octo_port_rule_pf(port, SRC_PORT) >= 0);
 }
 
-/* An agent that this thread plays, at a unix socket. */
-static struct {
-	char dir[32];
-	char path[64];
-	char arg[80];
-	int ear;
-	struct octo_agent_stream stream;
-	struct octo_agent_msg last; /**< that was heard */
-	bool synced;                /**< all rules were told */
-	uint16_t port;
-} agent;
-
-static void
-say(enum octo_agent_type type, uint32_t session)
-{
-	struct octo_agent_msg msg = {.type = type, .session = session, .seq = agent.last.seq};
-	int ret;
-
-	if (type == OCTO_AGENT_WELCOME) {
-		msg.welcome.version = OCTO_AGENT_VERSION;
-		msg.welcome.nb_pfs = 2;
-	}
-	while ((ret = octo_agent_stream_send(&agent.stream, &msg)) == -EAGAIN)
-		octo_wait_us(100);
-	assert_int_equal(ret, 0);
-	while (octo_agent_stream_flush(&agent.stream) == -EAGAIN)
-		octo_wait_us(100);
-}
-
-static bool
-hears(void)
-{
-	if (agent.stream.fd < 0) {
-		const int fd = accept4(agent.ear, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-		if (fd < 0)
-			return false;
-		octo_agent_stream_attach(&agent.stream, fd);
-	}
-	octo_agent_stream_look(&agent.stream);
-	return octo_agent_stream_receive(&agent.stream, &agent.last) == 0;
-}
-
-/* Answer what was said. Has the session begun, and all rules been told? */
-static bool
-serve(void)
-{
-	while (hears()) {
-		say(agent.last.type == OCTO_AGENT_HELLO ? OCTO_AGENT_WELCOME : OCTO_AGENT_RESULT,
-		    agent.last.session);
-		agent.synced |= agent.last.type == OCTO_AGENT_SYNCED;
-	}
-	return agent.synced;
-}
-
-/* The port starts before anybody listens: it would wait for this thread. */
-static void
-begin_session(void)
-{
-	struct sockaddr_un own = {.sun_family = AF_UNIX};
-	struct octo_port_conf conf = {.octo = agent.arg};
-
-	snprintf(agent.dir, sizeof(agent.dir), "/tmp/octo-calls-XXXXXX");
-	assert_non_null(mkdtemp(agent.dir));
-	snprintf(agent.path, sizeof(agent.path), "%s/agent", agent.dir);
-	snprintf(agent.arg, sizeof(agent.arg), "agent=unix:%s", agent.path);
-	snprintf(own.sun_path, sizeof(own.sun_path), "%s", agent.path);
-	octo_agent_stream_init(&agent.stream);
-	agent.synced = false;
-	agent.ear = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(agent.ear, (const struct sockaddr *)&own, sizeof(own)), 0);
-	agent.port = octo_port_create(&conf);
-	up(agent.port);
-	assert_int_equal(listen(agent.ear, 1), 0);
-	octo_port_await(serve());
-}
-
 /* Its rule needs an answer, which this thread has not given. */
 static void
 begin_to_make_a_rule(void)
 {
-	begin_session();
-	octo_port_thread_start(make_a_rule, &agent.port);
-	do {
-		octo_port_await_thread(hears());
-	} while (agent.last.type != OCTO_AGENT_PUT);
+	octo_port_agent_begin(&two_pfs, 0);
+	octo_port_thread_start(make_a_rule, &octo_port_agent.port);
+	octo_port_agent_await(OCTO_AGENT_PUT);
 }
 
 static void
 end_session(void)
 {
-	say(OCTO_AGENT_RESULT, agent.last.session);
+	octo_port_agent_answer(0, "");
 	octo_port_thread_stop();
-	assert_true(octo_port_rule_pf(agent.port, SRC_PORT) >= 0);
-	octo_agent_stream_close(&agent.stream);
-	close(agent.ear);
-	unlink(agent.path);
-	rmdir(agent.dir);
+	assert_true(octo_port_rule_pf(octo_port_agent.port, SRC_PORT) >= 0);
+	octo_port_agent_end();
 }
 
 static void
@@ -333,8 +245,8 @@ test_calls_do_not_wait_for_an_agent_that_hangs(void **state)
 {
 	(void)state;
 	begin_to_make_a_rule();
-	assert_false(octo_lock_try(octo_of(&rte_eth_devices[agent.port])));
-	assert_prompt(agent.port, 2);
+	assert_false(octo_lock_try(octo_of(&rte_eth_devices[octo_port_agent.port])));
+	assert_prompt(octo_port_agent.port, 2);
 	end_session();
 }
 
@@ -344,11 +256,11 @@ test_calls_do_not_wait_for_an_agent_that_floods(void **state)
 	(void)state;
 	begin_to_make_a_rule();
 	for (unsigned int i = 1; i <= STRANGE; i++) {
-		say(OCTO_AGENT_RESULT, agent.last.session + 1);
+		octo_port_agent_say(OCTO_AGENT_RESULT, octo_port_agent.last.session + 1);
 		if (i % STRANGE_STEP == 0)
-			assert_prompt(agent.port, 2);
+			assert_prompt(octo_port_agent.port, 2);
 	}
-	assert_false(octo_lock_try(octo_of(&rte_eth_devices[agent.port])));
+	assert_false(octo_lock_try(octo_of(&rte_eth_devices[octo_port_agent.port])));
 	end_session();
 }
 

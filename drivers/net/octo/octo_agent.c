@@ -61,11 +61,26 @@ octo_agent_init(struct octo_agent *agent, const char *addr, const struct octo_ag
 	agent->credit_at = octo_now();
 }
 
+/* All messages that are not answered will not be. */
+static void
+close_stream(struct octo_agent *agent)
+{
+	struct octo_agent_waiter *waiter;
+
+	octo_agent_stream_close(&agent->stream);
+	agent->state = OCTO_AGENT_AWAY;
+	agent->nb_asked = 0;
+	LIST_FOREACH(waiter, &agent->waiters, next) {
+		if (!waiter->done)
+			waiter->ret = -ENOTCONN;
+		waiter->done = true;
+	}
+}
+
 void
 octo_agent_fini(struct octo_agent *agent)
 {
-	octo_agent_stream_close(&agent->stream);
-	agent->state = OCTO_AGENT_AWAY;
+	close_stream(agent);
 }
 
 /* The warning is logged once per outage. */
@@ -77,9 +92,7 @@ lose(struct octo_agent *agent, const char *why)
 			 agent->addr.text, why);
 	agent->complained = true;
 	rte_strscpy(agent->why, why, sizeof(agent->why));
-	octo_agent_stream_close(&agent->stream);
-	agent->state = OCTO_AGENT_AWAY;
-	agent->nb_asked = 0;
+	close_stream(agent);
 	agent->next_try = in_ms(RETRY_MS);
 }
 
@@ -269,6 +282,22 @@ octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg, void *cooki
 	return 0;
 }
 
+static void
+tell_waiter(struct octo_agent *agent, struct octo_agent_asked *asked,
+	    const struct octo_agent_msg *answer, int ret)
+{
+	struct octo_agent_waiter *waiter;
+
+	LIST_FOREACH(waiter, &agent->waiters, next) {
+		if (waiter->done || waiter->seq != asked->seq)
+			continue;
+		waiter->done = true;
+		waiter->ret = ret;
+		waiter->answer = *answer;
+		asked->awaited = true;
+	}
+}
+
 int
 octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 		struct octo_agent_msg *answer, int *answered)
@@ -292,8 +321,12 @@ octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 	agent->first = (agent->first + 1) % OCTO_AGENT_WINDOW;
 	agent->nb_asked--;
 	agent->deadline = in_ms(ANSWER_MS);
+	agent->slow = false;
 	*answered = read_answer(agent, answer);
-	return *answered == -ENOTCONN ? -ENOTCONN : 0;
+	if (*answered == -ENOTCONN)
+		return -ENOTCONN;
+	tell_waiter(agent, asked, answer, *answered);
+	return 0;
 }
 
 bool
@@ -313,6 +346,53 @@ octo_agent_disown(struct octo_agent *agent, const void *cookie)
 	return found;
 }
 
+const struct octo_agent_asked *
+octo_agent_find(const struct octo_agent *agent, const void *cookie)
+{
+	const struct octo_agent_asked *found = NULL;
+
+	for (unsigned int i = 0; i < agent->nb_asked; i++) {
+		const struct octo_agent_asked
+			*asked = &agent->asked[(agent->first + i) % OCTO_AGENT_WINDOW];
+
+		if (asked->cookie == cookie)
+			found = asked;
+	}
+	return found;
+}
+
+void
+octo_agent_await(struct octo_agent *agent, struct octo_agent_waiter *waiter, uint32_t seq)
+{
+	waiter->seq = seq;
+	waiter->done = false;
+	LIST_INSERT_HEAD(&agent->waiters, waiter, next);
+}
+
+void
+octo_agent_await_end(struct octo_agent_waiter *waiter)
+{
+	LIST_REMOVE(waiter, next);
+}
+
+void
+octo_agent_forget(struct octo_agent *agent, const struct rte_flow *rule)
+{
+	struct octo_agent_waiter *waiter;
+
+	octo_agent_disown(agent, rule);
+	LIST_FOREACH(waiter, &agent->waiters, next)
+		if (waiter->rule == rule)
+			waiter->rule = NULL;
+}
+
+void
+octo_agent_look(struct octo_agent *agent)
+{
+	octo_agent_stream_flush(&agent->stream);
+	octo_agent_stream_look(&agent->stream);
+}
+
 static void
 earn_credit(struct octo_agent *agent)
 {
@@ -321,6 +401,18 @@ earn_credit(struct octo_agent *agent)
 	agent->credit = RTE_MIN(agent->credit + (now - agent->credit_at) / CREDIT_SHARE,
 				ms(CREDIT_MS));
 	agent->credit_at = now;
+}
+
+/*
+ * Sleep until the agent answers: a thread that looks every millisecond next to a polling lcore
+ * can keep the CPU from an agent that has to run on it (seen with Linux 6.18).
+ */
+static void
+sleep_for(struct octo_agent *agent, uint64_t cycles)
+{
+	octo_agent_stream_flush(&agent->stream);
+	octo_agent_stream_wait(&agent->stream, (int)(cycles / ms(1)) + 1);
+	octo_agent_stream_look(&agent->stream);
 }
 
 int
@@ -335,14 +427,20 @@ octo_agent_wait(struct octo_agent *agent, uint64_t since)
 		lose(agent, "it does not answer");
 		return -ENOTCONN;
 	}
-	octo_agent_stream_flush(&agent->stream);
-	/*
-	 * Sleep until the agent answers: a thread that looks every millisecond next to a
-	 * polling lcore can keep the CPU from an agent that has to run on it (seen with Linux
-	 * 6.18).
-	 */
-	octo_agent_stream_wait(&agent->stream, (int)((may - waited) / ms(1)) + 1);
-	octo_agent_stream_look(&agent->stream);
+	sleep_for(agent, may - waited);
+	return 0;
+}
+
+int
+octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since)
+{
+	const uint64_t waited = octo_now() - since;
+
+	if (agent->slow || waited >= ms(FREE_MS)) {
+		agent->slow = true;
+		return -ETIMEDOUT;
+	}
+	sleep_for(agent, ms(FREE_MS) - waited);
 	return 0;
 }
 

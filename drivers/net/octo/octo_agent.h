@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "octo_agent_addr.h"
 #include "octo_agent_msg.h"
@@ -33,7 +34,18 @@ struct octo_agent_asked {
 	uint32_t seq;
 	enum octo_agent_type type;
 	uint8_t pf;   /* named in the message */
+	bool awaited; /* somebody waits for the answer, and handles a refusal */
 	void *cookie; /* of the sender */
+};
+
+/** Waits for the answer to one message. On the stack of the thread that waits. */
+struct octo_agent_waiter {
+	LIST_ENTRY(octo_agent_waiter) next;
+	uint32_t seq;
+	bool done;
+	int ret; /* once done: 0, the agent's negative errno, or -ENOTCONN: it was lost first */
+	struct octo_agent_msg answer; /* once done, unless the agent was lost */
+	struct rte_flow *rule;        /* that is created; NULL once it is freed */
 };
 
 struct octo_agent {
@@ -56,6 +68,8 @@ struct octo_agent {
 	unsigned int first;            /* index into asked[]: the next to be answered */
 	unsigned int nb_asked;
 	struct octo_agent_asked asked[OCTO_AGENT_WINDOW];
+	LIST_HEAD(, octo_agent_waiter) waiters;
+	bool slow; /* waiting for an answer timed out, and none has come since */
 	/* used by octo_mpfs_agent.c, valid for this session */
 	uint8_t default_pf;      /* the default PF it accepted, or OCTO_NO_PF */
 	bool default_asked;      /* a default PF was sent and is not answered so far */
@@ -65,7 +79,6 @@ struct octo_agent {
 	uint64_t flips_end;      /* TSC until which packets are held for them */
 	unsigned int nb_refused; /* rules of the resync */
 	bool sync_asked;         /* SYNCED was sent after all rules and is not answered so far */
-	bool slow;               /* the resync timed out waiting for its last answer */
 };
 
 /** Initialise an agent, not connected. */
@@ -116,7 +129,7 @@ int octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg, void *c
  * answers something that was not asked, is lost.
  *
  * @param asked
- *   Filled with the message that is answered.
+ *   Filled with the message that is answered. Its waiter, if any, is done.
  * @param ret
  *   Filled with 0, or the agent's negative errno; then agent->why has its text.
  * @return
@@ -134,6 +147,18 @@ int octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
  */
 bool octo_agent_disown(struct octo_agent *agent, const void *cookie);
 
+/** The last unanswered message with this cookie, or NULL. */
+const struct octo_agent_asked *octo_agent_find(const struct octo_agent *agent, const void *cookie);
+
+/** Begin to wait for the answer to an unanswered message. */
+void octo_agent_await(struct octo_agent *agent, struct octo_agent_waiter *waiter, uint32_t seq);
+
+/** Stop waiting, whether the waiter is done or not. */
+void octo_agent_await_end(struct octo_agent_waiter *waiter);
+
+/** The rule is about to be freed: no unanswered message and no waiter names it afterwards. */
+void octo_agent_forget(struct octo_agent *agent, const struct rte_flow *rule);
+
 /**
  * Wait until there may be an answer, while holding the control mutex. A few milliseconds per
  * answer are free; beyond them the agent has a credit of one second, which is refilled with a
@@ -145,6 +170,17 @@ bool octo_agent_disown(struct octo_agent *agent, const void *cookie);
  *   0, or -ENOTCONN: the agent has been lost.
  */
 int octo_agent_wait(struct octo_agent *agent, uint64_t since);
+
+/**
+ * The same for the few milliseconds that are free; not at all for an agent that is slow.
+ *
+ * @return
+ *   0, or -ETIMEDOUT: the time is over, and the agent is slow until it answers.
+ */
+int octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
+
+/** Send what is buffered and receive what has arrived. Never waits. */
+void octo_agent_look(struct octo_agent *agent);
 
 /** Charge the wait for one answer, by octo_agent_wait() since @p since, to the agent's credit. */
 void octo_agent_waited(struct octo_agent *agent, uint64_t since);

@@ -139,10 +139,10 @@ octo_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 static struct rte_flow *
 create_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
 {
-	struct rte_flow *rule = octo_rule_add_locked(octo, &r->rule_spec, error);
+	struct rte_flow *rule = octo_rule_create_locked(octo, &r->rule_spec, error);
 
 	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, r))
-		rule = octo_rule_add_locked(octo, &r->rule_spec, error);
+		rule = octo_rule_create_locked(octo, &r->rule_spec, error);
 	return rule;
 }
 

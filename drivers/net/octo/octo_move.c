@@ -21,6 +21,7 @@ static int
 lead_home(struct octo_move *m, struct rte_flow *rule)
 {
 	struct octo_dev *octo = m->octo;
+	int ret;
 
 	if (!octo->started || rule->pending)
 		return 0;
@@ -36,7 +37,9 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
 		return -EBUSY;
-	return octo_fanout_lead_to_locked(octo, rule, m->home);
+	ret = octo_fanout_lead_to_locked(octo, rule, m->home);
+	return ret == 0 && octo->mpfs_ops->settle != NULL ? octo->mpfs_ops->settle(octo, rule) :
+							    ret;
 }
 
 /* If the switch cannot lead the flow, it strays, and the control thread tries again. */

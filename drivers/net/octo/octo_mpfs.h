@@ -27,6 +27,11 @@ struct octo_mpfs_ops {
 	/* Lead it to another PF; on failure to the one before or, at worst, to none. */
 	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
+	/*
+	 * Wait until what insert() or flip() began is done; an error means that it was refused
+	 * since. NULL: they do not return before.
+	 */
+	int (*settle)(struct octo_dev *octo, struct rte_flow *rule);
 	/* Remove whatever is installed of the rule. */
 	int (*remove)(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 	/* Are the hits counted of rules that only the back end has? */
@@ -73,6 +78,9 @@ bool octo_mpfs_agent_counts(const struct octo_dev *octo);
 bool octo_mpfs_agent_flips(const struct octo_dev *octo);
 void octo_mpfs_agent_hear_all(struct octo_dev *octo);
 void octo_mpfs_agent_say_synced(struct octo_dev *octo);
+bool octo_mpfs_agent_is_asked(const struct octo_dev *octo, const struct rte_flow *rule);
+int octo_mpfs_agent_await_locked(struct octo_dev *octo, struct rte_flow **rule,
+				 struct rte_flow_error *error);
 bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow *rule);
 
 /* octo_agent_sync.c */

@@ -18,14 +18,17 @@
 #define PATIENCE_MS 100
 /* Delay until a refused default PF is sent again. */
 #define DEFAULT_RETRY_MS 1000
+/* How often a thread without the mutex looks for an answer: see sleep_for() in octo_agent.c. */
+#define LOOK_MIN_US 1000
+#define LOOK_MAX_US 16000
 
 static int
-refuse(struct octo_dev *octo, int ret, struct rte_flow_error *error)
+refuse(struct octo_dev *octo, int ret, const char *why, struct rte_flow_error *error)
 {
 	static __thread char text[OCTO_AGENT_TEXT_MAX + OCTO_AGENT_ADDR_TEXT_MAX + 16];
 
 	snprintf(text, sizeof(text), "agent %s%s: %s", octo->agent->addr.text,
-		 ret == -ENOTCONN ? " is away" : "", octo->agent->why);
+		 ret == -ENOTCONN ? " is away" : "", why);
 	return rte_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, text);
 }
 
@@ -116,8 +119,11 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 	/* the rule was removed meanwhile */
 	if (rule == NULL)
 		return;
-	if (ret == 0) {
+	if (ret == 0)
 		rule->lead = octo_fanout_lead(octo, asked->pf);
+	if (asked->awaited)
+		return;
+	if (ret == 0) {
 		octo_rule_ext_moved(octo, rule);
 	} else {
 		/* there may be room once all rules are sent and stale ones are dropped */
@@ -157,70 +163,80 @@ sync_was_answered(struct octo_dev *octo, int ret)
 			 agent->nb_refused, agent->addr.text, agent->why);
 }
 
-/* Takes the next answer, and handles it unless ask() waits for it, which its cookie tells. */
-static int
-hear(struct octo_dev *octo, struct octo_agent_asked *asked, struct octo_agent_msg *answer,
-     int *answered)
-{
-	int ret = octo_agent_hear(octo->agent, asked, answer, answered);
-
-	if (ret != 0)
-		return ret;
-	octo->agent->slow = false;
-	if (asked->cookie == octo)
-		return 0;
-	if (asked->type == OCTO_AGENT_PUT)
-		put_was_answered(octo, asked, *answered);
-	else if (asked->type == OCTO_AGENT_DEFAULT)
-		default_was_answered(octo, asked->pf, *answered);
-	else if (asked->type == OCTO_AGENT_SYNCED)
-		sync_was_answered(octo, *answered);
-	return 0;
-}
-
 void
 octo_mpfs_agent_hear_all(struct octo_dev *octo)
 {
 	struct octo_agent_asked asked;
 	struct octo_agent_msg answer;
-	int answered;
-
-	while (hear(octo, &asked, &answer, &answered) == 0)
-		;
-}
-
-/* Waits for the next answer; the wait is charged to the agent's credit. */
-static int
-hear_soon(struct octo_dev *octo, uint64_t since, struct octo_agent_asked *asked,
-	  struct octo_agent_msg *answer, int *answered)
-{
 	int ret;
 
-	while ((ret = hear(octo, asked, answer, answered)) == -EAGAIN)
-		if (octo_agent_wait(octo->agent, since) != 0)
-			return -ENOTCONN;
+	while (octo_agent_hear(octo->agent, &asked, &answer, &ret) == 0) {
+		if (asked.type == OCTO_AGENT_PUT)
+			put_was_answered(octo, &asked, ret);
+		else if (asked.type == OCTO_AGENT_DEFAULT)
+			default_was_answered(octo, asked.pf, ret);
+		else if (asked.type == OCTO_AGENT_SYNCED)
+			sync_was_answered(octo, ret);
+	}
+}
+
+/* How long to wait under the mutex: octo_agent_wait() or octo_agent_wait_briefly(). */
+typedef int (*patience_fn)(struct octo_agent *agent, uint64_t since);
+
+static int
+say(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
+    patience_fn patience)
+{
+	int ret = 0;
+
+	octo_mpfs_agent_hear_all(octo);
+	while (ret == 0 && !octo_agent_has_room(octo->agent)) {
+		ret = patience(octo->agent, since);
+		octo_mpfs_agent_hear_all(octo);
+	}
+	return ret == 0 ? octo_agent_say(octo->agent, msg, cookie) : ret;
+}
+
+/* Returns the agent's answer: 0 or its negative errno, or what patience() returned. */
+static int
+hear(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waiter, uint64_t since,
+     patience_fn patience)
+{
+	int ret = 0;
+
+	octo_agent_await(octo->agent, waiter, seq);
+	octo_mpfs_agent_hear_all(octo);
+	while (ret == 0 && !waiter->done) {
+		ret = patience(octo->agent, since);
+		octo_mpfs_agent_hear_all(octo);
+	}
+	octo_agent_await_end(waiter);
+	return waiter->done ? waiter->ret : ret;
+}
+
+/* Send a message and wait for its answer; the wait is charged to the agent's credit. */
+static int
+ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter *waiter)
+{
+	const uint64_t since = octo_now();
+	int ret = say(octo, msg, NULL, since, octo_agent_wait);
+
+	if (ret == 0)
+		ret = hear(octo, msg->seq, waiter, since, octo_agent_wait);
+	octo_agent_waited(octo->agent, since);
 	return ret;
 }
 
 /*
- * Send a message and wait for its answer, which comes after those to all earlier messages. The
- * cookie is the port, which no other message uses.
+ * Send what is to be done, and wait briefly for the answer. -EINPROGRESS: there is none so
+ * far, and octo_mpfs_agent_hear_all() handles it.
  */
 static int
-ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_msg *answer)
+tell(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter *waiter)
 {
-	const uint64_t since = octo_now();
-	struct octo_agent_asked asked = {.cookie = NULL};
-	int ret = 0, answered = 0;
+	int ret = hear(octo, msg->seq, waiter, octo_now(), octo_agent_wait_briefly);
 
-	while (ret == 0 && !octo_agent_has_room(octo->agent))
-		ret = hear_soon(octo, since, &asked, answer, &answered);
-	if (ret == 0)
-		ret = octo_agent_say(octo->agent, msg, octo);
-	while (ret == 0 && (asked.cookie != octo || asked.seq != msg->seq))
-		ret = hear_soon(octo, since, &asked, answer, &answered);
-	octo_agent_waited(octo->agent, since);
-	return ret == 0 ? answered : ret;
+	return ret == -ETIMEDOUT && !waiter->done ? -EINPROGRESS : ret;
 }
 
 void
@@ -237,54 +253,63 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	octo->proxy = OCTO_NO_PF;
 	if (octo->agent->state != OCTO_AGENT_READY)
-		return refuse(octo, -ENOTCONN, error);
+		return refuse(octo, -ENOTCONN, octo->agent->why, error);
 	/* an earlier process may have left rules, and this one may need their room at once */
 	if (octo->agent_resyncing && TAILQ_EMPTY(&octo->rules) && !octo->agent->sync_asked)
 		octo_mpfs_agent_say_synced(octo);
 	return 0;
 }
 
-/* A resync may have sent the rule and have no answer so far. */
-static bool
-may_be_there(struct octo_dev *octo, const struct rte_flow *rule)
-{
-	return rule->lead.pf != OCTO_NO_PF || octo_agent_disown(octo->agent, rule);
-}
-
 /*
  * While the agent is away the rule waits for it, and its packets come by the default PF into
- * the right queue, provided that the PFs have ARFS rules.
+ * the right queue, provided that the PFs have ARFS rules. A slow agent has the rule later:
+ * octo_mpfs_agent_await() and agent_settle() wait for that.
  */
 static int
 agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
+	struct octo_agent *agent = octo->agent;
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_PUT, rule, pf);
-	struct octo_agent_msg answer;
-	int ret = ask(octo, &msg, &answer);
+	const struct octo_agent_asked *asked = octo_agent_find(agent, rule);
+	struct octo_agent_waiter waiter;
+	int ret;
 
-	if (ret == 0)
-		rule->lead = octo_fanout_lead(octo, pf);
-	if (ret == -ENOTCONN && !octo->agent_queues)
+	if (asked != NULL && asked->pf == pf)
 		return 0;
-	return ret == 0 ? 0 : refuse(octo, ret, error);
+	ret = say(octo, &msg, rule, octo_now(), octo_agent_wait_briefly);
+	if (ret == -ETIMEDOUT)
+		return refuse(octo, -EAGAIN, "it has not answered so far", error);
+	if (ret == 0) {
+		octo_mpfs_agent_count_flip(agent);
+		ret = tell(octo, &msg, &waiter);
+	}
+	if (ret == 0 || ret == -EINPROGRESS || (ret == -ENOTCONN && !octo->agent_queues))
+		return 0;
+	return refuse(octo, ret, agent->why, error);
 }
 
+/* The agent may not have executed an earlier message about the rule so far. */
 static int
 agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_REMOVE, rule, 0);
-	struct octo_agent_msg answer;
+	const bool asked = octo_agent_disown(octo->agent, rule);
+	const uint64_t since = octo_now();
+	struct octo_agent_waiter waiter;
 	int ret;
 
 	/* an agent drops a rule that is not sent again in a new session */
-	if (!may_be_there(octo, rule))
+	if (!asked && rule->lead.pf == OCTO_NO_PF)
 		return 0;
-	ret = ask(octo, &msg, &answer);
+	ret = say(octo, &msg, NULL, since, octo_agent_wait);
+	octo_agent_waited(octo->agent, since);
+	if (ret == 0)
+		ret = tell(octo, &msg, &waiter);
 	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
-	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN)
+	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN || ret == -EINPROGRESS)
 		return 0;
-	return refuse(octo, ret, error);
+	return refuse(octo, ret, octo->agent->why, error);
 }
 
 /* The agent makes before it breaks. If its table is too full for that, remove the rule first. */
@@ -293,9 +318,69 @@ agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_
 {
 	int ret = agent_insert(octo, rule, pf, error);
 
-	if (ret == 0 || ret == -ENOTCONN || agent_remove(octo, rule, error) != 0)
+	if (ret == 0 || ret == -ENOTCONN || ret == -EAGAIN || agent_remove(octo, rule, error) != 0)
 		return ret;
 	return agent_insert(octo, rule, pf, error);
+}
+
+/* For what cannot be undone when the agent refuses later. */
+static int
+agent_settle(struct octo_dev *octo, struct rte_flow *rule)
+{
+	const struct octo_agent_asked *asked = octo_agent_find(octo->agent, rule);
+	const uint64_t since = octo_now();
+	struct octo_agent_waiter waiter;
+	int ret;
+
+	if (asked == NULL)
+		return 0;
+	ret = hear(octo, asked->seq, &waiter, since, octo_agent_wait);
+	octo_agent_waited(octo->agent, since);
+	return ret == -ENOTCONN && !octo->agent_queues ? 0 : ret;
+}
+
+/*
+ * Wait for the agent's answer about a new rule. The mutex, which the caller holds once, is
+ * released meanwhile: *rule becomes NULL if another thread removes the rule.
+ */
+int
+octo_mpfs_agent_await_locked(struct octo_dev *octo, struct rte_flow **rule,
+			     struct rte_flow_error *error)
+{
+	struct octo_agent_waiter waiter = {.rule = *rule};
+	const struct octo_agent_asked *asked;
+	uint64_t us = LOOK_MIN_US;
+
+	if (octo->agent == NULL || octo->lock_depth > 1)
+		return 0;
+	asked = octo_agent_find(octo->agent, *rule);
+	if (asked == NULL)
+		return 0;
+	octo_agent_await(octo->agent, &waiter, asked->seq);
+	while (!waiter.done) {
+		octo_unlock(octo);
+		octo_sleep_us(us);
+		us = RTE_MIN(2 * us, LOOK_MAX_US);
+		octo_lock(octo);
+		octo_agent_look(octo->agent);
+		octo_mpfs_agent_hear_all(octo);
+	}
+	octo_agent_await_end(&waiter);
+	*rule = waiter.rule;
+	if (*rule == NULL)
+		return rte_flow_error_set(error, ECANCELED, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the rule was removed before the agent answered");
+	if (waiter.ret == 0 || (waiter.ret == -ENOTCONN && !octo->agent_queues))
+		return 0;
+	return refuse(octo, waiter.ret,
+		      waiter.ret == -ENOTCONN ? octo->agent->why : waiter.answer.result.text,
+		      error);
+}
+
+bool
+octo_mpfs_agent_is_asked(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return octo->agent != NULL && octo_agent_find(octo->agent, rule) != NULL;
 }
 
 static bool
@@ -310,27 +395,28 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 {
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_QUERY, rule, 0);
 	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
-	struct octo_agent_msg answer;
+	struct octo_agent_waiter waiter;
+	const struct octo_agent_msg *answer = &waiter.answer;
 	int ret;
 
 	if (ext == NULL)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "no memory for the counters of the rule");
-	ret = ask(octo, &msg, &answer);
+	ret = ask(octo, &msg, &waiter);
 	if (ret != 0)
-		return refuse(octo, ret, error);
-	if (answer.type != OCTO_AGENT_COUNT)
-		return refuse(octo, -EPROTO, error);
+		return refuse(octo, ret, octo->agent->why, error);
+	if (answer->type != OCTO_AGENT_COUNT)
+		return refuse(octo, -EPROTO, "it does not answer with counters", error);
 	/* the agent was restarted, and its counters with it */
-	if (answer.count.hits < ext->agent_base.hits)
+	if (answer->count.hits < ext->agent_base.hits)
 		memset(&ext->agent_base, 0, sizeof(ext->agent_base));
 	count->hits_set = 1;
 	count->bytes_set = 1;
-	count->hits = answer.count.hits - ext->agent_base.hits;
-	count->bytes = answer.count.bytes - ext->agent_base.bytes;
+	count->hits = answer->count.hits - ext->agent_base.hits;
+	count->bytes = answer->count.bytes - ext->agent_base.bytes;
 	if (count->reset) {
-		ext->agent_base.hits = answer.count.hits;
-		ext->agent_base.bytes = answer.count.bytes;
+		ext->agent_base.hits = answer->count.hits;
+		ext->agent_base.bytes = answer->count.bytes;
 	}
 	return 0;
 }
@@ -340,6 +426,7 @@ const struct octo_mpfs_ops octo_mpfs_agent_ops = {
 	.probe = agent_probe,
 	.insert = agent_insert,
 	.flip = agent_flip,
+	.settle = agent_settle,
 	.remove = agent_remove,
 	.counts = agent_counts,
 	.query = agent_query,

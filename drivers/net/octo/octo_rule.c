@@ -32,6 +32,11 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	     octo_hooks->make_room_locked(octo);
 	     i++)
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
+	/* a slow agent has no room for another message: octo_sync.c sends it later */
+	if (ret == -EAGAIN && !octo->agent_queues) {
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
+		return 0;
+	}
 	return ret;
 }
 
@@ -174,6 +179,33 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 	}
 	octo_rule_store_enlist(octo, rule);
 	return rule;
+}
+
+/* The same, but the answer of an agent is waited for, meanwhile without the mutex. */
+struct rte_flow *
+octo_rule_create_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
+			struct rte_flow_error *error)
+{
+	struct rte_flow *rule = octo_rule_add_locked(octo, spec, error);
+	int ret;
+
+	if (rule == NULL)
+		return NULL;
+	ret = octo_mpfs_agent_await_locked(octo, &rule, error);
+	for (unsigned int i = 0;
+	     i < MAKE_ROOM_TRIES && rule != NULL && octo_rule_says_full(ret) && octo->started &&
+	     (octo_rule_linger_end_locked(octo) || octo_hooks->make_room_locked(octo));
+	     i++) {
+		ret = insert_mpfs(octo, rule, error);
+		if (ret == 0)
+			ret = octo_mpfs_agent_await_locked(octo, &rule, error);
+	}
+	if (ret == 0)
+		return rule;
+	if (rule != NULL)
+		octo_rule_remove_locked(octo, rule, NULL);
+	rte_errno = -ret;
+	return NULL;
 }
 
 /* Create a rule of a template table. It is not on any PF yet. */

@@ -151,6 +151,8 @@ octo_rule_says_full(int ret)
 /* octo_rule.c: a rule on all PFs; all under the control mutex */
 struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 				      struct rte_flow_error *error);
+struct rte_flow *octo_rule_create_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
+					 struct rte_flow_error *error);
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
 int

@@ -53,7 +53,7 @@ may_linger(const struct octo_dev *octo, const struct rte_flow *rule)
 	const struct octo_rxq *q;
 
 	if (!octo->started || !octo_rule_has_tuple(rule) || rule->generic || rule->by_table ||
-	    octo->agent_queues || octo->agent_resyncing)
+	    octo->agent_queues || octo->agent_resyncing || octo_mpfs_agent_is_asked(octo, rule))
 		return false;
 	q = octo_data(octo)->rx_queues[rule->queue];
 	return q != NULL && q->tracking.node >= 0;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "octo_agent.h"
 #include "octo_private.h"
 
 /* Free a rule that is on no PF and on no list. */
@@ -15,6 +16,8 @@ octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 		octo_indirect_release(rule->ext->app_spec.rule->actions_ro);
 		octo_app_spec_drop(&rule->ext->app_spec);
 	}
+	if (octo->agent != NULL)
+		octo_agent_forget(octo->agent, rule);
 	octo_rule_ext_drop(octo, rule);
 	octo_slab_put(&octo->rule_slab, rule);
 	octo_rule_store_publish_locked(octo);

@@ -93,7 +93,7 @@ add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue
 	};
 	int ret = octo_flow_error_check_queue(octo, queue, error);
 
-	if (ret == 0 && octo_rule_add_locked(octo, &spec, error) == NULL)
+	if (ret == 0 && octo_rule_create_locked(octo, &spec, error) == NULL)
 		ret = -rte_errno;
 	return ret;
 }

@@ -79,7 +79,9 @@ walk(struct octo_dev *octo, uint16_t queue)
 		}
 		q->next = TAILQ_NEXT(rule, next_of_queue);
 	}
-	octo_fence_flipped_locked(octo, queue);
+	/* the control thread's next round flips the fences that are armed until an agent answers */
+	if (octo->mpfs_ops->flips == NULL || !octo->mpfs_ops->flips(octo))
+		octo_fence_flipped_locked(octo, queue);
 	return q->next != NULL ? -EAGAIN : 0;
 }
 

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A thread that creates, moves or removes a rule waits for an agent's answer, but holds the
+ * control mutex for a few milliseconds of that at most, by the injected clock.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "octo_port.h"
+#include "octo_port_agent.h"
+#include "octo_private.h"
+#include "rte_pmd_octo.h"
+
+#define SRC_PORT 1000
+/* Longer than the mutex may be held for an answer. */
+#define HELD_US 11000
+/* Longer than a thread without the mutex waits between two looks. */
+#define LOOK_US 20000
+/* Messages that may be unanswered. */
+#define WINDOW 64
+
+static const struct octo_port_conf two_pfs;
+
+/* What the other thread does. */
+static struct {
+	struct rte_flow *flow;
+	struct rte_flow_error error;
+	int errnum;
+	char text[256];
+} made;
+
+static void *
+create(void *arg)
+{
+	RTE_SET_USED(arg);
+	memset(&made, 0, sizeof(made));
+	made.flow = octo_port_steer(octo_port_agent.port, SRC_PORT, 0, &made.error);
+	made.errnum = rte_errno;
+	/* the driver's text is of the thread */
+	if (made.error.message != NULL)
+		snprintf(made.text, sizeof(made.text), "%s", made.error.message);
+	return NULL;
+}
+
+static struct rte_pmd_octo_tuple
+tuple(void)
+{
+	struct rte_pmd_octo_tuple t;
+
+	assert_int_equal(
+		rte_pmd_octo_tuple_read(&t, "udp", "10.0.0.1", SRC_PORT, "10.0.0.2", 9, NULL), 0);
+	return t;
+}
+
+static void *
+steer(void *arg)
+{
+	const struct rte_pmd_octo_tuple t = tuple();
+
+	RTE_SET_USED(arg);
+	memset(&made, 0, sizeof(made));
+	made.errnum = -rte_pmd_octo_steer_add(octo_port_agent.port, &t, 0, &made.error);
+	return NULL;
+}
+
+static struct octo_dev *
+dev(void)
+{
+	return octo_of(&rte_eth_devices[octo_port_agent.port]);
+}
+
+static bool
+mutex_is_free(void)
+{
+	const bool is = octo_lock_try(dev());
+
+	if (is)
+		octo_unlock(dev());
+	return is;
+}
+
+/* The other thread waits for the agent, without the mutex from now on. */
+static void
+begin(void *(*fn)(void *), uint8_t flags)
+{
+	octo_port_agent_begin(&two_pfs, flags);
+	octo_port_thread_start(fn, NULL);
+	octo_port_agent_await(OCTO_AGENT_PUT);
+	octo_sleep_us(HELD_US);
+	octo_port_await_thread(octo_port_time_beside_sleeps());
+	assert_true(mutex_is_free());
+}
+
+/* It hears of what has happened. */
+static void
+finish(void)
+{
+	while (octo_port_thread_runs())
+		octo_sleep_us(LOOK_US);
+	octo_port_thread_stop();
+}
+
+static void
+test_a_rule_is_accepted_late(void **state)
+{
+	(void)state;
+	begin(create, 0);
+	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), -1);
+	octo_port_agent_answer(0, "");
+	finish();
+	assert_non_null(made.flow);
+	assert_true(octo_port_rule_pf(octo_port_agent.port, SRC_PORT) >= 0);
+	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 1);
+	octo_port_agent_end();
+}
+
+static void
+test_a_rule_is_refused_late(void **state)
+{
+	(void)state;
+	begin(create, OCTO_AGENT_PLACES_QUEUES);
+	octo_port_agent_answer(ENOSPC, "no room for that");
+	finish();
+	assert_null(made.flow);
+	assert_int_equal(made.errnum, ENOSPC);
+	assert_non_null(strstr(made.text, "no room for that"));
+	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 0);
+	octo_port_agent_end();
+}
+
+static uint64_t
+learned(void)
+{
+	return octo_port_xstat(octo_port_agent.port, "learned_flows");
+}
+
+static void *
+serve(void *arg)
+{
+	while (!octo_port_thread_is_to_stop())
+		octo_port_agent_serve();
+	return arg;
+}
+
+/* A stray, as the agent is only played. */
+static bool
+learn_a_flow(void)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_send(octo_port_agent.port, 0, SRC_PORT + 1, 8);
+	octo_port_poll(octo_port_agent.port, 0, 32, &tally);
+	octo_port_pass_us(1000);
+	return learned() > 0;
+}
+
+/* Of the flow in the last message. */
+static uint16_t
+last_src_port(void)
+{
+	return rte_be_to_cpu_16(octo_port_agent.last.rule.tuple.src_port);
+}
+
+/* An evicted learned rule makes room, and the message is sent again. */
+static void
+test_a_rule_that_is_refused_late_evicts_a_learned_one(void **state)
+{
+	static const struct octo_port_conf conf = {.learn = true, .nic = "default_pf=1"};
+
+	(void)state;
+	octo_port_agent_begin(&conf, 0);
+	octo_port_thread_start(serve, NULL);
+	octo_port_await(learn_a_flow());
+	octo_port_thread_stop();
+	octo_port_thread_start(create, NULL);
+	octo_port_agent_await(OCTO_AGENT_PUT);
+	octo_sleep_us(HELD_US);
+	octo_port_await_thread(octo_port_time_beside_sleeps());
+	octo_port_agent_answer(ENOSPC, "no room for that");
+	octo_sleep_us(LOOK_US);
+	octo_port_agent_await(OCTO_AGENT_REMOVE);
+	assert_int_equal(last_src_port(), SRC_PORT + 1);
+	octo_port_agent_answer(0, "");
+	octo_port_agent_await(OCTO_AGENT_PUT);
+	assert_int_equal(last_src_port(), SRC_PORT);
+	octo_port_agent_answer(0, "");
+	finish();
+	assert_non_null(made.flow);
+	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 1);
+	octo_port_agent_end();
+}
+
+/* The PFs lead the flow to its queue until the agent is back, and has the rule then. */
+static void
+test_an_agent_is_lost_meanwhile(void **state)
+{
+	(void)state;
+	begin(create, 0);
+	octo_port_agent_hang_up();
+	finish();
+	assert_non_null(made.flow);
+	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), -1);
+	octo_port_await(octo_port_agent_serve());
+	octo_port_await(octo_port_rule_pf(octo_port_agent.port, SRC_PORT) >= 0);
+	octo_port_agent_end();
+}
+
+static void
+test_a_rule_is_removed_meanwhile(void **state)
+{
+	const struct rte_pmd_octo_tuple t = tuple();
+
+	(void)state;
+	begin(steer, 0);
+	assert_int_equal(rte_pmd_octo_steer_remove(octo_port_agent.port, &t, NULL), 0);
+	/* the answer to PUT, then that to REMOVE */
+	octo_port_agent_answer(0, "");
+	octo_port_agent_await(OCTO_AGENT_REMOVE);
+	octo_port_agent_answer(0, "");
+	finish();
+	assert_int_equal(made.errnum, ECANCELED);
+	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 0);
+	octo_port_agent_end();
+}
+
+/* Neither those that exist nor new ones cost anybody more than the first did. */
+static void
+test_other_rules_do_not_wait_for_a_slow_agent(void **state)
+{
+	struct octo_tuple learned = {.family = OCTO_IPV4, .proto = IPPROTO_UDP};
+	uint64_t since;
+
+	(void)state;
+	begin(steer, 0);
+	since = octo_now();
+	octo_lock(dev());
+	for (learned.src_port = 1; learned.src_port <= 2 * WINDOW; learned.src_port++)
+		assert_non_null(octo_rule_learn_locked(dev(), &learned, 1, NULL));
+	octo_unlock(dev());
+	/* reading the clock takes time, too */
+	assert_true(octo_now() - since < rte_get_timer_hz() * HELD_US / US_PER_S);
+	octo_port_agent_answer(0, "");
+	octo_port_await(octo_port_agent_serve() &&
+			octo_port_xstat(octo_port_agent.port, "steered_flows") == 1 + 2 * WINDOW);
+	finish();
+	assert_int_equal(made.errnum, 0);
+	octo_port_await(octo_port_agent_serve() &&
+			octo_rule_pf(dev(), octo_table_find(dev()->table, &learned)) >= 0);
+	octo_port_agent_end();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_rule_is_accepted_late),
+		octo_port_test(test_a_rule_is_refused_late),
+		octo_port_test(test_a_rule_that_is_refused_late_evicts_a_learned_one),
+		octo_port_test(test_an_agent_is_lost_meanwhile),
+		octo_port_test(test_a_rule_is_removed_meanwhile),
+		octo_port_test(test_other_rules_do_not_wait_for_a_slow_agent),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
