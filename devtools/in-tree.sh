@@ -237,8 +237,8 @@ get_checkpatch() {
 judge_patches() {
 	sed -E '/^### |^total: |^[0-9]+\/[0-9]+ valid patch/d' | awk 'BEGIN { RS = ""; ORS = "\n\n" }
 		/^CHECK:CAMELCASE[^\n]*<PRI[a-zX]+[0-9]+>/ { next }
-		/^CHECK:SPACING: No space is necessary after a cast/ && /RTE_ATOMIC\([a-z0-9_]+\) / { next }
-		/^CHECK:MACRO_ARG_REUSE/ && /define [A-Z_]+_FOREACH_/ { next }
+		/^(CHECK|ERROR):SPACING/ && /RTE_ATOMIC\([^)]+\) / { next }
+		/^CHECK:MACRO_ARG_REUSE/ && /define ([A-Z_]+_)?FOREACH_/ { next }
 		{ print; bad = 1 }
 		END { exit bad }'
 }

@@ -117,8 +117,8 @@ tlps(const struct nudma_model *model, uint32_t bytes)
 
 /* Charge requests, answers and messages with a line between a node and the other one. */
 static void
-cross(const struct nudma_model *model, struct nudma_account *account, unsigned int from,
-      uint64_t lines, bool data_goes)
+charge_crossing(const struct nudma_model *model, struct nudma_account *account, unsigned int from,
+		uint64_t lines, bool data_goes)
 {
 	const uint64_t control = lines * model->control_millflits;
 	const uint64_t data = lines * model->data_millflits;
@@ -144,7 +144,7 @@ nudma_dma_write(const struct nudma_model *model, struct nudma_account *account, 
 	/* the line is read together with its ownership */
 	account->dram_read[memory] += data;
 	account->remote++;
-	cross(model, account, pf, data / NUDMA_LINE, true);
+	charge_crossing(model, account, pf, data / NUDMA_LINE, true);
 	/* and its arrival is acknowledged */
 	account->millflits[memory] += data / NUDMA_LINE * model->control_millflits;
 	return NUDMA_IN_FOREIGN;
@@ -166,7 +166,7 @@ nudma_dma_read(const struct nudma_model *model, struct nudma_account *account, u
 	account->dram_read[memory] += data;
 	account->remote++;
 	account->path_ps += model->read_ps[pf];
-	cross(model, account, pf, data / NUDMA_LINE, false);
+	charge_crossing(model, account, pf, data / NUDMA_LINE, false);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(nudma_doorbell)
@@ -205,7 +205,7 @@ nudma_cpu_read(const struct nudma_model *model, struct nudma_account *account, u
 	if (in_dram)
 		account->dram_read[memory] += data;
 	if (far)
-		cross(model, account, cpu, (data + NUDMA_LINE - 1) / NUDMA_LINE, false);
+		charge_crossing(model, account, cpu, (data + NUDMA_LINE - 1) / NUDMA_LINE, false);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(nudma_write_path_ps)

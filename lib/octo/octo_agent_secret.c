@@ -18,7 +18,7 @@ fault_of(const struct stat *st)
 		return "it is not a regular file";
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return "it belongs to another user: it must be owned by this one or root";
-	if ((st->st_mode & (S_IRWXG | S_IRWXO)) != 0)
+	if ((st->st_mode & 0077) != 0)
 		return "others than its owner may use it: chmod 600 is needed";
 	return NULL;
 }

@@ -24,7 +24,7 @@ octo_gate_arm(struct octo_gate *g, uint32_t legs)
 	rte_atomic_store_explicit(&g->flipped, OCTO_GATE_UNDER_WAY, rte_memory_order_relaxed);
 	do {
 		new = old + OCTO_GATE_TURN + ((old & OCTO_GATE_HELD) ? 0 : OCTO_GATE_OPENING);
-		new |= legs &OCTO_GATE_HELD;
+		new |= (legs & OCTO_GATE_HELD);
 	} while (!rte_atomic_compare_exchange_weak_explicit(
 		&g->word, &old, new, rte_memory_order_release, rte_memory_order_relaxed));
 }

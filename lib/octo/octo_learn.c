@@ -418,8 +418,9 @@ try_without(struct octo_learn *l, struct octo_learned *f, uint32_t tick)
 static bool
 is_idle(const struct octo_learn *l, const struct octo_learned *f, uint32_t tick)
 {
-	return l->conf.idle_ms != 0 &&
-	       (tick - f->hit) * (uint64_t)OCTO_FLOW_RATE_TICK_MS >= l->conf.idle_ms;
+	const uint64_t ms = (tick - f->hit) * (uint64_t)OCTO_FLOW_RATE_TICK_MS;
+
+	return l->conf.idle_ms != 0 && ms >= l->conf.idle_ms;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_work)

@@ -35,28 +35,28 @@
 #define CUT TO(OFF, NEVER, DO(DRAINED) | DO(RELEASE))
 
 /* clang-format off */
-#define ON(event) [OCTO_PF_EV_##event] =
+#define E(event) OCTO_PF_EV_##event
 
 static const struct octo_pf_move table[OCTO_PF_NB_EVENTS][OCTO_PF_NB_STATES] = {
-	/*              OFF    RESYNC ACTIVE DRAIN: DRAIN: FLUSHING */
-	/*                                   EJECT  BACK            */
-	ON(TIME)       {SKIP,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP},
-	ON(STARTED)    {BEGIN, ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(JOINS)      {JOIN,  ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(SYNCED)     {ODD,   GOOD,  ODD,   ODD,   ODD,   ODD},
-	ON(REFUSED)    {ODD,   BACK,  ODD,   ODD,   ODD,   ODD},
-	ON(EJECT)      {DROP,  EJECT, EJECT, SKIP,  EJECT, SKIP},
-	ON(EMPTY)      {ODD,   ODD,   ODD,   FLUSH, GIVE,  ODD},
-	ON(SENT)       {ODD,   ODD,   ODD,   ODD,   ODD,   FREE},
-	ON(UP)         {SKIP,  UP,    UP,    UP,    UP,    SKIP},
-	ON(DOWN)       {SKIP,  DOWN,  DOWN,  FLUSH, GIVE,  SKIP},
-	ON(LOST)       {SKIP,  OFF,   OFF,   OFF,   OFF,   OFF},
-	ON(STOPPED)    {SKIP,  OFF,   OFF,   CUT,   OFF,   FREE},
-	ON(EJECT_NOW)  {DROP,  DROP,  DROP,  SKIP,  DROP,  SKIP},
-	ON(EMPTY_LAST) {ODD,   ODD,   ODD,   FLUSH, SKIP,  ODD},
-	ON(DOWN_LAST)  {SKIP,  DOWN,  DOWN,  FLUSH, DOWN,  SKIP},
-	ON(LAST)       {SKIP,  SKIP,  SKIP,  SKIP,  PAUSE, SKIP},
-	ON(LATE)       {ODD,   ODD,   ODD,   FLUSH, GIVE,  FREE},
+	/*                 OFF    RESYNC ACTIVE DRAIN: DRAIN: FLUSHING */
+	/*                                      EJECT  BACK */
+	[E(TIME)]       = {SKIP,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP},
+	[E(STARTED)]    = {BEGIN, ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(JOINS)]      = {JOIN,  ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(SYNCED)]     = {ODD,   GOOD,  ODD,   ODD,   ODD,   ODD},
+	[E(REFUSED)]    = {ODD,   BACK,  ODD,   ODD,   ODD,   ODD},
+	[E(EJECT)]      = {DROP,  EJECT, EJECT, SKIP,  EJECT, SKIP},
+	[E(EMPTY)]      = {ODD,   ODD,   ODD,   FLUSH, GIVE,  ODD},
+	[E(SENT)]       = {ODD,   ODD,   ODD,   ODD,   ODD,   FREE},
+	[E(UP)]         = {SKIP,  UP,    UP,    UP,    UP,    SKIP},
+	[E(DOWN)]       = {SKIP,  DOWN,  DOWN,  FLUSH, GIVE,  SKIP},
+	[E(LOST)]       = {SKIP,  OFF,   OFF,   OFF,   OFF,   OFF},
+	[E(STOPPED)]    = {SKIP,  OFF,   OFF,   CUT,   OFF,   FREE},
+	[E(EJECT_NOW)]  = {DROP,  DROP,  DROP,  SKIP,  DROP,  SKIP},
+	[E(EMPTY_LAST)] = {ODD,   ODD,   ODD,   FLUSH, SKIP,  ODD},
+	[E(DOWN_LAST)]  = {SKIP,  DOWN,  DOWN,  FLUSH, DOWN,  SKIP},
+	[E(LAST)]       = {SKIP,  SKIP,  SKIP,  SKIP,  PAUSE, SKIP},
+	[E(LATE)]       = {ODD,   ODD,   ODD,   FLUSH, GIVE,  FREE},
 };
 /* clang-format on */
 

@@ -77,43 +77,43 @@
 #define STUCK TO(DEAD, BACK_OFF, 0)
 
 /* clang-format off */
-#define ON(event) [OCTO_PORT_EV_##event] =
+#define E(event) OCTO_PORT_EV_##event
 
 static const struct octo_port_move table[OCTO_PORT_NB_EVENTS][OCTO_PORT_NB_STATES] = {
-	/*                ABSENT PROBING:      FOREIGN       DEAD          IDLE          RUNNING */
-	/*                       US     OTHERS        RECOVERING    REMOVING      READY          */
-	ON(RECOVERING)    {HEAL,  HEAL,  HEAL,  HEAL,  SKIP,  HEAL,  SKIP,  HEAL,  HEAL,  HEAL},
-	ON(RECOVERED)     {SKIP,  SKIP,  SKIP,  SKIP,  MADE,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP},
-	ON(GAVE_UP)       {FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  SKIP,  FAIL,  FAIL,  FAIL},
-	ON(RESET)         {RESET, RESET, RESET, RESET, RESET, SKIP,  SKIP,  RESET, RESET, RESET},
-	ON(RMV)           {DIES,  DIES,  DIES,  DIES,  DIES,  SKIP,  SKIP,  DIES,  DIES,  DIES},
-	ON(ARRIVED)       {SOON,  SKIP,  SKIP,  AGAIN, SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP},
-	ON(LOOK)          {NOW,   SKIP,  NOW,   AGAIN, SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP},
-	ON(BORN)          {MADE,  SKIP,  SKIP,  ODD,   SKIP,  SKIP,  SKIP,  ODD,   ODD,   ODD},
-	ON(DIED)          {SKIP,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE},
-	ON(PROBE_DONE)    {NONE,  COMES, OURS,  ODD,   OURS,  OURS,  ODD,   ODD,   ODD,   ODD},
-	ON(PROBE_FOUND)   {MADE,  MADE,  SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
-	ON(PROBE_NONE)    {NONE,  NONE,  SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
-	ON(PROBE_FAILED)  {LATER, LATER, SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
-	ON(REMOVE_DONE)   {FREE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  FREE,  ODD,   ODD,   ODD},
-	ON(REMOVE_FAILED) {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
-	ON(NOT_OURS)      {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
-	ON(PROBED)        {ODD,   ODD,   CLAIM, ODD,   SKIP,  ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(NONE)          {ODD,   GONE,  GONE,  GONE,  GONE,  ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(NOT_YET)       {ODD,   WAIT,  WAIT,  WAIT,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(CLAIMED)       {ODD,   OWN,   OWN,   OWN,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(OTHERS)        {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(LACKS)         {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(REFUSED)       {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   GIVE,  GIVE,  GIVE},
-	ON(RESET_FAILED)  {ODD,   FAIL,  FAIL,  FAIL,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
-	ON(CONFIGURED)    {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   READY, READY, ODD},
-	ON(UNCONFIGURED)  {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  IDLE,  ODD},
-	ON(STARTED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   RUN,   ODD},
-	ON(STOPPED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  READY},
-	ON(JOINED)        {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   JOIN},
-	ON(DRAINED)       {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   DIES,  DIES},
-	ON(RELEASE)       {ODD,   ODD,   ODD,   ODD,   ODD,   EJECT, LATE,  ODD,   ODD,   ODD},
-	ON(DEADLINE)      {PROBE, CLAIM, CHECK, CLAIM, WATCH, BURY,  ODD,   ODD,   ODD,   ODD},
+	/*                   ABSENT PROBING:      FOREIGN       DEAD          IDLE          RUN */
+	/*                          US     OTHERS        RECOVERING    REMOVING      READY */
+	[E(RECOVERING)]    = {HEAL,  HEAL,  HEAL,  HEAL,  SKIP,  HEAL,  SKIP,  HEAL,  HEAL,  HEAL},
+	[E(RECOVERED)]     = {SKIP,  SKIP,  SKIP,  SKIP,  MADE,  SKIP,  SKIP,  SKIP,  SKIP,  SKIP},
+	[E(GAVE_UP)]       = {FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  FAIL,  SKIP,  FAIL,  FAIL,  FAIL},
+	[E(RESET)]         = {RESET, RESET, RESET, RESET, RESET, SKIP,  SKIP,  RESET, RESET, RESET},
+	[E(RMV)]           = {DIES,  DIES,  DIES,  DIES,  DIES,  SKIP,  SKIP,  DIES,  DIES,  DIES},
+	[E(ARRIVED)]       = {SOON,  SKIP,  SKIP,  AGAIN, SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP},
+	[E(LOOK)]          = {NOW,   SKIP,  NOW,   AGAIN, SKIP,  AGAIN, SKIP,  SKIP,  SKIP,  SKIP},
+	[E(BORN)]          = {MADE,  SKIP,  SKIP,  ODD,   SKIP,  SKIP,  SKIP,  ODD,   ODD,   ODD},
+	[E(DIED)]          = {SKIP,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE,  GONE},
+	[E(PROBE_DONE)]    = {NONE,  COMES, OURS,  ODD,   OURS,  OURS,  ODD,   ODD,   ODD,   ODD},
+	[E(PROBE_FOUND)]   = {MADE,  MADE,  SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
+	[E(PROBE_NONE)]    = {NONE,  NONE,  SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
+	[E(PROBE_FAILED)]  = {LATER, LATER, SKIP,  ODD,   SKIP,  SKIP,  ODD,   ODD,   ODD,   ODD},
+	[E(REMOVE_DONE)]   = {FREE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  FREE,  ODD,   ODD,   ODD},
+	[E(REMOVE_FAILED)] = {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
+	[E(NOT_OURS)]      = {NONE,  ODD,   SKIP,  ODD,   SKIP,  SKIP,  STUCK, ODD,   ODD,   ODD},
+	[E(PROBED)]        = {ODD,   ODD,   CLAIM, ODD,   SKIP,  ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(NONE)]          = {ODD,   GONE,  GONE,  GONE,  GONE,  ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(NOT_YET)]       = {ODD,   WAIT,  WAIT,  WAIT,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(CLAIMED)]       = {ODD,   OWN,   OWN,   OWN,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(OTHERS)]        = {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(LACKS)]         = {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(REFUSED)]       = {ODD,   DENY,  DENY,  DENY,  ODD,   ODD,   ODD,   GIVE,  GIVE,  GIVE},
+	[E(RESET_FAILED)]  = {ODD,   FAIL,  FAIL,  FAIL,  ODD,   ODD,   ODD,   ODD,   ODD,   ODD},
+	[E(CONFIGURED)]    = {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   READY, READY, ODD},
+	[E(UNCONFIGURED)]  = {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  IDLE,  ODD},
+	[E(STARTED)]       = {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   RUN,   ODD},
+	[E(STOPPED)]       = {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   SKIP,  READY},
+	[E(JOINED)]        = {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   JOIN},
+	[E(DRAINED)]       = {ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   ODD,   DIES,  DIES},
+	[E(RELEASE)]       = {ODD,   ODD,   ODD,   ODD,   ODD,   EJECT, LATE,  ODD,   ODD,   ODD},
+	[E(DEADLINE)]      = {PROBE, CLAIM, CHECK, CLAIM, WATCH, BURY,  ODD,   ODD,   ODD,   ODD},
 };
 /* clang-format on */
 
@@ -273,8 +273,8 @@ is_due(const struct octo_port_fsm *p, uint64_t now)
 
 /* Returns whether a state was entered. */
 static bool
-hear(struct octo_port_fsm *p, uint64_t mail, const struct octo_port_answer *answer, uint64_t now,
-     uint32_t *actions)
+hear_all(struct octo_port_fsm *p, uint64_t mail, const struct octo_port_answer *answer,
+	 uint64_t now, uint32_t *actions)
 {
 	bool is_new = false;
 
@@ -306,7 +306,7 @@ octo_port_state_hear(struct octo_port_fsm *p, uint64_t mail, const struct octo_p
 {
 	uint32_t actions = 0;
 
-	hear(p, mail, answer, now, &actions);
+	hear_all(p, mail, answer, now, &actions);
 	return finish(p, actions);
 }
 
@@ -316,7 +316,7 @@ octo_port_state_step(struct octo_port_fsm *p, uint64_t mail, const struct octo_p
 		     uint64_t now)
 {
 	uint32_t actions = 0;
-	const bool is_new = hear(p, mail, answer, now, &actions);
+	const bool is_new = hear_all(p, mail, answer, now, &actions);
 
 	/* a claim that was just requested is under way */
 	if (!is_new && !(actions & DO(CLAIM)) && is_due(p, now))

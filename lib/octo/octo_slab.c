@@ -79,6 +79,13 @@ take_free(struct octo_slab *slab)
 	return object;
 }
 
+static void *
+take_fresh(struct octo_slab *slab)
+{
+	slab->fresh--;
+	return slab->chunks->objects + slab->fresh * (size_t)slab->size;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_get)
 void *
 octo_slab_get(struct octo_slab *slab)
@@ -88,7 +95,7 @@ octo_slab_get(struct octo_slab *slab)
 	if (slab->free != NULL)
 		object = take_free(slab);
 	else if (slab->fresh > 0 || add_chunk(slab) == 0)
-		object = slab->chunks->objects + (size_t)--slab->fresh * slab->size;
+		object = take_fresh(slab);
 	else
 		return NULL;
 	slab->used++;

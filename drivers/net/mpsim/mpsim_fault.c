@@ -384,7 +384,7 @@ is_target(const struct mpsim_pf *pf, const char *text)
 }
 
 static int
-plug(struct request *r)
+plug_device(struct request *r)
 {
 	int ret;
 
@@ -436,7 +436,7 @@ mpsim_fault_set(const char *text, char *why, size_t size)
 		return refuse(&r, EINVAL, "%s: '%s' is needed", f->name, f->form);
 	snprintf(why, size, "%s: it failed", f->name);
 	mpsim_control_lock();
-	ret = f->set == NULL ? plug(&r) : set_on_targets(&r, f);
+	ret = f->set == NULL ? plug_device(&r) : set_on_targets(&r, f);
 	mpsim_control_unlock();
 	return ret;
 }

@@ -290,13 +290,12 @@ add_entries(struct rte_flow *flow)
 static void
 withdraw_locked(struct mpsim_nic *nic, struct rte_flow *flow)
 {
-	if (flow->exact != NULL) {
+	if (flow->exact != NULL)
 		mpsim_table_remove(flow->exact, &flow->rule);
-	} else if (flow->generic != NULL) {
+	else if (flow->generic != NULL)
 		remove_entries(flow);
-	} else {
+	else
 		mpsim_eswitch_remove_way(nic, flow->from, &flow->rule);
-	}
 }
 
 /* Is the rule's table over its limit? The switch has one table for exact and other rules. */
@@ -319,13 +318,12 @@ insert_locked(struct mpsim_pf *pf, struct rte_flow *flow)
 	struct mpsim_nic *nic = pf->nic;
 	int ret = 0;
 
-	if (flow->exact != NULL) {
+	if (flow->exact != NULL)
 		ret = mpsim_table_add(flow->exact, &flow->rule);
-	} else if (flow->generic != NULL) {
+	else if (flow->generic != NULL)
 		ret = add_entries(flow);
-	} else {
+	else
 		ret = mpsim_eswitch_add_way(nic, flow->from, &flow->rule);
-	}
 	if (ret == 0 && is_over_full(pf, flow)) {
 		withdraw_locked(nic, flow);
 		ret = -ENOSPC;

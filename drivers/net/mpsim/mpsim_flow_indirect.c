@@ -89,8 +89,8 @@ make_age(struct mpsim_pf *pf, struct rte_flow_action_handle *h,
 }
 
 static int
-fill(struct mpsim_pf *pf, struct rte_flow_action_handle *h, const struct rte_flow_action *action,
-     struct rte_flow_error *error)
+fill_handle(struct mpsim_pf *pf, struct rte_flow_action_handle *h,
+	    const struct rte_flow_action *action, struct rte_flow_error *error)
 {
 	int ret = 0;
 
@@ -125,7 +125,7 @@ mpsim_indirect_create(struct rte_eth_dev *dev, const struct rte_flow_indir_actio
 	}
 	h->pf = pf;
 	h->type = action->type;
-	if (fill(pf, h, action, error) != 0) {
+	if (fill_handle(pf, h, action, error) != 0) {
 		rte_free(h);
 		return NULL;
 	}

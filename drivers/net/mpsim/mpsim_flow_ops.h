@@ -11,7 +11,7 @@
  * mpsim_flow_ops.c, whose place is taken by a file of compat/ where DPDK is older.
  */
 #define MPSIM_FLOW_OP(table, member)                                                               \
-	typeof(*((struct rte_flow_##table *)0)->member) mpsim_flow_##member
+	__typeof__(*((struct rte_flow_##table){0}).member) mpsim_flow_##member
 
 /* mpsim_flow.c */
 MPSIM_FLOW_OP(ops, validate);

@@ -41,7 +41,7 @@ more_eth(struct mpsim_reader *r, const struct rte_flow_item *item)
 	if (spec == NULL || mask == NULL)
 		return 0;
 	if (mask->reserved != 0)
-		return refuse(r, EINVAL, item, "eth", "reserved bits must be masked out");
+		return refuse_at(r, EINVAL, item, "eth", "reserved bits must be masked out");
 	if (mask->has_vlan)
 		want_l2(r, MPSIM_L2_VLAN, spec->has_vlan);
 	return 0;
@@ -59,9 +59,9 @@ more_vlan(struct mpsim_reader *r, const struct rte_flow_item *item)
 	if (spec == NULL || mask == NULL)
 		return 0;
 	if (mask->reserved != 0)
-		return refuse(r, EINVAL, item, "vlan", "reserved bits must be masked out");
+		return refuse_at(r, EINVAL, item, "vlan", "reserved bits must be masked out");
 	if (mask->has_more_vlan && further == 0)
-		return refuse(r, ENOTSUP, item, "vlan", "two tags are looked at, no more");
+		return refuse_at(r, ENOTSUP, item, "vlan", "two tags are looked at, no more");
 	if (mask->has_more_vlan)
 		want_l2(r, further, spec->has_more_vlan);
 	return 0;
@@ -100,7 +100,7 @@ more_ipv6(struct mpsim_reader *r, const struct rte_flow_item *item)
 	if (spec == NULL || mask == NULL)
 		return 0;
 	if (mask->reserved != 0)
-		return refuse(r, EINVAL, item, "ipv6", "reserved bits must be masked out");
+		return refuse_at(r, EINVAL, item, "ipv6", "reserved bits must be masked out");
 	mpsim_items_mask(r)->ext |= extension_bits(mask);
 	mpsim_items_value(r)->ext |= extension_bits(spec) & extension_bits(mask);
 	return 0;
@@ -110,7 +110,7 @@ static int
 more_frag(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
 	if (mpsim_items_value(r)->l3 != 6)
-		return refuse(r, EINVAL, item, "ipv6_frag_ext", "goes behind ipv6");
+		return refuse_at(r, EINVAL, item, "ipv6_frag_ext", "goes behind ipv6");
 	mpsim_items_mask(r)->ext |= MPSIM_EXT_FRAG;
 	mpsim_items_value(r)->ext |= MPSIM_EXT_FRAG;
 	return 0;
@@ -120,7 +120,8 @@ static int
 more_icmp(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
 	if (mpsim_items_value(r)->l3 == 6)
-		return refuse(r, EINVAL, item, "icmp", "goes behind ipv4; behind ipv6 it is icmp6");
+		return refuse_at(r, EINVAL, item, "icmp",
+				 "goes behind ipv4; behind ipv6 it is icmp6");
 	return 0;
 }
 
@@ -128,20 +129,21 @@ static int
 more_icmp6(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
 	if (mpsim_items_value(r)->l3 == 4)
-		return refuse(r, EINVAL, item, "icmp6", "goes behind ipv6; behind ipv4 it is icmp");
+		return refuse_at(r, EINVAL, item, "icmp6",
+				 "goes behind ipv6; behind ipv4 it is icmp");
 	return 0;
 }
 
 /* The following items match the tunnelled headers. */
 static int
-enter(struct mpsim_reader *r, const struct rte_flow_item *item, const char *name,
-      enum mpsim_tunnel tunnel)
+enter_tunnel(struct mpsim_reader *r, const struct rte_flow_item *item, const char *name,
+	     enum mpsim_tunnel tunnel)
 {
 	if (r->level > 0)
-		return refuse(r, ENOTSUP, item, name, "one tunnel is looked into, no more");
+		return refuse_at(r, ENOTSUP, item, name, "one tunnel is looked into, no more");
 	if (tunnel != MPSIM_TUNNEL_GRE && r->stage == AT_L4 &&
 	    mpsim_items_value(r)->l4_proto != IPPROTO_UDP)
-		return refuse(r, EINVAL, item, name, "goes behind udp");
+		return refuse_at(r, EINVAL, item, name, "goes behind udp");
 	r->match->mask.tunnel = 0xff;
 	r->match->value.tunnel = tunnel;
 	r->level = 1;
@@ -152,19 +154,19 @@ enter(struct mpsim_reader *r, const struct rte_flow_item *item, const char *name
 static int
 more_vxlan(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
-	return enter(r, item, "vxlan", MPSIM_TUNNEL_VXLAN);
+	return enter_tunnel(r, item, "vxlan", MPSIM_TUNNEL_VXLAN);
 }
 
 static int
 more_geneve(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
-	return enter(r, item, "geneve", MPSIM_TUNNEL_GENEVE);
+	return enter_tunnel(r, item, "geneve", MPSIM_TUNNEL_GENEVE);
 }
 
 static int
 more_gre(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
-	return enter(r, item, "gre", MPSIM_TUNNEL_GRE);
+	return enter_tunnel(r, item, "gre", MPSIM_TUNNEL_GRE);
 }
 
 /* NVGRE is GRE with a key that carries frames (RFC 7637). */
@@ -175,14 +177,14 @@ more_nvgre(struct mpsim_reader *r, const struct rte_flow_item *item)
 
 	memset(r->match->mask.tunnel_hdr, 0xff, sizeof(header));
 	memcpy(r->match->value.tunnel_hdr, header, sizeof(header));
-	return enter(r, item, "nvgre", MPSIM_TUNNEL_GRE);
+	return enter_tunnel(r, item, "nvgre", MPSIM_TUNNEL_GRE);
 }
 
 static int
 more_gre_key(struct mpsim_reader *r, const struct rte_flow_item *item)
 {
 	if (r->match->value.tunnel != MPSIM_TUNNEL_GRE)
-		return refuse(r, EINVAL, item, "gre_key", "goes behind gre");
+		return refuse_at(r, EINVAL, item, "gre_key", "goes behind gre");
 	r->match->mask.has_gre_key = 0xff;
 	r->match->value.has_gre_key = 1;
 	return 0;
@@ -195,8 +197,8 @@ more_port(struct mpsim_reader *r, const struct rte_flow_item *item)
 	const struct rte_flow_item_ethdev *mask = item->mask;
 
 	if (spec == NULL || item->last != NULL || (mask != NULL && mask->port_id != UINT16_MAX))
-		return refuse(r, ENOTSUP, item, "represented_port",
-			      "must name exactly one ethdev port");
+		return refuse_at(r, ENOTSUP, item, "represented_port",
+				 "must name exactly one ethdev port");
 	r->match->from_port = spec->port_id;
 	return 0;
 }

@@ -52,8 +52,8 @@ int mpsim_items_refuse(struct mpsim_reader *r, int code, const struct rte_flow_i
 		       const char *name, const char *why);
 
 static inline int
-refuse(struct mpsim_reader *r, int code, const struct rte_flow_item *item, const char *name,
-       const char *why)
+refuse_at(struct mpsim_reader *r, int code, const struct rte_flow_item *item, const char *name,
+	  const char *why)
 {
 	return mpsim_items_refuse(r, code, item, name, why);
 }

@@ -83,12 +83,13 @@ add_range(struct mpsim_reader *r, const struct rte_flow_item *item, const struct
 	if (hi == 0 || hi == lo)
 		return 0;
 	if (hi < lo)
-		return refuse(r, EINVAL, item, h->kind->name, "the range ends before it starts");
+		return refuse_at(r, EINVAL, item, h->kind->name, "the range ends before it starts");
 	if ((ones & (ones + 1)) != 0)
-		return refuse(r, ENOTSUP, item, h->kind->name, "a range needs a mask without gaps");
+		return refuse_at(r, ENOTSUP, item, h->kind->name,
+				 "a range needs a mask without gaps");
 	if (m->nb_ranges == MPSIM_MATCH_RANGES)
-		return refuse(r, ENOTSUP, item, h->kind->name,
-			      "a rule can have four ranges, no more");
+		return refuse_at(r, ENOTSUP, item, h->kind->name,
+				 "a rule can have four ranges, no more");
 	m->range[m->nb_ranges++] = (struct mpsim_range){
 		.at = h->at + f->at,
 		.len = f->len,
@@ -117,8 +118,8 @@ check_last(struct mpsim_reader *r, const struct rte_flow_item *item, const struc
 			memset(rest + fields[i].at, 0, fields[i].len);
 	for (unsigned int i = 0; i < h->kind->header; i++)
 		if ((h->last[i] & rest[i]) != 0 && ((h->last[i] ^ h->spec[i]) & rest[i]) != 0)
-			return refuse(r, ENOTSUP, item, h->kind->name,
-				      "no ranges (last) of this field: give a value or a mask");
+			return refuse_at(r, ENOTSUP, item, h->kind->name,
+					 "no ranges (last) of this field: give a value or a mask");
 	return 0;
 }
 
@@ -160,13 +161,13 @@ static int
 check_place(struct mpsim_reader *r, const struct rte_flow_item *item, const struct mpsim_item *kind)
 {
 	if ((kind->after & r->stage) == 0)
-		return refuse(r, EINVAL, item, kind->name,
-			      "not in this place: [represented_port /] eth / vlan / ipv4|ipv6 / "
-			      "tcp|udp|sctp|icmp / tunnel / eth ... is the order");
+		return refuse_at(r, EINVAL, item, kind->name,
+				 "not in this place: [represented_port /] eth / vlan / ipv4|ipv6 "
+				 "/ tcp|udp|sctp|icmp / tunnel / eth ... is the order");
 	if (item->type == RTE_FLOW_ITEM_TYPE_VLAN && r->tags == 2)
-		return refuse(r, ENOTSUP, item, "vlan", "two tags are looked at, no more");
+		return refuse_at(r, ENOTSUP, item, "vlan", "two tags are looked at, no more");
 	if (item->spec == NULL && item->last != NULL)
-		return refuse(r, EINVAL, item, kind->name, "last without spec");
+		return refuse_at(r, EINVAL, item, kind->name, "last without spec");
 	return 0;
 }
 
@@ -254,9 +255,9 @@ mpsim_match_read(const struct rte_flow_item pattern[], struct mpsim_match *match
 	if (ret != 0)
 		return ret;
 	if (mpsim_match_count(match) > MPSIM_MATCH_ENTRIES)
-		return refuse(&r, ENOTSUP, item, "last",
-			      "the ranges of a rule may need 128 table entries, no more: "
-			      "give aligned or smaller ones");
+		return refuse_at(&r, ENOTSUP, item, "last",
+				 "the ranges of a rule may need 128 table entries, no more: "
+				 "give aligned or smaller ones");
 	match->exact = is_exact(match);
 	if (match->exact)
 		set_tuple(match);

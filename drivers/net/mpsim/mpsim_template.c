@@ -9,8 +9,12 @@
 #include "mpsim_caps.h"
 #include "mpsim_flow_ops.h"
 
-/* Mask of directions: attributes of rules and of templates have the same three bits. */
-#define DIRECTIONS(attr) ((attr)->ingress | (attr)->egress << 1 | (attr)->transfer << 2)
+/* A mask: attributes of rules and of templates have the same three bits. */
+static uint32_t
+directions_of(uint32_t ingress, uint32_t egress, uint32_t transfer)
+{
+	return ingress | egress << 1 | transfer << 2;
+}
 
 static int
 refuse(struct rte_flow_error *error, int code, const char *why)
@@ -169,7 +173,7 @@ mpsim_flow_pattern_template_create(struct rte_eth_dev *dev,
 		refuse(error, ENOTSUP, "relaxed matching is not possible: every item is matched");
 		return NULL;
 	}
-	t = template_alloc(DIRECTIONS(attr), error);
+	t = template_alloc(directions_of(attr->ingress, attr->egress, attr->transfer), error);
 	if (t == NULL)
 		return NULL;
 	if (octo_template_set_pattern(&t->common, pattern, error) != 0) {
@@ -196,8 +200,9 @@ mpsim_flow_actions_template_create(struct rte_eth_dev *dev,
 				   struct rte_flow_error *error)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
-	struct mpsim_template *t = template_alloc(DIRECTIONS(attr), error);
+	struct mpsim_template *t;
 
+	t = template_alloc(directions_of(attr->ingress, attr->egress, attr->transfer), error);
 	if (t == NULL)
 		return NULL;
 	if (octo_template_set_actions(&t->common, actions, masks, error) != 0) {
@@ -220,7 +225,8 @@ mpsim_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_act
 static int
 check_table(const struct rte_flow_template_table *t, struct rte_flow_error *error)
 {
-	const uint32_t directions = DIRECTIONS(&t->attr.flow_attr);
+	const struct rte_flow_attr *attr = &t->attr.flow_attr;
+	const uint32_t directions = directions_of(attr->ingress, attr->egress, attr->transfer);
 	uint32_t all = UINT32_MAX;
 
 	for (uint8_t i = 0; i < t->nb_patterns; i++)

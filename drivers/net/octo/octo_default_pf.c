@@ -141,8 +141,8 @@ destroy(struct octo_dev *octo)
 
 /* The default-PF rule serves more flows than a learned rule does, which may be evicted for it. */
 static struct rte_flow *
-create(struct octo_dev *octo, uint16_t proxy, const struct octo_flow_rule *r,
-       struct rte_flow_error *error)
+create_flow(struct octo_dev *octo, uint16_t proxy, const struct octo_flow_rule *r,
+	    struct rte_flow_error *error)
 {
 	struct rte_flow *flow = rte_flow_create(proxy, &r->attr, r->pattern, r->actions, error);
 
@@ -168,11 +168,11 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 
 	octo_flow_build_mpfs(&r, NULL, PRIORITY + turn, proxy->port_id, octo->port[pf].port_id,
 			     false);
-	flow = create(octo, proxy->port_id, &r, error);
+	flow = create_flow(octo, proxy->port_id, &r, error);
 	if (flow == NULL && flow_of(octo) != NULL) {
 		/* a full table, or a switch of few priorities, has no room for both */
 		destroy(octo);
-		flow = create(octo, proxy->port_id, &r, error);
+		flow = create_flow(octo, proxy->port_id, &r, error);
 	}
 	if (flow == NULL)
 		return octo_flow_blame(proxy, -rte_errno, error);

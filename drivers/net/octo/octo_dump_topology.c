@@ -78,7 +78,7 @@ warn_of_leg(const struct octo_view_topology *view, const struct octo_view_leg *l
 
 /* For each queue, the home leg first, then the others. */
 static void
-for_each_leg(uint16_t port_id, const struct octo_view_topology *view, leg_fn fn, FILE *file)
+dump_legs(uint16_t port_id, const struct octo_view_topology *view, leg_fn fn, FILE *file)
 {
 	struct octo_view_leg legs[OCTO_VIEW_MAX_PFS];
 	uint32_t start = 0, total = 1;
@@ -113,7 +113,7 @@ octo_dump_topology(uint16_t port_id, FILE *file)
 	print_pfs(&view, file);
 	fprintf(file, "  %-7s %5s %6s %5s %5s  %-28s %-5s %s\n", "Queue", "CPU", "Socket", "Ring",
 		"Pool", "PF", "Leg", "Crosses");
-	for_each_leg(port_id, &view, print_leg, file);
-	for_each_leg(port_id, &view, warn_of_leg, file);
+	dump_legs(port_id, &view, print_leg, file);
+	dump_legs(port_id, &view, warn_of_leg, file);
 	return 0;
 }

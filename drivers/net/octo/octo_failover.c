@@ -124,11 +124,10 @@ octo_failover_joined_locked(struct octo_dev *octo)
 		octo_sync_mark_flows_locked(octo);
 	if (octo->agent != NULL || octo->ignored != OCTO_IGNORED_NONE || octo->failover.seeking)
 		return;
-	if (before == OCTO_NO_PF) {
+	if (before == OCTO_NO_PF)
 		raise_tier(octo);
-	} else if (octo->mpfs_ops->probe(octo, &error) != 0) {
+	else if (octo->mpfs_ops->probe(octo, &error) != 0)
 		octo->proxy = before;
-	}
 }
 
 /*

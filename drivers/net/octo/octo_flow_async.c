@@ -27,8 +27,8 @@ find_queue(const struct octo_dev *octo, uint32_t queue_id, struct rte_flow_error
 
 /* Returns a new operation, or NULL if the queue is full. */
 static struct op *
-new_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_data,
-       struct rte_flow_error *error)
+make_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_data,
+	struct rte_flow_error *error)
 {
 	struct octo_async_queue *q = find_queue(octo, queue_id, error);
 	struct op *op;
@@ -50,7 +50,7 @@ new_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_data
 	return op;
 }
 
-/* Enqueue the operation that new_op() has returned. */
+/* Enqueue the operation that make_op() has returned. */
 static void
 enqueue(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr *attr)
 {
@@ -112,7 +112,7 @@ static struct rte_flow *
 create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr *attr,
 	      const struct octo_async_rule *r, void *user_data, struct rte_flow_error *error)
 {
-	struct op *op = new_op(octo, queue_id, FLOW_CREATE, user_data, error);
+	struct op *op = make_op(octo, queue_id, FLOW_CREATE, user_data, error);
 	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
 	int ret;
 
@@ -141,7 +141,7 @@ destroy_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_o
 	if (!rule->by_table)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 					  "the rule was not made through a flow queue");
-	op = new_op(octo, queue_id, FLOW_DESTROY, user_data, error);
+	op = make_op(octo, queue_id, FLOW_DESTROY, user_data, error);
 	if (op == NULL)
 		return -rte_errno;
 	op->rule = rule;
@@ -185,7 +185,7 @@ handle_create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_
 		     const struct rte_flow_action *action, void *user_data,
 		     struct rte_flow_error *error)
 {
-	struct op *op = new_op(octo, queue_id, HANDLE_CREATE, user_data, error);
+	struct op *op = make_op(octo, queue_id, HANDLE_CREATE, user_data, error);
 
 	if (op == NULL)
 		return NULL;
@@ -202,7 +202,7 @@ static int
 handle_op_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr *attr,
 		 const struct op *wanted, struct rte_flow_error *error)
 {
-	struct op *op = new_op(octo, queue_id, wanted->kind, wanted->user_data, error);
+	struct op *op = make_op(octo, queue_id, wanted->kind, wanted->user_data, error);
 
 	if (op == NULL)
 		return -rte_errno;

@@ -11,7 +11,7 @@
  * tables are in octo_flow_ops.c, whose place is taken by a file of compat/ where DPDK is older.
  */
 #define OCTO_FLOW_OP(table, member)                                                                \
-	typeof(*((struct rte_flow_##table *)0)->member) octo_flow_##member
+	__typeof__(*((struct rte_flow_##table){0}).member) octo_flow_##member
 
 /* octo_flow.c */
 OCTO_FLOW_OP(ops, validate);

@@ -14,8 +14,8 @@ refuse(struct rte_flow_error *error, int code, const char *why)
 }
 
 static int
-check(const struct octo_dev *octo, const struct rte_flow *rule,
-      const struct rte_flow_action actions[], struct rte_flow_error *error)
+check_rule(const struct octo_dev *octo, const struct rte_flow *rule,
+	   const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	if (actions == NULL)
 		return refuse(error, EINVAL, "the actions are missing");
@@ -34,7 +34,7 @@ static int
 check_kind(const struct rte_flow *rule, const struct octo_rule_spec *spec,
 	   struct rte_flow_error *error)
 {
-	if ((spec->tuple != NULL) == octo_rule_has_tuple(rule))
+	if (!octo_rule_has_tuple(rule) == (spec->tuple == NULL))
 		return 0;
 	return refuse(error, ENOTSUP,
 		      "a rule of one flow to a queue stays one, and others stay others: destroy it "
@@ -78,7 +78,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 		.move = {.octo = octo, .users = 1, .change = change, .follow = follow},
 		.rule = rule,
 	};
-	int ret = check(octo, rule, actions, error);
+	int ret = check_rule(octo, rule, actions, error);
 
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &old, &u.from, error);

@@ -184,8 +184,8 @@ octo_mpfs_agent_hear_all(struct octo_dev *octo)
 typedef int (*patience_fn)(struct octo_agent *agent, uint64_t since);
 
 static int
-say(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
-    patience_fn patience)
+say_when_room(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
+	      patience_fn patience)
 {
 	int ret = 0;
 
@@ -199,8 +199,8 @@ say(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t si
 
 /* Returns the agent's answer: 0 or its negative errno, or what patience() returned. */
 static int
-hear(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waiter, uint64_t since,
-     patience_fn patience)
+hear_answer(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waiter, uint64_t since,
+	    patience_fn patience)
 {
 	int ret = 0;
 
@@ -219,10 +219,10 @@ static int
 ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter *waiter)
 {
 	const uint64_t since = octo_now();
-	int ret = say(octo, msg, NULL, since, octo_agent_wait);
+	int ret = say_when_room(octo, msg, NULL, since, octo_agent_wait);
 
 	if (ret == 0)
-		ret = hear(octo, msg->seq, waiter, since, octo_agent_wait);
+		ret = hear_answer(octo, msg->seq, waiter, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	return ret;
 }
@@ -234,7 +234,7 @@ ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter 
 static int
 tell(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter *waiter)
 {
-	int ret = hear(octo, msg->seq, waiter, octo_now(), octo_agent_wait_briefly);
+	int ret = hear_answer(octo, msg->seq, waiter, octo_now(), octo_agent_wait_briefly);
 
 	return ret == -ETIMEDOUT && !waiter->done ? -EINPROGRESS : ret;
 }
@@ -276,7 +276,7 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 
 	if (asked != NULL && asked->pf == pf)
 		return 0;
-	ret = say(octo, &msg, rule, octo_now(), octo_agent_wait_briefly);
+	ret = say_when_room(octo, &msg, rule, octo_now(), octo_agent_wait_briefly);
 	if (ret == -ETIMEDOUT)
 		return refuse(octo, -EAGAIN, "it has not answered so far", error);
 	if (ret == 0) {
@@ -301,7 +301,7 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	/* an agent drops a rule that is not sent again in a new session */
 	if (!asked && rule->lead.pf == OCTO_NO_PF)
 		return 0;
-	ret = say(octo, &msg, NULL, since, octo_agent_wait);
+	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	if (ret == 0)
 		ret = tell(octo, &msg, &waiter);
@@ -334,7 +334,7 @@ agent_settle(struct octo_dev *octo, struct rte_flow *rule)
 
 	if (asked == NULL)
 		return 0;
-	ret = hear(octo, asked->seq, &waiter, since, octo_agent_wait);
+	ret = hear_answer(octo, asked->seq, &waiter, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	return ret == -ENOTCONN && !octo->agent_queues ? 0 : ret;
 }

@@ -64,8 +64,8 @@ destroy(const struct octo_dev *octo, const struct octo_tier_partition *set)
 
 /* Add a rule to a set that is being built. A port that was lost meanwhile gets none. */
 static int
-add(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_tier_partition *set,
-    struct rte_flow_error *error)
+add_rule(const struct octo_dev *octo, const struct octo_flow_rule *r,
+	 struct octo_tier_partition *set, struct rte_flow_error *error)
 {
 	const struct octo_port *proxy = &octo->port[set->proxy];
 	struct rte_flow *flow;
@@ -91,7 +91,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 		octo_flow_build_masked(&r, family, &masked->rules[i], MASKED_PRIORITY + set->turn,
 				       octo->port[set->proxy].port_id,
 				       octo->port[masked->rules[i].pf].port_id, set->counted);
-		ret = add(octo, &r, set, error);
+		ret = add_rule(octo, &r, set, error);
 	}
 	return ret;
 }
@@ -101,8 +101,8 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
  * partitioned traffic.
  */
 static int
-create(const struct octo_dev *octo, const struct octo_masked_rules *masked,
-       struct octo_tier_partition *set, struct rte_flow_error *error)
+create_set(const struct octo_dev *octo, const struct octo_masked_rules *masked,
+	   struct octo_tier_partition *set, struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
 	int ret = 0;
@@ -116,7 +116,7 @@ create(const struct octo_dev *octo, const struct octo_masked_rules *masked,
 		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
 				     octo->port[set->proxy].port_id,
 				     octo->port[masked->default_pf].port_id, set->counted);
-		ret = add(octo, &r, set, error);
+		ret = add_rule(octo, &r, set, error);
 	}
 	if (ret != 0)
 		destroy(octo, set);
@@ -185,11 +185,11 @@ octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *mask
 		octo_mpfs_masked_clear(octo);
 		return -ENOMEM;
 	}
-	ret = create(octo, masked, &next, error);
+	ret = create_set(octo, masked, &next, error);
 	octo_mpfs_masked_clear(octo);
 	/* a full table, or a switch of few priorities, may have no room for both sets */
 	if (ret != 0)
-		ret = create(octo, masked, &next, error);
+		ret = create_set(octo, masked, &next, error);
 	if (ret != 0) {
 		free(next.flows);
 		return ret;

@@ -33,20 +33,24 @@ octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *co
  * reset when the PF came.
  */
 static void
+subtract(uint64_t *now, uint64_t base)
+{
+	*now -= *now >= base ? base : 0;
+}
+
+static void
 count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 {
-#define SINCE(field) now->field -= now->field >= base->field ? base->field : 0
-	SINCE(all.ipackets);
-	SINCE(all.opackets);
-	SINCE(all.ibytes);
-	SINCE(all.obytes);
-	SINCE(all.imissed);
-	SINCE(all.ierrors);
-	SINCE(all.oerrors);
-	SINCE(all.rx_nombuf);
+	subtract(&now->all.ipackets, base->all.ipackets);
+	subtract(&now->all.opackets, base->all.opackets);
+	subtract(&now->all.ibytes, base->all.ibytes);
+	subtract(&now->all.obytes, base->all.obytes);
+	subtract(&now->all.imissed, base->all.imissed);
+	subtract(&now->all.ierrors, base->all.ierrors);
+	subtract(&now->all.oerrors, base->all.oerrors);
+	subtract(&now->all.rx_nombuf, base->all.rx_nombuf);
 	for (uint16_t i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++)
-		SINCE(q_obytes[i]);
-#undef SINCE
+		subtract(&now->q_obytes[i], base->q_obytes[i]);
 }
 
 /*

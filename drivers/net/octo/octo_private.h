@@ -346,6 +346,16 @@ octo_port_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_
 	return i;
 }
 
+/* The first port from i on that has flow queues; nb_ports if there is none. */
+static inline uint16_t
+octo_port_next_async(const struct octo_dev *octo, uint16_t i)
+{
+	while (i < octo->nb_ports &&
+	       (!octo_port_is(&octo->port[i], OCTO_PORT_READY) || octo->port[i].no_flow_queues))
+		i++;
+	return i;
+}
+
 /* The first PF from i on whose port has at least this state; nb_pfs if there is none. */
 static inline uint16_t
 octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_least)
@@ -367,8 +377,8 @@ octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_le
 
 /* The ports with flow queues; index of the port in i. */
 #define OCTO_FOREACH_ASYNC_PORT(octo, i)                                                           \
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY)                                                \
-		if (!(octo)->port[i].no_flow_queues)
+	for ((i) = octo_port_next_async(octo, 0); (i) < (octo)->nb_ports;                          \
+	     (i) = octo_port_next_async(octo, (i) + 1))
 
 /* octo_args.c */
 int octo_args_parse(const char *name, const char *text, struct octo_args *args);

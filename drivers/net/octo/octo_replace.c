@@ -14,8 +14,8 @@ int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 
 /* h is NULL on failure. */
 static struct octo_handle
-create(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule, uint32_t step,
-       struct rte_flow_error *error)
+create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
+	  uint32_t step, struct rte_flow_error *error)
 {
 	const struct octo_port *p = &octo->port[port];
 	struct rte_flow_attr attr = *pf_rule->rule.attr_ro;
@@ -48,16 +48,16 @@ replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle 
 		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		  struct rte_flow_error *error)
 {
-	const struct octo_handle bridge = create(octo, port, to, 1, error);
+	const struct octo_handle bridge = create_on(octo, port, to, 1, error);
 	int ret = 0;
 
 	if (bridge.h == NULL)
 		return -rte_errno;
 	destroy(octo, port, on);
-	*on = create(octo, port, to, 0, error);
+	*on = create_on(octo, port, to, 0, error);
 	if (on->h == NULL) {
 		ret = -rte_errno;
-		*on = create(octo, port, from, 0, NULL);
+		*on = create_on(octo, port, from, 0, NULL);
 	}
 	destroy(octo, port, &bridge);
 	return ret;
@@ -68,7 +68,7 @@ replace(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 	const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 	struct rte_flow_error *error)
 {
-	const struct octo_handle fresh = create(octo, port, to, 0, error);
+	const struct octo_handle fresh = create_on(octo, port, to, 0, error);
 
 	if (fresh.h == NULL && rte_errno == EEXIST)
 		return replace_by_bridge(octo, port, on, from, to, error);
@@ -103,7 +103,7 @@ octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
 	if (octo_port_object(p, on) != NULL) {
 		ret = replace(octo, pf, on, from, to, error);
 	} else {
-		*on = create(octo, pf, to, 0, error);
+		*on = create_on(octo, pf, to, 0, error);
 		if (on->h == NULL)
 			ret = -rte_errno;
 	}

@@ -26,10 +26,10 @@ refuse_memory(struct rte_flow_error *error)
 static int
 compare_rules(const void *a, const void *b)
 {
-	const uintptr_t x = (uintptr_t) * (struct rte_flow *const *)a;
-	const uintptr_t y = (uintptr_t) * (struct rte_flow *const *)b;
+	struct rte_flow *const *x = a;
+	struct rte_flow *const *y = b;
 
-	return x < y ? -1 : x > y;
+	return (uintptr_t)*x < (uintptr_t)*y ? -1 : (uintptr_t)*x > (uintptr_t)*y;
 }
 
 /*

@@ -19,8 +19,8 @@ is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 
 /* Query a rule on one PF that has it. */
 static int
-ask_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
-       const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
+query_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
+	 const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
 	int ret = rte_flow_query(octo_port_usable_id(&octo->port[pf]), octo_rule_on(octo, rule, pf),
@@ -35,7 +35,7 @@ count_of_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	    const struct rte_flow_action *action, struct rte_flow_query_count *count,
 	    struct rte_flow_error *error)
 {
-	return is_on(octo, rule, pf) ? ask_pf(octo, rule, pf, action, count, error) : 0;
+	return is_on(octo, rule, pf) ? query_pf(octo, rule, pf, action, count, error) : 0;
 }
 
 /* Returns NULL without memory: then the count of a PF that is lost is lost, too. */
@@ -153,7 +153,7 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 
 		if (!is_on(octo, rule, pf))
 			continue;
-		ret = ask_pf(octo, rule, pf, action, &one, error);
+		ret = query_pf(octo, rule, pf, action, &one, error);
 		if (ret != 0)
 			return ret;
 		age->aged &= one.aged;
@@ -173,7 +173,7 @@ query_first(struct octo_dev *octo, const struct rte_flow *rule,
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (is_on(octo, rule, pf))
-			return ask_pf(octo, rule, pf, action, data, error);
+			return query_pf(octo, rule, pf, action, data, error);
 	return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 				  "no PF has this rule now");
 }

@@ -126,8 +126,8 @@ poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
  * which fills every burst does not starve the others.
  */
 static uint16_t
-drain(struct octo_rxq *q, uint32_t legs, uint64_t now, struct rte_mbuf **pkts, uint16_t nb,
-      uint16_t burst)
+drain_legs(struct octo_rxq *q, uint32_t legs, uint64_t now, struct rte_mbuf **pkts, uint16_t nb,
+	   uint16_t burst)
 {
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	const uint8_t first = q->gate.first;
@@ -189,9 +189,9 @@ poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **
 	octo_gate_enter(&q->gate, word, now);
 	if (held != 0 && octo_gate_may_merge(&q->gate, octo_fence_drained(q, live & ~held, now)))
 		got = merge(q, held, now, pkts, (nb + 1) / 2);
-	got += drain(q, live & ~held, now, pkts + got, nb - got, nb);
+	got += drain_legs(q, live & ~held, now, pkts + got, nb - got, nb);
 	if ((word & OCTO_GATE_HELD) && octo_fence_release(q, word, live, now))
-		got += drain(q, held, now, pkts + got, nb - got, nb);
+		got += drain_legs(q, held, now, pkts + got, nb - got, nb);
 	return got;
 }
 

@@ -143,22 +143,22 @@ change_flow(const struct octo_steer *cmd, steer_fn change, const char *said, boo
 }
 
 static int
-steer(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
-      struct rte_flow_error *error)
+add_flow(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
+	 struct rte_flow_error *error)
 {
 	return rte_pmd_octo_steer_add(cmd->port_id, tuple, cmd->queue_id, error);
 }
 
 static int
-move(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
-     struct rte_flow_error *error)
+move_flow(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
+	  struct rte_flow_error *error)
 {
 	return rte_pmd_octo_steer_move(cmd->port_id, tuple, cmd->queue_id, error);
 }
 
 static int
-unsteer(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
-	struct rte_flow_error *error)
+remove_flow(const struct octo_steer *cmd, const struct rte_pmd_octo_tuple *tuple,
+	    struct rte_flow_error *error)
 {
 	return rte_pmd_octo_steer_remove(cmd->port_id, tuple, error);
 }
@@ -168,7 +168,7 @@ octo_steer_parsed(void *parsed, struct cmdline *cl, void *data)
 {
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	change_flow(parsed, steer, "", true);
+	change_flow(parsed, add_flow, "", true);
 }
 
 static void
@@ -176,7 +176,7 @@ octo_move_parsed(void *parsed, struct cmdline *cl, void *data)
 {
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	change_flow(parsed, move, " from now on", true);
+	change_flow(parsed, move_flow, " from now on", true);
 }
 
 static void
@@ -184,7 +184,7 @@ octo_unsteer_parsed(void *parsed, struct cmdline *cl, void *data)
 {
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
-	change_flow(parsed, unsteer, "is not steered any more", false);
+	change_flow(parsed, remove_flow, "is not steered any more", false);
 }
 
 static void

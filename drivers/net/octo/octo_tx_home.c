@@ -156,6 +156,13 @@ choose_again(struct octo_txq *q, uint32_t sending)
 }
 
 static void
+empty(struct octo_tx_stash *s)
+{
+	s->first = 0;
+	s->nb = 0;
+}
+
+static void
 flush(struct octo_txq *q, uint8_t pf, uint32_t sending)
 {
 	struct octo_tx_stash *s = &q->stash;
@@ -164,7 +171,7 @@ flush(struct octo_txq *q, uint8_t pf, uint32_t sending)
 		return;
 	s->first += octo_tx_by(q, pf, s->pkts + s->first, s->nb - s->first);
 	if (s->first == s->nb)
-		s->first = s->nb = 0;
+		empty(s);
 }
 
 /* Advance the switch. Returns the PF that may be fed now, or OCTO_TX_NO_PF. */
@@ -336,7 +343,7 @@ octo_tx_drop_stash(struct octo_txq *q)
 		return;
 	q->counts.drops += s->nb - s->first;
 	rte_pktmbuf_free_bulk(s->pkts + s->first, s->nb - s->first);
-	s->first = s->nb = 0;
+	empty(s);
 	/* the ring is gone: complete the switch */
 	rte_atomic_store_explicit(&q->home, q->to, rte_memory_order_relaxed);
 	set_via(q, q->to);

@@ -32,10 +32,10 @@ struct octo_view_pf {
 
 struct octo_view_topology {
 	char name[RTE_ETH_NAME_MAX_LEN];
-	const char *tier;    /**< "none", "queue", "exact" or "partition" */
-	const char *mpfs;    /**< name of the MPFS back end, "none" without */
-	const char *ignored; /**< rules that the NIC accepts and ignores: "none", "masked",
-		   "MPFS" or "queue" */
+	const char *tier; /**< "none", "queue", "exact" or "partition" */
+	const char *mpfs; /**< name of the MPFS back end, "none" without */
+	/** rules that the NIC accepts and ignores: "none", "masked", "MPFS" or "queue" */
+	const char *ignored;
 	uint32_t nb_rules;
 	uint32_t nb_ineffective;
 	uint32_t nb_others;    /**< rules without a 5-tuple */
@@ -65,13 +65,13 @@ struct octo_view_leg {
 	bool tx;
 	uint16_t pf; /**< PF index */
 	bool home;
-	int cpu;             /**< of the last use, -1 if never used */
-	int cpu_socket;      /**< of that CPU, -1 if never used */
-	int pf_socket;       /**< simulated or real node, -1 unknown */
-	int ring_socket;     /**< of its descriptors, -1 unknown or simulated */
-	int pool_socket;     /**< of Rx mbufs, -1 unknown, simulated or several */
-	const char *crosses; /**< what is on another socket than the PF, or "none";
-		   the CPU only where this is the home leg */
+	int cpu;         /**< of the last use, -1 if never used */
+	int cpu_socket;  /**< of that CPU, -1 if never used */
+	int pf_socket;   /**< simulated or real node, -1 unknown */
+	int ring_socket; /**< of its descriptors, -1 unknown or simulated */
+	int pool_socket; /**< of Rx mbufs, -1 unknown, simulated or several */
+	/** on another socket than the PF, or "none"; the CPU only where this is the home leg */
+	const char *crosses;
 };
 
 struct octo_view_rule {
