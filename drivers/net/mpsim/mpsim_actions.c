@@ -20,12 +20,13 @@ static int
 set_dest(struct reader *r, const struct rte_flow_action *action, enum mpsim_dest_kind kind)
 {
 	struct mpsim_dest *dest = &r->orders->fate.own;
+	const bool to_port = kind == MPSIM_TO_PORT;
 
 	if (dest->kind != MPSIM_TO_NOTHING)
 		return refuse(r, EINVAL, action,
 			      "one action says where a packet goes, no more: queue, rss, drop, "
 			      "passthru, jump, port_representor or represented_port");
-	if (!r->attr->transfer == (kind == MPSIM_TO_PORT))
+	if (r->attr->transfer != to_port)
 		return refuse(r, ENOTSUP, action,
 			      "port_representor goes with transfer, and so does represented_port; "
 			      "queue, rss, drop, passthru and jump go with ingress");

@@ -10,8 +10,9 @@
  * What ethdev calls of rte_flow. Each has the type of the member of its name; the tables are in
  * mpsim_flow_ops.c, whose place is taken by a file of compat/ where DPDK is older.
  */
+#define typeof_struct_member(type, member) __typeof__(*((struct type){0}).member)
 #define MPSIM_FLOW_OP(table, member)                                                               \
-	__typeof__(*((struct rte_flow_##table){0}).member) mpsim_flow_##member
+	typeof_struct_member(rte_flow_##table, member) mpsim_flow_##member
 
 /* mpsim_flow.c */
 MPSIM_FLOW_OP(ops, validate);

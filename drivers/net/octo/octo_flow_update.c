@@ -34,7 +34,9 @@ static int
 check_kind(const struct rte_flow *rule, const struct octo_rule_spec *spec,
 	   struct rte_flow_error *error)
 {
-	if (!octo_rule_has_tuple(rule) == (spec->tuple == NULL))
+	const bool has_tuple = spec->tuple != NULL;
+
+	if (has_tuple == octo_rule_has_tuple(rule))
 		return 0;
 	return refuse(error, ENOTSUP,
 		      "a rule of one flow to a queue stays one, and others stay others: destroy it "
