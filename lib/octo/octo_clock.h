@@ -3,6 +3,7 @@
 #ifndef OCTO_CLOCK_H
 #define OCTO_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -52,6 +53,24 @@ static inline uint64_t
 octo_now_ms(void)
 {
 	return octo_now() / (rte_get_timer_hz() / MS_PER_S);
+}
+
+/**
+ * Has a condition to be waited for? Called again and again.
+ *
+ * @param until
+ *   When the wait ends though the condition does not hold; 0 while nobody waits.
+ * @param us
+ *   How long to wait, in microseconds.
+ */
+static inline bool
+octo_must_wait(uint64_t *until, bool condition, uint64_t us)
+{
+	if (condition)
+		*until = 0;
+	else if (*until == 0)
+		*until = octo_deadline(us);
+	return !condition && octo_now() < *until;
 }
 
 /** Sleep, or advance a test's clock. Not for waits on other threads. */

@@ -86,15 +86,9 @@ octo_agent_sync_await(struct octo_dev *octo)
 static bool
 may_put(struct octo_dev *octo, const struct rte_flow *rule, uint8_t home)
 {
-	struct octo_agent *agent = octo->agent;
+	const bool armed = octo_fence_arm_home_locked(octo, rule->queue, home) == 0;
 
-	if (octo_fence_arm_home_locked(octo, rule->queue, home) == 0) {
-		agent->patient_until = 0;
-		return true;
-	}
-	if (agent->patient_until == 0)
-		agent->patient_until = octo_deadline(PATIENCE_MS * 1000);
-	return octo_now() >= agent->patient_until;
+	return !octo_must_wait(&octo->agent->patient_until, armed, PATIENCE_MS * 1000);
 }
 
 /* Sends one rule if it may be installed now. Returns whether it did. */

@@ -120,9 +120,7 @@ must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 		octo_sleep_us(LOOK_US);
 		free = octo_fence_can_hold_leg_locked(octo, leg);
 	}
-	if (!free && d->patient_until == 0)
-		d->patient_until = octo_deadline(patience_ms * 1000);
-	if (!free && octo_gate_before(octo_now(), d->patient_until))
+	if (octo_must_wait(&d->patient_until, free, patience_ms * 1000))
 		return true;
 	d->patient_until = 0;
 	return false;

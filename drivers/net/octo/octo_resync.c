@@ -123,15 +123,8 @@ can_hold_legs(struct octo_dev *octo, uint8_t port)
 bool
 octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t pf)
 {
-	struct octo_pf_past *past = &octo->port[pf].past;
-
-	if (!octo->started || can_hold_legs(octo, pf)) {
-		past->patient_until = 0;
-		return false;
-	}
-	if (past->patient_until == 0)
-		past->patient_until = octo_deadline(PATIENCE_MS * 1000);
-	return octo_now() < past->patient_until;
+	return octo_must_wait(&octo->port[pf].past.patient_until,
+			      !octo->started || can_hold_legs(octo, pf), PATIENCE_MS * 1000);
 }
 
 /* The link state may have been set while the PF was recovering and could not be called. */
