@@ -85,7 +85,8 @@ clone_dpdk() {
 	elif [ ! -d "$tree/.git" ]; then
 		cp -a "$dpdk_dir" "$tree"
 		in_tree init -q -b octo
-		in_tree add -A
+		# what its .gitignore would leave out is part of a release, too: build-sdk-meson.rst
+		in_tree add -A -f
 		commit "dpdk: import release"
 	else
 		in_tree checkout -q -f -B octo base

@@ -11,7 +11,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_hold_bucket)
 unsigned int
 octo_hold_bucket(uint64_t us)
 {
-	return (unsigned int)RTE_MIN(rte_fls_u64(us), OCTO_HOLD_BUCKETS - 1);
+	return RTE_MIN((unsigned int)rte_fls_u64(us), OCTO_HOLD_BUCKETS - 1u);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_hold_floor_us)
