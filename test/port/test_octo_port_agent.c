@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "octo_agent.h"
 #include "octo_port.h"
 #include "octo_port_agent.h"
 #include "octo_private.h"
@@ -251,6 +252,220 @@ test_other_rules_do_not_wait_for_a_slow_agent(void **state)
 	octo_port_agent_end();
 }
 
+static bool
+queue_is_home_on(uint8_t pf)
+{
+	struct octo_port_tally tally = {0};
+
+	octo_port_poll(octo_port_agent.port, 1, 32, &tally);
+	return octo_topo_home_of(dev(), 1) == pf;
+}
+
+/* A rule to queue 1, which the agent has. */
+static void
+begin_with_a_rule(const struct octo_port_conf *conf)
+{
+	octo_port_agent_begin(conf, 0);
+	octo_port_thread_start(serve, NULL);
+	assert_non_null(octo_port_steer(octo_port_agent.port, SRC_PORT, 1, NULL));
+	octo_port_thread_stop();
+	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 1);
+}
+
+static bool
+heard_put(void)
+{
+	return octo_port_agent.last.type == OCTO_AGENT_PUT ||
+	       (octo_port_agent_hears() && octo_port_agent.last.type == OCTO_AGENT_PUT);
+}
+
+/* The queue is back before the agent has answered that the flow has left. */
+static void
+test_a_flow_goes_back_meanwhile(void **state)
+{
+	uint32_t session;
+
+	(void)state;
+	octo_port_time_is_real();
+	begin_with_a_rule(&two_pfs);
+	session = dev()->agent->session;
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_agent.last.type = OCTO_AGENT_PING;
+	octo_port_await(heard_put());
+	assert_int_equal(octo_port_agent.last.rule.pf, 0);
+	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
+	octo_port_await(queue_is_home_on(1));
+	octo_port_pass_us(LOOK_US);
+	octo_port_agent_answer(0, "");
+	octo_port_pass_us(LOOK_US);
+	/* a fence closes when the queue is polled */
+	for (unsigned int i = 0; i < 50; i++) {
+		octo_port_pass_us(LOOK_US / 2);
+		assert_true(queue_is_home_on(1));
+		octo_port_agent_serve();
+	}
+	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 1);
+	/* in the same session */
+	assert_int_equal(dev()->agent->session, session);
+	octo_port_agent_end();
+}
+
+/* Who creates the rule has not noticed the answer when another thread removes it. */
+static void
+test_a_refused_rule_is_removed_meanwhile(void **state)
+{
+	const struct rte_pmd_octo_tuple t = tuple();
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	octo_port_agent_begin(&two_pfs, 0);
+	octo_port_poll(octo_port_agent.port, 0, 32, &tally);
+	octo_port_thread_start(steer, NULL);
+	octo_port_agent_await(OCTO_AGENT_PUT);
+	for (int i = 0; i < 8; i++) {
+		octo_sleep_us(LOOK_US);
+		octo_port_await_thread(octo_port_time_beside_sleeps());
+	}
+	octo_port_agent_answer(ENOSPC, "no room for that");
+	octo_lock(dev());
+	octo_agent_look(dev()->agent);
+	octo_mpfs_agent_hear_all(dev());
+	octo_unlock(dev());
+	assert_int_equal(rte_pmd_octo_steer_remove(octo_port_agent.port, &t, NULL), 0);
+	finish();
+	assert_int_equal(made.errnum, ECANCELED);
+	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 0);
+	octo_port_agent_end();
+}
+
+/* Errors that mean something else inside of the driver. */
+static void
+test_a_rule_is_refused_with_a_strange_error(void **state)
+{
+	static const int strange[] = {EAGAIN, EINPROGRESS, ENOTCONN};
+
+	(void)state;
+	octo_port_agent_begin(&two_pfs, 0);
+	for (unsigned int i = 0; i < RTE_DIM(strange); i++) {
+		octo_port_thread_start(create, NULL);
+		octo_port_agent_await(OCTO_AGENT_PUT);
+		octo_port_agent_answer(strange[i], "not now");
+		finish();
+		assert_null(made.flow);
+		assert_int_equal(made.errnum, EIO);
+	}
+	octo_port_agent_end();
+}
+
+#define MANY (16 * WINDOW)
+
+static unsigned int
+nb_led_to(uint8_t pf)
+{
+	const struct rte_flow *rule;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(rule, &dev()->rules, next)
+		n += octo_rule_pf(dev(), rule) == pf;
+	return n;
+}
+
+/* Each window of messages is answered after a while. */
+static void
+test_many_flows_leave_with_a_slow_agent(void **state)
+{
+	struct octo_tuple learned = {.family = OCTO_IPV4, .proto = IPPROTO_UDP};
+	uint64_t since;
+
+	(void)state;
+	octo_port_time_is_real();
+	octo_port_agent_begin(&two_pfs, 0);
+	octo_port_thread_start(serve, NULL);
+	octo_lock(dev());
+	for (learned.src_port = 1; learned.src_port <= MANY; learned.src_port++)
+		assert_non_null(octo_rule_learn_locked(dev(), &learned, 1, NULL));
+	octo_unlock(dev());
+	octo_port_thread_stop();
+	octo_port_await(octo_port_agent_serve() && nb_led_to(1) == MANY);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
+	since = octo_now();
+	while (nb_led_to(0) < MANY && octo_now() - since < 3 * rte_get_timer_hz()) {
+		octo_port_pass_us(LOOK_US);
+		octo_port_agent_serve();
+	}
+	assert_true(octo_now() - since < rte_get_timer_hz());
+	octo_port_agent_end();
+}
+
+/* A flow that the agent refuses to move is tried again, but not all the time. */
+static void
+test_a_slow_agent_refuses_to_move_a_flow(void **state)
+{
+	unsigned int puts = 0;
+
+	(void)state;
+	octo_port_time_is_real();
+	begin_with_a_rule(&two_pfs);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		octo_port_pass_us(LOOK_US);
+		while (octo_port_agent_hears()) {
+			puts += octo_port_agent.last.type == OCTO_AGENT_PUT;
+			octo_port_agent_answer(octo_port_agent.last.type == OCTO_AGENT_PUT ? EPERM :
+											     0,
+					       "not that flow");
+		}
+	}
+	assert_in_range(puts, 3, 8);
+	octo_port_agent_end();
+}
+
+/* A PF that is drained may be stopped once the failover is done. */
+static void
+test_a_failover_ends_when_a_slow_agent_has_answered(void **state)
+{
+	(void)state;
+	octo_port_time_is_real();
+	begin_with_a_rule(&two_pfs);
+	octo_port_agent.last.type = OCTO_AGENT_PING;
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(heard_put());
+	octo_port_pass_us(LOOK_US);
+	assert_true(dev()->failover.pending);
+	octo_port_agent_answer(0, "");
+	octo_port_await(!dev()->failover.pending);
+	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 0);
+	octo_port_agent_end();
+}
+
+/* Its table has room for one rule: it refuses to make before it breaks, and says so late. */
+static void
+test_a_slow_agent_that_is_full_moves_a_flow(void **state)
+{
+	const struct octo_agent_msg *last = &octo_port_agent.last;
+	bool has = true;
+
+	(void)state;
+	octo_port_time_is_real();
+	begin_with_a_rule(&two_pfs);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
+	for (unsigned int i = 0; i < 50; i++) {
+		octo_port_pass_us(LOOK_US);
+		while (octo_port_agent_hears()) {
+			const bool full = last->type == OCTO_AGENT_PUT && has;
+
+			octo_port_agent_answer(full ? ENOSPC : 0, full ? "it is full" : "");
+			has = last->type == OCTO_AGENT_PUT ||
+			      (has && last->type != OCTO_AGENT_REMOVE);
+		}
+	}
+	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 0);
+	octo_port_agent_end();
+}
+
 int
 main(void)
 {
@@ -261,6 +476,13 @@ main(void)
 		octo_port_test(test_an_agent_is_lost_meanwhile),
 		octo_port_test(test_a_rule_is_removed_meanwhile),
 		octo_port_test(test_other_rules_do_not_wait_for_a_slow_agent),
+		octo_port_test(test_a_flow_goes_back_meanwhile),
+		octo_port_test(test_a_refused_rule_is_removed_meanwhile),
+		octo_port_test(test_a_rule_is_refused_with_a_strange_error),
+		octo_port_test(test_many_flows_leave_with_a_slow_agent),
+		octo_port_test(test_a_slow_agent_refuses_to_move_a_flow),
+		octo_port_test(test_a_failover_ends_when_a_slow_agent_has_answered),
+		octo_port_test(test_a_slow_agent_that_is_full_moves_a_flow),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

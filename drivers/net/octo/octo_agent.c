@@ -203,6 +203,13 @@ hear_welcome(struct octo_agent *agent)
 	return true;
 }
 
+/* The port itself says these of an agent that was lost, or has not answered so far. */
+static bool
+is_of_the_port(int error)
+{
+	return error == ENOTCONN || error == EAGAIN || error == EINPROGRESS;
+}
+
 static int
 read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
 {
@@ -214,8 +221,7 @@ read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
 		return -ENOTCONN;
 	}
 	rte_strscpy(agent->why, answer->result.text, sizeof(agent->why));
-	/* -ENOTCONN is reserved for the loss of the agent itself, so it is not passed on */
-	return answer->result.error > 0 && answer->result.error != ENOTCONN ?
+	return answer->result.error > 0 && !is_of_the_port(answer->result.error) ?
 		       -answer->result.error :
 		       -EIO;
 }

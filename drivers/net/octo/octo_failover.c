@@ -176,7 +176,7 @@ octo_failover_done_locked(struct octo_dev *octo)
 
 	octo_assert_locked(octo);
 	f->cpu_ns += octo_failover_cpu_ns();
-	if (f->seeking || !octo_sync_is_done_locked(octo))
+	if (f->seeking || !octo_sync_is_done_locked(octo) || octo_mpfs_agent_flips(octo))
 		return;
 	f->pending = false;
 	f->last_cpu_ns = f->cpu_ns;

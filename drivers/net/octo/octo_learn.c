@@ -197,6 +197,7 @@ void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
 	const uint8_t home = octo_topo_home_of(octo, queue);
+	int ret;
 
 	/* the rule itself chose the queue: without it the flow is learned again */
 	if (octo->sliced) {
@@ -212,8 +213,11 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 		octo_rule_store_mark_queue_locked(octo, queue);
 		return;
 	}
-	if (octo_fanout_lead_to_locked(octo, rule, home) == 0)
+	ret = octo_fanout_lead_to_locked(octo, rule, home);
+	if (ret == 0)
 		octo_rule_ext_moved(octo, rule);
+	else if (ret == -EAGAIN && octo->agent != NULL)
+		octo_rule_store_mark_queue_locked(octo, queue);
 	else
 		/* without its rule the flow is learned again */
 		octo_rule_remove_locked(octo, rule, NULL);

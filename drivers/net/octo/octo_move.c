@@ -13,6 +13,13 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
+/* What has begun with an agent decides what is done next. */
+static int
+settle(struct octo_dev *octo, struct rte_flow *rule)
+{
+	return octo->mpfs_ops->settle == NULL ? 0 : octo->mpfs_ops->settle(octo, rule);
+}
+
 /*
  * Make the switch lead the rule's flow to the new queue's home PF. Returns 0, or a negative
  * errno if it cannot.
@@ -32,14 +39,15 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	}
 	if (!octo_tier_has_mpfs(octo->tier))
 		return 0;
+	/* it may be on its way to another PF */
+	settle(octo, rule);
 	if (octo_rule_leads_to(octo, rule, m->home))
 		return 0;
 	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
 		return -EBUSY;
 	ret = octo_fanout_lead_to_locked(octo, rule, m->home);
-	return ret == 0 && octo->mpfs_ops->settle != NULL ? octo->mpfs_ops->settle(octo, rule) :
-							    ret;
+	return ret == 0 ? settle(octo, rule) : ret;
 }
 
 /* If the switch cannot lead the flow, it strays, and the control thread tries again. */

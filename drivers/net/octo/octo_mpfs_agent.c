@@ -119,17 +119,21 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 	/* the rule was removed meanwhile */
 	if (rule == NULL)
 		return;
+	rule->crowded = ret != 0 && rule->lead.pf != OCTO_NO_PF;
 	if (ret == 0)
 		rule->lead = octo_fanout_lead(octo, asked->pf);
+	/* the queue may have another home since the message was sent */
+	if (asked->pf != octo_topo_home_of(octo, rule->queue))
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
+	else if (ret != 0 && !asked->awaited)
+		/* there may be room once all rules are sent and stale ones are dropped */
+		octo_sync_refused_locked(octo, rule->queue);
 	if (asked->awaited)
 		return;
-	if (ret == 0) {
+	if (ret == 0)
 		octo_rule_ext_moved(octo, rule);
-	} else {
-		/* there may be room once all rules are sent and stale ones are dropped */
-		octo_rule_store_mark_queue_locked(octo, rule->queue);
+	else
 		octo->agent->nb_refused++;
-	}
 }
 
 static void
@@ -146,6 +150,19 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 	agent->default_retry = octo_deadline(DEFAULT_RETRY_MS * 1000);
 	OCTO_LOG(WARNING, "port %u: packets without a rule do not come by PF %s yet: agent %s: %s",
 		 octo->port_id, octo->pf[pf].port->name, agent->addr.text, agent->why);
+}
+
+/* Nobody waits for that any more, and the rule is not there to be removed again. */
+static void
+remove_was_answered(const struct octo_dev *octo, const struct octo_agent_asked *asked, int ret)
+{
+	const struct octo_agent *agent = octo->agent;
+
+	if (ret != 0 && ret != -ENOENT && !asked->awaited)
+		OCTO_LOG(WARNING,
+			 "port %u: a flow is steered, though its rule is removed: "
+			 "agent %s: %s",
+			 octo->port_id, agent->addr.text, agent->why);
 }
 
 /* The resync is complete: the agent has all rules, and has dropped those of earlier sessions. */
@@ -173,6 +190,8 @@ octo_mpfs_agent_hear_all(struct octo_dev *octo)
 	while (octo_agent_hear(octo->agent, &asked, &answer, &ret) == 0) {
 		if (asked.type == OCTO_AGENT_PUT)
 			put_was_answered(octo, &asked, ret);
+		else if (asked.type == OCTO_AGENT_REMOVE)
+			remove_was_answered(octo, &asked, ret);
 		else if (asked.type == OCTO_AGENT_DEFAULT)
 			default_was_answered(octo, asked.pf, ret);
 		else if (asked.type == OCTO_AGENT_SYNCED)
@@ -316,7 +335,7 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 static int
 agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	int ret = agent_insert(octo, rule, pf, error);
+	int ret = rule->crowded ? -ENOSPC : agent_insert(octo, rule, pf, error);
 
 	if (ret == 0 || ret == -ENOTCONN || ret == -EAGAIN || agent_remove(octo, rule, error) != 0)
 		return ret;

@@ -33,7 +33,7 @@ insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error 
 	     i++)
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
 	/* a slow agent has no room for another message: octo_sync.c sends it later */
-	if (ret == -EAGAIN && !octo->agent_queues) {
+	if (ret == -EAGAIN && octo->agent != NULL && !octo->agent_queues) {
 		octo_rule_store_mark_queue_locked(octo, rule->queue);
 		return 0;
 	}

@@ -80,6 +80,7 @@ struct rte_flow {
 	bool by_table : 1;            /* from a template table, through a flow queue */
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
 	bool rejected : 1;            /* if by_table: by a PF, and on none */
+	bool crowded : 1;             /* the agent, which has it, refused to flip it */
 	bool moved : 1;               /* it led elsewhere before; hits may date from then */
 	struct octo_learned *learned; /* NULL unless learned */
 	struct octo_handle arfs[];    /* indexed by port */

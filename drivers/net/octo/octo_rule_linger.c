@@ -9,6 +9,7 @@
  * Only this file and octo_rule_end.c handle them.
  */
 
+#include "octo_agent.h"
 #include "octo_clock.h"
 #include "octo_private.h"
 
@@ -72,6 +73,9 @@ octo_rule_linger_locked(struct octo_dev *octo, struct rte_flow *rule)
 	if (octo->lingering.nb == OCTO_LINGERING_MAX)
 		end(octo, TAILQ_FIRST(&octo->lingering.rules));
 	octo_rule_store_delist_locked(octo, rule);
+	/* it is as good as freed for who creates it and waits: octo_mpfs_agent_await_locked() */
+	if (octo->agent != NULL)
+		octo_agent_forget(octo->agent, rule);
 	octo_rule_ext_drop(octo, rule);
 	rule->installed = (uint32_t)octo_now_ms();
 	TAILQ_INSERT_TAIL(&octo->lingering.rules, rule, next);

@@ -26,6 +26,11 @@ install_all(struct octo_dev *octo, const struct octo_rules *rules)
 		if (waits_for_agent(octo, rule) || rule->rejected)
 			continue;
 		ret = octo_rule_install_locked(octo, rule, &error);
+		/* an agent that is slow has no room for more messages: octo_sync.c sends it */
+		if (ret == -EAGAIN && octo->agent_queues && !rule->generic) {
+			octo_rule_store_mark_queue_locked(octo, rule->queue);
+			continue;
+		}
 		if (ret == 0)
 			continue;
 		OCTO_LOG(ERR, "port %u: cannot start with this rule, destroy it first: %s: %s",

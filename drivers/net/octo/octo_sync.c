@@ -52,7 +52,7 @@ octo_sync_mark_transfer_locked(struct octo_dev *octo)
 
 /*
  * Lead a slice of the queue's flows home. Returns 0 when all were visited, -EAGAIN when some are
- * left, or -EBUSY when another fence of the queue has to close first.
+ * left, or -EBUSY when another fence of the queue has to close first, or an agent has to answer.
  */
 static int
 walk(struct octo_dev *octo, uint16_t queue)
@@ -74,7 +74,11 @@ walk(struct octo_dev *octo, uint16_t queue)
 			/* arming may have waited for a burst: the slice's time starts here */
 			if (n++ == 0)
 				end = octo_deadline(SLICE_US);
-			q->failed += octo_fanout_lead_to_locked(octo, rule, q->target) != 0;
+			ret = octo_fanout_lead_to_locked(octo, rule, q->target);
+			/* a slow agent has no room for another message: go on when it has */
+			if (ret == -EAGAIN && octo->agent != NULL)
+				return -EBUSY;
+			q->failed += ret != 0;
 			octo_rule_ext_moved(octo, rule);
 		}
 		q->next = TAILQ_NEXT(rule, next_of_queue);
@@ -87,25 +91,47 @@ walk(struct octo_dev *octo, uint16_t queue)
 
 /* A flow that failed to follow arrives as a stray: log once, try again after a delay. */
 static void
-end_walk(struct octo_dev *octo, uint16_t queue)
+put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
 	char name[OCTO_PF_NAME_MAX];
 
-	q->walking = false;
-	if (q->failed == 0) {
-		q->home = q->target;
-		q->retry = 0;
-		q->pause_ms = 0;
-		octo->fences.rehomes++;
-		return;
-	}
 	octo_pf_format(octo, q->target, name, sizeof(name));
 	if (q->retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
-			 octo->port_id, q->failed, queue, name);
+			 octo->port_id, failed, queue, name);
 	q->pause_ms = RTE_MIN(RTE_MAX(2 * q->pause_ms, RETRY_MS), RETRY_MAX_MS);
 	q->retry = octo_deadline(q->pause_ms * 1000);
+}
+
+static void
+end_walk(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+
+	q->walking = false;
+	if (q->failed != 0) {
+		put_off(octo, queue, q->failed);
+		return;
+	}
+	q->home = q->target;
+	octo->fences.rehomes++;
+	/* an agent that is slow may refuse yet */
+	if (octo_mpfs_agent_flips(octo))
+		return;
+	q->retry = 0;
+	q->pause_ms = 0;
+}
+
+void
+octo_sync_refused_locked(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+
+	octo_rule_store_mark_queue_locked(octo, queue);
+	q->target = octo_topo_home_of(octo, queue);
+	if (octo_now() >= q->retry)
+		put_off(octo, queue, 1);
 }
 
 /* Returns whether another slice can follow at once. */

@@ -65,6 +65,9 @@ void octo_sync_mark_transfer_locked(struct octo_dev *octo);
  */
 bool octo_sync_step_locked(struct octo_dev *octo);
 
+/* A slow agent has refused a flow of this queue since: it is tried again after a delay. */
+void octo_sync_refused_locked(struct octo_dev *octo, uint16_t queue);
+
 /* Do all flows lead home, but those that failed and wait for another try? */
 bool octo_sync_is_done_locked(const struct octo_dev *octo);
 
