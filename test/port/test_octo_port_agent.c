@@ -252,6 +252,41 @@ test_other_rules_do_not_wait_for_a_slow_agent(void **state)
 	octo_port_agent_end();
 }
 
+/* What the agent hears of the rule last is that it is there. */
+static void
+test_the_port_is_restarted_meanwhile(void **state)
+{
+	(void)state;
+	begin(create, 0);
+	assert_int_equal(rte_eth_dev_stop(octo_port_agent.port), 0);
+	assert_int_equal(rte_eth_dev_start(octo_port_agent.port), 0);
+	octo_port_agent_answer(0, "");
+	octo_port_agent_await(OCTO_AGENT_REMOVE);
+	octo_port_agent_answer(0, "");
+	octo_port_agent_await(OCTO_AGENT_PUT);
+	octo_port_agent_answer(0, "");
+	finish();
+	assert_non_null(made.flow);
+	octo_port_await(octo_port_agent_serve() &&
+			octo_port_rule_pf(octo_port_agent.port, SRC_PORT) >= 0);
+	octo_port_agent_end();
+}
+
+/* Then it is the port's rule still, and refused. */
+static void
+test_the_port_is_stopped_meanwhile(void **state)
+{
+	(void)state;
+	begin(create, 0);
+	assert_int_equal(rte_eth_dev_stop(octo_port_agent.port), 0);
+	octo_port_agent_answer(ENOSPC, "no room for that");
+	finish();
+	assert_null(made.flow);
+	assert_int_equal(made.errnum, ENOSPC);
+	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 0);
+	octo_port_agent_end();
+}
+
 static bool
 queue_is_home_on(uint8_t pf)
 {
@@ -476,6 +511,8 @@ main(void)
 		octo_port_test(test_an_agent_is_lost_meanwhile),
 		octo_port_test(test_a_rule_is_removed_meanwhile),
 		octo_port_test(test_other_rules_do_not_wait_for_a_slow_agent),
+		octo_port_test(test_the_port_is_restarted_meanwhile),
+		octo_port_test(test_the_port_is_stopped_meanwhile),
 		octo_port_test(test_a_flow_goes_back_meanwhile),
 		octo_port_test(test_a_refused_rule_is_removed_meanwhile),
 		octo_port_test(test_a_rule_is_refused_with_a_strange_error),

@@ -203,8 +203,7 @@ octo_mpfs_agent_hear_all(struct octo_dev *octo)
 typedef int (*patience_fn)(struct octo_agent *agent, uint64_t since);
 
 static int
-say_when_room(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
-	      patience_fn patience)
+await_room(struct octo_dev *octo, uint64_t since, patience_fn patience)
 {
 	int ret = 0;
 
@@ -213,6 +212,15 @@ say_when_room(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, u
 		ret = patience(octo->agent, since);
 		octo_mpfs_agent_hear_all(octo);
 	}
+	return ret;
+}
+
+static int
+say_when_room(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
+	      patience_fn patience)
+{
+	const int ret = await_room(octo, since, patience);
+
 	return ret == 0 ? octo_agent_say(octo->agent, msg, cookie) : ret;
 }
 
@@ -251,11 +259,12 @@ ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter 
  * far, and octo_mpfs_agent_hear_all() handles it.
  */
 static int
-tell(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter *waiter)
+tell(struct octo_dev *octo, const struct octo_agent_msg *msg, uint64_t since)
 {
-	int ret = hear_answer(octo, msg->seq, waiter, octo_now(), octo_agent_wait_briefly);
+	struct octo_agent_waiter waiter;
+	int ret = hear_answer(octo, msg->seq, &waiter, since, octo_agent_wait_briefly);
 
-	return ret == -ETIMEDOUT && !waiter->done ? -EINPROGRESS : ret;
+	return ret == -ETIMEDOUT && !waiter.done ? -EINPROGRESS : ret;
 }
 
 void
@@ -282,7 +291,7 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 /*
  * While the agent is away the rule waits for it, and its packets come by the default PF into
  * the right queue, provided that the PFs have ARFS rules. A slow agent has the rule later:
- * octo_mpfs_agent_await() and agent_settle() wait for that.
+ * octo_mpfs_agent_await_locked() and agent_settle() wait for that.
  */
 static int
 agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
@@ -290,17 +299,17 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 	struct octo_agent *agent = octo->agent;
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_PUT, rule, pf);
 	const struct octo_agent_asked *asked = octo_agent_find(agent, rule);
-	struct octo_agent_waiter waiter;
+	const uint64_t since = octo_now();
 	int ret;
 
 	if (asked != NULL && asked->pf == pf)
 		return 0;
-	ret = say_when_room(octo, &msg, rule, octo_now(), octo_agent_wait_briefly);
+	ret = say_when_room(octo, &msg, rule, since, octo_agent_wait_briefly);
 	if (ret == -ETIMEDOUT)
 		return refuse(octo, -EAGAIN, "it has not answered so far", error);
 	if (ret == 0) {
 		octo_mpfs_agent_count_flip(agent);
-		ret = tell(octo, &msg, &waiter);
+		ret = tell(octo, &msg, since);
 	}
 	if (ret == 0 || ret == -EINPROGRESS || (ret == -ENOTCONN && !octo->agent_queues))
 		return 0;
@@ -314,7 +323,6 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_REMOVE, rule, 0);
 	const bool asked = octo_agent_disown(octo->agent, rule);
 	const uint64_t since = octo_now();
-	struct octo_agent_waiter waiter;
 	int ret;
 
 	/* an agent drops a rule that is not sent again in a new session */
@@ -323,7 +331,7 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	if (ret == 0)
-		ret = tell(octo, &msg, &waiter);
+		ret = tell(octo, &msg, since);
 	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN || ret == -EINPROGRESS)
@@ -342,7 +350,7 @@ agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_
 	return agent_insert(octo, rule, pf, error);
 }
 
-/* For what cannot be undone when the agent refuses later. */
+/* For what cannot be undone when the agent refuses later; and there is room for what is next. */
 static int
 agent_settle(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -352,8 +360,9 @@ agent_settle(struct octo_dev *octo, struct rte_flow *rule)
 	int ret;
 
 	if (asked == NULL)
-		return 0;
-	ret = hear_answer(octo, asked->seq, &waiter, since, octo_agent_wait);
+		ret = await_room(octo, since, octo_agent_wait);
+	else
+		ret = hear_answer(octo, asked->seq, &waiter, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	return ret == -ENOTCONN && !octo->agent_queues ? 0 : ret;
 }
