@@ -127,7 +127,7 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 		octo_rule_store_mark_queue_locked(octo, rule->queue);
 	else if (ret != 0 && !asked->awaited)
 		/* there may be room once all rules are sent and stale ones are dropped */
-		octo_sync_refused_locked(octo, rule->queue);
+		octo_rule_store_refused_locked(octo, rule->queue);
 	if (asked->awaited)
 		return;
 	if (ret == 0)

@@ -92,6 +92,14 @@ octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue)
 	octo->sync.queue[queue].walking = false;
 }
 
+/* The same for a flow that an agent has refused since it was sent: after a delay. */
+void
+octo_rule_store_refused_locked(struct octo_dev *octo, uint16_t queue)
+{
+	octo_rule_store_mark_queue_locked(octo, queue);
+	octo->sync.queue[queue].refused = true;
+}
+
 /* A flow of this queue leads to the PF: are there others that lead elsewhere? */
 void
 octo_rule_store_led_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf)

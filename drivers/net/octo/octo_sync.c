@@ -123,17 +123,6 @@ end_walk(struct octo_dev *octo, uint16_t queue)
 	q->pause_ms = 0;
 }
 
-void
-octo_sync_refused_locked(struct octo_dev *octo, uint16_t queue)
-{
-	struct octo_sync_queue *q = &octo->sync.queue[queue];
-
-	octo_rule_store_mark_queue_locked(octo, queue);
-	q->target = octo_topo_home_of(octo, queue);
-	if (octo_now() >= q->retry)
-		put_off(octo, queue, 1);
-}
-
 /* Returns whether another slice can follow at once. */
 static bool
 sync_queue(struct octo_dev *octo, uint16_t queue)
@@ -145,6 +134,11 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 	/* the delay is of flows that failed to follow to another PF */
 	if (home != q->target)
 		q->retry = 0;
+	if (q->refused && octo_now() >= q->retry) {
+		q->target = home;
+		put_off(octo, queue, 1);
+	}
+	q->refused = false;
 	if (home == q->home || octo_now() < q->retry)
 		return false;
 	if (!q->walking || q->target != home) {

@@ -33,6 +33,7 @@ struct octo_sync_queue {
 	uint8_t home;   /* PF that all of them lead to; OCTO_NO_PF: they may lead elsewhere */
 	uint8_t target; /* PF, if walking */
 	bool walking;
+	bool refused; /* a flow, by an agent, since it was sent: the next walk is delayed */
 };
 
 /* The port that joins: its rules are inserted, one after the other. Its role is OCTO_PF_RESYNC. */
@@ -64,9 +65,6 @@ void octo_sync_mark_transfer_locked(struct octo_dev *octo);
  * another call can go on at once.
  */
 bool octo_sync_step_locked(struct octo_dev *octo);
-
-/* A slow agent has refused a flow of this queue since: it is tried again after a delay. */
-void octo_sync_refused_locked(struct octo_dev *octo, uint16_t queue);
 
 /* Do all flows lead home, but those that failed and wait for another try? */
 bool octo_sync_is_done_locked(const struct octo_dev *octo);
