@@ -11,6 +11,7 @@
 #include <rte_alarm.h>
 #include <rte_interrupts.h>
 
+#include "octo_agent.h"
 #include "octo_port.h"
 #include "octo_private.h"
 
@@ -194,6 +195,39 @@ __wrap_octo_ctrl_stop(struct octo_dev *octo)
 	pthread_mutex_lock(&stepped_lock);
 	stepped[octo->port_id].octo = NULL;
 	pthread_mutex_unlock(&stepped_lock);
+}
+
+/*
+ * An agent that the test plays answers when the test goes on: whoever waits for that in the test's
+ * own thread waits in vain, and the time for it passes here.
+ */
+#define BRIEFLY_US 11000
+#define CREDIT_US 1100000
+
+int __real_octo_agent_wait(struct octo_agent *agent, uint64_t since);
+int __wrap_octo_agent_wait(struct octo_agent *agent, uint64_t since);
+int __real_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
+int __wrap_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
+
+static void
+wait_in_vain(uint64_t us)
+{
+	if (!is_beside && !is_real && !octo_port_thread_runs())
+		octo_sleep_us(us);
+}
+
+int
+__wrap_octo_agent_wait(struct octo_agent *agent, uint64_t since)
+{
+	wait_in_vain(CREDIT_US);
+	return __real_octo_agent_wait(agent, since);
+}
+
+int
+__wrap_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since)
+{
+	wait_in_vain(BRIEFLY_US);
+	return __real_octo_agent_wait_briefly(agent, since);
 }
 
 static bool

@@ -321,7 +321,6 @@ test_a_flow_goes_back_meanwhile(void **state)
 	uint32_t session;
 
 	(void)state;
-	octo_port_time_is_real();
 	begin_with_a_rule(&two_pfs);
 	session = dev()->agent->session;
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
@@ -413,7 +412,6 @@ test_many_flows_leave_with_a_slow_agent(void **state)
 	uint64_t since;
 
 	(void)state;
-	octo_port_time_is_real();
 	octo_port_agent_begin(&two_pfs, 0);
 	octo_port_thread_start(serve, NULL);
 	octo_lock(dev());
@@ -440,7 +438,6 @@ test_a_slow_agent_refuses_to_move_a_flow(void **state)
 	unsigned int puts = 0;
 
 	(void)state;
-	octo_port_time_is_real();
 	begin_with_a_rule(&two_pfs);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
@@ -462,7 +459,6 @@ static void
 test_a_failover_ends_when_a_slow_agent_has_answered(void **state)
 {
 	(void)state;
-	octo_port_time_is_real();
 	begin_with_a_rule(&two_pfs);
 	octo_port_agent.last.type = OCTO_AGENT_PING;
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
@@ -483,7 +479,6 @@ test_a_slow_agent_that_is_full_moves_a_flow(void **state)
 	bool has = true;
 
 	(void)state;
-	octo_port_time_is_real();
 	begin_with_a_rule(&two_pfs);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_await(octo_topo_home_of(dev(), 1) == 0);

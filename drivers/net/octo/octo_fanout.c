@@ -247,10 +247,13 @@ octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
 int
 octo_fanout_lead_to_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
 {
+	const struct octo_mpfs_ops *ops = octo->mpfs_ops;
+
 	octo_assert_locked(octo);
-	return octo_rule_pf(octo, rule) == OCTO_NO_PF ?
-		       octo->mpfs_ops->insert(octo, rule, pf, NULL) :
-		       octo->mpfs_ops->flip(octo, rule, pf, NULL);
+	if (ops->lead != NULL)
+		return ops->lead(octo, rule, pf, NULL);
+	return octo_rule_pf(octo, rule) == OCTO_NO_PF ? ops->insert(octo, rule, pf, NULL) :
+							ops->flip(octo, rule, pf, NULL);
 }
 
 void

@@ -28,6 +28,7 @@ static int
 lead_home(struct octo_move *m, struct rte_flow *rule)
 {
 	struct octo_dev *octo = m->octo;
+	bool again;
 	int ret;
 
 	if (!octo->started || rule->pending)
@@ -46,8 +47,13 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	/* another leg of the same queue needs that queue's own HOME fence */
 	if (m->from == m->to && octo_fence_arm_home_locked(octo, m->to, m->home) != 0)
 		return -EBUSY;
-	ret = octo_fanout_lead_to_locked(octo, rule, m->home);
-	return ret == 0 ? settle(octo, rule) : ret;
+	do {
+		again = !rule->crowded;
+		ret = octo_fanout_lead_to_locked(octo, rule, m->home);
+		if (ret == 0)
+			ret = settle(octo, rule);
+	} while (ret != 0 && again && rule->crowded);
+	return ret;
 }
 
 /* If the switch cannot lead the flow, it strays, and the control thread tries again. */

@@ -24,11 +24,17 @@ struct octo_mpfs_ops {
 	/* Lead rule->tuple to PF pf: sets rule->lead. */
 	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		      struct rte_flow_error *error);
+	/*
+	 * insert() or flip(), whichever it takes, without a wait for the result. NULL: these do not
+	 * wait for anything.
+	 */
+	int (*lead)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+		    struct rte_flow_error *error);
 	/* Lead it to another PF; on failure to the one before or, at worst, to none. */
 	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
 	/*
-	 * Wait until what insert() or flip() began is done; an error means that it was refused
+	 * Wait until what insert() or lead() began is done; an error means that it was refused
 	 * since. NULL: they do not return before.
 	 */
 	int (*settle)(struct octo_dev *octo, struct rte_flow *rule);

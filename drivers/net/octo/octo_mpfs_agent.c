@@ -19,8 +19,8 @@
 /* Delay until a refused default PF is sent again. */
 #define DEFAULT_RETRY_MS 1000
 /* How often a thread without the mutex looks for an answer: see sleep_for() in octo_agent.c. */
-#define LOOK_MIN_US 1000
-#define LOOK_MAX_US 16000
+#define LOOK_MIN_US UINT64_C(1000)
+#define LOOK_MAX_US UINT64_C(16000)
 
 static int
 refuse(struct octo_dev *octo, int ret, const char *why, struct rte_flow_error *error)
@@ -123,7 +123,7 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 	if (ret == 0)
 		rule->lead = octo_fanout_lead(octo, asked->pf);
 	/* the queue may have another home since the message was sent */
-	if (asked->pf != octo_topo_home_of(octo, rule->queue))
+	if (asked->pf != octo_topo_home_of(octo, rule->queue) || rule->crowded)
 		octo_rule_store_mark_queue_locked(octo, rule->queue);
 	else if (ret != 0 && !asked->awaited)
 		/* there may be room once all rules are sent and stale ones are dropped */
@@ -203,6 +203,14 @@ octo_mpfs_agent_hear_all(struct octo_dev *octo)
 typedef int (*patience_fn)(struct octo_agent *agent, uint64_t since);
 
 static int
+do_not_wait(struct octo_agent *agent, uint64_t since)
+{
+	RTE_SET_USED(agent);
+	RTE_SET_USED(since);
+	return -ETIMEDOUT;
+}
+
+static int
 await_room(struct octo_dev *octo, uint64_t since, patience_fn patience)
 {
 	int ret = 0;
@@ -255,14 +263,14 @@ ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter 
 }
 
 /*
- * Send what is to be done, and wait briefly for the answer. -EINPROGRESS: there is none so
- * far, and octo_mpfs_agent_hear_all() handles it.
+ * Wait for the answer to what is to be done. -EINPROGRESS: there is none so far, and
+ * octo_mpfs_agent_hear_all() handles it.
  */
 static int
-tell(struct octo_dev *octo, const struct octo_agent_msg *msg, uint64_t since)
+tell(struct octo_dev *octo, const struct octo_agent_msg *msg, uint64_t since, patience_fn patience)
 {
 	struct octo_agent_waiter waiter;
-	int ret = hear_answer(octo, msg->seq, &waiter, since, octo_agent_wait_briefly);
+	int ret = hear_answer(octo, msg->seq, &waiter, since, patience);
 
 	return ret == -ETIMEDOUT && !waiter.done ? -EINPROGRESS : ret;
 }
@@ -294,7 +302,8 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
  * octo_mpfs_agent_await_locked() and agent_settle() wait for that.
  */
 static int
-agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+put_rule(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, patience_fn patience,
+	 struct rte_flow_error *error)
 {
 	struct octo_agent *agent = octo->agent;
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_PUT, rule, pf);
@@ -304,16 +313,22 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 
 	if (asked != NULL && asked->pf == pf)
 		return 0;
-	ret = say_when_room(octo, &msg, rule, since, octo_agent_wait_briefly);
+	ret = say_when_room(octo, &msg, rule, since, patience);
 	if (ret == -ETIMEDOUT)
 		return refuse(octo, -EAGAIN, "it has not answered so far", error);
 	if (ret == 0) {
 		octo_mpfs_agent_count_flip(agent);
-		ret = tell(octo, &msg, since);
+		ret = tell(octo, &msg, since, patience);
 	}
 	if (ret == 0 || ret == -EINPROGRESS || (ret == -ENOTCONN && !octo->agent_queues))
 		return 0;
 	return refuse(octo, ret, agent->why, error);
+}
+
+static int
+agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+{
+	return put_rule(octo, rule, pf, octo_agent_wait_briefly, error);
 }
 
 /* The agent may not have executed an earlier message about the rule so far. */
@@ -331,7 +346,7 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	if (ret == 0)
-		ret = tell(octo, &msg, since);
+		ret = tell(octo, &msg, since, octo_agent_wait_briefly);
 	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN || ret == -EINPROGRESS)
@@ -339,15 +354,17 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	return refuse(octo, ret, octo->agent->why, error);
 }
 
-/* The agent makes before it breaks. If its table is too full for that, remove the rule first. */
+/*
+ * Many flows are led one after the other, so their answers are not waited for. The agent makes
+ * before it breaks. If it refused, as its table is too full for that, remove the rule first.
+ */
 static int
-agent_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
+agent_lead(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	int ret = rule->crowded ? -ENOSPC : agent_insert(octo, rule, pf, error);
+	const int ret = rule->crowded ? agent_remove(octo, rule, error) : 0;
 
-	if (ret == 0 || ret == -ENOTCONN || ret == -EAGAIN || agent_remove(octo, rule, error) != 0)
-		return ret;
-	return agent_insert(octo, rule, pf, error);
+	rule->crowded = false;
+	return ret == 0 ? put_rule(octo, rule, pf, do_not_wait, error) : ret;
 }
 
 /* For what cannot be undone when the agent refuses later; and there is room for what is next. */
@@ -453,7 +470,7 @@ const struct octo_mpfs_ops octo_mpfs_agent_ops = {
 	.name = "agent",
 	.probe = agent_probe,
 	.insert = agent_insert,
-	.flip = agent_flip,
+	.lead = agent_lead,
 	.settle = agent_settle,
 	.remove = agent_remove,
 	.counts = agent_counts,
