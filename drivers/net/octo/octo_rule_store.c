@@ -92,12 +92,21 @@ octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue)
 	octo->sync.queue[queue].walking = false;
 }
 
-/* The same for a flow that an agent has refused since it was sent: after a delay. */
+/*
+ * The same for a flow that an agent has refused since it was sent: after a delay. Other flows do
+ * not wait for it: a walk that is under way goes on.
+ */
 void
 octo_rule_store_refused_locked(struct octo_dev *octo, uint16_t queue)
 {
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+
+	if (q->walking) {
+		q->failed++;
+		return;
+	}
 	octo_rule_store_mark_queue_locked(octo, queue);
-	octo->sync.queue[queue].refused = true;
+	q->refused = true;
 }
 
 /* A flow of this queue leads to the PF: are there others that lead elsewhere? */

@@ -33,7 +33,7 @@ struct octo_sync_queue {
 	uint8_t home;   /* PF that all of them lead to; OCTO_NO_PF: they may lead elsewhere */
 	uint8_t target; /* PF, if walking */
 	bool walking;
-	bool refused; /* a flow, by an agent, since it was sent: the next walk is delayed */
+	bool refused; /* a flow, by an agent, since the last walk: the next one is delayed */
 };
 
 /* The port that joins: its rules are inserted, one after the other. Its role is OCTO_PF_RESYNC. */
