@@ -18,6 +18,8 @@
 #define PATIENCE_MS 100
 /* Delay until a refused default PF is sent again. */
 #define DEFAULT_RETRY_MS 1000
+/* Why there is no room for another message. */
+#define NOT_SO_FAR "it has not answered so far"
 /* How often a thread without the mutex looks for an answer: see sleep_for() in octo_agent.c. */
 #define LOOK_MIN_US UINT64_C(1000)
 #define LOOK_MAX_US UINT64_C(16000)
@@ -315,7 +317,7 @@ put_rule(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, patience_fn p
 		return 0;
 	ret = say_when_room(octo, &msg, rule, since, patience);
 	if (ret == -ETIMEDOUT)
-		return refuse(octo, -EAGAIN, "it has not answered so far", error);
+		return refuse(octo, -EAGAIN, NOT_SO_FAR, error);
 	if (ret == 0) {
 		octo_mpfs_agent_count_flip(agent);
 		ret = tell(octo, &msg, since, patience);
@@ -333,7 +335,8 @@ agent_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rt
 
 /* The agent may not have executed an earlier message about the rule so far. */
 static int
-agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+remove_rule(struct octo_dev *octo, struct rte_flow *rule, patience_fn patience,
+	    struct rte_flow_error *error)
 {
 	struct octo_agent_msg msg = octo_mpfs_agent_msg(OCTO_AGENT_REMOVE, rule, 0);
 	const bool asked = octo_agent_disown(octo->agent, rule);
@@ -346,12 +349,18 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
 	if (ret == 0)
-		ret = tell(octo, &msg, since, octo_agent_wait_briefly);
+		ret = tell(octo, &msg, since, patience);
 	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN || ret == -EINPROGRESS)
 		return 0;
 	return refuse(octo, ret, octo->agent->why, error);
+}
+
+static int
+agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	return remove_rule(octo, rule, octo_agent_wait_briefly, error);
 }
 
 /*
@@ -361,8 +370,13 @@ agent_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error
 static int
 agent_lead(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_flow_error *error)
 {
-	const int ret = rule->crowded ? agent_remove(octo, rule, error) : 0;
+	int ret = 0;
 
+	if (rule->crowded && await_room(octo, octo_now(), do_not_wait) != 0)
+		return refuse(octo, -EAGAIN, NOT_SO_FAR, error);
+	/* an answer may have been heard */
+	if (rule->crowded)
+		ret = remove_rule(octo, rule, do_not_wait, error);
 	rule->crowded = false;
 	return ret == 0 ? put_rule(octo, rule, pf, do_not_wait, error) : ret;
 }
