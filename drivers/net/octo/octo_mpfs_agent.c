@@ -126,7 +126,7 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 		rule->lead = octo_fanout_lead(octo, asked->pf);
 	/* the queue may have another home since the message was sent */
 	if (asked->pf != octo_topo_home_of(octo, rule->queue) || rule->crowded)
-		octo_rule_store_mark_queue_locked(octo, rule->queue);
+		octo_rule_store_look_again_locked(octo, rule->queue);
 	else if (ret != 0 && !asked->awaited)
 		/* there may be room once all rules are sent and stale ones are dropped */
 		octo_rule_store_refused_locked(octo, rule->queue);

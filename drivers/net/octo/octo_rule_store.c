@@ -92,6 +92,18 @@ octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue)
 	octo->sync.queue[queue].walking = false;
 }
 
+/* The same, but a walk that is under way goes on first: it would never get far otherwise. */
+void
+octo_rule_store_look_again_locked(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+
+	if (q->walking)
+		q->again = true;
+	else
+		octo_rule_store_mark_queue_locked(octo, queue);
+}
+
 /*
  * The same for a flow that an agent has refused since it was sent: after a delay. Other flows do
  * not wait for it: a walk that is under way goes on.

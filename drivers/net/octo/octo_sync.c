@@ -110,6 +110,8 @@ end_walk(struct octo_dev *octo, uint16_t queue)
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
 
 	q->walking = false;
+	if (q->again)
+		return;
 	if (q->failed != 0) {
 		put_off(octo, queue, q->failed);
 		return;
@@ -145,6 +147,7 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 		q->walking = true;
 		q->target = home;
 		q->failed = 0;
+		q->again = false;
 		q->next = octo_tier_has_mpfs(octo->tier) ? TAILQ_FIRST(&octo->queue_rules[queue]) :
 							   NULL;
 	}

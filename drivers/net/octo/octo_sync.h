@@ -33,6 +33,7 @@ struct octo_sync_queue {
 	uint8_t home;   /* PF that all of them lead to; OCTO_NO_PF: they may lead elsewhere */
 	uint8_t target; /* PF, if walking */
 	bool walking;
+	bool again;   /* if walking: another walk follows this one at once */
 	bool refused; /* a flow, by an agent, since the last walk: the next one is delayed */
 };
 
