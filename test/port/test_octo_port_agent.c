@@ -552,6 +552,46 @@ test_a_slow_agent_that_is_full_moves_a_flow(void **state)
 	octo_port_agent_end();
 }
 
+static bool
+polls_find_fences(void)
+{
+	struct octo_port_tally tally = {0};
+	bool any = false;
+
+	for (uint16_t i = 0; i < 2; i++) {
+		const struct octo_rxq *q = octo_data(dev())->rx_queues[i];
+
+		octo_port_poll(octo_port_agent.port, i, 32, &tally);
+		any |= q->fence.under_way;
+	}
+	return any;
+}
+
+/* The agent leads the flow to its PF until it has answered. */
+static void
+test_packets_are_held_until_a_rule_is_removed(void **state)
+{
+	struct rte_flow *rule;
+
+	(void)state;
+	begin_with_a_rule(&two_pfs);
+	rule = TAILQ_FIRST(&dev()->rules);
+	assert_false(polls_find_fences());
+	assert_int_equal(rte_flow_destroy(octo_port_agent.port, rule, NULL), 0);
+	octo_port_agent.last.type = OCTO_AGENT_PING;
+	while (octo_port_agent.last.type != OCTO_AGENT_REMOVE) {
+		octo_port_pass_us(LOOK_US / 20);
+		polls_find_fences();
+		octo_port_agent_hears();
+	}
+	octo_port_pass_us(LOOK_US);
+	assert_true(polls_find_fences());
+	octo_port_agent_answer(0, "");
+	octo_port_pass_us(LOOK_US);
+	assert_false(polls_find_fences());
+	octo_port_agent_end();
+}
+
 int
 main(void)
 {
@@ -573,6 +613,7 @@ main(void)
 		octo_port_test(test_a_slow_agent_refuses_to_move_a_flow),
 		octo_port_test(test_a_failover_ends_when_a_slow_agent_has_answered),
 		octo_port_test(test_a_slow_agent_that_is_full_moves_a_flow),
+		octo_port_test(test_packets_are_held_until_a_rule_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -156,10 +156,11 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 
 /* Nobody waits for that any more, and the rule is not there to be removed again. */
 static void
-remove_was_answered(const struct octo_dev *octo, const struct octo_agent_asked *asked, int ret)
+remove_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, int ret)
 {
-	const struct octo_agent *agent = octo->agent;
+	struct octo_agent *agent = octo->agent;
 
+	agent->nb_flips--;
 	if (ret != 0 && ret != -ENOENT && !asked->awaited)
 		OCTO_LOG(WARNING,
 			 "port %u: a flow is steered, though its rule is removed: "
@@ -348,8 +349,11 @@ remove_rule(struct octo_dev *octo, struct rte_flow *rule, patience_fn patience,
 		return 0;
 	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
 	octo_agent_waited(octo->agent, since);
-	if (ret == 0)
+	if (ret == 0) {
+		/* the flow comes by another PF without its rule */
+		octo_mpfs_agent_count_flip(octo->agent);
 		ret = tell(octo, &msg, since, patience);
+	}
 	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN || ret == -EINPROGRESS)
