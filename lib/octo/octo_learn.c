@@ -487,6 +487,20 @@ octo_learn_forget(struct octo_learn *l, struct octo_learned *flow)
 	unlink_flow(l, flow);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_refused)
+void
+octo_learn_refused(struct octo_learn *l, struct octo_learned *flow, uint64_t now)
+{
+	unlink_flow(l, flow);
+	/* one of many that were on their way when the table became full */
+	if (l->full && now < l->retry) {
+		l->stats.refused++;
+		l->limit = l->stats.rules;
+		return;
+	}
+	no_room(l, now);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_forget_all)
 void
 octo_learn_forget_all(struct octo_learn *l)

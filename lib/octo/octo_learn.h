@@ -117,6 +117,10 @@ struct octo_learned *octo_learn_current(struct octo_learn *l);
 __rte_internal
 void octo_learn_forget(struct octo_learn *l, struct octo_learned *flow);
 
+/** The same, after the table turned out to have no room for the rule. */
+__rte_internal
+void octo_learn_refused(struct octo_learn *l, struct octo_learned *flow, uint64_t now);
+
 /** All rules were removed; candidates are forgotten, too. */
 __rte_internal
 void octo_learn_forget_all(struct octo_learn *l);

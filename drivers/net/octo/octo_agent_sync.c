@@ -136,13 +136,16 @@ await_flips(struct octo_dev *octo)
 		await_window(octo);
 }
 
-/* Works in slices: packets must not be held until all rules are installed. */
+/*
+ * Works in slices: packets must not be held until all rules are installed. Other messages may be
+ * unanswered at any time, so the next slice waits no longer than the packets do.
+ */
 static void
 resync(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(RESYNC_US);
 	struct octo_agent *agent = octo->agent;
-	const bool more = agent->nb_flips == 0;
+	const bool more = !octo_mpfs_agent_flips(octo);
 
 	while (more && octo->sync.cursor[OCTO_CURSOR_AGENT] != NULL && octo_now() < end) {
 		if (put_next(octo))
@@ -152,7 +155,7 @@ resync(struct octo_dev *octo)
 			return;
 	}
 	await_flips(octo);
-	if (octo->sync.cursor[OCTO_CURSOR_AGENT] == NULL && agent->nb_flips == 0 &&
+	if (octo->sync.cursor[OCTO_CURSOR_AGENT] == NULL && !octo_mpfs_agent_flips(octo) &&
 	    !agent->sync_asked)
 		octo_mpfs_agent_say_synced(octo);
 }

@@ -201,6 +201,7 @@ static const struct octo_hooks hooks = {
 	.settle_events_locked = octo_loss_settle_locked,
 	.forget_rule_locked = octo_learn_forget_locked,
 	.make_room_locked = octo_learn_make_room_locked,
+	.unlearn_locked = octo_learn_unlearn_locked,
 };
 
 static int

@@ -359,6 +359,14 @@ octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_migration_st
 	return 0;
 }
 
+/* Are packets held until an agent answers, after which they take another path? */
+static bool
+flips(const struct octo_dev *octo)
+{
+	return octo->mpfs_ops != NULL && octo->mpfs_ops->flips != NULL &&
+	       octo->mpfs_ops->flips(octo);
+}
+
 static void
 flipped(struct octo_rxq *q)
 {
@@ -373,7 +381,8 @@ octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_rxq *q = rxq_of(octo, queue);
 
-	if (q != NULL)
+	/* flows of a move are settled, others may be on their way to the leg */
+	if (q != NULL && (q->fence.kind != OCTO_FENCE_HOME || !flips(octo)))
 		flipped(q);
 }
 
@@ -411,15 +420,6 @@ octo_fence_step_is_over_locked(struct octo_dev *octo)
 		give_up(octo, q);
 	}
 	return over;
-}
-
-/* Are packets held until an agent answers, after which they take another path? */
-static bool
-flips(const struct octo_dev *octo)
-{
-	const struct octo_mpfs_ops *ops = octo->mpfs_ops;
-
-	return ops != NULL && ops->flips != NULL && ops->flips(octo);
 }
 
 void

@@ -161,7 +161,10 @@ void octo_fence_step_flipped_locked(struct octo_dev *octo);
  */
 bool octo_fence_step_is_over_locked(struct octo_dev *octo);
 
-/** The change for which the fence of this (destination) queue was armed is done, or has failed. */
+/**
+ * The change for which the fence of this (destination) queue was armed is done, or has failed. A
+ * fence on legs of the queue itself is left for later while an agent has to answer.
+ */
 void octo_fence_flipped_locked(struct octo_dev *octo, uint16_t queue);
 
 /** octo_fence_flipped_locked() of all queues. */

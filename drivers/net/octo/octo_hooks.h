@@ -29,6 +29,10 @@ struct octo_hooks {
 	 * only learning knows. Returns false if there is none.
 	 */
 	bool (*make_room_locked)(struct octo_dev *octo);
+	/**
+	 * The table of an agent turned out to be full after this rule was learned. Removes it.
+	 */
+	void (*unlearn_locked)(struct octo_dev *octo, struct rte_flow *rule);
 };
 
 extern const struct octo_hooks *octo_hooks;

@@ -244,6 +244,20 @@ octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule)
 	octo_learn_stats(octo->learning.policy, &octo->rule_counts.learned);
 }
 
+/* The table of an agent turned out to be full after the rule was learned. */
+void
+octo_learn_unlearn_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	struct octo_learned *learned = rule->learned;
+
+	if (learned != NULL) {
+		say_no_room(octo);
+		rule->learned = NULL;
+		octo_learn_refused(octo->learning.policy, learned, octo_now_ms());
+	}
+	octo_rule_remove_locked(octo, rule, NULL);
+}
+
 /* Learning is off: learned rules are removed in slices. */
 static void
 put_out(struct octo_dev *octo, uint64_t end)

@@ -21,21 +21,27 @@ struct octo_mpfs_ops {
 	const char *name;
 	/* Could a rule be inserted? Decides about tier exact. */
 	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
-	/* Lead rule->tuple to PF pf: sets rule->lead. */
+	/*
+	 * Lead rule->tuple to PF pf: sets rule->lead. 0 may mean that the result is not known yet,
+	 * see settle(); -EAGAIN, that it cannot be tried now.
+	 */
 	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		      struct rte_flow_error *error);
 	/*
-	 * insert() or flip(), whichever it takes, without a wait for the result. NULL: these do not
-	 * wait for anything.
+	 * insert() or flip(), whichever it takes, without a wait: -EAGAIN if that would take one.
+	 * NULL: these do not wait for anything.
 	 */
 	int (*lead)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
-	/* Lead it to another PF; on failure to the one before or, at worst, to none. */
+	/*
+	 * Lead it to another PF; on failure to the one before or, at worst, to none. NULL if there
+	 * is lead(), which is called instead.
+	 */
 	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
 	/*
-	 * Wait until what insert() or lead() began is done; an error means that it was refused
-	 * since. NULL: they do not return before.
+	 * Wait until what insert() or lead() began is done, or until lead() could be tried again;
+	 * an error means that it was refused since. NULL: they do not return before.
 	 */
 	int (*settle)(struct octo_dev *octo, struct rte_flow *rule);
 	/* Remove whatever is installed of the rule. */
@@ -56,7 +62,7 @@ struct octo_mpfs_ops {
 	void (*clear_masked)(struct octo_dev *octo);
 	/* The hits of these rules; false if they are not counted. */
 	bool (*masked_hits)(const struct octo_dev *octo, uint64_t *hits);
-	/* Must packets be held until rules that were inserted take effect? May be NULL. */
+	/* Must packets be held until rules that came or went take effect? May be NULL. */
 	bool (*flips)(const struct octo_dev *octo);
 };
 
@@ -80,7 +86,7 @@ int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_mpfs_agent_fini(struct octo_dev *octo);
 bool octo_mpfs_agent_chooses_queues(const struct octo_dev *octo);
 bool octo_mpfs_agent_counts(const struct octo_dev *octo);
-/* Were rules sent that the agent may not have executed so far? */
+/* Were messages sent that the agent may not have executed so far, and not long ago? */
 bool octo_mpfs_agent_flips(const struct octo_dev *octo);
 void octo_mpfs_agent_hear_all(struct octo_dev *octo);
 void octo_mpfs_agent_say_synced(struct octo_dev *octo);

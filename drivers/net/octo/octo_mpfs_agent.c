@@ -122,13 +122,16 @@ put_was_answered(struct octo_dev *octo, const struct octo_agent_asked *asked, in
 	if (rule == NULL)
 		return;
 	rule->crowded = ret != 0 && rule->lead.pf != OCTO_NO_PF;
+	/* there may be room once all rules are sent and stale ones are dropped */
+	rule->no_room = octo_rule_says_full(ret) && rule->lead.pf == OCTO_NO_PF &&
+			!octo->agent_resyncing;
 	if (ret == 0)
 		rule->lead = octo_fanout_lead(octo, asked->pf);
 	/* the queue may have another home since the message was sent */
-	if (asked->pf != octo_topo_home_of(octo, rule->queue) || rule->crowded)
+	if (asked->pf != octo_topo_home_of(octo, rule->queue) || rule->crowded ||
+	    octo_rule_is_unlearned(rule))
 		octo_rule_store_look_again_locked(octo, rule->queue);
 	else if (ret != 0 && !asked->awaited)
-		/* there may be room once all rules are sent and stale ones are dropped */
 		octo_rule_store_refused_locked(octo, rule->queue);
 	if (asked->awaited)
 		return;
@@ -301,8 +304,9 @@ agent_probe(struct octo_dev *octo, struct rte_flow_error *error)
 
 /*
  * While the agent is away the rule waits for it, and its packets come by the default PF into
- * the right queue, provided that the PFs have ARFS rules. A slow agent has the rule later:
- * octo_mpfs_agent_await_locked() and agent_settle() wait for that.
+ * the right queue, provided that the PFs have ARFS rules. A slow agent has the rule later, or
+ * refuses it: octo_mpfs_agent_await_locked() and agent_settle() wait for that, and
+ * put_was_answered() hears of it.
  */
 static int
 put_rule(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, patience_fn patience,

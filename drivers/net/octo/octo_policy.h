@@ -23,6 +23,7 @@ void octo_learn_publish_counts_locked(struct octo_dev *octo);
 void octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s);
 void octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
 bool octo_learn_make_room_locked(struct octo_dev *octo);
+void octo_learn_unlearn_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_learn_tick_locked(struct octo_dev *octo);
 void octo_learn_counts(const struct octo_dev *octo, struct octo_learn_stats *stats);

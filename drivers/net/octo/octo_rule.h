@@ -81,6 +81,7 @@ struct rte_flow {
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
 	bool rejected : 1;            /* if by_table: by a PF, and on none */
 	bool crowded : 1;             /* the agent, which has it, refused to flip it */
+	bool no_room : 1;             /* the agent, which lacks it, is too full for it */
 	bool moved : 1;               /* it led elsewhere before; hits may date from then */
 	struct octo_learned *learned; /* NULL unless learned */
 	struct octo_handle arfs[];    /* indexed by port */
@@ -147,6 +148,13 @@ static inline bool
 octo_rule_says_full(int ret)
 {
 	return ret == -ENOSPC || ret == -ENOMEM;
+}
+
+/* A learned rule that is to be removed, as the agent has no room for it. */
+static inline bool
+octo_rule_is_unlearned(const struct rte_flow *rule)
+{
+	return rule->no_room && rule->origin == OCTO_BY_LEARNING;
 }
 
 /* octo_rule.c: a rule on all PFs; all under the control mutex */

@@ -66,6 +66,12 @@ walk(struct octo_dev *octo, uint16_t queue)
 	while (q->next != NULL && n < SLICE_RULES && octo_now() < end) {
 		struct rte_flow *rule = q->next;
 
+		if (octo_rule_is_unlearned(rule)) {
+			/* it leaves the queue, and q->next is the one after it */
+			octo_hooks->unlearn_locked(octo, rule);
+			n++;
+			continue;
+		}
 		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending) {
 			int ret = octo_fence_arm_home_locked(octo, queue, q->target);
 
@@ -83,9 +89,7 @@ walk(struct octo_dev *octo, uint16_t queue)
 		}
 		q->next = TAILQ_NEXT(rule, next_of_queue);
 	}
-	/* the control thread's next round flips the fences that are armed until an agent answers */
-	if (octo->mpfs_ops->flips == NULL || !octo->mpfs_ops->flips(octo))
-		octo_fence_flipped_locked(octo, queue);
+	octo_fence_flipped_locked(octo, queue);
 	return q->next != NULL ? -EAGAIN : 0;
 }
 
