@@ -279,7 +279,8 @@ def test_a_flow_moves_though_the_table_is_full(path):
         pmd.wait_until("the flow follows its queue", lambda: agent.rules.get(
             _key(FLOWS[0])) == (1 - before, 0))
         assert REMOVE in agent.log
-        assert view.rule(FLOWS[0])["pf"] == 1 - before
+        pmd.wait_until("the port has heard it", lambda:
+                       view.rule(FLOWS[0])["pf"] == 1 - before)
 
 
 def test_a_start_finds_an_agent_that_was_restarted(path):

@@ -328,11 +328,21 @@ octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 	agent->nb_asked--;
 	agent->deadline = in_ms(ANSWER_MS);
 	agent->slow = false;
+	agent->nb_resync -= asked->resync;
 	*answered = read_answer(agent, answer);
 	if (*answered == -ENOTCONN)
 		return -ENOTCONN;
 	tell_waiter(agent, asked, answer, *answered);
 	return 0;
+}
+
+void
+octo_agent_mark_resync(struct octo_agent *agent)
+{
+	const unsigned int last = agent->first + agent->nb_asked - 1;
+
+	agent->asked[last % OCTO_AGENT_WINDOW].resync = true;
+	agent->nb_resync++;
 }
 
 bool

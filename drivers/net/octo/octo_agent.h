@@ -35,6 +35,7 @@ struct octo_agent_asked {
 	enum octo_agent_type type;
 	uint8_t pf;   /* named in the message */
 	bool awaited; /* somebody waits for the answer, and handles a refusal */
+	bool resync;  /* it is one of those that the resync waits for */
 	void *cookie; /* of the sender */
 };
 
@@ -78,6 +79,7 @@ struct octo_agent {
 	unsigned int nb_flips;   /* unanswered messages that move packets to another PF */
 	uint64_t flips_end;      /* TSC until which packets are held for them */
 	unsigned int nb_refused; /* rules of the resync */
+	unsigned int nb_resync;  /* unanswered messages of the resync, as many as are marked so */
 	bool sync_asked;         /* SYNCED was sent after all rules and is not answered so far */
 };
 
@@ -138,6 +140,9 @@ int octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg, void *c
  */
 int octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 		    struct octo_agent_msg *answer, int *ret);
+
+/** The message that was said last is one that the resync waits for. */
+void octo_agent_mark_resync(struct octo_agent *agent);
 
 /**
  * Clear this cookie in all unanswered messages, so that their answers arrive with NULL.

@@ -36,6 +36,7 @@ start_resync(struct octo_dev *octo)
 	agent->default_retry = 0;
 	agent->nb_flips = 0;
 	agent->nb_refused = 0;
+	agent->nb_resync = 0;
 	agent->sync_asked = false;
 	agent->slow = false;
 	octo->sync.cursor[OCTO_CURSOR_AGENT] = TAILQ_FIRST(&octo->rules);
@@ -103,6 +104,7 @@ put_next(struct octo_dev *octo)
 	    octo_agent_say(octo->agent, &msg, rule) != 0)
 		return false;
 	octo_mpfs_agent_count_flip(octo->agent);
+	octo_agent_mark_resync(octo->agent);
 	octo->sync.cursor[OCTO_CURSOR_AGENT] = TAILQ_NEXT(rule, next);
 	return true;
 }
@@ -131,21 +133,21 @@ await_flips(struct octo_dev *octo)
 	const uint64_t end = octo_deadline(RESYNC_WAIT_US);
 	struct octo_agent *agent = octo->agent;
 
-	while (agent->nb_flips > 0 && agent->state == OCTO_AGENT_READY && !agent->slow &&
+	while (agent->nb_resync > 0 && agent->state == OCTO_AGENT_READY && !agent->slow &&
 	       octo_now() < end)
 		await_window(octo);
 }
 
 /*
- * Works in slices: packets must not be held until all rules are installed. Other messages may be
- * unanswered at any time, so the next slice waits no longer than the packets do.
+ * Works in slices: packets must not be held until all rules are installed. A slice waits for the
+ * messages of the one before; others may be unanswered at any time.
  */
 static void
 resync(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(RESYNC_US);
 	struct octo_agent *agent = octo->agent;
-	const bool more = !octo_mpfs_agent_flips(octo);
+	const bool more = agent->nb_resync == 0;
 
 	while (more && octo->sync.cursor[OCTO_CURSOR_AGENT] != NULL && octo_now() < end) {
 		if (put_next(octo))
@@ -155,7 +157,7 @@ resync(struct octo_dev *octo)
 			return;
 	}
 	await_flips(octo);
-	if (octo->sync.cursor[OCTO_CURSOR_AGENT] == NULL && !octo_mpfs_agent_flips(octo) &&
+	if (octo->sync.cursor[OCTO_CURSOR_AGENT] == NULL && agent->nb_resync == 0 &&
 	    !agent->sync_asked)
 		octo_mpfs_agent_say_synced(octo);
 }
