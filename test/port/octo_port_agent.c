@@ -10,6 +10,7 @@
 
 #include "octo_port.h"
 #include "octo_port_agent.h"
+#include "octo_private.h"
 
 struct octo_port_agent octo_port_agent;
 
@@ -80,6 +81,32 @@ octo_port_agent_serve(void)
 		octo_port_agent.synced |= last->type == OCTO_AGENT_SYNCED;
 	}
 	return octo_port_agent.synced;
+}
+
+void *
+octo_port_agent_serve_beside(void *arg)
+{
+	while (!octo_port_thread_is_to_stop())
+		octo_port_agent_serve();
+	return arg;
+}
+
+uint16_t
+octo_port_agent_last_src_port(void)
+{
+	return rte_be_to_cpu_16(octo_port_agent.last.rule.tuple.src_port);
+}
+
+struct octo_dev *
+octo_port_agent_dev(void)
+{
+	return octo_of(&rte_eth_devices[octo_port_agent.port]);
+}
+
+uint64_t
+octo_port_agent_learned(void)
+{
+	return octo_port_xstat(octo_port_agent.port, "learned_flows");
 }
 
 /* The port starts before anybody listens: it would wait for this thread. */

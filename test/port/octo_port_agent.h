@@ -50,6 +50,18 @@ bool octo_port_agent_hears(void);
 /** Answer all that is said. @return whether the session has begun, and all rules were told. */
 bool octo_port_agent_serve(void);
 
+/** The same until octo_port_thread_stop(), by octo_port_thread_start(). */
+void *octo_port_agent_serve_beside(void *arg);
+
+/** The UDP source port of the flow in the last message. */
+uint16_t octo_port_agent_last_src_port(void);
+
+/** The port, for looks inside. */
+struct octo_dev *octo_port_agent_dev(void);
+
+/** The port's learned flows. */
+uint64_t octo_port_agent_learned(void);
+
 /** Wait for such a message of another thread, and answer none. */
 void octo_port_agent_await(enum octo_agent_type type);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A thread that creates, moves or removes a rule waits for an agent's answer, but holds the
- * control mutex for a few milliseconds of that at most, by the injected clock.
+ * A thread that creates a rule waits for an agent's answer, but holds the control mutex for a few
+ * milliseconds of that at most, by the injected clock.
  */
 
 #include <errno.h>
@@ -66,19 +66,13 @@ steer(void *arg)
 	return NULL;
 }
 
-static struct octo_dev *
-dev(void)
-{
-	return octo_of(&rte_eth_devices[octo_port_agent.port]);
-}
-
 static bool
 mutex_is_free(void)
 {
-	const bool is = octo_lock_try(dev());
+	const bool is = octo_lock_try(octo_port_agent_dev());
 
 	if (is)
-		octo_unlock(dev());
+		octo_unlock(octo_port_agent_dev());
 	return is;
 }
 
@@ -131,20 +125,6 @@ test_a_rule_is_refused_late(void **state)
 	octo_port_agent_end();
 }
 
-static uint64_t
-learned(void)
-{
-	return octo_port_xstat(octo_port_agent.port, "learned_flows");
-}
-
-static void *
-serve(void *arg)
-{
-	while (!octo_port_thread_is_to_stop())
-		octo_port_agent_serve();
-	return arg;
-}
-
 /* A stray, as the agent is only played. */
 static bool
 learn_a_flow(void)
@@ -154,14 +134,7 @@ learn_a_flow(void)
 	octo_port_send(octo_port_agent.port, 0, SRC_PORT + 1, 8);
 	octo_port_poll(octo_port_agent.port, 0, 32, &tally);
 	octo_port_pass_us(1000);
-	return learned() > 0;
-}
-
-/* Of the flow in the last message. */
-static uint16_t
-last_src_port(void)
-{
-	return rte_be_to_cpu_16(octo_port_agent.last.rule.tuple.src_port);
+	return octo_port_agent_learned() > 0;
 }
 
 /* An evicted learned rule makes room, and the message is sent again. */
@@ -172,7 +145,7 @@ test_a_rule_that_is_refused_late_evicts_a_learned_one(void **state)
 
 	(void)state;
 	octo_port_agent_begin(&conf, 0);
-	octo_port_thread_start(serve, NULL);
+	octo_port_thread_start(octo_port_agent_serve_beside, NULL);
 	octo_port_await(learn_a_flow());
 	octo_port_thread_stop();
 	octo_port_thread_start(create, NULL);
@@ -182,10 +155,10 @@ test_a_rule_that_is_refused_late_evicts_a_learned_one(void **state)
 	octo_port_agent_answer(ENOSPC, "no room for that");
 	octo_sleep_us(LOOK_US);
 	octo_port_agent_await(OCTO_AGENT_REMOVE);
-	assert_int_equal(last_src_port(), SRC_PORT + 1);
+	assert_int_equal(octo_port_agent_last_src_port(), SRC_PORT + 1);
 	octo_port_agent_answer(0, "");
 	octo_port_agent_await(OCTO_AGENT_PUT);
-	assert_int_equal(last_src_port(), SRC_PORT);
+	assert_int_equal(octo_port_agent_last_src_port(), SRC_PORT);
 	octo_port_agent_answer(0, "");
 	finish();
 	assert_non_null(made.flow);
@@ -236,10 +209,10 @@ test_other_rules_do_not_wait_for_a_slow_agent(void **state)
 	(void)state;
 	begin(steer, 0);
 	since = octo_now();
-	octo_lock(dev());
+	octo_lock(octo_port_agent_dev());
 	for (learned.src_port = 1; learned.src_port <= 2 * WINDOW; learned.src_port++)
-		assert_non_null(octo_rule_learn_locked(dev(), &learned, 1, NULL));
-	octo_unlock(dev());
+		assert_non_null(octo_rule_learn_locked(octo_port_agent_dev(), &learned, 1, NULL));
+	octo_unlock(octo_port_agent_dev());
 	/* reading the clock takes time, too */
 	assert_true(octo_now() - since < rte_get_timer_hz() * HELD_US / US_PER_S);
 	octo_port_agent_answer(0, "");
@@ -250,7 +223,9 @@ test_other_rules_do_not_wait_for_a_slow_agent(void **state)
 	/* the last of them, which was sent when there was room again */
 	learned.src_port--;
 	octo_port_await(octo_port_agent_serve() &&
-			octo_rule_pf(dev(), octo_table_find(dev()->table, &learned)) != OCTO_NO_PF);
+			octo_rule_pf(octo_port_agent_dev(),
+				     octo_table_find(octo_port_agent_dev()->table, &learned)) !=
+				OCTO_NO_PF);
 	octo_port_agent_end();
 }
 
@@ -306,10 +281,10 @@ test_a_refused_rule_is_removed_meanwhile(void **state)
 		octo_port_await_thread(octo_port_time_beside_sleeps());
 	}
 	octo_port_agent_answer(ENOSPC, "no room for that");
-	octo_lock(dev());
-	octo_agent_look(dev()->agent);
-	octo_mpfs_agent_hear_all(dev());
-	octo_unlock(dev());
+	octo_lock(octo_port_agent_dev());
+	octo_agent_look(octo_port_agent_dev()->agent);
+	octo_mpfs_agent_hear_all(octo_port_agent_dev());
+	octo_unlock(octo_port_agent_dev());
 	assert_int_equal(rte_pmd_octo_steer_remove(octo_port_agent.port, &t, NULL), 0);
 	finish();
 	assert_int_equal(made.errnum, ECANCELED);

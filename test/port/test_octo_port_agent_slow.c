@@ -20,40 +20,13 @@
 
 static const struct octo_port_conf two_pfs;
 
-static struct octo_dev *
-dev(void)
-{
-	return octo_of(&rte_eth_devices[octo_port_agent.port]);
-}
-
-static uint64_t
-learned(void)
-{
-	return octo_port_xstat(octo_port_agent.port, "learned_flows");
-}
-
-static void *
-serve(void *arg)
-{
-	while (!octo_port_thread_is_to_stop())
-		octo_port_agent_serve();
-	return arg;
-}
-
-/* Of the flow in the last message. */
-static uint16_t
-last_src_port(void)
-{
-	return rte_be_to_cpu_16(octo_port_agent.last.rule.tuple.src_port);
-}
-
 static bool
 queue_is_home_on(uint8_t pf)
 {
 	struct octo_port_tally tally = {0};
 
 	octo_port_poll(octo_port_agent.port, 1, 32, &tally);
-	return octo_topo_home_of(dev(), 1) == pf;
+	return octo_topo_home_of(octo_port_agent_dev(), 1) == pf;
 }
 
 /* A rule to queue 1, which the agent has. */
@@ -61,7 +34,7 @@ static void
 begin_with_a_rule(const struct octo_port_conf *conf)
 {
 	octo_port_agent_begin(conf, 0);
-	octo_port_thread_start(serve, NULL);
+	octo_port_thread_start(octo_port_agent_serve_beside, NULL);
 	assert_non_null(octo_port_steer(octo_port_agent.port, SRC_PORT, 1, NULL));
 	octo_port_thread_stop();
 	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 1);
@@ -82,7 +55,7 @@ test_a_flow_goes_back_meanwhile(void **state)
 
 	(void)state;
 	begin_with_a_rule(&two_pfs);
-	session = dev()->agent->session;
+	session = octo_port_agent_dev()->agent->session;
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_agent.last.type = OCTO_AGENT_PING;
 	octo_port_await(heard_put());
@@ -100,7 +73,7 @@ test_a_flow_goes_back_meanwhile(void **state)
 	}
 	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 1);
 	/* in the same session */
-	assert_int_equal(dev()->agent->session, session);
+	assert_int_equal(octo_port_agent_dev()->agent->session, session);
 	octo_port_agent_end();
 }
 
@@ -114,8 +87,8 @@ nb_led_to(uint8_t pf)
 	const struct rte_flow *rule;
 	unsigned int n = 0;
 
-	TAILQ_FOREACH(rule, &dev()->rules, next)
-		n += octo_rule_pf(dev(), rule) == pf;
+	TAILQ_FOREACH(rule, &octo_port_agent_dev()->rules, next)
+		n += octo_rule_pf(octo_port_agent_dev(), rule) == pf;
 	return n;
 }
 
@@ -126,15 +99,15 @@ begin_with_many_rules(void)
 	struct octo_tuple learned = {.family = OCTO_IPV4, .proto = IPPROTO_UDP};
 
 	octo_port_agent_begin(&two_pfs, 0);
-	octo_port_thread_start(serve, NULL);
-	octo_lock(dev());
+	octo_port_thread_start(octo_port_agent_serve_beside, NULL);
+	octo_lock(octo_port_agent_dev());
 	for (learned.src_port = 1; learned.src_port <= MANY; learned.src_port++)
-		assert_non_null(octo_rule_learn_locked(dev(), &learned, 1, NULL));
-	octo_unlock(dev());
+		assert_non_null(octo_rule_learn_locked(octo_port_agent_dev(), &learned, 1, NULL));
+	octo_unlock(octo_port_agent_dev());
 	octo_port_thread_stop();
 	octo_port_await(octo_port_agent_serve() && nb_led_to(1) == MANY);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
-	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
+	octo_port_await(octo_topo_home_of(octo_port_agent_dev(), 1) == 0);
 }
 
 /* Each window of messages is answered after a while. */
@@ -211,7 +184,7 @@ test_a_slow_agent_refuses_to_move_a_flow(void **state)
 	(void)state;
 	begin_with_a_rule(&two_pfs);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
-	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
+	octo_port_await(octo_topo_home_of(octo_port_agent_dev(), 1) == 0);
 	for (unsigned int i = 0; i < 100; i++) {
 		octo_port_pass_us(LOOK_US);
 		while (octo_port_agent_hears()) {
@@ -235,9 +208,9 @@ test_a_failover_ends_when_a_slow_agent_has_answered(void **state)
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_await(heard_put());
 	octo_port_pass_us(LOOK_US);
-	assert_true(dev()->failover.pending);
+	assert_true(octo_port_agent_dev()->failover.pending);
 	octo_port_agent_answer(0, "");
-	octo_port_await(!dev()->failover.pending);
+	octo_port_await(!octo_port_agent_dev()->failover.pending);
 	assert_int_equal(octo_port_rule_pf(octo_port_agent.port, SRC_PORT), 0);
 	octo_port_agent_end();
 }
@@ -252,7 +225,7 @@ test_a_slow_agent_that_is_full_moves_a_flow(void **state)
 	(void)state;
 	begin_with_a_rule(&two_pfs);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
-	octo_port_await(octo_topo_home_of(dev(), 1) == 0);
+	octo_port_await(octo_topo_home_of(octo_port_agent_dev(), 1) == 0);
 	for (unsigned int i = 0; i < 50; i++) {
 		octo_port_pass_us(LOOK_US);
 		while (octo_port_agent_hears()) {
@@ -274,7 +247,7 @@ polls_find_fences(void)
 	bool any = false;
 
 	for (uint16_t i = 0; i < 2; i++) {
-		const struct octo_rxq *q = octo_data(dev())->rx_queues[i];
+		const struct octo_rxq *q = octo_data(octo_port_agent_dev())->rx_queues[i];
 
 		octo_port_poll(octo_port_agent.port, i, 32, &tally);
 		any |= q->fence.under_way;
@@ -290,7 +263,7 @@ test_packets_are_held_until_a_rule_is_removed(void **state)
 
 	(void)state;
 	begin_with_a_rule(&two_pfs);
-	rule = TAILQ_FIRST(&dev()->rules);
+	rule = TAILQ_FIRST(&octo_port_agent_dev()->rules);
 	assert_false(polls_find_fences());
 	assert_int_equal(rte_flow_destroy(octo_port_agent.port, rule, NULL), 0);
 	octo_port_agent.last.type = OCTO_AGENT_PING;
@@ -315,22 +288,22 @@ test_a_move_releases_no_packets_of_other_flows(void **state)
 
 	(void)state;
 	begin_with_a_rule(&two_pfs);
-	octo_port_thread_start(serve, NULL);
+	octo_port_thread_start(octo_port_agent_serve_beside, NULL);
 	assert_non_null(octo_port_steer(octo_port_agent.port, SRC_PORT + 1, 1, NULL));
 	octo_port_thread_stop();
 	assert_false(polls_find_fences());
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_agent.last.type = OCTO_AGENT_PING;
 	octo_port_await(heard_put());
-	assert_int_equal(last_src_port(), SRC_PORT);
+	assert_int_equal(octo_port_agent_last_src_port(), SRC_PORT);
 	octo_port_agent_answer(0, "");
 	octo_port_pass_us(LOOK_US);
 	assert_true(polls_find_fences());
-	octo_lock(dev());
-	rule = TAILQ_FIRST(&dev()->rules);
-	assert_int_equal(octo_rule_pf(dev(), rule), 0);
-	assert_int_equal(octo_move_exact_locked(dev(), rule, 1, NULL), 0);
-	octo_unlock(dev());
+	octo_lock(octo_port_agent_dev());
+	rule = TAILQ_FIRST(&octo_port_agent_dev()->rules);
+	assert_int_equal(octo_rule_pf(octo_port_agent_dev(), rule), 0);
+	assert_int_equal(octo_move_exact_locked(octo_port_agent_dev(), rule, 1, NULL), 0);
+	octo_unlock(octo_port_agent_dev());
 	assert_true(polls_find_fences());
 	assert_true(octo_port_agent_hears());
 	octo_port_agent_answer(0, "");
@@ -352,12 +325,12 @@ test_new_rules_do_not_keep_a_session_from_beginning(void **state)
 	octo_port_await(octo_port_agent_hears() || octo_port_agent.last.type == OCTO_AGENT_HELLO);
 	octo_port_agent_say(OCTO_AGENT_WELCOME, octo_port_agent.last.session);
 	octo_port_await(heard_put());
-	for (unsigned int i = 0; i < 50 && dev()->agent_resyncing; i++) {
+	for (unsigned int i = 0; i < 50 && octo_port_agent_dev()->agent_resyncing; i++) {
 		before = octo_port_agent.last;
-		octo_lock(dev());
+		octo_lock(octo_port_agent_dev());
 		learned.src_port++;
-		assert_non_null(octo_rule_learn_locked(dev(), &learned, 1, NULL));
-		octo_unlock(dev());
+		assert_non_null(octo_rule_learn_locked(octo_port_agent_dev(), &learned, 1, NULL));
+		octo_unlock(octo_port_agent_dev());
 		octo_port_pass_us(LOOK_US);
 		octo_port_agent.last = before;
 		do
@@ -365,7 +338,7 @@ test_new_rules_do_not_keep_a_session_from_beginning(void **state)
 		while (octo_port_agent_hears() && !is_put_of(learned.src_port));
 		octo_port_pass_us(LOOK_US);
 	}
-	assert_false(dev()->agent_resyncing);
+	assert_false(octo_port_agent_dev()->agent_resyncing);
 	octo_port_agent_end();
 }
 
@@ -392,7 +365,7 @@ test_a_slow_agent_that_is_full_has_no_room_for_learned_rules(void **state)
 			has -= type == OCTO_AGENT_REMOVE;
 		}
 	}
-	assert_in_range(learned(), 1, 2 * ROOM);
+	assert_in_range(octo_port_agent_learned(), 1, 2 * ROOM);
 	octo_port_agent_end();
 }
 
