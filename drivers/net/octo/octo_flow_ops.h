@@ -9,6 +9,8 @@
 /*
  * The functions that ethdev calls of rte_flow. Each has the type of the member of its name; the
  * tables are in octo_flow_ops.c, whose place is taken by a file of compat/ where DPDK is older.
+ *
+ * checkpatch.pl takes a macro that names a struct for a declaration, which these are.
  */
 #define typeof_struct_member(type, member) __typeof__(*((struct type){0}).member)
 #define OCTO_FLOW_OP(table, member)                                                                \

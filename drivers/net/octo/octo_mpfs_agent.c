@@ -205,7 +205,10 @@ octo_mpfs_agent_hear_all(struct octo_dev *octo)
 	}
 }
 
-/* How long to wait under the mutex: octo_agent_wait() or octo_agent_wait_briefly(). */
+/*
+ * How long to wait under the mutex: octo_agent_wait(), octo_agent_wait_briefly() or
+ * do_not_wait().
+ */
 typedef int (*patience_fn)(struct octo_agent *agent, uint64_t since);
 
 static int
