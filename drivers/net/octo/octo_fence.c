@@ -25,20 +25,6 @@ rxq_of(const struct octo_dev *octo, uint16_t queue)
 	return octo_data(octo)->rx_queues[queue];
 }
 
-/* Iterates over the queues that are set up. */
-static struct octo_rxq *
-next_rxq(const struct octo_dev *octo, uint16_t *i)
-{
-	struct octo_rxq *q = NULL;
-
-	while (q == NULL && *i < octo_data(octo)->nb_rx_queues)
-		q = rxq_of(octo, (*i)++);
-	return q;
-}
-
-#define FOREACH_RXQ(octo, q, i)                                                                    \
-	for ((i) = 0, (q) = next_rxq((octo), &(i)); (q) != NULL; (q) = next_rxq((octo), &(i)))
-
 static bool
 has_source(const struct octo_fence *f, uint16_t queue)
 {
@@ -89,11 +75,10 @@ static struct octo_rxq *
 waits_for(const struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
-	FOREACH_RXQ(octo, q, i)
-	if (q->fence.kind >= OCTO_FENCE_MOVE && has_source(&q->fence, queue))
-		return q;
+	OCTO_FOREACH_RXQ(octo, q)
+		if (q->fence.kind >= OCTO_FENCE_MOVE && has_source(&q->fence, queue))
+			return q;
 	return NULL;
 }
 
@@ -269,12 +254,11 @@ static bool
 has_way(struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
 	octo_fence_sweep_locked(octo);
-	FOREACH_RXQ(octo, q, i)
-	if (is_in_the_way_of_step(octo, q, &step->legs[q->queue_id]))
-		return false;
+	OCTO_FOREACH_RXQ(octo, q)
+		if (is_in_the_way_of_step(octo, q, &step->legs[q->queue_id]))
+			return false;
 	return true;
 }
 
@@ -286,10 +270,8 @@ static void
 set_sources(struct octo_dev *octo, const struct octo_migration_step *step, struct octo_fence *f)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		if (step->legs[q->queue_id].drained == 0 || q->tracking.node < 0)
 			continue;
 		octo_gate_set_source(&q->gate, true);
@@ -306,12 +288,10 @@ make_way(struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	const uint64_t end = octo_deadline(octo->fences.settings.grace_us + STEP_WAIT_US);
 	struct octo_rxq *q;
-	uint16_t i;
 
 	while (!has_way(octo, step) && octo_gate_before(octo_now(), end))
 		octo_sleep_us(CIRCLE_LOOK_US);
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		if (has_way(octo, step))
 			return true;
 		if (q->fence.kind == OCTO_FENCE_NONE || q->fence.under_way)
@@ -340,16 +320,14 @@ int
 octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_migration_step *step)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
 	if (!has_way(octo, step) && (!must_make_way(octo) || !make_way(octo, step)))
 		return -EBUSY;
 	octo->fences.step_patience = 0;
-	FOREACH_RXQ(octo, q, i)
-	rte_atomic_store_explicit(&q->fence.drains, step->legs[q->queue_id].drained,
-				  rte_memory_order_relaxed);
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q)
+		rte_atomic_store_explicit(&q->fence.drains, step->legs[q->queue_id].drained,
+					  rte_memory_order_relaxed);
+	OCTO_FOREACH_RXQ(octo, q) {
 		if (step->legs[q->queue_id].held == 0 || q->tracking.node < 0)
 			continue;
 		q->fence.by_leg = true;
@@ -391,11 +369,10 @@ octo_fence_step_flipped_locked(struct octo_dev *octo)
 {
 	const struct octo_fence_settings *s = &octo->fences.settings;
 	struct octo_rxq *q;
-	uint16_t i;
 
-	FOREACH_RXQ(octo, q, i)
-	if (q->fence.kind == OCTO_FENCE_STEP)
-		flipped(q);
+	OCTO_FOREACH_RXQ(octo, q)
+		if (q->fence.kind == OCTO_FENCE_STEP)
+			flipped(q);
 	/* a consumer waits this long for other queues, and octo as long for a consumer */
 	octo->fences.step_end = octo_deadline(s->grace_us + 2 * s->timeout_ms * 1000);
 }
@@ -406,11 +383,9 @@ octo_fence_step_is_over_locked(struct octo_dev *octo)
 	const bool late = octo_gate_before(octo->fences.step_end, octo_now());
 	struct octo_rxq *q;
 	bool over = true;
-	uint16_t i;
 
 	octo_fence_sweep_locked(octo);
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		if (q->fence.kind != OCTO_FENCE_STEP)
 			continue;
 		over = late;
@@ -426,12 +401,11 @@ void
 octo_fence_flipped_all_locked(struct octo_dev *octo)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
 	if (octo->fences.nb_open == 0 || octo->fences.by_others || flips(octo))
 		return;
-	FOREACH_RXQ(octo, q, i)
-	flipped(q);
+	OCTO_FOREACH_RXQ(octo, q)
+		flipped(q);
 }
 
 int
@@ -454,14 +428,13 @@ bool
 octo_fence_hold_strays_locked(struct octo_dev *octo)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
-	FOREACH_RXQ(octo, q, i)
-	if (!close_if_done(octo, q))
-		return false;
+	OCTO_FOREACH_RXQ(octo, q)
+		if (!close_if_done(octo, q))
+			return false;
 	octo->fences.by_others = true;
-	FOREACH_RXQ(octo, q, i)
-	octo_fence_arm_away_locked(octo, q->queue_id, octo_topo_home_of(octo, q->queue_id));
+	OCTO_FOREACH_RXQ(octo, q)
+		octo_fence_arm_away_locked(octo, q->queue_id, octo_topo_home_of(octo, q->queue_id));
 	return true;
 }
 
@@ -477,28 +450,25 @@ octo_fence_sweep_locked(struct octo_dev *octo)
 {
 	struct octo_rxq *q;
 	bool closed = false;
-	uint16_t i;
 
 	if (octo->fences.nb_open == 0)
 		return;
-	FOREACH_RXQ(octo, q, i)
-	closed |= q->fence.kind != OCTO_FENCE_NONE && close_if_done(octo, q);
+	OCTO_FOREACH_RXQ(octo, q)
+		closed |= q->fence.kind != OCTO_FENCE_NONE && close_if_done(octo, q);
 	if (!closed)
 		return;
-	FOREACH_RXQ(octo, q, i)
-	if (waits_for(octo, q->queue_id) == NULL)
-		octo_gate_set_source(&q->gate, false);
+	OCTO_FOREACH_RXQ(octo, q)
+		if (waits_for(octo, q->queue_id) == NULL)
+			octo_gate_set_source(&q->gate, false);
 }
 
 void
 octo_fence_forget_pfs_locked(struct octo_dev *octo, uint32_t pfs)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
 	/* a MOVE fence holds all legs, so the loss of one does not close it */
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		if (q->fence.kind == OCTO_FENCE_HOME && q->fence.leg != OCTO_NO_PF &&
 		    (pfs & RTE_BIT32(q->fence.leg)))
 			give_up(octo, q);
@@ -513,10 +483,8 @@ void
 octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		if (q->queue_id == queue) {
 			octo_gate_set_source(&q->gate, false);
 			give_up(octo, q);
@@ -573,10 +541,8 @@ octo_fence_start_locked(struct octo_dev *octo)
 	const struct octo_fence_settings *s = &octo->fences.settings;
 	const uint64_t hz = rte_get_timer_hz();
 	struct octo_rxq *q;
-	uint16_t i;
 
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		q->gate.depth = depth_of(octo, q);
 		q->gate.grace = hz * s->grace_us / US_PER_S;
 		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
@@ -589,11 +555,9 @@ void
 octo_fence_stop_locked(struct octo_dev *octo)
 {
 	struct octo_rxq *q;
-	uint16_t i;
 
 	octo->fences.by_others = false;
-	FOREACH_RXQ(octo, q, i)
-	{
+	OCTO_FOREACH_RXQ(octo, q) {
 		octo_gate_set_source(&q->gate, false);
 		give_up(octo, q);
 	}

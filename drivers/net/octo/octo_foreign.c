@@ -26,15 +26,11 @@
 static bool
 counts_as_octo_does(const struct octo_dev *octo, const struct octo_port *port)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
-	uint64_t offloads = data->dev_conf.txmode.offloads;
+	uint64_t offloads = octo_data(octo)->dev_conf.txmode.offloads;
+	const struct octo_txq *q;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		if (q != NULL)
-			offloads |= q->conf.offloads;
-	}
+	OCTO_FOREACH_TXQ(octo, q)
+		offloads |= q->conf.offloads;
 	return (offloads & TSO) == 0 && port->past.info.max_vfs == 0;
 }
 

@@ -101,24 +101,19 @@ follow_tx(struct octo_dev *octo, const struct octo_txq *q)
 void
 octo_locality_follow_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *rxq;
+	const struct octo_txq *txq;
 
 	if (octo->plan.usable != octo_pf_mask(octo, OCTO_PORT_RUNNING))
 		return;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		const struct octo_rxq *q = data->rx_queues[i];
-
-		if (q != NULL && q->tracking.node >= 0)
-			follow_rx(octo, q);
-	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		/* nor while the queue switches to another PF */
-		if (q != NULL && q->tracking.node >= 0 &&
-		    rte_atomic_load_explicit(&q->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
-			follow_tx(octo, q);
-	}
+	OCTO_FOREACH_RXQ(octo, rxq)
+		if (rxq->tracking.node >= 0)
+			follow_rx(octo, rxq);
+	/* a Tx queue that switches to another PF is left out, too */
+	OCTO_FOREACH_TXQ(octo, txq)
+		if (txq->tracking.node >= 0 &&
+		    rte_atomic_load_explicit(&txq->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
+			follow_tx(octo, txq);
 	next_look(&octo->rx_crossings);
 	next_look(&octo->tx_crossings);
 }

@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include <rte_mempool.h>
-
 #include "octo_plan.h"
 
 struct octo_dev;
@@ -21,7 +19,6 @@ struct octo_crossings {
 };
 
 void octo_locality_start_locked(struct octo_dev *octo);
-int octo_home_of_pool(struct rte_mempool *pool);
 struct octo_locality
 octo_locality_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg);
 struct octo_locality

@@ -79,21 +79,16 @@ await_askers_of(struct octo_askers askers[2])
 static int
 await_askers(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_rxq *rxq;
+	struct octo_txq *txq;
 	int ret = 0;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		struct octo_rxq *q = data->rx_queues[i];
-
-		if (q != NULL && await_askers_of(q->askers) != 0)
+	OCTO_FOREACH_RXQ(octo, rxq)
+		if (await_askers_of(rxq->askers) != 0)
 			ret = -ETIMEDOUT;
-	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		struct octo_txq *q = data->tx_queues[i];
-
-		if (q != NULL && await_askers_of(q->askers) != 0)
+	OCTO_FOREACH_TXQ(octo, txq)
+		if (await_askers_of(txq->askers) != 0)
 			ret = -ETIMEDOUT;
-	}
 	return ret;
 }
 
@@ -128,25 +123,18 @@ octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
 void
 octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_rxq *rxq;
+	struct octo_txq *txq;
 
 	octo_askers_enter(&octo->walkers);
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		struct octo_rxq *q = data->rx_queues[i];
-
-		if (q == NULL)
-			continue;
-		octo_call_forget(&q->call);
-		rte_atomic_fetch_and_explicit(&q->live, ~pfs, rte_memory_order_release);
+	OCTO_FOREACH_RXQ(octo, rxq) {
+		octo_call_forget(&rxq->call);
+		rte_atomic_fetch_and_explicit(&rxq->live, ~pfs, rte_memory_order_release);
 	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		struct octo_txq *q = data->tx_queues[i];
-
-		if (q == NULL)
-			continue;
-		octo_call_forget(&q->call);
-		rte_atomic_fetch_and_explicit(&q->live, ~pfs, rte_memory_order_release);
-		rte_atomic_fetch_and_explicit(&q->sending, ~pfs, rte_memory_order_release);
+	OCTO_FOREACH_TXQ(octo, txq) {
+		octo_call_forget(&txq->call);
+		rte_atomic_fetch_and_explicit(&txq->live, ~pfs, rte_memory_order_release);
+		rte_atomic_fetch_and_explicit(&txq->sending, ~pfs, rte_memory_order_release);
 	}
 	await_pollers(octo);
 	octo_askers_leave(&octo->walkers);

@@ -248,12 +248,11 @@ need_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_
 static void
 warn_if_small(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *other;
 	uint64_t need = 0, before;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		if (data->rx_queues[i] != NULL)
-			need += need_of(octo, data->rx_queues[i], pool);
+	OCTO_FOREACH_RXQ(octo, other)
+		need += need_of(octo, other, pool);
 	before = need - need_of(octo, q, pool);
 	/* warn only once, not for each queue that follows */
 	if (before > pool->size || need <= pool->size)
@@ -363,29 +362,22 @@ counts(const struct octo_dev *octo, uint32_t configuration, bool all)
 static int
 queue_of_many_pools(const struct octo_dev *octo, bool all)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *q;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		const struct octo_rxq *q = data->rx_queues[i];
-
-		if (q != NULL && q->pools.nb > 1 && counts(octo, q->configuration, all))
-			return i;
-	}
+	OCTO_FOREACH_RXQ(octo, q)
+		if (q->pools.nb > 1 && counts(octo, q->configuration, all))
+			return q->queue_id;
 	return -1;
 }
 
 static int
 queue_of_fast_free(const struct octo_dev *octo, bool all)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_txq *q;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		if (q != NULL && is_fast_free(q->conf.offloads) &&
-		    counts(octo, q->configuration, all))
-			return i;
-	}
+	OCTO_FOREACH_TXQ(octo, q)
+		if (is_fast_free(q->conf.offloads) && counts(octo, q->configuration, all))
+			return q->queue_id;
 	return -1;
 }
 

@@ -380,6 +380,27 @@ octo_pf_next(const struct octo_dev *octo, uint16_t i, enum octo_port_state at_le
 	for ((i) = octo_port_next_async(octo, 0); (i) < (octo)->nb_ports;                          \
 	     (i) = octo_port_next_async(octo, (i) + 1))
 
+/* The first queue from *i on that is set up, or NULL; *i becomes the index after it. */
+static inline void *
+octo_queue_next(void *const *queues, uint16_t nb, uint16_t *i)
+{
+	void *q = NULL;
+
+	while (q == NULL && *i < nb)
+		q = queues[(*i)++];
+	return q;
+}
+
+/* The queues that are set up; q is the name of a variable. */
+#define OCTO_FOREACH_RXQ(octo, q)                                                                  \
+	for (uint16_t q##_next = 0;                                                                \
+	     ((q) = octo_queue_next(octo_data(octo)->rx_queues, octo_data(octo)->nb_rx_queues,     \
+				    &q##_next)) != NULL;)
+#define OCTO_FOREACH_TXQ(octo, q)                                                                  \
+	for (uint16_t q##_next = 0;                                                                \
+	     ((q) = octo_queue_next(octo_data(octo)->tx_queues, octo_data(octo)->nb_tx_queues,     \
+				    &q##_next)) != NULL;)
+
 /* octo_args.c */
 int octo_args_parse(const char *name, const char *text, struct octo_args *args);
 

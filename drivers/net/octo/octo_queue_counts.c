@@ -153,16 +153,15 @@ octo_queue_counts_tx(const struct octo_dev *octo)
 void
 octo_queue_counts_reset(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_rxq *rxq;
+	struct octo_txq *txq;
 
 	memset(octo->rxq_gone, 0, sizeof(octo->rxq_gone));
 	memset(octo->txq_gone, 0, sizeof(octo->txq_gone));
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		if (data->rx_queues[i] != NULL)
-			octo_queue_counts_begin_rx_locked(octo, data->rx_queues[i]);
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		if (data->tx_queues[i] != NULL)
-			octo_queue_counts_begin_tx_locked(octo, data->tx_queues[i]);
+	OCTO_FOREACH_RXQ(octo, rxq)
+		octo_queue_counts_begin_rx_locked(octo, rxq);
+	OCTO_FOREACH_TXQ(octo, txq)
+		octo_queue_counts_begin_tx_locked(octo, txq);
 }
 
 /* Packets and bytes of a queue since the last reset, by its home leg and by stray legs. */

@@ -63,16 +63,12 @@ leaving_in_order(const struct octo_dev *octo)
 static void
 publish_sending(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint32_t draining = leaving_in_order(octo);
+	struct octo_txq *q;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		struct octo_txq *q = data->tx_queues[i];
-		uint32_t live;
+	OCTO_FOREACH_TXQ(octo, q) {
+		const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
 
-		if (q == NULL)
-			continue;
-		live = rte_atomic_load_explicit(&q->live, rte_memory_order_relaxed);
 		octo_call_forget(&q->call);
 		/* pairs with the acquire at the start of each burst */
 		rte_atomic_store_explicit(&q->sending, live & (octo->plan.usable | draining),
@@ -146,25 +142,18 @@ octo_topo_update(struct octo_dev *octo)
 void
 octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 {
-	struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_rxq *rxq;
+	struct octo_txq *txq;
 
 	octo_legs_change(octo, live);
 	/* pairs with the acquire at the start of each burst */
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		struct octo_rxq *q = data->rx_queues[i];
-
-		if (q == NULL)
-			continue;
-		octo_call_forget(&q->call);
-		rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
+	OCTO_FOREACH_RXQ(octo, rxq) {
+		octo_call_forget(&rxq->call);
+		rte_atomic_store_explicit(&rxq->live, live, rte_memory_order_release);
 	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		struct octo_txq *q = data->tx_queues[i];
-
-		if (q == NULL)
-			continue;
-		octo_tx_learn_legs_locked(q, live);
-		rte_atomic_store_explicit(&q->live, live, rte_memory_order_release);
+	OCTO_FOREACH_TXQ(octo, txq) {
+		octo_tx_learn_legs_locked(txq, live);
+		rte_atomic_store_explicit(&txq->live, live, rte_memory_order_release);
 	}
 	/* last, so that no queue plans for a leg that it may not use yet */
 	octo_topo_update(octo);

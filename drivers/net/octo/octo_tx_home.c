@@ -300,11 +300,10 @@ octo_tx_go_on(struct octo_txq *q)
 void
 octo_tx_tick_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_txq *q;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		if (data->tx_queues[i] != NULL)
-			octo_tx_go_on(data->tx_queues[i]);
+	OCTO_FOREACH_TXQ(octo, q)
+		octo_tx_go_on(q);
 }
 
 void
@@ -320,15 +319,12 @@ octo_tx_init(struct octo_txq *q, uint8_t home)
 uint64_t
 octo_tx_waiting(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_txq *q;
 	uint64_t nb = 0;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		if (q != NULL && q->stash.nb > q->stash.first)
+	OCTO_FOREACH_TXQ(octo, q)
+		if (q->stash.nb > q->stash.first)
 			nb += q->stash.nb - q->stash.first;
-	}
 	return nb;
 }
 
@@ -394,16 +390,14 @@ octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
 void
 octo_tx_start_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_txq *q;
 	const uint64_t base = rte_get_timer_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
 
 	if (octo->tx_by_buffer)
 		OCTO_LOG(NOTICE,
 			 "port %u: tx_pf=mbuf: packets of a Tx queue may overtake each other",
 			 octo->port_id);
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		struct octo_txq *q = data->tx_queues[i];
-
+	OCTO_FOREACH_TXQ(octo, q) {
 		/* a sender that died inside its burst may hold the lock */
 		rte_spinlock_init(&q->lock);
 		memset(&q->near, 0, sizeof(q->near));
@@ -414,9 +408,8 @@ octo_tx_start_locked(struct octo_dev *octo)
 void
 octo_tx_stop_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_txq *q;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		if (data->tx_queues[i] != NULL)
-			octo_tx_drop_stash(data->tx_queues[i]);
+	OCTO_FOREACH_TXQ(octo, q)
+		octo_tx_drop_stash(q);
 }
