@@ -10,47 +10,18 @@
 /* Legs of one port whose bytes are told by queue. */
 #define MAX_TX_LEGS (OCTO_MAX_PFS * RTE_ETHDEV_QUEUE_STAT_CNTRS)
 
-void
-octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts)
-{
-	const struct rte_eth_stats *pf = &counts->all;
-	struct rte_eth_stats *sum = &total->all;
-
-	for (uint16_t i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++)
-		total->q_obytes[i] += counts->q_obytes[i];
-	sum->ipackets += pf->ipackets;
-	sum->opackets += pf->opackets;
-	sum->ibytes += pf->ibytes;
-	sum->obytes += pf->obytes;
-	sum->imissed += pf->imissed;
-	sum->ierrors += pf->ierrors;
-	sum->oerrors += pf->oerrors;
-	sum->rx_nombuf += pf->rx_nombuf;
-}
-
 /*
  * Subtract what the PF had counted before it became the port's. A counter below its base was
  * reset when the PF came.
  */
 static void
-subtract(uint64_t *now, uint64_t base)
-{
-	*now -= *now >= base ? base : 0;
-}
-
-static void
 count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 {
-	subtract(&now->all.ipackets, base->all.ipackets);
-	subtract(&now->all.opackets, base->all.opackets);
-	subtract(&now->all.ibytes, base->all.ibytes);
-	subtract(&now->all.obytes, base->all.obytes);
-	subtract(&now->all.imissed, base->all.imissed);
-	subtract(&now->all.ierrors, base->all.ierrors);
-	subtract(&now->all.oerrors, base->all.oerrors);
-	subtract(&now->all.rx_nombuf, base->all.rx_nombuf);
-	for (uint16_t i = 0; i < RTE_ETHDEV_QUEUE_STAT_CNTRS; i++)
-		subtract(&now->q_obytes[i], base->q_obytes[i]);
+	const uint64_t *from = (const uint64_t *)base;
+	uint64_t *to = (uint64_t *)now;
+
+	for (size_t i = 0; i < sizeof(*now) / sizeof(*to); i++)
+		to[i] -= to[i] >= from[i] ? from[i] : 0;
 }
 
 /*
@@ -163,7 +134,7 @@ octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
 		if (!octo->port[i].past.counted)
 			continue;
 		ret = read_since(octo, i, &now);
-		octo_pf_counts_add(sum, &now);
+		octo_counts_add(sum, &now, sizeof(now));
 	}
 	octo_unlock_counts(octo);
 	return ret;
@@ -200,7 +171,7 @@ octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 
 	octo_lock_counts(octo);
 	count_since(&past->last, &past->base);
-	octo_pf_counts_add(&octo->gone, &past->last);
+	octo_counts_add(&octo->gone, &past->last, sizeof(octo->gone));
 	past->last = (struct octo_pf_counts){0};
 	past->counted = false;
 	octo_unlock_counts(octo);

@@ -30,7 +30,7 @@ struct octo_rx_count {
 	uint64_t bytes;
 };
 
-/* Counters of an Rx queue since the last reset. */
+/* Counters of an Rx queue. */
 struct octo_rxq_counts {
 	struct octo_rx_count home;
 	struct octo_rx_count stray;
@@ -39,9 +39,8 @@ struct octo_rxq_counts {
 };
 
 /*
- * An Rx queue: a leg on every PF. In shared memory; written by the
- * thread that polls it, unless a field says otherwise. The control side may invalidate the
- * call.
+ * An Rx queue: a leg on every PF. In shared memory; written by the thread that polls it, unless
+ * a field says otherwise. The control side may invalidate the call.
  */
 struct __rte_cache_aligned octo_rxq {
 	/* hot: two cache lines, up to and with the first word of the gate */
@@ -70,13 +69,10 @@ struct __rte_cache_aligned octo_rxq {
 	RTE_ATOMIC(int16_t) cpu;      /* of the last poll; -1 before the first */
 	struct octo_fence fence;      /* of which this queue is the destination */
 	/*
-	 * Counters at the last reset, as only the poller writes the counters. If the queue
-	 * was set up again, less what its predecessor counted.
+	 * The counters at the last reset, as only the poller writes them, less what earlier
+	 * queues with this number had counted.
 	 */
-	struct octo_rx_count home_base;
-	struct octo_rx_count stray_base;
-	struct octo_gate_counts gate_base;
-	uint64_t sampled_base;
+	struct octo_rxq_counts base;
 	uint16_t nb_desc;
 	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct octo_pools pools;

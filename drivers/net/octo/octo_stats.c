@@ -11,20 +11,16 @@ fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
 	const uint16_t nb_tx = RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS);
 
 	for (uint16_t i = 0; i < nb_rx; i++) {
-		const struct octo_rxq *q = data->rx_queues[i];
-		struct octo_rx_count home, stray;
+		const struct octo_rxq_counts c = octo_queue_counts_of_rx(data->rx_queues[i]);
 
-		if (q == NULL)
-			continue;
-		octo_queue_counts_of_rx(q, &home, &stray);
-		qstats->q_ipackets[i] = home.packets + stray.packets;
-		qstats->q_ibytes[i] = home.bytes + stray.bytes;
+		qstats->q_ipackets[i] = c.home.packets + c.stray.packets;
+		qstats->q_ibytes[i] = c.home.bytes + c.stray.bytes;
 	}
 	for (uint16_t i = 0; i < nb_tx; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
+		const struct octo_txq_counts c = octo_queue_counts_of_tx(data->tx_queues[i]);
 
-		for (uint8_t pf = 0; q != NULL && pf < OCTO_MAX_PFS; pf++)
-			qstats->q_opackets[i] += q->sent[pf] - q->sent_base[pf];
+		for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
+			qstats->q_opackets[i] += c.sent[pf];
 	}
 }
 

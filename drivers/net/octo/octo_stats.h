@@ -12,6 +12,17 @@
 #include "octo_rx.h"
 #include "octo_tx.h"
 
+/* Adds counters, in a struct of 64-bit counters and nothing else. */
+static inline void
+octo_counts_add(void *sum, const void *counts, size_t size)
+{
+	const uint64_t *from = counts;
+	uint64_t *to = sum;
+
+	for (size_t i = 0; i < size / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
 /* octo_stats.c */
 int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
@@ -21,7 +32,6 @@ int octo_stats_reset(struct rte_eth_dev *dev);
 void octo_pf_counts_begin(struct octo_dev *octo);
 int octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum);
 int octo_pf_counts_reset(struct octo_dev *octo);
-void octo_pf_counts_add(struct octo_pf_counts *total, const struct octo_pf_counts *counts);
 void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
 void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);
@@ -35,8 +45,8 @@ void octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_tx
 struct octo_rxq_counts octo_queue_counts_rx(const struct octo_dev *octo);
 struct octo_txq_counts octo_queue_counts_tx(const struct octo_dev *octo);
 void octo_queue_counts_reset(struct octo_dev *octo);
-void octo_queue_counts_of_rx(const struct octo_rxq *q, struct octo_rx_count *home,
-			     struct octo_rx_count *stray);
+struct octo_rxq_counts octo_queue_counts_of_rx(const struct octo_rxq *q);
+struct octo_txq_counts octo_queue_counts_of_tx(const struct octo_txq *q);
 
 /* octo_xstats.c */
 int

@@ -44,7 +44,7 @@ struct octo_tx_counts {
 	uint64_t crossing; /* bytes of chained packets that lie on another node than their PF */
 };
 
-/* Counters of a Tx queue since the last reset. */
+/* Counters of a Tx queue. */
 struct octo_txq_counts {
 	uint64_t sent[OCTO_PLAN_MAX_PFS];
 	struct octo_tx_counts tx;
@@ -65,8 +65,7 @@ struct octo_tx_near {
 };
 
 /*
- * A Tx queue: a leg on every PF; written by the thread that sends,
- * unless a field says otherwise.
+ * A Tx queue: a leg on every PF; written by the thread that sends, unless a field says otherwise.
  */
 struct __rte_cache_aligned octo_txq {
 	struct octo_epoch epoch;
@@ -94,9 +93,8 @@ struct __rte_cache_aligned octo_txq {
 	uint32_t hints; /* PFs that let another PF fetch a segment */
 	struct octo_tx_near near;
 	struct octo_askers askers[2]; /* octo_legs_askers() */
-	/* cold; see octo_rxq.home_base */
-	struct octo_tx_counts counts_base;
-	uint64_t sent_base[OCTO_PLAN_MAX_PFS];
+	/* cold */
+	struct octo_txq_counts base; /* as octo_rxq.base */
 	RTE_ATOMIC(int16_t) cpu;
 	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct rte_eth_txconf conf;

@@ -153,7 +153,7 @@ static int
 view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_queue *view)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	struct octo_rx_count home, stray;
+	struct octo_rxq_counts counts;
 	const struct octo_rxq *q;
 	struct octo_locality locality;
 
@@ -167,9 +167,9 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	view->ring_socket = locality.ring;
 	view->pool_socket = RTE_MAX(locality.pool, -1);
 	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&locality));
-	octo_queue_counts_of_rx(q, &home, &stray);
-	view->home_packets = home.packets;
-	view->stray_packets = stray.packets;
+	counts = octo_queue_counts_of_rx(q);
+	view->home_packets = counts.home.packets;
+	view->stray_packets = counts.stray.packets;
 	return 0;
 }
 

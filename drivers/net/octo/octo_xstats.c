@@ -48,15 +48,12 @@ put_rx_queues(struct writer *w, const struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		static const struct octo_rxq none;
-		const struct octo_rxq *q = data->rx_queues[i] != NULL ? data->rx_queues[i] : &none;
-		struct octo_rx_count home, stray;
+		const struct octo_rxq_counts c = octo_queue_counts_of_rx(data->rx_queues[i]);
 
-		octo_queue_counts_of_rx(q, &home, &stray);
-		put(w, home.packets, "rx_q%u_home_packets", i);
-		put(w, home.bytes, "rx_q%u_home_bytes", i);
-		put(w, stray.packets, "rx_q%u_stray_packets", i);
-		put(w, stray.bytes, "rx_q%u_stray_bytes", i);
+		put(w, c.home.packets, "rx_q%u_home_packets", i);
+		put(w, c.home.bytes, "rx_q%u_home_bytes", i);
+		put(w, c.stray.packets, "rx_q%u_stray_packets", i);
+		put(w, c.stray.bytes, "rx_q%u_stray_bytes", i);
 	}
 	put(w, all.home.packets, "rx_home_packets");
 	put(w, all.stray.packets, "rx_stray_packets");
@@ -69,11 +66,10 @@ put_tx_queues(struct writer *w, const struct octo_dev *octo, const struct octo_t
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		static const struct octo_txq none;
-		const struct octo_txq *q = data->tx_queues[i] != NULL ? data->tx_queues[i] : &none;
+		const struct octo_txq_counts c = octo_queue_counts_of_tx(data->tx_queues[i]);
 
 		for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
-			put(w, q->sent[pf] - q->sent_base[pf], "tx_q%u_pf%u_packets", i, pf);
+			put(w, c.sent[pf], "tx_q%u_pf%u_packets", i, pf);
 	}
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
 		put(w, all->sent[pf], "tx_pf%u_packets", pf);
