@@ -218,11 +218,11 @@ static void
 register_below_reader(struct octo_dev *octo)
 {
 	octo_registry_get(octo->port_id);
-	octo_registry_remove(octo);
+	octo_registry_remove(octo->port_id, octo->owner_id);
 }
 
 static void
-borrow_below_lock(struct octo_dev *octo)
+return_below_lock(struct octo_dev *octo)
 {
 	octo_lock(octo);
 	octo_legs_return(octo->port_id, octo->owner_id);
@@ -247,7 +247,7 @@ test_a_wrong_order_aborts(void **state)
 	assert_aborts(lock_below_counts, octo, "the control mutex of port", "the counts mutex of");
 	assert_aborts(register_below_lock, octo, "the registry of port", "the control mutex of");
 	assert_aborts(register_below_reader, octo, "the registry of port", "while the registry of");
-	assert_aborts(borrow_below_lock, octo, "list of borrowed ports", "the control mutex of");
+	assert_aborts(return_below_lock, octo, "the registry of port", "the control mutex of");
 	assert_aborts(lock_two, octo, "the control mutex of port", "while the control mutex of");
 }
 
@@ -259,7 +259,6 @@ lock_in_order(struct octo_dev *octo)
 	octo_lock(octo);
 	octo_registry_get(octo->port_id);
 	octo_registry_put();
-	octo_legs_hold(octo->port_id);
 	octo_lock_counts(octo);
 	octo_lock_counts(octo);
 	octo_lock(octo);

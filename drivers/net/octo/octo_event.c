@@ -51,7 +51,8 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
 	octo_users_find(port_id);
-	octo_registry_foreach(claim, &port_id);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		octo_registry_foreach(claim, &port_id);
 	return 0;
 }
 
@@ -113,7 +114,8 @@ on_device(const char *device, enum rte_dev_event_type type, void *arg)
 	const struct device_event e = {.device = device, .type = type};
 
 	RTE_SET_USED(arg);
-	octo_registry_foreach(notify_device, &e);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		octo_registry_foreach(notify_device, &e);
 }
 
 int

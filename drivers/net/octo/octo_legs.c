@@ -27,87 +27,24 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
 }
 
-/* By octo port, in a secondary. The lock is used as the registry's: octo_registry.c. */
-static struct {
-	struct octo_dev *octo;
-	uint64_t owner_id; /* owner ids are unique */
-} borrowed[RTE_MAX_ETHPORTS];
-static pthread_rwlock_t borrowed_lock = PTHREAD_RWLOCK_INITIALIZER;
-
-static void
-write_lock(void)
-{
-	octo_lock_order_wait(OCTO_RANK_BORROWED, 0);
-	pthread_rwlock_wrlock(&borrowed_lock);
-}
-
-static void
-read_lock(void)
-{
-	pthread_rwlock_rdlock(&borrowed_lock);
-	octo_lock_order_took(OCTO_RANK_BORROWED, 0);
-}
-
 void
 octo_legs_borrow(struct octo_dev *octo)
 {
 	octo_legs_borrowed = true;
-	write_lock();
-	borrowed[octo->port_id].octo = octo;
-	borrowed[octo->port_id].owner_id = octo->owner_id;
 	rte_atomic_fetch_add_explicit(&octo->legs.nb_borrowers, 1, rte_memory_order_relaxed);
-	pthread_rwlock_unlock(&borrowed_lock);
 	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
+	octo_registry_add(octo);
 }
 
 const struct octo_dev *
 octo_legs_return(uint16_t port_id, uint64_t owner_id)
 {
-	struct octo_dev *octo = NULL;
+	struct octo_dev *octo = octo_registry_remove(port_id, owner_id);
 
-	if (port_id >= RTE_MAX_ETHPORTS)
-		return NULL;
-	write_lock();
-	if (borrowed[port_id].owner_id == owner_id)
-		octo = borrowed[port_id].octo;
-	if (octo != NULL) {
+	if (octo != NULL)
 		rte_atomic_fetch_sub_explicit(&octo->legs.nb_borrowers, 1,
 					      rte_memory_order_relaxed);
-		borrowed[port_id].octo = NULL;
-	}
-	pthread_rwlock_unlock(&borrowed_lock);
 	return octo;
-}
-
-struct octo_dev *
-octo_legs_hold(uint16_t port_id)
-{
-	struct octo_dev *octo;
-
-	if (port_id >= RTE_MAX_ETHPORTS)
-		return NULL;
-	read_lock();
-	octo = borrowed[port_id].octo;
-	if (octo == NULL)
-		octo_legs_unhold();
-	return octo;
-}
-
-void
-octo_legs_unhold(void)
-{
-	octo_lock_order_left(OCTO_RANK_BORROWED, 0);
-	pthread_rwlock_unlock(&borrowed_lock);
-}
-
-void
-octo_legs_foreach_borrowed(void (*fn)(struct octo_dev *octo, uint16_t arg), uint16_t arg)
-{
-	read_lock();
-	for (unsigned int i = 0; i < RTE_DIM(borrowed); i++)
-		if (borrowed[i].octo != NULL)
-			fn(borrowed[i].octo, arg);
-	octo_legs_unhold();
 }
 
 uint32_t

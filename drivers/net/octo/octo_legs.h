@@ -64,18 +64,8 @@ void octo_legs_borrow(struct octo_dev *octo);
  */
 const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 
-/**
- * In a secondary, the octo port with this id, or NULL. If not NULL, no port of this process is
- * released before octo_legs_unhold(). Lock order: before the control mutex.
- */
-struct octo_dev *octo_legs_hold(uint16_t port_id);
-void octo_legs_unhold(void);
-
 /** Secondary processes that may have attached the port, including those that were killed. */
 uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
-
-/** In a secondary, call fn() for all attached ports. */
-void octo_legs_foreach_borrowed(void (*fn)(struct octo_dev *octo, uint16_t arg), uint16_t arg);
 
 void octo_legs_look(const struct octo_dev *octo);
 

@@ -25,7 +25,6 @@ name_of(uint8_t rank)
 {
 	static const char *const names[] = {
 		[OCTO_RANK_REGISTRY] = "registry",
-		[OCTO_RANK_BORROWED] = "list of borrowed ports",
 		[OCTO_RANK_CONTROL] = "control mutex",
 		[OCTO_RANK_COUNTS] = "counts mutex",
 	};

@@ -20,7 +20,6 @@
  */
 enum octo_lock_rank {
 	OCTO_RANK_REGISTRY, /**< a rwlock: octo_registry.c */
-	OCTO_RANK_BORROWED, /**< a rwlock: octo_legs.c */
 	OCTO_RANK_CONTROL,  /**< a recursive mutex: octo_lock.c */
 	OCTO_RANK_COUNTS,   /**< a recursive mutex: octo_lock.c */
 };

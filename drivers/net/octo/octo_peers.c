@@ -111,8 +111,9 @@ octo_peers_let_go(const struct octo_dev *octo)
 }
 
 static void
-lose(struct octo_dev *octo, uint16_t pf_port_id)
+lose(struct octo_dev *octo, const void *port)
 {
+	const uint16_t pf_port_id = *(const uint16_t *)port;
 	uint32_t live;
 
 	octo_lock(octo);
@@ -126,7 +127,8 @@ lose(struct octo_dev *octo, uint16_t pf_port_id)
 void
 octo_peers_lose_pf(uint16_t pf_port_id)
 {
-	octo_legs_foreach_borrowed(lose, pf_port_id);
-	if (octo_legs_borrowed)
-		octo_users_lose(pf_port_id);
+	if (!octo_legs_borrowed)
+		return;
+	octo_registry_foreach(lose, &pf_port_id);
+	octo_users_lose(pf_port_id);
 }

@@ -427,8 +427,9 @@ bool octo_port_works_locked(const struct octo_port *port);
 
 /* octo_registry.c: the octo ports of this process */
 void octo_registry_add(struct octo_dev *octo);
-void octo_registry_remove(struct octo_dev *octo);
+struct octo_dev *octo_registry_remove(uint16_t port_id, uint64_t owner_id);
 struct octo_dev *octo_registry_get(uint16_t port_id);
+struct octo_dev *octo_registry_get_any(uint16_t port_id);
 struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
 bool octo_registry_is_named(const struct octo_port *port, uint16_t port_id);

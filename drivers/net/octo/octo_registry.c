@@ -2,8 +2,8 @@
 
 /*
  * The octo ports of this process, for callers outside a control operation: PF events,
- * telemetry, testpmd. A caller holds the registry while it uses a port; a port is removed
- * from the registry before any of it is freed.
+ * telemetry, testpmd. In a secondary process they are the primary's. A caller holds the registry
+ * while it uses a port; a port is removed from the registry before any of it is freed.
  *
  * A reader may wait for a port's control mutex, and a thread that holds the mutex may
  * become a reader, when a PF raises an event inside an operation. So readers precede a
@@ -16,6 +16,12 @@
 
 static pthread_rwlock_t registry_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct octo_dev *registry[RTE_MAX_ETHPORTS];
+
+static bool
+is_primary(void)
+{
+	return rte_eal_process_type() == RTE_PROC_PRIMARY;
+}
 
 static void
 write_lock(void)
@@ -39,18 +45,30 @@ octo_registry_add(struct octo_dev *octo)
 	pthread_rwlock_unlock(&registry_lock);
 }
 
-/* After this returns, no caller from outside uses the port, and none can get it. */
-void
-octo_registry_remove(struct octo_dev *octo)
+/*
+ * After this returns, no caller from outside uses the port, and none can get it. Returns the
+ * port; NULL if there is none with this owner id, as its port id belongs to a later one.
+ */
+struct octo_dev *
+octo_registry_remove(uint16_t port_id, uint64_t owner_id)
 {
+	struct octo_dev *octo;
+
+	if (port_id >= RTE_MAX_ETHPORTS)
+		return NULL;
 	write_lock();
-	registry[octo->port_id] = NULL;
+	octo = registry[port_id];
+	if (octo != NULL && octo->owner_id == owner_id)
+		registry[port_id] = NULL;
+	else
+		octo = NULL;
 	pthread_rwlock_unlock(&registry_lock);
+	return octo;
 }
 
-/* Get an octo port by its id. Returns NULL, or the port: then call octo_registry_put(). */
+/* octo_registry_get() in any process. */
 struct octo_dev *
-octo_registry_get(uint16_t port_id)
+octo_registry_get_any(uint16_t port_id)
 {
 	struct octo_dev *octo;
 
@@ -61,6 +79,16 @@ octo_registry_get(uint16_t port_id)
 	if (octo == NULL)
 		octo_registry_put();
 	return octo;
+}
+
+/*
+ * Get an octo port that this process may change: none in a secondary. Returns NULL, or the port:
+ * then call octo_registry_put().
+ */
+struct octo_dev *
+octo_registry_get(uint16_t port_id)
+{
+	return is_primary() ? octo_registry_get_any(port_id) : NULL;
 }
 
 /* Also true of a PF that is dead, is recovering, or exists but has not joined the port. */
@@ -74,13 +102,12 @@ has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 	return false;
 }
 
-/*
- * Get the octo port that a PF belongs to. Returns NULL, or the port: then call
- * octo_registry_put().
- */
+/* octo_registry_get() for the octo port that a PF belongs to. */
 struct octo_dev *
 octo_registry_get_by_pf(uint16_t pf_port_id)
 {
+	if (!is_primary())
+		return NULL;
 	read_lock();
 	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
 		if (registry[i] != NULL && has_pf(registry[i], pf_port_id))

@@ -290,7 +290,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 		return 0;
 	}
 	octo_view_notify_closing(octo->port_id);
-	octo_registry_remove(octo);
+	octo_registry_remove(octo->port_id, octo->owner_id);
 	/* again, for a thread that began to use the port in between */
 	octo_view_notify_closing(octo->port_id);
 	if (octo->started)

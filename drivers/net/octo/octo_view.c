@@ -58,16 +58,13 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 struct octo_dev *
 octo_view_enter(uint16_t port_id)
 {
-	return octo_legs_borrowed ? octo_legs_hold(port_id) : octo_registry_get(port_id);
+	return octo_registry_get_any(port_id);
 }
 
 void
 octo_view_leave(void)
 {
-	if (octo_legs_borrowed)
-		octo_legs_unhold();
-	else
-		octo_registry_put();
+	octo_registry_put();
 }
 
 bool
