@@ -8,19 +8,6 @@
 
 #include "octo_private.h"
 
-struct rx_setup {
-	uint16_t queue_id;
-	uint16_t nb_desc;
-	const struct rte_eth_rxconf *conf;
-	struct rte_mempool *pool;
-};
-
-struct tx_setup {
-	uint16_t queue_id;
-	uint16_t nb_desc;
-	const struct rte_eth_txconf *conf;
-};
-
 /*
  * Allocate the rings of a leg on the node of its PF; the application's socket argument is
  * ignored. No burst may use the leg meanwhile.
@@ -68,15 +55,9 @@ tx_leg_setup(struct octo_pf *pf, const void *arg)
 	return octo_queue_setup_tx_leg_locked(q->octo, q, (uint8_t)(pf - q->octo->pf));
 }
 
-static void
-name_legs(const struct octo_dev *octo, uint16_t queue_id, struct octo_leg *leg)
-{
-	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		leg[i] = octo_pf_leg(&octo->pf[i], queue_id);
-}
-
 static struct octo_rxq *
-new_rxq(struct octo_dev *octo, const struct rx_setup *s)
+new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+	const struct rte_eth_rxconf *conf)
 {
 	struct octo_rxq *q = rte_zmalloc_socket("octo_rxq", sizeof(*q), RTE_CACHE_LINE_SIZE,
 						octo_data(octo)->numa_node);
@@ -84,40 +65,39 @@ new_rxq(struct octo_dev *octo, const struct rx_setup *s)
 	if (q == NULL)
 		return NULL;
 	q->port_id = octo->port_id;
-	q->queue_id = s->queue_id;
+	q->queue_id = queue_id;
 	q->octo = octo;
 	q->tracking.node = -1;
 	q->cpu = -1;
-	q->home = octo_home_pf(octo, -1, s->queue_id);
-	octo->sync.queue[s->queue_id] = (struct octo_sync_queue){.home = q->home};
-	q->nb_desc = s->nb_desc;
+	q->home = octo_home_pf(octo, -1, queue_id);
+	octo->sync.queue[queue_id] = (struct octo_sync_queue){.home = q->home};
+	q->nb_desc = nb_desc;
 	q->configuration = octo->configuration;
-	q->conf = *s->conf;
+	q->conf = *conf;
 	/* the application may free its list of pools after this call */
 	if (q->conf.rx_nmempool != 0)
 		q->conf.rx_mempools = q->pools.app;
-	name_legs(octo, q->queue_id, q->leg);
 	return q;
 }
 
 static struct octo_txq *
-new_txq(struct octo_dev *octo, const struct tx_setup *s)
+new_txq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+	const struct rte_eth_txconf *conf)
 {
 	struct octo_txq *q = rte_zmalloc_socket("octo_txq", sizeof(*q), RTE_CACHE_LINE_SIZE,
 						octo_data(octo)->numa_node);
 
 	if (q == NULL)
 		return NULL;
-	q->queue_id = s->queue_id;
+	q->queue_id = queue_id;
 	q->octo = octo;
 	q->tracking.node = -1;
 	q->cpu = -1;
-	octo_tx_init(q, octo->tx_pin[s->queue_id] != 0 ? octo->tx_pin[s->queue_id] - 1 :
-							 octo_home_pf(octo, -1, s->queue_id));
-	q->nb_desc = s->nb_desc;
+	octo_tx_init(q, octo->tx_pin[queue_id] != 0 ? octo->tx_pin[queue_id] - 1 :
+						      octo_home_pf(octo, -1, queue_id));
+	q->nb_desc = nb_desc;
 	q->configuration = octo->configuration;
-	q->conf = *s->conf;
-	name_legs(octo, q->queue_id, q->leg);
+	q->conf = *conf;
 	return q;
 }
 
@@ -202,14 +182,15 @@ set_up_idle(struct octo_dev *octo, uint16_t queue_id)
  * the next configure does.
  */
 static int
-rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
+rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+		      const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
 {
-	struct octo_rxq *q = new_rxq(octo, s);
+	struct octo_rxq *q = new_rxq(octo, queue_id, nb_desc, conf);
 	int ret;
 
 	if (q == NULL)
 		return -ENOMEM;
-	ret = octo_pools_read_locked(octo, s->conf, s->pool, &q->pools);
+	ret = octo_pools_read_locked(octo, conf, pool, &q->pools);
 	if (ret == 0)
 		ret = octo_pools_check_rx_locked(octo, q);
 	if (ret == 0)
@@ -218,7 +199,7 @@ rx_queue_setup_locked(struct octo_dev *octo, const struct rx_setup *s)
 	if (ret == 0) {
 		publish_rxq(octo, q);
 		octo_pools_warn_small_locked(octo, q);
-		ret = set_up_idle(octo, s->queue_id);
+		ret = set_up_idle(octo, queue_id);
 	} else {
 		free_rxq(octo, q);
 	}
@@ -233,11 +214,9 @@ octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 		    struct rte_mempool *pool)
 {
 	struct octo_dev *octo = octo_of(dev);
-	const struct rx_setup s = {
-		.queue_id = queue_id, .nb_desc = nb_desc, .conf = conf, .pool = pool};
 
 	RTE_SET_USED(socket);
-	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, &s));
+	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, queue_id, nb_desc, conf, pool));
 }
 
 void
@@ -253,9 +232,10 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 }
 
 static int
-tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
+tx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+		      const struct rte_eth_txconf *conf)
 {
-	struct octo_txq *q = new_txq(octo, s);
+	struct octo_txq *q = new_txq(octo, queue_id, nb_desc, conf);
 	int ret;
 
 	if (q == NULL)
@@ -269,7 +249,7 @@ tx_queue_setup_locked(struct octo_dev *octo, const struct tx_setup *s)
 		return ret;
 	}
 	publish_txq(octo, q);
-	return set_up_idle(octo, s->queue_id);
+	return set_up_idle(octo, queue_id);
 }
 
 int
@@ -277,10 +257,9 @@ octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 		    unsigned int socket, const struct rte_eth_txconf *conf)
 {
 	struct octo_dev *octo = octo_of(dev);
-	const struct tx_setup s = {.queue_id = queue_id, .nb_desc = nb_desc, .conf = conf};
 
 	RTE_SET_USED(socket);
-	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, &s));
+	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
 }
 
 void
