@@ -218,7 +218,7 @@ octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint1
 	return from == NULL || to == NULL || in_the_way(octo, from, to) == NULL;
 }
 
-int
+void
 octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue)
 {
 	struct octo_rxq *from = rxq_of(octo, from_queue);
@@ -226,15 +226,14 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 
 	/* nothing has polled the old queue: its packets come late in any case */
 	if (!octo->started || from == NULL || to == NULL || from == to || from->tracking.node < 0)
-		return 0;
+		return;
 	if (to->fence.under_way && octo_gate_is_held(&to->gate) &&
 	    has_source(&to->fence, from_queue))
-		return 0;
+		return;
 	clear_the_way(octo, from, to);
 	octo_gate_set_source(&from->gate, true);
 	add_source(&to->fence, from_queue);
 	arm(octo, to, OCTO_FENCE_MOVE, ALL_LEGS);
-	return 0;
 }
 
 /*
@@ -408,20 +407,17 @@ octo_fence_flipped_all_locked(struct octo_dev *octo)
 		flipped(q);
 }
 
-int
+void
 octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg)
 {
 	struct octo_rxq *q = rxq_of(octo, queue);
 	uint32_t others;
 
-	if (!octo->started || q == NULL)
-		return 0;
-	if (!close_if_done(octo, q))
-		return -EBUSY;
+	if (!octo->started || q == NULL || !close_if_done(octo, q))
+		return;
 	others = other_legs(q, leg);
 	if (others != 0)
 		arm_legs(octo, q, OCTO_NO_PF, others);
-	return 0;
 }
 
 bool

@@ -98,12 +98,10 @@ int octo_fence_arm_home_locked(struct octo_dev *octo, uint16_t queue, uint8_t le
 
 /**
  * Flows of a queue that came by this leg are about to come by an unknown other one: all others
- * are held until this one has been drained of earlier packets.
- *
- * @return
- *   0, also if no order has to be kept; -EBUSY: the queue has an open fence.
+ * are held until this one has been drained of earlier packets. Does nothing if the queue has an
+ * open fence, or no order has to be kept.
  */
-int octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
+void octo_fence_arm_away_locked(struct octo_dev *octo, uint16_t queue, uint8_t leg);
 
 /**
  * Flows with rules are about to come by an unknown leg, the NIC's default, as the transfer
@@ -133,11 +131,8 @@ bool octo_fence_can_hold_leg_locked(struct octo_dev *octo, uint8_t leg);
  * Flows are about to move from one queue to another, which is held until the first has been
  * drained of earlier packets and its consumer has processed them. Waits, no longer than the
  * fence's timeout, for an open fence with which this one could form a cycle.
- *
- * @return
- *   0.
  */
-int octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
+void octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
 
 /** Would octo_fence_arm_move_locked() not have to wait for another fence? */
 bool octo_fence_can_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t to_queue);
