@@ -49,27 +49,9 @@ void octo_lock_order_need(uint16_t port_id, const char *function);
 
 #else
 
-static inline void
-octo_lock_order_wait(enum octo_lock_rank rank, uint16_t port_id)
-{
-	RTE_SET_USED(rank);
-	RTE_SET_USED(port_id);
-}
-
-static inline void
-octo_lock_order_took(enum octo_lock_rank rank, uint16_t port_id)
-{
-	RTE_SET_USED(rank);
-	RTE_SET_USED(port_id);
-}
-
-static inline void
-octo_lock_order_left(enum octo_lock_rank rank, uint16_t port_id)
-{
-	RTE_SET_USED(rank);
-	RTE_SET_USED(port_id);
-}
-
+#define octo_lock_order_wait(rank, port_id) RTE_SET_USED(port_id)
+#define octo_lock_order_took(rank, port_id) RTE_SET_USED(port_id)
+#define octo_lock_order_left(rank, port_id) RTE_SET_USED(port_id)
 #define octo_assert_locked(octo) RTE_SET_USED(octo)
 
 #endif
