@@ -120,8 +120,7 @@ probe_one(const char *port, const char *name, bool *probed_here, bool may_miss)
 bool
 octo_attach_would_be_octo(const char *name)
 {
-	return strncmp(name, OCTO_DRIVER_NAME, strlen(OCTO_DRIVER_NAME)) == 0 &&
-	       strncmp(name, SIM_DRIVER_NAME, strlen(SIM_DRIVER_NAME)) != 0;
+	return strncmp(name, OCTO_DRIVER_NAME, strlen(OCTO_DRIVER_NAME)) == 0;
 }
 
 /* The device is being probed by another thread, or by this one further up the stack. */
