@@ -14,7 +14,6 @@
 #include <rte_malloc.h>
 #include <rte_string_fns.h>
 
-#include "octo_attach.h"
 #include "octo_private.h"
 
 #define SIM_DRIVER_NAME "net_mpsim"

@@ -8,7 +8,6 @@
 #include <bus_vdev_driver.h>
 #include <ethdev_vdev.h>
 
-#include "octo_attach.h"
 #include "octo_flow_ops.h"
 #include "octo_peers.h"
 #include "octo_private.h"

@@ -13,6 +13,7 @@
 
 #include "octo_drain.h"
 
+struct octo_args;
 struct octo_dev;
 struct octo_port;
 
@@ -80,7 +81,12 @@ int octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf);
 bool octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t pf);
 int octo_resync_start_locked(struct octo_dev *octo, uint8_t pf);
 
-/* octo_attach.c */
+/* octo_attach.c: the PFs' ports, found or probed, owned, given back */
+bool octo_attach_would_be_octo(const char *name);
+int octo_attach_probe_missing(const char *port, struct octo_args *args);
+void octo_attach_unprobe(const struct octo_args *args);
+int octo_attach_all(struct octo_dev *octo, const struct octo_args *args);
+void octo_attach_undo_all(struct octo_dev *octo, bool remove_probed);
 bool octo_attach_is_on_bus(const struct octo_port *port);
 bool octo_attach_is_there(const struct octo_port *port);
 bool octo_attach_is_probed(uint16_t port_id);
@@ -97,7 +103,7 @@ const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info
 /* octo_filter.c, octo_rss.c */
 void octo_filter_clear_locked(const struct octo_port *port);
 int octo_filter_resync_locked(struct octo_dev *octo, struct octo_port *port);
-int octo_rss_resync_locked(struct octo_dev *octo, uint8_t pf);
+int octo_rss_resync_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_pf_config.c */
 int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port);

@@ -18,7 +18,6 @@
 #include <rte_devargs.h>
 #include <rte_string_fns.h>
 
-#include "octo_attach.h"
 #include "octo_private.h"
 #include "octo_startup.h"
 

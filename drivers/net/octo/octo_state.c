@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "octo_attach.h"
 #include "octo_peers.h"
 #include "octo_private.h"
 #include "octo_view.h"
