@@ -47,12 +47,6 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 	return octo;
 }
 
-uint32_t
-octo_legs_nb_borrowers(const struct octo_dev *octo)
-{
-	return rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed);
-}
-
 /* May run in several threads at once: all of them store the same values. */
 void
 octo_legs_look(const struct octo_dev *octo)

@@ -64,9 +64,7 @@ void octo_legs_borrow(struct octo_dev *octo);
  */
 const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 
-/** Secondary processes that may have attached the port, including those that were killed. */
-uint32_t octo_legs_nb_borrowers(const struct octo_dev *octo);
-
+/** In a secondary: refresh the legs if they have changed since this process last did so. */
 void octo_legs_look(const struct octo_dev *octo);
 
 /** Call after the live legs were read, and before one of them is used. */

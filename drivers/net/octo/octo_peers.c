@@ -97,7 +97,7 @@ octo_peers_let_go(const struct octo_dev *octo)
 	bool all;
 
 	/* rte_mp would ask processes without this driver, too, which do not answer */
-	if (octo_legs_nb_borrowers(octo) == 0)
+	if (rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed) == 0)
 		return true;
 	memcpy(msg.param, &what, sizeof(what));
 	all = rte_mp_request_sync(&msg, &reply, &wait) == 0 && reply.nb_received == reply.nb_sent;
