@@ -56,7 +56,7 @@ octo_now_ms(void)
 }
 
 /**
- * Has a condition to be waited for? Called again and again.
+ * Must the caller wait longer for a condition? Called repeatedly.
  *
  * @param until
  *   When the wait ends though the condition does not hold; 0 while nobody waits.

@@ -54,10 +54,10 @@
 #define OCTO_GATE_SURE 8
 
 struct octo_gate_leg {
-	uint64_t as_of;   /**< TSC; its packets of then are delivered; 0: unknown */
+	uint64_t as_of;   /**< TSC; what its ring had then was returned by polls; 0: unknown */
 	uint64_t mark;    /**< TSC since which packets are counted; 0: they are not */
 	uint32_t taken;   /**< since the mark */
-	uint32_t allowed; /**< packets that may be taken, or soon, though it is held */
+	uint32_t allowed; /**< packets to be taken although it is held, see octo_gate_note() */
 };
 
 /** Written by the consumer. */

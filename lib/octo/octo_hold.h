@@ -26,7 +26,7 @@ struct octo_hold {
 };
 
 struct octo_hold_view {
-	uint64_t held_ns;    /**< for so long it has been held by now; 0: it is free */
+	uint64_t held_ns;    /**< since it was taken; 0: it is free */
 	uint64_t longest_ns; /**< of holds that have ended */
 	uint64_t holds[OCTO_HOLD_BUCKETS];
 };

@@ -84,8 +84,9 @@ enum octo_port_event {
 };
 
 /**
- * @name Actions, in order of execution Those in OCTO_PORT_TOUCHES are for the port of
- * octo_port_todo.life only. @{
+ * @name Actions, in order of execution. Those in OCTO_PORT_TOUCHES are for the port of
+ * octo_port_todo.life only.
+ * @{
  */
 /** The port is lost: unpublish, await its users, forget its objects. Idempotent. */
 #define OCTO_PORT_DO_LOSE RTE_BIT32(0)

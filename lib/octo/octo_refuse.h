@@ -12,8 +12,8 @@ struct rte_eth_dev;
 
 /**
  * @file
- * Operations of flow queues that neither driver has. ethdev calls them without a
- * look whether they are there: these refuse, and say what to use instead.
+ * Operations of flow queues that neither driver has. ethdev calls an operation without checking
+ * that it is not NULL, so these refuse, and say what to use instead.
  */
 
 __rte_internal

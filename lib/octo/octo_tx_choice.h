@@ -50,8 +50,8 @@ uint8_t octo_tx_cost_least(const struct octo_tx_cost *cost, const struct octo_pl
 /** Location of hints: the port id of the PF that is to fetch the segment. */
 struct octo_tx_hint {
 	int offset; /**< of a uint16_t in each segment */
-	uint64_t
-		flag; /**< in ol_flags of the first: all segments have one; 0: no PF follows them */
+	/** in ol_flags of the first segment: all have a hint; 0: no PF follows hints */
+	uint64_t flag;
 };
 
 /** Register field and flag; all callers get the same. @return 0 or a negative errno. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The part of the consumer's side of the fence that needs other queues and the PFs: which
- * sources have to be drained, how far they are, and how many packets wait meanwhile. Runs in
- * the data path, inside a burst, while a fence is open.
+ * The consumer's side of a fence, as far as other queues and the PFs are concerned: up to when the
+ * sources are drained, and how many packets wait on held legs. Runs in the data path, inside a
+ * burst, while a fence is open.
  */
 
 #include "octo_clock.h"

@@ -31,9 +31,8 @@ octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *er
 }
 
 /*
- * Result of destroying a rule, or an object that rules use, on a PF. If the PF is gone, the
- * object is gone with it, even if octo has not noticed the loss; the refusal of any other PF is
- * passed on.
+ * The result of destroying a rule, or an object that rules use, on a PF: 0 if the PF is gone, as
+ * the object is gone with it, although octo may not have noticed the loss.
  */
 int
 octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error *error)

@@ -48,11 +48,11 @@ not_ours(const struct octo_dev *octo, uint8_t port)
 }
 
 static void
-begin(struct octo_dev *octo, uint8_t pf)
+begin(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_foreign *f = &octo->port[pf].foreign;
+	struct octo_foreign *f = &octo->port[port].foreign;
 
-	f->most = not_ours(octo, pf);
+	f->most = not_ours(octo, port);
 	f->looks = 0;
 }
 
@@ -70,14 +70,14 @@ octo_foreign_start_locked(struct octo_dev *octo)
 
 /* Called at intervals, right after the PF's counters were read. */
 void
-octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf)
+octo_foreign_look_locked(struct octo_dev *octo, uint8_t port)
 {
-	const struct octo_port *p = &octo->port[pf];
-	struct octo_foreign *f = &octo->port[pf].foreign;
-	const int64_t now = not_ours(octo, pf);
+	const struct octo_port *p = &octo->port[port];
+	struct octo_foreign *f = &octo->port[port].foreign;
+	const int64_t now = not_ours(octo, port);
 
 	if (rte_atomic_exchange_explicit(&f->anew, false, rte_memory_order_relaxed))
-		begin(octo, pf);
+		begin(octo, port);
 	if (f->logged || !octo->started || !counts_as_octo_does(octo, p))
 		return;
 	if (now <= f->most + BURST * octo_data(octo)->nb_tx_queues) {

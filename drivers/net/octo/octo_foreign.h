@@ -20,6 +20,6 @@ struct octo_foreign {
 
 /* octo_foreign.c */
 void octo_foreign_start_locked(struct octo_dev *octo);
-void octo_foreign_look_locked(struct octo_dev *octo, uint8_t pf);
+void octo_foreign_look_locked(struct octo_dev *octo, uint8_t port);
 
 #endif /* OCTO_FOREIGN_H */

@@ -33,8 +33,8 @@ see_chunk(struct rte_mempool *pool, void *arg, struct rte_mempool_memhdr *chunk,
 }
 
 /*
- * The node on which the pool's packets are, whichever node was requested. -1 if unknown:
- * without hugepages memory is on the node that touched it first.
+ * The node on which the pool's packets are, whichever node was requested; OCTO_PLAN_MIXED if they
+ * are on several. -1 if unknown: without hugepages memory is on the node that touched it first.
  */
 int
 octo_home_of_pool(struct rte_mempool *pool)

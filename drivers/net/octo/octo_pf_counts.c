@@ -98,16 +98,16 @@ read_pf(const struct octo_dev *octo, const struct octo_port *port, struct octo_p
 
 /* Counts of one PF since it became the port's; those read last if it cannot be read now. */
 static int
-read_since(struct octo_dev *octo, uint8_t pf, struct octo_pf_counts *counts)
+read_since(struct octo_dev *octo, uint8_t port, struct octo_pf_counts *counts)
 {
-	struct octo_pf_past *past = &octo->port[pf].past;
+	struct octo_pf_past *past = &octo->port[port].past;
 	struct octo_use use;
 	int ret = 0;
 
 	*counts = past->last;
 	/* the last counters of a PF that is about to be removed are read by its removal handler */
-	if (octo_users_enter(&octo->port[pf], &use)) {
-		ret = read_pf(octo, &octo->port[pf], counts);
+	if (octo_users_enter(&octo->port[port], &use)) {
+		ret = read_pf(octo, &octo->port[port], counts);
 		octo_users_leave(&use);
 	}
 	if (ret != 0)
@@ -142,9 +142,9 @@ octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum)
 
 /* Called by the handler of the PF's removal, for which the PF waits. */
 void
-octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
+octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_port *p = &octo->port[pf];
+	struct octo_port *p = &octo->port[port];
 	struct octo_pf_counts now;
 
 	if (!octo_lock_counts_in_time(octo))
@@ -157,17 +157,17 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf)
 
 /* Called at intervals, as a PF may disappear without an event. */
 void
-octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf)
+octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t port)
 {
-	if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
-		octo_pf_counts_read_last_locked(octo, pf);
+	if (octo_port_is(&octo->port[port], OCTO_PORT_IDLE))
+		octo_pf_counts_read_last_locked(octo, port);
 }
 
 /* A PF is gone: keep its counts, as the port's counters must not decrease. */
 void
-octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
+octo_pf_counts_keep(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_pf_past *past = &octo->port[pf].past;
+	struct octo_pf_past *past = &octo->port[port].past;
 
 	octo_lock_counts(octo);
 	count_since(&past->last, &past->base);
@@ -179,17 +179,17 @@ octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf)
 
 /* A PF is back: counts from before are in the sum already, so what it kept becomes the base. */
 void
-octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf)
+octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_pf_past *past = &octo->port[pf].past;
+	struct octo_pf_past *past = &octo->port[port].past;
 
 	octo_lock_counts(octo);
-	if (read_pf(octo, &octo->port[pf], &past->base) != 0)
+	if (read_pf(octo, &octo->port[port], &past->base) != 0)
 		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
 	past->counted = true;
 	octo_unlock_counts(octo);
-	rte_atomic_store_explicit(&octo->port[pf].foreign.anew, true, rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&octo->port[port].foreign.anew, true, rte_memory_order_relaxed);
 }
 
 /* The port is new: everything that its PFs have counted belongs to it. */

@@ -106,8 +106,8 @@ await_pollers(struct octo_dev *octo)
 }
 
 /*
- * Design, "Taking a PF away": publish the legs that are not in `live` as down and wait for
- * every burst that may use them. Then their PFs may be removed. Returns 0, or -ETIMEDOUT.
+ * Publish the legs that are not in `live` as down, and wait for every burst that may use them.
+ * Then their PFs may be removed. Returns 0, or -ETIMEDOUT.
  */
 int
 octo_poll_unpublish(struct octo_dev *octo, uint32_t live)

@@ -118,7 +118,7 @@ find_clone(const struct octo_dev *octo, struct rte_mempool *of, int16_t node)
 	return NULL;
 }
 
-/* Refuses pools with external buffers, or with private data of the application. */
+/* A clone would lack external buffers, and private data of the application. */
 static int
 check_clonable(const struct octo_dev *octo, struct rte_mempool *pool)
 {
@@ -349,8 +349,8 @@ is_fast_free(uint64_t offloads)
 }
 
 /*
- * Does a queue of this configuration count? Queues of an earlier one may be set up anew, so
- * they count only with `all`.
+ * Is a queue to be checked that was set up in this configuration? Queues of an earlier
+ * configuration may be set up again, so they are only checked with `all`.
  */
 static bool
 counts(const struct octo_dev *octo, uint32_t configuration, bool all)

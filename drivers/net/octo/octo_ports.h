@@ -39,8 +39,8 @@ struct octo_port {
 	bool probed_here;           /* by octo, not by EAL or the application */
 	struct rte_ether_addr mac;  /* before octo set its own */
 	bool has_port;              /* port_id belongs to the octo port, even if unusable */
-	bool no_flow_queues;        /* it came back without: its rules are created one by one */
-	/* it is about to be removed, or absent; from any thread, see octo_users.h */
+	bool no_flow_queues; /* returned without flow queues: its rules are created one by one */
+	/* absent, or about to be removed; from any thread, see octo_users.h */
 	RTE_ATOMIC(bool) shut;
 	RTE_ATOMIC(uint32_t) closers;     /* between octo_users_close() and its end */
 	RTE_ATOMIC(bool) barred;          /* by octo_users_bar() */
@@ -61,8 +61,8 @@ struct octo_pf {
 };
 
 /*
- * Has the PF at least this state, and is its port to stay? Holders of the mutex check this
- * before each use of a PF: events may not wait for the mutex, and take PFs away meanwhile.
+ * Has the port at least this state, and is it not about to go? Holders of the control mutex check
+ * this before each use of a port: handlers of events take ports away without the mutex.
  */
 static inline bool
 octo_port_is(const struct octo_port *port, enum octo_port_state at_least)
@@ -94,7 +94,7 @@ octo_port_did(struct octo_port *port, enum octo_port_event event)
 		octo_port_answer(port, event, port->fsm.life);
 }
 
-/* Settings or rules of the octo port were refused by a port that nothing uses any more. */
+/* A port that nothing uses any more has refused settings or rules of the octo port. */
 static inline void
 octo_port_refuse(struct octo_port *port)
 {

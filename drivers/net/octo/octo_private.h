@@ -157,7 +157,7 @@ struct octo_dev {
 	bool count_rules;           /* the hits of all rules are counted */
 	bool agent_queues;          /* the agent chooses the queue, as the PFs refuse ARFS rules */
 	bool started;
-	bool removal_raised; /* RTE_ETH_EVENT_INTR_RMV was raised since there was a PF */
+	bool removal_raised; /* RTE_ETH_EVENT_INTR_RMV was raised, and no PF has come since */
 	bool isolated;
 	bool mapped; /* nodes come from socket_map or are simulated: unknown to libnuma */
 	struct octo_crossings rx_crossings;
@@ -533,7 +533,7 @@ int octo_rss_level(struct octo_dev *octo);
 bool octo_rss_is_on(const struct octo_dev *octo);
 int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
 void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
-int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta);
+int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta);
 
 /* octo_filter.c: MAC, VLAN, promiscuity, MTU */
 int octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);

@@ -121,12 +121,12 @@ octo_rss_is_on(const struct octo_dev *octo)
 }
 
 int
-octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t pf, const uint16_t *reta)
+octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta)
 {
 	struct reta_arg arg = {.size = octo->reta_size};
 
 	reta_to_entries(octo, reta, arg.entries);
-	return pf_reta_update(&octo->port[pf], &arg);
+	return pf_reta_update(&octo->port[port], &arg);
 }
 
 /* Without RSS all packets are sent to queue 0 of the port, without a RETA to all its queues. */
@@ -178,9 +178,9 @@ octo_rss_level(struct octo_dev *octo)
 
 /* Give the RETA to a PF that came back; its configuration has set the hash. */
 int
-octo_rss_resync_locked(struct octo_dev *octo, uint8_t pf)
+octo_rss_resync_locked(struct octo_dev *octo, uint8_t port)
 {
 	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || octo_data(octo)->nb_rx_queues == 0)
 		return 0;
-	return octo_rss_set_pf_reta(octo, pf, octo->reta);
+	return octo_rss_set_pf_reta(octo, port, octo->reta);
 }

@@ -32,10 +32,10 @@ int octo_stats_reset(struct rte_eth_dev *dev);
 void octo_pf_counts_begin(struct octo_dev *octo);
 int octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum);
 int octo_pf_counts_reset(struct octo_dev *octo);
-void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t pf);
-void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t pf);
-void octo_pf_counts_keep(struct octo_dev *octo, uint8_t pf);
-void octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t pf);
+void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t port);
+void octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t port);
+void octo_pf_counts_keep(struct octo_dev *octo, uint8_t port);
+void octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_queue_counts.c: counters that outlive their queues */
 void octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q);
