@@ -41,8 +41,8 @@ reserve_hugepages() {
 bench_pages() {
 	case " $* " in
 	*" -h "* | *" --help "* | *" calls "*) echo 0 ;;
-	*" --quick "* | *" move "* | *" failover "* | *" overhead "*) echo 512 ;;
 	*" nudma "*) echo 0 ;;
+	*" --quick "* | *" move "* | *" failover "* | *" overhead "*) echo 512 ;;
 	*) echo 2048 ;;
 	esac
 }

@@ -19,7 +19,8 @@
 static const char usage[] =
 	"usage: octo-agent [EAL options] -- OPTIONS\n"
 	"\n"
-	"The firmware of a multi-PF NIC whose PFs belong to a virtual machine or another process.\n"
+	"The firmware of a multi-PF NIC whose PFs belong to a virtual machine or another process, or\n"
+	"the steering of a NIC's switch for an octo port on another CPU.\n"
 	"\n"
 	"  --pf ETHDEV,KEY=VALUE...  a PF; may be given several times, and PFs count in this order\n"
 	"         vhost=SOCKET       connects it to this vhost-user socket\n"
@@ -154,7 +155,9 @@ static int
 check_pf(const struct agent_options *options, const struct agent_pf_options *pf)
 {
 	if (pf->vhost[0] == '\0' && pf->rep[0] == '\0') {
-		fprintf(stderr, "octo-agent: --pf %s: vhost=SOCKET is needed\n", pf->name);
+		fprintf(stderr,
+			"octo-agent: --pf %s: vhost=SOCKET is needed, or rep=ETHDEV with --uplink\n",
+			pf->name);
 		return -EINVAL;
 	}
 	for (uint16_t i = 0; i < options->nb_pfs; i++) {
@@ -194,7 +197,9 @@ read_pf(const char *text, struct agent_options *options)
 	name = strsep(&rest, ",");
 	if (name == NULL || name[0] == '\0' ||
 	    strlcpy(pf.name, name, sizeof(pf.name)) >= sizeof(pf.name)) {
-		fprintf(stderr, "octo-agent: --pf %s: ETHDEV,vhost=SOCKET is needed\n", text);
+		fprintf(stderr,
+			"octo-agent: --pf %s: ETHDEV,vhost=SOCKET is needed, or rep=ETHDEV with --uplink\n",
+			text);
 		return -EINVAL;
 	}
 	while (rest != NULL)
@@ -331,7 +336,8 @@ agent_options_read(struct agent_options *options, int argc, char *argv[])
 		return -EINVAL;
 	}
 	if (options->nb_pfs == 0) {
-		fprintf(stderr, "octo-agent: --pf ETHDEV,vhost=SOCKET is needed\n");
+		fprintf(stderr,
+			"octo-agent: --pf ETHDEV,vhost=SOCKET is needed, or rep=ETHDEV with --uplink\n");
 		return -EINVAL;
 	}
 	ret = check_switch(options);

@@ -100,13 +100,6 @@ bool octo_agent_poll(struct octo_agent *agent);
 /** Try to connect now instead of at the next retry, if the agent is away. */
 void octo_agent_try_now(struct octo_agent *agent);
 
-/** Is the agent away, with no connection attempt under way? */
-static inline bool
-octo_agent_is_away(const struct octo_agent *agent)
-{
-	return agent->state == OCTO_AGENT_AWAY;
-}
-
 /** May another message be sent? */
 static inline bool
 octo_agent_has_room(const struct octo_agent *agent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* testpmd commands: octo show, octo steer, octo unsteer. */
+/* testpmd commands on what the port steers: octo show, octo steer, octo move, octo unsteer. */
 
 #include <inttypes.h>
 #include <stdio.h>
