@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include <rte_kvargs.h>
@@ -8,32 +10,31 @@
 
 #include "octo_private.h"
 
-#define ARG_PF "pf"
-#define ARG_SOCKET_MAP "socket_map"
-#define ARG_SOCKET "socket"
-#define ARG_MAC "mac"
-#define ARG_AGENT "agent"
-#define ARG_AGENT_SECRET "agent_secret"
-#define ARG_TIER "tier"
-#define ARG_LEARN "learn"
-#define ARG_LEARN_SAMPLE "learn_sample"
-#define ARG_LEARN_MAX "learn_max"
-#define ARG_IDLE_MS "idle_ms"
-#define ARG_POOLS "pools"
-#define ARG_GRACE_US "grace_us"
-#define ARG_FENCE_TIMEOUT_MS "fence_timeout_ms"
-#define ARG_TX_PF "tx_pf"
-#define ARG_DWELL_MS "dwell_ms"
-#define ARG_REPLUG "replug"
-#define ARG_LINGER_MS "linger_ms"
-
-static const char *const valid_args[] = {
-	ARG_PF,           ARG_SOCKET_MAP,       ARG_SOCKET,  ARG_MAC,
-	ARG_AGENT,        ARG_AGENT_SECRET,     ARG_TIER,    ARG_LEARN,
-	ARG_LEARN_SAMPLE, ARG_LEARN_MAX,        ARG_IDLE_MS, ARG_POOLS,
-	ARG_GRACE_US,     ARG_FENCE_TIMEOUT_MS, ARG_TX_PF,   ARG_DWELL_MS,
-	ARG_REPLUG,       ARG_LINGER_MS,        NULL,
+/* A devarg, how its value is read, and what it may be. */
+struct devarg {
+	const char *name;
+	int (*read)(const struct devarg *arg, const char *value, struct octo_args *args);
+	size_t field;         /* offset of the number or bool in struct octo_args */
+	uint32_t min;         /* of a number */
+	uint32_t max;         /* of a number */
+	const char *words[2]; /* the two words of a bool */
+	uint8_t yes;          /* index of the word for true */
+	bool many;            /* may be given several times */
 };
+
+/* Log why the value is refused. */
+__rte_format_printf(4, 5) static int refuse(const struct octo_args *args, const struct devarg *arg,
+					    const char *value, const char *format, ...)
+{
+	char why[256];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, sizeof(why), format, ap);
+	va_end(ap);
+	OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, arg->name, value, why);
+	return -EINVAL;
+}
 
 static int
 read_node(const char *text, int *node)
@@ -49,7 +50,7 @@ read_node(const char *text, int *node)
 
 /* The slice in NAME[SLICE], which is cut off. Returns 0 without one, too. */
 static int
-read_slice(const char *key, const char *value, char *name, struct octo_args *args)
+read_slice(const struct devarg *arg, const char *value, char *name, struct octo_args *args)
 {
 	struct octo_slice *slice = &args->pf[args->nb_pfs].slice;
 	char *open = strchr(name, '[');
@@ -59,17 +60,13 @@ read_slice(const char *key, const char *value, char *name, struct octo_args *arg
 	*slice = OCTO_SLICE_ALL;
 	if (open == NULL)
 		return 0;
-	if (end == NULL || end[1] != '\0' || open == name) {
-		OCTO_LOG(ERR, "%s: %s=%s: NAME[QUEUES]@SOCKET is expected, like NAME[0::2]@0",
-			 args->port, key, value);
-		return -EINVAL;
-	}
+	if (end == NULL || end[1] != '\0' || open == name)
+		return refuse(args, arg, value,
+			      "NAME[QUEUES]@SOCKET is expected, like NAME[0::2]@0");
 	*open = '\0';
 	*end = '\0';
-	if (octo_slice_read(slice, open + 1, why, sizeof(why)) != 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value, why);
-		return -EINVAL;
-	}
+	if (octo_slice_read(slice, open + 1, why, sizeof(why)) != 0)
+		return refuse(args, arg, value, "%s", why);
 	args->pf[args->nb_pfs].is_slice = true;
 	args->sliced = true;
 	return 0;
@@ -77,34 +74,28 @@ read_slice(const char *key, const char *value, char *name, struct octo_args *arg
 
 /* pf=NAME[@SOCKET] or pf=NAME[QUEUES][@SOCKET] */
 static int
-read_pf(const char *key, const char *value, void *arg)
+read_pf(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-	char *name = args->pf[RTE_MIN(args->nb_pfs, OCTO_MAX_PFS - 1)].name;
-	int *node = &args->pf[RTE_MIN(args->nb_pfs, OCTO_MAX_PFS - 1)].node;
+	char *name;
+	int *node;
 	char *at;
 
-	if (args->nb_pfs == OCTO_MAX_PFS) {
-		OCTO_LOG(ERR, "%s: %s=%s: a port can have at most %d PFs", args->port, key, value,
-			 OCTO_MAX_PFS);
-		return -EINVAL;
-	}
+	if (args->nb_pfs == OCTO_MAX_PFS)
+		return refuse(args, arg, value, "a port can have at most %d PFs", OCTO_MAX_PFS);
+	name = args->pf[args->nb_pfs].name;
+	node = &args->pf[args->nb_pfs].node;
 	*node = -1;
-	if (value == NULL || rte_strscpy(name, value, RTE_ETH_NAME_MAX_LEN) <= 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: an ethdev name or a PCI address is expected", args->port,
-			 key, value == NULL ? "" : value);
-		return -EINVAL;
-	}
+	if (rte_strscpy(name, value, RTE_ETH_NAME_MAX_LEN) <= 0)
+		return refuse(args, arg, value, "an ethdev name or a PCI address is expected");
 	at = strchr(name, '@');
 	if (at != NULL) {
 		*at = '\0';
-		if (at == name || read_node(at + 1, node) != 0) {
-			OCTO_LOG(ERR, "%s: %s=%s: NAME@SOCKET with a socket of 0 to %d is expected",
-				 args->port, key, value, OCTO_SOCKET_MAP_MAX_NODE);
-			return -EINVAL;
-		}
+		if (at == name || read_node(at + 1, node) != 0)
+			return refuse(args, arg, value,
+				      "NAME@SOCKET with a socket of 0 to %d is expected",
+				      OCTO_SOCKET_MAP_MAX_NODE);
 	}
-	if (read_slice(key, value, name, args) != 0)
+	if (read_slice(arg, value, name, args) != 0)
 		return -EINVAL;
 	args->nb_pfs++;
 	return 0;
@@ -142,247 +133,186 @@ check_slices(const struct octo_args *args)
 }
 
 static int
-read_socket_map(const char *key, const char *value, void *arg)
+read_socket_map(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
 	char why[128];
 
-	if (octo_socket_map_read(&args->map, value == NULL ? "" : value, why, sizeof(why)) != 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);
-		return -EINVAL;
-	}
+	if (octo_socket_map_read(&args->map, value, why, sizeof(why)) != 0)
+		return refuse(args, arg, value, "%s", why);
 	args->has_map = true;
 	return 0;
 }
 
 static int
-read_socket(const char *key, const char *value, void *arg)
+read_socket(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-
-	if (value == NULL || read_node(value, &args->socket) != 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: a NUMA node of 0 to %d is expected", args->port, key,
-			 value == NULL ? "" : value, OCTO_SOCKET_MAP_MAX_NODE);
-		return -EINVAL;
-	}
+	if (read_node(value, &args->socket) != 0)
+		return refuse(args, arg, value, "a NUMA node of 0 to %d is expected",
+			      OCTO_SOCKET_MAP_MAX_NODE);
 	return 0;
 }
 
 static int
-read_mac(const char *key, const char *value, void *arg)
+read_mac(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-
-	if (value == NULL || rte_ether_unformat_addr(value, &args->mac) != 0 ||
-	    !rte_is_valid_assigned_ether_addr(&args->mac)) {
-		OCTO_LOG(ERR, "%s: %s=%s: a unicast MAC address like 02:00:00:00:00:01 is expected",
-			 args->port, key, value == NULL ? "" : value);
-		return -EINVAL;
-	}
+	if (rte_ether_unformat_addr(value, &args->mac) != 0 ||
+	    !rte_is_valid_assigned_ether_addr(&args->mac))
+		return refuse(args, arg, value,
+			      "a unicast MAC address like 02:00:00:00:00:01 is expected");
 	args->has_mac = true;
 	return 0;
 }
 
 static int
-read_agent(const char *key, const char *value, void *arg)
+read_agent(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
 	struct octo_agent_addr addr;
 	char why[128];
 
-	if (octo_agent_addr_read(&addr, value == NULL ? "" : value, why, sizeof(why)) != 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);
-		return -EINVAL;
-	}
+	if (octo_agent_addr_read(&addr, value, why, sizeof(why)) != 0)
+		return refuse(args, arg, value, "%s", why);
 	rte_strscpy(args->agent, value, sizeof(args->agent));
 	return 0;
 }
 
 static int
-read_agent_secret(const char *key, const char *value, void *arg)
+read_agent_secret(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-	const char *path = value == NULL ? "" : value;
 	char why[128];
 
-	if (args->agent[0] == '\0') {
-		OCTO_LOG(ERR, "%s: %s=%s: agent= is needed with it", args->port, key, path);
-		return -EINVAL;
-	}
-	if (octo_agent_secret_read(&args->agent_secret, path, why, sizeof(why)) != 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, path, why);
-		return -EINVAL;
-	}
+	if (args->agent[0] == '\0')
+		return refuse(args, arg, value, "agent= is needed with it");
+	if (octo_agent_secret_read(&args->agent_secret, value, why, sizeof(why)) != 0)
+		return refuse(args, arg, value, "%s", why);
 	return 0;
 }
 
 static int
-read_tier(const char *key, const char *value, void *arg)
+read_tier(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-
-	if (value == NULL || octo_tier_read(value, &args->tier) != 0) {
-		OCTO_LOG(ERR, "%s: %s=%s: exact, partition, queue or none is expected", args->port,
-			 key, value == NULL ? "" : value);
-		return -EINVAL;
-	}
+	if (octo_tier_read(value, &args->tier) != 0)
+		return refuse(args, arg, value, "exact, partition, queue or none is expected");
 	args->has_tier = true;
 	return 0;
 }
 
 static int
-read_switch(const char *key, const char *value, void *arg)
+read_bool(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-	bool *on = strcmp(key, ARG_LEARN) == 0 ? &args->learning.on : &args->replug;
-
-	if (value == NULL || (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)) {
-		OCTO_LOG(ERR, "%s: %s=%s: on or off is expected", args->port, key,
-			 value == NULL ? "" : value);
-		return -EINVAL;
+	for (uint8_t i = 0; i < RTE_DIM(arg->words); i++) {
+		if (strcmp(value, arg->words[i]) != 0)
+			continue;
+		*(bool *)RTE_PTR_ADD(args, arg->field) = i == arg->yes;
+		return 0;
 	}
-	*on = strcmp(value, "on") == 0;
-	return 0;
+	return refuse(args, arg, value, "%s or %s is expected", arg->words[0], arg->words[1]);
 }
 
-static int
-read_learn_number(const char *key, const char *value, void *arg)
+static uint32_t *
+number_of(const struct devarg *arg, struct octo_args *args)
 {
-	struct octo_args *args = arg;
-	struct rte_pmd_octo_learning_settings s = args->learning;
-	uint32_t *number = strcmp(key, ARG_LEARN_SAMPLE) == 0 ? &s.sample :
-			   strcmp(key, ARG_LEARN_MAX) == 0    ? &s.max_rules :
-								&s.idle_ms;
+	return RTE_PTR_ADD(args, arg->field);
+}
+
+/* A setting of learning: octo_learning_check() knows its range. */
+static int
+read_learning(const struct devarg *arg, const char *value, struct octo_args *args)
+{
 	const char *why = "a number is expected";
 
-	if (octo_learning_read_number(value, number) == 0)
-		why = octo_learning_check(&s);
-	if (why != NULL) {
-		OCTO_LOG(ERR, "%s: %s=%s: %s", args->port, key, value == NULL ? "" : value, why);
-		return -EINVAL;
-	}
-	args->learning = s;
-	return 0;
+	if (octo_learning_read_number(value, number_of(arg, args)) == 0)
+		why = octo_learning_check(&args->learning);
+	return why == NULL ? 0 : refuse(args, arg, value, "%s", why);
 }
 
 static int
-read_pools(const char *key, const char *value, void *arg)
-{
-	struct octo_args *args = arg;
-
-	if (value == NULL || (strcmp(value, "app") != 0 && strcmp(value, "local") != 0)) {
-		OCTO_LOG(ERR, "%s: %s=%s: app or local is expected", args->port, key,
-			 value == NULL ? "" : value);
-		return -EINVAL;
-	}
-	args->clone_pools = strcmp(value, "local") == 0;
-	return 0;
-}
-
-static int
-read_number(const char *key, const char *value, uint32_t min, uint32_t max,
-	    const struct octo_args *args, uint32_t *number)
+read_number(const struct devarg *arg, const char *value, struct octo_args *args)
 {
 	uint32_t n;
 
-	if (octo_learning_read_number(value, &n) != 0 || n < min || n > max) {
-		OCTO_LOG(ERR, "%s: %s=%s: a number of %u to %u is expected", args->port, key,
-			 value == NULL ? "" : value, min, max);
-		return -EINVAL;
-	}
-	*number = n;
+	if (octo_learning_read_number(value, &n) != 0 || n < arg->min || n > arg->max)
+		return refuse(args, arg, value, "a number of %u to %u is expected", arg->min,
+			      arg->max);
+	*number_of(arg, args) = n;
 	return 0;
 }
 
-static int
-read_grace(const char *key, const char *value, void *arg)
-{
-	struct octo_args *args = arg;
+#define FIELD(member) .field = offsetof(struct octo_args, member)
 
-	return read_number(key, value, 0, OCTO_FENCE_MAX_GRACE_US, args, &args->fence.grace_us);
-}
-
-static int
-read_fence_timeout(const char *key, const char *value, void *arg)
-{
-	struct octo_args *args = arg;
-
-	return read_number(key, value, 1, OCTO_FENCE_MAX_TIMEOUT_MS, args, &args->fence.timeout_ms);
-}
-
-static int
-read_tx_pf(const char *key, const char *value, void *arg)
-{
-	struct octo_args *args = arg;
-
-	if (value == NULL || (strcmp(value, "lcore") != 0 && strcmp(value, "mbuf") != 0)) {
-		OCTO_LOG(ERR, "%s: %s=%s: lcore or mbuf is expected", args->port, key,
-			 value == NULL ? "" : value);
-		return -EINVAL;
-	}
-	args->tx_by_buffer = strcmp(value, "mbuf") == 0;
-	return 0;
-}
-
-static int
-read_dwell(const char *key, const char *value, void *arg)
-{
-	struct octo_args *args = arg;
-
-	return read_number(key, value, 0, OCTO_FENCE_MAX_DWELL_MS, args, &args->fence.dwell_ms);
-}
-
-static int
-read_linger(const char *key, const char *value, void *arg)
-{
-	struct octo_args *args = arg;
-
-	return read_number(key, value, 0, OCTO_FENCE_MAX_LINGER_MS, args, &args->fence.linger_ms);
-}
-
-static const struct {
-	const char *key;
-	arg_handler_t read;
-	bool many;
-} readers[] = {
-	{ARG_PF, read_pf, true},
-	{ARG_SOCKET_MAP, read_socket_map, false},
-	{ARG_SOCKET, read_socket, false},
-	{ARG_MAC, read_mac, false},
-	{ARG_AGENT, read_agent, false},
-	{ARG_AGENT_SECRET, read_agent_secret, false},
-	{ARG_TIER, read_tier, false},
-	{ARG_LEARN, read_switch, false},
-	{ARG_LEARN_SAMPLE, read_learn_number, false},
-	{ARG_LEARN_MAX, read_learn_number, false},
-	{ARG_IDLE_MS, read_learn_number, false},
-	{ARG_POOLS, read_pools, false},
-	{ARG_GRACE_US, read_grace, false},
-	{ARG_FENCE_TIMEOUT_MS, read_fence_timeout, false},
-	{ARG_TX_PF, read_tx_pf, false},
-	{ARG_DWELL_MS, read_dwell, false},
-	{ARG_LINGER_MS, read_linger, false},
-	{ARG_REPLUG, read_switch, false},
+/* In the order in which they are read: agent_secret= needs agent=. */
+static const struct devarg devargs[] = {
+	{"pf", read_pf, .many = true},
+	{"socket_map", read_socket_map},
+	{"socket", read_socket},
+	{"mac", read_mac},
+	{"agent", read_agent},
+	{"agent_secret", read_agent_secret},
+	{"tier", read_tier},
+	{"learn", read_bool, FIELD(learning.on), .words = {"on", "off"}, .yes = 0},
+	{"learn_sample", read_learning, FIELD(learning.sample)},
+	{"learn_max", read_learning, FIELD(learning.max_rules)},
+	{"idle_ms", read_learning, FIELD(learning.idle_ms)},
+	{"pools", read_bool, FIELD(clone_pools), .words = {"app", "local"}, .yes = 1},
+	{"grace_us", read_number, FIELD(fence.grace_us), .max = OCTO_FENCE_MAX_GRACE_US},
+	{"fence_timeout_ms", read_number, FIELD(fence.timeout_ms), .min = 1,
+	 .max = OCTO_FENCE_MAX_TIMEOUT_MS},
+	{"tx_pf", read_bool, FIELD(tx_by_buffer), .words = {"lcore", "mbuf"}, .yes = 1},
+	{"dwell_ms", read_number, FIELD(fence.dwell_ms), .max = OCTO_FENCE_MAX_DWELL_MS},
+	{"linger_ms", read_number, FIELD(fence.linger_ms), .max = OCTO_FENCE_MAX_LINGER_MS},
+	{"replug", read_bool, FIELD(replug), .words = {"on", "off"}, .yes = 0},
 };
+
+struct reader {
+	const struct devarg *arg;
+	struct octo_args *args;
+};
+
+static int
+read_one(const char *key, const char *value, void *reader)
+{
+	const struct reader *r = reader;
+
+	RTE_SET_USED(key);
+	return r->arg->read(r->arg, value == NULL ? "" : value, r->args);
+}
 
 static int
 read_all(const struct rte_kvargs *kvlist, struct octo_args *args)
 {
-	for (unsigned int i = 0; i < RTE_DIM(readers); i++) {
-		unsigned int count = rte_kvargs_count(kvlist, readers[i].key);
+	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
+		struct reader r = {.arg = &devargs[i], .args = args};
+		unsigned int count = rte_kvargs_count(kvlist, r.arg->name);
 
-		if (count == 0)
-			continue;
-		if (count > 1 && !readers[i].many) {
+		if (count > 1 && !r.arg->many) {
 			OCTO_LOG(ERR, "%s: %s= is given %u times: once is right", args->port,
-				 readers[i].key, count);
+				 r.arg->name, count);
 			return -EINVAL;
 		}
 		/* _opt: the reader itself refuses a key without a value */
-		if (rte_kvargs_process_opt(kvlist, readers[i].key, readers[i].read, args) != 0)
+		if (rte_kvargs_process_opt(kvlist, r.arg->name, read_one, &r) != 0)
 			return -EINVAL;
 	}
 	return 0;
+}
+
+/* Split the text into keys and values. Returns NULL, after a log message, if it cannot be. */
+static struct rte_kvargs *
+split(const char *name, const char *text)
+{
+	const char *valid[RTE_DIM(devargs) + 1] = {NULL};
+	struct rte_kvargs *kvlist;
+	char known[256] = "";
+
+	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
+		valid[i] = devargs[i].name;
+		rte_strlcat(known, " ", sizeof(known));
+		rte_strlcat(known, valid[i], sizeof(known));
+		rte_strlcat(known, "=", sizeof(known));
+	}
+	kvlist = rte_kvargs_parse(text, valid);
+	if (kvlist == NULL)
+		OCTO_LOG(ERR, "%s: cannot read \"%s\": known are%s", name, text, known);
+	return kvlist;
 }
 
 int
@@ -400,16 +330,9 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 		.replug = true,
 	};
 	octo_socket_map_clear(&args->map);
-	kvlist = rte_kvargs_parse(text == NULL ? "" : text, valid_args);
-	if (kvlist == NULL) {
-		OCTO_LOG(ERR,
-			 "%s: cannot read \"%s\": "
-			 "known are pf=, socket_map=, socket=, mac=, agent=, agent_secret=, tier=, "
-			 "learn=, learn_sample=, learn_max=, idle_ms=, pools=, grace_us=, "
-			 "fence_timeout_ms=, tx_pf=, dwell_ms=, replug= and linger_ms=",
-			 name, text);
+	kvlist = split(name, text == NULL ? "" : text);
+	if (kvlist == NULL)
 		return -EINVAL;
-	}
 	ret = read_all(kvlist, args);
 	rte_kvargs_free(kvlist);
 	if (ret == 0 && args->nb_pfs == 0) {
