@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "octo_dump.h"
 #include "octo_flow_ops.h"
 #include "octo_private.h"
 

@@ -25,7 +25,7 @@ extern "C" {
 
 /**
  * Print the PFs of a port, with their sockets, links and states; for each queue its CPU;
- * for each leg the sockets of its ring and its packets. rte_eth_dev_priv_dump() includes
+ * for each leg the sockets of its ring and its mbufs. rte_eth_dev_priv_dump() includes
  * this. In any process.
  *
  * @param port_id
