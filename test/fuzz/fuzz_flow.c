@@ -527,7 +527,7 @@ end(void)
 	set_isolated(0);
 	while (s.nb_handles > 0)
 		FUZZ_CHECK(handle_destroy(s.nb_handles - 1), "an indirect action is in use");
-	octo_view_rules(s.port[0], 0, &rule, 1, &total);
+	rte_pmd_octo_view_rules(s.port[0], 0, &rule, 1, &total);
 	FUZZ_CHECK(total == 0, "%u rules are left", total);
 }
 

@@ -442,7 +442,7 @@ octo_port_pf_is_started(uint16_t port, unsigned int pf)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return strcmp(view.pf[pf].state, "started") == 0;
 }
 
@@ -451,7 +451,7 @@ octo_port_is_proxy(uint16_t port, unsigned int pf)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return view.pf[pf].transfer_proxy;
 }
 

@@ -108,7 +108,7 @@ octo_port_rule_pf(uint16_t port, uint16_t src_port)
 	const struct octo_tuple t = tuple_of(src_port);
 	struct octo_view_rule rules[64];
 	uint32_t total;
-	int nb = octo_view_rules(port, 0, rules, RTE_DIM(rules), &total);
+	int nb = rte_pmd_octo_view_rules(port, 0, rules, RTE_DIM(rules), &total);
 
 	for (int i = 0; i < nb; i++)
 		if (octo_tuple_equal(&rules[i].tuple, &t))

@@ -542,7 +542,7 @@ pf_is(uint16_t port, const char *state)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return strcmp(view.pf[0].state, state) == 0;
 }
 

@@ -41,7 +41,7 @@ first_rule(uint16_t port)
 	struct octo_view_rule rule;
 	uint32_t total;
 
-	assert_int_equal(octo_view_rules(port, 0, &rule, 1, &total), 1);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, &rule, 1, &total), 1);
 	return rule;
 }
 
@@ -50,7 +50,7 @@ topology(uint16_t port)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return view;
 }
 

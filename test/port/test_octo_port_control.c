@@ -160,7 +160,7 @@ assert_tier(uint16_t port, const char *tier, int proxy)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_string_equal(view.tier, tier);
 	for (int i = 0; i < view.nb_pfs; i++)
 		assert_int_equal(view.pf[i].transfer_proxy, i == proxy);

@@ -89,7 +89,7 @@ pf_has_link(uint16_t port, unsigned int pf)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return view.pf[pf].link_up;
 }
 
@@ -208,10 +208,10 @@ test_events_go_to_the_owner(void **state)
 	octo_port_up(port, 1);
 	octo_port_up(other, 1);
 	octo_port_remove_pf(3);
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_string_equal(view.pf[0].state, "started");
 	assert_string_equal(view.pf[1].state, "started");
-	assert_int_equal(octo_view_topology(other, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(other, &view), 0);
 	assert_string_equal(view.pf[0].state, "started");
 	assert_string_equal(view.pf[1].state, "gone");
 	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
@@ -232,7 +232,7 @@ ask_port(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 		return 0;
 	nb = rte_eth_xstats_get_names(heard.port, NULL, 0);
 	if (rte_eth_stats_get(heard.port, &stats) != 0 ||
-	    octo_view_topology(heard.port, &view) != 0 ||
+	    rte_pmd_octo_view_topology(heard.port, &view) != 0 ||
 	    octo_port_validate(heard.port, 7, 0) != 0 || rte_flow_flush(heard.port, NULL) != 0)
 		nb = -1;
 	hear(&heard.of_pfs, nb > 0 ? 0 : nb);

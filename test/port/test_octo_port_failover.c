@@ -53,7 +53,7 @@ test_every_proxy_goes(void **state)
 			octo_port_await(octo_port_rule_pf(port, 100 + q) > gone);
 		for (uint16_t q = 0; q < 3; q++)
 			octo_port_assert_arrives(port, 100 + q, q, 10);
-		assert_int_equal(octo_view_topology(port, &view), 0);
+		assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 		assert_string_equal(view.tier, "exact");
 		assert_true(view.pf[gone + 1].transfer_proxy);
 	}
@@ -91,7 +91,7 @@ has_tier(uint16_t port, const char *tier)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return strcmp(view.tier, tier) == 0;
 }
 

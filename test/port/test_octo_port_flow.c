@@ -469,13 +469,13 @@ test_a_page_begins_where_a_rule_went(void **state)
 		rule[i] = octo_port_steer(port, 1000 + i, 0, NULL);
 		assert_non_null(rule[i]);
 	}
-	assert_int_equal(octo_view_rules(port, 0, &view, 1, &total), 1);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, &view, 1, &total), 1);
 	assert_int_equal(total, 4);
 	assert_int_equal(rte_flow_destroy(port, rule[1], NULL), 0);
-	assert_int_equal(octo_view_rules(port, 1, &view, 1, &total), 1);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 1, &view, 1, &total), 1);
 	assert_int_equal(rte_be_to_cpu_16(view.tuple.src_port), 1002);
 	assert_int_equal(rte_flow_destroy(port, rule[0], NULL), 0);
-	assert_int_equal(octo_view_rules(port, 1, &view, 1, &total), 1);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 1, &view, 1, &total), 1);
 	assert_int_equal(rte_be_to_cpu_16(view.tuple.src_port), 1003);
 	assert_int_equal(total, 2);
 }

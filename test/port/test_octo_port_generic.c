@@ -255,13 +255,13 @@ test_a_marked_flow_has_an_mpfs_rule(void **state)
 	assert_non_null(rule);
 	assert_on_pfs(1, 1);
 	assert_int_equal(taker[0]->rule[0].mark, 9);
-	assert_int_equal(octo_view_rules(port, 0, &view, 1, &total), 1);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, &view, 1, &total), 1);
 	assert_int_equal(view.queue, 1);
 	assert_int_equal(view.pf, 1);
 	assert_null(create(port, &r.attr, r.pattern, actions, NULL));
 	assert_int_equal(rte_errno, EEXIST);
 	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
-	assert_int_equal(octo_view_rules(port, 0, &view, 1, &total), 0);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, &view, 1, &total), 0);
 	assert_on_pfs(0, 0);
 }
 

@@ -17,7 +17,7 @@ is_in_state(uint16_t port, unsigned int pf, const char *state)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return strcmp(view.pf[pf].state, state) == 0;
 }
 

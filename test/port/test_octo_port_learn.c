@@ -69,7 +69,7 @@ learned_pf(uint16_t port)
 {
 	struct octo_view_rule rules[NB_FLOWS];
 	uint32_t total;
-	const int nb = octo_view_rules(port, 0, rules, NB_FLOWS, &total);
+	const int nb = rte_pmd_octo_view_rules(port, 0, rules, NB_FLOWS, &total);
 
 	for (int i = 1; i < nb; i++)
 		if (rules[i].pf != rules[0].pf)
@@ -194,7 +194,7 @@ test_a_status_recovers(void **state)
 	(void)state;
 	talk_until(port, octo_port_xstat(port, "steered_flows_ineffective") == 0);
 	assert_int_equal(octo_port_rule_pf(port, FLOW), 0);
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_string_equal(view.tier, "exact");
 }
 

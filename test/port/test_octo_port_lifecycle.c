@@ -269,7 +269,7 @@ test_a_pf_is_closed_by_somebody_else(void **state)
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
 	assert_int_equal(rte_eth_dev_stop(octo_port_pf(1)), 0);
 	assert_int_equal(rte_eth_dev_close(octo_port_pf(1)), 0);
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_string_equal(view.pf[1].state, "gone");
 	octo_port_await(octo_port_rule_pf(port, 7) == 0);
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
@@ -293,11 +293,11 @@ view_all(void *arg)
 		struct octo_view_queue queue;
 		uint32_t total;
 
-		if (octo_view_topology(v->port, &topology) == 0)
+		if (rte_pmd_octo_view_topology(v->port, &topology) == 0)
 			rte_atomic_fetch_add_explicit(&v->seen, 1, rte_memory_order_relaxed);
 		octo_view_queue(v->port, 0, &queue);
 		octo_view_queue(v->port, 1, &queue);
-		octo_view_rules(v->port, 0, rules, RTE_DIM(rules), &total);
+		rte_pmd_octo_view_rules(v->port, 0, rules, RTE_DIM(rules), &total);
 	}
 	return NULL;
 }

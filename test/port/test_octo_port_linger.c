@@ -93,7 +93,7 @@ nb_lingering(uint16_t port)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return view.nb_lingering;
 }
 
@@ -134,9 +134,9 @@ test_nobody_sees_it(void **state)
 	steer_and_destroy(port, 1);
 	assert_true(is_on_pf(0) && is_on_pf(1));
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
-	assert_int_equal(octo_view_rules(port, 0, &rule, 1, &total), 0);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, &rule, 1, &total), 0);
 	assert_int_equal(total, 0);
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_int_equal(view.nb_rules + view.nb_others, 0);
 	assert_int_equal(nb_lingering(port), 1);
 	assert_int_equal(octo_port_validate(port, FLOW, 0), 0);

@@ -54,7 +54,7 @@ tier(uint16_t port)
 {
 	static struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	return view.tier;
 }
 
@@ -511,7 +511,7 @@ test_masked_rules_that_are_ignored(void **state)
 		talk(port, 4, ANY_IP, 640);
 		octo_port_pass_us(10000);
 	}
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_string_equal(view.tier, "exact");
 	assert_string_equal(view.ignored, "masked");
 	assert_int_equal(octo_port_reta_of(0), 0xf);

@@ -216,7 +216,7 @@ test_a_pf_is_missing_at_the_start(void **state)
 	octo_port_add_pfs(&two_pfs);
 	octo_port_forget_pf(1);
 	port = octo_port_add(&two_pfs);
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_int_equal(view.nb_pfs, 2);
 	assert_string_equal(view.pf[1].state, "gone");
 	octo_port_up(port, 2);

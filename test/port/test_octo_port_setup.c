@@ -228,7 +228,7 @@ is_in_state(unsigned int i, const char *state)
 {
 	struct octo_view_topology view;
 
-	assert_int_equal(octo_view_topology(pf.octo, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(pf.octo, &view), 0);
 	return strcmp(view.pf[i].state, state) == 0;
 }
 

@@ -28,7 +28,7 @@ assert_all_work(uint16_t port, uint32_t nb)
 	struct octo_view_rule rules[16];
 	uint32_t total;
 
-	assert_int_equal(octo_view_rules(port, 0, rules, RTE_DIM(rules), &total), nb);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, rules, RTE_DIM(rules), &total), nb);
 	for (uint32_t i = 0; i < nb; i++) {
 		assert_string_equal(rules[i].status, "works");
 		assert_int_equal(rules[i].hits, 10);
@@ -521,7 +521,7 @@ test_a_slice_is_named_with_its_queues(void **state)
 
 	(void)state;
 	octo_port_up(port, 1);
-	assert_int_equal(octo_view_topology(port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
 	assert_int_equal(view.nb_pfs, 3);
 	assert_string_equal(view.mpfs, "slices");
 	assert_string_equal(view.tier, "exact");

@@ -410,7 +410,7 @@ test_a_stopped_queue_drops_what_was_put_aside(void **state)
 	send_until_held();
 	stashed = xstat("tx_switch_stashed");
 	learns_mutex = true;
-	assert_int_equal(octo_view_topology(run.port, &view), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(run.port, &view), 0);
 	learns_mutex = false;
 	rte_eth_fp_ops[octo_port_pf(1)].tx_pkt_burst = count_burst;
 	gives_way = true;

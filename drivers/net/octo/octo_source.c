@@ -36,8 +36,8 @@ octo_source_hits(const struct octo_measured *port, uint64_t nb_rules)
 	int nb;
 
 	/*
-	 * Read few pages only: octo_view_rules() continues at a cursor that all readers share, so a
-	 * reader of many rules would have to start from the first rule each time.
+	 * Read few pages only: the view continues at a cursor that all readers share, so a reader
+	 * of many rules would have to start from the first rule each time.
 	 */
 	if (nb_rules > OCTO_MEASURE_MAX_RULES)
 		return OCTO_RATE_UNKNOWN;

@@ -78,7 +78,7 @@ handle_topology(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (ret < 0)
 		return ret;
-	ret = octo_view_topology((uint16_t)port[0], &view);
+	ret = rte_pmd_octo_view_topology((uint16_t)port[0], &view);
 	if (ret != 0)
 		return ret;
 	pfs = octo_tel_new_dict();
@@ -203,10 +203,10 @@ handle_steering(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (nb < 0)
 		return nb;
-	if (octo_view_topology((uint16_t)args[0], &topology) != 0)
+	if (rte_pmd_octo_view_topology((uint16_t)args[0], &topology) != 0)
 		return -ENODEV;
-	nb = octo_view_rules((uint16_t)args[0], args[1], view, RTE_MIN(args[2], RULES_PER_REPLY),
-			     &total);
+	nb = rte_pmd_octo_view_rules((uint16_t)args[0], args[1], view,
+				     RTE_MIN(args[2], RULES_PER_REPLY), &total);
 	rules = octo_tel_new_dict();
 	if (nb < 0 || rules == NULL) {
 		rte_tel_data_free(rules);

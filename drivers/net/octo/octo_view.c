@@ -100,8 +100,9 @@ view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
 	view->rule_bytes = counts->bytes;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_topology, 26.11)
 int
-octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
+rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
 	struct octo_dev *octo = octo_view_enter(port_id);
 	const struct rte_eth_dev_data *data;
@@ -125,13 +126,6 @@ octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	octo_unlock(octo);
 	octo_view_leave();
 	return 0;
-}
-
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_topology, 26.11)
-int
-rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
-{
-	return octo_view_topology(port_id, view);
 }
 
 int
@@ -229,9 +223,10 @@ copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *
 	return copied;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_rules, 26.11)
 int
-octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
-		uint32_t *total)
+rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
+			uint32_t *total)
 {
 	struct octo_dev *octo = octo_view_enter(port_id);
 	uint32_t copied;
@@ -244,12 +239,4 @@ octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, 
 	octo_unlock(octo);
 	octo_view_leave();
 	return (int)copied;
-}
-
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_rules, 26.11)
-int
-rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
-			uint32_t *total)
-{
-	return octo_view_rules(port_id, start, rules, nb, total);
 }

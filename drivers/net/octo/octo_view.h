@@ -98,9 +98,6 @@ void octo_view_leave(void);
 bool octo_view_is_octo(uint16_t port_id);
 
 /** @return 0, or -ENODEV if it is not an octo port. */
-int octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
-
-/** As octo_view_topology(), exported for octo_source.c. */
 __rte_experimental
 int rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view);
 
@@ -138,10 +135,6 @@ int octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs,
  * @return
  *   Number of rules copied, or -ENODEV if it is not an octo port.
  */
-int octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
-		    uint32_t *total);
-
-/** As octo_view_rules(), exported for octo_source.c. */
 __rte_experimental
 int rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules,
 			    uint32_t nb, uint32_t *total);
