@@ -21,15 +21,25 @@
 #define QUEUES_PER_REPLY 96
 #define MAX_PARAMS 3
 
-/* Read "PORT[,NUMBER[,NUMBER]]". Returns how many numbers were read, or a negative errno. */
-static int
-read_port(const char *params, int max_params, uint32_t *numbers)
-{
-	const int n = octo_tel_read_params(params, UINT32_MAX, numbers, MAX_PARAMS);
+/* Part of a list that a command asks for. */
+struct page {
+	uint32_t start;
+	uint32_t nb;
+};
 
-	if (n < 1 || n > max_params || numbers[0] >= RTE_MAX_ETHPORTS)
-		return -EINVAL;
-	return octo_view_is_octo((uint16_t)numbers[0]) ? n : -ENODEV;
+/*
+ * Add a dictionary, which is filled after that. Returns NULL without memory: then the reply lacks
+ * it.
+ */
+static struct rte_tel_data *
+open_dict(struct rte_tel_data *to, const char *key)
+{
+	struct rte_tel_data *dict = octo_tel_new_dict();
+
+	if (dict == NULL || rte_tel_data_add_dict_container(to, key, dict, 0) == 0)
+		return dict;
+	rte_tel_data_free(dict);
+	return NULL;
 }
 
 static void
@@ -67,42 +77,29 @@ add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_qu
 }
 
 static int
-handle_topology(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_topology(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
-	struct rte_tel_data *pfs, *queues;
 	struct octo_view_topology view;
 	struct octo_view_queue queue;
-	uint32_t port[MAX_PARAMS] = {0}; /* port, first queue */
-	int ret = read_port(params, 2, port);
+	struct rte_tel_data *list;
+	int ret = rte_pmd_octo_view_topology(port, &view);
 
-	RTE_SET_USED(cmd);
-	if (ret < 0)
-		return ret;
-	ret = rte_pmd_octo_view_topology((uint16_t)port[0], &view);
 	if (ret != 0)
 		return ret;
-	pfs = octo_tel_new_dict();
-	queues = octo_tel_new_dict();
-	if (pfs == NULL || queues == NULL) {
-		rte_tel_data_free(pfs);
-		rte_tel_data_free(queues);
-		return -ENOMEM;
-	}
-	for (uint16_t i = 0; i < view.nb_pfs; i++)
-		add_pf(pfs, i, &view.pf[i]);
-	for (uint32_t i = port[1]; i < view.nb_rx_queues && i < port[1] + QUEUES_PER_REPLY; i++)
-		if (octo_view_queue((uint16_t)port[0], (uint16_t)i, &queue) == 0)
-			add_queue(queues, (uint16_t)i, &queue);
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", port[0]);
 	rte_tel_data_add_dict_string(d, "name", view.name);
 	rte_tel_data_add_dict_string(d, "tier", view.tier);
 	rte_tel_data_add_dict_string(d, "mpfs", view.mpfs);
 	rte_tel_data_add_dict_string(d, "ignored", view.ignored);
 	rte_tel_data_add_dict_int(d, "socket", view.socket);
 	rte_tel_data_add_dict_string(d, "link", view.link_up ? "up" : "down");
-	rte_tel_data_add_dict_container(d, "pfs", pfs, 0);
-	rte_tel_data_add_dict_container(d, "queues", queues, 0);
+	list = open_dict(d, "pfs");
+	for (uint16_t i = 0; list != NULL && i < view.nb_pfs; i++)
+		add_pf(list, i, &view.pf[i]);
+	list = open_dict(d, "queues");
+	for (uint32_t i = page->start;
+	     list != NULL && i < view.nb_rx_queues && i - page->start < QUEUES_PER_REPLY; i++)
+		if (octo_view_queue(port, (uint16_t)i, &queue) == 0)
+			add_queue(list, (uint16_t)i, &queue);
 	return 0;
 }
 
@@ -127,31 +124,20 @@ add_leg(struct rte_tel_data *legs, uint32_t index, const struct octo_view_leg *v
 }
 
 static int
-handle_legs(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_legs(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
 	struct octo_view_leg view[LEGS_PER_REPLY];
-	uint32_t args[MAX_PARAMS] = {0, 0, LEGS_PER_REPLY};
-	int nb = read_port(params, MAX_PARAMS, args);
 	struct rte_tel_data *legs;
 	uint32_t total;
+	int nb = octo_view_legs(port, page->start, view, RTE_MIN(page->nb, LEGS_PER_REPLY), &total);
 
-	RTE_SET_USED(cmd);
 	if (nb < 0)
 		return nb;
-	nb = octo_view_legs((uint16_t)args[0], args[1], view, RTE_MIN(args[2], LEGS_PER_REPLY),
-			    &total);
-	legs = octo_tel_new_dict();
-	if (nb < 0 || legs == NULL) {
-		rte_tel_data_free(legs);
-		return nb < 0 ? nb : -ENOMEM;
-	}
-	for (int i = 0; i < nb; i++)
-		add_leg(legs, args[1] + i, &view[i]);
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", args[0]);
 	rte_tel_data_add_dict_uint(d, "total", total);
-	rte_tel_data_add_dict_uint(d, "start", args[1]);
-	rte_tel_data_add_dict_container(d, "legs", legs, 0);
+	rte_tel_data_add_dict_uint(d, "start", page->start);
+	legs = open_dict(d, "legs");
+	for (int i = 0; legs != NULL && i < nb; i++)
+		add_leg(legs, page->start + i, &view[i]);
 	return 0;
 }
 
@@ -191,38 +177,28 @@ add_rule(struct rte_tel_data *rules, uint32_t index, const struct octo_view_rule
 }
 
 static int
-handle_steering(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_steering(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
 	struct octo_view_rule view[RULES_PER_REPLY];
-	uint32_t args[MAX_PARAMS] = {0, 0, RULES_PER_REPLY};
-	int nb = read_port(params, MAX_PARAMS, args);
 	struct octo_view_topology topology;
 	struct rte_tel_data *rules;
 	uint32_t total;
+	int nb = rte_pmd_octo_view_topology(port, &topology);
 
-	RTE_SET_USED(cmd);
+	if (nb == 0)
+		nb = rte_pmd_octo_view_rules(port, page->start, view,
+					     RTE_MIN(page->nb, RULES_PER_REPLY), &total);
 	if (nb < 0)
 		return nb;
-	if (rte_pmd_octo_view_topology((uint16_t)args[0], &topology) != 0)
-		return -ENODEV;
-	nb = rte_pmd_octo_view_rules((uint16_t)args[0], args[1], view,
-				     RTE_MIN(args[2], RULES_PER_REPLY), &total);
-	rules = octo_tel_new_dict();
-	if (nb < 0 || rules == NULL) {
-		rte_tel_data_free(rules);
-		return nb < 0 ? nb : -ENOMEM;
-	}
-	for (int i = 0; i < nb; i++)
-		add_rule(rules, args[1] + i, &view[i]);
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", args[0]);
 	rte_tel_data_add_dict_uint(d, "total", total);
 	rte_tel_data_add_dict_uint(d, "ineffective", topology.nb_ineffective);
 	rte_tel_data_add_dict_uint(d, "others", topology.nb_others);
 	rte_tel_data_add_dict_uint(d, "lingering", topology.nb_lingering);
 	rte_tel_data_add_dict_uint(d, "bytes", topology.rule_bytes);
-	rte_tel_data_add_dict_uint(d, "start", args[1]);
-	rte_tel_data_add_dict_container(d, "rules", rules, 0);
+	rte_tel_data_add_dict_uint(d, "start", page->start);
+	rules = open_dict(d, "rules");
+	for (int i = 0; rules != NULL && i < nb; i++)
+		add_rule(rules, page->start + i, &view[i]);
 	return 0;
 }
 
@@ -240,23 +216,15 @@ add_strays(struct rte_tel_data *queues, uint16_t index, const struct octo_view_q
 }
 
 static int
-handle_strays(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_strays(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
+	struct rte_tel_data *queues = open_dict(d, "queues");
 	struct octo_view_queue view, sum = {0};
-	struct rte_tel_data *queues;
-	uint32_t port[MAX_PARAMS] = {0}; /* port, first queue */
 	char fraction[32];
 	uint64_t all;
-	int ret = read_port(params, 2, port);
 
-	RTE_SET_USED(cmd);
-	if (ret < 0)
-		return ret;
-	queues = octo_tel_new_dict();
-	if (queues == NULL)
-		return -ENOMEM;
-	for (uint16_t i = 0; octo_view_queue((uint16_t)port[0], i, &view) == 0; i++) {
-		if (i >= port[1] && i < port[1] + QUEUES_PER_REPLY)
+	for (uint16_t i = 0; octo_view_queue(port, i, &view) == 0; i++) {
+		if (queues != NULL && i >= page->start && i - page->start < QUEUES_PER_REPLY)
 			add_strays(queues, i, &view);
 		sum.home_packets += view.home_packets;
 		sum.stray_packets += view.stray_packets;
@@ -264,30 +232,21 @@ handle_strays(const char *cmd, const char *params, struct rte_tel_data *d)
 	all = sum.home_packets + sum.stray_packets;
 	snprintf(fraction, sizeof(fraction), "%.6f",
 		 all == 0 ? 0. : (double)sum.stray_packets / (double)all);
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", port[0]);
 	rte_tel_data_add_dict_uint(d, "home_packets", sum.home_packets);
 	rte_tel_data_add_dict_uint(d, "stray_packets", sum.stray_packets);
 	rte_tel_data_add_dict_string(d, "stray_fraction", fraction);
-	rte_tel_data_add_dict_container(d, "queues", queues, 0);
 	return 0;
 }
 
 static int
-handle_learning(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_learning(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
 	struct rte_pmd_octo_learning view;
-	uint32_t port[MAX_PARAMS];
-	int ret = read_port(params, 1, port);
+	int ret = rte_pmd_octo_learning_get(port, &view);
 
-	RTE_SET_USED(cmd);
-	if (ret < 0)
-		return ret;
-	ret = rte_pmd_octo_learning_get((uint16_t)port[0], &view);
+	RTE_SET_USED(page);
 	if (ret != 0)
 		return ret;
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", port[0]);
 	rte_tel_data_add_dict_string(d, "state", view.state);
 	rte_tel_data_add_dict_uint(d, "learn_sample", view.settings.sample);
 	rte_tel_data_add_dict_uint(d, "learn_max", view.settings.max_rules);
@@ -320,35 +279,26 @@ add_xstats(struct rte_tel_data *to, const struct rte_eth_xstat_name *names,
 }
 
 static int
-handle_xstats(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_xstats(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
-	uint32_t port[MAX_PARAMS] = {0}; /* port, first xstat */
 	struct rte_eth_xstat_name *names;
 	struct rte_eth_xstat *values;
 	struct rte_tel_data *xstats;
-	int nb = read_port(params, 2, port);
+	int nb;
 
-	RTE_SET_USED(cmd);
+	/* hold the registry, so that nothing of the port is freed meanwhile */
+	if (octo_registry_get(port) == NULL)
+		return -ENODEV;
+	nb = octo_xstats_read(port, &names, &values);
+	octo_registry_put();
 	if (nb < 0)
 		return nb;
-	/* hold the registry, so that nothing of the port is freed meanwhile */
-	if (octo_registry_get((uint16_t)port[0]) == NULL)
-		return -ENODEV;
-	nb = octo_xstats_read((uint16_t)port[0], &names, &values);
-	octo_registry_put();
-	xstats = octo_tel_new_dict();
-	if (nb < 0 || xstats == NULL) {
-		rte_tel_data_free(xstats);
-		free(names);
-		return nb < 0 ? nb : -ENOMEM;
-	}
-	add_xstats(xstats, names, values, port[1], (uint32_t)nb);
-	free(names);
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", port[0]);
 	rte_tel_data_add_dict_uint(d, "total", (uint64_t)nb);
-	rte_tel_data_add_dict_uint(d, "start", port[1]);
-	rte_tel_data_add_dict_container(d, "xstats", xstats, 0);
+	rte_tel_data_add_dict_uint(d, "start", page->start);
+	xstats = open_dict(d, "xstats");
+	if (xstats != NULL)
+		add_xstats(xstats, names, values, page->start, (uint32_t)nb);
+	free(names);
 	return 0;
 }
 
@@ -365,29 +315,67 @@ add_holds(struct rte_tel_data *to, const struct octo_hold_view *view)
 }
 
 static int
-handle_locks(const char *cmd, const char *params, struct rte_tel_data *d)
+reply_locks(uint16_t port, const struct page *page, struct rte_tel_data *d)
 {
 	struct octo_hold_view view;
 	struct rte_tel_data *holds;
-	uint32_t port[MAX_PARAMS];
-	int ret = read_port(params, 1, port);
+	int ret = octo_view_hold(port, &view);
 
-	RTE_SET_USED(cmd);
-	if (ret < 0)
-		return ret;
-	ret = octo_view_hold((uint16_t)port[0], &view);
+	RTE_SET_USED(page);
 	if (ret != 0)
 		return ret;
-	holds = octo_tel_new_dict();
-	if (holds == NULL)
-		return -ENOMEM;
-	add_holds(holds, &view);
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_uint(d, "port", port[0]);
 	rte_tel_data_add_dict_uint(d, "held_ns", view.held_ns);
 	rte_tel_data_add_dict_uint(d, "longest_ns", view.longest_ns);
-	octo_tel_add_dict(d, "holds", holds);
+	holds = open_dict(d, "holds");
+	if (holds != NULL)
+		add_holds(holds, &view);
 	return 0;
+}
+
+/* A command on one port. */
+static const struct command {
+	const char *name;
+	const char *help;
+	int max_params; /* the port included */
+	int (*reply)(uint16_t port, const struct page *page, struct rte_tel_data *d);
+} commands[] = {
+	{"/octo/topology", "Returns PFs, links, tier, homes. Parameters: int port_id [, int queue]",
+	 2, reply_topology},
+	{"/octo/legs",
+	 "Returns sockets of ring, pool and CPU of each leg. "
+	 "Parameters: int port_id [, int start [, int n]]",
+	 3, reply_legs},
+	{"/octo/steering", "Returns rules. Parameters: int port_id [, int start [, int n]]", 3,
+	 reply_steering},
+	{"/octo/learning", "Returns what strays have taught. Parameters: int port_id", 1,
+	 reply_learning},
+	{"/octo/locks", "Returns for how long the control mutex is held. Parameters: int port_id",
+	 1, reply_locks},
+	{"/octo/strays", "Returns home and stray packets. Parameters: int port_id [, int queue]", 2,
+	 reply_strays},
+	{"/octo/xstats", "Returns extended statistics. Parameters: int port_id [, int start]", 2,
+	 reply_xstats},
+};
+
+/* Read "PORT[,START[,NUMBER]]", and reply. */
+static int
+handle_port(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	uint32_t numbers[MAX_PARAMS] = {0, 0, UINT32_MAX};
+	const int nb = octo_tel_read_params(params, UINT32_MAX, numbers, MAX_PARAMS);
+	const uint16_t port = (uint16_t)numbers[0];
+	const struct page page = {numbers[1], numbers[2]};
+	const struct command *c = commands;
+
+	while (strcmp(c->name, cmd) != 0)
+		c++;
+	if (nb < 1 || nb > c->max_params || numbers[0] >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	if (!octo_view_is_octo(port))
+		return -ENODEV;
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_uint(d, "port", port);
+	return c->reply(port, &page, d);
 }
 
 static int
@@ -408,25 +396,6 @@ RTE_INIT(octo_telemetry_init)
 {
 	rte_telemetry_register_cmd("/octo/list", handle_list,
 				   "Returns the octo ports. Takes no parameters");
-	rte_telemetry_register_cmd("/octo/topology", handle_topology,
-				   "Returns PFs, links, tier, homes. "
-				   "Parameters: int port_id [, int queue]");
-	rte_telemetry_register_cmd("/octo/legs", handle_legs,
-				   "Returns sockets of ring, pool and CPU of each leg. "
-				   "Parameters: int port_id [, int start [, int n]]");
-	rte_telemetry_register_cmd("/octo/steering", handle_steering,
-				   "Returns rules. "
-				   "Parameters: int port_id [, int start [, int n]]");
-	rte_telemetry_register_cmd("/octo/learning", handle_learning,
-				   "Returns what strays have taught. "
-				   "Parameters: int port_id");
-	rte_telemetry_register_cmd("/octo/locks", handle_locks,
-				   "Returns for how long the control mutex is held. "
-				   "Parameters: int port_id");
-	rte_telemetry_register_cmd("/octo/strays", handle_strays,
-				   "Returns home and stray packets. "
-				   "Parameters: int port_id [, int queue]");
-	rte_telemetry_register_cmd("/octo/xstats", handle_xstats,
-				   "Returns extended statistics. "
-				   "Parameters: int port_id [, int start]");
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++)
+		rte_telemetry_register_cmd(commands[i].name, handle_port, commands[i].help);
 }
