@@ -82,6 +82,27 @@ enter(uint16_t port_id, struct rte_flow_error *error)
 	return octo;
 }
 
+typedef int (*steer_fn)(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
+			struct rte_flow_error *error);
+
+/* Run a command on a flow under the control mutex. */
+static int
+steer(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue, steer_fn fn,
+      struct rte_flow_error *error)
+{
+	struct octo_dev *octo = enter(port_id, error);
+	struct octo_tuple t;
+	int ret;
+
+	if (octo == NULL)
+		return -ENODEV;
+	ret = read_tuple(tuple, &t, error);
+	if (ret == 0)
+		ret = OCTO_LOCKED(octo, fn(octo, &t, queue, error));
+	octo_registry_put();
+	return ret;
+}
+
 static int
 add_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
 	   struct rte_flow_error *error)
@@ -103,17 +124,7 @@ int
 rte_pmd_octo_steer_add(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
 		       struct rte_flow_error *error)
 {
-	struct octo_dev *octo = enter(port_id, error);
-	struct octo_tuple t;
-	int ret;
-
-	if (octo == NULL)
-		return -ENODEV;
-	ret = read_tuple(tuple, &t, error);
-	if (ret == 0)
-		ret = OCTO_LOCKED(octo, add_locked(octo, &t, queue, error));
-	octo_registry_put();
-	return ret;
+	return steer(port_id, tuple, queue, add_locked, error);
 }
 
 /* Only a rule that is nothing but a 5-tuple and a queue can be moved. */
@@ -147,24 +158,16 @@ int
 rte_pmd_octo_steer_move(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
 			struct rte_flow_error *error)
 {
-	struct octo_dev *octo = enter(port_id, error);
-	struct octo_tuple t;
-	int ret;
-
-	if (octo == NULL)
-		return -ENODEV;
-	ret = read_tuple(tuple, &t, error);
-	if (ret == 0)
-		ret = OCTO_LOCKED(octo, move_locked(octo, &t, queue, error));
-	octo_registry_put();
-	return ret;
+	return steer(port_id, tuple, queue, move_locked, error);
 }
 
 static int
-remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, struct rte_flow_error *error)
+remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
+	      struct rte_flow_error *error)
 {
 	struct rte_flow *rule = octo_table_find(octo->table, tuple);
 
+	RTE_SET_USED(queue);
 	if (rule == NULL)
 		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this 5-tuple is not steered");
@@ -179,17 +182,7 @@ int
 rte_pmd_octo_steer_remove(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple,
 			  struct rte_flow_error *error)
 {
-	struct octo_dev *octo = enter(port_id, error);
-	struct octo_tuple t;
-	int ret;
-
-	if (octo == NULL)
-		return -ENODEV;
-	ret = read_tuple(tuple, &t, error);
-	if (ret == 0)
-		ret = OCTO_LOCKED(octo, remove_locked(octo, &t, error));
-	octo_registry_put();
-	return ret;
+	return steer(port_id, tuple, 0, remove_locked, error);
 }
 
 static int
