@@ -55,25 +55,6 @@ specify_generic(struct octo_flow_request *r, bool steered)
 	};
 }
 
-/*
- * The flow has a rule of another priority already: then the PFs decide which one applies, and
- * octo passes the rule on.
- */
-static bool
-leaves_it_to_pfs(const struct octo_dev *octo, struct octo_flow_request *r)
-{
-	const struct rte_flow *known;
-
-	/* the only port of slices would take the queue for one of its own */
-	if (octo->sliced || r->rule_spec.tuple == NULL)
-		return false;
-	known = octo_table_find(octo->table, r->rule_spec.tuple);
-	if (known == NULL || known->priority == r->rule_spec.priority)
-		return false;
-	specify_generic(r, false);
-	return true;
-}
-
 /* An exact 5-tuple to a queue is steered by octo; any other rule is passed to the PFs. */
 int
 octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
@@ -109,13 +90,24 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	return ret;
 }
 
+/*
+ * Read a new rule. If the flow has a rule of another priority, not a learned one, the PFs decide
+ * which one applies: octo passes the rule on.
+ */
 static int
-validate_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
+read_new(const struct octo_dev *octo, const struct rte_flow_attr *attr,
+	 const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	 struct octo_flow_request *r, struct rte_flow_error *error)
 {
-	int ret = octo_rule_check_locked(octo, &r->rule_spec, error);
+	const struct rte_flow *known = NULL;
+	int ret = octo_flow_read(octo, attr, pattern, actions, r, error);
 
-	if (ret == -EEXIST && leaves_it_to_pfs(octo, r))
-		ret = octo_rule_check_locked(octo, &r->rule_spec, error);
+	/* the only port of slices would take the queue for one of its own */
+	if (ret == 0 && !octo->sliced && r->rule_spec.tuple != NULL)
+		known = octo_table_find(octo->table, r->rule_spec.tuple);
+	if (known != NULL && known->origin != OCTO_BY_LEARNING &&
+	    known->priority != r->rule_spec.priority)
+		specify_generic(r, false);
 	return ret;
 }
 
@@ -129,21 +121,11 @@ octo_flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_flow_read(octo, attr, pattern, actions, &r, error);
+	ret = read_new(octo, attr, pattern, actions, &r, error);
 	if (ret == 0)
-		ret = validate_locked(octo, &r, error);
+		ret = octo_rule_check_locked(octo, &r.rule_spec, error);
 	octo_unlock(octo);
 	return ret;
-}
-
-static struct rte_flow *
-create_locked(struct octo_dev *octo, struct octo_flow_request *r, struct rte_flow_error *error)
-{
-	struct rte_flow *rule = octo_rule_create_locked(octo, &r->rule_spec, error);
-
-	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, r))
-		rule = octo_rule_create_locked(octo, &r->rule_spec, error);
-	return rule;
 }
 
 struct rte_flow *
@@ -156,8 +138,8 @@ octo_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct octo_flow_request r;
 
 	octo_lock(octo);
-	if (octo_flow_read(octo, attr, pattern, actions, &r, error) == 0)
-		rule = create_locked(octo, &r, error);
+	if (read_new(octo, attr, pattern, actions, &r, error) == 0)
+		rule = octo_rule_create_locked(octo, &r.rule_spec, error);
 	octo_unlock(octo);
 	return rule;
 }
@@ -214,14 +196,10 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       struct rte_flow_error *error)
 {
 	struct octo_flow_request r;
-	struct rte_flow *rule;
 
-	if (octo_flow_read(octo, attr, pattern, actions, &r, error) != 0)
+	if (read_new(octo, attr, pattern, actions, &r, error) != 0)
 		return NULL;
-	rule = octo_rule_enter_locked(octo, &r.rule_spec, error);
-	if (rule == NULL && rte_errno == EEXIST && leaves_it_to_pfs(octo, &r))
-		rule = octo_rule_enter_locked(octo, &r.rule_spec, error);
-	return rule;
+	return octo_rule_enter_locked(octo, &r.rule_spec, error);
 }
 
 static int
@@ -263,4 +241,41 @@ octo_flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error
 	struct octo_dev *octo = octo_of(dev);
 
 	return OCTO_LOCKED(octo, isolate_locked(octo, set, error));
+}
+
+struct rte_flow_action_handle *
+octo_flow_action_handle_create(struct rte_eth_dev *dev,
+			       const struct rte_flow_indir_action_conf *conf,
+			       const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_indirect_create_locked(octo, conf, action, error));
+}
+
+int
+octo_flow_action_handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+				struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_indirect_destroy_locked(octo, handle, error));
+}
+
+int
+octo_flow_action_handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+			       const void *update, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_indirect_update_locked(octo, handle, update, error));
+}
+
+int
+octo_flow_action_handle_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle,
+			      void *data, struct rte_flow_error *error)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, octo_indirect_query_locked(octo, handle, data, error));
 }

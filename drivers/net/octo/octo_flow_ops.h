@@ -25,6 +25,10 @@ OCTO_FLOW_OP(ops, query);
 OCTO_FLOW_OP(ops, dev_dump);
 OCTO_FLOW_OP(ops, get_aged_flows);
 OCTO_FLOW_OP(ops, isolate);
+OCTO_FLOW_OP(ops, action_handle_create);
+OCTO_FLOW_OP(ops, action_handle_destroy);
+OCTO_FLOW_OP(ops, action_handle_update);
+OCTO_FLOW_OP(ops, action_handle_query);
 
 /* octo_flow_template.c */
 OCTO_FLOW_OP(ops, info_get);
@@ -35,12 +39,6 @@ OCTO_FLOW_OP(ops, actions_template_create);
 OCTO_FLOW_OP(ops, actions_template_destroy);
 OCTO_FLOW_OP(ops, template_table_create);
 OCTO_FLOW_OP(ops, template_table_destroy);
-
-/* octo_flow_indirect.c */
-OCTO_FLOW_OP(ops, action_handle_create);
-OCTO_FLOW_OP(ops, action_handle_destroy);
-OCTO_FLOW_OP(ops, action_handle_update);
-OCTO_FLOW_OP(ops, action_handle_query);
 
 /* octo_flow_async.c */
 OCTO_FLOW_OP(fp_ops, async_create);

@@ -220,13 +220,13 @@ struct octo_dev {
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */
 		uint32_t start;
-	} page;                  /* of the view of rules: where the next page begins */
-	uint64_t app_spec_bytes; /* of all generic rules */
-	struct octo_indirects indirects;                        /* in order of creation */
-	struct octo_async *async;                               /* NULL without flow queues */
-	struct octo_rule_exts rule_exts;                        /* all rule extensions */
-	struct octo_slab rule_slab;                             /* struct rte_flow for nb_pfs */
-	struct octo_slab rule_ext_slab;                         /* struct octo_rule_ext */
+	} page;                          /* of the view of rules: where the next page begins */
+	uint64_t app_spec_bytes;         /* of all generic rules */
+	struct octo_indirects indirects; /* in order of creation */
+	struct octo_async *async;        /* NULL without flow queues */
+	struct octo_rule_exts rule_exts; /* all rule extensions */
+	struct octo_slab rule_slab;      /* struct rte_flow for nb_pfs */
+	struct octo_slab rule_ext_slab;  /* struct octo_rule_ext */
 	struct octo_rules queue_rules[RTE_MAX_QUEUES_PER_PORT]; /* by the queue they lead to */
 	struct octo_sync sync;
 	struct octo_ctrl ctrl;
