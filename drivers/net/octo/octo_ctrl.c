@@ -49,34 +49,35 @@ follow_links(struct octo_dev *octo, uint64_t now)
 	return octo_link_refresh(octo);
 }
 
-/* Returns whether there is more to do: the thread's other work must not wait for all of it. */
+/* Rehome, insert or remove another slice of rules. Returns whether some are left. */
 static bool
-sync_for_a_while(struct octo_dev *octo)
+sync_slice(struct octo_dev *octo)
 {
-	const uint64_t end = octo_deadline(TICK_MS * 1000);
-	bool more = true;
-
-	while (more && octo_now() < end &&
-	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		octo_lock_give_way(octo);
-		more = OCTO_LOCKED(octo, octo->started && octo_failover_sync_locked(octo));
-	}
-	return more;
+	octo_lock_give_way(octo);
+	return OCTO_LOCKED(octo, octo->started && octo_failover_sync_locked(octo));
 }
 
 /* Flows without rules move in steps, each of which takes about the grace time. */
 static bool
-migrate_for_a_while(struct octo_dev *octo)
+migrate_step(struct octo_dev *octo)
+{
+	bool more = OCTO_LOCKED(octo, octo->started && octo_tier_partition_follow_locked(octo));
+
+	if (more)
+		octo_sleep_us(STEP_LOOK_US);
+	return more;
+}
+
+/* Repeat a step until nothing is left, for TICK_MS at most: the thread has other work, too. */
+static bool
+repeat_for_a_while(struct octo_dev *octo, bool (*step)(struct octo_dev *octo))
 {
 	const uint64_t end = octo_deadline(TICK_MS * 1000);
 	bool more = true;
 
 	while (more && octo_now() < end &&
-	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire)) {
-		more = OCTO_LOCKED(octo, octo->started && octo_tier_partition_follow_locked(octo));
-		if (more)
-			octo_sleep_us(STEP_LOOK_US);
-	}
+	       !rte_atomic_load_explicit(&octo->ctrl.stop, rte_memory_order_acquire))
+		more = step(octo);
 	return more;
 }
 
@@ -132,10 +133,11 @@ unsigned int
 octo_ctrl_step(struct octo_dev *octo, uint64_t now)
 {
 	bool busy = tick(octo, now);
-	bool more = sync_for_a_while(octo);
+	bool more = repeat_for_a_while(octo, sync_slice);
 
-	busy |= migrate_for_a_while(octo);
-	more |= octo_replug_tick(octo, now);
+	busy |= repeat_for_a_while(octo, migrate_step);
+	octo_replug_tick(octo, now);
+	more |= repeat_for_a_while(octo, octo_replug_resync_slice);
 	busy |= octo_drain_tick(octo);
 	return more ? 0 : busy ? BUSY_TICK_MS : TICK_MS;
 }

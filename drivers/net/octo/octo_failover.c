@@ -151,31 +151,12 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 	raise_tier(octo);
 }
 
-/* First part of octo_failover_sync_locked(). Returns whether a failover is pending. */
-bool
-octo_failover_follow_locked(struct octo_dev *octo)
-{
-	struct octo_failover *f = &octo->failover;
-
-	octo_assert_locked(octo);
-	if (!f->pending)
-		return false;
-	f->cpu_ns -= octo_failover_cpu_ns();
-	if (f->seeking)
-		seek_proxy(octo);
-	/* a few rules, which lead all flows without rules of their own */
-	octo_tier_partition_follow_locked(octo);
-	return true;
-}
-
 /* The failover is done when every flow that can be rehomed has been. */
-void
-octo_failover_done_locked(struct octo_dev *octo)
+static void
+finish(struct octo_dev *octo)
 {
 	struct octo_failover *f = &octo->failover;
 
-	octo_assert_locked(octo);
-	f->cpu_ns += octo_failover_cpu_ns();
 	if (f->seeking || !octo_sync_is_done_locked(octo) || octo_mpfs_agent_flips(octo))
 		return;
 	f->pending = false;
@@ -183,15 +164,30 @@ octo_failover_done_locked(struct octo_dev *octo)
 	f->last_ns = octo_elapsed(f->began, octo_now()) * 1000 / (rte_get_timer_hz() / 1000000);
 }
 
-/* The time of a failover is measured until its last rule. */
+/*
+ * Rehome another slice of rules, and whatever else is to be synced. The time of a failover is
+ * measured until its last rule. Returns whether rules are left.
+ */
 bool
 octo_failover_sync_locked(struct octo_dev *octo)
 {
-	const bool failover = octo_failover_follow_locked(octo);
-	const bool more = octo_sync_step_locked(octo);
+	struct octo_failover *f = &octo->failover;
+	const bool failover = f->pending;
+	bool more;
 
-	if (failover)
-		octo_failover_done_locked(octo);
+	octo_assert_locked(octo);
+	if (failover) {
+		f->cpu_ns -= octo_failover_cpu_ns();
+		if (f->seeking)
+			seek_proxy(octo);
+		/* a few rules, which lead all flows without rules of their own */
+		octo_tier_partition_follow_locked(octo);
+	}
+	more = octo_sync_step_locked(octo);
+	if (failover) {
+		f->cpu_ns += octo_failover_cpu_ns();
+		finish(octo);
+	}
 	octo_default_pf_follow_locked(octo, more);
 	return more;
 }

@@ -31,9 +31,6 @@ void octo_failover_watch_locked(struct octo_dev *octo, bool on);
 void octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf);
 void octo_failover_joined_locked(struct octo_dev *octo);
 void octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now);
-bool octo_failover_follow_locked(struct octo_dev *octo);
-void octo_failover_done_locked(struct octo_dev *octo);
-
 bool octo_failover_sync_locked(struct octo_dev *octo);
 void octo_failover_hurry_locked(struct octo_dev *octo);
 

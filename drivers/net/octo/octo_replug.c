@@ -15,8 +15,6 @@
 
 /* A start sends so many requests for a port at most: one removes a dead port, others probe. */
 #define MAX_REQUESTS 4
-/* The control thread resyncs a PF for this long, then does its other work. */
-#define GO_ON_MS 5
 
 static void
 log_gone(const struct octo_dev *octo, struct octo_port *port)
@@ -219,14 +217,20 @@ give_back_locked(struct octo_dev *octo, uint8_t i, int ret)
 	return octo_drain_give_back_locked(octo, i);
 }
 
-/* Insert another slice of rules on the joining PF. Returns whether some are left. */
-static bool
-go_on(struct octo_dev *octo)
+/*
+ * Insert another slice of rules on the joining PF. Called by the control thread, without the mutex.
+ * Returns whether some are left.
+ */
+bool
+octo_replug_resync_slice(struct octo_dev *octo)
 {
 	const uint8_t i = octo->sync.joining.port;
 	bool link_changed = false;
 	int ret = -ENODEV;
 
+	if (!octo_port_is_any_joining(octo))
+		return false;
+	octo_lock_give_way(octo);
 	octo_lock(octo);
 	if (octo_port_is_joining(octo, i)) {
 		ret = octo_sync_port_locked(octo);
@@ -241,23 +245,6 @@ go_on(struct octo_dev *octo)
 	if (link_changed)
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
 	return ret == -EAGAIN;
-}
-
-/*
- * Insert slices for at most GO_ON_MS, so other control work is not delayed. Returns whether
- * some rules are left.
- */
-static bool
-go_on_for_a_while(struct octo_dev *octo)
-{
-	const uint64_t end = octo_deadline(GO_ON_MS * 1000);
-	bool more = octo_port_is_any_joining(octo);
-
-	while (more && octo_now() < end) {
-		octo_lock_give_way(octo);
-		more = go_on(octo);
-	}
-	return more;
 }
 
 /* Called by the thread that starts the port: PFs that exist join together with the others. */
@@ -308,11 +295,8 @@ refresh_stats(struct octo_dev *octo)
 	octo_unlock(octo);
 }
 
-/*
- * Called by the control thread, without the mutex. Returns whether there is more to do at
- * once.
- */
-bool
+/* Called by the control thread, without the mutex. */
+void
 octo_replug_tick(struct octo_dev *octo, uint64_t now)
 {
 	if (now >= octo->replug.next_stats) {
@@ -320,5 +304,4 @@ octo_replug_tick(struct octo_dev *octo, uint64_t now)
 		refresh_stats(octo);
 	}
 	look_around(octo);
-	return go_on_for_a_while(octo);
 }

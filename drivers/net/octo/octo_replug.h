@@ -68,7 +68,8 @@ struct octo_settings {
 };
 
 /* octo_replug.c */
-bool octo_replug_tick(struct octo_dev *octo, uint64_t now);
+void octo_replug_tick(struct octo_dev *octo, uint64_t now);
+bool octo_replug_resync_slice(struct octo_dev *octo);
 void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_log_gone_locked(struct octo_dev *octo, uint64_t now);
 
