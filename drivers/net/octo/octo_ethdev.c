@@ -258,15 +258,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"replug=on|off "
 					"linger_ms=<int>");
 
-/* The bus calls this before each probe. */
-static void
-on_scan(void *arg)
-{
-	RTE_SET_USED(arg);
-	octo_startup_scan();
-}
-
 RTE_INIT(octo_scan_init)
 {
-	rte_vdev_add_custom_scan(on_scan, NULL);
+	rte_vdev_add_custom_scan(octo_startup_scan, NULL);
 }

@@ -129,18 +129,19 @@ octo_event_init(void)
 	};
 	static bool done;
 
-	if (!done && (rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, on_new, NULL) ||
-		      rte_dev_event_callback_register(NULL, on_device, NULL)))
+	if (done)
+		return 0;
+	if (rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, on_new, NULL) != 0 ||
+	    rte_dev_event_callback_register(NULL, on_device, NULL) != 0)
 		return -ENOMEM;
-	for (unsigned int i = 0; !done && i < RTE_DIM(watched); i++) {
+	for (unsigned int i = 0; i < RTE_DIM(watched); i++) {
 		int ret = rte_eth_dev_callback_register(RTE_ETH_ALL, watched[i], on_event, NULL);
 
 		if (ret != 0)
 			return ret;
 	}
 	/* without the monitor the port still polls for PFs */
-	if (!done && rte_eal_process_type() == RTE_PROC_PRIMARY &&
-	    rte_dev_event_monitor_start() != 0)
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY && rte_dev_event_monitor_start() != 0)
 		OCTO_LOG(NOTICE,
 			 "the kernel's device events cannot be heard: PFs that are removed or "
 			 "plugged are noticed later");

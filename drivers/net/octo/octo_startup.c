@@ -67,10 +67,11 @@ await(const char *name)
  * is chosen, as that depends on the devices found; later scans are for single devices.
  */
 void
-octo_startup_scan(void)
+octo_startup_scan(void *arg)
 {
 	const struct rte_devargs *da;
 
+	RTE_SET_USED(arg);
 	if (rte_eal_iova_mode() != RTE_IOVA_DC || rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return;
 	octo_environment_add();

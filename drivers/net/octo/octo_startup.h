@@ -16,7 +16,7 @@ struct rte_eth_dev;
 /* Build the port over its PFs and announce it; on failure leave nothing behind. */
 typedef int (*octo_startup_fn)(struct rte_eth_dev *dev, struct octo_args *args);
 
-void octo_startup_scan(void);
+void octo_startup_scan(void *arg);
 bool octo_startup_waits(const char *name);
 int octo_startup_keep(struct rte_eth_dev *dev, const struct octo_args *args, int ret);
 void octo_startup_build(octo_startup_fn build);
