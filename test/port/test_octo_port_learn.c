@@ -6,6 +6,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "rte_pmd_octo.h"
 
 /* All packets are of queue 0, which is at home on PF 0, and come in by PF 1: strays. */
 static const struct octo_port_conf learning = {.learn = true, .nic = "default_pf=1"};
@@ -210,6 +211,29 @@ test_a_status_recovers_uncounted(void **state)
 				 octo_port_xstat(port, "steered_flows_ineffective") == 0);
 }
 
+/* It is not the application's: see rte_pmd_octo_steer_move(). */
+static void
+test_a_learned_flow_is_not_steered(void **state)
+{
+	uint16_t port = create_and_learn(&learning);
+	const uint64_t before = learned(port);
+	struct rte_pmd_octo_tuple t = {0};
+	struct octo_view_rule rule;
+	uint32_t total;
+
+	(void)state;
+	assert_int_equal(rte_pmd_octo_view_rules(port, 0, &rule, 1, &total), 1);
+	t.ip_version = rule.tuple.family;
+	t.proto = rule.tuple.proto;
+	t.src_port = rule.tuple.src_port;
+	t.dst_port = rule.tuple.dst_port;
+	memcpy(t.src, rule.tuple.src, sizeof(t.src));
+	memcpy(t.dst, rule.tuple.dst, sizeof(t.dst));
+	assert_int_equal(rte_pmd_octo_steer_move(port, &t, 0, NULL), -ENOENT);
+	assert_int_equal(rte_pmd_octo_steer_remove(port, &t, NULL), -ENOENT);
+	assert_int_equal(learned(port), before);
+}
+
 static void
 test_stop_forgets(void **state)
 {
@@ -235,6 +259,7 @@ main(void)
 		octo_port_test(test_a_full_pf_costs_no_learned_rule),
 		octo_port_test(test_a_status_recovers),
 		octo_port_test(test_a_status_recovers_uncounted),
+		octo_port_test(test_a_learned_flow_is_not_steered),
 		octo_port_test(test_stop_forgets),
 	};
 

@@ -168,7 +168,7 @@ remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t qu
 	struct rte_flow *rule = octo_table_find(octo->table, tuple);
 
 	RTE_SET_USED(queue);
-	if (rule == NULL)
+	if (rule == NULL || rule->origin == OCTO_BY_LEARNING)
 		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "this 5-tuple is not steered");
 	if (rule->origin == OCTO_BY_APP)
