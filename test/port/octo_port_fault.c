@@ -59,6 +59,16 @@ reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint
 }
 
 static int
+ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
+{
+	struct octo_port_faults *f = &of(dev)->faults;
+
+	if (f->ptypes_set == 0)
+		f->ptypes = mask;
+	return -f->ptypes_set;
+}
+
+static int
 refuse(const struct rte_eth_dev *dev, int code, struct rte_flow_error *error)
 {
 	rte_errno = code;
@@ -221,6 +231,7 @@ octo_port_faults_on(unsigned int pf)
 	r->ops.dev_stop = stop;
 	r->ops.dev_infos_get = infos_get;
 	r->ops.reta_update = reta_update;
+	r->ops.dev_ptypes_set = ptypes_set;
 	r->ops.flow_ops_get = flow_ops_get;
 	dev->dev_ops = &r->ops;
 	return &r->faults;

@@ -9,6 +9,7 @@
 #include <rte_udp.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
 
 #define FLOW 7
 /* a queue goes to the other PF after a few bursts; more would be never */
@@ -105,6 +106,25 @@ test_what_is_not_offered_is_refused(void **state)
 	assert_int_equal(rte_eth_dev_reset(port), -ENOTSUP);
 	/* its functions are deprecated */
 	assert_null(rte_eth_devices[port].dev_ops->queue_stats_mapping_set);
+}
+
+/* What the PFs had before is set again where one refuses. */
+static void
+test_packet_types_are_those_of_before(void **state)
+{
+	struct octo_port_faults *first, *second;
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	first = octo_port_faults_on(0);
+	second = octo_port_faults_on(1);
+	assert_int_equal(rte_eth_dev_set_ptypes(port, RTE_PTYPE_L3_MASK, NULL, 0), 0);
+	assert_int_equal(first->ptypes, RTE_PTYPE_L3_MASK);
+	assert_int_equal(second->ptypes, RTE_PTYPE_L3_MASK);
+	second->ptypes_set = EIO;
+	assert_int_equal(rte_eth_dev_set_ptypes(port, RTE_PTYPE_L4_MASK, NULL, 0), -EIO);
+	assert_int_equal(first->ptypes, RTE_PTYPE_L3_MASK);
+	assert_int_equal(second->ptypes, RTE_PTYPE_L3_MASK);
 }
 
 /* And at its configuration, which is refused. */
@@ -334,6 +354,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		features_test(test_what_is_not_offered_is_refused),
+		features_test(test_packet_types_are_those_of_before),
 		features_test(test_multi_queue_modes_but_rss_are_refused),
 		features_test(test_speeds_are_those_of_the_pfs),
 		features_test(test_packets_have_the_types_that_are_told),

@@ -17,12 +17,13 @@ static int
 octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
 {
 	struct octo_dev *octo = octo_of(dev);
-	const uint32_t all = RTE_PTYPE_ALL_MASK;
+	uint32_t before;
 	int ret;
 
 	octo_lock(octo);
+	before = octo->settings.ptypes_set ? octo->settings.ptypes : RTE_PTYPE_ALL_MASK;
 	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the packet types", pf_ptypes_set,
-			      pf_ptypes_set, &mask, &all);
+			      pf_ptypes_set, &mask, &before);
 	if (ret == 0) {
 		octo->settings.ptypes = mask;
 		octo->settings.ptypes_set = true;
