@@ -284,8 +284,8 @@ test_a_refused_rule_is_removed_meanwhile(void **state)
 	octo_lock(octo_port_agent_dev());
 	octo_agent_look(octo_port_agent_dev()->agent);
 	octo_mpfs_agent_hear_all(octo_port_agent_dev());
-	octo_unlock(octo_port_agent_dev());
 	assert_int_equal(rte_pmd_octo_steer_remove(octo_port_agent.port, &t, NULL), 0);
+	octo_unlock(octo_port_agent_dev());
 	finish();
 	assert_int_equal(made.errnum, ECANCELED);
 	assert_int_equal(octo_port_xstat(octo_port_agent.port, "steered_flows"), 0);
