@@ -58,8 +58,9 @@ octo_drain_give_back_locked(struct octo_dev *octo, uint8_t port)
 
 /* Does anything lead to the PF? Unsteered packets may come by it until it is stopped. */
 static bool
-is_led_to(const struct octo_dev *octo, uint8_t pf)
+is_led_to(const struct octo_dev *octo, uint8_t pf, bool blind)
 {
+	RTE_SET_USED(blind);
 	/* lingering rules are not rehomed, and end soon */
 	return octo->failover.pending || octo_default_pf_is_due_locked(octo) ||
 	       octo_tier_partition_leads_to_locked(octo, pf) ||
@@ -90,27 +91,15 @@ has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 	return false;
 }
 
-enum work {
-	WORK_LED,      /* something leads to it */
-	WORK_RECEIVED, /* packets wait in its Rx rings */
-	WORK_TO_SEND,  /* packets wait in its Tx rings */
-};
-
-/* Has any PF of the port work of this kind? */
+/* Does this hold for any PF of the port? */
 static bool
-has_work(const struct octo_dev *octo, uint8_t port, enum work work, bool blind)
+is_any(const struct octo_dev *octo, uint8_t port, bool blind,
+       bool (*holds)(const struct octo_dev *octo, uint8_t pf, bool blind))
 {
-	const uint32_t pfs = octo_port_pfs(octo, port);
-	bool any = false;
-
-	for (uint8_t pf = 0; pf < octo->nb_pfs && !any; pf++) {
-		if ((pfs & RTE_BIT32(pf)) == 0)
-			continue;
-		any = work == WORK_LED      ? is_led_to(octo, pf) :
-		      work == WORK_RECEIVED ? has_received(octo, pf, blind) :
-					      has_to_send(octo, pf, blind);
-	}
-	return any;
+	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
+		if (octo_port_index(octo, pf) == port && holds(octo, pf, blind))
+			return true;
+	return false;
 }
 
 /* Have queues sent by the port since the last look? A queue that is silent need not switch. */
@@ -118,13 +107,12 @@ static bool
 is_sending(const struct octo_dev *octo, uint8_t port, uint64_t *packets)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint32_t pfs = octo_port_pfs(octo, port);
 	const uint64_t before = *packets;
 
 	*packets = 0;
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
 		for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
-			if (pfs & RTE_BIT32(pf))
+			if (octo_port_index(octo, pf) == port)
 				*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf];
 	return *packets != before;
 }
@@ -174,24 +162,18 @@ is_empty(struct octo_dev *octo, uint8_t port, bool stays)
 	const uint64_t now = octo_now();
 	const bool blind = is_blind(d);
 
-	if (has_work(octo, port, WORK_LED, blind))
+	if (is_any(octo, port, blind, is_led_to))
 		return false;
 	if (d->drained == 0) {
 		d->drained = now + octo->grace_cycles;
 		is_sending(octo, port, &d->packets);
 		return false;
 	}
-	if (octo_gate_before(now, d->drained) || has_work(octo, port, WORK_RECEIVED, blind) ||
+	if (octo_gate_before(now, d->drained) || is_any(octo, port, blind, has_received) ||
 	    is_sending(octo, port, &d->packets))
 		return false;
 	/* it is stopped next, and may have been the last */
-	return !stays || !has_work(octo, port, WORK_TO_SEND, blind);
-}
-
-static bool
-is_flushed(struct octo_dev *octo, uint8_t port)
-{
-	return !has_work(octo, port, WORK_TO_SEND, is_blind(&octo->port[port].draining));
+	return !stays || !is_any(octo, port, blind, has_to_send);
 }
 
 /* The next event of the port's role: a ring is empty or not, a device is gone, or time passes. */
@@ -206,7 +188,8 @@ look(struct octo_dev *octo, uint8_t port)
 	if (!octo->port[port].has_port || d->todo != 0)
 		return OCTO_PF_EV_TIME;
 	if (state == OCTO_PF_FLUSHING)
-		return is_flushed(octo, port) ? OCTO_PF_EV_SENT : OCTO_PF_EV_TIME;
+		return is_any(octo, port, is_blind(d), has_to_send) ? OCTO_PF_EV_TIME :
+								      OCTO_PF_EV_SENT;
 	if (state != OCTO_PF_DRAIN_EJECT && !stays)
 		return OCTO_PF_EV_TIME;
 	/* the others are gone, or have no link: a PF without some rules is better than none */

@@ -20,8 +20,8 @@ struct octo_draining {
 };
 
 /* octo_drain.c */
-bool octo_drain_begin_locked(struct octo_dev *octo, uint8_t pf);
-bool octo_drain_give_back_locked(struct octo_dev *octo, uint8_t pf);
+bool octo_drain_begin_locked(struct octo_dev *octo, uint8_t port);
+bool octo_drain_give_back_locked(struct octo_dev *octo, uint8_t port);
 bool octo_drain_tick(struct octo_dev *octo);
 /* without the control mutex */
 void octo_drain_stop(struct octo_dev *octo);

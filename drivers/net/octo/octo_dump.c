@@ -229,17 +229,13 @@ rte_pmd_octo_steering_dump(uint16_t port_id, FILE *file)
 	return dump_steering(port_id, UINT32_MAX, file);
 }
 
-static double
-stray_percent(uint64_t home, uint64_t stray)
-{
-	return home + stray == 0 ? 0. : 100. * (double)stray / (double)(home + stray);
-}
-
 static void
 print_strays(const char *name, uint64_t home, uint64_t stray, FILE *file)
 {
+	const uint64_t all = RTE_MAX(home + stray, UINT64_C(1));
+
 	fprintf(file, "  %-7s %16" PRIu64 " %16" PRIu64 " %8.3f %%\n", name, home, stray,
-		stray_percent(home, stray));
+		100. * (double)stray / (double)all);
 }
 
 RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_strays_dump, 26.11)
