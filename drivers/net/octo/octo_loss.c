@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Events of a lower port: they are posted to its state machine, and the machine is told of them. If
- * the port is lost by that, it is taken away before the event's handler returns, as the port may be
- * freed then.
+ * Events of a lower port go to the mail of its state machine, which hears them under the control
+ * mutex. A port that is lost is taken away before the event's handler returns, as it may be freed
+ * then.
  */
 
 #include "octo_clock.h"
@@ -43,21 +43,33 @@ octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id)
 }
 
 /*
+ * Index of the PF with this port, or -1. Includes PFs that are present and have not joined;
+ * their names do not change.
+ */
+static int
+find(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	int i = octo_loss_index(octo, pf_port_id);
+
+	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_ports; n++)
+		if (!octo->port[n].has_port && octo_registry_is_named(&octo->port[n], pf_port_id))
+			i = n;
+	return i;
+}
+
+/*
  * A PF that is present and has not joined may be about to be removed, or to recover: then its
  * port is taken over at once, and removed as that of any lost PF.
  */
 static void
 take_in(struct octo_dev *octo, uint16_t pf_port_id)
 {
-	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		struct octo_port *port = &octo->port[i];
+	const int i = find(octo, pf_port_id);
 
-		if (!octo->replug.on || port->has_port || !octo_registry_is_named(port, pf_port_id))
-			continue;
-		port->port_id = pf_port_id;
-		port->has_port = true;
+	if (i < 0)
 		return;
-	}
+	octo->port[i].port_id = pf_port_id;
+	octo->port[i].has_port = true;
 }
 
 /* The PF is unpublished before its last counters are read, so that they are final. */
@@ -133,7 +145,7 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 	if (todo & OCTO_PORT_DO_LOSE)
 		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK | OCTO_PORT_DO_LOG);
 	port->todo |= todo & ~OCTO_PORT_DO_LOSE;
-	/* events of the port may have been posted, and have set this, before its end was heard */
+	/* take_in() may have set it for an event that was posted before the port ended */
 	if (port->fsm.state == OCTO_PORT_ABSENT)
 		port->has_port = false;
 	if (todo & OCTO_PORT_DO_LOSE)
@@ -159,7 +171,7 @@ post(struct octo_port *port, enum rte_eth_event_type event)
 		port->has_port = false;
 }
 
-/* The holder of the mutex handles the mail, or the next one. */
+/* The mail is handled by the thread that has the mutex, or by the next one that gets it. */
 static void
 settle_later(struct octo_dev *octo)
 {
@@ -185,21 +197,6 @@ octo_loss_settle_locked(struct octo_dev *octo)
 			take_in(octo, id);
 		octo_loss_hear_locked(octo, (uint8_t)i, NULL);
 	}
-}
-
-/*
- * Index of the PF with this port, or -1. Includes PFs that are present and have not joined;
- * their names do not change.
- */
-static int
-find(const struct octo_dev *octo, uint16_t pf_port_id)
-{
-	int i = octo_loss_index(octo, pf_port_id);
-
-	for (uint16_t n = 0; i < 0 && octo->replug.on && n < octo->nb_ports; n++)
-		if (!octo->port[n].has_port && octo_registry_is_named(&octo->port[n], pf_port_id))
-			i = n;
-	return i;
 }
 
 /*
