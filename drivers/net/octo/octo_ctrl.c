@@ -14,14 +14,14 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* Delay until the rules of a queue follow its new home. */
+/* Time between two rounds, and the longest time that one kind of steps may take of a round. */
 #define TICK_MS 5
-/* Used while there are strays to learn from; the mutex is free between ticks. */
+/* Time between two rounds while samples, lingering rules, a migration or a drain wait for one. */
 #define BUSY_TICK_MS 1
 /* Poll interval for the link of PFs without the LSC interrupt. */
 #define LINK_POLL_MS 100
 
-/* Poll interval while flows without rules move to their new queues. */
+/* Interval between steps while flows without rules move to their new queues. */
 #define STEP_LOOK_US 50
 
 static bool

@@ -64,7 +64,6 @@ static void
 set_node(struct rte_eth_dev *dev, const struct octo_args *args)
 {
 	const struct octo_dev *octo = octo_of(dev);
-
 	const int first = octo_port_first(octo, OCTO_PORT_IDLE);
 
 	dev->data->numa_node = args->socket >= 0 ? args->socket : octo->pf[first].alloc_socket;

@@ -64,7 +64,10 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
-	/* EAL's thread detaches what the primary removes; in other threads the process exits */
+	/*
+	 * In EAL's interrupt thread the primary has asked this process to detach the device. In
+	 * another thread this process exits.
+	 */
 	if (event == RTE_ETH_EVENT_DESTROY && rte_thread_is_intr())
 		octo_peers_lose_pf(port_id);
 	if (octo == NULL)

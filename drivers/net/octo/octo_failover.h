@@ -21,7 +21,7 @@ struct octo_failover {
 	uint64_t cpu_ns;      /* CPU time of the pending one so far */
 	uint64_t failovers;   /* PFs that were lost, or lost their link */
 	uint64_t failbacks;   /* PFs that became usable again */
-	uint64_t last_cpu_ns; /* from the loss to the last rule: CPU time of this process */
+	uint64_t last_cpu_ns; /* from the loss to the last rule: CPU time of its threads */
 	uint64_t last_ns;     /* the same: wall-clock time */
 };
 

@@ -6,7 +6,7 @@
 
 #include "octo_private.h"
 
-/* Not offered, even if all PFs have them (design, "Surface"). */
+/* Not offered, even if all PFs have them ("Not offered" in doc/guides/nics/octo.rst). */
 #define RX_OFFLOADS_HIDDEN (RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
 /* A Tx queue's state has one writer. */
 #define TX_OFFLOADS_HIDDEN (RTE_ETH_TX_OFFLOAD_MT_LOCKFREE)

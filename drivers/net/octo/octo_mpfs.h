@@ -14,8 +14,9 @@ struct octo_args;
 struct octo_dev;
 
 /*
- * Back ends for MPFS rules; design, "Steering tiers". All under the control mutex. Functions
- * that return int return 0 or a negative errno, usually with *error filled.
+ * Back ends for MPFS rules: see "Steering tiers" in doc/guides/nics/octo.rst. All under the
+ * control mutex. Functions that return int return 0 or a negative errno, usually with *error
+ * filled.
  */
 struct octo_mpfs_ops {
 	const char *name;

@@ -73,7 +73,7 @@
 /* Longest time that a thread without a CPU may stay in its burst, whose queues are not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
 
-/* The kinds of steering; design, "Steering tiers". Ordered: a higher tier can do more. */
+/* The kinds of steering, see doc/guides/nics/octo.rst. Ordered: a higher tier can do more. */
 enum octo_tier {
 	OCTO_TIER_NONE,      /* RSS only */
 	OCTO_TIER_QUEUE,     /* ARFS rules choose the queue, the network the PF */
@@ -96,7 +96,10 @@ octo_tier_has_mpfs(enum octo_tier tier)
 	return tier >= OCTO_TIER_EXACT;
 }
 
-/* Primary process only; never touched by the data path. */
+/*
+ * The control thread, in the primary process. Of the data path, only a poller that gives its queue
+ * another home uses this: octo_wake_home().
+ */
 struct octo_ctrl {
 	rte_thread_t thread;
 	int wake_fd; /* eventfd */

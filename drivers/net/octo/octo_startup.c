@@ -24,7 +24,7 @@
 struct waiting {
 	STAILQ_ENTRY(waiting) next;
 	struct rte_eth_dev *dev;
-	bool told; /* the bus was told the result */
+	bool told; /* its probe returned ret to the bus */
 	int ret;
 	struct octo_args args;
 };
