@@ -34,12 +34,6 @@ octo_async_queue_create(uint16_t id, uint32_t size)
 	return q;
 }
 
-const struct rte_flow_queue_attr *
-octo_async_queue_attr(const struct octo_async_queue *q)
-{
-	return &q->attr;
-}
-
 struct op *
 octo_async_op(struct octo_async_queue *q, uint64_t i)
 {

@@ -10,7 +10,7 @@
 
 struct octo_dev;
 
-/* The content of a flow queue; for octo_async.c and octo_flow_async.c only. */
+/* The content of a flow queue; for octo_async.c, octo_flow_async.c and octo_flow_template.c. */
 
 enum kind {
 	FLOW_CREATE,

@@ -59,7 +59,6 @@ void octo_template_free_locked(struct octo_dev *octo);
 
 /* octo_async.c; all under the control mutex */
 struct octo_async_queue *octo_async_queue_create(uint16_t id, uint32_t size);
-const struct rte_flow_queue_attr *octo_async_queue_attr(const struct octo_async_queue *q);
 void octo_async_queue_free(struct octo_async_queue *q);
 void octo_async_settle_locked(struct octo_dev *octo);
 void octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);

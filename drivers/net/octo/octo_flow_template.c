@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "octo_async_queue.h"
 #include "octo_flow_ops.h"
 #include "octo_private.h"
 
@@ -120,7 +121,7 @@ configure_pfs(struct octo_dev *octo, const struct rte_flow_port_attr *attr,
 	if (sizes == NULL)
 		return refuse(error, ENOMEM, "no memory for flow queues");
 	for (uint16_t i = 0; i < async->nb_queues; i++)
-		sizes[i] = octo_async_queue_attr(async->queues[i]);
+		sizes[i] = &async->queues[i]->attr;
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
 		ret = rte_flow_configure(octo->port[pf].port_id, attr, async->nb_queues, sizes,
 					 error);

@@ -81,7 +81,7 @@ finish(struct octo_dev *octo, const struct request *r, int ret)
 	if (r->action == OCTO_PORT_DO_PROBE)
 		past->exists = ret == -EEXIST ? past->exists + 1 : 0;
 	octo_loss_hear_locked(octo, r->index, &answer);
-	/* pairs with the acquire in is_under_way() */
+	/* pairs with the acquire in await() */
 	rte_atomic_store_explicit(&past->under_way, false, rte_memory_order_release);
 	octo_unlock(octo);
 }
@@ -212,17 +212,12 @@ run(void *arg)
 	free(r);
 }
 
-static bool
-is_under_way(const struct octo_port *port)
-{
-	/* pairs with the release in finish(): the request is done with the bus */
-	return rte_atomic_load_explicit(&port->past.under_way, rte_memory_order_acquire);
-}
-
 static void
 await(const struct octo_port *port, uint64_t end)
 {
-	while (is_under_way(port) && octo_now() < end)
+	/* pairs with the release in finish(): the request is done with the bus */
+	while (rte_atomic_load_explicit(&port->past.under_way, rte_memory_order_acquire) &&
+	       octo_now() < end)
 		octo_wait_us(AWAIT_LOOK_US);
 }
 

@@ -209,14 +209,6 @@ resynced(struct octo_dev *octo, uint8_t i)
 	return link_changed;
 }
 
-/* The PF cannot have the rules of the others. Returns whether the port's link changed. */
-static bool
-give_back_locked(struct octo_dev *octo, uint8_t i, int ret)
-{
-	octo->port[i].refusal = -ret;
-	return octo_drain_give_back_locked(octo, i);
-}
-
 /*
  * Insert another slice of rules on the joining PF. Called by the control thread, without the mutex.
  * Returns whether some are left.
@@ -234,12 +226,15 @@ octo_replug_resync_slice(struct octo_dev *octo)
 	octo_lock(octo);
 	if (octo_port_is_joining(octo, i)) {
 		ret = octo_sync_port_locked(octo);
-		if (!octo_port_is_joining(octo, i))
+		if (!octo_port_is_joining(octo, i)) {
 			ret = -ENODEV;
-		else if (ret == 0)
+		} else if (ret == 0) {
 			link_changed = resynced(octo, i);
-		else if (ret != -EAGAIN)
-			link_changed = give_back_locked(octo, i, ret);
+		} else if (ret != -EAGAIN) {
+			/* it cannot have the rules of the others */
+			octo->port[i].refusal = -ret;
+			link_changed = octo_drain_give_back_locked(octo, i);
+		}
 	}
 	octo_unlock(octo);
 	if (link_changed)
