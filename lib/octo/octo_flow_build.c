@@ -7,26 +7,26 @@
 
 #include "octo_flow_build.h"
 
+/* A tuple is written as spec, and its mask as mask: only their addresses are used. */
 static struct rte_flow_item
-build_ipv4(struct octo_flow_rule *rule, const struct octo_tuple *t)
+build_l3(struct octo_flow_rule *rule, const struct octo_tuple *t, const struct octo_tuple *mask)
 {
-	memcpy(&rule->l3.v4.hdr.src_addr, t->src, 4);
-	memcpy(&rule->l3.v4.hdr.dst_addr, t->dst, 4);
-	memset(&rule->l3_mask.v4.hdr.src_addr, 0xff, 4);
-	memset(&rule->l3_mask.v4.hdr.dst_addr, 0xff, 4);
-	return (struct rte_flow_item){
-		.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &rule->l3, .mask = &rule->l3_mask};
-}
+	struct rte_flow_item item = {.spec = &rule->l3, .mask = &rule->l3_mask};
 
-static struct rte_flow_item
-build_ipv6(struct octo_flow_rule *rule, const struct octo_tuple *t)
-{
-	memcpy(&rule->l3.v6.hdr.src_addr, t->src, 16);
-	memcpy(&rule->l3.v6.hdr.dst_addr, t->dst, 16);
-	memset(&rule->l3_mask.v6.hdr.src_addr, 0xff, 16);
-	memset(&rule->l3_mask.v6.hdr.dst_addr, 0xff, 16);
-	return (struct rte_flow_item){
-		.type = RTE_FLOW_ITEM_TYPE_IPV6, .spec = &rule->l3, .mask = &rule->l3_mask};
+	if (t->family == OCTO_IPV4) {
+		item.type = RTE_FLOW_ITEM_TYPE_IPV4;
+		memcpy(&rule->l3.v4.hdr.src_addr, t->src, 4);
+		memcpy(&rule->l3.v4.hdr.dst_addr, t->dst, 4);
+		memcpy(&rule->l3_mask.v4.hdr.src_addr, mask->src, 4);
+		memcpy(&rule->l3_mask.v4.hdr.dst_addr, mask->dst, 4);
+	} else {
+		item.type = RTE_FLOW_ITEM_TYPE_IPV6;
+		memcpy(&rule->l3.v6.hdr.src_addr, t->src, 16);
+		memcpy(&rule->l3.v6.hdr.dst_addr, t->dst, 16);
+		memcpy(&rule->l3_mask.v6.hdr.src_addr, mask->src, 16);
+		memcpy(&rule->l3_mask.v6.hdr.dst_addr, mask->dst, 16);
+	}
+	return item;
 }
 
 static enum rte_flow_item_type
@@ -58,8 +58,11 @@ build_l4(struct octo_flow_rule *rule, const struct octo_tuple *t)
 static struct rte_flow_item *
 build_tuple(struct octo_flow_rule *rule, struct rte_flow_item *item, const struct octo_tuple *t)
 {
+	struct octo_tuple exact;
+
+	memset(&exact, 0xff, sizeof(exact));
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
-	*item++ = t->family == OCTO_IPV4 ? build_ipv4(rule, t) : build_ipv6(rule, t);
+	*item++ = build_l3(rule, t, &exact);
 	*item++ = build_l4(rule, t);
 	return item;
 }
@@ -133,35 +136,17 @@ build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint
 	end_transfer(rule, item, fate, to_port, count);
 }
 
-/* Sets the last 32 bits of an address, in network order. */
-static void
-set_low_bits(void *addr, size_t len, uint32_t bits)
+/* A tuple of which only the last 32 bits of each address are set. */
+static struct octo_tuple
+low_bits(enum octo_tuple_family family, uint32_t src, uint32_t dst)
 {
-	const rte_be32_t be = rte_cpu_to_be_32(bits);
+	const rte_be32_t be[] = {rte_cpu_to_be_32(src), rte_cpu_to_be_32(dst)};
+	struct octo_tuple t = {.family = (uint8_t)family};
+	const size_t at = octo_tuple_addr_len(&t) - sizeof(be[0]);
 
-	memcpy((uint8_t *)addr + len - sizeof(be), &be, sizeof(be));
-}
-
-static struct rte_flow_item
-build_masked_ipv4(struct octo_flow_rule *rule, const struct octo_partition_rule *masked)
-{
-	set_low_bits(&rule->l3.v4.hdr.src_addr, 4, masked->src);
-	set_low_bits(&rule->l3.v4.hdr.dst_addr, 4, masked->dst);
-	set_low_bits(&rule->l3_mask.v4.hdr.src_addr, 4, masked->src_mask);
-	set_low_bits(&rule->l3_mask.v4.hdr.dst_addr, 4, masked->dst_mask);
-	return (struct rte_flow_item){
-		.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &rule->l3, .mask = &rule->l3_mask};
-}
-
-static struct rte_flow_item
-build_masked_ipv6(struct octo_flow_rule *rule, const struct octo_partition_rule *masked)
-{
-	set_low_bits(&rule->l3.v6.hdr.src_addr, 16, masked->src);
-	set_low_bits(&rule->l3.v6.hdr.dst_addr, 16, masked->dst);
-	set_low_bits(&rule->l3_mask.v6.hdr.src_addr, 16, masked->src_mask);
-	set_low_bits(&rule->l3_mask.v6.hdr.dst_addr, 16, masked->dst_mask);
-	return (struct rte_flow_item){
-		.type = RTE_FLOW_ITEM_TYPE_IPV6, .spec = &rule->l3, .mask = &rule->l3_mask};
+	memcpy(t.src + at, &be[0], sizeof(be[0]));
+	memcpy(t.dst + at, &be[1], sizeof(be[1]));
+	return t;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_masked)
@@ -170,11 +155,12 @@ octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family famil
 		       const struct octo_partition_rule *masked, uint32_t priority,
 		       uint16_t from_port, uint16_t to_port, bool count)
 {
+	const struct octo_tuple t = low_bits(family, masked->src, masked->dst);
+	const struct octo_tuple mask = low_bits(family, masked->src_mask, masked->dst_mask);
 	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
 
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
-	*item++ = family == OCTO_IPV4 ? build_masked_ipv4(rule, masked) :
-					build_masked_ipv6(rule, masked);
+	*item++ = build_l3(rule, &t, &mask);
 	end_transfer(rule, item, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, to_port, count);
 }
 
