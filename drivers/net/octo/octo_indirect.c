@@ -36,6 +36,23 @@ is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, 
 	       octo_port_is(&octo->port[pf], OCTO_PORT_IDLE);
 }
 
+static int
+remove_from_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+	       struct rte_flow_error *error)
+{
+	const struct octo_port *p = &octo->port[pf];
+	int ret;
+
+	if (!is_on(octo, handle, pf))
+		return 0;
+	ret = rte_flow_action_handle_destroy(p->port_id, octo_indirect_handle_on(handle, pf),
+					     error);
+	ret = octo_flow_destroyed(p, ret, error);
+	if (ret == 0)
+		handle->on[pf] = (struct octo_handle){0};
+	return ret;
+}
+
 /* Goes on after an error and returns the first one. */
 static int
 remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
@@ -44,18 +61,9 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int first_error = 0;
 
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
-		const struct octo_port *p = &octo->port[pf];
-		int ret;
+		int ret = remove_from_pf(octo, handle, pf, first_error == 0 ? error : NULL);
 
-		if (!is_on(octo, handle, pf))
-			continue;
-		ret = rte_flow_action_handle_destroy(p->port_id,
-						     octo_indirect_handle_on(handle, pf),
-						     first_error == 0 ? error : NULL);
-		ret = octo_flow_destroyed(p, ret, first_error == 0 ? error : NULL);
-		if (ret == 0)
-			handle->on[pf] = (struct octo_handle){0};
-		else if (first_error == 0)
+		if (first_error == 0)
 			first_error = ret;
 	}
 	return first_error;
@@ -73,24 +81,36 @@ insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8
 	return on != NULL ? 0 : blame(p, -rte_errno, error);
 }
 
+/* Insert on the PFs that lack it. Goes on after an error and returns the first one. */
+static int
+complete(struct octo_dev *octo, struct rte_flow_action_handle *handle, struct rte_flow_error *error)
+{
+	int first_error = 0;
+	int pf;
+
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
+		int ret = 0;
+
+		if (octo_indirect_handle_on(handle, pf) == NULL)
+			ret = insert_on_pf(octo, handle, (uint8_t)pf,
+					   first_error == 0 ? error : NULL);
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
 static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	      struct rte_flow_error *error)
 {
-	int ret;
-	int pf;
+	const int ret = complete(octo, handle, error);
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
-		ret = octo_indirect_handle_on(handle, pf) != NULL ?
-			      0 :
-			      insert_on_pf(octo, handle, (uint8_t)pf, error);
-		if (ret == 0)
-			continue;
+	if (ret != 0) {
 		remove_from_pfs(octo, handle, NULL);
 		rte_errno = -ret;
-		return ret;
 	}
-	return 0;
+	return ret;
 }
 
 /* Returns a copy, to be freed by rte_free(), or NULL. */
@@ -190,17 +210,6 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 	return handle;
 }
 
-/* A PF failed to destroy the handle, so the handle stays: create it on the others again. */
-static void
-restore(struct octo_dev *octo, struct rte_flow_action_handle *handle)
-{
-	int pf;
-
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING)
-		if (octo_indirect_handle_on(handle, pf) == NULL)
-			insert_on_pf(octo, handle, (uint8_t)pf, NULL);
-}
-
 int
 octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 			     struct rte_flow_error *error)
@@ -213,7 +222,8 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 			      "rules or templates have this indirect action: destroy them first");
 	ret = remove_from_pfs(octo, handle, error);
 	if (ret != 0) {
-		restore(octo, handle);
+		/* the handle stays: the others get it again */
+		complete(octo, handle, NULL);
 		rte_errno = -ret;
 		return ret;
 	}
@@ -278,7 +288,6 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	return 0;
 }
 
-/* Aged means that no PF has seen a packet for the timeout. */
 static int
 query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	  struct rte_flow_query_age *all, struct rte_flow_error *error)
@@ -293,13 +302,7 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		ret = query_on_pf(octo, handle, pf, &one, error);
 		if (ret != 0)
 			return ret;
-		all->aged &= one.aged;
-		if (!one.sec_since_last_hit_valid)
-			continue;
-		if (!all->sec_since_last_hit_valid ||
-		    one.sec_since_last_hit < all->sec_since_last_hit)
-			all->sec_since_last_hit = one.sec_since_last_hit;
-		all->sec_since_last_hit_valid = 1;
+		octo_rule_hits_merge_age(all, &one);
 	}
 	return 0;
 }
@@ -347,14 +350,10 @@ octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	struct rte_flow_action_handle *handle;
 	int ret = 0;
-	int pf;
 
-	TAILQ_FOREACH(handle, &octo->indirects, next) {
-		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
-			if (ret == 0 && octo_indirect_handle_on(handle, pf) == NULL)
-				ret = insert_on_pf(octo, handle, (uint8_t)pf, error);
-		}
-	}
+	TAILQ_FOREACH(handle, &octo->indirects, next)
+		if (ret == 0)
+			ret = complete(octo, handle, error);
 	return ret;
 }
 
@@ -365,11 +364,7 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
 	struct rte_flow_action_handle *handle;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
-		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, pf);
-
-		if (on != NULL)
-			rte_flow_action_handle_destroy(octo_port_usable_id(&octo->port[pf]), on,
-						       NULL);
+		remove_from_pf(octo, handle, pf, NULL);
 		handle->on[pf] = (struct octo_handle){0};
 	}
 }

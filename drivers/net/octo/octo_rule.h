@@ -218,6 +218,7 @@ void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,
 				struct rte_flow_error *error);
+void octo_rule_hits_merge_age(struct rte_flow_query_age *all, const struct rte_flow_query_age *one);
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits);
 

@@ -142,6 +142,16 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 }
 
 /* Aged if all PFs say so; the time is since the latest hit on any PF. */
+void
+octo_rule_hits_merge_age(struct rte_flow_query_age *all, const struct rte_flow_query_age *one)
+{
+	all->aged &= one->aged;
+	if (one->sec_since_last_hit_valid &&
+	    (!all->sec_since_last_hit_valid || one->sec_since_last_hit < all->sec_since_last_hit))
+		all->sec_since_last_hit = one->sec_since_last_hit;
+	all->sec_since_last_hit_valid |= one->sec_since_last_hit_valid;
+}
+
 static int
 query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_flow_action *action,
 	  struct rte_flow_query_age *age, struct rte_flow_error *error)
@@ -156,12 +166,7 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 		ret = query_pf(octo, rule, pf, action, &one, error);
 		if (ret != 0)
 			return ret;
-		age->aged &= one.aged;
-		if (one.sec_since_last_hit_valid &&
-		    (!age->sec_since_last_hit_valid ||
-		     one.sec_since_last_hit < age->sec_since_last_hit))
-			age->sec_since_last_hit = one.sec_since_last_hit;
-		age->sec_since_last_hit_valid |= one.sec_since_last_hit_valid;
+		octo_rule_hits_merge_age(age, &one);
 	}
 	return 0;
 }
