@@ -43,49 +43,20 @@ check_kind(const struct rte_flow *rule, const struct octo_rule_spec *spec,
 		      "and make another");
 }
 
-struct update_move {
-	struct octo_move move;
-	struct rte_flow *rule;
-	struct octo_pf_rule from;
-	struct octo_pf_rule to;
-};
-
-static int
-change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
-{
-	struct update_move *u = container_of(m, struct update_move, move);
-
-	return octo_replace_on_pf(m->octo, pf, u->rule, back ? &u->to : &u->from,
-				  back ? &u->from : &u->to, error);
-}
-
-static void
-follow(struct octo_move *m, uint16_t from, uint16_t to)
-{
-	struct rte_flow *rule = container_of(m, struct update_move, move)->rule;
-
-	RTE_SET_USED(from);
-	if (octo_rule_has_tuple(rule))
-		octo_move_rule_locked(m, rule, to);
-}
-
 static int
 update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action actions[],
 	      struct rte_flow_error *error)
 {
-	struct octo_rule_spec old = octo_fanout_spec_of(octo, rule);
+	struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct octo_app_spec app_spec = {0};
 	struct octo_flow_request r;
-	struct update_move u = {
-		.move = {.octo = octo, .users = 1, .change = change, .follow = follow},
-		.rule = rule,
-	};
+	struct octo_pf_rule now;
 	int ret = check_rule(octo, rule, actions, error);
 
 	if (ret == 0)
-		ret = octo_fanout_write(octo, &old, &u.from, error);
+		ret = octo_fanout_write(octo, &spec, &now, error);
 	if (ret == 0)
-		ret = octo_flow_read(octo, u.from.rule.attr_ro, u.from.rule.pattern_ro, actions, &r,
+		ret = octo_flow_read(octo, now.rule.attr_ro, now.rule.pattern_ro, actions, &r,
 				     error);
 	if (ret == 0)
 		ret = check_kind(rule, &r.rule_spec, error);
@@ -95,18 +66,14 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 		ret = octo_app_spec_take(&app_spec, r.rule_spec.app_spec, rule, error);
 	if (ret != 0)
 		return ret;
-	old = r.rule_spec;
+	spec = r.rule_spec;
 	/* contains the context by which the PFs report the rule to octo when it ages */
 	if (app_spec.rule != NULL)
-		old.app_spec = app_spec.rule;
-	old.count = r.rule_spec.count || octo->count_rules;
-	u.move.from = rule->queue;
-	u.move.to = octo_rule_has_tuple(rule) ? r.rule_spec.queue : rule->queue;
-	u.move.home = octo_move_home_locked(octo, rule, u.move.to);
-	old.pf = u.move.home;
-	ret = octo_fanout_write(octo, &old, &u.to, error);
-	if (ret == 0)
-		ret = octo_move_locked(&u.move, error);
+		spec.app_spec = app_spec.rule;
+	spec.count = r.rule_spec.count || octo->count_rules;
+	if (!octo_rule_has_tuple(rule))
+		spec.queue = rule->queue;
+	ret = octo_move_to_spec_locked(octo, rule, &spec, error);
 	if (ret != 0) {
 		octo_app_spec_drop(&app_spec);
 		return ret;

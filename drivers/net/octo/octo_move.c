@@ -162,28 +162,55 @@ octo_move_locked(struct octo_move *m, struct rte_flow_error *error)
 	return ret;
 }
 
-/* Move of an exact rule, whose PF rules octo builds itself. */
-struct exact_move {
+/* Move of one rule, which is replaced by another on each port. */
+struct rule_move {
 	struct octo_move move;
 	struct rte_flow *rule;
-	struct octo_pf_rule old;
-	struct octo_pf_rule new;
+	struct octo_pf_rule from;
+	struct octo_pf_rule to;
 };
 
 static int
-change_exact(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
+change_rule(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 {
-	struct exact_move *e = container_of(m, struct exact_move, move);
+	struct rule_move *r = container_of(m, struct rule_move, move);
 
-	return octo_replace_on_pf(m->octo, pf, e->rule, back ? &e->new : &e->old,
-				  back ? &e->old : &e->new, error);
+	return octo_replace_on_pf(m->octo, pf, r->rule, back ? &r->to : &r->from,
+				  back ? &r->from : &r->to, error);
 }
 
 static void
-follow_exact(struct octo_move *m, uint16_t from, uint16_t to)
+follow_rule(struct octo_move *m, uint16_t from, uint16_t to)
 {
+	struct rte_flow *rule = container_of(m, struct rule_move, move)->rule;
+
 	RTE_SET_USED(from);
-	octo_move_rule_locked(m, container_of(m, struct exact_move, move)->rule, to);
+	if (octo_rule_has_tuple(rule))
+		octo_move_rule_locked(m, rule, to);
+}
+
+int
+octo_move_to_spec_locked(struct octo_dev *octo, struct rte_flow *rule,
+			 const struct octo_rule_spec *spec, struct rte_flow_error *error)
+{
+	const struct octo_rule_spec old = octo_fanout_spec_of(octo, rule);
+	struct octo_rule_spec new = *spec;
+	struct rule_move r = {
+		.move = {.octo = octo,
+			 .from = rule->queue,
+			 .to = spec->queue,
+			 .home = octo_move_home_locked(octo, rule, spec->queue),
+			 .users = 1,
+			 .change = change_rule,
+			 .follow = follow_rule},
+		.rule = rule,
+	};
+	int ret = octo_fanout_write(octo, &old, &r.from, error);
+
+	new.pf = r.move.home;
+	if (ret == 0)
+		ret = octo_fanout_write(octo, &new, &r.to, error);
+	return ret == 0 ? octo_move_locked(&r.move, error) : ret;
 }
 
 int
@@ -191,23 +218,9 @@ octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t qu
 		       struct rte_flow_error *error)
 {
 	struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
-	struct exact_move e = {
-		.move = {.octo = octo,
-			 .from = rule->queue,
-			 .to = queue,
-			 .home = octo_move_home_locked(octo, rule, queue),
-			 .users = 1,
-			 .change = change_exact,
-			 .follow = follow_exact},
-		.rule = rule,
-	};
-	int ret = octo_fanout_write(octo, &spec, &e.old, error);
 
 	spec.queue = queue;
-	spec.pf = e.move.home;
-	if (ret == 0)
-		ret = octo_fanout_write(octo, &spec, &e.new, error);
-	return ret == 0 ? octo_move_locked(&e.move, error) : ret;
+	return octo_move_to_spec_locked(octo, rule, &spec, error);
 }
 
 /* Move of all flows of an indirect QUEUE action. */

@@ -16,6 +16,7 @@
 
 struct octo_dev;
 struct octo_pf_rule;
+struct octo_rule_spec;
 
 /** A move: of a rule, or of all rules of an indirect action. */
 struct octo_move {
@@ -61,6 +62,13 @@ void octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t 
 
 /** Wait for the grace time: packets that have passed the switch are in a ring when this returns. */
 void octo_move_await_grace(const struct octo_dev *octo);
+
+/**
+ * Replace a rule on its ports by what the spec says, except spec->pf; a rule with a tuple moves to
+ * spec->queue. The caller changes the other fields of the rule when this succeeds.
+ */
+int octo_move_to_spec_locked(struct octo_dev *octo, struct rte_flow *rule,
+			     const struct octo_rule_spec *spec, struct rte_flow_error *error);
 
 /** Move an exact rule to another queue. */
 int octo_move_exact_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue,
