@@ -52,17 +52,6 @@ struct octo_mpfs_ops {
 	/* Query the hits of such a rule. NULL: they are those of the PFs. */
 	int (*query)(struct octo_dev *octo, struct rte_flow *rule,
 		     struct rte_flow_query_count *count, struct rte_flow_error *error);
-	/* Could masked rules be inserted? Decides about tier partition. NULL: none can. */
-	int (*probe_masked)(struct octo_dev *octo, struct rte_flow_error *error);
-	/*
-	 * Install masked rules for packets without rules of their own, and a catch-all to
-	 * default_pf, in place of the previous set. On failure there are none.
-	 */
-	int (*set_masked)(struct octo_dev *octo, const struct octo_masked_rules *masked,
-			  struct rte_flow_error *error);
-	void (*clear_masked)(struct octo_dev *octo);
-	/* The hits of these rules; false if they are not counted. */
-	bool (*masked_hits)(const struct octo_dev *octo, uint64_t *hits);
 	/* Must packets be held until rules that came or went take effect? May be NULL. */
 	bool (*flips)(const struct octo_dev *octo);
 };
@@ -70,12 +59,18 @@ struct octo_mpfs_ops {
 /* octo_mpfs_switch.c */
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
 
-/* octo_mpfs_masked.c: the masked rules of that switch */
+/* octo_mpfs_masked.c: the masked rules of that switch; no other back end has any */
+/* Could masked rules be inserted? Decides about tier partition. */
 int octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error);
+/*
+ * Install masked rules for packets without rules of their own, and a catch-all to default_pf, in
+ * place of the previous set. On failure there are none.
+ */
 int octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *masked,
 			 struct rte_flow_error *error);
 void octo_mpfs_masked_clear(struct octo_dev *octo);
 void octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t pf);
+/* The hits of these rules; false if they are not counted. */
 bool octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits);
 
 /* octo_mpfs_slices.c */

@@ -144,7 +144,6 @@ octo_mpfs_masked_clear(struct octo_dev *octo)
 	now->nb_flows = 0;
 }
 
-/* The hits of all masked rules. Returns false if they are unknown. */
 bool
 octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits)
 {

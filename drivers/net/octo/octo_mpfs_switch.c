@@ -172,8 +172,4 @@ const struct octo_mpfs_ops octo_mpfs_switch_ops = {
 	.remove = switch_remove,
 	.counts = switch_counts,
 	.query = switch_query,
-	.probe_masked = octo_mpfs_masked_probe,
-	.set_masked = octo_mpfs_masked_set,
-	.clear_masked = octo_mpfs_masked_clear,
-	.masked_hits = octo_mpfs_masked_hits,
 };

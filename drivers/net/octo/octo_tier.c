@@ -114,7 +114,7 @@ can_partition(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	error->message = octo->sliced ? "the PFs are slices of one port, which has no switch" :
 					"an agent takes no masked rules";
-	if (octo->mpfs_ops->probe_masked == NULL)
+	if (octo->mpfs_ops != &octo_mpfs_switch_ops)
 		return false;
 	error->message = "the application sets or reads the RSS key or the RETA";
 	if (octo->rss_by_app)
@@ -123,7 +123,7 @@ can_partition(struct octo_dev *octo, struct rte_flow_error *error)
 	if (octo_rss_is_on(octo) && octo->reta_size == 0)
 		return false;
 	error->message = NULL;
-	return explain(octo->mpfs_ops->probe_masked(octo, error), error) == 0;
+	return explain(octo_mpfs_masked_probe(octo, error), error) == 0;
 }
 
 /* The wanted tier, or the best one below it; then error->message is the reason. */

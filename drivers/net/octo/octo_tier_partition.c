@@ -71,7 +71,7 @@ set_rules(struct octo_dev *octo, const struct octo_migration_map *map, struct rt
 	if (rules == NULL)
 		return -ENOMEM;
 	masked.nb_rules = octo_partition_rules(map->bucket, map->rest, data->nb_rx_queues, rules);
-	ret = octo->mpfs_ops->set_masked(octo, &masked, error);
+	ret = octo_mpfs_masked_set(octo, &masked, error);
 	free(rules);
 	octo->partition.trial.begun = false;
 	octo->partition.trial.next = octo_now_ms() + TRIAL_MS;
@@ -157,7 +157,7 @@ octo_tier_partition_stop_locked(struct octo_dev *octo)
 
 	if (!s->on)
 		return;
-	octo->mpfs_ops->clear_masked(octo);
+	octo_mpfs_masked_clear(octo);
 	s->on = false;
 	s->stepping = false;
 	s->trial.done = false;
@@ -301,7 +301,7 @@ are_ignored(struct octo_dev *octo)
 	if (s->trial.done || now < s->trial.next)
 		return false;
 	s->trial.next = now + TRIAL_MS;
-	s->trial.done = !octo->mpfs_ops->masked_hits(octo, &hits) || hits > 0;
+	s->trial.done = !octo_mpfs_masked_hits(octo, &hits) || hits > 0;
 	if (s->trial.done)
 		return false;
 	if (!s->trial.begun || !TAILQ_EMPTY(&octo->rules) || octo->nb_others != 0) {
@@ -359,7 +359,7 @@ octo_tier_partition_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 {
 	const struct octo_tier_partition *s = &octo->partition;
 
-	if (!s->on || s->plan == NULL)
+	if (!s->on)
 		return false;
 	return s->stepping || s->plan->map.rest == pf ||
 	       memchr(s->plan->map.bucket, pf, sizeof(s->plan->map.bucket)) != NULL;
