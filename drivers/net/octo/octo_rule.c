@@ -11,26 +11,32 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-/* Learned rules that are evicted, at most, to make room for one rule of the application. */
+/* How often, at most, room is made for one rule. */
 #define MAKE_ROOM_TRIES 16
 
 /*
- * If the table is full: end lingering rules, then evict learned rules, unless this one is
- * learned.
+ * A table was full: end all lingering rules, else evict a learned rule if that is allowed. Returns
+ * whether to try again.
  */
+static bool
+make_room(struct octo_dev *octo, bool may_evict, unsigned int *tries)
+{
+	if ((*tries)++ >= MAKE_ROOM_TRIES)
+		return false;
+	return octo_rule_linger_end_locked(octo) ||
+	       (may_evict && octo_hooks->make_room_locked(octo));
+}
+
 static int
 insert_mpfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	const uint8_t home = octo_topo_home_of(octo, rule->queue);
+	const bool may_evict = rule->origin != OCTO_BY_LEARNING;
 	int ret = octo->mpfs_ops->insert(octo, rule, home, error);
+	unsigned int tries = 0;
 
 	octo_rule_store_led_locked(octo, rule->queue, home);
-	if (octo_rule_says_full(ret) && octo_rule_linger_end_locked(octo))
-		ret = octo->mpfs_ops->insert(octo, rule, home, error);
-	for (unsigned int i = 0;
-	     i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) && rule->origin != OCTO_BY_LEARNING &&
-	     octo_hooks->make_room_locked(octo);
-	     i++)
+	while (octo_rule_says_full(ret) && make_room(octo, may_evict, &tries))
 		ret = octo->mpfs_ops->insert(octo, rule, home, error);
 	/* a slow agent has no room for another message: octo_sync.c sends it later */
 	if (ret == -EAGAIN && octo->agent != NULL && !octo->agent_queues) {
@@ -60,16 +66,13 @@ insert_on_pfs(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 int
 octo_rule_install_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
+	/* transfer rules of the application are in the same table as learned rules */
+	const bool may_evict = octo_fanout_is_transfer(rule);
 	int ret = insert_on_pfs(octo, rule, error);
+	unsigned int tries = 0;
 
 	octo_assert_locked(octo);
-	if (octo_rule_says_full(ret) && octo_rule_linger_end_locked(octo))
-		ret = insert_on_pfs(octo, rule, error);
-	/* transfer rules of the application also evict learned rules */
-	for (unsigned int i = 0;
-	     i < MAKE_ROOM_TRIES && octo_rule_says_full(ret) && octo_fanout_is_transfer(rule) &&
-	     octo_hooks->make_room_locked(octo);
-	     i++)
+	while (octo_rule_says_full(ret) && make_room(octo, may_evict, &tries))
 		ret = insert_on_pfs(octo, rule, error);
 	if (ret == 0)
 		octo_rule_ext_installed(rule);
@@ -187,15 +190,14 @@ octo_rule_create_locked(struct octo_dev *octo, const struct octo_rule_spec *spec
 			struct rte_flow_error *error)
 {
 	struct rte_flow *rule = octo_rule_add_locked(octo, spec, error);
+	unsigned int tries = 0;
 	int ret;
 
 	if (rule == NULL)
 		return NULL;
 	ret = octo_mpfs_agent_await_locked(octo, &rule, error);
-	for (unsigned int i = 0;
-	     i < MAKE_ROOM_TRIES && rule != NULL && octo_rule_says_full(ret) && octo->started &&
-	     (octo_rule_linger_end_locked(octo) || octo_hooks->make_room_locked(octo));
-	     i++) {
+	while (rule != NULL && octo_rule_says_full(ret) && octo->started &&
+	       make_room(octo, true, &tries)) {
 		ret = insert_mpfs(octo, rule, error);
 		if (ret == 0)
 			ret = octo_mpfs_agent_await_locked(octo, &rule, error);
