@@ -3,6 +3,8 @@
 /* Rules of the port through flow queues: one on every PF, and the way to the right one. */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_errno.h>
@@ -68,6 +70,22 @@ test_rules_lead_home(void **state)
 	octo_port_table_destroy(&t);
 }
 
+/* A rejected rule has no tuple any more that its text could be of. */
+static void
+assert_dump_says_rejected(uint16_t port, struct rte_flow *flow)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *file = open_memstream(&text, &len);
+
+	assert_non_null(file);
+	assert_int_equal(rte_flow_dev_dump(port, flow, file, NULL), 0);
+	assert_int_equal(fclose(file), 0);
+	assert_non_null(
+		strstr(text, "by the application: rejected by a PF\n  rules on PFs: none\n"));
+	free(text);
+}
+
 /* Had a rejected rule left anything on a PF, that would be full soon. */
 static void
 check_rejected(const struct octo_port_conf *conf, unsigned int room)
@@ -86,6 +104,7 @@ check_rejected(const struct octo_port_conf *conf, unsigned int room)
 		octo_port_pull(port, 200, FAILED);
 		octo_port_pull_nothing(port);
 		assert_int_equal(octo_port_rule_pf(port, 200), -2);
+		assert_dump_says_rejected(port, flow);
 		assert_int_equal(octo_port_enqueue_destroy(port, flow, 201, false), 0);
 		octo_port_pull(port, 201, OK);
 	}

@@ -70,6 +70,8 @@ octo_rule_dump_format(const struct rte_flow *rule, char *text)
 		put(&line, ": ");
 	if (rule->generic)
 		put_app_spec(&line, rule->ext->app_spec.rule);
+	else if (!octo_rule_has_tuple(rule))
+		put(&line, "rejected by a PF");
 	return text;
 }
 
