@@ -25,8 +25,10 @@ check_actions(const struct rte_flow_action actions[], const struct rte_flow_acti
 {
 	for (unsigned int i = 0; i < OCTO_TEMPLATE_MAX; i++) {
 		/* the mask of an indirect action has the type of the action behind it */
-		if (masks[i].type != actions[i].type &&
-		    actions[i].type != RTE_FLOW_ACTION_TYPE_INDIRECT)
+		const bool may_differ = actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT &&
+					masks[i].type != RTE_FLOW_ACTION_TYPE_END;
+
+		if (masks[i].type != actions[i].type && !may_differ)
 			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
 						  &masks[i],
 						  "the masks must list the types of the actions, "

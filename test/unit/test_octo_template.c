@@ -255,6 +255,9 @@ test_bad_templates(void **state)
 	const struct rte_flow_action queues[] = {queue, ACTION_END};
 	const struct rte_flow_action drops[] = {drop, ACTION_END};
 	const struct rte_flow_action longer[] = {queue, drop, ACTION_END};
+	const struct rte_flow_action indirect = {.type = RTE_FLOW_ACTION_TYPE_INDIRECT};
+	const struct rte_flow_action behind_handle[] = {indirect, queue, ACTION_END};
+	const struct rte_flow_action ended[] = {ACTION_END, queue, ACTION_END};
 	struct rte_flow_item items[OCTO_TEMPLATE_MAX + 1] = {ITEM_END};
 	struct rte_flow_action many[OCTO_TEMPLATE_MAX + 1] = {ACTION_END};
 	struct rte_flow_action out[OCTO_TEMPLATE_MAX];
@@ -272,6 +275,9 @@ test_bad_templates(void **state)
 	assert_refused(octo_template_set_actions(&t, queues, drops, &error), EINVAL, &error,
 		       "masks");
 	assert_refused(octo_template_set_actions(&t, queues, longer, &error), EINVAL, &error,
+		       "masks");
+	/* nothing behind the end of the masks is read */
+	assert_refused(octo_template_set_actions(&t, behind_handle, ended, &error), EINVAL, &error,
 		       "masks");
 	assert_int_equal(octo_template_set_actions(&t, queues, queues, NULL), 0);
 	assert_refused(octo_template_fill_actions(&t, drops, out, &error), EINVAL, &error,
