@@ -111,6 +111,25 @@ octo_fanout_spec_of(const struct octo_dev *octo, const struct rte_flow *rule)
 	};
 }
 
+/* Create the rule on one port, so many priorities below its own. h is NULL on failure. */
+struct octo_handle
+octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
+		      uint32_t step, struct rte_flow_error *error)
+{
+	const struct octo_port *p = &octo->port[port];
+	struct rte_flow_attr attr = *pf_rule->rule.attr_ro;
+	/* read before the PMD's call: the port may be lost inside it */
+	const uint32_t life = p->fsm.life;
+	const struct rte_flow_action *actions;
+	struct octo_indirect_own own;
+
+	attr.priority += step;
+	actions = octo_indirect_on_pf(pf_rule->rule.actions_ro, port, &own);
+	return octo_handle_make(rte_flow_create(octo_port_usable_id(p), &attr,
+						pf_rule->rule.pattern_ro, actions, error),
+				life);
+}
+
 /*
  * Insert the rule on the PFs that lack it, usually all. After an error some PFs may have it:
  * the caller removes it.
@@ -120,31 +139,23 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 			  struct rte_flow_error *error)
 {
 	const struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
-	const struct rte_flow_action *actions;
-	struct octo_indirect_own own;
 	struct octo_pf_rule pf_rule;
 	int ret = octo_fanout_write(octo, &spec, &pf_rule, error);
 	int pf;
 
 	octo_assert_locked(octo);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
-		const struct octo_port *p = &octo->port[pf];
-		const uint32_t life = p->fsm.life;
-		struct rte_flow *on;
-
 		if (ret != 0)
 			break;
 		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0 || octo_rule_on(octo, rule, pf) != NULL ||
 		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)pf))
 			continue;
-		actions = octo_indirect_on_pf(pf_rule.rule.actions_ro, (uint8_t)pf, &own);
-		on = rte_flow_create(p->port_id, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
-				     actions, error);
-		rule->arfs[pf] = octo_handle_make(on, life);
+		rule->arfs[pf] = octo_fanout_create_on(octo, (uint8_t)pf, &pf_rule, 0, error);
 		/* the only rule of a flow is tried again when its queue is rehomed */
-		if (on == NULL && (octo_rule_is_sole(octo, rule) ||
-				   !octo_port_excuse_joining_locked(octo, pf, -rte_errno)))
-			ret = octo_flow_blame(p, -rte_errno, error);
+		if (rule->arfs[pf].h == NULL &&
+		    (octo_rule_is_sole(octo, rule) ||
+		     !octo_port_excuse_joining_locked(octo, pf, -rte_errno)))
+			ret = octo_flow_blame(&octo->port[pf], -rte_errno, error);
 	}
 	return ret;
 }

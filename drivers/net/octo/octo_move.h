@@ -97,6 +97,6 @@ int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
 		      struct rte_flow_error *error);
 
 /** Remove the PF's rule; the inverse of octo_replace_anew() where there was none. */
-int octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct octo_handle *on);
+void octo_replace_by_none(const struct octo_dev *octo, uint8_t pf, struct octo_handle *on);
 
 #endif /* OCTO_MOVE_H */

@@ -12,31 +12,13 @@
 int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 			     const struct rte_flow_action actions[], struct rte_flow_error *error);
 
-/* h is NULL on failure. */
-static struct octo_handle
-create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
-	  uint32_t step, struct rte_flow_error *error)
+void
+octo_replace_by_none(const struct octo_dev *octo, uint8_t pf, struct octo_handle *on)
 {
-	const struct octo_port *p = &octo->port[port];
-	struct rte_flow_attr attr = *pf_rule->rule.attr_ro;
-	const uint32_t life = p->fsm.life;
-	const struct rte_flow_action *actions;
-	struct octo_indirect_own own;
-
-	attr.priority += step;
-	actions = octo_indirect_on_pf(pf_rule->rule.actions_ro, port, &own);
-	return octo_handle_make(rte_flow_create(octo_port_usable_id(p), &attr,
-						pf_rule->rule.pattern_ro, actions, error),
-				life);
-}
-
-static void
-destroy(const struct octo_dev *octo, uint8_t port, const struct octo_handle *on)
-{
-	struct rte_flow *flow = octo_port_object(&octo->port[port], on);
+	struct rte_flow *flow = octo_handle_take(on, octo->port[pf].fsm.life);
 
 	if (flow != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[port]), flow, NULL);
+		rte_flow_destroy(octo_port_usable_id(&octo->port[pf]), flow, NULL);
 }
 
 /*
@@ -48,18 +30,18 @@ replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle 
 		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		  struct rte_flow_error *error)
 {
-	const struct octo_handle bridge = create_on(octo, port, to, 1, error);
+	struct octo_handle bridge = octo_fanout_create_on(octo, port, to, 1, error);
 	int ret = 0;
 
 	if (bridge.h == NULL)
 		return -rte_errno;
-	destroy(octo, port, on);
-	*on = create_on(octo, port, to, 0, error);
+	octo_replace_by_none(octo, port, on);
+	*on = octo_fanout_create_on(octo, port, to, 0, error);
 	if (on->h == NULL) {
 		ret = -rte_errno;
-		*on = create_on(octo, port, from, 0, NULL);
+		*on = octo_fanout_create_on(octo, port, from, 0, NULL);
 	}
-	destroy(octo, port, &bridge);
+	octo_replace_by_none(octo, port, &bridge);
 	return ret;
 }
 
@@ -68,13 +50,13 @@ replace(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 	const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 	struct rte_flow_error *error)
 {
-	const struct octo_handle fresh = create_on(octo, port, to, 0, error);
+	const struct octo_handle fresh = octo_fanout_create_on(octo, port, to, 0, error);
 
 	if (fresh.h == NULL && rte_errno == EEXIST)
 		return replace_by_bridge(octo, port, on, from, to, error);
 	if (fresh.h == NULL)
 		return -rte_errno;
-	destroy(octo, port, on);
+	octo_replace_by_none(octo, port, on);
 	*on = fresh;
 	return 0;
 }
@@ -103,19 +85,11 @@ octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
 	if (octo_port_object(p, on) != NULL) {
 		ret = replace(octo, pf, on, from, to, error);
 	} else {
-		*on = create_on(octo, pf, to, 0, error);
+		*on = octo_fanout_create_on(octo, pf, to, 0, error);
 		if (on->h == NULL)
 			ret = -rte_errno;
 	}
 	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
-}
-
-int
-octo_replace_by_none(struct octo_dev *octo, uint8_t pf, struct octo_handle *on)
-{
-	destroy(octo, pf, on);
-	*on = (struct octo_handle){0};
-	return 0;
 }
 
 int

@@ -235,6 +235,9 @@ int octo_rule_dump_locked(struct octo_dev *octo, struct rte_flow *rule, FILE *fi
 /* octo_fanout.c */
 bool octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule,
 				    uint8_t pf);
+struct octo_handle
+octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
+		      uint32_t step, struct rte_flow_error *error);
 int octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 			      struct rte_flow_error *error);
 int octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,

@@ -157,7 +157,7 @@ change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 	if (!octo_port_is(&m->octo->port[pf], OCTO_PORT_RUNNING))
 		return 0;
 	if (back && !(s->had & RTE_BIT32(pf)))
-		ret = octo_replace_by_none(m->octo, pf, gone);
+		octo_replace_by_none(m->octo, pf, gone);
 	else
 		ret = octo_replace_anew(m->octo, pf, gone, back ? &s->to : &s->from,
 					back ? &s->from : &s->to, error);
