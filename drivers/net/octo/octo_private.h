@@ -119,7 +119,6 @@ struct octo_audit {
 	uint64_t next_look;      /* ms; of the next audit of all rules */
 	uint32_t pause;          /* ms; until the audit after that */
 	uint16_t first_queue;    /* whose samples are taken first */
-	uint32_t ineffective;    /* rules known to be ineffective */
 	/* audit of all rules, a few in each tick */
 	struct {
 		bool under_way;
@@ -215,8 +214,7 @@ struct octo_dev {
 	struct octo_tier_partition partition;
 	struct octo_default_pf default_pf;
 	struct octo_table *table;
-	struct octo_rules rules; /* in order of creation */
-	uint32_t nb_rules;
+	struct octo_rules rules;  /* in order of creation */
 	struct octo_rules others; /* not of one flow, in order of creation */
 	uint32_t nb_others;
 	struct octo_lingering lingering;

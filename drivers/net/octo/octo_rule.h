@@ -37,7 +37,7 @@ struct octo_rule_ext {
 	struct octo_observed observed;
 	struct rte_flow_template_table *table; /* if by_table */
 	uint16_t flow_queue;                   /* if by_table */
-	bool ineffective;                      /* counted in octo_audit.ineffective */
+	bool ineffective;                      /* counted in octo_rule_counts */
 	uint64_t strays;                       /* samples */
 	struct {
 		uint64_t hits;
@@ -112,7 +112,7 @@ struct octo_lingering {
 /* Published by the primary process: a secondary cannot read the rules. */
 struct octo_rule_counts {
 	uint32_t steered;
-	uint32_t ineffective;
+	uint32_t ineffective; /* as far as is known */
 	uint64_t bytes;
 	struct octo_learn_stats learned;
 };

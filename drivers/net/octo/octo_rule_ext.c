@@ -45,8 +45,7 @@ octo_rule_ext_drop(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (rule->ext == NULL)
 		return;
-	octo->audit.ineffective -= rule->ext->ineffective;
-	octo->rule_counts.ineffective = octo->audit.ineffective;
+	octo->rule_counts.ineffective -= rule->ext->ineffective;
 	TAILQ_REMOVE(&octo->rule_exts, rule->ext, next);
 	free(rule->ext->kept);
 	octo_slab_put(&octo->rule_ext_slab, rule->ext);
@@ -107,8 +106,6 @@ octo_rule_ext_count_locked(struct octo_dev *octo, struct octo_rule_ext *ext)
 	const enum octo_rule_status status = octo_observed_status(&ext->observed);
 	const bool ineffective = octo_rule_status_is_ineffective(status);
 
-	octo->audit.ineffective += ineffective;
-	octo->audit.ineffective -= ext->ineffective;
+	octo->rule_counts.ineffective += ineffective - ext->ineffective;
 	ext->ineffective = ineffective;
-	octo->rule_counts.ineffective = octo->audit.ineffective;
 }

@@ -7,15 +7,21 @@
 #include "octo_agent.h"
 #include "octo_private.h"
 
+static void
+drop_app_spec(struct octo_dev *octo, struct rte_flow *rule)
+{
+	if (!rule->generic)
+		return;
+	octo->app_spec_bytes -= rule->ext->app_spec.bytes;
+	octo_indirect_release(rule->ext->app_spec.rule->actions_ro);
+	octo_app_spec_drop(&rule->ext->app_spec);
+}
+
 /* Free a rule that is on no PF and on no list. */
 void
 octo_rule_store_free(struct octo_dev *octo, struct rte_flow *rule)
 {
-	if (rule->generic) {
-		octo->app_spec_bytes -= rule->ext->app_spec.bytes;
-		octo_indirect_release(rule->ext->app_spec.rule->actions_ro);
-		octo_app_spec_drop(&rule->ext->app_spec);
-	}
+	drop_app_spec(octo, rule);
 	if (octo->agent != NULL)
 		octo_agent_forget(octo->agent, rule);
 	octo_rule_ext_drop(octo, rule);
@@ -74,7 +80,6 @@ octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (octo_rule_has_tuple(rule)) {
 		TAILQ_INSERT_TAIL(&octo->rules, rule, next);
-		octo->nb_rules++;
 		octo_rule_store_join_queue(octo, rule, rule->queue);
 	} else {
 		TAILQ_INSERT_TAIL(&octo->others, rule, next);
@@ -143,7 +148,6 @@ octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 		/* the indices of the rules behind it change */
 		octo->page.rule = NULL;
 		TAILQ_REMOVE(&octo->rules, rule, next);
-		octo->nb_rules--;
 		octo_rule_store_leave_queue(octo, rule);
 		octo_table_remove(octo->table, &rule->tuple);
 	} else {
@@ -230,11 +234,7 @@ octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,
 	if (app_spec->rule != NULL)
 		octo_indirect_hold(app_spec->rule->actions_ro);
 	octo->app_spec_bytes += app_spec->bytes;
-	if (rule->generic) {
-		octo->app_spec_bytes -= rule->ext->app_spec.bytes;
-		octo_indirect_release(rule->ext->app_spec.rule->actions_ro);
-		octo_app_spec_drop(&rule->ext->app_spec);
-	}
+	drop_app_spec(octo, rule);
 	rule->generic = app_spec->rule != NULL;
 	if (rule->generic)
 		rule->ext->app_spec = *app_spec;
@@ -244,7 +244,6 @@ octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,
 void
 octo_rule_store_publish_locked(struct octo_dev *octo)
 {
-	octo->rule_counts.steered = octo->nb_rules;
-	octo->rule_counts.ineffective = octo->audit.ineffective;
+	octo->rule_counts.steered = octo_table_count(octo->table);
 	octo->rule_counts.bytes = octo_rule_store_bytes_locked(octo);
 }
