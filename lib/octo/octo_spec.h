@@ -52,4 +52,29 @@ size_t octo_spec_item_extra(const struct rte_flow_item *item);
 __rte_internal
 const struct rte_flow_action *octo_spec_nested(const struct rte_flow_action *action);
 
+/** Position in an action list, and in the lists nested in it. */
+struct octo_spec_walk {
+	const struct rte_flow_action *next[OCTO_SPEC_DEPTH]; /**< of the list, and of nested ones */
+	unsigned int depth;
+};
+
+/**
+ * Go on to the next action of the list or of one nested in it. No copy has lists nested deeper than
+ * OCTO_SPEC_DEPTH; those are left out.
+ *
+ * @return
+ *   The action, an action that has a list before those of the list; NULL at the end.
+ */
+__rte_internal
+const struct rte_flow_action *octo_spec_walk_next(struct octo_spec_walk *w);
+
+/** Begin a walk over all actions. @return the first action, or NULL if there is none. */
+static inline const struct rte_flow_action *
+octo_spec_walk_first(struct octo_spec_walk *w, const struct rte_flow_action actions[])
+{
+	w->next[0] = actions;
+	w->depth = 0;
+	return octo_spec_walk_next(w);
+}
+
 #endif /* OCTO_SPEC_H */

@@ -458,3 +458,22 @@ octo_spec_nested(const struct rte_flow_action *action)
 		return NULL;
 	return sample->actions;
 }
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_walk_next)
+const struct rte_flow_action *
+octo_spec_walk_next(struct octo_spec_walk *w)
+{
+	const struct rte_flow_action *action;
+	const struct rte_flow_action *nested;
+
+	while (w->next[w->depth]->type == RTE_FLOW_ACTION_TYPE_END) {
+		if (w->depth == 0)
+			return NULL;
+		w->depth--;
+	}
+	action = w->next[w->depth]++;
+	nested = octo_spec_nested(action);
+	if (nested != NULL && w->depth + 1 < OCTO_SPEC_DEPTH)
+		w->next[++w->depth] = nested;
+	return action;
+}

@@ -306,6 +306,45 @@ test_handles_stay(void **state)
 	free(own);
 }
 
+static void
+test_a_walk_meets_nested_actions(void **state)
+{
+	const struct rte_flow_action drop = {.type = RTE_FLOW_ACTION_TYPE_DROP};
+	const struct rte_flow_action innermost[] = {drop, no_actions[0]};
+	const struct rte_flow_action_sample inner_sample = {.actions = innermost};
+	const struct rte_flow_action inner[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_SAMPLE, .conf = &inner_sample}, no_actions[0]};
+	const struct rte_flow_action_sample sample = {.actions = inner};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_SAMPLE, .conf = &sample}, drop, no_actions[0]};
+	struct octo_spec_walk walk;
+
+	(void)state;
+	assert_ptr_equal(octo_spec_walk_first(&walk, actions), &actions[0]);
+	assert_ptr_equal(octo_spec_walk_next(&walk), &inner[0]);
+	assert_ptr_equal(octo_spec_walk_next(&walk), &innermost[0]);
+	assert_ptr_equal(octo_spec_walk_next(&walk), &actions[1]);
+	assert_null(octo_spec_walk_next(&walk));
+	assert_null(octo_spec_walk_first(&walk, no_actions));
+}
+
+/* A list within itself has no end, but the walk has one. */
+static void
+test_a_walk_ends(void **state)
+{
+	struct rte_flow_action_sample sample = {0};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_SAMPLE, .conf = &sample}, no_actions[0]};
+	struct octo_spec_walk walk;
+
+	(void)state;
+	sample.actions = actions;
+	assert_ptr_equal(octo_spec_walk_first(&walk, actions), &actions[0]);
+	for (unsigned int i = 1; i < OCTO_SPEC_DEPTH; i++)
+		assert_ptr_equal(octo_spec_walk_next(&walk), &actions[0]);
+	assert_null(octo_spec_walk_next(&walk));
+}
+
 /* What is behind a length is not looked at before it is known to be bearable. */
 static void
 test_too_much_is_refused(void **state)
@@ -367,6 +406,8 @@ main(void)
 		cmocka_unit_test(test_a_zero_ends_raw_patterns),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_handles_stay),
+		cmocka_unit_test(test_a_walk_meets_nested_actions),
+		cmocka_unit_test(test_a_walk_ends),
 		cmocka_unit_test(test_too_much_is_refused),
 		cmocka_unit_test(test_what_has_no_contents_has_no_pointer),
 	};

@@ -71,18 +71,19 @@ octo_app_spec_find(const struct rte_flow_action *actions, enum rte_flow_action_t
 	return *found ? actions->conf : NULL;
 }
 
-static int
-max_queue(const struct rte_flow_action *action)
+/* The highest queue that an action of the list, or one nested in it, names; -1 if none. */
+int
+octo_app_spec_max_queue(const struct rte_flow_action actions[])
 {
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
 	int highest = -1;
 
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		const struct rte_flow_action *nested = octo_spec_nested(action);
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk)) {
 		const struct rte_flow_action_queue *queue = action->conf;
 		const struct rte_flow_action_rss *rss = action->conf;
 
-		if (nested != NULL)
-			highest = RTE_MAX(highest, max_queue(nested));
 		if (action->conf == NULL)
 			continue;
 		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
@@ -96,24 +97,17 @@ max_queue(const struct rte_flow_action *action)
 
 /* Does an action of the list, or one nested in it, choose a queue? */
 bool
-octo_app_spec_choose_queue(const struct rte_flow_action *action)
+octo_app_spec_choose_queue(const struct rte_flow_action actions[])
 {
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		const struct rte_flow_action *nested = octo_spec_nested(action);
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
 
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk))
 		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE ||
-		    action->type == RTE_FLOW_ACTION_TYPE_RSS ||
-		    (nested != NULL && octo_app_spec_choose_queue(nested)))
+		    action->type == RTE_FLOW_ACTION_TYPE_RSS)
 			return true;
-	}
 	return false;
-}
-
-/* The highest queue that the rule names, -1 if none. */
-int
-octo_app_spec_max_queue(const struct rte_flow_conv_rule *rule)
-{
-	return max_queue(rule->actions_ro);
 }
 
 /* Results of index_of() that are not a PF: another port, or the octo port itself. */
@@ -173,28 +167,20 @@ look_at(const struct octo_dev *octo, int port, int *named)
 		*named = index_of(octo, (uint32_t)port);
 }
 
-static void
-look_at_actions(const struct octo_dev *octo, const struct rte_flow_action *action, int *named)
-{
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		const struct rte_flow_action *nested = octo_spec_nested(action);
-
-		look_at(octo, action_port(action), named);
-		if (nested != NULL)
-			look_at_actions(octo, nested, named);
-	}
-}
-
 /* The first PF that the rule names, else NO_PF, OCTO_PORT or PF_IS_GONE. */
 static int
 named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
 {
 	const struct rte_flow_item *item = rule->pattern_ro;
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
 	int named = NO_PF;
 
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
 		look_at(octo, item_port(item), &named);
-	look_at_actions(octo, rule->actions_ro, &named);
+	for (action = octo_spec_walk_first(&walk, rule->actions_ro); action != NULL;
+	     action = octo_spec_walk_next(&walk))
+		look_at(octo, action_port(action), &named);
 	return named;
 }
 
@@ -251,31 +237,22 @@ octo_app_spec_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *
 	return 0;
 }
 
-static bool
-renumber_actions(const struct rte_flow_action *action, uint16_t from, uint16_t to)
-{
-	bool changed = false;
-
-	for (; action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
-		const struct rte_flow_action *nested = octo_spec_nested(action);
-
-		if (nested != NULL)
-			changed |= renumber_actions(nested, from, to);
-		if (action_port(action) != from)
-			continue;
-		((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
-		changed = true;
-	}
-	return changed;
-}
-
 /* Replace port id `from` by `to` in the rule. Returns whether it occurred. */
 bool
 octo_app_spec_renumber(struct octo_app_spec *app_spec, uint16_t from, uint16_t to)
 {
 	const struct rte_flow_item *item = app_spec->rule->pattern_ro;
-	bool changed = renumber_actions(app_spec->rule->actions_ro, from, to);
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
+	bool changed = false;
 
+	for (action = octo_spec_walk_first(&walk, app_spec->rule->actions_ro); action != NULL;
+	     action = octo_spec_walk_next(&walk)) {
+		if (action_port(action) != from)
+			continue;
+		((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;
+		changed = true;
+	}
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
 		if (item_port(item) != from)
 			continue;

@@ -31,7 +31,7 @@ const void *octo_app_spec_find(const struct rte_flow_action *actions,
 int octo_app_spec_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 		      uint32_t *pfs, struct rte_flow_error *error);
 bool octo_app_spec_renumber(struct octo_app_spec *app_spec, uint16_t from, uint16_t to);
-bool octo_app_spec_choose_queue(const struct rte_flow_action *action);
-int octo_app_spec_max_queue(const struct rte_flow_conv_rule *rule);
+bool octo_app_spec_choose_queue(const struct rte_flow_action actions[]);
+int octo_app_spec_max_queue(const struct rte_flow_action actions[]);
 
 #endif /* OCTO_APP_SPEC_H */

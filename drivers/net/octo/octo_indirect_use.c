@@ -16,57 +16,18 @@ handle_of(const struct rte_flow_action *action)
 	return (void *)(uintptr_t)action->conf;
 }
 
-/* Calls fn for every indirect action, also those in samples. Returns the first error. */
-static int
-for_each(const struct rte_flow_action actions[],
-	 int (*fn)(const struct rte_flow_action *action, const void *arg), const void *arg)
-{
-	int ret = 0;
-
-	for (; ret == 0 && actions->type != RTE_FLOW_ACTION_TYPE_END; actions++) {
-		const struct rte_flow_action *nested = octo_spec_nested(actions);
-
-		if (nested != NULL)
-			ret = for_each(nested, fn, arg);
-		if (handle_of(actions) != NULL)
-			ret = fn(actions, arg);
-	}
-	return ret;
-}
-
-static int
-find_any(const struct rte_flow_action *action, const void *arg)
-{
-	RTE_SET_USED(action);
-	RTE_SET_USED(arg);
-	return 1;
-}
-
-/* Is any of the actions indirect? */
+/* Is any of the actions indirect, or one in a sample? */
 bool
 octo_indirect_is_in(const struct rte_flow_action actions[])
 {
-	return for_each(actions, find_any, NULL) != 0;
-}
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
 
-static int
-find_foreign(const struct rte_flow_action *action, const void *octo)
-{
-	return handle_of(action)->octo == octo ? 0 : -EINVAL;
-}
-
-/* Counts the actions, nested lists and END included. */
-static unsigned int
-count_actions(const struct rte_flow_action actions[])
-{
-	unsigned int nb = 1;
-
-	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++) {
-		const struct rte_flow_action *nested = octo_spec_nested(actions);
-
-		nb += 1 + (nested != NULL ? count_actions(nested) : 0);
-	}
-	return nb;
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk))
+		if (handle_of(action) != NULL)
+			return true;
+	return false;
 }
 
 /* Checks whether a rule may have these actions. */
@@ -74,48 +35,54 @@ int
 octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
 		    struct rte_flow_error *error)
 {
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
+	bool foreign = false;
+	unsigned int nb = 1; /* ends included */
+
 	if (!octo_indirect_is_in(actions))
 		return 0;
-	if (for_each(actions, find_foreign, octo) != 0)
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk)) {
+		foreign |= handle_of(action) != NULL && handle_of(action)->octo != octo;
+		nb += octo_spec_nested(action) != NULL ? 2 : 1;
+	}
+	if (foreign)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, actions,
 					  "an indirect action is not of this port");
 	if (!octo->started)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
 					  "the port is stopped: start it before a rule gets an "
 					  "indirect action");
-	if (count_actions(actions) > OCTO_TEMPLATE_MAX)
+	if (nb > OCTO_TEMPLATE_MAX)
 		return rte_flow_error_set(error, E2BIG, RTE_FLOW_ERROR_TYPE_ACTION_NUM, NULL,
 					  "a rule with an indirect action has 31 actions at most, "
 					  "those in samples and their ends included");
 	return 0;
 }
 
-static int
-hold(const struct rte_flow_action *action, const void *arg)
+static void
+change_users(const struct rte_flow_action actions[], int change)
 {
-	RTE_SET_USED(arg);
-	handle_of(action)->users++;
-	return 0;
-}
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
 
-static int
-release(const struct rte_flow_action *action, const void *arg)
-{
-	RTE_SET_USED(arg);
-	handle_of(action)->users--;
-	return 0;
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk))
+		if (handle_of(action) != NULL)
+			handle_of(action)->users += change;
 }
 
 void
 octo_indirect_hold(const struct rte_flow_action actions[])
 {
-	for_each(actions, hold, NULL);
+	change_users(actions, 1);
 }
 
 void
 octo_indirect_release(const struct rte_flow_action actions[])
 {
-	for_each(actions, release, NULL);
+	change_users(actions, -1);
 }
 
 /* Does the rule apply the handle to its own packets, not only to its samples? */

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <rte_tailq.h>
+
 #include "octo_clock.h"
 #include "octo_private.h"
 
@@ -85,8 +87,7 @@ octo_rule_list_drop_learned_locked(struct octo_dev *octo)
 {
 	struct rte_flow *rule, *next;
 
-	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
-		next = TAILQ_NEXT(rule, next);
+	RTE_TAILQ_FOREACH_SAFE(rule, &octo->rules, next, next) {
 		if (rule->origin == OCTO_BY_LEARNING)
 			octo_rule_remove_locked(octo, rule, NULL);
 	}
@@ -112,8 +113,9 @@ queue_of(const struct rte_flow *rule)
 {
 	const int queue = octo_rule_has_tuple(rule) ? rule->queue : -1;
 
-	return rule->generic ? RTE_MAX(queue, octo_app_spec_max_queue(rule->ext->app_spec.rule)) :
-			       queue;
+	if (!rule->generic)
+		return queue;
+	return RTE_MAX(queue, octo_app_spec_max_queue(rule->ext->app_spec.rule->actions_ro));
 }
 
 /*
@@ -126,8 +128,7 @@ drop_commands(struct octo_dev *octo, uint16_t nb_queues)
 	struct rte_flow *rule, *next;
 	unsigned int dropped = 0;
 
-	for (rule = TAILQ_FIRST(&octo->rules); rule != NULL; rule = next) {
-		next = TAILQ_NEXT(rule, next);
+	RTE_TAILQ_FOREACH_SAFE(rule, &octo->rules, next, next) {
 		if (rule->origin != OCTO_BY_COMMAND || rule->queue < nb_queues)
 			continue;
 		octo_rule_remove_locked(octo, rule, NULL);
