@@ -12,8 +12,8 @@
 
 /**
  * @file
- * The steering table: maps 5-tuples to pointers of the caller. An rte_hash that grows. No
- * locking: for the holder of the port's control mutex.
+ * The steering table: maps 5-tuples to pointers of the caller, and grows. No locking: for the
+ * holder of the port's control mutex.
  */
 
 struct octo_table;
@@ -22,7 +22,7 @@ struct octo_table;
  * Create a table.
  *
  * @param name
- *   Unique prefix, at most 16 characters.
+ *   Shown in dumps of the heap, at most 16 characters.
  * @return
  *   The table, or NULL with rte_errno set.
  */
@@ -59,7 +59,7 @@ void *octo_table_find(const struct octo_table *t, const struct octo_tuple *key);
 __rte_internal
 uint32_t octo_table_count(const struct octo_table *t);
 
-/** Estimate the bytes that the table takes from the heap, within a few kilobytes. */
+/** Bytes that the entries take from the heap. */
 __rte_internal
 size_t octo_table_bytes(const struct octo_table *t);
 
