@@ -49,13 +49,13 @@ octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error)
 
 /* The set's rules that exist: all, or none if the port was lost that had them. */
 static unsigned int
-count(const struct octo_dev *octo, const struct octo_tier_partition *set)
+count(const struct octo_dev *octo, const struct octo_masked_set *set)
 {
 	return set->life == octo->port[set->proxy].fsm.life ? set->nb_flows : 0;
 }
 
 static void
-destroy(const struct octo_dev *octo, const struct octo_tier_partition *set)
+destroy(const struct octo_dev *octo, const struct octo_masked_set *set)
 {
 	for (unsigned int i = count(octo, set); i > 0; i--)
 		rte_flow_destroy(octo_port_usable_id(&octo->port[set->proxy]), set->flows[i - 1],
@@ -64,8 +64,8 @@ destroy(const struct octo_dev *octo, const struct octo_tier_partition *set)
 
 /* Add a rule to a set that is being built. A port that was lost meanwhile gets none. */
 static int
-add_rule(const struct octo_dev *octo, const struct octo_flow_rule *r,
-	 struct octo_tier_partition *set, struct rte_flow_error *error)
+add_rule(const struct octo_dev *octo, const struct octo_flow_rule *r, struct octo_masked_set *set,
+	 struct rte_flow_error *error)
 {
 	const struct octo_port *proxy = &octo->port[set->proxy];
 	struct rte_flow *flow;
@@ -81,7 +81,7 @@ add_rule(const struct octo_dev *octo, const struct octo_flow_rule *r,
 
 static int
 add_family(const struct octo_dev *octo, enum octo_tuple_family family,
-	   const struct octo_masked_rules *masked, struct octo_tier_partition *set,
+	   const struct octo_masked_rules *masked, struct octo_masked_set *set,
 	   struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
@@ -102,7 +102,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
  */
 static int
 create_set(const struct octo_dev *octo, const struct octo_masked_rules *masked,
-	   struct octo_tier_partition *set, struct rte_flow_error *error)
+	   struct octo_masked_set *set, struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
 	int ret = 0;
@@ -130,18 +130,18 @@ octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t pf)
 	octo->partition.level |= RTE_BIT32(pf);
 	octo->partition.lost = true;
 	octo->partition.settled = false;
-	octo->partition.stale |= octo->partition.proxy == pf;
+	octo->partition.stale |= octo->partition.set.proxy == pf;
 }
 
 void
 octo_mpfs_masked_clear(struct octo_dev *octo)
 {
-	struct octo_tier_partition *now = &octo->partition;
+	struct octo_masked_set *set = &octo->partition.set;
 
-	destroy(octo, now);
-	free(now->flows);
-	now->flows = NULL;
-	now->nb_flows = 0;
+	destroy(octo, set);
+	free(set->flows);
+	set->flows = NULL;
+	set->nb_flows = 0;
 }
 
 bool
@@ -152,14 +152,16 @@ octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits)
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
 
+	const struct octo_masked_set *set = &octo->partition.set;
+
 	*hits = 0;
-	if (!octo->partition.counted || count(octo, &octo->partition) == 0)
+	if (!set->counted || count(octo, set) == 0)
 		return false;
-	for (unsigned int i = 0; i < octo->partition.nb_flows; i++) {
+	for (unsigned int i = 0; i < set->nb_flows; i++) {
 		struct rte_flow_query_count count = {0};
 
-		if (rte_flow_query(octo_port_usable_id(&octo->port[octo->partition.proxy]),
-				   octo->partition.flows[i], actions, &count, NULL) != 0 ||
+		if (rte_flow_query(octo_port_usable_id(&octo->port[set->proxy]), set->flows[i],
+				   actions, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;
 		*hits += count.hits;
@@ -171,15 +173,15 @@ int
 octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *masked,
 		     struct rte_flow_error *error)
 {
-	struct octo_tier_partition next = {
-		.turn = octo->partition.turn ^ 1,
-		.proxy = octo->proxy,
+	struct octo_masked_set next = {
+		.flows = calloc(2 * masked->nb_rules + 1, sizeof(*next.flows)),
 		.life = octo_proxy(octo)->fsm.life,
+		.proxy = octo->proxy,
+		.turn = octo->partition.set.turn ^ 1,
+		.counted = octo->mpfs_ops->counts(octo),
 	};
 	int ret;
 
-	next.counted = octo->mpfs_ops->counts(octo);
-	next.flows = calloc(2 * masked->nb_rules + 1, sizeof(*next.flows));
 	if (next.flows == NULL) {
 		octo_mpfs_masked_clear(octo);
 		return -ENOMEM;
@@ -193,11 +195,6 @@ octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *mask
 		free(next.flows);
 		return ret;
 	}
-	octo->partition.flows = next.flows;
-	octo->partition.nb_flows = next.nb_flows;
-	octo->partition.proxy = next.proxy;
-	octo->partition.life = next.life;
-	octo->partition.turn = next.turn;
-	octo->partition.counted = next.counted;
+	octo->partition.set = next;
 	return 0;
 }

@@ -28,6 +28,16 @@ struct octo_partition_plan {
 	struct octo_migration_step step;  /* the migration step from map to next */
 };
 
+/* Masked rules as they are on the switch. */
+struct octo_masked_set {
+	struct rte_flow **flows; /* on port `proxy` */
+	unsigned int nb_flows;
+	uint32_t life; /* of that port */
+	uint8_t proxy;
+	uint8_t turn; /* priority of the rules: one of two, alternating */
+	bool counted; /* the rules count their hits */
+};
+
 /* State of tier partition; under the control mutex. */
 struct octo_tier_partition {
 	bool on;                          /* the PFs' RETAs differ */
@@ -37,13 +47,8 @@ struct octo_tier_partition {
 	uint32_t level;                   /* PFs that came back, with the common RETA */
 	struct octo_partition_plan *plan; /* while it is on */
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT]; /* home of each queue for which target was made */
-	struct rte_flow **flows;               /* the masked rules, on port `proxy` */
-	unsigned int nb_flows;
-	uint32_t life; /* of that port */
-	uint8_t proxy;
-	bool stale;   /* the rules are lost with that PF, or lead to a lost port */
-	uint8_t turn; /* priority of the rules: one of two, alternating */
-	bool counted; /* the rules count their hits */
+	struct octo_masked_set set;            /* the masked rules on the switch */
+	bool stale; /* they are lost with their port, or lead to a lost one */
 	struct {
 		bool done;     /* the rules match packets, or it cannot be known */
 		bool begun;    /* base is set */
