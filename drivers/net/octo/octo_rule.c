@@ -165,9 +165,8 @@ make_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_f
 	return octo_rule_store_new(octo, spec, error);
 }
 
-struct rte_flow *
-octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
-		     struct rte_flow_error *error)
+static struct rte_flow *
+add_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow_error *error)
 {
 	struct rte_flow *rule = make_rule(octo, spec, error);
 	int ret;
@@ -184,12 +183,12 @@ octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 	return rule;
 }
 
-/* The same, but the answer of an agent is waited for, meanwhile without the mutex. */
+/* Create a rule. The answer of an agent is waited for, meanwhile without the mutex. */
 struct rte_flow *
 octo_rule_create_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 			struct rte_flow_error *error)
 {
-	struct rte_flow *rule = octo_rule_add_locked(octo, spec, error);
+	struct rte_flow *rule = add_rule(octo, spec, error);
 	unsigned int tries = 0;
 	int ret;
 
@@ -296,10 +295,7 @@ octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	return ret;
 }
 
-/*
- * Would octo_rule_add_locked() accept the rule? Resources are not checked beyond the PFs'
- * answer.
- */
+/* Would the rule be accepted? Resources are not checked beyond the PFs' answer. */
 int
 octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 		       struct rte_flow_error *error)
@@ -338,5 +334,5 @@ octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, ui
 				   "there is no switch between the PFs that takes rules");
 		return NULL;
 	}
-	return octo_rule_add_locked(octo, &spec, error);
+	return add_rule(octo, &spec, error);
 }

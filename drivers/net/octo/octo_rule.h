@@ -158,8 +158,6 @@ octo_rule_is_unlearned(const struct rte_flow *rule)
 }
 
 /* octo_rule.c: a rule on all PFs; all under the control mutex */
-struct rte_flow *octo_rule_add_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
-				      struct rte_flow_error *error);
 struct rte_flow *octo_rule_create_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 					 struct rte_flow_error *error);
 int
@@ -273,7 +271,6 @@ void octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,
 				   struct octo_app_spec *app_spec);
 int octo_rule_store_init(struct octo_dev *octo);
 void octo_rule_store_fini(struct octo_dev *octo);
-uint64_t octo_rule_store_bytes_locked(const struct octo_dev *octo);
 void octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue);
 void octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue);
 void octo_rule_store_look_again_locked(struct octo_dev *octo, uint16_t queue);

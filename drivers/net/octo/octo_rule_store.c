@@ -191,17 +191,6 @@ octo_rule_store_fini(struct octo_dev *octo)
 	octo_slab_fini(&octo->rule_slab);
 }
 
-/* Memory of all rules in bytes, without that of the PFs. */
-uint64_t
-octo_rule_store_bytes_locked(const struct octo_dev *octo)
-{
-	struct octo_learn_stats learned;
-
-	octo_learn_stats(octo->learning.policy, &learned);
-	return octo_table_bytes(octo->table) + octo_slab_bytes(&octo->rule_slab) +
-	       octo_slab_bytes(&octo->rule_ext_slab) + octo->app_spec_bytes + learned.bytes;
-}
-
 /* Make the rule lead to this queue. */
 void
 octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
@@ -244,6 +233,13 @@ octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,
 void
 octo_rule_store_publish_locked(struct octo_dev *octo)
 {
+	struct octo_learn_stats learned;
+
+	octo_learn_stats(octo->learning.policy, &learned);
 	octo->rule_counts.steered = octo_table_count(octo->table);
-	octo->rule_counts.bytes = octo_rule_store_bytes_locked(octo);
+	/* without the memory that the PFs take */
+	octo->rule_counts.bytes = octo_table_bytes(octo->table) +
+				  octo_slab_bytes(&octo->rule_slab) +
+				  octo_slab_bytes(&octo->rule_ext_slab) + octo->app_spec_bytes +
+				  learned.bytes;
 }
