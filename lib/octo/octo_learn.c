@@ -16,12 +16,12 @@
 /* A candidate's flow rate must be more than 5/4 of that of the rule it replaces. */
 #define CLEARLY_NUM 5
 #define CLEARLY_DEN 4
-/* Rules replaced per tick: at most this part of all, but at least SWAPS_MIN. */
+/* Rules replaced per tick: at most 1/SWAPS_PART of all, or SWAPS_MIN if that is more. */
 #define SWAPS_PART 8
 #define SWAPS_MIN 16
-/* Rules without hit counters evicted on trial per tick: this part of all. */
+/* Rules without hit counters evicted on trial per tick: 1/TRIALS_PART of all, at least one. */
 #define TRIALS_PART 256
-/* When this part of the table is free the table is no longer full. */
+/* A table of which more than 1/ROOM_PART is free is no longer full. */
 #define ROOM_PART 16
 /* Shortest and longest pause until a full table is tried again. */
 #define PAUSE_MS 100u
@@ -61,10 +61,10 @@ struct octo_learn {
 	void *ctx;
 	struct octo_learned *current; /* being installed */
 	uint32_t limit;               /* rules that fit, as far as is known */
-	uint32_t pause;               /* ms; last pause, the next one is twice as long */
-	uint64_t retry;               /* ms; before that the limit is not exceeded */
-	bool broken;                  /* nor any rule installed before retry */
-	bool full;
+	uint32_t pause;  /* ms; from the last failure to `retry`, doubled by the next */
+	uint64_t retry;  /* ms; when more rules than `limit` are tried again */
+	bool broken;     /* no rule could be installed: none is tried before `retry` */
+	bool full;       /* `limit` was reached: flows compete for rules */
 	uint32_t tick;   /* tick to which the budgets belong */
 	uint32_t swaps;  /* left in this tick */
 	uint32_t trials; /* left in this tick */
@@ -194,13 +194,10 @@ evict(struct octo_learn *l, struct octo_learned *f, uint32_t tick)
 }
 
 static void
-age_out(struct octo_learn *l, struct octo_learned *f)
+back_off(struct octo_learn *l, uint64_t now)
 {
-	struct octo_tuple tuple;
-
-	l->ops->remove(l->ctx, f->rule, &tuple);
-	unlink_flow(l, f);
-	l->stats.aged++;
+	l->pause = RTE_MIN(RTE_MAX(2 * l->pause, PAUSE_MS), MAX_PAUSE_MS);
+	l->retry = now + l->pause;
 }
 
 static void
@@ -209,17 +206,7 @@ no_room(struct octo_learn *l, uint64_t now)
 	l->stats.refused++;
 	l->limit = l->stats.rules;
 	l->full = true;
-	l->pause = RTE_MIN(RTE_MAX(2 * l->pause, PAUSE_MS), MAX_PAUSE_MS);
-	l->retry = now + l->pause;
-}
-
-static void
-no_rule(struct octo_learn *l, uint64_t now)
-{
-	l->stats.failed++;
-	l->broken = true;
-	l->pause = RTE_MIN(RTE_MAX(2 * l->pause, PAUSE_MS), MAX_PAUSE_MS);
-	l->retry = now + l->pause;
+	back_off(l, now);
 }
 
 static bool
@@ -237,10 +224,13 @@ install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
 	}
 	if (ret != 0) {
 		free(f);
-		if (ret == -ENOSPC)
+		if (ret == -ENOSPC) {
 			no_room(l, now);
-		else
-			no_rule(l, now);
+			return false;
+		}
+		l->stats.failed++;
+		l->broken = true;
+		back_off(l, now);
 		return false;
 	}
 	TAILQ_INSERT_TAIL(&l->by_reading, f, by_reading);
@@ -429,6 +419,7 @@ octo_learn_work(struct octo_learn *l, uint64_t now)
 {
 	struct octo_learned *f = TAILQ_FIRST(&l->by_reading);
 	const uint32_t tick = octo_flow_rate_tick(now);
+	struct octo_tuple unused;
 	bool counted;
 
 	renew_budgets(l, tick);
@@ -441,10 +432,13 @@ octo_learn_work(struct octo_learn *l, uint64_t now)
 	if (tick - f->read < READ_EVERY)
 		return false;
 	counted = read_hits(l, f, tick);
-	if (is_idle(l, f, tick))
-		age_out(l, f);
-	else if (!counted)
+	if (is_idle(l, f, tick)) {
+		l->ops->remove(l->ctx, f->rule, &unused);
+		unlink_flow(l, f);
+		l->stats.aged++;
+	} else if (!counted) {
 		try_without(l, f, tick);
+	}
 	return true;
 }
 
