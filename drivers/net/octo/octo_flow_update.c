@@ -8,24 +8,19 @@
 #include "octo_private.h"
 
 static int
-refuse(struct rte_flow_error *error, int code, const char *why)
-{
-	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
-}
-
-static int
 check_rule(const struct octo_dev *octo, const struct rte_flow *rule,
 	   const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	if (actions == NULL)
-		return refuse(error, EINVAL, "the actions are missing");
+		return octo_flow_refuse(error, EINVAL, "the actions are missing");
 	if (!octo->started)
-		return refuse(error, EINVAL, "the port is stopped: start it first");
+		return octo_flow_refuse(error, EINVAL, "the port is stopped: start it first");
 	if (rule->by_table)
-		return refuse(error, ENOTSUP, "the rule was made through a flow queue");
+		return octo_flow_refuse(error, ENOTSUP, "the rule was made through a flow queue");
 	if (octo->agent_queues && !rule->generic)
-		return refuse(error, ENOTSUP,
-			      "an agent chooses the queue: destroy the rule and make another");
+		return octo_flow_refuse(error, ENOTSUP,
+					"an agent chooses the queue: destroy the "
+					"rule and make another");
 	return 0;
 }
 
@@ -38,9 +33,10 @@ check_kind(const struct rte_flow *rule, const struct octo_rule_spec *spec,
 
 	if (has_tuple == octo_rule_has_tuple(rule))
 		return 0;
-	return refuse(error, ENOTSUP,
-		      "a rule of one flow to a queue stays one, and others stay others: destroy it "
-		      "and make another");
+	return octo_flow_refuse(error, ENOTSUP,
+				"a rule of one flow to a queue stays one, "
+				"and others stay others: destroy it and make "
+				"another");
 }
 
 static int
@@ -61,7 +57,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	if (ret == 0)
 		ret = check_kind(rule, &r.rule_spec, error);
 	if (ret == 0 && r.rule_spec.app_spec != NULL && octo_rule_ext_get(octo, rule) == NULL)
-		ret = refuse(error, ENOMEM, "no memory for the rule");
+		ret = octo_flow_refuse(error, ENOMEM, "no memory for the rule");
 	if (ret == 0 && r.rule_spec.app_spec != NULL)
 		ret = octo_app_spec_take(&app_spec, r.rule_spec.app_spec, rule, error);
 	if (ret != 0)

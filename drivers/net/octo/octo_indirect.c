@@ -13,18 +13,12 @@
 #include "octo_app_spec.h"
 #include "octo_spec.h"
 
-static int
-refuse(struct rte_flow_error *error, int code, const char *why)
-{
-	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
-}
-
 /* An ethdev without the operation returns no message of its own. */
 static int
 blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 {
 	if (ret == -ENOSYS)
-		refuse(error, ENOSYS, "it has no indirect actions");
+		octo_flow_refuse(error, ENOSYS, "it has no indirect actions");
 	return octo_flow_blame(port, ret, error);
 }
 
@@ -125,12 +119,12 @@ octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_
 		return NULL;
 	nested = octo_spec_nested(action);
 	if (nested != NULL && octo_indirect_is_in(nested)) {
-		refuse(error, EINVAL, "an indirect action cannot have another one in it");
+		octo_flow_refuse(error, EINVAL, "an indirect action cannot have another one in it");
 		return NULL;
 	}
 	copy = rte_malloc("octo_indirect", (size_t)size, 0);
 	if (copy == NULL)
-		refuse(error, ENOMEM, "no memory for the indirect action");
+		octo_flow_refuse(error, ENOMEM, "no memory for the indirect action");
 	else
 		octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, copy, (size_t)size, action, NULL);
 	return copy;
@@ -144,15 +138,15 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 	const struct rte_flow_action_queue *queue = action->conf;
 
 	if (!octo->started)
-		return refuse(error, EINVAL, "the port is stopped: start it first");
+		return octo_flow_refuse(error, EINVAL, "the port is stopped: start it first");
 	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
-		return refuse(error, EINVAL, "an indirect action cannot be one itself");
+		return octo_flow_refuse(error, EINVAL, "an indirect action cannot be one itself");
 	if (octo->sliced && octo_app_spec_choose_queue(list))
 		return octo_flow_error_slices(error);
 	if (action->type != RTE_FLOW_ACTION_TYPE_QUEUE)
 		return 0;
 	if (queue == NULL)
-		return refuse(error, EINVAL, "the action has no configuration");
+		return octo_flow_refuse(error, EINVAL, "the action has no configuration");
 	return octo_flow_error_check_queue(octo, queue->index, error);
 }
 
@@ -188,14 +182,14 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 
 	octo_assert_locked(octo);
 	if (conf == NULL || action == NULL) {
-		refuse(error, EINVAL, "the configuration or the action is missing");
+		octo_flow_refuse(error, EINVAL, "the configuration or the action is missing");
 		return NULL;
 	}
 	if (octo_indirect_check_action(octo, action, error) != 0)
 		return NULL;
 	handle = rte_zmalloc("octo_indirect", sizeof(*handle), 0);
 	if (handle == NULL) {
-		refuse(error, ENOMEM, "no memory for the indirect action");
+		octo_flow_refuse(error, ENOMEM, "no memory for the indirect action");
 		return NULL;
 	}
 	handle->octo = octo;
@@ -218,8 +212,9 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 
 	octo_assert_locked(octo);
 	if (handle->users != 0)
-		return refuse(error, EBUSY,
-			      "rules or templates have this indirect action: destroy them first");
+		return octo_flow_refuse(error, EBUSY,
+					"rules or templates have this indirect "
+					"action: destroy them first");
 	ret = remove_from_pfs(octo, handle, error);
 	if (ret != 0) {
 		/* the handle stays: the others get it again */
@@ -319,7 +314,8 @@ octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_h
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return query_age(octo, h, data, error);
 	default:
-		return refuse(error, ENOTSUP, "of indirect actions count and age can be queried");
+		return octo_flow_refuse(error, ENOTSUP,
+					"of indirect actions count and age can be queried");
 	}
 }
 

@@ -8,12 +8,6 @@
 
 #include "octo_private.h"
 
-static int
-refuse(struct rte_flow_error *error, int code, const char *why)
-{
-	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
-}
-
 /* Update on every PF, or on none: after an error the PFs updated before are restored. */
 static int
 update_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle, const void *update,
@@ -38,9 +32,9 @@ check_update(const struct rte_flow_action_handle *handle, const struct rte_flow_
 	     struct rte_flow_error *error)
 {
 	if (update == NULL || update->type != handle->action->type || update->conf == NULL)
-		return refuse(error, EINVAL,
-			      "the update of an indirect queue or rss action is an action "
-			      "of the same type");
+		return octo_flow_refuse(error, EINVAL,
+					"the update of an indirect queue or rss "
+					"action is an action of the same type");
 	return 0;
 }
 
@@ -78,7 +72,7 @@ update_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	int ret;
 
 	if (update == NULL)
-		return refuse(error, EINVAL, "the update is missing");
+		return octo_flow_refuse(error, EINVAL, "the update is missing");
 	ret = update_on_pfs(octo, handle, update, &undo, error);
 	if (ret == 0 && update->timeout_valid)
 		age->timeout = update->timeout;
@@ -96,8 +90,8 @@ octo_indirect_update_locked(struct octo_dev *octo, struct rte_flow_action_handle
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return update_age(octo, handle, update, error);
 	default:
-		return refuse(error, ENOTSUP,
-			      "of indirect actions queue, rss and age can be updated");
+		return octo_flow_refuse(error, ENOTSUP,
+					"of indirect actions queue, rss and age can be updated");
 	}
 }
 
@@ -114,7 +108,8 @@ octo_indirect_copy_update(const struct rte_flow_action_handle *handle, const voi
 			       NULL;
 	age = update == NULL ? NULL : rte_malloc("octo_indirect", sizeof(*age), 0);
 	if (age == NULL)
-		refuse(error, EINVAL, "the update is missing, or there is no memory for it");
+		octo_flow_refuse(error, EINVAL,
+				 "the update is missing, or there is no memory for it");
 	else
 		memcpy(age, update, sizeof(*age));
 	return age;
