@@ -105,7 +105,6 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_rule_store_init(octo);
 	if (ret != 0)
 		goto err_learn;
-	octo_rule_linger_init(octo);
 	octo_learn_publish_counts_locked(octo);
 	octo_topo_init(octo, args);
 	octo_tier_init(octo, args);

@@ -176,7 +176,6 @@ struct rte_flow *octo_rule_learn_locked(struct octo_dev *octo, const struct octo
 					uint16_t queue, struct rte_flow_error *error);
 
 /* octo_rule_linger.c: lingering rules */
-void octo_rule_linger_init(struct octo_dev *octo);
 bool octo_rule_linger_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_linger_end_locked(struct octo_dev *octo);
 void octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule);

@@ -19,14 +19,6 @@ bucket_of(struct octo_dev *octo, const struct octo_tuple *tuple)
 	return &octo->lingering.by_tuple[octo_tuple_hash(tuple, 0) % OCTO_LINGERING_BUCKETS];
 }
 
-void
-octo_rule_linger_init(struct octo_dev *octo)
-{
-	TAILQ_INIT(&octo->lingering.rules);
-	for (unsigned int i = 0; i < OCTO_LINGERING_BUCKETS; i++)
-		TAILQ_INIT(&octo->lingering.by_tuple[i]);
-}
-
 /* Take the rule off the lists; the caller owns it then. */
 void
 octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule)
@@ -73,7 +65,7 @@ octo_rule_linger_locked(struct octo_dev *octo, struct rte_flow *rule)
 	if (octo->lingering.nb == OCTO_LINGERING_MAX)
 		end(octo, TAILQ_FIRST(&octo->lingering.rules));
 	octo_rule_store_delist_locked(octo, rule);
-	/* it is as good as freed for who creates it and waits: octo_mpfs_agent_await_locked() */
+	/* a creation that waits in octo_mpfs_agent_await_locked() sees it as freed */
 	if (octo->agent != NULL)
 		octo_agent_forget(octo->agent, rule);
 	octo_rule_ext_drop(octo, rule);

@@ -168,6 +168,9 @@ octo_rule_store_init(struct octo_dev *octo)
 	TAILQ_INIT(&octo->rule_exts);
 	for (unsigned int i = 0; i < RTE_DIM(octo->queue_rules); i++)
 		TAILQ_INIT(&octo->queue_rules[i]);
+	TAILQ_INIT(&octo->lingering.rules);
+	for (unsigned int i = 0; i < OCTO_LINGERING_BUCKETS; i++)
+		TAILQ_INIT(&octo->lingering.by_tuple[i]);
 	octo_slab_init(&octo->rule_slab, "octo_rules",
 		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct octo_handle),
 		       SOCKET_ID_ANY);
