@@ -314,8 +314,8 @@ octo_rule_check_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 }
 
 /*
- * Create a learned rule: samples of strays showed that this flow belongs to this queue, to
- * which RSS sends it.
+ * Create a learned rule, in tier exact: a sample of a stray showed that RSS sends this flow to this
+ * queue.
  */
 struct rte_flow *
 octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
@@ -327,12 +327,5 @@ octo_rule_learn_locked(struct octo_dev *octo, const struct octo_tuple *tuple, ui
 		.queue = queue,
 	};
 
-	if (octo_flow_error_check_queue(octo, queue, error) != 0)
-		return NULL;
-	if (!octo->started || !octo_tier_has_mpfs(octo->tier)) {
-		rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "there is no switch between the PFs that takes rules");
-		return NULL;
-	}
 	return add_rule(octo, &spec, error);
 }
