@@ -289,6 +289,23 @@ test_they_are_kept_over_stop_and_start(void **state)
 }
 
 static void
+test_rss_needs_its_queues(void **state)
+{
+	const uint16_t queues[] = {0, 1};
+	const struct rte_flow_action_rss rss = {.queue_num = 2, .queue = queues};
+	const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss};
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(rte_flow_action_handle_create(port, &ingress, &action, NULL));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(octo_port_configure(port, 1), -EBUSY);
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+static void
 test_a_pf_goes(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
@@ -360,6 +377,7 @@ main(void)
 		octo_port_test(test_a_rule_tells_what_its_indirect_counter_has),
 		octo_port_test(test_a_counter_does_not_go_back_with_a_pf),
 		octo_port_test(test_they_are_kept_over_stop_and_start),
+		octo_port_test(test_rss_needs_its_queues),
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_a_switch_that_cannot_follow),
 		octo_port_test(test_a_list_that_is_missing),

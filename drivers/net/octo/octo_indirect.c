@@ -409,14 +409,16 @@ octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
 	const struct rte_flow_action_handle *handle;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
-		const struct rte_flow_action_queue *queue = handle->action->conf;
+		const struct rte_flow_action list[] = {*handle->action,
+						       {.type = RTE_FLOW_ACTION_TYPE_END}};
+		const int queue = octo_app_spec_max_queue(list);
 
-		if (handle->action->type != RTE_FLOW_ACTION_TYPE_QUEUE || queue->index < nb_queues)
+		if (queue < nb_queues)
 			continue;
 		OCTO_LOG(ERR,
-			 "port %u: an indirect action leads to queue %u: destroy it before "
+			 "port %u: an indirect action leads to queue %d: destroy it before "
 			 "there are only %u queues",
-			 octo->port_id, queue->index, nb_queues);
+			 octo->port_id, queue, nb_queues);
 		return -EBUSY;
 	}
 	return 0;
