@@ -20,20 +20,6 @@ static const struct {
 	{"sctp", IPPROTO_SCTP},
 };
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_clear)
-void
-octo_tuple_clear(struct octo_tuple *t)
-{
-	memset(t, 0, sizeof(*t));
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_equal)
-bool
-octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_proto_name)
 const char *
 octo_tuple_proto_name(uint8_t proto)
@@ -60,9 +46,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_tuple_format_addr)
 char *
 octo_tuple_format_addr(const struct octo_tuple *t, const uint8_t *addr, char *text)
 {
-	if (inet_ntop(t->family == OCTO_IPV4 ? AF_INET : AF_INET6, addr, text,
-		      OCTO_ADDR_TEXT_MAX) == NULL)
-		text[0] = '\0';
+	inet_ntop(t->family == OCTO_IPV4 ? AF_INET : AF_INET6, addr, text, OCTO_ADDR_TEXT_MAX);
 	return text;
 }
 

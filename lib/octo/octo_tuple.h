@@ -74,18 +74,24 @@ octo_tuple_hash(const struct octo_tuple *t, uint32_t seed)
 	return rte_hash_crc(words, sizeof(words), seed);
 }
 
-__rte_internal
-void octo_tuple_clear(struct octo_tuple *t);
+static inline void
+octo_tuple_clear(struct octo_tuple *t)
+{
+	memset(t, 0, sizeof(*t));
+}
 
-__rte_internal
-bool octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b);
+static inline bool
+octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
 
 /** "tcp", "udp", "sctp", or "?" for any other number. */
 __rte_internal
 const char *octo_tuple_proto_name(uint8_t proto);
 
 /** Room for one address as text, with the terminating NUL. */
-#define OCTO_ADDR_TEXT_MAX 46
+#define OCTO_ADDR_TEXT_MAX INET6_ADDRSTRLEN
 
 /**
  * Write one address of the tuple.
@@ -116,8 +122,10 @@ char *octo_tuple_format(const struct octo_tuple *t, char *text);
  *
  * @param proto
  *   "tcp", "udp" or "sctp".
- * @param src,
- *   dst Two IPv4 or two IPv6 addresses.
+ * @param src
+ *   An IPv4 or IPv6 address.
+ * @param dst
+ *   An address of the same family.
  * @param culprit
  *   If not NULL: set to the name of the invalid part on failure.
  * @return
