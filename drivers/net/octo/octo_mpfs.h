@@ -10,6 +10,9 @@
 
 #include "octo_tier_partition.h"
 
+/* Of learned rules, below explicit ones, where the NIC has priorities; the next one is used too. */
+#define OCTO_LEARNED_PRIORITY 2
+
 struct octo_args;
 struct octo_dev;
 
@@ -23,14 +26,14 @@ struct octo_mpfs_ops {
 	/* Could a rule be inserted? Decides about tier exact. */
 	int (*probe)(struct octo_dev *octo, struct rte_flow_error *error);
 	/*
-	 * Lead rule->tuple to PF pf: sets rule->lead. 0 may mean that the result is not known yet,
-	 * see settle(); -EAGAIN, that it cannot be tried now.
+	 * Lead rule->tuple to PF pf: sets rule->lead. Returns -EAGAIN if it cannot be tried now. If
+	 * there is settle(), 0 means that the rule was sent.
 	 */
 	int (*insert)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		      struct rte_flow_error *error);
 	/*
-	 * insert() or flip(), whichever it takes, without a wait: -EAGAIN if that would take one.
-	 * NULL: these do not wait for anything.
+	 * Insert the rule, or flip it if it exists, and return -EAGAIN instead of waiting for room.
+	 * NULL: insert() and flip() do not wait.
 	 */
 	int (*lead)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
@@ -41,8 +44,8 @@ struct octo_mpfs_ops {
 	int (*flip)(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 		    struct rte_flow_error *error);
 	/*
-	 * Wait until what insert() or lead() began is done, or until lead() could be tried again;
-	 * an error means that it was refused since. NULL: they do not return before.
+	 * Wait for the result of insert() or lead(), or after -EAGAIN until lead() can be tried
+	 * again. Returns an error if the rule was refused. NULL: the result is known at once.
 	 */
 	int (*settle)(struct octo_dev *octo, struct rte_flow *rule);
 	/* Remove whatever is installed of the rule. */

@@ -147,11 +147,6 @@ octo_mpfs_masked_clear(struct octo_dev *octo)
 bool
 octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits)
 {
-	static const struct rte_flow_action actions[] = {
-		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
-		{.type = RTE_FLOW_ACTION_TYPE_END},
-	};
-
 	const struct octo_masked_set *set = &octo->partition.set;
 
 	*hits = 0;
@@ -161,7 +156,7 @@ octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits)
 		struct rte_flow_query_count count = {0};
 
 		if (rte_flow_query(octo_port_usable_id(&octo->port[set->proxy]), set->flows[i],
-				   actions, &count, NULL) != 0 ||
+				   octo_rule_hits_count, &count, NULL) != 0 ||
 		    !count.hits_set)
 			return false;
 		*hits += count.hits;

@@ -10,9 +10,6 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
-/* Learned rules have a lower priority than explicit ones, where the NIC has priorities. */
-#define LEARNED_PRIORITY 2
-
 static int
 slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
@@ -24,10 +21,10 @@ slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	if (!octo_port_is(port, OCTO_PORT_RUNNING))
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is gone");
-	octo_flow_build_queue(&r, &octo_tuple_example, LEARNED_PRIORITY, 0, octo->count_rules);
+	octo_flow_build_queue(&r, &octo_tuple_example, OCTO_LEARNED_PRIORITY, 0, octo->count_rules);
 	octo->learned_priority = rte_flow_validate(port->port_id, &r.attr, r.pattern, r.actions,
 						   &ignored) == 0 ?
-					 LEARNED_PRIORITY :
+					 OCTO_LEARNED_PRIORITY :
 					 0;
 	octo->proxy = 0;
 	return 0;

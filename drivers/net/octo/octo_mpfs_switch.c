@@ -42,11 +42,11 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	return 0;
 }
 
-/* Learned rules have a lower priority than explicit ones, should both match. */
+/* The higher of two priorities. Those of learned rules are lower, should both match. */
 static uint8_t
 first_priority(const struct rte_flow *rule)
 {
-	return rule->origin == OCTO_BY_LEARNING ? 2 : 0;
+	return rule->origin == OCTO_BY_LEARNING ? OCTO_LEARNED_PRIORITY : 0;
 }
 
 /* Create an MPFS rule for the flow, beside the one that it has; h is NULL on failure. */
@@ -141,7 +141,7 @@ switch_counts(struct octo_dev *octo)
 	if (octo->proxy == OCTO_NO_PF)
 		return octo->learning.counted;
 	proxy = octo_proxy(octo)->port_id;
-	octo_flow_build_mpfs(&r, &octo_tuple_example, 2, proxy, proxy, true);
+	octo_flow_build_mpfs(&r, &octo_tuple_example, OCTO_LEARNED_PRIORITY, proxy, proxy, true);
 	return rte_flow_validate(proxy, &r.attr, r.pattern, r.actions, &error) == 0;
 }
 
@@ -149,10 +149,6 @@ static int
 switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_count *count,
 	     struct rte_flow_error *error)
 {
-	static const struct rte_flow_action actions[] = {
-		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
-		{.type = RTE_FLOW_ACTION_TYPE_END},
-	};
 	struct rte_flow *mpfs = octo_rule_mpfs(octo, rule);
 	const struct octo_port *port;
 	int ret;
@@ -160,7 +156,7 @@ switch_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query
 	if (mpfs == NULL)
 		return 0;
 	port = &octo->port[rule->lead.proxy];
-	ret = rte_flow_query(octo_port_usable_id(port), mpfs, actions, count, error);
+	ret = rte_flow_query(octo_port_usable_id(port), mpfs, octo_rule_hits_count, count, error);
 	return ret == 0 ? 0 : octo_flow_blame(port, ret, error);
 }
 

@@ -210,6 +210,7 @@ void octo_rule_ext_reset(struct octo_dev *octo, struct rte_flow *rule);
 enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: counters of rules */
+extern const struct rte_flow_action octo_rule_hits_count[]; /* a query of COUNT */
 void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,

@@ -7,7 +7,10 @@
 
 #include "octo_private.h"
 
-static const struct rte_flow_action count_action = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
+const struct rte_flow_action octo_rule_hits_count[] = {
+	{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+	{.type = RTE_FLOW_ACTION_TYPE_END},
+};
 
 /* A PF that is about to go is not queried. */
 static bool
@@ -82,7 +85,7 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 	struct octo_kept_hits *kept = rule->ext == NULL ? NULL : rule->ext->kept;
 	struct rte_flow_query_count count = {0};
 
-	if (!rule->count || count_of_pf(octo, rule, pf, &count_action, &count, NULL) != 0)
+	if (!rule->count || count_of_pf(octo, rule, pf, octo_rule_hits_count, &count, NULL) != 0)
 		return;
 	if (kept == NULL && count.hits > 0)
 		kept = kept_of(octo, rule);
@@ -236,8 +239,8 @@ octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, 
 
 	if (!is_counted(octo, rule))
 		return false;
-	ret = pf == OCTO_NO_PF ? query_count(octo, rule, &count_action, NULL, &count, NULL) :
-				 count_of_pf(octo, rule, pf, &count_action, &count, NULL);
+	ret = pf == OCTO_NO_PF ? query_count(octo, rule, octo_rule_hits_count, NULL, &count, NULL) :
+				 count_of_pf(octo, rule, pf, octo_rule_hits_count, &count, NULL);
 	*hits = count.hits;
 	return ret == 0 && count.hits_set;
 }
