@@ -50,7 +50,7 @@ octo_observed_stray(struct octo_observed *e, const struct octo_expected *expecte
 		return;
 	if (!wrong_queue)
 		e->kept_queue = true;
-	/* as expected: the queue has another home by now, and the rule will follow */
+	/* the rule worked, but the queue has another home by now: the rule will follow */
 	if (!wrong_queue && !wrong_pf)
 		return;
 	e->last_bad = s->when;

@@ -119,7 +119,10 @@ leave_lost(const struct octo_migration_port *port, struct octo_migration_map *ma
 		migrate_rest(port, map, target, s);
 }
 
-/* A queue that gives entries gets none in this step, unless there is no traffic (leg 0). */
+/*
+ * A queue that gives entries gets none in this step, nor the other way round. On a PF without
+ * traffic that does not matter: `leg` is 0 then, not the PF's bit.
+ */
 static void
 migrate_reta(uint16_t size, uint16_t reta[], const uint16_t target[], uint8_t leg,
 	     struct octo_migration_step *s)

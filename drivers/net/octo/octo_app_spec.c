@@ -110,7 +110,7 @@ octo_app_spec_choose_queue(const struct rte_flow_action actions[])
 	return false;
 }
 
-/* Results of index_of() that are not a PF: another port, or the octo port itself. */
+/* In place of a PF's index: the port is none of the PFs, or it is the octo port. */
 #define NO_PF (-1)
 #define OCTO_PORT (-2)
 /* The PF is gone: the port id is its last one, or OCTO_LOST_PORT(). */

@@ -15,8 +15,9 @@
 #include "octo_private.h"
 
 /*
- * Interval of the audit of all rules once one is known to be ineffective, also the time for
- * which all must have failed; and its upper limit, as an audit queries each rule.
+ * Interval between audits of all rules while some are ineffective. It doubles up to MAX_LOOK_MS, as
+ * an audit queries each rule. After LOOK_MS a few failed rules suffice, if none is unproven:
+ * octo_tally_is_ignored().
  */
 #define LOOK_MS 1000
 #define MAX_LOOK_MS 64000u

@@ -379,7 +379,7 @@ withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 			octo_kept_hits_end(&handle->kept, pf);
 }
 
-/* Inverse: the port stops, and a PF need not support keeping shared objects. */
+/* The inverse of octo_indirect_install_locked(), at port stop: not all PFs keep such objects. */
 void
 octo_indirect_withdraw_locked(struct octo_dev *octo)
 {

@@ -88,7 +88,7 @@ static const struct octo_learn_ops ops = {
 	.hits = read_hits,
 };
 
-/* By port id: policies are in this process's heap, so shared memory may have a stale pointer. */
+/* By port id: the pointer in shared memory may outlive the process in whose heap the policy is. */
 static struct octo_learn *policies[RTE_MAX_ETHPORTS];
 
 /* Is learning on, and of use? In tier partition flows stray for a moment only. */

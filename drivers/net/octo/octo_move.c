@@ -13,7 +13,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* What has begun with an agent decides what is done next. */
+/* Wait for the answer of an agent, if one is due: the next step depends on it. */
 static int
 settle(struct octo_dev *octo, struct rte_flow *rule)
 {

@@ -9,7 +9,7 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
-/* The rules are sent to the agent when it connects. */
+/* Is the rule sent to the agent only when that connects? */
 static bool
 waits_for_agent(const struct octo_dev *octo, const struct rte_flow *rule)
 {

@@ -97,7 +97,7 @@ octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue)
 	octo->sync.queue[queue].walking = false;
 }
 
-/* The same, but a walk that is under way goes on first: it would never get far otherwise. */
+/* The same, but after a walk that is under way: a walk that often begins anew does not end. */
 void
 octo_rule_store_look_again_locked(struct octo_dev *octo, uint16_t queue)
 {
