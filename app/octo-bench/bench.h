@@ -119,6 +119,7 @@ struct bench_results {
 	struct bench_converge converge;
 	struct bench_zipf zipf;
 	struct bench_partition partition[BENCH_NB_PARTITIONS];
+	struct bench_partition reta[BENCH_NB_PARTITIONS];
 	struct bench_learning learning;
 };
 
@@ -222,6 +223,7 @@ enum bench_move_case {
 	BENCH_REHOME_10K,
 	BENCH_UNPOLLED,
 	BENCH_REPARTITION,
+	BENCH_REHOME_RETA,
 	BENCH_NB_MOVE_CASES,
 };
 
@@ -271,6 +273,7 @@ int bench_insert_run(struct bench *bench);
 int bench_converge_run(struct bench *bench);
 int bench_zipf_run(struct bench *bench);
 int bench_partition_run(struct bench *bench);
+int bench_reta_run(struct bench *bench);
 int bench_learning_run(struct bench *bench);
 
 /* The cases of move */
@@ -281,6 +284,7 @@ int bench_requeue_run(struct bench *bench);
 int bench_timeline_run(struct bench *bench);
 int bench_unpolled_run(struct bench *bench);
 int bench_repartition_run(struct bench *bench);
+int bench_rehome_reta_run(struct bench *bench);
 int bench_rehome_10k_run(struct bench *bench);
 int bench_tx_switch_run(struct bench *bench);
 
@@ -372,11 +376,13 @@ void bench_report_insert(const struct bench *bench);
 void bench_report_converge(const struct bench *bench);
 void bench_report_zipf(const struct bench *bench);
 void bench_report_partition(const struct bench *bench);
+void bench_report_reta(const struct bench *bench);
 void bench_report_learning(const struct bench *bench);
 void bench_json_insert(FILE *f, const struct bench *bench);
 void bench_json_converge(FILE *f, const struct bench *bench);
 void bench_json_zipf(FILE *f, const struct bench *bench);
 void bench_json_partition(FILE *f, const struct bench *bench);
+void bench_json_reta(FILE *f, const struct bench *bench);
 void bench_json_learning(FILE *f, const struct bench *bench);
 void bench_report_intro(const struct bench *bench);
 void bench_report_table(const struct bench *bench);

@@ -44,12 +44,12 @@ bench_json_zipf(FILE *f, const struct bench *bench)
 		r->flows, r->entries, r->stray_fraction, r->ratio_to_best);
 }
 
-void
-bench_json_partition(FILE *f, const struct bench *bench)
+static void
+write_shares(FILE *f, const struct bench_partition *of)
 {
 	fprintf(f, "[");
 	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
-		const struct bench_partition *r = &bench->results.partition[i];
+		const struct bench_partition *r = &of[i];
 
 		fprintf(f,
 			"%s\n    {\"pfs\": %u, \"queues\": %u, \"strays\": %" PRIu64
@@ -57,6 +57,18 @@ bench_json_partition(FILE *f, const struct bench *bench)
 			i == 0 ? "" : ",", r->pfs, r->queues, r->strays, r->imbalance);
 	}
 	fprintf(f, "]");
+}
+
+void
+bench_json_partition(FILE *f, const struct bench *bench)
+{
+	write_shares(f, bench->results.partition);
+}
+
+void
+bench_json_reta(FILE *f, const struct bench *bench)
+{
+	write_shares(f, bench->results.reta);
 }
 
 void

@@ -21,8 +21,8 @@ static const char usage[] =
 	"  --count N    changes of each case and number of PFs (default 100000)\n"
 	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
 	"  --quick      few changes: shows that it works, and measures nothing\n"
-	"  --case NAME  only rehome, move, tx_switch, rehome_10k, unpolled or\n"
-	"               partition; may be repeated\n"
+	"  --case NAME  only rehome, move, tx_switch, rehome_10k, unpolled, partition\n"
+	"               or reta; may be repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
@@ -38,6 +38,7 @@ what_changes(enum bench_move_case which)
 		[BENCH_REHOME_10K] = "changes of a queue with 10,000 flows",
 		[BENCH_UNPOLLED] = "times that all flows leave a queue nobody polls",
 		[BENCH_REPARTITION] = "changes of a queue in tier partition",
+		[BENCH_REHOME_RETA] = "changes of a queue of slices, without rules",
 	};
 
 	return what[which];
@@ -212,6 +213,18 @@ write_repartition(FILE *f, const struct bench *bench)
 	write_case(f, bench, BENCH_REPARTITION);
 }
 
+static void
+report_rehome_reta(const struct bench *bench)
+{
+	report(bench, BENCH_REHOME_RETA);
+}
+
+static void
+write_rehome_reta(FILE *f, const struct bench *bench)
+{
+	write_case(f, bench, BENCH_REHOME_RETA);
+}
+
 static const struct bench_case cases[BENCH_NB_MOVE_CASES] = {
 	[BENCH_REHOME] = {"rehome", bench_rehome_run, report_rehome, write_rehome},
 	[BENCH_MOVE] = {"move", bench_requeue_run, report_move, write_move},
@@ -221,13 +234,15 @@ static const struct bench_case cases[BENCH_NB_MOVE_CASES] = {
 	[BENCH_UNPOLLED] = {"unpolled", bench_unpolled_run, report_unpolled, write_unpolled},
 	[BENCH_REPARTITION] = {"partition", bench_repartition_run, report_repartition,
 			       write_repartition},
+	[BENCH_REHOME_RETA] = {"reta", bench_rehome_reta_run, report_rehome_reta,
+			       write_rehome_reta},
 };
 
 const struct bench_subject bench_move = {
 	.name = "move",
 	.title = "changes under load",
 	.usage = usage,
-	.case_names = "rehome, move, tx_switch, rehome_10k, unpolled or partition",
+	.case_names = "rehome, move, tx_switch, rehome_10k, unpolled, partition or reta",
 	.letters = "PcjNpqvh",
 	.runs = 1,
 	.quick_runs = 1,

@@ -17,6 +17,8 @@
 #define PEER "net_mpsim9"
 #define NAME_LEN 32
 #define ARGS_LEN 256
+/* Of a simulated port. */
+#define MAX_QUEUES 64
 
 /* Until a device must have gone, or come: octo looks for it each minute at least. */
 #define LOOK_US 200
@@ -59,11 +61,17 @@ add_pf(const struct bench_nic_conf *conf, unsigned int i)
 	char args[ARGS_LEN];
 
 	snprintf(args, sizeof(args),
-		 "nic=A,socket=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s%s",
-		 i % APP_NB_WORKERS, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
+		 "nic=A,socket=%u,queues=%u,wire_ring=%u,arfs_entries=%u,mpfs_entries=%u%s%s",
+		 i % APP_NB_WORKERS, MAX_QUEUES, BENCH_RING, conf->arfs_entries, conf->mpfs_entries,
 		 conf->pf_args != NULL ? conf->pf_args[i] : "",
 		 conf->nic_args != NULL ? conf->nic_args : "");
 	return bench_nic_add_device(bench_nic_name(i), args);
+}
+
+static unsigned int
+nb_ports(const struct bench_nic_conf *conf)
+{
+	return conf->sliced ? 1 : conf->nb_pfs;
 }
 
 static int
@@ -71,7 +79,7 @@ add_pfs(const struct bench_nic_conf *conf)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < conf->nb_pfs && ret == 0; i++)
+	for (unsigned int i = 0; i < nb_ports(conf) && ret == 0; i++)
 		ret = add_pf(conf, i);
 	return ret;
 }
@@ -84,7 +92,11 @@ add_octo(const struct bench_nic_conf *conf, const struct app_machine *machine)
 			   machine->cpu[1], conf->octo_args);
 
 	for (unsigned int i = 0; i < conf->nb_pfs; i++)
-		len += snprintf(args + len, sizeof(args) - len, ",pf=%s", bench_nic_name(i));
+		len += conf->sliced ?
+			       snprintf(args + len, sizeof(args) - len, ",pf=%s[%u::%u]@%u",
+					bench_nic_name(0), i, conf->nb_pfs, i % APP_NB_WORKERS) :
+			       snprintf(args + len, sizeof(args) - len, ",pf=%s",
+					bench_nic_name(i));
 	return bench_nic_add_device(OCTO, args);
 }
 
@@ -105,7 +117,7 @@ start_pfs(struct bench_nic *nic, const struct bench *bench)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < nic->conf.nb_pfs && ret == 0; i++)
+	for (unsigned int i = 0; i < nb_ports(&nic->conf) && ret == 0; i++)
 		ret = nic->conf.bare ? app_port_start(bench_nic_name(i), nic->conf.nb_queues,
 						      BENCH_RING, bench->pool, &nic->pf[i]) :
 				       rte_eth_dev_get_port_by_name(bench_nic_name(i), &nic->pf[i]);
@@ -151,6 +163,16 @@ bench_nic_received(const struct bench_nic *nic, struct bench_received *received)
 
 	*received = (struct bench_received){.home = values[0], .stray = values[1]};
 	return ret;
+}
+
+void
+bench_nic_leg(const struct bench_nic *nic, unsigned int pf, uint16_t queue, uint16_t *leg_port,
+	      uint16_t *leg_queue)
+{
+	const struct bench_nic_conf *conf = &nic->conf;
+
+	*leg_port = nic->pf[conf->sliced ? 0 : pf];
+	*leg_queue = conf->sliced ? queue * conf->nb_pfs + pf : queue;
 }
 
 int

@@ -23,6 +23,7 @@ struct bench_nic_conf {
 	uint16_t nb_queues;
 	uint32_t mpfs_entries;
 	uint32_t arfs_entries;      /**< of each PF */
+	bool sliced;                /**< the PFs are slices of one port's queues */
 	bool bare;                  /**< no octo port: the PFs are the application's own */
 	const char *octo_args;      /**< more devargs of the octo port, or "" */
 	const char *const *pf_args; /**< of each PF as well, or NULL */
@@ -32,7 +33,7 @@ struct bench_nic_conf {
 struct bench_nic {
 	struct bench_nic_conf conf;
 	uint16_t peer;
-	uint16_t pf[BENCH_MAX_PFS]; /**< ports, an octo port's as well */
+	uint16_t pf[BENCH_MAX_PFS]; /**< ports, an octo port's as well; of slices the first only */
 	uint16_t octo;              /**< unless bare */
 	uint64_t xstat[2];          /**< its statistics of bench_nic_received() */
 };
@@ -49,6 +50,10 @@ bench_nic_open(struct bench_nic *nic, const struct bench *bench, const struct be
 
 /** Remove whatever bench_nic_open() made, also after it failed. */
 void bench_nic_close(struct bench_nic *nic);
+
+/** The port and the queue that a queue of the octo port has on a PF. */
+void bench_nic_leg(const struct bench_nic *nic, unsigned int pf, uint16_t queue, uint16_t *leg_port,
+		   uint16_t *leg_queue);
 
 /** Have a flow come to a queue of the octo port. @return 0 or a negative errno. */
 int bench_nic_steer(const struct bench_nic *nic, uint32_t flow, uint16_t queue);

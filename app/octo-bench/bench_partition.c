@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The partition tier: no rules for any flow, and yet no strays, and queues that
- * get equal shares however many of them are on each socket.
+ * No rules for any flow, and yet no strays, and queues that get equal shares however many of
+ * them are on each socket: in tier partition, and by the RETA of PFs that are slices.
  */
 
 #include <errno.h>
@@ -32,6 +32,9 @@ struct partition {
 	struct bench_flows flows;
 	struct bench_traffic traffic;
 	struct bench_series imbalance[BENCH_NB_PARTITIONS];
+	bool sliced;
+	const char *name;
+	struct bench_partition *result;
 };
 
 /* Queues go to the sockets by twos: then they spread over the PFs of a socket. */
@@ -49,7 +52,8 @@ open_all(struct partition *c, unsigned int shape)
 		.nb_queues = shapes[shape].queues,
 		.mpfs_entries = 65536,
 		.arfs_entries = 65536,
-		.octo_args = ",tier=partition",
+		.octo_args = c->sliced ? ",learn=off" : ",tier=partition",
+		.sliced = c->sliced,
 	};
 	int ret = bench_nic_open(&c->nic, c->bench, &conf);
 
@@ -88,7 +92,7 @@ imbalance(const struct partition *c, unsigned int shape)
 static int
 run_shape(struct partition *c, unsigned int shape)
 {
-	struct bench_partition *result = &c->bench->results.partition[shape];
+	struct bench_partition *result = &c->result[shape];
 	uint64_t strays = 1;
 	int ret = open_all(c, shape);
 
@@ -116,20 +120,38 @@ run_once(void *arg)
 	return ret;
 }
 
+static int
+run(struct partition *c)
+{
+	int ret = bench_run_often(c->bench, c->name, run_once, c);
+
+	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
+		c->result[i].pfs = shapes[i].pfs;
+		c->result[i].queues = shapes[i].queues;
+		c->result[i].imbalance = bench_series_median(&c->imbalance[i]);
+	}
+	return ret;
+}
+
 int
 bench_partition_run(struct bench *bench)
 {
 	static struct partition c;
-	int ret;
 
 	c.bench = bench;
-	ret = bench_run_often(bench, "partition", run_once, &c);
-	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
-		struct bench_partition *result = &bench->results.partition[i];
+	c.name = "partition";
+	c.result = bench->results.partition;
+	return run(&c);
+}
 
-		result->pfs = shapes[i].pfs;
-		result->queues = shapes[i].queues;
-		result->imbalance = bench_series_median(&c.imbalance[i]);
-	}
-	return ret;
+int
+bench_reta_run(struct bench *bench)
+{
+	static struct partition c;
+
+	c.bench = bench;
+	c.sliced = true;
+	c.name = "reta";
+	c.result = bench->results.reta;
+	return run(&c);
 }

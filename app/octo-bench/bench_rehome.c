@@ -16,7 +16,7 @@
 #define MANY_COUNT 20
 #define QUICK_MANY_FLOWS 1000
 #define QUICK_MANY_COUNT 2
-/* Of tier partition: one that changes sockets, and one that stays on each. */
+/* Of flows without rules: one that changes sockets, and one that stays on each. */
 #define PARTITION_QUEUES 3
 /* Room for the rules of two spreads, one beside the other. */
 #define PARTITION_ENTRIES 4096
@@ -30,6 +30,7 @@ struct rehome {
 	uint64_t count;
 	bool sends;
 	bool unsteered;
+	bool sliced;
 	enum bench_move_case which;
 };
 
@@ -82,8 +83,10 @@ open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 		.nb_queues = c->unsteered ? PARTITION_QUEUES : 1,
 		.mpfs_entries = c->unsteered ? PARTITION_ENTRIES : 2 * c->nb_flows,
 		.arfs_entries = 2 * c->nb_flows,
-		.octo_args = c->unsteered ? ",tier=partition,dwell_ms=0,fence_timeout_ms=1000" :
-					    ",learn=off,dwell_ms=0",
+		.octo_args = c->unsteered && !c->sliced ?
+				     ",tier=partition,dwell_ms=0,fence_timeout_ms=1000" :
+				     ",learn=off,dwell_ms=0",
+		.sliced = c->sliced,
 		.pf_args = bench_nic_latencies,
 	};
 	struct bench_stream_conf stream = {
@@ -164,6 +167,19 @@ bench_repartition_run(struct bench *bench)
 	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	c.unsteered = true;
 	c.which = BENCH_REPARTITION;
+	return bench_run_shapes(bench, run, &c);
+}
+
+int
+bench_rehome_reta_run(struct bench *bench)
+{
+	static struct rehome c;
+
+	c.nb_flows = FLOWS;
+	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
+	c.unsteered = true;
+	c.sliced = true;
+	c.which = BENCH_REHOME_RETA;
 	return bench_run_shapes(bench, run, &c);
 }
 

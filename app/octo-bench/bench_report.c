@@ -98,19 +98,31 @@ bench_report_zipf(const struct bench *bench)
 		   "<= 1.15", r->ratio_to_best <= 1.15);
 }
 
-void
-bench_report_partition(const struct bench *bench)
+static void
+report_shares(const char *name, const struct bench_partition *of)
 {
 	char what[WHAT_WIDTH + 1];
 
 	for (unsigned int i = 0; i < BENCH_NB_PARTITIONS; i++) {
-		const struct bench_partition *r = &bench->results.partition[i];
+		const struct bench_partition *r = &of[i];
 
 		snprintf(what, sizeof(what), "strays, %u PFs, %u queues", r->pfs, r->queues);
-		bench_line(i == 0 ? "partition" : "", what, r->strays, 0, "", "0", r->strays == 0);
+		bench_line(i == 0 ? name : "", what, r->strays, 0, "", "0", r->strays == 0);
 		bench_line("", "  queue that is farthest from an equal share", r->imbalance * 100,
 			   2, "%", "<= 5", r->imbalance <= 0.05);
 	}
+}
+
+void
+bench_report_partition(const struct bench *bench)
+{
+	report_shares("partition", bench->results.partition);
+}
+
+void
+bench_report_reta(const struct bench *bench)
+{
+	report_shares("reta", bench->results.reta);
 }
 
 void

@@ -7,13 +7,13 @@ static const char usage[] =
 	"\n"
 	"Measures steering on a simulated NIC: what a rule costs, how fast strays teach the\n"
 	"port, how near it comes to the best choice of rules when the NIC's table is small,\n"
-	"whether the partition tier strays, and what learning costs when there is nothing to\n"
+	"whether the partition tier and the RETA of slices stray, and what learning costs when there is nothing to\n"
 	"learn. Each figure is the median of several runs, counts of faults are the worst.\n"
 	"\n"
 	"  --json FILE  write the figures to FILE as well\n"
 	"  --runs N     runs of each case (default 5)\n"
 	"  --quick      small counts and one run: shows that it works, and measures nothing\n"
-	"  --case NAME  only insert, converge, zipf, partition or learning; may be repeated\n"
+	"  --case NAME  only insert, converge, zipf, partition, reta or learning; may be repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
@@ -24,6 +24,7 @@ static const struct bench_case cases[] = {
 	{"converge", bench_converge_run, bench_report_converge, bench_json_converge},
 	{"zipf", bench_zipf_run, bench_report_zipf, bench_json_zipf},
 	{"partition", bench_partition_run, bench_report_partition, bench_json_partition},
+	{"reta", bench_reta_run, bench_report_reta, bench_json_reta},
 	{"learning", bench_learning_run, bench_report_learning, bench_json_learning},
 };
 
@@ -31,7 +32,7 @@ const struct bench_subject bench_steering = {
 	.name = "steering",
 	.title = "steering",
 	.usage = usage,
-	.case_names = "insert, converge, zipf, partition or learning",
+	.case_names = "insert, converge, zipf, partition, reta or learning",
 	.letters = "cjnqvh",
 	.runs = 5,
 	.quick_runs = 1,

@@ -100,15 +100,14 @@ mark_sent(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t nb, vo
 static int
 mark_queue(struct bench_stream *s, uintptr_t pf, uint16_t queue)
 {
-	const uint16_t port = s->nic->pf[pf];
 	struct bench_mark_of_pf *m = &s->mark[s->nb_marks];
 
-	m->port = port;
-	m->queue = queue;
-	m->callback = s->marks_tx ? rte_eth_add_tx_callback(port, queue, mark_sent, (void *)pf) :
-				    rte_eth_add_rx_callback(port, queue, mark_received, (void *)pf);
+	bench_nic_leg(s->nic, pf, queue, &m->port, &m->queue);
+	m->callback = s->marks_tx ?
+			      rte_eth_add_tx_callback(m->port, m->queue, mark_sent, (void *)pf) :
+			      rte_eth_add_rx_callback(m->port, m->queue, mark_received, (void *)pf);
 	if (m->callback == NULL) {
-		fprintf(stderr, "%s: packets of port %u cannot be marked: %s\n", app_name, port,
+		fprintf(stderr, "%s: packets of port %u cannot be marked: %s\n", app_name, m->port,
 			rte_strerror(rte_errno));
 		return -rte_errno;
 	}

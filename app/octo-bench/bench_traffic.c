@@ -204,6 +204,8 @@ bench_traffic_close(struct bench_traffic *t)
 {
 	for (unsigned int i = 0; i < APP_NB_WORKERS; i++)
 		free(t->worker[i].arrived);
+	/* another NIC may not be made */
+	*t = (struct bench_traffic){0};
 }
 
 void

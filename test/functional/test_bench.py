@@ -14,6 +14,7 @@ KEYS = {
     "zipf": {"flows", "entries", "stray_fraction", "ratio_to_best"},
     "learning": {"throughput_ratio"},
     "partition": {"pfs", "queues", "strays", "imbalance"},
+    "reta": {"pfs", "queues", "strays", "imbalance"},
 }
 
 
@@ -49,9 +50,10 @@ def test_every_inserted_rule_works(bench):
     assert insert["rate_direct"] > 0 and insert["rate_octo"] > 0
 
 
-def test_partition_never_strays(bench):
+@pytest.mark.parametrize("case", ["partition", "reta"])
+def test_flows_without_rules_never_stray(bench, case):
     """Two PFs and four, with as many queues on each, and not."""
-    shapes = bench[0]["partition"]
+    shapes = bench[0][case]
     assert [(each["pfs"], each["queues"]) for each in shapes] == \
         [(2, 4), (2, 3), (4, 8), (4, 5)]
     assert [each["strays"] for each in shapes] == [0, 0, 0, 0]

@@ -11,7 +11,7 @@ import pytest
 from octotest import env, octobench
 
 CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled",
-         "partition"}
+         "partition", "reta"}
 # what nobody polls cannot stay in order
 UNFENCED = {"unpolled"}
 WAYS = {"move": ["update", "replace"], "unpolled": ["update"]}

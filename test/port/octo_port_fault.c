@@ -50,6 +50,8 @@ reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint
 {
 	struct octo_port_faults *f = &of(dev)->faults;
 
+	if (f->reta_update != 0)
+		return -f->reta_update;
 	if (f->reta_size == 0)
 		return of(dev)->real->reta_update(dev, reta, size);
 	for (uint16_t i = 0; i < size; i++)

@@ -34,6 +34,7 @@ struct octo_port_faults {
 	int errno_after;         /* what destroying a rule leaves in rte_errno, 0: as it was */
 	int ptypes_set;          /* of a mask of packet types */
 	uint32_t ptypes;         /* the mask that was set last */
+	int reta_update;         /* refuse to change the RETA */
 	uint32_t max_macs;       /* size of the MAC table, 0: as it is */
 	uint16_t reta_size;      /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];

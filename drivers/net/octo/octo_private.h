@@ -169,6 +169,8 @@ struct octo_dev {
 	bool reta_set;
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
+	/* of slices that were started: the PF whose leg stands for a queue in the port's RETA */
+	uint8_t reta_pf[RTE_MAX_QUEUES_PER_PORT];
 	uint64_t owner_id;
 	struct octo_port port[OCTO_MAX_PFS]; /* that of PF i is *pf[i].port */
 	struct octo_pf pf[OCTO_MAX_PFS];
@@ -537,6 +539,8 @@ int octo_rss_level(struct octo_dev *octo);
 bool octo_rss_is_on(const struct octo_dev *octo);
 int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
 void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
+bool octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf);
+int octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf);
 int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta);
 
 /* octo_filter.c: MAC, VLAN, promiscuity, MTU */

@@ -75,24 +75,30 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	return 0;
 }
 
-/* The RETA of a port, from one of octo queues. */
-static void
-reta_to_entries(const struct octo_dev *octo, const uint16_t *reta,
-		struct rte_eth_rss_reta_entry64 *entries)
-{
-	for (uint16_t i = 0; i < octo->reta_size; i++) {
-		const uint8_t pf = octo->sliced ? octo_slices_reta_pf(octo, i) : 0;
-
-		entries[i / RTE_ETH_RETA_GROUP_SIZE].mask |= RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE);
-		entries[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] =
-			octo_pf_leg(&octo->pf[pf], reta[i]).queue;
-	}
-}
-
 struct reta_arg {
 	struct rte_eth_rss_reta_entry64 entries[OCTO_MAX_RETA / RTE_ETH_RETA_GROUP_SIZE];
 	uint16_t size;
 };
+
+/* Only slices have several legs to choose from: another port's RETA has the queues themselves. */
+static void
+set_entry(const struct octo_dev *octo, struct reta_arg *arg, uint16_t i, uint16_t queue)
+{
+	const uint8_t pf = octo->sliced ? octo->reta_pf[queue] : 0;
+
+	arg->entries[i / RTE_ETH_RETA_GROUP_SIZE].mask |= RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE);
+	arg->entries[i / RTE_ETH_RETA_GROUP_SIZE]
+		.reta[i % RTE_ETH_RETA_GROUP_SIZE] = octo_pf_leg(&octo->pf[pf], queue).queue;
+}
+
+/* The RETA of a port, from one of octo queues. */
+static void
+set_entries(const struct octo_dev *octo, struct reta_arg *arg, const uint16_t *reta)
+{
+	arg->size = octo->reta_size;
+	for (uint16_t i = 0; i < octo->reta_size; i++)
+		set_entry(octo, arg, i, reta[i]);
+}
 
 static int
 pf_reta_update(struct octo_port *port, const void *arg)
@@ -105,11 +111,11 @@ pf_reta_update(struct octo_port *port, const void *arg)
 int
 octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 {
-	struct reta_arg arg = {.size = octo->reta_size};
-	struct reta_arg before = {.size = octo->reta_size};
+	struct reta_arg arg = {0};
+	struct reta_arg before = {0};
 
-	reta_to_entries(octo, reta, arg.entries);
-	reta_to_entries(octo, octo->reta, before.entries);
+	set_entries(octo, &arg, reta);
+	set_entries(octo, &before, octo->reta);
 	return octo_port_apply(octo, OCTO_PORT_READY, "update the RETA", pf_reta_update,
 			       pf_reta_update, &arg, &before);
 }
@@ -123,10 +129,46 @@ octo_rss_is_on(const struct octo_dev *octo)
 int
 octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta)
 {
-	struct reta_arg arg = {.size = octo->reta_size};
+	struct reta_arg arg = {0};
 
-	reta_to_entries(octo, reta, arg.entries);
+	set_entries(octo, &arg, reta);
 	return pf_reta_update(&octo->port[port], &arg);
+}
+
+/* Does RSS send packets of the queue, and by another PF's leg than this one's? */
+bool
+octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf)
+{
+	return octo->sliced && octo_rss_is_on(octo) && octo->reta_size > 0 &&
+	       octo->reta_pf[queue] != pf;
+}
+
+/*
+ * Have the RETA lead to the queue's leg of this PF, where the PFs are slices of one port. Returns 0
+ * or a negative errno: then it leads where it did. A port that is not there gets the RETA when it
+ * is back.
+ */
+int
+octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf)
+{
+	const uint8_t before = octo->reta_pf[queue];
+	struct reta_arg arg = {.size = octo->reta_size};
+	bool any = false;
+	int ret;
+
+	octo->reta_pf[queue] = pf;
+	for (uint16_t i = 0; i < octo->reta_size; i++) {
+		if (octo->reta[i] != queue)
+			continue;
+		set_entry(octo, &arg, i, queue);
+		any = true;
+	}
+	if (!any || !octo_port_is(&octo->port[0], OCTO_PORT_RUNNING))
+		return 0;
+	ret = pf_reta_update(&octo->port[0], &arg);
+	if (ret != 0)
+		octo->reta_pf[queue] = before;
+	return ret;
 }
 
 /* Without RSS all packets are sent to queue 0 of the port, without a RETA to all its queues. */
@@ -167,6 +209,8 @@ octo_rss_level(struct octo_dev *octo)
 	if (!octo->reta_set)
 		for (uint16_t i = 0; i < octo->reta_size; i++)
 			octo->reta[i] = i % data->nb_rx_queues;
+	for (uint16_t q = 0; q < data->nb_rx_queues; q++)
+		octo->reta_pf[q] = octo_topo_home_of(octo, q);
 	ret = octo_rss_apply_reta_locked(octo, octo->reta);
 	if (ret != 0)
 		OCTO_LOG(WARNING,

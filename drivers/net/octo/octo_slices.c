@@ -166,12 +166,3 @@ octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_po
 	}
 	return ret;
 }
-
-/* Not entry % nb_pfs alone: with as many queues as PFs, each queue would have one PF only. */
-uint8_t
-octo_slices_reta_pf(const struct octo_dev *octo, uint16_t entry)
-{
-	const uint16_t nb_queues = RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
-
-	return (uint8_t)((entry / nb_queues) % octo->nb_pfs);
-}

@@ -43,12 +43,6 @@ uint16_t octo_slices_nb_idle(const struct octo_dev *octo);
  */
 int octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_port *port);
 
-/**
- * The PF by which RSS sends what hashes to an entry of the RETA: in turn, as nothing tells which
- * one is near its consumer.
- */
-uint8_t octo_slices_reta_pf(const struct octo_dev *octo, uint16_t entry);
-
 /** The PF whose slice has this queue of the port; OCTO_NO_PF if none has. */
 uint8_t octo_slices_pf_of(const struct octo_dev *octo, uint16_t queue);
 

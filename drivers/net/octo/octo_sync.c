@@ -51,6 +51,24 @@ octo_sync_mark_transfer_locked(struct octo_dev *octo)
 }
 
 /*
+ * RSS packets follow after the last flow with a rule, in the same arm if they are few. Returns 0,
+ * or -EBUSY when another fence has to close first. A RETA that is refused counts as a flow.
+ */
+static int
+lead_rss(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	int ret;
+
+	if (!octo_rss_must_lead_locked(octo, queue, q->target))
+		return 0;
+	ret = octo_fence_arm_home_locked(octo, queue, q->target);
+	if (ret == 0)
+		q->failed += octo_rss_lead_locked(octo, queue, q->target) != 0;
+	return ret;
+}
+
+/*
  * Lead a slice of the queue's flows home. Returns 0 when all were visited, -EAGAIN when some are
  * left, or -EBUSY when another fence of the queue has to close first, or an agent has to answer.
  */
@@ -60,6 +78,7 @@ walk(struct octo_dev *octo, uint16_t queue)
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
 	uint64_t end = octo_deadline(SLICE_US);
 	unsigned int n = 0;
+	int ret;
 
 	if (!octo_tier_has_mpfs(octo->tier))
 		q->next = NULL;
@@ -73,8 +92,7 @@ walk(struct octo_dev *octo, uint16_t queue)
 			continue;
 		}
 		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending) {
-			int ret = octo_fence_arm_home_locked(octo, queue, q->target);
-
+			ret = octo_fence_arm_home_locked(octo, queue, q->target);
 			if (ret != 0)
 				return ret;
 			/* arming may have waited for a burst: the slice's time starts here */
@@ -89,8 +107,9 @@ walk(struct octo_dev *octo, uint16_t queue)
 		}
 		q->next = TAILQ_NEXT(rule, next_of_queue);
 	}
+	ret = q->next != NULL ? -EAGAIN : lead_rss(octo, queue);
 	octo_fence_flipped_locked(octo, queue);
-	return q->next != NULL ? -EAGAIN : 0;
+	return ret;
 }
 
 /* A flow that failed to follow arrives as a stray: log once, try again after a delay. */
