@@ -52,18 +52,49 @@ read_contiguous(const char *text, struct octo_slice *slice)
 	return end != NULL && *end == '\0' && slice->first <= slice->last;
 }
 
+static bool
+read_part(const char *text, struct octo_slice *slice)
+{
+	const char *end;
+
+	if (text[0] != '/')
+		return false;
+	slice->part = slice->first;
+	end = read_queue(text + 1, &slice->parts);
+	if (end == NULL || *end != '\0' || slice->part >= slice->parts)
+		return false;
+	octo_slice_fit(slice, RTE_MAX_QUEUES_PER_PORT);
+	return true;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_slice_fit)
+void
+octo_slice_fit(struct octo_slice *slice, uint16_t nb)
+{
+	const uint32_t n = slice->parts;
+	const uint32_t before = slice->part * (uint32_t)nb;
+
+	if (n == 0)
+		return;
+	slice->stride = 1;
+	slice->first = (uint16_t)((before + n - 1) / n);
+	/* of an empty range this is the queue before the first one */
+	slice->last = (uint16_t)((before + nb + n - 1) / n - 1);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_slice_read)
 int
 octo_slice_read(struct octo_slice *slice, const char *text, char *why, size_t why_len)
 {
-	struct octo_slice s;
+	struct octo_slice s = {0};
 	const char *end = read_queue(text, &s.first);
 
-	if (end == NULL || (!read_interleaved(end, &s) && !read_contiguous(end, &s))) {
-		snprintf(
-			why, why_len,
-			"queues below %u are expected, like 0::2 (every second one from 0 on) or 0-7",
-			RTE_MAX_QUEUES_PER_PORT);
+	if (end == NULL ||
+	    (!read_interleaved(end, &s) && !read_contiguous(end, &s) && !read_part(end, &s))) {
+		snprintf(why, why_len,
+			 "queues below %u are expected, like 0::2 (every second one from 0 on), "
+			 "0-7 or 0/2 (the first half)",
+			 RTE_MAX_QUEUES_PER_PORT);
 		return -EINVAL;
 	}
 	*slice = s;
@@ -74,7 +105,9 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_slice_format)
 void
 octo_slice_format(const struct octo_slice *slice, char text[OCTO_SLICE_TEXT_MAX])
 {
-	if (slice->last == UINT16_MAX)
+	if (slice->parts != 0)
+		snprintf(text, OCTO_SLICE_TEXT_MAX, "%u/%u", slice->part, slice->parts);
+	else if (slice->last == UINT16_MAX)
 		snprintf(text, OCTO_SLICE_TEXT_MAX, "%u::%u", slice->first, slice->stride);
 	else
 		snprintf(text, OCTO_SLICE_TEXT_MAX, "%u-%u", slice->first, slice->last);

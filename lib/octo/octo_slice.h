@@ -23,6 +23,9 @@ struct octo_slice {
 	uint16_t first;
 	uint16_t stride; /**< at least 1 */
 	uint16_t last;   /**< UINT16_MAX: as many as the port has */
+	/** of a range that is one of so many equal parts of a port's queues; 0: given by number */
+	uint16_t parts;
+	uint16_t part; /**< from 0 on */
 };
 
 /** All queues of a port: queue i is queue i. */
@@ -36,7 +39,9 @@ octo_slice_queue(const struct octo_slice *slice, uint16_t i)
 }
 
 /**
- * Read "FIRST::STRIDE", every STRIDE-th queue from FIRST on, or "FIRST-LAST".
+ * Read "FIRST::STRIDE", every STRIDE-th queue from FIRST on, "FIRST-LAST", or "PART/PARTS", one of
+ * PARTS ranges that divide the queues of a port: of one with RTE_MAX_QUEUES_PER_PORT queues until
+ * octo_slice_fit() is called.
  *
  * @param why
  *   On failure filled with the error and what would be right.
@@ -49,6 +54,14 @@ int octo_slice_read(struct octo_slice *slice, const char *text, char *why, size_
 /** The inverse of octo_slice_read(). */
 __rte_internal
 void octo_slice_format(const struct octo_slice *slice, char text[OCTO_SLICE_TEXT_MAX]);
+
+/**
+ * Compute the range of a "PART/PARTS" slice for a port with `nb` queues: those queues q for which
+ * q * PARTS / nb is PART, as drivers of NICs with several PCIe endpoints divide them. No range may
+ * remain if the port has fewer queues than parts; other slices stay as they are.
+ */
+__rte_internal
+void octo_slice_fit(struct octo_slice *slice, uint16_t nb);
 
 /** Number of queues that the slice has of a port with `nb` queues. */
 __rte_internal

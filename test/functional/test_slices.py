@@ -16,6 +16,7 @@ import pytest
 
 from octotest import vdevs
 from octotest.testpmd import Testpmd
+from octotest.veth import Wire
 from octotest.view import View
 
 HERE = Path(__file__).parent
@@ -87,11 +88,27 @@ def _was_logged(pmd: Testpmd, words: str) -> bool:
     return re.search(words, pmd.text) is not None
 
 
+def test_a_port_that_waits_in_bursts_is_refused():
+    """The packets of other PFs would wait with it; without that devarg it is taken."""
+    with Wire() as wire, Testpmd([vdevs.mpsim(0, "A", wire="loop")], queues=1) as pmd:
+        pmd.cmd(f"port attach net_af_xdp7,iface={wire.name},busy_budget=0")
+        if "net_af_xdp7" not in [p.name for p in pmd.ports()]:
+            pytest.skip("this DPDK, or this kernel, has no AF_XDP")
+        pmd.cmd("port attach net_octo7,pf=net_af_xdp7,pf=net_mpsim0")
+        pmd.wait_until("the sentence", lambda: _was_logged(
+            pmd, "pf=net_af_xdp7: with busy_budget=0 a burst may wait"), timeout=20)
+        assert "net_octo7" not in [p.name for p in pmd.ports()]
+        pmd.cmd(f"port detach {pmd.port('net_af_xdp7')}")
+        pmd.cmd(f"port attach net_af_xdp7,iface={wire.name}")
+        pmd.cmd("port attach net_octo7,pf=net_af_xdp7[0::1]")
+        assert "net_octo7" in [p.name for p in pmd.ports()]
+
+
 def test_a_wrong_slice_is_named():
     """One sentence, which tells what would be right."""
     for names, words in (
             (("net_mpsim0[0::2]", "net_mpsim0[0::4]"), "share a queue"),
-            (("net_mpsim0[0:2]",), "like 0::2 .* or 0-7"),
+            (("net_mpsim0[0:2]",), "like 0::2 .*, 0-7 or 0/2"),
             (("net_mpsim0[0::2]", "net_mpsim0"), "all pf= are slices")):
         with Testpmd([vdevs.mpsim(0, "A", wire="loop")]) as pmd:
             devargs = "".join(f",pf={n}" for n in names)

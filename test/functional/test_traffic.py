@@ -183,13 +183,12 @@ def _lost_nothing(telemetry: Telemetry) -> None:
 def _assert_strays(tier: str, queues: List[dict]) -> None:
     """Without rules all enters by PF 0, which is home of queue 0 only.
 
-    The RETA of slices names all of them in turn.
+    The RETA of slices names home legs only.
     """
     for queue in queues:
         assert queue["home_packets"] + queue["stray_packets"] > 0
     if vdevs.SLICED:
-        assert sum(q["home_packets"] for q in queues) > 0
-        assert sum(q["stray_packets"] for q in queues) > 0
+        assert sum(q["stray_packets"] for q in queues) == 0
         return
     assert queues[0]["stray_packets"] == 0
     if tier == "partition":
@@ -277,8 +276,9 @@ def test_steering_while_it_runs(bridged, family):
         flows = wait_until("connections", lambda: (
             lambda f: f if len(f) == STREAMS + 1 else None)(
                 iperf.connections(one, address)))
-        pmd.wait_until("strays", lambda: all(
-            v.strays()["stray_packets"] > 100 for v in views))
+        if not vdevs.SLICED:  # which have none without rules either
+            pmd.wait_until("strays", lambda: all(
+                v.strays()["stray_packets"] > 100 for v in views))
         _steer_all(pmd, views, flows)
         _strays_end(pmd, views)
         assert set(iperf.connections(one, address)) == set(flows)

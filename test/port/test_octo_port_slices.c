@@ -328,6 +328,29 @@ test_counters_are_of_octo_queues(void **state)
 	assert_int_equal(stats.imissed, 0);
 }
 
+/* As drivers of NICs with several PCIe endpoints divide their queues. */
+static void
+test_parts_are_of_all_queues_of_the_port(void **state)
+{
+	static const struct octo_port_conf conf = {.sliced = true, .all = "queues=9"};
+	struct rte_eth_dev_info info;
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pf(&conf, 0);
+	assert_int_equal(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME,
+					     "pf=net_mpsim0[0/2],pf=net_mpsim0[1/2],learn=off"),
+			 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.max_rx_queues, 4);
+	octo_port_up(port, 4);
+	check_steering(port, 4);
+	/* queues 0 to 4, and 5 to 8 */
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(0), &info), 0);
+	assert_int_equal(info.nb_rx_queues, 9);
+}
+
 static void
 test_each_slice_has_buffers_of_its_node(void **state)
 {
@@ -497,6 +520,10 @@ test_what_is_no_slice_is_refused(void **state)
 		"pf=net_mpsim0[0::2,pf=net_mpsim0[1::2]",
 		"pf=net_mpsim0[0::2]x,pf=net_mpsim0[1::2]",
 		"pf=[0::2],pf=[1::2]",
+		"pf=net_mpsim0[0/2],pf=net_mpsim0[1/3]",
+		/* the port has 16 queues */
+		"pf=net_mpsim0[1/2],pf=net_mpsim0[0-8]",
+		"pf=net_mpsim0[0/17],pf=net_mpsim0[16/17]",
 		"pf=net_mpsim0[],pf=net_mpsim0[1::2]",
 		"pf=net_mpsim0[0::2]@0,pf=net_mpsim0[1::2]@1,agent=unix:/nowhere",
 	};
@@ -511,6 +538,7 @@ test_what_is_no_slice_is_refused(void **state)
 	/* what is left is a slice, too */
 	assert_int_equal(probe("pf=net_mpsim0[1::2]@1"), 0);
 	assert_int_equal(probe("pf=net_mpsim0[0::1]"), 0);
+	assert_int_equal(probe("pf=net_mpsim0[1/2],pf=net_mpsim0[0-7]"), 0);
 }
 
 static void
@@ -545,6 +573,7 @@ main(void)
 		octo_port_test(test_hits_go_on_over_rehomes),
 		octo_port_test(test_a_full_table_rehomes),
 		octo_port_test(test_counters_are_of_octo_queues),
+		octo_port_test(test_parts_are_of_all_queues_of_the_port),
 		octo_port_test(test_each_slice_has_buffers_of_its_node),
 		octo_port_test(test_the_port_recovers),
 		octo_port_test(test_the_port_is_plugged_again),

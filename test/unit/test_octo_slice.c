@@ -71,6 +71,13 @@ test_read_refuses_what_is_no_slice(void **state)
 		"0::99999999999999999999",
 		"65536-65537",
 		"0-0x3",
+		"0/",
+		"/2",
+		"2/2",
+		"0/0",
+		"0/1024",
+		"0/2/",
+		"0/2-3",
 	};
 	const struct octo_slice before = {.first = 7, .stride = 3, .last = 9};
 	struct octo_slice slice = before;
@@ -87,7 +94,8 @@ test_read_refuses_what_is_no_slice(void **state)
 static void
 test_format_is_the_inverse_of_read(void **state)
 {
-	static const char *const texts[] = {"0::2", "1::2", "0-3", "1000-1023", "1023::1023"};
+	static const char *const texts[] = {"0::2",       "1::2", "0-3",      "1000-1023",
+					    "1023::1023", "0/2",  "1022/1023"};
 	char text[OCTO_SLICE_TEXT_MAX];
 
 	(void)state;
@@ -127,6 +135,45 @@ test_room_counts_the_queues_that_the_port_has(void **state)
 	assert_int_equal(octo_slice_room(&all, UINT16_MAX), UINT16_MAX);
 }
 
+/* The definition of the drivers, queue by queue. */
+static void
+test_parts_divide_the_queues_that_the_port_has(void **state)
+{
+	char text[OCTO_SLICE_TEXT_MAX];
+
+	(void)state;
+	for (uint16_t parts = 1; parts <= 8; parts++) {
+		for (uint16_t part = 0; part < parts; part++) {
+			struct octo_slice slice;
+
+			snprintf(text, sizeof(text), "%u/%u", part, parts);
+			slice = slice_of(text);
+			for (uint16_t nb = 1; nb < 40; nb++) {
+				octo_slice_fit(&slice, nb);
+				for (uint16_t queue = 0; queue < nb; queue++)
+					assert_int_equal(octo_slice_find(&slice, queue) >= 0,
+							 queue * parts / nb == part);
+				assert_int_equal(octo_slice_room(&slice, nb), count(&slice, nb));
+			}
+		}
+	}
+}
+
+static void
+test_fit_changes_no_other_slice(void **state)
+{
+	static const char *const texts[] = {"0::2", "1::2", "4-7"};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(texts); i++) {
+		const struct octo_slice before = slice_of(texts[i]);
+		struct octo_slice slice = before;
+
+		octo_slice_fit(&slice, 5);
+		assert_memory_equal(&slice, &before, sizeof(slice));
+	}
+}
+
 static void
 test_a_queue_outside_is_not_found(void **state)
 {
@@ -151,7 +198,8 @@ test_overlap_is_found_in_both_directions(void **state)
 		{"0::2", "1::2", false},        {"0::2", "0::2", true}, {"0::2", "0::4", true},
 		{"0::3", "1::2", true},         {"0-3", "4-7", false},  {"0-4", "4-7", true},
 		{"0-3", "1::2", true},          {"0-0", "1::2", false}, {"8::2", "0-7", false},
-		{"1022-1023", "0::1023", true},
+		{"1022-1023", "0::1023", true}, {"0/2", "1/2", false},  {"0/2", "0/2", true},
+		{"0/2", "1/4", true},           {"1/2", "1/4", false},  {"0/2", "3-4", true},
 	};
 
 	(void)state;
@@ -172,6 +220,8 @@ main(void)
 		cmocka_unit_test(test_read_refuses_what_is_no_slice),
 		cmocka_unit_test(test_format_is_the_inverse_of_read),
 		cmocka_unit_test(test_room_counts_the_queues_that_the_port_has),
+		cmocka_unit_test(test_parts_divide_the_queues_that_the_port_has),
+		cmocka_unit_test(test_fit_changes_no_other_slice),
 		cmocka_unit_test(test_a_queue_outside_is_not_found),
 		cmocka_unit_test(test_overlap_is_found_in_both_directions),
 	};

@@ -278,6 +278,14 @@ check_candidate(const struct octo_dev *octo, const char *name, bool logged, uint
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 		return -EINVAL;
 	}
+	if (octo_info_waits(info)) {
+		if (!logged)
+			OCTO_LOG(ERR,
+				 "%s: pf=%s: with busy_budget=0 a burst may wait for a second, and "
+				 "the other PFs' packets with it: leave it out, or give 64",
+				 port, name);
+		return -EINVAL;
+	}
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		if (octo_port_is_owned(&octo->port[i]) && octo->port[i].port_id == port_id) {
 			if (!logged)
@@ -422,7 +430,7 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 	while (ret == 0 && octo->nb_pfs < args->nb_pfs)
 		ret = attach(octo, args);
 	if (ret == 0 && octo->sliced)
-		ret = octo_slices_check(octo);
+		ret = octo_slices_fit(octo);
 	if (ret != 0)
 		octo_attach_undo_all(octo, false);
 	return ret;

@@ -31,14 +31,34 @@ room_of(const struct rte_eth_dev_info *info)
 	return RTE_MIN(nb, (uint16_t)RTE_MAX_QUEUES_PER_PORT);
 }
 
-int
-octo_slices_check(const struct octo_dev *octo)
+/* Parts of a port that has few queues may share some with a range. */
+static int
+check_overlaps(const struct octo_dev *octo, uint8_t pf)
 {
-	const struct rte_eth_dev_info *info = &octo->port[0].past.info;
-	const uint16_t nb = room_of(info);
+	char name[OCTO_PF_NAME_MAX], other[OCTO_PF_NAME_MAX];
+
+	for (uint8_t i = 0; i < pf; i++) {
+		if (!octo_slice_overlaps(&octo->pf[i].slice, &octo->pf[pf].slice))
+			continue;
+		octo_pf_format(octo, i, other, sizeof(other));
+		octo_pf_format(octo, pf, name, sizeof(name));
+		OCTO_LOG(ERR, "%s: pf=%s: it shares a queue with %s, as the port has %u",
+			 octo_data(octo)->name, name, other, room_of(&octo->port[0].past.info));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+octo_slices_fit(struct octo_dev *octo)
+{
+	const uint16_t nb = room_of(&octo->port[0].past.info);
 	char name[OCTO_PF_NAME_MAX];
 
 	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+		octo_slice_fit(&octo->pf[i].slice, nb);
+		if (check_overlaps(octo, i) != 0)
+			return -EINVAL;
 		if (octo_slice_room(&octo->pf[i].slice, nb) > 0)
 			continue;
 		octo_pf_format(octo, i, name, sizeof(name));

@@ -22,8 +22,11 @@
 struct octo_dev;
 struct octo_port;
 
-/** Has the port at least one queue for each slice? Returns 0, or -EINVAL after an error message. */
-int octo_slices_check(const struct octo_dev *octo);
+/**
+ * Compute the slices that are parts of all queues of the port, and check that the port has at least
+ * one queue for each slice. Returns 0, or -EINVAL after an error message.
+ */
+int octo_slices_fit(struct octo_dev *octo);
 
 /** Writes PORT[SLICE], or the port's name where the PF is no slice; "none" for OCTO_NO_PF. */
 void octo_pf_format(const struct octo_dev *octo, uint8_t pf, char *text, size_t size);
