@@ -80,6 +80,19 @@ octo_gate_enter(struct octo_gate *g, uint32_t word, uint64_t now)
 		open_gate(g, word & OCTO_GATE_OPENINGS, now);
 }
 
+/* What the leg had at an earlier empty poll has come by now, if that was long enough ago. */
+static void
+polled_empty(const struct octo_gate *g, struct octo_gate_leg *l, uint64_t began)
+{
+	l->mark = 0;
+	if (l->empty == 0 || g->settle == 0)
+		l->empty = stamp(began);
+	if (octo_gate_before(stamp(began), l->empty + g->settle))
+		return;
+	l->as_of = l->empty;
+	l->empty = stamp(began);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_gate_polled)
 void
 octo_gate_polled(struct octo_gate *g, uint8_t leg, uint64_t began, bool sure, uint16_t got)
@@ -87,12 +100,11 @@ octo_gate_polled(struct octo_gate *g, uint8_t leg, uint64_t began, bool sure, ui
 	struct octo_gate_leg *l = &g->leg[leg];
 
 	if (got == 0) {
-		if (!sure)
-			return;
-		l->as_of = stamp(began);
-		l->mark = 0;
+		if (sure)
+			polled_empty(g, l, began);
 		return;
 	}
+	l->empty = 0;
 	if (l->mark == 0) {
 		l->mark = stamp(began);
 		l->taken = 0;

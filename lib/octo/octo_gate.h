@@ -55,6 +55,7 @@
 
 struct octo_gate_leg {
 	uint64_t as_of;   /**< TSC; what its ring had then was returned by polls; 0: unknown */
+	uint64_t empty;   /**< TSC of a poll that got nothing; none got anything since; 0: none */
 	uint64_t mark;    /**< TSC since which packets are counted; 0: they are not */
 	uint32_t taken;   /**< since the mark */
 	uint32_t allowed; /**< packets to be taken although it is held, see octo_gate_note() */
@@ -75,6 +76,11 @@ struct octo_gate {
 	RTE_ATOMIC(uint64_t) flipped; /**< TSC; written by the control side */
 	uint64_t grace;               /**< cycles that a packet may be in the NIC */
 	uint64_t timeout;             /**< cycles that a silent source is waited for */
+	/**
+	 * cycles until what the NIC had at an empty poll can be polled, as the poll made the NIC
+	 * deliver it; 0: a ring that is empty has got all
+	 */
+	uint64_t settle;
 	/** as_of of each leg, for other queues; 0: unknown */
 	RTE_ATOMIC(uint64_t) drained[OCTO_GATE_MAX_LEGS];
 	/* private to the consumer */

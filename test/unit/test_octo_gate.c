@@ -82,6 +82,32 @@ test_an_empty_ring_is_drained(void **state)
 	assert_time(octo_gate_as_of(&g, LIVE, T0 + 10), T0 + 4);
 }
 
+/* An empty poll makes the NIC deliver what it has: only a later one tells that it had nothing. */
+static void
+test_an_empty_ring_settles(void **state)
+{
+	struct octo_gate g = fresh();
+
+	(void)state;
+	g.settle = 20;
+	poll_empty(&g, 0, T0);
+	poll_empty(&g, 0, T0 + 18);
+	assert_int_equal(octo_gate_as_of(&g, OLD, T0 + 18), 0);
+	octo_gate_polled(&g, 0, T0 + 20, true, 4);
+	/* it had something */
+	assert_int_equal(octo_gate_as_of(&g, OLD, T0 + 20), 0);
+	poll_empty(&g, 0, T0 + 24);
+	poll_empty(&g, 0, T0 + 42);
+	assert_int_equal(octo_gate_as_of(&g, OLD, T0 + 42), 0);
+	poll_empty(&g, 0, T0 + 44);
+	assert_time(octo_gate_as_of(&g, OLD, T0 + 44), T0 + 24);
+	/* the last of them was the first of the next wait */
+	poll_empty(&g, 0, T0 + 63);
+	assert_time(octo_gate_as_of(&g, OLD, T0 + 63), T0 + 24);
+	poll_empty(&g, 0, T0 + 64);
+	assert_time(octo_gate_as_of(&g, OLD, T0 + 64), T0 + 44);
+}
+
 /* A vector PMD has nothing for who asks for three. */
 static void
 test_a_ring_that_seems_empty(void **state)
@@ -401,6 +427,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_known_at_first),
 		cmocka_unit_test(test_an_empty_ring_is_drained),
+		cmocka_unit_test(test_an_empty_ring_settles),
 		cmocka_unit_test(test_a_ring_that_seems_empty),
 		cmocka_unit_test(test_packets_say_nothing_of_the_ring),
 		cmocka_unit_test(test_a_busy_ring_is_drained_by_its_depth),
