@@ -9,6 +9,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "octo_private.h"
 
 #define FLOWS 8
 #define BURST 32
@@ -26,6 +27,46 @@ static const struct rte_eth_conf rss = {
 	.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
 	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
 };
+
+#define NAPI_US 100
+#define NB_LEGS 2
+
+/* A leg that gives its packets only some time after an empty poll, as a socket of AF_XDP. */
+struct napi {
+	struct rte_mbuf *pkts[4096];
+	uint16_t nb;
+	uint16_t ready;  /* of these, to be polled */
+	uint64_t kicked; /* time of the empty poll, 0: none */
+};
+
+static struct napi napi[NB_LEGS];
+
+static uint16_t
+deliver_by_napi(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t nb, uint16_t max,
+		void *arg)
+{
+	struct napi *n = arg;
+	uint16_t got;
+
+	RTE_SET_USED(port);
+	RTE_SET_USED(queue);
+	assert_true(n->nb + nb <= (int)RTE_DIM(n->pkts));
+	memcpy(&n->pkts[n->nb], pkts, nb * sizeof(pkts[0]));
+	n->nb += nb;
+	if (n->ready == 0 && n->kicked == 0) {
+		n->kicked = octo_now();
+	} else if (n->ready == 0 &&
+		   octo_now() >= n->kicked + rte_get_timer_hz() * NAPI_US / 1000000) {
+		n->ready = n->nb;
+		n->kicked = 0;
+	}
+	got = RTE_MIN(n->ready, max);
+	memcpy(pkts, n->pkts, got * sizeof(pkts[0]));
+	memmove(n->pkts, &n->pkts[got], (n->nb - got) * sizeof(pkts[0]));
+	n->nb -= got;
+	n->ready -= got;
+	return got;
+}
 
 struct traffic {
 	uint16_t port;
@@ -191,6 +232,34 @@ test_a_reta_that_is_refused_follows_later(void **state)
 	assert_all_arrive_in_order(&t);
 }
 
+/* An empty ring proves nothing there, which the fence must know. */
+static void
+test_order_is_kept_though_polls_make_packets_come(void **state)
+{
+	struct traffic t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	begin(&t, &two_nodes, 1);
+	memset(napi, 0, sizeof(napi));
+	for (uint16_t leg = 0; leg < NB_LEGS; leg++)
+		assert_non_null(
+			rte_eth_add_rx_callback(octo_port_pf(0), leg, deliver_by_napi, &napi[leg]));
+	octo_lock(octo_of(&rte_eth_devices[t.port]));
+	((struct octo_rxq *)rte_eth_devices[t.port].data->rx_queues[0])
+		->gate.settle = rte_get_timer_hz() * 2 * NAPI_US / 1000000;
+	octo_unlock(octo_of(&rte_eth_devices[t.port]));
+	for (unsigned int i = 1; i <= TIMES; i++) {
+		octo_port_run_on(i % 2);
+		for (int n = 0; n < 2000 && !leads_to(i % 2); n++)
+			pass(&t, true);
+		assert_true(leads_to(i % 2));
+		pass_often(&t, 20);
+	}
+	assert_all_arrive_in_order(&t);
+}
+
 /* A queue that is in no entry has nothing to be changed, and gets its home with its first entry. */
 static void
 test_the_applications_reta_names_homes(void **state)
@@ -206,6 +275,8 @@ test_the_applications_reta_names_homes(void **state)
 	for (int n = 0; n < 2000 && !leads_to(1); n++)
 		pass(&t, true);
 	assert_true(leads_to(1));
+	/* no fence is between the queues of the old RETA and those of the new one */
+	assert_all_arrive_in_order(&t);
 	octo_port_lead_all_to(t.port, 1);
 	assert_int_equal(octo_port_reta_of(0), RTE_BIT32(2 * 1 + 1));
 	pass_often(&t, 20);
@@ -219,6 +290,7 @@ main(void)
 		octo_port_test(test_rss_follows_its_queue),
 		octo_port_test(test_rules_follow_beside_the_reta),
 		octo_port_test(test_a_reta_that_is_refused_follows_later),
+		octo_port_test(test_order_is_kept_though_polls_make_packets_come),
 		octo_port_test(test_the_applications_reta_names_homes),
 	};
 

@@ -14,6 +14,7 @@
 #include <rte_malloc.h>
 #include <rte_string_fns.h>
 
+#include "octo_af_xdp.h"
 #include "octo_private.h"
 
 #define SIM_DRIVER_NAME "net_mpsim"
@@ -278,7 +279,7 @@ check_candidate(const struct octo_dev *octo, const char *name, bool logged, uint
 			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
 		return -EINVAL;
 	}
-	if (octo_info_waits(info)) {
+	if (octo_af_xdp_waits(info)) {
 		if (!logged)
 			OCTO_LOG(ERR,
 				 "%s: pf=%s: with busy_budget=0 a burst may wait for a second, and "

@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "octo_af_xdp.h"
 #include "octo_clock.h"
 #include "octo_private.h"
 
@@ -517,6 +518,17 @@ counts_packets(const struct octo_dev *octo, uint16_t queue)
 	return true;
 }
 
+static bool
+is_by_af_xdp(const struct octo_dev *octo)
+{
+	int port;
+
+	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING)
+		if (octo_af_xdp_is(&octo->port[port].past.info))
+			return true;
+	return false;
+}
+
 /* A PMD may make a ring larger than requested. */
 static uint32_t
 depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
@@ -528,6 +540,8 @@ depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
 	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_RUNNING)
 		if (leg_info(octo, pf, q->queue_id, &info))
 			depth = RTE_MAX(depth, info.nb_desc);
+	if (is_by_af_xdp(octo))
+		depth += OCTO_AF_XDP_NIC_RING;
 	return rte_align32pow2(depth);
 }
 
@@ -542,6 +556,7 @@ octo_fence_start_locked(struct octo_dev *octo)
 		q->gate.depth = depth_of(octo, q);
 		q->gate.grace = hz * s->grace_us / US_PER_S;
 		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
+		q->gate.settle = is_by_af_xdp(octo) ? hz * OCTO_AF_XDP_SETTLE_US / US_PER_S : 0;
 		q->tracking.hysteresis.base = hz * s->dwell_ms / MS_PER_S;
 		q->fence.merges = counts_packets(octo, q->queue_id);
 	}

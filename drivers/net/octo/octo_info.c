@@ -3,10 +3,6 @@
 /* The port's capabilities: those that all PFs have. */
 
 #include <errno.h>
-#include <stdlib.h>
-
-#include <rte_devargs.h>
-#include <rte_kvargs.h>
 
 #include "octo_private.h"
 
@@ -286,28 +282,4 @@ octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 	    pf->tx_desc_lim.nb_max < all.tx_desc_lim.nb_max)
 		return "descriptors";
 	return NULL;
-}
-
-/*
- * A PF whose bursts wait would keep those of the others waiting. net_af_xdp without busy polling
- * calls poll() for up to a second where a queue is empty (rte_eth_af_xdp.c, af_xdp_rx_zc()).
- */
-bool
-octo_info_waits(const struct rte_eth_dev_info *info)
-{
-	const struct rte_devargs *devargs = rte_dev_devargs(info->device);
-	struct rte_kvargs *args;
-	const char *budget;
-	bool waits;
-
-	if (info->driver_name == NULL || strcmp(info->driver_name, "net_af_xdp") != 0 ||
-	    devargs == NULL || devargs->args == NULL)
-		return false;
-	args = rte_kvargs_parse(devargs->args, NULL);
-	if (args == NULL)
-		return false;
-	budget = rte_kvargs_get(args, "busy_budget");
-	waits = budget != NULL && strtoul(budget, NULL, 0) == 0;
-	rte_kvargs_free(args);
-	return waits;
 }

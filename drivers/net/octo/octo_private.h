@@ -44,6 +44,7 @@
 #include "octo_flow_async.h"
 #include "octo_flow_indirect.h"
 #include "octo_flow_parse.h"
+#include "octo_rss.h"
 #include "octo_rule.h"
 #include "octo_rx.h"
 #include "octo_slab.h"
@@ -532,17 +533,6 @@ int octo_set_link_up(struct rte_eth_dev *dev);
 int octo_set_link_down(struct rte_eth_dev *dev);
 bool octo_link_refresh(struct octo_dev *octo);
 
-/* octo_rss.c */
-int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
-int octo_rss_check_slices(const struct octo_dev *octo);
-int octo_rss_level(struct octo_dev *octo);
-bool octo_rss_is_on(const struct octo_dev *octo);
-int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
-void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
-bool octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf);
-int octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf);
-int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta);
-
 /* octo_filter.c: MAC, VLAN, promiscuity, MTU */
 int octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu);
 int octo_promiscuous_enable(struct rte_eth_dev *dev);
@@ -599,11 +589,5 @@ int octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id);
-
-/* octo_rss_ops.c */
-int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
-int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
-int octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
-int octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
 
 #endif /* OCTO_PRIVATE_H */

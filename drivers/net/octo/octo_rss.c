@@ -135,7 +135,6 @@ octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta)
 	return pf_reta_update(&octo->port[port], &arg);
 }
 
-/* Does RSS send packets of the queue, and by another PF's leg than this one's? */
 bool
 octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf)
 {
@@ -143,11 +142,6 @@ octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t p
 	       octo->reta_pf[queue] != pf;
 }
 
-/*
- * Have the RETA lead to the queue's leg of this PF, where the PFs are slices of one port. Returns 0
- * or a negative errno: then it leads where it did. A port that is not there gets the RETA when it
- * is back.
- */
 int
 octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf)
 {

@@ -78,7 +78,6 @@ entry_of(const struct octo_dev *octo, const struct octo_tuple *tuple)
 	return n == 0 ? -1 : (int)(rte_softrss(words, n, s->rss_key) % octo->reta_size);
 }
 
-/* Returns the queue, or -1 if it is unknown. */
 int
 octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
 {
@@ -90,7 +89,6 @@ octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tupl
 	return entry < 0 ? -1 : octo->reta[entry];
 }
 
-/* The PF by which RSS sends a flow where the PFs are slices of one port; OCTO_NO_PF: unknown. */
 uint8_t
 octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
 {

@@ -186,10 +186,6 @@ bool octo_rule_linger_replace_locked(struct octo_dev *octo, struct rte_flow *new
 /* octo_rule_end.c */
 bool octo_rule_end_tick_locked(struct octo_dev *octo);
 
-/* octo_rss_queue.c */
-int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
-uint8_t octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
-
 /* octo_rule_list.c: operations on all rules */
 void octo_rule_list_drop_learned_locked(struct octo_dev *octo);
 int octo_rule_list_install_locked(struct octo_dev *octo);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_RSS_H
+#define OCTO_RSS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * RSS: one key and one RETA of octo queues for all PFs. Under the control mutex, but for the
+ * operations of ethdev, which take it.
+ */
+
+struct octo_dev;
+
+/* octo_rss.c */
+int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
+int octo_rss_check_slices(const struct octo_dev *octo);
+int octo_rss_level(struct octo_dev *octo);
+bool octo_rss_is_on(const struct octo_dev *octo);
+int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
+void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
+int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta);
+
+/** Does RSS send packets of the queue, and by another PF's leg than this one's? Slices only. */
+bool octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf);
+
+/**
+ * Have the RETA lead to the queue's leg of this PF, where the PFs are slices of one port. A port
+ * that is not running gets the RETA when it is back.
+ *
+ * @return
+ *   0, or a negative errno of the port: then the RETA leads where it did.
+ */
+int octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf);
+
+/* octo_rss_queue.c: where RSS sends a flow, if the PFs hash as configured */
+
+/** The queue, or -1 if it is unknown. */
+int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
+
+/** The PF, where the PFs are slices of one port; OCTO_NO_PF if it is unknown. */
+uint8_t octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
+
+/* octo_rss_ops.c */
+int octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+int octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+
+#endif /* OCTO_RSS_H */
