@@ -446,55 +446,16 @@ assert_refused(int ret, const struct rte_flow_error *error)
 	assert_non_null(strstr(error->message, "slices of one port"));
 }
 
-static int
-create(uint16_t port, const struct rte_flow_action *first, const struct rte_flow_action *second,
-       struct rte_flow_error *error)
-{
-	const struct rte_flow_action actions[] = {
-		*first, *second, {.type = RTE_FLOW_ACTION_TYPE_END}};
-	const struct rte_flow_item pattern[] = {
-		{.type = RTE_FLOW_ITEM_TYPE_ETH},
-		{.type = RTE_FLOW_ITEM_TYPE_IPV4},
-		{.type = RTE_FLOW_ITEM_TYPE_END},
-	};
-	const struct rte_flow_attr attr = {.ingress = 1};
-
-	*error = (struct rte_flow_error){.message = NULL};
-	return rte_flow_create(port, &attr, pattern, actions, error) != NULL ? 0 : -rte_errno;
-}
-
-/* Only one leg is named by a queue of the application: another one would be wrong. */
+/* The queues of a flow queue's rules could not be rewritten when their home changes. */
 static void
-test_other_rules_choose_no_queue(void **state)
+test_there_are_no_flow_queues(void **state)
 {
-	const struct rte_flow_action_queue index = {.index = 1};
-	const uint16_t queues[] = {0, 1};
-	const struct rte_flow_action_rss spread = {.queue_num = 2, .queue = queues};
-	const struct rte_flow_action_mark id = {.id = 5};
-	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
-	const struct rte_flow_action drop = {.type = RTE_FLOW_ACTION_TYPE_DROP};
-	const struct rte_flow_action mark = {.type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &id};
-	const struct rte_flow_action queue = {.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index};
-	const struct rte_flow_action by_rss = {.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &spread};
-	const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
 	uint16_t port = octo_port_create(&interleaved);
-	struct rte_flow_error error;
+	struct rte_flow_error error = {.message = NULL};
 
 	(void)state;
 	assert_int_equal(octo_port_configure(port, 2), 0);
-	error.message = NULL;
 	assert_refused(octo_port_flow_queues(port, 1, 32, &error), &error);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_refused(create(port, &queue, &none, &error), &error);
-	assert_refused(create(port, &mark, &queue, &error), &error);
-	assert_refused(create(port, &by_rss, &none, &error), &error);
-	error.message = NULL;
-	assert_null(rte_flow_action_handle_create(port, &ingress, &queue, &error));
-	assert_refused(-rte_errno, &error);
-	assert_null(rte_flow_action_handle_create(port, &ingress, &by_rss, &error));
-	assert_refused(-rte_errno, &error);
-	/* all others go to the port as they are */
-	assert_int_equal(create(port, &drop, &none, &error), 0);
 }
 
 static int
@@ -579,7 +540,7 @@ main(void)
 		octo_port_test(test_the_port_is_plugged_again),
 		octo_port_test(test_stop_and_start_keep_the_rules),
 		octo_port_test(test_single_queues_stop_and_start),
-		octo_port_test(test_other_rules_choose_no_queue),
+		octo_port_test(test_there_are_no_flow_queues),
 		octo_port_test(test_what_is_no_slice_is_refused),
 		octo_port_test(test_a_slice_is_named_with_its_queues),
 	};

@@ -95,6 +95,30 @@ octo_app_spec_max_queue(const struct rte_flow_action actions[])
 	return highest;
 }
 
+/* Does an action of the list, or one nested in it, name this queue? */
+bool
+octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue)
+{
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
+
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk)) {
+		const struct rte_flow_action_queue *one = action->conf;
+		const struct rte_flow_action_rss *rss = action->conf;
+
+		if (action->conf == NULL)
+			continue;
+		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE && one->index == queue)
+			return true;
+		for (uint32_t i = 0; action->type == RTE_FLOW_ACTION_TYPE_RSS && i < rss->queue_num;
+		     i++)
+			if (rss->queue[i] == queue)
+				return true;
+	}
+	return false;
+}
+
 /* Does an action of the list, or one nested in it, choose a queue? */
 bool
 octo_app_spec_choose_queue(const struct rte_flow_action actions[])

@@ -83,6 +83,7 @@ int
 octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec,
 		  struct octo_pf_rule *pf_rule, struct rte_flow_error *error)
 {
+	pf_rule->is_built = spec->app_spec == NULL;
 	if (spec->app_spec != NULL) {
 		pf_rule->rule = *spec->app_spec;
 		return octo_app_spec_pfs(octo, spec->app_spec, &pf_rule->pfs, error);
@@ -111,6 +112,15 @@ octo_fanout_spec_of(const struct octo_dev *octo, const struct rte_flow *rule)
 	};
 }
 
+/* The rule's actions with the handles and queues of this port. */
+const struct rte_flow_action *
+octo_fanout_actions_on(const struct octo_dev *octo, uint8_t port,
+		       const struct octo_pf_rule *pf_rule, struct octo_indirect_own *own)
+{
+	return pf_rule->is_built ? pf_rule->rule.actions_ro :
+				   octo_indirect_on_pf(octo, pf_rule->rule.actions_ro, port, own);
+}
+
 /* Create the rule on one port, so many priorities below its own. h is NULL on failure. */
 struct octo_handle
 octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
@@ -124,7 +134,7 @@ octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct oc
 	struct octo_indirect_own own;
 
 	attr.priority += step;
-	actions = octo_indirect_on_pf(pf_rule->rule.actions_ro, port, &own);
+	actions = octo_fanout_actions_on(octo, port, pf_rule, &own);
 	return octo_handle_make(rte_flow_create(octo_port_usable_id(p), &attr,
 						pf_rule->rule.pattern_ro, actions, error),
 				life);
@@ -204,7 +214,7 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 			break;
 		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0)
 			continue;
-		actions = octo_indirect_on_pf(pf_rule.rule.actions_ro, (uint8_t)pf, &own);
+		actions = octo_fanout_actions_on(octo, (uint8_t)pf, &pf_rule, &own);
 		ret = rte_flow_validate(p->port_id, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
 					actions, error);
 		if (ret != 0)

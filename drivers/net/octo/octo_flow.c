@@ -29,7 +29,8 @@ leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 	const struct rte_flow_action_queue *queue;
 	const struct rte_flow_action *action;
 
-	if (!attr->ingress || attr->egress || attr->transfer || attr->group != 0)
+	/* a rule of slices chooses the PF as well, and is the flow's only one */
+	if (octo->sliced || !attr->ingress || attr->egress || attr->transfer || attr->group != 0)
 		return false;
 	action = octo_indirect_find(r->app_spec.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE);
 	queue = action == NULL ? NULL : action->conf;
@@ -83,8 +84,6 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	ret = octo_spec_copy(RTE_FLOW_CONV_OP_RULE, NULL, 0, &r->app_spec, error);
 	if (ret >= 0)
 		ret = octo_indirect_check(octo, actions, error);
-	if (ret == 0 && octo->sliced && octo_app_spec_choose_queue(actions))
-		ret = octo_flow_error_slices(error);
 	if (ret == 0)
 		specify_generic(r, leads_to_a_queue(octo, r));
 	return ret;

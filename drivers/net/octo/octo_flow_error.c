@@ -48,15 +48,6 @@ octo_flow_refuse(struct rte_flow_error *error, int code, const char *why)
 	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
 }
 
-/* Refused rules would need a PF rule for each leg of a queue. */
-int
-octo_flow_error_slices(struct rte_flow_error *error)
-{
-	return octo_flow_refuse(error, ENOTSUP,
-				"the PFs are slices of one port: only a rule of one 5-tuple "
-				"with the actions queue and count can choose a queue");
-}
-
 /* With tier=none the port accepts no rule of any kind. */
 int
 octo_flow_error_tier(struct rte_flow_error *error)

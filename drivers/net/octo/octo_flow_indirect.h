@@ -31,12 +31,19 @@ struct rte_flow_action_handle {
 
 TAILQ_HEAD(octo_indirects, rte_flow_action_handle);
 
-/* Actions translated for one PF: lists that contain indirect actions, and samples around them. */
+/*
+ * Actions translated for one PF: lists that contain indirect actions, or name queues that are legs
+ * of slices, and samples around them.
+ */
 struct octo_indirect_own {
 	struct rte_flow_action actions[OCTO_TEMPLATE_MAX];
 	struct rte_flow_action_sample samples[OCTO_TEMPLATE_MAX / 2];
+	struct rte_flow_action_queue queues[OCTO_TEMPLATE_MAX];
+	struct rte_flow_action_rss rss; /* there is one at most */
+	uint16_t rss_queues[RTE_MAX_QUEUES_PER_PORT];
 	unsigned int nb_actions;
 	unsigned int nb_samples;
+	unsigned int nb_queues;
 };
 
 /* octo_indirect_use.c: actions of rules, which may be indirect */
@@ -51,8 +58,12 @@ const struct rte_flow_action *
 octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_type type);
 const struct rte_flow_action_handle *
 octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_action_type type);
-const struct rte_flow_action *octo_indirect_on_pf(const struct rte_flow_action actions[],
-						  uint8_t pf, struct octo_indirect_own *own);
+const struct rte_flow_action *
+octo_indirect_on_pf(const struct octo_dev *octo, const struct rte_flow_action actions[], uint8_t pf,
+		    struct octo_indirect_own *own);
+const struct rte_flow_action *
+octo_indirect_one_on_pf(const struct octo_dev *octo, const struct rte_flow_action *action,
+			struct octo_indirect_own *own);
 
 /* octo_indirect.c; all under the control mutex */
 struct rte_flow_action_handle *
@@ -71,6 +82,7 @@ int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flo
 struct rte_flow_action *
 octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error);
 void octo_indirect_free_locked(struct octo_dev *octo);
+int octo_indirect_lead_queue_locked(struct octo_dev *octo, uint16_t queue);
 int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
 
 /* octo_indirect_update.c; all under the control mutex */

@@ -210,14 +210,16 @@ struct making {
 };
 
 static void *
-create_on_pf(uint16_t port, const struct making *m, uint8_t pf, struct rte_flow_error *error)
+create_on_pf(const struct octo_dev *octo, const struct making *m, uint8_t pf,
+	     struct rte_flow_error *error)
 {
-	struct octo_indirect_own own;
+	const uint16_t port = octo->port[pf].port_id;
 	const struct rte_flow_action *actions;
+	struct octo_indirect_own own;
 
 	if (m->pattern_attr != NULL)
 		return rte_flow_pattern_template_create(port, m->pattern_attr, m->pattern, error);
-	actions = octo_indirect_on_pf(m->actions, pf, &own);
+	actions = octo_indirect_on_pf(octo, m->actions, pf, &own);
 	return rte_flow_actions_template_create(port, m->actions_attr, actions, m->masks, error);
 }
 
@@ -262,7 +264,7 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 		const struct octo_port *p = &octo->port[pf];
 		const uint32_t life = p->fsm.life;
 
-		t->on[pf] = octo_handle_make(create_on_pf(p->port_id, m, (uint8_t)pf, error), life);
+		t->on[pf] = octo_handle_make(create_on_pf(octo, m, (uint8_t)pf, error), life);
 		if (t->on[pf].h != NULL)
 			continue;
 		ret = blame(p, -rte_errno, error);

@@ -69,7 +69,9 @@ insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8
 {
 	const struct octo_port *p = &octo->port[pf];
 	const uint32_t life = p->fsm.life;
-	void *on = rte_flow_action_handle_create(p->port_id, &handle->conf, handle->action, error);
+	struct octo_indirect_own own;
+	const struct rte_flow_action *action = octo_indirect_one_on_pf(octo, handle->action, &own);
+	void *on = rte_flow_action_handle_create(p->port_id, &handle->conf, action, error);
 
 	handle->on[pf] = octo_handle_make(on, life);
 	return on != NULL ? 0 : blame(p, -rte_errno, error);
@@ -141,13 +143,13 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 		return octo_flow_refuse(error, EINVAL, "the port is stopped: start it first");
 	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 		return octo_flow_refuse(error, EINVAL, "an indirect action cannot be one itself");
-	if (octo->sliced && octo_app_spec_choose_queue(list))
-		return octo_flow_error_slices(error);
-	if (action->type != RTE_FLOW_ACTION_TYPE_QUEUE)
-		return 0;
-	if (queue == NULL)
+	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE && queue == NULL)
 		return octo_flow_refuse(error, EINVAL, "the action has no configuration");
-	return octo_flow_error_check_queue(octo, queue->index, error);
+	if (octo->sliced)
+		return octo_indirect_check(octo, list, error);
+	return action->type == RTE_FLOW_ACTION_TYPE_QUEUE ?
+		       octo_flow_error_check_queue(octo, queue->index, error) :
+		       0;
 }
 
 /*
@@ -232,10 +234,13 @@ int
 octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
 			   const void *update, struct rte_flow_error *error)
 {
+	struct octo_indirect_own own;
 	int ret;
 
 	if (!is_on(octo, handle, pf))
 		return 0;
+	if (handle->action->type != RTE_FLOW_ACTION_TYPE_AGE)
+		update = octo_indirect_one_on_pf(octo, update, &own);
 	ret = rte_flow_action_handle_update(octo->port[pf].port_id,
 					    octo_indirect_handle_on(handle, pf), update, error);
 	return ret == 0 ? 0 : blame(&octo->port[pf], ret, error);
@@ -400,6 +405,26 @@ octo_indirect_free_locked(struct octo_dev *octo)
 		TAILQ_REMOVE(&octo->indirects, handle, next);
 		free_handle(handle);
 	}
+}
+
+/* Write the actions again that name a queue: another leg of slices stands for it. */
+int
+octo_indirect_lead_queue_locked(struct octo_dev *octo, uint16_t queue)
+{
+	struct rte_flow_action_handle *handle;
+	int first_error = 0;
+
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
+		const struct rte_flow_action list[] = {*handle->action,
+						       {.type = RTE_FLOW_ACTION_TYPE_END}};
+		int ret = 0;
+
+		if (octo_app_spec_names_queue(list, queue))
+			ret = octo_indirect_update_on_pf(octo, handle, 0, handle->action, NULL);
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
 }
 
 /* The port is about to have fewer queues: -EBUSY if an action leads to one of those that go. */

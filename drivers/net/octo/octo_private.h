@@ -170,8 +170,8 @@ struct octo_dev {
 	bool reta_set;
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
-	/* of slices that were started: the PF whose leg stands for a queue in the port's RETA */
-	uint8_t reta_pf[RTE_MAX_QUEUES_PER_PORT];
+	/* of slices that were started: the PF whose leg stands for a queue in what names queues */
+	uint8_t leg_pf[RTE_MAX_QUEUES_PER_PORT];
 	uint64_t owner_id;
 	struct octo_port port[OCTO_MAX_PFS]; /* that of PF i is *pf[i].port */
 	struct octo_pf pf[OCTO_MAX_PFS];
@@ -579,7 +579,6 @@ int octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error
 int octo_flow_refuse(struct rte_flow_error *error, int code, const char *why);
 int octo_flow_error_memory(struct rte_flow_error *error);
 int octo_flow_error_tier(struct rte_flow_error *error);
-int octo_flow_error_slices(struct rte_flow_error *error);
 int octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error *error);
 int octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
 				struct rte_flow_error *error);

@@ -70,7 +70,7 @@ change_in_place(const struct octo_dev *octo, uint8_t port, struct rte_flow *on,
 
 	if (octo_replace_in_place == NULL)
 		return -ENOSYS;
-	actions = octo_indirect_on_pf(to->rule.actions_ro, port, &own);
+	actions = octo_fanout_actions_on(octo, port, to, &own);
 	return octo_replace_in_place(octo_port_usable_id(&octo->port[port]), on, actions, error);
 }
 

@@ -84,7 +84,7 @@ struct reta_arg {
 static void
 set_entry(const struct octo_dev *octo, struct reta_arg *arg, uint16_t i, uint16_t queue)
 {
-	const uint8_t pf = octo->sliced ? octo->reta_pf[queue] : 0;
+	const uint8_t pf = octo->sliced ? octo->leg_pf[queue] : 0;
 
 	arg->entries[i / RTE_ETH_RETA_GROUP_SIZE].mask |= RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE);
 	arg->entries[i / RTE_ETH_RETA_GROUP_SIZE]
@@ -135,34 +135,24 @@ octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta)
 	return pf_reta_update(&octo->port[port], &arg);
 }
 
-bool
-octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf)
-{
-	return octo->sliced && octo_rss_is_on(octo) && octo->reta_size > 0 &&
-	       octo->reta_pf[queue] != pf;
-}
-
 int
-octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf)
+octo_rss_lead_queue_locked(struct octo_dev *octo, uint16_t queue)
 {
-	const uint8_t before = octo->reta_pf[queue];
 	struct reta_arg arg = {.size = octo->reta_size};
 	bool any = false;
-	int ret;
 
-	octo->reta_pf[queue] = pf;
+	if (!octo_rss_is_on(octo))
+		return 0;
 	for (uint16_t i = 0; i < octo->reta_size; i++) {
 		if (octo->reta[i] != queue)
 			continue;
 		set_entry(octo, &arg, i, queue);
 		any = true;
 	}
+	/* the port gets the whole RETA when it is back */
 	if (!any || !octo_port_is(&octo->port[0], OCTO_PORT_RUNNING))
 		return 0;
-	ret = pf_reta_update(&octo->port[0], &arg);
-	if (ret != 0)
-		octo->reta_pf[queue] = before;
-	return ret;
+	return pf_reta_update(&octo->port[0], &arg);
 }
 
 /* Without RSS all packets are sent to queue 0 of the port, without a RETA to all its queues. */
@@ -203,8 +193,6 @@ octo_rss_level(struct octo_dev *octo)
 	if (!octo->reta_set)
 		for (uint16_t i = 0; i < octo->reta_size; i++)
 			octo->reta[i] = i % data->nb_rx_queues;
-	for (uint16_t q = 0; q < data->nb_rx_queues; q++)
-		octo->reta_pf[q] = octo_topo_home_of(octo, q);
 	ret = octo_rss_apply_reta_locked(octo, octo->reta);
 	if (ret != 0)
 		OCTO_LOG(WARNING,

@@ -27,17 +27,11 @@ int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
 void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);
 int octo_rss_set_pf_reta(struct octo_dev *octo, uint8_t port, const uint16_t *reta);
 
-/** Does RSS send packets of the queue, and by another PF's leg than this one's? Slices only. */
-bool octo_rss_must_lead_locked(const struct octo_dev *octo, uint16_t queue, uint8_t pf);
-
 /**
- * Have the RETA lead to the queue's leg of this PF, where the PFs are slices of one port. A port
- * that is not running gets the RETA when it is back.
- *
- * @return
- *   0, or a negative errno of the port: then the RETA leads where it did.
+ * Write the RETA's entries of a queue again: another leg stands for it, where the PFs are slices of
+ * one port. Returns 0 or a negative errno.
  */
-int octo_rss_lead_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf);
+int octo_rss_lead_queue_locked(struct octo_dev *octo, uint16_t queue);
 
 /* octo_rss_queue.c: where RSS sends a flow, if the PFs hash as configured */
 

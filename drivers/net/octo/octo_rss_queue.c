@@ -97,5 +97,5 @@ octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple)
 	if (!octo_rss_is_on(octo))
 		return octo_slices_pf_of(octo, 0);
 	entry = entry_of(octo, tuple);
-	return entry < 0 ? OCTO_NO_PF : octo->reta_pf[octo->reta[entry]];
+	return entry < 0 ? OCTO_NO_PF : octo->leg_pf[octo->reta[entry]];
 }

@@ -132,7 +132,8 @@ struct octo_rule_spec {
 struct octo_pf_rule {
 	struct octo_flow_rule built;
 	struct rte_flow_conv_rule rule;
-	uint32_t pfs; /* mask of PFs that get it */
+	uint32_t pfs;  /* mask of PFs that get it */
+	bool is_built; /* the queue in its actions is a leg; the application's name octo queues */
 };
 
 struct octo_dev;
@@ -192,6 +193,7 @@ int octo_rule_list_install_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
+int octo_rule_list_lead_queue_locked(struct octo_dev *octo, uint16_t queue);
 void octo_rule_list_name_again_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 
@@ -229,6 +231,9 @@ int octo_rule_dump_locked(struct octo_dev *octo, struct rte_flow *rule, FILE *fi
 /* octo_fanout.c */
 bool octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule,
 				    uint8_t pf);
+const struct rte_flow_action *
+octo_fanout_actions_on(const struct octo_dev *octo, uint8_t port,
+		       const struct octo_pf_rule *pf_rule, struct octo_indirect_own *own);
 struct octo_handle
 octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
 		      uint32_t step, struct rte_flow_error *error);

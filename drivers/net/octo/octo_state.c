@@ -178,6 +178,14 @@ stop_locked(struct rte_eth_dev *dev)
 	return first_error;
 }
 
+/* Of slices: the home legs stand for the queues in what names queues, not flows. */
+static void
+choose_legs(struct octo_dev *octo)
+{
+	for (uint16_t q = 0; octo->sliced && q < octo_data(octo)->nb_rx_queues; q++)
+		octo->leg_pf[q] = octo_topo_home_of(octo, q);
+}
+
 static int
 start_locked(struct rte_eth_dev *dev)
 {
@@ -192,6 +200,7 @@ start_locked(struct rte_eth_dev *dev)
 		OCTO_LOG(ERR, "port %u: no PF is left to start", octo->port_id);
 		return -ENODEV;
 	}
+	choose_legs(octo);
 	ret = octo_rss_level(octo);
 	if (ret != 0)
 		return ret;

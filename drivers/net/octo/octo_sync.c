@@ -50,22 +50,42 @@ octo_sync_mark_transfer_locked(struct octo_dev *octo)
 	octo_wake(octo);
 }
 
+static int
+write_named(struct octo_dev *octo, uint16_t queue)
+{
+	int ret = octo_rss_lead_queue_locked(octo, queue);
+
+	if (ret == 0)
+		ret = octo_indirect_lead_queue_locked(octo, queue);
+	if (ret == 0)
+		ret = octo_rule_list_lead_queue_locked(octo, queue);
+	return ret;
+}
+
 /*
- * RSS packets follow after the last flow with a rule, in the same arm if they are few. Returns 0,
- * or -EBUSY when another fence has to close first. A RETA that is refused counts as a flow.
+ * Of slices, what names a queue and no flow follows after the last flow, in the same arm if these
+ * are few: the RETA, indirect actions, and rules of several flows. Returns 0, or -EBUSY when
+ * another fence has to close first. What is refused counts as a flow.
  */
 static int
-lead_rss(struct octo_dev *octo, uint16_t queue)
+lead_named(struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	const uint8_t before = octo->leg_pf[queue];
 	int ret;
 
-	if (!octo_rss_must_lead_locked(octo, queue, q->target))
+	if (!octo->sliced || before == q->target)
 		return 0;
 	ret = octo_fence_arm_home_locked(octo, queue, q->target);
-	if (ret == 0)
-		q->failed += octo_rss_lead_locked(octo, queue, q->target) != 0;
-	return ret;
+	if (ret != 0)
+		return ret;
+	octo->leg_pf[queue] = q->target;
+	if (write_named(octo, queue) == 0)
+		return 0;
+	q->failed++;
+	octo->leg_pf[queue] = before;
+	write_named(octo, queue);
+	return 0;
 }
 
 /*
@@ -107,7 +127,7 @@ walk(struct octo_dev *octo, uint16_t queue)
 		}
 		q->next = TAILQ_NEXT(rule, next_of_queue);
 	}
-	ret = q->next != NULL ? -EAGAIN : lead_rss(octo, queue);
+	ret = q->next != NULL ? -EAGAIN : lead_named(octo, queue);
 	octo_fence_flipped_locked(octo, queue);
 	return ret;
 }
