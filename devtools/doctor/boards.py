@@ -3,7 +3,7 @@
 
 import re
 
-from . import pci
+from . import pci, states
 from .model import Board, Wire
 
 NEAR_MACS = 16  # how far apart the addresses of one board's PFs are at most, by experience
@@ -120,6 +120,8 @@ def find(machine):
         board.wires = _split_wires(board.pfs)
         _classify(board, machine)
         _find_joined(board)
+        for wire in board.wires:
+            wire.state = states.of_wire(wire.pfs)
     return boards
 
 

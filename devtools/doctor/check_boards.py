@@ -2,14 +2,8 @@
 """Judges boards: multi-PF or not, all there or not, joined by the kernel or not. Pure."""
 
 from . import boards as kinds
-from . import check_pfs
+from . import advice, check_pfs, check_states, states
 from .model import IN_THE_WAY, NOTE, OK, Finding
-
-FIRMWARE = ["Linux 6.9 and newer joins PFs that the firmware gives a group: a kernel before that, "
-            "or firmware settings without a group, leave them apart (not tried by us). To see it:",
-            "$ mlxconfig -d {} -e query PF_SD_GROUP",
-            "or stay with the kernel's netdev, and without DPDK"]
-
 
 def name(number):
     """As findings call a board."""
@@ -80,22 +74,6 @@ def _check_plain(who, board, machine):
     return []
 
 
-def _check_joined(who, board):
-    """Linux' multi-PF netdev: all PFs but the primary are cut off from the wire."""
-    found = []
-    for wire in board.wires:
-        joined = [p for p in wire.pfs if p.joined_to]
-        if joined:
-            primary = joined[0].joined_to
-            others = [p for p in joined if p.address != primary]
-            found.append(Finding(
-                IN_THE_WAY, who, ("is" if joined[0].joined_seen else "seems to be") +
-                f" joined by the kernel in one netdev (multi-PF netdev): {primary} is the primary, "
-                f"{_addresses(others)} cut off from the wire, so that DPDK would receive nothing "
-                "there", [line.format(primary) for line in FIRMWARE]))
-    return found
-
-
 def _check_sure(who, board):
     if board.sure:
         return []
@@ -109,20 +87,33 @@ def is_of_use(board):
     return board.kind in (kinds.MULTI_PF, kinds.UNKNOWN)
 
 
-def check(board, number, machine):
-    """All about one board; about its PFs only if it could be an octo port."""
+def _check_states(who, board, machine, queues):
+    return [f for w in board.wires if w.kind in (kinds.MULTI_PF, kinds.UNKNOWN)
+            for f in check_states.check(who, w, machine, queues)]
+
+
+def _check_drivers(board):
+    """PFs that are half-joined have a finding that says more."""
+    return [f for w in board.wires if w.state != states.HALF_JOINED
+            for p in w.pfs for f in check_pfs.check_driver(p)]
+
+
+def check(board, number, machine, queues):
+    """All about one board with so many queues; about its PFs only if it could be an octo port."""
     who = name(number)
     found = [f for w in board.wires for f in _check_wire(who, w, machine)]
     found += _check_single_wires(who, board)
     if not is_of_use(board):
         return found or _check_plain(who, board, machine)
-    found += _check_sure(who, board) + _check_joined(who, board)
+    found += _check_sure(who, board) + _check_states(who, board, machine, queues)
     split = check_pfs.check_split(board)
     found += [Finding(OK, who, split)] if split else []
     halves = len(board.slots())
+    found += _check_drivers(board)
+    by_agent = [p for w in board.wires if advice.is_by_agent(w) for p in w.pfs]
     for pf in board.pfs:
-        found += check_pfs.check_driver(pf) + check_pfs.check_mode(pf)
+        found += check_pfs.check_mode(pf)
         found += check_pfs.check_width(pf, halves) + check_pfs.check_speed(pf)
         found += check_pfs.check_carrier(pf) + check_pfs.check_routes(pf)
-        found += check_pfs.check_vfs(pf)
+        found += check_pfs.check_vfs(pf) if pf not in by_agent else []
     return found

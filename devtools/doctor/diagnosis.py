@@ -51,9 +51,12 @@ def diagnose(machine):
         result.findings += check_machine.check_hugepages(machine, pfs)
         result.findings += check_machine.check_iommu(machine, pfs)
     for number, board in enumerate(found):
-        result.findings += check_boards.check(board, number, machine)
         arguments = eal.arguments(board, machine)
+        queues = max(arguments.workers, 1) if arguments else 0
+        result.findings += check_boards.check(board, number, machine, queues)
         if arguments:
             result.arguments.append((number, arguments))
     result.findings += _check_any(machine, found, result.findings)
+    if not result.arguments:
+        result.arguments = [(i, eal.plain_arguments(b, machine)) for i, b in enumerate(found)]
     return result

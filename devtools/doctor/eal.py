@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chooses the EAL arguments for a board's octo ports. Pure."""
 
+import re
 from dataclasses import dataclass, field
 from typing import List
 
 from . import boards as kinds
-from . import cpulist
+from . import advice, cpulist, states
 
 LCORES_PER_NODE = 4
 MOST_PFS = 8  # of an octo port
@@ -14,12 +15,26 @@ MOST_PFS = 8  # of an octo port
 # its PFs when the octo ports have the first numbers.
 NO_NIC = "0000:00:00.0"
 
+# Scopes of arguments
+AS_IT_IS = "as it is"  # although it gains nothing
+WITHOUT_HALF = "without its half-joined PFs"
+
+NO_INTERFACE = "IFACE"  # where the netdev is not there yet, or its name cannot be in devargs
+
 
 @dataclass
 class Arguments:
-    """What a program is to be started with, and the queues that fit."""
+    """What a program is to be started with, the queues that fit, and what to do and to avoid.
+
+    tier: that the octo ports reach; empty without a port, or where nobody knows.
+    """
     eal: List[str] = field(default_factory=list)
     workers: int = 0
+    tier: str = ""
+    why: str = ""
+    before: List[str] = field(default_factory=list)
+    avoid: List[str] = field(default_factory=list)
+    scope: str = ""  # of the NIC: empty for all of it
 
 
 def _cores(machine, node):
@@ -46,31 +61,90 @@ def choose_lcores(machine, nodes):
     return (spare[0] if spare else None), workers
 
 
-def _vdev(number, pfs):
+def _node_of(pf):
+    return pf.place() if pf.place() >= 0 else "NODE"
+
+
+def _plain_vdevs(number, pfs, addresses, more=()):
     """A PF whose node DPDK cannot know is told it; NODE where nobody knows."""
-    names = []
-    for pf in pfs:
-        known = pf.root_node if pf.root_node >= 0 else "NODE"
-        names.append(f"pf={pf.address}" + ("" if pf.node >= 0 else f"@{known}"))
-    return f"--vdev=net_octo{number}," + ",".join(names)
+    names = [f"pf={a}" + ("" if p.node >= 0 else f"@{_node_of(p)}")
+             for p, a in zip(pfs, addresses)]
+    return [f"--vdev=net_octo{number}," + ",".join([*names, *more])]
 
 
-def _port_pfs(wire):
+def interface_of(pfs):
+    """The netdev of joined PFs, as devargs may have it."""
+    names = [n.name for p in pfs for n in p.netdevs]
+    return names[0] if names and re.fullmatch(r"[\w.@-]{1,15}", names[0]) else NO_INTERFACE
+
+
+def _joined_vdevs(number, pfs, queues):
+    """Slices of the netdev's channels: each PF has every second one."""
+    pfs = states.in_channel_order(pfs)
+    lower, count = f"net_af_xdp{number}", len(pfs)
+    slices = [f"pf={lower}[{i}::{count}]@{_node_of(p)}" for i, p in enumerate(pfs)]
+    return [f"--vdev={lower},iface={interface_of(pfs)},queue_count={count * queues}",
+            f"--vdev=net_octo{number},{','.join(slices)},pools=local"]
+
+
+def _vdevs(number, wire, queues):
+    pfs = port_pfs(wire)
+    if wire.state in advice.JOINED_STATES:
+        return _joined_vdevs(number, pfs, queues)
+    if advice.is_by_agent(wire):
+        return _plain_vdevs(number, pfs, [p.first_vf for p in pfs],
+                            [f"agent={advice.agent_address(number)}"])
+    return _plain_vdevs(number, pfs, [p.address for p in pfs])
+
+
+def port_pfs(wire):
+    """Those of a wire that an octo port can have."""
     return wire.pfs[:MOST_PFS]
 
 
-def arguments(board, machine):
-    """For all octo ports that a board can have; None if it is of no use as one."""
-    wires = [w for w in board.wires if w.kind in (kinds.MULTI_PF, kinds.UNKNOWN)]
-    if not wires:
-        return None
-    pfs = [p for w in wires for p in _port_pfs(w)]
-    main, workers = choose_lcores(machine, machine.places(pfs))
+def _lcores(main, workers):
     eal = []
     if workers:
         eal.append("-l " + cpulist.render(workers if main is None else [main, *workers]))
     if main is not None and main > min(workers):
         eal.append(f"--main-lcore={main}")
-    eal.append(f"-a {NO_NIC}")
-    eal += [_vdev(i, _port_pfs(w)) for i, w in enumerate(wires)]
-    return Arguments(eal, len(workers) - (main is None))
+    return eal
+
+
+def _usable(wires):
+    """Half-joined ones only while there are no others."""
+    return [w for w in wires if w.state != states.HALF_JOINED] or wires
+
+
+def _octo_arguments(wires, machine):
+    usable = _usable(wires)
+    pfs = [p for w in usable for p in port_pfs(w)]
+    main, workers = choose_lcores(machine, machine.places(pfs))
+    queues = len(workers) - (main is None)
+    eal = _lcores(main, workers) + [f"-a {NO_NIC}"]
+    for number, wire in enumerate(usable):
+        eal += _vdevs(number, wire, max(queues, 1))
+    found = Arguments(eal, queues, scope=WITHOUT_HALF if len(usable) < len(wires) else "")
+    advice.give(found, [(w, interface_of(port_pfs(w))) for w in usable])
+    return found
+
+
+def arguments(board, machine):
+    """For all octo ports that a board can have; None if it is of no use as one."""
+    wires = [w for w in board.wires if w.kind in (kinds.MULTI_PF, kinds.UNKNOWN)]
+    return _octo_arguments(wires, machine) if wires else None
+
+
+def plain_arguments(board, machine):
+    """For a board that gains nothing by net_octo: what works with it nonetheless."""
+    wires = [w for w in board.wires if len(w.pfs) > 1]
+    if wires:
+        found = _octo_arguments(wires, machine)
+        found.why += ". " * bool(found.why) + "All PFs are on one socket, so nothing is gained"
+        found.scope = AS_IT_IS
+        return found
+    main, workers = choose_lcores(machine, machine.places(board.pfs))
+    found = Arguments(_lcores(main, workers) + [f"-a {p.address}" for p in board.pfs],
+                      len(workers) - (main is None), scope=AS_IT_IS)
+    advice.give_plain(found, board)
+    return found

@@ -28,6 +28,7 @@ class Netdev:
     port_id: Optional[str] = None
     port_name: Optional[str] = None
     has_route: bool = False
+    channels: Optional[int] = None  # Rx queues that are in use now; None: not known
 
 
 @dataclass
@@ -56,8 +57,11 @@ class Pf:
     vpd: Dict[str, str] = field(default_factory=dict)
     all_readable: bool = False  # config space and VPD: by root only
     netdevs: List[Netdev] = field(default_factory=list)
+    representors: List[Netdev] = field(default_factory=list)  # of its VFs, in switchdev mode
     group: Optional[Group] = None
     vfs: int = 0
+    first_vf: Optional[str] = None  # PCI address of its VF 0, if that has the PF's driver
+    lag: Optional[str] = None  # what mlx5 says of PFs that share a switch: "multiport_eswitch", ...
     joined_to: Optional[str] = None  # the primary PF of the kernel's multi-PF netdev ...
     joined_seen: bool = False  # ... which the kernel says, and which is not only likely
     debugfs: bool = False  # the kernel's word on that could be read
@@ -136,6 +140,7 @@ class Wire:
     """The PFs of a board that lead to the same port of it: one octo port."""
     pfs: List[Pf]
     kind: str = ""
+    state: str = ""  # how the kernel presents the PFs together: of states.py
 
 
 @dataclass

@@ -39,9 +39,14 @@ def _read_netdev(tree, path, routed):
 
 
 def _read_netdevs(tree, path, routed):
-    """Without representors, which stand for others."""
+    """(netdevs, representors): the latter stand for others."""
     found = [_read_netdev(tree, f"{path}/net/{n}", routed) for n in tree.names(f"{path}/net")]
-    return [n for n in found if not REPRESENTOR.fullmatch(n.port_name or "")]
+    others = [n for n in found if REPRESENTOR.fullmatch(n.port_name or "")]
+    own = [n for n in found if n not in others]
+    for netdev in own:
+        queues = tree.names(f"{path}/net/{netdev.name}/queues", r"rx-[0-9]{1,5}")
+        netdev.channels = len(queues) or None
+    return own, others
 
 
 def _read_group(tree, path):
@@ -61,6 +66,15 @@ def _read_ids(tree, path, prefix=""):
     return ":".join(f"{n:04x}" for n in numbers)
 
 
+def _read_first_vf(tree, path):
+    """VF 0 of a PF, if it has the same driver: others are given to virtual machines."""
+    first = tree.link_name(f"{path}/virtfn0")
+    if not re.fullmatch(ADDRESS, first or ""):
+        return None
+    driver = tree.link_name(f"{DEVICES}/{first}/driver")
+    return first if driver and driver == tree.link_name(f"{path}/driver") else None
+
+
 def _read_pf(tree, address, routed):
     path = f"{DEVICES}/{address}"
     pf = Pf(address, _read_ids(tree, path), _read_ids(tree, path, "subsystem_"))
@@ -76,21 +90,24 @@ def _read_pf(tree, address, routed):
     pf.all_readable = len(config) > pci.READABLE_BY_ALL
     pf.serial = pci.serial_number(config)
     pf.vpd = pci.parse_vpd(tree.read_bytes(f"{path}/vpd"))
-    pf.netdevs = _read_netdevs(tree, path, routed)
+    pf.netdevs, pf.representors = _read_netdevs(tree, path, routed)
     pf.group = _read_group(tree, path)
     pf.vfs = tree.read_int(f"{path}/sriov_numvfs", 0)
+    pf.first_vf = _read_first_vf(tree, path)
     return pf
 
 
-def _read_joined(tree, pfs):
-    """mlx5's multi-PF netdev has a directory in debugfs, at its primary PF."""
+def _read_debugfs(tree, pfs):
+    """mlx5's multi-PF netdev has a directory there, at its primary PF; a LAG at each member."""
     by_address = {p.address: p for p in pfs}
     told = tree.names("sys/kernel/debug/mlx5", ADDRESS)
     for pf in pfs:
         pf.debugfs = pf.address in told
-        path = f"sys/kernel/debug/mlx5/{pf.address}/multi-pf"
-        for name in tree.names(path, r"primary|secondary_\d+"):
-            member = (tree.read(f"{path}/{name}") or "").split(" ")[0]
+        path = f"sys/kernel/debug/mlx5/{pf.address}"
+        if pf.debugfs and tree.read(f"{path}/lag/state") == "active":
+            pf.lag = tree.read(f"{path}/lag/type")
+        for name in tree.names(f"{path}/multi-pf", r"primary|secondary_\d+"):
+            member = (tree.read(f"{path}/multi-pf/{name}") or "").split(" ")[0]
             if member in by_address:
                 by_address[member].joined_to = pf.address
                 by_address[member].joined_seen = True
@@ -129,5 +146,5 @@ def read(tree, machine):
             raise TooMuch(f"more than {MOST_PFS} PFs are in it")
         else:
             machine.pfs.append(_read_pf(tree, address, routed))
-    _read_joined(tree, machine.pfs)
+    _read_debugfs(tree, machine.pfs)
     _read_root_nodes(tree, addresses, machine.pfs)

@@ -4,6 +4,7 @@
 import textwrap
 
 from . import cpulist
+from .eal import AS_IT_IS
 from .model import IN_THE_WAY
 
 COLUMNS = 96
@@ -76,25 +77,55 @@ def _board(board, number, several):
             *_table(rows)]
 
 
+def _to_do(lines, indent):
+    """Sentences after an arrow, and commands, which are not broken, so that they can be copied."""
+    found = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append(f"{indent}   {line}")
+        else:
+            found += textwrap.wrap(line, COLUMNS, break_on_hyphens=False,
+                                   initial_indent=f"{indent}-> ", subsequent_indent=f"{indent}   ")
+    return found
+
+
 def _finding(finding):
     indent = " " * (MARK_WIDTH + 4)
     lines = textwrap.wrap(f"{finding.about} {finding.text}", COLUMNS, break_on_hyphens=False,
                           initial_indent=f"  {finding.mark:<{MARK_WIDTH}}  ",
                           subsequent_indent=indent)
-    for todo in finding.todo:
-        if todo.startswith("$ "):  # not broken, so that it can be copied
-            lines.append(f"{indent}   {todo}")
-        else:
-            lines += textwrap.wrap(todo, COLUMNS, break_on_hyphens=False,
-                                   initial_indent=f"{indent}-> ", subsequent_indent=f"{indent}   ")
-    return lines
+    return lines + _to_do(finding.todo, indent)
+
+
+def _quoted(argument):
+    """Brackets are the shell's, too."""
+    option, sign, value = argument.partition("=")
+    return f"{option}{sign}'{value}'" if "[" in value else argument
+
+
+def _tier(arguments):
+    parts = [f"tier {arguments.tier}" if arguments.tier else "", arguments.why]
+    text = ": ".join(filter(None, parts))
+    if not text:
+        return []
+    text = text[:1].upper() + text[1:] + "."
+    return textwrap.wrap(text, COLUMNS, initial_indent="  ", subsequent_indent="  ",
+                         break_on_hyphens=False) + [""]
+
+
+def _part(title, lines):
+    return [f"  {title}:", *_to_do(lines, "  "), ""] if lines else []
 
 
 def _arguments(number, arguments, ready):
-    title = f"EAL arguments for NIC {number}" + (
-        ":" if ready else ", once nothing is in the way:")
+    scope = f" {arguments.scope}" if arguments.scope else ""
+    else_ = "else " if scope else ""
+    title = f"EAL arguments for NIC {number}{scope}" + (
+        ":" if ready or arguments.scope == AS_IT_IS else f", once nothing {else_}is in the way:")
     queues = max(arguments.workers, 1)
-    return ["", title, "    " + " \\\n    ".join(arguments.eal), "",
+    return ["", title, "    " + " \\\n    ".join(map(_quoted, arguments.eal)), "",
+            *_tier(arguments), *_part("Before", arguments.before),
+            *_part("Avoid", arguments.avoid),
             "  as in:", "    dpdk-testpmd $(./octo plugins) ARGUMENTS -- -i "
             f"--rxq={queues} --txq={queues} --nb-cores={queues}"]
 

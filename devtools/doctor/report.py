@@ -10,7 +10,7 @@ VERSION = 1  # changes when a program that reads it would have to
 def _board(number, board):
     return {"nic": number, "kind": board.kind, "same_board_by": board.evidence,
             "sure": board.sure, "name": board.pfs[0].vpd.get("name"),
-            "ports": [{"kind": w.kind, "pfs": [p.address for p in w.pfs]} for w in board.wires],
+            "ports": [{"kind": w.kind, "state": w.state, "pfs": [p.address for p in w.pfs]} for w in board.wires],
             "pfs": [asdict(p) for p in board.pfs]}
 
 
@@ -23,5 +23,4 @@ def text(diagnosis):
         "version": VERSION, "ready": diagnosis.is_ready(), "machine": machine,
         "nics": [_board(i, b) for i, b in enumerate(diagnosis.boards)],
         "findings": [asdict(f) for f in diagnosis.findings],
-        "arguments": [{"nic": n, "eal": a.eal, "workers": a.workers}
-                      for n, a in diagnosis.arguments]}, indent=2) + "\n"
+        "arguments": [{"nic": n, **asdict(a)} for n, a in diagnosis.arguments]}, indent=2) + "\n"

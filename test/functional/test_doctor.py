@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """./octo doctor: what it says of machines of many kinds, and of this one."""
 
-import contextlib
 import io
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
-import tempfile
 
 import pytest
 
 from octotest import captured, env
+from octotest.judged import IN_THE_WAY, READY, WRONG_USE, Seen, looker
 
-sys.path.insert(0, str(env.REPO / "devtools"))
-sys.dont_write_bytecode = True
+from doctor import boards, check_pfs, cpulist, eal, pci
+from doctor.model import Link, Machine, Netdev, Node, Pf
 
-from doctor import __main__ as doctor_main  # noqa: E402
-from doctor import boards, check_pfs, cpulist, eal, pci  # noqa: E402
-from doctor.model import Link, Machine, Netdev, Node, Pf  # noqa: E402
-
-READY, IN_THE_WAY, WRONG_USE = 0, 1, 2
 CX5 = {"ids": "15b3:1017", "board_ids": "15b3:0008"}
 
 
@@ -32,55 +25,19 @@ def _octo(*words, **more) -> subprocess.CompletedProcess:
                           capture_output=True, check=False, timeout=env.seconds(60), **more)
 
 
-class Seen:
-    """What doctor says of a machine, run within the test as there are many of them."""
-
-    def __init__(self, root, *words) -> None:
-        out = io.StringIO()
-        with tempfile.NamedTemporaryFile() as file, contextlib.redirect_stdout(out):
-            self.status = doctor_main.main(
-                ["--root", str(root), "--json", file.name, *map(str, words)])
-            self.json = json.load(file)
-        self.text = out.getvalue()
-        assert self.status in (READY, IN_THE_WAY)
-        assert self.json["ready"] == (self.status == READY)
-        assert ("\nReady.\n" in self.text) == (self.status == READY)
-
-    def marked(self, mark: str) -> list:
-        """Findings of that mark, each as one line."""
-        return [f"{f['about']} {f['text']}" for f in self.json["findings"] if f["mark"] == mark]
-
-    def obstacles(self) -> list:
-        """What is in the way."""
-        return self.marked("in the way")
-
-    def todo(self, about: str) -> str:
-        """What to do about something."""
-        return "\n".join(line for f in self.json["findings"] if f["about"] == about
-                         for line in f["todo"])
-
-    def kinds(self) -> list:
-        """Of all NICs."""
-        return [nic["kind"] for nic in self.json["nics"]]
-
-    def eal(self, nic: int = 0) -> str:
-        """The arguments for a NIC."""
-        found = [a["eal"] for a in self.json["arguments"] if a["nic"] == nic]
-        return " ".join(found[0]) if found else ""
-
-
 @pytest.fixture
 def see(tmp_path):
     """Doctor on a machine of the fixtures, after lines of it were changed."""
-    def look(name: str, *changes: str) -> Seen:
-        root = tmp_path / f"m{len(list(tmp_path.iterdir()))}"
-        machine = captured.make(name, root)
-        for change in changes:
-            path, _, text = change.partition(": ")
-            machine.write(path, text)
-        return Seen(root)
-    return look
+    return looker(tmp_path)
 
+
+JOINED = ("-l 0-4,48-51 -a 0000:00:00.0 --vdev=net_af_xdp0,iface=eth2,queue_count=16 --vdev="
+          "net_octo0,pf=net_af_xdp0[0::2]@0,pf=net_af_xdp0[1::2]@1,pools=local")
+
+TWO_PORTS = ("-l 0-4,48-51 -a 0000:00:00.0 "
+             "--vdev=net_octo0,pf=0000:16:00.0,pf=0000:99:00.0")
+BY_AGENT = ("-l 0-4,48-51 -a 0000:00:00.0 "
+            "--vdev=net_octo0,pf=0000:16:00.2,pf=0000:99:00.2,agent=unix:/run/octo-agent0.sock")
 
 # name: kinds of its NICs, what is in the way (a pattern each), EAL arguments of NIC 0
 MACHINES = {
@@ -108,14 +65,33 @@ MACHINES = {
                      "-l 0-4,20-23 -a 0000:00:00.0 "
                      "--vdev=net_octo0,pf=0000:3b:00.0,pf=0000:d8:00.0@1"),
     "degraded": (["multi-PF"], [r"0000:d8:00\.0 has 4 PCIe lanes .*of the 8"], None),
-    "kernel-joined": (["multi-PF"], [r"NIC 0 is joined .*0000:16:00\.0 is the primary"], None),
-    "kernel-joined-user": (["multi-PF"], [r"NIC 0 seems to be joined"], None),
-    "half-missing": (["single PF"], [r"NIC 0 is one half .*16 lanes"], ""),
-    "wrong-slots": (["one socket"], [r"NIC 0 .*one socket: 0000:05:00\.0 and 0000:17:00\.0"], ""),
-    "dual-port": (["one socket"], [r"machine has no NIC with PFs on several sockets"], ""),
-    "two-cards": (["single PF"] * 2, [r"machine has no NIC with PFs on several sockets"], ""),
-    "one-socket": (["one socket"], [r"machine has no NIC with PFs on several sockets"], ""),
-    "virtual": (["single PF"], [r"machine has no NIC with PFs on several sockets"], ""),
+    "kernel-joined": (["multi-PF"], [], JOINED),
+    "kernel-joined-user": (["multi-PF"], [], JOINED),
+    "kernel-joined-channel": (["multi-PF"], [r"NIC 0 has 1 channel .*0000:99:00\.0"], JOINED),
+    "half-joined": (["multi-PF"], [r"NIC 0 is half-joined: 0000:99:00\.0 \(vfio-pci\)"],
+                    JOINED.replace("eth2", "IFACE")),
+    "half-joined-failed": (["multi-PF"], [r"NIC 0 is half-joined: all PFs"],
+                           JOINED.replace("eth2", "IFACE")),
+    "half-joined-port": (["multi-PF"], [r"NIC 0 is half-joined: 0000:99:00\.1 \(no driver\)"],
+                         JOINED),
+    "apart": (["multi-PF"], [], TWO_PORTS),
+    "switchdev": (["multi-PF"], [], TWO_PORTS),
+    "switchdev-shared": (["multi-PF"], [], BY_AGENT),
+    "mpesw": (["multi-PF"], [], BY_AGENT),
+    "half-missing": (["single PF"], [r"NIC 0 is one half .*16 lanes"],
+                     "-l 0-4 -a 0000:3b:00.0"),
+    "wrong-slots": (["one socket"], [r"NIC 0 .*one socket: 0000:05:00\.0 and 0000:17:00\.0"],
+                    "-l 0-4 -a 0000:00:00.0 "
+                    "--vdev=net_octo0,pf=0000:05:00.0,pf=0000:17:00.0"),
+    "dual-port": (["one socket"], [r"machine has no NIC with PFs on several sockets"],
+                  "-l 0-4 -a 0000:3b:00.0 -a 0000:3b:00.1"),
+    "two-cards": (["single PF"] * 2, [r"machine has no NIC with PFs on several sockets"],
+                  "-l 0-4 -a 0000:3b:00.0"),
+    "one-socket": (["one socket"], [r"machine has no NIC with PFs on several sockets"],
+                   "-l 0-4 -a 0000:00:00.0 "
+                   "--vdev=net_octo0,pf=0000:05:00.0,pf=0000:06:00.0"),
+    "virtual": (["single PF"], [r"machine has no NIC with PFs on several sockets"],
+                "-l 0,1 -a 0000:00:03.0"),
 }
 
 

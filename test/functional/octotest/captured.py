@@ -100,6 +100,12 @@ class Machine:
         self.link(f"{group}/devices/{path.rpartition('/')[2]}", path)
         self.write(f"{group}/type", kind)
 
+    def _channels(self, path: str, words: str) -> None:
+        """INTERFACE NUMBER: of a PCI device."""
+        interface, number = words.split()
+        for queue in range(int(number)):
+            (self.root / path / f"net/{interface}/queues/rx-{queue}").mkdir(parents=True)
+
     def line(self, section: str, line: str) -> None:
         """One line of a section."""
         name, sign, value = re.fullmatch(r"(\S+) ?(:=|->|:) ?(.*)", line).groups()
@@ -114,6 +120,8 @@ class Machine:
             self._pages(value)
         elif name == "iommu_group":
             self._group(section, value)
+        elif name == "channels":
+            self._channels(section, value)
         else:
             self.write(path, {"config": _config, "vpd": _vpd}[name](value))
 

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says which tier arguments reach and why, what to do before, and what to avoid. Pure."""
+
+import shlex
+
+from . import check_pfs, states
+
+EXACT, QUEUE = "exact", "queue"
+
+ADDRESS_PICKS = "the address of a packet picks the PF"
+WHY = {
+    states.JOINED: "a rule of the netdev leads a flow to a queue, which is on one PF, and the RETA "
+    "names queues of every PF",
+    states.APART: f"{ADDRESS_PICKS}, and rules of mlx5 the queue within it",
+    states.SWITCHDEV: f"{ADDRESS_PICKS}, as rules of its E-Switch do not reach the other PF; rules "
+    "pick the queue within it",
+    states.SHARED: f"{ADDRESS_PICKS}, and rules the queue within it; over a VF of each PF, and "
+    "with octo-agent, it would be exact",
+}
+BY_AGENT = ("octo-agent leads a flow from the wire to a VF of either PF by a rule of the switch that "
+            "they share, and a rule of the VF picks the queue (by documents, not run by us)")
+
+SWITCH_AVOID = ["rules of others in the same switch (Open vSwitch, tc): it has one owner"]
+JOINED_STATES = (states.JOINED, states.HALF_JOINED)
+JOINED_AVOID = [
+    "shared_umem=1: queues would share one mapping for DMA, which is made for one PF",
+    "busy_budget=0: queues would be served in interrupts, on the CPUs that these go to",
+    "start_queue=: channels are counted from 0 on, and the slices with them",
+    "another ethtool -L while the program runs",
+]
+
+
+def _other_tier(pfs):
+    """As doc/guides/vendors.rst has it; unknown of all others."""
+    vendor = pfs[0].ids.partition(":")[0]
+    return {"1924": EXACT, "10ee": EXACT, "14e4": QUEUE, "8086": QUEUE}.get(vendor, "")
+
+
+def is_by_agent(wire):
+    """Is the octo port best made of VFs, whose switch octo-agent has?"""
+    return wire.state == states.SHARED and states.has_vfs(wire.pfs)
+
+
+def tier(wire):
+    """That an octo port over these PFs is expected to reach, and why."""
+    if wire.state == states.OTHER:
+        return _other_tier(wire.pfs), ""
+    if wire.state in JOINED_STATES:
+        return EXACT, WHY[states.JOINED]
+    if is_by_agent(wire):
+        return EXACT, BY_AGENT
+    return QUEUE, WHY[wire.state]
+
+
+def _before_joined(interface, channels):
+    name = shlex.quote(interface)
+    return [f"$ ethtool -L {name} combined {channels}", f"$ ip link set {name} up",
+            "be root, or have CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF: for AF_XDP sockets, and for "
+            "the rules and the RETA, which net_octo sets as ethtool does",
+            "free hugepages on the node of every PF, for a pool on each (pools=local)"]
+
+
+def agent_address(number):
+    """Where octo-agent of the octo port of that number listens."""
+    return f"unix:/run/octo-agent{number}.sock"
+
+
+def _before_agent(wire, number):
+    pfs = wire.pfs
+    names = " and ".join(f"REPRESENTOR{i} ({p.representors[0].name} of {p.address})"
+                         for i, p in enumerate(pfs))
+    reps = " ".join(f"--pf pf{i},rep=REPRESENTOR{i}" for i in range(len(pfs)))
+    functions = ",".join(map(str, range(len(pfs))))
+    return ["start octo-agent, which owns the switch, with the names that EAL gives to "
+            f"{names}; how EAL selects representors of several PFs is not tried by us:",
+            f"$ octo-agent -a '{pfs[0].address},dv_flow_en=2,representor=pf[{functions}]vf0' -- "
+            f"--uplink {pfs[0].address} {reps} --listen {agent_address(number)}"]
+
+
+def _add(lines, more):
+    lines += [line for line in more if line not in lines]
+
+
+def _give(arguments, number, wire, interface):
+    if wire.state in JOINED_STATES:
+        channels = max(arguments.workers, 1) * len(wire.pfs)
+        _add(arguments.before, _before_joined(interface, channels))
+        _add(arguments.avoid, JOINED_AVOID)
+    if is_by_agent(wire):
+        _add(arguments.before, _before_agent(wire, number))
+    if wire.state in (states.SHARED, states.SWITCHDEV):
+        _add(arguments.avoid, SWITCH_AVOID)
+
+
+def give(arguments, wires):
+    """Fills in all but the arguments; wires: pairs of a wire and its interface."""
+    for number, (wire, interface) in enumerate(wires):
+        reached, why = tier(wire)
+        if not arguments.tier or reached == QUEUE:
+            arguments.tier, arguments.why = reached, why
+        _give(arguments, number, wire, interface)
+
+
+def give_plain(arguments, board):
+    """A NIC that gains nothing by net_octo: its PFs need drivers, and may be in use."""
+    arguments.why = "the program has the NIC without net_octo, which would gain nothing"
+    for pf in board.pfs:
+        for finding in check_pfs.check_driver(pf):
+            _add(arguments.before, finding.todo)
+        _add(arguments.avoid, [f"{f.about} {f.text}" for f in check_pfs.check_routes(pf)])

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decides how the kernel presents the PFs of a wire together. Pure."""
+
+from . import drivers
+
+JOINED = "joined"  # in one netdev, whose channels are on the PFs in turn
+HALF_JOINED = "half-joined"  # to be joined, and a PF is missing: none of them has a netdev
+SHARED = "shared switch"  # one E-Switch for all PFs, in switchdev mode: its rules reach any VF
+SWITCHDEV = "switchdev"  # an E-Switch for each PF, in switchdev mode
+APART = "apart"  # a netdev for each PF
+OTHER = "other"  # not mlx5: the PFs are not the kernel's
+
+MPESW = "multiport_eswitch"  # mlx5's word for it in debugfs
+
+
+def is_driven(pf):
+    """Does the kernel's mlx5 have it?"""
+    return pf.driver == "mlx5_core"
+
+
+def _switch_ids(pf):
+    return {n.switch_id for n in (*pf.netdevs, *pf.representors)} - {None}
+
+
+def _is_shared(pfs):
+    """By debugfs, or by representors that have the same switch id."""
+    if all(p.lag == MPESW for p in pfs):
+        return True
+    ids = [_switch_ids(p) for p in pfs]
+    return all(p.representors for p in pfs) and bool(set.intersection(*ids))
+
+
+def of_wire(pfs):
+    """PFs of a group that is not complete have no netdev; a single one may lack it otherwise."""
+    if any(drivers.kernel_driver(p) != "mlx5_core" for p in pfs):
+        return OTHER
+    if any(p.joined_to for p in pfs):
+        return JOINED
+    driven = [p for p in pfs if is_driven(p)]
+    if len(pfs) > 1 and driven and not any(p.netdevs for p in driven):
+        return HALF_JOINED
+    if len(pfs) > 1 and _is_shared(pfs):
+        return SHARED
+    return SWITCHDEV if any(p.representors for p in pfs) else APART
+
+
+def in_channel_order(pfs):
+    """Channel i of a joined netdev is on PF i modulo their number, of which the primary is 0."""
+    return sorted(pfs, key=lambda p: (p.joined_to != p.address, p.address))
+
+
+def has_vfs(pfs):
+    """Is there a VF of each PF, with a representor, that an octo port can be made of?"""
+    return all(p.first_vf and p.representors for p in pfs)
