@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The simulator's stand-in for a machine of test/fixtures/doctor.
+
+The arguments that ./octo doctor prints stay as they are, but for the devices: each becomes a PF of
+net_mpsim with as many queues. The PFs take no transfer rules, as those of the fixtures' NICs
+(mlx5, bnxt, ice, virtio) take none that lead to another PF.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional
+
+from . import vdevs
+
+LEFT_OUT = ("-l ", "--main-lcore=", "-a 0000:00:00.0")  # CPUs and PCI devices of the other machine
+ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+
+
+class StandIn(NamedTuple):
+    """What testpmd is to be started with."""
+
+    vdevs: List[str]
+    queues: int
+    lcores: str
+    ports: List[str]  # that the application has then
+
+
+class _Maker:
+    """One PF of the simulator for each device, in the order in which they are named."""
+
+    def __init__(self, arguments: dict, nodes: Dict[str, int], agent: Optional[str]) -> None:
+        self.arguments = arguments
+        self.nodes = nodes
+        self.agent = agent
+        self.made: Dict[str, str] = {}
+        self.vdevs: List[str] = []
+        self.ports: List[str] = []
+
+    def _device(self, name: str, nic: str, **more: object) -> str:
+        """The PF that stands for a device."""
+        if name not in self.made:
+            number = len(self.made)
+            if not any(f"nic={nic}," in v for v in self.vdevs):
+                more["wire"] = "loop"
+            self.made[name] = f"net_mpsim{number}"
+            self.vdevs.append(vdevs.mpsim(number, nic, self.nodes.get(name, 0) & 1,
+                                          caps="-mpfs", **more))
+        return self.made[name]
+
+    def _lower(self, name: str, devargs: str) -> None:
+        """net_af_xdp: all queues of a netdev."""
+        given = dict(pair.split("=") for pair in devargs.split(","))
+        assert set(given) == {"iface", "queue_count"}
+        self._device(name, name, queues=given["queue_count"])
+
+    def _octo(self, name: str, devargs: str) -> None:
+        """net_octo over devices that stand for those that it names."""
+        found = []
+        for pair in devargs.split(","):
+            key, _, value = pair.partition("=")
+            if key == "pf":
+                lower, rest = re.fullmatch(r"([^@\[]+)(.*)", value).groups()
+                value = self._device(lower, name) + rest.replace("@NODE", "@0")
+            if key == "agent":
+                value = self.agent
+            found.append(f"{key}={value}")
+        found.append(f"socket_map={vdevs.SOCKET_MAP}")
+        self.vdevs.append(f"--vdev={name}," + ",".join(found))
+        self.ports.append(name)
+
+    def argument(self, text: str) -> None:
+        """One of EAL's."""
+        if text.startswith(LEFT_OUT):
+            return
+        if text.startswith("-a "):
+            assert ADDRESS.fullmatch(text[3:])
+            self.ports.append(self._device(text[3:], text[3:].replace(":", "")))
+            return
+        name, devargs = re.fullmatch(r"--vdev=(\w+),(.*)", text).groups()
+        if name.startswith("net_octo"):
+            self._octo(name, devargs)
+        else:
+            assert name.startswith("net_af_xdp")
+            self._lower(name, devargs)
+
+
+def make(arguments: dict, nodes: Dict[str, int], agent: Optional[str] = None) -> StandIn:
+    """Of the arguments as JSON has them; nodes by PCI address."""
+    maker = _Maker(arguments, nodes, agent)
+    for text in arguments["eal"]:
+        maker.argument(text)
+    workers = max(arguments["workers"], 1)
+    # half of the workers are near each PF; lcore 0 types
+    lcores = ["0@0"] + [f"{i + 1}@{2 * i // workers}" for i in range(workers)]
+    return StandIn(maker.vdevs, workers, ",".join(lcores), maker.ports)

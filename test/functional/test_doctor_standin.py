@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./octo doctor: each command that it prints starts, in the simulator's stand-in for the machine."""
+
+import pytest
+
+from octotest import captured, env, standin
+from octotest.fakeagent import FakeAgent
+from octotest.judged import looker
+from octotest.testpmd import Testpmd
+from octotest.view import View
+
+SMALL_RINGS = ["--rxd=64", "--txd=64"]
+
+
+def _nodes(seen) -> dict:
+    return {pf["address"]: max(pf["node"], pf["root_node"], 0)
+            for nic in seen.json["nics"] for pf in nic["pfs"]}
+
+
+def _check_octo_port(pmd, name, told) -> None:
+    """Its PFs and its tier are those that doctor promised."""
+    topology = View(pmd, name).topology()
+    devargs, = (a for a in told["eal"] if a.startswith(f"--vdev={name},"))
+    assert len(topology["pfs"]) == devargs.count(",pf=")
+    assert len(topology["queues"]) == max(told["workers"], 1)
+    if told["tier"]:
+        assert topology["tier"] == told["tier"]
+    assert (topology["mpfs"] == "slices") == ("net_af_xdp" in devargs)
+
+
+def _start(told, nodes, agent) -> None:
+    made = standin.make(told, nodes, agent)
+    with Testpmd(made.vdevs, lcores=made.lcores, queues=made.queues, app=SMALL_RINGS,
+                 memory=512, mbufs=16384) as pmd:
+        assert [port.name for port in pmd.ports()] == made.ports
+        pmd.start("io")
+        pmd.stop_forwarding()
+        for name in made.ports:
+            if name.startswith("net_octo"):
+                _check_octo_port(pmd, name, told)
+
+
+@pytest.mark.parametrize("name", captured.names())
+def test_command_starts(tmp_path, name):
+    """One at least for each machine."""
+    if env.find_binary("dpdk-testpmd") is None:
+        pytest.skip("there is no dpdk-testpmd")
+    seen = looker(tmp_path)(name)
+    assert seen.json["arguments"]
+    for told in seen.json["arguments"]:
+        with FakeAgent(tmp_path / "agent.sock") as agent:
+            _start(told, _nodes(seen), agent.address)
