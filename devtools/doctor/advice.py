@@ -57,6 +57,7 @@ def _before_joined(interface, channels):
     return [f"$ ethtool -L {name} combined {channels}", f"$ ip link set {name} up",
             "be root, or have CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF: for AF_XDP sockets, and for "
             "the rules and the RETA, which net_octo sets as ethtool does",
+            "have DPDK's net_af_xdp, which is built where libxdp is",
             "free hugepages on the node of every PF, for a pool on each (pools=local)"]
 
 
@@ -67,7 +68,7 @@ def agent_address(number):
 
 def _before_agent(wire, number):
     pfs = wire.pfs
-    names = " and ".join(f"REPRESENTOR{i} ({p.representors[0].name} of {p.address})"
+    names = " and ".join(f"REPRESENTOR{i} ({states.of_first_vf(p).name} of {p.address})"
                          for i, p in enumerate(pfs))
     reps = " ".join(f"--pf pf{i},rep=REPRESENTOR{i}" for i in range(len(pfs)))
     functions = ",".join(map(str, range(len(pfs))))

@@ -92,6 +92,12 @@ def _check_states(who, board, machine, queues):
             for f in check_states.check(who, w, machine, queues)]
 
 
+def _check_joined(who, board, machine, queues):
+    """PFs on one socket gain nothing, and cannot be used apart either."""
+    return [f for w in board.wires if w.state in advice.JOINED_STATES
+            for f in check_states.check(who, w, machine, queues)]
+
+
 def _check_drivers(board):
     """PFs that are half-joined have a finding that says more."""
     return [f for w in board.wires if w.state != states.HALF_JOINED
@@ -104,7 +110,8 @@ def check(board, number, machine, queues):
     found = [f for w in board.wires for f in _check_wire(who, w, machine)]
     found += _check_single_wires(who, board)
     if not is_of_use(board):
-        return found or _check_plain(who, board, machine)
+        found = found or _check_plain(who, board, machine)
+        return found + _check_joined(who, board, machine, queues)
     found += _check_sure(who, board) + _check_states(who, board, machine, queues)
     split = check_pfs.check_split(board)
     found += [Finding(OK, who, split)] if split else []

@@ -30,7 +30,7 @@ def _check_channels(who, netdev, wanted, pfs):
     """net_af_xdp takes channels that are there; RSS uses those without a socket, too."""
     todo = [f"$ ethtool -L {shlex.quote(netdev.name)} combined {wanted}"]
     have = netdev.channels
-    if have is None or have == wanted:
+    if not wanted or have is None or have == wanted:
         return []
     text = f"has {have} channel{'s' * (have != 1)} ({netdev.name}), and {wanted} are wanted"
     if have < len(pfs):

@@ -40,6 +40,13 @@ def _check_any(machine, found, findings):
                                          "(net_mpsim)"])]
 
 
+def _give(machine, found):
+    """Arguments by the number of a board: of all that gain, or, if there are none, of all."""
+    given = {i: eal.arguments(b, machine) for i, b in enumerate(found)}
+    given = {i: arguments for i, arguments in given.items() if arguments}
+    return given or {i: eal.plain_arguments(b, machine) for i, b in enumerate(found)}
+
+
 def diagnose(machine):
     """Judges what was read."""
     found = kinds.find(machine)
@@ -50,13 +57,10 @@ def diagnose(machine):
         result.findings += check_machine.check_cpus(machine, pfs)
         result.findings += check_machine.check_hugepages(machine, pfs)
         result.findings += check_machine.check_iommu(machine, pfs)
+    given = _give(machine, found)
     for number, board in enumerate(found):
-        arguments = eal.arguments(board, machine)
-        queues = max(arguments.workers, 1) if arguments else 0
+        queues = max(given[number].workers, 1) if number in given else 0
         result.findings += check_boards.check(board, number, machine, queues)
-        if arguments:
-            result.arguments.append((number, arguments))
     result.findings += _check_any(machine, found, result.findings)
-    if not result.arguments:
-        result.arguments = [(i, eal.plain_arguments(b, machine)) for i, b in enumerate(found)]
+    result.arguments = sorted(given.items())
     return result

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decides how the kernel presents the PFs of a wire together. Pure."""
 
+import re
+
 from . import drivers
 
 JOINED = "joined"  # in one netdev, whose channels are on the PFs in turn
@@ -49,6 +51,12 @@ def in_channel_order(pfs):
     return sorted(pfs, key=lambda p: (p.joined_to != p.address, p.address))
 
 
+def of_first_vf(pf):
+    """The representor of VF 0, or None."""
+    return next((n for n in pf.representors
+                 if re.fullmatch(r"(c[0-9]+)?pf[0-9]+vf0", n.port_name or "")), None)
+
+
 def has_vfs(pfs):
-    """Is there a VF of each PF, with a representor, that an octo port can be made of?"""
-    return all(p.first_vf and p.representors for p in pfs)
+    """Is there a VF 0 of each PF, with a representor, that an octo port can be made of?"""
+    return all(p.first_vf and of_first_vf(p) for p in pfs)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from octotest.judged import IN_THE_WAY, READY, looker
+from octotest.judged import IN_THE_WAY, READY, Seen, looker
 
 from doctor import advice, boards, states
 from doctor.model import Machine, Netdev, Node, Pf
@@ -138,7 +138,7 @@ def test_shared_switch_without_vfs_of_ours(tmp_path):
     assert look("mpesw").arguments()["tier"] == "exact"
     driver.unlink()
     driver.symlink_to("../../../../bus/pci/drivers/vfio-pci")
-    seen = type(look("mpesw"))(tmp_path / "m0")
+    seen = Seen(tmp_path / "m0")
     assert seen.eal().endswith("--vdev=net_octo0,pf=0000:16:00.0,pf=0000:99:00.0")
     assert seen.arguments()["tier"] == "queue"
     assert _finding(seen, "no VF of each PF")["mark"] == "note"
@@ -152,6 +152,26 @@ def test_nic_that_gains_nothing_is_used_by_itself(see, name):
     assert "net_octo" not in seen.eal() and "without net_octo" in seen.arguments()["why"]
     needs = [line for line in seen.arguments()["before"] if "--bind=vfio-pci" in line]
     assert len(needs) == (0 if name == "half-missing" else seen.eal().count("-a "))
+
+
+def test_joined_on_one_socket(see):
+    """Nothing is gained, and two ports would not work either."""
+    path = "sys/kernel/debug/mlx5/0000:05:00.0/multi-pf"
+    seen = see("one-socket", f"{path}/primary: 0000:05:00.0 vhca 0x0",
+               f"{path}/secondary_0: 0000:06:00.0 vhca 0x1",
+               "[sys/devices/pci0000:00/0000:00:02.0/0000:05:00.0] channels := enp0 1")
+    assert "--vdev=net_af_xdp0,iface=enp0,queue_count=8" in seen.eal()
+    assert "nothing is gained" in seen.arguments()["why"]
+    assert _finding(seen, "joined by the kernel")["mark"] == "ok"
+    assert _finding(seen, "1 channel")["todo"] == ["$ ethtool -L enp0 combined 8"]
+
+
+def test_representor_of_the_first_vf(see):
+    """There are others, of whatever name."""
+    more = f"[{FIRST}/net] eth0"
+    told = see("mpesw", f"{more}/phys_port_name: pf0vf1", f"{more}/address: 1a:2b:3c:00:00:09",
+               f"{more}/phys_switch_id: f6edd50003c0639c").arguments()
+    assert any("REPRESENTOR0 (eth4 of 0000:16:00.0)" in line for line in told["before"])
 
 
 def test_odd_interfaces_are_not_in_devargs(see):
