@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """./octo doctor: each command that it prints starts, in the simulator's stand-in for the machine."""
 
+import contextlib
+
 import pytest
 
 from octotest import captured, env, standin
-from octotest.fakeagent import FakeAgent
+from octotest.agent import Agent
 from octotest.judged import looker
 from octotest.testpmd import Testpmd
 from octotest.view import View
@@ -13,8 +15,8 @@ SMALL_RINGS = ["--rxd=64", "--txd=64"]
 
 
 def _nodes(seen) -> dict:
-    return {pf["address"]: max(pf["node"], pf["root_node"], 0)
-            for nic in seen.json["nics"] for pf in nic["pfs"]}
+    return {address: max(pf["node"], pf["root_node"], 0) for nic in seen.json["nics"]
+            for pf in nic["pfs"] for address in (pf["address"], pf["first_vf"])}
 
 
 def _check_octo_port(pmd, name, told) -> None:
@@ -28,8 +30,8 @@ def _check_octo_port(pmd, name, told) -> None:
     assert (topology["mpfs"] == "slices") == ("net_af_xdp" in devargs)
 
 
-def _start(told, nodes, agent) -> None:
-    made = standin.make(told, nodes, agent)
+def _start(told, nodes, address) -> None:
+    made = standin.make(told, nodes, address)
     with Testpmd(made.vdevs, lcores=made.lcores, queues=made.queues, app=SMALL_RINGS,
                  memory=512, mbufs=16384) as pmd:
         assert [port.name for port in pmd.ports()] == made.ports
@@ -38,6 +40,14 @@ def _start(told, nodes, agent) -> None:
         for name in made.ports:
             if name.startswith("net_octo"):
                 _check_octo_port(pmd, name, told)
+        assert "is away" not in pmd.text  # octo-agent
+
+
+def _agent(told, address):
+    """The octo-agent that doctor wants to be started before."""
+    words = standin.agent_words(told, address)
+    assert (words is not None) == ("agent=" in " ".join(told["eal"]))
+    return contextlib.nullcontext() if words is None else Agent(words[0], [], words[1])
 
 
 @pytest.mark.parametrize("name", captured.names())
@@ -48,5 +58,6 @@ def test_command_starts(tmp_path, name):
     seen = looker(tmp_path)(name)
     assert seen.json["arguments"]
     for told in seen.json["arguments"]:
-        with FakeAgent(tmp_path / "agent.sock") as agent:
-            _start(told, _nodes(seen), agent.address)
+        address = f"unix:{tmp_path}/agent.sock"
+        with _agent(told, address):
+            _start(told, _nodes(seen), address)

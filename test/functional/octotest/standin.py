@@ -7,7 +7,8 @@ net_mpsim with as many queues. The PFs take no transfer rules, as those of the f
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional
+import shlex
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from . import vdevs
 
@@ -27,8 +28,7 @@ class StandIn(NamedTuple):
 class _Maker:
     """One PF of the simulator for each device, in the order in which they are named."""
 
-    def __init__(self, arguments: dict, nodes: Dict[str, int], agent: Optional[str]) -> None:
-        self.arguments = arguments
+    def __init__(self, nodes: Dict[str, int], agent: Optional[str]) -> None:
         self.nodes = nodes
         self.agent = agent
         self.made: Dict[str, str] = {}
@@ -85,10 +85,31 @@ class _Maker:
 
 def make(arguments: dict, nodes: Dict[str, int], agent: Optional[str] = None) -> StandIn:
     """Of the arguments as JSON has them; nodes by PCI address."""
-    maker = _Maker(arguments, nodes, agent)
+    maker = _Maker(nodes, agent)
     for text in arguments["eal"]:
         maker.argument(text)
     workers = max(arguments["workers"], 1)
     # half of the workers are near each PF; lcore 0 types
     lcores = ["0@0"] + [f"{i + 1}@{2 * i // workers}" for i in range(workers)]
     return StandIn(maker.vdevs, workers, ",".join(lcores), maker.ports)
+
+
+def agent_words(arguments: dict, address: str) -> Optional[Tuple[List[str], List[str]]]:
+    """EAL's and its own arguments of the octo-agent that doctor wants before, if it does."""
+    command = next((line for line in arguments["before"] if line.startswith("$ octo-agent ")), None)
+    if command is None:
+        return None
+    words = shlex.split(command[2:])
+    end = words.index("--")
+    assert words[1] == "-a" and end == 3
+    uplink = words[2].partition(",")[0]
+    pfs = sum(word == "--pf" for word in words)
+    devices = [f"--vdev=net_mpsim{i},nic=S,representor={'uplink' if i == 0 else f'pf{i - 1}'}"
+               for i in range(pfs + 1)]
+    own = []
+    for word in words[end + 1:]:
+        word = re.sub(r"rep=REPRESENTOR([0-9])", lambda m: f"rep=net_mpsim{int(m[1]) + 1}", word)
+        word = "net_mpsim0" if word == uplink else word
+        own.append(address if word.startswith("unix:") else word)
+    assert address in own and "net_mpsim0" in own
+    return devices, own
