@@ -22,6 +22,12 @@ BY_AGENT = ("octo-agent leads a flow from the wire to a VF of either PF by a rul
 
 SWITCH_AVOID = ["rules of others in the same switch (Open vSwitch, tc): it has one owner"]
 JOINED_STATES = (states.JOINED, states.HALF_JOINED)
+JOINED_BEFORE = [
+    "be root, or have CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF: for AF_XDP sockets, and for the rules "
+    "and the RETA, which net_octo sets as ethtool does",
+    "have DPDK's net_af_xdp, which is built where libxdp is",
+    "free hugepages on the node of every PF, for a pool on each (pools=local)",
+]
 JOINED_AVOID = [
     "shared_umem=1: queues would share one mapping for DMA, which is made for one PF",
     "busy_budget=0: queues would be served in interrupts, on the CPUs that these go to",
@@ -54,11 +60,7 @@ def tier(wire):
 
 def _before_joined(interface, channels):
     name = shlex.quote(interface)
-    return [f"$ ethtool -L {name} combined {channels}", f"$ ip link set {name} up",
-            "be root, or have CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF: for AF_XDP sockets, and for "
-            "the rules and the RETA, which net_octo sets as ethtool does",
-            "have DPDK's net_af_xdp, which is built where libxdp is",
-            "free hugepages on the node of every PF, for a pool on each (pools=local)"]
+    return [f"$ ethtool -L {name} combined {channels}", f"$ ip link set {name} up"]
 
 
 def agent_address(number):
@@ -86,7 +88,6 @@ def _give(arguments, number, wire, interface):
     if wire.state in JOINED_STATES:
         channels = max(arguments.workers, 1) * len(wire.pfs)
         _add(arguments.before, _before_joined(interface, channels))
-        _add(arguments.avoid, JOINED_AVOID)
     if is_by_agent(wire):
         _add(arguments.before, _before_agent(wire, number))
     if wire.state in (states.SHARED, states.SWITCHDEV):
@@ -100,6 +101,9 @@ def give(arguments, wires):
         if not arguments.tier or reached == QUEUE:
             arguments.tier, arguments.why = reached, why
         _give(arguments, number, wire, interface)
+    if any(wire.state in JOINED_STATES for wire, _ in wires):
+        _add(arguments.before, JOINED_BEFORE)
+        _add(arguments.avoid, JOINED_AVOID)
 
 
 def give_plain(arguments, board):

@@ -80,7 +80,7 @@ def _check_half_joined(who, wire):
 def _check_apart(who, wire, machine):
     version = kernel_version(machine)
     if version and version < FIRST_JOINING:
-        why = f"Linux {machine.kernel} does not join PFs"
+        why = f"Linux {machine.kernel} is older than 6.9, the first that joins PFs"
     else:
         why = "the firmware gives its PFs no group, or the kernel cannot join them"
     return [Finding(NOTE, who, f"is not joined by the kernel: {why}. Its octo port has tier queue: "

@@ -79,12 +79,12 @@ def interface_of(pfs):
 
 
 def _joined_vdevs(number, pfs, queues):
-    """Slices of the netdev's channels: each PF has every second one."""
+    """Slices of the netdev's channels, each PF has every second one; and the netdev's port."""
     pfs = states.in_channel_order(pfs)
     lower, count = f"net_af_xdp{number}", len(pfs)
     slices = [f"pf={lower}[{i}::{count}]@{_node_of(p)}" for i, p in enumerate(pfs)]
-    return [f"--vdev={lower},iface={interface_of(pfs)},queue_count={count * queues}",
-            f"--vdev=net_octo{number},{','.join(slices)},pools=local"]
+    return [f"--vdev=net_octo{number},{','.join(slices)},pools=local",
+            f"--vdev={lower},iface={interface_of(pfs)},queue_count={count * queues}"]
 
 
 def _vdevs(number, wire, queues):
@@ -122,8 +122,9 @@ def _octo_arguments(wires, machine):
     main, workers = choose_lcores(machine, machine.places(pfs))
     queues = len(workers) - (main is None)
     eal = _lcores(main, workers) + [f"-a {NO_NIC}"]
-    for number, wire in enumerate(usable):
-        eal += _vdevs(number, wire, max(queues, 1))
+    vdevs = [_vdevs(number, wire, max(queues, 1)) for number, wire in enumerate(usable)]
+    # octo ports that come before their PFs have the first numbers
+    eal += [v[0] for v in vdevs] + [lower for v in vdevs for lower in v[1:]]
     found = Arguments(eal, queues, scope=WITHOUT_HALF if len(usable) < len(wires) else "")
     advice.give(found, [(w, interface_of(port_pfs(w))) for w in usable])
     return found

@@ -31,8 +31,9 @@ def see(tmp_path):
     return looker(tmp_path)
 
 
-JOINED = ("-l 0-4,48-51 -a 0000:00:00.0 --vdev=net_af_xdp0,iface=eth2,queue_count=16 --vdev="
-          "net_octo0,pf=net_af_xdp0[0::2]@0,pf=net_af_xdp0[1::2]@1,pools=local")
+JOINED = ("-l 0-4,48-51 -a 0000:00:00.0 "
+          "--vdev=net_octo0,pf=net_af_xdp0[0::2]@0,pf=net_af_xdp0[1::2]@1,pools=local "
+          "--vdev=net_af_xdp0,iface=eth2,queue_count=16")
 
 TWO_PORTS = ("-l 0-4,48-51 -a 0000:00:00.0 "
              "--vdev=net_octo0,pf=0000:16:00.0,pf=0000:99:00.0")
@@ -68,6 +69,13 @@ MACHINES = {
     "kernel-joined": (["multi-PF"], [], JOINED),
     "kernel-joined-user": (["multi-PF"], [], JOINED),
     "kernel-joined-channel": (["multi-PF"], [r"NIC 0 has 1 channel .*0000:99:00\.0"], JOINED),
+    "kernel-joined-ports": (
+        ["multi-PF"], [],
+        "-l 0-4,48-51 -a 0000:00:00.0 "
+        "--vdev=net_octo0,pf=net_af_xdp0[0::2]@0,pf=net_af_xdp0[1::2]@1,pools=local "
+        "--vdev=net_octo1,pf=net_af_xdp1[0::2]@0,pf=net_af_xdp1[1::2]@1,pools=local "
+        "--vdev=net_af_xdp0,iface=eth2,queue_count=16 "
+        "--vdev=net_af_xdp1,iface=eth3,queue_count=16"),
     "half-joined": (["multi-PF"], [r"NIC 0 is half-joined: 0000:99:00\.0 \(vfio-pci\)"],
                     JOINED.replace("eth2", "IFACE")),
     "half-joined-failed": (["multi-PF"], [r"NIC 0 is half-joined: all PFs"],

@@ -26,7 +26,7 @@ def _finding(seen, words: str) -> dict:
 
 STATES = {
     "kernel-joined": ["joined"], "kernel-joined-user": ["joined"],
-    "kernel-joined-channel": ["joined"], "half-joined": ["half-joined"],
+    "kernel-joined-channel": ["joined"], "kernel-joined-ports": ["joined", "joined"], "half-joined": ["half-joined"],
     "half-joined-failed": ["half-joined"], "half-joined-port": ["joined", "half-joined"],
     "apart": ["apart"], "snap-io": ["apart"], "socket-direct": ["apart", "apart"],
     "four-sockets": ["apart"], "vfio-ready": ["other"], "switchdev": ["switchdev"],
@@ -74,6 +74,15 @@ def test_channels(see, channels, mark, words):
     assert seen.status == (IN_THE_WAY if mark == "in the way" else READY)
 
 
+def test_joined_netdev_is_elsewhere(see):
+    """In another network namespace: it has no name here."""
+    path = "sys/kernel/debug/mlx5/0000:16:00.1/multi-pf"
+    seen = see("half-joined-port", f"{path}/primary: 0000:16:00.1 vhca 0x2",
+               f"{path}/secondary_0: 0000:99:00.1 vhca 0x3")
+    assert "--vdev=net_af_xdp1,iface=IFACE,queue_count=16" in seen.eal()
+    assert "$ ip netns" in _finding(seen, "no network namespace")["todo"]
+
+
 def test_half_joined_names_what_is_missing(see):
     """The PF, its driver, the command that gives it back; not twice."""
     seen = see("half-joined")
@@ -94,7 +103,7 @@ def test_half_joined_port_leaves_the_other_one(see):
 
 
 @pytest.mark.parametrize("name, why", [
-    ("snap-io", "Linux 6.1.0-18-amd64 does not join"), ("apart", "firmware gives its PFs no group"),
+    ("snap-io", "Linux 6.1.0-18-amd64 is older than 6.9"), ("apart", "firmware gives its PFs no group"),
 ])
 def test_apart(see, name, why):
     """Tier queue, the reason, and the way to a better one."""
