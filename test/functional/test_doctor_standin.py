@@ -34,7 +34,7 @@ def _start(told, nodes, address) -> None:
     made = standin.make(told, nodes, address)
     with Testpmd(made.vdevs, lcores=made.lcores, queues=made.queues, app=SMALL_RINGS,
                  memory=512, mbufs=16384) as pmd:
-        assert [port.name for port in pmd.ports()] == made.ports
+        assert [(port.port, port.name) for port in pmd.ports()] == list(enumerate(made.ports))
         pmd.start("io")
         pmd.stop_forwarding()
         for name in made.ports:

@@ -32,25 +32,26 @@ class _Maker:
         self.nodes = nodes
         self.agent = agent
         self.made: Dict[str, str] = {}
-        self.vdevs: List[str] = []
+        self.vdevs: List[str] = []  # in the order of the command line
+        self.probed: List[str] = []  # by octo, when all octo ports have their numbers
         self.ports: List[str] = []
+
+    def _name(self, device: str) -> str:
+        """Of the PF that stands for a device."""
+        return self.made.setdefault(device, f"net_mpsim{len(self.made)}")
 
     def _device(self, name: str, nic: str, **more: object) -> str:
         """The PF that stands for a device."""
-        if name not in self.made:
-            number = len(self.made)
-            if not any(f"nic={nic}," in v for v in self.vdevs):
-                more["wire"] = "loop"
-            self.made[name] = f"net_mpsim{number}"
-            self.vdevs.append(vdevs.mpsim(number, nic, self.nodes.get(name, 0) & 1,
-                                          caps="-mpfs", **more))
-        return self.made[name]
+        if not any(f"nic={nic}," in v for v in (*self.vdevs, *self.probed)):
+            more["wire"] = "loop"
+        number = int(self._name(name)[len("net_mpsim"):])
+        return vdevs.mpsim(number, nic, self.nodes.get(name, 0) & 1, caps="-mpfs", **more)
 
     def _lower(self, name: str, devargs: str) -> None:
         """net_af_xdp: all queues of a netdev."""
         given = dict(pair.split("=") for pair in devargs.split(","))
         assert set(given) == {"iface", "queue_count"}
-        self._device(name, name, queues=given["queue_count"])
+        self.vdevs.append(self._device(name, name, queues=given["queue_count"]))
 
     def _octo(self, name: str, devargs: str) -> None:
         """net_octo over devices that stand for those that it names."""
@@ -59,7 +60,9 @@ class _Maker:
             key, _, value = pair.partition("=")
             if key == "pf":
                 lower, rest = re.fullmatch(r"([^@\[]+)(.*)", value).groups()
-                value = self._device(lower, name) + rest.replace("@NODE", "@0")
+                if ADDRESS.fullmatch(lower):
+                    self.probed.append(self._device(lower, name))
+                value = self._name(lower) + rest.replace("@NODE", "@0")
             if key == "agent":
                 value = self.agent
             found.append(f"{key}={value}")
@@ -73,7 +76,8 @@ class _Maker:
             return
         if text.startswith("-a "):
             assert ADDRESS.fullmatch(text[3:])
-            self.ports.append(self._device(text[3:], text[3:].replace(":", "")))
+            self.vdevs.append(self._device(text[3:], text[3:].replace(":", "")))
+            self.ports.append(self._name(text[3:]))
             return
         name, devargs = re.fullmatch(r"--vdev=(\w+),(.*)", text).groups()
         if name.startswith("net_octo"):
@@ -91,7 +95,7 @@ def make(arguments: dict, nodes: Dict[str, int], agent: Optional[str] = None) ->
     workers = max(arguments["workers"], 1)
     # half of the workers are near each PF; lcore 0 types
     lcores = ["0@0"] + [f"{i + 1}@{2 * i // workers}" for i in range(workers)]
-    return StandIn(maker.vdevs, workers, ",".join(lcores), maker.ports)
+    return StandIn(maker.vdevs + maker.probed, workers, ",".join(lcores), maker.ports)
 
 
 def agent_words(arguments: dict, address: str) -> Optional[Tuple[List[str], List[str]]]:
