@@ -30,7 +30,7 @@ JOINED_BEFORE = [
 ]
 JOINED_AVOID = [
     "shared_umem=1: queues would share one mapping for DMA, which is made for one PF",
-    "busy_budget=0: queues would be served in interrupts, on the CPUs that these go to",
+    "busy_budget=0: a burst on an empty queue may wait for a second, and net_octo refuses the port",
     "start_queue=: channels are counted from 0 on, and the slices with them",
     "another ethtool -L while the program runs",
 ]
