@@ -93,8 +93,8 @@ has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 
 /* Does this hold for any PF of the port? */
 static bool
-is_any(const struct octo_dev *octo, uint8_t port, bool blind,
-       bool (*holds)(const struct octo_dev *octo, uint8_t pf, bool blind))
+any_holds(const struct octo_dev *octo, uint8_t port, bool blind,
+	  bool (*holds)(const struct octo_dev *octo, uint8_t pf, bool blind))
 {
 	for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
 		if (octo_port_index(octo, pf) == port && holds(octo, pf, blind))
@@ -162,18 +162,18 @@ is_empty(struct octo_dev *octo, uint8_t port, bool stays)
 	const uint64_t now = octo_now();
 	const bool blind = is_blind(d);
 
-	if (is_any(octo, port, blind, is_led_to))
+	if (any_holds(octo, port, blind, is_led_to))
 		return false;
 	if (d->drained == 0) {
 		d->drained = now + octo->grace_cycles;
 		is_sending(octo, port, &d->packets);
 		return false;
 	}
-	if (octo_gate_before(now, d->drained) || is_any(octo, port, blind, has_received) ||
+	if (octo_gate_before(now, d->drained) || any_holds(octo, port, blind, has_received) ||
 	    is_sending(octo, port, &d->packets))
 		return false;
 	/* it is stopped next, and may have been the last */
-	return !stays || !is_any(octo, port, blind, has_to_send);
+	return !stays || !any_holds(octo, port, blind, has_to_send);
 }
 
 /* The next event of the port's role: a ring is empty or not, a device is gone, or time passes. */
@@ -188,8 +188,8 @@ look(struct octo_dev *octo, uint8_t port)
 	if (!octo->port[port].has_port || d->todo != 0)
 		return OCTO_PF_EV_TIME;
 	if (state == OCTO_PF_FLUSHING)
-		return is_any(octo, port, is_blind(d), has_to_send) ? OCTO_PF_EV_TIME :
-								      OCTO_PF_EV_SENT;
+		return any_holds(octo, port, is_blind(d), has_to_send) ? OCTO_PF_EV_TIME :
+									 OCTO_PF_EV_SENT;
 	if (state != OCTO_PF_DRAIN_EJECT && !stays)
 		return OCTO_PF_EV_TIME;
 	/* the others are gone, or have no link: a PF without some rules is better than none */

@@ -87,8 +87,8 @@ typedef int (*steer_fn)(struct octo_dev *octo, const struct octo_tuple *tuple, u
 
 /* Run a command on a flow under the control mutex. */
 static int
-steer(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue, steer_fn fn,
-      struct rte_flow_error *error)
+do_locked(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue, steer_fn fn,
+	  struct rte_flow_error *error)
 {
 	struct octo_dev *octo = enter(port_id, error);
 	struct octo_tuple t;
@@ -124,7 +124,7 @@ int
 rte_pmd_octo_steer_add(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
 		       struct rte_flow_error *error)
 {
-	return steer(port_id, tuple, queue, add_locked, error);
+	return do_locked(port_id, tuple, queue, add_locked, error);
 }
 
 /* Only a rule that is nothing but a 5-tuple and a queue can be moved. */
@@ -158,7 +158,7 @@ int
 rte_pmd_octo_steer_move(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple, uint16_t queue,
 			struct rte_flow_error *error)
 {
-	return steer(port_id, tuple, queue, move_locked, error);
+	return do_locked(port_id, tuple, queue, move_locked, error);
 }
 
 static int
@@ -182,7 +182,7 @@ int
 rte_pmd_octo_steer_remove(uint16_t port_id, const struct rte_pmd_octo_tuple *tuple,
 			  struct rte_flow_error *error)
 {
-	return steer(port_id, tuple, 0, remove_locked, error);
+	return do_locked(port_id, tuple, 0, remove_locked, error);
 }
 
 static int
