@@ -100,40 +100,46 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 
 /* Begins a transfer rule; returns the next free item of the pattern. */
 static struct rte_flow_item *
-begin_transfer(struct octo_flow_rule *rule, uint32_t priority, uint16_t from_port)
+begin_transfer(struct octo_flow_rule *rule, enum octo_dialect_id dialect, uint32_t priority,
+	       uint16_t from_port)
 {
+	const enum rte_flow_item_type from = octo_dialect_get(dialect)->from;
 	struct rte_flow_item *item = rule->pattern;
 
 	memset(rule, 0, sizeof(*rule));
 	rule->attr.transfer = 1;
 	rule->attr.priority = priority;
+	if (from == RTE_FLOW_ITEM_TYPE_END)
+		return item;
 	rule->from.port_id = from_port;
-	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
-					 .spec = &rule->from,
-					 .mask = &rte_flow_item_ethdev_mask};
+	*item++ = (struct rte_flow_item){
+		.type = from, .spec = &rule->from, .mask = &rte_flow_item_ethdev_mask};
 	return item;
 }
 
 /* Ends a transfer rule. */
 static void
-end_transfer(struct octo_flow_rule *rule, struct rte_flow_item *item,
-	     enum rte_flow_action_type fate, uint16_t to_port, bool count)
+end_transfer(struct octo_flow_rule *rule, enum octo_dialect_id dialect, struct rte_flow_item *item,
+	     uint16_t to_port, bool count)
 {
+	const enum rte_flow_action_type to = octo_dialect_get(dialect)->to;
+
 	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
 	rule->to.port_id = to_port;
-	build_actions(rule, (struct rte_flow_action){.type = fate, .conf = &rule->to}, count);
+	build_actions(rule, (struct rte_flow_action){.type = to, .conf = &rule->to}, count);
 }
 
-/* A transfer rule; without a tuple, for everything that enters by from_port. */
-static void
-build_transfer(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
-	       uint16_t from_port, enum rte_flow_action_type fate, uint16_t to_port, bool count)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_transfer)
+void
+octo_flow_build_transfer(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
+			 const struct octo_tuple *tuple, uint32_t priority, uint16_t from_port,
+			 uint16_t to_port, bool count)
 {
-	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
+	struct rte_flow_item *item = begin_transfer(rule, dialect, priority, from_port);
 
 	if (tuple != NULL)
 		item = build_tuple(rule, item, tuple);
-	end_transfer(rule, item, fate, to_port, count);
+	end_transfer(rule, dialect, item, to_port, count);
 }
 
 /* A tuple of which only the last 32 bits of each address are set. */
@@ -151,17 +157,17 @@ low_bits(enum octo_tuple_family family, uint32_t src, uint32_t dst)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_masked)
 void
-octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
-		       const struct octo_partition_rule *masked, uint32_t priority,
-		       uint16_t from_port, uint16_t to_port, bool count)
+octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
+		       enum octo_tuple_family family, const struct octo_partition_rule *masked,
+		       uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)
 {
 	const struct octo_tuple t = low_bits(family, masked->src, masked->dst);
 	const struct octo_tuple mask = low_bits(family, masked->src_mask, masked->dst_mask);
-	struct rte_flow_item *item = begin_transfer(rule, priority, from_port);
+	struct rte_flow_item *item = begin_transfer(rule, dialect, priority, from_port);
 
 	*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH};
 	*item++ = build_l3(rule, &t, &mask);
-	end_transfer(rule, item, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, to_port, count);
+	end_transfer(rule, dialect, item, to_port, count);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_mpfs)
@@ -169,8 +175,8 @@ void
 octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
 		     uint16_t from_port, uint16_t to_port, bool count)
 {
-	build_transfer(rule, tuple, priority, from_port, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
-		       to_port, count);
+	octo_flow_build_transfer(rule, OCTO_DIALECT_WIRE_ITEM, tuple, priority, from_port, to_port,
+				 count);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_eswitch)
@@ -178,6 +184,6 @@ void
 octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)
 {
-	build_transfer(rule, tuple, priority, from_port, RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT,
-		       to_port, count);
+	octo_flow_build_transfer(rule, OCTO_DIALECT_REPRESENTED, tuple, priority, from_port,
+				 to_port, count);
 }

@@ -8,6 +8,7 @@
 #include <rte_compat.h>
 #include <rte_flow.h>
 
+#include "octo_dialect.h"
 #include "octo_partition.h"
 #include "octo_tuple.h"
 
@@ -46,7 +47,17 @@ void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple 
 			   uint32_t priority, uint16_t queue, bool count);
 
 /**
- * MPFS rule: transfer, packets that enter from the network behind ethdev `from_port`, 5-tuple,
+ * A transfer rule in a dialect: packets that enter by the wire behind ethdev `from_port`, 5-tuple,
+ * to the PF of ethdev `to_port` [, COUNT]. Without a tuple (NULL): all packets that enter there, or
+ * with a dialect that has no port item all packets of all ports.
+ */
+__rte_internal
+void octo_flow_build_transfer(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
+			      const struct octo_tuple *tuple, uint32_t priority, uint16_t from_port,
+			      uint16_t to_port, bool count);
+
+/**
+ * The same in the dialect "wire-item": transfer, packets that enter from the network behind ethdev `from_port`, 5-tuple,
  * PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic direction" and "Actions":
  * PORT_REPRESENTOR gives packets to the ethdev itself). Without a tuple (NULL): all packets
  * that enter there.
@@ -55,11 +66,11 @@ __rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
-/** Masked MPFS rule: the same for IP packets of a family that match `masked` [, COUNT]. */
+/** Masked transfer rule: for IP packets of a family that match `masked` [, COUNT]. */
 __rte_internal
-void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_tuple_family family,
-			    const struct octo_partition_rule *masked, uint32_t priority,
-			    uint16_t from_port, uint16_t to_port, bool count);
+void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
+			    enum octo_tuple_family family, const struct octo_partition_rule *masked,
+			    uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
 /**
  * E-Switch rule: transfer, packets that enter from behind ethdev `from_port` (an uplink: the

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 
+#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "octo_test.h"
@@ -186,6 +188,53 @@ test_mpfs_rule_begins_at_the_network_side(void **state)
 	assert_int_equal(to->port_id, 9);
 }
 
+static void
+test_rule_without_a_port_item(void **state)
+{
+	static const enum rte_flow_item_type items[] = {
+		RTE_FLOW_ITEM_TYPE_ETH, RTE_FLOW_ITEM_TYPE_IPV4, RTE_FLOW_ITEM_TYPE_UDP,
+		RTE_FLOW_ITEM_TYPE_END};
+	struct octo_flow_rule rule;
+	struct octo_tuple t;
+
+	(void)state;
+	assert_int_equal(octo_tuple_read(&t, "udp", "1.1.1.1", 5, "2.2.2.2", 6, NULL), 0);
+	octo_flow_build_transfer(&rule, OCTO_DIALECT_NO_ITEM, &t, 3, 4, 9, false);
+	assert_true(rule.attr.transfer && !rule.attr.ingress && !rule.attr.egress);
+	assert_int_equal(rule.attr.priority, 3);
+	for (size_t i = 0; i < RTE_DIM(items); i++)
+		assert_int_equal(rule.pattern[i].type, items[i]);
+	assert_int_equal(rule.actions[0].type, RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR);
+	assert_int_equal(((const struct rte_flow_action_ethdev *)rule.actions[0].conf)->port_id, 9);
+	assert_int_equal(rule.actions[1].type, RTE_FLOW_ACTION_TYPE_END);
+}
+
+static void
+test_dialects_have_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < OCTO_NB_DIALECTS; i++) {
+		const char *name = octo_dialect_get(i)->name;
+
+		assert_int_equal(octo_dialect_find(name), i);
+		assert_non_null(strstr(octo_dialect_names(), name));
+	}
+	assert_int_equal(octo_dialect_find("wire"), -EINVAL);
+	assert_int_equal(octo_dialect_find(""), -EINVAL);
+}
+
+/* Rules that may send packets back to the wire are not tried without being asked for. */
+static void
+test_usual_dialects_deliver_to_pfs(void **state)
+{
+	(void)state;
+	assert_int_not_equal(octo_dialect_usual(), 0);
+	for (unsigned int i = 0; i < OCTO_NB_DIALECTS; i++)
+		if (octo_dialect_usual() & RTE_BIT32(i))
+			assert_int_equal(octo_dialect_get(i)->to,
+					 RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR);
+}
+
 static const struct octo_partition_rule part = {.src = 0x105,
 						.src_mask = 0x30f,
 						.dst = 0x0a,
@@ -222,10 +271,10 @@ test_masked_rule_matches_low_bits_of_addresses(void **state)
 	struct octo_flow_rule rule;
 
 	(void)state;
-	octo_flow_build_masked(&rule, OCTO_IPV4, &part, 4, 3, 9, false);
+	octo_flow_build_masked(&rule, OCTO_DIALECT_WIRE_ITEM, OCTO_IPV4, &part, 4, 3, 9, false);
 	assert_masked(&rule, RTE_FLOW_ITEM_TYPE_IPV4, &rule.l3.v4.hdr.src_addr,
 		      &rule.l3_mask.v4.hdr.src_addr, 4);
-	octo_flow_build_masked(&rule, OCTO_IPV6, &part, 4, 3, 9, false);
+	octo_flow_build_masked(&rule, OCTO_DIALECT_WIRE_ITEM, OCTO_IPV6, &part, 4, 3, 9, false);
 	assert_masked(&rule, RTE_FLOW_ITEM_TYPE_IPV6, &rule.l3.v6.hdr.src_addr,
 		      &rule.l3_mask.v6.hdr.src_addr, 16);
 }
@@ -236,6 +285,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_rule_is_read_back),
 		cmocka_unit_test(test_mpfs_rule_is_read_back),
+		cmocka_unit_test(test_rule_without_a_port_item),
+		cmocka_unit_test(test_dialects_have_names),
+		cmocka_unit_test(test_usual_dialects_deliver_to_pfs),
 		cmocka_unit_test(test_eswitch_rule_is_read_back),
 		cmocka_unit_test(test_eswitch_rule_without_tuple_is_for_all),
 		cmocka_unit_test(test_queue_rule_has_the_form_that_nics_take),

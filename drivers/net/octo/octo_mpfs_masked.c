@@ -35,11 +35,13 @@ octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	struct octo_flow_rule r;
 	int ret;
 
-	octo_flow_build_masked(&r, OCTO_IPV4, &odd, MASKED_PRIORITY, proxy, proxy, false);
+	octo_flow_build_masked(&r, OCTO_DIALECT_WIRE_ITEM, OCTO_IPV4, &odd, MASKED_PRIORITY, proxy,
+			       proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
-	octo_flow_build_masked(&r, OCTO_IPV6, &odd, MASKED_PRIORITY, proxy, proxy, false);
+	octo_flow_build_masked(&r, OCTO_DIALECT_WIRE_ITEM, OCTO_IPV6, &odd, MASKED_PRIORITY, proxy,
+			       proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
@@ -88,8 +90,8 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 	int ret = 0;
 
 	for (unsigned int i = 0; ret == 0 && i < masked->nb_rules; i++) {
-		octo_flow_build_masked(&r, family, &masked->rules[i], MASKED_PRIORITY + set->turn,
-				       octo->port[set->proxy].port_id,
+		octo_flow_build_masked(&r, OCTO_DIALECT_WIRE_ITEM, family, &masked->rules[i],
+				       MASKED_PRIORITY + set->turn, octo->port[set->proxy].port_id,
 				       octo->port[masked->rules[i].pf].port_id, set->counted);
 		ret = add_rule(octo, &r, set, error);
 	}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <string.h>
+
+#include <eal_export.h>
+#include <rte_bitops.h>
+
+#include "octo_dialect.h"
+
+static const struct octo_dialect dialects[OCTO_NB_DIALECTS] = {
+	[OCTO_DIALECT_WIRE_ITEM] =
+		{
+			.name = "wire-item",
+			.from = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
+			.to = RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
+		},
+	[OCTO_DIALECT_NO_ITEM] =
+		{
+			.name = "no-item",
+			.from = RTE_FLOW_ITEM_TYPE_END,
+			.to = RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
+		},
+	[OCTO_DIALECT_REPRESENTED] =
+		{
+			.name = "represented",
+			.from = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
+			.to = RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT,
+			.on_request = true,
+		},
+};
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_get)
+const struct octo_dialect *
+octo_dialect_get(unsigned int id)
+{
+	return &dialects[id];
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_find)
+int
+octo_dialect_find(const char *name)
+{
+	for (int id = 0; id < OCTO_NB_DIALECTS; id++)
+		if (strcmp(name, dialects[id].name) == 0)
+			return id;
+	return -EINVAL;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_names)
+const char *
+octo_dialect_names(void)
+{
+	return "wire-item, no-item or represented";
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_usual)
+uint32_t
+octo_dialect_usual(void)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int id = 0; id < OCTO_NB_DIALECTS; id++)
+		if (!dialects[id].on_request)
+			mask |= RTE_BIT32(id);
+	return mask;
+}
