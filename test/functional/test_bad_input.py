@@ -19,7 +19,8 @@ NINE = ",".join(f"pf=pf{i}" for i in range(9))
 def running(shared):
     """PFs 0 to 8 are free; net_octo8 has two others; queues, MTU differ."""
     args = [*vdevs.nic("A", 0, 8, "loop"), vdevs.mpsim(
-        8, "B", wire="loop", mac="02:00:00:00:00:08", default_pf=0, lost_pf="drop"),
+        8, "B", wire="loop", mac="02:00:00:00:00:08", default_pf=0, lost_pf="drop",
+        dialect="wire-item"),
             vdevs.mpsim(10, "C", max_mtu=2000),
             vdevs.mpsim(11, "D", queues=4),
             vdevs.mpsim(12, "E"), vdevs.mpsim(13, "E"),
@@ -178,6 +179,9 @@ SIM_ROWS = [
     ("latency", "nic=X,latency_us=1000001", r"latency_us=1000001: a number"),
     ("ignore-word", "nic=X,ignore=none", r"ignore=none"),
     ("ignore-empty", "nic=X,ignore=", r"ignore="),
+    ("dialect-word", "nic=X,dialect=any", r"dialect=any: wire-item, no-item or represented"),
+    ("dialect-tail", "nic=X,dialect=no-item/all", r"dialect=no-item/all: "),
+    ("dialect-differs", "nic=B,dialect=no-item", r"dialect"),
     ("caps-word", "nic=X,caps=-mpfs/-all", r"'-all' is not known; -mpfs, "),
     ("caps-plus", "nic=X,caps=mpfs", r"'mpfs' is not known"),
     ("caps-empty", "nic=X,caps=", r"caps=: '' is not known"),

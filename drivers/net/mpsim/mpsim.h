@@ -210,7 +210,9 @@ struct mpsim_nic {
 	uint16_t nb_ports;        /**< PFs and representors */
 	struct mpsim_pf *manager; /**< the transfer proxy PF */
 	uint32_t default_pf;
-	bool routes_around; /**< a transfer rule to a lost PF leads to the default PF */
+	bool takes_any_dialect; /**< transfer rules of other dialects are taken and match nothing */
+	uint8_t dialect;        /**< enum octo_dialect_id of transfer rules, without an E-Switch */
+	bool routes_around;     /**< a transfer rule to a lost PF leads to the default PF */
 	struct mpsim_mac macs[MPSIM_MAX_MACS]; /**< further ones */
 	struct mpsim_table mpfs;               /**< transfer rules of exact 5-tuples */
 	struct mpsim_generic masked;           /**< others; mpfs.max limits the sum */

@@ -10,6 +10,7 @@
 
 #include "mpsim.h"
 #include "mpsim_caps.h"
+#include "octo_dialect.h"
 
 #define DEFAULT_ENTRIES 65536
 #define DEFAULT_WIRE_RING 1024
@@ -86,6 +87,29 @@ read_ignore(const char *who, const char *value, struct mpsim_args *args)
 	else
 		MPSIM_LOG(ERR, who, "ignore=%s: mpfs, arfs or all is needed", value);
 	return args->ignore != 0 ? 0 : -EINVAL;
+}
+
+/* NAME, or NAME/any: rules of other dialects are taken as well, and match nothing. */
+static int
+read_dialect(const char *who, const char *value, struct mpsim_args *args)
+{
+	char name[MPSIM_NAME_MAX];
+	char *any;
+	int id;
+
+	strlcpy(name, value, sizeof(name));
+	any = strchr(name, '/');
+	args->takes_any_dialect = any != NULL && strcmp(any, "/any") == 0;
+	if (args->takes_any_dialect)
+		*any = '\0';
+	id = octo_dialect_find(name);
+	if (id < 0) {
+		MPSIM_LOG(ERR, who, "dialect=%s: %s is needed, and /any may follow", value,
+			  octo_dialect_names());
+		return -EINVAL;
+	}
+	args->dialect = (uint32_t)id;
+	return 0;
 }
 
 static int
@@ -171,6 +195,7 @@ static const struct arg known_args[] = {
 	{.key = "mac", .read = read_mac, .given = MPSIM_ARG_MAC},
 	{.key = "ignore", .read = read_ignore},
 	{.key = "caps", .read = read_caps},
+	{.key = "dialect", .read = read_dialect, .given = MPSIM_ARG_DIALECT},
 	{.key = "representor", .read = read_representor},
 	{.key = "tx_nodes", .read = read_tx_nodes},
 	{.key = "lost_pf", .read = read_lost_pf, .given = MPSIM_ARG_LOST_PF},
@@ -229,7 +254,7 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct mpsim_args
 			  "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, "
 			  "mpfs_entries, arfs_entries, generic_entries, queues, mac, wire_ring, "
 			  "wire_wait_us, max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, "
-			  "caps, model, socket_map, rings and representor are known",
+			  "dialect, caps, model, socket_map, rings and representor are known",
 			  pair->key);
 		return -EINVAL;
 	}

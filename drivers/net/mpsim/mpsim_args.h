@@ -43,8 +43,9 @@ struct mpsim_args {
 	uint32_t queues;
 	uint32_t max_mtu;
 	uint32_t socket;
-	uint32_t ignore; /**< bits of enum mpsim_ignore */
-	uint32_t lacks;  /**< mask of enum mpsim_cap: missing capabilities */
+	uint32_t ignore;  /**< bits of enum mpsim_ignore */
+	uint32_t dialect; /**< of transfer rules that have an effect: enum octo_dialect_id */
+	uint32_t lacks;   /**< mask of enum mpsim_cap: missing capabilities */
 	enum mpsim_tx_nodes tx_nodes;
 	char model[MPSIM_PATH_MAX];        /**< as given, "" if not */
 	struct octo_socket_map socket_map; /**< for the model */
@@ -52,6 +53,7 @@ struct mpsim_args {
 	uint32_t wire_wait_us;             /**< time that a sender waits at a full wire */
 	uint32_t latency_us;               /**< time from the switch to an Rx ring */
 	bool routes_around;                /**< lost_pf=default */
+	bool takes_any_dialect;            /**< rules of other dialects are not refused */
 	bool rings_on_pf;                  /**< rings=pf, for the model */
 };
 
@@ -72,6 +74,7 @@ enum mpsim_nic_arg {
 	MPSIM_ARG_MODEL = 1 << 6,
 	MPSIM_ARG_SOCKET_MAP = 1 << 7,
 	MPSIM_ARG_RINGS = 1 << 8,
+	MPSIM_ARG_DIALECT = 1 << 9,
 };
 
 /** Parse devargs. Returns 0, or a negative errno after logging an error. */

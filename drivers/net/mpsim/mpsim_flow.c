@@ -10,6 +10,7 @@
 #include "mpsim_caps.h"
 #include "mpsim_flow.h"
 #include "mpsim_flow_ops.h"
+#include "octo_dialect.h"
 
 /* there may be a million, and the pump reads the first two cache lines of each */
 static_assert(sizeof(struct mpsim_rule) <= 128, "a rule takes two cache lines of 64 bytes");
@@ -31,6 +32,32 @@ mpsim_flow_refuse(struct rte_flow_error *error, int code, enum rte_flow_error_ty
 	return rte_flow_error_set(error, code, type, NULL, text);
 }
 
+/* Is the rule in the NIC's dialect? Others are refused, unless the NIC takes them in vain. */
+static int
+check_dialect(const struct mpsim_nic *nic, struct mpsim_reading *r, struct rte_flow_error *error)
+{
+	const struct octo_dialect *own = octo_dialect_get(nic->dialect);
+	const bool has_item = r->match.from_port != MPSIM_NO_PORT;
+	const bool needs_item = own->from == RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT;
+	const bool to_represented = own->to == RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT;
+
+	r->foreign = has_item != needs_item || r->orders.to_represented != to_represented;
+	if (!r->foreign || nic->takes_any_dialect)
+		return 0;
+	if (r->orders.to_represented && !to_represented)
+		return mpsim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+					 "represented_port: NIC %s has no uplink representor: "
+					 "port_representor of a PF is known",
+					 nic->name);
+	if (!has_item && needs_item)
+		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
+					 "item represented_port of a PF of this NIC "
+					 "must come first");
+	return mpsim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+				 "NIC %s takes transfer rules of dialect %s only", nic->name,
+				 own->name);
+}
+
 /* Check a transfer rule: from the wire to a PF, created on the NIC's transfer proxy. */
 static int
 check_switch(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flow_error *error)
@@ -39,28 +66,25 @@ check_switch(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flow
 	const struct mpsim_pf *proxy = nic->manager;
 	const struct mpsim_pf *from = mpsim_nic_pf_by_port(nic, r->match.from_port);
 	const struct mpsim_pf *to = mpsim_nic_pf_by_port(nic, r->orders.to_port);
+	int ret;
 
 	if (pf != proxy && proxy != NULL)
 		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
 					 "transfer rules of NIC %s are made on its proxy, "
 					 "port %u (%s)",
 					 nic->name, proxy->port_id, proxy->data->name);
-	if (r->orders.to_represented)
-		return mpsim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
-					 "represented_port: NIC %s has no uplink representor: "
-					 "port_representor of a PF is known",
-					 nic->name);
-	if (r->match.from_port == MPSIM_NO_PORT)
-		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
-					 "item represented_port of a PF of this NIC "
-					 "must come first");
-	if (from == NULL || mpsim_is_representor(from))
+	ret = check_dialect(nic, r, error);
+	if (ret != 0)
+		return ret;
+	if (r->match.from_port != MPSIM_NO_PORT && (from == NULL || mpsim_is_representor(from)))
 		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC,
 					 "represented_port: ethdev %u is no PF of NIC %s",
 					 r->match.from_port, nic->name);
 	if (to == NULL || mpsim_is_representor(to))
 		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
-					 "port_representor: ethdev %u is no PF of NIC %s",
+					 "%s: ethdev %u is no PF of NIC %s",
+					 r->orders.to_represented ? "represented_port" :
+								    "port_representor",
 					 r->orders.to_port, nic->name);
 	r->orders.fate.own.target = to->index;
 	return 0;
@@ -138,6 +162,7 @@ read_rule(const struct mpsim_pf *pf, const struct rte_flow_attr *attr,
 		return ret;
 	r->transfer = attr->transfer;
 	r->whole_way = false;
+	r->foreign = false;
 	r->priority = attr->priority;
 	r->group = attr->group;
 	ret = attr->transfer ? check_transfer(pf, r, error) : check_ingress(pf, r, error);
@@ -165,7 +190,8 @@ choose_table(struct mpsim_pf *pf, const struct mpsim_reading *r, struct rte_flow
 		flow->exact = r->transfer ? &pf->nic->mpfs : &pf->arfs;
 	else
 		flow->generic = r->transfer ? &pf->nic->masked : &pf->generic;
-	flow->rule.inert = pf->args.ignore & (r->transfer ? MPSIM_IGNORE_MPFS : MPSIM_IGNORE_ARFS);
+	flow->rule.inert = r->foreign ||
+			   pf->args.ignore & (r->transfer ? MPSIM_IGNORE_MPFS : MPSIM_IGNORE_ARFS);
 }
 
 /* Keep a copy of the match, from which the entries of a generic table are made. */

@@ -30,6 +30,7 @@ struct mpsim_reading {
 	uint32_t priority;
 	uint32_t group;
 	bool transfer;
+	bool foreign;   /**< in another dialect than the NIC's: it matches nothing */
 	bool whole_way; /**< all traffic from a port of an E-Switch */
 	uint16_t from;  /**< index in nic->way[] */
 	struct mpsim_match match;

@@ -10,6 +10,7 @@
 #include <rte_string_fns.h>
 
 #include "octo_clock.h"
+#include "octo_dialect.h"
 #include "mpsim.h"
 #include "mpsim_filter.h"
 
@@ -86,6 +87,8 @@ set_defaults(struct mpsim_nic *nic)
 	nic->given &= MPSIM_ARG_WIRE;
 	nic->default_pf = 0;
 	nic->routes_around = false;
+	nic->dialect = OCTO_DIALECT_WIRE_ITEM;
+	nic->takes_any_dialect = false;
 	memset(nic->pf_name, 0, sizeof(nic->pf_name));
 	rte_free(nic->model);
 	nic->model = NULL;
@@ -252,6 +255,9 @@ check_args(const struct mpsim_nic *nic, const char *who, const struct mpsim_args
 		return contradiction(nic, who, "default_pf");
 	if ((both & MPSIM_ARG_LOST_PF) && nic->routes_around != args->routes_around)
 		return contradiction(nic, who, "lost_pf");
+	if ((both & MPSIM_ARG_DIALECT) &&
+	    (nic->dialect != args->dialect || nic->takes_any_dialect != args->takes_any_dialect))
+		return contradiction(nic, who, "dialect");
 	if ((both & MPSIM_ARG_MPFS_ENTRIES) && nic->mpfs.max != args->mpfs_entries)
 		return contradiction(nic, who, "mpfs_entries");
 	if ((args->given & MPSIM_ARG_MPFS_ENTRIES) && nic->mpfs.hash != NULL &&
@@ -281,6 +287,10 @@ apply_args(struct mpsim_nic *nic, const struct mpsim_args *args)
 		nic->default_pf = args->default_pf;
 	if (args->given & MPSIM_ARG_LOST_PF)
 		nic->routes_around = args->routes_around;
+	if (args->given & MPSIM_ARG_DIALECT) {
+		nic->dialect = args->dialect;
+		nic->takes_any_dialect = args->takes_any_dialect;
+	}
 	if ((args->given & MPSIM_ARG_MPFS_ENTRIES) || nic->mpfs.max == 0)
 		nic->mpfs.max = args->mpfs_entries;
 	if ((args->given & MPSIM_ARG_WIRE_RING) || nic->wire_ring == 0)
