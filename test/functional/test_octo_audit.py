@@ -18,7 +18,7 @@ class Looped(Testpmd):
     """A port that hears what it sends; flowgen makes so many flows."""
 
     def __init__(self, flows: int, **more) -> None:
-        nic = {k: more.pop(k) for k in ("ignore",) if k in more}
+        nic = {k: more.pop(k) for k in ("ignore", "dialect") if k in more}
         super().__init__(vdevs.looped(**nic),
                          app=[f"--flowgen-flows={flows}"], **more)
         self.view = View(self)
@@ -116,6 +116,28 @@ def test_a_restart_gives_the_tier_another_chance():
             assert pmd.view.steering()["total"] == 0
             pmd.cmd(f"port start {pmd.view.port}")
         assert pmd.count("steering tier is queue now, not exact") == 2
+
+
+def test_a_dialect_without_effect_is_left():
+    """The next one is used, and all flows come home by it."""
+    with Looped(FEW, dialect="no-item/any") as pmd:
+        assert pmd.view.topology()["dialect"] == "wire-item"
+        pmd.steer_all()
+        pmd.begin()
+        pmd.wait_until("dialect no-item", lambda: pmd.view.topology()[
+            "dialect"] == "no-item", timeout=20)
+        assert pmd.count("dialect wire-item and ignores them") == 1
+        pmd.wait_until("all rules work", lambda: _statuses(
+            pmd.view.steering()["rules"]) == {"works"}, timeout=20)
+        before = pmd.view.strays()
+        pmd.wait_until("traffic", lambda: pmd.view.strays()["home_packets"] >
+                       before["home_packets"] + 100000)
+        assert pmd.view.strays()["stray_packets"] == before["stray_packets"]
+        assert pmd.tier() == EXACT
+        pmd.assert_traffic_goes_on()
+        pmd.stop_forwarding()
+        assert "MPFS rules are in dialect no-item\n" in pmd.telemetry.get(
+            "/ethdev/dump_priv", pmd.view.port)
 
 
 @pytest.mark.parametrize("ignore", ["arfs", "all"])

@@ -197,6 +197,28 @@ read_tier(const struct devarg *arg, const char *value, struct octo_args *args)
 }
 
 static int
+read_dialect(const struct devarg *arg, const char *value, struct octo_args *args)
+{
+	const int id = octo_dialect_find(value);
+
+	if (id < 0)
+		return refuse(args, arg, value, "%s is expected", octo_dialect_names());
+	args->dialects = RTE_BIT32(id);
+	return 0;
+}
+
+/* Rules of slices and of agents are written in one way. */
+static int
+check_dialect(const struct octo_args *args)
+{
+	if (args->dialects == 0 || (!args->sliced && args->agent[0] == '\0'))
+		return 0;
+	OCTO_LOG(ERR, "%s: dialect=: it is for PFs behind a switch that they program, not with %s",
+		 args->port, args->sliced ? "slices of a port" : "agent=");
+	return -EINVAL;
+}
+
+static int
 read_bool(const struct devarg *arg, const char *value, struct octo_args *args)
 {
 	for (uint8_t i = 0; i < RTE_DIM(arg->words); i++) {
@@ -248,6 +270,7 @@ static const struct devarg devargs[] = {
 	{"agent", read_agent},
 	{"agent_secret", read_agent_secret},
 	{"tier", read_tier},
+	{"dialect", read_dialect},
 	{"learn", read_bool, FIELD(learning.on), .words = {"on", "off"}, .yes = 0},
 	{"learn_sample", read_learning, FIELD(learning.sample)},
 	{"learn_max", read_learning, FIELD(learning.max_rules)},
@@ -340,5 +363,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 			 name, OCTO_MAX_PFS);
 		ret = -EINVAL;
 	}
-	return ret == 0 ? check_slices(args) : ret;
+	if (ret == 0)
+		ret = check_slices(args);
+	return ret == 0 ? check_dialect(args) : ret;
 }

@@ -2,8 +2,8 @@
 
 /*
  * Audit: do rules have the expected effect? Pollers sample strays; the control thread looks
- * for rules that should have prevented them. A tier whose rules the NIC ignores is dropped,
- * so that reports about steering are true.
+ * for rules that should have prevented them. If the NIC ignores the rules, they are written in the
+ * next dialect; after the last one the tier is dropped, so that reports about steering are true.
  */
 
 #include <inttypes.h>
@@ -20,6 +20,8 @@
  * octo_tally_is_ignored().
  */
 #define LOOK_MS 1000
+/* The same while there is another dialect, which costs little to try. */
+#define DIALECT_MS 250
 #define MAX_LOOK_MS 64000u
 /* If all packets of a learned flow strayed, this many samples would have been taken. */
 #define MANY_SAMPLES 64
@@ -30,7 +32,10 @@
 #define DRAIN_US 1000
 #define LOOK_US 250
 
-/* The expected PF and queue of a rule; also used after its tier was dropped. */
+/*
+ * The expected PF and queue of a rule; also used after its tier was dropped. No PF is expected
+ * while the rule waits to be written in another dialect.
+ */
 static struct octo_expected
 expected_of(const struct octo_dev *octo, const struct rte_flow *rule)
 {
@@ -38,7 +43,8 @@ expected_of(const struct octo_dev *octo, const struct rte_flow *rule)
 
 	return (struct octo_expected){
 		.queue = rule->queue,
-		.pf = pf == OCTO_NO_PF ? OCTO_AUDIT_ANY_PF : pf,
+		.pf = pf == OCTO_NO_PF || !octo_rule_is_current(octo, rule) ? OCTO_AUDIT_ANY_PF :
+									      pf,
 	};
 }
 
@@ -155,6 +161,12 @@ is_excused(const struct octo_dev *octo, const struct octo_expected *p)
 	return p->pf != OCTO_AUDIT_ANY_PF && !octo_port_works_locked(octo->pf[p->pf].port);
 }
 
+static uint32_t
+look_ms(const struct octo_dev *octo)
+{
+	return octo_mpfs_switch_has_next(octo) ? DIALECT_MS : LOOK_MS;
+}
+
 static void
 judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 {
@@ -185,7 +197,7 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 	/* an audit under way may already have passed this rule */
 	octo->audit.look.suspect = true;
 	octo->audit.next_look = 0;
-	octo->audit.pause = LOOK_MS;
+	octo->audit.pause = look_ms(octo);
 }
 
 static void
@@ -289,22 +301,43 @@ drop_tier(struct octo_dev *octo, enum octo_tier tier, enum octo_ignored what,
 	octo_learn_adapt_locked(octo);
 }
 
+/* MPFS rules are written in the next dialect: octo_sync.c does so, and they are judged anew. */
+static void
+leave_dialect(struct octo_dev *octo, const struct octo_tally *t)
+{
+	const char *before = octo_mpfs_switch_dialect(octo)->name;
+
+	octo_mpfs_switch_take_next_locked(octo);
+	octo_sync_mark_flows_locked(octo);
+	OCTO_LOG(WARNING,
+		 "port %u: the NIC accepts MPFS rules of dialect %s and ignores them "
+		 "(%u of %u flows seen): dialect %s is used now",
+		 octo->port_id, before, t->broken, t->broken + t->kept,
+		 octo_mpfs_switch_dialect(octo)->name);
+	octo->audit.suspect = false;
+	/* the masked rules had no effect, either */
+	if (octo->tier == OCTO_TIER_PARTITION)
+		octo->tier = OCTO_TIER_EXACT;
+	octo_learn_adapt_locked(octo);
+}
+
 static void
 begin_look(struct octo_dev *octo, uint64_t now)
 {
 	struct octo_audit *t = &octo->audit;
 
-	t->next_look = now + t->pause;
-	t->pause = RTE_MIN(2 * t->pause, MAX_LOOK_MS);
 	t->look.under_way = true;
-	t->look.waited = octo_elapsed(t->since, now) >= LOOK_MS;
+	t->look.lasted = octo_elapsed(t->since, now);
+	t->next_look = now + t->pause;
+	if (RTE_MAX(t->look.lasted, t->pause) >= LOOK_MS)
+		t->pause = RTE_MIN(2 * t->pause, MAX_LOOK_MS);
 	t->look.suspect = false;
 	octo->sync.cursor[OCTO_CURSOR_AUDIT] = TAILQ_FIRST(&octo->rules);
 	t->look.pf = (struct octo_tally){0};
 	t->look.queue = (struct octo_tally){0};
 }
 
-/* End an audit: drop the tier if its rules are ignored. */
+/* End an audit: leave the dialect if its rules are ignored, or drop the tier. */
 static void
 end_look(struct octo_dev *octo)
 {
@@ -312,10 +345,14 @@ end_look(struct octo_dev *octo)
 
 	t->look.under_way = false;
 	t->suspect = t->look.suspect;
-	if (octo_tally_is_ignored(&t->look.queue, t->look.waited))
+	if (octo_tally_is_ignored(&t->look.queue, t->look.lasted >= LOOK_MS))
 		drop_tier(octo, OCTO_TIER_NONE, OCTO_IGNORED_QUEUE, &t->look.queue);
-	else if (octo_tier_has_mpfs(octo->tier) &&
-		 octo_tally_is_ignored(&t->look.pf, t->look.waited))
+	else if (!octo_tier_has_mpfs(octo->tier) ||
+		 !octo_tally_is_ignored(&t->look.pf, t->look.lasted >= look_ms(octo)))
+		return;
+	else if (octo_mpfs_switch_has_next(octo))
+		leave_dialect(octo, &t->look.pf);
+	else
 		drop_tier(octo,
 			  octo->agent_queues || octo->sliced ? OCTO_TIER_NONE : OCTO_TIER_QUEUE,
 			  OCTO_IGNORED_MPFS, &t->look.pf);

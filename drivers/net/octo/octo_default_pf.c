@@ -93,7 +93,8 @@ leads_to(const struct octo_dev *octo, uint8_t pf)
 {
 	const struct octo_default_pf *d = &octo->default_pf;
 
-	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].fsm.life;
+	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].fsm.life &&
+	       d->dialect == octo->dialects.now;
 }
 
 /* The current target is kept as long as it is usable. */
@@ -164,8 +165,8 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	struct octo_flow_rule r;
 	struct rte_flow *flow;
 
-	octo_flow_build_mpfs(&r, NULL, PRIORITY + turn, proxy->port_id, octo->port[pf].port_id,
-			     false);
+	octo_flow_build_transfer(&r, octo->dialects.now, NULL, PRIORITY + turn, proxy->port_id,
+				 octo->port[pf].port_id, false);
 	flow = create_flow(octo, proxy->port_id, &r, error);
 	if (flow == NULL && flow_of(octo) != NULL) {
 		/* a full table, or a switch of few priorities, has no room for both */
@@ -179,6 +180,7 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	d->pf_life = pf_life;
 	d->pf = pf;
 	d->proxy = index;
+	d->dialect = octo->dialects.now;
 	d->turn = turn;
 	d->installed++;
 	return 0;
@@ -238,7 +240,8 @@ octo_default_pf_follow_locked(struct octo_dev *octo, bool flows_go)
 	struct octo_default_pf *d = &octo->default_pf;
 	uint8_t pf;
 
-	if (octo->agent != NULL || octo->tier != OCTO_TIER_EXACT) {
+	if (octo->agent != NULL || octo->tier != OCTO_TIER_EXACT ||
+	    octo_mpfs_switch_dialect(octo)->from == RTE_FLOW_ITEM_TYPE_END) {
 		octo_default_pf_stop_locked(octo);
 		return;
 	}

@@ -16,6 +16,7 @@ struct octo_default_pf {
 	bool logged;             /* its refusal was logged */
 	uint8_t pf;              /* PF that the rule leads to */
 	uint8_t proxy;           /* port that has the rule */
+	uint8_t dialect;         /* in which it is written: enum octo_dialect_id */
 	uint8_t turn;            /* selects one of two priorities, alternately */
 	struct octo_handle flow; /* on that port */
 	uint32_t pf_life;        /* of the port to which the rule leads */

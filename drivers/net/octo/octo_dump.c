@@ -151,6 +151,8 @@ rte_pmd_octo_topology_dump(uint16_t port_id, FILE *file)
 		"Port %u: %s, link %s, steering tier %s, MPFS back end %s, allocate on socket %s\n",
 		port_id, view.name, view.link_up ? "up" : "down", format_tier(&view, tier),
 		view.mpfs, format_number(view.socket, socket));
+	if (strcmp(view.dialect, "none") != 0)
+		fprintf(file, "  MPFS rules are in dialect %s\n", view.dialect);
 	print_pfs(&view, file);
 	fprintf(file, "  %-7s %5s %6s %5s %5s  %-28s %-5s %s\n", "Queue", "CPU", "Socket", "Ring",
 		"Pool", "PF", "Leg", "Crosses");

@@ -115,6 +115,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 {
 	struct rte_flow_error error;
 	const uint8_t before = octo->proxy;
+	const uint8_t dialect = octo->dialects.now;
 
 	octo_assert_locked(octo);
 	octo->partition.stale = true;
@@ -128,6 +129,8 @@ octo_failover_joined_locked(struct octo_dev *octo)
 		raise_tier(octo);
 	else if (octo->mpfs_ops->probe(octo, &error) != 0)
 		octo->proxy = before;
+	else if (octo->dialects.now != dialect)
+		octo_sync_mark_flows_locked(octo);
 }
 
 /*

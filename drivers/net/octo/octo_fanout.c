@@ -258,6 +258,7 @@ octo_fanout_lead(const struct octo_dev *octo, uint8_t pf)
 		.pf_life = octo->pf[pf].port->fsm.life,
 		.pf = pf,
 		.proxy = proxy,
+		.dialect = octo->dialects.now,
 	};
 }
 

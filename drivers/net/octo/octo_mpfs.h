@@ -13,7 +13,19 @@
 /* Of learned rules, below explicit ones, where the NIC has priorities; the next one is used too. */
 #define OCTO_LEARNED_PRIORITY 2
 
+/*
+ * The dialects of MPFS rules, see octo_dialect.h; masks of enum octo_dialect_id. Other back ends
+ * than "switch" have one way to write a rule, and none is taken.
+ */
+struct octo_dialects {
+	uint8_t now;     /* of rules that are written now; those of others are written again */
+	uint32_t wanted; /* by the devarg, or else those that are tried by themselves */
+	uint32_t taken;  /* wanted, the ports accept them, and they have not failed */
+	uint32_t failed; /* were taken without effect since the port was started */
+};
+
 struct octo_args;
+struct octo_dialect;
 struct octo_dev;
 
 /*
@@ -61,6 +73,9 @@ struct octo_mpfs_ops {
 
 /* octo_mpfs_switch.c */
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
+const struct octo_dialect *octo_mpfs_switch_dialect(const struct octo_dev *octo);
+bool octo_mpfs_switch_has_next(const struct octo_dev *octo);
+void octo_mpfs_switch_take_next_locked(struct octo_dev *octo);
 
 /* octo_mpfs_masked.c: the masked rules of that switch; no other back end has any */
 /* Could masked rules be inserted? Decides about tier partition. */

@@ -35,17 +35,22 @@ octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	struct octo_flow_rule r;
 	int ret;
 
-	octo_flow_build_masked(&r, OCTO_DIALECT_WIRE_ITEM, OCTO_IPV4, &odd, MASKED_PRIORITY, proxy,
+	if (octo_mpfs_switch_dialect(octo)->from == RTE_FLOW_ITEM_TYPE_END)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, NULL,
+					  "rules of this NIC have no port item, so a catch-all "
+					  "would match what PFs send");
+	octo_flow_build_masked(&r, octo->dialects.now, OCTO_IPV4, &odd, MASKED_PRIORITY, proxy,
 			       proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
-	octo_flow_build_masked(&r, OCTO_DIALECT_WIRE_ITEM, OCTO_IPV6, &odd, MASKED_PRIORITY, proxy,
+	octo_flow_build_masked(&r, octo->dialects.now, OCTO_IPV6, &odd, MASKED_PRIORITY, proxy,
 			       proxy, false);
 	ret = validate(octo, &r, error);
 	if (ret != 0)
 		return ret;
-	octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY, proxy, proxy, false);
+	octo_flow_build_transfer(&r, octo->dialects.now, NULL, DEFAULT_PRIORITY, proxy, proxy,
+				 false);
 	return validate(octo, &r, error);
 }
 
@@ -90,7 +95,7 @@ add_family(const struct octo_dev *octo, enum octo_tuple_family family,
 	int ret = 0;
 
 	for (unsigned int i = 0; ret == 0 && i < masked->nb_rules; i++) {
-		octo_flow_build_masked(&r, OCTO_DIALECT_WIRE_ITEM, family, &masked->rules[i],
+		octo_flow_build_masked(&r, octo->dialects.now, family, &masked->rules[i],
 				       MASKED_PRIORITY + set->turn, octo->port[set->proxy].port_id,
 				       octo->port[masked->rules[i].pf].port_id, set->counted);
 		ret = add_rule(octo, &r, set, error);
@@ -115,9 +120,9 @@ create_set(const struct octo_dev *octo, const struct octo_masked_rules *masked,
 	if (ret == 0 && masked->ipv6)
 		ret = add_family(octo, OCTO_IPV6, masked, set, error);
 	if (ret == 0) {
-		octo_flow_build_mpfs(&r, NULL, DEFAULT_PRIORITY + set->turn,
-				     octo->port[set->proxy].port_id,
-				     octo->port[masked->default_pf].port_id, set->counted);
+		octo_flow_build_transfer(&r, octo->dialects.now, NULL, DEFAULT_PRIORITY + set->turn,
+					 octo->port[set->proxy].port_id,
+					 octo->port[masked->default_pf].port_id, set->counted);
 		ret = add_rule(octo, &r, set, error);
 	}
 	if (ret != 0)

@@ -11,11 +11,50 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
+/* Does the proxy take rules of this dialect that lead to each of the ports? */
+static int
+validate(struct octo_dev *octo, uint16_t proxy, uint8_t dialect, struct rte_flow_error *error)
+{
+	struct octo_flow_rule rule;
+	int ret = 0;
+	int i;
+
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
+		octo_flow_build_transfer(&rule, dialect, &octo_tuple_example, 0, proxy,
+					 octo->port[i].port_id, false);
+		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
+		if (ret != 0)
+			break;
+	}
+	return ret;
+}
+
+/*
+ * Find out which dialects the ports take, and take the first one, unless the dialect of now is
+ * among them. On failure *error is about the first.
+ */
+static int
+find_dialects(struct octo_dev *octo, uint16_t proxy, struct rte_flow_error *error)
+{
+	struct octo_dialects *d = &octo->dialects;
+	const uint32_t candidates = d->wanted & ~d->failed;
+	struct rte_flow_error ignored;
+
+	d->taken = 0;
+	for (uint8_t i = 0; i < OCTO_NB_DIALECTS; i++)
+		if ((candidates & RTE_BIT32(i)) && validate(octo, proxy, i, &ignored) == 0)
+			d->taken |= RTE_BIT32(i);
+	if (d->taken == 0)
+		return validate(octo, proxy, (uint8_t)rte_bsf32(d->wanted), error);
+	if (!(d->taken & RTE_BIT32(d->now)))
+		d->now = (uint8_t)rte_bsf32(d->taken);
+	return 0;
+}
+
 static int
 switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	const int first = octo_port_first(octo, OCTO_PORT_RUNNING);
-	struct octo_flow_rule rule;
 	uint16_t proxy;
 	int ret;
 	int i;
@@ -32,14 +71,32 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 	if (octo->proxy == OCTO_NO_PF)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the transfer proxy of the switch is not a PF");
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
-		octo_flow_build_mpfs(&rule, &octo_tuple_example, 0, proxy, octo->port[i].port_id,
-				     false);
-		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
-		if (ret != 0)
-			return ret;
-	}
-	return 0;
+	return find_dialects(octo, proxy, error);
+}
+
+/* The dialect in which rules are written. */
+const struct octo_dialect *
+octo_mpfs_switch_dialect(const struct octo_dev *octo)
+{
+	return octo_dialect_get(octo->dialects.now);
+}
+
+/* Is there another dialect that the ports take? */
+bool
+octo_mpfs_switch_has_next(const struct octo_dev *octo)
+{
+	return (octo->dialects.taken & ~RTE_BIT32(octo->dialects.now)) != 0;
+}
+
+/* The rules have no effect: leave their dialect for the next. The caller marks all flows. */
+void
+octo_mpfs_switch_take_next_locked(struct octo_dev *octo)
+{
+	struct octo_dialects *d = &octo->dialects;
+
+	d->failed |= RTE_BIT32(d->now);
+	d->taken &= ~d->failed;
+	d->now = (uint8_t)rte_bsf32(d->taken);
 }
 
 /* The higher of two priorities. Those of learned rules are lower, should both match. */
@@ -58,8 +115,9 @@ create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority
 	struct octo_lead lead = octo_fanout_lead(octo, pf);
 	struct octo_flow_rule r;
 
-	octo_flow_build_mpfs(&r, &rule->tuple, priority, proxy->port_id, octo->port[pf].port_id,
-			     rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
+	octo_flow_build_transfer(&r, lead.dialect, &rule->tuple, priority, proxy->port_id,
+				 octo->port[pf].port_id,
+				 rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
 	octo->failover.proxies |= RTE_BIT32(octo->proxy);
 	lead.priority = priority;
 	lead.mpfs.h = rte_flow_create(proxy->port_id, &r.attr, r.pattern, r.actions, error);
@@ -141,7 +199,8 @@ switch_counts(struct octo_dev *octo)
 	if (octo->proxy == OCTO_NO_PF)
 		return octo->learning.counted;
 	proxy = octo_proxy(octo)->port_id;
-	octo_flow_build_mpfs(&r, &octo_tuple_example, OCTO_LEARNED_PRIORITY, proxy, proxy, true);
+	octo_flow_build_transfer(&r, octo->dialects.now, &octo_tuple_example, OCTO_LEARNED_PRIORITY,
+				 proxy, proxy, true);
 	return rte_flow_validate(proxy, &r.attr, r.pattern, r.actions, &error) == 0;
 }
 

@@ -19,6 +19,7 @@
 #include "octo_agent_addr.h"
 #include "octo_agent_secret.h"
 #include "octo_ctrl.h"
+#include "octo_dialect.h"
 #include "octo_default_pf.h"
 #include "octo_epoch.h"
 #include "octo_failover.h"
@@ -60,7 +61,7 @@
 #include "octo_tx.h"
 #include "octo_tx_choice.h"
 #include "octo_users.h"
-#include "octo_audit.h"
+#include "octo_audit_state.h"
 #include "octo_wake.h"
 #include "octo_tracking.h"
 
@@ -108,26 +109,6 @@ struct octo_ctrl {
 	RTE_ATOMIC(bool) stop;
 	RTE_ATOMIC(bool) link_changed;
 	uint64_t next_link_poll; /* TSC */
-};
-
-/* Audit of all rules; under the control mutex. */
-struct octo_audit {
-	uint64_t steered_strays; /* samples of flows that have a rule */
-	uint64_t steered_base;   /* value at the last reset */
-	bool logged;             /* the first ineffective rule was logged */
-	bool suspect;            /* some rule is ineffective, at least at times */
-	uint64_t since;          /* ms; start of that state */
-	uint64_t next_look;      /* ms; of the next audit of all rules */
-	uint32_t pause;          /* ms; until the audit after that */
-	uint16_t first_queue;    /* whose samples are taken first */
-	/* audit of all rules, a few in each tick */
-	struct {
-		bool under_way;
-		bool waited;
-		bool suspect;
-		struct octo_tally pf;
-		struct octo_tally queue;
-	} look;
 };
 
 /* Learning; under the control mutex. */
@@ -212,6 +193,7 @@ struct octo_dev {
 	struct octo_clones clones;
 	unsigned int clones_made;
 	const struct octo_mpfs_ops *mpfs_ops;
+	struct octo_dialects dialects;
 	struct octo_agent *agent; /* NULL without */
 	bool agent_resyncing;     /* the resync of this session is not complete */
 	struct octo_tier_partition partition;
@@ -258,6 +240,7 @@ struct octo_args {
 	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;
+	uint32_t dialects; /* mask of enum octo_dialect_id, 0: not given */
 	struct rte_pmd_octo_learning_settings learning;
 	bool clone_pools;
 	struct octo_fence_settings fence;
@@ -327,11 +310,20 @@ octo_rule_pf(const struct octo_dev *octo, const struct rte_flow *rule)
 	return exists ? lead->pf : OCTO_NO_PF;
 }
 
-/* Is the flow led to this PF, and to the port that the PF has now? */
+/* Is what leads the flow written in the dialect of now? Others are known to have no effect. */
+static inline bool
+octo_rule_is_current(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return rule->lead.dialect == octo->dialects.now;
+}
+
+/* Is the flow led to this PF, to the port that the PF has now, and in the dialect of now? */
 static inline bool
 octo_rule_leads_to(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
-	return octo_rule_pf(octo, rule) == pf && rule->lead.pf_life == octo->pf[pf].port->fsm.life;
+	return octo_rule_pf(octo, rule) == pf &&
+	       rule->lead.pf_life == octo->pf[pf].port->fsm.life &&
+	       octo_rule_is_current(octo, rule);
 }
 
 /* Index of a PF's port. */
@@ -572,6 +564,7 @@ const char *octo_tier_name(enum octo_tier tier);
 const char *octo_tier_ignored_name(enum octo_ignored ignored);
 int octo_tier_read(const char *name, enum octo_tier *tier);
 void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
+void octo_tier_start_locked(struct octo_dev *octo);
 void octo_tier_probe_locked(struct octo_dev *octo);
 
 /* octo_flow_error.c */

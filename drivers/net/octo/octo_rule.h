@@ -57,6 +57,7 @@ struct octo_lead {
 	uint8_t pf;              /* OCTO_NO_PF: nothing leads it */
 	uint8_t proxy;           /* port of mpfs, OCTO_NO_PF: the agent */
 	uint8_t priority;        /* of mpfs: one of two, alternating */
+	uint8_t dialect;         /* of mpfs: enum octo_dialect_id */
 };
 
 /*

@@ -217,7 +217,7 @@ start_locked(struct rte_eth_dev *dev)
 	octo_fence_start_locked(octo);
 	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_failover_watch_locked(octo, true);
-	octo_tier_probe_locked(octo);
+	octo_tier_start_locked(octo);
 	octo_tier_partition_follow_locked(octo);
 	octo_audit_start_locked(octo);
 	octo_foreign_start_locked(octo);

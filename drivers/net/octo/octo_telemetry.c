@@ -89,6 +89,7 @@ reply_topology(uint16_t port, const struct page *page, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "name", view.name);
 	rte_tel_data_add_dict_string(d, "tier", view.tier);
 	rte_tel_data_add_dict_string(d, "mpfs", view.mpfs);
+	rte_tel_data_add_dict_string(d, "dialect", view.dialect);
 	rte_tel_data_add_dict_string(d, "ignored", view.ignored);
 	rte_tel_data_add_dict_int(d, "socket", view.socket);
 	rte_tel_data_add_dict_string(d, "link", view.link_up ? "up" : "down");

@@ -54,6 +54,7 @@ octo_tier_init(struct octo_dev *octo, const struct octo_args *args)
 {
 	octo->tier_forced = args->has_tier;
 	octo->tier_wanted = args->has_tier ? args->tier : OCTO_TIER_EXACT;
+	octo->dialects.wanted = args->dialects != 0 ? args->dialects : octo_dialect_usual();
 }
 
 static bool
@@ -161,6 +162,9 @@ log_tier(const struct octo_dev *octo, const char *why)
 			 octo->port_id, octo_tier_name(octo->tier_wanted), name, why);
 	else if (octo->tier < octo->tier_wanted)
 		OCTO_LOG(NOTICE, "port %u: steering tier %s: %s", octo->port_id, name, why);
+	else if (octo_tier_has_mpfs(octo->tier) && octo->dialects.taken != 0)
+		OCTO_LOG(NOTICE, "port %u: steering tier %s, by %s, dialect %s", octo->port_id,
+			 name, octo->mpfs_ops->name, octo_mpfs_switch_dialect(octo)->name);
 	else if (octo_tier_has_mpfs(octo->tier))
 		OCTO_LOG(NOTICE, "port %u: steering tier %s, by %s", octo->port_id, name,
 			 octo->mpfs_ops->name);
@@ -176,6 +180,7 @@ octo_tier_probe_locked(struct octo_dev *octo)
 	struct rte_flow_error error = {.message = NULL};
 
 	octo->proxy = OCTO_NO_PF;
+	octo->dialects.taken = 0;
 	octo->ignored = OCTO_IGNORED_NONE;
 	octo->mpfs_ops = octo->agent != NULL ? &octo_mpfs_agent_ops :
 			 octo->sliced        ? &octo_mpfs_slices_ops :
@@ -183,4 +188,16 @@ octo_tier_probe_locked(struct octo_dev *octo)
 	octo->tier = find_tier(octo, &error);
 	log_tier(octo, error.message);
 	octo->learning.stale = true;
+}
+
+/* At port start: dialects that had no effect are tried again. */
+void
+octo_tier_start_locked(struct octo_dev *octo)
+{
+	struct octo_dialects *d = &octo->dialects;
+	const bool has_switch = octo->agent == NULL && !octo->sliced;
+
+	d->failed = 0;
+	d->now = has_switch ? (uint8_t)rte_bsf32(d->wanted) : 0;
+	octo_tier_probe_locked(octo);
 }

@@ -88,6 +88,15 @@ mpfs_name(const struct octo_dev *octo)
 	return octo->sliced ? octo_mpfs_slices_ops.name : octo_mpfs_switch_ops.name;
 }
 
+static const char *
+dialect_name(const struct octo_dev *octo)
+{
+	const bool has_one = octo->started && octo_tier_has_mpfs(octo->tier) &&
+			     octo->agent == NULL && !octo->sliced;
+
+	return has_one ? octo_mpfs_switch_dialect(octo)->name : "none";
+}
+
 static void
 view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
 {
@@ -114,6 +123,7 @@ rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	rte_strscpy(view->name, data->name, sizeof(view->name));
 	view->tier = octo_tier_name(octo->started ? octo->tier : OCTO_TIER_NONE);
 	view->mpfs = mpfs_name(octo);
+	view->dialect = dialect_name(octo);
 	view->ignored = octo_tier_ignored_name(octo->ignored);
 	view_rule_counts(octo, view);
 	view->socket = data->numa_node;
