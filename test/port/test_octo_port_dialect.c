@@ -341,15 +341,73 @@ test_learned_rules_show_it_as_well(void **state)
 	assert_nothing_is_lost(port);
 }
 
+static struct octo_port_faults *proxy;
+
+static void
+refuse_no_more(void)
+{
+	proxy->create_transfer = 0;
+}
+
+/* Called when the ARFS rule of the proxy is made: the next is the MPFS rule. */
+static void
+refuse_once(void)
+{
+	proxy->on_create = refuse_no_more;
+}
+
+/* A PMD that only parses what it validates. */
+static void
+test_a_dialect_that_is_refused_later(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "dialect=no-item/any"};
+	const uint16_t port = begin(&conf, 0);
+
+	(void)state;
+	proxy = octo_port_faults_on(0);
+	proxy->create_transfer = EINVAL;
+	proxy->on_create = refuse_once;
+	assert_string_equal(topology(port).dialect, "wire-item");
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	stream.nb_flows = 1;
+	assert_tier(port, "exact", "no-item", "none");
+	assert_all_come_home(port);
+}
+
+static void
+test_all_dialects_are_refused_later(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "dialect=wire-item/any"};
+	const uint16_t port = begin(&conf, 0);
+	struct rte_flow_error error;
+
+	(void)state;
+	proxy = octo_port_faults_on(0);
+	proxy->create_transfer = ENOTSUP;
+	assert_null(octo_port_steer(port, FLOW, 1, &error));
+	assert_int_equal(rte_errno, ENOTSUP);
+	assert_non_null(error.message);
+	assert_tier(port, "exact", "wire-item", "none");
+	proxy->create_transfer = 0;
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	stream.nb_flows = 1;
+	assert_tier(port, "exact", "wire-item", "none");
+	assert_all_come_home(port);
+	/* it is not left for a single rule that it cannot express */
+	proxy->create_transfer = ENOTSUP;
+	assert_null(octo_port_steer(port, FLOW + 1, 1, NULL));
+	assert_tier(port, "exact", "wire-item", "none");
+}
+
 /* Without a port item a catch-all would match what PFs send. */
 static void
 test_no_catch_all_without_a_port_item(void **state)
 {
 	const struct octo_port_conf conf = {.nic = "dialect=no-item", .octo = "tier=partition"};
 	const uint16_t port = begin(&conf, 1);
-	struct octo_port_faults *proxy = octo_port_faults_on(0);
 
 	(void)state;
+	proxy = octo_port_faults_on(0);
 	assert_tier(port, "exact", "no-item", "none");
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_pass_us(20000);
@@ -442,6 +500,8 @@ main(void)
 		octo_port_test(test_a_forced_dialect_is_kept),
 		octo_port_test(test_a_restart_gives_a_dialect_another_chance),
 		octo_port_test(test_learned_rules_show_it_as_well),
+		octo_port_test(test_a_dialect_that_is_refused_later),
+		octo_port_test(test_all_dialects_are_refused_later),
 		octo_port_test(test_no_catch_all_without_a_port_item),
 		octo_port_test(test_rehomes_while_dialects_change),
 		octo_port_test(test_a_dialect_changes_while_rehoming),

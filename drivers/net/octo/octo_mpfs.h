@@ -21,6 +21,7 @@ struct octo_dialects {
 	uint8_t now;     /* of rules that are written now; those of others are written again */
 	uint32_t wanted; /* by the devarg, or else those that are tried by themselves */
 	uint32_t taken;  /* wanted, the ports accept them, and they have not failed */
+	uint32_t made;   /* a rule was created in it since the port was started */
 	uint32_t failed; /* were taken without effect since the port was started */
 };
 

@@ -51,29 +51,6 @@ find_dialects(struct octo_dev *octo, uint16_t proxy, struct rte_flow_error *erro
 	return 0;
 }
 
-static int
-switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
-{
-	const int first = octo_port_first(octo, OCTO_PORT_RUNNING);
-	uint16_t proxy;
-	int ret;
-	int i;
-
-	if (first < 0)
-		return -ENODEV;
-	ret = rte_flow_pick_transfer_proxy(octo->port[first].port_id, &proxy, error);
-	if (ret != 0)
-		return ret;
-	octo->proxy = OCTO_NO_PF;
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
-		if (octo->port[i].port_id == proxy)
-			octo->proxy = (uint8_t)i;
-	if (octo->proxy == OCTO_NO_PF)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the transfer proxy of the switch is not a PF");
-	return find_dialects(octo, proxy, error);
-}
-
 /* The dialect in which rules are written. */
 const struct octo_dialect *
 octo_mpfs_switch_dialect(const struct octo_dev *octo)
@@ -99,6 +76,29 @@ octo_mpfs_switch_take_next_locked(struct octo_dev *octo)
 	d->now = (uint8_t)rte_bsf32(d->taken);
 }
 
+static int
+switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	const int first = octo_port_first(octo, OCTO_PORT_RUNNING);
+	uint16_t proxy;
+	int ret;
+	int i;
+
+	if (first < 0)
+		return -ENODEV;
+	ret = rte_flow_pick_transfer_proxy(octo->port[first].port_id, &proxy, error);
+	if (ret != 0)
+		return ret;
+	octo->proxy = OCTO_NO_PF;
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING)
+		if (octo->port[i].port_id == proxy)
+			octo->proxy = (uint8_t)i;
+	if (octo->proxy == OCTO_NO_PF)
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the transfer proxy of the switch is not a PF");
+	return find_dialects(octo, proxy, error);
+}
+
 /* The higher of two priorities. Those of learned rules are lower, should both match. */
 static uint8_t
 first_priority(const struct rte_flow *rule)
@@ -108,13 +108,20 @@ first_priority(const struct rte_flow *rule)
 
 /* Create an MPFS rule for the flow, beside the one that it has; h is NULL on failure. */
 static struct octo_lead
-create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
-	    struct rte_flow_error *error)
+create_now(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
+	   struct rte_flow_error *error)
 {
-	const struct octo_port *proxy = octo_proxy(octo);
 	struct octo_lead lead = octo_fanout_lead(octo, pf);
+	const struct octo_port *proxy;
 	struct octo_flow_rule r;
 
+	/* it may be lost in a call of its own, after which another dialect is tried */
+	if (octo->proxy == OCTO_NO_PF) {
+		rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+				   "the transfer proxy of the switch is gone");
+		return lead;
+	}
+	proxy = octo_proxy(octo);
 	octo_flow_build_transfer(&r, lead.dialect, &rule->tuple, priority, proxy->port_id,
 				 octo->port[pf].port_id,
 				 rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
@@ -123,7 +130,48 @@ create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority
 	lead.mpfs.h = rte_flow_create(proxy->port_id, &r.attr, r.pattern, r.actions, error);
 	if (lead.mpfs.h == NULL)
 		octo_flow_blame(proxy, -rte_errno, error);
+	else
+		octo->dialects.made |= RTE_BIT32(lead.dialect);
 	return lead;
+}
+
+/* Could another dialect help? Not if rules of this one were created before. */
+static bool
+is_refused(const struct octo_dev *octo, int code)
+{
+	return (code == ENOTSUP || code == EINVAL) &&
+	       (octo->dialects.made & RTE_BIT32(octo->dialects.now)) == 0 &&
+	       octo_mpfs_switch_has_next(octo);
+}
+
+/*
+ * The same, but in another dialect if this one is refused: some PMDs only parse the rules that they
+ * validate. If all are refused, the dialect stays, and *error is about it.
+ */
+static struct octo_lead
+create_lead(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
+	    struct rte_flow_error *error)
+{
+	struct octo_lead lead = create_now(octo, rule, priority, pf, error);
+	const uint8_t before = octo->dialects.now;
+
+	if (lead.mpfs.h != NULL || !is_refused(octo, rte_errno))
+		return lead;
+	for (uint8_t i = 0; i < OCTO_NB_DIALECTS; i++) {
+		if (i == before || !(octo->dialects.taken & RTE_BIT32(i)))
+			continue;
+		octo->dialects.now = i;
+		lead = create_now(octo, rule, priority, pf, error);
+		if (lead.mpfs.h == NULL)
+			continue;
+		OCTO_LOG(NOTICE,
+			 "port %u: the NIC validates rules of dialect %s and refuses them: "
+			 "dialect %s is used now",
+			 octo->port_id, octo_dialect_get(before)->name, octo_dialect_get(i)->name);
+		return lead;
+	}
+	octo->dialects.now = before;
+	return create_now(octo, rule, priority, pf, error);
 }
 
 static int

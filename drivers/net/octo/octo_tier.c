@@ -198,6 +198,7 @@ octo_tier_start_locked(struct octo_dev *octo)
 	const bool has_switch = octo->agent == NULL && !octo->sliced;
 
 	d->failed = 0;
+	d->made = 0;
 	d->now = has_switch ? (uint8_t)rte_bsf32(d->wanted) : 0;
 	octo_tier_probe_locked(octo);
 }
