@@ -204,6 +204,13 @@ octo_tally_queue(struct octo_tally *t, const struct octo_observed *e, uint16_t e
 	add(t, e->kept_queue, e->wrong_queue >= OCTO_AUDIT_PROOFS, expected, e->queue);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_is_doubtful)
+bool
+octo_tally_is_doubtful(const struct octo_tally *t)
+{
+	return t->broken > 0 && (t->kept == 0 || !t->several);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_tally_is_ignored)
 bool
 octo_tally_is_ignored(const struct octo_tally *t, bool waited)

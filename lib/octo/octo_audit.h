@@ -141,4 +141,11 @@ void octo_tally_queue(struct octo_tally *t, const struct octo_observed *e, uint1
 __rte_internal
 bool octo_tally_is_ignored(const struct octo_tally *t, bool waited);
 
+/**
+ * Do all flows that were seen come by one way, some of them against their rules? So it is if the
+ * NIC ignores the rules, but also if the flows of the other rules are silent.
+ */
+__rte_internal
+bool octo_tally_is_doubtful(const struct octo_tally *t);
+
 #endif /* OCTO_AUDIT_H */

@@ -13,6 +13,7 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
+#include "mpsim_control.h"
 #include "octo_private.h"
 
 #define FLOW 100
@@ -233,6 +234,59 @@ nb_led_home(uint16_t port)
 	TAILQ_FOREACH(rule, &octo->rules, next)
 		n += octo_rule_leads_to(octo, rule, 1);
 	return n;
+}
+
+/* The other rules are never seen to be ignored. */
+static void
+test_silent_flows_do_not_hold_it_up(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "dialect=no-item/any", .pf = {SLOW}};
+	const uint16_t port = begin(&conf, 4);
+
+	(void)state;
+	stream.nb_flows = 1;
+	assert_true(talk_until_dialect(port, "no-item", LEAVE_MS) < LEAVE_MS);
+	assert_all_come_home(port);
+}
+
+/* Of a flow that talks alone, the NIC loses the rule: the dialect is left, and comes back. */
+static void
+leave_wrongly(uint16_t flows)
+{
+	const struct octo_port_conf conf = {.nic = "dialect=wire-item/any", .pf = {SLOW}};
+	const uint16_t port = begin(&conf, 0);
+
+	/* the ARFS rule of PF 0 is the first */
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_lost,2"), 0);
+	for (uint16_t i = 0; i < 16; i++)
+		assert_non_null(octo_port_steer(port, FLOW + i, 1, NULL));
+	stream.nb_flows = 1;
+	assert_true(talk_until_dialect(port, "no-item", LEAVE_MS) < LEAVE_MS);
+	/* it does no better, and there is no other: no tier is dropped for a single flow */
+	talk_ms(port, 3000);
+	assert_tier(port, "exact", "no-item", "none");
+	assert_nothing_is_lost(port);
+	stream.nb_flows = flows;
+	talk_until_dialect(port, "wire-item", LEAVE_MS);
+	assert_all_come_home(port);
+	talk_ms(port, 2000);
+	assert_tier(port, "exact", "wire-item", "none");
+	assert_nothing_is_lost(port);
+}
+
+static void
+test_a_dialect_that_was_left_wrongly(void **state)
+{
+	(void)state;
+	leave_wrongly(16);
+}
+
+/* Too few to be certain that its successor is ignored, but more than it was left for. */
+static void
+test_a_dialect_that_was_left_for_less(void **state)
+{
+	(void)state;
+	leave_wrongly(3);
 }
 
 static void
@@ -494,6 +548,9 @@ main(void)
 		octo_port_test(test_the_dialect_that_is_taken),
 		octo_port_test(test_a_dialect_that_is_not_tried_by_itself),
 		octo_port_test(test_a_dialect_without_effect_is_left),
+		octo_port_test(test_silent_flows_do_not_hold_it_up),
+		octo_port_test(test_a_dialect_that_was_left_wrongly),
+		octo_port_test(test_a_dialect_that_was_left_for_less),
 		octo_port_test(test_many_rules_are_written_again),
 		octo_port_test(test_all_dialects_are_without_effect),
 		octo_port_test(test_the_only_dialect_is_without_effect),

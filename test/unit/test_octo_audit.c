@@ -398,6 +398,26 @@ assert_ignored(const struct octo_tally *t, bool at_once, bool in_time)
 }
 
 static void
+test_silent_flows_leave_a_doubt(void **state)
+{
+	struct octo_tally t = {0};
+
+	RTE_SET_USED(state);
+	assert_false(octo_tally_is_doubtful(&t));
+	octo_tally_pf(&t, &unknown, 1);
+	assert_false(octo_tally_is_doubtful(&t));
+	add(&t, 2, true, 0, 0);
+	assert_false(octo_tally_is_doubtful(&t));
+	/* all that were seen come by PF 0 */
+	add(&t, 2, false, 1, 0);
+	assert_ignored(&t, false, false);
+	assert_true(octo_tally_is_doubtful(&t));
+	/* a rule that leads elsewhere works */
+	add(&t, 2, true, 1, 1);
+	assert_false(octo_tally_is_doubtful(&t));
+}
+
+static void
 test_no_rule_is_known_not_to_work(void **state)
 {
 	struct octo_tally t = {0};
@@ -512,6 +532,7 @@ main(void)
 		of_a_rule(test_matches_after_a_reset),
 		of_a_rule(test_what_nobody_counts_is_forgotten),
 		cmocka_unit_test(test_which_are_ineffective),
+		cmocka_unit_test(test_silent_flows_leave_a_doubt),
 		cmocka_unit_test(test_no_rule_is_known_not_to_work),
 		cmocka_unit_test(test_the_only_rule_does_not_work),
 		cmocka_unit_test(test_many_rules_do_not_work),

@@ -303,11 +303,11 @@ drop_tier(struct octo_dev *octo, enum octo_tier tier, enum octo_ignored what,
 
 /* MPFS rules are written in the next dialect: octo_sync.c does so, and they are judged anew. */
 static void
-leave_dialect(struct octo_dev *octo, const struct octo_tally *t)
+leave_dialect(struct octo_dev *octo, const struct octo_tally *t, bool failed)
 {
 	const char *before = octo_mpfs_switch_dialect(octo)->name;
 
-	octo_mpfs_switch_take_next_locked(octo);
+	octo_mpfs_switch_take_next_locked(octo, failed);
 	octo_sync_mark_flows_locked(octo);
 	OCTO_LOG(WARNING,
 		 "port %u: the NIC accepts MPFS rules of dialect %s and ignores them "
@@ -337,6 +337,42 @@ begin_look(struct octo_dev *octo, uint64_t now)
 	t->look.queue = (struct octo_tally){0};
 }
 
+/*
+ * MPFS rules may be ignored, but the flows of some are silent. That is not enough to drop the tier.
+ * It is enough to try another dialect: one that is new, or one that was left for fewer rules.
+ */
+static bool
+is_worth_a_try(const struct octo_dev *octo)
+{
+	const struct octo_audit *t = &octo->audit;
+
+	if (t->look.lasted < DIALECT_MS || !octo_tally_is_doubtful(&t->look.pf))
+		return false;
+	return octo_mpfs_switch_has_untried(octo) ||
+	       (octo_mpfs_switch_has_next(octo) && t->look.pf.broken > t->doubts);
+}
+
+/* Judge MPFS rules: leave their dialect, or drop the tier. */
+static void
+judge_mpfs(struct octo_dev *octo)
+{
+	struct octo_audit *t = &octo->audit;
+
+	if (!octo_tally_is_ignored(&t->look.pf, t->look.lasted >= look_ms(octo))) {
+		if (is_worth_a_try(octo)) {
+			t->doubts = t->look.pf.broken;
+			leave_dialect(octo, &t->look.pf, false);
+		}
+		return;
+	}
+	if (octo_mpfs_switch_has_next(octo))
+		leave_dialect(octo, &t->look.pf, true);
+	else
+		drop_tier(octo,
+			  octo->agent_queues || octo->sliced ? OCTO_TIER_NONE : OCTO_TIER_QUEUE,
+			  OCTO_IGNORED_MPFS, &t->look.pf);
+}
+
 /* End an audit: leave the dialect if its rules are ignored, or drop the tier. */
 static void
 end_look(struct octo_dev *octo)
@@ -347,15 +383,8 @@ end_look(struct octo_dev *octo)
 	t->suspect = t->look.suspect;
 	if (octo_tally_is_ignored(&t->look.queue, t->look.lasted >= LOOK_MS))
 		drop_tier(octo, OCTO_TIER_NONE, OCTO_IGNORED_QUEUE, &t->look.queue);
-	else if (!octo_tier_has_mpfs(octo->tier) ||
-		 !octo_tally_is_ignored(&t->look.pf, t->look.lasted >= look_ms(octo)))
-		return;
-	else if (octo_mpfs_switch_has_next(octo))
-		leave_dialect(octo, &t->look.pf);
-	else
-		drop_tier(octo,
-			  octo->agent_queues || octo->sliced ? OCTO_TIER_NONE : OCTO_TIER_QUEUE,
-			  OCTO_IGNORED_MPFS, &t->look.pf);
+	else if (octo_tier_has_mpfs(octo->tier))
+		judge_mpfs(octo);
 }
 
 /* Audit all rules, possibly a million, a few in each tick. */
@@ -408,6 +437,7 @@ octo_audit_start_locked(struct octo_dev *octo)
 	octo_learn_forget_all(octo->learning.policy);
 	octo->audit.logged = false;
 	octo->audit.suspect = false;
+	octo->audit.doubts = 0;
 	octo->audit.look.under_way = false;
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];

@@ -18,6 +18,7 @@ struct octo_audit {
 	uint64_t next_look;      /* ms; of the next audit of all rules */
 	uint32_t pause;          /* ms; until the audit after that */
 	uint16_t first_queue;    /* whose samples are taken first */
+	uint32_t doubts;         /* ineffective rules for which a dialect was left on trial */
 	/* audit of all rules, a few in each tick */
 	struct {
 		bool under_way;

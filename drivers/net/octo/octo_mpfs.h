@@ -22,6 +22,7 @@ struct octo_dialects {
 	uint32_t wanted; /* by the devarg, or else those that are tried by themselves */
 	uint32_t taken;  /* wanted, the ports accept them, and they have not failed */
 	uint32_t made;   /* a rule was created in it since the port was started */
+	uint32_t left;   /* have been left since the port was started: others are tried before */
 	uint32_t failed; /* were taken without effect since the port was started */
 };
 
@@ -76,7 +77,8 @@ struct octo_mpfs_ops {
 extern const struct octo_mpfs_ops octo_mpfs_switch_ops;
 const struct octo_dialect *octo_mpfs_switch_dialect(const struct octo_dev *octo);
 bool octo_mpfs_switch_has_next(const struct octo_dev *octo);
-void octo_mpfs_switch_take_next_locked(struct octo_dev *octo);
+bool octo_mpfs_switch_has_untried(const struct octo_dev *octo);
+void octo_mpfs_switch_take_next_locked(struct octo_dev *octo, bool failed);
 
 /* octo_mpfs_masked.c: the masked rules of that switch; no other back end has any */
 /* Could masked rules be inserted? Decides about tier partition. */

@@ -65,15 +65,32 @@ octo_mpfs_switch_has_next(const struct octo_dev *octo)
 	return (octo->dialects.taken & ~RTE_BIT32(octo->dialects.now)) != 0;
 }
 
-/* The rules have no effect: leave their dialect for the next. The caller marks all flows. */
+/* Is there one that was not left before? */
+bool
+octo_mpfs_switch_has_untried(const struct octo_dev *octo)
+{
+	const struct octo_dialects *d = &octo->dialects;
+
+	return (d->taken & ~d->left & ~RTE_BIT32(d->now)) != 0;
+}
+
+/*
+ * Leave the dialect for the next, for good if it is certain that its rules have no effect. The
+ * caller marks all flows.
+ */
 void
-octo_mpfs_switch_take_next_locked(struct octo_dev *octo)
+octo_mpfs_switch_take_next_locked(struct octo_dev *octo, bool failed)
 {
 	struct octo_dialects *d = &octo->dialects;
+	uint32_t others, untried;
 
-	d->failed |= RTE_BIT32(d->now);
+	d->left |= RTE_BIT32(d->now);
+	if (failed)
+		d->failed |= RTE_BIT32(d->now);
 	d->taken &= ~d->failed;
-	d->now = (uint8_t)rte_bsf32(d->taken);
+	others = d->taken & ~RTE_BIT32(d->now);
+	untried = others & ~d->left;
+	d->now = (uint8_t)rte_bsf32(untried != 0 ? untried : others);
 }
 
 static int

@@ -199,6 +199,7 @@ octo_tier_start_locked(struct octo_dev *octo)
 
 	d->failed = 0;
 	d->made = 0;
+	d->left = 0;
 	d->now = has_switch ? (uint8_t)rte_bsf32(d->wanted) : 0;
 	octo_tier_probe_locked(octo);
 }
