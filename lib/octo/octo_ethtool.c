@@ -240,6 +240,11 @@ octo_ethtool_rule_refusal(int code)
 	case ENODEV:
 	case ENXIO:
 		return "the netdev is gone";
+	case EALREADY:
+		return "another process steers the flows of the netdev";
+	case ENOTRECOVERABLE:
+		return "what a crash would leave cannot be written to the directory of EAL's "
+		       "runtime data";
 	case EEXIST:
 		return "the kernel has an ntuple rule of this flow already";
 	case EINVAL:
@@ -265,6 +270,11 @@ octo_ethtool_reta_refusal(int code)
 	case ENODEV:
 	case ENXIO:
 		return "the netdev is gone";
+	case EALREADY:
+		return "another process steers the flows of the netdev";
+	case ENOTRECOVERABLE:
+		return "what a crash would leave cannot be written to the directory of EAL's "
+		       "runtime data";
 	case ERANGE:
 		return "the RETA has another size than when the port was made: somebody has "
 		       "changed the channels, see ethtool -l";

@@ -316,7 +316,8 @@ test_other_hash_fields_are_no_rss_types(void **state)
 static void
 test_each_refusal_has_its_sentence(void **state)
 {
-	static const int codes[] = {EPERM, ENOSPC, EOPNOTSUPP, EBUSY, ENODEV, EEXIST, EINVAL, EIO};
+	static const int codes[] = {EPERM,  ENOSPC, EOPNOTSUPP, EBUSY,    ENODEV,
+				    EEXIST, EINVAL, EIO,        EALREADY, ENOTRECOVERABLE};
 
 	(void)state;
 	for (size_t i = 0; i < RTE_DIM(codes); i++)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_atomic.h>
+#include <rte_common.h>
+
+#include "octo_ethtool_io.h"
+#include "octo_ethtool_reta.h"
+#include "octo_ethtool_table.h"
+
+#define TOEPLITZ 1
+
+static int
+call(const struct octo_ethtool *et, void *request)
+{
+	return octo_ethtool_io(et->fd, et->ifindex, request);
+}
+
+/* RETA and key as they are. The caller frees the answer. */
+static int
+read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
+{
+	struct ethtool_rxfh sizes, *rxfh;
+	int ret;
+
+	octo_ethtool_ask_rss(&sizes, 0, 0);
+	ret = call(et, &sizes);
+	if (ret != 0)
+		return ret;
+	if (sizes.indir_size == 0 || sizes.indir_size > OCTO_ETHTOOL_MAX_RETA)
+		return -EOPNOTSUPP;
+	rxfh = malloc(octo_ethtool_rss_len(sizes.indir_size, sizes.key_size));
+	if (rxfh == NULL)
+		return -ENOMEM;
+	octo_ethtool_ask_rss(rxfh, sizes.indir_size, sizes.key_size);
+	ret = call(et, rxfh);
+	if (ret == 0)
+		*answer = rxfh;
+	else
+		free(rxfh);
+	return ret;
+}
+
+static uint64_t
+read_hash_types(const struct octo_ethtool *et)
+{
+	uint64_t fields[OCTO_ETHTOOL_NB_HASHED] = {0};
+	struct ethtool_rxnfc nfc;
+
+	for (unsigned int i = 0; i < OCTO_ETHTOOL_NB_HASHED; i++) {
+		octo_ethtool_ask_hash(&nfc, i);
+		if (call(et, &nfc) == 0)
+			fields[i] = nfc.data;
+	}
+	return octo_ethtool_hash_types(fields);
+}
+
+void
+octo_ethtool_reta_find(struct octo_ethtool *et)
+{
+	struct ethtool_rxfh *rxfh;
+
+	et->reta_refused = -read_rss(et, &rxfh);
+	if (et->reta_refused != 0)
+		return;
+	et->reta_size = rxfh->indir_size;
+	if (rxfh->hfunc == TOEPLITZ && rxfh->key_size <= sizeof(et->key)) {
+		et->key_size = rxfh->key_size;
+		memcpy(et->key, &rxfh->rss_config[rxfh->indir_size], rxfh->key_size);
+		et->hash_types = read_hash_types(et);
+	}
+	free(rxfh);
+}
+
+int
+octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta)
+{
+	struct ethtool_rxfh *rxfh;
+	int ret = read_rss(et, &rxfh);
+
+	if (ret != 0)
+		return ret;
+	et->reta_size = rxfh->indir_size;
+	memcpy(reta, rxfh->rss_config, rxfh->indir_size * sizeof(reta[0]));
+	free(rxfh);
+	return 0;
+}
+
+/* Write a RETA of this size, repeated as often as the netdev's has room for it. */
+static int
+write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
+{
+	struct ethtool_rxfh *rxfh;
+	int ret;
+
+	if (et->reta_size % size != 0)
+		return -ERANGE;
+	rxfh = malloc(octo_ethtool_rss_len(et->reta_size, 0));
+	if (rxfh == NULL)
+		return -ENOMEM;
+	octo_ethtool_fill_reta(rxfh, et->reta_size, reta, size);
+	ret = call(et, rxfh);
+	free(rxfh);
+	return ret;
+}
+
+int
+octo_ethtool_reta_try(struct octo_ethtool *et)
+{
+	uint32_t reta[OCTO_ETHTOOL_MAX_RETA];
+	int ret = octo_ethtool_get_reta(et, reta);
+
+	return ret == 0 ? write_reta(et, reta, et->reta_size) : ret;
+}
+
+/* Write down what is to be set, and the RETA from before with the first one. */
+static int
+note(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
+{
+	struct octo_ethtool_reta *r = &et->journal.record->reta;
+	int ret = 0;
+
+	if (r->size == 0) {
+		ret = octo_ethtool_get_reta(et, r->before);
+		r->size_before = et->reta_size;
+	}
+	if (ret != 0)
+		return ret;
+	memcpy(r->ours[!r->now], reta, size * sizeof(reta[0]));
+	rte_compiler_barrier();
+	r->size = size;
+	rte_compiler_barrier();
+	return 0;
+}
+
+/* A change of the channels may change the size: the kernel refuses a RETA of the one before. */
+static bool
+has_another_size(struct octo_ethtool *et)
+{
+	const uint32_t before = et->reta_size;
+	uint32_t reta[OCTO_ETHTOOL_MAX_RETA];
+
+	return octo_ethtool_get_reta(et, reta) == 0 && et->reta_size != before;
+}
+
+int
+octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
+{
+	int ret = -et->reta_refused;
+
+	if (ret == 0)
+		ret = note(et, reta, size);
+	if (ret != 0)
+		return ret;
+	ret = write_reta(et, reta, size);
+	if ((ret == -EINVAL || ret == -ERANGE) && has_another_size(et))
+		ret = write_reta(et, reta, size);
+	if (ret == 0)
+		et->journal.record->reta.now ^= 1;
+	return ret;
+}
+
+static bool
+is_ours(const struct octo_ethtool_reta *r, const struct ethtool_rxfh *rxfh, unsigned int i)
+{
+	if (rxfh->indir_size % r->size != 0)
+		return false;
+	for (uint32_t e = 0; e < rxfh->indir_size; e++)
+		if (rxfh->rss_config[e] != r->ours[i][e % r->size])
+			return false;
+	return true;
+}
+
+static int
+give_default(const struct octo_ethtool *et)
+{
+	struct ethtool_rxfh rxfh;
+
+	octo_ethtool_fill_default_reta(&rxfh);
+	return call(et, &rxfh);
+}
+
+int
+octo_ethtool_reta_give_back(struct octo_ethtool *et)
+{
+	struct octo_ethtool_reta *r = &et->journal.record->reta;
+	struct ethtool_rxfh *rxfh;
+	int ret;
+
+	if (r->size == 0)
+		return 0;
+	ret = read_rss(et, &rxfh);
+	/* with the netdev its RETA is gone */
+	if (ret == -ENODEV)
+		return 0;
+	if (ret != 0)
+		return ret;
+	et->reta_size = rxfh->indir_size;
+	/* somebody who has set another one wants that */
+	if (is_ours(r, rxfh, 0) || is_ours(r, rxfh, 1))
+		ret = et->reta_size == r->size_before ? write_reta(et, r->before, r->size_before) :
+							give_default(et);
+	free(rxfh);
+	if (ret == 0)
+		r->size = 0;
+	return ret;
+}

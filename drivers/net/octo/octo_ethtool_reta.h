@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_ETHTOOL_RETA_H
+#define OCTO_ETHTOOL_RETA_H
+
+struct octo_ethtool;
+
+/**
+ * @file
+ * The RETA of a netdev, for octo_ethtool_table.c. Functions return 0 or a negative errno.
+ */
+
+/** Read the sizes of RETA and key, the key, and what is hashed. Sets reta_refused. */
+void octo_ethtool_reta_find(struct octo_ethtool *et);
+
+/** Set the RETA that there is. */
+int octo_ethtool_reta_try(struct octo_ethtool *et);
+
+/** If the RETA is the one that the journal says, set the one from before, or the driver's own. */
+int octo_ethtool_reta_give_back(struct octo_ethtool *et);
+
+#endif /* OCTO_ETHTOOL_RETA_H */

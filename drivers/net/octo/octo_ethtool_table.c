@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "octo_ethtool_io.h"
+#include "octo_ethtool_reta.h"
+#include "octo_ethtool_table.h"
+
+static int
+call(const struct octo_ethtool *et, void *request)
+{
+	return octo_ethtool_io(et->fd, et->ifindex, request);
+}
+
+/* The rule at a location. Drivers have several errnos for a free one. */
+static bool
+read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_flow_spec *fs)
+{
+	struct ethtool_rxnfc nfc;
+
+	octo_ethtool_ask_rule(&nfc, location);
+	if (call(et, &nfc) != 0)
+		return false;
+	*fs = nfc.fs;
+	return true;
+}
+
+/* Is it the rule that was noted, rather than one that somebody has put in its place? */
+static bool
+is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs)
+{
+	return octo_ethtool_same_flow(&note->fs, fs) &&
+	       (fs->ring_cookie == note->fs.ring_cookie || fs->ring_cookie == note->queue_before);
+}
+
+static bool
+is_there(const struct octo_ethtool *et, const struct octo_ethtool_note *note)
+{
+	struct ethtool_rx_flow_spec fs;
+
+	return read_rule(et, note->fs.location, &fs) && is_noted(note, &fs);
+}
+
+static void
+set_taken(struct octo_ethtool *et, uint32_t location, bool taken)
+{
+	if (location >= et->room.size)
+		return;
+	if (taken)
+		et->taken[location / 64] |= RTE_BIT64(location % 64);
+	else
+		et->taken[location / 64] &= ~RTE_BIT64(location % 64);
+}
+
+/* All locations that have a rule, by anybody. The caller frees the list. */
+static int
+list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
+{
+	const uint32_t nb = RTE_MIN(et->room.size, (uint32_t)OCTO_ETHTOOL_MAX_RULES);
+	struct ethtool_rxnfc *nfc = calloc(1, sizeof(*nfc) + nb * sizeof(nfc->rule_locs[0]));
+	int ret;
+
+	if (nfc == NULL)
+		return -ENOMEM;
+	nfc->cmd = ETHTOOL_GRXCLSRLALL;
+	nfc->rule_cnt = nb;
+	ret = call(et, nfc);
+	nfc->rule_cnt = RTE_MIN(nfc->rule_cnt, nb);
+	if (ret == 0)
+		*list = nfc;
+	else
+		free(nfc);
+	return ret;
+}
+
+/* Look for what others have taken or left. */
+static int
+survey(struct octo_ethtool *et)
+{
+	struct ethtool_rxnfc *list;
+	int ret = list_rules(et, &list);
+
+	if (ret != 0)
+		return ret;
+	memset(et->taken, 0, sizeof(et->taken));
+	for (uint32_t i = 0; i < list->rule_cnt; i++)
+		set_taken(et, list->rule_locs[i], true);
+	free(list);
+	return 0;
+}
+
+/* Others may take a location at any time, and a rule made there would replace theirs. */
+static uint32_t
+find_location(struct octo_ethtool *et)
+{
+	struct ethtool_rx_flow_spec fs;
+	uint32_t location;
+
+	for (;;) {
+		location = octo_ethtool_free_location(et->taken, et->room.size);
+		if (location == RX_CLS_LOC_ANY || !read_rule(et, location, &fs))
+			return location;
+		set_taken(et, location, true);
+	}
+}
+
+/* Set the location that a rule is to have. */
+static int
+choose_location(struct octo_ethtool *et, uint32_t *location)
+{
+	int ret = 0;
+
+	*location = RX_CLS_LOC_ANY;
+	if (et->room.chooses_places)
+		return 0;
+	*location = find_location(et);
+	if (*location == RX_CLS_LOC_ANY)
+		ret = survey(et);
+	if (*location == RX_CLS_LOC_ANY && ret == 0)
+		*location = find_location(et);
+	return ret == 0 && *location == RX_CLS_LOC_ANY ? -ENOSPC : ret;
+}
+
+/* Have the kernel make the noted rule at the location that the note says. */
+static int
+make(struct octo_ethtool *et, struct octo_ethtool_note *note)
+{
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_SRXCLSRLINS, .fs = note->fs};
+	int ret = call(et, &nfc);
+
+	if (ret != 0)
+		return ret;
+	note->fs.location = nfc.fs.location;
+	set_taken(et, note->fs.location, true);
+	return 0;
+}
+
+int
+octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
+		    struct octo_ethtool_note **rule)
+{
+	struct octo_ethtool_note *note;
+	struct ethtool_rxnfc nfc;
+	int ret = -et->rules_refused;
+
+	if (ret == 0)
+		ret = octo_ethtool_fill_insert(&nfc, tuple, channel, RX_CLS_LOC_ANY);
+	if (ret == 0)
+		ret = choose_location(et, &nfc.fs.location);
+	if (ret != 0)
+		return ret;
+	note = octo_ethtool_journal_note(&et->journal, &nfc.fs);
+	if (note == NULL)
+		return -ENOSPC;
+	ret = make(et, note);
+	if (ret != 0)
+		octo_ethtool_journal_strike(note);
+	else
+		*rule = note;
+	return ret;
+}
+
+/* The kernel, or somebody, has removed the rule: make it at another location. */
+static int
+make_again(struct octo_ethtool *et, struct octo_ethtool_note *rule)
+{
+	int ret = choose_location(et, &rule->fs.location);
+
+	return ret == 0 ? make(et, rule) : ret;
+}
+
+/* A driver that chooses locations may have made a second rule. */
+static void
+drop_older(const struct octo_ethtool *et, const struct octo_ethtool_note *rule, uint32_t location)
+{
+	struct ethtool_rx_flow_spec fs;
+	struct ethtool_rxnfc nfc;
+
+	if (location == rule->fs.location || !read_rule(et, location, &fs) || !is_noted(rule, &fs))
+		return;
+	octo_ethtool_fill_delete(&nfc, location);
+	call(et, &nfc);
+}
+
+/* mlx5 removes the rule before it makes the new one, and may refuse that. */
+static int
+go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t location, int ret)
+{
+	rule->fs.ring_cookie = rule->queue_before;
+	rule->fs.location = location;
+	if (ret != -EPERM && ret != -ENODEV && !is_there(et, rule))
+		make(et, rule);
+	return ret;
+}
+
+int
+octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
+{
+	const uint32_t location = rule->fs.location;
+	int ret;
+
+	rule->queue_before = rule->fs.ring_cookie;
+	if (!is_there(et, rule)) {
+		rule->fs.ring_cookie = channel;
+		ret = make_again(et, rule);
+	} else {
+		rule->fs.ring_cookie = channel;
+		if (et->room.chooses_places)
+			rule->fs.location = RX_CLS_LOC_ANY;
+		ret = make(et, rule);
+		if (ret != 0)
+			return go_back(et, rule, location, ret);
+		drop_older(et, rule, location);
+	}
+	if (ret == 0)
+		rule->queue_before = channel;
+	return ret;
+}
+
+/* Remove the rule at the note's location, if it is the noted one. */
+static int
+remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_t location)
+{
+	struct ethtool_rx_flow_spec fs;
+	struct ethtool_rxnfc nfc;
+	int ret;
+
+	if (!read_rule(et, location, &fs)) {
+		set_taken(et, location, false);
+		return 0;
+	}
+	if (!is_noted(note, &fs))
+		return 0;
+	octo_ethtool_fill_delete(&nfc, location);
+	ret = call(et, &nfc);
+	/* with the netdev its rules are gone */
+	if (ret == -ENODEV || ret == -ENOENT)
+		ret = 0;
+	if (ret == 0)
+		set_taken(et, location, false);
+	return ret;
+}
+
+/* The process died before it knew the location: look at all. */
+static int
+remove_anywhere(struct octo_ethtool *et, const struct octo_ethtool_note *note)
+{
+	struct ethtool_rxnfc *list;
+	int ret = list_rules(et, &list);
+
+	if (ret != 0)
+		return ret;
+	for (uint32_t i = 0; ret == 0 && i < list->rule_cnt; i++)
+		ret = remove_at(et, note, list->rule_locs[i]);
+	free(list);
+	return ret;
+}
+
+int
+octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule)
+{
+	int ret = rule->fs.location == RX_CLS_LOC_ANY ? remove_anywhere(et, rule) :
+							remove_at(et, rule, rule->fs.location);
+
+	if (ret == 0)
+		octo_ethtool_journal_strike(rule);
+	return ret;
+}
+
+/* Returns how many noted rules are gone, and the first error. */
+static int
+sweep(struct octo_ethtool *et, unsigned int *nb)
+{
+	struct octo_ethtool_record *record = et->journal.record;
+	int first_error = 0;
+
+	for (uint32_t i = 0; i < record->nb_notes; i++) {
+		const bool used = record->notes[i].used;
+		const int ret = used ? octo_ethtool_remove(et, &record->notes[i]) : 0;
+
+		*nb += used && ret == 0;
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
+int
+octo_ethtool_flush(struct octo_ethtool *et)
+{
+	unsigned int nb = 0;
+
+	return et->journal.record == NULL ? 0 : sweep(et, &nb);
+}
+
+static void
+ask_room(struct octo_ethtool *et)
+{
+	struct ethtool_rxnfc nfc;
+
+	octo_ethtool_ask_room(&nfc);
+	et->rules_refused = -call(et, &nfc);
+	if (et->rules_refused != 0)
+		return;
+	et->room = octo_ethtool_read_room(&nfc);
+	/* some drivers that choose locations do not say how many there are */
+	if (et->room.chooses_places && et->room.size == 0)
+		et->room.size = OCTO_ETHTOOL_MAX_RULES;
+	et->room.size = RTE_MIN(et->room.size, (uint32_t)OCTO_ETHTOOL_MAX_RULES);
+	if (et->room.size == 0)
+		et->rules_refused = EOPNOTSUPP;
+	else if (!et->room.chooses_places)
+		et->rules_refused = -survey(et);
+}
+
+static void
+refuse_all(struct octo_ethtool *et, int code)
+{
+	et->rules_refused = code;
+	et->reta_refused = code;
+}
+
+/* Returns 0, or a negative errno if it is not to be touched. */
+static int
+take_over(struct octo_ethtool *et, const char *dir)
+{
+	int ret = octo_ethtool_journal_open(&et->journal, dir, et->ifindex);
+
+	if (ret != 0)
+		return ret == -EALREADY ? ret : -ENOTRECOVERABLE;
+	ask_room(et);
+	octo_ethtool_reta_find(et);
+	if (et->journal.record != NULL) {
+		ret = sweep(et, &et->nb_swept);
+		if (ret == 0)
+			ret = octo_ethtool_reta_give_back(et);
+	}
+	/* the RETA as it is, to find out whether it, or anything, could be set */
+	if (ret == 0 && et->reta_refused == 0)
+		et->reta_refused = -octo_ethtool_reta_try(et);
+	if (et->reta_refused == EPERM)
+		ret = -EPERM;
+	if (ret != 0)
+		return ret;
+	ret = octo_ethtool_journal_begin(&et->journal, et->ifindex, et->room.size);
+	return ret == 0 ? 0 : -ENOTRECOVERABLE;
+}
+
+struct octo_ethtool *
+octo_ethtool_open(const char *dir, uint32_t ifindex)
+{
+	struct octo_ethtool *et = calloc(1, sizeof(*et));
+	int ret;
+
+	if (et == NULL)
+		return NULL;
+	et->ifindex = ifindex;
+	et->journal.fd = -1;
+	et->fd = octo_ethtool_io_open();
+	ret = et->fd < 0 ? et->fd : take_over(et, dir);
+	if (ret != 0) {
+		refuse_all(et, -ret);
+		/* what could not be taken back is left to a run that can */
+		octo_ethtool_journal_leave(&et->journal);
+	}
+	return et;
+}
+
+void
+octo_ethtool_close(struct octo_ethtool *et)
+{
+	int ret;
+
+	if (et == NULL)
+		return;
+	if (et->journal.record != NULL) {
+		ret = octo_ethtool_flush(et);
+		if (ret == 0)
+			ret = octo_ethtool_reta_give_back(et);
+		if (ret == 0)
+			octo_ethtool_journal_end(&et->journal);
+	}
+	octo_ethtool_journal_leave(&et->journal);
+	if (et->fd >= 0)
+		close(et->fd);
+	free(et);
+}

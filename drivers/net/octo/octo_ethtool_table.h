@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_ETHTOOL_TABLE_H
+#define OCTO_ETHTOOL_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "octo_ethtool.h"
+#include "octo_ethtool_journal.h"
+
+/**
+ * @file
+ * What a netdev's flows are steered by: its ntuple rules and its RETA, as octo changes them. Rules
+ * of others are left alone, a rule is looked at before it is removed, and the netdev has its own
+ * RETA back in the end. Under the control mutex. Errors are negative errnos.
+ */
+
+#define OCTO_ETHTOOL_MAX_KEY 64
+
+struct octo_ethtool {
+	int fd;
+	uint32_t ifindex;
+	struct octo_ethtool_journal journal;
+	struct octo_ethtool_room room;
+	uint64_t taken[OCTO_ETHTOOL_MAX_RULES / 64]; /* where octo chooses the locations */
+	int rules_refused;                           /* errno; no rule can be made */
+	int reta_refused;                            /* errno; the RETA cannot be set */
+	unsigned int nb_swept;                       /* rules that a previous run had left */
+	uint32_t reta_size;                          /* that the netdev has now */
+	uint32_t key_size;                           /* 0: the hash cannot be computed */
+	uint8_t key[OCTO_ETHTOOL_MAX_KEY];
+	uint64_t hash_types; /* RTE_ETH_RSS_...; 0: unknown */
+};
+
+/**
+ * Take over a netdev: remove what a previous run has left, and find out what the kernel allows.
+ *
+ * @param dir
+ *   Where the journal is; NULL: nowhere.
+ * @return
+ *   NULL without memory, else see rules_refused and reta_refused.
+ */
+struct octo_ethtool *octo_ethtool_open(const char *dir, uint32_t ifindex);
+
+/** Give it back, and free et, which may be NULL. */
+void octo_ethtool_close(struct octo_ethtool *et);
+
+/** Make a rule. */
+int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
+			struct octo_ethtool_note **rule);
+
+/**
+ * Have a rule lead to another channel, with as little in between as the kernel allows. On failure
+ * it leads where it did, or, if the kernel has removed it meanwhile and refuses it now, nowhere.
+ */
+int octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel);
+
+/** Remove a rule; one that is not in the kernel any more counts as removed. */
+int octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule);
+
+/** Remove all rules that octo has made; goes on after an error and returns the first one. */
+int octo_ethtool_flush(struct octo_ethtool *et);
+
+/** The channels of the netdev's RETA, OCTO_ETHTOOL_MAX_RETA at most; sets reta_size. */
+int octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta);
+
+/** Set a RETA whose size divides the netdev's; -ERANGE: it does not. */
+int octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size);
+
+#endif /* OCTO_ETHTOOL_TABLE_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_PORT_KERNEL_H
+#define OCTO_PORT_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/ethtool.h>
+
+#include "octo_tuple.h"
+
+/**
+ * @file
+ * A kernel of the test: a netdev with ntuple rules and a RETA, behind the port of PF 0. Its rules
+ * are made on that port, too, if there is one, so that packets follow them.
+ */
+
+#define OCTO_PORT_KERNEL_RULES 1024
+#define OCTO_PORT_KERNEL_RETA 256
+#define OCTO_PORT_KERNEL_KEY 40
+
+struct octo_port_kernel {
+	/* what there is */
+	uint32_t size; /* of the table */
+	bool special;  /* the driver chooses locations, and refuses any other */
+	bool used[OCTO_PORT_KERNEL_RULES];
+	struct ethtool_rx_flow_spec rule[OCTO_PORT_KERNEL_RULES];
+	struct rte_flow *flow[OCTO_PORT_KERNEL_RULES]; /* of PF 0 */
+	uint32_t reta_size;
+	uint32_t reta[OCTO_PORT_KERNEL_RETA];
+	bool is_default; /* the RETA is the driver's own */
+	uint8_t key[OCTO_PORT_KERNEL_KEY];
+	uint8_t hfunc;
+	/* errno of a refusal, 0: none */
+	int no_rules;       /* of all that has to do with rules */
+	int no_reta;        /* of all that has to do with the RETA */
+	int insert;         /* of a rule */
+	int remove;         /* of a rule */
+	int set_reta;       /* of a RETA */
+	int change;         /* of everything that changes something */
+	int everything;     /* the netdev is gone, or the like */
+	bool removes_first; /* a rule that is replaced is gone even if the new one is refused */
+	/* what was asked for and done */
+	unsigned int inserted;
+	unsigned int removed;
+	unsigned int reta_set;
+	bool follows; /* PF 0 has the rules, too */
+};
+
+extern struct octo_port_kernel octo_port_kernel;
+
+/** From now on octo ports find it, until octo_port_kernel_off(). Rules are of the test's begin. */
+void octo_port_kernel_on(void);
+void octo_port_kernel_off(void);
+
+/** The index of its netdev. */
+uint32_t octo_port_kernel_ifindex(void);
+
+/** A rule of somebody else. */
+void octo_port_kernel_add(uint32_t location, const struct octo_tuple *tuple, uint32_t channel);
+
+/** Rules that there are, of anybody. */
+unsigned int octo_port_kernel_count(void);
+
+/** The channel that a rule of the tuple leads to; -1 if there is none, -2 if there are several. */
+int octo_port_kernel_channel(const struct octo_tuple *tuple);
+
+/** Channels that the RETA has, as a bit mask. */
+uint64_t octo_port_kernel_channels(void);
+
+/** Another RETA, of the driver's choice, as after a change of the channels. */
+void octo_port_kernel_resize(uint32_t reta_size);
+
+#endif /* OCTO_PORT_KERNEL_H */
