@@ -6,9 +6,11 @@
 
 #include <rte_ethdev.h>
 
+#include "octo_af_xdp.h"
 #include "octo_ethtool.h"
 #include "octo_ethtool_io.h"
 #include "octo_flow_build.h"
+#include "octo_nic.h"
 #include "octo_port.h"
 #include "octo_port_kernel.h"
 
@@ -19,8 +21,26 @@ static bool is_on;
 
 int __real_octo_ethtool_io(int fd, uint32_t ifindex, void *request);
 int __wrap_octo_ethtool_io(int fd, uint32_t ifindex, void *request);
-uint32_t __real_octo_ethtool_io_netdev(const char *driver_name, uint32_t ifindex);
-uint32_t __wrap_octo_ethtool_io_netdev(const char *driver_name, uint32_t ifindex);
+uint32_t __real_octo_af_xdp_netdev(const struct rte_eth_dev_info *info);
+uint32_t __wrap_octo_af_xdp_netdev(const struct rte_eth_dev_info *info);
+
+void __real_octo_nic_strip(const struct octo_port *port, struct rte_eth_conf *conf);
+void __wrap_octo_nic_strip(const struct octo_port *port, struct rte_eth_conf *conf);
+
+/* The simulated NIC is to hash as the kernel says, which no driver is told. */
+void
+__wrap_octo_nic_strip(const struct octo_port *port, struct rte_eth_conf *conf)
+{
+	__real_octo_nic_strip(port, conf);
+	if (!is_on || !octo_port_kernel.follows)
+		return;
+	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	conf->rx_adv_conf.rss_conf = (struct rte_eth_rss_conf){
+		.rss_key = octo_port_kernel.key,
+		.rss_key_len = OCTO_PORT_KERNEL_KEY,
+		.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
+	};
+}
 
 /* No two tests that run at the same time have the same file. */
 uint32_t
@@ -30,10 +50,9 @@ octo_port_kernel_ifindex(void)
 }
 
 uint32_t
-__wrap_octo_ethtool_io_netdev(const char *driver_name, uint32_t ifindex)
+__wrap_octo_af_xdp_netdev(const struct rte_eth_dev_info *info)
 {
-	return is_on ? octo_port_kernel_ifindex() :
-		       __real_octo_ethtool_io_netdev(driver_name, ifindex);
+	return is_on ? octo_port_kernel_ifindex() : __real_octo_af_xdp_netdev(info);
 }
 
 static void
@@ -296,6 +315,27 @@ get_rss(struct ethtool_rxfh *rxfh)
 	return 0;
 }
 
+/* Channels that the simulated NIC's port has no queue for are those of its last queue. */
+static void
+spread(void)
+{
+	struct rte_eth_rss_reta_entry64 reta[OCTO_PORT_KERNEL_RETA / RTE_ETH_RETA_GROUP_SIZE];
+	const struct octo_port_kernel *k = &octo_port_kernel;
+	struct rte_eth_dev_info info;
+
+	if (!k->follows || !octo_port_pf_is_there(0))
+		return;
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(0), &info), 0);
+	if (info.nb_rx_queues == 0)
+		return;
+	for (uint32_t i = 0; i < k->reta_size; i++) {
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
+		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = (uint16_t)
+			RTE_MIN(k->reta[i], info.nb_rx_queues - 1u);
+	}
+	assert_int_equal(rte_eth_dev_rss_reta_update(octo_port_pf(0), reta, k->reta_size), 0);
+}
+
 static int
 set_rss(const struct ethtool_rxfh *rxfh)
 {
@@ -307,9 +347,9 @@ set_rss(const struct ethtool_rxfh *rxfh)
 	if (rxfh->hfunc != 0 || rxfh->key_size != 0 ||
 	    (rxfh->indir_size != 0 && rxfh->indir_size != k->reta_size))
 		return EINVAL;
-	k->reta_set++;
 	if (rxfh->indir_size == 0) {
 		set_default_reta();
+		k->reta_set++;
 		return 0;
 	}
 	for (uint32_t i = 0; i < k->reta_size; i++)
@@ -317,6 +357,8 @@ set_rss(const struct ethtool_rxfh *rxfh)
 			return EINVAL;
 	memcpy(k->reta, rxfh->rss_config, k->reta_size * sizeof(k->reta[0]));
 	k->is_default = false;
+	k->reta_set++;
+	spread();
 	return 0;
 }
 
@@ -348,4 +390,59 @@ __wrap_octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 		return __real_octo_ethtool_io(fd, ifindex, request);
 	assert_int_equal(ifindex, octo_port_kernel_ifindex());
 	return -answer(request);
+}
+
+int
+octo_port_kernel_setup(void **state)
+{
+	octo_port_kernel_on();
+	octo_port_kernel.follows = true;
+	return octo_port_setup(state);
+}
+
+int
+octo_port_kernel_teardown(void **state)
+{
+	const struct octo_port_kernel *k = &octo_port_kernel;
+	const int ret = octo_port_teardown(state);
+	bool is_back = true;
+
+	for (uint32_t i = 0; i < k->reta_size; i++)
+		is_back &= k->reta[i] == i % CHANNELS;
+	octo_port_kernel_off();
+	if (!is_back)
+		print_error("the RETA is not as it was\n");
+	return is_back ? ret : -1;
+}
+
+struct octo_tuple
+octo_port_kernel_tuple(uint16_t src_port)
+{
+	struct octo_tuple t;
+
+	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", src_port, "10.0.0.2", 9, NULL), 0);
+	return t;
+}
+
+int
+octo_port_kernel_channel_of(uint16_t src_port)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(src_port);
+
+	return octo_port_kernel_channel(&t);
+}
+
+void
+octo_port_kernel_send_flows(uint16_t port, uint16_t nb_queues)
+{
+	struct octo_port_tally tally = {0};
+
+	for (uint16_t flow = 0; flow < OCTO_PORT_KERNEL_FLOWS; flow++)
+		octo_port_send(port, 0, flow, 1);
+	for (int i = 0; i < 1000 && tally.packets < OCTO_PORT_KERNEL_FLOWS; i++) {
+		for (uint16_t q = 0; q < nb_queues; q++)
+			octo_port_poll(port, q, 32, &tally);
+		octo_port_pass_us(100);
+	}
+	assert_int_equal(tally.packets, OCTO_PORT_KERNEL_FLOWS);
 }

@@ -72,4 +72,16 @@ uint64_t octo_port_kernel_channels(void);
 /** Another RETA, of the driver's choice, as after a change of the channels. */
 void octo_port_kernel_resize(uint32_t reta_size);
 
+/** cmocka fixtures of a test whose octo port finds it; a netdev that is there has its RETA back. */
+int octo_port_kernel_setup(void **state);
+int octo_port_kernel_teardown(void **state);
+
+/** The flow of octo_port_send(), and the channel that a rule of it leads to. */
+struct octo_tuple octo_port_kernel_tuple(uint16_t src_port);
+int octo_port_kernel_channel_of(uint16_t src_port);
+
+/** A frame of each of so many flows, and as many that come, by any queue. */
+#define OCTO_PORT_KERNEL_FLOWS 64
+void octo_port_kernel_send_flows(uint16_t port, uint16_t nb_queues);
+
 #endif /* OCTO_PORT_KERNEL_H */

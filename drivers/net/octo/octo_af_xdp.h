@@ -4,6 +4,7 @@
 #define OCTO_AF_XDP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <rte_ethdev.h>
 
@@ -24,5 +25,11 @@ bool octo_af_xdp_is(const struct rte_eth_dev_info *info);
  * calls poll() for up to a second where a queue is empty (rte_eth_af_xdp.c, af_xdp_rx_zc()).
  */
 bool octo_af_xdp_waits(const struct rte_eth_dev_info *info);
+
+/** The index of the netdev that the port is of; 0: the driver is another one. */
+uint32_t octo_af_xdp_netdev(const struct rte_eth_dev_info *info);
+
+/** The channel of the netdev that queue 0 of the port is. */
+uint32_t octo_af_xdp_first_channel(const struct rte_eth_dev_info *info);
 
 #endif /* OCTO_AF_XDP_H */

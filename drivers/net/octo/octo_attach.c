@@ -339,7 +339,7 @@ find_and_own(struct octo_dev *octo, const char *name, bool logged, uint16_t *por
 
 static void
 take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
-	const struct rte_eth_dev_info *info)
+	struct rte_eth_dev_info *info)
 {
 	port->port_id = port_id;
 	rte_eth_dev_get_name_by_port(port_id, port->name);
@@ -349,6 +349,7 @@ take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		if (octo->pf[i].port == port)
 			locate(&octo->pf[i], info, octo->sliced);
+	octo_nic_take(octo, port, info);
 	remember(port, info);
 	port->has_port = true;
 	octo_users_open(port);
@@ -413,6 +414,7 @@ detach(struct octo_dev *octo, struct octo_port *port, bool remove_probed)
 	port->past.args = NULL;
 	octo_users_shut(port);
 	octo_users_await(port);
+	octo_nic_give_back(port);
 	if (!port->has_port || !octo_attach_is_ours(octo->owner_id, port))
 		return;
 	rte_eth_dev_owner_unset(port->port_id, octo->owner_id);
@@ -544,6 +546,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 		ret = find_and_own(octo, port->name, port->fsm.logged, &port_id, &info);
 	if (ret != 0)
 		return ret;
+	octo_nic_offer(port, &info);
 	lack = octo_info_lacks(octo, &info);
 	if (lack != NULL) {
 		if (!port->fsm.logged)

@@ -131,7 +131,7 @@ give_back(struct octo_dev *octo, uint8_t port)
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, port));
 	octo_pf_counts_refresh_locked(octo, port);
-	rte_flow_flush(p->port_id, NULL);
+	octo_port_nic(p)->flush(p);
 	octo_indirect_leave_locked(octo, port);
 	octo_users_bar(p);
 	octo_users_await(p);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <string.h>
 
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -27,11 +26,4 @@ octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 		return -ENODEV;
 	ifr.ifr_data = request;
 	return ioctl(fd, SIOCETHTOOL, &ifr) == 0 ? 0 : -errno;
-}
-
-/* The driver has no rules and no RETA of its own. */
-uint32_t
-octo_ethtool_io_netdev(const char *driver_name, uint32_t ifindex)
-{
-	return driver_name != NULL && strcmp(driver_name, "net_af_xdp") == 0 ? ifindex : 0;
 }

@@ -7,7 +7,8 @@
 
 /**
  * @file
- * The way to the kernel's ethtool functions. Port tests replace these, as a kernel of their own.
+ * The way to the kernel's ethtool functions. Port tests replace octo_ethtool_io(): they have a
+ * kernel of their own.
  */
 
 /** A socket of the network namespace of this thread, or a negative errno. */
@@ -18,8 +19,5 @@ int octo_ethtool_io_open(void);
  * Returns 0 or a negative errno.
  */
 int octo_ethtool_io(int fd, uint32_t ifindex, void *request);
-
-/** The index of the netdev that the kernel steers for a port of this driver; 0: none. */
-uint32_t octo_ethtool_io_netdev(const char *driver_name, uint32_t ifindex);
 
 #endif /* OCTO_ETHTOOL_IO_H */

@@ -32,7 +32,7 @@ octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 		return 0;
 	/* a PF that is about to be removed takes its rule along */
 	if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
-		ret = rte_flow_destroy(octo->port[pf].port_id, on, error);
+		ret = octo_port_nic(&octo->port[pf])->destroy(&octo->port[pf], on, error);
 	ret = octo_flow_destroyed(&octo->port[pf], ret, error);
 	if (ret == 0)
 		octo_fanout_drop(rule, pf);
@@ -132,12 +132,12 @@ octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct oc
 	const uint32_t life = p->fsm.life;
 	const struct rte_flow_action *actions;
 	struct octo_indirect_own own;
+	struct rte_flow *on;
 
 	attr.priority += step;
 	actions = octo_fanout_actions_on(octo, port, pf_rule, &own);
-	return octo_handle_make(rte_flow_create(octo_port_usable_id(p), &attr,
-						pf_rule->rule.pattern_ro, actions, error),
-				life);
+	on = octo_port_nic(p)->create(p, &attr, pf_rule->rule.pattern_ro, actions, error);
+	return octo_handle_make(on, life);
 }
 
 /*
@@ -215,8 +215,8 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0)
 			continue;
 		actions = octo_fanout_actions_on(octo, (uint8_t)pf, &pf_rule, &own);
-		ret = rte_flow_validate(p->port_id, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
-					actions, error);
+		ret = octo_port_nic(p)->validate(p, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
+						 actions, error);
 		if (ret != 0)
 			ret = octo_flow_blame(p, ret, error);
 	}

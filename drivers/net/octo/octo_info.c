@@ -98,6 +98,7 @@ info_of(const struct octo_port *port, struct rte_eth_dev_info *info)
 	if (octo_users_enter(port, &use)) {
 		ret = rte_eth_dev_info_get(use.port_id, info);
 		octo_users_leave(&use);
+		octo_nic_offer(port, info);
 		return ret;
 	}
 	*info = port->past.info;

@@ -22,8 +22,8 @@ slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the port is gone");
 	octo_flow_build_queue(&r, &octo_tuple_example, OCTO_LEARNED_PRIORITY, 0, octo->count_rules);
-	octo->learned_priority = rte_flow_validate(port->port_id, &r.attr, r.pattern, r.actions,
-						   &ignored) == 0 ?
+	octo->learned_priority = octo_port_nic(port)->validate(port, &r.attr, r.pattern, r.actions,
+							       &ignored) == 0 ?
 					 OCTO_LEARNED_PRIORITY :
 					 0;
 	octo->proxy = 0;

@@ -38,6 +38,7 @@ configure_as(const struct octo_dev *octo, struct octo_port *port, struct rte_eth
 	/* the control thread polls the link of PFs without this interrupt */
 	conf.intr_conf.lsc = port->has_lsc;
 	conf.intr_conf.rmv = port->has_rmv;
+	octo_nic_strip(port, &conf);
 	ret = octo_pf_config_alone_locked(port, nb_rx, nb_tx, &conf);
 	if (ret == 0)
 		octo_port_did(port, OCTO_PORT_EV_CONFIGURED);

@@ -15,6 +15,7 @@
 #include "octo_foreign.h"
 #include "octo_drain.h"
 #include "octo_life.h"
+#include "octo_nic.h"
 #include "octo_pf_state.h"
 #include "octo_port_state.h"
 #include "octo_replug.h"
@@ -48,6 +49,7 @@ struct octo_port {
 	struct octo_draining draining;
 	struct octo_foreign foreign;
 	struct octo_pf_past past; /* kept while it is gone */
+	struct octo_nic_kernel kernel;
 };
 
 /* A PF: the queues of a port that are near one node. */
@@ -116,6 +118,13 @@ static inline uint16_t
 octo_port_usable_id(const struct octo_port *port)
 {
 	return octo_port_is(port, OCTO_PORT_IDLE) ? port->port_id : RTE_MAX_ETHPORTS;
+}
+
+/* How the port is steered: a table of this process, as others have it elsewhere. */
+static inline const struct octo_nic_ops *
+octo_port_nic(const struct octo_port *port)
+{
+	return port->kernel.on ? &octo_ethtool_ops : &octo_nic_ethdev_ops;
 }
 
 /* The leg of the octo port's queue on this PF. */

@@ -69,7 +69,7 @@
 #define OCTO_MAX_PFS OCTO_PLAN_MAX_PFS
 #define OCTO_NO_PF UINT8_MAX
 #define OCTO_MAX_RETA OCTO_MIGRATION_MAX_RETA
-#define OCTO_MAX_RSS_KEY 64
+#define OCTO_MAX_RSS_KEY OCTO_NIC_MAX_KEY
 /* A process that died inside a burst never leaves it. */
 #define OCTO_EPOCH_TIMEOUT_US 1000000
 /* Longest time that a thread without a CPU may stay in its burst, whose queues are not freed. */
@@ -149,6 +149,7 @@ struct octo_dev {
 	uint32_t configuration; /* number of configurations so far */
 	bool clone_pools;       /* pools=local */
 	bool reta_set;
+	bool reta_stale; /* the kernel has refused it: the RETA is not as it is to be */
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
 	/* of slices that were started: the PF whose leg stands for a queue in what names queues */

@@ -18,7 +18,7 @@ octo_replace_by_none(const struct octo_dev *octo, uint8_t pf, struct octo_handle
 	struct rte_flow *flow = octo_handle_take(on, octo->port[pf].fsm.life);
 
 	if (flow != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[pf]), flow, NULL);
+		octo_port_nic(&octo->port[pf])->destroy(&octo->port[pf], flow, NULL);
 }
 
 /*
@@ -65,13 +65,16 @@ static int
 change_in_place(const struct octo_dev *octo, uint8_t port, struct rte_flow *on,
 		const struct octo_pf_rule *to, struct rte_flow_error *error)
 {
+	const struct octo_port *p = &octo->port[port];
 	struct octo_indirect_own own;
 	const struct rte_flow_action *actions;
 
-	if (octo_replace_in_place == NULL)
+	if (octo_replace_in_place == NULL && octo_port_nic(p)->update == NULL)
 		return -ENOSYS;
 	actions = octo_fanout_actions_on(octo, port, to, &own);
-	return octo_replace_in_place(octo_port_usable_id(&octo->port[port]), on, actions, error);
+	if (octo_port_nic(p)->update != NULL)
+		return octo_port_nic(p)->update(p, on, actions, error);
+	return octo_replace_in_place(octo_port_usable_id(p), on, actions, error);
 }
 
 int

@@ -58,7 +58,7 @@ renew_locked(struct octo_port *port, uint32_t life)
 	}
 	rte_eth_dev_stop(port->port_id);
 	if (port->fsm.life == life)
-		rte_flow_flush(port->port_id, NULL);
+		octo_port_nic(port)->flush(port);
 	if (port->fsm.life == life)
 		octo_filter_clear_locked(port);
 	return 0;

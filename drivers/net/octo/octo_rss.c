@@ -19,9 +19,17 @@ static const uint8_t default_key[OCTO_MAX_RSS_KEY] = {
 void
 octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 {
+	const struct octo_nic_kernel *kernel = &octo->port[0].kernel;
 	struct octo_settings *s = &octo->settings;
 
 	s->rss_hf = rss->rss_hf;
+	/* whatever the application has: the kernel goes on hashing as before */
+	if (kernel->on) {
+		s->rss_hf = kernel->hash_types;
+		s->rss_key_len = kernel->key_size;
+		memcpy(s->rss_key, kernel->key, kernel->key_size);
+		return;
+	}
 	if (rss->rss_key == NULL)
 		return;
 	s->rss_key_len = RTE_MIN(rss->rss_key_len, sizeof(s->rss_key));
@@ -56,6 +64,15 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	octo->settings.rss_key_len = 0;
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
+	octo->reta_stale = false;
+	if (octo->port[0].kernel.on) {
+		ret = octo_port_nic(&octo->port[0])->hash_update(&octo->port[0], rss);
+		if (ret != 0)
+			return ret;
+		octo_rss_keep_hash(octo, rss);
+		own_key(octo, rss);
+		return 0;
+	}
 	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
 		octo_rss_keep_hash(octo, rss);
 		own_key(octo, rss);
@@ -105,7 +122,7 @@ pf_reta_update(struct octo_port *port, const void *arg)
 {
 	struct reta_arg reta = *(const struct reta_arg *)arg;
 
-	return rte_eth_dev_rss_reta_update(port->port_id, reta.entries, reta.size);
+	return octo_port_nic(port)->reta_update(port, reta.entries, reta.size);
 }
 
 int
@@ -120,10 +137,27 @@ octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 			       pf_reta_update, &arg, &before);
 }
 
+static bool
+is_asked_for(const struct octo_dev *octo)
+{
+	return (octo_data(octo)->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
+}
+
+/* The kernel's RSS cannot be turned off. */
 bool
 octo_rss_is_on(const struct octo_dev *octo)
 {
-	return (octo_data(octo)->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
+	return octo->port[0].kernel.on || is_asked_for(octo);
+}
+
+/* Without RSS all is to go to queue 0. */
+void
+octo_rss_fill_default(struct octo_dev *octo)
+{
+	const uint16_t nb = octo_data(octo)->nb_rx_queues;
+
+	for (uint16_t i = 0; i < octo->reta_size; i++)
+		octo->reta[i] = nb > 0 && is_asked_for(octo) ? i % nb : 0;
 }
 
 int
@@ -140,19 +174,23 @@ octo_rss_lead_queue_locked(struct octo_dev *octo, uint16_t queue)
 {
 	struct reta_arg arg = {.size = octo->reta_size};
 	bool any = false;
+	int ret;
 
 	if (!octo_rss_is_on(octo))
 		return 0;
 	for (uint16_t i = 0; i < octo->reta_size; i++) {
-		if (octo->reta[i] != queue)
+		if (octo->reta[i] != queue && !octo->reta_stale)
 			continue;
-		set_entry(octo, &arg, i, queue);
+		set_entry(octo, &arg, i, octo->reta[i]);
 		any = true;
 	}
 	/* the port gets the whole RETA when it is back */
 	if (!any || !octo_port_is(&octo->port[0], OCTO_PORT_RUNNING))
 		return 0;
-	return pf_reta_update(&octo->port[0], &arg);
+	ret = pf_reta_update(&octo->port[0], &arg);
+	if (ret == 0)
+		octo->reta_stale = false;
+	return ret;
 }
 
 /* Without RSS all packets are sent to queue 0 of the port, without a RETA to all its queues. */
@@ -191,8 +229,9 @@ octo_rss_level(struct octo_dev *octo)
 	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || data->nb_rx_queues == 0)
 		return 0;
 	if (!octo->reta_set)
-		for (uint16_t i = 0; i < octo->reta_size; i++)
-			octo->reta[i] = i % data->nb_rx_queues;
+		octo_rss_fill_default(octo);
+	if (octo->port[0].kernel.on)
+		return octo_rss_resync_locked(octo, 0);
 	ret = octo_rss_apply_reta_locked(octo, octo->reta);
 	if (ret != 0)
 		OCTO_LOG(WARNING,
@@ -202,11 +241,18 @@ octo_rss_level(struct octo_dev *octo)
 	return octo_slices_nb_idle(octo) > 0 ? ret : 0;
 }
 
-/* Give the RETA to a PF that came back; its configuration has set the hash. */
+/*
+ * Give the RETA to a PF that came back; its configuration has set the hash. A refusal of the kernel
+ * may end: octo_sync.c tries again, and meanwhile RSS goes to any queue, of which none is idle.
+ */
 int
 octo_rss_resync_locked(struct octo_dev *octo, uint8_t port)
 {
+	int ret;
+
 	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || octo_data(octo)->nb_rx_queues == 0)
 		return 0;
-	return octo_rss_set_pf_reta(octo, port, octo->reta);
+	ret = octo_rss_set_pf_reta(octo, port, octo->reta);
+	octo->reta_stale = octo->port[port].kernel.on && ret != 0;
+	return octo->reta_stale && octo_slices_nb_idle(octo) == 0 ? 0 : ret;
 }

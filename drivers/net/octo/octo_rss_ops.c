@@ -23,8 +23,7 @@ static void
 begin_reta(struct octo_dev *octo)
 {
 	if (!octo->reta_set && !octo->started)
-		for (uint16_t i = 0; i < octo->reta_size; i++)
-			octo->reta[i] = i % RTE_MAX(octo_data(octo)->nb_rx_queues, 1);
+		octo_rss_fill_default(octo);
 }
 
 static int
@@ -106,7 +105,7 @@ pf_hash_update(struct octo_port *port, const void *arg)
 {
 	struct rte_eth_rss_conf conf = *(const struct rte_eth_rss_conf *)arg;
 
-	return rte_eth_dev_rss_hash_update(port->port_id, &conf);
+	return octo_port_nic(port)->hash_update(port, &conf);
 }
 
 static int
@@ -122,7 +121,7 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 	ret = octo_tier_partition_leave_locked(octo, "sets the RSS hash");
 	if (ret != 0)
 		return ret;
-	ret = rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, &before);
+	ret = octo_port_nic(&octo->port[first])->hash_get(&octo->port[first], &before);
 	if (ret != 0)
 		return ret;
 	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "update the RSS hash", pf_hash_update,
@@ -153,7 +152,8 @@ hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 		return -ENODEV;
 	if (conf->rss_key != NULL)
 		ret = octo_tier_partition_leave_locked(octo, "asks for the RSS key");
-	return ret != 0 ? ret : rte_eth_dev_rss_hash_conf_get(octo->port[first].port_id, conf);
+	return ret != 0 ? ret :
+			  octo_port_nic(&octo->port[first])->hash_get(&octo->port[first], conf);
 }
 
 int

@@ -124,7 +124,7 @@ dump_pfs(const struct octo_dev *octo, const struct rte_flow *rule, FILE *file,
 		if (rule != NULL && on == NULL)
 			continue;
 		fprintf(file, "PF %s:\n", octo->port[pf].name);
-		ret = rte_flow_dev_dump(octo->port[pf].port_id, on, file, error);
+		ret = octo_port_nic(&octo->port[pf])->dump(&octo->port[pf], on, file, error);
 		if (ret == -ENOSYS || ret == -ENOTSUP)
 			fprintf(file, "  it has no dump of its rules\n");
 		else if (ret < 0)

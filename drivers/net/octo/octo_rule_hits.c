@@ -26,10 +26,10 @@ query_pf(struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf,
 	 const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
 {
 	const struct rte_flow_action actions[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
-	int ret = rte_flow_query(octo_port_usable_id(&octo->port[pf]), octo_rule_on(octo, rule, pf),
-				 actions, data, error);
+	const struct octo_port *p = &octo->port[pf];
+	int ret = octo_port_nic(p)->query(p, octo_rule_on(octo, rule, pf), actions, data, error);
 
-	return ret == 0 ? 0 : octo_flow_blame(&octo->port[pf], ret, error);
+	return ret == 0 ? 0 : octo_flow_blame(p, ret, error);
 }
 
 /* Hits on one PF; none if the PF does not have the rule. */

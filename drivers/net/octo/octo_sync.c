@@ -74,7 +74,7 @@ lead_named(struct octo_dev *octo, uint16_t queue)
 	const uint8_t before = octo->leg_pf[queue];
 	int ret;
 
-	if (!octo->sliced || before == q->target)
+	if (!octo->sliced || (before == q->target && !octo->reta_stale))
 		return 0;
 	ret = octo_fence_arm_home_locked(octo, queue, q->target);
 	if (ret != 0)
@@ -184,7 +184,7 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 		put_off(octo, queue, 1);
 	}
 	q->refused = false;
-	if (home == q->home || octo_now() < q->retry)
+	if ((home == q->home && !octo->reta_stale) || octo_now() < q->retry)
 		return false;
 	if (!q->walking || q->target != home) {
 		q->walking = true;

@@ -66,8 +66,8 @@ pfs_accept_queue_rules(struct octo_dev *octo, bool count)
 
 	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, count);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING)
-		if (rte_flow_validate(octo->port[pf].port_id, &r.attr, r.pattern, r.actions,
-				      &error) != 0)
+		if (octo_port_nic(&octo->port[pf])
+			    ->validate(&octo->port[pf], &r.attr, r.pattern, r.actions, &error) != 0)
 			return false;
 	return true;
 }
