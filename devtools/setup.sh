@@ -42,7 +42,7 @@ packages_functional() {
 		procps|cmd:sysctl|functional tests: settings of network namespaces
 		iputils-ping|cmd:ping|functional tests: ping
 		iperf3|cmd:iperf3|functional tests: TCP streams
-		ethtool|cmd:ethtool|functional tests: offloads of the veth devices
+		ethtool|cmd:ethtool|functional tests: offloads of veth devices, and its own requests
 		curl|cmd:curl|functional tests: a file by HTTP
 		valgrind|cmd:valgrind|functional tests: memory that leaks or is read too early
 	END

@@ -21,14 +21,15 @@ _ETH_P_ALL = 3
 class Wire:
     """A veth pair: `name` is for DPDK, the other end is spoken to here."""
 
-    def __init__(self, mtu: int = 1500) -> None:
+    def __init__(self, mtu: int = 1500, queues: int = 1) -> None:
         if not env.IS_ROOT:
             pytest.skip("network interfaces need root")
         tag = f"{os.getpid() % 100000}v{next(_serial)}"
         self.name = f"ov{tag}"
         self._far = f"of{tag}"
-        run("ip", "link", "add", self.name, "mtu", mtu, "type", "veth",
-            "peer", "name", self._far, "mtu", mtu)
+        many = ("numrxqueues", queues, "numtxqueues", queues) if queues > 1 else ()
+        run("ip", "link", "add", self.name, "mtu", mtu, *many, "type", "veth",
+            "peer", "name", self._far, "mtu", mtu, *many)
         try:
             for end in (self.name, self._far):
                 self._silence(end)
