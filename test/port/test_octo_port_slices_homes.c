@@ -517,6 +517,35 @@ test_a_queue_that_is_not_there(void **state)
 	}
 }
 
+/* All queues of the port include legs that nothing polls, and a list may be of any length. */
+static void
+test_rss_without_queues_or_with_too_many(void **state)
+{
+	static const uint16_t queues[100000];
+	const struct rte_flow_action_rss wrong[] = {
+		{.queue_num = 0},
+		{.queue_num = 2},
+		{.queue_num = RTE_MAX_QUEUES_PER_PORT + 1, .queue = queues},
+		{.queue_num = RTE_DIM(queues), .queue = queues},
+		{.queue_num = UINT32_MAX, .queue = queues},
+	};
+	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
+	struct rte_flow_action spread = {.type = RTE_FLOW_ACTION_TYPE_RSS};
+	struct rte_flow_error error;
+	struct traffic t;
+
+	(void)state;
+	begin(&t, &one_node, 2, NULL);
+	for (size_t i = 0; i <= RTE_DIM(wrong); i++) {
+		spread.conf = i < RTE_DIM(wrong) ? &wrong[i] : NULL;
+		assert_null(create(t.port, &spread, &none, &error));
+		assert_non_null(error.message);
+		error.message = NULL;
+		assert_null(rte_flow_action_handle_create(t.port, &ingress, &spread, &error));
+		assert_non_null(error.message);
+	}
+}
+
 int
 main(void)
 {
@@ -532,6 +561,7 @@ main(void)
 		octo_port_test(test_rules_follow_their_queue),
 		octo_port_test(test_rules_follow_over_a_restart),
 		octo_port_test(test_a_queue_that_is_not_there),
+		octo_port_test(test_rss_without_queues_or_with_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

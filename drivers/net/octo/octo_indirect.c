@@ -138,6 +138,7 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 {
 	const struct rte_flow_action list[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
 	const struct rte_flow_action_queue *queue = action->conf;
+	int ret;
 
 	if (!octo->started)
 		return octo_flow_refuse(error, EINVAL, "the port is stopped: start it first");
@@ -145,8 +146,11 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 		return octo_flow_refuse(error, EINVAL, "an indirect action cannot be one itself");
 	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE && queue == NULL)
 		return octo_flow_refuse(error, EINVAL, "the action has no configuration");
-	if (octo->sliced)
-		return octo_indirect_check(octo, list, error);
+	if (octo->sliced) {
+		/* validates what the action leads to, which the check walks over */
+		ret = octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, error);
+		return ret < 0 ? ret : octo_indirect_check(octo, list, error);
+	}
 	return action->type == RTE_FLOW_ACTION_TYPE_QUEUE ?
 		       octo_flow_error_check_queue(octo, queue->index, error) :
 		       0;

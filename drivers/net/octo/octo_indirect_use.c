@@ -39,12 +39,26 @@ must_translate(const struct octo_dev *octo, const struct rte_flow_action actions
 	       (octo->sliced && octo_app_spec_choose_queue(actions));
 }
 
+/* A port of slices has queues that nothing polls: RSS over all of its queues would lose packets. */
 static int
 check_queues(const struct octo_dev *octo, const struct rte_flow_action actions[],
 	     struct rte_flow_error *error)
 {
 	const int highest = octo_app_spec_max_queue(actions);
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
 
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk)) {
+		const struct rte_flow_action_rss *rss = action->conf;
+
+		if (action->type != RTE_FLOW_ACTION_TYPE_RSS)
+			continue;
+		if (rss == NULL || rss->queue_num == 0 || rss->queue_num > RTE_MAX_QUEUES_PER_PORT)
+			return octo_flow_refuse(error, ENOTSUP,
+						"PFs are slices of one port: rss names its queues, "
+						"and not more than a port can have");
+	}
 	return highest < 0 ? 0 : octo_flow_error_check_queue(octo, (uint16_t)highest, error);
 }
 
