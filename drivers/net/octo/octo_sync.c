@@ -50,22 +50,21 @@ octo_sync_mark_transfer_locked(struct octo_dev *octo)
 	octo_wake(octo);
 }
 
-static int
+/* Indirect actions and rules of several flows. Returns whether the port has accepted all. */
+static bool
 write_named(struct octo_dev *octo, uint16_t queue)
 {
-	int ret = octo_rss_lead_queue_locked(octo, queue);
+	bool all = octo_indirect_lead_queue_locked(octo, queue) == 0;
 
-	if (ret == 0)
-		ret = octo_indirect_lead_queue_locked(octo, queue);
-	if (ret == 0)
-		ret = octo_rule_list_lead_queue_locked(octo, queue);
-	return ret;
+	all &= octo_rule_list_lead_queue_locked(octo, queue) == 0;
+	return all;
 }
 
 /*
  * Of slices, what names a queue and no flow follows after the last flow, in the same arm if these
  * are few: the RETA, indirect actions, and rules of several flows. Returns 0, or -EBUSY when
- * another fence has to close first. What is refused counts as a flow.
+ * another fence has to close first. What is refused counts as a flow. The others stay where they
+ * are then: their way back would need another fence.
  */
 static int
 lead_named(struct octo_dev *octo, uint16_t queue)
@@ -74,17 +73,19 @@ lead_named(struct octo_dev *octo, uint16_t queue)
 	const uint8_t before = octo->leg_pf[queue];
 	int ret;
 
-	if (!octo->sliced || (before == q->target && !octo->reta_stale))
+	if (!octo->sliced || (before == q->target && !q->divided && !octo->reta_stale))
 		return 0;
 	ret = octo_fence_arm_home_locked(octo, queue, q->target);
 	if (ret != 0)
 		return ret;
 	octo->leg_pf[queue] = q->target;
-	if (write_named(octo, queue) == 0)
-		return 0;
-	q->failed++;
-	octo->leg_pf[queue] = before;
-	write_named(octo, queue);
+	if (octo_rss_lead_queue_locked(octo, queue) == 0) {
+		q->divided = !write_named(octo, queue);
+		q->failed += q->divided;
+	} else {
+		octo->leg_pf[queue] = before;
+		q->failed++;
+	}
 	return 0;
 }
 

@@ -35,6 +35,7 @@ struct octo_sync_queue {
 	bool walking;
 	bool again;   /* if walking: another walk follows this one at once */
 	bool refused; /* a flow, by an agent, since the last walk: the next one is delayed */
+	bool divided; /* of slices: what names it may lead to other legs than that of leg_pf */
 };
 
 /* The port that joins: its rules are inserted, one after the other. Its role is OCTO_PF_RESYNC. */
