@@ -173,11 +173,46 @@ test_the_reta_stays_home_though_a_rule_is_refused(void **state)
 	assert_all_arrive_in_order(&t);
 }
 
+/* Polls alone, so that no round of the control thread is due meanwhile. */
+static void
+poll_from(struct traffic *t, int node)
+{
+	const struct octo_dev *octo = octo_of(&rte_eth_devices[t->port]);
+
+	octo_port_run_on(node);
+	for (int n = 0; n < 100000 && octo_topo_home_of(octo, 0) != node; n++)
+		receive(t);
+	assert_int_equal(octo_topo_home_of(octo, 0), node);
+}
+
+/* The control thread has not seen the home that the queue had when the port was started. */
+static void
+test_legs_follow_a_home_of_the_start_only(void **state)
+{
+	static const struct octo_port_conf conf = {
+		.sliced = true, .two_nodes = true, .octo = "dwell_ms=0"};
+	struct traffic t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	begin(&t, &conf);
+	poll_from(&t, 1);
+	assert_int_equal(rte_eth_dev_stop(t.port), 0);
+	assert_int_equal(rte_eth_dev_start(t.port), 0);
+	assert_true(leads_to(1));
+	poll_from(&t, 0);
+	for (int n = 0; n < 2000 && !leads_to(0); n++)
+		pass(&t, false);
+	assert_true(leads_to(0));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_the_reta_stays_home_though_a_rule_is_refused),
+		octo_port_test(test_legs_follow_a_home_of_the_start_only),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -182,8 +182,10 @@ stop_locked(struct rte_eth_dev *dev)
 static void
 choose_legs(struct octo_dev *octo)
 {
-	for (uint16_t q = 0; octo->sliced && q < octo_data(octo)->nb_rx_queues; q++)
+	for (uint16_t q = 0; octo->sliced && q < octo_data(octo)->nb_rx_queues; q++) {
 		octo->leg_pf[q] = octo_topo_home_of(octo, q);
+		octo_rule_store_led_locked(octo, q, octo->leg_pf[q]);
+	}
 }
 
 static int
