@@ -84,11 +84,12 @@ octo_gate_enter(struct octo_gate *g, uint32_t word, uint64_t now)
 static void
 polled_empty(const struct octo_gate *g, struct octo_gate_leg *l, uint64_t began)
 {
-	l->mark = 0;
 	if (l->empty == 0 || g->settle == 0)
 		l->empty = stamp(began);
+	/* until then packets are counted on: some may come too often for it to settle */
 	if (octo_gate_before(stamp(began), l->empty + g->settle))
 		return;
+	l->mark = 0;
 	l->as_of = l->empty;
 	l->empty = stamp(began);
 }

@@ -108,6 +108,22 @@ test_an_empty_ring_settles(void **state)
 	assert_time(octo_gate_as_of(&g, OLD, T0 + 64), T0 + 44);
 }
 
+/* A few packets at a time, so often that it is never empty for long enough. */
+static void
+test_a_ring_that_does_not_settle_is_drained_by_its_depth(void **state)
+{
+	struct octo_gate g = fresh();
+
+	(void)state;
+	g.settle = 20;
+	for (uint32_t i = 0; i < DEPTH; i++) {
+		assert_int_equal(octo_gate_as_of(&g, OLD, T0 + 10 * i), 0);
+		octo_gate_polled(&g, 0, T0 + 10 * i, true, 1);
+		poll_empty(&g, 0, T0 + 10 * i + 4);
+	}
+	assert_time(octo_gate_as_of(&g, OLD, T0 + 10 * DEPTH), T0);
+}
+
 /* A vector PMD has nothing for who asks for three. */
 static void
 test_a_ring_that_seems_empty(void **state)
@@ -428,6 +444,7 @@ main(void)
 		cmocka_unit_test(test_nothing_is_known_at_first),
 		cmocka_unit_test(test_an_empty_ring_is_drained),
 		cmocka_unit_test(test_an_empty_ring_settles),
+		cmocka_unit_test(test_a_ring_that_does_not_settle_is_drained_by_its_depth),
 		cmocka_unit_test(test_a_ring_that_seems_empty),
 		cmocka_unit_test(test_packets_say_nothing_of_the_ring),
 		cmocka_unit_test(test_a_busy_ring_is_drained_by_its_depth),
