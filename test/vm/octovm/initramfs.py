@@ -17,13 +17,13 @@ from .qemu import KERNEL_ROOT
 
 GUEST = Path(__file__).resolve().parents[1] / "guest"
 
-DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_af_packet", "net_bond",
+DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_af_packet", "net_af_xdp", "net_bond",
            "net_e1000", "net_null", "net_pcap", "net_ring", "net_tap",
            "net_virtio", "net_vmxnet3")
 
 MODULES = ("act_gact", "act_mirred", "act_skbedit", "cls_flower", "dummy",
            "sch_ingress", "sch_multiq", "tun", "veth", "vfio-pci",
-           "vfio_iommu_type1", "virtio_console", "virtio_pci")
+           "vfio_iommu_type1", "virtio_console", "virtio_net", "virtio_pci")
 
 
 class Entry(NamedTuple):
@@ -109,10 +109,22 @@ def _pmd_directory() -> Path:
     return Path(found[1])
 
 
+def has_driver(name: str) -> bool:
+    """Is it one of DPDK's own drivers here?"""
+    return any(_pmd_directory().glob(f"librte_{name}.so*"))
+
+
+def xdp_programs() -> List[Path]:
+    """What libxdp loads into the kernel for an AF_XDP socket."""
+    return [path for lib in Path("/usr").glob("lib*") for folder in ("bpf", "*-linux-gnu/bpf")
+            for name in ("xdp-dispatcher", "xsk_def_xdp_prog")
+            for path in sorted(lib.glob(f"{folder}/{name}*.o"))]
+
+
 def _add_programs(tree: Tree) -> None:
     programs = [env.find_built("octo-testpmd"), env.find_built("octo-echo")]
     assert all(programs), "octo-testpmd or octo-echo was not built"
-    programs += [Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc")) if p]
+    programs += [Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc", "ethtool")) if p]
     for program in programs:
         tree.add(program)
     for built in env.built_plugins():
@@ -120,6 +132,8 @@ def _add_programs(tree: Tree) -> None:
     for name in DRIVERS:
         for library in _pmd_directory().glob(f"librte_{name}.so*"):
             tree.add(library)
+    for program in xdp_programs():
+        tree.add(program)
     tree.add(Path(env.gcc_library("libgcc_s.so.1")).resolve())  # opened by pthread_exit()
 
 
