@@ -2,6 +2,10 @@
 
 /* Rules that age: on every PF, or not at all. */
 
+#include <errno.h>
+
+#include <rte_errno.h>
+
 #include "octo_port.h"
 #include "octo_port_taker.h"
 
@@ -177,6 +181,21 @@ test_age_is_that_of_the_busiest_pf(void **state)
 	assert_int_equal(age.aged, 1);
 }
 
+/* A lower port may take it as it is; octo reads the timeout when it is updated. */
+static void
+test_an_indirect_age_has_a_configuration(void **state)
+{
+	const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
+	const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_AGE};
+	struct rte_flow_error error = {.message = NULL};
+	uint16_t port = make_port();
+
+	(void)state;
+	assert_null(rte_flow_action_handle_create(port, &ingress, &action, &error));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_string_equal(error.message, "the action has no configuration");
+}
+
 static RTE_ATOMIC(unsigned int) nb_events;
 
 static int
@@ -216,6 +235,7 @@ main(void)
 		aged_test(test_pfs_that_tell_once_and_no_age),
 		aged_test(test_a_flow_that_was_hit_meanwhile_is_young),
 		aged_test(test_age_is_that_of_the_busiest_pf),
+		aged_test(test_an_indirect_age_has_a_configuration),
 		aged_test(test_the_pfs_event_is_passed_on),
 	};
 

@@ -144,7 +144,8 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 		return octo_flow_refuse(error, EINVAL, "the port is stopped: start it first");
 	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
 		return octo_flow_refuse(error, EINVAL, "an indirect action cannot be one itself");
-	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE && queue == NULL)
+	if (action->conf == NULL && (action->type == RTE_FLOW_ACTION_TYPE_QUEUE ||
+				     action->type == RTE_FLOW_ACTION_TYPE_AGE))
 		return octo_flow_refuse(error, EINVAL, "the action has no configuration");
 	if (octo->sliced) {
 		/* validates what the action leads to, which the check walks over */
