@@ -9,25 +9,12 @@
 #include "octo_dialect.h"
 
 static const struct octo_dialect dialects[OCTO_NB_DIALECTS] = {
-	[OCTO_DIALECT_WIRE_ITEM] =
-		{
-			.name = "wire-item",
-			.from = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
-			.to = RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
-		},
-	[OCTO_DIALECT_NO_ITEM] =
-		{
-			.name = "no-item",
-			.from = RTE_FLOW_ITEM_TYPE_END,
-			.to = RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR,
-		},
-	[OCTO_DIALECT_REPRESENTED] =
-		{
-			.name = "represented",
-			.from = RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
-			.to = RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT,
-			.on_request = true,
-		},
+	[OCTO_DIALECT_WIRE_ITEM] = {"wire-item", RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
+				    RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, false},
+	[OCTO_DIALECT_NO_ITEM] = {"no-item", RTE_FLOW_ITEM_TYPE_END,
+				  RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, false},
+	[OCTO_DIALECT_REPRESENTED] = {"represented", RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
+				      RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT, true},
 };
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_get)

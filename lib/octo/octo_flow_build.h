@@ -57,10 +57,10 @@ void octo_flow_build_transfer(struct octo_flow_rule *rule, enum octo_dialect_id 
 			      uint16_t to_port, bool count);
 
 /**
- * The same in the dialect "wire-item": transfer, packets that enter from the network behind ethdev `from_port`, 5-tuple,
- * PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic direction" and "Actions":
- * PORT_REPRESENTOR gives packets to the ethdev itself). Without a tuple (NULL): all packets
- * that enter there.
+ * The same in the dialect "wire-item": transfer, packets that enter from the network behind ethdev
+ * `from_port`, 5-tuple, PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic direction"
+ * and "Actions": PORT_REPRESENTOR gives packets to the ethdev itself). Without a tuple (NULL): all
+ * packets that enter there.
  */
 __rte_internal
 void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,12 +34,12 @@ read_boot(char boot[40])
 }
 
 /* Indices of netdevs are unique in a network namespace only. */
-static unsigned long
+static uint64_t
 network_namespace(void)
 {
 	struct stat st;
 
-	return stat("/proc/self/ns/net", &st) == 0 ? (unsigned long)st.st_ino : 0;
+	return stat("/proc/self/ns/net", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
 static size_t
@@ -119,8 +120,8 @@ octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint3
 	*j = (struct octo_ethtool_journal){.fd = -1};
 	if (dir == NULL)
 		return 0;
-	snprintf(j->path, sizeof(j->path), "%s/octo_ethtool_%lu_%u", dir, network_namespace(),
-		 ifindex);
+	snprintf(j->path, sizeof(j->path), "%s/octo_ethtool_%" PRIu64 "_%u", dir,
+		 network_namespace(), ifindex);
 	j->fd = open_locked(j->path);
 	if (j->fd < 0)
 		return j->fd;

@@ -70,9 +70,9 @@ validate(const struct octo_port *port, const struct rte_flow_attr *attr,
 }
 
 static struct rte_flow *
-create(const struct octo_port *port, const struct rte_flow_attr *attr,
-       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-       struct rte_flow_error *error)
+create_rule(const struct octo_port *port, const struct rte_flow_attr *attr,
+	    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	    struct rte_flow_error *error)
 {
 	struct octo_ethtool_note *rule;
 	struct octo_flow_spec spec;
@@ -97,8 +97,8 @@ queue_of(const struct rte_flow_action actions[])
 }
 
 static int
-update(const struct octo_port *port, struct rte_flow *flow, const struct rte_flow_action actions[],
-       struct rte_flow_error *error)
+update_rule(const struct octo_port *port, struct rte_flow *flow,
+	    const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	const struct rte_flow_action_queue *queue = queue_of(actions);
 	int ret;
@@ -129,8 +129,8 @@ flush(const struct octo_port *port)
 }
 
 static int
-query(const struct octo_port *port, struct rte_flow *flow, const struct rte_flow_action actions[],
-      void *data, struct rte_flow_error *error)
+query_rule(const struct octo_port *port, struct rte_flow *flow,
+	   const struct rte_flow_action actions[], void *data, struct rte_flow_error *error)
 {
 	RTE_SET_USED(port);
 	RTE_SET_USED(flow);
@@ -216,11 +216,11 @@ hash_get(const struct octo_port *port, struct rte_eth_rss_conf *conf)
 
 const struct octo_nic_ops octo_ethtool_ops = {
 	.validate = validate,
-	.create = create,
-	.update = update,
+	.create = create_rule,
+	.update = update_rule,
 	.destroy = destroy,
 	.flush = flush,
-	.query = query,
+	.query = query_rule,
 	.dump = dump,
 	.reta_update = reta_update,
 	.hash_update = hash_update,

@@ -15,9 +15,9 @@ validate(const struct octo_port *port, const struct rte_flow_attr *attr,
 }
 
 static struct rte_flow *
-create(const struct octo_port *port, const struct rte_flow_attr *attr,
-       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
-       struct rte_flow_error *error)
+create_rule(const struct octo_port *port, const struct rte_flow_attr *attr,
+	    const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
+	    struct rte_flow_error *error)
 {
 	return rte_flow_create(octo_port_usable_id(port), attr, pattern, actions, error);
 }
@@ -36,8 +36,8 @@ flush(const struct octo_port *port)
 }
 
 static int
-query(const struct octo_port *port, struct rte_flow *flow, const struct rte_flow_action actions[],
-      void *data, struct rte_flow_error *error)
+query_rule(const struct octo_port *port, struct rte_flow *flow,
+	   const struct rte_flow_action actions[], void *data, struct rte_flow_error *error)
 {
 	return rte_flow_query(octo_port_usable_id(port), flow, actions, data, error);
 }
@@ -68,10 +68,10 @@ hash_get(const struct octo_port *port, struct rte_eth_rss_conf *conf)
 
 const struct octo_nic_ops octo_nic_ethdev_ops = {
 	.validate = validate,
-	.create = create,
+	.create = create_rule,
 	.destroy = destroy,
 	.flush = flush,
-	.query = query,
+	.query = query_rule,
 	.dump = dump,
 	.reta_update = reta_update,
 	.hash_update = hash_update,
