@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "octo_ethtool_io.h"
