@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <eal_export.h>
+#include <rte_bitops.h>
 #include <rte_common.h>
 #include <rte_ethdev.h>
 
@@ -222,10 +223,32 @@ octo_ethtool_hash_types(const uint64_t fields[OCTO_ETHTOOL_NB_HASHED])
 			       RTE_ETH_RSS_NONFRAG_IPV6_UDP);
 }
 
+/* What may be in the way of any request; NULL if it is another errno. */
+static const char *
+common_refusal(int code)
+{
+	switch (code) {
+	case EBUSY:
+		return "the netdev is busy: try again later";
+	case ENODEV:
+	case ENXIO:
+		return "the netdev is gone";
+	case EALREADY:
+		return "another process steers the flows of the netdev";
+	case ENOTRECOVERABLE:
+		return "what a crash would leave cannot be written to the directory of EAL's "
+		       "runtime data";
+	default:
+		return NULL;
+	}
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_rule_refusal)
 const char *
 octo_ethtool_rule_refusal(int code)
 {
+	const char *common = common_refusal(code);
+
 	switch (code) {
 	case EPERM:
 	case EACCES:
@@ -235,23 +258,13 @@ octo_ethtool_rule_refusal(int code)
 	case EOPNOTSUPP:
 		return "the kernel has no such ntuple rules for this netdev: see ntuple in "
 		       "ethtool -k";
-	case EBUSY:
-		return "the netdev is busy: try again later";
-	case ENODEV:
-	case ENXIO:
-		return "the netdev is gone";
-	case EALREADY:
-		return "another process steers the flows of the netdev";
-	case ENOTRECOVERABLE:
-		return "what a crash would leave cannot be written to the directory of EAL's "
-		       "runtime data";
 	case EEXIST:
 		return "the kernel has an ntuple rule of this flow already";
 	case EINVAL:
 		return "the kernel refuses the ntuple rule: see in ethtool -l whether the netdev "
 		       "has the channel";
 	default:
-		return "the kernel refuses the ntuple rule";
+		return common != NULL ? common : "the kernel refuses the ntuple rule";
 	}
 }
 
@@ -259,22 +272,14 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_refusal)
 const char *
 octo_ethtool_reta_refusal(int code)
 {
+	const char *common = common_refusal(code);
+
 	switch (code) {
 	case EPERM:
 	case EACCES:
 		return "the kernel lets only a process with CAP_NET_ADMIN change the RETA";
 	case EOPNOTSUPP:
 		return "the netdev has no RETA that can be set";
-	case EBUSY:
-		return "the netdev is busy: try again later";
-	case ENODEV:
-	case ENXIO:
-		return "the netdev is gone";
-	case EALREADY:
-		return "another process steers the flows of the netdev";
-	case ENOTRECOVERABLE:
-		return "what a crash would leave cannot be written to the directory of EAL's "
-		       "runtime data";
 	case ERANGE:
 		return "the RETA has another size than when the port was made: somebody has "
 		       "changed the channels, see ethtool -l";
@@ -282,6 +287,6 @@ octo_ethtool_reta_refusal(int code)
 		return "the kernel refuses the RETA: see in ethtool -l whether the netdev has "
 		       "the channels";
 	default:
-		return "the kernel refuses the RETA";
+		return common != NULL ? common : "the kernel refuses the RETA";
 	}
 }

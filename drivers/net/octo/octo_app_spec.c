@@ -71,26 +71,40 @@ octo_app_spec_find(const struct rte_flow_action *actions, enum rte_flow_action_t
 	return *found ? actions->conf : NULL;
 }
 
+/* The queues that an action names. Returns their number, 0 if there are none. */
+static uint32_t
+queues_of(const struct rte_flow_action *action, const uint16_t **queues)
+{
+	const struct rte_flow_action_queue *queue = action->conf;
+	const struct rte_flow_action_rss *rss = action->conf;
+
+	if (action->conf == NULL)
+		return 0;
+	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE) {
+		*queues = &queue->index;
+		return 1;
+	}
+	if (action->type != RTE_FLOW_ACTION_TYPE_RSS)
+		return 0;
+	*queues = rss->queue;
+	return rss->queue_num;
+}
+
 /* The highest queue that an action of the list, or one nested in it, names; -1 if none. */
 int
 octo_app_spec_max_queue(const struct rte_flow_action actions[])
 {
 	const struct rte_flow_action *action;
+	const uint16_t *queues = NULL;
 	struct octo_spec_walk walk;
 	int highest = -1;
 
 	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
 	     action = octo_spec_walk_next(&walk)) {
-		const struct rte_flow_action_queue *queue = action->conf;
-		const struct rte_flow_action_rss *rss = action->conf;
+		const uint32_t nb = queues_of(action, &queues);
 
-		if (action->conf == NULL)
-			continue;
-		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
-			highest = RTE_MAX(highest, queue->index);
-		for (uint32_t i = 0; action->type == RTE_FLOW_ACTION_TYPE_RSS && i < rss->queue_num;
-		     i++)
-			highest = RTE_MAX(highest, rss->queue[i]);
+		for (uint32_t i = 0; i < nb; i++)
+			highest = RTE_MAX(highest, queues[i]);
 	}
 	return highest;
 }
@@ -100,20 +114,15 @@ bool
 octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue)
 {
 	const struct rte_flow_action *action;
+	const uint16_t *queues = NULL;
 	struct octo_spec_walk walk;
 
 	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
 	     action = octo_spec_walk_next(&walk)) {
-		const struct rte_flow_action_queue *one = action->conf;
-		const struct rte_flow_action_rss *rss = action->conf;
+		const uint32_t nb = queues_of(action, &queues);
 
-		if (action->conf == NULL)
-			continue;
-		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE && one->index == queue)
-			return true;
-		for (uint32_t i = 0; action->type == RTE_FLOW_ACTION_TYPE_RSS && i < rss->queue_num;
-		     i++)
-			if (rss->queue[i] == queue)
+		for (uint32_t i = 0; i < nb; i++)
+			if (queues[i] == queue)
 				return true;
 	}
 	return false;

@@ -291,18 +291,20 @@ octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_et
 	const uint32_t ifindex = octo_af_xdp_netdev(info);
 	struct octo_nic_kernel *k = &port->kernel;
 	const uint16_t offered = k->reta_size;
-	char dir[256];
+	const char *dir;
+	char text[256];
 
 	octo_nic_give_back(port);
 	*k = (struct octo_nic_kernel){.first_channel = octo_af_xdp_first_channel(info)};
 	if (!octo->sliced || ifindex == 0)
 		return;
-	if (journal_dir(dir, sizeof(dir)) == NULL)
+	dir = journal_dir(text, sizeof(text));
+	if (dir == NULL)
 		OCTO_LOG(WARNING,
 			 "%s: PF %s: a crash leaves ntuple rules and RETA as they are: "
 			 "EAL has no directory of runtime data",
 			 octo_data(octo)->name, port->name);
-	k->et = octo_ethtool_open(journal_dir(dir, sizeof(dir)), ifindex);
+	k->et = octo_ethtool_open(dir, ifindex);
 	if (k->et == NULL)
 		return;
 	k->on = true;

@@ -13,12 +13,6 @@
 
 #define TOEPLITZ 1
 
-static int
-call(const struct octo_ethtool *et, void *request)
-{
-	return octo_ethtool_io(et->fd, et->ifindex, request);
-}
-
 /* RETA and key as they are. The caller frees the answer. */
 static int
 read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
@@ -27,7 +21,7 @@ read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
 	int ret;
 
 	octo_ethtool_ask_rss(&sizes, 0, 0);
-	ret = call(et, &sizes);
+	ret = octo_ethtool_io(et->fd, et->ifindex, &sizes);
 	if (ret != 0)
 		return ret;
 	if (sizes.indir_size == 0 || sizes.indir_size > OCTO_ETHTOOL_MAX_RETA)
@@ -36,7 +30,7 @@ read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
 	if (rxfh == NULL)
 		return -ENOMEM;
 	octo_ethtool_ask_rss(rxfh, sizes.indir_size, sizes.key_size);
-	ret = call(et, rxfh);
+	ret = octo_ethtool_io(et->fd, et->ifindex, rxfh);
 	if (ret == 0)
 		*answer = rxfh;
 	else
@@ -52,7 +46,7 @@ read_hash_types(const struct octo_ethtool *et)
 
 	for (unsigned int i = 0; i < OCTO_ETHTOOL_NB_HASHED; i++) {
 		octo_ethtool_ask_hash(&nfc, i);
-		if (call(et, &nfc) == 0)
+		if (octo_ethtool_io(et->fd, et->ifindex, &nfc) == 0)
 			fields[i] = nfc.data;
 	}
 	return octo_ethtool_hash_types(fields);
@@ -102,7 +96,7 @@ write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 	if (rxfh == NULL)
 		return -ENOMEM;
 	octo_ethtool_fill_reta(rxfh, et->reta_size, reta, size);
-	ret = call(et, rxfh);
+	ret = octo_ethtool_io(et->fd, et->ifindex, rxfh);
 	free(rxfh);
 	return ret;
 }
@@ -180,7 +174,7 @@ give_default(const struct octo_ethtool *et)
 	struct ethtool_rxfh rxfh;
 
 	octo_ethtool_fill_default_reta(&rxfh);
-	return call(et, &rxfh);
+	return octo_ethtool_io(et->fd, et->ifindex, &rxfh);
 }
 
 int

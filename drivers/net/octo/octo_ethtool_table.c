@@ -12,12 +12,6 @@
 #include "octo_ethtool_reta.h"
 #include "octo_ethtool_table.h"
 
-static int
-call(const struct octo_ethtool *et, void *request)
-{
-	return octo_ethtool_io(et->fd, et->ifindex, request);
-}
-
 /* The rule at a location. Drivers have several errnos for a free one. */
 static bool
 read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_flow_spec *fs)
@@ -25,7 +19,7 @@ read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_fl
 	struct ethtool_rxnfc nfc;
 
 	octo_ethtool_ask_rule(&nfc, location);
-	if (call(et, &nfc) != 0)
+	if (octo_ethtool_io(et->fd, et->ifindex, &nfc) != 0)
 		return false;
 	*fs = nfc.fs;
 	return true;
@@ -70,7 +64,7 @@ list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
 		return -ENOMEM;
 	nfc->cmd = ETHTOOL_GRXCLSRLALL;
 	nfc->rule_cnt = nb;
-	ret = call(et, nfc);
+	ret = octo_ethtool_io(et->fd, et->ifindex, nfc);
 	nfc->rule_cnt = RTE_MIN(nfc->rule_cnt, nb);
 	if (ret == 0)
 		*list = nfc;
@@ -132,7 +126,7 @@ static int
 make(struct octo_ethtool *et, struct octo_ethtool_note *note)
 {
 	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_SRXCLSRLINS, .fs = note->fs};
-	int ret = call(et, &nfc);
+	int ret = octo_ethtool_io(et->fd, et->ifindex, &nfc);
 
 	if (ret != 0)
 		return ret;
@@ -185,7 +179,7 @@ drop_older(const struct octo_ethtool *et, const struct octo_ethtool_note *rule, 
 	if (location == rule->fs.location || !read_rule(et, location, &fs) || !is_noted(rule, &fs))
 		return;
 	octo_ethtool_fill_delete(&nfc, location);
-	call(et, &nfc);
+	octo_ethtool_io(et->fd, et->ifindex, &nfc);
 }
 
 /* mlx5 removes the rule before it makes the new one, and may refuse that. */
@@ -238,7 +232,7 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 	if (!is_noted(note, &fs))
 		return 0;
 	octo_ethtool_fill_delete(&nfc, location);
-	ret = call(et, &nfc);
+	ret = octo_ethtool_io(et->fd, et->ifindex, &nfc);
 	/* with the netdev its rules are gone */
 	if (ret == -ENODEV || ret == -ENOENT)
 		ret = 0;
@@ -305,7 +299,7 @@ ask_room(struct octo_ethtool *et)
 	struct ethtool_rxnfc nfc;
 
 	octo_ethtool_ask_room(&nfc);
-	et->rules_refused = -call(et, &nfc);
+	et->rules_refused = -octo_ethtool_io(et->fd, et->ifindex, &nfc);
 	if (et->rules_refused != 0)
 		return;
 	et->room = octo_ethtool_read_room(&nfc);

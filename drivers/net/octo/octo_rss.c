@@ -65,15 +65,11 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
 	octo->reta_stale = false;
-	if (octo->port[0].kernel.on) {
+	if (octo->port[0].kernel.on)
 		ret = octo_port_nic(&octo->port[0])->hash_update(&octo->port[0], rss);
-		if (ret != 0)
-			return ret;
-		octo_rss_keep_hash(octo, rss);
-		own_key(octo, rss);
-		return 0;
-	}
-	if (!(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
+	if (ret != 0)
+		return ret;
+	if (octo->port[0].kernel.on || !(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
 		octo_rss_keep_hash(octo, rss);
 		own_key(octo, rss);
 		return 0;
