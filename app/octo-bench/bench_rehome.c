@@ -147,52 +147,42 @@ run(struct bench *bench, void *arg, unsigned int nb_pfs)
 	return ret;
 }
 
-int
-bench_rehome_run(struct bench *bench)
+static int
+run_few_flows(struct bench *bench, enum bench_move_case which)
 {
 	static struct rehome c;
 
 	c.nb_flows = FLOWS;
 	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
-	c.which = BENCH_REHOME;
+	c.which = which;
+	c.sends = which == BENCH_TX_SWITCH;
+	c.sliced = which == BENCH_REHOME_RETA;
+	c.unsteered = which == BENCH_REPARTITION || c.sliced;
 	return bench_run_shapes(bench, run, &c);
+}
+
+int
+bench_rehome_run(struct bench *bench)
+{
+	return run_few_flows(bench, BENCH_REHOME);
 }
 
 int
 bench_repartition_run(struct bench *bench)
 {
-	static struct rehome c;
-
-	c.nb_flows = FLOWS;
-	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
-	c.unsteered = true;
-	c.which = BENCH_REPARTITION;
-	return bench_run_shapes(bench, run, &c);
+	return run_few_flows(bench, BENCH_REPARTITION);
 }
 
 int
 bench_rehome_reta_run(struct bench *bench)
 {
-	static struct rehome c;
-
-	c.nb_flows = FLOWS;
-	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
-	c.unsteered = true;
-	c.sliced = true;
-	c.which = BENCH_REHOME_RETA;
-	return bench_run_shapes(bench, run, &c);
+	return run_few_flows(bench, BENCH_REHOME_RETA);
 }
 
 int
 bench_tx_switch_run(struct bench *bench)
 {
-	static struct rehome c;
-
-	c.nb_flows = FLOWS;
-	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
-	c.sends = true;
-	c.which = BENCH_TX_SWITCH;
-	return bench_run_shapes(bench, run, &c);
+	return run_few_flows(bench, BENCH_TX_SWITCH);
 }
 
 /* Of these, so many are not to be waited for: --count is of the others. */

@@ -164,5 +164,7 @@ void octo_port_thread_stop(void);
 void octo_port_assert_full_speed(uint16_t port);
 
 uint64_t octo_port_xstat(uint16_t port, const char *format, ...) __rte_format_printf(2, 3);
+/** Packets that came by a leg that is not at home. */
+uint64_t octo_port_strays(uint16_t port);
 
 #endif /* OCTO_PORT_H */

@@ -329,3 +329,9 @@ octo_port_reta_of(unsigned int pf)
 		queues |= RTE_BIT32(reta[i / 64].reta[i % 64]);
 	return queues;
 }
+
+uint64_t
+octo_port_strays(uint16_t port)
+{
+	return octo_port_xstat(port, "rx_stray_packets");
+}

@@ -150,21 +150,15 @@ talk_until_dialect(uint16_t port, const char *dialect, unsigned int limit_ms)
 	return (octo_now() - since) / (rte_get_timer_hz() / MS_PER_S);
 }
 
-static uint64_t
-strays(uint16_t port)
-{
-	return octo_port_xstat(port, "rx_stray_packets");
-}
-
 static void
 assert_all_come_home(uint16_t port)
 {
 	uint64_t before;
 
 	talk_ms(port, 50);
-	before = strays(port);
+	before = octo_port_strays(port);
 	talk_ms(port, 50);
-	assert_int_equal(strays(port), before);
+	assert_int_equal(octo_port_strays(port), before);
 	assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
 	assert_nothing_is_lost(port);
 }
@@ -300,9 +294,9 @@ test_many_rules_are_written_again(void **state)
 	/* each flow has its turn, more than once */
 	talk_until_dialect(port, "no-item", 5000);
 	talk_ms(port, 20);
-	before = strays(port);
+	before = octo_port_strays(port);
 	talk_ms(port, 2 * MAX_FLOWS);
-	assert_int_equal(strays(port), before);
+	assert_int_equal(octo_port_strays(port), before);
 	assert_int_equal(nb_led_home(port), MAX_FLOWS);
 	assert_nothing_is_lost(port);
 }
@@ -389,9 +383,9 @@ test_learned_rules_show_it_as_well(void **state)
 	(void)state;
 	talk_until_dialect(port, "no-item", 5000);
 	talk_ms(port, 50);
-	before = strays(port);
+	before = octo_port_strays(port);
 	talk_ms(port, 50);
-	assert_int_equal(strays(port), before);
+	assert_int_equal(octo_port_strays(port), before);
 	assert_nothing_is_lost(port);
 }
 

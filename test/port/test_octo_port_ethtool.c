@@ -26,12 +26,6 @@ static const struct rte_eth_conf rss = {
 	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP,
 };
 
-static uint64_t
-strays(uint16_t port)
-{
-	return octo_port_xstat(port, "rx_stray_packets");
-}
-
 static const char *
 tier(uint16_t port)
 {
@@ -41,14 +35,14 @@ tier(uint16_t port)
 static void
 check_steering(uint16_t port, uint16_t nb_queues)
 {
-	const uint64_t before = strays(port);
+	const uint64_t before = octo_port_strays(port);
 
 	for (uint16_t q = 0; q < nb_queues; q++) {
 		assert_non_null(octo_port_steer(port, 100 + q, q, NULL));
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 		assert_int_equal(octo_port_rule_pf(port, 100 + q), q % 2);
 	}
-	assert_int_equal(strays(port), before);
+	assert_int_equal(octo_port_strays(port), before);
 }
 
 /* Queue Q is at home on PF Q % 2, whose slice has each second channel. */
@@ -134,7 +128,7 @@ test_a_full_table_rehomes(void **state)
 	}
 	octo_port_assert_arrives(port, 7, 0, 10);
 	octo_port_assert_arrives(port, 8, 0, 10);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 /* The directory of the file is that of all processes. */

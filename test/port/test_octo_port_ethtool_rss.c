@@ -23,12 +23,6 @@ static const struct rte_eth_conf rss = {
 	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP,
 };
 
-static uint64_t
-strays(uint16_t port)
-{
-	return octo_port_xstat(port, "rx_stray_packets");
-}
-
 /* In one request of the kernel: no second rule of a flow is made. */
 static void
 test_a_rehome_flips_rules_and_reta(void **state)
@@ -55,7 +49,7 @@ test_a_rehome_flips_rules_and_reta(void **state)
 	}
 	octo_port_assert_arrives(port, 7, 0, 10);
 	octo_port_assert_arrives(port, 8, 0, 10);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 /* The kernel has removed the rule when it refuses the new one. */
@@ -106,7 +100,7 @@ test_rss_is_the_kernels(void **state)
 	for (uint16_t q = 0; q < 2; q++)
 		assert_true(octo_port_xstat(port, "rx_q%u_home_packets", q) >
 			    OCTO_PORT_KERNEL_FLOWS / 8);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(0) | RTE_BIT64(3));
 	conf.rss_key = key;
 	assert_int_equal(rte_eth_dev_rss_hash_conf_get(port, &conf), 0);
@@ -161,7 +155,7 @@ test_the_key_stays(void **state)
 	key[3] ^= 1;
 	assert_int_equal(rte_eth_dev_rss_hash_update(port, hash), -ENOTSUP);
 	octo_port_kernel_send_flows(port, 2);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static void
@@ -236,7 +230,7 @@ test_idle_queues_need_a_reta(void **state)
 	octo_port_up_as(port, 2, &rss);
 	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(0) | RTE_BIT64(9));
 	octo_port_kernel_send_flows(port, 2);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 	octo_port_close_and_remove(port);
 	octo_port_destroy();
 	kernel->change = EPERM;

@@ -178,12 +178,6 @@ talk(uint16_t port, uint16_t nb_queues, enum kind kind, unsigned int packets)
 	}
 }
 
-static uint64_t
-strays(uint16_t port)
-{
-	return octo_port_xstat(port, "rx_stray_packets");
-}
-
 static void
 test_nothing_strays_and_the_load_is_even(void **state)
 {
@@ -202,7 +196,7 @@ test_nothing_strays_and_the_load_is_even(void **state)
 		up(port, nb, RSS_TYPES, NULL);
 		assert_string_equal(tier(port), "partition");
 		talk(port, nb, ANY_IP, 80000);
-		assert_int_equal(strays(port), 0);
+		assert_int_equal(octo_port_strays(port), 0);
 		for (uint16_t q = 0; q < nb; q++)
 			assert_in_range(seen.of[q] * nb * 100 / seen.all, 95, 105);
 		octo_port_destroy();
@@ -238,7 +232,7 @@ test_fragments_stay_with_their_datagram(void **state)
 	}
 	for (int q = 0; q < 4; q++)
 		assert_true(seen.of[q] > 150);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static void
@@ -250,7 +244,7 @@ test_what_is_not_ip_goes_home_to_queue_0(void **state)
 	up(port, 4, RSS_TYPES, NULL);
 	talk(port, 4, ARP, 100);
 	assert_int_equal(seen.of[0], 100);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static void
@@ -264,7 +258,7 @@ test_a_family_that_is_not_hashed_goes_with_it(void **state)
 	assert_int_equal(seen.of[0], 100);
 	talk(port, 4, ANY_IP, 6400);
 	assert_true(seen.of[3] > 600);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static void
@@ -277,7 +271,7 @@ test_without_rss_all_goes_to_queue_0(void **state)
 	assert_string_equal(tier(port), "partition");
 	talk(port, 4, ANY_IP, 100);
 	assert_int_equal(seen.of[0], 100);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static int
@@ -328,7 +322,7 @@ test_who_looks_at_rss_gets_tier_exact(void **state)
 		assert_int_equal(octo_port_reta_of(0), 0xf);
 		assert_int_equal(octo_port_reta_of(1), 0xf);
 		talk(port, 4, ANY_IP, 640);
-		assert_true(strays(port) > 0);
+		assert_true(octo_port_strays(port) > 0);
 		/* until it is configured anew */
 		assert_int_equal(rte_eth_dev_stop(port), 0);
 		assert_int_equal(rte_eth_dev_start(port), 0);
@@ -389,13 +383,13 @@ test_explicit_rules_come_first(void **state)
 		receive(port, 4, BURST);
 		assert_int_equal(seen.of[q], BURST);
 	}
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 	/* and so do those that are left when the partition goes */
 	assert_int_equal(query_reta(port), 0);
 	octo_port_send(port, 0, 103, BURST);
 	receive(port, 4, BURST);
 	assert_int_equal(seen.of[3], 2 * BURST);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 /* Either is lost, the one with the rules of the switch, too. */
@@ -451,7 +445,7 @@ test_a_pf_without_link_is_left(void **state)
 	octo_port_await(
 		(talk(port, 4, ARP, 1), octo_port_reta_of(0) == 0xf && all_at_home(port, 4, 0)));
 	memset(&seen, 0, sizeof(seen));
-	octo_port_await((talk(port, 4, ARP, 1), strays(port) == 0));
+	octo_port_await((talk(port, 4, ARP, 1), octo_port_strays(port) == 0));
 	talk(port, 4, ANY_IP, 640);
 	for (int q = 0; q < 4; q++)
 		assert_true(seen.of[q] > 50);
@@ -459,7 +453,7 @@ test_a_pf_without_link_is_left(void **state)
 	octo_port_await((talk(port, 4, ARP, 1),
 			 octo_port_reta_of(0) == 0x5 && octo_port_reta_of(1) == 0xa));
 	talk(port, 4, ANY_IP, 640);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static void

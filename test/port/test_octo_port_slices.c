@@ -16,12 +16,6 @@ static const struct octo_port_conf interleaved = {.sliced = true, .replug = true
 static const struct octo_port_conf contiguous = {.contiguous = true, .replug = true};
 static const struct octo_port_conf three = {.sliced = true, .nb_pfs = 3};
 
-static uint64_t
-strays(uint16_t port)
-{
-	return octo_port_xstat(port, "rx_stray_packets");
-}
-
 static void
 assert_all_work(uint16_t port, uint32_t nb)
 {
@@ -44,7 +38,7 @@ check_steering(uint16_t port, uint16_t nb_queues)
 		octo_port_assert_arrives(port, 100 + q, q, 10);
 		assert_int_equal(octo_port_rule_pf(port, 100 + q), q % 2);
 	}
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 	assert_int_equal(octo_port_xstat(port, "rx_home_packets"), 10 * nb_queues);
 	assert_all_work(port, nb_queues);
 }
@@ -112,7 +106,7 @@ test_the_port_offers_what_the_shortest_slice_has(void **state)
 		assert_non_null(octo_port_steer(port, q, q, NULL));
 		octo_port_assert_arrives(port, q, q, 4);
 	}
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static uint64_t
@@ -163,7 +157,7 @@ test_hits_go_on_over_rehomes(void **state)
 		octo_port_assert_arrives(port, 7, 0, 10);
 		assert_int_equal(hits_of(port, rule), 10 * (i + 1));
 	}
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 /* There is no room for the new rule beside the old one. */
@@ -190,7 +184,7 @@ test_a_full_table_rehomes(void **state)
 	}
 	octo_port_assert_arrives(port, 7, 0, 10);
 	octo_port_assert_arrives(port, 8, 0, 10);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static const char *
@@ -420,7 +414,7 @@ test_stop_and_start_keep_the_rules(void **state)
 	octo_port_up(port, 5);
 	for (uint16_t q = 0; q < 4; q++)
 		octo_port_assert_arrives(port, 100 + q, q, 10);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 }
 
 static void

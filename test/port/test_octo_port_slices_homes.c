@@ -13,26 +13,12 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "octo_port_flows.h"
 #include "octo_private.h"
 
-#define FLOWS 8
-#define BURST 32
 #define TIMES 12
 
 static const struct octo_port_conf one_node = {.sliced = true};
-
-/* One queue, which is at home on the PF of the node from which it is polled. */
-static const struct octo_port_conf two_nodes = {
-	.sliced = true,
-	.two_nodes = true,
-	.all = "latency_us=300",
-	.octo = "grace_us=400,fence_timeout_ms=1000",
-};
-
-static const struct rte_eth_conf rss = {
-	.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
-	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
-};
 
 #define NAPI_US 100
 #define NB_LEGS 2
@@ -74,149 +60,54 @@ deliver_by_napi(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t 
 	return got;
 }
 
-struct traffic {
-	uint16_t port;
-	uint16_t nb_queues;
-	uint32_t sent[FLOWS];
-	uint32_t received[FLOWS];
-	uint32_t by_queue[4];
-	uint32_t overtaken;
-};
-
-static uint16_t
-flow_of(const struct rte_mbuf *m)
-{
-	const struct rte_udp_hdr *udp = rte_pktmbuf_mtod_offset(
-		m, const struct rte_udp_hdr *,
-		sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr));
-
-	return rte_be_to_cpu_16(udp->src_port);
-}
-
-static void
-receive(struct traffic *t, uint16_t queue)
-{
-	struct rte_mbuf *pkts[BURST];
-	const uint16_t nb = rte_eth_rx_burst(t->port, queue, pkts, BURST);
-
-	for (uint16_t i = 0; i < nb; i++)
-		t->overtaken += octo_port_number(pkts[i]) != t->received[flow_of(pkts[i])]++;
-	t->by_queue[queue] += nb;
-	rte_pktmbuf_free_bulk(pkts, nb);
-}
-
-/* Several bursts come between two looks, so both legs may have more than a burst. */
-static void
-pass(struct traffic *t, bool send)
-{
-	for (int i = 0; i < 3; i++) {
-		for (uint16_t flow = 0; send && flow < FLOWS; flow++)
-			t->sent[flow] += octo_port_send_numbered(t->port, 0, flow, t->sent[flow],
-								 2);
-		octo_port_pass_us(80);
-	}
-	for (uint16_t q = 0; q < t->nb_queues; q++)
-		for (int i = 0; i < 2; i++)
-			receive(t, q);
-}
-
-static void
-pass_often(struct traffic *t, int times)
-{
-	for (int i = 0; i < times; i++)
-		pass(t, true);
-}
-
-static bool
-have_all_arrived(const struct traffic *t)
-{
-	return memcmp(t->received, t->sent, sizeof(t->sent)) == 0;
-}
-
-static void
-assert_all_arrive_in_order(struct traffic *t)
-{
-	for (int i = 0; i < 1000 && !have_all_arrived(t); i++)
-		pass(t, false);
-	assert_true(have_all_arrived(t));
-	assert_int_equal(t->overtaken, 0);
-	assert_int_equal(octo_port_xstat(t->port, "fence_timeouts"), 0);
-}
-
-static uint64_t
-strays(const struct traffic *t)
-{
-	return octo_port_xstat(t->port, "rx_stray_packets");
-}
-
-/* Returns whether the RETA has only the leg of the first queue on this PF. */
-static bool
-leads_to(unsigned int pf)
-{
-	return octo_port_reta_of(0) == RTE_BIT32(pf);
-}
-
-/* Without a configuration there is no RSS: all packets come by queue 0. */
-static void
-begin(struct traffic *t, const struct octo_port_conf *conf, uint16_t nb_queues,
-      const struct rte_eth_conf *eth)
-{
-	*t = (struct traffic){.port = octo_port_create(conf), .nb_queues = nb_queues};
-	octo_port_run_on(0);
-	if (eth != NULL)
-		octo_port_up_as(t->port, nb_queues, eth);
-	else
-		octo_port_up(t->port, nb_queues);
-}
-
 /* Many times, under load: what is under way arrives first. */
 static void
 test_rss_follows_its_queue(void **state)
 {
-	struct traffic t;
+	struct octo_port_flows t;
 	uint64_t before;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	begin(&t, &two_nodes, 1, &rss);
-	pass_often(&t, 20);
-	assert_true(leads_to(0));
-	assert_int_equal(strays(&t), 0);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &octo_port_flows_rss);
+	octo_port_flows_pass_often(&t, 20);
+	assert_true(octo_port_flows_lead_to(0));
+	assert_int_equal(octo_port_strays(t.port), 0);
 	for (unsigned int i = 1; i <= TIMES; i++) {
 		octo_port_run_on(i % 2);
-		for (int n = 0; n < 2000 && !leads_to(i % 2); n++)
-			pass(&t, true);
-		assert_true(leads_to(i % 2));
-		pass_often(&t, 20);
-		before = strays(&t);
-		pass_often(&t, 20);
-		assert_int_equal(strays(&t), before);
+		for (int n = 0; n < 2000 && !octo_port_flows_lead_to(i % 2); n++)
+			octo_port_flows_pass(&t, true);
+		assert_true(octo_port_flows_lead_to(i % 2));
+		octo_port_flows_pass_often(&t, 20);
+		before = octo_port_strays(t.port);
+		octo_port_flows_pass_often(&t, 20);
+		assert_int_equal(octo_port_strays(t.port), before);
 	}
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_assert_all_arrive(&t);
 }
 
 /* Flows with and without rules, of the same queue. */
 static void
 test_rules_follow_beside_the_reta(void **state)
 {
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	begin(&t, &two_nodes, 1, &rss);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &octo_port_flows_rss);
 	assert_non_null(octo_port_steer(t.port, 3, 0, NULL));
 	for (unsigned int i = 1; i <= TIMES; i++) {
 		octo_port_run_on(i % 2);
-		for (int n = 0;
-		     n < 2000 && !(leads_to(i % 2) && octo_port_rule_pf(t.port, 3) == (int)(i % 2));
+		for (int n = 0; n < 2000 && !(octo_port_flows_lead_to(i % 2) &&
+					      octo_port_rule_pf(t.port, 3) == (int)(i % 2));
 		     n++)
-			pass(&t, true);
-		assert_true(leads_to(i % 2));
+			octo_port_flows_pass(&t, true);
+		assert_true(octo_port_flows_lead_to(i % 2));
 		assert_int_equal(octo_port_rule_pf(t.port, 3), i % 2);
 	}
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_assert_all_arrive(&t);
 }
 
 /* Packets stray meanwhile, and it is tried again. */
@@ -224,25 +115,25 @@ static void
 test_a_reta_that_is_refused_follows_later(void **state)
 {
 	struct octo_port_faults *faults;
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	begin(&t, &two_nodes, 1, &rss);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &octo_port_flows_rss);
 	faults = octo_port_faults_on(0);
-	pass_often(&t, 20);
+	octo_port_flows_pass_often(&t, 20);
 	faults->reta_update = EIO;
 	octo_port_run_on(1);
-	for (int n = 0; n < 2000 && strays(&t) < 1000; n++)
-		pass(&t, true);
-	assert_true(strays(&t) >= 1000);
-	assert_true(leads_to(0));
+	for (int n = 0; n < 2000 && octo_port_strays(t.port) < 1000; n++)
+		octo_port_flows_pass(&t, true);
+	assert_true(octo_port_strays(t.port) >= 1000);
+	assert_true(octo_port_flows_lead_to(0));
 	faults->reta_update = 0;
-	for (int n = 0; n < 20000 && !leads_to(1); n++)
-		pass(&t, true);
-	assert_true(leads_to(1));
-	assert_all_arrive_in_order(&t);
+	for (int n = 0; n < 20000 && !octo_port_flows_lead_to(1); n++)
+		octo_port_flows_pass(&t, true);
+	assert_true(octo_port_flows_lead_to(1));
+	octo_port_flows_assert_all_arrive(&t);
 }
 
 /* An empty ring proves nothing there, which the fence must know. */
@@ -250,12 +141,12 @@ static void
 test_order_is_kept_though_polls_make_packets_come(void **state)
 {
 	const struct rte_eth_rxtx_callback *callback[NB_LEGS];
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	begin(&t, &two_nodes, 1, &rss);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &octo_port_flows_rss);
 	memset(napi, 0, sizeof(napi));
 	for (uint16_t leg = 0; leg < NB_LEGS; leg++) {
 		callback[leg] = rte_eth_add_rx_callback(octo_port_pf(0), leg, deliver_by_napi,
@@ -268,12 +159,12 @@ test_order_is_kept_though_polls_make_packets_come(void **state)
 	octo_unlock(octo_of(&rte_eth_devices[t.port]));
 	for (unsigned int i = 1; i <= TIMES; i++) {
 		octo_port_run_on(i % 2);
-		for (int n = 0; n < 2000 && !leads_to(i % 2); n++)
-			pass(&t, true);
-		assert_true(leads_to(i % 2));
-		pass_often(&t, 20);
+		for (int n = 0; n < 2000 && !octo_port_flows_lead_to(i % 2); n++)
+			octo_port_flows_pass(&t, true);
+		assert_true(octo_port_flows_lead_to(i % 2));
+		octo_port_flows_pass_often(&t, 20);
 	}
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_assert_all_arrive(&t);
 	/* ethdev keeps them for the next port of this number */
 	for (uint16_t leg = 0; leg < NB_LEGS; leg++)
 		assert_int_equal(rte_eth_remove_rx_callback(octo_port_pf(0), leg, callback[leg]),
@@ -284,23 +175,23 @@ test_order_is_kept_though_polls_make_packets_come(void **state)
 static void
 test_the_applications_reta_names_homes(void **state)
 {
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	begin(&t, &two_nodes, 2, &rss);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 2, &octo_port_flows_rss);
 	octo_port_lead_all_to(t.port, 0);
 	octo_port_run_on(1);
-	for (int n = 0; n < 2000 && !leads_to(1); n++)
-		pass(&t, true);
-	assert_true(leads_to(1));
+	for (int n = 0; n < 2000 && !octo_port_flows_lead_to(1); n++)
+		octo_port_flows_pass(&t, true);
+	assert_true(octo_port_flows_lead_to(1));
 	/* no fence is between the queues of the old RETA and those of the new one */
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_assert_all_arrive(&t);
 	octo_port_lead_all_to(t.port, 1);
 	assert_int_equal(octo_port_reta_of(0), RTE_BIT32(2 * 1 + 1));
-	pass_often(&t, 20);
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_pass_often(&t, 20);
+	octo_port_flows_assert_all_arrive(&t);
 }
 
 static const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
@@ -332,15 +223,15 @@ test_a_rule_of_many_flows_leads_to_a_queue(void **state)
 	const struct rte_flow_action mark = {.type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &id};
 	const struct rte_flow_action queue = {.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index};
 	struct rte_flow_error error;
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
-	begin(&t, &one_node, 2, NULL);
+	octo_port_flows_begin(&t, &one_node, 2, NULL);
 	assert_non_null(create(t.port, &mark, &queue, &error));
-	pass_often(&t, 10);
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_pass_often(&t, 10);
+	octo_port_flows_assert_all_arrive(&t);
 	assert_int_equal(t.by_queue[0], 0);
-	assert_int_equal(strays(&t), 0);
+	assert_int_equal(octo_port_strays(t.port), 0);
 }
 
 static void
@@ -352,16 +243,16 @@ test_a_rule_spreads_flows_over_home_legs(void **state)
 	const struct rte_flow_action spread = {.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &to};
 	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
 	struct rte_flow_error error;
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
-	begin(&t, &one_node, 4, NULL);
+	octo_port_flows_begin(&t, &one_node, 4, NULL);
 	assert_non_null(create(t.port, &spread, &none, &error));
-	pass_often(&t, 10);
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_pass_often(&t, 10);
+	octo_port_flows_assert_all_arrive(&t);
 	assert_int_equal(t.by_queue[0], 0);
 	assert_true((t.by_queue[1] > 0) + (t.by_queue[2] > 0) + (t.by_queue[3] > 0) >= 2);
-	assert_int_equal(strays(&t), 0);
+	assert_int_equal(octo_port_strays(t.port), 0);
 }
 
 static void
@@ -374,25 +265,25 @@ test_an_indirect_action_leads_to_a_queue(void **state)
 	struct rte_flow_action_handle *handle;
 	struct rte_flow_error error;
 	uint32_t before;
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
-	begin(&t, &one_node, 3, NULL);
+	octo_port_flows_begin(&t, &one_node, 3, NULL);
 	handle = rte_flow_action_handle_create(t.port, &ingress, &queue, &error);
 	assert_non_null(handle);
 	by_handle.conf = handle;
 	assert_non_null(create(t.port, &by_handle, &none, &error));
-	pass_often(&t, 10);
-	assert_all_arrive_in_order(&t);
-	assert_int_equal(t.by_queue[1], t.sent[0] * FLOWS);
+	octo_port_flows_pass_often(&t, 10);
+	octo_port_flows_assert_all_arrive(&t);
+	assert_int_equal(t.by_queue[1], t.sent[0] * OCTO_PORT_FLOWS);
 	before = t.by_queue[1];
 	index.index = 2;
 	assert_int_equal(rte_flow_action_handle_update(t.port, handle, &queue, &error), 0);
-	pass_often(&t, 10);
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_pass_often(&t, 10);
+	octo_port_flows_assert_all_arrive(&t);
 	assert_int_equal(t.by_queue[1], before);
 	assert_true(t.by_queue[2] > 0);
-	assert_int_equal(strays(&t), 0);
+	assert_int_equal(octo_port_strays(t.port), 0);
 }
 
 static void
@@ -434,24 +325,24 @@ static void
 follow_home(void (*steer)(uint16_t port, struct rte_flow_error *error))
 {
 	struct rte_flow_error error;
-	struct traffic t;
+	struct octo_port_flows t;
 	uint64_t before;
 
-	begin(&t, &two_nodes, 1, NULL);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, NULL);
 	steer(t.port, &error);
-	pass_often(&t, 20);
-	assert_int_equal(strays(&t), 0);
+	octo_port_flows_pass_often(&t, 20);
+	assert_int_equal(octo_port_strays(t.port), 0);
 	for (unsigned int i = 1; i <= TIMES; i++) {
 		octo_port_run_on(i % 2);
 		for (int n = 0; n < 2000 && octo_port_xstat(t.port, "rehomes") < i; n++)
-			pass(&t, true);
-		pass_often(&t, 20);
-		before = strays(&t);
-		pass_often(&t, 20);
-		assert_int_equal(strays(&t), before);
+			octo_port_flows_pass(&t, true);
+		octo_port_flows_pass_often(&t, 20);
+		before = octo_port_strays(t.port);
+		octo_port_flows_pass_often(&t, 20);
+		assert_int_equal(octo_port_strays(t.port), before);
 	}
-	assert_true(strays(&t) > 0);
-	assert_all_arrive_in_order(&t);
+	assert_true(octo_port_strays(t.port) > 0);
+	octo_port_flows_assert_all_arrive(&t);
 	octo_port_destroy();
 }
 
@@ -471,24 +362,24 @@ static void
 test_rules_follow_over_a_restart(void **state)
 {
 	struct rte_flow_error error;
-	struct traffic t;
+	struct octo_port_flows t;
 	uint64_t before;
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
-	begin(&t, &two_nodes, 1, NULL);
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, NULL);
 	by_queue(t.port, &error);
-	pass_often(&t, 20);
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_pass_often(&t, 20);
+	octo_port_flows_assert_all_arrive(&t);
 	assert_int_equal(rte_eth_dev_stop(t.port), 0);
 	octo_port_run_on(1);
 	assert_int_equal(rte_eth_dev_start(t.port), 0);
-	pass_often(&t, 100);
-	before = strays(&t);
-	pass_often(&t, 20);
-	assert_int_equal(strays(&t), before);
-	assert_all_arrive_in_order(&t);
+	octo_port_flows_pass_often(&t, 100);
+	before = octo_port_strays(t.port);
+	octo_port_flows_pass_often(&t, 20);
+	assert_int_equal(octo_port_strays(t.port), before);
+	octo_port_flows_assert_all_arrive(&t);
 }
 
 static void
@@ -502,10 +393,10 @@ test_a_queue_that_is_not_there(void **state)
 	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
 	const struct rte_flow_action *const wrong[] = {&queue, &spread};
 	struct rte_flow_error error;
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
-	begin(&t, &one_node, 2, NULL);
+	octo_port_flows_begin(&t, &one_node, 2, NULL);
 	for (size_t i = 0; i < RTE_DIM(wrong); i++) {
 		assert_null(create(t.port, wrong[i], &none, &error));
 		assert_int_equal(rte_errno, EINVAL);
@@ -532,10 +423,10 @@ test_rss_without_queues_or_with_too_many(void **state)
 	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
 	struct rte_flow_action spread = {.type = RTE_FLOW_ACTION_TYPE_RSS};
 	struct rte_flow_error error;
-	struct traffic t;
+	struct octo_port_flows t;
 
 	(void)state;
-	begin(&t, &one_node, 2, NULL);
+	octo_port_flows_begin(&t, &one_node, 2, NULL);
 	for (size_t i = 0; i <= RTE_DIM(wrong); i++) {
 		spread.conf = i < RTE_DIM(wrong) ? &wrong[i] : NULL;
 		assert_null(create(t.port, &spread, &none, &error));

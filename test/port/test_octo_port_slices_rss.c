@@ -21,12 +21,6 @@ static const struct rte_eth_conf rss = {
 	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_NONFRAG_IPV4_UDP,
 };
 
-static uint64_t
-strays(uint16_t port)
-{
-	return octo_port_xstat(port, "rx_stray_packets");
-}
-
 /* Frames of many flows, and as many that come, by any queue. */
 static void
 send_flows(uint16_t port, uint16_t nb_queues)
@@ -54,7 +48,7 @@ test_rss_comes_home(void **state)
 	send_flows(port, 2);
 	for (uint16_t q = 0; q < 2; q++)
 		assert_true(octo_port_xstat(port, "rx_q%u_home_packets", q) > FLOWS / 8);
-	assert_int_equal(strays(port), 0);
+	assert_int_equal(octo_port_strays(port), 0);
 	assert_int_equal(octo_port_reta_of(0), RTE_BIT32(0) | RTE_BIT32(3));
 }
 
@@ -94,9 +88,9 @@ test_strays_teach(void **state)
 	learn_some(port);
 	for (int i = 0; i < 200; i++)
 		send_flows(port, 2);
-	before = strays(port);
+	before = octo_port_strays(port);
 	send_flows(port, 2);
-	assert_int_equal(strays(port), before);
+	assert_int_equal(octo_port_strays(port), before);
 }
 
 /* What was learned must not keep flows on a queue that the application has taken out. */
