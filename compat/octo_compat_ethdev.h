@@ -62,6 +62,13 @@ mpsim_rx_queue_count(void *rxq)
 #define octo_rx_queue_count(rxq) octo_rx_queue_count_(rxq)
 #define mpsim_rx_queue_count(rxq) mpsim_rx_queue_count_(rxq)
 
+#if OCTO_DPDK_BEFORE(23, 11)
+/* 23.11: these members. Before, reserved ones, which are zero, stand in. */
+#define rss_algo_capa reserved_64s[0]
+#define max_rx_bufsize reserved_64s[1]
+#define RTE_ETH_HASH_ALGO_CAPA_MASK(function) RTE_BIT32(RTE_ETH_HASH_FUNCTION_##function)
+#endif
+
 #if OCTO_DPDK_BEFORE(24, 3)
 /* 24.03: the list of packet types has a length; before, it ended with UNKNOWN. */
 const uint32_t *octo_ptypes_get_(struct rte_eth_dev *dev, size_t *n);

@@ -33,6 +33,35 @@ stop(struct rte_eth_dev *dev)
 	return of(dev)->faults.stop != 0 ? -of(dev)->faults.stop : of(dev)->real->dev_stop(dev);
 }
 
+/* All bits, those that no ethdev has a name for yet among them. */
+static void
+claim_all(struct rte_eth_dev_info *info)
+{
+	info->rx_offload_capa = UINT64_MAX;
+	info->rx_queue_offload_capa = UINT64_MAX;
+	info->tx_offload_capa = UINT64_MAX;
+	info->tx_queue_offload_capa = UINT64_MAX;
+	info->default_rxconf.offloads = UINT64_MAX;
+	info->default_txconf.offloads = UINT64_MAX;
+	info->dev_capa = UINT64_MAX;
+	info->rss_algo_capa = UINT32_MAX;
+	info->max_lro_pkt_size = info->max_rx_pktlen;
+	info->max_hash_mac_addrs = 1;
+	info->max_vfs = 1;
+	info->max_vmdq_pools = 1;
+	info->vmdq_queue_num = 1;
+	info->rx_seg_capa.max_nseg = UINT8_MAX;
+	info->err_handle_mode = RTE_ETH_ERROR_HANDLE_MODE_PROACTIVE;
+}
+
+static int
+vlan_offload_set(struct rte_eth_dev *dev, int mask)
+{
+	if (of(dev)->faults.claims_all)
+		return 0;
+	return of(dev)->real->vlan_offload_set(dev, mask);
+}
+
 static int
 infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 {
@@ -42,6 +71,8 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		info->max_mac_addrs = of(dev)->faults.max_macs;
 	if (of(dev)->faults.reta_size != 0)
 		info->reta_size = of(dev)->faults.reta_size;
+	if (of(dev)->faults.claims_all)
+		claim_all(info);
 	return ret;
 }
 
@@ -232,6 +263,7 @@ octo_port_faults_on(unsigned int pf)
 	r->ops.dev_start = start;
 	r->ops.dev_stop = stop;
 	r->ops.dev_infos_get = infos_get;
+	r->ops.vlan_offload_set = vlan_offload_set;
 	r->ops.reta_update = reta_update;
 	r->ops.dev_ptypes_set = ptypes_set;
 	r->ops.flow_ops_get = flow_ops_get;

@@ -38,7 +38,8 @@ struct octo_port_faults {
 	uint32_t max_macs;       /* size of the MAC table, 0: as it is */
 	uint16_t reta_size;      /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];
-	int isolated; /* what was last asked for and done */
+	int isolated;    /* what was last asked for and done */
+	bool claims_all; /* says that it has every capability and offload, and takes each */
 };
 
 /** Put the faults of this PF in place, none yet. */

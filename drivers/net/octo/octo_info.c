@@ -6,10 +6,28 @@
 
 #include "octo_private.h"
 
-/* Not offered, even if all PFs have them ("Not offered" in doc/guides/nics/octo.rst). */
-#define RX_OFFLOADS_HIDDEN (RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
-/* A Tx queue's state has one writer. */
-#define TX_OFFLOADS_HIDDEN (RTE_ETH_TX_OFFLOAD_MT_LOCKFREE)
+/*
+ * Offloads that octo passes on if all PFs have them. Others, as those that a newer ethdev adds,
+ * are hidden; see "Not offered" in doc/guides/nics/octo.rst.
+ */
+#define RX_OFFLOADS_SERVED                                                                         \
+	(RTE_ETH_RX_OFFLOAD_VLAN | RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_SCTP_CKSUM |   \
+	 RTE_ETH_RX_OFFLOAD_OUTER_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_OUTER_UDP_CKSUM |                \
+	 RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_KEEP_CRC |   \
+	 RTE_ETH_RX_OFFLOAD_RSS_HASH)
+#define TX_OFFLOADS_SERVED                                                                         \
+	(RTE_ETH_TX_OFFLOAD_VLAN_INSERT | RTE_ETH_TX_OFFLOAD_QINQ_INSERT |                         \
+	 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |                            \
+	 RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_SCTP_CKSUM |                            \
+	 RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_OUTER_UDP_CKSUM |                \
+	 RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_UDP_TSO |                                 \
+	 RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO | RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO |                       \
+	 RTE_ETH_TX_OFFLOAD_IPIP_TNL_TSO | RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO |                     \
+	 RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO | RTE_ETH_TX_OFFLOAD_IP_TNL_TSO |                          \
+	 RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE)
+/* octo_rss_queue.c computes this hash. */
+#define RSS_ALGORITHMS_SERVED                                                                      \
+	(RTE_ETH_HASH_ALGO_CAPA_MASK(DEFAULT) | RTE_ETH_HASH_ALGO_CAPA_MASK(TOEPLITZ))
 
 static void
 narrow_desc_lim(struct rte_eth_desc_lim *lim, const struct rte_eth_desc_lim *pf)
@@ -27,6 +45,7 @@ narrow_limits(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf)
 	info->min_mtu = RTE_MAX(info->min_mtu, pf->min_mtu);
 	info->max_mtu = RTE_MIN(info->max_mtu, pf->max_mtu);
 	info->min_rx_bufsize = RTE_MAX(info->min_rx_bufsize, pf->min_rx_bufsize);
+	info->max_rx_bufsize = RTE_MIN(info->max_rx_bufsize, pf->max_rx_bufsize);
 	info->max_rx_pktlen = RTE_MIN(info->max_rx_pktlen, pf->max_rx_pktlen);
 	info->max_lro_pkt_size = RTE_MIN(info->max_lro_pkt_size, pf->max_lro_pkt_size);
 	info->max_rx_queues = RTE_MIN(info->max_rx_queues, pf->max_rx_queues);
@@ -45,6 +64,7 @@ narrow_features(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf
 	info->rx_queue_offload_capa &= pf->rx_queue_offload_capa;
 	info->tx_queue_offload_capa &= pf->tx_queue_offload_capa;
 	info->flow_type_rss_offloads &= pf->flow_type_rss_offloads;
+	info->rss_algo_capa &= pf->rss_algo_capa;
 	/* tables or keys of different sizes cannot be set alike */
 	if (info->reta_size != pf->reta_size)
 		info->reta_size = 0;
@@ -64,11 +84,12 @@ hide_tx_offload(struct rte_eth_dev_info *info, uint64_t offload)
 static void
 hide_features(struct rte_eth_dev_info *info)
 {
-	info->rx_offload_capa &= ~RX_OFFLOADS_HIDDEN;
-	info->rx_queue_offload_capa &= ~RX_OFFLOADS_HIDDEN;
-	hide_tx_offload(info, TX_OFFLOADS_HIDDEN);
+	info->rx_offload_capa &= RX_OFFLOADS_SERVED;
+	info->rx_queue_offload_capa &= RX_OFFLOADS_SERVED;
+	hide_tx_offload(info, ~TX_OFFLOADS_SERVED);
 	info->default_rxconf.offloads &= info->rx_offload_capa;
 	info->default_txconf.offloads &= info->tx_offload_capa;
+	info->rss_algo_capa &= RSS_ALGORITHMS_SERVED;
 	if (info->reta_size > OCTO_MAX_RETA)
 		info->reta_size = 0;
 	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
