@@ -33,6 +33,11 @@
 #define OCTO_AGGR_OPS .get_monitor_addr = NULL
 #endif
 
+#if OCTO_DPDK_BEFORE(24, 11)
+/* 24.11: speed lanes. Here their place in the table has no op. */
+#define OCTO_LANES_OPS .tm_ops_get = NULL
+#endif
+
 #if OCTO_DPDK_BEFORE(23, 11)
 /* 23.11: control threads are created as rte_thread_t. */
 #include "octo_compat_thread.h"

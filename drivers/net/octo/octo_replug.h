@@ -12,6 +12,7 @@
 #include <rte_stdatomic.h>
 
 #include "octo_drain.h"
+#include "octo_wire.h"
 
 struct octo_args;
 struct octo_dev;
@@ -63,6 +64,8 @@ struct octo_settings {
 	bool link_down; /* by the last of these calls */
 	bool ptypes_set;
 	uint32_t ptypes;
+	struct octo_wire wire;
+	uint64_t rx_metadata; /* promised; 0: not negotiated */
 	uint32_t nb_mc;
 	struct rte_ether_addr *mc; /* multicast list; primary only */
 };

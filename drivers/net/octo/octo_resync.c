@@ -42,7 +42,7 @@ int
 octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf)
 {
 	struct octo_port *p = &octo->port[pf];
-	int ret = 0;
+	int ret;
 
 	octo_assert_locked(octo);
 	/*
@@ -50,7 +50,8 @@ octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf)
 	 * tables.
 	 */
 	p->no_flow_queues = octo->async != NULL;
-	if (octo->isolated)
+	ret = octo_rx_metadata_resync_locked(octo, p);
+	if (ret == 0 && octo->isolated)
 		ret = rte_flow_isolate(p->port_id, 1, NULL);
 	if (ret == 0 && octo_data(octo)->dev_configured) {
 		ret = octo_pf_config_again_locked(octo, p);
@@ -61,6 +62,8 @@ octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf)
 	}
 	if (ret == 0)
 		ret = octo_filter_resync_locked(octo, p);
+	if (ret == 0)
+		ret = octo_wire_resync_locked(octo, p);
 	if (ret == 0 && octo->settings.ptypes_set)
 		rte_eth_dev_set_ptypes(p->port_id, octo->settings.ptypes, NULL, 0);
 	return ret;

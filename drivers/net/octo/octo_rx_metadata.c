@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Rx metadata (flag, mark, tunnel ID): some PFs deliver none that was not negotiated before they
+ * were configured.
+ */
+
+#include <errno.h>
+
+#include "octo_private.h"
+
+/*
+ * A PF that cannot negotiate narrows nothing: by the API, the application then finds out from the
+ * rules that the PF takes.
+ */
+static int
+negotiate_locked(struct octo_dev *octo, uint64_t *features)
+{
+	const uint64_t wanted = *features;
+	int answer = -ENOTSUP;
+	int i;
+
+	if (!octo_is_primary(octo, "negotiate Rx metadata"))
+		return -ENOTSUP;
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
+		uint64_t given = wanted;
+		const int ret = rte_eth_rx_metadata_negotiate(octo->port[i].port_id, &given);
+
+		if (ret == -ENOTSUP)
+			continue;
+		if (ret != 0) {
+			OCTO_LOG(ERR, "port %u: PF %s cannot negotiate Rx metadata: %s",
+				 octo->port_id, octo->port[i].name, rte_strerror(-ret));
+			return ret;
+		}
+		*features &= given;
+		answer = 0;
+	}
+	octo->settings.rx_metadata = answer == 0 ? *features : 0;
+	return answer;
+}
+
+int
+octo_rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	return OCTO_LOCKED(octo, negotiate_locked(octo, features));
+}
+
+int
+octo_rx_metadata_resync_locked(const struct octo_dev *octo, const struct octo_port *port)
+{
+	const uint64_t promised = octo->settings.rx_metadata;
+	uint64_t features = promised;
+	int ret;
+
+	if (promised == 0)
+		return 0;
+	ret = rte_eth_rx_metadata_negotiate(port->port_id, &features);
+	/* the one cannot negotiate, the other was not away, but recovered by itself */
+	if (ret == -ENOTSUP || ret == -EBUSY)
+		return 0;
+	if (ret != 0 || features == promised)
+		return ret;
+	OCTO_LOG(ERR, "port %u: PF %s delivers less Rx metadata than the application was promised",
+		 octo->port_id, port->name);
+	return -EINVAL;
+}
