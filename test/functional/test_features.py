@@ -2,6 +2,7 @@
 """What the drivers' feature tables claim, tests show: test/features.ini."""
 
 import configparser
+import json
 import re
 import subprocess
 import sys
@@ -77,6 +78,34 @@ def test_what_has_an_operation_is_claimed(driver):
     claims = {name for section, name in _claims(driver)}
     assert [name for name in names
             if features[name] and features[name] not in claims] == []
+
+
+def _dpdk_source() -> Path:
+    """The source that the drivers were built with."""
+    known = env.BUILD / "meson-info/intro-buildoptions.json"
+    options = json.loads(known.read_text()) if known.exists() else []
+    return Path(next((o["value"] for o in options if o["name"] == "dpdk_src"), ""))
+
+
+def test_the_guide_names_every_callback(tmp_path):
+    """And one that a newer ethdev adds is missed."""
+    script = env.REPO / "devtools/callbacks.py"
+    source = _dpdk_source()
+    if not (source / "lib/ethdev/ethdev_driver.h").exists():
+        pytest.skip("the drivers were built without the source of DPDK")
+    assert _run(script, source) == (0, "")
+    header = tmp_path / "lib/ethdev/ethdev_driver.h"
+    header.parent.mkdir(parents=True)
+    text = (source / "lib/ethdev/ethdev_driver.h").read_text()
+    header.write_text(text.replace("struct eth_dev_ops {",
+                                   "struct eth_dev_ops {\n\teth_new_t new_callback;"))
+    code, said = _run(script, tmp_path)
+    assert code == 1 and said.endswith("refuses in callbacks.ini: new_callback\n")
+
+
+def _run(script: Path, source: Path) -> Tuple[int, str]:
+    done = subprocess.run([sys.executable, script, source], capture_output=True, text=True)
+    return done.returncode, done.stderr
 
 
 def test_tests_are_named_as_they_should_be():
