@@ -23,6 +23,7 @@
 #include "mpsim_model.h"
 #include "mpsim_parse.h"
 #include "mpsim_pipe.h"
+#include "mpsim_post.h"
 #include "mpsim_rss.h"
 #include "mpsim_table.h"
 #include "mpsim_tx.h"
@@ -107,6 +108,7 @@ struct mpsim_rxq {
 	struct mpsim_pipe *pipe;     /**< of its PF */
 	uint64_t delivered;          /**< frames given to the application */
 	struct mpsim_charge *charge; /**< NULL without a model */
+	struct mpsim_post post;
 	/* producer, under the NIC's lock */
 	alignas(RTE_CACHE_LINE_SIZE) struct rte_mempool *pool;
 	struct mpsim_rxq_stats *stats;
@@ -432,6 +434,9 @@ uint16_t mpsim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 
 /** Move frames whose latency is over to the rings, as hardware would have done. */
 void mpsim_rx_settle(const struct mpsim_rxq *q);
+
+/** A ring of nb_desc mbufs, with one producer and one consumer; rte_free() frees it. */
+struct rte_ring *mpsim_ring_create(uint16_t nb_desc, unsigned int socket);
 
 /** Move a burst from the wire to the queues. Under the NIC's lock. */
 void mpsim_pump(struct mpsim_nic *nic);

@@ -52,6 +52,7 @@ struct mpsim_args {
 	uint32_t tx_delay_us;              /**< time that a frame stays in a Tx ring */
 	uint32_t wire_wait_us;             /**< time that a sender waits at a full wire */
 	uint32_t latency_us;               /**< time from the switch to an Rx ring */
+	uint32_t fill_rings;               /**< Rx rings hold mbufs */
 	bool routes_around;                /**< lost_pf=default */
 	bool takes_any_dialect;            /**< rules of other dialects are not refused */
 	bool rings_on_pf;                  /**< rings=pf, for the model */

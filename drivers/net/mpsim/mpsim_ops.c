@@ -52,21 +52,26 @@ check_queues(const struct rte_eth_dev *dev)
 	return 0;
 }
 
-static void
+static int
 start_queues(struct rte_eth_dev *dev)
 {
-	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++) {
+	int ret = 0;
+
+	for (uint16_t i = 0; i < dev->data->nb_rx_queues && ret == 0; i++) {
 		const struct mpsim_rxq *q = dev->data->rx_queues[i];
 
 		if (!q->deferred_start)
-			mpsim_rx_queue_start(dev, i);
+			ret = mpsim_rx_queue_start(dev, i);
 	}
+	if (ret != 0)
+		return ret;
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct mpsim_txq *q = dev->data->tx_queues[i];
 
 		if (!q->deferred_start)
 			mpsim_tx_queue_start(dev, i);
 	}
+	return 0;
 }
 
 static void
@@ -154,7 +159,12 @@ mpsim_start(struct rte_eth_dev *dev)
 		ret = start_nic(dev);
 	if (ret != 0)
 		return ret;
-	start_queues(dev);
+	ret = start_queues(dev);
+	if (ret != 0) {
+		stop_queues(dev);
+		stop_nic(pf);
+		return ret;
+	}
 	set_started(pf, true);
 	mpsim_link_update(dev, 0);
 	if (dev->data->dev_link.link_status == RTE_ETH_LINK_DOWN)

@@ -7,6 +7,7 @@
 
 #include "mpsim.h"
 #include "mpsim_csum.h"
+#include "mpsim_post.h"
 
 #define VLAN_TAG_LEN 4
 
@@ -28,8 +29,7 @@ copy_chain(struct mpsim_rxq *q, const struct rte_mbuf *from, struct rte_mbuf *to
 		done += len;
 		if (done == from->pkt_len)
 			return true;
-		seg->next = rte_pktmbuf_alloc(q->pool);
-		if (seg->next == NULL)
+		if (mpsim_post_take(q, &seg->next, 1) == 0)
 			return false;
 		seg = seg->next;
 		to->nb_segs++;
@@ -87,31 +87,15 @@ describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, str
 		strip_vlan(m, p->vlan_tci);
 }
 
-/* Allocate up to n buffers, as many as the pool has. */
-static uint16_t
-alloc_buffers(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n)
-{
-	uint16_t got = 0;
-
-	if (likely(rte_pktmbuf_alloc_bulk(q->pool, bufs, n) == 0))
-		return n;
-	while (got < n) {
-		bufs[got] = rte_pktmbuf_alloc(q->pool);
-		if (bufs[got] == NULL)
-			break;
-		got++;
-	}
-	return got;
-}
-
 /* Drop frames for which there is no descriptor, or that do not fit into a buffer. */
 static uint16_t
 admit_pending(struct mpsim_rxq *q, const struct mpsim_batch *b)
 {
 	const bool piped = q->pipe->slots != NULL;
-	const uint32_t space = unlikely(piped)   ? mpsim_pipe_room(q->pipe) :
-			       unlikely(q->full) ? 0 :
-						   rte_ring_free_count(q->ring);
+	const uint32_t room = unlikely(piped)   ? mpsim_pipe_room(q->pipe) :
+			      unlikely(q->full) ? 0 :
+						  rte_ring_free_count(q->ring);
+	const uint32_t space = RTE_MIN(room, mpsim_post_count(q));
 	uint64_t *full = unlikely(piped) ? &q->pf->stats.pipe_full : &q->stats->missed;
 	uint16_t n = 0;
 
@@ -149,7 +133,7 @@ deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
 {
 	struct rte_mbuf *bufs[MPSIM_BURST];
 	const uint16_t n = admit_pending(q, b);
-	const uint16_t got = alloc_buffers(q, bufs, n);
+	const uint16_t got = mpsim_post_take(q, bufs, n);
 	uint64_t bytes = 0;
 	uint16_t done = 0;
 

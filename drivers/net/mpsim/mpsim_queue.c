@@ -5,6 +5,7 @@
 #include <rte_malloc.h>
 
 #include "mpsim.h"
+#include "mpsim_post.h"
 #include "mpsim_tx_ring.h"
 
 static void
@@ -22,10 +23,11 @@ drain(struct mpsim_rxq *q)
 	mpsim_nic_lock(q->nic);
 	q->nic->stats.lost += lost;
 	mpsim_nic_unlock(q->nic);
+	mpsim_post_drop(q);
 }
 
-static struct rte_ring *
-ring_create(uint16_t nb_desc, unsigned int socket)
+struct rte_ring *
+mpsim_ring_create(uint16_t nb_desc, unsigned int socket)
 {
 	const uint32_t slots = rte_align32pow2(nb_desc + 1);
 	struct rte_ring *r;
@@ -52,6 +54,7 @@ rxq_free(struct mpsim_rxq *q)
 	if (q->ring != NULL)
 		drain(q);
 	rte_free(q->ring);
+	rte_free(q->post.ring);
 	rte_free(q);
 }
 
@@ -65,13 +68,14 @@ mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	q = rte_zmalloc_socket("mpsim_rxq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
 	if (q == NULL)
 		return -ENOMEM;
-	q->ring = ring_create(nb_desc, socket);
-	if (q->ring == NULL) {
+	q->nic = pf->nic;
+	q->pf = pf;
+	q->nb_desc = nb_desc;
+	q->ring = mpsim_ring_create(nb_desc, socket);
+	if (q->ring == NULL || mpsim_post_setup(q, socket) != 0) {
 		rxq_free(q);
 		return -ENOMEM;
 	}
-	q->nic = pf->nic;
-	q->pf = pf;
 	q->pipe = &pf->pipe;
 	q->pool = pool;
 	q->stats = &pf->rxq_stats[queue];
@@ -79,7 +83,6 @@ mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;
 	q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 	q->port_id = pf->port_id;
-	q->nb_desc = nb_desc;
 	q->deferred_start = conf->rx_deferred_start;
 	mpsim_nic_lock(pf->nic);
 	q->full = (pf->faults.full_rings >> queue & 1) != 0;
@@ -122,8 +125,11 @@ rxq_set_started(struct rte_eth_dev *dev, uint16_t queue, bool on)
 int
 mpsim_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
 {
-	rxq_set_started(dev, queue, true);
-	return 0;
+	const int ret = mpsim_post_fill(dev->data->rx_queues[queue]);
+
+	if (ret == 0)
+		rxq_set_started(dev, queue, true);
+	return ret;
 }
 
 int

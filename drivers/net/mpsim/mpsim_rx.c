@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "mpsim.h"
+#include "mpsim_post.h"
 #include "mpsim_tx_ring.h"
 
 /*
@@ -35,6 +36,16 @@ mpsim_rx_settle(const struct mpsim_rxq *q)
 	mpsim_nic_unlock(q->nic);
 }
 
+static uint32_t
+count_buffers(struct rte_mbuf *const *pkts, uint16_t n)
+{
+	uint32_t nb = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		nb += pkts[i]->nb_segs;
+	return nb;
+}
+
 uint16_t
 mpsim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -45,5 +56,7 @@ mpsim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 		try_pump(q->nic);
 	n = rte_ring_sc_dequeue_burst(q->ring, (void **)pkts, n, NULL);
 	q->delivered += n;
+	if (unlikely(q->post.ring != NULL))
+		mpsim_post_more(q, count_buffers(pkts, n));
 	return n;
 }

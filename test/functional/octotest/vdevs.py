@@ -37,7 +37,7 @@ def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
 def _per_pf(more: dict) -> dict:
     """Of a NIC's parameters those that each PF needs for itself."""
     keys = ("queues", "arfs_entries", "generic_entries", "max_mtu", "ignore",
-            "caps")
+            "caps", "fill_rings")
     return {k: v for k, v in more.items() if k in keys}
 
 
