@@ -119,6 +119,7 @@ OCTO_ROWS = [
     ("mac-zero", TWO + ",mac=00:00:00:00:00:00", r"mac=00:00"),
     ("tx-pf-word", TWO + ",tx_pf=cpu", r"tx_pf=cpu.*lcore or mbuf"),
     ("tx-pf-empty", TWO + ",tx_pf=", r"tx_pf="),
+    ("rx-rings-word", TWO + ",rx_rings=half", r"rx_rings=half: auto, full or shared is expected"),
     ("tier-word", TWO + ",tier=best", r"tier=best.*partition"),
     ("dialect-word", TWO + ",dialect=wire",
      r"dialect=wire: wire-item, no-item or represented is expected"),

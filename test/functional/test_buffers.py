@@ -61,8 +61,29 @@ def test_a_pool_for_each_node():
 @pytest.mark.parametrize("mbufs, queue", [(4 * 512 - 1, 1), (4 * 512, None)])
 def test_a_pool_that_cannot_fill_all_rings_is_warned_about(mbufs, queue):
     """Once, at the queue that is one too many: two queues have rings of 512 on two PFs."""
-    with Testpmd(vdevs.looped(), app=["--rxd=512", f"--total-num-mbufs={mbufs}"]) as pmd:
+    with Testpmd([*vdevs.nic("A", wire="loop"), vdevs.octo(rx_rings="full")],
+                 app=["--rxd=512", f"--total-num-mbufs={mbufs}"]) as pmd:
         said = re.findall(r"mempool (\S+) has (\d+) mbufs, and the Rx rings up to queue (\d+) "
                           r"take (\d+): each queue fills a ring on each of 2 PFs", pmd.text)
         pool = pool_of(pmd, View(pmd).port)
     assert said == ([] if queue is None else [(pool, str(mbufs), str(queue), "2048")])
+
+
+@pytest.mark.parametrize("octo, mbufs, ring", [
+    ({}, 3000, 256), ({}, 16384, 512), ({"rx_rings": "shared"}, 16384, 256),
+    ({"rx_rings": "full"}, 3000, 512)])
+def test_rings_are_as_large_as_the_pool_allows(octo, mbufs, ring):
+    """Two queues of 512 descriptors; told by rxq info and topology."""
+    with Testpmd([*vdevs.nic("A", wire="loop"), vdevs.octo(**octo)],
+                 app=["--rxd=512", "--txd=512", f"--total-num-mbufs={mbufs}",
+                      "--flowgen-flows=8"]) as pmd:
+        view = View(pmd)
+        info = pmd.cmd(f"show rxq info {view.port} 1")
+        assert re.search(r"Number of RXDs: (\d+)", info)[1] == str(ring)
+        topology = view.topology()
+        assert (topology["rx_ring"], topology["rx_ring_wanted"]) == (ring, 512)
+        shown = f"Rx rings have {ring} of 512 descriptors on each PF\n"
+        assert (shown in pmd.telemetry.get("/ethdev/dump_priv", view.port)) == (ring < 512)
+        assert pmd.text.count(f"Rx rings have {ring} of 512 descriptors on each of 2 PFs") == \
+            (ring < 512 and not octo)
+        by_both_pfs(pmd, view)

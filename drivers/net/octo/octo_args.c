@@ -207,6 +207,24 @@ read_dialect(const struct devarg *arg, const char *value, struct octo_args *args
 	return 0;
 }
 
+static int
+read_rx_rings(const struct devarg *arg, const char *value, struct octo_args *args)
+{
+	static const char *const modes[] = {
+		[OCTO_RINGS_AUTO] = "auto",
+		[OCTO_RINGS_FULL] = "full",
+		[OCTO_RINGS_SHARED] = "shared",
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(modes); i++) {
+		if (strcmp(value, modes[i]) != 0)
+			continue;
+		args->ring_mode = (enum octo_ring_mode)i;
+		return 0;
+	}
+	return refuse(args, arg, value, "auto, full or shared is expected");
+}
+
 /* Rules of slices and of agents are written in one way. */
 static int
 check_dialect(const struct octo_args *args)
@@ -276,6 +294,7 @@ static const struct devarg devargs[] = {
 	{"learn_max", read_learning, FIELD(learning.max_rules)},
 	{"idle_ms", read_learning, FIELD(learning.idle_ms)},
 	{"pools", read_bool, FIELD(clone_pools), .words = {"app", "local"}, .yes = 1},
+	{"rx_rings", read_rx_rings},
 	{"grace_us", read_number, FIELD(fence.grace_us), .max = OCTO_FENCE_MAX_GRACE_US},
 	{"fence_timeout_ms", read_number, FIELD(fence.timeout_ms), .min = 1,
 	 .max = OCTO_FENCE_MAX_TIMEOUT_MS},

@@ -158,6 +158,9 @@ rte_pmd_octo_topology_dump(uint16_t port_id, FILE *file)
 		"Pool", "PF", "Leg", "Crosses");
 	dump_legs(port_id, &view, print_leg, file);
 	dump_legs(port_id, &view, warn_of_leg, file);
+	if (view.rx_ring != view.rx_ring_wanted)
+		fprintf(file, "  Rx rings have %u of %u descriptors on each PF\n", view.rx_ring,
+			view.rx_ring_wanted);
 	return 0;
 }
 

@@ -79,6 +79,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo->port_id = dev->data->port_id;
 	octo->proxy = OCTO_NO_PF;
 	octo->clone_pools = args->clone_pools;
+	octo->ring_mode = args->ring_mode;
 	octo->fences.settings = args->fence;
 	octo->tx_by_buffer = args->tx_by_buffer;
 	octo->replug.on = args->replug;
@@ -250,6 +251,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"learn_max=<int> "
 					"idle_ms=<int> "
 					"pools=app|local "
+					"rx_rings=auto|full|shared "
 					"grace_us=<int> "
 					"fence_timeout_ms=<int> "
 					"tx_pf=lcore|mbuf "

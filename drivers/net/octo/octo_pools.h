@@ -11,6 +11,7 @@
 #include <rte_mempool.h>
 
 #include "octo_plan.h"
+#include "octo_ring_plan.h"
 
 /**
  * @file
@@ -65,6 +66,16 @@ void octo_pools_fini_locked(struct octo_dev *octo);
  * small.
  */
 void octo_pools_warn_small_locked(const struct octo_dev *octo, const struct octo_rxq *q);
+
+/*
+ * octo_rings.c: choose the size of the rings of a queue that is being set up, and its pools.
+ *
+ * @return
+ *   0, or as octo_pools_get_locked().
+ */
+int octo_rings_plan_locked(struct octo_dev *octo, struct octo_rxq *q);
+/* Before the start, when all queues are known: set up rings anew whose size is another now. */
+int octo_rings_start_locked(struct octo_dev *octo);
 
 /*
  * Packets of several pools must not be sent with MBUF_FAST_FREE. Check this queue, which is

@@ -148,6 +148,7 @@ struct octo_dev {
 	struct octo_crossings tx_crossings;
 	uint32_t configuration; /* number of configurations so far */
 	bool clone_pools;       /* pools=local */
+	enum octo_ring_mode ring_mode;
 	bool reta_set;
 	bool reta_stale; /* the kernel has refused it: the RETA is not as it is to be */
 	uint16_t reta_size;
@@ -244,6 +245,7 @@ struct octo_args {
 	uint32_t dialects; /* mask of enum octo_dialect_id, 0: not given */
 	struct rte_pmd_octo_learning_settings learning;
 	bool clone_pools;
+	enum octo_ring_mode ring_mode;
 	struct octo_fence_settings fence;
 	bool replug;
 };

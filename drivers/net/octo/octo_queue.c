@@ -72,6 +72,7 @@ new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 	q->home = octo_home_pf(octo, -1, queue_id);
 	octo->sync.queue[queue_id] = (struct octo_sync_queue){.home = q->home};
 	q->nb_desc = nb_desc;
+	q->wanted_desc = nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *conf;
 	/* the application may free its list of pools after this call */
@@ -193,6 +194,8 @@ rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc
 	ret = octo_pools_read_locked(octo, conf, pool, &q->pools);
 	if (ret == 0)
 		ret = octo_pools_check_rx_locked(octo, q);
+	if (ret == 0)
+		ret = octo_rings_plan_locked(octo, q);
 	if (ret == 0)
 		ret = octo_pf_apply(octo, OCTO_PORT_READY, "set up the Rx queue", rx_leg_setup,
 				    NULL, &q, NULL);

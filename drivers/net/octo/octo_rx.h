@@ -73,7 +73,8 @@ struct __rte_cache_aligned octo_rxq {
 	 * queues with this number had counted.
 	 */
 	struct octo_rxq_counts base;
-	uint16_t nb_desc;
+	uint16_t nb_desc;       /* of the ring on each PF */
+	uint16_t wanted_desc;   /* that the application asked for */
 	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct octo_pools pools;
 	struct rte_eth_rxconf conf;

@@ -202,6 +202,9 @@ start_locked(struct rte_eth_dev *dev)
 		OCTO_LOG(ERR, "port %u: no PF is left to start", octo->port_id);
 		return -ENODEV;
 	}
+	ret = octo_rings_start_locked(octo);
+	if (ret != 0)
+		return ret;
 	choose_legs(octo);
 	ret = octo_rss_level(octo);
 	if (ret != 0)

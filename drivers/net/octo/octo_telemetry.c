@@ -92,6 +92,8 @@ reply_topology(uint16_t port, const struct page *page, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "dialect", view.dialect);
 	rte_tel_data_add_dict_string(d, "ignored", view.ignored);
 	rte_tel_data_add_dict_int(d, "socket", view.socket);
+	rte_tel_data_add_dict_uint(d, "rx_ring", view.rx_ring);
+	rte_tel_data_add_dict_uint(d, "rx_ring_wanted", view.rx_ring_wanted);
 	rte_tel_data_add_dict_string(d, "link", view.link_up ? "up" : "down");
 	list = open_dict(d, "pfs");
 	for (uint16_t i = 0; list != NULL && i < view.nb_pfs; i++)

@@ -110,6 +110,15 @@ view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
 }
 
 RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_topology, 26.11)
+static void
+view_rx_ring(const struct rte_eth_dev_data *data, struct octo_view_topology *view)
+{
+	const struct octo_rxq *q = data->nb_rx_queues > 0 ? data->rx_queues[0] : NULL;
+
+	view->rx_ring = q != NULL ? q->nb_desc : 0;
+	view->rx_ring_wanted = q != NULL ? q->wanted_desc : 0;
+}
+
 int
 rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
@@ -131,6 +140,7 @@ rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	view->started = octo->started;
 	view->nb_pfs = octo->nb_pfs;
 	view->nb_rx_queues = data->nb_rx_queues;
+	view_rx_ring(data, view);
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		view_pf(octo, i, &view->pf[i]);
 	octo_unlock(octo);

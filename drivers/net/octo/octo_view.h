@@ -47,6 +47,8 @@ struct octo_view_topology {
 	bool started;
 	uint16_t nb_pfs;
 	uint16_t nb_rx_queues;
+	uint16_t rx_ring;        /**< descriptors of Rx queue 0 on each PF, 0 without a queue */
+	uint16_t rx_ring_wanted; /**< that the application asked for */
 	struct octo_view_pf pf[OCTO_VIEW_MAX_PFS];
 };
 

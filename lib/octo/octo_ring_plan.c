@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <eal_export.h>
+#include <rte_common.h>
+
+#include "octo_ring_plan.h"
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ring_has_room)
+bool
+octo_ring_has_room(const struct octo_ring_demand *demand)
+{
+	return demand->rx + demand->tx + demand->caches <= demand->size;
+}
+
+/* Mbufs for each ring, when the other uses have theirs. */
+static uint64_t
+fit(const struct octo_ring_demand *demand)
+{
+	const uint64_t others = demand->tx + demand->caches;
+
+	if (demand->rings == 0 || demand->size <= others)
+		return 0;
+	return (demand->size - others) / demand->rings;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ring_share)
+uint16_t
+octo_ring_share(uint16_t wanted, uint16_t nb_rings, const struct octo_ring_demand *demand,
+		const struct octo_ring_limits *limits)
+{
+	const uint32_t step = RTE_MAX(limits->align, 1);
+	uint64_t share = wanted / nb_rings;
+
+	if (demand != NULL)
+		share = RTE_MAX(share, fit(demand));
+	share = RTE_MIN(share, wanted);
+	if (rte_is_power_of_2(wanted) && share > 0)
+		share = rte_align64prevpow2(share);
+	else
+		share = share / step * step;
+	if (share < limits->min)
+		share = (limits->min + step - 1) / step * step;
+	return (uint16_t)RTE_MIN(share, wanted);
+}
