@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <eal_export.h>
 #include <rte_bitops.h>
 #include <rte_common.h>
 
@@ -135,6 +136,7 @@ make(struct octo_ethtool *et, struct octo_ethtool_note *note)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_insert)
 int
 octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
 		    struct octo_ethtool_note **rule)
@@ -193,6 +195,7 @@ go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t locati
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_update)
 int
 octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
 {
@@ -256,6 +259,7 @@ remove_anywhere(struct octo_ethtool *et, const struct octo_ethtool_note *note)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_remove)
 int
 octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule)
 {
@@ -285,6 +289,7 @@ sweep(struct octo_ethtool *et, unsigned int *nb)
 	return first_error;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_flush)
 int
 octo_ethtool_flush(struct octo_ethtool *et)
 {
@@ -346,6 +351,7 @@ take_over(struct octo_ethtool *et, const char *dir)
 	return ret == 0 ? 0 : -ENOTRECOVERABLE;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_open)
 struct octo_ethtool *
 octo_ethtool_open(const char *dir, uint32_t ifindex)
 {
@@ -366,6 +372,7 @@ octo_ethtool_open(const char *dir, uint32_t ifindex)
 	return et;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_close)
 void
 octo_ethtool_close(struct octo_ethtool *et)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <eal_export.h>
 #include <rte_atomic.h>
 #include <rte_common.h>
 
@@ -69,6 +70,7 @@ octo_ethtool_reta_find(struct octo_ethtool *et)
 	free(rxfh);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_get_reta)
 int
 octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta)
 {
@@ -140,6 +142,7 @@ has_another_size(struct octo_ethtool *et)
 	return octo_ethtool_get_reta(et, reta) == 0 && et->reta_size != before;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_set_reta)
 int
 octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 {

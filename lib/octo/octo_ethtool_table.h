@@ -9,6 +9,8 @@
 #include "octo_ethtool.h"
 #include "octo_ethtool_journal.h"
 
+#include <rte_compat.h>
+
 /**
  * @file
  * What a netdev's flows are steered by: its ntuple rules and its RETA, as octo changes them. Rules
@@ -41,12 +43,15 @@ struct octo_ethtool {
  * @return
  *   NULL without memory, else see rules_refused and reta_refused.
  */
+__rte_internal
 struct octo_ethtool *octo_ethtool_open(const char *dir, uint32_t ifindex);
 
 /** Give it back, and free et, which may be NULL. */
+__rte_internal
 void octo_ethtool_close(struct octo_ethtool *et);
 
 /** Make a rule. */
+__rte_internal
 int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
 			struct octo_ethtool_note **rule);
 
@@ -54,18 +59,23 @@ int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple,
  * Have a rule lead to another channel, with as little in between as the kernel allows. On failure
  * it leads where it did, or, if the kernel has removed it meanwhile and refuses it now, nowhere.
  */
+__rte_internal
 int octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel);
 
 /** Remove a rule; one that is not in the kernel any more counts as removed. */
+__rte_internal
 int octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule);
 
 /** Remove all rules that octo has made; goes on after an error and returns the first one. */
+__rte_internal
 int octo_ethtool_flush(struct octo_ethtool *et);
 
 /** The channels of the netdev's RETA, OCTO_ETHTOOL_MAX_RETA at most; sets reta_size. */
+__rte_internal
 int octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta);
 
 /** Set a RETA whose size divides the netdev's; -ERANGE: it does not. */
+__rte_internal
 int octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size);
 
 #endif /* OCTO_ETHTOOL_TABLE_H */
