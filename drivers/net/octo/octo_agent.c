@@ -20,11 +20,6 @@
 #define PING_MS 1000
 /* An agent that sends nothing for this long is dead or stuck. */
 #define ANSWER_MS 1000
-/* Free wait per answer under the mutex, and the largest credit for waits beyond that. */
-#define FREE_MS 10
-#define CREDIT_MS 1000
-/* One part in CREDIT_SHARE of the time that passes is given back as credit. */
-#define CREDIT_SHARE 20
 /* Limit on messages of other sessions: a device keeps a window of answers or two. */
 #define STRANGE_MAX 1024
 
@@ -57,8 +52,7 @@ octo_agent_init(struct octo_agent *agent, const char *addr, const struct octo_ag
 	agent->secret = *secret;
 	agent->nb_pfs = nb_pfs;
 	agent->session = (uint32_t)rte_rand();
-	agent->credit = ms(CREDIT_MS);
-	agent->credit_at = octo_now();
+	octo_credit_init(&agent->credit);
 }
 
 /* All messages that are not answered will not be. */
@@ -409,16 +403,6 @@ octo_agent_look(struct octo_agent *agent)
 	octo_agent_stream_look(&agent->stream);
 }
 
-static void
-earn_credit(struct octo_agent *agent)
-{
-	const uint64_t now = octo_now();
-
-	agent->credit = RTE_MIN(agent->credit + (now - agent->credit_at) / CREDIT_SHARE,
-				ms(CREDIT_MS));
-	agent->credit_at = now;
-}
-
 /*
  * Sleep until the agent answers: a thread that looks every millisecond next to a polling lcore
  * can keep the CPU from an agent that has to run on it (seen with Linux 6.18).
@@ -436,8 +420,7 @@ octo_agent_wait(struct octo_agent *agent, uint64_t since)
 {
 	uint64_t may, waited;
 
-	earn_credit(agent);
-	may = ms(FREE_MS) + agent->credit;
+	may = octo_credit_may_wait(&agent->credit);
 	waited = octo_now() - since;
 	if (waited >= may) {
 		lose(agent, "it does not answer");
@@ -452,19 +435,16 @@ octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since)
 {
 	const uint64_t waited = octo_now() - since;
 
-	if (agent->slow || waited >= ms(FREE_MS)) {
+	if (agent->slow || waited >= ms(OCTO_CREDIT_FREE_MS)) {
 		agent->slow = true;
 		return -ETIMEDOUT;
 	}
-	sleep_for(agent, ms(FREE_MS) - waited);
+	sleep_for(agent, ms(OCTO_CREDIT_FREE_MS) - waited);
 	return 0;
 }
 
 void
 octo_agent_waited(struct octo_agent *agent, uint64_t since)
 {
-	const uint64_t waited = octo_now() - since;
-
-	if (waited > ms(FREE_MS))
-		agent->credit -= RTE_MIN(agent->credit, waited - ms(FREE_MS));
+	octo_credit_waited(&agent->credit, since);
 }

@@ -10,6 +10,7 @@
 #include "octo_agent_addr.h"
 #include "octo_agent_msg.h"
 #include "octo_agent_stream.h"
+#include "octo_credit.h"
 
 struct rte_flow;
 
@@ -61,8 +62,7 @@ struct octo_agent {
 	uint64_t next_try;             /* TSC */
 	uint64_t deadline;             /* TSC by which the agent must have answered */
 	uint64_t next_ping;            /* TSC */
-	uint64_t credit;               /* TSC cycles left for waits under the mutex */
-	uint64_t credit_at;            /* TSC at which credit was updated */
+	struct octo_credit credit;     /* for waits under the mutex */
 	bool complained;               /* its absence was logged */
 	char why[OCTO_AGENT_TEXT_MAX]; /* the last error */
 	unsigned int nb_strange;       /* messages of other sessions since the last of this one */
