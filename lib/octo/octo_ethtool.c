@@ -28,6 +28,13 @@ octo_ethtool_read_room(const struct ethtool_rxnfc *nfc)
 	};
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_rings)
+void
+octo_ethtool_ask_rings(struct ethtool_rxnfc *nfc)
+{
+	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXRINGS};
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_rule)
 void
 octo_ethtool_ask_rule(struct ethtool_rxnfc *nfc, uint32_t location)
@@ -127,6 +134,43 @@ octo_ethtool_same_flow(const struct ethtool_rx_flow_spec *a, const struct ethtoo
 	default:
 		return false;
 	}
+}
+
+static void
+read_ipv4(const struct ethtool_tcpip4_spec *spec, struct octo_tuple *t)
+{
+	t->family = OCTO_IPV4;
+	memcpy(t->src, &spec->ip4src, sizeof(spec->ip4src));
+	memcpy(t->dst, &spec->ip4dst, sizeof(spec->ip4dst));
+	t->src_port = spec->psrc;
+	t->dst_port = spec->pdst;
+}
+
+static void
+read_ipv6(const struct ethtool_tcpip6_spec *spec, struct octo_tuple *t)
+{
+	t->family = OCTO_IPV6;
+	memcpy(t->src, spec->ip6src, sizeof(spec->ip6src));
+	memcpy(t->dst, spec->ip6dst, sizeof(spec->ip6dst));
+	t->src_port = spec->psrc;
+	t->dst_port = spec->pdst;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_read_tuple)
+bool
+octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_tuple *tuple)
+{
+	struct ethtool_rxnfc nfc;
+
+	octo_tuple_clear(tuple);
+	tuple->proto = fs->flow_type == TCP_V4_FLOW || fs->flow_type == TCP_V6_FLOW ? IPPROTO_TCP :
+										      IPPROTO_UDP;
+	if (fs->flow_type == TCP_V4_FLOW || fs->flow_type == UDP_V4_FLOW)
+		read_ipv4(&fs->h_u.tcp_ip4_spec, tuple);
+	else
+		read_ipv6(&fs->h_u.tcp_ip6_spec, tuple);
+	return octo_ethtool_fill_insert(&nfc, tuple, 0, 0) == 0 &&
+	       octo_ethtool_same_flow(&nfc.fs, fs);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_free_location)
@@ -235,6 +279,8 @@ common_refusal(int code)
 		return "the netdev is gone";
 	case EALREADY:
 		return "another process steers the flows of the netdev";
+	case ENOTCONN:
+		return "octo-agent, which ethtool= names, is away";
 	case ENOTRECOVERABLE:
 		return "what a crash would leave cannot be written to the directory of EAL's "
 		       "runtime data";

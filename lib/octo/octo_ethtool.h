@@ -34,6 +34,10 @@ void octo_ethtool_ask_room(struct ethtool_rxnfc *nfc);
 __rte_internal
 struct octo_ethtool_room octo_ethtool_read_room(const struct ethtool_rxnfc *nfc);
 
+/** Fill the question for the number of channels; the answer is in data. */
+__rte_internal
+void octo_ethtool_ask_rings(struct ethtool_rxnfc *nfc);
+
 /** Fill the question for the rule at a location. */
 __rte_internal
 void octo_ethtool_ask_rule(struct ethtool_rxnfc *nfc, uint32_t location);
@@ -59,6 +63,10 @@ void octo_ethtool_fill_delete(struct ethtool_rxnfc *nfc, uint32_t location);
 __rte_internal
 bool
 octo_ethtool_same_flow(const struct ethtool_rx_flow_spec *a, const struct ethtool_rx_flow_spec *b);
+
+/** Read the 5-tuple of a rule. Returns false if the rule matches anything else. */
+__rte_internal
+bool octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_tuple *tuple);
 
 /**
  * The highest location that is free, so that the rules of others, which ethtool(8) puts there, too,

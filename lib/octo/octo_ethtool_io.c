@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <poll.h>
 
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
+#include <eal_export.h>
+
+#include "octo_clock.h"
 #include "octo_ethtool_io.h"
 
 int
@@ -17,6 +22,7 @@ octo_ethtool_io_open(void)
 	return fd >= 0 ? fd : -errno;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io)
 int
 octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 {
@@ -26,4 +32,23 @@ octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 		return -ENODEV;
 	ifr.ifr_data = request;
 	return ioctl(fd, SIOCETHTOOL, &ifr) == 0 ? 0 : -errno;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_netns)
+uint64_t
+octo_ethtool_io_netns(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/net", &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+void
+octo_ethtool_io_wait(int fd, uint64_t until)
+{
+	struct pollfd fds = {.fd = fd, .events = POLLIN};
+	const uint64_t now = octo_now();
+
+	if (now < until)
+		poll(&fds, 1, (int)((until - now) * MS_PER_S / rte_get_timer_hz()) + 1);
 }

@@ -15,6 +15,7 @@
 #include <rte_atomic.h>
 #include <rte_string_fns.h>
 
+#include "octo_ethtool_io.h"
 #include "octo_ethtool_journal.h"
 
 static const char magic[16] = "octo ethtool 1";
@@ -31,15 +32,6 @@ read_boot(char boot[40])
 	if (fscanf(file, "%39s", boot) != 1)
 		boot[0] = '\0';
 	fclose(file);
-}
-
-/* Indices of netdevs are unique in a network namespace only. */
-static uint64_t
-network_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/net", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
 static size_t
@@ -121,7 +113,7 @@ octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint3
 	if (dir == NULL)
 		return 0;
 	snprintf(j->path, sizeof(j->path), "%s/octo_ethtool_%" PRIu64 "_%u", dir,
-		 network_namespace(), ifindex);
+		 octo_ethtool_io_netns(), ifindex);
 	j->fd = open_locked(j->path);
 	if (j->fd < 0)
 		return j->fd;

@@ -8,7 +8,6 @@
 #include <rte_atomic.h>
 #include <rte_common.h>
 
-#include "octo_ethtool_io.h"
 #include "octo_ethtool_reta.h"
 #include "octo_ethtool_table.h"
 
@@ -22,7 +21,7 @@ read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
 	int ret;
 
 	octo_ethtool_ask_rss(&sizes, 0, 0);
-	ret = octo_ethtool_io(et->fd, et->ifindex, &sizes);
+	ret = octo_ethtool_ask(et, &sizes);
 	if (ret != 0)
 		return ret;
 	if (sizes.indir_size == 0 || sizes.indir_size > OCTO_ETHTOOL_MAX_RETA)
@@ -31,7 +30,7 @@ read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
 	if (rxfh == NULL)
 		return -ENOMEM;
 	octo_ethtool_ask_rss(rxfh, sizes.indir_size, sizes.key_size);
-	ret = octo_ethtool_io(et->fd, et->ifindex, rxfh);
+	ret = octo_ethtool_ask(et, rxfh);
 	if (ret == 0)
 		*answer = rxfh;
 	else
@@ -47,7 +46,7 @@ read_hash_types(const struct octo_ethtool *et)
 
 	for (unsigned int i = 0; i < OCTO_ETHTOOL_NB_HASHED; i++) {
 		octo_ethtool_ask_hash(&nfc, i);
-		if (octo_ethtool_io(et->fd, et->ifindex, &nfc) == 0)
+		if (octo_ethtool_ask(et, &nfc) == 0)
 			fields[i] = nfc.data;
 	}
 	return octo_ethtool_hash_types(fields);
@@ -98,7 +97,7 @@ write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 	if (rxfh == NULL)
 		return -ENOMEM;
 	octo_ethtool_fill_reta(rxfh, et->reta_size, reta, size);
-	ret = octo_ethtool_io(et->fd, et->ifindex, rxfh);
+	ret = octo_ethtool_ask(et, rxfh);
 	free(rxfh);
 	return ret;
 }
@@ -177,7 +176,7 @@ give_default(const struct octo_ethtool *et)
 	struct ethtool_rxfh rxfh;
 
 	octo_ethtool_fill_default_reta(&rxfh);
-	return octo_ethtool_io(et->fd, et->ifindex, &rxfh);
+	return octo_ethtool_ask(et, &rxfh);
 }
 
 int

@@ -10,6 +10,9 @@ struct octo_ethtool;
  * The RETA of a netdev, for octo_ethtool_table.c. Functions return 0 or a negative errno.
  */
 
+/** Send a request to the kernel, or to the agent (octo_ethtool_table.c). */
+int octo_ethtool_ask(const struct octo_ethtool *et, void *request);
+
 /** Read the sizes of RETA and key, the key, and what is hashed. Sets reta_refused. */
 void octo_ethtool_reta_find(struct octo_ethtool *et);
 

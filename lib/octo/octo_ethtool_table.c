@@ -9,9 +9,18 @@
 #include <rte_bitops.h>
 #include <rte_common.h>
 
+#include "octo_ethtool_client.h"
 #include "octo_ethtool_io.h"
 #include "octo_ethtool_reta.h"
 #include "octo_ethtool_table.h"
+
+/* Send a request to the kernel. */
+int
+octo_ethtool_ask(const struct octo_ethtool *et, void *request)
+{
+	return et->client != NULL ? octo_ethtool_client_io(et->client, request) :
+				    octo_ethtool_io(et->fd, et->ifindex, request);
+}
 
 /* The rule at a location. Drivers have several errnos for a free one. */
 static bool
@@ -20,7 +29,7 @@ read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_fl
 	struct ethtool_rxnfc nfc;
 
 	octo_ethtool_ask_rule(&nfc, location);
-	if (octo_ethtool_io(et->fd, et->ifindex, &nfc) != 0)
+	if (octo_ethtool_ask(et, &nfc) != 0)
 		return false;
 	*fs = nfc.fs;
 	return true;
@@ -65,7 +74,7 @@ list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
 		return -ENOMEM;
 	nfc->cmd = ETHTOOL_GRXCLSRLALL;
 	nfc->rule_cnt = nb;
-	ret = octo_ethtool_io(et->fd, et->ifindex, nfc);
+	ret = octo_ethtool_ask(et, nfc);
 	nfc->rule_cnt = RTE_MIN(nfc->rule_cnt, nb);
 	if (ret == 0)
 		*list = nfc;
@@ -127,7 +136,7 @@ static int
 make(struct octo_ethtool *et, struct octo_ethtool_note *note)
 {
 	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_SRXCLSRLINS, .fs = note->fs};
-	int ret = octo_ethtool_io(et->fd, et->ifindex, &nfc);
+	int ret = octo_ethtool_ask(et, &nfc);
 
 	if (ret != 0)
 		return ret;
@@ -181,7 +190,7 @@ drop_older(const struct octo_ethtool *et, const struct octo_ethtool_note *rule, 
 	if (location == rule->fs.location || !read_rule(et, location, &fs) || !is_noted(rule, &fs))
 		return;
 	octo_ethtool_fill_delete(&nfc, location);
-	octo_ethtool_io(et->fd, et->ifindex, &nfc);
+	octo_ethtool_ask(et, &nfc);
 }
 
 /* mlx5 removes the rule before it makes the new one, and may refuse that. */
@@ -235,7 +244,7 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 	if (!is_noted(note, &fs))
 		return 0;
 	octo_ethtool_fill_delete(&nfc, location);
-	ret = octo_ethtool_io(et->fd, et->ifindex, &nfc);
+	ret = octo_ethtool_ask(et, &nfc);
 	/* with the netdev its rules are gone */
 	if (ret == -ENODEV || ret == -ENOENT)
 		ret = 0;
@@ -304,7 +313,7 @@ ask_room(struct octo_ethtool *et)
 	struct ethtool_rxnfc nfc;
 
 	octo_ethtool_ask_room(&nfc);
-	et->rules_refused = -octo_ethtool_io(et->fd, et->ifindex, &nfc);
+	et->rules_refused = -octo_ethtool_ask(et, &nfc);
 	if (et->rules_refused != 0)
 		return;
 	et->room = octo_ethtool_read_room(&nfc);
@@ -351,25 +360,73 @@ take_over(struct octo_ethtool *et, const char *dir)
 	return ret == 0 ? 0 : -ENOTRECOVERABLE;
 }
 
+static struct octo_ethtool *
+begin(struct octo_ethtool *et, const char *dir)
+{
+	const int ret = take_over(et, dir);
+
+	if (ret == 0)
+		return et;
+	refuse_all(et, -ret);
+	/* what could not be taken back is left to a run that can */
+	octo_ethtool_journal_leave(&et->journal);
+	return et;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_open)
 struct octo_ethtool *
 octo_ethtool_open(const char *dir, uint32_t ifindex)
 {
 	struct octo_ethtool *et = calloc(1, sizeof(*et));
-	int ret;
 
 	if (et == NULL)
 		return NULL;
 	et->ifindex = ifindex;
 	et->journal.fd = -1;
 	et->fd = octo_ethtool_io_open();
-	ret = et->fd < 0 ? et->fd : take_over(et, dir);
-	if (ret != 0) {
-		refuse_all(et, -ret);
-		/* what could not be taken back is left to a run that can */
-		octo_ethtool_journal_leave(&et->journal);
-	}
+	if (et->fd >= 0)
+		return begin(et, dir);
+	refuse_all(et, -et->fd);
 	return et;
+}
+
+/* The journal is the agent's. */
+static void
+begin_by_agent(struct octo_ethtool *et)
+{
+	begin(et, NULL);
+	if (!et->client->is_welcome)
+		refuse_all(et, ENOTCONN);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_open_by_agent)
+struct octo_ethtool *
+octo_ethtool_open_by_agent(const char *addr, uint32_t ifindex)
+{
+	struct octo_ethtool *et = calloc(1, sizeof(*et));
+
+	if (et == NULL)
+		return NULL;
+	et->client = malloc(sizeof(*et->client));
+	if (et->client == NULL) {
+		free(et);
+		return NULL;
+	}
+	et->ifindex = ifindex;
+	et->fd = -1;
+	octo_ethtool_client_init(et->client, addr, ifindex);
+	octo_ethtool_client_connect(et->client);
+	begin_by_agent(et);
+	return et;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_begin_again)
+void
+octo_ethtool_begin_again(struct octo_ethtool *et)
+{
+	refuse_all(et, 0);
+	octo_ethtool_journal_leave(&et->journal);
+	begin_by_agent(et);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_close)
@@ -390,5 +447,8 @@ octo_ethtool_close(struct octo_ethtool *et)
 	octo_ethtool_journal_leave(&et->journal);
 	if (et->fd >= 0)
 		close(et->fd);
+	if (et->client != NULL)
+		octo_ethtool_client_fini(et->client);
+	free(et->client);
 	free(et);
 }

@@ -20,8 +20,11 @@
 
 #define OCTO_ETHTOOL_MAX_KEY 64
 
+struct octo_ethtool_client;
+
 struct octo_ethtool {
 	int fd;
+	struct octo_ethtool_client *client; /* the agent that asks the kernel, or NULL */
 	uint32_t ifindex;
 	struct octo_ethtool_journal journal;
 	struct octo_ethtool_room room;
@@ -45,6 +48,17 @@ struct octo_ethtool {
  */
 __rte_internal
 struct octo_ethtool *octo_ethtool_open(const char *dir, uint32_t ifindex);
+
+/**
+ * The same by an agent, which also has the journal. If it is away, rules_refused and reta_refused
+ * are ENOTCONN.
+ */
+__rte_internal
+struct octo_ethtool *octo_ethtool_open_by_agent(const char *addr, uint32_t ifindex);
+
+/** The agent, which was away at octo_ethtool_open_by_agent(), is there. */
+__rte_internal
+void octo_ethtool_begin_again(struct octo_ethtool *et);
 
 /** Give it back, and free et, which may be NULL. */
 __rte_internal

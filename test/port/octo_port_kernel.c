@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,10 +18,13 @@
 #define CHANNELS 16
 
 struct octo_port_kernel octo_port_kernel;
+void (*octo_port_kernel_waits)(void);
 static bool is_on;
 
 int __real_octo_ethtool_io(int fd, uint32_t ifindex, void *request);
 int __wrap_octo_ethtool_io(int fd, uint32_t ifindex, void *request);
+void __real_octo_ethtool_io_wait(int fd, uint64_t until);
+void __wrap_octo_ethtool_io_wait(int fd, uint64_t until);
 uint32_t __real_octo_af_xdp_netdev(const struct rte_eth_dev_info *info);
 uint32_t __wrap_octo_af_xdp_netdev(const struct rte_eth_dev_info *info);
 
@@ -374,6 +378,9 @@ answer(void *request)
 		((struct ethtool_rxnfc *)request)->data = RXH_IP_SRC | RXH_IP_DST | RXH_L4_B_0_1 |
 							  RXH_L4_B_2_3;
 		return 0;
+	case ETHTOOL_GRXRINGS:
+		((struct ethtool_rxnfc *)request)->data = CHANNELS;
+		return 0;
 	case ETHTOOL_GRSSH:
 		return k->no_reta != 0 ? k->no_reta : get_rss(request);
 	case ETHTOOL_SRSSH:
@@ -390,6 +397,22 @@ __wrap_octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 		return __real_octo_ethtool_io(fd, ifindex, request);
 	assert_int_equal(ifindex, octo_port_kernel_ifindex());
 	return -answer(request);
+}
+
+/* An agent that does not answer when it has its turn does not answer in time either. */
+void
+__wrap_octo_ethtool_io_wait(int fd, uint64_t until)
+{
+	struct pollfd fds = {.fd = fd, .events = POLLIN};
+	const uint64_t now = octo_now();
+
+	if (octo_port_kernel_waits == NULL) {
+		__real_octo_ethtool_io_wait(fd, until);
+		return;
+	}
+	octo_port_kernel_waits();
+	if (poll(&fds, 1, 0) == 0 && now < until)
+		octo_sleep_us((until - now) * US_PER_S / rte_get_timer_hz() + 1);
 }
 
 int

@@ -50,6 +50,9 @@ struct octo_port_kernel {
 
 extern struct octo_port_kernel octo_port_kernel;
 
+/** Called when a port begins to wait for the agent of its netdev; NULL: it is another process. */
+extern void (*octo_port_kernel_waits)(void);
+
 /** From now on octo ports find it, until octo_port_kernel_off(). Rules are of the test's begin. */
 void octo_port_kernel_on(void);
 void octo_port_kernel_off(void);

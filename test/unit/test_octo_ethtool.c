@@ -316,8 +316,8 @@ test_other_hash_fields_are_no_rss_types(void **state)
 static void
 test_each_refusal_has_its_sentence(void **state)
 {
-	static const int codes[] = {EPERM,  ENOSPC, EOPNOTSUPP, EBUSY,    ENODEV,
-				    EEXIST, EINVAL, EIO,        EALREADY, ENOTRECOVERABLE};
+	static const int codes[] = {EPERM,  ENOSPC, EOPNOTSUPP, EBUSY,    ENODEV,         EEXIST,
+				    EINVAL, EIO,    EALREADY,   ENOTCONN, ENOTRECOVERABLE};
 
 	(void)state;
 	for (size_t i = 0; i < RTE_DIM(codes); i++)
@@ -331,6 +331,34 @@ test_each_refusal_has_its_sentence(void **state)
 				octo_ethtool_reta_refusal(EBUSY));
 	assert_string_not_equal(octo_ethtool_reta_refusal(EOPNOTSUPP),
 				octo_ethtool_reta_refusal(ENODEV));
+}
+
+/* Of a rule of a 5-tuple and nothing else: what matches more, or less, is another one. */
+static void
+test_the_tuple_of_a_rule(void **state)
+{
+	static const char *const addresses[2][2] = {{"10.0.0.1", "10.0.0.2"},
+						    {"2001:db8::1", "2001:db8::2"}};
+	struct ethtool_rxnfc nfc;
+	struct octo_tuple t, read;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		t = read_tuple(i % 2 == 0 ? "tcp" : "udp", addresses[i / 2][0], 80,
+			       addresses[i / 2][1], 4000);
+		assert_int_equal(octo_ethtool_fill_insert(&nfc, &t, 3, 7), 0);
+		assert_true(octo_ethtool_read_tuple(&nfc.fs, &read));
+		assert_memory_equal(&read, &t, sizeof(t));
+		nfc.fs.m_u.hdata[3] ^= 1;
+		assert_false(octo_ethtool_read_tuple(&nfc.fs, &read));
+		nfc.fs.m_u.hdata[3] ^= 1;
+		nfc.fs.flow_type |= FLOW_EXT;
+		assert_false(octo_ethtool_read_tuple(&nfc.fs, &read));
+		nfc.fs.flow_type = IPV4_USER_FLOW;
+		assert_false(octo_ethtool_read_tuple(&nfc.fs, &read));
+		nfc.fs.flow_type = SCTP_V4_FLOW;
+		assert_false(octo_ethtool_read_tuple(&nfc.fs, &read));
+	}
 }
 
 int
@@ -352,6 +380,7 @@ main(void)
 		cmocka_unit_test(test_hash_fields_become_rss_types),
 		cmocka_unit_test(test_other_hash_fields_are_no_rss_types),
 		cmocka_unit_test(test_each_refusal_has_its_sentence),
+		cmocka_unit_test(test_the_tuple_of_a_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
