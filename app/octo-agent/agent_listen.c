@@ -76,8 +76,17 @@ is_stale(const struct octo_agent_addr *addr)
 	return refused;
 }
 
+/* Nobody can connect before it listens. */
 static int
-bind_unix(int fd, const struct octo_agent_addr *addr)
+admit(const struct octo_agent_addr *addr, gid_t group)
+{
+	const char *path = addr->sock.un.sun_path;
+
+	return lchown(path, (uid_t)-1, group) == 0 && chmod(path, 0660) == 0 ? 0 : -errno;
+}
+
+static int
+bind_unix(int fd, const struct octo_agent_addr *addr, const gid_t *group)
 {
 	/* whoever may write to the socket may steer: there is no moment when others can */
 	const mode_t before = umask(0177);
@@ -88,12 +97,17 @@ bind_unix(int fd, const struct octo_agent_addr *addr)
 	if (bind(fd, &addr->sock.any, addr->len) != 0)
 		ret = -errno;
 	umask(before);
+	if (ret == 0 && group != NULL) {
+		ret = admit(addr, *group);
+		if (ret != 0)
+			unlink(addr->sock.un.sun_path);
+	}
 	return ret;
 }
 
 /* One that is bound and does not listen yet would look like one that was left behind. */
 static int
-listen_on_unix(struct agent_ear *ear, const struct octo_agent_addr *addr)
+listen_on_unix(struct agent_ear *ear, const struct octo_agent_addr *addr, const gid_t *group)
 {
 	const int lock = agent_listen_lock(addr->sock.un.sun_path);
 	struct stat st;
@@ -101,7 +115,7 @@ listen_on_unix(struct agent_ear *ear, const struct octo_agent_addr *addr)
 
 	if (lock < 0)
 		return lock;
-	ret = bind_unix(ear->fd, addr);
+	ret = bind_unix(ear->fd, addr, group);
 	if (ret == 0 && (listen(ear->fd, BACKLOG) != 0 || lstat(addr->sock.un.sun_path, &st) != 0))
 		ret = -errno;
 	if (ret == 0) {
@@ -150,11 +164,14 @@ agent_listen_open(struct agent_ear *ear, const struct octo_agent_addr *addr,
 		snprintf(why, why_len, "%s", text);
 		return -EPERM;
 	}
-	ear->fd = socket(addr->sock.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ear->fd = socket(
+		addr->sock.any.sa_family,
+		(policy->packets ? SOCK_SEQPACKET : SOCK_STREAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (ear->fd < 0)
 		ret = -errno;
 	else
-		ret = is_unix(addr) ? listen_on_unix(ear, addr) : listen_on_tcp(ear, addr);
+		ret = is_unix(addr) ? listen_on_unix(ear, addr, policy->group) :
+				      listen_on_tcp(ear, addr);
 	if (ret == 0)
 		return 0;
 	snprintf(why, why_len, "%s", strerror(-ret));

@@ -11,14 +11,16 @@
 
 /**
  * @file
- * Where the agent listens. A unix socket's permissions (0600) keep others out; behind TCP
- * there is whoever reaches the address, and only a secret tells them apart.
+ * Where the agent listens. A unix socket's permissions (0600, or 0660 and a group) keep others out;
+ * behind TCP there is whoever reaches the address, and only a secret tells them apart.
  */
 
-/** What TCP is allowed to be. */
+/** What TCP is allowed to be, and what a unix socket is. */
 struct agent_listen_policy {
-	bool remote; /**< an address that other machines can reach */
-	bool anyone; /**< served without a secret */
+	bool remote;        /**< TCP: an address that other machines can reach */
+	bool anyone;        /**< TCP: served without a secret */
+	bool packets;       /**< unix: SOCK_SEQPACKET */
+	const gid_t *group; /**< unix: that may connect, too; NULL: none */
 };
 
 /** Where the agent listens now. */

@@ -12,6 +12,7 @@
 
 #include "agent_audit.h"
 #include "agent_options.h"
+#include "octo_ethtool_client.h"
 
 #define MAX_NODE 63
 #define PF_TEXT_MAX 512
@@ -20,7 +21,8 @@ static const char usage[] =
 	"usage: octo-agent [EAL options] -- OPTIONS\n"
 	"\n"
 	"The firmware of a multi-PF NIC whose PFs belong to a virtual machine or another process, or\n"
-	"the steering of a NIC's switch for an octo port on another CPU.\n"
+	"the steering of a NIC's switch for an octo port on another CPU, or that of a netdev for an\n"
+	"octo port over net_af_xdp whose process has no CAP_NET_ADMIN.\n"
 	"\n"
 	"  --pf ETHDEV,KEY=VALUE...  a PF; may be given several times, and PFs count in this order\n"
 	"         vhost=SOCKET       connects it to this vhost-user socket\n"
@@ -36,6 +38,9 @@ static const char usage[] =
 	"                            a file of mode 0600; sent in clear\n"
 	"  --no-secret               serve by TCP without one: all who reach the address can steer\n"
 	"  --allow-remote            listen on an address that other machines can reach\n"
+	"  --ethtool NETDEV          steer the flows of this netdev by the kernel, for the octo port that\n"
+	"                            connects to --listen unix:PATH; no --pf then\n"
+	"  --group GROUP             with --ethtool: its members can connect, too\n"
 	"  --memory NODE=FILE        memory in this file is on this NUMA node; several times\n"
 	"  --audit                   print the auditor's table at the end (SIGUSR1: now)\n"
 	"  -h, --help                this text\n";
@@ -260,6 +265,12 @@ read_option(int option, char *value, struct agent_options *options)
 	case 'n':
 		options->anyone = true;
 		return 0;
+	case 'e':
+		options->netdev = value;
+		return 0;
+	case 'g':
+		options->group = value;
+		return 0;
 	case 'a':
 		options->audit = true;
 		return 0;
@@ -313,15 +324,47 @@ check_listen(const struct agent_options *options)
 	return 0;
 }
 
+/* The agent of a netdev has no PFs. */
+static int
+check_ethtool(const struct agent_options *options)
+{
+	const char *other = options->nb_pfs > 0     ? "--pf" :
+			    options->uplink != NULL ? "--uplink" :
+			    options->nb_files > 0   ? "--memory" :
+			    options->audit          ? "--audit" :
+			    options->remote         ? "--allow-remote" :
+			    options->secret != NULL ? "--secret" :
+			    options->anyone         ? "--no-secret" :
+						      NULL;
+	char why[128];
+
+	if (other != NULL) {
+		fprintf(stderr, "octo-agent: %s: it is for PFs, and --ethtool is given\n", other);
+		return -EINVAL;
+	}
+	if (options->listen == NULL) {
+		fprintf(stderr, "octo-agent: --ethtool %s: --listen unix:PATH is needed with it\n",
+			options->netdev);
+		return -EINVAL;
+	}
+	if (!octo_ethtool_client_is_addr(options->listen, why, sizeof(why))) {
+		fprintf(stderr, "octo-agent: --listen %s: %s with --ethtool\n", options->listen,
+			why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 agent_options_read(struct agent_options *options, int argc, char *argv[])
 {
 	static const struct option known[] = {
-		{"pf", required_argument, NULL, 'p'},     {"memory", required_argument, NULL, 'm'},
-		{"uplink", required_argument, NULL, 'u'}, {"listen", required_argument, NULL, 'l'},
-		{"secret", required_argument, NULL, 's'}, {"no-secret", no_argument, NULL, 'n'},
-		{"allow-remote", no_argument, NULL, 'r'}, {"audit", no_argument, NULL, 'a'},
-		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+		{"pf", required_argument, NULL, 'p'},      {"memory", required_argument, NULL, 'm'},
+		{"uplink", required_argument, NULL, 'u'},  {"listen", required_argument, NULL, 'l'},
+		{"secret", required_argument, NULL, 's'},  {"no-secret", no_argument, NULL, 'n'},
+		{"allow-remote", no_argument, NULL, 'r'},  {"audit", no_argument, NULL, 'a'},
+		{"ethtool", required_argument, NULL, 'e'}, {"group", required_argument, NULL, 'g'},
+		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 	};
 	int option, ret;
 
@@ -333,6 +376,13 @@ agent_options_read(struct agent_options *options, int argc, char *argv[])
 	}
 	if (optind < argc) {
 		fprintf(stderr, "octo-agent: '%s' is not an option; try -- --help\n", argv[optind]);
+		return -EINVAL;
+	}
+	if (options->netdev != NULL)
+		return check_ethtool(options);
+	if (options->group != NULL) {
+		fprintf(stderr, "octo-agent: --group %s: --ethtool is needed with it\n",
+			options->group);
 		return -EINVAL;
 	}
 	if (options->nb_pfs == 0) {

@@ -40,6 +40,8 @@ struct agent_options {
 	bool remote;        /**< from other machines, too */
 	const char *secret; /**< the file of what the port must say, or NULL */
 	bool anyone;        /**< nobody must, also by TCP */
+	const char *netdev; /**< to steer in place of a switch, or NULL */
+	const char *group;  /**< that may connect for that, or NULL */
 	struct agent_pf_options pf[AGENT_MAX_PFS];
 	struct agent_memory_file file[AGENT_MAX_FILES];
 };

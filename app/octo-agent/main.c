@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,9 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
+#include <rte_string_fns.h>
 
+#include "agent_ethtool.h"
 #include "agent_log.h"
 #include "agent_port.h"
 #include "agent_steer.h"
@@ -24,6 +28,10 @@ RTE_LOG_REGISTER(agent_logtype, octo.agent, INFO)
 /* Rounds without a packet before a pause: the machine may have other work to do. */
 #define IDLE_ROUNDS 1000
 #define IDLE_US 50
+
+/* A signal may come just before the agent of a netdev waits for messages. */
+#define STOP_LOOK_MS 200
+#define WHY_MAX 200
 
 static RTE_ATOMIC(bool) stop_asked;
 static RTE_ATOMIC(bool) report_asked;
@@ -141,6 +149,62 @@ run(struct agent *agent)
 	return ret;
 }
 
+static int
+find_group(const char *name, gid_t *group)
+{
+	const struct group *entry = getgrnam(name);
+
+	if (entry == NULL) {
+		fprintf(stderr, "octo-agent: --group %s: there is no such group\n", name);
+		return -EINVAL;
+	}
+	*group = entry->gr_gid;
+	return 0;
+}
+
+/* Processes of all file prefixes share the directory of the journal, as they share the netdev. */
+static void
+find_journal(char *dir, size_t size)
+{
+	char *slash;
+
+	rte_strscpy(dir, rte_eal_get_runtime_dir(), size);
+	slash = strrchr(dir, '/');
+	if (slash != NULL)
+		*slash = '\0';
+}
+
+static int
+run_ethtool(const struct agent_options *options)
+{
+	char dir[PATH_MAX], why[WHY_MAX];
+	gid_t group;
+	const struct agent_ethtool_config config = {
+		.netdev = options->netdev,
+		.listen = options->listen,
+		.dir = dir,
+		.group = options->group != NULL ? &group : NULL,
+	};
+	struct agent_ethtool *agent;
+	int ret = 0;
+
+	find_journal(dir, sizeof(dir));
+	if (options->group != NULL)
+		ret = find_group(options->group, &group);
+	if (ret != 0)
+		return ret;
+	ret = agent_ethtool_open(&config, &agent, why, sizeof(why));
+	if (ret != 0) {
+		fprintf(stderr, "octo-agent: --ethtool %s: %s\n", options->netdev, why);
+		return ret;
+	}
+	AGENT_LOG(INFO, "octo-agent", "netdev %s", options->netdev);
+	while (!rte_atomic_load_explicit(&stop_asked, rte_memory_order_relaxed))
+		agent_ethtool_step(agent, STOP_LOOK_MS);
+	agent_ethtool_close(agent);
+	return 0;
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -157,7 +221,8 @@ main(int argc, char *argv[])
 	catch_signals();
 	ret = agent_options_read(&the_agent.options, argc - ret, argv + ret);
 	if (ret == 0)
-		ret = run(&the_agent);
+		ret = the_agent.options.netdev != NULL ? run_ethtool(&the_agent.options) :
+							 run(&the_agent);
 	rte_eal_cleanup();
 	return ret >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -80,6 +80,36 @@ def test_fault(tmp_path, words):
     assert not path.exists()
 
 
+ETHTOOL_FAULTS = {
+    "--ethtool lo": r"--ethtool lo: --listen unix:PATH is needed with it",
+    "--ethtool lo --listen unix:": r"--listen unix:: unix:PATH with a path of 1 to 107 bytes",
+    "--ethtool lo --listen tcp:127.0.0.1:9": r"--listen tcp:127.0.0.1:9: unix:PATH with a path",
+    "--ethtool lo --listen dev:/dev/null": r"--listen dev:/dev/null: unix:PATH with a path",
+    "--ethtool lo --listen unix:S --pf net_mpsim0,vhost=S": r"--pf: it is for PFs, and --ethtool",
+    "--ethtool lo --listen unix:S --uplink net_mpsim0": r"--uplink: it is for PFs",
+    "--ethtool lo --listen unix:S --memory 0=/f": r"--memory: it is for PFs",
+    "--ethtool lo --listen unix:S --audit": r"--audit: it is for PFs",
+    "--ethtool lo --listen unix:S --allow-remote": r"--allow-remote: it is for PFs",
+    "--ethtool lo --listen unix:S --secret /s": r"--secret: it is for PFs",
+    "--ethtool lo --listen unix:S --no-secret": r"--no-secret: it is for PFs",
+    "--group root": r"--group root: --ethtool is needed with it",
+    "--ethtool lo --listen unix:S --group no-such": r"--group no-such: there is no such group",
+    "--ethtool no-such --listen unix:S": r"--ethtool no-such: there is no such netdev",
+    "--ethtool lo --listen unix:S": r"--ethtool lo: the kernel has no such ntuple rules|"
+                                    r"--ethtool lo: .*CAP_NET_ADMIN",
+}
+
+
+@pytest.mark.many(asan=6)
+@pytest.mark.parametrize("words", ETHTOOL_FAULTS)
+def test_ethtool_fault(tmp_path, words):
+    """The agent of a netdev: the loopback device has neither rules nor a RETA."""
+    path = tmp_path / "ethtool.sock"
+    error = _one_error([], words.replace("unix:S", f"unix:{path}").split())
+    assert re.search(ETHTOOL_FAULTS[words], error), error
+    assert not path.exists()
+
+
 def test_unknown_option():
     """getopt names it, we tell where to look."""
     firmware = Agent(NIC, ["net_mpsim0,vhost=x"], ["--bogus"], wait=False)
@@ -155,5 +185,5 @@ def test_help():
     assert firmware.wait() == 0
     for word in ("--pf", "vhost=", "mode=", "queues=", "node=", "rep=",
                  "--uplink", "--memory", "--audit", "--listen", "--secret",
-                 "--no-secret", "--allow-remote"):
+                 "--no-secret", "--allow-remote", "--ethtool", "--group"):
         assert word in firmware.text

@@ -45,7 +45,7 @@ class Agent(Process):
     def __init__(self, vdevs: Iterable[str], pfs: Sequence[str],
                  options: Sequence[str] = (), eal: Sequence[str] = (),
                  memory: Optional[int] = 128, lcores: str = "0@0",
-                 wait: bool = True) -> None:
+                 wait: bool = True, prefix: Sequence[str] = ()) -> None:
         self.file_prefix = env.unique()
         self._telemetry: Optional[Telemetry] = None
         memory_args = ["--no-huge", "-m", memory] if memory else []
@@ -53,11 +53,11 @@ class Agent(Process):
                 f"--lcores={lcores}", f"--file-prefix={self.file_prefix}",
                 *vdevs, *eal, "--", *(w for p in pfs for w in ("--pf", p)),
                 *options]
-        super().__init__(argv)
+        super().__init__(argv, prefix=prefix)
         if not wait:
             return
         try:
-            self.expect(r"octo-agent: \d+ PFs", timeout=60)
+            self.expect(r"octo-agent: (\d+ PFs|netdev \S+)", timeout=60)
         except ProcessError:
             self.kill()
             raise
