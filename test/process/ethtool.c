@@ -7,7 +7,8 @@
  *     del N               the rule of the N-th add
  *     reta CHANNEL...     as many as the netdev's RETA has
  *
- * The argument is a netdev. Prints the result of each line, and the location of each rule.
+ * The argument is a netdev, and a second one the address of octo-agent, which is asked in the
+ * kernel's place. Prints the result of each line, and the location of each rule.
  */
 
 #include <stdio.h>
@@ -15,6 +16,9 @@
 #include <string.h>
 
 #include <net/if.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
 
 #include "octo_ethtool_table.h"
 
@@ -68,15 +72,35 @@ obey(struct octo_ethtool *et, char *line)
 	return -1;
 }
 
+/* Of EAL the clock is needed: the agent's time is limited. */
+static int
+init_eal(void)
+{
+	static char words[][16] = {"octo-test", "--no-huge",     "-m", "8", "--no-shconf",
+				   "--no-pci",  "--no-telemetry"};
+	char *argv[RTE_DIM(words)];
+
+	for (unsigned int i = 0; i < RTE_DIM(words); i++)
+		argv[i] = words[i];
+	return rte_eal_init(RTE_DIM(words), argv);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct octo_ethtool *et = octo_ethtool_open(NULL, argc < 2 ? 0 : if_nametoindex(argv[1]));
+	const unsigned int ifindex = argc < 2 ? 0 : if_nametoindex(argv[1]);
 	static char line[8 * OCTO_ETHTOOL_MAX_RETA];
+	struct octo_ethtool *et;
 
+	if (argc >= 3 && init_eal() < 0)
+		return 1;
+	et = argc < 3 ? octo_ethtool_open(NULL, ifindex) :
+			octo_ethtool_open_by_agent(argv[2], ifindex);
 	if (et == NULL)
 		return 1;
 	printf("rules %d, reta %d\n", et->rules_refused, et->reta_refused);
+	/* what is asked line by line is answered so */
+	setlinebuf(stdout);
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		printf("%d\n", obey(et, line));
 	octo_ethtool_close(et);

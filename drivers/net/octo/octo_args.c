@@ -8,6 +8,7 @@
 #include <rte_kvargs.h>
 #include <rte_string_fns.h>
 
+#include "octo_ethtool_client.h"
 #include "octo_private.h"
 
 /* A devarg, how its value is read, and what it may be. */
@@ -188,6 +189,21 @@ read_agent_secret(const struct devarg *arg, const char *value, struct octo_args 
 }
 
 static int
+read_ethtool(const struct devarg *arg, const char *value, struct octo_args *args)
+{
+	char why[128];
+
+	if (!args->sliced)
+		return refuse(args, arg, value,
+			      "it is for slices of a port of net_af_xdp, like "
+			      "pf=net_af_xdp0[0::2]@0");
+	if (!octo_ethtool_client_is_addr(value, why, sizeof(why)))
+		return refuse(args, arg, value, "%s", why);
+	rte_strscpy(args->ethtool, value, sizeof(args->ethtool));
+	return 0;
+}
+
+static int
 read_tier(const struct devarg *arg, const char *value, struct octo_args *args)
 {
 	if (octo_tier_read(value, &args->tier) != 0)
@@ -279,7 +295,7 @@ read_number(const struct devarg *arg, const char *value, struct octo_args *args)
 
 #define FIELD(member) .field = offsetof(struct octo_args, member)
 
-/* In the order in which they are read: agent_secret= needs agent=. */
+/* In the order in which they are read: agent_secret= needs agent=, ethtool= needs pf=. */
 static const struct devarg devargs[] = {
 	{"pf", read_pf, .many = true},
 	{"socket_map", read_socket_map},
@@ -287,6 +303,7 @@ static const struct devarg devargs[] = {
 	{"mac", read_mac},
 	{"agent", read_agent},
 	{"agent_secret", read_agent_secret},
+	{"ethtool", read_ethtool},
 	{"tier", read_tier},
 	{"dialect", read_dialect},
 	{"learn", read_bool, FIELD(learning.on), .words = {"on", "off"}, .yes = 0},

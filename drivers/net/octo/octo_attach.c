@@ -287,6 +287,12 @@ check_candidate(const struct octo_dev *octo, const char *name, bool logged, uint
 				 port, name);
 		return -EINVAL;
 	}
+	if (octo->ethtool[0] != '\0' && octo_af_xdp_netdev(info) == 0) {
+		if (!logged)
+			OCTO_LOG(ERR, "%s: pf=%s: with ethtool= a port of net_af_xdp is needed",
+				 port, name);
+		return -EINVAL;
+	}
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		if (octo_port_is_owned(&octo->port[i]) && octo->port[i].port_id == port_id) {
 			if (!logged)
@@ -430,6 +436,7 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 	int ret = rte_eth_dev_owner_new(&octo->owner_id);
 
 	octo->sliced = args->sliced;
+	rte_strscpy(octo->ethtool, args->ethtool, sizeof(octo->ethtool));
 	while (ret == 0 && octo->nb_pfs < args->nb_pfs)
 		ret = attach(octo, args);
 	if (ret == 0 && octo->sliced)

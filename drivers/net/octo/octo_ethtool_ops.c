@@ -154,11 +154,14 @@ dump(const struct octo_port *port, struct rte_flow *flow, FILE *file, struct rte
 	return 0;
 }
 
-/* Each refusal is logged once, until the kernel has taken a RETA again: it is tried often. */
+/*
+ * Each refusal is logged once, until the kernel has taken a RETA again: it is tried often. That an
+ * agent is away is logged by octo_nic_follow_agent().
+ */
 static int
 judge_reta(struct octo_port *port, int ret)
 {
-	if (ret != 0 && !port->kernel.logged)
+	if (ret != 0 && ret != -ENOTCONN && !port->kernel.logged)
 		OCTO_LOG(WARNING, "PF %s: the RETA stays as it is: %s", port->name,
 			 octo_ethtool_reta_refusal(-ret));
 	port->kernel.logged = ret != 0;
@@ -242,11 +245,22 @@ journal_dir(char *dir, size_t size)
 }
 
 static void
+log_away(const struct octo_ethtool_client *client)
+{
+	OCTO_LOG(WARNING, "agent %s is away: %s; trying again every second", client->addr.text,
+		 client->why);
+}
+
+static void
 log_refusals(const struct octo_dev *octo, const struct octo_port *port)
 {
 	const struct octo_ethtool *et = port->kernel.et;
 	const char *name = octo_data(octo)->name;
 
+	if (et->client != NULL && et->rules_refused == ENOTCONN) {
+		log_away(et->client);
+		return;
+	}
 	if (et->nb_swept > 0)
 		OCTO_LOG(NOTICE, "%s: PF %s: %u ntuple rules of a previous run are removed", name,
 			 port->name, et->nb_swept);
@@ -285,26 +299,35 @@ find_hash(struct octo_nic_kernel *k)
 	k->hash_types = k->et->hash_types;
 }
 
-void
-octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_eth_dev_info *info)
+static struct octo_ethtool *
+open_netdev(const struct octo_dev *octo, const struct octo_port *port, uint32_t ifindex)
 {
-	const uint32_t ifindex = octo_af_xdp_netdev(info);
-	struct octo_nic_kernel *k = &port->kernel;
-	const uint16_t offered = k->reta_size;
 	const char *dir;
 	char text[256];
 
-	octo_nic_give_back(port);
-	*k = (struct octo_nic_kernel){.first_channel = octo_af_xdp_first_channel(info)};
-	if (!octo->sliced || ifindex == 0)
-		return;
+	if (octo->ethtool[0] != '\0')
+		return octo_ethtool_open_by_agent(octo->ethtool, ifindex);
 	dir = journal_dir(text, sizeof(text));
 	if (dir == NULL)
 		OCTO_LOG(WARNING,
 			 "%s: PF %s: a crash leaves ntuple rules and RETA as they are: "
 			 "EAL has no directory of runtime data",
 			 octo_data(octo)->name, port->name);
-	k->et = octo_ethtool_open(dir, ifindex);
+	return octo_ethtool_open(dir, ifindex);
+}
+
+void
+octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_eth_dev_info *info)
+{
+	const uint32_t ifindex = octo_af_xdp_netdev(info);
+	struct octo_nic_kernel *k = &port->kernel;
+	const uint16_t offered = k->reta_size;
+
+	octo_nic_give_back(port);
+	*k = (struct octo_nic_kernel){.first_channel = octo_af_xdp_first_channel(info)};
+	if (!octo->sliced || ifindex == 0)
+		return;
+	k->et = open_netdev(octo, port, ifindex);
 	if (k->et == NULL)
 		return;
 	k->on = true;
@@ -312,6 +335,25 @@ octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_et
 	find_reta(k, offered);
 	log_refusals(octo, port);
 	octo_nic_offer(port, info);
+}
+
+enum octo_ethtool_client_event
+octo_nic_follow_agent(const struct octo_port *port)
+{
+	struct octo_ethtool *et = port->kernel.et;
+	enum octo_ethtool_client_event event;
+
+	if (et == NULL || et->client == NULL)
+		return OCTO_ETHTOOL_CLIENT_NOTHING;
+	event = octo_ethtool_client_poll(et->client);
+	if (event == OCTO_ETHTOOL_CLIENT_LOST)
+		log_away(et->client);
+	if (event != OCTO_ETHTOOL_CLIENT_BEGUN)
+		return event;
+	OCTO_LOG(NOTICE, "agent %s is there", et->client->addr.text);
+	if (et->rules_refused == ENOTCONN)
+		octo_ethtool_begin_again(et);
+	return event;
 }
 
 void

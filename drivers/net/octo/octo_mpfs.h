@@ -114,6 +114,9 @@ bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow
 
 /* octo_agent_sync.c */
 void octo_agent_sync_tick_locked(struct octo_dev *octo);
+
+/* octo_ethtool_sync.c */
+void octo_ethtool_sync_tick_locked(struct octo_dev *octo);
 /* Wait for the agent as long as a start may; without the mutex. */
 void octo_agent_sync_await(struct octo_dev *octo);
 

@@ -10,6 +10,8 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 
+#include "octo_ethtool_client.h"
+
 /**
  * @file
  * How rules, RETA and hash of a lower port are set: by ethdev and rte_flow, or, of a port of
@@ -71,6 +73,9 @@ extern const struct octo_nic_ops octo_ethtool_ops;
 /** The port was found: choose how it is set, and complete what it offers. */
 void
 octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_eth_dev_info *info);
+
+/** Notice that the agent that asks the kernel has gone or come, and connect to it. Never waits. */
+enum octo_ethtool_client_event octo_nic_follow_agent(const struct octo_port *port);
 
 /** Leave the netdev as it was found; no effect if the kernel has no part in the port. */
 void octo_nic_give_back(struct octo_port *port);

@@ -196,8 +196,9 @@ struct octo_dev {
 	unsigned int clones_made;
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_dialects dialects;
-	struct octo_agent *agent; /* NULL without */
-	bool agent_resyncing;     /* the resync of this session is not complete */
+	struct octo_agent *agent;               /* NULL without */
+	char ethtool[OCTO_AGENT_ADDR_TEXT_MAX]; /* of the agent that asks the kernel; empty: none */
+	bool agent_resyncing;                   /* the resync of this session is not complete */
 	struct octo_tier_partition partition;
 	struct octo_default_pf default_pf;
 	struct octo_table *table;
@@ -239,6 +240,7 @@ struct octo_args {
 	struct rte_ether_addr mac;
 	char agent[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
 	struct octo_agent_secret agent_secret;
+	char ethtool[OCTO_AGENT_ADDR_TEXT_MAX]; /* empty: not given */
 	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;

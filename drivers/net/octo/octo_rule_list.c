@@ -29,8 +29,12 @@ install_all(struct octo_dev *octo, const struct octo_rules *rules)
 		if (waits_for_agent(octo, rule) || rule->rejected)
 			continue;
 		ret = octo_rule_install_locked(octo, rule, &error);
-		/* an agent that is slow has no room for more messages: octo_sync.c sends it */
-		if (ret == -EAGAIN && octo->agent_queues && !rule->generic) {
+		/*
+		 * octo_sync.c sends it: an agent that is slow has no room for more messages, or
+		 * that of a netdev is away
+		 */
+		if ((ret == -EAGAIN && octo->agent_queues && !rule->generic) ||
+		    (ret == -ENOTCONN && octo_rule_is_sole(octo, rule))) {
 			octo_rule_store_mark_queue_locked(octo, rule->queue);
 			continue;
 		}
