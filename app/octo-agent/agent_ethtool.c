@@ -88,11 +88,8 @@ static int
 answer_port(struct agent_ethtool *agent)
 {
 	size_t len;
-	int ret = hear(agent, agent->port, &len);
+	const int ret = hear(agent, agent->port, &len);
 
-	/* a session begins once */
-	if (ret == 0 && agent->msg.cmd == OCTO_ETHTOOL_HELLO)
-		ret = -EPIPE;
 	if (ret != 0)
 		return ret;
 	return answer(agent, agent->port, len, agent_netdev_execute(&agent->netdev, &agent->msg));

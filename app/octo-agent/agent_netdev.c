@@ -55,7 +55,7 @@ ask_kernel(const struct agent_netdev *netdev, void *request)
 	return octo_ethtool_io(netdev->et->fd, netdev->ifindex, request);
 }
 
-/* The kernel knows other flow types, and queues of VFs. */
+/* The kernel knows other flow types. */
 static int
 read_hash(const struct agent_netdev *netdev, struct ethtool_rxnfc *nfc)
 {
@@ -184,24 +184,17 @@ read_rss(const struct agent_netdev *netdev, struct ethtool_rxfh *rxfh)
 	return ret;
 }
 
+/* The kernel refuses channels that the netdev does not have. */
 static int
 set_reta(const struct agent_netdev *netdev, const struct ethtool_rxfh *rxfh)
 {
-	uint64_t nb_channels;
-	int ret;
-
 	if (rxfh->rss_context != 0 || rxfh->key_size != 0 || rxfh->hfunc != 0)
 		return -EINVAL;
 	if (netdev->et->reta_refused != 0)
 		return -netdev->et->reta_refused;
 	if (rxfh->indir_size == 0)
 		return octo_ethtool_reta_give_back(netdev->et);
-	ret = read_nb_channels(netdev, &nb_channels);
-	for (uint32_t i = 0; ret == 0 && i < rxfh->indir_size; i++)
-		if (rxfh->rss_config[i] >= nb_channels)
-			ret = -EINVAL;
-	return ret == 0 ? octo_ethtool_set_reta(netdev->et, rxfh->rss_config, rxfh->indir_size) :
-			  ret;
+	return octo_ethtool_set_reta(netdev->et, rxfh->rss_config, rxfh->indir_size);
 }
 
 int

@@ -335,6 +335,9 @@ test_a_hello_is_checked(void **state)
 	msg.hello.netns++;
 	assert_int_equal(ask(fd), -EXDEV);
 	close(fd);
+	fd = begin();
+	assert_int_equal(say_hello(fd), -EOPNOTSUPP);
+	close(fd);
 	/* whoever has not said it is not served */
 	fd = connect_to_agent();
 	fill_rule(1, 1);
