@@ -183,6 +183,7 @@ SIM_ROWS = [
     ("tx-delay", "nic=X,tx_delay_us=60000001", r"tx_delay_us=60000001"),
     ("tx-nodes", "nic=X,tx_nodes=on", r"tx_nodes=on: off, count or hint"),
     ("latency", "nic=X,latency_us=1000001", r"latency_us=1000001: a number"),
+    ("ifindex", "nic=X,ifindex=2147483648", r"ifindex=2147483648: a number"),
     ("ignore-word", "nic=X,ignore=none", r"ignore=none"),
     ("ignore-empty", "nic=X,ignore=", r"ignore="),
     ("dialect-word", "nic=X,dialect=any", r"dialect=any: wire-item, no-item or represented"),

@@ -80,6 +80,21 @@ test_each_queue_has_counters(void **state)
 	assert_int_equal(octo_port_xstat(port, "tx_q1_bytes"), 23 * OCTO_PORT_FRAME_LEN);
 }
 
+/* It belongs to no kernel's interface unless devargs say so. */
+static void
+test_it_reports_an_interface(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2, .pf = {[1] = "ifindex=7"}};
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	octo_port_add_pfs(&conf);
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(0), &info), 0);
+	assert_int_equal(info.if_index, 0);
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(1), &info), 0);
+	assert_int_equal(info.if_index, 7);
+}
+
 int
 main(void)
 {
@@ -88,6 +103,7 @@ main(void)
 		octo_port_test(test_bursts_are_simulated),
 		octo_port_test(test_buffers_are_freed_fast),
 		octo_port_test(test_each_queue_has_counters),
+		octo_port_test(test_it_reports_an_interface),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -214,6 +214,7 @@ static const struct arg known_args[] = {
 	{NUMBER(wire_wait_us, 0, 3600u * US_PER_S)},
 	{NUMBER(latency_us, 0, MPSIM_LATENCY_MAX)},
 	{NUMBER(fill_rings, 0, 1)},
+	{NUMBER(ifindex, 0, INT32_MAX)},
 };
 
 static int
@@ -255,8 +256,8 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct mpsim_args
 			  "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, "
 			  "mpfs_entries, arfs_entries, generic_entries, queues, mac, wire_ring, "
 			  "wire_wait_us, max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, "
-			  "dialect, caps, model, socket_map, rings, fill_rings and representor are "
-			  "known",
+			  "dialect, caps, model, socket_map, rings, fill_rings, ifindex and "
+			  "representor are known",
 			  pair->key);
 		return -EINVAL;
 	}

@@ -53,6 +53,7 @@ struct mpsim_args {
 	uint32_t wire_wait_us;             /**< time that a sender waits at a full wire */
 	uint32_t latency_us;               /**< time from the switch to an Rx ring */
 	uint32_t fill_rings;               /**< Rx rings hold mbufs */
+	uint32_t ifindex;                  /**< reported as that of a kernel's netdev; 0: none */
 	bool routes_around;                /**< lost_pf=default */
 	bool takes_any_dialect;            /**< rules of other dialects are not refused */
 	bool rings_on_pf;                  /**< rings=pf, for the model */
