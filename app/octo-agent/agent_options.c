@@ -30,8 +30,10 @@ static const char usage[] =
 	"         queues=N           queue pairs, 1 to 64 (default 1)\n"
 	"         node=N             NUMA node that the PF is on, for the auditor\n"
 	"         rep=ETHDEV         represents the PF to the switch\n"
-	"  --uplink ETHDEV           represents the wire to the switch: each PF needs rep= then,\n"
-	"                            and no vhost= if it belongs to another machine\n"
+	"         vf=ADDRESS         the PF is this VF, or vf=PF/NUMBER: finds its representor\n"
+	"  --uplink ETHDEV           represents the wire to the switch: each PF needs rep= or vf=\n"
+	"                            then, and no vhost= if it belongs to another machine\n"
+	"  --root DIR                vf= looks for sys/ in this directory (default /)\n"
 	"  --listen ADDRESS          steer for the octo port that connects to unix:PATH,\n"
 	"                            tcp:ADDRESS:PORT or dev:PATH; the PFs are its, in its order\n"
 	"  --secret FILE             serve only a port that has the same secret: 16 to 64 bytes in\n"
@@ -86,6 +88,18 @@ read_rep(const char *value, struct agent_pf_options *pf)
 }
 
 static int
+read_vf(const char *value, struct agent_pf_options *pf)
+{
+	if (agent_rep_read_vf(value, &pf->vf) == 0)
+		return 0;
+	fprintf(stderr,
+		"octo-agent: --pf %s: vf=%s: the address of a VF, as 0000:16:00.2, or of a PF and "
+		"a number, as 0000:16:00.0/0, is needed\n",
+		pf->name, value);
+	return -EINVAL;
+}
+
+static int
 read_mode(const char *value, struct agent_pf_options *pf)
 {
 	pf->client = strcmp(value, "client") == 0;
@@ -129,7 +143,7 @@ static const struct {
 	int (*read)(const char *value, struct agent_pf_options *pf);
 } pf_keys[] = {
 	{"vhost", read_vhost}, {"mode", read_mode}, {"queues", read_queues},
-	{"node", read_node},   {"rep", read_rep},
+	{"node", read_node},   {"rep", read_rep},   {"vf", read_vf},
 };
 
 static int
@@ -149,19 +163,33 @@ read_pf_pair(char *pair, struct agent_pf_options *pf, uint32_t *seen)
 		return pf_keys[i].read(pair == NULL ? "" : pair, pf);
 	}
 	fprintf(stderr,
-		"octo-agent: --pf %s: '%s' is not known: vhost=, mode=, queues=, node= and rep= "
-		"are\n",
+		"octo-agent: --pf %s: '%s' is not known: vhost=, mode=, queues=, node=, rep= "
+		"and vf= are\n",
 		pf->name, key);
 	return -EINVAL;
+}
+
+/* Is a representor named, by either key? */
+static bool
+is_behind_switch(const struct agent_pf_options *pf)
+{
+	return pf->rep[0] != '\0' || pf->vf.address[0] != '\0';
 }
 
 /* A PF that fits in with those before it? */
 static int
 check_pf(const struct agent_options *options, const struct agent_pf_options *pf)
 {
-	if (pf->vhost[0] == '\0' && pf->rep[0] == '\0') {
+	if (pf->vhost[0] == '\0' && !is_behind_switch(pf)) {
 		fprintf(stderr,
-			"octo-agent: --pf %s: vhost=SOCKET is needed, or rep=ETHDEV with --uplink\n",
+			"octo-agent: --pf %s: vhost=SOCKET is needed, or rep=ETHDEV or vf=ADDRESS "
+			"with --uplink\n",
+			pf->name);
+		return -EINVAL;
+	}
+	if (pf->rep[0] != '\0' && pf->vf.address[0] != '\0') {
+		fprintf(stderr,
+			"octo-agent: --pf %s: rep= and vf= are given: one of them is enough\n",
 			pf->name);
 		return -EINVAL;
 	}
@@ -203,7 +231,8 @@ read_pf(const char *text, struct agent_options *options)
 	if (name == NULL || name[0] == '\0' ||
 	    strlcpy(pf.name, name, sizeof(pf.name)) >= sizeof(pf.name)) {
 		fprintf(stderr,
-			"octo-agent: --pf %s: ETHDEV,vhost=SOCKET is needed, or rep=ETHDEV with --uplink\n",
+			"octo-agent: --pf %s: ETHDEV,vhost=SOCKET is needed, or rep=ETHDEV or "
+			"vf=ADDRESS with --uplink\n",
 			text);
 		return -EINVAL;
 	}
@@ -253,6 +282,9 @@ read_option(int option, char *value, struct agent_options *options)
 	case 'u':
 		options->uplink = value;
 		return 0;
+	case 'R':
+		options->root = value;
+		return 0;
 	case 'l':
 		options->listen = value;
 		return 0;
@@ -290,14 +322,17 @@ check_switch(const struct agent_options *options)
 	for (uint16_t i = 0; i < options->nb_pfs; i++) {
 		const struct agent_pf_options *pf = &options->pf[i];
 
-		if (options->uplink != NULL && pf->rep[0] == '\0') {
-			fprintf(stderr, "octo-agent: --pf %s: rep=ETHDEV is needed with --uplink\n",
+		if (options->uplink != NULL && !is_behind_switch(pf)) {
+			fprintf(stderr,
+				"octo-agent: --pf %s: rep=ETHDEV or vf=ADDRESS is needed with "
+				"--uplink\n",
 				pf->name);
 			return -EINVAL;
 		}
-		if (options->uplink == NULL && pf->rep[0] != '\0') {
-			fprintf(stderr, "octo-agent: --pf %s: rep=%s: --uplink is needed with it\n",
-				pf->name, pf->rep);
+		if (options->uplink == NULL && is_behind_switch(pf)) {
+			fprintf(stderr, "octo-agent: --pf %s: %s%s: --uplink is needed with it\n",
+				pf->name, pf->rep[0] != '\0' ? "rep=" : "vf=",
+				pf->rep[0] != '\0' ? pf->rep : pf->vf.address);
 			return -EINVAL;
 		}
 	}
@@ -359,16 +394,23 @@ int
 agent_options_read(struct agent_options *options, int argc, char *argv[])
 {
 	static const struct option known[] = {
-		{"pf", required_argument, NULL, 'p'},      {"memory", required_argument, NULL, 'm'},
-		{"uplink", required_argument, NULL, 'u'},  {"listen", required_argument, NULL, 'l'},
-		{"secret", required_argument, NULL, 's'},  {"no-secret", no_argument, NULL, 'n'},
-		{"allow-remote", no_argument, NULL, 'r'},  {"audit", no_argument, NULL, 'a'},
-		{"ethtool", required_argument, NULL, 'e'}, {"group", required_argument, NULL, 'g'},
-		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+		{"pf", required_argument, NULL, 'p'},
+		{"memory", required_argument, NULL, 'm'},
+		{"uplink", required_argument, NULL, 'u'},
+		{"listen", required_argument, NULL, 'l'},
+		{"secret", required_argument, NULL, 's'},
+		{"no-secret", no_argument, NULL, 'n'},
+		{"allow-remote", no_argument, NULL, 'r'},
+		{"audit", no_argument, NULL, 'a'},
+		{"root", required_argument, NULL, 'R'},
+		{"ethtool", required_argument, NULL, 'e'},
+		{"group", required_argument, NULL, 'g'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int option, ret;
 
-	*options = (struct agent_options){0};
+	*options = (struct agent_options){.root = ""};
 	while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		ret = read_option(option, optarg, options);
 		if (ret != 0)
@@ -386,8 +428,8 @@ agent_options_read(struct agent_options *options, int argc, char *argv[])
 		return -EINVAL;
 	}
 	if (options->nb_pfs == 0) {
-		fprintf(stderr,
-			"octo-agent: --pf ETHDEV,vhost=SOCKET is needed, or rep=ETHDEV with --uplink\n");
+		fprintf(stderr, "octo-agent: --pf ETHDEV,vhost=SOCKET is needed, or rep=ETHDEV or "
+				"vf=ADDRESS with --uplink\n");
 		return -EINVAL;
 	}
 	ret = check_switch(options);

@@ -9,6 +9,8 @@
 
 #include <rte_ethdev.h>
 
+#include "agent_rep.h"
+
 #define AGENT_MAX_PFS 8
 #define AGENT_MAX_QUEUES 64
 #define AGENT_MAX_FILES 64
@@ -20,6 +22,7 @@ struct agent_pf_options {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	char vhost[AGENT_PATH_MAX];     /**< its socket; "": another program has the PF */
 	char rep[RTE_ETH_NAME_MAX_LEN]; /**< the ethdev that represents it to the switch, or "" */
+	struct agent_vf vf;             /**< the VF that it is, to find rep by, or none */
 	bool client;                    /**< the socket is the other side's */
 	uint16_t queues;
 	int node; /**< that the PF is on, or AGENT_NODE_UNKNOWN */
@@ -36,6 +39,7 @@ struct agent_options {
 	uint16_t nb_files;
 	bool audit;         /**< print the auditor's table at the end */
 	const char *uplink; /**< the ethdev of the switch's wire, or NULL */
+	const char *root;   /**< the directory that has sys/, "" for / */
 	const char *listen; /**< where a port that wants flows steered connects, or NULL */
 	bool remote;        /**< from other machines, too */
 	const char *secret; /**< the file of what the port must say, or NULL */

@@ -18,6 +18,7 @@
 #include "agent_log.h"
 #include "agent_port.h"
 #include "agent_steer.h"
+#include "agent_vf.h"
 #include "agent_vhost.h"
 
 RTE_LOG_REGISTER(agent_logtype, octo.agent, INFO)
@@ -128,8 +129,10 @@ static int
 run(struct agent *agent)
 {
 	struct agent_steer steer = {0};
-	int ret = create_pool(agent);
+	int ret = agent_vf_find_reps(&agent->options);
 
+	if (ret == 0)
+		ret = create_pool(agent);
 	if (ret == 0)
 		ret = start_ports(agent);
 	if (ret == 0)

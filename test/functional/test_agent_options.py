@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from octotest import vdevs
+from octotest import agentnic, captured, vdevs
 from octotest.agent import Agent
 
 NIC = vdevs.nic("A", 0, 2, "loop")
@@ -42,6 +42,11 @@ PF_FAULTS = {
     "net_mpsim0,vhost=S,node=64": r"node=64: a number from 0 to 63",
     "net_mpsim0,vhost=S,mode=both": r"mode=both: server or client",
     "net_mpsim0,vhost=S,rep=": r"rep=: the name of an ethdev",
+    "pf0,vf=": r"--pf pf0: vf=: the address of a VF, as 0000:16:00.2, or of a PF and",
+    "pf0,vf=eth4": r"vf=eth4: the address of a VF",
+    "pf0,vf=0000:16:00.2/x": r"vf=0000:16:00.2/x: the address of a VF",
+    "pf0,vf=0000:16:00.2,rep=x": r"rep= and vf= are given: one of them is enough",
+    "pf0,vf=0000:16:00.2": r"--pf pf0: vf=0000:16:00.2: --uplink is needed with it",
     "net_mpsim9,vhost=S": r"--pf net_mpsim9: there is no such ethdev",
     "net_mpsim0,vhost=S,queues=17": r"does not start with 17 queues",
     "net_mpsim0,vhost=/nowhere/S": r"vhost=/nowhere/S cannot be used: No ",
@@ -56,6 +61,79 @@ def test_pf_fault(tmp_path, value):
     error = _one_error([value.replace("=S", f"={path}")])
     assert re.search(PF_FAULTS[value], error), error
     assert not path.exists()
+
+
+VF0, VF1 = agentnic.VFS
+PF0 = "sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0"
+PF1 = "sys/devices/pci0000:98/0000:98:01.0/0000:99:00.0"
+
+# VFs, the machine, files of it that are changed, the PF that is named, the error
+VF_FAULTS = {
+    "no device": ("0000:16:00.5", VF1, "switchdev-shared", {}, "pf0",
+                  r"vf=0000:16:00.5: there is no PCI device 0000:16:00.5$"),
+    "no PF": ("0000:17:00.0/0", VF1, "switchdev-shared", {}, "pf0",
+              r"vf=0000:17:00.0/0: there is no PCI device 0000:17:00.0$"),
+    "a PF": ("0000:16:00.0", VF1, "switchdev-shared", {}, "pf0",
+             r"vf=0000:16:00.0: it is no VF: the address of one is needed, or PF/NUMBER$"),
+    "no such number": (VF0, "0000:99:00.0/1", "switchdev-shared", {}, "pf1",
+                       r"vf=0000:99:00.0/1: 0000:99:00.0 has no VF 1$"),
+    "twice": (VF0, "0000:16:00.0/0", "switchdev-shared", {}, "pf1",
+              r"vf=0000:16:00.0/0: it is the VF of pf0: each PF needs its own$"),
+    "legacy mode": (VF0, VF1, "switchdev-shared", {f"{PF1}/net/eth5/phys_port_name": ""}, "pf1",
+                    r"0000:99:00.0 is not in switchdev mode.*devlink dev eswitch set pci/0000:99:"),
+    "another FDB": (VF0, VF1, "switchdev", {}, "pf1",
+                    r"vf=0000:99:00.2: the PFs do not share an FDB: eth4 \(0000:16:00.0\) has "
+                    r"switch id f6edd50003c0639c, and eth5 \(0000:99:00.0\) has f7edd50003c0639c$"),
+    "collision": (VF0, VF1, "switchdev-shared",
+                  {f"{PF1}/net/eth6/phys_port_name": "pf0vf0",
+                   f"{PF1}/net/eth6/phys_switch_id": "f6edd50003c0639c"}, "pf1",
+                  r"VF 0 of 0000:99:00.0 has two representors, eth[56] \(pf0vf0\) and eth[56] "
+                  r"\(pf0vf0\): give the right one by rep=ETHDEV$"),
+    "no ethdev": (VF0, VF1, "switchdev-shared",
+                  {f"{PF1}/net/eth5/ifindex": "1", f"{PF1}/net/eth5/phys_port_name": "pf1vf0"},
+                  "pf1", r"its representor eth5 \(pf1vf0\) is no ethdev: representor= of EAL's -a"),
+    "one ethdev of two": (VF0, VF1, "switchdev-shared", {f"{PF1}/net/eth5/ifindex": "50"}, "pf1",
+                          r"its representor eth5 is no ethdev: eth4 of 0000:16:00.0 is one, and is "
+                          r"called pf0vf0 as well: use VFs of different numbers$"),
+    "no index": (VF0, VF1, "switchdev-shared", {f"{PF1}/net/eth5/ifindex": "x"}, "pf1",
+                 r"its representor eth5 is no ethdev"),
+}
+
+
+def _vf_options(machine) -> list:
+    return ["--uplink=net_mpsim2", f"--root={machine}", "--listen=unix:/nowhere/agent.sock"]
+
+
+@pytest.mark.many(asan=4)
+@pytest.mark.parametrize("what", VF_FAULTS)
+def test_vf_fault(tmp_path, what):
+    """The error names the PF, the VF and what would be right."""
+    first, second, name, files, blamed, words = VF_FAULTS[what]
+    machine = captured.make(name, tmp_path / "machine")
+    for path, text in files.items():
+        machine.write(path, text)
+    error = _one_error([f"pf0,vf={first}", f"pf1,vf={second}"], _vf_options(machine.root),
+                       [*NIC, *agentnic.representors()])
+    assert error.startswith(f"--pf {blamed}: "), error
+    assert re.search(words, error), error
+
+
+@pytest.mark.parametrize("name", ["switchdev-shared", "mpesw"])
+def test_vfs_of_one_fdb(tmp_path, name):
+    """By one switch id, or by a multiport E-Switch: only the address to listen at is wrong."""
+    machine = captured.make(name, tmp_path / "machine")
+    error = _one_error([f"pf0,vf={VF0}", "pf1,vf=0000:99:00.0/0"], _vf_options(machine.root),
+                       [*NIC, *agentnic.representors()])
+    assert error.startswith("--listen unix:/nowhere/agent.sock: "), error
+
+
+def test_representor_of_another_switch():
+    """EAL's ports tell the switch as well."""
+    error = _one_error(["pf0,rep=net_mpsim3", "pf1,rep=net_mpsim8"], ["--uplink=net_mpsim2"],
+                       [*NIC, *agentnic.representors(), *vdevs.nic("B", 5, 1),
+                        *agentnic.representors("B", 7)[:-1]])
+    assert error == ("--pf pf1: its representor net_mpsim8 is no port of the switch of --uplink "
+                     "net_mpsim2: the PFs do not share an FDB")
 
 
 FAULTS = {
@@ -184,6 +262,6 @@ def test_help():
     firmware = Agent([], [], ["--help"], wait=False)
     assert firmware.wait() == 0
     for word in ("--pf", "vhost=", "mode=", "queues=", "node=", "rep=",
-                 "--uplink", "--memory", "--audit", "--listen", "--secret",
+                 "vf=", "--root", "--uplink", "--memory", "--audit", "--listen", "--secret",
                  "--no-secret", "--allow-remote", "--ethtool", "--group"):
         assert word in firmware.text

@@ -4,7 +4,8 @@
     veth - net_af_packet - NIC A in octo-agent - vhost-user - octo in testpmd
 
 Once with the MPFS of mpsim's PFs, once as on a BlueField, where the switch is
-behind an uplink and representors.
+behind an uplink and representors, once as on a host whose PFs share an FDB, where
+the representors are those of VFs.
 """
 
 import socket
@@ -13,58 +14,24 @@ import pytest
 
 from octotest import agent, packets, vdevs
 from octotest.agent import Agent
+from octotest.agentnic import DIRECT, ESWITCH, QUEUES, SHARED_FDB, Nic
 from octotest.bench import order_of
 from octotest.fakeagent import PING, message
 from octotest.testpmd import Testpmd, flow_id
 from octotest.veth import Wire
 from octotest.view import View
 
-QUEUES = 2
 FLOWS = packets.flows(8)
 EACH = 20
 
 pytestmark = pytest.mark.usefixtures("root")
 
 
-class Nic:
-    """What the tests need of the NIC."""
-
-    def __init__(self, wire: Wire, base, eswitch: bool) -> None:
-        self.wire = wire
-        self.listens = base / "agent.sock"
-        self.sockets = [base / f"pf{i}.sock" for i in range(2)]
-        self._eswitch = eswitch
-
-    def start(self, *options: object) -> Agent:
-        """The agent."""
-        args = [f"--vdev=net_af_packet0,iface={self.wire.name}",
-                *vdevs.nic("A", wire="net_af_packet0", queues=QUEUES)]
-        more = [{}, {}]
-        if self._eswitch:
-            args += ["--vdev=net_mpsim2,nic=A,representor=uplink",
-                     "--vdev=net_mpsim3,nic=A,representor=pf0",
-                     "--vdev=net_mpsim4,nic=A,representor=pf1"]
-            options = ("--uplink=net_mpsim2", *options)
-            more = [{"rep": "net_mpsim3"}, {"rep": "net_mpsim4"}]
-        pfs = [agent.pf(f"net_mpsim{i}", path, queues=QUEUES, **more[i])
-               for i, path in enumerate(self.sockets)]
-        return Agent(args, pfs, [f"--listen=unix:{self.listens}", *options])
-
-    def octo(self, **more: object) -> Testpmd:
-        """A port over it, which sends back what it receives."""
-        args = [f"--vdev=net_virtio_user{i},path={path},queues={QUEUES},"
-                "mac=02:00:00:00:00:02" for i, path in enumerate(self.sockets)]
-        return Testpmd([*args, "--vdev=" + vdevs.octo_devargs(
-            0, ["net_virtio_user0@0", "net_virtio_user1@1"],
-            agent=f"unix:{self.listens}", **more)],
-            ["--auto-start", "--forward-mode=io"])
-
-
-@pytest.fixture(params=["direct", "eswitch"])
+@pytest.fixture(params=[DIRECT, ESWITCH, SHARED_FDB])
 def nic(request, tmp_path):
-    """Both kinds."""
+    """Each kind."""
     with Wire() as wire:
-        yield Nic(wire, tmp_path, request.param == "eswitch")
+        yield Nic(wire, tmp_path, request.param)
 
 
 def _exchange(nic: Nic) -> None:
@@ -177,7 +144,7 @@ def test_hits_are_the_agents(nic):
 def direct(tmp_path):
     """One kind will do."""
     with Wire() as wire:
-        yield Nic(wire, tmp_path, False)
+        yield Nic(wire, tmp_path, DIRECT)
 
 
 def test_a_second_port_is_turned_away(direct):
@@ -240,7 +207,7 @@ def test_a_dead_agents_socket_is_replaced(direct):
     direct.start().kill()
     assert direct.listens.exists()
     with direct.start():
-        second = Nic(direct.wire, direct.listens.parent, False)
+        second = Nic(direct.wire, direct.listens.parent, DIRECT)
         second.sockets = [direct.listens.parent / f"other{i}"
                           for i in range(2)]
         other = Agent(vdevs.nic("B", wire="loop"),
