@@ -68,16 +68,25 @@ def agent_address(number):
     return f"unix:/run/octo-agent{number}.sock"
 
 
+GUIDE = "doc/guides/shared_fdb.rst"
+
+
 def _before_agent(wire, number):
+    """A command, and a warning where mlx5 may make one ethdev of several representors."""
     pfs = wire.pfs
-    names = " and ".join(f"REPRESENTOR{i} ({states.of_first_vf(p).name} of {p.address})"
-                         for i, p in enumerate(pfs))
-    reps = " ".join(f"--pf pf{i},rep=REPRESENTOR{i}" for i in range(len(pfs)))
+    reps = [states.of_first_vf(p) for p in pfs]
+    names = " and ".join(f"{r.name} of {p.address}" for r, p in zip(reps, pfs))
+    vfs = " ".join(f"--pf pf{i},vf={p.first_vf}" for i, p in enumerate(pfs))
     functions = ",".join(map(str, range(len(pfs))))
-    return ["start octo-agent, which owns the switch, with the names that EAL gives to "
-            f"{names}; how EAL selects representors of several PFs is not tried by us:",
-            f"$ octo-agent -a '{pfs[0].address},dv_flow_en=2,representor=pf[{functions}]vf0' -- "
-            f"--uplink {pfs[0].address} {reps} --listen {agent_address(number)}"]
+    lines = [f"start octo-agent, which owns the switch and leads to the VFs' representors, {names}; not "
+             f"tried by us, see {GUIDE}:",
+             f"$ octo-agent --file-prefix=octo-agent{number} "
+             f"-a '{pfs[0].address},dv_flow_en=2,representor=pf[{functions}]vf0' -- "
+             f"--uplink {pfs[0].address} {vfs} --listen {agent_address(number)}"]
+    if len({r.port_name for r in reps}) < len(reps):
+        lines.append(f"several of these representors are called {reps[0].port_name}: if octo-agent says "
+                     f"that one is no ethdev, use VFs of different numbers, see {GUIDE}")
+    return lines
 
 
 def _add(lines, more):

@@ -43,9 +43,9 @@ def _start(told, nodes, address) -> None:
         assert "is away" not in pmd.text  # octo-agent
 
 
-def _agent(told, address):
+def _agent(told, address, root):
     """The octo-agent that doctor wants to be started before."""
-    words = standin.agent_words(told, address)
+    words = standin.agent_words(told, address, root)
     assert (words is not None) == ("agent=" in " ".join(told["eal"]))
     return contextlib.nullcontext() if words is None else Agent(words[0], [], words[1])
 
@@ -59,5 +59,5 @@ def test_command_starts(tmp_path, name):
     assert seen.json["arguments"]
     for told in seen.json["arguments"]:
         address = f"unix:{tmp_path}/agent.sock"
-        with _agent(told, address):
+        with _agent(told, address, tmp_path / "m0"):
             _start(told, _nodes(seen), address)

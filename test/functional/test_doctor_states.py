@@ -134,9 +134,12 @@ def test_shared_switch(see, name, by):
     told = seen.arguments()
     assert told["tier"] == "exact"
     command, = (line for line in told["before"] if line.startswith("$ octo-agent "))
-    assert "--uplink 0000:16:00.0 --pf pf0,rep=REPRESENTOR0 --pf pf1,rep=REPRESENTOR1" in command
+    assert "--uplink 0000:16:00.0 --pf pf0,vf=0000:16:00.2 --pf pf1,vf=0000:99:00.2" in command
+    assert "--file-prefix=octo-agent0 " in command  # a second primary process
     assert command.endswith("--listen unix:/run/octo-agent0.sock")
-    assert any("eth4 of 0000:16:00.0" in line for line in told["before"])
+    assert any("eth4 of 0000:16:00.0" in line and "doc/guides/shared_fdb.rst" in line
+               for line in told["before"])
+    assert any("called pf0vf0" in line and "different numbers" in line for line in told["before"])
     assert not any("left out" in note for note in seen.marked("note"))
 
 
@@ -180,7 +183,15 @@ def test_representor_of_the_first_vf(see):
     more = f"[{FIRST}/net] eth0"
     told = see("mpesw", f"{more}/phys_port_name: pf0vf1", f"{more}/address: 1a:2b:3c:00:00:09",
                f"{more}/phys_switch_id: f6edd50003c0639c").arguments()
-    assert any("REPRESENTOR0 (eth4 of 0000:16:00.0)" in line for line in told["before"])
+    assert any("representors, eth4 of 0000:16:00.0" in line for line in told["before"])
+
+
+def test_representors_of_different_names(see):
+    """As in a kernel that counts the PFs of a group: no warning."""
+    path = f"[{SECOND}/net] eth5"
+    told = see("switchdev-shared", f"{path}/phys_port_name: pf1vf0").arguments()
+    assert any("eth5 of 0000:99:00.0" in line for line in told["before"])
+    assert not any("different numbers" in line for line in told["before"])
 
 
 def test_odd_interfaces_are_not_in_devargs(see):

@@ -8,9 +8,10 @@ net_mpsim with as many queues. The PFs take no transfer rules, as those of the f
 
 import re
 import shlex
+from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from . import vdevs
+from . import agentnic, vdevs
 
 LEFT_OUT = ("-l ", "--main-lcore=", "-a 0000:00:00.0")  # CPUs and PCI devices of the other machine
 ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
@@ -98,22 +99,24 @@ def make(arguments: dict, nodes: Dict[str, int], agent: Optional[str] = None) ->
     return StandIn(maker.vdevs + maker.probed, workers, ",".join(lcores), maker.ports)
 
 
-def agent_words(arguments: dict, address: str) -> Optional[Tuple[List[str], List[str]]]:
-    """EAL's and its own arguments of the octo-agent that doctor wants before, if it does."""
+def agent_words(arguments: dict, address: str,
+                root: Path) -> Optional[Tuple[List[str], List[str]]]:
+    """EAL's and its own arguments of the octo-agent that doctor wants before, if it does.
+
+    The representors are those of the machine, which is below a root, by their interface indices.
+    """
     command = next((line for line in arguments["before"] if line.startswith("$ octo-agent ")), None)
     if command is None:
         return None
     words = shlex.split(command[2:])
     end = words.index("--")
-    assert words[1] == "-a" and end == 3
-    uplink = words[2].partition(",")[0]
+    assert words[1].startswith("--file-prefix=") and words[2] == "-a" and end == 4
+    uplink = words[3].partition(",")[0]
     pfs = sum(word == "--pf" for word in words)
-    devices = [f"--vdev=net_mpsim{i},nic=S,representor={'uplink' if i == 0 else f'pf{i - 1}'}"
-               for i in range(pfs + 1)]
-    own = []
+    assert pfs == len(agentnic.VFS)
+    own = [f"--root={root}"]
     for word in words[end + 1:]:
-        word = re.sub(r"rep=REPRESENTOR([0-9])", lambda m: f"rep=net_mpsim{int(m[1]) + 1}", word)
-        word = "net_mpsim0" if word == uplink else word
+        word = "net_mpsim2" if word == uplink else word
         own.append(address if word.startswith("unix:") else word)
-    assert address in own and "net_mpsim0" in own
-    return devices, own
+    assert address in own and "net_mpsim2" in own
+    return agentnic.representors("S"), own
