@@ -74,6 +74,7 @@ GUIDE = "doc/guides/shared_fdb.rst"
 def _before_agent(wire, number):
     """A command, and a warning where mlx5 may make one ethdev of several representors."""
     pfs = wire.pfs
+    uplink = pfs[0].joined_to or pfs[0].address  # of joined PFs, the primary has the only one
     reps = [states.of_first_vf(p) for p in pfs]
     names = " and ".join(f"{r.name} of {p.address}" for r, p in zip(reps, pfs))
     vfs = " ".join(f"--pf pf{i},vf={p.first_vf}" for i, p in enumerate(pfs))
@@ -81,8 +82,8 @@ def _before_agent(wire, number):
     lines = [f"start octo-agent, which owns the switch and leads to the VFs' representors, {names}; not "
              f"tried by us, see {GUIDE}:",
              f"$ octo-agent --file-prefix=octo-agent{number} "
-             f"-a '{pfs[0].address},dv_flow_en=2,representor=pf[{functions}]vf0' -- "
-             f"--uplink {pfs[0].address} {vfs} --listen {agent_address(number)}"]
+             f"-a '{uplink},dv_flow_en=2,representor=pf[{functions}]vf0' -- "
+             f"--uplink {uplink} {vfs} --listen {agent_address(number)}"]
     if len({r.port_name for r in reps}) < len(reps):
         lines.append(f"several of these representors are called {reps[0].port_name}: if octo-agent says "
                      f"that one is no ethdev, use VFs of different numbers, see {GUIDE}")

@@ -105,14 +105,16 @@ def _check_switchdev(who, wire):
 
 
 def _check_shared(who, wire):
-    by = "multiport E-Switch" if wire.pfs[0].lag == states.MPESW else (
-        f"switch id {_switch_ids(wire.pfs)}")
+    by = {states.MPESW: "multiport E-Switch", states.SD_FDB: "Socket Direct group"}.get(
+        wire.pfs[0].lag, f"switch id {_switch_ids(wire.pfs)}")
     text = f"is in switchdev mode, and its PFs share a switch ({by})"
     if states.has_vfs(wire.pfs):
         vfs = " and ".join(p.first_vf for p in wire.pfs)
         return [Finding(OK, who, f"{text}: the octo port is over VFs, {vfs}, and octo-agent has "
                         "the PFs")]
-    return [Finding(NOTE, who, f"{text}, and there is no VF of each PF that belongs to mlx5_core: "
+    # the secondary of joined PFs has no netdev, so that two ports would not start
+    mark = IN_THE_WAY if any(p.joined_to for p in wire.pfs) else NOTE
+    return [Finding(mark, who, f"{text}, and there is no VF of each PF that belongs to mlx5_core: "
                     "with these and octo-agent it would have tier exact",
                     [f"$ echo 1 > /sys/bus/pci/devices/{p.address}/sriov_numvfs"
                      for p in wire.pfs if not p.vfs])]

@@ -3,7 +3,7 @@
 
 import re
 
-from . import pci
+from . import pci, states
 from .model import UNKNOWN_NODE, Group, Link, Netdev, Pf
 from .tree import TooMuch
 
@@ -106,11 +106,14 @@ def _read_debugfs(tree, pfs):
         path = f"sys/kernel/debug/mlx5/{pf.address}"
         if pf.debugfs and tree.read(f"{path}/lag/state") == "active":
             pf.lag = tree.read(f"{path}/lag/type")
+        is_shared = tree.read(f"{path}/multi-pf/sd_lag_state") == "active"
         for name in tree.names(f"{path}/multi-pf", r"primary|secondary_\d+"):
             member = (tree.read(f"{path}/multi-pf/{name}") or "").split(" ")[0]
             if member in by_address:
                 by_address[member].joined_to = pf.address
                 by_address[member].joined_seen = True
+                if is_shared:
+                    by_address[member].lag = states.SD_FDB
 
 
 def _root_of(tree, address):

@@ -13,6 +13,7 @@ APART = "apart"  # a netdev for each PF
 OTHER = "other"  # not mlx5: the PFs are not the kernel's
 
 MPESW = "multiport_eswitch"  # mlx5's word for it in debugfs
+SD_FDB = "sd_fdb"  # ours, of a Socket Direct group whose sd_lag_state is active
 
 
 def is_driven(pf):
@@ -25,9 +26,14 @@ def _switch_ids(pf):
 
 
 def _is_shared(pfs):
-    """By debugfs, or by representors that have the same switch id."""
-    if all(p.lag == MPESW for p in pfs):
+    """By debugfs; for users other than root by representors that have the same switch id.
+
+    That is made of the card's GUID, and may be the same without a shared switch.
+    """
+    if all(p.lag == MPESW for p in pfs) or all(p.lag == SD_FDB for p in pfs):
         return True
+    if all(p.debugfs for p in pfs):
+        return False
     ids = [_switch_ids(p) for p in pfs]
     return all(p.representors for p in pfs) and bool(set.intersection(*ids))
 
@@ -36,13 +42,13 @@ def of_wire(pfs):
     """PFs of a group that is not complete have no netdev; a single one may lack it otherwise."""
     if any(drivers.kernel_driver(p) != "mlx5_core" for p in pfs):
         return OTHER
+    if len(pfs) > 1 and _is_shared(pfs):
+        return SHARED  # channels of a joined netdev are all on its primary then
     if any(p.joined_to for p in pfs):
         return JOINED
     driven = [p for p in pfs if is_driven(p)]
     if len(pfs) > 1 and driven and not any(p.netdevs for p in driven):
         return HALF_JOINED
-    if len(pfs) > 1 and _is_shared(pfs):
-        return SHARED
     return SWITCHDEV if any(p.representors for p in pfs) else APART
 
 

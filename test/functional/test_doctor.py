@@ -85,6 +85,7 @@ MACHINES = {
     "apart": (["multi-PF"], [], TWO_PORTS),
     "switchdev": (["multi-PF"], [], TWO_PORTS),
     "switchdev-shared": (["multi-PF"], [], BY_AGENT),
+    "switchdev-shared-user": (["multi-PF"], [], BY_AGENT),
     "mpesw": (["multi-PF"], [], BY_AGENT),
     "half-missing": (["single PF"], [r"NIC 0 is one half .*16 lanes"],
                      "-l 0-4 -a 0000:3b:00.0"),

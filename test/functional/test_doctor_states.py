@@ -30,7 +30,8 @@ STATES = {
     "half-joined-failed": ["half-joined"], "half-joined-port": ["joined", "half-joined"],
     "apart": ["apart"], "snap-io": ["apart"], "socket-direct": ["apart", "apart"],
     "four-sockets": ["apart"], "vfio-ready": ["other"], "switchdev": ["switchdev"],
-    "switchdev-shared": ["shared switch"], "mpesw": ["shared switch"],
+    "switchdev-shared": ["shared switch"], "switchdev-shared-user": ["shared switch"],
+    "mpesw": ["shared switch"],
 }
 
 
@@ -125,7 +126,8 @@ def test_switchdev(see):
     assert any("one owner" in line for line in seen.arguments()["avoid"])
 
 
-@pytest.mark.parametrize("name, by", [("switchdev-shared", "switch id f6edd50003c0639c"),
+@pytest.mark.parametrize("name, by", [("switchdev-shared", "Socket Direct group"),
+                                      ("switchdev-shared-user", "switch id f6edd50003c0639c"),
                                       ("mpesw", "multiport E-Switch")])
 def test_shared_switch(see, name, by):
     """The port is over VFs, and octo-agent has the switch."""
@@ -141,6 +143,36 @@ def test_shared_switch(see, name, by):
                for line in told["before"])
     assert any("called pf0vf0" in line and "different numbers" in line for line in told["before"])
     assert not any("left out" in note for note in seen.marked("note"))
+
+
+def test_uplink_of_joined_pfs_is_that_of_the_primary(see):
+    """Whichever PF that is; the order of VFs is that of the PFs."""
+    path = "sys/kernel/debug/mlx5/0000:99:00.0/multi-pf"
+    told = see("switchdev-shared", f"{path}/primary: 0000:99:00.0 vhca 0x1",
+               f"{path}/secondary_0: 0000:16:00.0 vhca 0x0", f"{path}/sd_lag_state: active").arguments()
+    command, = (line for line in told["before"] if line.startswith("$ octo-agent "))
+    assert "-a '0000:99:00.0,dv_flow_en=2" in command
+    assert "--uplink 0000:99:00.0 --pf pf0,vf=0000:16:00.2 --pf pf1,vf=0000:99:00.2" in command
+
+
+def test_one_switch_id_is_no_shared_switch(see):
+    """It is that of the card: debugfs knows better."""
+    path = f"[{SECOND}/net]"
+    seen = see("switchdev", f"{path} eth3/phys_switch_id: f6edd50003c0639c",
+               f"{path} eth5/phys_switch_id: f6edd50003c0639c")
+    assert seen.states() == ["switchdev"] and seen.arguments()["tier"] == "queue"
+
+
+def test_shared_switch_without_vfs(see):
+    """Of joined PFs, whose channels are all on the primary then: VFs first."""
+    path = "sys/kernel/debug/mlx5/0000:16:00.0/multi-pf/sd_lag_state"
+    seen = see("kernel-joined", f"{path}: active")
+    assert seen.states() == ["shared switch"]
+    assert _finding(seen, "no VF of each PF")["mark"] == "in the way"
+    assert _finding(seen, "no VF of each PF")["todo"] == [
+        f"$ echo 1 > /sys/bus/pci/devices/{address}/sriov_numvfs"
+        for address in ("0000:16:00.0", "0000:99:00.0")]
+    assert see("kernel-joined", f"{path}: disabled").states() == ["joined"]
 
 
 def test_shared_switch_without_vfs_of_ours(tmp_path):
