@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +20,21 @@
 #define DEVICES "sys/bus/pci/devices"
 #define MLX5_DEBUGFS "sys/kernel/debug/mlx5"
 
-/* The first line of a file, without its end; "" if there is none that fits. */
+/* Names and numbers go into messages: they may not have what a terminal obeys. */
+static bool
+is_plain(const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (!isgraph((unsigned char)*text))
+			return false;
+	return true;
+}
+
+/* The first line of a file, without its end; "" if there is none that fits and is plain. */
 static void
 read_line(int dir, const char *path, char *line, size_t size)
 {
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t len = -1;
 	char *end;
 
@@ -37,6 +48,8 @@ read_line(int dir, const char *path, char *line, size_t size)
 	if (end == NULL)
 		end = line;
 	*end = '\0';
+	if (!is_plain(line))
+		line[0] = '\0';
 }
 
 /* The PCI address that a link of a device ends with. */
@@ -44,6 +57,7 @@ static int
 read_link(const char *root, const char *device, const char *name, char *address, size_t size)
 {
 	char path[PATH_MAX], target[PATH_MAX];
+	struct rte_pci_addr addr;
 	const char *last;
 	ssize_t len;
 
@@ -54,7 +68,10 @@ read_link(const char *root, const char *device, const char *name, char *address,
 	target[len] = '\0';
 	last = strrchr(target, '/');
 	last = last == NULL ? target : last + 1;
-	return strlcpy(address, last, size) < size ? 0 : -ENAMETOOLONG;
+	if (rte_pci_addr_parse(last, &addr) != 0)
+		return -EINVAL;
+	rte_pci_device_name(&addr, address, size);
+	return 0;
 }
 
 static int
@@ -150,7 +167,8 @@ agent_sysfs_add_netdevs(const char *root, const char *pf, struct agent_netdevs *
 	while (devs->nb < AGENT_MAX_NETDEVS && (entry = readdir(dir)) != NULL) {
 		struct agent_netdev *dev = &devs->dev[devs->nb];
 
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE)
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IF_NAMESIZE ||
+		    !is_plain(entry->d_name))
 			continue;
 		read_netdev(dirfd(dir), entry->d_name, dev);
 		strlcpy(dev->parent, pf, sizeof(dev->parent));

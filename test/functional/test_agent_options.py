@@ -95,6 +95,13 @@ VF_FAULTS = {
     "one ethdev of two": (VF0, VF1, "switchdev-shared", {f"{PF1}/net/eth5/ifindex": "50"}, "pf1",
                           r"its representor eth5 is no ethdev: eth4 of 0000:16:00.0 is one, and is "
                           r"called pf0vf0 as well: use VFs of different numbers$"),
+    "odd switch id": (VF0, VF1, "switchdev-shared",
+                      {f"{PF1}/net/eth5/phys_switch_id": "\x1b[2J"}, "pf1",
+                      r"0000:99:00.0 is not in switchdev mode"),
+    "odd names": (VF0, VF1, "switchdev-shared",
+                  {f"{PF1}/net/e\x1b[2J/phys_port_name": "pf0vf0",
+                   f"{PF1}/net/e\x1b[2J/phys_switch_id": "f6edd50003c0639c",
+                   f"{PF1}/net/eth5/ifindex": "50"}, "pf1", r"its representor eth5 is no ethdev"),
     "no index": (VF0, VF1, "switchdev-shared", {f"{PF1}/net/eth5/ifindex": "x"}, "pf1",
                  r"its representor eth5 is no ethdev"),
 }
@@ -125,6 +132,17 @@ def test_vfs_of_one_fdb(tmp_path, name):
     error = _one_error([f"pf0,vf={VF0}", "pf1,vf=0000:99:00.0/0"], _vf_options(machine.root),
                        [*NIC, *agentnic.representors()])
     assert error.startswith("--listen unix:/nowhere/agent.sock: "), error
+
+
+def test_odd_links(tmp_path):
+    """What is no PCI address is neither followed nor printed."""
+    machine = captured.make("switchdev-shared", tmp_path / "machine")
+    link = machine.root / PF1.replace("99:00.0", "99:00.2") / "physfn"
+    link.unlink()
+    link.symlink_to("../\x1b[2J")
+    error = _one_error([f"pf0,vf={VF0}", f"pf1,vf={VF1}"], _vf_options(machine.root),
+                       [*NIC, *agentnic.representors()])
+    assert error == f"--pf pf1: vf={VF1}: it is no VF: the address of one is needed, or PF/NUMBER"
 
 
 def test_representor_of_another_switch():
