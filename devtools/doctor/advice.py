@@ -44,7 +44,7 @@ def _other_tier(pfs):
 
 def is_by_agent(wire):
     """Is the octo port best made of VFs, whose switch octo-agent has?"""
-    return wire.state == states.SHARED and states.has_vfs(wire.pfs)
+    return wire.state == states.SHARED and bool(states.vfs(wire.pfs))
 
 
 def tier(wire):
@@ -72,22 +72,25 @@ GUIDE = "doc/guides/shared_fdb.rst"
 
 
 def _before_agent(wire, number):
-    """A command, and a warning where mlx5 may make one ethdev of several representors."""
+    """A command, and what to do where mlx5 makes one ethdev of several representors."""
     pfs = wire.pfs
     uplink = pfs[0].joined_to or pfs[0].address  # of joined PFs, the primary has the only one
-    reps = [states.of_first_vf(p) for p in pfs]
-    names = " and ".join(f"{r.name} of {p.address}" for r, p in zip(reps, pfs))
-    vfs = " ".join(f"--pf pf{i},vf={p.first_vf}" for i, p in enumerate(pfs))
+    chosen = states.vfs(pfs)
+    names = " and ".join(f"{rep.name} of {p.address}" for (_, _, rep), p in zip(chosen, pfs))
+    own = " ".join(f"--pf pf{i},vf={address}" for i, (_, address, _) in enumerate(chosen))
     functions = ",".join(map(str, range(len(pfs))))
+    numbers = ",".join(map(str, sorted({n for n, _, _ in chosen})))
     lines = [f"start octo-agent, which owns the switch and leads to the VFs' representors, {names}; not "
              f"tried by us, see {GUIDE}:",
              f"$ octo-agent --file-prefix=octo-agent{number} "
-             f"-a '{uplink},dv_flow_en=2,representor=pf[{functions}]vf0' -- "
-             f"--uplink {uplink} {vfs} --listen {agent_address(number)}"]
-    if len({r.port_name for r in reps}) < len(reps):
-        lines.append(f"several of these representors are called {reps[0].port_name}: if octo-agent says "
-                     f"that one is no ethdev, use VFs of different numbers, see {GUIDE}")
-    return lines
+             f"-a '{uplink},dv_flow_en=2,representor=pf[{functions}]vf[{numbers}]' -- "
+             f"--uplink {uplink} {own} --listen {agent_address(number)}"]
+    if not states.vfs_collide(pfs):
+        return lines
+    path = f"/sys/bus/pci/devices/{pfs[-1].address}/sriov_numvfs"
+    return ["representors of these VFs have the same name, and mlx5 makes an ethdev of one of them: give "
+            f"a PF more VFs than the others have, and look again, see {GUIDE}:",
+            f"$ echo 0 > {path}", f"$ echo {max(p.vfs for p in pfs) + 1} > {path}", *lines]
 
 
 def _add(lines, more):

@@ -108,8 +108,8 @@ def _check_shared(who, wire):
     by = {states.MPESW: "multiport E-Switch", states.SD_FDB: "Socket Direct group"}.get(
         wire.pfs[0].lag, f"switch id {_switch_ids(wire.pfs)}")
     text = f"is in switchdev mode, and its PFs share a switch ({by})"
-    if states.has_vfs(wire.pfs):
-        vfs = " and ".join(p.first_vf for p in wire.pfs)
+    vfs = " and ".join(address for _, address, _ in states.vfs(wire.pfs))
+    if vfs:
         return [Finding(OK, who, f"{text}: the octo port is over VFs, {vfs}, and octo-agent has "
                         "the PFs")]
     # the secondary of joined PFs has no netdev, so that two ports would not start

@@ -92,7 +92,7 @@ def _vdevs(number, wire, queues):
     if wire.state in advice.JOINED_STATES:
         return _joined_vdevs(number, pfs, queues)
     if advice.is_by_agent(wire):
-        return _plain_vdevs(number, pfs, [p.first_vf for p in pfs],
+        return _plain_vdevs(number, pfs, [address for _, address, _ in states.vfs(pfs)],
                             [f"agent={advice.agent_address(number)}"])
     return _plain_vdevs(number, pfs, [p.address for p in pfs])
 

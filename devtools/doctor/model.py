@@ -61,6 +61,7 @@ class Pf:
     group: Optional[Group] = None
     vfs: int = 0
     first_vf: Optional[str] = None  # PCI address of its VF 0, if that has the PF's driver
+    own_vfs: Dict[int, str] = field(default_factory=dict)  # the same of its first VFs, by number
     lag: Optional[str] = None  # what mlx5 says of PFs that share a switch: "multiport_eswitch", ...
     joined_to: Optional[str] = None  # the primary PF of the kernel's multi-PF netdev ...
     joined_seen: bool = False  # ... which the kernel says, and which is not only likely

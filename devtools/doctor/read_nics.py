@@ -12,6 +12,7 @@ ADDRESS = r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 CLASS_NETWORK, CLASS_BRIDGE, CLASS_INFINIBAND = 0x02, 0x06, 0x0207
 MAC = r"[0-9a-f]{2}(:[0-9a-f]{2})+"
 MOST_PFS = 1024  # each is compared with every other
+MOST_VFS = 8  # an octo port needs one
 REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
 
 
@@ -66,13 +67,17 @@ def _read_ids(tree, path, prefix=""):
     return ":".join(f"{n:04x}" for n in numbers)
 
 
-def _read_first_vf(tree, path):
-    """VF 0 of a PF, if it has the same driver: others are given to virtual machines."""
-    first = tree.link_name(f"{path}/virtfn0")
-    if not re.fullmatch(ADDRESS, first or ""):
-        return None
-    driver = tree.link_name(f"{DEVICES}/{first}/driver")
-    return first if driver and driver == tree.link_name(f"{path}/driver") else None
+def _read_own_vfs(tree, path):
+    """The first VFs of a PF that have the same driver: others are given to virtual machines."""
+    own = {}
+    for number in range(MOST_VFS):
+        address = tree.link_name(f"{path}/virtfn{number}")
+        if not re.fullmatch(ADDRESS, address or ""):
+            break
+        driver = tree.link_name(f"{DEVICES}/{address}/driver")
+        if driver and driver == tree.link_name(f"{path}/driver"):
+            own[number] = address
+    return own
 
 
 def _read_pf(tree, address, routed):
@@ -93,7 +98,8 @@ def _read_pf(tree, address, routed):
     pf.netdevs, pf.representors = _read_netdevs(tree, path, routed)
     pf.group = _read_group(tree, path)
     pf.vfs = tree.read_int(f"{path}/sriov_numvfs", 0)
-    pf.first_vf = _read_first_vf(tree, path)
+    pf.own_vfs = _read_own_vfs(tree, path)
+    pf.first_vf = pf.own_vfs.get(0)
     return pf
 
 

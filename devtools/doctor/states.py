@@ -57,12 +57,32 @@ def in_channel_order(pfs):
     return sorted(pfs, key=lambda p: (p.joined_to != p.address, p.address))
 
 
-def of_first_vf(pf):
-    """The representor of VF 0, or None."""
-    return next((n for n in pf.representors
-                 if re.fullmatch(r"(c[0-9]+)?pf[0-9]+vf0", n.port_name or "")), None)
+def _vfs_of(pf):
+    """(number, address, representor) of the VFs that an octo port can be made of."""
+    reps = {}
+    for netdev in pf.representors:
+        match = re.fullmatch(r"pf[0-9]+vf([0-9]{1,5})", netdev.port_name or "")
+        if match:
+            reps[int(match[1])] = netdev
+    return [(n, a, reps[n]) for n, a in sorted(pf.own_vfs.items()) if n in reps]
 
 
-def has_vfs(pfs):
-    """Is there a VF 0 of each PF, with a representor, that an octo port can be made of?"""
-    return all(p.first_vf and of_first_vf(p) for p in pfs)
+def vfs(pfs):
+    """One of _vfs_of() each PF, or nothing.
+
+    mlx5 makes an ethdev of the first of equally named representors: one of a later PF should have
+    a name that no earlier PF has.
+    """
+    chosen, taken = [], set()
+    for pf in pfs:
+        own = _vfs_of(pf)
+        if not own:
+            return []
+        chosen.append(next((vf for vf in own if vf[2].port_name not in taken), own[0]))
+        taken.update(n.port_name for n in pf.representors)
+    return chosen
+
+
+def vfs_collide(pfs):
+    """Are representors of these VFs called the same?"""
+    return len({rep.port_name for _, _, rep in vfs(pfs)}) < len(vfs(pfs))

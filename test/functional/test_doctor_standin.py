@@ -16,7 +16,7 @@ SMALL_RINGS = ["--rxd=64", "--txd=64"]
 
 def _nodes(seen) -> dict:
     return {address: max(pf["node"], pf["root_node"], 0) for nic in seen.json["nics"]
-            for pf in nic["pfs"] for address in (pf["address"], pf["first_vf"])}
+            for pf in nic["pfs"] for address in (pf["address"], *pf["own_vfs"].values())}
 
 
 def _check_octo_port(pmd, name, told) -> None:

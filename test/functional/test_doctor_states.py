@@ -141,7 +141,9 @@ def test_shared_switch(see, name, by):
     assert command.endswith("--listen unix:/run/octo-agent0.sock")
     assert any("eth4 of 0000:16:00.0" in line and "doc/guides/shared_fdb.rst" in line
                for line in told["before"])
-    assert any("called pf0vf0" in line and "different numbers" in line for line in told["before"])
+    at = next(i for i, line in enumerate(told["before"]) if "the same name" in line)
+    path = "/sys/bus/pci/devices/0000:99:00.0/sriov_numvfs"
+    assert told["before"][at + 1:at + 3] == [f"$ echo 0 > {path}", f"$ echo 2 > {path}"]
     assert not any("left out" in note for note in seen.marked("note"))
 
 
@@ -223,7 +225,22 @@ def test_representors_of_different_names(see):
     path = f"[{SECOND}/net] eth5"
     told = see("switchdev-shared", f"{path}/phys_port_name: pf1vf0").arguments()
     assert any("eth5 of 0000:99:00.0" in line for line in told["before"])
-    assert not any("different numbers" in line for line in told["before"])
+    assert not any("the same name" in line for line in told["before"])
+
+
+def test_vfs_of_different_numbers(see):
+    """Where a later PF has one with a number that no earlier PF has, it is taken."""
+    vf = SECOND.replace("99:00.0", "99:00.3")
+    told = see("switchdev-shared", f"[{SECOND}] virtfn1 -> {vf}",
+               f"[{vf}] driver -> sys/bus/pci/drivers/mlx5_core",
+               f"[sys/bus/pci/devices] 0000:99:00.3 -> {vf}", f"[{vf}] class: 0x020000",
+               f"[{vf}] physfn -> {SECOND}", f"[{SECOND}] net/eth7/phys_port_name: pf0vf1",
+               f"[{SECOND}] net/eth7/phys_switch_id: f6edd50003c0639c").arguments()
+    command, = (line for line in told["before"] if line.startswith("$ octo-agent "))
+    assert "representor=pf[0,1]vf[0,1]'" in command
+    assert "--pf pf0,vf=0000:16:00.2 --pf pf1,vf=0000:99:00.3" in command
+    assert "pf=0000:16:00.2,pf=0000:99:00.3,agent=" in " ".join(told["eal"])
+    assert not any("the same name" in line for line in told["before"])
 
 
 def test_odd_interfaces_are_not_in_devargs(see):
