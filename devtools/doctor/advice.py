@@ -71,10 +71,19 @@ def agent_address(number):
 GUIDE = "doc/guides/shared_fdb.rst"
 
 
+def _uplink(pfs):
+    """The PF that EAL probes, and the ethdev of its wire: mlx5 adds the port if there are several."""
+    address = pfs[0].joined_to or pfs[0].address  # of joined PFs, the primary has the only one
+    ports = [n.port_name for p in pfs for n in p.netdevs if p.address == address and n.port_name]
+    if pfs[0].lag == states.MPESW and ports:
+        return address, f"{address}_{ports[0]}"
+    return address, address
+
+
 def _before_agent(wire, number):
     """A command, and what to do where mlx5 makes one ethdev of several representors."""
     pfs = wire.pfs
-    uplink = pfs[0].joined_to or pfs[0].address  # of joined PFs, the primary has the only one
+    probed, uplink = _uplink(pfs)
     chosen = states.vfs(pfs)
     names = " and ".join(f"{rep.name} of {p.address}" for (_, _, rep), p in zip(chosen, pfs))
     own = " ".join(f"--pf pf{i},vf={address}" for i, (_, address, _) in enumerate(chosen))
@@ -83,7 +92,7 @@ def _before_agent(wire, number):
     lines = [f"start octo-agent, which owns the switch and leads to the VFs' representors, {names}; not "
              f"tried by us, see {GUIDE}:",
              f"$ octo-agent --file-prefix=octo-agent{number} "
-             f"-a '{uplink},dv_flow_en=2,representor=pf[{functions}]vf[{numbers}]' -- "
+             f"-a '{probed},dv_flow_en=2,representor=pf[{functions}]vf[{numbers}]' -- "
              f"--uplink {uplink} {own} --listen {agent_address(number)}"]
     if not states.vfs_collide(pfs):
         return lines

@@ -126,17 +126,20 @@ def test_switchdev(see):
     assert any("one owner" in line for line in seen.arguments()["avoid"])
 
 
-@pytest.mark.parametrize("name, by", [("switchdev-shared", "Socket Direct group"),
-                                      ("switchdev-shared-user", "switch id f6edd50003c0639c"),
-                                      ("mpesw", "multiport E-Switch")])
-def test_shared_switch(see, name, by):
+@pytest.mark.parametrize("name, by, uplink", [
+    ("switchdev-shared", "Socket Direct group", "0000:16:00.0"),
+    ("switchdev-shared-user", "switch id f6edd50003c0639c", "0000:16:00.0"),
+    ("mpesw", "multiport E-Switch", "0000:16:00.0_p0"),
+])
+def test_shared_switch(see, name, by, uplink):
     """The port is over VFs, and octo-agent has the switch."""
     seen = see(name)
     assert by in _finding(seen, "share a switch")["text"]
     told = seen.arguments()
     assert told["tier"] == "exact"
     command, = (line for line in told["before"] if line.startswith("$ octo-agent "))
-    assert "--uplink 0000:16:00.0 --pf pf0,vf=0000:16:00.2 --pf pf1,vf=0000:99:00.2" in command
+    assert "-a '0000:16:00.0,dv_flow_en=2,representor=" in command
+    assert f"--uplink {uplink} --pf pf0,vf=0000:16:00.2 --pf pf1,vf=0000:99:00.2" in command
     assert "--file-prefix=octo-agent0 " in command  # a second primary process
     assert command.endswith("--listen unix:/run/octo-agent0.sock")
     assert any("eth4 of 0000:16:00.0" in line and "doc/guides/shared_fdb.rst" in line

@@ -116,7 +116,7 @@ def agent_words(arguments: dict, address: str,
     assert pfs == len(agentnic.VFS)
     own = [f"--root={root}"]
     for word in words[end + 1:]:
-        word = "net_mpsim2" if word == uplink else word
+        word = "net_mpsim2" if word in (uplink, f"{uplink}_p0") else word
         own.append(address if word.startswith("unix:") else word)
     assert address in own and "net_mpsim2" in own
     return agentnic.representors("S"), own
