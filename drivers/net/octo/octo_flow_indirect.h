@@ -82,7 +82,6 @@ int octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flo
 struct rte_flow_action *
 octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error);
 void octo_indirect_free_locked(struct octo_dev *octo);
-int octo_indirect_lead_queue_locked(struct octo_dev *octo, uint16_t queue);
 int octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
 
 /* octo_indirect_update.c; all under the control mutex */

@@ -175,6 +175,14 @@ set_age_context(struct rte_flow_action_handle *handle)
 }
 
 static void
+remove_handle(struct octo_dev *octo, struct rte_flow_action_handle *handle)
+{
+	if (octo->sync.handle == handle)
+		octo->sync.handle = TAILQ_NEXT(handle, next);
+	TAILQ_REMOVE(&octo->indirects, handle, next);
+}
+
+static void
 free_handle(struct rte_flow_action_handle *handle)
 {
 	rte_free(handle->action);
@@ -229,7 +237,7 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 		rte_errno = -ret;
 		return ret;
 	}
-	TAILQ_REMOVE(&octo->indirects, handle, next);
+	remove_handle(octo, handle);
 	free_handle(handle);
 	return 0;
 }
@@ -407,29 +415,9 @@ octo_indirect_free_locked(struct octo_dev *octo)
 
 	while ((handle = TAILQ_FIRST(&octo->indirects)) != NULL) {
 		remove_from_pfs(octo, handle, NULL);
-		TAILQ_REMOVE(&octo->indirects, handle, next);
+		remove_handle(octo, handle);
 		free_handle(handle);
 	}
-}
-
-/* Write the actions again that name a queue: another leg of slices stands for it. */
-int
-octo_indirect_lead_queue_locked(struct octo_dev *octo, uint16_t queue)
-{
-	struct rte_flow_action_handle *handle;
-	int first_error = 0;
-
-	TAILQ_FOREACH(handle, &octo->indirects, next) {
-		const struct rte_flow_action list[] = {*handle->action,
-						       {.type = RTE_FLOW_ACTION_TYPE_END}};
-		int ret = 0;
-
-		if (octo_app_spec_names_queue(list, queue))
-			ret = octo_indirect_update_on_pf(octo, handle, 0, handle->action, NULL);
-		if (first_error == 0)
-			first_error = ret;
-	}
-	return first_error;
 }
 
 /* The port is about to have fewer queues: -EBUSY if an action leads to one of those that go. */

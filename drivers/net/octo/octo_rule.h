@@ -194,7 +194,7 @@ int octo_rule_list_install_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
-int octo_rule_list_lead_queue_locked(struct octo_dev *octo, uint16_t queue);
+int octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_list_name_again_locked(struct octo_dev *octo);
 void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
 

@@ -216,9 +216,12 @@ octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 					       OCTO_LOST_PORT(pf));
 }
 
-/* A rule that a port refuses is on it as it was, or is not: then it is tried again. */
-static int
-write_again(struct octo_dev *octo, struct rte_flow *rule)
+/*
+ * Of slices: write a rule of several flows again, as another leg stands for a queue that it names.
+ * A rule that the port refuses is on it as it was, or is not: then it is tried again.
+ */
+int
+octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	const struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct octo_pf_rule now;
@@ -228,22 +231,4 @@ write_again(struct octo_dev *octo, struct rte_flow *rule)
 		return octo_fanout_insert_locked(octo, rule, NULL);
 	ret = octo_fanout_write(octo, &spec, &now, NULL);
 	return ret == 0 ? octo_replace_on_pf(octo, 0, rule, &now, &now, NULL) : ret;
-}
-
-/* Write the rules of several flows again that name a queue: another leg stands for it. */
-int
-octo_rule_list_lead_queue_locked(struct octo_dev *octo, uint16_t queue)
-{
-	struct rte_flow *rule;
-	int first_error = 0;
-
-	TAILQ_FOREACH(rule, &octo->others, next) {
-		int ret = 0;
-
-		if (octo_app_spec_names_queue(rule->ext->app_spec.rule->actions_ro, queue))
-			ret = write_again(octo, rule);
-		if (first_error == 0)
-			first_error = ret;
-	}
-	return first_error;
 }

@@ -50,43 +50,196 @@ octo_sync_mark_transfer_locked(struct octo_dev *octo)
 	octo_wake(octo);
 }
 
-/* Indirect actions and rules of several flows. Returns whether the port has accepted all. */
-static bool
-write_named(struct octo_dev *octo, uint16_t queue)
-{
-	bool all = octo_indirect_lead_queue_locked(octo, queue) == 0;
+/* The part of a walk that one hold of the mutex does. */
+struct slice {
+	uint64_t end;   /* TSC */
+	unsigned int n; /* changes on the port, so far */
+};
 
-	all &= octo_rule_list_lead_queue_locked(octo, queue) == 0;
-	return all;
+static bool
+goes_on(const struct slice *s)
+{
+	return s->n < SLICE_RULES && octo_now() < s->end;
+}
+
+static int
+arm_home(struct octo_dev *octo, uint16_t queue, struct slice *s)
+{
+	int ret = octo_fence_arm_home_locked(octo, queue, octo->sync.queue[queue].target);
+
+	/* arming may have waited for a burst: the slice's time starts here */
+	if (ret == 0 && s->n++ == 0)
+		s->end = octo_deadline(SLICE_US);
+	return ret;
+}
+
+/*
+ * What names the queue may name others, too, whose legs it leads to are old ones: writing it gives
+ * it the new ones of all. Returns 0, or -EBUSY when a fence has to close first.
+ */
+static int
+arm_divided(struct octo_dev *octo, const struct rte_flow_action actions[])
+{
+	int ret = 0;
+
+	for (uint16_t i = 0; ret == 0 && i < octo_data(octo)->nb_rx_queues; i++)
+		if (octo->sync.queue[i].divided && octo_app_spec_names_queue(actions, i))
+			ret = octo_fence_arm_home_locked(octo, i, octo->leg_pf[i]);
+	return ret;
+}
+
+static void
+flip_divided(struct octo_dev *octo)
+{
+	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
+		if (octo->sync.queue[i].divided)
+			octo_fence_flipped_locked(octo, i);
+}
+
+static int
+lead_handle(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint16_t queue,
+	    struct slice *s)
+{
+	const struct rte_flow_action list[] = {*handle->action, {.type = RTE_FLOW_ACTION_TYPE_END}};
+	int ret;
+
+	if (!octo_app_spec_names_queue(list, queue))
+		return 0;
+	s->n++;
+	ret = arm_divided(octo, list);
+	return ret != 0 ? ret : octo_indirect_update_on_pf(octo, handle, 0, handle->action, NULL);
+}
+
+static int
+lead_rule(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue, struct slice *s)
+{
+	const struct rte_flow_action *actions = rule->ext->app_spec.rule->actions_ro;
+	int ret;
+
+	if (!octo_app_spec_names_queue(actions, queue))
+		return 0;
+	s->n++;
+	ret = arm_divided(octo, actions);
+	return ret != 0 ? ret : octo_rule_list_write_locked(octo, rule);
+}
+
+static void
+end_naming(struct octo_sync_queue *q)
+{
+	q->naming = false;
+	q->divided = q->astray != 0;
+	q->failed += q->astray;
+}
+
+/* Indirect actions, then rules of several flows. */
+static void
+lead_next(struct octo_dev *octo, uint16_t queue, struct slice *s)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	struct rte_flow_action_handle *const handle = octo->sync.handle;
+	struct rte_flow *const rule = octo->sync.cursor[OCTO_CURSOR_NAMING];
+
+	if (handle != NULL) {
+		octo->sync.handle = TAILQ_NEXT(handle, next);
+		q->astray += lead_handle(octo, handle, queue, s) != 0;
+	} else if (rule != NULL) {
+		octo->sync.cursor[OCTO_CURSOR_NAMING] = TAILQ_NEXT(rule, next);
+		q->astray += lead_rule(octo, rule, queue, s) != 0;
+	} else {
+		end_naming(q);
+	}
+}
+
+/* Another queue has the cursors. */
+static bool
+must_wait(const struct octo_dev *octo, uint16_t queue)
+{
+	const struct octo_sync_queue *other = &octo->sync.queue[octo->sync.naming];
+
+	return octo->sync.naming != queue && other->walking && other->naming;
+}
+
+/*
+ * The RETA, from which the walk over the others follows. These stay where they are if the port
+ * refuses the RETA: their way back would need another fence.
+ */
+static void
+begin_naming(struct octo_dev *octo, uint16_t queue)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	const uint8_t before = octo->leg_pf[queue];
+
+	octo->leg_pf[queue] = q->target;
+	if (octo_rss_lead_queue_locked(octo, queue) != 0) {
+		octo->leg_pf[queue] = before;
+		q->failed++;
+		return;
+	}
+	q->naming = true;
+	q->divided = true;
+	q->astray = 0;
+	octo->sync.naming = queue;
+	octo->sync.handle = TAILQ_FIRST(&octo->indirects);
+	octo->sync.cursor[OCTO_CURSOR_NAMING] = TAILQ_FIRST(&octo->others);
 }
 
 /*
  * Of slices, what names a queue and no flow follows after the last flow, in the same arm if these
- * are few: the RETA, indirect actions, and rules of several flows. Returns 0, or -EBUSY when
- * another fence has to close first. What is refused counts as a flow. The others stay where they
- * are then: their way back would need another fence.
+ * are few: the RETA, indirect actions, and rules of several flows. Returns as walk(). What is
+ * refused counts as a flow.
  */
 static int
-lead_named(struct octo_dev *octo, uint16_t queue)
+lead_named(struct octo_dev *octo, uint16_t queue, struct slice *s)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
-	const uint8_t before = octo->leg_pf[queue];
 	int ret;
 
-	if (!octo->sliced || (before == q->target && !q->divided && !octo->reta_stale))
+	if (!octo->sliced ||
+	    (!q->naming && octo->leg_pf[queue] == q->target && !q->divided && !octo->reta_stale))
 		return 0;
-	ret = octo_fence_arm_home_locked(octo, queue, q->target);
+	if (s->n > 0 && !goes_on(s))
+		return -EAGAIN;
+	ret = must_wait(octo, queue) ? -EBUSY : arm_home(octo, queue, s);
 	if (ret != 0)
 		return ret;
-	octo->leg_pf[queue] = q->target;
-	if (octo_rss_lead_queue_locked(octo, queue) == 0) {
-		q->divided = !write_named(octo, queue);
-		q->failed += q->divided;
-	} else {
-		octo->leg_pf[queue] = before;
-		q->failed++;
+	if (!q->naming)
+		begin_naming(octo, queue);
+	while (q->naming && goes_on(s))
+		lead_next(octo, queue, s);
+	flip_divided(octo);
+	return q->naming ? -EAGAIN : 0;
+}
+
+/* As walk(), of the flows alone. */
+static int
+lead_flows(struct octo_dev *octo, uint16_t queue, struct slice *s)
+{
+	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	int ret;
+
+	while (q->next != NULL && goes_on(s)) {
+		struct rte_flow *rule = q->next;
+
+		if (octo_rule_is_unlearned(rule)) {
+			/* it leaves the queue, and q->next is the one after it */
+			octo_hooks->unlearn_locked(octo, rule);
+			s->n++;
+			continue;
+		}
+		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending) {
+			ret = arm_home(octo, queue, s);
+			if (ret != 0)
+				return ret;
+			ret = octo_fanout_lead_to_locked(octo, rule, q->target);
+			/* a slow agent has no room for another message: go on when it has */
+			if (ret == -EAGAIN && octo->agent != NULL)
+				return -EBUSY;
+			q->failed += ret != 0;
+			octo_rule_ext_moved(octo, rule);
+		}
+		q->next = TAILQ_NEXT(rule, next_of_queue);
 	}
-	return 0;
+	return q->next != NULL ? -EAGAIN : 0;
 }
 
 /*
@@ -97,38 +250,17 @@ static int
 walk(struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
-	uint64_t end = octo_deadline(SLICE_US);
-	unsigned int n = 0;
+	struct slice s = {.end = octo_deadline(SLICE_US)};
 	int ret;
 
 	if (!octo_tier_has_mpfs(octo->tier))
 		q->next = NULL;
-	while (q->next != NULL && n < SLICE_RULES && octo_now() < end) {
-		struct rte_flow *rule = q->next;
-
-		if (octo_rule_is_unlearned(rule)) {
-			/* it leaves the queue, and q->next is the one after it */
-			octo_hooks->unlearn_locked(octo, rule);
-			n++;
-			continue;
-		}
-		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending) {
-			ret = octo_fence_arm_home_locked(octo, queue, q->target);
-			if (ret != 0)
-				return ret;
-			/* arming may have waited for a burst: the slice's time starts here */
-			if (n++ == 0)
-				end = octo_deadline(SLICE_US);
-			ret = octo_fanout_lead_to_locked(octo, rule, q->target);
-			/* a slow agent has no room for another message: go on when it has */
-			if (ret == -EAGAIN && octo->agent != NULL)
-				return -EBUSY;
-			q->failed += ret != 0;
-			octo_rule_ext_moved(octo, rule);
-		}
-		q->next = TAILQ_NEXT(rule, next_of_queue);
-	}
-	ret = q->next != NULL ? -EAGAIN : lead_named(octo, queue);
+	ret = lead_flows(octo, queue, &s);
+	/* fences that were armed before stay as they are */
+	if (ret == -EBUSY)
+		return ret;
+	if (ret == 0)
+		ret = lead_named(octo, queue, &s);
 	octo_fence_flipped_locked(octo, queue);
 	return ret;
 }
@@ -189,6 +321,7 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 		return false;
 	if (!q->walking || q->target != home) {
 		q->walking = true;
+		q->naming = false;
 		q->target = home;
 		q->failed = 0;
 		q->again = false;
@@ -270,8 +403,11 @@ void
 octo_sync_stop_locked(struct octo_dev *octo)
 {
 	octo_assert_locked(octo);
-	for (unsigned int i = 0; i < RTE_DIM(octo->sync.queue); i++)
+	for (unsigned int i = 0; i < RTE_DIM(octo->sync.queue); i++) {
 		octo->sync.queue[i].walking = false;
+		/* rules and indirect actions are written anew at the next start */
+		octo->sync.queue[i].divided = false;
+	}
 	octo->sync.transfer = false;
 }
 

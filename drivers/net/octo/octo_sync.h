@@ -8,6 +8,7 @@
 
 struct octo_dev;
 struct rte_flow;
+struct rte_flow_action_handle;
 struct rte_flow_error;
 
 /**
@@ -18,9 +19,10 @@ struct rte_flow_error;
 
 /* Cursors over octo_dev.rules and .others. A rule that leaves its list moves them past it. */
 enum octo_cursor {
-	OCTO_CURSOR_PORT,  /* rules that the joining port may lack */
-	OCTO_CURSOR_AGENT, /* rules that a new session of the agent lacks */
-	OCTO_CURSOR_AUDIT, /* octo_audit.c */
+	OCTO_CURSOR_PORT,   /* rules that the joining port may lack */
+	OCTO_CURSOR_AGENT,  /* rules that a new session of the agent lacks */
+	OCTO_CURSOR_AUDIT,  /* octo_audit.c */
+	OCTO_CURSOR_NAMING, /* of slices: rules of several flows that name the queue sync.naming */
 	OCTO_NB_CURSORS,
 };
 
@@ -30,11 +32,13 @@ struct octo_sync_queue {
 	uint64_t retry;        /* TSC; flows that failed to follow are not tried before, 0: none */
 	uint32_t pause_ms;     /* from the next failure to the try after it */
 	uint32_t failed;       /* flows, in this walk */
+	uint32_t astray;       /* if naming: what names it and was refused */
 	uint8_t home;   /* PF that all of them lead to; OCTO_NO_PF: they may lead elsewhere */
 	uint8_t target; /* PF, if walking */
 	bool walking;
 	bool again;   /* if walking: another walk follows this one at once */
 	bool refused; /* a flow, by an agent, since the last walk: the next one is delayed */
+	bool naming;  /* if walking: after the flows, what names the queue */
 	bool divided; /* of slices: what names it may lead to other legs than that of leg_pf */
 };
 
@@ -49,7 +53,9 @@ struct octo_sync {
 	struct octo_sync_queue queue[RTE_MAX_QUEUES_PER_PORT];
 	struct octo_sync_port joining;
 	struct rte_flow *cursor[OCTO_NB_CURSORS];
-	bool transfer; /* transfer rules may be missing on the switch */
+	struct rte_flow_action_handle *handle; /* as OCTO_CURSOR_NAMING, and before it */
+	uint16_t naming; /* queue that has these two, if its walk is that far: one at a time */
+	bool transfer;   /* transfer rules may be missing on the switch */
 };
 
 /*
