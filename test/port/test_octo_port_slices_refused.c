@@ -33,22 +33,23 @@ send_under_way(void)
 	octo_port_flows_send(under_way);
 }
 
-/* Of packets that no test sends. */
-static void
-lead_ipv6_to_queue_0(uint16_t port)
+static struct rte_flow *
+lead_all_to(uint16_t port, enum rte_flow_item_type type, uint16_t queue)
 {
 	const struct rte_flow_item pattern[] = {
 		{.type = RTE_FLOW_ITEM_TYPE_ETH},
-		{.type = RTE_FLOW_ITEM_TYPE_IPV6},
+		{.type = type},
 		{.type = RTE_FLOW_ITEM_TYPE_END},
 	};
-	const struct rte_flow_action_queue index = {.index = 0};
+	const struct rte_flow_action_queue index = {.index = queue};
 	const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
 		{.type = RTE_FLOW_ACTION_TYPE_END}};
 	const struct rte_flow_attr attr = {.ingress = 1};
+	struct rte_flow *rule = rte_flow_create(port, &attr, pattern, actions, NULL);
 
-	assert_non_null(rte_flow_create(port, &attr, pattern, actions, NULL));
+	assert_non_null(rule);
+	return rule;
 }
 
 /* Its way back would need a fence of its own, at each of the tries. */
@@ -63,7 +64,8 @@ test_the_reta_stays_home_though_a_rule_is_refused(void **state)
 		skip();
 	set_out(&t, &octo_port_flows_two_nodes);
 	faults = octo_port_faults_on(0);
-	lead_ipv6_to_queue_0(t.port);
+	/* no test sends such packets */
+	lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV6, 0);
 	under_way = &t;
 	faults->create_ingress = ENOSPC;
 	faults->on_create = send_under_way;
@@ -120,12 +122,70 @@ test_legs_follow_a_home_of_the_start_only(void **state)
 	assert_true(octo_port_flows_lead_to(0));
 }
 
+static struct octo_port_faults *faults_of_replacement;
+static int nb_created;
+
+/* The new rule at its priority is refused, and so is the old one again: a bridge was there. */
+static void
+refuse_from_the_third_on(void)
+{
+	if (++nb_created < 2)
+		faults_of_replacement->on_create = refuse_from_the_third_on;
+	else
+		faults_of_replacement->create_ingress = EIO;
+}
+
+/* As by rte_flow_actions_update(). */
+static void
+lose(uint16_t port, struct rte_flow *rule)
+{
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	struct octo_rule_spec spec;
+
+	nb_created = 0;
+	faults_of_replacement = octo_port_faults_on(0);
+	faults_of_replacement->on_create = refuse_from_the_third_on;
+	octo_lock(octo);
+	spec = octo_fanout_spec_of(octo, rule);
+	assert_int_equal(octo_move_to_spec_locked(octo, rule, &spec, NULL), -EIO);
+	assert_null(octo_rule_on(octo, rule, 0));
+	octo_unlock(octo);
+}
+
+static void
+test_a_rule_that_an_update_lost_comes_back(void **state)
+{
+	static const struct octo_port_conf one_node = {.sliced = true};
+	const struct octo_dev *octo;
+	struct octo_port_flows t;
+	struct rte_flow *rule;
+	uint32_t before;
+
+	(void)state;
+	octo_port_flows_begin(&t, &one_node, 2, NULL);
+	octo = octo_of(&rte_eth_devices[t.port]);
+	rule = lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV4, 1);
+	octo_port_flows_pass_often(&t, 20);
+	octo_port_flows_assert_all_arrive(&t);
+	lose(t.port, rule);
+	octo_port_pass_us(1000000);
+	assert_null(octo_rule_on(octo, rule, 0));
+	faults_of_replacement->create_ingress = 0;
+	octo_port_await(octo_rule_on(octo, rule, 0) != NULL);
+	before = t.by_queue[0];
+	octo_port_flows_pass_often(&t, 20);
+	octo_port_flows_assert_all_arrive(&t);
+	assert_int_equal(t.by_queue[0], before);
+	assert_int_equal(octo_port_strays(t.port), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_the_reta_stays_home_though_a_rule_is_refused),
 		octo_port_test(test_legs_follow_a_home_of_the_start_only),
+		octo_port_test(test_a_rule_that_an_update_lost_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -284,12 +284,15 @@ octo_fanout_unlead(struct rte_flow *rule)
 	rule->lead = (struct octo_lead){.pf = OCTO_NO_PF, .proxy = OCTO_NO_PF};
 }
 
-/* The rule that led the flow to a PF is gone: octo_sync.c installs it again. */
+/* Of slices: the port has lost the rule, which octo_sync.c installs again. */
 void
 octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_fanout_unlead(rule);
 	octo_rule_ext_moved(octo, rule);
+	/* a rule of several flows is not among those of a queue, but of all that name some */
+	if (!octo_rule_has_tuple(rule))
+		octo->sync.queue[rule->queue].divided = true;
 	octo_rule_store_mark_queue_locked(octo, rule->queue);
 }
 

@@ -110,13 +110,14 @@ lead_handle(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint16
 	return ret != 0 ? ret : octo_indirect_update_on_pf(octo, handle, 0, handle->action, NULL);
 }
 
+/* A rule that the port lacks is tried again, whatever it names. */
 static int
 lead_rule(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue, struct slice *s)
 {
 	const struct rte_flow_action *actions = rule->ext->app_spec.rule->actions_ro;
 	int ret;
 
-	if (!octo_app_spec_names_queue(actions, queue))
+	if (octo_rule_on(octo, rule, 0) != NULL && !octo_app_spec_names_queue(actions, queue))
 		return 0;
 	s->n++;
 	ret = arm_divided(octo, actions);
