@@ -140,9 +140,11 @@ create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
        struct rte_flow_error *error)
 {
 	struct octo_port_faults *f = &of(dev)->faults;
-	const int code = attr->transfer ? f->create_transfer : f->create_ingress;
+	int code = attr->transfer ? f->create_transfer : f->create_ingress;
 	void (*on_create)(void) = f->on_create;
 
+	if (f->priorities != 0 && attr->priority >= f->priorities)
+		code = EINVAL;
 	if (on_create != NULL) {
 		f->on_create = NULL;
 		on_create();

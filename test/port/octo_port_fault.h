@@ -21,9 +21,10 @@ struct octo_port_faults {
 	int validate_transfer;
 	int create_ingress;
 	int create_transfer;
-	int count;         /* of rules that shall count */
-	int destroy;       /* refuse to destroy rules */
-	int handle_create; /* of indirect actions */
+	uint32_t priorities; /* rules of this one or a lower one are refused, 0: none */
+	int count;           /* of rules that shall count */
+	int destroy;         /* refuse to destroy rules */
+	int handle_create;   /* of indirect actions */
 	int handle_update;
 	int handle_destroy;
 	int transfers;           /* transfer rules that were made */

@@ -16,6 +16,8 @@
 #include "octo_port_flows.h"
 #include "octo_private.h"
 
+#define TIMES 4
+
 /* Led by RSS alone. */
 static void
 set_out(struct octo_port_flows *t, const struct octo_port_conf *conf)
@@ -122,6 +124,88 @@ test_legs_follow_a_home_of_the_start_only(void **state)
 	assert_true(octo_port_flows_lead_to(0));
 }
 
+/* A rule with a count, of several flows: the NIC has no room for another like it. */
+static struct rte_flow *
+count_all(uint16_t port)
+{
+	const struct rte_flow_item pattern[] = {
+		{.type = RTE_FLOW_ITEM_TYPE_ETH},
+		{.type = RTE_FLOW_ITEM_TYPE_IPV4},
+		{.type = RTE_FLOW_ITEM_TYPE_END},
+	};
+	const struct rte_flow_action_queue index = {.index = 0};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
+		{.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct rte_flow_attr attr = {.ingress = 1};
+	struct rte_flow *rule = rte_flow_create(port, &attr, pattern, actions, NULL);
+
+	assert_non_null(rule);
+	return rule;
+}
+
+static uint64_t
+hits_of(uint16_t port, struct rte_flow *rule)
+{
+	const struct rte_flow_action action[] = {{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+						 {.type = RTE_FLOW_ACTION_TYPE_END}};
+	struct rte_flow_query_count count = {0};
+	struct rte_flow_error error;
+
+	assert_int_equal(rte_flow_query(port, rule, action, &count, &error), 0);
+	return count.hits;
+}
+
+static uint64_t
+sent_in_all(const struct octo_port_flows *t)
+{
+	uint64_t sent = 0;
+
+	for (uint16_t flow = 0; flow < OCTO_PORT_FLOWS; flow++)
+		sent += t->sent[flow];
+	return sent;
+}
+
+/* There and back: what is under way arrives first, and then nothing strays. */
+static void
+rehome_without_room(const char *conf, uint32_t priorities)
+{
+	struct octo_port_conf small = octo_port_flows_two_nodes;
+	struct octo_port_flows t;
+	struct rte_flow *rule;
+	uint64_t before;
+
+	small.all = conf;
+	octo_port_flows_begin(&t, &small, 1, NULL);
+	octo_port_faults_on(0)->priorities = priorities;
+	rule = count_all(t.port);
+	octo_port_flows_pass_often(&t, 20);
+	for (unsigned int i = 1; i <= TIMES; i++) {
+		octo_port_run_on(i % 2);
+		for (int n = 0; n < 2000 && octo_port_xstat(t.port, "rehomes") < i; n++)
+			octo_port_flows_pass(&t, true);
+		assert_int_equal(octo_port_xstat(t.port, "rehomes"), i);
+		octo_port_flows_pass_often(&t, 20);
+		before = octo_port_strays(t.port);
+		octo_port_flows_pass_often(&t, 20);
+		assert_int_equal(octo_port_strays(t.port), before);
+	}
+	octo_port_flows_assert_all_arrive(&t);
+	assert_int_equal(hits_of(t.port, rule), sent_in_all(&t));
+	octo_port_destroy();
+}
+
+static void
+test_a_rule_follows_without_room_for_another(void **state)
+{
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	rehome_without_room("latency_us=300", 1);
+	rehome_without_room("latency_us=300,generic_entries=1", 0);
+}
+
 static struct octo_port_faults *faults_of_replacement;
 static int nb_created;
 
@@ -185,6 +269,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_the_reta_stays_home_though_a_rule_is_refused),
 		octo_port_test(test_legs_follow_a_home_of_the_start_only),
+		octo_port_test(test_a_rule_follows_without_room_for_another),
 		octo_port_test(test_a_rule_that_an_update_lost_comes_back),
 	};
 

@@ -23,7 +23,8 @@ octo_replace_by_none(const struct octo_dev *octo, uint8_t pf, struct octo_handle
 
 /*
  * For a PF that refuses two rules of one pattern and priority: a temporary rule of the next
- * priority covers the gap. On failure the old rule, or a copy of it, is on the PF.
+ * priority covers the gap. On failure the old rule, or a copy of it, is on the PF. Returns -EEXIST
+ * if there is no such priority.
  */
 static int
 replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
@@ -33,8 +34,12 @@ replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle 
 	struct octo_handle bridge = octo_fanout_create_on(octo, port, to, 1, error);
 	int ret = 0;
 
-	if (bridge.h == NULL)
+	if (bridge.h == NULL && octo_rule_says_full(-rte_errno))
 		return -rte_errno;
+	if (bridge.h == NULL)
+		return octo_flow_refuse(error, EEXIST,
+					"it takes no two rules of this pattern and priority, and "
+					"none of the next priority: destroy the rule first");
 	octo_replace_by_none(octo, port, on);
 	*on = octo_fanout_create_on(octo, port, to, 0, error);
 	if (on->h == NULL) {

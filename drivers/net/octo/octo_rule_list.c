@@ -218,7 +218,9 @@ octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
 
 /*
  * Of slices: write a rule of several flows again, as another leg stands for a queue that it names.
- * A rule that the port refuses is on it as it was, or is not: then it is tried again.
+ * If there is no room for both rules, the old one is removed first, and for a moment the flows are
+ * led as without it. A rule that the port refuses is on it as it was, or is not: then it is tried
+ * again.
  */
 int
 octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule)
@@ -230,5 +232,12 @@ octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule)
 	if (octo_rule_on(octo, rule, 0) == NULL)
 		return octo_fanout_insert_locked(octo, rule, NULL);
 	ret = octo_fanout_write(octo, &spec, &now, NULL);
-	return ret == 0 ? octo_replace_on_pf(octo, 0, rule, &now, &now, NULL) : ret;
+	if (ret == 0)
+		ret = octo_replace_on_pf(octo, 0, rule, &now, &now, NULL);
+	if ((ret != -EEXIST && !octo_rule_says_full(ret)) || octo_rule_on(octo, rule, 0) == NULL)
+		return ret;
+	octo_rule_hits_keep_pf_locked(octo, rule, 0);
+	if (octo_fanout_remove_from_locked(octo, rule, 0, NULL) != 0)
+		return ret;
+	return octo_fanout_insert_locked(octo, rule, NULL);
 }
