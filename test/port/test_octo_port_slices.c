@@ -345,6 +345,38 @@ test_parts_are_of_all_queues_of_the_port(void **state)
 	assert_int_equal(info.nb_rx_queues, 9);
 }
 
+/* The parts are others than those of the port that it replaces. */
+static void
+test_a_port_with_more_queues_is_plugged(void **state)
+{
+	static const struct octo_port_conf small = {
+		.sliced = true, .replug = true, .all = "queues=8"};
+	static const struct octo_port_conf large = {
+		.sliced = true, .replug = true, .all = "queues=12"};
+	struct rte_eth_dev_info info;
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pf(&small, 0);
+	assert_int_equal(rte_eal_hotplug_add("vdev", OCTO_PORT_NAME,
+					     "pf=net_mpsim0[0/2],pf=net_mpsim0[1/2],learn=off"),
+			 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
+	octo_port_up(port, 4);
+	octo_port_remove_pf(0);
+	octo_port_pass_us(20000);
+	octo_port_add_pf(&large, 0);
+	octo_port_pass_us(1000000);
+	assert_false(octo_port_pf_is_started(port, 0));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	check_steering(port, 4);
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(0), &info), 0);
+	assert_int_equal(info.nb_rx_queues, 6 + 4);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.max_rx_queues, 6);
+}
+
 static void
 test_each_slice_has_buffers_of_its_node(void **state)
 {
@@ -529,6 +561,7 @@ main(void)
 		octo_port_test(test_a_full_table_rehomes),
 		octo_port_test(test_counters_are_of_octo_queues),
 		octo_port_test(test_parts_are_of_all_queues_of_the_port),
+		octo_port_test(test_a_port_with_more_queues_is_plugged),
 		octo_port_test(test_each_slice_has_buffers_of_its_node),
 		octo_port_test(test_the_port_recovers),
 		octo_port_test(test_the_port_is_plugged_again),

@@ -33,39 +33,82 @@ room_of(const struct rte_eth_dev_info *info)
 
 /* Parts of a port that has few queues may share some with a range. */
 static int
-check_overlaps(const struct octo_dev *octo, uint8_t pf)
+check_overlaps(const struct octo_dev *octo, const struct octo_slice *slices, uint8_t pf,
+	       uint16_t nb)
 {
 	char name[OCTO_PF_NAME_MAX], other[OCTO_PF_NAME_MAX];
 
 	for (uint8_t i = 0; i < pf; i++) {
-		if (!octo_slice_overlaps(&octo->pf[i].slice, &octo->pf[pf].slice))
+		if (!octo_slice_overlaps(&slices[i], &slices[pf]))
 			continue;
+		if (octo->port[0].fsm.logged)
+			return -EINVAL;
 		octo_pf_format(octo, i, other, sizeof(other));
 		octo_pf_format(octo, pf, name, sizeof(name));
 		OCTO_LOG(ERR, "%s: pf=%s: it shares a queue with %s, as the port has %u",
-			 octo_data(octo)->name, name, other, room_of(&octo->port[0].past.info));
+			 octo_data(octo)->name, name, other, nb);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-int
-octo_slices_fit(struct octo_dev *octo)
+static int
+check_slices(const struct octo_dev *octo, const struct octo_slice *slices, uint16_t nb)
 {
-	const uint16_t nb = room_of(&octo->port[0].past.info);
 	char name[OCTO_PF_NAME_MAX];
 
 	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
-		octo_slice_fit(&octo->pf[i].slice, nb);
-		if (check_overlaps(octo, i) != 0)
+		if (check_overlaps(octo, slices, i, nb) != 0)
 			return -EINVAL;
-		if (octo_slice_room(&octo->pf[i].slice, nb) > 0)
+		if (octo_slice_room(&slices[i], nb) > 0)
 			continue;
+		if (octo->port[0].fsm.logged)
+			return -EINVAL;
 		octo_pf_format(octo, i, name, sizeof(name));
 		OCTO_LOG(ERR, "%s: pf=%s: the port has %u queues, and none of them is in the slice",
 			 octo_data(octo)->name, name, nb);
 		return -EINVAL;
 	}
+	return 0;
+}
+
+static bool
+is_same(const struct octo_slice *a, const struct octo_slice *b)
+{
+	return a->first == b->first && a->last == b->last;
+}
+
+static int
+stay_out(const struct octo_dev *octo, uint16_t nb)
+{
+	const struct octo_port *port = &octo->port[0];
+
+	if (!port->fsm.logged)
+		OCTO_LOG(ERR,
+			 "port %u: PF %s stays out: it has %u queues, so that other ones are in "
+			 "the slices: stop the octo port and start it again",
+			 octo->port_id, port->name, nb);
+	return -EBUSY;
+}
+
+int
+octo_slices_fit(struct octo_dev *octo, const struct rte_eth_dev_info *info)
+{
+	const uint16_t nb = room_of(info);
+	struct octo_slice slices[OCTO_MAX_PFS];
+	bool same = true;
+
+	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+		slices[i] = octo->pf[i].slice;
+		octo_slice_fit(&slices[i], nb);
+		same &= is_same(&slices[i], &octo->pf[i].slice);
+	}
+	if (octo->started && !same)
+		return stay_out(octo, nb);
+	if (check_slices(octo, slices, nb) != 0)
+		return -EINVAL;
+	for (uint8_t i = 0; i < octo->nb_pfs; i++)
+		octo->pf[i].slice = slices[i];
 	return 0;
 }
 

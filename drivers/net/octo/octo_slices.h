@@ -23,10 +23,11 @@ struct octo_dev;
 struct octo_port;
 
 /**
- * Compute the slices that are parts of all queues of the port, and check that the port has at least
- * one queue for each slice. Returns 0, or -EINVAL after an error message.
+ * Compute the slices that are parts of all queues of the port, which is described by info, and
+ * check that the port has at least one queue for each slice. Returns 0, or a negative errno after
+ * an error message with nothing changed; -EBUSY: they are others, but the octo port is started.
  */
-int octo_slices_fit(struct octo_dev *octo);
+int octo_slices_fit(struct octo_dev *octo, const struct rte_eth_dev_info *info);
 
 /** Writes PORT[SLICE], or the port's name where the PF is no slice; "none" for OCTO_NO_PF. */
 void octo_pf_format(const struct octo_dev *octo, uint8_t pf, char *text, size_t size);
