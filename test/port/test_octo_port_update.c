@@ -128,6 +128,60 @@ test_a_rule_stays_of_its_kind(void **state)
 	octo_port_assert_arrives(port, 7, 1, 20);
 }
 
+/* The flow has a rule of another priority, by which octo steers it. */
+static void
+test_a_second_rule_of_a_flow(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow *first, *second;
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+
+	(void)state;
+	octo_port_up(port, 4);
+	first = octo_port_steer(port, 7, 1, NULL);
+	assert_non_null(first);
+	octo_port_build(&r, 7, 1);
+	r.attr.priority = 1;
+	second = rte_flow_create(port, &r.attr, r.pattern, r.actions, &error);
+	assert_non_null(second);
+	assert_int_equal(update(port, second, 2, false, &error), 0);
+	octo_port_assert_arrives(port, 7, 1, 20);
+	assert_int_equal(rte_flow_destroy(port, first, &error), 0);
+	octo_port_pass_us(100000);
+	octo_port_assert_arrives(port, 7, 2, 20);
+}
+
+/* A flow's rule with other actions is one for the port there, and is rewritten with its queue. */
+static void
+test_a_marked_flow_of_slices(void **state)
+{
+	static const struct octo_port_conf conf = {.sliced = true};
+	const struct rte_flow_action_mark id = {.id = 5};
+	const struct rte_flow_action_queue index = {.index = 1};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &id},
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+	struct rte_flow *flow;
+
+	(void)state;
+	octo_port_up(port, 4);
+	octo_port_build(&r, 7, 1);
+	flow = rte_flow_create(port, &r.attr, r.pattern, actions, &error);
+	assert_non_null(flow);
+	for (uint16_t queue = 0; queue < 4; queue++) {
+		assert_int_equal(update(port, flow, queue, queue % 2, &error), 0);
+		octo_port_assert_arrives(port, 7, queue, 20);
+	}
+	assert_int_equal(octo_port_strays(port), 0);
+}
+
 int
 main(void)
 {
@@ -137,6 +191,8 @@ main(void)
 		octo_port_test(test_a_pf_that_refuses),
 		octo_port_test(test_a_pf_that_refuses_another_rule),
 		octo_port_test(test_a_rule_stays_of_its_kind),
+		octo_port_test(test_a_second_rule_of_a_flow),
+		octo_port_test(test_a_marked_flow_of_slices),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

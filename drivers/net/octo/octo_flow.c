@@ -56,6 +56,13 @@ specify_generic(struct octo_flow_request *r, bool steered)
 	};
 }
 
+/* The rule that was read is passed to the PFs in the application's own words, whatever it is. */
+void
+octo_flow_leave_to_pfs(struct octo_flow_request *r)
+{
+	specify_generic(r, false);
+}
+
 /* An exact 5-tuple to a queue is steered by octo; any other rule is passed to the PFs. */
 int
 octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
@@ -106,7 +113,7 @@ read_new(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		known = octo_table_find(octo->table, r->rule_spec.tuple);
 	if (known != NULL && known->origin != OCTO_BY_LEARNING &&
 	    known->priority != r->rule_spec.priority)
-		specify_generic(r, false);
+		octo_flow_leave_to_pfs(r);
 	return ret;
 }
 

@@ -24,18 +24,21 @@ check_rule(const struct octo_dev *octo, const struct rte_flow *rule,
 	return 0;
 }
 
-/* An update keeps the rule's kind: one flow to one queue, or any other rule. */
+/*
+ * An update keeps the rule's kind. A flow's rule that was left to the PFs stays with them: octo
+ * steers the flow by another rule, or the PFs are slices, where one rule is all that a flow has.
+ */
 static int
-check_kind(const struct rte_flow *rule, const struct octo_rule_spec *spec,
-	   struct rte_flow_error *error)
+keep_kind(const struct rte_flow *rule, struct octo_flow_request *r, struct rte_flow_error *error)
 {
-	const bool has_tuple = spec->tuple != NULL;
-
-	if (has_tuple == octo_rule_has_tuple(rule))
+	if (!octo_rule_has_tuple(rule)) {
+		octo_flow_leave_to_pfs(r);
+		return 0;
+	}
+	if (r->rule_spec.tuple != NULL)
 		return 0;
 	return octo_flow_refuse(error, ENOTSUP,
-				"a rule of one flow to a queue stays one, "
-				"and others stay others: destroy it and make "
+				"a rule of one flow to a queue stays one: destroy it and make "
 				"another");
 }
 
@@ -55,7 +58,7 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 		ret = octo_flow_read(octo, now.rule.attr_ro, now.rule.pattern_ro, actions, &r,
 				     error);
 	if (ret == 0)
-		ret = check_kind(rule, &r.rule_spec, error);
+		ret = keep_kind(rule, &r, error);
 	if (ret == 0 && r.rule_spec.app_spec != NULL && octo_rule_ext_get(octo, rule) == NULL)
 		ret = octo_flow_refuse(error, ENOMEM, "no memory for the rule");
 	if (ret == 0 && r.rule_spec.app_spec != NULL)

@@ -558,6 +558,7 @@ struct octo_flow_request {
 int octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		   const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		   struct octo_flow_request *r, struct rte_flow_error *error);
+void octo_flow_leave_to_pfs(struct octo_flow_request *r);
 struct rte_flow *
 octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
