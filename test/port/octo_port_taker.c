@@ -199,6 +199,11 @@ isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 static int
 pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_error *error)
 {
+	const int code = of(dev)->taker.refuse_proxy;
+
+	if (code != 0)
+		return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "there is no proxy");
 	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
 }
 

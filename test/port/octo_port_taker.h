@@ -42,6 +42,7 @@ struct octo_port_taker {
 	struct octo_port_taken rule[OCTO_PORT_TAKER_ROOM];
 	struct octo_port_taken_handle handle[OCTO_PORT_TAKER_ROOM];
 	int refuse;                        /* errno of a refusal, 0: none */
+	int refuse_proxy;                  /* the same, to name the transfer proxy */
 	struct rte_flow_query_count count; /* of each rule */
 	uint32_t idle;                     /* seconds since the last hit of each rule */
 	bool reset;                        /* what the last query asked for */

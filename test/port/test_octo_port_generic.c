@@ -393,6 +393,14 @@ test_transfer_goes_to_the_switch_of_the_pf_named(void **state)
 		assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
 		assert_on_pfs(0, 0);
 	}
+	/* none of these errors is taken for a PF that is gone, to which the rule would not go */
+	for (int code = 1; code < 10; code++) {
+		taker[0]->refuse_proxy = code;
+		assert_null(create_transfer(port, octo_port_pf(0), &error));
+		assert_int_equal(rte_errno, code);
+		assert_non_null(strstr(error.message, "there is no proxy"));
+	}
+	taker[0]->refuse_proxy = 0;
 	assert_null(create_transfer(port, port, &error));
 	assert_int_equal(rte_errno, ENOTSUP);
 	assert_non_null(strstr(error.message, "name one of its PFs"));

@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <limits.h>
 
 #include <rte_malloc.h>
 
@@ -146,8 +147,11 @@ octo_app_spec_choose_queue(const struct rte_flow_action actions[])
 /* In place of a PF's index: the port is none of the PFs, or it is the octo port. */
 #define NO_PF (-1)
 #define OCTO_PORT (-2)
-/* The PF is gone: the port id is its last one, or OCTO_LOST_PORT(). */
-#define PF_IS_GONE (-3)
+/*
+ * The PF is gone: the port id is its last one, or OCTO_LOST_PORT(). Not the negative of any errno,
+ * as transfer_pf() returns those, too.
+ */
+#define PF_IS_GONE INT_MIN
 
 static int
 index_of(const struct octo_dev *octo, uint32_t port_id)
