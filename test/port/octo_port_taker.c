@@ -166,9 +166,14 @@ static int
 get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb, struct rte_flow_error *error)
 {
 	struct octo_port_taker *t = &of(dev)->taker;
+	void (*on_aged)(void) = t->on_aged;
 	uint32_t n = 0;
 
 	RTE_SET_USED(error);
+	t->nb_asked++;
+	t->on_aged = NULL;
+	if (on_aged != NULL)
+		on_aged();
 	for (unsigned int i = 0; i < RTE_DIM(t->rule); i++) {
 		if (!t->rule[i].used || !t->rule[i].aged || (t->rule[i].told && t->tells_once))
 			continue;

@@ -46,6 +46,8 @@ struct octo_port_taker {
 	struct rte_flow_query_count count; /* of each rule */
 	uint32_t idle;                     /* seconds since the last hit of each rule */
 	bool reset;                        /* what the last query asked for */
+	void (*on_aged)(void);             /* called once, in get_aged_flows() */
+	unsigned int nb_asked;             /* calls of get_aged_flows() */
 	bool tells_once;                   /* get_aged_flows() names a rule once */
 	bool tells_no_age;                 /* a query of AGE is refused */
 	unsigned int nb_dumps;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include <ethdev_driver.h>
 #include <rte_errno.h>
 
 #include "octo_port.h"
@@ -104,6 +105,30 @@ nb_aged(uint16_t port)
 
 	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), nb);
 	return (uint32_t)nb;
+}
+
+static void
+lose_first_pf(void)
+{
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(0)],
+				     RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+}
+
+/* Another port may have its id by now. */
+static void
+test_a_pf_that_is_lost_is_not_asked_again(void **state)
+{
+	uint16_t port = make_port();
+	void *contexts[4];
+
+	(void)state;
+	create_aging(port, NULL);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		taker[pf]->rule[0].aged = true;
+	taker[0]->on_aged = lose_first_pf;
+	taker[0]->nb_asked = 0;
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), 1);
+	assert_int_equal(taker[0]->nb_asked, 1);
 }
 
 /* PFs that name a rule once do so at different times. */
@@ -231,6 +256,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		aged_test(test_a_flow_is_aged_on_every_pf_or_not),
 		aged_test(test_flows_of_one_context_age_one_by_one),
+		aged_test(test_a_pf_that_is_lost_is_not_asked_again),
 		aged_test(test_pfs_that_tell_once),
 		aged_test(test_pfs_that_tell_once_and_no_age),
 		aged_test(test_a_flow_that_was_hit_meanwhile_is_young),

@@ -102,21 +102,22 @@ keep_named(struct octo_dev *octo, const struct search *s, void *const *contexts,
 static int
 ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flow_error *error)
 {
-	const uint16_t port = octo->port[pf].port_id;
-	int nb = rte_flow_get_aged_flows(port, NULL, 0, error);
+	const struct octo_port *port = &octo->port[pf];
+	int nb = rte_flow_get_aged_flows(octo_port_usable_id(port), NULL, 0, error);
 	void **contexts;
 	int ret = 0;
 
-	if (nb == 0)
+	/* the port may have been lost in the call, and its rules with it */
+	if (nb == 0 || !octo_port_is(port, OCTO_PORT_RUNNING))
 		return 0;
 	if (nb < 0)
-		return octo_flow_blame(&octo->port[pf], nb, error);
+		return octo_flow_blame(port, nb, error);
 	contexts = calloc((size_t)nb, sizeof(*contexts));
 	if (contexts == NULL)
 		return refuse_memory(error);
-	nb = rte_flow_get_aged_flows(port, contexts, (uint32_t)nb, error);
+	nb = rte_flow_get_aged_flows(octo_port_usable_id(port), contexts, (uint32_t)nb, error);
 	if (nb < 0)
-		ret = octo_flow_blame(&octo->port[pf], nb, error);
+		ret = octo_flow_blame(port, nb, error);
 	else
 		keep_named(octo, s, contexts, nb, pf);
 	free(contexts);
@@ -178,14 +179,16 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, (uint8_t)pf);
-		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_query_age age = {0};
 
 		if (on == NULL)
 			continue;
 		if ((handle->aged_on & RTE_BIT32(pf)) == 0)
 			return false;
-		if (rte_flow_action_handle_query(port, on, &age, NULL) == 0 && !age.aged) {
+		/* RTE_MAX_ETHPORTS, which has no actions, once the port is about to be removed */
+		if (rte_flow_action_handle_query(octo_port_usable_id(&octo->port[pf]), on, &age,
+						 NULL) == 0 &&
+		    !age.aged) {
 			handle->aged_on &= ~RTE_BIT32(pf);
 			return false;
 		}
