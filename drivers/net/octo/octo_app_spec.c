@@ -262,15 +262,15 @@ int
 octo_app_spec_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule, uint32_t *pfs,
 		  struct rte_flow_error *error)
 {
-	int pf;
+	int port;
 
 	*pfs = UINT32_MAX;
 	if (!rule->attr_ro->transfer)
 		return 0;
-	pf = transfer_pf(octo, rule, error);
-	if (pf < 0 && pf != PF_IS_GONE)
-		return pf;
-	*pfs = pf == PF_IS_GONE ? 0 : RTE_BIT32(pf);
+	port = transfer_pf(octo, rule, error);
+	if (port < 0 && port != PF_IS_GONE)
+		return port;
+	*pfs = port == PF_IS_GONE ? 0 : RTE_BIT32(port);
 	return 0;
 }
 

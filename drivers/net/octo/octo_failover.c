@@ -47,16 +47,16 @@ octo_failover_watch_locked(struct octo_dev *octo, bool on)
 
 /* Called when the PF is no longer one of the port's. */
 void
-octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf)
+octo_failover_lost_locked(struct octo_dev *octo, uint8_t port)
 {
 	octo_assert_locked(octo);
 	/* its rules may still be on an earlier proxy */
-	if (octo->proxy == pf || (octo->failover.proxies & RTE_BIT32(pf)))
+	if (octo->proxy == port || (octo->failover.proxies & RTE_BIT32(port)))
 		octo_sync_mark_flows_locked(octo);
 	else
-		octo_sync_mark_lost_locked(octo, pf);
-	octo->failover.proxies &= ~RTE_BIT32(pf);
-	if (octo->proxy != pf || octo->sliced)
+		octo_sync_mark_lost_locked(octo, port);
+	octo->failover.proxies &= ~RTE_BIT32(port);
+	if (octo->proxy != port || octo->sliced)
 		return;
 	octo->proxy = OCTO_NO_PF;
 	octo->partition.stale = true;

@@ -28,7 +28,7 @@ struct octo_failover {
 /* octo_failover.c; all under the control mutex */
 uint64_t octo_failover_cpu_ns(void);
 void octo_failover_watch_locked(struct octo_dev *octo, bool on);
-void octo_failover_lost_locked(struct octo_dev *octo, uint8_t pf);
+void octo_failover_lost_locked(struct octo_dev *octo, uint8_t port);
 void octo_failover_joined_locked(struct octo_dev *octo);
 void octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now);
 bool octo_failover_sync_locked(struct octo_dev *octo);

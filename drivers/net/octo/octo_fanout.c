@@ -13,37 +13,38 @@
 
 /* The rule is not on this PF any more. */
 void
-octo_fanout_drop(struct rte_flow *rule, uint8_t pf)
+octo_fanout_drop(struct rte_flow *rule, uint8_t port)
 {
-	rule->arfs[pf] = (struct octo_handle){0};
-	octo_rule_hits_end_pf(rule, pf);
+	rule->arfs[port] = (struct octo_handle){0};
+	octo_rule_hits_end_pf(rule, port);
 }
 
 /* Remove the rule from one PF. */
 int
-octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
 			       struct rte_flow_error *error)
 {
-	struct rte_flow *on = octo_rule_on(octo, rule, pf);
+	struct rte_flow *on = octo_rule_on(octo, rule, port);
 	int ret = 0;
 
 	octo_assert_locked(octo);
 	if (on == NULL)
 		return 0;
 	/* a PF that is about to be removed takes its rule along */
-	if (octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
-		ret = octo_port_nic(&octo->port[pf])->destroy(&octo->port[pf], on, error);
-	ret = octo_flow_destroyed(&octo->port[pf], ret, error);
+	if (octo_port_is(&octo->port[port], OCTO_PORT_IDLE))
+		ret = octo_port_nic(&octo->port[port])->destroy(&octo->port[port], on, error);
+	ret = octo_flow_destroyed(&octo->port[port], ret, error);
 	if (ret == 0)
-		octo_fanout_drop(rule, pf);
+		octo_fanout_drop(rule, port);
 	return ret;
 }
 
 /* PFs with flow queues get the rules of template tables by these queues. */
 bool
-octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
+octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule,
+			       uint8_t port)
 {
-	return rule->by_table && !octo->port[pf].no_flow_queues;
+	return rule->by_table && !octo->port[port].no_flow_queues;
 }
 
 /* Removes the rule from all PFs; goes on after an error and returns the first one. */
@@ -57,11 +58,11 @@ octo_fanout_remove_locked(struct octo_dev *octo, struct rte_flow *rule,
 	/* a rule created before the first start was never installed */
 	if (octo->mpfs_ops != NULL && octo_rule_has_tuple(rule))
 		first_error = octo->mpfs_ops->remove(octo, rule, error);
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		int ret = 0;
 
-		if (!octo_fanout_goes_by_flow_queue(octo, rule, pf))
-			ret = octo_fanout_remove_from_locked(octo, rule, pf,
+		if (!octo_fanout_goes_by_flow_queue(octo, rule, port))
+			ret = octo_fanout_remove_from_locked(octo, rule, port,
 							     first_error == 0 ? error : NULL);
 		if (first_error == 0)
 			first_error = ret;
@@ -151,21 +152,22 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 	const struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct octo_pf_rule pf_rule;
 	int ret = octo_fanout_write(octo, &spec, &pf_rule, error);
-	int pf;
+	int port;
 
 	octo_assert_locked(octo);
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
+	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING) {
 		if (ret != 0)
 			break;
-		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0 || octo_rule_on(octo, rule, pf) != NULL ||
-		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)pf))
+		if ((pf_rule.pfs & RTE_BIT32(port)) == 0 ||
+		    octo_rule_on(octo, rule, port) != NULL ||
+		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)port))
 			continue;
-		rule->arfs[pf] = octo_fanout_create_on(octo, (uint8_t)pf, &pf_rule, 0, error);
+		rule->arfs[port] = octo_fanout_create_on(octo, (uint8_t)port, &pf_rule, 0, error);
 		/* the only rule of a flow is tried again when its queue is rehomed */
-		if (rule->arfs[pf].h == NULL &&
+		if (rule->arfs[port].h == NULL &&
 		    (octo_rule_is_sole(octo, rule) ||
-		     !octo_port_excuse_joining_locked(octo, pf, -rte_errno)))
-			ret = octo_flow_blame(&octo->port[pf], -rte_errno, error);
+		     !octo_port_excuse_joining_locked(octo, port, -rte_errno)))
+			ret = octo_flow_blame(&octo->port[port], -rte_errno, error);
 	}
 	return ret;
 }
@@ -196,7 +198,7 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 	struct octo_indirect_own own;
 	struct octo_pf_rule pf_rule;
 	int ret = 0;
-	int pf;
+	int port;
 
 	if (spec->app_spec == NULL && octo->agent != NULL && !octo->started)
 		return 0;
@@ -207,14 +209,14 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					 "the PF that the rule names is gone, or the transfer "
 					 "proxy of the switch");
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
-		const struct octo_port *p = &octo->port[pf];
+	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_READY) {
+		const struct octo_port *p = &octo->port[port];
 
 		if (ret != 0)
 			break;
-		if ((pf_rule.pfs & RTE_BIT32(pf)) == 0)
+		if ((pf_rule.pfs & RTE_BIT32(port)) == 0)
 			continue;
-		actions = octo_fanout_actions_on(octo, (uint8_t)pf, &pf_rule, &own);
+		actions = octo_fanout_actions_on(octo, (uint8_t)port, &pf_rule, &own);
 		ret = octo_port_nic(p)->validate(p, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
 						 actions, error);
 		if (ret != 0)

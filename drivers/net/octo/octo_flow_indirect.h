@@ -59,8 +59,8 @@ octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_
 const struct rte_flow_action_handle *
 octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_action_type type);
 const struct rte_flow_action *
-octo_indirect_on_pf(const struct octo_dev *octo, const struct rte_flow_action actions[], uint8_t pf,
-		    struct octo_indirect_own *own);
+octo_indirect_on_pf(const struct octo_dev *octo, const struct rte_flow_action actions[],
+		    uint8_t port, struct octo_indirect_own *own);
 const struct rte_flow_action *
 octo_indirect_one_on_pf(const struct octo_dev *octo, const struct rte_flow_action *action,
 			struct octo_indirect_own *own);
@@ -72,7 +72,7 @@ octo_indirect_create_locked(struct octo_dev *octo, const struct rte_flow_indir_a
 int octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 				 struct rte_flow_error *error);
 int octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle,
-			       uint8_t pf, const void *update, struct rte_flow_error *error);
+			       uint8_t port, const void *update, struct rte_flow_error *error);
 int octo_indirect_query_locked(struct octo_dev *octo, const struct rte_flow_action_handle *handle,
 			       void *data, struct rte_flow_error *error);
 int octo_indirect_install_locked(struct octo_dev *octo);

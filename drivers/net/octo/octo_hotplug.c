@@ -226,12 +226,12 @@ await(const struct octo_port *port, uint64_t end)
  * without the mutex; a start of the port may pass wait=true.
  */
 void
-octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
+octo_hotplug_send(struct octo_dev *octo, uint8_t port, uint32_t action, bool wait)
 {
-	struct octo_port *p = &octo->port[pf];
+	struct octo_port *p = &octo->port[port];
 	const char *args = p->past.args == NULL ? "" : p->past.args;
 	struct request *r = calloc(1, sizeof(*r) + strlen(args) + 1);
-	const struct request failed = {.index = pf, .action = action};
+	const struct request failed = {.index = port, .action = action};
 
 	if (r == NULL) {
 		finish(octo, &failed, -ENOMEM);
@@ -240,7 +240,7 @@ octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait)
 	*r = (struct request){
 		.port_id = octo->port_id,
 		.owner_id = octo->owner_id,
-		.index = pf,
+		.index = port,
 		.action = action,
 		.until = p->draining.until,
 		.port = *p,

@@ -24,26 +24,26 @@ blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 
 /* A PF that is about to be removed takes its handle along, and is not called any more. */
 static bool
-is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf)
+is_on(const struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t port)
 {
-	return octo_indirect_handle_on(handle, pf) != NULL &&
-	       octo_port_is(&octo->port[pf], OCTO_PORT_IDLE);
+	return octo_indirect_handle_on(handle, port) != NULL &&
+	       octo_port_is(&octo->port[port], OCTO_PORT_IDLE);
 }
 
 static int
-remove_from_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+remove_from_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t port,
 	       struct rte_flow_error *error)
 {
-	const struct octo_port *p = &octo->port[pf];
+	const struct octo_port *p = &octo->port[port];
 	int ret;
 
-	if (!is_on(octo, handle, pf))
+	if (!is_on(octo, handle, port))
 		return 0;
-	ret = rte_flow_action_handle_destroy(p->port_id, octo_indirect_handle_on(handle, pf),
+	ret = rte_flow_action_handle_destroy(p->port_id, octo_indirect_handle_on(handle, port),
 					     error);
 	ret = octo_flow_destroyed(p, ret, error);
 	if (ret == 0)
-		handle->on[pf] = (struct octo_handle){0};
+		handle->on[port] = (struct octo_handle){0};
 	return ret;
 }
 
@@ -54,8 +54,8 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 {
 	int first_error = 0;
 
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
-		int ret = remove_from_pf(octo, handle, pf, first_error == 0 ? error : NULL);
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
+		int ret = remove_from_pf(octo, handle, port, first_error == 0 ? error : NULL);
 
 		if (first_error == 0)
 			first_error = ret;
@@ -64,16 +64,16 @@ remove_from_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 }
 
 static int
-insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
+insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t port,
 	     struct rte_flow_error *error)
 {
-	const struct octo_port *p = &octo->port[pf];
+	const struct octo_port *p = &octo->port[port];
 	const uint32_t life = p->fsm.life;
 	struct octo_indirect_own own;
 	const struct rte_flow_action *action = octo_indirect_one_on_pf(octo, handle->action, &own);
 	void *on = rte_flow_action_handle_create(p->port_id, &handle->conf, action, error);
 
-	handle->on[pf] = octo_handle_make(on, life);
+	handle->on[port] = octo_handle_make(on, life);
 	return on != NULL ? 0 : blame(p, -rte_errno, error);
 }
 
@@ -82,13 +82,13 @@ static int
 complete(struct octo_dev *octo, struct rte_flow_action_handle *handle, struct rte_flow_error *error)
 {
 	int first_error = 0;
-	int pf;
+	int port;
 
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
+	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING) {
 		int ret = 0;
 
-		if (octo_indirect_handle_on(handle, pf) == NULL)
-			ret = insert_on_pf(octo, handle, (uint8_t)pf,
+		if (octo_indirect_handle_on(handle, port) == NULL)
+			ret = insert_on_pf(octo, handle, (uint8_t)port,
 					   first_error == 0 ? error : NULL);
 		if (first_error == 0)
 			first_error = ret;
@@ -244,27 +244,27 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 
 /* Update the action on one PF; 0 also if that PF does not have it. */
 int
-octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t pf,
-			   const void *update, struct rte_flow_error *error)
+octo_indirect_update_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle,
+			   uint8_t port, const void *update, struct rte_flow_error *error)
 {
 	struct octo_indirect_own own;
 	int ret;
 
-	if (!is_on(octo, handle, pf))
+	if (!is_on(octo, handle, port))
 		return 0;
 	if (handle->action->type != RTE_FLOW_ACTION_TYPE_AGE)
 		update = octo_indirect_one_on_pf(octo, update, &own);
-	ret = rte_flow_action_handle_update(octo->port[pf].port_id,
-					    octo_indirect_handle_on(handle, pf), update, error);
-	return ret == 0 ? 0 : blame(&octo->port[pf], ret, error);
+	ret = rte_flow_action_handle_update(octo->port[port].port_id,
+					    octo_indirect_handle_on(handle, port), update, error);
+	return ret == 0 ? 0 : blame(&octo->port[port], ret, error);
 }
 
 static int
-query_on_pf(struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t pf,
+query_on_pf(struct octo_dev *octo, const struct rte_flow_action_handle *handle, uint8_t port,
 	    void *data, struct rte_flow_error *error)
 {
-	const struct octo_port *p = &octo->port[pf];
-	int ret = rte_flow_action_handle_query(p->port_id, octo_indirect_handle_on(handle, pf),
+	const struct octo_port *p = &octo->port[port];
+	int ret = rte_flow_action_handle_query(p->port_id, octo_indirect_handle_on(handle, port),
 					       data, error);
 
 	return ret == 0 ? 0 : blame(p, ret, error);
@@ -279,18 +279,18 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	struct octo_hits hits;
 
 	*sum = (struct rte_flow_query_count){.reset = reset, .hits_set = 1, .bytes_set = 1};
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_count one = {.reset = reset};
 		int ret;
 
-		if (!is_on(octo, handle, pf))
+		if (!is_on(octo, handle, port))
 			continue;
-		ret = query_on_pf(octo, handle, pf, &one, error);
+		ret = query_on_pf(octo, handle, port, &one, error);
 		if (ret != 0)
 			return ret;
 		sum->hits_set &= one.hits_set;
 		sum->bytes_set &= one.bytes_set;
-		octo_kept_hits_read(&handle->kept, pf, &handle->on[pf],
+		octo_kept_hits_read(&handle->kept, port, &handle->on[port],
 				    (struct octo_hits){one.hits, one.bytes});
 	}
 	hits = octo_kept_hits_sum(&handle->kept);
@@ -306,13 +306,13 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	  struct rte_flow_query_age *all, struct rte_flow_error *error)
 {
 	*all = (struct rte_flow_query_age){.aged = 1};
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_age one = {0};
 		int ret;
 
-		if (!is_on(octo, handle, pf))
+		if (!is_on(octo, handle, port))
 			continue;
-		ret = query_on_pf(octo, handle, pf, &one, error);
+		ret = query_on_pf(octo, handle, port, &one, error);
 		if (ret != 0)
 			return ret;
 		octo_rule_hits_merge_age(all, &one);
@@ -373,13 +373,13 @@ octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
 
 /* Inverse of octo_indirect_join_locked(): remove all handles from this PF. */
 void
-octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf)
+octo_indirect_leave_locked(struct octo_dev *octo, uint8_t port)
 {
 	struct rte_flow_action_handle *handle;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
-		remove_from_pf(octo, handle, pf, NULL);
-		handle->on[pf] = (struct octo_handle){0};
+		remove_from_pf(octo, handle, port, NULL);
+		handle->on[port] = (struct octo_handle){0};
 	}
 }
 
@@ -392,9 +392,9 @@ withdraw(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 	if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT)
 		query_count(octo, handle, &count, NULL);
 	remove_from_pfs(octo, handle, NULL);
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		if (octo_indirect_handle_on(handle, pf) == NULL)
-			octo_kept_hits_end(&handle->kept, pf);
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		if (octo_indirect_handle_on(handle, port) == NULL)
+			octo_kept_hits_end(&handle->kept, port);
 }
 
 /* The inverse of octo_indirect_install_locked(), at port stop: not all PFs keep such objects. */

@@ -14,14 +14,14 @@ update_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle, cons
 	      const void *undo, struct rte_flow_error *error)
 {
 	int ret = 0;
-	int pf;
+	int port;
 
-	for (pf = 0; ret == 0 && pf < octo->nb_ports; pf++)
-		ret = octo_indirect_update_on_pf(octo, handle, (uint8_t)pf, update, error);
+	for (port = 0; ret == 0 && port < octo->nb_ports; port++)
+		ret = octo_indirect_update_on_pf(octo, handle, (uint8_t)port, update, error);
 	if (ret == 0)
 		return 0;
-	for (pf -= 2; pf >= 0; pf--)
-		octo_indirect_update_on_pf(octo, handle, (uint8_t)pf, undo, NULL);
+	for (port -= 2; port >= 0; port--)
+		octo_indirect_update_on_pf(octo, handle, (uint8_t)port, undo, NULL);
 	rte_errno = -ret;
 	return ret;
 }

@@ -165,7 +165,7 @@ octo_indirect_find_handle(const struct rte_flow_action actions[], enum rte_flow_
 struct translation {
 	const struct octo_dev *octo;
 	struct octo_indirect_own *own;
-	uint8_t pf;
+	uint8_t port;
 };
 
 static const struct rte_flow_action *
@@ -216,7 +216,7 @@ translate_conf(const struct translation *t, const struct rte_flow_action *action
 	const struct rte_flow_action_handle *handle = handle_of(action);
 
 	if (handle != NULL)
-		return octo_indirect_handle_on(handle, t->pf);
+		return octo_indirect_handle_on(handle, t->port);
 	if (octo_spec_nested(action) != NULL)
 		return translate_sample(t, action->conf);
 	if (t->octo->sliced && action->conf != NULL && action->type == RTE_FLOW_ACTION_TYPE_QUEUE)
@@ -254,10 +254,10 @@ begin(struct octo_indirect_own *own)
 
 /* The actions with this PF's handles and legs; octo_indirect_check() has ensured that they fit. */
 const struct rte_flow_action *
-octo_indirect_on_pf(const struct octo_dev *octo, const struct rte_flow_action actions[], uint8_t pf,
-		    struct octo_indirect_own *own)
+octo_indirect_on_pf(const struct octo_dev *octo, const struct rte_flow_action actions[],
+		    uint8_t port, struct octo_indirect_own *own)
 {
-	const struct translation t = {.octo = octo, .own = own, .pf = pf};
+	const struct translation t = {.octo = octo, .own = own, .port = port};
 
 	begin(own);
 	return translate(&t, actions);

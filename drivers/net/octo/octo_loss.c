@@ -17,19 +17,19 @@
 
 /* The port was owned: unpublish its legs, and keep its last counts. Its handles are invalid. */
 static void
-take_away(struct octo_dev *octo, uint8_t pf)
+take_away(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_port *port = &octo->port[pf];
+	struct octo_port *p = &octo->port[port];
 
-	port->link_up = false;
-	port->no_flow_queues = false;
-	port->past.log_at = octo_deadline(LOG_MS * 1000);
-	octo_pf_counts_keep(octo, pf);
+	p->link_up = false;
+	p->no_flow_queues = false;
+	p->past.log_at = octo_deadline(LOG_MS * 1000);
+	octo_pf_counts_keep(octo, port);
 	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
-	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, pf));
-	octo_rule_list_name_lost_locked(octo, pf);
-	octo_mpfs_masked_lose_pf(octo, pf);
-	octo_failover_lost_locked(octo, pf);
+	octo_fence_forget_pfs_locked(octo, octo_port_pfs(octo, port));
+	octo_rule_list_name_lost_locked(octo, port);
+	octo_mpfs_masked_lose_pf(octo, port);
+	octo_failover_lost_locked(octo, port);
 }
 
 /* Index of the PF with this port, or -1. */
@@ -74,10 +74,11 @@ take_in(struct octo_dev *octo, uint16_t pf_port_id)
 
 /* The PF is unpublished before its last counters are read, so that they are final. */
 static void
-count_last(struct octo_dev *octo, uint8_t pf)
+count_last(struct octo_dev *octo, uint8_t port)
 {
-	octo_poll_unpublish(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING) & ~octo_port_pfs(octo, pf));
-	octo_pf_counts_read_last_locked(octo, pf);
+	octo_poll_unpublish(octo,
+			    octo_pf_mask(octo, OCTO_PORT_RUNNING) & ~octo_port_pfs(octo, port));
+	octo_pf_counts_read_last_locked(octo, port);
 }
 
 /* With replug=off a PF stays away, also one that could be used again. */

@@ -172,11 +172,11 @@ struct rule_move {
 };
 
 static int
-change_rule(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
+change_rule(struct octo_move *m, uint8_t port, bool back, struct rte_flow_error *error)
 {
 	struct rule_move *r = container_of(m, struct rule_move, move);
 
-	return octo_replace_on_pf(m->octo, pf, r->rule, back ? &r->to : &r->from,
+	return octo_replace_on_pf(m->octo, port, r->rule, back ? &r->to : &r->from,
 				  back ? &r->from : &r->to, error);
 }
 
@@ -233,11 +233,11 @@ struct handle_move {
 };
 
 static int
-change_queue(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
+change_queue(struct octo_move *m, uint8_t port, bool back, struct rte_flow_error *error)
 {
 	struct handle_move *h = container_of(m, struct handle_move, move);
 
-	return octo_indirect_update_on_pf(m->octo, h->handle, pf, back ? h->old : h->new, error);
+	return octo_indirect_update_on_pf(m->octo, h->handle, port, back ? h->old : h->new, error);
 }
 
 static void

@@ -29,7 +29,7 @@ struct octo_move {
 	 * Make the rule or action lead to the new queue on this port, or back to the old one.
 	 * Returns 0, also if the PF does not have it, or a negative errno.
 	 */
-	int (*change)(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error);
+	int (*change)(struct octo_move *m, uint8_t port, bool back, struct rte_flow_error *error);
 	/** Call octo_move_rule_locked() for each of its rules. */
 	void (*follow)(struct octo_move *m, uint16_t from, uint16_t to);
 	/* progress */
@@ -87,16 +87,16 @@ extern int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 				    struct rte_flow_error *error);
 
 /** Replace a PF's rule, in place or by another one. COUNT continues. */
-int octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
+int octo_replace_on_pf(struct octo_dev *octo, uint8_t port, struct rte_flow *rule,
 		       const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		       struct rte_flow_error *error);
 
 /** octo_replace_on_pf(), never in place: counters begin at 0. *on may be NULL. */
-int octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
+int octo_replace_anew(struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 		      const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		      struct rte_flow_error *error);
 
 /** Remove the PF's rule; the inverse of octo_replace_anew() where there was none. */
-void octo_replace_by_none(const struct octo_dev *octo, uint8_t pf, struct octo_handle *on);
+void octo_replace_by_none(const struct octo_dev *octo, uint8_t port, struct octo_handle *on);
 
 #endif /* OCTO_MOVE_H */

@@ -90,7 +90,7 @@ int octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error);
 int octo_mpfs_masked_set(struct octo_dev *octo, const struct octo_masked_rules *masked,
 			 struct rte_flow_error *error);
 void octo_mpfs_masked_clear(struct octo_dev *octo);
-void octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t pf);
+void octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t port);
 /* The hits of these rules; false if they are not counted. */
 bool octo_mpfs_masked_hits(const struct octo_dev *octo, uint64_t *hits);
 

@@ -132,12 +132,12 @@ create_set(const struct octo_dev *octo, const struct octo_masked_rules *masked,
 
 /* The PF's RETA is gone, and the masked rules if it was their transfer proxy PF. */
 void
-octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t pf)
+octo_mpfs_masked_lose_pf(struct octo_dev *octo, uint8_t port)
 {
-	octo->partition.level |= RTE_BIT32(pf);
+	octo->partition.level |= RTE_BIT32(port);
 	octo->partition.lost = true;
 	octo->partition.settled = false;
-	octo->partition.stale |= octo->partition.set.proxy == pf;
+	octo->partition.stale |= octo->partition.set.proxy == port;
 }
 
 void

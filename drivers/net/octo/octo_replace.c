@@ -13,12 +13,12 @@ int (*octo_replace_in_place)(uint16_t port_id, struct rte_flow *flow,
 			     const struct rte_flow_action actions[], struct rte_flow_error *error);
 
 void
-octo_replace_by_none(const struct octo_dev *octo, uint8_t pf, struct octo_handle *on)
+octo_replace_by_none(const struct octo_dev *octo, uint8_t port, struct octo_handle *on)
 {
-	struct rte_flow *flow = octo_handle_take(on, octo->port[pf].fsm.life);
+	struct rte_flow *flow = octo_handle_take(on, octo->port[port].fsm.life);
 
 	if (flow != NULL)
-		octo_port_nic(&octo->port[pf])->destroy(&octo->port[pf], flow, NULL);
+		octo_port_nic(&octo->port[port])->destroy(&octo->port[port], flow, NULL);
 }
 
 /*
@@ -83,17 +83,17 @@ change_in_place(const struct octo_dev *octo, uint8_t port, struct rte_flow *on,
 }
 
 int
-octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
+octo_replace_anew(struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		  struct rte_flow_error *error)
 {
-	const struct octo_port *p = &octo->port[pf];
+	const struct octo_port *p = &octo->port[port];
 	int ret = 0;
 
 	if (octo_port_object(p, on) != NULL) {
-		ret = replace(octo, pf, on, from, to, error);
+		ret = replace(octo, port, on, from, to, error);
 	} else {
-		*on = octo_fanout_create_on(octo, pf, to, 0, error);
+		*on = octo_fanout_create_on(octo, port, to, 0, error);
 		if (on->h == NULL)
 			ret = -rte_errno;
 	}
@@ -101,24 +101,24 @@ octo_replace_anew(struct octo_dev *octo, uint8_t pf, struct octo_handle *on,
 }
 
 int
-octo_replace_on_pf(struct octo_dev *octo, uint8_t pf, struct rte_flow *rule,
+octo_replace_on_pf(struct octo_dev *octo, uint8_t port, struct rte_flow *rule,
 		   const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		   struct rte_flow_error *error)
 {
-	struct rte_flow *const old = octo_rule_on(octo, rule, pf);
+	struct rte_flow *const old = octo_rule_on(octo, rule, port);
 	int ret;
 
 	if (old == NULL)
 		return 0;
-	ret = change_in_place(octo, pf, old, to, error);
+	ret = change_in_place(octo, port, old, to, error);
 	if (ret == -ENOSYS || ret == -ENOTSUP) {
-		octo_rule_hits_keep_pf_locked(octo, rule, pf);
-		ret = replace(octo, pf, &rule->arfs[pf], from, to, error);
+		octo_rule_hits_keep_pf_locked(octo, rule, port);
+		ret = replace(octo, port, &rule->arfs[port], from, to, error);
 		/* a new rule may reuse the old one's address, but it has its own counter */
-		if (ret == 0 || octo_rule_on(octo, rule, pf) != old)
-			octo_rule_hits_end_pf(rule, pf);
+		if (ret == 0 || octo_rule_on(octo, rule, port) != old)
+			octo_rule_hits_end_pf(rule, port);
 	}
-	if (octo->sliced && octo_rule_on(octo, rule, pf) == NULL)
+	if (octo->sliced && octo_rule_on(octo, rule, port) == NULL)
 		octo_fanout_lose(octo, rule);
-	return ret == 0 ? 0 : octo_flow_blame(&octo->port[pf], ret, error);
+	return ret == 0 ? 0 : octo_flow_blame(&octo->port[port], ret, error);
 }

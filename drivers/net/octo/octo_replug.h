@@ -77,13 +77,13 @@ void octo_replug_look_at_once(struct octo_dev *octo);
 void octo_replug_log_gone_locked(struct octo_dev *octo, uint64_t now);
 
 /* octo_hotplug.c: hotplug requests */
-void octo_hotplug_send(struct octo_dev *octo, uint8_t pf, uint32_t action, bool wait);
+void octo_hotplug_send(struct octo_dev *octo, uint8_t port, uint32_t action, bool wait);
 void octo_hotplug_await(const struct octo_dev *octo);
 
 /* octo_resync.c: a port that came back, or came late; under the control mutex */
-int octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf);
-bool octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t pf);
-int octo_resync_start_locked(struct octo_dev *octo, uint8_t pf);
+int octo_resync_settings_locked(struct octo_dev *octo, uint8_t port);
+bool octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t port);
+int octo_resync_start_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_attach.c: the PFs' ports, found or probed, owned, given back */
 bool octo_attach_would_be_octo(const char *name);
@@ -97,7 +97,7 @@ bool octo_attach_is_probed(uint16_t port_id);
 bool octo_attach_find(const struct octo_port *port, uint16_t *port_id);
 int octo_attach_probe_again(const struct octo_port *port);
 void octo_attach_abandon(const struct octo_port *port);
-int octo_attach_again_locked(struct octo_dev *octo, uint8_t pf, uint32_t life);
+int octo_attach_again_locked(struct octo_dev *octo, uint8_t port, uint32_t life);
 bool octo_attach_is_ours(uint64_t owner_id, const struct octo_port *port);
 void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id);
 
@@ -114,6 +114,6 @@ int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port);
 
 /* octo_indirect.c; all under the control mutex */
 int octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error);
-void octo_indirect_leave_locked(struct octo_dev *octo, uint8_t pf);
+void octo_indirect_leave_locked(struct octo_dev *octo, uint8_t port);
 
 #endif /* OCTO_REPLUG_H */

@@ -39,9 +39,9 @@ set_up_queues(struct octo_dev *octo, uint8_t port)
 
 /* Apply everything that precedes the start of the PF. */
 int
-octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf)
+octo_resync_settings_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_port *p = &octo->port[pf];
+	struct octo_port *p = &octo->port[port];
 	int ret;
 
 	octo_assert_locked(octo);
@@ -56,9 +56,9 @@ octo_resync_settings_locked(struct octo_dev *octo, uint8_t pf)
 	if (ret == 0 && octo_data(octo)->dev_configured) {
 		ret = octo_pf_config_again_locked(octo, p);
 		if (ret == 0)
-			ret = set_up_queues(octo, pf);
+			ret = set_up_queues(octo, port);
 		if (ret == 0)
-			ret = octo_rss_resync_locked(octo, pf);
+			ret = octo_rss_resync_locked(octo, port);
 	}
 	if (ret == 0)
 		ret = octo_filter_resync_locked(octo, p);
@@ -124,10 +124,10 @@ can_hold_legs(struct octo_dev *octo, uint8_t port)
  * while its queue is not polled, and then there is no order to lose.
  */
 bool
-octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t pf)
+octo_resync_must_wait_locked(struct octo_dev *octo, uint8_t port)
 {
-	return octo_must_wait(&octo->port[pf].past.patient_until,
-			      !octo->started || can_hold_legs(octo, pf), PATIENCE_MS * 1000);
+	return octo_must_wait(&octo->port[port].past.patient_until,
+			      !octo->started || can_hold_legs(octo, port), PATIENCE_MS * 1000);
 }
 
 /* The link state may have been set while the PF was recovering and could not be called. */
@@ -141,25 +141,25 @@ resync_link(const struct octo_dev *octo, uint16_t port)
 }
 
 static int
-start(struct octo_dev *octo, uint8_t pf)
+start(struct octo_dev *octo, uint8_t port)
 {
-	struct octo_port *p = &octo->port[pf];
+	struct octo_port *p = &octo->port[port];
 	int ret = octo_slices_set_up_idle_locked(octo, p);
 
 	if (ret == 0)
 		ret = rte_eth_dev_start(p->port_id);
 	if (ret != 0)
 		return ret;
-	ret = set_queue_states(octo, pf);
+	ret = set_queue_states(octo, port);
 	/* some PMDs reset the RETA at start */
 	if (ret == 0)
-		ret = octo_rss_resync_locked(octo, pf);
+		ret = octo_rss_resync_locked(octo, port);
 	if (ret != 0) {
 		rte_eth_dev_stop(p->port_id);
 		return ret;
 	}
 	resync_link(octo, p->port_id);
-	octo_pf_counts_join_locked(octo, pf);
+	octo_pf_counts_join_locked(octo, port);
 	octo_users_admit(p);
 	octo_port_did(p, OCTO_PORT_EV_STARTED);
 	return octo_port_is_owned(p) ? 0 : -ENODEV;
@@ -174,7 +174,7 @@ start(struct octo_dev *octo, uint8_t pf)
  * it.
  */
 int
-octo_resync_start_locked(struct octo_dev *octo, uint8_t pf)
+octo_resync_start_locked(struct octo_dev *octo, uint8_t port)
 {
 	struct rte_flow_error error = {.message = NULL};
 	int ret;
@@ -185,16 +185,16 @@ octo_resync_start_locked(struct octo_dev *octo, uint8_t pf)
 	 * not overtake those in the other PFs' rings: hold its legs before the start.
 	 */
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
-		if (octo_port_index(octo, i) == pf)
+		if (octo_port_index(octo, i) == port)
 			octo_fence_hold_leg_locked(octo, i);
-	octo_sync_port_begin_locked(octo, pf);
-	octo_port_role_hear_locked(octo, pf, OCTO_PF_EV_JOINS);
-	ret = start(octo, pf);
+	octo_sync_port_begin_locked(octo, port);
+	octo_port_role_hear_locked(octo, port, OCTO_PF_EV_JOINS);
+	ret = start(octo, port);
 	if (ret == 0)
 		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_fence_flipped_all_locked(octo);
 	if (ret != 0)
-		octo_port_role_hear_locked(octo, pf, OCTO_PF_EV_STOPPED);
+		octo_port_role_hear_locked(octo, port, OCTO_PF_EV_STOPPED);
 	else
 		octo->sync.joining.ret = octo_indirect_join_locked(octo, &error);
 	return ret;

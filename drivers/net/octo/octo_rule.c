@@ -84,14 +84,14 @@ void
 octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	octo_assert_locked(octo);
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
-		octo_rule_hits_keep_pf_locked(octo, rule, pf);
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		octo_rule_hits_keep_pf_locked(octo, rule, port);
 	octo_fanout_remove_locked(octo, rule, NULL);
 	/* a PF may have refused: drop its handle all the same */
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
-		if (octo_fanout_goes_by_flow_queue(octo, rule, pf))
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
+		if (octo_fanout_goes_by_flow_queue(octo, rule, port))
 			continue;
-		octo_fanout_drop(rule, pf);
+		octo_fanout_drop(rule, port);
 	}
 	octo_fanout_unlead(rule);
 	octo_rule_ext_reset(octo, rule);

@@ -196,7 +196,7 @@ int octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
 int octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_list_name_again_locked(struct octo_dev *octo);
-void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf);
+void octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_rule_ext.c: rule extensions */
 void octo_rule_ext_count_locked(struct octo_dev *octo, struct octo_rule_ext *ext);
@@ -210,14 +210,14 @@ enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: counters of rules */
 extern const struct rte_flow_action octo_rule_hits_count[]; /* a query of COUNT */
-void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
-void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf);
+void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port);
+void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,
 				struct rte_flow_error *error);
 void octo_rule_hits_merge_age(struct rte_flow_query_age *all, const struct rte_flow_query_age *one);
 bool
-octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits);
+octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port, uint64_t *hits);
 
 /* octo_rule_aged.c */
 int octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
@@ -231,7 +231,7 @@ int octo_rule_dump_locked(struct octo_dev *octo, struct rte_flow *rule, FILE *fi
 
 /* octo_fanout.c */
 bool octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule,
-				    uint8_t pf);
+				    uint8_t port);
 const struct rte_flow_action *
 octo_fanout_actions_on(const struct octo_dev *octo, uint8_t port,
 		       const struct octo_pf_rule *pf_rule, struct octo_indirect_own *own);
@@ -246,7 +246,7 @@ int octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_r
 				struct rte_flow_error *error);
 int octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error);
 void octo_fanout_end_locked(struct octo_dev *octo, struct rte_flow *rule);
-int octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
+int octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
 				   struct rte_flow_error *error);
 int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec,
 		      struct octo_pf_rule *pf_rule, struct rte_flow_error *error);
@@ -258,7 +258,7 @@ void octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule);
 struct octo_lead octo_fanout_lead(const struct octo_dev *octo, uint8_t pf);
 int octo_fanout_lead_to_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_fanout_unlead(struct rte_flow *rule);
-void octo_fanout_drop(struct rte_flow *rule, uint8_t pf);
+void octo_fanout_drop(struct rte_flow *rule, uint8_t port);
 
 /* octo_rule_store.c */
 struct rte_flow *octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_spec *spec,

@@ -14,10 +14,10 @@ const struct rte_flow_action octo_rule_hits_count[] = {
 
 /* A PF that is about to go is not queried. */
 static bool
-is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
+is_on(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t port)
 {
-	return octo_rule_on(octo, rule, pf) != NULL &&
-	       octo_port_is(&octo->port[pf], OCTO_PORT_IDLE);
+	return octo_rule_on(octo, rule, port) != NULL &&
+	       octo_port_is(&octo->port[port], OCTO_PORT_IDLE);
 }
 
 /* Query a rule on one PF that has it. */
@@ -80,25 +80,25 @@ read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
 
 /* The PF is about to lose the rule: keep its count in the sum. */
 void
-octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf)
+octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port)
 {
 	struct octo_kept_hits *kept = rule->ext == NULL ? NULL : rule->ext->kept;
 	struct rte_flow_query_count count = {0};
 
-	if (!rule->count || count_of_pf(octo, rule, pf, octo_rule_hits_count, &count, NULL) != 0)
+	if (!rule->count || count_of_pf(octo, rule, port, octo_rule_hits_count, &count, NULL) != 0)
 		return;
 	if (kept == NULL && count.hits > 0)
 		kept = kept_of(octo, rule);
-	if (kept != NULL && is_on(octo, rule, pf))
-		read_pf(kept, rule, pf, &count);
+	if (kept != NULL && is_on(octo, rule, port))
+		read_pf(kept, rule, port, &count);
 }
 
 /* The rule on this PF is gone, and its counter with it. */
 void
-octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t pf)
+octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port)
 {
 	if (rule->ext != NULL && rule->ext->kept != NULL)
-		octo_kept_hits_end(rule->ext->kept, pf);
+		octo_kept_hits_end(rule->ext->kept, port);
 }
 
 /*
@@ -122,16 +122,16 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	if ((octo->agent_queues && !rule->generic) ||
 	    (rule->origin == OCTO_BY_LEARNING && !octo->sliced))
 		return octo->mpfs_ops->query(octo, rule, sum, error);
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_count one = {.reset = reset};
-		int ret = count_of_pf(octo, rule, pf, action, &one, error);
+		int ret = count_of_pf(octo, rule, port, action, &one, error);
 
 		if (ret != 0)
 			return ret;
 		sum->hits_set |= one.hits_set;
 		sum->bytes_set |= one.bytes_set;
-		if (is_on(octo, rule, pf))
-			read_pf(kept, rule, pf, &one);
+		if (is_on(octo, rule, port))
+			read_pf(kept, rule, port, &one);
 	}
 	hits = octo_kept_hits_sum(kept);
 	/* there may be hits though no PF has the rule now */
@@ -160,13 +160,13 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 	  struct rte_flow_query_age *age, struct rte_flow_error *error)
 {
 	*age = (struct rte_flow_query_age){.aged = 1};
-	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
+	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_age one = {0};
 		int ret;
 
-		if (!is_on(octo, rule, pf))
+		if (!is_on(octo, rule, port))
 			continue;
-		ret = query_pf(octo, rule, pf, action, &one, error);
+		ret = query_pf(octo, rule, port, action, &one, error);
 		if (ret != 0)
 			return ret;
 		octo_rule_hits_merge_age(age, &one);
@@ -230,17 +230,18 @@ is_counted(const struct octo_dev *octo, const struct rte_flow *rule)
 	return rule->count || (octo->count_rules && !rule->generic);
 }
 
-/* Hits on one PF, or on all if pf is OCTO_NO_PF. Returns false if they are unknown. */
+/* Hits on one PF, or on all if port is OCTO_NO_PF. Returns false if they are unknown. */
 bool
-octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, uint64_t *hits)
+octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port, uint64_t *hits)
 {
 	struct rte_flow_query_count count = {0};
 	int ret;
 
 	if (!is_counted(octo, rule))
 		return false;
-	ret = pf == OCTO_NO_PF ? query_count(octo, rule, octo_rule_hits_count, NULL, &count, NULL) :
-				 count_of_pf(octo, rule, pf, octo_rule_hits_count, &count, NULL);
+	ret = port == OCTO_NO_PF ?
+		      query_count(octo, rule, octo_rule_hits_count, NULL, &count, NULL) :
+		      count_of_pf(octo, rule, port, octo_rule_hits_count, &count, NULL);
 	*hits = count.hits;
 	return ret == 0 && count.hits_set;
 }

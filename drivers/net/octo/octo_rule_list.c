@@ -56,16 +56,17 @@ void
 octo_rule_list_name_again_locked(struct octo_dev *octo)
 {
 	struct rte_flow *rule;
-	int pf;
+	int port;
 
 	TAILQ_FOREACH(rule, &octo->others, next) {
 		bool changed = false;
 
 		if (!octo_fanout_is_transfer(rule))
 			continue;
-		OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE)
-			changed |= octo_app_spec_renumber(&rule->ext->app_spec, OCTO_LOST_PORT(pf),
-							  octo->port[pf].port_id);
+		OCTO_FOREACH_PORT(octo, port, OCTO_PORT_IDLE)
+			changed |= octo_app_spec_renumber(&rule->ext->app_spec,
+							  OCTO_LOST_PORT(port),
+							  octo->port[port].port_id);
 		if (changed && !rule->by_table)
 			octo_rule_withdraw_locked(octo, rule);
 	}
@@ -206,14 +207,14 @@ octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error)
  * OCTO_LOST_PORT(pf) instead until the PF is back.
  */
 void
-octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t pf)
+octo_rule_list_name_lost_locked(struct octo_dev *octo, uint8_t port)
 {
 	struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, &octo->others, next)
 		if (octo_fanout_is_transfer(rule))
-			octo_app_spec_renumber(&rule->ext->app_spec, octo->port[pf].port_id,
-					       OCTO_LOST_PORT(pf));
+			octo_app_spec_renumber(&rule->ext->app_spec, octo->port[port].port_id,
+					       OCTO_LOST_PORT(port));
 }
 
 /*
