@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <eal_export.h>
@@ -10,6 +11,9 @@
 #include <rte_ethdev.h>
 
 #include "octo_ethtool.h"
+
+/* The field input_xfrm of newer headers; in older ones it is reserved, and 0. */
+#define XFRM_OFFSET (offsetof(struct ethtool_rxfh, hfunc) + 1)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_room)
 void
@@ -200,13 +204,19 @@ octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_t key
 	rxfh->key_size = key_size;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_xfrm)
+uint8_t
+octo_ethtool_xfrm(const struct ethtool_rxfh *rxfh)
+{
+	return ((const uint8_t *)rxfh)[XFRM_OFFSET];
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_fill_reta)
 void
 octo_ethtool_fill_reta(struct ethtool_rxfh *rxfh, uint32_t reta_size, const uint32_t *reta,
-		       uint32_t size)
+		       uint32_t size, uint8_t xfrm)
 {
-	memset(rxfh, 0, sizeof(*rxfh));
-	rxfh->cmd = ETHTOOL_SRSSH;
+	octo_ethtool_fill_default_reta(rxfh, xfrm);
 	rxfh->indir_size = reta_size;
 	for (uint32_t i = 0; i < reta_size; i++)
 		rxfh->rss_config[i] = reta[i % size];
@@ -214,10 +224,11 @@ octo_ethtool_fill_reta(struct ethtool_rxfh *rxfh, uint32_t reta_size, const uint
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_fill_default_reta)
 void
-octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh)
+octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh, uint8_t xfrm)
 {
 	memset(rxfh, 0, sizeof(*rxfh));
 	rxfh->cmd = ETHTOOL_SRSSH;
+	memcpy((uint8_t *)rxfh + XFRM_OFFSET, &xfrm, sizeof(xfrm));
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_hash)

@@ -89,6 +89,13 @@ __rte_internal
 void octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_t key_size);
 
 /**
+ * How the netdev changes the fields of a packet before it hashes them: RXH_XFRM_... of an answer,
+ * from Linux 6.8 on; 0: not at all.
+ */
+__rte_internal
+uint8_t octo_ethtool_xfrm(const struct ethtool_rxfh *rxfh);
+
+/**
  * Fill the request that sets the RETA and nothing else: what `ethtool -X IFACE weight ..` sends.
  *
  * @param rxfh
@@ -98,14 +105,16 @@ void octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_
  *   channel of a hash is the same then.
  * @param size
  *   Of reta, a divisor of reta_size.
+ * @param xfrm
+ *   octo_ethtool_xfrm() of the netdev: the request sets it, too. Kernels before 6.8 take 0 only.
  */
 __rte_internal
 void octo_ethtool_fill_reta(struct ethtool_rxfh *rxfh, uint32_t reta_size, const uint32_t *reta,
-			    uint32_t size);
+			    uint32_t size, uint8_t xfrm);
 
 /** Fill the request that gives the RETA back to the driver, as `ethtool -X IFACE default`. */
 __rte_internal
-void octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh);
+void octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh, uint8_t xfrm);
 
 /** Flow types whose hash the kernel is asked for: TCP and UDP of IPv4, then of IPv6. */
 #define OCTO_ETHTOOL_NB_HASHED 4

@@ -15,7 +15,7 @@
 
 /* RETA and key as they are. The caller frees the answer. */
 static int
-read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
+read_rss(struct octo_ethtool *et, struct ethtool_rxfh **answer)
 {
 	struct ethtool_rxfh sizes, *rxfh;
 	int ret;
@@ -31,11 +31,13 @@ read_rss(const struct octo_ethtool *et, struct ethtool_rxfh **answer)
 		return -ENOMEM;
 	octo_ethtool_ask_rss(rxfh, sizes.indir_size, sizes.key_size);
 	ret = octo_ethtool_ask(et, rxfh);
-	if (ret == 0)
-		*answer = rxfh;
-	else
+	if (ret != 0) {
 		free(rxfh);
-	return ret;
+		return ret;
+	}
+	et->xfrm = octo_ethtool_xfrm(rxfh);
+	*answer = rxfh;
+	return 0;
 }
 
 static uint64_t
@@ -96,7 +98,7 @@ write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 	rxfh = malloc(octo_ethtool_rss_len(et->reta_size, 0));
 	if (rxfh == NULL)
 		return -ENOMEM;
-	octo_ethtool_fill_reta(rxfh, et->reta_size, reta, size);
+	octo_ethtool_fill_reta(rxfh, et->reta_size, reta, size, et->xfrm);
 	ret = octo_ethtool_ask(et, rxfh);
 	free(rxfh);
 	return ret;
@@ -131,28 +133,19 @@ note(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 	return 0;
 }
 
-/* A change of the channels may change the size: the kernel refuses a RETA of the one before. */
-static bool
-has_another_size(struct octo_ethtool *et)
-{
-	const uint32_t before = et->reta_size;
-	uint32_t reta[OCTO_ETHTOOL_MAX_RETA];
-
-	return octo_ethtool_get_reta(et, reta) == 0 && et->reta_size != before;
-}
-
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_set_reta)
 int
 octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 {
+	uint32_t now[OCTO_ETHTOOL_MAX_RETA];
 	int ret = -et->reta_refused;
 
 	if (ret == 0)
 		ret = note(et, reta, size);
-	if (ret != 0)
-		return ret;
-	ret = write_reta(et, reta, size);
-	if ((ret == -EINVAL || ret == -ERANGE) && has_another_size(et))
+	/* its size changes with the channels, and the request says again how fields are hashed */
+	if (ret == 0)
+		ret = octo_ethtool_get_reta(et, now);
+	if (ret == 0)
 		ret = write_reta(et, reta, size);
 	if (ret == 0)
 		et->journal.record->reta.now ^= 1;
@@ -175,7 +168,7 @@ give_default(const struct octo_ethtool *et)
 {
 	struct ethtool_rxfh rxfh;
 
-	octo_ethtool_fill_default_reta(&rxfh);
+	octo_ethtool_fill_default_reta(&rxfh, et->xfrm);
 	return octo_ethtool_ask(et, &rxfh);
 }
 

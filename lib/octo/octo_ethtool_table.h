@@ -36,6 +36,7 @@ struct octo_ethtool {
 	uint32_t key_size;                           /* 0: the hash cannot be computed */
 	uint8_t key[OCTO_ETHTOOL_MAX_KEY];
 	uint64_t hash_types; /* RTE_ETH_RSS_...; 0: unknown */
+	uint8_t xfrm;        /* octo_ethtool_xfrm(), as last read */
 };
 
 /**

@@ -301,6 +301,13 @@ rules(struct ethtool_rxnfc *nfc)
 	}
 }
 
+/* The field input_xfrm of newer headers. */
+static uint8_t *
+xfrm_of(struct ethtool_rxfh *rxfh)
+{
+	return (uint8_t *)rxfh + offsetof(struct ethtool_rxfh, hfunc) + 1;
+}
+
 static int
 get_rss(struct ethtool_rxfh *rxfh)
 {
@@ -312,6 +319,7 @@ get_rss(struct ethtool_rxfh *rxfh)
 	rxfh->indir_size = k->reta_size;
 	rxfh->key_size = OCTO_PORT_KERNEL_KEY;
 	rxfh->hfunc = k->hfunc;
+	*xfrm_of(rxfh) = k->xfrm;
 	if (sizes)
 		return 0;
 	memcpy(rxfh->rss_config, k->reta, k->reta_size * sizeof(k->reta[0]));
@@ -341,7 +349,7 @@ spread(void)
 }
 
 static int
-set_rss(const struct ethtool_rxfh *rxfh)
+set_rss(struct ethtool_rxfh *rxfh)
 {
 	struct octo_port_kernel *k = &octo_port_kernel;
 	const int ret = k->change != 0 ? k->change : k->set_reta;
@@ -351,6 +359,10 @@ set_rss(const struct ethtool_rxfh *rxfh)
 	if (rxfh->hfunc != 0 || rxfh->key_size != 0 ||
 	    (rxfh->indir_size != 0 && rxfh->indir_size != k->reta_size))
 		return EINVAL;
+	/* older kernels have no such field */
+	if (k->xfrm == 0 && *xfrm_of(rxfh) != 0)
+		return EINVAL;
+	k->xfrm = *xfrm_of(rxfh);
 	if (rxfh->indir_size == 0) {
 		set_default_reta();
 		k->reta_set++;

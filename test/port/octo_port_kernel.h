@@ -32,6 +32,7 @@ struct octo_port_kernel {
 	bool is_default; /* the RETA is the driver's own */
 	uint8_t key[OCTO_PORT_KERNEL_KEY];
 	uint8_t hfunc;
+	uint8_t xfrm; /* RXH_XFRM_... of kernels from 6.8 on */
 	/* errno of a refusal, 0: none */
 	int no_rules;       /* of all that has to do with rules */
 	int no_reta;        /* of all that has to do with the RETA */

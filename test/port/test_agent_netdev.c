@@ -242,22 +242,22 @@ test_only_the_reta_can_be_set(void **state)
 	for (uint32_t i = 0; i < RTE_DIM(reta); i++)
 		reta[i] = 3;
 	before = kernel->reta_set;
-	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128);
+	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
 	msg.rxfh.rss_context = 1;
 	assert_int_equal(ask(fd), -EINVAL);
-	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128);
+	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
 	msg.rxfh.hfunc = 2;
 	assert_int_equal(ask(fd), -EINVAL);
-	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128);
+	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
 	msg.rxfh.key_size = 40;
 	assert_int_equal(ask(fd), -EINVAL);
-	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128);
+	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
 	msg.rxfh.rss_config[127] = CHANNELS;
 	assert_int_equal(ask(fd), -EINVAL);
-	octo_ethtool_fill_reta(&msg.rxfh, 127, reta, 127);
+	octo_ethtool_fill_reta(&msg.rxfh, 127, reta, 127, 0);
 	assert_int_equal(ask(fd), -ERANGE);
 	assert_int_equal(kernel->reta_set, before);
-	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128);
+	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
 	assert_int_equal(ask(fd), 0);
 	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(3));
 	close(fd);

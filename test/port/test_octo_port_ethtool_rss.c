@@ -9,6 +9,7 @@
 
 #include "octo_port.h"
 #include "octo_port_kernel.h"
+#include "octo_private.h"
 
 static struct octo_port_kernel *const kernel = &octo_port_kernel;
 
@@ -171,6 +172,51 @@ test_the_application_sets_a_reta(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_q3_home_packets"), OCTO_PORT_KERNEL_FLOWS);
 }
 
+static int
+rss_queue(uint16_t port, uint16_t src_port)
+{
+	const struct octo_tuple tuple = octo_port_kernel_tuple(src_port);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+
+	return OCTO_LOCKED(octo, octo_rss_queue_locked(octo, &tuple));
+}
+
+static unsigned int
+nb_known(uint16_t port)
+{
+	unsigned int nb = 0;
+
+	for (uint16_t flow = 0; flow < OCTO_PORT_KERNEL_FLOWS; flow++)
+		nb += rss_queue(port, flow) >= 0;
+	return nb;
+}
+
+/* The queue of a flow is another one than by the key alone; and the hash is the administrator's. */
+static void
+test_a_symmetric_hash_stays_and_is_not_computed(void **state)
+{
+	uint16_t port = octo_port_create(&interleaved);
+
+	(void)state;
+	octo_port_up_as(port, 2, &rss);
+	assert_int_equal(nb_known(port), OCTO_PORT_KERNEL_FLOWS);
+	octo_port_destroy();
+	for (uint8_t xfrm = 1; xfrm < 3; xfrm++) {
+		kernel->xfrm = xfrm;
+		port = octo_port_create(&interleaved);
+		octo_port_up_as(port, 2, &rss);
+		assert_int_equal(nb_known(port), 0);
+		octo_port_lead_all_to(port, 1);
+		assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(3));
+		assert_int_equal(kernel->xfrm, xfrm);
+		kernel->xfrm = 3 - xfrm;
+		octo_port_lead_all_to(port, 0);
+		assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(0));
+		octo_port_destroy();
+		assert_int_equal(kernel->xfrm, 3 - xfrm);
+	}
+}
+
 static void
 learn_some(uint16_t port, uint64_t nb)
 {
@@ -298,6 +344,7 @@ main(void)
 		ethtool_test(test_the_application_sets_a_reta),
 		ethtool_test(test_strays_teach),
 		ethtool_test(test_learning_fills_the_table),
+		ethtool_test(test_a_symmetric_hash_stays_and_is_not_computed),
 		ethtool_test(test_idle_queues_need_a_reta),
 		ethtool_test(test_a_reta_refused_at_start_is_set_later),
 		ethtool_test(test_a_reta_of_another_size),

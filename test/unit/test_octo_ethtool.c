@@ -246,7 +246,7 @@ test_a_reta_is_all_that_is_set(void **state)
 	(void)state;
 	assert_int_equal(octo_ethtool_rss_len(4, 0), sizeof(r.head) + sizeof(reta));
 	memset(&r, 0xa5, sizeof(r));
-	octo_ethtool_fill_reta(&r.head, 4, reta, 4);
+	octo_ethtool_fill_reta(&r.head, 4, reta, 4, 0);
 	assert_memory_equal(&r.head, &head, sizeof(head));
 	assert_memory_equal(r.head.rss_config, reta, sizeof(reta));
 	assert_int_equal(r.head.rss_config[4], 0xa5a5a5a5);
@@ -259,7 +259,7 @@ test_a_larger_reta_repeats_a_smaller_one(void **state)
 	union rss_request r;
 
 	(void)state;
-	octo_ethtool_fill_reta(&r.head, 16, reta, 4);
+	octo_ethtool_fill_reta(&r.head, 16, reta, 4, 0);
 	assert_int_equal(r.head.indir_size, 16);
 	for (uint32_t hash = 0; hash < 100; hash++)
 		assert_int_equal(r.head.rss_config[hash % 16], reta[hash % 4]);
@@ -273,8 +273,26 @@ test_the_default_reta_has_no_entries(void **state)
 
 	(void)state;
 	memset(&r, 0xa5, sizeof(r));
-	octo_ethtool_fill_default_reta(&r.head);
+	octo_ethtool_fill_default_reta(&r.head, 0);
 	assert_memory_equal(&r.head, &head, sizeof(head));
+}
+
+/* Newer headers have a name for the byte behind the hash function. */
+static void
+test_a_symmetric_hash_stays(void **state)
+{
+	static const uint32_t reta[4] = {0, 3, 2, 1};
+	union rss_request r;
+
+	(void)state;
+	octo_ethtool_ask_rss(&r.head, 4, 0);
+	assert_int_equal(octo_ethtool_xfrm(&r.head), 0);
+	octo_ethtool_fill_reta(&r.head, 4, reta, 4, 2);
+	assert_int_equal(octo_ethtool_xfrm(&r.head), 2);
+	assert_int_equal(r.room[offsetof(struct ethtool_rxfh, hfunc) + 1], 2);
+	assert_int_equal(r.head.hfunc, 0);
+	octo_ethtool_fill_default_reta(&r.head, 1);
+	assert_int_equal(octo_ethtool_xfrm(&r.head), 1);
 }
 
 #define IPS (RXH_IP_SRC | RXH_IP_DST)
@@ -377,6 +395,7 @@ main(void)
 		cmocka_unit_test(test_a_reta_is_all_that_is_set),
 		cmocka_unit_test(test_a_larger_reta_repeats_a_smaller_one),
 		cmocka_unit_test(test_the_default_reta_has_no_entries),
+		cmocka_unit_test(test_a_symmetric_hash_stays),
 		cmocka_unit_test(test_hash_fields_become_rss_types),
 		cmocka_unit_test(test_other_hash_fields_are_no_rss_types),
 		cmocka_unit_test(test_each_refusal_has_its_sentence),

@@ -297,6 +297,7 @@ find_hash(struct octo_nic_kernel *k)
 	k->key_size = (uint8_t)k->et->key_size;
 	memcpy(k->key, k->et->key, k->key_size);
 	k->hash_types = k->et->hash_types;
+	k->symmetric = k->et->xfrm != 0;
 }
 
 static struct octo_ethtool *

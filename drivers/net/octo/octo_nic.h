@@ -62,6 +62,7 @@ struct octo_nic_kernel {
 	uint16_t reta_size;      /**< that the octo port offers; 0: none */
 	uint8_t key_size;        /**< 0: unknown */
 	uint8_t key[OCTO_NIC_MAX_KEY];
+	bool symmetric; /**< it changes the fields before it hashes them: octo cannot tell queues */
 	uint64_t hash_types;    /**< RTE_ETH_RSS_... by which it hashes; 0: unknown */
 	uint32_t first_channel; /**< of the netdev, that queue 0 of the port is */
 	uint16_t *reta;         /**< primary only; the port's queues, as they were last set */

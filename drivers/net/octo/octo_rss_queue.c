@@ -73,7 +73,7 @@ entry_of(const struct octo_dev *octo, const struct octo_tuple *tuple)
 	unsigned int n;
 
 	if (octo->partition.on || octo->reta_size == 0 || octo->reta_stale ||
-	    s->rss_key_len < KEY_BYTES)
+	    s->rss_key_len < KEY_BYTES || octo->port[0].kernel.symmetric)
 		return -1;
 	n = input(tuple, s->rss_hf, words);
 	return n == 0 ? -1 : (int)(rte_softrss(words, n, s->rss_key) % octo->reta_size);
