@@ -229,6 +229,37 @@ test_the_reta_is_of_octo_queues(void **state)
 	}
 }
 
+static uint32_t
+reta_after_use(uint16_t nb_queues, uint16_t queue)
+{
+	uint16_t port, pf;
+
+	octo_port_add_pfs(&interleaved);
+	pf = octo_port_pf(0);
+	if (nb_queues > 0) {
+		assert_int_equal(rte_eth_dev_configure(pf, nb_queues, nb_queues, &rss), 0);
+		octo_port_lead_all_to(pf, queue);
+	}
+	port = octo_port_add(&interleaved);
+	octo_port_up_as(port, 2, &rss);
+	assert_int_equal(octo_port_reta_of(0), RTE_BIT32(0) | RTE_BIT32(3));
+	octo_port_close_and_remove(port);
+	return octo_port_reta_of(0);
+}
+
+/* It had one, or has one of all queues, also those that are nobody's home. */
+static void
+test_a_port_that_was_there_gets_its_reta_back(void **state)
+{
+	(void)state;
+	assert_int_equal(reta_after_use(4, 2), RTE_BIT32(2));
+	octo_port_destroy();
+	/* the port has 4 queues now */
+	assert_int_equal(reta_after_use(8, 5), 0xf);
+	octo_port_destroy();
+	assert_int_equal(reta_after_use(0, 0), 0xf);
+}
+
 int
 main(void)
 {
@@ -241,6 +272,7 @@ main(void)
 		octo_port_test(test_rss_that_cannot_be_kept_from_idle_queues),
 		octo_port_test(test_without_rss_queue_0_is_needed),
 		octo_port_test(test_the_reta_is_of_octo_queues),
+		octo_port_test(test_a_port_that_was_there_gets_its_reta_back),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -92,6 +92,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_attach_all(octo, args);
 	if (ret != 0)
 		goto err_lock;
+	octo_rss_remember(octo);
 	octo_pf_counts_begin(octo);
 	ret = octo_info_check_alike(octo);
 	if (ret == 0)

@@ -153,6 +153,12 @@ struct octo_dev {
 	bool reta_stale; /* the kernel has refused it: the RETA is not as it is to be */
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];
+	/* of slices: the RETA of a port that was configured when it was found */
+	struct {
+		uint32_t life; /* of the port */
+		uint16_t size; /* 0: there is none */
+		struct rte_eth_rss_reta_entry64 reta[OCTO_MAX_RETA / RTE_ETH_RETA_GROUP_SIZE];
+	} found;
 	/* of slices that were started: the PF whose leg stands for a queue in what names queues */
 	uint8_t leg_pf[RTE_MAX_QUEUES_PER_PORT];
 	uint64_t owner_id;

@@ -252,3 +252,67 @@ octo_rss_resync_locked(struct octo_dev *octo, uint8_t port)
 	octo->reta_stale = octo->port[port].kernel.on && ret != 0;
 	return octo->reta_stale && octo_slices_nb_idle(octo) == 0 ? 0 : ret;
 }
+
+void
+octo_rss_remember(struct octo_dev *octo)
+{
+	const struct octo_port *port = &octo->port[0];
+	const uint16_t size = port->past.info.reta_size;
+
+	if (!octo->sliced || port->kernel.on || port->past.info.nb_rx_queues == 0 || size == 0 ||
+	    size > OCTO_MAX_RETA)
+		return;
+	for (uint16_t i = 0; i < RTE_DIM(octo->found.reta); i++)
+		octo->found.reta[i].mask = UINT64_MAX;
+	if (rte_eth_dev_rss_reta_query(port->port_id, octo->found.reta, size) != 0)
+		return;
+	octo->found.size = size;
+	octo->found.life = port->fsm.life;
+}
+
+/* It may name queues that the port does not have any more. */
+static bool
+can_have_found(const struct octo_dev *octo, uint16_t nb_queues)
+{
+	if (octo->found.size != octo->reta_size || octo->found.life != octo->port[0].fsm.life)
+		return false;
+	for (uint16_t i = 0; i < octo->found.size; i++)
+		if (octo->found.reta[i / RTE_ETH_RETA_GROUP_SIZE]
+			    .reta[i % RTE_ETH_RETA_GROUP_SIZE] >= nb_queues)
+			return false;
+	return true;
+}
+
+/* All queues in turn, as drivers have it that nobody gives a RETA. */
+static void
+fill_found(struct octo_dev *octo, uint16_t nb_queues)
+{
+	for (uint16_t i = 0; i < octo->reta_size; i++) {
+		struct rte_eth_rss_reta_entry64
+			*group = &octo->found.reta[i / RTE_ETH_RETA_GROUP_SIZE];
+
+		group->mask = UINT64_MAX;
+		group->reta[i % RTE_ETH_RETA_GROUP_SIZE] = i % nb_queues;
+	}
+}
+
+void
+octo_rss_give_back_locked(struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const uint16_t nb = octo_slices_total(octo,
+					      RTE_MAX(data->nb_rx_queues, data->nb_tx_queues));
+	struct octo_port *port = &octo->port[0];
+	int ret;
+
+	if (!octo->sliced || port->kernel.on || port->probed_here || nb == 0 ||
+	    octo->reta_size == 0 || !octo_rss_is_on(octo) || !octo_port_is(port, OCTO_PORT_READY) ||
+	    !octo_attach_is_ours(octo->owner_id, port))
+		return;
+	if (!can_have_found(octo, nb))
+		fill_found(octo, nb);
+	ret = rte_eth_dev_rss_reta_update(port->port_id, octo->found.reta, octo->reta_size);
+	if (ret != 0)
+		OCTO_LOG(WARNING, "port %u: PF %s keeps the RETA of home legs: %s", octo->port_id,
+			 port->name, rte_strerror(-ret));
+}

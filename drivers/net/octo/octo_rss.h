@@ -23,6 +23,13 @@ int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
 int octo_rss_check_slices(const struct octo_dev *octo);
 int octo_rss_level(struct octo_dev *octo);
 
+/**
+ * Read the RETA of the port that slices are of, before octo configures it; give it back when the
+ * octo port is closed. A port that octo has probed is removed then, and a netdev has its own way.
+ */
+void octo_rss_remember(struct octo_dev *octo);
+void octo_rss_give_back_locked(struct octo_dev *octo);
+
 /** The RETA of an application that sets none. */
 void octo_rss_fill_default(struct octo_dev *octo);
 bool octo_rss_is_on(const struct octo_dev *octo);

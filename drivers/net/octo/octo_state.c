@@ -277,6 +277,7 @@ close_locked(struct rte_eth_dev *dev)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_filter_restore(octo);
+	octo_rss_give_back_locked(octo);
 	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++)
 		octo_rx_queue_release(dev, i);
 	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++)
