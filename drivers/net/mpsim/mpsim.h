@@ -117,9 +117,11 @@ struct mpsim_rxq {
 	uint32_t room;     /**< bytes of data per buffer */
 	uint16_t port_id;
 	bool started;
-	bool full; /**< a fault: it accepts no more frames */
+	bool full;  /**< a fault: it accepts no more frames */
+	bool armed; /**< the next frame is signalled; see mpsim_intr.h */
 	uint8_t nb_pending;
 	uint8_t pending[MPSIM_BURST]; /**< indices of frames in the pump's burst */
+	uint64_t armed_at;            /**< stats->packets at that time */
 	/* control */
 	uint16_t nb_desc;
 	bool deferred_start;
@@ -135,10 +137,11 @@ struct mpsim_pf {
 	uint16_t index;  /**< in nic->pf[]; a representor from MPSIM_MAX_PFS on */
 	uint16_t nb_rxq; /**< configured */
 	bool started;
-	uint8_t mute;   /**< enum mpsim_mute */
-	bool unplugged; /**< out of its slot, but the device is not removed yet */
-	bool removing;  /**< a removal is under way; under the control lock */
-	bool closing;   /**< a close is under way; under the control lock */
+	uint8_t mute;    /**< enum mpsim_mute */
+	bool unplugged;  /**< out of its slot, but the device is not removed yet */
+	bool removing;   /**< a removal is under way; under the control lock */
+	bool closing;    /**< a close is under way; under the control lock */
+	bool interrupts; /**< it is started with Rx interrupts; changed under the control lock */
 	bool isolated;
 	bool rss;
 	bool vlan_filter;

@@ -30,6 +30,7 @@ static const struct {
 	[MPSIM_CAP_TXSTATUS] = {"txstatus", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 				"status of Tx descriptors"},
 	[MPSIM_CAP_TXDONE] = {"txdone", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "count of what was sent"},
+	[MPSIM_CAP_RXINTR] = {"rxintr", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "Rx interrupts"},
 };
 
 /* The capability with this name of len bytes, or MPSIM_NB_CAPS. */
@@ -60,7 +61,8 @@ mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 			MPSIM_LOG(ERR, who,
 				  "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				  "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
-				  "-update, -async, -txstatus and -txdone are, with '/' between",
+				  "-update, -async, -txstatus, -txdone and -rxintr are, with '/' "
+				  "between",
 				  text, (int)len, at);
 			return -EINVAL;
 		}

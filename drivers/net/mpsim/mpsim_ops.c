@@ -8,6 +8,7 @@
 #include "mpsim_async.h"
 #include "mpsim_filter.h"
 #include "mpsim_flow.h"
+#include "mpsim_intr.h"
 
 static bool
 is_secondary(const struct rte_eth_dev *dev, const char *what)
@@ -159,8 +160,11 @@ mpsim_start(struct rte_eth_dev *dev)
 		ret = start_nic(dev);
 	if (ret != 0)
 		return ret;
-	ret = start_queues(dev);
+	ret = mpsim_intr_start(dev);
+	if (ret == 0)
+		ret = start_queues(dev);
 	if (ret != 0) {
+		mpsim_intr_stop(dev);
 		stop_queues(dev);
 		stop_nic(pf);
 		return ret;
@@ -180,6 +184,7 @@ mpsim_stop(struct rte_eth_dev *dev)
 
 	if (is_secondary(dev, "stopping"))
 		return -ENOTSUP;
+	mpsim_intr_stop(dev);
 	set_started(pf, false);
 	stop_queues(dev);
 	stop_nic(pf);
@@ -273,6 +278,8 @@ const struct eth_dev_ops mpsim_ops = {
 	.rx_queue_release = mpsim_rx_queue_release,
 	.rx_queue_start = mpsim_rx_queue_start,
 	.rx_queue_stop = mpsim_rx_queue_stop,
+	.rx_queue_intr_enable = mpsim_rx_queue_intr_enable,
+	.rx_queue_intr_disable = mpsim_rx_queue_intr_disable,
 	.tx_queue_setup = mpsim_tx_queue_setup,
 	.tx_queue_release = mpsim_tx_queue_release,
 	.tx_queue_start = mpsim_tx_queue_start,
