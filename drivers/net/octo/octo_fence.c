@@ -13,6 +13,7 @@
 #include "octo_af_xdp.h"
 #include "octo_clock.h"
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 
 #define ALL_LEGS OCTO_GATE_HELD
 /* Poll interval while waiting for a fence that must close first. */
@@ -112,6 +113,14 @@ await_consumer(struct octo_dev *octo, struct octo_rxq *q)
 		 octo->port_id, q->queue_id);
 }
 
+/* Another queue waits for this one to be drained, so its poller must not sleep. */
+static void
+set_source(struct octo_dev *octo, struct octo_rxq *q)
+{
+	octo_gate_set_source(&q->gate, true);
+	octo_rx_intr_wake(octo, q->queue_id);
+}
+
 /* When this returns, the consumer holds these legs. */
 static void
 arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32_t legs)
@@ -124,6 +133,7 @@ arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32
 	}
 	q->fence.under_way = true;
 	octo_gate_arm(&q->gate, legs);
+	octo_rx_intr_wake(octo, q->queue_id);
 	await_consumer(octo, q);
 }
 
@@ -232,7 +242,7 @@ octo_fence_arm_move_locked(struct octo_dev *octo, uint16_t from_queue, uint16_t 
 	    has_source(&to->fence, from_queue))
 		return;
 	clear_the_way(octo, from, to);
-	octo_gate_set_source(&from->gate, true);
+	set_source(octo, from);
 	add_source(&to->fence, from_queue);
 	arm(octo, to, OCTO_FENCE_MOVE, ALL_LEGS);
 }
@@ -274,7 +284,7 @@ set_sources(struct octo_dev *octo, const struct octo_migration_step *step, struc
 	OCTO_FOREACH_RXQ(octo, q) {
 		if (step->legs[q->queue_id].drained == 0 || q->tracking.node < 0)
 			continue;
-		octo_gate_set_source(&q->gate, true);
+		set_source(octo, q);
 		add_source(f, q->queue_id);
 	}
 }

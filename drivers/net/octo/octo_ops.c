@@ -6,6 +6,7 @@
 
 #include "octo_flow_ops.h"
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 
 static int
 pf_ptypes_set(struct octo_port *port, const void *arg)
@@ -110,6 +111,8 @@ const struct eth_dev_ops octo_dev_ops = {
 	.dev_set_link_down = octo_set_link_down,
 	.rx_queue_start = octo_rx_queue_start,
 	.rx_queue_stop = octo_rx_queue_stop,
+	.rx_queue_intr_enable = octo_rx_queue_intr_enable,
+	.rx_queue_intr_disable = octo_rx_queue_intr_disable,
 	.tx_queue_start = octo_tx_queue_start,
 	.tx_queue_stop = octo_tx_queue_stop,
 	.tx_done_cleanup = octo_tx_done_cleanup,

@@ -33,8 +33,6 @@ configure_as(const struct octo_dev *octo, struct octo_port *port, struct rte_eth
 		nb_tx = nb_tx > 0 ? total : 0;
 	}
 
-	/* queue interrupts are not supported, see check_configuration() */
-	conf.intr_conf.rxq = 0;
 	/* the control thread polls the link of PFs without this interrupt */
 	conf.intr_conf.lsc = port->has_lsc;
 	conf.intr_conf.rmv = port->has_rmv;

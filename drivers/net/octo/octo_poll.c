@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 
 /* await_bursts() casts queues to their epochs */
 static_assert(offsetof(struct octo_rxq, epoch) == 0, "the epoch comes first");
@@ -113,6 +114,7 @@ int
 octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
 {
 	octo_topo_publish_live(octo, live);
+	octo_rx_intr_drop(octo, ~live);
 	return await_pollers(octo);
 }
 
@@ -136,6 +138,7 @@ octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs)
 		rte_atomic_fetch_and_explicit(&txq->live, ~pfs, rte_memory_order_release);
 		rte_atomic_fetch_and_explicit(&txq->sending, ~pfs, rte_memory_order_release);
 	}
+	octo_rx_intr_drop(octo, pfs);
 	await_pollers(octo);
 	octo_askers_leave(&octo->walkers);
 }

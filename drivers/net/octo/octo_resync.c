@@ -8,6 +8,7 @@
 #include "octo_clock.h"
 #include "octo_fence.h"
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 
 #define PATIENCE_MS 100
 
@@ -154,6 +155,8 @@ start(struct octo_dev *octo, uint8_t port)
 	/* some PMDs reset the RETA at start */
 	if (ret == 0)
 		ret = octo_rss_resync_locked(octo, port);
+	if (ret == 0)
+		ret = octo_rx_intr_add_port_locked(octo, port);
 	if (ret != 0) {
 		rte_eth_dev_stop(p->port_id);
 		return ret;
@@ -190,8 +193,10 @@ octo_resync_start_locked(struct octo_dev *octo, uint8_t port)
 	octo_sync_port_begin_locked(octo, port);
 	octo_port_role_hear_locked(octo, port, OCTO_PF_EV_JOINS);
 	ret = start(octo, port);
-	if (ret == 0)
+	if (ret == 0) {
 		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
+		octo_rx_intr_wake_all(octo);
+	}
 	octo_fence_flipped_all_locked(octo);
 	if (ret != 0)
 		octo_port_role_hear_locked(octo, port, OCTO_PF_EV_STOPPED);

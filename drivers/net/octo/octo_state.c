@@ -6,6 +6,7 @@
 
 #include "octo_peers.h"
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 #include "octo_view.h"
 
 static int
@@ -13,12 +14,6 @@ check_configuration(const struct rte_eth_dev *dev)
 {
 	const struct rte_eth_conf *conf = &dev->data->dev_conf;
 
-	/* not an error: ethdev refuses rte_eth_dev_rx_intr_enable(), and applications then poll */
-	if (conf->intr_conf.rxq)
-		OCTO_LOG(WARNING,
-			 "port %u: Rx interrupts (intr_conf.rxq) are not supported: "
-			 "rte_eth_dev_rx_intr_enable() will fail, so poll the queues",
-			 dev->data->port_id);
 	if (conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG) {
 		OCTO_LOG(ERR, "port %u: Rx multi-queue mode %u is not supported: none or RSS",
 			 dev->data->port_id, conf->rxmode.mq_mode);
@@ -155,6 +150,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo->started = false;
 	octo_failover_watch_locked(octo, false);
 	octo_poll_unpublish(octo, 0);
+	octo_rx_intr_stop_locked(octo);
 	octo_tx_stop_locked(octo);
 	octo_fence_stop_locked(octo);
 	octo_sync_stop_locked(octo);
@@ -214,6 +210,7 @@ start_locked(struct rte_eth_dev *dev)
 	ret = octo_port_apply(octo, OCTO_PORT_READY, "start", pf_start, pf_stop, &octo, &octo);
 	if (ret != 0)
 		return ret;
+	octo_rx_intr_start_locked(octo);
 	octo_link_start_locked(octo);
 	octo_link_refresh(octo);
 	octo_locality_start_locked(octo);
@@ -316,6 +313,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 	octo_poll_unpublish(octo, 0);
 	close_locked(dev);
 	octo_unlock(octo);
+	octo_rx_intr_fini(dev);
 	/* without the mutex: other processes remove these devices too, and may take it first */
 	octo_attach_undo_all(octo, remove_probed);
 	octo_lock_fini(octo);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_RX_INTR_H
+#define OCTO_RX_INTR_H
+
+#include <stdint.h>
+
+#include <ethdev_driver.h>
+
+/**
+ * @file
+ * Rx interrupts. The descriptor of a queue is an epoll instance with the descriptors of its legs,
+ * so that a packet by any leg makes it readable, and no thread is needed. It also has an eventfd,
+ * by which the control side makes a poller poll.
+ *
+ * Arming a queue arms every live leg and then looks whether one has packets. A leg that joins
+ * while its queue sleeps is armed by the poller, which is woken for that.
+ */
+
+struct octo_dev;
+
+/* The callbacks of ethdev; the caller does not poll the queue meanwhile. */
+int octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id);
+int octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id);
+
+/**
+ * The PFs are started. If the application has asked for interrupts, and all PFs have them, make
+ * the queues' descriptors; else the reason is logged, and the port works without interrupts.
+ */
+void octo_rx_intr_start_locked(struct octo_dev *octo);
+
+/** The inverse, when no leg is live; there may be no descriptors. */
+void octo_rx_intr_stop_locked(struct octo_dev *octo);
+
+/** Free what is left of a stopped port. */
+void octo_rx_intr_fini(struct rte_eth_dev *dev);
+
+/**
+ * A lower port joins the running octo port: add its legs to the queues' descriptors.
+ *
+ * @return
+ *   0, or a negative errno if it has no interrupts, and the others have; an error was logged.
+ */
+int octo_rx_intr_add_port_locked(struct octo_dev *octo, uint8_t port);
+
+/** These PFs are unpublished: remove their legs. Under the control mutex or octo->walkers. */
+void octo_rx_intr_drop(const struct octo_dev *octo, uint32_t pfs);
+
+/** Wake the queue's poller if it sleeps. Under the control mutex. */
+void octo_rx_intr_wake(const struct octo_dev *octo, uint16_t queue_id);
+
+/** Wake all pollers that sleep: the live legs are others. Under the control mutex. */
+void octo_rx_intr_wake_all(const struct octo_dev *octo);
+
+#endif /* OCTO_RX_INTR_H */
