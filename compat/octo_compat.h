@@ -30,7 +30,7 @@
 /* 23.03: renamed from _u64. */
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
 /* 23.03: the aggregated ports API. Here its place in the table has no op. */
-#define OCTO_AGGR_OPS .get_monitor_addr = NULL
+#define OCTO_AGGR_OPS .set_eeprom = NULL
 #endif
 
 #if OCTO_DPDK_BEFORE(24, 11)

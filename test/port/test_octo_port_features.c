@@ -76,7 +76,6 @@ test_what_is_not_offered_is_refused(void **state)
 	struct rte_eth_udp_tunnel tunnel = {.udp_port = 4789,
 					    .prot_type = RTE_ETH_TUNNEL_TYPE_VXLAN};
 	uint16_t port = octo_port_create(&two_pfs);
-	struct rte_power_monitor_cond cond = {0};
 	struct rte_eth_dev_module_info module;
 	struct rte_eth_hairpin_cap hairpin;
 	struct rte_eth_dcb_info dcb;
@@ -100,7 +99,6 @@ test_what_is_not_offered_is_refused(void **state)
 	assert_int_equal(rte_eth_dev_hairpin_capability_get(port, &hairpin), -ENOTSUP);
 	assert_null(rte_eth_dev_get_sec_ctx(port));
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), -ENOTSUP);
-	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_udp_tunnel_port_add(port, &tunnel), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_uc_all_hash_table_set(port, 1), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_reset(port), -ENOTSUP);

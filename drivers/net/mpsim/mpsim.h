@@ -12,6 +12,7 @@
 #include <rte_flow_driver.h>
 #include <rte_log.h>
 #include <rte_mbuf.h>
+#include <rte_power_intrinsics.h>
 #include <rte_ring.h>
 #include <rte_spinlock.h>
 #include <rte_stdatomic.h>
@@ -431,6 +432,7 @@ void mpsim_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_
 void mpsim_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info);
 int mpsim_rx_queue_count(void *rxq);
 int mpsim_rx_descriptor_status(void *rxq, uint16_t offset);
+int mpsim_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond);
 
 /* mpsim_rx.c, mpsim_pump.c, mpsim_classify.c */
 uint16_t mpsim_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);

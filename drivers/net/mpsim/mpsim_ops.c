@@ -280,6 +280,7 @@ const struct eth_dev_ops mpsim_ops = {
 	.rx_queue_stop = mpsim_rx_queue_stop,
 	.rx_queue_intr_enable = mpsim_rx_queue_intr_enable,
 	.rx_queue_intr_disable = mpsim_rx_queue_intr_disable,
+	.get_monitor_addr = mpsim_get_monitor_addr,
 	.tx_queue_setup = mpsim_tx_queue_setup,
 	.tx_queue_release = mpsim_tx_queue_release,
 	.tx_queue_start = mpsim_tx_queue_start,

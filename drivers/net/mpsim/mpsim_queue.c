@@ -254,3 +254,25 @@ mpsim_rx_descriptor_status(void *rxq, uint16_t offset)
 	mpsim_rx_settle(q);
 	return offset < rte_ring_count(q->ring) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }
+
+/* A poller that finds a frame on the ring does not wait. */
+static int
+is_filled(const uint64_t tail, const uint64_t opaque[RTE_POWER_MONITOR_OPAQUE_SZ])
+{
+	return tail == opaque[0] ? 0 : -1;
+}
+
+/* The tail of the ring, which the NIC writes when it puts frames there. */
+int
+mpsim_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond)
+{
+	const struct mpsim_rxq *q = rxq;
+
+	*cond = (struct rte_power_monitor_cond){
+		.addr = &q->ring->prod.tail,
+		.fn = is_filled,
+		.opaque = {q->ring->cons.tail},
+		.size = sizeof(q->ring->prod.tail),
+	};
+	return 0;
+}

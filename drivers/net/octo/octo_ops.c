@@ -81,6 +81,7 @@ const struct eth_dev_ops octo_dev_ops = {
 	.dev_supported_ptypes_get = octo_ptypes_get,
 	.rx_queue_setup = octo_rx_queue_setup,
 	.rx_queue_release = octo_rx_queue_release,
+	.get_monitor_addr = octo_get_monitor_addr,
 	.tx_queue_setup = octo_tx_queue_setup,
 	.tx_queue_release = octo_tx_queue_release,
 	.rxq_info_get = octo_rxq_info,

@@ -443,3 +443,41 @@ octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id)
 			disarm_leg(q, pf);
 	return 0;
 }
+
+/* May a poller wait for a packet by its home leg only? */
+static int
+check_other_legs(const struct octo_rxq *q, uint32_t live, uint8_t home)
+{
+	if (!(live & RTE_BIT32(home)) || is_fenced(q))
+		return -EBUSY;
+	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++) {
+		int n;
+
+		if (!(live & RTE_BIT32(pf)) || pf == home)
+			continue;
+		n = count_packets(q->leg[pf].port, q->leg[pf].queue);
+		if (n != 0)
+			return n > 0 ? -EBUSY : n;
+	}
+	return 0;
+}
+
+int
+octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond)
+{
+	struct octo_rxq *q = rxq;
+	uint32_t live;
+	uint8_t home;
+	int ret;
+
+	octo_askers_enter(octo_legs_askers(q->askers));
+	/* pairs with the release in octo_topo_publish_live() */
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	octo_legs_follow(q->octo);
+	ret = check_other_legs(q, live, home);
+	if (ret == 0)
+		ret = rte_eth_get_monitor_addr(q->leg[home].port, q->leg[home].queue, cond);
+	octo_askers_leave(octo_legs_askers(q->askers));
+	return ret;
+}

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <ethdev_driver.h>
+#include <rte_power_intrinsics.h>
 
 /**
  * @file
@@ -22,6 +23,15 @@ struct octo_dev;
 /* The callbacks of ethdev; the caller does not poll the queue meanwhile. */
 int octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id);
+
+/**
+ * The address of the home leg, for a poller that waits for a write to it.
+ *
+ * @return
+ *   0; -EBUSY: another leg has packets, or a fence is open, so that the poller has to poll;
+ *   -ENOTSUP: the home PF has no address, or another PF cannot say whether it has packets.
+ */
+int octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond);
 
 /**
  * The PFs are started. If the application has asked for interrupts, and all PFs have them, make
