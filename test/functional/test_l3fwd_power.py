@@ -45,6 +45,8 @@ class L3fwdPower(Process):
     """On lcores 0 and 1. The main lcore is a third one: it forwards nothing in some modes."""
 
     LCORES = ("--lcores=0@0,1@1,2@0", "--main-lcore=2")
+    # a main lcore without a queue would wait for the others in a busy loop
+    TWO_LCORES = ("--lcores=0@0,1@1",)
 
     def __init__(self, ports: Sequence[str], *mode: str, lcores: Sequence[str] = LCORES) -> None:
         super().__init__([
@@ -118,7 +120,7 @@ def check_forwards(cable: Wire) -> None:
 @pytest.mark.parametrize("ports", [over_a_pf, over_octo])
 def test_sleeps_until_packets_come(cable, ports, mode):
     """Each lcore listens to its queue, and is woken."""
-    app = L3fwdPower(ports(cable), *mode)
+    app = L3fwdPower(ports(cable), *mode, lcores=L3fwdPower.TWO_LCORES)
     app.expect(r"Port 0 Link up", timeout=60)
     for lcore in range(2):
         app.expect(f"entering main interrupt loop on lcore {lcore}")
@@ -140,10 +142,10 @@ def test_sleeps_over_taps(program, mode):
         pytest.skip("l3fwd-power is not built, or no network interface can be made")
     with Taps(2) as taps:
         octo = vdevs.octo_devargs(0, ["net_tap0@0", "net_tap1@1"], tier="none")
-        # as many Tx queues, one of each lcore, as Rx queues
+        # so there are as many Tx queues, one of each lcore, as Rx queues
         app = L3fwdPower([f"--vdev={octo}", *(f"--vdev=net_tap{i},iface={name}"
                                               for i, name in enumerate(taps.names))],
-                         *mode, lcores=("--lcores=0@0,1@1",))
+                         *mode, lcores=L3fwdPower.TWO_LCORES)
         app.expect(r"Port 0 Link up", timeout=60)
         for lcore in range(2):
             app.expect(f"entering main interrupt loop on lcore {lcore}")
