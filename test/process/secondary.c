@@ -104,6 +104,8 @@ obey(const char *line)
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
 	} else if (sscanf(line, "count %u", &port) == 1) {
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
+	} else if (sscanf(line, "intr %u", &port) == 1) {
+		ret = rte_eth_dev_rx_intr_enable((uint16_t)port, 0);
 	} else if (sscanf(line, "close %u", &port) == 1) {
 		ret = rte_eth_dev_close((uint16_t)port);
 	}

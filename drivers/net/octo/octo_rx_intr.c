@@ -397,8 +397,10 @@ octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id)
 	bool waits = false;
 	int ret = 0;
 
-	if (p == NULL)
+	if (p == NULL) {
+		octo_is_primary(q->octo, "enable Rx interrupts, so poll the queues");
 		return -ENOTSUP;
+	}
 	intr = &p->queue[queue_id];
 	/* first, so that all that comes from now on makes the descriptor readable again */
 	signalled = take_signals(intr);
