@@ -16,6 +16,8 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd -P)
 . "$root/devtools/dpdk-build.sh"
 # shellcheck source=devtools/steps.sh
 . "$root/devtools/steps.sh"
+# shellcheck source=devtools/dpdk-tree.sh
+. "$root/devtools/dpdk-tree.sh"
 
 steps=(copy log patch meson spdx features maintainers guides
 	clang shared static test-shared test-static)
@@ -61,45 +63,7 @@ packages_in_tree_tests() {
 	packages_functional | grep -v '^dpdk'
 }
 
-packages_copy() {
-	cat <<-'END'
-		git|cmd:git|commits in a DPDK tree
-		python3|cmd:python3|DPDK's scripts
-	END
-}
-
-packages_patch() {
-	echo 'codespell|cmd:codespell|checkpatches.sh: spelling'
-}
-
 # --- the copy
-
-in_tree() {
-	git -C "$tree" "$@"
-}
-
-clone_dpdk() {
-	if git -C "$dpdk_dir" rev-parse --git-dir >/dev/null 2>&1; then
-		[ -d "$tree/.git" ] || git clone -q --shared --no-checkout "$dpdk_dir" "$tree"
-		in_tree checkout -q -f -B octo "$(git -C "$dpdk_dir" rev-parse HEAD)"
-	elif [ ! -d "$tree/.git" ]; then
-		cp -a "$dpdk_dir" "$tree"
-		in_tree init -q -b octo
-		# what its .gitignore would leave out is part of a release, too: build-sdk-meson.rst
-		in_tree add -A -f
-		commit "dpdk: import release"
-	else
-		in_tree checkout -q -f -B octo base
-	fi
-	in_tree clean -q -f -d -x
-	in_tree tag -f base >/dev/null
-}
-
-# commit HEADLINE [BODY]
-commit() {
-	in_tree -c user.name="$author" -c user.email="$email" -c commit.gpgsign=false \
-		commit -q -s -m "$1" ${2:+-m "$2"}
-}
 
 # put PATH...: files of this tree, as they are. What DPDK gets from the sources
 # (the map of symbols) stays here.
@@ -153,8 +117,7 @@ add_library() {
 	put lib/octo
 	insert lib/meson.build "        'pcapng'," "        'octo',"
 	maintain "Octo library" lib/octo/
-	grep -q "^$author <" "$tree/.mailmap" ||
-		(cd "$tree" && python3 devtools/mailmap-ctl.py add "$author <$email>")
+	add_to_mailmap
 	in_tree add -A
 	commit "octo: add library of the octo drivers" "What the drivers decide without a device: 5-tuples,
 rules, who is home where, when strays are polled."
@@ -210,50 +173,6 @@ step_copy() {
 listed=(.mailmap MAINTAINERS devtools drivers/net/meson.build doc/guides/nics/index.rst lib/meson.build)
 
 # --- its checks
-
-step_log() {
-	(cd "$tree" && devtools/check-git-log.sh -r base..)
-}
-
-get_checkpatch() {
-	local package dir=${checkpatch%/*}
-	have apt-get || die "set DPDK_CHECKPATCH_PATH to the checkpatch.pl of a Linux source tree"
-	package=$(apt-cache depends linux-source | sed -n 's/^ *Depends: *//p')
-	say "getting checkpatch.pl from $package"
-	mkdir -p "$dir"
-	(
-		cd "$dir"
-		apt-get -q download "$package"
-		dpkg-deb --fsys-tarfile "$package"_*.deb |
-			tar -x -O --wildcards './usr/src/linux-source-*.tar.xz' |
-			tar -x -J --strip-components=2 --wildcards '*/scripts/checkpatch.pl' \
-				'*/scripts/spelling.txt' '*/scripts/const_structs.checkpatch'
-		rm "$package"_*.deb
-	)
-}
-
-# Drops what checkpatch.pl says of each DPDK driver without being right: PRIu64
-# is no CamelCase, RTE_ATOMIC(type) no cast, and a loop's macro has to use its
-# arguments twice. Prints and fails on anything else.
-judge_patches() {
-	sed -E '/^### |^total: |^[0-9]+\/[0-9]+ valid patch/d' | awk 'BEGIN { RS = ""; ORS = "\n\n" }
-		/^CHECK:CAMELCASE[^\n]*<PRI[a-zX]+[0-9]+>/ { next }
-		/^(CHECK|ERROR):SPACING/ && /RTE_ATOMIC\([^)]+\) / { next }
-		/^CHECK:MACRO_ARG_REUSE/ && /define ([A-Z_]+_)?FOREACH_/ { next }
-		{ print; bad = 1 }
-		END { exit bad }'
-}
-
-step_patch() {
-	local report=$work/checkpatches.txt
-	need patch
-	checkpatch=${DPDK_CHECKPATCH_PATH:-$root/build-in-tree/checkpatch/checkpatch.pl}
-	[ -x "$checkpatch" ] || get_checkpatch
-	(cd "$tree" && DPDK_CHECKPATCH_PATH=$checkpatch devtools/checkpatches.sh -r base..) \
-		>"$report" 2>&1 || true
-	grep '/5 valid patch' "$report" || { cat "$report"; return 1; }
-	judge_patches <"$report"
-}
 
 step_meson() {
 	(cd "$tree" && python3 devtools/check-meson.py)
