@@ -15,6 +15,8 @@ static const struct octo_dialect dialects[OCTO_NB_DIALECTS] = {
 				  RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR, false},
 	[OCTO_DIALECT_REPRESENTED] = {"represented", RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT,
 				      RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT, true},
+	[OCTO_DIALECT_INDIRECT] = {"indirect", RTE_FLOW_ITEM_TYPE_END,
+				   RTE_FLOW_ACTION_TYPE_INDIRECT, true},
 };
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_get)
@@ -38,7 +40,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_names)
 const char *
 octo_dialect_names(void)
 {
-	return "wire-item, no-item or represented";
+	return "wire-item, no-item, represented or indirect";
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_dialect_usual)

@@ -79,10 +79,8 @@ build_actions(struct octo_flow_rule *rule, struct rte_flow_action fate, bool cou
 	*action = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_END};
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_queue)
-void
-octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-		      uint32_t priority, uint16_t queue, bool count)
+static void
+build_ingress(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority)
 {
 	struct rte_flow_item *item = rule->pattern;
 
@@ -91,10 +89,30 @@ octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tupl
 	rule->attr.priority = priority;
 	item = build_tuple(rule, item, tuple);
 	*item = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_END};
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_queue)
+void
+octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+		      uint32_t priority, uint16_t queue, bool count)
+{
+	build_ingress(rule, tuple, priority);
 	rule->queue.index = queue;
 	build_actions(
 		rule,
 		(struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &rule->queue},
+		count);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_indirect)
+void
+octo_flow_build_indirect(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+			 uint32_t priority, const struct rte_flow_action_handle *handle, bool count)
+{
+	build_ingress(rule, tuple, priority);
+	build_actions(
+		rule,
+		(struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = handle},
 		count);
 }
 

@@ -46,6 +46,12 @@ __rte_internal
 void octo_flow_build_queue(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
 			   uint32_t priority, uint16_t queue, bool count);
 
+/** ARFS rule with an indirect action in place of QUEUE, perhaps of another PF. */
+__rte_internal
+void octo_flow_build_indirect(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
+			      uint32_t priority, const struct rte_flow_action_handle *handle,
+			      bool count);
+
 /**
  * A transfer rule in a dialect: packets that enter by the wire behind ethdev `from_port`, 5-tuple,
  * to the PF of ethdev `to_port` [, COUNT]. Without a tuple (NULL): all packets that enter there, or

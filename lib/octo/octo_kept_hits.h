@@ -28,8 +28,11 @@ struct octo_kept_hits {
 	struct {
 		struct octo_handle counter; /**< the object it was read from */
 		struct octo_hits hits;
-	} last[OCTO_PLAN_MAX_PFS];
+	} last[OCTO_PLAN_MAX_PFS + 1];
 };
+
+/** In place of a PF: the counter of the rule that leads the flow to a PF, where that counts. */
+#define OCTO_KEPT_HITS_LEAD OCTO_PLAN_MAX_PFS
 
 /** The counter of this PF's object was read; the handle is only compared. */
 __rte_internal

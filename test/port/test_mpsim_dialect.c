@@ -23,6 +23,19 @@ start_pfs(const char *dialect, const char *suffix)
 		octo_port_up(octo_port_pf(pf), 1);
 }
 
+static struct rte_flow_action_handle *
+queue_of_pf_1(void)
+{
+	const struct rte_flow_indir_action_conf conf = {.ingress = 1};
+	const struct rte_flow_action_queue queue = {.index = 0};
+	const struct rte_flow_action action = {RTE_FLOW_ACTION_TYPE_QUEUE, &queue};
+	struct rte_flow_action_handle *h;
+
+	h = rte_flow_action_handle_create(octo_port_pf(1), &conf, &action, NULL);
+	assert_non_null(h);
+	return h;
+}
+
 /* A rule in this dialect that leads to PF 1; NULL if it is refused. */
 static struct rte_flow *
 make_rule(enum octo_dialect_id dialect)
@@ -33,7 +46,11 @@ make_rule(enum octo_dialect_id dialect)
 	struct rte_flow *flow;
 
 	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, NULL), 0);
-	octo_flow_build_transfer(&r, dialect, &t, 0, octo_port_pf(0), octo_port_pf(1), false);
+	if (dialect == OCTO_DIALECT_INDIRECT)
+		octo_flow_build_indirect(&r, &t, 0, queue_of_pf_1(), false);
+	else
+		octo_flow_build_transfer(&r, dialect, &t, 0, octo_port_pf(0), octo_port_pf(1),
+					 false);
 	flow = rte_flow_create(octo_port_pf(0), &r.attr, r.pattern, r.actions, &error);
 	if (flow == NULL)
 		assert_non_null(error.message);

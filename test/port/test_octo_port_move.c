@@ -253,17 +253,20 @@ test_a_rule_made_again_keeps_the_order(void **state)
 	go_round(&t, replace_rule);
 }
 
+struct way {
+	change_t begin;
+	change_t move;
+};
+
+static const struct way ways[] = {
+	{begin_by_rule, move_by_hand},
+	{begin_by_rule, replace_rule},
+	{begin_by_hand, replace_by_hand},
+};
+
 static void
 test_slices_keep_the_order(void **state)
 {
-	static const struct {
-		change_t begin;
-		change_t move;
-	} ways[] = {
-		{begin_by_rule, move_by_hand},
-		{begin_by_rule, replace_rule},
-		{begin_by_hand, replace_by_hand},
-	};
 	struct trip t;
 
 	(void)state;
@@ -272,6 +275,28 @@ test_slices_keep_the_order(void **state)
 		go_round(&t, ways[i].move);
 		assert_int_equal(octo_port_xstat(t.port, "rx_stray_packets"), 0);
 		octo_port_destroy();
+	}
+}
+
+/* One rule chooses PF and queue; of three queues two are at home on the same PF. */
+static void
+test_rules_with_actions_of_other_pfs_keep_the_order(void **state)
+{
+	static const struct octo_port_conf conf = {
+		.nic = "dialect=indirect",
+		.octo = "dialect=indirect",
+		.pf = {"latency_us=300", "latency_us=10"},
+	};
+	struct trip t;
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(ways); i++) {
+		for (uint16_t nb_queues = 2; nb_queues <= 3; nb_queues++) {
+			depart(&t, &conf, nb_queues, ways[i].begin);
+			go_round(&t, ways[i].move);
+			assert_int_equal(octo_port_xstat(t.port, "rx_stray_packets"), 0);
+			octo_port_destroy();
+		}
 	}
 }
 
@@ -480,6 +505,7 @@ main(void)
 		octo_port_test(test_a_rule_made_again_keeps_the_order),
 		octo_port_test(test_steering_again_keeps_the_order),
 		octo_port_test(test_slices_keep_the_order),
+		octo_port_test(test_rules_with_actions_of_other_pfs_keep_the_order),
 		octo_port_test(test_a_rule_of_slices_ends_in_order),
 		octo_port_test(test_a_learned_flow_keeps_the_order),
 		octo_port_test(test_a_flow_goes_to_another_queue_in_order),

@@ -225,6 +225,25 @@ test_dialects_have_names(void **state)
 
 /* Rules that may send packets back to the wire are not tried without being asked for. */
 static void
+test_an_indirect_action_takes_the_place_of_the_queue(void **state)
+{
+	struct rte_flow_action_handle *const h = (void *)state;
+	struct octo_flow_rule by_queue, by_action;
+	struct octo_tuple t;
+
+	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", 7, "10.0.0.2", 9, NULL), 0);
+	octo_flow_build_queue(&by_queue, &t, 3, 0, true);
+	octo_flow_build_indirect(&by_action, &t, 3, h, true);
+	assert_memory_equal(&by_action.attr, &by_queue.attr, sizeof(by_queue.attr));
+	assert_memory_equal(&by_action.l3, &by_queue.l3, sizeof(by_queue.l3));
+	assert_memory_equal(&by_action.l4, &by_queue.l4, sizeof(by_queue.l4));
+	assert_int_equal(by_action.actions[0].type, RTE_FLOW_ACTION_TYPE_COUNT);
+	assert_int_equal(by_action.actions[1].type, RTE_FLOW_ACTION_TYPE_INDIRECT);
+	assert_ptr_equal(by_action.actions[1].conf, h);
+	assert_int_equal(by_action.actions[2].type, RTE_FLOW_ACTION_TYPE_END);
+}
+
+static void
 test_usual_dialects_deliver_to_pfs(void **state)
 {
 	(void)state;
@@ -287,6 +306,7 @@ main(void)
 		cmocka_unit_test(test_mpfs_rule_is_read_back),
 		cmocka_unit_test(test_rule_without_a_port_item),
 		cmocka_unit_test(test_dialects_have_names),
+		cmocka_unit_test(test_an_indirect_action_takes_the_place_of_the_queue),
 		cmocka_unit_test(test_usual_dialects_deliver_to_pfs),
 		cmocka_unit_test(test_eswitch_rule_is_read_back),
 		cmocka_unit_test(test_eswitch_rule_without_tuple_is_for_all),

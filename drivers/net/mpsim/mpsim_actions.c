@@ -264,7 +264,7 @@ int
 mpsim_actions_check(const struct mpsim_pf *pf, const struct mpsim_orders *orders,
 		    struct rte_flow_error *error)
 {
-	if ((orders->dest_handle != NULL && orders->dest_handle->pf != pf) ||
+	if (!mpsim_indirect_is_for(pf, orders->dest_handle) ||
 	    (orders->count_handle != NULL && orders->count_handle->pf != pf) ||
 	    (orders->age_handle != NULL && orders->age_handle->pf != pf))
 		return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,

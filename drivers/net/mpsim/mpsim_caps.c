@@ -24,6 +24,8 @@ static const struct {
 	[MPSIM_CAP_MARK] = {"mark", RTE_FLOW_ERROR_TYPE_ACTION, "mark and flag actions"},
 	[MPSIM_CAP_RETA] = {"reta", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "redirection tables"},
 	[MPSIM_CAP_INDIRECT] = {"indirect", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "indirect actions"},
+	[MPSIM_CAP_INDIRECT_QUEUE] = {"indirect_queue", RTE_FLOW_ERROR_TYPE_ACTION,
+				      "indirect queue actions, but rss"},
 	[MPSIM_CAP_UPDATE] = {"update", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 			      "updates of a rule's actions"},
 	[MPSIM_CAP_ASYNC] = {"async", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "flow queues"},
@@ -61,8 +63,8 @@ mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 			MPSIM_LOG(ERR, who,
 				  "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				  "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
-				  "-update, -async, -txstatus, -txdone and -rxintr are, with '/' "
-				  "between",
+				  "-indirect_queue, -update, -async, -txstatus, -txdone and "
+				  "-rxintr are, with '/' between",
 				  text, (int)len, at);
 			return -EINVAL;
 		}

@@ -121,12 +121,35 @@ queue_by_spread(struct mpsim_batch *b, uint16_t i, const struct mpsim_spread *s)
 	return b->pf[i]->rxq[s->queues[b->hashed[i] ? b->hash[i] % s->nb_queues : 0]];
 }
 
+/* The rule has an indirect action of another PF, which accepts the frame or not. */
+static bool
+go_to_pf(struct mpsim_batch *b, uint16_t i, uint8_t index)
+{
+	struct mpsim_nic *nic = b->pf[i]->nic;
+	struct mpsim_pf *pf = mpsim_nic_target(nic, index);
+
+	if (pf == NULL) {
+		nic->stats.no_pf++;
+		return false;
+	}
+	if (!pf_takes(pf, &b->parsed[i], b->frame[i]->pkt_len))
+		return false;
+	pf->stats.mpfs_hits++;
+	b->pf[i] = pf;
+	b->hashed[i] = pf->rss &&
+		       mpsim_rss_hash(&pf->rss_state, b->hdr[i], &b->parsed[i], &b->hash[i]);
+	return true;
+}
+
 static struct mpsim_rxq *
 queue_by_rule(struct mpsim_batch *b, uint16_t i, const struct mpsim_dest *dest)
 {
-	struct mpsim_pf *pf = b->pf[i];
 	struct mpsim_rxq *q = NULL;
+	struct mpsim_pf *pf;
 
+	if (dest->port != b->pf[i]->index && !go_to_pf(b, i, dest->port))
+		return NULL;
+	pf = b->pf[i];
 	if (dest->kind == MPSIM_TO_QUEUE)
 		q = pf->rxq[dest->target];
 	else if (dest->kind == MPSIM_TO_RSS)

@@ -158,7 +158,7 @@ hold_handles(struct mpsim_pf *pf, const struct mpsim_orders *orders, struct mpsi
 	mpsim_nic_lock(pf->nic);
 	if (orders->dest_handle != NULL) {
 		fate->shared = &orders->dest_handle->dest;
-		mpsim_indirect_count_user(fate->shared, 1);
+		mpsim_indirect_use_locked(fate->shared);
 	}
 	if (orders->count_handle != NULL) {
 		fate->counter = orders->count_handle->counter;
@@ -176,6 +176,7 @@ mpsim_fate_make(struct mpsim_pf *pf, const struct mpsim_orders *orders, struct m
 		struct rte_flow_error *error)
 {
 	*fate = orders->fate;
+	fate->own.port = (uint8_t)pf->index;
 	if (orders->rss != NULL) {
 		fate->own.spread = make_spread(pf, orders->rss);
 		if (fate->own.spread == NULL)
@@ -213,9 +214,6 @@ mpsim_fate_release(struct mpsim_pf *pf, struct mpsim_fate *fate)
 	if (fate->counter != NULL)
 		mpsim_counter_release(pf, fate->counter);
 	mpsim_dest_release(pf, &fate->own);
-	if (fate->shared == NULL)
-		return;
-	mpsim_nic_lock(pf->nic);
-	mpsim_indirect_count_user(fate->shared, -1);
-	mpsim_nic_unlock(pf->nic);
+	if (fate->shared != NULL)
+		mpsim_indirect_leave(pf->nic, fate->shared);
 }

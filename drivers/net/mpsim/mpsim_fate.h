@@ -52,6 +52,7 @@ struct mpsim_dest {
 	uint32_t group;              /**< MPSIM_TO_GROUP */
 	uint16_t target;             /**< queue, or index of the port */
 	uint8_t kind;                /**< enum mpsim_dest_kind */
+	uint8_t port;                /**< index of the PF of the queues */
 	struct mpsim_spread *spread; /**< MPSIM_TO_RSS only; owned */
 };
 

@@ -41,7 +41,8 @@ check_dialect(const struct mpsim_nic *nic, struct mpsim_reading *r, struct rte_f
 	const bool needs_item = own->from == RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT;
 	const bool to_represented = own->to == RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT;
 
-	r->foreign = has_item != needs_item || r->orders.to_represented != to_represented;
+	r->foreign = has_item != needs_item || r->orders.to_represented != to_represented ||
+		     nic->dialect == OCTO_DIALECT_INDIRECT;
 	if (!r->foreign || nic->takes_any_dialect)
 		return 0;
 	if (r->orders.to_represented && !to_represented)
@@ -116,6 +117,8 @@ check_ingress(const struct mpsim_pf *pf, struct mpsim_reading *r, struct rte_flo
 					 "item represented_port goes with transfer");
 	r->match.value.group = r->group;
 	r->match.mask.group = UINT32_MAX;
+	r->foreign = r->orders.dest_handle != NULL && r->orders.dest_handle->pf != pf &&
+		     pf->nic->dialect != OCTO_DIALECT_INDIRECT;
 	return mpsim_actions_check(pf, &r->orders, error);
 }
 

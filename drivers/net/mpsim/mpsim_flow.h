@@ -64,7 +64,7 @@ struct rte_flow {
 /** An indirect action of a PF. */
 struct rte_flow_action_handle {
 	LIST_ENTRY(rte_flow_action_handle) list;
-	struct mpsim_pf *pf;
+	struct mpsim_pf *pf; /**< NULL: it was closed, and other PFs still have rules */
 	enum rte_flow_action_type type;
 	uint32_t users; /**< rules with this destination; under the NIC's lock */
 	struct mpsim_dest dest;
@@ -137,7 +137,15 @@ int mpsim_indirect_read_update(struct mpsim_pf *pf, const struct rte_flow_action
 			       struct rte_flow_error *error);
 int mpsim_indirect_apply(struct mpsim_pf *pf, struct rte_flow_action_handle *h,
 			 const struct mpsim_indirect_update *update, struct rte_flow_error *error);
-void mpsim_indirect_count_user(struct mpsim_dest *shared, int step);
+
+/** A rule begins to use a destination. Under the NIC's lock. */
+void mpsim_indirect_use_locked(struct mpsim_dest *shared);
+
+/** A rule ends to use it. Without the NIC's lock. */
+void mpsim_indirect_leave(struct mpsim_nic *nic, struct mpsim_dest *shared);
+
+/** May a rule of the PF have this action? One of another PF: in the dialect "indirect" only. */
+bool mpsim_indirect_is_for(const struct mpsim_pf *pf, const struct rte_flow_action_handle *h);
 void mpsim_indirect_free_all(struct mpsim_pf *pf);
 
 /* mpsim_flow_query.c */

@@ -13,6 +13,7 @@
 #include "mpsim_caps.h"
 #include "mpsim_flow.h"
 #include "mpsim_flow_ops.h"
+#include "octo_dialect.h"
 
 static int
 refuse(struct rte_flow_error *error, int code, const char *why)
@@ -96,9 +97,12 @@ fill_handle(struct mpsim_pf *pf, struct rte_flow_action_handle *h,
 
 	switch (action->type) {
 	case RTE_FLOW_ACTION_TYPE_RSS:
-		ret = mpsim_caps_need(pf, MPSIM_CAP_RSS, error);
-		/* fallthrough */
 	case RTE_FLOW_ACTION_TYPE_QUEUE:
+		ret = mpsim_caps_need(pf,
+				      action->type == RTE_FLOW_ACTION_TYPE_RSS ?
+					      MPSIM_CAP_RSS :
+					      MPSIM_CAP_INDIRECT_QUEUE,
+				      error);
 		return ret != 0 ? ret : make_dest(pf, action, &h->dest, error);
 	case RTE_FLOW_ACTION_TYPE_COUNT:
 		return make_counter(pf, h, error);
@@ -252,19 +256,59 @@ mpsim_indirect_query(struct rte_eth_dev *dev, const struct rte_flow_action_handl
 	return 0;
 }
 
-/* Count a rule that begins (1) or ends (-1) to use a destination. Under the NIC's lock. */
 void
-mpsim_indirect_count_user(struct mpsim_dest *shared, int step)
+mpsim_indirect_use_locked(struct mpsim_dest *shared)
 {
-	container_of(shared, struct rte_flow_action_handle, dest)->users += step;
+	container_of(shared, struct rte_flow_action_handle, dest)->users++;
 }
 
-/* Free all indirect actions of a PF that is closing; its rules were freed before. */
+void
+mpsim_indirect_leave(struct mpsim_nic *nic, struct mpsim_dest *shared)
+{
+	struct rte_flow_action_handle *h;
+	bool orphan;
+
+	mpsim_nic_lock(nic);
+	h = container_of(shared, struct rte_flow_action_handle, dest);
+	orphan = --h->users == 0 && h->pf == NULL;
+	mpsim_nic_unlock(nic);
+	if (orphan)
+		rte_free(h);
+}
+
+bool
+mpsim_indirect_is_for(const struct mpsim_pf *pf, const struct rte_flow_action_handle *h)
+{
+	const struct mpsim_nic *nic = pf->nic;
+
+	return h == NULL || h->pf == pf ||
+	       (h->pf != NULL && h->pf->nic == nic &&
+		(nic->dialect == OCTO_DIALECT_INDIRECT || nic->takes_any_dialect));
+}
+
+/*
+ * Free all indirect actions of a PF that is closing; its rules were freed before. Those of other
+ * PFs that lead to it drop their packets from now on.
+ */
 void
 mpsim_indirect_free_all(struct mpsim_pf *pf)
 {
 	struct rte_flow_action_handle *h;
 
-	while ((h = LIST_FIRST(&pf->handles)) != NULL)
-		free_handle(pf, h);
+	while ((h = LIST_FIRST(&pf->handles)) != NULL) {
+		struct mpsim_dest old = {0};
+
+		mpsim_nic_lock(pf->nic);
+		if (h->users > 0) {
+			LIST_REMOVE(h, list);
+			old = h->dest;
+			h->dest = (struct mpsim_dest){.port = old.port, .kind = MPSIM_TO_DROP};
+			h->pf = NULL;
+		}
+		mpsim_nic_unlock(pf->nic);
+		if (h->pf == NULL)
+			mpsim_dest_release(pf, &old);
+		else
+			free_handle(pf, h);
+	}
 }

@@ -139,9 +139,15 @@ apply_arfs(struct mpsim_pf *pf, struct mpsim_batch *b, const struct steerable *s
 	if (n == 0)
 		return;
 	mpsim_table_lookup(&pf->arfs, keys, sigs, n, rules);
-	for (uint16_t k = 0; k < n; k++)
-		if (rules[k] != NULL && likely(!rules[k]->inert))
-			b->rule[frame[k]] = rules[k];
+	for (uint16_t k = 0; k < n; k++) {
+		struct mpsim_rule *rule = rules[k];
+
+		/* a rule that is ignored does not hide the next one of the 5-tuple */
+		while (rule != NULL && unlikely(rule->inert))
+			rule = rule->next;
+		if (rule != NULL)
+			b->rule[frame[k]] = rule;
+	}
 }
 
 static uint32_t

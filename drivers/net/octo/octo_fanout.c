@@ -84,12 +84,14 @@ int
 octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec,
 		  struct octo_pf_rule *pf_rule, struct rte_flow_error *error)
 {
+	const uint32_t below = octo_mpfs_choose_queues(octo) ? OCTO_MPFS_PRIORITIES : 0;
+
 	pf_rule->is_built = spec->app_spec == NULL;
 	if (spec->app_spec != NULL) {
 		pf_rule->rule = *spec->app_spec;
 		return octo_app_spec_pfs(octo, spec->app_spec, &pf_rule->pfs, error);
 	}
-	octo_flow_build_queue(&pf_rule->built, spec->tuple, spec->priority,
+	octo_flow_build_queue(&pf_rule->built, spec->tuple, spec->priority + below,
 			      octo_pf_leg(&octo->pf[spec->pf], spec->queue).queue, spec->count);
 	pf_rule->rule.attr_ro = &pf_rule->built.attr;
 	pf_rule->rule.pattern_ro = pf_rule->built.pattern;

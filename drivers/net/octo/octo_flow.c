@@ -29,8 +29,12 @@ leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 	const struct rte_flow_action_queue *queue;
 	const struct rte_flow_action *action;
 
-	/* a rule of slices chooses the PF as well, and is the flow's only one */
-	if (octo->sliced || !attr->ingress || attr->egress || attr->transfer || attr->group != 0)
+	/*
+	 * a rule of slices chooses the PF as well, and is the flow's only one; a rule of the switch
+	 * that chooses the queue passes by the other actions
+	 */
+	if (octo->sliced || octo_mpfs_choose_queues(octo) || !attr->ingress || attr->egress ||
+	    attr->transfer || attr->group != 0)
 		return false;
 	action = octo_indirect_find(r->app_spec.actions_ro, RTE_FLOW_ACTION_TYPE_QUEUE);
 	queue = action == NULL ? NULL : action->conf;

@@ -91,11 +91,15 @@ static const struct octo_learn_ops ops = {
 /* By port id: the pointer in shared memory may outlive the process in whose heap the policy is. */
 static struct octo_learn *policies[RTE_MAX_ETHPORTS];
 
-/* Is learning on, and of use? In tier partition flows stray for a moment only. */
+/*
+ * Is learning on, and of use? In tier partition flows stray for a moment only. An MPFS rule that
+ * chooses the queue would take the choice from RSS.
+ */
 static bool
 has_use(const struct octo_dev *octo)
 {
-	return octo->learning.settings.on && octo->tier == OCTO_TIER_EXACT;
+	return octo->learning.settings.on && octo->tier == OCTO_TIER_EXACT &&
+	       !octo_mpfs_choose_queues(octo);
 }
 
 static bool

@@ -62,11 +62,13 @@ octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 {
 	const uint8_t before = octo_rule_pf(m->octo, rule);
 	const uint8_t dialect = rule->lead.dialect;
+	const uint16_t led_to = rule->lead.queue;
 
 	if (lead_home(m, rule) != 0)
 		octo_rule_store_mark_queue_locked(m->octo, queue);
 	octo_rule_store_led_locked(m->octo, queue, m->home);
-	m->rerouted |= octo_rule_pf(m->octo, rule) != before || rule->lead.dialect != dialect;
+	m->rerouted |= octo_rule_pf(m->octo, rule) != before || rule->lead.dialect != dialect ||
+		       rule->lead.queue != led_to;
 	m->led += octo_rule_leads_to(m->octo, rule, m->home);
 	octo_rule_ext_moved(m->octo, rule);
 }

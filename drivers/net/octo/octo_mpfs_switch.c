@@ -3,7 +3,8 @@
 /*
  * The MPFS back end for `transfer` rules of the NIC's own switch. A rule gives packets from the
  * network that match a 5-tuple to the ethdev of the chosen PF (REPRESENTED_PORT ->
- * PORT_REPRESENTOR), and is created on the port that rte_flow_pick_transfer_proxy() returns.
+ * PORT_REPRESENTOR), and is created on the port that rte_flow_pick_transfer_proxy() returns. In
+ * dialect "indirect" it is an ingress rule of that port, and leads to a queue of the chosen PF.
  */
 
 #include <errno.h>
@@ -11,18 +12,60 @@
 #include "octo_flow_build.h"
 #include "octo_private.h"
 
+/* What a rule of the switch is written from. */
+struct switch_spec {
+	const struct octo_tuple *tuple;
+	uint16_t proxy;  /* port id */
+	uint16_t queue;  /* used by a dialect that names one */
+	uint8_t dialect; /* enum octo_dialect_id */
+	uint8_t priority;
+	uint8_t pf;
+	bool count;
+};
+
+static int
+write_rule(struct octo_dev *octo, struct octo_flow_rule *rule, const struct switch_spec *s,
+	   struct rte_flow_error *error)
+{
+	const struct rte_flow_action_handle *action;
+
+	if (s->dialect != OCTO_DIALECT_INDIRECT) {
+		octo_flow_build_transfer(rule, s->dialect, s->tuple, s->priority, s->proxy,
+					 octo->port[s->pf].port_id, s->count);
+		return 0;
+	}
+	action = octo_mpfs_action_locked(octo, s->pf, s->queue, error);
+	if (action == NULL)
+		return octo_flow_blame(&octo->port[s->pf], -rte_errno, error);
+	octo_flow_build_indirect(rule, s->tuple, s->priority, action, s->count);
+	return 0;
+}
+
+static int
+validate_rule(struct octo_dev *octo, const struct switch_spec *spec, struct rte_flow_error *error)
+{
+	struct octo_flow_rule r;
+	int ret = write_rule(octo, &r, spec, error);
+
+	return ret != 0 ? ret :
+			  rte_flow_validate(spec->proxy, &r.attr, r.pattern, r.actions, error);
+}
+
 /* Does the proxy take rules of this dialect that lead to each of the ports? */
 static int
 validate(struct octo_dev *octo, uint16_t proxy, uint8_t dialect, struct rte_flow_error *error)
 {
-	struct octo_flow_rule rule;
+	struct switch_spec spec = {
+		.tuple = &octo_tuple_example,
+		.proxy = proxy,
+		.dialect = dialect,
+	};
 	int ret = 0;
 	int i;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
-		octo_flow_build_transfer(&rule, dialect, &octo_tuple_example, 0, proxy,
-					 octo->port[i].port_id, false);
-		ret = rte_flow_validate(proxy, &rule.attr, rule.pattern, rule.actions, error);
+		spec.pf = (uint8_t)i;
+		ret = validate_rule(octo, &spec, error);
 		if (ret != 0)
 			break;
 	}
@@ -123,14 +166,32 @@ first_priority(const struct rte_flow *rule)
 	return rule->origin == OCTO_BY_LEARNING ? OCTO_LEARNED_PRIORITY : 0;
 }
 
+/* Explicit rules are counted by the PFs, unless the flow's packets pass by their rules. */
+static bool
+is_counted(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	if (rule->origin == OCTO_BY_LEARNING)
+		return octo->learning.counted;
+	return octo_mpfs_choose_queues(octo) && (rule->count || octo->count_rules);
+}
+
 /* Create an MPFS rule for the flow, beside the one that it has; h is NULL on failure. */
 static struct octo_lead
 create_now(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	   struct rte_flow_error *error)
 {
 	struct octo_lead lead = octo_fanout_lead(octo, pf);
+	struct switch_spec spec = {
+		.tuple = &rule->tuple,
+		.queue = rule->queue,
+		.dialect = lead.dialect,
+		.priority = priority,
+		.pf = pf,
+		.count = is_counted(octo, rule),
+	};
 	const struct octo_port *proxy;
 	struct octo_flow_rule r;
+	int ret;
 
 	/* it may be lost in a call of its own, after which another dialect is tried */
 	if (octo->proxy == OCTO_NO_PF) {
@@ -139,11 +200,15 @@ create_now(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority,
 		return lead;
 	}
 	proxy = octo_proxy(octo);
-	octo_flow_build_transfer(&r, lead.dialect, &rule->tuple, priority, proxy->port_id,
-				 octo->port[pf].port_id,
-				 rule->origin == OCTO_BY_LEARNING && octo->learning.counted);
+	spec.proxy = proxy->port_id;
+	ret = write_rule(octo, &r, &spec, error);
+	if (ret != 0) {
+		rte_errno = -ret;
+		return lead;
+	}
 	octo->failover.proxies |= RTE_BIT32(octo->proxy);
-	lead.priority = priority;
+	lead.priority = priority & 3;
+	lead.queue = rule->queue & 0xfff;
 	lead.mpfs.h = rte_flow_create(proxy->port_id, &r.attr, r.pattern, r.actions, error);
 	if (lead.mpfs.h == NULL)
 		octo_flow_blame(proxy, -rte_errno, error);
@@ -243,10 +308,12 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 		int ret = -rte_errno;
 
 		/* a full table, or a switch of one priority, has no room for both */
+		octo_rule_hits_keep_lead_locked(octo, rule);
 		if (old != NULL && switch_remove(octo, rule, error) != 0)
 			return ret;
 		return switch_insert(octo, rule, pf, error);
 	}
+	octo_rule_hits_keep_lead_locked(octo, rule);
 	if (old != NULL)
 		rte_flow_destroy(octo_port_usable_id(&octo->port[rule->lead.proxy]), old, NULL);
 	rule->lead = lead;
@@ -257,16 +324,19 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 static bool
 switch_counts(struct octo_dev *octo)
 {
+	struct switch_spec spec = {
+		.tuple = &octo_tuple_example,
+		.dialect = octo->dialects.now,
+		.priority = OCTO_LEARNED_PRIORITY,
+		.pf = octo->proxy,
+		.count = true,
+	};
 	struct rte_flow_error error;
-	struct octo_flow_rule r;
-	uint16_t proxy;
 
 	if (octo->proxy == OCTO_NO_PF)
 		return octo->learning.counted;
-	proxy = octo_proxy(octo)->port_id;
-	octo_flow_build_transfer(&r, octo->dialects.now, &octo_tuple_example, OCTO_LEARNED_PRIORITY,
-				 proxy, proxy, true);
-	return rte_flow_validate(proxy, &r.attr, r.pattern, r.actions, &error) == 0;
+	spec.proxy = octo_proxy(octo)->port_id;
+	return validate_rule(octo, &spec, &error) == 0;
 }
 
 static int

@@ -202,6 +202,8 @@ struct octo_dev {
 	unsigned int clones_made;
 	const struct octo_mpfs_ops *mpfs_ops;
 	struct octo_dialects dialects;
+	/* By port and queue, for MPFS rules that choose the queue; NULL until one is used. */
+	struct octo_handle *queue_actions[OCTO_MAX_PFS];
 	struct octo_agent *agent;               /* NULL without */
 	char ethtool[OCTO_AGENT_ADDR_TEXT_MAX]; /* of the agent that asks the kernel; empty: none */
 	bool agent_resyncing;                   /* the resync of this session is not complete */
@@ -277,6 +279,16 @@ octo_proxy(const struct octo_dev *octo)
 }
 
 /*
+ * Do MPFS rules choose the queue as well? They are ingress rules of the transfer proxy PF then,
+ * above the ARFS rules. Constant, as this dialect is used only if it is asked for.
+ */
+static inline bool
+octo_mpfs_choose_queues(const struct octo_dev *octo)
+{
+	return octo->dialects.wanted == RTE_BIT32(OCTO_DIALECT_INDIRECT);
+}
+
+/*
  * Is the flow's rule a single one, which chooses queue and PF at once? It is arfs[0] then, and
  * there is no MPFS rule.
  */
@@ -328,13 +340,14 @@ octo_rule_is_current(const struct octo_dev *octo, const struct rte_flow *rule)
 	return rule->lead.dialect == octo->dialects.now;
 }
 
-/* Is the flow led to this PF, to the port that the PF has now, and in the dialect of now? */
+/* Is the flow led to this PF, to the port and queue that it has now, and in the dialect of now? */
 static inline bool
 octo_rule_leads_to(const struct octo_dev *octo, const struct rte_flow *rule, uint8_t pf)
 {
 	return octo_rule_pf(octo, rule) == pf &&
 	       rule->lead.pf_life == octo->pf[pf].port->fsm.life &&
-	       octo_rule_is_current(octo, rule);
+	       octo_rule_is_current(octo, rule) &&
+	       (rule->lead.queue == rule->queue || !octo_mpfs_choose_queues(octo));
 }
 
 /* Index of a PF's port. */

@@ -86,6 +86,7 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	octo_assert_locked(octo);
 	for (uint8_t port = 0; port < octo->nb_ports; port++)
 		octo_rule_hits_keep_pf_locked(octo, rule, port);
+	octo_rule_hits_keep_lead_locked(octo, rule);
 	octo_fanout_remove_locked(octo, rule, NULL);
 	/* a PF may have refused: drop its handle all the same */
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {

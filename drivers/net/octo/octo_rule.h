@@ -56,8 +56,9 @@ struct octo_lead {
 	uint32_t pf_life;        /* of the port of pf */
 	uint8_t pf;              /* OCTO_NO_PF: nothing leads it */
 	uint8_t proxy;           /* port of mpfs, OCTO_NO_PF: the agent */
-	uint8_t priority;        /* of mpfs: one of two, alternating */
-	uint8_t dialect;         /* of mpfs: enum octo_dialect_id */
+	uint16_t priority : 2;   /* of mpfs: one of two, alternating */
+	uint16_t dialect : 2;    /* of mpfs: enum octo_dialect_id */
+	uint16_t queue : 12;     /* of mpfs, where it chooses the queue as well */
 };
 
 /*
@@ -211,6 +212,7 @@ enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 /* octo_rule_hits.c: counters of rules */
 extern const struct rte_flow_action octo_rule_hits_count[]; /* a query of COUNT */
 void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port);
+void octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,

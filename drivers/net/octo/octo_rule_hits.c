@@ -101,6 +101,42 @@ octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port)
 		octo_kept_hits_end(rule->ext->kept, port);
 }
 
+/* Read the hits of an MPFS rule that chooses the queue: the flow's packets pass by ARFS rules. */
+static int
+read_lead(struct octo_dev *octo, struct rte_flow *rule, struct octo_kept_hits *kept,
+	  struct rte_flow_query_count *sum, struct rte_flow_error *error)
+{
+	struct rte_flow_query_count one = {.reset = sum->reset};
+	int ret;
+
+	if (!octo_mpfs_choose_queues(octo) || octo_rule_mpfs(octo, rule) == NULL)
+		return 0;
+	ret = octo->mpfs_ops->query(octo, rule, &one, error);
+	if (ret != 0)
+		return ret;
+	sum->hits_set |= one.hits_set;
+	sum->bytes_set |= one.bytes_set;
+	octo_kept_hits_read(kept, OCTO_KEPT_HITS_LEAD, &rule->lead.mpfs,
+			    (struct octo_hits){one.hits, one.bytes});
+	return 0;
+}
+
+/* The MPFS rule is about to be destroyed: keep its count in the sum. */
+void
+octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	struct rte_flow_query_count count = {0};
+	struct octo_kept_hits *kept;
+
+	if (!octo_mpfs_choose_queues(octo) || !rule->count)
+		return;
+	kept = kept_of(octo, rule);
+	if (kept == NULL)
+		return;
+	read_lead(octo, rule, kept, &count, NULL);
+	octo_kept_hits_end(kept, OCTO_KEPT_HITS_LEAD);
+}
+
 /*
  * Sum of the hits on all PFs, and of those in `kept` from PFs that are gone; kept may be
  * NULL. A counter that several rules share is one counter per PF, so the sum has each PF's
@@ -114,6 +150,7 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 	struct octo_kept_hits once = {0};
 	const bool reset = sum->reset;
 	struct octo_hits hits;
+	int ret;
 
 	*sum = (struct rte_flow_query_count){.reset = reset};
 	if (kept == NULL)
@@ -124,8 +161,8 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 		return octo->mpfs_ops->query(octo, rule, sum, error);
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_count one = {.reset = reset};
-		int ret = count_of_pf(octo, rule, port, action, &one, error);
 
+		ret = count_of_pf(octo, rule, port, action, &one, error);
 		if (ret != 0)
 			return ret;
 		sum->hits_set |= one.hits_set;
@@ -133,6 +170,9 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 		if (is_on(octo, rule, port))
 			read_pf(kept, rule, port, &one);
 	}
+	ret = read_lead(octo, rule, kept, sum, error);
+	if (ret != 0)
+		return ret;
 	hits = octo_kept_hits_sum(kept);
 	/* there may be hits though no PF has the rule now */
 	sum->hits_set |= hits.hits > 0;
@@ -230,7 +270,20 @@ is_counted(const struct octo_dev *octo, const struct rte_flow *rule)
 	return rule->count || (octo->count_rules && !rule->generic);
 }
 
-/* Hits on one PF, or on all if port is OCTO_NO_PF. Returns false if they are unknown. */
+/* Packets that came by the PF to which the rule leads: an MPFS rule may have passed by its own. */
+static int
+count_of_lead(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
+	      struct rte_flow_query_count *count)
+{
+	return octo_mpfs_choose_queues(octo) ?
+		       octo->mpfs_ops->query(octo, rule, count, NULL) :
+		       count_of_pf(octo, rule, port, octo_rule_hits_count, count, NULL);
+}
+
+/*
+ * Hits on the PF to which the rule leads, or on all if port is OCTO_NO_PF. Returns false if they
+ * are unknown.
+ */
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port, uint64_t *hits)
 {
@@ -241,7 +294,7 @@ octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port
 		return false;
 	ret = port == OCTO_NO_PF ?
 		      query_count(octo, rule, octo_rule_hits_count, NULL, &count, NULL) :
-		      count_of_pf(octo, rule, port, octo_rule_hits_count, &count, NULL);
+		      count_of_lead(octo, rule, port, &count);
 	*hits = count.hits;
 	return ret == 0 && count.hits_set;
 }
