@@ -179,6 +179,7 @@ struct mpsim_pf {
 	struct mpsim_txq_stats tx_ring_base[MPSIM_MAX_QUEUES];
 	struct mpsim_fetch_stats fetch_base;
 	struct nudma_account model_base;
+	uint64_t mac; /**< mpsim_mac_key() of its own address, where the switch sorts by these */
 	uint32_t nb_mc;
 	uint64_t mc[MPSIM_MAX_MC_ADDRS]; /**< mpsim_mac_key() */
 };
@@ -218,6 +219,7 @@ struct mpsim_nic {
 	uint32_t default_pf;
 	bool takes_any_dialect; /**< transfer rules of other dialects are taken and match nothing */
 	uint8_t dialect;        /**< enum octo_dialect_id of transfer rules, without an E-Switch */
+	bool sorts_by_mac;      /**< each PF has an address, and the switch takes no rules */
 	bool routes_around;     /**< a transfer rule to a lost PF leads to the default PF */
 	struct mpsim_mac macs[MPSIM_MAX_MACS]; /**< further ones */
 	struct mpsim_table mpfs;               /**< transfer rules of exact 5-tuples */
@@ -290,7 +292,10 @@ struct mpsim_nic *mpsim_nic_next(struct mpsim_nic *nic);
 /** Find a NIC, or create one without a PF: the far end of a cable. Control lock held. */
 struct mpsim_nic *mpsim_nic_find_or_create(const char *name);
 
-/** Set the address of the NIC, which all its PFs and their ports have. Under the NIC's lock. */
+/**
+ * Set the address of the NIC, which its PFs and their ports have, too, unless the switch sorts by
+ * addresses. Under the NIC's lock.
+ */
 void mpsim_nic_set_mac(struct mpsim_nic *nic, const struct rte_ether_addr *addr);
 
 void mpsim_nic_add_pf(struct mpsim_nic *nic, struct mpsim_pf *pf);

@@ -171,6 +171,16 @@ read_lost_pf(const char *who, const char *value, struct mpsim_args *args)
 }
 
 static int
+read_switch(const char *who, const char *value, struct mpsim_args *args)
+{
+	args->sorts_by_mac = strcmp(value, "mac") == 0;
+	if (args->sorts_by_mac || strcmp(value, "rules") == 0)
+		return 0;
+	MPSIM_LOG(ERR, who, "switch=%s: rules or mac is needed", value);
+	return -EINVAL;
+}
+
+static int
 read_representor(const char *who, const char *value, struct mpsim_args *args)
 {
 	if (strcmp(value, "uplink") == 0) {
@@ -199,6 +209,7 @@ static const struct arg known_args[] = {
 	{.key = "representor", .read = read_representor},
 	{.key = "tx_nodes", .read = read_tx_nodes},
 	{.key = "lost_pf", .read = read_lost_pf, .given = MPSIM_ARG_LOST_PF},
+	{.key = "switch", .read = read_switch, .given = MPSIM_ARG_SWITCH},
 	{.key = "model", .read = read_model, .given = MPSIM_ARG_MODEL},
 	{.key = "socket_map", .read = read_socket_map, .given = MPSIM_ARG_SOCKET_MAP},
 	{.key = "rings", .read = read_rings, .given = MPSIM_ARG_RINGS},
@@ -253,7 +264,7 @@ read_pair(const char *who, const struct rte_kvargs_pair *pair, struct mpsim_args
 
 	if (arg == NULL) {
 		MPSIM_LOG(ERR, who,
-			  "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, "
+			  "unknown argument '%s': nic, socket, wire, default_pf, lost_pf, switch, "
 			  "mpfs_entries, arfs_entries, generic_entries, queues, mac, wire_ring, "
 			  "wire_wait_us, max_mtu, tx_delay_us, tx_nodes, latency_us, ignore, "
 			  "dialect, caps, model, socket_map, rings, fill_rings, ifindex and "

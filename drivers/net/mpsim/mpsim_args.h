@@ -55,6 +55,7 @@ struct mpsim_args {
 	uint32_t fill_rings;               /**< Rx rings hold mbufs */
 	uint32_t ifindex;                  /**< reported as that of a kernel's netdev; 0: none */
 	bool routes_around;                /**< lost_pf=default */
+	bool sorts_by_mac;                 /**< switch=mac */
 	bool takes_any_dialect;            /**< rules of other dialects are not refused */
 	bool rings_on_pf;                  /**< rings=pf, for the model */
 };
@@ -77,6 +78,7 @@ enum mpsim_nic_arg {
 	MPSIM_ARG_SOCKET_MAP = 1 << 7,
 	MPSIM_ARG_RINGS = 1 << 8,
 	MPSIM_ARG_DIALECT = 1 << 9,
+	MPSIM_ARG_SWITCH = 1 << 10,
 };
 
 /** Parse devargs. Returns 0, or a negative errno after logging an error. */

@@ -126,6 +126,11 @@ mpsim_caps_check_rule(const struct mpsim_pf *pf, const struct mpsim_reading *r,
 {
 	int ret = 0;
 
+	if (r->transfer && pf->nic->sorts_by_mac)
+		return mpsim_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+					 "the switch of NIC %s sorts by addresses (switch=mac): it "
+					 "takes no transfer rules",
+					 pf->nic->name);
 	if (r->transfer)
 		ret = mpsim_caps_need(pf, MPSIM_CAP_MPFS, error);
 	if (ret == 0)

@@ -77,7 +77,6 @@ join_nic(struct rte_eth_dev *dev, const struct mpsim_args *args)
 			mpsim_nic_put(nic);
 	}
 	if (ret == 0) {
-		dev->data->mac_addrs[0] = nic->mac_addr;
 		mpsim_nic_add_pf(nic, dev->data->dev_private);
 	}
 	mpsim_control_unlock();
@@ -208,6 +207,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_mpsim, "nic=<string> "
 					 "wire=<ethdev name>|nic:<string>|loop "
 					 "default_pf=<int> "
 					 "lost_pf=drop|default "
+					 "switch=rules|mac "
 					 "mpfs_entries=<int> "
 					 "arfs_entries=<int> "
 					 "generic_entries=<int> "

@@ -9,17 +9,22 @@
 #define BROADCAST UINT64_C(0xffffffffffff)
 
 static bool
+has_group(const struct mpsim_pf *pf, uint64_t key)
+{
+	for (uint32_t i = 0; i < pf->nb_mc; i++)
+		if (pf->mc[i] == key)
+			return true;
+	return false;
+}
+
+static bool
 accepts_multicast(const struct mpsim_nic *nic, uint64_t key)
 {
 	if (nic->allmulti != 0)
 		return true;
-	for (uint16_t i = 0; i < MPSIM_MAX_PFS; i++) {
-		const struct mpsim_pf *pf = nic->pf[i];
-
-		for (uint32_t k = 0; pf != NULL && k < pf->nb_mc; k++)
-			if (pf->mc[k] == key)
-				return true;
-	}
+	for (uint16_t i = 0; i < MPSIM_MAX_PFS; i++)
+		if (nic->pf[i] != NULL && has_group(nic->pf[i], key))
+			return true;
 	return false;
 }
 
@@ -35,6 +40,23 @@ mpsim_filter_accepts(const struct mpsim_nic *nic, const uint8_t *dst)
 	for (uint16_t i = 0; i < nic->nb_macs; i++)
 		if (nic->macs[i].key == key)
 			return true;
+	return false;
+}
+
+bool
+mpsim_filter_pf_accepts(const struct mpsim_pf *pf, const uint8_t *dst)
+{
+	const uint64_t key = mpsim_mac_key(dst);
+	const struct mpsim_nic *nic = pf->nic;
+	const uint32_t bit = 1u << pf->index;
+
+	if (key == pf->mac || key == BROADCAST || (nic->promisc & bit))
+		return true;
+	if ((dst[0] & 1) != 0)
+		return (nic->allmulti & bit) || has_group(pf, key);
+	for (uint16_t i = 0; i < nic->nb_macs; i++)
+		if (nic->macs[i].key == key)
+			return (nic->macs[i].pf_mask & bit) != 0;
 	return false;
 }
 
@@ -96,7 +118,10 @@ mpsim_mac_addr_set(struct rte_eth_dev *dev, struct rte_ether_addr *addr)
 	if (mpsim_is_representor(pf))
 		return 0;
 	mpsim_nic_lock(pf->nic);
-	mpsim_nic_set_mac(pf->nic, addr);
+	if (pf->nic->sorts_by_mac)
+		pf->mac = mpsim_mac_key(addr->addr_bytes);
+	else
+		mpsim_nic_set_mac(pf->nic, addr);
 	mpsim_nic_unlock(pf->nic);
 	return 0;
 }

@@ -29,4 +29,7 @@ void mpsim_filter_forget(struct mpsim_pf *pf);
 /** Does the NIC accept frames to this destination? Under the NIC's lock. */
 bool mpsim_filter_accepts(const struct mpsim_nic *nic, const uint8_t *dst);
 
+/** The same, where the switch sorts by addresses: does the PF get them, or a copy? */
+bool mpsim_filter_pf_accepts(const struct mpsim_pf *pf, const uint8_t *dst);
+
 #endif /* MPSIM_FILTER_H */

@@ -66,8 +66,20 @@ mpsim_nic_set_mac(struct mpsim_nic *nic, const struct rte_ether_addr *addr)
 	nic->mac_addr = *addr;
 	nic->mac = mpsim_mac_key(addr->addr_bytes);
 	for (uint16_t i = 0; i < MPSIM_MAX_PORTS; i++)
-		if (nic->pf[i] != NULL)
+		if (nic->pf[i] != NULL && !nic->sorts_by_mac)
 			nic->pf[i]->data->mac_addrs[0] = *addr;
+}
+
+/* With switch=mac the address of PF n is the NIC's with n added to the last byte. */
+static void
+give_mac(const struct mpsim_nic *nic, struct mpsim_pf *pf)
+{
+	struct rte_ether_addr *addr = &pf->data->mac_addrs[0];
+
+	*addr = nic->mac_addr;
+	if (nic->sorts_by_mac)
+		addr->addr_bytes[RTE_ETHER_ADDR_LEN - 1] += pf->index;
+	pf->mac = mpsim_mac_key(addr->addr_bytes);
 }
 
 /* A hash of the name, so that the address is the same in every run. */
@@ -87,6 +99,7 @@ set_defaults(struct mpsim_nic *nic)
 	nic->given &= MPSIM_ARG_WIRE;
 	nic->default_pf = 0;
 	nic->routes_around = false;
+	nic->sorts_by_mac = false;
 	nic->dialect = OCTO_DIALECT_WIRE_ITEM;
 	nic->takes_any_dialect = false;
 	memset(nic->pf_name, 0, sizeof(nic->pf_name));
@@ -255,6 +268,16 @@ check_args(const struct mpsim_nic *nic, const char *who, const struct mpsim_args
 		return contradiction(nic, who, "default_pf");
 	if ((both & MPSIM_ARG_LOST_PF) && nic->routes_around != args->routes_around)
 		return contradiction(nic, who, "lost_pf");
+	if ((args->given & MPSIM_ARG_SWITCH) && nic->nb_ports > 0 &&
+	    nic->sorts_by_mac != args->sorts_by_mac)
+		return contradiction(nic, who, "switch");
+	if (args->representor != 0 && (nic->sorts_by_mac || args->sorts_by_mac)) {
+		MPSIM_LOG(ERR, who,
+			  "argument 'representor': the switch of NIC %s sorts by addresses "
+			  "(switch=mac) and leads to no representor",
+			  nic->name);
+		return -EINVAL;
+	}
 	if ((both & MPSIM_ARG_DIALECT) &&
 	    (nic->dialect != args->dialect || nic->takes_any_dialect != args->takes_any_dialect))
 		return contradiction(nic, who, "dialect");
@@ -287,6 +310,8 @@ apply_args(struct mpsim_nic *nic, const struct mpsim_args *args)
 		nic->default_pf = args->default_pf;
 	if (args->given & MPSIM_ARG_LOST_PF)
 		nic->routes_around = args->routes_around;
+	if (args->given & MPSIM_ARG_SWITCH)
+		nic->sorts_by_mac = args->sorts_by_mac;
 	if (args->given & MPSIM_ARG_DIALECT) {
 		nic->dialect = args->dialect;
 		nic->takes_any_dialect = args->takes_any_dialect;
@@ -355,6 +380,7 @@ mpsim_nic_add_pf(struct mpsim_nic *nic, struct mpsim_pf *pf)
 	pf->nic = nic;
 	pf->index = find_slot(nic, pf->data->name, &pf->args);
 	nic->pf[pf->index] = pf;
+	give_mac(nic, pf);
 	if (!mpsim_is_representor(pf) && nic->manager == NULL)
 		nic->manager = pf;
 	if (!mpsim_is_representor(pf))

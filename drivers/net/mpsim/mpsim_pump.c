@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include <rte_ether.h>
 #include <rte_memcpy.h>
 #include <rte_prefetch.h>
 
 #include "mpsim.h"
 #include "mpsim_csum.h"
+#include "mpsim_filter.h"
 #include "mpsim_post.h"
 
 #define VLAN_TAG_LEN 4
@@ -195,6 +197,50 @@ mpsim_pump_to(struct mpsim_pf *pf, struct rte_mbuf *const *pkts, uint16_t n)
 	dispatch(&b);
 }
 
+/* The frames of a batch that this PF gets, alone or as a copy. */
+static void
+pump_copies(struct mpsim_pf *pf, const struct mpsim_batch *all, uint32_t *taken)
+{
+	struct mpsim_batch b;
+
+	b.n = 0;
+	b.keyed = 0;
+	b.keyed_inner = 0;
+	for (uint16_t i = 0; i < all->n; i++) {
+		const struct rte_mbuf *m = all->frame[i];
+		uint8_t copy[RTE_ETHER_ADDR_LEN];
+
+		if (m->pkt_len < RTE_ETHER_HDR_LEN ||
+		    !mpsim_filter_pf_accepts(pf, rte_pktmbuf_read(m, 0, sizeof(copy), copy)))
+			continue;
+		b.frame[b.n++] = all->frame[i];
+		*taken |= 1u << i;
+	}
+	if (b.n == 0)
+		return;
+	mpsim_classify_on(pf, &b);
+	dispatch(&b);
+}
+
+/* The switch sorts by addresses: a group's frame, and one for a promiscuous PF, is copied. */
+static void
+pump_by_mac(struct mpsim_nic *nic, const struct mpsim_batch *b)
+{
+	uint32_t taken = 0;
+
+	nic->stats.wire_packets += b->n;
+	for (uint16_t i = 0; i < MPSIM_MAX_PFS; i++)
+		if (nic->pf[i] != NULL)
+			pump_copies(nic->pf[i], b, &taken);
+	for (uint16_t i = 0; i < b->n; i++) {
+		nic->stats.wire_bytes += b->frame[i]->pkt_len;
+		if (b->frame[i]->pkt_len < RTE_ETHER_HDR_LEN)
+			nic->stats.runts++;
+		else if (!(taken & 1u << i))
+			nic->stats.mac_filtered++;
+	}
+}
+
 void
 mpsim_pump(struct mpsim_nic *nic)
 {
@@ -207,7 +253,11 @@ mpsim_pump(struct mpsim_nic *nic)
 		return;
 	for (uint16_t i = 0; i < b.n; i++)
 		rte_prefetch0(b.frame[i]);
-	mpsim_classify(nic, &b);
-	dispatch(&b);
+	if (unlikely(nic->sorts_by_mac)) {
+		pump_by_mac(nic, &b);
+	} else {
+		mpsim_classify(nic, &b);
+		dispatch(&b);
+	}
 	rte_pktmbuf_free_bulk(b.frame, b.n);
 }
