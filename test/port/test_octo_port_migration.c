@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tier partition: flows without rules stay in order while they go from queues to others,
+ * Tiers partition and mac: flows without rules stay in order while they go from queues to others,
  * several at once. One PF's pipeline is longer than the other's, so that without a fence
  * they would not.
  */
@@ -34,7 +34,9 @@ static struct rig {
 	uint64_t lost;
 	int node[QUEUES]; /* that polls it, -1: nobody does */
 	bool steered;
+	bool by_mac; /* tier mac: the flows' addresses choose the PFs */
 	unsigned int nb_pfs;
+	struct rte_ether_addr mac[8];
 } rig;
 
 /* Flows of the same addresses would all come by the same PF. */
@@ -51,7 +53,10 @@ make_frame(uint16_t flow)
 		p[29] = flow;
 		p[33] = flow * 11;
 	}
-	if (flow == NOT_HASHED) {
+	if (rig.by_mac)
+		memcpy(p, &rig.mac[flow % rig.nb_pfs], RTE_ETHER_ADDR_LEN);
+	/* in tier mac it is a stray, unless queue 0 is at home on the PF of its address */
+	if (flow == NOT_HASHED && !rig.by_mac) {
 		p[12] = 0x88;
 		p[13] = 0xb5;
 	}
@@ -209,7 +214,9 @@ depart(const struct octo_port_conf *conf, bool steered)
 		.port = octo_port_create(conf),
 		.steered = steered,
 		.nb_pfs = conf->nb_pfs == 0 ? 2 : conf->nb_pfs,
+		.by_mac = strstr(conf->octo, "tier=mac") != NULL,
 	};
+	assert_true(rte_eth_macaddrs_get(rig.port, rig.mac, RTE_DIM(rig.mac)) > 0);
 	assert_int_equal(rte_eth_dev_configure(rig.port, QUEUES, QUEUES, &eth), 0);
 	for (uint16_t q = 0; q < QUEUES; q++) {
 		assert_int_equal(rte_eth_rx_queue_setup(rig.port, q, OCTO_PORT_NB_DESC,
@@ -388,6 +395,85 @@ test_a_queue_that_nobody_polls(void **state)
 	assert_int_equal(rig.all_received + rig.lost, rig.all_sent);
 }
 
+static const struct octo_port_conf two_macs = {
+	.two_nodes = true,
+	.nic = "switch=mac",
+	.pf = {"latency_us=3000"},
+	.octo = "tier=mac,grace_us=4000,fence_timeout_ms=2000,dwell_ms=0",
+};
+static const struct octo_port_conf four_macs = {
+	.nb_pfs = 4,
+	.two_nodes = true,
+	.nic = "switch=mac",
+	.pf = {"latency_us=2000", NULL, NULL, "latency_us=3000"},
+	.octo = "tier=mac,grace_us=4000,fence_timeout_ms=2000,dwell_ms=0",
+};
+
+/* Flows stay on the PF of their address, and change queues. */
+static void
+test_a_queue_changes_its_home_by_mac(void **state)
+{
+	(void)state;
+	depart(&two_macs, false);
+	for (int i = 0; i < 3; i++) {
+		hand_over(3, 0);
+		hand_over(3, 1);
+		hand_over(0, 1);
+		hand_over(0, 0);
+	}
+	assert_true(octo_port_xstat(rig.port, "fence_opened") >= 12);
+	arrive();
+}
+
+/* A PF where no queue is at home uses all queues: its packets are strays. */
+static void
+test_all_queues_come_to_one_home_by_mac(void **state)
+{
+	(void)state;
+	depart(&two_macs, false);
+	for (int i = 0; i < 3; i++) {
+		rig.node[0] = rig.node[1] = 1;
+		travel_until(octo_port_reta_of(0) == 0xf && octo_port_reta_of(1) == 0xf);
+		travel(50);
+		rig.node[0] = rig.node[1] = 0;
+		settle();
+	}
+	arrive();
+}
+
+static void
+test_homes_change_all_the_time_by_mac(void **state)
+{
+	(void)state;
+	depart(&two_macs, false);
+	for (int i = 0; i < 40; i++) {
+		rig.node[i * 7 % QUEUES] = i % 3 % NODES;
+		travel(20 + i % 5 * 30);
+	}
+	for (uint16_t q = 0; q < QUEUES; q++)
+		rig.node[q] = q % NODES;
+	settle();
+	arrive();
+}
+
+/* Each PF has one queue: a PF that loses it uses all queues meanwhile. */
+static void
+test_four_pfs_by_mac(void **state)
+{
+	(void)state;
+	depart(&four_macs, false);
+	for (int i = 0; i < 3; i++) {
+		rig.node[3] = 0;
+		travel_until(octo_port_reta_of(3) == 0xf);
+		rig.node[0] = 1;
+		travel_until(octo_port_reta_of(0) == 0xf);
+		rig.node[3] = 1;
+		rig.node[0] = 0;
+		settle();
+	}
+	arrive();
+}
+
 int
 main(void)
 {
@@ -399,6 +485,10 @@ main(void)
 		octo_port_test(test_four_pfs),
 		octo_port_test(test_a_pf_without_link_comes_back),
 		octo_port_test(test_a_queue_that_nobody_polls),
+		octo_port_test(test_a_queue_changes_its_home_by_mac),
+		octo_port_test(test_all_queues_come_to_one_home_by_mac),
+		octo_port_test(test_homes_change_all_the_time_by_mac),
+		octo_port_test(test_four_pfs_by_mac),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -207,7 +207,7 @@ static int
 read_tier(const struct devarg *arg, const char *value, struct octo_args *args)
 {
 	if (octo_tier_read(value, &args->tier) != 0)
-		return refuse(args, arg, value, "exact, partition, queue or none is expected");
+		return refuse(args, arg, value, "exact, partition, mac, queue or none is expected");
 	args->has_tier = true;
 	return 0;
 }

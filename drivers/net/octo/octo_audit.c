@@ -373,6 +373,17 @@ judge_mpfs(struct octo_dev *octo)
 			  OCTO_IGNORED_MPFS, &t->look.pf);
 }
 
+/* Rules that choose queues have no effect. Tier mac needs none: it stays, and takes no more. */
+static void
+drop_queue_rules(struct octo_dev *octo)
+{
+	const enum octo_tier tier = octo->tier == OCTO_TIER_MAC ? OCTO_TIER_MAC : OCTO_TIER_NONE;
+
+	octo->tier_below = OCTO_TIER_NONE;
+	if (octo->ignored != OCTO_IGNORED_QUEUE)
+		drop_tier(octo, tier, OCTO_IGNORED_QUEUE, &octo->audit.look.queue);
+}
+
 /* End an audit: leave the dialect if its rules are ignored, or drop the tier. */
 static void
 end_look(struct octo_dev *octo)
@@ -382,7 +393,7 @@ end_look(struct octo_dev *octo)
 	t->look.under_way = false;
 	t->suspect = t->look.suspect;
 	if (octo_tally_is_ignored(&t->look.queue, t->look.lasted >= LOOK_MS))
-		drop_tier(octo, OCTO_TIER_NONE, OCTO_IGNORED_QUEUE, &t->look.queue);
+		drop_queue_rules(octo);
 	else if (octo_tier_has_mpfs(octo->tier))
 		judge_mpfs(octo);
 }

@@ -95,6 +95,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		/* first: an agent that is gone must not be blamed for packets that came since */
 		octo_agent_sync_tick_locked(octo);
 		octo_ethtool_sync_tick_locked(octo);
+		octo_mac_follow_locked(octo);
 		octo_failover_seek_again_locked(octo, now);
 		if (octo->failover.pending)
 			octo_failover_sync_locked(octo);

@@ -110,6 +110,8 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo_learn_publish_counts_locked(octo);
 	octo_topo_init(octo, args);
 	octo_tier_init(octo, args);
+	if (octo->tier_wanted == OCTO_TIER_MAC)
+		octo_mac_reserve(octo);
 	set_node(dev, args);
 	return 0;
 
@@ -246,7 +248,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"agent=unix:<path>|tcp:<address>:<port>|dev:<path> "
 					"agent_secret=<path> "
 					"ethtool=unix:<path> "
-					"tier=exact|partition|queue|none "
+					"tier=exact|partition|mac|queue|none "
 					"dialect=<name> "
 					"learn=on|off "
 					"learn_sample=<int> "

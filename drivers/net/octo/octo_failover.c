@@ -183,6 +183,7 @@ octo_failover_sync_locked(struct octo_dev *octo)
 		f->cpu_ns -= octo_failover_cpu_ns();
 		if (f->seeking)
 			seek_proxy(octo);
+		octo_mac_follow_locked(octo);
 		/* a few rules, which lead all flows without rules of their own */
 		octo_tier_partition_follow_locked(octo);
 	}

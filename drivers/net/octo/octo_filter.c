@@ -41,7 +41,8 @@ static int
 turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
 	    octo_port_id_fn undo)
 {
-	const int ret = octo_port_call(octo, OCTO_PORT_IDLE, what, apply, undo);
+	const int ret = octo_port_call(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE, what,
+				       apply, undo);
 
 	if (ret == 0)
 		*setting = to;
@@ -89,18 +90,6 @@ octo_allmulticast_disable(struct rte_eth_dev *dev)
 				       rte_eth_allmulticast_enable));
 }
 
-/* A PF that has this address already need not support changing it. */
-static int
-pf_mac_set(struct octo_port *port, const void *arg)
-{
-	struct rte_ether_addr mac = *(const struct rte_ether_addr *)arg;
-	struct rte_ether_addr now;
-
-	if (rte_eth_macaddr_get(port->port_id, &now) == 0 && rte_is_same_ether_addr(&now, &mac))
-		return 0;
-	return rte_eth_dev_default_mac_addr_set(port->port_id, &mac);
-}
-
 int
 octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 {
@@ -109,28 +98,15 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the MAC address", pf_mac_set, pf_mac_set,
-			      mac, &before);
+	if (octo->macs.apart)
+		ret = octo_mac_set_first_locked(octo, mac);
+	else
+		ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the MAC address", octo_mac_set_on,
+				      octo_mac_set_on, mac, &before);
 	if (ret == 0)
 		dev->data->mac_addrs[0] = *mac;
 	octo_unlock(octo);
 	return ret;
-}
-
-/* At start: all PFs get the port's MAC address. One that keeps its own is no error. */
-void
-octo_mac_level(struct octo_dev *octo)
-{
-	const struct rte_ether_addr *mac = &octo_data(octo)->mac_addrs[0];
-	int i;
-
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY) {
-		int ret = pf_mac_set(&octo->port[i], mac);
-
-		if (ret != 0)
-			OCTO_LOG(WARNING, "port %u: PF %s keeps a MAC address of its own: %s",
-				 octo->port_id, octo->port[i].name, rte_strerror(-ret));
-	}
 }
 
 struct mac_arg {
@@ -161,9 +137,12 @@ octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index
 	const struct mac_arg arg = {.mac = *mac, .pool = pool};
 	int ret;
 
+	/* the application has removed the address of a PF, which returns to its entry soon */
+	if (octo_mac_is_reserved(octo, index))
+		return -EAGAIN;
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "add the MAC address", pf_mac_add,
-			      pf_mac_remove, &arg, &arg);
+	ret = octo_port_apply_to(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE,
+				 "add the MAC address", pf_mac_add, pf_mac_remove, &arg, &arg);
 	if (ret == 0)
 		dev->data->mac_addrs[index] = *mac;
 	octo_unlock(octo);
@@ -178,10 +157,21 @@ octo_mac_remove(struct rte_eth_dev *dev, uint32_t index)
 	int i;
 
 	octo_lock(octo);
+	if (octo_mac_is_reserved(octo, index)) {
+		OCTO_LOG(ERR,
+			 "port %u: MAC address %u is that of PF %s (tier=mac): it stays, and can "
+			 "be neither removed nor replaced",
+			 octo->port_id, index, octo->port[index].name);
+		octo_unlock(octo);
+		return;
+	}
 	/* ethdev forgets the address in any case, so every PF is asked */
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
-		int ret = pf_mac_remove(&octo->port[i], &arg);
+		int ret;
 
+		if (!(octo_mac_shared_by(&octo->macs) & RTE_BIT32(i)))
+			continue;
+		ret = pf_mac_remove(&octo->port[i], &arg);
 		if (ret != 0)
 			OCTO_LOG(ERR, "port %u: PF %s cannot remove the MAC address: %s",
 				 octo->port_id, octo->port[i].name, rte_strerror(-ret));
@@ -217,8 +207,8 @@ mc_list_locked(struct octo_dev *octo, const struct mc_arg *arg)
 			return -ENOMEM;
 		memcpy(copy, arg->list, arg->nb * sizeof(*copy));
 	}
-	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the multicast list", pf_mc_list,
-			      pf_mc_list, arg, &before);
+	ret = octo_port_apply_to(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE,
+				 "set the multicast list", pf_mc_list, pf_mc_list, arg, &before);
 	if (ret != 0) {
 		rte_free(copy);
 		return ret;
@@ -331,14 +321,14 @@ pf_restore(struct octo_dev *octo, struct octo_port *port)
 	for (uint32_t i = 1; macs != NULL && i < octo->nb_macs; i++) {
 		const struct mac_arg extra = {.mac = macs[i]};
 
-		if (!rte_is_zero_ether_addr(&extra.mac))
+		if (!rte_is_zero_ether_addr(&extra.mac) && !octo_mac_is_of(port, &extra.mac))
 			pf_mac_remove(port, &extra);
 	}
 	if (octo->settings.nb_mc > 0)
 		rte_eth_dev_set_mc_addr_list(port->port_id, NULL, 0);
 	clear_vlans(port, octo->port_id);
 	if (!rte_is_zero_ether_addr(&port->mac))
-		pf_mac_set(port, &port->mac);
+		octo_mac_set_on(port, &port->mac);
 	rte_eth_promiscuous_disable(port->port_id);
 	rte_eth_allmulticast_disable(port->port_id);
 	if (octo->isolated)
@@ -400,7 +390,7 @@ static int
 resync_macs(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	int ret = or_unknown(pf_mac_set(port, &data->mac_addrs[0]));
+	int ret = or_unknown(octo_mac_set_on(port, &data->mac_addrs[0]));
 
 	for (uint32_t i = 1; ret == 0 && i < octo->nb_macs; i++) {
 		const struct mac_arg extra = {.mac = data->mac_addrs[i]};
@@ -440,16 +430,17 @@ int
 octo_filter_resync_locked(struct octo_dev *octo, struct octo_port *port)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	const bool shares = !octo->macs.apart;
 	uint16_t mtu;
-	int ret = resync_macs(octo, port);
+	int ret = shares ? resync_macs(octo, port) : octo_mac_resync_locked(octo, port);
 
 	if (ret == 0)
 		ret = resync_vlans(octo, port);
 	if (ret == 0 && rte_eth_dev_get_mtu(port->port_id, &mtu) == 0 && mtu != data->mtu)
 		ret = pf_mtu(port, &data->mtu);
-	if (ret == 0 && octo->settings.promiscuous)
+	if (ret == 0 && shares && octo->settings.promiscuous)
 		ret = or_unknown(rte_eth_promiscuous_enable(port->port_id));
-	if (ret == 0 && octo->settings.all_multicast)
+	if (ret == 0 && shares && octo->settings.all_multicast)
 		ret = or_unknown(rte_eth_allmulticast_enable(port->port_id));
 	return ret;
 }

@@ -63,7 +63,8 @@ octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
 {
 	if (octo->tier_wanted == OCTO_TIER_NONE)
 		return octo_flow_error_tier(error);
-	if (octo->started && octo->tier == OCTO_TIER_NONE && octo->ignored != OCTO_IGNORED_NONE)
+	if (octo->started && octo->ignored != OCTO_IGNORED_NONE &&
+	    (octo->tier == OCTO_TIER_NONE || octo->tier == OCTO_TIER_MAC))
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "the NIC accepts rules and ignores them, "
 					  "as strays have shown: nothing can be steered "

@@ -52,10 +52,11 @@ octo_pf_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *
 	return ret;
 }
 
-/* octo_pf_apply() for the PFs' ports, each once. */
+/* octo_pf_apply() for these ports, each once. */
 int
-octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
-		octo_port_fn apply, octo_port_fn undo, const void *arg, const void *undo_arg)
+octo_port_apply_to(struct octo_dev *octo, uint32_t ports, enum octo_port_state at_least,
+		   const char *what, octo_port_fn apply, octo_port_fn undo, const void *arg,
+		   const void *undo_arg)
 {
 	int ret = 0;
 	int i;
@@ -63,6 +64,8 @@ octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char
 	if (!octo_is_primary(octo, what))
 		return -ENOTSUP;
 	OCTO_FOREACH_PORT(octo, i, at_least) {
+		if (!(ports & RTE_BIT32(i)))
+			continue;
 		ret = apply(&octo->port[i], arg);
 		if (ret != 0)
 			break;
@@ -71,9 +74,16 @@ octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char
 		return 0;
 	log_failure(octo, &octo->port[i], what, ret);
 	while (undo != NULL && --i >= 0)
-		if (octo_port_is(&octo->port[i], at_least))
+		if ((ports & RTE_BIT32(i)) && octo_port_is(&octo->port[i], at_least))
 			undo(&octo->port[i], undo_arg);
 	return ret;
+}
+
+int
+octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
+		octo_port_fn apply, octo_port_fn undo, const void *arg, const void *undo_arg)
+{
+	return octo_port_apply_to(octo, UINT32_MAX, at_least, what, apply, undo, arg, undo_arg);
 }
 
 static int
@@ -82,12 +92,13 @@ call_id_of(struct octo_port *port, const void *arg)
 	return (*(const octo_port_id_fn *)arg)(port->port_id);
 }
 
-/* octo_port_apply() for ethdev functions whose only argument is the port. */
+/* octo_port_apply_to() for ethdev functions whose only argument is the port. */
 int
-octo_port_call(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
-	       octo_port_id_fn apply, octo_port_id_fn undo)
+octo_port_call(struct octo_dev *octo, uint32_t ports, enum octo_port_state at_least,
+	       const char *what, octo_port_id_fn apply, octo_port_id_fn undo)
 {
-	return octo_port_apply(octo, at_least, what, call_id_of, call_id_of, &apply, &undo);
+	return octo_port_apply_to(octo, ports, at_least, what, call_id_of, call_id_of, &apply,
+				  &undo);
 }
 
 uint32_t

@@ -37,6 +37,7 @@
 #include "octo_move.h"
 #include "octo_mpfs.h"
 #include "octo_locality.h"
+#include "octo_mac.h"
 #include "octo_plan.h"
 #include "octo_replug.h"
 #include "octo_policy.h"
@@ -79,6 +80,7 @@
 enum octo_tier {
 	OCTO_TIER_NONE,      /* RSS only */
 	OCTO_TIER_QUEUE,     /* ARFS rules choose the queue, the network the PF */
+	OCTO_TIER_MAC,       /* besides, the MAC address chooses the PF: nothing else strays */
 	OCTO_TIER_EXACT,     /* MPFS rules choose the PF as well */
 	OCTO_TIER_PARTITION, /* masked rules do so for all other packets: nothing strays */
 };
@@ -135,6 +137,7 @@ struct octo_dev {
 	enum octo_tier tier;
 	enum octo_ignored ignored;
 	enum octo_tier tier_wanted; /* highest tier that may be used */
+	enum octo_tier tier_below;  /* that tier mac falls to */
 	bool tier_forced;           /* by the devarg */
 	bool rss_by_app;            /* the application uses RSS: the same for all PFs */
 	uint8_t proxy;              /* index of the transfer proxy port, OCTO_NO_PF: none */
@@ -193,6 +196,7 @@ struct octo_dev {
 	struct octo_fences fences;
 	struct octo_replug replug;
 	struct octo_settings settings;
+	struct octo_macs macs;
 	struct octo_audit audit;
 	struct octo_learning learning;
 	struct octo_rule_counts rule_counts;
@@ -432,9 +436,12 @@ int octo_pf_apply(struct octo_dev *octo, enum octo_port_state at_least, const ch
 		  octo_pf_fn apply, octo_pf_fn undo, const void *arg, const void *undo_arg);
 int octo_port_apply(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
 		    octo_port_fn apply, octo_port_fn undo, const void *arg, const void *undo_arg);
+int octo_port_apply_to(struct octo_dev *octo, uint32_t ports, enum octo_port_state at_least,
+		       const char *what, octo_port_fn apply, octo_port_fn undo, const void *arg,
+		       const void *undo_arg);
 typedef int (*octo_port_id_fn)(uint16_t port_id);
-int octo_port_call(struct octo_dev *octo, enum octo_port_state at_least, const char *what,
-		   octo_port_id_fn apply, octo_port_id_fn undo);
+int octo_port_call(struct octo_dev *octo, uint32_t ports, enum octo_port_state at_least,
+		   const char *what, octo_port_id_fn apply, octo_port_id_fn undo);
 uint32_t octo_pf_mask(const struct octo_dev *octo, enum octo_port_state at_least);
 int octo_port_first(const struct octo_dev *octo, enum octo_port_state at_least);
 uint32_t octo_port_pfs(const struct octo_dev *octo, uint8_t port);
@@ -556,7 +563,6 @@ int octo_promiscuous_disable(struct rte_eth_dev *dev);
 int octo_allmulticast_enable(struct rte_eth_dev *dev);
 int octo_allmulticast_disable(struct rte_eth_dev *dev);
 int octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac);
-void octo_mac_level(struct octo_dev *octo);
 void octo_filter_restore(struct octo_dev *octo);
 int
 octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool);
@@ -591,6 +597,7 @@ int octo_tier_read(const char *name, enum octo_tier *tier);
 void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_tier_start_locked(struct octo_dev *octo);
 void octo_tier_probe_locked(struct octo_dev *octo);
+bool octo_tier_can_be_mac(const struct octo_dev *octo, const char **why);
 
 /* octo_flow_error.c */
 int octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * RETA and hash operations. The application sees one RETA for all PFs, so tier partition
- * ends when it uses them.
+ * RETA and hash operations. The application sees one RETA for all PFs, so tiers partition and
+ * mac end when it uses them.
  */
 
 #include <errno.h>

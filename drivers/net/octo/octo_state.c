@@ -189,6 +189,7 @@ static int
 start_locked(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	const char *why;
 	int ret = check_queues(dev);
 
 	if (ret == 0)
@@ -206,7 +207,10 @@ start_locked(struct rte_eth_dev *dev)
 	ret = octo_rss_level(octo);
 	if (ret != 0)
 		return ret;
-	octo_mac_level(octo);
+	if (octo_tier_can_be_mac(octo, &why))
+		octo_mac_spread_locked(octo);
+	else
+		octo_mac_join_locked(octo);
 	octo_flow_isolate_again_locked(octo);
 	ret = octo_port_apply(octo, OCTO_PORT_READY, "start", pf_start, pf_stop, &octo, &octo);
 	if (ret != 0)

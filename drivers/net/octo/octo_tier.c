@@ -2,7 +2,7 @@
 
 /*
  * The steering tier: the PFs validate trial rules. The devarg tier= may limit it, or ask
- * for tier partition, which is never used by default.
+ * for tier partition or mac, which are never used by default.
  */
 
 #include <errno.h>
@@ -12,10 +12,8 @@
 #include "octo_private.h"
 
 static const char *const tier_names[] = {
-	[OCTO_TIER_NONE] = "none",
-	[OCTO_TIER_QUEUE] = "queue",
-	[OCTO_TIER_EXACT] = "exact",
-	[OCTO_TIER_PARTITION] = "partition",
+	[OCTO_TIER_NONE] = "none",   [OCTO_TIER_QUEUE] = "queue",         [OCTO_TIER_MAC] = "mac",
+	[OCTO_TIER_EXACT] = "exact", [OCTO_TIER_PARTITION] = "partition",
 };
 
 const char *
@@ -110,6 +108,27 @@ find_mpfs_tier(struct octo_dev *octo, bool queue_rules, struct rte_flow_error *e
 	return octo_mpfs_agent_chooses_queues(octo) ? OCTO_TIER_EXACT : OCTO_TIER_NONE;
 }
 
+/* Can the PFs' RETAs differ? */
+static bool
+can_differ(const struct octo_dev *octo, const char **why)
+{
+	*why = "the application sets or reads the RSS key or the RETA";
+	if (octo->rss_by_app)
+		return false;
+	*why = "the PFs have no RETA that could be set";
+	return !octo_rss_is_on(octo) || octo->reta_size != 0;
+}
+
+/* Does the MAC address of a frame choose the PF? */
+bool
+octo_tier_can_be_mac(const struct octo_dev *octo, const char **why)
+{
+	if (octo->tier_wanted != OCTO_TIER_MAC || !can_differ(octo, why))
+		return false;
+	*why = octo_mac_refuse(octo);
+	return *why == NULL;
+}
+
 static bool
 can_partition(struct octo_dev *octo, struct rte_flow_error *error)
 {
@@ -117,11 +136,7 @@ can_partition(struct octo_dev *octo, struct rte_flow_error *error)
 					"an agent takes no masked rules";
 	if (octo->mpfs_ops != &octo_mpfs_switch_ops)
 		return false;
-	error->message = "the application sets or reads the RSS key or the RETA";
-	if (octo->rss_by_app)
-		return false;
-	error->message = "the PFs have no RETA that could be set";
-	if (octo_rss_is_on(octo) && octo->reta_size == 0)
+	if (!can_differ(octo, &error->message))
 		return false;
 	error->message = NULL;
 	return explain(octo_mpfs_masked_probe(octo, error), error) == 0;
@@ -139,11 +154,14 @@ find_tier(struct octo_dev *octo, struct rte_flow_error *error)
 	if (wanted == OCTO_TIER_NONE)
 		return OCTO_TIER_NONE;
 	queue_rules = find_queue_rules(octo, error);
-	if (wanted == OCTO_TIER_QUEUE)
+	if (!octo_tier_has_mpfs(wanted))
 		octo->agent_queues = false;
+	octo->tier_below = queue_rules ? OCTO_TIER_QUEUE : OCTO_TIER_NONE;
+	if (octo_tier_can_be_mac(octo, &error->message) && octo->macs.apart)
+		return OCTO_TIER_MAC;
 	if (!queue_rules && !octo->agent_queues)
 		return OCTO_TIER_NONE;
-	if (wanted == OCTO_TIER_QUEUE)
+	if (!octo_tier_has_mpfs(wanted))
 		return OCTO_TIER_QUEUE;
 	tier = find_mpfs_tier(octo, queue_rules, error);
 	if (tier == OCTO_TIER_EXACT && wanted == OCTO_TIER_PARTITION && can_partition(octo, error))

@@ -5,6 +5,9 @@
  * their queues, and the RETA of each PF has only the queues whose home it is. So no packet
  * strays. Traffic that is not hashed goes to queue 0, and so to the home of queue 0.
  *
+ * In tier mac there are no such rules: the MAC address that senders choose leads to a PF, and only
+ * the RETAs are as above. Traffic that is not hashed then goes to queue 0 by any PF.
+ *
  * The tier says whether to partition; this file makes it so. When homes change, flows go to
  * other queues in migration steps (octo_migration.h), each behind a fence (octo_fence.h).
  */
@@ -18,6 +21,19 @@
 
 /* Interval in ms of the check whether the masked rules match packets. */
 #define TRIAL_MS 1000
+
+static bool
+has_masked_rules(const struct octo_dev *octo)
+{
+	return octo->tier == OCTO_TIER_PARTITION;
+}
+
+/* Do the PFs' RETAs differ? */
+static bool
+is_divided(const struct octo_dev *octo)
+{
+	return has_masked_rules(octo) || octo->tier == OCTO_TIER_MAC;
+}
 
 static void
 read_homes(const struct octo_dev *octo, uint8_t *home)
@@ -78,6 +94,14 @@ set_rules(struct octo_dev *octo, const struct octo_migration_map *map, struct rt
 	return ret;
 }
 
+/* In tier mac any PF may get traffic at any time, and no rule can change that. */
+static void
+spread_evenly(uint8_t *bucket, uint16_t nb_pfs)
+{
+	for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+		bucket[i] = (uint8_t)(i % nb_pfs);
+}
+
 /* Compute the map for the current homes; with keep, change as little of it as possible. */
 static void
 make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
@@ -88,8 +112,11 @@ make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
 
 	for (uint16_t i = 0; i < port.nb_queues; i++)
 		queues[home[i]]++;
-	map->rest = home[0];
-	octo_partition_share(queues, port.nb_pfs, map->bucket, keep);
+	map->rest = has_masked_rules(octo) ? home[0] : 0;
+	if (has_masked_rules(octo))
+		octo_partition_share(queues, port.nb_pfs, map->bucket, keep);
+	else
+		spread_evenly(map->bucket, port.nb_pfs);
 	for (uint8_t pf = 0; pf < port.nb_pfs && port.reta_size > 0; pf++)
 		octo_partition_reta(home, port.nb_queues, pf, map->reta[pf], port.reta_size, keep);
 }
@@ -101,10 +128,13 @@ make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
 static void
 make_target(const struct octo_dev *octo, struct octo_partition_plan *plan)
 {
-	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
+	struct octo_partition_rule *rules;
 
 	plan->target = plan->map;
 	make_map(octo, &plan->target, true);
+	if (!has_masked_rules(octo))
+		return;
+	rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
 	if (rules == NULL ||
 	    octo_partition_rules(plan->target.bucket, plan->target.rest,
 				 octo_data(octo)->nb_rx_queues, rules) > OCTO_PARTITION_MAX_RULES)
@@ -112,13 +142,25 @@ make_target(const struct octo_dev *octo, struct octo_partition_plan *plan)
 	free(rules);
 }
 
+/* Use the best tier in which all PFs have the same RETA. */
+static void
+step_down(struct octo_dev *octo)
+{
+	const bool masked = has_masked_rules(octo);
+
+	octo->tier = masked ? OCTO_TIER_EXACT : octo->tier_below;
+	octo_tier_partition_stop_locked(octo);
+	if (!masked)
+		octo_mac_join_locked(octo);
+}
+
 static void
 give_up(struct octo_dev *octo, int ret, const struct rte_flow_error *error)
 {
-	OCTO_LOG(WARNING, "port %u: traffic cannot be partitioned: steering tier is exact now: %s",
-		 octo->port_id, error->message != NULL ? error->message : rte_strerror(-ret));
-	octo->tier = OCTO_TIER_EXACT;
-	octo_tier_partition_stop_locked(octo);
+	step_down(octo);
+	OCTO_LOG(WARNING, "port %u: traffic cannot be partitioned: steering tier is %s now: %s",
+		 octo->port_id, octo_tier_name(octo->tier),
+		 error->message != NULL ? error->message : rte_strerror(-ret));
 }
 
 /*
@@ -141,7 +183,7 @@ begin(struct octo_dev *octo)
 	s->plan = calloc(1, sizeof(*s->plan));
 	if (s->plan != NULL) {
 		make_map(octo, &s->plan->map, false);
-		ret = set_rules(octo, &s->plan->map, &error);
+		ret = has_masked_rules(octo) ? set_rules(octo, &s->plan->map, &error) : 0;
 	}
 	if (ret == 0 && octo_rss_is_on(octo))
 		ret = set_retas(octo, &s->plan->map, octo_pf_mask(octo, OCTO_PORT_RUNNING));
@@ -199,7 +241,8 @@ static int
 apply_step(struct octo_dev *octo, struct rte_flow_error *error)
 {
 	struct octo_partition_plan *plan = octo->partition.plan;
-	const bool must_set = plan->step.buckets || octo->partition.stale;
+	const bool must_set = has_masked_rules(octo) &&
+			      (plan->step.buckets || octo->partition.stale);
 	int ret = 0;
 
 	/* before the rules are set: a loss in between makes them stale again */
@@ -314,7 +357,7 @@ are_ignored(struct octo_dev *octo)
 static void
 drop_if_ignored(struct octo_dev *octo)
 {
-	if (!are_ignored(octo))
+	if (!has_masked_rules(octo) || !are_ignored(octo))
 		return;
 	OCTO_LOG(WARNING,
 		 "port %u: the NIC accepts masked rules and ignores them: "
@@ -334,7 +377,7 @@ octo_tier_partition_follow_locked(struct octo_dev *octo)
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT];
 
 	octo_assert_locked(octo);
-	if (octo->tier != OCTO_TIER_PARTITION) {
+	if (!is_divided(octo)) {
 		octo_tier_partition_stop_locked(octo);
 		return false;
 	}
@@ -361,24 +404,26 @@ octo_tier_partition_leads_to_locked(const struct octo_dev *octo, uint8_t pf)
 
 	if (!s->on)
 		return false;
+	if (!has_masked_rules(octo))
+		return s->stepping || octo->macs.plan.holder[pf] == pf;
 	return s->stepping || s->plan->map.rest == pf ||
 	       memchr(s->plan->map.bucket, pf, sizeof(s->plan->map.bucket)) != NULL;
 }
 
 /*
- * The application sets or reads an RSS setting that differs by PF: leave tier partition and
- * use one RETA for all, until the port is configured again.
+ * The application sets or reads an RSS setting that differs by PF: leave tier partition or mac,
+ * and use one RETA for all, until the port is configured again.
  */
 int
 octo_tier_partition_leave_locked(struct octo_dev *octo, const char *what)
 {
-	if (octo->tier == OCTO_TIER_PARTITION && octo->started) {
-		if (!octo_is_primary(octo, "leave tier partition"))
+	if (is_divided(octo) && octo->started) {
+		if (!octo_is_primary(octo, has_masked_rules(octo) ? "leave tier partition" :
+								    "leave tier mac"))
 			return -ENOTSUP;
-		octo->tier = OCTO_TIER_EXACT;
-		octo_tier_partition_stop_locked(octo);
-		OCTO_LOG(NOTICE, "port %u: the application %s: steering tier is exact now",
-			 octo->port_id, what);
+		step_down(octo);
+		OCTO_LOG(NOTICE, "port %u: the application %s: steering tier is %s now",
+			 octo->port_id, what, octo_tier_name(octo->tier));
 	}
 	octo->rss_by_app = true;
 	return 0;

@@ -32,7 +32,7 @@ struct octo_view_pf {
 
 struct octo_view_topology {
 	char name[RTE_ETH_NAME_MAX_LEN];
-	const char *tier;    /**< "none", "queue", "exact" or "partition" */
+	const char *tier;    /**< "none", "queue", "mac", "exact" or "partition" */
 	const char *mpfs;    /**< name of the MPFS back end, "none" without */
 	const char *dialect; /**< of the rules of back end "switch", "none" without */
 	/** rules that the NIC accepts and ignores: "none", "masked", "MPFS" or "queue" */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef OCTO_MAC_H
+#define OCTO_MAC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_stdatomic.h>
+
+#include "octo_mac_plan.h"
+
+/**
+ * @file
+ * Tier mac: the MAC addresses of the PFs. Entry i of the port's MAC table is the address of PF i
+ * then, the first one that of PF 0. Under the control mutex.
+ */
+
+struct octo_dev;
+struct octo_port;
+
+/* State of the addresses; in struct octo_dev. */
+struct octo_macs {
+	bool reserved; /* the PFs' addresses are in the port's MAC table */
+	bool apart;    /* each PF has its own */
+	struct rte_ether_addr own[OCTO_PLAN_MAX_PFS]; /* as found; [0] is not used */
+	struct octo_mac_plan plan;                    /* as on the PFs, while apart */
+};
+
+/** At probe, with tier=mac: enter the PFs' addresses in the port's MAC table if they differ. */
+void octo_mac_reserve(struct octo_dev *octo);
+
+/** Why the PFs cannot have addresses of their own, or NULL. */
+const char *octo_mac_refuse(const struct octo_dev *octo);
+
+/** Give each PF its own address, and to one PF what is for several. */
+void octo_mac_spread_locked(struct octo_dev *octo);
+
+/** Give all PFs the port's address and all others. Without effect if they have these. */
+void octo_mac_join_locked(struct octo_dev *octo);
+
+/** Move addresses when other PFs are usable. */
+void octo_mac_follow_locked(struct octo_dev *octo);
+
+/** The PF that returns gets its own address; more follows when it is usable. */
+int octo_mac_resync_locked(struct octo_dev *octo, struct octo_port *port);
+
+/** Does this entry of the port's MAC table belong to a PF? */
+bool octo_mac_is_reserved(const struct octo_dev *octo, uint32_t index);
+
+/** While apart: the application changes the first address. */
+int octo_mac_set_first_locked(struct octo_dev *octo, const struct rte_ether_addr *mac);
+
+/** Is this the port's own address? */
+bool octo_mac_is_of(const struct octo_port *port, const struct rte_ether_addr *mac);
+
+/** Set the port's own address, a struct rte_ether_addr; one that it has need not be supported. */
+int octo_mac_set_on(struct octo_port *port, const void *mac);
+
+/** The ports with promiscuity, groups and added addresses, as a mask. */
+static inline uint32_t
+octo_mac_shared_by(const struct octo_macs *macs)
+{
+	return macs->apart ? UINT32_C(1) << macs->plan.designated : UINT32_MAX;
+}
+
+#endif /* OCTO_MAC_H */
