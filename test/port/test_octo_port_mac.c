@@ -369,6 +369,110 @@ test_the_designated_pf_is_lost(void **state)
 	assert_true(has_mac(0, &extra));
 }
 
+static const struct rte_ether_addr broadcast = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+static const struct rte_ether_addr group = {{0x01, 0, 0x5e, 0, 0, 0x01}};
+
+/* Each PF receives it, and one delivers it. */
+static void
+test_a_frame_to_all_comes_once(void **state)
+{
+	uint64_t before[2];
+
+	(void)state;
+	up(&by_mac, NULL);
+	before[0] = received_by(0);
+	before[1] = received_by(1);
+	assert_int_equal(talk(&broadcast, BURST), BURST);
+	assert_int_equal(received_by(0) - before[0], BURST);
+	assert_int_equal(received_by(1) - before[1], BURST);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_group_copies"), BURST);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), 0);
+	assert_int_equal(octo_port_strays(port), 0);
+}
+
+static void
+test_a_group_is_joined_by_one_pf(void **state)
+{
+	struct rte_ether_addr list = group;
+
+	(void)state;
+	up(&by_mac, NULL);
+	assert_int_equal(talk(&group, 1), 0);
+	assert_int_equal(rte_eth_dev_set_mc_addr_list(port, &list, 1), 0);
+	assert_comes_by(&group, 0);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_group_copies"), 0);
+	/* a PF may have groups that octo did not ask for */
+	assert_int_equal(rte_eth_allmulticast_enable(octo_port_pf(1)), 0);
+	assert_comes_by(&group, 0);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_group_copies"), BURST);
+}
+
+static void
+test_a_promiscuous_port_gets_each_frame_once(void **state)
+{
+	(void)state;
+	up(&by_mac, NULL);
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	assert_comes_by(&other, 0);
+	assert_comes_by(&macs[0], 0);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), 0);
+	assert_comes_by(&macs[1], 1);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), BURST);
+	assert_comes_by(&broadcast, 0);
+	assert_int_equal(rte_eth_promiscuous_disable(port), 0);
+	assert_comes_by(&macs[1], 1);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), BURST);
+	/* a new first address counts, too */
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	assert_int_equal(rte_eth_dev_default_mac_addr_set(port, unconst(&other)), 0);
+	assert_comes_by(&other, 0);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), BURST);
+}
+
+static void
+test_the_role_of_a_lost_pf_moves(void **state)
+{
+	(void)state;
+	up(&replugged, NULL);
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	lose_pf(0);
+	assert_comes_by(&broadcast, 1);
+	assert_comes_by(&macs[0], 1);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), 0);
+	get_back_pf(0);
+	assert_comes_by(&broadcast, 0);
+	assert_comes_by(&macs[0], 0);
+	assert_comes_by(&macs[1], 1);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_copies"), BURST);
+}
+
+/* It receives frames to its address as long as it exists, and they are copies. */
+static void
+test_a_pf_without_link_delivers_nothing(void **state)
+{
+	(void)state;
+	up(&by_mac, NULL);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+	octo_port_pass_us(200000);
+	assert_comes_by(&macs[1], 0);
+	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
+	octo_port_pass_us(200000);
+	assert_comes_by(&macs[1], 1);
+}
+
+/* In the tier below all PFs may have a group, and each frame of it, as ever. */
+static void
+test_the_tier_below_drops_nothing(void **state)
+{
+	struct rte_eth_rss_reta_entry64 reta[2] = {{.mask = UINT64_MAX}, {.mask = UINT64_MAX}};
+
+	(void)state;
+	up(&by_mac, NULL);
+	assert_int_equal(rte_eth_dev_rss_reta_query(port, reta, 128), 0);
+	assert_int_equal(talk(&broadcast, BURST / 2), BURST);
+	assert_int_equal(octo_port_xstat(port, "rx_mac_group_copies"), 0);
+}
+
 /* The PFs are as they were found when the port closes. */
 static void
 test_a_close_gives_addresses_back(void **state)
@@ -403,6 +507,12 @@ main(void)
 		octo_port_test(test_modes_from_before_the_start),
 		octo_port_test(test_the_address_of_a_lost_pf_moves),
 		octo_port_test(test_the_designated_pf_is_lost),
+		octo_port_test(test_a_frame_to_all_comes_once),
+		octo_port_test(test_a_group_is_joined_by_one_pf),
+		octo_port_test(test_a_promiscuous_port_gets_each_frame_once),
+		octo_port_test(test_the_role_of_a_lost_pf_moves),
+		octo_port_test(test_a_pf_without_link_delivers_nothing),
+		octo_port_test(test_the_tier_below_drops_nothing),
 		octo_port_test(test_a_close_gives_addresses_back),
 	};
 

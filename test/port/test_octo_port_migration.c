@@ -55,6 +55,9 @@ make_frame(uint16_t flow)
 	}
 	if (rig.by_mac)
 		memcpy(p, &rig.mac[flow % rig.nb_pfs], RTE_ETHER_ADDR_LEN);
+	/* each PF receives these, and the others drop them */
+	if (rig.by_mac && flow % 8 == 5)
+		memset(p, 0xff, RTE_ETHER_ADDR_LEN);
 	/* in tier mac it is a stray, unless queue 0 is at home on the PF of its address */
 	if (flow == NOT_HASHED && !rig.by_mac) {
 		p[12] = 0x88;

@@ -18,7 +18,9 @@ set_bursts(struct rte_eth_dev *dev)
 {
 	const bool borrowed = rte_eal_process_type() == RTE_PROC_SECONDARY;
 
-	dev->rx_pkt_burst = borrowed ? octo_rx_burst_borrowed : octo_rx_burst;
+	dev->rx_pkt_burst = borrowed                    ? octo_rx_burst_borrowed :
+			    octo_of(dev)->macs.reserved ? octo_rx_burst_mac :
+							  octo_rx_burst;
 	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer :
 			    borrowed                   ? octo_tx_burst_borrowed :
 							 octo_tx_burst;

@@ -49,14 +49,27 @@ turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, oct
 	return ret;
 }
 
+/* Copies that arrive between the two steps are none of the application's packets. */
+static int
+turn_promiscuous_locked(struct octo_dev *octo, bool to, const char *what, octo_port_id_fn apply,
+			octo_port_id_fn undo)
+{
+	int ret;
+
+	octo_mac_publish_locked(octo, true);
+	ret = turn_locked(octo, &octo->settings.promiscuous, to, what, apply, undo);
+	octo_mac_publish_locked(octo, octo->settings.promiscuous);
+	return ret;
+}
+
 int
 octo_promiscuous_enable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, turn_locked(octo, &octo->settings.promiscuous, true,
-					     "become promiscuous", rte_eth_promiscuous_enable,
-					     rte_eth_promiscuous_disable));
+	return OCTO_LOCKED(octo, turn_promiscuous_locked(octo, true, "become promiscuous",
+							 rte_eth_promiscuous_enable,
+							 rte_eth_promiscuous_disable));
 }
 
 int
@@ -64,9 +77,9 @@ octo_promiscuous_disable(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, turn_locked(octo, &octo->settings.promiscuous, false,
-					     "stop being promiscuous", rte_eth_promiscuous_disable,
-					     rte_eth_promiscuous_enable));
+	return OCTO_LOCKED(octo, turn_promiscuous_locked(octo, false, "stop being promiscuous",
+							 rte_eth_promiscuous_disable,
+							 rte_eth_promiscuous_enable));
 }
 
 int
@@ -105,6 +118,7 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 				      octo_mac_set_on, mac, &before);
 	if (ret == 0)
 		dev->data->mac_addrs[0] = *mac;
+	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	octo_unlock(octo);
 	return ret;
 }

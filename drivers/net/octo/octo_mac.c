@@ -160,12 +160,35 @@ arrange(struct octo_dev *octo, const struct octo_mac_plan *plan, bool modes)
 }
 
 void
+octo_mac_publish_locked(struct octo_dev *octo, bool promiscuous)
+{
+	const struct octo_macs *m = &octo->macs;
+	struct octo_mac_copies *c = &octo->macs.copies;
+	const uint32_t groups = m->apart ? ~RTE_BIT32(m->plan.designated) : 0;
+
+	if (!m->reserved)
+		return;
+	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
+		const struct rte_ether_addr mac = entry(octo, i);
+		const uint32_t foreign = m->apart ? octo_mac_plan_foreign(octo->nb_pfs, &m->plan, i,
+									  promiscuous) :
+						    0;
+
+		rte_atomic_store_explicit(&c->mac[i], octo_mac_key(mac.addr_bytes),
+					  rte_memory_order_relaxed);
+		rte_atomic_store_explicit(&c->foreign[i], foreign, rte_memory_order_relaxed);
+	}
+	rte_atomic_store_explicit(&c->groups, groups, rte_memory_order_relaxed);
+}
+
+void
 octo_mac_spread_locked(struct octo_dev *octo)
 {
 	struct octo_macs *m = &octo->macs;
 
 	octo_mac_plan_make(octo->nb_pfs, octo->plan.usable, &m->plan);
 	m->apart = true;
+	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &m->plan, true);
 }
 
@@ -175,6 +198,7 @@ octo_mac_join_locked(struct octo_dev *octo)
 	const bool were_apart = octo->macs.apart;
 
 	octo->macs.apart = false;
+	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, NULL, were_apart);
 }
 
@@ -207,6 +231,7 @@ octo_mac_follow_locked(struct octo_dev *octo)
 	moved = octo_mac_plan_moved(octo->nb_pfs, &m->plan, &plan);
 	modes = plan.designated != m->plan.designated;
 	m->plan = plan;
+	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &plan, modes);
 	log_moves(octo, moved);
 }

@@ -20,12 +20,20 @@
 struct octo_dev;
 struct octo_port;
 
+/* Which received frames are copies. Written by the control side; no other data depends on it. */
+struct octo_mac_copies {
+	RTE_ATOMIC(uint32_t) groups; /* PFs whose frames to groups are copies: a mask */
+	RTE_ATOMIC(uint32_t) foreign[OCTO_PLAN_MAX_PFS]; /* by PF: octo_mac_plan_foreign() */
+	RTE_ATOMIC(uint64_t) mac[OCTO_PLAN_MAX_PFS];     /* octo_mac_key() of each PF's address */
+};
+
 /* State of the addresses; in struct octo_dev. */
 struct octo_macs {
 	bool reserved; /* the PFs' addresses are in the port's MAC table */
 	bool apart;    /* each PF has its own */
 	struct rte_ether_addr own[OCTO_PLAN_MAX_PFS]; /* as found; [0] is not used */
 	struct octo_mac_plan plan;                    /* as on the PFs, while apart */
+	struct octo_mac_copies copies;
 };
 
 /** At probe, with tier=mac: enter the PFs' addresses in the port's MAC table if they differ. */
@@ -45,6 +53,9 @@ void octo_mac_follow_locked(struct octo_dev *octo);
 
 /** The PF that returns gets its own address; more follows when it is usable. */
 int octo_mac_resync_locked(struct octo_dev *octo, struct octo_port *port);
+
+/** Tell the data path which frames are copies, if the port is promiscuous or not. */
+void octo_mac_publish_locked(struct octo_dev *octo, bool promiscuous);
 
 /** Does this entry of the port's MAC table belong to a PF? */
 bool octo_mac_is_reserved(const struct octo_dev *octo, uint32_t index);

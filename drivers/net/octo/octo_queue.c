@@ -73,6 +73,7 @@ new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 	octo->sync.queue[queue_id] = (struct octo_sync_queue){.home = q->home};
 	q->nb_desc = nb_desc;
 	q->wanted_desc = nb_desc;
+	q->sifts = octo->macs.reserved;
 	q->configuration = octo->configuration;
 	q->conf = *conf;
 	/* the application may free its list of pools after this call */

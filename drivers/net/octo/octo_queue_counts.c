@@ -24,6 +24,7 @@ all_rx(const struct octo_rxq *q)
 	return (struct octo_rxq_counts){
 		.home = q->home_count,
 		.stray = q->stray_count,
+		.copies = q->copies,
 		.sampled = q->sampled,
 		.gates = q->gate.counts,
 	};

@@ -3,6 +3,7 @@
 #ifndef OCTO_RX_H
 #define OCTO_RX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_ethdev.h>
@@ -30,10 +31,17 @@ struct octo_rx_count {
 	uint64_t bytes;
 };
 
+/* Packets that were dropped as copies (tier mac); written by the poller only. */
+struct octo_rx_copies {
+	uint64_t foreign; /* to the address of another PF: a promiscuous PF receives these */
+	uint64_t groups;
+};
+
 /* Counters of an Rx queue. */
 struct octo_rxq_counts {
 	struct octo_rx_count home;
 	struct octo_rx_count stray;
+	struct octo_rx_copies copies;
 	uint64_t sampled;
 	struct octo_gate_counts gates;
 };
@@ -62,6 +70,9 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_dev *octo;
 	struct octo_tracking tracking;
 	struct octo_rx_count stray_count;
+	bool sifts;      /* the port may have tier mac: drop copies */
+	uint16_t sifted; /* copies among the packets that a leg returned last */
+	struct octo_rx_copies copies;
 	struct octo_sampler sampler; /* of strays */
 	uint64_t sampled;            /* strays that became samples */
 	/* cold */
@@ -83,8 +94,12 @@ struct __rte_cache_aligned octo_rxq {
 
 /* octo_rxtx.c: the data path, Rx; octo_tx.h for Tx */
 uint16_t octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_rx_burst_mac(void *rxq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_rx_queue_count(void *rxq);
 int octo_rx_descriptor_status(void *rxq, uint16_t offset);
+
+/* octo_mac_rx.c */
+uint16_t octo_mac_sift(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb);
 
 #endif /* OCTO_RX_H */

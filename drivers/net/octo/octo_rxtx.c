@@ -16,12 +16,15 @@ adopt(const struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb, struct octo
 	count->packets += nb;
 }
 
+/* Returns the packets less copies: with q->sifted these are all that the leg returned. */
 static inline uint16_t
 poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
 	 struct octo_rx_count *count)
 {
 	uint16_t got = rte_eth_rx_burst(q->leg[leg].port, q->leg[leg].queue, pkts, nb);
 
+	if (unlikely(q->sifts))
+		got = octo_mac_sift(q, leg, pkts, got);
 	adopt(q, pkts, got, count);
 	return got;
 }
@@ -76,7 +79,7 @@ poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_
 		if (!(strays & RTE_BIT32(leg)) || !octo_stray_leg_due(&q->stray, leg))
 			continue;
 		n = poll_stray(q, leg, pkts + got, quota - got);
-		octo_stray_polled(&q->stray, leg, nb, n);
+		octo_stray_polled(&q->stray, leg, nb, n + q->sifted);
 		got += n;
 	}
 	octo_stray_plan(&q->stray, strays);
@@ -114,8 +117,8 @@ poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 		return 0;
 	leg = octo_stray_next_idle(&q->stray, strays);
 	got = poll_stray(q, leg, pkts, nb);
-	if (got > 0) {
-		octo_stray_polled(&q->stray, leg, nb, got);
+	if (got + q->sifted > 0) {
+		octo_stray_polled(&q->stray, leg, nb, got + q->sifted);
 		octo_stray_plan(&q->stray, strays);
 	}
 	return got;
@@ -144,7 +147,8 @@ drain_legs(struct octo_rxq *q, uint32_t legs, uint64_t now, struct rte_mbuf **pk
 			q->gate.first = leg + 1;
 		n = leg == home ? poll_leg(q, leg, pkts + got, asked, &q->home_count) :
 				  poll_stray(q, leg, pkts + got, asked);
-		octo_gate_polled(&q->gate, leg, now, asked >= RTE_MIN(burst, OCTO_GATE_SURE), n);
+		octo_gate_polled(&q->gate, leg, now, asked >= RTE_MIN(burst, OCTO_GATE_SURE),
+				 n + q->sifted);
 		got += n;
 	}
 	return got;
@@ -168,7 +172,7 @@ merge(struct octo_rxq *q, uint32_t held, uint64_t now, struct rte_mbuf **pkts, u
 			continue;
 		n = leg == home ? poll_leg(q, leg, pkts + got, asked, &q->home_count) :
 				  poll_stray(q, leg, pkts + got, asked);
-		octo_gate_merged(&q->gate, leg, now, asked, n);
+		octo_gate_merged(&q->gate, leg, now, asked, n + q->sifted);
 		got += n;
 	}
 	return got;
@@ -310,6 +314,27 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	if (likely(is_settled(q, epoch) && nb > 0)) {
 		got = rte_eth_rx_burst(q->call.leg.port, q->call.leg.queue, pkts, nb);
 		adopt(q, pkts, got, &q->home_count);
+		if (unlikely(got == 0))
+			got = poll_another(q, epoch, pkts, nb);
+	} else {
+		got = poll_the_long_way(q, epoch, pkts, nb);
+	}
+	octo_epoch_leave(&q->epoch);
+	return got;
+}
+
+/* Burst of a port that may have tier mac: what a settled burst receives may be copies, too. */
+uint16_t
+octo_rx_burst_mac(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct octo_rxq *q = rxq;
+	const uint32_t epoch = octo_epoch_enter(&q->epoch);
+	uint16_t got;
+
+	if (likely(is_settled(q, epoch) && nb > 0)) {
+		const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+
+		got = poll_leg(q, home, pkts, nb, &q->home_count);
 		if (unlikely(got == 0))
 			got = poll_another(q, epoch, pkts, nb);
 	} else {

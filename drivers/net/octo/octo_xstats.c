@@ -58,6 +58,8 @@ put_rx_queues(struct writer *w, const struct octo_dev *octo)
 	put(w, all.home.packets, "rx_home_packets");
 	put(w, all.stray.packets, "rx_stray_packets");
 	put(w, all.sampled, "rx_stray_sampled");
+	put(w, all.copies.foreign, "rx_mac_copies");
+	put(w, all.copies.groups, "rx_mac_group_copies");
 }
 
 static void
