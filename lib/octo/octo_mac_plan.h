@@ -66,4 +66,14 @@ octo_mac_key(const uint8_t *addr)
 	return (uint64_t)low << 32 | high;
 }
 
+static inline void
+octo_mac_put(uint8_t *addr, uint64_t key)
+{
+	const uint32_t high = (uint32_t)key;
+	const uint16_t low = (uint16_t)(key >> 32);
+
+	memcpy(addr, &high, sizeof(high));
+	memcpy(addr + sizeof(high), &low, sizeof(low));
+}
+
 #endif /* OCTO_MAC_PLAN_H */

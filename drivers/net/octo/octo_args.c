@@ -213,6 +213,39 @@ read_tier(const struct devarg *arg, const char *value, struct octo_args *args)
 }
 
 static int
+read_mac_source(const struct devarg *arg, const char *value, struct octo_args *args)
+{
+	static const char *const names[] = {
+		[OCTO_MAC_SOURCE_REWRITE] = "rewrite",
+		[OCTO_MAC_SOURCE_ADDRESS] = "address",
+		[OCTO_MAC_SOURCE_APP] = "app",
+	};
+
+	if (!args->has_tier || args->tier != OCTO_TIER_MAC)
+		return refuse(args, arg, value, "tier=mac is needed with it");
+	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		args->mac_source = (enum octo_mac_source)i;
+		return 0;
+	}
+	return refuse(args, arg, value, "rewrite, address or app is expected");
+}
+
+/* With both, each packet would have two PFs to be sent by. */
+static int
+check_mac_source(const struct octo_args *args)
+{
+	if (args->mac_source != OCTO_MAC_SOURCE_ADDRESS || !args->tx_by_buffer)
+		return 0;
+	OCTO_LOG(ERR,
+		 "%s: tx_pf=mbuf: with mac_source=address the source address chooses the PF: "
+		 "give one of the two",
+		 args->port);
+	return -EINVAL;
+}
+
+static int
 read_dialect(const struct devarg *arg, const char *value, struct octo_args *args)
 {
 	const int id = octo_dialect_find(value);
@@ -295,7 +328,10 @@ read_number(const struct devarg *arg, const char *value, struct octo_args *args)
 
 #define FIELD(member) .field = offsetof(struct octo_args, member)
 
-/* In the order in which they are read: agent_secret= needs agent=, ethtool= needs pf=. */
+/*
+ * In the order in which they are read: agent_secret= needs agent=, ethtool= needs pf=, and
+ * mac_source= needs tier=.
+ */
 static const struct devarg devargs[] = {
 	{"pf", read_pf, .many = true},
 	{"socket_map", read_socket_map},
@@ -305,6 +341,7 @@ static const struct devarg devargs[] = {
 	{"agent_secret", read_agent_secret},
 	{"ethtool", read_ethtool},
 	{"tier", read_tier},
+	{"mac_source", read_mac_source},
 	{"dialect", read_dialect},
 	{"learn", read_bool, FIELD(learning.on), .words = {"on", "off"}, .yes = 0},
 	{"learn_sample", read_learning, FIELD(learning.sample)},
@@ -360,7 +397,7 @@ split(const char *name, const char *text)
 {
 	const char *valid[RTE_DIM(devargs) + 1] = {NULL};
 	struct rte_kvargs *kvlist;
-	char known[256] = "";
+	char known[320] = "";
 
 	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
 		valid[i] = devargs[i].name;
@@ -401,5 +438,7 @@ octo_args_parse(const char *name, const char *text, struct octo_args *args)
 	}
 	if (ret == 0)
 		ret = check_slices(args);
+	if (ret == 0)
+		ret = check_mac_source(args);
 	return ret == 0 ? check_dialect(args) : ret;
 }

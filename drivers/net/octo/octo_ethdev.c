@@ -17,12 +17,17 @@ static void
 set_bursts(struct rte_eth_dev *dev)
 {
 	const bool borrowed = rte_eal_process_type() == RTE_PROC_SECONDARY;
+	const struct octo_macs *macs = &octo_of(dev)->macs;
+	const bool by_source = macs->reserved && macs->source == OCTO_MAC_SOURCE_ADDRESS;
+	const bool rewrites = macs->reserved && macs->source == OCTO_MAC_SOURCE_REWRITE;
 
-	dev->rx_pkt_burst = borrowed                    ? octo_rx_burst_borrowed :
-			    octo_of(dev)->macs.reserved ? octo_rx_burst_mac :
-							  octo_rx_burst;
+	dev->rx_pkt_burst = borrowed       ? octo_rx_burst_borrowed :
+			    macs->reserved ? octo_rx_burst_mac :
+					     octo_rx_burst;
 	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer :
+			    by_source                  ? octo_tx_burst_by_source :
 			    borrowed                   ? octo_tx_burst_borrowed :
+			    rewrites                   ? octo_tx_burst_mac :
 							 octo_tx_burst;
 }
 
@@ -112,6 +117,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	octo_learn_publish_counts_locked(octo);
 	octo_topo_init(octo, args);
 	octo_tier_init(octo, args);
+	octo->macs.source = args->mac_source;
 	if (octo->tier_wanted == OCTO_TIER_MAC)
 		octo_mac_reserve(octo);
 	set_node(dev, args);
@@ -261,6 +267,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_octo, "pf=<ethdev or PCI address>[@<socket>] "
 					"grace_us=<int> "
 					"fence_timeout_ms=<int> "
 					"tx_pf=lcore|mbuf "
+					"mac_source=rewrite|address|app "
 					"dwell_ms=<int> "
 					"replug=on|off "
 					"linger_ms=<int>");

@@ -159,26 +159,38 @@ arrange(struct octo_dev *octo, const struct octo_mac_plan *plan, bool modes)
 	}
 }
 
+static void
+publish_pf(struct octo_dev *octo, uint8_t pf, bool promiscuous)
+{
+	const struct octo_macs *m = &octo->macs;
+	struct octo_mac_view *view = &octo->macs.view;
+	const struct rte_ether_addr mac = entry(octo, pf);
+	uint32_t foreign = 0;
+
+	if (m->apart)
+		foreign = octo_mac_plan_foreign(octo->nb_pfs, &m->plan, pf, promiscuous);
+	rte_atomic_store_explicit(&view->mac[pf], octo_mac_key(mac.addr_bytes),
+				  rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&view->holder[pf], m->plan.holder[pf], rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&view->foreign[pf], foreign, rte_memory_order_relaxed);
+}
+
 void
 octo_mac_publish_locked(struct octo_dev *octo, bool promiscuous)
 {
 	const struct octo_macs *m = &octo->macs;
-	struct octo_mac_copies *c = &octo->macs.copies;
-	const uint32_t groups = m->apart ? ~RTE_BIT32(m->plan.designated) : 0;
+	struct octo_mac_view *view = &octo->macs.view;
+	const uint32_t apart = m->apart ? RTE_BIT32(octo->nb_pfs) - 1 : 0;
 
 	if (!m->reserved)
 		return;
-	for (uint8_t i = 0; i < octo->nb_pfs; i++) {
-		const struct rte_ether_addr mac = entry(octo, i);
-		const uint32_t foreign = m->apart ? octo_mac_plan_foreign(octo->nb_pfs, &m->plan, i,
-									  promiscuous) :
-						    0;
-
-		rte_atomic_store_explicit(&c->mac[i], octo_mac_key(mac.addr_bytes),
-					  rte_memory_order_relaxed);
-		rte_atomic_store_explicit(&c->foreign[i], foreign, rte_memory_order_relaxed);
-	}
-	rte_atomic_store_explicit(&c->groups, groups, rte_memory_order_relaxed);
+	for (uint8_t i = 0; i < octo->nb_pfs; i++)
+		publish_pf(octo, i, promiscuous);
+	rte_atomic_store_explicit(&view->groups, apart & ~RTE_BIT32(m->plan.designated),
+				  rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&view->not_first, apart & ~RTE_BIT32(m->plan.holder[0]),
+				  rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&view->apart, apart, rte_memory_order_relaxed);
 }
 
 void

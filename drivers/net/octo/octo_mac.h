@@ -20,8 +20,18 @@
 struct octo_dev;
 struct octo_port;
 
-/* Which received frames are copies. Written by the control side; no other data depends on it. */
-struct octo_mac_copies {
+/* The source address of sent packets: devarg mac_source=. */
+enum octo_mac_source {
+	OCTO_MAC_SOURCE_REWRITE, /* the first address becomes that of the sending PF */
+	OCTO_MAC_SOURCE_ADDRESS, /* the address chooses the sending PF */
+	OCTO_MAC_SOURCE_APP,     /* the application takes care of it */
+};
+
+/* What the data path knows. Written by the control side; no other data depends on it. */
+struct octo_mac_view {
+	RTE_ATOMIC(uint32_t) apart; /* PFs with addresses of their own: a mask, 0 in other tiers */
+	RTE_ATOMIC(uint32_t) not_first; /* those of them without the port's first address: a mask */
+	RTE_ATOMIC(uint8_t) holder[OCTO_PLAN_MAX_PFS]; /* as octo_mac_plan.holder */
 	RTE_ATOMIC(uint32_t) groups; /* PFs whose frames to groups are copies: a mask */
 	RTE_ATOMIC(uint32_t) foreign[OCTO_PLAN_MAX_PFS]; /* by PF: octo_mac_plan_foreign() */
 	RTE_ATOMIC(uint64_t) mac[OCTO_PLAN_MAX_PFS];     /* octo_mac_key() of each PF's address */
@@ -29,11 +39,12 @@ struct octo_mac_copies {
 
 /* State of the addresses; in struct octo_dev. */
 struct octo_macs {
+	enum octo_mac_source source;
 	bool reserved; /* the PFs' addresses are in the port's MAC table */
 	bool apart;    /* each PF has its own */
 	struct rte_ether_addr own[OCTO_PLAN_MAX_PFS]; /* as found; [0] is not used */
 	struct octo_mac_plan plan;                    /* as on the PFs, while apart */
-	struct octo_mac_copies copies;
+	struct octo_mac_view view;
 };
 
 /** At probe, with tier=mac: enter the PFs' addresses in the port's MAC table if they differ. */
@@ -54,7 +65,7 @@ void octo_mac_follow_locked(struct octo_dev *octo);
 /** The PF that returns gets its own address; more follows when it is usable. */
 int octo_mac_resync_locked(struct octo_dev *octo, struct octo_port *port);
 
-/** Tell the data path which frames are copies, if the port is promiscuous or not. */
+/** Tell the data path who has which address, and which frames are copies. */
 void octo_mac_publish_locked(struct octo_dev *octo, bool promiscuous);
 
 /** Does this entry of the port's MAC table belong to a PF? */

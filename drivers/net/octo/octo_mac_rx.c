@@ -10,7 +10,7 @@
 
 /* Is it the address of another PF, which receives the frame itself? */
 static bool
-is_foreign(const struct octo_mac_copies *c, uint32_t foreign, uint64_t key)
+is_foreign(const struct octo_mac_view *c, uint32_t foreign, uint64_t key)
 {
 	for (uint8_t i = 0; foreign >> i != 0; i++)
 		if ((foreign >> i & 1) &&
@@ -23,7 +23,7 @@ is_foreign(const struct octo_mac_copies *c, uint32_t foreign, uint64_t key)
 uint16_t
 octo_mac_sift(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
 {
-	const struct octo_mac_copies *c = &q->octo->macs.copies;
+	const struct octo_mac_view *c = &q->octo->macs.view;
 	const uint32_t foreign = rte_atomic_load_explicit(&c->foreign[leg],
 							  rte_memory_order_relaxed);
 	const bool groups = rte_atomic_load_explicit(&c->groups, rte_memory_order_relaxed) >> leg &

@@ -256,6 +256,7 @@ struct octo_args {
 	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;
+	enum octo_mac_source mac_source;
 	uint32_t dialects; /* mask of enum octo_dialect_id, 0: not given */
 	struct rte_pmd_octo_learning_settings learning;
 	bool clone_pools;

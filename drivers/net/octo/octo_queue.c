@@ -97,6 +97,7 @@ new_txq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 	q->cpu = -1;
 	octo_tx_init(q, octo->tx_pin[queue_id] != 0 ? octo->tx_pin[queue_id] - 1 :
 						      octo_home_pf(octo, -1, queue_id));
+	q->rewrites = octo->macs.reserved && octo->macs.source == OCTO_MAC_SOURCE_REWRITE;
 	q->nb_desc = nb_desc;
 	q->configuration = octo->configuration;
 	q->conf = *conf;

@@ -42,6 +42,9 @@ struct octo_tx_counts {
 	/* with tx_pf=mbuf */
 	uint64_t hinted;   /* packets with a hint in each segment */
 	uint64_t crossing; /* bytes of chained packets that lie on another node than their PF */
+	/* with tier=mac,mac_source=rewrite */
+	uint64_t rewritten; /* packets that got the address of the PF */
+	uint64_t shared;    /* packets that kept the first one, as others may read them */
 };
 
 /* Counters of a Tx queue. */
@@ -93,6 +96,7 @@ struct __rte_cache_aligned octo_txq {
 	uint32_t hints; /* PFs that let another PF fetch a segment */
 	struct octo_tx_near near;
 	struct octo_askers askers[2]; /* octo_legs_askers() */
+	bool rewrites;                /* tier=mac,mac_source=rewrite */
 	/* cold */
 	struct octo_txq_counts base; /* as octo_rxq.base */
 	RTE_ATOMIC(int16_t) cpu;
@@ -107,12 +111,19 @@ octo_tx_count(struct octo_txq *q, uint8_t pf, uint16_t sent)
 	return sent;
 }
 
+/* octo_mac_tx.c */
+uint16_t octo_mac_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_tx_burst_mac(void *txq, struct rte_mbuf **pkts, uint16_t nb);
+uint16_t octo_tx_burst_by_source(void *txq, struct rte_mbuf **pkts, uint16_t nb);
+
 /* Send by this PF, and count. */
 static inline uint16_t
 octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const struct octo_leg leg = q->leg[pf];
 
+	if (unlikely(q->rewrites))
+		return octo_tx_count(q, pf, octo_mac_tx_by(q, pf, pkts, nb));
 	return octo_tx_count(q, pf, rte_eth_tx_burst(leg.port, leg.queue, pkts, nb));
 }
 

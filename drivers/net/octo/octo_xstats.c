@@ -88,6 +88,8 @@ put_tx(struct writer *w, const struct octo_dev *octo, const struct octo_tx_count
 	put(w, all->drops, "tx_switch_drops");
 	put(w, all->hinted, "tx_sg_hinted_packets");
 	put(w, all->crossing, "tx_sg_crossing_bytes");
+	put(w, all->rewritten, "tx_mac_rewritten");
+	put(w, all->shared, "tx_mac_shared");
 }
 
 /*
