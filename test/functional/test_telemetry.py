@@ -53,7 +53,7 @@ def test_topology_keys(view):
     assert topology["link"] == "up"
     for pf in topology["pfs"]:
         assert {"index", "name", "port", "socket", "link", "state",
-                "transfer_proxy"} <= set(pf)
+                "transfer_proxy", "mac", "mac_holder", "designated"} <= set(pf)
         assert pf["link"] == "up"
     for queue in topology["queues"]:
         assert {"queue", "cpu", "socket", "home_pf", "ring", "pool",

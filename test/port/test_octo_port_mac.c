@@ -98,6 +98,21 @@ received_by(unsigned int pf)
 	return stats.ipackets;
 }
 
+/* The view shows this PF as designated, and these as the receivers of the addresses. */
+static void
+assert_shown(unsigned int designated, unsigned int of_0, unsigned int of_1)
+{
+	const unsigned int holder[] = {of_0, of_1};
+	struct octo_view_topology view;
+
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
+	for (unsigned int pf = 0; pf < RTE_DIM(holder); pf++) {
+		assert_true(rte_is_same_ether_addr(&view.pf[pf].mac, &macs[pf]));
+		assert_int_equal(view.pf[pf].mac_holder, holder[pf]);
+		assert_int_equal(view.pf[pf].designated, pf == designated);
+	}
+}
+
 /* All flows to the address come once, by this PF. */
 static void
 assert_comes_by(const struct rte_ether_addr *dst, unsigned int pf)
@@ -134,6 +149,7 @@ test_each_address_leads_to_its_pf(void **state)
 		assert_comes_by(&macs[pf], pf);
 	}
 	assert_true(rte_is_zero_ether_addr(&macs[2]));
+	assert_shown(0, 0, 1);
 	/* queue Q is at home on PF Q % 2 */
 	assert_int_equal(octo_port_reta_of(0), 0x5);
 	assert_int_equal(octo_port_reta_of(1), 0xa);
@@ -334,6 +350,7 @@ test_the_address_of_a_lost_pf_moves(void **state)
 	(void)state;
 	up(&replugged, NULL);
 	lose_pf(1);
+	assert_shown(0, 0, 0);
 	assert_comes_by(&macs[1], 0);
 	assert_comes_by(&macs[0], 0);
 	get_back_pf(1);
@@ -352,6 +369,7 @@ test_the_designated_pf_is_lost(void **state)
 	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
 	assert_int_equal(rte_eth_dev_mac_addr_add(port, unconst(&extra), 0), 0);
 	lose_pf(0);
+	assert_shown(1, 1, 1);
 	assert_int_equal(rte_eth_promiscuous_get(octo_port_pf(1)), 1);
 	assert_comes_by(&macs[0], 1);
 	assert_comes_by(&macs[1], 1);

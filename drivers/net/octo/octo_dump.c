@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <eal_export.h>
+#include <rte_ether.h>
 
 #include "octo_private.h"
 #include "octo_view.h"
@@ -50,6 +51,21 @@ format_tier(const struct octo_view_topology *view, char text[TIER_MAX])
 }
 
 static void
+print_macs(const struct octo_view_topology *view, FILE *file)
+{
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+	fprintf(file, "  %-3s %-17s %s\n", "PF", "MAC address", "Received by");
+	for (uint16_t i = 0; i < view->nb_pfs; i++) {
+		const struct octo_view_pf *pf = &view->pf[i];
+
+		rte_ether_format_addr(mac, sizeof(mac), &pf->mac);
+		fprintf(file, "  %-3u %-17s PF %u%s\n", i, mac, pf->mac_holder,
+			pf->designated ? ", as all that is for several PFs" : "");
+	}
+}
+
+static void
 print_pfs(const struct octo_view_topology *view, FILE *file)
 {
 	char socket[NUMBER_MAX];
@@ -63,6 +79,8 @@ print_pfs(const struct octo_view_topology *view, FILE *file)
 			format_number(pf->socket, socket), pf->link_up ? "up" : "down", pf->state,
 			pf->transfer_proxy ? "proxy" : "-");
 	}
+	if (strcmp(view->tier, "mac") == 0)
+		print_macs(view, file);
 }
 
 static const char *

@@ -35,8 +35,8 @@ octo_mac_is_reserved(const struct octo_dev *octo, uint32_t index)
 }
 
 /* ethdev clears the entry of a PF that the application removes. */
-static struct rte_ether_addr
-entry(const struct octo_dev *octo, uint32_t i)
+struct rte_ether_addr
+octo_mac_entry(const struct octo_dev *octo, uint32_t i)
 {
 	return octo_mac_is_reserved(octo, i) ? octo->macs.own[i] : octo_data(octo)->mac_addrs[i];
 }
@@ -53,7 +53,7 @@ octo_mac_refuse(const struct octo_dev *octo)
 	if (octo->nb_macs < octo->nb_pfs)
 		return "a PF's MAC table has no room for the addresses of all PFs";
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
-		macs[i] = octo->macs.reserved ? entry(octo, i) : octo->port[i].mac;
+		macs[i] = octo->macs.reserved ? octo_mac_entry(octo, i) : octo->port[i].mac;
 	if (!octo->macs.reserved)
 		macs[0] = octo_data(octo)->mac_addrs[0];
 	return octo_mac_plan_refuse(macs, octo->nb_pfs);
@@ -87,7 +87,7 @@ take_back(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
 	const struct octo_port *port = &octo->port[pf];
 
 	for (uint32_t i = 0; i < octo->nb_macs; i++) {
-		struct rte_ether_addr mac = entry(octo, i);
+		struct rte_ether_addr mac = octo_mac_entry(octo, i);
 		int ret;
 
 		if (rte_is_zero_ether_addr(&mac) || is_extra(octo, plan, pf, i) ||
@@ -105,7 +105,7 @@ take_back(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
 static void
 give(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
 {
-	const struct rte_ether_addr own = entry(octo, plan == NULL ? 0 : pf);
+	const struct rte_ether_addr own = octo_mac_entry(octo, plan == NULL ? 0 : pf);
 	struct octo_port *port = &octo->port[pf];
 	int ret = octo_mac_set_on(port, &own);
 
@@ -113,7 +113,7 @@ give(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
 		OCTO_LOG(WARNING, "port %u: PF %s keeps a MAC address of its own: %s",
 			 octo->port_id, port->name, rte_strerror(-ret));
 	for (uint32_t i = 0; octo->macs.reserved && i < octo->nb_macs; i++) {
-		struct rte_ether_addr mac = entry(octo, i);
+		struct rte_ether_addr mac = octo_mac_entry(octo, i);
 
 		if (rte_is_zero_ether_addr(&mac) || !is_extra(octo, plan, pf, i))
 			continue;
@@ -164,7 +164,7 @@ publish_pf(struct octo_dev *octo, uint8_t pf, bool promiscuous)
 {
 	const struct octo_macs *m = &octo->macs;
 	struct octo_mac_view *view = &octo->macs.view;
-	const struct rte_ether_addr mac = entry(octo, pf);
+	const struct rte_ether_addr mac = octo_mac_entry(octo, pf);
 	uint32_t foreign = 0;
 
 	if (m->apart)
@@ -251,7 +251,7 @@ octo_mac_follow_locked(struct octo_dev *octo)
 int
 octo_mac_resync_locked(struct octo_dev *octo, struct octo_port *port)
 {
-	const struct rte_ether_addr own = entry(octo, (uint32_t)(port - octo->port));
+	const struct rte_ether_addr own = octo_mac_entry(octo, (uint32_t)(port - octo->port));
 	const int ret = octo_mac_set_on(port, &own);
 
 	return ret == -ENOTSUP ? 0 : ret;
@@ -262,7 +262,7 @@ octo_mac_set_first_locked(struct octo_dev *octo, const struct rte_ether_addr *ma
 {
 	const uint8_t holder = octo->macs.plan.holder[0];
 	struct rte_ether_addr to = *mac;
-	struct rte_ether_addr before = entry(octo, 0);
+	struct rte_ether_addr before = octo_mac_entry(octo, 0);
 	struct octo_port *port = &octo->port[holder];
 	int ret;
 

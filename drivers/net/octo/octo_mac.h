@@ -68,6 +68,9 @@ int octo_mac_resync_locked(struct octo_dev *octo, struct octo_port *port);
 /** Tell the data path who has which address, and which frames are copies. */
 void octo_mac_publish_locked(struct octo_dev *octo, bool promiscuous);
 
+/** This entry of the port's MAC table. */
+struct rte_ether_addr octo_mac_entry(const struct octo_dev *octo, uint32_t i);
+
 /** Does this entry of the port's MAC table belong to a PF? */
 bool octo_mac_is_reserved(const struct octo_dev *octo, uint32_t index);
 

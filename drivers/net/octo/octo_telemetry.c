@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include <rte_ether.h>
+
 #include "octo_private.h"
 #include "octo_tel.h"
 #include "octo_learning.h"
@@ -46,6 +48,7 @@ static void
 add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view)
 {
 	struct rte_tel_data *pf = octo_tel_new_dict();
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	if (pf == NULL)
 		return;
@@ -56,6 +59,10 @@ add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view
 	rte_tel_data_add_dict_string(pf, "link", view->link_up ? "up" : "down");
 	rte_tel_data_add_dict_string(pf, "state", view->state);
 	rte_tel_data_add_dict_int(pf, "transfer_proxy", view->transfer_proxy);
+	rte_ether_format_addr(mac, sizeof(mac), &view->mac);
+	rte_tel_data_add_dict_string(pf, "mac", mac);
+	rte_tel_data_add_dict_uint(pf, "mac_holder", view->mac_holder);
+	rte_tel_data_add_dict_int(pf, "designated", view->designated);
 	octo_tel_add_numbered(pfs, index, pf);
 }
 

@@ -53,6 +53,9 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 	view->socket = octo->pf[i].node;
 	view->link_up = port->link_up;
 	view->transfer_proxy = octo->proxy == octo_port_index(octo, (uint8_t)i);
+	view->mac = octo_mac_entry(octo, octo->macs.apart ? i : 0);
+	view->mac_holder = octo->macs.apart ? octo->macs.plan.holder[i] : (uint8_t)i;
+	view->designated = octo->macs.apart && octo->macs.plan.designated == i;
 }
 
 struct octo_dev *

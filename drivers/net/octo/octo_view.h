@@ -8,6 +8,7 @@
 
 #include <rte_compat.h>
 #include <rte_ethdev.h>
+#include <rte_ether.h>
 
 #include "octo_hold.h"
 #include "octo_tuple.h"
@@ -28,6 +29,9 @@ struct octo_view_pf {
 	int socket; /**< simulated or real node, -1 unknown */
 	bool link_up;
 	bool transfer_proxy;
+	struct rte_ether_addr mac; /**< its address in tier mac, else that of the port */
+	uint8_t mac_holder;        /**< index of the PF that has this address now */
+	bool designated;           /**< tier mac: has groups, promiscuity and added addresses */
 };
 
 struct octo_view_topology {
