@@ -65,19 +65,12 @@ up(const struct octo_port_conf *conf, uint8_t *key)
 	octo_port_up_as(port, QUEUES, &eth);
 }
 
-/* Send so many flows to this address by queue 0; returns how many packets came. */
 static unsigned int
-talk(const struct rte_ether_addr *dst, unsigned int flows)
+receive(void)
 {
 	struct rte_mbuf *pkts[BURST];
 	unsigned int came = 0;
 
-	assert_true(flows <= BURST);
-	for (unsigned int i = 0; i < flows; i++) {
-		octo_port_make(port, (uint16_t)(100 + i), &pkts[i], 1);
-		memcpy(rte_pktmbuf_mtod(pkts[i], void *), dst, sizeof(*dst));
-	}
-	assert_int_equal(rte_eth_tx_burst(port, 0, pkts, (uint16_t)flows), flows);
 	for (unsigned int i = 0; i < 50; i++) {
 		for (uint16_t q = 0; q < QUEUES; q++) {
 			const uint16_t got = rte_eth_rx_burst(port, q, pkts, BURST);
@@ -87,6 +80,21 @@ talk(const struct rte_ether_addr *dst, unsigned int flows)
 		}
 	}
 	return came;
+}
+
+/* Send so many flows to this address by queue 0; returns how many packets came. */
+static unsigned int
+talk(const struct rte_ether_addr *dst, unsigned int flows)
+{
+	struct rte_mbuf *pkts[BURST];
+
+	assert_true(flows <= BURST);
+	for (unsigned int i = 0; i < flows; i++) {
+		octo_port_make(port, (uint16_t)(100 + i), &pkts[i], 1);
+		memcpy(rte_pktmbuf_mtod(pkts[i], void *), dst, sizeof(*dst));
+	}
+	assert_int_equal(rte_eth_tx_burst(port, 0, pkts, (uint16_t)flows), flows);
+	return receive();
 }
 
 static uint64_t
@@ -330,6 +338,8 @@ lose_pf(unsigned int pf)
 {
 	octo_port_remove_pf(pf);
 	octo_port_pass_us(20000);
+	/* announcements */
+	receive();
 }
 
 static void
@@ -342,6 +352,7 @@ get_back_pf(unsigned int pf)
 	}
 	assert_true(octo_port_pf_is_started(port, pf));
 	octo_port_pass_us(100000);
+	receive();
 }
 
 static void
@@ -472,9 +483,11 @@ test_a_pf_without_link_delivers_nothing(void **state)
 	up(&by_mac, NULL);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
 	octo_port_pass_us(200000);
+	receive();
 	assert_comes_by(&macs[1], 0);
 	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
 	octo_port_pass_us(200000);
+	receive();
 	assert_comes_by(&macs[1], 1);
 }
 

@@ -208,6 +208,8 @@ test_a_lost_pf_leaves_its_address(void **state)
 	up(&rewrite);
 	octo_port_remove_pf(0);
 	octo_port_pass_us(20000);
+	/* announcements */
+	receive();
 	send_from_node(0);
 	assert_leaves_by(&macs[0], 1);
 	assert_int_equal(came.from[0], BURST);
@@ -256,6 +258,7 @@ test_the_address_of_a_lost_pf_is_that_of_another(void **state)
 	up(&by_source);
 	octo_port_remove_pf(1);
 	octo_port_pass_us(20000);
+	receive();
 	assert_leaves_by(&macs[1], 0);
 	assert_leaves_by(&macs[0], 0);
 }

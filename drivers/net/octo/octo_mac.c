@@ -200,6 +200,7 @@ octo_mac_spread_locked(struct octo_dev *octo)
 
 	octo_mac_plan_make(octo->nb_pfs, octo->plan.usable, &m->plan);
 	m->apart = true;
+	m->due = 0;
 	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &m->plan, true);
 }
@@ -238,14 +239,18 @@ octo_mac_follow_locked(struct octo_dev *octo)
 	if (!m->apart)
 		return;
 	octo_mac_plan_make(octo->nb_pfs, octo->plan.usable, &plan);
-	if (memcmp(&plan, &m->plan, sizeof(plan)) == 0)
+	if (memcmp(&plan, &m->plan, sizeof(plan)) == 0) {
+		octo_mac_announce_tick_locked(octo);
 		return;
+	}
 	moved = octo_mac_plan_moved(octo->nb_pfs, &m->plan, &plan);
 	modes = plan.designated != m->plan.designated;
 	m->plan = plan;
 	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &plan, modes);
 	log_moves(octo, moved);
+	m->due |= moved;
+	octo_mac_announce_tick_locked(octo);
 }
 
 int

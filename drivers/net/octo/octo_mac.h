@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <rte_ether.h>
+#include <rte_mempool.h>
 #include <rte_stdatomic.h>
 
 #include "octo_mac_plan.h"
@@ -45,6 +46,10 @@ struct octo_macs {
 	struct rte_ether_addr own[OCTO_PLAN_MAX_PFS]; /* as found; [0] is not used */
 	struct octo_mac_plan plan;                    /* as on the PFs, while apart */
 	struct octo_mac_view view;
+	bool announces;               /* each PF has one more Tx queue, for announcements */
+	uint32_t due;                 /* addresses that have moved, not announced yet: a mask */
+	uint64_t announced;           /* announcements sent so far */
+	struct rte_mempool *announce; /* pool of these frames; primary only */
 };
 
 /** At probe, with tier=mac: enter the PFs' addresses in the port's MAC table if they differ. */
@@ -82,6 +87,20 @@ bool octo_mac_is_of(const struct octo_port *port, const struct rte_ether_addr *m
 
 /** Set the port's own address, a struct rte_ether_addr; one that it has need not be supported. */
 int octo_mac_set_on(struct octo_port *port, const void *mac);
+
+/* octo_mac_announce.c */
+
+/** At configuration: is there a Tx queue for announcements? */
+void octo_mac_announce_configure_locked(struct octo_dev *octo);
+
+/** Before the PF starts: set up its queue for announcements, if there is one. */
+int octo_mac_announce_set_up_locked(const struct octo_dev *octo, uint8_t port);
+
+/** Announce addresses that have moved. */
+void octo_mac_announce_tick_locked(struct octo_dev *octo);
+
+/** At close, when no PF has frames any more. */
+void octo_mac_announce_fini_locked(struct octo_dev *octo);
 
 /** The ports with promiscuity, groups and added addresses, as a mask. */
 static inline uint32_t

@@ -23,7 +23,7 @@ static int
 configure_as(const struct octo_dev *octo, struct octo_port *port, struct rte_eth_conf conf)
 {
 	uint16_t nb_rx = octo_data(octo)->nb_rx_queues;
-	uint16_t nb_tx = octo_data(octo)->nb_tx_queues;
+	uint16_t nb_tx = octo_data(octo)->nb_tx_queues + octo->macs.announces;
 	int ret;
 
 	if (octo->sliced) {

@@ -298,8 +298,8 @@ octo_pools_sweep_locked(struct octo_dev *octo)
 }
 
 /* Configured with fewer queues, ethdev releases a PF's queues, and their pools with them. */
-static void
-take_from_pfs(struct octo_dev *octo)
+void
+octo_pools_take_from_pfs_locked(struct octo_dev *octo)
 {
 	const struct rte_eth_conf conf = {0};
 	int i;
@@ -316,7 +316,7 @@ octo_pools_fini_locked(struct octo_dev *octo)
 
 	if (LIST_EMPTY(&octo->clones))
 		return;
-	take_from_pfs(octo);
+	octo_pools_take_from_pfs_locked(octo);
 	octo_pools_sweep_locked(octo);
 	while (!LIST_EMPTY(&octo->clones)) {
 		clone = LIST_FIRST(&octo->clones);

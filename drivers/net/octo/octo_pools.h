@@ -60,6 +60,9 @@ void octo_pools_sweep_locked(struct octo_dev *octo);
 /* The port is closed: free all clones, and log which cannot be freed. */
 void octo_pools_fini_locked(struct octo_dev *octo);
 
+/** Have the PFs release their queues, and all packets that these have. */
+void octo_pools_take_from_pfs_locked(struct octo_dev *octo);
+
 /*
  * Every leg fills its ring from the pool, so a queue takes as many mbufs as descriptors on each
  * PF. Warn if this queue, which has just been set up, is the first for which its pool is too

@@ -148,6 +148,8 @@ start(struct octo_dev *octo, uint8_t port)
 	int ret = octo_slices_set_up_idle_locked(octo, p);
 
 	if (ret == 0)
+		ret = octo_mac_announce_set_up_locked(octo, port);
+	if (ret == 0)
 		ret = rte_eth_dev_start(p->port_id);
 	if (ret != 0)
 		return ret;

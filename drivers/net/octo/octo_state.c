@@ -38,6 +38,7 @@ configure_locked(struct rte_eth_dev *dev)
 	octo->settings.vlan_offloads = dev->data->dev_conf.rxmode.offloads &
 				       RTE_ETH_RX_OFFLOAD_VLAN;
 	octo->configuration++;
+	octo_mac_announce_configure_locked(octo);
 	ret = octo_rss_check_slices(octo);
 	if (ret == 0)
 		ret = octo_pf_config_all_locked(octo);
@@ -71,6 +72,8 @@ pf_start(struct octo_port *port, const void *arg)
 	struct octo_dev *octo = *(struct octo_dev *const *)arg;
 	int ret = octo_slices_set_up_idle_locked(octo, port);
 
+	if (ret == 0)
+		ret = octo_mac_announce_set_up_locked(octo, (uint8_t)(port - octo->port));
 	if (ret == 0)
 		ret = rte_eth_dev_start(port->port_id);
 	if (ret != 0)
@@ -291,6 +294,7 @@ close_locked(struct rte_eth_dev *dev)
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
 	octo_pools_fini_locked(octo);
+	octo_mac_announce_fini_locked(octo);
 }
 
 /* The inverse of build_port() in octo_ethdev.c; the port may be in any state. */

@@ -167,6 +167,7 @@ put_failover(struct writer *w, const struct octo_dev *octo)
 	put(w, f->failbacks, "failbacks");
 	put(w, f->last_cpu_ns, "failover_cpu_ns");
 	put(w, f->last_ns, "failover_ns");
+	put(w, octo->macs.announced, "mac_announcements");
 	put(w, octo->default_pf.installed, "default_pf_rules");
 	put(w, octo->default_pf.refused, "default_pf_rules_refused");
 }
