@@ -127,6 +127,49 @@ test_a_move_by_a_pf_that_cannot_send(void **state)
 	assert_int_equal(heard_of(&macs[1]), 1);
 }
 
+static unsigned int
+receive(void)
+{
+	struct rte_mbuf *pkts[BURST];
+	unsigned int received = 0;
+
+	for (int i = 0; i < 50; i++) {
+		for (uint16_t q = 0; q < QUEUES; q++) {
+			const uint16_t got = rte_eth_rx_burst(port, q, pkts, BURST);
+
+			rte_pktmbuf_free_bulk(pkts, got);
+			received += got;
+		}
+	}
+	return received;
+}
+
+/* The ring is full: the announcement follows when it is not. */
+static void
+test_an_announcement_that_is_late(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	up(&by_mac);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,tx_stuck,on"), 0);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(1)), 0);
+		octo_port_pass_us(20000);
+		assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(1)), 0);
+		octo_port_pass_us(20000);
+	}
+	receive();
+	before = octo_port_xstat(port, "mac_announcements");
+	assert_true(before < 199);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,tx_stuck,off"), 0);
+	for (int i = 0; i < 10; i++) {
+		octo_port_pass_us(20000);
+		receive();
+	}
+	assert_int_equal(octo_port_xstat(port, "mac_announcements"), before + 1);
+}
+
 static void
 test_pfs_without_a_queue_for_it(void **state)
 {
@@ -197,6 +240,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_each_move_is_announced_once),
 		octo_port_test(test_a_move_by_a_pf_that_cannot_send),
+		octo_port_test(test_an_announcement_that_is_late),
 		octo_port_test(test_pfs_without_a_queue_for_it),
 		octo_port_test(test_a_close_frees_its_pool),
 		octo_port_test(test_a_close_frees_frames_that_were_not_sent),
