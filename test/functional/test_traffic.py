@@ -6,16 +6,14 @@
     namespace 2 - veth - net_af_packet - NIC B - octo port /
 """
 
-import hashlib
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Iterator, List
 
 import pytest
 
-from octotest import env, iperf, vdevs
+from octotest import env, fetch, iperf, l3fwd, vdevs
 from octotest.iperf import STREAMS
 from octotest.netns import Host
 from octotest.packets import Flow
@@ -26,7 +24,6 @@ from octotest.view import View, ask, forwarded
 
 # Of the octo ports: after two wires and all PFs.
 PORTS = (4, 5) if vdevs.SLICED else (6, 7)
-FILE_SIZE = 64 << 20
 
 
 @pytest.fixture(autouse=True)
@@ -68,40 +65,17 @@ def _wired(hosts, tier: str, learn: str = "off") -> List[str]:
 @pytest.fixture
 def routed(request, hosts, learn, tmp_path) -> Iterator[tuple]:
     """l3fwd between the hosts: (host 1, host 2, l3fwd, telemetry)."""
-    binary = env.find_built("octo-l3fwd") or env.find_binary("dpdk-l3fwd")
-    if binary is None:
-        pytest.skip("l3fwd is not built")
     for host in hosts:
         host.route_through()
         host.small_windows()
-    prefix = env.unique()
     tier = getattr(request, "param", "exact")
-    l3fwd = Process(_l3fwd_args(binary, prefix, hosts, tmp_path, tier, learn))
-    l3fwd.expect(r"L3FWD: +-- lcoreid=1", timeout=60)
-    telemetry = Telemetry(prefix)
+    process, telemetry = l3fwd.start(hosts, PORTS, _wired(hosts, tier, learn), tmp_path)
     for port in PORTS:
         assert ask(telemetry, "topology", port)["tier"] == tier
-    yield (*hosts, l3fwd, telemetry)
+    yield (*hosts, process, telemetry)
     telemetry.close()
-    if l3fwd.alive():
-        assert l3fwd.stop() == 0
-
-
-def _l3fwd_args(binary, prefix: str, hosts, tmp_path: Path,
-                tier: str, learn: str) -> List[str]:
-    rules4, rules6 = tmp_path / "v4.cfg", tmp_path / "v6.cfg"
-    rules4.write_text("".join(f"R10.{h.number}.0.0/24 {p}\n"
-                              for h, p in zip(hosts, PORTS)))
-    rules6.write_text("".join(f"Rfd0{h.number}::/64 {p}\n"
-                              for h, p in zip(hosts, PORTS)))
-    config = ",".join(f"({p},{q},{q})" for p in PORTS for q in (0, 1))
-    return [str(binary), "--no-huge", "-m", "512", "--no-pci",
-            "--lcores=0@0,1@1", f"--file-prefix={prefix}",
-            *([] if "octo-" in str(binary) else env.plugin_args()),
-            *_wired(hosts, tier, learn), "--", "-P", f"-p{sum(1 << p for p in PORTS):#x}",
-            f"--config={config}", f"--rule_ipv4={rules4}",
-            f"--rule_ipv6={rules6}",
-            *(f"--eth-dest={p},{h.mac}" for h, p in zip(hosts, PORTS))]
+    if process.alive():
+        assert process.stop() == 0
 
 
 @pytest.fixture
@@ -147,29 +121,6 @@ def _iperf_both_ways(src: Host, dst: Host) -> None:
     for direction in ([], ["-R"]):
         iperf.send(src, dst, dst.ip4, 48, *direction)
     iperf.send(src, dst, dst.ip6, 16)
-
-
-def _fetch_file(client: Host, server: Host, directory: Path) -> None:
-    """A big file arrives as it was."""
-    for host in (client, server):  # one connection: its window is all
-        host.small_windows(8 * 65536)
-    served = directory / "served"
-    served.mkdir()
-    data = os.urandom(1 << 20) * (FILE_SIZE >> 20)
-    data = data[:-8] + os.urandom(8)
-    (served / "file").write_bytes(data)
-    httpd = server.popen([sys.executable, "-u", "-m", "http.server", "8080",
-                          "--bind", server.ip4, "-d", served])
-    try:
-        assert "Serving" in httpd.stdout.readline()
-        client.run("curl", "-sf", "-o", directory / "got",
-                   f"http://{server.ip4}:8080/file", timeout=120)
-    finally:
-        httpd.terminate()
-        httpd.wait()
-        httpd.stdout.close()
-    got = hashlib.sha256((directory / "got").read_bytes()).hexdigest()
-    assert got == hashlib.sha256(data).hexdigest()
 
 
 def _lost_nothing(telemetry: Telemetry) -> None:
@@ -226,7 +177,7 @@ def test_l3fwd_iperf3(routed):
 def test_l3fwd_http(routed, tmp_path):
     """A 64 MiB file has the same SHA-256 at the other end."""
     one, two, _, telemetry = routed
-    _fetch_file(one, two, tmp_path)
+    fetch.big_file(one, two, tmp_path)
     _lost_nothing(telemetry)
 
 
@@ -237,7 +188,7 @@ def test_testpmd_ping_iperf3_http(bridged, tmp_path):
     _ping(one, two)
     _ping(two, one)
     _iperf_both_ways(one, two)
-    _fetch_file(one, two, tmp_path)
+    fetch.big_file(one, two, tmp_path)
 
 
 def _reverse(flow: Flow) -> Flow:
@@ -339,9 +290,9 @@ def _return(telemetry: Telemetry, streams: iperf.Streams, name: str, happen) -> 
 @pytest.fixture
 def streams(routed, record_property) -> Iterator[iperf.Streams]:
     """Through l3fwd, all at home."""
-    one, two, l3fwd, telemetry = routed
+    one, two, process, telemetry = routed
     ports = [_Port(telemetry, p) for p in PORTS]
-    made = iperf.Streams(one, two, ports, record_property, l3fwd)
+    made = iperf.Streams(one, two, ports, record_property, process)
     with made.running({0: 0, 1: 1}):
         yield made
 
@@ -350,10 +301,10 @@ def streams(routed, record_property) -> Iterator[iperf.Streams]:
 def test_l3fwd_while_threads_move_and_pfs_die(routed, streams):
     """iperf3 goes on. Threads that go to the other socket and back cost no packet; a PF that
     dies takes some along, and its return costs no packet."""
-    _, _, l3fwd, telemetry = routed
+    _, _, process, telemetry = routed
 
     def run_on(*cpus: int) -> None:
-        for thread, cpu in zip(_threads(l3fwd), cpus):
+        for thread, cpu in zip(_threads(process), cpus):
             os.sched_setaffinity(thread, {cpu})
 
     again = []
@@ -372,12 +323,12 @@ def test_l3fwd_while_threads_move_and_pfs_die(routed, streams):
 @pytest.mark.parametrize("learn", ["on"])
 def test_l3fwd_while_pfs_are_taken_out_and_put_back(routed, streams):
     """iperf3 goes on, and l3fwd knows nothing of it."""
-    _, _, l3fwd, telemetry = routed
+    _, _, process, telemetry = routed
 
     def put_back(pf: int) -> None:
         for name in (vdevs.pf_names()[pf], vdevs.pf_names(2)[pf]):
             wait_until("the slot is free", lambda n=name: telemetry.get(
-                "/mpsim/fault", n, "plug") == "done", process=l3fwd)
+                "/mpsim/fault", n, "plug") == "done", process=process)
 
     for how, pf in (("eject", 1), ("surprise", 0)):
         streams.unplanned(f"PF {pf}: {how}", lambda p=pf, h=how: _fault(telemetry, p, h),

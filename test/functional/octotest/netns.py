@@ -24,6 +24,14 @@ def run(*argv: object, check: bool = True, timeout: float = 60) -> str:
     return done.stdout
 
 
+def silence(interface: str) -> None:
+    """The kernel must not speak there."""
+    knob = f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6"
+    if os.path.exists(knob):
+        with open(knob, "w", encoding="ascii") as file:
+            file.write("1")
+
+
 def receive_in_order(name: str) -> List[str]:
     """Has one CPU take in all that comes by a veth. Else the one that sends does, and where
     two take turns, as the pollers of a NIC do, packets of a flow change places."""
@@ -58,11 +66,7 @@ class Host:
         run("ip", "netns", "add", self.name)
         run("ip", "link", "add", self.wire, "type", "veth", "peer", "name",
             self.inner, "address", self.mac, "netns", self.name)
-        # The root namespace must not speak on the wire.
-        sysctl = f"/proc/sys/net/ipv6/conf/{self.wire}/disable_ipv6"
-        if os.path.exists(sysctl):
-            with open(sysctl, "w", encoding="ascii") as knob:
-                knob.write("1")
+        silence(self.wire)
         self.ip("link", "set", "lo", "up")
         self._plain_offloads()
         run(*receive_in_order(self.wire))

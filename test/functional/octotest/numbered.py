@@ -85,7 +85,8 @@ def _send(run: int, address: str, port: int, sources: Sequence[int], rate: int, 
 
 
 def _receive(run: int, port: int, flows: int, path: str) -> None:
-    """Until stdin ends; then by source port: how many came, and how many after a later one."""
+    """Until stdin ends; then by source port: how many came, how many after a later one, and
+    how many again at once."""
     progress = _Progress(path)
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, 33, ROOM)  # SO_RCVBUFFORCE
@@ -104,10 +105,11 @@ def _receive(run: int, port: int, flows: int, path: str) -> None:
         of_run, number = NUMBER.unpack(data)
         if of_run != run:
             continue
-        counts = came.setdefault(source, [0, 0])
+        counts = came.setdefault(source, [0, 0, 0])
         counts[0] += 1
-        counts[1] += number < latest.get(source, 0)
-        latest[source] = max(number, latest.get(source, 0))
+        counts[1] += number < latest.get(source, -1)
+        counts[2] += number == latest.get(source, -1)
+        latest[source] = max(number, latest.get(source, -1))
         if len(latest) == flows:
             progress.number = min(latest.values())
     print(json.dumps(came), flush=True)
@@ -120,6 +122,7 @@ class Datagrams:
         self.sent = 0
         self.lost = 0
         self.reordered = 0
+        self.doubled = 0
 
 
 @contextlib.contextmanager
@@ -144,8 +147,9 @@ def running(src: Host, dst: Host, sources: Sequence[int], rate: int = 4000
         each = int(sender.communicate(timeout=60)[0])
         came = json.loads(receiver.communicate(timeout=60)[0])
         told.sent = each * len(sources)
-        told.lost = told.sent - sum(number for number, _ in came.values())
-        told.reordered = sum(late for _, late in came.values())
+        told.reordered = sum(late for _, late, _ in came.values())
+        told.doubled = sum(again for _, _, again in came.values())
+        told.lost = told.sent + told.doubled - sum(number for number, _, _ in came.values())
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -12,7 +12,7 @@ import pytest
 from scapy.packet import Packet
 
 from . import env
-from .netns import receive_in_order, run
+from .netns import receive_in_order, run, silence
 
 _serial = itertools.count()
 _ETH_P_ALL = 3
@@ -32,7 +32,7 @@ class Wire:
             "peer", "name", self._far, "mtu", mtu, *many)
         try:
             for end in (self.name, self._far):
-                self._silence(end)
+                silence(end)
                 run(*receive_in_order(end))
                 run("ip", "link", "set", end, "up")
             # no protocol before it is bound, or it hears all other interfaces
@@ -43,14 +43,6 @@ class Wire:
         except (AssertionError, OSError):
             self._remove()
             raise
-
-    @staticmethod
-    def _silence(end: str) -> None:
-        """The kernel must not speak on the wire."""
-        knob = f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6"
-        if os.path.exists(knob):
-            with open(knob, "w", encoding="ascii") as file:
-                file.write("1")
 
     def _remove(self) -> None:
         run("ip", "link", "del", self.name, check=False)
