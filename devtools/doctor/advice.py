@@ -11,7 +11,9 @@ ADDRESS_PICKS = "the address of a packet picks the PF"
 WHY = {
     states.JOINED: "a rule of the netdev leads a flow to a queue, which is on one PF, and the RETA "
     "names queues of every PF",
-    states.APART: f"{ADDRESS_PICKS}, and rules of mlx5 the queue within it",
+    states.APART: f"{ADDRESS_PICKS}, and rules of mlx5 the queue within it. If peers can send to an "
+    "address of each PF, append ,tier=mac to --vdev=net_octo: nothing strays then, and it needs no "
+    "rule (see Tier mac in the guide)",
     states.SWITCHDEV: f"{ADDRESS_PICKS}, as rules of its E-Switch do not reach the other PF; rules "
     "pick the queue within it",
     states.SHARED: f"{ADDRESS_PICKS}, and rules the queue within it; over a VF of each PF, and "

@@ -113,6 +113,7 @@ def test_apart(see, name, why):
     assert why in found["text"] and "tier queue" in found["text"]
     assert any("mlxconfig" in line and "PF_SD_GROUP" in line for line in found["todo"])
     assert seen.arguments()["tier"] == "queue" and "picks the PF" in seen.arguments()["why"]
+    assert "append ,tier=mac to --vdev=net_octo" in " ".join(seen.text.split())
 
 
 def test_switchdev(see):
@@ -122,7 +123,7 @@ def test_switchdev(see):
     assert "f6edd50003c0639c, f7edd50003c0639c" in found["text"]
     assert ("$ devlink dev param set pci/0000:99:00.0 name esw_multiport value true cmode runtime"
             in found["todo"])
-    assert seen.arguments()["tier"] == "queue"
+    assert seen.arguments()["tier"] == "queue" and "tier=mac" not in seen.text
     assert any("one owner" in line for line in seen.arguments()["avoid"])
 
 
