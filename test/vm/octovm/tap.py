@@ -12,7 +12,8 @@ from typing import Dict, Iterator, NamedTuple
 import pytest
 
 from octotest import env
-from octotest.netns import run
+from octotest.bridge import Bridge
+from octotest.netns import run, silence
 from octotest.process import Process
 
 from . import tcp
@@ -57,9 +58,9 @@ class Tap:
         self._queues = queues
         run("ip", "tuntap", "add", self.name, "mode", "tap", "multi_queue")
 
-    def nic(self, node: int) -> Pf:
+    def nic(self, node: int, mac: str = MAC) -> Pf:
         """The guest's end, which hashes and has a RETA."""
-        return Pf(node, f"virtio-net-pci,netdev={{id}},mac={MAC},romfile=,mq=on,"
+        return Pf(node, f"virtio-net-pci,netdev={{id}},mac={mac},romfile=,mq=on,"
                   f"vectors={2 * self._queues + 2},rss=on,hash=on,{_PLAIN}",
                   ("-netdev", f"tap,id={{id}},ifname={self.name},script=no,downscript=no,"
                    f"vhost=off,queues={self._queues}"))
@@ -74,6 +75,12 @@ class Tap:
         self.run("ip", "link", "set", self.name, "up")
         self.run("ip", "neigh", "replace", PEER, "lladdr", MAC, "nud", "permanent",
                  "dev", self.name)
+
+    def plug_into(self, bridge: Bridge) -> None:
+        """Once QEMU has it: a port of the bridge."""
+        silence(self.name)
+        run("ip", "link", "set", self.name, "up")
+        bridge.join(self.name)
 
     def run(self, *argv: object) -> str:
         """Run a program in the namespace."""
