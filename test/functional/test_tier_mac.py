@@ -52,14 +52,14 @@ class Side:
         return [f"--vdev=net_af_packet{pf},iface={wire},blocksz=4096,framesz=2048,framecnt=2048"
                 for pf, wire in zip(self.pfs, self.wires)]
 
-    def pf_args(self, **more: object) -> List[str]:
+    def pf_args(self) -> List[str]:
         """A NIC of one PF for each wire, on both sockets."""
-        return [vdevs.mpsim(pf, "ABCD"[pf], pf % 2, wire=f"net_af_packet{pf}", mac=mac, **more)
+        return [vdevs.mpsim(pf, "ABCD"[pf], pf % 2, wire=f"net_af_packet{pf}", mac=mac)
                 for pf, mac in zip(self.pfs, self.macs)]
 
-    def octo_arg(self, **more: object) -> str:
+    def octo_arg(self) -> str:
         """The port over both."""
-        return vdevs.octo(self.index, self.pfs[0], tier=TIER, **more)
+        return vdevs.octo(self.index, self.pfs[0], tier=TIER)
 
     def serve(self, host: Host) -> None:
         """The host reaches everything by both addresses, a flow by one of them."""
@@ -147,9 +147,9 @@ def test_l3fwd_with_two_next_hops(routed, sides, hosts):
 def test_tcp_by_both_addresses(routed, sides, hosts, tmp_path):
     """Connections of the kernel, both ways and of both families."""
     _, telemetry = routed
-    iperf.send(*hosts, hosts[1].ip4, 48)
-    iperf.send(*hosts, hosts[1].ip4, 48, "-R")
-    iperf.send(*hosts, hosts[1].ip6, 16)
+    iperf.send(*hosts, hosts[1].ip4, 16)
+    iperf.send(*hosts, hosts[1].ip4, 16, "-R")
+    iperf.send(*hosts, hosts[1].ip6, 8)
     fetch.big_file(*hosts, tmp_path)
     _assert_all_at_home(telemetry)
     for side, port in zip(sides, PORTS):
@@ -160,17 +160,16 @@ def test_tcp_by_both_addresses(routed, sides, hosts, tmp_path):
 @pytest.fixture
 def side(root, program) -> Iterator[Side]:
     """One octo port."""
-    for name in ("ip", "ethtool", "bridge"):
+    for name in ("ip", "ethtool", "bridge", "ping"):
         program(name)
     for made in _sides(1):
         yield made[0]
 
 
 @pytest.fixture
-def pmd(request, side) -> Iterator[Testpmd]:
-    """testpmd over it; the parameter is what the PFs lack."""
-    caps = getattr(request, "param", None)
-    with Testpmd([*side.wire_args(), *side.pf_args(caps=caps), side.octo_arg()]) as made:
+def pmd(side) -> Iterator[Testpmd]:
+    """testpmd over it."""
+    with Testpmd([*side.wire_args(), *side.pf_args(), side.octo_arg()]) as made:
         made.cmd(f"set promisc {made.port()} off")
         assert View(made).topology()["tier"] == TIER
         yield made
@@ -216,12 +215,12 @@ def _once() -> Counter:
     return Counter(range(EACH))
 
 
-@pytest.mark.parametrize("pmd", [None, "-generic"], indirect=True,
-                         ids=["rules-drop", "the-bit-drops"])
 def test_groups_arrive_once(pmd, side, station):
     """Each PF gets them from the switch; the designated one passes them on."""
     pmd.cmd(f"set allmulti {pmd.port()} on")
     assert _arrived(pmd, side, station, GROUPS) == _once()
+    # the other PF asks for broadcast frames only
+    assert View(pmd).xstats()["rx_mac_group_copies"] == -(-EACH // len(GROUPS))
 
 
 def test_promiscuous_mode_doubles_nothing(pmd, side, station):
@@ -239,6 +238,34 @@ def test_all_addresses_are_shown(pmd, side):
     shown = pmd.cmd(f"show port {pmd.port()} macs").lower()
     assert re.findall(r"[0-9a-f:]{17}", shown) == side.macs
     assert [info["mac_addr"].lower() for info in View(pmd).pf_info()] == side.macs
+
+
+def _answers(host: Host, address: str) -> bool:
+    out = host.run("ping", "-c", "1", "-W", "1", address, check=False)
+    return " 1 received" in out
+
+
+@pytest.mark.parametrize("how", ["eject", "surprise"])
+@pytest.mark.parametrize("lost", [0, 1])
+def test_address_of_a_lost_pf_moves(pmd, side, hosts, lost, how):
+    """The bridge sees it behind the other PF, and behind its own when that is back."""
+    side.serve(hosts[0])
+    targets = [f"10.1.0.{0xa + i}" for i in range(2)]
+    pmd.start("icmpecho")
+    assert all(_answers(hosts[0], target) for target in targets)
+    side.assert_sorted()
+    name = vdevs.pf_names()[lost]
+    assert pmd.telemetry.get("/mpsim/fault", name, how) == "done"
+    pmd.wait_until("the address moves", lambda: side.bridge.wire_of(
+        side.macs[lost]) == side.wires[1 - lost])
+    assert all(_answers(hosts[0], target) for target in targets)
+    pmd.wait_until("the slot is free", lambda: pmd.telemetry.get(
+        "/mpsim/fault", name, "plug") == "done")
+    pmd.wait_until("it is back", lambda: side.bridge.wire_of(
+        side.macs[lost]) == side.wires[lost])
+    assert all(_answers(hosts[0], target) for target in targets)
+    side.assert_sorted()
+    assert View(pmd).xstats()["mac_announcements"] == 2
 
 
 def test_queues_that_change_sockets_do_not_stray(pmd, side, station):
