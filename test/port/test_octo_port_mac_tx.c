@@ -144,10 +144,19 @@ test_other_addresses_stay(void **state)
 	assert_int_equal(came.from_other, BURST);
 	assert_leaves_by(&macs[1], 1);
 	assert_int_equal(came.from[1], BURST);
+	assert_int_equal(octo_port_xstat(port, "tx_mac_rewritten"), 0);
+}
+
+/* A frame that is returned has the address it was sent to: a bridge must not learn it here. */
+static void
+test_another_pfs_address_becomes_that_of_the_pf(void **state)
+{
+	(void)state;
+	up(&rewrite);
 	send_from_node(0);
 	assert_leaves_by(&macs[1], 0);
-	assert_int_equal(came.from[1], BURST);
-	assert_int_equal(octo_port_xstat(port, "tx_mac_rewritten"), 0);
+	assert_int_equal(came.from[0], BURST);
+	assert_int_equal(octo_port_xstat(port, "tx_mac_rewritten"), BURST);
 }
 
 /* Another may read the buffer: the packet keeps its address, and its place in the flow. */
@@ -299,6 +308,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_the_first_address_becomes_that_of_the_pf),
 		octo_port_test(test_other_addresses_stay),
+		octo_port_test(test_another_pfs_address_becomes_that_of_the_pf),
 		octo_port_test(test_a_shared_packet_is_not_changed),
 		octo_port_test(test_packets_that_are_not_sent_stay_as_they_were),
 		octo_port_test(test_a_lost_pf_leaves_its_address),

@@ -61,11 +61,10 @@ def guest(boot, bridge, memory):
 
 
 def start(guest, pools):
-    """testpmd that returns all frames, by the PF that they came for; a lcore on each node."""
+    """testpmd that returns all frames, a lcore on each node."""
     pci = guest.machine.addresses()
     legs = "".join(f",pf={address}" for address in pci)
-    pmd = guest.testpmd([f"--vdev=net_octo0{legs},learn=off,tier=mac,mac_source=address,"
-                         f"pools={pools}"],
+    pmd = guest.testpmd([f"--vdev=net_octo0{legs},learn=off,tier=mac,pools={pools}"],
                         eal=["--iova-mode=pa"], queues=QUEUES, pci=pci, app=["--rss-udp"])
     view = View(pmd)
     assert view.topology()["tier"] == "mac"

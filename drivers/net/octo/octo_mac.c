@@ -165,14 +165,18 @@ publish_pf(struct octo_dev *octo, uint8_t pf, bool promiscuous)
 	const struct octo_macs *m = &octo->macs;
 	struct octo_mac_view *view = &octo->macs.view;
 	const struct rte_ether_addr mac = octo_mac_entry(octo, pf);
-	uint32_t foreign = 0;
+	uint32_t foreign = 0, others = 0;
 
+	for (uint8_t i = 0; m->apart && i < octo->nb_pfs; i++)
+		if (m->plan.holder[i] != pf)
+			others |= RTE_BIT32(i);
 	if (m->apart)
 		foreign = octo_mac_plan_foreign(octo->nb_pfs, &m->plan, pf, promiscuous);
 	rte_atomic_store_explicit(&view->mac[pf], octo_mac_key(mac.addr_bytes),
 				  rte_memory_order_relaxed);
 	rte_atomic_store_explicit(&view->holder[pf], m->plan.holder[pf], rte_memory_order_relaxed);
 	rte_atomic_store_explicit(&view->foreign[pf], foreign, rte_memory_order_relaxed);
+	rte_atomic_store_explicit(&view->others[pf], others, rte_memory_order_relaxed);
 }
 
 void
@@ -187,8 +191,6 @@ octo_mac_publish_locked(struct octo_dev *octo, bool promiscuous)
 	for (uint8_t i = 0; i < octo->nb_pfs; i++)
 		publish_pf(octo, i, promiscuous);
 	rte_atomic_store_explicit(&view->groups, apart & ~RTE_BIT32(m->plan.designated),
-				  rte_memory_order_relaxed);
-	rte_atomic_store_explicit(&view->not_first, apart & ~RTE_BIT32(m->plan.holder[0]),
 				  rte_memory_order_relaxed);
 	rte_atomic_store_explicit(&view->apart, apart, rte_memory_order_relaxed);
 }

@@ -23,7 +23,7 @@ struct octo_port;
 
 /* The source address of sent packets: devarg mac_source=. */
 enum octo_mac_source {
-	OCTO_MAC_SOURCE_REWRITE, /* the first address becomes that of the sending PF */
+	OCTO_MAC_SOURCE_REWRITE, /* another PF's address becomes that of the sending PF */
 	OCTO_MAC_SOURCE_ADDRESS, /* the address chooses the sending PF */
 	OCTO_MAC_SOURCE_APP,     /* the application takes care of it */
 };
@@ -31,10 +31,10 @@ enum octo_mac_source {
 /* What the data path knows. Written by the control side; no other data depends on it. */
 struct octo_mac_view {
 	RTE_ATOMIC(uint32_t) apart; /* PFs with addresses of their own: a mask, 0 in other tiers */
-	RTE_ATOMIC(uint32_t) not_first; /* those of them without the port's first address: a mask */
 	RTE_ATOMIC(uint8_t) holder[OCTO_PLAN_MAX_PFS]; /* as octo_mac_plan.holder */
 	RTE_ATOMIC(uint32_t) groups; /* PFs whose frames to groups are copies: a mask */
 	RTE_ATOMIC(uint32_t) foreign[OCTO_PLAN_MAX_PFS]; /* by PF: octo_mac_plan_foreign() */
+	RTE_ATOMIC(uint32_t) others[OCTO_PLAN_MAX_PFS];  /* by PF: addresses that others hold */
 	RTE_ATOMIC(uint64_t) mac[OCTO_PLAN_MAX_PFS];     /* octo_mac_key() of each PF's address */
 };
 
@@ -101,6 +101,17 @@ void octo_mac_announce_tick_locked(struct octo_dev *octo);
 
 /** At close, when no PF has frames any more. */
 void octo_mac_announce_fini_locked(struct octo_dev *octo);
+
+/** The address of this mask that has the key, or -1. */
+static inline int
+octo_mac_find(const struct octo_mac_view *view, uint32_t mask, uint64_t key)
+{
+	for (int i = 0; mask >> i != 0; i++)
+		if ((mask >> i & 1) &&
+		    rte_atomic_load_explicit(&view->mac[i], rte_memory_order_relaxed) == key)
+			return i;
+	return -1;
+}
 
 /** The ports with promiscuity, groups and added addresses, as a mask. */
 static inline uint32_t

@@ -8,17 +8,6 @@
 
 #include "octo_private.h"
 
-/* Is it the address of another PF, which receives the frame itself? */
-static bool
-is_foreign(const struct octo_mac_view *c, uint32_t foreign, uint64_t key)
-{
-	for (uint8_t i = 0; foreign >> i != 0; i++)
-		if ((foreign >> i & 1) &&
-		    rte_atomic_load_explicit(&c->mac[i], rte_memory_order_relaxed) == key)
-			return true;
-	return false;
-}
-
 /* Free the copies among the packets that a leg has returned. Returns how many are left. */
 uint16_t
 octo_mac_sift(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
@@ -38,8 +27,7 @@ octo_mac_sift(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t 
 		const uint8_t *dst = rte_pktmbuf_mtod(m, const uint8_t *);
 		const bool group = dst[0] & 1;
 
-		if (likely(group ? !groups :
-				   foreign == 0 || !is_foreign(c, foreign, octo_mac_key(dst)))) {
+		if (likely(group ? !groups : octo_mac_find(c, foreign, octo_mac_key(dst)) < 0)) {
 			pkts[kept++] = m;
 			continue;
 		}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tier mac, Tx: the source address of packets. Applications write the port's first address. Sent by
- * another PF than that which has it, a bridge would learn it there, and a check of addresses might
- * drop the packets. So either packets with the first address get that of the PF, or each packet is
- * sent by the PF that has its source address.
+ * Tier mac, Tx: the source address of packets. Applications write the port's first address, or, in
+ * what they return, the one to which it was sent. Sent by another PF than that which has it, a
+ * bridge would learn it there, and a check of addresses might drop the packets. So either packets
+ * with the address of another PF get that of the PF, or each packet is sent by the PF that has its
+ * source address.
  */
 
 #include "octo_private.h"
@@ -26,10 +27,12 @@ is_writable(const struct rte_mbuf *m)
 }
 
 struct rewriting {
-	uint64_t from;
-	uint64_t to;
-	uint64_t done;   /* packets that were rewritten: a mask */
-	uint64_t shared; /* packets that should have been: a mask */
+	const struct octo_mac_view *view;
+	uint32_t others;        /* addresses that other PFs hold: a mask */
+	uint64_t to;            /* key of the PF's address */
+	uint64_t done;          /* packets that were rewritten: a mask */
+	uint64_t shared;        /* packets that should have been: a mask */
+	uint64_t from[AT_ONCE]; /* by packet that was rewritten: key of its address */
 };
 
 static void
@@ -39,10 +42,12 @@ rewrite(struct rewriting *r, struct rte_mbuf **pkts, uint16_t nb)
 	r->shared = 0;
 	for (uint16_t i = 0; i < nb; i++) {
 		uint8_t *source = source_of(pkts[i]);
+		const uint64_t key = octo_mac_key(source);
 
-		if (octo_mac_key(source) != r->from)
+		if (octo_mac_find(r->view, r->others, key) < 0)
 			continue;
 		if (likely(is_writable(pkts[i]))) {
+			r->from[i] = key;
 			octo_mac_put(source, r->to);
 			r->done |= RTE_BIT64(i);
 		} else {
@@ -57,7 +62,7 @@ take_back(const struct rewriting *r, struct rte_mbuf **pkts, uint16_t first, uin
 {
 	for (uint16_t i = first; i < nb; i++)
 		if (r->done & RTE_BIT64(i))
-			octo_mac_put(source_of(pkts[i]), r->from);
+			octo_mac_put(source_of(pkts[i]), r->from[i]);
 }
 
 static uint16_t
@@ -85,9 +90,10 @@ octo_mac_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t 
 	struct rewriting r;
 	uint16_t sent = 0;
 
-	if (!(rte_atomic_load_explicit(&view->not_first, rte_memory_order_relaxed) & RTE_BIT32(pf)))
+	r.view = view;
+	r.others = rte_atomic_load_explicit(&view->others[pf], rte_memory_order_relaxed);
+	if (r.others == 0)
 		return rte_eth_tx_burst(q->leg[pf].port, q->leg[pf].queue, pkts, nb);
-	r.from = rte_atomic_load_explicit(&view->mac[0], rte_memory_order_relaxed);
 	r.to = rte_atomic_load_explicit(&view->mac[pf], rte_memory_order_relaxed);
 	while (sent < nb) {
 		const uint16_t n = RTE_MIN(nb - sent, AT_ONCE);
