@@ -25,6 +25,8 @@ def bars(axes: pyplot.Axes, rows: list[dict[str, str]],
         found = {row["contender"]: row for row in rows
                  if (row["pfs"], row["traffic"]) == (pfs, traffic)}
         there = [name for name in names if name in found]
+        if not there:
+            continue
         added = [float(found[name]["added"]) for name in there]
         errors = [[a - float(found[name]["added_low"])
                    for a, name in zip(added, there)],
@@ -59,9 +61,9 @@ def main(source: str, target: str) -> None:
         axes.set_title(f"{kind}: a bare PF takes {float(bare):.0f} cycles",
                        fontsize="medium")
         axes.axvline(0, color="grey", linewidth=1)
+        axes.legend(fontsize="small")
     plots[-1, 0].set_xlabel("TSC cycles per packet more than the bare PF "
                             "takes, 95 % confidence")
-    plots[0, 0].legend(fontsize="small")
     figure.suptitle(f"What a port above the PFs costs: {work}, "
                     f"bursts of {BURST}")
     figure.tight_layout()

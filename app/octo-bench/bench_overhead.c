@@ -17,10 +17,9 @@
 const uint16_t overhead_bursts[OVERHEAD_NB_BURST] = {4, 16, 32, 64};
 
 const char *const overhead_pfs[OVERHEAD_NB_PF] = {
-	[OVERHEAD_NULL] = "net_null",
-	[OVERHEAD_RING] = "net_ring",
-	[OVERHEAD_SIM] = "mpsim",
-	[OVERHEAD_PACKET] = "net_af_packet",
+	[OVERHEAD_NULL] = "net_null",  [OVERHEAD_RING] = "net_ring",
+	[OVERHEAD_SIM] = "mpsim",      [OVERHEAD_PACKET] = "net_af_packet",
+	[OVERHEAD_XDP] = "net_af_xdp",
 };
 
 const char *const overhead_works[OVERHEAD_NB_WORK] = {
@@ -38,7 +37,7 @@ struct rounds {
 	double burst[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
 };
 
-/* The command's cases: kinds of PFs, then kinds of work. None of a kind means all. */
+/* The command's cases: kinds of PFs, then kinds of work, then slices. None of a kind means all. */
 static bool
 is_wanted(const struct bench *bench, unsigned int first, unsigned int nb, unsigned int i)
 {
@@ -59,15 +58,30 @@ wants_work(const struct bench *bench, enum overhead_work work)
 	return is_wanted(bench, OVERHEAD_NB_PF, OVERHEAD_NB_WORK, work);
 }
 
+bool
+overhead_only_slices(const struct bench *bench)
+{
+	return (bench->options.cases & RTE_BIT32(OVERHEAD_NB_PF + OVERHEAD_NB_WORK)) != 0;
+}
+
+static bool
+wants_stage(const struct bench *bench, enum overhead_pf kind, enum overhead_shape shape)
+{
+	if (!wants_pf(bench, kind))
+		return false;
+	/* a closed queue of net_af_xdp keeps its mbufs: there are enough for one stage */
+	if (kind == OVERHEAD_XDP)
+		return shape == OVERHEAD_ONE;
+	return !overhead_only_slices(bench) || overhead_has_slices(kind, shape);
+}
+
 /* Enough for a hundred microseconds or so, so that few turns are interrupted. */
 static unsigned int
 packets_of_turn(const struct overhead_stage *s)
 {
 	static const unsigned int packets[OVERHEAD_NB_PF] = {
-		[OVERHEAD_NULL] = 8192,
-		[OVERHEAD_RING] = 4096,
-		[OVERHEAD_SIM] = 2048,
-		[OVERHEAD_PACKET] = 256,
+		[OVERHEAD_NULL] = 8192,  [OVERHEAD_RING] = 4096, [OVERHEAD_SIM] = 2048,
+		[OVERHEAD_PACKET] = 256, [OVERHEAD_XDP] = 256,
 	};
 
 	return RTE_MIN(packets[s->kind], bench_count(s->bench, UINT32_MAX, 512));
@@ -105,7 +119,8 @@ try_out(struct overhead_stage *s, struct overhead_contender *c)
 	overhead_look_at_ports(s, c);
 	ret = overhead_turn(s, c, OVERHEAD_IO, TRIAL_BURST, TRIAL_PACKETS, &t);
 	judge(c, ret, &t);
-	if (c->left_out[0] == '\0' && s->shape == OVERHEAD_STRAYS &&
+	/* the port of slices counts for all of them */
+	if (c->left_out[0] == '\0' && s->shape == OVERHEAD_STRAYS && !c->sliced &&
 	    (overhead_turn_given(&t, 0) == 0 || overhead_turn_given(&t, 1) == 0))
 		snprintf(c->left_out, sizeof(c->left_out), "receives by one PF only");
 }
@@ -158,13 +173,20 @@ compare(const double *a, const double *b, unsigned int nb, bool divide)
 	return overhead_figure_of(values, nb);
 }
 
+/* Cycles per packet that octo over two PFs takes more than another one, or that one than octo. */
 static void
-find_empty_leg(const struct overhead_stage *s, const struct rounds *rounds, struct overhead_case *r)
+compare_octos(const struct overhead_stage *s, const struct rounds *rounds, struct overhead_case *r)
 {
-	for (unsigned int k = 1; k + 1 < s->nb; k++)
-		if (strcmp(s->contender[k + 1].name, "octo-one-pf") == 0)
-			r->empty_leg = compare(rounds->packet[k], rounds->packet[k + 1], rounds->nb,
-					       false);
+	const double *octo = rounds->packet[OVERHEAD_OCTO];
+
+	for (unsigned int k = 0; k < s->nb; k++) {
+		const double *packet = rounds->packet[k];
+
+		if (strcmp(s->contender[k].name, "octo-one-pf") == 0)
+			r->empty_leg = compare(octo, packet, rounds->nb, false);
+		else if (strcmp(s->contender[k].name, "octo-slices") == 0)
+			r->slices = compare(packet, octo, rounds->nb, false);
+	}
 }
 
 /* Sorts, so what is compared by round comes first. */
@@ -173,7 +195,7 @@ sum_up(const struct overhead_stage *s, struct rounds *rounds, struct overhead_ca
 {
 	const double *bare = rounds->packet[OVERHEAD_BARE];
 
-	find_empty_leg(s, rounds, r);
+	compare_octos(s, rounds, r);
 	for (unsigned int k = s->nb; k-- > 0;) {
 		struct overhead_result *of = &r->of[k];
 
@@ -244,7 +266,7 @@ skip(struct overhead_results *all, enum overhead_pf kind, const char *why)
 static const char *
 why_not_opened(enum overhead_pf kind, int ret)
 {
-	const char *trouble = kind == OVERHEAD_PACKET ? overhead_veth_trouble() : NULL;
+	const char *trouble = overhead_is_on_veth(kind) ? overhead_veth_trouble() : NULL;
 
 	return trouble != NULL ? trouble : strerror(-ret);
 }
@@ -286,12 +308,14 @@ static int
 run(struct bench *bench)
 {
 	/* what PFs cannot do that a port above them would like them to is of no interest here */
-	if (!bench->options.verbose)
+	if (!bench->options.verbose) {
 		rte_log_set_global_level(RTE_LOG_CRIT);
+		overhead_veth_quiet();
+	}
 	overhead_results.core_per_tsc = overhead_core_per_tsc();
 	overhead_wire_fill(bench->pool);
 	for (unsigned int i = 0; i < OVERHEAD_MAX_STAGES && !bench_is_stopped(); i++)
-		if (wants_pf(bench, i / OVERHEAD_NB_SHAPE))
+		if (wants_stage(bench, i / OVERHEAD_NB_SHAPE, i % OVERHEAD_NB_SHAPE))
 			run_stage(bench, i / OVERHEAD_NB_SHAPE, i % OVERHEAD_NB_SHAPE);
 	return 0;
 }
@@ -299,7 +323,7 @@ run(struct bench *bench)
 static void
 begin(const struct bench *bench)
 {
-	if (wants_pf(bench, OVERHEAD_PACKET))
+	if (wants_pf(bench, OVERHEAD_PACKET) || wants_pf(bench, OVERHEAD_XDP))
 		overhead_veth_enter();
 }
 
@@ -316,24 +340,26 @@ static const char usage[] =
 	"               has the figures\n"
 	"  --runs N     rounds, of which the figures are medians (default 51)\n"
 	"  --quick      three short rounds: shows that it works, and measures nothing\n"
-	"  --case NAME  only these PFs: net_null, net_ring, mpsim or net_af_packet;\n"
-	"               only this work: rx, tx, io, macswap or touch; may be repeated\n"
+	"  --case NAME  only these PFs: net_null, net_ring, mpsim, net_af_packet or net_af_xdp;\n"
+	"               only this work: rx, tx, io, macswap or touch; slices: only octo, over\n"
+	"               slices of a port next to two PFs, and over net_af_xdp; may be repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
 	"Exit code: 0 if all was measured, whatever came out.\n";
 
 static const struct bench_case cases[] = {
-	{.name = "net_null"}, {.name = "net_ring"}, {.name = "mpsim"}, {.name = "net_af_packet"},
-	{.name = "rx"},       {.name = "tx"},       {.name = "io"},    {.name = "macswap"},
-	{.name = "touch"},
+	{.name = "net_null"},   {.name = "net_ring"}, {.name = "mpsim"},  {.name = "net_af_packet"},
+	{.name = "net_af_xdp"}, {.name = "rx"},       {.name = "tx"},     {.name = "io"},
+	{.name = "macswap"},    {.name = "touch"},    {.name = "slices"},
 };
 
 const struct bench_subject bench_overhead = {
 	.name = "overhead",
 	.title = "overhead",
 	.usage = usage,
-	.case_names = "net_null, net_ring, mpsim or net_af_packet, rx, tx, io, macswap or touch",
+	.case_names = "net_null, net_ring, mpsim, net_af_packet or net_af_xdp, rx, tx, io, "
+		      "macswap or touch, slices",
 	.letters = "Pcjnqvh",
 	.runs = 51,
 	.quick_runs = 3,

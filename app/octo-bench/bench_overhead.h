@@ -16,17 +16,21 @@
 
 #define OVERHEAD_MAX_PFS 2
 
-/** Bare, octo with one PF more and without, failsafe, and bonding in its seven modes. */
-#define OVERHEAD_MAX_CONTENDERS 11
+/** Bare, octo with one PF more, without and by slices, failsafe, bonding in its seven modes. */
+#define OVERHEAD_MAX_CONTENDERS 12
 
 /** The bare PF is the first: what others are compared with. */
 #define OVERHEAD_BARE 0
+
+/** The octo port over the PFs of the shape is the second. */
+#define OVERHEAD_OCTO 1
 
 enum overhead_pf {
 	OVERHEAD_NULL,
 	OVERHEAD_RING,
 	OVERHEAD_SIM,
 	OVERHEAD_PACKET,
+	OVERHEAD_XDP,
 	OVERHEAD_NB_PF,
 };
 
@@ -66,7 +70,8 @@ extern const char *const overhead_pfs[OVERHEAD_NB_PF];
 struct overhead_contender {
 	const char *name;                 /**< in the JSON file */
 	char upper[RTE_DEV_NAME_MAX_LEN]; /**< device above the PFs; empty: none */
-	unsigned int nb_pfs;
+	bool sliced;                      /**< the PFs are slices of one port, a queue each */
+	unsigned int nb_pfs;              /**< ports of PFs */
 	char pf_name[OVERHEAD_MAX_PFS][RTE_DEV_NAME_MAX_LEN];
 	uint16_t pf[OVERHEAD_MAX_PFS]; /**< ports */
 	uint16_t port[2];              /**< of the application, polled in turn; twice the same */
@@ -85,6 +90,13 @@ struct overhead_stage {
 	struct overhead_contender contender[OVERHEAD_MAX_CONTENDERS];
 	int generator; /**< socket, -1: none */
 };
+
+/** PFs whose packets the contender receives: slices count as well. */
+static inline unsigned int
+overhead_legs(const struct overhead_contender *c)
+{
+	return c->sliced ? OVERHEAD_MAX_PFS : c->nb_pfs;
+}
 
 /** What came of one turn. */
 struct overhead_turn {
@@ -141,6 +153,8 @@ struct overhead_case {
 	struct overhead_result of[OVERHEAD_MAX_CONTENDERS];
 	/** Cycles per packet that the second PF of an octo port takes though it has nothing. */
 	struct overhead_figure empty_leg;
+	/** Cycles per packet that slices take more than PFs with ports of their own. */
+	struct overhead_figure slices;
 };
 
 #define OVERHEAD_CASES_OF_STAGE (OVERHEAD_NB_WORK * OVERHEAD_NB_BURST)
@@ -169,16 +183,38 @@ struct overhead_results {
 
 extern struct overhead_results overhead_results;
 
+/** Do PFs of this kind have network interfaces? */
+static inline bool
+overhead_is_on_veth(enum overhead_pf kind)
+{
+	return kind == OVERHEAD_PACKET || kind == OVERHEAD_XDP;
+}
+
+/** Can a PF of this kind be sliced so that packets come as the shape says? */
+static inline bool
+overhead_has_slices(enum overhead_pf kind, enum overhead_shape shape)
+{
+	/* all queues of a net_null have packets, or none; on a veth there is one queue */
+	return shape != OVERHEAD_ONE && !overhead_is_on_veth(kind) &&
+	       (kind != OVERHEAD_NULL || shape == OVERHEAD_STRAYS);
+}
+
+/** Are only the cases wanted that slices have limits in? */
+bool overhead_only_slices(const struct bench *bench);
+
 /* bench_overhead_ports.c */
 
 /** Make the contenders; who cannot be made is left out. @return 0 or a negative errno. */
 int overhead_open(struct overhead_stage *s);
 void overhead_close(struct overhead_stage *s);
 
-/* bench_overhead_veth.c: network interfaces for net_af_packet */
+/* bench_overhead_veth.c: network interfaces for net_af_packet and net_af_xdp */
 
 /** Before there are threads: go to a network namespace of our own, if we may. */
 void overhead_veth_enter(void);
+
+/** Let the libraries of net_af_xdp, which have no part in DPDK's log, say nothing. */
+void overhead_veth_quiet(void);
 
 /** What is in the way of making interfaces there; NULL: nothing. */
 const char *overhead_veth_trouble(void);
@@ -228,9 +264,13 @@ double overhead_core_per_tsc(void);
 /** Sorts; 95 %, by order statistics. */
 struct overhead_figure overhead_figure_of(double values[], unsigned int nb);
 
+/* bench_overhead_report.c, bench_overhead_json.c */
+
 const char *overhead_shape_text(enum overhead_shape shape);
 
-/* bench_overhead_report.c, bench_overhead_json.c */
+/** Took this contender part, to the end? */
+bool overhead_measured(const struct overhead_stage_result *stage, const struct overhead_case *c,
+		       const char *name);
 void overhead_intro(const struct bench *bench);
 void overhead_report(const struct bench *bench);
 void overhead_write(FILE *f, const struct bench *bench);

@@ -115,11 +115,16 @@ write_case(FILE *f, const struct overhead_stage_result *stage, const struct over
 		c->shape == OVERHEAD_ONE ? 1 : 2, traffic[c->shape], c->rounds);
 	for (unsigned int column = 0; column < NB_COLUMNS; column++)
 		write_column(f, stage, c, column);
-	if (c->shape == OVERHEAD_HOME)
+	if (overhead_measured(stage, c, "octo-one-pf"))
 		fprintf(f,
 			",\n     \"empty_leg\": %.4f, \"empty_leg_low\": %.4f, "
 			"\"empty_leg_high\": %.4f",
 			c->empty_leg.median, c->empty_leg.low, c->empty_leg.high);
+	if (overhead_measured(stage, c, "octo-slices"))
+		fprintf(f,
+			",\n     \"slices\": %.4f, \"slices_low\": %.4f, "
+			"\"slices_high\": %.4f",
+			c->slices.median, c->slices.low, c->slices.high);
 	write_names(f, "wrong_port", stage, NULL);
 	write_names(f, "inexact", stage, c);
 	write_left_out(f, stage);

@@ -56,6 +56,10 @@ pf_args(const struct overhead_stage *s, unsigned int number, unsigned int i, cha
 		overhead_veth_name(number, i, interface);
 		snprintf(args, ARGS_LEN, "iface=%s", interface);
 		break;
+	case OVERHEAD_XDP:
+		overhead_veth_name(number, i, interface);
+		snprintf(args, ARGS_LEN, "iface=%s,force_copy=1", interface);
+		break;
 	default:
 		args[0] = '\0';
 	}
@@ -65,10 +69,9 @@ static int
 add_pfs(const struct overhead_stage *s, struct overhead_contender *c, unsigned int number)
 {
 	static const char *const drivers[OVERHEAD_NB_PF] = {
-		[OVERHEAD_NULL] = "net_null",
-		[OVERHEAD_RING] = "net_ring",
-		[OVERHEAD_SIM] = "net_mpsim",
-		[OVERHEAD_PACKET] = "net_af_packet",
+		[OVERHEAD_NULL] = "net_null",  [OVERHEAD_RING] = "net_ring",
+		[OVERHEAD_SIM] = "net_mpsim",  [OVERHEAD_PACKET] = "net_af_packet",
+		[OVERHEAD_XDP] = "net_af_xdp",
 	};
 	char args[ARGS_LEN];
 	int ret = 0;
@@ -105,9 +108,12 @@ add_upper(struct overhead_contender *c, const struct upper *upper, unsigned int 
 	int len = snprintf(args, sizeof(args), "%s", more);
 
 	snprintf(c->upper, sizeof(c->upper), "%s%u", upper->driver, number);
-	for (unsigned int i = 0; i < c->nb_pfs; i++) {
+	for (unsigned int i = 0; i < overhead_legs(c); i++) {
 		len += snprintf(args + len, sizeof(args) - len, "%s%s%s%s", len == 0 ? "" : ",",
-				upper->before, c->pf_name[i], upper->after);
+				upper->before, c->pf_name[c->sliced ? 0 : i], upper->after);
+		if (c->sliced)
+			len += snprintf(args + len, sizeof(args) - len, "[%u::%u]", i,
+					OVERHEAD_MAX_PFS);
 		if (upper->on_node)
 			len += snprintf(args + len, sizeof(args) - len, "@%u", i);
 	}
@@ -176,10 +182,9 @@ open_bare(struct overhead_stage *s)
 }
 
 static void
-open_upper(struct overhead_stage *s, const char *name, const struct upper *upper,
-	   unsigned int nb_pfs, const char *more)
+make_upper(struct overhead_stage *s, struct overhead_contender *c, const struct upper *upper,
+	   const char *more)
 {
-	struct overhead_contender *c = next(s, name, nb_pfs);
 	const unsigned int number = s->nb - 1;
 
 	if (add_pfs(s, c, number) == 0 && add_upper(c, upper, number, more) == 0)
@@ -187,34 +192,46 @@ open_upper(struct overhead_stage *s, const char *name, const struct upper *upper
 }
 
 static void
-open_octo(struct overhead_stage *s, const char *name, unsigned int nb_pfs)
+open_octo(struct overhead_stage *s, const char *name, unsigned int nb_pfs, bool sliced)
 {
+	struct overhead_contender *c = next(s, name, nb_pfs);
 	char more[ARGS_LEN];
 
+	c->sliced = sliced;
 	snprintf(more, sizeof(more), "learn=off,socket_map=%u:0", s->bench->machine.cpu[0]);
-	open_upper(s, name, &octo, nb_pfs, more);
+	make_upper(s, c, &octo, more);
+}
+
+static void
+open_others(struct overhead_stage *s, unsigned int nb_pfs)
+{
+	char mode[ARGS_LEN];
+
+	make_upper(s, next(s, "failsafe", nb_pfs), &failsafe, "");
+	for (unsigned int i = 0; i < RTE_DIM(bonding_modes); i++) {
+		snprintf(mode, sizeof(mode), "mode=%u", i);
+		make_upper(s, next(s, bonding_modes[i], nb_pfs), &bonding, mode);
+	}
 }
 
 int
 overhead_open(struct overhead_stage *s)
 {
 	const unsigned int nb_pfs = s->shape == OVERHEAD_ONE ? 1 : 2;
-	int ret = s->kind == OVERHEAD_PACKET ? overhead_veth_open(s) : 0;
+	int ret = overhead_is_on_veth(s->kind) ? overhead_veth_open(s) : 0;
 
 	if (ret != 0)
 		return ret;
 	open_bare(s);
-	open_octo(s, "octo", nb_pfs);
+	open_octo(s, "octo", nb_pfs, false);
+	if (overhead_has_slices(s->kind, s->shape))
+		open_octo(s, "octo-slices", 1, true);
+	if (overhead_only_slices(s->bench))
+		return 0;
 	/* what a second PF costs that has nothing, is known by one that is not there */
 	if (s->shape == OVERHEAD_HOME)
-		open_octo(s, "octo-one-pf", 1);
-	open_upper(s, "failsafe", &failsafe, nb_pfs, "");
-	for (unsigned int mode = 0; mode < RTE_DIM(bonding_modes); mode++) {
-		char more[ARGS_LEN];
-
-		snprintf(more, sizeof(more), "mode=%u", mode);
-		open_upper(s, bonding_modes[mode], &bonding, nb_pfs, more);
-	}
+		open_octo(s, "octo-one-pf", 1, false);
+	open_others(s, nb_pfs);
 	return 0;
 }
 
@@ -239,7 +256,7 @@ overhead_close(struct overhead_stage *s)
 		for (unsigned int i = 0; i < s->contender[k].nb_pfs; i++)
 			remove_device(s->contender[k].pf_name[i]);
 	}
-	if (s->kind == OVERHEAD_PACKET)
+	if (overhead_is_on_veth(s->kind))
 		overhead_veth_close(s);
 	s->nb = 0;
 }

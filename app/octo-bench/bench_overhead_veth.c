@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The veth pairs that PFs of net_af_packet are on. They are in a network namespace that
- * nobody else has, and go with it: with this process, whatever becomes of it.
+ * The veth pairs that PFs of net_af_packet and net_af_xdp are on. They are in a network namespace
+ * that nobody else has, and go with it: with this process, whatever becomes of it.
  */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -27,6 +28,28 @@ overhead_veth_enter(void)
 	else
 		snprintf(trouble, sizeof(trouble), "it takes a network namespace: %s",
 			 strerror(errno));
+}
+
+/* Libraries that no driver has brought are not loaded for it. */
+static void
+silence(const char *library, const char *function)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+	void *(*set_print)(void *print) = NULL;
+
+	if (handle == NULL)
+		return;
+	*(void **)&set_print = dlsym(handle, function);
+	if (set_print != NULL)
+		set_print(NULL);
+	dlclose(handle);
+}
+
+void
+overhead_veth_quiet(void)
+{
+	silence("libbpf.so.1", "libbpf_set_print");
+	silence("libxdp.so.1", "libxdp_set_print");
 }
 
 const char *

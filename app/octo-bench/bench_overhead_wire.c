@@ -3,7 +3,8 @@
 /*
  * What is at the other end of a PF. net_null makes packets by itself; what is sent on
  * net_ring and mpsim (its wire is a loop) comes back, so they are fed by their own ports;
- * a PF of net_af_packet has one end of a veth pair, and a socket feeds the other one.
+ * a PF of net_af_packet or net_af_xdp has one end of a veth pair, and a socket feeds the
+ * other one.
  */
 
 #include <assert.h>
@@ -85,10 +86,8 @@ overhead_wire_room(enum overhead_pf kind)
 {
 	/* of a ring so many that the buffers' first lines stay in the innermost cache */
 	static const unsigned int rooms[OVERHEAD_NB_PF] = {
-		[OVERHEAD_NULL] = 8192,
-		[OVERHEAD_RING] = 128,
-		[OVERHEAD_SIM] = 512,
-		[OVERHEAD_PACKET] = 256,
+		[OVERHEAD_NULL] = 8192,  [OVERHEAD_RING] = 128, [OVERHEAD_SIM] = 512,
+		[OVERHEAD_PACKET] = 256, [OVERHEAD_XDP] = 256,
 	};
 
 	return rooms[kind];
@@ -110,7 +109,10 @@ overhead_wire_split(const struct overhead_stage *s, const struct overhead_conten
 
 	if (s->kind != OVERHEAD_SIM || s->shape != OVERHEAD_STRAYS)
 		return 0;
-	octo_flow_build_mpfs(&rule, &tuple, 0, c->pf[0], c->pf[1], false);
+	if (c->sliced)
+		octo_flow_build_queue(&rule, &tuple, 0, 1, false);
+	else
+		octo_flow_build_mpfs(&rule, &tuple, 0, c->pf[0], c->pf[1], false);
 	if (rte_flow_create(c->pf[0], &rule.attr, rule.pattern, rule.actions, &error) != NULL)
 		return 0;
 	return -rte_errno;
@@ -133,7 +135,8 @@ inject_by_socket(int fd, unsigned int interface, unsigned int nb)
 }
 
 static void
-inject_by_port(uint16_t port, struct rte_mempool *pool, unsigned int pf, unsigned int nb)
+inject_by_port(uint16_t port, uint16_t queue, struct rte_mempool *pool, unsigned int pf,
+	       unsigned int nb)
 {
 	struct rte_mbuf *pkts[INJECT];
 
@@ -147,25 +150,40 @@ inject_by_port(uint16_t port, struct rte_mempool *pool, unsigned int pf, unsigne
 			pkts[i]->data_len = pkts[i]->pkt_len = OVERHEAD_FRAME_LEN;
 			write_frame(rte_pktmbuf_mtod(pkts[i], struct frame *), pf);
 		}
-		sent = rte_eth_tx_burst(port, 0, pkts, n);
+		sent = rte_eth_tx_burst(port, queue, pkts, n);
 		rte_pktmbuf_free_bulk(pkts + sent, n - sent);
 		nb -= n;
 	}
+}
+
+/* The port, by its index, and the queue of a PF. */
+struct leg {
+	unsigned int pf;
+	uint16_t queue;
+};
+
+static struct leg
+leg_of(const struct overhead_contender *c, unsigned int i)
+{
+	return c->sliced ? (struct leg){.queue = i} : (struct leg){.pf = i};
 }
 
 void
 overhead_wire_inject(const struct overhead_stage *s, const struct overhead_contender *c,
 		     unsigned int i, unsigned int nb)
 {
+	const struct leg to = leg_of(c, i);
+
 	switch (s->kind) {
 	case OVERHEAD_RING:
-		inject_by_port(c->pf[i], s->bench->pool, i, nb);
+		inject_by_port(c->pf[to.pf], to.queue, s->bench->pool, i, nb);
 		break;
 	case OVERHEAD_SIM:
-		/* the switch sends them to the PF of their flow */
-		inject_by_port(c->pf[0], s->bench->pool, i, nb);
+		/* the switch sends them to the PF of their flow, a rule to its slice */
+		inject_by_port(c->pf[0], 0, s->bench->pool, i, nb);
 		break;
 	case OVERHEAD_PACKET:
+	case OVERHEAD_XDP:
 		inject_by_socket(s->generator, c->index[i], nb);
 		break;
 	default:
@@ -183,11 +201,12 @@ overhead_wire_drain(const struct overhead_stage *s, const struct overhead_conten
 	if (s->kind == OVERHEAD_NULL)
 		return;
 	/* a poll of one PF may move what the other one gets */
-	for (unsigned int i = 0; empty <= 2 * c->nb_pfs; i = (i + 1) % c->nb_pfs) {
-		const uint16_t n = rte_eth_rx_burst(c->pf[i], 0, pkts, INJECT);
+	for (unsigned int i = 0; empty <= 2 * overhead_legs(c); i = (i + 1) % overhead_legs(c)) {
+		const struct leg leg = leg_of(c, i);
+		const uint16_t n = rte_eth_rx_burst(c->pf[leg.pf], leg.queue, pkts, INJECT);
 
 		rte_pktmbuf_free_bulk(pkts, n);
-		drained[i] += n;
+		drained[leg.pf] += n;
 		empty = n > 0 ? 0 : empty + 1;
 	}
 }

@@ -7,10 +7,13 @@ import pytest
 
 from octotest import octobench
 
-PFS = {"net_null", "net_ring", "mpsim", "net_af_packet"}
+ON_VETH = {"net_af_packet", "net_af_xdp"}
+PFS = {"net_null", "net_ring", "mpsim", *ON_VETH}
 WORKS = {"rx", "io", "touch"}
 FIGURES = {"cycles", "cycles_per_burst", "ratio", "added"}
 SHAPES = {(1, "home"), (2, "home"), (2, "strays")}
+SLICED = {("net_null", "strays"), ("net_ring", "home"), ("net_ring", "strays"),
+          ("mpsim", "home"), ("mpsim", "strays")}
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +28,13 @@ def figures(tmp_path_factory):
 
 
 def _kinds(figures: dict) -> set:
-    """The PFs that there are: net_af_packet needs a network namespace."""
-    assert set(figures["skipped"]) <= {"net_af_packet"}
+    """The PFs that there are: some need a network namespace, and a kernel with AF_XDP."""
+    assert set(figures["skipped"]) <= ON_VETH
     return PFS - set(figures["skipped"])
+
+
+def _shapes(pf: str) -> set:
+    return {(1, "home")} if pf == "net_af_xdp" else SHAPES
 
 
 def test_every_case_is_there(figures):
@@ -38,7 +45,7 @@ def test_every_case_is_there(figures):
     assert sorted((c["pf"], c["pfs"], c["traffic"], c["work"], c["burst"])
                   for c in result["cases"]) == sorted(
         (pf, pfs, traffic, work, burst) for pf in _kinds(result)
-        for pfs, traffic in SHAPES for work in WORKS
+        for pfs, traffic in _shapes(pf) for work in WORKS
         for burst in (4, 16, 32, 64))
     for case in result["cases"]:
         for name in FIGURES:
@@ -46,6 +53,32 @@ def test_every_case_is_there(figures):
             assert set(case[name]) == set(case["cycles"])
         assert case["ratio"]["bare"] == 1 and case["added"]["bare"] == 0
         assert all(cycles > 0 for cycles in case["cycles"].values())
+
+
+def test_slices_are_compared_with_two_pfs(figures):
+    """Where a port of a PF's kind can be sliced so that packets come as the shape says."""
+    for case in figures[0]["cases"]:
+        sliced = case["pfs"] == 2 and (case["pf"], case["traffic"]) in SLICED
+        assert ("octo-slices" in case["cycles"]) == sliced, case
+        assert ("slices" in case) == sliced
+        assert "octo-slices" not in {*case["left_out"], *case["wrong_port"]}
+    assert figures[1].count("slices add to two PFs") == 3
+
+
+def test_only_slices(tmp_path):
+    """No port of others, and of net_af_xdp one PF: what slices have limits in."""
+    path = tmp_path / "out.json"
+    done = octobench.run("overhead", "--quick", "--case", "slices", "--case", "io",
+                         "--json", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(path.read_text())
+    cases = {(c["pf"], c["pfs"], c["traffic"]): set(c["cycles"])
+             for c in result["cases"]}
+    expected = {(pf, 2, traffic): {"bare", "octo", "octo-slices"}
+                for pf, traffic in SLICED}
+    if "net_af_xdp" in _kinds(result):
+        expected["net_af_xdp", 1, "home"] = {"bare", "octo"}
+    assert cases == expected
 
 
 def test_no_packet_is_lost_or_comes_twice(figures):
