@@ -255,6 +255,38 @@ test_a_rule_spreads_flows_over_home_legs(void **state)
 	assert_int_equal(octo_port_strays(t.port), 0);
 }
 
+/* Though the ethdev has the rule with legs in their place. */
+static void
+test_a_query_names_the_queues_of_the_rule(void **state)
+{
+	const uint16_t queues[] = {3, 1, 2};
+	const struct rte_flow_action_rss to = {
+		.queue_num = 3, .queue = queues, .types = RTE_ETH_RSS_NONFRAG_IPV4_UDP};
+	const struct rte_flow_action spread = {.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &to};
+	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
+	struct rte_flow_action by_handle = {.type = RTE_FLOW_ACTION_TYPE_INDIRECT};
+	const struct rte_flow_action *const actions[] = {&spread, &by_handle};
+	struct rte_flow_action_rss answer;
+	struct rte_flow_error error;
+	struct octo_port_flows t;
+
+	(void)state;
+	octo_port_flows_begin(&t, &one_node, 4, NULL);
+	by_handle.conf = rte_flow_action_handle_create(t.port, &ingress, &spread, &error);
+	assert_non_null(by_handle.conf);
+	for (unsigned int i = 0; i < RTE_DIM(actions); i++) {
+		struct rte_flow *rule = create(t.port, actions[i], &none, &error);
+
+		assert_non_null(rule);
+		answer = (struct rte_flow_action_rss){.queue_num = 0};
+		assert_int_equal(rte_flow_query(t.port, rule, &spread, &answer, &error), 0);
+		assert_int_equal(answer.types, to.types);
+		assert_int_equal(answer.queue_num, 3);
+		assert_memory_equal(answer.queue, queues, sizeof(queues));
+		assert_int_equal(rte_flow_destroy(t.port, rule, &error), 0);
+	}
+}
+
 static void
 test_an_indirect_action_leads_to_a_queue(void **state)
 {
@@ -448,6 +480,7 @@ main(void)
 		octo_port_test(test_the_applications_reta_names_homes),
 		octo_port_test(test_a_rule_of_many_flows_leads_to_a_queue),
 		octo_port_test(test_a_rule_spreads_flows_over_home_legs),
+		octo_port_test(test_a_query_names_the_queues_of_the_rule),
 		octo_port_test(test_an_indirect_action_leads_to_a_queue),
 		octo_port_test(test_rules_follow_their_queue),
 		octo_port_test(test_rules_follow_over_a_restart),

@@ -226,6 +226,26 @@ query_first(struct octo_dev *octo, const struct rte_flow *rule,
 				  "no PF has this rule now");
 }
 
+/* The ethdev of slices answers with legs: replace them by the queues that the application named. */
+static int
+query_rss(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_flow_action *action,
+	  struct rte_flow_action_rss *rss, struct rte_flow_error *error)
+{
+	const int ret = query_first(octo, rule, action, rss, error);
+	const struct rte_flow_action_rss *named = NULL;
+
+	if (ret != 0 || !octo->sliced || !rule->generic)
+		return ret;
+	action = octo_indirect_find(rule->ext->app_spec.rule->actions_ro, RTE_FLOW_ACTION_TYPE_RSS);
+	if (action != NULL)
+		named = action->conf;
+	if (named != NULL) {
+		rss->queue = named->queue;
+		rss->queue_num = named->queue_num;
+	}
+	return 0;
+}
+
 /* Query the rule's own counter, or that of an indirect action. */
 static int
 query_count_of(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_action *action,
@@ -255,7 +275,7 @@ octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return query_age(octo, rule, action, data, error);
 	case RTE_FLOW_ACTION_TYPE_RSS:
-		return query_first(octo, rule, action, data, error);
+		return query_rss(octo, rule, action, data, error);
 	default:
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 					  "only count, age and rss can be queried");
