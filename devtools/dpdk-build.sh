@@ -48,6 +48,9 @@ choose_dpdk_options() {
 		apps+=(dumpcap)
 		drivers+=(net/pcap)
 	fi
+	if [ -f /usr/include/xdp/xsk.h ] && [ -f /usr/include/bpf/bpf.h ]; then
+		drivers+=(net/af_xdp)
+	fi
 	dpdk_options=(-Denable_driver_sdk=true -Ddefault_library=shared -Dplatform=generic
 		-Dtests=false "-Denable_apps=$(words_by_comma "${apps[@]}")"
 		"-Denable_drivers=$(words_by_comma "${drivers[@]}")"
