@@ -1,54 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PFs that are slices of one port: tests of other files, run over them.
+"""PFs that are slices of one port, and tests of other files, run over them."""
 
-With OCTO_TEST_SLICES=1 each octo port of the tests is over slices of the
-first PF instead of all PFs. What is left out here needs PFs that are ports
-of their own: it takes one out, asks one for counters, or names them.
-"""
-
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from octotest import vdevs
+from octotest import slices, vdevs
 from octotest.testpmd import Testpmd
 from octotest.veth import Wire
 from octotest.view import View
 
-HERE = Path(__file__).parent
-
-# What does not apply in each file, by the words of pytest -k.
-LEFT_OUT = {
-    "test_octo_basic.py": (
-        "test_info or test_topology or test_each_lcore_sends_by_its_own_pf or "
-        "test_xstats_names_and_sums or test_rss_is_the_same_on_every_pf or "
-        "test_octo_between_its_pfs or test_socket_by_suffix_wins or "
-        "test_link_is_up_while_any_pf_is or test_pf_removed_under_traffic or "
-        "test_sixty_four_queues"),
-    "test_traffic.py": (
-        "partition or queue or die or taken_out"),
-    "test_lifecycle.py": "nothing",
-    "test_move.py": "nothing",
-}
+# Calls that make octo ports over PFs, or over slices with OCTO_TEST_SLICES=1.
+OVER_PFS = re.compile(r"vdevs\.(?:octo|octo_devargs|looped|back_to_back)\b|"
+                      r"octotest\.(?:bench|paritybench) import")
 
 
-@pytest.mark.parametrize("file", LEFT_OUT)
+@pytest.mark.parametrize("file", slices.TRAFFIC)
 def test_over_slices(file):
     """Each passes as it does over PFs."""
-    if vdevs.SLICED:
-        pytest.skip("the tests are over slices already")
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-         "-k", f"not ({LEFT_OUT[file]})", HERE / file],
-        env={**os.environ, "OCTO_TEST_SLICES": "1"}, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, check=False, timeout=600)
-    print(run.stdout)
-    assert run.returncode == 0 and " passed" in run.stdout
+    slices.run(file, slices.TRAFFIC[file])
+
+
+def test_what_is_not_over_slices_is_listed():
+    """Of files with octo ports over PFs, by the reason."""
+    files = {file.name for file in Path(__file__).parent.glob("test_*.py")
+             if OVER_PFS.search(file.read_text(encoding="utf-8"))}
+    listed = [*slices.TRAFFIC, *slices.RULES,
+              *(file for group in slices.LEFT_OUT.values() for file in group)]
+    assert len(set(listed)) == len(listed)
+    assert files - set(listed) == set()
 
 
 def _sliced(*names: str) -> Testpmd:

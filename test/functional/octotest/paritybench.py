@@ -47,7 +47,8 @@ class ParityBench(Testpmd):
                      f"{f',rx_pcap={self._empty()}' * (queues - 1)}"
                      + f",tx_pcap={directory}/out{i}.pcap" * queues,
                      vdevs.mpsim(20 + i, f"W{i}", wire=f"nic:{name}"),
-                     *vdevs.nic(name, 2 * i)]
+                     # the twin has PFs, also where octo's are slices
+                     *vdevs.nic(name, 2 * i, sliced=vdevs.SLICED and i == 0)]
         super().__init__([*args, vdevs.octo()], queues=queues, mbufs=16384,
                          memory=192)
         number = {p.name: p.port for p in self.ports()}

@@ -21,11 +21,13 @@ def mpsim(index: int, nic: str, socket: int = 0, **more: object) -> str:
 
 
 def nic(name: str, first: int = 0, pfs: int = 2, wire: Optional[str] = None,
-        arfs_on: Optional[Dict[int, int]] = None,
+        arfs_on: Optional[Dict[int, int]] = None, sliced: bool = SLICED,
         **more: object) -> List[str]:
     """All PFs of a simulated NIC: PF i on socket i % 2; PF 0 has the wire."""
     args = []
-    for i in range(1 if SLICED else pfs):
+    if sliced:  # as many queues for each slice as each PF would have
+        more["queues"] = min(64, pfs * int(str(more.get("queues", 16))))
+    for i in range(1 if sliced else pfs):
         own = dict(more if i == 0 else _per_pf(more))
         if arfs_on and i in arfs_on:
             own["arfs_entries"] = arfs_on[i]

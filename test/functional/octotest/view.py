@@ -80,9 +80,18 @@ class View:
                 for port in self.pf_ports()]
 
     def pf_stats(self) -> List[Dict[str, int]]:
-        """Basic statistics of every PF."""
-        return [self.pmd.telemetry.get("/ethdev/stats", port)
-                for port in self.pf_ports()]
+        """Basic statistics of every PF; packets of a slice are those of its queues."""
+        ports = self.pf_ports()
+        stats = [self.pmd.telemetry.get("/ethdev/stats", port)
+                 for port in ports]
+        if len(set(ports)) == len(ports):
+            return stats
+        xstats = self.pmd.telemetry.get("/ethdev/xstats", ports[0])
+        for pf, own in enumerate(stats):
+            for total, way in (("ipackets", "rx"), ("opackets", "tx")):
+                own[total] = sum(xstats.get(f"{way}_q{queue}_packets", 0)
+                                 for queue in range(pf, 64, len(ports)))
+        return stats
 
     def assert_lost_nothing(self) -> None:
         """Nothing was lost by the port nor by any PF of the NIC."""
