@@ -530,21 +530,6 @@ octo_attach_abandon(const struct octo_port *port)
 		remove_device(port_id);
 }
 
-/* Does the port offer what the octo port does, and do slices fit it? Logs why not. */
-static bool
-can_replace(struct octo_dev *octo, const struct octo_port *port,
-	    const struct rte_eth_dev_info *info)
-{
-	const char *lack = octo_info_lacks(octo, info);
-
-	if (lack == NULL)
-		return !octo->sliced || octo_slices_fit(octo, info) == 0;
-	if (!port->fsm.logged)
-		OCTO_LOG(ERR, "port %u: PF %s stays out: the port offers %s that it has not",
-			 octo->port_id, port->name, lack);
-	return false;
-}
-
 /*
  * The PF's port exists again: take it back, if it supports what the others do. `life` is that in
  * which its state machine asked for this: events in between make the claim void.
@@ -568,7 +553,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	if (ret != 0)
 		return ret;
 	octo_nic_offer(port, &info);
-	if (!can_replace(octo, port, &info)) {
+	if (!octo_info_can_replace(octo, port, &info)) {
 		rte_eth_dev_owner_unset(port_id, octo->owner_id);
 		return -ENOTSUP;
 	}

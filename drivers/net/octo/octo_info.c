@@ -305,3 +305,18 @@ octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 		return "descriptors";
 	return NULL;
 }
+
+/* Does the port offer what the octo port does, and do slices fit it? Logs why not. */
+bool
+octo_info_can_replace(struct octo_dev *octo, const struct octo_port *port,
+		      const struct rte_eth_dev_info *info)
+{
+	const char *lack = octo_info_lacks(octo, info);
+
+	if (lack == NULL)
+		return !octo->sliced || octo_slices_fit(octo, info) == 0;
+	if (!port->fsm.logged)
+		OCTO_LOG(ERR, "port %u: PF %s stays out: the port offers %s that it has not",
+			 octo->port_id, port->name, lack);
+	return false;
+}

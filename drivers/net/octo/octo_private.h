@@ -54,6 +54,7 @@
 #include "octo_slice.h"
 #include "octo_slices.h"
 #include "octo_socket_map.h"
+#include "octo_tier.h"
 #include "octo_tier_partition.h"
 #include "octo_stats.h"
 #include "octo_stray.h"
@@ -75,30 +76,6 @@
 #define OCTO_EPOCH_TIMEOUT_US 1000000
 /* Longest time that a thread without a CPU may stay in its burst, whose queues are not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
-
-/* The kinds of steering, see doc/guides/nics/octo.rst. Ordered: a higher tier can do more. */
-enum octo_tier {
-	OCTO_TIER_NONE,      /* RSS only */
-	OCTO_TIER_QUEUE,     /* ARFS rules choose the queue, the network the PF */
-	OCTO_TIER_MAC,       /* besides, the MAC address chooses the PF: nothing else strays */
-	OCTO_TIER_EXACT,     /* MPFS rules choose the PF as well */
-	OCTO_TIER_PARTITION, /* masked rules do so for all other packets: nothing strays */
-};
-
-/* The rules that the NIC accepts and ignores, as far as the audit has found out. */
-enum octo_ignored {
-	OCTO_IGNORED_NONE,
-	OCTO_IGNORED_MASKED,
-	OCTO_IGNORED_MPFS,
-	OCTO_IGNORED_QUEUE,
-};
-
-/* Do rules of the NIC's switch choose the PF? */
-static inline bool
-octo_tier_has_mpfs(enum octo_tier tier)
-{
-	return tier >= OCTO_TIER_EXACT;
-}
 
 /*
  * The control thread, in the primary process. Of the data path, only a poller that gives its queue
@@ -590,15 +567,6 @@ octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		       struct rte_flow_error *error);
 void octo_flow_isolate_again_locked(struct octo_dev *octo);
-
-/* octo_tier.c: steering tiers */
-const char *octo_tier_name(enum octo_tier tier);
-const char *octo_tier_ignored_name(enum octo_ignored ignored);
-int octo_tier_read(const char *name, enum octo_tier *tier);
-void octo_tier_init(struct octo_dev *octo, const struct octo_args *args);
-void octo_tier_start_locked(struct octo_dev *octo);
-void octo_tier_probe_locked(struct octo_dev *octo);
-bool octo_tier_can_be_mac(const struct octo_dev *octo, const char **why);
 
 /* octo_flow_error.c */
 int octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *error);

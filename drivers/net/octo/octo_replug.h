@@ -103,6 +103,8 @@ void octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id
 
 /* octo_info.c: names a feature that the port offers and the PF lacks, or NULL */
 const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);
+bool octo_info_can_replace(struct octo_dev *octo, const struct octo_port *port,
+			   const struct rte_eth_dev_info *info);
 
 /* octo_filter.c, octo_rss.c */
 void octo_filter_clear_locked(const struct octo_port *port);
