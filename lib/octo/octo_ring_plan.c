@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <eal_export.h>
+#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "octo_ring_plan.h"
