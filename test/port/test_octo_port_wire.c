@@ -347,6 +347,27 @@ test_a_pf_that_returns_with_less_metadata_does_not_join(void **state)
 	assert_false(octo_port_pf_is_started(port, 1));
 }
 
+/* As testpmd does when an octo port is made anew over PFs that stayed. */
+static void
+test_pfs_that_were_configured_before_are_not_asked(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	uint64_t features = RTE_ETH_RX_METADATA_USER_MARK;
+
+	(void)state;
+	equip(0);
+	equip(1);
+	octo_port_up(port, 1);
+	octo_port_close_and_remove(port);
+	port = octo_port_add(&two_pfs);
+	pfs[0].asked = 0;
+	assert_int_equal(rte_eth_rx_metadata_negotiate(port, &features), -ENOTSUP);
+	assert_int_equal(features, RTE_ETH_RX_METADATA_USER_MARK);
+	assert_int_equal(pfs[0].asked, 0);
+	octo_port_up(port, 1);
+	octo_port_assert_arrives(port, 7, 0, 3);
+}
+
 static void
 test_a_refused_negotiation_is_an_error(void **state)
 {
@@ -385,6 +406,7 @@ main(void)
 		wire_test(test_a_refused_setting_changes_nothing),
 		wire_test(test_settings_come_back_with_the_pf),
 		wire_test(test_a_pf_that_returns_with_less_metadata_does_not_join),
+		wire_test(test_pfs_that_were_configured_before_are_not_asked),
 		wire_test(test_a_refused_negotiation_is_an_error),
 	};
 

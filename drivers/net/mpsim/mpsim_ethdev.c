@@ -76,9 +76,8 @@ join_nic(struct rte_eth_dev *dev, const struct mpsim_args *args)
 		if (ret != 0)
 			mpsim_nic_put(nic);
 	}
-	if (ret == 0) {
+	if (ret == 0)
 		mpsim_nic_add_pf(nic, dev->data->dev_private);
-	}
 	mpsim_control_unlock();
 	return ret;
 }

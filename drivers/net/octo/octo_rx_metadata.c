@@ -10,9 +10,18 @@
 #include "octo_private.h"
 
 /*
- * A PF that cannot negotiate narrows nothing: by the API, the application then finds out from the
- * rules that the PF takes.
+ * Ask a PF. One that cannot negotiate narrows nothing: by the API, the application then finds out
+ * from the rules that the PF takes. Nor can one that was configured before, as by an octo port that
+ * is closed now: it delivers what it did then.
  */
+static int
+ask(uint16_t port_id, uint64_t *features)
+{
+	const int ret = rte_eth_rx_metadata_negotiate(port_id, features);
+
+	return ret == -EBUSY ? -ENOTSUP : ret;
+}
+
 static int
 negotiate_locked(struct octo_dev *octo, uint64_t *features)
 {
@@ -24,7 +33,7 @@ negotiate_locked(struct octo_dev *octo, uint64_t *features)
 		return -ENOTSUP;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
 		uint64_t given = wanted;
-		const int ret = rte_eth_rx_metadata_negotiate(octo->port[i].port_id, &given);
+		const int ret = ask(octo->port[i].port_id, &given);
 
 		if (ret == -ENOTSUP)
 			continue;
@@ -57,9 +66,8 @@ octo_rx_metadata_resync_locked(const struct octo_dev *octo, const struct octo_po
 
 	if (promised == 0)
 		return 0;
-	ret = rte_eth_rx_metadata_negotiate(port->port_id, &features);
-	/* the one cannot negotiate, the other was not away, but recovered by itself */
-	if (ret == -ENOTSUP || ret == -EBUSY)
+	ret = ask(port->port_id, &features);
+	if (ret == -ENOTSUP)
 		return 0;
 	if (ret != 0 || features == promised)
 		return ret;

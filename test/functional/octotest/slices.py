@@ -59,7 +59,8 @@ RULES = {
         ROOM: ["test_xstats_pages"]},
     "test_secondary.py": {
         REMOVAL: ["test_port_closed"]},
-    "test_l3fwd_power.py": {},
+    "test_l3fwd_power.py": {
+        PORTS: ["test_sleeps_over_taps"]},
     "test_l3fwd_rings.py": {
         IDLE: ["test_it_forwards_with_the_mbufs_that_it_has[1-4]"]},
     "test_server_node_efd.py": {},
