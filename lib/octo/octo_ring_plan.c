@@ -10,18 +10,18 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_ring_has_room)
 bool
 octo_ring_has_room(const struct octo_ring_demand *demand)
 {
-	return demand->rx + demand->tx + demand->caches <= demand->size;
+	return demand->rx + demand->tx + demand->caches + demand->others <= demand->size;
 }
 
 /* Mbufs for each ring, when the other uses have theirs. */
 static uint64_t
 fit(const struct octo_ring_demand *demand)
 {
-	const uint64_t others = demand->tx + demand->caches;
+	const uint64_t rest = demand->tx + demand->caches + demand->others;
 
-	if (demand->rings == 0 || demand->size <= others)
+	if (demand->rings == 0 || demand->size <= rest)
 		return 0;
-	return (demand->size - others) / demand->rings;
+	return (demand->size - rest) / demand->rings;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ring_share)

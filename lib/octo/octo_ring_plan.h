@@ -28,6 +28,7 @@ struct octo_ring_demand {
 	uint64_t rx;     /**< in the Rx rings of all PFs, if they are full */
 	uint64_t tx;     /**< in Tx rings: one per queue, as applications reckon */
 	uint64_t caches; /**< in caches of lcores */
+	uint64_t others; /**< in the rings of other ports */
 	uint32_t rings;  /**< number of the Rx rings */
 };
 

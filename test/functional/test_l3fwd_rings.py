@@ -25,15 +25,21 @@ SHARED = r"Rx rings have (\d+) of 1024 descriptors on each of (\d) PFs: pool \S+
 class L3fwd(Process):
     """With queues on lcores 0 and 1."""
 
-    def __init__(self, cable: Wire, queues: int, pfs: int, **octo: object) -> None:
-        config = ",".join(f"(0,{queue},{queue % 2})" for queue in range(queues))
+    def __init__(self, cable: Wire, queues: int, pfs: int, ports: int = 1,
+                 **octo: object) -> None:
+        config = ",".join(f"({port},{queue},{queue % 2})" for port in range(ports)
+                          for queue in range(queues))
+        other = [vdevs.octo(1, pfs, pfs), *vdevs.nic("B", pfs, pfs, "loop", fill_rings=1)]
         super().__init__([
             env.find_built("octo-l3fwd"), "--no-pci", "--no-huge", "-m", "512",
             "--lcores=0@0,1@1", f"--file-prefix={env.unique()}",
-            vdevs.octo(pfs=pfs, **octo), f"--vdev=net_af_packet0,iface={cable.name},blocksz=4096,"
+            vdevs.octo(pfs=pfs, **octo), *other[:ports - 1],
+            f"--vdev=net_af_packet0,iface={cable.name},blocksz=4096,"
             "framesz=2048,framecnt=2048",
             *vdevs.nic("A", 0, pfs, "net_af_packet0", fill_rings=1),
-            "--", "-p", "1", "-P", "--lookup=lpm", "--parse-ptype", f"--config={config}"])
+            *(other[1:] if ports > 1 else []),
+            "--", "-p", hex((1 << ports) - 1), "-P", "--lookup=lpm", "--parse-ptype",
+            f"--config={config}"])
 
 
 @pytest.fixture
@@ -44,6 +50,14 @@ def cable(program) -> Iterator[Wire]:
         pytest.skip("l3fwd is not built")
     with Wire() as wire:
         yield wire
+
+
+def check_forwards(cable: Wire) -> None:
+    """Every packet comes back."""
+    sent = packets.numbered(FLOWS, 20)
+    got = cable.exchange(sent)
+    assert sorted(frame[WRITTEN:] for frame in got) == \
+        sorted(bytes(packet)[WRITTEN:] for packet in sent)
 
 
 def ring_size(queues: int, pfs: int) -> int:
@@ -60,14 +74,21 @@ def test_it_forwards_with_the_mbufs_that_it_has(cable, queues, pfs):
     """At once, and every packet; where its pool is too small for full rings that is said once."""
     app = L3fwd(cable, queues, pfs)
     app.expect(READY, timeout=60)
-    sent = packets.numbered(FLOWS, 20)
-    got = cable.exchange(sent)
-    assert sorted(frame[WRITTEN:] for frame in got) == \
-        sorted(bytes(packet)[WRITTEN:] for packet in sent)
+    check_forwards(cable)
     assert app.alive()
     app.stop()
     size = ring_size(queues, pfs)
     assert re.findall(SHARED, app.text) == ([] if size == 1024 else [(str(size), str(pfs))])
+
+
+def test_two_ports_share_a_pool(cable):
+    """The rings of each count with those of the other, whichever starts first."""
+    app = L3fwd(cable, 4, 2, ports=2)
+    app.expect(READY, timeout=60)
+    check_forwards(cable)
+    assert app.alive()
+    app.stop()
+    assert re.findall(SHARED, app.text) == [("512", "2")] * 2
 
 
 def test_full_rings_take_more_than_it_has(cable):

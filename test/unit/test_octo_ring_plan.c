@@ -7,7 +7,8 @@
 static void
 test_room_counts_all_uses(void **state)
 {
-	struct octo_ring_demand demand = {.size = 100, .rx = 80, .tx = 15, .caches = 5};
+	struct octo_ring_demand demand = {
+		.size = 100, .rx = 60, .tx = 15, .caches = 5, .others = 20};
 
 	(void)state;
 	assert_true(octo_ring_has_room(&demand));
@@ -68,6 +69,9 @@ test_a_share_is_as_large_as_the_pool_allows(void **state)
 	assert_int_equal(octo_ring_share(1000, 4, &demand, &any), 672);
 	demand.rings = 64;
 	assert_int_equal(octo_ring_share(1024, 4, &demand, &any), 256);
+	demand.rings = 8;
+	demand.others = 3000;
+	assert_int_equal(octo_ring_share(1000, 4, &demand, &any), 297);
 	demand.tx = 100000;
 	assert_int_equal(octo_ring_share(1024, 4, &demand, &any), 256);
 	demand = (struct octo_ring_demand){.size = 1 << 20, .rings = 2};

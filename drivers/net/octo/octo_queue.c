@@ -203,7 +203,9 @@ rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc
 				    NULL, &q, NULL);
 	if (ret == 0) {
 		publish_rxq(octo, q);
-		octo_pools_warn_small_locked(octo, q);
+		octo_rings_publish_locked(octo);
+		if (octo->ring_mode == OCTO_RINGS_FULL)
+			octo_pools_warn_small_locked(octo, q);
 		ret = set_up_idle(octo, queue_id);
 	} else {
 		free_rxq(octo, q);

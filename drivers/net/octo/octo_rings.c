@@ -8,8 +8,65 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include <rte_spinlock.h>
+
 #include "octo_private.h"
 #include "octo_ring_plan.h"
+
+/*
+ * Mbufs in the rings of each octo port of this process, by pool: ports may share one. Of a port
+ * that does not find room here the others know nothing.
+ */
+static struct use {
+	const struct rte_mempool *pool; /* NULL: free */
+	uint16_t port_id;
+	uint64_t mbufs;
+} uses[4 * RTE_MAX_ETHPORTS];
+/* A leaf lock: nothing else is taken under it. */
+static rte_spinlock_t uses_lock = RTE_SPINLOCK_INITIALIZER;
+
+static struct use *
+use_of(const struct octo_dev *octo, const struct rte_mempool *pool)
+{
+	struct use *spare = NULL;
+
+	for (unsigned int i = 0; i < RTE_DIM(uses); i++) {
+		if (uses[i].pool == pool && uses[i].port_id == octo->port_id)
+			return &uses[i];
+		if (uses[i].pool == NULL && spare == NULL)
+			spare = &uses[i];
+	}
+	return spare;
+}
+
+static uint64_t
+used_by_others(const struct octo_dev *octo, const struct rte_mempool *pool)
+{
+	uint64_t mbufs = 0;
+
+	rte_spinlock_lock(&uses_lock);
+	for (unsigned int i = 0; i < RTE_DIM(uses); i++)
+		if (uses[i].pool == pool && uses[i].port_id != octo->port_id)
+			mbufs += uses[i].mbufs;
+	rte_spinlock_unlock(&uses_lock);
+	return mbufs;
+}
+
+static void
+clear_uses(const struct octo_dev *octo)
+{
+	for (unsigned int i = 0; i < RTE_DIM(uses); i++)
+		if (uses[i].port_id == octo->port_id)
+			uses[i] = (struct use){.pool = NULL};
+}
+
+void
+octo_rings_forget(const struct octo_dev *octo)
+{
+	rte_spinlock_lock(&uses_lock);
+	clear_uses(octo);
+	rte_spinlock_unlock(&uses_lock);
+}
 
 /* Rings of a queue that are filled from the pool. */
 static uint32_t
@@ -57,6 +114,7 @@ demand_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rt
 	struct octo_ring_demand demand = {
 		.size = pool->size,
 		.tx = tx_rings(octo),
+		.others = used_by_others(octo, pool),
 		.caches = (uint64_t)pool->cache_size * 3 / 2 * rte_lcore_count(),
 	};
 	const struct octo_rxq *other;
@@ -66,30 +124,6 @@ demand_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rt
 		if (other->queue_id != q->queue_id)
 			add_rings(octo, other, pool, &demand);
 	return demand;
-}
-
-/*
- * Does a pool of the queue lack room for full rings? Then *demand is that of the one with the
- * least room for a ring, *small.
- */
-static bool
-find_small(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool **small,
-	   struct octo_ring_demand *demand)
-{
-	*small = NULL;
-	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct rte_mempool *pool = q->pools.leg[pf];
-		struct octo_ring_demand other;
-
-		if (pool == NULL)
-			continue;
-		other = demand_of(octo, q, pool);
-		if (octo_ring_has_room(&other) || (*small != NULL && other.rings <= demand->rings))
-			continue;
-		*small = pool;
-		*demand = other;
-	}
-	return *small != NULL;
 }
 
 static uint16_t
@@ -105,6 +139,37 @@ share_of(const struct octo_dev *octo, uint16_t wanted, const struct octo_ring_de
 	return octo_ring_share(wanted, octo->nb_pfs, demand, &limits);
 }
 
+/*
+ * The size that all pools of the queue allow. If that is not the full one, *small is the pool with
+ * the least room, and *demand its demand.
+ */
+static uint16_t
+find_size(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool **small,
+	  struct octo_ring_demand *demand)
+{
+	uint16_t size = q->wanted_desc;
+
+	*small = NULL;
+	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
+		const struct rte_mempool *pool = q->pools.leg[pf];
+		struct octo_ring_demand other;
+		uint16_t share;
+
+		if (pool == NULL)
+			continue;
+		other = demand_of(octo, q, pool);
+		if (octo_ring_has_room(&other))
+			continue;
+		share = share_of(octo, q->wanted_desc, &other);
+		if (*small != NULL && share >= size)
+			continue;
+		size = share;
+		*small = pool;
+		*demand = other;
+	}
+	return size;
+}
+
 /* The size of the queue's rings. */
 static uint16_t
 plan(const struct octo_dev *octo, const struct octo_rxq *q)
@@ -116,9 +181,33 @@ plan(const struct octo_dev *octo, const struct octo_rxq *q)
 		return q->wanted_desc;
 	if (octo->ring_mode == OCTO_RINGS_SHARED)
 		return share_of(octo, q->wanted_desc, NULL);
-	if (!find_small(octo, q, &small, &demand))
-		return q->wanted_desc;
-	return share_of(octo, q->wanted_desc, &demand);
+	return find_size(octo, q, &small, &demand);
+}
+
+static void
+add_use(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
+{
+	struct use *use = use_of(octo, pool);
+
+	if (use == NULL)
+		return;
+	if (use->pool == NULL)
+		*use = (struct use){pool, octo->port_id, tx_rings(octo)};
+	use->mbufs += q->nb_desc;
+}
+
+void
+octo_rings_publish_locked(const struct octo_dev *octo)
+{
+	const struct octo_rxq *q;
+
+	rte_spinlock_lock(&uses_lock);
+	clear_uses(octo);
+	OCTO_FOREACH_RXQ(octo, q)
+		for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
+			if (q->pools.leg[pf] != NULL)
+				add_use(octo, q, q->pools.leg[pf]);
+	rte_spinlock_unlock(&uses_lock);
 }
 
 int
@@ -138,20 +227,27 @@ octo_rings_plan_locked(struct octo_dev *octo, struct octo_rxq *q)
 static void
 log_shared(const struct octo_dev *octo, const struct octo_rxq *q)
 {
-	const struct rte_mempool *pool;
+	const struct rte_mempool *pool = NULL;
 	struct octo_ring_demand demand;
 
-	if (octo->ring_mode == OCTO_RINGS_SHARED || !find_small(octo, q, &pool, &demand))
+	if (octo->ring_mode == OCTO_RINGS_AUTO)
+		find_size(octo, q, &pool, &demand);
+	if (pool == NULL)
 		OCTO_LOG(INFO, "port %u: Rx rings have %u of %u descriptors on each of %u PFs",
 			 octo->port_id, q->nb_desc, q->wanted_desc, octo->nb_pfs);
 	else
 		OCTO_LOG(NOTICE,
 			 "port %u: Rx rings have %u of %u descriptors on each of %u PFs: pool %s "
 			 "has %" PRIu64 " mbufs, and full Rx rings would take %" PRIu64
-			 ", Tx rings %" PRIu64 ", caches %" PRIu64
+			 ", Tx rings %" PRIu64 ", caches %" PRIu64 ", other ports %" PRIu64
 			 "; rx_rings=full has full ones nevertheless",
 			 octo->port_id, q->nb_desc, q->wanted_desc, octo->nb_pfs, pool->name,
-			 demand.size, demand.rx, demand.tx, demand.caches);
+			 demand.size, demand.rx, demand.tx, demand.caches, demand.others);
+	if (pool != NULL && (uint64_t)demand.rings * q->nb_desc > demand.size)
+		OCTO_LOG(WARNING,
+			 "port %u: mempool %s is too small even for these rings: enlarge it or "
+			 "lessen nb_desc",
+			 octo->port_id, pool->name);
 }
 
 static int
@@ -162,8 +258,13 @@ set_up_again(struct octo_dev *octo, struct octo_rxq *q)
 
 	OCTO_FOREACH_PF(octo, i, OCTO_PORT_READY) {
 		ret = octo_queue_setup_rx_leg_locked(octo, q, (uint8_t)i);
-		if (ret != 0)
-			return ret;
+		if (ret == 0)
+			continue;
+		OCTO_LOG(ERR,
+			 "port %u: PF %s cannot set up Rx queue %u again, of %u descriptors: %s",
+			 octo->port_id, octo->pf[i].port->name, q->queue_id, q->nb_desc,
+			 rte_strerror(-ret));
+		return ret;
 	}
 	if (q->queue_id == 0 && octo_port_is(&octo->port[0], OCTO_PORT_READY))
 		ret = octo_slices_set_up_idle_locked(octo, &octo->port[0]);
@@ -182,12 +283,16 @@ octo_rings_start_locked(struct octo_dev *octo)
 
 		q->nb_desc = plan(octo, q);
 		ret = q->nb_desc == before ? 0 : set_up_again(octo, q);
-		if (ret != 0)
+		if (ret != 0) {
+			/* the next start sets it up again */
+			q->nb_desc = before;
 			return ret;
+		}
 		if (q->nb_desc == q->wanted_desc || said)
 			continue;
 		log_shared(octo, q);
 		said = true;
 	}
+	octo_rings_publish_locked(octo);
 	return 0;
 }
