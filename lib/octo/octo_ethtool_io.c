@@ -14,6 +14,7 @@
 #include "octo_clock.h"
 #include "octo_ethtool_io.h"
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_open)
 int
 octo_ethtool_io_open(void)
 {
@@ -43,6 +44,7 @@ octo_ethtool_io_netns(void)
 	return stat("/proc/self/ns/net", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_wait)
 void
 octo_ethtool_io_wait(int fd, uint64_t until)
 {

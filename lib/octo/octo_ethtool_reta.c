@@ -54,6 +54,7 @@ read_hash_types(const struct octo_ethtool *et)
 	return octo_ethtool_hash_types(fields);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_find)
 void
 octo_ethtool_reta_find(struct octo_ethtool *et)
 {
@@ -104,6 +105,7 @@ write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_try)
 int
 octo_ethtool_reta_try(struct octo_ethtool *et)
 {
@@ -172,6 +174,7 @@ give_default(const struct octo_ethtool *et)
 	return octo_ethtool_ask(et, &rxfh);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_give_back)
 int
 octo_ethtool_reta_give_back(struct octo_ethtool *et)
 {

@@ -3,6 +3,8 @@
 #ifndef OCTO_ETHTOOL_RETA_H
 #define OCTO_ETHTOOL_RETA_H
 
+#include <rte_compat.h>
+
 struct octo_ethtool;
 
 /**
@@ -11,15 +13,19 @@ struct octo_ethtool;
  */
 
 /** Send a request to the kernel, or to the agent (octo_ethtool_table.c). */
+__rte_internal
 int octo_ethtool_ask(const struct octo_ethtool *et, void *request);
 
 /** Read the sizes of RETA and key, the key, and what is hashed. Sets reta_refused. */
+__rte_internal
 void octo_ethtool_reta_find(struct octo_ethtool *et);
 
 /** Set the RETA that there is. */
+__rte_internal
 int octo_ethtool_reta_try(struct octo_ethtool *et);
 
 /** If the RETA is the one that the journal says, set the one from before, or the driver's own. */
+__rte_internal
 int octo_ethtool_reta_give_back(struct octo_ethtool *et);
 
 #endif /* OCTO_ETHTOOL_RETA_H */
