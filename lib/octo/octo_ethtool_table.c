@@ -230,7 +230,24 @@ octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uin
 	return ret;
 }
 
-/* Remove the rule at the note's location, if it is the noted one. */
+/* A rule may have been made in place of its equal: both notes have its location then. */
+static bool
+is_noted_again(const struct octo_ethtool *et, const struct octo_ethtool_note *note,
+	       const struct ethtool_rx_flow_spec *fs, uint32_t location)
+{
+	const struct octo_ethtool_record *record = et->journal.record;
+
+	for (uint32_t i = 0; i < record->nb_notes; i++) {
+		const struct octo_ethtool_note *other = &record->notes[i];
+
+		if (other->used && other->fs.location == location && other != note &&
+		    is_noted(other, fs))
+			return true;
+	}
+	return false;
+}
+
+/* Remove the rule at the location, if it is the noted one and no other note's. */
 static int
 remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_t location)
 {
@@ -242,7 +259,7 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 		set_taken(et, location, false);
 		return 0;
 	}
-	if (!is_noted(note, &fs))
+	if (!is_noted(note, &fs) || is_noted_again(et, note, &fs, location))
 		return 0;
 	octo_ethtool_fill_delete(&nfc, location);
 	ret = octo_ethtool_ask(et, &nfc);

@@ -93,6 +93,30 @@ test_a_destroyed_rule_leaves_the_kernel(void **state)
 	octo_port_await(octo_port_kernel_count() == 0);
 }
 
+/* The driver puts it in the place of the one that lingers. */
+static void
+test_a_rule_replaces_its_equal(void **state)
+{
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+	uint16_t port;
+
+	(void)state;
+	kernel->special = true;
+	port = octo_port_create(&interleaved);
+	octo_port_up(port, 2);
+	rule = octo_port_steer(port, 7, 1, NULL);
+	assert_non_null(rule);
+	octo_port_assert_arrives(port, 7, 1, 10);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	rule = octo_port_steer(port, 7, 1, NULL);
+	assert_non_null(rule);
+	assert_int_equal(octo_port_kernel_channel_of(7), 3);
+	octo_port_assert_arrives(port, 7, 1, 10);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	octo_port_await(octo_port_kernel_count() == 0);
+}
+
 static void
 assert_refused(uint16_t port, uint16_t src_port, int code, const char *words)
 {
@@ -387,6 +411,7 @@ main(void)
 		ethtool_test(test_flows_come_by_the_home_leg),
 		ethtool_test(test_a_stopped_port_has_no_rules),
 		ethtool_test(test_a_destroyed_rule_leaves_the_kernel),
+		ethtool_test(test_a_rule_replaces_its_equal),
 		ethtool_test(test_a_full_table_rehomes),
 		ethtool_test(test_a_crash_is_swept),
 		ethtool_test(test_refusals_of_rules),

@@ -246,6 +246,34 @@ test_the_agent_ends_and_begins(void **state)
 	find_agent(port);
 }
 
+static void
+destroy(uint16_t port, struct rte_flow *rule)
+{
+	struct rte_flow_error error;
+
+	assert_non_null(rule);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+}
+
+/* The agent updates the rule that lingers: there is only one in the kernel, which stays. */
+static void
+test_a_rule_replaces_its_equal(void **state)
+{
+	uint16_t port = create_and_start();
+	struct rte_flow *rule = octo_port_steer(port, 7, 1, NULL);
+
+	(void)state;
+	octo_port_assert_arrives(port, 7, 1, 10);
+	for (int i = 0; i < 3; i++) {
+		destroy(port, rule);
+		rule = octo_port_steer(port, 7, 1, NULL);
+		assert_int_equal(octo_port_kernel_channel_of(7), 3);
+		octo_port_assert_arrives(port, 7, 1, 10);
+	}
+	destroy(port, rule);
+	netdev_rig_await(octo_port_kernel_count() == 0);
+}
+
 /* Its rules stay in the kernel until it runs again, and are not made twice. */
 static void
 test_the_agent_crashes(void **state)
@@ -289,19 +317,47 @@ test_rules_may_go_without_the_agent(void **state)
 	find_agent(port);
 }
 
-static void
-test_learned_rules_come_back(void **state)
+static uint16_t
+create_and_learn(void)
 {
 	const struct octo_port_conf conf = {.sliced = true, .learn = true, .octo = netdev_rig.arg};
-	unsigned int before;
 	uint16_t port;
 
-	(void)state;
 	kernel->no_reta = EOPNOTSUPP;
 	port = octo_port_create(&conf);
 	octo_port_up_as(port, 2, &rss);
 	for (int i = 0; i < 4000 && octo_port_xstat(port, "learned_flows") < 20; i++)
 		octo_port_kernel_send_flows(port, 2);
+	return port;
+}
+
+/* Its queue is the same. */
+static void
+test_a_rule_replaces_a_learned_one(void **state)
+{
+	const uint16_t port = create_and_learn();
+	unsigned int nb = 0;
+
+	(void)state;
+	for (uint16_t flow = 0; flow < OCTO_PORT_KERNEL_FLOWS; flow++) {
+		const int channel = octo_port_kernel_channel_of(flow);
+
+		if (channel < 0)
+			continue;
+		assert_non_null(octo_port_steer(port, flow, channel == 3, NULL));
+		assert_int_equal(octo_port_kernel_channel_of(flow), channel);
+		nb++;
+	}
+	assert_in_range(nb, 20, OCTO_PORT_KERNEL_FLOWS);
+}
+
+static void
+test_learned_rules_come_back(void **state)
+{
+	const uint16_t port = create_and_learn();
+	unsigned int before;
+
+	(void)state;
 	before = octo_port_kernel_count();
 	assert_in_range(before, 20, OCTO_PORT_KERNEL_FLOWS);
 	netdev_rig_end();
@@ -440,8 +496,10 @@ main(void)
 		netdev_rig_test(test_refusals_of_the_kernel),
 		netdev_rig_test(test_a_netdev_without_rules),
 		netdev_rig_test(test_the_agent_ends_and_begins),
+		netdev_rig_test(test_a_rule_replaces_its_equal),
 		netdev_rig_test(test_the_agent_crashes),
 		netdev_rig_test(test_rules_may_go_without_the_agent),
+		netdev_rig_test(test_a_rule_replaces_a_learned_one),
 		netdev_rig_test(test_learned_rules_come_back),
 		netdev_rig_test(test_the_port_is_started_without_the_agent),
 		netdev_rig_test_without(test_the_agent_begins_later),
