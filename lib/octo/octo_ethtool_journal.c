@@ -19,7 +19,7 @@
 #include "octo_ethtool_io.h"
 #include "octo_ethtool_journal.h"
 
-static const char magic[16] = "octo ethtool 1";
+static const char magic[16] = "octo ethtool 2";
 
 /* Empty if it is unknown: then no record counts as one of this boot. */
 static void
@@ -101,7 +101,8 @@ is_valid(const struct octo_ethtool_journal *j, uint32_t ifindex)
 	return memcmp(r->magic, magic, sizeof(magic)) == 0 && boot[0] != '\0' &&
 	       memcmp(r->boot, boot, sizeof(boot)) == 0 && r->ifindex == ifindex &&
 	       r->nb_notes <= OCTO_ETHTOOL_MAX_RULES && len_of(r->nb_notes) == j->len &&
-	       r->reta.size <= OCTO_ETHTOOL_MAX_RETA &&
+	       r->reta.size[0] <= OCTO_ETHTOOL_MAX_RETA &&
+	       r->reta.size[1] <= OCTO_ETHTOOL_MAX_RETA &&
 	       r->reta.size_before <= OCTO_ETHTOOL_MAX_RETA && r->reta.now < RTE_DIM(r->reta.ours);
 }
 

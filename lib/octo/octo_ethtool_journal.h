@@ -33,7 +33,7 @@ struct octo_ethtool_note {
 
 /** The RETA that the netdev had, and those that octo has set or is about to set. */
 struct octo_ethtool_reta {
-	uint32_t size;        /**< of ours; 0: none was set */
+	uint32_t size[2];     /**< of each of ours; 0: it is none */
 	uint32_t now;         /**< index in ours[] of the RETA that was set last */
 	uint32_t size_before; /**< of the netdev's own */
 	uint32_t before[OCTO_ETHTOOL_MAX_RETA];

@@ -87,15 +87,13 @@ octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta)
 	return 0;
 }
 
-/* Write a RETA of this size, repeated as often as the netdev's has room for it. */
+/* Write a RETA of this size, which divides the netdev's, as often as there is room for it. */
 static int
 write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 {
 	struct ethtool_rxfh *rxfh;
 	int ret;
 
-	if (et->reta_size % size != 0)
-		return -ERANGE;
 	rxfh = malloc(octo_ethtool_rss_len(et->reta_size, 0));
 	if (rxfh == NULL)
 		return -ENOMEM;
@@ -115,24 +113,29 @@ octo_ethtool_reta_try(struct octo_ethtool *et)
 	return ret == 0 ? write_reta(et, reta, et->reta_size) : ret;
 }
 
-/* Write down what is to be set, and the RETA from before with the first one. */
-static int
-note(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
+static bool
+is_any_set(const struct octo_ethtool_reta *r)
+{
+	return r->size[0] != 0 || r->size[1] != 0;
+}
+
+/* Write down what is to be set, and, with the first one, the RETA that the netdev has now. */
+static void
+note(struct octo_ethtool *et, const uint32_t *now, const uint32_t *reta, uint32_t size)
 {
 	struct octo_ethtool_reta *r = &et->journal.record->reta;
-	int ret = 0;
+	const uint32_t i = !r->now;
 
-	if (r->size == 0) {
-		ret = octo_ethtool_get_reta(et, r->before);
+	if (!is_any_set(r)) {
+		memcpy(r->before, now, et->reta_size * sizeof(now[0]));
 		r->size_before = et->reta_size;
 	}
-	if (ret != 0)
-		return ret;
-	memcpy(r->ours[!r->now], reta, size * sizeof(reta[0]));
+	r->size[i] = 0;
 	rte_compiler_barrier();
-	r->size = size;
+	memcpy(r->ours[i], reta, size * sizeof(reta[0]));
 	rte_compiler_barrier();
-	return 0;
+	r->size[i] = size;
+	rte_compiler_barrier();
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_set_reta)
@@ -142,13 +145,15 @@ octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t si
 	uint32_t now[OCTO_ETHTOOL_MAX_RETA];
 	int ret = -et->reta_refused;
 
-	if (ret == 0)
-		ret = note(et, reta, size);
 	/* its size changes with the channels, and the request says again how fields are hashed */
 	if (ret == 0)
 		ret = octo_ethtool_get_reta(et, now);
-	if (ret == 0)
-		ret = write_reta(et, reta, size);
+	if (ret == 0 && et->reta_size % size != 0)
+		ret = -ERANGE;
+	if (ret != 0)
+		return ret;
+	note(et, now, reta, size);
+	ret = write_reta(et, reta, size);
 	if (ret == 0)
 		et->journal.record->reta.now ^= 1;
 	return ret;
@@ -157,10 +162,10 @@ octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t si
 static bool
 is_ours(const struct octo_ethtool_reta *r, const struct ethtool_rxfh *rxfh, unsigned int i)
 {
-	if (rxfh->indir_size % r->size != 0)
+	if (r->size[i] == 0 || rxfh->indir_size % r->size[i] != 0)
 		return false;
 	for (uint32_t e = 0; e < rxfh->indir_size; e++)
-		if (rxfh->rss_config[e] != r->ours[i][e % r->size])
+		if (rxfh->rss_config[e] != r->ours[i][e % r->size[i]])
 			return false;
 	return true;
 }
@@ -182,7 +187,7 @@ octo_ethtool_reta_give_back(struct octo_ethtool *et)
 	struct ethtool_rxfh *rxfh;
 	int ret;
 
-	if (r->size == 0)
+	if (!is_any_set(r))
 		return 0;
 	ret = read_rss(et, &rxfh);
 	/* with the netdev its RETA is gone */
@@ -197,6 +202,6 @@ octo_ethtool_reta_give_back(struct octo_ethtool *et)
 							give_default(et);
 	free(rxfh);
 	if (ret == 0)
-		r->size = 0;
+		memset(r->size, 0, sizeof(r->size));
 	return ret;
 }

@@ -260,6 +260,30 @@ test_only_the_reta_can_be_set(void **state)
 	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
 	assert_int_equal(ask(fd), 0);
 	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(3));
+	octo_ethtool_fill_reta(&msg.rxfh, 127, reta, 127, 0);
+	assert_int_equal(ask(fd), -ERANGE);
+	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(3));
+	close(fd);
+	netdev_rig_step();
+	assert_int_equal(octo_port_kernel_channels(), 0xffff);
+}
+
+/* The kernel refuses one of another size, which the one that was set does not repeat at. */
+static void
+test_a_refused_reta_is_not_given_back(void **state)
+{
+	uint32_t reta[128];
+	const int fd = begin();
+
+	(void)state;
+	for (uint32_t i = 0; i < RTE_DIM(reta); i++)
+		reta[i] = i < 100 ? 3 : 4;
+	octo_ethtool_fill_reta(&msg.rxfh, 128, reta, 128, 0);
+	assert_int_equal(ask(fd), 0);
+	reta[0] = CHANNELS;
+	octo_ethtool_fill_reta(&msg.rxfh, 64, reta, 64, 0);
+	assert_int_equal(ask(fd), -EINVAL);
+	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(3) | RTE_BIT64(4));
 	close(fd);
 	netdev_rig_step();
 	assert_int_equal(octo_port_kernel_channels(), 0xffff);
@@ -484,6 +508,7 @@ main(void)
 		netdev_rig_test(test_only_channels_can_be_named),
 		netdev_rig_test(test_only_flows_can_be_steered),
 		netdev_rig_test(test_only_the_reta_can_be_set),
+		netdev_rig_test(test_a_refused_reta_is_not_given_back),
 		netdev_rig_test(test_what_is_no_request_ends_the_connection),
 		netdev_rig_test(test_long_packets),
 		netdev_rig_test(test_a_hello_is_checked),
