@@ -199,13 +199,10 @@ await_answer(struct octo_ethtool_client *c, const void *request)
 	const uint64_t end = since + octo_credit_may_wait(&c->credit);
 	int ret;
 
-	while ((ret = hear(c, request)) == -EAGAIN) {
-		if (octo_now() >= end)
-			return lose(c, "it does not answer");
+	while ((ret = hear(c, request)) == -EAGAIN && octo_now() < end)
 		octo_ethtool_io_wait(c->fd, end);
-	}
 	octo_credit_waited(&c->credit, since);
-	return ret;
+	return ret == -EAGAIN ? lose(c, "it does not answer") : ret;
 }
 
 /* The agent chooses locations: a rule whose location is unknown is not there. */

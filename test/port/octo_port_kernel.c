@@ -417,14 +417,18 @@ __wrap_octo_ethtool_io_wait(int fd, uint64_t until)
 {
 	struct pollfd fds = {.fd = fd, .events = POLLIN};
 	const uint64_t now = octo_now();
+	uint64_t us;
 
 	if (octo_port_kernel_waits == NULL) {
 		__real_octo_ethtool_io_wait(fd, until);
 		return;
 	}
 	octo_port_kernel_waits();
-	if (poll(&fds, 1, 0) == 0 && now < until)
-		octo_sleep_us((until - now) * US_PER_S / rte_get_timer_hz() + 1);
+	if (poll(&fds, 1, 0) != 0 || now >= until)
+		return;
+	us = (until - now) * US_PER_S / rte_get_timer_hz() + 1;
+	octo_port_kernel.waited_us += us;
+	octo_sleep_us(us);
 }
 
 int

@@ -46,7 +46,8 @@ struct octo_port_kernel {
 	unsigned int inserted;
 	unsigned int removed;
 	unsigned int reta_set;
-	bool follows; /* PF 0 has the rules, too */
+	uint64_t waited_us; /* for an agent that has not answered */
+	bool follows;       /* PF 0 has the rules, too */
 };
 
 extern struct octo_port_kernel octo_port_kernel;

@@ -44,6 +44,7 @@ static struct {
 	uint32_t seed;
 	bool is_wild;           /* answers have the length of their requests, and random bytes */
 	unsigned int nb_truths; /* answers before those that have another length */
+	bool is_mute;           /* but for the answer to hello */
 } liar;
 
 static uint32_t
@@ -81,7 +82,7 @@ lie(void)
 		close(liar.fd);
 		liar.fd = -1;
 	}
-	if (n <= 0)
+	if (n <= 0 || (msg.cmd != OCTO_ETHTOOL_HELLO && liar.is_mute))
 		return;
 	if (msg.cmd != OCTO_ETHTOOL_HELLO && liar.is_wild)
 		make_up(&msg, (size_t)n);
@@ -146,6 +147,26 @@ test_an_agent_that_lies(void **state)
 	(void)state;
 	check_port(0);
 	check_port(1);
+}
+
+/* The port holds its mutex while it waits: its credit is not new in each session. */
+static void
+test_an_agent_that_says_hello_only(void **state)
+{
+	uint16_t port;
+
+	(void)state;
+	begin_to_lie(false, 0);
+	liar.is_mute = true;
+	port = create_and_start();
+	octo_port_kernel.waited_us = 0;
+	for (int i = 0; i < 200; i++) {
+		lie();
+		octo_port_pass_us(US_PER_S / 10);
+	}
+	assert_in_range(octo_port_kernel.waited_us, 100000, 2 * US_PER_S);
+	octo_port_close_and_remove(port);
+	end_to_lie();
 }
 
 /* With the sanitizer: whatever it says, no memory is read or written that is not there. */
@@ -213,6 +234,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		netdev_rig_test_without(test_an_agent_that_lies),
+		netdev_rig_test_without(test_an_agent_that_says_hello_only),
 		netdev_rig_test_without(test_an_agent_that_says_anything),
 		netdev_rig_test_without(test_devargs),
 	};
