@@ -112,15 +112,23 @@ rule_of(const struct agent_netdev *netdev, const struct ethtool_rx_flow_spec *fs
 static int
 read_rule(const struct agent_netdev *netdev, struct ethtool_rxnfc *nfc)
 {
+	struct octo_ethtool_note *rule = rule_at(netdev, nfc->fs.location);
 	struct ethtool_rxnfc question;
 	int ret;
 
-	if (rule_at(netdev, nfc->fs.location) == NULL)
+	if (rule == NULL)
 		return -ENOENT;
 	octo_ethtool_ask_rule(&question, nfc->fs.location);
 	ret = ask_kernel(netdev, &question);
-	if (ret == 0)
+	if (ret == 0 && octo_ethtool_is_noted(rule, &question.fs)) {
 		*nfc = question;
+		return 0;
+	}
+	/* the errnos of drivers for a free location; the port does not remove what is gone */
+	if (ret == 0 || ret == -ENOENT || ret == -EINVAL) {
+		octo_ethtool_remove(netdev->et, rule);
+		ret = -ENOENT;
+	}
 	return ret;
 }
 
@@ -135,6 +143,18 @@ read_nb_channels(const struct agent_netdev *netdev, uint64_t *nb)
 	ret = ask_kernel(netdev, &nfc);
 	*nb = nfc.data;
 	return ret;
+}
+
+/* A rule is where others were: somebody has removed them. */
+static void
+strike_others(const struct agent_netdev *netdev, const struct octo_ethtool_note *rule)
+{
+	struct octo_ethtool_record *record = netdev->et->journal.record;
+
+	for (uint32_t i = 0; i < record->nb_notes; i++)
+		if (record->notes[i].used && &record->notes[i] != rule &&
+		    record->notes[i].fs.location == rule->fs.location)
+			octo_ethtool_journal_strike(&record->notes[i]);
 }
 
 static int
@@ -157,9 +177,11 @@ put_rule(const struct agent_netdev *netdev, struct ethtool_rxnfc *nfc)
 		ret = octo_ethtool_update(netdev->et, rule, (uint32_t)nfc->fs.ring_cookie);
 	else
 		ret = octo_ethtool_insert(netdev->et, &tuple, (uint32_t)nfc->fs.ring_cookie, &rule);
-	if (ret == 0)
-		nfc->fs.location = rule->fs.location;
-	return ret;
+	if (ret != 0)
+		return ret;
+	strike_others(netdev, rule);
+	nfc->fs.location = rule->fs.location;
+	return 0;
 }
 
 static int

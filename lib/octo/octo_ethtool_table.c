@@ -36,9 +36,9 @@ read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_fl
 	return true;
 }
 
-/* Is it the rule that was noted, rather than one that somebody has put in its place? */
-static bool
-is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_is_noted)
+bool
+octo_ethtool_is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs)
 {
 	return octo_ethtool_same_flow(&note->fs, fs) &&
 	       (fs->ring_cookie == note->fs.ring_cookie || fs->ring_cookie == note->queue_before);
@@ -49,7 +49,7 @@ is_there(const struct octo_ethtool *et, const struct octo_ethtool_note *note)
 {
 	struct ethtool_rx_flow_spec fs;
 
-	return read_rule(et, note->fs.location, &fs) && is_noted(note, &fs);
+	return read_rule(et, note->fs.location, &fs) && octo_ethtool_is_noted(note, &fs);
 }
 
 static void
@@ -188,7 +188,8 @@ drop_older(const struct octo_ethtool *et, const struct octo_ethtool_note *rule, 
 	struct ethtool_rx_flow_spec fs;
 	struct ethtool_rxnfc nfc;
 
-	if (location == rule->fs.location || !read_rule(et, location, &fs) || !is_noted(rule, &fs))
+	if (location == rule->fs.location || !read_rule(et, location, &fs) ||
+	    !octo_ethtool_is_noted(rule, &fs))
 		return;
 	octo_ethtool_fill_delete(&nfc, location);
 	octo_ethtool_ask(et, &nfc);
@@ -241,7 +242,7 @@ is_noted_again(const struct octo_ethtool *et, const struct octo_ethtool_note *no
 		const struct octo_ethtool_note *other = &record->notes[i];
 
 		if (other->used && other->fs.location == location && other != note &&
-		    is_noted(other, fs))
+		    octo_ethtool_is_noted(other, fs))
 			return true;
 	}
 	return false;
@@ -259,7 +260,7 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 		set_taken(et, location, false);
 		return 0;
 	}
-	if (!is_noted(note, &fs) || is_noted_again(et, note, &fs, location))
+	if (!octo_ethtool_is_noted(note, &fs) || is_noted_again(et, note, &fs, location))
 		return 0;
 	octo_ethtool_fill_delete(&nfc, location);
 	ret = octo_ethtool_ask(et, &nfc);

@@ -77,6 +77,11 @@ int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple,
 __rte_internal
 int octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel);
 
+/** Is it the rule that was noted, rather than one that somebody has put in its place? */
+__rte_internal
+bool
+octo_ethtool_is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs);
+
 /** Remove a rule; one that is not in the kernel any more counts as removed. */
 __rte_internal
 int octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule);

@@ -185,6 +185,49 @@ test_a_place_that_was_taken_over(void **state)
 	octo_port_kernel_add(location, &theirs, 1);
 	assert_int_equal(remove_at(fd, location), 0);
 	assert_int_equal(octo_port_kernel_channel_of(5000), 1);
+	assert_int_equal(put(fd, 2, 1), 0);
+	location = msg.nfc.fs.location;
+	octo_port_kernel_add(location, &theirs, 1);
+	octo_ethtool_ask_rule(&msg.nfc, location);
+	assert_int_equal(ask(fd), -ENOENT);
+	close(fd);
+}
+
+/* Somebody removes rules of the port, and the next ones have their location. */
+static void
+test_a_place_that_is_used_again(void **state)
+{
+	uint32_t location;
+	int fd;
+
+	(void)state;
+	kernel->special = true;
+	fd = begin();
+	assert_int_equal(put(fd, 1, 1), 0);
+	location = msg.nfc.fs.location;
+	kernel->used[location] = false;
+	assert_int_equal(put(fd, 2, 2), 0);
+	assert_int_equal(msg.nfc.fs.location, location);
+	assert_int_equal(remove_at(fd, location), 0);
+	assert_int_equal(octo_port_kernel_channel_of(2), -1);
+	close(fd);
+}
+
+/* The port asks for a rule before it removes it, and does not if there is none. */
+static void
+test_rules_that_are_gone_take_no_room(void **state)
+{
+	int fd;
+
+	(void)state;
+	kernel->size = 4;
+	fd = begin();
+	for (uint16_t i = 0; i < 12; i++) {
+		assert_int_equal(put(fd, i, 1), 0);
+		kernel->used[msg.nfc.fs.location] = false;
+		octo_ethtool_ask_rule(&msg.nfc, msg.nfc.fs.location);
+		assert_int_equal(ask(fd), -ENOENT);
+	}
 	close(fd);
 }
 
@@ -505,6 +548,8 @@ main(void)
 		netdev_rig_test(test_rules_end_with_the_connection),
 		netdev_rig_test(test_rules_of_others_are_left_alone),
 		netdev_rig_test(test_a_place_that_was_taken_over),
+		netdev_rig_test(test_a_place_that_is_used_again),
+		netdev_rig_test(test_rules_that_are_gone_take_no_room),
 		netdev_rig_test(test_only_channels_can_be_named),
 		netdev_rig_test(test_only_flows_can_be_steered),
 		netdev_rig_test(test_only_the_reta_can_be_set),
