@@ -201,8 +201,12 @@ go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t locati
 {
 	rule->fs.ring_cookie = rule->queue_before;
 	rule->fs.location = location;
-	if (ret != -EPERM && ret != -ENODEV && !is_there(et, rule))
-		make(et, rule);
+	if (ret == -EPERM || ret == -ENODEV || is_there(et, rule))
+		return ret;
+	if (et->room.chooses_places)
+		rule->fs.location = RX_CLS_LOC_ANY;
+	if (make(et, rule) != 0)
+		rule->fs.location = location;
 	return ret;
 }
 

@@ -239,6 +239,26 @@ test_a_refused_update_goes_back(void **state)
 	assert_all_back();
 }
 
+/* Also where the driver chooses locations, and takes no rule at another. */
+static void
+test_it_goes_back_where_the_driver_chooses(void **state)
+{
+	const struct octo_tuple t = tuple(7);
+	struct octo_ethtool_note *rule;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->special = true;
+	kernel->removes_first = true;
+	et = begin();
+	rule = add(et, 7, 3);
+	assert_int_equal(octo_ethtool_update(et, rule, 99), -EINVAL);
+	assert_int_equal(octo_port_kernel_channel(&t), 3);
+	assert_int_equal(octo_ethtool_remove(et, rule), 0);
+	octo_ethtool_close(et);
+	assert_all_back();
+}
+
 static void
 test_sctp_is_refused(void **state)
 {
@@ -551,6 +571,7 @@ main(void)
 		table_test(test_an_update_replaces_nothing_of_others),
 		table_test(test_a_driver_may_choose_locations),
 		table_test(test_a_refused_update_goes_back),
+		table_test(test_it_goes_back_where_the_driver_chooses),
 		table_test(test_sctp_is_refused),
 		table_test(test_a_crash_is_swept),
 		table_test(test_a_crash_at_any_time_is_swept),
