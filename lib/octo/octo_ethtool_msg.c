@@ -61,7 +61,8 @@ octo_ethtool_msg_is_answer(const void *request, const struct octo_ethtool_msg *a
 	if (len != OCTO_ETHTOOL_MSG_HEADER + octo_ethtool_msg_len(request, SIZE_MAX) ||
 	    answer->ret > 0 || answer->ret < -MAX_ERRNO || answer->cmd != cmd)
 		return false;
-	if (cmd != ETHTOOL_GRSSH && cmd != ETHTOOL_SRSSH)
+	/* the kernel may write the sizes that it has beside an error */
+	if (answer->ret != 0 || (cmd != ETHTOOL_GRSSH && cmd != ETHTOOL_SRSSH))
 		return true;
 	return has_its_sizes(request, &answer->rxfh);
 }

@@ -313,11 +313,14 @@ get_rss(struct ethtool_rxfh *rxfh)
 {
 	const struct octo_port_kernel *k = &octo_port_kernel;
 	const bool sizes = rxfh->indir_size == 0 && rxfh->key_size == 0;
+	const bool fits = sizes || (rxfh->indir_size == k->reta_size &&
+				    rxfh->key_size == OCTO_PORT_KERNEL_KEY);
 
-	if (!sizes && (rxfh->indir_size != k->reta_size || rxfh->key_size != OCTO_PORT_KERNEL_KEY))
-		return EINVAL;
+	/* also with the error */
 	rxfh->indir_size = k->reta_size;
 	rxfh->key_size = OCTO_PORT_KERNEL_KEY;
+	if (!fits)
+		return EINVAL;
 	rxfh->hfunc = k->hfunc;
 	*xfrm_of(rxfh) = k->xfrm;
 	if (sizes)

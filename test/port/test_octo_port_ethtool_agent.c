@@ -3,6 +3,7 @@
 /* PFs that are slices of a port of net_af_xdp, in a process that has to ask octo-agent. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
@@ -457,6 +458,24 @@ test_a_rule_that_is_nowhere(void **state)
 	octo_ethtool_close(et);
 }
 
+/* Somebody changes the channels meanwhile: the kernel answers with the sizes that it has. */
+static void
+test_a_reta_is_asked_for_in_vain(void **state)
+{
+	struct ethtool_rxfh *rxfh = malloc(octo_ethtool_rss_len(64, OCTO_PORT_KERNEL_KEY));
+	struct octo_ethtool *et;
+
+	(void)state;
+	assert_non_null(rxfh);
+	et = octo_ethtool_open_by_agent(netdev_rig.address, octo_port_kernel_ifindex());
+	assert_non_null(et);
+	octo_ethtool_ask_rss(rxfh, 64, OCTO_PORT_KERNEL_KEY);
+	assert_int_equal(octo_ethtool_client_io(et->client, rxfh), -EINVAL);
+	assert_true(et->client->is_welcome);
+	octo_ethtool_close(et);
+	free(rxfh);
+}
+
 /* The process that had the port is killed: nothing says good-bye. */
 static void
 test_the_port_dies(void **state)
@@ -506,6 +525,7 @@ main(void)
 		netdev_rig_test(test_an_agent_that_does_not_answer),
 		netdev_rig_test(test_two_ports_want_the_netdev),
 		netdev_rig_test(test_a_rule_that_is_nowhere),
+		netdev_rig_test(test_a_reta_is_asked_for_in_vain),
 		netdev_rig_test(test_the_port_dies),
 	};
 
