@@ -48,6 +48,7 @@ hang_up(struct octo_ethtool_client *c)
 		close(c->fd);
 	c->fd = -1;
 	c->is_welcome = false;
+	c->has_answered = false;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_client_fini)
@@ -231,6 +232,7 @@ octo_ethtool_client_io(struct octo_ethtool_client *c, void *request)
 		ret = await_answer(c, request);
 	if (ret != 0)
 		return ret;
+	c->has_answered = true;
 	if (c->msg.ret == 0)
 		memcpy(request, c->msg.bytes, len);
 	return c->msg.ret;

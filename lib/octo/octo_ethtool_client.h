@@ -24,6 +24,7 @@ struct octo_ethtool_client {
 	uint32_t ifindex;
 	int fd;            /**< -1: away */
 	bool is_welcome;   /**< the agent has accepted hello */
+	bool has_answered; /**< and a request after it */
 	bool was_lost;     /**< a session has ended since octo_ethtool_client_poll() */
 	uint64_t deadline; /**< TSC; of the answer to hello, or until then it is not tried again */
 	struct octo_credit credit;

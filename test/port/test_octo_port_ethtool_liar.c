@@ -3,6 +3,8 @@
 /* What is wrong about the address of octo-agent: devargs, and something else that listens there. */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -10,6 +12,7 @@
 
 #include <ethdev_driver.h>
 #include <rte_bus_vdev.h>
+#include <rte_log.h>
 
 #include "agent_netdev_rig.h"
 #include "octo_ethtool_client.h"
@@ -149,6 +152,21 @@ test_an_agent_that_lies(void **state)
 	check_port(1);
 }
 
+static void
+be_honest(void)
+{
+	netdev_rig_step();
+}
+
+static void
+pass_seconds(unsigned int nb)
+{
+	for (unsigned int i = 0; i < 10 * nb; i++) {
+		octo_port_kernel_waits();
+		octo_port_pass_us(US_PER_S / 10);
+	}
+}
+
 /* The port holds its mutex while it waits: its credit is not new in each session. */
 static void
 test_an_agent_that_says_hello_only(void **state)
@@ -160,13 +178,62 @@ test_an_agent_that_says_hello_only(void **state)
 	liar.is_mute = true;
 	port = create_and_start();
 	octo_port_kernel.waited_us = 0;
-	for (int i = 0; i < 200; i++) {
-		lie();
-		octo_port_pass_us(US_PER_S / 10);
-	}
+	pass_seconds(20);
 	assert_in_range(octo_port_kernel.waited_us, 100000, 2 * US_PER_S);
 	octo_port_close_and_remove(port);
 	end_to_lie();
+}
+
+static unsigned int
+count(const char *text, const char *words)
+{
+	unsigned int n = 0;
+
+	for (text = strstr(text, words); text != NULL; text = strstr(text + 1, words))
+		n++;
+	return n;
+}
+
+/* What the log says meanwhile. */
+static void
+check_log(unsigned int seconds, unsigned int nb_there, unsigned int nb_away)
+{
+	char *text;
+	size_t len;
+	FILE *log = open_memstream(&text, &len);
+
+	assert_non_null(log);
+	rte_openlog_stream(log);
+	rte_log_set_global_level(RTE_LOG_NOTICE);
+	pass_seconds(seconds);
+	rte_log_set_global_level(RTE_LOG_WARNING);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	assert_int_equal(count(text, "is there"), nb_there);
+	assert_int_equal(count(text, "is away"), nb_away);
+	free(text);
+}
+
+/* It is there with its first answer: there are not two lines in each of its sessions. */
+static void
+test_a_session_without_an_answer_is_not_logged(void **state)
+{
+	uint16_t port;
+
+	(void)state;
+	begin_to_lie(false, 1);
+	liar.is_mute = true;
+	port = create_and_start();
+	check_log(20, 0, 0);
+	liar.is_mute = false;
+	check_log(20, 0, 0);
+	end_to_lie();
+	netdev_rig_begin();
+	octo_port_kernel_waits = be_honest;
+	check_log(3, 1, 0);
+	netdev_rig_end();
+	check_log(3, 0, 1);
+	octo_port_close_and_remove(port);
 }
 
 /* With the sanitizer: whatever it says, no memory is read or written that is not there. */
@@ -235,6 +302,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		netdev_rig_test_without(test_an_agent_that_lies),
 		netdev_rig_test_without(test_an_agent_that_says_hello_only),
+		netdev_rig_test_without(test_a_session_without_an_answer_is_not_logged),
 		netdev_rig_test_without(test_an_agent_that_says_anything),
 		netdev_rig_test_without(test_devargs),
 	};

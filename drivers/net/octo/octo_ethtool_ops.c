@@ -244,21 +244,30 @@ journal_dir(char *dir, size_t size)
 	return access(dir, W_OK | X_OK) == 0 ? dir : NULL;
 }
 
+/* An agent that accepts hello, and answers nothing else, stays away. */
 static void
-log_away(const struct octo_ethtool_client *client)
+log_agent(struct octo_nic_kernel *k, bool is_away)
 {
-	OCTO_LOG(WARNING, "agent %s is away: %s; trying again every second", client->addr.text,
-		 client->why);
+	const struct octo_ethtool_client *client = k->et->client;
+
+	if (is_away && !k->complained)
+		OCTO_LOG(WARNING, "agent %s is away: %s; trying again every second",
+			 client->addr.text, client->why);
+	else if (!is_away && client->has_answered && k->complained)
+		OCTO_LOG(NOTICE, "agent %s is there", client->addr.text);
+	else
+		return;
+	k->complained = is_away;
 }
 
 static void
-log_refusals(const struct octo_dev *octo, const struct octo_port *port)
+log_refusals(const struct octo_dev *octo, struct octo_port *port)
 {
 	const struct octo_ethtool *et = port->kernel.et;
 	const char *name = octo_data(octo)->name;
 
 	if (et->client != NULL && et->rules_refused == ENOTCONN) {
-		log_away(et->client);
+		log_agent(&port->kernel, true);
 		return;
 	}
 	if (et->nb_swept > 0)
@@ -339,7 +348,7 @@ octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_et
 }
 
 enum octo_ethtool_client_event
-octo_nic_follow_agent(const struct octo_port *port)
+octo_nic_follow_agent(struct octo_port *port)
 {
 	struct octo_ethtool *et = port->kernel.et;
 	enum octo_ethtool_client_event event;
@@ -347,13 +356,9 @@ octo_nic_follow_agent(const struct octo_port *port)
 	if (et == NULL || et->client == NULL)
 		return OCTO_ETHTOOL_CLIENT_NOTHING;
 	event = octo_ethtool_client_poll(et->client);
-	if (event == OCTO_ETHTOOL_CLIENT_LOST)
-		log_away(et->client);
-	if (event != OCTO_ETHTOOL_CLIENT_BEGUN)
-		return event;
-	OCTO_LOG(NOTICE, "agent %s is there", et->client->addr.text);
-	if (et->rules_refused == ENOTCONN)
+	if (event == OCTO_ETHTOOL_CLIENT_BEGUN && et->rules_refused == ENOTCONN)
 		octo_ethtool_begin_again(et);
+	log_agent(&port->kernel, event == OCTO_ETHTOOL_CLIENT_LOST);
 	return event;
 }
 

@@ -59,6 +59,7 @@ struct octo_nic_kernel {
 	struct octo_ethtool *et; /**< primary only; NULL: the kernel has no part in it */
 	bool on;                 /**< the kernel hashes, whatever ethdev says */
 	bool logged;             /**< the refusal of a RETA was logged */
+	bool complained;         /**< the agent's absence was logged */
 	uint16_t reta_size;      /**< that the octo port offers; 0: none */
 	uint8_t key_size;        /**< 0: unknown */
 	uint8_t key[OCTO_NIC_MAX_KEY];
@@ -76,7 +77,7 @@ void
 octo_nic_take(const struct octo_dev *octo, struct octo_port *port, struct rte_eth_dev_info *info);
 
 /** Notice that the agent that asks the kernel has gone or come, and connect to it. Never waits. */
-enum octo_ethtool_client_event octo_nic_follow_agent(const struct octo_port *port);
+enum octo_ethtool_client_event octo_nic_follow_agent(struct octo_port *port);
 
 /** Leave the netdev as it was found; no effect if the kernel has no part in the port. */
 void octo_nic_give_back(struct octo_port *port);
