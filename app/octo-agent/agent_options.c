@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <net/if.h>
+
 #include <rte_common.h>
 #include <rte_string_fns.h>
 
@@ -370,11 +372,17 @@ check_ethtool(const struct agent_options *options)
 			    options->remote         ? "--allow-remote" :
 			    options->secret != NULL ? "--secret" :
 			    options->anyone         ? "--no-secret" :
+			    options->root[0] != 0   ? "--root" :
 						      NULL;
 	char why[128];
 
 	if (other != NULL) {
 		fprintf(stderr, "octo-agent: %s: it is for PFs, and --ethtool is given\n", other);
+		return -EINVAL;
+	}
+	if (strlen(options->netdev) >= IF_NAMESIZE) {
+		fprintf(stderr, "octo-agent: --ethtool %s: a name of at most %d bytes is needed\n",
+			options->netdev, IF_NAMESIZE - 1);
 		return -EINVAL;
 	}
 	if (options->listen == NULL) {

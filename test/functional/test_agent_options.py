@@ -188,6 +188,8 @@ ETHTOOL_FAULTS = {
     "--ethtool lo --listen unix:S --allow-remote": r"--allow-remote: it is for PFs",
     "--ethtool lo --listen unix:S --secret /s": r"--secret: it is for PFs",
     "--ethtool lo --listen unix:S --no-secret": r"--no-secret: it is for PFs",
+    "--ethtool lo --listen unix:S --root /r": r"--root: it is for PFs",
+    "--ethtool lo23456789abcdef --listen unix:S": r"--ethtool lo23456789abcdef: a name of at most 15",
     "--group root": r"--group root: --ethtool is needed with it",
     "--ethtool lo --listen unix:S --group no-such": r"--group no-such: there is no such group",
     "--ethtool no-such --listen unix:S": r"--ethtool no-such: there is no such netdev",
