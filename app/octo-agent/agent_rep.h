@@ -18,7 +18,7 @@
  */
 
 #define AGENT_PORT_NAME_MAX 32
-#define AGENT_SWITCH_ID_MAX 65 /* of 32 bytes, in hexadecimal digits */
+#define AGENT_SWITCH_ID_MAX 66 /* of 32 bytes, in hexadecimal digits, and a newline */
 
 /** A VF as vf= names it: by its own address, or by that of its PF and by its number. */
 struct agent_vf {
