@@ -12,7 +12,7 @@ ADDRESS = r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 CLASS_NETWORK, CLASS_BRIDGE, CLASS_INFINIBAND = 0x02, 0x06, 0x0207
 MAC = r"[0-9a-f]{2}(:[0-9a-f]{2})+"
 MOST_PFS = 1024  # each is compared with every other
-MOST_VFS = 8  # an octo port needs one
+MOST_VFS = 256  # an octo port needs one, of a number that no other PF has
 REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
 
 

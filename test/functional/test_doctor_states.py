@@ -247,6 +247,22 @@ def test_vfs_of_different_numbers(see):
     assert not any("the same name" in line for line in told["before"])
 
 
+def test_one_vf_more_than_many(see):
+    """The advice has an end, too, where the PFs have as many VFs as a device has functions."""
+    lines = []
+    for i in range(1, 9):
+        vf = SECOND.replace("99:00.0", f"99:01.{i - 1}")
+        lines += [f"[{SECOND}] virtfn{i} -> {vf}", f"[{vf}] driver -> sys/bus/pci/drivers/mlx5_core",
+                  f"[sys/bus/pci/devices] 0000:99:01.{i - 1} -> {vf}", f"[{vf}] class: 0x020000",
+                  f"[{vf}] physfn -> {SECOND}", f"[{SECOND}] net/eth{10 + i}/phys_port_name: pf0vf{i}",
+                  f"[{SECOND}] net/eth{10 + i}/phys_switch_id: f6edd50003c0639c"]
+    lines += [f"[{FIRST}] net/eth{30 + i}/phys_port_name: pf0vf{i}" for i in range(1, 8)]
+    told = see("switchdev-shared", *lines).arguments()
+    command, = (line for line in told["before"] if line.startswith("$ octo-agent "))
+    assert "--pf pf0,vf=0000:16:00.2 --pf pf1,vf=0000:99:01.7" in command
+    assert not any("the same name" in line for line in told["before"])
+
+
 def test_odd_interfaces_are_not_in_devargs(see):
     """A comma would begin another argument."""
     path = "[sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0/net] "
