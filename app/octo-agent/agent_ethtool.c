@@ -77,11 +77,19 @@ answer(struct agent_ethtool *agent, int fd, size_t len, int result)
 static void
 end_session(struct agent_ethtool *agent)
 {
+	int ret;
+
 	if (agent->port < 0)
 		return;
 	close_fd(&agent->port);
-	agent_netdev_give_back(&agent->netdev);
-	AGENT_LOG(NOTICE, agent->netdev.name, "the port has gone, and its rules with it");
+	ret = agent_netdev_give_back(&agent->netdev);
+	if (ret == 0)
+		AGENT_LOG(NOTICE, agent->netdev.name, "the port has gone, and its rules with it");
+	else
+		AGENT_LOG(WARNING, agent->netdev.name,
+			  "the port has gone, and rules or the RETA stay until the next one comes: "
+			  "%s",
+			  strerror(-ret));
 }
 
 static int

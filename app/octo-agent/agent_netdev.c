@@ -31,11 +31,13 @@ agent_netdev_take(struct agent_netdev *netdev)
 	return ret;
 }
 
-void
+int
 agent_netdev_give_back(struct agent_netdev *netdev)
 {
-	octo_ethtool_close(netdev->et);
+	const int ret = octo_ethtool_close(netdev->et);
+
 	netdev->et = NULL;
+	return ret;
 }
 
 int

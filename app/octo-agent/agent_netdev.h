@@ -33,8 +33,8 @@ struct agent_netdev {
  */
 int agent_netdev_take(struct agent_netdev *netdev);
 
-/** Remove all rules, and give the RETA back. Harmless if it was not taken. */
-void agent_netdev_give_back(struct agent_netdev *netdev);
+/** Remove all rules, and give the RETA back: 0, or why something stays. Harmless if not taken. */
+int agent_netdev_give_back(struct agent_netdev *netdev);
 
 /** Is the port of this netdev? Returns 0 or a negative errno. */
 int

@@ -453,13 +453,13 @@ octo_ethtool_begin_again(struct octo_ethtool *et)
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_close)
-void
+int
 octo_ethtool_close(struct octo_ethtool *et)
 {
-	int ret;
+	int ret = 0;
 
 	if (et == NULL)
-		return;
+		return 0;
 	if (et->journal.record != NULL) {
 		ret = octo_ethtool_flush(et);
 		if (ret == 0)
@@ -474,4 +474,5 @@ octo_ethtool_close(struct octo_ethtool *et)
 		octo_ethtool_client_fini(et->client);
 	free(et->client);
 	free(et);
+	return ret;
 }

@@ -61,9 +61,9 @@ struct octo_ethtool *octo_ethtool_open_by_agent(const char *addr, uint32_t ifind
 __rte_internal
 void octo_ethtool_begin_again(struct octo_ethtool *et);
 
-/** Give it back, and free et, which may be NULL. */
+/** Give it back, and free et, which may be NULL. Returns 0, or why something stays. */
 __rte_internal
-void octo_ethtool_close(struct octo_ethtool *et);
+int octo_ethtool_close(struct octo_ethtool *et);
 
 /** Make a rule. */
 __rte_internal

@@ -3,11 +3,13 @@
 /* PFs that are slices of a port of net_af_xdp, in a process that has to ask octo-agent. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
 #include <rte_errno.h>
+#include <rte_log.h>
 
 #include "agent_netdev_rig.h"
 #include "octo_ethtool_client.h"
@@ -505,6 +507,49 @@ test_the_port_dies(void **state)
 	steer_two(create_and_start());
 }
 
+/* What the log says at the end of a session with a rule; to be freed. */
+static char *
+log_of_session(int refusal)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(7);
+	struct octo_ethtool *et = octo_ethtool_open_by_agent(netdev_rig.address,
+							     octo_port_kernel_ifindex());
+	struct octo_ethtool_note *rule;
+	static char *text;
+	static size_t len;
+	FILE *log = open_memstream(&text, &len);
+
+	assert_non_null(log);
+	assert_int_equal(octo_ethtool_insert(et, &t, 2, &rule), 0);
+	octo_ethtool_client_fini(et->client);
+	kernel->change = refusal;
+	rte_openlog_stream(log);
+	rte_log_set_global_level(RTE_LOG_NOTICE);
+	netdev_rig_step();
+	rte_log_set_global_level(RTE_LOG_WARNING);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	kernel->change = 0;
+	octo_ethtool_close(et);
+	return text;
+}
+
+static void
+test_what_stays_is_logged(void **state)
+{
+	char *text = log_of_session(EBUSY);
+
+	(void)state;
+	assert_int_equal(octo_port_kernel_channel_of(7), 2);
+	assert_null(strstr(text, "and its rules with it"));
+	assert_non_null(strstr(text, strerror(EBUSY)));
+	free(text);
+	text = log_of_session(0);
+	assert_int_equal(octo_port_kernel_channel_of(7), -1);
+	assert_non_null(strstr(text, "and its rules with it"));
+	free(text);
+}
+
 int
 main(void)
 {
@@ -527,6 +572,7 @@ main(void)
 		netdev_rig_test(test_a_rule_that_is_nowhere),
 		netdev_rig_test(test_a_reta_is_asked_for_in_vain),
 		netdev_rig_test(test_the_port_dies),
+		netdev_rig_test(test_what_stays_is_logged),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
