@@ -263,6 +263,74 @@ test_a_rule_that_an_update_lost_comes_back(void **state)
 	assert_int_equal(octo_port_strays(t.port), 0);
 }
 
+/* Rules of several flows each, which no test sends, to a queue. */
+static void
+lead_addresses_to(uint16_t port, uint16_t queue, uint32_t nb)
+{
+	const struct rte_flow_action_queue index = {.index = queue};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
+		{.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct rte_flow_item_ipv4 mask = {.hdr.dst_addr = RTE_BE32(UINT32_MAX)};
+	const struct rte_flow_attr attr = {.ingress = 1};
+
+	for (uint32_t i = 0; i < nb; i++) {
+		const struct rte_flow_item_ipv4 ip = {
+			.hdr.dst_addr = rte_cpu_to_be_32(RTE_IPV4(10, 1 + queue, 0, i))};
+		const struct rte_flow_item pattern[] = {
+			{.type = RTE_FLOW_ITEM_TYPE_ETH},
+			{.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &ip, .mask = &mask},
+			{.type = RTE_FLOW_ITEM_TYPE_END},
+		};
+
+		assert_non_null(rte_flow_create(port, &attr, pattern, actions, NULL));
+	}
+}
+
+/*
+ * The fence of a flow that moves to a queue meanwhile stays open, as nothing polls the queue: the
+ * other queue gets its home.
+ */
+static void
+test_a_silent_poller_stops_no_other_queue(void **state)
+{
+	static const struct octo_port_conf conf = {
+		.sliced = true, .two_nodes = true, .octo = "dwell_ms=0"};
+	struct octo_port_flows t;
+	struct rte_flow *rule;
+	struct octo_dev *octo;
+	uint64_t before;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &conf, 2, &octo_port_flows_rss);
+	octo = octo_of(&rte_eth_devices[t.port]);
+	/* more than octo writes at a time */
+	lead_addresses_to(t.port, 0, 100);
+	rule = octo_port_steer(t.port, 3, 1, NULL);
+	assert_non_null(rule);
+	octo_port_flows_pass_often(&t, 20);
+	before = octo_port_xstat(t.port, "rehomes");
+	poll_from(&t, 1);
+	octo_lock(octo);
+	assert_true(octo_sync_step_locked(octo));
+	assert_true(octo->sync.queue[0].naming);
+	assert_int_equal(octo_move_exact_locked(octo, rule, 0, NULL), 0);
+	octo_unlock(octo);
+	for (int n = 0; n < 2000 && octo_port_xstat(t.port, "rehomes") == before; n++) {
+		octo_port_pass_us(500);
+		octo_port_flows_receive(&t, 1);
+	}
+	assert_int_equal(octo_port_xstat(t.port, "rehomes"), before + 1);
+	assert_int_equal(octo->leg_pf[1], 1);
+	/* and so does this one when it is polled again */
+	for (int n = 0; n < 2000 && octo_port_xstat(t.port, "rehomes") < before + 2; n++)
+		octo_port_flows_pass(&t, false);
+	assert_int_equal(octo_port_xstat(t.port, "rehomes"), before + 2);
+	assert_int_equal(t.overtaken, 0);
+}
+
 int
 main(void)
 {
@@ -271,6 +339,7 @@ main(void)
 		octo_port_test(test_legs_follow_a_home_of_the_start_only),
 		octo_port_test(test_a_rule_follows_without_room_for_another),
 		octo_port_test(test_a_rule_that_an_update_lost_comes_back),
+		octo_port_test(test_a_silent_poller_stops_no_other_queue),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -201,8 +201,11 @@ lead_named(struct octo_dev *octo, uint16_t queue, struct slice *s)
 	if (s->n > 0 && !goes_on(s))
 		return -EAGAIN;
 	ret = must_wait(octo, queue) ? -EBUSY : arm_home(octo, queue, s);
-	if (ret != 0)
+	if (ret != 0) {
+		/* the fence of a queue that nothing polls stays open: others may have the cursors */
+		q->naming = false;
 		return ret;
+	}
 	if (!q->naming)
 		begin_naming(octo, queue);
 	while (q->naming && goes_on(s))
