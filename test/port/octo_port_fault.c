@@ -150,6 +150,7 @@ create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		on_create();
 	}
 	f->transfers += code == 0 && attr->transfer;
+	f->ingresses += code == 0 && !attr->transfer;
 	if (code == 0)
 		return of(dev)->real_flow->create(dev, attr, pattern, actions, error);
 	refuse(dev, code, error);

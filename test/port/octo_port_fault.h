@@ -27,6 +27,7 @@ struct octo_port_faults {
 	int handle_create;   /* of indirect actions */
 	int handle_update;
 	int handle_destroy;
+	int ingresses;           /* ingress rules that were tried and not refused by the faults */
 	int transfers;           /* transfer rules that were made */
 	int handles;             /* indirect actions that were made and not destroyed */
 	unsigned int stops;      /* that were tried */

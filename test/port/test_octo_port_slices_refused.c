@@ -36,7 +36,7 @@ send_under_way(void)
 }
 
 static struct rte_flow *
-lead_all_to(uint16_t port, enum rte_flow_item_type type, uint16_t queue)
+lead_all_to(uint16_t port, enum rte_flow_item_type type, uint16_t queue, uint32_t priority)
 {
 	const struct rte_flow_item pattern[] = {
 		{.type = RTE_FLOW_ITEM_TYPE_ETH},
@@ -47,7 +47,7 @@ lead_all_to(uint16_t port, enum rte_flow_item_type type, uint16_t queue)
 	const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
 		{.type = RTE_FLOW_ACTION_TYPE_END}};
-	const struct rte_flow_attr attr = {.ingress = 1};
+	const struct rte_flow_attr attr = {.ingress = 1, .priority = priority};
 	struct rte_flow *rule = rte_flow_create(port, &attr, pattern, actions, NULL);
 
 	assert_non_null(rule);
@@ -67,7 +67,7 @@ test_the_reta_stays_home_though_a_rule_is_refused(void **state)
 	set_out(&t, &octo_port_flows_two_nodes);
 	faults = octo_port_faults_on(0);
 	/* no test sends such packets */
-	lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV6, 0);
+	lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV6, 0, 0);
 	under_way = &t;
 	faults->create_ingress = ENOSPC;
 	faults->on_create = send_under_way;
@@ -248,7 +248,7 @@ test_a_rule_that_an_update_lost_comes_back(void **state)
 	(void)state;
 	octo_port_flows_begin(&t, &one_node, 2, NULL);
 	octo = octo_of(&rte_eth_devices[t.port]);
-	rule = lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV4, 1);
+	rule = lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV4, 1, 0);
 	octo_port_flows_pass_often(&t, 20);
 	octo_port_flows_assert_all_arrive(&t);
 	lose(t.port, rule);
@@ -331,6 +331,55 @@ test_a_silent_poller_stops_no_other_queue(void **state)
 	assert_int_equal(t.overtaken, 0);
 }
 
+/* Each queue is polled from the node of its number. */
+static void
+poll_both(struct octo_port_flows *t)
+{
+	for (uint16_t q = 0; q < 2; q++) {
+		octo_port_run_on(q);
+		octo_port_flows_receive(t, q);
+	}
+	octo_port_pass_us(2000);
+}
+
+/* A rule that the port lacks and refuses is tried again, alone. */
+static void
+test_a_lost_rule_has_no_other_written_again(void **state)
+{
+	static const struct octo_port_conf conf = {
+		.sliced = true, .two_nodes = true, .all = "caps=-update", .octo = "dwell_ms=0"};
+	const struct octo_dev *octo;
+	struct octo_port_flows t;
+	struct rte_flow *rule;
+	uint64_t before;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &conf, 2, &octo_port_flows_rss);
+	octo = octo_of(&rte_eth_devices[t.port]);
+	lead_addresses_to(t.port, 1, 20);
+	rule = lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV6, 0, 2);
+	octo_port_flows_pass_often(&t, 20);
+	before = octo_port_xstat(t.port, "rehomes");
+	lose(t.port, rule);
+	faults_of_replacement->create_ingress = 0;
+	faults_of_replacement->priorities = 2;
+	faults_of_replacement->ingresses = 0;
+	for (int ms = 0; ms < 10000; ms += 2)
+		poll_both(&t);
+	assert_int_equal(octo->leg_pf[1], 1);
+	assert_int_equal(octo_port_xstat(t.port, "rehomes"), before + 1);
+	/* the new rule, which the NIC refuses beside the old one, a bridge, the new rule again */
+	assert_int_equal(faults_of_replacement->ingresses, 20 * 3);
+	assert_null(octo_rule_on(octo, rule, 0));
+	faults_of_replacement->priorities = 0;
+	for (int n = 0; n < 2000 && octo_rule_on(octo, rule, 0) == NULL; n++)
+		poll_both(&t);
+	assert_non_null(octo_rule_on(octo, rule, 0));
+	assert_int_equal(faults_of_replacement->ingresses, 20 * 3 + 1);
+}
+
 int
 main(void)
 {
@@ -340,6 +389,7 @@ main(void)
 		octo_port_test(test_a_rule_follows_without_room_for_another),
 		octo_port_test(test_a_rule_that_an_update_lost_comes_back),
 		octo_port_test(test_a_silent_poller_stops_no_other_queue),
+		octo_port_test(test_a_lost_rule_has_no_other_written_again),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -25,6 +25,7 @@ struct rte_flow_action_handle {
 	uint32_t users;                           /* rules and templates that refer to it */
 	struct octo_kept_hits kept;               /* of COUNT, as of the last query */
 	uint32_t aged_on;                         /* mask of PFs that have reported it as aged */
+	uint64_t written;                         /* octo_sync.legs at its last write */
 	bool aged_reported;                       /* the application was told that it has aged */
 	struct octo_handle on[OCTO_PLAN_MAX_PFS]; /* octo_indirect_handle_on() */
 };

@@ -39,6 +39,7 @@ struct octo_rule_ext {
 	uint16_t flow_queue;                   /* if by_table */
 	bool ineffective;                      /* counted in octo_rule_counts */
 	uint64_t strays;                       /* samples */
+	uint64_t written;                      /* octo_sync.legs at its last write */
 	struct {
 		uint64_t hits;
 		uint64_t bytes;

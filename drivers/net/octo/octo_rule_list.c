@@ -240,5 +240,8 @@ octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_hits_keep_pf_locked(octo, rule, 0);
 	if (octo_fanout_remove_from_locked(octo, rule, 0, NULL) != 0)
 		return ret;
-	return octo_fanout_insert_locked(octo, rule, NULL);
+	ret = octo_fanout_insert_locked(octo, rule, NULL);
+	if (ret != 0)
+		octo_fanout_lose(octo, rule);
+	return ret;
 }

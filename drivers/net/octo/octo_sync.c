@@ -96,6 +96,14 @@ flip_divided(struct octo_dev *octo)
 			octo_fence_flipped_locked(octo, i);
 }
 
+/* Does it name the queue, and was written before that got the leg of now? */
+static bool
+leads_elsewhere(const struct octo_dev *octo, const struct rte_flow_action actions[],
+		uint64_t written, uint16_t queue)
+{
+	return written < octo->sync.queue[queue].led && octo_app_spec_names_queue(actions, queue);
+}
+
 static int
 lead_handle(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint16_t queue,
 	    struct slice *s)
@@ -103,25 +111,35 @@ lead_handle(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint16
 	const struct rte_flow_action list[] = {*handle->action, {.type = RTE_FLOW_ACTION_TYPE_END}};
 	int ret;
 
-	if (!octo_app_spec_names_queue(list, queue))
+	if (!leads_elsewhere(octo, list, handle->written, queue))
 		return 0;
 	s->n++;
 	ret = arm_divided(octo, list);
-	return ret != 0 ? ret : octo_indirect_update_on_pf(octo, handle, 0, handle->action, NULL);
+	if (ret == 0)
+		ret = octo_indirect_update_on_pf(octo, handle, 0, handle->action, NULL);
+	if (ret == 0)
+		handle->written = octo->sync.legs;
+	return ret;
 }
 
-/* A rule that the port lacks is tried again, whatever it names. */
+/* A rule that the port lacks is tried again with the queue that octo_fanout_lose() marked. */
 static int
 lead_rule(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue, struct slice *s)
 {
 	const struct rte_flow_action *actions = rule->ext->app_spec.rule->actions_ro;
 	int ret;
 
-	if (octo_rule_on(octo, rule, 0) != NULL && !octo_app_spec_names_queue(actions, queue))
+	if (octo_rule_on(octo, rule, 0) == NULL ?
+		    queue != rule->queue :
+		    !leads_elsewhere(octo, actions, rule->ext->written, queue))
 		return 0;
 	s->n++;
 	ret = arm_divided(octo, actions);
-	return ret != 0 ? ret : octo_rule_list_write_locked(octo, rule);
+	if (ret == 0)
+		ret = octo_rule_list_write_locked(octo, rule);
+	if (ret == 0)
+		rule->ext->written = octo->sync.legs;
+	return ret;
 }
 
 static void
@@ -176,6 +194,8 @@ begin_naming(struct octo_dev *octo, uint16_t queue)
 		q->failed++;
 		return;
 	}
+	if (before != q->target)
+		q->led = ++octo->sync.legs;
 	q->naming = true;
 	q->divided = true;
 	q->astray = 0;

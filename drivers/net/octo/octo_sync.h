@@ -29,6 +29,7 @@ enum octo_cursor {
 /* The flows of a queue, which are led to its home. */
 struct octo_sync_queue {
 	struct rte_flow *next; /* to be looked at next, if walking */
+	uint64_t led;          /* octo_sync.legs when leg_pf changed */
 	uint64_t retry;        /* TSC; flows that failed to follow are not tried before, 0: none */
 	uint32_t pause_ms;     /* from the next failure to the try after it */
 	uint32_t failed;       /* flows, in this walk */
@@ -54,6 +55,8 @@ struct octo_sync {
 	struct octo_sync_port joining;
 	struct rte_flow *cursor[OCTO_NB_CURSORS];
 	struct rte_flow_action_handle *handle; /* as OCTO_CURSOR_NAMING, and before it */
+	uint64_t
+		legs; /* of slices: so many times has a leg_pf changed while the port was started */
 	uint16_t naming; /* queue that has these two, if its walk is that far: one at a time */
 	bool transfer;   /* transfer rules may be missing on the switch */
 };
