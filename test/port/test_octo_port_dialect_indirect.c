@@ -5,6 +5,8 @@
  * chooses PF and queue at once. Nothing depends on the ARFS rules of the other PF.
  */
 
+#include <errno.h>
+
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
@@ -193,6 +195,37 @@ test_the_other_pf_is_lost(void **state)
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
 }
 
+/* Its queue is at home there, but has no action that leads to it. */
+static void
+test_a_flow_stays_where_the_other_pf_refuses_the_action(void **state)
+{
+	const struct octo_port_conf conf = {
+		.two_nodes = true, .nic = INDIRECT, .octo = INDIRECT ",dwell_ms=0"};
+	struct octo_port_faults *faults;
+	uint16_t port;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	port = octo_port_create(&conf);
+	octo_port_run_on(0);
+	octo_port_up(port, 3);
+	assert_non_null(octo_port_steer(port, FLOW, 2, NULL));
+	octo_port_assert_arrives(port, FLOW, 2, NB_PACKETS);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 0);
+	faults = octo_port_faults_on(1);
+	faults->handle_create = ENOTSUP;
+	octo_port_run_on(1);
+	for (unsigned int i = 0; i < 100; i++) {
+		octo_port_assert_arrives(port, FLOW, 2, NB_PACKETS);
+		octo_port_pass_us(1000);
+		assert_int_equal(octo_port_rule_pf(port, FLOW), 0);
+	}
+	faults->handle_create = 0;
+	octo_port_await(octo_port_leads_to(port, FLOW, 2, 1));
+	octo_port_assert_arrives(port, FLOW, 2, NB_PACKETS);
+}
+
 /* The NIC takes the rules and ignores them: the ARFS rules of PF 0 have the flow. */
 static void
 test_rules_without_effect(void **state)
@@ -223,6 +256,7 @@ main(void)
 		octo_port_test(test_actions_end_with_the_rules),
 		octo_port_test(test_hits_are_counted),
 		octo_port_test(test_the_other_pf_is_lost),
+		octo_port_test(test_a_flow_stays_where_the_other_pf_refuses_the_action),
 		octo_port_test(test_rules_without_effect),
 	};
 

@@ -380,6 +380,33 @@ test_a_lost_rule_has_no_other_written_again(void **state)
 	assert_int_equal(faults_of_replacement->ingresses, 20 * 3 + 1);
 }
 
+/* Other refusals than those for lack of room for two rules. */
+static void
+test_a_flow_keeps_its_rule_where_another_fails(void **state)
+{
+	struct octo_port_faults *faults;
+	struct octo_port_flows t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &octo_port_flows_rss);
+	assert_non_null(octo_port_steer(t.port, 3, 0, NULL));
+	octo_port_flows_pass_often(&t, 20);
+	faults = octo_port_faults_on(0);
+	faults->create_ingress = EIO;
+	octo_port_run_on(1);
+	for (int n = 0; n < 500; n++) {
+		octo_port_flows_pass(&t, true);
+		assert_int_equal(octo_port_rule_pf(t.port, 3), 0);
+	}
+	faults->create_ingress = 0;
+	for (int n = 0; n < 20000 && octo_port_rule_pf(t.port, 3) == 0; n++)
+		octo_port_flows_pass(&t, true);
+	assert_int_equal(octo_port_rule_pf(t.port, 3), 1);
+	octo_port_flows_assert_all_arrive(&t);
+}
+
 int
 main(void)
 {
@@ -390,6 +417,7 @@ main(void)
 		octo_port_test(test_a_rule_that_an_update_lost_comes_back),
 		octo_port_test(test_a_silent_poller_stops_no_other_queue),
 		octo_port_test(test_a_lost_rule_has_no_other_written_again),
+		octo_port_test(test_a_flow_keeps_its_rule_where_another_fails),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -80,7 +80,7 @@ slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 		ret = octo_replace_on_pf(octo, 0, rule, &from, &to, error);
 	if (ret == 0)
 		rule->lead = lead;
-	if (ret == 0 || octo_rule_on(octo, rule, 0) == NULL)
+	if ((ret != -EEXIST && !octo_rule_says_full(ret)) || octo_rule_on(octo, rule, 0) == NULL)
 		return ret;
 	before = rule->lead.pf;
 	octo_rule_hits_keep_pf_locked(octo, rule, 0);

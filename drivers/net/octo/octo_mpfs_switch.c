@@ -175,7 +175,10 @@ is_counted(const struct octo_dev *octo, const struct rte_flow *rule)
 	return octo_mpfs_choose_queues(octo) && (rule->count || octo->count_rules);
 }
 
-/* Create an MPFS rule for the flow, beside the one that it has; h is NULL on failure. */
+/*
+ * Create an MPFS rule for the flow, beside the one that it has; h is NULL on failure, and pf is
+ * OCTO_NO_PF if it was not the switch that refused.
+ */
 static struct octo_lead
 create_now(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority, uint8_t pf,
 	   struct rte_flow_error *error)
@@ -204,6 +207,7 @@ create_now(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority,
 	ret = write_rule(octo, &r, &spec, error);
 	if (ret != 0) {
 		rte_errno = -ret;
+		lead.pf = OCTO_NO_PF;
 		return lead;
 	}
 	octo->failover.proxies |= RTE_BIT32(octo->proxy);
@@ -289,6 +293,14 @@ switch_remove(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_erro
 	return ret;
 }
 
+/* May the switch have refused because it has the old rule? It is full, or has one priority. */
+static bool
+may_lack_room(const struct octo_lead *refused, int ret)
+{
+	return refused->pf != OCTO_NO_PF &&
+	       (octo_rule_says_full(ret) || ret == -EEXIST || ret == -EINVAL || ret == -ENOTSUP);
+}
+
 /*
  * Make before break: the new rule is installed at the other priority before the old one is
  * removed, so that no packet in between goes by the default PF.
@@ -307,7 +319,8 @@ switch_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	if (lead.mpfs.h == NULL) {
 		int ret = -rte_errno;
 
-		/* a full table, or a switch of one priority, has no room for both */
+		if (!may_lack_room(&lead, ret))
+			return ret;
 		octo_rule_hits_keep_lead_locked(octo, rule);
 		if (old != NULL && switch_remove(octo, rule, error) != 0)
 			return ret;
