@@ -11,6 +11,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "mpsim_control.h"
 #include "octo_port.h"
 #include "octo_port_fault.h"
 #include "octo_port_flows.h"
@@ -126,7 +127,7 @@ test_legs_follow_a_home_of_the_start_only(void **state)
 
 /* A rule with a count, of several flows: the NIC has no room for another like it. */
 static struct rte_flow *
-count_all(uint16_t port)
+count_all(uint16_t port, uint32_t id)
 {
 	const struct rte_flow_item pattern[] = {
 		{.type = RTE_FLOW_ITEM_TYPE_ETH},
@@ -134,8 +135,9 @@ count_all(uint16_t port)
 		{.type = RTE_FLOW_ITEM_TYPE_END},
 	};
 	const struct rte_flow_action_queue index = {.index = 0};
+	const struct rte_flow_action_count counter = {.id = id};
 	const struct rte_flow_action actions[] = {
-		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT, .conf = &counter},
 		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
 		{.type = RTE_FLOW_ACTION_TYPE_END}};
 	const struct rte_flow_attr attr = {.ingress = 1};
@@ -179,7 +181,7 @@ rehome_without_room(const char *conf, uint32_t priorities)
 	small.all = conf;
 	octo_port_flows_begin(&t, &small, 1, NULL);
 	octo_port_faults_on(0)->priorities = priorities;
-	rule = count_all(t.port);
+	rule = count_all(t.port, 0);
 	octo_port_flows_pass_often(&t, 20);
 	for (unsigned int i = 1; i <= TIMES; i++) {
 		octo_port_run_on(i % 2);
@@ -204,6 +206,58 @@ test_a_rule_follows_without_room_for_another(void **state)
 		skip();
 	rehome_without_room("latency_us=300", 1);
 	rehome_without_room("latency_us=300,generic_entries=1", 0);
+}
+
+/* Legs that are held meanwhile have room for all. */
+static void
+go_on(void)
+{
+	static unsigned int times;
+
+	if (++times % 8 == 0)
+		octo_port_flows_send(under_way);
+	octo_port_flows_receive(under_way, 0);
+}
+
+/* Each rule of the PF takes a while, in which packets go on. */
+static void
+count_while_rules_are_written(uint32_t id, const char *slow)
+{
+	struct octo_port_conf anew = octo_port_flows_two_nodes;
+	struct octo_port_flows t;
+	struct rte_flow *rule;
+
+	anew.all = "latency_us=300,caps=-update";
+	octo_port_flows_begin(&t, &anew, 1, NULL);
+	rule = count_all(t.port, id);
+	octo_port_flows_pass_often(&t, 20);
+	assert_int_equal(rte_pmd_mpsim_fault(slow), 0);
+	under_way = &t;
+	octo_port_meanwhile(go_on);
+	for (unsigned int i = 1; i <= TIMES; i++) {
+		octo_port_run_on(i % 2);
+		for (int n = 0; n < 2000 && octo_port_xstat(t.port, "rehomes") < i; n++)
+			octo_port_flows_pass(&t, true);
+		assert_int_equal(octo_port_xstat(t.port, "rehomes"), i);
+	}
+	octo_port_meanwhile(NULL);
+	octo_port_flows_assert_all_arrive(&t);
+	assert_int_equal(hits_of(t.port, rule), sent_in_all(&t));
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,clear"), 0);
+	octo_port_destroy();
+}
+
+/* The NIC shares one counter among the rules of one id, the old rule and the new one among them. */
+static void
+test_hits_are_counted_once(void **state)
+{
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	count_while_rules_are_written(0, "net_mpsim0,rule_slow,0");
+	count_while_rules_are_written(0, "net_mpsim0,rule_slow,400");
+	count_while_rules_are_written(5, "net_mpsim0,rule_slow,0");
+	count_while_rules_are_written(5, "net_mpsim0,rule_slow,400");
 }
 
 static struct octo_port_faults *faults_of_replacement;
@@ -418,6 +472,7 @@ main(void)
 		octo_port_test(test_a_silent_poller_stops_no_other_queue),
 		octo_port_test(test_a_lost_rule_has_no_other_written_again),
 		octo_port_test(test_a_flow_keeps_its_rule_where_another_fails),
+		octo_port_test(test_hits_are_counted_once),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -21,17 +21,36 @@ octo_replace_by_none(const struct octo_dev *octo, uint8_t port, struct octo_hand
 		octo_port_nic(&octo->port[port])->destroy(&octo->port[port], flow, NULL);
 }
 
+/* What is replaced. */
+struct place {
+	struct octo_dev *octo;
+	struct rte_flow *rule;  /* COUNT continues; NULL: counters begin at 0 */
+	struct octo_handle *on; /* is arfs[port] of the rule, if there is one */
+	uint8_t port;
+};
+
+static void
+give_way(const struct place *p, const struct octo_handle *next)
+{
+	struct octo_handle old = *p->on;
+
+	if (p->rule != NULL)
+		octo_rule_hits_hand_over_locked(p->octo, p->rule, p->port, next);
+	octo_replace_by_none(p->octo, p->port, &old);
+	*p->on = *next;
+}
+
 /*
  * For a PF that refuses two rules of one pattern and priority: a temporary rule of the next
  * priority covers the gap. On failure the old rule, or a copy of it, is on the PF. Returns -EEXIST
  * if there is no such priority.
  */
 static int
-replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
-		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
-		  struct rte_flow_error *error)
+replace_by_bridge(const struct place *p, const struct octo_pf_rule *from,
+		  const struct octo_pf_rule *to, struct rte_flow_error *error)
 {
-	struct octo_handle bridge = octo_fanout_create_on(octo, port, to, 1, error);
+	const struct octo_handle bridge = octo_fanout_create_on(p->octo, p->port, to, 1, error);
+	struct octo_handle next;
 	int ret = 0;
 
 	if (bridge.h == NULL && octo_rule_says_full(-rte_errno))
@@ -40,29 +59,27 @@ replace_by_bridge(const struct octo_dev *octo, uint8_t port, struct octo_handle 
 		return octo_flow_refuse(error, EEXIST,
 					"it takes no two rules of this pattern and priority, and "
 					"none of the next priority: destroy the rule first");
-	octo_replace_by_none(octo, port, on);
-	*on = octo_fanout_create_on(octo, port, to, 0, error);
-	if (on->h == NULL) {
+	give_way(p, &bridge);
+	next = octo_fanout_create_on(p->octo, p->port, to, 0, error);
+	if (next.h == NULL) {
 		ret = -rte_errno;
-		*on = octo_fanout_create_on(octo, port, from, 0, NULL);
+		next = octo_fanout_create_on(p->octo, p->port, from, 0, NULL);
 	}
-	octo_replace_by_none(octo, port, &bridge);
+	give_way(p, &next);
 	return ret;
 }
 
 static int
-replace(const struct octo_dev *octo, uint8_t port, struct octo_handle *on,
-	const struct octo_pf_rule *from, const struct octo_pf_rule *to,
+replace(const struct place *p, const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 	struct rte_flow_error *error)
 {
-	const struct octo_handle fresh = octo_fanout_create_on(octo, port, to, 0, error);
+	const struct octo_handle fresh = octo_fanout_create_on(p->octo, p->port, to, 0, error);
 
 	if (fresh.h == NULL && rte_errno == EEXIST)
-		return replace_by_bridge(octo, port, on, from, to, error);
+		return replace_by_bridge(p, from, to, error);
 	if (fresh.h == NULL)
 		return -rte_errno;
-	octo_replace_by_none(octo, port, on);
-	*on = fresh;
+	give_way(p, &fresh);
 	return 0;
 }
 
@@ -87,11 +104,12 @@ octo_replace_anew(struct octo_dev *octo, uint8_t port, struct octo_handle *on,
 		  const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		  struct rte_flow_error *error)
 {
+	const struct place place = {.octo = octo, .on = on, .port = port};
 	const struct octo_port *p = &octo->port[port];
 	int ret = 0;
 
 	if (octo_port_object(p, on) != NULL) {
-		ret = replace(octo, port, on, from, to, error);
+		ret = replace(&place, from, to, error);
 	} else {
 		*on = octo_fanout_create_on(octo, port, to, 0, error);
 		if (on->h == NULL)
@@ -105,19 +123,16 @@ octo_replace_on_pf(struct octo_dev *octo, uint8_t port, struct rte_flow *rule,
 		   const struct octo_pf_rule *from, const struct octo_pf_rule *to,
 		   struct rte_flow_error *error)
 {
+	const struct place place = {
+		.octo = octo, .rule = rule, .on = &rule->arfs[port], .port = port};
 	struct rte_flow *const old = octo_rule_on(octo, rule, port);
 	int ret;
 
 	if (old == NULL)
 		return 0;
 	ret = change_in_place(octo, port, old, to, error);
-	if (ret == -ENOSYS || ret == -ENOTSUP) {
-		octo_rule_hits_keep_pf_locked(octo, rule, port);
-		ret = replace(octo, port, &rule->arfs[port], from, to, error);
-		/* a new rule may reuse the old one's address, but it has its own counter */
-		if (ret == 0 || octo_rule_on(octo, rule, port) != old)
-			octo_rule_hits_end_pf(rule, port);
-	}
+	if (ret == -ENOSYS || ret == -ENOTSUP)
+		ret = replace(&place, from, to, error);
 	if (octo->sliced && octo_rule_on(octo, rule, port) == NULL)
 		octo_fanout_lose(octo, rule);
 	return ret == 0 ? 0 : octo_flow_blame(&octo->port[port], ret, error);

@@ -214,6 +214,8 @@ enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 extern const struct rte_flow_action octo_rule_hits_count[]; /* a query of COUNT */
 void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port);
 void octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_hits_hand_over_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
+				     const struct octo_handle *next);
 void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port);
 int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,

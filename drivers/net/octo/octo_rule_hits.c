@@ -93,6 +93,30 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 		read_pf(kept, rule, port, &count);
 }
 
+/*
+ * The PF has the next rule beside this one, which is about to be destroyed: the count goes on there.
+ * A count of the next rule that is not lower is of a counter that both share.
+ */
+void
+octo_rule_hits_hand_over_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
+				const struct octo_handle *next)
+{
+	struct rte_flow_query_count count = {0};
+	struct octo_kept_hits *kept;
+
+	octo_rule_hits_keep_pf_locked(octo, rule, port);
+	rule->arfs[port] = *next;
+	kept = rule->ext == NULL ? NULL : rule->ext->kept;
+	if (kept == NULL)
+		return;
+	if (may_share_counter(rule) &&
+	    count_of_pf(octo, rule, port, octo_rule_hits_count, &count, NULL) == 0 &&
+	    count.hits >= kept->last[port].hits.hits)
+		kept->last[port].counter = *next;
+	else
+		octo_kept_hits_end(kept, port);
+}
+
 /* The rule on this PF is gone, and its counter with it. */
 void
 octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port)
