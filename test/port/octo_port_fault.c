@@ -128,6 +128,8 @@ validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct octo_port_faults *f = &of(dev)->faults;
 	int code = attr->transfer ? f->validate_transfer : f->validate_ingress;
 
+	if (f->priorities != 0 && attr->priority >= f->priorities)
+		code = EINVAL;
 	if (f->count != 0 && has_count(actions))
 		code = f->count;
 	return code != 0 ? refuse(dev, code, error) :

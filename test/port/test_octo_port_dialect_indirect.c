@@ -226,6 +226,19 @@ test_a_flow_stays_where_the_other_pf_refuses_the_action(void **state)
 	octo_port_assert_arrives(port, FLOW, 2, NB_PACKETS);
 }
 
+/* Its rules have priorities above those of the PFs. */
+static void
+test_pfs_need_as_many_priorities(void **state)
+{
+	const struct octo_port_conf conf = {.nic = INDIRECT, .octo = INDIRECT};
+	const uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_faults_on(1)->priorities = OCTO_MPFS_PRIORITIES;
+	octo_port_up(port, NB_QUEUES);
+	assert_string_equal(topology(port).tier, "none");
+}
+
 /* The NIC takes the rules and ignores them: the ARFS rules of PF 0 have the flow. */
 static void
 test_rules_without_effect(void **state)
@@ -257,6 +270,7 @@ main(void)
 		octo_port_test(test_hits_are_counted),
 		octo_port_test(test_the_other_pf_is_lost),
 		octo_port_test(test_a_flow_stays_where_the_other_pf_refuses_the_action),
+		octo_port_test(test_pfs_need_as_many_priorities),
 		octo_port_test(test_rules_without_effect),
 	};
 

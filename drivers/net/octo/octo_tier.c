@@ -58,11 +58,12 @@ octo_tier_init(struct octo_dev *octo, const struct octo_args *args)
 static bool
 pfs_accept_queue_rules(struct octo_dev *octo, bool count)
 {
+	const uint32_t highest = octo_mpfs_choose_queues(octo) ? OCTO_MPFS_PRIORITIES : 0;
 	struct rte_flow_error error;
 	struct octo_flow_rule r;
 	int pf;
 
-	octo_flow_build_queue(&r, &octo_tuple_example, 0, 0, count);
+	octo_flow_build_queue(&r, &octo_tuple_example, highest, 0, count);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING)
 		if (octo_port_nic(&octo->port[pf])
 			    ->validate(&octo->port[pf], &r.attr, r.pattern, r.actions, &error) != 0)
