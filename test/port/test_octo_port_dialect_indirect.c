@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
@@ -239,6 +240,24 @@ test_pfs_need_as_many_priorities(void **state)
 	assert_string_equal(topology(port).tier, "none");
 }
 
+static void
+test_a_priority_that_has_no_room_below(void **state)
+{
+	const uint16_t port = begin(INDIRECT, NULL);
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+	struct octo_tuple t;
+
+	(void)state;
+	assert_int_equal(octo_tuple_read(&t, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, NULL), 0);
+	octo_flow_build_queue(&r, &t, UINT32_MAX - OCTO_MPFS_PRIORITIES + 1, 1, false);
+	assert_null(rte_flow_create(port, &r.attr, r.pattern, r.actions, &error));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_non_null(strstr(error.message, "4294967291"));
+	octo_flow_build_queue(&r, &t, UINT32_MAX - OCTO_MPFS_PRIORITIES, 1, false);
+	assert_non_null(rte_flow_create(port, &r.attr, r.pattern, r.actions, &error));
+}
+
 /* The NIC takes the rules and ignores them: the ARFS rules of PF 0 have the flow. */
 static void
 test_rules_without_effect(void **state)
@@ -271,6 +290,7 @@ main(void)
 		octo_port_test(test_the_other_pf_is_lost),
 		octo_port_test(test_a_flow_stays_where_the_other_pf_refuses_the_action),
 		octo_port_test(test_pfs_need_as_many_priorities),
+		octo_port_test(test_a_priority_that_has_no_room_below),
 		octo_port_test(test_rules_without_effect),
 	};
 

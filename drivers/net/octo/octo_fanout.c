@@ -91,6 +91,9 @@ octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec
 		pf_rule->rule = *spec->app_spec;
 		return octo_app_spec_pfs(octo, spec->app_spec, &pf_rule->pfs, error);
 	}
+	if (spec->priority > UINT32_MAX - below)
+		return octo_flow_refuse(error, EINVAL,
+					"with dialect=indirect a priority is 4294967291 at most");
 	octo_flow_build_queue(&pf_rule->built, spec->tuple, spec->priority + below,
 			      octo_pf_leg(&octo->pf[spec->pf], spec->queue).queue, spec->count);
 	pf_rule->rule.attr_ro = &pf_rule->built.attr;
