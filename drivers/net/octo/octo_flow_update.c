@@ -66,6 +66,8 @@ update_locked(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flo
 	if (ret != 0)
 		return ret;
 	spec = r.rule_spec;
+	/* that on the PFs may be a lower one */
+	spec.priority = rule->priority;
 	/* contains the context by which the PFs report the rule to octo when it ages */
 	if (app_spec.rule != NULL)
 		spec.app_spec = app_spec.rule;
