@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "octo_port.h"
+#include "octo_port_async.h"
 #include "octo_port_fault.h"
 
 #include "mpsim.h"
@@ -258,6 +259,19 @@ test_a_priority_that_has_no_room_below(void **state)
 	assert_non_null(rte_flow_create(port, &r.attr, r.pattern, r.actions, &error));
 }
 
+static void
+test_there_are_no_flow_queues(void **state)
+{
+	const struct octo_port_conf conf = {.nic = INDIRECT, .octo = INDIRECT};
+	const uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, NB_QUEUES), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 8, &error), -ENOTSUP);
+	assert_non_null(strstr(error.message, "dialect=indirect"));
+}
+
 /* The NIC takes the rules and ignores them: the ARFS rules of PF 0 have the flow. */
 static void
 test_rules_without_effect(void **state)
@@ -291,6 +305,7 @@ main(void)
 		octo_port_test(test_a_flow_stays_where_the_other_pf_refuses_the_action),
 		octo_port_test(test_pfs_need_as_many_priorities),
 		octo_port_test(test_a_priority_that_has_no_room_below),
+		octo_port_test(test_there_are_no_flow_queues),
 		octo_port_test(test_rules_without_effect),
 	};
 

@@ -146,6 +146,11 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 		return ret;
 	if (octo->sliced)
 		return refuse(error, ENOTSUP, "the PFs are slices of one port: no flow queues");
+	/* a rule of a table has the priority of the table, and its ARFS rules need a lower one */
+	if (octo_mpfs_choose_queues(octo))
+		return refuse(error, ENOTSUP,
+			      "there are no flow queues with dialect=indirect: make rules by "
+			      "rte_flow_create()");
 	async = make_queues(nb_queue, queue_attr);
 	if (async == NULL)
 		return refuse(error, ENOMEM, "no memory for flow queues");
