@@ -120,6 +120,19 @@ test_it_is_not_tried_by_itself(void **state)
 }
 
 static void
+test_nothing_is_learned(void **state)
+{
+	const struct octo_port_conf conf = {.learn = true, .nic = INDIRECT, .octo = INDIRECT};
+	const uint16_t port = octo_port_create(&conf);
+	struct rte_pmd_octo_learning learning;
+
+	(void)state;
+	octo_port_up(port, NB_QUEUES);
+	assert_int_equal(rte_pmd_octo_learning_get(port, &learning), 0);
+	assert_string_equal(learning.state, "asleep: rules of this dialect choose the queue");
+}
+
+static void
 test_a_nic_without_it(void **state)
 {
 	const struct octo_port_conf conf = {.nic = "dialect=wire-item", .octo = INDIRECT};
@@ -298,6 +311,7 @@ main(void)
 		octo_port_test(test_rules_of_the_other_pf_are_not_needed),
 		octo_port_test(test_a_pf_without_indirect_queue_actions),
 		octo_port_test(test_it_is_not_tried_by_itself),
+		octo_port_test(test_nothing_is_learned),
 		octo_port_test(test_a_nic_without_it),
 		octo_port_test(test_actions_end_with_the_rules),
 		octo_port_test(test_hits_are_counted),

@@ -369,6 +369,8 @@ state_of(const struct octo_dev *octo)
 		return "the port is stopped";
 	if (!octo_tier_has_mpfs(octo->tier))
 		return "asleep: in this tier no rule chooses the PF";
+	if (octo_mpfs_choose_queues(octo))
+		return "asleep: rules of this dialect choose the queue";
 	if (octo->tier == OCTO_TIER_PARTITION)
 		return "asleep: in this tier nothing strays";
 	if (agent_is_away(octo))
