@@ -297,16 +297,19 @@ mpsim_indirect_free_all(struct mpsim_pf *pf)
 
 	while ((h = LIST_FIRST(&pf->handles)) != NULL) {
 		struct mpsim_dest old = {0};
+		bool is_used;
 
 		mpsim_nic_lock(pf->nic);
-		if (h->users > 0) {
+		is_used = h->users > 0;
+		if (is_used) {
 			LIST_REMOVE(h, list);
 			old = h->dest;
 			h->dest = (struct mpsim_dest){.port = old.port, .kind = MPSIM_TO_DROP};
 			h->pf = NULL;
 		}
 		mpsim_nic_unlock(pf->nic);
-		if (h->pf == NULL)
+		/* its last user may have freed it since */
+		if (is_used)
 			mpsim_dest_release(pf, &old);
 		else
 			free_handle(pf, h);
