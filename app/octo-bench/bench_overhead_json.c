@@ -120,7 +120,7 @@ write_case(FILE *f, const struct overhead_stage_result *stage, const struct over
 			",\n     \"empty_leg\": %.4f, \"empty_leg_low\": %.4f, "
 			"\"empty_leg_high\": %.4f",
 			c->empty_leg.median, c->empty_leg.low, c->empty_leg.high);
-	if (overhead_measured(stage, c, "octo-slices"))
+	if (overhead_measured(stage, c, "octo-slices") && c->of[OVERHEAD_OCTO].measured)
 		fprintf(f,
 			",\n     \"slices\": %.4f, \"slices_low\": %.4f, "
 			"\"slices_high\": %.4f",
