@@ -21,9 +21,11 @@ struct queue_intr {
 	int epfd;
 	int wake;                          /* eventfd */
 	RTE_ATOMIC(int) leg[OCTO_MAX_PFS]; /* those in epfd; they belong to the PFs */
+	RTE_ATOMIC(uint32_t) joined;       /* legs that were not armed since they were added */
 	/* by the poller */
 	uint32_t blind;    /* legs of PMDs that cannot say whether there are packets */
 	uint64_t received; /* packets until the queue was last armed */
+	uint8_t looks;     /* bursts until the blind legs are known to be empty */
 };
 
 struct port_intr {
@@ -88,9 +90,12 @@ add_leg(const struct octo_dev *octo, struct queue_intr *intr, uint8_t pf, uint16
 	const int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(leg.port, leg.queue);
 	int ret = fd < 0 ? -ENOTSUP : add_fd(intr, fd, RTE_BIT32(pf));
 
-	if (ret == 0)
-		rte_atomic_store_explicit(&intr->leg[pf], fd, rte_memory_order_relaxed);
-	return ret;
+	if (ret != 0)
+		return ret;
+	rte_atomic_store_explicit(&intr->leg[pf], fd, rte_memory_order_relaxed);
+	/* the poller takes it when the leg is live, which is published later with release */
+	rte_atomic_fetch_or_explicit(&intr->joined, RTE_BIT32(pf), rte_memory_order_relaxed);
+	return 0;
 }
 
 /* Returns 0, or a negative errno, with the queue for which it failed. */
@@ -375,16 +380,24 @@ is_fenced(const struct octo_rxq *q)
 }
 
 /*
- * May a leg whose driver cannot count have packets? They may have come before it was armed if the
- * queue was armed anew after a signal or packets; the next time it has been armed all along.
+ * May a leg whose driver cannot count have packets? They may have come before it was armed if it
+ * has joined, or if the queue was armed anew after a signal or packets; from then on it has been
+ * armed all along. An empty burst polls one idle stray leg, so it takes as many as there are legs.
  */
 static bool
-may_wait(const struct octo_rxq *q, struct queue_intr *intr, uint32_t signalled)
+may_wait(const struct octo_rxq *q, struct queue_intr *intr, uint32_t live, uint32_t signalled)
 {
 	const uint64_t before = intr->received;
+	const uint32_t joined = rte_atomic_fetch_and_explicit(&intr->joined, ~live,
+							      rte_memory_order_relaxed);
 
 	intr->received = q->home_count.packets + q->stray_count.packets;
-	return intr->blind != 0 && (intr->received != before || (signalled & intr->blind) != 0);
+	if (intr->received != before || ((signalled | (joined & live)) & intr->blind) != 0)
+		intr->looks = (uint8_t)__builtin_popcount(live);
+	if (intr->blind == 0 || intr->looks == 0)
+		return false;
+	intr->looks--;
+	return true;
 }
 
 int
@@ -410,7 +423,7 @@ octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id)
 	for (uint8_t pf = 0; ret == 0 && pf < OCTO_MAX_PFS; pf++)
 		if (live & RTE_BIT32(pf))
 			ret = arm_leg(q, intr, pf, (signalled & RTE_BIT32(pf)) != 0, &waits);
-	if (may_wait(q, intr, signalled) || waits || is_fenced(q))
+	if (may_wait(q, intr, live, signalled) || waits || is_fenced(q))
 		wake(intr);
 	return ret;
 }

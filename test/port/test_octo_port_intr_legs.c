@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Rx interrupts: how a leg is armed, and one that cannot count: a burst per wake-up misses none. */
+
+#include <errno.h>
+
+#include <ethdev_driver.h>
+#include <rte_epoll.h>
+#include <rte_interrupts.h>
+
+#include "octo_port.h"
+#include "octo_port_async.h"
+
+#define FLOW 200
+#define NB_PFS 4
+#define LOOK_US 2000
+#define LONG_US 10000
+/* Looks that do not find the poller asleep, at most. */
+#define TRIES 100
+/* After so many empty bursts a stray leg is polled in turn only. */
+#define IDLE_BURSTS 500
+
+static struct octo_port_tally tally;
+
+static uint32_t
+cannot_count(void *queue)
+{
+	RTE_SET_USED(queue);
+	return (uint32_t)-ENOTSUP;
+}
+
+static int
+cannot_tell(void *queue, uint16_t offset)
+{
+	RTE_SET_USED(queue);
+	RTE_SET_USED(offset);
+	return -ENOTSUP;
+}
+
+static void
+make_blind(unsigned int pf)
+{
+	rte_eth_fp_ops[octo_port_pf(pf)].rx_queue_count = (void *)cannot_count;
+	rte_eth_fp_ops[octo_port_pf(pf)].rx_descriptor_status = cannot_tell;
+}
+
+/* Queue 0 is at home on PF 0 and is listened to. */
+static uint16_t
+start_port(const struct octo_port_conf *conf)
+{
+	const struct rte_eth_conf with_interrupts = {.intr_conf = {.lsc = 1, .rxq = 1}};
+	const uint16_t port = octo_port_create(conf);
+
+	octo_port_up_as(port, 2, &with_interrupts);
+	for (unsigned int pf = 0; pf < conf->nb_pfs; pf++)
+		make_blind(pf);
+	assert_int_equal(
+		rte_eth_dev_rx_intr_ctl_q(port, 0, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, NULL),
+		0);
+	tally = (struct octo_port_tally){0};
+	return port;
+}
+
+static bool
+is_woken(uint64_t us)
+{
+	struct rte_epoll_event event;
+
+	octo_port_pass_us(us);
+	return rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, 0) == 1;
+}
+
+/* One burst, then arm. Does the poller sleep? */
+static bool
+poll_and_arm(uint16_t port, uint64_t us)
+{
+	octo_port_poll(port, 0, 32, &tally);
+	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
+	return !is_woken(us);
+}
+
+static void
+fall_asleep(uint16_t port)
+{
+	for (int i = 0; i < TRIES; i++)
+		if (poll_and_arm(port, LOOK_US))
+			return;
+	fail_msg("the poller of queue 0 does not fall asleep");
+}
+
+static void
+test_a_packet_by_any_of_three_strays(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = NB_PFS};
+	const uint16_t port = start_port(&conf);
+
+	(void)state;
+	for (unsigned int pf = 1; pf < NB_PFS; pf++)
+		assert_non_null(octo_port_overrule(FLOW + pf, pf));
+	/* whichever leg is next in turn when the packet comes */
+	for (unsigned int i = 0; i < NB_PFS * NB_PFS; i++) {
+		const uint64_t before = tally.packets;
+
+		for (unsigned int n = 0; n < IDLE_BURSTS + i / NB_PFS; n++)
+			octo_port_poll(port, 0, 32, &tally);
+		fall_asleep(port);
+		octo_port_send(port, 1, FLOW + 1 + i % (NB_PFS - 1), 1);
+		assert_true(is_woken(LONG_US));
+		fall_asleep(port);
+		assert_int_equal(tally.packets, before + 1);
+	}
+}
+
+/* Without another PF there is no fence, which would have woken the poller, too. */
+static void
+test_a_packet_before_a_leg_that_joined_is_armed(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 1, .replug = true};
+	const uint16_t port = start_port(&conf);
+
+	(void)state;
+	assert_non_null(octo_port_steer(port, FLOW, 0, NULL));
+	fall_asleep(port);
+	octo_port_remove_pf(0);
+	fall_asleep(port);
+	octo_port_await(octo_port_xstat(port, "replugs") == 1);
+	make_blind(0);
+	assert_true(is_woken(0));
+	octo_port_poll(port, 0, 32, &tally);
+	octo_port_send(port, 1, FLOW, 1);
+	octo_port_pump(1);
+	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
+	assert_true(is_woken(LOOK_US));
+	fall_asleep(port);
+	assert_int_equal(tally.packets, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_packet_by_any_of_three_strays),
+		octo_port_test(test_a_packet_before_a_leg_that_joined_is_armed),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
