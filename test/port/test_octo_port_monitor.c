@@ -13,6 +13,7 @@
 #define HOME_FLOW 100
 #define STRAY_FLOW 200
 #define MOVED_FLOW 300
+#define SETTLE_US 1000000
 
 static struct octo_port_tally tally;
 
@@ -101,6 +102,27 @@ test_a_fence_is_closed_first(void **state)
 	assert_int_equal(rte_eth_get_monitor_addr(port, 1, &cond), 0);
 }
 
+/* The fence ends with the queue that it is of, and the queue that it waited for may sleep again. */
+static void
+test_a_fence_ends_with_its_queue(void **state)
+{
+	const uint16_t port = start_port();
+	struct rte_flow_action to = {.type = RTE_FLOW_ACTION_TYPE_QUEUE,
+				     .conf = &(const struct rte_flow_action_queue){.index = 1}};
+	struct rte_flow_action_handle *handle = octo_port_indirect_queue(port, 0);
+	struct rte_power_monitor_cond cond;
+
+	(void)state;
+	assert_non_null(octo_port_steer_by(port, MOVED_FLOW, handle, NULL));
+	octo_port_poll(port, 1, 32, &tally);
+	assert_int_equal(rte_flow_action_handle_update(port, handle, &to, NULL), 0);
+	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), -EBUSY);
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	octo_port_pass_us(SETTLE_US);
+	octo_port_poll(port, 0, 32, &tally);
+	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), 0);
+}
+
 static void
 test_it_is_of_another_pf_when_the_home_is_lost(void **state)
 {
@@ -167,6 +189,7 @@ main(void)
 		octo_port_test(test_it_is_that_of_the_home_leg),
 		octo_port_test(test_a_stray_is_polled_first),
 		octo_port_test(test_a_fence_is_closed_first),
+		octo_port_test(test_a_fence_ends_with_its_queue),
 		octo_port_test(test_it_is_of_another_pf_when_the_home_is_lost),
 		octo_port_test(test_a_pf_that_cannot_count),
 		octo_port_test(test_a_home_without_an_address),

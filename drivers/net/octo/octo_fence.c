@@ -64,6 +64,7 @@ close_if_done(struct octo_dev *octo, struct octo_rxq *q)
 		return true;
 	if (octo_gate_is_held(&q->gate))
 		return false;
+	octo->fences.stale_sources |= q->fence.kind >= OCTO_FENCE_MOVE;
 	q->fence.kind = OCTO_FENCE_NONE;
 	q->fence.under_way = false;
 	q->fence.by_leg = false;
@@ -456,14 +457,14 @@ void
 octo_fence_sweep_locked(struct octo_dev *octo)
 {
 	struct octo_rxq *q;
-	bool closed = false;
 
-	if (octo->fences.nb_open == 0)
+	if (octo->fences.nb_open == 0 && !octo->fences.stale_sources)
 		return;
 	OCTO_FOREACH_RXQ(octo, q)
-		closed |= q->fence.kind != OCTO_FENCE_NONE && close_if_done(octo, q);
-	if (!closed)
+		close_if_done(octo, q);
+	if (!octo->fences.stale_sources)
 		return;
+	octo->fences.stale_sources = false;
 	OCTO_FOREACH_RXQ(octo, q)
 		if (waits_for(octo, q->queue_id) == NULL)
 			octo_gate_set_source(&q->gate, false);

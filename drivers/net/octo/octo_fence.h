@@ -73,12 +73,13 @@ struct octo_fence_counts {
 /** The fences of a port; under the control mutex. */
 struct octo_fences {
 	struct octo_fence_settings settings;
-	uint32_t nb_open;  /**< armed and not seen closed: their consumers may have closed them */
-	bool by_others;    /**< the hotplug request changes paths, and ends the hold itself */
-	uint64_t opened;   /**< so far */
-	uint64_t rehomes;  /**< so far: queues whose flows have followed them */
-	uint64_t given_up; /**< so far: closed for others that waited */
-	uint64_t step_end; /**< TSC at which waiting for a step ends */
+	uint32_t nb_open;   /**< armed and not seen closed: their consumers may have closed them */
+	bool stale_sources; /**< a fence with sources was closed, maybe outside of the sweep */
+	bool by_others;     /**< the hotplug request changes paths, and ends the hold itself */
+	uint64_t opened;    /**< so far */
+	uint64_t rehomes;   /**< so far: queues whose flows have followed them */
+	uint64_t given_up;  /**< so far: closed for others that waited */
+	uint64_t step_end;  /**< TSC at which waiting for a step ends */
 	uint64_t step_patience; /**< TSC until which a step lets others close; 0: no wait */
 	/* values at the last reset */
 	uint64_t opened_base;
