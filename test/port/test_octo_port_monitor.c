@@ -182,6 +182,26 @@ test_a_home_without_an_address(void **state)
 	assert_addr_is_of(port, 0);
 }
 
+/* The power library asks before it lets a poller wait, and wants the queue stopped. */
+static void
+test_a_stopped_port_without_an_address(void **state)
+{
+	const uint16_t port = start_port();
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+	const struct eth_dev_ops *real = pf->dev_ops;
+	struct eth_dev_ops ops = *real;
+	struct rte_power_monitor_cond cond;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), -EBUSY);
+	ops.get_monitor_addr = NULL;
+	pf->dev_ops = &ops;
+	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), -ENOTSUP);
+	pf->dev_ops = real;
+	assert_int_equal(rte_eth_get_monitor_addr(port, 0, &cond), -EBUSY);
+}
+
 int
 main(void)
 {
@@ -193,6 +213,7 @@ main(void)
 		octo_port_test(test_it_is_of_another_pf_when_the_home_is_lost),
 		octo_port_test(test_a_pf_that_cannot_count),
 		octo_port_test(test_a_home_without_an_address),
+		octo_port_test(test_a_stopped_port_without_an_address),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

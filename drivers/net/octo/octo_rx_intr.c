@@ -477,6 +477,28 @@ check_other_legs(const struct octo_rxq *q, uint32_t live, uint8_t home)
 	return 0;
 }
 
+/* A stopped queue has nothing to wait for, but an application asks there whether it could. */
+static int
+ask_stopped(const struct octo_rxq *q)
+{
+	const struct octo_dev *octo = q->octo;
+	struct rte_power_monitor_cond cond;
+	struct octo_use use;
+	int pf, ret;
+
+	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_READY) {
+		const uint16_t queue = octo_pf_leg(&octo->pf[pf], q->queue_id).queue;
+
+		if (!octo_users_enter(octo->pf[pf].port, &use))
+			continue;
+		ret = rte_eth_get_monitor_addr(use.port_id, queue, &cond);
+		octo_users_leave(&use);
+		if (ret == -ENOTSUP)
+			return ret;
+	}
+	return -EBUSY;
+}
+
 int
 octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond)
 {
@@ -490,7 +512,7 @@ octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond)
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	octo_legs_follow(q->octo);
-	ret = check_other_legs(q, live, home);
+	ret = live == 0 ? ask_stopped(q) : check_other_legs(q, live, home);
 	if (ret == 0)
 		ret = rte_eth_get_monitor_addr(q->leg[home].port, q->leg[home].queue, cond);
 	octo_askers_leave(octo_legs_askers(q->askers));

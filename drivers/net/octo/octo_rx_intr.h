@@ -29,7 +29,8 @@ int octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id);
  *
  * @return
  *   0; -EBUSY: another leg has packets, or a fence is open, so that the poller has to poll;
- *   -ENOTSUP: the home PF has no address, or another PF cannot say whether it has packets.
+ *   -ENOTSUP: the home PF has no address, or another PF cannot say whether it has packets; or
+ *   the port is stopped, where it else is -EBUSY, and a PF has no address.
  */
 int octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond);
 
