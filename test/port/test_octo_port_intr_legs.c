@@ -3,10 +3,14 @@
 /* Rx interrupts: how a leg is armed, and one that cannot count: a burst per wake-up misses none. */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <ethdev_driver.h>
 #include <rte_epoll.h>
 #include <rte_interrupts.h>
+#include <rte_log.h>
 
 #include "octo_port.h"
 #include "octo_port_async.h"
@@ -46,18 +50,26 @@ make_blind(unsigned int pf)
 
 /* Queue 0 is at home on PF 0 and is listened to. */
 static uint16_t
-start_port(const struct octo_port_conf *conf)
+start_port_that_counts(const struct octo_port_conf *conf)
 {
 	const struct rte_eth_conf with_interrupts = {.intr_conf = {.lsc = 1, .rxq = 1}};
 	const uint16_t port = octo_port_create(conf);
 
 	octo_port_up_as(port, 2, &with_interrupts);
-	for (unsigned int pf = 0; pf < conf->nb_pfs; pf++)
-		make_blind(pf);
 	assert_int_equal(
 		rte_eth_dev_rx_intr_ctl_q(port, 0, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, NULL),
 		0);
 	tally = (struct octo_port_tally){0};
+	return port;
+}
+
+static uint16_t
+start_port(const struct octo_port_conf *conf)
+{
+	const uint16_t port = start_port_that_counts(conf);
+
+	for (unsigned int pf = 0; pf < conf->nb_pfs; pf++)
+		make_blind(pf);
 	return port;
 }
 
@@ -135,12 +147,44 @@ test_a_packet_before_a_leg_that_joined_is_armed(void **state)
 	assert_int_equal(tally.packets, 1);
 }
 
+/* What the port says of a PF that has no interrupts, however often that is tried again. */
+static void
+test_a_pf_that_stays_out_is_named_once(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2, .replug = true};
+	const struct octo_port_conf without = {
+		.nb_pfs = 2,
+		.replug = true,
+		.pf = {NULL, "caps=-rxintr"},
+	};
+	const uint16_t port = start_port_that_counts(&conf);
+	const char *line = "has no Rx interrupt for Rx queue 0";
+	char *text, *at;
+	size_t size;
+	FILE *log = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(log);
+	octo_port_remove_pf(1);
+	rte_openlog_stream(log);
+	octo_port_add_pf(&without, 1);
+	octo_port_pass_us(3000000);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	assert_false(octo_port_pf_is_started(port, 1));
+	at = strstr(text, line);
+	assert_non_null(at);
+	assert_null(strstr(at + 1, line));
+	free(text);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_packet_by_any_of_three_strays),
 		octo_port_test(test_a_packet_before_a_leg_that_joined_is_armed),
+		octo_port_test(test_a_pf_that_stays_out_is_named_once),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -129,6 +129,11 @@ octo_rx_intr_add_port_locked(struct octo_dev *octo, uint8_t port)
 	if (ret == 0)
 		return 0;
 	octo_rx_intr_drop(octo, octo_port_pfs(octo, port));
+	/* lost meanwhile, which is why its descriptor is not there */
+	if (!octo_port_is(&octo->port[port], OCTO_PORT_READY))
+		return -ENODEV;
+	if (octo->port[port].fsm.logged)
+		return ret;
 	OCTO_LOG(ERR, "port %u: PF %s has no Rx interrupt for Rx queue %u, and the others have: %s",
 		 octo->port_id, octo->port[port].name, queue, rte_strerror(-ret));
 	return ret;

@@ -50,7 +50,7 @@ void octo_rx_intr_fini(struct rte_eth_dev *dev);
  * A lower port joins the running octo port: add its legs to the queues' descriptors.
  *
  * @return
- *   0, or a negative errno if it has no interrupts, and the others have; an error was logged.
+ *   0, or a negative errno if it has no interrupts, and the others have; logged at the first try.
  */
 int octo_rx_intr_add_port_locked(struct octo_dev *octo, uint8_t port);
 
