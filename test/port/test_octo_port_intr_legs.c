@@ -147,6 +147,43 @@ test_a_packet_before_a_leg_that_joined_is_armed(void **state)
 	assert_int_equal(tally.packets, 1);
 }
 
+static unsigned int nb_disabled;
+
+static int
+count_disable(struct rte_eth_dev *dev, uint16_t queue)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(queue);
+	nb_disabled++;
+	return 0;
+}
+
+/* Some drivers keep an event until the interrupt is disabled, and signal no other one. */
+static void
+test_the_event_of_a_leg_that_counts_is_taken(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2};
+	const uint16_t port = start_port_that_counts(&conf);
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+	const struct eth_dev_ops *real = pf->dev_ops;
+	struct eth_dev_ops ops = *real;
+
+	(void)state;
+	assert_non_null(octo_port_overrule(FLOW, 1));
+	fall_asleep(port);
+	octo_port_send(port, 1, FLOW, 1);
+	assert_true(is_woken(LONG_US));
+	octo_port_receive(port, 0, 1, &tally);
+	ops.rx_queue_intr_disable = count_disable;
+	pf->dev_ops = &ops;
+	nb_disabled = 0;
+	/* the second time it is armed already */
+	for (int i = 0; i < 2; i++)
+		rte_eth_dev_rx_intr_enable(port, 0);
+	pf->dev_ops = real;
+	assert_int_equal(nb_disabled, 1);
+}
+
 /* What the port says of a PF that has no interrupts, however often that is tried again. */
 static void
 test_a_pf_that_stays_out_is_named_once(void **state)
@@ -184,6 +221,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_packet_by_any_of_three_strays),
 		octo_port_test(test_a_packet_before_a_leg_that_joined_is_armed),
+		octo_port_test(test_the_event_of_a_leg_that_counts_is_taken),
 		octo_port_test(test_a_pf_that_stays_out_is_named_once),
 	};
 

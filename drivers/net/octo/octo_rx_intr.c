@@ -360,7 +360,7 @@ arm_leg(struct octo_rxq *q, struct queue_intr *intr, uint8_t pf, bool signalled,
 	if (!octo_users_enter(port, &use))
 		return 0;
 	/* some drivers keep an event until then, which was put off */
-	if (signalled && (intr->blind & RTE_BIT32(pf)))
+	if (signalled)
 		rte_eth_dev_rx_intr_disable(use.port_id, queue);
 	ret = rte_eth_dev_rx_intr_enable(use.port_id, queue);
 	n = count_packets(use.port_id, queue);
