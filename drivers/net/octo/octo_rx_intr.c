@@ -348,7 +348,10 @@ count_packets(uint16_t port_id, uint16_t queue)
 	return n < 0 ? n : n == RTE_ETH_RX_DESC_DONE;
 }
 
-/* Arm a leg, then look whether it has packets. A PF that is about to go is left out. */
+/*
+ * Arm a leg, then look whether it has packets. That of a PF that is about to go is not armed: its
+ * poller goes on until the leg is unpublished, or can be armed because the PF stays.
+ */
 static int
 arm_leg(struct octo_rxq *q, struct queue_intr *intr, uint8_t pf, bool signalled, bool *waits)
 {
@@ -357,8 +360,10 @@ arm_leg(struct octo_rxq *q, struct queue_intr *intr, uint8_t pf, bool signalled,
 	struct octo_use use;
 	int ret, n;
 
-	if (!octo_users_enter(port, &use))
+	if (!octo_users_enter(port, &use)) {
+		*waits = true;
 		return 0;
+	}
 	/* some drivers keep an event until then, which was put off */
 	if (signalled)
 		rte_eth_dev_rx_intr_disable(use.port_id, queue);
