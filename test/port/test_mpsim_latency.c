@@ -154,10 +154,39 @@ test_a_full_pipeline_drops(void **state)
 	assert_int_equal(taken + octo_port_xstat(port, "rx_lost_in_dead_rings"), 6000);
 }
 
+/* A descriptor whose frame is dropped gets another buffer. */
+static void
+test_dropped_frames_give_back_their_descriptors(void **state)
+{
+	const struct octo_port_conf posted = {.pf = {"latency_us=1000,fill_rings=1"}};
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pfs(&posted);
+	port = octo_port_pf(0);
+	octo_port_up(port, 2);
+	octo_port_up(octo_port_pf(1), 2);
+	for (unsigned int i = 0; i < 2 * OCTO_PORT_NB_DESC / 32; i++) {
+		octo_port_send(port, 0, 7, 32);
+		octo_port_pump(IDLE_QUEUE);
+		assert_int_equal(rte_eth_dev_rx_queue_stop(port, 0), 0);
+		octo_port_pass_us(2000);
+		octo_port_pump(IDLE_QUEUE);
+		assert_int_equal(rte_eth_dev_rx_queue_start(port, 0), 0);
+	}
+	octo_port_send(port, 0, 8, 1);
+	octo_port_pump(IDLE_QUEUE);
+	octo_port_pass_us(2000);
+	octo_port_pump(IDLE_QUEUE);
+	assert_int_equal(rte_eth_rx_queue_count(port, 0), 1);
+	assert_int_equal(next_frame(port, 0), 8);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		octo_port_test(test_dropped_frames_give_back_their_descriptors),
 		octo_port_test(test_frames_come_late_and_in_order),
 		octo_port_test(test_a_flow_that_changes_pf_overtakes_itself),
 		octo_port_test(test_a_full_ring_drops_what_comes_out),

@@ -6,6 +6,7 @@
 
 #include "octo_clock.h"
 #include "mpsim.h"
+#include "mpsim_post.h"
 
 static struct mpsim_pipe_slot *
 slot_at(const struct mpsim_pipe *pipe, uint32_t i)
@@ -75,10 +76,10 @@ leave_one(struct mpsim_pf *pf, struct mpsim_rxq *q, struct rte_mbuf *frame)
 
 	if (unlikely(!q->started)) {
 		pf->stats.stopped++;
-		rte_pktmbuf_free(frame);
+		mpsim_post_free(q, frame);
 	} else if (unlikely(q->full || rte_ring_sp_enqueue(q->ring, frame) != 0)) {
 		q->stats->missed++;
-		rte_pktmbuf_free(frame);
+		mpsim_post_free(q, frame);
 	} else {
 		q->stats->packets++;
 		q->stats->bytes += len;
@@ -115,7 +116,7 @@ mpsim_pipe_drop(struct mpsim_pipe *pipe, const struct mpsim_rxq *queue)
 
 		if (s->frame == NULL || (queue != NULL && s->queue != queue))
 			continue;
-		rte_pktmbuf_free(s->frame);
+		mpsim_post_free(s->queue, s->frame);
 		s->frame = NULL;
 		n++;
 	}

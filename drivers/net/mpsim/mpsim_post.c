@@ -29,7 +29,15 @@ mpsim_post_drop(struct mpsim_rxq *q)
 		rte_pktmbuf_free_bulk(bufs, n);
 	} while (n > 0);
 	mpsim_nic_unlock(q->nic);
+	rte_atomic_store_explicit(&q->post.dropped, 0, rte_memory_order_relaxed);
 	q->post.missing = q->nb_desc;
+}
+
+void
+mpsim_post_free(struct mpsim_rxq *q, struct rte_mbuf *frame)
+{
+	rte_atomic_fetch_add_explicit(&q->post.dropped, frame->nb_segs, rte_memory_order_relaxed);
+	rte_pktmbuf_free(frame);
 }
 
 /* Post what is missing, as far as the pool has it. */
@@ -38,6 +46,8 @@ post_missing(struct mpsim_rxq *q)
 {
 	struct rte_mbuf *bufs[MPSIM_BURST];
 
+	q->post.missing += rte_atomic_exchange_explicit(&q->post.dropped, 0,
+							rte_memory_order_relaxed);
 	while (q->post.missing > 0) {
 		/* fewer are free where frames were on their way while the queue was stopped */
 		const uint32_t room = RTE_MIN(rte_ring_free_count(q->post.ring),

@@ -7,6 +7,7 @@
 
 #include <rte_mbuf.h>
 #include <rte_ring.h>
+#include <rte_stdatomic.h>
 
 /**
  * @file
@@ -22,10 +23,14 @@ struct mpsim_rxq;
 struct mpsim_post {
 	struct rte_ring *ring; /**< NULL: nothing is posted */
 	uint32_t missing;      /**< descriptors without a buffer; of the poller */
+	/** Buffers of frames that were dropped: by the NIC's side, taken by the poller. */
+	RTE_ATOMIC(uint32_t) dropped;
 };
 
 /** @return 0 or -ENOMEM. */
 int mpsim_post_setup(struct mpsim_rxq *q, unsigned int socket);
+/** Free a frame that the queue's poller will not get: its descriptors need other buffers. */
+void mpsim_post_free(struct mpsim_rxq *q, struct rte_mbuf *frame);
 /** The queue is stopped: free what is posted. */
 void mpsim_post_drop(struct mpsim_rxq *q);
 

@@ -144,7 +144,7 @@ deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
 		struct rte_mbuf *m = bufs[k];
 
 		if (unlikely(!copy_frame(q, b->frame[i], m))) {
-			rte_pktmbuf_free(m);
+			mpsim_post_free(q, m);
 			continue;
 		}
 		describe(q, b, i, m);
