@@ -112,6 +112,29 @@ test_each_move_is_announced_once(void **state)
 	assert_int_equal(heard_of(&macs[0]), 1);
 }
 
+/* A PF is plugged while the port cannot send. */
+static void
+test_a_move_while_the_port_is_stopped(void **state)
+{
+	(void)state;
+	up(&by_mac);
+	octo_port_remove_pf(0);
+	octo_port_pass_us(20000);
+	assert_int_equal(heard_of(&macs[0]), 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_add_pf(&by_mac, 0);
+	octo_port_await_interrupts();
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_pass_us(100000);
+	assert_int_equal(sent_by(0), 1);
+	assert_int_equal(heard_of(&macs[0]), 1);
+	/* nothing moves at the next start */
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_pass_us(100000);
+	assert_int_equal(octo_port_xstat(port, "mac_announcements"), 2);
+}
+
 /* No packet of the application's queues is in its way, or waits for it. */
 static void
 test_a_move_by_a_pf_that_cannot_send(void **state)
@@ -239,6 +262,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_each_move_is_announced_once),
+		octo_port_test(test_a_move_while_the_port_is_stopped),
 		octo_port_test(test_a_move_by_a_pf_that_cannot_send),
 		octo_port_test(test_an_announcement_that_is_late),
 		octo_port_test(test_pfs_without_a_queue_for_it),

@@ -68,6 +68,7 @@ octo_mac_reserve(struct octo_dev *octo)
 		octo->macs.own[i] = octo->port[i].mac;
 		octo_data(octo)->mac_addrs[i] = octo->port[i].mac;
 	}
+	octo_mac_plan_make(octo->nb_pfs, 0, &octo->macs.plan);
 	octo->macs.reserved = true;
 }
 
@@ -199,10 +200,12 @@ void
 octo_mac_spread_locked(struct octo_dev *octo)
 {
 	struct octo_macs *m = &octo->macs;
+	const struct octo_mac_plan before = m->plan;
 
-	octo_mac_plan_make(octo->nb_pfs, octo->plan.usable, &m->plan);
+	/* which PFs have link, or drain, is not known before they start */
+	octo_mac_plan_make(octo->nb_pfs, octo_pf_mask(octo, OCTO_PORT_READY), &m->plan);
 	m->apart = true;
-	m->due = 0;
+	m->due |= octo_mac_plan_moved(octo->nb_pfs, &before, &m->plan);
 	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &m->plan, true);
 }
@@ -273,6 +276,9 @@ octo_mac_set_first_locked(struct octo_dev *octo, const struct rte_ether_addr *ma
 	struct octo_port *port = &octo->port[holder];
 	int ret;
 
+	/* as ethdev sets it at each start */
+	if (rte_is_same_ether_addr(&to, &before))
+		return 0;
 	for (uint16_t i = 1; i < octo->nb_pfs; i++) {
 		if (!rte_is_same_ether_addr(mac, &octo->macs.own[i]))
 			continue;

@@ -44,7 +44,7 @@ struct octo_macs {
 	bool reserved; /* the PFs' addresses are in the port's MAC table */
 	bool apart;    /* each PF has its own */
 	struct rte_ether_addr own[OCTO_PLAN_MAX_PFS]; /* as found; [0] is not used */
-	struct octo_mac_plan plan;                    /* as on the PFs, while apart */
+	struct octo_mac_plan plan; /* as on the PFs, or as it was when they were apart */
 	struct octo_mac_view view;
 	bool announces;               /* each PF has one more Tx queue, for announcements */
 	uint32_t due;                 /* addresses that have moved, not announced yet: a mask */

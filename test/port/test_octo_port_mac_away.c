@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Tier mac: PFs that are away when the port is made, starts, or closes, or all at once. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ether.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+
+#include "octo_port.h"
+#include "octo_port_fault.h"
+
+#define BURST 32
+#define QUEUES 4
+
+static const struct octo_port_conf by_mac = {.nic = "switch=mac",
+					     .octo = "tier=mac",
+					     .replug = true};
+
+static uint16_t port;
+static struct rte_ether_addr macs[2];
+
+static void
+read_macs(void)
+{
+	assert_true(rte_eth_macaddrs_get(port, macs, RTE_DIM(macs)) > 0);
+}
+
+static void
+up(const struct octo_port_conf *conf)
+{
+	port = octo_port_create(conf);
+	read_macs();
+	octo_port_up(port, QUEUES);
+}
+
+static void
+restart(void)
+{
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+}
+
+static unsigned int
+receive(void)
+{
+	struct rte_mbuf *pkts[BURST];
+	unsigned int came = 0;
+
+	for (unsigned int i = 0; i < 50; i++) {
+		for (uint16_t q = 0; q < QUEUES; q++) {
+			const uint16_t got = rte_eth_rx_burst(port, q, pkts, BURST);
+
+			rte_pktmbuf_free_bulk(pkts, got);
+			came += got;
+		}
+	}
+	return came;
+}
+
+static uint64_t
+received_by(unsigned int pf)
+{
+	struct rte_eth_stats stats;
+
+	assert_int_equal(rte_eth_stats_get(octo_port_pf(pf), &stats), 0);
+	return stats.ipackets;
+}
+
+/* All flows to the address come once, by this PF. */
+static void
+assert_comes_by(const struct rte_ether_addr *dst, unsigned int pf)
+{
+	const uint64_t before = received_by(pf);
+	struct rte_mbuf *pkts[BURST];
+
+	for (unsigned int i = 0; i < BURST; i++) {
+		octo_port_make(port, (uint16_t)(100 + i), &pkts[i], 1);
+		memcpy(rte_pktmbuf_mtod(pkts[i], void *), dst, sizeof(*dst));
+	}
+	assert_int_equal(rte_eth_tx_burst(port, 0, pkts, BURST), BURST);
+	assert_int_equal(receive(), BURST);
+	assert_int_equal(received_by(pf) - before, BURST);
+}
+
+static void
+lose_pf(unsigned int pf)
+{
+	octo_port_remove_pf(pf);
+	octo_port_pass_us(20000);
+	/* announcements */
+	receive();
+}
+
+/* ethdev sets the address again at each start. */
+static void
+test_a_restart_leaves_the_address_with_its_holder(void **state)
+{
+	/* a start looks for PFs otherwise */
+	static const struct octo_port_conf no_replug = {.nic = "switch=mac", .octo = "tier=mac"};
+
+	(void)state;
+	up(&no_replug);
+	lose_pf(0);
+	restart();
+	assert_false(octo_port_pf_is_there(0));
+	assert_comes_by(&macs[0], 1);
+	assert_comes_by(&macs[1], 1);
+}
+
+static void
+test_the_address_that_the_port_has_is_set_again(void **state)
+{
+	(void)state;
+	up(&by_mac);
+	lose_pf(0);
+	assert_int_equal(rte_eth_dev_default_mac_addr_set(port, &macs[0]), 0);
+	assert_comes_by(&macs[0], 1);
+}
+
+/* PF 0 had no link when the port was stopped, and has it when it starts. */
+static void
+test_a_start_forgets_which_pfs_had_link(void **state)
+{
+	(void)state;
+	up(&by_mac);
+	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(0)), 0);
+	octo_port_pass_us(200000);
+	receive();
+	assert_comes_by(&macs[0], 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_set_link_up(octo_port_pf(0)), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_comes_by(&macs[0], 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_restart_leaves_the_address_with_its_holder),
+		octo_port_test(test_the_address_that_the_port_has_is_set_again),
+		octo_port_test(test_a_start_forgets_which_pfs_had_link),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
