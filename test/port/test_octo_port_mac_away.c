@@ -137,6 +137,61 @@ test_a_start_forgets_which_pfs_had_link(void **state)
 	assert_comes_by(&macs[0], 0);
 }
 
+static const char *
+tier(void)
+{
+	static struct octo_view_topology view;
+
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
+	return view.tier;
+}
+
+static void
+get_back_pf(unsigned int pf)
+{
+	octo_port_add_pf(&by_mac, pf);
+	for (int i = 0; i < 500 && !octo_port_pf_is_started(port, pf); i++) {
+		octo_port_pass_us(10000);
+		octo_port_await_interrupts();
+	}
+	assert_true(octo_port_pf_is_started(port, pf));
+	octo_port_pass_us(100000);
+	receive();
+}
+
+static void
+create_without_pf_1(void)
+{
+	octo_port_add_pf(&by_mac, 0);
+	port = octo_port_add(&by_mac);
+	read_macs();
+}
+
+/* The port's MAC table has no address of it. */
+static void
+test_a_pf_that_comes_before_the_first_start(void **state)
+{
+	(void)state;
+	create_without_pf_1();
+	octo_port_add_pf(&by_mac, 1);
+	octo_port_await_interrupts();
+	octo_port_up(port, QUEUES);
+	assert_true(octo_port_pf_is_started(port, 1));
+	assert_string_equal(tier(), "queue");
+}
+
+static void
+test_a_pf_that_comes_before_a_restart(void **state)
+{
+	(void)state;
+	create_without_pf_1();
+	octo_port_up(port, QUEUES);
+	get_back_pf(1);
+	restart();
+	assert_true(octo_port_pf_is_started(port, 1));
+	assert_string_equal(tier(), "queue");
+}
+
 int
 main(void)
 {
@@ -144,6 +199,8 @@ main(void)
 		octo_port_test(test_a_restart_leaves_the_address_with_its_holder),
 		octo_port_test(test_the_address_that_the_port_has_is_set_again),
 		octo_port_test(test_a_start_forgets_which_pfs_had_link),
+		octo_port_test(test_a_pf_that_comes_before_the_first_start),
+		octo_port_test(test_a_pf_that_comes_before_a_restart),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -127,6 +127,8 @@ octo_tier_can_be_mac(const struct octo_dev *octo, const char **why)
 	if (octo->tier_wanted != OCTO_TIER_MAC || !can_differ(octo, why))
 		return false;
 	*why = octo_mac_refuse(octo);
+	if (*why == NULL && !octo->macs.reserved)
+		*why = "the MAC address of a PF was not known when the port was made";
 	return *why == NULL;
 }
 
