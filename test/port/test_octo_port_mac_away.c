@@ -192,6 +192,43 @@ test_a_pf_that_comes_before_a_restart(void **state)
 	assert_string_equal(tier(), "queue");
 }
 
+static bool
+has_mac(unsigned int pf, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr list[16];
+	const int nb = rte_eth_macaddrs_get(octo_port_pf(pf), list, RTE_DIM(list));
+
+	for (int i = 0; i < nb; i++)
+		if (rte_is_same_ether_addr(&list[i], mac))
+			return true;
+	return false;
+}
+
+/* It is designated before and after. */
+static void
+test_pf_0_returns_when_all_are_lost(void **state)
+{
+	struct rte_ether_addr extra = {{0x02, 0, 0, 0, 0, 0x33}};
+	struct rte_ether_addr group = {{0x01, 0, 0x5e, 0, 0, 0x01}};
+
+	(void)state;
+	up(&by_mac);
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	assert_int_equal(rte_eth_allmulticast_enable(port), 0);
+	assert_int_equal(rte_eth_dev_set_mc_addr_list(port, &group, 1), 0);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port, &extra, 0), 0);
+	lose_pf(1);
+	lose_pf(0);
+	get_back_pf(0);
+	assert_int_equal(rte_eth_promiscuous_get(octo_port_pf(0)), 1);
+	assert_int_equal(rte_eth_allmulticast_get(octo_port_pf(0)), 1);
+	assert_true(has_mac(0, &extra));
+	/* the group alone lets its frames in */
+	assert_int_equal(rte_eth_promiscuous_disable(port), 0);
+	assert_int_equal(rte_eth_allmulticast_disable(port), 0);
+	assert_comes_by(&group, 0);
+}
+
 int
 main(void)
 {
@@ -201,6 +238,7 @@ main(void)
 		octo_port_test(test_a_start_forgets_which_pfs_had_link),
 		octo_port_test(test_a_pf_that_comes_before_the_first_start),
 		octo_port_test(test_a_pf_that_comes_before_a_restart),
+		octo_port_test(test_pf_0_returns_when_all_are_lost),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -244,12 +244,13 @@ octo_mac_follow_locked(struct octo_dev *octo)
 	if (!m->apart)
 		return;
 	octo_mac_plan_make(octo->nb_pfs, octo->plan.usable, &plan);
-	if (memcmp(&plan, &m->plan, sizeof(plan)) == 0) {
+	if (!m->renewed && memcmp(&plan, &m->plan, sizeof(plan)) == 0) {
 		octo_mac_announce_tick_locked(octo);
 		return;
 	}
 	moved = octo_mac_plan_moved(octo->nb_pfs, &m->plan, &plan);
-	modes = plan.designated != m->plan.designated;
+	modes = m->renewed || plan.designated != m->plan.designated;
+	m->renewed = false;
 	m->plan = plan;
 	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &plan, modes);
@@ -264,6 +265,7 @@ octo_mac_resync_locked(struct octo_dev *octo, struct octo_port *port)
 	const struct rte_ether_addr own = octo_mac_entry(octo, (uint32_t)(port - octo->port));
 	const int ret = octo_mac_set_on(port, &own);
 
+	octo->macs.renewed = true;
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
