@@ -229,6 +229,29 @@ test_pf_0_returns_when_all_are_lost(void **state)
 	assert_comes_by(&group, 0);
 }
 
+/* PMDs that cannot remove addresses say so whether or not they have the address. */
+static void
+test_pfs_that_cannot_remove_addresses(void **state)
+{
+	static const struct octo_port_conf two_pfs = {.nic = "switch=mac"};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *log = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(log);
+	port = octo_port_create(&two_pfs);
+	octo_port_lack_mac_remove(0);
+	octo_port_lack_mac_remove(1);
+	rte_openlog_stream(log);
+	octo_port_up(port, QUEUES);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	octo_port_faults_off();
+	assert_null(strstr(text, "keeps MAC address"));
+	free(text);
+}
+
 int
 main(void)
 {
@@ -239,6 +262,7 @@ main(void)
 		octo_port_test(test_a_pf_that_comes_before_the_first_start),
 		octo_port_test(test_a_pf_that_comes_before_a_restart),
 		octo_port_test(test_pf_0_returns_when_all_are_lost),
+		octo_port_test(test_pfs_that_cannot_remove_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

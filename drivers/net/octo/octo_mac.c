@@ -94,9 +94,9 @@ take_back(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
 		if (rte_is_zero_ether_addr(&mac) || is_extra(octo, plan, pf, i) ||
 		    octo_mac_is_of(port, &mac))
 			continue;
-		/* without effect if the port does not have the address */
+		/* without effect if the port does not have the address, but -ENOTSUP comes first */
 		ret = rte_eth_dev_mac_addr_remove(port->port_id, &mac);
-		if (ret != 0)
+		if (ret != 0 && ret != -ENOTSUP)
 			OCTO_LOG(WARNING, "port %u: PF %s keeps MAC address %u: %s", octo->port_id,
 				 port->name, i, rte_strerror(-ret));
 	}
