@@ -252,6 +252,17 @@ test_pfs_that_cannot_remove_addresses(void **state)
 	free(text);
 }
 
+static void
+test_a_close_takes_the_first_address_back(void **state)
+{
+	(void)state;
+	up(&by_mac);
+	lose_pf(0);
+	assert_true(has_mac(1, &macs[0]));
+	octo_port_close_and_remove(port);
+	assert_false(has_mac(1, &macs[0]));
+}
+
 int
 main(void)
 {
@@ -263,6 +274,7 @@ main(void)
 		octo_port_test(test_a_pf_that_comes_before_a_restart),
 		octo_port_test(test_pf_0_returns_when_all_are_lost),
 		octo_port_test(test_pfs_that_cannot_remove_addresses),
+		octo_port_test(test_a_close_takes_the_first_address_back),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

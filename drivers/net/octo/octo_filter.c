@@ -330,10 +330,11 @@ clear_vlans(const struct octo_port *port, uint16_t port_id)
 static void
 pf_restore(struct octo_dev *octo, struct octo_port *port)
 {
-	const struct rte_ether_addr *macs = octo_data(octo)->mac_addrs;
+	const bool have_macs = octo_data(octo)->mac_addrs != NULL;
 
-	for (uint32_t i = 1; macs != NULL && i < octo->nb_macs; i++) {
-		const struct mac_arg extra = {.mac = macs[i]};
+	/* tier mac: it may have the first one in addition to its own */
+	for (uint32_t i = 0; have_macs && i < octo->nb_macs; i++) {
+		const struct mac_arg extra = {.mac = octo_mac_entry(octo, i)};
 
 		if (!rte_is_zero_ether_addr(&extra.mac) && !octo_mac_is_of(port, &extra.mac))
 			pf_mac_remove(port, &extra);
