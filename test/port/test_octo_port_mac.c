@@ -2,8 +2,10 @@
 
 /* Tier mac: each PF has an address, by which its packets come; how addresses move, and when not. */
 
+#include <errno.h>
 #include <string.h>
 
+#include <rte_eal.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
@@ -277,6 +279,26 @@ test_the_first_address_can_be_changed(void **state)
 	assert_comes_by(&other, 0);
 }
 
+static bool secondary;
+
+/* The driver asks this one. */
+enum rte_proc_type_t
+rte_eal_process_type(void)
+{
+	return secondary ? RTE_PROC_SECONDARY : RTE_PROC_PRIMARY;
+}
+
+static void
+test_a_secondary_changes_no_address(void **state)
+{
+	(void)state;
+	up(&by_mac, NULL);
+	secondary = true;
+	assert_int_equal(rte_eth_dev_default_mac_addr_set(port, unconst(&other)), -ENOTSUP);
+	secondary = false;
+	assert_comes_by(&macs[0], 0);
+}
+
 static void
 test_an_added_address_is_on_one_pf(void **state)
 {
@@ -532,6 +554,7 @@ main(void)
 		octo_port_test(test_pfs_that_take_no_rules),
 		octo_port_test(test_rules_choose_the_queue_only),
 		octo_port_test(test_the_first_address_can_be_changed),
+		octo_port_test(test_a_secondary_changes_no_address),
 		octo_port_test(test_an_added_address_is_on_one_pf),
 		octo_port_test(test_the_address_of_a_pf_cannot_be_removed),
 		octo_port_test(test_modes_are_of_one_pf),

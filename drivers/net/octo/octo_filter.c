@@ -110,6 +110,8 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 	const struct rte_ether_addr before = dev->data->mac_addrs[0];
 	int ret;
 
+	if (!octo_is_primary(octo, "set the MAC address"))
+		return -ENOTSUP;
 	octo_lock(octo);
 	if (octo->macs.apart)
 		ret = octo_mac_set_first_locked(octo, mac);
