@@ -25,6 +25,12 @@ static const struct octo_port_conf few_queues = {.nic = "switch=mac",
 						 .octo = "tier=mac",
 						 .replug = true};
 
+static const struct rte_eth_conf with_rss = {
+	.intr_conf.lsc = 1,
+	.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+	.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP,
+};
+
 static uint16_t port;
 static struct rte_ether_addr macs[2];
 
@@ -33,7 +39,7 @@ up(const struct octo_port_conf *conf)
 {
 	port = octo_port_create(conf);
 	assert_true(rte_eth_macaddrs_get(port, macs, RTE_DIM(macs)) > 0);
-	octo_port_up(port, QUEUES);
+	octo_port_up_as(port, QUEUES, &with_rss);
 }
 
 static bool
@@ -210,10 +216,40 @@ test_pfs_without_a_queue_for_it(void **state)
 	assert_int_equal(octo_port_xstat(port, "mac_announcements"), 0);
 	/* with a queue less there is one */
 	assert_int_equal(rte_eth_dev_stop(port), 0);
-	octo_port_up(port, 1);
+	octo_port_up_as(port, 1, &with_rss);
 	octo_port_pass_us(20000);
 	get_back_pf(&few_queues, 1);
 	assert_int_equal(octo_port_xstat(port, "mac_announcements"), 1);
+}
+
+static uint16_t
+tx_queues_of(unsigned int pf)
+{
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(pf), &info), 0);
+	return info.nb_tx_queues;
+}
+
+/* A device that pairs the queues and has no RETA may send packets to the one that is added. */
+static void
+test_a_queue_that_could_receive(void **state)
+{
+	const struct rte_eth_conf without_rss = {.intr_conf.lsc = 1};
+
+	(void)state;
+	up(&by_mac);
+	assert_int_equal(tx_queues_of(0), QUEUES + 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, QUEUES);
+	assert_int_equal(tx_queues_of(0), QUEUES);
+	assert_int_equal(tx_queues_of(1), QUEUES);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	/* as many as received by already */
+	assert_int_equal(rte_eth_dev_configure(port, QUEUES, QUEUES - 1, &without_rss), 0);
+	assert_int_equal(tx_queues_of(0), QUEUES);
+	assert_int_equal(rte_eth_dev_configure(port, QUEUES, QUEUES, &with_rss), 0);
+	assert_int_equal(tx_queues_of(0), QUEUES + 1);
 }
 
 static void
@@ -266,6 +302,7 @@ main(void)
 		octo_port_test(test_a_move_by_a_pf_that_cannot_send),
 		octo_port_test(test_an_announcement_that_is_late),
 		octo_port_test(test_pfs_without_a_queue_for_it),
+		octo_port_test(test_a_queue_that_could_receive),
 		octo_port_test(test_a_close_frees_its_pool),
 		octo_port_test(test_a_close_frees_frames_that_were_not_sent),
 	};

@@ -25,6 +25,19 @@ have_a_queue_left(const struct octo_dev *octo)
 	return true;
 }
 
+/*
+ * virtio starts as many pairs of queues as it has of the larger kind, and its device spreads
+ * received packets over all of them unless a RETA says which.
+ */
+static bool
+receive_by_the_rx_queues(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	return data->nb_tx_queues < data->nb_rx_queues ||
+	       (octo_rss_is_on(octo) && octo->reta_size != 0);
+}
+
 static int
 make_pool(struct octo_dev *octo)
 {
@@ -46,7 +59,10 @@ octo_mac_announce_configure_locked(struct octo_dev *octo)
 	octo->macs.announces = false;
 	if (!octo->macs.reserved)
 		return;
-	if (have_a_queue_left(octo)) {
+	if (!receive_by_the_rx_queues(octo)) {
+		why = "without RSS a PF may also receive by the queue for that: configure RSS, or "
+		      "fewer Tx queues than Rx queues";
+	} else if (have_a_queue_left(octo)) {
 		octo->macs.announces = make_pool(octo) == 0;
 		why = "there is no memory for that";
 	}
