@@ -327,6 +327,20 @@ test_the_address_of_a_pf_cannot_be_removed(void **state)
 }
 
 static void
+test_the_address_of_a_pf_can_be_added(void **state)
+{
+	(void)state;
+	up(&by_mac, NULL);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port, &macs[1], 0), 0);
+	assert_comes_by(&macs[1], 1);
+	/* its entry looks free until it is asked for */
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	rte_eth_dev_mac_addr_remove(port, &macs[1]);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port, unconst(&extra), 0), -EAGAIN);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port, unconst(&extra), 0), 0);
+}
+
+static void
 test_modes_are_of_one_pf(void **state)
 {
 	(void)state;
@@ -557,6 +571,7 @@ main(void)
 		octo_port_test(test_a_secondary_changes_no_address),
 		octo_port_test(test_an_added_address_is_on_one_pf),
 		octo_port_test(test_the_address_of_a_pf_cannot_be_removed),
+		octo_port_test(test_the_address_of_a_pf_can_be_added),
 		octo_port_test(test_modes_are_of_one_pf),
 		octo_port_test(test_modes_from_before_the_start),
 		octo_port_test(test_the_address_of_a_lost_pf_moves),

@@ -153,10 +153,15 @@ octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index
 	const struct mac_arg arg = {.mac = *mac, .pool = pool};
 	int ret;
 
-	/* the application has removed the address of a PF, which returns to its entry soon */
-	if (octo_mac_is_reserved(octo, index))
-		return -EAGAIN;
 	octo_lock(octo);
+	if (octo_mac_is_reserved(octo, index)) {
+		const struct rte_ether_addr own = octo_mac_entry(octo, index);
+
+		/* ethdev found an entry that the application has cleared: it finds the next one */
+		dev->data->mac_addrs[index] = own;
+		octo_unlock(octo);
+		return rte_is_same_ether_addr(mac, &own) ? 0 : -EAGAIN;
+	}
 	ret = octo_port_apply_to(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE,
 				 "add the MAC address", pf_mac_add, pf_mac_remove, &arg, &arg);
 	if (ret == 0)
