@@ -44,7 +44,7 @@ struct octo_tx_counts {
 	uint64_t crossing; /* bytes of chained packets that lie on another node than their PF */
 	/* with tier=mac,mac_source=rewrite */
 	uint64_t rewritten; /* packets that got the address of the PF */
-	uint64_t shared;    /* packets that kept the first one, as others may read them */
+	uint64_t shared;    /* packets that kept another PF's, as their buffers are shared */
 };
 
 /* Counters of a Tx queue. */
