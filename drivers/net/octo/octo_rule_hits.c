@@ -94,8 +94,8 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 }
 
 /*
- * The PF has the next rule beside this one, which is about to be destroyed: the count goes on there.
- * A count of the next rule that is not lower is of a counter that both share.
+ * The PF has the next rule beside this one, which is about to be destroyed: the count goes on
+ * there. A count of the next rule that is not lower is of a counter that both share.
  */
 void
 octo_rule_hits_hand_over_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,

@@ -222,7 +222,7 @@ lead_named(struct octo_dev *octo, uint16_t queue, struct slice *s)
 		return -EAGAIN;
 	ret = must_wait(octo, queue) ? -EBUSY : arm_home(octo, queue, s);
 	if (ret != 0) {
-		/* the fence of a queue that nothing polls stays open: others may have the cursors */
+		/* a queue that nothing polls has an open fence: others may have the cursors */
 		q->naming = false;
 		return ret;
 	}
