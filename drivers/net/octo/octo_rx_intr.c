@@ -389,6 +389,14 @@ is_fenced(const struct octo_rxq *q)
 		OCTO_GATE_OPEN) != 0;
 }
 
+/* Copies that tier mac dropped are packets of the ring, too. */
+static uint64_t
+received(const struct octo_rxq *q)
+{
+	return q->home_count.packets + q->stray_count.packets + q->copies.foreign +
+	       q->copies.groups;
+}
+
 /*
  * May a leg whose driver cannot count have packets? They may have come before it was armed if it
  * has joined, or if the queue was armed anew after a signal or packets; from then on it has been
@@ -401,7 +409,7 @@ may_wait(const struct octo_rxq *q, struct queue_intr *intr, uint32_t live, uint3
 	const uint32_t joined = rte_atomic_fetch_and_explicit(&intr->joined, ~live,
 							      rte_memory_order_relaxed);
 
-	intr->received = q->home_count.packets + q->stray_count.packets;
+	intr->received = received(q);
 	if (intr->received != before || ((signalled | (joined & live)) & intr->blind) != 0)
 		intr->looks = (uint8_t)__builtin_popcount(live);
 	if (intr->blind == 0 || intr->looks == 0)

@@ -71,7 +71,10 @@ octo_rx_metadata_resync_locked(const struct octo_dev *octo, const struct octo_po
 		return 0;
 	if (ret != 0 || features == promised)
 		return ret;
-	OCTO_LOG(ERR, "port %u: PF %s delivers less Rx metadata than the application was promised",
-		 octo->port_id, port->name);
+	if (!port->fsm.logged)
+		OCTO_LOG(ERR,
+			 "port %u: PF %s delivers less Rx metadata than the application was "
+			 "promised",
+			 octo->port_id, port->name);
 	return -EINVAL;
 }

@@ -162,6 +162,8 @@ find_tier(struct octo_dev *octo, struct rte_flow_error *error)
 	octo->tier_below = queue_rules ? OCTO_TIER_QUEUE : OCTO_TIER_NONE;
 	if (octo_tier_can_be_mac(octo, &error->message) && octo->macs.apart)
 		return OCTO_TIER_MAC;
+	if (wanted == OCTO_TIER_MAC && error->message == NULL)
+		error->message = "the PFs share their addresses until the next start";
 	if (!queue_rules && !octo->agent_queues)
 		return OCTO_TIER_NONE;
 	if (!octo_tier_has_mpfs(wanted))
