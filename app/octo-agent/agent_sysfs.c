@@ -141,7 +141,7 @@ read_netdev(int dir, const char *name, struct agent_netdev *dev)
 {
 	char path[IF_NAMESIZE + 32], ifindex[16];
 
-	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	strlcpy(dev->name, name, sizeof(dev->name));
 	snprintf(path, sizeof(path), "%s/phys_port_name", dev->name);
 	read_line(dir, path, dev->port_name, sizeof(dev->port_name));
 	snprintf(path, sizeof(path), "%s/phys_switch_id", dev->name);
