@@ -81,7 +81,7 @@ netdev_rig_setup_without(void **state)
 	*rig = (struct netdev_rig){.dir = "/tmp/octo-netdev-XXXXXX"};
 	if (mkdtemp(rig->dir) == NULL)
 		return -1;
-	snprintf(rig->arg, sizeof(rig->arg), "ethtool=unix:%s/sock", rig->dir);
+	snprintf(rig->arg, sizeof(rig->arg), "ethtool=unix:%.50s/sock", rig->dir);
 	rig->address = strchr(rig->arg, '=') + 1;
 	strcpy(rig->journal, rte_eal_get_runtime_dir());
 	*strrchr(rig->journal, '/') = '\0';

@@ -46,7 +46,7 @@ class Testpmd(Process):
     def __init__(self, vdevs: Iterable[str] = (), app: Sequence[str] = (),
                  binary: Optional[str] = None, eal: Sequence[str] = (),
                  memory: Optional[int] = 128, queues: int = 2,
-                 mbufs: int = 8192, lcores: str = LCORES,
+                 mbufs: int = 10240, lcores: str = LCORES,
                  plugins: bool = True, prefix: Sequence[str] = (),
                  pci: Sequence[str] = (),
                  file_prefix: Optional[str] = None) -> None:
