@@ -182,8 +182,7 @@ use_rules(struct fuzz_input *in)
 	struct rte_flow_error error;
 	struct rte_flow *rule;
 
-	octo->agent->credit = 0;
-	octo->agent->credit_at = octo_now();
+	octo->agent->credit = (struct octo_credit){.at = octo_now()};
 	answer(octo->agent->nb_asked + fuzz_u8(in) % 4, (int8_t)fuzz_u8(in));
 	rule = make_rule(NB_RULES + 1);
 	if (rule == NULL)
