@@ -14,8 +14,8 @@
 #include "octo_ring_plan.h"
 
 /*
- * Mbufs in the rings of each octo port of this process, by pool: ports may share one. Of a port
- * that does not find room here the others know nothing.
+ * Mbufs in the rings of each octo port of this process, by pool, as ports may share one. A port
+ * for which the table has no free entry is not counted by the others.
  */
 static struct use {
 	const struct rte_mempool *pool; /* NULL: free */
