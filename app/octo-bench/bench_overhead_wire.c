@@ -27,7 +27,7 @@
 #include "bench_overhead.h"
 #include "octo_flow_build.h"
 
-#define ADDR(i) RTE_IPV4(198, 18, 0, i)
+#define ADDR(i) RTE_IPV4(198u, 18, 0, i)
 #define PORT(pf) (5000 + (pf))
 
 /* Batches of so many, from the generator. */

@@ -13,8 +13,8 @@
 #define MAGIC RTE_BE16(0x6f63) /* "oc" */
 
 /* Networks that RFC 2544 has for tests. */
-#define SRC_NET RTE_IPV4(198, 19, 0, 0)
-#define DST_NET RTE_IPV4(198, 18, 0, 0)
+#define SRC_NET RTE_IPV4(198u, 19, 0, 0)
+#define DST_NET RTE_IPV4(198u, 18, 0, 0)
 #define FIRST_SRC_PORT 49152
 #define NB_SRC_PORTS 16384
 #define DST_PORT 9 /* discard */

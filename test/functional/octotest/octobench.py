@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from . import cores, env
+from .sanitizer import Sanitizer
 
 
 def program() -> Path:
@@ -28,13 +29,17 @@ def start(*args: object, **environ: str) -> subprocess.Popen:
 
 
 def run(*args: object, **environ: str) -> subprocess.CompletedProcess:
-    """The program when it is done."""
-    with start(*args, **environ) as running:
+    """The program when it is done; what its libraries leak is not its affair."""
+    sanitizer = Sanitizer()
+    with start(*args, **{**sanitizer.environment(), **environ}) as running:
         try:
             out, err = running.communicate(timeout=env.seconds(120))
         except subprocess.TimeoutExpired:
             running.kill()
+            sanitizer.discard()
             raise
+    complaints = sanitizer.complaints()
+    assert not complaints, "\n".join(complaints)
     return subprocess.CompletedProcess(running.args, running.returncode,
                                        out, err)
 
