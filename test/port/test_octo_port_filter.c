@@ -172,6 +172,150 @@ test_vlans_go_with_the_port(void **state)
 	assert_false(lets_in_vlan(octo_port_pf(1)));
 }
 
+/* Is the tag taken from a frame that comes in by this queue? */
+static bool
+is_stripped(uint16_t port, uint16_t queue)
+{
+	struct rte_mbuf *m, *came = NULL;
+	bool stripped;
+
+	octo_port_lead_all_to(port, queue);
+	octo_port_make(port, FLOW, &m, 1);
+	m->vlan_tci = VLAN;
+	assert_int_equal(rte_vlan_insert(&m), 0);
+	assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
+	octo_port_await(came != NULL || rte_eth_rx_burst(port, queue, &came, 1) == 1);
+	stripped = (came->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
+	assert_int_equal(came->pkt_len, OCTO_PORT_FRAME_LEN + (stripped ? 0 : RTE_VLAN_HLEN));
+	rte_pktmbuf_free(came);
+	return stripped;
+}
+
+/* What both PFs do: the frames come by the one that is left. */
+static void
+assert_strips(uint16_t port, uint16_t queue, bool expected)
+{
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		octo_port_await(octo_port_pf_is_started(port, 1 - pf));
+		octo_port_remove_pf(pf);
+		assert_int_equal(is_stripped(port, queue), expected);
+		octo_port_add_pf(&two_pfs, pf);
+		octo_port_await(octo_port_pf_is_started(port, pf));
+	}
+}
+
+/* What the port says: offloads of the port are not those of a queue's own. */
+static bool
+is_said_to_strip(uint16_t port, uint16_t queue)
+{
+	struct rte_eth_rxq_info info;
+
+	assert_int_equal(rte_eth_rx_queue_info_get(port, queue, &info), 0);
+	return (info.conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+}
+
+static const struct rte_eth_conf *
+to_strip(uint64_t offloads)
+{
+	static struct rte_eth_conf conf;
+
+	conf = (struct rte_eth_conf){
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS, .offloads = offloads},
+		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_UDP,
+	};
+	return &conf;
+}
+
+static uint16_t
+create_to_strip(uint64_t offloads)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	octo_port_up_as(port, 2, to_strip(offloads));
+	return port;
+}
+
+/* On every PF, also on one that comes back. */
+static void
+test_a_queue_strips_alone(void **state)
+{
+	uint16_t port = create_to_strip(0);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_strip_on_queue(port, 1, 1), 0);
+	assert_true(is_said_to_strip(port, 1));
+	assert_false(is_said_to_strip(port, 0));
+	for (int i = 0; i < 2; i++)
+		assert_strips(port, 1, true);
+	assert_strips(port, 0, false);
+	assert_int_equal(rte_eth_dev_set_vlan_strip_on_queue(port, 1, 0), 0);
+	assert_strips(port, 1, false);
+}
+
+/* The offload of the port, as it was configured, is not that of the queue any more. */
+static void
+test_a_queue_alone_does_not_strip(void **state)
+{
+	uint16_t port = create_to_strip(RTE_ETH_RX_OFFLOAD_VLAN_STRIP);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_strip_on_queue(port, 0, 0), 0);
+	for (int i = 0; i < 2; i++)
+		assert_strips(port, 0, false);
+	assert_strips(port, 1, true);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_strips(port, 0, false);
+}
+
+static void
+test_the_port_replaces_what_queues_strip(void **state)
+{
+	uint16_t port = create_to_strip(0);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_strip_on_queue(port, 0, 1), 0);
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_STRIP_OFFLOAD), 0);
+	assert_strips(port, 1, true);
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, 0), 0);
+	assert_false(is_said_to_strip(port, 0));
+	assert_strips(port, 0, false);
+	assert_strips(port, 1, false);
+}
+
+/* No PF strips where one cannot. */
+static void
+test_a_pf_cannot_strip_for_a_queue(void **state)
+{
+	static struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+	uint16_t port = create_to_strip(0);
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
+
+	(void)state;
+	real = dev->dev_ops;
+	ops = *real;
+	ops.vlan_strip_queue_set = NULL;
+	dev->dev_ops = &ops;
+	assert_int_equal(rte_eth_dev_set_vlan_strip_on_queue(port, 0, 1), 0);
+	dev->dev_ops = real;
+	assert_strips(port, 0, false);
+}
+
+/* It has no PF's queue yet, and what is asked for is forgotten. */
+static void
+test_a_queue_that_is_not_set_up_cannot_strip(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_configure(port, 1, 1, to_strip(0)), 0);
+	assert_int_equal(rte_eth_dev_set_vlan_strip_on_queue(port, 0, 1), 0);
+	assert_int_equal(octo_port_setup_queues(port, 1), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_strips(port, 0, false);
+}
+
 int
 main(void)
 {
@@ -182,6 +326,11 @@ main(void)
 		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
 		octo_port_test(test_groups_go_with_the_port),
 		octo_port_test(test_vlans_go_with_the_port),
+		octo_port_test(test_a_queue_strips_alone),
+		octo_port_test(test_a_queue_alone_does_not_strip),
+		octo_port_test(test_the_port_replaces_what_queues_strip),
+		octo_port_test(test_a_pf_cannot_strip_for_a_queue),
+		octo_port_test(test_a_queue_that_is_not_set_up_cannot_strip),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

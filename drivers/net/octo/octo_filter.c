@@ -303,6 +303,26 @@ vlan_bits(uint64_t offloads)
 	return bits;
 }
 
+/* Offloads of the port are no offloads of a queue's own, but for one that was set alone. */
+static bool
+strips(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	const uint64_t offloads = q->conf.offloads |
+				  (q->strip_set ? 0 : octo->settings.vlan_offloads);
+
+	return (offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+}
+
+static void
+set_strips(struct octo_rxq *q, bool alone, bool on)
+{
+	q->strip_set = alone;
+	if (on)
+		q->conf.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	else
+		q->conf.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+}
+
 /* ethdev has written the wanted offloads into dev_conf and restores them if this fails. */
 int
 octo_vlan_offload(struct rte_eth_dev *dev, int mask)
@@ -311,15 +331,68 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
 	const int wanted = vlan_bits(offloads);
 	const int before = wanted ^ mask;
+	struct octo_rxq *q;
 	int ret;
 
 	octo_lock(octo);
 	ret = octo_port_apply(octo, OCTO_PORT_READY, "set the VLAN offloads", pf_vlan_offload,
 			      pf_vlan_offload, &wanted, &before);
-	if (ret == 0)
+	if (ret == 0) {
 		octo->settings.vlan_offloads = offloads & RTE_ETH_RX_OFFLOAD_VLAN;
+		/* what is set for the port replaces what was set for its queues */
+		OCTO_FOREACH_RXQ(octo, q)
+			if (mask & RTE_ETH_VLAN_STRIP_MASK)
+				set_strips(q, false, false);
+	}
 	octo_unlock(octo);
 	return ret;
+}
+
+struct strip_arg {
+	uint16_t queue;
+	int on;
+};
+
+static int
+leg_strip(struct octo_pf *pf, const void *arg)
+{
+	const struct strip_arg *a = arg;
+	const struct octo_leg leg = octo_pf_leg(pf, a->queue);
+
+	return rte_eth_dev_set_vlan_strip_on_queue(leg.port, leg.queue, a->on);
+}
+
+static void
+vlan_strip_queue_locked(struct octo_dev *octo, struct octo_rxq *q, bool on)
+{
+	const struct strip_arg arg = {.queue = q->queue_id, .on = on};
+	const struct strip_arg undo = {.queue = q->queue_id, .on = strips(octo, q)};
+	const int ret = octo_pf_apply(octo, OCTO_PORT_READY, "set VLAN stripping of an Rx queue",
+				      leg_strip, leg_strip, &arg, &undo);
+
+	if (ret == 0)
+		set_strips(q, true, on);
+	else
+		OCTO_LOG(ERR, "port %u: VLAN stripping of Rx queue %u stays %s: %s", octo->port_id,
+			 q->queue_id, undo.on ? "on" : "off", rte_strerror(-ret));
+}
+
+/* ethdev returns nothing of this to the application, hence a message. */
+void
+octo_vlan_strip_queue(struct rte_eth_dev *dev, uint16_t queue_id, int on)
+{
+	struct octo_dev *octo = octo_of(dev);
+	struct octo_rxq *q = dev->data->rx_queues[queue_id];
+
+	if (q == NULL) {
+		OCTO_LOG(ERR,
+			 "port %u: Rx queue %u has no VLAN stripping to set before it is set up",
+			 octo->port_id, queue_id);
+		return;
+	}
+	octo_lock(octo);
+	vlan_strip_queue_locked(octo, q, on != 0);
+	octo_unlock(octo);
 }
 
 /* Remove the VLANs of a port from the PF's filter. */

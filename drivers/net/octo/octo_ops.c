@@ -107,6 +107,7 @@ const struct eth_dev_ops octo_dev_ops = {
 	.mtu_set = octo_mtu_set,
 	.vlan_filter_set = octo_vlan_filter,
 	.vlan_offload_set = octo_vlan_offload,
+	.vlan_strip_queue_set = octo_vlan_strip_queue,
 	.dev_ptypes_set = octo_ptypes_set,
 	.dev_set_link_up = octo_set_link_up,
 	.dev_set_link_down = octo_set_link_down,

@@ -548,6 +548,7 @@ void octo_mac_remove(struct rte_eth_dev *dev, uint32_t index);
 int octo_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t nb);
 int octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on);
 int octo_vlan_offload(struct rte_eth_dev *dev, int mask);
+void octo_vlan_strip_queue(struct rte_eth_dev *dev, uint16_t queue_id, int on);
 
 /* octo_flow.c: rte_flow on the port */
 

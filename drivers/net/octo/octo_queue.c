@@ -19,14 +19,21 @@ octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_
 	struct rte_eth_rxconf conf = q->conf;
 	int ret = octo_pools_get_locked(octo, &q->pools, pf);
 	const struct octo_leg leg = octo_pf_leg(p, q->queue_id);
+	const bool strips = (conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 
 	if (ret != 0)
 		return ret;
 	conf.rx_mempools = NULL;
 	conf.rx_nmempool = 0;
+	/* a PF may take it for a queue after its setup only */
+	if (q->strip_set)
+		conf.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	q->leg[pf] = leg;
-	return rte_eth_rx_queue_setup(leg.port, leg.queue, q->nb_desc, p->alloc_socket, &conf,
-				      q->pools.leg[pf]);
+	ret = rte_eth_rx_queue_setup(leg.port, leg.queue, q->nb_desc, p->alloc_socket, &conf,
+				     q->pools.leg[pf]);
+	if (ret == 0 && q->strip_set)
+		ret = rte_eth_dev_set_vlan_strip_on_queue(leg.port, leg.queue, strips);
+	return ret;
 }
 
 int

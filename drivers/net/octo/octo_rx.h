@@ -89,6 +89,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct octo_pools pools;
 	struct rte_eth_rxconf conf;
+	bool strip_set; /* VLAN stripping as in conf.offloads was set for this queue alone */
 	struct octo_sample_ring samples; /* to the control thread */
 };
 
