@@ -357,6 +357,15 @@ test_what_was_not_asked_for_cannot_be_queried(void **state)
 	assert_string_equal(error.message, "only count, age and rss can be queried");
 }
 
+static uint16_t
+proxy_of(uint16_t port)
+{
+	uint16_t proxy = RTE_MAX_ETHPORTS;
+
+	assert_int_equal(rte_flow_pick_transfer_proxy(port, &proxy, NULL), 0);
+	return proxy;
+}
+
 /* With the ethdev port in an item, or without any for RTE_MAX_ETHPORTS. */
 static struct rte_flow *
 create_transfer(uint16_t port, uint16_t named, struct rte_flow_error *error)
@@ -375,6 +384,25 @@ create_transfer(uint16_t port, uint16_t named, struct rte_flow_error *error)
 	};
 
 	return create(port, &attr, pattern, actions, error);
+}
+
+/*
+ * The rule is made on the octo port, which finds the switch's own proxy. A rule that an application
+ * made on that PF would be lost with it.
+ */
+static void
+test_the_port_is_the_proxy_of_its_rules(void **state)
+{
+	uint16_t port = make_port();
+	struct rte_flow_error error;
+
+	(void)state;
+	assert_int_equal(proxy_of(octo_port_pf(1)), octo_port_pf(0));
+	assert_int_equal(proxy_of(port), port);
+	assert_non_null(create_transfer(proxy_of(port), octo_port_pf(1), &error));
+	assert_on_pfs(1, 0);
+	octo_port_remove_pf(0);
+	assert_int_equal(proxy_of(port), port);
 }
 
 static void
@@ -493,6 +521,7 @@ main(void)
 		generic_test(test_count_is_the_sum),
 		generic_test(test_count_does_not_go_back_with_a_pf),
 		generic_test(test_what_was_not_asked_for_cannot_be_queried),
+		generic_test(test_the_port_is_the_proxy_of_its_rules),
 		generic_test(test_transfer_goes_to_the_switch_of_the_pf_named),
 		generic_test(test_egress_goes_to_every_pf),
 		generic_test(test_dump_tells_rules_and_asks_pfs),
