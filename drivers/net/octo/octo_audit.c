@@ -104,12 +104,18 @@ read_hits(struct octo_dev *octo, struct rte_flow *rule, uint64_t *hits)
 	return counted;
 }
 
+/* The hits are those that rte_flow_query() returns, where the application counts them. */
 enum octo_rule_status
 octo_audit_status_locked(struct octo_dev *octo, struct rte_flow *rule, int64_t *hits)
 {
+	struct rte_flow_query_count count = {0};
 	uint64_t counted;
 
 	*hits = read_hits(octo, rule, &counted) ? (int64_t)counted : -1;
+	if (rule->count &&
+	    octo_rule_hits_query_locked(octo, rule, octo_rule_hits_count, &count, NULL) == 0 &&
+	    count.hits_set)
+		*hits = (int64_t)count.hits;
 	return octo_rule_ext_status(rule);
 }
 

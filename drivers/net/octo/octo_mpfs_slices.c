@@ -65,6 +65,7 @@ slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 {
 	struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct octo_pf_rule from, to;
+	struct octo_hits hits;
 	struct octo_lead lead;
 	uint8_t before;
 	int ret;
@@ -83,12 +84,13 @@ slices_flip(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte
 	if ((ret != -EEXIST && !octo_rule_says_full(ret)) || octo_rule_on(octo, rule, 0) == NULL)
 		return ret;
 	before = rule->lead.pf;
-	octo_rule_hits_keep_pf_locked(octo, rule, 0);
+	hits = octo_rule_hits_keep_pf_locked(octo, rule, 0);
 	if (slices_remove(octo, rule, error) != 0)
 		return ret;
 	ret = slices_insert(octo, rule, pf, error);
 	if (ret != 0)
 		slices_insert(octo, rule, before, NULL);
+	octo_rule_hits_resume_locked(octo, rule, 0, hits);
 	return ret;
 }
 

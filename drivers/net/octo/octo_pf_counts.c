@@ -10,10 +10,7 @@
 /* Legs of one port whose bytes are told by queue. */
 #define MAX_TX_LEGS (OCTO_MAX_PFS * RTE_ETHDEV_QUEUE_STAT_CNTRS)
 
-/*
- * Subtract what the PF had counted before it became the port's. A counter below its base was
- * reset when the PF came.
- */
+/* Subtract the base; modulo 2^64, as a base may be below 0. */
 static void
 count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 {
@@ -21,7 +18,25 @@ count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
 	uint64_t *to = (uint64_t *)now;
 
 	for (size_t i = 0; i < sizeof(*now) / sizeof(*to); i++)
-		to[i] -= to[i] >= from[i] ? from[i] : 0;
+		to[i] -= from[i];
+}
+
+/*
+ * Take what was read. A counter that is lower than before began again, as those of some PMDs do
+ * at a start or with a queue: it goes on from where it was.
+ */
+static void
+take(struct octo_pf_past *past, const struct octo_pf_counts *now)
+{
+	const uint64_t *from = (const uint64_t *)now;
+	uint64_t *last = (uint64_t *)&past->last;
+	uint64_t *base = (uint64_t *)&past->base;
+
+	for (size_t i = 0; i < sizeof(*now) / sizeof(*from); i++) {
+		if (from[i] < last[i])
+			base[i] -= last[i] - from[i];
+		last[i] = from[i];
+	}
 }
 
 /*
@@ -41,8 +56,11 @@ queue_of(const struct octo_dev *octo, const struct octo_port *port, const char *
 	return RTE_MIN((unsigned int)found, (unsigned int)RTE_ETHDEV_QUEUE_STAT_CNTRS);
 }
 
-/* Ids of xstats change with the number of queues, so they are looked up each time. */
-static int
+/*
+ * Ids of xstats change with the number of queues, so they are looked up each time. The bytes of
+ * queues that have none, and of all after an error, stay as they are.
+ */
+static void
 read_queues_named(const struct octo_dev *octo, const struct octo_port *port,
 		  struct rte_eth_xstat_name *names, int nb, uint64_t *bytes)
 {
@@ -51,36 +69,30 @@ read_queues_named(const struct octo_dev *octo, const struct octo_port *port,
 	unsigned int n = 0;
 
 	if (rte_eth_xstats_get_names(port->port_id, names, nb) != nb)
-		return -EAGAIN;
+		return;
 	for (int i = 0; i < nb && n < RTE_DIM(ids); i++) {
 		queues[n] = queue_of(octo, port, names[i].name);
 		ids[n] = (uint64_t)i;
 		n += queues[n] < RTE_ETHDEV_QUEUE_STAT_CNTRS;
 	}
 	if (n > 0 && rte_eth_xstats_get_by_id(port->port_id, ids, values, n) != (int)n)
-		return -EAGAIN;
-	memset(bytes, 0, RTE_ETHDEV_QUEUE_STAT_CNTRS * sizeof(*bytes));
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		bytes[queues[i]] = 0;
 	for (unsigned int i = 0; i < n; i++)
 		bytes[queues[i]] += values[i];
-	return 0;
 }
 
 /* Bytes sent by queue, which rte_eth_stats_get() does not return. PFs may have no such xstats. */
-static int
+static void
 read_queues(const struct octo_dev *octo, const struct octo_port *port, uint64_t *bytes)
 {
 	const int nb = rte_eth_xstats_get_names(port->port_id, NULL, 0);
-	struct rte_eth_xstat_name *names;
-	int ret;
+	struct rte_eth_xstat_name *names = nb <= 0 ? NULL : calloc(nb, sizeof(*names));
 
-	if (nb <= 0)
-		return nb;
-	names = calloc(nb, sizeof(*names));
-	if (names == NULL)
-		return -ENOMEM;
-	ret = read_queues_named(octo, port, names, nb, bytes);
+	if (names != NULL)
+		read_queues_named(octo, port, names, nb, bytes);
 	free(names);
-	return ret;
 }
 
 /* Queues are read first, so that no queue has sent more than the PF. */
@@ -91,8 +103,8 @@ read_pf(const struct octo_dev *octo, const struct octo_port *port, struct octo_p
 	if (!rte_eth_dev_is_valid_port(port->port_id))
 		return -ENODEV;
 	*counts = (struct octo_pf_counts){0};
-	if (read_queues(octo, port, counts->q_obytes) != 0)
-		memcpy(counts->q_obytes, port->past.last.q_obytes, sizeof(counts->q_obytes));
+	memcpy(counts->q_obytes, port->past.last.q_obytes, sizeof(counts->q_obytes));
+	read_queues(octo, port, counts->q_obytes);
 	return rte_eth_stats_get(port->port_id, &counts->all);
 }
 
@@ -104,15 +116,14 @@ read_since(struct octo_dev *octo, uint8_t port, struct octo_pf_counts *counts)
 	struct octo_use use;
 	int ret = 0;
 
-	*counts = past->last;
 	/* the last counters of a PF that is about to be removed are read by its removal handler */
 	if (octo_users_enter(&octo->port[port], &use)) {
 		ret = read_pf(octo, &octo->port[port], counts);
 		octo_users_leave(&use);
+		if (ret == 0)
+			take(past, counts);
 	}
-	if (ret != 0)
-		*counts = past->last;
-	past->last = *counts;
+	*counts = past->last;
 	count_since(counts, &past->base);
 	return ret;
 }
@@ -151,7 +162,7 @@ octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t port)
 		return;
 	/* values read from a device that is removed are not valid counts */
 	if (rte_eth_dev_is_removed(p->port_id) == 0 && read_pf(octo, p, &now) == 0)
-		p->past.last = now;
+		take(&p->past, &now);
 	octo_unlock_counts(octo);
 }
 

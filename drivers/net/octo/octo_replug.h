@@ -39,7 +39,7 @@ struct octo_pf_past {
 	struct rte_eth_dev_info info; /* capabilities */
 	bool counted;                 /* its counts since base are not in octo_dev.gone */
 	struct octo_pf_counts last;   /* counters when it was last read */
-	struct octo_pf_counts base;   /* counters when it joined the port */
+	struct octo_pf_counts base;   /* what is not the port's of them */
 };
 
 /* The search for PFs that are gone or were never present; by the control thread. */

@@ -212,7 +212,10 @@ enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 
 /* octo_rule_hits.c: counters of rules */
 extern const struct rte_flow_action octo_rule_hits_count[]; /* a query of COUNT */
-void octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port);
+struct octo_hits
+octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port);
+void octo_rule_hits_resume_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
+				  struct octo_hits before);
 void octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_hits_hand_over_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
 				     const struct octo_handle *next);

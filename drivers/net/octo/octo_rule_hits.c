@@ -78,19 +78,42 @@ read_pf(struct octo_kept_hits *kept, const struct rte_flow *rule, uint8_t pf,
 	octo_kept_hits_read(kept, pf, counter, (struct octo_hits){count->hits, count->bytes});
 }
 
-/* The PF is about to lose the rule: keep its count in the sum. */
-void
+/* The PF is about to lose the rule: keep its count in the sum. Returns the part of its counter. */
+struct octo_hits
 octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port)
 {
 	struct octo_kept_hits *kept = rule->ext == NULL ? NULL : rule->ext->kept;
 	struct rte_flow_query_count count = {0};
 
 	if (!rule->count || count_of_pf(octo, rule, port, octo_rule_hits_count, &count, NULL) != 0)
-		return;
+		return (struct octo_hits){0};
 	if (kept == NULL && count.hits > 0)
 		kept = kept_of(octo, rule);
 	if (kept != NULL && is_on(octo, rule, port))
 		read_pf(kept, rule, port, &count);
+	return kept != NULL ? kept->last[port].hits : (struct octo_hits){0};
+}
+
+/*
+ * The rule, of whose counter this was kept, was destroyed on the PF and is there again. A count
+ * that is not lower is of a counter that other rules share: it is in the sum already.
+ */
+void
+octo_rule_hits_resume_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
+			     struct octo_hits before)
+{
+	struct rte_flow_query_count count = {0};
+	struct octo_kept_hits *kept = rule->ext == NULL ? NULL : rule->ext->kept;
+
+	if (kept == NULL || before.hits == 0 || !may_share_counter(rule) ||
+	    !is_on(octo, rule, port) ||
+	    query_pf(octo, rule, port, octo_rule_hits_count, &count, NULL) != 0 ||
+	    count.hits < before.hits)
+		return;
+	kept->gone.hits -= before.hits;
+	kept->gone.bytes -= before.bytes;
+	kept->last[port].counter = rule->arfs[port];
+	kept->last[port].hits = before;
 }
 
 /*

@@ -228,6 +228,7 @@ octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	const struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct octo_pf_rule now;
+	struct octo_hits hits;
 	int ret;
 
 	if (octo_rule_on(octo, rule, 0) == NULL)
@@ -237,11 +238,12 @@ octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule)
 		ret = octo_replace_on_pf(octo, 0, rule, &now, &now, NULL);
 	if ((ret != -EEXIST && !octo_rule_says_full(ret)) || octo_rule_on(octo, rule, 0) == NULL)
 		return ret;
-	octo_rule_hits_keep_pf_locked(octo, rule, 0);
+	hits = octo_rule_hits_keep_pf_locked(octo, rule, 0);
 	if (octo_fanout_remove_from_locked(octo, rule, 0, NULL) != 0)
 		return ret;
 	ret = octo_fanout_insert_locked(octo, rule, NULL);
 	if (ret != 0)
 		octo_fanout_lose(octo, rule);
+	octo_rule_hits_resume_locked(octo, rule, 0, hits);
 	return ret;
 }
