@@ -11,6 +11,6 @@ set -eu
 
 dir=$1
 [ -f "$dir/meson.build" ] || exit 0
-grep -o "'[A-Za-z0-9_]*\.c'" "$dir/meson.build" | tr -d "'" | sort -u | while read -r name; do
+grep -o "'[A-Za-z0-9_-]*\.c'" "$dir/meson.build" | tr -d "'" | sort -u | while read -r name; do
 	[ ! -f "$dir/$name" ] || printf '%s\n' "$dir/$name"
 done

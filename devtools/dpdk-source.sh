@@ -8,8 +8,9 @@
 # sources that is private to this clone: the system's own is never edited.
 
 source_parts=(lib drivers/bus app/test-pmd VERSION 'drivers/net/*/*testpmd*.[ch]'
-	examples/common examples/{l2fwd,l3fwd,l3fwd-power,link_status_interrupt,rxtx_callbacks,skeleton}
-	examples/server_node_efd examples/multi_process/symmetric_mp)
+	examples/{common,dma,ip_fragmentation,ip_reassembly,ipsec-secgw,l2fwd,l2fwd-event,l3fwd,l3fwd-power}
+	examples/{link_status_interrupt,rxtx_callbacks,server_node_efd,skeleton}
+	examples/multi_process/{client_server_mp,symmetric_mp})
 
 # Sets dpdk_src, fetching the source if there is no other way.
 find_dpdk_source() {

@@ -78,7 +78,8 @@ LEFT_OUT = {
               "test_agent_vhost.py", "test_flow_queues.py", "test_octo_agent.py"],
     NEWER: ["test_aggregated.py", "test_flow_update.py"],
     SIMULATED: ["test_mpsim_eswitch.py", "test_mpsim_fault.py", "test_mpsim_wires.py"],
-    OTHERS: ["test_dpdk_test.py", "test_ovs.py", "test_packages.py"],
+    OTHERS: ["test_dpdk_test.py", "test_examples.py", "test_ovs.py",
+             "test_packages.py"],
 }
 
 

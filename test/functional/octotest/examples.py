@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DPDK's examples as they are, over two ports, each with a cable to the test.
+
+    test - veth - net_af_packet - NIC A - port 0 \\
+                                                  > the example
+    test - veth - net_af_packet - NIC B - port 1 /
+
+The ports are octo ports of two PFs each, or the first PF of each NIC alone.
+"""
+
+import contextlib
+import re
+from collections import defaultdict
+from typing import Callable, Dict, Iterator, List, Sequence
+
+import pytest
+
+from . import env, packets, vdevs
+from .process import Process
+from .veth import Wire
+
+FLOWS = packets.flows(8)
+Frames = Sequence[bytes]
+
+
+def _wires(cables: Sequence[Wire], frame: int) -> List[str]:
+    """They take frames of somewhat less than `frame` bytes."""
+    return [f"--vdev=net_af_packet{i},iface={cable.name},blocksz={2 * frame},framesz={frame},"
+            "framecnt=2048" for i, cable in enumerate(cables)]
+
+
+def over_pfs(cables: Sequence[Wire], frame: int = 2048) -> List[str]:
+    """Ports 0 and 1 are the default PFs of their NICs. The other PFs follow, so that no wire,
+    which is probed with the PF that has it, gets a number in between."""
+    nics = [vdevs.nic("AB"[i], 2 * i, 2, sliced=False) for i in range(len(cables))]
+    return [*(pfs[0] for pfs in nics),
+            *(f"{pfs[1]},wire=net_af_packet{i}" for i, pfs in enumerate(nics)),
+            *_wires(cables, frame)]
+
+
+def over_octo(cables: Sequence[Wire], frame: int = 2048) -> List[str]:
+    """Ports 0 and 1 are octo ports."""
+    octos = [vdevs.octo(i, 2 * i) for i in range(len(cables))]
+    nics = [arg for i in range(len(cables))
+            for arg in vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}")]
+    return octos + nics + _wires(cables, frame)
+
+
+PORTS = pytest.mark.parametrize("ports", [over_pfs, over_octo])
+Ports = Callable[..., List[str]]
+
+
+class Example(Process):
+    """One of them, which is ready."""
+
+    def __init__(self, name: str, lcores: str, eal: Sequence[str], app: Sequence[str],
+                 ready: str) -> None:
+        super().__init__([
+            env.find_built(f"octo-{name}"), "--no-pci", "--no-huge", "-m", "768",
+            f"--lcores={lcores}", f"--file-prefix={env.unique()}", *eal, "--", *app])
+        self.expect(ready, timeout=60)
+
+
+@contextlib.contextmanager
+def two_cables(*examples: str, mtu: int = 1500) -> Iterator[List[Wire]]:
+    """For examples that are built, or skip."""
+    for name in ("ip", *(f"octo-{example}" for example in examples)):
+        if (env.find_built if name.startswith("octo-") else env.find_binary)(name) is None:
+            pytest.skip(f"{name} is not there")
+    with Wire(mtu) as one, Wire(mtu) as other:
+        yield [one, other]
+
+
+def numbered(each: int, payload: int = 64) -> List[bytes]:
+    """Frames of all flows in turn."""
+    return [bytes(packet) for packet in packets.numbered(FLOWS, each, payload)]
+
+
+def by_flow(frames: Frames) -> Dict[bytes, List[bytes]]:
+    """The frames of each flow in the order in which they came."""
+    flows = defaultdict(list)
+    for frame in frames:
+        flows[re.search(rb"f\d+ n", frame)[0]].append(frame)
+    return flows
+
+
+def exchange(source: Wire, sink: Wire, sent: Frames) -> List[bytes]:
+    """Send all by one cable; return as many that come by the other."""
+    for frame in sent:
+        source.send(frame)
+    return sink.receive(len(sent))
+
+
+def check_forwards(cables: Sequence[Wire], rounds: int = 3, each: int = 20) -> None:
+    """All arrive as they were, once, and each flow in order; both ways."""
+    for _ in range(rounds):
+        for source, sink in (cables, cables[::-1]):
+            sent = numbered(each)
+            assert by_flow(exchange(source, sink, sent)) == by_flow(sent)
+    for cable in cables:
+        assert not cable.receive(1, timeout=0)
