@@ -36,6 +36,8 @@
 #if OCTO_DPDK_BEFORE(24, 11)
 /* 24.11: speed lanes. Here their place in the table has no op. */
 #define OCTO_LANES_OPS .tm_ops_get = NULL
+/* 24.11: the frequency of a clock. The same. */
+#define MPSIM_FREQ_OPS .mtr_ops_get = NULL
 #endif
 
 #if OCTO_DPDK_BEFORE(23, 11)

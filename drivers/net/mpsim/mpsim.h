@@ -19,6 +19,7 @@
 
 #include "mpsim_account.h"
 #include "mpsim_args.h"
+#include "mpsim_clock.h"
 #include "mpsim_fault.h"
 #include "mpsim_generic.h"
 #include "mpsim_model.h"
@@ -154,6 +155,7 @@ struct mpsim_pf {
 	struct mpsim_generic generic; /**< other ingress rules */
 	struct mpsim_rss rss_state;
 	struct mpsim_pipe pipe;
+	struct mpsim_clock clock;
 	uint64_t vlans[4096 / 64]; /**< bit per VLAN id that is accepted */
 	struct mpsim_pf_stats stats;
 	uint64_t delivered;           /**< by queues that were released */

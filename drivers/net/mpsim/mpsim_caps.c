@@ -33,6 +33,7 @@ static const struct {
 				"status of Tx descriptors"},
 	[MPSIM_CAP_TXDONE] = {"txdone", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "count of what was sent"},
 	[MPSIM_CAP_RXINTR] = {"rxintr", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "Rx interrupts"},
+	[MPSIM_CAP_TIMESYNC] = {"timesync", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "clock"},
 };
 
 /* The capability with this name of len bytes, or MPSIM_NB_CAPS. */
@@ -63,8 +64,8 @@ mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 			MPSIM_LOG(ERR, who,
 				  "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				  "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
-				  "-indirect_queue, -update, -async, -txstatus, -txdone and "
-				  "-rxintr are, with '/' between",
+				  "-indirect_queue, -update, -async, -txstatus, -txdone, "
+				  "-rxintr and -timesync are, with '/' between",
 				  text, (int)len, at);
 			return -EINVAL;
 		}

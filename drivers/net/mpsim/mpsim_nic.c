@@ -380,6 +380,7 @@ mpsim_nic_add_pf(struct mpsim_nic *nic, struct mpsim_pf *pf)
 	pf->nic = nic;
 	pf->index = find_slot(nic, pf->data->name, &pf->args);
 	nic->pf[pf->index] = pf;
+	mpsim_clock_init(pf);
 	give_mac(nic, pf);
 	if (!mpsim_is_representor(pf) && nic->manager == NULL)
 		nic->manager = pf;

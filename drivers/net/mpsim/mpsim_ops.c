@@ -297,6 +297,15 @@ const struct eth_dev_ops mpsim_ops = {
 	.xstats_get_names = mpsim_xstats_get_names,
 	.xstats_reset = mpsim_stats_reset,
 	.flow_ops_get = mpsim_flow_ops_get,
+	.timesync_enable = mpsim_timesync_enable,
+	.timesync_disable = mpsim_timesync_disable,
+	.timesync_read_rx_timestamp = mpsim_timesync_read_rx,
+	.timesync_read_tx_timestamp = mpsim_timesync_read_tx,
+	.timesync_adjust_time = mpsim_timesync_adjust_time,
+	.timesync_read_time = mpsim_timesync_read_time,
+	.timesync_write_time = mpsim_timesync_write_time,
+	.read_clock = mpsim_read_clock,
+	MPSIM_FREQ_OPS,
 };
 
 void

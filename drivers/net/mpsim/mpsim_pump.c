@@ -81,6 +81,8 @@ describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, str
 			m->hash.fdir.hi = b->mark[i];
 		}
 	}
+	if (unlikely(mpsim_clock_is_on(&q->pf->clock)))
+		mpsim_clock_receive(q->pf, b->hdr[i], m);
 	if (q->offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM)
 		m->ol_flags |= mpsim_csum_check(m, p, q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
 						q->offloads & RTE_ETH_RX_OFFLOAD_UDP_CKSUM,

@@ -248,7 +248,7 @@ mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 	struct mpsim_txq *q = txq;
 	/* read once: the answer for one end is not valid for the other */
 	const bool to_wire = mpsim_sends_to_wire(q->pf);
-	uint16_t done = 0;
+	uint16_t done = 0, stamped = 0;
 
 	if (unlikely(!rte_atomic_load_explicit(&q->started, rte_memory_order_relaxed)))
 		return 0;
@@ -259,6 +259,8 @@ mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 	/* before sending: a sent frame may be freed */
 	if (unlikely(q->counts_nodes))
 		mpsim_fetch_add(q, pkts, n);
+	if (unlikely(mpsim_clock_is_on(&q->pf->clock)))
+		stamped = mpsim_clock_find(pkts, n);
 	while (done < n) {
 		const uint16_t chunk = RTE_MIN(n - done, MPSIM_BURST);
 		const uint16_t sent = send_chunk(q, to_wire, pkts + done, chunk);
@@ -267,6 +269,8 @@ mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 			break;
 		done += sent;
 	}
+	if (unlikely(stamped != 0 && stamped <= done))
+		mpsim_clock_send(q->pf);
 	if (unlikely(q->counts_nodes))
 		mpsim_fetch_undo(q, pkts + done, n - done);
 	return done;
