@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A second process that calls ethdev in its own time, and dies in it."""
 
-import errno
 import signal
 
 import pytest
@@ -100,13 +99,3 @@ def test_closes_its_port(primary):
     assert secondary.ask("close", port) < 0
     secondary.send("quit")
     assert secondary.wait() == 0
-
-
-def test_rx_interrupts_are_the_primarys(primary):
-    """The descriptors are there: a secondary is told so, and that it has to poll."""
-    secondary = Secondary(primary)
-    assert secondary.ask("intr", primary.port()) == -errno.ENOTSUP
-    assert "only the primary process can enable Rx interrupts, so poll the queues" in \
-        secondary.text
-    secondary.send("quit")
-    assert secondary.wait(60) == 0

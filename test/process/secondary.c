@@ -4,7 +4,11 @@
  * A secondary process that does what a line of its input says: "count PORT", "close PORT",
  * "die PORT PF", inside of the driver of that PF while it asks the port how full a queue is, or
  * "stay PORT PF", inside of the driver while it asks for the port's info, for as long as the PF
- * is there: the answer is whether it had gone by then.
+ * is there: the answer is whether it had gone by then. "intr PORT" arms Rx queue 0, "sleep PORT"
+ * does so and waits without a time limit until it gets packets: the answer is their number.
+ *
+ * A primary process can "setup PORT" with Rx interrupts, start it by "start PORT" and "stop PORT"
+ * it, and "send PORT FLOW" a frame of that flow.
  */
 
 #include <pthread.h>
@@ -15,11 +19,18 @@
 #include <ethdev_driver.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
+#include <rte_epoll.h>
 #include <rte_ethdev.h>
+#include <rte_interrupts.h>
+#include <rte_ip.h>
 #include <rte_stdatomic.h>
+#include <rte_udp.h>
 
 #define LINE_MAX_LEN 80
 #define STAY_MS 1000
+#define BURST 32
+#define NB_DESC 128
+#define FRAME_LEN 60
 
 static int
 die(void *rxq)
@@ -89,11 +100,97 @@ stay(void)
 		pthread_join(thread, NULL);
 }
 
+static int
+setup(uint16_t port)
+{
+	const struct rte_eth_conf conf = {.intr_conf = {.rxq = 1}};
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", 2047, 0, 0, 2048, 0);
+	int ret = pool == NULL ? -ENOMEM : rte_eth_dev_configure(port, 1, 1, &conf);
+
+	if (ret == 0)
+		ret = rte_eth_rx_queue_setup(port, 0, NB_DESC, 0, NULL, pool);
+	return ret == 0 ? rte_eth_tx_queue_setup(port, 0, NB_DESC, 0, NULL) : ret;
+}
+
+static int
+send_frame(uint16_t port, uint16_t flow)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(rte_mempool_lookup("frames"));
+	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)rte_pktmbuf_append(m, FRAME_LEN);
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(eth + 1);
+	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(ip + 1);
+
+	memset(eth, 0, FRAME_LEN);
+	if (rte_eth_macaddr_get(port, &eth->dst_addr) != 0)
+		return -ENODEV;
+	eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	ip->version_ihl = RTE_IPV4_VHL_DEF;
+	ip->total_length = RTE_BE16(FRAME_LEN - RTE_ETHER_HDR_LEN);
+	ip->time_to_live = 64;
+	ip->next_proto_id = IPPROTO_UDP;
+	ip->src_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 1));
+	ip->dst_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 2));
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	udp->src_port = rte_cpu_to_be_16(flow);
+	udp->dst_port = RTE_BE16(7);
+	udp->dgram_len = RTE_BE16(FRAME_LEN - RTE_ETHER_HDR_LEN - sizeof(*ip));
+	return rte_eth_tx_burst(port, 0, &m, 1);
+}
+
+static int
+poll_queue(uint16_t port)
+{
+	struct rte_mbuf *m[BURST];
+	const uint16_t n = rte_eth_rx_burst(port, 0, m, BURST);
+
+	rte_pktmbuf_free_bulk(m, n);
+	return n;
+}
+
+/* As an application does it: poll until there is nothing, arm, wait. */
+static int
+sleep_for_packets(uint16_t port)
+{
+	struct rte_epoll_event event;
+	int n, ret;
+
+	ret = rte_eth_dev_rx_intr_ctl_q(port, 0, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, NULL);
+	for (n = poll_queue(port); ret == 0 && n == 0; n = poll_queue(port)) {
+		ret = rte_eth_dev_rx_intr_enable(port, 0);
+		printf("asleep\n");
+		if (ret == 0 && rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, -1) < 0)
+			ret = -errno;
+		if (ret == 0)
+			ret = rte_eth_dev_rx_intr_disable(port, 0);
+	}
+	return ret == 0 ? n : ret;
+}
+
+static int
+obey_intr(const char *line)
+{
+	unsigned int port, flow;
+
+	if (sscanf(line, "intr %u", &port) == 1)
+		return rte_eth_dev_rx_intr_enable((uint16_t)port, 0);
+	if (sscanf(line, "sleep %u", &port) == 1)
+		return sleep_for_packets((uint16_t)port);
+	if (sscanf(line, "setup %u", &port) == 1)
+		return setup((uint16_t)port);
+	if (sscanf(line, "start %u", &port) == 1)
+		return rte_eth_dev_start((uint16_t)port);
+	if (sscanf(line, "stop %u", &port) == 1)
+		return rte_eth_dev_stop((uint16_t)port);
+	if (sscanf(line, "send %u %u", &port, &flow) == 2)
+		return send_frame((uint16_t)port, (uint16_t)flow);
+	return -EINVAL;
+}
+
 static void
 obey(const char *line)
 {
 	unsigned int port, pf;
-	int ret = -EINVAL;
+	int ret;
 
 	if (sscanf(line, "stay %u %u", &slow.port, &slow.pf) == 2) {
 		stay();
@@ -104,10 +201,10 @@ obey(const char *line)
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
 	} else if (sscanf(line, "count %u", &port) == 1) {
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
-	} else if (sscanf(line, "intr %u", &port) == 1) {
-		ret = rte_eth_dev_rx_intr_enable((uint16_t)port, 0);
 	} else if (sscanf(line, "close %u", &port) == 1) {
 		ret = rte_eth_dev_close((uint16_t)port);
+	} else {
+		ret = obey_intr(line);
 	}
 	printf("answer %d\n", ret);
 }

@@ -11,6 +11,7 @@
 #include "octo_flow_ops.h"
 #include "octo_peers.h"
 #include "octo_private.h"
+#include "octo_rx_intr_peer.h"
 #include "octo_startup.h"
 
 static void
@@ -171,6 +172,8 @@ probe_primary(struct rte_vdev_device *vdev)
 
 	if (ret == 0)
 		ret = octo_event_init();
+	if (ret == 0)
+		ret = octo_rx_intr_serve();
 	if (dev == NULL) {
 		OCTO_LOG(ERR, "%s: no ethdev port or no memory is left", name);
 		ret = -ENOMEM;
@@ -202,6 +205,7 @@ probe_secondary(struct rte_vdev_device *vdev)
 	dev->device = &vdev->device;
 	octo_legs_borrow(octo_of(dev));
 	set_entry_points(dev);
+	octo_rx_intr_borrow(dev);
 	rte_eth_dev_probing_finish(dev);
 	return 0;
 }

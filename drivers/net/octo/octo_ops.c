@@ -7,6 +7,7 @@
 #include "octo_flow_ops.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"
+#include "octo_rx_intr_peer.h"
 
 static int
 pf_ptypes_set(struct octo_port *port, const void *arg)

@@ -9,6 +9,7 @@
 #include "octo_clock.h"
 #include "octo_peers.h"
 #include "octo_private.h"
+#include "octo_rx_intr_peer.h"
 
 #define LET_GO "net_octo_let_go"
 /* As long as EAL gives a process to detach a device. */
@@ -45,8 +46,10 @@ let_go(void *arg)
 	const struct octo_dev *octo = octo_legs_return(r->what.port_id, r->what.owner_id);
 	struct rte_mp_msg reply = {.name = LET_GO};
 
-	if (octo != NULL)
+	if (octo != NULL) {
+		octo_rx_intr_return(&rte_eth_devices[r->what.port_id]);
 		release(&rte_eth_devices[r->what.port_id], octo);
+	}
 	if (rte_mp_reply(&reply, r->peer) != 0)
 		OCTO_LOG(ERR, "port %u: the primary process cannot be told that it is released",
 			 r->what.port_id);

@@ -29,11 +29,15 @@ struct queue_intr {
 };
 
 struct port_intr {
-	uint16_t nb_queues;
+	uint16_t nb_queues; /* since the start */
+	uint16_t nb_made;   /* those of earlier starts, too */
 	struct queue_intr queue[];
 };
 
-/* By octo port; NULL: it has no interrupts. */
+/* By octo port. Kept over stops, as other processes have the descriptors, too. */
+static struct port_intr *made[RTE_MAX_ETHPORTS];
+
+/* The same while the port has interrupts, else NULL. */
 static RTE_ATOMIC(struct port_intr *) ports[RTE_MAX_ETHPORTS];
 
 static struct port_intr *
@@ -151,57 +155,91 @@ drop_leg(struct queue_intr *intr, uint8_t pf)
 		epoll_ctl(intr->epfd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-void
-octo_rx_intr_drop(const struct octo_dev *octo, uint32_t pfs)
+static void
+drop_legs(const struct octo_dev *octo, struct port_intr *p, uint32_t pfs)
 {
-	struct port_intr *p = port_of(octo);
-
-	for (uint16_t i = 0; p != NULL && i < p->nb_queues; i++)
+	for (uint16_t i = 0; i < p->nb_queues; i++)
 		for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
 			if (pfs & RTE_BIT32(pf))
 				drop_leg(&p->queue[i], pf);
 }
 
-static void
-free_port(struct port_intr *p)
+void
+octo_rx_intr_drop(const struct octo_dev *octo, uint32_t pfs)
 {
-	for (uint16_t i = 0; i < p->nb_queues; i++) {
-		if (p->queue[i].wake != NO_FD)
-			close(p->queue[i].wake);
-		if (p->queue[i].epfd != NO_FD)
-			close(p->queue[i].epfd);
-	}
-	free(p);
+	struct port_intr *p = port_of(octo);
+
+	if (p != NULL)
+		drop_legs(octo, p, pfs);
+}
+
+/* Which descriptors have been signalled since the last call? */
+static uint32_t
+take_signals(const struct queue_intr *intr)
+{
+	struct epoll_event event[OCTO_MAX_PFS + 1];
+	const int n = epoll_wait(intr->epfd, event, RTE_DIM(event), 0);
+	uint32_t signalled = 0;
+
+	for (int i = 0; i < n; i++)
+		signalled |= event[i].data.u32;
+	return signalled;
+}
+
+static void
+close_queue(const struct queue_intr *intr)
+{
+	if (intr->wake != NO_FD)
+		close(intr->wake);
+	if (intr->epfd != NO_FD)
+		close(intr->epfd);
 }
 
 static int
 make_queue(struct queue_intr *intr)
 {
+	int ret;
+
 	intr->epfd = epoll_create1(EPOLL_CLOEXEC);
 	intr->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
 		intr->leg[pf] = NO_FD;
+	ret = intr->epfd < 0 || intr->wake < 0 ? -errno : add_fd(intr, intr->wake, WAKE_BIT);
+	if (ret != 0)
+		close_queue(intr);
+	return ret;
+}
+
+/* Forget what was known and signalled before the start. */
+static void
+reset_queue(struct queue_intr *intr)
+{
+	take_signals(intr);
+	intr->joined = 0;
+	intr->blind = 0;
+	intr->looks = 0;
 	/* not the count at any time: packets may have come before the queue is armed */
 	intr->received = UINT64_MAX;
-	if (intr->epfd < 0 || intr->wake < 0)
-		return -errno;
-	return add_fd(intr, intr->wake, WAKE_BIT);
 }
 
 static int
-make_port(uint16_t nb_queues, struct port_intr **port)
+make_port(uint16_t port_id, uint16_t nb_queues, struct port_intr **port)
 {
-	struct port_intr *p = calloc(1, sizeof(*p) + nb_queues * sizeof(p->queue[0]));
+	struct port_intr *p = made[port_id];
+	const uint16_t nb_made = p == NULL ? 0 : p->nb_made;
 	int ret = 0;
 
+	p = realloc(p, sizeof(*p) + RTE_MAX(nb_made, nb_queues) * sizeof(p->queue[0]));
 	if (p == NULL)
 		return -ENOMEM;
-	for (; ret == 0 && p->nb_queues < nb_queues; p->nb_queues++)
-		ret = make_queue(&p->queue[p->nb_queues]);
+	made[port_id] = p;
+	p->nb_queues = nb_queues;
+	for (p->nb_made = nb_made; ret == 0 && p->nb_made < nb_queues; p->nb_made += ret == 0)
+		ret = make_queue(&p->queue[p->nb_made]);
+	for (uint16_t i = 0; ret == 0 && i < nb_queues; i++)
+		reset_queue(&p->queue[i]);
 	if (ret == 0)
 		*port = p;
-	else
-		free_port(p);
 	return ret;
 }
 
@@ -228,9 +266,8 @@ add_all(struct octo_dev *octo, struct port_intr *p)
 	return ret;
 }
 
-/* What ethdev and EAL look at. It is kept over stops, as those of other drivers. */
-static int
-make_handle(struct rte_eth_dev *dev)
+int
+octo_rx_intr_make_handle(struct rte_eth_dev *dev)
 {
 	if (dev->intr_handle == NULL)
 		dev->intr_handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
@@ -240,17 +277,25 @@ make_handle(struct rte_eth_dev *dev)
 	return rte_intr_type_set(dev->intr_handle, RTE_INTR_HANDLE_EXT);
 }
 
+int
+octo_rx_intr_add_fd(struct rte_intr_handle *handle, uint16_t queue_id, int fd)
+{
+	int ret = rte_intr_efds_index_set(handle, queue_id, fd);
+
+	if (ret == 0)
+		ret = rte_intr_vec_list_index_set(handle, queue_id,
+						  RTE_INTR_VEC_RXTX_OFFSET + queue_id);
+	return ret == 0 ? rte_intr_nb_efd_set(handle, queue_id + 1) : ret;
+}
+
 static int
 fill_handle(struct rte_intr_handle *handle, const struct port_intr *p)
 {
 	int ret = rte_intr_vec_list_alloc(handle, "octo_rx_intr", p->nb_queues);
 
-	for (uint16_t i = 0; ret == 0 && i < p->nb_queues; i++) {
-		ret = rte_intr_efds_index_set(handle, i, p->queue[i].epfd);
-		if (ret == 0)
-			ret = rte_intr_vec_list_index_set(handle, i, RTE_INTR_VEC_RXTX_OFFSET + i);
-	}
-	return ret == 0 ? rte_intr_nb_efd_set(handle, p->nb_queues) : ret;
+	for (uint16_t i = 0; ret == 0 && i < p->nb_queues; i++)
+		ret = octo_rx_intr_add_fd(handle, i, p->queue[i].epfd);
+	return ret;
 }
 
 static void
@@ -261,14 +306,21 @@ clear_handle(struct rte_intr_handle *handle)
 	rte_intr_vec_list_free(handle);
 }
 
+static void
+free_handle(struct rte_eth_dev *dev)
+{
+	rte_intr_instance_free(dev->intr_handle);
+	dev->intr_handle = NULL;
+}
+
 static int
 make_descriptors(struct octo_dev *octo, struct rte_eth_dev *dev, struct port_intr **port)
 {
 	const uint16_t nb_queues = dev->data->nb_rx_queues;
-	int ret = nb_queues > RTE_MAX_RXTX_INTR_VEC_ID ? -ENOSPC : make_handle(dev);
+	int ret = nb_queues > RTE_MAX_RXTX_INTR_VEC_ID ? -ENOSPC : octo_rx_intr_make_handle(dev);
 
 	if (ret == 0)
-		ret = make_port(nb_queues, port);
+		ret = make_port(octo->port_id, nb_queues, port);
 	if (ret == 0)
 		ret = fill_handle(dev->intr_handle, *port);
 	if (ret != 0)
@@ -296,10 +348,10 @@ octo_rx_intr_start_locked(struct octo_dev *octo)
 	}
 	if (p != NULL) {
 		clear_handle(dev->intr_handle);
-		free_port(p);
+		drop_legs(octo, p, UINT32_MAX);
 	}
 	/* ethdev then refuses what an application asks of it */
-	octo_rx_intr_fini(dev);
+	free_handle(dev);
 }
 
 void
@@ -313,27 +365,30 @@ octo_rx_intr_stop_locked(struct octo_dev *octo)
 	rte_atomic_store_explicit(&ports[octo->port_id], NULL, rte_memory_order_relaxed);
 	/* twice the stall timeout, as octo_rx_queue_release() */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
-	free_port(p);
+	/* who sleeps in another process must notice */
+	for (uint16_t i = 0; i < p->nb_queues; i++)
+		wake(&p->queue[i]);
 }
 
 void
 octo_rx_intr_fini(struct rte_eth_dev *dev)
 {
-	rte_intr_instance_free(dev->intr_handle);
-	dev->intr_handle = NULL;
+	const uint16_t port_id = octo_of(dev)->port_id;
+	struct port_intr *p = made[port_id];
+
+	free_handle(dev);
+	for (uint16_t i = 0; p != NULL && i < p->nb_made; i++)
+		close_queue(&p->queue[i]);
+	free(p);
+	made[port_id] = NULL;
 }
 
-/* Which descriptors have been signalled since the last call? */
-static uint32_t
-take_signals(const struct queue_intr *intr)
+int
+octo_rx_intr_get_fd(const struct octo_dev *octo, uint16_t queue_id)
 {
-	struct epoll_event event[OCTO_MAX_PFS + 1];
-	const int n = epoll_wait(intr->epfd, event, RTE_DIM(event), 0);
-	uint32_t signalled = 0;
+	const struct port_intr *p = port_of(octo);
 
-	for (int i = 0; i < n; i++)
-		signalled |= event[i].data.u32;
-	return signalled;
+	return p == NULL || queue_id >= p->nb_queues ? NO_FD : p->queue[queue_id].epfd;
 }
 
 /* Has the queue of a PF packets? -ENOTSUP: its driver cannot say. */
@@ -419,25 +474,23 @@ may_wait(const struct octo_rxq *q, struct queue_intr *intr, uint32_t live, uint3
 }
 
 int
-octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id)
+octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id)
 {
-	struct octo_rxq *q = dev->data->rx_queues[queue_id];
-	struct port_intr *p = port_of(q->octo);
+	struct port_intr *p = port_of(octo);
 	struct queue_intr *intr;
+	struct octo_rxq *q;
 	uint32_t live, signalled;
 	bool waits = false;
 	int ret = 0;
 
-	if (p == NULL) {
-		octo_is_primary(q->octo, "enable Rx interrupts, so poll the queues");
+	if (p == NULL || queue_id >= p->nb_queues)
 		return -ENOTSUP;
-	}
+	q = rte_eth_devices[octo->port_id].data->rx_queues[queue_id];
 	intr = &p->queue[queue_id];
 	/* first, so that all that comes from now on makes the descriptor readable again */
 	signalled = take_signals(intr);
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
 	for (uint8_t pf = 0; ret == 0 && pf < OCTO_MAX_PFS; pf++)
 		if (live & RTE_BIT32(pf))
 			ret = arm_leg(q, intr, pf, (signalled & RTE_BIT32(pf)) != 0, &waits);
@@ -460,14 +513,15 @@ disarm_leg(const struct octo_rxq *q, uint8_t pf)
 
 /* Legs of drivers that cannot count stay armed: see may_wait(). */
 int
-octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id)
+octo_rx_intr_disarm(struct octo_dev *octo, uint16_t queue_id)
 {
-	const struct octo_rxq *q = dev->data->rx_queues[queue_id];
-	const struct port_intr *p = port_of(q->octo);
+	const struct port_intr *p = port_of(octo);
+	const struct octo_rxq *q;
 	uint32_t live;
 
-	if (p == NULL)
+	if (p == NULL || queue_id >= p->nb_queues)
 		return -ENOTSUP;
+	q = rte_eth_devices[octo->port_id].data->rx_queues[queue_id];
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	live &= ~p->queue[queue_id].blind;

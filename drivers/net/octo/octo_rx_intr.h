@@ -20,9 +20,24 @@
 
 struct octo_dev;
 
-/* The callbacks of ethdev; the caller does not poll the queue meanwhile. */
-int octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id);
-int octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id);
+/**
+ * In the primary: arm all legs of a queue, or disarm them. Nobody polls the queue meanwhile. Any
+ * queue id: the caller may be another process.
+ *
+ * @return
+ *   0; -ENOTSUP: the port or the queue has no interrupts; another negative errno of a PF.
+ */
+int octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id);
+int octo_rx_intr_disarm(struct octo_dev *octo, uint16_t queue_id);
+
+/** In the primary: the descriptor of a queue, or -1; any queue id. Under octo->walkers. */
+int octo_rx_intr_get_fd(const struct octo_dev *octo, uint16_t queue_id);
+
+/** What ethdev and EAL look at, in this process. Returns 0, or a negative errno. */
+int octo_rx_intr_make_handle(struct rte_eth_dev *dev);
+
+/** Add the descriptor of the next queue. Returns 0, or a negative errno. */
+int octo_rx_intr_add_fd(struct rte_intr_handle *handle, uint16_t queue_id, int fd);
 
 /**
  * The address of the home leg, for a poller that waits for a write to it.
@@ -40,7 +55,7 @@ int octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond);
  */
 void octo_rx_intr_start_locked(struct octo_dev *octo);
 
-/** The inverse, when no leg is live; there may be no descriptors. */
+/** The inverse, when no leg is live; there may be no descriptors. They are kept for a restart. */
 void octo_rx_intr_stop_locked(struct octo_dev *octo);
 
 /** Free what is left of a stopped port. */

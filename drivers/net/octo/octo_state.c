@@ -7,6 +7,7 @@
 #include "octo_peers.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"
+#include "octo_rx_intr_peer.h"
 #include "octo_view.h"
 
 static int
@@ -308,6 +309,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
 		octo_legs_return(octo->port_id, octo->owner_id);
+		octo_rx_intr_return(dev);
 		return 0;
 	}
 	octo_view_notify_closing(octo->port_id);

@@ -64,6 +64,8 @@ RULES = {
     "test_l3fwd_rings.py": {
         IDLE: ["test_it_forwards_with_the_mbufs_that_it_has[1-4]"]},
     "test_server_node_efd.py": {},
+    "test_secondary_intr.py": {
+        REMOVAL: ["test_sleeps_while_a_pf"]},
 }
 
 # Files that are not run.

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A second process that sleeps until a packet comes, by Rx interrupts of the primary's PFs."""
+
+import errno
+import signal
+
+import pytest
+
+from octotest import env, hugepages, vdevs
+from octotest.process import Process
+from octotest.telemetry import Telemetry
+from octotest.testpmd import wait_until
+from octotest.view import ask
+
+PROGRAM = env.BUILD / "test" / "process" / "octo-test-secondary"
+FLOWS = range(16)
+
+
+class Program(Process):
+    """Does what it is told, by test/process/secondary.c."""
+
+    def __init__(self, file_prefix, *eal) -> None:
+        super().__init__([PROGRAM, "--no-pci", f"--file-prefix={file_prefix}", *env.plugin_args(),
+                          *eal])
+        self.prefix = file_prefix
+        self.expect("ready", timeout=60)
+
+    def answer(self, start: int) -> int:
+        """What the call returned."""
+        return int(self.expect(r"answer (-?\d+)", start)[1])
+
+    def ask(self, *words: object) -> int:
+        """Call, and wait for the end."""
+        start = len(self.text)
+        self.send(" ".join(map(str, words)))
+        return self.answer(start)
+
+
+def start_primary(huge_dir, vdev):
+    """A process whose last port is an octo port that may have Rx interrupts, not started yet."""
+    if not PROGRAM.exists():
+        pytest.skip(f"no {PROGRAM.name} was built")
+    process = Program(env.unique(), "--lcores=0@0", "-m", "256",
+                      f"--huge-dir={huge_dir}", *hugepages.SHARED, *vdev)
+    process.port = len(vdev) - 1
+    assert process.ask("setup", process.port) == 0
+    return process
+
+
+def start_secondary(primary):
+    """Of this primary."""
+    return Program(primary.prefix, "--proc-type=secondary", "--lcores=2@1")
+
+
+@pytest.fixture
+def primary(huge_dir):
+    """Over two PFs, not started yet."""
+    return start_primary(huge_dir, vdevs.looped())
+
+
+def sleep(secondary, primary):
+    """Let it fall asleep; where its answer will be. The answer before it slept is over."""
+    start = len(secondary.text)
+    secondary.send(f"sleep {primary.port}")
+    secondary.expect("asleep", start)
+    return start
+
+
+def check_each_flow_wakes(secondary, primary):
+    """One frame at a time, and the primary is asked to enable the interrupts each time."""
+    for flow in FLOWS:
+        start = sleep(secondary, primary)
+        assert primary.ask("send", primary.port, flow) == 1
+        assert secondary.answer(start) == 1
+
+
+def test_a_packet_wakes(primary):
+    """The PFs' interrupts are those of the primary."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    check_each_flow_wakes(secondary, primary)
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_sleeps_while_a_pf_goes_and_comes(primary, lost):
+    """Packets come by the other PF, and wake as those of both do when it is back."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    start = sleep(secondary, primary)
+    telemetry = Telemetry(primary.prefix)
+
+    def states():
+        return [pf["state"] for pf in ask(telemetry, "topology", primary.port)["pfs"]]
+
+    def fault(what):
+        return telemetry.get("/mpsim/fault", f"net_mpsim{lost}", what) == "done"
+
+    assert fault("remove")
+    wait_until("the PF is gone", lambda: states()[lost] == "gone")
+    assert primary.ask("send", primary.port, 1) == 1
+    assert secondary.answer(start) == 1
+    start = sleep(secondary, primary)
+    wait_until("it can be plugged", lambda: fault("plug"))
+    wait_until("it is back", lambda: states() == 2 * ["started"])
+    assert primary.ask("send", primary.port, 1) == 1
+    assert secondary.answer(start) == 1
+    check_each_flow_wakes(secondary, primary)
+    assert telemetry.get("/ethdev/stats", 1 - lost)["ipackets"] > 0
+    telemetry.close()
+
+
+def test_a_stop_wakes_and_a_restart_keeps_the_descriptor(primary):
+    """Nobody sleeps at a port that is stopped."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    start = sleep(secondary, primary)
+    assert primary.ask("stop", primary.port) == 0
+    assert secondary.answer(start) == -errno.ENOTSUP
+    secondary.expect("the primary process does not disable the interrupt of Rx queue 0", start)
+    assert primary.ask("start", primary.port) == 0
+    check_each_flow_wakes(secondary, primary)
+
+
+def test_attached_before_the_start(primary):
+    """There was nothing to be had: it is told what would be right."""
+    secondary = start_secondary(primary)
+    assert primary.ask("start", primary.port) == 0
+    assert secondary.ask("intr", primary.port) == -errno.ENOTSUP
+    assert "start the port with intr_conf.rxq before, or poll the queue" in secondary.text
+
+
+def test_a_pf_has_no_interrupts(huge_dir):
+    """Neither has the primary nor a secondary."""
+    primary = start_primary(huge_dir, vdevs.looped(caps="-rxintr"))
+    assert primary.ask("start", primary.port) == 0
+    assert "PF net_mpsim0 has none for Rx queue 0" in primary.text
+    secondary = start_secondary(primary)
+    assert secondary.ask("intr", primary.port) == -errno.ENOTSUP
+
+
+def test_the_primary_is_dead(primary):
+    """Nobody can enable an interrupt."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    primary.send_signal(signal.SIGKILL)
+    primary.wait()
+    assert secondary.ask("intr", primary.port) == -errno.ETIMEDOUT
+    assert "does not enable the interrupt of Rx queue 0" in secondary.text
