@@ -37,6 +37,7 @@
 /* 24.11: speed lanes. Here their place in the table has no op. */
 #define OCTO_LANES_OPS .tm_ops_get = NULL
 /* 24.11: the frequency of a clock. The same. */
+#define OCTO_FREQ_OPS .mtr_ops_get = NULL
 #define MPSIM_FREQ_OPS .mtr_ops_get = NULL
 #endif
 

@@ -47,7 +47,7 @@ def served():
                       (DRIVER / "octo_ops.c").read_text(), re.DOTALL | re.MULTILINE)[1]
     headers = "".join(path.read_text() for path in sorted(DRIVER.glob("*.h")))
     for macro in re.findall(r"^\t(OCTO_\w+_OPS),$", table, re.MULTILINE):
-        lines = re.search(rf"#define {macro}((?:.*\\\n)+.*\n)", headers)[1]
+        lines = re.search(rf"#define {macro}((?:.*\\\n)*.*\n)", headers)[1]
         table = table.replace(macro, re.sub(r"\\\n", "\n", lines))
     found = {}
     for heading, body in re.findall(r"/\* (.*?) \*/(.*?)(?=/\*|\Z)", table, re.DOTALL):

@@ -160,6 +160,23 @@ octo_flow_build_transfer(struct octo_flow_rule *rule, enum octo_dialect_id diale
 	end_transfer(rule, dialect, item, to_port, count);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_to_pf)
+void
+octo_flow_build_to_pf(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
+		      uint16_t ether_type, uint32_t priority, uint16_t from_port, uint16_t to_port)
+{
+	struct rte_flow_item *item = begin_transfer(rule, dialect, priority, from_port);
+
+	if (ether_type != 0) {
+		rule->l3.eth.hdr.ether_type = rte_cpu_to_be_16(ether_type);
+		rule->l3_mask.eth.hdr.ether_type = UINT16_MAX;
+		*item++ = (struct rte_flow_item){.type = RTE_FLOW_ITEM_TYPE_ETH,
+						 .spec = &rule->l3.eth,
+						 .mask = &rule->l3_mask.eth};
+	}
+	end_transfer(rule, dialect, item, to_port, false);
+}
+
 /* A tuple of which only the last 32 bits of each address are set. */
 static struct octo_tuple
 low_bits(enum octo_tuple_family family, uint32_t src, uint32_t dst)

@@ -28,6 +28,7 @@ struct octo_flow_rule {
 	struct rte_flow_action actions[3];
 	struct rte_flow_item_ethdev from;
 	union {
+		struct rte_flow_item_eth eth; /* of a pattern without IP */
 		struct rte_flow_item_ipv4 v4;
 		struct rte_flow_item_ipv6 v6;
 	} l3, l3_mask;
@@ -61,6 +62,17 @@ __rte_internal
 void octo_flow_build_transfer(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
 			      const struct octo_tuple *tuple, uint32_t priority, uint16_t from_port,
 			      uint16_t to_port, bool count);
+
+/**
+ * The same for packets of an EtherType in place of a 5-tuple, to lead those of many flows to a PF.
+ *
+ * @param ether_type
+ *   0: all packets.
+ */
+__rte_internal
+void
+octo_flow_build_to_pf(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
+		      uint16_t ether_type, uint32_t priority, uint16_t from_port, uint16_t to_port);
 
 /**
  * The same in the dialect "wire-item": transfer, packets that enter from the network behind ethdev

@@ -81,13 +81,10 @@ test_what_is_not_offered_is_refused(void **state)
 	struct rte_eth_dcb_info dcb;
 	struct rte_dev_reg_info regs = {0};
 	struct rte_eth_fc_conf fc;
-	uint64_t clock;
 	uint32_t fec;
 
 	(void)state;
 	octo_port_up(port, 1);
-	assert_int_equal(rte_eth_timesync_enable(port), -ENOTSUP);
-	assert_int_equal(rte_eth_read_clock(port, &clock), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_get_eeprom_length(port), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_get_module_info(port, &module), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_get_reg_info(port, &regs), -ENOTSUP);

@@ -100,7 +100,7 @@ test_a_proxy_is_lost_while_it_gets_the_default_pf_rule(void **state)
 	lose_after(0, 0);
 	assert_int_equal(rte_eth_dev_set_link_down(octo_port_pf(2)), 0);
 	octo_port_await(!octo_port_pf_is_started(port, 0));
-	assert_in_range(octo->default_pf.proxy, 0, 2);
+	assert_in_range(octo->default_pf.rule.proxy, 0, 2);
 	recovery(RTE_ETH_EVENT_RECOVERY_SUCCESS);
 	octo_port_await(octo_port_pf_is_started(port, 0));
 	octo_port_await(octo_default_pf_target(octo) != OCTO_NO_PF);

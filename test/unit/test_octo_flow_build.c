@@ -298,6 +298,28 @@ test_masked_rule_matches_low_bits_of_addresses(void **state)
 		      &rule.l3_mask.v6.hdr.src_addr, 16);
 }
 
+static void
+test_rule_of_an_ether_type(void **state)
+{
+	static const struct rte_flow_item_eth type = {.hdr.ether_type = RTE_BE16(0x88f7)};
+	static const struct rte_flow_item_eth mask = {.hdr.ether_type = RTE_BE16(0xffff)};
+	struct octo_flow_rule rule;
+
+	(void)state;
+	octo_flow_build_to_pf(&rule, OCTO_DIALECT_WIRE_ITEM, 0x88f7, 4, 3, 9);
+	assert_true(rule.attr.transfer && !rule.attr.ingress);
+	assert_int_equal(rule.attr.priority, 4);
+	assert_int_equal(rule.pattern[0].type, RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT);
+	assert_int_equal(rule.from.port_id, 3);
+	assert_int_equal(rule.pattern[1].type, RTE_FLOW_ITEM_TYPE_ETH);
+	assert_memory_equal(rule.pattern[1].spec, &type, sizeof(type));
+	assert_memory_equal(rule.pattern[1].mask, &mask, sizeof(mask));
+	assert_int_equal(rule.pattern[2].type, RTE_FLOW_ITEM_TYPE_END);
+	assert_int_equal(rule.to.port_id, 9);
+	octo_flow_build_to_pf(&rule, OCTO_DIALECT_WIRE_ITEM, 0, 4, 3, 9);
+	assert_int_equal(rule.pattern[1].type, RTE_FLOW_ITEM_TYPE_END);
+}
+
 int
 main(void)
 {
@@ -313,6 +335,7 @@ main(void)
 		cmocka_unit_test(test_queue_rule_has_the_form_that_nics_take),
 		cmocka_unit_test(test_mpfs_rule_begins_at_the_network_side),
 		cmocka_unit_test(test_masked_rule_matches_low_bits_of_addresses),
+		cmocka_unit_test(test_rule_of_an_ether_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

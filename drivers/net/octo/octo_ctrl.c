@@ -96,6 +96,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		octo_agent_sync_tick_locked(octo);
 		octo_ethtool_sync_tick_locked(octo);
 		octo_mac_follow_locked(octo);
+		octo_timesync_follow_locked(octo);
 		octo_failover_seek_again_locked(octo, now);
 		if (octo->failover.pending)
 			octo_failover_sync_locked(octo);

@@ -11,13 +11,9 @@
 #include <errno.h>
 
 #include "octo_clock.h"
-#include "octo_flow_build.h"
 #include "octo_private.h"
 
-/*
- * Below the rules of flows. Two priorities, used alternately: the new rule is installed before
- * the old one is removed.
- */
+/* Below the rules of flows. */
 #define PRIORITY 6
 
 /*
@@ -32,8 +28,6 @@
 #define LOOK_US 5
 
 #define RETRY_MS 1000
-/* Learned rules that may be evicted to make room for this one. */
-#define MAKE_ROOM_TRIES 4
 
 static bool
 is_started(const struct octo_dev *octo, uint8_t pf)
@@ -80,23 +74,6 @@ is_urgent(const struct octo_dev *octo, uint32_t useless)
 	return false;
 }
 
-static struct rte_flow *
-flow_of(const struct octo_dev *octo)
-{
-	const struct octo_default_pf *d = &octo->default_pf;
-
-	return octo_port_object(&octo->port[d->proxy], &d->flow);
-}
-
-static bool
-leads_to(const struct octo_dev *octo, uint8_t pf)
-{
-	const struct octo_default_pf *d = &octo->default_pf;
-
-	return flow_of(octo) != NULL && d->pf == pf && d->pf_life == octo->port[pf].fsm.life &&
-	       d->dialect == octo->dialects.now;
-}
-
 /* The current target is kept as long as it is usable. */
 static uint8_t
 wanted_pf(const struct octo_dev *octo)
@@ -104,8 +81,9 @@ wanted_pf(const struct octo_dev *octo)
 	const struct octo_default_pf *d = &octo->default_pf;
 	const uint32_t usable = octo->plan.usable;
 
-	return leads_to(octo, d->pf) && (usable & RTE_BIT32(d->pf)) ?
-		       d->pf :
+	return octo_pf_way_leads_to(octo, &d->rule, d->rule.pf) &&
+			       (usable & RTE_BIT32(d->rule.pf)) ?
+		       d->rule.pf :
 		       (uint8_t)__builtin_ctz(usable);
 }
 
@@ -128,65 +106,6 @@ must_wait(struct octo_dev *octo, uint8_t leg, unsigned int patience_ms)
 }
 
 static void
-destroy(struct octo_dev *octo)
-{
-	struct octo_default_pf *d = &octo->default_pf;
-	struct rte_flow *flow = flow_of(octo);
-
-	if (flow != NULL)
-		rte_flow_destroy(octo_port_usable_id(&octo->port[d->proxy]), flow, NULL);
-	d->flow = (struct octo_handle){0};
-}
-
-/* The default-PF rule serves more flows than a learned rule does, which may be evicted for it. */
-static struct rte_flow *
-create_flow(struct octo_dev *octo, uint16_t proxy, const struct octo_flow_rule *r,
-	    struct rte_flow_error *error)
-{
-	struct rte_flow *flow = rte_flow_create(proxy, &r->attr, r->pattern, r->actions, error);
-
-	for (unsigned int i = 0;
-	     i < MAKE_ROOM_TRIES && flow == NULL && octo_rule_says_full(-rte_errno) &&
-	     octo_hooks->make_room_locked(octo);
-	     i++)
-		flow = rte_flow_create(proxy, &r->attr, r->pattern, r->actions, error);
-	return flow;
-}
-
-static int
-lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
-{
-	struct octo_default_pf *d = &octo->default_pf;
-	const uint8_t index = octo->proxy;
-	const struct octo_port *proxy = &octo->port[index];
-	const uint32_t life = proxy->fsm.life;
-	const uint32_t pf_life = octo->port[pf].fsm.life;
-	const uint8_t turn = d->turn ^ 1;
-	struct octo_flow_rule r;
-	struct rte_flow *flow;
-
-	octo_flow_build_transfer(&r, octo->dialects.now, NULL, PRIORITY + turn, proxy->port_id,
-				 octo->port[pf].port_id, false);
-	flow = create_flow(octo, proxy->port_id, &r, error);
-	if (flow == NULL && flow_of(octo) != NULL) {
-		/* a full table, or a switch of few priorities, has no room for both */
-		destroy(octo);
-		flow = create_flow(octo, proxy->port_id, &r, error);
-	}
-	if (flow == NULL)
-		return octo_flow_blame(proxy, -rte_errno, error);
-	destroy(octo);
-	d->flow = octo_handle_make(flow, life);
-	d->pf_life = pf_life;
-	d->pf = pf;
-	d->proxy = index;
-	d->dialect = octo->dialects.now;
-	d->turn = turn;
-	d->installed++;
-	return 0;
-}
-
-static void
 log_result(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_error *error)
 {
 	struct octo_default_pf *d = &octo->default_pf;
@@ -200,6 +119,7 @@ log_result(struct octo_dev *octo, uint8_t pf, int ret, const struct rte_flow_err
 			 error->message != NULL ? error->message : rte_strerror(-ret));
 	}
 	d->logged = ret != 0;
+	d->installed += ret == 0;
 	d->refused += ret != 0;
 	d->retry_at = ret != 0 ? octo_deadline(RETRY_MS * 1000) : 0;
 }
@@ -211,7 +131,7 @@ begin(struct octo_dev *octo, uint8_t pf)
 	int ret;
 
 	octo_fence_hold_leg_locked(octo, pf);
-	ret = lead_to(octo, pf, &error);
+	ret = octo_pf_way_lead_locked(octo, &octo->default_pf.rule, 0, PRIORITY, pf, &error);
 	octo_fence_flipped_all_locked(octo);
 	log_result(octo, pf, ret, &error);
 }
@@ -221,8 +141,8 @@ static void
 end(struct octo_dev *octo)
 {
 	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++)
-		octo_fence_arm_away_locked(octo, i, octo->default_pf.pf);
-	destroy(octo);
+		octo_fence_arm_away_locked(octo, i, octo->default_pf.rule.pf);
+	octo_pf_way_destroy_locked(octo, &octo->default_pf.rule);
 	octo_fence_flipped_all_locked(octo);
 	OCTO_LOG(NOTICE, "port %u: packets without a rule come by the NIC's default PF again",
 		 octo->port_id);
@@ -240,8 +160,7 @@ octo_default_pf_follow_locked(struct octo_dev *octo, bool flows_go)
 	struct octo_default_pf *d = &octo->default_pf;
 	uint8_t pf;
 
-	if (octo->agent != NULL || octo->tier != OCTO_TIER_EXACT ||
-	    octo_mpfs_switch_dialect(octo)->from == RTE_FLOW_ITEM_TYPE_END) {
+	if (octo->tier != OCTO_TIER_EXACT || !octo_pf_way_is_possible(octo)) {
 		octo_default_pf_stop_locked(octo);
 		return;
 	}
@@ -250,12 +169,12 @@ octo_default_pf_follow_locked(struct octo_dev *octo, bool flows_go)
 	if (octo->proxy == OCTO_NO_PF || (flows_go && !urgent))
 		return;
 	if (!d->on) {
-		if (flow_of(octo) != NULL && !must_wait(octo, OCTO_NO_PF, PATIENCE_MS))
+		if (octo_pf_way_exists(octo, &d->rule) && !must_wait(octo, OCTO_NO_PF, PATIENCE_MS))
 			end(octo);
 		return;
 	}
 	pf = wanted_pf(octo);
-	if (!leads_to(octo, pf) && octo_now() >= d->retry_at &&
+	if (!octo_pf_way_leads_to(octo, &d->rule, pf) && octo_now() >= d->retry_at &&
 	    !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
 		begin(octo, pf);
 }
@@ -264,7 +183,9 @@ octo_default_pf_follow_locked(struct octo_dev *octo, bool flows_go)
 uint8_t
 octo_default_pf_target(const struct octo_dev *octo)
 {
-	return leads_to(octo, octo->default_pf.pf) ? octo->default_pf.pf : OCTO_NO_PF;
+	const struct octo_pf_way *rule = &octo->default_pf.rule;
+
+	return octo_pf_way_leads_to(octo, rule, rule->pf) ? rule->pf : OCTO_NO_PF;
 }
 
 /* Will packets that match no rule come by another PF soon? */
@@ -273,7 +194,7 @@ octo_default_pf_is_due_locked(const struct octo_dev *octo)
 {
 	const struct octo_default_pf *d = &octo->default_pf;
 
-	return d->on && !d->logged && !leads_to(octo, wanted_pf(octo));
+	return d->on && !d->logged && !octo_pf_way_leads_to(octo, &d->rule, wanted_pf(octo));
 }
 
 void
@@ -281,7 +202,7 @@ octo_default_pf_stop_locked(struct octo_dev *octo)
 {
 	struct octo_default_pf *d = &octo->default_pf;
 
-	destroy(octo);
+	octo_pf_way_destroy_locked(octo, &d->rule);
 	d->on = false;
 	d->logged = false;
 	d->retry_at = 0;

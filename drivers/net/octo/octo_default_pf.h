@@ -6,24 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "octo_life.h"
+#include "octo_pf_way.h"
 
 struct octo_dev;
 
 /* The switch rule that leads unmatched packets past unusable PFs; under the control mutex. */
 struct octo_default_pf {
-	bool on;                 /* there is such a PF */
-	bool logged;             /* its refusal was logged */
-	uint8_t pf;              /* PF that the rule leads to */
-	uint8_t proxy;           /* port that has the rule */
-	uint8_t dialect;         /* in which it is written: enum octo_dialect_id */
-	uint8_t turn;            /* selects one of two priorities, alternately */
-	struct octo_handle flow; /* on that port */
-	uint32_t pf_life;        /* of the port to which the rule leads */
-	uint64_t retry_at;       /* TSC at which a refused rule is tried again */
-	uint64_t patient_until;  /* TSC until which it waits for fences, 0: it does not wait */
-	uint64_t installed;      /* rules installed so far */
-	uint64_t refused;        /* rules refused so far */
+	bool on;     /* there is such a PF */
+	bool logged; /* its refusal was logged */
+	struct octo_pf_way rule;
+	uint64_t retry_at;      /* TSC at which a refused rule is tried again */
+	uint64_t patient_until; /* TSC until which it waits for fences, 0: it does not wait */
+	uint64_t installed;     /* rules installed so far */
+	uint64_t refused;       /* rules refused so far */
 };
 
 /* octo_default_pf.c */

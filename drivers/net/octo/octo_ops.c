@@ -134,6 +134,16 @@ const struct eth_dev_ops octo_dev_ops = {
 	.get_reg = octo_reg_get,
 	.dev_led_on = octo_led_on,
 	.dev_led_off = octo_led_off,
+	/* asked of one PF, whose clock is the port's; while timesync is off, of the PFs in turn */
+	.timesync_enable = octo_timesync_enable,
+	.timesync_disable = octo_timesync_disable,
+	.timesync_read_rx_timestamp = octo_timesync_read_rx,
+	.timesync_read_tx_timestamp = octo_timesync_read_tx,
+	.timesync_adjust_time = octo_timesync_adjust_time,
+	OCTO_FREQ_OPS,
+	.timesync_read_time = octo_timesync_read_time,
+	.timesync_write_time = octo_timesync_write_time,
+	.read_clock = octo_read_clock,
 	/* speed lanes: set on all PFs, asked of them in turn */
 	OCTO_LANES_OPS,
 };

@@ -136,7 +136,8 @@ octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs)
 	OCTO_FOREACH_TXQ(octo, txq) {
 		octo_call_forget(&txq->call);
 		rte_atomic_fetch_and_explicit(&txq->live, ~pfs, rte_memory_order_release);
-		rte_atomic_fetch_and_explicit(&txq->sending, ~pfs, rte_memory_order_release);
+		rte_atomic_fetch_and_explicit(&txq->sending, ~octo_tx_with_clock(pfs, pfs),
+					      rte_memory_order_release);
 	}
 	octo_rx_intr_drop(octo, pfs);
 	await_pollers(octo);

@@ -59,6 +59,7 @@
 #include "octo_stats.h"
 #include "octo_stray.h"
 #include "octo_table.h"
+#include "octo_timesync.h"
 #include "octo_tuple.h"
 #include "octo_tx.h"
 #include "octo_tx_choice.h"
@@ -190,6 +191,7 @@ struct octo_dev {
 	bool agent_resyncing;                   /* the resync of this session is not complete */
 	struct octo_tier_partition partition;
 	struct octo_default_pf default_pf;
+	struct octo_timesync timesync;
 	struct octo_table *table;
 	struct octo_rules rules;  /* in order of creation */
 	struct octo_rules others; /* not of one flow, in order of creation */

@@ -162,6 +162,7 @@ stop_locked(struct rte_eth_dev *dev)
 	octo_indirect_withdraw_locked(octo);
 	octo_tier_partition_stop_locked(octo);
 	octo_default_pf_stop_locked(octo);
+	octo_timesync_stop_locked(octo);
 	octo_mpfs_actions_end_locked(octo);
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
 		int ret = pf_stop(&octo->port[i], &octo);

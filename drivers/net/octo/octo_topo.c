@@ -71,7 +71,9 @@ publish_sending(const struct octo_dev *octo)
 
 		octo_call_forget(&q->call);
 		/* pairs with the acquire at the start of each burst */
-		rte_atomic_store_explicit(&q->sending, live & (octo->plan.usable | draining),
+		rte_atomic_store_explicit(&q->sending,
+					  octo_tx_with_clock(live & (octo->plan.usable | draining),
+							     octo->timesync.sends),
 					  rte_memory_order_release);
 	}
 }

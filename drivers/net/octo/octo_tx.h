@@ -23,6 +23,10 @@
 /* Value of octo_txq.via during a switch; no bit of `sending`, so octo_txq.call is not set. */
 #define OCTO_TX_NO_PF 31
 
+/* octo_txq.sending: the legs, and above them which of these is the clock PF's with timesync. */
+#define OCTO_TX_LEGS (RTE_BIT32(OCTO_PLAN_MAX_PFS) - 1)
+#define OCTO_TX_CLOCK_SHIFT OCTO_PLAN_MAX_PFS
+
 struct octo_dev;
 
 /* Packets in order, from index first up to nb. */
@@ -73,7 +77,7 @@ struct octo_tx_near {
 struct __rte_cache_aligned octo_txq {
 	struct octo_epoch epoch;
 	RTE_ATOMIC(uint32_t) live;    /* legs that may be used; written by the control side */
-	RTE_ATOMIC(uint32_t) sending; /* live legs that are usable, or that drain */
+	RTE_ATOMIC(uint32_t) sending; /* live legs that are usable, or that drain; the clock PF */
 	uint16_t queue_id;
 	uint16_t nb_desc;
 	struct octo_call call; /* of `via`; the control side may invalidate it */
@@ -111,6 +115,20 @@ octo_tx_count(struct octo_txq *q, uint8_t pf, uint16_t sent)
 	return sent;
 }
 
+/* The clock PF's leg in `sending`, 0 without timesync. */
+static inline uint32_t
+octo_tx_clock(uint32_t sending)
+{
+	return sending >> OCTO_TX_CLOCK_SHIFT;
+}
+
+/* Mark the clock PF in `sending`, if it sends. */
+static inline uint32_t
+octo_tx_with_clock(uint32_t sending, uint32_t clock)
+{
+	return sending | (sending & clock) << OCTO_TX_CLOCK_SHIFT;
+}
+
 /* octo_mac_tx.c */
 uint16_t octo_mac_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_burst_mac(void *txq, struct rte_mbuf **pkts, uint16_t nb);
@@ -134,6 +152,12 @@ uint16_t octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_tx_descriptor_status(void *txq, uint16_t offset);
 int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
+
+/* octo_tx_timed.c: bursts with octo_tx_clock() */
+typedef uint16_t (*octo_tx_send_fn)(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts,
+				    uint16_t nb);
+uint16_t octo_tx_timed(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb,
+		       octo_tx_send_fn send);
 
 /* octo_tx_home.c */
 uint8_t octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending);

@@ -210,6 +210,15 @@ send_by_buffer(struct octo_txq *q, struct rte_mbuf **pkts, uint16_t nb)
 	return first;
 }
 
+static uint16_t
+look_and_send(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
+{
+	if (octo_epoch_reached(octo_epoch_now(&q->epoch), q->look, OCTO_HOME_SAMPLE) ||
+	    sending != q->near.sending)
+		look_around(q, sending);
+	return send_by_buffer(q, pkts, nb);
+}
+
 uint16_t
 octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
@@ -225,8 +234,11 @@ octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	if (likely(sending != 0 && nb > 0)) {
 		if (unlikely(octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) ||
 			     sending != q->near.sending))
-			look_around(q, sending);
-		sent = send_by_buffer(q, pkts, nb);
+			sent = octo_tx_clock(sending) != 0 ?
+				       octo_tx_timed(q, sending, pkts, nb, look_and_send) :
+				       look_and_send(q, sending, pkts, nb);
+		else
+			sent = send_by_buffer(q, pkts, nb);
 	}
 	octo_epoch_leave(&q->epoch);
 	return sent;

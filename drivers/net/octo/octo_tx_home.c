@@ -251,13 +251,12 @@ wants_a_look(const struct octo_txq *q, uint32_t sending, uint8_t via)
 	       octo_epoch_reached(octo_epoch_now(&q->epoch), q->look, OCTO_HOME_SAMPLE);
 }
 
-uint16_t
-octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
+static uint16_t
+send_untimed(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
 {
 	uint8_t via = rte_atomic_load_explicit(&q->via, rte_memory_order_acquire);
 	uint16_t sent;
 
-	octo_legs_sign(&q->process);
 	octo_call_forget(&q->call);
 	if (via != OCTO_TX_NO_PF && wants_a_look(q, sending, via)) {
 		follow_sender(q, sending);
@@ -277,6 +276,16 @@ octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, u
 	sent = send_locked(q, sending, pkts, nb);
 	rte_spinlock_unlock(&q->lock);
 	return sent;
+}
+
+uint16_t
+octo_tx_long_way(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
+{
+	octo_legs_sign(&q->process);
+	/* octo_txq.call is never valid then: it is kept for legs without a clock PF */
+	if (unlikely(octo_tx_clock(sending) != 0))
+		return octo_tx_timed(q, sending, pkts, nb, send_untimed);
+	return send_untimed(q, sending, pkts, nb);
 }
 
 /* Advance a switch; by the control thread, or by the sender outside a send. */

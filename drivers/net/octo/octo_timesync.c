@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "octo_clock.h"
+#include "octo_private.h"
+#include "octo_timesync.h"
+
+/* Above the catch-alls; other rules match IP only. */
+#define PRIORITY 4
+
+#define RETRY_MS 1000
+
+static uint8_t
+clock_of(const struct octo_dev *octo)
+{
+	/* pairs with the release in set_clock(): timesync is enabled on it */
+	return rte_atomic_load_explicit(&octo->timesync.clock, rte_memory_order_acquire);
+}
+
+static bool
+is_a_pf(uint8_t clock)
+{
+	return clock != OCTO_TIMESYNC_OFF && clock != OCTO_TIMESYNC_LOST;
+}
+
+static void
+set_clock(struct octo_dev *octo, uint8_t clock)
+{
+	rte_atomic_store_explicit(&octo->timesync.clock, clock, rte_memory_order_release);
+	octo->timesync.sends = octo->nb_ports > 1 && is_a_pf(clock) ? RTE_BIT32(clock - 1) : 0;
+	if (octo->started)
+		octo_topo_update(octo);
+}
+
+static bool
+is_usable(const struct octo_dev *octo, uint8_t port)
+{
+	return octo_port_is(&octo->port[port], OCTO_PORT_RUNNING) &&
+	       (octo->plan.usable & octo_port_pfs(octo, port)) != 0;
+}
+
+/* Is the clock PF the port that it was, and usable? */
+static bool
+has_clock(const struct octo_dev *octo)
+{
+	const uint8_t clock = clock_of(octo);
+
+	return is_a_pf(clock) && octo->port[clock - 1].fsm.life == octo->timesync.life &&
+	       is_usable(octo, clock - 1);
+}
+
+/* The clock PF goes: its timestamps mean nothing any more. */
+static void
+drop_clock(struct octo_dev *octo, uint8_t then)
+{
+	const uint8_t clock = clock_of(octo);
+
+	set_clock(octo, then);
+	if (is_a_pf(clock) && octo->port[clock - 1].fsm.life == octo->timesync.life &&
+	    octo_port_is(&octo->port[clock - 1], OCTO_PORT_IDLE))
+		rte_eth_timesync_disable(octo->port[clock - 1].port_id);
+}
+
+/* Enable timesync on the first usable PF that has it. Returns its index, or a negative errno. */
+static int
+enable_first(struct octo_dev *octo)
+{
+	int ret = -ENOTSUP;
+	int i;
+
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
+		octo->timesync.life = octo->port[i].fsm.life;
+		if (is_usable(octo, (uint8_t)i))
+			ret = rte_eth_timesync_enable(octo->port[i].port_id);
+		if (ret != -ENOTSUP)
+			break;
+	}
+	return ret == 0 ? i : ret;
+}
+
+static int
+refuse(struct rte_flow_error *error, const char *why)
+{
+	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
+}
+
+/* Lead PTP frames to this PF. With a single port they all come by that. */
+static int
+lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
+{
+	struct octo_pf_way *rule = &octo->timesync.rule;
+
+	if (octo->nb_ports == 1)
+		return 0;
+	if (octo->agent != NULL)
+		return refuse(error, "an agent takes rules of 5-tuples only");
+	if (!octo_tier_has_mpfs(octo->tier))
+		return refuse(error, "in this tier no rules choose the PF");
+	if (!octo_pf_way_is_possible(octo))
+		return refuse(error, "its rules have no port item, so one would match what PFs "
+				     "send, too");
+	if (octo_pf_way_leads_to(octo, rule, pf))
+		return 0;
+	if (octo->proxy == OCTO_NO_PF)
+		return rte_flow_error_set(error, EAGAIN, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "no PF takes its rules now");
+	return octo_pf_way_lead_locked(octo, rule, RTE_ETHER_TYPE_1588, PRIORITY, pf, error);
+}
+
+/* Make the first usable PF that has a clock the clock PF. */
+static int
+seek_clock(struct octo_dev *octo, struct rte_flow_error *error)
+{
+	int pf, ret;
+
+	pf = enable_first(octo);
+	if (pf < 0) {
+		error->message = "no PF has timesync";
+		return pf;
+	}
+	ret = lead_to(octo, (uint8_t)pf, error);
+	if (ret != 0) {
+		rte_eth_timesync_disable(octo->port[pf].port_id);
+		return ret;
+	}
+	set_clock(octo, (uint8_t)pf + 1);
+	OCTO_LOG(NOTICE, "port %u: PF %s is the clock PF, by which PTP comes and goes",
+		 octo->port_id, octo->port[pf].name);
+	return 0;
+}
+
+static void
+log_refusal(const struct octo_dev *octo, int ret, const struct rte_flow_error *error)
+{
+	OCTO_LOG(ERR,
+		 "port %u: no clock PF for timesync, to which a rule of the NIC's switch must lead "
+		 "PTP: %s",
+		 octo->port_id, error->message != NULL ? error->message : rte_strerror(-ret));
+}
+
+/* A rule that cannot lead to the clock PF any more takes it away, too: frames would miss it. */
+void
+octo_timesync_follow_locked(struct octo_dev *octo)
+{
+	struct octo_timesync *t = &octo->timesync;
+	struct rte_flow_error error = {.message = NULL};
+	const uint8_t clock = clock_of(octo);
+	int ret;
+
+	if (clock == OCTO_TIMESYNC_OFF)
+		return;
+	if (has_clock(octo)) {
+		ret = lead_to(octo, clock - 1, &error);
+		/* another transfer proxy PF may come soon */
+		if (ret == 0 || ret == -EAGAIN)
+			return;
+	}
+	if (clock != OCTO_TIMESYNC_LOST)
+		drop_clock(octo, OCTO_TIMESYNC_LOST);
+	if (octo_now() < t->retry_at)
+		return;
+	ret = seek_clock(octo, &error);
+	if (ret == 0) {
+		t->retry_at = 0;
+		return;
+	}
+	octo_pf_way_destroy_locked(octo, &t->rule);
+	if (t->retry_at == 0)
+		log_refusal(octo, ret, &error);
+	t->retry_at = octo_deadline(RETRY_MS * 1000);
+}
+
+void
+octo_timesync_stop_locked(struct octo_dev *octo)
+{
+	drop_clock(octo, OCTO_TIMESYNC_OFF);
+	octo_pf_way_destroy_locked(octo, &octo->timesync.rule);
+	octo->timesync.retry_at = 0;
+}
+
+static int
+enable_locked(struct octo_dev *octo)
+{
+	struct rte_flow_error error = {.message = NULL};
+	int ret;
+
+	if (!octo->started) {
+		OCTO_LOG(ERR, "port %u: start the port before timesync is enabled", octo->port_id);
+		return -EINVAL;
+	}
+	if (clock_of(octo) != OCTO_TIMESYNC_OFF)
+		return 0;
+	ret = seek_clock(octo, &error);
+	if (ret != 0)
+		log_refusal(octo, ret, &error);
+	return ret;
+}
+
+int
+octo_timesync_enable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	if (!octo_is_primary(octo, "enable timesync"))
+		return -ENOTSUP;
+	return OCTO_LOCKED(octo, enable_locked(octo));
+}
+
+int
+octo_timesync_disable(struct rte_eth_dev *dev)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	if (!octo_is_primary(octo, "disable timesync"))
+		return -ENOTSUP;
+	octo_lock(octo);
+	octo_timesync_stop_locked(octo);
+	octo_unlock(octo);
+	return 0;
+}
+
+int
+octo_timesync_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg)
+{
+	const uint8_t clock = clock_of(octo);
+	struct octo_use use;
+	int ret;
+
+	if (clock == OCTO_TIMESYNC_OFF)
+		return octo_wire_ask(octo, ask, arg);
+	if (clock == OCTO_TIMESYNC_LOST || !octo_users_enter(&octo->port[clock - 1], &use))
+		return -ENODEV;
+	ret = ask(use.port_id, arg);
+	octo_users_leave(&use);
+	return ret;
+}
+
+struct rx_question {
+	struct timespec *time;
+	uint32_t flags;
+};
+
+static int
+read_rx(uint16_t port_id, void *arg)
+{
+	const struct rx_question *question = arg;
+
+	return rte_eth_timesync_read_rx_timestamp(port_id, question->time, question->flags);
+}
+
+int
+octo_timesync_read_rx(struct rte_eth_dev *dev, struct timespec *time, uint32_t flags)
+{
+	struct rx_question question = {.time = time, .flags = flags};
+
+	return octo_timesync_ask(octo_of(dev), read_rx, &question);
+}
+
+static int
+read_tx(uint16_t port_id, void *time)
+{
+	return rte_eth_timesync_read_tx_timestamp(port_id, time);
+}
+
+int
+octo_timesync_read_tx(struct rte_eth_dev *dev, struct timespec *time)
+{
+	return octo_timesync_ask(octo_of(dev), read_tx, time);
+}
+
+static int
+adjust_time(uint16_t port_id, void *ns)
+{
+	return rte_eth_timesync_adjust_time(port_id, *(const int64_t *)ns);
+}
+
+int
+octo_timesync_adjust_time(struct rte_eth_dev *dev, int64_t ns)
+{
+	return octo_timesync_ask(octo_of(dev), adjust_time, &ns);
+}
+
+static int
+read_time(uint16_t port_id, void *time)
+{
+	return rte_eth_timesync_read_time(port_id, time);
+}
+
+int
+octo_timesync_read_time(struct rte_eth_dev *dev, struct timespec *time)
+{
+	return octo_timesync_ask(octo_of(dev), read_time, time);
+}
+
+static int
+write_time(uint16_t port_id, void *time)
+{
+	return rte_eth_timesync_write_time(port_id, time);
+}
+
+int
+octo_timesync_write_time(struct rte_eth_dev *dev, const struct timespec *time)
+{
+	struct timespec copy = *time;
+
+	return octo_timesync_ask(octo_of(dev), write_time, &copy);
+}
+
+static int
+read_counter(uint16_t port_id, void *clock)
+{
+	return rte_eth_read_clock(port_id, clock);
+}
+
+int
+octo_read_clock(struct rte_eth_dev *dev, uint64_t *clock)
+{
+	return octo_timesync_ask(octo_of(dev), read_counter, clock);
+}
