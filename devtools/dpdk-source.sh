@@ -9,7 +9,7 @@
 
 source_parts=(lib drivers/bus app/test-pmd VERSION 'drivers/net/*/*testpmd*.[ch]'
 	examples/{common,dma,ip_fragmentation,ip_reassembly,ipsec-secgw,l2fwd,l2fwd-event,l3fwd,l3fwd-power}
-	examples/{link_status_interrupt,rxtx_callbacks,server_node_efd,skeleton}
+	examples/{link_status_interrupt,ptpclient,rxtx_callbacks,server_node_efd,skeleton}
 	examples/multi_process/{client_server_mp,symmetric_mp})
 
 # Sets dpdk_src, fetching the source if there is no other way.

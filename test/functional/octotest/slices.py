@@ -63,6 +63,9 @@ RULES = {
         PORTS: ["test_sleeps_over_taps"]},
     "test_l3fwd_rings.py": {
         IDLE: ["test_it_forwards_with_the_mbufs_that_it_has[1-4]"]},
+    "test_ptpclient.py": {
+        PORTS: ["test_a_clock_follows_its_master[over_octo_by_the_second-2000]",
+                "test_an_octo_port_without_switch_rules_refuses"]},
     "test_server_node_efd.py": {},
     "test_secondary_intr.py": {
         REMOVAL: ["test_sleeps_while_a_pf"]},
