@@ -3,6 +3,7 @@
 #ifndef OCTO_COMPAT_ETHDEV_H
 #define OCTO_COMPAT_ETHDEV_H
 
+#include <errno.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -61,6 +62,19 @@ mpsim_rx_queue_count(void *rxq)
 }
 #define octo_rx_queue_count(rxq) octo_rx_queue_count_(rxq)
 #define mpsim_rx_queue_count(rxq) mpsim_rx_queue_count_(rxq)
+
+#if OCTO_DPDK_BEFORE(24, 3)
+/* 24.03: the number of used descriptors of a Tx queue. Here no port tells it. */
+#define OCTO_SET_TX_QUEUE_COUNT(dev, fn) RTE_SET_USED(fn)
+
+static inline int
+rte_eth_tx_queue_count(uint16_t port, uint16_t queue)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(queue);
+	return -ENOTSUP;
+}
+#endif
 
 #if OCTO_DPDK_BEFORE(23, 11)
 /* 23.11: these members. Before, reserved ones, which are zero, stand in. */

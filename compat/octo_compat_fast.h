@@ -39,6 +39,14 @@ octo_compat_tx_descriptor_status(uint16_t port, uint16_t queue, uint16_t offset)
 }
 #define rte_eth_tx_descriptor_status octo_compat_tx_descriptor_status
 
+static inline int
+octo_compat_tx_queue_count(uint16_t port, uint16_t queue)
+{
+	return rte_eth_fp_ops[port].tx_queue_count == NULL ? -ENOTSUP :
+							     rte_eth_tx_queue_count(port, queue);
+}
+#define rte_eth_tx_queue_count octo_compat_tx_queue_count
+
 static inline uint16_t
 octo_compat_tx_prepare(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t nb)
 {

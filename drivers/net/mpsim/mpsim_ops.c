@@ -317,4 +317,5 @@ mpsim_set_bursts(struct rte_eth_dev *dev)
 	dev->rx_queue_count = mpsim_rx_queue_count;
 	dev->rx_descriptor_status = mpsim_rx_descriptor_status;
 	dev->tx_descriptor_status = mpsim_tx_descriptor_status;
+	OCTO_SET_TX_QUEUE_COUNT(dev, mpsim_tx_queue_count);
 }

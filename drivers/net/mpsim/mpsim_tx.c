@@ -278,19 +278,28 @@ mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 
 /* Without a ring, an accepted frame is on the wire at once: no descriptor is ever in use. */
 int
-mpsim_tx_descriptor_status(void *txq, uint16_t offset)
+mpsim_tx_queue_count(void *txq)
 {
 	struct mpsim_txq *q = txq;
-	uint16_t used = 0;
 
 	if (!mpsim_caps_has(q->pf, MPSIM_CAP_TXSTATUS))
 		return -ENOTSUP;
+	if (mpsim_txq_ring(q) == NULL)
+		return 0;
+	mpsim_tx_ring_move(q);
+	return mpsim_tx_ring_used(mpsim_txq_ring(q));
+}
+
+int
+mpsim_tx_descriptor_status(void *txq, uint16_t offset)
+{
+	const struct mpsim_txq *q = txq;
+	const int used = mpsim_tx_queue_count(txq);
+
+	if (used < 0)
+		return used;
 	if (offset >= q->nb_desc)
 		return -EINVAL;
-	if (mpsim_txq_ring(q) != NULL) {
-		mpsim_tx_ring_move(q);
-		used = mpsim_tx_ring_used(mpsim_txq_ring(q));
-	}
 	/* offset 0 is the next descriptor to be used, so those in use have the highest offsets */
 	return offset < q->nb_desc - used ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL;
 }

@@ -65,6 +65,7 @@ mpsim_txq_ring(const struct mpsim_txq *q)
 
 /* mpsim_tx.c */
 int mpsim_tx_descriptor_status(void *txq, uint16_t offset);
+int mpsim_tx_queue_count(void *txq);
 int mpsim_tx_done_cleanup(void *txq, uint32_t n);
 bool mpsim_tx_has_listener(const struct mpsim_pf *pf, bool to_wire);
 
@@ -78,5 +79,10 @@ uint16_t mpsim_tx_send(struct mpsim_txq *q, struct mpsim_txq_stats *stats, bool 
 /** Free frames that cannot be sent, and count them. Returns n. */
 uint16_t mpsim_tx_drop_all(struct rte_mbuf **pkts, uint16_t n, uint64_t *counter);
 uint16_t mpsim_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
+
+/* compat/ has another where DPDK is older than 24.03 */
+#ifndef OCTO_SET_TX_QUEUE_COUNT
+#define OCTO_SET_TX_QUEUE_COUNT(dev, fn) ((dev)->tx_queue_count = (fn))
+#endif
 
 #endif /* MPSIM_TX_H */

@@ -42,6 +42,7 @@ set_entry_points(struct rte_eth_dev *dev)
 	dev->rx_queue_count = octo_rx_queue_count;
 	dev->rx_descriptor_status = octo_rx_descriptor_status;
 	dev->tx_descriptor_status = octo_tx_descriptor_status;
+	OCTO_SET_TX_QUEUE_COUNT(dev, octo_tx_queue_count);
 }
 
 /* All PFs share one MAC address: that of mac=, or of the first PF. */

@@ -90,6 +90,33 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 	return ret;
 }
 
+/*
+ * Packets that are not sent: those put aside, and those on the rings of all PFs, as an earlier home
+ * may still have some. So 0 means that all are sent. May be called by another thread, too.
+ */
+int
+octo_tx_queue_count(void *txq)
+{
+	struct octo_txq *q = txq;
+	int used = RTE_MAX(q->stash.nb - q->stash.first, 0);
+	uint32_t live;
+	int n = 0;
+
+	/* pairs with the release in flush(): what left the stash is on a ring */
+	rte_atomic_thread_fence(rte_memory_order_acquire);
+	octo_askers_enter(octo_legs_askers(q->askers));
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	octo_legs_follow(q->octo);
+	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && n >= 0; leg++) {
+		if (!(live & RTE_BIT32(leg)))
+			continue;
+		n = rte_eth_tx_queue_count(q->leg[leg].port, q->leg[leg].queue);
+		used += n;
+	}
+	octo_askers_leave(octo_legs_askers(q->askers));
+	return n < 0 ? n : used;
+}
+
 /* Free on every leg, as a previous home may still hold packets. */
 int
 octo_tx_done_cleanup(void *txq, uint32_t free_cnt)

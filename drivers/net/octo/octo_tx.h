@@ -151,6 +151,7 @@ uint16_t octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 int octo_tx_descriptor_status(void *txq, uint16_t offset);
+int octo_tx_queue_count(void *txq);
 int octo_tx_done_cleanup(void *txq, uint32_t free_cnt);
 
 /* octo_tx_timed.c: bursts with octo_tx_clock() */
@@ -158,6 +159,11 @@ typedef uint16_t (*octo_tx_send_fn)(struct octo_txq *q, uint32_t sending, struct
 				    uint16_t nb);
 uint16_t octo_tx_timed(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb,
 		       octo_tx_send_fn send);
+
+/* compat/ has another where DPDK is older than 24.03 */
+#ifndef OCTO_SET_TX_QUEUE_COUNT
+#define OCTO_SET_TX_QUEUE_COUNT(dev, fn) ((dev)->tx_queue_count = (fn))
+#endif
 
 /* octo_tx_home.c */
 uint8_t octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending);

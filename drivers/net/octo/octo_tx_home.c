@@ -166,10 +166,14 @@ static void
 flush(struct octo_txq *q, uint8_t pf, uint32_t sending)
 {
 	struct octo_tx_stash *s = &q->stash;
+	uint16_t sent;
 
 	if (s->nb == s->first || !(sending & RTE_BIT32(pf)))
 		return;
-	s->first += octo_tx_by(q, pf, s->pkts + s->first, s->nb - s->first);
+	sent = octo_tx_by(q, pf, s->pkts + s->first, s->nb - s->first);
+	/* pairs with the acquire in octo_tx_queue_count() */
+	rte_atomic_thread_fence(rte_memory_order_release);
+	s->first += sent;
 	if (s->first == s->nb)
 		empty(s);
 }
