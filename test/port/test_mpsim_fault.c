@@ -156,6 +156,7 @@ test_what_is_wrong_changes_nothing(void **state)
 		{"net_mpsim0,rule_fail,1,900", -EINVAL},
 		{"net_mpsim0,room,acl,1", -EINVAL},
 		{"net_mpsim0,recovery,maybe", -EINVAL},
+		{"net_mpsim0,reset,maybe", -EINVAL},
 		{"net_mpsim0,plug", -ENODEV},
 		{"net_mpsim0,plug,soon", -EINVAL},
 		{"net_mpsim0,remove,1,2,3,4,5,6,7", -EINVAL},

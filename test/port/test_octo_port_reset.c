@@ -83,6 +83,53 @@ test_a_pf_is_reset_when_it_asks_for_it(void **state)
 	assert_int_equal(resets(), 1);
 }
 
+#define FLOW 7
+#define ROUND 32
+
+/* Nothing of it is lost, whatever the other PF does. */
+static bool
+go_around(uint16_t port, struct octo_port_tally *tally)
+{
+	const uint64_t before = tally->packets;
+
+	octo_port_send(port, 0, FLOW, ROUND);
+	octo_port_receive(port, 1, ROUND, tally);
+	assert_int_equal(tally->packets, before + ROUND);
+	return true;
+}
+
+/* What the PF has when it stops working is lost, and nothing else is. */
+static void
+test_a_pf_is_reset_under_traffic(void **state)
+{
+	static const char *const faults[] = {"net_mpsim1,reset", "net_mpsim1,reset,fail"};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(faults); i++) {
+		const uint16_t port = octo_port_create(&two_pfs);
+		struct octo_port_tally tally = {0};
+		struct mpsim_account a;
+
+		octo_port_up(port, 2);
+		assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+		octo_port_send(port, 1, FLOW, 2 * ROUND);
+		octo_port_receive(port, 1, ROUND, &tally);
+		assert_int_equal(rte_pmd_mpsim_fault(faults[i]), 0);
+		octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
+		octo_port_await(go_around(port, &tally) && octo_port_rule_pf(port, FLOW) == 1);
+		/* what was on the wire has come by the other PF */
+		octo_port_receive(port, 1, 2 * ROUND, &tally);
+		assert_int_equal(octo_port_xstat(port, "replugs"), 1);
+		assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
+		assert_int_equal(a.unaccounted, 0);
+		assert_int_equal(a.on_wire + a.in_rings + a.in_pipelines + a.in_tx_rings, 0);
+		assert_int_equal(a.delivered, tally.packets);
+		assert_int_equal(a.sent, a.delivered + a.dropped + a.lost);
+		assert_true(a.dropped + a.lost <= ROUND);
+		octo_port_destroy();
+	}
+}
+
 /* One that cannot be reset is removed, and probed again. */
 static void
 test_a_pf_that_is_not_reset_is_replaced(void **state)
@@ -271,6 +318,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
+		octo_port_test(test_a_pf_is_reset_under_traffic),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
 		octo_port_test(test_a_pf_has_an_event_while_it_is_reset),
 		octo_port_test(test_a_pf_that_recovers_is_not_reset),

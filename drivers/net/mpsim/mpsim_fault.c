@@ -172,6 +172,35 @@ set_recovery(struct request *r)
 		      argument(r, 1));
 }
 
+/* The PF works no more until it is reset, as a VF whose PF was. */
+static int
+set_reset(struct request *r)
+{
+	const char *how = argument(r, 1);
+	int ret;
+
+	if (how[0] != '\0' && strcmp(how, "fail") != 0)
+		return refuse(r, EINVAL, "reset: '%s': fail, or nothing, is needed", how);
+	ret = mute(r->pf, MPSIM_MUTE_RESET);
+	if (ret != 0)
+		return ret;
+	r->pf->faults.reset_code = how[0] == '\0' ? 0 : EIO;
+	return mpsim_hotplug_raise(r->pf->data->name, RTE_ETH_EVENT_INTR_RESET);
+}
+
+int
+mpsim_fault_reset(struct mpsim_pf *pf)
+{
+	int ret;
+
+	mpsim_control_lock();
+	ret = -pf->faults.reset_code;
+	if (ret == 0 && pf->mute == MPSIM_MUTE_RESET)
+		ret = mute(pf, MPSIM_MUTE_NOT);
+	mpsim_control_unlock();
+	return ret;
+}
+
 static int
 set_latency(struct request *r)
 {
@@ -335,6 +364,7 @@ static const struct fault faults[] = {
 	{"surprise", "surprise[,US]", 0, 1, set_surprise},
 	{"plug", "plug[,wait]", 0, 1, NULL},
 	{"recovery", "recovery,start|success|failed", 1, 1, set_recovery},
+	{"reset", "reset[,fail]", 0, 1, set_reset},
 	{"latency", "latency,US", 1, 1, set_latency},
 	{"ring_full", "ring_full,QUEUE,on|off", 2, 2, set_ring_full},
 	{"tx_stuck", "tx_stuck,on|off", 1, 1, set_tx_stuck},

@@ -28,6 +28,7 @@ enum mpsim_removal {
 enum mpsim_mute {
 	MPSIM_MUTE_NOT,
 	MPSIM_MUTE_RECOVERING,
+	MPSIM_MUTE_RESET, /**< until rte_eth_dev_reset() */
 	MPSIM_MUTE_DEAD,
 };
 
@@ -40,6 +41,7 @@ struct mpsim_mishap {
 
 struct mpsim_faults {
 	bool no_link;
+	int reset_code;      /**< errno of resets, 0: they succeed */
 	uint64_t full_rings; /**< mask of Rx queues */
 	uint32_t room_arfs;  /**< rules that fit, if less than the table has room for */
 	uint32_t room_generic;
@@ -70,6 +72,9 @@ void mpsim_fault_init(struct mpsim_faults *f);
  *   0 or a negative errno.
  */
 int mpsim_fault_set(const char *text, char *why, size_t size);
+
+/** The PF is reset: end the fault that asks for it. Returns 0, or the negative errno of a fault. */
+int mpsim_fault_reset(struct mpsim_pf *pf);
 
 /* mpsim_fault_rule.c */
 

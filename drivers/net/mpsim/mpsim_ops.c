@@ -239,6 +239,29 @@ mpsim_close(struct rte_eth_dev *dev)
 	return 0;
 }
 
+/*
+ * Queues, rules and the fault that asked for it are gone; ethdev stops the port before. What ethdev
+ * keeps of the port, addresses and what it lets in, the PF keeps too.
+ */
+static int
+mpsim_reset(struct rte_eth_dev *dev)
+{
+	struct mpsim_pf *pf = dev->data->dev_private;
+	int ret;
+
+	if (is_secondary(dev, "resetting"))
+		return -EPERM;
+	ret = mpsim_fault_reset(pf);
+	if (ret != 0)
+		return ret;
+	mpsim_flow_free_all(pf);
+	mpsim_indirect_free_all(pf);
+	mpsim_template_free_all(pf);
+	rte_eth_dev_internal_reset(dev);
+	dev->data->dev_configured = 0;
+	return 0;
+}
+
 /* A PF that only its driver has unplugged still answers. */
 static int
 mpsim_is_removed(struct rte_eth_dev *dev)
@@ -254,6 +277,7 @@ const struct eth_dev_ops mpsim_ops = {
 	.dev_start = mpsim_start,
 	.dev_stop = mpsim_stop,
 	.dev_close = mpsim_close,
+	.dev_reset = mpsim_reset,
 	.dev_infos_get = mpsim_infos_get,
 	.dev_set_link_up = mpsim_set_link_up,
 	.dev_set_link_down = mpsim_set_link_down,

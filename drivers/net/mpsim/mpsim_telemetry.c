@@ -60,7 +60,9 @@ add_faults(struct rte_tel_data *d, const struct mpsim_pf *pf)
 
 	if (f->no_link)
 		rte_tel_data_add_dict_string(d, "link", "down");
-	if (pf->mute != MPSIM_MUTE_NOT)
+	if (pf->mute == MPSIM_MUTE_RESET)
+		rte_tel_data_add_dict_string(d, "reset", f->reset_code == 0 ? "on" : "fail");
+	else if (pf->mute != MPSIM_MUTE_NOT)
 		rte_tel_data_add_dict_string(d, "recovery",
 					     pf->mute == MPSIM_MUTE_DEAD ? "failed" : "start");
 	if (pf->pipe.latency != 0)
