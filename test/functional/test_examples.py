@@ -1,7 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DPDK's examples forward over octo ports what they forward over PFs."""
 
-from octotest.examples import PORTS, SENT, Example, check_forwards, two_cables
+from typing import List, Sequence
+
+import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, fragment6
+from scapy.layers.l2 import Ether
+from scapy.packet import Packet, Raw
+from scapy.utils import checksum
+
+from octotest.examples import PCAP, PORTS, SENT, Example, check_forwards, two_cables
+from octotest.veth import Wire
+
+MTU = 6000  # of cables that take whole datagrams
+ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+# Their routing tables: 100.10.0.0/16 and 101:101:101::/48 by port 0, and by port 1:
+SOURCES = {4: ["100.10.0.1", "100.20.0.1"], 6: ["101:101:101::1", "201:101:101::1"]}
 
 
 @PORTS
@@ -26,3 +41,83 @@ def test_dmafwd(ports):
             app.expect(rf"DMA channel {channel}\s+Total submitted ops: {SENT}\s+"
                        rf"Total completed ops: {SENT}\s+Total failed ops: 0\s")
         assert app.stop() == 0
+
+
+def datagrams(version: int, port: int) -> List[Packet]:
+    """To the port, no two alike, with a checksum of UDP; without the Ethernet header."""
+    source, sink = SOURCES[version][1 - port], SOURCES[version][port]
+    made = []
+    for n in range(40):
+        ip = IP(src=source, dst=sink, id=n) if version == 4 else IPv6(src=source, dst=sink)
+        payload = bytes((n + i) % 251 for i in range(3000 + 7 * n))
+        made.append(type(ip)(bytes(ip / UDP(sport=1000 + n, dport=2000) / Raw(payload))))
+    return made
+
+
+def received(cable: Wire, number: int) -> List[Packet]:
+    """So many datagrams or fragments, with their header checksums right."""
+    got = [Ether(frame).payload for frame in cable.receive(number)]
+    assert len(got) == number
+    assert not any(checksum(bytes(ip)[:20]) for ip in got if IP in ip)
+    return got
+
+
+def payloads(got: Sequence[Packet]) -> List[bytes]:
+    """Of datagrams, whole or in fragments, whose order must be right."""
+    made, parts = [], b""
+    for ip in got:
+        if IP in ip:
+            offset, more = ip.frag, ip.flags.MF
+        else:
+            ip = ip[IPv6ExtHdrFragment] if IPv6ExtHdrFragment in ip else ip
+            offset, more = getattr(ip, "offset", 0), getattr(ip, "m", 0)
+        assert 8 * offset == len(parts)
+        parts += bytes(ip.payload)
+        if not more:
+            made.append(parts)
+            parts = b""
+    return made
+
+
+@PORTS
+@pytest.mark.parametrize("version", SOURCES)
+def test_ip_fragmentation(ports, version):
+    """Datagrams that are larger than 1500 bytes come out in three fragments each."""
+    with two_cables("ip_fragmentation", mtu=MTU) as cables:
+        app = Example("ip_fragmentation", "0@0", ports(cables, PCAP), ["-p", "3", "-q", "2"],
+                      "portid=1")
+        for port in (0, 1):
+            sent = datagrams(version, port)
+            for datagram in sent:
+                cables[1 - port].send(bytes(ETHER / datagram))
+            got = received(cables[port], 3 * len(sent))
+            assert max(map(len, got)) <= 1500
+            assert payloads(got) == payloads(sent)
+        assert not any(cable.receive(1, timeout=0) for cable in cables)
+        assert app.alive()
+
+
+def fragments(datagram: Packet, number: int) -> List[Packet]:
+    """Three of them."""
+    if IP in datagram:
+        return datagram.fragment(1400)
+    head = IPv6(src=datagram.src, dst=datagram.dst)
+    return fragment6(head / IPv6ExtHdrFragment(id=number) / datagram.payload, 1400)
+
+
+@PORTS
+@pytest.mark.parametrize("version", SOURCES)
+def test_ip_reassembly(ports, version):
+    """Fragments that come out of order, and between those of others, leave as datagrams."""
+    with two_cables("ip_reassembly", mtu=MTU) as cables:
+        app = Example("ip_reassembly", "0@0", ports(cables, PCAP),
+                      ["-p", "3", "-q", "2", "--maxflows=128"], "portid=1")
+        for port in (0, 1):
+            sent = datagrams(version, port)
+            for n in range(0, len(sent), 2):
+                one, other = (fragments(sent[n + i], n + i) for i in (0, 1))
+                for part in (other[2], one[0], other[0], one[2], one[1], other[1]):
+                    cables[1 - port].send(bytes(ETHER / part))
+            assert payloads(received(cables[port], len(sent))) == payloads(sent)
+        assert not any(cable.receive(1, timeout=0) for cable in cables)
+        assert app.alive()

@@ -26,27 +26,32 @@ SENT = ROUNDS * EACH * len(FLOWS)  # by check_forwards() each way
 Frames = Sequence[bytes]
 
 
-def _wires(cables: Sequence[Wire], frame: int) -> List[str]:
-    """They take frames of somewhat less than `frame` bytes."""
-    return [f"--vdev=net_af_packet{i},iface={cable.name},blocksz={2 * frame},framesz={frame},"
-            "framecnt=2048" for i, cable in enumerate(cables)]
+# Of a device {i}, whose cable is {name}. net_af_packet lets the kernel put IPv4 fragments together.
+AF_PACKET = "net_af_packet{i},iface={name},blocksz=4096,framesz=2048,framecnt=2048"
+PCAP = "net_pcap{i},rx_iface_in={name},tx_iface={name}"
 
 
-def over_pfs(cables: Sequence[Wire], frame: int = 2048) -> List[str]:
+def _wires(cables: Sequence[Wire], wire: str) -> List[str]:
+    return [wire.format(i=i, name=cable.name) for i, cable in enumerate(cables)]
+
+
+def over_pfs(cables: Sequence[Wire], wire: str = AF_PACKET) -> List[str]:
     """Ports 0 and 1 are the default PFs of their NICs. The other PFs follow, so that no wire,
     which is probed with the PF that has it, gets a number in between."""
+    wires = _wires(cables, wire)
     nics = [vdevs.nic("AB"[i], 2 * i, 2, sliced=False) for i in range(len(cables))]
     return [*(pfs[0] for pfs in nics),
-            *(f"{pfs[1]},wire=net_af_packet{i}" for i, pfs in enumerate(nics)),
-            *_wires(cables, frame)]
+            *(f"{pfs[1]},wire={wires[i].partition(',')[0]}" for i, pfs in enumerate(nics)),
+            *(f"--vdev={one}" for one in wires)]
 
 
-def over_octo(cables: Sequence[Wire], frame: int = 2048) -> List[str]:
+def over_octo(cables: Sequence[Wire], wire: str = AF_PACKET) -> List[str]:
     """Ports 0 and 1 are octo ports."""
+    wires = _wires(cables, wire)
     octos = [vdevs.octo(i, 2 * i) for i in range(len(cables))]
-    nics = [arg for i in range(len(cables))
-            for arg in vdevs.nic("AB"[i], 2 * i, 2, f"net_af_packet{i}")]
-    return octos + nics + _wires(cables, frame)
+    nics = [arg for i, one in enumerate(wires)
+            for arg in vdevs.nic("AB"[i], 2 * i, 2, one.partition(",")[0])]
+    return octos + nics + [f"--vdev={one}" for one in wires]
 
 
 PORTS = pytest.mark.parametrize("ports", [over_pfs, over_octo])
