@@ -6,11 +6,15 @@ from typing import List, Sequence
 import pytest
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, fragment6
+from scapy.layers.ipsec import ESP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import checksum
 
-from octotest.examples import PCAP, PORTS, SENT, Example, check_forwards, two_cables
+from octotest import packets
+from octotest.examples import (PCAP, PORTS, SENT, Example, by_flow, check_forwards,
+                               exchange, two_cables)
+from octotest.packets import Flow
 from octotest.veth import Wire
 
 MTU = 6000  # of cables that take whole datagrams
@@ -121,3 +125,36 @@ def test_ip_reassembly(ports, version):
             assert payloads(received(cables[port], len(sent))) == payloads(sent)
         assert not any(cable.receive(1, timeout=0) for cable in cables)
         assert app.alive()
+
+
+TUNNEL = """
+sp ipv4 out esp protect 5 pri 1 dst 192.168.105.0/24 sport 0:65535 dport 0:65535
+sp ipv4 in esp protect 5 pri 1 dst 192.168.105.0/24 sport 0:65535 dport 0:65535
+sa out 5 {sa}
+sa in 5 {sa}
+rt ipv4 dst 172.16.2.5/32 port 0
+rt ipv4 dst 192.168.105.0/24 port 1
+""".format(sa=f"cipher_algo aes-128-cbc cipher_key {':'.join(16 * ['a5'])} auth_algo sha1-hmac "
+           f"auth_key {':'.join(20 * ['5a'])} mode ipv4-tunnel src 172.16.1.5 dst 172.16.2.5")
+
+
+@PORTS
+def test_ipsec_secgw(ports, tmp_path):
+    """What comes by port 1 leaves by port 0 encrypted, and comes back by it to be decrypted."""
+    config = tmp_path / "tunnel.cfg"
+    config.write_text(TUNNEL)
+    flows = [Flow("udp", "10.1.0.1", 1000 + i, f"192.168.105.{i}", 2000) for i in range(8)]
+    with two_cables("ipsec-secgw") as (outside, inside):
+        app = Example("ipsec-secgw", "0@0", ["--vdev=crypto_openssl0", *ports([outside, inside])],
+                      ["-p", "3", "-P", "-u", "1", "-f", str(config),
+                       "--config=(0,0,0),(1,0,0)"], r"portid=1 rxqueueid=0")
+        sent = [bytes(packet) for packet in packets.numbered(flows, 20)]
+        secret = exchange(inside, outside, sent)
+        esp = [Ether(frame)[ESP] for frame in secret]
+        assert [(one.spi, one.seq) for one in esp] == [(5, n + 1) for n in range(len(sent))]
+        assert not any(8 * b"." in one.data for one in esp)
+        got = exchange(outside, inside, secret)
+        # but for TTL and header checksum, in front of the addresses
+        assert by_flow([frame[26:] for frame in got]) == by_flow([frame[26:] for frame in sent])
+        assert not any(cable.receive(1, timeout=0) for cable in (outside, inside))
+        assert app.stop() == 0
