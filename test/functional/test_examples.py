@@ -11,9 +11,9 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import checksum
 
-from octotest import packets
+from octotest import env, hugepages, packets
 from octotest.examples import (PCAP, PORTS, SENT, Example, by_flow, check_forwards,
-                               exchange, two_cables)
+                               exchange, numbered, two_cables)
 from octotest.packets import Flow
 from octotest.veth import Wire
 
@@ -158,3 +158,25 @@ def test_ipsec_secgw(ports, tmp_path):
         assert by_flow([frame[26:] for frame in got]) == by_flow([frame[26:] for frame in sent])
         assert not any(cable.receive(1, timeout=0) for cable in (outside, inside))
         assert app.stop() == 0
+
+
+@PORTS
+def test_client_server_mp(ports, huge_dir):
+    """A server receives; clients, which are secondary processes with a Tx queue each, take turns
+    to send. So packets of a flow may overtake each other, but each arrives once."""
+    prefix, ready = env.unique(), "Finished Process Init"
+    with two_cables("mp_server", "mp_client") as cables:
+        apps = [Example("mp_server", "0@0", [*ports(cables), *hugepages.SHARED],
+                        ["-p", "3", "-n", "2"], ready,
+                        ["-m", "256", f"--huge-dir={huge_dir}"], prefix)]
+        # no two lcores may be alike, as each has a cache in the shared pool
+        apps += [Example("mp_client", f"{n + 1}@{1 - n}", ["--proc-type=secondary"],
+                         ["-n", f"{n}"], ready, [], prefix) for n in range(2)]
+        for _ in range(4):
+            for source, sink in (cables, cables[::-1]):
+                sent = numbered(8)  # a client's ring has room for 127
+                assert sorted(exchange(source, sink, sent)) == sorted(sent)
+        assert not any(cable.receive(1, timeout=0) for cable in cables)
+        for app in reversed(apps):
+            assert app.alive()
+            app.kill()  # on SIGINT the server stops its ports inside the burst that it polls

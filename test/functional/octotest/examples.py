@@ -61,11 +61,13 @@ Ports = Callable[..., List[str]]
 class Example(Process):
     """One of them, which is ready."""
 
+    MEMORY = ("--no-huge", "-m", "768")
+
     def __init__(self, name: str, lcores: str, eal: Sequence[str], app: Sequence[str],
-                 ready: str) -> None:
+                 ready: str, memory: Sequence[str] = MEMORY, prefix: Optional[str] = None) -> None:
         super().__init__([
-            env.find_built(f"octo-{name}"), "--no-pci", "--no-huge", "-m", "768",
-            f"--lcores={lcores}", f"--file-prefix={env.unique()}", *eal, "--", *app])
+            env.find_built(f"octo-{name}"), "--no-pci", *memory, f"--lcores={lcores}",
+            f"--file-prefix={prefix or env.unique()}", *eal, "--", *app])
         self.expect(ready, timeout=60)
 
 
