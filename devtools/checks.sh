@@ -131,7 +131,10 @@ check_borders() {
 		none_of "structures of other ports read outside octo_lower.c" || status=1
 	mapfile -t files < <(project_files 'drivers/net/octo/*.[ch]' |
 		grep -v '/octo_ethdev[.]c$')
-	find_lines -- '(->|[.])dev_ops\>' "${files[@]}" | none_of "ops of other ports" || status=1
+	# octo_lower.c may look whether there is one, as ethdev tells that by no function
+	find_lines -- '(->|[.])dev_ops\>' "${files[@]}" |
+		{ grep -vE '/octo_lower[.]c:[0-9]+:.*dev_ops->\w+ != NULL' || true; } |
+		none_of "ops of other ports" || status=1
 	mapfile -t files < <(project_files 'drivers/net/*.[ch]')
 	find_lines 'RTE_EXPORT_\w+\(' "${files[@]}" |
 		{ grep -vE '/net/(\w+)/.*\(rte_pmd_\1_' || true; } |

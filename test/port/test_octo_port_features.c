@@ -98,7 +98,6 @@ test_what_is_not_offered_is_refused(void **state)
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_udp_tunnel_port_add(port, &tunnel), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_uc_all_hash_table_set(port, 1), -ENOTSUP);
-	assert_int_equal(rte_eth_dev_reset(port), -ENOTSUP);
 	/* its functions are deprecated */
 	assert_null(rte_eth_devices[port].dev_ops->queue_stats_mapping_set);
 }

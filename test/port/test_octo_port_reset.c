@@ -262,6 +262,140 @@ test_a_pf_that_gave_up_is_replaced(void **state)
 	}
 }
 
+static uint64_t
+rules_of_the_nic(void)
+{
+	struct mpsim_account a;
+
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
+	assert_int_equal(a.unaccounted, 0);
+	return a.rules;
+}
+
+/* It is as after its probe, less what ethdev keeps, and its counters go on. */
+static void
+reset_port(const struct octo_port_conf *conf)
+{
+	const uint16_t port = octo_port_create(conf);
+	struct rte_eth_dev_info info;
+
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	assert_int_equal(rte_eth_promiscuous_enable(port), 0);
+	assert_int_equal(rte_eth_dev_reset(port), 0);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.nb_rx_queues, 0);
+	assert_int_equal(rte_eth_dev_start(port), -EINVAL);
+	assert_int_equal(rules_of_the_nic(), 0);
+	octo_port_up(port, 2);
+	for (unsigned int pf = 0; pf < 2; pf++)
+		assert_true(octo_port_pf_is_started(port, pf));
+	assert_int_equal(rte_eth_promiscuous_get(octo_port_pf(0)), 1);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), -2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	assert_int_equal(octo_port_xstat(port, "tx_good_packets"), 20);
+	octo_port_destroy();
+}
+
+static void
+test_the_port_is_reset(void **state)
+{
+	static const struct octo_port_conf slices = {.replug = true, .sliced = true};
+
+	(void)state;
+	reset_port(&two_pfs);
+	reset_port(&slices);
+}
+
+static void
+assert_reset_is_refused(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_reset(port), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+}
+
+/* ethdev has stopped it: nothing else is changed. */
+static void
+test_a_port_that_cannot_be_reset_is_as_before(void **state)
+{
+	static const struct octo_port_conf stay_away;
+	uint16_t port = create_victim(0);
+
+	(void)state;
+	victim.ops.dev_reset = NULL;
+	assert_reset_is_refused(port);
+	octo_port_destroy();
+	port = octo_port_create(&stay_away);
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	assert_reset_is_refused(port);
+}
+
+/* It is removed and probed again meanwhile, as one is that has asked for its reset. */
+static void
+test_a_pf_fails_when_the_port_is_reset(void **state)
+{
+	const uint16_t port = create_victim(EIO);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_reset(port), 0);
+	assert_int_equal(resets(), 1);
+	octo_port_up(port, 2);
+	assert_ptr_not_equal(rte_eth_devices[octo_port_pf(1)].dev_ops, &victim.ops);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+}
+
+static void
+take_out(unsigned int pf)
+{
+	char fault[64];
+
+	snprintf(fault, sizeof(fault), "%s,surprise", octo_port_pf_name(pf));
+	assert_int_equal(rte_pmd_mpsim_fault(fault), 0);
+	octo_port_await(!octo_port_pf_is_there(pf));
+}
+
+static void
+put_in(unsigned int pf)
+{
+	char fault[64];
+
+	snprintf(fault, sizeof(fault), "%s,plug", octo_port_pf_name(pf));
+	while (rte_pmd_mpsim_fault(fault) == -EBUSY)
+		octo_port_pass_us(1000);
+	octo_port_await(octo_port_pf_is_there(pf));
+}
+
+/* One comes back by the reset, or else by the start. */
+static void
+test_a_port_without_pfs_is_reset(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	take_out(0);
+	take_out(1);
+	assert_int_equal(rte_eth_dev_reset(port), -EIO);
+	put_in(0);
+	put_in(1);
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	octo_port_remove_pf(0);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_reset(port), 0);
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+}
+
 static int
 link_of(uint16_t port)
 {
@@ -324,6 +458,10 @@ main(void)
 		octo_port_test(test_a_pf_that_recovers_is_not_reset),
 		octo_port_test(test_a_pf_is_reset_after_its_recovery),
 		octo_port_test(test_a_pf_that_gave_up_is_replaced),
+		octo_port_test(test_the_port_is_reset),
+		octo_port_test(test_a_port_that_cannot_be_reset_is_as_before),
+		octo_port_test(test_a_pf_fails_when_the_port_is_reset),
+		octo_port_test(test_a_port_without_pfs_is_reset),
 		octo_port_test(test_a_start_sets_the_link_up),
 		octo_port_test(test_a_start_sets_the_link_up_of_a_pf_that_recovers),
 	};

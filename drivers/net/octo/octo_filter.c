@@ -531,7 +531,9 @@ octo_filter_resync_locked(struct octo_dev *octo, struct octo_port *port)
 
 	if (ret == 0)
 		ret = resync_vlans(octo, port);
-	if (ret == 0 && rte_eth_dev_get_mtu(port->port_id, &mtu) == 0 && mtu != data->mtu)
+	/* ethdev refuses it for a port without a configuration, which has the MTU with it */
+	if (ret == 0 && data->dev_configured && rte_eth_dev_get_mtu(port->port_id, &mtu) == 0 &&
+	    mtu != data->mtu)
 		ret = pf_mtu(port, &data->mtu);
 	if (ret == 0 && shares && octo->settings.promiscuous)
 		ret = or_unknown(rte_eth_promiscuous_enable(port->port_id));

@@ -44,6 +44,12 @@ octo_lower_has_vlan(uint16_t port_id, uint16_t vlan)
 	return data != NULL && (data->vlan_filter_conf.ids[vlan / 64] >> (vlan % 64) & 1);
 }
 
+bool
+octo_lower_can_reset(uint16_t port_id)
+{
+	return data_of(port_id) != NULL && rte_eth_devices[port_id].dev_ops->dev_reset != NULL;
+}
+
 void
 octo_lower_refresh_queues(uint16_t port_id)
 {

@@ -30,6 +30,9 @@ const struct rte_device *octo_lower_device(uint16_t port_id);
 /** Is the port in use, and has it not been configured since it was created? */
 bool octo_lower_is_new(uint16_t port_id);
 
+/** Can its driver reset the port, by rte_eth_dev_reset()? */
+bool octo_lower_can_reset(uint16_t port_id);
+
 /** Does the port accept this VLAN, by rte_eth_dev_vlan_filter()? */
 bool octo_lower_has_vlan(uint16_t port_id, uint16_t vlan);
 

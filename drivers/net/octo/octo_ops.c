@@ -6,6 +6,7 @@
 
 #include "octo_flow_ops.h"
 #include "octo_private.h"
+#include "octo_reset.h"
 #include "octo_rx_intr.h"
 #include "octo_rx_intr_peer.h"
 
@@ -71,6 +72,7 @@ const struct eth_dev_ops octo_dev_ops = {
 	.dev_start = octo_start,
 	.dev_stop = octo_stop,
 	.dev_close = octo_close,
+	.dev_reset = octo_reset,
 	.dev_infos_get = octo_info_get,
 	.link_update = octo_link_update,
 	.is_removed = octo_is_removed,
