@@ -466,6 +466,32 @@ def test_rx_queue_stop_start(tmp_path):
     assert flow
 
 
+def test_rx_queue_set_up_again():
+    """A stopped queue of the running port is set up again, started, and its counters go on."""
+    loops = vdevs.looped()
+    with Testpmd(loops, app=["--flowgen-flows=4"]) as pmd:
+        view = View(pmd)
+        for i in range(4):
+            flow_id(pmd.cmd(packets.gen_flow(i).rule(view.port, 1)))
+        pmd.start("flowgen")
+        pmd.wait_until("received", lambda:
+                       view.xstats()["rx_q1_home_packets"] > 1000)
+        pmd.stop_forwarding()
+        before = view.xstats()["rx_q1_home_packets"]
+        pmd.cmd(f"port {view.port} rxq 1 stop")
+        pmd.cmd(f"port config {view.port} rxq 1 ring_size 256")
+        assert "rror" not in pmd.cmd(f"port {view.port} rxq 1 setup")
+        pmd.cmd(f"port {view.port} rxq 1 start")
+        info = pmd.cmd(f"show rxq info {view.port} 1")
+        assert "started" in info
+        assert "Number of RXDs: 256" in info
+        assert view.xstats()["rx_q1_home_packets"] >= before
+        pmd.start("flowgen")
+        pmd.wait_until("received", lambda:
+                       view.xstats()["rx_q1_home_packets"] > before + 1000)
+        pmd.stop_forwarding()
+
+
 def test_tx_queue_stop_start():
     """A stopped Tx queue sends nothing; the other one does."""
     with Testpmd(vdevs.looped()) as pmd:

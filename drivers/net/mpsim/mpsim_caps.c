@@ -34,6 +34,8 @@ static const struct {
 	[MPSIM_CAP_TXDONE] = {"txdone", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "count of what was sent"},
 	[MPSIM_CAP_RXINTR] = {"rxintr", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "Rx interrupts"},
 	[MPSIM_CAP_TIMESYNC] = {"timesync", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "clock"},
+	[MPSIM_CAP_RUNTIME] = {"runtime", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+			       "setup of Rx queues while it runs"},
 };
 
 /* The capability with this name of len bytes, or MPSIM_NB_CAPS. */
@@ -65,7 +67,7 @@ mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 				  "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				  "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
 				  "-indirect_queue, -update, -async, -txstatus, -txdone, "
-				  "-rxintr and -timesync are, with '/' between",
+				  "-rxintr, -timesync and -runtime are, with '/' between",
 				  text, (int)len, at);
 			return -EINVAL;
 		}

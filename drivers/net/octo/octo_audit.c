@@ -459,7 +459,7 @@ octo_audit_start_locked(struct octo_dev *octo)
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
 		struct octo_rxq *q = data->rx_queues[i];
 
-		while (octo_sample_pop(&q->samples, &s))
+		while (q != NULL && octo_sample_pop(&q->samples, &s))
 			;
 	}
 }

@@ -557,20 +557,26 @@ depth_of(const struct octo_dev *octo, const struct octo_rxq *q)
 }
 
 void
-octo_fence_start_locked(struct octo_dev *octo)
+octo_fence_start_queue_locked(struct octo_dev *octo, struct octo_rxq *q)
 {
 	const struct octo_fence_settings *s = &octo->fences.settings;
 	const uint64_t hz = rte_get_timer_hz();
+
+	q->gate.depth = depth_of(octo, q);
+	q->gate.grace = hz * s->grace_us / US_PER_S;
+	q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
+	q->gate.settle = is_by_af_xdp(octo) ? hz * OCTO_AF_XDP_SETTLE_US / US_PER_S : 0;
+	q->tracking.hysteresis.base = hz * s->dwell_ms / MS_PER_S;
+	q->fence.merges = counts_packets(octo, q->queue_id);
+}
+
+void
+octo_fence_start_locked(struct octo_dev *octo)
+{
 	struct octo_rxq *q;
 
-	OCTO_FOREACH_RXQ(octo, q) {
-		q->gate.depth = depth_of(octo, q);
-		q->gate.grace = hz * s->grace_us / US_PER_S;
-		q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
-		q->gate.settle = is_by_af_xdp(octo) ? hz * OCTO_AF_XDP_SETTLE_US / US_PER_S : 0;
-		q->tracking.hysteresis.base = hz * s->dwell_ms / MS_PER_S;
-		q->fence.merges = counts_packets(octo, q->queue_id);
-	}
+	OCTO_FOREACH_RXQ(octo, q)
+		octo_fence_start_queue_locked(octo, q);
 }
 
 void

@@ -177,6 +177,7 @@ void octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue);
 
 /** The port starts: read the sizes of the queues' rings. */
 void octo_fence_start_locked(struct octo_dev *octo);
+void octo_fence_start_queue_locked(struct octo_dev *octo, struct octo_rxq *q);
 
 /** The port is stopped, and no thread is inside a burst. */
 void octo_fence_stop_locked(struct octo_dev *octo);

@@ -65,6 +65,7 @@ narrow_features(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf
 	info->tx_queue_offload_capa &= pf->tx_queue_offload_capa;
 	info->flow_type_rss_offloads &= pf->flow_type_rss_offloads;
 	info->rss_algo_capa &= pf->rss_algo_capa;
+	info->dev_capa &= pf->dev_capa;
 	/* tables or keys of different sizes cannot be set alike */
 	if (info->reta_size != pf->reta_size)
 		info->reta_size = 0;
@@ -95,7 +96,9 @@ hide_features(struct rte_eth_dev_info *info)
 	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
 		info->hash_key_size = 0;
 	/* octo itself keeps and restores the rules and shared objects */
-	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
+	info->dev_capa &= RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP;
+	info->dev_capa |= RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
+			  RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
 	info->max_hash_mac_addrs = 0;
 	info->max_vfs = 0;
@@ -292,6 +295,8 @@ octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 		return "Rx offloads";
 	if ((all.tx_offload_capa & ~pf->tx_offload_capa) != 0)
 		return "Tx offloads";
+	if ((all.dev_capa & ~pf->dev_capa & RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP) != 0)
+		return "setup of Rx queues of a running port";
 	if ((all.flow_type_rss_offloads & ~pf->flow_type_rss_offloads) != 0)
 		return "RSS types";
 	if (all.reta_size != 0 && pf->reta_size != all.reta_size)

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "octo_private.h"
+#include "octo_queue.h"
 
 /*
  * Allocate the rings of a leg on the node of its PF; the application's socket argument is
@@ -62,6 +63,19 @@ tx_leg_setup(struct octo_pf *pf, const void *arg)
 	return octo_queue_setup_tx_leg_locked(q->octo, q, (uint8_t)(pf - q->octo->pf));
 }
 
+/* The queue's flows stay where they are led, if it is set up again on the running port. */
+static uint8_t
+first_home(struct octo_dev *octo, uint16_t queue_id)
+{
+	const uint8_t led = octo->sync.queue[queue_id].home;
+	const uint8_t home = octo_home_pf(octo, -1, queue_id);
+
+	if (octo->started)
+		return led != OCTO_NO_PF && (octo->plan.usable & RTE_BIT32(led)) ? led : home;
+	octo->sync.queue[queue_id] = (struct octo_sync_queue){.home = home};
+	return home;
+}
+
 static struct octo_rxq *
 new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 	const struct rte_eth_rxconf *conf)
@@ -76,8 +90,7 @@ new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 	q->octo = octo;
 	q->tracking.node = -1;
 	q->cpu = -1;
-	q->home = octo_home_pf(octo, -1, queue_id);
-	octo->sync.queue[queue_id] = (struct octo_sync_queue){.home = q->home};
+	q->home = first_home(octo, queue_id);
 	q->nb_desc = nb_desc;
 	q->wanted_desc = nb_desc;
 	q->sifts = octo->macs.reserved;
@@ -141,8 +154,8 @@ publish_rxq(struct octo_dev *octo, struct octo_rxq *q)
 }
 
 /* Once unpublished under the counts mutex, no reader of the counters has the queue: free it. */
-static void
-retire_rxq(struct octo_dev *octo, uint16_t queue_id)
+void
+octo_queue_retire_rx_locked(struct octo_dev *octo, uint16_t queue_id)
 {
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
 
@@ -164,7 +177,7 @@ publish_txq(struct octo_dev *octo, struct octo_txq *q)
 	octo_unlock_counts(octo);
 }
 
-/* As retire_rxq(). */
+/* As octo_queue_retire_rx_locked(). */
 static void
 retire_txq(struct octo_dev *octo, uint16_t queue_id)
 {
@@ -191,9 +204,9 @@ set_up_idle(struct octo_dev *octo, uint16_t queue_id)
  * On failure the legs that were set up stay: ethdev cannot release one queue of a PF, and
  * the next configure does.
  */
-static int
-rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
-		      const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+int
+octo_queue_setup_rx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+			   const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
 {
 	struct octo_rxq *q = new_rxq(octo, queue_id, nb_desc, conf);
 	int ret;
@@ -220,29 +233,6 @@ rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc
 	/* free clones that only the queue's previous setup used */
 	octo_pools_sweep_locked(octo);
 	return ret;
-}
-
-int
-octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
-		    unsigned int socket, const struct rte_eth_rxconf *conf,
-		    struct rte_mempool *pool)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	RTE_SET_USED(socket);
-	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, queue_id, nb_desc, conf, pool));
-}
-
-void
-octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	octo_lock(octo);
-	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
-	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
-	retire_rxq(octo, queue_id);
-	octo_unlock(octo);
 }
 
 static int

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Start and stop of single queues, on every leg or on none. */
+/* Start and stop of single queues, on every leg or on none; setup of Rx queues. */
 
 #include "octo_private.h"
+#include "octo_queue.h"
+#include "octo_rx_intr.h"
 
 static int
 rx_leg_start(struct octo_pf *pf, const void *arg)
@@ -106,4 +108,70 @@ octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 	if (ret == 0)
 		dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
 	return ret;
+}
+
+/*
+ * A queue of the running port: what the start does for each. It is not polled before it is
+ * started.
+ */
+static int
+join_rx(struct octo_dev *octo, uint16_t queue_id)
+{
+	const uint32_t live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
+
+	if (!octo->started)
+		return 0;
+	octo_fence_start_queue_locked(octo, q);
+	octo_rule_store_mark_queue_locked(octo, queue_id);
+	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
+	return octo_rx_intr_renew_locked(octo, queue_id);
+}
+
+static int
+rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+		      const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	int ret = octo_queue_setup_rx_locked(octo, queue_id, nb_desc, conf, pool);
+
+	return ret == 0 ? join_rx(octo, queue_id) : ret;
+}
+
+int
+octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
+		    unsigned int socket, const struct rte_eth_rxconf *conf,
+		    struct rte_mempool *pool)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	RTE_SET_USED(socket);
+	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, queue_id, nb_desc, conf, pool));
+}
+
+/* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
+static void
+leave_rx(struct octo_dev *octo, uint16_t queue_id)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
+	struct octo_epoch *epoch = &q->epoch;
+
+	if (!octo->started)
+		return;
+	octo_fence_forget_queue_locked(octo, queue_id);
+	if (octo_epoch_await(&epoch, 1, OCTO_EPOCH_TIMEOUT_US) != 0)
+		OCTO_LOG(ERR, "port %u: Rx queue %u is set up again, and a thread polls it yet",
+			 octo->port_id, queue_id);
+}
+
+void
+octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	octo_lock(octo);
+	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
+	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
+	leave_rx(octo, queue_id);
+	octo_queue_retire_rx_locked(octo, queue_id);
+	octo_unlock(octo);
 }

@@ -82,7 +82,7 @@ set_queue_states_of(struct octo_dev *octo, const struct octo_pf *pf)
 		const struct octo_leg leg = octo_pf_leg(pf, i);
 		const bool on = data->rx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
 
-		if (on == !q->conf.rx_deferred_start)
+		if (q == NULL || on == !q->conf.rx_deferred_start)
 			continue;
 		ret = on ? rte_eth_dev_rx_queue_start(leg.port, leg.queue) :
 			   rte_eth_dev_rx_queue_stop(leg.port, leg.queue);

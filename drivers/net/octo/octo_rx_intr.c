@@ -164,6 +164,22 @@ drop_legs(const struct octo_dev *octo, struct port_intr *p, uint32_t pfs)
 				drop_leg(&p->queue[i], pf);
 }
 
+int
+octo_rx_intr_renew_locked(struct octo_dev *octo, uint16_t queue)
+{
+	struct port_intr *p = port_of(octo);
+	int ret = 0;
+	int pf;
+
+	if (p == NULL)
+		return 0;
+	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_RUNNING) {
+		drop_leg(&p->queue[queue], (uint8_t)pf);
+		ret = ret != 0 ? ret : add_leg(octo, &p->queue[queue], (uint8_t)pf, queue);
+	}
+	return ret;
+}
+
 void
 octo_rx_intr_drop(const struct octo_dev *octo, uint32_t pfs)
 {

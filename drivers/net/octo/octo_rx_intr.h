@@ -69,6 +69,14 @@ void octo_rx_intr_fini(struct rte_eth_dev *dev);
  */
 int octo_rx_intr_add_port_locked(struct octo_dev *octo, uint8_t port);
 
+/**
+ * The queue was set up again on the running PFs, which may have another descriptor for it now.
+ *
+ * @return
+ *   0, also without interrupts, or a negative errno.
+ */
+int octo_rx_intr_renew_locked(struct octo_dev *octo, uint16_t queue);
+
 /** These PFs are unpublished: remove their legs. Under the control mutex or octo->walkers. */
 void octo_rx_intr_drop(const struct octo_dev *octo, uint32_t pfs);
 

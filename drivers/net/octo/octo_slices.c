@@ -183,13 +183,17 @@ static int
 set_up_idle_rx(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue)
 {
 	const struct octo_rxq *like = octo_data(octo)->rx_queues[0];
+	const bool running = octo_port_is(port, OCTO_PORT_RUNNING);
 	struct rte_eth_rxconf conf = like->conf;
+	int ret = running ? rte_eth_dev_rx_queue_stop(port->port_id, queue) : 0;
 
 	conf.rx_mempools = NULL;
 	conf.rx_nmempool = 0;
 	conf.rx_deferred_start = 0;
-	return rte_eth_rx_queue_setup(port->port_id, queue, like->nb_desc, octo->pf[0].alloc_socket,
-				      &conf, like->pools.leg[0]);
+	if (ret == 0)
+		ret = rte_eth_rx_queue_setup(port->port_id, queue, like->nb_desc,
+					     octo->pf[0].alloc_socket, &conf, like->pools.leg[0]);
+	return ret == 0 && running ? rte_eth_dev_rx_queue_start(port->port_id, queue) : ret;
 }
 
 static int
@@ -223,7 +227,9 @@ octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_po
 		if (has_first(data->rx_queues, data->nb_rx_queues) &&
 		    !is_leg(octo, port, i, data->nb_rx_queues))
 			ret = set_up_idle_rx(octo, port, i);
-		if (ret == 0 && has_first(data->tx_queues, data->nb_tx_queues) &&
+		/* Tx queues of a running port are not set up */
+		if (ret == 0 && !octo_port_is(port, OCTO_PORT_RUNNING) &&
+		    has_first(data->tx_queues, data->nb_tx_queues) &&
 		    !is_leg(octo, port, i, data->nb_tx_queues))
 			ret = set_up_idle_tx(octo, port, i);
 	}

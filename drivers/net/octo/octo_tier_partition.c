@@ -302,14 +302,11 @@ go_on(struct octo_dev *octo)
 static uint64_t
 received(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *q;
 	uint64_t packets = 0;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		const struct octo_rxq *q = data->rx_queues[i];
-
+	OCTO_FOREACH_RXQ(octo, q)
 		packets += q->home_count.packets + q->stray_count.packets;
-	}
 	return packets;
 }
 
@@ -317,14 +314,11 @@ received(const struct octo_dev *octo)
 static uint64_t
 backlog(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *q;
 	uint64_t packets = 0;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		const struct octo_rxq *q = data->rx_queues[i];
-
+	OCTO_FOREACH_RXQ(octo, q)
 		packets += (uint64_t)q->nb_desc * octo->nb_pfs;
-	}
 	return packets;
 }
 
@@ -351,7 +345,8 @@ are_ignored(struct octo_dev *octo)
 		s->trial.base = packets;
 		s->trial.begun = true;
 	}
-	return packets - s->trial.base > backlog(octo);
+	/* a queue that was set up again counts from 0 */
+	return packets > s->trial.base && packets - s->trial.base > backlog(octo);
 }
 
 static void

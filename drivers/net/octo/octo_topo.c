@@ -169,8 +169,12 @@ uint8_t
 octo_topo_home_of(const struct octo_dev *octo, uint16_t queue)
 {
 	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
-	uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
+	uint8_t home;
 
+	/* it is being set up again on the running port */
+	if (q == NULL)
+		return octo_home_pf(octo, -1, queue);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
 	return octo->plan.usable & RTE_BIT32(home) ? home :
 						     octo_home_pf(octo, q->tracking.node, queue);
 }

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Rx queues that are set up again while the port runs. */
+
+#include <errno.h>
+
+#include "octo_port.h"
+
+#define FLOW 7
+#define DESC 64
+
+static const struct octo_port_conf two_pfs = {.replug = true};
+
+static bool
+is_offered(uint16_t port)
+{
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	return (info.dev_capa & RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP) != 0;
+}
+
+static int
+set_up(uint16_t port, uint16_t queue, uint16_t nb_desc, bool deferred, struct rte_mempool *pool)
+{
+	const struct rte_eth_rxconf conf = {.rx_deferred_start = deferred};
+
+	return rte_eth_rx_queue_setup(port, queue, nb_desc, SOCKET_ID_ANY, &conf, pool);
+}
+
+static void
+assert_leg(uint16_t pf, uint16_t queue, uint16_t nb_desc, const struct rte_mempool *pool,
+	   uint8_t state)
+{
+	struct rte_eth_rxq_info info;
+
+	assert_int_equal(rte_eth_rx_queue_info_get(pf, queue, &info), 0);
+	assert_ptr_equal(info.mp, pool);
+	assert_int_equal(info.nb_desc, nb_desc);
+	assert_int_equal(info.queue_state, state);
+}
+
+static void
+assert_legs(uint16_t queue, uint16_t nb_desc, const struct rte_mempool *pool, uint8_t state)
+{
+	for (unsigned int pf = 0; pf < 2; pf++)
+		assert_leg(octo_port_pf(pf), queue, nb_desc, pool, state);
+}
+
+static uint64_t
+hits_of(uint16_t port, struct rte_flow *rule)
+{
+	const struct rte_flow_action count[] = {{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+						{.type = RTE_FLOW_ACTION_TYPE_END}};
+	struct rte_flow_query_count got = {0};
+
+	assert_int_equal(rte_flow_query(port, rule, count, &got, NULL), 0);
+	return got.hits;
+}
+
+static struct rte_flow *
+steer_and_count(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	const struct rte_flow_action_queue index = {.index = queue};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index},
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct octo_flow_rule r;
+
+	octo_port_build(&r, src_port, queue);
+	return rte_flow_create(port, &r.attr, r.pattern, actions, NULL);
+}
+
+/* The control thread does its rounds while the queue is there, stopped, gone and new. */
+static void
+check_setup(const struct octo_port_conf *conf)
+{
+	struct rte_mempool *other = rte_pktmbuf_pool_create(
+		"other", 4095, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	const uint16_t port = octo_port_create(conf);
+	struct rte_eth_stats stats;
+	struct rte_flow *rule[2];
+	uint64_t sent = 0;
+
+	assert_non_null(other);
+	octo_port_up(port, 2);
+	assert_true(is_offered(port));
+	for (uint16_t q = 0; q < 2; q++) {
+		rule[q] = steer_and_count(port, FLOW + q, q);
+		assert_non_null(rule[q]);
+	}
+	for (unsigned int i = 1; i <= 6; i++) {
+		const uint16_t queue = i % 2;
+
+		for (uint16_t q = 0; q < 2; q++)
+			octo_port_assert_arrives(port, FLOW + q, q, 10);
+		sent += 10;
+		assert_int_equal(set_up(port, queue, DESC, false, other), -EBUSY);
+		assert_int_equal(rte_eth_dev_rx_queue_stop(port, queue), 0);
+		octo_port_pass_us(5000);
+		assert_int_equal(
+			set_up(port, queue, DESC << i % 3, false, i < 5 ? other : octo_port_pool),
+			0);
+		octo_port_pass_us(5000);
+		assert_int_equal(rte_eth_dev_rx_queue_start(port, queue), 0);
+		if (!conf->sliced)
+			assert_legs(queue, DESC << i % 3, i < 5 ? other : octo_port_pool,
+				    RTE_ETH_QUEUE_STATE_STARTED);
+		/* it is between the slices */
+		if (conf->contiguous && queue == 0)
+			assert_leg(octo_port_pf(0), 3, DESC << i % 3,
+				   i < 5 ? other : octo_port_pool, RTE_ETH_QUEUE_STATE_STARTED);
+		for (uint16_t q = 0; q < 2; q++) {
+			octo_port_assert_arrives(port, FLOW + q, q, 10);
+			assert_int_equal(octo_port_xstat(port, "rx_q%u_packets", q), sent + 10);
+			assert_int_equal(octo_port_xstat(port, "rx_q%u_home_packets", q),
+					 sent + 10);
+			assert_int_equal(hits_of(port, rule[q]), sent + 10);
+		}
+		sent += 10;
+		assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+		assert_int_equal(stats.ipackets, 2 * sent);
+	}
+	octo_port_destroy();
+	assert_int_equal(rte_mempool_in_use_count(other), 0);
+	rte_mempool_free(other);
+}
+
+static void
+test_a_queue_gets_other_settings(void **state)
+{
+	(void)state;
+	check_setup(&two_pfs);
+}
+
+static void
+test_slices(void **state)
+{
+	(void)state;
+	check_setup(&(const struct octo_port_conf){.sliced = true});
+}
+
+/* Idle queues are like queue 0, whose pool may be freed by who gave it another. */
+static void
+test_idle_queues_of_slices(void **state)
+{
+	(void)state;
+	check_setup(&(const struct octo_port_conf){.sliced = true, .contiguous = true});
+}
+
+static void
+test_hidden_if_a_pf_lacks_it(void **state)
+{
+	const struct octo_port_conf conf = {.pf = {NULL, "caps=-runtime"}};
+	const uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_false(is_offered(port));
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), -EBUSY);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+}
+
+/* Neither that nor a stop of the port takes the new settings back. */
+static void
+test_a_pf_that_returns_has_the_new_settings(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), 0);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, FLOW, 1, 1));
+	assert_legs(1, DESC, octo_port_pool, RTE_ETH_QUEUE_STATE_STARTED);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_legs(1, DESC, octo_port_pool, RTE_ETH_QUEUE_STATE_STARTED);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+}
+
+/* A PF comes while the queue is stopped; later it is started on both. */
+static void
+test_a_queue_that_is_deferred(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	assert_int_equal(set_up(port, 1, DESC, true, octo_port_pool), 0);
+	octo_port_remove_pf(1);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_legs(1, DESC, octo_port_pool, RTE_ETH_QUEUE_STATE_STOPPED);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	assert_legs(1, DESC, octo_port_pool, RTE_ETH_QUEUE_STATE_STARTED);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_legs(1, DESC, octo_port_pool, RTE_ETH_QUEUE_STATE_STOPPED);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+}
+
+/* A flow that moved to the queue is home there at once. */
+static void
+test_rules_made_while_it_is_stopped(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (int i = 0; i < 3; i++) {
+		struct rte_flow *rule;
+
+		assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+		assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), 0);
+		rule = octo_port_steer(port, FLOW, 1, NULL);
+		assert_non_null(rule);
+		assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+		octo_port_assert_arrives(port, FLOW, 1, 10);
+		assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
+		assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+	}
+	assert_int_equal(octo_port_strays(port), 0);
+}
+
+/* The pool has too few mbufs for full rings of this queue; those of the other one stay. */
+static void
+test_its_rings_are_as_large_as_the_pool_allows(void **state)
+{
+	struct rte_mempool *small = rte_pktmbuf_pool_create(
+		"small", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_rxq_info info;
+
+	(void)state;
+	assert_non_null(small);
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	assert_int_equal(set_up(port, 1, 2048, false, small), 0);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	assert_int_equal(rte_eth_rx_queue_info_get(octo_port_pf(0), 1, &info), 0);
+	assert_in_range(info.nb_desc, 1, 1024);
+	assert_legs(1, info.nb_desc, small, RTE_ETH_QUEUE_STATE_STARTED);
+	assert_legs(0, OCTO_PORT_NB_DESC, octo_port_pool, RTE_ETH_QUEUE_STATE_STARTED);
+	octo_port_destroy();
+	rte_mempool_free(small);
+}
+
+/* ethdev has released the queue before it sees that the offloads are wrong. */
+static void
+test_a_setup_that_fails(void **state)
+{
+	const struct rte_eth_rxconf wrong = {.offloads = RTE_BIT64(63)};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	assert_true(rte_eth_rx_queue_setup(port, 1, DESC, SOCKET_ID_ANY, &wrong, octo_port_pool) <
+		    0);
+	octo_port_pass_us(5000);
+	/* rules that lead to it go on existing */
+	rule = octo_port_steer(port, FLOW + 1, 1, NULL);
+	assert_non_null(rule);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+	octo_port_xstat(port, "rx_q1_packets");
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), 0);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	octo_port_assert_arrives(port, FLOW, 1, 10);
+	assert_int_equal(octo_port_xstat(port, "rx_q1_packets"), 20);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_queue_gets_other_settings),
+		octo_port_test(test_slices),
+		octo_port_test(test_idle_queues_of_slices),
+		octo_port_test(test_hidden_if_a_pf_lacks_it),
+		octo_port_test(test_a_pf_that_returns_has_the_new_settings),
+		octo_port_test(test_a_queue_that_is_deferred),
+		octo_port_test(test_its_rings_are_as_large_as_the_pool_allows),
+		octo_port_test(test_a_setup_that_fails),
+		octo_port_test(test_rules_made_while_it_is_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
