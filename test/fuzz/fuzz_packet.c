@@ -105,7 +105,7 @@ check_nic(const uint8_t *frame, uint16_t len, struct rte_mbuf *m)
 	mpsim_rss_hash(&rss, frame, &p, &hash);
 	/* the NIC reads headers in place, so they have to be */
 	if (m->data_len >= RTE_MIN(len, MPSIM_HDR_MAX))
-		mpsim_csum_check(m, &p, true, true, true);
+		mpsim_csum_check(m, rte_pktmbuf_mtod(m, const uint8_t *), &p, true, true, true);
 }
 
 /* What is filled in is right; what is refused is not touched. */

@@ -129,6 +129,11 @@ uint16_t octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_
 /** Poll until this many came, or until nothing has come for long. */
 void
 octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_port_tally *tally);
+/** The next packet, which must come alone. */
+struct rte_mbuf *octo_port_receive_one(uint16_t port, uint16_t queue);
+/** In however many buffers: it is the frame of octo_port_make_numbered(), to this port. */
+void octo_port_assert_intact(const struct rte_mbuf *m, uint16_t port, uint16_t src_port,
+			     uint32_t number);
 /** So many frames, sent by queue 0 with this source port, all come in by this queue. */
 void
 octo_port_assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue, unsigned int packets);

@@ -264,6 +264,32 @@ octo_port_receive(uint16_t port, uint16_t queue, uint64_t packets, struct octo_p
 	}
 }
 
+struct rte_mbuf *
+octo_port_receive_one(uint16_t port, uint16_t queue)
+{
+	struct rte_mbuf *pkts[8];
+	uint16_t got = 0;
+
+	octo_port_await(got > 0 || (got = rte_eth_rx_burst(port, queue, pkts, RTE_DIM(pkts))) > 0);
+	assert_int_equal(got, 1);
+	return pkts[0];
+}
+
+void
+octo_port_assert_intact(const struct rte_mbuf *m, uint16_t port, uint16_t src_port, uint32_t number)
+{
+	char copy[OCTO_PORT_FRAME_LEN];
+	struct rte_mbuf *sent;
+
+	octo_port_make_numbered(port, src_port, number, &sent, 1);
+	assert_int_equal(rte_mbuf_check(m, 1, &(const char *){NULL}), 0);
+	assert_int_equal(m->port, port);
+	assert_int_equal(m->pkt_len, OCTO_PORT_FRAME_LEN);
+	assert_memory_equal(rte_pktmbuf_read(m, 0, OCTO_PORT_FRAME_LEN, copy),
+			    rte_pktmbuf_mtod(sent, const void *), OCTO_PORT_FRAME_LEN);
+	rte_pktmbuf_free(sent);
+}
+
 void
 octo_port_assert_arrives(uint16_t port, uint16_t src_port, uint16_t queue, unsigned int packets)
 {

@@ -129,17 +129,6 @@ pool_of_leg(unsigned int pf, uint16_t queue)
 	return info.mp;
 }
 
-static struct rte_mbuf *
-receive_one(uint16_t port, uint16_t queue)
-{
-	struct rte_mbuf *pkts[8];
-	uint16_t got = 0;
-
-	octo_port_await(got > 0 || (got = rte_eth_rx_burst(port, queue, pkts, RTE_DIM(pkts))) > 0);
-	assert_int_equal(got, 1);
-	return pkts[0];
-}
-
 static void
 test_one_pool_is_for_every_leg(void **state)
 {
@@ -191,7 +180,7 @@ test_packets_are_in_the_pool_of_their_pf(void **state)
 	assert_non_null(octo_port_steer(port, FLOW, 1, &error));
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 1);
 	octo_port_send(port, 0, FLOW, 1);
-	pkt = receive_one(port, 1);
+	pkt = octo_port_receive_one(port, 1);
 	assert_ptr_equal(pkt->pool, pools[1]);
 	rte_pktmbuf_free(pkt);
 }

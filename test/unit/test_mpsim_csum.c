@@ -113,7 +113,7 @@ check_with(uint32_t first, bool ip, bool udp, bool tcp)
 	uint64_t flags;
 
 	mpsim_parse(f.data, RTE_MIN(f.len, (uint32_t)MPSIM_HDR_MAX), f.len, &p);
-	flags = mpsim_csum_check(m, &p, ip, udp, tcp);
+	flags = mpsim_csum_check(m, rte_pktmbuf_mtod(m, const uint8_t *), &p, ip, udp, tcp);
 	rte_pktmbuf_free(m);
 	return flags;
 }

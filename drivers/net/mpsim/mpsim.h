@@ -27,6 +27,7 @@
 #include "mpsim_pipe.h"
 #include "mpsim_post.h"
 #include "mpsim_rss.h"
+#include "mpsim_split.h"
 #include "mpsim_table.h"
 #include "mpsim_tx.h"
 
@@ -116,14 +117,16 @@ struct mpsim_rxq {
 	struct mpsim_rxq_stats *stats;
 	struct mpsim_pf *pf;
 	uint64_t offloads; /**< RTE_ETH_RX_OFFLOAD_* */
-	uint32_t room;     /**< bytes of data per buffer */
+	uint32_t room;     /**< bytes of data per buffer; 0: each frame is split */
 	uint16_t port_id;
 	bool started;
-	bool full;  /**< a fault: it accepts no more frames */
-	bool armed; /**< the next frame is signalled; see mpsim_intr.h */
+	bool chains; /**< a frame may take several buffers */
+	bool full;   /**< a fault: it accepts no more frames */
+	bool armed;  /**< the next frame is signalled; see mpsim_intr.h */
 	uint8_t nb_pending;
 	uint8_t pending[MPSIM_BURST]; /**< indices of frames in the pump's burst */
 	uint64_t armed_at;            /**< stats->packets at that time */
+	struct mpsim_split split;
 	/* control */
 	uint16_t nb_desc;
 	bool deferred_start;
@@ -407,6 +410,8 @@ void mpsim_tell_no_more(struct mpsim_pf *pf);
 /* mpsim_info.c */
 int mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 const uint32_t *mpsim_ptypes_get(struct rte_eth_dev *dev, size_t *n);
+/** Headers after which frames can be split. */
+const uint32_t *mpsim_split_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 int mpsim_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
 int
 mpsim_tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);

@@ -36,6 +36,7 @@ static const struct {
 	[MPSIM_CAP_TIMESYNC] = {"timesync", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "clock"},
 	[MPSIM_CAP_RUNTIME] = {"runtime", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 			       "setup of Rx queues while it runs"},
+	[MPSIM_CAP_SPLIT] = {"split", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "buffer split"},
 };
 
 /* The capability with this name of len bytes, or MPSIM_NB_CAPS. */
@@ -67,7 +68,7 @@ mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 				  "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				  "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
 				  "-indirect_queue, -update, -async, -txstatus, -txdone, "
-				  "-rxintr, -timesync and -runtime are, with '/' between",
+				  "-rxintr, -timesync, -runtime and -split are, with '/' between",
 				  text, (int)len, at);
 			return -EINVAL;
 		}

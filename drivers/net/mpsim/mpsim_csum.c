@@ -72,9 +72,9 @@ udp_has_no_checksum(const uint8_t *l4)
 }
 
 static uint64_t
-check_l4(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool udp, bool tcp)
+check_l4(const struct rte_mbuf *m, const uint8_t *data, const struct mpsim_parsed *p, bool udp,
+	 bool tcp)
 {
-	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
 	const bool ipv4 = mpsim_class_is_ipv4(p->cls);
 	uint8_t proto;
 
@@ -100,10 +100,10 @@ check_l4(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool udp, bool 
 }
 
 uint64_t
-mpsim_csum_check(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool ip, bool udp,
-		 bool tcp)
+mpsim_csum_check(const struct rte_mbuf *m, const uint8_t *hdr, const struct mpsim_parsed *p,
+		 bool ip, bool udp, bool tcp)
 {
-	const uint8_t *l3 = rte_pktmbuf_mtod_offset(m, const uint8_t *, p->l3_off);
+	const uint8_t *l3 = hdr + p->l3_off;
 	uint64_t flags = 0;
 
 	if (ip && mpsim_class_is_ipv4(p->cls))
@@ -111,7 +111,7 @@ mpsim_csum_check(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool ip
 				 RTE_MBUF_F_RX_IP_CKSUM_GOOD :
 				 RTE_MBUF_F_RX_IP_CKSUM_BAD;
 	if (udp || tcp)
-		flags |= check_l4(m, p, udp, tcp);
+		flags |= check_l4(m, hdr, p, udp, tcp);
 	return flags;
 }
 

@@ -18,14 +18,16 @@
 /**
  * Verify the checksums of a received frame whose VLAN tags are still in place.
  *
- * @param ip, l4
+ * @param hdr
+ *   Its headers, contiguous; those in the mbuf may be split.
+ * @param ip, udp, tcp
  *   The checksums to verify.
  * @return
  *   RTE_MBUF_F_RX_IP_CKSUM_* and RTE_MBUF_F_RX_L4_CKSUM_* flags; "unknown" for a checksum that
  *   is not requested or absent (fragments, UDP over IPv4 without a checksum).
  */
-uint64_t mpsim_csum_check(const struct rte_mbuf *m, const struct mpsim_parsed *p, bool ip, bool udp,
-			  bool tcp);
+uint64_t mpsim_csum_check(const struct rte_mbuf *m, const uint8_t *hdr,
+			  const struct mpsim_parsed *p, bool ip, bool udp, bool tcp);
 
 /**
  * Fill in the checksums requested by ol_flags, l2_len and l3_len, including the pseudo header,

@@ -34,6 +34,19 @@ set_queue_limits(struct rte_eth_dev_info *info)
 	info->default_txportconf = preferred;
 }
 
+/* Posted buffers are of one pool. */
+static void
+offer_split(const struct mpsim_pf *pf, struct rte_eth_dev_info *info)
+{
+	if (!mpsim_caps_has(pf, MPSIM_CAP_SPLIT) || pf->args.fill_rings != 0)
+		return;
+	info->rx_queue_offload_capa |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+	info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+	info->rx_seg_capa.multi_pools = 1;
+	info->rx_seg_capa.offset_allowed = 1;
+	info->rx_seg_capa.max_nseg = MPSIM_MAX_SEGS;
+}
+
 int
 mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 {
@@ -63,6 +76,7 @@ mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->switch_info.domain_id = pf->nic->switch_domain;
 	info->switch_info.port_id = pf->index;
 	set_queue_limits(info);
+	offer_split(pf, info);
 	return 0;
 }
 

@@ -315,6 +315,7 @@ const struct eth_dev_ops mpsim_ops = {
 	.tx_burst_mode_get = mpsim_tx_burst_mode_get,
 	.tx_done_cleanup = mpsim_tx_done_cleanup,
 	.dev_supported_ptypes_get = mpsim_ptypes_get,
+	.buffer_split_supported_hdr_ptypes_get = mpsim_split_ptypes_get,
 	.stats_get = mpsim_stats_get,
 	.stats_reset = mpsim_stats_reset,
 	.xstats_get = mpsim_xstats_get,

@@ -96,16 +96,16 @@ mpsim_post_count(const struct mpsim_rxq *q)
 }
 
 uint16_t
-mpsim_post_take(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n)
+mpsim_post_take(struct mpsim_rxq *q, struct rte_mempool *pool, struct rte_mbuf **bufs, uint16_t n)
 {
 	uint16_t got = 0;
 
 	if (unlikely(q->post.ring != NULL))
 		return (uint16_t)rte_ring_sc_dequeue_burst(q->post.ring, (void **)bufs, n, NULL);
-	if (likely(rte_pktmbuf_alloc_bulk(q->pool, bufs, n) == 0))
+	if (likely(rte_pktmbuf_alloc_bulk(pool, bufs, n) == 0))
 		return n;
 	while (got < n) {
-		bufs[got] = rte_pktmbuf_alloc(q->pool);
+		bufs[got] = rte_pktmbuf_alloc(pool);
 		if (bufs[got] == NULL)
 			break;
 		got++;

@@ -48,7 +48,8 @@ void mpsim_post_more(struct mpsim_rxq *q, uint32_t nb);
 /** Buffers that the NIC may fill now; UINT32_MAX without fill_rings=1. */
 uint32_t mpsim_post_count(const struct mpsim_rxq *q);
 
-/** Take up to n buffers for frames. @return how many. */
-uint16_t mpsim_post_take(struct mpsim_rxq *q, struct rte_mbuf **bufs, uint16_t n);
+/** Take up to n buffers for frames, of the pool or posted ones. @return how many. */
+uint16_t
+mpsim_post_take(struct mpsim_rxq *q, struct rte_mempool *pool, struct rte_mbuf **bufs, uint16_t n);
 
 #endif /* MPSIM_POST_H */

@@ -13,41 +13,68 @@
 
 #define VLAN_TAG_LEN 4
 
+/* The first buffer is of segment 0; a frame with other headers needs one of the last segment. */
+static bool
+exchange(struct mpsim_rxq *q, struct rte_mempool *pool, struct rte_mbuf **buf)
+{
+	struct rte_mbuf *other;
+
+	if (mpsim_post_take(q, pool, &other, 1) == 0)
+		return false;
+	rte_pktmbuf_free(*buf);
+	*buf = other;
+	return true;
+}
+
 /* Copy a frame that has several segments, or needs several buffers. */
 static bool
-copy_chain(struct mpsim_rxq *q, const struct rte_mbuf *from, struct rte_mbuf *to)
+copy_chain(struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf **head)
 {
-	struct rte_mbuf *seg = to;
+	const struct rte_mbuf *from = b->frame[i];
+	struct rte_mbuf **seg = head;
+	struct mpsim_part part;
 	uint32_t done = 0;
 
+	part = mpsim_split_next(&q->split, 0, 0, b->hdr[i], &b->parsed[i]);
+	if (part.seg != 0 && !exchange(q, q->split.seg[part.seg].pool, head))
+		return false;
 	for (;;) {
-		const uint32_t len = RTE_MIN(from->pkt_len - done, q->room);
-		char *at = rte_pktmbuf_mtod(seg, char *);
-		const void *data = rte_pktmbuf_read(from, done, len, at);
+		const struct mpsim_segment *s = &q->split.seg[part.seg];
+		uint32_t len = RTE_MIN(from->pkt_len, part.end) - done;
+		const void *data;
+		char *at;
 
+		(*seg)->data_off = s->data_off;
+		len = RTE_MIN(len, (uint32_t)(*seg)->buf_len - s->data_off);
+		at = rte_pktmbuf_mtod(*seg, char *);
+		data = rte_pktmbuf_read(from, done, len, at);
 		if (data != at)
 			rte_memcpy(at, data, len);
-		seg->data_len = len;
+		(*seg)->data_len = len;
 		done += len;
 		if (done == from->pkt_len)
-			return true;
-		if (mpsim_post_take(q, &seg->next, 1) == 0)
+			break;
+		part = mpsim_split_next(&q->split, part.seg + 1, done, b->hdr[i], &b->parsed[i]);
+		seg = &(*seg)->next;
+		if (mpsim_post_take(q, q->split.seg[part.seg].pool, seg, 1) == 0)
 			return false;
-		seg = seg->next;
-		to->nb_segs++;
+		(*head)->nb_segs++;
 	}
+	(*head)->pkt_len = done;
+	return true;
 }
 
 static bool
-copy_frame(struct mpsim_rxq *q, const struct rte_mbuf *from, struct rte_mbuf *to)
+copy_frame(struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf **to)
 {
+	const struct rte_mbuf *from = b->frame[i];
 	const uint32_t len = from->pkt_len;
 
-	to->pkt_len = len;
 	if (unlikely(from->nb_segs > 1 || len > q->room))
-		return copy_chain(q, from, to);
-	rte_memcpy(rte_pktmbuf_mtod(to, void *), rte_pktmbuf_mtod(from, const void *), len);
-	to->data_len = len;
+		return copy_chain(q, b, i, to);
+	rte_memcpy(rte_pktmbuf_mtod(*to, void *), rte_pktmbuf_mtod(from, const void *), len);
+	(*to)->pkt_len = len;
+	(*to)->data_len = len;
 	return true;
 }
 
@@ -84,7 +111,8 @@ describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, str
 	if (unlikely(mpsim_clock_is_on(&q->pf->clock)))
 		mpsim_clock_receive(q->pf, b->hdr[i], m);
 	if (q->offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM)
-		m->ol_flags |= mpsim_csum_check(m, p, q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
+		m->ol_flags |= mpsim_csum_check(m, b->hdr[i], p,
+						q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
 						q->offloads & RTE_ETH_RX_OFFLOAD_UDP_CKSUM,
 						q->offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
 	if (p->vlan && (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
@@ -106,7 +134,7 @@ admit_pending(struct mpsim_rxq *q, const struct mpsim_batch *b)
 	for (uint16_t k = 0; k < q->nb_pending; k++) {
 		const struct rte_mbuf *m = b->frame[q->pending[k]];
 
-		if (unlikely(m->pkt_len > q->room && !(q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER)))
+		if (unlikely(m->pkt_len > q->room && !q->chains))
 			q->stats->errors++;
 		else if (unlikely(n == space))
 			(*full)++;
@@ -137,21 +165,20 @@ deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
 {
 	struct rte_mbuf *bufs[MPSIM_BURST];
 	const uint16_t n = admit_pending(q, b);
-	const uint16_t got = mpsim_post_take(q, bufs, n);
+	const uint16_t got = mpsim_post_take(q, q->pool, bufs, n);
 	uint64_t bytes = 0;
 	uint16_t done = 0;
 
 	for (uint16_t k = 0; k < got; k++) {
 		const uint16_t i = q->pending[k];
-		struct rte_mbuf *m = bufs[k];
 
-		if (unlikely(!copy_frame(q, b->frame[i], m))) {
-			mpsim_post_free(q, m);
+		if (unlikely(!copy_frame(q, b, i, &bufs[k]))) {
+			mpsim_post_free(q, bufs[k]);
 			continue;
 		}
-		describe(q, b, i, m);
+		describe(q, b, i, bufs[k]);
 		bytes += b->frame[i]->pkt_len;
-		bufs[done++] = m;
+		bufs[done++] = bufs[k];
 	}
 	if (unlikely(done < n))
 		count_nombuf(q, n - done);

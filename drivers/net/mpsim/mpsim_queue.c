@@ -58,6 +58,19 @@ rxq_free(struct mpsim_rxq *q)
 	rte_free(q);
 }
 
+/* A tag is taken out of the first buffer. */
+static bool
+can_split(const struct mpsim_pf *pf, uint16_t queue, const struct rte_eth_rxseg_split *first)
+{
+	if (first->length == 0 || first->length >= MPSIM_SPLIT_MIN)
+		return true;
+	MPSIM_LOG(ERR, pf->data->name,
+		  "Rx queue %u: a first segment of %u bytes has no room for an Ethernet header "
+		  "with a VLAN tag: at least %u are right",
+		  queue, first->length, MPSIM_SPLIT_MIN);
+	return false;
+}
+
 int
 mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
 		     const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
@@ -65,6 +78,8 @@ mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct mpsim_rxq *q;
 
+	if (pool == NULL && !can_split(pf, queue, &conf->rx_seg[0].split))
+		return -EINVAL;
 	q = rte_zmalloc_socket("mpsim_rxq", sizeof(*q), RTE_CACHE_LINE_SIZE, socket);
 	if (q == NULL)
 		return -ENOMEM;
@@ -77,11 +92,14 @@ mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 		return -ENOMEM;
 	}
 	q->pipe = &pf->pipe;
-	q->pool = pool;
+	mpsim_split_read(&q->split, conf, pool);
+	q->pool = q->split.seg[0].pool;
 	q->stats = &pf->rxq_stats[queue];
 	q->charge = pf->charges == NULL ? NULL : &pf->charges[queue];
 	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;
-	q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+	q->chains = pool == NULL || (q->offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0;
+	if (pool != NULL)
+		q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 	q->port_id = pf->port_id;
 	q->deferred_start = conf->rx_deferred_start;
 	mpsim_nic_lock(pf->nic);
