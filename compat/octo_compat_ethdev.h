@@ -86,6 +86,7 @@ rte_eth_tx_queue_count(uint16_t port, uint16_t queue)
 #if OCTO_DPDK_BEFORE(24, 3)
 /* 24.03: the list of packet types has a length; before, it ended with UNKNOWN. */
 const uint32_t *octo_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
+const uint32_t *octo_split_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
 const uint32_t *mpsim_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
 const uint32_t *mpsim_split_ptypes_get_(struct rte_eth_dev *dev, size_t *n);
 
@@ -106,6 +107,14 @@ mpsim_ptypes_get(struct rte_eth_dev *dev)
 }
 
 static inline const uint32_t *
+octo_split_ptypes_get(struct rte_eth_dev *dev)
+{
+	size_t n;
+
+	return octo_split_ptypes_get_(dev, &n);
+}
+
+static inline const uint32_t *
 mpsim_split_ptypes_get(struct rte_eth_dev *dev)
 {
 	size_t n;
@@ -114,6 +123,7 @@ mpsim_split_ptypes_get(struct rte_eth_dev *dev)
 }
 #define octo_ptypes_get(dev, n) octo_ptypes_get_(dev, n)
 #define mpsim_ptypes_get(dev, n) mpsim_ptypes_get_(dev, n)
+#define octo_split_ptypes_get(dev, n) octo_split_ptypes_get_(dev, n)
 #define mpsim_split_ptypes_get(dev, n) mpsim_split_ptypes_get_(dev, n)
 #endif
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from octotest import vdevs
+from octotest import packets, vdevs
 from octotest.packets import gen_flow
 from octotest.testpmd import Testpmd, flow_id
 from octotest.view import View
@@ -56,6 +56,21 @@ def test_a_pool_for_each_node():
                   f"port config {view.port} tx_offload mbuf_fast_free on"])
         assert "Rx queue 0 has several pools and the port has MBUF_FAST_FREE" in \
             pmd.cmd(f"port start {view.port}")
+
+
+@pytest.mark.parametrize("how", ["--rxpkts=42,2048", "--rxhdrs=ipv4-udp"])
+def test_packets_are_split(tmp_path, how):
+    """Headers apart from payload, whichever PF a packet comes by; the frames stay as they are."""
+    frames = packets.numbered(packets.flows(4), 2, payload=400)
+    wire = vdevs.pcap_wire(packets.write(tmp_path / "in.pcap", frames), tmp_path / "out.pcap")
+    with Testpmd([wire, *vdevs.nic("A", 0, 2, "net_pcap0"), vdevs.octo()],
+                 app=["--mbuf-size=512,2176", how, "--rx-offloads=0x100000",
+                      "--tx-offloads=0x8000"]) as pmd:
+        seen = pmd.watch(8, "io")
+        assert all(re.search(r"nb_segs=2\b", s.text) for s in seen)
+        assert {s.length for s in seen} == {len(f) for f in frames}
+        View(pmd).assert_lost_nothing()
+    assert sorted(packets.read_bytes(tmp_path / "out.pcap")) == sorted(bytes(f) for f in frames)
 
 
 @pytest.mark.parametrize("mbufs, queue", [(4 * 512 - 1, 1), (4 * 512, None)])

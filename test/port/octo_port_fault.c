@@ -50,7 +50,7 @@ claim_all(struct rte_eth_dev_info *info)
 	info->max_vfs = 1;
 	info->max_vmdq_pools = 1;
 	info->vmdq_queue_num = 1;
-	info->rx_seg_capa.max_nseg = UINT8_MAX;
+	memset(&info->rx_seg_capa, UINT8_MAX, sizeof(info->rx_seg_capa));
 	info->err_handle_mode = RTE_ETH_ERROR_HANDLE_MODE_PROACTIVE;
 }
 
@@ -71,6 +71,8 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		info->max_mac_addrs = of(dev)->faults.max_macs;
 	if (of(dev)->faults.reta_size != 0)
 		info->reta_size = of(dev)->faults.reta_size;
+	if (of(dev)->faults.max_segs != 0)
+		info->rx_seg_capa.max_nseg = of(dev)->faults.max_segs;
 	if (of(dev)->faults.claims_all)
 		claim_all(info);
 	return ret;

@@ -38,6 +38,7 @@ struct octo_port_faults {
 	uint32_t ptypes;         /* the mask that was set last */
 	int reta_update;         /* refuse to change the RETA */
 	uint32_t max_macs;       /* size of the MAC table, 0: as it is */
+	uint16_t max_segs;       /**< of rx_seg_capa; 0: as it is */
 	uint16_t reta_size;      /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];
 	int isolated;    /* what was last asked for and done */

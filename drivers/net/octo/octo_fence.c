@@ -514,17 +514,17 @@ leg_info(const struct octo_dev *octo, int pf, uint16_t queue, struct rte_eth_rxq
 
 /* With these offloads a packet may take several descriptors: their count is not of packets. */
 static bool
-counts_packets(const struct octo_dev *octo, uint16_t queue)
+counts_packets(const struct octo_dev *octo, const struct octo_rxq *q)
 {
 	const uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_TCP_LRO |
 				  RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
 	struct rte_eth_rxq_info info;
 	int pf;
 
-	if (octo_data(octo)->dev_conf.rxmode.offloads & offloads)
+	if ((octo_data(octo)->dev_conf.rxmode.offloads | q->conf.offloads) & offloads)
 		return false;
 	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_RUNNING)
-		if (leg_info(octo, pf, queue, &info) && info.scattered_rx)
+		if (leg_info(octo, pf, q->queue_id, &info) && info.scattered_rx)
 			return false;
 	return true;
 }
@@ -567,7 +567,7 @@ octo_fence_start_queue_locked(struct octo_dev *octo, struct octo_rxq *q)
 	q->gate.timeout = hz * s->timeout_ms / MS_PER_S;
 	q->gate.settle = is_by_af_xdp(octo) ? hz * OCTO_AF_XDP_SETTLE_US / US_PER_S : 0;
 	q->tracking.hysteresis.base = hz * s->dwell_ms / MS_PER_S;
-	q->fence.merges = counts_packets(octo, q->queue_id);
+	q->fence.merges = counts_packets(octo, q);
 }
 
 void

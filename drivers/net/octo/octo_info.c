@@ -14,7 +14,7 @@
 	(RTE_ETH_RX_OFFLOAD_VLAN | RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_SCTP_CKSUM |   \
 	 RTE_ETH_RX_OFFLOAD_OUTER_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_OUTER_UDP_CKSUM |                \
 	 RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_KEEP_CRC |   \
-	 RTE_ETH_RX_OFFLOAD_RSS_HASH)
+	 RTE_ETH_RX_OFFLOAD_RSS_HASH | RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT)
 #define TX_OFFLOADS_SERVED                                                                         \
 	(RTE_ETH_TX_OFFLOAD_VLAN_INSERT | RTE_ETH_TX_OFFLOAD_QINQ_INSERT |                         \
 	 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |                            \
@@ -39,6 +39,20 @@ narrow_desc_lim(struct rte_eth_desc_lim *lim, const struct rte_eth_desc_lim *pf)
 	lim->nb_mtu_seg_max = RTE_MIN(lim->nb_mtu_seg_max, pf->nb_mtu_seg_max);
 }
 
+/* What both can do with segments; what a newer ethdev adds is hidden. */
+static struct rte_eth_rxseg_capa
+common_segments(const struct rte_eth_rxseg_capa *a, const struct rte_eth_rxseg_capa *b)
+{
+	return (struct rte_eth_rxseg_capa){
+		.multi_pools = a->multi_pools & b->multi_pools,
+		.offset_allowed = a->offset_allowed & b->offset_allowed,
+		.offset_align_log2 = a->offset_align_log2 > b->offset_align_log2 ?
+					     a->offset_align_log2 :
+					     b->offset_align_log2,
+		.max_nseg = RTE_MIN(RTE_MIN(a->max_nseg, b->max_nseg), OCTO_MAX_SEGS),
+	};
+}
+
 static void
 narrow_limits(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf)
 {
@@ -54,6 +68,7 @@ narrow_limits(struct rte_eth_dev_info *info, const struct rte_eth_dev_info *pf)
 	info->speed_capa &= pf->speed_capa;
 	narrow_desc_lim(&info->rx_desc_lim, &pf->rx_desc_lim);
 	narrow_desc_lim(&info->tx_desc_lim, &pf->tx_desc_lim);
+	info->rx_seg_capa = common_segments(&info->rx_seg_capa, &pf->rx_seg_capa);
 }
 
 static void
@@ -99,7 +114,8 @@ hide_features(struct rte_eth_dev_info *info)
 	info->dev_capa &= RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP;
 	info->dev_capa |= RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
 			  RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
-	info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
+	if ((info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT) == 0)
+		info->rx_seg_capa = (struct rte_eth_rxseg_capa){0};
 	info->max_hash_mac_addrs = 0;
 	info->max_vfs = 0;
 	info->max_vmdq_pools = 0;
@@ -222,16 +238,31 @@ contains(const uint32_t *list, int n, uint32_t ptype)
 	return false;
 }
 
+/* A list of packet types of a port, of at most MAX_PTYPES. */
+typedef int (*ptypes_get_t)(uint16_t port, uint32_t *ptypes);
+
+static int
+get_parsed(uint16_t port, uint32_t *ptypes)
+{
+	return rte_eth_dev_get_supported_ptypes(port, RTE_PTYPE_ALL_MASK, ptypes, MAX_PTYPES);
+}
+
+static int
+get_split(uint16_t port, uint32_t *ptypes)
+{
+	return rte_eth_buffer_split_get_supported_hdr_ptypes(port, ptypes, MAX_PTYPES);
+}
+
 /* The PF's packet types, at most MAX_PTYPES; -1 if it is about to be removed. */
 static int
-ptypes_of(const struct octo_port *port, uint32_t *ptypes)
+ptypes_of(const struct octo_port *port, ptypes_get_t get, uint32_t *ptypes)
 {
 	struct octo_use use;
 	int n;
 
 	if (!octo_users_enter(port, &use))
 		return -1;
-	n = rte_eth_dev_get_supported_ptypes(use.port_id, RTE_PTYPE_ALL_MASK, ptypes, MAX_PTYPES);
+	n = get(use.port_id, ptypes);
 	octo_users_leave(&use);
 	return RTE_MIN(RTE_MAX(n, 0), MAX_PTYPES);
 }
@@ -248,19 +279,17 @@ narrow_ptypes(const uint32_t *pf, int n, uint32_t *kept, int nb_kept)
 	return left;
 }
 
-/* The list is kept per thread: ethdev reads it before it returns to the caller. */
-const uint32_t *
-octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
+/* The types of all PFs, MAX_PTYPES + 1 at most with the end; NULL: none. */
+static const uint32_t *
+common_ptypes(const struct octo_dev *octo, ptypes_get_t get, uint32_t *ptypes, size_t *n)
 {
-	static __thread uint32_t ptypes[MAX_PTYPES + 1];
-	const struct octo_dev *octo = octo_of(dev);
 	uint32_t pf[MAX_PTYPES];
 	int nb = -1;
 	int i;
 
 	*n = 0;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
-		const int known = ptypes_of(&octo->port[i], nb < 0 ? ptypes : pf);
+		const int known = ptypes_of(&octo->port[i], get, nb < 0 ? ptypes : pf);
 
 		if (nb < 0)
 			nb = known;
@@ -272,6 +301,23 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 	ptypes[nb] = RTE_PTYPE_UNKNOWN;
 	*n = (size_t)nb;
 	return ptypes;
+}
+
+/* The lists are kept per thread: ethdev reads them before it returns to the caller. */
+const uint32_t *
+octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
+{
+	static __thread uint32_t ptypes[MAX_PTYPES + 1];
+
+	return common_ptypes(octo_of(dev), get_parsed, ptypes, n);
+}
+
+const uint32_t *
+octo_split_ptypes_get(struct rte_eth_dev *dev, size_t *n)
+{
+	static __thread uint32_t ptypes[MAX_PTYPES + 1];
+
+	return common_ptypes(octo_of(dev), get_split, ptypes, n);
 }
 
 /*

@@ -82,6 +82,7 @@ const struct eth_dev_ops octo_dev_ops = {
 	.xstats_get_names = octo_xstats_get_names,
 	.xstats_reset = octo_xstats_reset,
 	.dev_supported_ptypes_get = octo_ptypes_get,
+	.buffer_split_supported_hdr_ptypes_get = octo_split_ptypes_get,
 	.rx_queue_setup = octo_rx_queue_setup,
 	.rx_queue_release = octo_rx_queue_release,
 	.get_monitor_addr = octo_get_monitor_addr,

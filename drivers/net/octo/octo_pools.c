@@ -85,6 +85,8 @@ octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxconf 
 {
 	int ret;
 
+	if (pool == NULL && conf->rx_nseg != 0)
+		pool = conf->rx_seg[0].split.mp;
 	*pools = (struct octo_pools){.nb = pool != NULL ? 1 : conf->rx_nmempool};
 	/* ethdev has checked that there are no more than PFs */
 	for (uint16_t i = 0; i < pools->nb; i++)
@@ -230,19 +232,31 @@ octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t p
 	pools->leg[pf] = NULL;
 }
 
-/* Mbufs that the queue's legs take from the pool to fill their rings. */
-static uint64_t
-need_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
+uint16_t
+octo_pools_nb_rings(const struct octo_rxq *q)
 {
-	uint64_t need = 0;
+	return q->octo->nb_pfs * RTE_MAX(q->conf.rx_nseg, 1);
+}
 
-	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
-		if (q->pools.leg[pf] == pool)
-			need += q->nb_desc;
+struct rte_mempool *
+octo_pools_of_ring(const struct octo_rxq *q, uint16_t ring)
+{
+	const uint16_t pf = ring % q->octo->nb_pfs, segment = ring / q->octo->nb_pfs;
+
+	return segment == 0 ? q->pools.leg[pf] : q->seg[segment].split.mp;
+}
+
+uint32_t
+octo_pools_count_rings(const struct octo_rxq *q, const struct rte_mempool *pool)
+{
 	/* the rings of idle queues are like queue 0's */
-	if (q->queue_id == 0 && q->pools.leg[0] == pool)
-		need += (uint64_t)q->nb_desc * octo_slices_nb_idle(octo);
-	return need;
+	const uint32_t idle = q->queue_id == 0 && pool != NULL ? octo_slices_nb_idle(q->octo) : 0;
+	uint32_t rings = 0;
+
+	for (uint16_t i = 0; i < octo_pools_nb_rings(q); i++)
+		if (octo_pools_of_ring(q, i) == pool)
+			rings += i % q->octo->nb_pfs == 0 ? 1 + idle : 1;
+	return rings;
 }
 
 static void
@@ -251,9 +265,10 @@ warn_if_small(const struct octo_dev *octo, const struct octo_rxq *q, const struc
 	const struct octo_rxq *other;
 	uint64_t need = 0, before;
 
+	/* mbufs that the legs take from the pool to fill their rings */
 	OCTO_FOREACH_RXQ(octo, other)
-		need += need_of(octo, other, pool);
-	before = need - need_of(octo, q, pool);
+		need += (uint64_t)other->nb_desc * octo_pools_count_rings(other, pool);
+	before = need - (uint64_t)q->nb_desc * octo_pools_count_rings(q, pool);
 	/* warn only once, not for each queue that follows */
 	if (before > pool->size || need <= pool->size)
 		return;
@@ -266,12 +281,12 @@ warn_if_small(const struct octo_dev *octo, const struct octo_rxq *q, const struc
 void
 octo_pools_warn_small_locked(const struct octo_dev *octo, const struct octo_rxq *q)
 {
-	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct rte_mempool *pool = q->pools.leg[pf];
+	for (uint16_t ring = 0; ring < octo_pools_nb_rings(q); ring++) {
+		const struct rte_mempool *pool = octo_pools_of_ring(q, ring);
 		bool seen = pool == NULL;
 
-		for (uint16_t before = 0; before < pf; before++)
-			seen |= q->pools.leg[before] == pool;
+		for (uint16_t before = 0; before < ring; before++)
+			seen |= octo_pools_of_ring(q, before) == pool;
 		if (!seen)
 			warn_if_small(octo, q, pool);
 	}
@@ -358,6 +373,16 @@ counts(const struct octo_dev *octo, uint32_t configuration, bool all)
 	return all || configuration == octo->configuration;
 }
 
+static bool
+has_several_pools(const struct octo_rxq *q)
+{
+	bool several = q->pools.nb > 1;
+
+	for (uint16_t i = 1; i < q->conf.rx_nseg; i++)
+		several |= q->seg[i].split.mp != q->seg[0].split.mp;
+	return several;
+}
+
 /* The first Rx queue that has several pools, or -1. */
 static int
 queue_of_many_pools(const struct octo_dev *octo, bool all)
@@ -365,7 +390,7 @@ queue_of_many_pools(const struct octo_dev *octo, bool all)
 	const struct octo_rxq *q;
 
 	OCTO_FOREACH_RXQ(octo, q)
-		if (q->pools.nb > 1 && counts(octo, q->configuration, all))
+		if (has_several_pools(q) && counts(octo, q->configuration, all))
 			return q->queue_id;
 	return -1;
 }
@@ -393,7 +418,7 @@ check_fast_free(const struct octo_dev *octo, int rx_queue, int tx_queue)
 int
 octo_pools_check_rx_locked(const struct octo_dev *octo, const struct octo_rxq *q)
 {
-	return check_fast_free(octo, q->pools.nb > 1 ? q->queue_id : -1,
+	return check_fast_free(octo, has_several_pools(q) ? q->queue_id : -1,
 			       queue_of_fast_free(octo, false));
 }
 

@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
+#include "octo_call.h"
 #include "octo_plan.h"
 #include "octo_ring_plan.h"
 
@@ -33,6 +34,9 @@ struct octo_pools {
 	int16_t leg_node[OCTO_PLAN_MAX_PFS];        /* see octo_home_of_pool() */
 };
 
+/* Segments of an Rx queue's packets, with RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT. */
+#define OCTO_MAX_SEGS 8
+
 /* A pool that octo created. */
 struct octo_clone {
 	LIST_ENTRY(octo_clone) next;
@@ -45,7 +49,8 @@ struct octo_clone {
 LIST_HEAD(octo_clones, octo_clone);
 
 /*
- * Read what the application gives for a queue: one pool, or several in conf.
+ * Read what the application gives for a queue: one pool, or several in conf, for the PFs or for the
+ * segments of packets. Of the latter the first one, of the headers, is the pool that legs choose.
  *
  * @return
  *   0, or -EINVAL after a log message.
@@ -55,6 +60,17 @@ int octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxc
 /* Choose or create the pool of a leg, which keeps it until it is put back. */
 int octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
 void octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
+
+/* octo_segments.c: set up an Rx queue of a PF, in the way and with the pools of this leg. */
+int octo_segments_setup_locked(const struct octo_rxq *q, uint8_t pf, struct octo_leg queue,
+			       unsigned int socket, bool deferred);
+/* Rings that the legs of a queue fill: one for each segment. */
+uint16_t octo_pools_nb_rings(const struct octo_rxq *q);
+/* The pool of such a ring; NULL: the leg, and so the pool of its first segment, is not set up. */
+struct rte_mempool *octo_pools_of_ring(const struct octo_rxq *q, uint16_t ring);
+/* How many of them have this pool, or NULL; queue 0 counts those of idle queues, too. */
+uint32_t octo_pools_count_rings(const struct octo_rxq *q, const struct rte_mempool *pool);
+
 /* Free clones without legs; those with packets in use have to wait. */
 void octo_pools_sweep_locked(struct octo_dev *octo);
 /* The port is closed: free all clones, and log which cannot be freed. */

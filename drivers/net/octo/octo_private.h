@@ -457,6 +457,7 @@ void octo_raise_cancel(struct octo_dev *octo);
 int octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 int octo_info_check_alike(struct octo_dev *octo);
 const uint32_t *octo_ptypes_get(struct rte_eth_dev *dev, size_t *n);
+const uint32_t *octo_split_ptypes_get(struct rte_eth_dev *dev, size_t *n);
 
 /* octo_topo.c: nodes, home PFs, legs */
 void octo_topo_init(struct octo_dev *octo, const struct octo_args *args);

@@ -3,6 +3,7 @@
 /* Queues: setup and release on every leg, or on none, and queue information. */
 
 #include <errno.h>
+#include <string.h>
 
 #include <rte_malloc.h>
 
@@ -17,21 +18,16 @@ int
 octo_queue_setup_rx_leg_locked(struct octo_dev *octo, struct octo_rxq *q, uint8_t pf)
 {
 	const struct octo_pf *p = &octo->pf[pf];
-	struct rte_eth_rxconf conf = q->conf;
 	int ret = octo_pools_get_locked(octo, &q->pools, pf);
 	const struct octo_leg leg = octo_pf_leg(p, q->queue_id);
-	const bool strips = (conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	const bool strips = (q->conf.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 
 	if (ret != 0)
 		return ret;
-	conf.rx_mempools = NULL;
-	conf.rx_nmempool = 0;
-	/* a PF may take it for a queue after its setup only */
-	if (q->strip_set)
-		conf.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	q->leg[pf] = leg;
-	ret = rte_eth_rx_queue_setup(leg.port, leg.queue, q->nb_desc, p->alloc_socket, &conf,
-				     q->pools.leg[pf]);
+	ret = octo_segments_setup_locked(q, pf, leg, p->alloc_socket,
+					 q->conf.rx_deferred_start != 0);
+	/* a PF may take it for a queue after its setup only */
 	if (ret == 0 && q->strip_set)
 		ret = rte_eth_dev_set_vlan_strip_on_queue(leg.port, leg.queue, strips);
 	return ret;
@@ -96,9 +92,13 @@ new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 	q->sifts = octo->macs.reserved;
 	q->configuration = octo->configuration;
 	q->conf = *conf;
-	/* the application may free its list of pools after this call */
+	/* the application may free its lists after this call */
 	if (q->conf.rx_nmempool != 0)
 		q->conf.rx_mempools = q->pools.app;
+	if (q->conf.rx_nseg == 0)
+		return q;
+	memcpy(q->seg, conf->rx_seg, conf->rx_nseg * sizeof(*q->seg));
+	q->conf.rx_seg = q->seg;
 	return q;
 }
 

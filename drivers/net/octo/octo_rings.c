@@ -68,21 +68,6 @@ octo_rings_forget(const struct octo_dev *octo)
 	rte_spinlock_unlock(&uses_lock);
 }
 
-/* Rings of a queue that are filled from the pool. */
-static uint32_t
-rings_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
-{
-	uint32_t rings = 0;
-
-	/* a PF that is not there yet will have a ring, too */
-	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
-		rings += q->pools.leg[pf] == pool || q->pools.leg[pf] == NULL;
-	/* the rings of idle queues are like queue 0's */
-	if (q->queue_id == 0 && q->pools.leg[0] == pool)
-		rings += octo_slices_nb_idle(octo);
-	return rings;
-}
-
 static uint64_t
 tx_rings(const struct octo_dev *octo)
 {
@@ -98,10 +83,10 @@ tx_rings(const struct octo_dev *octo)
 }
 
 static void
-add_rings(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool,
-	  struct octo_ring_demand *demand)
+add_rings(const struct octo_rxq *q, const struct rte_mempool *pool, struct octo_ring_demand *demand)
 {
-	const uint32_t rings = rings_of(octo, q, pool);
+	/* a PF that is not there yet will have rings, too */
+	const uint32_t rings = octo_pools_count_rings(q, pool) + octo_pools_count_rings(q, NULL);
 
 	demand->rings += rings;
 	demand->rx += (uint64_t)rings * q->wanted_desc;
@@ -119,10 +104,10 @@ demand_of(const struct octo_dev *octo, const struct octo_rxq *q, const struct rt
 	};
 	const struct octo_rxq *other;
 
-	add_rings(octo, q, pool, &demand);
+	add_rings(q, pool, &demand);
 	OCTO_FOREACH_RXQ(octo, other)
 		if (other->queue_id != q->queue_id)
-			add_rings(octo, other, pool, &demand);
+			add_rings(other, pool, &demand);
 	return demand;
 }
 
@@ -150,8 +135,8 @@ find_size(const struct octo_dev *octo, const struct octo_rxq *q, const struct rt
 	uint16_t size = q->wanted_desc;
 
 	*small = NULL;
-	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++) {
-		const struct rte_mempool *pool = q->pools.leg[pf];
+	for (uint16_t ring = 0; ring < octo_pools_nb_rings(q); ring++) {
+		const struct rte_mempool *pool = octo_pools_of_ring(q, ring);
 		struct octo_ring_demand other;
 		uint16_t share;
 
@@ -204,9 +189,9 @@ octo_rings_publish_locked(const struct octo_dev *octo)
 	rte_spinlock_lock(&uses_lock);
 	clear_uses(octo);
 	OCTO_FOREACH_RXQ(octo, q)
-		for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
-			if (q->pools.leg[pf] != NULL)
-				add_use(octo, q, q->pools.leg[pf]);
+		for (uint16_t ring = 0; ring < octo_pools_nb_rings(q); ring++)
+			if (octo_pools_of_ring(q, ring) != NULL)
+				add_use(octo, q, octo_pools_of_ring(q, ring));
 	rte_spinlock_unlock(&uses_lock);
 }
 

@@ -90,7 +90,8 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_pools pools;
 	struct rte_eth_rxconf conf;
 	bool strip_set; /* VLAN stripping as in conf.offloads was set for this queue alone */
-	struct octo_sample_ring samples; /* to the control thread */
+	union rte_eth_rxseg seg[OCTO_MAX_SEGS]; /* conf.rx_nseg: as the application gave them */
+	struct octo_sample_ring samples;        /* to the control thread */
 };
 
 /* octo_rxtx.c: the data path, Rx; octo_tx.h for Tx */

@@ -183,16 +183,12 @@ static int
 set_up_idle_rx(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue)
 {
 	const struct octo_rxq *like = octo_data(octo)->rx_queues[0];
+	const struct octo_leg idle = {port->port_id, queue};
 	const bool running = octo_port_is(port, OCTO_PORT_RUNNING);
-	struct rte_eth_rxconf conf = like->conf;
 	int ret = running ? rte_eth_dev_rx_queue_stop(port->port_id, queue) : 0;
 
-	conf.rx_mempools = NULL;
-	conf.rx_nmempool = 0;
-	conf.rx_deferred_start = 0;
 	if (ret == 0)
-		ret = rte_eth_rx_queue_setup(port->port_id, queue, like->nb_desc,
-					     octo->pf[0].alloc_socket, &conf, like->pools.leg[0]);
+		ret = octo_segments_setup_locked(like, 0, idle, octo->pf[0].alloc_socket, false);
 	return ret == 0 && running ? rte_eth_dev_rx_queue_start(port->port_id, queue) : ret;
 }
 
