@@ -10,28 +10,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from octotest import packets, vdevs
-from octotest.agent import Agent, Dma, dma, pf
+from octotest import packets
+from octotest.agent import Dma, dma
 from octotest.bench import order_of
 from octotest.testpmd import wait_until
 from octotest.veth import Wire
 from octovm import report
 from octovm.echo import Echo, on_all_nodes, on_own_nodes
-from octovm.qemu import Machine, Pf, memory_directory
+from octovm.firmware import SERIAL, Firmware
+from octovm.firmware import memory as machine_memory
+from octovm.qemu import Machine
 
 MAC = "52:54:00:00:00:01"
-SERIAL = "org.octo.agent"
 QUEUES = 2
 FLOWS = packets.flows(8)
 OTHERS = packets.flows(12)[len(FLOWS):]  # that nobody steers
 EACH = 250
-
-
-def _vhost_pf(node: int, path) -> Pf:
-    return Pf(node, f"virtio-net-pci,netdev={{id}},mac={MAC},mq=on,vectors={2 * QUEUES + 2},"
-              "disable-legacy=on,romfile=",
-              ("-chardev", f"socket,id={{id}}c,path={path}",
-               "-netdev", f"vhost-user,id={{id}},chardev={{id}}c,queues={QUEUES}"))
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +37,8 @@ def wire():
 
 @pytest.fixture(scope="module")
 def memory():
-    """The machine's, which the firmware has to know before."""
-    made = memory_directory(Machine())
-    for node in range(2):
-        (made / f"node{node}").touch()
+    """The machine's."""
+    made = machine_memory()
     yield made
     shutil.rmtree(made)
 
@@ -54,17 +46,7 @@ def memory():
 @pytest.fixture(scope="module")
 def firmware(wire, memory, tmp_path_factory):
     """The NIC."""
-    base = tmp_path_factory.mktemp("nic")
-    sockets = [base / f"pf{i}" for i in range(2)]
-    agent = Agent(
-        [f"--vdev=net_af_packet0,iface={wire.name}",
-         *vdevs.nic("N", wire="net_af_packet0", queues=QUEUES)],
-        [pf(f"net_mpsim{i}", path, queues=QUEUES, node=i) for i, path in enumerate(sockets)],
-        [f"--memory={node}={memory / f'node{node}'}" for node in range(2)]
-        + [f"--listen=unix:{base / 'agent'}"], memory=256)
-    agent.keep = True
-    agent.sockets = sockets
-    agent.listens = base / "agent"
+    agent = Firmware(wire.name, memory, tmp_path_factory.mktemp("nic"), QUEUES)
     yield agent
     assert agent.quit() == 0
 
@@ -72,8 +54,8 @@ def firmware(wire, memory, tmp_path_factory):
 @pytest.fixture(scope="module")
 def guest(boot, firmware, memory):
     """A machine whose PFs and agent are the firmware's."""
-    guest = boot(Machine([_vhost_pf(i, path) for i, path in enumerate(firmware.sockets)],
-                         calls={SERIAL: firmware.listens}, memory_directory=memory))
+    guest = boot(Machine(firmware.functions(MAC), calls={SERIAL: firmware.listens},
+                         memory_directory=memory))
     guest.bind_vfio()
     return guest
 
@@ -94,13 +76,8 @@ def _exchange(wire: Wire, flows=FLOWS, each: int = EACH) -> None:
     assert order_of(back) == order_of(bytes(frame) for frame in frames)
 
 
-def _audited(agent: Agent, direction: str) -> Dma:
-    """Of both PFs."""
-    return Dma(*(sum(n) for n in zip(*(agent.packets(i, direction) for i in range(2)))))
-
-
-def _report(agent: Agent, setup: str) -> None:
-    report.add(setup, {d: _audited(agent, d) for d in ("rx", "tx")})
+def _report(agent: Firmware, setup: str) -> None:
+    report.add(setup, {d: agent.audited(d) for d in ("rx", "tx")})
 
 
 def test_steered_dma_is_local(guest, firmware, wire):
@@ -112,8 +89,8 @@ def test_steered_dma_is_local(guest, firmware, wire):
     _exchange(wire)
     _report(firmware, "octo, steered")
     total = len(FLOWS) * EACH
-    assert _audited(firmware, "rx") == Dma(total, 0, 0)
-    assert _audited(firmware, "tx") == Dma(total, 0, 0)
+    assert firmware.audited("rx") == Dma(total, 0, 0)
+    assert firmware.audited("tx") == Dma(total, 0, 0)
     assert echo.counts() == {q: total // QUEUES for q in range(QUEUES)}
     for i in range(2):
         home = firmware.audit(i)[i]  # queue i is polled on node i
@@ -130,8 +107,8 @@ def test_unsteered_dma_crosses(guest, firmware, wire):
     firmware.reset()
     _exchange(wire)
     _report(firmware, "octo, unsteered")
-    assert _audited(firmware, "rx").remote == echo.counts()[1] > 0
-    assert _audited(firmware, "tx").remote == 0
+    assert firmware.audited("rx").remote == echo.counts()[1] > 0
+    assert firmware.audited("tx").remote == 0
     echo.quit()
 
 
@@ -144,8 +121,8 @@ def test_the_auditor_catches_pools_on_the_wrong_node(guest, firmware, wire):
     _exchange(wire)
     _report(firmware, "octo, pools on the wrong node")
     total = len(FLOWS) * EACH
-    assert _audited(firmware, "rx") == Dma(0, total, 0)
-    assert _audited(firmware, "tx") == Dma(0, total, 0)
+    assert firmware.audited("rx") == Dma(0, total, 0)
+    assert firmware.audited("tx") == Dma(0, total, 0)
     echo.quit()
 
 
@@ -158,22 +135,22 @@ def test_any_layout_is_local(guest, firmware, wire, lcores):
     firmware.reset()
     _exchange(wire)
     for direction in ("rx", "tx"):
-        assert _audited(firmware, direction) == Dma(len(FLOWS) * EACH, 0, 0)
+        assert firmware.audited(direction) == Dma(len(FLOWS) * EACH, 0, 0)
     echo.quit()
 
 
-def _settle(agent: Agent, wire: Wire, setup: str) -> None:
+def _settle(agent: Firmware, wire: Wire, setup: str) -> None:
     """Once a change has come about, no packet crosses any more, in or out."""
     def is_local() -> bool:
         agent.reset()
         _exchange(wire, each=20)
-        return not any(_audited(agent, d).remote for d in ("rx", "tx"))
+        return not any(agent.audited(d).remote for d in ("rx", "tx"))
     wait_until(f"DMA is local again: {setup}", is_local, 30)
     agent.reset()
     _exchange(wire)
     _report(agent, setup)
     for direction in ("rx", "tx"):
-        assert _audited(agent, direction) == Dma(len(FLOWS) * EACH, 0, 0), setup
+        assert agent.audited(direction) == Dma(len(FLOWS) * EACH, 0, 0), setup
 
 
 def _swap_sockets(echo: Echo, wire: Wire) -> None:
@@ -217,7 +194,7 @@ def test_dma_is_local_again_with_pools_of_both_nodes(guest, firmware, wire):
     echo.quit()
 
 
-def _all_by(agent: Agent, wire: Wire, number: int) -> bool:
+def _all_by(agent: Firmware, wire: Wire, number: int) -> bool:
     """Does what is sent come back, by this PF? Also what has no rule."""
     agent.reset()
     sent = packets.numbered(FLOWS + OTHERS, 2)
@@ -248,5 +225,5 @@ def test_bonding_beside_it(guest, firmware, wire):
     back = wire.exchange(packets.numbered(FLOWS, EACH))
     _report(firmware, "net_bonding, balance")
     assert len(back) == len(FLOWS) * EACH
-    assert _audited(firmware, "rx").all == len(FLOWS) * EACH
+    assert firmware.audited("rx").all == len(FLOWS) * EACH
     echo.quit()

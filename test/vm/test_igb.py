@@ -15,7 +15,7 @@ import pytest
 
 from octotest import env, packets
 from octotest.bench import order_of
-from octotest.testpmd import flow_id, wait_until
+from octotest.testpmd import flow_id
 from octotest.view import View
 
 from conftest import MAC
@@ -226,17 +226,6 @@ def traffic(wire, pf):
             flooding.result()
 
 
-def plug(guest, number):
-    """Into a slot that is empty and that nobody minds any more; then vfio-pci has it."""
-    monitor = guest.qemu.monitor
-    device = f"/sys/bus/pci/devices/{guest.machine.address(number)}"
-    wait_until("the slot is empty", lambda: not monitor.is_in(number), 60)
-    wait_until("the slots rest", lambda: not guest.minds_slots(), 60)
-    monitor.plug(number, guest.machine.pfs[number].device)
-    wait_until("the device", lambda: guest.call(f"[ -e {device} ]").status == 0, 60)
-    guest.bind_vfio([guest.machine.address(number)])
-
-
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_pf_is_unplugged_and_plugged_in_again(view, real_igbs, wire, lost):
     """Under traffic: the port stays up and all goes by the other PF, until the device is
@@ -253,7 +242,7 @@ def test_a_pf_is_unplugged_and_plugged_in_again(view, real_igbs, wire, lost):
                        == 0, 60)
         before = back()
         pmd.wait_until("traffic goes on", lambda: back() > before + len(FLOWS))
-        plug(real_igbs, lost)
+        real_igbs.plug(lost)
         pmd.wait_until("PF up", lambda: links(view) == ["up", "up"], 60)
         pmd.wait_until("homes are back", lambda: view.homes() == {0: 0, 1: 1}, 30)
     pmd.wait_until("answers by both PFs", lambda: {via for via, _ in wire.exchange(

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from octotest import env
 from octotest.process import Process, ProcessError
-from octotest.testpmd import Testpmd
+from octotest.testpmd import Testpmd, wait_until
 
 from . import attach
 from .qemu import SHELLS, Qemu, shell
@@ -95,6 +95,17 @@ class Guest:
                      f" echo vfio-pci >{device}/driver_override;"
                      f" echo {address} >/sys/bus/pci/drivers_probe;"
                      f" [ -e {device}/driver/module/drivers/pci:vfio-pci ]")
+
+    def plug(self, number: int) -> None:
+        """Put a PF into its slot, which is empty, for vfio-pci, once nobody minds the slot."""
+        monitor = self.qemu.monitor
+        address = self.machine.address(number)
+        wait_until("the slot is empty", lambda: not monitor.is_in(number), 60)
+        wait_until("the slots rest", lambda: not self.minds_slots(), 60)
+        monitor.plug(number, self.machine.pfs[number].device)
+        wait_until("the device", lambda: self.call(
+            f"[ -e /sys/bus/pci/devices/{address} ]").status == 0, 60)
+        self.bind_vfio([address])
 
     def _free_shell(self) -> int:
         """A shell that nobody uses, once it has killed what its last user left."""

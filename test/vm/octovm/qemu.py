@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from octotest import env
 from octotest.process import STARTED, Process, ProcessError
@@ -40,6 +40,14 @@ class Pf(NamedTuple):
     node: int
     device: str
     backend: Sequence[str] = ()
+
+
+def vhost_pf(node: int, path: Path, mac: str, queues: int) -> Pf:
+    """A virtio-net whose other side is a vhost-user server."""
+    return Pf(node, f"virtio-net-pci,netdev={{id}},mac={mac},mq=on,vectors={2 * queues + 2},"
+              "disable-legacy=on,romfile=",
+              ("-chardev", f"socket,id={{id}}c,path={path}",
+               "-netdev", f"vhost-user,id={{id}},chardev={{id}}c,queues={queues}"))
 
 
 @dataclasses.dataclass
@@ -100,12 +108,6 @@ def _functions(machine: Machine) -> List[str]:
                  f"chassis={i + 1},slot={i + 1}",
                  "-device", f"{pf.device.format(id=name)},bus=rp{i},id={name}dev"]
     return args
-
-
-def _properties(device: str, name: str) -> Dict[str, str]:
-    """Of a device, as the monitor takes them."""
-    driver, *pairs = device.format(id=name).split(",")
-    return {"driver": driver, **dict(pair.split("=", 1) for pair in pairs)}
 
 
 def _listen(name: str, path: Path) -> List[str]:
@@ -197,8 +199,10 @@ class Monitor:
     def plug(self, pf: int, device: str) -> None:
         """Put the PF in again, where it was, once it is out."""
         name = pf_id(pf)
-        self.command("device_add", bus=f"rp{pf}", id=f"{name}dev",
-                     **_properties(device, name))
+        # this takes it as the command line does; device_add itself wants each value by its type
+        refused = self.command("human-monitor-command", **{
+            "command-line": f"device_add {device.format(id=name)},bus=rp{pf},id={name}dev"})
+        assert not refused, refused
 
     def close(self) -> None:
         """Hang up."""
