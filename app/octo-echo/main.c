@@ -3,15 +3,18 @@
 /*
  * A port whose queues each have an lcore and a mempool on a node of choice, as an
  * application has that cares where its memory is; testpmd has one pool per port.
- * Whatever comes in by a queue leaves by the same, with its MACs exchanged.
+ * Whatever comes in by a queue leaves by the same, with its MACs exchanged, or, if there is
+ * a PEER, by the peer's queue of that number, unchanged, and so back. The peer's queue has the
+ * first of the nodes.
  *
- *   octo-echo EAL... -- PORT QUEUE@LCORE:NODE[,NODE]...
+ *   octo-echo EAL... -- PORT[,PEER] QUEUE@LCORE:NODE[,NODE]...
  *
  * and then, line by line on standard input:
  *
  *   hand QUEUE LCORE                         the queue to another lcore, "handed"
  *   steer PROTO SRC SPORT DST DPORT QUEUE    "rule N", or "error: ..."
  *   destroy N                                "destroyed"
+ *   learn on|off                             whether the port learns, "learns" or "forgot"
  *   counts                                   "queue Q: N" for each
  *   quit
  */
@@ -31,6 +34,7 @@
 #include <rte_stdatomic.h>
 
 #include "octo_flow_build.h"
+#include "rte_pmd_octo.h"
 
 #define MAX_QUEUES 8
 #define MAX_NODES 2
@@ -50,6 +54,7 @@ static struct queue {
 
 static uint16_t nb_queues;
 static uint16_t port;
+static uint16_t peer; /* the port itself: frames return to their sender */
 static volatile bool stopping;
 static struct rte_flow *rules[MAX_RULES];
 static unsigned int nb_rules;
@@ -71,17 +76,17 @@ exchange_macs(struct rte_mbuf *pkt)
 }
 
 static void
-echo_burst(uint16_t q)
+pass_burst(uint16_t from, uint16_t to, uint16_t q)
 {
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = rte_eth_rx_burst(port, q, pkts, BURST);
+	uint16_t n = rte_eth_rx_burst(from, q, pkts, BURST);
 	uint16_t sent = 0;
 
-	for (uint16_t i = 0; i < n; i++)
+	for (uint16_t i = 0; i < n && from == to; i++)
 		exchange_macs(pkts[i]);
 	/* nothing is to be lost here: what does not fit waits */
 	while (sent < n && !stopping)
-		sent += rte_eth_tx_burst(port, q, pkts + sent, n - sent);
+		sent += rte_eth_tx_burst(to, q, pkts + sent, n - sent);
 	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
 	queues[q].packets += sent;
 }
@@ -97,10 +102,13 @@ serve(uint16_t q, unsigned int lcore)
 	if (rte_atomic_load_explicit(&queue->lcore, rte_memory_order_acquire) != lcore)
 		return;
 	wanted = rte_atomic_load_explicit(&queue->wanted, rte_memory_order_relaxed);
-	if (wanted == lcore)
-		echo_burst(q);
-	else
+	if (wanted != lcore) {
 		rte_atomic_store_explicit(&queue->lcore, wanted, rte_memory_order_release);
+		return;
+	}
+	pass_burst(port, peer, q);
+	if (peer != port)
+		pass_burst(peer, port, q);
 }
 
 static int
@@ -149,40 +157,62 @@ make_pools(uint16_t q)
 }
 
 static void
-set_up_queue(uint16_t q)
+set_up_queue(uint16_t id, uint16_t q, uint16_t nb_nodes)
 {
 	const unsigned int node = rte_lcore_to_socket_id(queues[q].wanted);
-	const struct rte_eth_rxconf many = {.rx_mempools = queues[q].pool,
-					    .rx_nmempool = queues[q].nb_nodes};
-	const bool one = queues[q].nb_nodes == 1;
+	const struct rte_eth_rxconf many = {.rx_mempools = queues[q].pool, .rx_nmempool = nb_nodes};
+	const bool one = nb_nodes == 1;
 	int ret;
 
-	make_pools(q);
-	ret = rte_eth_rx_queue_setup(port, q, NB_DESC, node, one ? NULL : &many,
+	ret = rte_eth_rx_queue_setup(id, q, NB_DESC, node, one ? NULL : &many,
 				     one ? queues[q].pool[0] : NULL);
 	if (ret == 0)
-		ret = rte_eth_tx_queue_setup(port, q, NB_DESC, node, NULL);
+		ret = rte_eth_tx_queue_setup(id, q, NB_DESC, node, NULL);
 	if (ret != 0)
 		die("queue setup", ret);
 }
 
 static void
-set_up_port(const char *name)
+set_up_port(uint16_t id)
 {
 	struct rte_eth_conf conf = {.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE};
-	int ret = rte_eth_dev_get_port_by_name(name, &port);
+	int ret = rte_eth_dev_configure(id, nb_queues, nb_queues, &conf);
 
-	if (ret != 0)
-		die(name, ret);
-	ret = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
 	if (ret != 0)
 		die("configure", ret);
 	for (uint16_t q = 0; q < nb_queues; q++)
-		set_up_queue(q);
-	ret = rte_eth_dev_start(port);
+		set_up_queue(id, q, id == port ? queues[q].nb_nodes : 1);
+	ret = rte_eth_dev_start(id);
 	if (ret != 0)
 		die("start", ret);
-	rte_eth_promiscuous_enable(port);
+	rte_eth_promiscuous_enable(id);
+}
+
+/* Of "PORT" or "PORT,PEER". */
+static void
+find_ports(char *names)
+{
+	char *second = strchr(names, ',');
+	int ret;
+
+	if (second != NULL)
+		*second++ = '\0';
+	ret = rte_eth_dev_get_port_by_name(names, &port);
+	if (ret != 0)
+		die(names, ret);
+	peer = port;
+	if (second == NULL)
+		return;
+	ret = rte_eth_dev_get_port_by_name(second, &peer);
+	if (ret != 0)
+		die(second, ret);
+}
+
+static void
+close_port(uint16_t id)
+{
+	rte_eth_dev_stop(id);
+	rte_eth_dev_close(id);
 }
 
 static void
@@ -243,6 +273,22 @@ hand(const char *line)
 }
 
 static void
+learn(const char *line)
+{
+	struct rte_pmd_octo_learning learning;
+	const char *why = NULL;
+	int ret = rte_pmd_octo_learning_get(port, &learning);
+
+	learning.settings.on = strncmp(line, "learn on", 8) == 0;
+	if (ret == 0)
+		ret = rte_pmd_octo_learning_set(port, &learning.settings, &why);
+	if (ret != 0)
+		printf("error: %s\n", why != NULL ? why : rte_strerror(-ret));
+	else
+		printf(learning.settings.on ? "learns\n" : "forgot\n");
+}
+
+static void
 counts(void)
 {
 	for (uint16_t q = 0; q < nb_queues; q++)
@@ -262,6 +308,8 @@ obey(void)
 			destroy(line);
 		else if (strncmp(line, "hand ", 5) == 0)
 			hand(line);
+		else if (strncmp(line, "learn ", 6) == 0)
+			learn(line);
 		else if (strncmp(line, "counts", 6) == 0)
 			counts();
 		else
@@ -281,15 +329,21 @@ main(int argc, char *argv[])
 		die("EAL", -rte_errno);
 	if (argc - used < 3)
 		rte_exit(EXIT_FAILURE,
-			 "usage: octo-echo EAL... -- PORT QUEUE@LCORE:NODE[,NODE]...\n");
+			 "usage: octo-echo EAL... -- PORT[,PEER] QUEUE@LCORE:NODE[,NODE]...\n");
 	for (int i = used + 2; i < argc; i++)
 		read_queue(argv[i]);
-	set_up_port(argv[used + 1]);
+	find_ports(argv[used + 1]);
+	for (uint16_t q = 0; q < nb_queues; q++)
+		make_pools(q);
+	set_up_port(port);
+	if (peer != port)
+		set_up_port(peer);
 	rte_eal_mp_remote_launch(run_lcore, NULL, SKIP_MAIN);
 	obey();
 	stopping = true;
 	rte_eal_mp_wait_lcore();
-	rte_eth_dev_stop(port);
-	rte_eth_dev_close(port);
+	if (peer != port)
+		close_port(peer);
+	close_port(port);
 	return rte_eal_cleanup();
 }

@@ -46,6 +46,11 @@ class Echo:
         text = self.ask(f"destroy {rule}")
         assert "destroyed" in text, text
 
+    def learn(self, whether: bool) -> None:
+        """Have the port learn, or forget."""
+        text = self.ask(f"learn {'on' if whether else 'off'}")
+        assert ("learns" if whether else "forgot") in text, text
+
     def counts(self) -> Dict[int, int]:
         """Frames echoed, by queue."""
         return {int(q): int(n) for q, n in

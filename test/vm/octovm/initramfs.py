@@ -21,9 +21,10 @@ DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_af_packet", "net_af_xdp",
            "net_e1000", "net_null", "net_pcap", "net_ring", "net_tap",
            "net_virtio", "net_vmxnet3")
 
-MODULES = ("act_gact", "act_mirred", "act_skbedit", "cls_flower", "dummy",
-           "sch_ingress", "sch_multiq", "tun", "veth", "vfio-pci",
-           "vfio_iommu_type1", "virtio_console", "virtio_net", "virtio_pci")
+MODULES = ("act_gact", "act_mirred", "act_skbedit", "brd", "cls_flower", "crc64_rocksoft_generic",
+           "crct10dif_generic", "dummy", "nvme_tcp", "nvmet_tcp", "sch_ingress", "sch_multiq", "tun",
+           "veth", "vfio-pci", "vfio_iommu_type1", "vhost_net", "virtio_console", "virtio_net",
+           "virtio_pci")
 
 
 class Entry(NamedTuple):
