@@ -10,7 +10,7 @@ The PMD thread of CPU 0, on socket 0, polls queue 0; that of CPU 1, on socket
 """
 
 import re
-from typing import Dict, Iterator
+from typing import Dict, Iterator, Sequence
 
 import pytest
 
@@ -25,14 +25,20 @@ SOURCES = [f"10.9.0.{i}" for i in range(20, 36)]  # RSS spreads them
 
 
 @pytest.fixture
-def switch(program, hosts, huge_dir) -> Iterator[ovs.Switch]:
+def options() -> Sequence[str]:
+    """Of ovs-vswitchd, unless a test has others."""
+    return ()
+
+
+@pytest.fixture
+def switch(program, hosts, huge_dir, options) -> Iterator[ovs.Switch]:
     """Open vSwitch, without a port."""
     for name in ("ip", "ethtool", "ping", "iperf3"):
         program(name)
     tree = ovs.find()
     if tree is None:
         pytest.skip("no Open vSwitch is there that has this DPDK")
-    made = ovs.Switch(tree, huge_dir, hosts)
+    made = ovs.Switch(tree, huge_dir, hosts, options=options)
     try:
         yield made
         made.stop()
@@ -100,6 +106,24 @@ def test_each_thread_is_served_by_its_own_pf(switch, views, hosts):
         assert len(used) == len({queue for queue, _ in used}), used
         assert {pf for _, pf in used} == {"0", "1"}, used
     _lost_nothing(switch, views)
+
+
+@pytest.mark.parametrize("options", [["--dummy-numa=0,1"]])
+def test_queues_that_are_not_pinned_are_on_one_node(switch, views):
+    """CPU 1 is on another node for Open vSwitch, which tells its threads no CPU then. What is
+    not pinned goes to threads of the node of the port, 0, and beside pinned queues only if
+    these do not isolate their threads: the guide says what to set."""
+    for name in PORTS:
+        switch.unpin(name)
+    for name in PORTS:
+        assert switch.pinned(name) == {0: 0, 1: 0}
+    switch.pin(PORTS[0], PINNED)
+    assert switch.pinned(PORTS[0]) == {0: 0, 1: 1}
+    assert switch.pinned(PORTS[1]) == {}
+    switch.vsctl("set", "Open_vSwitch", ".", "other_config:pmd-rxq-assign=group",
+                 "other_config:pmd-rxq-isolate=false")
+    assert switch.pinned(PORTS[0]) == {0: 0, 1: 1}
+    assert switch.pinned(PORTS[1]) == {0: 0, 1: 0}
 
 
 def test_tcp_between_ports_and_to_the_tap(switch, views, hosts):

@@ -57,11 +57,11 @@ class Switch:
 
     Host i is at the wire of a NIC with the PFs mpsim 2i and 2i+1. All hosts
     and the tap of the bridge are in one network. Threads that are idle sleep
-    for up to `sleep` microseconds.
+    for up to `sleep` microseconds. `options` are for ovs-vswitchd.
     """
 
     def __init__(self, tree: Path, huge_dir: str, hosts: Sequence[Host],
-                 sleep: int = 0) -> None:
+                 sleep: int = 0, options: Iterable[str] = ()) -> None:
         self.name = env.unique("octovs")
         self.file_prefix = env.unique()
         self._tree = tree
@@ -71,7 +71,7 @@ class Switch:
         try:
             self._make_namespace(hosts)
             self._start_database()
-            self._start_switch(huge_dir, _nics(hosts), sleep)
+            self._start_switch(huge_dir, _nics(hosts), sleep, options)
             self._connect(hosts)
         except BaseException:
             self.close()
@@ -113,7 +113,7 @@ class Switch:
         self.vsctl("--no-wait", "init")
 
     def _start_switch(self, huge_dir: str, dpdk: Iterable[str],
-                      sleep: int) -> None:
+                      sleep: int, options: Iterable[str]) -> None:
         eal = " ".join(["--no-pci", f"--file-prefix={self.file_prefix}",
                         *env.plugin_args(), *dpdk])
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(
@@ -124,7 +124,7 @@ class Switch:
                 f"pmd-maxsleep={sleep}")))
         self.daemon = self._start(
             self._tree / DAEMON, f"unix:{self._dir}/db.sock",
-            f"--unixctl={self._dir}/switch.ctl", "-vsyslog:off")
+            f"--unixctl={self._dir}/switch.ctl", "-vsyslog:off", *options)
         self.daemon.expect("DPDK Enabled - initialized", timeout=60)
         self.vsctl("add-br", "br0", "--", "set", "Bridge", "br0",
                    "datapath_type=netdev")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""devtools/app-patch.sh: patches for applications, here of sources that stand for theirs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from octotest import env
+
+SCRIPT = env.REPO / "devtools/app-patch.sh"
+DRIVERS = "src/plugins/dpdk/device/driver.c"
+LIST = """static dpdk_driver_t dpdk_drivers[] = {
+  {
+    .drivers = DPDK_DRIVERS ({ "net_enic", "Cisco VIC" }),
+  },
+  {
+    .drivers = DPDK_DRIVERS ({ "net_failsafe", "FailsafeEthernet" }),
+  },
+};
+"""
+ENTRY = """  {
+    .drivers = DPDK_DRIVERS ({ "net_octo", "Octo multi-PF port" }),
+    .interface_name_prefix = "OctoEthernet",
+    .enable_rxq_int = 1,
+    .supported_flow_actions = DPDK_VNET_FLOW_SUPPORTED_ACTIONS,
+    .need_tx_prepare = 1,
+  },
+"""
+
+
+def _run(*words: object) -> subprocess.CompletedProcess:
+    who = {f"GIT_CONFIG_{what}_{i}": value for i, pair in enumerate(
+        (("user.name", "A Tester"), ("user.email", "tester@example.org")))
+        for what, value in zip(("KEY", "VALUE"), pair)}
+    return subprocess.run([str(word) for word in words], text=True, capture_output=True,
+                          check=False, timeout=env.seconds(60),
+                          env={**os.environ, "GIT_CONFIG_COUNT": "2", **who})
+
+
+def _source(top: Path, text: str) -> Path:
+    path = top / "vpp" / DRIVERS
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return top / "vpp"
+
+
+def test_patch(tmp_path, program):
+    """The driver enters VPP's list, by a signed patch that applies; the given tree stays."""
+    program("git")
+    source = _source(tmp_path, LIST)
+    done = _run(SCRIPT, "-o", tmp_path / "out", "vpp", source, "series", "apply")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (source / DRIVERS).read_text() == LIST
+    before, after = LIST.split('  {\n    .drivers = DPDK_DRIVERS ({ "net_failsafe"')
+    assert (tmp_path / "out/vpp" / DRIVERS).read_text() == \
+        before + ENTRY + '  {\n    .drivers = DPDK_DRIVERS ({ "net_failsafe"' + after
+    patch, = (tmp_path / "out/patches").iterdir()
+    assert "Signed-off-by: A Tester <tester@example.org>" in patch.read_text()
+
+
+def test_tree_is_another(tmp_path, program):
+    """A tree without the places to edit: one error, and no patch."""
+    program("git")
+    source = _source(tmp_path, "int x;\n")
+    done = _run(SCRIPT, "-o", tmp_path / "out", "vpp", source, "series")
+    assert done.returncode != 0
+    assert f"this tree is too different: {DRIVERS}: no line after line 0 matches " \
+        "'\"net_failsafe\"'" in done.stdout
+    assert not list(tmp_path.glob("out/**/*.patch"))
+
+
+@pytest.mark.parametrize("words,complaint", [
+    (["vpp", "/nonexistent"], f"/nonexistent is not a source tree of vpp: it has no file {DRIVERS}"),
+    (["ovs", "/nonexistent"],
+     "/nonexistent is not a source tree of ovs: it has no file lib/dpif-netdev.c"),
+    (["snort", "/nonexistent"], "usage:"),
+    (["vpp"], "usage:"),
+    (["--source", "vpp", "x"], "usage:"),
+], ids=["vpp", "ovs", "application", "missing", "option"])
+def test_wrong_use(words, complaint):
+    """Wrong arguments are refused at once."""
+    done = _run(SCRIPT, *words)
+    assert done.returncode != 0 and complaint in done.stderr
