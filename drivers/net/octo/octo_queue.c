@@ -153,7 +153,10 @@ publish_rxq(struct octo_dev *octo, struct octo_rxq *q)
 	octo_unlock_counts(octo);
 }
 
-/* Once unpublished under the counts mutex, no reader of the counters has the queue: free it. */
+/*
+ * Once unpublished under the counts mutex, no reader of the counters has the queue, and walkers of
+ * a running port have it until they leave: free it then.
+ */
 void
 octo_queue_retire_rx_locked(struct octo_dev *octo, uint16_t queue_id)
 {
@@ -164,6 +167,8 @@ octo_queue_retire_rx_locked(struct octo_dev *octo, uint16_t queue_id)
 		octo_queue_counts_end_rx_locked(octo, q);
 	octo_data(octo)->rx_queues[queue_id] = NULL;
 	octo_unlock_counts(octo);
+	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
+	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_rxq(octo, q);
 }
 

@@ -169,8 +169,6 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	struct octo_dev *octo = octo_of(dev);
 
 	octo_lock(octo);
-	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
-	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	leave_rx(octo, queue_id);
 	octo_queue_retire_rx_locked(octo, queue_id);
 	octo_unlock(octo);

@@ -502,6 +502,9 @@ octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id)
 	if (p == NULL || queue_id >= p->nb_queues)
 		return -ENOTSUP;
 	q = rte_eth_devices[octo->port_id].data->rx_queues[queue_id];
+	/* it is being set up again on the running port */
+	if (q == NULL)
+		return -EAGAIN;
 	intr = &p->queue[queue_id];
 	/* first, so that all that comes from now on makes the descriptor readable again */
 	signalled = take_signals(intr);
@@ -538,6 +541,8 @@ octo_rx_intr_disarm(struct octo_dev *octo, uint16_t queue_id)
 	if (p == NULL || queue_id >= p->nb_queues)
 		return -ENOTSUP;
 	q = rte_eth_devices[octo->port_id].data->rx_queues[queue_id];
+	if (q == NULL)
+		return -EAGAIN;
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	live &= ~p->queue[queue_id].blind;

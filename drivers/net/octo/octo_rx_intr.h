@@ -25,7 +25,8 @@ struct octo_dev;
  * queue id: the caller may be another process.
  *
  * @return
- *   0; -ENOTSUP: the port or the queue has no interrupts; another negative errno of a PF.
+ *   0; -ENOTSUP: the port or the queue has no interrupts; -EAGAIN: the queue is being set up again;
+ *   another negative errno of a PF.
  */
 int octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id);
 int octo_rx_intr_disarm(struct octo_dev *octo, uint16_t queue_id);
