@@ -407,9 +407,8 @@ octo_rx_intr_get_fd(const struct octo_dev *octo, uint16_t queue_id)
 	return p == NULL || queue_id >= p->nb_queues ? NO_FD : p->queue[queue_id].epfd;
 }
 
-/* Has the queue of a PF packets? -ENOTSUP: its driver cannot say. */
-static int
-count_packets(uint16_t port_id, uint16_t queue)
+int
+octo_rx_intr_count(uint16_t port_id, uint16_t queue)
 {
 	int n = rte_eth_rx_queue_count(port_id, queue);
 
@@ -439,7 +438,7 @@ arm_leg(struct octo_rxq *q, struct queue_intr *intr, uint8_t pf, bool signalled,
 	if (signalled)
 		rte_eth_dev_rx_intr_disable(use.port_id, queue);
 	ret = rte_eth_dev_rx_intr_enable(use.port_id, queue);
-	n = count_packets(use.port_id, queue);
+	n = octo_rx_intr_count(use.port_id, queue);
 	octo_users_leave(&use);
 	if (n == -ENOTSUP)
 		intr->blind |= RTE_BIT32(pf);
@@ -452,8 +451,8 @@ arm_leg(struct octo_rxq *q, struct queue_intr *intr, uint8_t pf, bool signalled,
 	return ret;
 }
 
-static bool
-is_fenced(const struct octo_rxq *q)
+bool
+octo_rx_intr_is_fenced(const struct octo_rxq *q)
 {
 	/* pairs with the release in octo_gate_arm() */
 	return (rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire) &
@@ -513,7 +512,7 @@ octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id)
 	for (uint8_t pf = 0; ret == 0 && pf < OCTO_MAX_PFS; pf++)
 		if (live & RTE_BIT32(pf))
 			ret = arm_leg(q, intr, pf, (signalled & RTE_BIT32(pf)) != 0, &waits);
-	if (may_wait(q, intr, live, signalled) || waits || is_fenced(q))
+	if (may_wait(q, intr, live, signalled) || waits || octo_rx_intr_is_fenced(q))
 		wake(intr);
 	return ret;
 }
@@ -550,64 +549,4 @@ octo_rx_intr_disarm(struct octo_dev *octo, uint16_t queue_id)
 		if (live & RTE_BIT32(pf))
 			disarm_leg(q, pf);
 	return 0;
-}
-
-/* May a poller wait for a packet by its home leg only? */
-static int
-check_other_legs(const struct octo_rxq *q, uint32_t live, uint8_t home)
-{
-	if (!(live & RTE_BIT32(home)) || is_fenced(q))
-		return -EBUSY;
-	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++) {
-		int n;
-
-		if (!(live & RTE_BIT32(pf)) || pf == home)
-			continue;
-		n = count_packets(q->leg[pf].port, q->leg[pf].queue);
-		if (n != 0)
-			return n > 0 ? -EBUSY : n;
-	}
-	return 0;
-}
-
-/* A stopped queue has nothing to wait for, but an application asks there whether it could. */
-static int
-ask_stopped(const struct octo_rxq *q)
-{
-	const struct octo_dev *octo = q->octo;
-	struct rte_power_monitor_cond cond;
-	struct octo_use use;
-	int pf, ret;
-
-	OCTO_FOREACH_PF(octo, pf, OCTO_PORT_READY) {
-		const uint16_t queue = octo_pf_leg(&octo->pf[pf], q->queue_id).queue;
-
-		if (!octo_users_enter(octo->pf[pf].port, &use))
-			continue;
-		ret = rte_eth_get_monitor_addr(use.port_id, queue, &cond);
-		octo_users_leave(&use);
-		if (ret == -ENOTSUP)
-			return ret;
-	}
-	return -EBUSY;
-}
-
-int
-octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond)
-{
-	struct octo_rxq *q = rxq;
-	uint32_t live;
-	uint8_t home;
-	int ret;
-
-	octo_askers_enter(octo_legs_askers(q->askers));
-	/* pairs with the release in octo_topo_publish_live() */
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	octo_legs_follow(q->octo);
-	ret = live == 0 ? ask_stopped(q) : check_other_legs(q, live, home);
-	if (ret == 0)
-		ret = rte_eth_get_monitor_addr(q->leg[home].port, q->leg[home].queue, cond);
-	octo_askers_leave(octo_legs_askers(q->askers));
-	return ret;
 }

@@ -19,6 +19,7 @@
  */
 
 struct octo_dev;
+struct octo_rxq;
 
 /**
  * In the primary: arm all legs of a queue, or disarm them. Nobody polls the queue meanwhile. Any
@@ -40,8 +41,14 @@ int octo_rx_intr_make_handle(struct rte_eth_dev *dev);
 /** Add the descriptor of the next queue. Returns 0, or a negative errno. */
 int octo_rx_intr_add_fd(struct rte_intr_handle *handle, uint16_t queue_id, int fd);
 
+/** Has the queue of a PF packets? -ENOTSUP: its driver cannot say. */
+int octo_rx_intr_count(uint16_t port_id, uint16_t queue);
+
+/** Is a fence open, so that the queue is to be polled? */
+bool octo_rx_intr_is_fenced(const struct octo_rxq *q);
+
 /**
- * The address of the home leg, for a poller that waits for a write to it.
+ * octo_monitor.c: the address of the home leg, for a poller that waits for a write to it.
  *
  * @return
  *   0; -EBUSY: another leg has packets, or a fence is open, so that the poller has to poll;
