@@ -81,7 +81,8 @@ def as_the_kernel_reads(request: bytes) -> bytes:
     """Without what it does not look at."""
     command = struct.unpack_from("I", request)[0]
     if command == INSERT:
-        return request[:8] + request[SPEC]
+        # its own flow_type, in front of the rule, is for hashing: ethtool(8) leaves it as it finds it
+        return request[:4] + request[SPEC]
     if command == DELETE:
         return request[:4] + request[LOCATION]
     assert command == SET_RSS
