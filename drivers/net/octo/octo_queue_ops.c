@@ -153,10 +153,11 @@ static void
 leave_rx(struct octo_dev *octo, uint16_t queue_id)
 {
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
-	struct octo_epoch *epoch = &q->epoch;
+	struct octo_epoch *epoch;
 
-	if (!octo->started)
+	if (!octo->started || q == NULL)
 		return;
+	epoch = &q->epoch;
 	octo_fence_forget_queue_locked(octo, queue_id);
 	if (octo_epoch_await(&epoch, 1, OCTO_EPOCH_TIMEOUT_US) != 0)
 		OCTO_LOG(ERR, "port %u: Rx queue %u is set up again, and a thread polls it yet",
