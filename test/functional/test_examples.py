@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DPDK's examples forward over octo ports what they forward over PFs."""
 
-from typing import List, Sequence
+from typing import Iterator, List, Sequence
 
 import pytest
 from scapy.layers.inet import IP, UDP
@@ -16,10 +16,6 @@ from octotest.examples import (PCAP, PORTS, SENT, Example, by_flow, check_forwar
                                exchange, numbered, two_cables)
 from octotest.packets import Flow
 from octotest.veth import Wire
-
-# net_pcap, which the fragments need, lost frames of a bare PF there; and each takes 20 s
-pytestmark = pytest.mark.skipif(env.ASAN, reason="net_pcap loses frames where a sanitizer slows "
-                                                 "the example")
 
 MTU = 6000  # of cables that take whole datagrams
 ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
@@ -62,6 +58,13 @@ def datagrams(version: int, port: int) -> List[Packet]:
     return made
 
 
+def windows(sent: List[Packet]) -> Iterator[List[Packet]]:
+    """So few at a time that a ring of net_pcap has room for them all: an example that gets no CPU
+    would lose others."""
+    for at in range(0, len(sent), 4):
+        yield sent[at:at + 4]
+
+
 def received(cable: Wire, number: int) -> List[Packet]:
     """So many datagrams or fragments, with their header checksums right."""
     got = [Ether(frame).payload for frame in cable.receive(number)]
@@ -95,22 +98,22 @@ def test_ip_fragmentation(ports, version):
         app = Example("ip_fragmentation", "0@0", ports(cables, PCAP), ["-p", "3", "-q", "2"],
                       "portid=1")
         for port in (0, 1):
-            sent = datagrams(version, port)
-            for datagram in sent:
-                cables[1 - port].send(bytes(ETHER / datagram))
-            got = received(cables[port], 3 * len(sent))
-            assert max(map(len, got)) <= 1500
-            assert payloads(got) == payloads(sent)
+            for sent in windows(datagrams(version, port)):
+                for datagram in sent:
+                    cables[1 - port].send(bytes(ETHER / datagram))
+                got = received(cables[port], 3 * len(sent))
+                assert max(map(len, got)) <= 1500
+                assert payloads(got) == payloads(sent)
         assert not any(cable.receive(1, timeout=0) for cable in cables)
         assert app.alive()
 
 
-def fragments(datagram: Packet, number: int) -> List[Packet]:
+def fragments(datagram: Packet) -> List[Packet]:
     """Three of them."""
     if IP in datagram:
         return datagram.fragment(1400)
     head = IPv6(src=datagram.src, dst=datagram.dst)
-    return fragment6(head / IPv6ExtHdrFragment(id=number) / datagram.payload, 1400)
+    return fragment6(head / IPv6ExtHdrFragment(id=datagram[UDP].sport) / datagram.payload, 1400)
 
 
 @PORTS
@@ -121,12 +124,12 @@ def test_ip_reassembly(ports, version):
         app = Example("ip_reassembly", "0@0", ports(cables, PCAP),
                       ["-p", "3", "-q", "2", "--maxflows=128"], "portid=1")
         for port in (0, 1):
-            sent = datagrams(version, port)
-            for n in range(0, len(sent), 2):
-                one, other = (fragments(sent[n + i], n + i) for i in (0, 1))
-                for part in (other[2], one[0], other[0], one[2], one[1], other[1]):
-                    cables[1 - port].send(bytes(ETHER / part))
-            assert payloads(received(cables[port], len(sent))) == payloads(sent)
+            for sent in windows(datagrams(version, port)):
+                for n in range(0, len(sent), 2):
+                    one, other = (fragments(sent[n + i]) for i in (0, 1))
+                    for part in (other[2], one[0], other[0], one[2], one[1], other[1]):
+                        cables[1 - port].send(bytes(ETHER / part))
+                assert payloads(received(cables[port], len(sent))) == payloads(sent)
         assert not any(cable.receive(1, timeout=0) for cable in cables)
         assert app.alive()
 
