@@ -447,8 +447,8 @@ octo_audit_follow_locked(struct octo_dev *octo)
 void
 octo_audit_start_locked(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_sample s;
+	struct octo_rxq *q;
 
 	octo_learn_follow_tier_locked(octo);
 	octo_learn_forget_all(octo->learning.policy);
@@ -456,10 +456,7 @@ octo_audit_start_locked(struct octo_dev *octo)
 	octo->audit.suspect = false;
 	octo->audit.doubts = 0;
 	octo->audit.look.under_way = false;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		struct octo_rxq *q = data->rx_queues[i];
-
-		while (q != NULL && octo_sample_pop(&q->samples, &s))
+	OCTO_FOREACH_RXQ(octo, q)
+		while (octo_sample_pop(&q->samples, &s))
 			;
-	}
 }

@@ -32,7 +32,7 @@ struct ask {
 /* EAL admits one request of a name at a time, and pollers are several. */
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
-static int
+static void
 get_fds(const struct octo_dev *octo, uint16_t first, struct rte_mp_msg *answer)
 {
 	for (int i = 0; i < RTE_MP_MAX_FD_NUM; i++) {
@@ -42,7 +42,6 @@ get_fds(const struct octo_dev *octo, uint16_t first, struct rte_mp_msg *answer)
 			break;
 		answer->fds[answer->num_fds++] = fd;
 	}
-	return 0;
 }
 
 static int
@@ -50,7 +49,8 @@ serve_port(struct octo_dev *octo, const struct ask *ask, struct rte_mp_msg *answ
 {
 	switch (ask->what) {
 	case GET_FDS:
-		return get_fds(octo, ask->queue_id, answer);
+		get_fds(octo, ask->queue_id, answer);
+		return 0;
 	case ARM:
 		return octo_rx_intr_arm(octo, ask->queue_id);
 	case DISARM:
