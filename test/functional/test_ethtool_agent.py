@@ -196,7 +196,7 @@ def test_a_port_of_net_af_xdp_is_steered(kernel, place):
         asked = kernel.requests()
         assert set(struct.unpack("128I", retas(asked)[-1][24:])) == {1}
         rule = as_the_kernel_reads(rules(asked)[0])
-        assert struct.unpack_from("QI", rule, 160) == (1, TABLE - 1)
+        assert struct.unpack_from("QI", rule, 156) == (1, TABLE - 1)
         agent.quit()
         await_rules(kernel, [struct.pack("II", DELETE, TABLE - 1)])
         pmd.wait_until("it is noticed", lambda: re.search("agent .* is away: it closed",

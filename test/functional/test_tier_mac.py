@@ -18,7 +18,7 @@ import pytest
 from octotest import fetch, iperf, l3fwd, numbered, packets, vdevs
 from octotest.bridge import Bridge
 from octotest.netns import Host
-from octotest.testpmd import Testpmd, parse_seen, wait_until
+from octotest.testpmd import PROMPT, Testpmd, parse_seen, wait_until
 from octotest.veth import Wire
 from octotest.view import View, ask
 
@@ -204,7 +204,7 @@ def _arrived(pmd, side, station, destinations) -> Counter:
     pmd.wait_until("the last ones", lambda: pmd.text.count(
         f"src={packets.flow_mac(EACH)}", start) >= len(side.macs))
     pmd.send("stop")
-    pmd.expect(r"\nDone\.\s+", start)
+    pmd.expect(r"\nDone\.\s+" + PROMPT, start)
     pmd.cmd("set verbose 0")
     seen = Counter(frame.src for frame in parse_seen(pmd.text[start:]))
     assert seen.pop(packets.flow_mac(EACH)) == len(side.macs)
