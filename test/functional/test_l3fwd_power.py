@@ -10,13 +10,14 @@ import re
 import select
 import socket
 import time
-from typing import Iterator, List, Sequence
+from typing import Callable, Iterator, List, Sequence
 
 import pytest
 
 from octotest import env, packets, vdevs
 from octotest.packets import Flow
 from octotest.process import Process
+from octotest.testpmd import wait_until
 from octotest.veth import Wire
 
 ETH_P_ALL = 3
@@ -53,6 +54,19 @@ class L3fwdPower(Process):
             env.find_built("octo-l3fwd-power"), "--no-pci", "--no-huge", "-m", "512",
             *lcores, f"--file-prefix={env.unique()}", *ports,
             "--", "-p", "1", "-P", "--config=(0,0,0),(0,1,1)", *mode])
+
+    def await_wake(self, exchange: Callable[[], None]) -> None:
+        """Exchange packets until it was an interrupt that woke it: every 10 ms it wakes by itself,
+        and polls, too."""
+        start = len(self.text)
+
+        def has_woken() -> bool:
+            exchange()
+            self.read()
+            return re.search(r"is waked up from rx interrupt on port 0 queue \d",
+                             self.text[start:]) is not None
+        wait_until("an interrupt wakes it", has_woken)
+        self.expect(r"lcore \d sleeps until interrupt triggers", start)
 
 
 class Taps:
@@ -116,6 +130,13 @@ def check_forwards(cable: Wire) -> None:
         sorted(frame[WRITTEN:] for frame in sent)
 
 
+def check_taps_forward(taps: Taps, tap: int) -> None:
+    """Every packet that one of them sends comes back."""
+    sent = frames()
+    got = taps.exchange(tap, sent)
+    assert sorted(frame[WRITTEN:] for frame in got) == sorted(frame[WRITTEN:] for frame in sent)
+
+
 @pytest.mark.parametrize("mode", INTERRUPTS)
 @pytest.mark.parametrize("ports", [over_a_pf, over_octo])
 def test_sleeps_until_packets_come(cable, ports, mode):
@@ -125,10 +146,7 @@ def test_sleeps_until_packets_come(cable, ports, mode):
     for lcore in range(2):
         app.expect(f"entering main interrupt loop on lcore {lcore}")
     for _ in range(3):
-        start = len(app.text)
-        check_forwards(cable)
-        app.expect(r"lcore \d is waked up from rx interrupt on port 0 queue \d", start)
-        app.expect(r"lcore \d sleeps until interrupt triggers", start)
+        app.await_wake(lambda: check_forwards(cable))
     assert app.alive()
     app.stop()
     assert "won't enable" not in app.text
@@ -151,13 +169,7 @@ def test_sleeps_over_taps(program, mode):
             app.expect(f"entering main interrupt loop on lcore {lcore}")
         taps.open()
         for i in range(10):
-            start = len(app.text)
-            sent = frames()
-            got = taps.exchange(i % 2, sent)
-            assert sorted(frame[WRITTEN:] for frame in got) == \
-                sorted(frame[WRITTEN:] for frame in sent)
-            app.expect(r"is waked up from rx interrupt on port 0 queue \d", start)
-            app.expect(r"lcore \d sleeps until interrupt triggers", start)
+            app.await_wake(lambda tap=i % 2: check_taps_forward(taps, tap))
         assert app.alive()
         app.stop()
     assert "won't enable" not in app.text
