@@ -186,4 +186,6 @@ def test_client_server_mp(ports, huge_dir):
         assert not any(cable.receive(1, timeout=0) for cable in cables)
         for app in reversed(apps):
             assert app.alive()
-            app.kill()  # on SIGINT the server stops its ports inside the burst that it polls
+            # on SIGINT the server stops its ports inside the burst that it polls, which may have
+            # the simulator's lock
+            app.kill()

@@ -117,7 +117,7 @@ go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
 	if (!(live & RTE_BIT32(home))) {
 		/* the plan is newer than the legs seen by this burst */
 		octo_tracking_plan_again(&q->tracking);
-		q->poller = 0;
+		rte_atomic_store_explicit(&q->poller, 0, rte_memory_order_relaxed);
 		return;
 	}
 	if (home == rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed))
@@ -148,7 +148,9 @@ octo_home_rx(struct octo_rxq *q, uint32_t live)
 	const enum octo_tracking_step step = octo_home_check(q->octo, &q->tracking, node, now);
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->poller = step == OCTO_TRACKING_CHECK_AGAIN ? 0 : octo_thread_here();
+	rte_atomic_store_explicit(&q->poller,
+				  step == OCTO_TRACKING_CHECK_AGAIN ? 0 : octo_thread_here(),
+				  rte_memory_order_relaxed);
 	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 	if (step == OCTO_TRACKING_PLAN)
 		go_home(q, live, now);

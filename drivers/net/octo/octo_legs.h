@@ -49,6 +49,13 @@ octo_legs_sign(RTE_ATOMIC(int32_t) * process)
  */
 bool octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process);
 
+/** Is it this process whose id is stored in a queue? */
+static inline bool
+octo_legs_is_here(const RTE_ATOMIC(int32_t) * process)
+{
+	return rte_atomic_load_explicit(process, rte_memory_order_relaxed) == octo_legs_process;
+}
+
 /** In the primary, before legs go live: make other processes refresh them. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
 

@@ -28,7 +28,7 @@ octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uint8_t
 	if (q != NULL) {
 		/* the next burst plans anew; with tx_pf=mbuf, the first one after the start */
 		q->tracking.node = -1;
-		q->sender = 0;
+		rte_atomic_store_explicit(&q->sender, 0, rte_memory_order_relaxed);
 	}
 	return 0;
 }

@@ -2,21 +2,51 @@
 
 /* Unpublishing a PF: its legs go down, and bursts and other users of them are awaited. */
 
-#include <assert.h>
-
 #include "octo_private.h"
 #include "octo_rx_intr.h"
 
-/* await_bursts() casts queues to their epochs */
-static_assert(offsetof(struct octo_rxq, epoch) == 0, "the epoch comes first");
-static_assert(offsetof(struct octo_txq, epoch) == 0, "the epoch comes first");
-
-/* The epochs to wait for, Rx queues first. NULL: the queue is not set up, or was given up. */
+/* The epochs to wait for, Rx queues first. NULL: there is nothing to wait for. */
 struct pollers {
 	/* not allocated: a failure would mean to go on without waiting */
 	struct octo_epoch *epoch[2 * RTE_MAX_QUEUES_PER_PORT];
 	unsigned int nb;
 };
+
+/* Has this thread, which is in a signal handler then, interrupted its own burst of the queue? */
+static bool
+is_own(const struct octo_epoch *epoch, const RTE_ATOMIC(uintptr_t) * thread,
+       const RTE_ATOMIC(int32_t) * process)
+{
+	return octo_epoch_is_inside(epoch) && octo_legs_is_here(process) &&
+	       rte_atomic_load_explicit(thread, rte_memory_order_relaxed) == octo_thread_here();
+}
+
+/*
+ * The epochs of all queues but those whose burst this thread has interrupted: that would be waited
+ * for in vain. As with any other driver such a burst must not go on if its queue is freed.
+ */
+static void
+find_pollers(const struct octo_dev *octo, struct pollers *p)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_rxq *rxq;
+	struct octo_txq *txq;
+
+	p->nb = data->nb_rx_queues + data->nb_tx_queues;
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+		rxq = data->rx_queues[i];
+		p->epoch[i] = rxq == NULL || is_own(&rxq->epoch, &rxq->poller, &rxq->process) ?
+				      NULL :
+				      &rxq->epoch;
+	}
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+		txq = data->tx_queues[i];
+		p->epoch[data->nb_rx_queues + i] = txq == NULL || is_own(&txq->epoch, &txq->sender,
+									 &txq->process) ?
+							   NULL :
+							   &txq->epoch;
+	}
+}
 
 /* Drop epochs of processes that may have died inside a burst. Returns whether there are any. */
 static bool
@@ -47,14 +77,10 @@ give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
 static int
 await_bursts(struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
-	struct pollers p = {.nb = data->nb_rx_queues + data->nb_tx_queues};
+	struct pollers p;
 	bool dead;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
-		p.epoch[i] = data->rx_queues[i];
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		p.epoch[data->nb_rx_queues + i] = data->tx_queues[i];
+	find_pollers(octo, &p);
 	if (octo_epoch_await(p.epoch, p.nb, OCTO_EPOCH_TIMEOUT_US) == 0)
 		return 0;
 	OCTO_LOG(WARNING,

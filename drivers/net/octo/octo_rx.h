@@ -61,9 +61,10 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_rx_count home_count;
 	struct octo_gate gate;
 	/* warm */
-	uintptr_t poller; /* octo_thread_here() at the last check; 0: check in the next burst */
-	uint32_t look;    /* epoch; the burst that checks the CPU in any case */
-	uint32_t counted; /* epoch up to which the bursts are counted in stray */
+	/* octo_thread_here() at the last check; 0: check in the next burst */
+	RTE_ATOMIC(uintptr_t) poller;
+	uint32_t look;               /* epoch; the burst that checks the CPU in any case */
+	uint32_t counted;            /* epoch up to which the bursts are counted in stray */
 	RTE_ATOMIC(int32_t) process; /* the process that polls, octo_legs_sign() */
 	struct octo_stray stray;
 	struct octo_leg leg[OCTO_PLAN_MAX_PFS];

@@ -225,8 +225,9 @@ settle(struct octo_rxq *q, uint32_t live)
 	const uint32_t rest = octo_stray_rest(&q->stray) * OCTO_EPOCH_BURST;
 	const uint32_t look = q->look - now - OCTO_EPOCH_BURST;
 
-	if (octo_legs_borrowed || q->poller == 0 || !(live & RTE_BIT32(home)) ||
-	    (q->stray.active & live & ~RTE_BIT32(home)))
+	if (octo_legs_borrowed ||
+	    rte_atomic_load_explicit(&q->poller, rte_memory_order_relaxed) == 0 ||
+	    !(live & RTE_BIT32(home)) || (q->stray.active & live & ~RTE_BIT32(home)))
 		return;
 	octo_call_keep(&q->call, q->leg[home], live, now + RTE_MIN(rest, look));
 }
@@ -266,7 +267,7 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	if (q->poller != octo_thread_here() ||
+	if (rte_atomic_load_explicit(&q->poller, rte_memory_order_relaxed) != octo_thread_here() ||
 	    octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) || !(live & RTE_BIT32(home)))
 		live = octo_home_rx(q, live);
 	octo_legs_follow(q->octo);

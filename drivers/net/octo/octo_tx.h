@@ -85,7 +85,7 @@ struct __rte_cache_aligned octo_txq {
 	RTE_ATOMIC(uint8_t) via;          /* PF that bursts use, OCTO_TX_NO_PF during a switch */
 	RTE_ATOMIC(uint8_t) home;         /* PF that it sends by, or last sent by */
 	uint32_t look;                    /* as octo_rxq.look */
-	uintptr_t sender;                 /* as octo_rxq.poller */
+	RTE_ATOMIC(uintptr_t) sender;     /* as octo_rxq.poller */
 	uint64_t sent[OCTO_PLAN_MAX_PFS]; /* packets sent by each PF; bytes are the PF's figure */
 	struct octo_dev *octo;
 	struct octo_tracking tracking;

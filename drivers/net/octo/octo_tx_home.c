@@ -62,7 +62,9 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 	uint8_t home;
 
 	rte_atomic_store_explicit(&q->cpu, cpu, rte_memory_order_relaxed);
-	q->sender = step == OCTO_TRACKING_CHECK_AGAIN ? 0 : octo_thread_here();
+	rte_atomic_store_explicit(&q->sender,
+				  step == OCTO_TRACKING_CHECK_AGAIN ? 0 : octo_thread_here(),
+				  rte_memory_order_relaxed);
 	q->look = octo_epoch_in(&q->epoch, OCTO_HOME_SAMPLE);
 	/* an earlier plan may have used an older mask, and its PF cannot send now */
 	if (step != OCTO_TRACKING_PLAN && (sending & RTE_BIT32(old)))
@@ -74,7 +76,7 @@ follow_sender(struct octo_txq *q, uint32_t sending)
 		leave_for(q, home, now);
 	} else {
 		octo_tracking_plan_again(&q->tracking);
-		q->sender = 0;
+		rte_atomic_store_explicit(&q->sender, 0, rte_memory_order_relaxed);
 	}
 }
 
@@ -241,7 +243,8 @@ send_locked(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16
 static void
 settle(struct octo_txq *q, uint32_t sending, uint8_t via)
 {
-	if (octo_legs_borrowed || q->sender == 0)
+	if (octo_legs_borrowed ||
+	    rte_atomic_load_explicit(&q->sender, rte_memory_order_relaxed) == 0)
 		return;
 	q->call.pf = via;
 	octo_call_keep(&q->call, q->leg[via], sending, q->look - OCTO_EPOCH_BURST);
@@ -251,7 +254,9 @@ settle(struct octo_txq *q, uint32_t sending, uint8_t via)
 static bool
 wants_a_look(const struct octo_txq *q, uint32_t sending, uint8_t via)
 {
-	return q->sender != octo_thread_here() || !(sending & RTE_BIT32(via)) ||
+	return rte_atomic_load_explicit(&q->sender, rte_memory_order_relaxed) !=
+		       octo_thread_here() ||
+	       !(sending & RTE_BIT32(via)) ||
 	       octo_epoch_reached(octo_epoch_now(&q->epoch), q->look, OCTO_HOME_SAMPLE);
 }
 
