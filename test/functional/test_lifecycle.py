@@ -153,3 +153,19 @@ def test_program_without_traffic_ends(program):
         "--lcores=0@0,1@1", f"--file-prefix={env.unique()}",
         *env.plugin_args(), *vdevs.looped(), "--", "--help"])
     assert process.wait() == 0
+
+
+def test_resets():
+    """A port that was reset is configured and started anew, without a rule, over all of its PFs."""
+    with Testpmd(vdevs.looped()) as pmd:
+        port, flow = pmd.port(), packets.flows(1)[0]
+        view = View(pmd)
+        for _ in range(10):
+            flow_id(pmd.cmd(flow.rule(port, 0)))
+            _carry_traffic(pmd, port)
+            assert view.steering()["total"] == 1
+            said = pmd.cmds([f"port stop {port}", f"port reset {port}", f"port start {port}"])
+            assert "Failed" not in said and "Fail" not in said, said
+            assert [pf["state"] for pf in view.topology()["pfs"]] == 2 * ["started"]
+            assert view.steering()["total"] == 0
+        _carry_traffic(pmd, port)
