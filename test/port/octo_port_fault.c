@@ -6,6 +6,8 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
+#include "octo_private.h"
+
 static struct replaced {
 	struct octo_port_faults faults;
 	const struct eth_dev_ops *real;
@@ -291,9 +293,21 @@ octo_port_flag_removal(unsigned int pf)
 	rte_eth_devices[octo_port_pf(pf)].data->dev_flags |= RTE_ETH_DEV_INTR_RMV;
 }
 
+static int (*in_place)(uint16_t port, struct rte_flow *flow, const struct rte_flow_action actions[],
+		       struct rte_flow_error *error);
+
+void
+octo_port_lack_update(void)
+{
+	in_place = octo_replace_in_place;
+	octo_replace_in_place = NULL;
+}
+
 void
 octo_port_faults_off(void)
 {
+	if (in_place != NULL)
+		octo_replace_in_place = in_place;
 	for (unsigned int i = 0; i < RTE_DIM(replaced); i++) {
 		struct rte_eth_dev *dev = &rte_eth_devices[i];
 

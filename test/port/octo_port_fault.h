@@ -51,6 +51,9 @@ struct octo_port_faults *octo_port_faults_on(unsigned int pf);
 /** Take away an operation. */
 void octo_port_lack_mac_remove(unsigned int pf);
 
+/** No PF changes the actions of a rule in place, as before DPDK 23.07. */
+void octo_port_lack_update(void);
+
 /** The PF says that it reports its removal, as PMDs of hardware do when asked to. */
 void octo_port_flag_removal(unsigned int pf);
 

@@ -275,7 +275,8 @@ check_devargs(const char *devargs, int ret)
 	char text[160];
 
 	snprintf(text, sizeof(text), "pf=net_mpsim0%s", devargs);
-	assert_int_equal(rte_vdev_init("net_octo0", text), ret);
+	/* EAL may know the name of a device that was removed */
+	assert_int_equal(rte_vdev_init("net_octo9", text), ret);
 }
 
 /* Each with one line of log. */
@@ -293,7 +294,7 @@ test_devargs(void **state)
 	check_devargs("[0::2]@0,pf=net_mpsim0[1::2]@1,ethtool=unix:/tmp/x", -EINVAL);
 	octo_port_kernel_on();
 	check_devargs("[0::2]@0,pf=net_mpsim0[1::2]@1,ethtool=unix:/tmp/x", 0);
-	assert_int_equal(rte_vdev_uninit("net_octo0"), 0);
+	assert_int_equal(rte_vdev_uninit("net_octo9"), 0);
 }
 
 int

@@ -384,6 +384,7 @@ test_a_rule_of_two_queues_is_late_for_one(void **state)
 		to_both_queues(flow);
 	octo_port_flows_pass_often(&t, 100);
 	octo = dev_of(t.port);
+	octo_port_lack_update();
 	faults = octo_port_faults_on(0);
 	faults->create_ingress = EIO;
 	for (int n = 0; n < 2000 && octo->sync.queue[0].retry == 0; n++)

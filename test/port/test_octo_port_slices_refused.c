@@ -66,6 +66,7 @@ test_the_reta_stays_home_though_a_rule_is_refused(void **state)
 	if (!octo_port_has_two_nodes())
 		skip();
 	set_out(&t, &octo_port_flows_two_nodes);
+	octo_port_lack_update();
 	faults = octo_port_faults_on(0);
 	/* no test sends such packets */
 	lead_all_to(t.port, RTE_FLOW_ITEM_TYPE_IPV6, 0, 0);
@@ -281,6 +282,7 @@ lose(uint16_t port, struct rte_flow *rule)
 	struct octo_rule_spec spec;
 
 	nb_created = 0;
+	octo_port_lack_update();
 	faults_of_replacement = octo_port_faults_on(0);
 	faults_of_replacement->on_create = refuse_from_the_third_on;
 	octo_lock(octo);
@@ -447,6 +449,7 @@ test_a_flow_keeps_its_rule_where_another_fails(void **state)
 	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &octo_port_flows_rss);
 	assert_non_null(octo_port_steer(t.port, 3, 0, NULL));
 	octo_port_flows_pass_often(&t, 20);
+	octo_port_lack_update();
 	faults = octo_port_faults_on(0);
 	faults->create_ingress = EIO;
 	octo_port_run_on(1);
