@@ -22,7 +22,9 @@ MASTER = bytes.fromhex("020000000001")
 CLOCK_ID = MASTER[:3] + b"\xff\xfe" + MASTER[3:]
 SYNC, DELAY_REQ, FOLLOW_UP, DELAY_RESP = 0, 1, 8, 9
 FUTURE = 1_000_000  # seconds
-STAMPS = {"T1": "Master", "T2": "Slave ", "T3": "Slave ", "T4": "Master"}
+# As older releases say and as newer ones do
+MASTERS, SLAVES = "(?:Master Clock|time transmitter clock)", "(?:Slave  Clock|time receiver clock)"
+STAMPS = {"T1": MASTERS, "T2": SLAVES, "T3": SLAVES, "T4": MASTERS}
 
 
 def over_a_pf(wire: str) -> List[str]:
@@ -83,9 +85,9 @@ class PtpClient(Process):
     def synchronized(self, start: int) -> Dict[str, int]:
         """The four times and the difference that it tells, in nanoseconds."""
         self.expect(r"Delta between PTP and Linux.*ns\n", start)
-        said = {name: re.search(rf"{name} - {side} +Clock\.  (\d+)s (\d+)ns", self.text[start:])
+        said = {name: re.search(rf"{name} - {side}\.  (\d+)s (\d+)ns", self.text[start:])
                 for name, side in STAMPS.items()}
-        delta = re.search(r"Delta between master and slave clocks:(-?\d+)ns", self.text[start:])
+        delta = re.search(r"Delta between .* clocks:(-?\d+)ns", self.text[start:])
         assert all(said.values()) and delta, self.text[start:]
         return {"delta": int(delta[1]),
                 **{name: int(found[1]) * 10 ** 9 + int(found[2])

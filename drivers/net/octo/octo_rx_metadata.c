@@ -7,19 +7,20 @@
 
 #include <errno.h>
 
+#include "octo_lower.h"
 #include "octo_private.h"
 
 /*
  * Ask a PF. One that cannot negotiate narrows nothing: by the API, the application then finds out
  * from the rules that the PF takes. Nor can one that was configured before, as by an octo port that
- * is closed now: it delivers what it did then.
+ * is closed now, and ethdev would log that as an error: it delivers what it did then.
  */
 static int
 ask(uint16_t port_id, uint64_t *features)
 {
-	const int ret = rte_eth_rx_metadata_negotiate(port_id, features);
-
-	return ret == -EBUSY ? -ENOTSUP : ret;
+	if (!octo_lower_is_new(port_id))
+		return -ENOTSUP;
+	return rte_eth_rx_metadata_negotiate(port_id, features);
 }
 
 static int
