@@ -7,7 +7,7 @@
 
 built_apps=(test-pmd proc-info pdump)
 built_drivers=(bus/pci bus/vdev mempool/ring net/af_packet net/bonding net/failsafe net/memif
-	net/null net/ring net/tap net/vhost net/virtio)
+	net/null net/ring net/tap net/vhost net/virtio dma/skeleton event/sw)
 
 # of the libraries those that nothing here calls
 left_out_libs=(bbdev compressdev dispatcher distributor gpudev graph ipsec jobstats
