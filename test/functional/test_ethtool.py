@@ -22,7 +22,7 @@ from octotest.testpmd import Testpmd
 from octotest.veth import Wire
 
 SHIM = env.REPO / "test" / "process" / "ethtool_shim.c"
-OURS = env.BUILD / "test" / "process" / "octo-test-ethtool"
+OURS = env.test_program("octo-test-ethtool")
 INSERT, DELETE, SET_RSS = 0x32, 0x31, 0x47
 NB_RULES = 1000
 NB_RETAS = 100

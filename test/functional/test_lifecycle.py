@@ -156,7 +156,7 @@ def test_program_without_traffic_ends(program):
 
 
 def test_resets():
-    """A port that was reset is configured and started anew, without a rule, over all of its PFs."""
+    """A port that was reset is as after its probe, then configured and started over all PFs."""
     with Testpmd(vdevs.looped()) as pmd:
         port, flow = pmd.port(), packets.flows(1)[0]
         view = View(pmd)
@@ -164,8 +164,11 @@ def test_resets():
             flow_id(pmd.cmd(flow.rule(port, 0)))
             _carry_traffic(pmd, port)
             assert view.steering()["total"] == 1
-            said = pmd.cmds([f"port stop {port}", f"port reset {port}", f"port start {port}"])
-            assert "Failed" not in said and "Fail" not in said, said
+            said = pmd.cmds([f"port stop {port}", f"port reset {port}"])
+            assert [pf["state"] for pf in view.topology()["pfs"]] == 2 * ["owned"]
+            assert view.topology()["queues"] == []
+            said += pmd.cmd(f"port start {port}")
+            assert "Fail" not in said, said
             assert [pf["state"] for pf in view.topology()["pfs"]] == 2 * ["started"]
             assert view.steering()["total"] == 0
         _carry_traffic(pmd, port)

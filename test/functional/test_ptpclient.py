@@ -87,7 +87,8 @@ class PtpClient(Process):
         self.expect(r"Delta between PTP and Linux.*ns\n", start)
         said = {name: re.search(rf"{name} - {side}\.  (\d+)s (\d+)ns", self.text[start:])
                 for name, side in STAMPS.items()}
-        delta = re.search(r"Delta between .* clocks:(-?\d+)ns", self.text[start:])
+        delta = re.search(r"Delta between (?:master and slave|transmitter and receiver) "
+                          r"clocks:(-?\d+)ns", self.text[start:])
         assert all(said.values()) and delta, self.text[start:]
         return {"delta": int(delta[1]),
                 **{name: int(found[1]) * 10 ** 9 + int(found[2])

@@ -10,7 +10,7 @@ from octotest.process import Process
 from octotest.testpmd import Testpmd
 from octotest.view import View
 
-PROGRAM = env.BUILD / "test" / "process" / "octo-test-secondary"
+PROGRAM = env.test_program("octo-test-secondary")
 
 
 class Secondary(Process):

@@ -12,7 +12,7 @@ from octotest.telemetry import Telemetry
 from octotest.testpmd import wait_until
 from octotest.view import ask
 
-PROGRAM = env.BUILD / "test" / "process" / "octo-test-secondary"
+PROGRAM = env.test_program("octo-test-secondary")
 FLOWS = range(16)
 
 

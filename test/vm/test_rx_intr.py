@@ -26,7 +26,7 @@ SINGLE_FRAMES = 100
 # What the NIC is called, its queues, and on which CPU l3fwd-power polls each
 KINDS = {"igb": ("igb", 2, "--lcores=0@1,1@2"),
          "virtio": ("virtio-net-pci", 1, "--lcores=0@2")}
-SLEEPER = env.BUILD / "test" / "process" / "octo-test-secondary"
+SLEEPER = env.test_program("octo-test-secondary")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def guest(boot, wires):
 
 @pytest.fixture(params=KINDS)
 def kind(request, guest):
-    """Of NIC."""
+    """A kind of NIC."""
     if request.param not in guest.first_of:
         pytest.skip(f"this QEMU has no {request.param}")
     return request.param

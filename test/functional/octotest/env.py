@@ -61,6 +61,11 @@ def find_built(name: str) -> Optional[Path]:
     return None
 
 
+def test_program(name: str) -> Path:
+    """A program of test/process, whether it was built or not."""
+    return BUILD / "test" / "process" / name
+
+
 def built_driver(name: str) -> Path:
     """The driver as the build left it."""
     if IN_TREE:

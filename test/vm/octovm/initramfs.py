@@ -125,8 +125,8 @@ def xdp_programs() -> List[Path]:
 def _add_programs(tree: Tree) -> None:
     programs = [env.find_built("octo-testpmd"), env.find_built("octo-echo")]
     assert all(programs), "octo-testpmd or octo-echo was not built"
-    sleeper = env.BUILD / "test" / "process" / "octo-test-secondary"
-    programs += [p for p in (env.find_built("octo-l3fwd-power"), sleeper) if p and p.exists()]
+    programs += [p for p in (env.find_built("octo-l3fwd-power"),
+                             env.test_program("octo-test-secondary")) if p and p.exists()]
     programs += [Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc", "ethtool")) if p]
     for program in programs:
         tree.add(program)
