@@ -12,39 +12,38 @@ struct pollers {
 	unsigned int nb;
 };
 
-/* Has this thread, which is in a signal handler then, interrupted its own burst of the queue? */
-static bool
-is_own(const struct octo_epoch *epoch, const RTE_ATOMIC(uintptr_t) * thread,
-       const RTE_ATOMIC(int32_t) * process)
+/*
+ * The epoch, or NULL if this thread, which is in a signal handler then, has interrupted its own
+ * burst: that would be waited for in vain. As with any other driver such a burst must not go on if
+ * its queue is freed.
+ */
+static struct octo_epoch *
+unless_own(struct octo_epoch *epoch, const RTE_ATOMIC(uintptr_t) * thread,
+	   const RTE_ATOMIC(int32_t) * process)
 {
-	return octo_epoch_is_inside(epoch) && octo_legs_is_here(process) &&
-	       rte_atomic_load_explicit(thread, rte_memory_order_relaxed) == octo_thread_here();
+	const bool own = octo_epoch_is_inside(epoch) && octo_legs_is_here(process) &&
+			 rte_atomic_load_explicit(thread, rte_memory_order_relaxed) ==
+				 octo_thread_here();
+
+	return own ? NULL : epoch;
 }
 
-/*
- * The epochs of all queues but those whose burst this thread has interrupted: that would be waited
- * for in vain. As with any other driver such a burst must not go on if its queue is freed.
- */
 static void
 find_pollers(const struct octo_dev *octo, struct pollers *p)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_epoch **epoch = p->epoch;
 	struct octo_rxq *rxq;
 	struct octo_txq *txq;
 
 	p->nb = data->nb_rx_queues + data->nb_tx_queues;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++, epoch++) {
 		rxq = data->rx_queues[i];
-		p->epoch[i] = rxq == NULL || is_own(&rxq->epoch, &rxq->poller, &rxq->process) ?
-				      NULL :
-				      &rxq->epoch;
+		*epoch = rxq == NULL ? NULL : unless_own(&rxq->epoch, &rxq->poller, &rxq->process);
 	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
+	for (uint16_t i = 0; i < data->nb_tx_queues; i++, epoch++) {
 		txq = data->tx_queues[i];
-		p->epoch[data->nb_rx_queues + i] = txq == NULL || is_own(&txq->epoch, &txq->sender,
-									 &txq->process) ?
-							   NULL :
-							   &txq->epoch;
+		*epoch = txq == NULL ? NULL : unless_own(&txq->epoch, &txq->sender, &txq->process);
 	}
 }
 
