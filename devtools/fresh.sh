@@ -6,7 +6,9 @@
 # own package sources, entered in namespaces of its own (devtools/fresh-root.sh).
 # The network namespace is this machine's, or the package sources could not be reached.
 
-fresh_functional='test_front_door or test_setup or test_in_tree or test_build or test_traffic'
+# of the traffic one tier's and all that a fetched page needs
+fresh_functional='test_front_door or test_setup or test_in_tree or test_build'
+fresh_functional+=' or test_traffic and (exact or test_l3fwd_http)'
 
 # What apt is told of proxies, certificates and dates, without what names a program
 # of this machine. Proxies of the environment are not, as sudo drops them.

@@ -71,7 +71,7 @@ count_pytest() {
 # Files of tests at a time; few tests are not worth more than one pytest.
 test_jobs() {
 	if [ "$1" = functional ] && [ -z "$2" ]; then
-		echo "${OCTO_TEST_JOBS:-2}"
+		echo "${OCTO_TEST_JOBS:-3}"
 	else
 		echo 1
 	fi

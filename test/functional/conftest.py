@@ -33,6 +33,8 @@ def pytest_configure(config) -> None:
     """Say what the marks mean."""
     config.addinivalue_line("markers", "many(asan): with sanitizers so many of "
                             "this test's parameters do, spread evenly; all run without")
+    config.addinivalue_line("markers", "no_c: nothing that we compile runs, and so "
+                            "nothing that a sanitizer could see")
 
 
 def _thin_out(items: List[pytest.Item]) -> None:
@@ -51,10 +53,18 @@ def _thin_out(items: List[pytest.Item]) -> None:
                 item.add_marker(skip)
 
 
+def _leave_out_scripts(items: List[pytest.Item]) -> None:
+    skip = pytest.mark.skip(reason="nothing for sanitizers to see, runs without")
+    for item in items:
+        if item.get_closest_marker("no_c"):
+            item.add_marker(skip)
+
+
 def pytest_collection_modifyitems(config, items) -> None:
     """Without the drivers nothing can be tested: say so once per test."""
     if env.ASAN and not config.getoption("keyword"):
         _thin_out(items)
+        _leave_out_scripts(items)
     if all(env.built_driver(name).exists() for name in env.DRIVERS):
         return
     missing = pytest.mark.skip(reason=f"no drivers below {env.BUILD}")

@@ -9,6 +9,8 @@ import pytest
 
 from octotest import env
 
+pytestmark = pytest.mark.no_c
+
 SCRIPT = env.REPO / "devtools/app-patch.sh"
 DRIVERS = "src/plugins/dpdk/device/driver.c"
 LIST = """static dpdk_driver_t dpdk_drivers[] = {

@@ -17,6 +17,8 @@ from octotest.judged import IN_THE_WAY, READY, WRONG_USE, Seen, looker
 from doctor import boards, check_pfs, cpulist, eal, pci
 from doctor.model import Link, Machine, Netdev, Node, Pf
 
+pytestmark = pytest.mark.no_c
+
 CX5 = {"ids": "15b3:1017", "board_ids": "15b3:0008"}
 
 

@@ -17,6 +17,8 @@ import pytest
 
 from octotest import captured, env
 
+pytestmark = pytest.mark.no_c
+
 IN_THE_WAY, WRONG_USE = 1, 2
 PF = "sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0"
 

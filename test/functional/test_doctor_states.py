@@ -8,6 +8,8 @@ from octotest.judged import IN_THE_WAY, READY, Seen, looker
 from doctor import advice, boards, states
 from doctor.model import Machine, Netdev, Node, Pf
 
+pytestmark = pytest.mark.no_c
+
 FIRST = "sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0"
 SECOND = "sys/devices/pci0000:98/0000:98:01.0/0000:99:00.0"
 

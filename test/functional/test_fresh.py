@@ -9,6 +9,8 @@ import pytest
 from octotest import env
 from octotest.door import Door
 
+pytestmark = pytest.mark.no_c
+
 
 @pytest.fixture
 def door(tmp_path) -> Door:
@@ -45,12 +47,14 @@ def test_what_is_run_is_what_the_readme_says(door):
     assert all(line.startswith("root ./octo test ") for line in short[2:])
 
 
-def test_short_takes_files_that_are_there(door):
-    """A name of a file that was renamed would select nothing."""
+def test_short_takes_tests_that_are_there(door):
+    """A name of a file or a test that was renamed would select nothing."""
     text = (env.REPO / "devtools/fresh.sh").read_text()
-    names = re.search(r"^fresh_functional='(.*)'$", text, re.MULTILINE)[1]
-    for name in names.split(" or "):
-        assert (env.REPO / f"test/functional/{name}.py").exists()
+    chosen = "".join(re.findall(r"^fresh_functional\+?='(.*)'$", text, re.MULTILINE))
+    traffic = (env.REPO / "test/functional/test_traffic.py").read_text()
+    assert "test_traffic and (exact or " in chosen and '"exact"' in traffic
+    for name in re.findall(r"\btest_\w+", chosen):
+        assert (env.REPO / f"test/functional/{name}.py").exists() or f"def {name}(" in traffic
 
 
 def test_without_package_sources_there_is_one_error(door, root):

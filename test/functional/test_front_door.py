@@ -8,6 +8,8 @@ import pytest
 
 from octotest import env
 
+pytestmark = pytest.mark.no_c
+
 COMMANDS = ["setup", "build", "demo", "measure", "bench", "test", "versions", "testpmd",
             "l3fwd", "package", "docs", "clean", "help", "fuzz", "doctor"]
 # What makes a DPDK source tree, as far as is looked at.

@@ -8,6 +8,8 @@ import pytest
 
 from octotest import env
 
+pytestmark = pytest.mark.no_c
+
 SCRIPT = env.REPO / "devtools/in-tree.sh"
 
 LISTS = {

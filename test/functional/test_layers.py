@@ -7,6 +7,8 @@ import pytest
 
 from octotest import env
 
+pytestmark = pytest.mark.no_c
+
 CHECK = env.REPO / "devtools" / "check-layers.py"
 TWO = "allow upward 0\nallow cycle 0\nlayer low: a\nlayer high: b c\n"
 

@@ -10,6 +10,8 @@ import pytest
 
 from octotest import env
 
+pytestmark = pytest.mark.no_c
+
 SCRIPT = env.REPO / "devtools/mlx5-rfc.sh"
 EDIT = env.REPO / "devtools/edit-tree.py"
 EDITS = sorted((env.REPO / "devtools/mlx5-rfc").glob("*.edit"))

@@ -10,6 +10,8 @@ import pytest
 
 from octotest import env
 
+pytestmark = pytest.mark.no_c
+
 # Stops what looks after a CPU, as a CPU that stalls would.
 STALL = """
 import os, signal, sys, time

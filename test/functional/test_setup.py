@@ -8,6 +8,8 @@ import pytest
 
 from octotest.door import Door
 
+pytestmark = pytest.mark.no_c
+
 
 @pytest.fixture
 def door(tmp_path) -> Door:
