@@ -15,6 +15,12 @@
 /** Devargs by which PFs take time, each another: a path that changes may overtake itself. */
 extern const char *const bench_nic_latencies[BENCH_MAX_PFS];
 
+/**
+ * Devargs of the octo port where all queues are polled, but by threads that share a CPU, also
+ * with other programs: they may be silent for longer than by default is waited for.
+ */
+#define BENCH_PATIENT ",fence_timeout_ms=5000"
+
 /** Frames that a ring of a queue, or the cable, has room for. */
 #define BENCH_RING 4096
 

@@ -84,8 +84,8 @@ open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 		.mpfs_entries = c->unsteered ? PARTITION_ENTRIES : 2 * c->nb_flows,
 		.arfs_entries = 2 * c->nb_flows,
 		.octo_args = c->unsteered && !c->sliced ?
-				     ",tier=partition,dwell_ms=0,fence_timeout_ms=1000" :
-				     ",learn=off,dwell_ms=0",
+				     ",tier=partition,dwell_ms=0" BENCH_PATIENT :
+				     ",learn=off,dwell_ms=0" BENCH_PATIENT,
 		.sliced = c->sliced,
 		.pf_args = bench_nic_latencies,
 	};

@@ -362,8 +362,7 @@ bench_requeue_run(struct bench *bench)
 	int ret;
 
 	like.wanted = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
-	/* who shares a CPU polls, but may be silent for longer than by default is waited for */
-	like.octo_args = ",learn=off,fence_timeout_ms=1000,linger_ms=1000";
+	like.octo_args = ",learn=off,linger_ms=1000" BENCH_PATIENT;
 	like.which = BENCH_MOVE;
 	like.change = move_some;
 	like.by_handle = true;
