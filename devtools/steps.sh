@@ -12,9 +12,25 @@ step_logs=
 verdicts='^(FAILED|ERROR) | (FAIL|TIMEOUT|ERROR)  |killed by'
 complaints='^(FAILED|ERROR) |^E  |FAIL  |TIMEOUT  |error:|Sanitizer|assert|killed by'
 
+# Prints the machine's ticks: all, those in which a CPU was idle, those that a host took.
+cpu_ticks() {
+	awk '$1 == "cpu" { for (i = 2; i <= 9; i++) all += $i; print all, $5 + $6, $9; exit }' /proc/stat
+}
+
+# cpu_use TICKS...: what the CPUs did since cpu_ticks printed these.
+cpu_use() {
+	# shellcheck disable=SC2046 # three numbers
+	set -- "$@" $(cpu_ticks)
+	awk -v all=$(($4 - $1)) -v idle=$(($5 - $2)) -v taken=$(($6 - $3)) 'BEGIN {
+		if (all > 0)
+			printf "CPUs idle %d %%, taken by the host %d %%", 100 * idle / all, 100 * taken / all
+	}'
+}
+
 # A step runs in a shell of its own, so that its first error ends it.
 run_step() {
-	local step=$1 began=$SECONDS status=0 verdict=ok log=$step_logs/$1 pid
+	local step=$1 began=$SECONDS status=0 verdict=ok log=$step_logs/$1 pid ticks
+	ticks=$(cpu_ticks)
 	: >"$log"
 	say "step: $step"
 	(
@@ -30,7 +46,9 @@ run_step() {
 		verdict=FAILED
 		failed_steps+=("$step")
 	fi
-	results+=("$(printf '%-12s %-6s %5d s%s' "$step" "$verdict" $((SECONDS - began)) \
+	# shellcheck disable=SC2086 # three numbers
+	results+=("$(printf '%-12s %-6s %5d s  %s%s' "$step" "$verdict" $((SECONDS - began)) \
+		"$(cpu_use $ticks)" \
 		"$(sed -n 's/^==> \(run again after a stall .*\)/  \1/p' "$log")")")
 	say "${results[-1]}"
 }
