@@ -15,7 +15,7 @@ heartbeat.py), a thread that was ready to run got no CPU, or a virtual CPU no mo
 (the pytest ends with status 75 then, and says which: see the two conftest.py). Any other
 failure is final.
 
-A file has OCTO_TEST_FILE_SECONDS at most, 600 if not set. Then its pytest is ended with all that
+A file has OCTO_TEST_FILE_SECONDS at most, 1200 if not set. Then its pytest is ended with all that
 it started, after a look for threads that are ready to run and get no CPU; it has failed.
 """
 
@@ -48,7 +48,7 @@ OWN_NETWORK = ["unshare", "--net", "--mount", "sh", "-c", 'ip link set lo up && 
 
 STALL = 5  # seconds without a CPU, a fraction of what any test waits for
 TRIES = 3
-LIMIT = float(os.environ.get("OCTO_TEST_FILE_SECONDS", "600"))  # six times the slowest, or more
+LIMIT = float(os.environ.get("OCTO_TEST_FILE_SECONDS", "1200"))  # four times the slowest, or more
 MARK = "OCTO_TEST_RUN"  # in the environment of all that a pytest starts
 
 _printing = threading.Lock()
