@@ -266,6 +266,30 @@ test_without_a_ring_nothing_waits(void **state)
 			 32);
 }
 
+/* Buffers that the application shares are copied, for the first time on this NIC. */
+static void
+test_a_running_pf_gets_a_queue_with_offloads(void **state)
+{
+	const struct rte_eth_txconf vlan = {.offloads = RTE_ETH_TX_OFFLOAD_VLAN_INSERT};
+	uint16_t port = start_pf(NULL);
+	struct octo_port_tally tally = {0};
+	struct rte_mbuf *m;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_tx_queue_stop(port, 1), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port, 1, 64, SOCKET_ID_ANY, &vlan), 0);
+	octo_port_make(port, FLOW, &m, 1);
+	m->ol_flags |= RTE_MBUF_F_TX_VLAN;
+	rte_mbuf_refcnt_update(m, 1);
+	assert_int_equal(rte_eth_tx_burst(port, 1, &m, 1), 0);
+	assert_int_equal(rte_eth_dev_tx_queue_start(port, 1), 0);
+	assert_int_equal(rte_eth_tx_burst(port, 1, &m, 1), 1);
+	assert_int_equal(octo_port_xstat(port, "tx_copied_packets"), 1);
+	rte_pktmbuf_free(m);
+	octo_port_await((octo_port_poll(port, 0, 32, &tally), octo_port_poll(port, 1, 32, &tally),
+			 tally.packets == 1));
+}
+
 int
 main(void)
 {
@@ -275,6 +299,7 @@ main(void)
 		octo_port_test(test_what_is_done_is_counted_once),
 		octo_port_test(test_a_full_ring_takes_no_more),
 		octo_port_test(test_a_queue_that_is_stopped_loses_them),
+		octo_port_test(test_a_running_pf_gets_a_queue_with_offloads),
 		octo_port_test(test_a_full_wire_is_waited_for),
 		octo_port_test(test_a_wire_that_stays_full_drops),
 		octo_port_test(test_a_full_wire_drops_at_once),

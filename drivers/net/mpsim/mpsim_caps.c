@@ -35,7 +35,7 @@ static const struct {
 	[MPSIM_CAP_RXINTR] = {"rxintr", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "Rx interrupts"},
 	[MPSIM_CAP_TIMESYNC] = {"timesync", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "clock"},
 	[MPSIM_CAP_RUNTIME] = {"runtime", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
-			       "setup of Rx queues while it runs"},
+			       "setup of queues while it runs"},
 	[MPSIM_CAP_SPLIT] = {"split", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "buffer split"},
 };
 

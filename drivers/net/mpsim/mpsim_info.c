@@ -70,7 +70,8 @@ mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->default_rxconf.rx_drop_en = 1;
 	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	if (mpsim_caps_has(pf, MPSIM_CAP_RUNTIME))
-		info->dev_capa |= RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP;
+		info->dev_capa |= RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP |
+				  RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP;
 	info->if_index = pf->args.ifindex;
 	info->switch_info.name = pf->nic->name;
 	info->switch_info.domain_id = pf->nic->switch_domain;

@@ -90,20 +90,6 @@ stop_queues(struct rte_eth_dev *dev)
 	}
 }
 
-/* Are there Tx offloads that may need a copy of a frame? */
-static bool
-needs_copies(const struct rte_eth_dev *dev)
-{
-	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
-		const struct mpsim_txq *q = dev->data->tx_queues[i];
-
-		if (q->offloads &
-		    ~(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
-			return true;
-	}
-	return false;
-}
-
 static int
 start_nic(struct rte_eth_dev *dev)
 {
@@ -113,9 +99,7 @@ start_nic(struct rte_eth_dev *dev)
 	int ret = 0;
 
 	mpsim_control_lock();
-	if (needs_copies(dev))
-		ret = mpsim_nic_need_pool(nic);
-	if (ret == 0 && rte_atomic_load_explicit(&nic->started, rte_memory_order_relaxed) == 0)
+	if (rte_atomic_load_explicit(&nic->started, rte_memory_order_relaxed) == 0)
 		ret = mpsim_wire_start(nic);
 	if (ret == 0)
 		/* pairs with the acquire in mpsim_wire_has_listener() */

@@ -164,6 +164,21 @@ mpsim_rx_queue_drain(struct rte_eth_dev *dev, uint16_t queue)
 	drain(dev->data->rx_queues[queue]);
 }
 
+/* Mbufs of the NIC's own, if an offload may need a copy of a frame. */
+static int
+need_copies(const struct mpsim_txq *q)
+{
+	int ret;
+
+	if ((q->offloads & ~(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_MULTI_SEGS)) ==
+	    0)
+		return 0;
+	mpsim_control_lock();
+	ret = mpsim_nic_need_pool(q->nic);
+	mpsim_control_unlock();
+	return ret;
+}
+
 int
 mpsim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
 		     const struct rte_eth_txconf *conf)
@@ -182,22 +197,32 @@ mpsim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	q->offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
 	q->nb_desc = nb_desc;
 	q->deferred_start = conf->tx_deferred_start;
-	ret = mpsim_fetch_setup(q);
+	ret = need_copies(q);
+	if (ret == 0)
+		ret = mpsim_fetch_setup(q);
 	if (ret == 0)
 		ret = mpsim_tx_ring_setup(q, queue, socket, false);
 	if (ret != 0) {
 		rte_free(q);
 		return ret;
 	}
+	mpsim_nic_lock(pf->nic);
 	dev->data->tx_queues[queue] = q;
+	mpsim_nic_unlock(pf->nic);
 	return 0;
 }
 
 void
 mpsim_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
 {
-	struct mpsim_txq *q = dev->data->tx_queues[queue];
+	struct mpsim_pf *pf = dev->data->dev_private;
+	struct mpsim_txq *q;
 
+	/* pollers of the NIC move the frames of running PFs, under its lock */
+	mpsim_nic_lock(pf->nic);
+	q = dev->data->tx_queues[queue];
+	dev->data->tx_queues[queue] = NULL;
+	mpsim_nic_unlock(pf->nic);
 	if (q == NULL)
 		return;
 	mpsim_tx_ring_free(q);
