@@ -129,6 +129,21 @@ test_a_pf_recovers_after_a_stalled_question(void **state)
 	test_of(recover_a_pf, true);
 }
 
+static int
+set_up_rx_again(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	return rte_eth_rx_queue_setup(port, 1, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
+				      octo_port_pool);
+}
+
+static void
+test_a_queue_is_set_up_again_after_a_stalled_burst(void **state)
+{
+	(void)state;
+	test_of(set_up_rx_again, false);
+}
+
 /* That of a process that has ended. */
 static int32_t
 dead_process(void)
@@ -228,6 +243,7 @@ main(void)
 		octo_port_test(test_a_port_stops_after_a_stalled_question),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
+		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_burst),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),
 		octo_port_test(test_a_queue_knows_the_process_that_uses_it),

@@ -150,18 +150,26 @@ octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 
 /* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
 static void
+await_burst(struct octo_dev *octo, struct octo_epoch *epoch, const RTE_ATOMIC(int32_t) * process,
+	    const char *queue, uint16_t queue_id)
+{
+	const uint64_t us = octo_legs_may_be_dead(process) ? OCTO_EPOCH_TIMEOUT_US :
+							     OCTO_STALL_TIMEOUT_US;
+
+	if (octo_epoch_await(&epoch, 1, us) != 0)
+		OCTO_LOG(ERR, "port %u: %s queue %u is set up again, and a thread uses it yet",
+			 octo->port_id, queue, queue_id);
+}
+
+static void
 leave_rx(struct octo_dev *octo, uint16_t queue_id)
 {
 	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
-	struct octo_epoch *epoch;
 
 	if (!octo->started || q == NULL)
 		return;
-	epoch = &q->epoch;
 	octo_fence_forget_queue_locked(octo, queue_id);
-	if (octo_epoch_await(&epoch, 1, OCTO_EPOCH_TIMEOUT_US) != 0)
-		OCTO_LOG(ERR, "port %u: Rx queue %u is set up again, and a thread polls it yet",
-			 octo->port_id, queue_id);
+	await_burst(octo, &q->epoch, &q->process, "Rx", queue_id);
 }
 
 void
