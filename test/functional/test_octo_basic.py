@@ -511,6 +511,30 @@ def test_tx_queue_stop_start():
         pmd.stop_forwarding()
 
 
+def test_tx_queue_set_up_again():
+    """A stopped Tx queue of the running port is set up again, started, and its counters go on."""
+    def sent():
+        return sum(v for k, v in view.xstats().items() if re.fullmatch(r"tx_q1_pf\d_packets", k))
+
+    with Testpmd(vdevs.looped()) as pmd:
+        view = View(pmd)
+        pmd.start("flowgen")
+        pmd.wait_until("sent", lambda: sent() > 1000)
+        pmd.stop_forwarding()
+        before = sent()
+        pmd.cmd(f"port {view.port} txq 1 stop")
+        pmd.cmd(f"port config {view.port} txq 1 ring_size 256")
+        assert "rror" not in pmd.cmd(f"port {view.port} txq 1 setup")
+        pmd.cmd(f"port {view.port} txq 1 start")
+        info = pmd.cmd(f"show txq info {view.port} 1")
+        assert "started" in info
+        assert "Number of TXDs: 256" in info
+        assert sent() >= before
+        pmd.start("flowgen")
+        pmd.wait_until("sent again", lambda: sent() > before + 1000)
+        pmd.stop_forwarding()
+
+
 def test_ring_sizes_are_on_every_leg(pmd, view):
     """The number of descriptors asked for is the number shown."""
     port = view.port

@@ -35,6 +35,15 @@ stop(struct rte_eth_dev *dev)
 	return of(dev)->faults.stop != 0 ? -of(dev)->faults.stop : of(dev)->real->dev_stop(dev);
 }
 
+static int
+tx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+	 const struct rte_eth_txconf *conf)
+{
+	if (of(dev)->faults.tx_setup != 0)
+		return -of(dev)->faults.tx_setup;
+	return of(dev)->real->tx_queue_setup(dev, queue, nb_desc, socket, conf);
+}
+
 /* All bits, those that no ethdev has a name for yet among them. */
 static void
 claim_all(struct rte_eth_dev_info *info)
@@ -271,6 +280,7 @@ octo_port_faults_on(unsigned int pf)
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
 	r->ops.dev_start = start;
 	r->ops.dev_stop = stop;
+	r->ops.tx_queue_setup = tx_setup;
 	r->ops.dev_infos_get = infos_get;
 	r->ops.vlan_offload_set = vlan_offload_set;
 	r->ops.reta_update = reta_update;

@@ -16,6 +16,7 @@ struct octo_port_faults {
 	/* errno of a refusal, 0: none */
 	int start;
 	int stop;
+	int tx_setup; /* of a Tx queue */
 	int isolate;
 	int validate_ingress;
 	int validate_transfer;

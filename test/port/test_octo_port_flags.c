@@ -43,7 +43,7 @@ static const struct flag tx_flags[] = {
 };
 
 static const struct flag capabilities[] = {
-	{"RUNTIME_RX_QUEUE_SETUP", true}, {"RUNTIME_TX_QUEUE_SETUP", false}, {"RXQ_SHARE", false},
+	{"RUNTIME_RX_QUEUE_SETUP", true}, {"RUNTIME_TX_QUEUE_SETUP", true},  {"RXQ_SHARE", false},
 	{"FLOW_RULE_KEEP", true},         {"FLOW_SHARED_OBJECT_KEEP", true},
 };
 

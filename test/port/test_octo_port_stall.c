@@ -71,26 +71,33 @@ up(int (*fn)(uint16_t port))
 }
 
 static void
-test_of(int (*fn)(uint16_t port), bool asks)
+test_inside(struct octo_epoch *epoch, struct octo_askers *askers)
 {
-	struct octo_rxq *q = up(fn);
 	pthread_t thread;
 	bool too_soon;
 
-	if (asks)
-		octo_askers_enter(&q->askers[0]);
+	if (askers != NULL)
+		octo_askers_enter(askers);
 	else
-		octo_epoch_enter(&q->epoch);
+		octo_epoch_enter(epoch);
 	assert_int_equal(pthread_create(&thread, NULL, take, NULL), 0);
 	stall();
 	too_soon = is(&taker.done);
-	if (asks)
-		octo_askers_leave(&q->askers[0]);
+	if (askers != NULL)
+		octo_askers_leave(askers);
 	else
-		octo_epoch_leave(&q->epoch);
+		octo_epoch_leave(epoch);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_false(too_soon);
 	assert_int_equal(taker.ret, 0);
+}
+
+static void
+test_of(int (*fn)(uint16_t port), bool asks)
+{
+	struct octo_rxq *q = up(fn);
+
+	test_inside(&q->epoch, asks ? &q->askers[0] : NULL);
 }
 
 static int
@@ -142,6 +149,24 @@ test_a_queue_is_set_up_again_after_a_stalled_burst(void **state)
 {
 	(void)state;
 	test_of(set_up_rx_again, false);
+}
+
+static int
+set_up_tx_again(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_tx_queue_stop(port, 1), 0);
+	return rte_eth_tx_queue_setup(port, 1, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL);
+}
+
+static void
+test_a_queue_is_set_up_again_after_a_stalled_sender(void **state)
+{
+	struct octo_txq *q;
+
+	(void)state;
+	up(set_up_tx_again);
+	q = rte_eth_devices[taker.port].data->tx_queues[1];
+	test_inside(&q->epoch, NULL);
 }
 
 /* That of a process that has ended. */
@@ -244,6 +269,7 @@ main(void)
 		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_burst),
+		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_sender),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),
 		octo_port_test(test_a_queue_knows_the_process_that_uses_it),

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <ethdev_driver.h>
+
 #include "octo_port.h"
 #include "octo_tracking.h"
 
@@ -421,6 +423,67 @@ test_a_stopped_queue_drops_what_was_put_aside(void **state)
 	assert_int_equal(xstat("tx_switch_waiting"), 0);
 }
 
+static void
+set_up_again(void)
+{
+	assert_int_equal(rte_eth_tx_queue_setup(run.port, 0, 64, SOCKET_ID_ANY, NULL), 0);
+	assert_int_equal(xstat("tx_switch_waiting"), 0);
+	assert_int_equal(xstat("tx_switch_drops"), xstat("tx_switch_stashed"));
+	assert_int_equal(rte_eth_dev_tx_queue_start(run.port, 0), 0);
+	run.seen = run.sent;
+	send_burst(BURST);
+	assert_all_arrive_in_order();
+	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
+}
+
+/* The new queue has no switch to complete, and sends by the PF that is near at once. */
+static void
+test_a_queue_is_set_up_again_during_a_switch(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+
+	(void)state;
+	start(&conf, 0);
+	send_burst(3);
+	octo_port_run_on(1);
+	send_until_held();
+	assert_int_equal(rte_eth_dev_tx_queue_stop(run.port, 0), 0);
+	set_up_again();
+}
+
+/* The old PF is asked by a burst that puts packets aside, and the queue is stopped meanwhile. */
+static int
+stop_in_a_burst(void *queue, uint16_t offset)
+{
+	RTE_SET_USED(queue);
+	RTE_SET_USED(offset);
+	if (rte_eth_devices[run.port].data->tx_queue_state[0] == RTE_ETH_QUEUE_STATE_STARTED)
+		assert_int_equal(rte_eth_dev_tx_queue_stop(run.port, 0), 0);
+	return RTE_ETH_TX_DESC_FULL;
+}
+
+static void
+test_what_a_late_burst_put_aside_is_counted(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	struct rte_eth_fp_ops *old;
+	eth_tx_descriptor_status_t real;
+
+	(void)state;
+	start(&conf, 0);
+	old = &rte_eth_fp_ops[octo_port_pf(0)];
+	real = old->tx_descriptor_status;
+	send_burst(3);
+	octo_port_run_on(1);
+	send_until_held();
+	old->tx_descriptor_status = stop_in_a_burst;
+	send_burst(10);
+	old->tx_descriptor_status = real;
+	assert_true(xstat("tx_switch_waiting") >= 10);
+	assert_int_equal(xstat("tx_switch_drops"), 0);
+	set_up_again();
+}
+
 int
 main(void)
 {
@@ -439,6 +502,8 @@ main(void)
 		octo_port_test(test_a_stuck_pf_is_given_up),
 		octo_port_test(test_a_stopped_port_drops_what_was_put_aside),
 		octo_port_test(test_a_stopped_queue_drops_what_was_put_aside),
+		octo_port_test(test_a_queue_is_set_up_again_during_a_switch),
+		octo_port_test(test_what_a_late_burst_put_aside_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -83,10 +83,10 @@ has_received(const struct octo_dev *octo, uint8_t pf, bool blind)
 static bool
 has_to_send(const struct octo_dev *octo, uint8_t pf, bool blind)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_txq *q;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
-		if (!octo_tx_is_sent(data->tx_queues[i], pf, blind))
+	OCTO_FOREACH_TXQ(octo, q)
+		if (!octo_tx_is_sent(q, pf, blind))
 			return true;
 	return false;
 }
@@ -106,14 +106,14 @@ any_holds(const struct octo_dev *octo, uint8_t port, bool blind,
 static bool
 is_sending(const struct octo_dev *octo, uint8_t port, uint64_t *packets)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint64_t before = *packets;
+	const struct octo_txq *q;
 
 	*packets = 0;
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++)
+	OCTO_FOREACH_TXQ(octo, q)
 		for (uint8_t pf = 0; pf < octo->nb_pfs; pf++)
 			if (octo_port_index(octo, pf) == port)
-				*packets += ((const struct octo_txq *)data->tx_queues[i])->sent[pf];
+				*packets += q->sent[pf];
 	return *packets != before;
 }
 

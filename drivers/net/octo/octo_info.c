@@ -28,6 +28,8 @@
 /* octo_rss_queue.c computes this hash. */
 #define RSS_ALGORITHMS_SERVED                                                                      \
 	(RTE_ETH_HASH_ALGO_CAPA_MASK(DEFAULT) | RTE_ETH_HASH_ALGO_CAPA_MASK(TOEPLITZ))
+#define RUNTIME_SETUP                                                                              \
+	(RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP | RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP)
 
 static void
 narrow_desc_lim(struct rte_eth_desc_lim *lim, const struct rte_eth_desc_lim *pf)
@@ -111,7 +113,7 @@ hide_features(struct rte_eth_dev_info *info)
 	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
 		info->hash_key_size = 0;
 	/* octo itself keeps and restores the rules and shared objects */
-	info->dev_capa &= RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP;
+	info->dev_capa &= RUNTIME_SETUP;
 	info->dev_capa |= RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
 			  RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	if ((info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT) == 0)
@@ -341,8 +343,8 @@ octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 		return "Rx offloads";
 	if ((all.tx_offload_capa & ~pf->tx_offload_capa) != 0)
 		return "Tx offloads";
-	if ((all.dev_capa & ~pf->dev_capa & RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP) != 0)
-		return "setup of Rx queues of a running port";
+	if ((all.dev_capa & ~pf->dev_capa & RUNTIME_SETUP) != 0)
+		return "setup of queues of a running port";
 	if ((all.flow_type_rss_offloads & ~pf->flow_type_rss_offloads) != 0)
 		return "RSS types";
 	if (all.reta_size != 0 && pf->reta_size != all.reta_size)

@@ -43,6 +43,15 @@ octo_queue_setup_tx_leg_locked(struct octo_dev *octo, struct octo_txq *q, uint8_
 	return rte_eth_tx_queue_setup(leg.port, leg.queue, q->nb_desc, p->alloc_socket, &q->conf);
 }
 
+int
+octo_queue_stand_in_tx_leg_locked(const struct octo_dev *octo, uint16_t queue_id, uint8_t pf)
+{
+	const struct rte_eth_txconf stopped = {.tx_deferred_start = 1};
+	const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], queue_id);
+
+	return rte_eth_tx_queue_setup(leg.port, leg.queue, 0, octo->pf[pf].alloc_socket, &stopped);
+}
+
 static int
 rx_leg_setup(struct octo_pf *pf, const void *arg)
 {
@@ -182,9 +191,8 @@ publish_txq(struct octo_dev *octo, struct octo_txq *q)
 	octo_unlock_counts(octo);
 }
 
-/* As octo_queue_retire_rx_locked(). */
-static void
-retire_txq(struct octo_dev *octo, uint16_t queue_id)
+void
+octo_queue_retire_tx_locked(struct octo_dev *octo, uint16_t queue_id)
 {
 	struct octo_txq *q = octo_data(octo)->tx_queues[queue_id];
 
@@ -193,6 +201,8 @@ retire_txq(struct octo_dev *octo, uint16_t queue_id)
 		octo_queue_counts_end_tx_locked(octo, q);
 	octo_data(octo)->tx_queues[queue_id] = NULL;
 	octo_unlock_counts(octo);
+	/* as octo_queue_retire_rx_locked() */
+	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_txq(q);
 }
 
@@ -240,9 +250,9 @@ octo_queue_setup_rx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 	return ret;
 }
 
-static int
-tx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
-		      const struct rte_eth_txconf *conf)
+int
+octo_queue_setup_tx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+			   const struct rte_eth_txconf *conf)
 {
 	struct octo_txq *q = new_txq(octo, queue_id, nb_desc, conf);
 	int ret;
@@ -258,29 +268,8 @@ tx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc
 		return ret;
 	}
 	publish_txq(octo, q);
-	return set_up_idle(octo, queue_id);
-}
-
-int
-octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
-		    unsigned int socket, const struct rte_eth_txconf *conf)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	RTE_SET_USED(socket);
-	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
-}
-
-void
-octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
-{
-	struct octo_dev *octo = octo_of(dev);
-
-	octo_lock(octo);
-	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
-	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
-	retire_txq(octo, queue_id);
-	octo_unlock(octo);
+	/* idle Tx queues have no pool that could go: those of a running port stay */
+	return octo->started ? 0 : set_up_idle(octo, queue_id);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Start and stop of single queues, on every leg or on none; setup of Rx queues. */
+/* Start and stop of single queues, on every leg or on none; their setup and release. */
 
 #include "octo_private.h"
 #include "octo_queue.h"
@@ -111,21 +111,35 @@ octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 }
 
 /*
- * A queue of the running port: what the start does for each. It is not polled before it is
+ * A queue of the running port: what the start does for each. It is not used before it is
  * started.
  */
+static void
+publish_legs(struct octo_dev *octo)
+{
+	const uint32_t live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
+
+	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
+}
+
 static int
 join_rx(struct octo_dev *octo, uint16_t queue_id)
 {
-	const uint32_t live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
-	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
-
 	if (!octo->started)
 		return 0;
-	octo_fence_start_queue_locked(octo, q);
+	octo_fence_start_queue_locked(octo, octo_data(octo)->rx_queues[queue_id]);
 	octo_rule_store_mark_queue_locked(octo, queue_id);
-	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
+	publish_legs(octo);
 	return octo_rx_intr_renew_locked(octo, queue_id);
+}
+
+static void
+join_tx(struct octo_dev *octo, uint16_t queue_id)
+{
+	if (!octo->started)
+		return;
+	octo_tx_start_queue_locked(octo_data(octo)->tx_queues[queue_id]);
+	publish_legs(octo);
 }
 
 static int
@@ -146,6 +160,27 @@ octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 
 	RTE_SET_USED(socket);
 	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, queue_id, nb_desc, conf, pool));
+}
+
+static int
+tx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
+		      const struct rte_eth_txconf *conf)
+{
+	int ret = octo_queue_setup_tx_locked(octo, queue_id, nb_desc, conf);
+
+	if (ret == 0)
+		join_tx(octo, queue_id);
+	return ret;
+}
+
+int
+octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
+		    unsigned int socket, const struct rte_eth_txconf *conf)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	RTE_SET_USED(socket);
+	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
 }
 
 /* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
@@ -172,6 +207,18 @@ leave_rx(struct octo_dev *octo, uint16_t queue_id)
 	await_burst(octo, &q->epoch, &q->process, "Rx", queue_id);
 }
 
+static void
+leave_tx(struct octo_dev *octo, uint16_t queue_id)
+{
+	struct octo_txq *q = octo_data(octo)->tx_queues[queue_id];
+
+	if (!octo->started || q == NULL)
+		return;
+	await_burst(octo, &q->epoch, &q->process, "Tx", queue_id);
+	/* the last burst may have put packets aside after the stop: count them */
+	octo_tx_drop_stash(q);
+}
+
 void
 octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 {
@@ -180,5 +227,16 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	octo_lock(octo);
 	leave_rx(octo, queue_id);
 	octo_queue_retire_rx_locked(octo, queue_id);
+	octo_unlock(octo);
+}
+
+void
+octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
+{
+	struct octo_dev *octo = octo_of(dev);
+
+	octo_lock(octo);
+	leave_tx(octo, queue_id);
+	octo_queue_retire_tx_locked(octo, queue_id);
 	octo_unlock(octo);
 }

@@ -8,6 +8,7 @@
 #include "octo_clock.h"
 #include "octo_fence.h"
 #include "octo_private.h"
+#include "octo_queue.h"
 #include "octo_rx_intr.h"
 
 #define PATIENCE_MS 100
@@ -24,6 +25,8 @@ set_up_queues_of(struct octo_dev *octo, uint8_t pf)
 	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++)
 		if (data->tx_queues[i] != NULL)
 			ret = octo_queue_setup_tx_leg_locked(octo, data->tx_queues[i], pf);
+		else if (octo->started)
+			ret = octo_queue_stand_in_tx_leg_locked(octo, i, pf);
 	return ret;
 }
 
@@ -92,7 +95,7 @@ set_queue_states_of(struct octo_dev *octo, const struct octo_pf *pf)
 		const struct octo_leg leg = octo_pf_leg(pf, i);
 		const bool on = data->tx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
 
-		if (on == !q->conf.tx_deferred_start)
+		if (q == NULL || on == !q->conf.tx_deferred_start)
 			continue;
 		ret = on ? rte_eth_dev_tx_queue_start(leg.port, leg.queue) :
 			   rte_eth_dev_tx_queue_stop(leg.port, leg.queue);

@@ -223,7 +223,7 @@ octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_po
 		if (has_first(data->rx_queues, data->nb_rx_queues) &&
 		    !is_leg(octo, port, i, data->nb_rx_queues))
 			ret = set_up_idle_rx(octo, port, i);
-		/* Tx queues of a running port are not set up */
+		/* idle Tx queues of a running port stay as they are */
 		if (ret == 0 && !octo_port_is(port, OCTO_PORT_RUNNING) &&
 		    has_first(data->tx_queues, data->nb_tx_queues) &&
 		    !is_leg(octo, port, i, data->nb_tx_queues))

@@ -170,6 +170,7 @@ uint8_t octo_tx_plan_home(const struct octo_txq *q, int node, uint32_t sending);
 void octo_tx_init(struct octo_txq *q, uint8_t home);
 void octo_tx_drop_stash(struct octo_txq *q);
 void octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live);
+void octo_tx_start_queue_locked(struct octo_txq *q);
 void octo_tx_start_locked(struct octo_dev *octo);
 void octo_tx_stop_locked(struct octo_dev *octo);
 void octo_tx_tick_locked(struct octo_dev *octo);

@@ -406,21 +406,26 @@ octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
 }
 
 void
+octo_tx_start_queue_locked(struct octo_txq *q)
+{
+	/* a sender that died inside its burst may hold the lock */
+	rte_spinlock_init(&q->lock);
+	memset(&q->near, 0, sizeof(q->near));
+	q->tracking.hysteresis.base = rte_get_timer_hz() * q->octo->fences.settings.dwell_ms /
+				      MS_PER_S;
+}
+
+void
 octo_tx_start_locked(struct octo_dev *octo)
 {
 	struct octo_txq *q;
-	const uint64_t base = rte_get_timer_hz() * octo->fences.settings.dwell_ms / MS_PER_S;
 
 	if (octo->tx_by_buffer)
 		OCTO_LOG(NOTICE,
 			 "port %u: tx_pf=mbuf: packets of a Tx queue may overtake each other",
 			 octo->port_id);
-	OCTO_FOREACH_TXQ(octo, q) {
-		/* a sender that died inside its burst may hold the lock */
-		rte_spinlock_init(&q->lock);
-		memset(&q->near, 0, sizeof(q->near));
-		q->tracking.hysteresis.base = base;
-	}
+	OCTO_FOREACH_TXQ(octo, q)
+		octo_tx_start_queue_locked(q);
 }
 
 void
