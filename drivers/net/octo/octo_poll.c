@@ -5,62 +5,58 @@
 #include "octo_private.h"
 #include "octo_rx_intr.h"
 
-/* The epochs to wait for, Rx queues first. NULL: there is nothing to wait for. */
+/*
+ * The epochs to wait for, and the process that is in each. NULL: it is not waited for any more. A
+ * queue that is released meanwhile is freed when those have left who wait here.
+ */
 struct pollers {
 	/* not allocated: a failure would mean to go on without waiting */
 	struct octo_epoch *epoch[2 * RTE_MAX_QUEUES_PER_PORT];
+	const RTE_ATOMIC(int32_t) * process[2 * RTE_MAX_QUEUES_PER_PORT];
 	unsigned int nb;
 };
 
 /*
- * The epoch, or NULL if this thread, which is in a signal handler then, has interrupted its own
+ * Add a queue. Not if this thread, which is in a signal handler then, has interrupted its own
  * burst: that would be waited for in vain. As with any other driver such a burst must not go on if
  * its queue is freed.
  */
-static struct octo_epoch *
-unless_own(struct octo_epoch *epoch, const RTE_ATOMIC(uintptr_t) * thread,
+static void
+add_poller(struct pollers *p, struct octo_epoch *epoch, const RTE_ATOMIC(uintptr_t) * thread,
 	   const RTE_ATOMIC(int32_t) * process)
 {
 	const bool own = octo_epoch_is_inside(epoch) && octo_legs_is_here(process) &&
 			 rte_atomic_load_explicit(thread, rte_memory_order_relaxed) ==
 				 octo_thread_here();
 
-	return own ? NULL : epoch;
+	if (own)
+		return;
+	p->epoch[p->nb] = epoch;
+	p->process[p->nb++] = process;
 }
 
 static void
 find_pollers(const struct octo_dev *octo, struct pollers *p)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
-	struct octo_epoch **epoch = p->epoch;
 	struct octo_rxq *rxq;
 	struct octo_txq *txq;
 
-	p->nb = data->nb_rx_queues + data->nb_tx_queues;
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++, epoch++) {
-		rxq = data->rx_queues[i];
-		*epoch = rxq == NULL ? NULL : unless_own(&rxq->epoch, &rxq->poller, &rxq->process);
-	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++, epoch++) {
-		txq = data->tx_queues[i];
-		*epoch = txq == NULL ? NULL : unless_own(&txq->epoch, &txq->sender, &txq->process);
-	}
+	p->nb = 0;
+	OCTO_FOREACH_RXQ(octo, rxq)
+		add_poller(p, &rxq->epoch, &rxq->poller, &rxq->process);
+	OCTO_FOREACH_TXQ(octo, txq)
+		add_poller(p, &txq->epoch, &txq->sender, &txq->process);
 }
 
 /* Drop epochs of processes that may have died inside a burst. Returns whether there are any. */
 static bool
-give_up_the_dead(const struct octo_dev *octo, struct pollers *p)
+give_up_the_dead(struct pollers *p)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	bool any = false;
 
 	for (unsigned int i = 0; i < p->nb; i++) {
-		const bool rx = i < data->nb_rx_queues;
-		const struct octo_rxq *rxq = rx ? data->rx_queues[i] : NULL;
-		const struct octo_txq *txq = rx ? NULL : data->tx_queues[i - data->nb_rx_queues];
-
 		if (p->epoch[i] == NULL || !octo_epoch_is_inside(p->epoch[i]) ||
-		    !octo_legs_may_be_dead(rx ? &rxq->process : &txq->process))
+		    !octo_legs_may_be_dead(p->process[i]))
 			continue;
 		p->epoch[i] = NULL;
 		any = true;
@@ -86,7 +82,7 @@ await_bursts(struct octo_dev *octo)
 		 "port %u: a poller does not leave its burst: it is waited for while its process "
 		 "lives",
 		 octo->port_id);
-	dead = give_up_the_dead(octo, &p);
+	dead = give_up_the_dead(&p);
 	return octo_epoch_await(p.epoch, p.nb, OCTO_STALL_TIMEOUT_US) != 0 || dead ? -ETIMEDOUT : 0;
 }
 
