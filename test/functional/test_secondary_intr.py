@@ -2,6 +2,7 @@
 """A second process that sleeps until a packet comes, by Rx interrupts of the primary's PFs."""
 
 import errno
+import os
 import signal
 
 import pytest
@@ -14,6 +15,12 @@ from octotest.view import ask
 
 PROGRAM = env.test_program("octo-test-secondary")
 FLOWS = range(16)
+QUEUES = 10
+
+
+def nb_descriptors(process) -> int:
+    """Of all kinds."""
+    return len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
 class Program(Process):
@@ -43,7 +50,7 @@ def start_primary(huge_dir, vdev):
     process = Program(env.unique(), "--lcores=0@0", "-m", "256",
                       f"--huge-dir={huge_dir}", *hugepages.SHARED, *vdev)
     process.port = len(vdev) - 1
-    assert process.ask("setup", process.port) == 0
+    assert process.ask("setup", process.port, 1) == 0
     return process
 
 
@@ -58,10 +65,10 @@ def primary(huge_dir):
     return start_primary(huge_dir, vdevs.looped())
 
 
-def sleep(secondary, primary):
+def sleep(secondary, primary, queue=0):
     """Let it fall asleep; where its answer will be. The answer before it slept is over."""
     start = len(secondary.text)
-    secondary.send(f"sleep {primary.port}")
+    secondary.send(f"sleep {primary.port} {queue}")
     secondary.expect("asleep", start)
     return start
 
@@ -123,11 +130,51 @@ def test_a_stop_wakes_and_a_restart_keeps_the_descriptor(primary):
 
 
 def test_attached_before_the_start(primary):
-    """There was nothing to be had: it is told what would be right."""
-    secondary = start_secondary(primary)
+    """Who has attached the port gets the descriptors when it is started."""
+    secondaries = [start_secondary(primary) for _ in range(2)]
+    assert all(s.ask("fd", primary.port, 0) == -1 for s in secondaries)
     assert primary.ask("start", primary.port) == 0
-    assert secondary.ask("intr", primary.port) == -errno.ENOTSUP
-    assert "start the port with intr_conf.rxq before, or poll the queue" in secondary.text
+    for secondary in secondaries:
+        check_each_flow_wakes(secondary, primary)
+    assert "does not answer" not in primary.text
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_attached_before_the_port_has_more_queues(primary, before):
+    """It has the descriptors of the first start, if any, and gets the others: more than go into a
+    message."""
+    if before:
+        assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    fds = [secondary.ask("fd", primary.port, 0)]
+    if before:
+        assert primary.ask("stop", primary.port) == 0
+    assert primary.ask("setup", primary.port, QUEUES) == 0
+    assert secondary.ask("fd", primary.port, QUEUES - 1) == -1
+    assert primary.ask("start", primary.port) == 0
+    assert secondary.ask("fd", primary.port, 0) == fds[0] or not before
+    fds = [secondary.ask("fd", primary.port, queue) for queue in range(QUEUES)]
+    assert min(fds) >= 0 and len(set(fds)) == QUEUES
+    start = sleep(secondary, primary, QUEUES - 1)
+    assert primary.ask("stop", primary.port) == 0
+    assert secondary.answer(start) == -errno.ENOTSUP
+    descriptors = nb_descriptors(secondary)
+    assert primary.ask("start", primary.port) == 0
+    assert [secondary.ask("fd", primary.port, queue) for queue in range(QUEUES)] == fds
+    assert nb_descriptors(secondary) == descriptors
+
+
+def test_started_while_a_secondary_stands_still(primary):
+    """The start does not wait for ever, and each of them has the descriptors later."""
+    secondaries = [start_secondary(primary) for _ in range(3)]
+    secondaries[1].send_signal(signal.SIGSTOP)
+    assert primary.ask("start", primary.port) == 0
+    assert "a secondary process does not answer" in primary.text
+    for secondary in secondaries[::2]:
+        check_each_flow_wakes(secondary, primary)
+    secondaries[1].send_signal(signal.SIGCONT)
+    wait_until("it has them", lambda: secondaries[1].ask("fd", primary.port, 0) >= 0)
+    check_each_flow_wakes(secondaries[1], primary)
 
 
 def test_a_pf_has_no_interrupts(huge_dir):
@@ -136,7 +183,8 @@ def test_a_pf_has_no_interrupts(huge_dir):
     assert primary.ask("start", primary.port) == 0
     assert "PF net_mpsim0 has none for Rx queue 0" in primary.text
     secondary = start_secondary(primary)
-    assert secondary.ask("intr", primary.port) == -errno.ENOTSUP
+    assert secondary.ask("intr", primary.port, 0) == -errno.ENOTSUP
+    assert "start the port with intr_conf.rxq in the primary process" in secondary.text
 
 
 def test_the_primary_is_dead(primary):
@@ -145,5 +193,5 @@ def test_the_primary_is_dead(primary):
     secondary = start_secondary(primary)
     primary.send_signal(signal.SIGKILL)
     primary.wait()
-    assert secondary.ask("intr", primary.port) == -errno.ETIMEDOUT
+    assert secondary.ask("intr", primary.port, 0) == -errno.ETIMEDOUT
     assert "does not enable the interrupt of Rx queue 0" in secondary.text

@@ -4,11 +4,12 @@
  * A secondary process that does what a line of its input says: "count PORT", "close PORT",
  * "die PORT PF", inside of the driver of that PF while it asks the port how full a queue is, or
  * "stay PORT PF", inside of the driver while it asks for the port's info, for as long as the PF
- * is there: the answer is whether it had gone by then. "intr PORT" arms Rx queue 0, "sleep PORT"
- * does so and waits without a time limit until it gets packets: the answer is their number.
+ * is there: the answer is whether it had gone by then. "intr PORT QUEUE" arms an Rx queue, "sleep
+ * PORT QUEUE" does so and waits without a time limit until it gets packets: the answer is their
+ * number. "fd PORT QUEUE" says what descriptor the queue has.
  *
- * A primary process can "setup PORT" with Rx interrupts, start it by "start PORT" and "stop PORT"
- * it, and "send PORT FLOW" a frame of that flow.
+ * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
+ * PORT" it, and "send PORT FLOW" a frame of that flow.
  */
 
 #include <pthread.h>
@@ -101,14 +102,17 @@ stay(void)
 }
 
 static int
-setup(uint16_t port)
+setup(uint16_t port, uint16_t nb_queues)
 {
 	const struct rte_eth_conf conf = {.intr_conf = {.rxq = 1}};
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", 2047, 0, 0, 2048, 0);
-	int ret = pool == NULL ? -ENOMEM : rte_eth_dev_configure(port, 1, 1, &conf);
+	struct rte_mempool *pool = rte_mempool_lookup("frames");
+	int ret;
 
-	if (ret == 0)
-		ret = rte_eth_rx_queue_setup(port, 0, NB_DESC, 0, NULL, pool);
+	if (pool == NULL)
+		pool = rte_pktmbuf_pool_create("frames", 8191, 0, 0, 2048, 0);
+	ret = pool == NULL ? -ENOMEM : rte_eth_dev_configure(port, nb_queues, 1, &conf);
+	for (uint16_t i = 0; ret == 0 && i < nb_queues; i++)
+		ret = rte_eth_rx_queue_setup(port, i, NB_DESC, 0, NULL, pool);
 	return ret == 0 ? rte_eth_tx_queue_setup(port, 0, NB_DESC, 0, NULL) : ret;
 }
 
@@ -138,10 +142,10 @@ send_frame(uint16_t port, uint16_t flow)
 }
 
 static int
-poll_queue(uint16_t port)
+poll_queue(uint16_t port, uint16_t queue)
 {
 	struct rte_mbuf *m[BURST];
-	const uint16_t n = rte_eth_rx_burst(port, 0, m, BURST);
+	const uint16_t n = rte_eth_rx_burst(port, queue, m, BURST);
 
 	rte_pktmbuf_free_bulk(m, n);
 	return n;
@@ -149,19 +153,20 @@ poll_queue(uint16_t port)
 
 /* As an application does it: poll until there is nothing, arm, wait. */
 static int
-sleep_for_packets(uint16_t port)
+sleep_for_packets(uint16_t port, uint16_t queue)
 {
 	struct rte_epoll_event event;
 	int n, ret;
 
-	ret = rte_eth_dev_rx_intr_ctl_q(port, 0, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, NULL);
-	for (n = poll_queue(port); ret == 0 && n == 0; n = poll_queue(port)) {
-		ret = rte_eth_dev_rx_intr_enable(port, 0);
+	ret = rte_eth_dev_rx_intr_ctl_q(port, queue, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD,
+					NULL);
+	for (n = poll_queue(port, queue); ret == 0 && n == 0; n = poll_queue(port, queue)) {
+		ret = rte_eth_dev_rx_intr_enable(port, queue);
 		printf("asleep\n");
 		if (ret == 0 && rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, -1) < 0)
 			ret = -errno;
 		if (ret == 0)
-			ret = rte_eth_dev_rx_intr_disable(port, 0);
+			ret = rte_eth_dev_rx_intr_disable(port, queue);
 	}
 	return ret == 0 ? n : ret;
 }
@@ -169,14 +174,16 @@ sleep_for_packets(uint16_t port)
 static int
 obey_intr(const char *line)
 {
-	unsigned int port, flow;
+	unsigned int port, flow, queue;
 
-	if (sscanf(line, "intr %u", &port) == 1)
-		return rte_eth_dev_rx_intr_enable((uint16_t)port, 0);
-	if (sscanf(line, "sleep %u", &port) == 1)
-		return sleep_for_packets((uint16_t)port);
-	if (sscanf(line, "setup %u", &port) == 1)
-		return setup((uint16_t)port);
+	if (sscanf(line, "intr %u %u", &port, &queue) == 2)
+		return rte_eth_dev_rx_intr_enable((uint16_t)port, (uint16_t)queue);
+	if (sscanf(line, "sleep %u %u", &port, &queue) == 2)
+		return sleep_for_packets((uint16_t)port, (uint16_t)queue);
+	if (sscanf(line, "fd %u %u", &port, &queue) == 2)
+		return rte_eth_dev_rx_intr_ctl_q_get_fd((uint16_t)port, (uint16_t)queue);
+	if (sscanf(line, "setup %u %u", &port, &queue) == 2)
+		return setup((uint16_t)port, (uint16_t)queue);
 	if (sscanf(line, "start %u", &port) == 1)
 		return rte_eth_dev_start((uint16_t)port);
 	if (sscanf(line, "stop %u", &port) == 1)

@@ -198,6 +198,8 @@ probe_secondary(struct rte_vdev_device *vdev)
 
 	if (ret == 0)
 		ret = octo_peers_init();
+	if (ret == 0)
+		ret = octo_rx_intr_serve();
 	if (ret != 0)
 		return ret;
 	dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));

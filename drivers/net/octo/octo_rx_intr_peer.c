@@ -14,6 +14,7 @@
 #include "octo_rx_intr_peer.h"
 
 #define ASK "net_octo_rx_intr"
+#define GIVE "net_octo_rx_intr_fds"
 #define ANSWER_S 5
 
 enum what {
@@ -29,8 +30,19 @@ struct ask {
 	uint32_t what;
 };
 
-/* EAL admits one request of a name at a time, and pollers are several. */
+/* The primary's message to the others: descriptors of this queue and of those that follow. */
+struct give {
+	uint64_t owner_id;
+	uint16_t port_id;
+	uint16_t queue_id;
+	uint32_t waits; /* for an answer */
+};
+
+/* EAL admits one request of a name at a time, and pollers and ports are several. */
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+/* Descriptors come to who attaches the port, and to EAL's thread for messages when it starts. */
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 
 static void
 get_fds(const struct octo_dev *octo, uint16_t first, struct rte_mp_msg *answer)
@@ -95,16 +107,6 @@ on_ask(const struct rte_mp_msg *msg, const void *peer)
 	return rte_mp_reply(&answer, peer);
 }
 
-int
-octo_rx_intr_serve(void)
-{
-	if (rte_mp_action_register(ASK, on_ask) == 0 || rte_errno == EEXIST || rte_errno == ENOTSUP)
-		return 0;
-	OCTO_LOG(ERR, "secondary processes cannot be given Rx interrupts: %s",
-		 rte_strerror(rte_errno));
-	return -rte_errno;
-}
-
 /* Returns what the primary does, or -ETIMEDOUT if it does not answer. */
 static int
 ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what,
@@ -132,17 +134,42 @@ ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what,
 	return ret;
 }
 
-/* Returns how many queues have a descriptor now. */
-static uint16_t
-take_fds(struct rte_eth_dev *dev, uint16_t nb, const struct rte_mp_msg *answer)
+/* A queue without a descriptor has -1, and EAL refuses to use it. */
+static int
+make_handle(struct rte_eth_dev *dev)
 {
-	for (int i = 0; i < answer->num_fds; i++)
-		if (nb < dev->data->nb_rx_queues &&
-		    octo_rx_intr_add_fd(dev->intr_handle, nb, answer->fds[i]) == 0)
-			nb++;
-		else
-			close(answer->fds[i]);
-	return nb;
+	int ret = octo_rx_intr_make_handle(dev);
+
+	if (ret != 0 || rte_intr_nb_efd_get(dev->intr_handle) > 0)
+		return ret;
+	ret = rte_intr_vec_list_alloc(dev->intr_handle, "octo_rx_intr", RTE_MAX_RXTX_INTR_VEC_ID);
+	for (uint16_t i = 0; ret == 0 && i < RTE_MAX_RXTX_INTR_VEC_ID; i++)
+		ret = octo_rx_intr_add_fd(dev->intr_handle, i, -1);
+	rte_intr_nb_efd_set(dev->intr_handle, 0);
+	return ret;
+}
+
+static void
+close_fds(const struct rte_mp_msg *msg)
+{
+	for (int i = 0; i < msg->num_fds; i++)
+		close(msg->fds[i]);
+}
+
+/* Those of queues that have one already are closed: the descriptors of a port do not change. */
+static int
+take_fds(struct rte_eth_dev *dev, uint16_t first, const struct rte_mp_msg *msg)
+{
+	int ret;
+
+	pthread_mutex_lock(&taking);
+	ret = make_handle(dev);
+	for (int i = 0; i < msg->num_fds; i++)
+		if (ret != 0 || first + i != rte_intr_nb_efd_get(dev->intr_handle) ||
+		    octo_rx_intr_add_fd(dev->intr_handle, first + i, msg->fds[i]) != 0)
+			close(msg->fds[i]);
+	pthread_mutex_unlock(&taking);
+	return ret;
 }
 
 static int
@@ -150,35 +177,125 @@ borrow(struct rte_eth_dev *dev)
 {
 	struct rte_mp_msg answer = {0};
 	uint16_t nb = 0;
-	int ret = octo_rx_intr_make_handle(dev);
+	int ret;
 
-	if (ret == 0)
-		ret = rte_intr_vec_list_alloc(dev->intr_handle, "octo_rx_intr",
-					      dev->data->nb_rx_queues);
 	do {
-		if (ret == 0)
-			ret = ask_primary(octo_of(dev), nb, GET_FDS, &answer);
-		if (ret == 0)
-			nb = take_fds(dev, nb, &answer);
-	} while (ret == 0 && answer.num_fds > 0 && nb < dev->data->nb_rx_queues);
+		ret = ask_primary(octo_of(dev), nb, GET_FDS, &answer);
+		if (ret != 0 || answer.num_fds == 0)
+			return ret;
+		ret = take_fds(dev, nb, &answer);
+		nb += answer.num_fds;
+	} while (ret == 0 && nb < dev->data->nb_rx_queues);
 	return ret;
+}
+
+static void
+complain(uint16_t port_id, int ret)
+{
+	if (ret != 0)
+		OCTO_LOG(WARNING,
+			 "port %u: this process cannot get the Rx interrupts of the primary "
+			 "process (%s), so poll the queues",
+			 port_id, rte_strerror(-ret));
 }
 
 void
 octo_rx_intr_borrow(struct rte_eth_dev *dev)
 {
-	int ret;
+	if (dev->data->dev_conf.intr_conf.rxq && dev->data->nb_rx_queues > 0)
+		complain(dev->data->port_id, borrow(dev));
+}
 
-	if (!dev->data->dev_conf.intr_conf.rxq || dev->data->nb_rx_queues == 0)
+/* The registry is held while the port is used: whoever releases the port waits for that. */
+static void
+take_given(const struct give *give, const struct rte_mp_msg *msg)
+{
+	struct octo_dev *octo = octo_registry_get_any(give->port_id);
+
+	if (octo != NULL && octo->owner_id == give->owner_id)
+		complain(octo->port_id,
+			 take_fds(&rte_eth_devices[octo->port_id], give->queue_id, msg));
+	else
+		close_fds(msg);
+	if (octo != NULL)
+		octo_registry_put();
+}
+
+static int
+on_give(const struct rte_mp_msg *msg, const void *peer)
+{
+	struct rte_mp_msg answer = {.name = GIVE};
+	struct give give;
+
+	if (msg->len_param != sizeof(give)) {
+		close_fds(msg);
+		return -EINVAL;
+	}
+	memcpy(&give, msg->param, sizeof(give));
+	take_given(&give, msg);
+	return give.waits ? rte_mp_reply(&answer, peer) : 0;
+}
+
+int
+octo_rx_intr_serve(void)
+{
+	const bool gives = rte_eal_process_type() == RTE_PROC_PRIMARY;
+
+	if (rte_mp_action_register(gives ? ASK : GIVE, gives ? on_ask : on_give) == 0 ||
+	    rte_errno == EEXIST || rte_errno == ENOTSUP)
+		return 0;
+	OCTO_LOG(ERR, "the processes cannot share Rx interrupts: %s", rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static bool
+all_have(struct rte_mp_msg *msg)
+{
+	const struct timespec wait = {.tv_sec = ANSWER_S};
+	struct rte_mp_reply reply = {0};
+	bool all;
+
+	pthread_mutex_lock(&asking);
+	all = rte_mp_request_sync(msg, &reply, &wait) == 0 && reply.nb_received == reply.nb_sent;
+	pthread_mutex_unlock(&asking);
+	free(reply.msgs);
+	return all;
+}
+
+/* EAL asks one process after the other, and none after one that does not answer. */
+static void
+give_fds(const struct octo_dev *octo, struct give *give, struct rte_mp_msg *msg)
+{
+	memcpy(msg->param, give, sizeof(*give));
+	if (give->waits && all_have(msg))
 		return;
-	ret = borrow(dev);
-	if (ret != 0)
+	if (give->waits)
 		OCTO_LOG(WARNING,
-			 "port %u: this process cannot get the Rx interrupts of the primary "
-			 "process (%s), so poll the queues",
-			 dev->data->port_id, rte_strerror(-ret));
-	if (ret != 0 || rte_intr_nb_efd_get(dev->intr_handle) == 0)
-		octo_rx_intr_return(dev);
+			 "port %u: a secondary process does not answer: it may have no Rx "
+			 "interrupts yet",
+			 octo->port_id);
+	give->waits = false;
+	memcpy(msg->param, give, sizeof(*give));
+	rte_mp_sendmsg(msg);
+}
+
+void
+octo_rx_intr_give(struct octo_dev *octo)
+{
+	struct give give = {.owner_id = octo->owner_id, .port_id = octo->port_id, .waits = true};
+
+	for (;; give.queue_id += RTE_MP_MAX_FD_NUM) {
+		struct rte_mp_msg msg = {.name = GIVE, .len_param = sizeof(give)};
+
+		/* a process that is not counted yet asks for them: the fence pairs with serve() */
+		octo_askers_enter(&octo->walkers);
+		get_fds(octo, give.queue_id, &msg);
+		octo_askers_leave(&octo->walkers);
+		if (msg.num_fds == 0 || rte_atomic_load_explicit(&octo->legs.nb_borrowers,
+								 rte_memory_order_relaxed) == 0)
+			return;
+		give_fds(octo, &give, &msg);
+	}
 }
 
 void
@@ -204,9 +321,8 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 
 	if (dev->intr_handle == NULL || queue_id >= rte_intr_nb_efd_get(dev->intr_handle)) {
 		OCTO_LOG(ERR,
-			 "port %u: this process has no interrupt of Rx queue %u, as the port had "
-			 "none when it was attached: start the port with intr_conf.rxq before, or "
-			 "poll the queue",
+			 "port %u: this process has no interrupt of Rx queue %u: start the port "
+			 "with intr_conf.rxq in the primary process, or poll the queue",
 			 dev->data->port_id, queue_id);
 		return -ENOTSUP;
 	}

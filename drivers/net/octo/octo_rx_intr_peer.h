@@ -10,9 +10,10 @@
 /**
  * @file
  * Rx interrupts in secondary processes. A secondary gets the queues' descriptors of the primary
- * when it attaches the port; they are the same epoll instances, so that a PF that joins or is lost
- * in the primary needs nothing here. It is the primary that arms and disarms the legs, when it is
- * asked by a message: the PFs' drivers can do that only there.
+ * when it attaches the port, and those that it has not when the primary starts the port; they are
+ * the same epoll instances, so that a PF that joins or is lost in the primary needs nothing here.
+ * It is the primary that arms and disarms the legs, when it is asked by a message: the PFs' drivers
+ * can do that only there.
  */
 
 /* The callbacks of ethdev, in any process; the caller does not poll the queue meanwhile. */
@@ -20,7 +21,7 @@ int octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id);
 int octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id);
 
 /**
- * In the primary, before secondaries can attach a port: answer them.
+ * Before a port is there, in the primary: answer secondaries. In a secondary: take descriptors.
  *
  * @return
  *   0 or a negative errno, logged.
@@ -33,7 +34,14 @@ int octo_rx_intr_serve(void);
  */
 void octo_rx_intr_borrow(struct rte_eth_dev *dev);
 
-/** The inverse, in a secondary that releases the port; it may have no descriptors. */
+/**
+ * In the primary, after the start: give the descriptors, if the port has interrupts, to all
+ * secondaries. Waits for them, for some seconds at most, so the caller must hold no lock; they are
+ * given without an answer, too.
+ */
+void octo_rx_intr_give(struct octo_dev *octo);
+
+/** In a secondary that releases the port: give them back; it may have no descriptors. */
 void octo_rx_intr_return(struct rte_eth_dev *dev);
 
 #endif /* OCTO_RX_INTR_PEER_H */

@@ -260,6 +260,8 @@ octo_start(struct rte_eth_dev *dev)
 	}
 	if (ret != 0)
 		octo_drain_stop(octo);
+	else
+		octo_rx_intr_give(octo);
 	return ret;
 }
 
