@@ -4,6 +4,8 @@
 import contextlib
 import itertools
 import re
+import subprocess
+import sys
 import time
 import types
 
@@ -160,3 +162,14 @@ def test_harness_does_not_count_stalls_as_waiting(monkeypatch):
     with pytest.raises(ProcessError, match="never came true: a thing"):
         testpmd.wait_until("a thing", lambda: looks.append(1), timeout=3)
     assert len(looks) == env.seconds(3)
+
+
+@pytest.mark.parametrize("words, named", [(("pktgen", "/nowhere"), "argument program: /nowhere"),
+                                          (("nothing", "/"), "argument application: invalid")])
+def test_comparison_of_applications_names_a_wrong_argument(words, named):
+    """One line after the usage, before anything is started."""
+    script = env.REPO / "test" / "functional" / "compare_apps.py"
+    done = subprocess.run([sys.executable, script, *words], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2
+    assert f"error: {named}" in done.stderr.splitlines()[-1]
