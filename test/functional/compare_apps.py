@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pktgen or Suricata (inline) over octo ports, then in the same way over bare PFs.
+"""Pktgen, Suricata (inline) or grout over octo ports, then in the same way over bare PFs.
 
-They are too large for CI: the script takes the path of one, which need not be changed, and prints
-a line for each kind of port. An octo port has two simulated PFs, a bare PF is the first of them.
+They are too large for CI. An octo port has two simulated PFs, a bare PF is the first of them.
 """
 
 import argparse
+import contextlib
 import os
+import re
+import signal
 import tempfile
 import time
 from pathlib import Path
 from typing import Dict, List
 
-from octotest import env, examples, packets, vdevs
-from octotest.process import Process
+from octotest import env, examples, iperf, packets, vdevs
+from octotest.netns import Host, run
+from octotest.process import Process, kill_leftovers
 from octotest.telemetry import Telemetry
+from octotest.testpmd import wait_until
 from octotest.veth import Wire
 
-PACKETS = 1000000
+PACKETS, MIB = 1000000, 64
 KINDS = {"octo": examples.over_octo, "bare PF": examples.over_pfs}
 
 
 def _devices(kind: str, wires: List[str]) -> List[str]:
     """The --vdev of all, the two ports first; octo ports learn, as they do by default."""
-    cables = [argparse.Namespace(name=wire) for wire in wires]
-    return [arg.replace(",learn=off", "") for arg in KINDS[kind](cables)]
+    return [arg.replace(",learn=off", "")
+            for arg in KINDS[kind]([argparse.Namespace(name=wire) for wire in wires])]
 
 
 def pktgen(program: str, kind: str) -> str:
@@ -80,10 +84,9 @@ def suricata(program: str, kind: str) -> str:
         rules.write_text('drop udp any any -> any any (msg:"no"; content:"7 "; sid:1;)\n')
         process = Process([program, "--dpdk", "-c", config, "-S", rules, "-l", tmp])
         process.expect("Engine started", timeout=60)
-        told = [_pass(one, two), _pass(two, one)]
+        told = f"{_pass(one, two)}; back: {_pass(two, one)}"
         assert process.stop() == 0
-        drops = Path(tmp, "fast.log").read_text(encoding="ascii").count("[Drop]")
-    return f"{'; back: '.join(told)}; {drops} drops logged"
+        return f"{told}; {Path(tmp, 'fast.log').read_text().count('[Drop]')} drops logged"
 
 
 def _pass(source: Wire, sink: Wire) -> str:
@@ -99,17 +102,51 @@ def _pass(source: Wire, sink: Wire) -> str:
     return f"{len(sent)} sent, {len(came)} of {len(good)} came, unchanged, in order: {same}"
 
 
+def grout(program: str, kind: str) -> str:
+    """Built with a DPDK that has the drivers, it routes between two namespaces, both ways."""
+    with contextlib.ExitStack() as stack:
+        hosts = [Host(n, "02:0c:70:00:00:01") for n in (1, 2)]
+        for host in hosts:
+            stack.callback(host.remove)
+            host.small_windows()
+            host.ip("route", "add", "default", "via", f"10.{host.number}.0.1")
+        devices = _devices(kind, [host.wire for host in hosts])
+        if kind != "octo":  # grout probes a PF as well: the wire comes with it
+            devices[:4] = [vdevs.mpsim(2 * i, "AB"[i], wire=f"net_af_packet{i}") for i in (0, 1)]
+        api = Path(stack.enter_context(tempfile.TemporaryDirectory()), "api")
+        process = Process([program, "-t", "-s", api, "--", *devices[2:]])
+        wait_until("grout listens", api.exists, 60, process)
+        for i, port in enumerate(devices[:2]):  # grout probes its ports itself
+            for line in (f"interface add port p{i} devargs {port[len('--vdev='):]}",
+                         f"address add 10.{i + 1}.0.1/24 iface p{i}"):
+                run(Path(program).with_name("grcli"), "-s", api, *line.split())
+        told = f"{_reach(*hosts)}; back: {_reach(*hosts[::-1])}"
+        assert process.stop(signal.SIGTERM) == 0
+    return told
+
+
+def _reach(one: Host, two: Host) -> str:
+    one.run("ping", "-c", 3, two.ip4, check=False)  # until ARP is answered
+    pings = one.run("ping", "-c", 500, "-i", "0.01", two.ip4, check=False)
+    iperf.send(one, two, two.ip4, MIB)
+    answered = re.findall("([0-9]+) received", pings)[0]
+    return f"{answered} of 500 pings, {MIB} MiB by TCP, {two.out_of_order()} out of order"
+
+
 def main() -> None:
     """A line for each kind of port."""
-    applications = {"pktgen": pktgen, "suricata": suricata}
+    applications = {"pktgen": pktgen, "suricata": suricata, "grout": grout}
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("application", choices=applications)
     parser.add_argument("program", help="its path")
     options = parser.parse_args()
     if not os.access(options.program, os.X_OK):
         parser.error(f"argument program: {options.program} cannot be executed")
-    for kind in KINDS:
-        print(f"{kind}:", applications[options.application](options.program, kind), flush=True)
+    try:
+        for kind in KINDS:
+            print(f"{kind}:", applications[options.application](options.program, kind), flush=True)
+    finally:
+        kill_leftovers()
 
 
 if __name__ == "__main__":
