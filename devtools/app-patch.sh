@@ -18,7 +18,7 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd -P)
 # shellcheck source=devtools/dpdk-tree.sh
 . "$root/devtools/dpdk-tree.sh"
 
-steps=(series apply style build check)
+steps=(series apply style build check run)
 
 usage() {
 	cat <<-'END'
@@ -28,10 +28,12 @@ usage() {
 		             committed, if it is a git tree), a commit, and the patch in DIR/patches/
 		  apply      the patch by git am on the commit that it is for
 		  style      the application's own check of patches, if it has one
-		  build      it compiles: Open vSwitch without DPDK; of VPP the file that the
-		             patch changes and all that this needs, with the DPDK of pkg-config;
-		             if that lacks headers for drivers, CFLAGS names their directories
+		  build      it compiles: Open vSwitch with the DPDK of pkg-config, if there is one;
+		             of VPP the file that the patch changes and all that this needs, with
+		             the same DPDK; if that lacks headers for drivers, CFLAGS names their
+		             directories
 		  check      the application's own tests of what the patch changes, if there are any
+		  run        our tests of Open vSwitch with what was built; needs ./octo build
 
 		All of them without a STEP. SRC_DIR is not touched: everything is made in DIR, by
 		default build-in-tree/APPLICATION. The patch is signed off by git's user.name and
@@ -91,8 +93,10 @@ style_vpp() {
 }
 
 build_ovs() {
+	local dpdk=()
+	pkg-config --exists libdpdk && dpdk=(--with-dpdk=shared)
 	cd "$tree"
-	[ -f Makefile ] || { ./boot.sh && ./configure --disable-ssl; }
+	[ -f Makefile ] || { ./boot.sh && ./configure --disable-ssl "${dpdk[@]}"; }
 	make -j"$(nproc)"
 }
 
@@ -112,6 +116,14 @@ check_vpp() {
 	say "VPP has no test of its list of drivers"
 }
 
+run_ovs() {
+	OCTO_OVS_DIR=$tree "$root/octo" test functional -k test_ovs
+}
+
+run_vpp() {
+	say "VPP was not built as a whole: nothing to run"
+}
+
 step_style() {
 	"style_$app"
 }
@@ -123,6 +135,10 @@ step_build() {
 
 step_check() {
 	"check_$app"
+}
+
+step_run() {
+	"run_$app"
 }
 
 wrong_use() {

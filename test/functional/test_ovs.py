@@ -14,7 +14,7 @@ from typing import Dict, Iterator, Sequence
 
 import pytest
 
-from octotest import iperf, numbered, ovs, vdevs
+from octotest import env, iperf, numbered, ovs, vdevs
 from octotest.testpmd import wait_until
 from octotest.view import View
 
@@ -124,6 +124,47 @@ def test_queues_that_are_not_pinned_are_on_one_node(switch, views):
                  "other_config:pmd-rxq-isolate=false")
     assert switch.pinned(PORTS[0]) == {0: 0, 1: 1}
     assert switch.pinned(PORTS[1]) == {0: 0, 1: 0}
+
+
+@pytest.mark.parametrize("options", [["--dummy-numa=0,1"]])
+def test_queues_that_are_not_pinned_are_on_all_nodes(switch, views, hosts):
+    """With our patch for Open vSwitch, and its option: each thread is served by its own PF."""
+    if not switch.knows("pmd-rxq-any-numa"):
+        pytest.skip("this Open vSwitch is not patched by devtools/app-patch.sh")
+    one, two = hosts
+    for name in PORTS:
+        switch.unpin(name)
+    for name in PORTS:
+        assert switch.pinned(name) == {0: 0, 1: 0}
+    switch.place_threads()
+    _is_home(views, {0: 0, 1: 0})
+    for name in PORTS:
+        switch.vsctl("set", "Interface", name, "other_config:pmd-rxq-any-numa=true")
+    for view in views:
+        threads = switch.pinned(view.name)
+        assert sorted(threads.values()) == [0, 1]
+        _is_home([view], threads)
+    one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+    _ping_from_all(one, two)
+    for view in views:
+        for queue, counts in enumerate(view.strays()["queues"]):
+            # All enters by PF 0, the home of one of the queues.
+            kind = "stray" if view.homes()[queue] else "home"
+            assert counts[f"{kind}_packets"] > 0, (view.name, queue, counts)
+    for name in PORTS:
+        switch.vsctl("set", "Interface", name, "other_config:pmd-rxq-any-numa=false")
+    for name in PORTS:
+        assert switch.pinned(name) == {0: 0, 1: 0}
+    _is_home(views, {0: 0, 1: 0})
+    _lost_nothing(switch, views)
+
+
+def test_built_tree_has_no_program(tmp_path, monkeypatch):
+    """The variable is named, and nothing is skipped."""
+    monkeypatch.setattr(env, "IN_TREE", None)
+    monkeypatch.setattr(ovs, "BUILT", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=f"OCTO_OVS_DIR={tmp_path} has no "):
+        ovs.find()
 
 
 def test_tcp_between_ports_and_to_the_tap(switch, views, hosts):

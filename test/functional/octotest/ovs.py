@@ -5,6 +5,7 @@ Nothing of the system's is used but the programs: no service, no database, no
 interface. So a running Open vSwitch is not disturbed.
 """
 
+import os
 import re
 import shutil
 import tempfile
@@ -16,8 +17,14 @@ from .netns import Host, receive_in_order, run
 from .process import Process
 from .telemetry import Telemetry
 
-DAEMON = "usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
-SCHEMA = "usr/share/openvswitch/vswitch.ovsschema"
+# A source tree in which Open vSwitch was built, instead of the distribution's.
+BUILT = os.environ.get("OCTO_OVS_DIR")
+DAEMON, SCHEMA, *PLACES = (
+    "vswitchd/ovs-vswitchd", "vswitchd/vswitch.ovsschema", "ovsdb", "utilities",
+) if BUILT else (
+    "usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk",
+    "usr/share/openvswitch/vswitch.ovsschema", "usr/bin", "usr/sbin",
+)
 PAGES = 512  # of 2 MiB: 256 MiB at once, the rest for further pools
 TAP = "10.9.0.9"
 PATIENCE = f"--timeout={env.seconds(60):.0f}"
@@ -35,10 +42,14 @@ def find() -> Optional[Path]:
     """
     if env.IN_TREE:
         return None
-    for tree in (Path("/"), *sorted((env.REPO / ".deps").glob("ovs-*"))):
+    trees = [Path(BUILT)] if BUILT else [
+        Path("/"), *sorted((env.REPO / ".deps").glob("ovs-*"))]
+    for tree in trees:
         if all((tree / file).exists() for file in (DAEMON, SCHEMA)) and \
                 _eal_of(tree / DAEMON) == _eal_of(env.plugin(env.built_driver("octo"))):
             return tree
+    if BUILT:
+        raise FileNotFoundError(f"OCTO_OVS_DIR={BUILT} has no {DAEMON} with this DPDK")
     return None
 
 
@@ -142,7 +153,7 @@ class Switch:
                 ("RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR")}
 
     def _program(self, name: str) -> Path:
-        for directory in ("usr/bin", "usr/sbin"):
+        for directory in PLACES:
             if (self._tree / directory / name).exists():
                 return self._tree / directory / name
         raise FileNotFoundError(name)
@@ -204,6 +215,17 @@ class Switch:
     def unpin(self, name: str) -> None:
         """Let Open vSwitch choose the threads."""
         self.vsctl("remove", "Interface", name, "other_config", "pmd-rxq-affinity")
+
+    def knows(self, key: str) -> bool:
+        """Is there such an option, as of a patch?"""
+        return key.encode() in (self._tree / DAEMON).read_bytes()
+
+    def place_threads(self) -> None:
+        """Put each PMD thread on the CPU of its name: with --dummy-numa nothing else does."""
+        for task in Path(f"/proc/{self.daemon.pid}/task").iterdir():
+            name = re.match(r"pmd-c(\d+)", (task / "comm").read_text())
+            if name:
+                os.sched_setaffinity(int(task.name), {int(name[1])})
 
     def pinned(self, name: str) -> Dict[int, int]:
         """The CPU whose thread polls each queue of the port."""
