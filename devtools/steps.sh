@@ -14,7 +14,7 @@ complaints='^(FAILED|ERROR) |^E  |FAIL  |TIMEOUT  |error:|Sanitizer|assert|kille
 
 # Prints the machine's ticks: all, those in which a CPU was idle, those that a host took.
 cpu_ticks() {
-	awk '$1 == "cpu" { for (i = 2; i <= 9; i++) all += $i; print all, $5 + $6, $9; exit }' /proc/stat
+	awk '$1 == "cpu" { for (i = 2; i <= 9; i++) all += $i; printf "%.0f %.0f %.0f\n", all, $5 + $6, $9; exit }' /proc/stat
 }
 
 # cpu_use TICKS...: what the CPUs did since cpu_ticks printed these.

@@ -48,12 +48,14 @@ def pktgen(program: str, kind: str) -> str:
 
 
 def _settled(process: Process, telemetry: Telemetry) -> Dict[str, int]:
-    """The counters, once all is sent and nothing more has come for a second."""
-    before, now = None, {"opackets": 0}
-    while now["opackets"] < PACKETS or now != before:
+    """The counters, once nothing has been sent or has come for ten seconds, one if all is sent."""
+    now: Dict[str, int] = {}
+    same = 0
+    while same < (1 if now.get("opackets") == PACKETS else 10):
         process.read(0)
         time.sleep(1)
         before, now = now, telemetry.get("/ethdev/stats", 0)
+        same = same + 1 if now == before else 0
     return now
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A second process that calls ethdev in its own time, and dies in it."""
 
+import errno
 import signal
 
 import pytest
@@ -84,6 +85,17 @@ def test_a_pf_goes_while_it_asks(primary):
     assert secondary.expect(r"answer (-?\d+)", start)[1] == "0"
     primary.wait_until("the secondary has it, too", lambda:
                        secondary.ask("count", view.port) >= 0)
+
+
+def test_sets_up_no_queue(primary):
+    """That of a running port stays: what is offered to the primary is not offered here."""
+    port = primary.port()
+    secondary = Secondary(primary)
+    primary.cmd(f"port {port} txq 0 stop")
+    assert secondary.ask("txq", port, 0) == -errno.EBUSY
+    primary.cmd(f"port {port} txq 0 start")
+    primary.start("io", first=True)
+    primary.wait_until("traffic", lambda: primary.stats(port)["RX-packets"] > 1000)
 
 
 def test_closes_its_port(primary):

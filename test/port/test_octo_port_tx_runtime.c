@@ -47,6 +47,14 @@ assert_legs(uint16_t queue, uint16_t nb_desc, uint8_t state)
 		assert_leg(octo_port_pf(pf), queue, nb_desc, state);
 }
 
+static void
+assert_slices(const struct octo_port_conf *conf, uint16_t queue, uint16_t nb_desc)
+{
+	for (uint16_t pf = 0; pf < 2; pf++)
+		assert_leg(octo_port_pf(0), conf->contiguous ? 8 * pf + queue : 2 * queue + pf,
+			   nb_desc, RTE_ETH_QUEUE_STATE_STARTED);
+}
+
 static uint64_t
 sent_by(uint16_t port, uint16_t queue)
 {
@@ -97,7 +105,9 @@ check_setup(const struct octo_port_conf *conf)
 		assert_int_equal(set_up(port, queue, nb_desc, false), 0);
 		octo_port_pass_us(5000);
 		assert_int_equal(rte_eth_dev_tx_queue_start(port, queue), 0);
-		if (!conf->sliced)
+		if (conf->sliced)
+			assert_slices(conf, queue, nb_desc);
+		else
 			assert_legs(queue, nb_desc, RTE_ETH_QUEUE_STATE_STARTED);
 		/* it is between the slices, and has what the start gave it */
 		if (conf->contiguous)
@@ -276,6 +286,23 @@ test_a_pf_refuses_the_setup(void **state)
 	set_up_at_last(port, 1);
 }
 
+/* Its idle queues are set up like the first, which is the one that lacks. */
+static void
+test_slices_return_after_a_setup_that_failed(void **state)
+{
+	const uint16_t port = up(
+		&(const struct octo_port_conf){.sliced = true, .contiguous = true, .replug = true});
+
+	(void)state;
+	fail_to_set_up(port, 0);
+	octo_port_remove_pf(0);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	assert_sends(port, 1, 10);
+	assert_int_equal(set_up(port, 0, DESC, false), 0);
+	assert_int_equal(rte_eth_dev_tx_queue_start(port, 0), 0);
+	assert_sends(port, 0, 10);
+}
+
 /* It is not kept out by a queue that the application has failed to set up. */
 static void
 test_a_pf_returns_after_a_setup_that_failed(void **state)
@@ -333,6 +360,7 @@ main(void)
 		octo_port_test(test_packets_on_a_ring),
 		octo_port_test(test_a_setup_that_fails),
 		octo_port_test(test_a_pf_refuses_the_setup),
+		octo_port_test(test_slices_return_after_a_setup_that_failed),
 		octo_port_test(test_a_pf_returns_after_a_setup_that_failed),
 		octo_port_test(test_a_pf_is_drained_after_a_setup_that_failed),
 		octo_port_test(test_the_port_stops_after_a_setup_that_failed),

@@ -6,7 +6,7 @@
  * "stay PORT PF", inside of the driver while it asks for the port's info, for as long as the PF
  * is there: the answer is whether it had gone by then. "intr PORT QUEUE" arms an Rx queue, "sleep
  * PORT QUEUE" does so and waits without a time limit until it gets packets: the answer is their
- * number. "fd PORT QUEUE" says what descriptor the queue has.
+ * number. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a Tx queue up.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
  * PORT" it, and "send PORT FLOW" a frame of that flow.
@@ -196,7 +196,7 @@ obey_intr(const char *line)
 static void
 obey(const char *line)
 {
-	unsigned int port, pf;
+	unsigned int port, pf, queue;
 	int ret;
 
 	if (sscanf(line, "stay %u %u", &slow.port, &slow.pf) == 2) {
@@ -208,6 +208,8 @@ obey(const char *line)
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
 	} else if (sscanf(line, "count %u", &port) == 1) {
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
+	} else if (sscanf(line, "txq %u %u", &port, &queue) == 2) {
+		ret = rte_eth_tx_queue_setup((uint16_t)port, (uint16_t)queue, NB_DESC, 0, NULL);
 	} else if (sscanf(line, "close %u", &port) == 1) {
 		ret = rte_eth_dev_close((uint16_t)port);
 	} else {

@@ -112,8 +112,11 @@ hide_features(struct rte_eth_dev_info *info)
 		info->reta_size = 0;
 	if (info->hash_key_size > OCTO_MAX_RSS_KEY)
 		info->hash_key_size = 0;
-	/* octo itself keeps and restores the rules and shared objects */
-	info->dev_capa &= RUNTIME_SETUP;
+	/*
+	 * octo itself keeps and restores the rules and shared objects. A secondary process, which
+	 * cannot set queues up, must not offer it: ethdev would release the queue before it asks.
+	 */
+	info->dev_capa &= octo_legs_borrowed ? 0 : RUNTIME_SETUP;
 	info->dev_capa |= RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP |
 			  RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	if ((info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT) == 0)

@@ -65,25 +65,52 @@ give_up_the_dead(struct pollers *p)
 }
 
 /*
- * Wait until no poller is inside a burst that may use the unpublished legs. A poller that takes
- * longer than any burst is either a thread without a CPU, whose queues must not be freed, or
- * its process was killed.
+ * Wait until none of them is inside the burst of before. A poller that takes longer than any burst
+ * is either a thread without a CPU, whose queues must not be freed, or its process was killed.
  */
 static int
-await_bursts(struct octo_dev *octo)
+await_each(struct octo_dev *octo, struct pollers *p)
 {
-	struct pollers p;
 	bool dead;
 
-	find_pollers(octo, &p);
-	if (octo_epoch_await(p.epoch, p.nb, OCTO_EPOCH_TIMEOUT_US) == 0)
+	if (octo_epoch_await(p->epoch, p->nb, OCTO_EPOCH_TIMEOUT_US) == 0)
 		return 0;
 	OCTO_LOG(WARNING,
 		 "port %u: a poller does not leave its burst: it is waited for while its process "
 		 "lives",
 		 octo->port_id);
-	dead = give_up_the_dead(&p);
-	return octo_epoch_await(p.epoch, p.nb, OCTO_STALL_TIMEOUT_US) != 0 || dead ? -ETIMEDOUT : 0;
+	dead = give_up_the_dead(p);
+	return octo_epoch_await(p->epoch, p->nb, OCTO_STALL_TIMEOUT_US) != 0 || dead ? -ETIMEDOUT :
+										       0;
+}
+
+static int
+await_bursts(struct octo_dev *octo)
+{
+	struct pollers p;
+
+	find_pollers(octo, &p);
+	return await_each(octo, &p);
+}
+
+int
+octo_poll_await_rx(struct octo_dev *octo, struct octo_rxq *q)
+{
+	struct pollers p;
+
+	p.nb = 0;
+	add_poller(&p, &q->epoch, &q->poller, &q->process);
+	return await_each(octo, &p);
+}
+
+int
+octo_poll_await_tx(struct octo_dev *octo, struct octo_txq *q)
+{
+	struct pollers p;
+
+	p.nb = 0;
+	add_poller(&p, &q->epoch, &q->sender, &q->process);
+	return await_each(octo, &p);
 }
 
 /* askers[0] counts threads of the primary, askers[1] those of secondaries, which may be killed. */

@@ -275,15 +275,21 @@ octo_queue_setup_tx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 void
 octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_info *info)
 {
-	const struct octo_rxq *q = dev->data->rx_queues[queue_id];
+	const struct octo_rxq *q;
 	struct rte_eth_rxq_info leg;
 	struct octo_use use;
 
-	info->mp = q->pools.app[0];
-	info->conf = q->conf;
-	info->nb_desc = q->nb_desc;
+	/* another thread may set the queue up again, which frees it */
+	octo_lock_counts(octo_of(dev));
+	q = dev->data->rx_queues[queue_id];
+	if (q != NULL) {
+		info->mp = q->pools.app[0];
+		info->conf = q->conf;
+		info->nb_desc = q->nb_desc;
+	}
+	octo_unlock_counts(octo_of(dev));
 	info->scattered_rx = dev->data->scattered_rx;
-	if (!octo_users_enter_first(octo_of(dev), OCTO_PORT_READY, &use))
+	if (q == NULL || !octo_users_enter_first(octo_of(dev), OCTO_PORT_READY, &use))
 		return;
 	if (rte_eth_rx_queue_info_get(use.port_id,
 				      octo_pf_leg(&octo_of(dev)->pf[use.pf], queue_id).queue,
@@ -298,10 +304,16 @@ octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_inf
 void
 octo_txq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_txq_info *info)
 {
-	const struct octo_txq *q = dev->data->tx_queues[queue_id];
+	const struct octo_txq *q;
 
-	info->conf = q->conf;
-	info->nb_desc = q->nb_desc;
+	/* as octo_rxq_info() */
+	octo_lock_counts(octo_of(dev));
+	q = dev->data->tx_queues[queue_id];
+	if (q != NULL) {
+		info->conf = q->conf;
+		info->nb_desc = q->nb_desc;
+	}
+	octo_unlock_counts(octo_of(dev));
 }
 
 /* The info is "Octo over <mode of the first PF>"; the flags are that PF's. */

@@ -183,19 +183,15 @@ octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
 }
 
-/* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
 static void
-await_burst(struct octo_dev *octo, struct octo_epoch *epoch, const RTE_ATOMIC(int32_t) * process,
-	    const char *queue, uint16_t queue_id)
+say_if_used(const struct octo_dev *octo, int awaited, const char *queue, uint16_t queue_id)
 {
-	const uint64_t us = octo_legs_may_be_dead(process) ? OCTO_EPOCH_TIMEOUT_US :
-							     OCTO_STALL_TIMEOUT_US;
-
-	if (octo_epoch_await(&epoch, 1, us) != 0)
+	if (awaited != 0)
 		OCTO_LOG(ERR, "port %u: %s queue %u is set up again, and a thread uses it yet",
 			 octo->port_id, queue, queue_id);
 }
 
+/* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
 static void
 leave_rx(struct octo_dev *octo, uint16_t queue_id)
 {
@@ -204,7 +200,7 @@ leave_rx(struct octo_dev *octo, uint16_t queue_id)
 	if (!octo->started || q == NULL)
 		return;
 	octo_fence_forget_queue_locked(octo, queue_id);
-	await_burst(octo, &q->epoch, &q->process, "Rx", queue_id);
+	say_if_used(octo, octo_poll_await_rx(octo, q), "Rx", queue_id);
 }
 
 static void
@@ -214,7 +210,7 @@ leave_tx(struct octo_dev *octo, uint16_t queue_id)
 
 	if (!octo->started || q == NULL)
 		return;
-	await_burst(octo, &q->epoch, &q->process, "Tx", queue_id);
+	say_if_used(octo, octo_poll_await_tx(octo, q), "Tx", queue_id);
 	/* the last burst may have put packets aside after the stop: count them */
 	octo_tx_drop_stash(q);
 }

@@ -196,11 +196,14 @@ static int
 set_up_idle_tx(const struct octo_dev *octo, const struct octo_port *port, uint16_t queue)
 {
 	const struct octo_txq *like = octo_data(octo)->tx_queues[0];
-	struct rte_eth_txconf conf = like->conf;
+	struct rte_eth_txconf conf = {0};
 
+	/* on a running port the first may lack: its setup has failed */
+	if (like != NULL)
+		conf = like->conf;
 	conf.tx_deferred_start = 0;
-	return rte_eth_tx_queue_setup(port->port_id, queue, like->nb_desc, octo->pf[0].alloc_socket,
-				      &conf);
+	return rte_eth_tx_queue_setup(port->port_id, queue, like != NULL ? like->nb_desc : 0,
+				      octo->pf[0].alloc_socket, &conf);
 }
 
 static bool
@@ -225,7 +228,7 @@ octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_po
 			ret = set_up_idle_rx(octo, port, i);
 		/* idle Tx queues of a running port stay as they are */
 		if (ret == 0 && !octo_port_is(port, OCTO_PORT_RUNNING) &&
-		    has_first(data->tx_queues, data->nb_tx_queues) &&
+		    (octo->started || has_first(data->tx_queues, data->nb_tx_queues)) &&
 		    !is_leg(octo, port, i, data->nb_tx_queues))
 			ret = set_up_idle_tx(octo, port, i);
 	}
