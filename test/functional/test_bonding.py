@@ -60,9 +60,20 @@ class Bonded(Testpmd):
             rf"Active \w+ \(1\): \[{self.number[OCTOS[1 - member]]}\]",
             self.cmd(f"show bonding config {self.number['net_bonding0']}")))
 
+    def _sums(self, *directions: str) -> List[int]:
+        """Over the members."""
+        all_stats = [self.stats(self.number[name]) for name in OCTOS]
+        return [sum(stats[f"{d}-packets"] for stats in all_stats) for d in directions]
+
+    def _is_all_sent(self) -> bool:
+        received, sent = self._sums("RX", "TX")
+        return received == sent
+
     def check_counts(self) -> Dict[str, List[int]]:
         """What the bonding port counts its members count, and their PFs; by the members' names."""
         counts = {}
+        # frames are on the wire before the burst that sends them has returned, and counts them
+        self.wait_until("all are counted", self._is_all_sent)
         for name in OCTOS:
             stats, more = self.stats(self.number[name]), self.xstats(self.number[name])
             counts[name] = [stats["RX-packets"], stats["TX-packets"]]
