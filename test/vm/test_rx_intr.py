@@ -78,15 +78,15 @@ class Sleeper:
         self.process: Process = guest.process(str(SLEEPER), *eal(guest, kind, "--lcores=0@1"),
                                               *env.plugin_args())
         self.process.expect("ready", timeout=60)
-        for word in ("setup", "start"):
+        for words in (f"setup {PORT} 1", f"start {PORT}"):
             start = len(self.process.text)
-            self.process.send(f"{word} {PORT}")
+            self.process.send(words)
             self.process.expect(r"answer 0\b", start, 60)
 
     def sleep(self) -> int:
         """Let it fall asleep; where its answer will be."""
         start = len(self.process.text)
-        self.process.send(f"sleep {PORT}")
+        self.process.send(f"sleep {PORT} 0")
         self.process.expect("asleep", start)
         return start
 
