@@ -192,9 +192,9 @@ creep(void)
 					     rte_memory_order_relaxed);
 }
 
-/* @return the time that it took, in us. */
+/* @return the time that the call took, in us. */
 static uint64_t
-stop_by_a_creeping_clock(uint16_t port)
+call_by_a_creeping_clock(int (*call)(uint16_t port), uint16_t port)
 {
 	const struct octo_clock *real = octo_clock;
 	const uint64_t began = octo_now();
@@ -204,30 +204,49 @@ stop_by_a_creeping_clock(uint16_t port)
 	clock.now = creep;
 	creeping = began;
 	octo_clock = &clock;
-	rte_eth_dev_stop(port);
+	assert_int_equal(call(port), 0);
 	octo_clock = real;
-	assert_false(rte_eth_devices[port].data->dev_started);
 	return (creeping - began) / (rte_get_timer_hz() / US_PER_S);
 }
 
 /* The burst never ends, and nobody waits for it as long as for a thread. */
-static void
-test_a_port_stops_after_a_killed_process(void **state)
+static uint16_t
+call_after_a_killed_process(int (*call)(uint16_t port))
 {
 	const struct octo_port_conf conf = {0};
 	const uint16_t port = octo_port_create(&conf);
 	struct octo_rxq *q;
 	uint64_t took;
 
-	(void)state;
 	octo_port_up(port, QUEUES);
 	q = rte_eth_devices[port].data->rx_queues[1];
 	q->process = dead_process();
 	octo_epoch_enter(&q->epoch);
-	took = stop_by_a_creeping_clock(port);
-	octo_epoch_leave(&q->epoch);
+	took = call_by_a_creeping_clock(call, port);
 	assert_true(took >= OCTO_EPOCH_TIMEOUT_US);
 	assert_true(took < OCTO_STALL_TIMEOUT_US);
+	return port;
+}
+
+static void
+test_a_port_stops_after_a_killed_process(void **state)
+{
+	const uint16_t port = call_after_a_killed_process(rte_eth_dev_stop);
+	struct octo_rxq *q = rte_eth_devices[port].data->rx_queues[1];
+
+	(void)state;
+	octo_epoch_leave(&q->epoch);
+	assert_false(rte_eth_devices[port].data->dev_started);
+}
+
+/* The new queue has an epoch of its own. */
+static void
+test_a_queue_is_set_up_again_after_a_killed_process(void **state)
+{
+	const uint16_t port = call_after_a_killed_process(set_up_rx_again);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
 }
 
 static void
@@ -271,6 +290,7 @@ main(void)
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_burst),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_sender),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
+		octo_port_test(test_a_queue_is_set_up_again_after_a_killed_process),
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),
 		octo_port_test(test_a_queue_knows_the_process_that_uses_it),
 	};

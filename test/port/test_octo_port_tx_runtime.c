@@ -286,7 +286,7 @@ test_a_pf_refuses_the_setup(void **state)
 	set_up_at_last(port, 1);
 }
 
-/* Its idle queues are set up like the first, which is the one that lacks. */
+/* Idle Tx queues are set up like Tx queue 0, which is the one that is missing. */
 static void
 test_slices_return_after_a_setup_that_failed(void **state)
 {

@@ -198,7 +198,7 @@ set_up_idle_tx(const struct octo_dev *octo, const struct octo_port *port, uint16
 	const struct octo_txq *like = octo_data(octo)->tx_queues[0];
 	struct rte_eth_txconf conf = {0};
 
-	/* on a running port the first may lack: its setup has failed */
+	/* NULL if the application failed to set it up again on the running port */
 	if (like != NULL)
 		conf = like->conf;
 	conf.tx_deferred_start = 0;
