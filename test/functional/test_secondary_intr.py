@@ -26,9 +26,9 @@ def nb_descriptors(process) -> int:
 class Program(Process):
     """Does what it is told, by test/process/secondary.c."""
 
-    def __init__(self, file_prefix, *eal) -> None:
-        super().__init__([PROGRAM, "--no-pci", f"--file-prefix={file_prefix}", *env.plugin_args(),
-                          *eal])
+    def __init__(self, file_prefix, *eal, plugins=True) -> None:
+        super().__init__([PROGRAM, "--no-pci", f"--file-prefix={file_prefix}",
+                          *(env.plugin_args() if plugins else []), *eal])
         self.prefix = file_prefix
         self.expect("ready", timeout=60)
 
@@ -54,9 +54,9 @@ def start_primary(huge_dir, vdev):
     return process
 
 
-def start_secondary(primary):
+def start_secondary(primary, plugins=True):
     """Of this primary."""
-    return Program(primary.prefix, "--proc-type=secondary", "--lcores=2@1")
+    return Program(primary.prefix, "--proc-type=secondary", "--lcores=2@1", plugins=plugins)
 
 
 @pytest.fixture
@@ -175,6 +175,17 @@ def test_started_while_a_secondary_stands_still(primary):
         # those that come after the second in EAL's order are sent them without an answer
         wait_until("it has them", lambda one=secondary: one.ask("fd", primary.port, 0) >= 0)
         check_each_flow_wakes(secondary, primary)
+
+
+def test_started_and_closed_after_a_secondary_was_killed(primary):
+    """Nobody is asked, as a process without net_octo would not answer."""
+    secondary = start_secondary(primary)
+    other = start_secondary(primary, plugins=False)
+    secondary.send_signal(signal.SIGKILL)
+    secondary.wait()
+    assert [primary.ask(what, primary.port) for what in ("start", "stop", "close")] == 3 * [0]
+    assert other.alive()
+    assert "does not answer" not in primary.text
 
 
 def test_a_pf_has_no_interrupts(huge_dir):

@@ -263,6 +263,83 @@ test_only_a_process_that_is_gone_may_be_dead(void **state)
 	assert_true(octo_legs_may_be_dead(&dead));
 }
 
+static void
+borrow_as(struct octo_dev *octo, int32_t process)
+{
+	octo_legs_process = process;
+	octo_legs_borrow(octo);
+	octo_legs_process = getpid();
+}
+
+static void
+return_as(struct octo_dev *octo, int32_t process)
+{
+	octo_legs_process = process;
+	assert_ptr_equal(octo_legs_return(octo->port_id, octo->owner_id), octo);
+	octo_legs_process = getpid();
+}
+
+static struct octo_dev *
+lend(void)
+{
+	static struct octo_dev octo;
+
+	octo = (struct octo_dev){.port_id = RTE_MAX_ETHPORTS - 1, .owner_id = 1};
+	assert_false(octo_legs_is_lent(&octo));
+	return &octo;
+}
+
+static void
+test_a_port_is_lent_to_living_processes(void **state)
+{
+	struct octo_dev *octo = lend();
+
+	(void)state;
+	borrow_as(octo, dead_process());
+	assert_false(octo_legs_is_lent(octo));
+	borrow_as(octo, getppid());
+	assert_true(octo_legs_is_lent(octo));
+	return_as(octo, getppid());
+	assert_false(octo_legs_is_lent(octo));
+	octo_legs_borrowed = false;
+}
+
+static void
+test_a_process_of_another_pid_namespace_counts_as_alive(void **state)
+{
+	struct octo_dev *octo = lend();
+
+	(void)state;
+	borrow_as(octo, dead_process());
+	octo->legs.borrowers.process[0] ^= RTE_BIT64(32);
+	assert_true(octo_legs_is_lent(octo));
+	octo_legs_borrowed = false;
+}
+
+/* More processes than there is room for, and then one in the place of the dead. */
+static void
+test_a_port_is_lent_to_many_processes(void **state)
+{
+	struct octo_dev *octo = lend();
+
+	(void)state;
+	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++)
+		borrow_as(octo, getppid());
+	assert_int_equal(octo->legs.borrowers.nb_more, 1);
+	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++) {
+		assert_true(octo_legs_is_lent(octo));
+		octo_registry_add(octo);
+		return_as(octo, getppid());
+	}
+	assert_false(octo_legs_is_lent(octo));
+	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++)
+		borrow_as(octo, dead_process());
+	borrow_as(octo, getppid());
+	return_as(octo, getppid());
+	assert_false(octo_legs_is_lent(octo));
+	octo_legs_borrowed = false;
+}
+
 /* As the data path has it, Rx and Tx. */
 static void
 test_a_queue_knows_the_process_that_uses_it(void **state)
@@ -292,6 +369,9 @@ main(void)
 		octo_port_test(test_a_port_stops_after_a_killed_process),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_killed_process),
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),
+		octo_port_test(test_a_port_is_lent_to_living_processes),
+		octo_port_test(test_a_process_of_another_pid_namespace_counts_as_alive),
+		octo_port_test(test_a_port_is_lent_to_many_processes),
 		octo_port_test(test_a_queue_knows_the_process_that_uses_it),
 	};
 

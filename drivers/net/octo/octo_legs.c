@@ -2,18 +2,95 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "octo_private.h"
 
 bool octo_legs_borrowed;
 int32_t octo_legs_process;
 
+static bool
+is_gone(int32_t id)
+{
+	return kill(id, 0) != 0 && errno == ESRCH;
+}
+
 bool
 octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process)
 {
 	const int32_t id = rte_atomic_load_explicit(process, rte_memory_order_relaxed);
 
-	return id != 0 && id != octo_legs_process && kill(id, 0) != 0 && errno == ESRCH;
+	return id != 0 && id != octo_legs_process && is_gone(id);
+}
+
+/* The id of a process is unique in its pid namespace. Without /proc the namespace is 0. */
+static uint64_t
+identity(void)
+{
+	struct stat pid_namespace;
+	const int ret = stat("/proc/self/ns/pid", &pid_namespace);
+
+	return (ret == 0 ? (uint64_t)pid_namespace.st_ino << 32 : 0) | (uint32_t)octo_legs_process;
+}
+
+/* A process of another namespace, or of an unknown one, counts as alive. */
+static bool
+is_dead(uint64_t process, uint64_t me)
+{
+	return process != 0 && process >> 32 == me >> 32 && me >> 32 != 0 &&
+	       is_gone((int32_t)process);
+}
+
+/* An entry of a dead process is used again; octo_legs_is_lent() only leaves it out. */
+static void
+note(struct octo_borrowers *b)
+{
+	const uint64_t me = identity();
+
+	for (unsigned int i = 0; i < RTE_DIM(b->process); i++) {
+		uint64_t old = rte_atomic_load_explicit(&b->process[i], rte_memory_order_relaxed);
+
+		if ((old == 0 || is_dead(old, me)) &&
+		    rte_atomic_compare_exchange_strong_explicit(&b->process[i], &old, me,
+								rte_memory_order_relaxed,
+								rte_memory_order_relaxed))
+			return;
+	}
+	rte_atomic_fetch_add_explicit(&b->nb_more, 1, rte_memory_order_relaxed);
+}
+
+static void
+forget(struct octo_borrowers *b)
+{
+	const uint64_t me = identity();
+
+	for (unsigned int i = 0; i < RTE_DIM(b->process); i++) {
+		uint64_t old = me;
+
+		if (rte_atomic_compare_exchange_strong_explicit(&b->process[i], &old, 0,
+								rte_memory_order_relaxed,
+								rte_memory_order_relaxed))
+			return;
+	}
+	rte_atomic_fetch_sub_explicit(&b->nb_more, 1, rte_memory_order_relaxed);
+}
+
+bool
+octo_legs_is_lent(const struct octo_dev *octo)
+{
+	const struct octo_borrowers *b = &octo->legs.borrowers;
+	const uint64_t me = identity();
+
+	if (rte_atomic_load_explicit(&b->nb_more, rte_memory_order_relaxed) != 0)
+		return true;
+	for (unsigned int i = 0; i < RTE_DIM(b->process); i++) {
+		const uint64_t process = rte_atomic_load_explicit(&b->process[i],
+								  rte_memory_order_relaxed);
+
+		if (process != 0 && !is_dead(process, me))
+			return true;
+	}
+	return false;
 }
 
 /* By octo port: the last change of its legs that this process has seen. */
@@ -31,7 +108,7 @@ void
 octo_legs_borrow(struct octo_dev *octo)
 {
 	octo_legs_borrowed = true;
-	rte_atomic_fetch_add_explicit(&octo->legs.nb_borrowers, 1, rte_memory_order_relaxed);
+	note(&octo->legs.borrowers);
 	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
 	octo_registry_add(octo);
 }
@@ -42,8 +119,7 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 	struct octo_dev *octo = octo_registry_remove(port_id, owner_id);
 
 	if (octo != NULL)
-		rte_atomic_fetch_sub_explicit(&octo->legs.nb_borrowers, 1,
-					      rte_memory_order_relaxed);
+		forget(&octo->legs.borrowers);
 	return octo;
 }
 

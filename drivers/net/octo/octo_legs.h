@@ -21,12 +21,21 @@
 
 struct octo_dev;
 
+#define OCTO_LEGS_BORROWERS 32
+
+/** Secondary processes that have attached the port. Without a lock, as they may be killed. */
+struct octo_borrowers {
+	/** process id, below the inode of its pid namespace; 0: none */
+	RTE_ATOMIC(uint64_t) process[OCTO_LEGS_BORROWERS];
+	/** processes without room above, including those that were killed */
+	RTE_ATOMIC(uint32_t) nb_more;
+};
+
 /** Of a port, in shared memory. */
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
 	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
-	/** processes that have attached the port, including those that were killed */
-	RTE_ATOMIC(uint32_t) nb_borrowers;
+	struct octo_borrowers borrowers;
 };
 
 /** Does this process use the primary's ports? Set once, before there is a data path. */
@@ -70,6 +79,12 @@ void octo_legs_borrow(struct octo_dev *octo);
  *   The port, or NULL if it was not attached.
  */
 const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
+
+/**
+ * Has a process attached the port that may be alive? True of one in another pid namespace, in
+ * which its id is unknown, until it releases the port.
+ */
+bool octo_legs_is_lent(const struct octo_dev *octo);
 
 /** In a secondary: refresh the legs if they have changed since this process last did so. */
 void octo_legs_look(const struct octo_dev *octo);

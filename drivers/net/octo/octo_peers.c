@@ -100,7 +100,7 @@ octo_peers_let_go(const struct octo_dev *octo)
 	bool all;
 
 	/* rte_mp would ask processes without this driver, too, which do not answer */
-	if (rte_atomic_load_explicit(&octo->legs.nb_borrowers, rte_memory_order_relaxed) == 0)
+	if (!octo_legs_is_lent(octo))
 		return true;
 	memcpy(msg.param, &what, sizeof(what));
 	all = rte_mp_request_sync(&msg, &reply, &wait) == 0 && reply.nb_received == reply.nb_sent;

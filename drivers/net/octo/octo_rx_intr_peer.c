@@ -287,12 +287,11 @@ octo_rx_intr_give(struct octo_dev *octo)
 	for (;; give.queue_id += RTE_MP_MAX_FD_NUM) {
 		struct rte_mp_msg msg = {.name = GIVE, .len_param = sizeof(give)};
 
-		/* a process that is not counted yet asks for them: the fence pairs with serve() */
+		/* a process that is not noted yet asks for them: the fence pairs with serve() */
 		octo_askers_enter(&octo->walkers);
 		get_fds(octo, give.queue_id, &msg);
 		octo_askers_leave(&octo->walkers);
-		if (msg.num_fds == 0 || rte_atomic_load_explicit(&octo->legs.nb_borrowers,
-								 rte_memory_order_relaxed) == 0)
+		if (msg.num_fds == 0 || !octo_legs_is_lent(octo))
 			return;
 		give_fds(octo, &give, &msg);
 	}
