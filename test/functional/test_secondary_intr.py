@@ -188,6 +188,24 @@ def test_started_and_closed_after_a_secondary_was_killed(primary):
     assert "does not answer" not in primary.text
 
 
+@pytest.mark.parametrize("length", [0, 16])
+def test_descriptors_of_wrong_messages_are_closed(primary, length):
+    """Those in questions to the primary, and in what it tells the others; with what looks like a
+    question or with nothing."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    assert secondary.ask("intr", primary.port, 0) == 0
+    before = nb_descriptors(primary)
+    assert secondary.ask("attach", "net_octo_rx_intr", length) == 0
+    # messages are received one after the other
+    assert secondary.ask("intr", primary.port, 0) == 0
+    assert nb_descriptors(primary) == before
+    before = nb_descriptors(secondary)
+    assert primary.ask("attach", "net_octo_let_go", length) == 0
+    assert [primary.ask(what, primary.port) for what in ("stop", "start")] == [0, 0]
+    assert nb_descriptors(secondary) == before
+
+
 def test_a_pf_has_no_interrupts(huge_dir):
     """Neither has the primary nor a secondary."""
     primary = start_primary(huge_dir, vdevs.looped(caps="-rxintr"))

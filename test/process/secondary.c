@@ -6,7 +6,8 @@
  * "stay PORT PF", inside of the driver while it asks for the port's info, for as long as the PF
  * is there: the answer is whether it had gone by then. "intr PORT QUEUE" arms an Rx queue, "sleep
  * PORT QUEUE" does so and waits without a time limit until it gets packets: the answer is their
- * number. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a Tx queue up.
+ * number. "attach NAME LENGTH" sends a message with so many zeros and a descriptor to the primary,
+ * or from there to all others. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a Tx queue up.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
  * PORT" it, and "send PORT FLOW" a frame of that flow.
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <ethdev_driver.h>
 #include <rte_cycles.h>
@@ -172,10 +174,21 @@ sleep_for_packets(uint16_t port, uint16_t queue)
 }
 
 static int
+attach_fd(struct rte_mp_msg *msg)
+{
+	msg->num_fds = 1;
+	msg->fds[0] = STDIN_FILENO;
+	return rte_mp_sendmsg(msg);
+}
+
+static int
 obey_intr(const char *line)
 {
+	struct rte_mp_msg msg = {0};
 	unsigned int port, flow, queue;
 
+	if (sscanf(line, "attach %63s %d", msg.name, &msg.len_param) == 2)
+		return attach_fd(&msg);
 	if (sscanf(line, "intr %u %u", &port, &queue) == 2)
 		return rte_eth_dev_rx_intr_enable((uint16_t)port, (uint16_t)queue);
 	if (sscanf(line, "sleep %u %u", &port, &queue) == 2)

@@ -67,6 +67,7 @@ on_let_go(const struct rte_mp_msg *msg, const void *peer)
 	struct request *r;
 	int ret;
 
+	octo_rx_intr_close_fds(msg);
 	if (msg->len_param != sizeof(r->what))
 		return -EINVAL;
 	r = malloc(sizeof(*r) + len);

@@ -44,6 +44,13 @@ static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 /* Descriptors come to who attaches the port, and to EAL's thread for messages when it starts. */
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 
+void
+octo_rx_intr_close_fds(const struct rte_mp_msg *msg)
+{
+	for (int i = 0; i < msg->num_fds; i++)
+		close(msg->fds[i]);
+}
+
 static void
 get_fds(const struct octo_dev *octo, uint16_t first, struct rte_mp_msg *answer)
 {
@@ -98,6 +105,7 @@ on_ask(const struct rte_mp_msg *msg, const void *peer)
 	struct ask ask;
 	int32_t ret;
 
+	octo_rx_intr_close_fds(msg);
 	if (msg->len_param != sizeof(ask))
 		return -EINVAL;
 	memcpy(&ask, msg->param, sizeof(ask));
@@ -147,13 +155,6 @@ make_handle(struct rte_eth_dev *dev)
 		ret = octo_rx_intr_add_fd(dev->intr_handle, i, -1);
 	rte_intr_nb_efd_set(dev->intr_handle, 0);
 	return ret;
-}
-
-static void
-close_fds(const struct rte_mp_msg *msg)
-{
-	for (int i = 0; i < msg->num_fds; i++)
-		close(msg->fds[i]);
 }
 
 /* Those of queues that have one already are closed: the descriptors of a port do not change. */
@@ -216,7 +217,7 @@ take_given(const struct give *give, const struct rte_mp_msg *msg)
 		complain(octo->port_id,
 			 take_fds(&rte_eth_devices[octo->port_id], give->queue_id, msg));
 	else
-		close_fds(msg);
+		octo_rx_intr_close_fds(msg);
 	if (octo != NULL)
 		octo_registry_put();
 }
@@ -228,7 +229,7 @@ on_give(const struct rte_mp_msg *msg, const void *peer)
 	struct give give;
 
 	if (msg->len_param != sizeof(give)) {
-		close_fds(msg);
+		octo_rx_intr_close_fds(msg);
 		return -EINVAL;
 	}
 	memcpy(&give, msg->param, sizeof(give));
