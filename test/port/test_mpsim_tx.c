@@ -3,8 +3,14 @@
 /* Tx rings of a PF of mpsim, that hold frames for a while. */
 
 #include <errno.h>
+#include <pthread.h>
+
+#include <ethdev_driver.h>
 
 #include "octo_port.h"
+
+#include "mpsim.h"
+#include "mpsim_control.h"
 
 #define FLOW 7
 #define WIRE_FRAMES 64
@@ -290,6 +296,70 @@ test_a_running_pf_gets_a_queue_with_offloads(void **state)
 			 tally.packets == 1));
 }
 
+static RTE_ATOMIC(bool) is_stuck;
+
+static void *
+get_stuck(void *ret)
+{
+	*(int *)ret = rte_pmd_mpsim_fault("net_mpsim0,tx_stuck,on");
+	rte_atomic_store_explicit(&is_stuck, true, rte_memory_order_release);
+	return NULL;
+}
+
+static void *
+set_up_queue(void *ret)
+{
+	*(int *)ret = rte_eth_tx_queue_setup(octo_port_pf(0), 1, LAST + 1, SOCKET_ID_ANY, NULL);
+	return NULL;
+}
+
+static uint32_t
+nb_waiting(const struct mpsim_nic *nic)
+{
+	return rte_atomic_load_explicit(&nic->waiters, rte_memory_order_relaxed);
+}
+
+static void
+get_stuck_during_setup(struct mpsim_nic *nic)
+{
+	int ret[2] = {-1, -1};
+	pthread_t thread[2];
+
+	octo_port_time_is_real();
+	mpsim_nic_lock(nic);
+	assert_int_equal(pthread_create(&thread[0], NULL, set_up_queue, &ret[0]), 0);
+	while (nb_waiting(nic) < 1)
+		octo_wait_us(100);
+	assert_int_equal(pthread_create(&thread[1], NULL, get_stuck, &ret[1]), 0);
+	while (nb_waiting(nic) < 2 &&
+	       !rte_atomic_load_explicit(&is_stuck, rte_memory_order_acquire))
+		octo_wait_us(100);
+	mpsim_nic_unlock(nic);
+	for (unsigned int i = 0; i < RTE_DIM(thread); i++) {
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+		assert_int_equal(ret[i], 0);
+	}
+}
+
+/* The NIC is used meanwhile: both wait for it, and the queue is stuck, too. */
+static void
+test_a_queue_is_set_up_while_the_pf_gets_stuck(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 1};
+	const struct rte_eth_conf two_senders = {0};
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pfs(&conf);
+	port = octo_port_pf(0);
+	assert_int_equal(octo_port_configure(port, 1), 0);
+	assert_int_equal(rte_eth_dev_configure(port, 1, 2, &two_senders), 0);
+	get_stuck_during_setup(((struct mpsim_pf *)rte_eth_devices[port].data->dev_private)->nic);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_send(port, 1, FLOW, 3);
+	assert_int_equal(rte_eth_tx_descriptor_status(port, 1, LAST), RTE_ETH_TX_DESC_FULL);
+}
+
 int
 main(void)
 {
@@ -305,6 +375,7 @@ main(void)
 		octo_port_test(test_a_full_wire_drops_at_once),
 		octo_port_test(test_a_tx_ring_drops_at_a_full_wire),
 		octo_port_test(test_a_queue_is_stopped_while_it_sends),
+		octo_port_test(test_a_queue_is_set_up_while_the_pf_gets_stuck),
 		octo_port_test(test_a_dead_pf_takes_them_along),
 		octo_port_test(test_a_pf_may_tell_nothing),
 		octo_port_test(test_without_a_ring_nothing_waits),

@@ -200,16 +200,16 @@ mpsim_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	ret = need_copies(q);
 	if (ret == 0)
 		ret = mpsim_fetch_setup(q);
+	/* within the lock: the PF does not become stuck in between */
+	mpsim_nic_lock(pf->nic);
 	if (ret == 0)
 		ret = mpsim_tx_ring_setup(q, queue, socket, false);
-	if (ret != 0) {
-		rte_free(q);
-		return ret;
-	}
-	mpsim_nic_lock(pf->nic);
-	dev->data->tx_queues[queue] = q;
+	if (ret == 0)
+		dev->data->tx_queues[queue] = q;
 	mpsim_nic_unlock(pf->nic);
-	return 0;
+	if (ret != 0)
+		rte_free(q);
+	return ret;
 }
 
 void

@@ -245,10 +245,13 @@ mpsim_tx_ring_set_stuck(struct mpsim_pf *pf, bool stuck)
 {
 	int ret = 0;
 
+	/* queues of a running PF may be set up and released at the same time */
+	mpsim_nic_lock(pf->nic);
 	for (uint16_t i = 0; ret == 0 && stuck && i < pf->data->nb_tx_queues; i++)
 		if (pf->data->tx_queues[i] != NULL)
 			ret = mpsim_tx_ring_setup(pf->data->tx_queues[i], i, SOCKET_ID_ANY, true);
 	if (ret == 0)
 		rte_atomic_store_explicit(&pf->tx_stuck, stuck, rte_memory_order_relaxed);
+	mpsim_nic_unlock(pf->nic);
 	return ret;
 }

@@ -52,8 +52,8 @@ mpsim_tx_ring_used(const struct mpsim_tx_ring *r)
 }
 
 /**
- * Allocate a ring of nb_desc frames, if the PF has a delay or is stuck, or with `always`.
- * Returns 0 or -ENOMEM.
+ * Allocate a ring of nb_desc frames, if the PF has a delay or is stuck, or with `always`. Under
+ * the NIC's lock. Returns 0 or -ENOMEM.
  */
 int mpsim_tx_ring_setup(struct mpsim_txq *q, uint16_t queue, unsigned int socket, bool always);
 
