@@ -92,9 +92,12 @@ style_vpp() {
 	(cd "$tree" && extras/scripts/check_commit_msg.sh)
 }
 
+# DPDK before 23.07 has no limit of the queues of vhost ports, which only they ask for.
 build_ovs() {
 	local dpdk=()
 	pkg-config --exists libdpdk && dpdk=(--with-dpdk=shared)
+	pkg-config --exists 'libdpdk < 23.07' &&
+		export LDFLAGS="${LDFLAGS:-} -Wl,--defsym=rte_vhost_driver_set_max_queue_num=0"
 	cd "$tree"
 	[ -f Makefile ] || { ./boot.sh && ./configure --disable-ssl "${dpdk[@]}"; }
 	make -j"$(nproc)"
@@ -117,7 +120,9 @@ check_vpp() {
 }
 
 run_ovs() {
-	pkg-config --exists libdpdk || {
+	local vswitchd=$tree/vswitchd/ovs-vswitchd
+	[ -x "$vswitchd" ] || die "Open vSwitch was not built: the step build does that"
+	"$vswitchd" --version | grep DPDK || {
 		say "Open vSwitch was built without DPDK: nothing to run"
 		return 0
 	}

@@ -73,6 +73,53 @@ def test_tree_is_another(tmp_path, program):
     assert not list(tmp_path.glob("out/**/*.patch"))
 
 
+def _ovs(top: Path) -> Path:
+    """What stands for Open vSwitch; its configure says with what it links."""
+    tree = top / "out/ovs"
+    for name, text in (("lib/dpif-netdev.c", ""), ("boot.sh", "#!/bin/sh\n"),
+                       ("configure", "#!/bin/sh\necho all: >Makefile\necho \"flags:$LDFLAGS.\"\n")):
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    return tree
+
+
+@pytest.mark.parametrize("version,flags", [
+    ("22.11.11", "-Wl,-z,now -Wl,--defsym=rte_vhost_driver_set_max_queue_num=0"),
+    ("23.07.0", "-Wl,-z,now"),
+    ("25.11.0", "-Wl,-z,now"),
+])
+def test_ovs_is_linked_without_what_dpdk_lacks(tmp_path, program, monkeypatch, version, flags):
+    """A function for vhost ports that an older DPDK has not; other flags stay."""
+    for name in ("git", "autoconf", "automake", "libtoolize", "make", "pkg-config"):
+        program(name)
+    (tmp_path / "libdpdk.pc").write_text(f"Name: x\nDescription: x\nVersion: {version}\n")
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(tmp_path))
+    monkeypatch.setenv("LDFLAGS", "-Wl,-z,now")
+    tree = _ovs(tmp_path)
+    done = _run(SCRIPT, "-o", tmp_path / "out", "ovs", tree, "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"flags:{flags}.\n" in done.stdout
+
+
+@pytest.mark.parametrize("says,status,complaint", [
+    ("ovs-vswitchd (Open vSwitch) 4.0.90", 0, "was built without DPDK: nothing to run"),
+    (None, 1, "was not built"),
+])
+def test_ovs_that_cannot_be_run(tmp_path, program, says, status, complaint):
+    """Whatever DPDK there is, it is the built program that has to have one."""
+    program("git")
+    tree = _ovs(tmp_path)
+    if says is not None:
+        (tree / "vswitchd").mkdir()
+        (tree / "vswitchd/ovs-vswitchd").write_text(f"#!/bin/sh\necho '{says}'\n")
+        (tree / "vswitchd/ovs-vswitchd").chmod(0o755)
+    done = _run(SCRIPT, "-o", tmp_path / "out", "ovs", tree, "run")
+    assert done.returncode == status, done.stdout + done.stderr
+    assert complaint in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("words,complaint", [
     (["vpp", "/nonexistent"], f"/nonexistent is not a source tree of vpp: it has no file {DRIVERS}"),
     (["ovs", "/nonexistent"],
