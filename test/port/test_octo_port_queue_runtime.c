@@ -302,5 +302,7 @@ main(void)
 		octo_port_test(test_rules_made_while_it_is_stopped),
 	};
 
+	/* the tests have slices of their own */
+	unsetenv("OCTO_PORT_SLICES");
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
 }
