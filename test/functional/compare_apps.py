@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pktgen, Suricata (inline) or grout over octo ports, then in the same way over bare PFs.
+"""Pktgen, Suricata (inline), grout or F-Stack over octo ports, then alike over bare PFs.
 
 They are too large for CI. An octo port has two simulated PFs, a bare PF is the first of them.
 """
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Dict, List
 
-from octotest import env, examples, iperf, packets, vdevs
+from octotest import env, examples, hugepages, iperf, packets, vdevs
 from octotest.netns import Host, run
 from octotest.process import Process, kill_leftovers
 from octotest.telemetry import Telemetry
@@ -135,9 +135,67 @@ def _reach(one: Host, two: Host) -> str:
     return f"{answered} of 500 pings, {MIB} MiB by TCP, {two.out_of_order()} out of order"
 
 
+FSTACK = """[dpdk]
+lcore_mask=3
+file_prefix={prefix}
+allow=0000:00:00.0,net_tap0
+port_list=1
+idle_sleep=20
+[port1]
+addr=10.2.0.1
+netmask=255.255.255.0
+broadcast=10.2.0.255
+gateway=10.2.0.2
+"""
+FETCHES = 1000
+FETCH = f"seq {FETCHES} | xargs -P 8 -I N curl -sf --max-time 60 -o N http://10.2.0.1/"
+
+
+def fstack(program: str, kind: str) -> str:
+    """Its helloworld as two processes, over a tap, as that needs no arguments: --allow is all that
+    F-Stack offers. The tap is port 0. F-Stack takes port numbers below that of free ports: the
+    last PF is a second one."""
+    devices = [*([vdevs.octo(learn=None)] if kind == "octo" else []),
+               *vdevs.nic("A", 0, 2, "net_tap0"), vdevs.mpsim(2, "B")]
+    environ = ["LD_PRELOAD=" + " ".join(env.plugins()),
+               "OCTO_VDEVS=" + " ".join(d.partition("=")[2] for d in devices)]
+    with contextlib.ExitStack() as stack:
+        host = Host(1, "")
+        stack.callback(host.remove)
+        stack.enter_context(hugepages.reserved(256))
+        tmp, prefix = stack.enter_context(tempfile.TemporaryDirectory()), env.unique()
+        stack.callback(_remove_pages, prefix)
+        config = Path(tmp, "config.ini")
+        config.write_text(FSTACK.format(prefix=prefix))
+        for number, role in enumerate(("primary", "secondary")):
+            process = Process([Path(program).resolve(), "--conf", config, f"--proc-type={role}",
+                               f"--proc-id={number}"], prefix=host.argv("env", "-C", tmp, *environ))
+            stack.callback(process.kill)
+            process.expect("register dpdk interface", timeout=60)
+        host.ip("addr", "add", "10.2.0.2/24", "dev", "dtap0")
+        host.run("ping", "-c", 3, "10.2.0.1")  # until ARP is answered
+        host.be_patient(6)  # then only what was lost is sent again
+        host.run("sh", "-c", f"cd {tmp}; {FETCH}", check=False, timeout=600)
+        pages = [path.read_bytes() for path in Path(tmp).glob("[0-9]*")]
+        stats = Telemetry(f"container-{prefix}").get("/ethdev/xstats", 1)
+        again = host.retransmitted()
+    page = re.search(b"<!DOCTYPE.*?</html>", Path(program).read_bytes(), re.DOTALL)[0]
+    return (f"{pages.count(page)} of {FETCHES} pages, {again} segments sent again, packets "
+            f"received by each process: {[stats[f'rx_q{q}_packets'] for q in (0, 1)]}")
+
+
+def _remove_pages(prefix: str) -> None:
+    """F-Stack does not end DPDK, and its files keep the pages."""
+    for line in Path("/proc/mounts").read_text(encoding="ascii").splitlines():
+        where, kind = line.split()[1:3]
+        if kind == "hugetlbfs":
+            for path in Path(where).glob(f"container-{prefix}map_*"):
+                path.unlink()
+
+
 def main() -> None:
     """A line for each kind of port."""
-    applications = {"pktgen": pktgen, "suricata": suricata, "grout": grout}
+    applications = {"pktgen": pktgen, "suricata": suricata, "grout": grout, "fstack": fstack}
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("application", choices=applications)
     parser.add_argument("program", help="its path")

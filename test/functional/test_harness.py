@@ -165,6 +165,7 @@ def test_harness_does_not_count_stalls_as_waiting(monkeypatch):
 
 
 @pytest.mark.parametrize("words, named", [(("pktgen", "/nowhere"), "argument program: /nowhere"),
+                                          (("fstack", "/nowhere"), "argument program: /nowhere"),
                                           (("nothing", "/"), "argument application: invalid")])
 def test_comparison_of_applications_names_a_wrong_argument(words, named):
     """One line after the usage, before anything is started."""
