@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """devtools/in-tree.sh: what it makes of a tree with the lists of a DPDK."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -80,6 +81,15 @@ def test_copy_is_made_again(dpdk, tmp_path):
     (tmp_path / "out/dpdk/drivers/net/octo/more.c").write_text("")
     assert _run("-o", tmp_path / "out", dpdk, "copy").returncode == 0
     assert _files(tmp_path / "out/dpdk") == first
+
+
+def test_pages_refer_to_no_page_that_stays_outside():
+    """Sphinx takes a reference to an unknown page for an error in DPDK's guides."""
+    guides = env.REPO / "doc/guides/nics"
+    assert [(name, page) for name in ("octo", "mpsim")
+            for page in re.findall(r":doc:`(?:[^`<]*<)?([^`>]+)",
+                                   (guides / f"{name}.rst").read_text())
+            if page not in ("octo", "mpsim")] == []
 
 
 def test_unknown_list_is_an_error(dpdk, tmp_path):
