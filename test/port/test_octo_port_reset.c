@@ -7,6 +7,7 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_port_async.h"
 #include "mpsim_control.h"
 
 #include "octo_private.h"
@@ -396,6 +397,24 @@ test_a_port_without_pfs_is_reset(void **state)
 	octo_port_assert_arrives(port, FLOW, 1, 10);
 }
 
+/* They have gone with the configuration. */
+static void
+test_a_port_that_was_reset_has_no_flow_queues(void **state)
+{
+	const struct rte_flow_pattern_template_attr attr = {.ingress = 1};
+	const struct rte_flow_item pattern[] = {{.type = RTE_FLOW_ITEM_TYPE_END}};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error = {0};
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 16, &error), 0);
+	assert_int_equal(rte_eth_dev_reset(port), 0);
+	assert_null(rte_flow_pattern_template_create(port, &attr, pattern, &error));
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_null(rte_flow_pattern_template_create(port, &attr, pattern, &error));
+}
+
 static int
 link_of(uint16_t port)
 {
@@ -462,6 +481,7 @@ main(void)
 		octo_port_test(test_a_port_that_cannot_be_reset_is_as_before),
 		octo_port_test(test_a_pf_fails_when_the_port_is_reset),
 		octo_port_test(test_a_port_without_pfs_is_reset),
+		octo_port_test(test_a_port_that_was_reset_has_no_flow_queues),
 		octo_port_test(test_a_start_sets_the_link_up),
 		octo_port_test(test_a_start_sets_the_link_up_of_a_pf_that_recovers),
 	};

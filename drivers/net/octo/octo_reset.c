@@ -48,6 +48,7 @@ forget_locked(struct octo_dev *octo)
 	octo_indirect_free_locked(octo);
 	rte_eth_dev_internal_reset(dev);
 	dev->data->dev_configured = 0;
+	dev->data->flow_configured = 0;
 	memset(&dev->data->vlan_filter_conf, 0, sizeof(dev->data->vlan_filter_conf));
 	octo->isolated = false;
 	octo->settings.vlan_offloads = 0;
