@@ -372,7 +372,8 @@ octo_tier_partition_follow_locked(struct octo_dev *octo)
 	uint8_t home[RTE_MAX_QUEUES_PER_PORT];
 
 	octo_assert_locked(octo);
-	if (!is_divided(octo)) {
+	/* without Rx queues there is no traffic to share */
+	if (!is_divided(octo) || nb_queues == 0) {
 		octo_tier_partition_stop_locked(octo);
 		return false;
 	}
