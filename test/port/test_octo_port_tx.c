@@ -8,6 +8,7 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_private.h"
 #include "octo_tracking.h"
 
 #define FLOW 7
@@ -300,6 +301,50 @@ test_a_pf_without_link_is_not_waited_for(void **state)
 	assert_int_equal(xstat("tx_q0_pf1_packets"), run.sent - by_old);
 }
 
+static unsigned int cleanups;
+
+static int
+count_cleanup(void *queue, uint32_t free_cnt)
+{
+	RTE_SET_USED(queue);
+	RTE_SET_USED(free_cnt);
+	cleanups++;
+	return 0;
+}
+
+/* It may be sending by the same rings, and one thread may do that at a time. */
+static void
+test_a_cleanup_keeps_out_of_what_the_control_thread_does(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	static struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+	struct octo_txq *q;
+
+	(void)state;
+	cleanups = 0;
+	start(&conf, 0);
+	q = rte_eth_devices[run.port].data->tx_queues[0];
+	real = rte_eth_devices[octo_port_pf(0)].dev_ops;
+	ops = *real;
+	ops.tx_done_cleanup = count_cleanup;
+	send_burst(3);
+	octo_port_run_on(1);
+	send_until_held();
+	for (unsigned int pf = 0; pf < 2; pf++)
+		rte_eth_devices[octo_port_pf(pf)].dev_ops = &ops;
+	/* as octo_tx_tick_locked() does */
+	rte_spinlock_lock(&q->lock);
+	assert_int_equal(rte_eth_tx_done_cleanup(run.port, 0, 0), 0);
+	rte_spinlock_unlock(&q->lock);
+	assert_int_equal(cleanups, 0);
+	assert_int_equal(rte_eth_tx_done_cleanup(run.port, 0, 0), 0);
+	assert_int_equal(cleanups, 2);
+	assert_false(rte_spinlock_is_locked(&q->lock));
+	for (unsigned int pf = 0; pf < 2; pf++)
+		rte_eth_devices[octo_port_pf(pf)].dev_ops = real;
+}
+
 /* The sender says nothing more, as one does that waits for an answer. */
 static void
 test_what_was_put_aside_does_not_wait_for_more(void **state)
@@ -498,6 +543,7 @@ main(void)
 		octo_port_test(test_a_ring_that_does_not_drain_is_not_fed),
 		octo_port_test(test_a_dead_pf_is_not_waited_for),
 		octo_port_test(test_a_pf_without_link_is_not_waited_for),
+		octo_port_test(test_a_cleanup_keeps_out_of_what_the_control_thread_does),
 		octo_port_test(test_what_was_put_aside_does_not_wait_for_more),
 		octo_port_test(test_a_stuck_pf_is_given_up),
 		octo_port_test(test_a_stopped_port_drops_what_was_put_aside),

@@ -118,16 +118,13 @@ octo_tx_queue_count(void *txq)
 }
 
 /* Free on every leg, as a previous home may still hold packets. */
-int
-octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
+static int
+clean_up(struct octo_txq *q, uint32_t free_cnt)
 {
-	struct octo_txq *q = txq;
 	uint32_t freed = 0;
 	uint32_t live;
 	int n = 0;
 
-	octo_epoch_enter(&q->epoch);
-	octo_tx_go_on(q);
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
@@ -141,6 +138,25 @@ octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 		if (free_cnt != 0 && freed >= free_cnt)
 			break;
 	}
-	octo_epoch_leave(&q->epoch);
 	return n < 0 ? n : (int)freed;
+}
+
+int
+octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
+{
+	struct octo_txq *q = txq;
+	int ret = 0;
+
+	octo_epoch_enter(&q->epoch);
+	octo_tx_go_on(q);
+	/* pairs with the release in set_via(); only the sender begins a switch */
+	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF) {
+		ret = clean_up(q, free_cnt);
+	} else if (rte_spinlock_trylock(&q->lock)) {
+		/* without the lock the control thread may send by the same rings */
+		ret = clean_up(q, free_cnt);
+		rte_spinlock_unlock(&q->lock);
+	}
+	octo_epoch_leave(&q->epoch);
+	return ret;
 }
