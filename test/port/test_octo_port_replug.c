@@ -206,6 +206,26 @@ test_a_pf_joins_a_stopped_port_at_its_start(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
+/* The RETA of the earlier configuration names queues that the PF does not have now. */
+static void
+test_a_pf_joins_at_the_start_with_fewer_queues(void **state)
+{
+	const struct rte_eth_conf conf = {
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+		.rx_adv_conf = {.rss_conf = {.rss_hf = RTE_ETH_RSS_IPV4}},
+	};
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up_as(port, 4, &conf);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_up_as(port, 2, &conf);
+	assert_true(octo_port_pf_is_started(port, 1));
+	assert_int_equal(octo_port_reta_of(1), 0x3);
+}
+
 static void
 test_a_pf_is_missing_at_the_start(void **state)
 {
@@ -571,6 +591,7 @@ main(void)
 		octo_port_test(test_a_pf_is_back_before_its_flows_have_left),
 		octo_port_test(test_a_pf_gets_what_the_others_have),
 		octo_port_test(test_a_pf_joins_a_stopped_port_at_its_start),
+		octo_port_test(test_a_pf_joins_at_the_start_with_fewer_queues),
 		octo_port_test(test_a_pf_is_missing_at_the_start),
 		octo_port_test(test_a_lesser_pf_stays_out),
 		octo_port_test(test_transfer_rules_know_pfs_by_other_numbers),

@@ -130,7 +130,6 @@ struct octo_dev {
 	uint32_t configuration; /* number of configurations so far */
 	bool clone_pools;       /* pools=local */
 	enum octo_ring_mode ring_mode;
-	bool reta_set;
 	bool reta_stale; /* the kernel has refused it: the RETA is not as it is to be */
 	uint16_t reta_size;
 	uint16_t reta[OCTO_MAX_RETA];

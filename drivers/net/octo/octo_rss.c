@@ -50,6 +50,22 @@ own_key(struct octo_dev *octo, struct rte_eth_rss_conf *rss)
 	rss->rss_key_len = octo->settings.rss_key_len;
 }
 
+static bool
+is_asked_for(const struct octo_dev *octo)
+{
+	return (octo_data(octo)->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
+}
+
+/* Without RSS all is to go to queue 0. */
+static void
+fill_default(struct octo_dev *octo)
+{
+	const uint16_t nb = octo_data(octo)->nb_rx_queues;
+
+	for (uint16_t i = 0; i < octo->reta_size; i++)
+		octo->reta[i] = nb > 0 && is_asked_for(octo) ? i % nb : 0;
+}
+
 /* Complete a PF's configuration with the key that all PFs get. */
 int
 octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
@@ -60,11 +76,11 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 
 	if (ret != 0)
 		return ret;
-	octo->reta_set = false;
 	octo->settings.rss_key_len = 0;
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
 	octo->reta_stale = false;
+	fill_default(octo);
 	if (octo->port[0].kernel.on)
 		ret = octo_port_nic(&octo->port[0])->hash_update(&octo->port[0], rss);
 	if (ret != 0)
@@ -133,27 +149,11 @@ octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta)
 			       pf_reta_update, &arg, &before);
 }
 
-static bool
-is_asked_for(const struct octo_dev *octo)
-{
-	return (octo_data(octo)->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
-}
-
 /* The kernel's RSS cannot be turned off. */
 bool
 octo_rss_is_on(const struct octo_dev *octo)
 {
 	return octo->port[0].kernel.on || is_asked_for(octo);
-}
-
-/* Without RSS all is to go to queue 0. */
-void
-octo_rss_fill_default(struct octo_dev *octo)
-{
-	const uint16_t nb = octo_data(octo)->nb_rx_queues;
-
-	for (uint16_t i = 0; i < octo->reta_size; i++)
-		octo->reta[i] = nb > 0 && is_asked_for(octo) ? i % nb : 0;
 }
 
 int
@@ -224,8 +224,6 @@ octo_rss_level(struct octo_dev *octo)
 
 	if (!octo_rss_is_on(octo) || octo->reta_size == 0 || data->nb_rx_queues == 0)
 		return 0;
-	if (!octo->reta_set)
-		octo_rss_fill_default(octo);
 	if (octo->port[0].kernel.on)
 		return octo_rss_resync_locked(octo, 0);
 	ret = octo_rss_apply_reta_locked(octo, octo->reta);

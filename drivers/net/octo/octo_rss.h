@@ -30,8 +30,6 @@ int octo_rss_level(struct octo_dev *octo);
 void octo_rss_remember(struct octo_dev *octo);
 void octo_rss_give_back_locked(struct octo_dev *octo);
 
-/** The RETA of an application that sets none. */
-void octo_rss_fill_default(struct octo_dev *octo);
 bool octo_rss_is_on(const struct octo_dev *octo);
 int octo_rss_apply_reta_locked(struct octo_dev *octo, const uint16_t *reta);
 void octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss);

@@ -19,13 +19,6 @@ entries_to_reta(const struct rte_eth_rss_reta_entry64 *entries, uint16_t size, u
 					  .reta[i % RTE_ETH_RETA_GROUP_SIZE];
 }
 
-static void
-begin_reta(struct octo_dev *octo)
-{
-	if (!octo->reta_set && !octo->started)
-		octo_rss_fill_default(octo);
-}
-
 static int
 reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 *conf,
 		   uint16_t size)
@@ -41,13 +34,11 @@ reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 
 	ret = octo_tier_partition_leave_locked(octo, "sets a RETA");
 	if (ret != 0)
 		return ret;
-	begin_reta(octo);
 	memcpy(reta, octo->reta, sizeof(reta));
 	entries_to_reta(conf, size, reta);
 	ret = octo_rss_apply_reta_locked(octo, reta);
 	if (ret == 0) {
 		memcpy(octo->reta, reta, sizeof(reta));
-		octo->reta_set = true;
 		if (octo->sliced)
 			octo_rule_list_drop_learned_locked(octo);
 	}
@@ -68,7 +59,6 @@ fill_reta(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, uint16_t
 {
 	if (size != octo->reta_size)
 		return -EINVAL;
-	begin_reta(octo);
 	for (uint16_t i = 0; i < size; i++)
 		if (conf[i / RTE_ETH_RETA_GROUP_SIZE].mask & RTE_BIT64(i % RTE_ETH_RETA_GROUP_SIZE))
 			conf[i / RTE_ETH_RETA_GROUP_SIZE]
