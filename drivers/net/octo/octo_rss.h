@@ -18,6 +18,14 @@
 
 struct octo_dev;
 
+/** Before DPDK 24.07, where ethdev refuses it, a length of 0 is that of the PFs' keys. */
+static inline void
+octo_rss_set_length(struct rte_eth_rss_conf *rss, uint8_t key_size)
+{
+	if (rss->rss_key != NULL && rss->rss_key_len == 0)
+		rss->rss_key_len = key_size;
+}
+
 /* octo_rss.c */
 int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
 int octo_rss_check_slices(const struct octo_dev *octo);

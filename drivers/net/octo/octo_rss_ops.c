@@ -99,15 +99,17 @@ pf_hash_update(struct octo_port *port, const void *arg)
 }
 
 static int
-hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
+hash_update_locked(struct octo_dev *octo, const struct rte_eth_rss_conf *wanted)
 {
 	uint8_t key[OCTO_MAX_RSS_KEY];
 	struct rte_eth_rss_conf before = {.rss_key = key, .rss_key_len = sizeof(key)};
 	const int first = octo_port_first(octo, OCTO_PORT_IDLE);
+	struct rte_eth_rss_conf conf = *wanted;
 	int ret;
 
 	if (first < 0)
 		return -ENODEV;
+	octo_rss_set_length(&conf, octo->port[first].past.info.hash_key_size);
 	ret = octo_tier_partition_leave_locked(octo, "sets the RSS hash");
 	if (ret != 0)
 		return ret;
@@ -115,9 +117,9 @@ hash_update_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 	if (ret != 0)
 		return ret;
 	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "update the RSS hash", pf_hash_update,
-			      pf_hash_update, conf, &before);
+			      pf_hash_update, &conf, &before);
 	if (ret == 0)
-		octo_rss_keep_hash(octo, conf);
+		octo_rss_keep_hash(octo, &conf);
 	if (ret == 0 && octo->sliced)
 		octo_rule_list_drop_learned_locked(octo);
 	return ret;
