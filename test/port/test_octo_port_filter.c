@@ -172,6 +172,24 @@ test_vlans_go_with_the_port(void **state)
 	assert_false(lets_in_vlan(octo_port_pf(1)));
 }
 
+/* The filter was off when the PF came back. */
+static void
+test_a_pf_has_the_vlans_of_a_filter_that_was_off(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_FILTER_OFFLOAD), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, 1), 0);
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, 0), 0);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_FILTER_OFFLOAD), 0);
+	assert_true(lets_in_vlan(octo_port_pf(0)));
+	assert_true(lets_in_vlan(octo_port_pf(1)));
+}
+
 /* Is the tag taken from a frame that comes in by this queue? */
 static bool
 is_stripped(uint16_t port, uint16_t queue)
@@ -326,6 +344,7 @@ main(void)
 		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
 		octo_port_test(test_groups_go_with_the_port),
 		octo_port_test(test_vlans_go_with_the_port),
+		octo_port_test(test_a_pf_has_the_vlans_of_a_filter_that_was_off),
 		octo_port_test(test_a_queue_strips_alone),
 		octo_port_test(test_a_queue_alone_does_not_strip),
 		octo_port_test(test_the_port_replaces_what_queues_strip),

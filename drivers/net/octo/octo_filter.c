@@ -280,10 +280,24 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 	return ret;
 }
 
+struct offload_arg {
+	uint16_t octo; /* port id of the octo port */
+	int bits;
+};
+
+/* A PF that came back while the filter was off has none of the port's VLANs, hence all of them. */
 static int
 pf_vlan_offload(struct octo_port *port, const void *arg)
 {
-	return rte_eth_dev_set_vlan_offload(port->port_id, *(const int *)arg);
+	const struct offload_arg *a = arg;
+	int ret = rte_eth_dev_set_vlan_offload(port->port_id, a->bits);
+
+	if (!(a->bits & RTE_ETH_VLAN_FILTER_OFFLOAD))
+		return ret;
+	for (uint16_t id = 0; ret == 0 && id <= RTE_ETHER_MAX_VLAN_ID; id++)
+		if (octo_lower_has_vlan(a->octo, id))
+			ret = rte_eth_dev_vlan_filter(port->port_id, id, 1);
+	return ret;
 }
 
 /* rte_eth_dev_set_vlan_offload() has its own bits for the offloads. */
@@ -329,8 +343,8 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
-	const int wanted = vlan_bits(offloads);
-	const int before = wanted ^ mask;
+	const struct offload_arg wanted = {octo->port_id, vlan_bits(offloads)};
+	const struct offload_arg before = {octo->port_id, wanted.bits ^ mask};
 	struct octo_rxq *q;
 	int ret;
 
@@ -504,20 +518,9 @@ resync_macs(struct octo_dev *octo, struct octo_port *port)
 static int
 resync_vlans(struct octo_dev *octo, struct octo_port *port)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t offloads = octo->settings.vlan_offloads;
-	const int bits = vlan_bits(offloads);
-	int ret = bits != 0 ? or_unknown(pf_vlan_offload(port, &bits)) : 0;
+	const struct offload_arg arg = {octo->port_id, vlan_bits(octo->settings.vlan_offloads)};
 
-	if (!(offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
-		return ret;
-	for (uint16_t id = 0; ret == 0 && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
-		const struct vlan_arg filter = {.id = id, .on = 1};
-
-		if ((data->vlan_filter_conf.ids[id / 64] >> (id % 64)) & 1)
-			ret = pf_vlan_filter(port, &filter);
-	}
-	return ret;
+	return arg.bits != 0 ? or_unknown(pf_vlan_offload(port, &arg)) : 0;
 }
 
 /* A PF that is configured again gets the filters of the others. */
