@@ -150,6 +150,26 @@ test_groups_go_with_the_port(void **state)
 	assert_let_in(octo_port_pf(0), false, false, false);
 }
 
+/* It had the octo port's, also when it was taken back. */
+static void
+test_a_pf_that_recovered_gets_its_own_address_back(void **state)
+{
+	static const struct octo_port_conf two_addresses = {.replug = true, .nic = "switch=mac"};
+	uint16_t port = octo_port_create(&two_addresses);
+	struct rte_ether_addr own, now;
+
+	(void)state;
+	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &own), 0);
+	octo_port_up(port, 1);
+	begin_recovery(1);
+	end_recovery(port, 1);
+	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &now), 0);
+	assert_false(rte_is_same_ether_addr(&now, &own));
+	octo_port_close_and_remove(port);
+	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &now), 0);
+	assert_true(rte_is_same_ether_addr(&now, &own));
+}
+
 #define VLAN 77
 
 static bool
@@ -343,6 +363,7 @@ main(void)
 		octo_port_test(test_a_pf_recovers_and_has_other_groups),
 		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
 		octo_port_test(test_groups_go_with_the_port),
+		octo_port_test(test_a_pf_that_recovered_gets_its_own_address_back),
 		octo_port_test(test_vlans_go_with_the_port),
 		octo_port_test(test_a_pf_has_the_vlans_of_a_filter_that_was_off),
 		octo_port_test(test_a_queue_strips_alone),

@@ -349,7 +349,9 @@ take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
 {
 	port->port_id = port_id;
 	rte_eth_dev_get_name_by_port(port_id, port->name);
-	rte_eth_macaddr_get(port_id, &port->mac);
+	/* one that was ours before has the octo port's address yet */
+	if (!(port->todo & OCTO_PORT_DO_RENEW))
+		rte_eth_macaddr_get(port_id, &port->mac);
 	port->has_rmv = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_RMV);
 	port->has_lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC);
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
