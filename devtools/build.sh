@@ -123,11 +123,28 @@ find_private_dpdk() {
 	export PATH=$prefix/bin:$PATH
 }
 
+# DPDK's own programs load the drivers: so the sanitizers' runtime is a shared library, and
+# programs of ours have no other.
+prepare_clang() {
+	need clang
+	[ -n "$asan" ] || return 0
+	need fuzz
+	variant_options+=("-Dc_link_args=-shared-libasan -Wl,-rpath,$(dirname "$(asan_runtime clang)")")
+}
+
+# asan_runtime COMPILER: its path.
+asan_runtime() {
+	case $1 in
+	clang) clang -print-file-name="libclang_rt.asan-$(uname -m).so" ;;
+	*) gcc -print-file-name=libasan.so ;;
+	esac
+}
+
 # Gets the variant that read_build_options was told of ready to compile.
 prepare_build() {
 	local tests=false
 	use_given_dpdk
-	[ "$cc" != clang ] || need clang
+	[ "$cc" != clang ] || prepare_clang
 	setup_build
 	find_private_dpdk
 	! have_pc cmocka || tests=true

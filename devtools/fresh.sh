@@ -92,7 +92,7 @@ short_plan() {
 	while read -r command; do
 		case $command in
 		'./octo test')
-			echo "root ./octo test unit"
+			echo "root ./octo test unit -k flow"
 			echo "root ./octo test functional -k '$fresh_functional'"
 			;;
 		'./octo test vm') say "--short leaves out: $command" ;;

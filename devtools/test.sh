@@ -84,7 +84,8 @@ start_pytest() {
 	python=$(python_of functional)
 	rm -f "$xml"
 	read -r -a pytest_args <<<"${OCTO_PYTEST_ARGS:-}"
-	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:-0} "$python" "$root/devtools/run-tests.py" \
+	OCTO_BUILD_DIR=$build_dir OCTO_ASAN=${asan:+$(asan_runtime "$cc")} \
+		OCTO_TEST_SHORT=${short:-0} "$python" "$root/devtools/run-tests.py" \
 		"$(test_jobs "$suite" "$name")" "$xml" "$root/test/$suite" ${name:+-k "$name"} \
 		-p no:cacheprovider -ra "${pytest_args[@]}" </dev/null || pytest_status=$?
 }
@@ -156,7 +157,9 @@ test_command() {
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
 	[ -z "$shell" ] || [ "$which" = vm ] || usage_test "--shell is for vm"
-	[ -z "$short" ] || [ "$which" = fresh ] || usage_test "--short is for fresh"
+	case $short$which in
+	1unit | 1port | 1model) usage_test "--short is for functional, vm and fresh" ;;
+	esac
 	if [ "$which" = fresh ]; then
 		run_fresh "$short"
 		say_result

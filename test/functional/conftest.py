@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from octotest import env, hugepages, process  # noqa: E402
 from octotest.netns import Host  # noqa: E402
 
+FEW = 2  # parameters of a test with ./octo test --short
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
 
 
@@ -37,17 +38,24 @@ def pytest_configure(config) -> None:
                             "nothing that a sanitizer could see")
 
 
+def _few(item: pytest.Item, among: int) -> int:
+    """As many of the parameters of a test do."""
+    many = item.get_closest_marker("many")
+    if env.ASAN and many:
+        among = min(among, many.kwargs["asan"])
+    return min(among, FEW) if env.SHORT else among
+
+
 def _thin_out(items: List[pytest.Item]) -> None:
-    """Of tests that differ in a parameter, take few where each takes long."""
+    """Of tests that differ in a parameter, take few."""
     alike = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("many"):
-            alike[item.nodeid.partition("[")[0]].append(item)
+        alike[item.nodeid.partition("[")[0]].append(item)
     for group in alike.values():
-        few = group[0].get_closest_marker("many").kwargs["asan"]
+        few = _few(group[0], len(group))
         kept = {i * len(group) // few for i in range(few)}
         skip = pytest.mark.skip(reason=f"{few} of these {len(group)} will do "
-                                "with sanitizers, all run without")
+                                + ("with --short" if env.SHORT else "with sanitizers"))
         for i, item in enumerate(group):
             if i not in kept:
                 item.add_marker(skip)
@@ -62,9 +70,10 @@ def _leave_out_scripts(items: List[pytest.Item]) -> None:
 
 def pytest_collection_modifyitems(config, items) -> None:
     """Without the drivers nothing can be tested: say so once per test."""
-    if env.ASAN and not config.getoption("keyword"):
+    if env.SHORT or not config.getoption("keyword"):
         _thin_out(items)
-        _leave_out_scripts(items)
+        if env.ASAN:
+            _leave_out_scripts(items)
     if all(env.built_driver(name).exists() for name in env.DRIVERS):
         return
     missing = pytest.mark.skip(reason=f"no drivers below {env.BUILD}")

@@ -313,7 +313,7 @@ test_a_pf_is_lost_by_the_thread_that_asks(void **state)
 	octo_port_await(octo_port_pf_is_started(port, 0));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef OCTO_SANITIZERS
 /* Where a list of the queues was allocated before their bursts were awaited. */
 static RTE_ATOMIC(bool) has_no_memory;
 
@@ -517,7 +517,7 @@ main(void)
 		octo_port_test(test_a_pf_is_removed_while_its_version_is_asked_for),
 		octo_port_test(test_a_pf_is_removed_while_its_queue_is_asked_for),
 		octo_port_test(test_a_pf_is_removed_while_its_burst_mode_is_asked_for),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef OCTO_SANITIZERS
 		octo_port_test(test_a_pf_is_removed_during_a_burst_without_memory),
 #endif
 		octo_port_test(test_a_pf_is_lost_by_the_thread_that_asks),

@@ -29,8 +29,16 @@ def pytest_report_header() -> str:
             f"kernel: {qemu.KERNEL_ROOT.name}")
 
 
+def pytest_configure(config) -> None:
+    """Say what the mark means."""
+    config.addinivalue_line("markers", "long: left out by ./octo test vm --short")
+
+
 def pytest_collection_modifyitems(items) -> None:
     """Without a machine nothing can be tested: say so."""
+    for item in items:
+        if env.SHORT and item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="takes long: not with --short"))
     reason = qemu.environment_lacks()
     if reason:
         for item in items:

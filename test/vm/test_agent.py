@@ -162,6 +162,7 @@ def _swap_sockets(echo: Echo, wire: Wire) -> None:
         traffic.result()
 
 
+@pytest.mark.long
 def test_dma_is_local_again_after_changes(guest, firmware, wire):
     """Queues change sockets and flows change queues, a cable is pulled and put back. With
     a clone of its pool on the other node nothing crosses after any of it."""

@@ -28,6 +28,8 @@ WORKER_CPUS = (0, 2)  # of vhost-net's worker of each queue, on the node of the 
 DISK = 64  # MiB
 MIB = int(os.environ.get("OCTO_NVME_MIB", "1"))
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def tap():

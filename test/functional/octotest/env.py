@@ -16,7 +16,9 @@ from typing import Iterable, List, Optional
 
 REPO = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("OCTO_BUILD_DIR", REPO / "build")).resolve()
-ASAN = os.environ.get("OCTO_ASAN", "0") not in ("", "0", "false")
+SHORT = os.environ.get("OCTO_TEST_SHORT", "0") not in ("", "0")
+ASAN_RUNTIME = os.environ.get("OCTO_ASAN", "")  # the library, if the build has sanitizers
+ASAN = ASAN_RUNTIME != ""
 IS_ROOT = os.geteuid() == 0
 DRIVERS = ("mpsim", "octo")
 # Where a DPDK is installed that has the drivers in it (devtools/in-tree.sh):

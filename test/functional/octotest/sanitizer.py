@@ -22,7 +22,7 @@ class Sanitizer:
 
     def preloaded(self) -> List[str]:
         """What the loader has to load before all else."""
-        return [] if self.dir is None else [env.gcc_library("libasan.so")]
+        return [] if self.dir is None else [env.ASAN_RUNTIME]
 
     def environment(self) -> Dict[str, str]:
         """What to add to the environment of the process."""
