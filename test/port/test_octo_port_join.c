@@ -383,6 +383,65 @@ test_a_pf_that_joins_is_ejected(void **state)
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 
+/* The RETA of the earlier configuration names queues that the PF does not have now. */
+static void
+test_a_pf_joins_at_the_start_with_fewer_queues(void **state)
+{
+	const struct rte_eth_conf conf = {
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+		.rx_adv_conf = {.rss_conf = {.rss_hf = RTE_ETH_RSS_IPV4}},
+	};
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up_as(port, 4, &conf);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_up_as(port, 2, &conf);
+	assert_true(octo_port_pf_is_started(port, 1));
+	assert_int_equal(octo_port_reta_of(1), 0x3);
+}
+
+static bool
+has_key(unsigned int pf, const uint8_t *key)
+{
+	uint8_t its[40];
+	struct rte_eth_rss_conf rss = {.rss_key = its, .rss_key_len = sizeof(its)};
+
+	assert_int_equal(rte_eth_dev_rss_hash_conf_get(octo_port_pf(pf), &rss), 0);
+	return memcmp(its, key, sizeof(its)) == 0;
+}
+
+/* Before DPDK 24.07 a length of 0 means that of the PFs' keys; then ethdev refuses it. */
+static void
+test_a_pf_gets_a_key_without_a_length(void **state)
+{
+	uint8_t key[40];
+	const struct rte_eth_conf conf = {
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+		.rx_adv_conf = {.rss_conf = {.rss_key = key, .rss_hf = RTE_ETH_RSS_IPV4}},
+	};
+	struct rte_eth_rss_conf rss = conf.rx_adv_conf.rss_conf;
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	memset(key, 0x5a, sizeof(key));
+	if (rte_eth_dev_configure(port, 2, 2, &conf) == -EINVAL)
+		skip();
+	assert_int_equal(octo_port_setup_queues(port, 2), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		assert_true(has_key(0, key));
+		assert_true(has_key(1, key));
+		assert_int_equal(rte_eth_dev_rss_hash_update(port, &rss), 0);
+		octo_port_remove_pf(pf);
+		octo_port_add_pf(&two_pfs, pf);
+		octo_port_await(octo_port_pf_is_started(port, pf));
+		assert_true(has_key(pf, key));
+	}
+}
+
 /* What was ejected can be probed by the next test. */
 static int
 teardown(void **state)
@@ -415,6 +474,8 @@ main(void)
 		join_test(test_two_pfs_cannot_join),
 		join_test(test_a_pf_that_does_not_get_to_join),
 		join_test(test_a_pf_that_joins_is_ejected),
+		join_test(test_a_pf_joins_at_the_start_with_fewer_queues),
+		join_test(test_a_pf_gets_a_key_without_a_length),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

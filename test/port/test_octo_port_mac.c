@@ -556,23 +556,6 @@ test_a_close_gives_addresses_back(void **state)
 	}
 }
 
-/* Its PFs have no RETA that could name queues. */
-static void
-test_a_port_that_only_sends(void **state)
-{
-	const struct rte_eth_conf conf = {.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS};
-
-	(void)state;
-	port = octo_port_create(&by_mac);
-	assert_int_equal(rte_eth_dev_configure(port, 0, 1, &conf), 0);
-	assert_int_equal(rte_eth_tx_queue_setup(port, 0, 64, SOCKET_ID_ANY, NULL), 0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-	assert_string_equal(tier(), "mac");
-	octo_port_send(port, 0, 100, BURST);
-	octo_port_pass_us(10000);
-	assert_int_equal(octo_port_xstat(port, "tx_good_packets"), BURST);
-}
-
 int
 main(void)
 {
@@ -600,7 +583,6 @@ main(void)
 		octo_port_test(test_a_pf_without_link_delivers_nothing),
 		octo_port_test(test_the_tier_below_drops_nothing),
 		octo_port_test(test_a_close_gives_addresses_back),
-		octo_port_test(test_a_port_that_only_sends),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

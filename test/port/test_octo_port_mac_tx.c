@@ -302,6 +302,26 @@ test_the_tier_below_changes_nothing(void **state)
 	}
 }
 
+/* Its PFs have no RETA that could name queues. */
+static void
+test_a_port_that_only_sends(void **state)
+{
+	const struct octo_port_conf only_sends = {.nic = "switch=mac", .octo = "tier=mac"};
+	const struct rte_eth_conf conf = {.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS};
+	struct octo_view_topology view;
+
+	(void)state;
+	port = octo_port_create(&only_sends);
+	assert_int_equal(rte_eth_dev_configure(port, 0, 1, &conf), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port, 0, 64, SOCKET_ID_ANY, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
+	assert_string_equal(view.tier, "mac");
+	octo_port_send(port, 0, 100, BURST);
+	octo_port_pass_us(10000);
+	assert_int_equal(octo_port_xstat(port, "tx_good_packets"), BURST);
+}
+
 int
 main(void)
 {
@@ -317,6 +337,7 @@ main(void)
 		octo_port_test(test_the_address_of_a_lost_pf_is_that_of_another),
 		octo_port_test(test_the_application_takes_care),
 		octo_port_test(test_the_tier_below_changes_nothing),
+		octo_port_test(test_a_port_that_only_sends),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

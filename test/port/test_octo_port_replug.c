@@ -206,55 +206,6 @@ test_a_pf_joins_a_stopped_port_at_its_start(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
-/* The RETA of the earlier configuration names queues that the PF does not have now. */
-static void
-test_a_pf_joins_at_the_start_with_fewer_queues(void **state)
-{
-	const struct rte_eth_conf conf = {
-		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
-		.rx_adv_conf = {.rss_conf = {.rss_hf = RTE_ETH_RSS_IPV4}},
-	};
-	uint16_t port = octo_port_create(&two_pfs);
-
-	(void)state;
-	octo_port_up_as(port, 4, &conf);
-	octo_port_remove_pf(1);
-	assert_int_equal(rte_eth_dev_stop(port), 0);
-	octo_port_add_pf(&two_pfs, 1);
-	octo_port_up_as(port, 2, &conf);
-	assert_true(octo_port_pf_is_started(port, 1));
-	assert_int_equal(octo_port_reta_of(1), 0x3);
-}
-
-/* Before DPDK 24.07 a length of 0 means that of the PFs' keys; then ethdev refuses it. */
-static void
-test_a_pf_gets_a_key_without_a_length(void **state)
-{
-	uint8_t key[40];
-	const struct rte_eth_conf conf = {
-		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
-		.rx_adv_conf = {.rss_conf = {.rss_key = key, .rss_hf = RTE_ETH_RSS_IPV4}},
-	};
-	struct rte_eth_rss_conf rss = conf.rx_adv_conf.rss_conf;
-	uint16_t port = octo_port_create(&two_pfs);
-
-	(void)state;
-	memset(key, 0x5a, sizeof(key));
-	if (rte_eth_dev_configure(port, 2, 2, &conf) == -EINVAL)
-		skip();
-	assert_int_equal(octo_port_setup_queues(port, 2), 0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-	for (unsigned int pf = 0; pf < 2; pf++) {
-		assert_key(octo_port_pf(0));
-		assert_key(octo_port_pf(1));
-		assert_int_equal(rte_eth_dev_rss_hash_update(port, &rss), 0);
-		octo_port_remove_pf(pf);
-		octo_port_add_pf(&two_pfs, pf);
-		octo_port_await(octo_port_pf_is_started(port, pf));
-		assert_key(octo_port_pf(pf));
-	}
-}
-
 static void
 test_a_pf_is_missing_at_the_start(void **state)
 {
@@ -620,8 +571,6 @@ main(void)
 		octo_port_test(test_a_pf_is_back_before_its_flows_have_left),
 		octo_port_test(test_a_pf_gets_what_the_others_have),
 		octo_port_test(test_a_pf_joins_a_stopped_port_at_its_start),
-		octo_port_test(test_a_pf_joins_at_the_start_with_fewer_queues),
-		octo_port_test(test_a_pf_gets_a_key_without_a_length),
 		octo_port_test(test_a_pf_is_missing_at_the_start),
 		octo_port_test(test_a_lesser_pf_stays_out),
 		octo_port_test(test_transfer_rules_know_pfs_by_other_numbers),
