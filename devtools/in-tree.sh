@@ -246,7 +246,7 @@ step_static() {
 # --- our tests
 
 # of what is in no DPDK tree: the packages, and programs of our own
-apart=(--ignore-glob="*/test_agent_*.py" --ignore-glob="*/test_packages.py" --ignore-glob="*/test_secondary_calls.py")
+apart=(--ignore-glob="*/test_agent_*.py" --ignore-glob="*/test_packages.py" --ignore-glob="*/test_secondary_*.py")
 
 run_tests() {
 	local python pytest_args

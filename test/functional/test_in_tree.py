@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """devtools/in-tree.sh: what it makes of a tree with the lists of a DPDK."""
 
+import fnmatch
 import re
 import subprocess
 from pathlib import Path
@@ -110,3 +111,12 @@ def test_wrong_use(dpdk, tmp_path, words, status, says):
         word.format(dir=tmp_path, dpdk=dpdk) for word in words))
     assert done.returncode == status and says in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_processes_linked_with_another_dpdk_are_left_out():
+    """The second process that a test starts is of our own build, not of that tree."""
+    globs = re.findall(r'--ignore-glob="([^"]+)"', SCRIPT.read_text())
+    files = [str(path) for path in (env.REPO / "test/functional").glob("test_*.py")
+             if re.search(r'^PROGRAM = env.test_program', path.read_text(), re.MULTILINE)]
+    assert files
+    assert [file for file in files if not any(fnmatch.fnmatch(file, glob) for glob in globs)] == []
