@@ -206,6 +206,30 @@ test_age_is_that_of_the_busiest_pf(void **state)
 	assert_int_equal(age.aged, 1);
 }
 
+/* Nobody knows when it was hit last. An application that took it for aged would destroy it. */
+static void
+test_a_rule_that_no_pf_has_is_not_aged(void **state)
+{
+	const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
+	const struct rte_flow_action_age conf = {.timeout = 10};
+	const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = &conf};
+	struct rte_flow_error error = {.message = NULL};
+	struct rte_flow_action_handle *handle;
+	uint16_t port = make_port();
+	struct rte_flow_query_age age;
+	struct rte_flow *rule;
+
+	(void)state;
+	rule = create_aging(port, NULL);
+	handle = rte_flow_action_handle_create(port, &ingress, &action, NULL);
+	assert_non_null(handle);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_flow_query(port, rule, &action, &age, &error), -ENODEV);
+	assert_string_equal(error.message, "no PF has this rule now");
+	assert_int_equal(rte_flow_action_handle_query(port, handle, &age, &error), -ENODEV);
+	assert_string_equal(error.message, "no PF has this indirect action now");
+}
+
 /* A lower port may take it as it is; octo reads the timeout when it is updated. */
 static void
 test_an_indirect_age_has_a_configuration(void **state)
@@ -262,6 +286,7 @@ main(void)
 		aged_test(test_a_flow_that_was_hit_meanwhile_is_young),
 		aged_test(test_age_is_that_of_the_busiest_pf),
 		aged_test(test_an_indirect_age_has_a_configuration),
+		aged_test(test_a_rule_that_no_pf_has_is_not_aged),
 		aged_test(test_the_pfs_event_is_passed_on),
 	};
 

@@ -305,6 +305,8 @@ static int
 query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	  struct rte_flow_query_age *all, struct rte_flow_error *error)
 {
+	bool any = false;
+
 	*all = (struct rte_flow_query_age){.aged = 1};
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_age one = {0};
@@ -316,8 +318,9 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		if (ret != 0)
 			return ret;
 		octo_rule_hits_merge_age(all, &one);
+		any = true;
 	}
-	return 0;
+	return any ? 0 : octo_flow_refuse(error, ENODEV, "no PF has this indirect action now");
 }
 
 int

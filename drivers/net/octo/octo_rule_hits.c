@@ -243,9 +243,18 @@ octo_rule_hits_merge_age(struct rte_flow_query_age *all, const struct rte_flow_q
 }
 
 static int
+refuse_absent(struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+				  "no PF has this rule now");
+}
+
+static int
 query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_flow_action *action,
 	  struct rte_flow_query_age *age, struct rte_flow_error *error)
 {
+	bool any = false;
+
 	*age = (struct rte_flow_query_age){.aged = 1};
 	for (uint8_t port = 0; port < octo->nb_ports; port++) {
 		struct rte_flow_query_age one = {0};
@@ -257,8 +266,9 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 		if (ret != 0)
 			return ret;
 		octo_rule_hits_merge_age(age, &one);
+		any = true;
 	}
-	return 0;
+	return any ? 0 : refuse_absent(error);
 }
 
 /* Query the first PF that has the rule, as the answer is the same on all. */
@@ -269,8 +279,7 @@ query_first(struct octo_dev *octo, const struct rte_flow *rule,
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		if (is_on(octo, rule, pf))
 			return query_pf(octo, rule, pf, action, data, error);
-	return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
-				  "no PF has this rule now");
+	return refuse_absent(error);
 }
 
 /* The ethdev of slices answers with legs: replace them by the queues that the application named. */
