@@ -230,6 +230,21 @@ test_a_rule_that_no_pf_has_is_not_aged(void **state)
 	assert_string_equal(error.message, "no PF has this indirect action now");
 }
 
+static void
+test_contexts_have_a_place(void **state)
+{
+	struct rte_flow_error error = {.message = NULL};
+	uint16_t port = make_port();
+
+	(void)state;
+	create_aging(port, NULL);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		taker[pf]->rule[0].aged = true;
+	assert_int_equal(rte_flow_get_aged_flows(port, NULL, 4, &error), -EINVAL);
+	assert_string_equal(error.message, "there is no room for the contexts");
+	assert_int_equal(nb_aged(port), 1);
+}
+
 /* A lower port may take it as it is; octo reads the timeout when it is updated. */
 static void
 test_an_indirect_age_has_a_configuration(void **state)
@@ -287,6 +302,7 @@ main(void)
 		aged_test(test_age_is_that_of_the_busiest_pf),
 		aged_test(test_an_indirect_age_has_a_configuration),
 		aged_test(test_a_rule_that_no_pf_has_is_not_aged),
+		aged_test(test_contexts_have_a_place),
 		aged_test(test_the_pfs_event_is_passed_on),
 	};
 

@@ -221,9 +221,13 @@ octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 		      struct rte_flow_error *error)
 {
 	struct search s = {0};
-	int ret = list_rules(octo, &s) == 0 ? 0 : refuse_memory(error);
+	int ret;
 	int pf;
 
+	if (nb > 0 && contexts == NULL)
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "there is no room for the contexts");
+	ret = list_rules(octo, &s) == 0 ? 0 : refuse_memory(error);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		if (ret != 0)
 			break;
