@@ -212,6 +212,15 @@ pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_err
 	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
 }
 
+static int
+flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr, uint16_t nb_queue,
+	       const struct rte_flow_queue_attr *queue_attr[], struct rte_flow_error *error)
+{
+	if (of(dev)->faults.flow_configure != 0)
+		return refuse(dev, of(dev)->faults.flow_configure, error);
+	return of(dev)->real_flow->configure(dev, attr, nb_queue, queue_attr, error);
+}
+
 static struct rte_flow_action_handle *
 handle_create(struct rte_eth_dev *dev, const struct rte_flow_indir_action_conf *conf,
 	      const struct rte_flow_action *action, struct rte_flow_error *error)
@@ -264,6 +273,7 @@ flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 	flow->query = query;
 	flow->isolate = isolate;
 	flow->pick_transfer_proxy = pick_transfer_proxy;
+	flow->configure = flow_configure;
 	flow->action_handle_create = handle_create;
 	flow->action_handle_destroy = handle_destroy;
 	flow->action_handle_update = handle_update;

@@ -25,6 +25,7 @@ struct octo_port_faults {
 	uint32_t priorities; /* rules of this one or a lower one are refused, 0: none */
 	int count;           /* of rules that shall count */
 	int destroy;         /* refuse to destroy rules */
+	int flow_configure;  /* of flow queues */
 	int handle_create;   /* of indirect actions */
 	int handle_update;
 	int handle_destroy;

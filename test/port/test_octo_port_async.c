@@ -10,6 +10,7 @@
 #include <rte_errno.h>
 
 #include "octo_port_async.h"
+#include "octo_port_fault.h"
 #include "octo_private.h"
 
 #define OK RTE_FLOW_OP_SUCCESS
@@ -217,6 +218,30 @@ test_a_pf_without_flow_queues_is_named(void **state)
 	assert_int_equal(octo_port_configure(port, 1), 0);
 	assert_refused(octo_port_flow_queues(port, 1, 16, &error) == -ENOTSUP, ENOTSUP, &error,
 		       "PF net_mpsim1");
+}
+
+/* The second PF refuses: the first is to have the old flow queues, which the port goes on with. */
+static void
+test_a_pf_that_refuses_other_flow_queues(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *faults = octo_port_faults_on(1);
+	struct octo_port_table t;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 4), 0);
+	assert_int_equal(octo_port_flow_queues(port, 2, 16, NULL), 0);
+	faults->flow_configure = ENOMEM;
+	assert_int_equal(octo_port_flow_queues(port, 1, 4, NULL), -ENOMEM);
+	faults->flow_configure = 0;
+	octo_port_table_create(&t, port, 64);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	for (uint16_t i = 0; i < 16; i++)
+		assert_non_null(octo_port_enqueue(&t, 100 + i, i % 4, true, NULL));
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	for (uint16_t i = 0; i < 16; i++)
+		octo_port_pull(port, 100 + i, OK);
+	octo_port_faults_off();
 }
 
 static void
@@ -479,6 +504,7 @@ main(void)
 		octo_port_test(test_a_tuple_is_steered_once),
 		octo_port_test(test_a_full_queue_refuses),
 		octo_port_test(test_a_pf_without_flow_queues_is_named),
+		octo_port_test(test_a_pf_that_refuses_other_flow_queues),
 		octo_port_test(test_flushing_and_stopping),
 		octo_port_test(test_flushing_what_is_being_destroyed),
 		octo_port_test(test_flushing_what_is_being_made_and_destroyed),

@@ -41,6 +41,7 @@ struct rte_flow_template_table {
 struct octo_async {
 	LIST_HEAD(, octo_pf_template) templates;
 	LIST_HEAD(, rte_flow_template_table) tables;
+	struct rte_flow_port_attr attr;
 	uint16_t nb_queues;
 	struct octo_async_queue *queues[]; /* by id */
 };

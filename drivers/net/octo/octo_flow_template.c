@@ -111,26 +111,38 @@ check_configure(struct octo_dev *octo, const struct rte_flow_port_attr *attr, ui
 
 /* Octo's default size is passed on explicitly, as a PF's default may differ. */
 static int
-configure_pfs(struct octo_dev *octo, const struct rte_flow_port_attr *attr,
-	      const struct octo_async *async, struct rte_flow_error *error)
+configure_pf(const struct octo_port *port, const struct octo_async *async,
+	     struct rte_flow_error *error)
 {
 	const struct rte_flow_queue_attr **sizes = calloc(async->nb_queues, sizeof(sizes[0]));
-	int ret = 0;
-	int pf;
+	int ret;
 
 	if (sizes == NULL)
 		return refuse(error, ENOMEM, "no memory for flow queues");
 	for (uint16_t i = 0; i < async->nb_queues; i++)
 		sizes[i] = &async->queues[i]->attr;
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
-		ret = rte_flow_configure(octo->port[pf].port_id, attr, async->nb_queues, sizes,
-					 error);
-		if (ret == 0)
-			continue;
-		ret = blame(&octo->port[pf], ret, error);
-		break;
-	}
+	ret = rte_flow_configure(port->port_id, &async->attr, async->nb_queues, sizes, error);
 	free(sizes);
+	return ret == 0 ? 0 : blame(port, ret, error);
+}
+
+/* If a PF refuses, those before it get the flow queues again with which the port goes on. */
+static int
+configure_pfs(const struct octo_dev *octo, const struct octo_async *async,
+	      struct rte_flow_error *error)
+{
+	int ret = 0;
+	int pf;
+
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
+		ret = configure_pf(&octo->port[pf], async, error);
+		if (ret != 0)
+			break;
+	}
+	while (ret != 0 && octo->async != NULL && --pf >= 0)
+		if (octo_port_is(&octo->port[pf], OCTO_PORT_READY) &&
+		    !octo->port[pf].no_flow_queues)
+			configure_pf(&octo->port[pf], octo->async, NULL);
 	return ret;
 }
 
@@ -154,7 +166,8 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 	async = make_queues(nb_queue, queue_attr);
 	if (async == NULL)
 		return refuse(error, ENOMEM, "no memory for flow queues");
-	ret = configure_pfs(octo, attr, async, error);
+	async->attr = *attr;
+	ret = configure_pfs(octo, async, error);
 	if (ret != 0) {
 		free_queues(async);
 		return ret;
