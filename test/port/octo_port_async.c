@@ -66,9 +66,10 @@ octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_flow
 	return rte_flow_configure(port, &attr, nb, queues, error);
 }
 
-static void
-create_table(struct octo_port_table *t, uint16_t port, uint32_t nb_flows,
-	     const struct rte_flow_action *actions, const struct rte_flow_action *masks)
+void
+octo_port_table_create_as(struct octo_port_table *t, uint16_t port, uint32_t nb_flows,
+			  const struct rte_flow_action *actions,
+			  const struct rte_flow_action *masks)
 {
 	const struct rte_flow_template_table_attr attr = {.flow_attr.ingress = 1,
 							  .nb_flows = nb_flows};
@@ -96,7 +97,7 @@ octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flo
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
 
-	create_table(t, port, nb_flows, actions, actions);
+	octo_port_table_create_as(t, port, nb_flows, actions, actions);
 }
 
 void
@@ -112,7 +113,7 @@ octo_port_table_create_by_handle(struct octo_port_table *t, uint16_t port, uint3
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
 
-	create_table(t, port, nb_flows, actions, masks);
+	octo_port_table_create_as(t, port, nb_flows, actions, masks);
 }
 
 void

@@ -38,6 +38,10 @@ int octo_port_flow_queues(uint16_t port, uint16_t nb, uint32_t size, struct rte_
 void octo_port_table_create(struct octo_port_table *t, uint16_t port, uint32_t nb_flows);
 /** Whose queue is an indirect action. */
 void octo_port_table_create_by_handle(struct octo_port_table *t, uint16_t port, uint32_t nb_flows);
+/** Of these actions; masks tell which of their confs the rules have in common. */
+void octo_port_table_create_as(struct octo_port_table *t, uint16_t port, uint32_t nb_flows,
+			       const struct rte_flow_action *actions,
+			       const struct rte_flow_action *masks);
 void octo_port_table_destroy(struct octo_port_table *t);
 
 /** By flow queue 0; what is given as user_data is the source port. */

@@ -244,6 +244,55 @@ test_a_pf_that_refuses_other_flow_queues(void **state)
 	octo_port_faults_off();
 }
 
+/* PFs report a rule by the context that octo gave them, also where the template gives one. */
+static void
+check_aging(bool common)
+{
+	static int context;
+	const struct rte_flow_action_age age = {.timeout = 10, .context = &context};
+	const struct rte_flow_action_age mask = {.timeout = 0xffffff, .context = (void *)-1};
+	const struct rte_flow_action_queue queue = {.index = 1};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = &age},
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	const struct rte_flow_action masks[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = common ? &mask : NULL},
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	const struct rte_flow_op_attr now = {0};
+	struct octo_port_table open, t;
+	uint16_t port = start_port(&two_pfs, &open);
+	struct octo_flow_rule r;
+	void *aged[4];
+
+	octo_port_table_create_as(&t, port, 4, actions, masks);
+	octo_port_build(&r, 7, 1);
+	assert_non_null(rte_flow_async_create(port, 0, &now, t.table, r.pattern, 0, actions, 0,
+					      (void *)7, NULL));
+	octo_port_pull(port, 7, OK);
+	assert_int_equal(rte_flow_get_aged_flows(port, aged, RTE_DIM(aged), NULL), 0);
+	octo_port_pass_us(11 * 1000 * 1000);
+	assert_int_equal(rte_flow_get_aged_flows(port, aged, RTE_DIM(aged), NULL), 1);
+	assert_ptr_equal(aged[0], &context);
+}
+
+static void
+test_rules_of_tables_age(void **state)
+{
+	(void)state;
+	check_aging(false);
+}
+
+static void
+test_rules_of_tables_age_by_the_template(void **state)
+{
+	(void)state;
+	check_aging(true);
+}
+
 static void
 test_flushing_and_stopping(void **state)
 {
@@ -505,6 +554,8 @@ main(void)
 		octo_port_test(test_a_full_queue_refuses),
 		octo_port_test(test_a_pf_without_flow_queues_is_named),
 		octo_port_test(test_a_pf_that_refuses_other_flow_queues),
+		octo_port_test(test_rules_of_tables_age),
+		octo_port_test(test_rules_of_tables_age_by_the_template),
 		octo_port_test(test_flushing_and_stopping),
 		octo_port_test(test_flushing_what_is_being_destroyed),
 		octo_port_test(test_flushing_what_is_being_made_and_destroyed),

@@ -124,7 +124,10 @@ create_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op
 	op->rule->ext->table = r->table;
 	op->rule->ext->flow_queue = (uint16_t)queue_id;
 	r->table->nb_flows++;
-	ret = create_on_pfs(octo, op, (uint16_t)queue_id, r, actions, error);
+	/* the copy of AGE has the context by which the PFs report the rule */
+	ret = create_on_pfs(octo, op, (uint16_t)queue_id, r,
+			    op->rule->generic ? op->rule->ext->app_spec.rule->actions_ro : actions,
+			    error);
 	op->failed = ret != 0;
 	op->untold = ret != 0;
 	enqueue(octo, queue_id, ret == 0 ? attr : NULL);

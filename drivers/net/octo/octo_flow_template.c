@@ -227,10 +227,24 @@ struct making {
 	const struct rte_flow_action *masks;
 };
 
+/* Each rule gives an AGE action of its own, as the PFs report the rule by its context. */
+static void
+open_ages(const struct making *m, struct rte_flow_action masks[OCTO_TEMPLATE_MAX])
+{
+	unsigned int i = 0;
+
+	do {
+		masks[i] = m->masks[i];
+		if (m->actions[i].type == RTE_FLOW_ACTION_TYPE_AGE)
+			masks[i].conf = NULL;
+	} while (m->actions[i++].type != RTE_FLOW_ACTION_TYPE_END);
+}
+
 static void *
 create_on_pf(const struct octo_dev *octo, const struct making *m, uint8_t pf,
 	     struct rte_flow_error *error)
 {
+	struct rte_flow_action masks[OCTO_TEMPLATE_MAX];
 	const uint16_t port = octo->port[pf].port_id;
 	const struct rte_flow_action *actions;
 	struct octo_indirect_own own;
@@ -238,7 +252,8 @@ create_on_pf(const struct octo_dev *octo, const struct making *m, uint8_t pf,
 	if (m->pattern_attr != NULL)
 		return rte_flow_pattern_template_create(port, m->pattern_attr, m->pattern, error);
 	actions = octo_indirect_on_pf(octo, m->actions, pf, &own);
-	return rte_flow_actions_template_create(port, m->actions_attr, actions, m->masks, error);
+	open_ages(m, masks);
+	return rte_flow_actions_template_create(port, m->actions_attr, actions, masks, error);
 }
 
 static int
