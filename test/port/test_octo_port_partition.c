@@ -8,6 +8,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "octo_private.h"
 
 #define BURST 32
 #define FRAME_LEN 90
@@ -474,6 +475,30 @@ test_queues_that_move_take_their_share_along(void **state)
 	assert_true(seen.of[0] > 200 && seen.of[1] > 200);
 }
 
+/* As after many changes, between which steps of the next were left out. */
+static void
+test_a_partition_in_too_many_pieces_starts_over(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	struct octo_tier_partition *p = &octo->partition;
+	unsigned int most = 0;
+
+	(void)state;
+	up(port, 4, RSS_TYPES, NULL);
+	octo_lock(octo);
+	for (uint32_t i = 0; i < OCTO_PARTITION_BUCKETS; i++)
+		p->plan->map.bucket[i] = i % 2;
+	p->settled = false;
+	octo_unlock(octo);
+	octo_port_await((talk(port, 4, ARP, 1), most = RTE_MAX(most, p->set.nb_flows),
+			 p->settled && !p->stepping));
+	assert_in_range(most, 1, 2 * OCTO_PARTITION_MAX_RULES + 1);
+	assert_string_equal(tier(port), "partition");
+	talk(port, 4, ANY_IP, 640);
+	assert_int_equal(octo_port_strays(port), 0);
+}
+
 static void
 test_a_table_without_room_gives_tier_exact(void **state)
 {
@@ -546,6 +571,7 @@ main(void)
 		octo_port_test(test_the_pfs_that_are_left_cover_all_queues),
 		octo_port_test(test_a_pf_without_link_is_left),
 		octo_port_test(test_queues_that_move_take_their_share_along),
+		octo_port_test(test_a_partition_in_too_many_pieces_starts_over),
 		octo_port_test(test_a_table_without_room_gives_tier_exact),
 		octo_port_test(test_masked_rules_that_are_ignored),
 		octo_port_test(test_masked_rules_that_nothing_needs),

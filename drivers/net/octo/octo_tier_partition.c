@@ -121,6 +121,19 @@ make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
 		octo_partition_reta(home, port.nb_queues, pf, map->reta[pf], port.reta_size, keep);
 }
 
+static bool
+fits(const struct octo_dev *octo, const struct octo_migration_map *map)
+{
+	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
+	bool ok;
+
+	ok = rules != NULL &&
+	     octo_partition_rules(map->bucket, map->rest, octo_data(octo)->nb_rx_queues, rules) <=
+		     OCTO_PARTITION_MAX_RULES;
+	free(rules);
+	return ok;
+}
+
 /*
  * After many changes the partition may be too fragmented for the room of rules: then start
  * over.
@@ -128,18 +141,24 @@ make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
 static void
 make_target(const struct octo_dev *octo, struct octo_partition_plan *plan)
 {
-	struct octo_partition_rule *rules;
-
 	plan->target = plan->map;
 	make_map(octo, &plan->target, true);
-	if (!has_masked_rules(octo))
-		return;
-	rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
-	if (rules == NULL ||
-	    octo_partition_rules(plan->target.bucket, plan->target.rest,
-				 octo_data(octo)->nb_rx_queues, rules) > OCTO_PARTITION_MAX_RULES)
+	if (has_masked_rules(octo) && !fits(octo, &plan->target))
 		make_map(octo, &plan->target, false);
-	free(rules);
+}
+
+/*
+ * On the way to a partition that starts over there may be less room than at its end: then go there
+ * at once, without order.
+ */
+static void
+make_room(const struct octo_dev *octo, struct octo_partition_plan *plan)
+{
+	if (!has_masked_rules(octo) || !plan->step.buckets || fits(octo, &plan->next))
+		return;
+	plan->next = plan->target;
+	memset(plan->step.legs, 0, sizeof(plan->step.legs));
+	plan->step.retas = octo_pf_mask(octo, OCTO_PORT_RUNNING);
 }
 
 /* Use the best tier in which all PFs have the same RETA. */
@@ -294,6 +313,7 @@ go_on(struct octo_dev *octo)
 	plan->next = plan->map;
 	s->settled = !octo_migration_next(&port, &plan->next, &plan->target, &plan->step) &&
 		     !s->stale;
+	make_room(octo, plan);
 	if (s->settled || (s->stepping && !is_urgent(octo, &plan->step)))
 		return s->stepping;
 	return take_step(octo);
