@@ -127,6 +127,8 @@ test_a_pf_that_is_lost_is_not_asked_again(void **state)
 		taker[pf]->rule[0].aged = true;
 	taker[0]->on_aged = lose_first_pf;
 	taker[0]->nb_asked = 0;
+	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), 0);
+	octo_port_pass_us(11 * 1000 * 1000);
 	assert_int_equal(rte_flow_get_aged_flows(port, contexts, RTE_DIM(contexts), NULL), 1);
 	assert_int_equal(taker[0]->nb_asked, 1);
 }
@@ -287,6 +289,34 @@ test_the_pfs_event_is_passed_on(void **state)
 		rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL), 0);
 }
 
+/* It came by the PF that is lost, and may come by the other at once. */
+static void
+test_a_flow_is_young_after_a_pf_is_lost(void **state)
+{
+	const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_AGE};
+	uint16_t port = make_port();
+	struct rte_flow_query_age age;
+	struct rte_flow *rule;
+
+	(void)state;
+	rule = create_aging(port, NULL);
+	taker[1]->idle = 20;
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	lose_first_pf();
+	assert_int_equal(nb_aged(port), 0);
+	octo_port_pass_us(5 * 1000 * 1000);
+	assert_int_equal(nb_aged(port), 0);
+	assert_int_equal(rte_flow_query(port, rule, &action, &age, NULL), 0);
+	assert_int_equal(age.aged, 0);
+	assert_in_range(age.sec_since_last_hit, 5, 9);
+	octo_port_pass_us(6 * 1000 * 1000);
+	assert_int_equal(nb_aged(port), 1);
+	assert_int_equal(rte_flow_query(port, rule, &action, &age, NULL), 0);
+	assert_int_equal(age.aged, 1);
+	assert_int_equal(age.sec_since_last_hit, 20);
+}
+
 #define aged_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, teardown)
 
 int
@@ -304,6 +334,7 @@ main(void)
 		aged_test(test_a_rule_that_no_pf_has_is_not_aged),
 		aged_test(test_contexts_have_a_place),
 		aged_test(test_the_pfs_event_is_passed_on),
+		aged_test(test_a_flow_is_young_after_a_pf_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -320,6 +320,7 @@ query_age(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		octo_rule_hits_merge_age(all, &one);
 		any = true;
 	}
+	octo_rule_hits_merge_lost(octo, handle->action, all);
 	return any ? 0 : octo_flow_refuse(error, ENODEV, "no PF has this indirect action now");
 }
 

@@ -224,6 +224,8 @@ int octo_rule_hits_query_locked(struct octo_dev *octo, struct rte_flow *rule,
 				const struct rte_flow_action *action, void *data,
 				struct rte_flow_error *error);
 void octo_rule_hits_merge_age(struct rte_flow_query_age *all, const struct rte_flow_query_age *one);
+void octo_rule_hits_merge_lost(const struct octo_dev *octo, const struct rte_flow_action *action,
+			       struct rte_flow_query_age *all);
 bool
 octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port, uint64_t *hits);
 

@@ -124,6 +124,15 @@ ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flo
 	return ret;
 }
 
+static bool
+may_be_hit(const struct octo_dev *octo, const struct rte_flow_action *action)
+{
+	struct rte_flow_query_age age = {.aged = 1};
+
+	octo_rule_hits_merge_lost(octo, action, &age);
+	return !age.aged;
+}
+
 /* The rule may have been hit since the report. If a PF cannot be queried, its report counts. */
 static bool
 is_aged(const struct octo_dev *octo, struct rte_flow *rule)
@@ -135,6 +144,9 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 	struct octo_app_spec *app_spec = &rule->ext->app_spec;
 	int pf;
 
+	if (may_be_hit(octo,
+		       octo_indirect_find(app_spec->rule->actions_ro, RTE_FLOW_ACTION_TYPE_AGE)))
+		return false;
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow *on = octo_rule_on(octo, rule, (uint8_t)pf);
 		struct rte_flow_query_age age = {0};
@@ -177,6 +189,8 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 {
 	int pf;
 
+	if (may_be_hit(octo, handle->action))
+		return false;
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, (uint8_t)pf);
 		struct rte_flow_query_age age = {0};

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 
 const struct rte_flow_action octo_rule_hits_count[] = {
@@ -242,6 +243,30 @@ octo_rule_hits_merge_age(struct rte_flow_query_age *all, const struct rte_flow_q
 	all->sec_since_last_hit_valid |= one->sec_since_last_hit_valid;
 }
 
+/* A PF that is lost may have had packets until then, and flows that came by it are not idle. */
+void
+octo_rule_hits_merge_lost(const struct octo_dev *octo, const struct rte_flow_action *action,
+			  struct rte_flow_query_age *all)
+{
+	const struct rte_flow_action_age *conf = action == NULL ? NULL : action->conf;
+	const uint64_t idle = (octo_now() - octo->failover.lost_at) / rte_get_timer_hz();
+	const struct rte_flow_query_age lost = {
+		.sec_since_last_hit_valid = 1,
+		.sec_since_last_hit = (uint32_t)idle,
+	};
+
+	if (octo->failover.lost_at != 0 && conf != NULL && idle < conf->timeout)
+		octo_rule_hits_merge_age(all, &lost);
+}
+
+static const struct rte_flow_action *
+age_of(const struct rte_flow *rule)
+{
+	return !rule->generic ? NULL :
+				octo_indirect_find(rule->ext->app_spec.rule->actions_ro,
+						   RTE_FLOW_ACTION_TYPE_AGE);
+}
+
 static int
 refuse_absent(struct rte_flow_error *error)
 {
@@ -268,6 +293,7 @@ query_age(struct octo_dev *octo, const struct rte_flow *rule, const struct rte_f
 		octo_rule_hits_merge_age(age, &one);
 		any = true;
 	}
+	octo_rule_hits_merge_lost(octo, age_of(rule), age);
 	return any ? 0 : refuse_absent(error);
 }
 

@@ -113,6 +113,8 @@ count_failover(struct octo_dev *octo, uint32_t usable)
 {
 	struct octo_failover *f = &octo->failover;
 
+	if (f->usable & ~usable)
+		f->lost_at = octo_now();
 	if (f->watching) {
 		f->failovers += (unsigned int)__builtin_popcount(f->usable & ~usable);
 		f->failbacks += (unsigned int)__builtin_popcount(usable & ~f->usable);
