@@ -227,8 +227,8 @@ octo_slices_set_up_idle_locked(const struct octo_dev *octo, const struct octo_po
 		    !is_leg(octo, port, i, data->nb_rx_queues))
 			ret = set_up_idle_rx(octo, port, i);
 		/* idle Tx queues of a running port stay as they are */
-		if (ret == 0 && !octo_port_is(port, OCTO_PORT_RUNNING) &&
-		    (octo->started || has_first(data->tx_queues, data->nb_tx_queues)) &&
+		if (ret == 0 && !octo_port_is(port, OCTO_PORT_RUNNING) && data->nb_tx_queues > 0 &&
+		    (octo->started || data->tx_queues[0] != NULL) &&
 		    !is_leg(octo, port, i, data->nb_tx_queues))
 			ret = set_up_idle_tx(octo, port, i);
 	}
