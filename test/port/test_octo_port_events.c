@@ -385,6 +385,40 @@ test_the_port_stays_while_its_pfs_recover(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_RMV, count_event, NULL);
 }
 
+/* ethdev makes every error of a removed port -EIO, and keeps that it was removed. */
+static void
+test_a_port_whose_pfs_recover_is_not_removed(void **state)
+{
+	static const struct octo_port_conf comes_back = {.replug = true};
+	uint16_t port = octo_port_create(&comes_back);
+
+	(void)state;
+	octo_port_up(port, 2);
+	process(0, RTE_ETH_EVENT_ERR_RECOVERING);
+	process(1, RTE_ETH_EVENT_ERR_RECOVERING);
+	assert_int_equal(rte_eth_dev_is_removed(port), 0);
+	process(0, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	process(1, RTE_ETH_EVENT_RECOVERY_SUCCESS);
+	octo_port_await(octo_port_pf_is_started(port, 0) && octo_port_pf_is_started(port, 1));
+	assert_int_equal(rte_eth_dev_is_removed(port), 0);
+}
+
+static void
+test_a_removed_port_is_there_again_with_a_pf(void **state)
+{
+	static const struct octo_port_conf comes_back = {.replug = true};
+	uint16_t port = octo_port_create(&comes_back);
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_remove_pf(0);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_dev_is_removed(port), 1);
+	octo_port_add_pf(&comes_back, 1);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_int_equal(rte_eth_dev_is_removed(port), 0);
+}
+
 static void
 test_without_replug_no_pf_recovers(void **state)
 {
@@ -491,6 +525,8 @@ main(void)
 		octo_port_test(test_a_listener_may_close_the_port),
 		octo_port_test(test_the_port_is_removed_with_its_last_pf),
 		octo_port_test(test_the_port_stays_while_its_pfs_recover),
+		octo_port_test(test_a_port_whose_pfs_recover_is_not_removed),
+		octo_port_test(test_a_removed_port_is_there_again_with_a_pf),
 		octo_port_test(test_without_replug_no_pf_recovers),
 		octo_port_test(test_pfs_are_asked_for_removal_events),
 		octo_port_test(test_a_pf_that_is_gone_is_told_unless_all_end),

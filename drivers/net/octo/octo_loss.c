@@ -88,9 +88,8 @@ will_return(const struct octo_dev *octo, const struct octo_port *port)
 	return octo->replug.on && (port->fsm.state == OCTO_PORT_RECOVERING || port->fsm.reset);
 }
 
-/* Is there no PF, and none that comes back by itself? */
-static bool
-is_removed(const struct octo_dev *octo)
+bool
+octo_loss_is_removed(const struct octo_dev *octo)
 {
 	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (will_return(octo, &octo->port[i]))
@@ -116,7 +115,7 @@ lose_locked(struct octo_dev *octo, uint8_t i, bool was_owned)
 	/* the link is updated before the removal is announced */
 	if (was_owned && octo->started && octo_link_refresh(octo))
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-	if (!octo->removal_raised && is_removed(octo)) {
+	if (!octo->removal_raised && octo_loss_is_removed(octo)) {
 		octo->removal_raised = true;
 		octo_raise(octo, RTE_ETH_EVENT_INTR_RMV);
 	}

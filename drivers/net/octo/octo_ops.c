@@ -53,7 +53,7 @@ octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 static int
 octo_is_removed(struct rte_eth_dev *dev)
 {
-	return octo_port_first(octo_of(dev), OCTO_PORT_IDLE) < 0;
+	return octo_loss_is_removed(octo_of(dev));
 }
 
 static int

@@ -477,6 +477,8 @@ void octo_loss_by_event(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_t
 void octo_loss_drained_locked(struct octo_dev *octo, uint8_t i);
 void octo_loss_settle_locked(struct octo_dev *octo);
 void octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_answer *answer);
+/* Is there no PF, and none that comes back by itself? */
+bool octo_loss_is_removed(const struct octo_dev *octo);
 void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);
 
 /* octo_pf_config.c */
