@@ -266,6 +266,7 @@ test_a_setup_that_fails(void **state)
 {
 	const struct rte_eth_rxconf wrong = {.offloads = RTE_BIT64(63)};
 	const uint16_t port = octo_port_create(&two_pfs);
+	struct octo_view_queue view;
 	struct rte_flow *rule;
 
 	(void)state;
@@ -280,7 +281,11 @@ test_a_setup_that_fails(void **state)
 	rule = octo_port_steer(port, FLOW + 1, 1, NULL);
 	assert_non_null(rule);
 	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
-	octo_port_xstat(port, "rx_q1_packets");
+	/* nor do its counters go back */
+	assert_int_equal(octo_port_xstat(port, "rx_q1_packets"), 10);
+	assert_int_equal(octo_port_xstat(port, "rx_q1_home_packets"), 10);
+	assert_int_equal(octo_view_queue(port, 1, &view), 0);
+	assert_int_equal(view.home_packets, 10);
 	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), 0);
 	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
 	octo_port_assert_arrives(port, FLOW, 1, 10);

@@ -39,27 +39,21 @@ all_tx(const struct octo_txq *q)
 	return counts;
 }
 
-/* Since the last reset. All zero without a queue. */
-struct octo_rxq_counts
-octo_queue_counts_of_rx(const struct octo_rxq *q)
+/* Since the last reset. */
+static struct octo_rxq_counts
+since_reset_rx(const struct octo_rxq *q)
 {
-	struct octo_rxq_counts counts = {0};
+	struct octo_rxq_counts counts = all_rx(q);
 
-	if (q == NULL)
-		return counts;
-	counts = all_rx(q);
 	subtract(&counts, &q->base, sizeof(counts));
 	return counts;
 }
 
-struct octo_txq_counts
-octo_queue_counts_of_tx(const struct octo_txq *q)
+static struct octo_txq_counts
+since_reset_tx(const struct octo_txq *q)
 {
-	struct octo_txq_counts counts = {.sent = {0}};
+	struct octo_txq_counts counts = all_tx(q);
 
-	if (q == NULL)
-		return counts;
-	counts = all_tx(q);
 	subtract(&counts, &q->base, sizeof(counts));
 	return counts;
 }
@@ -89,26 +83,42 @@ octo_queue_counts_begin_tx_locked(struct octo_dev *octo, struct octo_txq *q)
 void
 octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q)
 {
-	octo->rxq_gone[q->queue_id] = octo_queue_counts_of_rx(q);
+	octo->rxq_gone[q->queue_id] = since_reset_rx(q);
 }
 
 void
 octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q)
 {
-	octo->txq_gone[q->queue_id] = octo_queue_counts_of_tx(q);
+	octo->txq_gone[q->queue_id] = since_reset_tx(q);
+}
+
+/* Of a queue that is not set up now, too. */
+struct octo_rxq_counts
+octo_queue_counts_of_rx(const struct octo_dev *octo, uint16_t queue)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *q = queue < data->nb_rx_queues ? data->rx_queues[queue] : NULL;
+
+	return q != NULL ? since_reset_rx(q) : octo->rxq_gone[queue];
+}
+
+struct octo_txq_counts
+octo_queue_counts_of_tx(const struct octo_dev *octo, uint16_t queue)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_txq *q = queue < data->nb_tx_queues ? data->tx_queues[queue] : NULL;
+
+	return q != NULL ? since_reset_tx(q) : octo->txq_gone[queue];
 }
 
 /* The sum over all queues, including queue ids that are not set up now. */
 struct octo_rxq_counts
 octo_queue_counts_rx(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_rxq_counts sum = {0};
 
 	for (uint16_t i = 0; i < RTE_MAX_QUEUES_PER_PORT; i++) {
-		const struct octo_rxq *q = i < data->nb_rx_queues ? data->rx_queues[i] : NULL;
-		const struct octo_rxq_counts c = q != NULL ? octo_queue_counts_of_rx(q) :
-							     octo->rxq_gone[i];
+		const struct octo_rxq_counts c = octo_queue_counts_of_rx(octo, i);
 
 		octo_counts_add(&sum, &c, sizeof(sum));
 	}
@@ -118,13 +128,10 @@ octo_queue_counts_rx(const struct octo_dev *octo)
 struct octo_txq_counts
 octo_queue_counts_tx(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
 	struct octo_txq_counts sum = {.sent = {0}};
 
 	for (uint16_t i = 0; i < RTE_MAX_QUEUES_PER_PORT; i++) {
-		const struct octo_txq *q = i < data->nb_tx_queues ? data->tx_queues[i] : NULL;
-		const struct octo_txq_counts c = q != NULL ? octo_queue_counts_of_tx(q) :
-							     octo->txq_gone[i];
+		const struct octo_txq_counts c = octo_queue_counts_of_tx(octo, i);
 
 		octo_counts_add(&sum, &c, sizeof(sum));
 	}

@@ -5,19 +5,20 @@
 #include "octo_private.h"
 
 static void
-fill_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *qstats)
+fill_queues(const struct octo_dev *octo, struct eth_queue_stats *qstats)
 {
+	const struct rte_eth_dev_data *data = octo_data(octo);
 	const uint16_t nb_rx = RTE_MIN(data->nb_rx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS);
 	const uint16_t nb_tx = RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS);
 
 	for (uint16_t i = 0; i < nb_rx; i++) {
-		const struct octo_rxq_counts c = octo_queue_counts_of_rx(data->rx_queues[i]);
+		const struct octo_rxq_counts c = octo_queue_counts_of_rx(octo, i);
 
 		qstats->q_ipackets[i] = c.home.packets + c.stray.packets;
 		qstats->q_ibytes[i] = c.home.bytes + c.stray.bytes;
 	}
 	for (uint16_t i = 0; i < nb_tx; i++) {
-		const struct octo_txq_counts c = octo_queue_counts_of_tx(data->tx_queues[i]);
+		const struct octo_txq_counts c = octo_queue_counts_of_tx(octo, i);
 
 		for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
 			qstats->q_opackets[i] += c.sent[pf];
@@ -37,7 +38,7 @@ octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_
 	octo_lock_counts(octo);
 	stats->oerrors += octo_queue_counts_tx(octo).tx.drops;
 	if (qstats != NULL)
-		fill_queues(dev->data, qstats);
+		fill_queues(octo, qstats);
 	octo_unlock_counts(octo);
 	if (qstats == NULL)
 		return 0;

@@ -45,8 +45,8 @@ void octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_tx
 struct octo_rxq_counts octo_queue_counts_rx(const struct octo_dev *octo);
 struct octo_txq_counts octo_queue_counts_tx(const struct octo_dev *octo);
 void octo_queue_counts_reset(struct octo_dev *octo);
-struct octo_rxq_counts octo_queue_counts_of_rx(const struct octo_rxq *q);
-struct octo_txq_counts octo_queue_counts_of_tx(const struct octo_txq *q);
+struct octo_rxq_counts octo_queue_counts_of_rx(const struct octo_dev *octo, uint16_t queue);
+struct octo_txq_counts octo_queue_counts_of_tx(const struct octo_dev *octo, uint16_t queue);
 
 /* octo_xstats.c */
 int

@@ -167,21 +167,27 @@ static int
 view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_queue *view)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
+	struct octo_locality locality = {-1, -1, -1, -1};
 	struct octo_rxq_counts counts;
 	const struct octo_rxq *q;
-	struct octo_locality locality;
 
-	if (queue_id >= data->nb_rx_queues || data->rx_queues[queue_id] == NULL)
+	if (queue_id >= data->nb_rx_queues)
 		return -EINVAL;
 	q = data->rx_queues[queue_id];
-	view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-	view->socket = q->tracking.node;
-	view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	locality = octo_locality_rx(octo, q, (uint8_t)view->home_pf);
+	view->cpu = -1;
+	view->socket = -1;
+	view->home_pf = octo_topo_home_of(octo, queue_id);
+	/* NULL if the application failed to set it up */
+	if (q != NULL) {
+		view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
+		view->socket = q->tracking.node;
+		view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+		locality = octo_locality_rx(octo, q, (uint8_t)view->home_pf);
+	}
 	view->ring_socket = locality.ring;
 	view->pool_socket = RTE_MAX(locality.pool, -1);
 	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&locality));
-	counts = octo_queue_counts_of_rx(q);
+	counts = octo_queue_counts_of_rx(octo, queue_id);
 	view->home_packets = counts.home.packets;
 	view->stray_packets = counts.stray.packets;
 	return 0;

@@ -48,7 +48,7 @@ put_rx_queues(struct writer *w, const struct octo_dev *octo)
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		const struct octo_rxq_counts c = octo_queue_counts_of_rx(data->rx_queues[i]);
+		const struct octo_rxq_counts c = octo_queue_counts_of_rx(octo, i);
 
 		put(w, c.home.packets, "rx_q%u_home_packets", i);
 		put(w, c.home.bytes, "rx_q%u_home_bytes", i);
@@ -68,7 +68,7 @@ put_tx_queues(struct writer *w, const struct octo_dev *octo, const struct octo_t
 	const struct rte_eth_dev_data *data = octo_data(octo);
 
 	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq_counts c = octo_queue_counts_of_tx(data->tx_queues[i]);
+		const struct octo_txq_counts c = octo_queue_counts_of_tx(octo, i);
 
 		for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
 			put(w, c.sent[pf], "tx_q%u_pf%u_packets", i, pf);
