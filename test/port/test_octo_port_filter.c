@@ -210,6 +210,44 @@ test_a_pf_has_the_vlans_of_a_filter_that_was_off(void **state)
 	assert_true(lets_in_vlan(octo_port_pf(1)));
 }
 
+static int
+refuse_vlan(struct rte_eth_dev *dev, uint16_t id, int on)
+{
+	(void)dev;
+	(void)id;
+	(void)on;
+	return -ENOSPC;
+}
+
+/* The other PFs are as before: they had the VLAN, or did not have it. */
+static void
+test_a_refused_vlan_is_as_it_was(void **state)
+{
+	static struct eth_dev_ops ops;
+	uint16_t port = create();
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
+	const struct eth_dev_ops *real = dev->dev_ops;
+
+	(void)state;
+	ops = *real;
+	ops.vlan_filter_set = refuse_vlan;
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_FILTER_OFFLOAD), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, 1), 0);
+	for (int on = 0; on < 2; on++) {
+		dev->dev_ops = &ops;
+		assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, on), -ENOSPC);
+		dev->dev_ops = real;
+		assert_true(lets_in_vlan(octo_port_pf(0)));
+	}
+	assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, 0), 0);
+	for (int on = 0; on < 2; on++) {
+		dev->dev_ops = &ops;
+		assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, on), -ENOSPC);
+		dev->dev_ops = real;
+		assert_false(lets_in_vlan(octo_port_pf(0)));
+	}
+}
+
 /* Is the tag taken from a frame that comes in by this queue? */
 static bool
 is_stripped(uint16_t port, uint16_t queue)
@@ -366,6 +404,7 @@ main(void)
 		octo_port_test(test_a_pf_that_recovered_gets_its_own_address_back),
 		octo_port_test(test_vlans_go_with_the_port),
 		octo_port_test(test_a_pf_has_the_vlans_of_a_filter_that_was_off),
+		octo_port_test(test_a_refused_vlan_is_as_it_was),
 		octo_port_test(test_a_queue_strips_alone),
 		octo_port_test(test_a_queue_alone_does_not_strip),
 		octo_port_test(test_the_port_replaces_what_queues_strip),

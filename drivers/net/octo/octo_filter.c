@@ -267,7 +267,8 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const struct vlan_arg arg = {.id = vlan_id, .on = on};
-	const struct vlan_arg undo = {.id = vlan_id, .on = !on};
+	const struct vlan_arg undo = {.id = vlan_id,
+				      .on = octo_lower_has_vlan(octo->port_id, vlan_id)};
 	uint64_t *ids = &dev->data->vlan_filter_conf.ids[vlan_id / 64];
 	int ret;
 
