@@ -150,6 +150,8 @@ read_socket(const struct devarg *arg, const char *value, struct octo_args *args)
 	if (read_node(value, &args->socket) != 0)
 		return refuse(args, arg, value, "a NUMA node of 0 to %d is expected",
 			      OCTO_SOCKET_MAP_MAX_NODE);
+	if (!octo_attach_is_real_node(args->socket))
+		return refuse(args, arg, value, "there is no memory on this NUMA node");
 	return 0;
 }
 

@@ -238,8 +238,8 @@ remember(struct octo_port *port, const struct rte_eth_dev_info *info)
 }
 
 /* Has this machine, or what EAL was given of it, memory on this node? */
-static bool
-is_real_node(int node)
+bool
+octo_attach_is_real_node(int node)
 {
 	for (unsigned int i = 0; i < rte_socket_count(); i++)
 		if (rte_socket_id_by_idx(i) == node)
@@ -254,7 +254,7 @@ locate(struct octo_pf *pf, const struct rte_eth_dev_info *info, bool is_slice)
 
 	pf->alloc_socket = socket;
 	/* the port itself is on one node, its slices are on several */
-	if (is_slice && is_real_node(pf->given_node)) {
+	if (is_slice && octo_attach_is_real_node(pf->given_node)) {
 		pf->node = pf->given_node;
 		pf->alloc_socket = pf->given_node;
 		pf->simulated = false;

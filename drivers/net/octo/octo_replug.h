@@ -87,6 +87,7 @@ int octo_resync_start_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_attach.c: the PFs' ports, found or probed, owned, given back */
 bool octo_attach_would_be_octo(const char *name);
+bool octo_attach_is_real_node(int node);
 int octo_attach_probe_missing(const char *port, struct octo_args *args);
 void octo_attach_unprobe(const struct octo_args *args);
 int octo_attach_all(struct octo_dev *octo, const struct octo_args *args);
