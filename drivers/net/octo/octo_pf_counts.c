@@ -119,9 +119,11 @@ read_since(struct octo_dev *octo, uint8_t port, struct octo_pf_counts *counts)
 	/* the last counters of a PF that is about to be removed are read by its removal handler */
 	if (octo_users_enter(&octo->port[port], &use)) {
 		ret = read_pf(octo, &octo->port[port], counts);
-		octo_users_leave(&use);
 		if (ret == 0)
 			take(past, counts);
+		else if (rte_eth_dev_is_removed(use.port_id))
+			ret = 0; /* its event comes later */
+		octo_users_leave(&use);
 	}
 	*counts = past->last;
 	count_since(counts, &past->base);

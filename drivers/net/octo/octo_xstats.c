@@ -121,8 +121,11 @@ put_pf(struct writer *w, uint16_t pf, uint16_t port_id)
 {
 	struct rte_eth_xstat_name *names;
 	struct rte_eth_xstat *values;
-	const int nb = octo_xstats_read(port_id, &names, &values);
+	int nb = octo_xstats_read(port_id, &names, &values);
 
+	/* its event comes later */
+	if (nb < 0 && rte_eth_dev_is_removed(port_id))
+		nb = 0;
 	for (int i = 0; i < nb; i++)
 		put(w, values[i].value, "pf%u_%.*s", pf, RTE_ETH_XSTATS_NAME_SIZE - 8,
 		    names[i].name);
