@@ -433,37 +433,6 @@ test_the_port_is_plugged_again(void **state)
 	assert_int_equal(stats.ipackets, 20 + 20 + 10);
 }
 
-/* There is no Tx queue that idle ones could be like. */
-static void
-check_a_port_that_only_receives(const struct octo_port_conf *slices)
-{
-	const struct rte_eth_conf conf = {0};
-	uint16_t port = octo_port_create(slices);
-	struct rte_eth_dev_info info;
-
-	assert_int_equal(rte_eth_dev_configure(port, 2, 0, &conf), 0);
-	for (uint16_t q = 0; q < 2; q++)
-		assert_int_equal(
-			rte_eth_rx_queue_setup(port, q, 128, SOCKET_ID_ANY, NULL, octo_port_pool),
-			0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-	octo_port_remove_pf(0);
-	octo_port_pass_us(20000);
-	octo_port_add_pf(slices, 0);
-	octo_port_await(octo_port_pf_is_started(port, 0));
-	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(0), &info), 0);
-	assert_int_equal(info.nb_tx_queues, 0);
-	octo_port_destroy();
-}
-
-static void
-test_a_port_that_only_receives_is_plugged_again(void **state)
-{
-	(void)state;
-	check_a_port_that_only_receives(&interleaved);
-	check_a_port_that_only_receives(&contiguous);
-}
-
 static void
 test_stop_and_start_keep_the_rules(void **state)
 {
@@ -596,7 +565,6 @@ main(void)
 		octo_port_test(test_each_slice_has_buffers_of_its_node),
 		octo_port_test(test_the_port_recovers),
 		octo_port_test(test_the_port_is_plugged_again),
-		octo_port_test(test_a_port_that_only_receives_is_plugged_again),
 		octo_port_test(test_stop_and_start_keep_the_rules),
 		octo_port_test(test_single_queues_stop_and_start),
 		octo_port_test(test_there_are_no_flow_queues),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* RSS, and what is learned, where the PFs are slices of one port's queues. */
+/* RSS, what is learned, and idle queues, where the PFs are slices of one port's queues. */
 
 #include <errno.h>
 #include <string.h>
@@ -260,6 +260,39 @@ test_a_port_that_was_there_gets_its_reta_back(void **state)
 	assert_int_equal(reta_after_use(0, 0), 0xf);
 }
 
+/* There is no Tx queue that idle ones could be like. */
+static void
+check_a_port_that_only_receives(const struct octo_port_conf *slices)
+{
+	const struct rte_eth_conf conf = {0};
+	uint16_t port = octo_port_create(slices);
+	struct rte_eth_dev_info info;
+
+	assert_int_equal(rte_eth_dev_configure(port, 2, 0, &conf), 0);
+	for (uint16_t q = 0; q < 2; q++)
+		assert_int_equal(
+			rte_eth_rx_queue_setup(port, q, 128, SOCKET_ID_ANY, NULL, octo_port_pool),
+			0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_remove_pf(0);
+	octo_port_pass_us(20000);
+	octo_port_add_pf(slices, 0);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(0), &info), 0);
+	assert_int_equal(info.nb_tx_queues, 0);
+	octo_port_destroy();
+}
+
+static void
+test_a_port_that_only_receives_is_plugged_again(void **state)
+{
+	static const struct octo_port_conf contiguous = {.contiguous = true, .replug = true};
+
+	(void)state;
+	check_a_port_that_only_receives(&interleaved);
+	check_a_port_that_only_receives(&contiguous);
+}
+
 int
 main(void)
 {
@@ -273,6 +306,7 @@ main(void)
 		octo_port_test(test_without_rss_queue_0_is_needed),
 		octo_port_test(test_the_reta_is_of_octo_queues),
 		octo_port_test(test_a_port_that_was_there_gets_its_reta_back),
+		octo_port_test(test_a_port_that_only_receives_is_plugged_again),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
