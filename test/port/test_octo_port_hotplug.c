@@ -4,6 +4,9 @@
 
 #include <pthread.h>
 
+#include <rte_alarm.h>
+
+#include "mpsim_control.h"
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
 
@@ -181,6 +184,40 @@ test_a_port_goes_while_a_pf_is_probed(void **state)
 	}
 }
 
+static RTE_ATOMIC(bool) is_let_go;
+
+static void
+let_go(void *arg)
+{
+	RTE_SET_USED(arg);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_mpsim1"), 0);
+	rte_atomic_store_explicit(&is_let_go, true, rte_memory_order_release);
+}
+
+static int
+let_go_first(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	return rte_eal_alarm_set(1, let_go, NULL);
+}
+
+/* The owner may be faster than the machine: the device is out of its slot nevertheless. */
+static void
+test_a_pf_that_is_let_go_is_out(void **state)
+{
+	(void)state;
+	octo_port_add_pfs(&two_pfs);
+	rte_eth_dev_callback_register(octo_port_pf(1), RTE_ETH_EVENT_INTR_RMV, let_go_first, NULL);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,remove"), 0);
+	octo_port_await(rte_atomic_load_explicit(&is_let_go, rte_memory_order_acquire));
+	assert_true(rte_eal_hotplug_add("vdev", "net_mpsim1", "nic=T") < 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,plug"), 0);
+	octo_port_await(octo_port_pf_is_there(1));
+}
+
 int
 main(void)
 {
@@ -191,6 +228,7 @@ main(void)
 		octo_port_test(test_a_pf_comes_back_to_a_port_without_rss),
 		octo_port_test(test_a_port_stops_while_a_pf_is_probed),
 		octo_port_test(test_a_port_goes_while_a_pf_is_probed),
+		octo_port_test(test_a_pf_that_is_let_go_is_out),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
