@@ -120,9 +120,10 @@ check_vpp() {
 }
 
 run_ovs() {
-	local vswitchd=$tree/vswitchd/ovs-vswitchd
+	local vswitchd=$tree/vswitchd/ovs-vswitchd said
 	[ -x "$vswitchd" ] || die "Open vSwitch was not built: the step build does that"
-	"$vswitchd" --version | grep DPDK || {
+	said=$("$vswitchd" --version) || die "Open vSwitch was built, and does not start: $vswitchd"
+	grep DPDK <<<"$said" || {
 		say "Open vSwitch was built without DPDK: nothing to run"
 		return 0
 	}

@@ -106,6 +106,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		octo_fence_flipped_all_locked(octo);
 		octo_learn_tick_locked(octo);
 		busy |= octo_rule_end_tick_locked(octo);
+		octo_rule_aged_tick_locked(octo, now);
 		octo_fence_sweep_locked(octo);
 		octo_tx_tick_locked(octo);
 		octo_locality_follow_locked(octo);

@@ -281,24 +281,10 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 	return ret;
 }
 
-struct offload_arg {
-	uint16_t octo; /* port id of the octo port */
-	int bits;
-};
-
-/* A PF that came back while the filter was off has none of the port's VLANs, hence all of them. */
 static int
 pf_vlan_offload(struct octo_port *port, const void *arg)
 {
-	const struct offload_arg *a = arg;
-	int ret = rte_eth_dev_set_vlan_offload(port->port_id, a->bits);
-
-	if (!(a->bits & RTE_ETH_VLAN_FILTER_OFFLOAD))
-		return ret;
-	for (uint16_t id = 0; ret == 0 && id <= RTE_ETHER_MAX_VLAN_ID; id++)
-		if (octo_lower_has_vlan(a->octo, id))
-			ret = rte_eth_dev_vlan_filter(port->port_id, id, 1);
-	return ret;
+	return rte_eth_dev_set_vlan_offload(port->port_id, *(const int *)arg);
 }
 
 /* rte_eth_dev_set_vlan_offload() has its own bits for the offloads. */
@@ -344,8 +330,8 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 {
 	struct octo_dev *octo = octo_of(dev);
 	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
-	const struct offload_arg wanted = {octo->port_id, vlan_bits(offloads)};
-	const struct offload_arg before = {octo->port_id, wanted.bits ^ mask};
+	const int wanted = vlan_bits(offloads);
+	const int before = wanted ^ mask;
 	struct octo_rxq *q;
 	int ret;
 
@@ -516,12 +502,32 @@ resync_macs(struct octo_dev *octo, struct octo_port *port)
 	return ret;
 }
 
+static bool
+has_vlans(const struct octo_dev *octo)
+{
+	const struct rte_vlan_filter_conf *vlans = &octo_data(octo)->vlan_filter_conf;
+	uint64_t all = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(vlans->ids); i++)
+		all |= vlans->ids[i];
+	return all != 0;
+}
+
+/* VLANs can be given while the filter is on, and stay on the other PFs when it is off. */
 static int
 resync_vlans(struct octo_dev *octo, struct octo_port *port)
 {
-	const struct offload_arg arg = {octo->port_id, vlan_bits(octo->settings.vlan_offloads)};
+	const int bits = vlan_bits(octo->settings.vlan_offloads);
+	const int first = bits | (has_vlans(octo) ? RTE_ETH_VLAN_FILTER_OFFLOAD : 0);
+	int ret = first != 0 ? or_unknown(pf_vlan_offload(port, &first)) : 0;
 
-	return arg.bits != 0 ? or_unknown(pf_vlan_offload(port, &arg)) : 0;
+	for (uint16_t id = 0; ret == 0 && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
+		const struct vlan_arg filter = {.id = id, .on = 1};
+
+		if (octo_lower_has_vlan(octo->port_id, id))
+			ret = pf_vlan_filter(port, &filter);
+	}
+	return ret == 0 && first != bits ? pf_vlan_offload(port, &bits) : ret;
 }
 
 /* A PF that is configured again gets the filters of the others. */

@@ -92,9 +92,9 @@ bool
 octo_loss_is_removed(const struct octo_dev *octo)
 {
 	for (uint16_t i = 0; i < octo->nb_ports; i++)
-		if (will_return(octo, &octo->port[i]))
+		if (octo_port_is_owned(&octo->port[i]) || will_return(octo, &octo->port[i]))
 			return false;
-	return octo_port_first(octo, OCTO_PORT_IDLE) < 0;
+	return true;
 }
 
 /* The port is lost: no use of it begins from now on, and what is under way is awaited. */

@@ -77,10 +77,11 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 	if (ret != 0)
 		return ret;
 	octo->settings.rss_key_len = 0;
+	if (conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)
+		octo_rss_set_length(rss, info.hash_key_size);
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
 	octo->reta_stale = false;
-	octo_rss_set_length(rss, info.hash_key_size);
 	fill_default(octo);
 	if (octo->port[0].kernel.on)
 		ret = octo_port_nic(&octo->port[0])->hash_update(&octo->port[0], rss);

@@ -18,12 +18,19 @@
 
 struct octo_dev;
 
-/** Before DPDK 24.07, where ethdev refuses it, a length of 0 is that of the PFs' keys. */
+/**
+ * Before DPDK 24.07, where ethdev refuses it, a key of length 0 has 40 bytes, by the comment on
+ * rss_key_len, or is ignored, as by i40e, whose keys are longer.
+ */
 static inline void
 octo_rss_set_length(struct rte_eth_rss_conf *rss, uint8_t key_size)
 {
-	if (rss->rss_key != NULL && rss->rss_key_len == 0)
+	if (rss->rss_key == NULL || rss->rss_key_len != 0)
+		return;
+	if (key_size == 40)
 		rss->rss_key_len = key_size;
+	else
+		rss->rss_key = NULL;
 }
 
 /* octo_rss.c */

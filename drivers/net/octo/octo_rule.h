@@ -232,6 +232,7 @@ octo_rule_hits_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port
 /* octo_rule_aged.c */
 int octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 			  struct rte_flow_error *error);
+void octo_rule_aged_tick_locked(struct octo_dev *octo, uint64_t now);
 
 /* octo_rule_dump.c: rules as text */
 #define OCTO_RULE_TEXT_MAX 512

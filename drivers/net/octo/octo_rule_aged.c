@@ -124,18 +124,36 @@ ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flo
 	return ret;
 }
 
+/* PFs announce a flow once: if the loss of a PF holds that back, it is announced later. */
 static bool
-may_be_hit(const struct octo_dev *octo, const struct rte_flow_action *action)
+may_be_hit(struct octo_dev *octo, const struct rte_flow_action *action)
 {
 	struct rte_flow_query_age age = {.aged = 1};
+	const struct rte_flow_action_age *conf;
+	uint64_t due;
 
 	octo_rule_hits_merge_lost(octo, action, &age);
-	return !age.aged;
+	if (age.aged)
+		return false;
+	conf = action->conf;
+	due = octo->failover.lost_at + conf->timeout * rte_get_timer_hz();
+	octo->failover.age_due = RTE_MAX(octo->failover.age_due, due);
+	return true;
+}
+
+/* Flows that were held back are announced, or looked for by the application in vain. */
+void
+octo_rule_aged_tick_locked(struct octo_dev *octo, uint64_t now)
+{
+	if (octo->failover.age_due == 0 || now < octo->failover.age_due)
+		return;
+	octo->failover.age_due = 0;
+	octo_raise(octo, RTE_ETH_EVENT_FLOW_AGED);
 }
 
 /* The rule may have been hit since the report. If a PF cannot be queried, its report counts. */
 static bool
-is_aged(const struct octo_dev *octo, struct rte_flow *rule)
+is_aged(struct octo_dev *octo, struct rte_flow *rule)
 {
 	static const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_AGE},
@@ -144,7 +162,8 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 	struct octo_app_spec *app_spec = &rule->ext->app_spec;
 	int pf;
 
-	if (may_be_hit(octo,
+	if (app_spec->aged_on == 0 ||
+	    may_be_hit(octo,
 		       octo_indirect_find(app_spec->rule->actions_ro, RTE_FLOW_ACTION_TYPE_AGE)))
 		return false;
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
@@ -165,7 +184,7 @@ is_aged(const struct octo_dev *octo, struct rte_flow *rule)
 }
 
 static uint32_t
-report_rules(const struct octo_dev *octo, const struct search *s, void **contexts, uint32_t nb)
+report_rules(struct octo_dev *octo, const struct search *s, void **contexts, uint32_t nb)
 {
 	uint32_t aged = 0;
 
@@ -185,11 +204,11 @@ report_rules(const struct octo_dev *octo, const struct search *s, void **context
 
 /* As is_aged(). */
 static bool
-is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *handle)
+is_indirect_aged(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 {
 	int pf;
 
-	if (may_be_hit(octo, handle->action))
+	if (handle->aged_on == 0 || may_be_hit(octo, handle->action))
 		return false;
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, (uint8_t)pf);
@@ -211,7 +230,7 @@ is_indirect_aged(const struct octo_dev *octo, struct rte_flow_action_handle *han
 }
 
 static uint32_t
-report_indirect(const struct octo_dev *octo, void **contexts, uint32_t nb, uint32_t aged)
+report_indirect(struct octo_dev *octo, void **contexts, uint32_t nb, uint32_t aged)
 {
 	struct rte_flow_action_handle *handle;
 

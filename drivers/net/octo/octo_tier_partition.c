@@ -158,7 +158,8 @@ make_room(const struct octo_dev *octo, struct octo_partition_plan *plan)
 		return;
 	plan->next = plan->target;
 	memset(plan->step.legs, 0, sizeof(plan->step.legs));
-	plan->step.retas = octo_pf_mask(octo, OCTO_PORT_RUNNING);
+	if (octo_rss_is_on(octo))
+		plan->step.retas = octo_pf_mask(octo, OCTO_PORT_RUNNING);
 }
 
 /* Use the best tier in which all PFs have the same RETA. */
