@@ -11,6 +11,8 @@ from octotest.view import View
 
 from conftest import MAC
 
+pytestmark = pytest.mark.long
+
 # What EAL is told of PCI devices.
 FORMS = {"blocked": lambda pfs: [f"-b{pf}" for pf in pfs],
          "nothing allowed": lambda pfs: ["-a0000:00:00.0"]}

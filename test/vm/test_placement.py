@@ -13,6 +13,8 @@ import pytest
 
 from octotest.view import View, ask
 
+pytestmark = pytest.mark.long
+
 NAMES = ("ring", "pool", "cpu")
 
 
