@@ -123,8 +123,8 @@ find_private_dpdk() {
 	export PATH=$prefix/bin:$PATH
 }
 
-# DPDK's own programs load the drivers: so the sanitizers' runtime is a shared library, and
-# programs of ours have no other.
+# The sanitizers' runtime is a shared library, as with gcc: programs that were compiled without
+# sanitizers, such as DPDK's own, preload it before they load the drivers.
 prepare_clang() {
 	need clang
 	[ -n "$asan" ] || return 0

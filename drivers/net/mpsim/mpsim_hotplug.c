@@ -202,7 +202,7 @@ mpsim_hotplug_released(const char *name)
 	mpsim_control_lock();
 	s = find_slot(name);
 	if (s != NULL && !s->out) {
-		/* at 0 us the device is out with the news, though its alarm may come late */
+		/* without a delay it is out once that is announced: its alarm may run late */
 		if (s->going && (s->how == MPSIM_REMOVAL_EJECT || s->us == 0))
 			empty = slot_create(s->name, s->args);
 		call_off(s);

@@ -349,7 +349,7 @@ take_in(struct octo_dev *octo, struct octo_port *port, uint16_t port_id,
 {
 	port->port_id = port_id;
 	rte_eth_dev_get_name_by_port(port_id, port->name);
-	/* one that was ours before has the octo port's address yet */
+	/* a port that was owned before still has the address of the octo port */
 	if (!(port->todo & OCTO_PORT_DO_RENEW))
 		rte_eth_macaddr_get(port_id, &port->mac);
 	port->has_rmv = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_RMV);
@@ -566,7 +566,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 		return -EAGAIN;
 	take_in(octo, port, port_id, &info);
 	octo->removal_raised = false;
-	/* ethdev keeps that the port was removed */
+	/* of this process: rte_eth_dev_is_removed() of ethdev never clears it */
 	rte_eth_devices[octo->port_id].state = RTE_ETH_DEV_ATTACHED;
 	octo_pf_counts_join_locked(octo, i);
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)

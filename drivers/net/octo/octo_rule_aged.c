@@ -141,7 +141,10 @@ may_be_hit(struct octo_dev *octo, const struct rte_flow_action *action)
 	return true;
 }
 
-/* Flows that were held back are announced, or looked for by the application in vain. */
+/*
+ * Raise the event that a loss has held back. If the flows have had packets since, the application
+ * gets none of them when it asks.
+ */
 void
 octo_rule_aged_tick_locked(struct octo_dev *octo, uint64_t now)
 {
