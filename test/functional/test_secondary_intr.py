@@ -16,6 +16,8 @@ from octotest.view import ask
 PROGRAM = env.test_program("octo-test-secondary")
 FLOWS = range(16)
 QUEUES = 10
+# bytes of a question of a secondary, in drivers/net/octo/octo_rx_intr_peer.c
+ASK_LENGTH = 24
 
 
 def nb_descriptors(process) -> int:
@@ -188,7 +190,15 @@ def test_started_and_closed_after_a_secondary_was_killed(primary):
     assert "does not answer" not in primary.text
 
 
-@pytest.mark.parametrize("length", [0, 16])
+def test_a_late_answer_is_not_taken_for_another(primary):
+    """Each question that is answered follows one of the same name, which asks for a port that is
+    not there: its answer may come when the next has been asked."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    assert secondary.ask("mix", primary.port, 0, "net_octo_rx_intr", ASK_LENGTH) == 0
+
+
+@pytest.mark.parametrize("length", [0, ASK_LENGTH])
 def test_descriptors_of_wrong_messages_are_closed(primary, length):
     """Those in questions to the primary, and in what it tells the others; with what looks like a
     question or with nothing."""

@@ -7,7 +7,9 @@
  * is there: the answer is whether it had gone by then. "intr PORT QUEUE" arms an Rx queue, "sleep
  * PORT QUEUE" does so and waits without a time limit until it gets packets: the answer is their
  * number. "attach NAME LENGTH" sends a message with so many zeros and a descriptor to the primary,
- * or from there to all others. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a Tx queue up.
+ * or from there to all others. "mix PORT QUEUE NAME LENGTH" does both, many times, and says what
+ * "intr" failed with. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a
+ * Tx queue up.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
  * PORT" it, and "send PORT FLOW" a frame of that flow.
@@ -31,6 +33,7 @@
 
 #define LINE_MAX_LEN 80
 #define STAY_MS 1000
+#define MIXES 1000
 #define BURST 32
 #define NB_DESC 128
 #define FRAME_LEN 60
@@ -182,6 +185,19 @@ attach_fd(struct rte_mp_msg *msg)
 }
 
 static int
+mix(struct rte_mp_msg *msg, uint16_t port, uint16_t queue)
+{
+	int ret = 0;
+
+	for (int i = 0; i < MIXES && ret == 0; i++) {
+		ret = attach_fd(msg);
+		if (ret == 0)
+			ret = rte_eth_dev_rx_intr_enable(port, queue);
+	}
+	return ret;
+}
+
+static int
 obey_intr(const char *line)
 {
 	struct rte_mp_msg msg = {0};
@@ -189,6 +205,8 @@ obey_intr(const char *line)
 
 	if (sscanf(line, "attach %63s %d", msg.name, &msg.len_param) == 2)
 		return attach_fd(&msg);
+	if (sscanf(line, "mix %u %u %63s %d", &port, &queue, msg.name, &msg.len_param) == 4)
+		return mix(&msg, (uint16_t)port, (uint16_t)queue);
 	if (sscanf(line, "intr %u %u", &port, &queue) == 2)
 		return rte_eth_dev_rx_intr_enable((uint16_t)port, (uint16_t)queue);
 	if (sscanf(line, "sleep %u %u", &port, &queue) == 2)

@@ -6,16 +6,16 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "octo_ask.h"
 #include "octo_clock.h"
 #include "octo_peers.h"
 #include "octo_private.h"
 #include "octo_rx_intr_peer.h"
 
 #define LET_GO "net_octo_let_go"
-/* As long as EAL gives a process to detach a device. */
-#define ANSWER_S 5
 
 struct let_go {
+	struct octo_ask_head head;
 	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
 	uint16_t port_id;
 };
@@ -44,12 +44,13 @@ let_go(void *arg)
 {
 	struct request *r = arg;
 	const struct octo_dev *octo = octo_legs_return(r->what.port_id, r->what.owner_id);
-	struct rte_mp_msg reply = {.name = LET_GO};
+	struct rte_mp_msg reply = {.name = LET_GO, .len_param = sizeof(r->what.head)};
 
 	if (octo != NULL) {
 		octo_rx_intr_return(&rte_eth_devices[r->what.port_id]);
 		release(&rte_eth_devices[r->what.port_id], octo);
 	}
+	memcpy(reply.param, &r->what.head, sizeof(r->what.head));
 	if (rte_mp_reply(&reply, r->peer) != 0)
 		OCTO_LOG(ERR, "port %u: the primary process cannot be told that it is released",
 			 r->what.port_id);
@@ -67,7 +68,7 @@ on_let_go(const struct rte_mp_msg *msg, const void *peer)
 	struct request *r;
 	int ret;
 
-	octo_rx_intr_close_fds(msg);
+	octo_ask_close_fds(msg);
 	if (msg->len_param != sizeof(r->what))
 		return -EINVAL;
 	r = malloc(sizeof(*r) + len);
@@ -94,17 +95,16 @@ octo_peers_init(void)
 bool
 octo_peers_let_go(const struct octo_dev *octo)
 {
-	const struct timespec wait = {.tv_sec = ANSWER_S};
 	const struct let_go what = {.owner_id = octo->owner_id, .port_id = octo->port_id};
 	struct rte_mp_msg msg = {.name = LET_GO, .len_param = sizeof(what)};
-	struct rte_mp_reply reply = {0};
+	struct rte_mp_reply reply;
 	bool all;
 
 	/* rte_mp would ask processes without this driver, too, which do not answer */
 	if (!octo_legs_is_lent(octo))
 		return true;
 	memcpy(msg.param, &what, sizeof(what));
-	all = rte_mp_request_sync(&msg, &reply, &wait) == 0 && reply.nb_received == reply.nb_sent;
+	all = octo_ask(&msg, &reply);
 	free(reply.msgs);
 	if (!all)
 		OCTO_LOG(WARNING,

@@ -9,13 +9,13 @@
 #include <rte_errno.h>
 #include <rte_interrupts.h>
 
+#include "octo_ask.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"
 #include "octo_rx_intr_peer.h"
 
 #define ASK "net_octo_rx_intr"
 #define GIVE "net_octo_rx_intr_fds"
-#define ANSWER_S 5
 
 enum what {
 	GET_FDS, /* of this queue and of those that follow, as many as go into a message */
@@ -24,32 +24,29 @@ enum what {
 };
 
 struct ask {
+	struct octo_ask_head head;
 	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint32_t what;
 };
 
+struct answer {
+	struct octo_ask_head head;
+	int32_t ret;
+};
+
 /* The primary's message to the others: descriptors of this queue and of those that follow. */
 struct give {
+	struct octo_ask_head head;
 	uint64_t owner_id;
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint32_t waits; /* for an answer */
 };
 
-/* EAL admits one request of a name at a time, and pollers and ports are several. */
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-
 /* Descriptors come to who attaches the port, and to EAL's thread for messages when it starts. */
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
-
-void
-octo_rx_intr_close_fds(const struct rte_mp_msg *msg)
-{
-	for (int i = 0; i < msg->num_fds; i++)
-		close(msg->fds[i]);
-}
 
 static void
 get_fds(const struct octo_dev *octo, uint16_t first, struct rte_mp_msg *answer)
@@ -101,45 +98,40 @@ serve(const struct ask *ask, struct rte_mp_msg *answer)
 static int
 on_ask(const struct rte_mp_msg *msg, const void *peer)
 {
-	struct rte_mp_msg answer = {.name = ASK};
+	struct rte_mp_msg reply = {.name = ASK, .len_param = sizeof(struct answer)};
+	struct answer answer;
 	struct ask ask;
-	int32_t ret;
 
-	octo_rx_intr_close_fds(msg);
+	octo_ask_close_fds(msg);
 	if (msg->len_param != sizeof(ask))
 		return -EINVAL;
 	memcpy(&ask, msg->param, sizeof(ask));
-	ret = serve(&ask, &answer);
-	answer.len_param = sizeof(ret);
-	memcpy(answer.param, &ret, sizeof(ret));
-	return rte_mp_reply(&answer, peer);
+	answer = (struct answer){.head = ask.head, .ret = serve(&ask, &reply)};
+	memcpy(reply.param, &answer, sizeof(answer));
+	return rte_mp_reply(&reply, peer);
 }
 
 /* Returns what the primary does, or -ETIMEDOUT if it does not answer. */
 static int
-ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what,
-	    struct rte_mp_msg *answer)
+ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what, struct rte_mp_msg *msg)
 {
-	const struct timespec wait = {.tv_sec = ANSWER_S};
 	const struct ask ask = {
 		.owner_id = octo->owner_id,
 		.port_id = octo->port_id,
 		.queue_id = queue_id,
 		.what = what,
 	};
-	struct rte_mp_msg msg = {.name = ASK, .len_param = sizeof(ask)};
-	struct rte_mp_reply reply = {0};
-	int32_t ret = -ETIMEDOUT;
+	struct rte_mp_msg question = {.name = ASK, .len_param = sizeof(ask)};
+	struct answer answer = {.ret = -ETIMEDOUT};
+	struct rte_mp_reply reply;
 
-	memcpy(msg.param, &ask, sizeof(ask));
-	pthread_mutex_lock(&asking);
-	if (rte_mp_request_sync(&msg, &reply, &wait) == 0 && reply.nb_received == 1) {
-		*answer = reply.msgs[0];
-		memcpy(&ret, answer->param, sizeof(ret));
+	memcpy(question.param, &ask, sizeof(ask));
+	if (octo_ask(&question, &reply) && reply.nb_received == 1) {
+		*msg = reply.msgs[0];
+		memcpy(&answer, msg->param, sizeof(answer));
 	}
-	pthread_mutex_unlock(&asking);
 	free(reply.msgs);
-	return ret;
+	return answer.ret;
 }
 
 /* A queue without a descriptor has -1, and EAL refuses to use it. */
@@ -217,7 +209,7 @@ take_given(const struct give *give, const struct rte_mp_msg *msg)
 		complain(octo->port_id,
 			 take_fds(&rte_eth_devices[octo->port_id], give->queue_id, msg));
 	else
-		octo_rx_intr_close_fds(msg);
+		octo_ask_close_fds(msg);
 	if (octo != NULL)
 		octo_registry_put();
 }
@@ -225,15 +217,16 @@ take_given(const struct give *give, const struct rte_mp_msg *msg)
 static int
 on_give(const struct rte_mp_msg *msg, const void *peer)
 {
-	struct rte_mp_msg answer = {.name = GIVE};
+	struct rte_mp_msg answer = {.name = GIVE, .len_param = sizeof(struct octo_ask_head)};
 	struct give give;
 
 	if (msg->len_param != sizeof(give)) {
-		octo_rx_intr_close_fds(msg);
+		octo_ask_close_fds(msg);
 		return -EINVAL;
 	}
 	memcpy(&give, msg->param, sizeof(give));
 	take_given(&give, msg);
+	memcpy(answer.param, &give.head, sizeof(give.head));
 	return give.waits ? rte_mp_reply(&answer, peer) : 0;
 }
 
@@ -252,13 +245,9 @@ octo_rx_intr_serve(void)
 static bool
 all_have(struct rte_mp_msg *msg)
 {
-	const struct timespec wait = {.tv_sec = ANSWER_S};
-	struct rte_mp_reply reply = {0};
-	bool all;
+	struct rte_mp_reply reply;
+	const bool all = octo_ask(msg, &reply);
 
-	pthread_mutex_lock(&asking);
-	all = rte_mp_request_sync(msg, &reply, &wait) == 0 && reply.nb_received == reply.nb_sent;
-	pthread_mutex_unlock(&asking);
 	free(reply.msgs);
 	return all;
 }

@@ -42,9 +42,6 @@ void octo_rx_intr_borrow(struct rte_eth_dev *dev);
  */
 void octo_rx_intr_give(struct octo_dev *octo);
 
-/** Of a message that was not to have any, or whose sender is mistaken. */
-void octo_rx_intr_close_fds(const struct rte_mp_msg *msg);
-
 /** In a secondary that releases the port: give them back; it may have no descriptors. */
 void octo_rx_intr_return(struct rte_eth_dev *dev);
 
