@@ -32,6 +32,21 @@ tests_of() {
 		sed -nE 's,^(.* / )?([a-z0-9_]+)$,\2,p' | grep -F -- "$2"
 }
 
+# targets_of WHICH WORD: what has to be compiled for these tests. Test programs are many, and
+# functional tests run none of them.
+targets_of() {
+	local all kinds='unit|port'
+	all=$(sed -n 's/^build all: phony //p' "$build_dir/build.ninja" | tr ' ' '\n' | grep -v '^meson-')
+	case $1 in
+	functional | vm) grep -vE "^test/($kinds)/" <<<"$all" ;;
+	all) echo "$all" ;;
+	*)
+		[ "$1" = unit ] || kinds=$1
+		grep -E "^test/($kinds)/" <<<"$all" | grep "/test_.*$2" || true
+		;;
+	esac
+}
+
 # run_meson NAME SUITE...: port tests are unit tests that have EAL and the simulator.
 run_meson() {
 	local name=$1 tests status=0 log=$build_dir/meson-logs/testlog.txt
@@ -153,7 +168,7 @@ say_result() {
 }
 
 test_command() {
-	local which name shell short
+	local which name shell short targets
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
 	[ -z "$shell" ] || [ "$which" = vm ] || usage_test "--shell is for vm"
@@ -183,7 +198,8 @@ test_command() {
 	esac
 	prepare_build
 	refuse_installed_drivers
-	compile
+	mapfile -t targets < <(targets_of "$which" "$name")
+	[ ${#targets[@]} -eq 0 ] || compile "${targets[@]}"
 	[ -z "$shell" ] || shell_in_vm
 	case $which in
 	unit) run_unit "$name" ;;

@@ -3,7 +3,6 @@
 
 import os
 import sys
-from collections import defaultdict
 from pathlib import Path
 from typing import Iterator, List
 
@@ -13,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from octotest import env, hugepages, process  # noqa: E402
 from octotest.netns import Host  # noqa: E402
+from octotest.thin import MARK, thin_out  # noqa: E402
 
-FEW = 2  # parameters of a test with ./octo test --short
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
 
 
@@ -32,33 +31,9 @@ def pytest_report_header() -> str:
 
 def pytest_configure(config) -> None:
     """Say what the marks mean."""
-    config.addinivalue_line("markers", "many(asan): with sanitizers so many of "
-                            "this test's parameters do, spread evenly; all run without")
+    config.addinivalue_line("markers", MARK)
     config.addinivalue_line("markers", "no_c: nothing that we compile runs, and so "
                             "nothing that a sanitizer could see")
-
-
-def _few(item: pytest.Item, among: int) -> int:
-    """As many of the parameters of a test do."""
-    many = item.get_closest_marker("many")
-    if env.ASAN and many:
-        among = min(among, many.kwargs["asan"])
-    return min(among, FEW) if env.SHORT else among
-
-
-def _thin_out(items: List[pytest.Item]) -> None:
-    """Of tests that differ in a parameter, take few."""
-    alike = defaultdict(list)
-    for item in items:
-        alike[item.nodeid.partition("[")[0]].append(item)
-    for group in alike.values():
-        few = _few(group[0], len(group))
-        kept = {i * len(group) // few for i in range(few)}
-        skip = pytest.mark.skip(reason=f"{few} of these {len(group)} will do "
-                                + ("with --short" if env.SHORT else "with sanitizers"))
-        for i, item in enumerate(group):
-            if i not in kept:
-                item.add_marker(skip)
 
 
 def _leave_out_scripts(items: List[pytest.Item]) -> None:
@@ -71,7 +46,7 @@ def _leave_out_scripts(items: List[pytest.Item]) -> None:
 def pytest_collection_modifyitems(config, items) -> None:
     """Without the drivers nothing can be tested: say so once per test."""
     if env.SHORT or not config.getoption("keyword"):
-        _thin_out(items)
+        thin_out(items)
         if env.ASAN:
             _leave_out_scripts(items)
     if all(env.built_driver(name).exists() for name in env.DRIVERS):

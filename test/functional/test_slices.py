@@ -16,6 +16,7 @@ OVER_PFS = re.compile(r"vdevs\.(?:octo|octo_devargs|looped|back_to_back)\b|"
                       r"octotest\.(?:bench|paritybench) import")
 
 
+@pytest.mark.many(short=2)
 @pytest.mark.parametrize("file", slices.TRAFFIC)
 def test_over_slices(file):
     """Each passes as it does over PFs."""

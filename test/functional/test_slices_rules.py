@@ -6,6 +6,7 @@ import pytest
 from octotest import slices
 
 
+@pytest.mark.many(short=2)
 @pytest.mark.parametrize("file", slices.RULES)
 def test_over_slices(file):
     """Each passes as it does over PFs."""

@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "functional")]
 os.environ.setdefault("OCTO_TIMEOUT_FACTOR", "10")
 
 from octotest import env, process  # noqa: E402
+from octotest.thin import MARK, thin_out  # noqa: E402
 from octovm import initramfs, qemu, report  # noqa: E402
 from octovm.guest import Guest  # noqa: E402
 from octovm.wire import Wire  # noqa: E402
@@ -30,12 +31,14 @@ def pytest_report_header() -> str:
 
 
 def pytest_configure(config) -> None:
-    """Say what the mark means."""
+    """Say what the marks mean."""
+    config.addinivalue_line("markers", MARK)
     config.addinivalue_line("markers", "long: left out by ./octo test vm --short")
 
 
 def pytest_collection_modifyitems(items) -> None:
     """Without a machine nothing can be tested: say so."""
+    thin_out(items)
     for item in items:
         if env.SHORT and item.get_closest_marker("long"):
             item.add_marker(pytest.mark.skip(reason="takes long: not with --short"))
