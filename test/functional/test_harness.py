@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from octotest import env, iperf, packets, testpmd, threads
+from octotest import env, iperf, packets, testpmd, thin, threads
 from octotest.process import Process, ProcessError
 from octotest.testpmd import Testpmd
 
@@ -174,3 +174,34 @@ def test_comparison_of_applications_names_a_wrong_argument(words, named):
                           check=False)
     assert done.returncode == 2
     assert f"error: {named}" in done.stderr.splitlines()[-1]
+
+
+class _Item:
+    """What a test with a parameter is to the choice of few."""
+
+    def __init__(self, name, **many) -> None:
+        self.nodeid, self.skipped = name, ""
+        self._many = types.SimpleNamespace(kwargs=many) if many else None
+
+    def get_closest_marker(self, _):
+        """The only one."""
+        return self._many
+
+    def add_marker(self, skip) -> None:
+        """It is not to run."""
+        self.skipped = skip.kwargs["reason"]
+
+
+@pytest.mark.parametrize("asan,short,many,kept", [
+    (False, False, {}, 8), (True, False, {}, 8), (False, True, {}, 1), (True, True, {}, 1),
+    (False, False, {"asan": 3}, 8), (True, False, {"asan": 3}, 3), (True, True, {"asan": 3}, 1),
+    (False, True, {"short": 2}, 2), (True, True, {"asan": 1, "short": 2}, 1)])
+def test_harness_takes_few_of_many_parameters(monkeypatch, asan, short, many, kept):
+    """And all that has none; those that it leaves out say so."""
+    monkeypatch.setattr(env, "ASAN", asan)
+    monkeypatch.setattr(env, "SHORT", short)
+    items = [_Item(f"t.py::many[{i}]", **many) for i in range(8)] + [_Item("t.py::one")]
+    thin.thin_out(items)
+    run = [item.nodeid for item in items if not item.skipped]
+    assert run == [f"t.py::many[{8 * i // kept}]" for i in range(kept)] + ["t.py::one"]
+    assert all(f"{kept} of these 8" in item.skipped for item in items if item.skipped)
