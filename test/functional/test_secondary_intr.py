@@ -4,6 +4,7 @@
 import errno
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -179,12 +180,22 @@ def test_started_while_a_secondary_stands_still(primary):
         check_each_flow_wakes(secondary, primary)
 
 
-def test_started_and_closed_after_a_secondary_was_killed(primary):
+def is_zombie(process) -> bool:
+    """It has ended, and its parent has not noticed."""
+    stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii")
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.parametrize("reaped", [True, False], ids=["reaped", "zombie"])
+def test_started_and_closed_after_a_secondary_was_killed(primary, reaped):
     """Nobody is asked, as a process without net_octo would not answer."""
     secondary = start_secondary(primary)
     other = start_secondary(primary, plugins=False)
     secondary.send_signal(signal.SIGKILL)
-    secondary.wait()
+    if reaped:
+        secondary.wait()
+    else:
+        wait_until("it has ended", lambda: is_zombie(secondary))
     assert [primary.ask(what, primary.port) for what in ("start", "stop", "close")] == 3 * [0]
     assert other.alive()
     assert "does not answer" not in primary.text

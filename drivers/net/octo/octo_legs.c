@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "octo_private.h"
 
 bool octo_legs_borrowed;
 int32_t octo_legs_process;
 
+/* A process that has ended counts, also one whose parent has not waited for it: kill() finds it. */
 static bool
 is_gone(int32_t id)
 {
-	return kill(id, 0) != 0 && errno == ESRCH;
+	struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, id, 0), .events = POLLIN};
+	bool ended;
+
+	/* refused, as by an old kernel or by a container's filter */
+	if (process.fd < 0)
+		return kill(id, 0) != 0 && errno == ESRCH;
+	ended = poll(&process, 1, 0) > 0;
+	close(process.fd);
+	return ended;
 }
 
 bool
