@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Rx queues that are set up again while the port runs. */
+/* Queues that are stopped, started, or set up again while the port runs. */
 
 #include <errno.h>
 
 #include "octo_port.h"
+#include "octo_private.h"
 
 #define FLOW 7
 #define DESC 64
@@ -292,6 +293,49 @@ test_a_setup_that_fails(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_q1_packets"), 20);
 }
 
+static struct {
+	uint8_t rx;
+	uint8_t tx;
+} released;
+
+static void
+note_states(struct octo_dev *octo)
+{
+	released.rx = octo_data(octo)->rx_queue_state[0];
+	released.tx = octo_data(octo)->tx_queue_state[0];
+}
+
+static void
+start_and_stop(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 0), 0);
+	assert_int_equal(released.rx, RTE_ETH_QUEUE_STATE_STOPPED);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 0), 0);
+	assert_int_equal(released.rx, RTE_ETH_QUEUE_STATE_STARTED);
+	assert_int_equal(rte_eth_dev_tx_queue_stop(port, 0), 0);
+	assert_int_equal(released.tx, RTE_ETH_QUEUE_STATE_STOPPED);
+	assert_int_equal(rte_eth_dev_tx_queue_start(port, 0), 0);
+	assert_int_equal(released.tx, RTE_ETH_QUEUE_STATE_STARTED);
+}
+
+/* A PF may join as soon as the control mutex is released, and reads the states. */
+static void
+test_a_pf_that_joins_sees_the_state_of_a_queue(void **state)
+{
+	static const struct octo_hooks noting = {.settle_events_locked = note_states};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	const struct octo_hooks *real = octo_hooks;
+
+	(void)state;
+	octo_port_up(port, 1);
+	octo_hooks = &noting;
+	rte_atomic_store_explicit(&octo->posted, true, rte_memory_order_relaxed);
+	start_and_stop(port);
+	rte_atomic_store_explicit(&octo->posted, false, rte_memory_order_relaxed);
+	octo_hooks = real;
+}
+
 int
 main(void)
 {
@@ -305,6 +349,7 @@ main(void)
 		octo_port_test(test_its_rings_are_as_large_as_the_pool_allows),
 		octo_port_test(test_a_setup_that_fails),
 		octo_port_test(test_rules_made_while_it_is_stopped),
+		octo_port_test(test_a_pf_that_joins_sees_the_state_of_a_queue),
 	};
 
 	/* the tests have slices of their own */
