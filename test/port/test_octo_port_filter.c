@@ -2,6 +2,8 @@
 
 /* Which groups come in, and that a PF that comes back lets in no other than the rest does. */
 
+#include <errno.h>
+
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
@@ -168,6 +170,54 @@ test_a_pf_that_recovered_gets_its_own_address_back(void **state)
 	octo_port_close_and_remove(port);
 	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &now), 0);
 	assert_true(rte_is_same_ether_addr(&now, &own));
+}
+
+static bool
+has_mac(unsigned int pf, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr macs[128];
+	const int nb = rte_eth_macaddrs_get(octo_port_pf(pf), macs, RTE_DIM(macs));
+
+	for (int i = 0; i < nb; i++)
+		if (rte_is_same_ether_addr(&macs[i], mac))
+			return true;
+	return false;
+}
+
+static int
+refuse_mac(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool)
+{
+	(void)dev;
+	(void)mac;
+	(void)index;
+	(void)pool;
+	return -ENOSPC;
+}
+
+/* The first PF has one of the addresses by itself, one by the octo port, and lacks one. */
+static void
+test_a_refused_address_is_as_it_was(void **state)
+{
+	static struct eth_dev_ops ops;
+	struct rte_ether_addr macs[] = {
+		{{2, 0, 0, 0, 9, 1}}, {{2, 0, 0, 0, 9, 2}}, {{2, 0, 0, 0, 9, 3}}};
+	uint16_t port = create();
+	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(1)];
+	const struct eth_dev_ops *real = dev->dev_ops;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_mac_addr_add(octo_port_pf(0), &macs[0], 0), 0);
+	assert_int_equal(rte_eth_dev_mac_addr_add(port, &macs[1], 0), 0);
+	ops = *real;
+	ops.mac_addr_add = refuse_mac;
+	dev->dev_ops = &ops;
+	for (unsigned int i = 0; i < RTE_DIM(macs); i++)
+		assert_int_equal(rte_eth_dev_mac_addr_add(port, &macs[i], 1), -ENOSPC);
+	dev->dev_ops = real;
+	assert_true(has_mac(0, &macs[0]));
+	assert_true(has_mac(0, &macs[1]));
+	assert_true(has_mac(1, &macs[1]));
+	assert_false(has_mac(0, &macs[2]));
 }
 
 #define VLAN 77
@@ -402,6 +452,7 @@ main(void)
 		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
 		octo_port_test(test_groups_go_with_the_port),
 		octo_port_test(test_a_pf_that_recovered_gets_its_own_address_back),
+		octo_port_test(test_a_refused_address_is_as_it_was),
 		octo_port_test(test_vlans_go_with_the_port),
 		octo_port_test(test_a_pf_has_the_vlans_of_a_filter_that_was_off),
 		octo_port_test(test_a_refused_vlan_is_as_it_was),

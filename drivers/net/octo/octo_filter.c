@@ -128,6 +128,8 @@ octo_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
 struct mac_arg {
 	struct rte_ether_addr mac;
 	uint32_t pool;
+	const struct octo_port *ports;
+	uint32_t *had; /* mask of the ports that had the address before */
 };
 
 static int
@@ -146,11 +148,45 @@ pf_mac_remove(struct octo_port *port, const void *arg)
 	return rte_eth_dev_mac_addr_remove(port->port_id, &a.mac);
 }
 
+static bool
+has_mac(const struct octo_port *port, const struct rte_ether_addr *mac)
+{
+	const uint32_t room = port->past.info.max_mac_addrs;
+	struct rte_ether_addr *macs = calloc(room, sizeof(*macs));
+	const int nb = macs != NULL ? rte_eth_macaddrs_get(port->port_id, macs, room) : 0;
+	bool has = false;
+
+	for (int i = 0; i < nb; i++)
+		has |= rte_is_same_ether_addr(&macs[i], mac);
+	free(macs);
+	return has;
+}
+
+/* Of another pool, or by itself, a PF may have the address. */
+static int
+pf_mac_try_add(struct octo_port *port, const void *arg)
+{
+	const struct mac_arg *a = arg;
+
+	if (has_mac(port, &a->mac))
+		*a->had |= RTE_BIT32(port - a->ports);
+	return pf_mac_add(port, arg);
+}
+
+static int
+pf_mac_undo_add(struct octo_port *port, const void *arg)
+{
+	const struct mac_arg *a = arg;
+
+	return *a->had & RTE_BIT32(port - a->ports) ? 0 : pf_mac_remove(port, arg);
+}
+
 int
 octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index, uint32_t pool)
 {
 	struct octo_dev *octo = octo_of(dev);
-	const struct mac_arg arg = {.mac = *mac, .pool = pool};
+	uint32_t had = 0;
+	const struct mac_arg arg = {.mac = *mac, .pool = pool, .ports = octo->port, .had = &had};
 	int ret;
 
 	octo_lock(octo);
@@ -163,7 +199,8 @@ octo_mac_add(struct rte_eth_dev *dev, struct rte_ether_addr *mac, uint32_t index
 		return rte_is_same_ether_addr(mac, &own) ? 0 : -EAGAIN;
 	}
 	ret = octo_port_apply_to(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE,
-				 "add the MAC address", pf_mac_add, pf_mac_remove, &arg, &arg);
+				 "add the MAC address", pf_mac_try_add, pf_mac_undo_add, &arg,
+				 &arg);
 	if (ret == 0)
 		dev->data->mac_addrs[index] = *mac;
 	octo_unlock(octo);
