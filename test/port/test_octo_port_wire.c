@@ -46,6 +46,28 @@ fc_get(struct rte_eth_dev *dev, struct rte_eth_fc_conf *fc)
 }
 
 static int
+set_link(struct rte_eth_dev *dev, bool up)
+{
+	const struct eth_dev_ops *real = of(dev)->real;
+
+	if (of(dev)->refusal != 0)
+		return -of(dev)->refusal;
+	return up ? real->dev_set_link_up(dev) : real->dev_set_link_down(dev);
+}
+
+static int
+set_link_up(struct rte_eth_dev *dev)
+{
+	return set_link(dev, true);
+}
+
+static int
+set_link_down(struct rte_eth_dev *dev)
+{
+	return set_link(dev, false);
+}
+
+static int
 fc_set(struct rte_eth_dev *dev, struct rte_eth_fc_conf *fc)
 {
 	of(dev)->settings++;
@@ -132,6 +154,8 @@ equip_port(unsigned int i, uint16_t port_id)
 	struct pf *pf = &pfs[i];
 
 	*pf = (struct pf){.real = dev->dev_ops, .ops = *dev->dev_ops};
+	pf->ops.dev_set_link_up = set_link_up;
+	pf->ops.dev_set_link_down = set_link_down;
 	pf->ops.flow_ctrl_get = fc_get;
 	pf->ops.flow_ctrl_set = fc_set;
 	pf->ops.fec_get = fec_get;
@@ -273,6 +297,38 @@ test_a_refused_setting_changes_nothing(void **state)
 }
 
 static bool
+has_link(unsigned int i)
+{
+	struct rte_eth_link link;
+
+	assert_int_equal(rte_eth_link_get_nowait(octo_port_pf(i), &link), 0);
+	return link.link_status == RTE_ETH_LINK_UP;
+}
+
+/* The second PF refuses: the first has the link state of before, whatever that was. */
+static void
+test_a_refused_link_state_changes_nothing(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 1);
+	equip(0);
+	equip(1)->refusal = EIO;
+	assert_int_equal(rte_eth_dev_set_link_up(port), -EIO);
+	assert_true(has_link(0));
+	assert_int_equal(rte_eth_dev_set_link_down(port), -EIO);
+	assert_true(has_link(0));
+	pfs[1].refusal = 0;
+	assert_int_equal(rte_eth_dev_set_link_down(port), 0);
+	pfs[1].refusal = EIO;
+	assert_int_equal(rte_eth_dev_set_link_down(port), -EIO);
+	assert_false(has_link(0));
+	assert_int_equal(rte_eth_dev_set_link_up(port), -EIO);
+	assert_false(has_link(0));
+}
+
+static bool
 is_told(uint16_t port, unsigned int i)
 {
 	struct octo_port_tally tally;
@@ -404,6 +460,7 @@ main(void)
 		wire_test(test_settings_go_to_all_pfs),
 		wire_test(test_a_pf_that_cannot_set_is_passed_over),
 		wire_test(test_a_refused_setting_changes_nothing),
+		wire_test(test_a_refused_link_state_changes_nothing),
 		wire_test(test_settings_come_back_with_the_pf),
 		wire_test(test_a_pf_that_returns_with_less_metadata_does_not_join),
 		wire_test(test_pfs_that_were_configured_before_are_not_asked),

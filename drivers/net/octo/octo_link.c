@@ -99,7 +99,8 @@ set_link_locked(struct octo_dev *octo, bool up)
 {
 	const char *what = up ? "set the link up" : "set the link down";
 	const octo_port_id_fn apply = up ? rte_eth_dev_set_link_up : rte_eth_dev_set_link_down;
-	const octo_port_id_fn undo = up ? rte_eth_dev_set_link_down : rte_eth_dev_set_link_up;
+	const octo_port_id_fn undo = octo->settings.link_down ? rte_eth_dev_set_link_down :
+								rte_eth_dev_set_link_up;
 	int ret = octo_port_call(octo, UINT32_MAX, OCTO_PORT_READY, what, apply, undo);
 
 	if (ret == 0) {
