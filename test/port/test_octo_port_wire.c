@@ -11,6 +11,7 @@
 
 #define NB_PFS 2
 #define PAUSE 1234
+#define VERSION "1.2"
 #define FEC RTE_ETH_FEC_MODE_CAPA_MASK(RS)
 
 static const struct octo_port_conf two_pfs = {.replug = true};
@@ -24,6 +25,7 @@ static struct pf {
 	uint64_t asked;   /* metadata */
 	uint64_t lacking; /* metadata */
 	int refusal;      /* errno of settings */
+	int gone;         /* errno of all answers */
 	unsigned int settings;
 	unsigned int led;
 } pfs[NB_PFS];
@@ -42,6 +44,17 @@ static int
 fc_get(struct rte_eth_dev *dev, struct rte_eth_fc_conf *fc)
 {
 	*fc = of(dev)->fc;
+	return -of(dev)->gone;
+}
+
+static int
+fw_version(struct rte_eth_dev *dev, char *version, size_t size)
+{
+	if (of(dev)->gone != 0)
+		return -of(dev)->gone;
+	if (size < sizeof(VERSION))
+		return sizeof(VERSION);
+	memcpy(version, VERSION, sizeof(VERSION));
 	return 0;
 }
 
@@ -154,6 +167,7 @@ equip_port(unsigned int i, uint16_t port_id)
 	struct pf *pf = &pfs[i];
 
 	*pf = (struct pf){.real = dev->dev_ops, .ops = *dev->dev_ops};
+	pf->ops.fw_version_get = fw_version;
 	pf->ops.dev_set_link_up = set_link_up;
 	pf->ops.dev_set_link_down = set_link_down;
 	pf->ops.flow_ctrl_get = fc_get;
@@ -246,6 +260,35 @@ test_pfs_are_asked_in_turn(void **state)
 	assert_int_equal(rte_eth_led_on(port), 0);
 	assert_int_equal(rte_eth_led_off(port), 0);
 	assert_int_equal(pf->led, 2);
+}
+
+/* The first PF is gone, and no event has said so. */
+static void
+test_the_next_pf_is_asked_where_one_is_gone(void **state)
+{
+	static const int errors[] = {ENODEV, EIO};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_fc_conf fc;
+	char version[8];
+
+	(void)state;
+	octo_port_up(port, 1);
+	equip(0);
+	equip(1)->fc.pause_time = PAUSE;
+	for (unsigned int i = 0; i < RTE_DIM(errors); i++) {
+		pfs[0].gone = errors[i];
+		assert_int_equal(rte_eth_dev_flow_ctrl_get(port, &fc), 0);
+		assert_int_equal(fc.pause_time, PAUSE);
+		assert_int_equal(rte_eth_dev_fw_version_get(port, version, sizeof(version)), 0);
+		assert_string_equal(version, VERSION);
+		assert_int_equal(rte_eth_dev_fw_version_get(port, version, 1), sizeof(VERSION));
+	}
+	/* a PF that does not answer says more than one that cannot */
+	pfs[1].gone = ENOTSUP;
+	assert_int_equal(rte_eth_dev_flow_ctrl_get(port, &fc), -EIO);
+	pfs[0].gone = EINVAL;
+	pfs[1].gone = 0;
+	assert_int_equal(rte_eth_dev_flow_ctrl_get(port, &fc), -EINVAL);
 }
 
 static void
@@ -457,6 +500,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		wire_test(test_what_no_pf_has_is_refused),
 		wire_test(test_pfs_are_asked_in_turn),
+		wire_test(test_the_next_pf_is_asked_where_one_is_gone),
 		wire_test(test_settings_go_to_all_pfs),
 		wire_test(test_a_pf_that_cannot_set_is_passed_over),
 		wire_test(test_a_refused_setting_changes_nothing),

@@ -35,18 +35,25 @@ octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
 	return ret;
 }
 
+struct version {
+	char *text;
+	size_t size;
+};
+
+static int
+ask_fw_version(uint16_t port_id, void *arg)
+{
+	const struct version *version = arg;
+
+	return rte_eth_dev_fw_version_get(port_id, version->text, version->size);
+}
+
 static int
 octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 {
-	const struct octo_dev *octo = octo_of(dev);
-	struct octo_use use;
-	int ret = -ENODEV;
+	struct version to = {.text = version, .size = size};
 
-	if (octo_users_enter_first(octo, OCTO_PORT_IDLE, &use)) {
-		ret = rte_eth_dev_fw_version_get(use.port_id, version, size);
-		octo_users_leave(&use);
-	}
-	return ret;
+	return octo_wire_ask(octo_of(dev), ask_fw_version, &to);
 }
 
 /* The port is removed when its last PF is. */

@@ -17,11 +17,16 @@ octo_wire_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg)
 	int i;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
+		int answer;
+
 		if (!octo_users_enter(&octo->port[i], &use))
 			continue;
-		ret = ask(use.port_id, arg);
+		answer = ask(use.port_id, arg);
 		octo_users_leave(&use);
-		if (ret != -ENOTSUP)
+		if (answer != -ENOTSUP || ret == -ENODEV)
+			ret = answer;
+		/* -ENODEV, -EIO: the PF may be gone, and its event is yet to come */
+		if (answer != -ENOTSUP && answer != -ENODEV && answer != -EIO)
 			break;
 	}
 	return ret;

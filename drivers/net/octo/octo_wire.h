@@ -36,14 +36,15 @@ struct octo_wire {
 	struct octo_wire_setting lanes;
 };
 
-/** A question to a PF. Returns a negative errno, -ENOTSUP to have the next PF asked. */
+/** A question to a PF. After -ENOTSUP, -ENODEV or -EIO the next PF is asked. */
 typedef int (*octo_wire_ask_fn)(uint16_t port_id, void *arg);
 
 /**
  * Ask the PFs in turn.
  *
  * @return
- *   The first answer but -ENOTSUP; -ENODEV without a PF.
+ *   The first answer after which no other PF is asked; if there is none, the last error other
+ *   than -ENOTSUP, or -ENOTSUP; -ENODEV without a PF.
  */
 int octo_wire_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg);
 
