@@ -30,6 +30,7 @@ octo_ring_share(uint16_t wanted, uint16_t nb_rings, const struct octo_ring_deman
 		const struct octo_ring_limits *limits)
 {
 	const uint32_t step = RTE_MAX(limits->align, 1);
+	const uint32_t min = (RTE_MAX(limits->min, step) + step - 1) / step * step;
 	uint64_t share = wanted / nb_rings;
 
 	if (demand != NULL)
@@ -39,7 +40,5 @@ octo_ring_share(uint16_t wanted, uint16_t nb_rings, const struct octo_ring_deman
 		share = rte_align64prevpow2(share);
 	else
 		share = share / step * step;
-	if (share < limits->min)
-		share = (limits->min + step - 1) / step * step;
-	return (uint16_t)RTE_MIN(share, wanted);
+	return (uint16_t)RTE_MIN(RTE_MAX(share, min), wanted);
 }

@@ -52,7 +52,8 @@ bool octo_ring_has_room(const struct octo_ring_demand *demand);
  * @param demand
  *   Of the mempool, whose mbufs are shared out; NULL: share out only the wanted descriptors.
  * @return
- *   A power of two if `wanted` is one, as some PMDs round others up; at most `wanted`.
+ *   A power of two if `wanted` is one, as some PMDs round others up; at most `wanted`, and not 0
+ *   unless `wanted` is.
  */
 __rte_internal
 uint16_t octo_ring_share(uint16_t wanted, uint16_t nb_rings, const struct octo_ring_demand *demand,

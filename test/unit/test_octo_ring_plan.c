@@ -55,6 +55,19 @@ test_a_share_is_never_less_than_pfs_accept(void **state)
 	assert_int_equal(octo_ring_share(60, 2, NULL, &odd), 60);
 }
 
+/* Nor none at all: PFs may name no minimum. */
+static void
+test_a_share_is_never_empty(void **state)
+{
+	const struct octo_ring_limits none = {.min = 0}, by_8 = {.align = 8};
+
+	(void)state;
+	assert_int_equal(octo_ring_share(2, 4, NULL, &none), 1);
+	assert_int_equal(octo_ring_share(3, 4, NULL, &none), 1);
+	assert_int_equal(octo_ring_share(24, 4, NULL, &by_8), 8);
+	assert_int_equal(octo_ring_share(16, 4, NULL, &by_8), 8);
+}
+
 /* Of l3fwd's 8192 mbufs two queues leave more than a half, or a quarter, for each ring. */
 static void
 test_a_share_is_as_large_as_the_pool_allows(void **state)
@@ -87,6 +100,7 @@ main(void)
 		cmocka_unit_test(test_powers_of_two_stay_powers_of_two),
 		cmocka_unit_test(test_a_share_is_as_large_as_the_pool_allows),
 		cmocka_unit_test(test_a_share_is_never_less_than_pfs_accept),
+		cmocka_unit_test(test_a_share_is_never_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
