@@ -242,6 +242,24 @@ test_vlans_go_with_the_port(void **state)
 	assert_false(lets_in_vlan(octo_port_pf(1)));
 }
 
+/* ethdev takes no VLANs from a PF whose filter is off. */
+static void
+test_vlans_of_a_filter_that_was_off_go_with_the_port(void **state)
+{
+	uint16_t port = create();
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_FILTER_OFFLOAD), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, 1), 0);
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, 0), 0);
+	assert_true(lets_in_vlan(octo_port_pf(0)));
+	octo_port_close_and_remove(port);
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		assert_false(lets_in_vlan(octo_port_pf(pf)));
+		assert_int_equal(rte_eth_dev_get_vlan_offload(octo_port_pf(pf)), 0);
+	}
+}
+
 /* The filter was off when the PF came back. */
 static void
 test_a_pf_has_the_vlans_of_a_filter_that_was_off(void **state)
@@ -454,6 +472,7 @@ main(void)
 		octo_port_test(test_a_pf_that_recovered_gets_its_own_address_back),
 		octo_port_test(test_a_refused_address_is_as_it_was),
 		octo_port_test(test_vlans_go_with_the_port),
+		octo_port_test(test_vlans_of_a_filter_that_was_off_go_with_the_port),
 		octo_port_test(test_a_pf_has_the_vlans_of_a_filter_that_was_off),
 		octo_port_test(test_a_refused_vlan_is_as_it_was),
 		octo_port_test(test_a_queue_strips_alone),

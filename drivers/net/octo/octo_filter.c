@@ -433,16 +433,30 @@ octo_vlan_strip_queue(struct rte_eth_dev *dev, uint16_t queue_id, int on)
 	octo_unlock(octo);
 }
 
-/* Remove the VLANs of a port from the PF's filter. */
+static bool
+has_vlans(uint16_t port_id)
+{
+	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
+		if (octo_lower_has_vlan(port_id, id))
+			return true;
+	return false;
+}
+
+/* Remove the VLANs of a port from the PF's filter; ethdev refuses that while the filter is off. */
 static void
 clear_vlans(const struct octo_port *port, uint16_t port_id)
 {
-	/* with the filter off, ethdev would refuse each and log an error */
-	if (!(rte_eth_dev_get_vlan_offload(port->port_id) & RTE_ETH_VLAN_FILTER_OFFLOAD))
+	const int before = rte_eth_dev_get_vlan_offload(port->port_id);
+	const int on = before | RTE_ETH_VLAN_FILTER_OFFLOAD;
+
+	if (!has_vlans(port_id) ||
+	    (on != before && rte_eth_dev_set_vlan_offload(port->port_id, on) != 0))
 		return;
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
 		if (octo_lower_has_vlan(port_id, id))
 			rte_eth_dev_vlan_filter(port->port_id, id, 0);
+	if (on != before)
+		rte_eth_dev_set_vlan_offload(port->port_id, before);
 }
 
 static void
@@ -539,23 +553,12 @@ resync_macs(struct octo_dev *octo, struct octo_port *port)
 	return ret;
 }
 
-static bool
-has_vlans(const struct octo_dev *octo)
-{
-	const struct rte_vlan_filter_conf *vlans = &octo_data(octo)->vlan_filter_conf;
-	uint64_t all = 0;
-
-	for (unsigned int i = 0; i < RTE_DIM(vlans->ids); i++)
-		all |= vlans->ids[i];
-	return all != 0;
-}
-
 /* VLANs can be given while the filter is on, and stay on the other PFs when it is off. */
 static int
 resync_vlans(struct octo_dev *octo, struct octo_port *port)
 {
 	const int bits = vlan_bits(octo->settings.vlan_offloads);
-	const int first = bits | (has_vlans(octo) ? RTE_ETH_VLAN_FILTER_OFFLOAD : 0);
+	const int first = bits | (has_vlans(octo->port_id) ? RTE_ETH_VLAN_FILTER_OFFLOAD : 0);
 	int ret = first != 0 ? or_unknown(pf_vlan_offload(port, &first)) : 0;
 
 	for (uint16_t id = 0; ret == 0 && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
