@@ -7,6 +7,8 @@
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
+#include "octo_private.h"
 
 #define FLOW 7
 
@@ -165,6 +167,30 @@ test_a_pf_that_recovered_gets_its_own_address_back(void **state)
 	octo_port_up(port, 1);
 	begin_recovery(1);
 	end_recovery(port, 1);
+	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &now), 0);
+	assert_false(rte_is_same_ether_addr(&now, &own));
+	octo_port_close_and_remove(port);
+	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &now), 0);
+	assert_true(rte_is_same_ether_addr(&now, &own));
+}
+
+/* It is there, but does not start: it has the octo port's until the close. */
+static void
+test_a_pf_that_cannot_join_gets_its_own_address_back(void **state)
+{
+	static const struct octo_port_conf two_addresses = {.replug = true, .nic = "switch=mac"};
+	uint16_t port = octo_port_create(&two_addresses);
+	const struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	struct rte_ether_addr own, now;
+
+	(void)state;
+	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &own), 0);
+	octo_port_up(port, 1);
+	begin_recovery(1);
+	octo_port_faults_on(1)->start = EIO;
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
+				     RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await(octo->port[1].fsm.state == OCTO_PORT_FOREIGN);
 	assert_int_equal(rte_eth_macaddr_get(octo_port_pf(1), &now), 0);
 	assert_false(rte_is_same_ether_addr(&now, &own));
 	octo_port_close_and_remove(port);
@@ -470,6 +496,7 @@ main(void)
 		octo_port_test(test_a_pf_that_comes_back_has_the_groups),
 		octo_port_test(test_groups_go_with_the_port),
 		octo_port_test(test_a_pf_that_recovered_gets_its_own_address_back),
+		octo_port_test(test_a_pf_that_cannot_join_gets_its_own_address_back),
 		octo_port_test(test_a_refused_address_is_as_it_was),
 		octo_port_test(test_vlans_go_with_the_port),
 		octo_port_test(test_vlans_of_a_filter_that_was_off_go_with_the_port),

@@ -486,12 +486,15 @@ pf_restore(struct octo_dev *octo, struct octo_port *port)
 void
 octo_filter_restore(struct octo_dev *octo)
 {
-	int i;
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
+		struct octo_port *port = &octo->port[i];
+		/* it has what it took before it refused the rest */
+		const bool refused = port->has_port && port->fsm.state == OCTO_PORT_FOREIGN;
 
-	/* events of PFs are not handled any more: a PF that is gone by now has no data */
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
-		if (octo_attach_is_ours(octo->owner_id, &octo->port[i]))
-			pf_restore(octo, &octo->port[i]);
+		/* events of PFs are not handled any more: a PF that is gone by now has no data */
+		if ((refused || octo_port_is(port, OCTO_PORT_IDLE)) &&
+		    octo_attach_is_ours(octo->owner_id, port))
+			pf_restore(octo, port);
 	}
 	rte_free(octo->settings.mc);
 	octo->settings.mc = NULL;
