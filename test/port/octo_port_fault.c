@@ -36,6 +36,15 @@ stop(struct rte_eth_dev *dev)
 }
 
 static int
+rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+	 const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	if (of(dev)->faults.rx_setup != 0)
+		return -of(dev)->faults.rx_setup;
+	return of(dev)->real->rx_queue_setup(dev, queue, nb_desc, socket, conf, pool);
+}
+
+static int
 tx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
 	 const struct rte_eth_txconf *conf)
 {
@@ -290,6 +299,7 @@ octo_port_faults_on(unsigned int pf)
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
 	r->ops.dev_start = start;
 	r->ops.dev_stop = stop;
+	r->ops.rx_queue_setup = rx_setup;
 	r->ops.tx_queue_setup = tx_setup;
 	r->ops.dev_infos_get = infos_get;
 	r->ops.vlan_offload_set = vlan_offload_set;

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
 
 #define MBUFS 1023
 #define CACHE 32
@@ -58,6 +59,19 @@ nb_clones(void)
 
 	rte_mempool_walk(count_clone, &nb);
 	return nb;
+}
+
+struct named {
+	const struct rte_mempool *pool;
+	bool is_there;
+};
+
+static void
+find_pool(struct rte_mempool *pool, void *arg)
+{
+	struct named *find = arg;
+
+	find->is_there |= pool == find->pool;
 }
 
 static int
@@ -341,6 +355,39 @@ test_a_clone_that_nobody_has_goes(void **state)
 	assert_int_equal(nb_clones(), 0);
 }
 
+static bool
+is_there(const struct rte_mempool *pool)
+{
+	struct named find = {.pool = pool};
+
+	rte_mempool_walk(find_pool, &find);
+	return find.is_there;
+}
+
+/* ethdev can take a queue from no PF: those that had it, or got it first, name its pool yet. */
+static void
+test_a_clone_stays_while_a_pf_names_it(void **state)
+{
+	uint16_t port = create_configured(&four_cloning);
+	struct octo_port_faults *faults;
+
+	(void)state;
+	faults = octo_port_faults_on(2);
+	faults->rx_setup = ENOMEM;
+	assert_int_equal(setup_rx(port, 0, pools, 1), -ENOMEM);
+	assert_true(is_there(pool_of_leg(1, 0)));
+	faults->rx_setup = 0;
+	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
+	assert_int_equal(nb_clones(), 1);
+	faults->rx_setup = ENOMEM;
+	assert_int_equal(setup_rx(port, 0, &pools[1], 1), -ENOMEM);
+	assert_true(is_there(pool_of_leg(1, 0)));
+	assert_true(is_there(pool_of_leg(3, 0)));
+	faults->rx_setup = 0;
+	assert_int_equal(setup_rx(port, 0, pools, 2), 0);
+	assert_int_equal(nb_clones(), 0);
+}
+
 /* One packet of the clone, for the application to keep. */
 static struct rte_mbuf *
 take_a_packet(uint16_t port)
@@ -448,6 +495,7 @@ main(void)
 		pools_test(test_a_clone_is_for_all_legs_of_its_node),
 		pools_test(test_a_pool_that_is_there_is_not_cloned),
 		pools_test(test_a_clone_that_nobody_has_goes),
+		pools_test(test_a_clone_stays_while_a_pf_names_it),
 		pools_test(test_a_clone_with_packets_out_stays_until_they_are_back),
 		pools_test(test_a_clone_with_packets_out_survives_the_port),
 		pools_test(test_pfs_forget_clones),

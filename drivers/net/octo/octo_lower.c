@@ -45,6 +45,19 @@ octo_lower_has_vlan(uint16_t port_id, uint16_t vlan)
 }
 
 bool
+octo_lower_names_pool(uint16_t port_id, const struct rte_mempool *pool)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+	struct rte_eth_rxq_info info;
+
+	for (uint16_t q = 0; data != NULL && q < data->nb_rx_queues; q++)
+		if (data->rx_queues[q] != NULL &&
+		    rte_eth_rx_queue_info_get(port_id, q, &info) == 0 && info.mp == pool)
+			return true;
+	return false;
+}
+
+bool
 octo_lower_can_reset(uint16_t port_id)
 {
 	return data_of(port_id) != NULL && rte_eth_devices[port_id].dev_ops->dev_reset != NULL;

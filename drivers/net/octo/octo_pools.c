@@ -300,6 +300,18 @@ free_clone(struct octo_clone *clone)
 	free(clone);
 }
 
+/* A queue that could not be set up on all PFs has no legs, but ethdev takes it from no PF. */
+static bool
+is_on_a_pf(const struct octo_dev *octo, const struct rte_mempool *pool)
+{
+	int i;
+
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY)
+		if (octo_lower_names_pool(octo->port[i].port_id, pool))
+			return true;
+	return false;
+}
+
 void
 octo_pools_sweep_locked(struct octo_dev *octo)
 {
@@ -307,7 +319,8 @@ octo_pools_sweep_locked(struct octo_dev *octo)
 
 	for (clone = LIST_FIRST(&octo->clones); clone != NULL; clone = next) {
 		next = LIST_NEXT(clone, next);
-		if (clone->legs == 0 && rte_mempool_full(clone->pool))
+		if (clone->legs == 0 && rte_mempool_full(clone->pool) &&
+		    !is_on_a_pf(octo, clone->pool))
 			free_clone(clone);
 	}
 }
