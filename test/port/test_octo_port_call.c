@@ -6,8 +6,7 @@
 
 #include "octo_port.h"
 
-#include "octo_rx.h"
-#include "octo_tx.h"
+#include "octo_private.h"
 
 #define QUEUES 2
 #define BURSTS 200
@@ -176,6 +175,36 @@ test_calls_are_forgotten_when_legs_change(void **state)
 	assert_int_equal(count_kept(port), 0);
 }
 
+static bool
+is_signed(struct octo_txq *tx)
+{
+	const bool is = octo_legs_is_here(&tx->process);
+
+	rte_atomic_store_explicit(&tx->process, 0, rte_memory_order_relaxed);
+	return is;
+}
+
+/* A process that is killed inside is not waited for: its id must be in the queue by then. */
+static void
+test_all_that_a_sender_calls_says_who_it_is(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	const uint16_t port = octo_port_create(&conf);
+	struct rte_mbuf *pkt;
+	struct octo_txq *tx;
+
+	(void)state;
+	octo_port_up(port, QUEUES);
+	tx = rte_eth_devices[port].data->tx_queues[0];
+	assert_false(is_signed(tx));
+	octo_port_make(port, 1000, &pkt, 1);
+	assert_int_equal(rte_eth_tx_prepare(port, 0, &pkt, 1), 1);
+	assert_true(is_signed(tx));
+	rte_pktmbuf_free(pkt);
+	rte_eth_tx_done_cleanup(port, 0, 0);
+	assert_true(is_signed(tx));
+}
+
 int
 main(void)
 {
@@ -183,6 +212,7 @@ main(void)
 		octo_port_test(test_callbacks_of_a_pf_are_called),
 		octo_port_test(test_the_queue_of_now_is_called),
 		octo_port_test(test_calls_are_forgotten_when_legs_change),
+		octo_port_test(test_all_that_a_sender_calls_says_who_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -60,6 +60,7 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	octo_legs_follow(q->octo);
+	octo_legs_sign(&q->process);
 	if (likely(sending != 0)) {
 		leg = q->leg[prepares_for(q, sending)];
 		ready = rte_eth_tx_prepare(leg.port, leg.queue, pkts, nb);
@@ -148,6 +149,7 @@ octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 	int ret = 0;
 
 	octo_epoch_enter(&q->epoch);
+	octo_legs_sign(&q->process);
 	octo_tx_go_on(q);
 	/* pairs with the release in set_via(); only the sender begins a switch */
 	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF) {
