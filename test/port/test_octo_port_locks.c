@@ -149,6 +149,29 @@ test_a_dead_owner_leaves_no_hold(void **state)
 	assert_int_equal(all_holds(), before + 1);
 }
 
+static void *
+die_with_counts(void *octo)
+{
+	octo_lock_counts(octo);
+	return NULL;
+}
+
+/* As a reset of the statistics has no other mutex: only who takes this one heals it. */
+static void
+test_a_view_of_a_queue_takes_the_counts_mutex(void **state)
+{
+	struct octo_dev *octo = create();
+	struct octo_view_queue queue;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, die_with_counts, octo), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(octo_view_queue(id, 0, &queue), 0);
+	assert_int_equal(pthread_mutex_trylock(&octo->counts_mutex), 0);
+	pthread_mutex_unlock(&octo->counts_mutex);
+}
+
 /* In a child process; what it logs goes to the test. @return its status of waitpid(). */
 static int
 run_child(void (*fn)(struct octo_dev *octo), struct octo_dev *octo, char text[TEXT_MAX])
@@ -356,6 +379,7 @@ main(void)
 		octo_port_test(test_a_slow_pf_shows_in_its_bucket),
 		octo_port_test(test_a_recursive_hold_counts_once),
 		octo_port_test(test_a_dead_owner_leaves_no_hold),
+		octo_port_test(test_a_view_of_a_queue_takes_the_counts_mutex),
 		octo_port_test(test_a_wrong_order_aborts),
 		octo_port_test(test_who_cannot_deadlock_goes_on),
 		octo_port_test(test_a_function_that_needs_the_mutex_aborts_without),

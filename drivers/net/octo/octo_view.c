@@ -187,7 +187,10 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 	view->ring_socket = locality.ring;
 	view->pool_socket = RTE_MAX(locality.pool, -1);
 	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&locality));
+	/* a reset of the statistics takes no other mutex */
+	octo_lock_counts(octo);
 	counts = octo_queue_counts_of_rx(octo, queue_id);
+	octo_unlock_counts(octo);
 	view->home_packets = counts.home.packets;
 	view->stray_packets = counts.stray.packets;
 	return 0;
