@@ -218,6 +218,8 @@ isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 static int
 pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_error *error)
 {
+	if (of(dev)->faults.pick_proxy != 0)
+		return refuse(dev, of(dev)->faults.pick_proxy, error);
 	return of(dev)->real_flow->pick_transfer_proxy(dev, port, error);
 }
 

@@ -27,6 +27,7 @@ struct octo_port_faults {
 	int count;           /* of rules that shall count */
 	int destroy;         /* refuse to destroy rules */
 	int flow_configure;  /* of flow queues */
+	int pick_proxy;      /* refuse to name the transfer proxy */
 	int handle_create;   /* of indirect actions */
 	int handle_update;
 	int handle_destroy;

@@ -221,9 +221,24 @@ mpsim_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_act
 	return template_destroy((struct mpsim_template *)t, error);
 }
 
+/* Transfer rules are made on the NIC's transfer proxy, and so are tables of them. */
+static int
+check_proxy(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	uint16_t proxy;
+	int ret = mpsim_flow_pick_transfer_proxy(dev, &proxy, error);
+
+	if (ret != 0 || proxy == dev->data->port_id)
+		return ret;
+	return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+				 "tables of transfer rules are made on the NIC's proxy, port %u",
+				 proxy);
+}
+
 /* Each template must support the directions of the table's rules. */
 static int
-check_table(const struct rte_flow_template_table *t, struct rte_flow_error *error)
+check_table(struct rte_eth_dev *dev, const struct rte_flow_template_table *t,
+	    struct rte_flow_error *error)
 {
 	const struct rte_flow_attr *attr = &t->attr.flow_attr;
 	const uint32_t directions = directions_of(attr->ingress, attr->egress, attr->transfer);
@@ -239,6 +254,8 @@ check_table(const struct rte_flow_template_table *t, struct rte_flow_error *erro
 		return refuse(error, EINVAL,
 			      "a table needs room for a rule, a pattern template "
 			      "and an actions template");
+	if (attr->transfer && check_proxy(dev, error) != 0)
+		return -rte_errno;
 	return mpsim_flow_ops_check_table(&t->attr, error);
 }
 
@@ -270,7 +287,7 @@ mpsim_flow_template_table_create(struct rte_eth_dev *dev,
 	t->nb_actions = nb_actions;
 	memcpy(t->patterns, patterns, nb_patterns * sizeof(patterns[0]));
 	memcpy(t->actions, actions, nb_actions * sizeof(actions[0]));
-	if (check_table(t, error) != 0) {
+	if (check_table(dev, t, error) != 0) {
 		free(t);
 		return NULL;
 	}

@@ -77,8 +77,8 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow *on = octo_rule_on(octo, op->rule, pf);
 
-		/* without flow queues the rule was created, and is destroyed, synchronously */
-		if (on == NULL || octo->port[pf].no_flow_queues ||
+		/* without the table the rule was created, and is destroyed, synchronously */
+		if (on == NULL || !octo_fanout_goes_by_flow_queue(octo, op->rule, pf) ||
 		    !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 			continue;
 		if (rte_flow_async_destroy(octo->port[pf].port_id, queue_id, &octo_async_postponed,

@@ -39,12 +39,13 @@ octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 	return ret;
 }
 
-/* PFs with flow queues get the rules of template tables by these queues. */
+/* PFs that have the rule's table get the rule by their flow queues. */
 bool
 octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rte_flow *rule,
 			       uint8_t port)
 {
-	return rule->by_table && !octo->port[port].no_flow_queues;
+	return rule->by_table && rule->ext->table != NULL &&
+	       octo_port_object(&octo->port[port], &rule->ext->table->on[port]) != NULL;
 }
 
 /* Removes the rule from all PFs; goes on after an error and returns the first one. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "octo_app_spec.h"
 #include "octo_async_queue.h"
 #include "octo_flow_ops.h"
 #include "octo_private.h"
@@ -61,13 +62,21 @@ enqueue(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow_op_attr 
 		octo_async_push(octo, q, NULL);
 }
 
+/* PFs without the table, as those that came back, get the rule after the others. */
 static int
 create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	      const struct octo_async_rule *r, const struct rte_flow_action given[],
 	      struct rte_flow_error *error)
 {
 	struct octo_indirect_own own;
+	uint32_t pfs = UINT32_MAX;
+	int ret = 0;
 	int pf;
+
+	if (op->rule->generic)
+		ret = octo_app_spec_pfs(octo, op->rule->ext->app_spec.rule, &pfs, error);
+	if (ret != 0)
+		return ret;
 
 	OCTO_FOREACH_ASYNC_PORT(octo, pf)
 	{
@@ -77,6 +86,8 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 		const uint32_t life = p->fsm.life;
 		struct rte_flow *on;
 
+		if ((pfs & RTE_BIT32(pf)) == 0 || table == NULL)
+			continue;
 		on = rte_flow_async_create(p->port_id, queue_id, &octo_async_postponed, table,
 					   r->pattern, r->pattern_index, actions, r->actions_index,
 					   op, error);

@@ -361,25 +361,54 @@ create_table_on_pf(const struct octo_port *port, const struct rte_flow_template_
 					      actions, t->nb_actions, error);
 }
 
-/* Create the table, whose templates are filled in, on all PFs. Frees it on failure. */
+/* A switch takes transfer rules, and tables of them, from its transfer proxy only. */
+static bool
+is_transfer_proxy(const struct octo_port *port)
+{
+	uint16_t proxy;
+
+	return rte_flow_pick_transfer_proxy(port->port_id, &proxy, NULL) == 0 &&
+	       proxy == port->port_id;
+}
+
+static int
+create_table_on_pfs(const struct octo_dev *octo, struct rte_flow_template_table *t,
+		    const struct rte_flow_template_table_attr *attr, struct rte_flow_error *error)
+{
+	bool any = false;
+	int pf;
+
+	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
+		const struct octo_port *p = &octo->port[pf];
+		const uint32_t life = p->fsm.life;
+
+		if (t->attr.transfer && !is_transfer_proxy(p))
+			continue;
+		any = true;
+		if (p->no_flow_queues)
+			continue;
+		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
+					     life);
+		if (t->on[pf].h == NULL)
+			return blame(p, -rte_errno, error);
+	}
+	return any || !t->attr.transfer ?
+		       0 :
+		       refuse(error, ENOTSUP,
+			      "the transfer proxy of the PFs' switch is not a PF of this port: make "
+			      "the table there");
+}
+
+/* Create the table, whose templates are filled in. Frees it on failure. */
 static int
 create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	     const struct rte_flow_template_table_attr *attr, struct rte_flow_error *error)
 {
 	int ret;
-	int pf;
 
 	t->attr = attr->flow_attr;
-	OCTO_FOREACH_ASYNC_PORT(octo, pf)
-	{
-		const struct octo_port *p = &octo->port[pf];
-		const uint32_t life = p->fsm.life;
-
-		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
-					     life);
-		if (t->on[pf].h != NULL)
-			continue;
-		ret = blame(p, -rte_errno, error);
+	ret = create_table_on_pfs(octo, t, attr, error);
+	if (ret != 0) {
 		free_table(octo, t);
 		rte_errno = -ret;
 		return ret;

@@ -382,7 +382,8 @@ sync_transfer(struct octo_dev *octo)
 	octo->sync.transfer = false;
 	octo_rule_list_name_again_locked(octo);
 	TAILQ_FOREACH(rule, &octo->others, next)
-		if (octo_fanout_is_transfer(rule) && !rule->by_table && !is_on_a_port(octo, rule))
+		if (octo_fanout_is_transfer(rule) && !rule->pending && !rule->rejected &&
+		    !is_on_a_port(octo, rule))
 			failed += octo_rule_install_locked(octo, rule, &error) != 0;
 	if (failed > 0)
 		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
