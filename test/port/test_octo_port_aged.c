@@ -339,6 +339,28 @@ test_a_flow_that_is_held_back_is_announced_later(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
 }
 
+/* The first PF has told its part of it, and does not tell it again. */
+static void
+test_a_flow_of_which_a_pf_has_told_is_announced_later(void **state)
+{
+	uint16_t port = make_port();
+
+	(void)state;
+	create_aging(port, NULL);
+	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+	taker[1]->tells_once = true;
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	rte_atomic_store_explicit(&nb_events, 0, rte_memory_order_relaxed);
+	lose_first_pf();
+	octo_port_pass_us(9 * 1000 * 1000);
+	assert_int_equal(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed), 0);
+	octo_port_pass_us(2 * 1000 * 1000);
+	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
+	assert_int_equal(nb_aged(port), 1);
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+}
+
 #define aged_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, teardown)
 
 int
@@ -358,6 +380,7 @@ main(void)
 		aged_test(test_the_pfs_event_is_passed_on),
 		aged_test(test_a_flow_is_young_after_a_pf_is_lost),
 		aged_test(test_a_flow_that_is_held_back_is_announced_later),
+		aged_test(test_a_flow_of_which_a_pf_has_told_is_announced_later),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -128,14 +128,17 @@ ask_pf(struct octo_dev *octo, uint8_t pf, const struct search *s, struct rte_flo
 static bool
 may_be_hit(struct octo_dev *octo, const struct rte_flow_action *action)
 {
+	const struct rte_flow_action_age *conf = action == NULL ? NULL : action->conf;
 	struct rte_flow_query_age age = {.aged = 1};
-	const struct rte_flow_action_age *conf;
 	uint64_t due;
 
+	/* if a PF that has not reported it is lost: octo_topo.c */
+	if (conf != NULL)
+		octo->failover.age_timeout = RTE_MAX(octo->failover.age_timeout,
+						     (uint32_t)conf->timeout);
 	octo_rule_hits_merge_lost(octo, action, &age);
 	if (age.aged)
 		return false;
-	conf = action->conf;
 	due = octo->failover.lost_at + conf->timeout * rte_get_timer_hz();
 	octo->failover.age_due = RTE_MAX(octo->failover.age_due, due);
 	return true;

@@ -113,8 +113,12 @@ count_failover(struct octo_dev *octo, uint32_t usable)
 {
 	struct octo_failover *f = &octo->failover;
 
-	if (f->usable & ~usable)
+	if (f->usable & ~usable) {
 		f->lost_at = octo_now();
+		/* the PFs that have reported a flow as aged do not announce it again */
+		if (f->age_timeout != 0)
+			f->age_due = f->lost_at + f->age_timeout * rte_get_timer_hz();
+	}
 	if (f->watching) {
 		f->failovers += (unsigned int)__builtin_popcount(f->usable & ~usable);
 		f->failbacks += (unsigned int)__builtin_popcount(usable & ~f->usable);
