@@ -363,6 +363,43 @@ test_a_list_that_is_missing(void **state)
 		       "but no queues");
 }
 
+/* The operation would be performed on freed memory. */
+static void
+test_an_action_that_a_flow_queue_has(void **state)
+{
+	const struct rte_flow_op_attr postponed = {.postpone = 1};
+	struct rte_flow_error error = {.message = NULL};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_query_count hits;
+	struct rte_flow_action_handle *h;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 16, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	h = rte_flow_action_handle_create(port, &ingress, &count, NULL);
+	assert_non_null(h);
+	assert_int_equal(
+		rte_flow_async_action_handle_query(port, 0, &postponed, h, &hits, (void *)1, NULL),
+		0);
+	assert_refused(rte_flow_action_handle_destroy(port, h, &error) == -EBUSY, EBUSY, &error,
+		       "flow queue");
+	assert_int_equal(
+		rte_flow_async_action_handle_destroy(port, 0, &postponed, h, (void *)2, NULL), 0);
+	assert_int_equal(
+		rte_flow_async_action_handle_destroy(port, 0, &postponed, h, (void *)3, NULL), 0);
+	assert_int_equal(rte_flow_push(port, 0, NULL), 0);
+	octo_port_pull(port, 1, RTE_FLOW_OP_SUCCESS);
+	/* the last one destroys it */
+	octo_port_pull(port, 2, RTE_FLOW_OP_ERROR);
+	octo_port_pull(port, 3, RTE_FLOW_OP_SUCCESS);
+	/* and once more with an action that is left when the port is closed */
+	h = octo_port_indirect_queue(port, 1);
+	assert_int_equal(
+		rte_flow_async_action_handle_destroy(port, 0, &postponed, h, (void *)4, NULL), 0);
+	octo_port_close_and_remove(port);
+}
+
 int
 main(void)
 {
@@ -381,6 +418,7 @@ main(void)
 		octo_port_test(test_a_pf_goes),
 		octo_port_test(test_a_switch_that_cannot_follow),
 		octo_port_test(test_a_list_that_is_missing),
+		octo_port_test(test_an_action_that_a_flow_queue_has),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

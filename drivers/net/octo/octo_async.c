@@ -40,12 +40,24 @@ octo_async_op(struct octo_async_queue *q, uint64_t i)
 	return &q->ops[i % q->attr.size];
 }
 
+/* The operation, which was on an indirect action, is done or given up. */
+static void
+release_handle(const struct op *op)
+{
+	if (op->kind == HANDLE_DESTROY || op->kind == HANDLE_UPDATE || op->kind == HANDLE_QUERY)
+		op->handle->pending--;
+}
+
 void
 octo_async_queue_free(struct octo_async_queue *q)
 {
-	for (; q->done < q->queued; q->done++)
-		if (octo_async_op(q, q->done)->kind == HANDLE_UPDATE)
-			rte_free(octo_async_op(q, q->done)->data);
+	for (; q->done < q->queued; q->done++) {
+		struct op *op = octo_async_op(q, q->done);
+
+		release_handle(op);
+		if (op->kind == HANDLE_UPDATE)
+			rte_free(op->data);
+	}
 	free(q);
 }
 
@@ -155,6 +167,7 @@ finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 {
 	int ret = 0;
 
+	release_handle(op);
 	switch (op->kind) {
 	case FLOW_CREATE:
 		return op->rule == NULL || finish_create(octo, q, op);

@@ -227,6 +227,7 @@ handle_op_locked(struct octo_dev *octo, uint32_t queue_id, const struct rte_flow
 		if (op->data == NULL)
 			return -rte_errno;
 	}
+	op->handle->pending++;
 	enqueue(octo, queue_id, attr);
 	return 0;
 }

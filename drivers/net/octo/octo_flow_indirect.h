@@ -23,6 +23,7 @@ struct rte_flow_action_handle {
 	struct rte_flow_indir_action_conf conf;
 	struct rte_flow_action *action;           /* current action; owned by the handle */
 	uint32_t users;                           /* rules and templates that refer to it */
+	uint32_t pending;                         /* operations of flow queues that do */
 	struct octo_kept_hits kept;               /* of COUNT, as of the last query */
 	uint32_t aged_on;                         /* mask of PFs that have reported it as aged */
 	uint64_t written;                         /* octo_sync.legs at its last write */

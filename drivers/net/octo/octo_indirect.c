@@ -230,6 +230,10 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 		return octo_flow_refuse(error, EBUSY,
 					"rules or templates have this indirect "
 					"action: destroy them first");
+	if (handle->pending != 0)
+		return octo_flow_refuse(error, EBUSY,
+					"a flow queue has operations on this indirect action: push "
+					"it, and pull their results first");
 	ret = remove_from_pfs(octo, handle, error);
 	if (ret != 0) {
 		/* the handle stays: the others get it again */
