@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <ethdev_driver.h>
+
 #include "octo_port_async.h"
+
+uint16_t (*octo_port_results_given)(uint16_t pf);
+
+int
+__real_mpsim_flow_pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[],
+		       uint16_t nb, struct rte_flow_error *error);
+int
+__wrap_mpsim_flow_pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[],
+		       uint16_t nb, struct rte_flow_error *error);
+
+int
+__wrap_mpsim_flow_pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[],
+		       uint16_t nb, struct rte_flow_error *error)
+{
+	if (octo_port_results_given != NULL)
+		nb = RTE_MIN(nb, octo_port_results_given(dev->data->port_id));
+	return __real_mpsim_flow_pull(dev, queue, results, nb, error);
+}
 
 void
 octo_port_queue_action(struct rte_flow_action *action, struct rte_flow_action_queue *queue,

@@ -56,4 +56,7 @@ octo_port_enqueue_destroy(uint16_t port, struct rte_flow *flow, uint16_t src_por
 void octo_port_pull(uint16_t port, uint16_t src_port, enum rte_flow_op_status status);
 void octo_port_pull_nothing(uint16_t port);
 
+/** How many results a PF, told by its port id, gives at a pull; NULL: as many as there are. */
+extern uint16_t (*octo_port_results_given)(uint16_t pf);
+
 #endif /* OCTO_PORT_ASYNC_H */

@@ -207,10 +207,13 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 		for (int i = 0; i < n; i++) {
 			struct op *op = results[i].user_data;
 
+			any = true;
+			/* of an earlier own operation, for which octo waited in vain */
+			if (op == &q->own && --q->own_results[pf] != 0)
+				continue;
 			op->awaited &= ~RTE_BIT32(pf);
 			if (results[i].status != RTE_FLOW_OP_SUCCESS)
 				op->failed = true;
-			any = true;
 		}
 	}
 	return any;
@@ -282,6 +285,8 @@ octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	q = octo->async->queues[rule->ext->flow_queue];
 	q->own = (struct op){.kind = FLOW_DESTROY, .rule = rule};
 	octo_async_destroy_on_pfs(octo, &q->own, q->id);
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
+		q->own_results[pf] += (q->own.awaited & RTE_BIT32(pf)) != 0;
 	settle(octo, q);
 	rule->ext->table->nb_flows--;
 }

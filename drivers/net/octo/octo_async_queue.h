@@ -8,6 +8,8 @@
 
 #include <rte_flow.h>
 
+#include "octo_plan.h"
+
 struct octo_dev;
 
 /* The content of a flow queue; for octo_async.c, octo_flow_async.c and octo_flow_template.c. */
@@ -42,7 +44,8 @@ struct octo_async_queue {
 	uint64_t told;
 	struct rte_flow_queue_attr attr; /* what was requested of the PFs */
 	uint16_t id;
-	struct op own; /* octo's own operation, for which it waits */
+	struct op own;                           /* octo's own operation, for which it waits */
+	uint32_t own_results[OCTO_PLAN_MAX_PFS]; /* due, also of earlier ones */
 	struct op ops[];
 };
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Results of flow queues that a PF has later than octo waits for them. */
+
+#include "octo_async_queue.h"
+#include "octo_port_async.h"
+#include "octo_private.h"
+
+static const struct octo_port_conf two_pfs;
+
+static const struct octo_async_queue *queue;
+static struct rte_flow *flows[2];
+static unsigned int nb_pulls; /* of the second PF, while the second rule is destroyed */
+
+/* First none until that, then one, and the other after some pulls. */
+static uint16_t
+give_late(uint16_t pf)
+{
+	if (pf != octo_port_pf(1))
+		return UINT16_MAX;
+	if (queue->own.rule != flows[1])
+		return 0;
+	nb_pulls++;
+	return nb_pulls == 1 || nb_pulls > 20 ? 1 : 0;
+}
+
+/* The table is destroyed on the PF, as none of its rules is left there. */
+static void
+test_a_late_result_is_of_its_own_operation(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 4), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 16, NULL), 0);
+	octo_port_table_create(&t, port, 4);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	for (uint16_t i = 0; i < 2; i++) {
+		flows[i] = octo_port_enqueue(&t, 100 + i, i, false, NULL);
+		octo_port_pull(port, 100 + i, RTE_FLOW_OP_SUCCESS);
+	}
+	queue = octo_of(&rte_eth_devices[port])->async->queues[0];
+	octo_port_results_given = give_late;
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(rte_flow_destroy(port, flows[i], NULL), 0);
+	octo_port_results_given = NULL;
+	assert_true(nb_pulls > 20);
+	octo_port_table_destroy(&t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		octo_port_test(test_a_late_result_is_of_its_own_operation),
+	};
+
+	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
+}
