@@ -3,12 +3,14 @@
 /* Rules that age: on every PF, or not at all. */
 
 #include <errno.h>
+#include <string.h>
 
 #include <ethdev_driver.h>
 #include <rte_errno.h>
 
 #include "octo_port.h"
 #include "octo_port_taker.h"
+#include "rule_maker.h"
 
 #define NB_PFS 2
 
@@ -361,6 +363,29 @@ test_a_flow_of_which_a_pf_has_told_is_announced_later(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
 }
 
+/* PFs would report it by the context of that AGE, of which octo and the rule know nothing. */
+static void
+test_an_age_in_a_sample_is_refused(void **state)
+{
+	const struct rte_flow_attr attr = {.ingress = 1, .priority = OCTO_PORT_TAKEN};
+	const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
+	const struct rte_flow_action_age age = {.timeout = 10};
+	const struct rte_flow_action sampled = {.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = &age};
+	struct rte_flow_error error = {.message = NULL};
+	uint16_t port = make_port();
+	struct rule_maker m = {0};
+
+	(void)state;
+	rule_maker_sample(&m, &sampled);
+	assert_null(rte_flow_create(port, &attr, m.pattern, m.actions, &error));
+	assert_int_equal(rte_errno, ENOTSUP);
+	assert_non_null(strstr(error.message, "age in a sample"));
+	assert_int_equal(rte_flow_validate(port, &attr, m.pattern, m.actions, &error), -ENOTSUP);
+	assert_null(rte_flow_action_handle_create(port, &ingress, m.actions, &error));
+	assert_int_equal(rte_errno, ENOTSUP);
+	rule_maker_free(&m);
+}
+
 #define aged_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, teardown)
 
 int
@@ -381,6 +406,7 @@ main(void)
 		aged_test(test_a_flow_is_young_after_a_pf_is_lost),
 		aged_test(test_a_flow_that_is_held_back_is_announced_later),
 		aged_test(test_a_flow_of_which_a_pf_has_told_is_announced_later),
+		aged_test(test_an_age_in_a_sample_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -144,6 +144,28 @@ octo_app_spec_choose_queue(const struct rte_flow_action actions[])
 	return false;
 }
 
+/*
+ * Refuse AGE among the actions nested in one of the list, as PFs report a rule by the context of
+ * the list's own AGE. An indirect AGE is reported by its own context wherever it is.
+ */
+int
+octo_app_spec_check_samples(const struct rte_flow_action actions[], struct rte_flow_error *error)
+{
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
+	unsigned int nb = 0;
+
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk))
+		nb += action->type == RTE_FLOW_ACTION_TYPE_AGE;
+	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++)
+		nb -= actions->type == RTE_FLOW_ACTION_TYPE_AGE;
+	return nb == 0 ? 0 :
+			 octo_flow_refuse(error, ENOTSUP,
+					  "an age in a sample would not be reported: give it to "
+					  "the rule, or make it an indirect action");
+}
+
 /* In place of a PF's index: the port is none of the PFs, or it is the octo port. */
 #define NO_PF (-1)
 #define OCTO_PORT (-2)

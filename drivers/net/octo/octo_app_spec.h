@@ -32,6 +32,8 @@ int octo_app_spec_pfs(const struct octo_dev *octo, const struct rte_flow_conv_ru
 		      uint32_t *pfs, struct rte_flow_error *error);
 bool octo_app_spec_renumber(struct octo_app_spec *app_spec, uint16_t from, uint16_t to);
 bool octo_app_spec_choose_queue(const struct rte_flow_action actions[]);
+int
+octo_app_spec_check_samples(const struct rte_flow_action actions[], struct rte_flow_error *error);
 bool octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue);
 int octo_app_spec_max_queue(const struct rte_flow_action actions[]);
 

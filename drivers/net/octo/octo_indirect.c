@@ -114,10 +114,11 @@ struct rte_flow_action *
 octo_indirect_copy_action(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
 	const int size = octo_spec_copy(RTE_FLOW_CONV_OP_ACTION, NULL, 0, action, error);
+	const struct rte_flow_action list[] = {*action, {.type = RTE_FLOW_ACTION_TYPE_END}};
 	const struct rte_flow_action *nested;
 	struct rte_flow_action *copy;
 
-	if (size < 0)
+	if (size < 0 || octo_app_spec_check_samples(list, error) != 0)
 		return NULL;
 	nested = octo_spec_nested(action);
 	if (nested != NULL && octo_indirect_is_in(nested)) {

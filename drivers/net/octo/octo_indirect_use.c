@@ -72,7 +72,10 @@ octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action ac
 	bool foreign = false;
 	unsigned int nb = 1; /* ends included */
 	unsigned int nb_rss = 0;
+	int ret = octo_app_spec_check_samples(actions, error);
 
+	if (ret != 0)
+		return ret;
 	if (!must_translate(octo, actions))
 		return 0;
 	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
