@@ -34,7 +34,8 @@ take_less(struct rte_flow_port_info *all, const struct rte_flow_port_info *one)
 	all->max_nb_aging_objects = RTE_MIN(all->max_nb_aging_objects, one->max_nb_aging_objects);
 	all->max_nb_meters = RTE_MIN(all->max_nb_meters, one->max_nb_meters);
 	all->max_nb_conn_tracks = RTE_MIN(all->max_nb_conn_tracks, one->max_nb_conn_tracks);
-	all->supported_flags &= one->supported_flags;
+	/* PFs with strict flow queues name aged flows by flow queue only, but octo by port */
+	all->supported_flags &= one->supported_flags & ~RTE_FLOW_PORT_FLAG_STRICT_QUEUE;
 }
 
 /* The limits that every PF supports. */
@@ -102,7 +103,8 @@ check_configure(struct octo_dev *octo, const struct rte_flow_port_attr *attr, ui
 			return refuse(error, EINVAL,
 				      "flow queues of that size are not possible on every PF");
 	if ((attr->flags & ~max.supported_flags) != 0)
-		return refuse(error, ENOTSUP, "a port flag is not known to every PF");
+		return refuse(error, ENOTSUP,
+			      "a port flag is not among those that the port supports");
 	if (octo->async != NULL && !LIST_EMPTY(&octo->async->templates))
 		return refuse(error, EBUSY,
 			      "there are templates: destroy them and their tables first");
