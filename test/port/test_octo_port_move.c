@@ -6,11 +6,15 @@
  * returned is looked at after the next burst of the other one.
  */
 
+#include <errno.h>
+#include <string.h>
+
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
+#include "octo_private.h"
 #include "rte_pmd_octo.h"
 
 #define FLOW 7
@@ -496,6 +500,37 @@ test_what_cannot_be_moved(void **state)
 	assert_string_equal(error.message, "the port is stopped: start it first");
 }
 
+/* A bridge of the next priority, which there is not, would go before all other rules. */
+static void
+test_a_rule_of_the_last_priority(void **state)
+{
+	const struct octo_port_conf conf = {.all = "caps=-update"};
+	struct rte_flow_error error = {.message = NULL};
+	uint16_t port = octo_port_create(&conf);
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	struct octo_rule_spec spec;
+	struct octo_flow_rule r;
+	struct rte_flow *flow;
+	int ret;
+
+	(void)state;
+	octo_port_lack_update();
+	octo_port_up(port, 2);
+	octo_port_build(&r, FLOW, 0);
+	r.attr.priority = UINT32_MAX;
+	flow = rte_flow_create(port, &r.attr, r.pattern, r.actions, NULL);
+	assert_non_null(flow);
+	octo_lock(octo);
+	spec = octo_fanout_spec_of(octo, flow);
+	spec.queue = 1;
+	ret = octo_move_to_spec_locked(octo, flow, &spec, &error);
+	octo_unlock(octo);
+	assert_int_equal(ret, -EEXIST);
+	assert_non_null(strstr(error.message, "none of the next priority"));
+	octo_port_assert_arrives(port, FLOW, 0, 20);
+	octo_port_faults_off();
+}
+
 int
 main(void)
 {
@@ -514,6 +549,7 @@ main(void)
 		octo_port_test(test_what_is_refused_goes_back),
 		octo_port_test(test_a_consumer_falls_silent),
 		octo_port_test(test_what_cannot_be_moved),
+		octo_port_test(test_a_rule_of_the_last_priority),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

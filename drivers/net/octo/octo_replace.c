@@ -49,11 +49,14 @@ static int
 replace_by_bridge(const struct place *p, const struct octo_pf_rule *from,
 		  const struct octo_pf_rule *to, struct rte_flow_error *error)
 {
-	const struct octo_handle bridge = octo_fanout_create_on(p->octo, p->port, to, 1, error);
+	const bool is_last = to->rule.attr_ro->priority == UINT32_MAX;
+	struct octo_handle bridge = {0};
 	struct octo_handle next;
 	int ret = 0;
 
-	if (bridge.h == NULL && octo_rule_says_full(-rte_errno))
+	if (!is_last)
+		bridge = octo_fanout_create_on(p->octo, p->port, to, 1, error);
+	if (!is_last && bridge.h == NULL && octo_rule_says_full(-rte_errno))
 		return -rte_errno;
 	if (bridge.h == NULL)
 		return octo_flow_refuse(error, EEXIST,
