@@ -163,6 +163,7 @@ struct bench_failovers {
 	uint64_t late; /**< times that the port did not notice, or did not go back */
 	/* a PF is lost */
 	int64_t lost;
+	int64_t lost_in_time;        /**< of them, by announced removals that were not cut short */
 	uint64_t lost_in_dead_rings; /**< as the NIC counts them, pipelines included */
 	uint64_t dropped;            /**< by the NIC's switch, or otherwise */
 	uint64_t reordered;

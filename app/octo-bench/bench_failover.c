@@ -91,7 +91,12 @@ report_pf_eject(const struct bench *bench)
 			continue;
 		snprintf(what, sizeof(what), "lost packets, %u PFs, %u flows, %" PRIu64 " times",
 			 r->pfs, r->flows, r->count);
-		bench_line("pf_eject", what, (double)r->lost, 0, "", "0", r->lost == 0);
+		bench_line("pf_eject", what, (double)r->lost, 0, "", "",
+			   r->lost <= (int64_t)r->lost_in_dead_rings);
+		bench_line("", "  of them in the dead PFs' rings", r->lost_in_dead_rings, 0, "",
+			   "all", r->lost <= (int64_t)r->lost_in_dead_rings);
+		bench_line("", "  of removals that ended within 75 ms", (double)r->lost_in_time, 0,
+			   "", "0", r->lost_in_time == 0);
 		bench_line("", "  reordered ones", r->reordered, 0, "", "0", r->reordered == 0);
 		report_times(r);
 	}
@@ -202,6 +207,7 @@ sum_of(const struct bench *bench, enum bench_loss loss)
 		if (r->loss != loss)
 			continue;
 		sum.lost += r->lost;
+		sum.lost_in_time += r->lost_in_time;
 		sum.lost_in_dead_rings += r->lost_in_dead_rings;
 		sum.dropped += r->dropped;
 		sum.reordered += r->reordered;
@@ -240,8 +246,12 @@ write_pf_eject(FILE *f, const struct bench *bench)
 {
 	const struct bench_failovers sum = sum_of(bench, BENCH_LOSS_EJECT);
 
-	fprintf(f, "{\"lost\": %" PRId64 ", \"reordered\": %" PRIu64 ", \"control_p99_ms\": %.4f",
-		sum.lost, sum.reordered, sum.control_p99_ms);
+	fprintf(f,
+		"{\"lost\": %" PRId64 ", \"lost_in_time\": %" PRId64
+		", \"lost_in_dead_rings\": %" PRIu64 ", \"reordered\": %" PRIu64
+		", \"control_p99_ms\": %.4f",
+		sum.lost, sum.lost_in_time, sum.lost_in_dead_rings, sum.reordered,
+		sum.control_p99_ms);
 	write_shapes(f, bench, 1u << BENCH_LOSS_EJECT, write_loss);
 }
 

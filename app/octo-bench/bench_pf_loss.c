@@ -22,6 +22,9 @@
 #define NOTICE_S 20
 #define LOOK_MS 1
 
+/* A port drains a PF whose removal is announced for so long; then it is lost as any other. */
+#define DRAIN_MS 75
+
 /* Traffic goes on for so long before it is counted what is lost. */
 #define GO_ON_MS 5
 
@@ -141,7 +144,9 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	/* how long the last one took: told when all rules are where they should */
 	const uint64_t ns = bench_nic_xstat(&c->nic, "failover_ns");
 	const uint64_t reordered = c->stream.order.reordered;
+	const uint64_t end = rte_rdtsc() + DRAIN_MS * rte_get_tsc_hz() / MS_PER_S;
 	struct mpsim_account before, after;
+	bool in_time;
 	int64_t lost;
 	int ret = rte_pmd_mpsim_account_get("A", &before);
 
@@ -149,6 +154,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 		ret = bench_nic_remove(&c->nic, pf, r->loss == BENCH_LOSS_EJECT);
 	if (ret != 0)
 		return ret;
+	in_time = r->loss == BENCH_LOSS_EJECT && rte_rdtsc() < end;
 	/* of each flow one in the switch, and one in each other PF */
 	r->late += !print_late(bench_pf_loss_await(c, "failover_ns", ns), "the failover's end",
 			       pf) ||
@@ -159,6 +165,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	lost = bench_stream_pause(&c->stream);
 	ret = rte_pmd_mpsim_account_get("A", &after);
 	r->lost += lost - c->lost;
+	r->lost_in_time += in_time ? lost - c->lost : 0;
 	c->lost = lost;
 	r->lost_in_dead_rings += after.lost - before.lost;
 	r->dropped += after.dropped - before.dropped;

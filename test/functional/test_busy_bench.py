@@ -55,7 +55,7 @@ def test_pfs_are_lost_and_come_back(pfs, busy, tmp_path):
                                        "--count", TIMES, "--json", path, limit=120)
     assert not failed, failed
     figures = json.loads(path.read_text())
-    assert figures["failback"]["lost"] == 0
+    assert figures["failback"]["lost"] == figures["pf_eject"]["lost_in_time"] == 0
 
 
 def test_a_crash_is_reported_with_its_stack(tmp_path):
