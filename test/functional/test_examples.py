@@ -121,8 +121,9 @@ def fragments(datagram: Packet) -> List[Packet]:
 def test_ip_reassembly(ports, version):
     """Fragments that come out of order, and between those of others, leave as datagrams."""
     with two_cables("ip_reassembly", mtu=MTU) as cables:
+        # by default it drops fragments that wait for others for a second
         app = Example("ip_reassembly", "0@0", ports(cables, PCAP),
-                      ["-p", "3", "-q", "2", "--maxflows=128"], "portid=1")
+                      ["-p", "3", "-q", "2", "--maxflows=128", "--flowttl=3600s"], "portid=1")
         for port in (0, 1):
             for sent in windows(datagrams(version, port)):
                 for n in range(0, len(sent), 2):

@@ -15,7 +15,7 @@ from typing import Iterator, List
 
 import pytest
 
-from octotest import fetch, iperf, l3fwd, numbered, packets, vdevs
+from octotest import env, fetch, iperf, l3fwd, numbered, packets, vdevs
 from octotest.bridge import Bridge
 from octotest.netns import Host
 from octotest.testpmd import PROMPT, Testpmd, parse_seen, wait_until
@@ -241,7 +241,7 @@ def test_all_addresses_are_shown(pmd, side):
 
 
 def _answers(host: Host, address: str) -> bool:
-    out = host.run("ping", "-c", "1", "-W", "1", address, check=False)
+    out = host.run("ping", "-c", "1", "-W", str(round(env.seconds(5))), address, check=False)
     return " 1 received" in out
 
 
