@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "app.h"
 
@@ -341,6 +342,8 @@ uint64_t bench_heap_bytes(void);
 
 /* bench_threads.c: on stderr, how much CPU time each thread gets at the moment */
 void bench_threads_print(void);
+/** Of the time for which the threads of a process were ready to run, that for which they ran. */
+double bench_threads_share(pid_t pid);
 
 /* bench_progress.c: what goes on is told on stderr */
 void bench_progress_run(const char *name, unsigned int run, uint64_t runs);

@@ -29,7 +29,7 @@
 /* Cycles between two looks at everything. */
 #define CYCLES_OF_LOOK 5
 
-/* A process that takes so long for a cycle hangs. */
+/* A process that takes so long for a cycle hangs; the time without a CPU does not count. */
 #define CYCLE_S 30
 #define LOOK_MS 20
 
@@ -251,14 +251,15 @@ spawn(pid_t *pid, uint64_t seed, unsigned int pfs, uint64_t nb, int out)
 static bool
 ended_well(pid_t pid, uint64_t seconds)
 {
-	const uint64_t end = rte_rdtsc() + seconds * rte_get_tsc_hz();
+	const uint64_t start = rte_rdtsc();
+	const double most = (double)seconds * (double)rte_get_tsc_hz();
 	int status = 0;
 	pid_t ended;
 
 	do {
 		rte_delay_us_sleep(LOOK_MS * 1000);
 		ended = waitpid(pid, &status, WNOHANG);
-	} while (ended == 0 && rte_rdtsc() < end);
+	} while (ended == 0 && (double)(rte_rdtsc() - start) * bench_threads_share(pid) < most);
 	if (ended == 0) {
 		/* not SIGKILL: its core file tells what it is at */
 		kill(pid, SIGABRT);

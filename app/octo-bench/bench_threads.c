@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Which threads of this process get a CPU: a worker without one looks like one that hangs. */
+/* Which threads get a CPU: a worker, or a process, without one looks like one that hangs. */
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -92,4 +92,40 @@ bench_threads_print(void)
 			fprintf(stderr, "%-16s %c     %4d  %8.1f ms\n", now.name, now.state,
 				now.cpu, (double)(now.ran_ns - before[i].ran_ns) / 1e6);
 	}
+}
+
+/* Adds what the thread ran, and what it was ready to and had no CPU. */
+static void
+add_thread(const char *task, const char *id, double *ran_ns, double *waited_ns)
+{
+	char path[96], line[128], *rest;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%.15s/schedstat", task, id);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return;
+	if (fgets(line, sizeof(line), f) != NULL) {
+		*ran_ns += strtod(line, &rest);
+		*waited_ns += strtod(rest, NULL);
+	}
+	fclose(f);
+}
+
+double
+bench_threads_share(pid_t pid)
+{
+	double ran_ns = 0, waited_ns = 0;
+	const struct dirent *entry;
+	char task[32];
+	DIR *dir;
+
+	snprintf(task, sizeof(task), "/proc/%d/task", (int)pid);
+	dir = opendir(task);
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			add_thread(task, entry->d_name, &ran_ns, &waited_ns);
+	if (dir != NULL)
+		closedir(dir);
+	return ran_ns == 0 ? 1 : ran_ns / (ran_ns + waited_ns);
 }
