@@ -29,11 +29,11 @@ usage() {
 		  apply      the patch by git am on the commit that it is for
 		  style      the application's own check of patches, if it has one
 		  build      it compiles: Open vSwitch with the DPDK of pkg-config, if there is one;
-		             of VPP the file that the patch changes and all that this needs, with
-		             the same DPDK; if that lacks headers for drivers, CFLAGS names their
-		             directories
+		             VPP with its DPDK plugin alone, and with the same DPDK; if that lacks
+		             headers for drivers, CFLAGS names their directories
 		  check      the application's own tests of what the patch changes, if there are any
-		  run        our tests of Open vSwitch with what was built; needs ./octo build
+		  run        with what was built our tests of Open vSwitch, or VPP as a router over
+		             octo ports and over bare PFs; needs ./octo build
 
 		All of them without a STEP. SRC_DIR is not touched: everything is made in DIR, by
 		default build-in-tree/APPLICATION. The patch is signed off by git's user.name and
@@ -103,12 +103,16 @@ build_ovs() {
 	make -j"$(nproc)"
 }
 
-# The distribution's python3 has its ply.
+# The distribution's python3 has its ply. Before 23.03 DPDK lacks what VPP's use of cryptodev
+# calls, which is built if there is OpenSSL.
 build_vpp() {
+	local without=()
 	export PATH=/usr/bin:$PATH
+	pkg-config --exists 'libdpdk < 23.03' && without=(-DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON)
 	[ -f "$work/build/build.ninja" ] || cmake -G Ninja -DCMAKE_BUILD_TYPE=debug \
-		-DVPP_USE_SYSTEM_DPDK=ON -DVPP_BUILD_NATIVE_ONLY=ON -B "$work/build" -S "$tree/src"
-	ninja -C "$work/build" CMakeFiles/plugins/dpdk/CMakeFiles/dpdk_plugin.dir/device/driver.c.o
+		-DVPP_USE_SYSTEM_DPDK=ON -DVPP_BUILD_NATIVE_ONLY=ON -DVPP_PLUGINS=dpdk \
+		"${without[@]}" -B "$work/build" -S "$tree/src"
+	ninja -C "$work/build" vpp vppctl dpdk_plugin
 }
 
 check_ovs() {
@@ -131,7 +135,9 @@ run_ovs() {
 }
 
 run_vpp() {
-	say "VPP was not built as a whole: nothing to run"
+	local vpp=$work/build/bin/vpp
+	[ -x "$vpp" ] || die "VPP was not built: the step build does that"
+	"$(python_with pytest scapy)" "$root/test/functional/compare_apps.py" vpp "$vpp"
 }
 
 step_style() {

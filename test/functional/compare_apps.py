@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pktgen, Suricata (inline), grout or F-Stack over octo ports, then alike over bare PFs.
+"""Pktgen, Suricata (inline), grout, VPP or F-Stack over octo ports, then alike over bare PFs.
 
 They are too large for CI. An octo port has two simulated PFs, a bare PF is the first of them.
 """
@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import signal
 import tempfile
 import time
@@ -107,11 +108,7 @@ def _pass(source: Wire, sink: Wire) -> str:
 def grout(program: str, kind: str) -> str:
     """Built with a DPDK that has the drivers, it routes between two namespaces, both ways."""
     with contextlib.ExitStack() as stack:
-        hosts = [Host(n, "02:0c:70:00:00:01") for n in (1, 2)]
-        for host in hosts:
-            stack.callback(host.remove)
-            host.small_windows()
-            host.ip("route", "add", "default", "via", f"10.{host.number}.0.1")
+        hosts = _hosts(stack)
         devices = _devices(kind, [host.wire for host in hosts])
         if kind != "octo":  # grout probes a PF as well: the wire comes with it
             devices[:4] = [vdevs.mpsim(2 * i, "AB"[i], wire=f"net_af_packet{i}") for i in (0, 1)]
@@ -127,12 +124,67 @@ def grout(program: str, kind: str) -> str:
     return told
 
 
+def _hosts(stack: contextlib.ExitStack) -> List[Host]:
+    """Two, each behind a router of its own."""
+    hosts = [Host(n, "02:0c:70:00:00:01") for n in (1, 2)]
+    for host in hosts:
+        stack.callback(host.remove)
+        host.small_windows()
+        host.ip("route", "add", "default", "via", f"10.{host.number}.0.1")
+    return hosts
+
+
 def _reach(one: Host, two: Host) -> str:
     one.run("ping", "-c", 3, two.ip4, check=False)  # until ARP is answered
     pings = one.run("ping", "-c", 500, "-i", "0.01", two.ip4, check=False)
     iperf.send(one, two, two.ip4, MIB)
     answered = re.findall("([0-9]+) received", pings)[0]
     return f"{answered} of 500 pings, {MIB} MiB by TCP, {two.out_of_order()} out of order"
+
+
+VPP = """unix {{ nodaemon nobanner runtime-dir {tmp} cli-listen {tmp}/cli.sock poll-sleep-usec 20 }}
+cpu {{ main-core 0 corelist-workers 1 }}
+dpdk {{ no-hugetlb no-pci telemetry mem-alloc-request 768 file-prefix {prefix}
+  dev default {{ num-rx-queues 2 }}
+  {devices}
+}}
+"""
+
+
+def vpp(program: str, kind: str) -> str:
+    """It routes between two namespaces by its main thread and a worker, each with an Rx queue of
+    each port. It takes over malloc(), so LD_PRELOAD is no way to load the drivers: they are in
+    DPDK's directory, of its own mounts."""
+    with contextlib.ExitStack() as stack:
+        hosts = _hosts(stack)
+        tmp, prefix = stack.enter_context(tempfile.TemporaryDirectory()), env.unique()
+        config = Path(tmp, "startup.conf")
+        config.write_text(VPP.format(tmp=tmp, prefix=prefix, devices="\n  ".join(
+            d.lstrip("-").replace("=", " ", 1) for d in _devices(kind, [h.wire for h in hosts]))))
+        process = Process([program, "-c", config], prefix=_with_drivers(tmp))
+        vppctl = Path(program).with_name("vppctl"), "-s", f"{tmp}/cli.sock"
+        ports = wait_until("VPP has its ports", lambda: re.findall(
+            "^(\\S+) +([12]) +down", run(*vppctl, "show", "interface", check=False),
+            re.MULTILINE), 60, process)
+        for port, number in ports:
+            for line in (f"rx-placement {port} queue 1 main", f"ip address {port} 10.{number}.0.1/24",
+                         f"state {port} up"):
+                run(*vppctl, "set", "interface", *line.split())
+        told = f"{_reach(*hosts)}; back: {_reach(*hosts[::-1])}"
+        stats = [Telemetry(prefix).get("/ethdev/xstats", port) for port in (0, 1)]
+        assert process.stop(signal.SIGTERM) == 0
+    return told + "; packets received by each port's queues: " + ", ".join(
+        str([one[f"rx_q{q}_packets"] for q in (0, 1)]) for one in stats)
+
+
+def _with_drivers(tmp: str) -> List[str]:
+    """The start of a command line: the directory from which EAL loads all it finds has ours."""
+    Path(tmp, "drivers").mkdir()
+    for plugin in env.plugins()[:2]:
+        shutil.copy(plugin, Path(tmp, "drivers"))
+    place, = Path(run("pkg-config", "--variable=libdir", "libdpdk").strip()).glob("dpdk/pmds-*")
+    return ["unshare", "--mount", "sh", "-ec", "mount -t overlay overlay "
+            f"-o lowerdir={tmp}/drivers:{place} {place}; exec \"$@\"", "sh"]
 
 
 FSTACK = """[dpdk]
@@ -195,7 +247,8 @@ def _remove_pages(prefix: str) -> None:
 
 def main() -> None:
     """A line for each kind of port."""
-    applications = {"pktgen": pktgen, "suricata": suricata, "grout": grout, "fstack": fstack}
+    applications = {"pktgen": pktgen, "suricata": suricata, "grout": grout, "vpp": vpp,
+                    "fstack": fstack}
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("application", choices=applications)
     parser.add_argument("program", help="its path")

@@ -120,6 +120,42 @@ def test_ovs_that_cannot_be_run(tmp_path, program, says, status, complaint):
     assert complaint in done.stdout + done.stderr
 
 
+VPP = """cmake_minimum_required(VERSION 3.19)
+project(vpp NONE)
+message("plugins ${VPP_PLUGINS}, without OpenSSL: ${CMAKE_DISABLE_FIND_PACKAGE_OpenSSL}.")
+foreach(target vpp vppctl dpdk_plugin)
+  add_custom_target(${target} COMMENT "making ${target}" COMMAND true)
+endforeach()
+"""
+
+
+@pytest.mark.parametrize("version,without", [("22.11.11", "ON"), ("23.03.0", "")])
+def test_vpp_is_built_without_what_dpdk_lacks(tmp_path, program, monkeypatch, version, without):
+    """Its use of cryptodev, which it builds if it finds OpenSSL, wants a newer DPDK."""
+    for name in ("git", "cmake", "ninja", "pkg-config", "dpkg"):
+        program(name)
+    for name in ("python3-ply", "libelf-dev", "libnl-route-3-dev", "libssl-dev", "uuid-dev"):
+        if subprocess.run(["dpkg", "-s", name], capture_output=True, check=False).returncode:
+            pytest.skip(f"{name} is not there")
+    (tmp_path / "libdpdk.pc").write_text(f"Name: x\nDescription: x\nVersion: {version}\n")
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(tmp_path))
+    tree = _source(tmp_path / "out", LIST)
+    (tree / "src/CMakeLists.txt").write_text(VPP)
+    done = _run(SCRIPT, "-o", tmp_path / "out", "vpp", tree, "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"plugins dpdk, without OpenSSL: {without}.\n" in done.stdout
+    assert all(f"making {target}" in done.stdout for target in ("vpp", "vppctl", "dpdk_plugin"))
+
+
+def test_vpp_that_cannot_be_run(tmp_path, program):
+    """A patch alone has no program."""
+    program("git")
+    (tmp_path / "out/vpp").mkdir(parents=True)
+    done = _run(SCRIPT, "-o", tmp_path / "out", "vpp", _source(tmp_path, LIST), "run")
+    assert done.returncode != 0
+    assert "VPP was not built: the step build does that" in done.stdout
+
+
 @pytest.mark.parametrize("words,complaint", [
     (["vpp", "/nonexistent"], f"/nonexistent is not a source tree of vpp: it has no file {DRIVERS}"),
     (["ovs", "/nonexistent"],
