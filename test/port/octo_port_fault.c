@@ -36,6 +36,14 @@ stop(struct rte_eth_dev *dev)
 }
 
 static int
+configure(struct rte_eth_dev *dev)
+{
+	if (of(dev)->faults.configure != 0)
+		return -of(dev)->faults.configure;
+	return of(dev)->real->dev_configure(dev);
+}
+
+static int
 rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
 	 const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
 {
@@ -301,6 +309,7 @@ octo_port_faults_on(unsigned int pf)
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
 	r->ops.dev_start = start;
 	r->ops.dev_stop = stop;
+	r->ops.dev_configure = configure;
 	r->ops.rx_queue_setup = rx_setup;
 	r->ops.tx_queue_setup = tx_setup;
 	r->ops.dev_infos_get = infos_get;

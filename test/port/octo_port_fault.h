@@ -16,6 +16,7 @@ struct octo_port_faults {
 	/* errno of a refusal, 0: none */
 	int start;
 	int stop;
+	int configure;
 	int rx_setup; /* of an Rx queue */
 	int tx_setup; /* of a Tx queue */
 	int isolate;

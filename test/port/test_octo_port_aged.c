@@ -38,12 +38,12 @@ teardown(void **state)
 }
 
 static struct rte_flow *
-create_aging(uint16_t port, void *context)
+create_aging_in(uint16_t port, uint32_t seconds, void *context)
 {
 	const struct rte_flow_attr attr = {.ingress = 1, .priority = OCTO_PORT_TAKEN};
 	const struct rte_flow_item eth[] = {{.type = RTE_FLOW_ITEM_TYPE_ETH},
 					    {.type = RTE_FLOW_ITEM_TYPE_END}};
-	const struct rte_flow_action_age age = {.timeout = 10, .context = context};
+	const struct rte_flow_action_age age = {.timeout = seconds, .context = context};
 	const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_AGE, .conf = &age},
 		{.type = RTE_FLOW_ACTION_TYPE_PASSTHRU},
@@ -53,6 +53,12 @@ create_aging(uint16_t port, void *context)
 
 	assert_non_null(rule);
 	return rule;
+}
+
+static struct rte_flow *
+create_aging(uint16_t port, void *context)
+{
+	return create_aging_in(port, 10, context);
 }
 
 /* The context by which the PFs know it; the application gave it, or none. */
@@ -363,6 +369,32 @@ test_a_flow_of_which_a_pf_has_told_is_announced_later(void **state)
 	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
 }
 
+/* One that ages in an hour had been told of before, and is gone. */
+static void
+test_a_flow_is_announced_in_its_own_time(void **state)
+{
+	uint16_t port = make_port();
+	struct rte_flow *slow;
+
+	(void)state;
+	create_aging(port, NULL);
+	slow = create_aging_in(port, 3600, NULL);
+	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		taker[pf]->rule[1].aged = true;
+	assert_int_equal(nb_aged(port), 1);
+	assert_int_equal(rte_flow_destroy(port, slow, NULL), 0);
+	lose_first_pf();
+	octo_port_pass_us(5 * 1000 * 1000);
+	taker[1]->rule[0].aged = true;
+	assert_int_equal(nb_aged(port), 0);
+	rte_atomic_store_explicit(&nb_events, 0, rte_memory_order_relaxed);
+	octo_port_pass_us(6 * 1000 * 1000);
+	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
+	assert_int_equal(nb_aged(port), 1);
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+}
+
 /* PFs would report it by the context of that AGE, of which octo and the rule know nothing. */
 static void
 test_an_age_in_a_sample_is_refused(void **state)
@@ -406,6 +438,7 @@ main(void)
 		aged_test(test_a_flow_is_young_after_a_pf_is_lost),
 		aged_test(test_a_flow_that_is_held_back_is_announced_later),
 		aged_test(test_a_flow_of_which_a_pf_has_told_is_announced_later),
+		aged_test(test_a_flow_is_announced_in_its_own_time),
 		aged_test(test_an_age_in_a_sample_is_refused),
 	};
 

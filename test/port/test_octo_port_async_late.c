@@ -2,8 +2,11 @@
 
 /* Results of flow queues that a PF has later than octo waits for them. */
 
+#include <errno.h>
+
 #include "octo_async_queue.h"
 #include "octo_port_async.h"
+#include "octo_port_fault.h"
 #include "octo_private.h"
 
 static const struct octo_port_conf two_pfs;
@@ -49,11 +52,54 @@ test_a_late_result_is_of_its_own_operation(void **state)
 	octo_port_table_destroy(&t);
 }
 
+static uint16_t
+give_none(uint16_t pf)
+{
+	return pf == octo_port_pf(0) ? 0 : UINT16_MAX;
+}
+
+/* Create a rule, and destroy it by octo's own operation. */
+static void
+make_and_destroy(struct octo_port_table *t, uint16_t port, uint16_t (*given)(uint16_t pf))
+{
+	struct rte_flow *flow;
+
+	octo_port_table_create(t, port, 4);
+	flow = octo_port_enqueue(t, 100, 0, false, NULL);
+	octo_port_pull(port, 100, RTE_FLOW_OP_SUCCESS);
+	octo_port_results_given = given;
+	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
+	octo_port_table_destroy(t);
+}
+
+/* A PF that was given its flow queues again has no result of before. */
+static void
+test_flow_queues_that_are_given_back_owe_no_result(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_table t;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 4), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 16, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	make_and_destroy(&t, port, give_none);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_faults_on(1)->flow_configure = ENOMEM;
+	assert_int_equal(octo_port_flow_queues(port, 1, 32, NULL), -ENOMEM);
+	octo_port_faults_off();
+	octo_port_results_given = NULL;
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	make_and_destroy(&t, port, NULL);
+	assert_int_equal(octo_of(&rte_eth_devices[port])->async->queues[0]->own.awaited, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_late_result_is_of_its_own_operation),
+		octo_port_test(test_flow_queues_that_are_given_back_owe_no_result),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

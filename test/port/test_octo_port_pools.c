@@ -388,6 +388,30 @@ test_a_clone_stays_while_a_pf_names_it(void **state)
 	assert_int_equal(nb_clones(), 0);
 }
 
+/* A PF refused its configuration, and that of the others was forgotten. Their queues are left. */
+static void
+test_a_clone_stays_while_an_idle_pf_names_it(void **state)
+{
+	const struct rte_eth_conf conf = {0};
+	uint16_t port = create_configured(&four_cloning);
+	struct octo_port_faults *faults;
+	struct rte_eth_rxq_info info;
+
+	(void)state;
+	for (uint16_t q = 0; q < QUEUES; q++)
+		assert_int_equal(setup_rx(port, q, pools, 1), 0);
+	faults = octo_port_faults_on(2);
+	faults->configure = EIO;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(rte_eth_dev_configure(port, QUEUES, QUEUES, &conf), -EIO);
+		assert_true(is_there(pool_of_leg(1, 0)));
+	}
+	faults->configure = 0;
+	octo_port_close_and_remove(port);
+	assert_int_not_equal(rte_eth_rx_queue_info_get(octo_port_pf(1), 0, &info), 0);
+	assert_int_equal(nb_clones(), 0);
+}
+
 /* One packet of the clone, for the application to keep. */
 static struct rte_mbuf *
 take_a_packet(uint16_t port)
@@ -496,6 +520,7 @@ main(void)
 		pools_test(test_a_pool_that_is_there_is_not_cloned),
 		pools_test(test_a_clone_that_nobody_has_goes),
 		pools_test(test_a_clone_stays_while_a_pf_names_it),
+		pools_test(test_a_clone_stays_while_an_idle_pf_names_it),
 		pools_test(test_a_clone_with_packets_out_stays_until_they_are_back),
 		pools_test(test_a_clone_with_packets_out_survives_the_port),
 		pools_test(test_pfs_forget_clones),

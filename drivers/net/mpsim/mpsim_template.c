@@ -123,8 +123,23 @@ mpsim_flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *a
 	return 0;
 }
 
+/* Transfer rules are made on the NIC's transfer proxy, and so are their templates and tables. */
+static int
+check_proxy(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	uint16_t proxy;
+	int ret = mpsim_flow_pick_transfer_proxy(dev, &proxy, error);
+
+	if (ret != 0 || proxy == dev->data->port_id)
+		return ret;
+	return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
+				 "templates and tables of transfer rules are made on the NIC's "
+				 "proxy, port %u",
+				 proxy);
+}
+
 static struct mpsim_template *
-template_alloc(uint32_t directions, struct rte_flow_error *error)
+template_alloc(struct rte_eth_dev *dev, uint32_t directions, struct rte_flow_error *error)
 {
 	struct mpsim_template *t;
 
@@ -132,6 +147,8 @@ template_alloc(uint32_t directions, struct rte_flow_error *error)
 		refuse(error, EINVAL, "a template needs one of ingress, egress and transfer");
 		return NULL;
 	}
+	if (directions == directions_of(0, 0, 1) && check_proxy(dev, error) != 0)
+		return NULL;
 	t = calloc(1, sizeof(*t));
 	if (t == NULL)
 		refuse(error, ENOMEM, "no memory for the template");
@@ -173,7 +190,7 @@ mpsim_flow_pattern_template_create(struct rte_eth_dev *dev,
 		refuse(error, ENOTSUP, "relaxed matching is not possible: every item is matched");
 		return NULL;
 	}
-	t = template_alloc(directions_of(attr->ingress, attr->egress, attr->transfer), error);
+	t = template_alloc(dev, directions_of(attr->ingress, attr->egress, attr->transfer), error);
 	if (t == NULL)
 		return NULL;
 	if (octo_template_set_pattern(&t->common, pattern, error) != 0) {
@@ -202,7 +219,7 @@ mpsim_flow_actions_template_create(struct rte_eth_dev *dev,
 	struct mpsim_pf *pf = dev->data->dev_private;
 	struct mpsim_template *t;
 
-	t = template_alloc(directions_of(attr->ingress, attr->egress, attr->transfer), error);
+	t = template_alloc(dev, directions_of(attr->ingress, attr->egress, attr->transfer), error);
 	if (t == NULL)
 		return NULL;
 	if (octo_template_set_actions(&t->common, actions, masks, error) != 0) {
@@ -219,20 +236,6 @@ mpsim_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_act
 {
 	RTE_SET_USED(dev);
 	return template_destroy((struct mpsim_template *)t, error);
-}
-
-/* Transfer rules are made on the NIC's transfer proxy, and so are tables of them. */
-static int
-check_proxy(struct rte_eth_dev *dev, struct rte_flow_error *error)
-{
-	uint16_t proxy;
-	int ret = mpsim_flow_pick_transfer_proxy(dev, &proxy, error);
-
-	if (ret != 0 || proxy == dev->data->port_id)
-		return ret;
-	return mpsim_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER,
-				 "tables of transfer rules are made on the NIC's proxy, port %u",
-				 proxy);
 }
 
 /* Each template must support the directions of the table's rules. */

@@ -19,7 +19,7 @@ struct octo_failover {
 	uint64_t seek_again;  /* TSC, of the next look after that; 0: none is due */
 	uint64_t lost_at;     /* TSC, when a PF was lost last, or lost its link; 0: never */
 	uint64_t age_due;     /* TSC, when aged flows that the loss holds back are announced */
-	uint32_t age_timeout; /* s, the longest of flows that some PFs, not all, had reported */
+	uint32_t age_timeout; /* s, the shortest of flows that some PFs had reported */
 	uint64_t began;       /* TSC, of the pending one */
 	uint64_t cpu_ns;      /* CPU time of the pending one so far */
 	uint64_t failovers;   /* PFs that were lost, or lost their link */

@@ -128,6 +128,16 @@ configure_pf(const struct octo_port *port, const struct octo_async *async,
 	return ret == 0 ? 0 : blame(port, ret, error);
 }
 
+/* Results that the PF had in its flow queues do not come any more. */
+static void
+forget_results(const struct octo_async *async, uint8_t pf)
+{
+	for (uint16_t i = 0; i < async->nb_queues; i++) {
+		async->queues[i]->own_results[pf] = 0;
+		async->queues[i]->own.awaited &= ~RTE_BIT32(pf);
+	}
+}
+
 /* If a PF refuses, those before it get the flow queues again with which the port goes on. */
 static int
 configure_pfs(const struct octo_dev *octo, const struct octo_async *async,
@@ -143,8 +153,10 @@ configure_pfs(const struct octo_dev *octo, const struct octo_async *async,
 	}
 	while (ret != 0 && octo->async != NULL && --pf >= 0)
 		if (octo_port_is(&octo->port[pf], OCTO_PORT_READY) &&
-		    !octo->port[pf].no_flow_queues)
+		    !octo->port[pf].no_flow_queues) {
 			configure_pf(&octo->port[pf], octo->async, NULL);
+			forget_results(octo->async, (uint8_t)pf);
+		}
 	return ret;
 }
 
@@ -279,6 +291,26 @@ copy_template(const struct octo_dev *octo, struct octo_pf_template *t, const str
 	return ret;
 }
 
+/* A switch takes transfer rules, and templates and tables of them, from its transfer proxy only. */
+static bool
+is_transfer_proxy(const struct octo_port *port)
+{
+	uint16_t proxy;
+
+	return rte_flow_pick_transfer_proxy(port->port_id, &proxy, NULL) == 0 &&
+	       proxy == port->port_id;
+}
+
+/* Some PFs refuse templates of transfer rules unless they are the proxy. */
+static bool
+is_of_switch(const struct making *m)
+{
+	if (m->pattern_attr != NULL)
+		return m->pattern_attr->transfer && !m->pattern_attr->ingress &&
+		       !m->pattern_attr->egress;
+	return m->actions_attr->transfer && !m->actions_attr->ingress && !m->actions_attr->egress;
+}
+
 static struct octo_pf_template *
 create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_error *error)
 {
@@ -299,6 +331,8 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 		const struct octo_port *p = &octo->port[pf];
 		const uint32_t life = p->fsm.life;
 
+		if (is_of_switch(m) && !is_transfer_proxy(p))
+			continue;
 		t->on[pf] = octo_handle_make(create_on_pf(octo, m, (uint8_t)pf, error), life);
 		if (t->on[pf].h != NULL)
 			continue;
@@ -363,14 +397,17 @@ create_table_on_pf(const struct octo_port *port, const struct rte_flow_template_
 					      actions, t->nb_actions, error);
 }
 
-/* A switch takes transfer rules, and tables of them, from its transfer proxy only. */
+/* A PF that became the proxy after the templates were made has none. */
 static bool
-is_transfer_proxy(const struct octo_port *port)
+has_templates(const struct octo_port *port, const struct rte_flow_template_table *t, uint8_t pf)
 {
-	uint16_t proxy;
+	bool has = true;
 
-	return rte_flow_pick_transfer_proxy(port->port_id, &proxy, NULL) == 0 &&
-	       proxy == port->port_id;
+	for (uint8_t i = 0; i < t->nb_patterns; i++)
+		has &= octo_port_object(port, &t->patterns[i]->on[pf]) != NULL;
+	for (uint8_t i = 0; i < t->nb_actions; i++)
+		has &= octo_port_object(port, &t->actions[i]->on[pf]) != NULL;
+	return has;
 }
 
 static int
@@ -389,6 +426,12 @@ create_table_on_pfs(const struct octo_dev *octo, struct rte_flow_template_table 
 		any = true;
 		if (p->no_flow_queues)
 			continue;
+		if (!has_templates(p, t, (uint8_t)pf)) {
+			if (t->attr.transfer)
+				continue;
+			return refuse(error, EINVAL,
+				      "a template is not for the direction of the table");
+		}
 		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
 					     life);
 		if (t->on[pf].h == NULL)

@@ -9,6 +9,11 @@
 
 #include "octo_private.h"
 
+/* not in the headers of older systems; the call is refused by a kernel that does not have it */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
 bool octo_legs_borrowed;
 int32_t octo_legs_process;
 

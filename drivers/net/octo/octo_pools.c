@@ -306,7 +306,8 @@ is_on_a_pf(const struct octo_dev *octo, const struct rte_mempool *pool)
 {
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY)
+	/* also of one whose configuration was forgotten because another PF refused its own */
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE)
 		if (octo_lower_names_pool(octo->port[i].port_id, pool))
 			return true;
 	return false;
@@ -332,7 +333,7 @@ octo_pools_take_from_pfs_locked(struct octo_dev *octo)
 	const struct rte_eth_conf conf = {0};
 	int i;
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_READY)
+	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE)
 		if (octo_pf_config_alone_locked(&octo->port[i], 0, 1, &conf) == 0)
 			octo_port_did(&octo->port[i], OCTO_PORT_EV_UNCONFIGURED);
 }

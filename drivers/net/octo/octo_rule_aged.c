@@ -129,18 +129,19 @@ static bool
 may_be_hit(struct octo_dev *octo, const struct rte_flow_action *action)
 {
 	const struct rte_flow_action_age *conf = action == NULL ? NULL : action->conf;
+	struct octo_failover *f = &octo->failover;
 	struct rte_flow_query_age age = {.aged = 1};
 	uint64_t due;
 
 	/* if a PF that has not reported it is lost: octo_topo.c */
-	if (conf != NULL)
-		octo->failover.age_timeout = RTE_MAX(octo->failover.age_timeout,
-						     (uint32_t)conf->timeout);
+	if (conf != NULL && (f->age_timeout == 0 || conf->timeout < f->age_timeout))
+		f->age_timeout = conf->timeout;
 	octo_rule_hits_merge_lost(octo, action, &age);
 	if (age.aged)
 		return false;
-	due = octo->failover.lost_at + conf->timeout * rte_get_timer_hz();
-	octo->failover.age_due = RTE_MAX(octo->failover.age_due, due);
+	/* the application asks then, and flows that are held back for longer are due again */
+	due = f->lost_at + conf->timeout * rte_get_timer_hz();
+	f->age_due = f->age_due == 0 ? due : RTE_MIN(f->age_due, due);
 	return true;
 }
 

@@ -13,6 +13,7 @@ int
 octo_wire_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg)
 {
 	struct octo_use use;
+	bool asked = false;
 	int ret = -ENODEV;
 	int i;
 
@@ -23,8 +24,9 @@ octo_wire_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg)
 			continue;
 		answer = ask(use.port_id, arg);
 		octo_users_leave(&use);
-		if (answer != -ENOTSUP || ret == -ENODEV)
+		if (answer != -ENOTSUP || !asked)
 			ret = answer;
+		asked = true;
 		/* -ENODEV, -EIO: the PF may be gone, and its event is yet to come */
 		if (answer != -ENOTSUP && answer != -ENODEV && answer != -EIO)
 			break;
