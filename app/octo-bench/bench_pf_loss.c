@@ -12,6 +12,7 @@
 #include <rte_ethdev.h>
 
 #include "bench_pf_loss.h"
+#include "octo_pf_state.h"
 
 #define COUNT 100
 #define QUICK_COUNT 4
@@ -21,9 +22,6 @@
 /* For a port to notice that a PF is gone, or back: it looks for it each second. */
 #define NOTICE_S 20
 #define LOOK_MS 1
-
-/* A port drains a PF whose removal is announced for so long; then it is lost as any other. */
-#define DRAIN_MS 75
 
 /* Traffic goes on for so long before it is counted what is lost. */
 #define GO_ON_MS 5
@@ -144,7 +142,7 @@ lose(struct bench_pf_loss *c, unsigned int pf, struct bench_failovers *r, struct
 	/* how long the last one took: told when all rules are where they should */
 	const uint64_t ns = bench_nic_xstat(&c->nic, "failover_ns");
 	const uint64_t reordered = c->stream.order.reordered;
-	const uint64_t end = rte_rdtsc() + DRAIN_MS * rte_get_tsc_hz() / MS_PER_S;
+	const uint64_t end = rte_rdtsc() + OCTO_PF_EJECT_MS * rte_get_tsc_hz() / MS_PER_S;
 	struct mpsim_account before, after;
 	bool in_time;
 	int64_t lost;

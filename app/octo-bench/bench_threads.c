@@ -12,6 +12,7 @@
 
 #include "bench.h"
 
+#define SELF "/proc/self/task"
 #define MAX_THREADS 64
 #define WINDOW_MS 500
 
@@ -23,15 +24,15 @@ struct thread {
 	uint64_t ran_ns;
 };
 
-/* The first line of a file of the thread, without its end. */
+/* The first line of a file of the thread, without its end. Tasks: the directory of the process. */
 static bool
-read_line(const char *id, const char *file, char *line, int size)
+read_line(const char *tasks, const char *id, const char *file, char *line, int size)
 {
-	char path[64];
+	char path[96];
 	FILE *f;
 	bool good;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%s/%s", id, file);
+	snprintf(path, sizeof(path), "%s/%.15s/%s", tasks, id, file);
 	f = fopen(path, "r");
 	good = f != NULL && fgets(line, size, f) != NULL;
 	if (good)
@@ -48,22 +49,23 @@ read_thread(struct thread *t)
 	char line[1024];
 	char *word;
 
-	if (!read_line(t->id, "schedstat", line, sizeof(line)))
+	if (!read_line(SELF, t->id, "schedstat", line, sizeof(line)))
 		return false;
 	t->ran_ns = strtoull(line, NULL, 10);
-	if (!read_line(t->id, "stat", line, sizeof(line)) || (word = strrchr(line, ')')) == NULL)
+	if (!read_line(SELF, t->id, "stat", line, sizeof(line)) ||
+	    (word = strrchr(line, ')')) == NULL)
 		return false;
 	t->state = word[1] == '\0' ? '?' : word[2];
 	for (int i = 3; i < 40 && word != NULL; i++)
 		word = strchr(word + 1, ' ');
 	t->cpu = word == NULL ? -1 : atoi(word);
-	return read_line(t->id, "comm", t->name, sizeof(t->name));
+	return read_line(SELF, t->id, "comm", t->name, sizeof(t->name));
 }
 
 static unsigned int
 read_threads(struct thread *threads)
 {
-	DIR *dir = opendir("/proc/self/task");
+	DIR *dir = opendir(SELF);
 	const struct dirent *entry;
 	unsigned int nb = 0;
 
@@ -96,20 +98,14 @@ bench_threads_print(void)
 
 /* Adds what the thread ran, and what it was ready to and had no CPU. */
 static void
-add_thread(const char *task, const char *id, double *ran_ns, double *waited_ns)
+add_thread(const char *tasks, const char *id, double *ran_ns, double *waited_ns)
 {
-	char path[96], line[128], *rest;
-	FILE *f;
+	char line[128], *rest;
 
-	snprintf(path, sizeof(path), "%s/%.15s/schedstat", task, id);
-	f = fopen(path, "r");
-	if (f == NULL)
+	if (!read_line(tasks, id, "schedstat", line, sizeof(line)))
 		return;
-	if (fgets(line, sizeof(line), f) != NULL) {
-		*ran_ns += strtod(line, &rest);
-		*waited_ns += strtod(rest, NULL);
-	}
-	fclose(f);
+	*ran_ns += strtod(line, &rest);
+	*waited_ns += strtod(rest, NULL);
 }
 
 double
@@ -117,14 +113,14 @@ bench_threads_share(pid_t pid)
 {
 	double ran_ns = 0, waited_ns = 0;
 	const struct dirent *entry;
-	char task[32];
+	char tasks[32];
 	DIR *dir;
 
-	snprintf(task, sizeof(task), "/proc/%d/task", (int)pid);
-	dir = opendir(task);
+	snprintf(tasks, sizeof(tasks), "/proc/%d/task", (int)pid);
+	dir = opendir(tasks);
 	while (dir != NULL && (entry = readdir(dir)) != NULL)
 		if (entry->d_name[0] != '.')
-			add_thread(task, entry->d_name, &ran_ns, &waited_ns);
+			add_thread(tasks, entry->d_name, &ran_ns, &waited_ns);
 	if (dir != NULL)
 		closedir(dir);
 	return ran_ns == 0 ? 1 : ran_ns / (ran_ns + waited_ns);

@@ -4,7 +4,6 @@
 
 #include "octo_pf_state.h"
 
-#define EJECT_MS 75
 #define BACK_MS 1000
 
 /* The entries of the table. */
@@ -69,7 +68,7 @@ until(const struct octo_pf_fsm *p, enum octo_pf_until u, uint64_t now)
 	case OCTO_PF_UNTIL_NEVER:
 		return OCTO_PORT_NEVER;
 	case OCTO_PF_UNTIL_EJECT:
-		return now + EJECT_MS * p->ms;
+		return now + OCTO_PF_EJECT_MS * p->ms;
 	case OCTO_PF_UNTIL_BACK:
 		return now + BACK_MS * p->ms;
 	}

@@ -20,6 +20,9 @@
  * In shared memory; for the holder of the control mutex in the primary process.
  */
 
+/** A PF whose device is being ejected is drained for so long; then it is lost as any other. */
+#define OCTO_PF_EJECT_MS 75
+
 enum octo_pf_state {
 	OCTO_PF_OFF,
 	OCTO_PF_RESYNC,      /**< polled, being resynced; not a home */

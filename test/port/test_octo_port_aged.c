@@ -325,6 +325,14 @@ test_a_flow_is_young_after_a_pf_is_lost(void **state)
 	assert_int_equal(age.sec_since_last_hit, 20);
 }
 
+static void
+assert_one_is_announced(uint16_t port)
+{
+	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
+	assert_int_equal(nb_aged(port), 1);
+	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+}
+
 /* The PF's event comes while the loss holds the flow back, and does not come again. */
 static void
 test_a_flow_that_is_held_back_is_announced_later(void **state)
@@ -342,9 +350,7 @@ test_a_flow_that_is_held_back_is_announced_later(void **state)
 	octo_port_pass_us(4 * 1000 * 1000);
 	assert_int_equal(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed), 0);
 	octo_port_pass_us(2 * 1000 * 1000);
-	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
-	assert_int_equal(nb_aged(port), 1);
-	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+	assert_one_is_announced(port);
 }
 
 /* The first PF has told its part of it, and does not tell it again. */
@@ -364,9 +370,7 @@ test_a_flow_of_which_a_pf_has_told_is_announced_later(void **state)
 	octo_port_pass_us(9 * 1000 * 1000);
 	assert_int_equal(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed), 0);
 	octo_port_pass_us(2 * 1000 * 1000);
-	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
-	assert_int_equal(nb_aged(port), 1);
-	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+	assert_one_is_announced(port);
 }
 
 /* One that ages in an hour had been told of before, and is gone. */
@@ -390,9 +394,7 @@ test_a_flow_is_announced_in_its_own_time(void **state)
 	assert_int_equal(nb_aged(port), 0);
 	rte_atomic_store_explicit(&nb_events, 0, rte_memory_order_relaxed);
 	octo_port_pass_us(6 * 1000 * 1000);
-	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
-	assert_int_equal(nb_aged(port), 1);
-	rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL);
+	assert_one_is_announced(port);
 }
 
 /* PFs would report it by the context of that AGE, of which octo and the rule know nothing. */

@@ -21,7 +21,8 @@ struct octo_ask_head {
 };
 
 /**
- * Ask, and wait for some seconds at most; any thread but EAL's for messages.
+ * Ask, and wait: five seconds for an answer, and ten in all if late ones come first. Another thread
+ * that asks meanwhile waits for its turn. Any thread but EAL's for messages, without a lock.
  *
  * @param question
  *   Its param begins with a struct octo_ask_head, which is filled in.

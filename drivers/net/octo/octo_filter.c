@@ -148,27 +148,13 @@ pf_mac_remove(struct octo_port *port, const void *arg)
 	return rte_eth_dev_mac_addr_remove(port->port_id, &a.mac);
 }
 
-static bool
-has_mac(const struct octo_port *port, const struct rte_ether_addr *mac)
-{
-	const uint32_t room = port->past.info.max_mac_addrs;
-	struct rte_ether_addr *macs = calloc(room, sizeof(*macs));
-	const int nb = macs != NULL ? rte_eth_macaddrs_get(port->port_id, macs, room) : 0;
-	bool has = false;
-
-	for (int i = 0; i < nb; i++)
-		has |= rte_is_same_ether_addr(&macs[i], mac);
-	free(macs);
-	return has;
-}
-
 /* Of another pool, or by itself, a PF may have the address. */
 static int
 pf_mac_try_add(struct octo_port *port, const void *arg)
 {
 	const struct mac_arg *a = arg;
 
-	if (has_mac(port, &a->mac))
+	if (octo_lower_has_mac(port->port_id, &a->mac, port->past.info.max_mac_addrs))
 		*a->had |= RTE_BIT32(port - a->ports);
 	return pf_mac_add(port, arg);
 }

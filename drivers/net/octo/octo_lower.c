@@ -45,6 +45,17 @@ octo_lower_has_vlan(uint16_t port_id, uint16_t vlan)
 }
 
 bool
+octo_lower_has_mac(uint16_t port_id, const struct rte_ether_addr *mac, uint32_t max)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	for (uint32_t i = 0; data != NULL && data->mac_addrs != NULL && i < max; i++)
+		if (rte_is_same_ether_addr(&data->mac_addrs[i], mac))
+			return true;
+	return false;
+}
+
+bool
 octo_lower_names_pool(uint16_t port_id, const struct rte_mempool *pool)
 {
 	const struct rte_eth_dev_data *data = data_of(port_id);

@@ -8,6 +8,7 @@
 
 #include <rte_bitops.h>
 #include <rte_dev.h>
+#include <rte_ether.h>
 #include <rte_mempool.h>
 
 /**
@@ -36,6 +37,9 @@ bool octo_lower_can_reset(uint16_t port_id);
 
 /** Does the port accept this VLAN, by rte_eth_dev_vlan_filter()? */
 bool octo_lower_has_vlan(uint16_t port_id, uint16_t vlan);
+
+/** Has the port this address among its own, of which its driver allows `max`? */
+bool octo_lower_has_mac(uint16_t port_id, const struct rte_ether_addr *mac, uint32_t max);
 
 /** Has one of its Rx queues this pool? False if the driver does not tell. */
 bool octo_lower_names_pool(uint16_t port_id, const struct rte_mempool *pool);
