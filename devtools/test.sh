@@ -201,6 +201,7 @@ test_command() {
 	mapfile -t targets < <(targets_of "$which" "$name")
 	[ ${#targets[@]} -eq 0 ] || compile "${targets[@]}"
 	[ -z "$shell" ] || shell_in_vm
+	switch_autogroups_off
 	case $which in
 	unit) run_unit "$name" ;;
 	port) run_meson "$name" port ;;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the tests are run: what fails while a CPU stalls is run again, and nothing else is."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -112,6 +113,54 @@ def _run(directory, jobs=2, environ=None, **files):
          "-p", "no:cacheprovider"], cwd=directory, env={**os.environ, **(environ or {})},
         stdout=subprocess.PIPE, text=True, check=False, timeout=300)
     return done, result.read_text()
+
+
+# The machine's switch, and the file of those that run tests, are the test's own.
+RUN = """
+. {root}/devtools/autogroup.sh
+autogroup={knob} autogroup_state={state}
+switch_autogroups_off
+echo begun
+read -r _
+"""
+
+
+@contextlib.contextmanager
+def _test_run(knob, state):
+    """Somebody who runs tests until its end."""
+    shell = RUN.format(root=env.REPO, knob=knob, state=state)
+    with subprocess.Popen(["bash", "-eu", "-c", shell], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "begun\n"
+        yield run
+        run.stdin.close()
+    assert run.returncode == 1  # of "read"
+
+
+@pytest.mark.parametrize("before", ["0", "1"])
+def test_autogroups_are_off_meanwhile(tmp_path, before):
+    """Until the last run has ended, whichever began first; then as they were."""
+    knob, state = tmp_path / "knob", tmp_path / "state"
+    knob.write_text(f"{before}\n")
+    with contextlib.ExitStack() as second:
+        with _test_run(knob, state):
+            assert knob.read_text() == "0\n"
+            second.enter_context(_test_run(knob, state))
+        assert knob.read_text() == "0\n"
+    assert knob.read_text() == f"{before}\n"
+    assert state.read_text() == ""
+
+
+def test_autogroups_are_restored_after_a_run_that_was_killed(tmp_path):
+    """By the next one."""
+    knob, state = tmp_path / "knob", tmp_path / "state"
+    knob.write_text("1\n")
+    with contextlib.suppress(AssertionError), _test_run(knob, state) as run:
+        run.kill()
+    assert knob.read_text() == "0\n"
+    with _test_run(knob, state):
+        pass
+    assert knob.read_text() == "1\n"
 
 
 def test_what_fails_in_a_stall_is_run_again(tmp_path):
