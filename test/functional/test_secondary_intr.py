@@ -119,6 +119,30 @@ def test_sleeps_while_a_pf_goes_and_comes(primary, lost):
     telemetry.close()
 
 
+def test_it_is_removed_until_a_pf_is_back(primary):
+    """For a process that has asked while all PFs were away, too."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    telemetry = Telemetry(primary.prefix)
+
+    def states():
+        return {pf["state"] for pf in ask(telemetry, "topology", primary.port)["pfs"]}
+
+    def fault(pf, what):
+        return telemetry.get("/mpsim/fault", f"net_mpsim{pf}", what) == "done"
+
+    assert secondary.ask("removed", primary.port) == 0
+    assert fault(0, "remove") and fault(1, "remove")
+    wait_until("the port is removed", lambda: secondary.ask("removed", primary.port) == 1)
+    wait_until("a PF can be plugged", lambda: fault(0, "plug"))
+    wait_until("the other can, too", lambda: fault(1, "plug"))
+    wait_until("they are back", lambda: states() == {"started"})
+    assert secondary.ask("count", primary.port) >= 0
+    assert secondary.ask("removed", primary.port) == 0
+    check_each_flow_wakes(secondary, primary)
+    telemetry.close()
+
+
 def test_a_stop_wakes_and_a_restart_keeps_the_descriptor(primary):
     """Nobody sleeps at a port that is stopped."""
     assert primary.ask("start", primary.port) == 0
@@ -181,9 +205,10 @@ def test_started_while_a_secondary_stands_still(primary):
 
 
 def is_zombie(process) -> bool:
-    """It has ended, and its parent has not noticed."""
-    stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii")
-    return stat.rpartition(")")[2].split()[0] == "Z"
+    """It has ended with all its threads, and its parent has not noticed."""
+    proc = Path(f"/proc/{process.pid}")
+    stat = (proc / "stat").read_text(encoding="ascii")
+    return stat.rpartition(")")[2].split()[0] == "Z" and len(os.listdir(proc / "task")) == 1
 
 
 @pytest.mark.parametrize("reaped", [True, False], ids=["reaped", "zombie"])

@@ -9,7 +9,7 @@
  * number. "attach NAME LENGTH" sends a message with so many zeros and a descriptor to the primary,
  * or from there to all others. "mix PORT QUEUE NAME LENGTH" does both, many times, and says what
  * "intr" failed with. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a
- * Tx queue up.
+ * Tx queue up. "removed PORT" says whether the port is.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
  * PORT" it, and "send PORT FLOW" a frame of that flow.
@@ -241,6 +241,8 @@ obey(const char *line)
 		ret = rte_eth_rx_queue_count((uint16_t)port, 0);
 	} else if (sscanf(line, "txq %u %u", &port, &queue) == 2) {
 		ret = rte_eth_tx_queue_setup((uint16_t)port, (uint16_t)queue, NB_DESC, 0, NULL);
+	} else if (sscanf(line, "removed %u", &port) == 1) {
+		ret = rte_eth_dev_is_removed((uint16_t)port);
 	} else if (sscanf(line, "close %u", &port) == 1) {
 		ret = rte_eth_dev_close((uint16_t)port);
 	} else {
