@@ -9,7 +9,7 @@
 #include "gen.h"
 
 /* So long after the last packet none of those under way is awaited any more. */
-#define GIVE_UP_MS 200
+#define GIVE_UP_MS 1000
 /* Polls in vain after which the CPU is left to others for a moment. */
 #define EMPTY_POLLS 4096
 

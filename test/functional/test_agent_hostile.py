@@ -64,11 +64,11 @@ def test_an_answer_to_nothing_ends_the_session(path):
 
         def twice(kind):
             if kind == PING and not heard:
-                heard.append(kind)
+                heard.append(agent.sessions)
                 agent.extra = True
         agent.refuse = twice
         pmd.wait_until("it is given up", lambda: "it answers what was not asked" in pmd.text)
-        wait_until("a new session", lambda: agent.sessions == 2)
+        wait_until("a new session", lambda: agent.sessions > heard[0])
 
 
 def test_an_agent_that_hangs_holds_nobody_up(path):

@@ -128,11 +128,11 @@ def _fake(proc, pid: int, **states: str) -> None:
 
 def test_harness_knows_a_thread_that_gets_no_cpu(monkeypatch, tmp_path):
     """It is ready, and does not run."""
+    busy = Process(["python3", "-c", "while True: pass"])
+    assert threads.starved(busy.pid) == ""
     monkeypatch.setattr(threads, "LIMIT", 0.5)
     _fake(tmp_path, 7, worker="R", waiter="S", lost="R")
     _fake(tmp_path, 8, waiter="S")
-    busy = Process(["python3", "-c", "while True: pass"])
-    assert threads.starved(busy.pid) == ""
     monkeypatch.setattr(threads, "PROC", tmp_path)
     assert threads.starved(7) == "no CPU in 0 s for worker, lost of process 7"
     assert threads.starved(8) == threads.starved(9) == ""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """./octo bench l3fwd: its search, what a run tells, and what it leaves behind."""
 
+import contextlib
 import json
 import os
 import random
@@ -272,8 +273,9 @@ def test_over_veths(root, tmp_path):
 def _descendants(pid: int) -> set:
     """Of a process, by /proc."""
     found = set()
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        found |= {int(child)} | _descendants(int(child))
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # one that has ended
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            found |= {int(child)} | _descendants(int(child))
     return found
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ports come and go a hundred times and leave nothing behind."""
 
+import contextlib
 import os
 import re
+from pathlib import Path
 from typing import Dict
 
 import pytest
@@ -14,6 +16,17 @@ from octotest.view import View
 
 ROUNDS = 100
 WARM_UP = 10
+PF_EXITING = 4  # linux/sched.h
+
+
+def _nb_threads(pid: int) -> int:
+    """Of a process, without those that end: they are joined before they are gone."""
+    number = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            flags = (task / "stat").read_text().rpartition(") ")[2].split()[6]
+            number += int(flags) & PF_EXITING == 0
+    return number
 
 
 def _resources(pmd) -> Dict[str, object]:
@@ -24,7 +37,7 @@ def _resources(pmd) -> Dict[str, object]:
         "memzones": len(pmd.telemetry.get("/eal/memzone_list")),
         "mempools": sorted(pmd.telemetry.get("/mempool/list")),
         "files": len(os.listdir(f"/proc/{pmd.pid}/fd")),
-        "threads": len(os.listdir(f"/proc/{pmd.pid}/task")),
+        "threads": _nb_threads(pmd.pid),
     }
 
 

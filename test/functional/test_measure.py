@@ -285,14 +285,15 @@ def test_json_is_whole_while_it_is_measured(pmd, port, tmp_path):
     """After each sample, in case that the process is killed."""
     path = tmp_path / "m.json"
     pmd.cmd(f"octo measure start {port} interval 500 json {path}")
-    await_samples(pmd, port, 1)
+    # a sample is counted before it is written
+    pmd.wait_until("the first sample is written",
+                   lambda: path.exists() and path.read_text().endswith("}}\n"))
 
     def number() -> int:
         told = json.loads(path.read_text())
         assert told["summary"]["samples"] == len(told["samples"])
         assert told["summary"]["ended"] == "no"
         return len(told["samples"])
-    # a sample is counted before it is written
     for wanted in (1, 2):
         pmd.wait_until(f"{wanted} samples", lambda n=wanted: number() >= n)
     pmd.cmd(f"octo measure stop {port}")

@@ -360,6 +360,7 @@ def test_full_ring_drops_and_counts(bench):
     assert bench.xstat(PF0, "rx_good_packets") == 1024
     bench.cmds([f"port start {PLAYER}", f"set portlist {PF0}"])
     bench.start("rxonly")
-    bench.read(0.5)
+    bench.wait_until("the ring is empty", lambda: bench.telemetry.get(
+        "/mpsim/account", "A")["in_rings"] == 0)
     out = bench.stop_forwarding()
     assert re.search(r"RX-packets: 1024 ", out), out

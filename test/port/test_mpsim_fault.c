@@ -267,6 +267,7 @@ test_an_announced_removal(void **state)
 	octo_port_pump(IDLE_QUEUE);
 	fault("net_mpsim0,remove");
 	octo_port_await(!octo_port_pf_is_there(0) && nb_heard() == 2);
+	octo_port_await_interrupts();
 	assert_int_equal(heard.event[0], RTE_ETH_EVENT_INTR_RMV);
 	assert_int_equal(heard.event[1], RTE_ETH_EVENT_DESTROY);
 	assert_all_accounted_for(8);

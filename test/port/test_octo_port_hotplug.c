@@ -164,6 +164,7 @@ test_a_port_stops_while_a_pf_is_probed(void **state)
 	assert_true(stopping.done);
 	/* it was probed, and joins */
 	octo_port_await(octo_port_pf_is_there(1));
+	octo_port_await_interrupts();
 	assert_int_equal(rte_eth_dev_start(stopping.port), 0);
 	assert_true(octo_port_pf_is_started(stopping.port, 1));
 }

@@ -54,6 +54,9 @@ sleep_and_poll(void *arg)
 	while (!rte_atomic_load_explicit(&poller.over, rte_memory_order_relaxed)) {
 		poll_until_empty(&tally);
 		assert_int_equal(rte_eth_dev_rx_intr_enable(poller.port, 0), 0);
+		/* the last packet may have been polled: nothing would wake */
+		if (rte_atomic_load_explicit(&poller.over, rte_memory_order_acquire))
+			break;
 		assert_int_equal(rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, -1), 1);
 		rte_atomic_fetch_add_explicit(&poller.sleeps, 1, rte_memory_order_relaxed);
 		assert_int_equal(rte_eth_dev_rx_intr_disable(poller.port, 0), 0);
@@ -132,7 +135,8 @@ test_every_packet_wakes(void **state)
 		      1e6 * longest / rte_get_timer_hz());
 	assert_true(octo_port_strays(poller.port) > 0);
 	assert_true(poller.sleeps > 0);
-	rte_atomic_store_explicit(&poller.over, true, rte_memory_order_relaxed);
+	/* pairs with the acquire after arming */
+	rte_atomic_store_explicit(&poller.over, true, rte_memory_order_release);
 	octo_port_send(poller.port, 1, FLOW, 1);
 	octo_port_thread_stop();
 }

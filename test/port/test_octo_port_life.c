@@ -225,10 +225,13 @@ test_a_pf_refuses_to_start(void **state)
 		assert_int_equal(octo->role[pf].state, OCTO_PF_ACTIVE);
 }
 
+static RTE_ATOMIC(bool) is_raised;
+
 static void *
 raise_recovery_event(void *event)
 {
 	recovery(*(const enum rte_eth_event_type *)event);
+	rte_atomic_store_explicit(&is_raised, true, rte_memory_order_release);
 	return NULL;
 }
 
@@ -301,8 +304,11 @@ test_an_event_is_heard_after_the_end(void **state)
 		octo_port_up(port, 2);
 		begin_end(octo, &remover);
 		recovering = 1;
+		rte_atomic_store_explicit(&is_raised, false, rte_memory_order_relaxed);
 		assert_int_equal(pthread_create(&late, NULL, raise_recovery_event, &events[i]), 0);
-		while (rte_atomic_load_explicit(&octo->waiting.nb, rte_memory_order_acquire) == 0)
+		/* without a CPU here for a second it has not waited any longer */
+		while (rte_atomic_load_explicit(&octo->waiting.nb, rte_memory_order_acquire) == 0 &&
+		       !rte_atomic_load_explicit(&is_raised, rte_memory_order_acquire))
 			octo_wait_us(10);
 		octo_unlock(octo);
 		pthread_join(late, NULL);

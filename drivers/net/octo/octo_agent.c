@@ -173,10 +173,12 @@ receive(struct octo_agent *agent, struct octo_agent_msg *msg)
 static bool
 hear_welcome(struct octo_agent *agent)
 {
+	/* before it looks: an answer that comes in time is heard by a thread that is late */
+	const bool is_late = is_over(agent->deadline);
 	struct octo_agent_msg msg;
 	int ret = receive(agent, &msg);
 
-	if (ret == -EAGAIN && is_over(agent->deadline))
+	if (ret == -EAGAIN && is_late)
 		lose(agent, "it does not answer");
 	if (ret != 0)
 		return false;
@@ -302,12 +304,14 @@ int
 octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 		struct octo_agent_msg *answer, int *answered)
 {
+	/* before it looks, as in hear_welcome() */
+	const bool is_late = agent->nb_asked > 0 && is_over(agent->deadline);
 	int ret = -ENOTCONN;
 
 	if (agent->state != OCTO_AGENT_READY)
 		return ret;
 	ret = receive(agent, answer);
-	if (ret == -EAGAIN && agent->nb_asked > 0 && is_over(agent->deadline)) {
+	if (ret == -EAGAIN && is_late) {
 		lose(agent, "it does not answer");
 		return -ENOTCONN;
 	}
