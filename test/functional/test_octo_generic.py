@@ -165,9 +165,12 @@ def test_drop_on_whichever_pf(bench):
         _create(bench, _tuple(flow), f"queue index {i % QUEUES}", priority=9)
     packets.write(bench.directory / "in0.pcap", packets.numbered(FLOWS, 2))
     bench.cmds([f"port stop {bench.player}", f"port start {bench.player}",
+                "clear port stats all",
                 f"set portlist {bench.player},{bench.far},{bench.view.port}"])
     bench.start("io")
     bench.wait_until("all dropped", lambda: _hits(bench, rule) == 8)
+    bench.wait_until("all others came back", lambda: bench.stats(bench.player)[
+        "TX-packets"] == 2 * len(FLOWS) - 8)
     bench.stop_forwarding()
 
 
@@ -267,6 +270,7 @@ def test_isolated_port_gets_what_rules_name(bench):
                      bench.view.stats()["RX-packets"] == 2)
     bench.wait_until("all were sent", lambda: bench.xstats(bench.far)[
         "tx_good_packets"] >= 2 * len(FLOWS))
+    bench.wait_until("two came back", lambda: bench.stats(bench.player)["TX-packets"] == 2)
     bench.stop_forwarding()
     assert bench.view.stats()["RX-packets"] == 2
 

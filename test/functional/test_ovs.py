@@ -65,7 +65,7 @@ def _ping_from_all(src, dst) -> None:
     """Each of the sources is answered, those that RSS puts on any queue."""
     for source in SOURCES:
         src.ip("addr", "add", f"{source}/24", "dev", src.inner)
-        src.run("ping", "-c", "1", "-W", "5", "-I", source, dst.ip4)
+        src.run("ping", "-c", "1", "-W", round(env.seconds(5)), "-I", source, dst.ip4)
 
 
 def _is_home(views, homes: Dict[int, int]) -> None:
@@ -173,8 +173,7 @@ def test_tcp_between_ports_and_to_the_tap(switch, views, hosts):
     for src, dst in ((one, two), (switch, one)):
         src.run("ping", "-c", "3", "-i", "0.1", "-W", "5", dst.ip4)
         for direction in ([], ["-R"]):
-            # a size would be shared by all streams: one that began late had none of it
-            iperf.check(iperf.measure(src, dst, dst.ip4, "-t", 3, *direction), 3 << 20)
+            iperf.send(src, dst, dst.ip4, 3, *direction)
     _lost_nothing(switch, views)
 
 

@@ -146,7 +146,7 @@ def test_port_closed_while_the_secondary_stands_still(looped_pair):
     freed that it uses when it goes on."""
     one, two = looped_pair
     port = one.port()
-    two.send_signal(signal.SIGSTOP)
+    two.stand_still()
     assert "does not answer" in one.cmds([f"port stop {port}",
                                           f"port close {port}"])
     two.send_signal(signal.SIGCONT)

@@ -137,7 +137,9 @@ def test_it_is_removed_until_a_pf_is_back(primary):
     wait_until("a PF can be plugged", lambda: fault(0, "plug"))
     wait_until("the other can, too", lambda: fault(1, "plug"))
     wait_until("they are back", lambda: states() == {"started"})
-    assert secondary.ask("count", primary.port) >= 0
+    # the PFs are there before this process has attached them
+    wait_until("the secondary has them, too",
+               lambda: secondary.ask("count", primary.port) >= 0)
     assert secondary.ask("removed", primary.port) == 0
     check_each_flow_wakes(secondary, primary)
     telemetry.close()
@@ -194,7 +196,7 @@ def test_attached_before_the_port_has_more_queues(primary, before):
 def test_started_while_a_secondary_stands_still(primary):
     """The start does not wait for ever, and each of them has the descriptors later."""
     secondaries = [start_secondary(primary) for _ in range(3)]
-    secondaries[1].send_signal(signal.SIGSTOP)
+    secondaries[1].stand_still()
     assert primary.ask("start", primary.port) == 0
     assert "a secondary process does not answer" in primary.text
     for secondary in (*secondaries[::2], secondaries[1]):

@@ -49,17 +49,7 @@ def test_an_application_without_rules_comes_home():
         assert [pf["socket"] for pf in topology["pfs"]] == [0, 1]
         assert (topology["tier"], topology["mpfs"]) == ("exact", "slices")
         pmd.start("flowgen")
-        before = view.xstats()
-
-        def none_strays() -> bool:
-            nonlocal before
-            now = view.xstats()
-            if now["rx_stray_packets"] != before["rx_stray_packets"]:
-                before = now
-            return all(now[f"rx_q{q}_home_packets"] >
-                       before[f"rx_q{q}_home_packets"] + 10000
-                       for q in (0, 1))
-        pmd.wait_until("no strays", none_strays, timeout=60)
+        view.await_no_strays()
         assert view.xstats()["learned_flows"] == 0
         assert view.xstats()["steered_flows_ineffective"] == 0
         pmd.stop_forwarding()

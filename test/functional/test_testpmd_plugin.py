@@ -149,16 +149,7 @@ def test_steer_during_forwarding(pmd, view):
     pmd.wait_until("strays", lambda: view.strays()["stray_packets"] > 1000)
     for i in range(8):
         pmd.cmd(f"octo steer {view.port} {gen_flow(i).words()} queue {i % 2}")
-    seen = []
-
-    def settled() -> bool:
-        seen.append(view.strays()["stray_packets"])
-        return len(seen) > 3 and seen[-1] == seen[-4]
-    pmd.wait_until("no more strays", settled)
-    before = view.strays()
-    pmd.wait_until("home traffic", lambda: view.strays()["home_packets"]
-                   > before["home_packets"] + 10000)
-    assert view.strays()["stray_packets"] == before["stray_packets"]
+    view.await_no_strays()
     pmd.stop_forwarding()
 
 

@@ -156,7 +156,7 @@ def test_l3fwd_ping(routed):
     _ping(two, one)
     for i in range(10, 26):
         one.ip("addr", "add", f"10.1.0.{i}/24", "dev", one.inner)
-        one.run("ping", "-c", "1", "-W", "5", "-I", f"10.1.0.{i}", two.ip4)
+        one.run("ping", "-c", "1", "-W", round(env.seconds(5)), "-I", f"10.1.0.{i}", two.ip4)
     for port in PORTS:
         topology = ask(telemetry, "topology", port)
         assert [q["socket"] for q in topology["queues"]] == [0, 1]

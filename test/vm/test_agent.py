@@ -26,6 +26,8 @@ QUEUES = 2
 FLOWS = packets.flows(8)
 OTHERS = packets.flows(12)[len(FLOWS):]  # that nobody steers
 EACH = 250
+# the agent's two PFs are served by turns, so packets wait in one while it has no CPU
+GRACE = ",grace_us=500000"
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +168,7 @@ def _swap_sockets(echo: Echo, wire: Wire) -> None:
 def test_dma_is_local_again_after_changes(guest, firmware, wire):
     """Queues change sockets and flows change queues, a cable is pulled and put back. With
     a clone of its pool on the other node nothing crosses after any of it."""
-    echo = _start(guest, on_own_nodes(), ",pools=local")
+    echo = _start(guest, on_own_nodes(), f",pools=local{GRACE}")
     rules = [echo.steer(flow, i % QUEUES) for i, flow in enumerate(FLOWS)]
     _swap_sockets(echo, wire)
     _settle(firmware, wire, "octo, pools=local, after a rehome")
@@ -187,7 +189,7 @@ def test_dma_is_local_again_after_changes(guest, firmware, wire):
 
 def test_dma_is_local_again_with_pools_of_both_nodes(guest, firmware, wire):
     """The same of the application's own pools, one on each node."""
-    echo = _start(guest, on_all_nodes())
+    echo = _start(guest, on_all_nodes(), GRACE)
     for i, flow in enumerate(FLOWS):
         echo.steer(flow, i % QUEUES)
     _swap_sockets(echo, wire)

@@ -22,6 +22,7 @@ PLACES_QUEUES, COUNTS, DEFAULTS = 1, 2, 4
 PROTOCOLS = {6: "tcp", 17: "udp", 132: "sctp"}
 
 Key = Tuple[str, str, int, str, int]
+Rules = Dict[Key, Tuple[int, int]]  # PF and queue
 # By the kind of message: an errno and words, or None.
 Refuse = Callable[[int], Optional[Tuple[int, str]]]
 
@@ -44,12 +45,13 @@ class FakeAgent:
     """Serves one port at a time on a unix socket, from the first moment as told."""
 
     def __init__(self, path: Path, flags: int = 0, pfs: int = 2,
-                 preface: bytes = b"", refuse: Optional[Refuse] = None) -> None:
+                 preface: bytes = b"", refuse: Optional[Refuse] = None,
+                 rules: Optional[Rules] = None, slow: float = 0.0) -> None:
         self.path = path
         self.flags = flags
         self.pfs = pfs
         self.preface = preface  # said at once to who connects first
-        self.rules: Dict[Key, Tuple[int, int]] = {}  # PF and queue
+        self.rules: Rules = rules or {}
         self.default: Optional[int] = None  # PF, as the port says
         self.log: List[int] = []
         self.sessions = 0
@@ -58,7 +60,7 @@ class FakeAgent:
         self.mute: Container[int] = ()  # kinds of messages that get no answer
         self.babble = b""  # is said over and over, as long as it is set
         self.babbled = 0  # bytes
-        self.slow = 0.0  # seconds before it answers a put
+        self.slow = slow  # seconds before it answers a put
         self.rests = 0  # how often all was answered, and nothing more had been said
         self.stale = False
         self.extra = False  # the next answer is said twice

@@ -18,8 +18,9 @@ STREAMS = 8
 
 @contextlib.contextmanager
 def server(host: Host) -> Iterator[None]:
-    """For one run: a server that has just served may refuse the next."""
-    process = host.popen(["iperf3", "-s", "-1", "--forceflush"])
+    """For one run: a server that has just served may refuse the next. Nobody reads what it and
+    its client say meanwhile, so they report nothing (-i 0): a full pipe would hold them up."""
+    process = host.popen(["iperf3", "-s", "-1", "-i", "0", "--forceflush"])
     try:
         for line in process.stdout:
             if "listening" in line:
@@ -51,7 +52,7 @@ def outlive(src: Host, dst: Host, address: str,
     for seconds in (8, 32, 128):
         with server(dst):
             client = src.popen(["iperf3", "-c", address, "-P", str(STREAMS),
-                                "-t", str(seconds), "-J"])
+                                "-t", str(seconds), "-i", "0", "-J"])
             began = time.monotonic()
             try:
                 meanwhile()
@@ -143,7 +144,8 @@ class Streams:
             host.be_patient(self.PATIENCE)
         self._probe_losses(False)
         with server(two):
-            client = one.popen(["iperf3", "-c", two.ip4, "-P", str(STREAMS), "-t", "600"])
+            client = one.popen(["iperf3", "-c", two.ip4, "-P", str(STREAMS), "-t", "600",
+                                "-i", "0"])
             try:
                 self._flows = self._wait_until("connections", self._all_connections)
                 self._settle(homes)

@@ -118,6 +118,16 @@ class Process:
         """Send a signal to the process only."""
         self._popen.send_signal(number)
 
+    def stand_still(self) -> None:
+        """Until SIGCONT. A thread stops when it is to run, others may run meanwhile."""
+        self.send_signal(signal.SIGSTOP)
+        left = env.seconds(20)
+        while threads.moving(self.pid):
+            if left <= 0:
+                raise ProcessError(f"it does not stop:\n{threads.table(self.pid)}")
+            time.sleep(0.02)
+            left -= 0.02
+
     def wait(self, timeout: float = 20.0) -> int:
         """Read until the process ends and return its exit status."""
         left = env.seconds(timeout)

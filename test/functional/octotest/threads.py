@@ -34,6 +34,11 @@ def starved(pid: int) -> str:
     return f"no CPU in {LIMIT:.0f} s for {names} of process {pid}" if found else ""
 
 
+def moving(pid: int) -> bool:
+    """Has a thread not been stopped?"""
+    return any(stat[0] != "T" for stat in _stats(pid).values())
+
+
 def _ready(pid: int) -> Dict[Path, str]:
     """CPU time and time slices of the threads that run or are ready to."""
     used = {task: _read(task / "schedstat").split() for task, stat in _stats(pid).items()

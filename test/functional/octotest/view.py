@@ -93,6 +93,20 @@ class View:
                                  for queue in range(pf, 64, len(ports)))
         return stats
 
+    def await_no_strays(self, each: int = 10000) -> None:
+        """Until each queue has had so many packets and none of the queues a stray. Those of
+        before may wait in a ring for a poller that has no CPU."""
+        before = self.strays()
+
+        def none_strayed() -> bool:
+            nonlocal before
+            now = self.strays()
+            if now["stray_packets"] != before["stray_packets"]:
+                before = now
+            return all(q["home_packets"] > q0["home_packets"] + each
+                       for q, q0 in zip(now["queues"], before["queues"]))
+        self.pmd.wait_until("no more strays", none_strayed, timeout=60)
+
     def assert_lost_nothing(self) -> None:
         """Nothing was lost by the port nor by any PF of the NIC."""
         stats = self.stats()
