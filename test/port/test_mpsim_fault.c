@@ -419,10 +419,9 @@ do_it_twice(enum rte_eth_event_type event)
 static void
 test_who_probes_it_second_is_told_so(void **state)
 {
-	int ret;
+	const int ret = do_it_twice(RTE_ETH_EVENT_NEW);
 
 	(void)state;
-	ret = do_it_twice(RTE_ETH_EVENT_NEW);
 	/* what EAL makes of that depends on the DPDK */
 	assert_true(ret == -EEXIST || ret == 0);
 	octo_port_add_pf(&two_pfs, 1);

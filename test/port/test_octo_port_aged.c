@@ -294,8 +294,8 @@ test_the_pfs_event_is_passed_on(void **state)
 	octo_port_taker_tell_aged(1);
 	octo_port_await(rte_atomic_load_explicit(&nb_events, rte_memory_order_relaxed) == 1);
 	/* refused while the callback runs */
-	octo_port_await(rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged,
-							NULL) == 0);
+	octo_port_await(
+		rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL) == 0);
 }
 
 /* It came by the PF that is lost, and may come by the other at once. */
