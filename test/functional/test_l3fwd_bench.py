@@ -21,7 +21,7 @@ from octotest import env
 
 sys.path.insert(0, str(env.REPO / "devtools"))
 
-from l3fwd_bench import generator, layout, summary  # noqa: E402
+from l3fwd_bench import generator, layout, session, summary  # noqa: E402
 from l3fwd_bench.search import NDR, PDR, Search, Trial  # noqa: E402
 
 MODULE = [sys.executable, "-B", "-m", "l3fwd_bench"]
@@ -128,6 +128,15 @@ def test_generator_may_talk_before_it_answers():
     text = 'warming up\n{"sent": 10, "received": 9, "seconds": 2}\n\n'
     trial = generator.read_answer(text, 5)
     assert (trial.lost, trial.loss_ratio, trial.offered, trial.forwarded) == (1, 0.1, 5, 4.5)
+
+
+def test_hugepages_of_others_are_left(monkeypatch):
+    """Who sets OCTO_NO_HUGE has them for something else."""
+    monkeypatch.setattr(Path, "read_text", lambda _: "512\n")
+    monkeypatch.setenv("OCTO_NO_HUGE", "1")
+    assert not session.hugepages_are_free()
+    monkeypatch.delenv("OCTO_NO_HUGE")
+    assert session.hugepages_are_free()
 
 
 def test_ratios_are_those_of_the_same_round():

@@ -306,7 +306,7 @@ test_an_event_is_heard_after_the_end(void **state)
 		recovering = 1;
 		rte_atomic_store_explicit(&is_raised, false, rte_memory_order_relaxed);
 		assert_int_equal(pthread_create(&late, NULL, raise_recovery_event, &events[i]), 0);
-		/* without a CPU here for a second it has not waited any longer */
+		/* it waits for a second, which a thread without a CPU may miss */
 		while (rte_atomic_load_explicit(&octo->waiting.nb, rte_memory_order_acquire) == 0 &&
 		       !rte_atomic_load_explicit(&is_raised, rte_memory_order_acquire))
 			octo_wait_us(10);

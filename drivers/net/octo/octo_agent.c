@@ -173,7 +173,7 @@ receive(struct octo_agent *agent, struct octo_agent_msg *msg)
 static bool
 hear_welcome(struct octo_agent *agent)
 {
-	/* before it looks: an answer that comes in time is heard by a thread that is late */
+	/* taken before the socket is read: else an answer in time is missed by a late thread */
 	const bool is_late = is_over(agent->deadline);
 	struct octo_agent_msg msg;
 	int ret = receive(agent, &msg);
@@ -304,7 +304,7 @@ int
 octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 		struct octo_agent_msg *answer, int *answered)
 {
-	/* before it looks, as in hear_welcome() */
+	/* taken before the socket is read, as in hear_welcome() */
 	const bool is_late = agent->nb_asked > 0 && is_over(agent->deadline);
 	int ret = -ENOTCONN;
 

@@ -156,7 +156,7 @@ octo_legs_look(const struct octo_dev *octo)
 	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
 		if (live & RTE_BIT32(leg))
 			octo_lower_refresh_queues(octo->pf[leg].port->port_id);
-	/* rte_eth_dev_is_removed() of ethdev never clears it, in no process */
+	/* rte_eth_dev_is_removed() sets it in the process that calls, and never clears it */
 	if (live != 0 && rte_eth_devices[octo->port_id].state == RTE_ETH_DEV_REMOVED)
 		rte_eth_devices[octo->port_id].state = RTE_ETH_DEV_ATTACHED;
 	rte_atomic_store_explicit(mine, now, rte_memory_order_release);
