@@ -35,25 +35,11 @@ octo_ptypes_set(struct rte_eth_dev *dev, uint32_t mask)
 	return ret;
 }
 
-struct version {
-	char *text;
-	size_t size;
-};
-
-static int
-ask_fw_version(uint16_t port_id, void *arg)
-{
-	const struct version *version = arg;
-
-	return rte_eth_dev_fw_version_get(port_id, version->text, version->size);
-}
-
 static int
 octo_fw_version_get(struct rte_eth_dev *dev, char *version, size_t size)
 {
-	struct version to = {.text = version, .size = size};
-
-	return octo_wire_ask(octo_of(dev), ask_fw_version, &to);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev),
+			     rte_eth_dev_fw_version_get(pf_port_id, version, size));
 }
 
 /* The port is removed when its last PF is. */

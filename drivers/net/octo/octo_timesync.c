@@ -220,101 +220,56 @@ octo_timesync_disable(struct rte_eth_dev *dev)
 	return 0;
 }
 
-int
-octo_timesync_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg)
+struct octo_wire_turn
+octo_timesync_turn(struct rte_eth_dev *dev)
 {
-	const uint8_t clock = clock_of(octo);
-	struct octo_use use;
-	int ret;
+	const uint8_t clock = clock_of(octo_of(dev));
+	struct octo_wire_turn turn = octo_wire_turn(dev);
 
-	if (clock == OCTO_TIMESYNC_OFF)
-		return octo_wire_ask(octo, ask, arg);
-	if (clock == OCTO_TIMESYNC_LOST || !octo_users_enter(&octo->port[clock - 1], &use))
-		return -ENODEV;
-	ret = ask(use.port_id, arg);
-	octo_users_leave(&use);
-	return ret;
-}
-
-struct rx_question {
-	struct timespec *time;
-	uint32_t flags;
-};
-
-static int
-read_rx(uint16_t port_id, void *arg)
-{
-	const struct rx_question *question = arg;
-
-	return rte_eth_timesync_read_rx_timestamp(port_id, question->time, question->flags);
+	if (clock == OCTO_TIMESYNC_LOST) {
+		turn.end = 0;
+	} else if (clock != OCTO_TIMESYNC_OFF) {
+		turn.next = clock - 1;
+		turn.end = clock;
+	}
+	return turn;
 }
 
 int
 octo_timesync_read_rx(struct rte_eth_dev *dev, struct timespec *time, uint32_t flags)
 {
-	struct rx_question question = {.time = time, .flags = flags};
-
-	return octo_timesync_ask(octo_of(dev), read_rx, &question);
-}
-
-static int
-read_tx(uint16_t port_id, void *time)
-{
-	return rte_eth_timesync_read_tx_timestamp(port_id, time);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev),
+			     rte_eth_timesync_read_rx_timestamp(pf_port_id, time, flags));
 }
 
 int
 octo_timesync_read_tx(struct rte_eth_dev *dev, struct timespec *time)
 {
-	return octo_timesync_ask(octo_of(dev), read_tx, time);
-}
-
-static int
-adjust_time(uint16_t port_id, void *ns)
-{
-	return rte_eth_timesync_adjust_time(port_id, *(const int64_t *)ns);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev),
+			     rte_eth_timesync_read_tx_timestamp(pf_port_id, time));
 }
 
 int
 octo_timesync_adjust_time(struct rte_eth_dev *dev, int64_t ns)
 {
-	return octo_timesync_ask(octo_of(dev), adjust_time, &ns);
-}
-
-static int
-read_time(uint16_t port_id, void *time)
-{
-	return rte_eth_timesync_read_time(port_id, time);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev), rte_eth_timesync_adjust_time(pf_port_id, ns));
 }
 
 int
 octo_timesync_read_time(struct rte_eth_dev *dev, struct timespec *time)
 {
-	return octo_timesync_ask(octo_of(dev), read_time, time);
-}
-
-static int
-write_time(uint16_t port_id, void *time)
-{
-	return rte_eth_timesync_write_time(port_id, time);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev), rte_eth_timesync_read_time(pf_port_id, time));
 }
 
 int
 octo_timesync_write_time(struct rte_eth_dev *dev, const struct timespec *time)
 {
-	struct timespec copy = *time;
-
-	return octo_timesync_ask(octo_of(dev), write_time, &copy);
-}
-
-static int
-read_counter(uint16_t port_id, void *clock)
-{
-	return rte_eth_read_clock(port_id, clock);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev),
+			     rte_eth_timesync_write_time(pf_port_id, time));
 }
 
 int
 octo_read_clock(struct rte_eth_dev *dev, uint64_t *clock)
 {
-	return octo_timesync_ask(octo_of(dev), read_counter, clock);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev), rte_eth_read_clock(pf_port_id, clock));
 }

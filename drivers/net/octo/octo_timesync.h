@@ -40,8 +40,8 @@ void octo_timesync_follow_locked(struct octo_dev *octo);
 /* As the port stops: timesync is disabled. */
 void octo_timesync_stop_locked(struct octo_dev *octo);
 
-/* Ask the clock PF; without timesync, the PFs in turn. -ENODEV while the clock PF is lost. */
-int octo_timesync_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg);
+/* Whom OCTO_WIRE_ASK() asks: the clock PF, none while it is lost; without timesync all PFs. */
+struct octo_wire_turn octo_timesync_turn(struct rte_eth_dev *dev);
 
 int octo_timesync_enable(struct rte_eth_dev *dev);
 int octo_timesync_disable(struct rte_eth_dev *dev);

@@ -5,14 +5,9 @@
 #include "octo_private.h"
 #include "octo_timesync.h"
 
-static int
-adjust_freq(uint16_t port_id, void *ppm)
-{
-	return rte_eth_timesync_adjust_freq(port_id, *(const int64_t *)ppm);
-}
-
 int
 octo_timesync_adjust_freq(struct rte_eth_dev *dev, int64_t ppm)
 {
-	return octo_timesync_ask(octo_of(dev), adjust_freq, &ppm);
+	return OCTO_WIRE_ASK(octo_timesync_turn(dev),
+			     rte_eth_timesync_adjust_freq(pf_port_id, ppm));
 }

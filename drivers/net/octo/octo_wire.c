@@ -9,29 +9,39 @@
 #include "octo_private.h"
 #include "octo_wire.h"
 
-int
-octo_wire_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg)
+struct octo_wire_turn
+octo_wire_turn(struct rte_eth_dev *dev)
 {
-	struct octo_use use;
-	bool asked = false;
-	int ret = -ENODEV;
-	int i;
+	const struct octo_dev *octo = octo_of(dev);
 
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
-		int answer;
+	return (struct octo_wire_turn){.octo = octo, .end = octo->nb_ports, .ret = -ENODEV};
+}
 
-		if (!octo_users_enter(&octo->port[i], &use))
-			continue;
-		answer = ask(use.port_id, arg);
-		octo_users_leave(&use);
-		if (answer != -ENOTSUP || !asked)
-			ret = answer;
-		asked = true;
-		/* -ENODEV, -EIO: the PF may be gone, and its event is yet to come */
-		if (answer != -ENOTSUP && answer != -ENODEV && answer != -EIO)
-			break;
+bool
+octo_wire_enter(struct octo_wire_turn *turn)
+{
+	const struct octo_dev *octo = turn->octo;
+
+	while (turn->next < turn->end) {
+		const int i = octo_port_next(octo, turn->next, OCTO_PORT_IDLE);
+
+		turn->next = i + 1;
+		if (i < turn->end && octo_users_enter(&octo->port[i], &turn->use))
+			return true;
 	}
-	return ret;
+	return false;
+}
+
+void
+octo_wire_leave(struct octo_wire_turn *turn, int answer)
+{
+	octo_users_leave(&turn->use);
+	if (answer != -ENOTSUP || !turn->asked)
+		turn->ret = answer;
+	turn->asked = true;
+	/* -ENODEV, -EIO: the PF may be gone, and its event is yet to come */
+	if (answer != -ENOTSUP && answer != -ENODEV && answer != -EIO)
+		turn->next = turn->end;
 }
 
 struct attempt {
@@ -90,16 +100,10 @@ octo_wire_resync_locked(const struct octo_dev *octo, const struct octo_port *por
 	return ret;
 }
 
-static int
-ask_fc(uint16_t port_id, void *fc)
-{
-	return rte_eth_dev_flow_ctrl_get(port_id, fc);
-}
-
 int
 octo_flow_ctrl_get(struct rte_eth_dev *dev, struct rte_eth_fc_conf *fc)
 {
-	return octo_wire_ask(octo_of(dev), ask_fc, fc);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_dev_flow_ctrl_get(pf_port_id, fc));
 }
 
 static int
@@ -117,41 +121,21 @@ octo_flow_ctrl_set(struct rte_eth_dev *dev, struct rte_eth_fc_conf *fc)
 	const struct octo_wire_setting setting = {.set = set_fc, .fc = *fc};
 	struct octo_wire_setting before = {.set = set_fc};
 
-	before.on = octo_wire_ask(octo, ask_fc, &before.fc) == 0;
+	before.on = OCTO_WIRE_ASK(octo_wire_turn(dev),
+				  rte_eth_dev_flow_ctrl_get(pf_port_id, &before.fc)) == 0;
 	return octo_wire_set(octo, "set flow control", &octo->settings.wire.fc, &setting, &before);
-}
-
-struct fec_question {
-	struct rte_eth_fec_capa *capa;
-	unsigned int nb;
-};
-
-static int
-ask_fec_capability(uint16_t port_id, void *arg)
-{
-	const struct fec_question *question = arg;
-
-	return rte_eth_fec_get_capability(port_id, question->capa, question->nb);
 }
 
 int
 octo_fec_get_capability(struct rte_eth_dev *dev, struct rte_eth_fec_capa *capa, unsigned int nb)
 {
-	struct fec_question question = {.capa = capa, .nb = nb};
-
-	return octo_wire_ask(octo_of(dev), ask_fec_capability, &question);
-}
-
-static int
-ask_fec(uint16_t port_id, void *fec)
-{
-	return rte_eth_fec_get(port_id, fec);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_fec_get_capability(pf_port_id, capa, nb));
 }
 
 int
 octo_fec_get(struct rte_eth_dev *dev, uint32_t *fec)
 {
-	return octo_wire_ask(octo_of(dev), ask_fec, fec);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_fec_get(pf_port_id, fec));
 }
 
 static int
@@ -167,94 +151,50 @@ octo_fec_set(struct rte_eth_dev *dev, uint32_t fec)
 	const struct octo_wire_setting setting = {.set = set_fec, .fec = fec};
 	struct octo_wire_setting before = {.set = set_fec};
 
-	before.on = octo_wire_ask(octo, ask_fec, &before.fec) == 0;
+	before.on = OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_fec_get(pf_port_id, &before.fec)) ==
+		    0;
 	return octo_wire_set(octo, "set FEC", &octo->settings.wire.fec, &setting, &before);
-}
-
-static int
-ask_module_info(uint16_t port_id, void *info)
-{
-	return rte_eth_dev_get_module_info(port_id, info);
 }
 
 int
 octo_module_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_module_info *info)
 {
-	return octo_wire_ask(octo_of(dev), ask_module_info, info);
-}
-
-static int
-ask_module_eeprom(uint16_t port_id, void *info)
-{
-	return rte_eth_dev_get_module_eeprom(port_id, info);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_dev_get_module_info(pf_port_id, info));
 }
 
 int
 octo_module_eeprom_get(struct rte_eth_dev *dev, struct rte_dev_eeprom_info *info)
 {
-	return octo_wire_ask(octo_of(dev), ask_module_eeprom, info);
-}
-
-static int
-ask_eeprom_length(uint16_t port_id, void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_dev_get_eeprom_length(port_id);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_dev_get_module_eeprom(pf_port_id, info));
 }
 
 int
 octo_eeprom_length_get(struct rte_eth_dev *dev)
 {
-	return octo_wire_ask(octo_of(dev), ask_eeprom_length, NULL);
-}
-
-static int
-ask_eeprom(uint16_t port_id, void *info)
-{
-	return rte_eth_dev_get_eeprom(port_id, info);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_dev_get_eeprom_length(pf_port_id));
 }
 
 int
 octo_eeprom_get(struct rte_eth_dev *dev, struct rte_dev_eeprom_info *info)
 {
-	return octo_wire_ask(octo_of(dev), ask_eeprom, info);
-}
-
-static int
-ask_registers(uint16_t port_id, void *info)
-{
-	return rte_eth_dev_get_reg_info(port_id, info);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_dev_get_eeprom(pf_port_id, info));
 }
 
 /* Registers are those of the first PF that shows any: struct rte_dev_reg_info names no PF. */
 int
 octo_reg_get(struct rte_eth_dev *dev, struct rte_dev_reg_info *info)
 {
-	return octo_wire_ask(octo_of(dev), ask_registers, info);
-}
-
-static int
-turn_led_on(uint16_t port_id, void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_led_on(port_id);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_dev_get_reg_info(pf_port_id, info));
 }
 
 int
 octo_led_on(struct rte_eth_dev *dev)
 {
-	return octo_wire_ask(octo_of(dev), turn_led_on, NULL);
-}
-
-static int
-turn_led_off(uint16_t port_id, void *arg)
-{
-	RTE_SET_USED(arg);
-	return rte_eth_led_off(port_id);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_led_on(pf_port_id));
 }
 
 int
 octo_led_off(struct rte_eth_dev *dev)
 {
-	return octo_wire_ask(octo_of(dev), turn_led_off, NULL);
+	return OCTO_WIRE_ASK(octo_wire_turn(dev), rte_eth_led_off(pf_port_id));
 }

@@ -8,6 +8,8 @@
 
 #include <rte_ethdev.h>
 
+#include "octo_users.h"
+
 /**
  * @file
  * Properties of the wire and its cage, which the PFs of a NIC share. The PFs are asked in turn, as
@@ -36,17 +38,44 @@ struct octo_wire {
 	struct octo_wire_setting lanes;
 };
 
-/** A question to a PF. After -ENOTSUP, -ENODEV or -EIO the next PF is asked. */
-typedef int (*octo_wire_ask_fn)(uint16_t port_id, void *arg);
+/** The ports of the PFs that are asked for a property, in turn. Used by OCTO_WIRE_ASK() only. */
+struct octo_wire_turn {
+	const struct octo_dev *octo;
+	int next, end; /**< indices of the ports still to be asked */
+	bool asked;
+	int ret;
+	struct octo_use use; /**< of the port that is being asked */
+};
+
+/** Let a port that serves take part in the turn: octo_wire_turn.use. False if none is left. */
+bool octo_wire_enter(struct octo_wire_turn *turn);
+
+/** Take the answer of that port. */
+void octo_wire_leave(struct octo_wire_turn *turn, int answer);
+
+/** All PFs in turn. */
+struct octo_wire_turn octo_wire_turn(struct rte_eth_dev *dev);
 
 /**
- * Ask the PFs in turn.
+ * Ask PFs in turn. After -ENOTSUP, -ENODEV or -EIO the next PF is asked.
  *
+ * @param turn
+ *   A struct octo_wire_turn: which PFs are asked.
+ * @param call
+ *   The question: a call with a result of int, in which pf_port_id is the PF's port id.
  * @return
  *   The first answer after which no other PF is asked; if there is none, the last error other
  *   than -ENOTSUP, or -ENOTSUP; -ENODEV without a PF.
  */
-int octo_wire_ask(const struct octo_dev *octo, octo_wire_ask_fn ask, void *arg);
+#define OCTO_WIRE_ASK(turn, call)                                                                  \
+	__extension__({                                                                            \
+		struct octo_wire_turn octo_asking = (turn);                                        \
+		while (octo_wire_enter(&octo_asking)) {                                            \
+			const uint16_t pf_port_id = octo_asking.use.port_id;                       \
+			octo_wire_leave(&octo_asking, call);                                       \
+		}                                                                                  \
+		octo_asking.ret;                                                                   \
+	})
 
 /**
  * Make a setting on all PFs, or on none.
