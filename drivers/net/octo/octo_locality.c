@@ -11,33 +11,35 @@
  * The CPU counts for the home leg only, as it cannot be near all of them. Memory is never on
  * simulated or mapped nodes.
  */
-struct octo_locality
-octo_locality_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg)
+static struct octo_locality
+locality_of(const struct octo_dev *octo, uint8_t leg, int pool, int cpu)
 {
 	const struct octo_pf *pf = &octo->pf[leg];
-	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
 	return (struct octo_locality){
 		.pf = pf->node,
 		.ring = octo->mapped ? -1 : pf->alloc_socket,
-		.pool = octo->mapped || q->pools.leg[leg] == NULL ? -1 : q->pools.leg_node[leg],
-		.cpu = leg == home ? q->tracking.node : -1,
+		.pool = octo->mapped ? -1 : pool,
+		.cpu = cpu,
 	};
+}
+
+struct octo_locality
+octo_locality_rx(const struct octo_dev *octo, const struct octo_rxq *q, uint8_t leg)
+{
+	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+
+	return locality_of(octo, leg, q->pools.leg[leg] == NULL ? -1 : q->pools.leg_node[leg],
+			   leg == home ? q->tracking.node : -1);
 }
 
 /* The pool is unknown: packets to be sent may be anywhere. */
 struct octo_locality
 octo_locality_tx(const struct octo_dev *octo, const struct octo_txq *q, uint8_t leg)
 {
-	const struct octo_pf *pf = &octo->pf[leg];
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 
-	return (struct octo_locality){
-		.pf = pf->node,
-		.ring = octo->mapped ? -1 : pf->alloc_socket,
-		.pool = -1,
-		.cpu = leg == home ? q->tracking.node : -1,
-	};
+	return locality_of(octo, leg, -1, leg == home ? q->tracking.node : -1);
 }
 
 /*

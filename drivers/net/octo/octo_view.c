@@ -58,25 +58,13 @@ view_pf(const struct octo_dev *octo, uint16_t i, struct octo_view_pf *view)
 	view->designated = octo->macs.apart && octo->macs.plan.designated == i;
 }
 
-struct octo_dev *
-octo_view_enter(uint16_t port_id)
-{
-	return octo_registry_get_any(port_id);
-}
-
-void
-octo_view_leave(void)
-{
-	octo_registry_put();
-}
-
 bool
 octo_view_is_octo(uint16_t port_id)
 {
-	const bool is_octo = octo_view_enter(port_id) != NULL;
+	const bool is_octo = octo_registry_get_any(port_id) != NULL;
 
 	if (is_octo)
-		octo_view_leave();
+		octo_registry_put();
 	return is_octo;
 }
 
@@ -112,7 +100,6 @@ view_rule_counts(struct octo_dev *octo, struct octo_view_topology *view)
 	view->rule_bytes = counts->bytes;
 }
 
-RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_topology, 26.11)
 static void
 view_rx_ring(const struct rte_eth_dev_data *data, struct octo_view_topology *view)
 {
@@ -122,10 +109,11 @@ view_rx_ring(const struct rte_eth_dev_data *data, struct octo_view_topology *vie
 	view->rx_ring_wanted = q != NULL ? q->wanted_desc : 0;
 }
 
+RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_view_topology, 26.11)
 int
 rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 {
-	struct octo_dev *octo = octo_view_enter(port_id);
+	struct octo_dev *octo = octo_registry_get_any(port_id);
 	const struct rte_eth_dev_data *data;
 
 	if (octo == NULL)
@@ -140,26 +128,25 @@ rte_pmd_octo_view_topology(uint16_t port_id, struct octo_view_topology *view)
 	view_rule_counts(octo, view);
 	view->socket = data->numa_node;
 	view->link_up = data->dev_link.link_status == RTE_ETH_LINK_UP;
-	view->started = octo->started;
 	view->nb_pfs = octo->nb_pfs;
 	view->nb_rx_queues = data->nb_rx_queues;
 	view_rx_ring(data, view);
 	for (uint16_t i = 0; i < octo->nb_pfs; i++)
 		view_pf(octo, i, &view->pf[i]);
 	octo_unlock(octo);
-	octo_view_leave();
+	octo_registry_put();
 	return 0;
 }
 
 int
 octo_view_hold(uint16_t port_id, struct octo_hold_view *view)
 {
-	struct octo_dev *octo = octo_view_enter(port_id);
+	struct octo_dev *octo = octo_registry_get_any(port_id);
 
 	if (octo == NULL)
 		return -ENODEV;
 	octo_hold_read(&octo->hold, octo_now(), rte_get_timer_hz(), view);
-	octo_view_leave();
+	octo_registry_put();
 	return 0;
 }
 
@@ -199,13 +186,13 @@ view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_que
 int
 octo_view_queue(uint16_t port_id, uint16_t queue_id, struct octo_view_queue *view)
 {
-	struct octo_dev *octo = octo_view_enter(port_id);
+	struct octo_dev *octo = octo_registry_get_any(port_id);
 	int ret;
 
 	if (octo == NULL)
 		return -ENODEV;
 	ret = OCTO_LOCKED(octo, view_queue_locked(octo, queue_id, view));
-	octo_view_leave();
+	octo_registry_put();
 	return ret;
 }
 
@@ -260,7 +247,7 @@ int
 rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule *rules, uint32_t nb,
 			uint32_t *total)
 {
-	struct octo_dev *octo = octo_view_enter(port_id);
+	struct octo_dev *octo = octo_registry_get_any(port_id);
 	uint32_t copied;
 
 	if (octo == NULL)
@@ -269,6 +256,6 @@ rte_pmd_octo_view_rules(uint16_t port_id, uint32_t start, struct octo_view_rule 
 	*total = octo_legs_borrowed ? octo->rule_counts.steered : octo_table_count(octo->table);
 	copied = octo_legs_borrowed ? 0 : copy_rules_locked(octo, start, rules, nb);
 	octo_unlock(octo);
-	octo_view_leave();
+	octo_registry_put();
 	return (int)copied;
 }

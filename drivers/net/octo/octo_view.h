@@ -48,7 +48,6 @@ struct octo_view_topology {
 	uint64_t rule_bytes;   /**< bytes of memory that the port uses for its rules */
 	int socket;            /**< node on which the application should allocate */
 	bool link_up;
-	bool started;
 	uint16_t nb_pfs;
 	uint16_t nb_rx_queues;
 	uint16_t rx_ring;        /**< descriptors of Rx queue 0 on each PF, 0 without a queue */
@@ -91,15 +90,6 @@ struct octo_view_rule {
 	bool ineffective;   /**< the audit's status is a failure */
 	bool learned;       /**< created by learning */
 };
-
-struct octo_dev;
-
-/**
- * Get an octo port by its id. Returns NULL, or the port: then call octo_view_leave(). The
- * port is not freed before that.
- */
-struct octo_dev *octo_view_enter(uint16_t port_id);
-void octo_view_leave(void);
 
 /** Is this an octo port? */
 bool octo_view_is_octo(uint16_t port_id);

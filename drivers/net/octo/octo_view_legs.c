@@ -80,12 +80,12 @@ int
 octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs, uint32_t nb,
 	       uint32_t *total)
 {
-	struct octo_dev *octo = octo_view_enter(port_id);
+	struct octo_dev *octo = octo_registry_get_any(port_id);
 	int ret;
 
 	if (octo == NULL)
 		return -ENODEV;
 	ret = OCTO_LOCKED(octo, view_legs_locked(octo, start, legs, nb, total));
-	octo_view_leave();
+	octo_registry_put();
 	return ret;
 }
