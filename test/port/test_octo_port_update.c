@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 
 #include "octo_port_async.h"
+#include "octo_port_fault.h"
 
 static int
 update(uint16_t port, struct rte_flow *flow, uint16_t queue, bool mark,
@@ -182,6 +183,44 @@ test_a_marked_flow_of_slices(void **state)
 	assert_int_equal(octo_port_strays(port), 0);
 }
 
+/* Rules of several flows name no queue, and there may be none. */
+static void
+check_without_rx_queues(bool in_place)
+{
+	const struct rte_flow_attr attr = {.ingress = 1};
+	const struct rte_flow_item pattern[] = {{.type = RTE_FLOW_ITEM_TYPE_ETH},
+						{.type = RTE_FLOW_ITEM_TYPE_IPV4},
+						{.type = RTE_FLOW_ITEM_TYPE_END}};
+	const struct rte_flow_action actions[] = {{.type = RTE_FLOW_ACTION_TYPE_COUNT},
+						  {.type = RTE_FLOW_ACTION_TYPE_DROP},
+						  {.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct octo_port_conf conf = {0};
+	const struct rte_eth_conf eth = {0};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_error error;
+	struct rte_flow *flow;
+
+	if (!in_place)
+		octo_port_lack_update();
+	assert_int_equal(rte_eth_dev_configure(port, 0, 1, &eth), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL),
+			 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	flow = rte_flow_create(port, &attr, pattern, actions, &error);
+	assert_non_null(flow);
+	assert_int_equal(rte_flow_actions_update(port, flow, &actions[1], &error), 0);
+	assert_int_equal(rte_flow_destroy(port, flow, &error), 0);
+	octo_port_destroy();
+}
+
+static void
+test_without_rx_queues(void **state)
+{
+	(void)state;
+	check_without_rx_queues(true);
+	check_without_rx_queues(false);
+}
+
 int
 main(void)
 {
@@ -193,6 +232,7 @@ main(void)
 		octo_port_test(test_a_rule_stays_of_its_kind),
 		octo_port_test(test_a_second_rule_of_a_flow),
 		octo_port_test(test_a_marked_flow_of_slices),
+		octo_port_test(test_without_rx_queues),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

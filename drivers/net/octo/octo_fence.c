@@ -21,10 +21,13 @@
 /* Added to the grace time: by then open fences are closed, if their consumers poll. */
 #define STEP_WAIT_US 50
 
+/* NULL while it is set up again, and for queue 0 of rules of several flows if there is no queue. */
 static struct octo_rxq *
 rxq_of(const struct octo_dev *octo, uint16_t queue)
 {
-	return octo_data(octo)->rx_queues[queue];
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	return queue < data->nb_rx_queues ? data->rx_queues[queue] : NULL;
 }
 
 static bool

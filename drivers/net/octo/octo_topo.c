@@ -174,10 +174,11 @@ octo_topo_publish_live(struct octo_dev *octo, uint32_t live)
 uint8_t
 octo_topo_home_of(const struct octo_dev *octo, uint16_t queue)
 {
-	const struct octo_rxq *q = octo_data(octo)->rx_queues[queue];
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_rxq *q = queue < data->nb_rx_queues ? data->rx_queues[queue] : NULL;
 	uint8_t home;
 
-	/* it is being set up again on the running port */
+	/* it is being set up again on the running port, or there is none */
 	if (q == NULL)
 		return octo_home_pf(octo, -1, queue);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_acquire);
