@@ -137,12 +137,23 @@ flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 }
 
 static int
+tell_count(struct octo_port_taker *t, struct rte_flow_query_count *count,
+	   struct rte_flow_error *error)
+{
+	if (t->refuse_count != 0)
+		return rte_flow_error_set(error, t->refuse_count, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+					  NULL, "made up for the test");
+	t->reset = count->reset;
+	*count = t->count;
+	return 0;
+}
+
+static int
 query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *action,
       void *data, struct rte_flow_error *error)
 {
 	struct octo_port_taker *t = &of(dev)->taker;
 	const struct octo_port_taken *rule = taken(t, flow);
-	struct rte_flow_query_count *count = data;
 	struct rte_flow_query_age *age = data;
 
 	if (rule == NULL)
@@ -157,9 +168,7 @@ query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_acti
 		return 0;
 	}
 	assert_int_equal(action->type, RTE_FLOW_ACTION_TYPE_COUNT);
-	t->reset = count->reset;
-	*count = t->count;
-	return 0;
+	return tell_count(t, data, error);
 }
 
 static int
@@ -255,6 +264,14 @@ handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle, co
 	return 0;
 }
 
+static int
+handle_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle, void *data,
+	     struct rte_flow_error *error)
+{
+	assert_true(has(&of(dev)->taker, handle));
+	return tell_count(&of(dev)->taker, data, error);
+}
+
 static const struct rte_flow_ops flow_ops = {
 	.validate = validate,
 	.create = create,
@@ -268,6 +285,7 @@ static const struct rte_flow_ops flow_ops = {
 	.action_handle_create = handle_create,
 	.action_handle_destroy = handle_destroy,
 	.action_handle_update = handle_update,
+	.action_handle_query = handle_query,
 };
 
 static int

@@ -43,6 +43,7 @@ struct octo_port_taker {
 	struct octo_port_taken_handle handle[OCTO_PORT_TAKER_ROOM];
 	int refuse;                        /* errno of a refusal, 0: none */
 	int refuse_proxy;                  /* the same, to name the transfer proxy */
+	int refuse_count;                  /* the same, to query a COUNT */
 	struct rte_flow_query_count count; /* of each rule */
 	uint32_t idle;                     /* seconds since the last hit of each rule */
 	bool reset;                        /* what the last query asked for */

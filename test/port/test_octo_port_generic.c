@@ -341,6 +341,66 @@ test_count_does_not_go_back_with_a_pf(void **state)
 	assert_count(port, rule, false, 1);
 }
 
+/* What a PF has reset already is not lost. */
+static void
+test_a_reset_that_a_pf_refuses(void **state)
+{
+	const struct rte_flow_action count = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
+	struct rte_flow_query_count got = {.reset = 1};
+	uint16_t port = make_port();
+	struct rte_flow *rule = create_simple(port, RTE_FLOW_ACTION_TYPE_COUNT, NULL, NULL);
+
+	(void)state;
+	set_count(0, 10);
+	set_count(1, 3);
+	taker[1]->refuse_count = EIO;
+	assert_int_equal(rte_flow_query(port, rule, &count, &got, NULL), -EIO);
+	assert_true(taker[0]->reset);
+	taker[1]->refuse_count = 0;
+	set_count(0, 12);
+	assert_count(port, rule, true, 25);
+	set_count(0, 1);
+	set_count(1, 0);
+	assert_count(port, rule, false, 1);
+}
+
+static void
+assert_handle_count(uint16_t port, const struct rte_flow_action_handle *handle, bool reset,
+		    uint64_t hits)
+{
+	struct rte_flow_query_count got = {.reset = reset};
+
+	assert_int_equal(rte_flow_action_handle_query(port, handle, &got, NULL), 0);
+	assert_int_equal(got.hits, hits);
+	assert_int_equal(got.bytes, 100 * hits);
+}
+
+static void
+test_a_reset_of_an_indirect_count_that_a_pf_refuses(void **state)
+{
+	const struct rte_flow_indir_action_conf ingress = {.ingress = 1};
+	const struct rte_flow_action count = {.type = RTE_FLOW_ACTION_TYPE_COUNT};
+	struct rte_flow_query_count got = {.reset = 1};
+	uint16_t port = make_port();
+	struct rte_flow_action_handle *handle;
+
+	(void)state;
+	handle = rte_flow_action_handle_create(port, &ingress, &count, NULL);
+	assert_non_null(handle);
+	set_count(0, 10);
+	set_count(1, 3);
+	taker[1]->refuse_count = EIO;
+	assert_int_equal(rte_flow_action_handle_query(port, handle, &got, NULL), -EIO);
+	assert_true(taker[0]->reset);
+	taker[1]->refuse_count = 0;
+	set_count(0, 12);
+	assert_handle_count(port, handle, true, 25);
+	set_count(0, 1);
+	set_count(1, 0);
+	assert_handle_count(port, handle, false, 1);
+	assert_int_equal(rte_flow_action_handle_destroy(port, handle, NULL), 0);
+}
+
 static void
 test_what_was_not_asked_for_cannot_be_queried(void **state)
 {
@@ -520,6 +580,8 @@ main(void)
 		generic_test(test_the_same_flow_at_another_priority),
 		generic_test(test_count_is_the_sum),
 		generic_test(test_count_does_not_go_back_with_a_pf),
+		generic_test(test_a_reset_that_a_pf_refuses),
+		generic_test(test_a_reset_of_an_indirect_count_that_a_pf_refuses),
 		generic_test(test_what_was_not_asked_for_cannot_be_queried),
 		generic_test(test_the_port_is_the_proxy_of_its_rules),
 		generic_test(test_transfer_goes_to_the_switch_of_the_pf_named),

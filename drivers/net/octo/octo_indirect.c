@@ -297,6 +297,9 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 		sum->bytes_set &= one.bytes_set;
 		octo_kept_hits_read(&handle->kept, port, &handle->on[port],
 				    (struct octo_hits){one.hits, one.bytes});
+		/* the PF begins anew, also if the next one refuses */
+		if (reset)
+			octo_kept_hits_end(&handle->kept, port);
 	}
 	hits = octo_kept_hits_sum(&handle->kept);
 	sum->hits = hits.hits;

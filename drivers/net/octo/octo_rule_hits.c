@@ -217,6 +217,9 @@ query_count(struct octo_dev *octo, struct rte_flow *rule, const struct rte_flow_
 		sum->bytes_set |= one.bytes_set;
 		if (is_on(octo, rule, port))
 			read_pf(kept, rule, port, &one);
+		/* the PF begins anew, also if the next one refuses */
+		if (reset)
+			octo_kept_hits_end(kept, port);
 	}
 	ret = read_lead(octo, rule, kept, sum, error);
 	if (ret != 0)
