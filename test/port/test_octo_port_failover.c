@@ -9,6 +9,7 @@
 #include <rte_flow_driver.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
 
 #include "octo_private.h"
 
@@ -194,20 +195,51 @@ is_on(uint16_t port, struct rte_flow *rule, unsigned int pf)
 
 /* It names one that is there, on a switch that another manages now. */
 static void
-test_a_transfer_rule_follows_the_proxy(void **state)
+check_following(const struct octo_port_conf *conf, bool ignored, bool late)
 {
-	uint16_t port = octo_port_create(&three_pfs);
+	uint16_t port = octo_port_create(conf);
+	struct octo_port_faults *named = octo_port_faults_on(2);
 	struct rte_flow_error error;
 	struct rte_flow *rule;
 
-	(void)state;
 	octo_port_up(port, 2);
 	rule = transfer(port, octo_port_pf(2), &error);
 	assert_non_null(rule);
 	assert_true(is_on(port, rule, 0));
+	if (ignored) {
+		/* as the audit does it */
+		octo_of(&rte_eth_devices[port])->tier = OCTO_TIER_QUEUE;
+		octo_of(&rte_eth_devices[port])->ignored = OCTO_IGNORED_MPFS;
+	}
+	named->pick_proxy = late ? EAGAIN : 0;
 	octo_port_remove_pf(0);
+	octo_port_pass_us(1000000);
+	assert_int_equal(is_on(port, rule, 1), !late);
+	named->pick_proxy = 0;
 	octo_port_await(is_on(port, rule, 1));
 	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	octo_port_destroy();
+}
+
+static void
+test_a_transfer_rule_follows_the_proxy(void **state)
+{
+	static const struct octo_port_conf queue = {.nb_pfs = 3, .octo = "tier=queue"};
+
+	(void)state;
+	check_following(&three_pfs, false, false);
+	check_following(&three_pfs, true, false);
+	check_following(&queue, false, false);
+}
+
+static void
+test_a_transfer_rule_awaits_the_proxy(void **state)
+{
+	static const struct octo_port_conf queue = {.nb_pfs = 3, .octo = "tier=queue"};
+
+	(void)state;
+	check_following(&three_pfs, false, true);
+	check_following(&queue, false, true);
 }
 
 static void
@@ -234,6 +266,7 @@ main(void)
 		octo_port_test(test_a_tier_that_is_ignored_is_not_raised),
 		octo_port_test(test_a_transfer_rule_waits_for_its_pf),
 		octo_port_test(test_a_transfer_rule_follows_the_proxy),
+		octo_port_test(test_a_transfer_rule_awaits_the_proxy),
 		octo_port_test(test_nothing_starts_without_a_pf),
 	};
 

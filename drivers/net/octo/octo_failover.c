@@ -56,6 +56,8 @@ octo_failover_lost_locked(struct octo_dev *octo, uint8_t port)
 	else
 		octo_sync_mark_lost_locked(octo, port);
 	octo->failover.proxies &= ~RTE_BIT32(port);
+	/* it may have had rules of the application, whatever the tier */
+	octo_sync_mark_transfer_locked(octo);
 	if (octo->proxy != port || octo->sliced)
 		return;
 	octo->proxy = OCTO_NO_PF;

@@ -47,6 +47,8 @@ void
 octo_sync_mark_transfer_locked(struct octo_dev *octo)
 {
 	octo->sync.transfer = true;
+	octo->sync.transfer_logged = false;
+	octo->sync.transfer_retry = 0;
 	octo_wake(octo);
 }
 
@@ -289,6 +291,13 @@ walk(struct octo_dev *octo, uint16_t queue)
 	return ret;
 }
 
+static uint64_t
+next_try(uint32_t *pause_ms)
+{
+	*pause_ms = RTE_MIN(RTE_MAX(2 * *pause_ms, RETRY_MS), RETRY_MAX_MS);
+	return octo_deadline(*pause_ms * 1000);
+}
+
 /* A flow that failed to follow arrives as a stray: log once, try again after a delay. */
 static void
 put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed)
@@ -300,8 +309,7 @@ put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed)
 	if (q->retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
 			 octo->port_id, failed, queue, name);
-	q->pause_ms = RTE_MIN(RTE_MAX(2 * q->pause_ms, RETRY_MS), RETRY_MAX_MS);
-	q->retry = octo_deadline(q->pause_ms * 1000);
+	q->retry = next_try(&q->pause_ms);
 }
 
 static void
@@ -371,23 +379,42 @@ is_on_a_port(const struct octo_dev *octo, const struct rte_flow *rule)
 	return false;
 }
 
-/* Insert transfer rules that waited for a PF or for its transfer proxy. */
+static void
+say_missing(struct octo_dev *octo, unsigned int failed, const struct rte_flow_error *error)
+{
+	if (failed > 0 && !octo->sync.transfer_logged)
+		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch yet: %s",
+			 octo->port_id, failed,
+			 error->message != NULL ? error->message : "unknown");
+	octo->sync.transfer_logged = failed > 0;
+}
+
+/*
+ * Insert transfer rules that waited for a PF or for its transfer proxy. Those that are missing yet
+ * are tried again after a delay: a NIC may name a proxy that is gone until it has another.
+ */
 static void
 sync_transfer(struct octo_dev *octo)
 {
+	struct octo_sync *sync = &octo->sync;
 	struct rte_flow_error error = {.message = NULL};
 	struct rte_flow *rule;
 	unsigned int failed = 0;
 
-	octo->sync.transfer = false;
+	sync->transfer = false;
 	octo_rule_list_name_again_locked(octo);
-	TAILQ_FOREACH(rule, &octo->others, next)
-		if (octo_fanout_is_transfer(rule) && !rule->pending && !rule->rejected &&
-		    !is_on_a_port(octo, rule))
-			failed += octo_rule_install_locked(octo, rule, &error) != 0;
-	if (failed > 0)
-		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch: %s",
-			 octo->port_id, failed, error.message != NULL ? error.message : "unknown");
+	TAILQ_FOREACH(rule, &octo->others, next) {
+		if (!octo_fanout_is_transfer(rule) || rule->pending || rule->rejected ||
+		    is_on_a_port(octo, rule))
+			continue;
+		failed += octo_rule_install_locked(octo, rule, &error) != 0;
+		sync->transfer |= !is_on_a_port(octo, rule);
+	}
+	say_missing(octo, failed, &error);
+	if (sync->transfer)
+		sync->transfer_retry = next_try(&sync->transfer_pause_ms);
+	else
+		sync->transfer_pause_ms = 0;
 }
 
 bool
@@ -397,7 +424,7 @@ octo_sync_step_locked(struct octo_dev *octo)
 	bool more = false;
 
 	octo_assert_locked(octo);
-	if (octo->sync.transfer)
+	if (octo->sync.transfer && octo_now() >= octo->sync.transfer_retry)
 		sync_transfer(octo);
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
 		if (data->rx_queues[i] != NULL)

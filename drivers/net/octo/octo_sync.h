@@ -59,6 +59,9 @@ struct octo_sync {
 		legs; /* of slices: so many times has a leg_pf changed while the port was started */
 	uint16_t naming; /* queue that has these two, if its walk is that far: one at a time */
 	bool transfer;   /* transfer rules may be missing on the switch */
+	bool transfer_logged;
+	uint32_t transfer_pause_ms; /* as those of a queue */
+	uint64_t transfer_retry;
 };
 
 /*
