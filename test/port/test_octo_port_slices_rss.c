@@ -123,24 +123,29 @@ test_learned_rules_go_with_the_reta(void **state)
 	assert_true(octo_port_xstat(port, "learned_flows") > 0);
 }
 
-/* A learned rule has a lower priority than what the application says of its flow. */
-static void
-test_rules_of_the_application_go_first(void **state)
+static struct rte_flow *
+drop_all(uint16_t port, enum rte_flow_item_type type, uint32_t priority)
 {
-	const struct rte_flow_attr attr = {.ingress = 1};
-	const struct rte_flow_item pattern[] = {{.type = RTE_FLOW_ITEM_TYPE_ETH},
-						{.type = RTE_FLOW_ITEM_TYPE_IPV4},
-						{.type = RTE_FLOW_ITEM_TYPE_END}};
+	const struct rte_flow_attr attr = {.ingress = 1, .priority = priority};
+	const struct rte_flow_item pattern[] = {
+		{.type = RTE_FLOW_ITEM_TYPE_ETH}, {.type = type}, {.type = RTE_FLOW_ITEM_TYPE_END}};
 	const struct rte_flow_action actions[] = {{.type = RTE_FLOW_ACTION_TYPE_DROP},
 						  {.type = RTE_FLOW_ACTION_TYPE_END}};
-	uint16_t port = octo_port_create(&no_reta);
-	struct octo_port_tally tally = {0};
 	struct rte_flow_error error;
 
-	(void)state;
+	return rte_flow_create(port, &attr, pattern, actions, &error);
+}
+
+static void
+check_the_application_goes_first(uint32_t priority, uint32_t nb_priorities)
+{
+	uint16_t port = octo_port_create(&no_reta);
+	struct octo_port_tally tally = {0};
+
+	octo_port_faults_on(0)->priorities = nb_priorities;
 	octo_port_up_as(port, 2, &rss);
 	learn_some(port);
-	assert_non_null(rte_flow_create(port, &attr, pattern, actions, &error));
+	assert_non_null(drop_all(port, RTE_FLOW_ITEM_TYPE_IPV4, priority));
 	for (uint16_t flow = 0; flow < FLOWS; flow++)
 		octo_port_send(port, 0, flow, 1);
 	for (int i = 0; i < 200; i++) {
@@ -149,6 +154,42 @@ test_rules_of_the_application_go_first(void **state)
 		octo_port_pass_us(100);
 	}
 	assert_int_equal(tally.packets, 0);
+	octo_port_destroy();
+}
+
+/* A learned rule gives way to what the application says of its flow, whatever the priority. */
+static void
+test_rules_of_the_application_go_first(void **state)
+{
+	(void)state;
+	check_the_application_goes_first(0, 0);
+	check_the_application_goes_first(2, 0);
+	check_the_application_goes_first(3, 0);
+	check_the_application_goes_first(0, 1);
+}
+
+/* Nothing is learned while there is a rule that would give way to what was learned. */
+static void
+test_learning_waits_for_rules_of_the_application(void **state)
+{
+	uint16_t port = octo_port_create(&no_reta);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up_as(port, 2, &rss);
+	/* no frame is of this kind */
+	rule = drop_all(port, RTE_FLOW_ITEM_TYPE_IPV6, 1);
+	assert_non_null(rule);
+	learn_some(port);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+	assert_true(octo_port_xstat(port, "learned_flows") >= FLOWS / 4);
+	rule = drop_all(port, RTE_FLOW_ITEM_TYPE_IPV6, 2);
+	assert_non_null(rule);
+	for (int i = 0; i < 200; i++)
+		send_flows(port, 2);
+	assert_int_equal(octo_port_xstat(port, "learned_flows"), 0);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+	learn_some(port);
 }
 
 /* Nothing polls the queues of the port that are no leg. */
@@ -302,6 +343,7 @@ main(void)
 		octo_port_test(test_strays_teach),
 		octo_port_test(test_learned_rules_go_with_the_reta),
 		octo_port_test(test_rules_of_the_application_go_first),
+		octo_port_test(test_learning_waits_for_rules_of_the_application),
 		octo_port_test(test_rss_that_cannot_be_kept_from_idle_queues),
 		octo_port_test(test_without_rss_queue_0_is_needed),
 		octo_port_test(test_the_reta_is_of_octo_queues),

@@ -93,13 +93,14 @@ static struct octo_learn *policies[RTE_MAX_ETHPORTS];
 
 /*
  * Is learning on, and of use? In tier partition flows stray for a moment only. An MPFS rule that
- * chooses the queue would take the choice from RSS.
+ * chooses the queue would take the choice from RSS. The only rule of a flow of slices must not take
+ * it from rules of the application.
  */
 static bool
 has_use(const struct octo_dev *octo)
 {
 	return octo->learning.settings.on && octo->tier == OCTO_TIER_EXACT &&
-	       !octo_mpfs_choose_queues(octo);
+	       !octo_mpfs_choose_queues(octo) && !octo_rule_store_forbids_learning(octo);
 }
 
 static bool
@@ -373,6 +374,8 @@ state_of(const struct octo_dev *octo)
 		return "asleep: rules of this dialect choose the queue";
 	if (octo->tier == OCTO_TIER_PARTITION)
 		return "asleep: in this tier nothing strays";
+	if (octo_rule_store_forbids_learning(octo))
+		return "asleep: a rule of the application has no priority over learned ones";
 	if (agent_is_away(octo))
 		return "asleep: the agent is away";
 	return "on";

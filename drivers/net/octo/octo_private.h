@@ -195,6 +195,7 @@ struct octo_dev {
 	struct octo_rules rules;  /* in order of creation */
 	struct octo_rules others; /* not of one flow, in order of creation */
 	uint32_t nb_others;
+	uint32_t nb_ingress[2]; /* of others, in group 0: above OCTO_LEARNED_PRIORITY, and not */
 	struct octo_lingering lingering;
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */

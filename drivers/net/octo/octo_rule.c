@@ -134,6 +134,19 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_
 	return ret == 0 ? 0 : octo_flow_error_memory(error);
 }
 
+/*
+ * Other rules may lead the packets of a rule without a tuple elsewhere yet: lingering ones, and
+ * those that slices have learned until there was such a rule.
+ */
+static void
+clear_the_way(struct octo_dev *octo, const struct rte_flow *rule)
+{
+	octo_rule_linger_end_locked(octo);
+	if (octo_rule_store_is_behind_learned(octo, rule) &&
+	    !octo_rule_store_forbids_learning(octo))
+		octo_rule_list_drop_learned_locked(octo);
+}
+
 static int
 install_new(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow *rule,
 	    struct rte_flow_error *error)
@@ -142,9 +155,8 @@ install_new(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte
 
 	if (ret != 0)
 		return ret;
-	/* a rule without a tuple may match packets that lingering rules still lead elsewhere */
 	if (!octo_rule_has_tuple(rule))
-		octo_rule_linger_end_locked(octo);
+		clear_the_way(octo, rule);
 	else if (octo_rule_linger_replace_locked(octo, rule))
 		return 0;
 	ret = octo->started ? octo_rule_install_locked(octo, rule, error) :
@@ -221,14 +233,14 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 	octo_assert_locked(octo);
 	if (rule == NULL)
 		return NULL;
-	/* its result is known only when the PFs have completed it: lingering rules end now */
-	octo_rule_linger_end_locked(octo);
 	rule->by_table = true;
 	rule->pending = true;
 	if (octo_rule_ext_get(octo, rule) == NULL)
 		ret = octo_flow_error_memory(error);
 	if (ret == 0 && octo_rule_has_tuple(rule))
 		ret = enter_rule(octo, spec, rule, error);
+	/* its result is known only when the PFs have completed it: lingering rules end now */
+	clear_the_way(octo, rule);
 	if (ret != 0) {
 		octo_rule_store_free(octo, rule);
 		rte_errno = -ret;

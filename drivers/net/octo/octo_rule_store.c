@@ -75,6 +75,45 @@ octo_rule_store_new(struct octo_dev *octo, const struct octo_rule_spec *spec,
 	return rule;
 }
 
+/* May a learned rule take its packets, if that has no higher priority? */
+static bool
+is_ingress(const struct rte_flow *rule)
+{
+	const struct rte_flow_attr *attr;
+
+	if (octo_rule_has_tuple(rule) || !rule->generic)
+		return false;
+	attr = rule->ext->app_spec.rule->attr;
+	return attr->ingress && attr->group == 0;
+}
+
+/* Of slices: would a learned rule take packets of this one? */
+bool
+octo_rule_store_is_behind_learned(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return octo->sliced && is_ingress(rule) && rule->priority >= octo->learned_priority;
+}
+
+/* Of slices: is there a rule whose packets a learned one would take? */
+bool
+octo_rule_store_forbids_learning(const struct octo_dev *octo)
+{
+	return octo->sliced && (octo->nb_ingress[1] > 0 ||
+				(octo->nb_ingress[0] > 0 && octo->learned_priority == 0));
+}
+
+/* The rule is about to be on the list of others, or off it. */
+static void
+count_other(struct octo_dev *octo, const struct rte_flow *rule, bool on)
+{
+	const bool before = octo_rule_store_forbids_learning(octo);
+
+	octo->nb_others += on ? 1 : -1;
+	if (is_ingress(rule))
+		octo->nb_ingress[rule->priority >= OCTO_LEARNED_PRIORITY] += on ? 1 : -1;
+	octo->learning.stale |= octo_rule_store_forbids_learning(octo) != before;
+}
+
 void
 octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -83,7 +122,7 @@ octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule)
 		octo_rule_store_join_queue(octo, rule, rule->queue);
 	} else {
 		TAILQ_INSERT_TAIL(&octo->others, rule, next);
-		octo->nb_others++;
+		count_other(octo, rule, true);
 	}
 	octo_rule_store_publish_locked(octo);
 }
@@ -152,7 +191,7 @@ octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 		octo_table_remove(octo->table, &rule->tuple);
 	} else {
 		TAILQ_REMOVE(&octo->others, rule, next);
-		octo->nb_others--;
+		count_other(octo, rule, false);
 	}
 	octo_rule_store_publish_locked(octo);
 }
