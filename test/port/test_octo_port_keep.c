@@ -3,10 +3,11 @@
 /* Rules outlive a stop (RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP): the port puts them back. */
 
 #include <errno.h>
+#include <netinet/in.h>
 
 #include <rte_errno.h>
 
-#include "octo_port.h"
+#include "octo_port_async.h"
 #include "octo_port_fault.h"
 
 #include "rte_pmd_octo.h"
@@ -302,6 +303,111 @@ test_commands_are_in_nobodys_way(void **state)
 	assert_int_equal(rte_pmd_octo_steer_remove(port, &t, &error), 0);
 }
 
+static void
+steer_by_command(uint16_t port, uint16_t src_port, uint16_t queue)
+{
+	const struct rte_pmd_octo_tuple t = {
+		.ip_version = 4,
+		.proto = IPPROTO_UDP,
+		.src = {10, 0, 0, 1},
+		.dst = {10, 0, 0, 2},
+		.src_port = rte_cpu_to_be_16(src_port),
+		.dst_port = rte_cpu_to_be_16(9),
+	};
+	struct rte_flow_error error;
+
+	assert_int_equal(rte_pmd_octo_steer_add(port, &t, queue, &error), 0);
+}
+
+/* It is lost then, as nobody could destroy it before the port starts. */
+static void
+test_a_command_that_cannot_be_put_back(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *second = octo_port_faults_on(1);
+
+	(void)state;
+	octo_port_up(port, 2);
+	steer_by_command(port, 7, 1);
+	steer_by_command(port, 8, 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	second->create_ingress = ENOSPC;
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 0);
+	second->create_ingress = 0;
+	steer_by_command(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
+}
+
+/* The application's rules have the room, also if they are younger. */
+static void
+test_commands_leave_the_room_to_the_application(void **state)
+{
+	const struct octo_port_conf conf = {.nic = "mpfs_entries=1", .all = "arfs_entries=1"};
+	uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	steer_by_command(port, 7, 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_non_null(octo_port_steer(port, 8, 1, NULL));
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
+	octo_port_assert_arrives(port, 8, 1, 20);
+}
+
+/* The rule of the application is the flow's from then on. */
+static void
+test_a_command_gives_way_to_the_application(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint32_t priority = 0; priority < 2; priority++) {
+		struct octo_flow_rule r;
+
+		steer_by_command(port, 7, 1);
+		octo_port_assert_arrives(port, 7, 1, 20);
+		octo_port_build(&r, 7, 0);
+		r.attr.priority = priority;
+		assert_int_equal(rte_flow_validate(port, &r.attr, r.pattern, r.actions, &error), 0);
+		rule = rte_flow_create(port, &r.attr, r.pattern, r.actions, &error);
+		assert_non_null(rule);
+		assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
+		assert_int_equal(octo_port_rule_pf(port, 7), 0);
+		octo_port_assert_arrives(port, 7, 0, 20);
+		assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+		octo_port_pass_us(1000000);
+	}
+}
+
+/* The PFs have one rule of the flow, so that of the command has to be gone first. */
+static void
+test_a_command_gives_way_to_a_flow_queue(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_table t;
+	struct rte_flow *rule;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(octo_port_flow_queues(port, 1, 4, NULL), 0);
+	octo_port_table_create(&t, port, 4);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	steer_by_command(port, 7, 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
+	rule = octo_port_enqueue(&t, 7, 0, false, NULL);
+	assert_non_null(rule);
+	octo_port_pull(port, 7, RTE_FLOW_OP_SUCCESS);
+	octo_port_assert_arrives(port, 7, 0, 20);
+	assert_int_equal(octo_port_enqueue_destroy(port, rule, 8, false), 0);
+	octo_port_pull(port, 8, RTE_FLOW_OP_SUCCESS);
+	octo_port_table_destroy(&t);
+}
+
 /* A PF may forget over a stop. */
 static void
 test_isolation_is_kept(void **state)
@@ -342,6 +448,10 @@ main(void)
 		octo_port_test(test_a_rule_that_cannot_be_put_back),
 		octo_port_test(test_fewer_queues_than_a_rule_needs),
 		octo_port_test(test_commands_are_in_nobodys_way),
+		octo_port_test(test_a_command_that_cannot_be_put_back),
+		octo_port_test(test_commands_leave_the_room_to_the_application),
+		octo_port_test(test_a_command_gives_way_to_the_application),
+		octo_port_test(test_a_command_gives_way_to_a_flow_queue),
 		octo_port_test(test_isolation_is_kept),
 	};
 

@@ -101,7 +101,7 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 }
 
 /*
- * Read a new rule. If the flow has a rule of another priority, not a learned one, the PFs decide
+ * Read a new rule. If the application gave the flow a rule of another priority, the PFs decide
  * which one applies: octo passes the rule on.
  */
 static int
@@ -115,7 +115,7 @@ read_new(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	/* the only port of slices would take the queue for one of its own */
 	if (ret == 0 && !octo->sliced && r->rule_spec.tuple != NULL)
 		known = octo_table_find(octo->table, r->rule_spec.tuple);
-	if (known != NULL && known->origin != OCTO_BY_LEARNING &&
+	if (known != NULL && known->origin == OCTO_BY_APP &&
 	    known->priority != r->rule_spec.priority)
 		octo_flow_leave_to_pfs(r);
 	return ret;

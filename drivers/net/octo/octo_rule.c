@@ -105,14 +105,11 @@ refuse_twice(struct rte_flow_error *error)
 				  "this 5-tuple is steered already: destroy that rule first");
 }
 
-/*
- * Is the tuple used by another rule? A learned rule gives way to any but another learned
- * one.
- */
+/* Is the tuple used by another rule? A rule gives way to one of an earlier origin. */
 static bool
 is_taken(const struct octo_rule_spec *spec, const struct rte_flow *known)
 {
-	return known->origin != OCTO_BY_LEARNING || spec->origin == OCTO_BY_LEARNING;
+	return known->origin <= spec->origin;
 }
 
 /* Insert the rule into the table of tuples. On failure the caller frees the rule. */

@@ -19,7 +19,7 @@
 #include "octo_audit.h"
 #include "octo_app_spec.h"
 
-/* Creator of a rule. */
+/* Creator of a rule. Of two rules for one flow that of a later origin gives way. */
 enum octo_origin {
 	OCTO_BY_APP,      /* rte_flow: the application holds its handle */
 	OCTO_BY_COMMAND,  /* rte_pmd_octo_steer_add() */

@@ -168,7 +168,7 @@ static void
 hand_over(struct rte_flow *from, struct rte_flow *to)
 {
 	to->lead = from->lead;
-	if (from->origin != to->origin)
+	if ((from->origin == OCTO_BY_LEARNING) != (to->origin == OCTO_BY_LEARNING))
 		to->lead.pf_life = OCTO_LIFE_NONE;
 	octo_fanout_unlead(from);
 }

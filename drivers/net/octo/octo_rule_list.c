@@ -18,6 +18,27 @@ waits_for_agent(const struct octo_dev *octo, const struct rte_flow *rule)
 }
 
 static int
+install(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	int ret;
+
+	if (waits_for_agent(octo, rule) || rule->rejected)
+		return 0;
+	ret = octo_rule_install_locked(octo, rule, error);
+	/*
+	 * octo_sync.c sends it: an agent that is slow has no room for more messages, or that of a
+	 * netdev is away
+	 */
+	if ((ret == -EAGAIN && octo->agent_queues && !rule->generic) ||
+	    (ret == -ENOTCONN && octo_rule_is_sole(octo, rule))) {
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
+		return 0;
+	}
+	return ret;
+}
+
+/* The application's. */
+static int
 install_all(struct octo_dev *octo, const struct octo_rules *rules)
 {
 	struct rte_flow_error error = {.message = NULL};
@@ -26,18 +47,9 @@ install_all(struct octo_dev *octo, const struct octo_rules *rules)
 	int ret;
 
 	TAILQ_FOREACH(rule, rules, next) {
-		if (waits_for_agent(octo, rule) || rule->rejected)
+		if (rule->origin == OCTO_BY_COMMAND)
 			continue;
-		ret = octo_rule_install_locked(octo, rule, &error);
-		/*
-		 * octo_sync.c sends it: an agent that is slow has no room for more messages, or
-		 * that of a netdev is away
-		 */
-		if ((ret == -EAGAIN && octo->agent_queues && !rule->generic) ||
-		    (ret == -ENOTCONN && octo_rule_is_sole(octo, rule))) {
-			octo_rule_store_mark_queue_locked(octo, rule->queue);
-			continue;
-		}
+		ret = install(octo, rule, &error);
 		if (ret == 0)
 			continue;
 		OCTO_LOG(ERR, "port %u: cannot start with this rule, destroy it first: %s: %s",
@@ -46,6 +58,32 @@ install_all(struct octo_dev *octo, const struct octo_rules *rules)
 		return ret;
 	}
 	return 0;
+}
+
+/*
+ * After the application's: they have the room that these leave. The application cannot destroy one
+ * that a PF refuses, so it is removed.
+ */
+static void
+install_commands(struct octo_dev *octo)
+{
+	struct rte_flow *rule, *next;
+
+	RTE_TAILQ_FOREACH_SAFE(rule, &octo->rules, next, next) {
+		struct rte_flow_error error = {.message = NULL};
+		char text[OCTO_RULE_TEXT_MAX];
+		int ret;
+
+		if (rule->origin != OCTO_BY_COMMAND)
+			continue;
+		ret = install(octo, rule, &error);
+		if (ret == 0)
+			continue;
+		OCTO_LOG(WARNING, "port %u: a flow is not steered any more: %s: %s", octo->port_id,
+			 octo_rule_dump_format(rule, text),
+			 error.message != NULL ? error.message : rte_strerror(-ret));
+		octo_rule_remove_locked(octo, rule, NULL);
+	}
 }
 
 /*
@@ -72,7 +110,7 @@ octo_rule_list_name_again_locked(struct octo_dev *octo)
 	}
 }
 
-/* At port start: insert all kept rules on the PFs, or none. */
+/* At port start: insert all rules of the application on the PFs, or none. */
 int
 octo_rule_list_install_locked(struct octo_dev *octo)
 {
@@ -82,7 +120,9 @@ octo_rule_list_install_locked(struct octo_dev *octo)
 	ret = install_all(octo, &octo->rules);
 	if (ret == 0)
 		ret = install_all(octo, &octo->others);
-	if (ret != 0)
+	if (ret == 0)
+		install_commands(octo);
+	else
 		octo_rule_list_withdraw_locked(octo);
 	return ret;
 }
