@@ -22,6 +22,7 @@ COUNTERS = {"rx_packets": "RX-packets", "rx_bytes": "RX-bytes", "rx_missed": "RX
             "tx_packets": "TX-packets", "tx_bytes": "TX-bytes", "tx_errors": "TX-errors"}
 # No simulated NIC here is faster, and no rate can be more.
 GIANT = 1e9
+LATENCIES = ("latency_min_ns", "latency_avg_ns", "latency_max_ns", "latency_jitter_ns")
 
 
 def make(devices: List[str], *app: str, **more: Any) -> Testpmd:
@@ -464,14 +465,21 @@ def test_busy_cycles_are_testpmds(pmd, port):
     pmd.cmd("set record-core-cycles off")
 
 
-def test_latency_is_that_of_latencystats():
-    """Where it is enabled, and packets pass."""
+def test_latency_is_that_of_latencystats(tmp_path):
+    """Where it is enabled, and packets pass; unknown before."""
+    files = tmp_path / "m.csv", tmp_path / "m.json"
     with make(vdevs.looped(), "--latencystats=1") as pmd:
         port = pmd.port()
-        pmd.cmd(f"octo measure start {port} interval 50")
+        pmd.cmd(f"octo measure start {port} interval 50 csv {files[0]} json {files[1]}")
         await_samples(pmd, port, 2)
         assert "because no packet was received and sent again" in \
             pmd.cmd(f"octo measure show {port}")
+        pmd.cmd(f"octo measure stop {port}")
+        samples = json.loads(files[1].read_text())["samples"]
+        for name in LATENCIES:
+            assert not any(name in row for row in rows(files[0]))
+            assert {sample[name] for sample in samples} == {None}
+        pmd.cmd(f"octo measure start {port} interval 50")
         pmd.start("io", first=True)
         told = pmd.wait_until("latency", lambda: (
             lambda m: m.get("latency_avg_ns", 0) > 0 and m)(measured(pmd, port)))

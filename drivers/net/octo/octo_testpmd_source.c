@@ -93,6 +93,7 @@ get_latency(const struct octo_measured *port, struct octo_latency *latency)
 {
 	struct rte_metric_value values[MAX_LATENCIES] = {{0}};
 	struct rte_metric_name names[MAX_LATENCIES] = {{{0}}};
+	struct octo_latency found = *latency;
 	int nb;
 
 	RTE_SET_USED(port);
@@ -102,12 +103,15 @@ get_latency(const struct octo_measured *port, struct octo_latency *latency)
 	if (nb <= 0 || nb > MAX_LATENCIES || rte_latencystats_get(values, MAX_LATENCIES) != nb)
 		return "the latencystats library does not tell";
 	for (int i = 0; i < nb; i++) {
-		uint64_t *field = latency_called(latency, names[i].name);
+		uint64_t *field = latency_called(&found, names[i].name);
 
 		if (field != NULL)
 			*field = values[i].value;
 	}
-	return latency->max_ns > 0 ? NULL : "no packet was received and sent again";
+	if (found.max_ns == 0)
+		return "no packet was received and sent again";
+	*latency = found;
+	return NULL;
 }
 #else
 static const char *
