@@ -156,6 +156,7 @@ plugin_directory() {
 plugins_command() {
 	local dir options
 	read_build_options "$@"
+	[ ${#rest[@]} -eq 0 ] || usage_error "plugins: unknown option '${rest[0]}'"
 	prepare_build
 	refuse_installed_drivers
 	compile plugins

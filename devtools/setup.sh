@@ -215,6 +215,7 @@ setup_build() {
 
 setup_command() {
 	local what=${1:-default}
+	[ $# -lt 2 ] || usage_error "setup: unknown '${*:2}' after $what"
 	case $what in
 	default) need build unit functional ;;
 	build) need build ;;

@@ -144,7 +144,10 @@ read_test_options() {
 	short=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		unit | port | functional | vm | model | fresh) which=$1 ;;
+		unit | port | functional | vm | model | fresh)
+			[ "$which" = all ] || usage_test "'$1' after $which"
+			which=$1
+			;;
 		-k)
 			[ $# -gt 1 ] || usage_test "-k needs a name"
 			name=$2

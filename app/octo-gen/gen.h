@@ -18,6 +18,9 @@
  * counts what of them comes back by it.
  */
 
+#define GEN_MAX_RATE 1e12
+#define GEN_MAX_SECONDS 86400.0
+
 /** What is asked for on the command line. */
 struct gen_options {
 	uint64_t size;  /* bytes of a frame with its checksum, as RFC 2544 counts */
@@ -54,8 +57,8 @@ extern volatile sig_atomic_t gen_stopping;
 /** @return 0, 1 if help was wanted and given, -EINVAL after a line on stderr. */
 int gen_options_read(struct gen_options *options, int argc, char *argv[]);
 
-/** A number that need not be whole: 0 to a million millions. False if it is none. */
-bool gen_number_read(const char *text, double *value);
+/** A number that need not be whole, from 0 to max. False if it is none. */
+bool gen_number_read(const char *text, double max, double *value);
 
 /* gen_packet.c */
 

@@ -7,9 +7,6 @@
 
 #include "gen.h"
 
-#define MAX_NUMBER 1e12
-#define MAX_SECONDS 86400.0
-
 static const char usage[] =
 	"usage: octo-gen EAL... -- --dst-mac MAC [--size BYTES] [--flows N] [--window N]\n"
 	"                [--port N] [--rate PPS] [--seconds S]\n"
@@ -27,26 +24,36 @@ static const char usage[] =
 	"  -h, --help     this text\n";
 
 bool
-gen_number_read(const char *text, double *value)
+gen_number_read(const char *text, double max, double *value)
 {
 	char *end;
 	double number;
 
 	errno = 0;
 	number = strtod(text, &end);
-	if (end == text || *end != '\0' || errno != 0 || !(number >= 0 && number <= MAX_NUMBER))
+	if (end == text || *end != '\0' || errno != 0 || !(number >= 0 && number <= max))
 		return false;
 	*value = number;
 	return true;
 }
 
 static int
-read_fraction(const char *option, double max, double *value)
+read_rate(double *rate)
 {
-	if (gen_number_read(optarg, value) && *value <= max)
+	if (gen_number_read(optarg, GEN_MAX_RATE, rate))
 		return 0;
-	fprintf(stderr, "%s: %s %s: a number from 0 to %.0f is needed\n", app_name, option, optarg,
-		max);
+	fprintf(stderr, "%s: --rate %s: a number from 0 to %.0f is needed\n", app_name, optarg,
+		GEN_MAX_RATE);
+	return -EINVAL;
+}
+
+static int
+read_seconds(double *seconds)
+{
+	if (gen_number_read(optarg, GEN_MAX_SECONDS, seconds) && *seconds > 0)
+		return 0;
+	fprintf(stderr, "%s: --seconds %s: a number of more than 0, at most %.0f, is needed\n",
+		app_name, optarg, GEN_MAX_SECONDS);
 	return -EINVAL;
 }
 
@@ -76,9 +83,9 @@ read_option(struct gen_options *options, int option)
 	case 'p':
 		return app_read_number("--port", optarg, 0, RTE_MAX_ETHPORTS - 1, &options->port);
 	case 'r':
-		return read_fraction("--rate", MAX_NUMBER, &options->rate);
+		return read_rate(&options->rate);
 	case 't':
-		return read_fraction("--seconds", MAX_SECONDS, &options->seconds);
+		return read_seconds(&options->seconds);
 	case 'h':
 		fputs(usage, stdout);
 		return 1;

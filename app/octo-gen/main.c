@@ -95,7 +95,8 @@ run_lines(struct gen *gen)
 	fprintf(stderr, "%s: ready\n", app_name);
 	while (ret == 0 && !gen_stopping && fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "%63s %63s", rate_text, seconds_text) == 2 &&
-		    gen_number_read(rate_text, &rate) && gen_number_read(seconds_text, &seconds)) {
+		    gen_number_read(rate_text, GEN_MAX_RATE, &rate) &&
+		    gen_number_read(seconds_text, GEN_MAX_SECONDS, &seconds)) {
 			ret = run_trial(gen, rate, seconds);
 		} else {
 			line[strcspn(line, "\n")] = '\0';

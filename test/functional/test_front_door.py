@@ -43,6 +43,8 @@ def test_help_names_every_command(words):
     ("fuzz", "flow", "devargs", __file__), ("doctor", "extra"),
     ("doctor", "--nonsense"), ("doctor", "--root", "/nonexistent"),
     ("doctor", "--json"), ("doctor", "--capture"),
+    ("test", "functional", "unit", "-k", "no_such_test"),
+    ("setup", "build", "extra"), ("plugins", "--nonsense"), ("plugins", "extra"),
 ])
 def test_wrong_use_is_one_line_and_status_2(words):
     """The message names the culprit; nothing is begun."""

@@ -429,7 +429,7 @@ def test_front_door_knows_it():
 @pytest.mark.parametrize("args, culprit", [
     (["--size", "63"], "--size"), (["--dst-mac", "zero"], "--dst-mac"), ([], "--dst-mac"),
     (["--rate", "-1"], "--rate"), (["--flows", "0"], "--flows"), (["more"], "more"),
-    (["--dst-mac", "02:00:00:00:00:01", "--port", "7"], "--port"),
+    (["--dst-mac", "02:00:00:00:00:01", "--port", "7"], "--port"), (["--seconds", "0"], "--seconds"),
 ])
 def test_generator_refuses_what_it_cannot_do(args, culprit):
     """In a line that names the argument."""
@@ -439,6 +439,18 @@ def test_generator_refuses_what_it_cannot_do(args, culprit):
                           timeout=env.seconds(60), stdin=subprocess.DEVNULL)
     assert done.returncode == 1 and done.stdout == ""
     assert culprit in done.stderr.splitlines()[-1], done.stderr
+
+
+@pytest.mark.parametrize("line", ["0 86401", "0 1e12", "1e13 1", "0 -1", "0 nan", "1", "x y"])
+def test_generator_tells_of_lines_that_are_no_trial(line):
+    """And takes the next one."""
+    argv = [_environment()["OCTO_GEN"], "--no-huge", "-m", "64", "--no-pci", "--no-shconf",
+            "--no-telemetry", "--log-level=error", "-l", "0", "--vdev=net_null0,no-rx=1", "--",
+            "--dst-mac", "02:00:00:00:00:01"]
+    done = subprocess.run(argv, text=True, capture_output=True, check=False,
+                          timeout=env.seconds(60), input=f"{line}\n10 0.1\n")
+    assert f"'{line}' is no RATE SECONDS" in done.stderr
+    assert len(done.stdout.splitlines()) == 1 and json.loads(done.stdout)["seconds"] < 80000
 
 
 def test_generator_keeps_to_rate_and_window():
