@@ -82,6 +82,11 @@ class Child:
         except OSError as err:
             raise Failed(self._last_words("is gone")) from err
 
+    def check(self) -> None:
+        """Does it run yet?"""
+        if self._popen.poll() is not None:
+            raise Failed(self._last_words(f"ended with status {self._popen.returncode}"))
+
     def expect(self, pattern: str, timeout: float, start: int = 0) -> "re.Match[str]":
         """Wait until what it says after this offset matches."""
         deadline = time.monotonic() + timeout
@@ -91,7 +96,7 @@ class Child:
             if found:
                 return found
             if ended:
-                raise Failed(self._last_words(f"ended with status {self._popen.returncode}"))
+                self.check()
             if time.monotonic() > deadline:
                 raise Failed(self._last_words(f"did not come to {pattern!r} in {timeout:.0f} s"))
             time.sleep(LOOK_SECONDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import List, Optional
 
 from . import generator, layout
-from .children import INTERRUPTS, Child
+from .children import INTERRUPTS, Child, Failed
 from .search import Trial
 from .telemetry import Telemetry
 
@@ -152,6 +152,12 @@ class Session:
             return None
         return self._telemetry.strays(self.setup.port)
 
+    def _trial(self, rate: float, seconds: float) -> Trial:
+        """Of an l3fwd that ran to its end."""
+        trial = self.generator.run(rate, seconds)
+        self._l3fwd.check()
+        return trial
+
     def warm_up(self) -> Optional[int]:
         """Until flows are where they are to be, as far as they get. The strays on the way."""
         options = self._place.options
@@ -159,7 +165,7 @@ class Session:
         first = self._strays()
         for _ in range(HOME_TRIES):
             before = self._strays()
-            trial = self.generator.run(rate, options.warm_up)
+            trial = self._trial(rate, options.warm_up)
             after = self._strays()
             if after is None or after - before <= HOME * trial.received:
                 break
@@ -169,9 +175,9 @@ class Session:
         """A trial, and what the port counted meanwhile."""
         seconds = self._place.options.seconds
         if self._telemetry is None:
-            return Round(self.generator.run(rate, seconds))
+            return Round(self._trial(rate, seconds))
         before, strays = self._telemetry.packets(self.setup.port), self._strays()
-        trial = self.generator.run(rate, seconds)
+        trial = self._trial(rate, seconds)
         after = self._telemetry.packets(self.setup.port)
         known = {} if strays is None else {"strays": self._strays() - strays}
         if self.generator.exact:
@@ -182,4 +188,6 @@ class Session:
 
     def model(self) -> dict:
         """What the PFs in use were charged so far."""
+        if self._telemetry is None:
+            raise Failed("l3fwd has no telemetry, which tells what its PFs were charged")
         return self._telemetry.model(self.setup.pfs)

@@ -5,6 +5,8 @@ import json
 import socket
 from pathlib import Path
 
+from .children import Failed
+
 TIMEOUT = 20
 
 MODEL = ("model_remote", "model_cpu_ps", "model_path_ps")
@@ -23,24 +25,28 @@ class Telemetry:
             self._socket.close()
             raise
 
-    def ask(self, command: str, port: int):
-        """None where the command, or the port, is unknown."""
-        self._socket.send(f"{command},{port}".encode())
-        return json.loads(self._socket.recv(self._room + 1)).get(command)
+    def ask(self, command: str, port: int, *names: str) -> list:
+        """The values of these names in the answer."""
+        try:
+            self._socket.send(f"{command},{port}".encode())
+            answer = json.loads(self._socket.recv(self._room + 1))[command]
+            return [answer[name] for name in names]
+        except (OSError, ValueError, TypeError, KeyError) as err:
+            raise Failed(f"l3fwd does not tell {', '.join(names)} of port {port} when asked "
+                         f"{command}") from err
 
     def packets(self, port: int):
-        """(received, sent) by the port."""
-        stats = self.ask("/ethdev/stats", port)
-        return stats["ipackets"], stats["opackets"]
+        """[received, sent] by the port."""
+        return self.ask("/ethdev/stats", port, "ipackets", "opackets")
 
     def strays(self, port: int) -> int:
         """Of all queues of an octo port."""
-        return self.ask("/ethdev/xstats", port)["rx_stray_packets"]
+        return self.ask("/ethdev/xstats", port, "rx_stray_packets")[0]
 
     def model(self, pfs) -> dict:
         """What these PFs were charged."""
-        found = [self.ask("/ethdev/xstats", pf) for pf in pfs]
-        return {name: sum(xstats[name] for xstats in found) for name in MODEL}
+        found = [self.ask("/ethdev/xstats", pf, *MODEL) for pf in pfs]
+        return {name: sum(values) for name, values in zip(MODEL, zip(*found))}
 
     def close(self) -> None:
         """Hang up."""

@@ -381,6 +381,55 @@ def test_generator_that_fails_ends_the_benchmark(machine):
     assert "--tg false: exit status 1" in done.stderr.splitlines()[-1]
 
 
+# Says by telemetry what it counted, once.
+DYING_L3FWD = f"""#!{sys.executable}
+import json, os, socket, sys
+prefix = next(word.split("=")[1] for word in sys.argv if word.startswith("--file-prefix="))
+path = f"{{os.environ['RUNTIME_DIRECTORY']}}/dpdk/{{prefix}}"
+os.makedirs(path)
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(path + "/dpdk_telemetry.v2")
+listener.listen()
+print("Address:02:00:00:00:00:42", "L3FWD:  -- lcoreid=0", flush=True)
+asker = listener.accept()[0]
+asker.send(b'{{"max_output_len": 16384}}')
+asker.recv(1024)
+asker.send(b'{{"/ethdev/stats": {{"ipackets": 0, "opackets": 0}}}}')
+asker.recv(1024)
+os._exit(1)
+"""
+
+# Has no telemetry, and ends in a trial.
+MORTAL_L3FWD = """#!/bin/sh
+echo $$ >"$(dirname "$0")/l3fwd.pid"
+echo "Address:02:00:00:00:00:42, Destination:02:00:00:00:00:00"
+echo "L3FWD:  -- lcoreid=0"
+exec sleep 600
+"""
+
+KILLING_TG = """#!/bin/sh
+pid=$(cat "$(dirname "$0")/l3fwd.pid")
+kill "$pid"
+until grep -q "^State:.Z" "/proc/$pid/status"; do sleep 0.01; done
+echo '{"sent": 9, "received": 0, "seconds": 1}'
+"""
+
+
+@pytest.mark.parametrize("l3fwd, tg, says", [
+    (DYING_L3FWD, FAKE_TG, "l3fwd does not tell ipackets, opackets of port 0"),
+    (MORTAL_L3FWD, KILLING_TG, "l3fwd ended with status -15"),
+], ids=["asked", "in a trial"])
+def test_l3fwd_that_dies_ends_the_benchmark(machine, l3fwd, tg, says):
+    """It is named; nothing is reported."""
+    (machine / "l3fwd").write_text(l3fwd)
+    (machine / "tg").write_text(tg)
+    done = _bench("--root", machine, "--pf", FAR, "--pf", NEAR, "--case", "local", "--lcores",
+                  max(os.sched_getaffinity(0)), "--l3fwd", machine / "l3fwd", "--tg",
+                  f"{machine / 'tg'} 20000000", "--quick", OCTO_WORK=str(machine / "work"))
+    assert done.returncode == 1 and done.stdout == ""
+    assert says in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("args, culprit", [
     (["--nonsense"], "--nonsense"), (["extra"], "extra"), (["--case", "none"], "--case"),
     (["--runs", "0"], "--runs"), (["--runs", "many"], "--runs"), (["--size", "63"], "--size"),
