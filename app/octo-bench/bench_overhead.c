@@ -29,14 +29,6 @@ const char *const overhead_works[OVERHEAD_NB_WORK] = {
 
 struct overhead_results overhead_results;
 
-/* Of each turn of a round, by contender. */
-struct rounds {
-	unsigned int nb;
-	bool broken[OVERHEAD_MAX_CONTENDERS];
-	double packet[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
-	double burst[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
-};
-
 /* The command's cases: kinds of PFs, then kinds of work, then slices. None of a kind means all. */
 static bool
 is_wanted(const struct bench *bench, unsigned int first, unsigned int nb, unsigned int i)
@@ -137,7 +129,7 @@ shuffle(unsigned int order[], unsigned int nb)
 
 /* All contenders once, in random order. */
 static void
-run_round(const struct overhead_stage *s, struct overhead_case *r, struct rounds *rounds,
+run_round(const struct overhead_stage *s, struct overhead_case *r, struct overhead_rounds *rounds,
 	  bool counts)
 {
 	unsigned int order[OVERHEAD_MAX_CONTENDERS];
@@ -163,64 +155,17 @@ run_round(const struct overhead_stage *s, struct overhead_case *r, struct rounds
 	rounds->nb += counts;
 }
 
-static struct overhead_figure
-compare(const double *a, const double *b, unsigned int nb, bool divide)
-{
-	double values[BENCH_MAX_RUNS];
-
-	for (unsigned int i = 0; i < nb; i++)
-		values[i] = divide ? a[i] / b[i] : a[i] - b[i];
-	return overhead_figure_of(values, nb);
-}
-
-/* Cycles per packet that octo over two PFs takes more than another one, or that one than octo. */
-static void
-compare_octos(const struct overhead_stage *s, const struct rounds *rounds, struct overhead_case *r)
-{
-	const double *octo = rounds->packet[OVERHEAD_OCTO];
-
-	for (unsigned int k = 0; k < s->nb; k++) {
-		const double *packet = rounds->packet[k];
-
-		if (strcmp(s->contender[k].name, "octo-one-pf") == 0)
-			r->empty_leg = compare(octo, packet, rounds->nb, false);
-		else if (strcmp(s->contender[k].name, "octo-slices") == 0)
-			r->slices = compare(packet, octo, rounds->nb, false);
-	}
-}
-
-/* Sorts, so what is compared by round comes first. */
-static void
-sum_up(const struct overhead_stage *s, struct rounds *rounds, struct overhead_case *r)
-{
-	const double *bare = rounds->packet[OVERHEAD_BARE];
-
-	compare_octos(s, rounds, r);
-	for (unsigned int k = s->nb; k-- > 0;) {
-		struct overhead_result *of = &r->of[k];
-
-		of->measured = s->contender[k].left_out[0] == '\0' && !rounds->broken[k];
-		if (!of->measured)
-			continue;
-		of->ratio = compare(rounds->packet[k], bare, rounds->nb, true);
-		of->added = compare(rounds->packet[k], bare, rounds->nb, false);
-		of->packet = overhead_figure_of(rounds->packet[k], rounds->nb);
-		of->burst = overhead_figure_of(rounds->burst[k], rounds->nb);
-	}
-	r->rounds = rounds->nb;
-}
-
 static void
 run_case(const struct overhead_stage *s, struct overhead_case *r)
 {
-	static struct rounds rounds;
+	static struct overhead_rounds rounds;
 
-	rounds = (struct rounds){0};
+	rounds = (struct overhead_rounds){0};
 	/* the first one warms up */
 	for (uint64_t i = 0; i <= s->bench->options.runs && !bench_is_stopped(); i++)
 		run_round(s, r, &rounds, i > 0);
 	if (rounds.nb > 0)
-		sum_up(s, &rounds, r);
+		overhead_sum_up(s, &rounds, r);
 }
 
 static void

@@ -157,6 +157,14 @@ struct overhead_case {
 	struct overhead_figure slices;
 };
 
+/** Cycles of each contender's turn in each round; 0 where it broke off. */
+struct overhead_rounds {
+	unsigned int nb;
+	bool broken[OVERHEAD_MAX_CONTENDERS];
+	double packet[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
+	double burst[OVERHEAD_MAX_CONTENDERS][BENCH_MAX_RUNS];
+};
+
 #define OVERHEAD_CASES_OF_STAGE (OVERHEAD_NB_WORK * OVERHEAD_NB_BURST)
 #define OVERHEAD_MAX_STAGES (OVERHEAD_NB_PF * OVERHEAD_NB_SHAPE)
 
@@ -263,6 +271,12 @@ double overhead_core_per_tsc(void);
 
 /** Sorts; 95 %, by order statistics. */
 struct overhead_figure overhead_figure_of(double values[], unsigned int nb);
+
+/* bench_overhead_sum.c */
+
+/** Fill in the figures of a case. Who broke off has none, and nobody has any if the bare PF did. */
+void overhead_sum_up(const struct overhead_stage *s, struct overhead_rounds *rounds,
+		     struct overhead_case *r);
 
 /* bench_overhead_report.c, bench_overhead_json.c */
 

@@ -115,7 +115,7 @@ write_case(FILE *f, const struct overhead_stage_result *stage, const struct over
 		c->shape == OVERHEAD_ONE ? 1 : 2, traffic[c->shape], c->rounds);
 	for (unsigned int column = 0; column < NB_COLUMNS; column++)
 		write_column(f, stage, c, column);
-	if (overhead_measured(stage, c, "octo-one-pf"))
+	if (overhead_measured(stage, c, "octo-one-pf") && c->of[OVERHEAD_OCTO].measured)
 		fprintf(f,
 			",\n     \"empty_leg\": %.4f, \"empty_leg_low\": %.4f, "
 			"\"empty_leg_high\": %.4f",
