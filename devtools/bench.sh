@@ -5,22 +5,31 @@
 
 nr_hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
 
-# change_hugepages N: prints by how many pages of 2 MiB the machine's number changed.
-# Others, tests for one, may do so at the same time, hence the lock.
+# Pages of 2 MiB that were added, and the machine's number while it is being changed.
+reserved=0
+before=
+
+# change_hugepages N: adds to reserved by how many pages the machine's number changed. A signal
+# may end this in the middle, hence no subshell: release_hugepages does the rest.
+# Others, tests for one, may change the number at the same time, hence the lock.
 change_hugepages() {
-	local lock before
-	exec {lock}<>"$nr_hugepages"
-	flock "$lock"
+	exec 6<>"$nr_hugepages"
+	flock 6
 	before=$(<"$nr_hugepages")
 	echo $((before + $1)) >"$nr_hugepages" || true
-	echo $(($(<"$nr_hugepages") - before))
-	exec {lock}>&-
+	count_hugepages
 }
 
-reserved=0
+count_hugepages() {
+	local now
+	now=$(<"$nr_hugepages")
+	reserved=$((reserved + now - before)) before=
+	exec 6>&-
+}
 
 release_hugepages() {
-	[ "$reserved" -eq 0 ] || change_hugepages -"$reserved" >/dev/null
+	[ -z "$before" ] || count_hugepages
+	[ "$reserved" -eq 0 ] || change_hugepages -"$reserved"
 	reserved=0
 }
 
@@ -33,7 +42,7 @@ reserve_hugepages() {
 	[ "$(awk '/^MemAvailable:/ {print int($2 / 2048)}' /proc/meminfo)" -gt $((2 * wanted)) ] ||
 		return 0
 	trap release_hugepages EXIT
-	reserved=$(change_hugepages "$wanted")
+	change_hugepages "$wanted"
 	[ "$reserved" -eq "$wanted" ] || release_hugepages
 }
 

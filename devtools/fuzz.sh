@@ -61,22 +61,19 @@ prepare_fuzz() {
 	compile "${built[@]}"
 }
 
-# run_target TARGET ARG...: in a runtime directory of its own, which goes with it.
+# run_target TARGET ARG...: in a runtime directory of its own.
 run_target() {
-	local target=$1 run status=0
+	local target=$1 run
 	shift
-	run=$(mktemp -d)
+	run=$(mktemp -d -p "$fuzz_dir")
 	RUNTIME_DIRECTORY=$run ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
-		"$build_dir/test/fuzz/fuzz_$target" "$@" </dev/null >"$build_dir/$target.log" 2>&1 ||
-		status=$?
-	rm -rf "$run"
-	return $status
+		"$build_dir/test/fuzz/fuzz_$target" "$@" </dev/null >"$build_dir/$target.log" 2>&1
 }
 
 # Prints its last line, which has the seed: the same inputs again by
 # test/fuzz/fuzz_doctor.py --seed.
 fuzz_doctor() {
-	if ! python3 -B "$root/test/fuzz/fuzz_doctor.py" "$@" </dev/null >"$build_dir/doctor.log" 2>&1; then
+	if ! TMPDIR=$fuzz_dir python3 -B "$root/test/fuzz/fuzz_doctor.py" "$@" </dev/null >"$build_dir/doctor.log" 2>&1; then
 		tail -n 60 "$build_dir/doctor.log" >&2
 		return 1
 	fi
@@ -116,10 +113,27 @@ keep_corpus() {
 	say "$target: $(find "$root/test/fuzz/corpus/$target" -type f | wc -l) inputs are kept"
 }
 
+# Sets fuzz_dir to where all that goes with this process is, in memory if possible.
+make_fuzz_dir() {
+	local place=/tmp
+	[ ! -d /dev/shm ] || place=/dev/shm
+	fuzz_dir=$(mktemp -d -p "${TMPDIR:-$place}")
+	trap 'rm -rf "$fuzz_dir"' EXIT
+}
+
+# Who runs in the background does not hear Ctrl-C, and may write until it has ended.
+end_targets() {
+	trap '' TERM
+	kill 0
+	wait
+	exit 130
+}
+
 fuzz_command() {
 	local targets seconds keep files target pid pids=() failures=0
 	read_fuzz_options "$@"
 	prepare_fuzz
+	make_fuzz_dir
 	if [ ${#files[@]} -gt 0 ]; then
 		if [ "${targets[0]}" = doctor ]; then
 			fuzz_doctor "${files[@]}"
@@ -130,10 +144,13 @@ fuzz_command() {
 		return $failures
 	fi
 	say "fuzzing for $seconds s: ${targets[*]}"
-	# who runs in the background does not hear Ctrl-C
-	trap 'kill 0' INT
+	trap end_targets INT
 	for target in "${targets[@]}"; do
-		fuzz_target "$target" &
+		{
+			# not before what it waits for
+			trap 'exit 143' TERM
+			fuzz_target "$target"
+		} &
 		pids+=($!)
 	done
 	for pid in "${pids[@]}"; do
