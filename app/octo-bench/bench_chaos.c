@@ -131,7 +131,7 @@ run_cycles(struct chaos *c, struct bench_chaos *r, uint64_t nb)
 {
 	int ret = 0;
 
-	for (r->cycles = 0; r->cycles < nb && ret == 0; r->cycles++) {
+	for (r->cycles = 0; r->cycles < nb && ret == 0 && !bench_is_stopped(); r->cycles++) {
 		ret = chaos_cycle(c);
 		bench_stream_give_up(&c->stream);
 		if (ret != 0)
@@ -322,9 +322,10 @@ run_process(const struct bench *bench, struct bench_chaos *r, uint64_t seed, uin
 	ret = spawn(&pid, seed, pfs, nb, fd[1]);
 	close(fd[1]);
 	if (ret == 0 && !ended_well(pid, CYCLE_S * (nb + 2))) {
-		r->crashes++;
-		r->cycles += nb;
-		good = false;
+		/* in the same process group: ^C ends it as well, and that is no crash */
+		good = bench_is_stopped();
+		r->crashes += !good;
+		r->cycles += good ? 0 : nb;
 	} else if (ret == 0 && read(fd[0], json, sizeof(json) - 1) > 0) {
 		good = add_figures(r, json);
 	}
@@ -348,7 +349,7 @@ bench_chaos_run(struct bench *bench)
 	if (bench->options.seed != 0)
 		return run_here(bench, r, count);
 	fprintf(stderr, "==> chaos: %" PRIu64 " cycles\n", count);
-	for (uint64_t done = 0; done < count && ret == 0; done += each) {
+	for (uint64_t done = 0; done < count && ret == 0 && !bench_is_stopped(); done += each) {
 		run_on(&bench->machine, APP_NB_WORKERS);
 		ret = run_process(bench, r, 1 + done / each, RTE_MIN(each, count - done));
 		run_on(&bench->machine, 1);

@@ -205,7 +205,7 @@ cycle(struct bench_pf_loss *c, struct bench_failovers *r, struct times *t)
 
 	if (ret == 0)
 		ret = bench_stream_warm_up(&c->stream);
-	for (uint64_t i = 0; i < r->count && ret == 0; i++) {
+	for (uint64_t i = 0; i < r->count && ret == 0 && !bench_is_stopped(); i++) {
 		ret = lose(c, i % r->pfs, r, t);
 		if (ret == 0)
 			ret = come_back(c, i % r->pfs, r, t);
@@ -264,7 +264,7 @@ run_shapes(struct bench *bench, enum bench_loss loss, unsigned int nb_pfs)
 		count, (uint64_t)bench_count(bench, COUNT_OF_MANY, QUICK_COUNT_OF_MANY));
 	int ret = 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(flows) && ret == 0; i++) {
+	for (unsigned int i = 0; i < RTE_DIM(flows) && ret == 0 && !bench_is_stopped(); i++) {
 		struct bench_failovers *r = &bench->failover.of[bench->failover.nb];
 
 		if (loss != BENCH_LOSS_AROUND && (i == 1 || (i > 0 && bench->options.quick)))
@@ -285,7 +285,8 @@ run_loss(struct bench *bench, enum bench_loss loss)
 	int ret = 0;
 
 	for (unsigned int nb_pfs = 2; nb_pfs <= BENCH_MAX_PFS && ret == 0; nb_pfs++)
-		if (bench->options.pfs == 0 ? nb_pfs != 3 : bench->options.pfs == nb_pfs)
+		if ((bench->options.pfs == 0 ? nb_pfs != 3 : bench->options.pfs == nb_pfs) &&
+		    !bench_is_stopped())
 			ret = run_shapes(bench, loss, nb_pfs);
 	return ret;
 }

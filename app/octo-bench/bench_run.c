@@ -42,7 +42,7 @@ bench_run_often(const struct bench *bench, const char *name, int (*run)(void *ar
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < bench->options.runs && ret == 0; i++) {
+	for (unsigned int i = 0; i < bench->options.runs && ret == 0 && !bench_is_stopped(); i++) {
 		bench_progress_run(name, i, bench->options.runs);
 		ret = run(arg);
 	}

@@ -78,6 +78,16 @@ def test_text_says_that_it_was_quick(bench):
     assert "QUICK" in bench[1] and "insert" in bench[1]
 
 
+def test_an_interrupted_case_runs_no_more(tmp_path):
+    """The figures are of the runs up to then."""
+    path = tmp_path / "out.json"
+    done = octobench.interrupt("steering", "--quick", "--case", "zipf", "--runs", "100",
+                               "--json", path)
+    assert done.returncode == 1 and "run 100 of 100" not in done.stderr
+    figures = json.loads(path.read_text())
+    assert figures["interrupted"] is True and figures["zipf"]["flows"] > 0
+
+
 @pytest.mark.parametrize("args, culprit", [
     ([], "steering"), (["latency"], "latency"), (["steering", "more"], "more"),
     (["steering", "--runs", "0"], "--runs 0"),

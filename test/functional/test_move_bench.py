@@ -76,6 +76,21 @@ def test_an_interrupted_run_tells_what_it_has(tmp_path):
     assert "unpolled" not in figures
 
 
+@pytest.mark.parametrize("case, processes", [("pf_loss", 0), ("chaos", 1)])
+def test_an_interrupted_failover_tells_what_it_has(tmp_path, case, processes):
+    """Nor did a process of chaos crash that ^C has ended."""
+    path = tmp_path / "out.json"
+    done = octobench.interrupt("failover", "--quick", "--case", case, "--count", "10000",
+                               "--json", path, processes=processes)
+    assert done.returncode == 1 and case in done.stdout
+    figures = json.loads(path.read_text())
+    assert figures["interrupted"] is True
+    if case == "chaos":
+        assert figures["chaos"]["crashes"] == 0 and figures["chaos"]["cycles"] < 10000
+    else:
+        assert [shape["count"] < 10000 for shape in figures["pf_loss"]["shapes"]] == [True]
+
+
 def test_a_migration_is_recorded(tmp_path):
     """There and back; the picture is drawn from it by ./octo."""
     done = octobench.run("move", "--quick", "--plot", tmp_path / "out.png")

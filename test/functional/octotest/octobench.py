@@ -2,7 +2,9 @@
 """octo-bench: what it is started with, and what it says."""
 
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -19,10 +21,10 @@ def program() -> Path:
     return binary
 
 
-def start(*args: object, **environ: str) -> subprocess.Popen:
-    """The program while it runs; without it the test is skipped."""
+def start(*args: object, session: bool = False, **environ: str) -> subprocess.Popen:
+    """The program while it runs, in a session of its own or not; skips the test without it."""
     binary = program()
-    return subprocess.Popen([binary, *map(str, args)], text=True,
+    return subprocess.Popen([binary, *map(str, args)], text=True, start_new_session=session,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env={**os.environ, **environ, "RUNTIME_DIRECTORY":
                                  str(env.runtime_base())})
@@ -42,6 +44,23 @@ def run(*args: object, **environ: str) -> subprocess.CompletedProcess:
     assert not complaints, "\n".join(complaints)
     return subprocess.CompletedProcess(running.args, running.returncode,
                                        out, err)
+
+
+def interrupt(*args: object, processes: int = 0) -> subprocess.CompletedProcess:
+    """^C as by a terminal, when its first case and as many processes of its own have begun."""
+    with start(*args, session=True) as running:
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        try:
+            assert any(line.startswith("==> ") for line in running.stderr)
+            while len(children.read_text().split()) < processes:
+                assert running.poll() is None
+                time.sleep(0.01)
+            os.killpg(running.pid, signal.SIGINT)
+            out, err = running.communicate(timeout=env.seconds(60))
+        except BaseException:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(running.args, running.returncode, out, err)
 
 
 def run_until_crash(*args: object, limit: float) -> str:
