@@ -361,6 +361,29 @@ agent_rules_sets_default(const struct agent_rules *rules)
 	return rules->sets_default;
 }
 
+/*
+ * A full switch has no room for the old default path and the new one: a gap is better than a PF
+ * that is lost. If the new one is refused all the same, the old one is made again.
+ */
+static int
+make_way_in(struct agent_rules *rules, const struct octo_flow_rule *r, struct installed *to,
+	    char *why)
+{
+	struct octo_flow_rule old;
+	int ret = install(to, rules->proxy, r, why);
+
+	/* drivers report a full table by either of two errors */
+	if ((ret != -ENOSPC && ret != -ENOMEM) || rules->way_in.flow == NULL ||
+	    take_away(&rules->way_in, NULL) != 0)
+		return ret;
+	ret = install(to, rules->proxy, r, why);
+	if (ret == 0)
+		return 0;
+	build_mpfs(rules, &old, NULL, rules->way_in.priority, rules->default_pf, false);
+	install(&rules->way_in, rules->proxy, &old, NULL);
+	return ret;
+}
+
 int
 agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why)
 {
@@ -377,10 +400,7 @@ agent_rules_set_default(struct agent_rules *rules, uint8_t pf, char *why)
 	if (rules->way_in.flow != NULL && rules->default_pf == pf)
 		return 0;
 	build_mpfs(rules, &r, NULL, priority, pf, false);
-	ret = install(&to, rules->proxy, &r, why);
-	/* a full switch has no room for both: a gap is better than a PF that is lost */
-	if (ret != 0 && rules->way_in.flow != NULL && take_away(&rules->way_in, NULL) == 0)
-		ret = install(&to, rules->proxy, &r, why);
+	ret = make_way_in(rules, &r, &to, why);
 	if (ret == 0)
 		ret = take_away(&rules->way_in, why);
 	if (ret != 0) {

@@ -10,6 +10,7 @@
 
 #include "agent_rules_rig.h"
 #include "octo_flow_build.h"
+#include "mpsim_control.h"
 
 #define MOVING 7 /* the flow whose rule moves */
 
@@ -409,6 +410,51 @@ test_default_moves_without_a_gap(void **state)
 	assert_int_equal(arrived, between_sent);
 }
 
+/* Have the port that takes the transfer rules refuse the next ones. */
+static void
+refuse_rules(int code, unsigned int count)
+{
+	const char *name = octo_port_pf_name(rig_kind->uplink ? RIG_UPLINK : 0);
+	char request[64];
+
+	snprintf(request, sizeof(request), "%s,rule_fail,1,%d,%u", name, code, count);
+	assert_int_equal(rte_pmd_mpsim_fault(request), 0);
+}
+
+static void
+test_refused_default_leaves_the_old_one(void **state)
+{
+	(void)state;
+	start();
+	assert_int_equal(agent_rules_set_default(rules, 0, why), 0);
+	refuse_rules(EIO, 2);
+	assert_int_equal(agent_rules_set_default(rules, 1, why), -EIO);
+	rig_expect(100, 0, 0);
+	/* the second one was not asked for */
+	assert_int_equal(agent_rules_set_default(rules, 1, why), -EIO);
+	assert_int_equal(agent_rules_set_default(rules, 1, why), 0);
+	rig_expect(100, 1, 0);
+}
+
+/* The old path has made room for the new one, and is refused itself at first. */
+static void
+test_full_switch_has_its_default_back(void **state)
+{
+	(void)state;
+	start();
+	assert_int_equal(agent_rules_set_default(rules, 0, why), 0);
+	refuse_rules(ENOSPC, 1);
+	assert_int_equal(agent_rules_set_default(rules, 1, why), 0);
+	rig_expect(100, 1, 0);
+	refuse_rules(ENOSPC, 2);
+	assert_int_equal(agent_rules_set_default(rules, 0, why), -ENOSPC);
+	rig_expect(100, 1, 0);
+	refuse_rules(ENOSPC, 3);
+	assert_int_equal(agent_rules_set_default(rules, 0, why), -ENOSPC);
+	assert_int_equal(agent_rules_set_default(rules, 1, why), 0);
+	rig_expect(100, 1, 0);
+}
+
 static void
 test_bad_configuration_is_refused(void **state)
 {
@@ -507,6 +553,8 @@ main(void)
 		FOR_ALL_KINDS(test_rule_moves_without_a_gap),
 		FOR_ALL_KINDS(test_default_pf_is_chosen),
 		FOR_ALL_KINDS(test_default_moves_without_a_gap),
+		FOR_ALL_KINDS(test_refused_default_leaves_the_old_one),
+		FOR_ALL_KINDS(test_full_switch_has_its_default_back),
 		FOR_ALL_KINDS(test_bad_configuration_is_refused),
 		FOR_ALL_KINDS(test_port_of_another_kind_is_refused),
 		TEST(test_failed_creation_takes_everything_back, rig_eswitch),

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "mpsim_control.h"
 #include "octo_agent.h"
 #include "octo_port.h"
 #include "octo_port_agent.h"
@@ -315,6 +316,54 @@ test_a_rule_is_refused_with_a_strange_error(void **state)
 	octo_port_agent_end();
 }
 
+static void
+set_link(const char *pf, const char *how)
+{
+	char request[64];
+
+	snprintf(request, sizeof(request), "%s,link,%s", pf, how);
+	assert_int_equal(rte_pmd_mpsim_fault(request), 0);
+}
+
+/* Hears up to the message that chooses the default PF, and answers all others. */
+static bool
+hears_default(void)
+{
+	while (octo_port_agent.last.type != OCTO_AGENT_DEFAULT && octo_port_agent_hears())
+		if (octo_port_agent.last.type != OCTO_AGENT_DEFAULT)
+			octo_port_agent_answer(0, "");
+	return octo_port_agent.last.type == OCTO_AGENT_DEFAULT;
+}
+
+static void
+answer_default(uint8_t pf, int error)
+{
+	octo_port_agent.last.type = OCTO_AGENT_SYNCED;
+	octo_port_await(hears_default());
+	assert_int_equal(octo_port_agent.last.default_pf, pf);
+	octo_port_agent_answer(error, error == 0 ? "" : "not now");
+}
+
+/* It is not certain which one the agent has after a refusal. */
+static void
+test_a_default_pf_is_told_again_after_a_refusal(void **state)
+{
+	(void)state;
+	octo_port_agent_begin(&two_pfs, OCTO_AGENT_DEFAULTS);
+	for (unsigned int i = 0; i < 2; i++) {
+		set_link(octo_port_pf_name(0), "down");
+		answer_default(1, 0);
+		set_link(octo_port_pf_name(0), "up");
+		answer_default(0, EIO);
+		set_link(octo_port_pf_name(0), "down");
+		answer_default(1, 0);
+		set_link(octo_port_pf_name(0), "up");
+		answer_default(0, EIO);
+		answer_default(0, 0);
+	}
+	octo_port_agent_end();
+}
+
 int
 main(void)
 {
@@ -329,6 +378,7 @@ main(void)
 		octo_port_test(test_the_port_is_stopped_meanwhile),
 		octo_port_test(test_a_refused_rule_is_removed_meanwhile),
 		octo_port_test(test_a_rule_is_refused_with_a_strange_error),
+		octo_port_test(test_a_default_pf_is_told_again_after_a_refusal),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

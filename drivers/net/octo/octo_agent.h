@@ -74,6 +74,7 @@ struct octo_agent {
 	/* used by octo_mpfs_agent.c, valid for this session */
 	uint8_t default_pf;      /* the default PF it accepted, or OCTO_NO_PF */
 	bool default_asked;      /* a default PF was sent and is not answered so far */
+	bool default_refused;    /* by the last answer: default_pf is to be told again */
 	uint64_t default_retry;  /* TSC; when a default PF may be sent again */
 	uint64_t patient_until;  /* TSC; how long a resync waits for fences, 0: it does not */
 	unsigned int nb_flips;   /* unanswered messages that move packets to another PF */

@@ -33,6 +33,7 @@ start_resync(struct octo_dev *octo)
 	octo_rule_linger_forget_switch(octo);
 	agent->default_pf = OCTO_NO_PF;
 	agent->default_asked = false;
+	agent->default_refused = false;
 	agent->default_retry = 0;
 	agent->nb_flips = 0;
 	agent->nb_refused = 0;
@@ -190,7 +191,7 @@ follow_default(struct octo_dev *octo)
 	    octo_now() < agent->default_retry)
 		return;
 	pf = (uint8_t)__builtin_ctz(usable);
-	if (pf == agent->default_pf)
+	if (pf == agent->default_pf && !agent->default_refused)
 		return;
 	if (agent->default_pf == OCTO_NO_PF || !(usable & RTE_BIT32(agent->default_pf)) ||
 	    !octo_resync_must_wait_locked(octo, pf))

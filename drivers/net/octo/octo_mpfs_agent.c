@@ -148,6 +148,7 @@ default_was_answered(struct octo_dev *octo, uint8_t pf, int ret)
 
 	agent->nb_flips--;
 	agent->default_asked = false;
+	agent->default_refused = ret != 0;
 	if (ret == 0) {
 		agent->default_pf = pf;
 		return;
