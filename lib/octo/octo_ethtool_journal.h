@@ -35,7 +35,7 @@ struct octo_ethtool_note {
 struct octo_ethtool_reta {
 	uint32_t size[2];     /**< of each of ours; 0: it is none */
 	uint32_t now;         /**< index in ours[] of the RETA that was set last */
-	uint32_t size_before; /**< of the netdev's own */
+	uint32_t size_before; /**< of the netdev's own; 0: it was the kernel's default */
 	uint32_t before[OCTO_ETHTOOL_MAX_RETA];
 	uint32_t ours[2][OCTO_ETHTOOL_MAX_RETA];
 };

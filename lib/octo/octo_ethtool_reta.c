@@ -103,6 +103,36 @@ write_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size)
 	return ret;
 }
 
+static int
+give_default(const struct octo_ethtool *et)
+{
+	struct ethtool_rxfh rxfh;
+
+	octo_ethtool_fill_default_reta(&rxfh, et->xfrm);
+	return octo_ethtool_ask(et, &rxfh);
+}
+
+/*
+ * Is it the kernel's default for the channels that there are? Only one that is set as the default
+ * follows the channels: any other one counts as configured by a user, also if it is the same. A
+ * user who has set the same has the default afterwards. The default of an agent is what it found.
+ */
+static bool
+is_default(const struct octo_ethtool *et, const uint32_t *reta)
+{
+	struct ethtool_rxnfc nfc;
+
+	if (et->client != NULL)
+		return true;
+	octo_ethtool_ask_rings(&nfc);
+	if (octo_ethtool_ask(et, &nfc) != 0 || nfc.data == 0)
+		return false;
+	for (uint32_t i = 0; i < et->reta_size; i++)
+		if (reta[i] != i % nfc.data)
+			return false;
+	return true;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_try)
 int
 octo_ethtool_reta_try(struct octo_ethtool *et)
@@ -110,7 +140,9 @@ octo_ethtool_reta_try(struct octo_ethtool *et)
 	uint32_t reta[OCTO_ETHTOOL_MAX_RETA];
 	int ret = octo_ethtool_get_reta(et, reta);
 
-	return ret == 0 ? write_reta(et, reta, et->reta_size) : ret;
+	if (ret != 0)
+		return ret;
+	return is_default(et, reta) ? give_default(et) : write_reta(et, reta, et->reta_size);
 }
 
 static bool
@@ -128,7 +160,7 @@ note(struct octo_ethtool *et, const uint32_t *now, const uint32_t *reta, uint32_
 
 	if (!is_any_set(r)) {
 		memcpy(r->before, now, et->reta_size * sizeof(now[0]));
-		r->size_before = et->reta_size;
+		r->size_before = is_default(et, now) ? 0 : et->reta_size;
 	}
 	r->size[i] = 0;
 	rte_compiler_barrier();
@@ -170,13 +202,16 @@ is_ours(const struct octo_ethtool_reta *r, const struct ethtool_rxfh *rxfh, unsi
 	return true;
 }
 
+/* The default if it was that, or has another size, or names channels that are gone. */
 static int
-give_default(const struct octo_ethtool *et)
+write_before(struct octo_ethtool *et)
 {
-	struct ethtool_rxfh rxfh;
+	const struct octo_ethtool_reta *r = &et->journal.record->reta;
+	int ret = -EINVAL;
 
-	octo_ethtool_fill_default_reta(&rxfh, et->xfrm);
-	return octo_ethtool_ask(et, &rxfh);
+	if (et->reta_size == r->size_before)
+		ret = write_reta(et, r->before, r->size_before);
+	return ret == -EINVAL ? give_default(et) : ret;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_give_back)
@@ -198,8 +233,7 @@ octo_ethtool_reta_give_back(struct octo_ethtool *et)
 	et->reta_size = rxfh->indir_size;
 	/* somebody who has set another one wants that */
 	if (is_ours(r, rxfh, 0) || is_ours(r, rxfh, 1))
-		ret = et->reta_size == r->size_before ? write_reta(et, r->before, r->size_before) :
-							give_default(et);
+		ret = write_before(et);
 	free(rxfh);
 	if (ret == 0)
 		memset(r->size, 0, sizeof(r->size));

@@ -20,11 +20,11 @@ int octo_ethtool_ask(const struct octo_ethtool *et, void *request);
 __rte_internal
 void octo_ethtool_reta_find(struct octo_ethtool *et);
 
-/** Set the RETA that there is. */
+/** Set the RETA that there is, the kernel's default as such. */
 __rte_internal
 int octo_ethtool_reta_try(struct octo_ethtool *et);
 
-/** If the RETA is the one that the journal says, set the one from before, or the driver's own. */
+/** If the RETA is the one that the journal says, set the one from before, or the default. */
 __rte_internal
 int octo_ethtool_reta_give_back(struct octo_ethtool *et);
 

@@ -29,6 +29,7 @@ NB_RETAS = 100
 TABLE = 1024
 SPEC = slice(16, 184)
 LOCATION = slice(176, 180)
+DEFAULT_RETA = struct.pack("I20x", SET_RSS)
 
 
 class Kernel:
@@ -124,7 +125,7 @@ def test_rules_are_those_of_ethtool(kernel, ethtool):
     rules = [random_rule(random.Random(i)) for i in range(NB_RULES)]
     kernel.run(str(OURS), "lo", text="".join(map(our_line, rules)))
     ours = kernel.requests()
-    assert struct.unpack_from("I", ours[0])[0] == SET_RSS  # is it allowed?
+    assert ours[0] == DEFAULT_RETA  # is it allowed?
     for taken, rule in enumerate(rules):
         kernel.run(ethtool, "-N", "lo", *their_words(rule), taken=taken)
     for i in range(NB_RULES):
@@ -189,6 +190,16 @@ def test_retas_are_those_of_ethtool(kernel, ethtool):
         compare(ours[1:number + 1], kernel.requests())
 
 
+def test_the_default_reta_is_that_of_ethtool(kernel, ethtool):
+    """A RETA that is the kernel's own stays so: the same one by its entries would be a user's."""
+    kernel.run(str(OURS), "lo", text="reta" + " 7" * 128 + "\n")
+    tried, _, given_back = kernel.requests()
+    kernel.run(ethtool, "-X", "lo", "default")
+    default, = kernel.requests()
+    assert default == DEFAULT_RETA
+    compare([tried, given_back], [default, default])
+
+
 def test_sctp_is_not_sent(kernel):
     """It is refused before the kernel is asked."""
     said = kernel.run(str(OURS), "lo", text="add sctp 10.0.0.1 1 10.0.0.2 2 3\n")
@@ -216,7 +227,7 @@ def test_a_port_of_net_af_xdp_is_steered(kernel):
                        "actions queue index 0 / end")
         assert "created" in said, said
         *retas, rule = kernel.requests()
-        before = struct.unpack("128I", retas[0][24:])
+        assert retas[0] == DEFAULT_RETA
         assert set(struct.unpack("128I", retas[-1][24:])) == {1}
         assert struct.unpack_from("I", rule)[0] == INSERT
         assert struct.unpack_from("QI", rule, 168) == (1, TABLE - 1)
@@ -224,4 +235,4 @@ def test_a_port_of_net_af_xdp_is_steered(kernel):
         pmd.cmd(f"port close {octo}")
         gone, given_back = kernel.requests()
         assert as_the_kernel_reads(gone) == struct.pack("II", DELETE, TABLE - 1)
-        assert struct.unpack("128I", given_back[24:]) == before
+        assert given_back == DEFAULT_RETA

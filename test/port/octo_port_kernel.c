@@ -15,7 +15,7 @@
 #include "octo_port.h"
 #include "octo_port_kernel.h"
 
-#define CHANNELS 16
+#define CHANNELS 16 /* at first */
 
 struct octo_port_kernel octo_port_kernel;
 void (*octo_port_kernel_waits)(void);
@@ -65,7 +65,7 @@ set_default_reta(void)
 	struct octo_port_kernel *k = &octo_port_kernel;
 
 	for (uint32_t i = 0; i < k->reta_size; i++)
-		k->reta[i] = i % CHANNELS;
+		k->reta[i] = i % k->channels;
 	k->is_default = true;
 }
 
@@ -85,7 +85,11 @@ octo_port_kernel_on(void)
 		0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 	};
 
-	octo_port_kernel = (struct octo_port_kernel){.size = OCTO_PORT_KERNEL_RULES, .hfunc = 1};
+	octo_port_kernel = (struct octo_port_kernel){
+		.size = OCTO_PORT_KERNEL_RULES,
+		.channels = CHANNELS,
+		.hfunc = 1,
+	};
 	memcpy(octo_port_kernel.key, key, sizeof(key));
 	octo_port_kernel_resize(128);
 	is_on = true;
@@ -249,7 +253,7 @@ insert(struct ethtool_rxnfc *nfc)
 		location = place_for(&nfc->fs);
 	if (ret == 0 && location >= k->size)
 		ret = ENOSPC;
-	if (ret == 0 && nfc->fs.ring_cookie >= CHANNELS)
+	if (ret == 0 && nfc->fs.ring_cookie >= k->channels)
 		ret = EINVAL;
 	if (ret != 0 && k->removes_first && ret != EPERM && location < k->size)
 		take(location);
@@ -369,10 +373,11 @@ set_rss(struct ethtool_rxfh *rxfh)
 	if (rxfh->indir_size == 0) {
 		set_default_reta();
 		k->reta_set++;
+		spread();
 		return 0;
 	}
 	for (uint32_t i = 0; i < k->reta_size; i++)
-		if (rxfh->rss_config[i] >= CHANNELS)
+		if (rxfh->rss_config[i] >= k->channels)
 			return EINVAL;
 	memcpy(k->reta, rxfh->rss_config, k->reta_size * sizeof(k->reta[0]));
 	k->is_default = false;
@@ -394,7 +399,7 @@ answer(void *request)
 							  RXH_L4_B_2_3;
 		return 0;
 	case ETHTOOL_GRXRINGS:
-		((struct ethtool_rxnfc *)request)->data = CHANNELS;
+		((struct ethtool_rxnfc *)request)->data = k->channels;
 		return 0;
 	case ETHTOOL_GRSSH:
 		return k->no_reta != 0 ? k->no_reta : get_rss(request);
@@ -450,7 +455,7 @@ octo_port_kernel_teardown(void **state)
 	bool is_back = true;
 
 	for (uint32_t i = 0; i < k->reta_size; i++)
-		is_back &= k->reta[i] == i % CHANNELS;
+		is_back &= k->reta[i] == i % k->channels;
 	octo_port_kernel_off();
 	if (!is_back)
 		print_error("the RETA is not as it was\n");

@@ -27,6 +27,7 @@ struct octo_port_kernel {
 	bool used[OCTO_PORT_KERNEL_RULES];
 	struct ethtool_rx_flow_spec rule[OCTO_PORT_KERNEL_RULES];
 	struct rte_flow *flow[OCTO_PORT_KERNEL_RULES]; /* of PF 0 */
+	uint32_t channels;
 	uint32_t reta_size;
 	uint32_t reta[OCTO_PORT_KERNEL_RETA];
 	bool is_default; /* the RETA is the driver's own */

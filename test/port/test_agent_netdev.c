@@ -309,6 +309,7 @@ test_only_the_reta_can_be_set(void **state)
 	close(fd);
 	netdev_rig_step();
 	assert_int_equal(octo_port_kernel_channels(), 0xffff);
+	assert_true(kernel->is_default);
 }
 
 /* The kernel refuses one of another size, which the one that was set does not repeat at. */

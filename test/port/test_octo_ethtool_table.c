@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A netdev as octo changes it: its rules, its RETA, and what is taken back after a crash. */
+/* A netdev as octo changes it: its rules, and what is taken back after a crash. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -476,51 +476,6 @@ test_rules_and_reta_are_refused_apart(void **state)
 }
 
 static void
-test_the_netdev_has_its_reta_back(void **state)
-{
-	const uint32_t first[4] = {0, 1, 0, 3}, second[4] = {2, 2, 2, 1};
-	struct octo_ethtool *et;
-
-	(void)state;
-	/* it is not the driver's own */
-	for (uint32_t i = 0; i < kernel->reta_size; i++)
-		kernel->reta[i] = 15 - i % 16;
-	et = begin();
-	assert_int_equal(octo_ethtool_set_reta(et, first, 4), 0);
-	assert_int_equal(octo_ethtool_set_reta(et, second, 4), 0);
-	for (uint32_t i = 0; i < kernel->reta_size; i++)
-		assert_int_equal(kernel->reta[i], second[i % 4]);
-	octo_ethtool_close(et);
-	for (uint32_t i = 0; i < kernel->reta_size; i++)
-		assert_int_equal(kernel->reta[i], 15 - i % 16);
-}
-
-/* Somebody changes the channels: mlx5 has a RETA of another size then. */
-static void
-test_a_reta_follows_another_size(void **state)
-{
-	uint32_t reta[128];
-	struct octo_ethtool *et = begin();
-
-	(void)state;
-	for (uint32_t i = 0; i < 128; i++)
-		reta[i] = i % 3;
-	assert_int_equal(octo_ethtool_set_reta(et, reta, 128), 0);
-	octo_port_kernel_resize(256);
-	assert_int_equal(octo_ethtool_set_reta(et, reta, 128), 0);
-	for (uint32_t i = 0; i < 256; i++)
-		assert_int_equal(kernel->reta[i], reta[i % 128]);
-	octo_port_kernel_resize(64);
-	assert_int_equal(octo_ethtool_set_reta(et, reta, 128), -ERANGE);
-	assert_true(kernel->is_default);
-	octo_port_kernel_resize(256);
-	assert_int_equal(octo_ethtool_set_reta(et, reta, 128), 0);
-	/* the one from before does not fit: the driver's own */
-	octo_ethtool_close(et);
-	assert_true(kernel->is_default);
-}
-
-static void
 test_what_the_kernel_hashes_is_read(void **state)
 {
 	struct octo_ethtool *et = begin();
@@ -582,8 +537,6 @@ main(void)
 		table_test(test_without_a_right_nothing_is_touched),
 		table_test(test_without_a_directory_nothing_is_written),
 		table_test(test_rules_and_reta_are_refused_apart),
-		table_test(test_the_netdev_has_its_reta_back),
-		table_test(test_a_reta_follows_another_size),
 		table_test(test_what_the_kernel_hashes_is_read),
 		table_test(test_a_netdev_may_go),
 	};

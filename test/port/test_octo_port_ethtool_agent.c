@@ -492,6 +492,7 @@ test_the_port_dies(void **state)
 	octo_port_kernel_add(1023, &theirs, 1);
 	et = octo_ethtool_open_by_agent(netdev_rig.address, octo_port_kernel_ifindex());
 	assert_non_null(et);
+	assert_true(kernel->is_default);
 	for (uint16_t i = 0; i < 30; i++) {
 		t = octo_port_kernel_tuple(100 + i);
 		assert_int_equal(octo_ethtool_insert(et, &t, i % 16, &rule), 0);

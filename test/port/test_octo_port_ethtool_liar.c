@@ -61,14 +61,16 @@ static void
 make_up(struct octo_ethtool_msg *msg, size_t len)
 {
 	const struct ethtool_rxfh asked = msg->rxfh;
+	/* the default RETA has no size either */
+	const bool is_for_sizes = asked.cmd == ETHTOOL_GRSSH && asked.indir_size == 0;
 	uint8_t *bytes = (uint8_t *)msg;
 
 	for (size_t i = OCTO_ETHTOOL_MSG_HEADER + sizeof(msg->cmd); i < len; i++)
 		bytes[i] = (uint8_t)any();
 	if (asked.cmd != ETHTOOL_GRSSH && asked.cmd != ETHTOOL_SRSSH)
 		return;
-	msg->rxfh.indir_size = asked.indir_size != 0 ? asked.indir_size : any() % 5000;
-	msg->rxfh.key_size = asked.indir_size != 0 ? asked.key_size : any() % 300;
+	msg->rxfh.indir_size = is_for_sizes ? any() % 5000 : asked.indir_size;
+	msg->rxfh.key_size = is_for_sizes ? any() % 300 : asked.key_size;
 	msg->rxfh.hfunc = 1;
 }
 

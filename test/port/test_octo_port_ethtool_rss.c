@@ -3,6 +3,8 @@
 /* PFs that are slices of a port of net_af_xdp: RSS is the kernel's, and its RETA follows homes. */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
@@ -328,6 +330,34 @@ test_a_reta_of_another_size(void **state)
 			octo_port_kernel_channels() == RTE_BIT64(0));
 }
 
+/* The next port gives it back. */
+static void
+test_a_reta_that_stays_is_logged(void **state)
+{
+	uint16_t port = octo_port_create(&interleaved);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *log = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(log);
+	octo_port_up_as(port, 2, &rss);
+	kernel->set_reta = EBUSY;
+	rte_openlog_stream(log);
+	octo_port_close_and_remove(port);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	kernel->set_reta = 0;
+	assert_non_null(strstr(text, "the RETA stay"));
+	assert_non_null(strstr(text, strerror(EBUSY)));
+	free(text);
+	assert_int_equal(octo_port_kernel_channels(), 0x9);
+	octo_port_destroy();
+	port = octo_port_create(&interleaved);
+	assert_true(kernel->is_default);
+	octo_port_close_and_remove(port);
+}
+
 #define ethtool_test(f)                                                                            \
 	cmocka_unit_test_setup_teardown(f, octo_port_kernel_setup, octo_port_kernel_teardown)
 
@@ -348,6 +378,7 @@ main(void)
 		ethtool_test(test_idle_queues_need_a_reta),
 		ethtool_test(test_a_reta_refused_at_start_is_set_later),
 		ethtool_test(test_a_reta_of_another_size),
+		ethtool_test(test_a_reta_that_stays_is_logged),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

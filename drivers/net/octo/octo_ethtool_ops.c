@@ -365,7 +365,13 @@ octo_nic_follow_agent(struct octo_port *port)
 void
 octo_nic_give_back(struct octo_port *port)
 {
-	octo_ethtool_close(port->kernel.et);
+	const int ret = octo_ethtool_close(port->kernel.et);
+
+	/* an agent that is away takes them back itself */
+	if (ret != 0 && ret != -ENOTCONN)
+		OCTO_LOG(WARNING,
+			 "PF %s: rules or the RETA stay until another port takes them back: %s",
+			 port->name, rte_strerror(-ret));
 	port->kernel.et = NULL;
 	free(port->kernel.reta);
 	port->kernel.reta = NULL;
