@@ -25,9 +25,13 @@ class Secondary(Process):
 
     def ask(self, *words: object) -> int:
         """What the call returned."""
-        start = len(self.text)
-        self.send(" ".join(map(str, words)))
-        return int(self.expect(r"answer (-?\d+)", start)[1])
+        return _ask(self, *words)
+
+
+def _ask(process, *words: object) -> int:
+    start = len(process.text)
+    process.send(" ".join(map(str, words)))
+    return int(process.expect(r"answer (-?\d+)", start)[1])
 
 
 @pytest.fixture
@@ -111,3 +115,32 @@ def test_closes_its_port(primary):
     assert secondary.ask("close", port) < 0
     secondary.send("quit")
     assert secondary.wait() == 0
+
+
+@pytest.fixture
+def plain(huge_dir):
+    """The same program as a primary, with a port."""
+    if not PROGRAM.exists():
+        pytest.skip(f"no {PROGRAM.name} was built")
+    prefix = env.unique()
+    process = Process([
+        PROGRAM, "--no-pci", "--lcores=0@0", "-m", "256", f"--file-prefix={prefix}",
+        f"--huge-dir={huge_dir}", *hugepages.SHARED, "--vdev=net_null9", *env.plugin_args()])
+    process.file_prefix = prefix
+    process.expect("ready", timeout=60)
+    yield process
+    process.kill()
+
+
+def test_starts_while_the_port_is_built(plain):
+    """It has the port when that is there, and lets it go when the primary closes it."""
+    start = len(plain.text)
+    plain.send("plug net_octo0 pf=net_null0,pf=net_null1")
+    plain.expect("inside", start)
+    secondary = Secondary(plain)
+    plain.send("on")
+    assert plain.expect(r"answer (-?\d+)", start)[1] == "0"
+    assert secondary.ask("intr", 1, 0) not in (0, -errno.ENODEV)
+    assert _ask(plain, "close", 1) == 0
+    assert secondary.ask("intr", 1, 0) == -errno.ENODEV
+    assert "does not answer" not in plain.text

@@ -267,7 +267,7 @@ static void
 borrow_as(struct octo_dev *octo, int32_t process)
 {
 	octo_legs_process = process;
-	octo_legs_borrow(octo);
+	assert_true(octo_legs_borrow(octo));
 	octo_legs_process = getpid();
 }
 
@@ -285,6 +285,7 @@ lend(void)
 	static struct octo_dev octo;
 
 	octo = (struct octo_dev){.port_id = RTE_MAX_ETHPORTS - 1, .owner_id = 1};
+	octo_legs_set_open(&octo, true);
 	assert_false(octo_legs_is_lent(&octo));
 	return &octo;
 }
@@ -313,7 +314,63 @@ test_a_process_of_another_pid_namespace_counts_as_alive(void **state)
 	borrow_as(octo, dead_process());
 	octo->legs.borrowers.process[0] ^= RTE_BIT64(32);
 	assert_true(octo_legs_is_lent(octo));
+	octo_registry_remove(octo->port_id, octo->owner_id);
 	octo_legs_borrowed = false;
+}
+
+/* As long as it is built, and from when it is closed on: nobody is told of its end then. */
+static void
+test_a_port_that_is_not_open_is_lent_to_nobody(void **state)
+{
+	struct octo_dev *octo = lend();
+
+	(void)state;
+	octo_legs_set_open(octo, false);
+	assert_false(octo_legs_borrow(octo));
+	assert_false(octo_legs_is_lent(octo));
+	assert_false(octo_legs_borrowed);
+	assert_null(octo_legs_return(octo->port_id, octo->owner_id));
+}
+
+/* A real one, where its removal is announced, is open, and closed before it is freed. */
+static struct {
+	bool when_made, when_freed;
+} ends;
+
+static int
+see_whether_open(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	const struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (strcmp(rte_eth_devices[port].data->name, OCTO_PORT_NAME) != 0)
+		return 0;
+	if (event == RTE_ETH_EVENT_NEW)
+		ends.when_made = octo->legs.open;
+	else
+		ends.when_freed = octo->legs.open;
+	return 0;
+}
+
+static void
+test_a_port_is_open_until_it_is_closed(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	uint16_t port;
+
+	(void)state;
+	ends.when_made = false;
+	ends.when_freed = true;
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, see_whether_open, NULL);
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_whether_open, NULL);
+	port = octo_port_create(&conf);
+	octo_port_up(port, QUEUES);
+	octo_port_close_and_remove(port);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, see_whether_open, NULL);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_whether_open, NULL);
+	assert_true(ends.when_made);
+	assert_false(ends.when_freed);
 }
 
 /* More processes than there is room for, and then one in the place of the dead. */
@@ -371,6 +428,8 @@ main(void)
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),
 		octo_port_test(test_a_port_is_lent_to_living_processes),
 		octo_port_test(test_a_process_of_another_pid_namespace_counts_as_alive),
+		octo_port_test(test_a_port_that_is_not_open_is_lent_to_nobody),
+		octo_port_test(test_a_port_is_open_until_it_is_closed),
 		octo_port_test(test_a_port_is_lent_to_many_processes),
 		octo_port_test(test_a_queue_knows_the_process_that_uses_it),
 	};

@@ -12,7 +12,8 @@
  * Tx queue up. "removed PORT" says whether the port is.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
- * PORT" it, and "send PORT FLOW" a frame of that flow.
+ * PORT" it, and "send PORT FLOW" a frame of that flow. "plug NAME ARGS" makes a vdev, and stays
+ * inside of its probe, when the first port is announced there, until there is another line.
  */
 
 #include <pthread.h>
@@ -106,6 +107,33 @@ stay(void)
 	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_DESTROY, see_end, NULL);
 	if (pthread_create(&thread, NULL, ask_info, NULL) == 0)
 		pthread_join(thread, NULL);
+}
+
+static bool stays;
+
+static int
+stay_inside(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	char line[LINE_MAX_LEN];
+
+	RTE_SET_USED(port);
+	RTE_SET_USED(event);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	if (!stays)
+		return 0;
+	stays = false;
+	printf("inside\n");
+	return fgets(line, sizeof(line), stdin) == NULL ? -EIO : 0;
+}
+
+static int
+plug(const char *name, const char *args)
+{
+	int ret = rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, stay_inside, NULL);
+
+	stays = true;
+	return ret == 0 ? rte_eal_hotplug_add("vdev", name, args) : ret;
 }
 
 static int
@@ -203,6 +231,7 @@ static int
 obey_intr(const char *line)
 {
 	struct rte_mp_msg msg = {0};
+	char name[LINE_MAX_LEN], args[LINE_MAX_LEN];
 	unsigned int port, flow, queue;
 
 	if (sscanf(line, "attach %63s %d", msg.name, &msg.len_param) == 2)
@@ -221,6 +250,8 @@ obey_intr(const char *line)
 		return rte_eth_dev_start((uint16_t)port);
 	if (sscanf(line, "stop %u", &port) == 1)
 		return rte_eth_dev_stop((uint16_t)port);
+	if (sscanf(line, "plug %79s %79s", name, args) == 2)
+		return plug(name, args);
 	if (sscanf(line, "send %u %u", &port, &flow) == 2)
 		return send_frame((uint16_t)port, (uint16_t)flow);
 	return -EINVAL;

@@ -155,6 +155,7 @@ build(struct rte_eth_dev *dev, struct octo_args *args)
 				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
 				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
 	octo_registry_add(octo_of(dev));
+	octo_legs_set_open(octo_of(dev), true);
 	rte_eth_dev_probing_finish(dev);
 	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", args->port, dev->data->port_id,
 		 octo_of(dev)->nb_pfs);
@@ -190,6 +191,7 @@ probe_primary(struct rte_vdev_device *vdev)
 	return ret;
 }
 
+/* A port that is being built is refused: EAL has it attached when its probe has returned. */
 static int
 probe_secondary(struct rte_vdev_device *vdev)
 {
@@ -203,10 +205,9 @@ probe_secondary(struct rte_vdev_device *vdev)
 	if (ret != 0)
 		return ret;
 	dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
-	if (dev == NULL)
+	if (dev == NULL || octo_of(dev) == NULL || !octo_legs_borrow(octo_of(dev)))
 		return -ENODEV;
 	dev->device = &vdev->device;
-	octo_legs_borrow(octo_of(dev));
 	set_entry_points(dev);
 	octo_rx_intr_borrow(dev);
 	rte_eth_dev_probing_finish(dev);

@@ -122,12 +122,27 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 }
 
 void
+octo_legs_set_open(struct octo_dev *octo, bool open)
+{
+	/* pairs with the acquire in octo_legs_borrow(): who attaches sees the port as built */
+	rte_atomic_store_explicit(&octo->legs.open, open, rte_memory_order_release);
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+}
+
+bool
 octo_legs_borrow(struct octo_dev *octo)
 {
-	octo_legs_borrowed = true;
 	note(&octo->legs.borrowers);
+	/* pairs with the fence above: this sees the port closed, or octo_legs_is_lent() the note */
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	if (!rte_atomic_load_explicit(&octo->legs.open, rte_memory_order_acquire)) {
+		forget(&octo->legs.borrowers);
+		return false;
+	}
+	octo_legs_borrowed = true;
 	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
 	octo_registry_add(octo);
+	return true;
 }
 
 const struct octo_dev *

@@ -35,6 +35,7 @@ struct octo_borrowers {
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
 	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
+	RTE_ATOMIC(bool) open;     /**< the port is built, and is not being closed */
 	struct octo_borrowers borrowers;
 };
 
@@ -68,8 +69,16 @@ octo_legs_is_here(const RTE_ATOMIC(int32_t) * process)
 /** In the primary, before legs go live: make other processes refresh them. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
 
-/** In a secondary that attaches the port. */
-void octo_legs_borrow(struct octo_dev *octo);
+/** In the primary: other processes may attach the port from now on, or no more. */
+void octo_legs_set_open(struct octo_dev *octo, bool open);
+
+/**
+ * In a secondary that attaches the port.
+ *
+ * @return
+ *   False if the port is not open: then it is not attached.
+ */
+bool octo_legs_borrow(struct octo_dev *octo);
 
 /**
  * In a secondary that releases the port, if it has attached it: this process does not use the
