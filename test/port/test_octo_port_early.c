@@ -408,6 +408,117 @@ test_a_pf_that_dies_when_it_joins_is_replaced(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
+/* PFs that are lost while the port over them is built: both are its own by then. */
+static struct {
+	struct eth_dev_ops ops[2];
+	const struct eth_dev_ops *real;
+	void (*lose)(void);
+	bool asked; /* PF 1, by its owner */
+} building;
+
+static bool
+is_owned(unsigned int pf)
+{
+	struct rte_eth_dev_owner owner = {.id = RTE_ETH_DEV_NO_OWNER};
+
+	return rte_eth_dev_owner_get(octo_port_pf(pf), &owner) == 0 &&
+	       owner.id != RTE_ETH_DEV_NO_OWNER;
+}
+
+static void
+lose_once(void)
+{
+	void (*lose)(void) = building.lose;
+
+	building.lose = NULL;
+	if (lose != NULL)
+		lose();
+}
+
+/* The port has asked PF 1 before, so it asks both again. */
+static int
+ask_pf0(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	if (building.asked)
+		lose_once();
+	return building.real->dev_infos_get(dev, info);
+}
+
+static int
+ask_pf1(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	building.asked |= is_owned(1);
+	return building.real->dev_infos_get(dev, info);
+}
+
+static void
+raise_removal(void)
+{
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)], RTE_ETH_EVENT_INTR_RMV,
+				     NULL);
+}
+
+static void
+remove_pf1(void)
+{
+	octo_port_remove_pf(1);
+}
+
+static uint16_t
+build_while(void (*lose)(void))
+{
+	static const eth_dev_infos_get_t ask[] = {ask_pf0, ask_pf1};
+	uint16_t port;
+
+	octo_port_add_pfs(&two_pfs);
+	building.asked = false;
+	building.lose = lose;
+	for (unsigned int pf = 0; pf < RTE_DIM(ask); pf++) {
+		struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(pf)];
+
+		building.real = dev->dev_ops;
+		building.ops[pf] = *dev->dev_ops;
+		building.ops[pf].dev_infos_get = ask[pf];
+		dev->dev_ops = &building.ops[pf];
+	}
+	port = octo_port_add(&two_pfs);
+	rte_eth_devices[octo_port_pf(0)].dev_ops = building.real;
+	assert_null(building.lose);
+	return port;
+}
+
+/* It is not polled: its queues are freed next. It comes back as any other. */
+static void
+test_a_pf_that_goes_while_the_port_is_built_does_not_join(void **state)
+{
+	uint16_t port = build_while(raise_removal);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_false(octo_port_pf_is_started(port, 1));
+	assert_non_null(octo_port_steer(port, 8, 0, NULL));
+	octo_port_assert_arrives(port, 8, 0, 10);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
+/* It is probed again when the port is started. */
+static void
+test_a_pf_that_is_gone_when_the_port_is_built_comes_back(void **state)
+{
+	uint16_t port = build_while(remove_pf1);
+
+	(void)state;
+	assert_false(octo_port_pf_is_there(1));
+	octo_port_up(port, 2);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
 int
 main(void)
 {
@@ -423,6 +534,8 @@ main(void)
 		octo_port_test(test_a_port_starts_without_a_pf_inside_its_probe),
 		octo_port_test(test_a_port_is_made_without_a_pf_inside_its_probe),
 		octo_port_test(test_a_port_is_refused_over_a_pf_inside_its_probe),
+		octo_port_test(test_a_pf_that_goes_while_the_port_is_built_does_not_join),
+		octo_port_test(test_a_pf_that_is_gone_when_the_port_is_built_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

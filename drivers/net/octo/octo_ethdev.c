@@ -101,6 +101,7 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_attach_all(octo, args);
 	if (ret != 0)
 		goto err_lock;
+	octo_registry_add(octo);
 	octo_rss_remember(octo);
 	octo_pf_counts_begin(octo);
 	ret = octo_info_check_alike(octo);
@@ -130,12 +131,26 @@ err_learn:
 err_agent:
 	octo_mpfs_agent_fini(octo);
 err_pfs:
+	octo_registry_remove(octo->port_id, octo->owner_id);
 	octo_attach_undo_all(octo, false);
 err_lock:
 	octo_lock_fini(octo);
 err_wake:
 	octo_wake_fini(octo);
 	return ret;
+}
+
+/* Everybody may use the port from now on. Events of its PFs that were raised before are handled. */
+static void
+open_port(struct octo_dev *octo)
+{
+	octo_legs_set_open(octo, true);
+	/* handlers that have seen it closed have posted their events */
+	octo_registry_await();
+	octo_lock(octo);
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
+		octo_loss_hear_locked(octo, (uint8_t)i, NULL);
+	octo_unlock(octo);
 }
 
 static int
@@ -154,8 +169,7 @@ build(struct rte_eth_dev *dev, struct octo_args *args)
 	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
 				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
 				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
-	octo_registry_add(octo_of(dev));
-	octo_legs_set_open(octo_of(dev), true);
+	open_port(octo_of(dev));
 	rte_eth_dev_probing_finish(dev);
 	OCTO_LOG(NOTICE, "%s: port %u over %u PFs", args->port, dev->data->port_id,
 		 octo_of(dev)->nb_pfs);

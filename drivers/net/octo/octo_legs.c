@@ -124,7 +124,7 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 void
 octo_legs_set_open(struct octo_dev *octo, bool open)
 {
-	/* pairs with the acquire in octo_legs_borrow(): who attaches sees the port as built */
+	/* pairs with the acquire in octo_legs_is_open() */
 	rte_atomic_store_explicit(&octo->legs.open, open, rte_memory_order_release);
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 }
@@ -135,7 +135,7 @@ octo_legs_borrow(struct octo_dev *octo)
 	note(&octo->legs.borrowers);
 	/* pairs with the fence above: this sees the port closed, or octo_legs_is_lent() the note */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	if (!rte_atomic_load_explicit(&octo->legs.open, rte_memory_order_acquire)) {
+	if (!octo_legs_is_open(&octo->legs)) {
 		forget(&octo->legs.borrowers);
 		return false;
 	}

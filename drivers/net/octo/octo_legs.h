@@ -72,6 +72,13 @@ void octo_legs_change(struct octo_dev *octo, uint32_t live);
 /** In the primary: other processes may attach the port from now on, or no more. */
 void octo_legs_set_open(struct octo_dev *octo, bool open);
 
+static inline bool
+octo_legs_is_open(const struct octo_legs *legs)
+{
+	/* pairs with the release in octo_legs_set_open(): the port is seen as built */
+	return rte_atomic_load_explicit(&legs->open, rte_memory_order_acquire);
+}
+
 /**
  * In a secondary that attaches the port.
  *

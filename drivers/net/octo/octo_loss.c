@@ -243,6 +243,19 @@ octo_loss_by_event(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_even
 	octo_wake_link(octo);
 }
 
+/*
+ * An event while the octo port is built. Its builder uses the PF until it is done, and hears of the
+ * event then: until then calls of a PF that is gone fail.
+ */
+void
+octo_loss_note(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event)
+{
+	const int i = octo_loss_index(octo, pf_port_id);
+
+	if (i >= 0)
+		post(&octo->port[i], event);
+}
+
 /* The port is drained: no burst may use it from now on, but its Tx rings are left to be sent. */
 void
 octo_loss_drained_locked(struct octo_dev *octo, uint8_t i)

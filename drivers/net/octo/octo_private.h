@@ -434,6 +434,7 @@ bool octo_port_works_locked(const struct octo_port *port);
 
 /* octo_registry.c: the octo ports of this process */
 void octo_registry_add(struct octo_dev *octo);
+void octo_registry_await(void);
 struct octo_dev *octo_registry_remove(uint16_t port_id, uint64_t owner_id);
 struct octo_dev *octo_registry_get(uint16_t port_id);
 struct octo_dev *octo_registry_get_any(uint16_t port_id);
@@ -475,6 +476,7 @@ void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs);
 /* octo_loss.c: a PF is lost */
 int octo_loss_index(const struct octo_dev *octo, uint16_t pf_port_id);
 void octo_loss_by_event(struct octo_dev *octo, uint16_t pf, enum rte_eth_event_type event);
+void octo_loss_note(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_event_type event);
 void octo_loss_drained_locked(struct octo_dev *octo, uint8_t i);
 void octo_loss_settle_locked(struct octo_dev *octo);
 void octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_answer *answer);

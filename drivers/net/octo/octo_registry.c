@@ -3,7 +3,8 @@
 /*
  * The octo ports of this process, for callers outside a control operation: PF events,
  * telemetry, testpmd. In a secondary process they are the primary's. A caller holds the registry
- * while it uses a port; a port is removed from the registry before any of it is freed.
+ * while it uses a port; a port is removed from the registry before any of it is freed. A port that
+ * is being built is found by events of its PFs only.
  *
  * A reader may wait for a port's control mutex, and a thread that holds the mutex may
  * become a reader, when a PF raises an event inside an operation. So readers precede a
@@ -45,6 +46,14 @@ octo_registry_add(struct octo_dev *octo)
 	pthread_rwlock_unlock(&registry_lock);
 }
 
+/* After this returns, callers from outside see what this thread has stored before. */
+void
+octo_registry_await(void)
+{
+	write_lock();
+	pthread_rwlock_unlock(&registry_lock);
+}
+
 /*
  * After this returns, no caller from outside uses the port, and none can get it. Returns the
  * port; NULL if there is none with this owner id, as its port id belongs to a later one.
@@ -76,9 +85,10 @@ octo_registry_get_any(uint16_t port_id)
 		return NULL;
 	read_lock();
 	octo = registry[port_id];
-	if (octo == NULL)
-		octo_registry_put();
-	return octo;
+	if (octo != NULL && octo_legs_is_open(&octo->legs))
+		return octo;
+	octo_registry_put();
+	return NULL;
 }
 
 /*
@@ -102,7 +112,7 @@ has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
 	return false;
 }
 
-/* octo_registry_get() for the octo port that a PF belongs to. */
+/* The octo port that a PF belongs to, also while it is built: see octo_registry_get(). */
 struct octo_dev *
 octo_registry_get_by_pf(uint16_t pf_port_id)
 {
@@ -123,7 +133,10 @@ octo_registry_put(void)
 	pthread_rwlock_unlock(&registry_lock);
 }
 
-/* Call a function for each octo port of this process, with the registry held. */
+/*
+ * Call a function for each octo port of this process, with the registry held. Some may not be
+ * built.
+ */
 void
 octo_registry_foreach(void (*fn)(struct octo_dev *octo, const void *what), const void *what)
 {
