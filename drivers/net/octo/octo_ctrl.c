@@ -13,6 +13,7 @@
 
 #include "octo_clock.h"
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 
 /* Time between two rounds, and the longest time that one kind of steps may take of a round. */
 #define TICK_MS 5
@@ -81,6 +82,16 @@ repeat_for_a_while(struct octo_dev *octo, bool (*step)(struct octo_dev *octo))
 	return more;
 }
 
+/* A secondary had taken the legs of a PF out, and has attached it again: octo_peers_find_pf(). */
+static void
+follow_peers(struct octo_dev *octo)
+{
+	if (!rte_atomic_exchange_explicit(&octo->legs.found, false, rte_memory_order_acquire))
+		return;
+	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
+	octo_rx_intr_wake_all(octo);
+}
+
 /* Returns whether the next step should come soon. */
 static bool
 tick(struct octo_dev *octo, uint64_t now)
@@ -96,6 +107,7 @@ tick(struct octo_dev *octo, uint64_t now)
 		octo_agent_sync_tick_locked(octo);
 		octo_ethtool_sync_tick_locked(octo);
 		octo_mac_follow_locked(octo);
+		follow_peers(octo);
 		octo_timesync_follow_locked(octo);
 		octo_failover_seek_again_locked(octo, now);
 		if (octo->failover.pending)

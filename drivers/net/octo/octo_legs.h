@@ -36,6 +36,7 @@ struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
 	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
 	RTE_ATOMIC(bool) open;     /**< the port is built, and is not being closed */
+	RTE_ATOMIC(bool) found;    /**< a secondary has attached a PF's port */
 	struct octo_borrowers borrowers;
 };
 

@@ -136,3 +136,23 @@ octo_peers_lose_pf(uint16_t pf_port_id)
 	octo_registry_foreach(lose, &pf_port_id);
 	octo_users_lose(pf_port_id);
 }
+
+static void
+find(struct octo_dev *octo, const void *port)
+{
+	const uint16_t pf_port_id = *(const uint16_t *)port;
+
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
+		if (octo->port[i].port_id == pf_port_id)
+			/* pairs with the acquire in follow_peers() */
+			rte_atomic_store_explicit(&octo->legs.found, true,
+						  rte_memory_order_release);
+}
+
+/* Without the port's mutex: the primary may hold it, and wait for this process. */
+void
+octo_peers_find_pf(uint16_t pf_port_id)
+{
+	if (octo_legs_borrowed)
+		octo_registry_foreach(find, &pf_port_id);
+}

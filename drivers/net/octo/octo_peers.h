@@ -39,4 +39,10 @@ bool octo_peers_let_go(const struct octo_dev *octo);
  */
 void octo_peers_lose_pf(uint16_t pf_port_id);
 
+/**
+ * In a secondary that has attached a PF's port: the primary makes its legs live, if they are. They
+ * are not if this process had lost the port, and the primary did not remove the PF after all.
+ */
+void octo_peers_find_pf(uint16_t pf_port_id);
+
 #endif /* OCTO_PEERS_H */
