@@ -5,6 +5,13 @@
 #include "octo_port_async.h"
 
 uint16_t (*octo_port_results_given)(uint16_t pf);
+uint16_t octo_port_fail_destroy = RTE_MAX_ETHPORTS;
+
+/* The result of a destruction that was not begun. */
+static struct {
+	struct rte_flow_op_result result;
+	const struct rte_eth_dev *dev;
+} failed;
 
 int
 __real_mpsim_flow_pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[],
@@ -19,7 +26,33 @@ __wrap_mpsim_flow_pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_
 {
 	if (octo_port_results_given != NULL)
 		nb = RTE_MIN(nb, octo_port_results_given(dev->data->port_id));
+	if (nb > 0 && failed.dev == dev) {
+		results[0] = failed.result;
+		failed.dev = NULL;
+		return 1;
+	}
 	return __real_mpsim_flow_pull(dev, queue, results, nb, error);
+}
+
+int __real_mpsim_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue,
+				    const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+				    void *user_data, struct rte_flow_error *error);
+int __wrap_mpsim_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue,
+				    const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+				    void *user_data, struct rte_flow_error *error);
+
+int
+__wrap_mpsim_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue,
+				const struct rte_flow_op_attr *attr, struct rte_flow *flow,
+				void *user_data, struct rte_flow_error *error)
+{
+	if (octo_port_fail_destroy != dev->data->port_id)
+		return __real_mpsim_flow_async_destroy(dev, queue, attr, flow, user_data, error);
+	octo_port_fail_destroy = RTE_MAX_ETHPORTS;
+	failed.result.status = RTE_FLOW_OP_ERROR;
+	failed.result.user_data = user_data;
+	failed.dev = dev;
+	return 0;
 }
 
 void

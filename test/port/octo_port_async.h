@@ -59,4 +59,7 @@ void octo_port_pull_nothing(uint16_t port);
 /** How many results a PF, told by its port id, gives at a pull; NULL: as many as there are. */
 extern uint16_t (*octo_port_results_given)(uint16_t pf);
 
+/** This PF, told by its port id, fails the next destruction and keeps the rule. */
+extern uint16_t octo_port_fail_destroy;
+
 #endif /* OCTO_PORT_ASYNC_H */

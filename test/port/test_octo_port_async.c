@@ -114,46 +114,6 @@ check_rejected(const struct octo_port_conf *conf, unsigned int room)
 	assert_int_equal(octo_port_xstat(port, "steered_flows"), room);
 }
 
-/* A flow queue of a PF takes no more; what is pulled of it means nothing to anybody. */
-static void
-fill_queue_of_pf(uint16_t pf)
-{
-	static char scratch[1024];
-	const struct rte_flow_op_attr now = {0};
-	const struct rte_flow_indir_action_conf conf = {.ingress = 1};
-	const struct rte_flow_action count = {
-		.type = RTE_FLOW_ACTION_TYPE_COUNT,
-		.conf = &(const struct rte_flow_action_count){0},
-	};
-
-	while (rte_flow_async_action_handle_create(pf, 0, &now, &conf, &count, scratch, NULL) !=
-	       NULL)
-		;
-	assert_int_equal(rte_errno, EAGAIN);
-}
-
-/* The second PF has room for one rule: none is left there when the next is made. */
-static void
-test_a_pf_that_takes_no_destruction(void **state)
-{
-	const struct octo_port_conf conf = {.pf = {[1] = "arfs_entries=1"}};
-	struct octo_port_table t;
-	uint16_t port = start_port(&conf, &t);
-	struct rte_flow *flow = octo_port_enqueue(&t, 100, 1, false, NULL);
-
-	(void)state;
-	assert_non_null(flow);
-	octo_port_pull(port, 100, OK);
-	fill_queue_of_pf(octo_port_pf(1));
-	assert_int_equal(octo_port_enqueue_destroy(port, flow, 101, false), 0);
-	octo_port_pull(port, 101, FAILED);
-	assert_int_equal(octo_port_enqueue_destroy(port, flow, 102, false), 0);
-	octo_port_pull(port, 102, OK);
-	assert_non_null(octo_port_enqueue(&t, 103, 1, false, NULL));
-	octo_port_pull(port, 103, OK);
-	octo_port_assert_arrives(port, 103, 1, 20);
-}
-
 static void
 test_a_pf_that_is_full(void **state)
 {
@@ -547,7 +507,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_rules_lead_home),
-		octo_port_test(test_a_pf_that_takes_no_destruction),
 		octo_port_test(test_a_pf_that_is_full),
 		octo_port_test(test_a_switch_that_is_full),
 		octo_port_test(test_a_tuple_is_steered_once),

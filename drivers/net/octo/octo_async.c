@@ -81,7 +81,8 @@ octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_fl
 
 /*
  * Also destroys rejected rules. A PF whose queue is full keeps its rule until the next attempt;
- * a PF that is about to be removed takes its rule along.
+ * a PF that is about to be removed takes its rule along. The handle of a rule that is being
+ * destroyed is of no life, until the PF answers.
  */
 void
 octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
@@ -98,7 +99,7 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 			op->failed = true;
 			continue;
 		}
-		op->rule->arfs[pf] = (struct octo_handle){0};
+		op->rule->arfs[pf].life = OCTO_LIFE_NONE;
 		op->awaited |= RTE_BIT32(pf);
 	}
 }
@@ -151,13 +152,20 @@ finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 	return true;
 }
 
-/* A rule that a PF failed to destroy stays valid: the application may destroy it again. */
+/*
+ * A rule that a PF or the switch failed to destroy stays valid: the application may destroy it
+ * again. What is not in a flow queue is removed here.
+ */
 static void
-finish_destroy(struct octo_dev *octo, const struct op *op)
+finish_destroy(struct octo_dev *octo, struct op *op)
 {
-	if (op->rule != NULL && op->failed)
+	if (op->rule == NULL)
+		return;
+	if (octo_fanout_remove_locked(octo, op->rule, NULL) != 0)
+		op->failed = true;
+	if (op->failed)
 		octo_rule_leave_locked(octo, op->rule);
-	else if (op->rule != NULL)
+	else
 		free_rule(octo, op->rule);
 }
 
@@ -191,6 +199,22 @@ finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 	return true;
 }
 
+/* A PF that failed to destroy the rule has it still. */
+static void
+hear_destroyed(struct octo_dev *octo, const struct op *op, uint8_t pf,
+	       enum rte_flow_op_status status)
+{
+	struct octo_handle *on;
+
+	/* an operation that creates a rule may be undone */
+	if (op->rule == NULL || (op->kind != FLOW_DESTROY && !op->undone) ||
+	    !(op->awaited & RTE_BIT32(pf)))
+		return;
+	on = &op->rule->arfs[pf];
+	*on = status == RTE_FLOW_OP_SUCCESS ? (struct octo_handle){0} :
+					      octo_handle_make(on->h, octo->port[pf].fsm.life);
+}
+
 /* Pulls the results of all PFs. Returns whether there were any. */
 static bool
 collect(struct octo_dev *octo, struct octo_async_queue *q)
@@ -211,9 +235,10 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 			/* of an earlier own operation, for which octo waited in vain */
 			if (op == &q->own && --q->own_results[pf] != 0)
 				continue;
-			op->awaited &= ~RTE_BIT32(pf);
 			if (results[i].status != RTE_FLOW_OP_SUCCESS)
 				op->failed = true;
+			hear_destroyed(octo, op, (uint8_t)pf, results[i].status);
+			op->awaited &= ~RTE_BIT32(pf);
 		}
 	}
 	return any;
@@ -288,5 +313,7 @@ octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		q->own_results[pf] += (q->own.awaited & RTE_BIT32(pf)) != 0;
 	settle(octo, q);
+	/* a result that comes later must not find it */
+	q->own.rule = NULL;
 	rule->ext->table->nb_flows--;
 }

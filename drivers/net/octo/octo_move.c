@@ -31,7 +31,7 @@ lead_home(struct octo_move *m, struct rte_flow *rule)
 	bool again;
 	int ret;
 
-	if (!octo->started || rule->pending)
+	if (!octo->started || rule->pending || rule->rejected)
 		return 0;
 	/* the rule itself was changed; another leg of the same queue is a rehome's */
 	if (octo->sliced && octo_rule_has_tuple(rule) && octo_rule_pf(octo, rule) != OCTO_NO_PF) {

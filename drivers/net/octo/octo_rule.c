@@ -247,13 +247,19 @@ octo_rule_enter_locked(struct octo_dev *octo, const struct octo_rule_spec *spec,
 	return rule;
 }
 
-/* Remove the rule from all PFs and free its tuple for other rules; the handle stays. */
+/*
+ * Remove the rule from all PFs and free its tuple for other rules; the handle stays. If a PF or the
+ * switch refuses, the tuple stays, too: it tells which rule to remove at the next attempt.
+ */
 void
 octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
-	octo_fanout_remove_locked(octo, rule, NULL);
-	octo_rule_store_delist_locked(octo, rule);
+	const int ret = octo_fanout_remove_locked(octo, rule, NULL);
+
 	rule->rejected = true;
+	if (ret != 0)
+		return;
+	octo_rule_store_delist_locked(octo, rule);
 	rule->tuple = (struct octo_tuple){0};
 	octo_rule_store_enlist(octo, rule);
 }

@@ -82,7 +82,7 @@ struct rte_flow {
 	bool count : 1;               /* the application asked for COUNT */
 	bool by_table : 1;            /* from a template table, through a flow queue */
 	bool pending : 1;             /* if by_table: not yet completed by the PFs */
-	bool rejected : 1;            /* if by_table: by a PF, and on none */
+	bool rejected : 1;            /* if by_table: by a PF; on none, or to be destroyed again */
 	bool crowded : 1;             /* the agent, which has it, refused to flip it */
 	bool no_room : 1;             /* the agent, which lacks it, is too full for it */
 	bool moved : 1;               /* it led elsewhere before; hits may date from then */

@@ -252,7 +252,8 @@ lead_flows(struct octo_dev *octo, uint16_t queue, struct slice *s)
 			s->n++;
 			continue;
 		}
-		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending) {
+		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending &&
+		    !rule->rejected) {
 			ret = arm_home(octo, queue, s);
 			if (ret != 0)
 				return ret;
