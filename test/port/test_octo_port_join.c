@@ -2,7 +2,10 @@
 
 /* PFs that go in order, when that is announced, and that come back with many rules to get. */
 
-#include "octo_port.h"
+#include <errno.h>
+
+#include "octo_port_async.h"
+#include "octo_port_fault.h"
 #include "mpsim_control.h"
 
 #define QUEUE 1
@@ -233,6 +236,59 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	assert_int_equal(octo_port_xstat(port, "replugs"), replugs + 1);
 }
 
+static const struct rte_flow_attr ingress = {.ingress = 1};
+static const struct rte_flow_item ipv4[] = {
+	{.type = RTE_FLOW_ITEM_TYPE_ETH},
+	{.type = RTE_FLOW_ITEM_TYPE_IPV4},
+	{.type = RTE_FLOW_ITEM_TYPE_END},
+};
+static const struct rte_flow_action drop[] = {
+	{.type = RTE_FLOW_ACTION_TYPE_DROP},
+	{.type = RTE_FLOW_ACTION_TYPE_END},
+};
+
+/* No queue is named, so the PFs are asked before. */
+static void
+test_a_rule_that_a_joining_pf_finds_invalid(void **state)
+{
+	const uint16_t port = join_slowly();
+	struct octo_port_faults *faults = octo_port_faults_on(1);
+
+	(void)state;
+	faults->validate_ingress = EPERM;
+	assert_int_equal(rte_flow_validate(port, &ingress, ipv4, drop, NULL), 0);
+	assert_non_null(rte_flow_create(port, &ingress, ipv4, drop, NULL));
+	octo_port_faults_on(0)->validate_ingress = EPERM;
+	assert_int_equal(rte_flow_validate(port, &ingress, ipv4, drop, NULL), -EPERM);
+	octo_port_faults_off();
+}
+
+/* It gets neither the action, nor then the rules that have it, and is tried again. */
+static void
+test_an_indirect_action_that_a_joining_pf_refuses(void **state)
+{
+	const uint16_t port = join_slowly();
+	struct octo_port_faults *faults = octo_port_faults_on(1);
+	struct rte_flow_action_handle *handle;
+	int ingresses;
+
+	(void)state;
+	faults->handle_create = ENOSPC;
+	handle = octo_port_indirect_queue(port, QUEUE);
+	ingresses = faults->ingresses;
+	assert_non_null(octo_port_steer_by(port, 3000, handle, NULL));
+	assert_int_equal(faults->ingresses, ingresses);
+	octo_port_await(is_in_state(port, 1, "draining"));
+	handle = octo_port_indirect_queue(port, QUEUE);
+	assert_non_null(octo_port_steer_by(port, 3001, handle, NULL));
+	assert_int_equal(faults->ingresses, ingresses);
+	octo_port_faults_off();
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_leads_to(port, 3001, QUEUE, 1));
+	octo_port_assert_arrives(port, 3001, QUEUE, 10);
+	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
+}
+
 /* One without some rules is better than none, and manages the switch until there is another. */
 static void
 test_the_last_pf_cannot_join(void **state)
@@ -259,9 +315,9 @@ test_the_last_pf_cannot_join(void **state)
 
 #define ROOM 8
 
-/* PF 1 is the last: it came back, and has no room for most of the rules. */
+/* PF 1 came back, and has no room for most of the rules. */
 static uint16_t
-join_without_room(void)
+come_back_without_room(void)
 {
 	static const struct octo_port_conf small = {
 		.replug = true,
@@ -277,9 +333,32 @@ join_without_room(void)
 	octo_port_remove_pf(1);
 	octo_port_add_pf(&small, 1);
 	octo_port_await(is_in_state(port, 1, "draining"));
+	return port;
+}
+
+/* PF 0 takes it, and PF 1 is given back soon. */
+static void
+test_a_rule_that_only_a_draining_pf_refuses(void **state)
+{
+	const uint16_t port = come_back_without_room();
+
+	(void)state;
+	assert_non_null(octo_port_steer(port, 3000, QUEUE, NULL));
+	assert_true(is_in_state(port, 1, "draining"));
+	octo_port_assert_arrives(port, 3000, QUEUE, 10);
+}
+
+/* PF 1 is the last. */
+static uint16_t
+join_without_room(void)
+{
+	const uint16_t port = come_back_without_room();
+
 	octo_port_remove_pf(0);
 	octo_port_await(is_in_state(port, 1, "draining") && octo_port_is_proxy(port, 1));
 	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
+	/* now its answer counts */
+	assert_null(octo_port_steer(port, 3000, QUEUE, NULL));
 	return port;
 }
 
@@ -470,6 +549,9 @@ main(void)
 		join_test(test_the_last_pf_is_ejected),
 		join_test(test_rules_come_and_go_while_a_pf_joins),
 		join_test(test_a_rule_that_only_a_joining_pf_refuses),
+		join_test(test_a_rule_that_a_joining_pf_finds_invalid),
+		join_test(test_a_rule_that_only_a_draining_pf_refuses),
+		join_test(test_an_indirect_action_that_a_joining_pf_refuses),
 		join_test(test_the_last_pf_cannot_join),
 		join_test(test_two_pfs_cannot_join),
 		join_test(test_a_pf_that_does_not_get_to_join),

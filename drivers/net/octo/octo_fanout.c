@@ -142,6 +142,10 @@ octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct oc
 	struct rte_flow *on;
 
 	attr.priority += step;
+	if (!pf_rule->is_built && !octo_indirect_has(pf_rule->rule.actions_ro, port)) {
+		octo_flow_refuse(error, ENODEV, "it lacks an indirect action of the rule");
+		return octo_handle_make(NULL, life);
+	}
 	actions = octo_fanout_actions_on(octo, port, pf_rule, &own);
 	on = octo_port_nic(p)->create(p, &attr, pf_rule->rule.pattern_ro, actions, error);
 	return octo_handle_make(on, life);
@@ -172,7 +176,7 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 		/* the only rule of a flow is tried again when its queue is rehomed */
 		if (rule->arfs[port].h == NULL &&
 		    (octo_rule_is_sole(octo, rule) ||
-		     !octo_port_excuse_joining_locked(octo, port, -rte_errno)))
+		     !octo_port_excuse_locked(octo, port, -rte_errno)))
 			ret = octo_flow_blame(&octo->port[port], -rte_errno, error);
 	}
 	return ret;
@@ -190,6 +194,19 @@ octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
 					  "neither the PFs nor the agent can count");
 	return 0;
+}
+
+/* The PFs among these that are asked: those that may lack rules only if there are no others. */
+static uint32_t
+asked(const struct octo_dev *octo, uint32_t pfs)
+{
+	uint32_t mask = 0;
+	int port;
+
+	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_READY)
+		if (!octo_port_may_lack_rules(octo, (uint8_t)port))
+			mask |= pfs & RTE_BIT32(port);
+	return mask != 0 ? mask : pfs;
 }
 
 /*
@@ -215,6 +232,7 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 		ret = rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
 					 "the PF that the rule names is gone, or the transfer "
 					 "proxy of the switch");
+	pf_rule.pfs = asked(octo, pf_rule.pfs);
 	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_READY) {
 		const struct octo_port *p = &octo->port[port];
 

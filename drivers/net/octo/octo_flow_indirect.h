@@ -52,6 +52,7 @@ struct octo_indirect_own {
 int octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action actions[],
 			struct rte_flow_error *error);
 bool octo_indirect_is_in(const struct rte_flow_action actions[]);
+bool octo_indirect_has(const struct rte_flow_action actions[], uint8_t port);
 void octo_indirect_hold(const struct rte_flow_action actions[]);
 void octo_indirect_release(const struct rte_flow_action actions[]);
 bool octo_indirect_is_used(const struct rte_flow_action actions[],

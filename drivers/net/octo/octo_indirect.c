@@ -90,6 +90,9 @@ complete(struct octo_dev *octo, struct rte_flow_action_handle *handle, struct rt
 		if (octo_indirect_handle_on(handle, port) == NULL)
 			ret = insert_on_pf(octo, handle, (uint8_t)port,
 					   first_error == 0 ? error : NULL);
+		/* rules that have the action are made without it, too */
+		if (ret != 0 && !octo->sliced && octo_port_excuse_locked(octo, (uint8_t)port, ret))
+			ret = 0;
 		if (first_error == 0)
 			first_error = ret;
 	}
@@ -372,14 +375,17 @@ octo_indirect_install_locked(struct octo_dev *octo)
 
 /* Create the handles of the other PFs on one that came back. */
 int
-octo_indirect_join_locked(struct octo_dev *octo, struct rte_flow_error *error)
+octo_indirect_join_locked(struct octo_dev *octo)
 {
 	struct rte_flow_action_handle *handle;
 	int ret = 0;
 
-	TAILQ_FOREACH(handle, &octo->indirects, next)
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		if (ret == 0)
-			ret = complete(octo, handle, error);
+			ret = complete(octo, handle, NULL);
+		if (ret == 0)
+			ret = octo->sync.joining.ret;
+	}
 	return ret;
 }
 

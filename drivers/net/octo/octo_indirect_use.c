@@ -137,6 +137,21 @@ octo_indirect_is_used(const struct rte_flow_action actions[],
 	return false;
 }
 
+/* Has the PF all indirect actions among these? */
+bool
+octo_indirect_has(const struct rte_flow_action actions[], uint8_t port)
+{
+	const struct rte_flow_action *action;
+	struct octo_spec_walk walk;
+
+	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
+	     action = octo_spec_walk_next(&walk))
+		if (handle_of(action) != NULL &&
+		    octo_indirect_handle_on(handle_of(action), port) == NULL)
+			return false;
+	return true;
+}
+
 /* The first action of a type, direct or behind a handle. */
 const struct rte_flow_action *
 octo_indirect_find(const struct rte_flow_action actions[], enum rte_flow_action_type type)

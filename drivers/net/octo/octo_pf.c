@@ -188,14 +188,25 @@ octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_eve
 }
 
 /*
- * If the port is joining, its error is stored and true returned: a rule that the other PFs accept
- * is created without it, and its join fails.
+ * May the port lack rules that the others have? It is joining, or failed to and is given back,
+ * unless it goes on as the last one.
  */
 bool
-octo_port_excuse_joining_locked(struct octo_dev *octo, uint8_t port, int ret)
+octo_port_may_lack_rules(const struct octo_dev *octo, uint8_t port)
 {
-	if (!octo_port_is_joining(octo, port))
-		return false;
-	octo->sync.joining.ret = ret;
-	return true;
+	return octo_port_is_joining(octo, port) ||
+	       (octo->role[port].state == OCTO_PF_DRAIN_BACK &&
+		!octo_pf_state_is_last(octo->role, octo->nb_ports, port));
+}
+
+/*
+ * Returns whether a rule that the port refused, and that the other PFs accept, is created without
+ * it. If it is joining, its error is stored, and its join fails.
+ */
+bool
+octo_port_excuse_locked(struct octo_dev *octo, uint8_t port, int ret)
+{
+	if (octo_port_is_joining(octo, port) && octo->sync.joining.ret == 0)
+		octo->sync.joining.ret = ret;
+	return octo_port_may_lack_rules(octo, port);
 }

@@ -184,7 +184,6 @@ start(struct octo_dev *octo, uint8_t port)
 int
 octo_resync_start_locked(struct octo_dev *octo, uint8_t port)
 {
-	struct rte_flow_error error = {.message = NULL};
 	int ret;
 
 	octo_assert_locked(octo);
@@ -206,6 +205,6 @@ octo_resync_start_locked(struct octo_dev *octo, uint8_t port)
 	if (ret != 0)
 		octo_port_role_hear_locked(octo, port, OCTO_PF_EV_STOPPED);
 	else
-		octo->sync.joining.ret = octo_indirect_join_locked(octo, &error);
+		octo->sync.joining.ret = octo_indirect_join_locked(octo);
 	return ret;
 }
