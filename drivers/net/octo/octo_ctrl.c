@@ -154,7 +154,10 @@ octo_ctrl_step(struct octo_dev *octo, uint64_t now)
 	busy |= repeat_for_a_while(octo, migrate_step);
 	octo_replug_tick(octo, now);
 	more |= repeat_for_a_while(octo, octo_replug_resync_slice);
-	busy |= octo_drain_tick(octo);
+	if (octo_drain_tick(octo)) {
+		busy = true;
+		more |= repeat_for_a_while(octo, octo_drain_count_slice);
+	}
 	return more ? 0 : busy ? BUSY_TICK_MS : TICK_MS;
 }
 

@@ -18,6 +18,11 @@
 /* How long a PF is drained whose PMD cannot tell how full its rings are. */
 #define BLIND_MS 10
 
+/* For how long, at most, it stays for what its rules have counted. */
+#define COUNT_MS 20
+#define SLICE_RULES 64
+#define SLICE_US 50
+
 /* Returns false if the PF must be taken away at once, as it does not work, or is the last. */
 bool
 octo_drain_begin_locked(struct octo_dev *octo, uint8_t port)
@@ -176,6 +181,57 @@ is_empty(struct octo_dev *octo, uint8_t port, bool stays)
 	return !stays || !any_holds(octo, port, blind, has_to_send);
 }
 
+/* The port goes next. Returns whether what its rules have counted is read, or takes too long. */
+static bool
+is_counted(struct octo_dev *octo, uint8_t port)
+{
+	struct octo_draining *d = &octo->port[port].draining;
+
+	if (d->count_until == 0) {
+		d->count_until = octo_deadline(COUNT_MS * 1000);
+		d->counting = true;
+		d->others = false;
+		octo->sync.cursor[OCTO_CURSOR_DRAIN + port] = TAILQ_FIRST(&octo->rules);
+		octo_indirect_keep_pf_locked(octo, port);
+	}
+	return !d->counting || octo_now() >= d->count_until;
+}
+
+static bool
+count_slice_locked(struct octo_dev *octo, uint8_t port)
+{
+	struct octo_draining *d = &octo->port[port].draining;
+	const uint64_t end = octo_deadline(SLICE_US);
+	unsigned int n = 0;
+
+	d->counting &= octo_port_is(&octo->port[port], OCTO_PORT_RUNNING);
+	while (d->counting && n < SLICE_RULES && octo_now() < end) {
+		struct rte_flow *rule = octo_rule_store_next_locked(octo, OCTO_CURSOR_DRAIN + port,
+								    &d->others);
+
+		d->counting = rule != NULL;
+		if (rule == NULL || !rule->count)
+			continue;
+		octo_rule_hits_keep_pf_locked(octo, rule, port);
+		n++;
+	}
+	return d->counting;
+}
+
+/* Called by the control thread, without the mutex. Returns whether rules are left. */
+bool
+octo_drain_count_slice(struct octo_dev *octo)
+{
+	bool more = false;
+
+	octo_lock_give_way(octo);
+	octo_lock(octo);
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		more |= count_slice_locked(octo, port);
+	octo_unlock(octo);
+	return more;
+}
+
 /* The next event of the port's role: a ring is empty or not, a device is gone, or time passes. */
 static enum octo_pf_event
 look(struct octo_dev *octo, uint8_t port)
@@ -195,11 +251,13 @@ look(struct octo_dev *octo, uint8_t port)
 	/* the others are gone, or have no link: a PF without some rules is better than none */
 	if (stays && octo_pf_state_is_last(octo->role, octo->nb_ports, port)) {
 		d->drained = 0;
+		d->count_until = 0;
 		return OCTO_PF_EV_TIME;
 	}
 	if (!octo_port_works_locked(&octo->port[port]))
 		return OCTO_PF_EV_DOWN;
-	return is_empty(octo, port, stays) ? OCTO_PF_EV_EMPTY : OCTO_PF_EV_TIME;
+	return is_empty(octo, port, stays) && is_counted(octo, port) ? OCTO_PF_EV_EMPTY :
+								       OCTO_PF_EV_TIME;
 }
 
 /*

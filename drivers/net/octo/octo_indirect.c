@@ -278,6 +278,18 @@ query_on_pf(struct octo_dev *octo, const struct rte_flow_action_handle *handle, 
 	return ret == 0 ? 0 : blame(p, ret, error);
 }
 
+static int
+count_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8_t port,
+	    struct rte_flow_query_count *one, struct rte_flow_error *error)
+{
+	const int ret = query_on_pf(octo, handle, port, one, error);
+
+	if (ret == 0)
+		octo_kept_hits_read(&handle->kept, port, &handle->on[port],
+				    (struct octo_hits){one->hits, one->bytes});
+	return ret;
+}
+
 /* Query the sum over the PFs. */
 static int
 query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
@@ -293,13 +305,11 @@ query_count(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 
 		if (!is_on(octo, handle, port))
 			continue;
-		ret = query_on_pf(octo, handle, port, &one, error);
+		ret = count_on_pf(octo, handle, port, &one, error);
 		if (ret != 0)
 			return ret;
 		sum->hits_set &= one.hits_set;
 		sum->bytes_set &= one.bytes_set;
-		octo_kept_hits_read(&handle->kept, port, &handle->on[port],
-				    (struct octo_hits){one.hits, one.bytes});
 		/* the PF begins anew, also if the next one refuses */
 		if (reset)
 			octo_kept_hits_end(&handle->kept, port);
@@ -398,6 +408,20 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t port)
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		remove_from_pf(octo, handle, port, NULL);
 		handle->on[port] = (struct octo_handle){0};
+	}
+}
+
+/* The PF is about to go: keep what the actions have counted on it. */
+void
+octo_indirect_keep_pf_locked(struct octo_dev *octo, uint8_t port)
+{
+	struct rte_flow_action_handle *handle;
+
+	TAILQ_FOREACH(handle, &octo->indirects, next) {
+		struct rte_flow_query_count count = {0};
+
+		if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT && is_on(octo, handle, port))
+			count_on_pf(octo, handle, port, &count, NULL);
 	}
 }
 

@@ -117,6 +117,7 @@ int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port);
 
 /* octo_indirect.c; all under the control mutex */
 int octo_indirect_join_locked(struct octo_dev *octo);
+void octo_indirect_keep_pf_locked(struct octo_dev *octo, uint8_t port);
 void octo_indirect_leave_locked(struct octo_dev *octo, uint8_t port);
 
 #endif /* OCTO_REPLUG_H */

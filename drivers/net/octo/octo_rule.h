@@ -280,6 +280,8 @@ void octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_store_is_behind_learned(const struct octo_dev *octo, const struct rte_flow *rule);
 bool octo_rule_store_forbids_learning(const struct octo_dev *octo);
+struct rte_flow *
+octo_rule_store_next_locked(struct octo_dev *octo, unsigned int cursor, bool *others);
 bool octo_rule_store_has_handle(const struct rte_flow *rule,
 				const struct rte_flow_action_handle *handle);
 void octo_rule_store_swap_app_spec(struct octo_dev *octo, struct rte_flow *rule,

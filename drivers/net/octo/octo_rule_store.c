@@ -196,6 +196,26 @@ octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 	octo_rule_store_publish_locked(octo);
 }
 
+/*
+ * The next rule of a walk over those with a 5-tuple, and then over the others, or NULL after the
+ * last.
+ */
+struct rte_flow *
+octo_rule_store_next_locked(struct octo_dev *octo, unsigned int cursor, bool *others)
+{
+	struct rte_flow **next = &octo->sync.cursor[cursor];
+	struct rte_flow *rule;
+
+	if (*next == NULL && !*others) {
+		*others = true;
+		*next = TAILQ_FIRST(&octo->others);
+	}
+	rule = *next;
+	if (rule != NULL)
+		*next = TAILQ_NEXT(rule, next);
+	return rule;
+}
+
 int
 octo_rule_store_init(struct octo_dev *octo)
 {

@@ -476,17 +476,7 @@ octo_sync_port_begin_locked(struct octo_dev *octo, uint8_t port)
 static struct rte_flow *
 next_of_port(struct octo_dev *octo)
 {
-	struct rte_flow **next = &octo->sync.cursor[OCTO_CURSOR_PORT];
-	struct rte_flow *rule;
-
-	if (*next == NULL && !octo->sync.joining.others) {
-		octo->sync.joining.others = true;
-		*next = TAILQ_FIRST(&octo->others);
-	}
-	rule = *next;
-	if (rule != NULL)
-		*next = TAILQ_NEXT(rule, next);
-	return rule;
+	return octo_rule_store_next_locked(octo, OCTO_CURSOR_PORT, &octo->sync.joining.others);
 }
 
 static void

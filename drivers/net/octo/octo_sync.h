@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "octo_plan.h"
+
 struct octo_dev;
 struct rte_flow;
 struct rte_flow_action_handle;
@@ -23,7 +25,8 @@ enum octo_cursor {
 	OCTO_CURSOR_AGENT,  /* rules that a new session of the agent lacks */
 	OCTO_CURSOR_AUDIT,  /* octo_audit.c */
 	OCTO_CURSOR_NAMING, /* of slices: rules of several flows that name the queue sync.naming */
-	OCTO_NB_CURSORS,
+	OCTO_CURSOR_DRAIN, /* rules whose count a port that drains is to leave; one for each port */
+	OCTO_NB_CURSORS = OCTO_CURSOR_DRAIN + OCTO_PLAN_MAX_PFS,
 };
 
 /* The flows of a queue, which are led to its home. */
