@@ -389,6 +389,7 @@ attach(struct octo_dev *octo, const struct octo_args *args)
 	octo_pf_state_init(&octo->role[octo->nb_ports], rte_get_timer_hz(), octo_now());
 	octo_port_state_init(&port->fsm, args->pf[i].missing ? OCTO_PORT_ABSENT : OCTO_PORT_IDLE,
 			     args->replug, args->pf[i].probed_here, rte_get_timer_hz(), octo_now());
+	port->past.life = port->fsm.life;
 	if (args->pf[i].missing) {
 		rte_strscpy(port->name, args->pf[i].name, sizeof(port->name));
 		port->port_id = RTE_MAX_ETHPORTS;

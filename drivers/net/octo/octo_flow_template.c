@@ -204,12 +204,13 @@ end_on_pf(const struct octo_dev *octo, uint8_t pf, const char *what, int ret,
 }
 
 static void
-destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uint8_t pf)
+destroy_on_pf(struct octo_dev *octo, const struct octo_pf_template *t, uint8_t pf)
 {
 	const uint16_t port = octo->port[pf].port_id;
 	struct rte_flow_error error = {0};
 	void *on = octo_port_object(&octo->port[pf], &t->on[pf]);
 
+	octo_port_orphan(&octo->port[pf], &t->on[pf]);
 	/* a PF that is about to be removed takes it along */
 	if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 		return;
@@ -222,7 +223,7 @@ destroy_on_pf(const struct octo_dev *octo, const struct octo_pf_template *t, uin
 }
 
 static void
-free_template(const struct octo_dev *octo, struct octo_pf_template *t)
+free_template(struct octo_dev *octo, struct octo_pf_template *t)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		destroy_on_pf(octo, t, pf);
@@ -346,8 +347,7 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 }
 
 static int
-destroy_template(const struct octo_dev *octo, struct octo_pf_template *t,
-		 struct rte_flow_error *error)
+destroy_template(struct octo_dev *octo, struct octo_pf_template *t, struct rte_flow_error *error)
 {
 	if (t->common.users != 0)
 		return refuse(error, EBUSY, "a template table uses the template: destroy it first");
@@ -366,13 +366,14 @@ count_users(const struct rte_flow_template_table *t, int step)
 }
 
 static void
-free_table(const struct octo_dev *octo, struct rte_flow_template_table *t)
+free_table(struct octo_dev *octo, struct rte_flow_template_table *t)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++) {
 		struct rte_flow_template_table *on = octo_port_object(&octo->port[pf], &t->on[pf]);
 		const uint16_t port = octo->port[pf].port_id;
 		struct rte_flow_error error = {0};
 
+		octo_port_orphan(&octo->port[pf], &t->on[pf]);
 		if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 			continue;
 		end_on_pf(octo, pf, "a template table",
@@ -464,7 +465,7 @@ create_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 }
 
 static int
-destroy_table(const struct octo_dev *octo, struct rte_flow_template_table *t,
+destroy_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	      struct rte_flow_error *error)
 {
 	if (t->nb_flows != 0)

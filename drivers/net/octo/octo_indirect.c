@@ -189,6 +189,10 @@ remove_handle(struct octo_dev *octo, struct rte_flow_action_handle *handle)
 static void
 free_handle(struct rte_flow_action_handle *handle)
 {
+	struct octo_dev *octo = handle->octo;
+
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		octo_port_orphan(&octo->port[port], &handle->on[port]);
 	rte_free(handle->action);
 	rte_free(handle);
 }

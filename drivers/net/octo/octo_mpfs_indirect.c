@@ -61,12 +61,13 @@ octo_mpfs_action_locked(struct octo_dev *octo, uint8_t pf, uint16_t queue,
 static void
 end_actions(struct octo_dev *octo, uint8_t pf)
 {
-	const struct octo_port *port = &octo->port[pf];
+	struct octo_port *port = &octo->port[pf];
 
 	for (uint16_t q = 0; q < octo_data(octo)->nb_rx_queues; q++) {
 		struct rte_flow_action_handle *h = octo_port_object(port,
 								    &octo->queue_actions[pf][q]);
 
+		octo_port_orphan(port, &octo->queue_actions[pf][q]);
 		if (h != NULL)
 			rte_flow_action_handle_destroy(octo_port_usable_id(port), h, NULL);
 	}

@@ -113,6 +113,14 @@ octo_port_object(const struct octo_port *port, const struct octo_handle *handle)
 	return octo_handle_get(handle, port->fsm.life);
 }
 
+/* The object's owner is freed: a port that cannot be called now has it for as long as it exists. */
+static inline void
+octo_port_orphan(struct octo_port *port, const struct octo_handle *handle)
+{
+	if (!octo_port_is(port, OCTO_PORT_IDLE) && octo_handle_get(handle, port->past.life) != NULL)
+		port->past.orphans = true;
+}
+
 /* Port id for operations on a PF's objects; an invalid one if the PF is about to be removed. */
 static inline uint16_t
 octo_port_usable_id(const struct octo_port *port)

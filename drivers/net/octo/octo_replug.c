@@ -40,30 +40,6 @@ count_replug(struct octo_dev *octo, struct octo_port *port)
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, port->name);
 }
 
-/*
- * Prepare a port that was ours before: reset it if it asked for that, stop it, clear it. Its driver
- * may find out in each of these calls that the port is lost, after which its life is another.
- */
-static int
-renew_locked(struct octo_port *port, uint32_t life)
-{
-	int ret = port->todo & OCTO_PORT_DO_RESET ? rte_eth_dev_reset(port->port_id) : 0;
-
-	if (port->fsm.life != life)
-		return 0;
-	if (ret != 0) {
-		OCTO_LOG(ERR, "PF %s cannot be reset, and is probed again: %s", port->name,
-			 rte_strerror(-ret));
-		return ret;
-	}
-	rte_eth_dev_stop(port->port_id);
-	if (port->fsm.life == life)
-		octo_port_nic(port)->flush(port);
-	if (port->fsm.life == life)
-		octo_filter_clear_locked(port);
-	return 0;
-}
-
 /* Claim the port. Returns OCTO_PORT_EV_CLAIMED, or why it cannot be had. */
 static enum octo_port_event
 claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
@@ -73,14 +49,14 @@ claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	if (octo_port_is_any_joining(octo) || octo_resync_must_wait_locked(octo, i) ||
 	    octo_users_is_closing(port))
 		return OCTO_PORT_EV_NOT_YET;
-	if ((port->todo & OCTO_PORT_DO_RENEW) && octo_attach_is_ours(octo->owner_id, port) &&
-	    renew_locked(port, life) != 0)
+	if (octo_renew_locked(octo, i, life) != 0)
 		return OCTO_PORT_EV_RESET_FAILED;
 	if (port->fsm.life != life)
 		return OCTO_PORT_EV_NOT_YET;
 	port->refusal = -octo_attach_again_locked(octo, i, life);
 	switch (port->refusal) {
 	case 0:
+		port->past.life = life;
 		return OCTO_PORT_EV_CLAIMED;
 	case EAGAIN:
 		return OCTO_PORT_EV_NOT_YET;

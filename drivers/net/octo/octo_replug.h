@@ -35,6 +35,8 @@ struct octo_pf_past {
 	uint64_t log_at;            /* TSC; when to log that it is gone, 0: logged */
 	uint8_t exists;             /* successive tries that found the device, but no port of it */
 	RTE_ATOMIC(bool) under_way; /* a hotplug request runs */
+	uint32_t life;              /* in which it was owned last */
+	bool orphans;               /* it has objects of that life whose owners are freed */
 	uint64_t patient_until;     /* TSC; until then it waits for open fences, 0: no wait */
 	struct rte_eth_dev_info info; /* capabilities */
 	bool counted;                 /* its counts since base are not in octo_dev.gone */
@@ -114,6 +116,9 @@ int octo_rss_resync_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_pf_config.c */
 int octo_pf_config_again_locked(struct octo_dev *octo, struct octo_port *port);
+
+/* octo_renew.c */
+int octo_renew_locked(struct octo_dev *octo, uint8_t i, uint32_t life);
 
 /* octo_indirect.c; all under the control mutex */
 int octo_indirect_join_locked(struct octo_dev *octo);
