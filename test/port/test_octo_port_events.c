@@ -217,6 +217,33 @@ test_events_go_to_the_owner(void **state)
 	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
 }
 
+/* The PF was another port's before, which does not look for it. */
+static void
+test_events_go_to_the_later_owner(void **state)
+{
+	const struct octo_port_conf three = {.nb_pfs = 3};
+	struct octo_view_topology view;
+	uint16_t port, other;
+
+	(void)state;
+	octo_port_add_pfs(&three);
+	port = octo_port_add(&two_pfs);
+	octo_port_up(port, 1);
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&three, 1);
+	assert_int_equal(
+		rte_eal_hotplug_add("vdev", "net_octo1", "pf=net_mpsim2,pf=net_mpsim1,replug=off"),
+		0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_octo1", &other), 0);
+	octo_port_up(other, 1);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_pmd_octo_view_topology(other, &view), 0);
+	assert_string_equal(view.pf[0].state, "started");
+	assert_string_equal(view.pf[1].state, "gone");
+	assert_true(octo_port_pf_is_started(port, 0));
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
+}
+
 /* Asks the port all kinds of things in a PF's event. */
 static int
 ask_port(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
@@ -520,6 +547,7 @@ main(void)
 		octo_port_test(test_a_closed_port_hears_nothing),
 		octo_port_test(test_a_pf_that_came_back_is_taken_again),
 		octo_port_test(test_events_go_to_the_owner),
+		octo_port_test(test_events_go_to_the_later_owner),
 		octo_port_test(test_a_listener_may_ask_the_port),
 		octo_port_test(test_a_listener_may_stop_the_port),
 		octo_port_test(test_a_listener_may_close_the_port),

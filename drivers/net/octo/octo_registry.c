@@ -101,29 +101,53 @@ octo_registry_get(uint16_t port_id)
 	return is_primary() ? octo_registry_get_any(port_id) : NULL;
 }
 
-/* Also true of a PF that is dead, is recovering, or exists but has not joined the port. */
+/* Also true of a PF that is dead or is recovering. */
 static bool
-has_pf(const struct octo_dev *octo, uint16_t pf_port_id)
+has_port(const struct octo_dev *octo, uint16_t pf_port_id)
 {
 	for (uint16_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].has_port ? octo->port[i].port_id == pf_port_id :
-					     octo_registry_is_named(&octo->port[i], pf_port_id))
+		if (octo->port[i].has_port && octo->port[i].port_id == pf_port_id)
 			return true;
 	return false;
 }
 
-/* The octo port that a PF belongs to, also while it is built: see octo_registry_get(). */
+/* Does the PF exist without having joined the port, and may it join? */
+static bool
+looks_for(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	for (uint16_t i = 0; octo->replug.on && i < octo->nb_ports; i++)
+		if (!octo->port[i].has_port && octo_registry_is_named(&octo->port[i], pf_port_id))
+			return true;
+	return false;
+}
+
+static struct octo_dev *
+find(bool (*is_of)(const struct octo_dev *octo, uint16_t pf_port_id), uint16_t pf_port_id)
+{
+	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
+		if (registry[i] != NULL && is_of(registry[i], pf_port_id))
+			return registry[i];
+	return NULL;
+}
+
+/*
+ * The octo port that a PF belongs to, also while it is built, or else one that it may join: several
+ * may have its name. See octo_registry_get().
+ */
 struct octo_dev *
 octo_registry_get_by_pf(uint16_t pf_port_id)
 {
+	struct octo_dev *octo;
+
 	if (!is_primary())
 		return NULL;
 	read_lock();
-	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
-		if (registry[i] != NULL && has_pf(registry[i], pf_port_id))
-			return registry[i];
-	octo_registry_put();
-	return NULL;
+	octo = find(has_port, pf_port_id);
+	if (octo == NULL)
+		octo = find(looks_for, pf_port_id);
+	if (octo == NULL)
+		octo_registry_put();
+	return octo;
 }
 
 void
