@@ -436,6 +436,66 @@ test_a_pf_waits_for_its_recovery_when_it_stops(void **state)
 }
 
 static void *
+handle_recovery(void *dev)
+{
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	set(&slow.is_out, true);
+	return NULL;
+}
+
+/* The time passes until the handler gives up waiting; it takes no mutex meanwhile. */
+static int
+names_after_handler(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int size)
+{
+	pthread_t handler;
+
+	if (armed) {
+		armed = false;
+		assert_int_equal(pthread_create(&handler, NULL, handle_recovery, dev), 0);
+		while (!is_set(&slow.is_out)) {
+			octo_sleep_us(100000);
+			octo_wait_us(1000);
+		}
+		pthread_join(handler, NULL);
+	}
+	return slow.real->xstats_get_names(dev, names, size);
+}
+
+static uint64_t
+ipackets(uint16_t port)
+{
+	struct rte_eth_stats stats;
+
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	return stats.ipackets;
+}
+
+/* What it has counted so far stays counted. */
+static void
+test_a_pf_waits_for_its_recovery_when_its_counters_are_read(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, NB_QUEUES);
+	assert_non_null(octo_port_steer(port, 7, 0, NULL));
+	octo_port_assert_arrives(port, 7, 0, 10);
+	slow_on();
+	slow.ops.xstats_get_names = names_after_handler;
+	armed = true;
+	assert_int_equal(ipackets(port), 10);
+	assert_false(armed);
+	assert_false(octo_port_pf_is_started(port, 0));
+	assert_int_equal(ipackets(port), 10);
+	rte_eth_dev_callback_process(slow.dev, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	assert_int_equal(ipackets(port), 10);
+	octo_port_await(octo_port_leads_to(port, 7, 0, 0));
+	octo_port_assert_arrives(port, 7, 0, 10);
+	assert_int_equal(ipackets(port), 20);
+}
+
+static void *
 remove_pf(void *arg)
 {
 	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(0)];
@@ -526,6 +586,7 @@ main(void)
 		octo_port_test(test_a_pf_waits_for_its_removal_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_end_when_it_stops),
 		octo_port_test(test_a_pf_waits_for_its_recovery_when_it_stops),
+		octo_port_test(test_a_pf_waits_for_its_recovery_when_its_counters_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -176,17 +176,26 @@ octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t port)
 		octo_pf_counts_read_last_locked(octo, port);
 }
 
-/* A PF is gone: keep its counts, as the port's counters must not decrease. */
-void
-octo_pf_counts_keep(struct octo_dev *octo, uint8_t port)
+/* What the PF has counted so far is in the sum of those that are gone. */
+static void
+end_counts(struct octo_dev *octo, struct octo_pf_past *past)
 {
-	struct octo_pf_past *past = &octo->port[port].past;
-
-	octo_lock_counts(octo);
 	count_since(&past->last, &past->base);
 	octo_counts_add(&octo->gone, &past->last, sizeof(octo->gone));
 	past->last = (struct octo_pf_counts){0};
 	past->counted = false;
+}
+
+/*
+ * A PF is gone: keep its counts, as the port's counters must not decrease. Called by the handler
+ * of its loss: after a timeout those that were read last stay counted until the PF is back.
+ */
+void
+octo_pf_counts_keep(struct octo_dev *octo, uint8_t port)
+{
+	if (!octo_lock_counts_in_time(octo))
+		return;
+	end_counts(octo, &octo->port[port].past);
 	octo_unlock_counts(octo);
 }
 
@@ -197,6 +206,8 @@ octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port)
 	struct octo_pf_past *past = &octo->port[port].past;
 
 	octo_lock_counts(octo);
+	if (past->counted)
+		end_counts(octo, past);
 	if (read_pf(octo, &octo->port[port], &past->base) != 0)
 		past->base = (struct octo_pf_counts){0};
 	past->last = past->base;
