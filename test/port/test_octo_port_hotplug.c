@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <ethdev_driver.h>
 #include <rte_alarm.h>
 
 #include "mpsim_control.h"
@@ -219,6 +220,30 @@ test_a_pf_that_is_let_go_is_out(void **state)
 	octo_port_await(octo_port_pf_is_there(1));
 }
 
+/* A device that octo has probed has a second port, which is somebody else's. */
+static void
+test_a_device_whose_other_port_exists_is_kept(void **state)
+{
+	uint16_t port, first, second;
+	struct rte_eth_dev *dev;
+
+	(void)state;
+	if (rte_eal_hotplug_add("vdev", OCTO_PORT_NAME, "pf=net_null0,pf=net_null1") != 0)
+		skip(); /* this DPDK has no net_null */
+	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_null0", &first), 0);
+	dev = rte_eth_dev_allocate("second");
+	assert_non_null(dev);
+	dev->device = rte_eth_devices[first].device;
+	rte_eth_dev_probing_finish(dev);
+	octo_port_close_and_remove(port);
+	assert_int_equal(rte_eth_dev_get_port_by_name("second", &second), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_null0", &first), 0);
+	assert_true(rte_eth_dev_get_port_by_name("net_null1", &port) != 0);
+	assert_int_equal(rte_eth_dev_release_port(dev), 0);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_null0"), 0);
+}
+
 int
 main(void)
 {
@@ -230,6 +255,7 @@ main(void)
 		octo_port_test(test_a_port_stops_while_a_pf_is_probed),
 		octo_port_test(test_a_port_goes_while_a_pf_is_probed),
 		octo_port_test(test_a_pf_that_is_let_go_is_out),
+		octo_port_test(test_a_device_whose_other_port_exists_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

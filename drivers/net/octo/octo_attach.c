@@ -170,12 +170,15 @@ octo_attach_probe_missing(const char *port, struct octo_args *args)
 	return 0;
 }
 
+/* The device is kept while another of its ports exists. */
 static void
 remove_device(uint16_t port_id)
 {
 	struct rte_eth_dev_info info;
 
-	if (octo_attach_is_probed(port_id) && rte_eth_dev_info_get(port_id, &info) == 0)
+	if (octo_attach_is_probed(port_id) && rte_eth_dev_info_get(port_id, &info) == 0 &&
+	    !octo_lower_is_shared(port_id, rte_bus_name(rte_dev_bus(info.device)),
+				  rte_dev_name(info.device)))
 		rte_dev_remove(info.device);
 }
 

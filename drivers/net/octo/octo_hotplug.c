@@ -11,9 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <bus_driver.h>
-#include <dev_driver.h>
-
 #include "octo_clock.h"
 #include "octo_private.h"
 
@@ -100,22 +97,14 @@ report(const struct request *r, int ret)
 	return true;
 }
 
-static bool
-is_of_device(uint16_t port, const struct octo_pf_past *past)
-{
-	const struct rte_device *device = octo_lower_device(port);
-
-	return device != NULL && strcmp(rte_dev_name(device), past->device) == 0 &&
-	       strcmp(rte_bus_name(rte_dev_bus(device)), past->bus) == 0;
-}
-
 /* The device is kept while another of its ports exists. */
 static int
 remove_device(const struct octo_port *port)
 {
-	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++)
-		if (!(port->has_port && id == port->port_id) && is_of_device(id, &port->past))
-			return -EBUSY;
+	const uint16_t port_id = port->has_port ? port->port_id : RTE_MAX_ETHPORTS;
+
+	if (octo_lower_is_shared(port_id, port->past.bus, port->past.device))
+		return -EBUSY;
 	return rte_eal_hotplug_remove(port->past.bus, port->past.device);
 }
 

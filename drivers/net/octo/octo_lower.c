@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <bus_driver.h>
+#include <dev_driver.h>
 #include <ethdev_driver.h>
 
 #include "octo_lower.h"
@@ -25,6 +27,19 @@ octo_lower_device(uint16_t port_id)
 	const struct rte_device *device = rte_eth_devices[port_id].device;
 
 	return rte_eth_dev_is_valid_port(port_id) ? device : NULL;
+}
+
+bool
+octo_lower_is_shared(uint16_t port_id, const char *bus, const char *device)
+{
+	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++) {
+		const struct rte_device *d = id == port_id ? NULL : octo_lower_device(id);
+
+		if (d != NULL && strcmp(rte_dev_name(d), device) == 0 &&
+		    strcmp(rte_bus_name(rte_dev_bus(d)), bus) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* A released port has no data any more, but keeps its name for a moment. */

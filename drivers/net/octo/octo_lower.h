@@ -29,6 +29,9 @@ const char *octo_lower_name(uint16_t port_id);
  */
 const struct rte_device *octo_lower_device(uint16_t port_id);
 
+/** Has another port than this one the device of this name? */
+bool octo_lower_is_shared(uint16_t port_id, const char *bus, const char *device);
+
 /** Is the port in use, and has it not been configured since it was created? */
 bool octo_lower_is_new(uint16_t port_id);
 
