@@ -3,6 +3,7 @@
 /* PFs that cannot come back at once, and ports that do not wait for them. */
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include <ethdev_driver.h>
 #include <rte_alarm.h>
@@ -244,6 +245,81 @@ test_a_device_whose_other_port_exists_is_kept(void **state)
 	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_null0"), 0);
 }
 
+static unsigned int
+lines_with(FILE *log, const char *text)
+{
+	char line[256];
+	unsigned int n = 0;
+
+	rewind(log);
+	while (fgets(line, sizeof(line), log) != NULL)
+		n += strstr(line, text) != NULL;
+	return n;
+}
+
+/* Two ports wait for PF 1: port 0 over PFs 0 and 1, the other one over PFs 2 and 1. */
+static uint16_t
+create_rivals(uint16_t *other)
+{
+	static const struct octo_port_conf three_pfs = {.nb_pfs = 3, .replug = true};
+	uint16_t port;
+
+	octo_port_add_pfs(&three_pfs);
+	octo_port_forget_pf(1);
+	port = octo_port_add(&two_pfs);
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_octo1", "pf=net_mpsim2,pf=net_mpsim1"),
+			 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_octo1", other), 0);
+	octo_port_up(port, 2);
+	octo_port_up(*other, 2);
+	octo_port_add_pf(&three_pfs, 1);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	return port;
+}
+
+/* The second tries again at intervals, and has the PF, configured by then, when the first goes. */
+static void
+test_a_pf_that_another_port_had_joins(void **state)
+{
+	FILE *log = tmpfile();
+	uint16_t port, other;
+
+	(void)state;
+	assert_non_null(log);
+	rte_openlog_stream(log);
+	port = create_rivals(&other);
+	octo_port_pass_us(20000000);
+	rte_openlog_stream(NULL);
+	assert_int_equal(lines_with(log, "PF net_mpsim1 is there, but cannot join"), 1);
+	fclose(log);
+	octo_port_close_and_remove(port);
+	/* the application uses it for a while */
+	octo_port_up(octo_port_pf(1), 1);
+	octo_port_pass_us(60000000);
+	assert_false(octo_port_pf_is_started(other, 1));
+	assert_true(rte_eth_devices[octo_port_pf(1)].data->dev_started);
+	assert_int_equal(rte_eth_dev_stop(octo_port_pf(1)), 0);
+	octo_port_await(octo_port_pf_is_started(other, 1));
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
+}
+
+/* The second hears of its end, and takes the next one at once. */
+static void
+test_a_pf_that_another_port_had_ends(void **state)
+{
+	uint16_t port, other;
+
+	(void)state;
+	port = create_rivals(&other);
+	octo_port_pass_us(20000000);
+	octo_port_remove_pf(1);
+	octo_port_close_and_remove(port);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_pass_us(100000);
+	assert_true(octo_port_pf_is_started(other, 1));
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
+}
+
 int
 main(void)
 {
@@ -256,6 +332,8 @@ main(void)
 		octo_port_test(test_a_port_goes_while_a_pf_is_probed),
 		octo_port_test(test_a_pf_that_is_let_go_is_out),
 		octo_port_test(test_a_device_whose_other_port_exists_is_kept),
+		octo_port_test(test_a_pf_that_another_port_had_joins),
+		octo_port_test(test_a_pf_that_another_port_had_ends),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -9,12 +9,14 @@
 
 #include <bus_driver.h>
 #include <dev_driver.h>
+#include <rte_cycles.h>
 #include <rte_devargs.h>
 #include <rte_kvargs.h>
 #include <rte_malloc.h>
 #include <rte_string_fns.h>
 
 #include "octo_af_xdp.h"
+#include "octo_clock.h"
 #include "octo_private.h"
 
 #define SIM_DRIVER_NAME "net_mpsim"
@@ -537,6 +539,24 @@ octo_attach_abandon(const struct octo_port *port)
 }
 
 /*
+ * May a port that was configured already be the new one? The end of a port is announced before its
+ * name is free, so it may be one that ends: of this octo port, or, for moments, of others.
+ */
+static int
+check_configured(const struct octo_dev *octo, const struct octo_port *port, uint16_t port_id)
+{
+	struct rte_eth_dev_owner owner = {.id = RTE_ETH_DEV_NO_OWNER};
+	int ret = rte_eth_dev_owner_get(port_id, &owner);
+
+	if (ret == 0 && owner.id != octo->owner_id && owner.id != RTE_ETH_DEV_NO_OWNER)
+		return -EBUSY;
+	if (ret != 0 || owner.id == octo->owner_id ||
+	    octo_now() < port->fsm.since + rte_get_timer_hz())
+		return -EAGAIN;
+	return octo_lower_is_started(port_id) ? -EBUSY : 0;
+}
+
+/*
  * The PF's port exists again: take it back, if it supports what the others do. `life` is that in
  * which its state machine asked for this: events in between make the claim void.
  */
@@ -548,12 +568,8 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	uint16_t port_id;
 	int ret = find_port(port->name, &port_id);
 
-	/*
-	 * the end of a port is announced before its name is free: only a port that was never
-	 * configured is the new one
-	 */
 	if (ret == 0 && !port->has_port && !octo_lower_is_new(port_id))
-		return -EAGAIN;
+		ret = check_configured(octo, port, port_id);
 	if (ret == 0)
 		ret = find_and_own(octo, port->name, port->fsm.logged, &port_id, &info);
 	if (ret != 0)
@@ -576,24 +592,4 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
 		octo->plan.node[pf] = octo->pf[pf].node;
 	return 0;
-}
-
-/*
- * A new port was announced: take ownership before the application can see it. Called in the
- * thread that creates the port.
- */
-void
-octo_attach_claim(struct octo_dev *octo, const char *name, uint16_t port_id)
-{
-	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		struct octo_port *port = &octo->port[i];
-		struct rte_eth_dev_owner owner = {.id = octo->owner_id};
-
-		if (port->has_port || octo_port_is(port, OCTO_PORT_IDLE) ||
-		    strcmp(port->name, name) != 0)
-			continue;
-		rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
-		rte_eth_dev_owner_set(port_id, &owner);
-		octo_port_state_post(&port->mail, OCTO_PORT_EV_BORN);
-	}
 }

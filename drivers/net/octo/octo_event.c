@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include <rte_dev.h>
+#include <rte_string_fns.h>
 
 #include "octo_clock.h"
 #include "octo_peers.h"
@@ -32,14 +33,25 @@ remove_pf(struct octo_dev *octo, uint16_t pf_port_id)
 		octo_loss_by_event(octo, pf_port_id, RTE_ETH_EVENT_INTR_RMV);
 }
 
+/* A new port: take ownership before the application can see it. */
 static void
-claim(struct octo_dev *octo, const void *port)
+claim(struct octo_dev *octo, const void *what)
 {
-	const uint16_t port_id = *(const uint16_t *)port;
+	const uint16_t port_id = *(const uint16_t *)what;
+	struct rte_eth_dev_owner owner = {.id = octo->owner_id};
 
 	if (!octo->replug.on)
 		return;
-	octo_attach_claim(octo, octo_lower_name(port_id), port_id);
+	rte_strscpy(owner.name, octo_data(octo)->name, sizeof(owner.name));
+	for (uint16_t i = 0; i < octo->nb_ports; i++) {
+		struct octo_port *port = &octo->port[i];
+
+		if (port->has_port || octo_port_is(port, OCTO_PORT_IDLE) ||
+		    !octo_registry_is_named(port, port_id))
+			continue;
+		rte_eth_dev_owner_set(port_id, &owner);
+		octo_port_state_post(&port->mail, OCTO_PORT_EV_BORN);
+	}
 	octo_wake(octo);
 }
 
@@ -57,6 +69,22 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	return 0;
 }
 
+/* Of a port that has not joined: its owner hears of it besides. */
+static void
+note_end(struct octo_dev *octo, const void *what)
+{
+	const uint16_t port_id = *(const uint16_t *)what;
+
+	for (uint16_t i = 0; octo->replug.on && i < octo->nb_ports; i++) {
+		struct octo_port *port = &octo->port[i];
+
+		if (port->has_port || !octo_registry_is_named(port, port_id))
+			continue;
+		octo_port_state_post(&port->mail, OCTO_PORT_EV_DIED);
+		octo_wake(octo);
+	}
+}
+
 /* Called in the thread that raises the event. */
 static int
 on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
@@ -71,6 +99,8 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 	 */
 	if (event == RTE_ETH_EVENT_DESTROY && rte_thread_is_intr())
 		octo_peers_lose_pf(port_id);
+	if (event == RTE_ETH_EVENT_DESTROY && rte_eal_process_type() == RTE_PROC_PRIMARY)
+		octo_registry_foreach(note_end, &port_id);
 	if (octo == NULL)
 		return 0;
 	if (event == RTE_ETH_EVENT_INTR_LSC)

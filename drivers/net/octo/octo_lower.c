@@ -52,6 +52,14 @@ octo_lower_is_new(uint16_t port_id)
 }
 
 bool
+octo_lower_is_started(uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	return data != NULL && data->dev_started;
+}
+
+bool
 octo_lower_has_vlan(uint16_t port_id, uint16_t vlan)
 {
 	const struct rte_eth_dev_data *data = data_of(port_id);

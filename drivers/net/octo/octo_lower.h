@@ -35,6 +35,8 @@ bool octo_lower_is_shared(uint16_t port_id, const char *bus, const char *device)
 /** Is the port in use, and has it not been configured since it was created? */
 bool octo_lower_is_new(uint16_t port_id);
 
+bool octo_lower_is_started(uint16_t port_id);
+
 /** Can its driver reset the port, by rte_eth_dev_reset()? */
 bool octo_lower_can_reset(uint16_t port_id);
 
