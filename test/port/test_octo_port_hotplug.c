@@ -211,14 +211,20 @@ let_go_first(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 static void
 test_a_pf_that_is_let_go_is_out(void **state)
 {
+	uint16_t pf;
+
 	(void)state;
 	octo_port_add_pfs(&two_pfs);
-	rte_eth_dev_callback_register(octo_port_pf(1), RTE_ETH_EVENT_INTR_RMV, let_go_first, NULL);
+	pf = octo_port_pf(1);
+	rte_eth_dev_callback_register(pf, RTE_ETH_EVENT_INTR_RMV, let_go_first, NULL);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,remove"), 0);
 	octo_port_await(rte_atomic_load_explicit(&is_let_go, rte_memory_order_acquire));
 	assert_true(rte_eal_hotplug_add("vdev", "net_mpsim1", "nic=T") < 0);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,plug"), 0);
 	octo_port_await(octo_port_pf_is_there(1));
+	/* ports of later tests have its id */
+	assert_int_equal(octo_port_pf(1), pf);
+	rte_eth_dev_callback_unregister(pf, RTE_ETH_EVENT_INTR_RMV, let_go_first, NULL);
 }
 
 /* A device that octo has probed has a second port, which is somebody else's. */
