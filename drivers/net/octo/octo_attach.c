@@ -27,7 +27,7 @@ looks_like_pci(const char *name)
 	return isxdigit((unsigned char)name[0]) && strchr(name, ':') != NULL;
 }
 
-/* Find a port by its name, or by any spelling of its PCI address. */
+/* Find a port by its name, or by any spelling of its PCI address, but no representor by that. */
 static int
 find_port(const char *name, uint16_t *port_id)
 {
@@ -39,7 +39,7 @@ find_port(const char *name, uint16_t *port_id)
 	if (!looks_like_pci(name))
 		return -ENODEV;
 	RTE_ETH_FOREACH_MATCHING_DEV(id, name, &it)
-		if (found == RTE_MAX_ETHPORTS)
+		if (found == RTE_MAX_ETHPORTS && !octo_lower_is_representor(id))
 			found = id;
 	if (found == RTE_MAX_ETHPORTS)
 		return -ENODEV;

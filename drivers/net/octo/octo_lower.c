@@ -60,6 +60,14 @@ octo_lower_is_started(uint16_t port_id)
 }
 
 bool
+octo_lower_is_representor(uint16_t port_id)
+{
+	const struct rte_eth_dev_data *data = data_of(port_id);
+
+	return data != NULL && (data->dev_flags & RTE_ETH_DEV_REPRESENTOR);
+}
+
+bool
 octo_lower_has_vlan(uint16_t port_id, uint16_t vlan)
 {
 	const struct rte_eth_dev_data *data = data_of(port_id);

@@ -37,6 +37,9 @@ bool octo_lower_is_new(uint16_t port_id);
 
 bool octo_lower_is_started(uint16_t port_id);
 
+/** Does the port stand for another function of its device? */
+bool octo_lower_is_representor(uint16_t port_id);
+
 /** Can its driver reset the port, by rte_eth_dev_reset()? */
 bool octo_lower_can_reset(uint16_t port_id);
 
