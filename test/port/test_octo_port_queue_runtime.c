@@ -2,7 +2,9 @@
 
 /* Queues that are stopped, started, or set up again while the port runs. */
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "octo_port.h"
 #include "octo_private.h"
@@ -336,6 +338,57 @@ test_a_pf_that_joins_sees_the_state_of_a_queue(void **state)
 	octo_hooks = real;
 }
 
+/* The queue that this thread polls, and its epoch when it woke the control thread. */
+static __thread const struct octo_rxq *polled;
+static uint32_t epoch_of_wake;
+static unsigned int wakes;
+
+ssize_t
+write(int fd, const void *buf, size_t nb)
+{
+	static ssize_t (*real)(int, const void *, size_t);
+
+	if (real == NULL)
+		real = (ssize_t(*)(int, const void *, size_t))(uintptr_t)dlsym(RTLD_NEXT, __func__);
+	if (polled != NULL && fd == polled->octo->ctrl.wake_fd) {
+		epoch_of_wake = rte_atomic_load_explicit(&polled->epoch.value,
+							 rte_memory_order_relaxed);
+		wakes++;
+	}
+	return real(fd, buf, nb);
+}
+
+static void
+poll_until_home_changes(uint16_t port)
+{
+	const struct octo_rxq *q = rte_eth_devices[port].data->rx_queues[0];
+	struct octo_port_tally tally = {0};
+
+	wakes = 0;
+	for (int i = 0; i < 100000 && wakes == 0; i++) {
+		polled = q;
+		octo_port_poll(port, 0, 32, &tally);
+		polled = NULL;
+	}
+	assert_int_equal(wakes, 1);
+	assert_int_equal(rte_atomic_load_explicit(&q->epoch.value, rte_memory_order_relaxed),
+			 epoch_of_wake);
+}
+
+/* Once it has left its epoch, a burst uses the queue no more, which may be freed then. */
+static void
+test_a_burst_wakes_the_control_thread_last(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .octo = "dwell_ms=0"};
+	const uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_run_on(0);
+	octo_port_up(port, 1);
+	octo_port_run_on(1);
+	poll_until_home_changes(port);
+}
+
 int
 main(void)
 {
@@ -350,6 +403,7 @@ main(void)
 		octo_port_test(test_a_setup_that_fails),
 		octo_port_test(test_rules_made_while_it_is_stopped),
 		octo_port_test(test_a_pf_that_joins_sees_the_state_of_a_queue),
+		octo_port_test(test_a_burst_wakes_the_control_thread_last),
 	};
 
 	/* the tests have slices of their own */

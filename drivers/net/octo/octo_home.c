@@ -125,13 +125,7 @@ go_home(struct octo_rxq *q, uint32_t live, uint64_t now)
 	octo_hysteresis_restart(&q->tracking.hysteresis, now);
 	/* read by the control thread, which rehomes the queue's flows */
 	rte_atomic_store_explicit(&q->home, home, rte_memory_order_release);
-	/*
-	 * outside the epoch: the control thread may get this very CPU at once and then wait
-	 * until no thread is inside a burst
-	 */
-	octo_epoch_leave(&q->epoch);
-	octo_wake_home(q->octo);
-	octo_epoch_enter(&q->epoch);
+	q->rehomed = true;
 }
 
 /*

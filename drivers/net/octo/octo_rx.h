@@ -71,6 +71,7 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_dev *octo;
 	struct octo_tracking tracking;
 	struct octo_rx_count stray_count;
+	bool rehomed;    /* this burst has changed the home, and is to wake the control thread */
 	bool sifts;      /* the port may have tier mac: drop copies */
 	uint16_t sifted; /* copies among the packets that a leg returned last */
 	struct octo_rx_copies copies;

@@ -254,8 +254,8 @@ poll_legs(struct octo_rxq *q, uint32_t live, bool due, struct rte_mbuf **pkts, u
  * A burst in which the poller or the legs may have changed, strays are due, or a fence is
  * open.
  */
-static __rte_noinline uint16_t
-poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
+static uint16_t
+poll_unsettled(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const bool due = count_bursts(q, epoch);
 	uint32_t live, fence;
@@ -277,6 +277,24 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 		return poll_fenced(q, fence, live, pkts, nb);
 	got = poll_legs(q, live, due, pkts, nb);
 	settle(q, live);
+	return got;
+}
+
+/* poll_unsettled(), and leave the epoch. */
+static __rte_noinline uint16_t
+poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const uint16_t got = poll_unsettled(q, epoch, pkts, nb);
+	struct octo_dev *to_wake = q->rehomed ? q->octo : NULL;
+
+	q->rehomed = false;
+	octo_epoch_leave(&q->epoch);
+	/*
+	 * outside the epoch: the control thread may get this very CPU at once and then wait until
+	 * no thread is inside a burst. The queue may be freed meanwhile.
+	 */
+	if (unlikely(to_wake != NULL))
+		octo_wake_home(to_wake);
 	return got;
 }
 
@@ -312,14 +330,12 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	const uint32_t epoch = octo_epoch_enter(&q->epoch);
 	uint16_t got;
 
-	if (likely(is_settled(q, epoch) && nb > 0)) {
-		got = rte_eth_rx_burst(q->call.leg.port, q->call.leg.queue, pkts, nb);
-		adopt(q, pkts, got, &q->home_count);
-		if (unlikely(got == 0))
-			got = poll_another(q, epoch, pkts, nb);
-	} else {
-		got = poll_the_long_way(q, epoch, pkts, nb);
-	}
+	if (unlikely(!is_settled(q, epoch) || nb == 0))
+		return poll_the_long_way(q, epoch, pkts, nb);
+	got = rte_eth_rx_burst(q->call.leg.port, q->call.leg.queue, pkts, nb);
+	adopt(q, pkts, got, &q->home_count);
+	if (unlikely(got == 0))
+		got = poll_another(q, epoch, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return got;
 }
@@ -331,16 +347,14 @@ octo_rx_burst_mac(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	struct octo_rxq *q = rxq;
 	const uint32_t epoch = octo_epoch_enter(&q->epoch);
 	uint16_t got;
+	uint8_t home;
 
-	if (likely(is_settled(q, epoch) && nb > 0)) {
-		const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-
-		got = poll_leg(q, home, pkts, nb, &q->home_count);
-		if (unlikely(got == 0))
-			got = poll_another(q, epoch, pkts, nb);
-	} else {
-		got = poll_the_long_way(q, epoch, pkts, nb);
-	}
+	if (unlikely(!is_settled(q, epoch) || nb == 0))
+		return poll_the_long_way(q, epoch, pkts, nb);
+	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
+	got = poll_leg(q, home, pkts, nb, &q->home_count);
+	if (unlikely(got == 0))
+		got = poll_another(q, epoch, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return got;
 }
@@ -353,11 +367,8 @@ uint16_t
 octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_rxq *q = rxq;
-	const uint32_t epoch = octo_epoch_enter(&q->epoch);
-	const uint16_t got = poll_the_long_way(q, epoch, pkts, nb);
 
-	octo_epoch_leave(&q->epoch);
-	return got;
+	return poll_the_long_way(q, octo_epoch_enter(&q->epoch), pkts, nb);
 }
 
 /*
