@@ -6,7 +6,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <ethdev_driver.h>
+
+#include "mpsim_control.h"
 #include "octo_port.h"
+#include "octo_port_fault.h"
 #include "octo_private.h"
 
 #define FLOW 7
@@ -389,6 +393,72 @@ test_a_burst_wakes_the_control_thread_last(void **state)
 	poll_until_home_changes(port);
 }
 
+/* The PF that is drained may still receive by the other queues. */
+static void
+test_a_pf_is_drained_without_a_queue(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *faults;
+
+	(void)state;
+	octo_port_up(port, 2);
+	faults = octo_port_faults_on(1);
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	faults->rx_setup = ENOMEM;
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), -ENOMEM);
+	faults->rx_setup = 0;
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
+	octo_port_await(!octo_port_pf_is_there(1));
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), 0);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, 1), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,plug"), 0);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+}
+
+static int (*real_start)(struct rte_eth_dev *dev);
+static unsigned int starts;
+
+static int
+count_start(struct rte_eth_dev *dev)
+{
+	starts++;
+	return real_start(dev);
+}
+
+/* PMDs start a port whatever queues it has, and a queue that is not there crashes some of them. */
+static void
+test_a_pf_is_not_started_without_a_queue(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+	struct octo_port_faults *faults;
+	const struct eth_dev_ops *real;
+	struct eth_dev_ops ops;
+
+	(void)state;
+	octo_port_up(port, 2);
+	faults = octo_port_faults_on(1);
+	real = pf->dev_ops;
+	ops = *real;
+	real_start = ops.dev_start;
+	ops.dev_start = count_start;
+	pf->dev_ops = &ops;
+	starts = 0;
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	faults->rx_setup = ENOMEM;
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), -ENOMEM);
+	faults->rx_setup = 0;
+	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+	rte_eth_dev_callback_process(pf, RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+	octo_port_pass_us(5000000);
+	assert_int_equal(starts, 0);
+	assert_false(octo_port_pf_is_started(port, 1));
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), 0);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_int_equal(starts, 1);
+	pf->dev_ops = real;
+}
+
 int
 main(void)
 {
@@ -404,6 +474,8 @@ main(void)
 		octo_port_test(test_rules_made_while_it_is_stopped),
 		octo_port_test(test_a_pf_that_joins_sees_the_state_of_a_queue),
 		octo_port_test(test_a_burst_wakes_the_control_thread_last),
+		octo_port_test(test_a_pf_is_drained_without_a_queue),
+		octo_port_test(test_a_pf_is_not_started_without_a_queue),
 	};
 
 	/* the tests have slices of their own */

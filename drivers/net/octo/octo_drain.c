@@ -75,8 +75,11 @@ is_led_to(const struct octo_dev *octo, uint8_t pf, bool blind)
 static bool
 has_received(const struct octo_dev *octo, uint8_t pf, bool blind)
 {
-	for (uint16_t i = 0; i < octo_data(octo)->nb_rx_queues; i++) {
-		const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], i);
+	const struct octo_rxq *q;
+
+	/* a queue that a PF refused at run time has no leg */
+	OCTO_FOREACH_RXQ(octo, q) {
+		const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], q->queue_id);
 		const int n = rte_eth_rx_queue_count(leg.port, leg.queue);
 
 		if (n > 0 || (n < 0 && blind))
