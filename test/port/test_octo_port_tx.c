@@ -406,6 +406,39 @@ test_a_stopped_port_drops_what_was_put_aside(void **state)
 	assert_int_equal(xstat("tx_q0_pf1_packets"), BURST);
 }
 
+/* It was killed while it sent what was put aside: that may be on a ring, or free, by now. */
+static void
+test_what_a_dead_sender_put_aside_is_not_sent(void **state)
+{
+	const struct octo_port_conf conf = {.two_nodes = true, .pf = {FOR_EVER, NULL}};
+	struct rte_mbuf *aside[OCTO_TX_STASH];
+	struct octo_txq *q;
+	uint16_t n;
+
+	(void)state;
+	start(&conf, 0);
+	q = rte_eth_devices[run.port].data->tx_queues[0];
+	send_burst(3);
+	octo_port_run_on(1);
+	send_until_held();
+	send_burst(10);
+	n = q->stash.nb - q->stash.first;
+	memcpy(aside, q->stash.pkts + q->stash.first, n * sizeof(*aside));
+	rte_spinlock_lock(&q->lock);
+	assert_int_equal(rte_eth_dev_stop(run.port), 0);
+	rte_pktmbuf_free_bulk(aside, n);
+	assert_int_equal(rte_eth_dev_start(run.port), 0);
+	octo_port_pass_us(100000);
+	poll_all();
+	assert_int_equal(run.seen, 0);
+	assert_int_equal(xstat("tx_q0_pf1_packets"), 0);
+	assert_int_equal(xstat("tx_switch_waiting"), 0);
+	assert_int_equal(xstat("tx_switch_drops"), n);
+	run.seen = run.sent;
+	send_burst(BURST);
+	assert_all_arrive_in_order();
+}
+
 /* The control mutex, once it is known. */
 static uintptr_t control_mutex;
 static __thread bool learns_mutex, gives_way;
@@ -547,6 +580,7 @@ main(void)
 		octo_port_test(test_what_was_put_aside_does_not_wait_for_more),
 		octo_port_test(test_a_stuck_pf_is_given_up),
 		octo_port_test(test_a_stopped_port_drops_what_was_put_aside),
+		octo_port_test(test_what_a_dead_sender_put_aside_is_not_sent),
 		octo_port_test(test_a_stopped_queue_drops_what_was_put_aside),
 		octo_port_test(test_a_queue_is_set_up_again_during_a_switch),
 		octo_port_test(test_what_a_late_burst_put_aside_is_counted),

@@ -346,6 +346,16 @@ octo_tx_waiting(const struct octo_dev *octo)
 	return nb;
 }
 
+/* The old ring is gone, and the stash free or lost: complete the switch. */
+static void
+end_switch(struct octo_txq *q)
+{
+	q->counts.drops += q->stash.nb - q->stash.first;
+	empty(&q->stash);
+	rte_atomic_store_explicit(&q->home, q->to, rte_memory_order_relaxed);
+	set_via(q, q->to);
+}
+
 /* Free the stash when the queue stops. No thread may be sending. */
 void
 octo_tx_drop_stash(struct octo_txq *q)
@@ -355,12 +365,8 @@ octo_tx_drop_stash(struct octo_txq *q)
 	/* a sender that died inside its burst may hold the lock, with the stash half sent */
 	if (!rte_spinlock_trylock(&q->lock))
 		return;
-	q->counts.drops += s->nb - s->first;
 	rte_pktmbuf_free_bulk(s->pkts + s->first, s->nb - s->first);
-	empty(s);
-	/* the ring is gone: complete the switch */
-	rte_atomic_store_explicit(&q->home, q->to, rte_memory_order_relaxed);
-	set_via(q, q->to);
+	end_switch(q);
 	rte_spinlock_unlock(&q->lock);
 }
 
@@ -408,7 +414,12 @@ octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
 void
 octo_tx_start_queue_locked(struct octo_txq *q)
 {
-	/* a sender that died inside its burst may hold the lock */
+	/*
+	 * A sender that died inside its burst may hold the lock, with the stash half sent: the rest
+	 * is lost, as nobody knows which of it was on a ring and is free now.
+	 */
+	if (rte_spinlock_is_locked(&q->lock))
+		end_switch(q);
 	rte_spinlock_init(&q->lock);
 	memset(&q->near, 0, sizeof(q->near));
 	q->tracking.hysteresis.base = rte_get_timer_hz() * q->octo->fences.settings.dwell_ms /
