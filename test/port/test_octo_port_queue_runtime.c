@@ -459,6 +459,78 @@ test_a_pf_is_not_started_without_a_queue(void **state)
 	pf->dev_ops = real;
 }
 
+#define REFUSED 5
+
+static int (*real_setup)(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
+			 unsigned int socket, const struct rte_eth_rxconf *conf,
+			 struct rte_mempool *pool);
+
+static int
+refuse_one(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+	   const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	return queue == REFUSED ? -ENOMEM : real_setup(dev, queue, nb_desc, socket, conf, pool);
+}
+
+static void
+assert_is_missing(uint16_t port, uint16_t queue)
+{
+	assert_null(rte_eth_devices[port].data->rx_queues[queue]);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, queue), -EINVAL);
+	octo_port_pass_us(5000);
+}
+
+static void
+assert_works_once_it_is_set_up(uint16_t port, uint16_t queue)
+{
+	assert_int_equal(set_up(port, queue, DESC, false, octo_port_pool), 0);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, queue), 0);
+	octo_port_assert_arrives(port, FLOW, queue, 10);
+}
+
+/* There is no half of a queue. */
+static void
+test_an_idle_queue_is_refused(void **state)
+{
+	const struct octo_port_conf contiguous = {.sliced = true, .contiguous = true};
+	const uint16_t port = octo_port_create(&contiguous);
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(0)];
+	const struct eth_dev_ops *real = pf->dev_ops;
+	struct eth_dev_ops ops = *real;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, FLOW, 0, NULL));
+	real_setup = ops.rx_queue_setup;
+	ops.rx_queue_setup = refuse_one;
+	pf->dev_ops = &ops;
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 0), 0);
+	assert_int_equal(set_up(port, 0, DESC, false, octo_port_pool), -ENOMEM);
+	pf->dev_ops = real;
+	assert_is_missing(port, 0);
+	assert_works_once_it_is_set_up(port, 0);
+}
+
+static void
+test_a_descriptor_is_refused(void **state)
+{
+	const struct rte_eth_conf with_interrupts = {.intr_conf = {.rxq = 1}};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev *pf = &rte_eth_devices[octo_port_pf(1)];
+	struct rte_intr_handle *real;
+
+	(void)state;
+	octo_port_up_as(port, 2, &with_interrupts);
+	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
+	real = pf->intr_handle;
+	pf->intr_handle = NULL;
+	assert_int_equal(set_up(port, 1, DESC, false, octo_port_pool), -ENOTSUP);
+	pf->intr_handle = real;
+	assert_is_missing(port, 1);
+	assert_works_once_it_is_set_up(port, 1);
+}
+
 int
 main(void)
 {
@@ -476,6 +548,8 @@ main(void)
 		octo_port_test(test_a_burst_wakes_the_control_thread_last),
 		octo_port_test(test_a_pf_is_drained_without_a_queue),
 		octo_port_test(test_a_pf_is_not_started_without_a_queue),
+		octo_port_test(test_an_idle_queue_is_refused),
+		octo_port_test(test_a_descriptor_is_refused),
 	};
 
 	/* the tests have slices of their own */

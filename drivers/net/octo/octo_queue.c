@@ -9,6 +9,7 @@
 
 #include "octo_private.h"
 #include "octo_queue.h"
+#include "octo_rx_intr.h"
 
 /*
  * Allocate the rings of a leg on the node of its PF; the application's socket argument is
@@ -215,6 +216,19 @@ set_up_idle(struct octo_dev *octo, uint16_t queue_id)
 	return octo_slices_set_up_idle_locked(octo, &octo->port[0]);
 }
 
+/* What a queue needs that is published, before a leg of it goes live. On failure it is gone. */
+static int
+complete_rx(struct octo_dev *octo, uint16_t queue_id)
+{
+	int ret = set_up_idle(octo, queue_id);
+
+	if (ret == 0 && octo->started)
+		ret = octo_rx_intr_renew_locked(octo, queue_id);
+	if (ret != 0)
+		octo_queue_retire_rx_locked(octo, queue_id);
+	return ret;
+}
+
 /*
  * On failure the legs that were set up stay: ethdev cannot release one queue of a PF, and
  * the next configure does.
@@ -238,12 +252,14 @@ octo_queue_setup_rx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 				    NULL, &q, NULL);
 	if (ret == 0) {
 		publish_rxq(octo, q);
+		ret = complete_rx(octo, queue_id);
+	} else {
+		free_rxq(octo, q);
+	}
+	if (ret == 0) {
 		octo_rings_publish_locked(octo);
 		if (octo->ring_mode == OCTO_RINGS_FULL)
 			octo_pools_warn_small_locked(octo, q);
-		ret = set_up_idle(octo, queue_id);
-	} else {
-		free_rxq(octo, q);
 	}
 	/* free clones that only the queue's previous setup used */
 	octo_pools_sweep_locked(octo);

@@ -4,7 +4,6 @@
 
 #include "octo_private.h"
 #include "octo_queue.h"
-#include "octo_rx_intr.h"
 
 static int
 rx_leg_start(struct octo_pf *pf, const void *arg)
@@ -135,15 +134,14 @@ publish_legs(struct octo_dev *octo)
 	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
 }
 
-static int
+static void
 join_rx(struct octo_dev *octo, uint16_t queue_id)
 {
 	if (!octo->started)
-		return 0;
+		return;
 	octo_fence_start_queue_locked(octo, octo_data(octo)->rx_queues[queue_id]);
 	octo_rule_store_mark_queue_locked(octo, queue_id);
 	publish_legs(octo);
-	return octo_rx_intr_renew_locked(octo, queue_id);
 }
 
 static void
@@ -161,7 +159,9 @@ rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc
 {
 	int ret = octo_queue_setup_rx_locked(octo, queue_id, nb_desc, conf, pool);
 
-	return ret == 0 ? join_rx(octo, queue_id) : ret;
+	if (ret == 0)
+		join_rx(octo, queue_id);
+	return ret;
 }
 
 int

@@ -187,7 +187,8 @@ set_up_idle_rx(const struct octo_dev *octo, const struct octo_port *port, uint16
 	const bool running = octo_port_is(port, OCTO_PORT_RUNNING);
 	int ret = running ? rte_eth_dev_rx_queue_stop(port->port_id, queue) : 0;
 
-	if (ret == 0)
+	/* it is not there if its last setup was refused */
+	if (ret == 0 || ret == -EINVAL)
 		ret = octo_segments_setup_locked(like, 0, idle, octo->pf[0].alloc_socket, false);
 	return ret == 0 && running ? rte_eth_dev_rx_queue_start(port->port_id, queue) : ret;
 }
