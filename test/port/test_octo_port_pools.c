@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <ethdev_driver.h>
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
@@ -498,6 +499,52 @@ test_a_pool_with_data_of_the_application_is_not_cloned(void **state)
 	assert_int_equal(setup_rx(port, 0, pools, 1), 0);
 }
 
+static int (*real_setup)(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc,
+			 unsigned int socket, const struct rte_eth_rxconf *conf,
+			 struct rte_mempool *pool);
+static uint16_t thresholds[2];
+
+/* As iavf, ice and others check it. */
+static int
+check_threshold(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+		const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	thresholds[queue] = conf->rx_free_thresh;
+	if (conf->rx_free_thresh >= nb_desc)
+		return -EINVAL;
+	return real_setup(dev, queue, nb_desc, socket, conf, pool);
+}
+
+/* The application's was right for the descriptors that it asked for. */
+static void
+test_a_threshold_fits_smaller_rings(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 4, .octo = "rx_rings=shared"};
+	const uint16_t port = octo_port_create(&conf);
+	const struct eth_dev_ops *real = rte_eth_devices[octo_port_pf(0)].dev_ops;
+	const struct rte_eth_conf none = {0};
+	struct eth_dev_ops ops = *real;
+	struct rte_eth_rxq_info info;
+	struct rte_eth_rxconf rx = {.rx_free_thresh = 128};
+
+	(void)state;
+	real_setup = ops.rx_queue_setup;
+	ops.rx_queue_setup = check_threshold;
+	for (unsigned int pf = 0; pf < 4; pf++)
+		rte_eth_devices[octo_port_pf(pf)].dev_ops = &ops;
+	assert_int_equal(rte_eth_dev_configure(port, 2, 1, &none), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port, 0, 256, 0, &rx, octo_port_pool), 0);
+	/* the thresholds that fit stay */
+	rx.rx_free_thresh = 32;
+	assert_int_equal(rte_eth_rx_queue_setup(port, 1, 256, 0, &rx, octo_port_pool), 0);
+	for (unsigned int pf = 0; pf < 4; pf++)
+		rte_eth_devices[octo_port_pf(pf)].dev_ops = real;
+	assert_int_equal(thresholds[0], 32);
+	assert_int_equal(thresholds[1], 32);
+	assert_int_equal(rte_eth_rx_queue_info_get(port, 0, &info), 0);
+	assert_int_equal(info.nb_desc, 64);
+}
+
 #define pools_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -526,6 +573,7 @@ main(void)
 		pools_test(test_pfs_forget_clones),
 		pools_test(test_a_pool_of_external_buffers_is_not_cloned),
 		pools_test(test_a_pool_with_data_of_the_application_is_not_cloned),
+		pools_test(test_a_threshold_fits_smaller_rings),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -17,6 +17,9 @@ octo_segments_setup_locked(const struct octo_rxq *q, uint8_t pf, struct octo_leg
 	conf.rx_mempools = NULL;
 	conf.rx_nmempool = 0;
 	conf.rx_deferred_start = deferred;
+	/* PMDs refuse a threshold that a smaller ring does not reach */
+	if (q->nb_desc < q->wanted_desc && conf.rx_free_thresh >= q->nb_desc)
+		conf.rx_free_thresh = (uint32_t)conf.rx_free_thresh * q->nb_desc / q->wanted_desc;
 	/* set after the setup, see octo_queue_setup_rx_leg_locked() */
 	if (q->strip_set)
 		conf.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
