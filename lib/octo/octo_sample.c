@@ -28,10 +28,10 @@ count_turn(struct octo_sampler_leg *leg, uint16_t got, uint16_t ring)
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_sampler_polled)
 int
-octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring,
-		    uint32_t every)
+octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t copies,
+		    uint16_t ring, uint32_t every)
 {
-	count_turn(&s->leg[leg], got, ring);
+	count_turn(&s->leg[leg], got + copies, ring);
 	if (got == 0)
 		return -1;
 	s->since += got;

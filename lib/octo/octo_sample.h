@@ -54,7 +54,9 @@ struct octo_sampler {
  * in it at that moment, however slow its poller may be.
  *
  * @param got
- *   Packets that the leg returned.
+ *   Packets that the leg returned, less copies.
+ * @param copies
+ *   Packets that the leg returned, and that were dropped as copies.
  * @param ring
  *   Descriptors of the leg's ring.
  * @param every
@@ -63,8 +65,8 @@ struct octo_sampler {
  *   Index of the sample in the burst, or -1 for none.
  */
 __rte_internal
-int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t ring,
-			uint32_t every);
+int octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t copies,
+			uint16_t ring, uint32_t every);
 
 /**
  * Capacity of the ring; a power of two. The control thread empties it each millisecond while

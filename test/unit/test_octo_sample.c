@@ -20,7 +20,7 @@ test_first_stray_is_a_sample(void **state)
 	struct octo_sampler s = {0};
 
 	RTE_SET_USED(state);
-	assert_int_equal(octo_sampler_polled(&s, 0, 1, RING, OCTO_SAMPLE_EVERY), 0);
+	assert_int_equal(octo_sampler_polled(&s, 0, 1, 0, RING, OCTO_SAMPLE_EVERY), 0);
 }
 
 static void
@@ -30,8 +30,8 @@ test_empty_polls_are_no_samples(void **state)
 
 	RTE_SET_USED(state);
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(octo_sampler_polled(&s, 0, 0, RING, OCTO_SAMPLE_EVERY), -1);
-	assert_int_equal(octo_sampler_polled(&s, 0, 1, RING, OCTO_SAMPLE_EVERY), 0);
+		assert_int_equal(octo_sampler_polled(&s, 0, 0, 0, RING, OCTO_SAMPLE_EVERY), -1);
+	assert_int_equal(octo_sampler_polled(&s, 0, 1, 0, RING, OCTO_SAMPLE_EVERY), 0);
 }
 
 /* Whatever the size of the bursts, unless there are fewer of them. */
@@ -47,7 +47,7 @@ test_one_stray_in_so_many_on_average(void **state)
 			unsigned int n = 0;
 
 			for (unsigned int i = 0; i < polls; i++)
-				n += octo_sampler_polled(&s, i % 3, got, RING, every) >= 0;
+				n += octo_sampler_polled(&s, i % 3, got, 0, RING, every) >= 0;
 			assert_in_range(n, want / 2, want * 3 / 2);
 		}
 	}
@@ -62,7 +62,7 @@ test_gaps_are_bounded(void **state)
 	RTE_SET_USED(state);
 	for (int i = 0; i < 80000; i++) {
 		gap++;
-		if (octo_sampler_polled(&s, i % 3, 1, RING, 32) < 0)
+		if (octo_sampler_polled(&s, i % 3, 1, 0, RING, 32) < 0)
 			continue;
 		assert_in_range(gap, i == 0 ? 1 : 17, 48);
 		gap = 0;
@@ -81,7 +81,7 @@ test_every_stray_is_stood_for(void **state)
 		const uint16_t got = i % 33;
 
 		strays += got;
-		if (octo_sampler_polled(&s, 0, got, RING, 50) < 0 || i % 5 == 0)
+		if (octo_sampler_polled(&s, 0, got, 0, RING, 50) < 0 || i % 5 == 0)
 			continue;
 		told += s.since;
 		s.since = 0;
@@ -97,7 +97,7 @@ test_each_packet_of_a_burst_has_its_turn(void **state)
 
 	RTE_SET_USED(state);
 	for (int i = 0; i < 100000; i++) {
-		const int at = octo_sampler_polled(&s, 0, RTE_DIM(seen), RING, 256);
+		const int at = octo_sampler_polled(&s, 0, RTE_DIM(seen), 0, RING, 256);
 
 		assert_in_range(at + 1, 0, RTE_DIM(seen));
 		if (at >= 0)
@@ -117,8 +117,8 @@ test_flows_in_turns_are_all_sampled(void **state)
 		struct octo_sampler s = {0};
 
 		for (unsigned int i = 0; i < flows * 4000; i++)
-			seen[i % flows] += octo_sampler_polled(&s, 0, 1, RING, OCTO_SAMPLE_EVERY) ==
-					   0;
+			seen[i % flows] += octo_sampler_polled(&s, 0, 1, 0, RING,
+							       OCTO_SAMPLE_EVERY) == 0;
 		for (unsigned int i = 0; i < flows; i++)
 			assert_in_range(seen[i], 4000 / OCTO_SAMPLE_EVERY / 2, 4000);
 	}
@@ -130,11 +130,26 @@ test_an_empty_ring_has_turned(void **state)
 	struct octo_sampler s = {0};
 
 	RTE_SET_USED(state);
-	octo_sampler_polled(&s, 1, 32, RING, OCTO_SAMPLE_EVERY);
+	octo_sampler_polled(&s, 1, 32, 0, RING, OCTO_SAMPLE_EVERY);
 	assert_int_equal(s.leg[1].turn, 0);
-	octo_sampler_polled(&s, 1, 0, RING, OCTO_SAMPLE_EVERY);
+	octo_sampler_polled(&s, 1, 0, 0, RING, OCTO_SAMPLE_EVERY);
 	assert_int_equal(s.leg[1].turn, 1);
 	assert_int_equal(s.leg[0].turn, 0);
+}
+
+/* Copies were in the ring, too, though nobody gets them. */
+static void
+test_a_ring_of_copies_has_not_turned(void **state)
+{
+	struct octo_sampler s = {0};
+
+	RTE_SET_USED(state);
+	assert_int_equal(octo_sampler_polled(&s, 0, 0, 8, RING, OCTO_SAMPLE_EVERY), -1);
+	assert_int_equal(s.leg[0].turn, 0);
+	assert_int_equal(s.since, 0);
+	octo_sampler_polled(&s, 0, 8, RING - 16, RING, OCTO_SAMPLE_EVERY);
+	assert_int_equal(s.leg[0].turn, 1);
+	assert_int_equal(s.since, 8);
 }
 
 /*
@@ -156,10 +171,10 @@ test_two_turns_empty_a_busy_ring(void **state)
 			const uint16_t got = 1 + random() % 32;
 
 			waiting -= RTE_MIN(waiting, (uint32_t)got);
-			octo_sampler_polled(&s, 0, got, RING, OCTO_SAMPLE_EVERY);
+			octo_sampler_polled(&s, 0, got, 0, RING, OCTO_SAMPLE_EVERY);
 		}
 		assert_int_equal(waiting, 0);
-		octo_sampler_polled(&s, 0, 1 + random() % 32, RING, OCTO_SAMPLE_EVERY);
+		octo_sampler_polled(&s, 0, 1 + random() % 32, 0, RING, OCTO_SAMPLE_EVERY);
 	}
 }
 
@@ -271,6 +286,7 @@ main(void)
 		cmocka_unit_test(test_each_packet_of_a_burst_has_its_turn),
 		cmocka_unit_test(test_flows_in_turns_are_all_sampled),
 		cmocka_unit_test(test_an_empty_ring_has_turned),
+		cmocka_unit_test(test_a_ring_of_copies_has_not_turned),
 		cmocka_unit_test(test_two_turns_empty_a_busy_ring),
 		cmocka_unit_test(test_first_in_first_out),
 		cmocka_unit_test(test_full_drops),

@@ -36,7 +36,7 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 	/* no pair: the number may change at any time, and no other data depends on it */
 	const uint32_t every = rte_atomic_load_explicit(&q->octo->sample_every,
 							rte_memory_order_relaxed);
-	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->nb_desc, every);
+	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->sifted, q->nb_desc, every);
 	struct octo_sample s = {
 		.turn = q->sampler.leg[leg].turn,
 		.packets = q->sampler.since,
@@ -59,7 +59,7 @@ poll_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
 	const uint16_t got = poll_leg(q, leg, pkts, nb, &q->stray_count);
 
 	/* a vector PMD asked for fewer than four packets returns none: that does not mean empty */
-	if (got > 0 || nb >= 4)
+	if (got + q->sifted > 0 || nb >= 4)
 		sample_stray(q, leg, pkts, got);
 	return got;
 }
