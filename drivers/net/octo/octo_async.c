@@ -81,8 +81,8 @@ octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_fl
 
 /*
  * Also destroys rejected rules. A PF whose queue is full keeps its rule until the next attempt;
- * a PF that is about to be removed takes its rule along. The handle of a rule that is being
- * destroyed is of no life, until the PF answers.
+ * a PF that is about to be removed takes its rule along. A PF's handle is of no use after the call,
+ * whatever the result (rte_flow_async_destroy()).
  */
 void
 octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id)
@@ -99,7 +99,7 @@ octo_async_destroy_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_i
 			op->failed = true;
 			continue;
 		}
-		op->rule->arfs[pf].life = OCTO_LIFE_NONE;
+		op->rule->arfs[pf] = (struct octo_handle){0};
 		op->awaited |= RTE_BIT32(pf);
 	}
 }
@@ -153,8 +153,8 @@ finish_create(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 }
 
 /*
- * A rule that a PF or the switch failed to destroy stays valid: the application may destroy it
- * again. What is not in a flow queue is removed here.
+ * A rule that the switch, or a PF without a flow queue, failed to destroy stays valid: the
+ * application may destroy it again. What is not in a flow queue is removed here.
  */
 static void
 finish_destroy(struct octo_dev *octo, struct op *op)
@@ -199,22 +199,6 @@ finish(struct octo_dev *octo, struct octo_async_queue *q, struct op *op)
 	return true;
 }
 
-/* A PF that failed to destroy the rule has it still. */
-static void
-hear_destroyed(struct octo_dev *octo, const struct op *op, uint8_t pf,
-	       enum rte_flow_op_status status)
-{
-	struct octo_handle *on;
-
-	/* an operation that creates a rule may be undone */
-	if (op->rule == NULL || (op->kind != FLOW_DESTROY && !op->undone) ||
-	    !(op->awaited & RTE_BIT32(pf)))
-		return;
-	on = &op->rule->arfs[pf];
-	*on = status == RTE_FLOW_OP_SUCCESS ? (struct octo_handle){0} :
-					      octo_handle_make(on->h, octo->port[pf].fsm.life);
-}
-
 /* Pulls the results of all PFs. Returns whether there were any. */
 static bool
 collect(struct octo_dev *octo, struct octo_async_queue *q)
@@ -235,10 +219,9 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 			/* of an earlier own operation, for which octo waited in vain */
 			if (op == &q->own && --q->own_results[pf] != 0)
 				continue;
+			op->awaited &= ~RTE_BIT32(pf);
 			if (results[i].status != RTE_FLOW_OP_SUCCESS)
 				op->failed = true;
-			hear_destroyed(octo, op, (uint8_t)pf, results[i].status);
-			op->awaited &= ~RTE_BIT32(pf);
 		}
 	}
 	return any;
