@@ -8,6 +8,8 @@
 #include "octo_port_fault.h"
 #include "mpsim_control.h"
 
+#include "octo_private.h"
+
 #define QUEUE 1
 #define OTHER_QUEUE 0
 #define FLOW 7
@@ -216,6 +218,35 @@ test_rules_come_and_go_while_a_pf_joins(void **state)
 	}
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
 	assert_int_equal(rte_flow_flush(port, NULL), 0);
+}
+
+/* It leads to the PF, which would put the packets into queues chosen by RSS. */
+static void
+test_a_transfer_rule_waits_for_a_joining_pf(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	const struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+	struct octo_flow_rule r;
+	struct rte_flow *lead;
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_flow_build_mpfs(&r, &octo_tuple_example, 0, octo_port_pf(0), octo_port_pf(1), false);
+	lead = rte_flow_create(port, &r.attr, r.pattern, r.actions, NULL);
+	assert_non_null(lead);
+	for (uint16_t i = 0; i < RULES; i++)
+		assert_non_null(octo_port_steer(port, 1000 + i, QUEUE, NULL));
+	/* the rule goes to PF 1, and is lost with it */
+	octo_port_remove_pf(0);
+	octo_port_await(octo_rule_on(octo, lead, 1) != NULL);
+	octo_port_add_pf(&two_pfs, 0);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	begin_to_join(port);
+	while (is_in_state(port, 1, "joining")) {
+		assert_null(octo_rule_on(octo, lead, 0));
+		octo_port_pass_us(10000);
+	}
+	octo_port_await(octo_rule_on(octo, lead, 0) != NULL);
 }
 
 /* It is no reason to refuse a rule that all others take; the PF is tried again. */
@@ -548,6 +579,7 @@ main(void)
 		join_test(test_the_port_is_stopped_while_a_pf_is_ejected),
 		join_test(test_the_last_pf_is_ejected),
 		join_test(test_rules_come_and_go_while_a_pf_joins),
+		join_test(test_a_transfer_rule_waits_for_a_joining_pf),
 		join_test(test_a_rule_that_only_a_joining_pf_refuses),
 		join_test(test_a_rule_that_a_joining_pf_finds_invalid),
 		join_test(test_a_rule_that_only_a_draining_pf_refuses),

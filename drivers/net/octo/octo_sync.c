@@ -418,6 +418,19 @@ sync_transfer(struct octo_dev *octo)
 		sync->transfer_pause_ms = 0;
 }
 
+/*
+ * No rule of the switch is to lead to a PF that lacks rules yet, or is given back as it cannot have
+ * them.
+ */
+static bool
+is_any_without_rules(const struct octo_dev *octo)
+{
+	for (uint8_t port = 0; port < octo->nb_ports; port++)
+		if (octo_port_may_lack_rules(octo, port))
+			return true;
+	return false;
+}
+
 bool
 octo_sync_step_locked(struct octo_dev *octo)
 {
@@ -425,7 +438,8 @@ octo_sync_step_locked(struct octo_dev *octo)
 	bool more = false;
 
 	octo_assert_locked(octo);
-	if (octo->sync.transfer && octo_now() >= octo->sync.transfer_retry)
+	if (octo->sync.transfer && octo_now() >= octo->sync.transfer_retry &&
+	    !is_any_without_rules(octo))
 		sync_transfer(octo);
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
 		if (data->rx_queues[i] != NULL)
