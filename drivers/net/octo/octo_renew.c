@@ -58,7 +58,10 @@ end_action(struct renewal *r, struct octo_handle *handle)
 		r->ret = rte_flow_action_handle_destroy(r->port->port_id, on, NULL);
 }
 
-/* Destroy what the port has of its last life. */
+/*
+ * Destroy what the port has of its last life. It has nothing without the capability: its driver has
+ * dropped all when it recovered (RTE_ETH_EVENT_RECOVERY_SUCCESS).
+ */
 static int
 end_objects(struct octo_dev *octo, uint8_t pf, uint32_t life)
 {
@@ -66,6 +69,8 @@ end_objects(struct octo_dev *octo, uint8_t pf, uint32_t life)
 	struct octo_handle *of_queues = octo->queue_actions[pf];
 	struct rte_flow_action_handle *handle;
 
+	if ((r.port->past.info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP) == 0)
+		return 0;
 	/* their handles are not known any more */
 	if (r.port->past.orphans)
 		return -EBUSY;
@@ -77,6 +82,13 @@ end_objects(struct octo_dev *octo, uint8_t pf, uint32_t life)
 	for (uint16_t q = 0; of_queues != NULL && q < octo_data(octo)->nb_rx_queues; q++)
 		end_action(&r, &of_queues[q]);
 	return r.ret;
+}
+
+/* A device of which another port exists is not removed: what is left there takes room. */
+static bool
+can_be_probed_again(const struct octo_port *port)
+{
+	return !octo_lower_is_shared(port->port_id, port->past.bus, port->past.device);
 }
 
 /* The driver may find out in each call that the port is lost, after which its life is another. */
@@ -93,7 +105,7 @@ renew(struct octo_dev *octo, uint8_t i, uint32_t life)
 		ret = end_objects(octo, i, life);
 	if (port->fsm.life != life)
 		return 0;
-	if (ret != 0) {
+	if (ret != 0 && ((port->todo & OCTO_PORT_DO_RESET) || can_be_probed_again(port))) {
 		OCTO_LOG(ERR, "PF %s cannot be %s, and is probed again: %s", port->name,
 			 port->todo & OCTO_PORT_DO_RESET ? "reset" : "cleared", rte_strerror(-ret));
 		return ret;
