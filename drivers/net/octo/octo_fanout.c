@@ -128,6 +128,18 @@ octo_fanout_actions_on(const struct octo_dev *octo, uint8_t port,
 				   octo_indirect_on_pf(octo, pf_rule->rule.actions_ro, port, own);
 }
 
+/*
+ * Does the rule have an indirect action that the PF lacks? One that joins, or is given back, may.
+ * Then rte_errno is ENODEV.
+ */
+bool
+octo_fanout_lacks_action(const struct octo_pf_rule *pf_rule, uint8_t port,
+			 struct rte_flow_error *error)
+{
+	return !pf_rule->is_built && !octo_indirect_has(pf_rule->rule.actions_ro, port) &&
+	       octo_flow_refuse(error, ENODEV, "it lacks an indirect action of the rule") != 0;
+}
+
 /* Create the rule on one port, so many priorities below its own. h is NULL on failure. */
 struct octo_handle
 octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
@@ -142,10 +154,8 @@ octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct oc
 	struct rte_flow *on;
 
 	attr.priority += step;
-	if (!pf_rule->is_built && !octo_indirect_has(pf_rule->rule.actions_ro, port)) {
-		octo_flow_refuse(error, ENODEV, "it lacks an indirect action of the rule");
+	if (octo_fanout_lacks_action(pf_rule, port, error))
 		return octo_handle_make(NULL, life);
-	}
 	actions = octo_fanout_actions_on(octo, port, pf_rule, &own);
 	on = octo_port_nic(p)->create(p, &attr, pf_rule->rule.pattern_ro, actions, error);
 	return octo_handle_make(on, life);
@@ -240,6 +250,10 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 			break;
 		if ((pf_rule.pfs & RTE_BIT32(port)) == 0)
 			continue;
+		if (octo_fanout_lacks_action(&pf_rule, (uint8_t)port, error)) {
+			ret = octo_flow_blame(p, -ENODEV, error);
+			break;
+		}
 		actions = octo_fanout_actions_on(octo, (uint8_t)port, &pf_rule, &own);
 		ret = octo_port_nic(p)->validate(p, pf_rule.rule.attr_ro, pf_rule.rule.pattern_ro,
 						 actions, error);

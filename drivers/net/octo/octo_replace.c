@@ -133,7 +133,14 @@ octo_replace_on_pf(struct octo_dev *octo, uint8_t port, struct rte_flow *rule,
 
 	if (old == NULL)
 		return 0;
-	ret = change_in_place(octo, port, old, to, error);
+	/* the other PFs are to change the rule all the same */
+	if (octo_port_may_lack_rules(octo, port) && octo_fanout_lacks_action(to, port, NULL)) {
+		octo_replace_by_none(octo, port, &rule->arfs[port]);
+		return 0;
+	}
+	ret = octo_fanout_lacks_action(to, port, error) ?
+		      -ENODEV :
+		      change_in_place(octo, port, old, to, error);
 	if (ret == -ENOSYS || ret == -ENOTSUP)
 		ret = replace(&place, from, to, error);
 	if (octo->sliced && octo_rule_on(octo, rule, port) == NULL)

@@ -246,6 +246,8 @@ bool octo_fanout_goes_by_flow_queue(const struct octo_dev *octo, const struct rt
 const struct rte_flow_action *
 octo_fanout_actions_on(const struct octo_dev *octo, uint8_t port,
 		       const struct octo_pf_rule *pf_rule, struct octo_indirect_own *own);
+bool octo_fanout_lacks_action(const struct octo_pf_rule *pf_rule, uint8_t port,
+			      struct rte_flow_error *error);
 struct octo_handle
 octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct octo_pf_rule *pf_rule,
 		      uint32_t step, struct rte_flow_error *error);
