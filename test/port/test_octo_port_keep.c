@@ -384,6 +384,21 @@ test_a_command_gives_way_to_the_application(void **state)
 	}
 }
 
+static void
+test_a_command_stays_where_a_pf_refuses(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	steer_by_command(port, 7, 1);
+	octo_port_faults_on(1)->validate_ingress = EPERM;
+	assert_null(octo_port_steer(port, 7, 0, NULL));
+	assert_int_equal(rte_errno, EPERM);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 1);
+	octo_port_assert_arrives(port, 7, 1, 20);
+}
+
 /* The PFs have one rule of the flow, so that of the command has to be gone first. */
 static void
 test_a_command_gives_way_to_a_flow_queue(void **state)
@@ -451,6 +466,7 @@ main(void)
 		octo_port_test(test_a_command_that_cannot_be_put_back),
 		octo_port_test(test_commands_leave_the_room_to_the_application),
 		octo_port_test(test_a_command_gives_way_to_the_application),
+		octo_port_test(test_a_command_stays_where_a_pf_refuses),
 		octo_port_test(test_a_command_gives_way_to_a_flow_queue),
 		octo_port_test(test_isolation_is_kept),
 	};

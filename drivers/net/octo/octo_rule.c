@@ -112,6 +112,20 @@ is_taken(const struct octo_rule_spec *spec, const struct rte_flow *known)
 	return known->origin <= spec->origin;
 }
 
+/* A rule of a command is given up for one that the PFs take. It does not come back by itself. */
+static int
+give_up_command(struct octo_dev *octo, const struct octo_rule_spec *spec,
+		const struct rte_flow *known, struct rte_flow_error *error)
+{
+	char text[OCTO_RULE_TEXT_MAX];
+
+	if (octo_fanout_validate_locked(octo, spec, error) != 0)
+		return -rte_errno;
+	OCTO_LOG(NOTICE, "port %u: a rule of the application replaces that of a command: %s",
+		 octo->port_id, octo_rule_dump_format(known, text));
+	return 0;
+}
+
 /* Insert the rule into the table of tuples. On failure the caller frees the rule. */
 static int
 enter_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_flow *rule,
@@ -124,6 +138,11 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_
 		known = octo_table_find(octo->table, spec->tuple);
 		if (is_taken(spec, known))
 			return refuse_twice(error);
+		if (known->origin == OCTO_BY_COMMAND) {
+			ret = give_up_command(octo, spec, known, error);
+			if (ret != 0)
+				return ret;
+		}
 		if (!octo_rule_linger_locked(octo, known))
 			octo_rule_remove_locked(octo, known, NULL);
 		ret = octo_table_add(octo->table, &rule->tuple, rule);
