@@ -195,7 +195,7 @@ is_counted(struct octo_dev *octo, uint8_t port)
 		d->counting = true;
 		d->others = false;
 		octo->sync.cursor[OCTO_CURSOR_DRAIN + port] = TAILQ_FIRST(&octo->rules);
-		octo_indirect_keep_pf_locked(octo, port);
+		octo_indirect_keep_pf_locked(octo, port, d->count_until);
 	}
 	return !d->counting || octo_now() >= d->count_until;
 }

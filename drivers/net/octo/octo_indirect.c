@@ -9,6 +9,7 @@
 
 #include <rte_malloc.h>
 
+#include "octo_clock.h"
 #include "octo_private.h"
 #include "octo_app_spec.h"
 #include "octo_spec.h"
@@ -415,15 +416,17 @@ octo_indirect_leave_locked(struct octo_dev *octo, uint8_t port)
 	}
 }
 
-/* The PF is about to go: keep what the actions have counted on it. */
+/* The PF is about to go: keep what the actions have counted on it, as far as there is time. */
 void
-octo_indirect_keep_pf_locked(struct octo_dev *octo, uint8_t port)
+octo_indirect_keep_pf_locked(struct octo_dev *octo, uint8_t port, uint64_t until)
 {
 	struct rte_flow_action_handle *handle;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		struct rte_flow_query_count count = {0};
 
+		if (octo_now() >= until)
+			break;
 		if (handle->action->type == RTE_FLOW_ACTION_TYPE_COUNT && is_on(octo, handle, port))
 			count_on_pf(octo, handle, port, &count, NULL);
 	}

@@ -121,7 +121,7 @@ int octo_renew_locked(struct octo_dev *octo, uint8_t i, uint32_t life);
 
 /* octo_indirect.c; all under the control mutex */
 int octo_indirect_join_locked(struct octo_dev *octo);
-void octo_indirect_keep_pf_locked(struct octo_dev *octo, uint8_t port);
+void octo_indirect_keep_pf_locked(struct octo_dev *octo, uint8_t port, uint64_t until);
 void octo_indirect_leave_locked(struct octo_dev *octo, uint8_t port);
 
 #endif /* OCTO_REPLUG_H */
