@@ -11,6 +11,8 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
+#include "octo_private.h"
+
 static const struct octo_port_conf two_pfs;
 
 static struct {
@@ -219,13 +221,13 @@ test_events_go_to_the_owner(void **state)
 
 /* The PF was another port's before, which does not look for it. */
 static void
-test_events_go_to_the_later_owner(void **state)
+check_later_owner(bool given_up)
 {
 	const struct octo_port_conf three = {.nb_pfs = 3};
 	struct octo_view_topology view;
+	struct octo_port *earlier;
 	uint16_t port, other;
 
-	(void)state;
 	octo_port_add_pfs(&three);
 	port = octo_port_add(&two_pfs);
 	octo_port_up(port, 1);
@@ -236,12 +238,28 @@ test_events_go_to_the_later_owner(void **state)
 		0);
 	assert_int_equal(rte_eth_dev_get_port_by_name("net_octo1", &other), 0);
 	octo_port_up(other, 1);
+	earlier = &octo_of(&rte_eth_devices[port])->port[1];
+	if (given_up) {
+		/* as one that found the PF to lack a feature */
+		earlier->has_port = true;
+		earlier->port_id = octo_port_pf(1);
+	}
 	octo_port_remove_pf(1);
+	earlier->has_port = false;
 	assert_int_equal(rte_pmd_octo_view_topology(other, &view), 0);
 	assert_string_equal(view.pf[0].state, "started");
 	assert_string_equal(view.pf[1].state, "gone");
 	assert_true(octo_port_pf_is_started(port, 0));
 	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
+	octo_port_destroy();
+}
+
+static void
+test_events_go_to_the_later_owner(void **state)
+{
+	(void)state;
+	check_later_owner(false);
+	check_later_owner(true);
 }
 
 /* Asks the port all kinds of things in a PF's event. */

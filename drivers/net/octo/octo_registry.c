@@ -101,7 +101,17 @@ octo_registry_get(uint16_t port_id)
 	return is_primary() ? octo_registry_get_any(port_id) : NULL;
 }
 
-/* Also true of a PF that is dead or is recovering. */
+static bool
+owns(const struct octo_dev *octo, uint16_t pf_port_id)
+{
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
+		if (octo->port[i].has_port && octo->port[i].port_id == pf_port_id &&
+		    octo_port_is_owned(&octo->port[i]))
+			return true;
+	return false;
+}
+
+/* Also true of a PF that is dead, is recovering, or was given up and may be another's now. */
 static bool
 has_port(const struct octo_dev *octo, uint16_t pf_port_id)
 {
@@ -142,7 +152,9 @@ octo_registry_get_by_pf(uint16_t pf_port_id)
 	if (!is_primary())
 		return NULL;
 	read_lock();
-	octo = find(has_port, pf_port_id);
+	octo = find(owns, pf_port_id);
+	if (octo == NULL)
+		octo = find(has_port, pf_port_id);
 	if (octo == NULL)
 		octo = find(looks_for, pf_port_id);
 	if (octo == NULL)
