@@ -40,6 +40,18 @@ count_replug(struct octo_dev *octo, struct octo_port *port)
 	OCTO_LOG(NOTICE, "port %u: PF %s is back", octo->port_id, port->name);
 }
 
+/* A queue that was refused, or is being set up, at run time: PMDs need all when they start. */
+static bool
+lacks_rx_queue(const struct octo_dev *octo)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+
+	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
+		if (data->rx_queues[i] == NULL)
+			return true;
+	return false;
+}
+
 /* Claim the port. Returns OCTO_PORT_EV_CLAIMED, or why it cannot be had. */
 static enum octo_port_event
 claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
@@ -47,7 +59,7 @@ claim_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	struct octo_port *port = &octo->port[i];
 
 	if (octo_port_is_any_joining(octo) || octo_resync_must_wait_locked(octo, i) ||
-	    octo_users_is_closing(port))
+	    octo_users_is_closing(port) || (octo->started && lacks_rx_queue(octo)))
 		return OCTO_PORT_EV_NOT_YET;
 	if (octo_renew_locked(octo, i, life) != 0)
 		return OCTO_PORT_EV_RESET_FAILED;
