@@ -86,9 +86,16 @@ repeat_for_a_while(struct octo_dev *octo, bool (*step)(struct octo_dev *octo))
 static void
 follow_peers(struct octo_dev *octo)
 {
-	if (!rte_atomic_exchange_explicit(&octo->legs.found, false, rte_memory_order_acquire))
+	const uint32_t found = rte_atomic_exchange_explicit(&octo->legs.found, 0,
+							    rte_memory_order_acquire);
+	uint32_t live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
+
+	if (found == 0)
 		return;
-	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
+	for (uint8_t i = 0; i < octo->nb_ports; i++)
+		if (found & RTE_BIT32(i))
+			live |= octo_port_pfs(octo, i);
+	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
 	octo_rx_intr_wake_all(octo);
 }
 

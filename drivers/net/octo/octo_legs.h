@@ -34,9 +34,9 @@ struct octo_borrowers {
 /** Of a port, in shared memory. */
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
-	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
-	RTE_ATOMIC(bool) open;     /**< the port is built, and is not being closed */
-	RTE_ATOMIC(bool) found;    /**< a secondary has attached a PF's port */
+	RTE_ATOMIC(uint32_t) live;  /**< mask of PFs, as of the last change */
+	RTE_ATOMIC(bool) open;      /**< the port is built, and is not being closed */
+	RTE_ATOMIC(uint32_t) found; /**< mask of PFs' ports that secondaries have attached */
 	struct octo_borrowers borrowers;
 };
 

@@ -123,8 +123,12 @@ lose(struct octo_dev *octo, const void *port)
 	octo_lock(octo);
 	live = octo_pf_mask(octo, OCTO_PORT_RUNNING);
 	for (uint8_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].port_id == pf_port_id && (live & octo_port_pfs(octo, i)))
+		if (octo->port[i].port_id == pf_port_id && (live & octo_port_pfs(octo, i))) {
+			/* it may have been attached a moment ago */
+			rte_atomic_fetch_and_explicit(&octo->legs.found, ~RTE_BIT32(i),
+						      rte_memory_order_relaxed);
 			octo_poll_unpublish(octo, live & ~octo_port_pfs(octo, i));
+		}
 	octo_unlock(octo);
 }
 
@@ -145,8 +149,8 @@ find(struct octo_dev *octo, const void *port)
 	for (uint16_t i = 0; i < octo->nb_ports; i++)
 		if (octo->port[i].port_id == pf_port_id)
 			/* pairs with the acquire in follow_peers() */
-			rte_atomic_store_explicit(&octo->legs.found, true,
-						  rte_memory_order_release);
+			rte_atomic_fetch_or_explicit(&octo->legs.found, RTE_BIT32(i),
+						     rte_memory_order_release);
 }
 
 /* Without the port's mutex: the primary may hold it, and wait for this process. */
