@@ -12,7 +12,7 @@ from .telemetry import Telemetry
 PROMPT = "testpmd> "
 # Another thread's log may break it up: before its last blank, which then is at the start of a
 # line, or so that the rest is there.
-PROMPT_OR_REST = r"testpmd>(?:\s|(?=[A-Z]+: ))|\n(?:estpmd|stpmd|tpmd|pmd|md|d)?> "
+PROMPT_OR_REST = r"testpmd>(?:\s|(?=[A-Z]+: |Logical Core ))|\n(?:estpmd|stpmd|tpmd|pmd|md|d)?> "
 # Lcore 0 types, lcores 1 and 2 forward: CPU 0 is node 0, CPU 1 is node 1.
 LCORES = "0@0,1@0,2@1"
 
