@@ -13,14 +13,13 @@ struct octo_dev;
  * mutex.
  */
 struct octo_draining {
-	uint32_t todo;    /* OCTO_PF_DO_... yet to be done */
-	uint64_t until;   /* TSC after which it is lost as any other PF */
-	uint64_t drained; /* TSC; what was sent to it before is in its rings then, 0: not set */
-	uint64_t packets; /* it was given to send, as of the last look */
-	uint64_t
-		count_until; /* TSC; what its rules have counted is read until then, 0: not begun */
-	bool counting;       /* some of these are left */
-	bool others;         /* if counting: rules without a 5-tuple are next */
+	uint32_t todo;        /* OCTO_PF_DO_... yet to be done */
+	uint64_t until;       /* TSC after which it is lost as any other PF */
+	uint64_t drained;     /* TSC; what was sent to it before is in its rings then, 0: not set */
+	uint64_t packets;     /* it was given to send, as of the last look */
+	uint64_t count_until; /* TSC; hits of its rules are read until then, 0: not begun */
+	bool counting;        /* some of these are left */
+	bool others;          /* if counting: rules without a 5-tuple are next */
 };
 
 /* octo_drain.c */

@@ -195,7 +195,8 @@ struct octo_dev {
 	struct octo_rules rules;  /* in order of creation */
 	struct octo_rules others; /* not of one flow, in order of creation */
 	uint32_t nb_others;
-	uint32_t nb_ingress[2]; /* of others, in group 0: above OCTO_LEARNED_PRIORITY, and not */
+	/* of these, ingress rules of group 0: [0] go before OCTO_LEARNED_PRIORITY, [1] do not */
+	uint32_t nb_ingress[2];
 	struct octo_lingering lingering;
 	struct {
 		struct rte_flow *rule; /* NULL: unknown */

@@ -5,8 +5,6 @@
  * queues, and, if the port is started, is started. Its rules follow, see octo_sync.c.
  */
 
-#include <errno.h>
-
 #include "octo_clock.h"
 #include "octo_fence.h"
 #include "octo_private.h"
@@ -24,9 +22,6 @@ set_up_queues_of(struct octo_dev *octo, uint8_t pf)
 	for (uint16_t i = 0; ret == 0 && i < data->nb_rx_queues; i++)
 		if (data->rx_queues[i] != NULL)
 			ret = octo_queue_setup_rx_leg_locked(octo, data->rx_queues[i], pf);
-		else if (octo->started)
-			/* it was refused at run time; PMDs need not check for it when they start */
-			ret = -EBUSY;
 	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++)
 		if (data->tx_queues[i] != NULL)
 			ret = octo_queue_setup_tx_leg_locked(octo, data->tx_queues[i], pf);
