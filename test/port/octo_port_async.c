@@ -230,3 +230,15 @@ octo_port_pull_nothing(uint16_t port)
 
 	assert_int_equal(rte_flow_pull(port, 0, &result, 1, NULL), 0);
 }
+
+uint16_t
+octo_port_start_with_table(const struct octo_port_conf *conf, struct octo_port_table *t)
+{
+	uint16_t port = octo_port_create(conf);
+
+	assert_int_equal(octo_port_configure(port, 4), 0);
+	assert_int_equal(octo_port_flow_queues(port, 2, 16, NULL), 0);
+	octo_port_table_create(t, port, 64);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	return port;
+}

@@ -44,6 +44,9 @@ void octo_port_table_create_as(struct octo_port_table *t, uint16_t port, uint32_
 			       const struct rte_flow_action *masks);
 void octo_port_table_destroy(struct octo_port_table *t);
 
+/** A started port with 4 queues, two flow queues, and a table of 64 rules. */
+uint16_t octo_port_start_with_table(const struct octo_port_conf *conf, struct octo_port_table *t);
+
 /** By flow queue 0; what is given as user_data is the source port. */
 struct rte_flow *octo_port_enqueue(const struct octo_port_table *t, uint16_t src_port,
 				   uint16_t queue, bool postpone, struct rte_flow_error *error);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -492,4 +493,31 @@ octo_port_kernel_send_flows(uint16_t port, uint16_t nb_queues)
 		octo_port_pass_us(100);
 	}
 	assert_int_equal(tally.packets, OCTO_PORT_KERNEL_FLOWS);
+}
+
+char octo_port_kernel_dir[64];
+
+int
+octo_port_kernel_dir_setup(void **state)
+{
+	(void)state;
+	octo_port_kernel_on();
+	strcpy(octo_port_kernel_dir, "/tmp/octo_ethtool_XXXXXX");
+	return mkdtemp(octo_port_kernel_dir) == NULL ? -1 : 0;
+}
+
+int
+octo_port_kernel_dir_teardown(void **state)
+{
+	(void)state;
+	octo_port_kernel_off();
+	return rmdir(octo_port_kernel_dir);
+}
+
+void
+octo_port_kernel_die(struct octo_ethtool *et)
+{
+	octo_ethtool_journal_leave(&et->journal);
+	close(et->fd);
+	free(et);
 }

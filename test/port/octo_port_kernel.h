@@ -8,6 +8,7 @@
 
 #include <linux/ethtool.h>
 
+#include "octo_ethtool_table.h"
 #include "octo_tuple.h"
 
 /**
@@ -81,6 +82,14 @@ void octo_port_kernel_resize(uint32_t reta_size);
 /** cmocka fixtures of a test whose octo port finds it; a netdev that is there has its RETA back. */
 int octo_port_kernel_setup(void **state);
 int octo_port_kernel_teardown(void **state);
+
+/** Of tests without a port: a directory for journals. Whatever has been closed leaves no file. */
+extern char octo_port_kernel_dir[64];
+int octo_port_kernel_dir_setup(void **state);
+int octo_port_kernel_dir_teardown(void **state);
+
+/** The process dies that has the netdev: its journal stays, and the lock of that ends. */
+void octo_port_kernel_die(struct octo_ethtool *et);
 
 /** The flow of octo_port_send(), and the channel that a rule of it leads to. */
 struct octo_tuple octo_port_kernel_tuple(uint16_t src_port);

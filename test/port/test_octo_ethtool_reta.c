@@ -2,53 +2,22 @@
 
 /* The RETA of a netdev as octo changes it, and as it is given back. */
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "octo_ethtool_table.h"
 #include "octo_port.h"
 #include "octo_port_kernel.h"
 
-static char dir[64];
 static struct octo_port_kernel *const kernel = &octo_port_kernel;
 
 static struct octo_ethtool *
 begin(void)
 {
-	struct octo_ethtool *et = octo_ethtool_open(dir, octo_port_kernel_ifindex());
+	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
+						    octo_port_kernel_ifindex());
 
 	assert_non_null(et);
 	assert_int_equal(et->rules_refused, 0);
 	assert_int_equal(et->reta_refused, 0);
 	return et;
-}
-
-/* The process dies: the file stays, and its lock ends. */
-static void
-die(struct octo_ethtool *et)
-{
-	octo_ethtool_journal_leave(&et->journal);
-	close(et->fd);
-	free(et);
-}
-
-static int
-setup(void **state)
-{
-	(void)state;
-	octo_port_kernel_on();
-	strcpy(dir, "/tmp/octo_ethtool_XXXXXX");
-	return mkdtemp(dir) == NULL ? -1 : 0;
-}
-
-/* Whatever has been closed leaves no file. */
-static int
-teardown(void **state)
-{
-	(void)state;
-	octo_port_kernel_off();
-	return rmdir(dir);
 }
 
 /* Somebody has set one that is not the driver's own. */
@@ -128,7 +97,7 @@ test_the_drivers_own_reta_stays_its_own(void **state)
 	assert_true(kernel->is_default);
 	et = begin();
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 2), 0);
-	die(et);
+	octo_port_kernel_die(et);
 	et = begin();
 	assert_true(kernel->is_default);
 	octo_ethtool_close(et);
@@ -175,7 +144,7 @@ give_back_with_fewer_channels(bool crash)
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 2), 0);
 	kernel->channels = 4;
 	if (crash) {
-		die(et);
+		octo_port_kernel_die(et);
 		et = begin();
 		assert_true(kernel->is_default);
 	}
@@ -198,7 +167,9 @@ test_channels_may_have_gone(void **state)
 	give_back_with_fewer_channels(true);
 }
 
-#define reta_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define reta_test(f)                                                                               \
+	cmocka_unit_test_setup_teardown(f, octo_port_kernel_dir_setup,                             \
+					octo_port_kernel_dir_teardown)
 
 int
 main(void)

@@ -11,7 +11,6 @@
 #include "octo_port.h"
 #include "octo_port_kernel.h"
 
-static char dir[64];
 static struct octo_port_kernel *const kernel = &octo_port_kernel;
 
 static struct octo_tuple
@@ -30,19 +29,11 @@ tuple(uint16_t port)
 static struct octo_ethtool *
 begin(void)
 {
-	struct octo_ethtool *et = octo_ethtool_open(dir, octo_port_kernel_ifindex());
+	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
+						    octo_port_kernel_ifindex());
 
 	assert_non_null(et);
 	return et;
-}
-
-/* The process dies: the file stays, and its lock ends. */
-static void
-die(struct octo_ethtool *et)
-{
-	octo_ethtool_journal_leave(&et->journal);
-	close(et->fd);
-	free(et);
 }
 
 static struct octo_ethtool_note *
@@ -55,24 +46,6 @@ add(struct octo_ethtool *et, uint16_t port, uint32_t channel)
 	assert_non_null(rule);
 	assert_int_equal(octo_port_kernel_channel(&t), channel);
 	return rule;
-}
-
-static int
-setup(void **state)
-{
-	(void)state;
-	octo_port_kernel_on();
-	strcpy(dir, "/tmp/octo_ethtool_XXXXXX");
-	return mkdtemp(dir) == NULL ? -1 : 0;
-}
-
-/* Whatever has been closed leaves no file. */
-static int
-teardown(void **state)
-{
-	(void)state;
-	octo_port_kernel_off();
-	return rmdir(dir);
 }
 
 static void
@@ -285,7 +258,7 @@ test_a_crash_is_swept(void **state)
 		add(et, i, 1);
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), 0);
 	assert_int_equal(octo_port_kernel_channels(), 0xb);
-	die(et);
+	octo_port_kernel_die(et);
 	assert_int_equal(octo_port_kernel_count(), 21);
 	et = begin();
 	assert_int_equal(et->nb_swept, 20);
@@ -310,7 +283,7 @@ test_a_crash_at_any_time_is_swept(void **state)
 	rule->fs.ring_cookie = 2;
 	assert_int_equal(octo_ethtool_fill_insert(&nfc, &never, 3, 5), 0);
 	assert_non_null(octo_ethtool_journal_note(&et->journal, &nfc.fs));
-	die(et);
+	octo_port_kernel_die(et);
 	et = begin();
 	assert_int_equal(octo_port_kernel_channel(&t), -1);
 	octo_ethtool_close(et);
@@ -329,7 +302,7 @@ test_a_rule_at_an_unknown_location_is_swept(void **state)
 	octo_port_kernel_add(0, &theirs, 5);
 	et = begin();
 	add(et, 7, 1)->fs.location = RX_CLS_LOC_ANY;
-	die(et);
+	octo_port_kernel_die(et);
 	assert_int_equal(octo_port_kernel_count(), 2);
 	et = begin();
 	assert_int_equal(octo_port_kernel_count(), 1);
@@ -349,7 +322,7 @@ test_the_sweep_looks_before_it_removes(void **state)
 	assert_int_equal(add(et, 7, 1)->fs.location, 1023);
 	assert_int_equal(add(et, 8, 1)->fs.location, 1022);
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), 0);
-	die(et);
+	octo_port_kernel_die(et);
 	/* another flow, and the same flow to another channel */
 	octo_port_kernel_add(1023, &b, 1);
 	octo_port_kernel_add(1022, &b, 9);
@@ -381,7 +354,7 @@ test_a_record_of_something_else_is_ignored(void **state)
 		else if (i == 2)
 			et->journal.record->magic[0] = 'x';
 		strcpy(path, et->journal.path);
-		die(et);
+		octo_port_kernel_die(et);
 		if (i == 3)
 			assert_int_equal(truncate(path, 100), 0);
 		et = begin();
@@ -419,7 +392,7 @@ test_without_a_right_nothing_is_touched(void **state)
 	(void)state;
 	add(et, 7, 1);
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), 0);
-	die(et);
+	octo_port_kernel_die(et);
 	kernel->change = EPERM;
 	et = begin();
 	assert_int_equal(et->rules_refused, EPERM);
@@ -513,7 +486,9 @@ test_a_netdev_may_go(void **state)
 	octo_ethtool_close(et);
 }
 
-#define table_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define table_test(f)                                                                              \
+	cmocka_unit_test_setup_teardown(f, octo_port_kernel_dir_setup,                             \
+					octo_port_kernel_dir_teardown)
 
 int
 main(void)

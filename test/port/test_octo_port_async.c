@@ -16,18 +16,6 @@
 #define OK RTE_FLOW_OP_SUCCESS
 #define FAILED RTE_FLOW_OP_ERROR
 
-static uint16_t
-start_port(const struct octo_port_conf *conf, struct octo_port_table *t)
-{
-	uint16_t port = octo_port_create(conf);
-
-	assert_int_equal(octo_port_configure(port, 4), 0);
-	assert_int_equal(octo_port_flow_queues(port, 2, 16, NULL), 0);
-	octo_port_table_create(t, port, 64);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-	return port;
-}
-
 static const struct octo_port_conf two_pfs;
 
 static void
@@ -44,7 +32,7 @@ static void
 test_rules_lead_home(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 	struct rte_flow *flows[4];
 
 	(void)state;
@@ -92,7 +80,7 @@ static void
 check_rejected(const struct octo_port_conf *conf, unsigned int room)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(conf, &t);
+	uint16_t port = octo_port_start_with_table(conf, &t);
 	struct rte_flow *flow;
 
 	for (uint16_t i = 0; i < room; i++) {
@@ -136,7 +124,7 @@ static void
 test_a_tuple_is_steered_once(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 	struct rte_flow_error error;
 
 	(void)state;
@@ -155,7 +143,7 @@ static void
 test_a_full_queue_refuses(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 	struct rte_flow_error error;
 
 	(void)state;
@@ -224,7 +212,7 @@ check_aging(bool common)
 	};
 	const struct rte_flow_op_attr now = {0};
 	struct octo_port_table open, t;
-	uint16_t port = start_port(&two_pfs, &open);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &open);
 	struct octo_flow_rule r;
 	void *aged[4];
 
@@ -257,7 +245,7 @@ static void
 test_flushing_and_stopping(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 	struct rte_flow_error error;
 
 	(void)state;
@@ -285,7 +273,7 @@ check_flush_of_a_destroyed_rule(bool created, uint32_t queue_id)
 	const struct rte_flow_op_attr postponed = {.postpone = 1};
 	struct rte_flow_op_result result;
 	struct octo_port_table t;
-	uint16_t port = start_port(&conf, &t);
+	uint16_t port = octo_port_start_with_table(&conf, &t);
 	struct rte_flow *flow = octo_port_enqueue(&t, 7, 1, !created, NULL);
 
 	assert_non_null(flow);
@@ -337,7 +325,7 @@ test_a_rejected_rule_and_a_pf_that_joins(void **state)
 {
 	const struct octo_port_conf conf = {.replug = true, .pf = {"arfs_entries=1"}};
 	struct octo_port_table t;
-	const uint16_t port = start_port(&conf, &t);
+	const uint16_t port = octo_port_start_with_table(&conf, &t);
 	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
 	const struct rte_flow *rule;
 
@@ -359,7 +347,7 @@ static void
 test_a_pf_goes(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 	struct rte_flow *flow;
 
 	(void)state;
@@ -386,7 +374,7 @@ test_indirect_actions_through_a_queue(void **state)
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action action;
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 
 	(void)state;
 	octo_port_queue_action(&action, &queue, 0);
@@ -419,7 +407,7 @@ test_a_queue_that_changes_under_way(void **state)
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action action;
 	struct octo_port_table open, t;
-	uint16_t port = start_port(&conf, &open);
+	uint16_t port = octo_port_start_with_table(&conf, &open);
 	struct rte_flow *flow;
 
 	(void)state;
@@ -472,7 +460,7 @@ test_a_template_keeps_its_indirect_action(void **state)
 	struct rte_flow_actions_template *with;
 	struct rte_flow_action_handle *h;
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 	int ret;
 
 	(void)state;
@@ -491,7 +479,7 @@ static void
 test_closing_with_all_of_it(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&two_pfs, &t);
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
 
 	(void)state;
 	assert_non_null(octo_port_enqueue(&t, 7, 1, false, NULL));

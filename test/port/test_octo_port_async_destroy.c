@@ -12,18 +12,6 @@
 #define OK RTE_FLOW_OP_SUCCESS
 #define FAILED RTE_FLOW_OP_ERROR
 
-static uint16_t
-start_port(const struct octo_port_conf *conf, struct octo_port_table *t)
-{
-	uint16_t port = octo_port_create(conf);
-
-	assert_int_equal(octo_port_configure(port, 4), 0);
-	assert_int_equal(octo_port_flow_queues(port, 2, 16, NULL), 0);
-	octo_port_table_create(t, port, 64);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-	return port;
-}
-
 /* A flow queue of a PF takes no more; what is pulled of it means nothing to anybody. */
 static void
 fill_queue_of_pf(uint16_t pf)
@@ -48,7 +36,7 @@ test_a_pf_that_takes_no_destruction(void **state)
 {
 	const struct octo_port_conf conf = {.pf = {[1] = "arfs_entries=1"}};
 	struct octo_port_table t;
-	uint16_t port = start_port(&conf, &t);
+	uint16_t port = octo_port_start_with_table(&conf, &t);
 	struct rte_flow *flow = octo_port_enqueue(&t, 100, 1, false, NULL);
 
 	(void)state;
@@ -69,7 +57,7 @@ static void
 test_a_switch_that_takes_no_destruction(void **state)
 {
 	struct octo_port_table t;
-	uint16_t port = start_port(&(const struct octo_port_conf){0}, &t);
+	uint16_t port = octo_port_start_with_table(&(const struct octo_port_conf){0}, &t);
 	struct octo_port_faults *faults = octo_port_faults_on(0);
 	struct rte_flow *flow = octo_port_enqueue(&t, 100, 1, false, NULL);
 
@@ -95,7 +83,7 @@ test_a_pf_that_fails_a_destruction(void **state)
 {
 	const struct octo_port_conf conf = {0};
 	struct octo_port_table t;
-	uint16_t port = start_port(&conf, &t);
+	uint16_t port = octo_port_start_with_table(&conf, &t);
 	struct rte_flow *flow = octo_port_enqueue(&t, 100, 1, false, NULL);
 
 	(void)state;
@@ -116,7 +104,7 @@ test_a_pf_without_the_table(void **state)
 {
 	const struct octo_port_conf conf = {.replug = true};
 	struct octo_port_table t;
-	uint16_t port = start_port(&conf, &t);
+	uint16_t port = octo_port_start_with_table(&conf, &t);
 	struct octo_port_faults *faults;
 	struct rte_flow *flow;
 
