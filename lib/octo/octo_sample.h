@@ -42,7 +42,7 @@ struct octo_sampler_leg {
 /** Owned by the thread that polls the queue. Zeroed memory is a valid start. */
 struct octo_sampler {
 	uint32_t wait;  /**< strays to skip */
-	uint32_t since; /**< strays since the last sample that was pushed */
+	uint32_t since; /**< strays that no sample stands for yet */
 	uint32_t random;
 	struct octo_sampler_leg leg[OCTO_STRAY_MAX_LEGS];
 };

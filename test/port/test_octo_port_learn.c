@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <rte_ip.h>
+
 #include "octo_port.h"
 #include "octo_port_fault.h"
 #include "rte_pmd_octo.h"
@@ -247,6 +249,50 @@ test_stop_forgets(void **state)
 	talk_until(port, learned(port) > 0 && is_quiet(port));
 }
 
+/* A frame of no flow that octo knows: the middle of a datagram. */
+static void
+send_fragments(uint16_t port, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m;
+		struct rte_ipv4_hdr *ip;
+
+		octo_port_make(port, FLOW, &m, 1);
+		ip = rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *,
+					     sizeof(struct rte_ether_hdr));
+		ip->fragment_offset = RTE_BE16(RTE_IPV4_HDR_MF_FLAG | 1);
+		ip->hdr_checksum = 0;
+		ip->hdr_checksum = rte_ipv4_cksum(ip);
+		assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
+	}
+}
+
+/* The only rule is that of a flow with many packets, among whose strays are few of another one. */
+static void
+test_fragments_lend_their_rate_to_no_flow(void **state)
+{
+	static const struct octo_port_conf one = {
+		.learn = true, .nic = "default_pf=1", .octo = "learn_max=1"};
+	const uint16_t port = octo_port_create(&one);
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	octo_port_up(port, 1);
+	for (int i = 0; i < 3000; i++) {
+		octo_port_send(port, 0, FLOW, 16);
+		if (octo_port_rule_pf(port, FLOW) == 0) {
+			send_fragments(port, 63);
+			octo_port_send(port, 0, FLOW + 1, 1);
+		}
+		for (int n = 0; n < 8; n++)
+			octo_port_poll(port, 0, 32, &tally);
+		octo_port_pass_us(1000);
+	}
+	assert_true(octo_port_xstat(port, "rx_stray_packets") > 10000);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 0);
+	assert_int_equal(octo_port_xstat(port, "learn_evicted"), 0);
+}
+
 int
 main(void)
 {
@@ -261,6 +307,7 @@ main(void)
 		octo_port_test(test_a_status_recovers_uncounted),
 		octo_port_test(test_a_learned_flow_is_not_steered),
 		octo_port_test(test_stop_forgets),
+		octo_port_test(test_fragments_lend_their_rate_to_no_flow),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

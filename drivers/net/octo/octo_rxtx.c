@@ -47,9 +47,12 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 	if (i < 0)
 		return;
 	s.when = octo_now_ms();
-	if (!octo_packet_tuple(pkts[i], &s.tuple) || !octo_sample_push(&q->samples, &s))
-		return;
-	q->sampled++;
+	if (octo_packet_tuple(pkts[i], &s.tuple)) {
+		if (!octo_sample_push(&q->samples, &s))
+			return;
+		q->sampled++;
+	}
+	/* strays that a packet without a 5-tuple stands for are none of the next flow */
 	q->sampler.since = 0;
 }
 
