@@ -334,6 +334,46 @@ test_a_port_that_only_receives_is_plugged_again(void **state)
 	check_a_port_that_only_receives(&contiguous);
 }
 
+/* Descriptors of each Rx ring of a queue. */
+static uint16_t
+ring_of(uint16_t port, uint16_t queue)
+{
+	struct rte_eth_rxq_info info;
+
+	assert_int_equal(rte_eth_rx_queue_info_get(port, queue, &info), 0);
+	return info.nb_desc;
+}
+
+/* A port of slices with six idle queues, which fill rings of the pool, too, and another port. */
+static void
+test_rings_leave_room_for_idle_queues_of_another_port(void **state)
+{
+	static const struct octo_port_conf slices = {.contiguous = true};
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(
+		"shared", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	const uint16_t first = octo_port_create(&slices);
+	const struct rte_eth_conf none = {0};
+	uint16_t port;
+
+	(void)state;
+	assert_non_null(pool);
+	assert_int_equal(rte_eth_dev_configure(first, 2, 2, &none), 0);
+	for (uint16_t q = 0; q < 2; q++)
+		assert_int_equal(rte_eth_rx_queue_setup(first, q, 64, 0, NULL, pool), 0);
+	assert_int_equal(ring_of(first, 0), 64);
+	for (unsigned int pf = 2; pf < 4; pf++)
+		assert_int_equal(rte_eal_hotplug_add("vdev", octo_port_pf_name(pf), "nic=U"), 0);
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_octo1", "pf=net_mpsim2,pf=net_mpsim3"),
+			 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_octo1", &port), 0);
+	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &none), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port, 0, 256, 0, NULL, pool), 0);
+	assert_int_equal(ring_of(port, 0), 128);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_octo1"), 0);
+	octo_port_destroy();
+	rte_mempool_free(pool);
+}
+
 int
 main(void)
 {
@@ -349,6 +389,7 @@ main(void)
 		octo_port_test(test_the_reta_is_of_octo_queues),
 		octo_port_test(test_a_port_that_was_there_gets_its_reta_back),
 		octo_port_test(test_a_port_that_only_receives_is_plugged_again),
+		octo_port_test(test_rings_leave_room_for_idle_queues_of_another_port),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -247,15 +247,21 @@ octo_pools_of_ring(const struct octo_rxq *q, uint16_t ring)
 }
 
 uint32_t
+octo_pools_rings_like(const struct octo_rxq *q, uint16_t ring)
+{
+	if (q->queue_id != 0 || ring % q->octo->nb_pfs != 0 || octo_pools_of_ring(q, ring) == NULL)
+		return 1;
+	return 1 + octo_slices_nb_idle(q->octo);
+}
+
+uint32_t
 octo_pools_count_rings(const struct octo_rxq *q, const struct rte_mempool *pool)
 {
-	/* the rings of idle queues are like queue 0's */
-	const uint32_t idle = q->queue_id == 0 && pool != NULL ? octo_slices_nb_idle(q->octo) : 0;
 	uint32_t rings = 0;
 
 	for (uint16_t i = 0; i < octo_pools_nb_rings(q); i++)
 		if (octo_pools_of_ring(q, i) == pool)
-			rings += i % q->octo->nb_pfs == 0 ? 1 + idle : 1;
+			rings += octo_pools_rings_like(q, i);
 	return rings;
 }
 

@@ -68,7 +68,9 @@ int octo_segments_setup_locked(const struct octo_rxq *q, uint8_t pf, struct octo
 uint16_t octo_pools_nb_rings(const struct octo_rxq *q);
 /* The pool of such a ring; NULL: the leg, and so the pool of its first segment, is not set up. */
 struct rte_mempool *octo_pools_of_ring(const struct octo_rxq *q, uint16_t ring);
-/* How many of them have this pool, or NULL; queue 0 counts those of idle queues, too. */
+/* 1, and the rings of idle queues that are like this one of queue 0. */
+uint32_t octo_pools_rings_like(const struct octo_rxq *q, uint16_t ring);
+/* How many rings have this pool, or NULL, those of idle queues among them. */
 uint32_t octo_pools_count_rings(const struct octo_rxq *q, const struct rte_mempool *pool);
 
 /* Free clones without legs; those with packets in use have to wait. */

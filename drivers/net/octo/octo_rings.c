@@ -170,15 +170,16 @@ plan(const struct octo_dev *octo, const struct octo_rxq *q)
 }
 
 static void
-add_use(const struct octo_dev *octo, const struct octo_rxq *q, const struct rte_mempool *pool)
+add_use(const struct octo_dev *octo, const struct octo_rxq *q, uint16_t ring)
 {
+	const struct rte_mempool *pool = octo_pools_of_ring(q, ring);
 	struct use *use = use_of(octo, pool);
 
 	if (use == NULL)
 		return;
 	if (use->pool == NULL)
 		*use = (struct use){pool, octo->port_id, tx_rings(octo)};
-	use->mbufs += q->nb_desc;
+	use->mbufs += (uint64_t)q->nb_desc * octo_pools_rings_like(q, ring);
 }
 
 void
@@ -191,7 +192,7 @@ octo_rings_publish_locked(const struct octo_dev *octo)
 	OCTO_FOREACH_RXQ(octo, q)
 		for (uint16_t ring = 0; ring < octo_pools_nb_rings(q); ring++)
 			if (octo_pools_of_ring(q, ring) != NULL)
-				add_use(octo, q, octo_pools_of_ring(q, ring));
+				add_use(octo, q, ring);
 	rte_spinlock_unlock(&uses_lock);
 }
 
