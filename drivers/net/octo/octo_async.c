@@ -68,8 +68,7 @@ octo_async_push(struct octo_dev *octo, struct octo_async_queue *q, struct rte_fl
 	int pf;
 
 	q->pushed = q->queued;
-	OCTO_FOREACH_ASYNC_PORT(octo, pf)
-	{
+	OCTO_FOREACH_ASYNC_PORT(octo, pf) {
 		const struct octo_port *p = &octo->port[pf];
 		int ret = rte_flow_push(p->port_id, q->id, first_error == 0 ? error : NULL);
 
@@ -114,7 +113,7 @@ awaited(const struct octo_dev *octo, const struct op *op)
 	if (op->awaited == 0)
 		return 0;
 	OCTO_FOREACH_ASYNC_PORT(octo, pf)
-	mask |= RTE_BIT32(pf);
+		mask |= RTE_BIT32(pf);
 	return op->awaited & mask;
 }
 
@@ -207,8 +206,7 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 	bool any = false;
 	int pf;
 
-	OCTO_FOREACH_ASYNC_PORT(octo, pf)
-	{
+	OCTO_FOREACH_ASYNC_PORT(octo, pf) {
 		const int n = rte_flow_pull(octo->port[pf].port_id, q->id, results, PULL_BURST,
 					    NULL);
 

@@ -78,8 +78,7 @@ create_on_pfs(struct octo_dev *octo, struct op *op, uint16_t queue_id,
 	if (ret != 0)
 		return ret;
 
-	OCTO_FOREACH_ASYNC_PORT(octo, pf)
-	{
+	OCTO_FOREACH_ASYNC_PORT(octo, pf) {
 		const struct octo_port *p = &octo->port[pf];
 		const struct rte_flow_action *actions = octo_indirect_on_pf(octo, given, pf, &own);
 		struct rte_flow_template_table *table = octo_port_object(p, &r->table->on[pf]);

@@ -327,8 +327,7 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 		free(t);
 		return NULL;
 	}
-	OCTO_FOREACH_ASYNC_PORT(octo, pf)
-	{
+	OCTO_FOREACH_ASYNC_PORT(octo, pf) {
 		const struct octo_port *p = &octo->port[pf];
 		const uint32_t life = p->fsm.life;
 
