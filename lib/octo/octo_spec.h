@@ -52,7 +52,7 @@ size_t octo_spec_item_extra(const struct rte_flow_item *item);
 __rte_internal
 const struct rte_flow_action *octo_spec_nested(const struct rte_flow_action *action);
 
-/** Position in an action list, and in the lists nested in it. */
+/** Position in an action list, and in the lists nested in it; it begins at next[0], depth 0. */
 struct octo_spec_walk {
 	const struct rte_flow_action *next[OCTO_SPEC_DEPTH]; /**< of the list, and of nested ones */
 	unsigned int depth;
@@ -68,13 +68,9 @@ struct octo_spec_walk {
 __rte_internal
 const struct rte_flow_action *octo_spec_walk_next(struct octo_spec_walk *w);
 
-/** Begin a walk over all actions. @return the first action, or NULL if there is none. */
-static inline const struct rte_flow_action *
-octo_spec_walk_first(struct octo_spec_walk *w, const struct rte_flow_action actions[])
-{
-	w->next[0] = actions;
-	w->depth = 0;
-	return octo_spec_walk_next(w);
-}
+/** All actions of a list and of those nested in it; action is the name of a variable. */
+#define OCTO_SPEC_FOREACH(action, list)                                                            \
+	for (struct octo_spec_walk action##_walk = {.next = {list}};                               \
+	     ((action) = octo_spec_walk_next(&action##_walk)) != NULL;)
 
 #endif /* OCTO_SPEC_H */

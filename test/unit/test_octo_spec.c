@@ -317,15 +317,16 @@ test_a_walk_meets_nested_actions(void **state)
 	const struct rte_flow_action_sample sample = {.actions = inner};
 	const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_SAMPLE, .conf = &sample}, drop, no_actions[0]};
-	struct octo_spec_walk walk;
+	struct octo_spec_walk walk = {.next = {actions}};
+	struct octo_spec_walk none = {.next = {no_actions}};
 
 	(void)state;
-	assert_ptr_equal(octo_spec_walk_first(&walk, actions), &actions[0]);
+	assert_ptr_equal(octo_spec_walk_next(&walk), &actions[0]);
 	assert_ptr_equal(octo_spec_walk_next(&walk), &inner[0]);
 	assert_ptr_equal(octo_spec_walk_next(&walk), &innermost[0]);
 	assert_ptr_equal(octo_spec_walk_next(&walk), &actions[1]);
 	assert_null(octo_spec_walk_next(&walk));
-	assert_null(octo_spec_walk_first(&walk, no_actions));
+	assert_null(octo_spec_walk_next(&none));
 }
 
 /* A list within itself has no end, but the walk has one. */
@@ -335,12 +336,11 @@ test_a_walk_ends(void **state)
 	struct rte_flow_action_sample sample = {0};
 	const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_SAMPLE, .conf = &sample}, no_actions[0]};
-	struct octo_spec_walk walk;
+	struct octo_spec_walk walk = {.next = {actions}};
 
 	(void)state;
 	sample.actions = actions;
-	assert_ptr_equal(octo_spec_walk_first(&walk, actions), &actions[0]);
-	for (unsigned int i = 1; i < OCTO_SPEC_DEPTH; i++)
+	for (unsigned int i = 0; i < OCTO_SPEC_DEPTH; i++)
 		assert_ptr_equal(octo_spec_walk_next(&walk), &actions[0]);
 	assert_null(octo_spec_walk_next(&walk));
 }

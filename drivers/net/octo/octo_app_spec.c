@@ -97,11 +97,9 @@ octo_app_spec_max_queue(const struct rte_flow_action actions[])
 {
 	const struct rte_flow_action *action;
 	const uint16_t *queues = NULL;
-	struct octo_spec_walk walk;
 	int highest = -1;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk)) {
+	OCTO_SPEC_FOREACH(action, actions) {
 		const uint32_t nb = queues_of(action, &queues);
 
 		for (uint32_t i = 0; i < nb; i++)
@@ -116,10 +114,8 @@ octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue
 {
 	const struct rte_flow_action *action;
 	const uint16_t *queues = NULL;
-	struct octo_spec_walk walk;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk)) {
+	OCTO_SPEC_FOREACH(action, actions) {
 		const uint32_t nb = queues_of(action, &queues);
 
 		for (uint32_t i = 0; i < nb; i++)
@@ -134,10 +130,8 @@ bool
 octo_app_spec_choose_queue(const struct rte_flow_action actions[])
 {
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk))
+	OCTO_SPEC_FOREACH(action, actions)
 		if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE ||
 		    action->type == RTE_FLOW_ACTION_TYPE_RSS)
 			return true;
@@ -152,11 +146,9 @@ int
 octo_app_spec_check_samples(const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 	unsigned int nb = 0;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk))
+	OCTO_SPEC_FOREACH(action, actions)
 		nb += action->type == RTE_FLOW_ACTION_TYPE_AGE;
 	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++)
 		nb -= actions->type == RTE_FLOW_ACTION_TYPE_AGE;
@@ -232,13 +224,11 @@ named_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule)
 {
 	const struct rte_flow_item *item = rule->pattern_ro;
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 	int named = NO_PF;
 
 	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++)
 		look_at(octo, item_port(item), &named);
-	for (action = octo_spec_walk_first(&walk, rule->actions_ro); action != NULL;
-	     action = octo_spec_walk_next(&walk))
+	OCTO_SPEC_FOREACH(action, rule->actions_ro)
 		look_at(octo, action_port(action), &named);
 	return named;
 }
@@ -302,11 +292,9 @@ octo_app_spec_renumber(struct octo_app_spec *app_spec, uint16_t from, uint16_t t
 {
 	const struct rte_flow_item *item = app_spec->rule->pattern_ro;
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 	bool changed = false;
 
-	for (action = octo_spec_walk_first(&walk, app_spec->rule->actions_ro); action != NULL;
-	     action = octo_spec_walk_next(&walk)) {
+	OCTO_SPEC_FOREACH(action, app_spec->rule->actions_ro) {
 		if (action_port(action) != from)
 			continue;
 		((struct rte_flow_action_ethdev *)(uintptr_t)action->conf)->port_id = to;

@@ -22,10 +22,8 @@ bool
 octo_indirect_is_in(const struct rte_flow_action actions[])
 {
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk))
+	OCTO_SPEC_FOREACH(action, actions)
 		if (handle_of(action) != NULL)
 			return true;
 	return false;
@@ -46,10 +44,8 @@ check_queues(const struct octo_dev *octo, const struct rte_flow_action actions[]
 {
 	const int highest = octo_app_spec_max_queue(actions);
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk)) {
+	OCTO_SPEC_FOREACH(action, actions) {
 		const struct rte_flow_action_rss *rss = action->conf;
 
 		if (action->type != RTE_FLOW_ACTION_TYPE_RSS)
@@ -68,7 +64,6 @@ octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action ac
 		    struct rte_flow_error *error)
 {
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 	bool foreign = false;
 	unsigned int nb = 1; /* ends included */
 	unsigned int nb_rss = 0;
@@ -78,8 +73,7 @@ octo_indirect_check(const struct octo_dev *octo, const struct rte_flow_action ac
 		return ret;
 	if (!must_translate(octo, actions))
 		return 0;
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk)) {
+	OCTO_SPEC_FOREACH(action, actions) {
 		foreign |= handle_of(action) != NULL && handle_of(action)->octo != octo;
 		nb += octo_spec_nested(action) != NULL ? 2 : 1;
 		nb_rss += action->type == RTE_FLOW_ACTION_TYPE_RSS;
@@ -106,10 +100,8 @@ static void
 change_users(const struct rte_flow_action actions[], int change)
 {
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk))
+	OCTO_SPEC_FOREACH(action, actions)
 		if (handle_of(action) != NULL)
 			handle_of(action)->users += change;
 }
@@ -142,10 +134,8 @@ bool
 octo_indirect_has(const struct rte_flow_action actions[], uint8_t port)
 {
 	const struct rte_flow_action *action;
-	struct octo_spec_walk walk;
 
-	for (action = octo_spec_walk_first(&walk, actions); action != NULL;
-	     action = octo_spec_walk_next(&walk))
+	OCTO_SPEC_FOREACH(action, actions)
 		if (handle_of(action) != NULL &&
 		    octo_indirect_handle_on(handle_of(action), port) == NULL)
 			return false;
