@@ -158,36 +158,38 @@ octo_rule_aged_tick_locked(struct octo_dev *octo, uint64_t now)
 	octo_raise(octo, RTE_ETH_EVENT_FLOW_AGED);
 }
 
-/* The rule may have been hit since the report. If a PF cannot be queried, its report counts. */
+/* The flow may have been hit since the report. If a PF cannot be queried, its report counts. */
 static bool
-is_aged(struct octo_dev *octo, struct rte_flow *rule)
+is_aged(struct octo_dev *octo, const struct octo_handle on[], bool is_rule,
+	const struct rte_flow_action *age, uint32_t *aged_on)
 {
 	static const struct rte_flow_action actions[] = {
 		{.type = RTE_FLOW_ACTION_TYPE_AGE},
 		{.type = RTE_FLOW_ACTION_TYPE_END},
 	};
-	struct octo_app_spec *app_spec = &rule->ext->app_spec;
 	int pf;
 
-	if (app_spec->aged_on == 0 ||
-	    may_be_hit(octo,
-		       octo_indirect_find(app_spec->rule->actions_ro, RTE_FLOW_ACTION_TYPE_AGE)))
+	if (*aged_on == 0 || may_be_hit(octo, age))
 		return false;
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
-		struct rte_flow *on = octo_rule_on(octo, rule, (uint8_t)pf);
-		struct rte_flow_query_age age = {0};
+		void *object = octo_port_object(&octo->port[pf], &on[pf]);
+		/* RTE_MAX_ETHPORTS, which has no objects, once it is about to be removed */
+		const uint16_t port = octo_port_usable_id(&octo->port[pf]);
+		struct rte_flow_query_age one = {0};
+		int ret;
 
-		if (on != NULL && (app_spec->aged_on & RTE_BIT32(pf)) == 0)
-			return false;
-		if (on == NULL || rte_flow_query(octo_port_usable_id(&octo->port[pf]), on, actions,
-						 &age, NULL) != 0)
+		if (object == NULL)
 			continue;
-		if (!age.aged) {
-			app_spec->aged_on &= ~RTE_BIT32(pf);
+		if ((*aged_on & RTE_BIT32(pf)) == 0)
+			return false;
+		ret = is_rule ? rte_flow_query(port, object, actions, &one, NULL) :
+				rte_flow_action_handle_query(port, object, &one, NULL);
+		if (ret == 0 && !one.aged) {
+			*aged_on &= ~RTE_BIT32(pf);
 			return false;
 		}
 	}
-	return app_spec->aged_on != 0;
+	return *aged_on != 0;
 }
 
 static uint32_t
@@ -197,8 +199,11 @@ report_rules(struct octo_dev *octo, const struct search *s, void **contexts, uin
 
 	for (uint32_t i = 0; i < s->nb_rules && (nb == 0 || aged < nb); i++) {
 		struct octo_app_spec *app_spec = &s->rules[i]->ext->app_spec;
+		const struct rte_flow_action *age = octo_indirect_find(app_spec->rule->actions_ro,
+								       RTE_FLOW_ACTION_TYPE_AGE);
 
-		if (app_spec->aged_reported || !is_aged(octo, s->rules[i]))
+		if (app_spec->aged_reported ||
+		    !is_aged(octo, s->rules[i]->arfs, true, age, &app_spec->aged_on))
 			continue;
 		if (nb > 0) {
 			contexts[aged] = app_spec->age_context;
@@ -207,33 +212,6 @@ report_rules(struct octo_dev *octo, const struct search *s, void **contexts, uin
 		aged++;
 	}
 	return aged;
-}
-
-/* As is_aged(). */
-static bool
-is_indirect_aged(struct octo_dev *octo, struct rte_flow_action_handle *handle)
-{
-	int pf;
-
-	if (handle->aged_on == 0 || may_be_hit(octo, handle->action))
-		return false;
-	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
-		struct rte_flow_action_handle *on = octo_indirect_handle_on(handle, (uint8_t)pf);
-		struct rte_flow_query_age age = {0};
-
-		if (on == NULL)
-			continue;
-		if ((handle->aged_on & RTE_BIT32(pf)) == 0)
-			return false;
-		/* RTE_MAX_ETHPORTS, which has no actions, once the port is about to be removed */
-		if (rte_flow_action_handle_query(octo_port_usable_id(&octo->port[pf]), on, &age,
-						 NULL) == 0 &&
-		    !age.aged) {
-			handle->aged_on &= ~RTE_BIT32(pf);
-			return false;
-		}
-	}
-	return handle->aged_on != 0;
 }
 
 static uint32_t
@@ -245,7 +223,7 @@ report_indirect(struct octo_dev *octo, void **contexts, uint32_t nb, uint32_t ag
 		if (nb > 0 && aged == nb)
 			break;
 		if (age_of(handle) == NULL || handle->aged_reported ||
-		    !is_indirect_aged(octo, handle))
+		    !is_aged(octo, handle->on, false, handle->action, &handle->aged_on))
 			continue;
 		if (nb > 0) {
 			contexts[aged] = age_of(handle)->context;
