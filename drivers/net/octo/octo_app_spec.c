@@ -46,8 +46,7 @@ octo_app_spec_take(struct octo_app_spec *app_spec, const struct rte_flow_conv_ru
 		return bytes;
 	app_spec->rule = rte_malloc("octo_app_spec", (size_t)bytes, 0);
 	if (app_spec->rule == NULL)
-		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "no memory for the rule");
+		return octo_flow_error_memory(error);
 	octo_spec_copy(RTE_FLOW_CONV_OP_RULE, app_spec->rule, (size_t)bytes, rule, NULL);
 	app_spec->bytes = (uint32_t)bytes;
 	take_age_context(app_spec, owner);

@@ -197,9 +197,9 @@ int
 octo_fanout_check_agent(const struct octo_dev *octo, bool count, struct rte_flow_error *error)
 {
 	if (!octo_tier_has_mpfs(octo->tier))
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the PFs refuse 5-tuple rules, and no agent that chooses "
-					  "queues was there yet");
+		return octo_flow_fail(error, ENOTSUP,
+				      "the PFs refuse 5-tuple rules, and no agent that chooses "
+				      "queues was there yet");
 	if (count && !octo->count_rules)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, NULL,
 					  "neither the PFs nor the agent can count");

@@ -22,7 +22,7 @@ find_queue(const struct octo_dev *octo, uint32_t queue_id, struct rte_flow_error
 		why = "the port has no flow queue with this number";
 	else
 		return octo->async->queues[queue_id];
-	rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
+	octo_flow_fail(error, EINVAL, why);
 	return NULL;
 }
 
@@ -37,13 +37,11 @@ make_op(struct octo_dev *octo, uint32_t queue_id, enum kind kind, void *user_dat
 	if (q == NULL)
 		return NULL;
 	if (!octo->started) {
-		rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "the port is stopped: start it first");
+		octo_flow_fail(error, EINVAL, "the port is stopped: start it first");
 		return NULL;
 	}
 	if (q->queued - q->told >= q->attr.size) {
-		rte_flow_error_set(error, EAGAIN, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "the flow queue is full: push it, and pull results");
+		octo_flow_fail(error, EAGAIN, "the flow queue is full: push it, and pull results");
 		return NULL;
 	}
 	op = octo_async_op(q, q->queued);
@@ -106,8 +104,7 @@ enter_rule(struct octo_dev *octo, const struct octo_async_rule *r,
 	struct rte_flow_item pattern[OCTO_TEMPLATE_MAX];
 
 	if (r->pattern_index >= r->table->nb_patterns || r->actions_index >= r->table->nb_actions) {
-		rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "the table has no template with this index");
+		octo_flow_fail(error, EINVAL, "the table has no template with this index");
 		return NULL;
 	}
 	if (octo_template_fill_pattern(&r->table->patterns[r->pattern_index]->common, r->pattern,

@@ -48,12 +48,19 @@ octo_flow_refuse(struct rte_flow_error *error, int code, const char *why)
 	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, NULL, why);
 }
 
+/* Refuse what is not wrong with a part of a rule. */
+int
+octo_flow_fail(struct rte_flow_error *error, int code, const char *why)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
+}
+
 /* With tier=none the port accepts no rule of any kind. */
 int
 octo_flow_error_tier(struct rte_flow_error *error)
 {
-	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "the port was made with tier=none: it takes no rules");
+	return octo_flow_fail(error, ENOTSUP,
+			      "the port was made with tier=none: it takes no rules");
 }
 
 /* Can flows be steered to this queue? */
@@ -65,10 +72,10 @@ octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
 		return octo_flow_error_tier(error);
 	if (octo->started && octo->ignored != OCTO_IGNORED_NONE &&
 	    (octo->tier == OCTO_TIER_NONE || octo->tier == OCTO_TIER_MAC))
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the NIC accepts rules and ignores them, "
-					  "as strays have shown: nothing can be steered "
-					  "until the port is started again");
+		return octo_flow_fail(error, ENOTSUP,
+				      "the NIC accepts rules and ignores them, "
+				      "as strays have shown: nothing can be steered "
+				      "until the port is started again");
 	if (queue >= octo_data(octo)->nb_rx_queues)
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
 					  "the queue index is not below the port's number "
@@ -79,6 +86,5 @@ octo_flow_error_check_queue(const struct octo_dev *octo, uint16_t queue,
 int
 octo_flow_error_memory(struct rte_flow_error *error)
 {
-	return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "no memory for the rule");
+	return octo_flow_fail(error, ENOMEM, "no memory for the rule");
 }

@@ -9,12 +9,6 @@
 #include "octo_flow_ops.h"
 #include "octo_private.h"
 
-static int
-refuse(struct rte_flow_error *error, int code, const char *why)
-{
-	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
-}
-
 /* An ethdev without the operation returns no message of its own. */
 static int
 blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
@@ -22,7 +16,7 @@ blame(const struct octo_port *port, int ret, struct rte_flow_error *error)
 	if (ret == -ENOSYS || ret == -ENOTSUP)
 		if (error != NULL &&
 		    (error->message == NULL || strcmp(error->message, rte_strerror(-ret)) == 0))
-			refuse(error, -ret, "it has no template tables and flow queues");
+			octo_flow_fail(error, -ret, "it has no template tables and flow queues");
 	return octo_flow_blame(port, ret, error);
 }
 
@@ -59,7 +53,7 @@ info_get_locked(struct octo_dev *octo, struct rte_flow_port_info *port, uint32_t
 		take_less(port, &one);
 		*max_size = RTE_MIN(*max_size, queue.max_size);
 	}
-	return first < 0 ? refuse(error, ENODEV, "no PF is left") : 0;
+	return first < 0 ? octo_flow_fail(error, ENODEV, "no PF is left") : 0;
 }
 
 static void
@@ -97,17 +91,19 @@ check_configure(struct octo_dev *octo, const struct rte_flow_port_attr *attr, ui
 	if (ret != 0)
 		return ret;
 	if (nb_queue == 0 || nb_queue > max.max_nb_queues)
-		return refuse(error, EINVAL, "that many flow queues are not possible on every PF");
+		return octo_flow_fail(error, EINVAL,
+				      "that many flow queues are not possible on every PF");
 	for (uint16_t i = 0; i < nb_queue; i++)
 		if (queue_attr[i] == NULL || queue_attr[i]->size > *max_size)
-			return refuse(error, EINVAL,
-				      "flow queues of that size are not possible on every PF");
+			return octo_flow_fail(error, EINVAL,
+					      "flow queues of that size are not possible on "
+					      "every PF");
 	if ((attr->flags & ~max.supported_flags) != 0)
-		return refuse(error, ENOTSUP,
-			      "a port flag is not among those that the port supports");
+		return octo_flow_fail(error, ENOTSUP,
+				      "a port flag is not among those that the port supports");
 	if (octo->async != NULL && !LIST_EMPTY(&octo->async->templates))
-		return refuse(error, EBUSY,
-			      "there are templates: destroy them and their tables first");
+		return octo_flow_fail(error, EBUSY,
+				      "there are templates: destroy them and their tables first");
 	return 0;
 }
 
@@ -120,7 +116,7 @@ configure_pf(const struct octo_port *port, const struct octo_async *async,
 	int ret;
 
 	if (sizes == NULL)
-		return refuse(error, ENOMEM, "no memory for flow queues");
+		return octo_flow_fail(error, ENOMEM, "no memory for flow queues");
 	for (uint16_t i = 0; i < async->nb_queues; i++)
 		sizes[i] = &async->queues[i]->attr;
 	ret = rte_flow_configure(port->port_id, &async->attr, async->nb_queues, sizes, error);
@@ -171,15 +167,16 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 	if (ret != 0)
 		return ret;
 	if (octo->sliced)
-		return refuse(error, ENOTSUP, "the PFs are slices of one port: no flow queues");
+		return octo_flow_fail(error, ENOTSUP,
+				      "the PFs are slices of one port: no flow queues");
 	/* a rule of a table has the priority of the table, and its ARFS rules need a lower one */
 	if (octo_mpfs_choose_queues(octo))
-		return refuse(error, ENOTSUP,
-			      "there are no flow queues with dialect=indirect: make rules by "
-			      "rte_flow_create()");
+		return octo_flow_fail(error, ENOTSUP,
+				      "there are no flow queues with dialect=indirect: make rules "
+				      "by rte_flow_create()");
 	async = make_queues(nb_queue, queue_attr);
 	if (async == NULL)
-		return refuse(error, ENOMEM, "no memory for flow queues");
+		return octo_flow_fail(error, ENOMEM, "no memory for flow queues");
 	async->attr = *attr;
 	ret = configure_pfs(octo, async, error);
 	if (ret != 0) {
@@ -320,7 +317,7 @@ create_template(struct octo_dev *octo, const struct making *m, struct rte_flow_e
 	int pf;
 
 	if (t == NULL) {
-		refuse(error, ENOMEM, "no memory for the template");
+		octo_flow_fail(error, ENOMEM, "no memory for the template");
 		return NULL;
 	}
 	if (copy_template(octo, t, m, error) != 0) {
@@ -349,7 +346,8 @@ static int
 destroy_template(struct octo_dev *octo, struct octo_pf_template *t, struct rte_flow_error *error)
 {
 	if (t->common.users != 0)
-		return refuse(error, EBUSY, "a template table uses the template: destroy it first");
+		return octo_flow_fail(error, EBUSY,
+				      "a template table uses the template: destroy it first");
 	LIST_REMOVE(t, next);
 	free_template(octo, t);
 	return 0;
@@ -429,8 +427,8 @@ create_table_on_pfs(const struct octo_dev *octo, struct rte_flow_template_table 
 		if (!has_templates(p, t, (uint8_t)pf)) {
 			if (t->attr.transfer)
 				continue;
-			return refuse(error, EINVAL,
-				      "a template is not for the direction of the table");
+			return octo_flow_fail(error, EINVAL,
+					      "a template is not for the direction of the table");
 		}
 		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
 					     life);
@@ -439,9 +437,9 @@ create_table_on_pfs(const struct octo_dev *octo, struct rte_flow_template_table 
 	}
 	return any || !t->attr.transfer ?
 		       0 :
-		       refuse(error, ENOTSUP,
-			      "the transfer proxy of the PFs' switch is not a PF of this port: make "
-			      "the table there");
+		       octo_flow_fail(error, ENOTSUP,
+				      "the transfer proxy of the PFs' switch is not a PF of this "
+				      "port: make the table there");
 }
 
 /* Create the table, whose templates are filled in. Frees it on failure. */
@@ -468,7 +466,7 @@ destroy_table(struct octo_dev *octo, struct rte_flow_template_table *t,
 	      struct rte_flow_error *error)
 {
 	if (t->nb_flows != 0)
-		return refuse(error, EBUSY, "the table has rules: destroy them first");
+		return octo_flow_fail(error, EBUSY, "the table has rules: destroy them first");
 	count_users(t, -1);
 	LIST_REMOVE(t, next);
 	free_table(octo, t);
@@ -573,7 +571,7 @@ octo_flow_template_table_create(struct rte_eth_dev *dev,
 	struct octo_dev *octo = octo_of(dev);
 
 	if (t == NULL) {
-		refuse(error, ENOMEM, "no memory for the template table");
+		octo_flow_fail(error, ENOMEM, "no memory for the template table");
 		return NULL;
 	}
 	t->nb_patterns = nb_patterns;

@@ -31,7 +31,7 @@ refuse(struct octo_dev *octo, int ret, const char *why, struct rte_flow_error *e
 
 	snprintf(text, sizeof(text), "agent %s%s: %s", octo->agent->addr.text,
 		 ret == -ENOTCONN ? " is away" : "", why);
-	return rte_flow_error_set(error, -ret, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, text);
+	return octo_flow_fail(error, -ret, text);
 }
 
 struct octo_agent_msg
@@ -439,8 +439,8 @@ octo_mpfs_agent_await_locked(struct octo_dev *octo, struct rte_flow **rule,
 	octo_agent_await_end(&waiter);
 	*rule = waiter.rule;
 	if (*rule == NULL)
-		return rte_flow_error_set(error, ECANCELED, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the rule was removed before the agent answered");
+		return octo_flow_fail(error, ECANCELED,
+				      "the rule was removed before the agent answered");
 	if (waiter.ret == 0 || (waiter.ret == -ENOTCONN && !octo->agent_queues))
 		return 0;
 	return refuse(octo, waiter.ret,
@@ -471,8 +471,7 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	int ret;
 
 	if (ext == NULL)
-		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "no memory for the counters of the rule");
+		return octo_flow_fail(error, ENOMEM, "no memory for the counters of the rule");
 	ret = ask(octo, &msg, &waiter);
 	if (ret != 0)
 		return refuse(octo, ret, octo->agent->why, error);

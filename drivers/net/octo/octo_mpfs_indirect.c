@@ -46,8 +46,7 @@ octo_mpfs_action_locked(struct octo_dev *octo, uint8_t pf, uint16_t queue,
 		*actions = rte_calloc("octo_queue_actions", octo_data(octo)->nb_rx_queues,
 				      sizeof(**actions), 0);
 	if (*actions == NULL) {
-		rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "no memory for the indirect actions");
+		octo_flow_fail(error, ENOMEM, "no memory for the indirect actions");
 		return NULL;
 	}
 	h = &(*actions)[queue];

@@ -19,8 +19,7 @@ slices_probe(struct octo_dev *octo, struct rte_flow_error *error)
 
 	octo->proxy = OCTO_NO_PF;
 	if (!octo_port_is(port, OCTO_PORT_RUNNING))
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the port is gone");
+		return octo_flow_fail(error, ENODEV, "the port is gone");
 	octo_flow_build_queue(&r, &octo_tuple_example, OCTO_LEARNED_PRIORITY, 0, octo->count_rules);
 	octo->learned_priority = octo_port_nic(port)->validate(port, &r.attr, r.pattern, r.actions,
 							       &ignored) == 0 ?

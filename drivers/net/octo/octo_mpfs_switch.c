@@ -154,8 +154,8 @@ switch_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		if (octo->port[i].port_id == proxy)
 			octo->proxy = (uint8_t)i;
 	if (octo->proxy == OCTO_NO_PF)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "the transfer proxy of the switch is not a PF");
+		return octo_flow_fail(error, ENODEV,
+				      "the transfer proxy of the switch is not a PF");
 	return find_dialects(octo, proxy, error);
 }
 
@@ -198,8 +198,7 @@ create_now(struct octo_dev *octo, const struct rte_flow *rule, uint8_t priority,
 
 	/* it may be lost in a call of its own, after which another dialect is tried */
 	if (octo->proxy == OCTO_NO_PF) {
-		rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "the transfer proxy of the switch is gone");
+		octo_flow_fail(error, ENODEV, "the transfer proxy of the switch is gone");
 		return lead;
 	}
 	proxy = octo_proxy(octo);

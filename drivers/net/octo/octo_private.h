@@ -583,6 +583,7 @@ void octo_flow_isolate_again_locked(struct octo_dev *octo);
 /* octo_flow_error.c */
 int octo_flow_blame(const struct octo_port *port, int ret, struct rte_flow_error *error);
 int octo_flow_refuse(struct rte_flow_error *error, int code, const char *why);
+int octo_flow_fail(struct rte_flow_error *error, int code, const char *why);
 int octo_flow_error_memory(struct rte_flow_error *error);
 int octo_flow_error_tier(struct rte_flow_error *error);
 int octo_flow_destroyed(const struct octo_port *port, int ret, struct rte_flow_error *error);

@@ -101,8 +101,8 @@ octo_rule_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 static int
 refuse_twice(struct rte_flow_error *error)
 {
-	return rte_flow_error_set(error, EEXIST, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "this 5-tuple is steered already: destroy that rule first");
+	return octo_flow_fail(error, EEXIST,
+			      "this 5-tuple is steered already: destroy that rule first");
 }
 
 /* Is the tuple used by another rule? A rule gives way to one of an earlier origin. */

@@ -19,8 +19,7 @@ struct search {
 static int
 refuse_memory(struct rte_flow_error *error)
 {
-	return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "no memory for the aged flows");
+	return octo_flow_fail(error, ENOMEM, "no memory for the aged flows");
 }
 
 static int
@@ -243,8 +242,7 @@ octo_rule_aged_locked(struct octo_dev *octo, void **contexts, uint32_t nb,
 	int pf;
 
 	if (nb > 0 && contexts == NULL)
-		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "there is no room for the contexts");
+		return octo_flow_fail(error, EINVAL, "there is no room for the contexts");
 	ret = list_rules(octo, &s) == 0 ? 0 : refuse_memory(error);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_RUNNING) {
 		if (ret != 0)

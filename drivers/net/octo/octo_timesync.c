@@ -79,12 +79,6 @@ enable_first(struct octo_dev *octo)
 	return ret == 0 ? i : ret;
 }
 
-static int
-refuse(struct rte_flow_error *error, const char *why)
-{
-	return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL, why);
-}
-
 /* Lead PTP frames to this PF. With a single port they all come by that. */
 static int
 lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
@@ -94,17 +88,17 @@ lead_to(struct octo_dev *octo, uint8_t pf, struct rte_flow_error *error)
 	if (octo->nb_ports == 1)
 		return 0;
 	if (octo->agent != NULL)
-		return refuse(error, "an agent takes rules of 5-tuples only");
+		return octo_flow_fail(error, ENOTSUP, "an agent takes rules of 5-tuples only");
 	if (!octo_tier_has_mpfs(octo->tier))
-		return refuse(error, "in this tier no rules choose the PF");
+		return octo_flow_fail(error, ENOTSUP, "in this tier no rules choose the PF");
 	if (!octo_pf_way_is_possible(octo))
-		return refuse(error, "its rules have no port item, so one would match what PFs "
-				     "send, too");
+		return octo_flow_fail(error, ENOTSUP,
+				      "its rules have no port item, so one would match what PFs "
+				      "send, too");
 	if (octo_pf_way_leads_to(octo, rule, pf))
 		return 0;
 	if (octo->proxy == OCTO_NO_PF)
-		return rte_flow_error_set(error, EAGAIN, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "no PF takes its rules now");
+		return octo_flow_fail(error, EAGAIN, "no PF takes its rules now");
 	return octo_pf_way_lead_locked(octo, rule, RTE_ETHER_TYPE_1588, PRIORITY, pf, error);
 }
 
