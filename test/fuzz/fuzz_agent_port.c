@@ -227,7 +227,7 @@ act(struct fuzz_input *in)
 	default:
 		hang_up();
 		tick();
-		octo_agent_fini(octo->agent);
+		octo_agent_close(octo->agent);
 		meet();
 	}
 	tick();
@@ -243,7 +243,7 @@ fuzz_agent_port_run(struct fuzz_input *in)
 	hang_up();
 	/* the next input finds it as it was made */
 	octo_lock(octo);
-	octo_agent_fini(octo->agent);
+	octo_agent_close(octo->agent);
 	octo_agent_init(octo->agent, address, &fuzz_agent_secret, FUZZ_AGENT_PFS);
 	octo_unlock(octo);
 	tick();

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
 #include <rte_random.h>
 #include <rte_string_fns.h>
 
@@ -22,18 +21,6 @@
 #define ANSWER_MS 1000
 /* Limit on messages of other sessions: a device keeps a window of answers or two. */
 #define STRANGE_MAX 1024
-
-static uint64_t
-ms(unsigned int n)
-{
-	return rte_get_timer_hz() * n / 1000;
-}
-
-static uint64_t
-in_ms(unsigned int n)
-{
-	return octo_now() + ms(n);
-}
 
 static bool
 is_over(uint64_t when)
@@ -55,9 +42,8 @@ octo_agent_init(struct octo_agent *agent, const char *addr, const struct octo_ag
 	octo_credit_init(&agent->credit);
 }
 
-/* All messages that are not answered will not be. */
-static void
-close_stream(struct octo_agent *agent)
+void
+octo_agent_close(struct octo_agent *agent)
 {
 	struct octo_agent_waiter *waiter;
 
@@ -71,12 +57,6 @@ close_stream(struct octo_agent *agent)
 	}
 }
 
-void
-octo_agent_fini(struct octo_agent *agent)
-{
-	close_stream(agent);
-}
-
 /* The warning is logged once per outage. */
 static void
 lose(struct octo_agent *agent, const char *why)
@@ -86,8 +66,8 @@ lose(struct octo_agent *agent, const char *why)
 			 agent->addr.text, why);
 	agent->complained = true;
 	rte_strscpy(agent->why, why, sizeof(agent->why));
-	close_stream(agent);
-	agent->next_try = in_ms(RETRY_MS);
+	octo_agent_close(agent);
+	agent->next_try = octo_deadline(RETRY_MS * 1000);
 }
 
 static int
@@ -123,7 +103,7 @@ greet(struct octo_agent *agent)
 
 	agent->session++;
 	agent->nb_strange = 0;
-	agent->deadline = in_ms(ANSWER_MS);
+	agent->deadline = octo_deadline(ANSWER_MS * 1000);
 	if (send_msg(agent, &hello) == 0)
 		agent->state = OCTO_AGENT_GREETING;
 }
@@ -145,7 +125,7 @@ begin_to_connect(struct octo_agent *agent)
 {
 	int ret = octo_agent_stream_connect(&agent->stream, &agent->addr);
 
-	agent->deadline = in_ms(ANSWER_MS);
+	agent->deadline = octo_deadline(ANSWER_MS * 1000);
 	if (ret == -EINPROGRESS)
 		agent->state = OCTO_AGENT_CONNECTING;
 	go_on_connecting(agent, ret);
@@ -192,7 +172,7 @@ hear_welcome(struct octo_agent *agent)
 	}
 	agent->state = OCTO_AGENT_READY;
 	agent->flags = msg.welcome.flags;
-	agent->next_ping = in_ms(PING_MS);
+	agent->next_ping = octo_deadline(PING_MS * 1000);
 	agent->complained = false;
 	OCTO_LOG(NOTICE, "agent %s is there%s", agent->addr.text,
 		 (agent->flags & OCTO_AGENT_PLACES_QUEUES) != 0 ? ", and chooses queues, too" : "");
@@ -232,7 +212,7 @@ keep_alive(struct octo_agent *agent)
 	if (ret != 0 && ret != -EAGAIN) {
 		lose_for(agent, ret);
 	} else if (agent->nb_asked == 0 && is_over(agent->next_ping)) {
-		agent->next_ping = in_ms(PING_MS);
+		agent->next_ping = octo_deadline(PING_MS * 1000);
 		octo_agent_say(agent, &msg, NULL);
 	}
 }
@@ -280,7 +260,7 @@ octo_agent_say(struct octo_agent *agent, struct octo_agent_msg *msg, void *cooki
 		.cookie = cookie,
 	};
 	if (agent->nb_asked++ == 0)
-		agent->deadline = in_ms(ANSWER_MS);
+		agent->deadline = octo_deadline(ANSWER_MS * 1000);
 	return 0;
 }
 
@@ -324,7 +304,7 @@ octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 	*asked = agent->asked[agent->first];
 	agent->first = (agent->first + 1) % OCTO_AGENT_WINDOW;
 	agent->nb_asked--;
-	agent->deadline = in_ms(ANSWER_MS);
+	agent->deadline = octo_deadline(ANSWER_MS * 1000);
 	agent->slow = false;
 	agent->nb_resync -= asked->resync;
 	*answered = read_answer(agent, answer);
@@ -384,12 +364,6 @@ octo_agent_await(struct octo_agent *agent, struct octo_agent_waiter *waiter, uin
 }
 
 void
-octo_agent_await_end(struct octo_agent_waiter *waiter)
-{
-	LIST_REMOVE(waiter, next);
-}
-
-void
 octo_agent_forget(struct octo_agent *agent, const struct rte_flow *rule)
 {
 	struct octo_agent_waiter *waiter;
@@ -415,7 +389,7 @@ static void
 sleep_for(struct octo_agent *agent, uint64_t cycles)
 {
 	octo_agent_stream_flush(&agent->stream);
-	octo_agent_stream_wait(&agent->stream, (int)(cycles / ms(1)) + 1);
+	octo_agent_stream_wait(&agent->stream, (int)(cycles / octo_credit_ms(1)) + 1);
 	octo_agent_stream_look(&agent->stream);
 }
 
@@ -439,16 +413,10 @@ octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since)
 {
 	const uint64_t waited = octo_now() - since;
 
-	if (agent->slow || waited >= ms(OCTO_CREDIT_FREE_MS)) {
+	if (agent->slow || waited >= octo_credit_ms(OCTO_CREDIT_FREE_MS)) {
 		agent->slow = true;
 		return -ETIMEDOUT;
 	}
-	sleep_for(agent, ms(OCTO_CREDIT_FREE_MS) - waited);
+	sleep_for(agent, octo_credit_ms(OCTO_CREDIT_FREE_MS) - waited);
 	return 0;
-}
-
-void
-octo_agent_waited(struct octo_agent *agent, uint64_t since)
-{
-	octo_credit_waited(&agent->credit, since);
 }

@@ -62,7 +62,7 @@ struct octo_agent {
 	uint64_t next_try;             /* TSC */
 	uint64_t deadline;             /* TSC by which the agent must have answered */
 	uint64_t next_ping;            /* TSC */
-	struct octo_credit credit;     /* for waits under the mutex */
+	struct octo_credit credit;     /* for waits by octo_agent_wait() under the mutex */
 	bool complained;               /* its absence was logged */
 	char why[OCTO_AGENT_TEXT_MAX]; /* the last error */
 	unsigned int nb_strange;       /* messages of other sessions since the last of this one */
@@ -88,7 +88,8 @@ struct octo_agent {
 void octo_agent_init(struct octo_agent *agent, const char *addr,
 		     const struct octo_agent_secret *secret, uint8_t nb_pfs);
 
-void octo_agent_fini(struct octo_agent *agent);
+/** Close the connection: messages that are not answered will not be. */
+void octo_agent_close(struct octo_agent *agent);
 
 /**
  * Advance the connection: connect when it is time, receive the welcome, ping. Never waits.
@@ -149,11 +150,8 @@ bool octo_agent_disown(struct octo_agent *agent, const void *cookie);
 /** The last unanswered message with this cookie, or NULL. */
 const struct octo_agent_asked *octo_agent_find(const struct octo_agent *agent, const void *cookie);
 
-/** Begin to wait for the answer to an unanswered message. */
+/** Begin to wait for the answer to an unanswered message, until LIST_REMOVE() of the waiter. */
 void octo_agent_await(struct octo_agent *agent, struct octo_agent_waiter *waiter, uint32_t seq);
-
-/** Stop waiting, whether the waiter is done or not. */
-void octo_agent_await_end(struct octo_agent_waiter *waiter);
 
 /** The rule is about to be freed: no unanswered message and no waiter names it afterwards. */
 void octo_agent_forget(struct octo_agent *agent, const struct rte_flow *rule);
@@ -180,9 +178,6 @@ int octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
 
 /** Send what is buffered and receive what has arrived. Never waits. */
 void octo_agent_look(struct octo_agent *agent);
-
-/** Charge the wait for one answer, by octo_agent_wait() since @p since, to the agent's credit. */
-void octo_agent_waited(struct octo_agent *agent, uint64_t since);
 
 /* octo_mpfs_agent.c */
 void octo_mpfs_agent_count_flip(struct octo_agent *agent);

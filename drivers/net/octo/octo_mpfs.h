@@ -112,7 +112,7 @@ extern const struct octo_mpfs_ops octo_mpfs_agent_ops;
 int octo_mpfs_agent_init(struct octo_dev *octo, const struct octo_args *args);
 void octo_mpfs_agent_fini(struct octo_dev *octo);
 bool octo_mpfs_agent_chooses_queues(const struct octo_dev *octo);
-bool octo_mpfs_agent_counts(const struct octo_dev *octo);
+bool octo_mpfs_agent_counts(struct octo_dev *octo);
 /* Were messages sent that the agent may not have executed so far, and not long ago? */
 bool octo_mpfs_agent_flips(const struct octo_dev *octo);
 void octo_mpfs_agent_hear_all(struct octo_dev *octo);

@@ -67,7 +67,7 @@ octo_mpfs_agent_fini(struct octo_dev *octo)
 {
 	if (octo->agent == NULL)
 		return;
-	octo_agent_fini(octo->agent);
+	octo_agent_close(octo->agent);
 	free(octo->agent);
 	octo->agent = NULL;
 }
@@ -79,7 +79,7 @@ octo_mpfs_agent_chooses_queues(const struct octo_dev *octo)
 }
 
 bool
-octo_mpfs_agent_counts(const struct octo_dev *octo)
+octo_mpfs_agent_counts(struct octo_dev *octo)
 {
 	return octo->agent != NULL && (octo->agent->flags & OCTO_AGENT_COUNTS) != 0;
 }
@@ -255,7 +255,7 @@ hear_answer(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waite
 		ret = patience(octo->agent, since);
 		octo_mpfs_agent_hear_all(octo);
 	}
-	octo_agent_await_end(waiter);
+	LIST_REMOVE(waiter, next);
 	return waiter->done ? waiter->ret : ret;
 }
 
@@ -268,7 +268,7 @@ ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter 
 
 	if (ret == 0)
 		ret = hear_answer(octo, msg->seq, waiter, since, octo_agent_wait);
-	octo_agent_waited(octo->agent, since);
+	octo_credit_waited(&octo->agent->credit, since);
 	return ret;
 }
 
@@ -356,7 +356,7 @@ remove_rule(struct octo_dev *octo, struct rte_flow *rule, patience_fn patience,
 	if (!asked && rule->lead.pf == OCTO_NO_PF)
 		return 0;
 	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
-	octo_agent_waited(octo->agent, since);
+	octo_credit_waited(&octo->agent->credit, since);
 	if (ret == 0) {
 		/* the flow comes by another PF without its rule */
 		octo_mpfs_agent_count_flip(octo->agent);
@@ -406,7 +406,7 @@ agent_settle(struct octo_dev *octo, struct rte_flow *rule)
 		ret = await_room(octo, since, octo_agent_wait);
 	else
 		ret = hear_answer(octo, asked->seq, &waiter, since, octo_agent_wait);
-	octo_agent_waited(octo->agent, since);
+	octo_credit_waited(&octo->agent->credit, since);
 	return ret == -ENOTCONN && !octo->agent_queues ? 0 : ret;
 }
 
@@ -436,7 +436,7 @@ octo_mpfs_agent_await_locked(struct octo_dev *octo, struct rte_flow **rule,
 		octo_agent_look(octo->agent);
 		octo_mpfs_agent_hear_all(octo);
 	}
-	octo_agent_await_end(&waiter);
+	LIST_REMOVE(&waiter, next);
 	*rule = waiter.rule;
 	if (*rule == NULL)
 		return octo_flow_fail(error, ECANCELED,
@@ -452,12 +452,6 @@ bool
 octo_mpfs_agent_is_asked(const struct octo_dev *octo, const struct rte_flow *rule)
 {
 	return octo->agent != NULL && octo_agent_find(octo->agent, rule) != NULL;
-}
-
-static bool
-agent_counts(struct octo_dev *octo)
-{
-	return octo_mpfs_agent_counts(octo);
 }
 
 static int
@@ -498,7 +492,7 @@ const struct octo_mpfs_ops octo_mpfs_agent_ops = {
 	.lead = agent_lead,
 	.settle = agent_settle,
 	.remove = agent_remove,
-	.counts = agent_counts,
+	.counts = octo_mpfs_agent_counts,
 	.query = agent_query,
 	.flips = octo_mpfs_agent_flips,
 };
