@@ -66,6 +66,14 @@ set_retas(struct octo_dev *octo, const struct octo_migration_map *map, uint32_t 
 	return ret;
 }
 
+/* Write the map's masked rules into the plan. Returns their number, as octo_partition_rules(). */
+static unsigned int
+write_rules(struct octo_dev *octo, const struct octo_migration_map *map)
+{
+	return octo_partition_rules(map->bucket, map->rest, octo_data(octo)->nb_rx_queues,
+				    octo->partition.plan->rules);
+}
+
 /*
  * Install the masked rules. Traffic that is not hashed must not be distributed: any PF would put
  * it into queue 0.
@@ -73,22 +81,17 @@ set_retas(struct octo_dev *octo, const struct octo_migration_map *map, uint32_t 
 static int
 set_rules(struct octo_dev *octo, const struct octo_migration_map *map, struct rte_flow_error *error)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
-	const uint64_t hf = octo_rss_is_on(octo) ? data->dev_conf.rx_adv_conf.rss_conf.rss_hf : 0;
-	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
-	struct octo_masked_rules masked = {
-		.rules = rules,
+	const struct rte_eth_conf *conf = &octo_data(octo)->dev_conf;
+	const uint64_t hf = octo_rss_is_on(octo) ? conf->rx_adv_conf.rss_conf.rss_hf : 0;
+	const struct octo_masked_rules masked = {
+		.rules = octo->partition.plan->rules,
+		.nb_rules = write_rules(octo, map),
 		.ipv4 = (hf & RTE_ETH_RSS_IPV4) != 0,
 		.ipv6 = (hf & RTE_ETH_RSS_IPV6) != 0,
 		.default_pf = map->rest,
 	};
-	int ret;
+	const int ret = octo_mpfs_masked_set(octo, &masked, error);
 
-	if (rules == NULL)
-		return -ENOMEM;
-	masked.nb_rules = octo_partition_rules(map->bucket, map->rest, data->nb_rx_queues, rules);
-	ret = octo_mpfs_masked_set(octo, &masked, error);
-	free(rules);
 	octo->partition.trial.begun = false;
 	octo->partition.trial.next = octo_now_ms() + TRIAL_MS;
 	return ret;
@@ -122,16 +125,9 @@ make_map(const struct octo_dev *octo, struct octo_migration_map *map, bool keep)
 }
 
 static bool
-fits(const struct octo_dev *octo, const struct octo_migration_map *map)
+fits(struct octo_dev *octo, const struct octo_migration_map *map)
 {
-	struct octo_partition_rule *rules = calloc(OCTO_PARTITION_MAX_RULES, sizeof(*rules));
-	bool ok;
-
-	ok = rules != NULL &&
-	     octo_partition_rules(map->bucket, map->rest, octo_data(octo)->nb_rx_queues, rules) <=
-		     OCTO_PARTITION_MAX_RULES;
-	free(rules);
-	return ok;
+	return write_rules(octo, map) <= OCTO_PARTITION_MAX_RULES;
 }
 
 /*
@@ -139,7 +135,7 @@ fits(const struct octo_dev *octo, const struct octo_migration_map *map)
  * over.
  */
 static void
-make_target(const struct octo_dev *octo, struct octo_partition_plan *plan)
+make_target(struct octo_dev *octo, struct octo_partition_plan *plan)
 {
 	plan->target = plan->map;
 	make_map(octo, &plan->target, true);
@@ -152,7 +148,7 @@ make_target(const struct octo_dev *octo, struct octo_partition_plan *plan)
  * at once, without order.
  */
 static void
-make_room(const struct octo_dev *octo, struct octo_partition_plan *plan)
+make_room(struct octo_dev *octo, struct octo_partition_plan *plan)
 {
 	if (!has_masked_rules(octo) || !plan->step.buckets || fits(octo, &plan->next))
 		return;

@@ -26,6 +26,7 @@ struct octo_partition_plan {
 	struct octo_migration_map next;   /* as about to be set */
 	struct octo_migration_map target; /* as it is to be in the end */
 	struct octo_migration_step step;  /* the migration step from map to next */
+	struct octo_partition_rule rules[OCTO_PARTITION_MAX_RULES]; /* of one of the maps */
 };
 
 /* Masked rules as they are on the switch. */
