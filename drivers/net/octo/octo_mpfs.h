@@ -80,14 +80,9 @@ bool octo_mpfs_switch_has_next(const struct octo_dev *octo);
 bool octo_mpfs_switch_has_untried(const struct octo_dev *octo);
 void octo_mpfs_switch_take_next_locked(struct octo_dev *octo, bool failed);
 
-/* octo_mpfs_indirect.c */
 /* Priorities of MPFS rules, which ARFS rules of the same PF are below. */
 #define OCTO_MPFS_PRIORITIES (OCTO_LEARNED_PRIORITY + 2)
-/* The indirect action that leads to a queue of a PF, or NULL with rte_errno and *error set. */
-struct rte_flow_action_handle *
-octo_mpfs_action_locked(struct octo_dev *octo, uint8_t pf, uint16_t queue,
-			struct rte_flow_error *error);
-/* Destroy these actions; no rule has them any more. */
+/* Destroy the indirect actions of MPFS rules; no rule has them any more. */
 void octo_mpfs_actions_end_locked(struct octo_dev *octo);
 
 /* octo_mpfs_masked.c: the masked rules of that switch; no other back end has any */

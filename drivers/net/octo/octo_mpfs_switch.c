@@ -4,13 +4,21 @@
  * The MPFS back end for `transfer` rules of the NIC's own switch. A rule gives packets from the
  * network that match a 5-tuple to the ethdev of the chosen PF (REPRESENTED_PORT ->
  * PORT_REPRESENTOR), and is created on the port that rte_flow_pick_transfer_proxy() returns. In
- * dialect "indirect" it is an ingress rule of that port, and leads to a queue of the chosen PF.
+ * dialect "indirect" it is an ingress rule of that port, and leads to a queue of the chosen PF by an
+ * indirect action: one for each queue of a PF that flows were led to. A rule of another PF may have
+ * them if the PMD shares them between ports.
  */
 
 #include <errno.h>
 
+#include <rte_malloc.h>
+
 #include "octo_flow_build.h"
 #include "octo_private.h"
+
+static_assert(OCTO_NB_DIALECTS <= 4, "octo_lead.dialect has 2 bits");
+static_assert(OCTO_MPFS_PRIORITIES <= 4, "octo_lead.priority has 2 bits");
+static_assert(RTE_MAX_QUEUES_PER_PORT <= 4096, "octo_lead.queue has 12 bits");
 
 /* What a rule of the switch is written from. */
 struct switch_spec {
@@ -23,6 +31,48 @@ struct switch_spec {
 	bool count;
 };
 
+/* Some PMDs have RSS as an indirect action, but not QUEUE: RSS of one queue leads there, too. */
+static struct rte_flow_action_handle *
+create_action(uint16_t port_id, uint16_t queue, struct rte_flow_error *error)
+{
+	const struct rte_flow_indir_action_conf conf = {.ingress = 1};
+	const struct rte_flow_action_queue to = {.index = queue};
+	const struct rte_flow_action_rss rss = {.queue = &queue, .queue_num = 1};
+	struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to};
+	struct rte_flow_action_handle *h;
+
+	h = rte_flow_action_handle_create(port_id, &conf, &action, error);
+	if (h != NULL || (rte_errno != ENOTSUP && rte_errno != EINVAL))
+		return h;
+	action = (struct rte_flow_action){.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss};
+	return rte_flow_action_handle_create(port_id, &conf, &action, error);
+}
+
+/* The indirect action that leads to a queue of a PF, or NULL with rte_errno and *error set. */
+static struct rte_flow_action_handle *
+action_to(struct octo_dev *octo, uint8_t pf, uint16_t queue, struct rte_flow_error *error)
+{
+	const struct octo_port *port = &octo->port[pf];
+	/* read before the PMD's call: the port may be lost inside it */
+	const uint32_t life = port->fsm.life;
+	struct octo_handle **actions = &octo->queue_actions[pf];
+	struct octo_handle *h;
+
+	if (*actions == NULL)
+		*actions = rte_calloc("octo_queue_actions", octo_data(octo)->nb_rx_queues,
+				      sizeof(**actions), 0);
+	if (*actions == NULL) {
+		octo_flow_fail(error, ENOMEM, "no memory for the indirect actions");
+		return NULL;
+	}
+	h = &(*actions)[queue];
+	if (octo_port_object(port, h) == NULL)
+		*h = octo_handle_make(create_action(port->port_id,
+						    octo_pf_leg(&octo->pf[pf], queue).queue, error),
+				      life);
+	return octo_port_object(port, h);
+}
+
 static int
 write_rule(struct octo_dev *octo, struct octo_flow_rule *rule, const struct switch_spec *s,
 	   struct rte_flow_error *error)
@@ -34,11 +84,37 @@ write_rule(struct octo_dev *octo, struct octo_flow_rule *rule, const struct swit
 					 octo->port[s->pf].port_id, s->count);
 		return 0;
 	}
-	action = octo_mpfs_action_locked(octo, s->pf, s->queue, error);
+	action = action_to(octo, s->pf, s->queue, error);
 	if (action == NULL)
 		return octo_flow_blame(&octo->port[s->pf], -rte_errno, error);
 	octo_flow_build_indirect(rule, s->tuple, s->priority, action, s->count);
 	return 0;
+}
+
+static void
+end_actions(struct octo_dev *octo, uint8_t pf)
+{
+	struct octo_port *port = &octo->port[pf];
+
+	for (uint16_t q = 0; q < octo_data(octo)->nb_rx_queues; q++) {
+		struct rte_flow_action_handle *h = octo_port_object(port,
+								    &octo->queue_actions[pf][q]);
+
+		octo_port_orphan(port, &octo->queue_actions[pf][q]);
+		if (h != NULL)
+			rte_flow_action_handle_destroy(octo_port_usable_id(port), h, NULL);
+	}
+	rte_free(octo->queue_actions[pf]);
+	octo->queue_actions[pf] = NULL;
+}
+
+void
+octo_mpfs_actions_end_locked(struct octo_dev *octo)
+{
+	octo_assert_locked(octo);
+	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
+		if (octo->queue_actions[pf] != NULL)
+			end_actions(octo, pf);
 }
 
 static int
