@@ -15,6 +15,7 @@
  */
 
 struct octo_dev;
+struct octo_handle;
 struct octo_pf_rule;
 struct octo_rule_spec;
 

@@ -8,7 +8,7 @@
 
 #include <rte_flow.h>
 
-#include "octo_tier_partition.h"
+#include "octo_tier.h"
 
 /* Of learned rules, below explicit ones, where the NIC has priorities; the next one is used too. */
 #define OCTO_LEARNED_PRIORITY 2
@@ -119,8 +119,6 @@ bool octo_mpfs_agent_may_lack(const struct octo_dev *octo, const struct rte_flow
 
 /* octo_agent_sync.c */
 void octo_agent_sync_tick_locked(struct octo_dev *octo);
-
-/* octo_ethtool_sync.c */
 void octo_ethtool_sync_tick_locked(struct octo_dev *octo);
 /* Wait for the agent as long as a start may; without the mutex. */
 void octo_agent_sync_await(struct octo_dev *octo);
