@@ -379,32 +379,27 @@ free_table(struct octo_dev *octo, struct rte_flow_template_table *t)
 	free(t);
 }
 
-static struct rte_flow_template_table *
-create_table_on_pf(const struct octo_port *port, const struct rte_flow_template_table *t,
-		   uint8_t pf, const struct rte_flow_template_table_attr *attr,
-		   struct rte_flow_error *error)
-{
+/* The PF's templates of the table. */
+struct templates {
 	struct rte_flow_pattern_template *patterns[UINT8_MAX];
 	struct rte_flow_actions_template *actions[UINT8_MAX];
+};
 
-	for (uint8_t i = 0; i < t->nb_patterns; i++)
-		patterns[i] = octo_port_object(port, &t->patterns[i]->on[pf]);
-	for (uint8_t i = 0; i < t->nb_actions; i++)
-		actions[i] = octo_port_object(port, &t->actions[i]->on[pf]);
-	return rte_flow_template_table_create(port->port_id, attr, patterns, t->nb_patterns,
-					      actions, t->nb_actions, error);
-}
-
-/* A PF that became the proxy after the templates were made has none. */
+/* Returns false if the PF lacks some, as it became the proxy after they were made. */
 static bool
-has_templates(const struct octo_port *port, const struct rte_flow_template_table *t, uint8_t pf)
+find_templates(const struct octo_port *port, const struct rte_flow_template_table *t, uint8_t pf,
+	       struct templates *on)
 {
 	bool has = true;
 
-	for (uint8_t i = 0; i < t->nb_patterns; i++)
-		has &= octo_port_object(port, &t->patterns[i]->on[pf]) != NULL;
-	for (uint8_t i = 0; i < t->nb_actions; i++)
-		has &= octo_port_object(port, &t->actions[i]->on[pf]) != NULL;
+	for (uint8_t i = 0; i < t->nb_patterns; i++) {
+		on->patterns[i] = octo_port_object(port, &t->patterns[i]->on[pf]);
+		has &= on->patterns[i] != NULL;
+	}
+	for (uint8_t i = 0; i < t->nb_actions; i++) {
+		on->actions[i] = octo_port_object(port, &t->actions[i]->on[pf]);
+		has &= on->actions[i] != NULL;
+	}
 	return has;
 }
 
@@ -418,20 +413,23 @@ create_table_on_pfs(const struct octo_dev *octo, struct rte_flow_template_table 
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_READY) {
 		const struct octo_port *p = &octo->port[pf];
 		const uint32_t life = p->fsm.life;
+		struct templates on;
 
 		if (t->attr.transfer && !is_transfer_proxy(p))
 			continue;
 		any = true;
 		if (p->no_flow_queues)
 			continue;
-		if (!has_templates(p, t, (uint8_t)pf)) {
+		if (!find_templates(p, t, (uint8_t)pf, &on)) {
 			if (t->attr.transfer)
 				continue;
 			return octo_flow_fail(error, EINVAL,
 					      "a template is not for the direction of the table");
 		}
-		t->on[pf] = octo_handle_make(create_table_on_pf(p, t, (uint8_t)pf, attr, error),
-					     life);
+		t->on[pf].h = rte_flow_template_table_create(p->port_id, attr, on.patterns,
+							     t->nb_patterns, on.actions,
+							     t->nb_actions, error);
+		t->on[pf].life = life;
 		if (t->on[pf].h == NULL)
 			return blame(p, -rte_errno, error);
 	}
