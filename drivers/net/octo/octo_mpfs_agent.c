@@ -220,13 +220,15 @@ do_not_wait(struct octo_agent *agent, uint64_t since)
 	return -ETIMEDOUT;
 }
 
+/* Wait until the waiter is done or, if it is NULL, until there is room for another message. */
 static int
-await_room(struct octo_dev *octo, uint64_t since, patience_fn patience)
+await(struct octo_dev *octo, const struct octo_agent_waiter *waiter, uint64_t since,
+      patience_fn patience)
 {
 	int ret = 0;
 
 	octo_mpfs_agent_hear_all(octo);
-	while (ret == 0 && !octo_agent_has_room(octo->agent)) {
+	while (ret == 0 && !(waiter != NULL ? waiter->done : octo_agent_has_room(octo->agent))) {
 		ret = patience(octo->agent, since);
 		octo_mpfs_agent_hear_all(octo);
 	}
@@ -237,7 +239,7 @@ static int
 say_when_room(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
 	      patience_fn patience)
 {
-	const int ret = await_room(octo, since, patience);
+	const int ret = await(octo, NULL, since, patience);
 
 	return ret == 0 ? octo_agent_say(octo->agent, msg, cookie) : ret;
 }
@@ -247,29 +249,12 @@ static int
 hear_answer(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waiter, uint64_t since,
 	    patience_fn patience)
 {
-	int ret = 0;
+	int ret;
 
 	octo_agent_await(octo->agent, waiter, seq);
-	octo_mpfs_agent_hear_all(octo);
-	while (ret == 0 && !waiter->done) {
-		ret = patience(octo->agent, since);
-		octo_mpfs_agent_hear_all(octo);
-	}
+	ret = await(octo, waiter, since, patience);
 	LIST_REMOVE(waiter, next);
 	return waiter->done ? waiter->ret : ret;
-}
-
-/* Send a message and wait for its answer; the wait is charged to the agent's credit. */
-static int
-ask(struct octo_dev *octo, struct octo_agent_msg *msg, struct octo_agent_waiter *waiter)
-{
-	const uint64_t since = octo_now();
-	int ret = say_when_room(octo, msg, NULL, since, octo_agent_wait);
-
-	if (ret == 0)
-		ret = hear_answer(octo, msg->seq, waiter, since, octo_agent_wait);
-	octo_credit_waited(&octo->agent->credit, since);
-	return ret;
 }
 
 /*
@@ -384,7 +369,7 @@ agent_lead(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_
 {
 	int ret = 0;
 
-	if (rule->crowded && await_room(octo, octo_now(), do_not_wait) != 0)
+	if (rule->crowded && await(octo, NULL, octo_now(), do_not_wait) != 0)
 		return refuse(octo, -EAGAIN, NOT_SO_FAR, error);
 	/* an answer may have been heard */
 	if (rule->crowded)
@@ -403,7 +388,7 @@ agent_settle(struct octo_dev *octo, struct rte_flow *rule)
 	int ret;
 
 	if (asked == NULL)
-		ret = await_room(octo, since, octo_agent_wait);
+		ret = await(octo, NULL, since, octo_agent_wait);
 	else
 		ret = hear_answer(octo, asked->seq, &waiter, since, octo_agent_wait);
 	octo_credit_waited(&octo->agent->credit, since);
@@ -462,11 +447,15 @@ agent_query(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_query_
 	struct octo_rule_ext *ext = octo_rule_ext_get(octo, rule);
 	struct octo_agent_waiter waiter;
 	const struct octo_agent_msg *answer = &waiter.answer;
+	const uint64_t since = octo_now();
 	int ret;
 
 	if (ext == NULL)
 		return octo_flow_fail(error, ENOMEM, "no memory for the counters of the rule");
-	ret = ask(octo, &msg, &waiter);
+	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
+	if (ret == 0)
+		ret = hear_answer(octo, msg.seq, &waiter, since, octo_agent_wait);
+	octo_credit_waited(&octo->agent->credit, since);
 	if (ret != 0)
 		return refuse(octo, ret, octo->agent->why, error);
 	if (answer->type != OCTO_AGENT_COUNT)
