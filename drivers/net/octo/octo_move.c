@@ -73,8 +73,8 @@ octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue
 	octo_rule_ext_moved(m->octo, rule);
 }
 
-void
-octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
+static void
+move_rule(struct octo_move *m, struct rte_flow *rule, uint16_t queue)
 {
 	octo_rule_store_leave_queue(m->octo, rule);
 	octo_rule_store_join_queue(m->octo, rule, queue);
@@ -189,7 +189,7 @@ follow_rule(struct octo_move *m, uint16_t from, uint16_t to)
 
 	RTE_SET_USED(from);
 	if (octo_rule_has_tuple(rule))
-		octo_move_rule_locked(m, rule, to);
+		move_rule(m, rule, to);
 }
 
 int
@@ -255,7 +255,7 @@ follow_queue(struct octo_move *m, uint16_t from, uint16_t to)
 		struct rte_flow *next = TAILQ_NEXT(rule, next_of_queue);
 
 		if (octo_rule_store_has_handle(rule, h->handle))
-			octo_move_rule_locked(m, rule, to);
+			move_rule(m, rule, to);
 		rule = next;
 	}
 }

@@ -31,7 +31,7 @@ struct octo_move {
 	 * Returns 0, also if the PF does not have it, or a negative errno.
 	 */
 	int (*change)(struct octo_move *m, uint8_t port, bool back, struct rte_flow_error *error);
-	/** Call octo_move_rule_locked() for each of its rules. */
+	/** Call octo_move_lead_locked() for each of its rules. */
 	void (*follow)(struct octo_move *m, uint16_t from, uint16_t to);
 	/* progress */
 	unsigned int led; /**< rules whose flows come by it */
@@ -56,9 +56,6 @@ octo_move_home_locked(const struct octo_dev *octo, const struct rte_flow *rule, 
 int octo_move_locked(struct octo_move *m, struct rte_flow_error *error);
 
 /** The rule leads to this queue now: make the switch lead it to that queue's home PF. */
-void octo_move_rule_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
-
-/** octo_move_rule_locked() for a rule that is on no list. */
 void octo_move_lead_locked(struct octo_move *m, struct rte_flow *rule, uint16_t queue);
 
 /** Wait for the grace time: packets that have passed the switch are in a ring when this returns. */

@@ -30,6 +30,7 @@ validate(const struct octo_dev *octo, const struct octo_flow_rule *r, struct rte
 int
 octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error)
 {
+	static const enum octo_tuple_family families[] = {OCTO_IPV4, OCTO_IPV6};
 	static const struct octo_partition_rule odd = {.src = 1, .src_mask = 1, .dst_mask = 2};
 	const uint16_t proxy = octo_proxy(octo)->port_id;
 	struct octo_flow_rule r;
@@ -39,16 +40,13 @@ octo_mpfs_masked_probe(struct octo_dev *octo, struct rte_flow_error *error)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, NULL,
 					  "rules of this NIC have no port item, so a catch-all "
 					  "would match what PFs send");
-	octo_flow_build_masked(&r, octo->dialects.now, OCTO_IPV4, &odd, MASKED_PRIORITY, proxy,
-			       proxy, false);
-	ret = validate(octo, &r, error);
-	if (ret != 0)
-		return ret;
-	octo_flow_build_masked(&r, octo->dialects.now, OCTO_IPV6, &odd, MASKED_PRIORITY, proxy,
-			       proxy, false);
-	ret = validate(octo, &r, error);
-	if (ret != 0)
-		return ret;
+	for (unsigned int i = 0; i < RTE_DIM(families); i++) {
+		octo_flow_build_masked(&r, octo->dialects.now, families[i], &odd, MASKED_PRIORITY,
+				       proxy, proxy, false);
+		ret = validate(octo, &r, error);
+		if (ret != 0)
+			return ret;
+	}
 	octo_flow_build_transfer(&r, octo->dialects.now, NULL, DEFAULT_PRIORITY, proxy, proxy,
 				 false);
 	return validate(octo, &r, error);

@@ -13,8 +13,20 @@
 
 #define PATIENCE_MS 100
 
+/* Do this for the PFs of a port, until one fails. */
 static int
-set_up_queues_of(struct octo_dev *octo, uint8_t pf)
+for_pfs_of(struct octo_dev *octo, uint8_t port, int (*fn)(struct octo_dev *octo, uint8_t pf))
+{
+	int ret = 0;
+
+	for (uint8_t pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
+		if (octo_port_index(octo, pf) == port)
+			ret = fn(octo, pf);
+	return ret;
+}
+
+static int
+set_up_queues(struct octo_dev *octo, uint8_t pf)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	int ret = 0;
@@ -27,17 +39,6 @@ set_up_queues_of(struct octo_dev *octo, uint8_t pf)
 			ret = octo_queue_setup_tx_leg_locked(octo, data->tx_queues[i], pf);
 		else if (octo->started)
 			ret = octo_queue_stand_in_tx_leg_locked(octo, i, pf);
-	return ret;
-}
-
-static int
-set_up_queues(struct octo_dev *octo, uint8_t port)
-{
-	int ret = 0;
-
-	for (uint8_t pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
-		if (octo_port_index(octo, pf) == port)
-			ret = set_up_queues_of(octo, pf);
 	return ret;
 }
 
@@ -60,7 +61,7 @@ octo_resync_settings_locked(struct octo_dev *octo, uint8_t port)
 	if (ret == 0 && octo_data(octo)->dev_configured) {
 		ret = octo_pf_config_again_locked(octo, p);
 		if (ret == 0)
-			ret = set_up_queues(octo, port);
+			ret = for_pfs_of(octo, port, set_up_queues);
 		if (ret == 0)
 			ret = octo_rss_resync_locked(octo, port);
 	}
@@ -75,14 +76,14 @@ octo_resync_settings_locked(struct octo_dev *octo, uint8_t port)
 
 /* Start deferred queues that run on the octo port, and stop queues that are stopped on it. */
 static int
-set_queue_states_of(struct octo_dev *octo, const struct octo_pf *pf)
+set_queue_states(struct octo_dev *octo, uint8_t pf)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	int ret = 0;
 
 	for (uint16_t i = 0; ret == 0 && i < data->nb_rx_queues; i++) {
 		const struct octo_rxq *q = data->rx_queues[i];
-		const struct octo_leg leg = octo_pf_leg(pf, i);
+		const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], i);
 		const bool on = data->rx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
 
 		if (q == NULL || on == !q->conf.rx_deferred_start)
@@ -92,7 +93,7 @@ set_queue_states_of(struct octo_dev *octo, const struct octo_pf *pf)
 	}
 	for (uint16_t i = 0; ret == 0 && i < data->nb_tx_queues; i++) {
 		const struct octo_txq *q = data->tx_queues[i];
-		const struct octo_leg leg = octo_pf_leg(pf, i);
+		const struct octo_leg leg = octo_pf_leg(&octo->pf[pf], i);
 		const bool on = data->tx_queue_state[i] == RTE_ETH_QUEUE_STATE_STARTED;
 
 		if (q == NULL || on == !q->conf.tx_deferred_start)
@@ -100,17 +101,6 @@ set_queue_states_of(struct octo_dev *octo, const struct octo_pf *pf)
 		ret = on ? rte_eth_dev_tx_queue_start(leg.port, leg.queue) :
 			   rte_eth_dev_tx_queue_stop(leg.port, leg.queue);
 	}
-	return ret;
-}
-
-static int
-set_queue_states(struct octo_dev *octo, uint8_t port)
-{
-	int ret = 0;
-
-	for (uint8_t pf = 0; ret == 0 && pf < octo->nb_pfs; pf++)
-		if (octo_port_index(octo, pf) == port)
-			ret = set_queue_states_of(octo, &octo->pf[pf]);
 	return ret;
 }
 
@@ -156,7 +146,7 @@ start(struct octo_dev *octo, uint8_t port)
 		ret = rte_eth_dev_start(p->port_id);
 	if (ret != 0)
 		return ret;
-	ret = set_queue_states(octo, port);
+	ret = for_pfs_of(octo, port, set_queue_states);
 	/* some PMDs reset the RETA at start */
 	if (ret == 0)
 		ret = octo_rss_resync_locked(octo, port);
