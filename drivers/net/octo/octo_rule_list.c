@@ -37,53 +37,38 @@ install(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *err
 	return ret;
 }
 
-/* The application's. */
-static int
-install_all(struct octo_dev *octo, const struct octo_rules *rules)
-{
-	struct rte_flow_error error = {.message = NULL};
-	char text[OCTO_RULE_TEXT_MAX];
-	struct rte_flow *rule;
-	int ret;
-
-	TAILQ_FOREACH(rule, rules, next) {
-		if (rule->origin == OCTO_BY_COMMAND)
-			continue;
-		ret = install(octo, rule, &error);
-		if (ret == 0)
-			continue;
-		OCTO_LOG(ERR, "port %u: cannot start with this rule, destroy it first: %s: %s",
-			 octo->port_id, octo_rule_dump_format(rule, text),
-			 error.message != NULL ? error.message : rte_strerror(-ret));
-		return ret;
-	}
-	return 0;
-}
-
 /*
- * After the application's: they have the room that these leave. The application cannot destroy one
- * that a PF refuses, so it is removed.
+ * Those of commands, or the application's; commands' come last: they have the room that the others
+ * leave. The application cannot destroy one that a PF refuses, so it is removed.
  */
-static void
-install_commands(struct octo_dev *octo)
+static int
+install_all(struct octo_dev *octo, struct octo_rules *rules, bool commands)
 {
 	struct rte_flow *rule, *next;
 
-	RTE_TAILQ_FOREACH_SAFE(rule, &octo->rules, next, next) {
+	RTE_TAILQ_FOREACH_SAFE(rule, rules, next, next) {
 		struct rte_flow_error error = {.message = NULL};
 		char text[OCTO_RULE_TEXT_MAX];
-		int ret;
+		int ret = 0;
 
-		if (rule->origin != OCTO_BY_COMMAND)
-			continue;
-		ret = install(octo, rule, &error);
+		if ((rule->origin == OCTO_BY_COMMAND) == commands)
+			ret = install(octo, rule, &error);
 		if (ret == 0)
 			continue;
+		if (error.message == NULL)
+			error.message = rte_strerror(-ret);
+		octo_rule_dump_format(rule, text);
+		if (!commands) {
+			OCTO_LOG(ERR,
+				 "port %u: cannot start with this rule, destroy it first: %s: %s",
+				 octo->port_id, text, error.message);
+			return ret;
+		}
 		OCTO_LOG(WARNING, "port %u: a flow is not steered any more: %s: %s", octo->port_id,
-			 octo_rule_dump_format(rule, text),
-			 error.message != NULL ? error.message : rte_strerror(-ret));
+			 text, error.message);
 		octo_rule_remove_locked(octo, rule, NULL);
 	}
+	return 0;
 }
 
 /*
@@ -117,11 +102,11 @@ octo_rule_list_install_locked(struct octo_dev *octo)
 	int ret;
 
 	octo_rule_list_name_again_locked(octo);
-	ret = install_all(octo, &octo->rules);
+	ret = install_all(octo, &octo->rules, false);
 	if (ret == 0)
-		ret = install_all(octo, &octo->others);
+		ret = install_all(octo, &octo->others, false);
 	if (ret == 0)
-		install_commands(octo);
+		install_all(octo, &octo->rules, true);
 	else
 		octo_rule_list_withdraw_locked(octo);
 	return ret;
