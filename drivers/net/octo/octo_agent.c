@@ -57,8 +57,8 @@ octo_agent_close(struct octo_agent *agent)
 	}
 }
 
-/* The warning is logged once per outage. */
-static void
+/* The warning is logged once per outage. Returns -ENOTCONN. */
+static int
 lose(struct octo_agent *agent, const char *why)
 {
 	if (!agent->complained)
@@ -68,15 +68,15 @@ lose(struct octo_agent *agent, const char *why)
 	rte_strscpy(agent->why, why, sizeof(agent->why));
 	octo_agent_close(agent);
 	agent->next_try = octo_deadline(RETRY_MS * 1000);
+	return -ENOTCONN;
 }
 
 static int
 lose_for(struct octo_agent *agent, int ret)
 {
-	lose(agent, ret == -EPIPE   ? "it closed the connection" :
-		    ret == -EBADMSG ? "it says what is no message" :
-				      rte_strerror(-ret));
-	return -ENOTCONN;
+	return lose(agent, ret == -EPIPE   ? "it closed the connection" :
+			   ret == -EBADMSG ? "it says what is no message" :
+					     rte_strerror(-ret));
 }
 
 static int
@@ -142,10 +142,8 @@ receive(struct octo_agent *agent, struct octo_agent_msg *msg)
 			agent->nb_strange = 0;
 			return 0;
 		}
-		if (++agent->nb_strange > STRANGE_MAX) {
-			lose(agent, "it talks of other sessions without end");
-			return -ENOTCONN;
-		}
+		if (++agent->nb_strange > STRANGE_MAX)
+			return lose(agent, "it talks of other sessions without end");
 	}
 	return ret == -EAGAIN ? ret : lose_for(agent, ret);
 }
@@ -193,8 +191,7 @@ read_answer(struct octo_agent *agent, const struct octo_agent_msg *answer)
 		return 0;
 	if (answer->result.error == ESTALE) {
 		/* the agent was restarted in between: a new session installs all rules again */
-		lose(agent, answer->result.text);
-		return -ENOTCONN;
+		return lose(agent, answer->result.text);
 	}
 	rte_strscpy(agent->why, answer->result.text, sizeof(agent->why));
 	return answer->result.error > 0 && !is_of_the_port(answer->result.error) ?
@@ -291,16 +288,12 @@ octo_agent_hear(struct octo_agent *agent, struct octo_agent_asked *asked,
 	if (agent->state != OCTO_AGENT_READY)
 		return ret;
 	ret = receive(agent, answer);
-	if (ret == -EAGAIN && is_late) {
-		lose(agent, "it does not answer");
-		return -ENOTCONN;
-	}
+	if (ret == -EAGAIN && is_late)
+		return lose(agent, "it does not answer");
 	if (ret != 0)
 		return ret;
-	if (agent->nb_asked == 0 || agent->asked[agent->first].seq != answer->seq) {
-		lose(agent, "it answers what was not asked");
-		return -ENOTCONN;
-	}
+	if (agent->nb_asked == 0 || agent->asked[agent->first].seq != answer->seq)
+		return lose(agent, "it answers what was not asked");
 	*asked = agent->asked[agent->first];
 	agent->first = (agent->first + 1) % OCTO_AGENT_WINDOW;
 	agent->nb_asked--;
@@ -400,10 +393,8 @@ octo_agent_wait(struct octo_agent *agent, uint64_t since)
 
 	may = octo_credit_may_wait(&agent->credit);
 	waited = octo_now() - since;
-	if (waited >= may) {
-		lose(agent, "it does not answer");
-		return -ENOTCONN;
-	}
+	if (waited >= may)
+		return lose(agent, "it does not answer");
 	sleep_for(agent, may - waited);
 	return 0;
 }
