@@ -7,7 +7,6 @@
 
 #include "octo_agent.h"
 #include "octo_clock.h"
-#include "octo_fence.h"
 #include "octo_private.h"
 
 /* How long a start waits for the agent; an agent that connects later is used from then on. */

@@ -7,7 +7,6 @@
  * rule. Results are returned in order.
  */
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include <rte_malloc.h>

@@ -8,8 +8,6 @@
  * order is kept whichever PF packets came by.
  */
 
-#include <errno.h>
-
 #include "octo_clock.h"
 #include "octo_private.h"
 

@@ -11,7 +11,6 @@
 
 #include "octo_agent.h"
 #include "octo_clock.h"
-#include "octo_fence.h"
 #include "octo_private.h"
 
 /* How long packets are held for the agent's answers. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <errno.h>
-
 #include "octo_flow_build.h"
 #include "octo_pf_way.h"
 #include "octo_private.h"

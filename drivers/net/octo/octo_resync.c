@@ -6,7 +6,6 @@
  */
 
 #include "octo_clock.h"
-#include "octo_fence.h"
 #include "octo_private.h"
 #include "octo_queue.h"
 #include "octo_rx_intr.h"

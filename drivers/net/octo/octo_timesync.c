@@ -4,7 +4,6 @@
 
 #include "octo_clock.h"
 #include "octo_private.h"
-#include "octo_timesync.h"
 
 /* Above the catch-alls; other rules match IP only. */
 #define PRIORITY 4

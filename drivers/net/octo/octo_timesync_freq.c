@@ -3,7 +3,6 @@
 /* The frequency of the clock PF; ethdev can set it since 24.11. */
 
 #include "octo_private.h"
-#include "octo_timesync.h"
 
 int
 octo_timesync_adjust_freq(struct rte_eth_dev *dev, int64_t ppm)
