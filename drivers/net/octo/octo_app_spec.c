@@ -12,7 +12,6 @@
 
 #include "octo_private.h"
 #include "octo_spec.h"
-#include "octo_app_spec.h"
 
 /* PFs report an aged rule by its context. Put the owner there, as it is unique. */
 static void

@@ -6,7 +6,6 @@
 
 #include "octo_flow_ops.h"
 #include "octo_private.h"
-#include "octo_app_spec.h"
 #include "octo_spec.h"
 
 static void

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "octo_app_spec.h"
 #include "octo_async_queue.h"
 #include "octo_flow_ops.h"
 #include "octo_private.h"

@@ -11,7 +11,6 @@
 
 #include "octo_clock.h"
 #include "octo_private.h"
-#include "octo_app_spec.h"
 #include "octo_spec.h"
 
 /* An ethdev without the operation returns no message of its own. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "octo_app_spec.h"
 #include "octo_private.h"
 #include "octo_spec.h"
 

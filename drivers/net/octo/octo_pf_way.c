@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "octo_flow_build.h"
-#include "octo_pf_way.h"
 #include "octo_private.h"
 
 /* Learned rules that may be evicted to make room for this one, which serves more flows. */

@@ -7,7 +7,6 @@
 #include <rte_tailq.h>
 
 #include "octo_clock.h"
-#include "octo_app_spec.h"
 #include "octo_private.h"
 
 /* Is the rule sent to the agent only when that connects? */
