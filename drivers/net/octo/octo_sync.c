@@ -358,8 +358,7 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 		q->target = home;
 		q->failed = 0;
 		q->again = false;
-		q->next = octo_tier_has_mpfs(octo->tier) ? TAILQ_FIRST(&octo->queue_rules[queue]) :
-							   NULL;
+		q->next = TAILQ_FIRST(&octo->queue_rules[queue]);
 	}
 	q->home = OCTO_NO_PF;
 	ret = walk(octo, queue);
