@@ -257,15 +257,17 @@ hear_answer(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waite
 }
 
 /*
- * Wait for the answer to what is to be done. -EINPROGRESS: there is none so far, and
- * octo_mpfs_agent_hear_all() handles it.
+ * Wait for the answer to a message after which the flow comes by another PF. -EINPROGRESS: there is
+ * none so far, and octo_mpfs_agent_hear_all() handles it.
  */
 static int
 tell(struct octo_dev *octo, const struct octo_agent_msg *msg, uint64_t since, patience_fn patience)
 {
 	struct octo_agent_waiter waiter;
-	int ret = hear_answer(octo, msg->seq, &waiter, since, patience);
+	int ret;
 
+	octo_mpfs_agent_count_flip(octo->agent);
+	ret = hear_answer(octo, msg->seq, &waiter, since, patience);
 	return ret == -ETIMEDOUT && !waiter.done ? -EINPROGRESS : ret;
 }
 
@@ -311,10 +313,8 @@ put_rule(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, patience_fn p
 	ret = say_when_room(octo, &msg, rule, since, patience);
 	if (ret == -ETIMEDOUT)
 		return refuse(octo, -EAGAIN, NOT_SO_FAR, error);
-	if (ret == 0) {
-		octo_mpfs_agent_count_flip(agent);
+	if (ret == 0)
 		ret = tell(octo, &msg, since, patience);
-	}
 	if (ret == 0 || ret == -EINPROGRESS || (ret == -ENOTCONN && !octo->agent_queues))
 		return 0;
 	return refuse(octo, ret, agent->why, error);
@@ -341,11 +341,8 @@ remove_rule(struct octo_dev *octo, struct rte_flow *rule, patience_fn patience,
 		return 0;
 	ret = say_when_room(octo, &msg, NULL, since, octo_agent_wait);
 	octo_credit_waited(&octo->agent->credit, since);
-	if (ret == 0) {
-		/* the flow comes by another PF without its rule */
-		octo_mpfs_agent_count_flip(octo->agent);
+	if (ret == 0)
 		ret = tell(octo, &msg, since, patience);
-	}
 	octo_fanout_unlead(rule);
 	/* the agent does not know the rule, or will not be sent it again */
 	if (ret == 0 || ret == -ENOENT || ret == -ENOTCONN || ret == -EINPROGRESS)
