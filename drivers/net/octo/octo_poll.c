@@ -94,22 +94,13 @@ await_bursts(struct octo_dev *octo)
 }
 
 int
-octo_poll_await_rx(struct octo_dev *octo, struct octo_rxq *q)
+octo_poll_await(struct octo_dev *octo, struct octo_epoch *epoch,
+		const RTE_ATOMIC(uintptr_t) * thread, const RTE_ATOMIC(int32_t) * process)
 {
 	struct pollers p;
 
 	p.nb = 0;
-	add_poller(&p, &q->epoch, &q->poller, &q->process);
-	return await_each(octo, &p);
-}
-
-int
-octo_poll_await_tx(struct octo_dev *octo, struct octo_txq *q)
-{
-	struct pollers p;
-
-	p.nb = 0;
-	add_poller(&p, &q->epoch, &q->sender, &q->process);
+	add_poller(&p, epoch, thread, process);
 	return await_each(octo, &p);
 }
 

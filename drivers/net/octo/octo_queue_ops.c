@@ -5,44 +5,38 @@
 #include "octo_private.h"
 #include "octo_queue.h"
 
-static int
-rx_leg_start(struct octo_pf *pf, const void *arg)
-{
-	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
+typedef int (*leg_fn)(uint16_t port_id, uint16_t queue_id);
 
-	return rte_eth_dev_rx_queue_start(leg.port, leg.queue);
+/* A function of ethdev that is called for each leg of a queue. */
+struct leg_call {
+	leg_fn fn;
+	uint16_t queue_id;
+};
+
+static int
+call_leg(struct octo_pf *pf, const void *arg)
+{
+	const struct leg_call *call = arg;
+	const struct octo_leg leg = octo_pf_leg(pf, call->queue_id);
+
+	return call->fn(leg.port, leg.queue);
 }
 
 static int
-rx_leg_stop(struct octo_pf *pf, const void *arg)
+switch_legs_locked(struct octo_dev *octo, const char *what, uint16_t queue_id, leg_fn fn,
+		   leg_fn inverse)
 {
-	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
+	const struct leg_call call = {fn, queue_id}, undo = {inverse, queue_id};
 
-	return rte_eth_dev_rx_queue_stop(leg.port, leg.queue);
-}
-
-static int
-tx_leg_start(struct octo_pf *pf, const void *arg)
-{
-	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
-
-	return rte_eth_dev_tx_queue_start(leg.port, leg.queue);
-}
-
-static int
-tx_leg_stop(struct octo_pf *pf, const void *arg)
-{
-	const struct octo_leg leg = octo_pf_leg(pf, *(const uint16_t *)arg);
-
-	return rte_eth_dev_tx_queue_stop(leg.port, leg.queue);
+	return octo_pf_apply(octo, OCTO_PORT_RUNNING, what, call_leg, call_leg, &call, &undo);
 }
 
 /* The state of the queue is stored under the mutex, as a PF that joins reads it. */
 static int
 rx_queue_start_locked(struct octo_dev *octo, uint16_t queue_id)
 {
-	int ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "start the Rx queue", rx_leg_start,
-				rx_leg_stop, &queue_id, &queue_id);
+	int ret = switch_legs_locked(octo, "start the Rx queue", queue_id,
+				     rte_eth_dev_rx_queue_start, rte_eth_dev_rx_queue_stop);
 
 	if (ret == 0)
 		octo_data(octo)->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
@@ -64,8 +58,8 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 
 	/* end lingering rules: the stopped queue receives nothing more by them */
 	octo_rule_linger_end_locked(octo);
-	ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "stop the Rx queue", rx_leg_stop, rx_leg_start,
-			    &queue_id, &queue_id);
+	ret = switch_legs_locked(octo, "stop the Rx queue", queue_id, rte_eth_dev_rx_queue_stop,
+				 rte_eth_dev_rx_queue_start);
 	if (ret != 0)
 		return ret;
 	octo_fence_forget_queue_locked(octo, queue_id);
@@ -84,8 +78,8 @@ octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 static int
 tx_queue_start_locked(struct octo_dev *octo, uint16_t queue_id)
 {
-	int ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "start the Tx queue", tx_leg_start,
-				tx_leg_stop, &queue_id, &queue_id);
+	int ret = switch_legs_locked(octo, "start the Tx queue", queue_id,
+				     rte_eth_dev_tx_queue_start, rte_eth_dev_tx_queue_stop);
 
 	if (ret == 0)
 		octo_data(octo)->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
@@ -103,8 +97,8 @@ octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 static int
 tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 {
-	int ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, "stop the Tx queue", tx_leg_stop,
-				tx_leg_start, &queue_id, &queue_id);
+	int ret = switch_legs_locked(octo, "stop the Tx queue", queue_id, rte_eth_dev_tx_queue_stop,
+				     rte_eth_dev_tx_queue_start);
 
 	if (ret != 0)
 		return ret;
@@ -134,34 +128,18 @@ publish_legs(struct octo_dev *octo)
 	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
 }
 
-static void
-join_rx(struct octo_dev *octo, uint16_t queue_id)
-{
-	if (!octo->started)
-		return;
-	octo_fence_start_queue_locked(octo, octo_data(octo)->rx_queues[queue_id]);
-	octo_rule_store_mark_queue_locked(octo, queue_id);
-	publish_legs(octo);
-}
-
-static void
-join_tx(struct octo_dev *octo, uint16_t queue_id)
-{
-	if (!octo->started)
-		return;
-	octo_tx_start_queue_locked(octo_data(octo)->tx_queues[queue_id]);
-	publish_legs(octo);
-}
-
 static int
 rx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 		      const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
 {
 	int ret = octo_queue_setup_rx_locked(octo, queue_id, nb_desc, conf, pool);
 
-	if (ret == 0)
-		join_rx(octo, queue_id);
-	return ret;
+	if (ret != 0 || !octo->started)
+		return ret;
+	octo_fence_start_queue_locked(octo, octo_data(octo)->rx_queues[queue_id]);
+	octo_rule_store_mark_queue_locked(octo, queue_id);
+	publish_legs(octo);
+	return 0;
 }
 
 int
@@ -181,9 +159,11 @@ tx_queue_setup_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc
 {
 	int ret = octo_queue_setup_tx_locked(octo, queue_id, nb_desc, conf);
 
-	if (ret == 0)
-		join_tx(octo, queue_id);
-	return ret;
+	if (ret != 0 || !octo->started)
+		return ret;
+	octo_tx_start_queue_locked(octo_data(octo)->tx_queues[queue_id]);
+	publish_legs(octo);
+	return 0;
 }
 
 int
@@ -196,45 +176,29 @@ octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
 }
 
-static void
-say_if_used(const struct octo_dev *octo, int awaited, const char *queue, uint16_t queue_id)
-{
-	if (awaited != 0)
-		OCTO_LOG(ERR, "port %u: %s queue %u is set up again, and a thread uses it yet",
-			 octo->port_id, queue, queue_id);
-}
-
 /* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
 static void
-leave_rx(struct octo_dev *octo, uint16_t queue_id)
+await_last_burst(struct octo_dev *octo, struct octo_epoch *epoch,
+		 const RTE_ATOMIC(uintptr_t) * thread, const RTE_ATOMIC(int32_t) * process,
+		 const char *kind, uint16_t queue_id)
 {
-	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
-
-	if (!octo->started || q == NULL)
-		return;
-	octo_fence_forget_queue_locked(octo, queue_id);
-	say_if_used(octo, octo_poll_await_rx(octo, q), "Rx", queue_id);
-}
-
-static void
-leave_tx(struct octo_dev *octo, uint16_t queue_id)
-{
-	struct octo_txq *q = octo_data(octo)->tx_queues[queue_id];
-
-	if (!octo->started || q == NULL)
-		return;
-	say_if_used(octo, octo_poll_await_tx(octo, q), "Tx", queue_id);
-	/* the last burst may have put packets aside after the stop: count them */
-	octo_tx_drop_stash(q);
+	if (octo_poll_await(octo, epoch, thread, process) != 0)
+		OCTO_LOG(ERR, "port %u: %s queue %u is set up again, and a thread uses it yet",
+			 octo->port_id, kind, queue_id);
 }
 
 void
 octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 {
 	struct octo_dev *octo = octo_of(dev);
+	struct octo_rxq *q;
 
 	octo_lock(octo);
-	leave_rx(octo, queue_id);
+	q = dev->data->rx_queues[queue_id];
+	if (octo->started && q != NULL) {
+		octo_fence_forget_queue_locked(octo, queue_id);
+		await_last_burst(octo, &q->epoch, &q->poller, &q->process, "Rx", queue_id);
+	}
 	octo_queue_retire_rx_locked(octo, queue_id);
 	octo_unlock(octo);
 }
@@ -243,9 +207,15 @@ void
 octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 {
 	struct octo_dev *octo = octo_of(dev);
+	struct octo_txq *q;
 
 	octo_lock(octo);
-	leave_tx(octo, queue_id);
+	q = dev->data->tx_queues[queue_id];
+	if (octo->started && q != NULL) {
+		await_last_burst(octo, &q->epoch, &q->sender, &q->process, "Tx", queue_id);
+		/* it may have put packets aside after the stop: count them */
+		octo_tx_drop_stash(q);
+	}
 	octo_queue_retire_tx_locked(octo, queue_id);
 	octo_unlock(octo);
 }
