@@ -11,7 +11,7 @@
 #include "octo_flow_ops.h"
 #include "octo_peers.h"
 #include "octo_private.h"
-#include "octo_rx_intr_peer.h"
+#include "octo_rx_intr.h"
 #include "octo_startup.h"
 
 static void

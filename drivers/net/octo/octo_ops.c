@@ -8,7 +8,6 @@
 #include "octo_private.h"
 #include "octo_reset.h"
 #include "octo_rx_intr.h"
-#include "octo_rx_intr_peer.h"
 
 static int
 pf_ptypes_set(struct octo_port *port, const void *arg)

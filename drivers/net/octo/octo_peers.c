@@ -10,7 +10,7 @@
 #include "octo_clock.h"
 #include "octo_peers.h"
 #include "octo_private.h"
-#include "octo_rx_intr_peer.h"
+#include "octo_rx_intr.h"
 
 #define LET_GO "net_octo_let_go"
 

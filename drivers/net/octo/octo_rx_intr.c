@@ -488,27 +488,16 @@ may_wait(const struct octo_rxq *q, struct queue_intr *intr, uint32_t live, uint3
 	return true;
 }
 
-int
-octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id)
+static int
+arm(struct octo_rxq *q, struct queue_intr *intr)
 {
-	struct port_intr *p = port_of(octo);
-	struct queue_intr *intr;
-	struct octo_rxq *q;
-	uint32_t live, signalled;
+	/* first, so that all that comes from now on makes the descriptor readable again */
+	const uint32_t signalled = take_signals(intr);
+	/* pairs with the release in octo_topo_publish_live() */
+	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	bool waits = false;
 	int ret = 0;
 
-	if (p == NULL || queue_id >= p->nb_queues)
-		return -ENOTSUP;
-	q = rte_eth_devices[octo->port_id].data->rx_queues[queue_id];
-	/* it is being set up again on the running port */
-	if (q == NULL)
-		return -EAGAIN;
-	intr = &p->queue[queue_id];
-	/* first, so that all that comes from now on makes the descriptor readable again */
-	signalled = take_signals(intr);
-	/* pairs with the release in octo_topo_publish_live() */
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	for (uint8_t pf = 0; ret == 0 && pf < OCTO_MAX_PFS; pf++)
 		if (live & RTE_BIT32(pf))
 			ret = arm_leg(q, intr, pf, (signalled & RTE_BIT32(pf)) != 0, &waits);
@@ -517,36 +506,38 @@ octo_rx_intr_arm(struct octo_dev *octo, uint16_t queue_id)
 	return ret;
 }
 
+/* Legs of drivers that cannot count stay armed: see may_wait(). */
 static void
-disarm_leg(const struct octo_rxq *q, uint8_t pf)
+disarm(const struct octo_rxq *q, const struct queue_intr *intr)
 {
+	/* pairs with the release in octo_topo_publish_live() */
+	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	struct octo_use use;
 
-	if (!octo_users_enter(q->octo->pf[pf].port, &use))
-		return;
-	/* a driver that cannot, or has no event to take back, has nothing to be undone */
-	rte_eth_dev_rx_intr_disable(use.port_id, q->leg[pf].queue);
-	octo_users_leave(&use);
+	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++) {
+		if (!(live & ~intr->blind & RTE_BIT32(pf)) ||
+		    !octo_users_enter(q->octo->pf[pf].port, &use))
+			continue;
+		/* a driver that cannot, or has no event to take back, has nothing to be undone */
+		rte_eth_dev_rx_intr_disable(use.port_id, q->leg[pf].queue);
+		octo_users_leave(&use);
+	}
 }
 
-/* Legs of drivers that cannot count stay armed: see may_wait(). */
 int
-octo_rx_intr_disarm(struct octo_dev *octo, uint16_t queue_id)
+octo_rx_intr_switch(struct octo_dev *octo, uint16_t queue_id, bool on)
 {
-	const struct port_intr *p = port_of(octo);
-	const struct octo_rxq *q;
-	uint32_t live;
+	struct port_intr *p = port_of(octo);
+	struct octo_rxq *q;
 
 	if (p == NULL || queue_id >= p->nb_queues)
 		return -ENOTSUP;
 	q = rte_eth_devices[octo->port_id].data->rx_queues[queue_id];
+	/* it is being set up again on the running port */
 	if (q == NULL)
 		return -EAGAIN;
-	/* pairs with the release in octo_topo_publish_live() */
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	live &= ~p->queue[queue_id].blind;
-	for (uint8_t pf = 0; pf < OCTO_MAX_PFS; pf++)
-		if (live & RTE_BIT32(pf))
-			disarm_leg(q, pf);
+	if (on)
+		return arm(q, &p->queue[queue_id]);
+	disarm(q, &p->queue[queue_id]);
 	return 0;
 }

@@ -12,7 +12,6 @@
 #include "octo_ask.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"
-#include "octo_rx_intr_peer.h"
 
 #define ASK "net_octo_rx_intr"
 #define GIVE "net_octo_rx_intr_fds"
@@ -68,9 +67,8 @@ serve_port(struct octo_dev *octo, const struct ask *ask, struct rte_mp_msg *answ
 		get_fds(octo, ask->queue_id, answer);
 		return 0;
 	case ARM:
-		return octo_rx_intr_arm(octo, ask->queue_id);
 	case DISARM:
-		return octo_rx_intr_disarm(octo, ask->queue_id);
+		return octo_rx_intr_switch(octo, ask->queue_id, ask->what == ARM);
 	default:
 		return -EINVAL;
 	}
@@ -325,18 +323,21 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 	return ret;
 }
 
+static int
+switch_intr(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
+{
+	return octo_legs_borrowed ? call_primary(dev, queue_id, what) :
+				    octo_rx_intr_switch(octo_of(dev), queue_id, what == ARM);
+}
+
 int
 octo_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	if (octo_legs_borrowed)
-		return call_primary(dev, queue_id, ARM);
-	return octo_rx_intr_arm(octo_of(dev), queue_id);
+	return switch_intr(dev, queue_id, ARM);
 }
 
 int
 octo_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	if (octo_legs_borrowed)
-		return call_primary(dev, queue_id, DISARM);
-	return octo_rx_intr_disarm(octo_of(dev), queue_id);
+	return switch_intr(dev, queue_id, DISARM);
 }

@@ -7,7 +7,6 @@
 #include "octo_peers.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"
-#include "octo_rx_intr_peer.h"
 #include "octo_view.h"
 
 static int
