@@ -38,69 +38,52 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 
 /* Set `setting`, which PFs that join get as well, to `to` on all PFs. */
 static int
-turn_locked(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
-	    octo_port_id_fn undo)
+turn(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
+     octo_port_id_fn undo)
 {
-	const int ret = octo_port_call(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE, what,
-				       apply, undo);
-
-	if (ret == 0)
-		*setting = to;
-	return ret;
-}
-
-/* Copies that arrive between the two steps are none of the application's packets. */
-static int
-turn_promiscuous_locked(struct octo_dev *octo, bool to, const char *what, octo_port_id_fn apply,
-			octo_port_id_fn undo)
-{
+	struct octo_settings *s = &octo->settings;
 	int ret;
 
-	octo_mac_publish_locked(octo, true);
-	ret = turn_locked(octo, &octo->settings.promiscuous, to, what, apply, undo);
-	octo_mac_publish_locked(octo, octo->settings.promiscuous);
+	octo_lock(octo);
+	/* copies that arrive between the two steps are none of the application's packets */
+	octo_mac_publish_locked(octo, s->promiscuous || setting == &s->promiscuous);
+	ret = octo_port_call(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE, what, apply,
+			     undo);
+	if (ret == 0)
+		*setting = to;
+	octo_mac_publish_locked(octo, s->promiscuous);
+	octo_unlock(octo);
 	return ret;
 }
 
 int
 octo_promiscuous_enable(struct rte_eth_dev *dev)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, turn_promiscuous_locked(octo, true, "become promiscuous",
-							 rte_eth_promiscuous_enable,
-							 rte_eth_promiscuous_disable));
+	return turn(octo_of(dev), &octo_of(dev)->settings.promiscuous, true, "become promiscuous",
+		    rte_eth_promiscuous_enable, rte_eth_promiscuous_disable);
 }
 
 int
 octo_promiscuous_disable(struct rte_eth_dev *dev)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, turn_promiscuous_locked(octo, false, "stop being promiscuous",
-							 rte_eth_promiscuous_disable,
-							 rte_eth_promiscuous_enable));
+	return turn(octo_of(dev), &octo_of(dev)->settings.promiscuous, false,
+		    "stop being promiscuous", rte_eth_promiscuous_disable,
+		    rte_eth_promiscuous_enable);
 }
 
 int
 octo_allmulticast_enable(struct rte_eth_dev *dev)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, turn_locked(octo, &octo->settings.all_multicast, true,
-					     "take all multicast", rte_eth_allmulticast_enable,
-					     rte_eth_allmulticast_disable));
+	return turn(octo_of(dev), &octo_of(dev)->settings.all_multicast, true, "take all multicast",
+		    rte_eth_allmulticast_enable, rte_eth_allmulticast_disable);
 }
 
 int
 octo_allmulticast_disable(struct rte_eth_dev *dev)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo,
-			   turn_locked(octo, &octo->settings.all_multicast, false,
-				       "stop taking all multicast", rte_eth_allmulticast_disable,
-				       rte_eth_allmulticast_enable));
+	return turn(octo_of(dev), &octo_of(dev)->settings.all_multicast, false,
+		    "stop taking all multicast", rte_eth_allmulticast_disable,
+		    rte_eth_allmulticast_enable);
 }
 
 int
