@@ -243,31 +243,23 @@ contains(const uint32_t *list, int n, uint32_t ptype)
 	return false;
 }
 
-/* A list of packet types of a port, of at most MAX_PTYPES. */
-typedef int (*ptypes_get_t)(uint16_t port, uint32_t *ptypes);
-
+/*
+ * The PF's packet types, or those at which it can split; at most MAX_PTYPES. -1 if it is about to
+ * be removed.
+ */
 static int
-get_parsed(uint16_t port, uint32_t *ptypes)
-{
-	return rte_eth_dev_get_supported_ptypes(port, RTE_PTYPE_ALL_MASK, ptypes, MAX_PTYPES);
-}
-
-static int
-get_split(uint16_t port, uint32_t *ptypes)
-{
-	return rte_eth_buffer_split_get_supported_hdr_ptypes(port, ptypes, MAX_PTYPES);
-}
-
-/* The PF's packet types, at most MAX_PTYPES; -1 if it is about to be removed. */
-static int
-ptypes_of(const struct octo_port *port, ptypes_get_t get, uint32_t *ptypes)
+ptypes_of(const struct octo_port *port, bool split, uint32_t *ptypes)
 {
 	struct octo_use use;
 	int n;
 
 	if (!octo_users_enter(port, &use))
 		return -1;
-	n = get(use.port_id, ptypes);
+	if (split)
+		n = rte_eth_buffer_split_get_supported_hdr_ptypes(use.port_id, ptypes, MAX_PTYPES);
+	else
+		n = rte_eth_dev_get_supported_ptypes(use.port_id, RTE_PTYPE_ALL_MASK, ptypes,
+						     MAX_PTYPES);
 	octo_users_leave(&use);
 	return RTE_MIN(RTE_MAX(n, 0), MAX_PTYPES);
 }
@@ -286,7 +278,7 @@ narrow_ptypes(const uint32_t *pf, int n, uint32_t *kept, int nb_kept)
 
 /* The types of all PFs, MAX_PTYPES + 1 at most with the end; NULL: none. */
 static const uint32_t *
-common_ptypes(const struct octo_dev *octo, ptypes_get_t get, uint32_t *ptypes, size_t *n)
+common_ptypes(const struct octo_dev *octo, bool split, uint32_t *ptypes, size_t *n)
 {
 	uint32_t pf[MAX_PTYPES];
 	int nb = -1;
@@ -294,7 +286,7 @@ common_ptypes(const struct octo_dev *octo, ptypes_get_t get, uint32_t *ptypes, s
 
 	*n = 0;
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE) {
-		const int known = ptypes_of(&octo->port[i], get, nb < 0 ? ptypes : pf);
+		const int known = ptypes_of(&octo->port[i], split, nb < 0 ? ptypes : pf);
 
 		if (nb < 0)
 			nb = known;
@@ -314,7 +306,7 @@ octo_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 {
 	static __thread uint32_t ptypes[MAX_PTYPES + 1];
 
-	return common_ptypes(octo_of(dev), get_parsed, ptypes, n);
+	return common_ptypes(octo_of(dev), false, ptypes, n);
 }
 
 const uint32_t *
@@ -322,15 +314,15 @@ octo_split_ptypes_get(struct rte_eth_dev *dev, size_t *n)
 {
 	static __thread uint32_t ptypes[MAX_PTYPES + 1];
 
-	return common_ptypes(octo_of(dev), get_split, ptypes, n);
+	return common_ptypes(octo_of(dev), true, ptypes, n);
 }
 
 /*
  * Returns which capability the PF lacks, or NULL. A capability that was offered must not be
  * withdrawn, as an application may rely on it.
  */
-const char *
-octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
+static const char *
+lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 {
 	struct rte_eth_dev_info all, one = *pf;
 
@@ -367,7 +359,7 @@ bool
 octo_info_can_replace(struct octo_dev *octo, const struct octo_port *port,
 		      const struct rte_eth_dev_info *info)
 {
-	const char *lack = octo_info_lacks(octo, info);
+	const char *lack = lacks(octo, info);
 
 	if (lack == NULL)
 		return !octo->sliced || octo_slices_fit(octo, info) == 0;

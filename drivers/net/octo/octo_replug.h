@@ -103,8 +103,7 @@ void octo_attach_abandon(const struct octo_port *port);
 int octo_attach_again_locked(struct octo_dev *octo, uint8_t port, uint32_t life);
 bool octo_attach_is_ours(uint64_t owner_id, const struct octo_port *port);
 
-/* octo_info.c: names a feature that the port offers and the PF lacks, or NULL */
-const char *octo_info_lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf);
+/* octo_info.c */
 bool octo_info_can_replace(struct octo_dev *octo, const struct octo_port *port,
 			   const struct rte_eth_dev_info *info);
 
