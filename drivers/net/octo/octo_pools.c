@@ -363,34 +363,10 @@ octo_pools_fini_locked(struct octo_dev *octo)
 	}
 }
 
-static int
-refuse_fast_free(const struct octo_dev *octo, uint16_t rx_queue, int tx_queue)
-{
-	char what[32] = "the port";
-
-	if (tx_queue >= 0)
-		snprintf(what, sizeof(what), "Tx queue %d", tx_queue);
-	OCTO_LOG(ERR,
-		 "port %u: Rx queue %u has several pools and %s has MBUF_FAST_FREE, "
-		 "which is for packets of one pool: one of the two is right",
-		 octo->port_id, rx_queue, what);
-	return -EINVAL;
-}
-
 static bool
 is_fast_free(uint64_t offloads)
 {
 	return offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-}
-
-/*
- * Is a queue to be checked that was set up in this configuration? Queues of an earlier
- * configuration may be set up again, so they are only checked with `all`.
- */
-static bool
-counts(const struct octo_dev *octo, uint32_t configuration, bool all)
-{
-	return all || configuration == octo->configuration;
 }
 
 static bool
@@ -403,43 +379,54 @@ has_several_pools(const struct octo_rxq *q)
 	return several;
 }
 
-/* The first Rx queue that has several pools, or -1. */
-static int
-queue_of_many_pools(const struct octo_dev *octo, bool all)
+/*
+ * The first Rx queue that has several pools, or NULL. Queues of an earlier configuration may be set
+ * up again, so they only count with `all`.
+ */
+static const struct octo_rxq *
+find_several_pools(const struct octo_dev *octo, bool all)
 {
 	const struct octo_rxq *q;
 
 	OCTO_FOREACH_RXQ(octo, q)
-		if (has_several_pools(q) && counts(octo, q->configuration, all))
-			return q->queue_id;
-	return -1;
+		if (has_several_pools(q) && (all || q->configuration == octo->configuration))
+			return q;
+	return NULL;
 }
 
-static int
-queue_of_fast_free(const struct octo_dev *octo, bool all)
+static const struct octo_txq *
+find_fast_free(const struct octo_dev *octo, bool all)
 {
 	const struct octo_txq *q;
 
 	OCTO_FOREACH_TXQ(octo, q)
-		if (is_fast_free(q->conf.offloads) && counts(octo, q->configuration, all))
-			return q->queue_id;
-	return -1;
+		if (is_fast_free(q->conf.offloads) &&
+		    (all || q->configuration == octo->configuration))
+			return q;
+	return NULL;
 }
 
+/* rx has several pools, tx has the offload; NULL: no queue has. */
 static int
-check_fast_free(const struct octo_dev *octo, int rx_queue, int tx_queue)
+check_fast_free(const struct octo_dev *octo, const struct octo_rxq *rx, const struct octo_txq *tx)
 {
-	if (rx_queue < 0 ||
-	    (tx_queue < 0 && !is_fast_free(octo_data(octo)->dev_conf.txmode.offloads)))
+	char what[32] = "the port";
+
+	if (rx == NULL || (tx == NULL && !is_fast_free(octo_data(octo)->dev_conf.txmode.offloads)))
 		return 0;
-	return refuse_fast_free(octo, (uint16_t)rx_queue, tx_queue);
+	if (tx != NULL)
+		snprintf(what, sizeof(what), "Tx queue %u", tx->queue_id);
+	OCTO_LOG(ERR,
+		 "port %u: Rx queue %u has several pools and %s has MBUF_FAST_FREE, "
+		 "which is for packets of one pool: one of the two is right",
+		 octo->port_id, rx->queue_id, what);
+	return -EINVAL;
 }
 
 int
 octo_pools_check_rx_locked(const struct octo_dev *octo, const struct octo_rxq *q)
 {
-	return check_fast_free(octo, has_several_pools(q) ? q->queue_id : -1,
-			       queue_of_fast_free(octo, false));
+	return check_fast_free(octo, has_several_pools(q) ? q : NULL, find_fast_free(octo, false));
 }
 
 int
@@ -447,12 +434,11 @@ octo_pools_check_tx_locked(const struct octo_dev *octo, const struct octo_txq *q
 {
 	if (!is_fast_free(q->conf.offloads))
 		return 0;
-	return check_fast_free(octo, queue_of_many_pools(octo, false), q->queue_id);
+	return check_fast_free(octo, find_several_pools(octo, false), q);
 }
 
 int
 octo_pools_check_all_locked(const struct octo_dev *octo)
 {
-	return check_fast_free(octo, queue_of_many_pools(octo, true),
-			       queue_of_fast_free(octo, true));
+	return check_fast_free(octo, find_several_pools(octo, true), find_fast_free(octo, true));
 }
