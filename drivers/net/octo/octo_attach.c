@@ -272,41 +272,21 @@ locate(struct octo_pf *pf, const struct rte_eth_dev_info *info, bool is_slice)
 	}
 }
 
-/* May this port become one of the octo port's PFs? */
-static int
-check_candidate(const struct octo_dev *octo, const char *name, bool logged, uint16_t port_id,
-		const struct rte_eth_dev_info *info)
+/* Why this port cannot become one of the octo port's PFs, or NULL. */
+static const char *
+refuse(const struct octo_dev *octo, uint16_t port_id, const struct rte_eth_dev_info *info)
 {
-	const char *port = octo_data(octo)->name;
-
-	if (info->driver_name != NULL && strcmp(info->driver_name, OCTO_DRIVER_NAME) == 0) {
-		if (!logged)
-			OCTO_LOG(ERR, "%s: pf=%s: an octo port cannot be a PF", port, name);
-		return -EINVAL;
-	}
-	if (octo_af_xdp_waits(info)) {
-		if (!logged)
-			OCTO_LOG(ERR,
-				 "%s: pf=%s: with busy_budget=0 a burst may wait for a second, and "
-				 "the other PFs' packets with it: leave it out, or give 64",
-				 port, name);
-		return -EINVAL;
-	}
-	if (octo->ethtool[0] != '\0' && octo_af_xdp_netdev(info) == 0) {
-		if (!logged)
-			OCTO_LOG(ERR, "%s: pf=%s: with ethtool= a port of net_af_xdp is needed",
-				 port, name);
-		return -EINVAL;
-	}
-	for (uint16_t i = 0; i < octo->nb_ports; i++) {
-		if (octo_port_is_owned(&octo->port[i]) && octo->port[i].port_id == port_id) {
-			if (!logged)
-				OCTO_LOG(ERR, "%s: pf=%s is given twice", port, name);
-			/* not -EEXIST: EAL takes that for "probed already" */
-			return -EINVAL;
-		}
-	}
-	return 0;
+	if (info->driver_name != NULL && strcmp(info->driver_name, OCTO_DRIVER_NAME) == 0)
+		return ": an octo port cannot be a PF";
+	if (octo_af_xdp_waits(info))
+		return ": with busy_budget=0 a burst may wait for a second, and the other PFs' "
+		       "packets with it: leave it out, or give 64";
+	if (octo->ethtool[0] != '\0' && octo_af_xdp_netdev(info) == 0)
+		return ": with ethtool= a port of net_af_xdp is needed";
+	for (uint16_t i = 0; i < octo->nb_ports; i++)
+		if (octo_port_is_owned(&octo->port[i]) && octo->port[i].port_id == port_id)
+			return " is given twice";
+	return NULL;
 }
 
 static int
@@ -337,15 +317,22 @@ static int
 find_and_own(struct octo_dev *octo, const char *name, bool logged, uint16_t *port_id,
 	     struct rte_eth_dev_info *info)
 {
+	const char *why;
 	int ret = find_port(name, port_id);
 
 	if (ret == 0 && !octo_attach_is_probed(*port_id))
 		ret = -EAGAIN;
 	if (ret == 0)
 		ret = rte_eth_dev_info_get(*port_id, info);
-	if (ret == 0)
-		ret = check_candidate(octo, name, logged, *port_id, info);
-	return ret == 0 ? own(octo, name, logged, *port_id) : ret;
+	if (ret != 0)
+		return ret;
+	why = refuse(octo, *port_id, info);
+	if (why == NULL)
+		return own(octo, name, logged, *port_id);
+	if (!logged)
+		OCTO_LOG(ERR, "%s: pf=%s%s", octo_data(octo)->name, name, why);
+	/* not -EEXIST: EAL takes that for "probed already" */
+	return -EINVAL;
 }
 
 static void
