@@ -101,43 +101,22 @@ octo_registry_get(uint16_t port_id)
 	return is_primary() ? octo_registry_get_any(port_id) : NULL;
 }
 
-static bool
-owns(const struct octo_dev *octo, uint16_t pf_port_id)
-{
-	for (uint16_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].has_port && octo->port[i].port_id == pf_port_id &&
-		    octo_port_is_owned(&octo->port[i]))
-			return true;
-	return false;
-}
+/* How a port of ethdev belongs to an octo port, the closest way last. */
+enum belonging {
+	NOT_AT_ALL,
+	MAY_JOIN, /* it exists without having joined the port */
+	HAS_PORT, /* its PF is dead, is recovering, or was given up and may be another's now */
+	IS_OWNED,
+};
 
-/* Also true of a PF that is dead, is recovering, or was given up and may be another's now. */
-static bool
-has_port(const struct octo_dev *octo, uint16_t pf_port_id)
+static enum belonging
+belonging_to(const struct octo_dev *octo, const struct octo_port *port, uint16_t pf_port_id)
 {
-	for (uint16_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].has_port && octo->port[i].port_id == pf_port_id)
-			return true;
-	return false;
-}
-
-/* Does the PF exist without having joined the port, and may it join? */
-static bool
-looks_for(const struct octo_dev *octo, uint16_t pf_port_id)
-{
-	for (uint16_t i = 0; octo->replug.on && i < octo->nb_ports; i++)
-		if (!octo->port[i].has_port && octo_registry_is_named(&octo->port[i], pf_port_id))
-			return true;
-	return false;
-}
-
-static struct octo_dev *
-find(bool (*is_of)(const struct octo_dev *octo, uint16_t pf_port_id), uint16_t pf_port_id)
-{
-	for (unsigned int i = 0; i < RTE_DIM(registry); i++)
-		if (registry[i] != NULL && is_of(registry[i], pf_port_id))
-			return registry[i];
-	return NULL;
+	if (port->has_port && port->port_id == pf_port_id)
+		return octo_port_is_owned(port) ? IS_OWNED : HAS_PORT;
+	return !port->has_port && octo->replug.on && octo_registry_is_named(port, pf_port_id) ?
+		       MAY_JOIN :
+		       NOT_AT_ALL;
 }
 
 /*
@@ -147,19 +126,25 @@ find(bool (*is_of)(const struct octo_dev *octo, uint16_t pf_port_id), uint16_t p
 struct octo_dev *
 octo_registry_get_by_pf(uint16_t pf_port_id)
 {
-	struct octo_dev *octo;
+	enum belonging how, closest = NOT_AT_ALL;
+	struct octo_dev *octo, *found = NULL;
 
 	if (!is_primary())
 		return NULL;
 	read_lock();
-	octo = find(owns, pf_port_id);
-	if (octo == NULL)
-		octo = find(has_port, pf_port_id);
-	if (octo == NULL)
-		octo = find(looks_for, pf_port_id);
-	if (octo == NULL)
+	for (unsigned int id = 0; id < RTE_DIM(registry); id++) {
+		octo = registry[id];
+		for (uint16_t i = 0; octo != NULL && i < octo->nb_ports; i++) {
+			how = belonging_to(octo, &octo->port[i], pf_port_id);
+			if (how <= closest)
+				continue;
+			closest = how;
+			found = octo;
+		}
+	}
+	if (found == NULL)
 		octo_registry_put();
-	return octo;
+	return found;
 }
 
 void
