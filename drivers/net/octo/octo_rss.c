@@ -40,16 +40,6 @@ octo_rss_keep_hash(struct octo_dev *octo, const struct rte_eth_rss_conf *rss)
 	memmove(s->rss_key, rss->rss_key, s->rss_key_len);
 }
 
-/* Point the configuration to the kept copy: a PMD may read the key again at each start. */
-static void
-own_key(struct octo_dev *octo, struct rte_eth_rss_conf *rss)
-{
-	if (!octo->rss_by_app)
-		return;
-	rss->rss_key = octo->settings.rss_key;
-	rss->rss_key_len = octo->settings.rss_key_len;
-}
-
 static bool
 is_asked_for(const struct octo_dev *octo)
 {
@@ -68,16 +58,17 @@ fill_default(struct octo_dev *octo)
 
 /* Complete a PF's configuration with the key that all PFs get. */
 int
-octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
+octo_rss_configure(struct octo_dev *octo)
 {
-	struct rte_eth_rss_conf *rss = &conf->rx_adv_conf.rss_conf;
+	struct rte_eth_rss_conf *rss = &octo_data(octo)->dev_conf.rx_adv_conf.rss_conf;
+	const bool by_pfs = is_asked_for(octo) && !octo->port[0].kernel.on;
 	struct rte_eth_dev_info info;
 	int ret = octo_info_get(&rte_eth_devices[octo->port_id], &info);
 
 	if (ret != 0)
 		return ret;
 	octo->settings.rss_key_len = 0;
-	if (conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)
+	if (is_asked_for(octo))
 		octo_rss_set_length(rss, info.hash_key_size);
 	octo->rss_by_app = rss->rss_key != NULL;
 	octo->reta_size = info.reta_size;
@@ -87,18 +78,17 @@ octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf)
 		ret = octo_port_nic(&octo->port[0])->hash_update(&octo->port[0], rss);
 	if (ret != 0)
 		return ret;
-	if (octo->port[0].kernel.on || !(conf->rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)) {
-		octo_rss_keep_hash(octo, rss);
-		own_key(octo, rss);
-		return 0;
-	}
-	if (rss->rss_key == NULL && info.hash_key_size > 0) {
+	if (by_pfs && rss->rss_key == NULL && info.hash_key_size > 0) {
 		rss->rss_key = (uint8_t *)(uintptr_t)default_key;
 		rss->rss_key_len = info.hash_key_size;
 	}
 	octo_rss_keep_hash(octo, rss);
-	own_key(octo, rss);
-	if (octo->nb_pfs > 1 && (info.hash_key_size == 0 || info.reta_size == 0))
+	/* point the configuration to the kept copy: a PMD may read the key again at each start */
+	if (octo->rss_by_app) {
+		rss->rss_key = octo->settings.rss_key;
+		rss->rss_key_len = octo->settings.rss_key_len;
+	}
+	if (by_pfs && octo->nb_pfs > 1 && (info.hash_key_size == 0 || info.reta_size == 0))
 		OCTO_LOG(WARNING,
 			 "port %u: the PFs' RSS cannot be made equal: a flow that "
 			 "changes PF may change queue",

@@ -34,7 +34,7 @@ octo_rss_set_length(struct rte_eth_rss_conf *rss, uint8_t key_size)
 }
 
 /* octo_rss.c */
-int octo_rss_configure(struct octo_dev *octo, struct rte_eth_conf *conf);
+int octo_rss_configure(struct octo_dev *octo);
 int octo_rss_check_slices(const struct octo_dev *octo);
 int octo_rss_level(struct octo_dev *octo);
 

@@ -31,7 +31,7 @@ configure_locked(struct rte_eth_dev *dev)
 	if (ret == 0)
 		ret = octo_indirect_fit_locked(octo, dev->data->nb_rx_queues);
 	if (ret == 0)
-		ret = octo_rss_configure(octo, &dev->data->dev_conf);
+		ret = octo_rss_configure(octo);
 	if (ret != 0)
 		return ret;
 	memset(octo->tx_pin, 0, sizeof(octo->tx_pin));
