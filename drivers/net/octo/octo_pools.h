@@ -95,10 +95,8 @@ void octo_pools_warn_small_locked(const struct octo_dev *octo, const struct octo
  *   0, or as octo_pools_get_locked().
  */
 int octo_rings_plan_locked(struct octo_dev *octo, struct octo_rxq *q);
-/* Tell the other octo ports of this process what the rings of this one hold. */
+/* Tell the other octo ports of this process what the rings of this one hold now, if it has any. */
 void octo_rings_publish_locked(const struct octo_dev *octo);
-/* The port is closed. */
-void octo_rings_forget(const struct octo_dev *octo);
 /* Before the start, when all queues are known: set up rings anew whose size is another now. */
 int octo_rings_start_locked(struct octo_dev *octo);
 

@@ -52,33 +52,14 @@ used_by_others(const struct octo_dev *octo, const struct rte_mempool *pool)
 	return mbufs;
 }
 
-static void
-clear_uses(const struct octo_dev *octo)
-{
-	for (unsigned int i = 0; i < RTE_DIM(uses); i++)
-		if (uses[i].port_id == octo->port_id)
-			uses[i] = (struct use){.pool = NULL};
-}
-
-void
-octo_rings_forget(const struct octo_dev *octo)
-{
-	rte_spinlock_lock(&uses_lock);
-	clear_uses(octo);
-	rte_spinlock_unlock(&uses_lock);
-}
-
 static uint64_t
 tx_rings(const struct octo_dev *octo)
 {
-	const struct rte_eth_dev_data *data = octo_data(octo);
+	const struct octo_txq *q;
 	uint64_t mbufs = 0;
 
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		mbufs += q != NULL ? q->nb_desc : 0;
-	}
+	OCTO_FOREACH_TXQ(octo, q)
+		mbufs += q->nb_desc;
 	return mbufs;
 }
 
@@ -188,7 +169,9 @@ octo_rings_publish_locked(const struct octo_dev *octo)
 	const struct octo_rxq *q;
 
 	rte_spinlock_lock(&uses_lock);
-	clear_uses(octo);
+	for (unsigned int i = 0; i < RTE_DIM(uses); i++)
+		if (uses[i].port_id == octo->port_id)
+			uses[i] = (struct use){.pool = NULL};
 	OCTO_FOREACH_RXQ(octo, q)
 		for (uint16_t ring = 0; ring < octo_pools_nb_rings(q); ring++)
 			if (octo_pools_of_ring(q, ring) != NULL)

@@ -296,7 +296,7 @@ close_locked(struct rte_eth_dev *dev)
 	octo_indirect_free_locked(octo);
 	octo_learn_fini(octo);
 	octo_mpfs_agent_fini(octo);
-	octo_rings_forget(octo);
+	octo_rings_publish_locked(octo);
 	octo_pools_fini_locked(octo);
 	octo_mac_announce_fini_locked(octo);
 }
