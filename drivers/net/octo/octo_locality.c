@@ -77,24 +77,6 @@ octo_locality_start_locked(struct octo_dev *octo)
 	octo->tx_crossings = (struct octo_crossings){0};
 }
 
-static void
-follow_rx(struct octo_dev *octo, const struct octo_rxq *q)
-{
-	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	const struct octo_locality locality = octo_locality_rx(octo, q, home);
-
-	log_crossings(octo, "Rx", q->queue_id, &locality, &octo->rx_crossings);
-}
-
-static void
-follow_tx(struct octo_dev *octo, const struct octo_txq *q)
-{
-	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	const struct octo_locality locality = octo_locality_tx(octo, q, home);
-
-	log_crossings(octo, "Tx", q->queue_id, &locality, &octo->tx_crossings);
-}
-
 /*
  * Called by the control thread: each kind of crossing by a home leg is logged once. Queues that
  * were never used are left out, as their home is a guess. While a PF has no link queues must
@@ -105,17 +87,25 @@ octo_locality_follow_locked(struct octo_dev *octo)
 {
 	const struct octo_rxq *rxq;
 	const struct octo_txq *txq;
+	struct octo_locality l;
+	uint8_t home;
 
 	if (octo->plan.usable != octo_pf_mask(octo, OCTO_PORT_RUNNING))
 		return;
-	OCTO_FOREACH_RXQ(octo, rxq)
+	OCTO_FOREACH_RXQ(octo, rxq) {
+		home = rte_atomic_load_explicit(&rxq->home, rte_memory_order_relaxed);
+		l = octo_locality_rx(octo, rxq, home);
 		if (rxq->tracking.node >= 0)
-			follow_rx(octo, rxq);
+			log_crossings(octo, "Rx", rxq->queue_id, &l, &octo->rx_crossings);
+	}
 	/* a Tx queue that switches to another PF is left out, too */
-	OCTO_FOREACH_TXQ(octo, txq)
+	OCTO_FOREACH_TXQ(octo, txq) {
+		home = rte_atomic_load_explicit(&txq->home, rte_memory_order_relaxed);
+		l = octo_locality_tx(octo, txq, home);
 		if (txq->tracking.node >= 0 &&
 		    rte_atomic_load_explicit(&txq->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
-			follow_tx(octo, txq);
+			log_crossings(octo, "Tx", txq->queue_id, &l, &octo->tx_crossings);
+	}
 	next_look(&octo->rx_crossings);
 	next_look(&octo->tx_crossings);
 }

@@ -84,15 +84,6 @@ await_each(struct octo_dev *octo, struct pollers *p)
 										       0;
 }
 
-static int
-await_bursts(struct octo_dev *octo)
-{
-	struct pollers p;
-
-	find_pollers(octo, &p);
-	return await_each(octo, &p);
-}
-
 int
 octo_poll_await(struct octo_dev *octo, struct octo_epoch *epoch,
 		const RTE_ATOMIC(uintptr_t) * thread, const RTE_ATOMIC(int32_t) * process)
@@ -135,8 +126,11 @@ await_askers(struct octo_dev *octo)
 static int
 await_pollers(struct octo_dev *octo)
 {
-	int ret = await_bursts(octo);
+	struct pollers p;
+	int ret;
 
+	find_pollers(octo, &p);
+	ret = await_each(octo, &p);
 	if (await_askers(octo) != 0)
 		ret = -ETIMEDOUT;
 	if (ret != 0)

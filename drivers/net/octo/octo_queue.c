@@ -153,16 +153,6 @@ free_txq(struct octo_txq *q)
 	rte_free(q);
 }
 
-/* The counters continue where those of the queue's predecessor ended. */
-static void
-publish_rxq(struct octo_dev *octo, struct octo_rxq *q)
-{
-	octo_lock_counts(octo);
-	octo_queue_counts_begin_rx_locked(octo, q);
-	octo_data(octo)->rx_queues[q->queue_id] = q;
-	octo_unlock_counts(octo);
-}
-
 /*
  * Once unpublished under the counts mutex, no reader of the counters has the queue, and walkers of
  * a running port have it until they leave: free it then.
@@ -180,16 +170,6 @@ octo_queue_retire_rx_locked(struct octo_dev *octo, uint16_t queue_id)
 	/* twice the stall timeout: a walker itself waits that long for a stalled poller */
 	octo_askers_await(&octo->walkers, 2 * OCTO_STALL_TIMEOUT_US);
 	free_rxq(octo, q);
-}
-
-/* As publish_rxq(). */
-static void
-publish_txq(struct octo_dev *octo, struct octo_txq *q)
-{
-	octo_lock_counts(octo);
-	octo_queue_counts_begin_tx_locked(octo, q);
-	octo_data(octo)->tx_queues[q->queue_id] = q;
-	octo_unlock_counts(octo);
 }
 
 void
@@ -251,7 +231,11 @@ octo_queue_setup_rx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 		ret = octo_pf_apply(octo, OCTO_PORT_READY, "set up the Rx queue", rx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret == 0) {
-		publish_rxq(octo, q);
+		/* the counters continue where those of the queue's predecessor ended */
+		octo_lock_counts(octo);
+		octo_queue_counts_begin_rx_locked(octo, q);
+		octo_data(octo)->rx_queues[queue_id] = q;
+		octo_unlock_counts(octo);
 		ret = complete_rx(octo, queue_id);
 	} else {
 		free_rxq(octo, q);
@@ -283,7 +267,11 @@ octo_queue_setup_tx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 		free_txq(q);
 		return ret;
 	}
-	publish_txq(octo, q);
+	/* as octo_queue_setup_rx_locked() */
+	octo_lock_counts(octo);
+	octo_queue_counts_begin_tx_locked(octo, q);
+	octo_data(octo)->tx_queues[queue_id] = q;
+	octo_unlock_counts(octo);
 	/* idle Tx queues have no pool that could go: those of a running port stay */
 	return octo->started ? 0 : set_up_idle(octo, queue_id);
 }
