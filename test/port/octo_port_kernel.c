@@ -8,7 +8,7 @@
 
 #include <rte_ethdev.h>
 
-#include "octo_af_xdp.h"
+#include "octo_nic.h"
 #include "octo_ethtool.h"
 #include "octo_ethtool_io.h"
 #include "octo_flow_build.h"

@@ -7,7 +7,7 @@
 #include <rte_devargs.h>
 #include <rte_kvargs.h>
 
-#include "octo_af_xdp.h"
+#include "octo_nic.h"
 
 bool
 octo_af_xdp_is(const struct rte_eth_dev_info *info)

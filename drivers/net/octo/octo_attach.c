@@ -15,7 +15,6 @@
 #include <rte_malloc.h>
 #include <rte_string_fns.h>
 
-#include "octo_af_xdp.h"
 #include "octo_clock.h"
 #include "octo_private.h"
 

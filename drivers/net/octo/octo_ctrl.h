@@ -13,4 +13,11 @@ int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
 unsigned int octo_ctrl_step(struct octo_dev *octo, uint64_t now);
 
+/* octo_wake.c: wake it before its next tick */
+int octo_wake_init(struct octo_dev *octo);
+void octo_wake_fini(struct octo_dev *octo);
+void octo_wake(struct octo_dev *octo);
+void octo_wake_link(struct octo_dev *octo);
+void octo_wake_home(struct octo_dev *octo);
+
 #endif /* OCTO_CTRL_H */

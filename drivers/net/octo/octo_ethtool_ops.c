@@ -12,7 +12,6 @@
 #include <rte_eal.h>
 #include <rte_string_fns.h>
 
-#include "octo_af_xdp.h"
 #include "octo_ethtool_table.h"
 #include "octo_private.h"
 

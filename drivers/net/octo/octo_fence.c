@@ -10,7 +10,6 @@
 
 #include <rte_cycles.h>
 
-#include "octo_af_xdp.h"
 #include "octo_clock.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"

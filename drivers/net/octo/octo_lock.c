@@ -12,6 +12,9 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
+/* set before there is a port */
+const struct octo_hooks *octo_hooks;
+
 /* How long waiters for the mutex are let in before the next flows are rehomed. */
 #define GIVE_WAY_US 2000
 

@@ -12,7 +12,6 @@
 
 #include "octo_call.h"
 #include "octo_clock.h"
-#include "octo_foreign.h"
 #include "octo_drain.h"
 #include "octo_life.h"
 #include "octo_nic.h"
@@ -25,6 +24,20 @@
  * @file
  * The lower ports and the PFs: usually one to one, else the PFs are slices of one port.
  */
+
+struct octo_dev;
+
+/** The packets that a PF has sent and octo did not; under the control mutex. */
+struct octo_foreign {
+	RTE_ATOMIC(bool) anew; /* the PF's counters or the port's were reset, or may have been */
+	int64_t most;          /**< maximum so far; below 0 if the PF's counter was reset */
+	uint8_t looks;         /**< in a row at which there were more */
+	bool logged;
+};
+
+/* octo_foreign.c */
+void octo_foreign_start_locked(struct octo_dev *octo);
+void octo_foreign_look_locked(struct octo_dev *octo, uint8_t port);
 
 /* One lower ethdev: its life, and what is known about it. Owned by the octo port. */
 struct octo_port {

@@ -23,7 +23,6 @@
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
-#include "octo_foreign.h"
 #include "octo_gate.h"
 #include "octo_learn.h"
 #include "octo_learning.h"
@@ -64,7 +63,6 @@
 #include "octo_tx_choice.h"
 #include "octo_users.h"
 #include "octo_audit_state.h"
-#include "octo_wake.h"
 #include "octo_tracking.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
