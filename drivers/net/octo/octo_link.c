@@ -2,8 +2,6 @@
 
 /* The port's link: up as long as any PF's is, with the speed of the fastest PF. */
 
-#include <errno.h>
-
 #include "octo_private.h"
 
 static struct rte_eth_link

@@ -2,9 +2,6 @@
 
 /* NUMA locality of a queue's memory, and which of it crosses from one node to another. */
 
-#include <rte_memory.h>
-#include <rte_mempool.h>
-
 #include "octo_private.h"
 
 /*

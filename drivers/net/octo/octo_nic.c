@@ -2,8 +2,6 @@
 
 /* Rules, RETA and hash of a lower port, by the functions of ethdev. */
 
-#include <errno.h>
-
 #include "octo_private.h"
 
 static int

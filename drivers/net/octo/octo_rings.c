@@ -5,7 +5,6 @@
  * octo_ring_plan.h.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include <rte_spinlock.h>

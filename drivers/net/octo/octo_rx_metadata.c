@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "octo_lower.h"
 #include "octo_private.h"
 
 /*

@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "octo_private.h"
-#include "octo_slices.h"
 
 void
 octo_pf_format(const struct octo_dev *octo, uint8_t pf, char *text, size_t size)

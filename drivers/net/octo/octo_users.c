@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
-
 #include "octo_clock.h"
 #include "octo_private.h"
 
