@@ -239,7 +239,6 @@ begins_with_magic(const uint8_t *bytes, size_t len)
 	return memcmp(bytes, magic, RTE_MIN(len, sizeof(magic))) == 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_msg_read)
 int
 octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg, size_t *used)
 {

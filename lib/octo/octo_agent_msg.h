@@ -115,7 +115,6 @@ size_t octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg);
  *   message (the peer restarted in the middle of one, or uses another protocol), and the next
  *   one may begin after *used bytes.
  */
-__rte_internal
 int octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg, size_t *used);
 
 #endif /* OCTO_AGENT_MSG_H */

@@ -15,14 +15,12 @@
 /* The field input_xfrm of newer headers; in older ones it is reserved, and 0. */
 #define XFRM_OFFSET (offsetof(struct ethtool_rxfh, hfunc) + 1)
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_room)
 void
 octo_ethtool_ask_room(struct ethtool_rxnfc *nfc)
 {
 	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXCLSRLCNT};
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_read_room)
 struct octo_ethtool_room
 octo_ethtool_read_room(const struct ethtool_rxnfc *nfc)
 {
@@ -80,7 +78,6 @@ fill_ipv6(struct ethtool_rx_flow_spec *fs, const struct octo_tuple *t)
 	mask->pdst = UINT16_MAX;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_fill_insert)
 int
 octo_ethtool_fill_insert(struct ethtool_rxnfc *nfc, const struct octo_tuple *tuple, uint32_t queue,
 			 uint32_t location)
@@ -97,7 +94,6 @@ octo_ethtool_fill_insert(struct ethtool_rxnfc *nfc, const struct octo_tuple *tup
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_fill_delete)
 void
 octo_ethtool_fill_delete(struct ethtool_rxnfc *nfc, uint32_t location)
 {
@@ -177,7 +173,6 @@ octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_tuple
 	       octo_ethtool_same_flow(&nfc.fs, fs);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_free_location)
 uint32_t
 octo_ethtool_free_location(const uint64_t *taken, uint32_t size)
 {
@@ -187,7 +182,6 @@ octo_ethtool_free_location(const uint64_t *taken, uint32_t size)
 	return RX_CLS_LOC_ANY;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_rss_len)
 size_t
 octo_ethtool_rss_len(uint32_t reta_size, uint32_t key_size)
 {
@@ -204,14 +198,12 @@ octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_t key
 	rxfh->key_size = key_size;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_xfrm)
 uint8_t
 octo_ethtool_xfrm(const struct ethtool_rxfh *rxfh)
 {
 	return ((const uint8_t *)rxfh)[XFRM_OFFSET];
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_fill_reta)
 void
 octo_ethtool_fill_reta(struct ethtool_rxfh *rxfh, uint32_t reta_size, const uint32_t *reta,
 		       uint32_t size, uint8_t xfrm)
@@ -222,7 +214,6 @@ octo_ethtool_fill_reta(struct ethtool_rxfh *rxfh, uint32_t reta_size, const uint
 		rxfh->rss_config[i] = reta[i % size];
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_fill_default_reta)
 void
 octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh, uint8_t xfrm)
 {
@@ -268,7 +259,6 @@ types_of_family(const uint64_t fields[2], uint64_t addresses, uint64_t tcp, uint
 	return of_tcp == 0 || of_udp == 0 ? 0 : of_tcp | of_udp;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_hash_types)
 uint64_t
 octo_ethtool_hash_types(const uint64_t fields[OCTO_ETHTOOL_NB_HASHED])
 {

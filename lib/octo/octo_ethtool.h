@@ -27,11 +27,9 @@ struct octo_ethtool_room {
 };
 
 /** Fill the question for the size of the table. */
-__rte_internal
 void octo_ethtool_ask_room(struct ethtool_rxnfc *nfc);
 
 /** Read its answer. */
-__rte_internal
 struct octo_ethtool_room octo_ethtool_read_room(const struct ethtool_rxnfc *nfc);
 
 /** Fill the question for the number of channels; the answer is in data. */
@@ -51,12 +49,10 @@ void octo_ethtool_ask_rule(struct ethtool_rxnfc *nfc, uint32_t location);
  * @return
  *   0, or -ENOTSUP for SCTP, whose rules no driver is known to take.
  */
-__rte_internal
 int octo_ethtool_fill_insert(struct ethtool_rxnfc *nfc, const struct octo_tuple *tuple,
 			     uint32_t queue, uint32_t location);
 
 /** Fill the request that removes the rule at a location. */
-__rte_internal
 void octo_ethtool_fill_delete(struct ethtool_rxnfc *nfc, uint32_t location);
 
 /** Do two rules of ethtool(8), or of this file, match the same 5-tuple? */
@@ -77,11 +73,9 @@ bool octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_
  * @return
  *   The location, or RX_CLS_LOC_ANY if there is none.
  */
-__rte_internal
 uint32_t octo_ethtool_free_location(const uint64_t *taken, uint32_t size);
 
 /** Bytes of a request that has a RETA of this size, and a key. */
-__rte_internal
 size_t octo_ethtool_rss_len(uint32_t reta_size, uint32_t key_size);
 
 /** Fill the question for RETA, key and hash function; 0 and 0 ask for the sizes alone. */
@@ -92,7 +86,6 @@ void octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_
  * How the netdev changes the fields of a packet before it hashes them: RXH_XFRM_... of an answer,
  * from Linux 6.8 on; 0: not at all.
  */
-__rte_internal
 uint8_t octo_ethtool_xfrm(const struct ethtool_rxfh *rxfh);
 
 /**
@@ -108,12 +101,10 @@ uint8_t octo_ethtool_xfrm(const struct ethtool_rxfh *rxfh);
  * @param xfrm
  *   octo_ethtool_xfrm() of the netdev: the request sets it, too. Kernels before 6.8 take 0 only.
  */
-__rte_internal
 void octo_ethtool_fill_reta(struct ethtool_rxfh *rxfh, uint32_t reta_size, const uint32_t *reta,
 			    uint32_t size, uint8_t xfrm);
 
 /** Fill the request that gives the RETA back to the driver, as `ethtool -X IFACE default`. */
-__rte_internal
 void octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh, uint8_t xfrm);
 
 /** Flow types whose hash the kernel is asked for: TCP and UDP of IPv4, then of IPv6. */
@@ -131,7 +122,6 @@ void octo_ethtool_ask_hash(struct ethtool_rxnfc *nfc, unsigned int i);
  * @return
  *   Those of both families; those of a family whose hash RSS types cannot express are left out.
  */
-__rte_internal
 uint64_t octo_ethtool_hash_types(const uint64_t fields[OCTO_ETHTOOL_NB_HASHED]);
 
 /** A sentence for the user: why the kernel refuses a rule, by its errno (positive). */

@@ -28,7 +28,6 @@ octo_ethtool_client_is_addr(const char *text, char *why, size_t why_len)
 	return false;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_client_init)
 void
 octo_ethtool_client_init(struct octo_ethtool_client *c, const char *addr, uint32_t ifindex)
 {
@@ -51,7 +50,6 @@ hang_up(struct octo_ethtool_client *c)
 	c->has_answered = false;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_client_fini)
 void
 octo_ethtool_client_fini(struct octo_ethtool_client *c)
 {
@@ -152,7 +150,6 @@ hear_welcome(struct octo_ethtool_client *c)
 	return c->is_welcome;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_client_connect)
 void
 octo_ethtool_client_connect(struct octo_ethtool_client *c)
 {
@@ -214,7 +211,6 @@ list_rules(struct ethtool_rxnfc *nfc)
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_client_io)
 int
 octo_ethtool_client_io(struct octo_ethtool_client *c, void *request)
 {

@@ -39,7 +39,6 @@ enum octo_ethtool_client_event {
 };
 
 /** Initialise, without a connection. octo_ethtool_client_is_addr() holds for the address. */
-__rte_internal
 void octo_ethtool_client_init(struct octo_ethtool_client *c, const char *addr, uint32_t ifindex);
 
 /** Is it "unix:PATH"? Else @p why is filled. */
@@ -47,11 +46,9 @@ __rte_internal
 bool octo_ethtool_client_is_addr(const char *addr, char *why, size_t why_len);
 
 /** End the connection. */
-__rte_internal
 void octo_ethtool_client_fini(struct octo_ethtool_client *c);
 
 /** Connect, and wait for the agent's answer for a second at most. */
-__rte_internal
 void octo_ethtool_client_connect(struct octo_ethtool_client *c);
 
 /** Notice the end of a session; without one, try to begin one each second. Never waits. */
@@ -64,7 +61,6 @@ enum octo_ethtool_client_event octo_ethtool_client_poll(struct octo_ethtool_clie
  * @return
  *   0 or a negative errno; -ENOTCONN: the agent is away.
  */
-__rte_internal
 int octo_ethtool_client_io(struct octo_ethtool_client *c, void *request);
 
 #endif /* OCTO_ETHTOOL_CLIENT_H */

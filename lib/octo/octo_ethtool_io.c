@@ -14,7 +14,6 @@
 #include "octo_clock.h"
 #include "octo_ethtool_io.h"
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_open)
 int
 octo_ethtool_io_open(void)
 {
@@ -44,7 +43,6 @@ octo_ethtool_io_netns(void)
 	return stat("/proc/self/ns/net", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_wait)
 void
 octo_ethtool_io_wait(int fd, uint64_t until)
 {

@@ -14,7 +14,6 @@
  */
 
 /** A socket of the network namespace of this thread, or a negative errno. */
-__rte_internal
 int octo_ethtool_io_open(void);
 
 /**
@@ -29,7 +28,6 @@ __rte_internal
 uint64_t octo_ethtool_io_netns(void);
 
 /** Sleep until a socket can be read, or until octo_now() is so much. */
-__rte_internal
 void octo_ethtool_io_wait(int fd, uint64_t until);
 
 #endif /* OCTO_ETHTOOL_IO_H */

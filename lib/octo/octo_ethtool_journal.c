@@ -106,7 +106,6 @@ is_valid(const struct octo_ethtool_journal *j, uint32_t ifindex)
 	       r->reta.size_before <= OCTO_ETHTOOL_MAX_RETA && r->reta.now < RTE_DIM(r->reta.ours);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_journal_open)
 int
 octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint32_t ifindex)
 {
@@ -128,7 +127,6 @@ octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint3
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_journal_begin)
 int
 octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uint32_t nb_notes)
 {
@@ -152,7 +150,6 @@ octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uin
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_journal_leave)
 void
 octo_ethtool_journal_leave(struct octo_ethtool_journal *j)
 {
@@ -163,7 +160,6 @@ octo_ethtool_journal_leave(struct octo_ethtool_journal *j)
 }
 
 /* It is removed while it is locked, so that no other process has begun to use it. */
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_journal_end)
 void
 octo_ethtool_journal_end(struct octo_ethtool_journal *j)
 {
@@ -172,7 +168,6 @@ octo_ethtool_journal_end(struct octo_ethtool_journal *j)
 	octo_ethtool_journal_leave(j);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_journal_note)
 struct octo_ethtool_note *
 octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs)
 {

@@ -65,23 +65,18 @@ struct octo_ethtool_journal {
  * @return
  *   0; record is not NULL if a previous run has left one. -EALREADY: a process that lives has it.
  */
-__rte_internal
 int octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint32_t ifindex);
 
 /** Begin a new record in place of the previous one. Returns 0 or a negative errno. */
-__rte_internal
 int octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uint32_t nb_notes);
 
 /** Nothing is left to be taken back: remove the file. */
-__rte_internal
 void octo_ethtool_journal_end(struct octo_ethtool_journal *j);
 
 /** Close the file and leave it to the next run. */
-__rte_internal
 void octo_ethtool_journal_leave(struct octo_ethtool_journal *j);
 
 /** Write a rule down; NULL if there is no room. */
-__rte_internal
 struct octo_ethtool_note *
 octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs);
 

@@ -52,7 +52,6 @@ has_its_sizes(const struct ethtool_rxfh *request, const struct ethtool_rxfh *ans
 	return answer->indir_size == request->indir_size && answer->key_size == request->key_size;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_msg_is_answer)
 bool
 octo_ethtool_msg_is_answer(const void *request, const struct octo_ethtool_msg *answer, size_t len)
 {

@@ -67,7 +67,6 @@ __rte_internal
 size_t octo_ethtool_msg_len(const void *request, size_t room);
 
 /** Is it an answer to the request that fits into the request's memory? */
-__rte_internal
 bool
 octo_ethtool_msg_is_answer(const void *request, const struct octo_ethtool_msg *answer, size_t len);
 

@@ -54,7 +54,6 @@ read_hash_types(const struct octo_ethtool *et)
 	return octo_ethtool_hash_types(fields);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_find)
 void
 octo_ethtool_reta_find(struct octo_ethtool *et)
 {
@@ -133,7 +132,6 @@ is_default(const struct octo_ethtool *et, const uint32_t *reta)
 	return true;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_try)
 int
 octo_ethtool_reta_try(struct octo_ethtool *et)
 {

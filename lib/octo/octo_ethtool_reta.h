@@ -13,15 +13,12 @@ struct octo_ethtool;
  */
 
 /** Send a request to the kernel, or to the agent (octo_ethtool_table.c). */
-__rte_internal
 int octo_ethtool_ask(const struct octo_ethtool *et, void *request);
 
 /** Read the sizes of RETA and key, the key, and what is hashed. Sets reta_refused. */
-__rte_internal
 void octo_ethtool_reta_find(struct octo_ethtool *et);
 
 /** Set the RETA that there is, the kernel's default as such. */
-__rte_internal
 int octo_ethtool_reta_try(struct octo_ethtool *et);
 
 /** If the RETA is the one that the journal says, set the one from before, or the default. */

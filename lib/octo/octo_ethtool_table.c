@@ -15,7 +15,6 @@
 #include "octo_ethtool_table.h"
 
 /* Send a request to the kernel. */
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask)
 int
 octo_ethtool_ask(const struct octo_ethtool *et, void *request)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <eal_export.h>
 
 #include "octo_flow_rate.h"
 
 /* 2^-(1/64) in units of 2^-32: the decay per tick. */
 #define PER_TICK UINT64_C(4248701965)
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_rate_init)
 void
 octo_flow_rate_init(struct octo_flow_rate *w)
 {

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <rte_common.h>
-#include <rte_compat.h>
 
 /**
  * @file
@@ -29,7 +28,6 @@ struct octo_flow_rate {
 	uint32_t kept[OCTO_FLOW_RATE_HALF_LIFE]; /**< of 65536, after this many ticks */
 };
 
-__rte_internal
 void octo_flow_rate_init(struct octo_flow_rate *w);
 
 static inline uint32_t

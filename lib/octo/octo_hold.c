@@ -7,7 +7,6 @@
 #include "octo_elapsed.h"
 #include "octo_hold.h"
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_hold_bucket)
 unsigned int
 octo_hold_bucket(uint64_t us)
 {

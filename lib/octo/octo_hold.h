@@ -32,7 +32,6 @@ struct octo_hold_view {
 };
 
 /** Index of the bucket for a time in microseconds. */
-__rte_internal
 unsigned int octo_hold_bucket(uint64_t us);
 
 /** Lower end of a bucket in microseconds. */

@@ -124,7 +124,6 @@ is_tag(uint16_t type)
 	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_packet_parse)
 bool
 octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t)
 {

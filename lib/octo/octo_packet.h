@@ -54,7 +54,6 @@ octo_packet_extension_len(uint8_t proto, const uint8_t *ext)
  *   True for a whole TCP, UDP or SCTP packet over IPv4 or IPv6, behind at most two VLAN tags.
  *   False for fragments, which have no ports, and for broken headers.
  */
-__rte_internal
 bool
 octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t);
 

@@ -194,14 +194,12 @@ octo_pf_state_init(struct octo_pf_fsm *p, uint64_t hz, uint64_t now)
 	*p = (struct octo_pf_fsm){.ms = hz / 1000, .since = now, .until = OCTO_PORT_NEVER};
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_move)
 const struct octo_pf_move *
 octo_pf_state_move(enum octo_pf_state state, enum octo_pf_event event)
 {
 	return &table[event][state];
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_pf_state_name)
 const char *
 octo_pf_state_name(enum octo_pf_state state)
 {

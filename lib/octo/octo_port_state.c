@@ -383,14 +383,12 @@ octo_port_state_init(struct octo_port_fsm *p, enum octo_port_state state, bool r
 	p->deadline = state == OCTO_PORT_ABSENT ? in_ms(p, now, LOOK_MS) : OCTO_PORT_NEVER;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_move)
 const struct octo_port_move *
 octo_port_state_move(enum octo_port_state state, enum octo_port_event event)
 {
 	return &table[event][state];
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_port_state_name)
 const char *
 octo_port_state_name(enum octo_port_state state)
 {

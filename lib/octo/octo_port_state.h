@@ -246,12 +246,10 @@ __rte_internal
 bool octo_port_state_is_lost_by(const struct octo_port_fsm *p, const struct octo_port_mail *mail);
 
 /** The table's entry, for tests and documents. */
-__rte_internal
 const struct octo_port_move *
 octo_port_state_move(enum octo_port_state state, enum octo_port_event event);
 
 /** "absent", "probing", "foreign", ...; printed by display, telemetry and logs. */
-__rte_internal
 const char *octo_port_state_name(enum octo_port_state state);
 
 static inline bool

@@ -18,7 +18,6 @@
 /* Enough to copy a list, or to detect that it is too long. */
 #define LIST_MAX (OCTO_SPEC_MAX / sizeof(struct rte_flow_action) + 1)
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_refuse)
 void
 octo_spec_refuse(struct octo_spec_copier *c, int code, const char *why)
 {
@@ -26,7 +25,6 @@ octo_spec_refuse(struct octo_spec_copier *c, int code, const char *why)
 		c->ret = rte_flow_error_set(c->error, code, c->type, c->culprit, why);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_own)
 void *
 octo_spec_own(struct octo_spec_copier *c, const void *bytes, size_t len, size_t room)
 {
@@ -104,7 +102,6 @@ own_item(struct octo_spec_copier *c, const struct rte_flow_item *from, struct rt
 		*to = item;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_own_pattern)
 struct rte_flow_item *
 octo_spec_own_pattern(struct octo_spec_copier *c, const struct rte_flow_item *from)
 {
@@ -140,7 +137,6 @@ own_action(struct octo_spec_copier *c, const struct rte_flow_action *from,
 		*to = action;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_own_actions)
 struct rte_flow_action *
 octo_spec_own_actions(struct octo_spec_copier *c, const struct rte_flow_action *from)
 {

@@ -41,11 +41,9 @@ int octo_spec_copy(enum rte_flow_conv_op op, void *to, size_t size, const void *
 		   struct rte_flow_error *error);
 
 /** Bytes of an action's configuration without what it points to; 0 if it has none. */
-__rte_internal
 size_t octo_spec_conf_size(enum rte_flow_action_type type);
 
 /** Bytes behind the pointer of an item's spec, according to the spec's own length. */
-__rte_internal
 size_t octo_spec_item_extra(const struct rte_flow_item *item);
 
 /** The action list nested in an action; NULL if it has none. */

@@ -409,21 +409,18 @@ find(const struct octo_spec_row *rows, unsigned int nb, int type)
 	return NULL;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_row_of_item)
 const struct octo_spec_row *
 octo_spec_row_of_item(int type)
 {
 	return find(items, RTE_DIM(items), type);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_row_of_action)
 const struct octo_spec_row *
 octo_spec_row_of_action(int type)
 {
 	return find(actions, RTE_DIM(actions), type);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_conf_size)
 size_t
 octo_spec_conf_size(enum rte_flow_action_type type)
 {
@@ -432,7 +429,6 @@ octo_spec_conf_size(enum rte_flow_action_type type)
 	return row == NULL ? 0 : row->size;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_spec_item_extra)
 size_t
 octo_spec_item_extra(const struct rte_flow_item *item)
 {

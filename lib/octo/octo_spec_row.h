@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <rte_compat.h>
 #include <rte_flow.h>
 
 /**
@@ -58,24 +57,18 @@ struct octo_spec_row {
 };
 
 /* octo_spec_row.c; NULL: unknown type */
-__rte_internal
 const struct octo_spec_row *octo_spec_row_of_item(int type);
-__rte_internal
 const struct octo_spec_row *octo_spec_row_of_action(int type);
 
 /* octo_spec.c */
-__rte_internal
 void octo_spec_refuse(struct octo_spec_copier *c, int code, const char *why);
 /**
  * Copy bytes, followed by zeros up to `room`. Returns the copy, or `bytes` if only measuring;
  * NULL if bytes is NULL or after an error.
  */
-__rte_internal
 void *octo_spec_own(struct octo_spec_copier *c, const void *bytes, size_t len, size_t room);
-__rte_internal
 struct rte_flow_item *
 octo_spec_own_pattern(struct octo_spec_copier *c, const struct rte_flow_item *from);
-__rte_internal
 struct rte_flow_action *
 octo_spec_own_actions(struct octo_spec_copier *c, const struct rte_flow_action *from);
 
