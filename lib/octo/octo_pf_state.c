@@ -199,13 +199,3 @@ octo_pf_state_move(enum octo_pf_state state, enum octo_pf_event event)
 {
 	return &table[event][state];
 }
-
-const char *
-octo_pf_state_name(enum octo_pf_state state)
-{
-	static const char *const names[OCTO_PF_NB_STATES] = {
-		"off", "resync", "active", "draining", "draining", "flushing",
-	};
-
-	return names[state];
-}

@@ -148,7 +148,4 @@ bool octo_pf_state_fits(enum octo_pf_state pf, enum octo_port_state port);
 /** The table's entry, for tests and documents. */
 const struct octo_pf_move *octo_pf_state_move(enum octo_pf_state state, enum octo_pf_event event);
 
-/** "off", "resync", "active", ...; printed by display, telemetry and logs. */
-const char *octo_pf_state_name(enum octo_pf_state state);
-
 #endif /* OCTO_PF_STATE_H */

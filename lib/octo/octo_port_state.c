@@ -388,14 +388,3 @@ octo_port_state_move(enum octo_port_state state, enum octo_port_event event)
 {
 	return &table[event][state];
 }
-
-const char *
-octo_port_state_name(enum octo_port_state state)
-{
-	static const char *const names[OCTO_PORT_NB_STATES] = {
-		"absent", "probing",  "probing", "foreign", "recovering",
-		"dead",   "removing", "idle",    "ready",   "running",
-	};
-
-	return names[state];
-}

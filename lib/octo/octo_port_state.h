@@ -249,9 +249,6 @@ bool octo_port_state_is_lost_by(const struct octo_port_fsm *p, const struct octo
 const struct octo_port_move *
 octo_port_state_move(enum octo_port_state state, enum octo_port_event event);
 
-/** "absent", "probing", "foreign", ...; printed by display, telemetry and logs. */
-const char *octo_port_state_name(enum octo_port_state state);
-
 static inline bool
 octo_port_state_is_owned(enum octo_port_state state)
 {
