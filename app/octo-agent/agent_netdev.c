@@ -115,12 +115,14 @@ static int
 read_rule(const struct agent_netdev *netdev, struct ethtool_rxnfc *nfc)
 {
 	struct octo_ethtool_note *rule = rule_at(netdev, nfc->fs.location);
-	struct ethtool_rxnfc question;
+	struct ethtool_rxnfc question = {
+		.cmd = ETHTOOL_GRXCLSRULE,
+		.fs.location = nfc->fs.location,
+	};
 	int ret;
 
 	if (rule == NULL)
 		return -ENOENT;
-	octo_ethtool_ask_rule(&question, nfc->fs.location);
 	ret = ask_kernel(netdev, &question);
 	if (ret == 0 && octo_ethtool_is_noted(rule, &question.fs)) {
 		*nfc = question;
@@ -138,11 +140,9 @@ read_rule(const struct agent_netdev *netdev, struct ethtool_rxnfc *nfc)
 static int
 read_nb_channels(const struct agent_netdev *netdev, uint64_t *nb)
 {
-	struct ethtool_rxnfc nfc;
-	int ret;
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXRINGS};
+	const int ret = ask_kernel(netdev, &nfc);
 
-	octo_ethtool_ask_rings(&nfc);
-	ret = ask_kernel(netdev, &nfc);
 	*nb = nfc.data;
 	return ret;
 }

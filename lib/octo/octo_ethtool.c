@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stddef.h>
@@ -15,160 +16,88 @@
 /* The field input_xfrm of newer headers; in older ones it is reserved, and 0. */
 #define XFRM_OFFSET (offsetof(struct ethtool_rxfh, hfunc) + 1)
 
-void
-octo_ethtool_ask_room(struct ethtool_rxnfc *nfc)
-{
-	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXCLSRLCNT};
-}
+/* Flow types of rules, and of the hash. */
+static const struct flow_type {
+	uint32_t type;
+	uint8_t family;
+	uint8_t proto;
+} flow_types[OCTO_ETHTOOL_NB_HASHED] = {
+	{TCP_V4_FLOW, OCTO_IPV4, IPPROTO_TCP},
+	{UDP_V4_FLOW, OCTO_IPV4, IPPROTO_UDP},
+	{TCP_V6_FLOW, OCTO_IPV6, IPPROTO_TCP},
+	{UDP_V6_FLOW, OCTO_IPV6, IPPROTO_UDP},
+};
 
-struct octo_ethtool_room
-octo_ethtool_read_room(const struct ethtool_rxnfc *nfc)
-{
-	return (struct octo_ethtool_room){
-		.size = (uint32_t)nfc->data & ~RX_CLS_LOC_SPECIAL,
-		.chooses_places = (nfc->data & RX_CLS_LOC_SPECIAL) != 0,
-	};
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_rings)
-void
-octo_ethtool_ask_rings(struct ethtool_rxnfc *nfc)
-{
-	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXRINGS};
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_rule)
-void
-octo_ethtool_ask_rule(struct ethtool_rxnfc *nfc, uint32_t location)
-{
-	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXCLSRULE, .fs.location = location};
-}
-
-static void
-fill_ipv4(struct ethtool_rx_flow_spec *fs, const struct octo_tuple *t)
-{
-	struct ethtool_tcpip4_spec *spec = &fs->h_u.tcp_ip4_spec;
-	struct ethtool_tcpip4_spec *mask = &fs->m_u.tcp_ip4_spec;
-
-	fs->flow_type = t->proto == IPPROTO_TCP ? TCP_V4_FLOW : UDP_V4_FLOW;
-	memcpy(&spec->ip4src, t->src, sizeof(spec->ip4src));
-	memcpy(&spec->ip4dst, t->dst, sizeof(spec->ip4dst));
-	spec->psrc = t->src_port;
-	spec->pdst = t->dst_port;
-	mask->ip4src = UINT32_MAX;
-	mask->ip4dst = UINT32_MAX;
-	mask->psrc = UINT16_MAX;
-	mask->pdst = UINT16_MAX;
-}
-
-static void
-fill_ipv6(struct ethtool_rx_flow_spec *fs, const struct octo_tuple *t)
-{
-	struct ethtool_tcpip6_spec *spec = &fs->h_u.tcp_ip6_spec;
-	struct ethtool_tcpip6_spec *mask = &fs->m_u.tcp_ip6_spec;
-
-	fs->flow_type = t->proto == IPPROTO_TCP ? TCP_V6_FLOW : UDP_V6_FLOW;
-	memcpy(spec->ip6src, t->src, sizeof(spec->ip6src));
-	memcpy(spec->ip6dst, t->dst, sizeof(spec->ip6dst));
-	spec->psrc = t->src_port;
-	spec->pdst = t->dst_port;
-	memset(mask->ip6src, 0xff, sizeof(mask->ip6src));
-	memset(mask->ip6dst, 0xff, sizeof(mask->ip6dst));
-	mask->psrc = UINT16_MAX;
-	mask->pdst = UINT16_MAX;
-}
+/* Of both families: two addresses, two ports, and the traffic class, one after the other. */
+static_assert(offsetof(struct ethtool_tcpip4_spec, tos) == 2 * 4 + 4, "no padding");
+static_assert(offsetof(struct ethtool_tcpip6_spec, tclass) == 2 * 16 + 4, "no padding");
 
 int
 octo_ethtool_fill_insert(struct ethtool_rxnfc *nfc, const struct octo_tuple *tuple, uint32_t queue,
 			 uint32_t location)
 {
-	if (tuple->proto != IPPROTO_TCP && tuple->proto != IPPROTO_UDP)
-		return -ENOTSUP;
+	const size_t len = octo_tuple_addr_len(tuple);
+	uint8_t *spec = nfc->fs.h_u.hdata;
+	unsigned int i = 0;
+
+	while (flow_types[i].family != tuple->family || flow_types[i].proto != tuple->proto)
+		if (++i == RTE_DIM(flow_types))
+			return -ENOTSUP;
 	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_SRXCLSRLINS};
-	if (tuple->family == OCTO_IPV4)
-		fill_ipv4(&nfc->fs, tuple);
-	else
-		fill_ipv6(&nfc->fs, tuple);
+	nfc->fs.flow_type = flow_types[i].type;
+	memcpy(spec, tuple->src, len);
+	memcpy(spec + len, tuple->dst, len);
+	memcpy(spec + 2 * len, &tuple->src_port, sizeof(tuple->src_port));
+	memcpy(spec + 2 * len + 2, &tuple->dst_port, sizeof(tuple->dst_port));
+	memset(nfc->fs.m_u.hdata, 0xff, 2 * len + 4);
 	nfc->fs.ring_cookie = queue;
 	nfc->fs.location = location;
 	return 0;
 }
 
-void
-octo_ethtool_fill_delete(struct ethtool_rxnfc *nfc, uint32_t location)
-{
-	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_SRXCLSRLDEL, .fs.location = location};
-}
-
-static bool
-same_ipv4(const struct ethtool_tcpip4_spec *a, const struct ethtool_tcpip4_spec *b)
-{
-	return a->ip4src == b->ip4src && a->ip4dst == b->ip4dst && a->psrc == b->psrc &&
-	       a->pdst == b->pdst && a->tos == b->tos;
-}
-
-static bool
-same_ipv6(const struct ethtool_tcpip6_spec *a, const struct ethtool_tcpip6_spec *b)
-{
-	return memcmp(a->ip6src, b->ip6src, sizeof(a->ip6src)) == 0 &&
-	       memcmp(a->ip6dst, b->ip6dst, sizeof(a->ip6dst)) == 0 && a->psrc == b->psrc &&
-	       a->pdst == b->pdst && a->tclass == b->tclass;
-}
-
 /* FLOW_EXT and FLOW_RSS are part of the type: a rule that has more to match is another one. */
+static const struct flow_type *
+type_of(const struct ethtool_rx_flow_spec *fs)
+{
+	for (unsigned int i = 0; i < RTE_DIM(flow_types); i++)
+		if (flow_types[i].type == fs->flow_type)
+			return &flow_types[i];
+	return NULL;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_same_flow)
 bool
 octo_ethtool_same_flow(const struct ethtool_rx_flow_spec *a, const struct ethtool_rx_flow_spec *b)
 {
-	if (a->flow_type != b->flow_type)
-		return false;
-	switch (a->flow_type) {
-	case TCP_V4_FLOW:
-	case UDP_V4_FLOW:
-		return same_ipv4(&a->h_u.tcp_ip4_spec, &b->h_u.tcp_ip4_spec) &&
-		       same_ipv4(&a->m_u.tcp_ip4_spec, &b->m_u.tcp_ip4_spec);
-	case TCP_V6_FLOW:
-	case UDP_V6_FLOW:
-		return same_ipv6(&a->h_u.tcp_ip6_spec, &b->h_u.tcp_ip6_spec) &&
-		       same_ipv6(&a->m_u.tcp_ip6_spec, &b->m_u.tcp_ip6_spec);
-	default:
-		return false;
-	}
-}
+	const struct flow_type *type = type_of(a);
+	size_t len;
 
-static void
-read_ipv4(const struct ethtool_tcpip4_spec *spec, struct octo_tuple *t)
-{
-	t->family = OCTO_IPV4;
-	memcpy(t->src, &spec->ip4src, sizeof(spec->ip4src));
-	memcpy(t->dst, &spec->ip4dst, sizeof(spec->ip4dst));
-	t->src_port = spec->psrc;
-	t->dst_port = spec->pdst;
-}
-
-static void
-read_ipv6(const struct ethtool_tcpip6_spec *spec, struct octo_tuple *t)
-{
-	t->family = OCTO_IPV6;
-	memcpy(t->src, spec->ip6src, sizeof(spec->ip6src));
-	memcpy(t->dst, spec->ip6dst, sizeof(spec->ip6dst));
-	t->src_port = spec->psrc;
-	t->dst_port = spec->pdst;
+	if (type == NULL || type != type_of(b))
+		return false;
+	len = type->family == OCTO_IPV4 ? 2 * 4 + 5 : 2 * 16 + 5;
+	return memcmp(a->h_u.hdata, b->h_u.hdata, len) == 0 &&
+	       memcmp(a->m_u.hdata, b->m_u.hdata, len) == 0;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_read_tuple)
 bool
 octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_tuple *tuple)
 {
+	const struct flow_type *type = type_of(fs);
+	const uint8_t *spec = fs->h_u.hdata;
 	struct ethtool_rxnfc nfc;
+	size_t len;
 
 	octo_tuple_clear(tuple);
-	tuple->proto = fs->flow_type == TCP_V4_FLOW || fs->flow_type == TCP_V6_FLOW ? IPPROTO_TCP :
-										      IPPROTO_UDP;
-	if (fs->flow_type == TCP_V4_FLOW || fs->flow_type == UDP_V4_FLOW)
-		read_ipv4(&fs->h_u.tcp_ip4_spec, tuple);
-	else
-		read_ipv6(&fs->h_u.tcp_ip6_spec, tuple);
+	if (type == NULL)
+		return false;
+	tuple->family = type->family;
+	tuple->proto = type->proto;
+	len = octo_tuple_addr_len(tuple);
+	memcpy(tuple->src, spec, len);
+	memcpy(tuple->dst, spec + len, len);
+	memcpy(&tuple->src_port, spec + 2 * len, sizeof(tuple->src_port));
+	memcpy(&tuple->dst_port, spec + 2 * len + 2, sizeof(tuple->dst_port));
 	return octo_ethtool_fill_insert(&nfc, tuple, 0, 0) == 0 &&
 	       octo_ethtool_same_flow(&nfc.fs, fs);
 }
@@ -226,10 +155,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_hash)
 void
 octo_ethtool_ask_hash(struct ethtool_rxnfc *nfc, unsigned int i)
 {
-	static const uint32_t flow_types[OCTO_ETHTOOL_NB_HASHED] = {TCP_V4_FLOW, UDP_V4_FLOW,
-								    TCP_V6_FLOW, UDP_V6_FLOW};
-
-	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXFH, .flow_type = flow_types[i]};
+	*nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXFH, .flow_type = flow_types[i].type};
 }
 
 #define ADDRESSES (RXH_IP_SRC | RXH_IP_DST)

@@ -20,26 +20,6 @@
  * thread, any process. All functions that return an errno return it negative.
  */
 
-/** The table of rules of a netdev. */
-struct octo_ethtool_room {
-	uint32_t size;       /**< rules that the table can have */
-	bool chooses_places; /**< the driver chooses the location of a rule */
-};
-
-/** Fill the question for the size of the table. */
-void octo_ethtool_ask_room(struct ethtool_rxnfc *nfc);
-
-/** Read its answer. */
-struct octo_ethtool_room octo_ethtool_read_room(const struct ethtool_rxnfc *nfc);
-
-/** Fill the question for the number of channels; the answer is in data. */
-__rte_internal
-void octo_ethtool_ask_rings(struct ethtool_rxnfc *nfc);
-
-/** Fill the question for the rule at a location. */
-__rte_internal
-void octo_ethtool_ask_rule(struct ethtool_rxnfc *nfc, uint32_t location);
-
 /**
  * Fill the request that adds a rule, or replaces that at the location: what `ethtool -N IFACE
  * flow-type tcp4 src-ip .. dst-ip .. src-port .. dst-port .. action QUEUE loc LOCATION` sends.
@@ -51,9 +31,6 @@ void octo_ethtool_ask_rule(struct ethtool_rxnfc *nfc, uint32_t location);
  */
 int octo_ethtool_fill_insert(struct ethtool_rxnfc *nfc, const struct octo_tuple *tuple,
 			     uint32_t queue, uint32_t location);
-
-/** Fill the request that removes the rule at a location. */
-void octo_ethtool_fill_delete(struct ethtool_rxnfc *nfc, uint32_t location);
 
 /** Do two rules of ethtool(8), or of this file, match the same 5-tuple? */
 __rte_internal

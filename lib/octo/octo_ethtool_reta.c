@@ -119,11 +119,10 @@ give_default(const struct octo_ethtool *et)
 static bool
 is_default(const struct octo_ethtool *et, const uint32_t *reta)
 {
-	struct ethtool_rxnfc nfc;
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXRINGS};
 
 	if (et->client != NULL)
 		return true;
-	octo_ethtool_ask_rings(&nfc);
 	if (octo_ethtool_ask(et, &nfc) != 0 || nfc.data == 0)
 		return false;
 	for (uint32_t i = 0; i < et->reta_size; i++)

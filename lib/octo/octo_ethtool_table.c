@@ -26,9 +26,8 @@ octo_ethtool_ask(const struct octo_ethtool *et, void *request)
 static bool
 read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_flow_spec *fs)
 {
-	struct ethtool_rxnfc nfc;
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXCLSRULE, .fs.location = location};
 
-	octo_ethtool_ask_rule(&nfc, location);
 	if (octo_ethtool_ask(et, &nfc) != 0)
 		return false;
 	*fs = nfc.fs;
@@ -180,18 +179,23 @@ make_again(struct octo_ethtool *et, struct octo_ethtool_note *rule)
 	return ret == 0 ? make(et, rule) : ret;
 }
 
+static int
+delete_at(const struct octo_ethtool *et, uint32_t location)
+{
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_SRXCLSRLDEL, .fs.location = location};
+
+	return octo_ethtool_ask(et, &nfc);
+}
+
 /* A driver that chooses locations may have made a second rule. */
 static void
 drop_older(const struct octo_ethtool *et, const struct octo_ethtool_note *rule, uint32_t location)
 {
 	struct ethtool_rx_flow_spec fs;
-	struct ethtool_rxnfc nfc;
 
-	if (location == rule->fs.location || !read_rule(et, location, &fs) ||
-	    !octo_ethtool_is_noted(rule, &fs))
-		return;
-	octo_ethtool_fill_delete(&nfc, location);
-	octo_ethtool_ask(et, &nfc);
+	if (location != rule->fs.location && read_rule(et, location, &fs) &&
+	    octo_ethtool_is_noted(rule, &fs))
+		delete_at(et, location);
 }
 
 /* mlx5 removes the rule before it makes the new one, and may refuse that. */
@@ -256,7 +260,6 @@ static int
 remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_t location)
 {
 	struct ethtool_rx_flow_spec fs;
-	struct ethtool_rxnfc nfc;
 	int ret;
 
 	if (!read_rule(et, location, &fs)) {
@@ -265,8 +268,7 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 	}
 	if (!octo_ethtool_is_noted(note, &fs) || is_noted_again(et, note, &fs, location))
 		return 0;
-	octo_ethtool_fill_delete(&nfc, location);
-	ret = octo_ethtool_ask(et, &nfc);
+	ret = delete_at(et, location);
 	/* with the netdev its rules are gone */
 	if (ret == -ENODEV || ret == -ENOENT)
 		ret = 0;
@@ -332,13 +334,13 @@ octo_ethtool_flush(struct octo_ethtool *et)
 static void
 ask_room(struct octo_ethtool *et)
 {
-	struct ethtool_rxnfc nfc;
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXCLSRLCNT};
 
-	octo_ethtool_ask_room(&nfc);
 	et->rules_refused = -octo_ethtool_ask(et, &nfc);
 	if (et->rules_refused != 0)
 		return;
-	et->room = octo_ethtool_read_room(&nfc);
+	et->room.size = (uint32_t)nfc.data & ~RX_CLS_LOC_SPECIAL;
+	et->room.chooses_places = (nfc.data & RX_CLS_LOC_SPECIAL) != 0;
 	/* some drivers that choose locations do not say how many there are */
 	if (et->room.chooses_places && et->room.size == 0)
 		et->room.size = OCTO_ETHTOOL_MAX_RULES;

@@ -27,7 +27,10 @@ struct octo_ethtool {
 	struct octo_ethtool_client *client; /* the agent that asks the kernel, or NULL */
 	uint32_t ifindex;
 	struct octo_ethtool_journal journal;
-	struct octo_ethtool_room room;
+	struct {
+		uint32_t size;       /* rules that the table can have */
+		bool chooses_places; /* the driver chooses the location of a rule */
+	} room;
 	uint64_t taken[OCTO_ETHTOOL_MAX_RULES / 64]; /* where octo chooses the locations */
 	int rules_refused;                           /* errno; no rule can be made */
 	int reta_refused;                            /* errno; the RETA cannot be set */

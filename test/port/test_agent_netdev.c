@@ -100,7 +100,7 @@ put(int fd, uint16_t src_port, uint32_t channel)
 static int
 remove_at(int fd, uint32_t location)
 {
-	octo_ethtool_fill_delete(&msg.nfc, location);
+	msg.nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_SRXCLSRLDEL, .fs.location = location};
 	return ask(fd);
 }
 
@@ -157,7 +157,7 @@ test_rules_of_others_are_left_alone(void **state)
 	octo_port_kernel_add(1023, &theirs, 1);
 	fd = begin();
 	assert_int_equal(remove_at(fd, 1023), -ENOENT);
-	octo_ethtool_ask_rule(&msg.nfc, 1023);
+	msg.nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXCLSRULE, .fs.location = 1023};
 	assert_int_equal(ask(fd), -ENOENT);
 	fill_rule(5000, 7);
 	msg.nfc.fs.location = 1023;
@@ -188,7 +188,7 @@ test_a_place_that_was_taken_over(void **state)
 	assert_int_equal(put(fd, 2, 1), 0);
 	location = msg.nfc.fs.location;
 	octo_port_kernel_add(location, &theirs, 1);
-	octo_ethtool_ask_rule(&msg.nfc, location);
+	msg.nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXCLSRULE, .fs.location = location};
 	assert_int_equal(ask(fd), -ENOENT);
 	close(fd);
 }
@@ -225,7 +225,8 @@ test_rules_that_are_gone_take_no_room(void **state)
 	for (uint16_t i = 0; i < 12; i++) {
 		assert_int_equal(put(fd, i, 1), 0);
 		kernel->used[msg.nfc.fs.location] = false;
-		octo_ethtool_ask_rule(&msg.nfc, msg.nfc.fs.location);
+		msg.nfc = (struct ethtool_rxnfc){.cmd = ETHTOOL_GRXCLSRULE,
+						 .fs.location = msg.nfc.fs.location};
 		assert_int_equal(ask(fd), -ENOENT);
 	}
 	close(fd);

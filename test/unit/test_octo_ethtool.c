@@ -116,18 +116,6 @@ test_sctp_is_refused(void **state)
 }
 
 static void
-test_a_rule_is_removed_by_its_location(void **state)
-{
-	static const struct bytes want[] = {{0, "31000000"}, {176, "05000000"}};
-	struct ethtool_rxnfc nfc;
-
-	(void)state;
-	memset(&nfc, 0xa5, sizeof(nfc));
-	octo_ethtool_fill_delete(&nfc, 5);
-	assert_bytes(&nfc, want, RTE_DIM(want));
-}
-
-static void
 assert_other(const struct octo_tuple *a, const struct octo_tuple *b, bool same)
 {
 	struct ethtool_rxnfc x, y;
@@ -209,25 +197,6 @@ test_locations_are_taken_from_the_top(void **state)
 	taken[0] &= ~RTE_BIT64(17);
 	assert_int_equal(octo_ethtool_free_location(taken, 100), 17);
 	assert_int_equal(octo_ethtool_free_location(taken, 0), RX_CLS_LOC_ANY);
-}
-
-static void
-test_the_room_is_read(void **state)
-{
-	struct ethtool_rxnfc nfc;
-	struct octo_ethtool_room room;
-
-	(void)state;
-	octo_ethtool_ask_room(&nfc);
-	assert_int_equal(nfc.cmd, ETHTOOL_GRXCLSRLCNT);
-	nfc.data = 1024;
-	room = octo_ethtool_read_room(&nfc);
-	assert_int_equal(room.size, 1024);
-	assert_false(room.chooses_places);
-	nfc.data = 8192 | RX_CLS_LOC_SPECIAL;
-	room = octo_ethtool_read_room(&nfc);
-	assert_int_equal(room.size, 8192);
-	assert_true(room.chooses_places);
 }
 
 union rss_request {
@@ -387,11 +356,9 @@ main(void)
 		cmocka_unit_test(test_a_rule_of_ipv6),
 		cmocka_unit_test(test_each_protocol_has_a_flow_type),
 		cmocka_unit_test(test_sctp_is_refused),
-		cmocka_unit_test(test_a_rule_is_removed_by_its_location),
 		cmocka_unit_test(test_the_same_flow_is_known),
 		cmocka_unit_test(test_other_masks_are_another_flow),
 		cmocka_unit_test(test_locations_are_taken_from_the_top),
-		cmocka_unit_test(test_the_room_is_read),
 		cmocka_unit_test(test_a_reta_is_all_that_is_set),
 		cmocka_unit_test(test_a_larger_reta_repeats_a_smaller_one),
 		cmocka_unit_test(test_the_default_reta_has_no_entries),

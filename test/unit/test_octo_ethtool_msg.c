@@ -110,11 +110,10 @@ static void
 test_an_answer_fits_its_request(void **state)
 {
 	struct octo_ethtool_msg answer = {.ret = 0};
-	struct ethtool_rxnfc nfc;
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXCLSRULE, .fs.location = 7};
 	const size_t len = OCTO_ETHTOOL_MSG_HEADER + sizeof(nfc);
 
 	(void)state;
-	octo_ethtool_ask_rule(&nfc, 7);
 	answer.nfc = nfc;
 	assert_true(octo_ethtool_msg_is_answer(&nfc, &answer, len));
 	assert_false(octo_ethtool_msg_is_answer(&nfc, &answer, len - 1));
