@@ -5,7 +5,6 @@
 #include "agent_log.h"
 #include "agent_netdev.h"
 #include "octo_ethtool_io.h"
-#include "octo_ethtool_reta.h"
 #include "octo_ethtool_table.h"
 
 int

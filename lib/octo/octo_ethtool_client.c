@@ -40,8 +40,8 @@ octo_ethtool_client_init(struct octo_ethtool_client *c, const char *addr, uint32
 	octo_credit_init(&c->credit);
 }
 
-static void
-hang_up(struct octo_ethtool_client *c)
+void
+octo_ethtool_client_fini(struct octo_ethtool_client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -50,19 +50,13 @@ hang_up(struct octo_ethtool_client *c)
 	c->has_answered = false;
 }
 
-void
-octo_ethtool_client_fini(struct octo_ethtool_client *c)
-{
-	hang_up(c);
-}
-
 static int
 lose(struct octo_ethtool_client *c, const char *why)
 {
 	c->was_lost |= c->is_welcome;
 	snprintf(c->why, sizeof(c->why), "%s", why);
 	c->deadline = octo_deadline(RETRY_US);
-	hang_up(c);
+	octo_ethtool_client_fini(c);
 	return -ENOTCONN;
 }
 

@@ -8,7 +8,6 @@
 #include <rte_atomic.h>
 #include <rte_common.h>
 
-#include "octo_ethtool_reta.h"
 #include "octo_ethtool_table.h"
 
 #define TOEPLITZ 1

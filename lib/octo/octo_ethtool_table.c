@@ -11,10 +11,8 @@
 
 #include "octo_ethtool_client.h"
 #include "octo_ethtool_io.h"
-#include "octo_ethtool_reta.h"
 #include "octo_ethtool_table.h"
 
-/* Send a request to the kernel. */
 int
 octo_ethtool_ask(const struct octo_ethtool *et, void *request)
 {

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 #include "octo_ethtool.h"
 #include "octo_ethtool_journal.h"
-
-#include <rte_compat.h>
 
 /**
  * @file
@@ -100,5 +100,22 @@ int octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta);
 /** Set a RETA whose size divides the netdev's; -ERANGE: it does not. */
 __rte_internal
 int octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size);
+
+/** If the RETA is the one that the journal says, set the one from before, or the default. */
+__rte_internal
+int octo_ethtool_reta_give_back(struct octo_ethtool *et);
+
+/** @name Between octo_ethtool_table.c and octo_ethtool_reta.c @{ */
+
+/** Send a request to the kernel, or to the agent. */
+int octo_ethtool_ask(const struct octo_ethtool *et, void *request);
+
+/** Read the sizes of RETA and key, the key, and what is hashed. Sets reta_refused. */
+void octo_ethtool_reta_find(struct octo_ethtool *et);
+
+/** Set the RETA that there is, the kernel's default as such. */
+int octo_ethtool_reta_try(struct octo_ethtool *et);
+
+/** @} */
 
 #endif /* OCTO_ETHTOOL_TABLE_H */

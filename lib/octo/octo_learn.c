@@ -165,8 +165,9 @@ drop_candidate(struct octo_learn *l, const struct octo_tuple *tuple)
 
 /* Rules */
 
-static void
-unlink_flow(struct octo_learn *l, struct octo_learned *f)
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_forget)
+void
+octo_learn_forget(struct octo_learn *l, struct octo_learned *f)
 {
 	TAILQ_REMOVE(&l->by_reading, f, by_reading);
 	take_off_step(l, f);
@@ -189,7 +190,7 @@ evict(struct octo_learn *l, struct octo_learned *f, uint32_t tick)
 		c->first = f->first;
 		c->tick = tick;
 	}
-	unlink_flow(l, f);
+	octo_learn_forget(l, f);
 	l->stats.evicted++;
 }
 
@@ -434,7 +435,7 @@ octo_learn_work(struct octo_learn *l, uint64_t now)
 	counted = read_hits(l, f, tick);
 	if (is_idle(l, f, tick)) {
 		l->ops->remove(l->ctx, f->rule, &unused);
-		unlink_flow(l, f);
+		octo_learn_forget(l, f);
 		l->stats.aged++;
 	} else if (!counted) {
 		try_without(l, f, tick);
@@ -474,18 +475,11 @@ octo_learn_current(struct octo_learn *l)
 	return l->current;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_forget)
-void
-octo_learn_forget(struct octo_learn *l, struct octo_learned *flow)
-{
-	unlink_flow(l, flow);
-}
-
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_refused)
 void
 octo_learn_refused(struct octo_learn *l, struct octo_learned *flow, uint64_t now)
 {
-	unlink_flow(l, flow);
+	octo_learn_forget(l, flow);
 	/* one of many that were on their way when the table became full */
 	if (l->full && now < l->retry) {
 		l->stats.refused++;
@@ -502,7 +496,7 @@ octo_learn_forget_all(struct octo_learn *l)
 	struct octo_learned *f;
 
 	while ((f = TAILQ_FIRST(&l->by_reading)) != NULL)
-		unlink_flow(l, f);
+		octo_learn_forget(l, f);
 	free(l->candidates);
 	l->candidates = NULL;
 	l->stats.candidates = 0;

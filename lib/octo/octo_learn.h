@@ -115,7 +115,7 @@ struct octo_learned *octo_learn_current(struct octo_learn *l);
 
 /** The rule is removed by other code. */
 __rte_internal
-void octo_learn_forget(struct octo_learn *l, struct octo_learned *flow);
+void octo_learn_forget(struct octo_learn *l, struct octo_learned *f);
 
 /** The same, after the table turned out to have no room for the rule. */
 __rte_internal
