@@ -103,16 +103,17 @@ take_away(struct installed *p, char *why)
 	return 0;
 }
 
+/* To the E-Switch an uplink is the network behind it, and a representor its PF. */
 static void
 build_mpfs(const struct agent_rules *rules, struct octo_flow_rule *r,
 	   const struct octo_tuple *tuple, uint8_t priority, uint8_t pf, bool count)
 {
 	if (has_uplink(rules))
-		octo_flow_build_eswitch(r, tuple, priority, rules->config.uplink,
-					rules->config.rep_port[pf], count);
+		octo_flow_build_transfer(r, OCTO_DIALECT_REPRESENTED, tuple, priority,
+					 rules->config.uplink, rules->config.rep_port[pf], count);
 	else
-		octo_flow_build_mpfs(r, tuple, priority, rules->proxy, rules->config.pf_port[pf],
-				     count);
+		octo_flow_build_transfer(r, OCTO_DIALECT_WIRE_ITEM, tuple, priority, rules->proxy,
+					 rules->config.pf_port[pf], count);
 }
 
 static int
@@ -417,8 +418,8 @@ open_way_out(struct agent_rules *rules, uint8_t pf, char *why)
 {
 	struct octo_flow_rule r;
 
-	octo_flow_build_eswitch(&r, NULL, 0, rules->config.rep_port[pf], rules->config.uplink,
-				false);
+	octo_flow_build_transfer(&r, OCTO_DIALECT_REPRESENTED, NULL, 0, rules->config.rep_port[pf],
+				 rules->config.uplink, false);
 	return install(&rules->way_out[pf], rules->proxy, &r, why);
 }
 

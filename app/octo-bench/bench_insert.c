@@ -93,8 +93,8 @@ insert_direct(struct insert *c, uint32_t flow)
 		ret = bench_rule_create(c->nic.pf[i], &rule);
 	if (ret != 0)
 		return ret;
-	octo_flow_build_mpfs(&rule, &tuple, 0, c->nic.pf[0], c->nic.pf[home],
-			     bench_tap_counts(true));
+	octo_flow_build_transfer(&rule, OCTO_DIALECT_WIRE_ITEM, &tuple, 0, c->nic.pf[0],
+				 c->nic.pf[home], bench_tap_counts(true));
 	return bench_rule_create(c->nic.pf[0], &rule);
 }
 

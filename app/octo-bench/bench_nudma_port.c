@@ -84,7 +84,8 @@ spread(const struct nudma_port *p)
 
 	for (uint32_t flow = 1; flow < NUDMA_NB_FLOWS && ret == 0; flow += 2) {
 		bench_flow_tuple(flow, &tuple);
-		octo_flow_build_mpfs(&rule, &tuple, 0, p->pf[0], p->pf[NUDMA_APP], false);
+		octo_flow_build_transfer(&rule, OCTO_DIALECT_WIRE_ITEM, &tuple, 0, p->pf[0],
+					 p->pf[NUDMA_APP], false);
 		ret = bench_rule_create(p->pf[0], &rule);
 	}
 	return ret;

@@ -112,7 +112,8 @@ overhead_wire_split(const struct overhead_stage *s, const struct overhead_conten
 	if (c->sliced)
 		octo_flow_build_queue(&rule, &tuple, 0, 1, false);
 	else
-		octo_flow_build_mpfs(&rule, &tuple, 0, c->pf[0], c->pf[1], false);
+		octo_flow_build_transfer(&rule, OCTO_DIALECT_WIRE_ITEM, &tuple, 0, c->pf[0],
+					 c->pf[1], false);
 	if (rte_flow_create(c->pf[0], &rule.attr, rule.pattern, rule.actions, &error) != NULL)
 		return 0;
 	return -rte_errno;

@@ -204,21 +204,3 @@ octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_dialect_id dialect
 	*item++ = build_l3(rule, &t, &mask);
 	end_transfer(rule, dialect, item, to_port, count);
 }
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_mpfs)
-void
-octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple, uint32_t priority,
-		     uint16_t from_port, uint16_t to_port, bool count)
-{
-	octo_flow_build_transfer(rule, OCTO_DIALECT_WIRE_ITEM, tuple, priority, from_port, to_port,
-				 count);
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_flow_build_eswitch)
-void
-octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-			uint32_t priority, uint16_t from_port, uint16_t to_port, bool count)
-{
-	octo_flow_build_transfer(rule, OCTO_DIALECT_REPRESENTED, tuple, priority, from_port,
-				 to_port, count);
-}

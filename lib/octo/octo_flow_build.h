@@ -74,29 +74,10 @@ void
 octo_flow_build_to_pf(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
 		      uint16_t ether_type, uint32_t priority, uint16_t from_port, uint16_t to_port);
 
-/**
- * The same in the dialect "wire-item": transfer, packets that enter from the network behind ethdev
- * `from_port`, 5-tuple, PORT_REPRESENTOR `to_port` [, COUNT] (rte_flow guide, "Traffic direction"
- * and "Actions": PORT_REPRESENTOR gives packets to the ethdev itself). Without a tuple (NULL): all
- * packets that enter there.
- */
-__rte_internal
-void octo_flow_build_mpfs(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-			  uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
-
 /** Masked transfer rule: for IP packets of a family that match `masked` [, COUNT]. */
 __rte_internal
 void octo_flow_build_masked(struct octo_flow_rule *rule, enum octo_dialect_id dialect,
 			    enum octo_tuple_family family, const struct octo_partition_rule *masked,
 			    uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
-
-/**
- * E-Switch rule: transfer, packets that enter from behind ethdev `from_port` (an uplink: the
- * network; a representor: its PF), 5-tuple, REPRESENTED_PORT `to_port` [, COUNT]. Without a
- * tuple (NULL): all packets that enter there.
- */
-__rte_internal
-void octo_flow_build_eswitch(struct octo_flow_rule *rule, const struct octo_tuple *tuple,
-			     uint32_t priority, uint16_t from_port, uint16_t to_port, bool count);
 
 #endif /* OCTO_FLOW_BUILD_H */

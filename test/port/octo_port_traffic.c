@@ -60,7 +60,7 @@ octo_port_build_mpfs(struct octo_flow_rule *r, uint16_t src_port, unsigned int p
 	const struct octo_tuple t = tuple_of(src_port);
 	const uint16_t to = octo_port_pf(pf);
 
-	octo_flow_build_mpfs(r, &t, 0, to, to, false);
+	octo_flow_build_transfer(r, OCTO_DIALECT_WIRE_ITEM, &t, 0, to, to, false);
 }
 
 struct rte_flow *
@@ -98,7 +98,8 @@ octo_port_overrule(uint16_t src_port, unsigned int pf)
 	const struct octo_tuple t = tuple_of(src_port);
 	struct octo_flow_rule r;
 
-	octo_flow_build_mpfs(&r, &t, 0, octo_port_pf(0), octo_port_pf(pf), false);
+	octo_flow_build_transfer(&r, OCTO_DIALECT_WIRE_ITEM, &t, 0, octo_port_pf(0),
+				 octo_port_pf(pf), false);
 	return rte_flow_create(octo_port_pf(0), &r.attr, r.pattern, r.actions, NULL);
 }
 

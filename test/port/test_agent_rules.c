@@ -511,7 +511,8 @@ test_failed_creation_takes_everything_back(void **state)
 	(void)state;
 	rig_add_ports("default_pf=2", NULL);
 	uplink = octo_port_pf(RIG_UPLINK);
-	octo_flow_build_eswitch(&r, NULL, 2, uplink, octo_port_pf(RIG_REP(0)), false);
+	octo_flow_build_transfer(&r, OCTO_DIALECT_REPRESENTED, NULL, 2, uplink,
+				 octo_port_pf(RIG_REP(0)), false);
 	flow = rte_flow_create(uplink, &r.attr, r.pattern, r.actions, &error);
 	assert_non_null(flow);
 	assert_int_equal(create(), -EEXIST);

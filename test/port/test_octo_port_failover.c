@@ -150,7 +150,8 @@ transfer(uint16_t port, uint16_t pf_port, struct rte_flow_error *error)
 {
 	struct octo_flow_rule r;
 
-	octo_flow_build_mpfs(&r, &octo_tuple_example, 0, pf_port, pf_port, false);
+	octo_flow_build_transfer(&r, OCTO_DIALECT_WIRE_ITEM, &octo_tuple_example, 0, pf_port,
+				 pf_port, false);
 	return rte_flow_create(port, &r.attr, r.pattern, r.actions, error);
 }
 

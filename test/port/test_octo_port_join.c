@@ -231,7 +231,8 @@ test_a_transfer_rule_waits_for_a_joining_pf(void **state)
 
 	(void)state;
 	octo_port_up(port, 2);
-	octo_flow_build_mpfs(&r, &octo_tuple_example, 0, octo_port_pf(0), octo_port_pf(1), false);
+	octo_flow_build_transfer(&r, OCTO_DIALECT_WIRE_ITEM, &octo_tuple_example, 0,
+				 octo_port_pf(0), octo_port_pf(1), false);
 	lead = rte_flow_create(port, &r.attr, r.pattern, r.actions, NULL);
 	assert_non_null(lead);
 	for (uint16_t i = 0; i < RULES; i++)

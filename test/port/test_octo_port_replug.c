@@ -259,7 +259,8 @@ lead_to_pf(uint16_t port, uint16_t src_port, unsigned int pf)
 	struct octo_flow_rule r;
 
 	tuple.src_port = rte_cpu_to_be_16(src_port);
-	octo_flow_build_mpfs(&r, &tuple, 0, octo_port_pf(0), octo_port_pf(pf), false);
+	octo_flow_build_transfer(&r, OCTO_DIALECT_WIRE_ITEM, &tuple, 0, octo_port_pf(0),
+				 octo_port_pf(pf), false);
 	return rte_flow_create(port, &r.attr, r.pattern, r.actions, &error);
 }
 

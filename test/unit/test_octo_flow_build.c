@@ -54,9 +54,11 @@ build_and_parse(const struct octo_tuple *tuple, const struct wanted *w)
 
 	memset(&rule, 0xa5, sizeof(rule));
 	if (w->eswitch)
-		octo_flow_build_eswitch(&rule, tuple, w->priority, w->from, w->to, w->count);
+		octo_flow_build_transfer(&rule, OCTO_DIALECT_REPRESENTED, tuple, w->priority,
+					 w->from, w->to, w->count);
 	else if (w->transfer)
-		octo_flow_build_mpfs(&rule, tuple, w->priority, w->from, w->to, w->count);
+		octo_flow_build_transfer(&rule, OCTO_DIALECT_WIRE_ITEM, tuple, w->priority, w->from,
+					 w->to, w->count);
 	else
 		octo_flow_build_queue(&rule, tuple, w->priority, w->queue, w->count);
 	if (octo_flow_parse(&rule.attr, rule.pattern, rule.actions, &spec, &error) != 0)
@@ -136,7 +138,7 @@ test_eswitch_rule_without_tuple_is_for_all(void **state)
 	struct octo_flow_rule rule;
 
 	(void)state;
-	octo_flow_build_eswitch(&rule, NULL, 5, 6, 7, false);
+	octo_flow_build_transfer(&rule, OCTO_DIALECT_REPRESENTED, NULL, 5, 6, 7, false);
 	assert_int_equal(octo_flow_parse(&rule.attr, rule.pattern, rule.actions, &spec, NULL), 0);
 	assert_true(spec.match_all);
 	assert_int_equal(spec.priority, 5);
@@ -178,7 +180,7 @@ test_mpfs_rule_begins_at_the_network_side(void **state)
 
 	(void)state;
 	assert_int_equal(octo_tuple_read(&t, "udp", "1.1.1.1", 5, "2.2.2.2", 6, NULL), 0);
-	octo_flow_build_mpfs(&rule, &t, 0, 4, 9, true);
+	octo_flow_build_transfer(&rule, OCTO_DIALECT_WIRE_ITEM, &t, 0, 4, 9, true);
 	assert_true(rule.attr.transfer && !rule.attr.ingress && !rule.attr.egress);
 	for (size_t i = 0; i < RTE_DIM(items); i++)
 		assert_int_equal(rule.pattern[i].type, items[i]);
