@@ -2,8 +2,11 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include <eal_export.h>
+#include <rte_byteorder.h>
 #include <rte_common.h>
 
 #include "octo_agent_msg.h"
@@ -28,58 +31,65 @@ static const struct {
 	[OCTO_AGENT_DEFAULT] = {4, 4},
 };
 
-/* Writes a number in network order and advances *at. */
+/* A message is written and read by the same functions, field by field. */
+struct wire {
+	uint8_t *at; /* the next byte */
+	bool reads;
+};
+
 static void
-put(uint8_t **at, uint64_t value, size_t len)
+copy_bytes(struct wire *w, void *bytes, size_t len)
 {
+	if (w->reads)
+		memcpy(bytes, w->at, len);
+	else
+		memcpy(w->at, bytes, len);
+	w->at += len;
+}
+
+/* In network order on the wire. */
+static void
+copy_number(struct wire *w, void *number, size_t len)
+{
+	uint8_t *bytes = number;
+
 	for (size_t i = 0; i < len; i++)
-		(*at)[i] = (uint8_t)(value >> 8 * (len - 1 - i));
-	*at += len;
+		copy_bytes(w, &bytes[RTE_BYTE_ORDER == RTE_BIG_ENDIAN ? i : len - 1 - i], 1);
 }
 
-static uint64_t
-get(const uint8_t **at, size_t len)
+/* Zeros, whatever the peer has there. */
+static void
+skip(struct wire *w, size_t len)
 {
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < len; i++)
-		value = value << 8 | (*at)[i];
-	*at += len;
-	return value;
+	if (!w->reads)
+		memset(w->at, 0, len);
+	w->at += len;
 }
 
 static void
-put_bytes(uint8_t **at, const void *bytes, size_t len)
+copy_tuple(struct wire *w, struct octo_tuple *t)
 {
-	memcpy(*at, bytes, len);
-	*at += len;
-}
-
-static void
-get_bytes(const uint8_t **at, void *bytes, size_t len)
-{
-	memcpy(bytes, *at, len);
-	*at += len;
-}
-
-static void
-put_tuple(uint8_t **at, const struct octo_tuple *t)
-{
-	put(at, t->family, 1);
-	put(at, t->proto, 1);
-	put_bytes(at, &t->src_port, 2);
-	put_bytes(at, &t->dst_port, 2);
-	put(at, 0, 2);
-	put_bytes(at, t->src, sizeof(t->src));
-	put_bytes(at, t->dst, sizeof(t->dst));
+	if (w->reads)
+		octo_tuple_clear(t);
+	copy_number(w, &t->family, 1);
+	copy_number(w, &t->proto, 1);
+	copy_bytes(w, &t->src_port, 2);
+	copy_bytes(w, &t->dst_port, 2);
+	skip(w, 2);
+	copy_bytes(w, t->src, sizeof(t->src));
+	copy_bytes(w, t->dst, sizeof(t->dst));
 }
 
 /* Tuples are compared byte by byte, so unused bytes must be 0. */
 static bool
-is_canonical(const struct octo_tuple *t)
+is_canonical(const struct octo_agent_msg *msg)
 {
+	const struct octo_tuple *t = &msg->rule.tuple;
 	static const uint8_t zero[12];
 
+	if (msg->type != OCTO_AGENT_PUT && msg->type != OCTO_AGENT_REMOVE &&
+	    msg->type != OCTO_AGENT_QUERY)
+		return true;
 	if (t->proto != IPPROTO_TCP && t->proto != IPPROTO_UDP && t->proto != IPPROTO_SCTP)
 		return false;
 	if (t->family == OCTO_IPV6)
@@ -88,58 +98,49 @@ is_canonical(const struct octo_tuple *t)
 	       memcmp(t->dst + 4, zero, sizeof(zero)) == 0;
 }
 
-static int
-get_tuple(const uint8_t **at, struct octo_tuple *t)
-{
-	octo_tuple_clear(t);
-	t->family = (uint8_t)get(at, 1);
-	t->proto = (uint8_t)get(at, 1);
-	get_bytes(at, &t->src_port, 2);
-	get_bytes(at, &t->dst_port, 2);
-	(void)get(at, 2);
-	get_bytes(at, t->src, sizeof(t->src));
-	get_bytes(at, t->dst, sizeof(t->dst));
-	return is_canonical(t) ? 0 : -EBADMSG;
-}
-
+/* The length of the body is known if it is read. */
 static void
-put_body(uint8_t **at, const struct octo_agent_msg *msg)
+copy_body(struct wire *w, struct octo_agent_msg *msg, size_t len)
 {
 	switch (msg->type) {
 	case OCTO_AGENT_HELLO:
-		put(at, msg->hello.min_version, 2);
-		put(at, msg->hello.max_version, 2);
-		put(at, msg->hello.nb_pfs, 1);
-		put(at, 0, 3);
-		put_bytes(at, msg->hello.secret.bytes, msg->hello.secret.len);
+		copy_number(w, &msg->hello.min_version, 2);
+		copy_number(w, &msg->hello.max_version, 2);
+		copy_number(w, &msg->hello.nb_pfs, 1);
+		skip(w, 3);
+		if (w->reads)
+			msg->hello.secret = (struct octo_agent_secret){.len = (uint8_t)(len - 8)};
+		copy_bytes(w, msg->hello.secret.bytes, msg->hello.secret.len);
 		break;
 	case OCTO_AGENT_WELCOME:
-		put(at, msg->welcome.version, 2);
-		put(at, msg->welcome.nb_pfs, 1);
-		put(at, msg->welcome.flags, 1);
-		put(at, msg->welcome.rules, 4);
+		copy_number(w, &msg->welcome.version, 2);
+		copy_number(w, &msg->welcome.nb_pfs, 1);
+		copy_number(w, &msg->welcome.flags, 1);
+		copy_number(w, &msg->welcome.rules, 4);
 		break;
 	case OCTO_AGENT_PUT:
 	case OCTO_AGENT_REMOVE:
 	case OCTO_AGENT_QUERY:
-		put_tuple(at, &msg->rule.tuple);
+		copy_tuple(w, &msg->rule.tuple);
 		if (msg->type != OCTO_AGENT_PUT)
 			break;
-		put(at, msg->rule.pf, 1);
-		put(at, 0, 1);
-		put(at, msg->rule.queue, 2);
+		copy_number(w, &msg->rule.pf, 1);
+		skip(w, 1);
+		copy_number(w, &msg->rule.queue, 2);
 		break;
 	case OCTO_AGENT_RESULT:
-		put(at, (uint32_t)msg->result.error, 4);
-		put_bytes(at, msg->result.text, strnlen(msg->result.text, OCTO_AGENT_TEXT_MAX - 1));
+		len = w->reads ? len - 4 : strnlen(msg->result.text, OCTO_AGENT_TEXT_MAX - 1);
+		copy_number(w, &msg->result.error, 4);
+		copy_bytes(w, msg->result.text, len);
+		msg->result.text[len] = '\0';
 		break;
 	case OCTO_AGENT_COUNT:
-		put(at, msg->count.hits, 8);
-		put(at, msg->count.bytes, 8);
+		copy_number(w, &msg->count.hits, 8);
+		copy_number(w, &msg->count.bytes, 8);
 		break;
 	case OCTO_AGENT_DEFAULT:
-		put(at, msg->default_pf, 1);
-		put(at, 0, 3);
+		copy_number(w, &msg->default_pf, 1);
+		skip(w, 3);
 		break;
 	case OCTO_AGENT_SYNCED:
 	case OCTO_AGENT_PING:
@@ -148,78 +149,31 @@ put_body(uint8_t **at, const struct octo_agent_msg *msg)
 }
 
 static void
-get_result(const uint8_t *at, size_t len, struct octo_agent_result *result)
+copy_header(struct wire *w, struct octo_agent_msg *msg, uint16_t *type, uint16_t *body)
 {
-	result->error = (int32_t)get(&at, 4);
-	memcpy(result->text, at, len - 4);
-	result->text[len - 4] = '\0';
-}
+	uint32_t magic = OCTO_AGENT_MAGIC;
 
-static void
-get_secret(const uint8_t *at, size_t len, struct octo_agent_secret *secret)
-{
-	*secret = (struct octo_agent_secret){.len = (uint8_t)len};
-	memcpy(secret->bytes, at, len);
-}
-
-static int
-get_body(const uint8_t *at, size_t len, struct octo_agent_msg *msg)
-{
-	switch (msg->type) {
-	case OCTO_AGENT_HELLO:
-		msg->hello.min_version = (uint16_t)get(&at, 2);
-		msg->hello.max_version = (uint16_t)get(&at, 2);
-		msg->hello.nb_pfs = (uint8_t)get(&at, 1);
-		get_secret(at + 3, len - 8, &msg->hello.secret);
-		break;
-	case OCTO_AGENT_WELCOME:
-		msg->welcome.version = (uint16_t)get(&at, 2);
-		msg->welcome.nb_pfs = (uint8_t)get(&at, 1);
-		msg->welcome.flags = (uint8_t)get(&at, 1);
-		msg->welcome.rules = (uint32_t)get(&at, 4);
-		break;
-	case OCTO_AGENT_PUT:
-	case OCTO_AGENT_REMOVE:
-	case OCTO_AGENT_QUERY:
-		if (get_tuple(&at, &msg->rule.tuple) != 0)
-			return -EBADMSG;
-		if (msg->type != OCTO_AGENT_PUT)
-			break;
-		msg->rule.pf = (uint8_t)get(&at, 1);
-		(void)get(&at, 1);
-		msg->rule.queue = (uint16_t)get(&at, 2);
-		break;
-	case OCTO_AGENT_RESULT:
-		get_result(at, len, &msg->result);
-		break;
-	case OCTO_AGENT_COUNT:
-		msg->count.hits = get(&at, 8);
-		msg->count.bytes = get(&at, 8);
-		break;
-	case OCTO_AGENT_DEFAULT:
-		msg->default_pf = (uint8_t)get(&at, 1);
-		break;
-	case OCTO_AGENT_SYNCED:
-	case OCTO_AGENT_PING:
-		break;
-	}
-	return 0;
+	copy_number(w, &magic, 4);
+	copy_number(w, type, 2);
+	copy_number(w, body, 2);
+	copy_number(w, &msg->session, 4);
+	copy_number(w, &msg->seq, 4);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_msg_write)
 size_t
 octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg)
 {
-	uint8_t *body = bytes + OCTO_AGENT_HEADER;
-	uint8_t *end = body;
+	struct octo_agent_msg copy = *msg;
+	uint16_t type = (uint16_t)msg->type;
+	struct wire w = {.at = bytes + OCTO_AGENT_HEADER};
+	uint16_t body;
 
-	put_body(&end, msg);
-	put(&bytes, OCTO_AGENT_MAGIC, 4);
-	put(&bytes, msg->type, 2);
-	put(&bytes, (uint64_t)(end - body), 2);
-	put(&bytes, msg->session, 4);
-	put(&bytes, msg->seq, 4);
-	return OCTO_AGENT_HEADER + (size_t)(end - body);
+	copy_body(&w, &copy, 0);
+	body = (uint16_t)(w.at - bytes - OCTO_AGENT_HEADER);
+	w.at = bytes;
+	copy_header(&w, &copy, &type, &body);
+	return OCTO_AGENT_HEADER + (size_t)body;
 }
 
 /* Offset at which the next magic may begin: a peer that restarted leaves half a message behind. */
@@ -242,7 +196,8 @@ begins_with_magic(const uint8_t *bytes, size_t len)
 int
 octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg, size_t *used)
 {
-	const uint8_t *at = bytes + 4;
+	/* it is not written to */
+	struct wire w = {.at = (uint8_t *)(uintptr_t)bytes, .reads = true};
 	uint16_t body;
 	uint16_t type;
 
@@ -255,8 +210,7 @@ octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg
 	}
 	if (len < OCTO_AGENT_HEADER)
 		return -EAGAIN;
-	type = (uint16_t)get(&at, 2);
-	body = (uint16_t)get(&at, 2);
+	copy_header(&w, msg, &type, &body);
 	if (type == 0 || type >= RTE_DIM(body_len) || body < body_len[type].min ||
 	    body > body_len[type].max) {
 		*used = skip_to_magic(bytes, len);
@@ -266,7 +220,6 @@ octo_agent_msg_read(const uint8_t *bytes, size_t len, struct octo_agent_msg *msg
 		return -EAGAIN;
 	*used = OCTO_AGENT_HEADER + (size_t)body;
 	msg->type = (enum octo_agent_type)type;
-	msg->session = (uint32_t)get(&at, 4);
-	msg->seq = (uint32_t)get(&at, 4);
-	return get_body(at, body, msg);
+	copy_body(&w, msg, body);
+	return is_canonical(msg) ? 0 : -EBADMSG;
 }
