@@ -21,6 +21,8 @@
 #define OCTO_FLOW_RATE_FOREVER (32 * OCTO_FLOW_RATE_HALF_LIFE)
 /** A flow that was watched for fewer ticks is treated as if it were this many. */
 #define OCTO_FLOW_RATE_YOUNG 8
+/** 2^-(1/64) in units of 2^-32: the decay per tick. */
+#define OCTO_FLOW_RATE_PER_TICK UINT64_C(4248701965)
 /** Steps of the flow rate, four per octave. */
 #define OCTO_FLOW_RATE_STEPS 128
 
@@ -28,7 +30,16 @@ struct octo_flow_rate {
 	uint32_t kept[OCTO_FLOW_RATE_HALF_LIFE]; /**< of 65536, after this many ticks */
 };
 
-void octo_flow_rate_init(struct octo_flow_rate *w);
+static inline void
+octo_flow_rate_init(struct octo_flow_rate *w)
+{
+	uint64_t left = UINT64_C(1) << 32;
+
+	for (unsigned int i = 0; i < OCTO_FLOW_RATE_HALF_LIFE; i++) {
+		w->kept[i] = (uint32_t)(left >> 16);
+		left = left * OCTO_FLOW_RATE_PER_TICK >> 32;
+	}
+}
 
 static inline uint32_t
 octo_flow_rate_tick(uint64_t ms)

@@ -2,7 +2,7 @@
 
 #include "octo_test.h"
 
-#include "octo_hysteresis.h"
+#include "octo_tracking.h"
 
 #define BASE 1000
 #define T0 UINT64_C(0xffffffffffff8000) /* the clock wraps */
