@@ -2,7 +2,6 @@
 
 #include <eal_export.h>
 #include <rte_alarm.h>
-#include <rte_cycles.h>
 
 #include "octo_clock.h"
 

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stddef.h>
 #include <string.h>
 
 #include <eal_export.h>

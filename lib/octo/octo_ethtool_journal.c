@@ -14,7 +14,6 @@
 #include <eal_export.h>
 #include <rte_common.h>
 #include <rte_atomic.h>
-#include <rte_string_fns.h>
 
 #include "octo_ethtool_io.h"
 #include "octo_ethtool_journal.h"

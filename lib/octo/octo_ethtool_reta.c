@@ -6,7 +6,6 @@
 
 #include <eal_export.h>
 #include <rte_atomic.h>
-#include <rte_common.h>
 
 #include "octo_ethtool_table.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <eal_export.h>
-#include <rte_common.h>
 
 #include "octo_elapsed.h"
 #include "octo_gate.h"

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <rte_compat.h>
-#include <rte_flow.h>
 
 #include "octo_life.h"
 #include "octo_plan.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <netinet/in.h>
 #include <string.h>
 
 #include <eal_export.h>
-#include <rte_byteorder.h>
 #include <rte_common.h>
 #include <rte_ether.h>
 

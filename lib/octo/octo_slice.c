@@ -8,7 +8,6 @@
 
 #include <eal_export.h>
 #include <rte_common.h>
-#include <rte_ethdev.h>
 
 #include "octo_slice.h"
 

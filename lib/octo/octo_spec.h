@@ -4,7 +4,6 @@
 #define OCTO_SPEC_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <rte_compat.h>
 #include <rte_flow.h>

@@ -3,7 +3,6 @@
 #ifndef OCTO_SPEC_ROW_H
 #define OCTO_SPEC_ROW_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

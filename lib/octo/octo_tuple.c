@@ -2,9 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <eal_export.h>
 #include <rte_common.h>

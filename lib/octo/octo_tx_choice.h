@@ -3,7 +3,6 @@
 #ifndef OCTO_TX_CHOICE_H
 #define OCTO_TX_CHOICE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_compat.h>
