@@ -98,6 +98,45 @@ test_a_pf_that_fails_a_destruction(void **state)
 	octo_port_fail_destroy = RTE_MAX_ETHPORTS;
 }
 
+/* Without a flow queue of the application's: the handle stays valid, for another attempt. */
+static void
+test_a_pf_that_fails_a_destruction_of_a_single_rule(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	struct octo_port_table t;
+	uint16_t port = octo_port_start_with_table(&conf, &t);
+	struct rte_flow *flow = octo_port_enqueue(&t, 100, 1, false, NULL);
+	struct rte_flow_error error = {0};
+
+	(void)state;
+	octo_port_pull(port, 100, OK);
+	octo_port_fail_destroy = octo_port_pf(1);
+	assert_int_equal(rte_flow_destroy(port, flow, &error), -EIO);
+	assert_int_equal(rte_errno, EIO);
+	assert_non_null(error.message);
+	assert_int_equal(octo_port_fail_destroy, RTE_MAX_ETHPORTS);
+	octo_port_pull_nothing(port);
+	assert_int_equal(rte_flow_template_table_destroy(port, t.table, NULL), -EBUSY);
+	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
+	octo_port_table_destroy(&t);
+}
+
+/* The rules are gone all the same. */
+static void
+test_a_pf_that_fails_a_destruction_of_a_flush(void **state)
+{
+	const struct octo_port_conf conf = {0};
+	struct octo_port_table t;
+	uint16_t port = octo_port_start_with_table(&conf, &t);
+
+	(void)state;
+	assert_non_null(octo_port_enqueue(&t, 100, 1, false, NULL));
+	octo_port_pull(port, 100, OK);
+	octo_port_fail_destroy = octo_port_pf(1);
+	assert_int_equal(rte_flow_flush(port, NULL), -EIO);
+	octo_port_table_destroy(&t);
+}
+
 /* It has the rule without a flow queue, as one that came back. */
 static void
 test_a_pf_without_the_table(void **state)
@@ -133,6 +172,8 @@ main(void)
 		octo_port_test(test_a_pf_that_takes_no_destruction),
 		octo_port_test(test_a_switch_that_takes_no_destruction),
 		octo_port_test(test_a_pf_that_fails_a_destruction),
+		octo_port_test(test_a_pf_that_fails_a_destruction_of_a_single_rule),
+		octo_port_test(test_a_pf_that_fails_a_destruction_of_a_flush),
 		octo_port_test(test_a_pf_without_the_table),
 	};
 

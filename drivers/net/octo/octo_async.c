@@ -120,8 +120,7 @@ awaited(const struct octo_dev *octo, const struct op *op)
 static void
 free_rule(struct octo_dev *octo, struct rte_flow *rule)
 {
-	rule->ext->table->nb_flows--;
-	rule->ext->table = NULL;
+	octo_async_leave_table(rule);
 	octo_rule_remove_locked(octo, rule, NULL);
 }
 
@@ -276,14 +275,18 @@ disown(struct octo_dev *octo, struct rte_flow *rule)
 	rule->pending = false;
 }
 
-/* The rule is removed without a flow queue: remove it from the PFs, too. */
-void
-octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
+/*
+ * The rule is removed without a flow queue: remove it from the PFs, too. A PF that does not answer
+ * has not failed.
+ */
+int
+octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule,
+			   struct rte_flow_error *error)
 {
 	struct octo_async_queue *q;
 
 	if (rule->ext->table == NULL)
-		return;
+		return 0;
 	/* operations on the rule that are still in the queues are completed first */
 	disown(octo, rule);
 	octo_async_settle_locked(octo);
@@ -295,5 +298,16 @@ octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule)
 	settle(octo, q);
 	/* a result that comes later must not find it */
 	q->own.rule = NULL;
-	rule->ext->table->nb_flows--;
+	return !q->own.failed ? 0 :
+				rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+						   "a PF failed to destroy the rule");
+}
+
+/* The rule is about to be freed. */
+void
+octo_async_leave_table(struct rte_flow *rule)
+{
+	if (rule->ext->table != NULL)
+		rule->ext->table->nb_flows--;
+	rule->ext->table = NULL;
 }

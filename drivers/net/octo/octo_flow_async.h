@@ -62,6 +62,8 @@ void octo_template_free_locked(struct octo_dev *octo);
 struct octo_async_queue *octo_async_queue_create(uint16_t id, uint32_t size);
 void octo_async_queue_free(struct octo_async_queue *q);
 void octo_async_settle_locked(struct octo_dev *octo);
-void octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule);
+int octo_async_withdraw_locked(struct octo_dev *octo, struct rte_flow *rule,
+			       struct rte_flow_error *error);
+void octo_async_leave_table(struct rte_flow *rule);
 
 #endif /* OCTO_FLOW_ASYNC_H */

@@ -287,14 +287,17 @@ octo_rule_leave_locked(struct octo_dev *octo, struct rte_flow *rule)
 int
 octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
+	int failed = 0;
 	int ret;
 
-	if (rule->by_table)
-		octo_async_withdraw_locked(octo, rule);
-	ret = octo_fanout_remove_locked(octo, rule, error);
+	if (rule->by_table) {
+		failed = octo_async_withdraw_locked(octo, rule, error);
+		octo_async_leave_table(rule);
+	}
+	ret = octo_fanout_remove_locked(octo, rule, failed == 0 ? error : NULL);
 	octo_rule_store_delist_locked(octo, rule);
 	octo_rule_store_free(octo, rule);
-	return ret;
+	return failed != 0 ? failed : ret;
 }
 
 /* A PF refused to destroy the rule: insert it again on the others, as far as they accept it. */
@@ -313,7 +316,7 @@ restore(struct octo_dev *octo, struct rte_flow *rule)
 /*
  * Destroy a rule at the application's request. It may linger, as the flow's next rule may
  * follow at once. If a PF refuses, the rule stays and its handle stays valid for another
- * attempt.
+ * attempt. Where a flow queue has failed, only the handle does, as with the asynchronous call.
  */
 int
 octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
@@ -323,9 +326,15 @@ octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	if (octo->fences.settings.linger_ms > 0 && octo_rule_linger_locked(octo, rule))
 		return 0;
 	ret = octo_fanout_remove_locked(octo, rule, error);
+	if (ret != 0) {
+		restore(octo, rule);
+	} else if (rule->by_table) {
+		ret = octo_async_withdraw_locked(octo, rule, error);
+		if (ret != 0)
+			octo_rule_leave_locked(octo, rule);
+	}
 	if (ret == 0)
 		return octo_rule_remove_locked(octo, rule, NULL);
-	restore(octo, rule);
 	rte_errno = -ret;
 	return ret;
 }
