@@ -83,6 +83,35 @@ test_what_an_indirect_action_has_counted_stays(void **state)
 	check_counts(true);
 }
 
+/*
+ * Its rules of the switch choose the queue, and so count flows of all PFs. The count that was read
+ * is not added again while the rule stays.
+ */
+static void
+test_what_the_transfer_proxy_has_counted_stays(void **state)
+{
+	const struct octo_port_conf conf = {
+		.replug = true, .nic = "dialect=indirect", .octo = "dialect=indirect"};
+	const uint16_t port = octo_port_create(&conf);
+	struct octo_port_tally tally = {0};
+	struct rte_flow *flow;
+
+	(void)state;
+	octo_port_up(port, 2);
+	flow = steer_and_count(port, FLOW, false);
+	assert_non_null(flow);
+	octo_port_await(octo_port_leads_to(port, FLOW, QUEUE, 1));
+	assert_true(octo_port_is_proxy(port, 0));
+	octo_port_assert_arrives(port, FLOW, QUEUE, 100);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,eject,60000000"), 0);
+	octo_port_await((octo_port_poll(port, OTHER_QUEUE, 32, &tally), !octo_port_pf_is_there(0)));
+	assert_hits(port, flow, 100);
+	octo_port_await(octo_port_is_proxy(port, 1));
+	octo_port_await(octo_port_rule_pf(port, FLOW) == 1);
+	octo_port_assert_arrives(port, FLOW, QUEUE, 200);
+	assert_hits(port, flow, 300);
+}
+
 /* What was ejected can be probed by the next test. */
 static int
 teardown(void **state)
@@ -101,6 +130,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		eject_test(test_what_rules_have_counted_stays),
 		eject_test(test_what_an_indirect_action_has_counted_stays),
+		eject_test(test_what_the_transfer_proxy_has_counted_stays),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

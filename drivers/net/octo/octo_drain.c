@@ -215,7 +215,7 @@ count_slice_locked(struct octo_dev *octo, uint8_t port)
 		d->counting = rule != NULL;
 		if (rule == NULL || !rule->count)
 			continue;
-		octo_rule_hits_keep_pf_locked(octo, rule, port);
+		octo_rule_hits_keep_all_locked(octo, rule, port);
 		n++;
 	}
 	return d->counting;

@@ -347,6 +347,8 @@ switch_insert(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf,
 	lead = create_lead(octo, rule, first_priority(rule), pf, error);
 	if (lead.mpfs.h == NULL)
 		return -rte_errno;
+	/* a counter of a proxy that is gone: one of another proxy may have the same handle */
+	octo_rule_hits_end_pf(rule, OCTO_KEPT_HITS_LEAD);
 	rule->lead = lead;
 	return 0;
 }

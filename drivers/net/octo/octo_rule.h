@@ -243,6 +243,7 @@ octo_rule_hits_keep_pf_locked(struct octo_dev *octo, struct rte_flow *rule, uint
 void octo_rule_hits_resume_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
 				  struct octo_hits before);
 void octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule);
+void octo_rule_hits_keep_all_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port);
 void octo_rule_hits_hand_over_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port,
 				     const struct octo_handle *next);
 void octo_rule_hits_end_pf(struct rte_flow *rule, uint8_t port);

@@ -169,9 +169,8 @@ read_lead(struct octo_dev *octo, struct rte_flow *rule, struct octo_kept_hits *k
 	return 0;
 }
 
-/* The MPFS rule is about to be destroyed: keep its count in the sum. */
-void
-octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule)
+static void
+keep_lead(struct octo_dev *octo, struct rte_flow *rule)
 {
 	struct rte_flow_query_count count = {0};
 	struct octo_kept_hits *kept;
@@ -179,10 +178,25 @@ octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule)
 	if (!octo_mpfs_choose_queues(octo) || !rule->count)
 		return;
 	kept = kept_of(octo, rule);
-	if (kept == NULL)
-		return;
-	read_lead(octo, rule, kept, &count, NULL);
-	octo_kept_hits_end(kept, OCTO_KEPT_HITS_LEAD);
+	if (kept != NULL)
+		read_lead(octo, rule, kept, &count, NULL);
+}
+
+/* The MPFS rule is about to be destroyed: keep its count in the sum. */
+void
+octo_rule_hits_keep_lead_locked(struct octo_dev *octo, struct rte_flow *rule)
+{
+	keep_lead(octo, rule);
+	octo_rule_hits_end_pf(rule, OCTO_KEPT_HITS_LEAD);
+}
+
+/* The PF is about to go: keep the counts of its rules, also of its MPFS rule, in the sum. */
+void
+octo_rule_hits_keep_all_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t port)
+{
+	octo_rule_hits_keep_pf_locked(octo, rule, port);
+	if (rule->lead.proxy == port)
+		keep_lead(octo, rule);
 }
 
 /*
