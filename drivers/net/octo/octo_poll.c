@@ -146,7 +146,9 @@ await_pollers(struct octo_dev *octo)
 int
 octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
 {
-	octo_topo_publish_live(octo, live);
+	const uint32_t now = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
+
+	octo_topo_publish_live(octo, live & now);
 	octo_rx_intr_drop(octo, ~live);
 	return await_pollers(octo);
 }
