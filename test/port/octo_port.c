@@ -255,11 +255,20 @@ octo_port_pf_name(unsigned int pf)
 	return names[pf];
 }
 
+void
+octo_port_need_ports(void)
+{
+	if (getenv("OCTO_PORT_SLICES") != NULL)
+		skip();
+}
+
 uint16_t
 octo_port_pf(unsigned int pf)
 {
 	uint16_t port;
 
+	if (pf > 0)
+		octo_port_need_ports();
 	assert_int_equal(rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port), 0);
 	return port;
 }
@@ -353,6 +362,8 @@ octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
 void
 octo_port_remove_pf(unsigned int pf)
 {
+	if (pf > 0)
+		octo_port_need_ports();
 	assert_int_equal(in_interrupt_thread(remove_device, octo_port_pf_name(pf), NULL), 0);
 }
 

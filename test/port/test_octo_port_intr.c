@@ -14,6 +14,7 @@
 #include <rte_log.h>
 
 #include "octo_port.h"
+#include "octo_private.h"
 #include "octo_port_async.h"
 #include "mpsim_control.h"
 
@@ -38,6 +39,18 @@ listen_to(uint16_t port, uint16_t queue)
 			 0);
 }
 
+/* Queue 1 of a simulated port of slices is the other leg of queue 0. */
+static struct rte_flow *
+lead_astray(uint16_t port)
+{
+	struct octo_flow_rule r;
+
+	if (!octo_of(&rte_eth_devices[port])->sliced)
+		return octo_port_overrule(STRAY_FLOW, 1);
+	octo_port_build(&r, STRAY_FLOW, 1);
+	return rte_flow_create(octo_port_pf(0), &r.attr, r.pattern, r.actions, NULL);
+}
+
 /*
  * A port with two queues, of which queue 0, at home on PF 0, is listened to. Another flow comes to
  * it by PF 1.
@@ -49,10 +62,17 @@ start_port(const struct octo_port_conf *conf)
 
 	octo_port_up_as(port, 2, &with_interrupts);
 	assert_non_null(octo_port_steer(port, HOME_FLOW, 0, NULL));
-	assert_non_null(octo_port_overrule(STRAY_FLOW, 1));
+	assert_non_null(lead_astray(port));
 	listen_to(port, 0);
 	tally = (struct octo_port_tally){0};
 	return port;
+}
+
+/* By queue 1, which is idle. Of slices queue 2 of the simulated port is its first leg. */
+static void
+pump(uint16_t port)
+{
+	octo_port_pump(octo_of(&rte_eth_devices[port])->sliced ? 2 : 1);
 }
 
 /* Is the poller woken within some time? */
@@ -112,29 +132,18 @@ static void
 test_a_packet_by_any_leg_wakes(void **state)
 {
 	const struct octo_port_conf conf = {0};
-	const uint16_t port = start_port(&conf);
 
 	(void)state;
-	assert_any_leg_wakes(port);
+	assert_any_leg_wakes(start_port(&conf));
 }
 
 static void
 test_a_packet_by_any_slice_wakes(void **state)
 {
 	const struct octo_port_conf conf = {.sliced = true};
-	const uint16_t port = octo_port_create(&conf);
-	struct octo_flow_rule to_the_other;
 
 	(void)state;
-	octo_port_up_as(port, 2, &with_interrupts);
-	assert_non_null(octo_port_steer(port, HOME_FLOW, 0, NULL));
-	/* queue 1 of the simulated port is the other leg of queue 0 */
-	octo_port_build(&to_the_other, STRAY_FLOW, 1);
-	assert_non_null(rte_flow_create(octo_port_pf(0), &to_the_other.attr, to_the_other.pattern,
-					to_the_other.actions, NULL));
-	listen_to(port, 0);
-	tally = (struct octo_port_tally){0};
-	assert_any_leg_wakes(port);
+	assert_any_leg_wakes(start_port(&conf));
 }
 
 static void
@@ -167,7 +176,7 @@ test_a_packet_before_arming_wakes(void **state)
 		fall_asleep(port);
 		assert_int_equal(rte_eth_dev_rx_intr_disable(port, 0), 0);
 		octo_port_send(port, 1, flows[i], 1);
-		octo_port_pump(1);
+		pump(port);
 		assert_false(is_woken(LONG_US));
 		assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
 		assert_true(is_woken(0));
@@ -240,7 +249,7 @@ test_pfs_that_cannot_count(void **state)
 	assert_int_equal(rte_eth_dev_rx_intr_disable(port, 0), 0);
 	octo_port_receive(port, 0, tally.packets + 1, &tally);
 	octo_port_send(port, 1, STRAY_FLOW, 1);
-	octo_port_pump(1);
+	pump(port);
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
 	assert_true(is_woken(LOOK_US));
 	octo_port_receive(port, 0, tally.packets + 1, &tally);
@@ -278,12 +287,12 @@ test_pfs_that_arm_only_empty_queues(void **state)
 	ops.rx_queue_intr_enable = arm_nothing;
 	pf->dev_ops = &ops;
 	octo_port_send(port, 1, HOME_FLOW, 1);
-	octo_port_pump(1);
+	pump(port);
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
 	assert_true(is_woken(0));
 	octo_port_receive(port, 0, 2, &tally);
 	octo_port_send(port, 1, HOME_FLOW, 1);
-	octo_port_pump(1);
+	pump(port);
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
 	pf->dev_ops = real;
 	assert_true(is_woken(0));
@@ -297,6 +306,7 @@ test_a_pf_dies_while_a_poller_sleeps(void **state)
 	const uint16_t port = start_port(&conf);
 
 	(void)state;
+	octo_port_need_ports();
 	for (unsigned int pf = 0; pf < 2; pf++)
 		assert_wakes(port, HOME_FLOW);
 	fall_asleep(port);
@@ -371,6 +381,7 @@ test_a_pf_recovers_while_a_poller_sleeps(void **state)
 	const int all = count_entries(port);
 
 	(void)state;
+	octo_port_need_ports();
 	fall_asleep(port);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,recovery,start"), 0);
 	octo_port_await(!octo_port_pf_is_started(port, 1));
@@ -532,6 +543,7 @@ test_a_pf_without_interrupts_is_named(void **state)
 	char *text;
 
 	(void)state;
+	octo_port_need_ports();
 	port = start_and_hear(&conf, &text);
 	assert_non_null(strstr(text, "PF net_mpsim1 has none for Rx queue 0"));
 	assert_null(strstr(text, "net_mpsim0"));

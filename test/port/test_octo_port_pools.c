@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
+#include "octo_private.h"
 #include "octo_port_fault.h"
 
 #define MBUFS 1023
@@ -139,8 +140,12 @@ static struct rte_mempool *
 pool_of_leg(unsigned int pf, uint16_t queue)
 {
 	struct rte_eth_rxq_info info;
+	struct octo_leg leg;
+	uint16_t port;
 
-	assert_int_equal(rte_eth_rx_queue_info_get(octo_port_pf(pf), queue, &info), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(OCTO_PORT_NAME, &port), 0);
+	leg = octo_pf_leg(&octo_of(&rte_eth_devices[port])->pf[pf], queue);
+	assert_int_equal(rte_eth_rx_queue_info_get(leg.port, leg.queue, &info), 0);
 	return info.mp;
 }
 
