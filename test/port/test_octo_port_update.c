@@ -9,6 +9,8 @@
 
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
+#include "mpsim_control.h"
+#include "octo_private.h"
 
 static int
 update(uint16_t port, struct rte_flow *flow, uint16_t queue, bool mark,
@@ -221,6 +223,91 @@ test_without_rx_queues(void **state)
 	check_without_rx_queues(false);
 }
 
+/* The rule gets an indirect QUEUE action that a PF lacks which is about to join. */
+static int
+update_by(uint16_t port, struct rte_flow *flow, struct rte_flow_action_handle *handle,
+	  struct rte_flow_error *error)
+{
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_INDIRECT, .conf = handle},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+
+	return rte_flow_actions_update(port, flow, actions, error);
+}
+
+static bool
+is_joining(uint16_t port, unsigned int pf)
+{
+	struct octo_view_topology view;
+
+	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
+	return strcmp(view.pf[pf].state, "joining") == 0;
+}
+
+static bool
+is_on(uint16_t port, const struct rte_flow *flow, uint8_t pf)
+{
+	return octo_rule_on(octo_of(&rte_eth_devices[port]), flow, pf) != NULL;
+}
+
+#define OTHERS 40
+#define MAX_TRIES 20
+
+/* PF 1 comes back and has the rule, but not all others, unless it has had them all at once. */
+static bool
+begins_to_join(const struct octo_port_conf *conf, uint16_t port, const struct rte_flow *flow)
+{
+	octo_port_remove_pf(1);
+	octo_port_add_pf(conf, 1);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_slow,50000"), 0);
+	octo_port_await(is_on(port, flow, 1));
+	return is_joining(port, 1);
+}
+
+static void
+check_an_action_that_a_joining_pf_lacks(bool in_place)
+{
+	const struct octo_port_conf conf = {.replug = true};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_flow_action_handle *handle;
+	struct octo_port_faults *faults;
+	struct rte_flow_error error;
+	struct rte_flow *flow;
+	int tries = 0;
+
+	if (!in_place)
+		octo_port_lack_update();
+	octo_port_up(port, 4);
+	flow = octo_port_steer(port, 7, 0, &error);
+	assert_non_null(flow);
+	for (uint16_t i = 0; i < OTHERS; i++)
+		assert_non_null(octo_port_steer(port, 1000 + i, 0, &error));
+	while (!begins_to_join(&conf, port, flow))
+		assert_true(tries++ < MAX_TRIES);
+	faults = octo_port_faults_on(1);
+	faults->handle_create = ENOSPC;
+	handle = octo_port_indirect_queue(port, 3);
+	assert_int_equal(update_by(port, flow, handle, &error), 0);
+	assert_true(is_on(port, flow, 0));
+	assert_false(is_on(port, flow, 1));
+	octo_port_assert_arrives(port, 7, 3, 20);
+	/* it is given back, and tried again */
+	octo_port_faults_off();
+	octo_port_await(octo_port_pf_is_started(port, 1) && is_on(port, flow, 1));
+	octo_port_await(octo_port_leads_to(port, 7, 3, 1));
+	octo_port_assert_arrives(port, 7, 3, 20);
+	octo_port_destroy();
+}
+
+static void
+test_an_action_that_a_joining_pf_lacks(void **state)
+{
+	(void)state;
+	check_an_action_that_a_joining_pf_lacks(true);
+	check_an_action_that_a_joining_pf_lacks(false);
+}
+
 int
 main(void)
 {
@@ -233,6 +320,7 @@ main(void)
 		octo_port_test(test_a_second_rule_of_a_flow),
 		octo_port_test(test_a_marked_flow_of_slices),
 		octo_port_test(test_without_rx_queues),
+		octo_port_test(test_an_action_that_a_joining_pf_lacks),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
