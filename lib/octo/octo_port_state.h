@@ -90,28 +90,25 @@ enum octo_port_event {
  */
 /** The port is lost: unpublish, await its users, forget its objects. Idempotent. */
 #define OCTO_PORT_DO_LOSE RTE_BIT32(0)
-/** Restore the port as it was found: stopped, without rules. */
-#define OCTO_PORT_DO_GIVE_BACK RTE_BIT32(1)
 /** Check whether rte_dev_is_probed() holds; does not touch the port. */
-#define OCTO_PORT_DO_CHECK RTE_BIT32(2)
+#define OCTO_PORT_DO_CHECK RTE_BIT32(1)
 /** Own the port, after RESET and RENEW if these are set. */
-#define OCTO_PORT_DO_CLAIM RTE_BIT32(3)
+#define OCTO_PORT_DO_CLAIM RTE_BIT32(2)
 /** rte_eth_dev_reset() */
-#define OCTO_PORT_DO_RESET RTE_BIT32(4)
+#define OCTO_PORT_DO_RESET RTE_BIT32(3)
 /** The port was owned before: stop it, flush its rules, clear its filters. */
-#define OCTO_PORT_DO_RENEW RTE_BIT32(5)
+#define OCTO_PORT_DO_RENEW RTE_BIT32(4)
 /** Configure and start the port, as far as the octo port is configured and started. */
-#define OCTO_PORT_DO_SET_UP RTE_BIT32(6)
+#define OCTO_PORT_DO_SET_UP RTE_BIT32(5)
 /** Send a hotplug request to probe its device. */
-#define OCTO_PORT_DO_PROBE RTE_BIT32(7)
+#define OCTO_PORT_DO_PROBE RTE_BIT32(6)
 /** Send a hotplug request to remove its device, if we own the port. */
-#define OCTO_PORT_DO_REMOVE RTE_BIT32(8)
+#define OCTO_PORT_DO_REMOVE RTE_BIT32(7)
 /** Log why the port stays out; once until it is lost. */
-#define OCTO_PORT_DO_LOG RTE_BIT32(9)
+#define OCTO_PORT_DO_LOG RTE_BIT32(8)
 
 #define OCTO_PORT_TOUCHES                                                                          \
-	(OCTO_PORT_DO_GIVE_BACK | OCTO_PORT_DO_CLAIM | OCTO_PORT_DO_RESET | OCTO_PORT_DO_RENEW |   \
-	 OCTO_PORT_DO_SET_UP)
+	(OCTO_PORT_DO_CLAIM | OCTO_PORT_DO_RESET | OCTO_PORT_DO_RENEW | OCTO_PORT_DO_SET_UP)
 /** @} */
 
 /** @name Notes of the machine in a move, besides actions @{ */

@@ -362,8 +362,6 @@ static void
 execute(struct port_world *w, const struct octo_port_todo *todo)
 {
 	w->losses += (todo->actions & OCTO_PORT_DO_LOSE) != 0;
-	if (todo->actions & OCTO_PORT_DO_GIVE_BACK)
-		assert_may_be_touched(w, todo);
 	if (todo->actions & OCTO_PORT_DO_CHECK && (!w->there || w->whole))
 		world_answer(w, w->there ? OCTO_PORT_EV_PROBED : OCTO_PORT_EV_NONE);
 	if (todo->actions & OCTO_PORT_DO_CLAIM)

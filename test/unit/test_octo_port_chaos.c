@@ -53,7 +53,7 @@ check_havoc(struct havoc *h, const struct octo_port_fsm *before, const struct oc
 	const uint32_t requests = todo->actions & (DO(PROBE) | DO(REMOVE));
 
 	assert_int_equal(todo->life, p->life);
-	if (todo->actions & OCTO_PORT_TOUCHES & ~DO(GIVE_BACK))
+	if (todo->actions & OCTO_PORT_TOUCHES)
 		assert_true(h->whole);
 	if (p->state == OCTO_PORT_RECOVERING)
 		assert_int_equal(todo->actions & ~(DO(LOSE) | DO(LOG) | DO(CHECK)), 0);
@@ -118,7 +118,7 @@ wreak_havoc(struct havoc *h, uint64_t *rng)
 		note_answer(h, &before, a.event);
 	if (h->p.life != before.life) {
 		/* one that is given back is whole */
-		h->whole = (todo.actions & DO(GIVE_BACK)) != 0;
+		h->whole = h->p.state == OCTO_PORT_FOREIGN;
 		h->asked_of_life = 0;
 	}
 	check_havoc(h, &before, &todo);

@@ -63,7 +63,7 @@ static const struct {
 	ROW(OTHERS, "UOF", 'F', BACK_OFF, DO(LOG)),
 	ROW(LACKS, "UOF", 'F', BACK_OFF, DO(LOG)),
 	ROW(REFUSED, "UOF", 'F', BACK_OFF, DO(LOG)),
-	ROW(REFUSED, "IRN", 'F', BACK_OFF, DO(LOSE) | DO(GIVE_BACK) | DO(LOG)),
+	ROW(REFUSED, "IRN", 'F', BACK_OFF, DO(LOSE) | DO(LOG)),
 	ROW(RESET_FAILED, "UOF", 'D', NOW, DO(LOSE)),
 	ROW(CONFIGURED, "IR", 'R', NEVER, 0),
 	ROW(UNCONFIGURED, "R", 'I', NEVER, 0),
@@ -547,7 +547,7 @@ test_why_a_port_stays_out_is_told_once(void **state)
 	assert_int_equal(p.reason, EV(LACKS));
 	tick(&p, p.deadline);
 	tell(&p, EV(CLAIMED));
-	assert_int_equal(tell(&p, EV(REFUSED)).actions, DO(LOSE) | DO(GIVE_BACK));
+	assert_int_equal(tell(&p, EV(REFUSED)).actions, DO(LOSE));
 	MAIL(&p, EV(DIED), EV(BORN));
 	tell(&p, EV(PROBED));
 	assert_int_equal(tell(&p, EV(OTHERS)).actions, DO(LOG));
