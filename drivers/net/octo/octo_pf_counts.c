@@ -10,17 +10,6 @@
 /* Legs of one port whose bytes are told by queue. */
 #define MAX_TX_LEGS (OCTO_MAX_PFS * RTE_ETHDEV_QUEUE_STAT_CNTRS)
 
-/* Subtract the base; modulo 2^64, as a base may be below 0. */
-static void
-count_since(struct octo_pf_counts *now, const struct octo_pf_counts *base)
-{
-	const uint64_t *from = (const uint64_t *)base;
-	uint64_t *to = (uint64_t *)now;
-
-	for (size_t i = 0; i < sizeof(*now) / sizeof(*to); i++)
-		to[i] -= from[i];
-}
-
 /*
  * Take what was read. A counter that is lower than before began again, as those of some PMDs do
  * at a start or with a queue: it goes on from where it was.
@@ -126,7 +115,7 @@ read_since(struct octo_dev *octo, uint8_t port, struct octo_pf_counts *counts)
 		octo_users_leave(&use);
 	}
 	*counts = past->last;
-	count_since(counts, &past->base);
+	octo_counts_subtract(counts, &past->base, sizeof(*counts));
 	return ret;
 }
 
@@ -180,7 +169,7 @@ octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t port)
 static void
 end_counts(struct octo_dev *octo, struct octo_pf_past *past)
 {
-	count_since(&past->last, &past->base);
+	octo_counts_subtract(&past->last, &past->base, sizeof(past->last));
 	octo_counts_add(&octo->gone, &past->last, sizeof(octo->gone));
 	past->last = (struct octo_pf_counts){0};
 	past->counted = false;

@@ -161,7 +161,7 @@ struct octo_dev {
 	struct octo_askers walkers; /* threads that use queues without the mutex */
 	uint32_t nb_macs;           /* entries of the port's MAC table */
 	struct octo_pf_counts gone; /* counts of PFs that are gone */
-	/* counts of earlier queues with this number */
+	/* counts of earlier queues with this number, less those at the last reset */
 	struct octo_rxq_counts rxq_gone[RTE_MAX_QUEUES_PER_PORT];
 	struct octo_txq_counts txq_gone[RTE_MAX_QUEUES_PER_PORT];
 	uint8_t tx_pin[RTE_MAX_QUEUES_PER_PORT]; /* PF index + 1 by map_aggr_tx_affinity, 0: free */

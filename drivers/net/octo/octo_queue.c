@@ -231,9 +231,7 @@ octo_queue_setup_rx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 		ret = octo_pf_apply(octo, OCTO_PORT_READY, "set up the Rx queue", rx_leg_setup,
 				    NULL, &q, NULL);
 	if (ret == 0) {
-		/* the counters continue where those of the queue's predecessor ended */
 		octo_lock_counts(octo);
-		octo_queue_counts_begin_rx_locked(octo, q);
 		octo_data(octo)->rx_queues[queue_id] = q;
 		octo_unlock_counts(octo);
 		ret = complete_rx(octo, queue_id);
@@ -267,9 +265,7 @@ octo_queue_setup_tx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 		free_txq(q);
 		return ret;
 	}
-	/* as octo_queue_setup_rx_locked() */
 	octo_lock_counts(octo);
-	octo_queue_counts_begin_tx_locked(octo, q);
 	octo_data(octo)->tx_queues[queue_id] = q;
 	octo_unlock_counts(octo);
 	/* idle Tx queues have no pool that could go: those of a running port stay */

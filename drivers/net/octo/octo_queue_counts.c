@@ -7,19 +7,9 @@
 
 #include "octo_private.h"
 
-static void
-subtract(void *from, const void *counts, size_t size)
-{
-	const uint64_t *what = counts;
-	uint64_t *to = from;
-
-	for (size_t i = 0; i < size / sizeof(*to); i++)
-		to[i] -= what[i];
-}
-
 /* Since the setup of the queue. */
 static struct octo_rxq_counts
-all_rx(const struct octo_rxq *q)
+own_rx(const struct octo_rxq *q)
 {
 	return (struct octo_rxq_counts){
 		.home = q->home_count,
@@ -31,7 +21,7 @@ all_rx(const struct octo_rxq *q)
 }
 
 static struct octo_txq_counts
-all_tx(const struct octo_txq *q)
+own_tx(const struct octo_txq *q)
 {
 	struct octo_txq_counts counts = {.tx = q->counts};
 
@@ -39,67 +29,33 @@ all_tx(const struct octo_txq *q)
 	return counts;
 }
 
-/* Since the last reset. */
-static struct octo_rxq_counts
-since_reset_rx(const struct octo_rxq *q)
-{
-	struct octo_rxq_counts counts = all_rx(q);
-
-	subtract(&counts, &q->base, sizeof(counts));
-	return counts;
-}
-
-static struct octo_txq_counts
-since_reset_tx(const struct octo_txq *q)
-{
-	struct octo_txq_counts counts = all_tx(q);
-
-	subtract(&counts, &q->base, sizeof(counts));
-	return counts;
-}
-
-/* Make a new queue continue from what its queue id has counted so far. */
-void
-octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q)
-{
-	struct octo_rxq_counts *gone = &octo->rxq_gone[q->queue_id];
-
-	q->base = all_rx(q);
-	subtract(&q->base, gone, sizeof(q->base));
-	*gone = (struct octo_rxq_counts){0};
-}
-
-void
-octo_queue_counts_begin_tx_locked(struct octo_dev *octo, struct octo_txq *q)
-{
-	struct octo_txq_counts *gone = &octo->txq_gone[q->queue_id];
-
-	q->base = all_tx(q);
-	subtract(&q->base, gone, sizeof(q->base));
-	*gone = (struct octo_txq_counts){.sent = {0}};
-}
-
 /* Keep the counters of a queue that is about to be freed; it must not be polled any more. */
 void
 octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q)
 {
-	octo->rxq_gone[q->queue_id] = since_reset_rx(q);
+	const struct octo_rxq_counts own = own_rx(q);
+
+	octo_counts_add(&octo->rxq_gone[q->queue_id], &own, sizeof(own));
 }
 
 void
 octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q)
 {
-	octo->txq_gone[q->queue_id] = since_reset_tx(q);
+	const struct octo_txq_counts own = own_tx(q);
+
+	octo_counts_add(&octo->txq_gone[q->queue_id], &own, sizeof(own));
 }
 
-/* Of a queue that is not set up now, too. */
+/* Since the last reset; of a queue that is not set up now, too. */
 struct octo_rxq_counts
 octo_queue_counts_of_rx(const struct octo_dev *octo, uint16_t queue)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const struct octo_rxq *q = queue < data->nb_rx_queues ? data->rx_queues[queue] : NULL;
+	struct octo_rxq_counts counts = q != NULL ? own_rx(q) : (struct octo_rxq_counts){0};
 
-	return q != NULL ? since_reset_rx(q) : octo->rxq_gone[queue];
+	octo_counts_add(&counts, &octo->rxq_gone[queue], sizeof(counts));
+	return counts;
 }
 
 struct octo_txq_counts
@@ -107,8 +63,11 @@ octo_queue_counts_of_tx(const struct octo_dev *octo, uint16_t queue)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
 	const struct octo_txq *q = queue < data->nb_tx_queues ? data->tx_queues[queue] : NULL;
+	struct octo_txq_counts counts = q != NULL ? own_tx(q) :
+						    (struct octo_txq_counts){.sent = {0}};
 
-	return q != NULL ? since_reset_tx(q) : octo->txq_gone[queue];
+	octo_counts_add(&counts, &octo->txq_gone[queue], sizeof(counts));
+	return counts;
 }
 
 /* The sum over all queues, including queue ids that are not set up now. */
@@ -138,17 +97,46 @@ octo_queue_counts_tx(const struct octo_dev *octo)
 	return sum;
 }
 
-/* Reset by moving the bases: each counter is written only by the thread that uses the queue. */
+/* Only the thread that uses a queue writes its counters: they are subtracted from now on. */
 void
 octo_queue_counts_reset(struct octo_dev *octo)
 {
-	struct octo_rxq *rxq;
-	struct octo_txq *txq;
+	const struct octo_rxq *rxq;
+	const struct octo_txq *txq;
 
 	memset(octo->rxq_gone, 0, sizeof(octo->rxq_gone));
 	memset(octo->txq_gone, 0, sizeof(octo->txq_gone));
-	OCTO_FOREACH_RXQ(octo, rxq)
-		octo_queue_counts_begin_rx_locked(octo, rxq);
-	OCTO_FOREACH_TXQ(octo, txq)
-		octo_queue_counts_begin_tx_locked(octo, txq);
+	OCTO_FOREACH_RXQ(octo, rxq) {
+		const struct octo_rxq_counts own = own_rx(rxq);
+
+		octo_counts_subtract(&octo->rxq_gone[rxq->queue_id], &own, sizeof(own));
+	}
+	OCTO_FOREACH_TXQ(octo, txq) {
+		const struct octo_txq_counts own = own_tx(txq);
+
+		octo_counts_subtract(&octo->txq_gone[txq->queue_id], &own, sizeof(own));
+	}
+}
+
+/* Timeouts include fences that the control side gave up, as others waited for them. */
+struct octo_fence_counts
+octo_fence_counts(const struct octo_dev *octo)
+{
+	const struct octo_fences *f = &octo->fences;
+	struct octo_fence_counts sum = {
+		.rehomes = f->rehomes - f->rehomes_base,
+		.opened = f->opened - f->opened_base,
+		.gates = octo_queue_counts_rx(octo).gates,
+	};
+
+	sum.gates.timeouts += f->given_up - f->given_up_base;
+	return sum;
+}
+
+void
+octo_fence_reset_counts(struct octo_dev *octo)
+{
+	octo->fences.rehomes_base = octo->fences.rehomes;
+	octo->fences.opened_base = octo->fences.opened;
+	octo->fences.given_up_base = octo->fences.given_up;
 }

@@ -81,14 +81,9 @@ struct __rte_cache_aligned octo_rxq {
 	struct octo_askers askers[2]; /* octo_legs_askers() */
 	RTE_ATOMIC(int16_t) cpu;      /* of the last poll; -1 before the first */
 	struct octo_fence fence;      /* of which this queue is the destination */
-	/*
-	 * The counters at the last reset, as only the poller writes them, less what earlier
-	 * queues with this number had counted.
-	 */
-	struct octo_rxq_counts base;
-	uint16_t nb_desc;       /* of the ring on each PF */
-	uint16_t wanted_desc;   /* that the application asked for */
-	uint32_t configuration; /* octo_dev.configuration at setup */
+	uint16_t nb_desc;             /* of the ring on each PF */
+	uint16_t wanted_desc;         /* that the application asked for */
+	uint32_t configuration;       /* octo_dev.configuration at setup */
 	struct octo_pools pools;
 	struct rte_eth_rxconf conf;
 	bool strip_set; /* VLAN stripping as in conf.offloads was set for this queue alone */

@@ -23,6 +23,17 @@ octo_counts_add(void *sum, const void *counts, size_t size)
 		to[i] += from[i];
 }
 
+/* The same, modulo 2^64: a difference may be below 0 until more is added. */
+static inline void
+octo_counts_subtract(void *from, const void *counts, size_t size)
+{
+	const uint64_t *what = counts;
+	uint64_t *to = from;
+
+	for (size_t i = 0; i < size / sizeof(*to); i++)
+		to[i] -= what[i];
+}
+
 /* octo_stats.c */
 int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 		   struct eth_queue_stats *qstats);
@@ -38,8 +49,6 @@ void octo_pf_counts_keep(struct octo_dev *octo, uint8_t port);
 void octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port);
 
 /* octo_queue_counts.c: counters that outlive their queues */
-void octo_queue_counts_begin_rx_locked(struct octo_dev *octo, struct octo_rxq *q);
-void octo_queue_counts_begin_tx_locked(struct octo_dev *octo, struct octo_txq *q);
 void octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q);
 void octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q);
 struct octo_rxq_counts octo_queue_counts_rx(const struct octo_dev *octo);

@@ -102,7 +102,6 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_askers askers[2]; /* octo_legs_askers() */
 	bool rewrites;                /* tier=mac,mac_source=rewrite */
 	/* cold */
-	struct octo_txq_counts base; /* as octo_rxq.base */
 	RTE_ATOMIC(int16_t) cpu;
 	uint32_t configuration; /* octo_dev.configuration at setup */
 	struct rte_eth_txconf conf;
