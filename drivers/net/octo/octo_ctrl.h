@@ -6,9 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_stdatomic.h>
+#include <rte_thread.h>
+
 struct octo_dev;
 
-/* octo_ctrl.c: the control thread */
+/*
+ * The control thread, in the primary process. Of the data path, only a poller that gives its queue
+ * another home uses this: octo_wake_home().
+ */
+struct octo_ctrl {
+	rte_thread_t thread;
+	int wake_fd; /* eventfd */
+	bool running;
+	RTE_ATOMIC(bool) stop;
+	RTE_ATOMIC(bool) link_changed;
+	uint64_t next_link_poll; /* TSC */
+};
+
+/* octo_ctrl.c */
 int octo_ctrl_start(struct octo_dev *octo);
 void octo_ctrl_stop(struct octo_dev *octo);
 unsigned int octo_ctrl_step(struct octo_dev *octo, uint64_t now);

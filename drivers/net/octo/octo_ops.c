@@ -6,7 +6,6 @@
 
 #include "octo_flow_ops.h"
 #include "octo_private.h"
-#include "octo_reset.h"
 #include "octo_rx_intr.h"
 
 static int

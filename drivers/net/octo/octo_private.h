@@ -14,7 +14,6 @@
 #include <rte_flow_driver.h>
 #include <rte_log.h>
 #include <rte_stdatomic.h>
-#include <rte_thread.h>
 
 #include "octo_agent_addr.h"
 #include "octo_agent_secret.h"
@@ -23,9 +22,6 @@
 #include "octo_epoch.h"
 #include "octo_failover.h"
 #include "octo_fence.h"
-#include "octo_gate.h"
-#include "octo_learn.h"
-#include "octo_learning.h"
 #include "octo_hold.h"
 #include "octo_hooks.h"
 #include "octo_legs.h"
@@ -55,14 +51,12 @@
 #include "octo_socket_map.h"
 #include "octo_tier.h"
 #include "octo_stats.h"
-#include "octo_stray.h"
 #include "octo_table.h"
 #include "octo_timesync.h"
 #include "octo_tuple.h"
 #include "octo_tx.h"
 #include "octo_tx_choice.h"
 #include "octo_users.h"
-#include "octo_audit_state.h"
 #include "octo_tracking.h"
 
 #define OCTO_DRIVER_NAME "net_octo"
@@ -74,33 +68,6 @@
 #define OCTO_EPOCH_TIMEOUT_US 1000000
 /* Longest time that a thread without a CPU may stay in its burst, whose queues are not freed. */
 #define OCTO_STALL_TIMEOUT_US 60000000
-
-/*
- * The control thread, in the primary process. Of the data path, only a poller that gives its queue
- * another home uses this: octo_wake_home().
- */
-struct octo_ctrl {
-	rte_thread_t thread;
-	int wake_fd; /* eventfd */
-	bool running;
-	RTE_ATOMIC(bool) stop;
-	RTE_ATOMIC(bool) link_changed;
-	uint64_t next_link_poll; /* TSC */
-};
-
-/* Learning; under the control mutex. */
-struct octo_learning {
-	struct rte_pmd_octo_learning_settings settings;
-	bool stale;   /* the tier has changed, and learning has not been adapted */
-	bool counted; /* the switch counts the hits of learned rules */
-	bool logged_full;
-	bool logged_refused;
-	uint64_t samples; /* of flows without a rule */
-	/* values at the last reset */
-	uint64_t samples_base;
-	struct octo_learn_stats base;
-	struct octo_learn *policy; /* primary only */
-};
 
 /* dev_private: in shared memory. */
 struct octo_dev {
@@ -527,6 +494,9 @@ int octo_map_aggr_tx_affinity(struct rte_eth_dev *dev, uint16_t tx_queue_id, uin
 #define OCTO_AGGR_OPS                                                                              \
 	.count_aggr_ports = octo_count_aggr_ports, .map_aggr_tx_affinity = octo_map_aggr_tx_affinity
 #endif
+
+/* octo_reset.c: rte_eth_dev_reset() */
+int octo_reset(struct rte_eth_dev *dev);
 
 /* octo_state.c: configure, start, stop */
 int octo_configure(struct rte_eth_dev *dev);

@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "octo_private.h"
-#include "octo_reset.h"
 
 static int
 check_locked(const struct octo_dev *octo)
@@ -92,6 +91,11 @@ finish_locked(struct octo_dev *octo)
 	return -EIO;
 }
 
+/*
+ * ethdev has stopped the port. Reset every PF: what the application has made is gone, and the port
+ * has to be configured. On -EPERM, in a secondary process, and -ENOTSUP nothing is changed; on -EIO
+ * no PF is left.
+ */
 int
 octo_reset(struct rte_eth_dev *dev)
 {

@@ -9,7 +9,6 @@
 
 #include "octo_private.h"
 #include "octo_tel.h"
-#include "octo_learning.h"
 #include "octo_view.h"
 
 /*
