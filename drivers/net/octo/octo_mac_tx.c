@@ -124,9 +124,10 @@ octo_tx_burst_mac(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 /* The PF with the packet's source address; with any other address, that of the first one. */
-static uint8_t
-pf_of(const struct octo_mac_view *view, uint32_t sending, const struct rte_mbuf *m)
+static inline uint8_t
+pf_of(struct octo_txq *q, uint32_t sending, struct rte_mbuf *m)
 {
+	const struct octo_mac_view *view = &q->octo->macs.view;
 	const uint32_t apart = rte_atomic_load_explicit(&view->apart, rte_memory_order_relaxed);
 	const uint64_t key = octo_mac_key(source_of(m));
 	uint8_t i = 0, pf;
@@ -138,26 +139,6 @@ pf_of(const struct octo_mac_view *view, uint32_t sending, const struct rte_mbuf 
 		i = 0;
 	pf = rte_atomic_load_explicit(&view->holder[i], rte_memory_order_relaxed);
 	return sending & RTE_BIT32(pf) ? pf : (uint8_t)rte_bsf32(sending);
-}
-
-static uint16_t
-send_by_source(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
-{
-	const struct octo_mac_view *view = &q->octo->macs.view;
-	uint8_t pf = pf_of(view, sending, pkts[0]);
-	uint16_t first = 0;
-
-	for (uint16_t i = 1; i <= nb; i++) {
-		const uint8_t next = i < nb ? pf_of(view, sending, pkts[i]) : OCTO_TX_NO_PF;
-
-		if (next == pf)
-			continue;
-		first += octo_tx_by(q, pf, pkts + first, i - first);
-		if (first < i)
-			break;
-		pf = next;
-	}
-	return first;
 }
 
 /*
@@ -180,7 +161,7 @@ octo_tx_burst_by_source(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	if (rte_atomic_load_explicit(&view->apart, rte_memory_order_relaxed) == 0)
 		sent = octo_tx_long_way(q, sending, pkts, nb);
 	else if (likely(sending != 0 && nb > 0))
-		sent = send_by_source(q, sending, pkts, nb);
+		sent = octo_tx_runs(q, sending, pkts, nb, pf_of, octo_tx_by);
 	octo_epoch_leave(&q->epoch);
 	return sent;
 }

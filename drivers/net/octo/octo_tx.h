@@ -144,6 +144,32 @@ octo_tx_by(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 	return octo_tx_count(q, pf, rte_eth_tx_burst(leg.port, leg.queue, pkts, nb));
 }
 
+/* By which PF a packet is sent, and how packets are. */
+typedef uint8_t (*octo_tx_pf_fn)(struct octo_txq *q, uint32_t sending, struct rte_mbuf *m);
+typedef uint16_t (*octo_tx_run_fn)(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts,
+				   uint16_t nb);
+
+/* Send consecutive packets of the same PF together, at least one; both functions are inlined. */
+static __rte_always_inline uint16_t
+octo_tx_runs(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb,
+	     octo_tx_pf_fn pf_of, octo_tx_run_fn send)
+{
+	uint8_t pf = pf_of(q, sending, pkts[0]);
+	uint16_t first = 0;
+
+	for (uint16_t i = 1; i <= nb; i++) {
+		const uint8_t next = i < nb ? pf_of(q, sending, pkts[i]) : OCTO_TX_NO_PF;
+
+		if (next == pf)
+			continue;
+		first += send(q, pf, pkts + first, i - first);
+		if (first < i)
+			break;
+		pf = next;
+	}
+	return first;
+}
+
 /* octo_tx.c */
 uint16_t octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb);
 uint16_t octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb);

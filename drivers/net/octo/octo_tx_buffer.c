@@ -141,10 +141,11 @@ pf_of_chain(struct octo_txq *q, struct rte_mbuf *m)
 }
 
 static inline uint8_t
-pf_of(struct octo_txq *q, struct rte_mbuf *m)
+pf_of(struct octo_txq *q, uint32_t sending, struct rte_mbuf *m)
 {
 	int node;
 
+	RTE_SET_USED(sending);
 	if (unlikely(m->nb_segs > 1))
 		return pf_of_chain(q, m);
 	node = node_of(q, m);
@@ -192,31 +193,12 @@ send_run(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 static uint16_t
-send_by_buffer(struct octo_txq *q, struct rte_mbuf **pkts, uint16_t nb)
-{
-	uint8_t pf = pf_of(q, pkts[0]);
-	uint16_t first = 0;
-
-	for (uint16_t i = 1; i <= nb; i++) {
-		const uint8_t next = i < nb ? pf_of(q, pkts[i]) : OCTO_TX_NO_PF;
-
-		if (next == pf)
-			continue;
-		first += send_run(q, pf, pkts + first, i - first);
-		if (first < i)
-			break;
-		pf = next;
-	}
-	return first;
-}
-
-static uint16_t
 look_and_send(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
 {
 	if (octo_epoch_reached(octo_epoch_now(&q->epoch), q->look, OCTO_HOME_SAMPLE) ||
 	    sending != q->near.sending)
 		look_around(q, sending);
-	return send_by_buffer(q, pkts, nb);
+	return octo_tx_runs(q, sending, pkts, nb, pf_of, send_run);
 }
 
 uint16_t
@@ -238,7 +220,7 @@ octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 				       octo_tx_timed(q, sending, pkts, nb, look_and_send) :
 				       look_and_send(q, sending, pkts, nb);
 		else
-			sent = send_by_buffer(q, pkts, nb);
+			sent = octo_tx_runs(q, sending, pkts, nb, pf_of, send_run);
 	}
 	octo_epoch_leave(&q->epoch);
 	return sent;
