@@ -102,41 +102,33 @@ pf_stop(struct octo_port *port, const void *arg)
 	return ret;
 }
 
+static uint8_t
+queue_state(bool started)
+{
+	return started ? RTE_ETH_QUEUE_STATE_STARTED : RTE_ETH_QUEUE_STATE_STOPPED;
+}
+
 static void
 set_queue_states(struct rte_eth_dev *dev, bool started)
 {
-	struct rte_eth_dev_data *data = dev->data;
+	uint8_t *rx = dev->data->rx_queue_state, *tx = dev->data->tx_queue_state;
+	const struct octo_rxq *rxq;
+	const struct octo_txq *txq;
 
-	for (uint16_t i = 0; i < data->nb_rx_queues; i++) {
-		const struct octo_rxq *q = data->rx_queues[i];
-
-		data->rx_queue_state[i] = started && !q->conf.rx_deferred_start ?
-						  RTE_ETH_QUEUE_STATE_STARTED :
-						  RTE_ETH_QUEUE_STATE_STOPPED;
-	}
-	for (uint16_t i = 0; i < data->nb_tx_queues; i++) {
-		const struct octo_txq *q = data->tx_queues[i];
-
-		data->tx_queue_state[i] = started && !q->conf.tx_deferred_start ?
-						  RTE_ETH_QUEUE_STATE_STARTED :
-						  RTE_ETH_QUEUE_STATE_STOPPED;
-	}
+	OCTO_FOREACH_RXQ(octo_of(dev), rxq)
+		rx[rxq->queue_id] = queue_state(started && !rxq->conf.rx_deferred_start);
+	OCTO_FOREACH_TXQ(octo_of(dev), txq)
+		tx[txq->queue_id] = queue_state(started && !txq->conf.tx_deferred_start);
 }
 
 static int
-check_queues(const struct rte_eth_dev *dev)
+check_queues(uint16_t port_id, const char *kind, void *const *queues, uint16_t nb)
 {
-	for (uint16_t i = 0; i < dev->data->nb_rx_queues; i++) {
-		if (dev->data->rx_queues[i] == NULL) {
-			OCTO_LOG(ERR, "port %u: Rx queue %u is not set up", dev->data->port_id, i);
-			return -EINVAL;
-		}
-	}
-	for (uint16_t i = 0; i < dev->data->nb_tx_queues; i++) {
-		if (dev->data->tx_queues[i] == NULL) {
-			OCTO_LOG(ERR, "port %u: Tx queue %u is not set up", dev->data->port_id, i);
-			return -EINVAL;
-		}
+	for (uint16_t i = 0; i < nb; i++) {
+		if (queues[i] != NULL)
+			continue;
+		OCTO_LOG(ERR, "port %u: %s queue %u is not set up", port_id, kind, i);
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -193,9 +185,12 @@ static int
 start_locked(struct rte_eth_dev *dev)
 {
 	struct octo_dev *octo = octo_of(dev);
+	const struct rte_eth_dev_data *data = dev->data;
 	const char *why;
-	int ret = check_queues(dev);
+	int ret = check_queues(data->port_id, "Rx", data->rx_queues, data->nb_rx_queues);
 
+	if (ret == 0)
+		ret = check_queues(data->port_id, "Tx", data->tx_queues, data->nb_tx_queues);
 	if (ret == 0)
 		ret = octo_pools_check_all_locked(octo);
 	if (ret != 0)
