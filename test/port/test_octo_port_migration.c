@@ -180,8 +180,8 @@ is_partitioned(void)
 		struct octo_view_queue view;
 
 		assert_int_equal(octo_view_queue(rig.port, q, &view), 0);
-		if (view.home_pf % NODES != rig.node[q] ||
-		    !(octo_port_reta_of(view.home_pf) & RTE_BIT32(q)))
+		if (view.home.pf % NODES != rig.node[q] ||
+		    !(octo_port_reta_of(view.home.pf) & RTE_BIT32(q)))
 			return false;
 	}
 	return true;

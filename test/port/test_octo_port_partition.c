@@ -429,7 +429,7 @@ all_at_home(uint16_t port, uint16_t nb_queues, int pf)
 
 	for (uint16_t i = 0; i < nb_queues; i++) {
 		assert_int_equal(octo_view_queue(port, i, &q), 0);
-		all &= q.home_pf == pf;
+		all &= q.home.pf == pf;
 	}
 	return all;
 }

@@ -66,7 +66,7 @@ add_pf(struct rte_tel_data *pfs, uint16_t index, const struct octo_view_pf *view
 }
 
 static void
-add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_queue *view)
+add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_leg *view)
 {
 	struct rte_tel_data *queue = octo_tel_new_dict();
 
@@ -74,8 +74,8 @@ add_queue(struct rte_tel_data *queues, uint16_t index, const struct octo_view_qu
 		return;
 	rte_tel_data_add_dict_uint(queue, "queue", index);
 	rte_tel_data_add_dict_int(queue, "cpu", view->cpu);
-	rte_tel_data_add_dict_int(queue, "socket", view->socket);
-	rte_tel_data_add_dict_int(queue, "home_pf", view->home_pf);
+	rte_tel_data_add_dict_int(queue, "socket", view->cpu_socket);
+	rte_tel_data_add_dict_int(queue, "home_pf", view->pf);
 	rte_tel_data_add_dict_int(queue, "ring", view->ring_socket);
 	rte_tel_data_add_dict_int(queue, "pool", view->pool_socket);
 	rte_tel_data_add_dict_string(queue, "crosses", view->crosses);
@@ -108,7 +108,7 @@ reply_topology(uint16_t port, const struct page *page, struct rte_tel_data *d)
 	for (uint32_t i = page->start;
 	     list != NULL && i < view.nb_rx_queues && i - page->start < QUEUES_PER_REPLY; i++)
 		if (octo_view_queue(port, (uint16_t)i, &queue) == 0)
-			add_queue(list, (uint16_t)i, &queue);
+			add_queue(list, (uint16_t)i, &queue.home);
 	return 0;
 }
 

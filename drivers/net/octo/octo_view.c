@@ -150,30 +150,89 @@ octo_view_hold(uint16_t port_id, struct octo_hold_view *view)
 	return 0;
 }
 
+/* The home, the poller or sender, and the sockets of a leg of this queue. */
+static void
+fill_leg(struct octo_view_leg *view, uint8_t home, int16_t cpu, int node,
+	 const struct octo_locality *locality)
+{
+	view->home = view->pf == home;
+	view->cpu = cpu;
+	view->cpu_socket = node;
+	view->pf_socket = locality->pf;
+	view->ring_socket = locality->ring;
+	view->pool_socket = RTE_MAX(locality->pool, -1);
+	view->crosses = octo_plan_crossing_names(octo_plan_crossings(locality));
+}
+
+/* A leg of Rx queue `queue`, or of Tx queue `queue - nb_rx_queues`. */
+static void
+view_leg(const struct octo_dev *octo, uint32_t queue, uint16_t pf, struct octo_view_leg *view)
+{
+	struct octo_locality locality = {octo->pf[pf].node, -1, -1, -1};
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	const bool tx = queue >= data->nb_rx_queues;
+	const uint16_t index = (uint16_t)(tx ? queue - data->nb_rx_queues : queue);
+	const struct octo_rxq *rxq = tx ? NULL : data->rx_queues[index];
+	const struct octo_txq *txq = tx ? data->tx_queues[index] : NULL;
+
+	*view = (struct octo_view_leg){.tx = tx, .queue = index, .pf = pf};
+	/* the application may have failed to set it up */
+	if (rxq == NULL && txq == NULL) {
+		fill_leg(view, OCTO_NO_PF, -1, -1, &locality);
+	} else if (tx) {
+		locality = octo_locality_tx(octo, txq, (uint8_t)pf);
+		fill_leg(view, rte_atomic_load_explicit(&txq->home, rte_memory_order_relaxed),
+			 rte_atomic_load_explicit(&txq->cpu, rte_memory_order_relaxed),
+			 txq->tracking.node, &locality);
+	} else {
+		locality = octo_locality_rx(octo, rxq, (uint8_t)pf);
+		fill_leg(view, rte_atomic_load_explicit(&rxq->home, rte_memory_order_relaxed),
+			 rte_atomic_load_explicit(&rxq->cpu, rte_memory_order_relaxed),
+			 rxq->tracking.node, &locality);
+	}
+}
+
+static int
+view_legs_locked(const struct octo_dev *octo, uint32_t start, struct octo_view_leg *legs,
+		 uint32_t nb, uint32_t *total)
+{
+	const struct rte_eth_dev_data *data = octo_data(octo);
+	uint32_t n = 0;
+
+	*total = (uint32_t)(data->nb_rx_queues + data->nb_tx_queues) * octo->nb_pfs;
+	/* Rx queues first, the legs of a queue together */
+	for (uint32_t i = start; n < nb && i < *total; i++)
+		view_leg(octo, i / octo->nb_pfs, (uint16_t)(i % octo->nb_pfs), &legs[n++]);
+	return (int)n;
+}
+
+int
+octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs, uint32_t nb,
+	       uint32_t *total)
+{
+	struct octo_dev *octo = octo_registry_get_any(port_id);
+	int ret;
+
+	if (octo == NULL)
+		return -ENODEV;
+	ret = OCTO_LOCKED(octo, view_legs_locked(octo, start, legs, nb, total));
+	octo_registry_put();
+	return ret;
+}
+
 static int
 view_queue_locked(struct octo_dev *octo, uint16_t queue_id, struct octo_view_queue *view)
 {
 	const struct rte_eth_dev_data *data = octo_data(octo);
-	struct octo_locality locality = {-1, -1, -1, -1};
+	const struct octo_rxq *q = queue_id < data->nb_rx_queues ? data->rx_queues[queue_id] : NULL;
 	struct octo_rxq_counts counts;
-	const struct octo_rxq *q;
 
 	if (queue_id >= data->nb_rx_queues)
 		return -EINVAL;
-	q = data->rx_queues[queue_id];
-	view->cpu = -1;
-	view->socket = -1;
-	view->home_pf = octo_topo_home_of(octo, queue_id);
-	/* NULL if the application failed to set it up */
-	if (q != NULL) {
-		view->cpu = rte_atomic_load_explicit(&q->cpu, rte_memory_order_relaxed);
-		view->socket = q->tracking.node;
-		view->home_pf = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-		locality = octo_locality_rx(octo, q, (uint8_t)view->home_pf);
-	}
-	view->ring_socket = locality.ring;
-	view->pool_socket = RTE_MAX(locality.pool, -1);
-	view->crosses = octo_plan_crossing_names(octo_plan_crossings(&locality));
+	view_leg(octo, queue_id,
+		 q == NULL ? octo_topo_home_of(octo, queue_id) :
+			     rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed),
+		 &view->home);
 	/* a reset of the statistics takes no other mutex */
 	octo_lock_counts(octo);
 	counts = octo_queue_counts_of_rx(octo, queue_id);

@@ -55,17 +55,6 @@ struct octo_view_topology {
 	struct octo_view_pf pf[OCTO_VIEW_MAX_PFS];
 };
 
-struct octo_view_queue {
-	int cpu;             /**< of the last poll, -1 if never polled */
-	int socket;          /**< of that CPU, -1 if never polled */
-	int home_pf;         /**< PF index */
-	int ring_socket;     /**< of its descriptors on the home PF, -1 unknown or simulated */
-	int pool_socket;     /**< of its mbufs, -1 unknown, simulated or several */
-	const char *crosses; /**< parts on another socket than the home PF, or "none" */
-	uint64_t home_packets;
-	uint64_t stray_packets;
-};
-
 struct octo_view_leg {
 	uint16_t queue;
 	bool tx;
@@ -78,6 +67,13 @@ struct octo_view_leg {
 	int pool_socket; /**< of Rx mbufs, -1 unknown, simulated or several */
 	/** on another socket than the PF, or "none"; the CPU only where this is the home leg */
 	const char *crosses;
+};
+
+/** An Rx queue; its counters are since the last reset. */
+struct octo_view_queue {
+	struct octo_view_leg home; /**< the leg by its home PF */
+	uint64_t home_packets;
+	uint64_t stray_packets;
 };
 
 struct octo_view_rule {
