@@ -287,9 +287,7 @@ act_locked(struct octo_dev *octo, uint8_t port, bool *link_changed)
 	}
 	if ((todo & OCTO_PF_DO_RELEASE) &&
 	    (p->fsm.state == OCTO_PORT_DEAD || p->fsm.state == OCTO_PORT_REMOVING)) {
-		const struct octo_port_answer answer = {OCTO_PORT_EV_RELEASE, p->fsm.life};
-
-		octo_loss_hear_locked(octo, port, &answer);
+		octo_loss_answer_locked(octo, port, OCTO_PORT_EV_RELEASE, p->fsm.life);
 		request = p->todo & OCTO_PORT_DO_REMOVE;
 		p->todo &= ~request;
 	}

@@ -72,12 +72,11 @@ static void
 finish(struct octo_dev *octo, const struct request *r, int ret)
 {
 	struct octo_pf_past *past = &octo->port[r->index].past;
-	const struct octo_port_answer answer = {.event = answer_of(r, ret)};
 
 	octo_lock(octo);
 	if (r->action == OCTO_PORT_DO_PROBE)
 		past->exists = ret == -EEXIST ? past->exists + 1 : 0;
-	octo_loss_hear_locked(octo, r->index, &answer);
+	octo_loss_answer_locked(octo, r->index, answer_of(r, ret), 0);
 	/* pairs with the acquire in await() */
 	rte_atomic_store_explicit(&past->under_way, false, rte_memory_order_release);
 	octo_unlock(octo);

@@ -152,6 +152,14 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 		lose_locked(octo, i, was_owned);
 }
 
+void
+octo_loss_answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event, uint32_t life)
+{
+	const struct octo_port_answer answer = {.event = event, .life = life};
+
+	octo_loss_hear_locked(octo, i, &answer);
+}
+
 /* Take note of the event, for octo_loss_hear_locked(). */
 static void
 post(struct octo_port *port, enum rte_eth_event_type event)
@@ -261,12 +269,11 @@ void
 octo_loss_drained_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
-	const struct octo_port_answer answer = {OCTO_PORT_EV_DRAINED, port->fsm.life};
 
 	octo_users_shut(port);
 	if (octo_port_is_owned(port))
 		count_last(octo, i);
-	octo_loss_hear_locked(octo, i, &answer);
+	octo_loss_answer_locked(octo, i, OCTO_PORT_EV_DRAINED, port->fsm.life);
 	octo_wake_link(octo);
 }
 

@@ -446,6 +446,8 @@ void octo_loss_note(struct octo_dev *octo, uint16_t pf_port_id, enum rte_eth_eve
 void octo_loss_drained_locked(struct octo_dev *octo, uint8_t i);
 void octo_loss_settle_locked(struct octo_dev *octo);
 void octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_answer *answer);
+void octo_loss_answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event,
+			     uint32_t life);
 /* Is there no PF, and none that comes back by itself? */
 bool octo_loss_is_removed(const struct octo_dev *octo);
 void octo_loss_end_recovery(struct octo_dev *octo, uint16_t pf_port_id);

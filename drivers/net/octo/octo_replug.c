@@ -109,14 +109,6 @@ set_up_locked(struct octo_dev *octo, uint8_t i)
 	}
 }
 
-static void
-answer_locked(struct octo_dev *octo, uint8_t i, enum octo_port_event event, uint32_t life)
-{
-	const struct octo_port_answer answer = {.event = event, .life = life};
-
-	octo_loss_hear_locked(octo, i, &answer);
-}
-
 /* No answer means that the port is half-made so far. */
 static void
 check_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
@@ -124,9 +116,9 @@ check_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 	uint16_t port_id;
 
 	if (!octo_attach_find(&octo->port[i], &port_id))
-		answer_locked(octo, i, OCTO_PORT_EV_NONE, life);
+		octo_loss_answer_locked(octo, i, OCTO_PORT_EV_NONE, life);
 	else if (octo_attach_is_probed(port_id))
-		answer_locked(octo, i, OCTO_PORT_EV_PROBED, life);
+		octo_loss_answer_locked(octo, i, OCTO_PORT_EV_PROBED, life);
 }
 
 /* Do what the port's state machine asks for next. Returns whether there was anything. */
@@ -152,7 +144,7 @@ act_locked(struct octo_dev *octo, uint8_t i)
 
 		port->todo &= ~(OCTO_PORT_TOUCHES & ~OCTO_PORT_DO_SET_UP);
 		if (event != OCTO_PORT_EV_CLAIMED)
-			answer_locked(octo, i, event, life);
+			octo_loss_answer_locked(octo, i, event, life);
 	} else if (todo & OCTO_PORT_DO_SET_UP) {
 		port->todo &= ~OCTO_PORT_TOUCHES;
 		set_up_locked(octo, i);
