@@ -137,6 +137,32 @@ test_a_pf_that_fails_a_destruction_of_a_flush(void **state)
 	octo_port_table_destroy(&t);
 }
 
+static uint16_t
+give_none_of_second(uint16_t pf)
+{
+	return pf == octo_port_pf(1) ? 0 : UINT16_MAX;
+}
+
+/* What a flow queue made is none of rte_flow_destroy() of the PF: the rule stays there. */
+static void
+test_a_flush_where_a_pf_takes_no_destruction(void **state)
+{
+	const struct octo_port_conf conf = {.pf = {[1] = "arfs_entries=1"}};
+	struct octo_port_table t;
+	uint16_t port = octo_port_start_with_table(&conf, &t);
+
+	(void)state;
+	assert_non_null(octo_port_enqueue(&t, 100, 1, false, NULL));
+	octo_port_pull(port, 100, OK);
+	fill_queue_of_pf(octo_port_pf(1));
+	octo_port_results_given = give_none_of_second;
+	assert_int_equal(rte_flow_flush(port, NULL), -EIO);
+	octo_port_results_given = NULL;
+	octo_port_pull_nothing(port);
+	assert_non_null(octo_port_enqueue(&t, 101, 1, false, NULL));
+	octo_port_pull(port, 101, FAILED);
+}
+
 /* It has the rule without a flow queue, as one that came back. */
 static void
 test_a_pf_without_the_table(void **state)
@@ -174,6 +200,7 @@ main(void)
 		octo_port_test(test_a_pf_that_fails_a_destruction),
 		octo_port_test(test_a_pf_that_fails_a_destruction_of_a_single_rule),
 		octo_port_test(test_a_pf_that_fails_a_destruction_of_a_flush),
+		octo_port_test(test_a_flush_where_a_pf_takes_no_destruction),
 		octo_port_test(test_a_pf_without_the_table),
 	};
 

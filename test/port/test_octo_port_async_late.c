@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_async_queue.h"
+#include "octo_clock.h"
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
 #include "octo_private.h"
@@ -94,12 +95,61 @@ test_flow_queues_that_are_given_back_owe_no_result(void **state)
 	assert_int_equal(octo_of(&rte_eth_devices[port])->async->queues[0]->own.awaited, 0);
 }
 
+/* The control mutex is held meanwhile. */
+static void
+test_a_silent_pf_is_waited_for_once(void **state)
+{
+	struct octo_port_table t;
+	uint16_t port = octo_port_start_with_table(&two_pfs, &t);
+	struct rte_flow *flow = octo_port_enqueue(&t, 100, 0, false, NULL);
+	uint64_t begun;
+
+	(void)state;
+	octo_port_pull(port, 100, RTE_FLOW_OP_SUCCESS);
+	octo_port_results_given = give_none;
+	begun = octo_now_ms();
+	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
+	octo_port_results_given = NULL;
+	assert_in_range(octo_now_ms() - begun, 1000, 1999);
+	octo_port_table_destroy(&t);
+}
+
+/* None while octo waits for that of the first rule, or before the second one is destroyed. */
+static uint16_t
+give_later(uint16_t pf)
+{
+	return pf == octo_port_pf(1) && queue->own.rule != flows[1] ? 0 : UINT16_MAX;
+}
+
+/* The second PF has no room for the second rule, and so no part in its destruction. */
+static void
+test_a_late_error_is_of_its_own_operation(void **state)
+{
+	const struct octo_port_conf conf = {.pf = {[1] = "arfs_entries=1"}};
+	struct octo_port_table t;
+	uint16_t port = octo_port_start_with_table(&conf, &t);
+
+	(void)state;
+	flows[0] = octo_port_enqueue(&t, 100, 0, false, NULL);
+	octo_port_pull(port, 100, RTE_FLOW_OP_SUCCESS);
+	flows[1] = octo_port_enqueue(&t, 101, 1, false, NULL);
+	octo_port_pull(port, 101, RTE_FLOW_OP_ERROR);
+	queue = octo_of(&rte_eth_devices[port])->async->queues[0];
+	octo_port_fail_destroy = octo_port_pf(1);
+	octo_port_results_given = give_later;
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(rte_flow_destroy(port, flows[i], NULL), 0);
+	octo_port_results_given = NULL;
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_late_result_is_of_its_own_operation),
 		octo_port_test(test_flow_queues_that_are_given_back_owe_no_result),
+		octo_port_test(test_a_silent_pf_is_waited_for_once),
+		octo_port_test(test_a_late_error_is_of_its_own_operation),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

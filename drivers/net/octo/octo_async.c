@@ -213,7 +213,8 @@ collect(struct octo_dev *octo, struct octo_async_queue *q)
 
 			any = true;
 			/* of an earlier own operation, for which octo waited in vain */
-			if (op == &q->own && --q->own_results[pf] != 0)
+			if (op == &q->own &&
+			    (--q->own_results[pf] != 0 || !(op->awaited & RTE_BIT32(pf))))
 				continue;
 			op->awaited &= ~RTE_BIT32(pf);
 			if (results[i].status != RTE_FLOW_OP_SUCCESS)

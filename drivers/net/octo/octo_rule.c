@@ -290,11 +290,12 @@ octo_rule_remove_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	int failed = 0;
 	int ret;
 
-	if (rule->by_table) {
+	if (rule->by_table)
 		failed = octo_async_withdraw_locked(octo, rule, error);
-		octo_async_leave_table(rule);
-	}
 	ret = octo_fanout_remove_locked(octo, rule, failed == 0 ? error : NULL);
+	/* no earlier: without a table the PFs would be asked again, by rte_flow_destroy() */
+	if (rule->by_table)
+		octo_async_leave_table(rule);
 	octo_rule_store_delist_locked(octo, rule);
 	octo_rule_store_free(octo, rule);
 	return failed != 0 ? failed : ret;
@@ -330,7 +331,9 @@ octo_rule_retire_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 		restore(octo, rule);
 	} else if (rule->by_table) {
 		ret = octo_async_withdraw_locked(octo, rule, error);
-		if (ret != 0)
+		if (ret == 0)
+			octo_async_leave_table(rule);
+		else
 			octo_rule_leave_locked(octo, rule);
 	}
 	if (ret == 0)
