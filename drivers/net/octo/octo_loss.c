@@ -269,11 +269,13 @@ void
 octo_loss_drained_locked(struct octo_dev *octo, uint8_t i)
 {
 	struct octo_port *port = &octo->port[i];
+	/* the PF may be lost in a call of its driver: then the answer is of an earlier life */
+	const uint32_t life = port->fsm.life;
 
 	octo_users_shut(port);
 	if (octo_port_is_owned(port))
 		count_last(octo, i);
-	octo_loss_answer_locked(octo, i, OCTO_PORT_EV_DRAINED, port->fsm.life);
+	octo_loss_answer_locked(octo, i, OCTO_PORT_EV_DRAINED, life);
 	octo_wake_link(octo);
 }
 
