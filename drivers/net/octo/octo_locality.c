@@ -90,18 +90,20 @@ octo_locality_follow_locked(struct octo_dev *octo)
 	if (octo->plan.usable != octo_pf_mask(octo, OCTO_PORT_RUNNING))
 		return;
 	OCTO_FOREACH_RXQ(octo, rxq) {
+		if (rxq->tracking.node < 0)
+			continue;
 		home = rte_atomic_load_explicit(&rxq->home, rte_memory_order_relaxed);
 		l = octo_locality_rx(octo, rxq, home);
-		if (rxq->tracking.node >= 0)
-			log_crossings(octo, "Rx", rxq->queue_id, &l, &octo->rx_crossings);
+		log_crossings(octo, "Rx", rxq->queue_id, &l, &octo->rx_crossings);
 	}
 	/* a Tx queue that switches to another PF is left out, too */
 	OCTO_FOREACH_TXQ(octo, txq) {
+		if (txq->tracking.node < 0 ||
+		    rte_atomic_load_explicit(&txq->via, rte_memory_order_relaxed) == OCTO_TX_NO_PF)
+			continue;
 		home = rte_atomic_load_explicit(&txq->home, rte_memory_order_relaxed);
 		l = octo_locality_tx(octo, txq, home);
-		if (txq->tracking.node >= 0 &&
-		    rte_atomic_load_explicit(&txq->via, rte_memory_order_relaxed) != OCTO_TX_NO_PF)
-			log_crossings(octo, "Tx", txq->queue_id, &l, &octo->tx_crossings);
+		log_crossings(octo, "Tx", txq->queue_id, &l, &octo->tx_crossings);
 	}
 	next_look(&octo->rx_crossings);
 	next_look(&octo->tx_crossings);

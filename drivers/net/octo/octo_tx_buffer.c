@@ -193,12 +193,18 @@ send_run(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 static uint16_t
+send_by_buffer(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
+{
+	return octo_tx_runs(q, sending, pkts, nb, pf_of, send_run);
+}
+
+static uint16_t
 look_and_send(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint16_t nb)
 {
 	if (octo_epoch_reached(octo_epoch_now(&q->epoch), q->look, OCTO_HOME_SAMPLE) ||
 	    sending != q->near.sending)
 		look_around(q, sending);
-	return octo_tx_runs(q, sending, pkts, nb, pf_of, send_run);
+	return send_by_buffer(q, sending, pkts, nb);
 }
 
 uint16_t
@@ -220,7 +226,7 @@ octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 				       octo_tx_timed(q, sending, pkts, nb, look_and_send) :
 				       look_and_send(q, sending, pkts, nb);
 		else
-			sent = octo_tx_runs(q, sending, pkts, nb, pf_of, send_run);
+			sent = send_by_buffer(q, sending, pkts, nb);
 	}
 	octo_epoch_leave(&q->epoch);
 	return sent;
