@@ -31,7 +31,7 @@ struct octo_move {
 	 * Returns 0, also if the PF does not have it, or a negative errno.
 	 */
 	int (*change)(struct octo_move *m, uint8_t port, bool back, struct rte_flow_error *error);
-	/** Call octo_move_lead_locked() for each of its rules. */
+	/** Take each of its rules along to the list of the new queue. */
 	void (*follow)(struct octo_move *m, uint16_t from, uint16_t to);
 	/* progress */
 	unsigned int led; /**< rules whose flows come by it */

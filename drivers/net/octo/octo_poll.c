@@ -141,7 +141,8 @@ await_pollers(struct octo_dev *octo)
 
 /*
  * Publish the legs that are not in `live` as down, and wait for every burst that may use them.
- * Then their PFs may be removed. Returns 0, or -ETIMEDOUT.
+ * Then their PFs may be removed. Legs that are down already stay so: a secondary process may have
+ * detached their PFs. Returns 0, or -ETIMEDOUT.
  */
 int
 octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
