@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Dict
 
 import pytest
 
@@ -104,23 +105,41 @@ def test_measuring_exports_only_what_its_map_names(program):
     assert symbols == set(re.findall(r"^\s*(\w+);", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("name, all_of_it", [("octo", True), ("octo_measure", False)])
-def test_library_exports_what_it_shares(name, all_of_it, program):
-    """In a DPDK tree others see of a library only what it exports."""
-    library = (Path(env.IN_TREE) if env.IN_TREE else env.BUILD) / f"lib/librte_{name}.a"
-    out = subprocess.run([program("objdump"), "-t", library], check=True,
-                         capture_output=True, text=True).stdout
-    shared = {symbol: section for section, symbol in re.findall(
-        r" g +F +(\S+)\s.*\b(\w+)$", out, re.MULTILINE)}
+def symbol_table(program, *archives: Path) -> str:
+    """The table that objdump makes of them."""
+    return subprocess.run([program("objdump"), "-t", *archives], check=True,
+                          capture_output=True, text=True).stdout
+
+
+def exports(name: str) -> Dict[str, str]:
+    """The section of each function that the library exports, and of its data."""
     tags = {"EXPERIMENTAL": ".text.experimental", "INTERNAL": ".text.internal"}
-    if not all_of_it:
-        shared = {symbol: tag for symbol, tag in shared.items() if tag in tags.values()}
-    exported = {symbol: tags[kind] for path in env.REPO.glob(f"lib/{name}/*.c")
-                for kind, symbol in re.findall(
-                    r"^RTE_EXPORT_(\w+)_SYMBOL\((\w+)", path.read_text(),
-                    re.MULTILINE)}
+    return {symbol: tags[kind] for path in env.REPO.glob(f"lib/{name}/*.c")
+            for kind, symbol in re.findall(r"^RTE_EXPORT_(\w+)_SYMBOL\((\w+)", path.read_text(),
+                                           re.MULTILINE)}
+
+
+@pytest.mark.parametrize("name", ["octo", "octo_measure"])
+def test_library_exports_what_it_tags(name, program):
+    """In a DPDK tree others see of a library only what it exports."""
+    root = Path(env.IN_TREE) if env.IN_TREE else env.BUILD
+    out = symbol_table(program, root / f"lib/librte_{name}.a")
+    tagged = {symbol: section for section, symbol in re.findall(
+        r" g +F +(\.text\.\S+)\s.*\b(\w+)$", out, re.MULTILINE)}
     data = set(re.findall(r" g +O +\S+\s.*\b(\w+)$", out, re.MULTILINE))
-    assert shared == {symbol: tag for symbol, tag in exported.items() if symbol not in data}
+    assert tagged == {symbol: tag for symbol, tag in exports(name).items() if symbol not in data}
+
+
+def test_library_exports_what_it_shares(program):
+    """The drivers and the other library call nothing else of it."""
+    if env.IN_TREE:
+        pytest.skip("there the linker sees it")
+    defined = set(re.findall(r" g +[FO] +\S+\s.*\b(\w+)$",
+                             symbol_table(program, env.BUILD / "lib/librte_octo.a"), re.MULTILINE))
+    users = [env.BUILD / "lib/librte_octo_measure.a", *env.BUILD.glob("drivers/libtmp_rte_net_*.a")]
+    called = set(re.findall(r"\*UND\*.*\b(\w+)$", symbol_table(program, *users), re.MULTILINE))
+    assert len(users) == 3 and called & defined
+    assert not called & defined - set(exports("octo"))
 
 
 def test_stock_testpmd_loads_both_drivers():
