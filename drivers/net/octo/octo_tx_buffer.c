@@ -141,11 +141,10 @@ pf_of_chain(struct octo_txq *q, struct rte_mbuf *m)
 }
 
 static inline uint8_t
-pf_of(struct octo_txq *q, uint32_t sending, struct rte_mbuf *m)
+pf_of(struct octo_txq *q, __rte_unused uint32_t sending, struct rte_mbuf *m)
 {
 	int node;
 
-	RTE_SET_USED(sending);
 	if (unlikely(m->nb_segs > 1))
 		return pf_of_chain(q, m);
 	node = node_of(q, m);
