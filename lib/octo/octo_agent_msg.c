@@ -51,10 +51,12 @@ copy_bytes(struct wire *w, void *bytes, size_t len)
 static void
 copy_number(struct wire *w, void *number, size_t len)
 {
-	uint8_t *bytes = number;
-
-	for (size_t i = 0; i < len; i++)
-		copy_bytes(w, &bytes[RTE_BYTE_ORDER == RTE_BIG_ENDIAN ? i : len - 1 - i], 1);
+#if RTE_BYTE_ORDER == RTE_BIG_ENDIAN
+	copy_bytes(w, number, len);
+#else
+	for (uint8_t *byte = number; len > 0; len--)
+		copy_bytes(w, &byte[len - 1], 1);
+#endif
 }
 
 /* Zeros, whatever the peer has there. */

@@ -56,11 +56,11 @@ static uint32_t
 end_of(uint32_t layers, const uint8_t *hdr, const struct mpsim_parsed *p)
 {
 	const uint32_t l3 = layers & RTE_PTYPE_L3_MASK, l4 = layers & RTE_PTYPE_L4_MASK;
-	const bool ipv4 = mpsim_class_is_ipv4(p->cls);
+	const bool wants_ipv4 = l3 == RTE_PTYPE_L3_IPV4_EXT_UNKNOWN;
 
 	if (l3 == 0)
 		return RTE_ETHER_HDR_LEN + p->tags * VLAN_TAG_LEN;
-	if (p->cls == MPSIM_CLASS_NONE || (l3 == RTE_PTYPE_L3_IPV4_EXT_UNKNOWN) != ipv4)
+	if (p->cls == MPSIM_CLASS_NONE || wants_ipv4 != mpsim_class_is_ipv4(p->cls))
 		return 0;
 	return l4 == 0 ? p->l4_off : end_of_l4(l4, hdr, p);
 }

@@ -38,8 +38,8 @@ octo_mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 
 /* Set `setting`, which PFs that join get as well, to `to` on all PFs. */
 static int
-turn(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
-     octo_port_id_fn undo)
+switch_mode(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_id_fn apply,
+	    octo_port_id_fn undo)
 {
 	struct octo_settings *s = &octo->settings;
 	int ret;
@@ -59,31 +59,33 @@ turn(struct octo_dev *octo, bool *setting, bool to, const char *what, octo_port_
 int
 octo_promiscuous_enable(struct rte_eth_dev *dev)
 {
-	return turn(octo_of(dev), &octo_of(dev)->settings.promiscuous, true, "become promiscuous",
-		    rte_eth_promiscuous_enable, rte_eth_promiscuous_disable);
+	return switch_mode(octo_of(dev), &octo_of(dev)->settings.promiscuous, true,
+			   "become promiscuous", rte_eth_promiscuous_enable,
+			   rte_eth_promiscuous_disable);
 }
 
 int
 octo_promiscuous_disable(struct rte_eth_dev *dev)
 {
-	return turn(octo_of(dev), &octo_of(dev)->settings.promiscuous, false,
-		    "stop being promiscuous", rte_eth_promiscuous_disable,
-		    rte_eth_promiscuous_enable);
+	return switch_mode(octo_of(dev), &octo_of(dev)->settings.promiscuous, false,
+			   "stop being promiscuous", rte_eth_promiscuous_disable,
+			   rte_eth_promiscuous_enable);
 }
 
 int
 octo_allmulticast_enable(struct rte_eth_dev *dev)
 {
-	return turn(octo_of(dev), &octo_of(dev)->settings.all_multicast, true, "take all multicast",
-		    rte_eth_allmulticast_enable, rte_eth_allmulticast_disable);
+	return switch_mode(octo_of(dev), &octo_of(dev)->settings.all_multicast, true,
+			   "take all multicast", rte_eth_allmulticast_enable,
+			   rte_eth_allmulticast_disable);
 }
 
 int
 octo_allmulticast_disable(struct rte_eth_dev *dev)
 {
-	return turn(octo_of(dev), &octo_of(dev)->settings.all_multicast, false,
-		    "stop taking all multicast", rte_eth_allmulticast_disable,
-		    rte_eth_allmulticast_enable);
+	return switch_mode(octo_of(dev), &octo_of(dev)->settings.all_multicast, false,
+			   "stop taking all multicast", rte_eth_allmulticast_disable,
+			   rte_eth_allmulticast_enable);
 }
 
 int

@@ -221,8 +221,8 @@ do_not_wait(struct octo_agent *agent, uint64_t since)
 
 /* Wait until the waiter is done or, if it is NULL, until there is room for another message. */
 static int
-await(struct octo_dev *octo, const struct octo_agent_waiter *waiter, uint64_t since,
-      patience_fn patience)
+await_agent(struct octo_dev *octo, const struct octo_agent_waiter *waiter, uint64_t since,
+	    patience_fn patience)
 {
 	int ret = 0;
 
@@ -238,7 +238,7 @@ static int
 say_when_room(struct octo_dev *octo, struct octo_agent_msg *msg, void *cookie, uint64_t since,
 	      patience_fn patience)
 {
-	const int ret = await(octo, NULL, since, patience);
+	const int ret = await_agent(octo, NULL, since, patience);
 
 	return ret == 0 ? octo_agent_say(octo->agent, msg, cookie) : ret;
 }
@@ -251,7 +251,7 @@ hear_answer(struct octo_dev *octo, uint32_t seq, struct octo_agent_waiter *waite
 	int ret;
 
 	octo_agent_await(octo->agent, waiter, seq);
-	ret = await(octo, waiter, since, patience);
+	ret = await_agent(octo, waiter, since, patience);
 	LIST_REMOVE(waiter, next);
 	return waiter->done ? waiter->ret : ret;
 }
@@ -365,7 +365,7 @@ agent_lead(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf, struct rte_
 {
 	int ret = 0;
 
-	if (rule->crowded && await(octo, NULL, octo_now(), do_not_wait) != 0)
+	if (rule->crowded && await_agent(octo, NULL, octo_now(), do_not_wait) != 0)
 		return refuse(octo, -EAGAIN, NOT_SO_FAR, error);
 	/* an answer may have been heard */
 	if (rule->crowded)
@@ -384,7 +384,7 @@ agent_settle(struct octo_dev *octo, struct rte_flow *rule)
 	int ret;
 
 	if (asked == NULL)
-		ret = await(octo, NULL, since, octo_agent_wait);
+		ret = await_agent(octo, NULL, since, octo_agent_wait);
 	else
 		ret = hear_answer(octo, asked->seq, &waiter, since, octo_agent_wait);
 	octo_credit_waited(&octo->agent->credit, since);

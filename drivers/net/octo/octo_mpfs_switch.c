@@ -4,9 +4,9 @@
  * The MPFS back end for `transfer` rules of the NIC's own switch. A rule gives packets from the
  * network that match a 5-tuple to the ethdev of the chosen PF (REPRESENTED_PORT ->
  * PORT_REPRESENTOR), and is created on the port that rte_flow_pick_transfer_proxy() returns. In
- * dialect "indirect" it is an ingress rule of that port, and leads to a queue of the chosen PF by an
- * indirect action: one for each queue of a PF that flows were led to. A rule of another PF may have
- * them if the PMD shares them between ports.
+ * dialect "indirect" it is an ingress rule of that port, and leads to a queue of the chosen PF by
+ * an indirect action: one for each queue of a PF that flows were led to. A rule of another PF may
+ * have them if the PMD shares them between ports.
  */
 
 #include <errno.h>

@@ -85,13 +85,22 @@ await_each(struct octo_dev *octo, struct pollers *p)
 }
 
 int
-octo_poll_await(struct octo_dev *octo, struct octo_epoch *epoch,
-		const RTE_ATOMIC(uintptr_t) * thread, const RTE_ATOMIC(int32_t) * process)
+octo_poll_await_rxq(struct octo_dev *octo, struct octo_rxq *q)
 {
 	struct pollers p;
 
 	p.nb = 0;
-	add_poller(&p, epoch, thread, process);
+	add_poller(&p, &q->epoch, &q->poller, &q->process);
+	return await_each(octo, &p);
+}
+
+int
+octo_poll_await_txq(struct octo_dev *octo, struct octo_txq *q)
+{
+	struct pollers p;
+
+	p.nb = 0;
+	add_poller(&p, &q->epoch, &q->sender, &q->process);
 	return await_each(octo, &p);
 }
 

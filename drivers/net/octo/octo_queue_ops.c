@@ -178,11 +178,9 @@ octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 
 /* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
 static void
-await_last_burst(struct octo_dev *octo, struct octo_epoch *epoch,
-		 const RTE_ATOMIC(uintptr_t) * thread, const RTE_ATOMIC(int32_t) * process,
-		 const char *kind, uint16_t queue_id)
+log_last_burst(struct octo_dev *octo, int ret, const char *kind, uint16_t queue_id)
 {
-	if (octo_poll_await(octo, epoch, thread, process) != 0)
+	if (ret != 0)
 		OCTO_LOG(ERR, "port %u: %s queue %u is set up again, and a thread uses it yet",
 			 octo->port_id, kind, queue_id);
 }
@@ -197,7 +195,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	q = dev->data->rx_queues[queue_id];
 	if (octo->started && q != NULL) {
 		octo_fence_forget_queue_locked(octo, queue_id);
-		await_last_burst(octo, &q->epoch, &q->poller, &q->process, "Rx", queue_id);
+		log_last_burst(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
 	}
 	octo_queue_retire_rx_locked(octo, queue_id);
 	octo_unlock(octo);
@@ -212,7 +210,7 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	octo_lock(octo);
 	q = dev->data->tx_queues[queue_id];
 	if (octo->started && q != NULL) {
-		await_last_burst(octo, &q->epoch, &q->sender, &q->process, "Tx", queue_id);
+		log_last_burst(octo, octo_poll_await_txq(octo, q), "Tx", queue_id);
 		/* it may have put packets aside after the stop: count them */
 		octo_tx_drop_stash(q);
 	}

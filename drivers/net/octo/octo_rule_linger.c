@@ -167,8 +167,11 @@ change(struct octo_move *m, uint8_t pf, bool back, struct rte_flow_error *error)
 static void
 hand_over(struct rte_flow *from, struct rte_flow *to)
 {
+	const bool was_learned = from->origin == OCTO_BY_LEARNING;
+	const bool is_learned = to->origin == OCTO_BY_LEARNING;
+
 	to->lead = from->lead;
-	if ((from->origin == OCTO_BY_LEARNING) != (to->origin == OCTO_BY_LEARNING))
+	if (was_learned != is_learned)
 		to->lead.pf_life = OCTO_LIFE_NONE;
 	octo_fanout_unlead(from);
 }

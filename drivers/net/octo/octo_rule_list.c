@@ -48,9 +48,10 @@ install_all(struct octo_dev *octo, struct octo_rules *rules, bool commands)
 	RTE_TAILQ_FOREACH_SAFE(rule, rules, next, next) {
 		struct rte_flow_error error = {.message = NULL};
 		char text[OCTO_RULE_TEXT_MAX];
+		const bool by_command = rule->origin == OCTO_BY_COMMAND;
 		int ret = 0;
 
-		if ((rule->origin == OCTO_BY_COMMAND) == commands)
+		if (by_command == commands)
 			ret = install(octo, rule, &error);
 		if (ret == 0)
 			continue;
