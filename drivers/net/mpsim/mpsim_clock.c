@@ -92,36 +92,28 @@ mpsim_clock_send(struct mpsim_pf *pf)
 	mpsim_nic_unlock(pf->nic);
 }
 
-/* Returns the PF with its NIC's lock taken, or NULL if it has no clock. */
+/* NULL: the PF has no clock. */
 static struct mpsim_pf *
-enter(struct rte_eth_dev *dev)
+clock_pf(struct rte_eth_dev *dev)
 {
 	struct mpsim_pf *pf = dev->data->dev_private;
 
-	if (!mpsim_caps_has(pf, MPSIM_CAP_TIMESYNC))
-		return NULL;
-	mpsim_nic_lock(pf->nic);
-	return pf;
-}
-
-static int
-leave(struct mpsim_pf *pf, int ret)
-{
-	mpsim_nic_unlock(pf->nic);
-	return ret;
+	return mpsim_caps_has(pf, MPSIM_CAP_TIMESYNC) ? pf : NULL;
 }
 
 static int
 turn(struct rte_eth_dev *dev, bool on)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
 
 	if (pf == NULL)
 		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
 	memset(pf->clock.rx, 0, sizeof(pf->clock.rx));
 	pf->clock.tx.is_set = false;
 	rte_atomic_store_explicit(&pf->clock.on, on, rte_memory_order_relaxed);
-	return leave(pf, 0);
+	mpsim_nic_unlock(pf->nic);
+	return 0;
 }
 
 int
@@ -149,73 +141,95 @@ take(struct mpsim_stamp *s, struct timespec *time)
 int
 mpsim_timesync_read_rx(struct rte_eth_dev *dev, struct timespec *time, uint32_t number)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
+	int ret;
 
 	if (pf == NULL)
 		return -ENOTSUP;
-	return leave(pf, number < MPSIM_CLOCK_STAMPS ? take(&pf->clock.rx[number], time) : -EINVAL);
+	if (number >= MPSIM_CLOCK_STAMPS)
+		return -EINVAL;
+	mpsim_nic_lock(pf->nic);
+	ret = take(&pf->clock.rx[number], time);
+	mpsim_nic_unlock(pf->nic);
+	return ret;
 }
 
 int
 mpsim_timesync_read_tx(struct rte_eth_dev *dev, struct timespec *time)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
+	int ret;
 
-	return pf == NULL ? -ENOTSUP : leave(pf, take(&pf->clock.tx, time));
+	if (pf == NULL)
+		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
+	ret = take(&pf->clock.tx, time);
+	mpsim_nic_unlock(pf->nic);
+	return ret;
 }
 
 int
 mpsim_timesync_adjust_time(struct rte_eth_dev *dev, int64_t ns)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
 
 	if (pf == NULL)
 		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
 	set_time(&pf->clock, time_ns(&pf->clock) + ns);
-	return leave(pf, 0);
+	mpsim_nic_unlock(pf->nic);
+	return 0;
 }
 
 int
 mpsim_timesync_adjust_freq(struct rte_eth_dev *dev, int64_t ppm)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
 
 	if (pf == NULL)
 		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
 	set_time(&pf->clock, time_ns(&pf->clock));
 	pf->clock.ppm = ppm;
-	return leave(pf, 0);
+	mpsim_nic_unlock(pf->nic);
+	return 0;
 }
 
 int
 mpsim_timesync_read_time(struct rte_eth_dev *dev, struct timespec *time)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
 
 	if (pf == NULL)
 		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
 	*time = rte_ns_to_timespec((uint64_t)time_ns(&pf->clock));
-	return leave(pf, 0);
+	mpsim_nic_unlock(pf->nic);
+	return 0;
 }
 
 int
 mpsim_timesync_write_time(struct rte_eth_dev *dev, const struct timespec *time)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
 
 	if (pf == NULL)
 		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
 	set_time(&pf->clock, (int64_t)rte_timespec_to_ns(time));
-	return leave(pf, 0);
+	mpsim_nic_unlock(pf->nic);
+	return 0;
 }
 
 int
 mpsim_read_clock(struct rte_eth_dev *dev, uint64_t *clock)
 {
-	struct mpsim_pf *pf = enter(dev);
+	struct mpsim_pf *pf = clock_pf(dev);
 
 	if (pf == NULL)
 		return -ENOTSUP;
+	mpsim_nic_lock(pf->nic);
 	*clock = count_ns(&pf->clock);
-	return leave(pf, 0);
+	mpsim_nic_unlock(pf->nic);
+	return 0;
 }
