@@ -105,7 +105,8 @@ rule_of(const struct agent_netdev *netdev, const struct ethtool_rx_flow_spec *fs
 	struct octo_ethtool_record *record = netdev->et->journal.record;
 
 	for (uint32_t i = 0; record != NULL && i < record->nb_notes; i++)
-		if (record->notes[i].used && octo_ethtool_same_flow(&record->notes[i].fs, fs))
+		if (record->notes[i].used && record->notes[i].used != OCTO_ETHTOOL_LEFT &&
+		    octo_ethtool_same_flow(&record->notes[i].fs, fs))
 			return &record->notes[i];
 	return NULL;
 }
@@ -127,8 +128,8 @@ read_rule(const struct agent_netdev *netdev, struct ethtool_rxnfc *nfc)
 		*nfc = question;
 		return 0;
 	}
-	/* the errnos of drivers for a free location; the port does not remove what is gone */
-	if (ret == 0 || ret == -ENOENT || ret == -EINVAL) {
+	/* the port does not remove what is gone */
+	if (ret == 0 || octo_ethtool_is_free(ret)) {
 		octo_ethtool_remove(netdev->et, rule);
 		ret = -ENOENT;
 	}

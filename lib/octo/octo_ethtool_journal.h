@@ -23,9 +23,12 @@
 /** Rules at most, however large a table is. */
 #define OCTO_ETHTOOL_MAX_RULES 16384
 
+/** A note of a rule that a driver has left beside the one that replaces it. */
+#define OCTO_ETHTOOL_LEFT 2
+
 /** A rule that octo has made, or is about to make. */
 struct octo_ethtool_note {
-	uint32_t used;         /**< the last field that is written */
+	uint32_t used;         /**< 0: it is free; the last field that is written */
 	uint32_t reserved;     /**< zero */
 	uint64_t queue_before; /**< fs.ring_cookie, or the one before while it is changed */
 	struct ethtool_rx_flow_spec fs; /**< location RX_CLS_LOC_ANY: not known yet */

@@ -20,16 +20,15 @@ octo_ethtool_ask(const struct octo_ethtool *et, void *request)
 				    octo_ethtool_io(et->fd, et->ifindex, request);
 }
 
-/* The rule at a location. Drivers have several errnos for a free one. */
-static bool
+/* The rule at a location. -ENOENT: there is none; another errno: that is not known. */
+static int
 read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_flow_spec *fs)
 {
 	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXCLSRULE, .fs.location = location};
+	const int ret = octo_ethtool_ask(et, &nfc);
 
-	if (octo_ethtool_ask(et, &nfc) != 0)
-		return false;
 	*fs = nfc.fs;
-	return true;
+	return octo_ethtool_is_free(ret) ? -ENOENT : ret;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_is_noted)
@@ -40,12 +39,14 @@ octo_ethtool_is_noted(const struct octo_ethtool_note *note, const struct ethtool
 	       (fs->ring_cookie == note->fs.ring_cookie || fs->ring_cookie == note->queue_before);
 }
 
-static bool
-is_there(const struct octo_ethtool *et, const struct octo_ethtool_note *note)
+/* 0: it is where it was noted; -ENOENT: it is not; another errno: that is not known. */
+static int
+find_rule(const struct octo_ethtool *et, const struct octo_ethtool_note *note)
 {
 	struct ethtool_rx_flow_spec fs;
+	const int ret = read_rule(et, note->fs.location, &fs);
 
-	return read_rule(et, note->fs.location, &fs) && octo_ethtool_is_noted(note, &fs);
+	return ret == 0 && !octo_ethtool_is_noted(note, &fs) ? -ENOENT : ret;
 }
 
 static void
@@ -97,35 +98,37 @@ survey(struct octo_ethtool *et)
 }
 
 /* Others may take a location at any time, and a rule made there would replace theirs. */
-static uint32_t
-find_location(struct octo_ethtool *et)
+static int
+find_location(struct octo_ethtool *et, uint32_t *location)
 {
 	struct ethtool_rx_flow_spec fs;
-	uint32_t location;
+	int ret = 0;
 
-	for (;;) {
-		location = octo_ethtool_free_location(et->taken, et->room.size);
-		if (location == RX_CLS_LOC_ANY || !read_rule(et, location, &fs))
-			return location;
-		set_taken(et, location, true);
+	while (ret == 0) {
+		*location = octo_ethtool_free_location(et->taken, et->room.size);
+		if (*location == RX_CLS_LOC_ANY)
+			return -ENOSPC;
+		ret = read_rule(et, *location, &fs);
+		if (ret == 0)
+			set_taken(et, *location, true);
 	}
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /* Set the location that a rule is to have. */
 static int
 choose_location(struct octo_ethtool *et, uint32_t *location)
 {
-	int ret = 0;
+	int ret;
 
 	*location = RX_CLS_LOC_ANY;
 	if (et->room.chooses_places)
 		return 0;
-	*location = find_location(et);
-	if (*location == RX_CLS_LOC_ANY)
-		ret = survey(et);
-	if (*location == RX_CLS_LOC_ANY && ret == 0)
-		*location = find_location(et);
-	return ret == 0 && *location == RX_CLS_LOC_ANY ? -ENOSPC : ret;
+	ret = find_location(et, location);
+	if (ret != -ENOSPC)
+		return ret;
+	ret = survey(et);
+	return ret == 0 ? find_location(et, location) : ret;
 }
 
 /* Have the kernel make the noted rule at the location that the note says. */
@@ -172,9 +175,13 @@ octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uin
 static int
 make_again(struct octo_ethtool *et, struct octo_ethtool_note *rule)
 {
-	int ret = choose_location(et, &rule->fs.location);
+	uint32_t location;
+	int ret = choose_location(et, &location);
 
-	return ret == 0 ? make(et, rule) : ret;
+	if (ret != 0)
+		return ret;
+	rule->fs.location = location;
+	return make(et, rule);
 }
 
 static int
@@ -183,57 +190,6 @@ delete_at(const struct octo_ethtool *et, uint32_t location)
 	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_SRXCLSRLDEL, .fs.location = location};
 
 	return octo_ethtool_ask(et, &nfc);
-}
-
-/* A driver that chooses locations may have made a second rule. */
-static void
-drop_older(const struct octo_ethtool *et, const struct octo_ethtool_note *rule, uint32_t location)
-{
-	struct ethtool_rx_flow_spec fs;
-
-	if (location != rule->fs.location && read_rule(et, location, &fs) &&
-	    octo_ethtool_is_noted(rule, &fs))
-		delete_at(et, location);
-}
-
-/* mlx5 removes the rule before it makes the new one, and may refuse that. */
-static int
-go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t location, int ret)
-{
-	rule->fs.ring_cookie = rule->queue_before;
-	rule->fs.location = location;
-	if (ret == -EPERM || ret == -ENODEV || is_there(et, rule))
-		return ret;
-	if (et->room.chooses_places)
-		rule->fs.location = RX_CLS_LOC_ANY;
-	if (make(et, rule) != 0)
-		rule->fs.location = location;
-	return ret;
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_update)
-int
-octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
-{
-	const uint32_t location = rule->fs.location;
-	int ret;
-
-	rule->queue_before = rule->fs.ring_cookie;
-	if (!is_there(et, rule)) {
-		rule->fs.ring_cookie = channel;
-		ret = make_again(et, rule);
-	} else {
-		rule->fs.ring_cookie = channel;
-		if (et->room.chooses_places)
-			rule->fs.location = RX_CLS_LOC_ANY;
-		ret = make(et, rule);
-		if (ret != 0)
-			return go_back(et, rule, location, ret);
-		drop_older(et, rule, location);
-	}
-	if (ret == 0)
-		rule->queue_before = channel;
-	return ret;
 }
 
 /* A rule may have been made in place of its equal: both notes have its location then. */
@@ -253,6 +209,13 @@ is_noted_again(const struct octo_ethtool *et, const struct octo_ethtool_note *no
 	return false;
 }
 
+/* With the netdev its rules are gone; those of an agent that is away it removes itself. */
+static bool
+is_gone(int ret)
+{
+	return ret == -ENOENT || ret == -ENODEV || ret == -ENOTCONN;
+}
+
 /* Remove the rule at the location, if it is the noted one and no other note's. */
 static int
 remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_t location)
@@ -260,19 +223,103 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 	struct ethtool_rx_flow_spec fs;
 	int ret;
 
-	if (!read_rule(et, location, &fs)) {
+	ret = read_rule(et, location, &fs);
+	if (ret == -ENOENT)
 		set_taken(et, location, false);
-		return 0;
-	}
+	if (ret != 0)
+		return is_gone(ret) ? 0 : ret;
 	if (!octo_ethtool_is_noted(note, &fs) || is_noted_again(et, note, &fs, location))
 		return 0;
 	ret = delete_at(et, location);
-	/* with the netdev its rules are gone */
-	if (ret == -ENODEV || ret == -ENOENT)
-		ret = 0;
-	if (ret == 0)
-		set_taken(et, location, false);
+	if (ret != 0 && !is_gone(ret))
+		return ret;
+	set_taken(et, location, false);
+	return 0;
+}
+
+/*
+ * A driver that chooses locations may have made a second rule beside the older one. That is noted
+ * for itself until it is gone.
+ */
+static void
+drop_older(struct octo_ethtool *et, struct octo_ethtool_note *older)
+{
+	if (remove_at(et, older, older->fs.location) == 0)
+		octo_ethtool_journal_strike(older);
+}
+
+/* Remove what earlier updates of the rule have left. */
+static void
+drop_left(struct octo_ethtool *et, const struct octo_ethtool_note *rule)
+{
+	struct octo_ethtool_record *record = et->journal.record;
+
+	for (uint32_t i = 0; et->room.chooses_places && i < record->nb_notes; i++)
+		if (record->notes[i].used == OCTO_ETHTOOL_LEFT &&
+		    octo_ethtool_same_flow(&record->notes[i].fs, &rule->fs))
+			drop_older(et, &record->notes[i]);
+}
+
+/* mlx5 removes the rule before it makes the new one, and may refuse that. */
+static int
+go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t location, int ret)
+{
+	rule->fs.ring_cookie = rule->queue_before;
+	rule->fs.location = location;
+	if (ret == -EPERM || ret == -ENODEV || find_rule(et, rule) != -ENOENT)
+		return ret;
+	if (et->room.chooses_places)
+		rule->fs.location = RX_CLS_LOC_ANY;
+	if (make(et, rule) != 0)
+		rule->fs.location = location;
 	return ret;
+}
+
+/* Where the driver chooses the location, the rule at the older one is noted for itself first. */
+static int
+replace(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
+{
+	const struct ethtool_rx_flow_spec before = rule->fs;
+	struct octo_ethtool_note spare = {.fs = before, .queue_before = before.ring_cookie};
+	struct octo_ethtool_note *older = NULL;
+	int ret;
+
+	if (et->room.chooses_places) {
+		older = octo_ethtool_journal_note(&et->journal, &before);
+		if (older == NULL)
+			older = &spare;
+		older->used = OCTO_ETHTOOL_LEFT;
+		rule->fs.location = RX_CLS_LOC_ANY;
+	}
+	rule->fs.ring_cookie = channel;
+	ret = make(et, rule);
+	if (older != NULL && (ret != 0 || rule->fs.location == before.location))
+		octo_ethtool_journal_strike(older);
+	else if (older != NULL)
+		drop_older(et, older);
+	return ret == 0 ? 0 : go_back(et, rule, before.location, ret);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_update)
+int
+octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
+{
+	int ret = find_rule(et, rule);
+
+	if (ret != 0 && ret != -ENOENT)
+		return ret;
+	rule->queue_before = rule->fs.ring_cookie;
+	if (ret == 0) {
+		ret = replace(et, rule, channel);
+	} else {
+		rule->fs.ring_cookie = channel;
+		ret = make_again(et, rule);
+	}
+	if (ret != 0)
+		return ret;
+	rule->queue_before = channel;
+	drop_left(et, rule);
+	return 0;
 }
 
 /* The process died before it knew the location: look at all. */
@@ -297,9 +344,11 @@ octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule)
 	int ret = rule->fs.location == RX_CLS_LOC_ANY ? remove_anywhere(et, rule) :
 							remove_at(et, rule, rule->fs.location);
 
-	if (ret == 0)
-		octo_ethtool_journal_strike(rule);
-	return ret;
+	if (ret != 0)
+		return ret;
+	octo_ethtool_journal_strike(rule);
+	drop_left(et, rule);
+	return 0;
 }
 
 /* Returns how many noted rules are gone, and the first error. */

@@ -3,6 +3,7 @@
 #ifndef OCTO_ETHTOOL_TABLE_H
 #define OCTO_ETHTOOL_TABLE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -76,9 +77,17 @@ int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple,
 /**
  * Have a rule lead to another channel, with as little in between as the kernel allows. On failure
  * it leads where it did, or, if the kernel has removed it meanwhile and refuses it now, nowhere.
+ * What a driver leaves beside the new rule, and does not remove now, is removed with it or before.
  */
 __rte_internal
 int octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel);
+
+/** Drivers have two errnos for a location without a rule; a netdev without ntuple has no rule. */
+static inline bool
+octo_ethtool_is_free(int ret)
+{
+	return ret == -ENOENT || ret == -EINVAL || ret == -EOPNOTSUPP;
+}
 
 /** Is it the rule that was noted, rather than one that somebody has put in its place? */
 __rte_internal

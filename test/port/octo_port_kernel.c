@@ -232,7 +232,7 @@ place_for(const struct ethtool_rx_flow_spec *fs)
 {
 	const struct octo_port_kernel *k = &octo_port_kernel;
 
-	for (uint32_t i = 0; i < k->size; i++)
+	for (uint32_t i = 0; i < k->size && !k->doubles; i++)
 		if (k->used[i] && octo_ethtool_same_flow(&k->rule[i], fs))
 			return i;
 	for (uint32_t i = 0; i < k->size; i++)
@@ -295,6 +295,8 @@ rules(struct ethtool_rxnfc *nfc)
 	case ETHTOOL_GRXCLSRLALL:
 		return list(nfc);
 	case ETHTOOL_GRXCLSRULE:
+		if (k->read != 0)
+			return k->read;
 		if (nfc->fs.location >= k->size || !k->used[nfc->fs.location])
 			return ENOENT;
 		nfc->fs = k->rule[nfc->fs.location];

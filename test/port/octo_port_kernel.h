@@ -25,6 +25,7 @@ struct octo_port_kernel {
 	/* what there is */
 	uint32_t size; /* of the table */
 	bool special;  /* the driver chooses locations, and refuses any other */
+	bool doubles;  /* if it chooses: a rule of the same flow is made beside the first */
 	bool used[OCTO_PORT_KERNEL_RULES];
 	struct ethtool_rx_flow_spec rule[OCTO_PORT_KERNEL_RULES];
 	struct rte_flow *flow[OCTO_PORT_KERNEL_RULES]; /* of PF 0 */
@@ -40,6 +41,7 @@ struct octo_port_kernel {
 	int no_reta;        /* of all that has to do with the RETA */
 	int insert;         /* of a rule */
 	int remove;         /* of a rule */
+	int read;           /* of a rule */
 	int set_reta;       /* of a RETA */
 	int change;         /* of everything that changes something */
 	int everything;     /* the netdev is gone, or the like */

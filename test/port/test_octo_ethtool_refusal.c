@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Rules of a netdev that the kernel refuses to remove or to tell. */
+
+#include <errno.h>
+
+#include "octo_ethtool_table.h"
+#include "octo_port.h"
+#include "octo_port_kernel.h"
+
+static struct octo_port_kernel *const kernel = &octo_port_kernel;
+
+static struct octo_ethtool *
+begin(void)
+{
+	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
+						    octo_port_kernel_ifindex());
+
+	assert_non_null(et);
+	return et;
+}
+
+static struct octo_ethtool_note *
+add(struct octo_ethtool *et, uint16_t port, uint32_t channel)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(port);
+	struct octo_ethtool_note *rule = NULL;
+
+	assert_int_equal(octo_ethtool_insert(et, &t, channel, &rule), 0);
+	assert_non_null(rule);
+	return rule;
+}
+
+/* The rule that a driver leaves beside the new one is removed as soon as the kernel lets it. */
+static void
+test_a_rule_that_is_left_is_noted(void **state)
+{
+	struct octo_ethtool_note *rule;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->special = true;
+	kernel->doubles = true;
+	et = begin();
+	rule = add(et, 7, 1);
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_port_kernel_channel_of(7), 2);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rule, 3), 0);
+	assert_int_equal(octo_port_kernel_count(), 2);
+	kernel->remove = 0;
+	assert_int_equal(octo_ethtool_update(et, rule, 4), 0);
+	assert_int_equal(octo_port_kernel_channel_of(7), 4);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rule, 5), 0);
+	kernel->remove = 0;
+	assert_int_equal(octo_ethtool_remove(et, rule), 0);
+	assert_int_equal(octo_port_kernel_count(), 0);
+	rule = add(et, 7, 1);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	octo_port_kernel_die(et);
+	kernel->remove = 0;
+	et = begin();
+	assert_int_equal(octo_port_kernel_count(), 0);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 0);
+}
+
+/* A location that cannot be read is neither free, nor is its rule gone. */
+static void
+test_a_rule_that_cannot_be_read_stays(void **state)
+{
+	static const int codes[] = {EBUSY, ENOMEM, EINTR, EAGAIN, EIO};
+	const struct octo_tuple late = octo_port_kernel_tuple(8),
+				theirs = octo_port_kernel_tuple(500);
+	struct octo_ethtool *et = begin();
+	struct octo_ethtool_note *rule = add(et, 7, 3), *other = NULL;
+
+	(void)state;
+	octo_port_kernel_add(1022, &theirs, 5);
+	for (size_t i = 0; i < RTE_DIM(codes); i++) {
+		kernel->read = codes[i];
+		assert_int_equal(octo_ethtool_insert(et, &late, 4, &other), -codes[i]);
+		assert_int_equal(octo_ethtool_update(et, rule, 4), -codes[i]);
+		assert_int_equal(octo_ethtool_remove(et, rule), -codes[i]);
+	}
+	assert_int_equal(octo_port_kernel_channel_of(7), 3);
+	assert_int_equal(octo_port_kernel_channel_of(500), 5);
+	assert_int_equal(octo_port_kernel_count(), 2);
+	kernel->read = 0;
+	assert_int_equal(octo_ethtool_update(et, rule, 4), 0);
+	assert_int_equal(octo_ethtool_remove(et, rule), 0);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 1);
+}
+
+/* Some drivers say so of a free location. */
+static void
+test_einval_means_a_free_location(void **state)
+{
+	struct octo_ethtool *et = begin();
+	struct octo_ethtool_note *rule;
+
+	(void)state;
+	kernel->read = EINVAL;
+	rule = add(et, 7, 3);
+	kernel->used[rule->fs.location] = false;
+	assert_int_equal(octo_ethtool_remove(et, rule), 0);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 0);
+}
+
+/* Somebody has turned ntuple off after a crash: there is no rule to take back. */
+static void
+test_a_netdev_that_takes_no_rules_any_more(void **state)
+{
+	struct octo_ethtool *et = begin();
+
+	(void)state;
+	add(et, 7, 3);
+	octo_port_kernel_die(et);
+	kernel->used[1023] = false;
+	kernel->no_rules = EOPNOTSUPP;
+	et = begin();
+	assert_int_equal(et->rules_refused, EOPNOTSUPP);
+	assert_int_equal(et->reta_refused, 0);
+	octo_ethtool_close(et);
+}
+
+#define refusal_test(f)                                                                            \
+	cmocka_unit_test_setup_teardown(f, octo_port_kernel_dir_setup,                             \
+					octo_port_kernel_dir_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		refusal_test(test_a_rule_that_is_left_is_noted),
+		refusal_test(test_a_rule_that_cannot_be_read_stays),
+		refusal_test(test_einval_means_a_free_location),
+		refusal_test(test_a_netdev_that_takes_no_rules_any_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
