@@ -42,16 +42,19 @@ switch_mode(struct octo_dev *octo, bool *setting, bool to, const char *what, oct
 	    octo_port_id_fn undo)
 {
 	struct octo_settings *s = &octo->settings;
+	const bool is_promiscuity = setting == &s->promiscuous;
 	int ret;
 
 	octo_lock(octo);
 	/* copies that arrive between the two steps are none of the application's packets */
-	octo_mac_publish_locked(octo, s->promiscuous || setting == &s->promiscuous);
+	if (is_promiscuity)
+		octo_mac_publish_locked(octo, true);
 	ret = octo_port_call(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE, what, apply,
 			     undo);
 	if (ret == 0)
 		*setting = to;
-	octo_mac_publish_locked(octo, s->promiscuous);
+	if (is_promiscuity)
+		octo_mac_publish_locked(octo, s->promiscuous);
 	octo_unlock(octo);
 	return ret;
 }
