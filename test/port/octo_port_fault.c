@@ -224,6 +224,14 @@ isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 }
 
 static int
+timesync_enable(struct rte_eth_dev *dev)
+{
+	const int code = of(dev)->faults.timesync_enable;
+
+	return code != 0 ? -code : of(dev)->real->timesync_enable(dev);
+}
+
+static int
 pick_transfer_proxy(struct rte_eth_dev *dev, uint16_t *port, struct rte_flow_error *error)
 {
 	if (of(dev)->faults.pick_proxy != 0)
@@ -316,6 +324,7 @@ octo_port_faults_on(unsigned int pf)
 	r->ops.vlan_offload_set = vlan_offload_set;
 	r->ops.reta_update = reta_update;
 	r->ops.dev_ptypes_set = ptypes_set;
+	r->ops.timesync_enable = timesync_enable;
 	r->ops.flow_ops_get = flow_ops_get;
 	dev->dev_ops = &r->ops;
 	return &r->faults;

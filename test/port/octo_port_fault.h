@@ -39,12 +39,13 @@ struct octo_port_faults {
 	void (*on_create)(void); /* called once, before a rule is made */
 	bool silent;             /* refuse without a word, as the error structure allows */
 	int errno_after;         /* what destroying a rule leaves in rte_errno, 0: as it was */
-	int ptypes_set;          /* of a mask of packet types */
-	uint32_t ptypes;         /* the mask that was set last */
-	int reta_update;         /* refuse to change the RETA */
-	uint32_t max_macs;       /* size of the MAC table, 0: as it is */
-	uint16_t max_segs;       /**< of rx_seg_capa; 0: as it is */
-	uint16_t reta_size;      /* of a RETA that is only kept, 0: as it is; 4096 at most */
+	int timesync_enable;
+	int ptypes_set;     /* of a mask of packet types */
+	uint32_t ptypes;    /* the mask that was set last */
+	int reta_update;    /* refuse to change the RETA */
+	uint32_t max_macs;  /* size of the MAC table, 0: as it is */
+	uint16_t max_segs;  /**< of rx_seg_capa; 0: as it is */
+	uint16_t reta_size; /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];
 	int isolated;    /* what was last asked for and done */
 	bool claims_all; /* says that it has every capability and offload, and takes each */

@@ -226,6 +226,25 @@ test_refused_by_a_full_switch(void **state)
 	assert_clock_is(port, 0);
 }
 
+/* A clock that fails is passed over, and says more than a PF that has none. */
+static void
+test_the_first_clock_that_works_is_taken(void **state)
+{
+	static const struct octo_port_conf conf = {.nb_pfs = 3, .pf = {"caps=-timesync"}};
+	const uint16_t port = start(&conf);
+	struct octo_port_faults *second = octo_port_faults_on(1), *third = octo_port_faults_on(2);
+
+	(void)state;
+	second->timesync_enable = EBUSY;
+	third->timesync_enable = ENOTSUP;
+	assert_int_equal(rte_eth_timesync_enable(port), -EBUSY);
+	third->timesync_enable = ENOMEM;
+	assert_int_equal(rte_eth_timesync_enable(port), -EBUSY);
+	third->timesync_enable = 0;
+	assert_int_equal(rte_eth_timesync_enable(port), 0);
+	assert_clock_is(port, 2);
+}
+
 static void
 test_only_of_a_started_port(void **state)
 {
@@ -345,6 +364,7 @@ main(void)
 		octo_port_test(test_the_time_is_that_of_the_clock_pf),
 		octo_port_test(test_refused_without_a_rule_or_a_clock),
 		octo_port_test(test_refused_by_a_full_switch),
+		octo_port_test(test_the_first_clock_that_works_is_taken),
 		octo_port_test(test_only_of_a_started_port),
 		octo_port_test(test_slices_and_single_pfs_need_no_rule),
 		octo_port_test(test_another_pf_follows_a_lost_one),

@@ -61,21 +61,27 @@ drop_clock(struct octo_dev *octo, uint8_t then)
 		rte_eth_timesync_disable(octo->port[clock - 1].port_id);
 }
 
-/* Enable timesync on the first usable PF that has it. Returns its index, or a negative errno. */
+/*
+ * Enable timesync on the first usable PF that can. Returns its index, or the first error but for
+ * that of a PF without timesync.
+ */
 static int
 enable_first(struct octo_dev *octo)
 {
-	int ret = -ENOTSUP;
-	int i;
+	int first_error = -ENOTSUP;
+	int i, ret;
 
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_RUNNING) {
+		if (!is_usable(octo, (uint8_t)i))
+			continue;
 		octo->timesync.life = octo->port[i].fsm.life;
-		if (is_usable(octo, (uint8_t)i))
-			ret = rte_eth_timesync_enable(octo->port[i].port_id);
-		if (ret != -ENOTSUP)
-			break;
+		ret = rte_eth_timesync_enable(octo->port[i].port_id);
+		if (ret == 0)
+			return i;
+		if (first_error == -ENOTSUP)
+			first_error = ret;
 	}
-	return ret == 0 ? i : ret;
+	return first_error;
 }
 
 /* Lead PTP frames to this PF. With a single port they all come by that. */
@@ -109,7 +115,8 @@ seek_clock(struct octo_dev *octo, struct rte_flow_error *error)
 
 	pf = enable_first(octo);
 	if (pf < 0) {
-		error->message = "no PF has timesync";
+		error->message = pf == -ENOTSUP ? "no PF has timesync" :
+						  "a PF failed to enable timesync";
 		return pf;
 	}
 	ret = lead_to(octo, (uint8_t)pf, error);
