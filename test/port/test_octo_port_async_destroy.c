@@ -3,6 +3,9 @@
 /* Rules of flow queues whose destruction a PF or the switch refuses. */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <rte_errno.h>
 
@@ -150,14 +153,23 @@ test_a_flush_where_a_pf_takes_no_destruction(void **state)
 	const struct octo_port_conf conf = {.pf = {[1] = "arfs_entries=1"}};
 	struct octo_port_table t;
 	uint16_t port = octo_port_start_with_table(&conf, &t);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *log = open_memstream(&text, &len);
 
 	(void)state;
+	assert_non_null(log);
 	assert_non_null(octo_port_enqueue(&t, 100, 1, false, NULL));
 	octo_port_pull(port, 100, OK);
 	fill_queue_of_pf(octo_port_pf(1));
 	octo_port_results_given = give_none_of_second;
+	rte_openlog_stream(log);
 	assert_int_equal(rte_flow_flush(port, NULL), -EIO);
+	rte_openlog_stream(NULL);
 	octo_port_results_given = NULL;
+	fclose(log);
+	assert_non_null(strstr(text, "1 rules stay"));
+	free(text);
 	octo_port_pull_nothing(port);
 	assert_non_null(octo_port_enqueue(&t, 101, 1, false, NULL));
 	octo_port_pull(port, 101, FAILED);

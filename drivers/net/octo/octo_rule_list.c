@@ -204,14 +204,22 @@ static int
 flush(struct octo_dev *octo, struct octo_rules *rules, struct rte_flow_error *error)
 {
 	struct rte_flow *rule;
+	unsigned int nb_kept = 0;
 	int first_error = 0;
 
 	while ((rule = TAILQ_FIRST(rules)) != NULL) {
 		int ret = octo_rule_remove_locked(octo, rule, first_error == 0 ? error : NULL);
 
+		nb_kept += ret != 0;
 		if (first_error == 0)
 			first_error = ret;
 	}
+	/* their handles are void, also if a PF or the switch has refused */
+	if (nb_kept > 0)
+		OCTO_LOG(WARNING,
+			 "port %u: %u rules stay, on a PF that refused to destroy them, "
+			 "until it is closed: %s",
+			 octo->port_id, nb_kept, rte_strerror(-first_error));
 	return first_error;
 }
 
