@@ -27,11 +27,14 @@ int
 octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 {
 	struct ifreq ifr = {.ifr_ifindex = (int)ifindex};
+	int ret;
 
 	if (ioctl(fd, SIOCGIFNAME, &ifr) != 0)
 		return -ENODEV;
 	ifr.ifr_data = request;
-	return ioctl(fd, SIOCETHTOOL, &ifr) == 0 ? 0 : -errno;
+	ret = ioctl(fd, SIOCETHTOOL, &ifr) == 0 ? 0 : -errno;
+	/* it is there, but detached, as while its driver resets it: its rules may come back */
+	return ret == -ENODEV ? -EBUSY : ret;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_netns)

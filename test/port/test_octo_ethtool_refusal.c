@@ -4,6 +4,10 @@
 
 #include <errno.h>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include "octo_ethtool_io.h"
 #include "octo_ethtool_table.h"
 #include "octo_port.h"
 #include "octo_port_kernel.h"
@@ -128,6 +132,34 @@ test_a_netdev_that_takes_no_rules_any_more(void **state)
 	octo_ethtool_close(et);
 }
 
+static bool has_name, is_attached;
+
+/* Requests for a netdev, as octo_ethtool_io() makes them. */
+int
+ioctl(int fd, unsigned long request, ...)
+{
+	const bool taken = request == SIOCGIFNAME ? has_name : is_attached;
+
+	(void)fd;
+	errno = ENODEV;
+	return taken ? 0 : -1;
+}
+
+/* While a driver resets its device, the kernel has the errno of a netdev that is gone. */
+static void
+test_a_netdev_that_is_detached_is_busy(void **state)
+{
+	struct ethtool_rxnfc nfc = {.cmd = ETHTOOL_GRXCLSRULE};
+
+	(void)state;
+	octo_port_kernel_off();
+	assert_int_equal(octo_ethtool_io(0, 1, &nfc), -ENODEV);
+	has_name = true;
+	assert_int_equal(octo_ethtool_io(0, 1, &nfc), -EBUSY);
+	is_attached = true;
+	assert_int_equal(octo_ethtool_io(0, 1, &nfc), 0);
+}
+
 #define refusal_test(f)                                                                            \
 	cmocka_unit_test_setup_teardown(f, octo_port_kernel_dir_setup,                             \
 					octo_port_kernel_dir_teardown)
@@ -140,6 +172,7 @@ main(void)
 		refusal_test(test_a_rule_that_cannot_be_read_stays),
 		refusal_test(test_einval_means_a_free_location),
 		refusal_test(test_a_netdev_that_takes_no_rules_any_more),
+		refusal_test(test_a_netdev_that_is_detached_is_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
