@@ -223,6 +223,14 @@ isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 	return of(dev)->real_flow->isolate(dev, set, error);
 }
 
+static void
+rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info)
+{
+	of(dev)->real->rxq_info_get(dev, queue, info);
+	if (of(dev)->faults.hides_pool)
+		info->mp = NULL;
+}
+
 static int
 timesync_enable(struct rte_eth_dev *dev)
 {
@@ -325,6 +333,7 @@ octo_port_faults_on(unsigned int pf)
 	r->ops.reta_update = reta_update;
 	r->ops.dev_ptypes_set = ptypes_set;
 	r->ops.timesync_enable = timesync_enable;
+	r->ops.rxq_info_get = rxq_info_get;
 	r->ops.flow_ops_get = flow_ops_get;
 	dev->dev_ops = &r->ops;
 	return &r->faults;

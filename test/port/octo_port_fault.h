@@ -43,6 +43,7 @@ struct octo_port_faults {
 	int ptypes_set;     /* of a mask of packet types */
 	uint32_t ptypes;    /* the mask that was set last */
 	int reta_update;    /* refuse to change the RETA */
+	bool hides_pool;    /* of an Rx queue's information */
 	uint32_t max_macs;  /* size of the MAC table, 0: as it is */
 	uint16_t max_segs;  /**< of rx_seg_capa; 0: as it is */
 	uint16_t reta_size; /* of a RETA that is only kept, 0: as it is; 4096 at most */

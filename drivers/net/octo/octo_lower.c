@@ -87,14 +87,15 @@ octo_lower_has_mac(uint16_t port_id, const struct rte_ether_addr *mac, uint32_t 
 }
 
 bool
-octo_lower_names_pool(uint16_t port_id, const struct rte_mempool *pool)
+octo_lower_may_have_pool(uint16_t port_id, const struct rte_mempool *pool)
 {
 	const struct rte_eth_dev_data *data = data_of(port_id);
 	struct rte_eth_rxq_info info;
 
 	for (uint16_t q = 0; data != NULL && q < data->nb_rx_queues; q++)
 		if (data->rx_queues[q] != NULL &&
-		    rte_eth_rx_queue_info_get(port_id, q, &info) == 0 && info.mp == pool)
+		    (rte_eth_rx_queue_info_get(port_id, q, &info) != 0 || info.mp == NULL ||
+		     info.mp == pool))
 			return true;
 	return false;
 }

@@ -49,8 +49,8 @@ bool octo_lower_has_vlan(uint16_t port_id, uint16_t vlan);
 /** Has the port this address among its own, of which its driver allows `max`? */
 bool octo_lower_has_mac(uint16_t port_id, const struct rte_ether_addr *mac, uint32_t max);
 
-/** Has one of its Rx queues this pool? False if the driver does not tell. */
-bool octo_lower_names_pool(uint16_t port_id, const struct rte_mempool *pool);
+/** Has one of its Rx queues this pool, or may it have it, as the driver does not tell? */
+bool octo_lower_may_have_pool(uint16_t port_id, const struct rte_mempool *pool);
 
 /**
  * In a secondary process, make bursts use the queues that the port has now. ethdev fills the

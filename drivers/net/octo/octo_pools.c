@@ -314,7 +314,7 @@ is_on_a_pf(const struct octo_dev *octo, const struct rte_mempool *pool)
 
 	/* also of one whose configuration was forgotten because another PF refused its own */
 	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE)
-		if (octo_lower_names_pool(octo->port[i].port_id, pool))
+		if (octo_lower_may_have_pool(octo->port[i].port_id, pool))
 			return true;
 	return false;
 }
