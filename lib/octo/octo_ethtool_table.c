@@ -13,6 +13,8 @@
 #include "octo_ethtool_io.h"
 #include "octo_ethtool_table.h"
 
+#define LIST_TRIES 3
+
 int
 octo_ethtool_ask(const struct octo_ethtool *et, void *request)
 {
@@ -60,14 +62,19 @@ set_taken(struct octo_ethtool *et, uint32_t location, bool taken)
 		et->taken[location / 64] &= ~RTE_BIT64(location % 64);
 }
 
-/* All locations that have a rule, by anybody. The caller frees the list. */
+/* A list of as many rules as there are: mlx5 refuses to fill a longer one. */
 static int
-list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
+try_to_list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
 {
-	const uint32_t nb = RTE_MIN(et->room.size, (uint32_t)OCTO_ETHTOOL_MAX_RULES);
-	struct ethtool_rxnfc *nfc = calloc(1, sizeof(*nfc) + nb * sizeof(nfc->rule_locs[0]));
-	int ret;
+	struct ethtool_rxnfc count = {.cmd = ETHTOOL_GRXCLSRLCNT};
+	struct ethtool_rxnfc *nfc;
+	uint32_t nb;
+	int ret = octo_ethtool_ask(et, &count);
 
+	if (ret != 0)
+		return ret;
+	nb = RTE_MIN(count.rule_cnt, (uint32_t)OCTO_ETHTOOL_MAX_RULES);
+	nfc = calloc(1, sizeof(*nfc) + nb * sizeof(nfc->rule_locs[0]));
 	if (nfc == NULL)
 		return -ENOMEM;
 	nfc->cmd = ETHTOOL_GRXCLSRLALL;
@@ -81,6 +88,18 @@ list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
 	return ret;
 }
 
+/* All locations that have a rule, by anybody. The caller frees the list. */
+static int
+list_rules(const struct octo_ethtool *et, struct ethtool_rxnfc **list)
+{
+	int ret = -EAGAIN;
+
+	/* others may make and remove rules between the questions */
+	for (int i = 0; ret != 0 && i < LIST_TRIES; i++)
+		ret = try_to_list_rules(et, list);
+	return ret;
+}
+
 /* Look for what others have taken or left. */
 static int
 survey(struct octo_ethtool *et)
@@ -90,6 +109,9 @@ survey(struct octo_ethtool *et)
 
 	if (ret != 0)
 		return ret;
+	/* mlx5 and ixgbe tell it with the list alone */
+	if (et->room.size == 0)
+		et->room.size = (uint32_t)RTE_MIN(list->data, (uint64_t)OCTO_ETHTOOL_MAX_RULES);
 	memset(et->taken, 0, sizeof(et->taken));
 	for (uint32_t i = 0; i < list->rule_cnt; i++)
 		set_taken(et, list->rule_locs[i], true);
@@ -330,7 +352,7 @@ remove_anywhere(struct octo_ethtool *et, const struct octo_ethtool_note *note)
 	int ret = list_rules(et, &list);
 
 	if (ret != 0)
-		return ret;
+		return is_gone(ret) ? 0 : ret;
 	for (uint32_t i = 0; ret == 0 && i < list->rule_cnt; i++)
 		ret = remove_at(et, note, list->rule_locs[i]);
 	free(list);
@@ -392,10 +414,10 @@ ask_room(struct octo_ethtool *et)
 	if (et->room.chooses_places && et->room.size == 0)
 		et->room.size = OCTO_ETHTOOL_MAX_RULES;
 	et->room.size = RTE_MIN(et->room.size, (uint32_t)OCTO_ETHTOOL_MAX_RULES);
-	if (et->room.size == 0)
-		et->rules_refused = EOPNOTSUPP;
-	else if (!et->room.chooses_places)
+	if (!et->room.chooses_places)
 		et->rules_refused = -survey(et);
+	if (et->rules_refused == 0 && et->room.size == 0)
+		et->rules_refused = EOPNOTSUPP;
 }
 
 static void

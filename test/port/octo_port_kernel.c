@@ -218,6 +218,8 @@ list(struct ethtool_rxnfc *nfc)
 
 	if (nfc->rule_cnt < octo_port_kernel_count())
 		return EMSGSIZE;
+	if (k->late_size && nfc->rule_cnt > octo_port_kernel_count())
+		return EINVAL;
 	for (uint32_t i = 0; i < k->size; i++)
 		if (k->used[i])
 			nfc->rule_locs[n++] = i;
@@ -290,7 +292,7 @@ rules(struct ethtool_rxnfc *nfc)
 	switch (nfc->cmd) {
 	case ETHTOOL_GRXCLSRLCNT:
 		nfc->rule_cnt = octo_port_kernel_count();
-		nfc->data = k->size | (k->special ? RX_CLS_LOC_SPECIAL : 0);
+		nfc->data = (k->late_size ? 0 : k->size) | (k->special ? RX_CLS_LOC_SPECIAL : 0);
 		return 0;
 	case ETHTOOL_GRXCLSRLALL:
 		return list(nfc);

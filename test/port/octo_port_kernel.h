@@ -23,9 +23,10 @@
 
 struct octo_port_kernel {
 	/* what there is */
-	uint32_t size; /* of the table */
-	bool special;  /* the driver chooses locations, and refuses any other */
-	bool doubles;  /* if it chooses: a rule of the same flow is made beside the first */
+	uint32_t size;  /* of the table */
+	bool special;   /* the driver chooses locations, and refuses any other */
+	bool late_size; /* as with mlx5: the list tells it, and is asked for with its own length */
+	bool doubles;   /* if it chooses: a rule of the same flow is made beside the first */
 	bool used[OCTO_PORT_KERNEL_RULES];
 	struct ethtool_rx_flow_spec rule[OCTO_PORT_KERNEL_RULES];
 	struct rte_flow *flow[OCTO_PORT_KERNEL_RULES]; /* of PF 0 */

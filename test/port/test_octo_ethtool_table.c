@@ -142,6 +142,25 @@ test_rules_of_others_stay(void **state)
 	assert_int_equal(octo_port_kernel_channel(&theirs), 5);
 }
 
+static void
+test_the_list_may_tell_the_size(void **state)
+{
+	const struct octo_tuple theirs = tuple(500);
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->late_size = true;
+	for (int i = 0; i < 2; i++) {
+		et = begin();
+		assert_int_equal(et->rules_refused, 0);
+		assert_int_equal(et->room.size, OCTO_PORT_KERNEL_RULES);
+		add(et, 7, 1);
+		octo_ethtool_close(et);
+		assert_int_equal(octo_port_kernel_count(), i);
+		octo_port_kernel_add(1023, &theirs, 5);
+	}
+}
+
 /* An update of a rule in whose place somebody has put another makes it elsewhere. */
 static void
 test_an_update_replaces_nothing_of_others(void **state)
@@ -498,6 +517,7 @@ main(void)
 		table_test(test_an_update_stays_at_its_location),
 		table_test(test_a_full_table_has_no_room),
 		table_test(test_rules_of_others_stay),
+		table_test(test_the_list_may_tell_the_size),
 		table_test(test_an_update_replaces_nothing_of_others),
 		table_test(test_a_driver_may_choose_locations),
 		table_test(test_a_refused_update_goes_back),
