@@ -526,14 +526,15 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_close)
 int
 octo_ethtool_close(struct octo_ethtool *et)
 {
-	int ret = 0;
+	int ret = 0, reta;
 
 	if (et == NULL)
 		return 0;
 	if (et->journal.record != NULL) {
 		ret = octo_ethtool_flush(et);
+		reta = octo_ethtool_reta_give_back(et);
 		if (ret == 0)
-			ret = octo_ethtool_reta_give_back(et);
+			ret = reta;
 		if (ret == 0)
 			octo_ethtool_journal_end(&et->journal);
 	}

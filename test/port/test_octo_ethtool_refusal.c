@@ -132,6 +132,25 @@ test_a_netdev_that_takes_no_rules_any_more(void **state)
 	octo_ethtool_close(et);
 }
 
+static void
+test_a_rule_that_stays_holds_no_reta(void **state)
+{
+	const uint32_t reta[4] = {0, 1, 0, 3};
+	struct octo_ethtool *et = begin();
+
+	(void)state;
+	add(et, 7, 3);
+	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), 0);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_close(et), -EBUSY);
+	assert_int_equal(octo_port_kernel_channels(), 0xffff);
+	kernel->remove = 0;
+	et = begin();
+	assert_int_equal(et->nb_swept, 1);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 0);
+}
+
 static bool has_name, is_attached;
 
 /* Requests for a netdev, as octo_ethtool_io() makes them. */
@@ -172,6 +191,7 @@ main(void)
 		refusal_test(test_a_rule_that_cannot_be_read_stays),
 		refusal_test(test_einval_means_a_free_location),
 		refusal_test(test_a_netdev_that_takes_no_rules_any_more),
+		refusal_test(test_a_rule_that_stays_holds_no_reta),
 		refusal_test(test_a_netdev_that_is_detached_is_busy),
 	};
 
