@@ -302,6 +302,34 @@ test_a_reta_refused_at_start_is_set_later(void **state)
 	assert_int_equal(octo_port_kernel_channels(), 0x9);
 }
 
+/* Also after the agent was away, of which another message tells. */
+static void
+test_a_reta_refused_later_is_logged(void **state)
+{
+	uint16_t port = octo_port_create(&interleaved);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *log = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(log);
+	kernel->set_reta = ENOTCONN;
+	rte_openlog_stream(log);
+	octo_port_up_as(port, 2, &rss);
+	octo_port_pass_us(US_PER_S);
+	fflush(log);
+	assert_null(strstr(text, "the RETA stays"));
+	kernel->set_reta = EBUSY;
+	for (int i = 0; i < 5; i++)
+		octo_port_pass_us(US_PER_S);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	kernel->set_reta = 0;
+	assert_non_null(strstr(text, "the RETA stays"));
+	assert_null(strstr(strstr(text, "the RETA stays") + 1, "the RETA stays"));
+	free(text);
+}
+
 /* Somebody changes the channels of the netdev. */
 static void
 test_a_reta_of_another_size(void **state)
@@ -377,6 +405,7 @@ main(void)
 		ethtool_test(test_a_symmetric_hash_stays_and_is_not_computed),
 		ethtool_test(test_idle_queues_need_a_reta),
 		ethtool_test(test_a_reta_refused_at_start_is_set_later),
+		ethtool_test(test_a_reta_refused_later_is_logged),
 		ethtool_test(test_a_reta_of_another_size),
 		ethtool_test(test_a_reta_that_stays_is_logged),
 	};

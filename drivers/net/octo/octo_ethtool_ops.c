@@ -160,7 +160,9 @@ dump(const struct octo_port *port, struct rte_flow *flow, FILE *file, struct rte
 static int
 judge_reta(struct octo_port *port, int ret)
 {
-	if (ret != 0 && ret != -ENOTCONN && !port->kernel.logged)
+	if (ret == -ENOTCONN)
+		return ret;
+	if (ret != 0 && !port->kernel.logged)
 		OCTO_LOG(WARNING, "PF %s: the RETA stays as it is: %s", port->name,
 			 octo_ethtool_reta_refusal(-ret));
 	port->kernel.logged = ret != 0;
