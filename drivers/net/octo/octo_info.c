@@ -45,13 +45,15 @@ narrow_desc_lim(struct rte_eth_desc_lim *lim, const struct rte_eth_desc_lim *pf)
 static struct rte_eth_rxseg_capa
 common_segments(const struct rte_eth_rxseg_capa *a, const struct rte_eth_rxseg_capa *b)
 {
+	const uint16_t max_nseg = RTE_MIN(a->max_nseg, b->max_nseg);
+
 	return (struct rte_eth_rxseg_capa){
 		.multi_pools = a->multi_pools & b->multi_pools,
 		.offset_allowed = a->offset_allowed & b->offset_allowed,
 		.offset_align_log2 = a->offset_align_log2 > b->offset_align_log2 ?
 					     a->offset_align_log2 :
 					     b->offset_align_log2,
-		.max_nseg = RTE_MIN(RTE_MIN(a->max_nseg, b->max_nseg), OCTO_MAX_SEGS),
+		.max_nseg = RTE_MIN(max_nseg, OCTO_MAX_SEGS),
 	};
 }
 
