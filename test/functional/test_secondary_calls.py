@@ -144,3 +144,15 @@ def test_starts_while_the_port_is_built(plain):
     assert _ask(plain, "close", 1) == 0
     assert secondary.ask("intr", 1, 0) == -errno.ENODEV
     assert "does not answer" not in plain.text
+
+
+def test_closes_its_port_of_a_pf(primary):
+    """It asks the other PF alone, also when the primary has started the port anew."""
+    port = primary.port()
+    pf = View(primary).topology()["pfs"][1]["port"]
+    secondary = Secondary(primary)
+    assert secondary.ask("count", port) >= 0
+    assert secondary.ask("close", pf) == 0
+    assert secondary.ask("count", port) >= 0
+    primary.cmds([f"port stop {port}", f"port start {port}"])
+    assert secondary.ask("count", port) >= 0

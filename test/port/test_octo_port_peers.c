@@ -22,6 +22,25 @@ raise_in_secondary(uint16_t pf_port_id, enum rte_eth_event_type event)
 	octo_legs_borrowed = false;
 }
 
+/* What bursts of the secondary get of an Rx queue. */
+static unsigned int
+poll_in_secondary(uint16_t port, uint16_t queue)
+{
+	struct rte_mbuf *pkts[32];
+	unsigned int got = 0;
+	uint16_t n;
+
+	octo_legs_borrowed = true;
+	for (int i = 0; i < 100; i++) {
+		n = octo_rx_burst_borrowed(rte_eth_devices[port].data->rx_queues[queue], pkts,
+					   RTE_DIM(pkts));
+		rte_pktmbuf_free_bulk(pkts, n);
+		got += n;
+	}
+	octo_legs_borrowed = false;
+	return got;
+}
+
 /* EAL has it detached, and attached again as the primary or another secondary cannot detach it. */
 static void
 test_a_pf_that_is_attached_again_is_polled(void **state)
@@ -39,48 +58,104 @@ test_a_pf_that_is_attached_again_is_polled(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
-/* The control thread finds all of them by one look. */
+/* As if the secondary had been killed when it had detached the PF: nobody attaches it again. */
 static void
-test_pfs_that_are_attached_again_at_once(void **state)
+test_a_pf_that_a_secondary_has_detached_is_polled_by_others(void **state)
 {
-	static const struct octo_port_conf four_pfs = {.nb_pfs = 4};
-	uint16_t port = octo_port_create(&four_pfs);
+	uint16_t port = octo_port_create(&two_pfs);
 
 	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_DESTROY);
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
+/* Not even when the primary has started the port anew, until it is attached again. */
+static void
+test_a_pf_that_a_secondary_has_detached_is_not_used_there(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_txq *txq;
+	struct rte_mbuf *pkts[10];
+	uint16_t sent;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_DESTROY);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_send(port, 0, 7, 10);
+	assert_int_equal(poll_in_secondary(port, 1), 0);
+	txq = rte_eth_devices[port].data->tx_queues[1];
+	txq->home = 1;
+	txq->to = 1;
+	txq->via = 1;
+	octo_port_make(port, 8, pkts, RTE_DIM(pkts));
+	octo_legs_borrowed = true;
+	sent = octo_tx_burst_borrowed(txq, pkts, RTE_DIM(pkts));
+	octo_legs_borrowed = false;
+	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
+	assert_int_equal(txq->sent[1], 0);
+	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_NEW);
+	assert_int_equal(poll_in_secondary(port, 1), 10);
+}
+
+static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
+
+static uint16_t
+create_four(void)
+{
+	uint16_t port = octo_port_create(&four_pfs);
+
 	octo_port_up(port, 4);
 	for (uint16_t q = 0; q < 4; q++) {
 		assert_non_null(octo_port_steer(port, 7 + q, q, NULL));
 		octo_port_await(octo_port_leads_to(port, 7 + q, q, q));
 	}
-	for (unsigned int pf = 1; pf < 4; pf++)
-		raise_in_secondary(octo_port_pf(pf), RTE_ETH_EVENT_DESTROY);
-	for (unsigned int pf = 1; pf < 4; pf += 2)
-		raise_in_secondary(octo_port_pf(pf), RTE_ETH_EVENT_NEW);
-	octo_port_pass_us(10000);
-	octo_port_assert_arrives(port, 8, 1, 10);
-	octo_port_assert_arrives(port, 10, 3, 10);
-	/* the other is not polled before it is there, too */
-	assert_int_equal(octo_of(&rte_eth_devices[port])->legs.live, 0xb);
-	raise_in_secondary(octo_port_pf(2), RTE_ETH_EVENT_NEW);
-	octo_port_pass_us(10000);
-	octo_port_assert_arrives(port, 9, 2, 10);
+	return port;
 }
 
-/* The loss and the return of another PF do not publish it again. */
+/* One after the other; the secondary gets what has come meanwhile. */
+static void
+test_pfs_that_are_attached_again(void **state)
+{
+	uint16_t port = create_four();
+
+	(void)state;
+	for (uint16_t pf = 1; pf < 4; pf++) {
+		raise_in_secondary(octo_port_pf(pf), RTE_ETH_EVENT_DESTROY);
+		octo_port_send(port, 0, 7 + pf, 10);
+	}
+	for (uint16_t pf = 1; pf < 4; pf += 2)
+		raise_in_secondary(octo_port_pf(pf), RTE_ETH_EVENT_NEW);
+	assert_int_equal(poll_in_secondary(port, 1), 10);
+	assert_int_equal(poll_in_secondary(port, 2), 0);
+	assert_int_equal(poll_in_secondary(port, 3), 10);
+	raise_in_secondary(octo_port_pf(2), RTE_ETH_EVENT_NEW);
+	assert_int_equal(poll_in_secondary(port, 2), 10);
+}
+
+/* Nor does the loss and the return of another PF change that. */
 static void
 test_a_pf_that_is_detached_is_not_polled(void **state)
 {
-	static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
-	uint16_t port = octo_port_create(&four_pfs);
+	uint16_t port = create_four();
 
 	(void)state;
-	octo_port_up(port, 4);
 	raise_in_secondary(octo_port_pf(2), RTE_ETH_EVENT_DESTROY);
+	octo_port_send(port, 0, 9, 10);
 	octo_port_remove_pf(3);
-	assert_int_equal(octo_of(&rte_eth_devices[port])->legs.live, 0x3);
+	assert_int_equal(poll_in_secondary(port, 2), 0);
 	octo_port_add_pf(&four_pfs, 3);
 	octo_port_await(octo_port_pf_is_started(port, 3));
-	assert_int_equal(octo_of(&rte_eth_devices[port])->legs.live, 0xb);
+	assert_int_equal(poll_in_secondary(port, 2), 0);
+	raise_in_secondary(octo_port_pf(2), RTE_ETH_EVENT_NEW);
+	assert_int_equal(poll_in_secondary(port, 2), 10);
 }
 
 int
@@ -88,7 +163,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_that_is_attached_again_is_polled),
-		octo_port_test(test_pfs_that_are_attached_again_at_once),
+		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_polled_by_others),
+		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_not_used_there),
+		octo_port_test(test_pfs_that_are_attached_again),
 		octo_port_test(test_a_pf_that_is_detached_is_not_polled),
 	};
 

@@ -13,7 +13,6 @@
 
 #include "octo_clock.h"
 #include "octo_private.h"
-#include "octo_rx_intr.h"
 
 /* Time between two rounds, and the longest time that one kind of steps may take of a round. */
 #define TICK_MS 5
@@ -82,23 +81,6 @@ repeat_for_a_while(struct octo_dev *octo, bool (*step)(struct octo_dev *octo))
 	return more;
 }
 
-/* A secondary had taken the legs of a PF out, and has attached it again: octo_peers_find_pf(). */
-static void
-follow_peers(struct octo_dev *octo)
-{
-	const uint32_t found = rte_atomic_exchange_explicit(&octo->legs.found, 0,
-							    rte_memory_order_acquire);
-	uint32_t live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
-
-	if (found == 0)
-		return;
-	for (uint8_t i = 0; i < octo->nb_ports; i++)
-		if (found & RTE_BIT32(i))
-			live |= octo_port_pfs(octo, i);
-	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
-	octo_rx_intr_wake_all(octo);
-}
-
 /* Returns whether the next step should come soon. */
 static bool
 tick(struct octo_dev *octo, uint64_t now)
@@ -114,7 +96,6 @@ tick(struct octo_dev *octo, uint64_t now)
 		octo_agent_sync_tick_locked(octo);
 		octo_ethtool_sync_tick_locked(octo);
 		octo_mac_follow_locked(octo);
-		follow_peers(octo);
 		octo_timesync_follow_locked(octo);
 		octo_failover_seek_again_locked(octo, now);
 		if (octo->failover.pending)

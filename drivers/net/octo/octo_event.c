@@ -62,8 +62,7 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	RTE_SET_USED(event);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret_param);
-	octo_users_find(port_id);
-	octo_peers_find_pf(port_id);
+	octo_legs_set_lost(port_id, false);
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
 		octo_registry_foreach(claim, &port_id);
 	return 0;

@@ -155,9 +155,28 @@ octo_legs_return(uint16_t port_id, uint64_t owner_id)
 	return octo;
 }
 
-/* May run in several threads at once: all of them store the same values. */
+/* By port of a PF: this process is about to lose it, or has lost it. */
+static RTE_ATOMIC(bool) lost_ports[RTE_MAX_ETHPORTS];
+
 void
-octo_legs_look(const struct octo_dev *octo)
+octo_legs_set_lost(uint16_t pf_port_id, bool lost)
+{
+	rte_atomic_store_explicit(&lost_ports[pf_port_id], lost, rte_memory_order_release);
+	/* pairs with the fence in octo_users_enter(): one sees the other */
+	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+}
+
+bool
+octo_legs_has_port(uint16_t pf_port_id)
+{
+	/* pairs with the release above; ethdev keeps the data of a port that was detached here */
+	return !rte_atomic_load_explicit(&lost_ports[pf_port_id], rte_memory_order_acquire) &&
+	       rte_eth_dev_is_valid_port(pf_port_id);
+}
+
+/* May run in several threads at once: all of them store the same values. */
+static void
+refresh(const struct octo_dev *octo)
 {
 	RTE_ATOMIC(uint32_t) *mine = &seen[octo->port_id];
 	const uint32_t now = rte_atomic_load_explicit(&octo->legs.changes,
@@ -175,4 +194,16 @@ octo_legs_look(const struct octo_dev *octo)
 	if (live != 0 && rte_eth_devices[octo->port_id].state == RTE_ETH_DEV_REMOVED)
 		rte_eth_devices[octo->port_id].state = RTE_ETH_DEV_ATTACHED;
 	rte_atomic_store_explicit(mine, now, rte_memory_order_release);
+}
+
+uint32_t
+octo_legs_look(const struct octo_dev *octo, uint32_t legs)
+{
+	uint32_t lacking = 0;
+
+	refresh(octo);
+	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
+		if ((legs & RTE_BIT32(leg)) && !octo_legs_has_port(octo->pf[leg].port->port_id))
+			lacking |= RTE_BIT32(leg);
+	return legs & ~octo_tx_with_clock(lacking, lacking);
 }

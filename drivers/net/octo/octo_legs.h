@@ -16,7 +16,8 @@
  * The legs as a secondary process sees them. ethdev reads a PF's queues there when the process
  * attaches the port; a PF that joins a running octo port is attached before it has queues, and
  * ethdev does not announce them to the process. So the first burst after a change of the live
- * legs refreshes them.
+ * legs refreshes them. A process may lack the port of a PF that others use: EAL attaches and
+ * detaches it in one process after the other.
  */
 
 struct octo_dev;
@@ -34,9 +35,8 @@ struct octo_borrowers {
 /** Of a port, in shared memory. */
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
-	RTE_ATOMIC(uint32_t) live;  /**< mask of PFs, as of the last change */
-	RTE_ATOMIC(bool) open;      /**< the port is built, and is not being closed */
-	RTE_ATOMIC(uint32_t) found; /**< mask of PFs' ports that secondaries have attached */
+	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
+	RTE_ATOMIC(bool) open;     /**< the port is built, and is not being closed */
 	struct octo_borrowers borrowers;
 };
 
@@ -103,15 +103,28 @@ const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
  */
 bool octo_legs_is_lent(const struct octo_dev *octo);
 
-/** In a secondary: refresh the legs if they have changed since this process last did so. */
-void octo_legs_look(const struct octo_dev *octo);
+/**
+ * In a secondary: a PF's port is about to be detached from this process, until which nothing uses
+ * it any more, or is attached again.
+ */
+void octo_legs_set_lost(uint16_t pf_port_id, bool lost);
 
-/** Call after the live legs were read, and before one of them is used. */
-static inline void
-octo_legs_follow(const struct octo_dev *octo)
+/** In a secondary that is not about to lose it: has the process this port of a PF? */
+bool octo_legs_has_port(uint16_t pf_port_id);
+
+/**
+ * In a secondary: refresh the legs if they have changed since this process last did so.
+ *
+ * @return
+ *   Those whose ports this process has.
+ */
+uint32_t octo_legs_look(const struct octo_dev *octo, uint32_t legs);
+
+/** Of octo_rxq.live, octo_txq.live or octo_txq.sending: the legs that this process may use. */
+static inline uint32_t
+octo_legs_follow(const struct octo_dev *octo, uint32_t legs)
 {
-	if (unlikely(octo_legs_borrowed))
-		octo_legs_look(octo);
+	return unlikely(octo_legs_borrowed) ? octo_legs_look(octo, legs) : legs;
 }
 
 /**

@@ -59,7 +59,7 @@ octo_get_monitor_addr(void *rxq, struct rte_power_monitor_cond *cond)
 	/* pairs with the release in octo_topo_publish_live() */
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	octo_legs_follow(q->octo);
+	live = octo_legs_follow(q->octo, live);
 	ret = live == 0 ? ask_stopped(q) : check_other_legs(q, live, home);
 	if (ret == 0)
 		ret = rte_eth_get_monitor_addr(q->leg[home].port, q->leg[home].queue, cond);

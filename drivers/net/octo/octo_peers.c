@@ -114,21 +114,19 @@ octo_peers_let_go(const struct octo_dev *octo)
 	return all;
 }
 
+/* Wait for bursts of the port's PF. */
 static void
-lose(struct octo_dev *octo, const void *port)
+await_bursts(struct octo_dev *octo, const void *port)
 {
 	const uint16_t pf_port_id = *(const uint16_t *)port;
-	uint32_t live;
+	bool found = false;
 
 	octo_lock(octo);
-	live = octo_pf_mask(octo, OCTO_PORT_RUNNING);
 	for (uint8_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].port_id == pf_port_id && (live & octo_port_pfs(octo, i))) {
-			/* it may have been attached a moment ago */
-			rte_atomic_fetch_and_explicit(&octo->legs.found, ~RTE_BIT32(i),
-						      rte_memory_order_relaxed);
-			octo_poll_unpublish(octo, live & ~octo_port_pfs(octo, i));
-		}
+		found |= octo_port_is(&octo->port[i], OCTO_PORT_RUNNING) &&
+			 octo->port[i].port_id == pf_port_id;
+	if (found)
+		octo_poll_await_all(octo);
 	octo_unlock(octo);
 }
 
@@ -137,26 +135,6 @@ octo_peers_lose_pf(uint16_t pf_port_id)
 {
 	if (!octo_legs_borrowed)
 		return;
-	octo_registry_foreach(lose, &pf_port_id);
 	octo_users_lose(pf_port_id);
-}
-
-static void
-find(struct octo_dev *octo, const void *port)
-{
-	const uint16_t pf_port_id = *(const uint16_t *)port;
-
-	for (uint16_t i = 0; i < octo->nb_ports; i++)
-		if (octo->port[i].port_id == pf_port_id)
-			/* pairs with the acquire in follow_peers() */
-			rte_atomic_fetch_or_explicit(&octo->legs.found, RTE_BIT32(i),
-						     rte_memory_order_release);
-}
-
-/* Without the port's mutex: the primary may hold it, and wait for this process. */
-void
-octo_peers_find_pf(uint16_t pf_port_id)
-{
-	if (octo_legs_borrowed)
-		octo_registry_foreach(find, &pf_port_id);
+	octo_registry_foreach(await_bursts, &pf_port_id);
 }

@@ -34,15 +34,9 @@ int octo_peers_init(void);
 bool octo_peers_let_go(const struct octo_dev *octo);
 
 /**
- * In a secondary whose port of a PF is about to be detached, as the primary removes the PF: its
- * legs are not live any more when this returns, and no burst and no call uses them.
+ * In a secondary whose port of a PF is about to be detached, as the primary removes the PF: no
+ * burst and no call of this process uses it any more when this returns.
  */
 void octo_peers_lose_pf(uint16_t pf_port_id);
-
-/**
- * In a secondary that has attached a PF's port: the primary makes its legs live, if they are. They
- * are not if this process had lost the port, and the primary did not remove the PF after all.
- */
-void octo_peers_find_pf(uint16_t pf_port_id);
 
 #endif /* OCTO_PEERS_H */

@@ -132,8 +132,9 @@ await_askers(struct octo_dev *octo)
 	return ret;
 }
 
-static int
-await_pollers(struct octo_dev *octo)
+/* Wait until every burst, and every other use of a queue, has ended that is under way. */
+int
+octo_poll_await_all(struct octo_dev *octo)
 {
 	struct pollers p;
 	int ret;
@@ -150,8 +151,7 @@ await_pollers(struct octo_dev *octo)
 
 /*
  * Publish the legs that are not in `live` as down, and wait for every burst that may use them.
- * Then their PFs may be removed. Legs that are down already stay so: a secondary process may have
- * detached their PFs. Returns 0, or -ETIMEDOUT.
+ * Then their PFs may be removed. Legs that are down already stay so. Returns 0, or -ETIMEDOUT.
  */
 int
 octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
@@ -160,7 +160,7 @@ octo_poll_unpublish(struct octo_dev *octo, uint32_t live)
 
 	octo_topo_publish_live(octo, live & now);
 	octo_rx_intr_drop(octo, ~live);
-	return await_pollers(octo);
+	return octo_poll_await_all(octo);
 }
 
 /*
@@ -185,6 +185,6 @@ octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs)
 					      rte_memory_order_release);
 	}
 	octo_rx_intr_drop(octo, pfs);
-	await_pollers(octo);
+	octo_poll_await_all(octo);
 	octo_askers_leave(&octo->walkers);
 }

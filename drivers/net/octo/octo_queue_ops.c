@@ -123,9 +123,7 @@ octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 static void
 publish_legs(struct octo_dev *octo)
 {
-	const uint32_t live = rte_atomic_load_explicit(&octo->legs.live, rte_memory_order_relaxed);
-
-	octo_topo_publish_live(octo, live & octo_pf_mask(octo, OCTO_PORT_RUNNING));
+	octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 }
 
 static int

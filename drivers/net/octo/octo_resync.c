@@ -187,12 +187,7 @@ octo_resync_start_locked(struct octo_dev *octo, uint8_t port)
 	octo_port_role_hear_locked(octo, port, OCTO_PF_EV_JOINS);
 	ret = start(octo, port);
 	if (ret == 0) {
-		const uint32_t live = rte_atomic_load_explicit(&octo->legs.live,
-							       rte_memory_order_relaxed);
-
-		/* a secondary may have detached others */
-		octo_topo_publish_live(octo, (live | octo_port_pfs(octo, port)) &
-						     octo_pf_mask(octo, OCTO_PORT_RUNNING));
+		octo_topo_publish_live(octo, octo_pf_mask(octo, OCTO_PORT_RUNNING));
 		octo_rx_intr_wake_all(octo);
 	}
 	octo_fence_flipped_all_locked(octo);

@@ -111,11 +111,10 @@ poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 	/* pairs with the release in octo_topo_publish_live() */
 	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
 	const uint8_t home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	const uint32_t strays = live & ~RTE_BIT32(home);
+	const uint32_t strays = octo_legs_follow(q->octo, live) & ~RTE_BIT32(home);
 	uint16_t got;
 	uint8_t leg;
 
-	octo_legs_follow(q->octo);
 	if (strays == 0 || nb == 0)
 		return 0;
 	leg = octo_stray_next_idle(&q->stray, strays);
@@ -268,12 +267,12 @@ poll_unsettled(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint1
 	octo_call_forget(&q->call);
 	octo_legs_sign(&q->process);
 	/* pairs with the release in octo_topo_publish_live() */
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	live = octo_legs_follow(q->octo,
+				rte_atomic_load_explicit(&q->live, rte_memory_order_acquire));
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	if (rte_atomic_load_explicit(&q->poller, rte_memory_order_relaxed) != octo_thread_here() ||
 	    octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) || !(live & RTE_BIT32(home)))
-		live = octo_home_rx(q, live);
-	octo_legs_follow(q->octo);
+		live = octo_legs_follow(q->octo, octo_home_rx(q, live));
 	/* pairs with the release in octo_gate_arm() */
 	fence = rte_atomic_load_explicit(&q->gate.word, rte_memory_order_acquire);
 	if (fence & OCTO_GATE_OPEN)
@@ -389,7 +388,7 @@ octo_rx_queue_count(void *rxq)
 
 	octo_askers_enter(octo_legs_askers(q->askers));
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
+	live = octo_legs_follow(q->octo, live);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && n >= 0; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;
@@ -405,12 +404,13 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 {
 	struct octo_rxq *q = rxq;
 	int ret = -ENODEV;
+	uint32_t live;
 	uint8_t home;
 
 	octo_askers_enter(octo_legs_askers(q->askers));
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	octo_legs_follow(q->octo);
-	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	if (octo_legs_follow(q->octo, live) & RTE_BIT32(home))
 		ret = rte_eth_rx_descriptor_status(q->leg[home].port, q->leg[home].queue, offset);
 	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;

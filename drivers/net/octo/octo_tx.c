@@ -34,7 +34,7 @@ octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
+	sending = octo_legs_follow(q->octo, sending);
 	sent = octo_tx_long_way(q, sending, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return sent;
@@ -59,7 +59,7 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
+	sending = octo_legs_follow(q->octo, sending);
 	octo_legs_sign(&q->process);
 	if (likely(sending != 0)) {
 		leg = q->leg[prepares_for(q, sending)];
@@ -77,6 +77,7 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 {
 	struct octo_txq *q = txq;
 	int ret = -ENODEV;
+	uint32_t live;
 	uint8_t home;
 
 	/* packets in the stash are not sent, either; read without a lock, like the PFs' answers */
@@ -84,8 +85,8 @@ octo_tx_descriptor_status(void *txq, uint16_t offset)
 		return RTE_ETH_TX_DESC_FULL;
 	octo_askers_enter(octo_legs_askers(q->askers));
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	octo_legs_follow(q->octo);
-	if (rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) & RTE_BIT32(home))
+	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	if (octo_legs_follow(q->octo, live) & RTE_BIT32(home))
 		ret = rte_eth_tx_descriptor_status(q->leg[home].port, q->leg[home].queue, offset);
 	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;
@@ -107,7 +108,7 @@ octo_tx_queue_count(void *txq)
 	rte_atomic_thread_fence(rte_memory_order_acquire);
 	octo_askers_enter(octo_legs_askers(q->askers));
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
+	live = octo_legs_follow(q->octo, live);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS && n >= 0; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;
@@ -127,7 +128,7 @@ clean_up(struct octo_txq *q, uint32_t free_cnt)
 	int n = 0;
 
 	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
+	live = octo_legs_follow(q->octo, live);
 	for (uint8_t leg = 0; leg < OCTO_MAX_PFS; leg++) {
 		if (!(live & RTE_BIT32(leg)))
 			continue;

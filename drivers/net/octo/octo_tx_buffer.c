@@ -216,7 +216,7 @@ octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 
 	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
-	octo_legs_follow(q->octo);
+	sending = octo_legs_follow(q->octo, sending);
 	octo_legs_sign(&q->process);
 	if (likely(sending != 0 && nb > 0)) {
 		if (unlikely(octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) ||

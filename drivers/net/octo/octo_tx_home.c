@@ -308,8 +308,7 @@ octo_tx_go_on(struct octo_txq *q)
 		return;
 	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) == OCTO_TX_NO_PF) {
 		sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
-		octo_legs_follow(q->octo);
-		advance(q, sending);
+		advance(q, octo_legs_follow(q->octo, sending));
 	}
 	rte_spinlock_unlock(&q->lock);
 }

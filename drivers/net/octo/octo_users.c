@@ -14,9 +14,6 @@
 
 static RTE_ATOMIC(uint32_t) users[RTE_MAX_ETHPORTS];
 
-/* In a secondary: this process is about to lose the port, before the primary does. */
-static RTE_ATOMIC(bool) lost[RTE_MAX_ETHPORTS];
-
 /* The uses of this thread, latest first. */
 static __thread struct octo_use *innermost;
 
@@ -27,13 +24,13 @@ octo_users_enter(const struct octo_port *port, struct octo_use *use)
 	if (use->port_id >= RTE_MAX_ETHPORTS)
 		return false;
 	rte_atomic_fetch_add_explicit(&users[use->port_id], 1, rte_memory_order_relaxed);
-	/* pairs with the fences in octo_users_shut() and octo_users_bar(): one sees the other */
+	/* pairs with those in octo_users_shut(), _bar() and octo_legs_set_lost() */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 	use->outer = innermost;
 	innermost = use;
 	if (octo_port_is(port, OCTO_PORT_IDLE) && port->port_id == use->port_id &&
 	    !rte_atomic_load_explicit(&port->barred, rte_memory_order_acquire) &&
-	    !rte_atomic_load_explicit(&lost[use->port_id], rte_memory_order_acquire))
+	    (!octo_legs_borrowed || octo_legs_has_port(use->port_id)))
 		return true;
 	octo_users_leave(use);
 	return false;
@@ -153,14 +150,7 @@ octo_users_lose(uint16_t port_id)
 {
 	char name[RTE_ETH_NAME_MAX_LEN] = "";
 
-	rte_atomic_store_explicit(&lost[port_id], true, rte_memory_order_release);
-	rte_atomic_thread_fence(rte_memory_order_seq_cst);
+	octo_legs_set_lost(port_id, true);
 	rte_eth_dev_get_name_by_port(port_id, name);
 	await(port_id, name);
-}
-
-void
-octo_users_find(uint16_t port_id)
-{
-	rte_atomic_store_explicit(&lost[port_id], false, rte_memory_order_release);
 }

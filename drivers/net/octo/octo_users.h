@@ -75,12 +75,9 @@ void octo_users_end_close(struct octo_port *port);
 int octo_users_await(const struct octo_port *port);
 
 /**
- * In a secondary that is about to lose a PF's port: no use begins in this process until
- * octo_users_find(), and uses that began are awaited, as in octo_users_await().
+ * octo_legs_set_lost() in a secondary that is about to lose a PF's port: uses that began are
+ * awaited, as in octo_users_await().
  */
 void octo_users_lose(uint16_t port_id);
-
-/** In a secondary: the process has a port with this id again. */
-void octo_users_find(uint16_t port_id);
 
 #endif /* OCTO_USERS_H */
