@@ -519,6 +519,40 @@ test_a_pf_that_is_gone_when_the_port_is_built_comes_back(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 }
 
+/* PF 2 is asked before it is owned, when PF 1 is. */
+static int
+ask_pf2(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	if (is_owned(1))
+		lose_once();
+	return building.real->dev_infos_get(dev, info);
+}
+
+static void
+test_a_pf_goes_before_the_others_are_found(void **state)
+{
+	struct rte_eth_dev *dev;
+	uint16_t port;
+
+	(void)state;
+	octo_port_add_pfs(&four_pfs);
+	dev = &rte_eth_devices[octo_port_pf(2)];
+	building.lose = raise_removal;
+	building.real = dev->dev_ops;
+	building.ops[0] = *dev->dev_ops;
+	building.ops[0].dev_infos_get = ask_pf2;
+	dev->dev_ops = &building.ops[0];
+	port = octo_port_add(&four_pfs);
+	dev->dev_ops = building.real;
+	assert_null(building.lose);
+	octo_port_up(port, 4);
+	assert_false(octo_port_pf_is_started(port, 1));
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
 int
 main(void)
 {
@@ -536,6 +570,7 @@ main(void)
 		octo_port_test(test_a_port_is_refused_over_a_pf_inside_its_probe),
 		octo_port_test(test_a_pf_that_goes_while_the_port_is_built_does_not_join),
 		octo_port_test(test_a_pf_that_is_gone_when_the_port_is_built_comes_back),
+		octo_port_test(test_a_pf_goes_before_the_others_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -424,6 +424,7 @@ detach(struct octo_dev *octo, struct octo_port *port, bool remove_probed)
 		remove_device(port->port_id);
 }
 
+/* If it fails, octo_attach_undo_all() must follow. */
 int
 octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 {
@@ -435,8 +436,6 @@ octo_attach_all(struct octo_dev *octo, const struct octo_args *args)
 		ret = attach(octo, args);
 	if (ret == 0 && octo->sliced)
 		ret = octo_slices_fit(octo, &octo->port[0].past.info);
-	if (ret != 0)
-		octo_attach_undo_all(octo, false);
 	return ret;
 }
 

@@ -98,10 +98,11 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	ret = octo_lock_init(octo);
 	if (ret != 0)
 		goto err_wake;
+	/* first: PFs may go while others are looked for */
+	octo_registry_add(octo);
 	ret = octo_attach_all(octo, args);
 	if (ret != 0)
-		goto err_lock;
-	octo_registry_add(octo);
+		goto err_pfs;
 	octo_rss_remember(octo);
 	octo_pf_counts_begin(octo);
 	ret = octo_info_check_alike(octo);
@@ -133,7 +134,6 @@ err_agent:
 err_pfs:
 	octo_registry_remove(octo->port_id, octo->owner_id);
 	octo_attach_undo_all(octo, false);
-err_lock:
 	octo_lock_fini(octo);
 err_wake:
 	octo_wake_fini(octo);

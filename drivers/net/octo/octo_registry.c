@@ -4,7 +4,7 @@
  * The octo ports of this process, for callers outside a control operation: PF events,
  * telemetry, testpmd. In a secondary process they are the primary's. A caller holds the registry
  * while it uses a port; a port is removed from the registry before any of it is freed. A port that
- * is being built is found by events of its PFs only.
+ * is being built is found by events of the PFs that it has so far only.
  *
  * A reader may wait for a port's control mutex, and a thread that holds the mutex may
  * become a reader, when a PF raises an event inside an operation. So readers precede a
