@@ -145,6 +145,27 @@ def test_it_is_removed_until_a_pf_is_back(primary):
     telemetry.close()
 
 
+def test_it_is_removed_until_a_pf_is_back_that_is_not_used(primary):
+    """The process polls nothing."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    telemetry = Telemetry(primary.prefix)
+
+    def states():
+        return {pf["state"] for pf in ask(telemetry, "topology", primary.port)["pfs"]}
+
+    def fault(pf, what):
+        return telemetry.get("/mpsim/fault", f"net_mpsim{pf}", what) == "done"
+
+    assert fault(0, "remove") and fault(1, "remove")
+    wait_until("the port is removed", lambda: secondary.ask("removed", primary.port) == 1)
+    wait_until("a PF can be plugged", lambda: fault(0, "plug"))
+    wait_until("the other can, too", lambda: fault(1, "plug"))
+    wait_until("they are back", lambda: states() == {"started"})
+    wait_until("it is there", lambda: secondary.ask("removed", primary.port) == 0)
+    telemetry.close()
+
+
 def test_a_stop_wakes_and_a_restart_keeps_the_descriptor(primary):
     """Nobody sleeps at a port that is stopped."""
     assert primary.ask("start", primary.port) == 0

@@ -571,8 +571,7 @@ octo_attach_again_locked(struct octo_dev *octo, uint8_t i, uint32_t life)
 		return -EAGAIN;
 	take_in(octo, port, port_id, &info);
 	octo->removal_raised = false;
-	/* of this process: rte_eth_dev_is_removed() of ethdev never clears it */
-	rte_eth_devices[octo->port_id].state = RTE_ETH_DEV_ATTACHED;
+	octo_legs_end_removal(octo);
 	octo_pf_counts_join_locked(octo, i);
 	for (uint16_t pf = 0; pf < octo->nb_pfs; pf++)
 		octo->plan.node[pf] = octo->pf[pf].node;

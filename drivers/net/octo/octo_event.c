@@ -55,6 +55,14 @@ claim(struct octo_dev *octo, const void *what)
 	octo_wake(octo);
 }
 
+/* A secondary that uses no queue does not see that a PF has joined. */
+static void
+end_removal(struct octo_dev *octo, const void *what)
+{
+	RTE_SET_USED(what);
+	octo_legs_end_removal(octo);
+}
+
 /* A port was created. The creating thread may hold any lock: do not wait for octo's locks. */
 static int
 on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_param)
@@ -65,6 +73,8 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 	octo_legs_set_lost(port_id, false);
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
 		octo_registry_foreach(claim, &port_id);
+	else
+		octo_registry_foreach(end_removal, NULL);
 	return 0;
 }
 

@@ -174,6 +174,13 @@ octo_legs_has_port(uint16_t pf_port_id)
 	       rte_eth_dev_is_valid_port(pf_port_id);
 }
 
+void
+octo_legs_end_removal(const struct octo_dev *octo)
+{
+	if (rte_eth_devices[octo->port_id].state == RTE_ETH_DEV_REMOVED)
+		rte_eth_devices[octo->port_id].state = RTE_ETH_DEV_ATTACHED;
+}
+
 /* May run in several threads at once: all of them store the same values. */
 static void
 refresh(const struct octo_dev *octo)
@@ -190,9 +197,8 @@ refresh(const struct octo_dev *octo)
 	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
 		if (live & RTE_BIT32(leg))
 			octo_lower_refresh_queues(octo->pf[leg].port->port_id);
-	/* rte_eth_dev_is_removed() sets it in the process that calls, and never clears it */
-	if (live != 0 && rte_eth_devices[octo->port_id].state == RTE_ETH_DEV_REMOVED)
-		rte_eth_devices[octo->port_id].state = RTE_ETH_DEV_ATTACHED;
+	if (live != 0)
+		octo_legs_end_removal(octo);
 	rte_atomic_store_explicit(mine, now, rte_memory_order_release);
 }
 

@@ -113,6 +113,12 @@ void octo_legs_set_lost(uint16_t pf_port_id, bool lost);
 bool octo_legs_has_port(uint16_t pf_port_id);
 
 /**
+ * When a PF is back, in each process: rte_eth_dev_is_removed() of the octo port stays true in a
+ * process that has asked while all PFs were away, and asks the driver no more.
+ */
+void octo_legs_end_removal(const struct octo_dev *octo);
+
+/**
  * In a secondary: refresh the legs if they have changed since this process last did so.
  *
  * @return
