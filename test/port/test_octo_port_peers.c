@@ -77,9 +77,6 @@ static void
 test_a_pf_that_a_secondary_has_detached_is_not_used_there(void **state)
 {
 	uint16_t port = octo_port_create(&two_pfs);
-	struct octo_txq *txq;
-	struct rte_mbuf *pkts[10];
-	uint16_t sent;
 
 	(void)state;
 	octo_port_up(port, 2);
@@ -91,18 +88,55 @@ test_a_pf_that_a_secondary_has_detached_is_not_used_there(void **state)
 	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
 	octo_port_send(port, 0, 7, 10);
 	assert_int_equal(poll_in_secondary(port, 1), 0);
-	txq = rte_eth_devices[port].data->tx_queues[1];
-	txq->home = 1;
-	txq->to = 1;
-	txq->via = 1;
-	octo_port_make(port, 8, pkts, RTE_DIM(pkts));
-	octo_legs_borrowed = true;
-	sent = octo_tx_burst_borrowed(txq, pkts, RTE_DIM(pkts));
-	octo_legs_borrowed = false;
-	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
-	assert_int_equal(txq->sent[1], 0);
 	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_NEW);
 	assert_int_equal(poll_in_secondary(port, 1), 10);
+}
+
+/* @return what a burst of the secondary sends of ten packets. */
+static uint16_t
+send_in_secondary(struct octo_txq *q, uint16_t port)
+{
+	struct rte_mbuf *pkts[10];
+	uint16_t sent;
+
+	octo_port_make(port, 7, pkts, RTE_DIM(pkts));
+	octo_legs_borrowed = true;
+	sent = octo_tx_burst_borrowed(q, pkts, RTE_DIM(pkts));
+	octo_legs_borrowed = false;
+	rte_pktmbuf_free_bulk(pkts + sent, RTE_DIM(pkts) - sent);
+	return sent;
+}
+
+/* The secondary receives and sends by the other PF, until it has this one again. */
+static void
+test_a_secondary_without_a_pf_uses_another(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_rxq *rxq;
+	struct octo_txq *txq;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rxq = rte_eth_devices[port].data->rx_queues[1];
+	txq = rte_eth_devices[port].data->tx_queues[1];
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	send_in_secondary(txq, port);
+	assert_int_equal(txq->sent[1], 10);
+	assert_int_equal(poll_in_secondary(port, 1), 10);
+	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_DESTROY);
+	poll_in_secondary(port, 1);
+	assert_int_equal(rxq->home, 0);
+	octo_port_await(octo_port_rule_pf(port, 7) == 0);
+	assert_int_equal(send_in_secondary(txq, port), 10);
+	assert_int_equal(txq->sent[0], 10);
+	assert_int_equal(poll_in_secondary(port, 1), 10);
+	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_NEW);
+	poll_in_secondary(port, 1);
+	assert_int_equal(rxq->home, 1);
+	for (int i = 0; i < 100; i++)
+		send_in_secondary(txq, port);
+	assert_int_equal(txq->home, 1);
 }
 
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
@@ -165,6 +199,7 @@ main(void)
 		octo_port_test(test_a_pf_that_is_attached_again_is_polled),
 		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_polled_by_others),
 		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_not_used_there),
+		octo_port_test(test_a_secondary_without_a_pf_uses_another),
 		octo_port_test(test_pfs_that_are_attached_again),
 		octo_port_test(test_a_pf_that_is_detached_is_not_polled),
 	};

@@ -83,8 +83,12 @@ octo_home_distance(const struct octo_dev *octo)
 uint8_t
 octo_home_pf(const struct octo_dev *octo, int node, uint16_t queue)
 {
-	int pf = octo_plan_home(&octo->plan, node, queue, octo_home_distance(octo));
+	struct octo_plan_pfs plan = octo->plan;
+	int pf;
 
+	/* a secondary chooses among the PFs that it has */
+	plan.usable = octo_legs_follow(octo, plan.usable);
+	pf = octo_plan_home(&plan, node, queue, octo_home_distance(octo));
 	return pf < 0 ? 0 : (uint8_t)pf;
 }
 
@@ -105,8 +109,12 @@ octo_home_check(const struct octo_dev *octo, struct octo_tracking *tracking, int
 	/* pairs with the release in octo_topo_update() */
 	const uint32_t generation = rte_atomic_load_explicit(&octo->plan_generation,
 							     rte_memory_order_acquire);
+	const enum octo_tracking_step step = octo_tracking_check(tracking, node, generation, now);
 
-	return octo_tracking_check(tracking, node, generation, now);
+	/* the plan stays the same when this process gets the PF */
+	if (octo_legs_follow(octo, octo->plan.usable) != octo->plan.usable)
+		octo_tracking_plan_again(tracking);
+	return step;
 }
 
 static void
