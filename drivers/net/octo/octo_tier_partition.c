@@ -54,15 +54,28 @@ migration_port(const struct octo_dev *octo)
 	};
 }
 
+/* A PF that has refused: is it gone, although octo may not have noticed the loss? */
+static bool
+is_gone(const struct octo_dev *octo, uint8_t pf)
+{
+	const struct octo_port *port = &octo->port[pf];
+
+	return !octo_port_is(port, OCTO_PORT_RUNNING) || rte_eth_dev_is_removed(port->port_id);
+}
+
 /* Set the RETAs of these PFs, which are present; rules never lead to others. */
 static int
 set_retas(struct octo_dev *octo, const struct octo_migration_map *map, uint32_t pfs)
 {
 	int ret = 0;
 
-	for (uint8_t pf = 0; pf < octo->nb_pfs && ret == 0; pf++)
-		if (pfs & RTE_BIT32(pf))
-			ret = octo_rss_set_pf_reta(octo, pf, map->reta[pf]);
+	for (uint8_t pf = 0; pf < octo->nb_pfs && ret == 0; pf++) {
+		if (!(pfs & RTE_BIT32(pf)))
+			continue;
+		ret = octo_rss_set_pf_reta(octo, pf, map->reta[pf]);
+		if (ret != 0 && is_gone(octo, pf))
+			ret = 0;
+	}
 	return ret;
 }
 
@@ -90,8 +103,14 @@ set_rules(struct octo_dev *octo, const struct octo_migration_map *map, struct rt
 		.ipv6 = (hf & RTE_ETH_RSS_IPV6) != 0,
 		.default_pf = map->rest,
 	};
-	const int ret = octo_mpfs_masked_set(octo, &masked, error);
+	const uint8_t proxy = octo->proxy;
+	int ret = octo_mpfs_masked_set(octo, &masked, error);
 
+	/* they are set by the next proxy, when the loss of this one is heard */
+	if (ret != 0 && is_gone(octo, proxy)) {
+		octo->partition.stale = true;
+		ret = 0;
+	}
 	octo->partition.trial.begun = false;
 	octo->partition.trial.next = octo_now_ms() + TRIAL_MS;
 	return ret;
@@ -290,7 +309,7 @@ take_step(struct octo_dev *octo)
 	}
 	if (ret != 0)
 		give_up(octo, ret, &error);
-	return ret == 0;
+	return ret == 0 && !s->stale;
 }
 
 /* Continue from the current map, whatever the previous target was. */
