@@ -131,6 +131,25 @@ test_a_dead_proxy_refuses_masked_rules(void **state)
 	check_dead(&partition, "partition", 0);
 }
 
+/* Its refusal is no reason to wait for the next proxy. */
+static void
+test_a_dead_proxy_refuses_the_default_pf_rule(void **state)
+{
+	static const struct octo_port_conf conf = {.nb_pfs = 3, .nic = "default_pf=1"};
+	const uint16_t port = octo_port_create(&conf);
+	char fault[64];
+
+	(void)state;
+	octo_port_up(port, 2);
+	kill_pf(0);
+	snprintf(fault, sizeof(fault), "%s,link,down", octo_port_pf_name(1));
+	assert_int_equal(rte_pmd_mpsim_fault(fault), 0);
+	octo_port_await(octo_port_xstat(port, "default_pf_rules_refused") == 1);
+	octo_port_await(!octo_port_pf_is_there(0));
+	octo_port_pass_us(100000);
+	assert_int_equal(octo_port_xstat(port, "default_pf_rules"), 1);
+}
+
 int
 main(void)
 {
@@ -138,6 +157,7 @@ main(void)
 		octo_port_test(test_a_dead_pf_refuses_its_reta),
 		octo_port_test(test_a_dead_pf_refuses_its_reta_by_mac),
 		octo_port_test(test_a_dead_proxy_refuses_masked_rules),
+		octo_port_test(test_a_dead_proxy_refuses_the_default_pf_rule),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -62,6 +62,9 @@ octo_failover_lost_locked(struct octo_dev *octo, uint8_t port)
 		return;
 	octo->proxy = OCTO_NO_PF;
 	octo->partition.stale = true;
+	/* what it has refused as it was going, the next one may take */
+	octo->default_pf.retry_at = 0;
+	octo->default_pf.logged = false;
 	if (!octo->started || !octo_tier_has_mpfs(octo->tier))
 		return;
 	octo->failover.seeking = true;
