@@ -10,6 +10,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "mpsim_control.h"
 
 #include "octo_private.h"
 
@@ -145,6 +146,32 @@ test_a_tier_that_is_ignored_is_not_raised(void **state)
 	assert_true(has_tier(port, "queue"));
 }
 
+/* Another PF comes back while the NIC names none. */
+static void
+test_a_pf_is_back_before_a_proxy_is_named(void **state)
+{
+	static const struct octo_port_conf replugged = {.nb_pfs = 3, .replug = true};
+	const uint16_t port = octo_port_create(&replugged);
+	struct octo_port_faults *first = octo_port_faults_on(1);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	first->pick_proxy = EAGAIN;
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim2,remove"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,remove"), 0);
+	octo_port_await(has_tier(port, "queue"));
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim2,plug"), 0);
+	octo_port_await(octo_port_xstat(port, "replugs") == 1);
+	octo_port_pass_us(500000);
+	assert_true(has_tier(port, "queue"));
+	first->pick_proxy = 0;
+	octo_port_await(has_tier(port, "exact"));
+	octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,plug"), 0);
+	octo_port_await(octo_port_xstat(port, "replugs") == 2);
+}
+
 static struct rte_flow *
 transfer(uint16_t port, uint16_t pf_port, struct rte_flow_error *error)
 {
@@ -265,6 +292,7 @@ main(void)
 		octo_port_test(test_every_proxy_goes),
 		octo_port_test(test_a_nic_names_a_proxy_late),
 		octo_port_test(test_a_tier_that_is_ignored_is_not_raised),
+		octo_port_test(test_a_pf_is_back_before_a_proxy_is_named),
 		octo_port_test(test_a_transfer_rule_waits_for_its_pf),
 		octo_port_test(test_a_transfer_rule_follows_the_proxy),
 		octo_port_test(test_a_transfer_rule_awaits_the_proxy),

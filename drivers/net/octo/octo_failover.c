@@ -104,12 +104,13 @@ seek_proxy(struct octo_dev *octo)
 		 octo_proxy(octo)->name);
 }
 
-/* There may be a proxy again. */
+/* There may be a proxy again: if there is none, a search goes on. */
 static void
 raise_tier(struct octo_dev *octo)
 {
-	octo->failover.seek_again = 0;
 	octo_tier_probe_locked(octo);
+	if (octo->proxy != OCTO_NO_PF)
+		octo->failover.seek_again = 0;
 	octo_sync_mark_flows_locked(octo);
 	octo_sync_mark_transfer_locked(octo);
 }
@@ -156,6 +157,7 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 		octo->proxy = OCTO_NO_PF;
 		return;
 	}
+	f->seek_again = 0;
 	raise_tier(octo);
 }
 
