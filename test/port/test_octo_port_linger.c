@@ -458,6 +458,41 @@ check_rss(uint64_t types)
 	}
 }
 
+/* A learned rule does not choose the queue: RSS would, out of order. */
+static void
+test_a_flow_of_another_queue_is_not_learned(void **state)
+{
+	const struct octo_port_conf conf = {
+		.learn = true,
+		.octo = "linger_ms=10000,learn_sample=1",
+	};
+	uint16_t port = octo_port_create(&conf);
+	struct rte_pmd_octo_tuple tuple;
+	struct rte_flow_error error;
+	struct rte_flow *rule;
+	const char *culprit;
+	uint16_t queue;
+
+	(void)state;
+	rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
+	up_with_rss(port, RTE_ETH_RSS_NONFRAG_IPV4_UDP);
+	queue = (find_queue(port) + 1) % RSS_QUEUES;
+	rule = octo_port_steer(port, FLOW, (queue + 1) % RSS_QUEUES, NULL);
+	assert_non_null(rule);
+	/* as above */
+	assert_int_equal(rte_pmd_octo_steer_move(port, &tuple, queue, &error), 0);
+	assert_int_equal(find_queue(port), queue);
+	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
+	assert_int_equal(nb_lingering(port), 1);
+	assert_non_null(octo_port_overrule(FLOW, (queue + 1) % 2));
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(find_queue(port), queue);
+		octo_port_pass_us(1000);
+	}
+	assert_true(octo_port_strays(port) > 0);
+	assert_int_equal(nb_lingering(port), 1);
+}
+
 static void
 test_rss_by_ports_is_known(void **state)
 {
@@ -492,6 +527,7 @@ main(void)
 		octo_port_test(test_a_pf_dies_and_returns),
 		octo_port_test(test_its_pf_loses_link),
 		octo_port_test(test_the_flow_is_learned),
+		octo_port_test(test_a_flow_of_another_queue_is_not_learned),
 		octo_port_test(test_rss_by_ports_is_known),
 		octo_port_test(test_rss_by_addresses_is_known),
 	};

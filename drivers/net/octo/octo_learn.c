@@ -176,13 +176,25 @@ is_outdated(const struct octo_dev *octo, const struct octo_sample *s)
 	return queue >= 0 && queue != s->queue;
 }
 
+/*
+ * A learned rule would end a lingering one at once: the flow would go to the queue of RSS out of
+ * order, if that is another.
+ */
+static bool
+must_linger(struct octo_dev *octo, const struct octo_sample *s)
+{
+	const int queue = octo_rule_linger_queue_locked(octo, &s->tuple);
+
+	return queue >= 0 && queue != octo_rss_queue_locked(octo, &s->tuple);
+}
+
 /* Called for a sample of a flow that has no rule. */
 void
 octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
 	const uint8_t home = octo_topo_home_of(octo, s->queue);
 
-	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s))
+	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s) || must_linger(octo, s))
 		return;
 	/*
 	 * the queue has another home by now, or an open fence prevents the rule: the flow

@@ -194,6 +194,7 @@ bool octo_rule_linger_end_locked(struct octo_dev *octo);
 void octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_linger_forget_switch(struct octo_dev *octo);
 bool octo_rule_linger_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
+int octo_rule_linger_queue_locked(struct octo_dev *octo, const struct octo_tuple *tuple);
 bool octo_rule_linger_replace_locked(struct octo_dev *octo, struct rte_flow *new);
 
 /* octo_rule_end.c */

@@ -126,6 +126,16 @@ find(struct octo_dev *octo, const struct octo_tuple *tuple)
 	return NULL;
 }
 
+/* The queue of the lingering rule with this tuple, or -1 if there is none. */
+int
+octo_rule_linger_queue_locked(struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	const struct rte_flow *rule = find(octo, tuple);
+
+	octo_assert_locked(octo);
+	return rule == NULL ? -1 : rule->queue;
+}
+
 /* A replacement takes over the flow of a lingering rule. */
 struct replacement {
 	struct octo_move move;
