@@ -517,6 +517,7 @@ def main():
         m = Measurement(Port(Telemetry(path), args.port), args.interval, outputs)
         end = m.run(args.count)
         outputs[-1].end(m, str(end))
+        sys.stdout.flush()
     except End as early:
         end = early
     except OSError as err:  # the reader of a pipe has gone, or a disk is full

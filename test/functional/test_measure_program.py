@@ -525,3 +525,27 @@ def test_nobody_reads_what_it_prints(pmd):
                           env={**os.environ, "RUNTIME_DIRECTORY": str(env.runtime_base())})
     assert done.returncode == FAILED and len(done.stdout.splitlines()) == 1
     assert done.stderr == "dpdk-octo-measure: cannot print: Broken pipe\n"
+
+
+def test_nobody_reads_the_averages():
+    """They are the last that is printed: no error of them is left to the end of Python."""
+    told, gone = [], threading.Event()
+
+    def tell() -> object:
+        told.append(None)
+        if len(told) < 3:
+            return xstats()
+        assert gone.wait(env.seconds(20))
+        return Application.HANG_UP
+
+    with application(xstats=tell) as app, subprocess.Popen(
+            [sys.executable, PROGRAM, "-f", app.prefix, "--interval", "0.01"], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "RUNTIME_DIRECTORY": str(env.runtime_base()),
+                 "PYTHONUNBUFFERED": ""}) as program:
+        while "PF 0" not in program.stdout.readline():
+            pass
+        program.stdout.close()
+        gone.set()
+        assert program.stderr.read() == "dpdk-octo-measure: cannot print: Broken pipe\n"
+        assert program.wait(env.seconds(20)) == FAILED
