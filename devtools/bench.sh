@@ -102,11 +102,22 @@ bench_l3fwd() {
 	return $status
 }
 
+# Sets subject to the index in rest of the word that says what is measured, if any does.
+find_subject() {
+	for subject in "${!rest[@]}"; do
+		case ${rest[subject]} in
+		steering | move | failover | calls | overhead | nudma | l3fwd) return ;;
+		esac
+	done
+	subject=0
+}
+
 bench_command() {
-	local status=0 plot
+	local status=0 plot subject
 	read_leading_options "$@"
-	if [ "${rest[0]:-}" = l3fwd ]; then
-		bench_l3fwd "${rest[@]:1}"
+	find_subject
+	if [ "${rest[subject]:-}" = l3fwd ]; then
+		bench_l3fwd "${rest[@]:0:subject}" "${rest[@]:subject+1}"
 		return
 	fi
 	plot=$(plot_file "${rest[@]}")

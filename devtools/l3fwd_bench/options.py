@@ -155,11 +155,15 @@ def _check_files(raw):
     _check_file("--plot", raw.plot)
 
 
-def _command(option, text):
+def _words(option, text):
     try:
-        words = shlex.split(text)
+        return shlex.split(text)
     except ValueError as err:
         raise WrongUse(f"{option} {text}: {err}") from err
+
+
+def _command(option, text):
+    words = _words(option, text)
     if not words or shutil.which(words[0]) is None:
         raise WrongUse(f"{option} {text or 'COMMAND'}: there is no such program")
     return words
@@ -300,12 +304,15 @@ def _parse(args: List[str]):
     lcores = _read_lcores(raw, nodes)
     if raw.tg is not None:
         _command("--tg", raw.tg)
+    _words("--eal", raw.eal)
     return raw, pfs, nodes, lcores
 
 
 def check(args: List[str]) -> None:
     """WrongUse, before anything is built for it."""
     raw, _, nodes, lcores = _parse(args)
+    if raw.l3fwd:
+        _command("--l3fwd", raw.l3fwd)
     _read_model(raw.model)
     _read_node(raw, lcores, nodes)
     _gen_cpu(raw, lcores)

@@ -442,6 +442,7 @@ def test_l3fwd_that_dies_ends_the_benchmark(machine, l3fwd, tg, says):
     (["--max-rate", "5"], "--max-rate"), (["--json", "/nonexistent/f"], "--json"),
     (["--json", "/"], "--json"), (["--plot", "f.gif"], "--plot"),
     (["--plot", "/nonexistent/f.png"], "--plot"), (["--l3fwd", "/nonexistent"], "--l3fwd"),
+    (["--l3fwd", "'"], "--l3fwd"), (["--eal", "-m '64"], "--eal -m '64"),
     (["--tg", "true"], "--tg"), (["--pf", FAR], "--pf"), (["--pf", FAR, "--tg", "true"], "--pf"),
     (["--pf", FAR, "--pf", "eth0", "--tg", "true"], "eth0"),
     (["--pf", FAR, "--pf", "0000:99:00.0", "--tg", "true"], "0000:99:00.0"),
@@ -457,15 +458,20 @@ def test_wrong_use_is_one_line(machine, args, culprit):
     assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr, done.stderr
 
 
-def test_front_door_refuses_wrong_use_before_it_builds(tmp_path):
-    """It is told by a clone that has nothing to build."""
+@pytest.mark.parametrize("words", [
+    ["l3fwd", "--dpdk-src", "/"], ["l3fwd", "--l3fwd", "/nonexistent"], ["l3fwd", "--eal", "'"],
+    ["--json", "/nonexistent/f", "l3fwd"], ["--quick", "l3fwd", "--runs", "0"],
+])
+def test_front_door_refuses_wrong_use_before_it_builds(tmp_path, words):
+    """It is told by a clone that has nothing to build, wherever the word l3fwd is."""
     shutil.copy(env.REPO / "octo", tmp_path)
     for name in ("devtools", "config"):
         shutil.copytree(env.REPO / name, tmp_path / name)
-    done = subprocess.run([tmp_path / "octo", "bench", "l3fwd", "--dpdk-src", "/"], text=True,
+    done = subprocess.run([tmp_path / "octo", "bench", *words], text=True,
                           capture_output=True, check=False, timeout=env.seconds(30))
+    culprit = next(word for word in words[::-1] if word.startswith("--"))
     assert done.returncode == 2 and done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1 and "--dpdk-src" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and culprit in done.stderr, done.stderr
 
 
 def test_front_door_knows_it():
