@@ -56,15 +56,18 @@ bench_pages() {
 	esac
 }
 
-# The file that --plot is given, if any.
+# The .png file that --plot is given, if any: nothing else is drawn, and nothing beside help.
 plot_file() {
+	local plot=
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--plot=*) echo "${1#*=}" ;;
-		--plot) echo "${2:-}" ;;
+		-h | --help) return ;;
+		--plot=*) plot=${1#*=} ;;
+		--plot) plot=${2:-} ;;
 		esac
 		shift
 	done
+	[[ $plot != *.png ]] || echo "$plot"
 }
 
 # What draws the picture of this subject.
@@ -120,7 +123,10 @@ bench_command() {
 		bench_l3fwd "${rest[@]:0:subject}" "${rest[@]:subject+1}"
 		return
 	fi
-	plot=$(plot_file "${rest[@]}")
+	case ${rest[subject]:-} in
+	move | overhead | nudma) plot=$(plot_file "${rest[@]}") ;;
+	*) plot= ;;
+	esac
 	[ -z "$plot" ] || need plot
 	prepare_build
 	compile app/octo-bench/octo-bench

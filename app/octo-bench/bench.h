@@ -375,6 +375,16 @@ int bench_run_shapes(struct bench *bench,
 /** Open FILE.csv, whose name is told, for FILE.png. @return 0 or a negative errno. */
 int bench_plot_open(const char *plot, char name[PATH_MAX], FILE **f);
 
+/**
+ * Can the file be written, before hours of measuring? It is empty then.
+ *
+ * @param plot
+ *   FILE.png, or NULL.
+ * @return
+ *   0, or a negative errno after a message.
+ */
+int bench_plot_check(const char *plot);
+
 /* bench_report.c, bench_json.c */
 void bench_report_insert(const struct bench *bench);
 void bench_report_converge(const struct bench *bench);

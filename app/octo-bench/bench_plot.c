@@ -15,3 +15,16 @@ bench_plot_open(const char *plot, char name[PATH_MAX], FILE **f)
 		return -ENAMETOOLONG;
 	return app_file_open(name, f);
 }
+
+int
+bench_plot_check(const char *plot)
+{
+	char name[PATH_MAX];
+	FILE *f;
+	int ret;
+
+	if (plot == NULL)
+		return 0;
+	ret = bench_plot_open(plot, name, &f);
+	return ret != 0 ? ret : app_file_close(name, f);
+}

@@ -118,7 +118,8 @@ main(int argc, char *argv[])
 
 	if (ret != 0)
 		return ret > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-	if (app_file_open(bench.options.json, &json) != 0)
+	if (bench_plot_check(bench.options.plot) != 0 ||
+	    app_file_open(bench.options.json, &json) != 0)
 		return EXIT_FAILURE;
 	ret = start_and_run(&bench, json);
 	if (app_file_close(bench.options.json, json) != 0)

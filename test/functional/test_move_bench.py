@@ -163,6 +163,7 @@ def test_chaos_is_accounted_for(failover):
 @pytest.mark.parametrize("args, culprit", [
     (["--pfs", "3"], "--pfs 3"), (["--pfs", "x"], "--pfs x"),
     (["--plot", "out.gif"], "--plot out.gif"),
+    (["--plot", "/nonexistent/out.png"], "cannot write /nonexistent/out.csv: "),
     (["--count", "0"], "--count 0"), (["--case", "insert"], "--case insert"),
     (["move"], "twice"), (["steering"], "steering"),
 ])

@@ -177,7 +177,8 @@ def test_a_bad_profile_is_one_line(tmp_path):
 
 @pytest.mark.parametrize("args, culprit", [
     (["--machine", "nosuch"], "nosuch.ini: cannot be read"),
-    (["--plot", "out.gif"], "--plot out.gif"), (["move"], "move"),
+    (["--plot", "out.gif"], "--plot out.gif"),
+    (["--plot", "/nonexistent/out.png"], "cannot write /nonexistent/out.csv: "), (["move"], "move"),
 ])
 def test_wrong_use_is_one_line(args, culprit):
     """The message names the culprit; nothing is run."""

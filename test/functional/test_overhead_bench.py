@@ -127,7 +127,8 @@ def test_figures_for_the_picture(tmp_path):
 
 @pytest.mark.parametrize("args, culprit", [
     (["--case", "insert"], "--case insert"), (["--runs", "0"], "--runs 0"),
-    (["--plot", "out.gif"], "--plot out.gif"), (["move"], "move"),
+    (["--plot", "out.gif"], "--plot out.gif"),
+    (["--plot", "/nonexistent/out.png"], "cannot write /nonexistent/out.csv: "), (["move"], "move"),
 ])
 def test_wrong_use_is_one_line(args, culprit):
     """The message names the culprit; nothing is measured."""

@@ -40,6 +40,17 @@ def test_modules_of_two_pythons_do_not_count(door, words, lacks, package):
     assert done.returncode == 1 and "could not install" in done.stderr
 
 
+@pytest.mark.parametrize("words", [
+    ("steering", "--plot", "x.png"), ("nudma", "--plot", "x.gif"), ("nudma", "--plot"),
+    ("nudma", "--plot", "x.png", "--help"),
+])
+def test_nothing_is_installed_for_a_picture_that_is_not_drawn(door, words):
+    """octo-bench refuses the option, or prints its help."""
+    door.python("odd", "matplotlib")
+    door.octo("bench", *words, hidden="matplotlib")
+    assert "apt-get" not in [words[0] for words in door.asked_for()]
+
+
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="it is an x86-64")
 def test_the_virtual_machine_is_fetched_before_the_build(door):
     """A kernel and QEMU are no later news than a missing module."""
