@@ -130,6 +130,8 @@ OCTO_ROWS = [
     ("dialect-empty", TWO + ",dialect=", r"dialect=: wire-item, no-item, represented or indirect"),
     ("dialect-slices", "pf=net_mpsim0[0::2]@0,pf=net_mpsim0[1::2]@1,dialect=no-item",
      r"dialect=: .* not with slices of a port"),
+    ("learn-max-huge", TWO + ",learn_max=99999999999",
+     r"learn_max=99999999999: 1 to 16777216 learned rules are possible"),
     ("tier-empty", TWO + ",tier=", r"tier="),
     ("tier-twice", TWO + ",tier=exact,tier=queue", r"tier="),
     ("long-name", "pf=" + "x" * 70, r"pf=x+"),

@@ -350,7 +350,7 @@ def test_commands_at_run_time():
     ("learn_sample", "many", "a number is expected"),
     ("learn_max", "-1", "a number is expected"),
     ("learn_max", "16777217", "1 to 16777216 learned rules"),
-    ("idle_ms", "99999999999", "a number is expected"),
+    ("idle_ms", "99999999999", "a learned rule may be idle for up to 86400000 ms"),
     ("idle_ms", "86400001", "for up to 86400000 ms"),
 ])
 def test_bad_values(key, value, words):

@@ -184,6 +184,8 @@ def test_help(pmd):
     ("octo unsteer {port} {flow}", r"not steered|no such|No such|found"),
     ("octo unsteer 99 all", r"99|port"),
     ("octo show nothing {port}", r"Bad argument"),
+    ("octo learn {port} on sample 5 sample 6", r"bad sample: it is given twice"),
+    ("octo learn {port} on max 99999999999", r"1 to 16777216 learned rules are possible"),
 ])
 def test_errors(pmd, view, command, says):
     """Each mistake gets an answer that names it and changes nothing."""

@@ -26,7 +26,8 @@ static const struct rte_pmd_octo_learning_settings octo_learning_default = {
 };
 
 /**
- * Read a decimal number; octo_learning_check() tells whether it is in range.
+ * Read a decimal number. The caller knows the range; what is too large for a number is
+ * UINT32_MAX, which is in none.
  *
  * @param text
  *   May be NULL.
@@ -41,11 +42,10 @@ octo_learning_read_number(const char *text, uint32_t *number)
 
 	if (text == NULL || text[0] < '0' || text[0] > '9')
 		return -EINVAL;
-	errno = 0;
 	n = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || n > UINT32_MAX)
+	if (*end != '\0')
 		return -EINVAL;
-	*number = (uint32_t)n;
+	*number = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 	return 0;
 }
 

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <cmdline_parse.h>
 #include <cmdline_parse_num.h>
 #include <cmdline_parse_string.h>
+#include <rte_bitops.h>
+#include <rte_common.h>
 
 #include "octo_learning.h"
 #include "testpmd.h"
@@ -61,16 +64,35 @@ struct octo_learn_cmd {
 	cmdline_multi_string_t more;
 };
 
-static uint32_t *
-field_of(struct rte_pmd_octo_learning_settings *s, const char *word)
+static const struct {
+	const char *word;
+	size_t field;
+} numbers[] = {
+	{"sample", offsetof(struct rte_pmd_octo_learning_settings, sample)},
+	{"max", offsetof(struct rte_pmd_octo_learning_settings, max_rules)},
+	{"idle", offsetof(struct rte_pmd_octo_learning_settings, idle_ms)},
+};
+
+/* Read a word's number; prints an error. */
+static int
+read_number_of(const char *word, const char *number, struct rte_pmd_octo_learning_settings *s,
+	       uint32_t *seen)
 {
-	if (strcmp(word, "sample") == 0)
-		return &s->sample;
-	if (strcmp(word, "max") == 0)
-		return &s->max_rules;
-	if (strcmp(word, "idle") == 0)
-		return &s->idle_ms;
-	return NULL;
+	const char *why = "sample, max or idle is expected";
+
+	for (unsigned int i = 0; i < RTE_DIM(numbers); i++) {
+		if (strcmp(word, numbers[i].word) != 0)
+			continue;
+		why = "it is given twice";
+		if (*seen & RTE_BIT32(i))
+			break;
+		*seen |= RTE_BIT32(i);
+		if (octo_learning_read_number(number, RTE_PTR_ADD(s, numbers[i].field)) == 0)
+			return 0;
+		why = "a number is expected";
+	}
+	fprintf(stderr, "octo: bad %s: %s\n", word, why);
+	return -EINVAL;
 }
 
 /* Read pairs of a word and a number; prints an error. */
@@ -78,21 +100,12 @@ static int
 read_more(char *text, struct rte_pmd_octo_learning_settings *s)
 {
 	char *save = NULL;
+	uint32_t seen = 0;
 
 	for (char *word = strtok_r(text, " \t", &save); word != NULL;
-	     word = strtok_r(NULL, " \t", &save)) {
-		const char *number = strtok_r(NULL, " \t", &save);
-		uint32_t *field = field_of(s, word);
-
-		if (field == NULL) {
-			fprintf(stderr, "octo: bad %s: sample, max or idle is expected\n", word);
+	     word = strtok_r(NULL, " \t", &save))
+		if (read_number_of(word, strtok_r(NULL, " \t", &save), s, &seen) != 0)
 			return -EINVAL;
-		}
-		if (number == NULL || octo_learning_read_number(number, field) != 0) {
-			fprintf(stderr, "octo: bad %s: a number is expected\n", word);
-			return -EINVAL;
-		}
-	}
 	return 0;
 }
 
