@@ -175,6 +175,8 @@ test_command() {
 	read_build_options "$@"
 	read_test_options "${rest[@]}"
 	[ -z "$shell" ] || [ "$which" = vm ] || usage_test "--shell is for vm"
+	[ -z "$shell" ] || [ -z "$name$short" ] || usage_test "--shell runs no tests: neither -k nor --short"
+	[ -z "$name" ] || [ "$which" != fresh ] || usage_test "-k is not for fresh"
 	case $short$which in
 	1unit | 1port | 1model) usage_test "--short is for functional, vm and fresh" ;;
 	esac

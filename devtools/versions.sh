@@ -102,6 +102,9 @@ versions_command() {
 	for tree in "${trees[@]}"; do
 		check_given_tree "$tree"
 	done
+	# before hours of tests
+	{ [ -z "$json" ] || : >"$json"; } 2>/dev/null ||
+		usage_error "versions: --json $json: cannot be written"
 	need versions
 	for tree in "${trees[@]}"; do
 		run_version "$tree"

@@ -44,6 +44,8 @@ def test_help_names_every_command(words):
     ("doctor", "--nonsense"), ("doctor", "--root", "/nonexistent"),
     ("doctor", "--json"), ("doctor", "--capture"),
     ("test", "functional", "unit", "-k", "no_such_test"),
+    ("test", "fresh", "-k", "name"), ("test", "vm", "--shell", "-k", "name"),
+    ("test", "vm", "--short", "--shell"),
     ("setup", "build", "extra"), ("plugins", "--nonsense"), ("plugins", "extra"),
 ])
 def test_wrong_use_is_one_line_and_status_2(words):
@@ -86,3 +88,10 @@ def test_what_is_no_dpdk_tree_is_refused(tmp_path, command):
         assert done.returncode == 1 and done.stdout == ""
         assert len(done.stderr.splitlines()) == 1
         assert says in done.stderr and str(tree) in done.stderr
+
+
+def test_table_that_cannot_be_written_is_told_before_the_builds(tmp_path):
+    """Of a tree that cannot be built, so that nothing takes long."""
+    done = _octo("versions", "--json", "/nonexistent/f", str(_tree(tmp_path / "tree", "22.11.1")))
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and "--json /nonexistent/f" in done.stderr
