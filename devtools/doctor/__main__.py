@@ -74,8 +74,8 @@ def _run(args):
         _write("--capture", options.capture, lambda path: capture.write(seen, path))
     if options.json and options.json != "-":
         _write("--json", options.json, _write_text(report.text(found)))
-    sys.stdout.write(report.text(found) if options.json == "-" else render.text(found))
-    sys.stdout.flush()
+    # nothing where standard output is closed
+    print(report.text(found) if options.json == "-" else render.text(found), end="", flush=True)
     return READY if found.is_ready() else IN_THE_WAY
 
 
@@ -86,7 +86,9 @@ def main(args):
     except WrongUse as err:
         print(f"octo: doctor: {err} (see: octo doctor --help)", file=sys.stderr)
         return WRONG_USE
-    except BrokenPipeError:  # as by: octo doctor | head
+    except OSError as err:
+        if not isinstance(err, BrokenPipeError):  # as by: octo doctor | head
+            print(f"octo: doctor: cannot print: {err.strerror}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
         return IN_THE_WAY
 

@@ -160,6 +160,17 @@ def test_this_machine():
     assert os.sched_getaffinity(0) <= cpus
 
 
+@pytest.mark.parametrize("words", ["", "--json -"])
+def test_what_cannot_be_printed(words):
+    """One line tells; who wants the status alone may close standard output."""
+    for where, says in ((">/dev/full", "octo: doctor: cannot print: No space left on device\n"),
+                        (">&-", "")):
+        done = subprocess.run(["bash", "-c", f"'{env.REPO}/octo' doctor {words} {where}"], text=True,
+                              capture_output=True, check=False, timeout=env.seconds(60))
+        assert done.stderr == says
+        assert done.returncode in (READY, IN_THE_WAY)
+
+
 def test_this_machine_without_root(tmp_path):
     """Nothing that only root may read is needed."""
     if not env.IS_ROOT:
