@@ -98,12 +98,13 @@ start_and_run(struct bench *bench, FILE *json)
 
 	if (ret == 0 && bench->options.subject->begin != NULL)
 		bench->options.subject->begin(bench);
-	if (ret == 0)
-		ret = app_eal_start(&args, verbose);
 	if (ret != 0)
 		return ret;
-	ret = run(bench, json);
-	rte_eal_cleanup();
+	ret = app_eal_start(&args, verbose);
+	if (ret == 0) {
+		ret = run(bench, json);
+		rte_eal_cleanup();
+	}
 	if (has_processes)
 		app_shared_remove();
 	return ret;

@@ -2,6 +2,8 @@
 """The benchmark of calls that only ask: all situations come about; no times."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -58,6 +60,17 @@ def test_nothing_is_left_behind():
     """Neither EAL's files for other processes nor the socket of the one that is played."""
     done = octobench.run("calls", "--quick", "--case", "secondary", "--count", 5)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert list(env.runtime_base().glob("**/octo-app-*")) == []
+
+
+@pytest.mark.skipif(bool(env.ASAN_RUNTIME), reason="ASan needs address space without limit")
+def test_nothing_is_left_behind_where_eal_does_not_start():
+    """There is not as much memory as it wants."""
+    done = subprocess.run(["prlimit", f"--as={400 << 20}", octobench.program(), "calls", "--quick"],
+                          text=True, capture_output=True, check=False, timeout=env.seconds(60),
+                          env={**os.environ, "RUNTIME_DIRECTORY": str(env.runtime_base())})
+    assert done.returncode == 1 and done.stdout == "", done
+    assert "octo bench: DPDK could not start: " in done.stderr
     assert list(env.runtime_base().glob("**/octo-app-*")) == []
 
 
