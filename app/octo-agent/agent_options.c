@@ -273,6 +273,19 @@ read_memory(char *text, struct agent_options *options)
 	return 0;
 }
 
+/* An option that is given once. */
+static int
+read_text(const char *option, const char *value, const char **text)
+{
+	if (*text != NULL && **text != '\0') {
+		fprintf(stderr, "octo-agent: %s %s: it is given twice: once is enough\n", option,
+			value);
+		return -EINVAL;
+	}
+	*text = value;
+	return 0;
+}
+
 static int
 read_option(int option, char *value, struct agent_options *options)
 {
@@ -282,29 +295,23 @@ read_option(int option, char *value, struct agent_options *options)
 	case 'm':
 		return read_memory(value, options);
 	case 'u':
-		options->uplink = value;
-		return 0;
+		return read_text("--uplink", value, &options->uplink);
 	case 'R':
-		options->root = value;
-		return 0;
+		return read_text("--root", value, &options->root);
 	case 'l':
-		options->listen = value;
-		return 0;
+		return read_text("--listen", value, &options->listen);
 	case 'r':
 		options->remote = true;
 		return 0;
 	case 's':
-		options->secret = value;
-		return 0;
+		return read_text("--secret", value, &options->secret);
 	case 'n':
 		options->anyone = true;
 		return 0;
 	case 'e':
-		options->netdev = value;
-		return 0;
+		return read_text("--ethtool", value, &options->netdev);
 	case 'g':
-		options->group = value;
-		return 0;
+		return read_text("--group", value, &options->group);
 	case 'a':
 		options->audit = true;
 		return 0;
@@ -348,6 +355,7 @@ check_listen(const struct agent_options *options)
 			     options->remote         ? "--allow-remote" :
 			     options->secret != NULL ? "--secret" :
 			     options->anyone         ? "--no-secret" :
+			     options->uplink != NULL ? "--uplink" :
 						       NULL;
 
 	if (lonely != NULL) {

@@ -147,7 +147,8 @@ def test_odd_links(tmp_path):
 
 def test_representor_of_another_switch():
     """EAL's ports tell the switch as well."""
-    error = _one_error(["pf0,rep=net_mpsim3", "pf1,rep=net_mpsim8"], ["--uplink=net_mpsim2"],
+    error = _one_error(["pf0,rep=net_mpsim3", "pf1,rep=net_mpsim8"],
+                       ["--uplink=net_mpsim2", "--listen=unix:/nowhere/s"],
                        [*NIC, *agentnic.representors(), *vdevs.nic("B", 5, 1),
                         *agentnic.representors("B", 7)[:-1]])
     assert error == ("--pf pf1: its representor net_mpsim8 is no port of the switch of --uplink "
@@ -163,6 +164,13 @@ FAULTS = {
     "--allow-remote": r"--allow-remote: --listen is needed with it",
     "--secret /s": r"--secret: --listen is needed with it",
     "--no-secret": r"--no-secret: --listen is needed with it",
+    "--listen unix:/nowhere/1 --listen unix:/nowhere/2":
+        r"--listen unix:/nowhere/2: it is given twice: once is enough",
+    "--listen unix:/s --secret /s --secret /t": r"--secret /t: it is given twice",
+    "--uplink a --uplink b": r"--uplink b: it is given twice",
+    "--root /r --root /t": r"--root /t: it is given twice",
+    "--ethtool lo --ethtool eth0": r"--ethtool eth0: it is given twice",
+    "--ethtool lo --group root --group adm": r"--group adm: it is given twice",
     "--listen unix:/s --secret /s --no-secret": r"--no-secret: --secret is given as well",
 }
 
@@ -216,8 +224,10 @@ def test_unknown_option():
 
 
 def test_nothing_to_do():
-    """Without a PF there is no agent."""
+    """Without a PF there is no agent, nor at a switch that it steers for nobody."""
     assert "--pf ETHDEV,vhost=SOCKET is needed" in _one_error([])
+    assert "--uplink: --listen is needed with it" == _one_error(
+        ["pf0,rep=net_mpsim1"], ["--uplink=net_mpsim0"])
 
 
 def test_pf_twice(tmp_path):
