@@ -111,6 +111,8 @@ OCTO_ROWS = [
     ("socket-word", "pf=net_mpsim0@one", r"@one"),
     ("socket-negative", "pf=net_mpsim0@-1", r"@-1"),
     ("socket-huge", "pf=net_mpsim0@64", r"@64"),
+    ("socket-space", "pf=net_mpsim0@ 1", r"pf=net_mpsim0@ 1: NAME@SOCKET"),
+    ("port-socket-plus", TWO + ",socket=+0", r"socket=\+0: a NUMA node of 0 to 63"),
     ("port-socket-word", TWO + ",socket=one", r"socket=one"),
     ("port-socket-negative", TWO + ",socket=-1", r"socket=-1"),
     ("port-socket-twice", TWO + ",socket=0,socket=0", r"socket=.*once"),

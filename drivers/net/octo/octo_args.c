@@ -40,10 +40,9 @@ __rte_format_printf(4, 5) static int refuse(const struct octo_args *args, const 
 static int
 read_node(const char *text, int *node)
 {
-	char *end;
-	long value = strtol(text, &end, 10);
+	uint32_t value;
 
-	if (end == text || *end != '\0' || value < 0 || value > OCTO_SOCKET_MAP_MAX_NODE)
+	if (octo_learning_read_number(text, &value) != 0 || value > OCTO_SOCKET_MAP_MAX_NODE)
 		return -EINVAL;
 	*node = (int)value;
 	return 0;
