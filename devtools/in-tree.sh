@@ -271,6 +271,7 @@ wrong_use() {
 main() {
 	local arg
 	work=
+	[ "${1:-}" != --help ] || set -- -h
 	while getopts ho: arg; do
 		case $arg in
 		o) work=$(realpath -m "$OPTARG") ;;

@@ -95,3 +95,13 @@ def test_table_that_cannot_be_written_is_told_before_the_builds(tmp_path):
     done = _octo("versions", "--json", "/nonexistent/f", str(_tree(tmp_path / "tree", "22.11.1")))
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and "--json /nonexistent/f" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("script", ["in-tree", "mlx5-rfc", "app-patch"])
+def test_scripts_have_help(script, option):
+    """By either word, as an answer."""
+    done = subprocess.run([env.REPO / "devtools" / f"{script}.sh", option], text=True,
+                          capture_output=True, check=False, timeout=env.seconds(30))
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"usage: devtools/{script}.sh ")
