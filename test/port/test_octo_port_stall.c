@@ -152,6 +152,60 @@ test_a_queue_is_set_up_again_after_a_stalled_burst(void **state)
 }
 
 static int
+set_up_source_again(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 0), 0);
+	return rte_eth_rx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
+				      octo_port_pool);
+}
+
+static int
+move(uint16_t from, uint16_t to)
+{
+	struct octo_dev *octo = rte_eth_devices[taker.port].data->dev_private;
+
+	octo_lock(octo);
+	octo_fence_arm_move_locked(octo, from, to);
+	octo_unlock(octo);
+	return octo->fences.nb_open;
+}
+
+/* Flows are led back, for which the fence of queue 1 is given up. */
+static int
+give_up_and_set_up_source_again(uint16_t port)
+{
+	assert_int_equal(move(1, 0), 1);
+	return set_up_source_again(port);
+}
+
+/* A burst of queue 1 reads of queue 0 how far it is drained. */
+static void
+test_source_of(int (*fn)(uint16_t port))
+{
+	struct octo_rxq *q = up(fn);
+	struct rte_mbuf *pkts[4];
+
+	for (uint16_t i = 0; i < QUEUES; i++)
+		assert_int_equal(rte_eth_rx_burst(taker.port, i, pkts, RTE_DIM(pkts)), 0);
+	assert_int_equal(move(0, 1), 1);
+	test_inside(&q->epoch, NULL);
+}
+
+static void
+test_a_source_is_set_up_again_after_a_stalled_burst(void **state)
+{
+	(void)state;
+	test_source_of(set_up_source_again);
+}
+
+static void
+test_a_source_is_set_up_again_after_a_fence_was_given_up(void **state)
+{
+	(void)state;
+	test_source_of(give_up_and_set_up_source_again);
+}
+
+static int
 set_up_tx_again(uint16_t port)
 {
 	assert_int_equal(rte_eth_dev_tx_queue_stop(port, 1), 0);
@@ -422,6 +476,8 @@ main(void)
 		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_burst),
+		octo_port_test(test_a_source_is_set_up_again_after_a_stalled_burst),
+		octo_port_test(test_a_source_is_set_up_again_after_a_fence_was_given_up),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_sender),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_killed_process),

@@ -135,6 +135,7 @@ arm(struct octo_dev *octo, struct octo_rxq *q, enum octo_fence_kind kind, uint32
 		octo->fences.opened++;
 	}
 	q->fence.under_way = true;
+	q->fence.reads |= q->fence.kind >= OCTO_FENCE_MOVE;
 	octo_gate_arm(&q->gate, legs);
 	octo_rx_intr_wake(octo, q->queue_id);
 	await_consumer(octo, q);
@@ -498,10 +499,8 @@ octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue)
 		if (q->queue_id == queue) {
 			octo_gate_set_source(&q->gate, false);
 			give_up(octo, q);
-		} else if (has_source(&q->fence, queue)) {
+		} else {
 			remove_source(&q->fence, queue);
-			/* the queue may be freed next */
-			await_consumer(octo, q);
 		}
 	}
 }

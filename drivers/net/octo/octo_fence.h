@@ -61,6 +61,7 @@ struct octo_fence {
 	uint8_t kind; /**< enum octo_fence_kind */
 	uint8_t leg;  /**< the leg held by kind HOME, OCTO_NO_PF if several are */
 	bool under_way;
+	bool reads;          /**< a burst since the last wait may read other queues, its sources */
 	uint32_t dead_epoch; /**< epoch of a consumer that never left its burst; 0: none */
 };
 
@@ -172,7 +173,7 @@ void octo_fence_sweep_locked(struct octo_dev *octo);
 /** A PF is taken away: its legs no longer hold anything, and are not drained. */
 void octo_fence_forget_pfs_locked(struct octo_dev *octo, uint32_t pfs);
 
-/** The queue is stopped: its packets are gone. */
+/** The queue is stopped: its packets are gone. Bursts of other queues may read it yet. */
 void octo_fence_forget_queue_locked(struct octo_dev *octo, uint16_t queue);
 
 /** The port starts: read the sizes of the queues' rings. */

@@ -183,6 +183,20 @@ log_last_burst(struct octo_dev *octo, int ret, const char *kind, uint16_t queue_
 			 octo->port_id, kind, queue_id);
 }
 
+/* A burst reads the queues that its fence waits for, which may be given up or over by now. */
+static void
+await_readers(struct octo_dev *octo, uint16_t queue_id)
+{
+	struct octo_rxq *q;
+
+	OCTO_FOREACH_RXQ(octo, q) {
+		if (q->queue_id == queue_id || !q->fence.reads)
+			continue;
+		log_last_burst(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
+		q->fence.reads = q->fence.kind >= OCTO_FENCE_MOVE;
+	}
+}
+
 void
 octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 {
@@ -194,6 +208,7 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	if (octo->started && q != NULL) {
 		octo_fence_forget_queue_locked(octo, queue_id);
 		log_last_burst(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
+		await_readers(octo, queue_id);
 	}
 	octo_queue_retire_rx_locked(octo, queue_id);
 	octo_unlock(octo);
