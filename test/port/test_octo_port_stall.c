@@ -151,6 +151,13 @@ test_a_queue_is_set_up_again_after_a_stalled_burst(void **state)
 	test_of(set_up_rx_again, false);
 }
 
+static void
+test_a_queue_is_set_up_again_after_a_stalled_question(void **state)
+{
+	(void)state;
+	test_of(set_up_rx_again, true);
+}
+
 static int
 set_up_source_again(uint16_t port)
 {
@@ -221,6 +228,17 @@ test_a_queue_is_set_up_again_after_a_stalled_sender(void **state)
 	up(set_up_tx_again);
 	q = rte_eth_devices[taker.port].data->tx_queues[1];
 	test_inside(&q->epoch, NULL);
+}
+
+static void
+test_a_queue_is_set_up_again_after_a_stalled_question_of_tx(void **state)
+{
+	struct octo_txq *q;
+
+	(void)state;
+	up(set_up_tx_again);
+	q = rte_eth_devices[taker.port].data->tx_queues[1];
+	test_inside(&q->epoch, &q->askers[0]);
 }
 
 /* That of a process that has ended. */
@@ -479,6 +497,8 @@ main(void)
 		octo_port_test(test_a_source_is_set_up_again_after_a_stalled_burst),
 		octo_port_test(test_a_source_is_set_up_again_after_a_fence_was_given_up),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_sender),
+		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_question),
+		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_question_of_tx),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_killed_process),
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),

@@ -105,8 +105,8 @@ octo_poll_await_txq(struct octo_dev *octo, struct octo_txq *q)
 }
 
 /* askers[0] counts threads of the primary, askers[1] those of secondaries, which may be killed. */
-static int
-await_askers_of(struct octo_askers askers[2])
+int
+octo_poll_await_askers(struct octo_askers askers[2])
 {
 	const uint64_t own_us = octo_legs_borrowed ? OCTO_EPOCH_TIMEOUT_US : OCTO_STALL_TIMEOUT_US;
 	int ret = octo_askers_await(&askers[0], own_us);
@@ -124,10 +124,10 @@ await_askers(struct octo_dev *octo)
 	int ret = 0;
 
 	OCTO_FOREACH_RXQ(octo, rxq)
-		if (await_askers_of(rxq->askers) != 0)
+		if (octo_poll_await_askers(rxq->askers) != 0)
 			ret = -ETIMEDOUT;
 	OCTO_FOREACH_TXQ(octo, txq)
-		if (await_askers_of(txq->askers) != 0)
+		if (octo_poll_await_askers(txq->askers) != 0)
 			ret = -ETIMEDOUT;
 	return ret;
 }

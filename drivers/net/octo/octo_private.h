@@ -436,6 +436,7 @@ uint8_t octo_topo_home_of(const struct octo_dev *octo, uint16_t queue);
 /* octo_poll.c */
 int octo_poll_await_rxq(struct octo_dev *octo, struct octo_rxq *q);
 int octo_poll_await_txq(struct octo_dev *octo, struct octo_txq *q);
+int octo_poll_await_askers(struct octo_askers askers[2]);
 int octo_poll_await_all(struct octo_dev *octo);
 int octo_poll_unpublish(struct octo_dev *octo, uint32_t live);
 void octo_poll_unpublish_unlocked(struct octo_dev *octo, uint32_t pfs);

@@ -174,9 +174,12 @@ octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
 }
 
-/* Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late. */
+/*
+ * Of a running port: ethdev has seen that the queue is stopped, but its last burst may be late, or
+ * its last question about descriptors.
+ */
 static void
-log_last_burst(struct octo_dev *octo, int ret, const char *kind, uint16_t queue_id)
+log_last_use(struct octo_dev *octo, int ret, const char *kind, uint16_t queue_id)
 {
 	if (ret != 0)
 		OCTO_LOG(ERR, "port %u: %s queue %u is set up again, and a thread uses it yet",
@@ -192,7 +195,7 @@ await_readers(struct octo_dev *octo, uint16_t queue_id)
 	OCTO_FOREACH_RXQ(octo, q) {
 		if (q->queue_id == queue_id || !q->fence.reads)
 			continue;
-		log_last_burst(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
+		log_last_use(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
 		q->fence.reads = q->fence.kind >= OCTO_FENCE_MOVE;
 	}
 }
@@ -207,7 +210,8 @@ octo_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	q = dev->data->rx_queues[queue_id];
 	if (octo->started && q != NULL) {
 		octo_fence_forget_queue_locked(octo, queue_id);
-		log_last_burst(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
+		log_last_use(octo, octo_poll_await_rxq(octo, q), "Rx", queue_id);
+		log_last_use(octo, octo_poll_await_askers(q->askers), "Rx", queue_id);
 		await_readers(octo, queue_id);
 	}
 	octo_queue_retire_rx_locked(octo, queue_id);
@@ -223,7 +227,8 @@ octo_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue_id)
 	octo_lock(octo);
 	q = dev->data->tx_queues[queue_id];
 	if (octo->started && q != NULL) {
-		log_last_burst(octo, octo_poll_await_txq(octo, q), "Tx", queue_id);
+		log_last_use(octo, octo_poll_await_txq(octo, q), "Tx", queue_id);
+		log_last_use(octo, octo_poll_await_askers(q->askers), "Tx", queue_id);
 		/* it may have put packets aside after the stop: count them */
 		octo_tx_drop_stash(q);
 	}
