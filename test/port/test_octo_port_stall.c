@@ -241,6 +241,42 @@ test_a_queue_is_set_up_again_after_a_stalled_question_of_tx(void **state)
 	test_inside(&q->epoch, &q->askers[0]);
 }
 
+static bool too_soon_for_arming;
+static pthread_t while_arming;
+
+static int
+arm_slowly(struct rte_eth_dev *dev, uint16_t queue)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(queue);
+	assert_int_equal(pthread_create(&while_arming, NULL, take, NULL), 0);
+	stall();
+	too_soon_for_arming = is(&taker.done);
+	return 0;
+}
+
+static void
+test_a_queue_is_set_up_again_after_it_was_armed(void **state)
+{
+	const struct rte_eth_conf conf = {.intr_conf = {.rxq = 1}};
+	struct eth_dev_ops ops;
+	const struct eth_dev_ops *real;
+
+	(void)state;
+	up(set_up_rx_again);
+	assert_int_equal(rte_eth_dev_stop(taker.port), 0);
+	octo_port_up_as(taker.port, QUEUES, &conf);
+	real = rte_eth_devices[octo_port_pf(0)].dev_ops;
+	ops = *real;
+	ops.rx_queue_intr_enable = arm_slowly;
+	rte_eth_devices[octo_port_pf(0)].dev_ops = &ops;
+	assert_int_equal(rte_eth_dev_rx_intr_enable(taker.port, 1), 0);
+	rte_eth_devices[octo_port_pf(0)].dev_ops = real;
+	assert_int_equal(pthread_join(while_arming, NULL), 0);
+	assert_false(too_soon_for_arming);
+	assert_int_equal(taker.ret, 0);
+}
+
 /* That of a process that has ended. */
 static int32_t
 dead_process(void)
@@ -499,6 +535,7 @@ main(void)
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_sender),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_question),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_question_of_tx),
+		octo_port_test(test_a_queue_is_set_up_again_after_it_was_armed),
 		octo_port_test(test_a_port_stops_after_a_killed_process),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_killed_process),
 		octo_port_test(test_only_a_process_that_is_gone_may_be_dead),

@@ -22,8 +22,8 @@ struct octo_dev;
 struct octo_rxq;
 
 /**
- * In the primary: arm all legs of a queue, or disarm them. Nobody polls the queue meanwhile. Any
- * queue id: the caller may be another process.
+ * In the primary, under octo->walkers: arm all legs of a queue, or disarm them. Nobody polls the
+ * queue meanwhile. Any queue id: the caller may be another process.
  *
  * @return
  *   0; -ENOTSUP: the port or the queue has no interrupts; -EAGAIN: the queue is being set up again;

@@ -326,8 +326,16 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 static int
 switch_intr(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 {
-	return octo_legs_borrowed ? call_primary(dev, queue_id, what) :
-				    octo_rx_intr_switch(octo_of(dev), queue_id, what == ARM);
+	struct octo_dev *octo = octo_of(dev);
+	int ret;
+
+	if (octo_legs_borrowed)
+		return call_primary(dev, queue_id, what);
+	/* as in serve(): a setup of the queue waits for that, too */
+	octo_askers_enter(&octo->walkers);
+	ret = octo_rx_intr_switch(octo, queue_id, what == ARM);
+	octo_askers_leave(&octo->walkers);
+	return ret;
 }
 
 int
