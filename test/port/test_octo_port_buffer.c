@@ -311,6 +311,38 @@ test_a_stopped_queue_leaves_no_pf_that_is_gone(void **state)
 	pools[1]->socket_id = 1;
 }
 
+static unsigned int taken;
+
+static uint16_t
+take_all(void *queue, struct rte_mbuf **pkts, uint16_t nb)
+{
+	RTE_SET_USED(queue);
+	RTE_SET_USED(pkts);
+	taken += nb;
+	/* there would be no end of them */
+	assert_true(taken <= UINT16_MAX);
+	return nb;
+}
+
+/* Each packet is sent once. */
+static void
+test_the_largest_burst(void **state)
+{
+	static struct rte_mbuf *pkts[UINT16_MAX];
+	const struct octo_port_conf conf = CONF();
+	uint16_t port = start(&conf);
+	struct rte_mbuf *m = make(port, 0);
+
+	(void)state;
+	rte_eth_fp_ops[octo_port_pf(0)].tx_pkt_burst = take_all;
+	for (unsigned int i = 0; i < RTE_DIM(pkts); i++)
+		pkts[i] = m;
+	taken = 0;
+	assert_int_equal(rte_eth_tx_burst(port, 0, pkts, UINT16_MAX), UINT16_MAX);
+	assert_int_equal(taken, UINT16_MAX);
+	rte_pktmbuf_free(m);
+}
+
 int
 main(void)
 {
@@ -325,6 +357,7 @@ main(void)
 		octo_port_test(test_one_pf_may_follow_hints_alone),
 		octo_port_test(test_a_shared_segment_gets_no_hint),
 		octo_port_test(test_a_stopped_queue_leaves_no_pf_that_is_gone),
+		octo_port_test(test_the_largest_burst),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -157,7 +157,8 @@ octo_tx_runs(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint1
 	uint8_t pf = pf_of(q, sending, pkts[0]);
 	uint16_t first = 0;
 
-	for (uint16_t i = 1; i <= nb; i++) {
+	/* wider than nb, which may be the greatest of its type */
+	for (uint32_t i = 1; i <= nb; i++) {
 		const uint8_t next = i < nb ? pf_of(q, sending, pkts[i]) : OCTO_TX_NO_PF;
 
 		if (next == pf)
