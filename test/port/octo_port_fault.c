@@ -99,6 +99,10 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		info->max_mac_addrs = of(dev)->faults.max_macs;
 	if (of(dev)->faults.reta_size != 0)
 		info->reta_size = of(dev)->faults.reta_size;
+	if (of(dev)->faults.max_desc != 0)
+		info->rx_desc_lim.nb_max = of(dev)->faults.max_desc;
+	if (of(dev)->faults.max_desc != 0)
+		info->tx_desc_lim.nb_max = of(dev)->faults.max_desc;
 	if (of(dev)->faults.max_segs != 0)
 		info->rx_seg_capa.max_nseg = of(dev)->faults.max_segs;
 	if (of(dev)->faults.claims_all)

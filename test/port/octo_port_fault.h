@@ -45,6 +45,7 @@ struct octo_port_faults {
 	int reta_update;    /* refuse to change the RETA */
 	bool hides_pool;    /* of an Rx queue's information */
 	uint32_t max_macs;  /* size of the MAC table, 0: as it is */
+	uint16_t max_desc;  /**< of a ring; 0: as it is */
 	uint16_t max_segs;  /**< of rx_seg_capa; 0: as it is */
 	uint16_t reta_size; /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];

@@ -149,6 +149,25 @@ test_speeds_are_those_of_the_pfs(void **state)
 	octo_port_assert_full_speed(port);
 }
 
+/* The size that one PF prefers is too large for the other. */
+static void
+test_queues_of_no_size_have_one_that_all_pfs_take(void **state)
+{
+	const struct rte_eth_conf conf = {0};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	octo_port_faults_on(1)->max_desc = 256;
+	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port, 0, 0, SOCKET_ID_ANY, NULL, octo_port_pool),
+			 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port, 0, 0, SOCKET_ID_ANY, NULL), 0);
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.default_rxportconf.ring_size, 256);
+	assert_int_equal(info.default_txportconf.ring_size, 256);
+}
+
 static bool
 is_supported(uint16_t port, uint32_t ptype)
 {
@@ -351,6 +370,7 @@ main(void)
 		features_test(test_packet_types_are_those_of_before),
 		features_test(test_multi_queue_modes_but_rss_are_refused),
 		features_test(test_speeds_are_those_of_the_pfs),
+		features_test(test_queues_of_no_size_have_one_that_all_pfs_take),
 		features_test(test_packets_have_the_types_that_are_told),
 		features_test(test_checksums_are_filled_in_and_checked),
 		features_test(test_tags_are_inserted_and_stripped),

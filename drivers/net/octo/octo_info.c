@@ -135,6 +135,18 @@ hide_features(struct rte_eth_dev_info *info)
 		.domain_id = RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID};
 }
 
+/* What ethdev takes where the application leaves it open: all PFs must take it. */
+static void
+narrow_preferred(struct rte_eth_dev_portconf *preferred, const struct rte_eth_desc_lim *lim,
+		 uint16_t max_queues)
+{
+	const uint16_t size = RTE_MAX(RTE_MIN(preferred->ring_size, lim->nb_max), lim->nb_min);
+
+	preferred->nb_queues = RTE_MIN(preferred->nb_queues, max_queues);
+	if (preferred->ring_size != 0)
+		preferred->ring_size = size - size % RTE_MAX(lim->nb_align, 1);
+}
+
 /* A PF that is gone counts with its last capabilities. -ENODEV: it was never there. */
 static int
 info_of(const struct octo_port *port, struct rte_eth_dev_info *info)
@@ -178,6 +190,8 @@ octo_info_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	hide_features(info);
 	if (octo->sliced)
 		octo_slices_narrow(octo, info);
+	narrow_preferred(&info->default_rxportconf, &info->rx_desc_lim, info->max_rx_queues);
+	narrow_preferred(&info->default_txportconf, &info->tx_desc_lim, info->max_tx_queues);
 	info->max_rx_mempools = octo->nb_pfs;
 	/* the offload requires all packets of a Tx queue to be of one pool */
 	if (octo->clone_pools)
