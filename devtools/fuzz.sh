@@ -4,7 +4,7 @@
 # Feeds the drivers what nobody means to feed them: libFuzzer, with ASan and UBSan.
 # What octo doctor is fed is made by Python alone.
 
-fuzz_targets=(flow devargs packet agent doctor)
+fuzz_targets=(flow ethdev devargs packet agent doctor)
 
 usage_fuzz() {
 	usage_error "fuzz: $1: octo fuzz [${fuzz_targets[*]}] [--seconds N] [--keep | FILE...]"
