@@ -284,6 +284,22 @@ test_nothing_starts_without_a_pf(void **state)
 	assert_int_equal(rte_eth_dev_start(port), -EIO);
 }
 
+/* The home PF of a queue is lost: another one has its packets, and tells of them. */
+static void
+test_descriptors_are_those_of_a_pf_that_is_left(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo_port_remove_pf(1);
+	assert_int_equal(rte_eth_rx_descriptor_status(port, 1, 0), RTE_ETH_RX_DESC_AVAIL);
+	assert_int_equal(rte_eth_tx_descriptor_status(port, 1, 0), RTE_ETH_TX_DESC_DONE);
+	octo_port_remove_pf(0);
+	assert_int_equal(rte_eth_rx_descriptor_status(port, 1, 0), -ENODEV);
+	assert_int_equal(rte_eth_tx_descriptor_status(port, 1, 0), -ENODEV);
+}
+
 int
 main(void)
 {
@@ -297,6 +313,7 @@ main(void)
 		octo_port_test(test_a_transfer_rule_follows_the_proxy),
 		octo_port_test(test_a_transfer_rule_awaits_the_proxy),
 		octo_port_test(test_nothing_starts_without_a_pf),
+		octo_port_test(test_descriptors_are_those_of_a_pf_that_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_common.h>
 #include <rte_stdatomic.h>
 
 #include "octo_epoch.h"
@@ -131,6 +132,13 @@ static inline uint32_t
 octo_legs_follow(const struct octo_dev *octo, uint32_t legs)
 {
 	return unlikely(octo_legs_borrowed) ? octo_legs_look(octo, legs) : legs;
+}
+
+/** The home leg, or the first live one while that of the last burst is gone; live is not 0. */
+static inline uint8_t
+octo_legs_told(uint32_t live, uint8_t home)
+{
+	return live & RTE_BIT32(home) ? home : (uint8_t)rte_bsf32(live);
 }
 
 /**

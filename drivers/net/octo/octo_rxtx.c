@@ -405,13 +405,16 @@ octo_rx_descriptor_status(void *rxq, uint16_t offset)
 	struct octo_rxq *q = rxq;
 	int ret = -ENODEV;
 	uint32_t live;
-	uint8_t home;
+	uint8_t leg;
 
 	octo_askers_enter(octo_legs_askers(q->askers));
-	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
-	live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	if (octo_legs_follow(q->octo, live) & RTE_BIT32(home))
-		ret = rte_eth_rx_descriptor_status(q->leg[home].port, q->leg[home].queue, offset);
+	live = octo_legs_follow(q->octo,
+				rte_atomic_load_explicit(&q->live, rte_memory_order_acquire));
+	if (live != 0) {
+		leg = octo_legs_told(live,
+				     rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed));
+		ret = rte_eth_rx_descriptor_status(q->leg[leg].port, q->leg[leg].queue, offset);
+	}
 	octo_askers_leave(octo_legs_askers(q->askers));
 	return ret;
 }
