@@ -486,6 +486,25 @@ test_a_queue_that_is_not_set_up_cannot_strip(void **state)
 	assert_strips(port, 0, false);
 }
 
+/* mac= is the address that the simulated NIC begins with; it may have got another one. */
+static void
+test_a_pf_returns_when_the_address_is_another_one(void **state)
+{
+	static const struct octo_port_conf conf = {.replug = true, .nic = "mac=02:00:00:00:00:77"};
+	struct rte_ether_addr mac = {{0x02, 0, 0, 0, 0, 0x55}}, of_pf;
+	uint16_t port = octo_port_create(&conf);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_dev_default_mac_addr_set(port, &mac), 0);
+	octo_port_remove_pf(0);
+	octo_port_await(octo_port_pf_is_started(port, 0));
+	for (unsigned int pf = 0; pf < 2; pf++) {
+		assert_int_equal(rte_eth_macaddr_get(octo_port_pf(pf), &of_pf), 0);
+		assert_memory_equal(&of_pf, &mac, sizeof(mac));
+	}
+}
+
 int
 main(void)
 {
@@ -507,6 +526,7 @@ main(void)
 		octo_port_test(test_the_port_replaces_what_queues_strip),
 		octo_port_test(test_a_pf_cannot_strip_for_a_queue),
 		octo_port_test(test_a_queue_that_is_not_set_up_cannot_strip),
+		octo_port_test(test_a_pf_returns_when_the_address_is_another_one),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -248,6 +248,7 @@ struct mpsim_nic {
 	uint64_t wire_owner;
 	uint16_t switch_domain;
 	struct rte_ether_addr mac_addr;
+	struct rte_ether_addr mac_given; /**< its first one, by mac= */
 	TAILQ_ENTRY(mpsim_nic) list;
 };
 

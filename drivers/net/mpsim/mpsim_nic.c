@@ -262,7 +262,7 @@ check_args(const struct mpsim_nic *nic, const char *who, const struct mpsim_args
 	const uint32_t both = nic->given & args->given;
 	int ret;
 
-	if ((both & MPSIM_ARG_MAC) && !rte_is_same_ether_addr(&nic->mac_addr, &args->mac))
+	if ((both & MPSIM_ARG_MAC) && !rte_is_same_ether_addr(&nic->mac_given, &args->mac))
 		return contradiction(nic, who, "mac");
 	if ((both & MPSIM_ARG_DEFAULT_PF) && nic->default_pf != args->default_pf)
 		return contradiction(nic, who, "default_pf");
@@ -304,8 +304,10 @@ static void
 apply_args(struct mpsim_nic *nic, const struct mpsim_args *args)
 {
 	mpsim_nic_lock(nic);
-	if (args->given & MPSIM_ARG_MAC)
+	if (args->given & ~nic->given & MPSIM_ARG_MAC) {
+		nic->mac_given = args->mac;
 		mpsim_nic_set_mac(nic, &args->mac);
+	}
 	if (args->given & MPSIM_ARG_DEFAULT_PF)
 		nic->default_pf = args->default_pf;
 	if (args->given & MPSIM_ARG_LOST_PF)
