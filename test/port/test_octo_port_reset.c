@@ -466,6 +466,22 @@ test_a_start_sets_the_link_up_of_a_pf_that_recovers(void **state)
 	octo_port_await(link_of(octo_port_pf(1)) == RTE_ETH_LINK_UP);
 }
 
+/* The PFs' drivers remember what they were told last, also when they are reset. */
+static void
+test_a_start_sets_the_link_up_after_a_reset(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_eth_dev_set_link_down(port), 0);
+	assert_int_equal(rte_eth_dev_reset(port), 0);
+	octo_port_up(port, 2);
+	octo_port_await(link_of(port) == RTE_ETH_LINK_UP);
+	for (unsigned int pf = 0; pf < 2; pf++)
+		assert_int_equal(link_of(octo_port_pf(pf)), RTE_ETH_LINK_UP);
+}
+
 int
 main(void)
 {
@@ -484,6 +500,7 @@ main(void)
 		octo_port_test(test_a_port_that_was_reset_has_no_flow_queues),
 		octo_port_test(test_a_start_sets_the_link_up),
 		octo_port_test(test_a_start_sets_the_link_up_of_a_pf_that_recovers),
+		octo_port_test(test_a_start_sets_the_link_up_after_a_reset),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

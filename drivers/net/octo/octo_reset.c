@@ -53,7 +53,6 @@ forget_locked(struct octo_dev *octo)
 	octo->settings.vlan_offloads = 0;
 	octo->settings.rx_metadata = 0;
 	octo->settings.ptypes_set = false;
-	octo->settings.link_set = false;
 }
 
 static void
