@@ -41,6 +41,7 @@ is_exempt(const char *call, const int *ret)
 void
 fuzz_ethdev_check(const char *call, const int *ret)
 {
+	fuzz_log_note("called:", call, (const void *)(intptr_t)ret[FUZZ_OCTO]);
 	FUZZ_CHECK(ret[FUZZ_OCTO] == ret[FUZZ_BARE] || is_exempt(call, ret),
 		   "%s: the octo port: %d, a PF: %d", call, ret[FUZZ_OCTO], ret[FUZZ_BARE]);
 }

@@ -137,13 +137,28 @@ fuzz_pair_close(void)
 	FUZZ_CHECK(rte_eth_dev_count_total() == 0, "a port is left");
 }
 
-int
-fuzz_pair_live_pf(unsigned int pf)
+static struct octo_view_pf
+look_at(unsigned int pf)
 {
 	struct octo_view_topology view;
 
 	FUZZ_CHECK(rte_pmd_octo_view_topology(fuzz_pair.port[FUZZ_OCTO], &view) == 0, "no octo");
-	return strcmp(view.pf[pf].state, "started") == 0 ? view.pf[pf].port_id : -1;
+	return view.pf[pf];
+}
+
+int
+fuzz_pair_live_pf(unsigned int pf)
+{
+	const struct octo_view_pf view = look_at(pf);
+
+	return strcmp(view.state, "started") == 0 ? view.port_id : -1;
+}
+
+/* A port that is stopped may not have taken a PF yet that is back. */
+static bool
+is_gone(unsigned int pf)
+{
+	return strcmp(look_at(pf).state, "gone") == 0;
 }
 
 static bool
@@ -152,10 +167,25 @@ is_started(void)
 	return rte_eth_devices[fuzz_pair.port[FUZZ_OCTO]].data->dev_started;
 }
 
+/* Else no PF can join a running port: it would lack a queue. */
+static bool
+has_all_queues(void)
+{
+	const struct rte_eth_dev_data *data = rte_eth_devices[fuzz_pair.port[FUZZ_OCTO]].data;
+
+	for (uint16_t q = 0; q < data->nb_rx_queues; q++)
+		if (data->rx_queues[q] == NULL)
+			return false;
+	for (uint16_t q = 0; q < data->nb_tx_queues; q++)
+		if (data->tx_queues[q] == NULL)
+			return false;
+	return true;
+}
+
 static void
 lose(int pf, const char *how)
 {
-	if (lost_pf >= 0 || (dark_pf >= 0 && dark_pf != pf))
+	if (is_gone(0) || is_gone(1) || (dark_pf >= 0 && dark_pf != pf))
 		return;
 	FUZZ_CHECK(fault(pf, how) == 0, "PF %d takes no fault %s", pf, how);
 	octo_port_pass_us(SETTLE_US);
@@ -173,16 +203,17 @@ plug(void)
 	FUZZ_CHECK(fault(lost_pf, "plug") == 0, "PF %d is not plugged", lost_pf);
 	do
 		octo_port_pass_us(SETTLE_US);
-	while (is_started() && fuzz_pair_live_pf(lost_pf) < 0 && octo_now() < end);
-	FUZZ_CHECK(!is_started() || fuzz_pair_live_pf(lost_pf) >= 0, "PF %d does not join",
-		   lost_pf);
+	while (is_started() && has_all_queues() && fuzz_pair_live_pf(lost_pf) < 0 &&
+	       octo_now() < end);
+	FUZZ_CHECK(!is_started() || !has_all_queues() || fuzz_pair_live_pf(lost_pf) >= 0,
+		   "PF %d does not join", lost_pf);
 	lost_pf = -1;
 }
 
 static void
 darken(int pf)
 {
-	if (lost_pf >= 0 || dark_pf >= 0)
+	if (is_gone(0) || is_gone(1) || dark_pf >= 0)
 		return;
 	FUZZ_CHECK(fault(pf, "link,down") == 0, "PF %d has a link", pf);
 	octo_port_pass_us(SETTLE_US);
@@ -222,8 +253,8 @@ fuzz_pair_fault(uint8_t what)
 		lighten();
 		break;
 	default:
-		octo_port_pass_us(1000 << (what >> 4));
+		octo_port_pass_us(1000 << (what >> 5));
 	}
-	fuzz_pair.faulty = lost_pf >= 0 || dark_pf >= 0;
+	fuzz_pair.faulty = is_gone(0) || is_gone(1) || dark_pf >= 0;
 	fuzz_pair.was_faulty |= fuzz_pair.faulty;
 }

@@ -2,6 +2,7 @@
 
 /* What a port says of itself, as text. */
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -95,31 +96,36 @@ say_vlans(struct view *v, uint16_t port)
 	say(v, "\n");
 }
 
-/* Offloads of a port are those of each queue: a PF names them, as they were, the octo port not. */
-static uint64_t
-offloads_of(uint64_t queue, uint64_t port)
+/* ethdev has released the queue, but not its leg, and then refused to set it up. */
+static bool
+is_retired(uint16_t port, uint16_t q, bool tx)
 {
-	return (queue & ~RTE_ETH_RX_OFFLOAD_VLAN_FILTER) | port;
+	const struct rte_eth_dev_data *data = rte_eth_devices[fuzz_pair.port[FUZZ_OCTO]].data;
+
+	if (port == fuzz_pair.port[FUZZ_OCTO] || port == fuzz_pair.port[FUZZ_BARE])
+		return false;
+	return tx ? q >= data->nb_tx_queues || data->tx_queues[q] == NULL :
+		    q >= data->nb_rx_queues || data->rx_queues[q] == NULL;
 }
 
+/* No offloads: a PF names those of the port as those of its queues, the octo port does not. */
 static void
 say_queues(struct view *v, uint16_t port)
 {
-	const struct rte_eth_conf *conf = &rte_eth_devices[port].data->dev_conf;
-
 	for (uint16_t q = 0; q < FUZZ_PAIR_QUEUES; q++) {
 		struct rte_eth_rxq_info rx = {0};
 		struct rte_eth_txq_info tx = {0};
-		int ret = rte_eth_rx_queue_info_get(port, q, &rx);
+		int ret = -EINVAL;
 
+		if (!is_retired(port, q, false))
+			ret = rte_eth_rx_queue_info_get(port, q, &rx);
 		say(v, "Rx %u: %d nb %u room %u scatter %u state %u", q, ret, rx.nb_desc,
 		    rx.rx_buf_size, rx.scattered_rx, rx.queue_state);
-		say(v, " offloads %" PRIx64 " deferred %u drop %u\n",
-		    offloads_of(rx.conf.offloads, conf->rxmode.offloads), rx.conf.rx_deferred_start,
-		    rx.conf.rx_drop_en);
-		ret = rte_eth_tx_queue_info_get(port, q, &tx);
-		say(v, "Tx %u: %d nb %u state %u offloads %" PRIx64 " deferred %u\n", q, ret,
-		    tx.nb_desc, tx.queue_state, tx.conf.offloads | conf->txmode.offloads,
+		say(v, " deferred %u drop %u\n", rx.conf.rx_deferred_start, rx.conf.rx_drop_en);
+		ret = -EINVAL;
+		if (!is_retired(port, q, true))
+			ret = rte_eth_tx_queue_info_get(port, q, &tx);
+		say(v, "Tx %u: %d nb %u state %u deferred %u\n", q, ret, tx.nb_desc, tx.queue_state,
 		    tx.conf.tx_deferred_start);
 	}
 }
