@@ -286,6 +286,20 @@ test_vlans_of_a_filter_that_was_off_go_with_the_port(void **state)
 	}
 }
 
+/* ethdev takes them from then on, and remembers them. */
+static void
+test_vlans_are_let_in_before_the_configuration(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, RTE_ETH_VLAN_FILTER_OFFLOAD), 0);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, VLAN, 1), 0);
+	octo_port_up(port, 2);
+	for (unsigned int pf = 0; pf < 2; pf++)
+		assert_true(lets_in_vlan(octo_port_pf(pf)));
+}
+
 /* The filter was off when the PF came back. */
 static void
 test_a_pf_has_the_vlans_of_a_filter_that_was_off(void **state)
@@ -519,6 +533,7 @@ main(void)
 		octo_port_test(test_a_refused_address_is_as_it_was),
 		octo_port_test(test_vlans_go_with_the_port),
 		octo_port_test(test_vlans_of_a_filter_that_was_off_go_with_the_port),
+		octo_port_test(test_vlans_are_let_in_before_the_configuration),
 		octo_port_test(test_a_pf_has_the_vlans_of_a_filter_that_was_off),
 		octo_port_test(test_a_refused_vlan_is_as_it_was),
 		octo_port_test(test_a_queue_strips_alone),

@@ -284,7 +284,7 @@ octo_vlan_filter(struct rte_eth_dev *dev, uint16_t vlan_id, int on)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_READY, "set the VLAN filter", pf_vlan_filter,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the VLAN filter", pf_vlan_filter,
 			      pf_vlan_filter, &arg, &undo);
 	if (ret == 0)
 		*ids = on ? *ids | RTE_BIT64(vlan_id % 64) : *ids & ~RTE_BIT64(vlan_id % 64);
@@ -347,7 +347,7 @@ octo_vlan_offload(struct rte_eth_dev *dev, int mask)
 	int ret;
 
 	octo_lock(octo);
-	ret = octo_port_apply(octo, OCTO_PORT_READY, "set the VLAN offloads", pf_vlan_offload,
+	ret = octo_port_apply(octo, OCTO_PORT_IDLE, "set the VLAN offloads", pf_vlan_offload,
 			      pf_vlan_offload, &wanted, &before);
 	if (ret == 0) {
 		octo->settings.vlan_offloads = offloads & RTE_ETH_RX_OFFLOAD_VLAN;
