@@ -82,8 +82,8 @@ fuzz_pair_open(void)
 
 	lost_pf = -1;
 	dark_pf = -1;
-	fuzz_pair.faulty = false;
 	fuzz_pair.was_faulty = false;
+	fuzz_pair.lost_packets = false;
 	snprintf(text, sizeof(text), "nic=A,%s", args);
 	add("net_mpsim0", text);
 	add("net_mpsim1", "nic=A,queues=4");
@@ -235,6 +235,7 @@ fuzz_pair_fault(uint8_t what)
 {
 	const int pf = what & 1;
 
+	fuzz_pair.lost_packets |= rte_mempool_in_use_count(fuzz_pair.pool[FUZZ_OCTO]) != 0;
 	switch (what >> 1 & 7) {
 	case 0:
 		lose(pf, "remove");
@@ -255,6 +256,5 @@ fuzz_pair_fault(uint8_t what)
 	default:
 		octo_port_pass_us(1000 << (what >> 5));
 	}
-	fuzz_pair.faulty = is_gone(0) || is_gone(1) || dark_pf >= 0;
-	fuzz_pair.was_faulty |= fuzz_pair.faulty;
+	fuzz_pair.was_faulty |= is_gone(0) || is_gone(1) || dark_pf >= 0;
 }

@@ -23,9 +23,9 @@ struct fuzz_pair {
 	uint16_t port[FUZZ_BOTH];
 	struct rte_mempool *pool[FUZZ_BOTH];
 	struct rte_mempool *narrow[FUZZ_BOTH]; /**< its buffers are too small */
-	bool faulty;                           /**< a PF is lost, or has no link */
 	bool counted;                          /**< counters may be others than before */
-	bool was_faulty;                       /**< so counts differ */
+	bool lost_packets;                     /**< in rings of stopped queues, with a PF */
+	bool was_faulty;                       /**< a PF was lost, or had no link: counts differ */
 };
 
 extern struct fuzz_pair fuzz_pair;
