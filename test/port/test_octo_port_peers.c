@@ -139,6 +139,38 @@ test_a_secondary_without_a_pf_uses_another(void **state)
 	assert_int_equal(txq->home, 1);
 }
 
+/* Queue 0 is the primary's, queue 1 the secondary's. */
+static bool
+poll_both(uint16_t port, struct octo_rxq *q)
+{
+	octo_port_poll(port, 0, 32, NULL);
+	poll_in_secondary(port, 1);
+	octo_port_pass_us(100);
+	return !octo_gate_is_held(&q->gate);
+}
+
+/* A flow moves from a queue of a secondary, which does not get what is on a PF that it lacks. */
+static void
+test_a_fence_does_not_wait_for_a_pf_that_a_secondary_lacks(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_dev *octo = rte_eth_devices[port].data->dev_private;
+	struct octo_rxq *q;
+
+	(void)state;
+	octo_port_up(port, 2);
+	q = rte_eth_devices[port].data->rx_queues[0];
+	raise_in_secondary(octo_port_pf(1), RTE_ETH_EVENT_DESTROY);
+	octo_port_await(poll_both(port, q));
+	octo_lock(octo);
+	octo_fence_arm_move_locked(octo, 1, 0);
+	octo_fence_flipped_locked(octo, 0);
+	octo_unlock(octo);
+	assert_true(octo_gate_is_held(&q->gate));
+	octo_port_await(poll_both(port, q));
+	assert_int_equal(q->gate.counts.timeouts, 0);
+}
+
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
 static uint16_t
@@ -200,6 +232,7 @@ main(void)
 		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_polled_by_others),
 		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_not_used_there),
 		octo_port_test(test_a_secondary_without_a_pf_uses_another),
+		octo_port_test(test_a_fence_does_not_wait_for_a_pf_that_a_secondary_lacks),
 		octo_port_test(test_pfs_that_are_attached_again),
 		octo_port_test(test_a_pf_that_is_detached_is_not_polled),
 	};

@@ -181,6 +181,21 @@ merge(struct octo_rxq *q, uint32_t held, uint64_t now, struct rte_mbuf **pkts, u
 }
 
 /*
+ * A secondary that lacks the port of a live leg gets nothing by it: queues that this one is a
+ * source of do not wait for that.
+ */
+static void
+pass_lacking_legs(struct octo_rxq *q, uint64_t now)
+{
+	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	const uint32_t lacking = live & ~octo_legs_follow(q->octo, live);
+
+	for (uint8_t leg = 0; lacking != 0 && leg < OCTO_MAX_PFS; leg++)
+		if (lacking & RTE_BIT32(leg))
+			octo_gate_polled(&q->gate, leg, now, true, 0);
+}
+
+/*
  * A fence is open: some legs are held until others, or those of other queues, are drained.
  * Packets of held legs that are old enough are taken first, so that a busy leg which is
  * being drained does not delay them.
@@ -193,6 +208,7 @@ poll_fenced(struct octo_rxq *q, uint32_t word, uint32_t live, struct rte_mbuf **
 	uint16_t got = 0;
 
 	octo_gate_enter(&q->gate, word, now);
+	pass_lacking_legs(q, now);
 	if (held != 0 && octo_gate_may_merge(&q->gate, octo_fence_drained(q, live & ~held, now)))
 		got = merge(q, held, now, pkts, (nb + 1) / 2);
 	got += drain_legs(q, live & ~held, now, pkts + got, nb - got, nb);
