@@ -12,6 +12,7 @@
 
 #include "octo_port.h"
 
+#include "octo_peers.h"
 #include "octo_private.h"
 
 #define QUEUES 2
@@ -106,6 +107,30 @@ recover_a_pf(uint16_t port)
 	RTE_SET_USED(port);
 	return rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)],
 					    RTE_ETH_EVENT_ERR_RECOVERING, NULL);
+}
+
+/* The primary has been told that the PF is gone, and has not handled it yet. */
+static int
+detach_a_pf_in_a_secondary(uint16_t port)
+{
+	struct octo_dev *octo = rte_eth_devices[port].data->dev_private;
+
+	octo_users_shut(&octo->port[1]);
+	octo_legs_borrowed = true;
+	octo_peers_lose_pf(octo_port_pf(1));
+	octo_legs_borrowed = false;
+	octo_legs_set_lost(octo_port_pf(1), false);
+	octo_lock(octo);
+	octo_users_open(&octo->port[1]);
+	octo_unlock(octo);
+	return 0;
+}
+
+static void
+test_a_secondary_detaches_a_pf_after_a_stalled_burst(void **state)
+{
+	(void)state;
+	test_of(detach_a_pf_in_a_secondary, false);
 }
 
 static void
@@ -529,6 +554,7 @@ main(void)
 		octo_port_test(test_a_port_stops_after_a_stalled_question),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_burst),
 		octo_port_test(test_a_pf_recovers_after_a_stalled_question),
+		octo_port_test(test_a_secondary_detaches_a_pf_after_a_stalled_burst),
 		octo_port_test(test_a_queue_is_set_up_again_after_a_stalled_burst),
 		octo_port_test(test_a_source_is_set_up_again_after_a_stalled_burst),
 		octo_port_test(test_a_source_is_set_up_again_after_a_fence_was_given_up),

@@ -114,7 +114,7 @@ octo_peers_let_go(const struct octo_dev *octo)
 	return all;
 }
 
-/* Wait for bursts of the port's PF. */
+/* Wait for bursts of the port's PF, also of one that is shut: the primary may await them yet. */
 static void
 await_bursts(struct octo_dev *octo, const void *port)
 {
@@ -123,8 +123,7 @@ await_bursts(struct octo_dev *octo, const void *port)
 
 	octo_lock(octo);
 	for (uint8_t i = 0; i < octo->nb_ports; i++)
-		found |= octo_port_is(&octo->port[i], OCTO_PORT_RUNNING) &&
-			 octo->port[i].port_id == pf_port_id;
+		found |= octo->port[i].port_id == pf_port_id;
 	if (found)
 		octo_poll_await_all(octo);
 	octo_unlock(octo);
