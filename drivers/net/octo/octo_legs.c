@@ -208,8 +208,9 @@ octo_legs_look(const struct octo_dev *octo, uint32_t legs)
 	uint32_t lacking = 0;
 
 	refresh(octo);
-	for (uint8_t leg = 0; leg < octo->nb_pfs; leg++)
-		if ((legs & RTE_BIT32(leg)) && !octo_legs_has_port(octo->pf[leg].port->port_id))
-			lacking |= RTE_BIT32(leg);
+	for (uint32_t left = legs & (RTE_BIT32(OCTO_TX_CLOCK_SHIFT) - 1); left != 0;
+	     left &= left - 1)
+		if (!octo_legs_has_port(octo->pf[rte_bsf32(left)].port->port_id))
+			lacking |= left & -left;
 	return legs & ~octo_tx_with_clock(lacking, lacking);
 }
