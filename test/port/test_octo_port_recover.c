@@ -50,6 +50,26 @@ test_an_indirect_action_is_made_anew(void **state)
 	assert_int_equal(faults->handles, 0);
 }
 
+/* Counters of a PF that begins to recover are not read, nor are they lost. */
+static void
+test_counters_continue(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_stats stats;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 7, 1, NULL));
+	for (uint64_t packets = 10; packets <= 30; packets += 10) {
+		octo_port_assert_arrives(port, 7, 1, 10);
+		begin_recovery();
+		end_recovery(port);
+		octo_port_await(octo_port_leads_to(port, 7, 1, 1));
+		assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+		assert_int_equal(stats.ipackets, packets);
+	}
+}
+
 static uint16_t
 start_with_table(struct octo_port_table *t)
 {
@@ -208,6 +228,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_an_indirect_action_is_made_anew),
+		octo_port_test(test_counters_continue),
 		octo_port_test(test_tables_and_templates_are_gone),
 		octo_port_test(test_a_table_is_destroyed_meanwhile),
 		octo_port_test(test_an_action_of_a_queue_is_made_anew),

@@ -146,8 +146,10 @@ octo_loss_hear_locked(struct octo_dev *octo, uint8_t i, const struct octo_port_a
 		port->todo &= ~(OCTO_PORT_TOUCHES | OCTO_PORT_DO_CHECK | OCTO_PORT_DO_LOG);
 	port->todo |= todo & ~OCTO_PORT_DO_LOSE;
 	/* take_in() may have set it for an event that was posted before the port ended */
-	if (port->fsm.state == OCTO_PORT_ABSENT)
+	if (port->fsm.state == OCTO_PORT_ABSENT) {
 		port->has_port = false;
+		port->past.recovers = false;
+	}
 	if (todo & OCTO_PORT_DO_LOSE)
 		lose_locked(octo, i, was_owned);
 }

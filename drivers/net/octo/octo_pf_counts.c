@@ -169,8 +169,11 @@ octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t port)
 static void
 end_counts(struct octo_dev *octo, struct octo_pf_past *past)
 {
-	octo_counts_subtract(&past->last, &past->base, sizeof(past->last));
-	octo_counts_add(&octo->gone, &past->last, sizeof(octo->gone));
+	struct octo_pf_counts counted = past->last;
+
+	octo_counts_subtract(&counted, &past->base, sizeof(counted));
+	octo_counts_add(&octo->gone, &counted, sizeof(octo->gone));
+	past->base = past->last;
 	past->last = (struct octo_pf_counts){0};
 	past->counted = false;
 }
@@ -182,24 +185,37 @@ end_counts(struct octo_dev *octo, struct octo_pf_past *past)
 void
 octo_pf_counts_keep(struct octo_dev *octo, uint8_t port)
 {
+	struct octo_port *p = &octo->port[port];
+
 	if (!octo_lock_counts_in_time(octo))
 		return;
-	end_counts(octo, &octo->port[port].past);
+	end_counts(octo, &p->past);
+	/* nobody may read what it has counted since it was read last */
+	p->past.recovers = p->fsm.state == OCTO_PORT_RECOVERING;
 	octo_unlock_counts(octo);
 }
 
-/* A PF is back: counts from before are in the sum already, so what it kept becomes the base. */
+/*
+ * A PF is back: counts from before are in the sum already, so what it kept becomes the base. What
+ * one that has recovered counted before, and nobody has read, is the port's.
+ */
 void
 octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port)
 {
 	struct octo_pf_past *past = &octo->port[port].past;
+	struct octo_pf_counts now;
+	bool is_read;
 
 	octo_lock_counts(octo);
 	if (past->counted)
 		end_counts(octo, past);
-	if (read_pf(octo, &octo->port[port], &past->base) != 0)
-		past->base = (struct octo_pf_counts){0};
+	is_read = read_pf(octo, &octo->port[port], &now) == 0;
+	if (!past->recovers)
+		past->base = is_read ? now : (struct octo_pf_counts){0};
 	past->last = past->base;
+	if (is_read)
+		take(past, &now);
+	past->recovers = false;
 	past->counted = true;
 	octo_unlock_counts(octo);
 	rte_atomic_store_explicit(&octo->port[port].foreign.anew, true, rte_memory_order_relaxed);

@@ -42,6 +42,7 @@ struct octo_pf_past {
 	bool counted;                 /* its counts since base are not in octo_dev.gone */
 	struct octo_pf_counts last;   /* counters when it was last read */
 	struct octo_pf_counts base;   /* what is not the port's of them */
+	bool recovers;                /* it counts on from base, unless it ends */
 };
 
 /* The search for PFs that are gone or were never present; by the control thread. */
