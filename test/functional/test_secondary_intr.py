@@ -119,24 +119,28 @@ def test_sleeps_while_a_pf_goes_and_comes(primary, lost):
     telemetry.close()
 
 
-def test_it_is_removed_until_a_pf_is_back(primary):
-    """For a process that has asked while all PFs were away, too."""
-    assert primary.ask("start", primary.port) == 0
-    secondary = start_secondary(primary)
-    telemetry = Telemetry(primary.prefix)
-
+def lose_and_plug_all(telemetry, primary, secondary):
     def states():
         return {pf["state"] for pf in ask(telemetry, "topology", primary.port)["pfs"]}
 
     def fault(pf, what):
         return telemetry.get("/mpsim/fault", f"net_mpsim{pf}", what) == "done"
 
-    assert secondary.ask("removed", primary.port) == 0
     assert fault(0, "remove") and fault(1, "remove")
     wait_until("the port is removed", lambda: secondary.ask("removed", primary.port) == 1)
     wait_until("a PF can be plugged", lambda: fault(0, "plug"))
     wait_until("the other can, too", lambda: fault(1, "plug"))
     wait_until("they are back", lambda: states() == {"started"})
+
+
+def test_it_is_removed_until_a_pf_is_back(primary):
+    """For a process that has asked while all PFs were away, too."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    telemetry = Telemetry(primary.prefix)
+
+    assert secondary.ask("removed", primary.port) == 0
+    lose_and_plug_all(telemetry, primary, secondary)
     # the PFs are there before this process has attached them
     wait_until("the secondary has them, too",
                lambda: secondary.ask("count", primary.port) >= 0)
@@ -151,17 +155,7 @@ def test_it_is_removed_until_a_pf_is_back_that_is_not_used(primary):
     secondary = start_secondary(primary)
     telemetry = Telemetry(primary.prefix)
 
-    def states():
-        return {pf["state"] for pf in ask(telemetry, "topology", primary.port)["pfs"]}
-
-    def fault(pf, what):
-        return telemetry.get("/mpsim/fault", f"net_mpsim{pf}", what) == "done"
-
-    assert fault(0, "remove") and fault(1, "remove")
-    wait_until("the port is removed", lambda: secondary.ask("removed", primary.port) == 1)
-    wait_until("a PF can be plugged", lambda: fault(0, "plug"))
-    wait_until("the other can, too", lambda: fault(1, "plug"))
-    wait_until("they are back", lambda: states() == {"started"})
+    lose_and_plug_all(telemetry, primary, secondary)
     wait_until("it is there", lambda: secondary.ask("removed", primary.port) == 0)
     telemetry.close()
 

@@ -23,6 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /** EAL with neither hugepages nor devices; what it leaks is its own business. */
 void fuzz_eal_init(void);
 
+/** Probe a virtual device, which must succeed. @return the id of its port. */
+uint16_t fuzz_add_port(const char *name, const char *args);
+
 /* fuzz_log.c: all is formatted, as in the field, and the latest is kept */
 void fuzz_log_open(void);
 void fuzz_log_forget(void);

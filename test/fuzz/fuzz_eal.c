@@ -8,6 +8,7 @@
 #include <sanitizer/lsan_interface.h>
 
 #include <rte_eal.h>
+#include <rte_ethdev.h>
 #include <rte_log.h>
 #include <rte_malloc.h>
 
@@ -75,4 +76,17 @@ fuzz_fail(const char *file, int line, const char *format, ...)
 	va_end(ap);
 	fprintf(stderr, "\nthe log:\n%s", fuzz_log_text());
 	abort();
+}
+
+/* What a port holds is found by what is in EAL's memory, where LSan does not look. */
+uint16_t
+fuzz_add_port(const char *name, const char *args)
+{
+	uint16_t port = 0;
+
+	__lsan_disable();
+	FUZZ_CHECK(rte_eal_hotplug_add("vdev", name, args) == 0, "no %s,%s", name, args);
+	__lsan_enable();
+	FUZZ_CHECK(rte_eth_dev_get_port_by_name(name, &port) == 0, "no %s", name);
+	return port;
 }

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include <sanitizer/lsan_interface.h>
-
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -16,19 +14,6 @@
 #define PATIENCE 1000000
 
 static struct rte_mempool *pool;
-
-/* What a port holds is found by what is in EAL's memory, where LSan does not look. */
-static uint16_t
-add(const char *name, const char *args)
-{
-	uint16_t port = 0;
-
-	__lsan_disable();
-	FUZZ_CHECK(rte_eal_hotplug_add("vdev", name, args) == 0, "no %s,%s", name, args);
-	__lsan_enable();
-	FUZZ_CHECK(rte_eth_dev_get_port_by_name(name, &port) == 0, "no %s", name);
-	return port;
-}
 
 static void
 start(uint16_t port)
@@ -61,7 +46,7 @@ add_pfs(const char *nic, unsigned int first, const char *entries, const char *fe
 		snprintf(name, sizeof(name), "net_mpsim%u", first + i);
 		snprintf(args, sizeof(args), "nic=%s,queues=%u%s,%s", nic, FUZZ_QUEUES,
 			 i == 0 ? ",wire=loop,wire_ring=64" : "", i == 0 ? entries : fewer);
-		pf[i] = add(name, args);
+		pf[i] = fuzz_add_port(name, args);
 	}
 }
 
@@ -76,7 +61,7 @@ fuzz_nic_roomy(void)
 				       SOCKET_ID_ANY);
 	FUZZ_CHECK(pool != NULL, "no mbufs");
 	add_pfs("A", 0, "mpfs_entries=256,arfs_entries=256", "arfs_entries=256", nic.pf);
-	nic.octo = add("net_octo0", "learn=off,linger_ms=0,pf=net_mpsim0,pf=net_mpsim1");
+	nic.octo = fuzz_add_port("net_octo0", "learn=off,linger_ms=0,pf=net_mpsim0,pf=net_mpsim1");
 	add_pfs("B", 2, "mpfs_entries=256,arfs_entries=256", "arfs_entries=256", nic.twin);
 	start(nic.octo);
 	start(nic.twin[0]);
@@ -94,7 +79,7 @@ fuzz_nic_narrow(void)
 		return &nic;
 	made = true;
 	add_pfs("C", 4, "mpfs_entries=2,arfs_entries=5", "arfs_entries=3", nic.pf);
-	nic.octo = add("net_octo1", "learn=off,linger_ms=0,pf=net_mpsim4,pf=net_mpsim5");
+	nic.octo = fuzz_add_port("net_octo1", "learn=off,linger_ms=0,pf=net_mpsim4,pf=net_mpsim5");
 	start(nic.octo);
 	return &nic;
 }
@@ -111,7 +96,7 @@ fuzz_nic_reading(void)
 	add_pfs("D", 6, "mpfs_entries=256", "arfs_entries=256", nic.pf);
 	for (unsigned int i = 0; i < FUZZ_PFS; i++)
 		fuzz_taker_on(nic.pf[i]);
-	nic.octo = add("net_octo2", "learn=off,linger_ms=0,pf=net_mpsim6,pf=net_mpsim7");
+	nic.octo = fuzz_add_port("net_octo2", "learn=off,linger_ms=0,pf=net_mpsim6,pf=net_mpsim7");
 	start(nic.octo);
 	return &nic;
 }

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include <sanitizer/lsan_interface.h>
-
 #include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_mbuf.h>
@@ -61,19 +59,6 @@ fuzz_pair_init(void)
 	fuzz_pair.narrow[FUZZ_BARE] = make_pool("bare_narrow", 63, RTE_PKTMBUF_HEADROOM + 64);
 }
 
-/* What a port holds is found by what is in EAL's memory, where LSan does not look. */
-static uint16_t
-add(const char *name, const char *args)
-{
-	uint16_t port = 0;
-
-	__lsan_disable();
-	FUZZ_CHECK(rte_eal_hotplug_add("vdev", name, args) == 0, "no %s,%s", name, args);
-	__lsan_enable();
-	FUZZ_CHECK(rte_eth_dev_get_port_by_name(name, &port) == 0, "no %s", name);
-	return port;
-}
-
 void
 fuzz_pair_open(void)
 {
@@ -85,12 +70,13 @@ fuzz_pair_open(void)
 	fuzz_pair.was_faulty = false;
 	fuzz_pair.lost_packets = false;
 	snprintf(text, sizeof(text), "nic=A,%s", args);
-	add("net_mpsim0", text);
-	add("net_mpsim1", "nic=A,queues=4");
-	fuzz_pair.port[FUZZ_OCTO] = add("net_octo0", "learn=off,rx_rings=full,pf=net_mpsim0,"
-						     "pf=net_mpsim1");
+	fuzz_add_port("net_mpsim0", text);
+	fuzz_add_port("net_mpsim1", "nic=A,queues=4");
+	fuzz_pair.port[FUZZ_OCTO] = fuzz_add_port("net_octo0",
+						  "learn=off,rx_rings=full,pf=net_mpsim0,"
+						  "pf=net_mpsim1");
 	snprintf(text, sizeof(text), "nic=B,%s", args);
-	fuzz_pair.port[FUZZ_BARE] = add("net_mpsim2", text);
+	fuzz_pair.port[FUZZ_BARE] = fuzz_add_port("net_mpsim2", text);
 }
 
 static void

@@ -54,6 +54,16 @@ octo_port_kernel_ifindex(void)
 	return 1000000 + (uint32_t)getpid();
 }
 
+struct octo_ethtool *
+octo_port_kernel_open(void)
+{
+	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
+						    octo_port_kernel_ifindex());
+
+	assert_non_null(et);
+	return et;
+}
+
 uint32_t
 __wrap_octo_af_xdp_netdev(const struct rte_eth_dev_info *info)
 {

@@ -66,6 +66,8 @@ void octo_port_kernel_off(void);
 
 /** The index of its netdev. */
 uint32_t octo_port_kernel_ifindex(void);
+/** The netdev as octo opens it, which must succeed. */
+struct octo_ethtool *octo_port_kernel_open(void);
 
 /** A rule of somebody else. */
 void octo_port_kernel_add(uint32_t location, const struct octo_tuple *tuple, uint32_t channel);

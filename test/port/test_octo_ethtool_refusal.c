@@ -14,16 +14,6 @@
 
 static struct octo_port_kernel *const kernel = &octo_port_kernel;
 
-static struct octo_ethtool *
-begin(void)
-{
-	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
-						    octo_port_kernel_ifindex());
-
-	assert_non_null(et);
-	return et;
-}
-
 static struct octo_ethtool_note *
 add(struct octo_ethtool *et, uint16_t port, uint32_t channel)
 {
@@ -45,7 +35,7 @@ test_a_rule_that_is_left_is_noted(void **state)
 	(void)state;
 	kernel->special = true;
 	kernel->doubles = true;
-	et = begin();
+	et = octo_port_kernel_open();
 	rule = add(et, 7, 1);
 	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
 	assert_int_equal(octo_port_kernel_channel_of(7), 2);
@@ -65,7 +55,7 @@ test_a_rule_that_is_left_is_noted(void **state)
 	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
 	octo_port_kernel_die(et);
 	kernel->remove = 0;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(octo_port_kernel_count(), 0);
 	octo_ethtool_close(et);
 	assert_int_equal(octo_port_kernel_count(), 0);
@@ -78,7 +68,7 @@ test_a_rule_that_cannot_be_read_stays(void **state)
 	static const int codes[] = {EBUSY, ENOMEM, EINTR, EAGAIN, EIO};
 	const struct octo_tuple late = octo_port_kernel_tuple(8),
 				theirs = octo_port_kernel_tuple(500);
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule = add(et, 7, 3), *other = NULL;
 
 	(void)state;
@@ -103,7 +93,7 @@ test_a_rule_that_cannot_be_read_stays(void **state)
 static void
 test_einval_means_a_free_location(void **state)
 {
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule;
 
 	(void)state;
@@ -119,14 +109,14 @@ test_einval_means_a_free_location(void **state)
 static void
 test_a_netdev_that_takes_no_rules_any_more(void **state)
 {
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 
 	(void)state;
 	add(et, 7, 3);
 	octo_port_kernel_die(et);
 	kernel->used[1023] = false;
 	kernel->no_rules = EOPNOTSUPP;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->rules_refused, EOPNOTSUPP);
 	assert_int_equal(et->reta_refused, 0);
 	octo_ethtool_close(et);
@@ -136,7 +126,7 @@ static void
 test_a_rule_that_stays_holds_no_reta(void **state)
 {
 	const uint32_t reta[4] = {0, 1, 0, 3};
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 
 	(void)state;
 	add(et, 7, 3);
@@ -145,7 +135,7 @@ test_a_rule_that_stays_holds_no_reta(void **state)
 	assert_int_equal(octo_ethtool_close(et), -EBUSY);
 	assert_int_equal(octo_port_kernel_channels(), 0xffff);
 	kernel->remove = 0;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->nb_swept, 1);
 	octo_ethtool_close(et);
 	assert_int_equal(octo_port_kernel_count(), 0);

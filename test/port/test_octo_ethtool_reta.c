@@ -11,10 +11,8 @@ static struct octo_port_kernel *const kernel = &octo_port_kernel;
 static struct octo_ethtool *
 begin(void)
 {
-	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
-						    octo_port_kernel_ifindex());
+	struct octo_ethtool *et = octo_port_kernel_open();
 
-	assert_non_null(et);
 	assert_int_equal(et->rules_refused, 0);
 	assert_int_equal(et->reta_refused, 0);
 	return et;

@@ -26,16 +26,6 @@ tuple(uint16_t port)
 	return t;
 }
 
-static struct octo_ethtool *
-begin(void)
-{
-	struct octo_ethtool *et = octo_ethtool_open(octo_port_kernel_dir,
-						    octo_port_kernel_ifindex());
-
-	assert_non_null(et);
-	return et;
-}
-
 static struct octo_ethtool_note *
 add(struct octo_ethtool *et, uint16_t port, uint32_t channel)
 {
@@ -59,7 +49,7 @@ assert_all_back(void)
 static void
 test_rules_come_and_go(void **state)
 {
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rules[8];
 
 	(void)state;
@@ -77,7 +67,7 @@ test_rules_come_and_go(void **state)
 static void
 test_an_update_stays_at_its_location(void **state)
 {
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule = add(et, 7, 0);
 	const struct octo_tuple t = tuple(7);
 
@@ -106,7 +96,7 @@ test_a_full_table_has_no_room(void **state)
 
 		octo_port_kernel_add(40 * i, &theirs, 1);
 	}
-	et = begin();
+	et = octo_port_kernel_open();
 	for (uint16_t i = 0; i < 1000; i++)
 		rule = add(et, i, i % 16);
 	assert_int_equal(octo_ethtool_insert(et, &t, 1, &rule), -ENOSPC);
@@ -127,7 +117,7 @@ test_rules_of_others_stay(void **state)
 
 	(void)state;
 	octo_port_kernel_add(1023, &theirs, 5);
-	et = begin();
+	et = octo_port_kernel_open();
 	rule = add(et, 7, 1);
 	assert_int_equal(rule->fs.location, 1022);
 	/* the next free location is taken by somebody else meanwhile */
@@ -151,7 +141,7 @@ test_the_list_may_tell_the_size(void **state)
 	(void)state;
 	kernel->late_size = true;
 	for (int i = 0; i < 2; i++) {
-		et = begin();
+		et = octo_port_kernel_open();
 		assert_int_equal(et->rules_refused, 0);
 		assert_int_equal(et->room.size, OCTO_PORT_KERNEL_RULES);
 		add(et, 7, 1);
@@ -166,7 +156,7 @@ static void
 test_an_update_replaces_nothing_of_others(void **state)
 {
 	const struct octo_tuple theirs = tuple(500), ours = tuple(8);
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule = add(et, 8, 1);
 
 	(void)state;
@@ -187,7 +177,7 @@ test_a_driver_may_choose_locations(void **state)
 
 	(void)state;
 	kernel->special = true;
-	et = begin();
+	et = octo_port_kernel_open();
 	add(et, 6, 1);
 	rule = add(et, 7, 1);
 	assert_int_equal(rule->fs.location, 1);
@@ -205,7 +195,7 @@ test_a_refused_update_goes_back(void **state)
 {
 	static const int codes[] = {ENOSPC, EBUSY, EOPNOTSUPP, EINVAL, EPERM};
 	const struct octo_tuple t = tuple(7);
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule = add(et, 7, 3);
 
 	(void)state;
@@ -242,7 +232,7 @@ test_it_goes_back_where_the_driver_chooses(void **state)
 	(void)state;
 	kernel->special = true;
 	kernel->removes_first = true;
-	et = begin();
+	et = octo_port_kernel_open();
 	rule = add(et, 7, 3);
 	assert_int_equal(octo_ethtool_update(et, rule, 99), -EINVAL);
 	assert_int_equal(octo_port_kernel_channel(&t), 3);
@@ -254,7 +244,7 @@ test_it_goes_back_where_the_driver_chooses(void **state)
 static void
 test_sctp_is_refused(void **state)
 {
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule;
 	struct octo_tuple t;
 
@@ -269,7 +259,7 @@ test_a_crash_is_swept(void **state)
 {
 	const uint32_t reta[4] = {0, 1, 0, 3};
 	const struct octo_tuple theirs = tuple(500);
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 
 	(void)state;
 	octo_port_kernel_add(3, &theirs, 5);
@@ -279,7 +269,7 @@ test_a_crash_is_swept(void **state)
 	assert_int_equal(octo_port_kernel_channels(), 0xb);
 	octo_port_kernel_die(et);
 	assert_int_equal(octo_port_kernel_count(), 21);
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->nb_swept, 20);
 	assert_int_equal(octo_port_kernel_count(), 1);
 	assert_int_equal(octo_port_kernel_channel(&theirs), 5);
@@ -293,7 +283,7 @@ test_a_crash_at_any_time_is_swept(void **state)
 {
 	struct ethtool_rxnfc nfc;
 	struct octo_ethtool_note *rule;
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	const struct octo_tuple t = tuple(7), never = tuple(8);
 
 	(void)state;
@@ -303,7 +293,7 @@ test_a_crash_at_any_time_is_swept(void **state)
 	assert_int_equal(octo_ethtool_fill_insert(&nfc, &never, 3, 5), 0);
 	assert_non_null(octo_ethtool_journal_note(&et->journal, &nfc.fs));
 	octo_port_kernel_die(et);
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(octo_port_kernel_channel(&t), -1);
 	octo_ethtool_close(et);
 	assert_all_back();
@@ -319,11 +309,11 @@ test_a_rule_at_an_unknown_location_is_swept(void **state)
 	(void)state;
 	kernel->special = true;
 	octo_port_kernel_add(0, &theirs, 5);
-	et = begin();
+	et = octo_port_kernel_open();
 	add(et, 7, 1)->fs.location = RX_CLS_LOC_ANY;
 	octo_port_kernel_die(et);
 	assert_int_equal(octo_port_kernel_count(), 2);
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(octo_port_kernel_count(), 1);
 	assert_int_equal(octo_port_kernel_channel(&theirs), 5);
 	octo_ethtool_close(et);
@@ -334,7 +324,7 @@ static void
 test_the_sweep_looks_before_it_removes(void **state)
 {
 	const uint32_t reta[4] = {0, 1, 0, 3};
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	const struct octo_tuple a = tuple(7), b = tuple(8);
 
 	(void)state;
@@ -346,7 +336,7 @@ test_the_sweep_looks_before_it_removes(void **state)
 	octo_port_kernel_add(1023, &b, 1);
 	octo_port_kernel_add(1022, &b, 9);
 	kernel->reta[7] = 9;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(octo_port_kernel_count(), 2);
 	assert_int_equal(octo_port_kernel_channel(&a), -1);
 	assert_int_equal(kernel->reta[7], 9);
@@ -364,7 +354,7 @@ test_a_record_of_something_else_is_ignored(void **state)
 	for (int i = 0; i < 4; i++) {
 		char path[sizeof(et->journal.path)];
 
-		et = begin();
+		et = octo_port_kernel_open();
 		add(et, 7, 1);
 		if (i == 0)
 			et->journal.record->boot[3] ^= 1;
@@ -376,7 +366,7 @@ test_a_record_of_something_else_is_ignored(void **state)
 		octo_port_kernel_die(et);
 		if (i == 3)
 			assert_int_equal(truncate(path, 100), 0);
-		et = begin();
+		et = octo_port_kernel_open();
 		assert_int_equal(et->nb_swept, 0);
 		assert_int_equal(octo_port_kernel_count(), 1);
 		octo_ethtool_close(et);
@@ -387,7 +377,7 @@ test_a_record_of_something_else_is_ignored(void **state)
 static void
 test_a_netdev_is_steered_by_one_process(void **state)
 {
-	struct octo_ethtool *first = begin(), *second = begin();
+	struct octo_ethtool *first = octo_port_kernel_open(), *second = octo_port_kernel_open();
 	const struct octo_tuple t = tuple(8);
 	struct octo_ethtool_note *rule;
 
@@ -406,21 +396,21 @@ static void
 test_without_a_right_nothing_is_touched(void **state)
 {
 	const uint32_t reta[4] = {0, 1, 0, 3};
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 
 	(void)state;
 	add(et, 7, 1);
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), 0);
 	octo_port_kernel_die(et);
 	kernel->change = EPERM;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->rules_refused, EPERM);
 	assert_int_equal(et->reta_refused, EPERM);
 	octo_ethtool_close(et);
 	assert_int_equal(octo_port_kernel_count(), 1);
 	/* what could not be swept is left to the next run that can */
 	kernel->change = 0;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(octo_port_kernel_count(), 0);
 	assert_int_equal(octo_port_kernel_channels(), 0xffff);
 	octo_ethtool_close(et);
@@ -451,7 +441,7 @@ test_rules_and_reta_are_refused_apart(void **state)
 
 	(void)state;
 	kernel->no_rules = EOPNOTSUPP;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->rules_refused, EOPNOTSUPP);
 	assert_int_equal(octo_ethtool_insert(et, &t, 1, &rule), -EOPNOTSUPP);
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), 0);
@@ -459,7 +449,7 @@ test_rules_and_reta_are_refused_apart(void **state)
 	assert_all_back();
 	kernel->no_rules = 0;
 	kernel->no_reta = EOPNOTSUPP;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->reta_refused, EOPNOTSUPP);
 	assert_int_equal(octo_ethtool_set_reta(et, reta, 4), -EOPNOTSUPP);
 	add(et, 7, 1);
@@ -470,7 +460,7 @@ test_rules_and_reta_are_refused_apart(void **state)
 static void
 test_what_the_kernel_hashes_is_read(void **state)
 {
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 
 	(void)state;
 	assert_int_equal(et->key_size, OCTO_PORT_KERNEL_KEY);
@@ -481,7 +471,7 @@ test_what_the_kernel_hashes_is_read(void **state)
 	octo_ethtool_close(et);
 	/* not Toeplitz */
 	kernel->hfunc = 2;
-	et = begin();
+	et = octo_port_kernel_open();
 	assert_int_equal(et->key_size, 0);
 	assert_int_equal(et->hash_types, 0);
 	octo_ethtool_close(et);
@@ -492,7 +482,7 @@ static void
 test_a_netdev_may_go(void **state)
 {
 	const uint32_t reta[4] = {0, 1, 0, 3};
-	struct octo_ethtool *et = begin();
+	struct octo_ethtool *et = octo_port_kernel_open();
 	struct octo_ethtool_note *rule = add(et, 7, 1);
 	const struct octo_tuple t = tuple(8);
 

@@ -162,11 +162,17 @@ test_a_pf_recovers_after_a_stalled_question(void **state)
 }
 
 static int
+set_up_again(uint16_t port, uint16_t queue)
+{
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, queue), 0);
+	return rte_eth_rx_queue_setup(port, queue, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
+				      octo_port_pool);
+}
+
+static int
 set_up_rx_again(uint16_t port)
 {
-	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), 0);
-	return rte_eth_rx_queue_setup(port, 1, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
-				      octo_port_pool);
+	return set_up_again(port, 1);
 }
 
 static void
@@ -186,9 +192,7 @@ test_a_queue_is_set_up_again_after_a_stalled_question(void **state)
 static int
 set_up_source_again(uint16_t port)
 {
-	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 0), 0);
-	return rte_eth_rx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, NULL,
-				      octo_port_pool);
+	return set_up_again(port, 0);
 }
 
 static int
