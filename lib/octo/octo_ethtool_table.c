@@ -308,6 +308,7 @@ replace(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channe
 
 	if (et->room.chooses_places) {
 		older = octo_ethtool_journal_note(&et->journal, &before);
+		/* the journal is full: the removal is tried once */
 		if (older == NULL)
 			older = &spare;
 		older->used = OCTO_ETHTOOL_LEFT;

@@ -105,8 +105,8 @@ const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 bool octo_legs_is_lent(const struct octo_dev *octo);
 
 /**
- * In a secondary: a PF's port is about to be detached from this process, until which nothing uses
- * it any more, or is attached again.
+ * In a secondary. lost: a PF's port is about to be detached from this process, and no use of it
+ * begins any more. Not lost: it is attached again.
  */
 void octo_legs_set_lost(uint16_t pf_port_id, bool lost);
 
@@ -134,7 +134,7 @@ octo_legs_follow(const struct octo_dev *octo, uint32_t legs)
 	return unlikely(octo_legs_borrowed) ? octo_legs_look(octo, legs) : legs;
 }
 
-/** The home leg, or the first live one while that of the last burst is gone; live is not 0. */
+/** The leg that is asked: the home leg if it is live, or else the first one; live is not 0. */
 static inline uint8_t
 octo_legs_told(uint32_t live, uint8_t home)
 {

@@ -42,7 +42,8 @@ struct octo_pf_past {
 	bool counted;                 /* its counts since base are not in octo_dev.gone */
 	struct octo_pf_counts last;   /* counters when it was last read */
 	struct octo_pf_counts base;   /* what is not the port's of them */
-	bool recovers;                /* it counts on from base, unless it ends */
+	/* control mutex: base was read before the PF began to recover; it is the same device yet */
+	bool recovers;
 };
 
 /* The search for PFs that are gone or were never present; by the control thread. */

@@ -75,8 +75,8 @@ void octo_users_end_close(struct octo_port *port);
 int octo_users_await(const struct octo_port *port);
 
 /**
- * octo_legs_set_lost() in a secondary that is about to lose a PF's port: uses that began are
- * awaited, as in octo_users_await().
+ * In a secondary that is about to lose a PF's port: octo_legs_set_lost(), then wait for uses that
+ * began before, as octo_users_await() does.
  */
 void octo_users_lose(uint16_t port_id);
 
