@@ -19,11 +19,27 @@ static struct {
 	struct eth_dev_ops ops;
 	const struct eth_dev_ops *real;
 	RTE_ATOMIC(uint32_t) resets;
-	int code; /* errno of a refusal */
+	int code;        /* errno of a refusal */
+	void *stats_get; /* from its reset on; NULL: its own */
 	/* raised by the first reset, from within */
 	enum rte_eth_event_type event;
 	bool raises;
 } victim;
+
+static int
+tell_nothing(void)
+{
+	return -EIO;
+}
+
+/* Its driver finds out that it must be reset again. */
+static int
+ask_again(struct rte_eth_dev *dev)
+{
+	victim.ops.stats_get = victim.real->stats_get;
+	rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RESET, NULL);
+	return -EIO;
+}
 
 static int
 reset(struct rte_eth_dev *dev)
@@ -31,6 +47,10 @@ reset(struct rte_eth_dev *dev)
 	const bool raises = victim.raises;
 
 	victim.raises = false;
+	/* its arguments are others in other versions of DPDK */
+	if (victim.stats_get != NULL)
+		victim.ops.stats_get = (__typeof__(victim.ops.stats_get))victim.stats_get;
+	victim.stats_get = NULL;
 	rte_atomic_fetch_add_explicit(&victim.resets, 1, rte_memory_order_relaxed);
 	if (raises)
 		rte_eth_dev_callback_process(dev, victim.event, NULL);
@@ -54,6 +74,7 @@ create_victim(int code)
 	victim.ops.dev_reset = reset;
 	victim.resets = 0;
 	victim.code = code;
+	victim.stats_get = NULL;
 	dev->dev_ops = &victim.ops;
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, 7, 1, NULL));
@@ -82,6 +103,48 @@ test_a_pf_is_reset_when_it_asks_for_it(void **state)
 	octo_port_assert_arrives(port, 7, 1, 10);
 	assert_int_equal(octo_port_xstat(port, "replugs"), 1);
 	assert_int_equal(resets(), 1);
+}
+
+static uint64_t
+received(uint16_t port)
+{
+	struct rte_eth_stats stats;
+
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	return stats.ipackets;
+}
+
+/* It counts on after its reset, and its counters cannot be read, or not when it joins. */
+static void
+check_counts(void *stats_get, uint32_t nb_resets)
+{
+	const uint16_t port = create_victim(0);
+
+	octo_port_assert_arrives(port, 7, 1, 10);
+	assert_int_equal(received(port), 10);
+	victim.stats_get = stats_get;
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)], RTE_ETH_EVENT_INTR_RESET,
+				     NULL);
+	octo_port_await(resets() == nb_resets && octo_port_leads_to(port, 7, 1, 1));
+	victim.ops.stats_get = victim.real->stats_get;
+	assert_int_equal(received(port), 10);
+	octo_port_assert_arrives(port, 7, 1, 10);
+	assert_int_equal(received(port), 20);
+	octo_port_destroy();
+}
+
+static void
+test_nothing_is_counted_twice(void **state)
+{
+	(void)state;
+	check_counts((void *)(uintptr_t)tell_nothing, 1);
+}
+
+static void
+test_a_pf_is_lost_when_its_counters_are_read(void **state)
+{
+	(void)state;
+	check_counts((void *)(uintptr_t)ask_again, 2);
 }
 
 #define FLOW 7
@@ -487,6 +550,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
+		octo_port_test(test_nothing_is_counted_twice),
+		octo_port_test(test_a_pf_is_lost_when_its_counters_are_read),
 		octo_port_test(test_a_pf_is_reset_under_traffic),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
 		octo_port_test(test_a_pf_has_an_event_while_it_is_reset),

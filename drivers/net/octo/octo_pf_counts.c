@@ -12,7 +12,8 @@
 
 /*
  * Take what was read. A counter that is lower than before began again, as those of some PMDs do
- * at a start or with a queue: it goes on from where it was.
+ * at a start or with a queue: it goes on from where it was. What is read first after a join that
+ * could not read is the base.
  */
 static void
 take(struct octo_pf_past *past, const struct octo_pf_counts *now)
@@ -21,6 +22,9 @@ take(struct octo_pf_past *past, const struct octo_pf_counts *now)
 	uint64_t *last = (uint64_t *)&past->last;
 	uint64_t *base = (uint64_t *)&past->base;
 
+	if (past->unbased)
+		past->base = past->last = *now;
+	past->unbased = false;
 	for (size_t i = 0; i < sizeof(*now) / sizeof(*from); i++) {
 		if (from[i] < last[i])
 			base[i] -= last[i] - from[i];
@@ -165,12 +169,17 @@ octo_pf_counts_refresh_locked(struct octo_dev *octo, uint8_t port)
 		octo_pf_counts_read_last_locked(octo, port);
 }
 
-/* What the PF has counted so far is in the sum of those that are gone. */
+/*
+ * What the PF has counted so far is in the sum of those that are gone. It is there already if the
+ * PF is lost again while it joins.
+ */
 static void
 end_counts(struct octo_dev *octo, struct octo_pf_past *past)
 {
 	struct octo_pf_counts counted = past->last;
 
+	if (!past->counted)
+		return;
 	octo_counts_subtract(&counted, &past->base, sizeof(counted));
 	octo_counts_add(&octo->gone, &counted, sizeof(octo->gone));
 	past->base = past->last;
@@ -204,16 +213,12 @@ octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port)
 {
 	struct octo_pf_past *past = &octo->port[port].past;
 	struct octo_pf_counts now;
-	bool is_read;
 
 	octo_lock_counts(octo);
-	if (past->counted)
-		end_counts(octo, past);
-	is_read = read_pf(octo, &octo->port[port], &now) == 0;
-	if (!past->recovers)
-		past->base = is_read ? now : (struct octo_pf_counts){0};
+	end_counts(octo, past);
+	past->unbased |= !past->recovers;
 	past->last = past->base;
-	if (is_read)
+	if (read_pf(octo, &octo->port[port], &now) == 0)
 		take(past, &now);
 	past->recovers = false;
 	past->counted = true;
@@ -245,8 +250,10 @@ reset_pf(struct octo_port *port)
 	if (octo_users_enter(port, &use)) {
 		ret = rte_eth_stats_reset(use.port_id);
 		octo_users_leave(&use);
-		if (ret == 0)
+		if (ret == 0) {
 			past->last = (struct octo_pf_counts){0};
+			past->unbased = false;
+		}
 	}
 	past->base = past->last;
 	rte_atomic_store_explicit(&port->foreign.anew, true, rte_memory_order_relaxed);

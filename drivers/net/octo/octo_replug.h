@@ -42,6 +42,7 @@ struct octo_pf_past {
 	bool counted;                 /* its counts since base are not in octo_dev.gone */
 	struct octo_pf_counts last;   /* counters when it was last read */
 	struct octo_pf_counts base;   /* what is not the port's of them */
+	bool unbased;                 /* base is what is read next: nothing is counted before */
 	/* control mutex: base was read before the PF began to recover; it is the same device yet */
 	bool recovers;
 };
