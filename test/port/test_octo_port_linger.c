@@ -398,115 +398,6 @@ test_the_flow_is_learned(void **state)
 	assert_false(is_on_pf(0) || is_on_pf(1));
 }
 
-#define RSS_QUEUES 4
-
-static void
-up_with_rss(uint16_t port, uint64_t types)
-{
-	const struct rte_eth_conf conf = {
-		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
-		.rx_adv_conf.rss_conf.rss_hf = types,
-	};
-
-	octo_port_up_as(port, RSS_QUEUES, &conf);
-}
-
-/* The queue that a packet of the flow comes to. All are polled for longer: fences close. */
-static uint16_t
-find_queue(uint16_t port)
-{
-	struct octo_port_tally tally = {0};
-	uint32_t more = 50 * RSS_QUEUES;
-	uint16_t queue = RSS_QUEUES;
-
-	octo_port_send(port, 0, FLOW, 1);
-	for (uint32_t i = 0; i < 200000 && more > 0; i++) {
-		if (octo_port_poll(port, i % RSS_QUEUES, 32, &tally) > 0)
-			queue = i % RSS_QUEUES;
-		if (queue == RSS_QUEUES)
-			continue;
-		more--;
-		octo_port_pass_us(5);
-	}
-	assert_int_equal(tally.packets, 1);
-	return queue;
-}
-
-/* Were another queue taken for that of RSS, a rule to it would open no fence: there is one PF. */
-static void
-check_rss(uint64_t types)
-{
-	const struct octo_port_conf conf = {.nb_pfs = 1, .octo = "fence_timeout_ms=1000"};
-	uint16_t port = octo_port_create(&conf);
-	uint16_t home;
-
-	up_with_rss(port, types);
-	home = find_queue(port);
-	for (uint16_t i = 1; i < RSS_QUEUES; i++) {
-		const uint16_t queue = (home + i) % RSS_QUEUES;
-		struct rte_flow *rule = octo_port_steer(port, FLOW, queue, NULL);
-		uint64_t before;
-
-		assert_non_null(rule);
-		assert_int_equal(find_queue(port), queue);
-		before = octo_port_xstat(port, "fence_opened");
-		assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
-		for (int k = 0; k < 5000 && find_queue(port) == queue; k++)
-			octo_port_pass_us(100);
-		assert_int_equal(find_queue(port), home);
-		assert_int_equal(octo_port_xstat(port, "fence_opened"), before + 1);
-	}
-}
-
-/* A learned rule does not choose the queue: RSS would, out of order. */
-static void
-test_a_flow_of_another_queue_is_not_learned(void **state)
-{
-	const struct octo_port_conf conf = {
-		.learn = true,
-		.octo = "linger_ms=10000,learn_sample=1",
-	};
-	uint16_t port = octo_port_create(&conf);
-	struct rte_pmd_octo_tuple tuple;
-	struct rte_flow_error error;
-	struct rte_flow *rule;
-	const char *culprit;
-	uint16_t queue;
-
-	(void)state;
-	rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1", FLOW, "10.0.0.2", 9, &culprit);
-	up_with_rss(port, RTE_ETH_RSS_NONFRAG_IPV4_UDP);
-	queue = (find_queue(port) + 1) % RSS_QUEUES;
-	rule = octo_port_steer(port, FLOW, (queue + 1) % RSS_QUEUES, NULL);
-	assert_non_null(rule);
-	/* as above */
-	assert_int_equal(rte_pmd_octo_steer_move(port, &tuple, queue, &error), 0);
-	assert_int_equal(find_queue(port), queue);
-	assert_int_equal(rte_flow_destroy(port, rule, &error), 0);
-	assert_int_equal(nb_lingering(port), 1);
-	assert_non_null(octo_port_overrule(FLOW, (queue + 1) % 2));
-	for (int i = 0; i < 20; i++) {
-		assert_int_equal(find_queue(port), queue);
-		octo_port_pass_us(1000);
-	}
-	assert_true(octo_port_strays(port) > 0);
-	assert_int_equal(nb_lingering(port), 1);
-}
-
-static void
-test_rss_by_ports_is_known(void **state)
-{
-	(void)state;
-	check_rss(RTE_ETH_RSS_NONFRAG_IPV4_UDP);
-}
-
-static void
-test_rss_by_addresses_is_known(void **state)
-{
-	(void)state;
-	check_rss(RTE_ETH_RSS_IPV4);
-}
-
 int
 main(void)
 {
@@ -527,9 +418,6 @@ main(void)
 		octo_port_test(test_a_pf_dies_and_returns),
 		octo_port_test(test_its_pf_loses_link),
 		octo_port_test(test_the_flow_is_learned),
-		octo_port_test(test_a_flow_of_another_queue_is_not_learned),
-		octo_port_test(test_rss_by_ports_is_known),
-		octo_port_test(test_rss_by_addresses_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -178,13 +178,16 @@ is_outdated(const struct octo_dev *octo, const struct octo_sample *s)
 
 /*
  * A learned rule would end a lingering one at once: the flow would go to the queue of RSS out of
- * order, if that is another.
+ * order, if that is another. When the rule has ended, samples may be of that queue yet: the flow
+ * would change its PF, and the fence would be that of the queue it has left.
  */
 static bool
-must_linger(struct octo_dev *octo, const struct octo_sample *s)
+is_of_lingering(struct octo_dev *octo, const struct octo_sample *s)
 {
-	const int queue = octo_rule_linger_queue_locked(octo, &s->tuple);
+	int queue = octo_rule_linger_queue_locked(octo, &s->tuple);
 
+	if (queue < 0 && octo_rule_linger_is_stale_locked(octo, s))
+		queue = s->queue;
 	return queue >= 0 && queue != octo_rss_queue_locked(octo, &s->tuple);
 }
 
@@ -194,7 +197,8 @@ octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
 	const uint8_t home = octo_topo_home_of(octo, s->queue);
 
-	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s) || must_linger(octo, s))
+	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s) ||
+	    is_of_lingering(octo, s))
 		return;
 	/*
 	 * the queue has another home by now, or an open fence prevents the rule: the flow

@@ -113,6 +113,8 @@ TAILQ_HEAD(octo_rule_exts, octo_rule_ext);
 struct octo_lingering {
 	struct octo_rules rules;                            /* oldest first */
 	struct octo_rules by_tuple[OCTO_LINGERING_BUCKETS]; /* linked by next_of_queue */
+	uint64_t stale_until
+		[OCTO_LINGERING_BUCKETS]; /* ms; see octo_rule_linger_is_stale_locked() */
 	uint32_t nb;
 	bool tracked; /* poller[] is valid */
 	struct {
@@ -195,6 +197,7 @@ void octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_linger_forget_switch(struct octo_dev *octo);
 bool octo_rule_linger_leads_to_locked(const struct octo_dev *octo, uint8_t pf);
 int octo_rule_linger_queue_locked(struct octo_dev *octo, const struct octo_tuple *tuple);
+bool octo_rule_linger_is_stale_locked(const struct octo_dev *octo, const struct octo_sample *s);
 bool octo_rule_linger_replace_locked(struct octo_dev *octo, struct rte_flow *new);
 
 /* octo_rule_end.c */

@@ -13,10 +13,19 @@
 #include "octo_clock.h"
 #include "octo_private.h"
 
+/* For the grace time of a batch, and as times are whole milliseconds. */
+#define MARGIN_MS 2
+
+static uint32_t
+index_of(const struct octo_tuple *tuple)
+{
+	return octo_tuple_hash(tuple, 0) % OCTO_LINGERING_BUCKETS;
+}
+
 static struct octo_rules *
 bucket_of(struct octo_dev *octo, const struct octo_tuple *tuple)
 {
-	return &octo->lingering.by_tuple[octo_tuple_hash(tuple, 0) % OCTO_LINGERING_BUCKETS];
+	return &octo->lingering.by_tuple[index_of(tuple)];
 }
 
 /* Take the rule off the lists; the caller owns it then. */
@@ -27,6 +36,9 @@ octo_rule_linger_take_locked(struct octo_dev *octo, struct rte_flow *rule)
 	TAILQ_REMOVE(&octo->lingering.rules, rule, next);
 	TAILQ_REMOVE(bucket_of(octo, &rule->tuple), rule, next_of_queue);
 	octo->lingering.nb--;
+	octo->lingering.stale_until[index_of(&rule->tuple)] = octo_now_ms() +
+							      octo->fences.settings.timeout_ms +
+							      MARGIN_MS;
 }
 
 static void
@@ -134,6 +146,18 @@ octo_rule_linger_queue_locked(struct octo_dev *octo, const struct octo_tuple *tu
 
 	octo_assert_locked(octo);
 	return rule == NULL ? -1 : rule->queue;
+}
+
+/*
+ * May the sample be of a packet that a lingering rule led to its queue, and has the rule ended
+ * since? Such packets come until the fence is closed, at the latest when its source has been
+ * silent for long.
+ */
+bool
+octo_rule_linger_is_stale_locked(const struct octo_dev *octo, const struct octo_sample *s)
+{
+	octo_assert_locked(octo);
+	return s->when <= octo->lingering.stale_until[index_of(&s->tuple)];
 }
 
 /* A replacement takes over the flow of a lingering rule. */
