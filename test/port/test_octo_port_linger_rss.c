@@ -164,6 +164,37 @@ test_what_came_before_the_end_is_not_learned(void **state)
 	assert_int_equal(find_queue(port), rss);
 }
 
+/* One of several flows may be in its way, and that of the rule keeps its order. */
+static void
+test_a_rule_of_many_flows_ends_it_in_order(void **state)
+{
+	static const struct rte_flow_action drop[] = {{.type = RTE_FLOW_ACTION_TYPE_DROP},
+						      {.type = RTE_FLOW_ACTION_TYPE_END}};
+	uint16_t port = octo_port_create(&lingering);
+	struct octo_port_tally old = {0}, new = {0};
+	struct rte_flow_error error;
+	struct octo_flow_rule r;
+	uint16_t queue, rss;
+
+	(void)state;
+	rss = leave_rss(port, &queue);
+	octo_port_send(port, 0, FLOW, 20);
+	octo_port_pump((rss + 2) % RSS_QUEUES);
+	octo_port_build(&r, FLOW + 1, 0);
+	assert_non_null(rte_flow_create(port, &r.attr, r.pattern, drop, &error));
+	assert_int_equal(nb_lingering(port), 0);
+	octo_port_send(port, 0, FLOW, 10);
+	for (int i = 0; i < 100; i++)
+		octo_port_poll(port, rss, 32, &new);
+	assert_int_equal(new.packets, 0);
+	octo_port_receive(port, queue, 20, &old);
+	assert_int_equal(old.packets, 20);
+	octo_port_poll(port, queue, 32, &old);
+	octo_port_receive(port, rss, 10, &new);
+	assert_int_equal(old.packets, 20);
+	assert_int_equal(new.packets, 10);
+}
+
 static void
 test_rss_by_ports_is_known(void **state)
 {
@@ -184,6 +215,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_flow_of_another_queue_is_not_learned),
 		octo_port_test(test_what_came_before_the_end_is_not_learned),
+		octo_port_test(test_a_rule_of_many_flows_ends_it_in_order),
 		octo_port_test(test_rss_by_ports_is_known),
 		octo_port_test(test_rss_by_addresses_is_known),
 	};

@@ -157,7 +157,7 @@ enter_rule(struct octo_dev *octo, const struct octo_rule_spec *spec, struct rte_
 static void
 clear_the_way(struct octo_dev *octo, const struct rte_flow *rule)
 {
-	octo_rule_linger_end_locked(octo);
+	octo_rule_end_all_locked(octo);
 	if (octo_rule_store_is_behind_learned(octo, rule) &&
 	    !octo_rule_store_forbids_learning(octo))
 		octo_rule_list_drop_learned_locked(octo);

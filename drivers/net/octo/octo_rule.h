@@ -201,6 +201,7 @@ bool octo_rule_linger_is_stale_locked(const struct octo_dev *octo, const struct 
 bool octo_rule_linger_replace_locked(struct octo_dev *octo, struct rte_flow *new);
 
 /* octo_rule_end.c */
+void octo_rule_end_all_locked(struct octo_dev *octo);
 bool octo_rule_end_tick_locked(struct octo_dev *octo);
 
 /* octo_rule_list.c: operations on all rules */

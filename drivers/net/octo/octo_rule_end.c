@@ -149,9 +149,9 @@ is_due(const struct octo_dev *octo, const struct rte_flow *rule, uint32_t now)
 	       (!octo_rule_leads_to(octo, rule, pf) || !(octo->plan.usable & RTE_BIT32(pf)));
 }
 
-/* Take rules that are due and can be fenced now, oldest first. */
+/* Take rules that are due, or all, and can be fenced now, oldest first. */
 static void
-take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
+take_batch(struct octo_dev *octo, struct octo_rules *batch, bool all, uint32_t now)
 {
 	const uint64_t end = octo_deadline(BATCH_US);
 	struct rte_flow *rule = TAILQ_FIRST(&octo->lingering.rules);
@@ -160,7 +160,7 @@ take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 	while (rule != NULL && n < BATCH_RULES && octo_now() < end) {
 		struct rte_flow *next = TAILQ_NEXT(rule, next);
 
-		if (is_due(octo, rule, now) && hold_for(octo, rule, now)) {
+		if ((all || is_due(octo, rule, now)) && hold_for(octo, rule, now)) {
 			octo_rule_linger_take_locked(octo, rule);
 			n += octo_rule_pf(octo, rule) == OCTO_NO_PF ? UNLED_COST : 1;
 			let_go(octo, rule);
@@ -170,9 +170,9 @@ take_batch(struct octo_dev *octo, struct octo_rules *batch, uint32_t now)
 	}
 }
 
-/* Called by the control thread. Returns whether more rules linger and this call ended some. */
-bool
-octo_rule_end_tick_locked(struct octo_dev *octo)
+/* Returns whether more rules linger and this call ended some. */
+static bool
+end_batch(struct octo_dev *octo, bool all)
 {
 	struct octo_rules batch = TAILQ_HEAD_INITIALIZER(batch);
 	const uint32_t now = (uint32_t)octo_now_ms();
@@ -184,7 +184,7 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 		return false;
 	}
 	track_pollers(octo, now);
-	take_batch(octo, &batch, now);
+	take_batch(octo, &batch, all, now);
 	any = !TAILQ_EMPTY(&batch);
 	if (any)
 		octo_move_await_grace(octo);
@@ -195,4 +195,20 @@ octo_rule_end_tick_locked(struct octo_dev *octo)
 	/* includes fences that were armed for a rule which could not end */
 	octo_fence_flipped_all_locked(octo);
 	return any && octo->lingering.nb > 0;
+}
+
+/* Called by the control thread. Returns as end_batch(). */
+bool
+octo_rule_end_tick_locked(struct octo_dev *octo)
+{
+	return end_batch(octo, false);
+}
+
+/* End all lingering rules, in order; those that cannot be fenced now end at once. */
+void
+octo_rule_end_all_locked(struct octo_dev *octo)
+{
+	while (end_batch(octo, true))
+		continue;
+	octo_rule_linger_end_locked(octo);
 }
