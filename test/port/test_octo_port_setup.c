@@ -344,11 +344,31 @@ test_a_pf_dies_while_it_is_given_back(void **state)
 	octo_port_assert_arrives(pf.octo, 1000, 1, 10);
 }
 
+/* PFs may drop packets though nobody asked for that. */
+static void
+test_what_pfs_do_is_told(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	const struct rte_eth_rxconf keep = {.rx_drop_en = 0};
+	struct rte_eth_rxq_info told, done;
+
+	(void)state;
+	assert_int_equal(octo_port_configure(port, NB_QUEUES), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port, 0, OCTO_PORT_NB_DESC, SOCKET_ID_ANY, &keep,
+						octo_port_pool),
+			 0);
+	assert_int_equal(rte_eth_rx_queue_info_get(port, 0, &told), 0);
+	assert_int_equal(rte_eth_rx_queue_info_get(octo_port_pf(0), 0, &done), 0);
+	assert_int_equal(done.conf.rx_drop_en, 1);
+	assert_int_equal(told.conf.rx_drop_en, 1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_pf_is_not_asked_while_it_is_set_up),
+		octo_port_test(test_what_pfs_do_is_told),
 		octo_port_test(test_a_pf_is_not_asked_while_the_application_configures),
 		octo_port_test(test_counters_are_reset_while_a_pf_is_set_up),
 		octo_port_test(test_a_pf_is_given_back_when_its_user_has_left),

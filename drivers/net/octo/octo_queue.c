@@ -297,6 +297,7 @@ octo_rxq_info(struct rte_eth_dev *dev, uint16_t queue_id, struct rte_eth_rxq_inf
 		info->rx_buf_size = leg.rx_buf_size;
 		info->scattered_rx = leg.scattered_rx;
 		info->nb_desc = leg.nb_desc;
+		info->conf.rx_drop_en = leg.conf.rx_drop_en;
 	}
 	octo_users_leave(&use);
 }
