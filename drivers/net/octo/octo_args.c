@@ -9,6 +9,7 @@
 #include <rte_string_fns.h>
 
 #include "octo_ethtool_client.h"
+#include "octo_number.h"
 #include "octo_private.h"
 
 /* A devarg, how its value is read, and what it may be. */
@@ -42,7 +43,7 @@ read_node(const char *text, int *node)
 {
 	uint32_t value;
 
-	if (octo_learning_read_number(text, &value) != 0 || value > OCTO_SOCKET_MAP_MAX_NODE)
+	if (octo_number_read(text, &value) != 0 || value > OCTO_SOCKET_MAP_MAX_NODE)
 		return -EINVAL;
 	*node = (int)value;
 	return 0;
@@ -310,7 +311,7 @@ read_learning(const struct devarg *arg, const char *value, struct octo_args *arg
 {
 	const char *why = "a number is expected";
 
-	if (octo_learning_read_number(value, number_of(arg, args)) == 0)
+	if (octo_number_read(value, number_of(arg, args)) == 0)
 		why = octo_learning_check(&args->learning);
 	return why == NULL ? 0 : refuse(args, arg, value, "%s", why);
 }
@@ -320,7 +321,7 @@ read_number(const struct devarg *arg, const char *value, struct octo_args *args)
 {
 	uint32_t n;
 
-	if (octo_learning_read_number(value, &n) != 0 || n < arg->min || n > arg->max)
+	if (octo_number_read(value, &n) != 0 || n < arg->min || n > arg->max)
 		return refuse(args, arg, value, "a number of %u to %u is expected", arg->min,
 			      arg->max);
 	*number_of(arg, args) = n;

@@ -15,6 +15,7 @@
 #include <rte_common.h>
 
 #include "octo_learning.h"
+#include "octo_number.h"
 #include "testpmd.h"
 
 /* octo show learning PORT */
@@ -87,7 +88,7 @@ read_number_of(const char *word, const char *number, struct rte_pmd_octo_learnin
 		if (*seen & RTE_BIT32(i))
 			break;
 		*seen |= RTE_BIT32(i);
-		if (octo_learning_read_number(number, RTE_PTR_ADD(s, numbers[i].field)) == 0)
+		if (octo_number_read(number, RTE_PTR_ADD(s, numbers[i].field)) == 0)
 			return 0;
 		why = "a number is expected";
 	}

@@ -10,8 +10,8 @@
 #include <cmdline_parse_num.h>
 #include <cmdline_parse_string.h>
 
-#include "octo_learning.h"
 #include "octo_measure.h"
+#include "octo_number.h"
 #include "octo_testpmd.h"
 #include "testpmd.h"
 
@@ -89,7 +89,7 @@ read_word(const char *word, const char *value, struct octo_measure_args *args)
 		return complain_of_word(word, "interval, csv or json is expected");
 	if (args->interval_ms != 0)
 		return complain_of_word(word, "it is given twice");
-	if (octo_learning_read_number(value, &args->interval_ms) != 0 ||
+	if (octo_number_read(value, &args->interval_ms) != 0 ||
 	    args->interval_ms < OCTO_MEASURE_MIN_MS || args->interval_ms > OCTO_MEASURE_MAX_MS)
 		return complain_of_word(word, "10 to 3600000 milliseconds are expected");
 	return 0;
