@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Calls of ethdev, right and wrong ones, in the same order to an octo port over two PFs and to a
- * PF: all return the same, and both ports say the same of themselves afterwards. What the octo
- * port was told holds on all its PFs. PFs of the octo port are lost and come back meanwhile.
+ * Calls of ethdev, right and wrong ones, in the same order to an octo port over PFs, or over slices
+ * of one, and to a PF: all return the same, and both ports say the same of themselves afterwards.
+ * What the octo port was told holds on all its PFs. PFs of the octo port are lost and come back
+ * meanwhile.
  */
 
 #include <errno.h>
 
 #include <ethdev_driver.h>
+#include <rte_flow.h>
 
 #include "fuzz_pair.h"
 #include "fuzz_ethdev.h"
@@ -23,6 +25,9 @@ static const struct exemption {
 } exemptions[] = {
 	{"reta_query", -ENOTSUP, 0, "the port has a RETA when it is configured"},
 	{"reta_query", -ENOTSUP, -EINVAL, "the same, and the size is wrong"},
+	{"get_monitor_addr, stopped", -EBUSY, 0, "no leg can get a packet"},
+	{"rx_metadata_negotiate", -ENOTSUP, 0, "no PF is asked that was configured before"},
+	{"timesync_enable, stopped", -EINVAL, 0, "it needs a rule, and so a started port"},
 };
 
 static bool
@@ -166,13 +171,16 @@ op_stop(void)
 			   rte_mempool_in_use_count(fuzz_pair.pool[who]));
 }
 
-/* A reset empties the VLAN filter of an octo port; that of a simulated PF stays. */
+/* A reset empties the VLAN filter of an octo port and ends isolation; a simulated PF keeps both. */
 static void
 op_reset(void)
 {
 	const uint16_t bare = fuzz_pair.port[FUZZ_BARE];
 	const struct rte_vlan_filter_conf vlans = rte_eth_devices[bare].data->vlan_filter_conf;
+	struct rte_flow_error error;
 
+	rte_eth_dev_stop(bare);
+	rte_flow_isolate(bare, 0, &error);
 	rte_eth_dev_set_vlan_offload(bare, RTE_ETH_VLAN_FILTER_OFFLOAD);
 	for (uint16_t id = 0; id <= RTE_ETHER_MAX_VLAN_ID; id++)
 		if (vlans.ids[id / 64] >> (id % 64) & 1)
@@ -252,8 +260,11 @@ run_op(struct fuzz_input *in)
 		else
 			op_modes(op);
 		return "reset";
-	case 14:
 	case 15:
+		if (op & 128)
+			return fuzz_ethdev_rare(in);
+		/* fall through */
+	case 14:
 		fuzz_pair_traffic(in);
 		return "packets";
 	default:
@@ -262,13 +273,22 @@ run_op(struct fuzz_input *in)
 	}
 }
 
+/* The first byte, if it is that of a fault with bits that mean nothing there. */
+static enum fuzz_kind
+read_kind(struct fuzz_input *in)
+{
+	if (in->left == 0 || (in->at[0] & 15) != 12)
+		return FUZZ_PFS;
+	return fuzz_u8(in) >> 4 & 3;
+}
+
 static void
 run(struct fuzz_input *in)
 {
 	const char *after = "begin";
 
 	fuzz_log_forget();
-	fuzz_pair_open();
+	fuzz_pair_open(read_kind(in));
 	fuzz_pair_compare(after);
 	for (int op = 0; op < MAX_OPS && in->left > 0; op++) {
 		after = run_op(in);

@@ -37,5 +37,7 @@ void fuzz_ethdev_rss(struct fuzz_input *in);
 void fuzz_ethdev_queue(struct fuzz_input *in);
 /** What changes nothing but counters. */
 void fuzz_ethdev_question(struct fuzz_input *in);
+/** What few applications and drivers know. @return what was called. */
+const char *fuzz_ethdev_rare(struct fuzz_input *in);
 
 #endif /* FUZZ_ETHDEV_H */

@@ -14,9 +14,10 @@
 static void
 set_flow_ctrl(uint8_t how)
 {
-	struct rte_eth_fc_conf fc = {.mode = RTE_ETH_FC_FULL, .send_xon = how & 1};
+	struct rte_eth_fc_conf fc = {
+		.mode = how & 3, .send_xon = how >> 2 & 1, .low_water = how >> 4};
 
-	FUZZ_BOTH_RETURN("flow_ctrl_get", rte_eth_dev_flow_ctrl_get(port, &fc));
+	fc.high_water = 8;
 	FUZZ_BOTH_RETURN("flow_ctrl_set", rte_eth_dev_flow_ctrl_set(port, &fc));
 }
 
@@ -24,11 +25,9 @@ static void
 set_fec(uint8_t how)
 {
 	struct rte_eth_fec_capa capa[2];
-	uint32_t modes = 0;
 
 	FUZZ_BOTH_RETURN("fec_get_capability",
 			 rte_eth_fec_get_capability(port, how & 1 ? capa : NULL, how & 1 ? 2 : 0));
-	FUZZ_BOTH_RETURN("fec_get", rte_eth_fec_get(port, &modes));
 	FUZZ_BOTH_RETURN("fec_set", rte_eth_fec_set(port, how));
 }
 
@@ -49,13 +48,14 @@ set_ptypes(uint8_t how)
 	static const uint32_t masks[] = {RTE_PTYPE_ALL_MASK, 0, RTE_PTYPE_L2_MASK,
 					 RTE_PTYPE_L3_MASK | RTE_PTYPE_L4_MASK};
 	uint32_t known[FUZZ_BOTH][MAX_PTYPES] = {0};
-	uint32_t set[MAX_PTYPES]; /* the simulator cannot set any: lists are not compared */
+	uint32_t set[FUZZ_BOTH][MAX_PTYPES] = {0};
 	const unsigned int nb = how >> 2 & (MAX_PTYPES - 1);
 
-	FUZZ_BOTH_RETURN("set_ptypes", rte_eth_dev_set_ptypes(port, masks[how & 3], set, nb));
+	FUZZ_BOTH_RETURN("set_ptypes", rte_eth_dev_set_ptypes(port, masks[how & 3], set[who], nb));
 	FUZZ_BOTH_RETURN("get_supported_ptypes",
 			 rte_eth_dev_get_supported_ptypes(port, masks[how & 3], known[who], nb));
 	FUZZ_CHECK(memcmp(known[0], known[1], sizeof(known[0])) == 0, "other packet types");
+	FUZZ_CHECK(memcmp(set[0], set[1], sizeof(set[0])) == 0, "other packet types are set");
 }
 
 static void

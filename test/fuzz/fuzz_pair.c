@@ -15,8 +15,11 @@
 #define MBUFS 8191
 #define SETTLE_US 20000
 #define JOIN_US 3000000
+#define BARE_PF "net_mpsim3"
 
 struct fuzz_pair fuzz_pair;
+
+static const char *const pf_names[] = {"net_mpsim0", "net_mpsim1", "net_mpsim2"};
 
 /* Which PF has which fault, else -1. */
 static int lost_pf, dark_pf;
@@ -59,24 +62,95 @@ fuzz_pair_init(void)
 	fuzz_pair.narrow[FUZZ_BARE] = make_pool("bare_narrow", 63, RTE_PKTMBUF_HEADROOM + 64);
 }
 
-void
-fuzz_pair_open(void)
+/* The first PF of a NIC has the wire. */
+static const struct layout {
+	unsigned int nb_pfs, nb_ports;
+	const char *port[FUZZ_PAIR_MAX_PFS], *octo, *bare;
+} layouts[] = {
+	[FUZZ_PFS] = {2, 2, {"queues=4", "queues=4"}, "pf=net_mpsim0,pf=net_mpsim1", "queues=4"},
+	[FUZZ_INTERLEAVED] =
+		{2, 1, {"queues=8"}, "pf=net_mpsim0[0::2],pf=net_mpsim0[1::2]", "queues=4"},
+	[FUZZ_CONTIGUOUS] =
+		{2, 1, {"queues=8"}, "pf=net_mpsim0[0/2],pf=net_mpsim0[1/2]", "queues=4"},
+	[FUZZ_UNEQUAL] = {3,
+			  3,
+			  {"queues=4", "queues=4,caps=-runtime", "queues=4,caps=-split"},
+			  "pf=net_mpsim0,pf=net_mpsim1,pf=net_mpsim2",
+			  "queues=4,caps=-runtime/-split"},
+};
+
+static const struct layout *
+layout(void)
 {
-	const char *args = "queues=4,wire=loop,wire_ring=256,mac=02:00:00:00:00:01";
+	return &layouts[fuzz_pair.kind];
+}
+
+uint16_t
+fuzz_pair_leg(unsigned int pf, uint16_t queue)
+{
+	if (fuzz_pair.kind == FUZZ_INTERLEAVED)
+		return layout()->nb_pfs * queue + pf;
+	return fuzz_pair.kind == FUZZ_CONTIGUOUS ? FUZZ_PAIR_QUEUES * pf + queue : queue;
+}
+
+/* What the simulator has no devargs for: each PF of three lacks something, the bare one all. */
+int __real_mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
+int __wrap_mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
+
+int
+__wrap_mpsim_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
+{
+	const int ret = __real_mpsim_infos_get(dev, info);
+	const bool bare = strcmp(dev->data->name, BARE_PF) == 0;
+
+	if (fuzz_pair.kind != FUZZ_UNEQUAL)
+		return ret;
+	if (bare || strcmp(dev->data->name, "net_mpsim0") == 0) {
+		info->rx_queue_offload_capa &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+		info->tx_offload_capa &= ~RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+		info->tx_queue_offload_capa &= ~RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+		info->max_mac_addrs = 16;
+	}
+	if (bare || strcmp(dev->data->name, "net_mpsim1") == 0) {
+		info->rx_desc_lim.nb_max = 512;
+		info->default_rxportconf.ring_size = 512;
+		info->tx_desc_lim.nb_align = 8;
+		info->flow_type_rss_offloads &= ~RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+	}
+	if (bare || strcmp(dev->data->name, "net_mpsim2") == 0) {
+		info->tx_desc_lim.nb_min = 64;
+		info->rx_offload_capa &= ~RTE_ETH_RX_OFFLOAD_RSS_HASH;
+	}
+	return ret;
+}
+
+static uint16_t
+add_pf(const char *name, const char *nic, bool has_wire, const char *args)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "nic=%s%s,%s", nic,
+		 has_wire ? ",wire=loop,wire_ring=256,mac=02:00:00:00:00:01" : "", args);
+	return fuzz_add_port(name, text);
+}
+
+void
+fuzz_pair_open(enum fuzz_kind kind)
+{
 	char text[128];
 
 	lost_pf = -1;
 	dark_pf = -1;
 	fuzz_pair.was_faulty = false;
 	fuzz_pair.lost_packets = false;
-	snprintf(text, sizeof(text), "nic=A,%s", args);
-	fuzz_add_port("net_mpsim0", text);
-	fuzz_add_port("net_mpsim1", "nic=A,queues=4");
-	fuzz_pair.port[FUZZ_OCTO] = fuzz_add_port("net_octo0",
-						  "learn=off,rx_rings=full,pf=net_mpsim0,"
-						  "pf=net_mpsim1");
-	snprintf(text, sizeof(text), "nic=B,%s", args);
-	fuzz_pair.port[FUZZ_BARE] = fuzz_add_port("net_mpsim2", text);
+	fuzz_pair.kind = kind;
+	fuzz_pair.nb_pfs = layout()->nb_pfs;
+	fuzz_pair.sliced = layout()->nb_ports == 1;
+	for (unsigned int i = 0; i < layout()->nb_ports; i++)
+		add_pf(pf_names[i], "A", i == 0, layout()->port[i]);
+	snprintf(text, sizeof(text), "learn=off,rx_rings=full,%s", layout()->octo);
+	fuzz_pair.port[FUZZ_OCTO] = fuzz_add_port("net_octo0", text);
+	fuzz_pair.port[FUZZ_BARE] = add_pf(BARE_PF, "B", true, layout()->bare);
 }
 
 static void
@@ -95,12 +169,18 @@ remove_device(const char *name)
 
 /* A fault of a PF that is there; it may be called off by what happened since. */
 static int
-fault(int pf, const char *what)
+fault_of(const char *pf, const char *what)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "net_mpsim%d,%s", pf, what);
+	snprintf(text, sizeof(text), "%s,%s", pf, what);
 	return rte_pmd_mpsim_fault(text);
+}
+
+static int
+fault(int pf, const char *what)
+{
+	return fault_of(pf_names[pf], what);
 }
 
 void
@@ -117,9 +197,9 @@ fuzz_pair_close(void)
 		fault(lost_pf, "plug");
 	octo_port_await_interrupts();
 	remove_device("net_octo0");
-	remove_device("net_mpsim0");
-	remove_device("net_mpsim1");
-	remove_device("net_mpsim2");
+	for (unsigned int i = 0; i < layout()->nb_ports; i++)
+		remove_device(pf_names[i]);
+	remove_device(BARE_PF);
 	FUZZ_CHECK(rte_eth_dev_count_total() == 0, "a port is left");
 }
 
@@ -168,15 +248,20 @@ has_all_queues(void)
 	return true;
 }
 
-static void
-lose(int pf, const char *how)
+static bool
+is_any_gone(void)
 {
-	if (is_gone(0) || is_gone(1) || (dark_pf >= 0 && dark_pf != pf))
-		return;
-	FUZZ_CHECK(fault(pf, how) == 0, "PF %d takes no fault %s", pf, how);
-	octo_port_pass_us(SETTLE_US);
-	lost_pf = pf;
-	dark_pf = -1;
+	for (unsigned int pf = 0; pf < fuzz_pair.nb_pfs; pf++)
+		if (is_gone(pf))
+			return true;
+	return false;
+}
+
+/* A port that is stopped takes a PF at its start. */
+static bool
+is_to_join(int pf)
+{
+	return is_started() && has_all_queues() && fuzz_pair_live_pf(pf) < 0;
 }
 
 static void
@@ -189,20 +274,47 @@ plug(void)
 	FUZZ_CHECK(fault(lost_pf, "plug") == 0, "PF %d is not plugged", lost_pf);
 	do
 		octo_port_pass_us(SETTLE_US);
-	while (is_started() && has_all_queues() && fuzz_pair_live_pf(lost_pf) < 0 &&
-	       octo_now() < end);
-	FUZZ_CHECK(!is_started() || !has_all_queues() || fuzz_pair_live_pf(lost_pf) >= 0,
-		   "PF %d does not join", lost_pf);
+	while (is_to_join(lost_pf) && octo_now() < end);
+	FUZZ_CHECK(!is_to_join(lost_pf), "PF %d does not join", lost_pf);
 	lost_pf = -1;
+}
+
+static void
+lose(int pf, const char *how)
+{
+	if (is_any_gone() || (dark_pf >= 0 && dark_pf != pf))
+		return;
+	if (fuzz_pair.sliced && !(is_started() && has_all_queues()))
+		return;
+	FUZZ_CHECK(fault(pf, how) == 0, "PF %d takes no fault %s", pf, how);
+	octo_port_pass_us(SETTLE_US);
+	lost_pf = pf;
+	fuzz_pair.was_faulty = true;
+	if (!fuzz_pair.sliced) {
+		dark_pf = -1;
+		return;
+	}
+	plug();
+	if (dark_pf >= 0)
+		FUZZ_CHECK(fault(dark_pf, "link,down") == 0, "the port has a link");
+	octo_port_pass_us(SETTLE_US);
+}
+
+static void
+set_link(int pf, const char *how)
+{
+	FUZZ_CHECK(fault(pf, how) == 0, "PF %d: %s", pf, how);
+	if (fuzz_pair.sliced)
+		FUZZ_CHECK(fault_of(BARE_PF, how) == 0, "the bare PF: %s", how);
+	octo_port_pass_us(SETTLE_US);
 }
 
 static void
 darken(int pf)
 {
-	if (is_gone(0) || is_gone(1) || dark_pf >= 0)
+	if (is_any_gone() || dark_pf >= 0)
 		return;
-	FUZZ_CHECK(fault(pf, "link,down") == 0, "PF %d has a link", pf);
-	octo_port_pass_us(SETTLE_US);
+	set_link(pf, "link,down");
 	dark_pf = pf;
 }
 
@@ -211,15 +323,16 @@ lighten(void)
 {
 	if (dark_pf < 0)
 		return;
-	FUZZ_CHECK(fault(dark_pf, "link,up") == 0, "PF %d has no link", dark_pf);
-	octo_port_pass_us(SETTLE_US);
+	set_link(dark_pf, "link,up");
 	dark_pf = -1;
 }
 
 void
 fuzz_pair_fault(uint8_t what)
 {
-	const int pf = what & 1;
+	const int pf = fuzz_pair.sliced                            ? 0 :
+		       fuzz_pair.kind == FUZZ_UNEQUAL && what & 16 ? 2 :
+								     what & 1;
 
 	fuzz_pair.lost_packets |= rte_mempool_in_use_count(fuzz_pair.pool[FUZZ_OCTO]) != 0;
 	switch (what >> 1 & 7) {
@@ -242,5 +355,5 @@ fuzz_pair_fault(uint8_t what)
 	default:
 		octo_port_pass_us(1000 << (what >> 5));
 	}
-	fuzz_pair.was_faulty |= is_gone(0) || is_gone(1) || dark_pf >= 0;
+	fuzz_pair.was_faulty |= is_any_gone() || dark_pf >= 0;
 }

@@ -39,6 +39,13 @@ say_bytes(struct view *v, const char *what, const uint8_t *bytes, size_t len)
 	say(v, "\n");
 }
 
+/* The other ones are PFs of the octo port. */
+static bool
+is_of_pair(uint16_t port)
+{
+	return port == fuzz_pair.port[FUZZ_OCTO] || port == fuzz_pair.port[FUZZ_BARE];
+}
+
 /* The table's order is ethdev's own on each PF: it is named by a sum. */
 static void
 say_macs(struct view *v, uint16_t port)
@@ -59,6 +66,14 @@ say_macs(struct view *v, uint16_t port)
 	say(v, "MACs %u sum %" PRIx64 "\n", used, sum);
 }
 
+static bool
+has_rss(void)
+{
+	const struct rte_eth_dev_data *data = rte_eth_devices[fuzz_pair.port[FUZZ_OCTO]].data;
+
+	return data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG;
+}
+
 /* The octo port has RSS settings, to be alike on all PFs, from its configuration on. */
 static void
 say_rss(struct view *v, uint16_t port)
@@ -75,6 +90,12 @@ say_rss(struct view *v, uint16_t port)
 
 	say(v, "hash: %d types %" PRIx64 " length %u\n", ret, conf.rss_hf, conf.rss_key_len);
 	say_bytes(v, "key", key, sizeof(key));
+	/* that of a PF with slices names legs */
+	if (fuzz_pair.sliced && !is_of_pair(port))
+		port = fuzz_pair.port[FUZZ_OCTO];
+	/* without RSS the RETA of slices has queue 0 only */
+	if (fuzz_pair.sliced && !has_rss())
+		return;
 	ret = rte_eth_dev_rss_reta_query(port, reta, MAX_RETA);
 	say(v, "RETA: %d", ret);
 	for (unsigned int i = 0; i < MAX_RETA; i++)
@@ -102,7 +123,7 @@ is_retired(uint16_t port, uint16_t q, bool tx)
 {
 	const struct rte_eth_dev_data *data = rte_eth_devices[fuzz_pair.port[FUZZ_OCTO]].data;
 
-	if (port == fuzz_pair.port[FUZZ_OCTO] || port == fuzz_pair.port[FUZZ_BARE])
+	if (is_of_pair(port))
 		return false;
 	return tx ? q >= data->nb_tx_queues || data->tx_queues[q] == NULL :
 		    q >= data->nb_rx_queues || data->rx_queues[q] == NULL;
@@ -110,29 +131,43 @@ is_retired(uint16_t port, uint16_t q, bool tx)
 
 /* No offloads: a PF names those of the port as those of its queues, the octo port does not. */
 static void
-say_queues(struct view *v, uint16_t port)
+say_queues(struct view *v, uint16_t port, unsigned int pf)
 {
 	for (uint16_t q = 0; q < FUZZ_PAIR_QUEUES; q++) {
 		struct rte_eth_rxq_info rx = {0};
 		struct rte_eth_txq_info tx = {0};
+		const uint16_t queue = is_of_pair(port) ? q : fuzz_pair_leg(pf, q);
 		int ret = -EINVAL;
 
 		if (!is_retired(port, q, false))
-			ret = rte_eth_rx_queue_info_get(port, q, &rx);
+			ret = rte_eth_rx_queue_info_get(port, queue, &rx);
 		say(v, "Rx %u: %d nb %u room %u scatter %u state %u", q, ret, rx.nb_desc,
 		    rx.rx_buf_size, rx.scattered_rx, rx.queue_state);
 		say(v, " deferred %u drop %u\n", rx.conf.rx_deferred_start, rx.conf.rx_drop_en);
 		ret = -EINVAL;
 		if (!is_retired(port, q, true))
-			ret = rte_eth_tx_queue_info_get(port, q, &tx);
+			ret = rte_eth_tx_queue_info_get(port, queue, &tx);
 		say(v, "Tx %u: %d nb %u state %u deferred %u\n", q, ret, tx.nb_desc, tx.queue_state,
 		    tx.conf.tx_deferred_start);
 	}
 }
 
+static void
+say_wire(struct view *v, uint16_t port)
+{
+	struct rte_eth_fc_conf fc = {0};
+	uint32_t fec = 0;
+	int ret = rte_eth_dev_flow_ctrl_get(port, &fc);
+
+	say(v, "flow control: %d %u %u %u %u ", ret, fc.mode, fc.send_xon, fc.high_water,
+	    fc.low_water);
+	ret = rte_eth_fec_get(port, &fec);
+	say(v, "FEC: %d %x\n", ret, fec);
+}
+
 /* What holds on each PF as on the octo port. */
 static void
-say_settings(struct view *v, uint16_t port)
+say_settings(struct view *v, uint16_t port, unsigned int pf)
 {
 	uint16_t mtu = 0;
 	int ret = rte_eth_dev_get_mtu(port, &mtu);
@@ -142,8 +177,9 @@ say_settings(struct view *v, uint16_t port)
 	    rte_eth_allmulticast_get(port));
 	say_macs(v, port);
 	say_vlans(v, port);
+	say_wire(v, port);
 	say_rss(v, port);
-	say_queues(v, port);
+	say_queues(v, port, pf);
 }
 
 static void
@@ -201,20 +237,21 @@ compare(const struct view *octo, const struct view *other, const char *after, co
 void
 fuzz_pair_compare(const char *after)
 {
+	static const char *const names[FUZZ_PAIR_MAX_PFS] = {"PF 0", "PF 1", "PF 2"};
 	static struct view octo, other;
 
-	say_settings(&octo, fuzz_pair.port[FUZZ_OCTO]);
-	for (unsigned int pf = 0; pf < FUZZ_PAIR_PFS; pf++) {
+	say_settings(&octo, fuzz_pair.port[FUZZ_OCTO], 0);
+	for (unsigned int pf = 0; pf < fuzz_pair.nb_pfs; pf++) {
 		const int port = fuzz_pair_live_pf(pf);
 
 		if (port < 0)
 			continue;
-		say_settings(&other, (uint16_t)port);
-		compare(&octo, &other, after, pf == 0 ? "PF 0" : "PF 1");
+		say_settings(&other, (uint16_t)port, pf);
+		compare(&octo, &other, after, names[pf]);
 	}
 	say_info(&octo, fuzz_pair.port[FUZZ_OCTO]);
 	say_stats(&octo, fuzz_pair.port[FUZZ_OCTO]);
-	say_settings(&other, fuzz_pair.port[FUZZ_BARE]);
+	say_settings(&other, fuzz_pair.port[FUZZ_BARE], 0);
 	say_info(&other, fuzz_pair.port[FUZZ_BARE]);
 	say_stats(&other, fuzz_pair.port[FUZZ_BARE]);
 	compare(&octo, &other, after, "the bare PF");
