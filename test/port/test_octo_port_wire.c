@@ -467,6 +467,29 @@ test_pfs_that_were_configured_before_are_not_asked(void **state)
 	octo_port_assert_arrives(port, 7, 0, 3);
 }
 
+/* ethdev takes a port for a new one after a configuration that it refused; the PFs are none. */
+static void
+test_metadata_stay_negotiated_where_no_pf_is_asked_again(void **state)
+{
+	const struct rte_eth_conf refused = {.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP};
+	const uint16_t port = octo_port_create(&two_pfs);
+	uint64_t features = RTE_ETH_RX_METADATA_USER_MARK;
+
+	(void)state;
+	returning_lacks = 0;
+	equip(0);
+	equip(1);
+	assert_int_equal(rte_eth_rx_metadata_negotiate(port, &features), 0);
+	octo_port_up(port, 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &refused), -EINVAL);
+	assert_int_equal(rte_eth_rx_metadata_negotiate(port, &features), -ENOTSUP);
+	octo_port_up(port, 1);
+	replug();
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_int_equal(pfs[1].asked, RTE_ETH_RX_METADATA_USER_MARK);
+}
+
 static void
 test_a_refused_negotiation_is_an_error(void **state)
 {
@@ -508,6 +531,7 @@ main(void)
 		wire_test(test_settings_come_back_with_the_pf),
 		wire_test(test_a_pf_that_returns_with_less_metadata_does_not_join),
 		wire_test(test_pfs_that_were_configured_before_are_not_asked),
+		wire_test(test_metadata_stay_negotiated_where_no_pf_is_asked_again),
 		wire_test(test_a_refused_negotiation_is_an_error),
 	};
 

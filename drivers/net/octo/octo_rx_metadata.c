@@ -45,7 +45,9 @@ negotiate_locked(struct octo_dev *octo, uint64_t *features)
 		*features &= given;
 		answer = 0;
 	}
-	octo->settings.rx_metadata = answer == 0 ? *features : 0;
+	/* where no PF was asked, all deliver what was negotiated before */
+	if (answer == 0)
+		octo->settings.rx_metadata = *features;
 	return answer;
 }
 
