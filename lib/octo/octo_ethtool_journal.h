@@ -23,7 +23,7 @@
 /** Rules at most, however large a table is. */
 #define OCTO_ETHTOOL_MAX_RULES 16384
 
-/** A note of a rule that a driver has left beside the one that replaces it. */
+/** A note of a rule that stays beside the one that replaces it, or after a flush. */
 #define OCTO_ETHTOOL_LEFT 2
 
 /** A rule that octo has made, or is about to make. */

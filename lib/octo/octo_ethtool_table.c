@@ -167,32 +167,6 @@ make(struct octo_ethtool *et, struct octo_ethtool_note *note)
 	return 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_insert)
-int
-octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
-		    struct octo_ethtool_note **rule)
-{
-	struct octo_ethtool_note *note;
-	struct ethtool_rxnfc nfc;
-	int ret = -et->rules_refused;
-
-	if (ret == 0)
-		ret = octo_ethtool_fill_insert(&nfc, tuple, channel, RX_CLS_LOC_ANY);
-	if (ret == 0)
-		ret = choose_location(et, &nfc.fs.location);
-	if (ret != 0)
-		return ret;
-	note = octo_ethtool_journal_note(&et->journal, &nfc.fs);
-	if (note == NULL)
-		return -ENOSPC;
-	ret = make(et, note);
-	if (ret != 0)
-		octo_ethtool_journal_strike(note);
-	else
-		*rule = note;
-	return ret;
-}
-
 /* The kernel, or somebody, has removed the rule: make it at another location. */
 static int
 make_again(struct octo_ethtool *et, struct octo_ethtool_note *rule)
@@ -263,23 +237,62 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
  * A driver that chooses locations may have made a second rule beside the older one. That is noted
  * for itself until it is gone.
  */
-static void
+static int
 drop_older(struct octo_ethtool *et, struct octo_ethtool_note *older)
 {
-	if (remove_at(et, older, older->fs.location) == 0)
+	const int ret = remove_at(et, older, older->fs.location);
+
+	if (ret == 0)
 		octo_ethtool_journal_strike(older);
+	return ret;
 }
 
-/* Remove what earlier updates of the rule have left. */
-static void
-drop_left(struct octo_ethtool *et, const struct octo_ethtool_note *rule)
+/* Remove what updates of the flow's rule, or a flush, have left. Returns the first error. */
+static int
+drop_left(struct octo_ethtool *et, const struct ethtool_rx_flow_spec *fs)
 {
 	struct octo_ethtool_record *record = et->journal.record;
+	int first_error = 0;
 
-	for (uint32_t i = 0; et->room.chooses_places && i < record->nb_notes; i++)
-		if (record->notes[i].used == OCTO_ETHTOOL_LEFT &&
-		    octo_ethtool_same_flow(&record->notes[i].fs, &rule->fs))
-			drop_older(et, &record->notes[i]);
+	for (uint32_t i = 0; i < record->nb_notes; i++) {
+		struct octo_ethtool_note *note = &record->notes[i];
+		const bool is_left = note->used == OCTO_ETHTOOL_LEFT &&
+				     octo_ethtool_same_flow(&note->fs, fs);
+		const int ret = is_left ? drop_older(et, note) : 0;
+
+		if (first_error == 0)
+			first_error = ret;
+	}
+	return first_error;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_insert)
+int
+octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
+		    struct octo_ethtool_note **rule)
+{
+	struct octo_ethtool_note *note;
+	struct ethtool_rxnfc nfc;
+	int ret = -et->rules_refused;
+
+	if (ret == 0)
+		ret = octo_ethtool_fill_insert(&nfc, tuple, channel, RX_CLS_LOC_ANY);
+	/* a rule that stayed when all were removed would lead the flow, too */
+	if (ret == 0)
+		ret = drop_left(et, &nfc.fs);
+	if (ret == 0)
+		ret = choose_location(et, &nfc.fs.location);
+	if (ret != 0)
+		return ret;
+	note = octo_ethtool_journal_note(&et->journal, &nfc.fs);
+	if (note == NULL)
+		return -ENOSPC;
+	ret = make(et, note);
+	if (ret != 0)
+		octo_ethtool_journal_strike(note);
+	else
+		*rule = note;
+	return ret;
 }
 
 /* mlx5 removes the rule before it makes the new one, and may refuse that. */
@@ -341,7 +354,7 @@ octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uin
 	if (ret != 0)
 		return ret;
 	rule->queue_before = channel;
-	drop_left(et, rule);
+	drop_left(et, &rule->fs);
 	return 0;
 }
 
@@ -360,21 +373,28 @@ remove_anywhere(struct octo_ethtool *et, const struct octo_ethtool_note *note)
 	return ret;
 }
 
+static int
+remove_noted(struct octo_ethtool *et, struct octo_ethtool_note *note)
+{
+	int ret = note->fs.location == RX_CLS_LOC_ANY ? remove_anywhere(et, note) :
+							remove_at(et, note, note->fs.location);
+
+	if (ret == 0)
+		octo_ethtool_journal_strike(note);
+	return ret;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_remove)
 int
 octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule)
 {
-	int ret = rule->fs.location == RX_CLS_LOC_ANY ? remove_anywhere(et, rule) :
-							remove_at(et, rule, rule->fs.location);
+	/* first: the older ones would lead the flow without it */
+	const int ret = drop_left(et, &rule->fs);
 
-	if (ret != 0)
-		return ret;
-	octo_ethtool_journal_strike(rule);
-	drop_left(et, rule);
-	return 0;
+	return ret == 0 ? remove_noted(et, rule) : ret;
 }
 
-/* Returns how many noted rules are gone, and the first error. */
+/* Returns how many noted rules are gone, and the first error. Those that stay have no owner. */
 static int
 sweep(struct octo_ethtool *et, unsigned int *nb)
 {
@@ -383,9 +403,11 @@ sweep(struct octo_ethtool *et, unsigned int *nb)
 
 	for (uint32_t i = 0; i < record->nb_notes; i++) {
 		const bool used = record->notes[i].used;
-		const int ret = used ? octo_ethtool_remove(et, &record->notes[i]) : 0;
+		const int ret = used ? remove_noted(et, &record->notes[i]) : 0;
 
 		*nb += used && ret == 0;
+		if (ret != 0)
+			record->notes[i].used = OCTO_ETHTOOL_LEFT;
 		if (first_error == 0)
 			first_error = ret;
 	}

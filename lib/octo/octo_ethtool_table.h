@@ -69,7 +69,7 @@ void octo_ethtool_begin_again(struct octo_ethtool *et);
 __rte_internal
 int octo_ethtool_close(struct octo_ethtool *et);
 
-/** Make a rule. */
+/** Make a rule, unless an older one of the flow, which the kernel did not remove, still stays. */
 __rte_internal
 int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uint32_t channel,
 			struct octo_ethtool_note **rule);
@@ -77,7 +77,7 @@ int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple,
 /**
  * Have a rule lead to another channel, with as little in between as the kernel allows. On failure
  * it leads where it did, or, if the kernel has removed it meanwhile and refuses it now, nowhere.
- * What a driver leaves beside the new rule, and does not remove now, is removed with it or before.
+ * What a driver leaves beside the new rule, and does not remove now, is removed before it.
  */
 __rte_internal
 int octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel);
@@ -94,7 +94,10 @@ __rte_internal
 bool
 octo_ethtool_is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs);
 
-/** Remove a rule; one that is not in the kernel any more counts as removed. */
+/**
+ * Remove a rule; one that is not in the kernel any more counts as removed. On failure the flow is
+ * led as before, also if it is an older rule that stays.
+ */
 __rte_internal
 int octo_ethtool_remove(struct octo_ethtool *et, struct octo_ethtool_note *rule);
 

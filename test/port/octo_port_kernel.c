@@ -285,6 +285,8 @@ static int delete (const struct ethtool_rxnfc *nfc)
 
 	if (ret != 0)
 		return ret;
+	if (k->stays == nfc->fs.location + 1)
+		return EBUSY;
 	if (nfc->fs.location >= k->size || !k->used[nfc->fs.location])
 		return ENOENT;
 	take(nfc->fs.location);

@@ -38,14 +38,15 @@ struct octo_port_kernel {
 	uint8_t hfunc;
 	uint8_t xfrm; /* RXH_XFRM_... of kernels from 6.8 on */
 	/* errno of a refusal, 0: none */
-	int no_rules;       /* of all that has to do with rules */
-	int no_reta;        /* of all that has to do with the RETA */
-	int insert;         /* of a rule */
-	int remove;         /* of a rule */
-	int read;           /* of a rule */
-	int set_reta;       /* of a RETA */
-	int change;         /* of everything that changes something */
-	int everything;     /* the netdev is gone, or the like */
+	int no_rules;   /* of all that has to do with rules */
+	int no_reta;    /* of all that has to do with the RETA */
+	int insert;     /* of a rule */
+	int remove;     /* of a rule */
+	uint32_t stays; /* EBUSY of the removal of the rule at this location less one, 0: none */
+	int read;       /* of a rule */
+	int set_reta;   /* of a RETA */
+	int change;     /* of everything that changes something */
+	int everything; /* the netdev is gone, or the like */
 	bool removes_first; /* a rule that is replaced is gone even if the new one is refused */
 	/* what was asked for and done */
 	unsigned int inserted;

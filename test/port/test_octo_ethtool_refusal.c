@@ -61,6 +61,55 @@ test_a_rule_that_is_left_is_noted(void **state)
 	assert_int_equal(octo_port_kernel_count(), 0);
 }
 
+/* An older rule would still lead the flow: the kernel refuses to remove it, again and again. */
+static void
+test_a_rule_goes_with_what_is_left_of_it(void **state)
+{
+	struct octo_ethtool_note *rule;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->special = true;
+	kernel->doubles = true;
+	et = octo_port_kernel_open();
+	rule = add(et, 7, 1);
+	kernel->stays = 1 + rule->fs.location;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_ethtool_remove(et, rule), -EBUSY);
+	assert_int_equal(octo_port_kernel_count(), 2);
+	kernel->stays = 0;
+	assert_int_equal(octo_ethtool_remove(et, rule), 0);
+	assert_int_equal(octo_port_kernel_count(), 0);
+	octo_ethtool_close(et);
+}
+
+/* All rules were to go, and one stayed. */
+static void
+test_a_rule_is_not_made_beside_one_that_is_left(void **state)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(7);
+	struct octo_ethtool_note *rule;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->special = true;
+	kernel->doubles = true;
+	et = octo_port_kernel_open();
+	rule = add(et, 7, 1);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_ethtool_flush(et), -EBUSY);
+	assert_int_equal(octo_ethtool_insert(et, &t, 3, &rule), -EBUSY);
+	assert_int_equal(octo_port_kernel_count(), 2);
+	add(et, 8, 3);
+	kernel->remove = 0;
+	rule = add(et, 7, 3);
+	assert_int_equal(octo_port_kernel_channel_of(7), 3);
+	assert_int_equal(octo_port_kernel_count(), 2);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 0);
+}
+
 /* A location that cannot be read is neither free, nor is its rule gone. */
 static void
 test_a_rule_that_cannot_be_read_stays(void **state)
@@ -178,6 +227,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		refusal_test(test_a_rule_that_is_left_is_noted),
+		refusal_test(test_a_rule_goes_with_what_is_left_of_it),
+		refusal_test(test_a_rule_is_not_made_beside_one_that_is_left),
 		refusal_test(test_a_rule_that_cannot_be_read_stays),
 		refusal_test(test_einval_means_a_free_location),
 		refusal_test(test_a_netdev_that_takes_no_rules_any_more),
