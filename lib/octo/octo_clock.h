@@ -56,6 +56,19 @@ octo_now_ms(void)
 }
 
 /**
+ * When to try again what has failed: 0.1 s later at first, 3.2 s later in the end.
+ *
+ * @param pause_ms
+ *   The last pause; 0 before the first.
+ */
+static inline uint64_t
+octo_next_try(uint32_t *pause_ms)
+{
+	*pause_ms = *pause_ms == 0 ? 100 : RTE_MIN(2 * *pause_ms, 3200u);
+	return octo_deadline(*pause_ms * UINT64_C(1000));
+}
+
+/**
  * Must the caller wait longer for a condition? Called repeatedly.
  *
  * @param until

@@ -69,14 +69,18 @@ static struct {
 	struct rte_flow_ops flow;
 	const struct rte_flow_ops *real;
 	bool silent;
+	unsigned int names; /* so many times, though it is silent */
+	unsigned int asked; /* so many times, since it is silent */
 } nic;
 
 static int
 pick_late(struct rte_eth_dev *dev, uint16_t *proxy, struct rte_flow_error *error)
 {
-	if (nic.silent)
+	nic.asked++;
+	if (nic.silent && nic.names == 0)
 		return rte_flow_error_set(error, EAGAIN, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 					  "no PF manages the switch yet");
+	nic.names -= nic.names > 0;
 	return nic.real->pick_transfer_proxy(dev, proxy, error);
 }
 
@@ -127,6 +131,27 @@ test_a_nic_names_a_proxy_late(void **state)
 	const uint16_t port = lose_the_proxy();
 
 	(void)state;
+	nic.silent = false;
+	octo_port_await(has_tier(port, "exact"));
+	octo_port_await(octo_port_rule_pf(port, 7) == 1);
+	octo_port_assert_arrives(port, 7, 1, 10);
+}
+
+/* It names one, and none when it is asked again at once; it is not asked ever more often. */
+static void
+test_a_nic_names_a_proxy_for_a_moment(void **state)
+{
+	const uint16_t port = lose_the_proxy();
+	unsigned int asked;
+
+	(void)state;
+	nic.names = 1;
+	octo_port_await(nic.names == 0);
+	octo_port_pass_us(5000000);
+	assert_true(has_tier(port, "queue"));
+	asked = nic.asked;
+	octo_port_pass_us(10000000);
+	assert_in_range(nic.asked - asked, 3, 4);
 	nic.silent = false;
 	octo_port_await(has_tier(port, "exact"));
 	octo_port_await(octo_port_rule_pf(port, 7) == 1);
@@ -307,6 +332,7 @@ main(void)
 		octo_port_test(test_flows_leave_a_pf_without_link_unpolled),
 		octo_port_test(test_every_proxy_goes),
 		octo_port_test(test_a_nic_names_a_proxy_late),
+		octo_port_test(test_a_nic_names_a_proxy_for_a_moment),
 		octo_port_test(test_a_tier_that_is_ignored_is_not_raised),
 		octo_port_test(test_a_pf_is_back_before_a_proxy_is_named),
 		octo_port_test(test_a_transfer_rule_waits_for_its_pf),

@@ -16,8 +16,6 @@
 
 /* Time limit for the NIC to name another transfer proxy PF before the tier is dropped. */
 #define SEEK_MS 1000
-/* Interval at which it is asked after that. */
-#define SEEK_AGAIN_MS 100
 
 /* Time limit for flipping rules in the thread that handles the loss of a PF. */
 #define HURRY_US 1000
@@ -76,7 +74,8 @@ static void
 drop_tier(struct octo_dev *octo)
 {
 	octo->failover.seeking = false;
-	octo->failover.seek_again = octo_deadline(SEEK_AGAIN_MS * 1000);
+	octo->failover.seek_pause = 0;
+	octo->failover.seek_again = octo_next_try(&octo->failover.seek_pause);
 	octo->tier = OCTO_TIER_QUEUE;
 	octo_learn_adapt_locked(octo);
 	OCTO_LOG(WARNING,
@@ -152,12 +151,11 @@ octo_failover_seek_again_locked(struct octo_dev *octo, uint64_t now)
 	if (f->seek_again == 0 || octo_gate_before(now, f->seek_again) ||
 	    octo->ignored != OCTO_IGNORED_NONE)
 		return;
-	f->seek_again = octo_deadline(SEEK_AGAIN_MS * 1000);
+	f->seek_again = octo_next_try(&f->seek_pause);
 	if (octo->mpfs_ops->probe(octo, &error) != 0) {
 		octo->proxy = OCTO_NO_PF;
 		return;
 	}
-	f->seek_again = 0;
 	raise_tier(octo);
 }
 

@@ -17,6 +17,7 @@ struct octo_failover {
 	bool seeking;         /* the transfer proxy PF is gone, and another is looked for */
 	uint64_t seek_until;  /* TSC */
 	uint64_t seek_again;  /* TSC, of the next look after that; 0: none is due */
+	uint32_t seek_pause;  /* ms, before that */
 	uint64_t lost_at;     /* TSC, when a PF was lost last, or lost its link; 0: never */
 	uint64_t age_due;     /* TSC, when aged flows that the loss holds back are announced */
 	uint32_t age_timeout; /* s, the shortest of flows that some PFs had reported */
