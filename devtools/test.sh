@@ -203,6 +203,8 @@ test_command() {
 	esac
 	prepare_build
 	refuse_installed_drivers
+	# it may be older than some tests
+	compile build.ninja
 	mapfile -t targets < <(targets_of "$which" "$name")
 	[ ${#targets[@]} -eq 0 ] || compile "${targets[@]}"
 	[ -z "$shell" ] || shell_in_vm

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """./octo: what it says without building or installing anything."""
 
+import os
 import re
 import subprocess
 
@@ -105,3 +106,27 @@ def test_scripts_have_help(script, option):
                           capture_output=True, check=False, timeout=env.seconds(30))
     assert done.returncode == 0 and done.stderr == ""
     assert done.stdout.startswith(f"usage: devtools/{script}.sh ")
+
+
+def test_tests_that_were_added_are_compiled(tmp_path):
+    """Though the build directory is older than they are."""
+    def ninja(*tests):
+        return "rule again\n  command = cp new.ninja build.ninja\n  generator = 1\n" \
+               "build build.ninja: again new.ninja\n" \
+               "rule make\n  command = touch $out\n" \
+               + "".join(f"build test/unit/{test}: make\n" for test in tests) \
+               + "build all: phony " + " ".join(f"test/unit/{test}" for test in tests) + "\n"
+
+    old = tmp_path / "build.ninja"
+    old.write_text(ninja("test_old"))
+    os.utime(old, (0, 0))
+    (tmp_path / "new.ninja").write_text(ninja("test_old", "test_new"))
+    skipped = "use_given_dpdk need prepare_build refuse_installed_drivers " \
+              "switch_autogroups_off run_unit say_result"
+    script = f"root={env.REPO}; . $root/devtools/common.sh; . $root/devtools/build.sh; " \
+             ". $root/devtools/test.sh; " \
+             f"for f in {skipped}; do eval \"$f() {{ :; }}\"; done; " \
+             f"choose_build_dir() {{ build_dir={tmp_path}; }}; test_command unit"
+    subprocess.run(["bash", "-euc", script], check=True, capture_output=True, text=True,
+                   timeout=env.seconds(30))
+    assert {path.name for path in (tmp_path / "test/unit").iterdir()} == {"test_old", "test_new"}
