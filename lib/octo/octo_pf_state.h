@@ -28,7 +28,7 @@ enum octo_pf_state {
 	OCTO_PF_RESYNC,      /**< polled, being resynced; not a home */
 	OCTO_PF_ACTIVE,      /**< may be a home; also without a link */
 	OCTO_PF_DRAIN_EJECT, /**< its device is being ejected: traffic leaves it in order */
-	OCTO_PF_DRAIN_BACK,  /**< it refused a rule: likewise, but its device stays */
+	OCTO_PF_DRAIN_BACK,  /**< it refused a rule: likewise, unless it is the last */
 	OCTO_PF_FLUSHING,    /**< unpublished; its Tx rings empty */
 	OCTO_PF_NB_STATES,
 	OCTO_PF_SAME = OCTO_PF_NB_STATES, /**< in a move: the state stays */
@@ -38,7 +38,7 @@ enum octo_pf_event {
 	OCTO_PF_EV_TIME,    /**< only time has passed */
 	OCTO_PF_EV_STARTED, /**< together with the others */
 	OCTO_PF_EV_JOINS,   /**< started while the others run */
-	OCTO_PF_EV_SYNCED,  /**< it has all rules */
+	OCTO_PF_EV_SYNCED,  /**< it has all rules; of the last one also after REFUSED */
 	OCTO_PF_EV_REFUSED, /**< it has refused a rule that others have */
 	OCTO_PF_EV_EJECT,   /**< the removal of its device is announced */
 	OCTO_PF_EV_EMPTY,   /**< nothing leads to it, and its rings were empty for the grace time */

@@ -449,12 +449,18 @@ octo_port_pf_is_there(unsigned int pf)
 }
 
 bool
-octo_port_pf_is_started(uint16_t port, unsigned int pf)
+octo_port_pf_is(uint16_t port, unsigned int pf, const char *state)
 {
 	struct octo_view_topology view;
 
 	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
-	return strcmp(view.pf[pf].state, "started") == 0;
+	return strcmp(view.pf[pf].state, state) == 0;
+}
+
+bool
+octo_port_pf_is_started(uint16_t port, unsigned int pf)
+{
+	return octo_port_pf_is(port, pf, "started");
 }
 
 bool

@@ -76,6 +76,8 @@ uint16_t octo_port_pf(unsigned int pf);
 bool octo_port_pf_is_there(unsigned int pf);
 /** The queues in its RETA of 128 entries, as a bit mask. */
 uint32_t octo_port_reta_of(unsigned int pf);
+/** Is it in this state of struct octo_view_topology? */
+bool octo_port_pf_is(uint16_t port, unsigned int pf, const char *state);
 /** Does the octo port use it? */
 bool octo_port_pf_is_started(uint16_t port, unsigned int pf);
 /** Does the octo port take it for the transfer proxy? */
@@ -132,6 +134,8 @@ bool octo_port_leads_to(uint16_t port, uint16_t src_port, uint16_t queue, int pf
 void octo_port_make(uint16_t port, uint16_t src_port, struct rte_mbuf **pkts, uint16_t n);
 /** Send n frames of the 5-tuple with this source port. */
 void octo_port_send(uint16_t port, uint16_t queue, uint16_t src_port, unsigned int n);
+/** Packets that the simulated NIC has lost or dropped. */
+uint64_t octo_port_lost(void);
 /** One burst of up to nb; @return what it got. */
 uint16_t octo_port_poll(uint16_t port, uint16_t queue, uint16_t nb, struct octo_port_tally *tally);
 /** Poll until this many came, or until nothing has come for long. */

@@ -8,6 +8,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "mpsim_control.h"
 #include "octo_port.h"
 
 #include "octo_flow_build.h"
@@ -221,6 +222,15 @@ count(struct octo_port_tally *tally, const struct rte_mbuf *m, uint16_t port)
 	tally->wrong_port += m->port != port;
 	tally->wrong_flow += m->pkt_len != OCTO_PORT_FRAME_LEN || f->ip.dst_addr != DST_IP ||
 			     f->udp.dst_port != DST_PORT;
+}
+
+uint64_t
+octo_port_lost(void)
+{
+	struct mpsim_account a;
+
+	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
+	return a.lost + a.dropped;
 }
 
 uint16_t

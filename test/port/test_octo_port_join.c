@@ -17,24 +17,6 @@
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
-static bool
-is_in_state(uint16_t port, unsigned int pf, const char *state)
-{
-	struct octo_view_topology view;
-
-	assert_int_equal(rte_pmd_octo_view_topology(port, &view), 0);
-	return strcmp(view.pf[pf].state, state) == 0;
-}
-
-static uint64_t
-lost(void)
-{
-	struct mpsim_account a;
-
-	assert_int_equal(rte_pmd_mpsim_account_get("T", &a), 0);
-	return a.lost + a.dropped;
-}
-
 /* A flow that comes by PF 1, which has packets of it in its ring. */
 static uint16_t
 fill_ring(const struct octo_port_conf *conf, unsigned int packets)
@@ -62,10 +44,10 @@ test_a_pf_that_is_ejected_loses_nothing(void **state)
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	assert_true(octo_port_pf_is_there(1));
-	assert_true(is_in_state(port, 1, "draining"));
+	assert_true(octo_port_pf_is(port, 1, "draining"));
 	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), !octo_port_pf_is_there(1)));
 	assert_int_equal(tally.packets, 100);
-	assert_int_equal(lost(), 0);
+	assert_int_equal(octo_port_lost(), 0);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,plug"), 0);
 	octo_port_await(octo_port_pf_is_started(port, 1));
@@ -91,7 +73,7 @@ test_every_pf_is_ejected(void **state)
 		octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 	}
 	assert_int_equal(tally.packets, 10);
-	assert_int_equal(lost(), 0);
+	assert_int_equal(octo_port_lost(), 0);
 }
 
 /* Nobody is waited for who does not poll. */
@@ -103,7 +85,7 @@ test_an_ejected_pf_that_nobody_polls(void **state)
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
 	octo_port_await(!octo_port_pf_is_there(1));
-	assert_int_equal(lost(), 100);
+	assert_int_equal(octo_port_lost(), 100);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
 
@@ -115,10 +97,10 @@ test_an_ejected_pf_dies(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
-	octo_port_await(is_in_state(port, 1, "draining"));
+	octo_port_await(octo_port_pf_is(port, 1, "draining"));
 	octo_port_remove_pf(1);
-	assert_true(is_in_state(port, 1, "gone"));
-	assert_int_equal(lost(), 100);
+	assert_true(octo_port_pf_is(port, 1, "gone"));
+	assert_int_equal(octo_port_lost(), 100);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
 	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
 }
@@ -131,9 +113,9 @@ test_the_port_is_stopped_while_a_pf_is_ejected(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
-	octo_port_await(is_in_state(port, 1, "draining"));
+	octo_port_await(octo_port_pf_is(port, 1, "draining"));
 	assert_int_equal(rte_eth_dev_stop(port), 0);
-	assert_true(is_in_state(port, 1, "gone"));
+	assert_true(octo_port_pf_is(port, 1, "gone"));
 	octo_port_await(!octo_port_pf_is_there(1));
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	octo_port_await(octo_port_rule_pf(port, FLOW) == 0);
@@ -150,7 +132,7 @@ test_the_last_pf_is_ejected(void **state)
 	octo_port_remove_pf(0);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,1000"), 0);
 	octo_port_await(!octo_port_pf_is_there(1));
-	octo_port_await(is_in_state(port, 1, "gone"));
+	octo_port_await(octo_port_pf_is(port, 1, "gone"));
 }
 
 #define RULES 40
@@ -165,8 +147,8 @@ begins_to_join(uint16_t port)
 {
 	octo_port_add_pf(&two_pfs, 1);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_slow," RULE_US), 0);
-	octo_port_await(is_in_state(port, 1, "joining") || octo_port_pf_is_started(port, 1));
-	return is_in_state(port, 1, "joining");
+	octo_port_await(octo_port_pf_is(port, 1, "joining") || octo_port_pf_is_started(port, 1));
+	return octo_port_pf_is(port, 1, "joining");
 }
 
 static void
@@ -207,7 +189,7 @@ test_rules_come_and_go_while_a_pf_joins(void **state)
 		assert_non_null(octo_port_steer(port, 2000 + i, QUEUE, NULL));
 		octo_port_poll(port, QUEUE, 32, &(struct octo_port_tally){0});
 	}
-	assert_true(is_in_state(port, 1, "joining"));
+	assert_true(octo_port_pf_is(port, 1, "joining"));
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	for (uint16_t i = 0; i < RULES; i++) {
@@ -243,7 +225,7 @@ test_a_transfer_rule_waits_for_a_joining_pf(void **state)
 	octo_port_add_pf(&two_pfs, 0);
 	octo_port_await(octo_port_pf_is_started(port, 0));
 	begin_to_join(port);
-	while (is_in_state(port, 1, "joining")) {
+	while (octo_port_pf_is(port, 1, "joining")) {
 		assert_null(octo_rule_on(octo, lead, 0));
 		octo_port_pass_us(10000);
 	}
@@ -260,7 +242,7 @@ test_a_rule_that_only_a_joining_pf_refuses(void **state)
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_fail,1,5,1"), 0);
 	assert_non_null(octo_port_steer(port, 3000, QUEUE, NULL));
-	octo_port_await(is_in_state(port, 1, "gone"));
+	octo_port_await(octo_port_pf_is(port, 1, "gone"));
 	octo_port_assert_arrives(port, 3000, QUEUE, 10);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	octo_port_await(octo_port_leads_to(port, 3000, QUEUE, 1));
@@ -310,7 +292,7 @@ test_an_indirect_action_that_a_joining_pf_refuses(void **state)
 	ingresses = faults->ingresses;
 	assert_non_null(octo_port_steer_by(port, 3000, handle, NULL));
 	assert_int_equal(faults->ingresses, ingresses);
-	octo_port_await(is_in_state(port, 1, "draining"));
+	octo_port_await(octo_port_pf_is(port, 1, "draining"));
 	handle = octo_port_indirect_queue(port, QUEUE);
 	assert_non_null(octo_port_steer_by(port, 3001, handle, NULL));
 	assert_int_equal(faults->ingresses, ingresses);
@@ -321,145 +303,6 @@ test_an_indirect_action_that_a_joining_pf_refuses(void **state)
 	assert_int_equal(octo_port_xstat(port, "rx_stray_packets"), 0);
 }
 
-/* One without some rules is better than none, and manages the switch until there is another. */
-static void
-test_the_last_pf_cannot_join(void **state)
-{
-	const uint16_t port = join_slowly();
-
-	(void)state;
-	octo_port_remove_pf(0);
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,rule_fail,1,5,1000000"), 0);
-	octo_port_await(is_in_state(port, 1, "draining"));
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,clear"), 0);
-	octo_port_await(octo_port_is_proxy(port, 1));
-	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
-	octo_port_assert_arrives(port, 1000, QUEUE, 1000);
-	assert_true(is_in_state(port, 1, "draining"));
-	octo_port_add_pf(&two_pfs, 0);
-	octo_port_await(octo_port_pf_is_started(port, 0));
-	octo_port_await(is_in_state(port, 1, "gone"));
-	assert_false(octo_port_is_proxy(port, 1));
-	octo_port_await(octo_port_pf_is_started(port, 1));
-	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
-	octo_port_assert_arrives(port, 1000, QUEUE, 10);
-}
-
-#define ROOM 8
-
-/* PF 1 came back, and has no room for most of the rules. */
-static uint16_t
-come_back_without_room(void)
-{
-	static const struct octo_port_conf small = {
-		.replug = true,
-		.all = "arfs_entries=" RTE_STR(ROOM),
-	};
-	const uint16_t port = octo_port_create(&two_pfs);
-
-	octo_port_up(port, 2);
-	for (uint16_t i = 0; i < RULES; i++) {
-		rule[i] = octo_port_steer(port, 1000 + i, QUEUE, NULL);
-		assert_non_null(rule[i]);
-	}
-	octo_port_remove_pf(1);
-	octo_port_add_pf(&small, 1);
-	octo_port_await(is_in_state(port, 1, "draining"));
-	return port;
-}
-
-/* PF 0 takes it, and PF 1 is given back soon. */
-static void
-test_a_rule_that_only_a_draining_pf_refuses(void **state)
-{
-	const uint16_t port = come_back_without_room();
-
-	(void)state;
-	assert_non_null(octo_port_steer(port, 3000, QUEUE, NULL));
-	assert_true(is_in_state(port, 1, "draining"));
-	octo_port_assert_arrives(port, 3000, QUEUE, 10);
-}
-
-/* PF 1 is the last. */
-static uint16_t
-join_without_room(void)
-{
-	const uint16_t port = come_back_without_room();
-
-	octo_port_remove_pf(0);
-	octo_port_await(is_in_state(port, 1, "draining") && octo_port_is_proxy(port, 1));
-	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
-	/* now its answer counts */
-	assert_null(octo_port_steer(port, 3000, QUEUE, NULL));
-	return port;
-}
-
-/* Packets are in the Rx ring of PF 1, and as many cannot leave its Tx ring. */
-static void
-fill_both_rings(uint16_t port, unsigned int packets)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_send(port, OTHER_QUEUE, 1000, packets);
-	octo_port_await((octo_port_poll(port, OTHER_QUEUE, 32, &tally),
-			 rte_eth_rx_queue_count(octo_port_pf(1), QUEUE) == (int)packets));
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,tx_stuck,on"), 0);
-	octo_port_send(port, OTHER_QUEUE, 1000, packets);
-}
-
-/* PF 0 is nobody's home before it has all rules, of which it refuses one. */
-static void
-refuse_to_join_next(uint16_t port)
-{
-	octo_port_add_pf(&two_pfs, 0);
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_fail,12,5,1"), 0);
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow," RULE_US), 0);
-	octo_port_await(is_in_state(port, 0, "joining"));
-	assert_int_equal(octo_port_xstat(port, "usable_pfs"), 1);
-	octo_port_await(is_in_state(port, 0, "draining"));
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_slow,0"), 0);
-}
-
-/* It has nothing to send or to receive any more when it is given back. */
-static void
-await_given_back(uint16_t port, unsigned int packets)
-{
-	struct octo_port_tally tally = {0};
-
-	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), tally.packets == packets));
-	octo_port_pass_us(500000);
-	assert_true(is_in_state(port, 1, "draining"));
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,tx_stuck,off"), 0);
-	octo_port_await((octo_port_poll(port, QUEUE, 32, &tally), is_in_state(port, 1, "gone")));
-	octo_port_receive(port, QUEUE, 2 * packets, &tally);
-	assert_int_equal(tally.packets, 2 * packets);
-	assert_int_equal(lost(), 0);
-}
-
-/* One of them goes on, the other is tried again, and nothing is lost by that. */
-static void
-test_two_pfs_cannot_join(void **state)
-{
-	const uint16_t port = join_without_room();
-
-	(void)state;
-	fill_both_rings(port, 20);
-	refuse_to_join_next(port);
-	await_given_back(port, 20);
-	for (unsigned int i = 0; i < 100; i++) {
-		octo_port_pass_us(100000);
-		octo_port_assert_arrives(port, 1000, QUEUE, 1);
-		assert_true(is_in_state(port, 0, "draining"));
-	}
-	for (uint16_t i = ROOM; i < RULES; i++)
-		assert_int_equal(rte_flow_destroy(port, rule[i], NULL), 0);
-	octo_port_await(octo_port_pf_is_started(port, 1));
-	octo_port_await(octo_port_pf_is_started(port, 0));
-	octo_port_await(octo_port_leads_to(port, 1000, QUEUE, 1));
-	octo_port_assert_arrives(port, 1000, QUEUE, 10);
-	assert_int_equal(lost(), 0);
-}
-
 /* It is lost again, or the port is stopped, before it has all rules. */
 static void
 test_a_pf_that_does_not_get_to_join(void **state)
@@ -468,7 +311,7 @@ test_a_pf_that_does_not_get_to_join(void **state)
 
 	(void)state;
 	octo_port_remove_pf(1);
-	assert_true(is_in_state(port, 1, "gone"));
+	assert_true(octo_port_pf_is(port, 1, "gone"));
 	octo_port_add_pf(&two_pfs, 1);
 	octo_port_await(octo_port_pf_is_started(port, 1));
 	begin_to_join(port);
@@ -488,8 +331,8 @@ test_a_pf_that_joins_is_ejected(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,eject,60000000"), 0);
-	octo_port_await(!is_in_state(port, 1, "joining"));
-	assert_true(is_in_state(port, 1, "draining"));
+	octo_port_await(!octo_port_pf_is(port, 1, "joining"));
+	assert_true(octo_port_pf_is(port, 1, "draining"));
 	octo_port_await(!octo_port_pf_is_there(1));
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
@@ -583,10 +426,7 @@ main(void)
 		join_test(test_a_transfer_rule_waits_for_a_joining_pf),
 		join_test(test_a_rule_that_only_a_joining_pf_refuses),
 		join_test(test_a_rule_that_a_joining_pf_finds_invalid),
-		join_test(test_a_rule_that_only_a_draining_pf_refuses),
 		join_test(test_an_indirect_action_that_a_joining_pf_refuses),
-		join_test(test_the_last_pf_cannot_join),
-		join_test(test_two_pfs_cannot_join),
 		join_test(test_a_pf_that_does_not_get_to_join),
 		join_test(test_a_pf_that_joins_is_ejected),
 		join_test(test_a_pf_joins_at_the_start_with_fewer_queues),

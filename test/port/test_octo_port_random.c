@@ -31,7 +31,6 @@
 /* After the last fault: a PF that could not join is tried again a minute later. */
 #define ROUND_US 5000
 #define MAX_ROUNDS 20000
-#define RESTART_ROUNDS 1000
 #define PENDING_ROUNDS 100
 #define REST_ROUNDS 1200
 
@@ -445,9 +444,6 @@ settle(void)
 	/* a PF may be about to go */
 	rest(PENDING_ROUNDS);
 	for (unsigned int round = 0; round < MAX_ROUNDS && !is_whole(); round++) {
-		/* the last PF goes on without the rules that it refused, until a restart */
-		if (round % RESTART_ROUNDS == RESTART_ROUNDS - 1 && r.conf->sliced)
-			stop();
 		if (r.stopped)
 			start();
 		for (unsigned int pf = 0; pf < r.nb_ports && round % 100 == 0; pf++)

@@ -71,7 +71,7 @@ assert_is_not_drained(enum octo_pf_state before, enum octo_pf_state after, enum 
 	if (before != OCTO_PF_DRAIN_EJECT)
 		assert_int_not_equal(after, OCTO_PF_DRAIN_EJECT);
 	if (before == OCTO_PF_DRAIN_BACK && event != EV(LOST) && event != EV(STOPPED) &&
-	    event != EV(EJECT))
+	    event != EV(EJECT) && event != EV(SYNCED))
 		assert_int_equal(after, OCTO_PF_DRAIN_BACK);
 }
 
@@ -98,6 +98,8 @@ check_transition(const struct octo_pf_fsm *p, enum octo_pf_event event, enum oct
 	}
 	if (event == EV(REFUSED))
 		assert_int_equal(p->state, OCTO_PF_DRAIN_BACK);
+	if (event == EV(SYNCED))
+		assert_int_equal(p->state, OCTO_PF_ACTIVE);
 }
 
 static void
@@ -148,6 +150,8 @@ happen_to_pf(struct octo *o, unsigned int i)
 	case 6:
 		if (s == OCTO_PF_RESYNC)
 			step(o, i, one_in(o, 3) ? EV(REFUSED) : EV(SYNCED));
+		else if (s == OCTO_PF_DRAIN_BACK && octo_pf_state_is_last(o->pf, NB_PFS, i))
+			step(o, i, one_in(o, 3) ? EV(SYNCED) : EV(TIME));
 		break;
 	default:
 		step(o, i, EV(TIME));

@@ -34,7 +34,7 @@ static const struct {
 } transitions[] = {
 	ROW(STARTED, "O", 'A', NEVER, 0),
 	ROW(JOINS, "O", 'R', NEVER, 0),
-	ROW(SYNCED, "R", 'A', NEVER, DO(JOINED)),
+	ROW(SYNCED, "RB", 'A', NEVER, DO(JOINED)),
 	ROW(REFUSED, "R", 'B', BACK, 0),
 	ROW(EJECT, "RAB", 'E', EJECT, 0),
 	ROW(EJECT, "O", 'O', NEVER, DO(RMV)),
@@ -198,6 +198,22 @@ test_the_last_usable_pf_is_not_drained(void **state)
 	}
 }
 
+/* It goes on without some rules until it has them. */
+static void
+test_the_last_pf_gets_its_rules_later(void **state)
+{
+	const uint64_t later = T0 + 2 * BACK_MS * WORLD_MS;
+	struct octo_pf_fsm p = in_state(OCTO_PF_RESYNC);
+	struct octo_pf_todo todo;
+
+	(void)state;
+	octo_pf_state_step(&p, EV(REFUSED), true, T0);
+	todo = octo_pf_state_step(&p, EV(SYNCED), true, later);
+	assert_int_equal(todo.actions, DO(JOINED));
+	assert_int_equal(todo.deadline, OCTO_PORT_NEVER);
+	assert_int_equal(p.state, OCTO_PF_ACTIVE);
+}
+
 static void
 test_a_pf_without_link_is_not_drained(void **state)
 {
@@ -306,6 +322,7 @@ main(void)
 		cmocka_unit_test(test_every_state_is_reached_and_left),
 		cmocka_unit_test(test_an_ejected_pf_drains_and_flushes_in_time),
 		cmocka_unit_test(test_the_last_usable_pf_is_not_drained),
+		cmocka_unit_test(test_the_last_pf_gets_its_rules_later),
 		cmocka_unit_test(test_a_pf_without_link_is_not_drained),
 		cmocka_unit_test(test_whoever_ejects_a_pf_waits_for_it_also_at_a_stop),
 		cmocka_unit_test(test_usable_are_active_ones_with_link_else_all_that_are_polled),

@@ -7,7 +7,8 @@
  * its rings are empty: nothing is lost or reordered. If it dies meanwhile, or nothing polls it,
  * it is lost as any other PF.
  *
- * A PF that came back and cannot have the rules of the others is drained, too.
+ * A PF that came back and cannot have the rules of the others is drained, too. The last one goes
+ * on, until it has them or is not the last any more.
  */
 
 #include <rte_cycles.h>
@@ -252,9 +253,10 @@ look(struct octo_dev *octo, uint8_t port)
 	if (state != OCTO_PF_DRAIN_EJECT && !stays)
 		return OCTO_PF_EV_TIME;
 	/* the others are gone, or have no link: a PF without some rules is better than none */
-	if (stays && octo_pf_state_is_last(octo->role, octo->nb_ports, port)) {
+	if (octo_port_is_kept(octo, port)) {
 		d->drained = 0;
 		d->count_until = 0;
+		octo_sync_port_again_locked(octo, port);
 		return OCTO_PF_EV_TIME;
 	}
 	if (!octo_port_works_locked(&octo->port[port]))

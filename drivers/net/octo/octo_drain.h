@@ -18,6 +18,8 @@ struct octo_draining {
 	uint64_t drained;     /* TSC; what was sent to it before is in its rings then, 0: not set */
 	uint64_t packets;     /* it was given to send, as of the last look */
 	uint64_t count_until; /* TSC; hits of its rules are read until then, 0: not begun */
+	uint64_t retry;       /* TSC, of the rules that the last PF refused; 0: not set */
+	uint32_t pause_ms;    /* before that */
 	bool counting;        /* some of these are left */
 	bool others;          /* if counting: rules without a 5-tuple are next */
 };

@@ -187,6 +187,14 @@ octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_eve
 	return todo;
 }
 
+/* Did it fail to join, and goes on as the last one? */
+bool
+octo_port_is_kept(const struct octo_dev *octo, uint8_t port)
+{
+	return octo->role[port].state == OCTO_PF_DRAIN_BACK &&
+	       octo_pf_state_is_last(octo->role, octo->nb_ports, port);
+}
+
 /*
  * May the port lack rules that the others have? It is joining, or failed to and is given back,
  * unless it goes on as the last one.
@@ -195,8 +203,7 @@ bool
 octo_port_may_lack_rules(const struct octo_dev *octo, uint8_t port)
 {
 	return octo_port_is_joining(octo, port) ||
-	       (octo->role[port].state == OCTO_PF_DRAIN_BACK &&
-		!octo_pf_state_is_last(octo->role, octo->nb_ports, port));
+	       (octo->role[port].state == OCTO_PF_DRAIN_BACK && !octo_port_is_kept(octo, port));
 }
 
 /*
@@ -206,7 +213,10 @@ octo_port_may_lack_rules(const struct octo_dev *octo, uint8_t port)
 bool
 octo_port_excuse_locked(struct octo_dev *octo, uint8_t port, int ret)
 {
-	if (octo_port_is_joining(octo, port) && octo->sync.joining.ret == 0)
+	const bool may_lack = octo_port_may_lack_rules(octo, port);
+
+	/* also while it is not the last for a moment, and its rules are tried again */
+	if (may_lack && octo->sync.joining.port == port && octo->sync.joining.ret == 0)
 		octo->sync.joining.ret = ret;
-	return octo_port_may_lack_rules(octo, port);
+	return may_lack;
 }

@@ -394,6 +394,7 @@ bool octo_port_is_joining(const struct octo_dev *octo, uint8_t port);
 bool octo_port_is_any_joining(const struct octo_dev *octo);
 bool octo_port_is_ejected(const struct octo_dev *octo, uint8_t port);
 uint32_t octo_port_role_hear_locked(struct octo_dev *octo, uint8_t port, enum octo_pf_event event);
+bool octo_port_is_kept(const struct octo_dev *octo, uint8_t port);
 bool octo_port_may_lack_rules(const struct octo_dev *octo, uint8_t port);
 bool octo_port_excuse_locked(struct octo_dev *octo, uint8_t port, int ret);
 bool octo_port_works_locked(const struct octo_port *port);

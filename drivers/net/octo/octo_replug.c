@@ -189,9 +189,29 @@ resynced(struct octo_dev *octo, uint8_t i)
 	return link_changed;
 }
 
+/* Is it joining, or getting the rules that it goes on without? */
+static bool
+gets_rules(const struct octo_dev *octo, uint8_t i)
+{
+	return octo_port_is_joining(octo, i) || octo_sync_port_is_tried_again(octo, i);
+}
+
+/* It cannot have the rules of the others. Returns whether the port's link changed. */
+static bool
+refused(struct octo_dev *octo, uint8_t i, int ret)
+{
+	struct octo_draining *d = &octo->port[i].draining;
+
+	octo->port[i].refusal = -ret;
+	if (octo_port_is_joining(octo, i))
+		return octo_drain_give_back_locked(octo, i);
+	d->retry = octo_next_try(&d->pause_ms);
+	return false;
+}
+
 /*
- * Insert another slice of rules on the joining PF. Called by the control thread, without the mutex.
- * Returns whether some are left.
+ * Insert another slice of rules on the joining PF, or on the last one. Called by the control
+ * thread, without the mutex. Returns whether some are left.
  */
 bool
 octo_replug_resync_slice(struct octo_dev *octo)
@@ -200,22 +220,21 @@ octo_replug_resync_slice(struct octo_dev *octo)
 	bool link_changed = false;
 	int ret = -ENODEV;
 
-	if (!octo_port_is_any_joining(octo))
+	if (!octo_port_is_any_joining(octo) && !octo->sync.joining.again)
 		return false;
 	octo_lock_give_way(octo);
 	octo_lock(octo);
-	if (octo_port_is_joining(octo, i)) {
+	if (gets_rules(octo, i)) {
 		ret = octo_sync_port_locked(octo);
-		if (!octo_port_is_joining(octo, i)) {
+		if (!gets_rules(octo, i))
 			ret = -ENODEV;
-		} else if (ret == 0) {
+		else if (ret == 0)
 			link_changed = resynced(octo, i);
-		} else if (ret != -EAGAIN) {
-			/* it cannot have the rules of the others */
-			octo->port[i].refusal = -ret;
-			link_changed = octo_drain_give_back_locked(octo, i);
-		}
+		else if (ret != -EAGAIN)
+			link_changed = refused(octo, i, ret);
 	}
+	if (ret != -EAGAIN)
+		octo->sync.joining.again = false;
 	octo_unlock(octo);
 	if (link_changed)
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);

@@ -15,11 +15,6 @@
 #define SLICE_RULES 64
 #define SLICE_US 50
 
-/* Delay until flows that failed to follow their queue are tried again the first time. */
-#define RETRY_MS 100u
-/* Upper limit of the delay: a full table may stay full, and a retry tries every flow. */
-#define RETRY_MAX_MS 3200u
-
 static void
 mark(struct octo_dev *octo, uint8_t lost, bool all)
 {
@@ -292,13 +287,6 @@ walk(struct octo_dev *octo, uint16_t queue)
 	return ret;
 }
 
-static uint64_t
-next_try(uint32_t *pause_ms)
-{
-	*pause_ms = RTE_MIN(RTE_MAX(2 * *pause_ms, RETRY_MS), RETRY_MAX_MS);
-	return octo_deadline(*pause_ms * 1000);
-}
-
 /* A flow that failed to follow arrives as a stray: log once, try again after a delay. */
 static void
 put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed)
@@ -310,7 +298,7 @@ put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed)
 	if (q->retry == 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
 			 octo->port_id, failed, queue, name);
-	q->retry = next_try(&q->pause_ms);
+	q->retry = octo_next_try(&q->pause_ms);
 }
 
 static void
@@ -412,7 +400,7 @@ sync_transfer(struct octo_dev *octo)
 	}
 	say_missing(octo, failed, &error);
 	if (sync->transfer)
-		sync->transfer_retry = next_try(&sync->transfer_pause_ms);
+		sync->transfer_retry = octo_next_try(&sync->transfer_pause_ms);
 	else
 		sync->transfer_pause_ms = 0;
 }
@@ -485,6 +473,30 @@ octo_sync_port_begin_locked(struct octo_dev *octo, uint8_t port)
 	octo->sync.cursor[OCTO_CURSOR_PORT] = TAILQ_FIRST(&octo->rules);
 }
 
+void
+octo_sync_port_again_locked(struct octo_dev *octo, uint8_t port)
+{
+	struct octo_draining *d = &octo->port[port].draining;
+
+	octo_assert_locked(octo);
+	if (octo_port_is_any_joining(octo) || octo_sync_port_is_tried_again(octo, port))
+		return;
+	if (d->retry == 0)
+		d->retry = octo_next_try(&d->pause_ms);
+	if (octo_now() < d->retry)
+		return;
+	octo_sync_port_begin_locked(octo, port);
+	octo->sync.joining.again = true;
+	octo->sync.joining.ret = octo_indirect_join_locked(octo);
+}
+
+bool
+octo_sync_port_is_tried_again(const struct octo_dev *octo, uint8_t port)
+{
+	return octo->sync.joining.again && octo->sync.joining.port == port &&
+	       octo_port_is_kept(octo, port);
+}
+
 /* The next rule to insert, or NULL after the last. Rules created since are on the port already. */
 static struct rte_flow *
 next_of_port(struct octo_dev *octo)
@@ -504,25 +516,38 @@ log_refusal(const struct octo_dev *octo, const struct rte_flow_error *error)
 						  rte_strerror(-octo->sync.joining.ret));
 }
 
+/* Returns whether the walk goes on: one that tries again what was refused visits all rules. */
+static bool
+join_next(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	struct octo_sync_port *joining = &octo->sync.joining;
+	int ret = octo_fanout_is_transfer(rule) ? 0 : octo_fanout_join_locked(octo, rule, error);
+
+	/* the only rule of a flow is tried again with its queue */
+	if (joining->again && joining->ret == 0 && !octo_rule_is_sole(octo, rule))
+		joining->ret = ret;
+	return joining->again || joining->ret == 0;
+}
+
 int
 octo_sync_port_locked(struct octo_dev *octo)
 {
 	const uint64_t end = octo_deadline(SLICE_US);
 	struct rte_flow_error error = {.message = NULL};
 	const struct octo_sync_port *joining = &octo->sync.joining;
+	bool more = joining->again || joining->ret == 0;
 
 	octo_assert_locked(octo);
 	/* pending operations of flow queues do not include this port, which has no such queues */
 	octo_async_settle_locked(octo);
-	for (unsigned int n = 0; n < SLICE_RULES && octo_now() < end && joining->ret == 0; n++) {
+	for (unsigned int n = 0; more && n < SLICE_RULES && octo_now() < end; n++) {
 		struct rte_flow *rule = next_of_port(octo);
 
 		if (rule == NULL)
-			return 0;
-		if (!octo_fanout_is_transfer(rule))
-			octo_fanout_join_locked(octo, rule, &error);
+			return joining->ret;
+		more = join_next(octo, rule, &error);
 	}
-	if (joining->ret == 0)
+	if (more)
 		return -EAGAIN;
 	log_refusal(octo, &error);
 	return joining->ret;

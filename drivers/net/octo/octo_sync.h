@@ -46,10 +46,14 @@ struct octo_sync_queue {
 	bool divided; /* of slices: what names it may lead to other legs than that of leg_pf */
 };
 
-/* The port that joins: its rules are inserted, one after the other. Its role is OCTO_PF_RESYNC. */
+/*
+ * The port that joins: its rules are inserted, one after the other. Its role is OCTO_PF_RESYNC, or
+ * OCTO_PF_DRAIN_BACK of one that goes on as the last.
+ */
 struct octo_sync_port {
 	uint8_t port; /* index */
 	bool others;  /* rules without a 5-tuple are next */
+	bool again;   /* the port goes on as the last: rules that it refused are tried again */
 	int ret;      /* error of the port, 0: none so far */
 };
 
@@ -91,6 +95,10 @@ void octo_sync_stop_locked(struct octo_dev *octo);
 
 /* The rules of a port that has started, and joins. */
 void octo_sync_port_begin_locked(struct octo_dev *octo, uint8_t port);
+
+/* The port goes on as the last: begin with its rules again, if it is time. */
+void octo_sync_port_again_locked(struct octo_dev *octo, uint8_t port);
+bool octo_sync_port_is_tried_again(const struct octo_dev *octo, uint8_t port);
 
 /* A slice of them: 0 after the last one, -EAGAIN if some are left, else the error of the port. */
 int octo_sync_port_locked(struct octo_dev *octo);
