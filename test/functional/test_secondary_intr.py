@@ -160,6 +160,25 @@ def test_it_is_removed_until_a_pf_is_back_that_is_not_used(primary):
     telemetry.close()
 
 
+def test_a_pf_that_the_secondary_lacks(primary):
+    """What comes by it wakes nobody, until the secondary has it."""
+    assert primary.ask("start", primary.port) == 0
+    secondary = start_secondary(primary)
+    telemetry = Telemetry(primary.prefix)
+    start = len(secondary.text)
+    assert secondary.ask("lack", 0) == 0
+    assert primary.ask("send", primary.port, 1) == 1
+    assert secondary.ask("nap", primary.port, 0) == 0
+    secondary.expect("asleep", start)
+    assert primary.ask("send", primary.port, 1) == 1
+    wait_until("both wait", lambda: telemetry.get("/ethdev/stats", 0)["ipackets"] == 2)
+    telemetry.close()
+    assert secondary.ask("removed", primary.port) == 0
+    assert secondary.text.count("asleep", start) == 1
+    assert secondary.ask("gain", 0) == 0
+    secondary.expect("got 2", start)
+
+
 def test_a_stop_wakes_and_a_restart_keeps_the_descriptor(primary):
     """Nobody sleeps at a port that is stopped."""
     assert primary.ask("start", primary.port) == 0

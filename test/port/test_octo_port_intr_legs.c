@@ -15,6 +15,8 @@
 #include "octo_port.h"
 #include "octo_port_async.h"
 
+#include "octo_rx_intr.h"
+
 #define FLOW 200
 #define NB_PFS 4
 #define LOOK_US 2000
@@ -215,6 +217,55 @@ test_a_pf_that_stays_out_is_named_once(void **state)
 	free(text);
 }
 
+/* A secondary polls queue 0, which lacks PF 1. Its first arming looks for what was signalled. */
+static void
+arm_without(uint16_t port, uint32_t lacking)
+{
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(octo_rx_intr_switch(rte_eth_devices[port].data->dev_private, 0,
+						     true, lacking),
+				 0);
+}
+
+/* Packets that the poller cannot get do not keep it awake, those by the leg that it has wake it. */
+static void
+check_lacking(uint16_t port)
+{
+	assert_non_null(octo_port_overrule(FLOW, 0));
+	assert_non_null(octo_port_overrule(FLOW + 1, 1));
+	octo_port_send(port, 1, FLOW + 1, 1);
+	arm_without(port, RTE_BIT32(1));
+	is_woken(LOOK_US);
+	arm_without(port, RTE_BIT32(1));
+	assert_false(is_woken(LONG_US));
+	octo_port_send(port, 1, FLOW + 1, 1);
+	assert_false(is_woken(LONG_US));
+	octo_port_send(port, 1, FLOW, 1);
+	assert_true(is_woken(LONG_US));
+}
+
+static void
+test_a_leg_that_the_poller_lacks(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2};
+	const uint16_t port = start_port_that_counts(&conf);
+
+	(void)state;
+	check_lacking(port);
+	/* it is there again */
+	arm_without(port, 0);
+	assert_true(is_woken(LOOK_US));
+}
+
+static void
+test_a_blind_leg_that_the_poller_lacks(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2};
+
+	(void)state;
+	check_lacking(start_port(&conf));
+}
+
 int
 main(void)
 {
@@ -223,6 +274,8 @@ main(void)
 		octo_port_test(test_a_packet_before_a_leg_that_joined_is_armed),
 		octo_port_test(test_the_event_of_a_leg_that_counts_is_taken),
 		octo_port_test(test_a_pf_that_stays_out_is_named_once),
+		octo_port_test(test_a_leg_that_the_poller_lacks),
+		octo_port_test(test_a_blind_leg_that_the_poller_lacks),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

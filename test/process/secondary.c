@@ -9,7 +9,9 @@
  * number. "attach NAME LENGTH" sends a message with so many zeros and a descriptor to the primary,
  * or from there to all others. "mix PORT QUEUE NAME LENGTH" does both, many times, and says what
  * "intr" failed with. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a
- * Tx queue up. "removed PORT" says whether the port is.
+ * Tx queue up. "removed PORT" says whether the port is. "lack PF" makes of a PF's port what is left
+ * when EAL has detached it, and "gain PF" undoes that. "nap PORT QUEUE" is "sleep" in a thread, and
+ * "poll PORT QUEUE" a burst.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
  * PORT" it, and "send PORT FLOW" a frame of that flow. "plug NAME ARGS" makes a vdev, and stays
@@ -206,6 +208,27 @@ sleep_for_packets(uint16_t port, uint16_t queue)
 	return ret == 0 ? n : ret;
 }
 
+static struct {
+	unsigned int port, queue;
+} bed;
+
+static void *
+nap(void *arg)
+{
+	RTE_SET_USED(arg);
+	printf("got %d\n", sleep_for_packets((uint16_t)bed.port, (uint16_t)bed.queue));
+	return NULL;
+}
+
+static int
+take_nap(void)
+{
+	pthread_t thread;
+	int ret = pthread_create(&thread, NULL, nap, NULL);
+
+	return ret != 0 ? -ret : -pthread_detach(thread);
+}
+
 static int
 attach_fd(struct rte_mp_msg *msg)
 {
@@ -228,6 +251,20 @@ mix(struct rte_mp_msg *msg, uint16_t port, uint16_t queue)
 }
 
 static int
+lack(struct rte_eth_dev *dev)
+{
+	dev->state = RTE_ETH_DEV_UNUSED;
+	return 0;
+}
+
+static int
+gain(struct rte_eth_dev *dev)
+{
+	dev->state = RTE_ETH_DEV_ATTACHED;
+	return rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_NEW, NULL);
+}
+
+static int
 obey_intr(const char *line)
 {
 	struct rte_mp_msg msg = {0};
@@ -244,6 +281,14 @@ obey_intr(const char *line)
 		return sleep_for_packets((uint16_t)port, (uint16_t)queue);
 	if (sscanf(line, "fd %u %u", &port, &queue) == 2)
 		return rte_eth_dev_rx_intr_ctl_q_get_fd((uint16_t)port, (uint16_t)queue);
+	if (sscanf(line, "nap %u %u", &bed.port, &bed.queue) == 2)
+		return take_nap();
+	if (sscanf(line, "poll %u %u", &port, &queue) == 2)
+		return poll_queue((uint16_t)port, (uint16_t)queue);
+	if (sscanf(line, "lack %u", &port) == 1)
+		return lack(&rte_eth_devices[port]);
+	if (sscanf(line, "gain %u", &port) == 1)
+		return gain(&rte_eth_devices[port]);
 	if (sscanf(line, "setup %u %u", &port, &queue) == 2)
 		return setup((uint16_t)port, (uint16_t)queue);
 	if (sscanf(line, "start %u", &port) == 1)

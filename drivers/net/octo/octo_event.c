@@ -16,6 +16,7 @@
 #include "octo_clock.h"
 #include "octo_peers.h"
 #include "octo_private.h"
+#include "octo_rx_intr.h"
 
 /* The PF's removal is announced: it is drained if it works, and lost at once if not. */
 static void
@@ -75,6 +76,8 @@ on_new(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_par
 		octo_registry_foreach(claim, &port_id);
 	else
 		octo_registry_foreach(end_removal, NULL);
+	if (octo_legs_borrowed)
+		octo_rx_intr_gain();
 	return 0;
 }
 

@@ -134,6 +134,13 @@ octo_legs_follow(const struct octo_dev *octo, uint32_t legs)
 	return unlikely(octo_legs_borrowed) ? octo_legs_look(octo, legs) : legs;
 }
 
+/** Of live legs, those that this process cannot use. */
+static inline uint32_t
+octo_legs_lacking(const struct octo_dev *octo, uint32_t live)
+{
+	return live & ~octo_legs_follow(octo, live);
+}
+
 /** The leg that is asked: the home leg if it is live, or else the first one; live is not 0. */
 static inline uint8_t
 octo_legs_told(uint32_t live, uint8_t home)

@@ -489,12 +489,13 @@ may_wait(const struct octo_rxq *q, struct queue_intr *intr, uint32_t live, uint3
 }
 
 static int
-arm(struct octo_rxq *q, struct queue_intr *intr)
+arm(struct octo_rxq *q, struct queue_intr *intr, uint32_t lacking)
 {
 	/* first, so that all that comes from now on makes the descriptor readable again */
 	const uint32_t signalled = take_signals(intr);
 	/* pairs with the release in octo_topo_publish_live() */
-	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
+	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire) &
+			      ~lacking;
 	bool waits = false;
 	int ret = 0;
 
@@ -525,7 +526,7 @@ disarm(const struct octo_rxq *q, const struct queue_intr *intr)
 }
 
 int
-octo_rx_intr_switch(struct octo_dev *octo, uint16_t queue_id, bool on)
+octo_rx_intr_switch(struct octo_dev *octo, uint16_t queue_id, bool on, uint32_t lacking)
 {
 	struct port_intr *p = port_of(octo);
 	struct octo_rxq *q;
@@ -537,7 +538,7 @@ octo_rx_intr_switch(struct octo_dev *octo, uint16_t queue_id, bool on)
 	if (q == NULL)
 		return -EAGAIN;
 	if (on)
-		return arm(q, &p->queue[queue_id]);
+		return arm(q, &p->queue[queue_id], lacking);
 	disarm(q, &p->queue[queue_id]);
 	return 0;
 }

@@ -25,11 +25,13 @@ struct octo_rxq;
  * In the primary, under octo->walkers: arm all legs of a queue, or disarm them. Nobody polls the
  * queue meanwhile. Any queue id: the caller may be another process.
  *
+ * @param lacking
+ *   Legs whose packets the process that polls the queue cannot get: they are not armed.
  * @return
  *   0; -ENOTSUP: the port or the queue has no interrupts; -EAGAIN: the queue is being set up again;
  *   another negative errno of a PF.
  */
-int octo_rx_intr_switch(struct octo_dev *octo, uint16_t queue_id, bool on);
+int octo_rx_intr_switch(struct octo_dev *octo, uint16_t queue_id, bool on, uint32_t lacking);
 
 /** In the primary: the descriptor of a queue, or -1; any queue id. Under octo->walkers. */
 int octo_rx_intr_get_fd(const struct octo_dev *octo, uint16_t queue_id);
@@ -125,6 +127,12 @@ void octo_rx_intr_borrow(struct rte_eth_dev *dev);
  * given without an answer, too.
  */
 void octo_rx_intr_give(struct octo_dev *octo);
+
+/**
+ * In a secondary that is getting the port of a PF: wake all pollers, as those of this process have
+ * not armed its legs. From any thread: the primary is asked later, by EAL's interrupt thread.
+ */
+void octo_rx_intr_gain(void);
 
 /** In a secondary that releases the port: give them back; it may have no descriptors. */
 void octo_rx_intr_return(struct rte_eth_dev *dev);

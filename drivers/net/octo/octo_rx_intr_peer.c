@@ -10,6 +10,7 @@
 #include <rte_interrupts.h>
 
 #include "octo_ask.h"
+#include "octo_clock.h"
 #include "octo_private.h"
 #include "octo_rx_intr.h"
 
@@ -20,6 +21,7 @@ enum what {
 	GET_FDS, /* of this queue and of those that follow, as many as go into a message */
 	ARM,
 	DISARM,
+	WAKE, /* the pollers of all queues */
 };
 
 struct ask {
@@ -27,8 +29,11 @@ struct ask {
 	uint64_t owner_id; /* identifies the octo port: owner ids are unique */
 	uint16_t port_id;
 	uint16_t queue_id;
-	uint32_t what;
+	uint16_t what;
+	uint16_t lacking; /* legs */
 };
+
+static_assert(OCTO_MAX_PFS <= 16, "a bit for each leg");
 
 struct answer {
 	struct octo_ask_head head;
@@ -68,7 +73,10 @@ serve_port(struct octo_dev *octo, const struct ask *ask, struct rte_mp_msg *answ
 		return 0;
 	case ARM:
 	case DISARM:
-		return octo_rx_intr_switch(octo, ask->queue_id, ask->what == ARM);
+		return octo_rx_intr_switch(octo, ask->queue_id, ask->what == ARM, ask->lacking);
+	case WAKE:
+		octo_rx_intr_wake_all(octo);
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -109,6 +117,22 @@ on_ask(const struct rte_mp_msg *msg, const void *peer)
 	return rte_mp_reply(&reply, peer);
 }
 
+/* A queue that is being set up again is not live. */
+static uint16_t
+lacking_legs(const struct octo_dev *octo, uint16_t queue_id)
+{
+	struct octo_rxq *q = octo_data(octo)->rx_queues[queue_id];
+	uint32_t lacking;
+
+	if (q == NULL)
+		return 0;
+	octo_askers_enter(octo_legs_askers(q->askers));
+	lacking = octo_legs_lacking(octo,
+				    rte_atomic_load_explicit(&q->live, rte_memory_order_acquire));
+	octo_askers_leave(octo_legs_askers(q->askers));
+	return (uint16_t)lacking;
+}
+
 /* Returns what the primary does, or -ETIMEDOUT if it does not answer. */
 static int
 ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what, struct rte_mp_msg *msg)
@@ -117,7 +141,8 @@ ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what, stru
 		.owner_id = octo->owner_id,
 		.port_id = octo->port_id,
 		.queue_id = queue_id,
-		.what = what,
+		.what = (uint16_t)what,
+		.lacking = what == ARM ? lacking_legs(octo, queue_id) : 0,
 	};
 	struct rte_mp_msg question = {.name = ASK, .len_param = sizeof(ask)};
 	struct answer answer = {.ret = -ETIMEDOUT};
@@ -323,6 +348,29 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 	return ret;
 }
 
+static void
+wake_all(struct octo_dev *octo, const void *what)
+{
+	struct rte_mp_msg answer;
+
+	RTE_SET_USED(what);
+	if (rte_eth_devices[octo->port_id].intr_handle != NULL)
+		ask_primary(octo, 0, WAKE, &answer);
+}
+
+static void
+gain(void *arg)
+{
+	RTE_SET_USED(arg);
+	octo_registry_foreach(wake_all, NULL);
+}
+
+void
+octo_rx_intr_gain(void)
+{
+	octo_alarm_set(1, gain, NULL);
+}
+
 static int
 switch_intr(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 {
@@ -333,7 +381,7 @@ switch_intr(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 		return call_primary(dev, queue_id, what);
 	/* as in serve(): a setup of the queue waits for that, too */
 	octo_askers_enter(&octo->walkers);
-	ret = octo_rx_intr_switch(octo, queue_id, what == ARM);
+	ret = octo_rx_intr_switch(octo, queue_id, what == ARM, 0);
 	octo_askers_leave(&octo->walkers);
 	return ret;
 }

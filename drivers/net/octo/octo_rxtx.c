@@ -188,7 +188,7 @@ static void
 pass_lacking_legs(struct octo_rxq *q, uint64_t now)
 {
 	const uint32_t live = rte_atomic_load_explicit(&q->live, rte_memory_order_acquire);
-	const uint32_t lacking = live & ~octo_legs_follow(q->octo, live);
+	const uint32_t lacking = octo_legs_lacking(q->octo, live);
 
 	for (uint8_t leg = 0; lacking != 0 && leg < OCTO_MAX_PFS; leg++)
 		if (lacking & RTE_BIT32(leg))

@@ -68,7 +68,7 @@ RULES = {
                 "test_an_octo_port_without_switch_rules_refuses"]},
     "test_server_node_efd.py": {},
     "test_secondary_intr.py": {
-        REMOVAL: ["test_sleeps_while_a_pf", "test_it_is_removed"]},
+        REMOVAL: ["test_sleeps_while_a_pf", "test_it_is_removed", "test_a_pf_that_the_secondary"]},
 }
 
 # Files that are not run.
