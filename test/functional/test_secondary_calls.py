@@ -17,11 +17,11 @@ PROGRAM = env.test_program("octo-test-secondary")
 class Secondary(Process):
     """Does what it is told, by test/process/secondary.c."""
 
-    def __init__(self, primary) -> None:
+    def __init__(self, primary, until="ready", **environ) -> None:
         super().__init__([
             PROGRAM, "--no-pci", "--proc-type=secondary", "--lcores=2@1",
-            f"--file-prefix={primary.file_prefix}", *env.plugin_args()])
-        self.expect("ready", timeout=60)
+            f"--file-prefix={primary.file_prefix}", *env.plugin_args()], environ)
+        self.expect(until, timeout=60)
 
     def ask(self, *words: object) -> int:
         """What the call returned."""
@@ -142,6 +142,26 @@ def test_starts_while_the_port_is_built(plain):
     assert plain.expect(r"answer (-?\d+)", start)[1] == "0"
     assert secondary.ask("intr", 1, 0) not in (0, -errno.ENODEV)
     assert _ask(plain, "close", 1) == 0
+    assert secondary.ask("intr", 1, 0) == -errno.ENODEV
+    assert "does not answer" not in plain.text
+
+
+def test_the_port_is_closed_while_it_attaches(plain):
+    """Which takes its time: the primary waits for it, and then the port is released there."""
+    start = len(plain.text)
+    plain.send("plug net_octo0 pf=net_null0,pf=net_null1")
+    plain.expect("inside", start)
+    plain.send("on")
+    assert plain.expect(r"answer (-?\d+)", start)[1] == "0"
+    secondary = Secondary(plain, "inside", OCTO_STAY="1")
+    start = len(plain.text)
+    plain.send("close 1")
+    # an answer would come too early
+    for _ in range(20):
+        plain.read(0.1)
+    secondary.send("on")
+    assert plain.expect(r"answer (-?\d+)", start)[1] == "0"
+    secondary.expect("ready")
     assert secondary.ask("intr", 1, 0) == -errno.ENODEV
     assert "does not answer" not in plain.text
 

@@ -12,16 +12,20 @@
  * Tx queue up. "removed PORT" says whether the port is. "lack PF" makes of a PF's port what is left
  * when EAL has detached it, and "gain PF" undoes that. "nap PORT QUEUE" is "sleep" in a thread, and
  * "poll PORT QUEUE" a burst.
+ * With OCTO_STAY in its environment the process stays inside of the probe of its first octo port
+ * until there is a line.
  *
  * A primary process can "setup PORT QUEUES" with Rx interrupts, start it by "start PORT" and "stop
  * PORT" it, and "send PORT FLOW" a frame of that flow. "plug NAME ARGS" makes a vdev, and stays
  * inside of its probe, when the first port is announced there, until there is another line.
  */
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <ethdev_driver.h>
@@ -127,6 +131,22 @@ stay_inside(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 	stays = false;
 	printf("inside\n");
 	return fgets(line, sizeof(line), stdin) == NULL ? -EIO : 0;
+}
+
+/* In the place of ethdev's, which drivers call at the end of their probe. */
+void
+rte_eth_dev_probing_finish(struct rte_eth_dev *dev)
+{
+	void (*real)(struct rte_eth_dev *) = (void (*)(struct rte_eth_dev *))(uintptr_t)dlsym(
+		RTLD_NEXT, __func__);
+	char line[LINE_MAX_LEN];
+
+	if (getenv("OCTO_STAY") != NULL && strncmp(dev->data->name, "net_octo", 8) == 0) {
+		printf("inside\n");
+		if (fgets(line, sizeof(line), stdin) == NULL)
+			exit(EXIT_FAILURE);
+	}
+	real(dev);
 }
 
 static int

@@ -207,9 +207,28 @@ probe_primary(struct rte_vdev_device *vdev)
 
 /* A port that is being built is refused: EAL has it attached when its probe has returned. */
 static int
+attach_secondary(struct rte_vdev_device *vdev)
+{
+	const char *name = rte_vdev_device_name(vdev);
+	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(name);
+
+	/* ethdev has said why */
+	if (dev == NULL)
+		return -ENODEV;
+	if (octo_of(dev) == NULL || !octo_legs_borrow(octo_of(dev))) {
+		OCTO_LOG(ERR, "%s: the primary process is making or closing the port", name);
+		return -ENODEV;
+	}
+	dev->device = &vdev->device;
+	set_entry_points(dev);
+	octo_rx_intr_borrow(dev);
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
+
+static int
 probe_secondary(struct rte_vdev_device *vdev)
 {
-	struct rte_eth_dev *dev;
 	int ret = octo_event_init();
 
 	if (ret == 0)
@@ -218,14 +237,10 @@ probe_secondary(struct rte_vdev_device *vdev)
 		ret = octo_rx_intr_serve();
 	if (ret != 0)
 		return ret;
-	dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
-	if (dev == NULL || octo_of(dev) == NULL || !octo_legs_borrow(octo_of(dev)))
-		return -ENODEV;
-	dev->device = &vdev->device;
-	set_entry_points(dev);
-	octo_rx_intr_borrow(dev);
-	rte_eth_dev_probing_finish(dev);
-	return 0;
+	octo_peers_begin_attach();
+	ret = attach_secondary(vdev);
+	octo_peers_end_attach();
+	return ret;
 }
 
 static const struct octo_hooks hooks = {

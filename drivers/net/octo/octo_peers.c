@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <rte_eal.h>
@@ -25,6 +26,21 @@ struct request {
 	char peer[];
 };
 
+/* EAL attaches devices in the thread that starts it, and releases ports in another. */
+static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
+
+void
+octo_peers_begin_attach(void)
+{
+	pthread_mutex_lock(&attaching);
+}
+
+void
+octo_peers_end_attach(void)
+{
+	pthread_mutex_unlock(&attaching);
+}
+
 /*
  * The release tells this process's application by RTE_ETH_EVENT_DESTROY. If the primary has
  * given up waiting, dev->data may belong to another port by now: then ethdev would take the
@@ -43,13 +59,16 @@ static void
 let_go(void *arg)
 {
 	struct request *r = arg;
-	const struct octo_dev *octo = octo_legs_return(r->what.port_id, r->what.owner_id);
 	struct rte_mp_msg reply = {.name = LET_GO, .len_param = sizeof(r->what.head)};
+	const struct octo_dev *octo;
 
+	octo_peers_begin_attach();
+	octo = octo_legs_return(r->what.port_id, r->what.owner_id);
 	if (octo != NULL) {
 		octo_rx_intr_return(&rte_eth_devices[r->what.port_id]);
 		release(&rte_eth_devices[r->what.port_id], octo);
 	}
+	octo_peers_end_attach();
 	memcpy(reply.param, &r->what.head, sizeof(r->what.head));
 	if (rte_mp_reply(&reply, r->peer) != 0)
 		OCTO_LOG(ERR, "port %u: the primary process cannot be told that it is released",

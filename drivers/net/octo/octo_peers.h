@@ -24,6 +24,14 @@ struct octo_dev;
 int octo_peers_init(void);
 
 /**
+ * In a secondary that attaches a port: it is not released meanwhile. Octo's lock of the outermost
+ * rank; until octo_peers_end_attach().
+ */
+void octo_peers_begin_attach(void);
+
+void octo_peers_end_attach(void);
+
+/**
  * In the primary: make each secondary release the port, whose memory is freed next. Waits for
  * them, for some seconds at most, so the caller must hold no lock; not from EAL's thread for
  * messages.
