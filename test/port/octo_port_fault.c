@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <ethdev_driver.h>
 #include <rte_flow_driver.h>
 
@@ -380,4 +383,16 @@ octo_port_faults_off(void)
 		if (replaced[i].real != NULL && dev->dev_ops == &replaced[i].ops)
 			dev->dev_ops = replaced[i].real;
 	}
+}
+
+int32_t
+octo_port_dead_process(void)
+{
+	const pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return child;
 }

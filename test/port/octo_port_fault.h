@@ -68,4 +68,7 @@ void octo_port_flag_removal(unsigned int pf);
 /** All PFs are as they were. */
 void octo_port_faults_off(void);
 
+/** The id of a process that has ended. */
+int32_t octo_port_dead_process(void);
+
 #endif /* OCTO_PORT_FAULT_H */

@@ -2,9 +2,13 @@
 
 /* What a secondary process does to the port that it has attached. Here it is the primary, too. */
 
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
 
 #include "octo_peers.h"
 #include "octo_private.h"
@@ -171,6 +175,88 @@ test_a_fence_does_not_wait_for_a_pf_that_a_secondary_lacks(void **state)
 	assert_int_equal(q->gate.counts.timeouts, 0);
 }
 
+/* In a burst of the secondary: does the queue know whose it is? */
+static const RTE_ATOMIC(int32_t) * signature;
+static int32_t signed_by;
+
+int
+rte_eth_dev_is_valid_port(uint16_t port)
+{
+	static int (*real)(uint16_t port);
+
+	if (real == NULL)
+		real = (int (*)(uint16_t))(uintptr_t)dlsym(RTLD_NEXT, __func__);
+	if (signature != NULL)
+		signed_by = *signature;
+	signature = NULL;
+	return real(port);
+}
+
+/* If it is killed in its first burst, nobody waits for that for long. */
+static void
+test_the_first_burst_of_a_secondary_is_signed(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_txq *q;
+
+	(void)state;
+	octo_port_up(port, 2);
+	q = rte_eth_devices[port].data->tx_queues[1];
+	assert_int_equal(q->process, 0);
+	signed_by = 0;
+	signature = &q->process;
+	octo_legs_borrowed = true;
+	octo_tx_burst_borrowed(q, NULL, 0);
+	octo_legs_borrowed = false;
+	assert_int_equal(signed_by, getpid());
+}
+
+/* A secondary was killed while it sent during a switch, and another one sends. */
+static uint16_t
+send_after_a_killed_process(uint16_t port, int32_t process)
+{
+	struct octo_txq *q = rte_eth_devices[port].data->tx_queues[1];
+
+	q->to = 0;
+	q->via = OCTO_TX_NO_PF;
+	q->holder = process;
+	octo_port_pass_us(100000);
+	return send_in_secondary(q, port);
+}
+
+static void
+test_another_sends_after_a_process_that_was_killed(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_txq *q;
+
+	(void)state;
+	octo_port_up(port, 2);
+	q = rte_eth_devices[port].data->tx_queues[1];
+	send_in_secondary(q, port);
+	assert_int_equal(send_after_a_killed_process(port, octo_port_dead_process()), 10);
+	assert_int_equal(q->sent[0], 10);
+}
+
+/* It may live: the id is unknown here. */
+static void
+test_a_sender_of_another_pid_namespace_is_waited_for(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	const int32_t process = octo_port_dead_process();
+	struct octo_dev *octo = rte_eth_devices[port].data->dev_private;
+
+	(void)state;
+	octo_port_up(port, 2);
+	octo->legs.borrowers.process[0] = RTE_BIT64(32) | (uint32_t)process;
+	assert_int_equal(send_after_a_killed_process(port, process), 0);
+	octo->legs.borrowers.process[0] = 0;
+	/* a start is told that nobody sends */
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_start(port), 0);
+	assert_int_equal(send_in_secondary(rte_eth_devices[port].data->tx_queues[1], port), 10);
+}
+
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
 static uint16_t
@@ -233,6 +319,9 @@ main(void)
 		octo_port_test(test_a_pf_that_a_secondary_has_detached_is_not_used_there),
 		octo_port_test(test_a_secondary_without_a_pf_uses_another),
 		octo_port_test(test_a_fence_does_not_wait_for_a_pf_that_a_secondary_lacks),
+		octo_port_test(test_the_first_burst_of_a_secondary_is_signed),
+		octo_port_test(test_another_sends_after_a_process_that_was_killed),
+		octo_port_test(test_a_sender_of_another_pid_namespace_is_waited_for),
 		octo_port_test(test_pfs_that_are_attached_again),
 		octo_port_test(test_a_pf_that_is_detached_is_not_polled),
 	};

@@ -5,12 +5,12 @@
  * run for seconds. What the thread uses must not be freed meanwhile.
  */
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ethdev_driver.h>
 
 #include "octo_port.h"
+#include "octo_port_fault.h"
 
 #include "octo_peers.h"
 #include "octo_private.h"
@@ -306,19 +306,6 @@ test_a_queue_is_set_up_again_after_it_was_armed(void **state)
 	assert_int_equal(taker.ret, 0);
 }
 
-/* That of a process that has ended. */
-static int32_t
-dead_process(void)
-{
-	const pid_t child = fork();
-
-	assert_true(child >= 0);
-	if (child == 0)
-		_exit(0);
-	assert_int_equal(waitpid(child, NULL, 0), child);
-	return child;
-}
-
 /* A clock that goes on by 10 ms whenever it is read. */
 static RTE_ATOMIC(uint64_t) creeping;
 
@@ -357,7 +344,7 @@ call_after_a_killed_process(int (*call)(uint16_t port))
 
 	octo_port_up(port, QUEUES);
 	q = rte_eth_devices[port].data->rx_queues[1];
-	q->process = dead_process();
+	q->process = octo_port_dead_process();
 	octo_epoch_enter(&q->epoch);
 	took = call_by_a_creeping_clock(call, port);
 	assert_true(took >= OCTO_EPOCH_TIMEOUT_US);
@@ -390,7 +377,7 @@ static void
 test_only_a_process_that_is_gone_may_be_dead(void **state)
 {
 	const RTE_ATOMIC(int32_t) none = 0, own = getpid(), other = getppid();
-	const RTE_ATOMIC(int32_t) dead = dead_process();
+	const RTE_ATOMIC(int32_t) dead = octo_port_dead_process();
 
 	(void)state;
 	octo_legs_process = getpid();
@@ -433,7 +420,7 @@ test_a_port_is_lent_to_living_processes(void **state)
 	struct octo_dev *octo = lend();
 
 	(void)state;
-	borrow_as(octo, dead_process());
+	borrow_as(octo, octo_port_dead_process());
 	assert_false(octo_legs_is_lent(octo));
 	borrow_as(octo, getppid());
 	assert_true(octo_legs_is_lent(octo));
@@ -448,7 +435,7 @@ test_a_process_of_another_pid_namespace_counts_as_alive(void **state)
 	struct octo_dev *octo = lend();
 
 	(void)state;
-	borrow_as(octo, dead_process());
+	borrow_as(octo, octo_port_dead_process());
 	octo->legs.borrowers.process[0] ^= RTE_BIT64(32);
 	assert_true(octo_legs_is_lent(octo));
 	octo_registry_remove(octo->port_id, octo->owner_id);
@@ -527,7 +514,7 @@ test_a_port_is_lent_to_many_processes(void **state)
 	}
 	assert_false(octo_legs_is_lent(octo));
 	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++)
-		borrow_as(octo, dead_process());
+		borrow_as(octo, octo_port_dead_process());
 	borrow_as(octo, getppid());
 	return_as(octo, getppid());
 	assert_false(octo_legs_is_lent(octo));

@@ -335,13 +335,13 @@ test_a_cleanup_keeps_out_of_what_the_control_thread_does(void **state)
 	for (unsigned int pf = 0; pf < 2; pf++)
 		rte_eth_devices[octo_port_pf(pf)].dev_ops = &ops;
 	/* as octo_tx_tick_locked() does */
-	rte_spinlock_lock(&q->lock);
+	assert_true(octo_legs_try_lock(&q->holder));
 	assert_int_equal(rte_eth_tx_done_cleanup(run.port, 0, 0), 0);
-	rte_spinlock_unlock(&q->lock);
+	octo_legs_unlock(&q->holder);
 	assert_int_equal(cleanups, 0);
 	assert_int_equal(rte_eth_tx_done_cleanup(run.port, 0, 0), 0);
 	assert_int_equal(cleanups, 2);
-	assert_false(rte_spinlock_is_locked(&q->lock));
+	assert_int_equal(q->holder, 0);
 	for (unsigned int pf = 0; pf < 2; pf++)
 		rte_eth_devices[octo_port_pf(pf)].dev_ops = real;
 }
@@ -426,7 +426,7 @@ test_what_a_dead_sender_put_aside_is_not_sent(void **state)
 	send_burst(10);
 	n = q->stash.nb - q->stash.first;
 	memcpy(aside, q->stash.pkts + q->stash.first, n * sizeof(*aside));
-	rte_spinlock_lock(&q->lock);
+	assert_true(octo_legs_try_lock(&q->holder));
 	assert_int_equal(rte_eth_dev_stop(run.port), 0);
 	rte_pktmbuf_free_bulk(aside, n);
 	assert_int_equal(rte_eth_dev_start(run.port), 0);

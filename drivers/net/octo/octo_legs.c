@@ -110,6 +110,25 @@ octo_legs_is_lent(const struct octo_dev *octo)
 	return false;
 }
 
+bool
+octo_legs_is_dead(const struct octo_dev *octo, int32_t id)
+{
+	const struct octo_borrowers *b = &octo->legs.borrowers;
+	const uint64_t me = identity();
+
+	if (id == octo_legs_process || !is_dead(me >> 32 << 32 | (uint32_t)id, me) ||
+	    rte_atomic_load_explicit(&b->nb_more, rte_memory_order_relaxed) != 0)
+		return false;
+	for (unsigned int i = 0; i < RTE_DIM(b->process); i++) {
+		const uint64_t process = rte_atomic_load_explicit(&b->process[i],
+								  rte_memory_order_relaxed);
+
+		if ((int32_t)process == id && process >> 32 != me >> 32)
+			return false;
+	}
+	return true;
+}
+
 /* By octo port: the last change of its legs that this process has seen. */
 static RTE_ATOMIC(uint32_t) seen[RTE_MAX_ETHPORTS];
 

@@ -47,7 +47,10 @@ extern bool octo_legs_borrowed;
 /** The id of this process, stored in the queues that it uses; set at probe. */
 extern int32_t octo_legs_process;
 
-/** Store in a queue that this process uses it: in a burst, before a leg is used. */
+/**
+ * Store in a queue that this process uses it: before a leg is used, and before the epoch is entered
+ * where a secondary may be killed in between.
+ */
 static inline void
 octo_legs_sign(RTE_ATOMIC(int32_t) * process)
 {
@@ -60,6 +63,35 @@ octo_legs_sign(RTE_ATOMIC(int32_t) * process)
  * pid namespace. Never true of this process, nor of a queue without an id.
  */
 bool octo_legs_may_be_dead(const RTE_ATOMIC(int32_t) * process);
+
+/**
+ * Has the process of this id ended for certain? Not if one of another pid namespace may have it,
+ * in which ids are unknown.
+ */
+bool octo_legs_is_dead(const struct octo_dev *octo, int32_t id);
+
+/**
+ * Take a lock that knows the process that holds it, which may be killed meanwhile.
+ *
+ * @return
+ *   False if another thread, or a process that has died, holds it.
+ */
+static inline bool
+octo_legs_try_lock(RTE_ATOMIC(int32_t) * holder)
+{
+	int32_t nobody = 0;
+
+	return rte_atomic_compare_exchange_strong_explicit(holder, &nobody, octo_legs_process,
+							   rte_memory_order_acquire,
+							   rte_memory_order_relaxed);
+}
+
+static inline void
+octo_legs_unlock(RTE_ATOMIC(int32_t) * holder)
+{
+	/* pairs with the acquire in octo_legs_try_lock() */
+	rte_atomic_store_explicit(holder, 0, rte_memory_order_release);
+}
 
 /** Is it this process whose id is stored in a queue? */
 static inline bool

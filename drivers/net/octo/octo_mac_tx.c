@@ -153,11 +153,11 @@ octo_tx_burst_by_source(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	uint16_t sent = 0;
 	uint32_t sending;
 
+	octo_legs_sign(&q->process);
 	octo_epoch_enter(&q->epoch);
 	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	sending = octo_legs_follow(q->octo, sending);
-	octo_legs_sign(&q->process);
 	if (rte_atomic_load_explicit(&view->apart, rte_memory_order_relaxed) == 0)
 		sent = octo_tx_long_way(q, sending, pkts, nb);
 	else if (likely(sending != 0 && nb > 0))

@@ -386,6 +386,7 @@ octo_rx_burst_borrowed(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_rxq *q = rxq;
 
+	octo_legs_sign(&q->process);
 	return poll_the_long_way(q, octo_epoch_enter(&q->epoch), pkts, nb);
 }
 

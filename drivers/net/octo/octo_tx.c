@@ -32,6 +32,7 @@ octo_tx_burst_borrowed(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	uint32_t sending;
 	uint16_t sent;
 
+	octo_legs_sign(&q->process);
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	sending = octo_legs_follow(q->octo, sending);
@@ -57,10 +58,10 @@ octo_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 	uint16_t ready = 0;
 	uint32_t sending;
 
+	octo_legs_sign(&q->process);
 	octo_epoch_enter(&q->epoch);
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	sending = octo_legs_follow(q->octo, sending);
-	octo_legs_sign(&q->process);
 	if (likely(sending != 0)) {
 		leg = q->leg[prepares_for(q, sending)];
 		ready = rte_eth_tx_prepare(leg.port, leg.queue, pkts, nb);
@@ -152,16 +153,16 @@ octo_tx_done_cleanup(void *txq, uint32_t free_cnt)
 	struct octo_txq *q = txq;
 	int ret = 0;
 
-	octo_epoch_enter(&q->epoch);
 	octo_legs_sign(&q->process);
+	octo_epoch_enter(&q->epoch);
 	octo_tx_go_on(q);
 	/* pairs with the release in set_via(); only the sender begins a switch */
 	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF) {
 		ret = clean_up(q, free_cnt);
-	} else if (rte_spinlock_trylock(&q->lock)) {
+	} else if (octo_legs_try_lock(&q->holder)) {
 		/* without the lock the control thread may send by the same rings */
 		ret = clean_up(q, free_cnt);
-		rte_spinlock_unlock(&q->lock);
+		octo_legs_unlock(&q->holder);
 	}
 	octo_epoch_leave(&q->epoch);
 	return ret;

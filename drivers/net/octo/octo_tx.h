@@ -7,7 +7,6 @@
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
-#include <rte_spinlock.h>
 #include <rte_stdatomic.h>
 
 #include "octo_call.h"
@@ -91,8 +90,8 @@ struct __rte_cache_aligned octo_txq {
 	struct octo_tracking tracking;
 	RTE_ATOMIC(int32_t) process; /* the process that sends, octo_legs_sign() */
 	uint8_t to;                  /* PF that it switches to; home if it does not switch */
-	/* of a switch; under the lock while via is OCTO_TX_NO_PF */
-	rte_spinlock_t lock;
+	/* of a switch; under this lock while via is OCTO_TX_NO_PF: octo_legs_try_lock() */
+	RTE_ATOMIC(int32_t) holder;
 	uint32_t coarse; /* PFs that report only some descriptors */
 	struct octo_tx_switch sw;
 	struct octo_tx_stash stash;

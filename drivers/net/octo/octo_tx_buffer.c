@@ -210,14 +210,14 @@ uint16_t
 octo_tx_burst_by_buffer(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_txq *q = txq;
-	const uint32_t epoch = octo_epoch_enter(&q->epoch);
+	uint32_t epoch, sending;
 	uint16_t sent = 0;
-	uint32_t sending;
 
+	octo_legs_sign(&q->process);
+	epoch = octo_epoch_enter(&q->epoch);
 	/* pairs with the release in publish_sending() */
 	sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 	sending = octo_legs_follow(q->octo, sending);
-	octo_legs_sign(&q->process);
 	if (likely(sending != 0 && nb > 0)) {
 		if (unlikely(octo_epoch_reached(epoch, q->look, OCTO_HOME_SAMPLE) ||
 			     sending != q->near.sending))

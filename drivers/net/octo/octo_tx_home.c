@@ -278,12 +278,12 @@ send_untimed(struct octo_txq *q, uint32_t sending, struct rte_mbuf **pkts, uint1
 		return octo_tx_by(q, via, pkts, nb);
 	}
 	/* the control thread has the lock and may lose its CPU: do not wait */
-	if (!rte_spinlock_trylock(&q->lock)) {
+	if (!octo_legs_try_lock(&q->holder)) {
 		q->counts.refused += nb;
 		return 0;
 	}
 	sent = send_locked(q, sending, pkts, nb);
-	rte_spinlock_unlock(&q->lock);
+	octo_legs_unlock(&q->holder);
 	return sent;
 }
 
@@ -304,29 +304,18 @@ octo_tx_go_on(struct octo_txq *q)
 	uint32_t sending;
 
 	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF ||
-	    !rte_spinlock_trylock(&q->lock))
+	    !octo_legs_try_lock(&q->holder))
 		return;
 	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) == OCTO_TX_NO_PF) {
 		sending = rte_atomic_load_explicit(&q->sending, rte_memory_order_acquire);
 		advance(q, octo_legs_follow(q->octo, sending));
 	}
-	rte_spinlock_unlock(&q->lock);
-}
-
-/* Advance the switches of queues whose sender has fallen silent. */
-void
-octo_tx_tick_locked(struct octo_dev *octo)
-{
-	struct octo_txq *q;
-
-	OCTO_FOREACH_TXQ(octo, q)
-		octo_tx_go_on(q);
+	octo_legs_unlock(&q->holder);
 }
 
 void
 octo_tx_init(struct octo_txq *q, uint8_t home)
 {
-	rte_spinlock_init(&q->lock);
 	q->home = home;
 	q->to = home;
 	q->via = home;
@@ -355,6 +344,37 @@ end_switch(struct octo_txq *q)
 	set_via(q, q->to);
 }
 
+/*
+ * A sender that was killed inside its burst holds the lock, with the stash half sent: the rest is
+ * lost, as nobody knows which of it was on a ring and is free now. Another one may send then.
+ */
+static void
+inherit(struct octo_txq *q)
+{
+	int32_t holder = rte_atomic_load_explicit(&q->holder, rte_memory_order_relaxed);
+
+	if (likely(holder == 0) || !octo_legs_is_dead(q->octo, holder) ||
+	    !rte_atomic_compare_exchange_strong_explicit(&q->holder, &holder, octo_legs_process,
+							 rte_memory_order_acquire,
+							 rte_memory_order_relaxed))
+		return;
+	if (rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) == OCTO_TX_NO_PF)
+		end_switch(q);
+	octo_legs_unlock(&q->holder);
+}
+
+/* Advance the switches of queues whose sender has fallen silent, or was killed. */
+void
+octo_tx_tick_locked(struct octo_dev *octo)
+{
+	struct octo_txq *q;
+
+	OCTO_FOREACH_TXQ(octo, q) {
+		inherit(q);
+		octo_tx_go_on(q);
+	}
+}
+
 /* Free the stash when the queue stops. No thread may be sending. */
 void
 octo_tx_drop_stash(struct octo_txq *q)
@@ -362,11 +382,11 @@ octo_tx_drop_stash(struct octo_txq *q)
 	struct octo_tx_stash *s = &q->stash;
 
 	/* a sender that died inside its burst may hold the lock, with the stash half sent */
-	if (!rte_spinlock_trylock(&q->lock))
+	if (!octo_legs_try_lock(&q->holder))
 		return;
 	rte_pktmbuf_free_bulk(s->pkts + s->first, s->nb - s->first);
 	end_switch(q);
-	rte_spinlock_unlock(&q->lock);
+	octo_legs_unlock(&q->holder);
 }
 
 static bool
@@ -413,13 +433,10 @@ octo_tx_learn_legs_locked(struct octo_txq *q, uint32_t live)
 void
 octo_tx_start_queue_locked(struct octo_txq *q)
 {
-	/*
-	 * A sender that died inside its burst may hold the lock, with the stash half sent: the rest
-	 * is lost, as nobody knows which of it was on a ring and is free now.
-	 */
-	if (rte_spinlock_is_locked(&q->lock))
+	/* see inherit(), also of a process of another pid namespace */
+	if (rte_atomic_load_explicit(&q->holder, rte_memory_order_relaxed) != 0)
 		end_switch(q);
-	rte_spinlock_init(&q->lock);
+	octo_legs_unlock(&q->holder);
 	memset(&q->near, 0, sizeof(q->near));
 	q->tracking.hysteresis.base = rte_get_timer_hz() * q->octo->fences.settings.dwell_ms /
 				      MS_PER_S;

@@ -22,12 +22,12 @@ send_timed(struct octo_txq *q, uint8_t pf, struct rte_mbuf **pkts, uint16_t nb)
 	if (likely(rte_atomic_load_explicit(&q->via, rte_memory_order_acquire) != OCTO_TX_NO_PF))
 		return octo_tx_by(q, pf, pkts, nb);
 	/* during a switch the control thread may send by the same ring */
-	if (!rte_spinlock_trylock(&q->lock)) {
+	if (!octo_legs_try_lock(&q->holder)) {
 		q->counts.refused += nb;
 		return 0;
 	}
 	sent = octo_tx_by(q, pf, pkts, nb);
-	rte_spinlock_unlock(&q->lock);
+	octo_legs_unlock(&q->holder);
 	return sent;
 }
 
