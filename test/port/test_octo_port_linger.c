@@ -398,6 +398,29 @@ test_the_flow_is_learned(void **state)
 	assert_false(is_on_pf(0) || is_on_pf(1));
 }
 
+static bool secondary;
+
+/* The driver asks this one. */
+enum rte_proc_type_t
+rte_eal_process_type(void)
+{
+	return secondary ? RTE_PROC_SECONDARY : RTE_PROC_PRIMARY;
+}
+
+/* The rules are the primary's, and so is what stops a queue. */
+static void
+test_a_secondary_ends_none(void **state)
+{
+	const uint16_t port = create(&lingering);
+
+	(void)state;
+	steer_and_destroy(port, 1);
+	secondary = true;
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, 1), -ENOTSUP);
+	secondary = false;
+	assert_int_equal(nb_lingering(port), 1);
+}
+
 int
 main(void)
 {
@@ -418,6 +441,7 @@ main(void)
 		octo_port_test(test_a_pf_dies_and_returns),
 		octo_port_test(test_its_pf_loses_link),
 		octo_port_test(test_the_flow_is_learned),
+		octo_port_test(test_a_secondary_ends_none),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -56,6 +56,8 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 {
 	int ret;
 
+	if (!octo_is_primary(octo, "stop the Rx queue"))
+		return -ENOTSUP;
 	/* end lingering rules: the stopped queue receives nothing more by them */
 	octo_rule_linger_end_locked(octo);
 	ret = switch_legs_locked(octo, "stop the Rx queue", queue_id, rte_eth_dev_rx_queue_stop,
