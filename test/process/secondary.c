@@ -11,7 +11,7 @@
  * "intr" failed with. "fd PORT QUEUE" says what descriptor the queue has. "txq PORT QUEUE" sets a
  * Tx queue up. "removed PORT" says whether the port is. "lack PF" makes of a PF's port what is left
  * when EAL has detached it, and "gain PF" undoes that. "nap PORT QUEUE" is "sleep" in a thread, and
- * "poll PORT QUEUE" a burst.
+ * "poll PORT QUEUE" a burst. "storm PORT SEED" makes calls of all kinds until the process is killed.
  * With OCTO_STAY in its environment the process stays inside of the probe of its first octo port
  * until there is a line.
  *
@@ -33,6 +33,7 @@
 #include <rte_eal.h>
 #include <rte_epoll.h>
 #include <rte_ethdev.h>
+#include <rte_flow.h>
 #include <rte_interrupts.h>
 #include <rte_ip.h>
 #include <rte_stdatomic.h>
@@ -249,6 +250,100 @@ take_nap(void)
 	return ret != 0 ? -ret : -pthread_detach(thread);
 }
 
+struct storm {
+	uint16_t port;
+	unsigned int seed;
+};
+
+/*
+ * What an application's control threads ask, also while the port is stopped. Nothing that takes the
+ * lock of the simulated NIC, which a process that is killed does not give back.
+ */
+static int
+ask_anything(uint16_t port, int what)
+{
+	const struct rte_flow_item pattern[] = {{.type = RTE_FLOW_ITEM_TYPE_END}};
+	const struct rte_flow_action actions[] = {{.type = RTE_FLOW_ACTION_TYPE_END}};
+	const struct rte_flow_attr attr = {.ingress = 1};
+	struct rte_eth_xstat xstats[BURST];
+	struct rte_flow_error error;
+	struct rte_eth_dev_info info;
+	struct rte_eth_stats stats;
+	struct rte_eth_link link;
+
+	switch (what) {
+	case 0:
+		return rte_eth_stats_get(port, &stats);
+	case 1:
+		return rte_eth_xstats_get(port, xstats, BURST);
+	case 2:
+		return rte_eth_dev_info_get(port, &info);
+	case 3:
+		return rte_eth_link_get_nowait(port, &link);
+	case 4:
+		return rte_eth_dev_is_removed(port);
+	case 5:
+		return rte_eth_rx_descriptor_status(port, 0, 1);
+	case 6:
+		return rte_eth_tx_descriptor_status(port, 0, 1);
+	case 7:
+		return rte_flow_create(port, &attr, pattern, actions, &error) != NULL;
+	case 8:
+		return rte_eth_promiscuous_enable(port);
+	default:
+		return rte_eth_rx_queue_count(port, 0);
+	}
+}
+
+static void *
+ask_on(void *arg)
+{
+	struct storm *s = arg;
+
+	for (;;)
+		ask_anything(s->port, rand_r(&s->seed) % 10);
+	return NULL;
+}
+
+static void *
+arm_on(void *arg)
+{
+	const struct storm *s = arg;
+
+	for (;;) {
+		poll_queue(s->port, 0);
+		rte_eth_tx_burst(s->port, 0, NULL, 0);
+		rte_eth_dev_rx_intr_enable(s->port, 0);
+		rte_eth_dev_rx_intr_disable(s->port, 0);
+	}
+	return NULL;
+}
+
+static void *
+poll_on(void *arg)
+{
+	const struct storm *s = arg;
+
+	for (;;)
+		poll_queue(s->port, 1);
+	return NULL;
+}
+
+static int
+storm(uint16_t port, unsigned int seed)
+{
+	void *(*const calls[])(void *) = {ask_on, ask_on, arm_on, poll_on};
+	static struct storm storms[RTE_DIM(calls)];
+	pthread_t thread;
+	int ret = 0;
+
+	for (unsigned int i = 0; ret == 0 && i < RTE_DIM(calls); i++) {
+		storms[i] = (struct storm){port, seed + i};
+		ret = pthread_create(&thread, NULL, calls[i], &storms[i]);
+	}
+	return -ret;
+}
+
 static int
 attach_fd(struct rte_mp_msg *msg)
 {
@@ -305,6 +400,8 @@ obey_intr(const char *line)
 		return take_nap();
 	if (sscanf(line, "poll %u %u", &port, &queue) == 2)
 		return poll_queue((uint16_t)port, (uint16_t)queue);
+	if (sscanf(line, "storm %u %u", &port, &flow) == 2)
+		return storm((uint16_t)port, flow);
 	if (sscanf(line, "lack %u", &port) == 1)
 		return lack(&rte_eth_devices[port]);
 	if (sscanf(line, "gain %u", &port) == 1)

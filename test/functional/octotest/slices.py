@@ -76,7 +76,7 @@ LEFT_OUT = {
     PORTS: ["test_bad_input.py", "test_bonding.py", "test_buffers.py", "test_dump.py",
             "test_environment.py", "test_exporter.py", "test_measure.py",
             "test_measure_program.py", "test_port_numbers.py", "test_testpmd_plugin.py"],
-    REMOVAL: ["test_secondary_calls.py", "test_symmetric_mp.py"],
+    REMOVAL: ["test_secondary_calls.py", "test_secondary_kill.py", "test_symmetric_mp.py"],
     SWITCH: ["test_tier_mac.py", "test_tiers.py"],
     RETA: ["test_dumpcap.py", "test_learning.py", "test_octo_audit.py"],
     REFUSED: ["test_agent_clients.py", "test_agent_hostile.py", "test_agent_steering.py",
