@@ -119,6 +119,7 @@ static void
 go_on_meanwhile(uint64_t *us)
 {
 	void (*fn)(void) = meanwhile;
+	static uint64_t short_us;
 
 	if (fn == NULL || rte_thread_is_intr())
 		return;
@@ -127,6 +128,12 @@ go_on_meanwhile(uint64_t *us)
 	for (; *us > MEANWHILE_US; *us -= MEANWHILE_US) {
 		fn();
 		move_on(MEANWHILE_US);
+	}
+	/* of many short sleeps */
+	short_us += *us;
+	if (short_us >= MEANWHILE_US) {
+		short_us = 0;
+		fn();
 	}
 	meanwhile = fn;
 }
