@@ -13,6 +13,7 @@
 #include "octo_private.h"
 
 struct octo_port_agent octo_port_agent;
+bool (*octo_port_agent_answers)(void);
 
 static void
 send_msg(struct octo_agent_msg *msg)
@@ -109,14 +110,11 @@ octo_port_agent_learned(void)
 	return octo_port_xstat(octo_port_agent.port, "learned_flows");
 }
 
-/* The port starts before anybody listens: it would wait for this thread. */
 void
-octo_port_agent_begin(const struct octo_port_conf *conf, uint8_t flags)
+octo_port_agent_prepare(uint8_t flags)
 {
-	const struct rte_eth_conf eth = {0};
 	struct octo_port_agent *a = &octo_port_agent;
 	struct sockaddr_un own = {.sun_family = AF_UNIX};
-	struct octo_port_conf own_conf = *conf;
 
 	*a = (struct octo_port_agent){.flags = flags};
 	rte_strscpy(a->dir, "/tmp/octo-agent-XXXXXX", sizeof(a->dir));
@@ -127,6 +125,17 @@ octo_port_agent_begin(const struct octo_port_conf *conf, uint8_t flags)
 	octo_agent_stream_init(&a->stream);
 	a->ear = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(a->ear, (const struct sockaddr *)&own, sizeof(own)), 0);
+}
+
+/* The port starts before anybody listens: it would wait for this thread. */
+void
+octo_port_agent_begin(const struct octo_port_conf *conf, uint8_t flags)
+{
+	const struct rte_eth_conf eth = {0};
+	struct octo_port_agent *a = &octo_port_agent;
+	struct octo_port_conf own_conf = *conf;
+
+	octo_port_agent_prepare(flags);
 	own_conf.octo = a->arg;
 	a->port = octo_port_create(&own_conf);
 	/* without the LSC interrupt, with which ethdev itself knows the link */

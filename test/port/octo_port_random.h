@@ -59,6 +59,7 @@ struct random_port {
 	const struct octo_port_conf *conf;
 	enum random_mode mode;
 	bool by_mac;
+	bool by_agent;
 	uint16_t port;
 	unsigned int nb_ports; /**< of PFs */
 	uint64_t seed;
@@ -152,6 +153,15 @@ void random_op_change_pf(void);
 void random_op_eject(void);
 void random_op_refuse_rules(void);
 void random_heal(unsigned int pf);
+
+/* octo_port_random_agent.c */
+void random_agent_begin(void);
+void random_agent_end(void);
+/** Answer what was said. @return whether anything was. */
+bool random_agent_serve(void);
+void random_agent_heal(void);
+void random_op_agent(void);
+void random_agent_check(void);
 
 /* octo_port_random_rest.c */
 bool random_is_whole(void);

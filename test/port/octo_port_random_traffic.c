@@ -51,6 +51,7 @@ random_poll_all(void)
 {
 	struct rte_mbuf *pkts[BURST];
 
+	random_agent_serve();
 	for (uint16_t q = 0; q < RANDOM_QUEUES; q++) {
 		uint16_t nb;
 

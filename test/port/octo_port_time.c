@@ -13,6 +13,7 @@
 
 #include "octo_agent.h"
 #include "octo_port.h"
+#include "octo_port_agent.h"
 #include "octo_private.h"
 
 /* For what may come any moment. */
@@ -216,9 +217,17 @@ int __wrap_octo_agent_wait(struct octo_agent *agent, uint64_t since);
 int __real_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
 int __wrap_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
 
+/* Whoever is the agent takes a moment. */
+#define ANSWER_US 20
+
 static void
-wait_in_vain(uint64_t us)
+wait_in_vain(struct octo_agent *agent, uint64_t us)
 {
+	if (octo_port_agent_answers != NULL) {
+		octo_agent_stream_flush(&agent->stream);
+		if (octo_port_agent_answers())
+			us = ANSWER_US;
+	}
 	if (!is_beside && !is_real && !octo_port_thread_runs())
 		octo_sleep_us(us);
 }
@@ -226,14 +235,14 @@ wait_in_vain(uint64_t us)
 int
 __wrap_octo_agent_wait(struct octo_agent *agent, uint64_t since)
 {
-	wait_in_vain(CREDIT_US);
+	wait_in_vain(agent, CREDIT_US);
 	return __real_octo_agent_wait(agent, since);
 }
 
 int
 __wrap_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since)
 {
-	wait_in_vain(BRIEFLY_US);
+	wait_in_vain(agent, BRIEFLY_US);
 	return __real_octo_agent_wait_briefly(agent, since);
 }
 

@@ -16,9 +16,12 @@
 
 #include <stdlib.h>
 
+#include "octo_port_agent.h"
 #include "octo_port_random.h"
 
 #define STEPS 300
+/* Stands for a devarg that names a socket. */
+#define BY_AGENT "agent"
 
 static void
 pass_time(void)
@@ -50,6 +53,7 @@ static const struct {
 	{random_op_async, 4, 0},
 	{random_op_push_or_pull, 3, 0},
 	{random_op_other, 2, 1},
+	{random_op_agent, 2, 0},
 	{random_op_change_pf, 8, 0},
 	{random_op_eject, 0, 2},
 	{random_op_refuse_rules, 2, 0},
@@ -118,18 +122,27 @@ static void
 run(const struct octo_port_conf *conf, enum random_mode mode, unsigned long seed)
 {
 	struct random_port *r = &random_port;
+	struct octo_port_conf own = *conf;
 
 	memset(r, 0, sizeof(*r));
 	r->conf = conf;
+	r->by_agent = conf->octo != NULL && strcmp(conf->octo, BY_AGENT) == 0;
 	r->mode = mode == RANDOM_GENTLE ? mode : seed % 2 == 0 ? RANDOM_FORGETS : RANDOM_ROUGH;
 	r->by_mac = conf->octo != NULL && strstr(conf->octo, "tier=mac") != NULL;
 	r->nb_ports = conf->sliced ? 1 : conf->nb_pfs;
 	r->seed = seed;
 	r->ejected = -1;
 	r->stopped = true;
-	r->port = octo_port_create(conf);
+	if (r->by_agent) {
+		octo_port_agent_prepare(0);
+		own.octo = octo_port_agent.arg;
+		r->conf = &own;
+	}
+	r->port = octo_port_create(r->conf);
 	octo_port_run_on(0);
 	assert_int_equal(random_bring_up(), 0);
+	if (r->by_agent)
+		random_agent_begin();
 	octo_port_pass_us(6000);
 	/* a call may wait for a poller */
 	if (mode == RANDOM_GENTLE)
@@ -190,6 +203,7 @@ GENTLE(gentle, .nb_pfs = 3, .octo = FENCES)
 GENTLE(gentle_learning, .nb_pfs = 3, .learn = true, .octo = FENCES ",learn_sample=1")
 GENTLE(gentle_partition, .nb_pfs = 3, .octo = "tier=partition," FENCES)
 GENTLE(gentle_replacing, .nb_pfs = 2, .all = "caps=-update", .octo = FENCES)
+TEST(agent, .nb_pfs = 3, .learn = true, .octo = BY_AGENT)
 TEST_IN(RANDOM_GENTLE, gentle_slices, .nb_pfs = 2, .sliced = true, .learn = true,
 	.octo = "fence_timeout_ms=1000,learn_sample=1")
 
@@ -206,6 +220,7 @@ main(void)
 		octo_port_test(test_addresses),
 		octo_port_test(test_no_rules),
 		octo_port_test(test_no_switch),
+		octo_port_test(test_agent),
 		octo_port_test(test_gentle),
 		octo_port_test(test_gentle_learning),
 		octo_port_test(test_gentle_partition),
