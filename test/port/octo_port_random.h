@@ -157,6 +157,8 @@ void random_heal(unsigned int pf);
 /* octo_port_random_agent.c */
 void random_agent_begin(void);
 void random_agent_end(void);
+/** Where the port looks for it, or back. */
+void random_agent_hide(bool hide);
 /** Answer what was said. @return whether anything was. */
 bool random_agent_serve(void);
 void random_agent_heal(void);

@@ -3,7 +3,7 @@
 /* An agent that refuses, is silent and hangs up at random, and knows what rules it was told. */
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -126,6 +126,21 @@ random_agent_begin(void)
 	memset(&agent, 0, sizeof(agent));
 	assert_int_equal(listen(octo_port_agent.ear, 1), 0);
 	octo_port_agent_answers = random_agent_serve;
+}
+
+/* A start waits in real time for an agent that answers a greeting, which this thread cannot. */
+void
+random_agent_hide(bool hide)
+{
+	char away[sizeof(octo_port_agent.path) + 5];
+
+	if (!r->by_agent)
+		return;
+	snprintf(away, sizeof(away), "%s.away", octo_port_agent.path);
+	if (hide)
+		octo_port_agent_hang_up();
+	assert_int_equal(
+		rename(hide ? octo_port_agent.path : away, hide ? away : octo_port_agent.path), 0);
 }
 
 void

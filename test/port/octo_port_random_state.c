@@ -16,8 +16,11 @@ see_whether_it_runs(void)
 void
 random_start(void)
 {
-	int ret = rte_eth_dev_start(r->port);
+	int ret;
 
+	random_agent_hide(true);
+	ret = rte_eth_dev_start(r->port);
+	random_agent_hide(false);
 	random_say("start: %d", ret);
 	see_whether_it_runs();
 }

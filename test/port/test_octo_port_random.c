@@ -161,7 +161,8 @@ run(const struct octo_port_conf *conf, enum random_mode mode, unsigned long seed
 static void
 run_all(const char *kind, const struct octo_port_conf *conf, enum random_mode mode)
 {
-	const unsigned long first = number("OCTO_PORT_SEED", 1), nb = number("OCTO_PORT_RUNS", 2);
+	const unsigned long first = number("OCTO_PORT_SEED", 1),
+			    nb = number("OCTO_PORT_RUNS", mode == RANDOM_GENTLE ? 1 : 2);
 	const char *only = getenv("OCTO_PORT_KIND");
 
 	octo_port_need_ports();
