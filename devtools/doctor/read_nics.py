@@ -39,14 +39,23 @@ def _read_netdev(tree, path, routed):
                   tree.read(f"{path}/phys_port_name") or None, name in routed)
 
 
+def _netdev_paths(tree, path):
+    """Those of virtio belong to a device below the PCI function."""
+    parents = [path, *(f"{path}/{n}" for n in tree.names(path, r"virtio[0-9]{1,5}"))]
+    return [f"{p}/net/{n}" for p in parents for n in tree.names(f"{p}/net")]
+
+
 def _read_netdevs(tree, path, routed):
     """(netdevs, representors): the latter stand for others."""
-    found = [_read_netdev(tree, f"{path}/net/{n}", routed) for n in tree.names(f"{path}/net")]
-    others = [n for n in found if REPRESENTOR.fullmatch(n.port_name or "")]
-    own = [n for n in found if n not in others]
-    for netdev in own:
-        queues = tree.names(f"{path}/net/{netdev.name}/queues", r"rx-[0-9]{1,5}")
+    own, others = [], []
+    for netdev_path in _netdev_paths(tree, path):
+        netdev = _read_netdev(tree, netdev_path, routed)
+        if REPRESENTOR.fullmatch(netdev.port_name or ""):
+            others.append(netdev)
+            continue
+        queues = tree.names(f"{netdev_path}/queues", r"rx-[0-9]{1,5}")
         netdev.channels = len(queues) or None
+        own.append(netdev)
     return own, others
 
 

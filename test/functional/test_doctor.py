@@ -305,6 +305,14 @@ def test_interface_in_use(see):
     assert any("enp193s0, which has routes" in n for n in seen.marked("note"))
 
 
+def test_interface_of_virtio_in_use(see):
+    """Its netdev belongs to a device below the PCI function."""
+    seen = see("virtual", "proc/net/route: Iface\tDestination\neth0\t00000000",
+               "[sys/devices/pci0000:00/0000:00:03.0] virtio2/net/eth0/carrier: 1")
+    assert [n["name"] for n in seen.json["nics"][0]["pfs"][0]["netdevs"]] == ["eth0"]
+    assert any("eth0, which has routes" in line for line in seen.arguments()["avoid"])
+
+
 @pytest.mark.parametrize("words, names", [
     (["--nonsense"], "--nonsense"), (["extra"], "extra"), (["--json"], "--json"),
     (["--root", "/nonexistent"], "--root /nonexistent"), (["--root", "/usr"], "--root /usr"),
