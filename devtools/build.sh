@@ -90,8 +90,28 @@ build_identity() {
 		"$(dpdk_version)" "${libraries[@]}"
 }
 
-# configure OPTION...: unless the build directory was configured so already.
+# Meson refuses a build directory that another meson is at, and two ninjas there forget what the
+# other compiled: one octo at a time. What is run later must not have the lock, so it is released.
+lock_build_dir() {
+	mkdir -p "$build_dir"
+	exec {build_lock}<"$build_dir"
+	flock -n "$build_lock" && return
+	say "waiting until another octo has built in $build_dir"
+	flock "$build_lock"
+}
+
+unlock_build_dir() {
+	exec {build_lock}<&-
+}
+
 configure() {
+	lock_build_dir
+	configure_locked "$@"
+	unlock_build_dir
+}
+
+# configure_locked OPTION...: unless the build directory was configured so already.
+configure_locked() {
 	local options=("-Dpython=$(python_of compile)" "$@") identity before='' again=()
 	identity=$(build_identity)
 	[ ! -f "$build_dir/build.ninja" ] || before=$(cat "$build_dir/.octo" 2>/dev/null || true)
@@ -153,10 +173,12 @@ prepare_build() {
 
 # compile [TARGET...]: silent when there is nothing to do.
 compile() {
-	! ninja -C "$build_dir" -n "$@" | grep -q 'no work to do' || return 0
 	# or ccache keeps nothing that is compiled with a precompiled header
 	export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
-	ninja -C "$build_dir" "$@" >&2 || die "the build in $build_dir failed"
+	lock_build_dir
+	ninja -C "$build_dir" -n "$@" | grep -q 'no work to do' ||
+		ninja -C "$build_dir" "$@" >&2 || die "the build in $build_dir failed"
+	unlock_build_dir
 }
 
 has_target() {

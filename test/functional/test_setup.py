@@ -83,3 +83,23 @@ def test_build_gets_the_python_that_was_found(door):
     assert "meson could not configure" in done.stderr
     assert [words[:2] for words in door.asked_for()] == [["meson", "setup"]]
     assert f"-Dpython={door.top}/good/python3" in door.asked_for()[0]
+
+
+# What a program says of whether another could build meanwhile.
+FREE = "flock -n {top}/repo/build true && echo {name} free >>{asked} || echo {name} locked >>{asked}"
+
+
+def test_one_octo_builds_at_a_time(door):
+    """Meson and ninja have the build directory for themselves; the program that runs then has not."""
+    def say(name: str) -> str:
+        return FREE.format(top=door.top, name=name, asked=door.asked)
+
+    demo = door.write("demo", f"#!/bin/sh\n{say('demo')}\n")
+    target = door.top / "repo/build/app/octo-demo"
+    door.program("bin", "meson", f"mkdir -p $2; {say('meson')}; touch $2/build.ninja")
+    door.program("bin", "ninja", f"{say('ninja')}; mkdir -p {target}; "
+                 f"install -m 755 {demo} {target}/octo-demo")
+    done = door.octo("demo")
+    assert done.returncode == 0, done.stderr
+    assert door.asked_for() == [["meson", "locked"], ["ninja", "locked"], ["ninja", "locked"],
+                                ["demo", "free"]]
