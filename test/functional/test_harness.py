@@ -3,6 +3,7 @@
 
 import contextlib
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -205,3 +206,15 @@ def test_harness_takes_few_of_many_parameters(monkeypatch, asan, short, many, ke
     run = [item.nodeid for item in items if not item.skipped]
     assert run == [f"t.py::many[{8 * i // kept}]" for i in range(kept)] + ["t.py::one"]
     assert all(f"{kept} of these 8" in item.skipped for item in items if item.skipped)
+
+
+def test_port_tests_leave_no_directory_of_eal(tmp_path):
+    """Each program has one of its own, below what is shared by all DPDK programs of the machine."""
+    program = env.BUILD / "test/port/test_mpsim_clock"
+    if not program.exists():
+        pytest.skip("it was not built")
+    subprocess.run([program], check=True, capture_output=True, timeout=env.seconds(60),
+                   env={**os.environ, "RUNTIME_DIRECTORY": str(tmp_path),
+                        "LD_LIBRARY_PATH": str(program.parent),
+                        "NUDMA_MACHINES": str(env.REPO / "config/machines")})
+    assert list((tmp_path / "dpdk").iterdir()) == []

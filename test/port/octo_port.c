@@ -106,9 +106,14 @@ octo_port_group_setup(void **state)
 int
 octo_port_group_teardown(void **state)
 {
+	int ret;
+
 	RTE_SET_USED(state);
 	rte_mempool_free(octo_port_pool);
-	return rte_eal_cleanup();
+	ret = rte_eal_cleanup();
+	/* EAL leaves it; the prefix, and so the directory, is this process's own */
+	rmdir(rte_eal_get_runtime_dir());
+	return ret;
 }
 
 int
