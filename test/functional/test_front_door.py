@@ -33,6 +33,18 @@ def test_help_names_every_command(words):
         assert re.search(rf"^\s+{command}\b", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("command", ["setup", "build", "test", "fuzz", "versions", "plugins",
+                                     "package", "docs", "clean"])
+def test_every_command_has_help(command, option):
+    """That of its own alone, and nothing is begun."""
+    done = _octo(command, option)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"usage: ./octo {command} ")
+    others = [c for c in COMMANDS if re.search(rf"^\s+{c}\b.*   ", done.stdout, re.MULTILINE)]
+    assert others == [] and "./octo help" in done.stdout
+
+
 @pytest.mark.many(asan=1)
 @pytest.mark.parametrize("words", [
     ("nonsense",), ("build", "--nonsense"), ("test", "--nonsense"),
