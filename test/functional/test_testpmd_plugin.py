@@ -195,6 +195,12 @@ def test_errors(pmd, view, command, says):
     assert view.steering() == before
 
 
+@pytest.mark.parametrize("what", ["topology", "learning"])
+def test_octo_ports_are_named_to_who_asks_for_others(pmd, view, what):
+    """Simulated PFs have the first port numbers, so port 0 is a PF."""
+    assert f"port 0 is not an octo port: give one of {view.port}" in pmd.cmd(f"octo show {what} 0")
+
+
 def test_move(pmd, view):
     """A flow is moved there and back, by whom it was steered or not."""
     pmd.cmd(f"octo steer {view.port} {V4.words()} queue 0")

@@ -26,7 +26,18 @@ octo_testpmd_pf_name(const struct octo_view_topology *view, int pf)
 void
 octo_testpmd_not_octo(uint16_t port_id)
 {
-	fprintf(stderr, "octo: port %u is not an octo port (driver net_octo)\n", port_id);
+	struct rte_pmd_octo_learning ignored;
+	const char *before = ": give one of";
+	uint16_t port;
+
+	fprintf(stderr, "octo: port %u is not an octo port", port_id);
+	RTE_ETH_FOREACH_DEV(port) {
+		if (rte_pmd_octo_learning_get(port, &ignored) != 0)
+			continue;
+		fprintf(stderr, "%s %u", before, port);
+		before = ",";
+	}
+	fputc('\n', stderr);
 }
 
 static void

@@ -16,6 +16,7 @@
 
 #include "octo_learning.h"
 #include "octo_number.h"
+#include "octo_testpmd.h"
 #include "testpmd.h"
 
 /* octo show learning PORT */
@@ -36,8 +37,7 @@ octo_show_learning_parsed(void *parsed, struct cmdline *cl, void *data)
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
 	if (rte_pmd_octo_learning_get(cmd->port_id, &view) != 0) {
-		fprintf(stderr, "octo: port %u is not an octo port (driver net_octo)\n",
-			cmd->port_id);
+		octo_testpmd_not_octo(cmd->port_id);
 		return;
 	}
 	printf("Port %u: learning %s, one of about %u strays is a sample, at most %u rules, "
