@@ -5,7 +5,7 @@
  * application has that cares where its memory is; testpmd has one pool per port.
  * Whatever comes in by a queue leaves by the same, with its MACs exchanged, or, if there is
  * a PEER, by the peer's queue of that number, unchanged, and so back. The peer's queue has the
- * first of the nodes.
+ * first of the nodes: on another of them, the lcore copies what comes from there into its pool.
  *
  *   octo-echo EAL... -- PORT[,PEER] QUEUE@LCORE:NODE[,NODE]...
  *
@@ -23,6 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_ethdev.h>
@@ -75,6 +77,35 @@ exchange_macs(struct rte_mbuf *pkt)
 	eth->dst_addr = src;
 }
 
+/* The pool on the node that the thread runs on, wherever its lcore was to be. */
+static struct rte_mempool *
+pool_here(const struct queue *queue)
+{
+	unsigned int node;
+
+	if (syscall(SYS_getcpu, NULL, &node, NULL) == 0)
+		for (uint16_t i = 0; i < queue->nb_nodes; i++)
+			if (queue->node[i] == (int)node)
+				return queue->pool[i];
+	return queue->pool[0];
+}
+
+/* A PF of this node is to fetch what the peer's queue has written to its only pool. */
+static void
+bring_home(struct rte_mbuf **pkts, uint16_t n, const struct queue *queue)
+{
+	struct rte_mempool *pool = pool_here(queue);
+	struct rte_mbuf *copy;
+
+	for (uint16_t i = 0; i < n && pool != queue->pool[0]; i++) {
+		copy = rte_pktmbuf_copy(pkts[i], pool, 0, UINT32_MAX);
+		if (copy == NULL)
+			continue; /* it crosses, but is not lost */
+		rte_pktmbuf_free(pkts[i]);
+		pkts[i] = copy;
+	}
+}
+
 static void
 pass_burst(uint16_t from, uint16_t to, uint16_t q)
 {
@@ -84,6 +115,8 @@ pass_burst(uint16_t from, uint16_t to, uint16_t q)
 
 	for (uint16_t i = 0; i < n && from == to; i++)
 		exchange_macs(pkts[i]);
+	if (n > 0 && from != port)
+		bring_home(pkts, n, &queues[q]);
 	/* nothing is to be lost here: what does not fit waits */
 	while (sent < n && !stopping)
 		sent += rte_eth_tx_burst(to, q, pkts + sent, n - sent);

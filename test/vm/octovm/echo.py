@@ -15,10 +15,12 @@ class Echo:
     """A running octo-echo."""
 
     def __init__(self, guest: Guest, port: str, queues: Sequence[str],
-                 eal: Sequence[str] = (), pci: Sequence[str] = ()) -> None:
+                 eal: Sequence[str] = (), pci: Sequence[str] = (),
+                 lcores: str = "0@0,1@1,2@2,3@3") -> None:
+        self._guest = guest
         allowed = [word for address in pci for word in ("-a", address)]
         self.process: Process = guest.process(
-            str(env.find_built("octo-echo")), "--lcores=0@0,1@1,2@2,3@3", "--in-memory",
+            str(env.find_built("octo-echo")), f"--lcores={lcores}", "--in-memory",
             "--socket-mem=128,128", "--iova-mode=pa", *allowed, *eal, "--", port, *queues)
         self.process.expect(r"\bready\b", timeout=60)
 
@@ -40,6 +42,12 @@ class Echo:
         """Give a queue to another lcore."""
         text = self.ask(f"hand {queue} {lcore}")
         assert "handed" in text, text
+
+    def thread(self, lcore: int) -> int:
+        """The number by which the guest's kernel knows an lcore."""
+        found = self._guest.run("grep -lE '^(dpdk|rte|lcore)-worker-?%d$'"
+                                " /proc/$(pidof octo-echo)/task/*/comm" % lcore)
+        return int(found.split("/")[4])
 
     def destroy(self, rule: int) -> None:
         """Unsteer a flow."""
