@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NVMe over TCP: the kernel's target behind an octo port, its initiator on the wire.
 
-octo-echo passes frames between the octo port and virtio-user, a queue on each node; vhost-net and
+octo-echo passes frames between the octo port and virtio-user, a queue on each CPU; vhost-net and
 tun lead them into a network namespace with the target. The NIC is octo-agent, which tells of each
-packet on which node it lies. OCTO_NVME_MIB is the size of a round of verified I/O.
+packet on which node it lies. OCTO_NVME_MIB is the size of the one long round of verified I/O.
 """
 
 import os
@@ -11,22 +11,23 @@ import shutil
 
 import pytest
 
-from octotest.agent import DIRECTIONS
+from octotest.agent import DIRECTIONS, dma
 from octotest.netns import run, silence
 from octotest.testpmd import wait_until
 from octovm import firmware as nic
 from octovm import nvme, report
-from octovm.echo import Echo, on_own_nodes
+from octovm.echo import Echo
 from octovm.qemu import Machine
 from octovm.tap import Tap
 
 MAC = "02:0c:70:00:00:01"  # of the PFs, and of the target's netdev behind them
 INITIATOR_MAC = "02:0c:70:00:00:02"
-QUEUES = 2
-CPUS = range(4)  # of the machine; the initiator has a queue pair for each
-WORKER_CPUS = (0, 2)  # of vhost-net's worker of each queue, on the node of the queue's lcore
+CPUS = range(4)  # of the machine, two on each node; the initiator has a queue pair for each
+QUEUES = len(CPUS)  # queue q is of lcore q + 1, which shares CPU q with the kernel
+LCORES = ",".join(["0@0", *(f"{cpu + 1}@{cpu}" for cpu in CPUS)])
 DISK = 64  # MiB
-MIB = int(os.environ.get("OCTO_NVME_MIB", "1"))
+MIB = int(os.environ.get("OCTO_NVME_MIB", "64"))
+TRIES = 20  # with four connections, two are of either node's queues in three of eight tries
 
 pytestmark = pytest.mark.long
 
@@ -69,57 +70,115 @@ def guest(boot, firmware, memory, tap):
     return booted
 
 
+def node_of(number):
+    """Of a CPU, or of the queue with its number."""
+    return number // 2
+
+
+class Forwarder(Echo):
+    """octo-echo. A queue's I/O thread is its lcore, and vhost-net's worker with it."""
+
+    def __init__(self, guest, pools):
+        legs = guest.machine.addresses()[:2]
+        octo = "".join(f",pf={address}" for address in legs)
+        super().__init__(
+            guest, "net_octo0,net_virtio_user0", [f"{q}@{q + 1}:{pools(q)}" for q in range(QUEUES)],
+            [f"--vdev=net_virtio_user0,path=/dev/vhost-net,iface=octo0,queues={QUEUES},mac={MAC}",
+             f"--vdev=net_octo0{octo},learn=off,agent=dev:/dev/virtio-ports/{nic.SERIAL}"],
+            legs, LCORES)
+        self.process.keep = True
+        workers = guest.run("ps | grep '[[]vhost-' | cut -c 1-6").split()
+        assert len(workers) == QUEUES
+        self._threads = [(self.thread(q + 1), worker)
+                         for q, worker in enumerate(sorted(map(int, workers)))]
+        for cpu in CPUS:
+            self.move(cpu, cpu)
+
+    def move(self, queue, cpu):
+        """A queue's I/O thread to a CPU."""
+        for thread in self._threads[queue]:
+            self._guest.run(f"taskset -pc {cpu} {thread}")
+
+
+def on_own(queue):
+    """The pool of a queue where each has one."""
+    return node_of(queue)
+
+
+def on_both(queue):
+    """The pools of a queue where each has one on either node."""
+    return f"{node_of(queue)},{1 - node_of(queue)}"
+
+
+one_pool = pytest.mark.parametrize("echo", [on_own], indirect=True)
+two_pools = pytest.mark.parametrize("echo", [on_both], indirect=True)
+
+
 @pytest.fixture(scope="module")
-def echo(guest):
-    """octo-echo; what leaves by a queue of virtio-user goes on on a CPU of its lcore's node."""
-    legs = guest.machine.addresses()[:2]
-    octo = "".join(f",pf={address}" for address in legs)
-    running = Echo(guest, "net_octo0,net_virtio_user0", on_own_nodes(),
-                   [f"--vdev=net_virtio_user0,path=/dev/vhost-net,iface=octo0,queues={QUEUES},"
-                    f"mac={MAC}",
-                    f"--vdev=net_octo0{octo},learn=off,agent=dev:/dev/virtio-ports/{nic.SERIAL}"],
-                   legs)
-    running.process.keep = True
-    workers = guest.run("ps | grep '[[]vhost-' | cut -c 1-6").split()
-    assert len(workers) == QUEUES
-    for worker, cpu in zip(sorted(map(int, workers)), WORKER_CPUS):
-        guest.run(f"taskset -pc {cpu} {worker}")
+def echo(request, guest):
+    """octo-echo, with these pools."""
+    running = Forwarder(guest, request.param)
     yield running
     running.quit()
 
 
-def share(firmware):
-    """The part of the packets to the target that crossed."""
-    seen = firmware.audited("rx")
-    return seen.remote / max(1, seen.all)
+@pytest.fixture(scope="module")
+def target(guest):
+    """The kernel's target, which needs its netdev but once: octo0 of whichever octo-echo."""
+    nvme.reach(guest, "eth0", MAC)
+    served = []
+
+    def serve():
+        if not served:
+            nvme.serve(guest, "octo0", INITIATOR_MAC, DISK)
+            served.append(True)
+        else:
+            nvme.attach(guest, "octo0", INITIATOR_MAC)
+    return serve
+
+
+def received(firmware):
+    """Packets to the target, by queue."""
+    audits = [firmware.audit(pf) for pf in range(2)]
+    return [sum(dma(audit[q]["rx"]).all for audit in audits) for q in range(QUEUES)]
+
+
+def is_spread(guest, firmware):
+    """Has the hash given about half of the packets to the queues of either node?"""
+    firmware.reset()
+    trial = nvme.Io(guest, 1)
+    trial.round(CPUS)
+    trial.quit()
+    by_queue = received(firmware)
+    return 0.4 < sum(by_queue[QUEUES // 2:]) / sum(by_queue) < 0.6
 
 
 @pytest.fixture(scope="module")
-def io(guest, echo, firmware):
-    """I/O by connections which the hash has given to both queues: it chooses anew for others."""
-    nvme.serve(guest, "octo0", INITIATOR_MAC, DISK)
-    nvme.reach(guest, "eth0", MAC)
-
-    def is_spread():
+def io(guest, echo, target, firmware):  # pylint: disable=unused-argument
+    """Rounds of 1 MiB, by connections of which about half are of either node's queues: others
+    are made until the hash has chosen so."""
+    target()
+    for _ in range(TRIES):
         nvme.connect(guest, len(CPUS))
-        firmware.reset()
-        trial = nvme.Io(guest, nvme.DEVICE, 1)
-        trial.round(CPUS)
-        trial.quit()
-        if 0.2 < share(firmware) < 0.8:
-            return True
+        if is_spread(guest, firmware):
+            break
         nvme.disconnect(guest)
-        return False
-    wait_until("connections of both queues", is_spread, 60)
-    running = nvme.Io(guest, nvme.DEVICE, MIB)
+    else:
+        pytest.fail(f"no connections of both nodes in {TRIES} tries")
+    running = nvme.Io(guest, 1)
     yield running
     running.quit()
     nvme.disconnect(guest)
 
 
-def crossed(firmware):
-    """Packets, in and out."""
-    return {way: firmware.audited(way).remote for way in DIRECTIONS}
+def audited(firmware, setup):
+    """Packets that crossed, in and out; all are told of in the end."""
+    seen = {way: firmware.audited(way) for way in DIRECTIONS}
+    report.add(f"NVMe/TCP, {setup}", seen)
+    return {way: seen[way].remote for way in DIRECTIONS}
+
+
+NOTHING = {way: 0 for way in DIRECTIONS}
 
 
 def settle(io, firmware, setup, cpus=CPUS):
@@ -127,33 +186,68 @@ def settle(io, firmware, setup, cpus=CPUS):
     def is_local():
         firmware.reset()
         io.round(cpus)
-        return not any(crossed(firmware).values())
+        return not any(firmware.audited(way).remote for way in DIRECTIONS)
     wait_until(f"DMA is local: {setup}", is_local, 60)
-    report.add(f"NVMe/TCP, {setup}", {way: firmware.audited(way) for way in DIRECTIONS})
+    audited(firmware, setup)
 
 
+@one_pool
 def test_connections_of_the_other_node_cross(io, firmware):
     """They come by the default PF, and leave by their own."""
     firmware.reset()
     io.round(CPUS)
-    report.add("NVMe/TCP, not learned", {way: firmware.audited(way) for way in DIRECTIONS})
-    assert 0.2 < share(firmware) < 0.8
-    assert crossed(firmware)["tx"] == 0
+    share = firmware.audited("rx").remote / firmware.audited("rx").all
+    assert audited(firmware, "not learned")["tx"] == 0
+    assert 0.4 < share < 0.6
 
 
+@one_pool
 def test_connections_come_home(io, firmware, echo):
     """Each is learned from its strays, and nothing crosses; all that was written is read."""
     echo.learn(True)
     settle(io, firmware, "learned")
 
 
-def test_io_threads_move(io, firmware):
+@one_pool
+def test_much_is_written_and_read(io, guest, firmware):  # pylint: disable=unused-argument
+    """By all queue pairs, each on its CPU: nothing crosses, no byte is wrong."""
+    much = nvme.Io(guest, MIB)
+    firmware.reset()
+    much.round(CPUS)
+    much.quit()
+    assert audited(firmware, f"{MIB} MiB at home") == NOTHING
+
+
+@one_pool
+def test_threads_of_the_initiator_move(io, firmware):
     """To the other node's CPUs: by the connections of these CPUs nothing crosses either, once
     those that were idle for long are learned again."""
-    for node, cpus in enumerate((CPUS[:2], CPUS[2:])):
-        settle(io, firmware, f"threads on node {node}", cpus)
+    for node in range(2):
+        settle(io, firmware, f"initiator on node {node}",
+               [cpu for cpu in CPUS if node_of(cpu) == node])
 
 
+@two_pools
+def test_a_thread_of_the_target_moves(io, firmware, echo):
+    """To the other node and back, under I/O: octo follows it, with the memory of both ways."""
+    echo.learn(True)
+    settle(io, firmware, "pools on both nodes")
+    by_queue = received(firmware)
+    queue = by_queue.index(max(by_queue))
+    there = 1 - node_of(queue)
+
+    def handled(pf):
+        return dma(firmware.audit(pf)[queue]["rx"]).all
+    for node, cpu, setup in ((there, 3 - queue, "away"), (1 - there, queue, "back")):
+        before = handled(node)
+        with io.going(CPUS):
+            echo.move(queue, cpu)
+            wait_until("it receives by the PF there", lambda: handled(node) > before + 20, 60)
+        settle(io, firmware, f"a thread of the target {setup}")
+        assert (handled(node) > 0, handled(1 - node)) == (True, 0)
+
+
+@two_pools
 def test_a_pf_is_pulled_out_and_put_back(io, guest, firmware):
     """Under I/O: no request fails. Back in, it has its connections again."""
     def handled():
@@ -163,6 +257,9 @@ def test_a_pf_is_pulled_out_and_put_back(io, guest, firmware):
         wait_until("the PF is out", lambda: not guest.qemu.monitor.is_in(0), 60)
         before = handled()
         wait_until("I/O by the other PF", lambda: handled() > before + 100, 60)
+        firmware.reset()
+        io.more()
+        audited(firmware, "PF 0 is out")
         guest.plug(0)
         wait_until("the PF is back", lambda: firmware.pfs()[0]["enabled_queues"] == QUEUES, 60)
-    settle(io, firmware, "a PF was out")
+    settle(io, firmware, "PF 0 was out")

@@ -12,7 +12,7 @@
  *   go CPU...       one round after the other, until there is another line, which is dropped
  *   quit
  *
- * "done" follows when it is. Blocks have a pattern of their own in each round.
+ * "done" follows when it is. Blocks have a pattern of their own in each round and process.
  */
 
 #define _GNU_SOURCE
@@ -35,11 +35,12 @@ enum outcome { FINE, FAILED, WRONG };
 static const char *device;
 static uint64_t blocks; /* of the device that are used */
 static unsigned int rounds;
+static uint64_t salt; /* of this process */
 
 static void
 fill(uint64_t *data, uint64_t block)
 {
-	uint64_t x = (block << 32 | rounds) + 1;
+	uint64_t x = (salt ^ (block << 32 | rounds)) + 1;
 
 	for (size_t i = 0; i < BLOCK / sizeof(*data); i++) {
 		x ^= x << 13;
@@ -143,6 +144,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	device = argv[1];
+	salt = (uint64_t)getpid() << 16;
 	blocks = strtoull(argv[2], NULL, 10) * ((1 << 20) / BLOCK);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	setvbuf(stdin, NULL, _IONBF, 0); /* or is_line_there() would miss what is in its buffer */

@@ -15,19 +15,18 @@ INITIATOR = "10.9.0.1"
 PORT = 4420
 DEVICE = "/dev/nvme0n1"
 NQN = "nqn.2026-11.org.octo:ram"
+SECONDS = 10  # at most, for each MiB of a round
 _IP = "/usr/sbin/ip"
 _CONFIG = "/sys/kernel/config/nvmet"
+# not by `ip netns exec`, which mounts a /sys of its own, without nvmet's tree
+_INSIDE = f"nsenter --net=/run/netns/{NETNS}"
 
 
 def serve(guest: Guest, netdev: str, peer_mac: str, mib: int) -> None:
     """The kernel's target with a RAM disk, at the netdev, which leaves this namespace."""
-    # not by `ip netns exec`, which mounts a /sys of its own, without nvmet's tree
-    inside = f"nsenter --net=/run/netns/{NETNS}"
     guest.modprobe(f"brd rd_nr=1 rd_size={mib << 10}", "nvmet-tcp", "nvme-tcp")
-    guest.run("mount -t configfs configfs /sys/kernel/config")
-    guest.run(f"{_IP} netns add {NETNS} && {_IP} link set {netdev} netns {NETNS}")
-    for command in _addressed(netdev, TARGET, INITIATOR, peer_mac):
-        guest.run(f"{inside} {command}")
+    guest.run(f"mount -t configfs configfs /sys/kernel/config && {_IP} netns add {NETNS}")
+    attach(guest, netdev, peer_mac)
     subsystem, port = f"{_CONFIG}/subsystems/{NQN}", f"{_CONFIG}/ports/1"
     guest.run(f"mkdir {subsystem} && echo 1 >{subsystem}/attr_allow_any_host &&"
               f" mkdir {subsystem}/namespaces/1 &&"
@@ -35,7 +34,14 @@ def serve(guest: Guest, netdev: str, peer_mac: str, mib: int) -> None:
               f" echo 1 >{subsystem}/namespaces/1/enable && mkdir {port} &&"
               f" echo tcp >{port}/addr_trtype && echo ipv4 >{port}/addr_adrfam &&"
               f" echo {TARGET} >{port}/addr_traddr && echo {PORT} >{port}/addr_trsvcid &&"
-              f" {inside} ln -s {subsystem} {port}/subsystems/")
+              f" {_INSIDE} ln -s {subsystem} {port}/subsystems/")
+
+
+def attach(guest: Guest, netdev: str, peer_mac: str) -> None:
+    """Give the target its netdev, which leaves this namespace."""
+    guest.run(f"{_IP} link set {netdev} netns {NETNS}")
+    for command in _addressed(netdev, TARGET, INITIATOR, peer_mac):
+        guest.run(f"{_INSIDE} {command}")
 
 
 def reach(guest: Guest, netdev: str, peer_mac: str) -> None:
@@ -71,11 +77,12 @@ class Round(NamedTuple):
 
 
 class Io:
-    """octo-io in the guest, on a block device."""
+    """octo-io in the guest, on the initiator's device."""
 
-    def __init__(self, guest: Guest, device: str, mib: int) -> None:
+    def __init__(self, guest: Guest, mib: int) -> None:
         self.mib = mib
-        self.process: Process = guest.process("octo-io", device, str(mib))
+        self._limit = 120 + SECONDS * mib
+        self.process: Process = guest.process("octo-io", DEVICE, str(mib))
         self.process.keep = True
         self.process.expect("ready")
 
@@ -89,11 +96,17 @@ class Io:
         self.process.send(" ".join(map(str, words)))
         return start
 
-    def round(self, cpus: Sequence[int], timeout: float = 120.0) -> None:
+    def round(self, cpus: Sequence[int]) -> None:
         """Write, read and compare, without an error."""
         start = self._say("round", *cpus)
-        self.process.expect(r"\bdone\b", start, timeout)
+        self.process.expect(r"\bdone\b", start, self._limit)
         assert self._rounds(start) == [Round(self.mib, len(cpus), 0, 0)]
+
+    def more(self) -> None:
+        """While it is going: until one more round has begun and ended."""
+        self.process.read(0)  # what has ended before
+        start = len(self.process.text)
+        self.process.expect(r"round [^\0]*\nround .*wrong", start, 2 * self._limit)
 
     def quit(self) -> None:
         """End it."""
@@ -106,5 +119,5 @@ class Io:
         start = self._say("go", *cpus)
         yield
         self._say("enough")
-        self.process.expect(r"\bdone\b", start, 120)
+        self.process.expect(r"\bdone\b", start, self._limit)
         assert set(self._rounds(start)) == {Round(self.mib, len(cpus), 0, 0)}
