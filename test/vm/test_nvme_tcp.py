@@ -25,8 +25,8 @@ INITIATOR_MAC = "02:0c:70:00:00:02"
 CPUS = range(4)  # of the machine, two on each node; the initiator has a queue pair for each
 QUEUES = len(CPUS)  # queue q is of lcore q + 1, which shares CPU q with the kernel
 LCORES = ",".join(["0@0", *(f"{cpu + 1}@{cpu}" for cpu in CPUS)])
-DISK = 64  # MiB
 MIB = int(os.environ.get("OCTO_NVME_MIB", "64"))
+DISK = max(MIB, 1)
 TRIES = 20  # with four connections, two are of either node's queues in three of eight tries
 
 pytestmark = pytest.mark.long
