@@ -135,6 +135,7 @@ struct bench_changes {
 	uint64_t foreign;        /**< packets that were damaged or nobody's */
 	uint64_t late;           /**< changes that nothing came of for long */
 	uint64_t fence_timeouts; /**< as octo counts them */
+	uint64_t rehomes;        /**< of all queues, as octo counts them */
 	uint64_t strays;         /**< packets that came by another PF than they should, ... */
 	uint64_t packets;        /**< ... of so many */
 	double p50_us;           /**< from the change to the first packet by the new way */

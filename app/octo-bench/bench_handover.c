@@ -171,6 +171,9 @@ bench_handover_turn(void *arg, uint8_t worker)
 
 	if (h->sends && bench_lane_owner(h->lane) == worker)
 		give_receiving(h->stream, worker);
+	if (h->back != NULL && bench_lane_owner(h->lane) == worker &&
+	    bench_lane_owner(h->back) == worker)
+		bench_lane_give(h->back, next);
 	if (!rte_atomic_load_explicit(&h->asked, rte_memory_order_relaxed) ||
 	    bench_lane_owner(h->lane) != worker)
 		return;

@@ -22,8 +22,9 @@ enum bench_handover_state {
 struct bench_handover {
 	struct bench_stream *stream;
 	struct bench_lane *lane;
-	bool sends;     /**< the lane is the sender's */
-	uint64_t quiet; /**< packets without a stray, after which all is settled */
+	struct bench_lane *back; /**< given in exchange for it, or NULL */
+	bool sends;              /**< the lane is the sender's */
+	uint64_t quiet;          /**< packets without a stray, after which all is settled */
 	/* by who looks at bursts, under the lock of the order */
 	enum bench_handover_state state;
 	uint64_t wanted; /**< changes */

@@ -18,7 +18,7 @@ static const char usage[] =
 	"               what each PF receives, and strays, while a queue changes sockets: a\n"
 	"               picture, and a .csv file of the same name; nothing else is measured\n"
 	"               then unless --json or --case asks for it\n"
-	"  --count N    changes of each case and number of PFs (default 100000)\n"
+	"  --count N    changes of each case, number of PFs and way (default 100000)\n"
 	"  --pfs N      with a NIC of 2 or of 4 PFs (default: one after the other)\n"
 	"  --quick      few changes: shows that it works, and measures nothing\n"
 	"  --case NAME  only rehome, move, tx_switch, rehome_10k, unpolled, partition\n"
@@ -38,7 +38,7 @@ what_changes(enum bench_move_case which)
 		[BENCH_REHOME_10K] = "changes of a queue with 10,000 flows",
 		[BENCH_UNPOLLED] = "times that all flows leave a queue nobody polls",
 		[BENCH_REPARTITION] = "changes of a queue in tier partition",
-		[BENCH_REHOME_RETA] = "changes of a queue of slices, without rules",
+		[BENCH_REHOME_RETA] = "changes of queues of slices, without rules",
 	};
 
 	return what[which];
@@ -70,6 +70,8 @@ report_shape(const struct bench_changes *c, enum bench_move_case which)
 	bench_line("", "  changes that nothing came of", c->late, 0, "", "0", c->late == 0);
 	bench_line("", "  fence timeouts", c->fence_timeouts, 0, "", polled ? "0" : "> 0",
 		   polled == (c->fence_timeouts == 0));
+	if (c->rehomes > 0)
+		bench_line("", "  rehomes of queues", c->rehomes, 0, "", "", true);
 }
 
 static void
@@ -93,10 +95,11 @@ write_changes(FILE *f, const struct bench_changes *c)
 		", \"reordered\": %" PRIu64 ",\n    \"p50_us\": %.1f, \"p99_us\": %.1f"
 		", \"blocked_ms\": %.4f, \"wait_us\": %.1f, \"seconds\": %.6f,\n    \"packets\": %" PRIu64
 		", \"strays\": %" PRIu64 ", \"rate\": %.0f, \"late\": %" PRIu64
-		", \"foreign\": %" PRIu64 ", \"fence_timeouts\": %" PRIu64,
+		", \"foreign\": %" PRIu64 ", \"fence_timeouts\": %" PRIu64
+		", \"rehomes\": %" PRIu64,
 		c->count, c->lost, c->duplicated, c->reordered, c->p50_us, c->p99_us, c->blocked_ms,
 		c->wait_us, c->seconds, c->packets, c->strays, c->rate, c->late, c->foreign,
-		c->fence_timeouts);
+		c->fence_timeouts, c->rehomes);
 }
 
 /* Counts of all, times of the worst, and what there was to send with the least. */
@@ -110,6 +113,7 @@ add_changes(struct bench_changes *sum, const struct bench_changes *c)
 	sum->foreign += c->foreign;
 	sum->late += c->late;
 	sum->fence_timeouts += c->fence_timeouts;
+	sum->rehomes += c->rehomes;
 	sum->strays += c->strays;
 	sum->packets += c->packets;
 	sum->p50_us = RTE_MAX(sum->p50_us, c->p50_us);

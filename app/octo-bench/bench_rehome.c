@@ -18,6 +18,8 @@
 #define QUICK_MANY_COUNT 2
 /* Of flows without rules: one that changes sockets, and one that stays on each. */
 #define PARTITION_QUEUES 3
+/* Of flows without rules, where the two change sockets at once. */
+#define EXCHANGED_QUEUES 2
 /* Room for the rules of two spreads, one beside the other. */
 #define PARTITION_ENTRIES 4096
 
@@ -31,6 +33,7 @@ struct rehome {
 	bool sends;
 	bool unsteered;
 	bool sliced;
+	bool exchanges;
 	enum bench_move_case which;
 };
 
@@ -80,7 +83,9 @@ open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 {
 	const struct bench_nic_conf nic = {
 		.nb_pfs = nb_pfs,
-		.nb_queues = c->unsteered ? PARTITION_QUEUES : 1,
+		.nb_queues = c->exchanges ? EXCHANGED_QUEUES :
+			     c->unsteered ? PARTITION_QUEUES :
+					    1,
 		.mpfs_entries = c->unsteered ? PARTITION_ENTRIES : 2 * c->nb_flows,
 		.arfs_entries = 2 * c->nb_flows,
 		.octo_args = c->unsteered && !c->sliced ?
@@ -109,6 +114,8 @@ open_all(struct rehome *c, struct bench *bench, unsigned int nb_pfs)
 		ret = c->sends ? set_up_tx(c) : set_up_rx(c);
 	if (ret == 0)
 		ret = bench_handover_open(&c->handover, &c->stream, c->count);
+	if (ret == 0 && c->exchanges)
+		c->handover.back = &c->stream.lane[1];
 	return ret;
 }
 
@@ -137,28 +144,41 @@ static int
 run(struct bench *bench, void *arg, unsigned int nb_pfs)
 {
 	struct rehome *c = arg;
+	struct bench_changes *changes;
 	int ret;
 
 	bench_progress_shape(bench_move.cases[c->which].name, nb_pfs, c->count);
 	ret = open_all(c, bench, nb_pfs);
-	if (ret == 0)
-		ret = measure(c, &bench->move.of[c->which][bench->move.nb[c->which]++]);
+	if (ret == 0) {
+		changes = &bench->move.of[c->which][bench->move.nb[c->which]++];
+		if (c->sliced)
+			changes->how = c->exchanges ? "exchange" : "roam";
+		ret = measure(c, changes);
+	}
 	close_all(c);
 	return ret;
 }
 
+/* The numbers of queues at home on each socket differ, or stay equal. */
 static int
-run_few_flows(struct bench *bench, enum bench_move_case which)
+run_few_flows_as(struct bench *bench, enum bench_move_case which, bool exchanges)
 {
 	static struct rehome c;
 
 	c.nb_flows = FLOWS;
 	c.count = bench_changes_wanted(bench, COUNT, QUICK_COUNT);
 	c.which = which;
+	c.exchanges = exchanges;
 	c.sends = which == BENCH_TX_SWITCH;
 	c.sliced = which == BENCH_REHOME_RETA;
 	c.unsteered = which == BENCH_REPARTITION || c.sliced;
 	return bench_run_shapes(bench, run, &c);
+}
+
+static int
+run_few_flows(struct bench *bench, enum bench_move_case which)
+{
+	return run_few_flows_as(bench, which, false);
 }
 
 int
@@ -176,7 +196,9 @@ bench_repartition_run(struct bench *bench)
 int
 bench_rehome_reta_run(struct bench *bench)
 {
-	return run_few_flows(bench, BENCH_REHOME_RETA);
+	const int ret = run_few_flows(bench, BENCH_REHOME_RETA);
+
+	return ret == 0 ? run_few_flows_as(bench, BENCH_REHOME_RETA, true) : ret;
 }
 
 int

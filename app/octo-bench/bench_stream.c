@@ -388,5 +388,6 @@ bench_stream_result(const struct bench_stream *s, struct bench_changes *c)
 	c->foreign = s->order.foreign;
 	c->packets = bench_order_delivered(&s->order);
 	c->fence_timeouts = bench_nic_fence_timeouts(s->nic);
+	c->rehomes = bench_nic_xstat(s->nic, "rehomes");
 	c->wait_us = bench_nic_wait_us(s->nic);
 }

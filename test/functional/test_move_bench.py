@@ -14,7 +14,8 @@ CASES = {"rehome", "move", "tx_switch", "rehome_10k", "unpolled",
          "partition", "reta"}
 # what nobody polls cannot stay in order
 UNFENCED = {"unpolled"}
-WAYS = {"move": ["update", "replace"], "unpolled": ["update"]}
+WAYS = {"move": ["update", "replace"], "unpolled": ["update"],
+        "reta": ["roam", "exchange"]}
 PROMISED = {"count", "lost", "duplicated", "reordered", "p50_us", "p99_us",
             "blocked_ms"}
 
@@ -57,6 +58,13 @@ def test_nothing_is_reordered(figures, name):
     case = figures[name]
     assert (case["reordered"], case["late"]) == (0, 0)
     assert case["fence_timeouts"] == 0
+
+
+def test_queues_exchange_their_homes(figures):
+    """Both of them follow, so that their numbers stay equal on the sockets."""
+    for shape in figures["reta"]["shapes"]:
+        if shape["how"] == "exchange":
+            assert shape["rehomes"] > shape["count"]
 
 
 def test_an_interrupted_run_tells_what_it_has(tmp_path):
