@@ -260,20 +260,11 @@ octo_port_pf_name(unsigned int pf)
 	return names[pf];
 }
 
-void
-octo_port_need_ports(void)
-{
-	if (getenv("OCTO_PORT_SLICES") != NULL)
-		skip();
-}
-
 uint16_t
 octo_port_pf(unsigned int pf)
 {
 	uint16_t port;
 
-	if (pf > 0)
-		octo_port_need_ports();
 	assert_int_equal(rte_eth_dev_get_port_by_name(octo_port_pf_name(pf), &port), 0);
 	return port;
 }
@@ -367,8 +358,6 @@ octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf)
 void
 octo_port_remove_pf(unsigned int pf)
 {
-	if (pf > 0)
-		octo_port_need_ports();
 	assert_int_equal(in_interrupt_thread(remove_device, octo_port_pf_name(pf), NULL), 0);
 }
 
@@ -387,7 +376,7 @@ nb_pfs(const struct octo_port_conf *conf)
 static bool
 is_sliced(const struct octo_port_conf *conf)
 {
-	return conf->sliced || conf->contiguous || getenv("OCTO_PORT_SLICES") != NULL;
+	return conf->sliced || conf->contiguous;
 }
 
 void

@@ -62,15 +62,8 @@ int octo_port_teardown(void **state);
 
 #define octo_port_test(f) cmocka_unit_test_setup_teardown(f, octo_port_setup, octo_port_teardown)
 
-/**
- * Skip the test where OCTO_PORT_SLICES makes the PFs slices of one port: then none has a port, a
- * link, a wire or MPFS rules of its own.
- */
-void octo_port_need_ports(void);
-
 /* the devices */
 const char *octo_port_pf_name(unsigned int pf);
-/** octo_port_need_ports() for any PF but the first. */
 uint16_t octo_port_pf(unsigned int pf);
 /** Is there a port of that name, whoever has it? */
 bool octo_port_pf_is_there(unsigned int pf);
@@ -83,7 +76,6 @@ bool octo_port_pf_is_started(uint16_t port, unsigned int pf);
 /** Does the octo port take it for the transfer proxy? */
 bool octo_port_is_proxy(uint16_t port, unsigned int pf);
 void octo_port_add_pf(const struct octo_port_conf *conf, unsigned int pf);
-/** octo_port_need_ports() for any PF but the first. */
 void octo_port_remove_pf(unsigned int pf);
 /** Removed, and off its bus too: since DPDK 26.07 EAL else knows how to probe it again. */
 void octo_port_forget_pf(unsigned int pf);

@@ -78,7 +78,6 @@ test_the_only_rule_is_ignored(void **state)
 	uint16_t port = octo_port_create(&ignores_mpfs);
 
 	(void)state;
-	octo_port_need_ports();
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	assert_int_equal(first_rule(port).pf, 1);
@@ -155,7 +154,6 @@ test_packets_from_before_the_rule(void **state)
 	struct rte_flow *rule;
 
 	(void)state;
-	octo_port_need_ports();
 	octo_port_up(port, 3);
 	rule = octo_port_steer(port, FLOW, 1, NULL);
 	assert_non_null(rule);
@@ -235,7 +233,6 @@ test_a_rule_that_moves_is_judged_anew(void **state)
 	uint16_t port = octo_port_create(&ignores_mpfs);
 
 	(void)state;
-	octo_port_need_ports();
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	/* of this one no packet comes, so that the tier is not dropped */
@@ -287,7 +284,6 @@ test_a_dead_pf_is_no_fault_of_rules(void **state)
 	char fault[64];
 
 	(void)state;
-	octo_port_need_ports();
 	octo_port_up(port, 2);
 	assert_non_null(octo_port_steer(port, FLOW, 1, NULL));
 	talk(port, 20);

@@ -306,7 +306,6 @@ test_a_pf_dies_while_a_poller_sleeps(void **state)
 	const uint16_t port = start_port(&conf);
 
 	(void)state;
-	octo_port_need_ports();
 	for (unsigned int pf = 0; pf < 2; pf++)
 		assert_wakes(port, HOME_FLOW);
 	fall_asleep(port);
@@ -381,7 +380,6 @@ test_a_pf_recovers_while_a_poller_sleeps(void **state)
 	const int all = count_entries(port);
 
 	(void)state;
-	octo_port_need_ports();
 	fall_asleep(port);
 	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim1,recovery,start"), 0);
 	octo_port_await(!octo_port_pf_is_started(port, 1));
@@ -543,7 +541,6 @@ test_a_pf_without_interrupts_is_named(void **state)
 	char *text;
 
 	(void)state;
-	octo_port_need_ports();
 	port = start_and_hear(&conf, &text);
 	assert_non_null(strstr(text, "PF net_mpsim1 has none for Rx queue 0"));
 	assert_null(strstr(text, "net_mpsim0"));

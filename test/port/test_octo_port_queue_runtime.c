@@ -554,7 +554,5 @@ main(void)
 		octo_port_test(test_a_descriptor_is_refused),
 	};
 
-	/* the tests have slices of their own */
-	unsetenv("OCTO_PORT_SLICES");
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
 }

@@ -165,7 +165,6 @@ run_all(const char *kind, const struct octo_port_conf *conf, enum random_mode mo
 			    nb = number("OCTO_PORT_RUNS", mode == RANDOM_GENTLE ? 1 : 2);
 	const char *only = getenv("OCTO_PORT_KIND");
 
-	octo_port_need_ports();
 	if (only != NULL && strcmp(only, kind) != 0)
 		skip();
 	for (unsigned long seed = first; seed < first + nb; seed++) {

@@ -289,7 +289,6 @@ test_a_pf_without_link_is_not_waited_for(void **state)
 	uint64_t by_old;
 
 	(void)state;
-	octo_port_need_ports();
 	start(&conf, 0);
 	send_burst(3);
 	octo_port_run_on(1);
@@ -368,7 +367,6 @@ test_a_stuck_pf_is_given_up(void **state)
 	uint64_t by_old;
 
 	(void)state;
-	octo_port_need_ports();
 	start(&conf, 0);
 	send_burst(3);
 	octo_port_run_on(1);

@@ -366,7 +366,5 @@ main(void)
 		octo_port_test(test_the_port_stops_after_a_setup_that_failed),
 	};
 
-	/* the tests have slices of their own */
-	unsetenv("OCTO_PORT_SLICES");
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
 }
