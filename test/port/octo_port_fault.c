@@ -25,6 +25,31 @@ of(const struct rte_eth_dev *dev)
 	return &replaced[dev->data->port_id];
 }
 
+static bool has_node_1;
+
+unsigned int __real_rte_socket_count(void);
+unsigned int __wrap_rte_socket_count(void);
+int __real_rte_socket_id_by_idx(unsigned int i);
+int __wrap_rte_socket_id_by_idx(unsigned int i);
+
+unsigned int
+__wrap_rte_socket_count(void)
+{
+	return has_node_1 ? 2 : __real_rte_socket_count();
+}
+
+int
+__wrap_rte_socket_id_by_idx(unsigned int i)
+{
+	return has_node_1 ? (int)i : __real_rte_socket_id_by_idx(i);
+}
+
+void
+octo_port_fake_node_1(void)
+{
+	has_node_1 = true;
+}
+
 static int
 start(struct rte_eth_dev *dev)
 {
@@ -52,6 +77,8 @@ rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int
 {
 	if (of(dev)->faults.rx_setup != 0)
 		return -of(dev)->faults.rx_setup;
+	if (queue < RTE_DIM(of(dev)->faults.rx_socket))
+		of(dev)->faults.rx_socket[queue] = (int)socket;
 	return of(dev)->real->rx_queue_setup(dev, queue, nb_desc, socket, conf, pool);
 }
 
@@ -61,6 +88,8 @@ tx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int
 {
 	if (of(dev)->faults.tx_setup != 0)
 		return -of(dev)->faults.tx_setup;
+	if (queue < RTE_DIM(of(dev)->faults.tx_socket))
+		of(dev)->faults.tx_socket[queue] = (int)socket;
 	return of(dev)->real->tx_queue_setup(dev, queue, nb_desc, socket, conf);
 }
 
@@ -374,6 +403,7 @@ octo_port_lack_update(void)
 void
 octo_port_faults_off(void)
 {
+	has_node_1 = false;
 	if (in_place != NULL)
 		octo_replace_in_place = in_place;
 	for (unsigned int i = 0; i < RTE_DIM(replaced); i++) {

@@ -49,12 +49,17 @@ struct octo_port_faults {
 	uint16_t max_segs;  /**< of rx_seg_capa; 0: as it is */
 	uint16_t reta_size; /* of a RETA that is only kept, 0: as it is; 4096 at most */
 	uint16_t reta[4096];
-	int isolated;    /* what was last asked for and done */
+	int isolated;      /* what was last asked for and done */
+	int rx_socket[16]; /* on which the last setup of a queue wants its ring */
+	int tx_socket[16];
 	bool claims_all; /* says that it has every capability and offload, and takes each */
 };
 
 /** Put the faults of this PF in place, none yet. */
 struct octo_port_faults *octo_port_faults_on(unsigned int pf);
+
+/** EAL has memory on node 1 as well, or what the test takes for it. */
+void octo_port_fake_node_1(void);
 
 /** Take away an operation. */
 void octo_port_lack_mac_remove(unsigned int pf);
@@ -65,7 +70,7 @@ void octo_port_lack_update(void);
 /** The PF says that it reports its removal, as PMDs of hardware do when asked to. */
 void octo_port_flag_removal(unsigned int pf);
 
-/** All PFs are as they were. */
+/** All PFs are as they were, and EAL is. */
 void octo_port_faults_off(void);
 
 /** The id of a process that has ended. */

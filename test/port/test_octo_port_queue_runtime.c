@@ -221,6 +221,47 @@ test_a_queue_that_is_deferred(void **state)
 	octo_port_assert_arrives(port, FLOW, 1, 10);
 }
 
+static void
+assert_slices(const struct octo_port_conf *conf, uint16_t queue, uint16_t nb_desc, uint8_t state)
+{
+	for (uint16_t pf = 0; pf < 2; pf++)
+		assert_leg(octo_port_pf(0), conf->contiguous ? 8 * pf + queue : 2 * queue + pf,
+			   nb_desc, octo_port_pool, state);
+}
+
+/* At every start; what is between the slices is started, also where it is like that queue. */
+static void
+check_deferred_slices(const struct octo_port_conf *conf, uint16_t queue)
+{
+	const uint16_t port = octo_port_create(conf);
+
+	assert_int_equal(octo_port_configure(port, 2), 0);
+	assert_int_equal(set_up(port, queue, DESC, true, octo_port_pool), 0);
+	assert_non_null(octo_port_steer(port, FLOW, queue, NULL));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(rte_eth_dev_start(port), 0);
+		assert_slices(conf, queue, DESC, RTE_ETH_QUEUE_STATE_STOPPED);
+		assert_slices(conf, !queue, OCTO_PORT_NB_DESC, RTE_ETH_QUEUE_STATE_STARTED);
+		if (conf->contiguous)
+			assert_leg(octo_port_pf(0), 3, queue == 0 ? DESC : OCTO_PORT_NB_DESC,
+				   octo_port_pool, RTE_ETH_QUEUE_STATE_STARTED);
+		assert_int_equal(rte_eth_dev_rx_queue_start(port, queue), 0);
+		assert_slices(conf, queue, DESC, RTE_ETH_QUEUE_STATE_STARTED);
+		octo_port_assert_arrives(port, FLOW, queue, 10);
+		assert_int_equal(rte_eth_dev_stop(port), 0);
+	}
+	octo_port_destroy();
+}
+
+static void
+test_queues_of_slices_that_are_deferred(void **state)
+{
+	(void)state;
+	for (uint16_t i = 0; i < 4; i++)
+		check_deferred_slices(
+			&(const struct octo_port_conf){.sliced = true, .contiguous = i > 1}, i % 2);
+}
+
 /* A flow that moved to the queue is home there at once. */
 static void
 test_rules_made_while_it_is_stopped(void **state)
@@ -543,6 +584,7 @@ main(void)
 		octo_port_test(test_hidden_if_a_pf_lacks_it),
 		octo_port_test(test_a_pf_that_returns_has_the_new_settings),
 		octo_port_test(test_a_queue_that_is_deferred),
+		octo_port_test(test_queues_of_slices_that_are_deferred),
 		octo_port_test(test_its_rings_are_as_large_as_the_pool_allows),
 		octo_port_test(test_a_setup_that_fails),
 		octo_port_test(test_rules_made_while_it_is_stopped),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* RSS, what is learned, and idle queues, where the PFs are slices of one port's queues. */
+/* RSS, what is learned, rings, and idle queues, where the PFs are slices of one port's queues. */
 
 #include <errno.h>
 #include <string.h>
@@ -374,6 +374,35 @@ test_rings_leave_room_for_idle_queues_of_another_port(void **state)
 	rte_mempool_free(pool);
 }
 
+/* Whatever the application says, and its thread's node is. */
+static void
+check_rings(const struct octo_port_conf *conf)
+{
+	const uint16_t port = octo_port_create(conf);
+	struct octo_port_faults *faults = octo_port_faults_on(0);
+
+	memset(faults->rx_socket, UINT8_MAX, sizeof(faults->rx_socket));
+	memset(faults->tx_socket, UINT8_MAX, sizeof(faults->tx_socket));
+	octo_port_up(port, 2);
+	for (uint16_t leg = 0; leg < 4; leg++) {
+		const uint16_t pf = leg % 2;
+		const uint16_t queue = conf->contiguous ? 8 * pf + leg / 2 : leg;
+
+		assert_int_equal(faults->rx_socket[queue], pf);
+		assert_int_equal(faults->tx_socket[queue], pf);
+	}
+	octo_port_destroy();
+}
+
+static void
+test_each_slice_has_rings_of_its_node(void **state)
+{
+	(void)state;
+	octo_port_fake_node_1();
+	check_rings(&(const struct octo_port_conf){.sliced = true, .two_nodes = true});
+	check_rings(&(const struct octo_port_conf){.contiguous = true, .two_nodes = true});
+}
+
 int
 main(void)
 {
@@ -390,6 +419,7 @@ main(void)
 		octo_port_test(test_a_port_that_was_there_gets_its_reta_back),
 		octo_port_test(test_a_port_that_only_receives_is_plugged_again),
 		octo_port_test(test_rings_leave_room_for_idle_queues_of_another_port),
+		octo_port_test(test_each_slice_has_rings_of_its_node),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
