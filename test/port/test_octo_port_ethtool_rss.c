@@ -9,7 +9,9 @@
 
 #include <ethdev_driver.h>
 
+#include "octo_ethtool.h"
 #include "octo_port.h"
+#include "octo_port_flows.h"
 #include "octo_port_kernel.h"
 #include "octo_private.h"
 
@@ -327,6 +329,7 @@ test_a_reta_refused_later_is_logged(void **state)
 	kernel->set_reta = 0;
 	assert_non_null(strstr(text, "the RETA stays"));
 	assert_null(strstr(strstr(text, "the RETA stays") + 1, "the RETA stays"));
+	assert_null(strstr(text, "flows of queue"));
 	free(text);
 }
 
@@ -356,6 +359,137 @@ test_a_reta_of_another_size(void **state)
 	octo_port_kernel_resize(128);
 	octo_port_await(octo_port_leads_to(port, 7, 0, 0) &&
 			octo_port_kernel_channels() == RTE_BIT64(0));
+}
+
+static struct {
+	FILE *log;
+	char *text;
+	size_t len;
+} heard;
+
+static void
+begin_to_hear(void)
+{
+	heard.text = NULL;
+	heard.log = open_memstream(&heard.text, &heard.len);
+	assert_non_null(heard.log);
+	rte_openlog_stream(heard.log);
+}
+
+/* Since begin_to_hear() there was this line and no other, or none. */
+static void
+assert_heard(const char *sentence)
+{
+	char *end;
+
+	rte_openlog_stream(NULL);
+	fclose(heard.log);
+	if (sentence == NULL) {
+		assert_int_equal(heard.len, 0);
+		free(heard.text);
+		return;
+	}
+	assert_non_null(strstr(heard.text, "the RETA stays as it is: "));
+	assert_non_null(strstr(heard.text, sentence));
+	end = strchr(heard.text, '\n');
+	assert_non_null(end);
+	assert_string_equal(end, "\n");
+	free(heard.text);
+}
+
+/* Under load: the RETA goes along. */
+static void
+rehome(struct octo_port_flows *t, unsigned int pf)
+{
+	octo_port_run_on((int)pf);
+	for (int n = 0; n < 20000 && octo_port_kernel_channels() != RTE_BIT64(pf); n++)
+		octo_port_flows_pass(t, true);
+	assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(pf));
+	octo_port_flows_assert_all_arrive(t);
+}
+
+/* Under load: the RETA does not, though it is tried again and again, and all packets arrive. */
+static void
+fail_to_rehome(struct octo_port_flows *t, unsigned int pf)
+{
+	const uint64_t strays = octo_port_strays(t->port);
+
+	octo_port_run_on((int)pf);
+	octo_port_flows_pass_often(t, 2000);
+	assert_true(octo_port_strays(t->port) > strays + 1000);
+	octo_port_flows_assert_all_arrive(t);
+}
+
+/* The RETA is refused as it is written, or can no longer be asked for. */
+static void
+test_any_refusal_of_a_rehome_may_end(void **state)
+{
+	static const int refusals[] = {EPERM, EOPNOTSUPP, ENODEV, EINVAL, ERANGE, EBUSY};
+	int *const requests[] = {&kernel->set_reta, &kernel->no_reta};
+	struct octo_port_flows t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &rss);
+	for (size_t i = 0; i < RTE_DIM(refusals) * RTE_DIM(requests); i++) {
+		int *request = requests[i % RTE_DIM(requests)];
+
+		*request = refusals[i / RTE_DIM(requests)];
+		begin_to_hear();
+		fail_to_rehome(&t, 1);
+		assert_int_equal(octo_port_kernel_channels(), RTE_BIT64(0));
+		assert_heard(octo_ethtool_reta_refusal(*request));
+		*request = 0;
+		begin_to_hear();
+		rehome(&t, 1);
+		rehome(&t, 0);
+		assert_heard(NULL);
+	}
+}
+
+/* The channel of the new home is gone, or the RETA is smaller. */
+static void
+test_fewer_channels_under_a_running_port(void **state)
+{
+	struct octo_port_flows t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &rss);
+	kernel->channels = 1;
+	begin_to_hear();
+	fail_to_rehome(&t, 1);
+	assert_heard("see in ethtool -l whether the netdev has the channels");
+	kernel->channels = 16;
+	rehome(&t, 1);
+	octo_port_kernel_resize(64);
+	begin_to_hear();
+	fail_to_rehome(&t, 0);
+	assert_heard("somebody has changed the channels, see ethtool -l");
+	octo_port_kernel_resize(128);
+	begin_to_hear();
+	rehome(&t, 0);
+	rehome(&t, 1);
+	assert_heard(NULL);
+}
+
+/* Nothing is to be said: the RETA is the port's as before. */
+static void
+test_more_channels_under_a_running_port(void **state)
+{
+	struct octo_port_flows t;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 1, &rss);
+	kernel->channels = 32;
+	begin_to_hear();
+	rehome(&t, 1);
+	rehome(&t, 0);
+	assert_heard(NULL);
 }
 
 /* The next port gives it back. */
@@ -407,6 +541,9 @@ main(void)
 		ethtool_test(test_a_reta_refused_at_start_is_set_later),
 		ethtool_test(test_a_reta_refused_later_is_logged),
 		ethtool_test(test_a_reta_of_another_size),
+		ethtool_test(test_any_refusal_of_a_rehome_may_end),
+		ethtool_test(test_fewer_channels_under_a_running_port),
+		ethtool_test(test_more_channels_under_a_running_port),
 		ethtool_test(test_a_reta_that_stays_is_logged),
 	};
 

@@ -6,6 +6,8 @@
  */
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_errno.h>
@@ -116,6 +118,9 @@ test_a_reta_that_is_refused_follows_later(void **state)
 {
 	struct octo_port_faults *faults;
 	struct octo_port_flows t;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *log = open_memstream(&text, &len);
 
 	(void)state;
 	if (!octo_port_has_two_nodes())
@@ -124,11 +129,17 @@ test_a_reta_that_is_refused_follows_later(void **state)
 	faults = octo_port_faults_on(0);
 	octo_port_flows_pass_often(&t, 20);
 	faults->reta_update = EIO;
+	rte_openlog_stream(log);
 	octo_port_run_on(1);
 	for (int n = 0; n < 2000 && octo_port_strays(t.port) < 1000; n++)
 		octo_port_flows_pass(&t, true);
 	assert_true(octo_port_strays(t.port) >= 1000);
 	assert_true(octo_port_flows_lead_to(0));
+	rte_openlog_stream(NULL);
+	fclose(log);
+	assert_string_equal(text, "OCTO: port 1: the RETA does not follow queue 0 to PF "
+				  "net_mpsim0[1::2] yet\n");
+	free(text);
 	faults->reta_update = 0;
 	for (int n = 0; n < 20000 && !octo_port_flows_lead_to(1); n++)
 		octo_port_flows_pass(&t, true);
@@ -339,17 +350,37 @@ by_rss(uint16_t port, struct rte_flow_error *error)
 	assert_non_null(create(port, &spread, &none, error));
 }
 
+static struct rte_flow_action_handle *
+by_indirect(uint16_t port, const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_action by_handle = {.type = RTE_FLOW_ACTION_TYPE_INDIRECT};
+
+	handle = rte_flow_action_handle_create(port, &ingress, action, error);
+	assert_non_null(handle);
+	by_handle.conf = handle;
+	assert_non_null(create(port, &by_handle, &none, error));
+	return handle;
+}
+
 static void
 by_indirect_queue(uint16_t port, struct rte_flow_error *error)
 {
 	const struct rte_flow_action_queue index = {.index = 0};
 	const struct rte_flow_action queue = {.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index};
-	const struct rte_flow_action none = {.type = RTE_FLOW_ACTION_TYPE_VOID};
-	struct rte_flow_action by_handle = {.type = RTE_FLOW_ACTION_TYPE_INDIRECT};
 
-	by_handle.conf = rte_flow_action_handle_create(port, &ingress, &queue, error);
-	assert_non_null(by_handle.conf);
-	assert_non_null(create(port, &by_handle, &none, error));
+	by_indirect(port, &queue, error);
+}
+
+static void
+by_indirect_rss(uint16_t port, struct rte_flow_error *error)
+{
+	const uint16_t queues[] = {0};
+	const struct rte_flow_action_rss to = {.queue_num = 1, .queue = queues};
+	const struct rte_flow_action spread = {.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &to};
+
+	by_indirect(port, &spread, error);
 }
 
 /* Under load, there and back: what is under way arrives first, and then nothing strays. */
@@ -387,6 +418,47 @@ test_rules_follow_their_queue(void **state)
 	follow_home(by_queue);
 	follow_home(by_rss);
 	follow_home(by_indirect_queue);
+	follow_home(by_indirect_rss);
+}
+
+/* More packets are on their way, to the queue that the rule names now. */
+static void
+set_out(struct octo_port_flows *t)
+{
+	octo_port_flows_send(t);
+	octo_port_flows_receive(t, 0);
+}
+
+/* By the application: the next burst has packets from before it and from after it. */
+static void
+test_an_update_of_an_indirect_action_keeps_the_order(void **state)
+{
+	struct rte_flow_action_queue index = {.index = 0};
+	const struct rte_flow_action queue = {.type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &index};
+	struct rte_flow_action_handle *handle;
+	struct rte_flow_error error;
+	struct octo_port_flows t;
+	uint32_t before;
+
+	(void)state;
+	if (!octo_port_has_two_nodes())
+		skip();
+	octo_port_flows_begin(&t, &octo_port_flows_two_nodes, 2, NULL);
+	handle = by_indirect(t.port, &queue, &error);
+	for (unsigned int i = 1; i <= TIMES; i++) {
+		octo_port_flows_pass_often(&t, 20);
+		set_out(&t);
+		index.index = i % 2;
+		before = t.by_queue[index.index];
+		assert_int_equal(rte_flow_action_handle_update(t.port, handle, &queue, &error), 0);
+		set_out(&t);
+		octo_port_pass_us(400);
+		for (int n = 0; n < 2000 && t.by_queue[index.index] < before + 100; n++)
+			octo_port_flows_pass(&t, true);
+		assert_true(t.by_queue[index.index] >= before + 100);
+	}
+	octo_port_flows_assert_all_arrive(&t);
+	assert_true(octo_port_xstat(t.port, "fence_opened") >= TIMES);
 }
 
 /* The port may have other homes when it is started again. */
@@ -483,6 +555,7 @@ main(void)
 		octo_port_test(test_a_query_names_the_queues_of_the_rule),
 		octo_port_test(test_an_indirect_action_leads_to_a_queue),
 		octo_port_test(test_rules_follow_their_queue),
+		octo_port_test(test_an_update_of_an_indirect_action_keeps_the_order),
 		octo_port_test(test_rules_follow_over_a_restart),
 		octo_port_test(test_a_queue_that_is_not_there),
 		octo_port_test(test_rss_without_queues_or_with_too_many),

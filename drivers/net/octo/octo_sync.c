@@ -287,15 +287,21 @@ walk(struct octo_dev *octo, uint16_t queue)
 	return ret;
 }
 
-/* A flow that failed to follow arrives as a stray: log once, try again after a delay. */
+/*
+ * A flow that failed to follow arrives as a stray: log once, try again after a delay. That the
+ * kernel refuses the RETA is logged by octo_ethtool_ops.c, with the reason.
+ */
 static void
-put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed)
+put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed, bool reta)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
 	char name[OCTO_PF_NAME_MAX];
 
 	octo_pf_format(octo, q->target, name, sizeof(name));
-	if (q->retry == 0)
+	if (q->retry == 0 && reta && !octo->port[0].kernel.on)
+		OCTO_LOG(WARNING, "port %u: the RETA does not follow queue %u to PF %s yet",
+			 octo->port_id, queue, name);
+	if (q->retry == 0 && failed > 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
 			 octo->port_id, failed, queue, name);
 	q->retry = octo_next_try(&q->pause_ms);
@@ -305,12 +311,15 @@ static void
 end_walk(struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
+	/* begin_naming() counts it as a flow */
+	const bool reta = octo->sliced && q->failed > 0 &&
+			  (octo->leg_pf[queue] != q->target || octo->reta_stale);
 
 	q->walking = false;
 	if (q->again)
 		return;
 	if (q->failed != 0) {
-		put_off(octo, queue, q->failed);
+		put_off(octo, queue, q->failed - reta, reta);
 		return;
 	}
 	q->home = q->target;
@@ -335,7 +344,7 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 		q->retry = 0;
 	if (q->refused && octo_now() >= q->retry) {
 		q->target = home;
-		put_off(octo, queue, 1);
+		put_off(octo, queue, 1, false);
 	}
 	q->refused = false;
 	if ((home == q->home && !octo->reta_stale) || octo_now() < q->retry)
