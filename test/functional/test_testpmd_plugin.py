@@ -90,6 +90,20 @@ def test_destroyed_rules_are_mentioned():
         pmd.stop_forwarding()
 
 
+def test_tier_none_refuses_to_steer():
+    """In the words in which it refuses a rule."""
+    binary = env.find_built("octo-testpmd")
+    if binary is None:
+        pytest.skip("octo-testpmd is not built")
+    with Testpmd([*vdevs.nic("A", wire="loop"), vdevs.octo(tier="none")],
+                 binary=str(binary), plugins=False) as pmd:
+        port = pmd.port()
+        for command in ("steer", "move"):
+            assert "the port was made with tier=none: it takes no rules" in \
+                pmd.cmd(f"octo {command} {port} {V4.words()} queue 0")
+        assert "0 steered flows" in pmd.cmd(f"octo show steering {port}")
+
+
 @pytest.mark.parametrize("flow", [V4, V6], ids=["v4-udp", "v6-tcp"])
 def test_steer_show_unsteer(pmd, view, flow):
     """A steered flow is shown with queue, PF and hits until unsteered."""

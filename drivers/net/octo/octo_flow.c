@@ -217,6 +217,9 @@ isolate_locked(struct octo_dev *octo, int set, struct rte_flow_error *error)
 	int ret = 0;
 	int pf;
 
+	/* without rules nothing would ever come */
+	if (set != 0 && octo->tier_wanted == OCTO_TIER_NONE)
+		return octo_flow_error_tier(error);
 	OCTO_FOREACH_PORT(octo, pf, OCTO_PORT_IDLE) {
 		ret = rte_flow_isolate(octo->port[pf].port_id, set, error);
 		if (ret != 0)

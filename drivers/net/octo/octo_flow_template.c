@@ -162,8 +162,11 @@ configure_locked(struct octo_dev *octo, const struct rte_flow_port_attr *attr, u
 {
 	struct octo_async *async;
 	uint32_t max_size;
-	int ret = check_configure(octo, attr, nb_queue, queue_attr, &max_size, error);
+	int ret;
 
+	if (octo->tier_wanted == OCTO_TIER_NONE)
+		return octo_flow_error_tier(error);
+	ret = check_configure(octo, attr, nb_queue, queue_attr, &max_size, error);
 	if (ret != 0)
 		return ret;
 	if (octo->sliced)

@@ -144,6 +144,8 @@ octo_indirect_check_action(const struct octo_dev *octo, const struct rte_flow_ac
 	const struct rte_flow_action_queue *queue = action->conf;
 	int ret;
 
+	if (octo->tier_wanted == OCTO_TIER_NONE)
+		return octo_flow_error_tier(error);
 	if (!octo->started)
 		return octo_flow_refuse(error, EINVAL, "the port is stopped: start it first");
 	if (action->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
