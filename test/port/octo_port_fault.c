@@ -68,6 +68,8 @@ configure(struct rte_eth_dev *dev)
 {
 	if (of(dev)->faults.configure != 0)
 		return -of(dev)->faults.configure;
+	of(dev)->faults.rss_hf = dev->data->dev_conf.rx_adv_conf.rss_conf.rss_hf;
+	of(dev)->faults.vlan = dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN;
 	return of(dev)->real->dev_configure(dev);
 }
 
@@ -104,6 +106,7 @@ claim_all(struct rte_eth_dev_info *info)
 	info->default_rxconf.offloads = UINT64_MAX;
 	info->default_txconf.offloads = UINT64_MAX;
 	info->dev_capa = UINT64_MAX;
+	info->flow_type_rss_offloads = UINT64_MAX;
 	info->rss_algo_capa = UINT32_MAX;
 	info->max_lro_pkt_size = info->max_rx_pktlen;
 	info->max_hash_mac_addrs = 1;
@@ -114,12 +117,42 @@ claim_all(struct rte_eth_dev_info *info)
 	info->err_handle_mode = RTE_ETH_ERROR_HANDLE_MODE_PROACTIVE;
 }
 
+/* Ethdev's bits of VLAN offloads: what it configures, and what it sets. */
+static const struct {
+	uint64_t offload;
+	int mask;
+} vlan_bits[] = {
+	{RTE_ETH_RX_OFFLOAD_VLAN_STRIP, RTE_ETH_VLAN_STRIP_MASK},
+	{RTE_ETH_RX_OFFLOAD_VLAN_FILTER, RTE_ETH_VLAN_FILTER_MASK},
+	{RTE_ETH_RX_OFFLOAD_VLAN_EXTEND, RTE_ETH_VLAN_EXTEND_MASK},
+	{RTE_ETH_RX_OFFLOAD_QINQ_STRIP, RTE_ETH_QINQ_STRIP_MASK},
+};
+
+/* What is not in the mask stays, whatever the configuration says. */
 static int
 vlan_offload_set(struct rte_eth_dev *dev, int mask)
 {
-	if (of(dev)->faults.claims_all)
-		return 0;
-	return of(dev)->real->vlan_offload_set(dev, mask);
+	const uint64_t wanted = dev->data->dev_conf.rxmode.offloads;
+	struct octo_port_faults *f = &of(dev)->faults;
+
+	if (!f->claims_all)
+		return of(dev)->real->vlan_offload_set(dev, mask);
+	f->vlan_mask = mask;
+	for (unsigned int i = 0; i < RTE_DIM(vlan_bits); i++)
+		if (mask & vlan_bits[i].mask)
+			f->vlan = (f->vlan & ~vlan_bits[i].offload) |
+				  (wanted & vlan_bits[i].offload);
+	return 0;
+}
+
+/* All that it is asked for, if it claims all. */
+static int
+metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
+{
+	struct octo_port_faults *f = &of(dev)->faults;
+
+	f->metadata = *features;
+	return f->claims_all ? 0 : -ENOTSUP;
 }
 
 static int
@@ -155,6 +188,24 @@ reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint
 		if (reta[i / 64].mask & RTE_BIT64(i % 64))
 			f->reta[i] = reta[i / 64].reta[i % 64];
 	return 0;
+}
+
+static int
+hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	of(dev)->faults.rss_hf = conf->rss_hf;
+	return of(dev)->real->rss_hash_update(dev, conf);
+}
+
+/* The simulated NIC has forgotten types that it cannot hash. */
+static int
+hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
+{
+	const int ret = of(dev)->real->rss_hash_conf_get(dev, conf);
+
+	if (of(dev)->faults.claims_all)
+		conf->rss_hf = of(dev)->faults.rss_hf;
+	return ret;
 }
 
 static int
@@ -353,9 +404,9 @@ flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 }
 
 struct octo_port_faults *
-octo_port_faults_on(unsigned int pf)
+octo_port_faults_on_port(uint16_t port_id)
 {
-	struct rte_eth_dev *dev = &rte_eth_devices[octo_port_pf(pf)];
+	struct rte_eth_dev *dev = &rte_eth_devices[port_id];
 	struct replaced *r = of(dev);
 
 	*r = (struct replaced){.real = dev->dev_ops, .ops = *dev->dev_ops};
@@ -366,13 +417,22 @@ octo_port_faults_on(unsigned int pf)
 	r->ops.tx_queue_setup = tx_setup;
 	r->ops.dev_infos_get = infos_get;
 	r->ops.vlan_offload_set = vlan_offload_set;
+	r->ops.rx_metadata_negotiate = metadata_negotiate;
 	r->ops.reta_update = reta_update;
+	r->ops.rss_hash_update = hash_update;
+	r->ops.rss_hash_conf_get = hash_get;
 	r->ops.dev_ptypes_set = ptypes_set;
 	r->ops.timesync_enable = timesync_enable;
 	r->ops.rxq_info_get = rxq_info_get;
 	r->ops.flow_ops_get = flow_ops_get;
 	dev->dev_ops = &r->ops;
 	return &r->faults;
+}
+
+struct octo_port_faults *
+octo_port_faults_on(unsigned int pf)
+{
+	return octo_port_faults_on_port(octo_port_pf(pf));
 }
 
 void

@@ -52,11 +52,17 @@ struct octo_port_faults {
 	int isolated;      /* what was last asked for and done */
 	int rx_socket[16]; /* on which the last setup of a queue wants its ring */
 	int tx_socket[16];
-	bool claims_all; /* says that it has every capability and offload, and takes each */
+	bool claims_all;   /* says that it has every capability and offload, and takes each */
+	uint64_t vlan;     /* RTE_ETH_RX_OFFLOAD_*, as configured and set since, if it claims all */
+	int vlan_mask;     /* what was changed last */
+	uint64_t metadata; /* RTE_ETH_RX_METADATA_*, what it was asked for last */
+	uint64_t rss_hf;   /* RTE_ETH_RSS_*, as configured and updated since, if it claims all */
 };
 
 /** Put the faults of this PF in place, none yet. */
 struct octo_port_faults *octo_port_faults_on(unsigned int pf);
+/** The same of a PF that is just being probed, by its port id. */
+struct octo_port_faults *octo_port_faults_on_port(uint16_t port_id);
 
 /** EAL has memory on node 1 as well, or what the test takes for it. */
 void octo_port_fake_node_1(void);

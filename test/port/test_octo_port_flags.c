@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Over PFs that claim every capability: each flag of ethdev is either served or hidden. */
+/*
+ * Over PFs that claim every capability: each flag of ethdev is either served or hidden. How those
+ * that are flags of mbufs are served is in test_octo_port_flags_mbufs.c.
+ */
 
 #include <string.h>
 
@@ -10,6 +13,7 @@
 #include "octo_port_fault.h"
 
 #define FLOW 7
+#define NB_PFS 2
 
 /* A flag of ethdev by its name there. */
 struct flag {
@@ -47,15 +51,25 @@ static const struct flag capabilities[] = {
 	{"FLOW_RULE_KEEP", true},         {"FLOW_SHARED_OBJECT_KEEP", true},
 };
 
+static struct octo_port_faults *stub[NB_PFS];
+
+static uint16_t
+create_as(const struct octo_port_conf *conf)
+{
+	octo_port_add_pfs(conf);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
+		stub[pf] = octo_port_faults_on(pf);
+		stub[pf]->claims_all = true;
+	}
+	return octo_port_add(conf);
+}
+
 static uint16_t
 create(void)
 {
-	const struct octo_port_conf conf = {0};
+	static const struct octo_port_conf plain;
 
-	octo_port_add_pfs(&conf);
-	octo_port_faults_on(0)->claims_all = true;
-	octo_port_faults_on(1)->claims_all = true;
-	return octo_port_add(&conf);
+	return create_as(&plain);
 }
 
 static const struct flag *
@@ -150,7 +164,7 @@ check_served(uint16_t port, uint64_t rx, uint64_t tx)
 	struct rte_eth_rxq_info rxq;
 	struct rte_eth_txq_info txq;
 
-	for (unsigned int pf = 0; pf < 2; pf++) {
+	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
 		assert_int_equal(rte_eth_rx_queue_info_get(octo_port_pf(pf), 0, &rxq), 0);
 		assert_int_equal(rxq.conf.offloads & rx, rx);
 		assert_int_equal(rte_eth_tx_queue_info_get(octo_port_pf(pf), 0, &txq), 0);
@@ -215,6 +229,139 @@ test_hidden_offloads_are_refused(void **state)
 	}
 }
 
+/* Whatever the first PF claims: the second is a simulated one as ever. */
+static void
+test_what_one_pf_lacks_is_hidden(void **state)
+{
+	const uint16_t port = create();
+	struct rte_eth_dev_info info, pf;
+
+	(void)state;
+	stub[1]->claims_all = false;
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(rte_eth_dev_info_get(octo_port_pf(1), &pf), 0);
+	assert_int_equal(info.rx_offload_capa, pf.rx_offload_capa);
+	assert_int_equal(info.tx_offload_capa, pf.tx_offload_capa);
+	assert_int_equal(info.flow_type_rss_offloads, pf.flow_type_rss_offloads);
+}
+
+/* The VLAN offloads with these of four bits, as ethdev configures them. */
+static uint64_t
+vlan_offloads(unsigned int set)
+{
+	static const uint64_t offloads[] = {
+		RTE_ETH_RX_OFFLOAD_VLAN_STRIP,
+		RTE_ETH_RX_OFFLOAD_VLAN_FILTER,
+		RTE_ETH_RX_OFFLOAD_VLAN_EXTEND,
+		RTE_ETH_RX_OFFLOAD_QINQ_STRIP,
+	};
+	uint64_t some = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(offloads); i++)
+		some |= set & RTE_BIT32(i) ? offloads[i] : 0;
+	return some;
+}
+
+#define VLAN_SETS 16
+
+/* The same as ethdev sets them: in the same order. */
+static void
+set_vlan_offloads(uint16_t port, unsigned int set)
+{
+	static const int bits[] = {
+		RTE_ETH_VLAN_STRIP_OFFLOAD,
+		RTE_ETH_VLAN_FILTER_OFFLOAD,
+		RTE_ETH_VLAN_EXTEND_OFFLOAD,
+		RTE_ETH_QINQ_STRIP_OFFLOAD,
+	};
+	int some = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(bits); i++)
+		some |= set & RTE_BIT32(i) ? bits[i] : 0;
+	assert_int_equal(rte_eth_dev_set_vlan_offload(port, some), 0);
+	assert_int_equal(rte_eth_dev_get_vlan_offload(port), some);
+}
+
+static void
+assert_vlan_offloads(unsigned int set)
+{
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		assert_int_equal(stub[pf]->vlan, vlan_offloads(set));
+}
+
+static void
+up_with_vlan_offloads(uint16_t port, unsigned int set)
+{
+	octo_port_up_as(port, 1,
+			&(struct rte_eth_conf){.rxmode = {.offloads = vlan_offloads(set)}});
+}
+
+static void
+test_vlan_offloads_are_those_of_every_pf(void **state)
+{
+	const uint16_t port = create();
+
+	(void)state;
+	assert_int_equal(vlan_offloads(VLAN_SETS - 1), RTE_ETH_RX_OFFLOAD_VLAN);
+	for (unsigned int configured = 0; configured < VLAN_SETS; configured++) {
+		up_with_vlan_offloads(port, configured);
+		assert_vlan_offloads(configured);
+		for (unsigned int set = 0; set < VLAN_SETS; set++) {
+			set_vlan_offloads(port, set);
+			assert_vlan_offloads(set);
+		}
+		/* what is set lasts over a stop */
+		assert_int_equal(rte_eth_dev_stop(port), 0);
+		assert_int_equal(rte_eth_dev_start(port), 0);
+		assert_vlan_offloads(VLAN_SETS - 1);
+		assert_int_equal(rte_eth_dev_stop(port), 0);
+	}
+}
+
+/* A PF that returns claims all before octo sees it. */
+static int
+claim_again(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	(void)event;
+	(void)arg;
+	(void)ret;
+	stub[1] = octo_port_faults_on_port(port_id);
+	stub[1]->claims_all = true;
+	return 0;
+}
+
+static const struct octo_port_conf replugs = {.replug = true};
+
+static void
+plug_in_again(uint16_t port)
+{
+	rte_eth_dev_callback_register(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, claim_again, NULL);
+	octo_port_add_pf(&replugs, 1);
+	rte_eth_dev_callback_unregister(RTE_ETH_ALL, RTE_ETH_EVENT_NEW, claim_again, NULL);
+	octo_port_await((octo_port_poll(port, 0, 1, &(struct octo_port_tally){0}),
+			 octo_port_pf_is_started(port, 1)));
+}
+
+/* Those that were set last, before the PF was gone or while it was, whatever was configured. */
+static void
+test_vlan_offloads_come_back_with_the_pf(void **state)
+{
+	const uint16_t port = create_as(&replugs);
+
+	(void)state;
+	up_with_vlan_offloads(port, 5);
+	for (unsigned int set = 0; set < VLAN_SETS; set++) {
+		set_vlan_offloads(port, set);
+		octo_port_remove_pf(1);
+		plug_in_again(port);
+		assert_vlan_offloads(set);
+		octo_port_remove_pf(1);
+		set_vlan_offloads(port, VLAN_SETS - 1 - set);
+		plug_in_again(port);
+		assert_vlan_offloads(VLAN_SETS - 1 - set);
+	}
+}
+
 int
 main(void)
 {
@@ -223,6 +370,9 @@ main(void)
 		octo_port_test(test_limits_without_a_service_are_hidden),
 		octo_port_test(test_each_offload_reaches_every_pf),
 		octo_port_test(test_hidden_offloads_are_refused),
+		octo_port_test(test_what_one_pf_lacks_is_hidden),
+		octo_port_test(test_vlan_offloads_are_those_of_every_pf),
+		octo_port_test(test_vlan_offloads_come_back_with_the_pf),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
