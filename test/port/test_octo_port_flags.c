@@ -51,6 +51,25 @@ static const struct flag capabilities[] = {
 	{"FLOW_RULE_KEEP", true},         {"FLOW_SHARED_OBJECT_KEEP", true},
 };
 
+/* Bits without a function of ethdev that has their name; devtools know whether any is missing. */
+struct bit {
+	const char *name;
+	uint64_t bit;
+	bool yes;
+};
+
+#define METADATA(name, yes)                                                                        \
+	{                                                                                          \
+#name, RTE_ETH_RX_METADATA_##name, yes                                             \
+	}
+
+/* Is it served? */
+static const struct bit metadata[] = {
+	METADATA(USER_FLAG, true),
+	METADATA(USER_MARK, true),
+	METADATA(TUNNEL_ID, false),
+};
+
 static struct octo_port_faults *stub[NB_PFS];
 
 static uint16_t
@@ -245,6 +264,44 @@ test_what_one_pf_lacks_is_hidden(void **state)
 	assert_int_equal(info.flow_type_rss_offloads, pf.flow_type_rss_offloads);
 }
 
+static bool
+says_yes(const struct bit *rows, size_t nb, uint64_t bit)
+{
+	for (size_t i = 0; i < nb; i++)
+		if (rows[i].bit == bit)
+			return rows[i].yes;
+	return false;
+}
+
+static void
+check_metadata(uint16_t port, uint64_t wanted, uint64_t served)
+{
+	uint64_t features = wanted;
+
+	assert_int_equal(rte_eth_rx_metadata_negotiate(port, &features), 0);
+	assert_int_equal(features, served);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++)
+		assert_int_equal(stub[pf]->metadata, served);
+}
+
+/* Also a bit that no ethdev has a name for yet. */
+static void
+test_metadata_that_is_not_served_is_not_promised(void **state)
+{
+	const uint16_t port = create();
+	uint64_t all = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 64; i++) {
+		const uint64_t bit = RTE_BIT64(i);
+		const uint64_t served = says_yes(metadata, RTE_DIM(metadata), bit) ? bit : 0;
+
+		check_metadata(port, bit, served);
+		all |= served;
+	}
+	check_metadata(port, UINT64_MAX, all);
+}
+
 /* The VLAN offloads with these of four bits, as ethdev configures them. */
 static uint64_t
 vlan_offloads(unsigned int set)
@@ -371,6 +428,7 @@ main(void)
 		octo_port_test(test_each_offload_reaches_every_pf),
 		octo_port_test(test_hidden_offloads_are_refused),
 		octo_port_test(test_what_one_pf_lacks_is_hidden),
+		octo_port_test(test_metadata_that_is_not_served_is_not_promised),
 		octo_port_test(test_vlan_offloads_are_those_of_every_pf),
 		octo_port_test(test_vlan_offloads_come_back_with_the_pf),
 	};

@@ -10,6 +10,12 @@
 #include "octo_private.h"
 
 /*
+ * What packets tell without another call. The tunnel of a packet with a tunnel ID is asked of the
+ * PF by rte_flow_get_restore_info(), which octo does not have; of others nothing is known.
+ */
+#define METADATA_SERVED (RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK)
+
+/*
  * Ask a PF. One that cannot negotiate narrows nothing: by the API, the application then finds out
  * from the rules that the PF takes. Nor can one that was configured before, as by an octo port that
  * is closed now, and ethdev would log that as an error: it delivers what it did then.
@@ -25,7 +31,8 @@ ask(uint16_t port_id, uint64_t *features)
 static int
 negotiate_locked(struct octo_dev *octo, uint64_t *features)
 {
-	const uint64_t wanted = *features;
+	const uint64_t wanted = *features & METADATA_SERVED;
+	uint64_t promised = wanted;
 	int answer = -ENOTSUP;
 	int i;
 
@@ -42,12 +49,14 @@ negotiate_locked(struct octo_dev *octo, uint64_t *features)
 				 octo->port_id, octo->port[i].name, rte_strerror(-ret));
 			return ret;
 		}
-		*features &= given;
+		promised &= given;
 		answer = 0;
 	}
 	/* where no PF was asked, all deliver what was negotiated before */
-	if (answer == 0)
-		octo->settings.rx_metadata = *features;
+	if (answer == 0) {
+		*features = promised;
+		octo->settings.rx_metadata = promised;
+	}
 	return answer;
 }
 
