@@ -103,6 +103,19 @@ def test_the_guide_names_every_callback(tmp_path):
     assert code == 1 and said.endswith("refuses in callbacks.ini: new_callback\n")
 
 
+def test_every_bit_without_a_name_has_a_row():
+    """ethdev has no function for the names of RSS types and Rx metadata, which a C test could ask."""
+    header = _dpdk_source() / "lib/ethdev/rte_ethdev.h"
+    if not header.exists():
+        pytest.skip("the drivers were built without the source of DPDK")
+    bits = re.findall(r"^#define RTE_ETH_(?:RX_)?(RSS|METADATA)_(\w+)\s+RTE_BIT64\(", header.read_text(),
+                      re.M)
+    rows = re.findall(r"^\t(RSS|METADATA)\((\w+), ",
+                      (env.REPO / "test/port/test_octo_port_flags.c").read_text(), re.M)
+    assert len(bits) > 40
+    assert sorted(set(bits) - set(rows)) == []
+
+
 def _run(script: Path, source: Path) -> Tuple[int, str]:
     done = subprocess.run([sys.executable, script, source], capture_output=True, text=True)
     return done.returncode, done.stderr

@@ -12,6 +12,8 @@
 #include "octo_port.h"
 #include "octo_port_fault.h"
 
+#include "octo_private.h"
+
 #define FLOW 7
 #define NB_PFS 2
 
@@ -68,6 +70,67 @@ static const struct bit metadata[] = {
 	METADATA(USER_FLAG, true),
 	METADATA(USER_MARK, true),
 	METADATA(TUNNEL_ID, false),
+};
+
+#define RSS(name, yes)                                                                             \
+	{                                                                                          \
+#name, RTE_ETH_RSS_##name, yes                                                     \
+	}
+
+/* All are passed on. Does octo still know the queue of a UDP flow? */
+static const struct bit rss_types[] = {
+	RSS(IPV4, true),
+	RSS(FRAG_IPV4, true),
+	RSS(NONFRAG_IPV4_TCP, true),
+	RSS(NONFRAG_IPV4_UDP, true),
+	RSS(NONFRAG_IPV4_SCTP, true),
+	RSS(NONFRAG_IPV4_OTHER, true),
+	RSS(IPV6, true),
+	RSS(FRAG_IPV6, true),
+	RSS(NONFRAG_IPV6_TCP, true),
+	RSS(NONFRAG_IPV6_UDP, true),
+	RSS(NONFRAG_IPV6_SCTP, true),
+	RSS(NONFRAG_IPV6_OTHER, true),
+	RSS(L2_PAYLOAD, true),
+	RSS(IPV6_EX, true),
+	RSS(IPV6_TCP_EX, true),
+	RSS(IPV6_UDP_EX, true),
+	RSS(PORT, false),
+	RSS(VXLAN, false),
+	RSS(GENEVE, false),
+	RSS(NVGRE, false),
+	RSS(GTPU, false),
+	RSS(ETH, false),
+	RSS(S_VLAN, false),
+	RSS(C_VLAN, false),
+	RSS(ESP, false),
+	RSS(AH, false),
+	RSS(L2TPV3, false),
+	RSS(PFCP, false),
+	RSS(PPPOE, false),
+	RSS(ECPRI, false),
+	RSS(MPLS, false),
+	RSS(IPV4_CHKSUM, false),
+	RSS(L4_CHKSUM, false),
+	RSS(L2TPV2, false),
+#ifdef RTE_ETH_RSS_IPV6_FLOW_LABEL
+	RSS(IPV6_FLOW_LABEL, false),
+#endif
+#ifdef RTE_ETH_RSS_IB_BTH
+	RSS(IB_BTH, false),
+#endif
+	RSS(L3_SRC_ONLY, false),
+	RSS(L3_DST_ONLY, false),
+	RSS(L4_SRC_ONLY, false),
+	RSS(L4_DST_ONLY, false),
+	RSS(L2_SRC_ONLY, false),
+	RSS(L2_DST_ONLY, false),
+	RSS(L3_PRE32, false),
+	RSS(L3_PRE40, false),
+	RSS(L3_PRE48, false),
+	RSS(L3_PRE56, false),
+	RSS(L3_PRE64, false),
+	RSS(L3_PRE96, false),
 };
 
 static struct octo_port_faults *stub[NB_PFS];
@@ -302,6 +365,61 @@ test_metadata_that_is_not_served_is_not_promised(void **state)
 	check_metadata(port, UINT64_MAX, all);
 }
 
+static void
+assert_hashed(uint16_t port, uint64_t types)
+{
+	struct rte_eth_rss_conf rss = {0};
+
+	assert_int_equal(rte_eth_dev_rss_hash_conf_get(port, &rss), 0);
+	assert_int_equal(rss.rss_hf, types);
+	for (unsigned int pf = 0; pf < NB_PFS; pf++) {
+		assert_int_equal(rte_eth_dev_rss_hash_conf_get(octo_port_pf(pf), &rss), 0);
+		assert_int_equal(rss.rss_hf, types);
+	}
+}
+
+static bool
+knows_queue(uint16_t port)
+{
+	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
+
+	return OCTO_LOCKED(octo, octo_rss_queue_locked(octo, &octo_tuple_example)) >= 0;
+}
+
+#define UDP_TYPES (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_UDP)
+
+/*
+ * The PFs do the hashing. octo must only know, for the rules of its own, whether the queue of a
+ * flow is still what it computes: not if a type that it does not know is hashed, too.
+ */
+static void
+test_all_rss_types_are_passed_on(void **state)
+{
+	const uint16_t port = create();
+	struct rte_eth_dev_info info;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	assert_int_equal(info.flow_type_rss_offloads, UINT64_MAX);
+	for (unsigned int i = 0; i < 64; i++) {
+		const uint64_t types = UDP_TYPES | RTE_BIT64(i);
+		struct rte_eth_rss_conf rss = {.rss_hf = RTE_BIT64(i)};
+		const struct rte_eth_conf conf = {
+			.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+			.rx_adv_conf = {.rss_conf = {.rss_hf = types}},
+		};
+
+		octo_port_up_as(port, 2, &conf);
+		assert_hashed(port, types);
+		if (knows_queue(port) != says_yes(rss_types, RTE_DIM(rss_types), RTE_BIT64(i)))
+			fail_msg("with RSS type %u, octo is wrong about whether it knows the queue",
+				 i);
+		assert_int_equal(rte_eth_dev_rss_hash_update(port, &rss), 0);
+		assert_hashed(port, RTE_BIT64(i));
+		assert_int_equal(rte_eth_dev_stop(port), 0);
+	}
+}
+
 /* The VLAN offloads with these of four bits, as ethdev configures them. */
 static uint64_t
 vlan_offloads(unsigned int set)
@@ -429,6 +547,7 @@ main(void)
 		octo_port_test(test_hidden_offloads_are_refused),
 		octo_port_test(test_what_one_pf_lacks_is_hidden),
 		octo_port_test(test_metadata_that_is_not_served_is_not_promised),
+		octo_port_test(test_all_rss_types_are_passed_on),
 		octo_port_test(test_vlan_offloads_are_those_of_every_pf),
 		octo_port_test(test_vlan_offloads_come_back_with_the_pf),
 	};

@@ -13,12 +13,13 @@
 #define MAX_WORDS 9
 /* Bytes of the key that such an input uses. */
 #define KEY_BYTES 40
-/* With any of these types the hash covers less, or an inner header. */
-#define LESS                                                                                       \
-	(RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY | RTE_ETH_RSS_L4_SRC_ONLY |             \
-	 RTE_ETH_RSS_L4_DST_ONLY | RTE_ETH_RSS_L3_PRE32 | RTE_ETH_RSS_L3_PRE40 |                   \
-	 RTE_ETH_RSS_L3_PRE48 | RTE_ETH_RSS_L3_PRE56 | RTE_ETH_RSS_L3_PRE64 |                      \
-	 RTE_ETH_RSS_L3_PRE96 | RTE_ETH_RSS_LEVEL_MASK)
+/*
+ * Types that leave the hash of such a flow as computed here. With any other, as those that a newer
+ * ethdev adds, it may cover less, or more, or an inner header.
+ */
+#define KNOWN                                                                                      \
+	(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP |                   \
+	 RTE_ETH_RSS_L2_PAYLOAD)
 
 static const struct {
 	uint64_t addresses;
@@ -45,7 +46,7 @@ put_addr(uint32_t *words, const uint8_t *addr, size_t len)
 	return n;
 }
 
-/* Fills the hash input. Returns its length in words, 0 if the flow is not hashed. */
+/* Fills the hash input. Returns its length in words, 0 if there is none or it is unknown. */
 static unsigned int
 input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 {
@@ -54,7 +55,7 @@ input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 	const size_t len = octo_tuple_addr_len(t);
 	unsigned int n;
 
-	if ((types & (addresses | ports)) == 0 || (types & LESS) != 0)
+	if ((types & (addresses | ports)) == 0 || (types & ~KNOWN) != 0)
 		return 0;
 	n = put_addr(words, t->src, len);
 	n += put_addr(words + n, t->dst, len);
