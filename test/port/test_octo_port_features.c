@@ -73,8 +73,6 @@ send_and_receive(uint16_t port, struct rte_mbuf *m)
 static void
 test_what_is_not_offered_is_refused(void **state)
 {
-	struct rte_eth_udp_tunnel tunnel = {.udp_port = 4789,
-					    .prot_type = RTE_ETH_TUNNEL_TYPE_VXLAN};
 	uint16_t port = octo_port_create(&two_pfs);
 	struct rte_eth_dev_module_info module;
 	struct rte_eth_hairpin_cap hairpin;
@@ -96,7 +94,8 @@ test_what_is_not_offered_is_refused(void **state)
 	assert_int_equal(rte_eth_dev_hairpin_capability_get(port, &hairpin), -ENOTSUP);
 	assert_null(rte_eth_dev_get_sec_ctx(port));
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), -ENOTSUP);
-	assert_int_equal(rte_eth_dev_udp_tunnel_port_add(port, &tunnel), -ENOTSUP);
+	assert_int_equal(rte_eth_dev_set_vlan_ether_type(port, RTE_ETH_VLAN_TYPE_OUTER, 0x9100),
+			 -ENOTSUP);
 	assert_int_equal(rte_eth_dev_uc_all_hash_table_set(port, 1), -ENOTSUP);
 	/* its functions are deprecated */
 	assert_null(rte_eth_devices[port].dev_ops->queue_stats_mapping_set);

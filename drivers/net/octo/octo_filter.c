@@ -450,6 +450,7 @@ pf_restore(struct octo_dev *octo, struct octo_port *port)
 	clear_vlans(port, octo->port_id);
 	if (!rte_is_zero_ether_addr(&port->mac))
 		octo_mac_set_on(port, &port->mac);
+	octo_encap_clear(octo, port);
 	rte_eth_promiscuous_disable(port->port_id);
 	rte_eth_allmulticast_disable(port->port_id);
 	if (octo->isolated)

@@ -115,6 +115,8 @@ renew(struct octo_dev *octo, uint8_t i, uint32_t life)
 		octo_port_nic(port)->flush(port);
 	if (port->fsm.life == life)
 		octo_filter_clear_locked(port);
+	if (port->fsm.life == life)
+		octo_encap_clear(octo, port);
 	return 0;
 }
 

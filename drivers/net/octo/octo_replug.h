@@ -12,6 +12,7 @@
 #include <rte_stdatomic.h>
 
 #include "octo_drain.h"
+#include "octo_encap.h"
 #include "octo_wire.h"
 
 struct octo_args;
@@ -70,6 +71,7 @@ struct octo_settings {
 	bool ptypes_set;
 	uint32_t ptypes;
 	struct octo_wire wire;
+	struct octo_encap encap;
 	uint64_t rx_metadata; /* promised; 0: not negotiated */
 	uint32_t nb_mc;
 	struct rte_ether_addr *mc; /* multicast list; primary only */

@@ -53,6 +53,7 @@ forget_locked(struct octo_dev *octo)
 	octo->settings.vlan_offloads = 0;
 	octo->settings.rx_metadata = 0;
 	octo->settings.ptypes_set = false;
+	octo->settings.encap = (struct octo_encap){0};
 }
 
 static void

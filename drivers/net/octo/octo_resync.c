@@ -68,6 +68,8 @@ octo_resync_settings_locked(struct octo_dev *octo, uint8_t port)
 		ret = octo_filter_resync_locked(octo, p);
 	if (ret == 0)
 		ret = octo_wire_resync_locked(octo, p);
+	if (ret == 0)
+		ret = octo_encap_resync_locked(octo, p);
 	if (ret == 0 && octo->settings.ptypes_set)
 		rte_eth_dev_set_ptypes(p->port_id, octo->settings.ptypes, NULL, 0);
 	return ret;
