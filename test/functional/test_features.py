@@ -4,6 +4,7 @@
 import configparser
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from octotest import env
 TABLES = env.REPO / "doc/guides/nics/features"
 MAP = env.REPO / "test/features.ini"
 IN_C = [env.REPO / "test/unit", env.REPO / "test/port"]
+CALLBACKS = env.REPO / "devtools/callbacks.py"
 FUNCTIONAL = env.REPO / "test/functional"
 DRIVERS = sorted(path.stem for path in TABLES.glob("*.ini"))
 
@@ -87,20 +89,32 @@ def _dpdk_source() -> Path:
     return Path(next((o["value"] for o in options if o["name"] == "dpdk_src"), ""))
 
 
-def test_the_guide_names_every_callback(tmp_path):
-    """And one that a newer ethdev adds is missed."""
-    script = env.REPO / "devtools/callbacks.py"
+def test_the_guide_names_every_callback():
+    """As the script compares them."""
+    assert _run(CALLBACKS, _ethdev()) == (0, "")
+
+
+@pytest.mark.parametrize("header, table, member", [
+    ("ethdev_driver.h", "struct eth_dev_ops {", "eth_new_t new_callback;"),
+    ("ethdev_driver.h", "rte_eth_dev {", "eth_new_t new_callback;"),
+    ("rte_flow_driver.h", "struct rte_flow_ops {", "int (*new_callback)\n\t\t(void);"),
+])
+def test_a_callback_of_a_newer_ethdev_is_missed(tmp_path, header, table, member):
+    """In each of its structures."""
+    shutil.copytree(_ethdev() / "lib/ethdev", tmp_path / "lib/ethdev")
+    path = tmp_path / "lib/ethdev" / header
+    text = path.read_text()
+    assert text.count(table) == 1
+    path.write_text(text.replace(table, f"{table}\n\t{member}"))
+    code, said = _run(CALLBACKS, tmp_path)
+    assert code == 1 and said.endswith("refuses in callbacks.ini: new_callback\n")
+
+
+def _ethdev() -> Path:
     source = _dpdk_source()
     if not (source / "lib/ethdev/ethdev_driver.h").exists():
         pytest.skip("the drivers were built without the source of DPDK")
-    assert _run(script, source) == (0, "")
-    header = tmp_path / "lib/ethdev/ethdev_driver.h"
-    header.parent.mkdir(parents=True)
-    text = (source / "lib/ethdev/ethdev_driver.h").read_text()
-    header.write_text(text.replace("struct eth_dev_ops {",
-                                   "struct eth_dev_ops {\n\teth_new_t new_callback;"))
-    code, said = _run(script, tmp_path)
-    assert code == 1 and said.endswith("refuses in callbacks.ini: new_callback\n")
+    return source
 
 
 def test_every_bit_without_a_name_has_a_row():

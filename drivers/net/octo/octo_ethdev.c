@@ -22,9 +22,11 @@ set_bursts(struct rte_eth_dev *dev)
 	const bool by_source = macs->reserved && macs->source == OCTO_MAC_SOURCE_ADDRESS;
 	const bool rewrites = macs->reserved && macs->source == OCTO_MAC_SOURCE_REWRITE;
 
+	/* from the rings on all PFs, that of the home PF in each burst */
 	dev->rx_pkt_burst = borrowed       ? octo_rx_burst_borrowed :
 			    macs->reserved ? octo_rx_burst_mac :
 					     octo_rx_burst;
+	/* by the PF of the sender's node or of the buffer's */
 	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer :
 			    by_source                  ? octo_tx_burst_by_source :
 			    borrowed                   ? octo_tx_burst_borrowed :
@@ -38,11 +40,14 @@ set_entry_points(struct rte_eth_dev *dev)
 	dev->dev_ops = &octo_dev_ops;
 	octo_flow_ops_install(dev);
 	set_bursts(dev);
+	/* by the PF that the queue sends by next */
 	dev->tx_pkt_prepare = octo_tx_prepare;
+	/* the sum of the rings on all PFs */
 	dev->rx_queue_count = octo_rx_queue_count;
+	OCTO_SET_TX_QUEUE_COUNT(dev, octo_tx_queue_count);
+	/* of the ring on the queue's home PF */
 	dev->rx_descriptor_status = octo_rx_descriptor_status;
 	dev->tx_descriptor_status = octo_tx_descriptor_status;
-	OCTO_SET_TX_QUEUE_COUNT(dev, octo_tx_queue_count);
 }
 
 /* All PFs share one MAC address: that of mac=, or of the first PF. */

@@ -7,15 +7,12 @@
 #include "octo_flow_ops.h"
 
 const struct rte_flow_ops octo_flow_ops = {
+	/* on all PFs or on none, and again on one that comes back */
 	.validate = octo_flow_validate,
 	.create = octo_flow_create,
 	.destroy = octo_flow_destroy,
 	.flush = octo_flow_flush,
-	.query = octo_flow_query,
-	.dev_dump = octo_flow_dev_dump,
-	.get_aged_flows = octo_flow_get_aged_flows,
 	.isolate = octo_flow_isolate,
-	.info_get = octo_flow_info_get,
 	.configure = octo_flow_configure,
 	.pattern_template_create = octo_flow_pattern_template_create,
 	.pattern_template_destroy = octo_flow_pattern_template_destroy,
@@ -26,12 +23,18 @@ const struct rte_flow_ops octo_flow_ops = {
 	.action_handle_create = octo_flow_action_handle_create,
 	.action_handle_destroy = octo_flow_action_handle_destroy,
 	.action_handle_update = octo_flow_action_handle_update,
-	.action_handle_query = octo_flow_action_handle_query,
 	.actions_update = octo_flow_actions_update,
+	/* asked of all PFs, and summed up or merged */
+	.query = octo_flow_query,
+	.dev_dump = octo_flow_dev_dump,
+	.get_aged_flows = octo_flow_get_aged_flows,
+	.info_get = octo_flow_info_get,
+	.action_handle_query = octo_flow_action_handle_query,
 };
 
 /* All of it: ethdev does not look whether an op is there. */
 static const struct rte_flow_fp_ops fp_ops = {
+	/* of flow queues: on all PFs or on none, with one result */
 	.async_create = octo_flow_async_create,
 	.async_destroy = octo_flow_async_destroy,
 	.push = octo_flow_push,
@@ -40,6 +43,7 @@ static const struct rte_flow_fp_ops fp_ops = {
 	.async_action_handle_destroy = octo_flow_async_action_handle_destroy,
 	.async_action_handle_update = octo_flow_async_action_handle_update,
 	.async_action_handle_query = octo_flow_async_action_handle_query,
+	/* of flow queues, refused by octo itself: the error says what to call instead */
 	.async_actions_update = octo_refuse_async_actions_update,
 	.async_create_by_index = octo_refuse_async_create_by_index,
 	.async_create_by_index_with_pattern = octo_refuse_async_create_by_index_with_pattern,
