@@ -23,7 +23,7 @@ from octotest.veth import Wire
 ETH_P_ALL = 3
 WRITTEN = 26  # bytes in front of the IP addresses: it writes MAC addresses, TTL, checksum
 FLOWS = [Flow("udp", "192.0.2.1", 1024 + 97 * i * i, "1.1.1.1", 2000 + i) for i in range(8)]
-WARNING = r"Rx interrupts \(intr_conf\.rxq\) are not supported: PF net_mpsim0 has none " \
+WARNING = r"Rx interrupts \(intr_conf\.rxq\) are not supported: PF {} has none " \
     r"for Rx queue 0 .* so poll the queues"
 INTERRUPTS = [(), ("--interrupt-only",)]
 # Modes that need nothing of the machine and no interrupts, and when they forward.
@@ -185,7 +185,7 @@ def test_polls_where_pfs_have_no_interrupts(cable, mode):
     check_forwards(cable)
     assert app.alive()
     app.stop()
-    assert len(re.findall(WARNING, app.text)) == 1
+    assert len(re.findall(WARNING.format("net_mpsim0"), app.text)) == 1
 
 
 @pytest.mark.parametrize("mode", POLLING)
@@ -197,3 +197,18 @@ def test_modes_that_poll(cable, mode):
     assert app.alive()
     app.stop()
     assert "nterrupt" not in app.text
+
+
+def test_a_port_of_af_xdp_is_named(cable):
+    """It has no interrupts: the sentence names it once, and packets are forwarded."""
+    app = L3fwdPower([f"--vdev={vdevs.octo_devargs(0, ['net_af_xdp0'])}",
+                      f"--vdev=net_af_xdp0,iface={cable.name}"],
+                     "--config=(0,0,0)", "--interrupt-only", "--parse-ptype")
+    begun = app.expect(r"Port 0 Link up|net_af_xdp0: no such port|rx_queue_setup: err", timeout=60)
+    if "Link up" not in begun[0]:
+        pytest.skip("this DPDK, or this kernel, has no AF_XDP")
+    app.expect(r"RX interrupt won't enable\.")
+    check_forwards(cable)
+    assert app.alive()
+    app.stop()
+    assert len(re.findall(WARNING.format("net_af_xdp0"), app.text)) == 1
