@@ -418,11 +418,13 @@ test_settings_come_back_with_the_pf(void **state)
 	assert_int_equal(features, RTE_ETH_RX_METADATA_USER_MARK);
 	octo_port_up(port, 1);
 	assert_int_equal(set_pause(port, PAUSE), 0);
+	assert_int_equal(rte_eth_fec_set(port, FEC), 0);
 	replug();
 	octo_port_await(is_told(port, 1));
 	assert_int_equal(pfs[1].fc.pause_time, PAUSE);
 	assert_int_equal(pfs[1].asked, RTE_ETH_RX_METADATA_USER_MARK);
 	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_int_equal(pfs[1].fec, FEC);
 }
 
 /* Packets that it received would lack the mark. */
