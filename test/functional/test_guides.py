@@ -63,3 +63,13 @@ def test_internals_name_files_and_functions_that_exist():
     known = set(files).union(*(re.findall(r"\w+", text) for text in files.values()))
     assert len(names) > 50
     assert [name for name in names if name not in known] == []
+
+
+def test_papers_name_tests_that_exist():
+    names = re.findall(r"``(test_\w+)``", (GUIDES / "papers.rst").read_text())
+    paths = [path for top in ("functional", "port", "vm")
+             for path in (env.REPO / "test" / top).glob("test_*.*")]
+    known = {path.stem for path in paths}.union(
+        *(re.findall(r"^def (\w+)", path.read_text(), re.MULTILINE) for path in paths))
+    assert len(names) > 10
+    assert [name for name in names if name not in known] == []
