@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What mpsim says of a link while several threads look at it. */
+/* Links of mpsim: two threads look at one; the cable of a NIC whose PFs are all out. */
 
 #include <pthread.h>
 
@@ -73,11 +73,55 @@ test_a_link_that_two_threads_look_at(void **state)
 	}
 }
 
+static bool
+exists(const char *nic)
+{
+	struct mpsim_account account;
+
+	return rte_pmd_mpsim_account_get(nic, &account) == 0;
+}
+
+static uint64_t
+received_by(uint16_t port)
+{
+	struct rte_eth_stats stats;
+
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	return stats.ipackets;
+}
+
+/* A NIC without the PFs that a fault has taken away is a NIC, at its end of the cable. */
+static void
+test_a_nic_outlives_pfs_that_are_out(void **state)
+{
+	(void)state;
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_mpsim0", "nic=A"), 0);
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_mpsim1", "nic=B,wire=nic:A"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,remove"), 0);
+	octo_port_await(!octo_port_pf_is_there(0));
+	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_mpsim1"), 0);
+	assert_true(exists("A"));
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_mpsim1", "nic=B"), 0);
+	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,plug"), 0);
+	octo_port_await(octo_port_pf_is_there(0));
+	for (unsigned int pf = 0; pf < 2; pf++)
+		octo_port_up(octo_port_pf(pf), 1);
+	octo_port_send(octo_port_pf(0), 0, 7, 10);
+	assert_int_equal(rte_eth_promiscuous_enable(octo_port_pf(1)), 0);
+	octo_port_receive(octo_port_pf(1), 0, 10, &(struct octo_port_tally){0});
+	assert_int_equal(received_by(octo_port_pf(1)), 10);
+	for (unsigned int pf = 0; pf < 2; pf++)
+		assert_int_equal(rte_eal_hotplug_remove("vdev", octo_port_pf_name(pf)), 0);
+	assert_false(exists("A"));
+	assert_false(exists("B"));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		octo_port_test(test_a_link_that_two_threads_look_at),
+		octo_port_test(test_a_nic_outlives_pfs_that_are_out),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -286,7 +286,7 @@ void mpsim_control_unlock(void);
  */
 int mpsim_nic_get(const char *who, const struct mpsim_args *args, struct mpsim_nic **nic);
 
-/** Free the NIC if no PF and no cable uses it. Control lock held. */
+/** Free the NIC if no PF, no slot of a PF and no cable uses it. Control lock held. */
 void mpsim_nic_put(struct mpsim_nic *nic);
 
 /** The NIC of that name, or NULL. Control lock held. */

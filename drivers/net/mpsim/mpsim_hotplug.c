@@ -18,6 +18,7 @@
 /** A device that was removed, or is about to be. */
 struct slot {
 	TAILQ_ENTRY(slot) list;
+	struct mpsim_nic *nic; /* not freed as long as the slot is listed, or being filled */
 	char name[RTE_ETH_NAME_MAX_LEN];
 	bool going; /* the removal is announced: it cannot be probed any more */
 	bool out;
@@ -124,16 +125,27 @@ announce(void *arg)
 	octo_alarm_set(RTE_MAX(s->us, 1u), pull_out, s);
 }
 
+/* Control lock held. */
 static struct slot *
-slot_create(const char *name, const char *args)
+slot_create(struct mpsim_nic *nic, const char *name, const char *args)
 {
 	struct slot *s = calloc(1, sizeof(*s) + strlen(args) + 1);
 
 	if (s == NULL)
 		return NULL;
+	s->nic = nic;
+	nic->held++;
 	strlcpy(s->name, name, sizeof(s->name));
 	memcpy(s->args, args, strlen(args) + 1);
 	return s;
+}
+
+/* The NIC ends with its last PF. Control lock held. */
+static void
+let_go(struct slot *s)
+{
+	s->nic->held--;
+	mpsim_nic_put(s->nic);
 }
 
 /* Make the device dead: it does not answer any more. */
@@ -157,7 +169,7 @@ mpsim_hotplug_remove(struct mpsim_pf *pf, enum mpsim_removal how, uint32_t us)
 
 	if (find_slot(pf->data->name) != NULL)
 		return -EBUSY;
-	s = slot_create(pf->data->name, da == NULL || da->args == NULL ? "" : da->args);
+	s = slot_create(pf->nic, pf->data->name, da == NULL || da->args == NULL ? "" : da->args);
 	if (s == NULL)
 		return -ENOMEM;
 	s->how = how;
@@ -169,6 +181,7 @@ mpsim_hotplug_remove(struct mpsim_pf *pf, enum mpsim_removal how, uint32_t us)
 		kill_pf(pf);
 	if (ret != 0) {
 		TAILQ_REMOVE(&slots, s, list);
+		let_go(s);
 		free(s);
 	}
 	return ret;
@@ -180,6 +193,7 @@ call_off(struct slot *s)
 {
 	TAILQ_REMOVE(&slots, s, list);
 	s->off = true;
+	let_go(s);
 }
 
 void
@@ -204,7 +218,7 @@ mpsim_hotplug_released(const char *name)
 	if (s != NULL && !s->out) {
 		/* without a delay it is out once that is announced: its alarm may run late */
 		if (s->going && (s->how == MPSIM_REMOVAL_EJECT || s->us == 0))
-			empty = slot_create(s->name, s->args);
+			empty = slot_create(s->nic, s->name, s->args);
 		call_off(s);
 	}
 	if (empty != NULL) {
@@ -226,6 +240,9 @@ put_in(void *arg)
 	/* -EEXIST: an event callback has probed it already */
 	if (ret != 0 && ret != -EEXIST)
 		MPSIM_LOG(ERR, s->name, "the device cannot be probed: %s", rte_strerror(-ret));
+	mpsim_control_lock();
+	let_go(s);
+	mpsim_control_unlock();
 	free(s);
 }
 

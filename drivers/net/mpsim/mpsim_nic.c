@@ -362,7 +362,7 @@ mpsim_nic_put(struct mpsim_nic *nic)
 
 	if (nic->nb_ports > 0 || nic->held > 0)
 		return;
-	if (peer != NULL && peer->nb_ports > 0) {
+	if (peer != NULL && (peer->nb_ports > 0 || peer->held > 0)) {
 		/* not freed: the peer may be sending to this NIC right now */
 		mpsim_table_free(&nic->mpfs);
 		mpsim_generic_free(&nic->masked);
