@@ -9,6 +9,8 @@
 #include <rte_interrupts.h>
 
 #include "octo_port.h"
+#include "octo_port_async.h"
+#include "octo_port_ptp.h"
 #include "mpsim_control.h"
 
 #define QUEUE 1
@@ -20,12 +22,6 @@
 
 static const struct octo_port_conf two_pfs = {.replug = true};
 static const struct octo_port_conf three_pfs = {.nb_pfs = 3, .replug = true};
-static const struct octo_port_conf by_buffer = {.replug = true, .octo = "tx_pf=mbuf"};
-static const struct octo_port_conf by_mac = {
-	.replug = true,
-	.nic = "switch=mac",
-	.octo = "tier=mac",
-};
 
 static void
 fault(unsigned int pf, const char *what)
@@ -114,12 +110,22 @@ go_and_come(const struct octo_port_conf *conf, const unsigned int *back)
 static void
 test_all_pfs_go_and_come(void **state)
 {
-	static const struct octo_port_conf *const confs[] = {&two_pfs, &by_buffer, &by_mac};
+	static const struct octo_port_conf confs[] = {
+		{.replug = true},
+		{.replug = true, .octo = "tx_pf=mbuf"},
+		{.replug = true, .octo = "tier=queue"},
+		{.replug = true, .octo = "tier=partition"},
+		{.replug = true, .octo = "tier=mac", .nic = "switch=mac"},
+		{.replug = true, .octo = "tier=mac,mac_source=address", .nic = "switch=mac"},
+		{.replug = true, .learn = true, .nic = "default_pf=1"},
+		{.replug = true, .all = "tx_delay_us=200", .nic = "lost_pf=default"},
+		{.replug = true, .all = "fill_rings=1", .octo = "rx_rings=shared"},
+	};
 
 	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(confs); i++) {
-		go_and_come(confs[i], (const unsigned int[]){0, 1});
-		go_and_come(confs[i], (const unsigned int[]){1, 0});
+		go_and_come(&confs[i], (const unsigned int[]){0, 1});
+		go_and_come(&confs[i], (const unsigned int[]){1, 0});
 	}
 	go_and_come(&three_pfs, (const unsigned int[]){1, 2, 0});
 	go_and_come(&three_pfs, (const unsigned int[]){2, 0, 1});
@@ -408,6 +414,111 @@ test_all_pfs_go_and_come_under_load(void **state)
 	octo_port_thread_stop();
 }
 
+static void
+lose_both(uint16_t port)
+{
+	take_away(port, 0);
+	take_away(port, 1);
+}
+
+static void
+set_up_queues_again(uint16_t port)
+{
+	assert_int_equal(rte_eth_dev_rx_queue_stop(port, QUEUE), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port, QUEUE, OCTO_PORT_NB_DESC / 2, SOCKET_ID_ANY,
+						NULL, octo_port_pool),
+			 0);
+	assert_int_equal(rte_eth_dev_rx_queue_start(port, QUEUE), 0);
+	assert_int_equal(rte_eth_dev_tx_queue_stop(port, 0), 0);
+	assert_int_equal(
+		rte_eth_tx_queue_setup(port, 0, OCTO_PORT_NB_DESC / 2, SOCKET_ID_ANY, NULL), 0);
+	assert_int_equal(rte_eth_dev_tx_queue_start(port, 0), 0);
+}
+
+/* Queues that are set up while there is no PF, a RETA, and counters that are reset. */
+static void
+test_queues_while_all_pfs_are_gone(void **state)
+{
+	static const struct rte_eth_conf conf = {
+		.intr_conf = {.lsc = 1},
+		.rxmode = {.mq_mode = RTE_ETH_MQ_RX_RSS},
+		.rx_adv_conf = {.rss_conf = {.rss_hf = RTE_ETH_RSS_IPV4}},
+	};
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_stats stats;
+
+	(void)state;
+	octo_port_up_as(port, 2, &conf);
+	assert_non_null(octo_port_steer(port, FLOW, QUEUE, NULL));
+	octo_port_assert_arrives(port, FLOW, QUEUE, 10);
+	lose_both(port);
+	set_up_queues_again(port);
+	octo_port_lead_all_to(port, QUEUE);
+	assert_int_equal(rte_eth_stats_reset(port), 0);
+	for (unsigned int pf = 2; pf-- > 0;) {
+		bring_back(port, pf);
+		assert_int_equal(octo_port_reta_of(pf), RTE_BIT32(QUEUE));
+		assert_goes_on(port);
+		octo_port_assert_arrives(port, FLOW + 1, QUEUE, 10);
+	}
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(stats.ipackets, 40);
+	assert_int_equal(stats.opackets, 40);
+}
+
+/* Rules through flow queues, and their table, which are made and destroyed meanwhile. */
+static void
+test_a_table_while_all_pfs_are_gone(void **state)
+{
+	struct octo_port_table t;
+	struct rte_flow *flow;
+	uint16_t port;
+
+	(void)state;
+	port = octo_port_start_with_table(&two_pfs, &t);
+	flow = octo_port_enqueue(&t, FLOW, QUEUE, false, NULL);
+	octo_port_pull(port, FLOW, RTE_FLOW_OP_SUCCESS);
+	lose_both(port);
+	assert_int_equal(octo_port_enqueue_destroy(port, flow, FLOW, false), 0);
+	octo_port_pull(port, FLOW, RTE_FLOW_OP_SUCCESS);
+	octo_port_table_destroy(&t);
+	octo_port_table_create(&t, port, 64);
+	assert_non_null(octo_port_enqueue(&t, FLOW, QUEUE, false, NULL));
+	octo_port_pull(port, FLOW, RTE_FLOW_OP_SUCCESS);
+	assert_non_null(
+		octo_port_steer_by(port, FLOW + 1, octo_port_indirect_queue(port, QUEUE), NULL));
+	for (unsigned int pf = 2; pf-- > 0;) {
+		bring_back(port, pf);
+		assert_goes_on(port);
+		octo_port_assert_arrives(port, FLOW + 1, QUEUE, 10);
+	}
+}
+
+/* Packets are timed by the one that is back. */
+static void
+test_the_clock_goes_and_comes(void **state)
+{
+	const uint16_t port = up(&two_pfs);
+	struct timespec time;
+	uint64_t now;
+
+	(void)state;
+	assert_int_equal(rte_eth_timesync_enable(port), 0);
+	lose_both(port);
+	assert_true(rte_eth_timesync_read_time(port, &time) < 0);
+	bring_back(port, 1);
+	octo_port_await(rte_eth_timesync_read_time(port, &time) == 0);
+	now = octo_port_ptp_now(port);
+	octo_port_ptp_send(port, 0, OCTO_PORT_PTP_SYNC, RTE_MBUF_F_TX_IEEE1588_TMST);
+	octo_port_ptp_assert_sent(port, now);
+	rte_pktmbuf_free(octo_port_receive_one(port, 0));
+	assert_goes_on(port);
+	take_away(port, 1);
+	assert_int_equal(rte_eth_timesync_disable(port), 0);
+	bring_back(port, 0);
+	assert_goes_on(port);
+}
+
 /* What was taken away can be probed by the next test. */
 static int
 teardown(void **state)
@@ -439,6 +550,9 @@ main(void)
 		gone_test(test_a_restart_while_all_pfs_are_gone),
 		gone_test(test_held_packets),
 		gone_test(test_a_sleeper_is_woken),
+		gone_test(test_queues_while_all_pfs_are_gone),
+		gone_test(test_a_table_while_all_pfs_are_gone),
+		gone_test(test_the_clock_goes_and_comes),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);
